@@ -1,0 +1,241 @@
+//! Syntax and keys of `topas.conf`.
+//!
+//! A line is `key = value`, blank, or a comment that starts with `#`. The value runs
+//! to the end of the line, blanks around it do not count, and nothing is quoted. A
+//! list is separated by blanks. A later line of the same key wins. The module and
+//! the tools read the file with this code, so they cannot disagree.
+
+use crate::event::Metric;
+use crate::text::{Cursor, Words, trim};
+
+/// A key of the file: what `etc/topas.conf` and `topas.conf(5)` show.
+pub struct Key {
+    /// Name as written in the file.
+    pub name: &'static str,
+    /// Type in words, such as `yes|no`.
+    pub form: &'static str,
+    /// Value in force when the key is absent.
+    pub default: &'static str,
+    /// One sentence on what it does.
+    pub about: &'static str,
+}
+
+/// Every key. [`Settings::read`] knows the same names; a test compares the two.
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "measure",
+        form: "yes|no",
+        default: "yes",
+        about: "The site's switch: `no` makes every linked program run unmeasured.",
+    },
+    Key {
+        name: "link",
+        form: "yes|no",
+        default: "yes",
+        about: "`no` makes the compiler drivers link without the module.",
+    },
+    Key {
+        name: "log",
+        form: "list of targets",
+        default: "(none)",
+        about: "Where a line goes: the first target that takes it. `file:PATH` with %Y %m %d \
+                (date), %h (host), %u (numeric user id), %% (a percent sign).",
+    },
+    Key {
+        name: "user_log",
+        form: "yes|no",
+        default: "yes",
+        about: "Whether TOPAS_LOG in a user's environment takes the place of `log`.",
+    },
+    Key {
+        name: "print_batch",
+        form: "yes|no",
+        default: "no",
+        about: "Whether batch jobs print their result as if TOPAS_PRINT were set.",
+    },
+    Key {
+        name: "ops",
+        form: "both|fpops|intops|loads|stores",
+        default: "both",
+        about: "What is counted: `both` lets the lower rank count floating point and the other \
+                integer operations.",
+    },
+];
+
+/// A `key = value` line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// Line number, from 1.
+    pub line: u32,
+    /// Key, without blanks around it.
+    pub key: &'a [u8],
+    /// Value, without blanks around it; may be empty.
+    pub value: &'a [u8],
+}
+
+/// A line that is neither blank nor a comment nor `key = value`; holds its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotAnEntry {
+    /// Line number, from 1.
+    pub line: u32,
+}
+
+/// The entries of a file in order, with the lines that are none.
+pub fn entries(text: &[u8]) -> impl Iterator<Item = Result<Entry<'_>, NotAnEntry>> {
+    let mut text = Cursor::new(text);
+    let mut line = 0;
+    core::iter::from_fn(move || {
+        while !text.rest.is_empty() {
+            line += 1;
+            let mut half = Cursor::new(trim(text.until(b'\n')));
+            if matches!(half.peek(), 0 | b'#') {
+                continue;
+            }
+            let (whole, key) = (half.rest.len(), trim(half.until(b'=')));
+            return Some(if key.is_empty() || key.len() == whole {
+                Err(NotAnEntry { line })
+            } else {
+                Ok(Entry { line, key, value: trim(half.rest) })
+            });
+        }
+        None
+    })
+}
+
+/// The words of a list value.
+pub fn words(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut text = Cursor::new(value);
+    core::iter::from_fn(move || {
+        text.rest = trim(text.rest);
+        (!text.rest.is_empty()).then(|| text.until(b' '))
+    })
+}
+
+/// What the measuring ranks count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ops {
+    /// The lower rank counts floating point, the other integer operations.
+    Both,
+    /// Every measuring rank counts this.
+    One(Metric),
+}
+
+impl Ops {
+    /// Reads `fpops`, `intops`, `loads`, `stores` or `both`.
+    pub fn parse(word: &[u8]) -> Option<Ops> {
+        const WORDS: Words = Words(b"fpops intops loads stores both", b' ');
+        Some(match WORDS.place(word)? {
+            0 => Ops::One(Metric::FpOps),
+            1 => Ops::One(Metric::IntOps),
+            2 => Ops::One(Metric::Loads),
+            3 => Ops::One(Metric::Stores),
+            _ => Ops::Both,
+        })
+    }
+}
+
+/// The values in force; what a file does not say has its default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings<'a> {
+    /// `measure`
+    pub measure: bool,
+    /// `link`
+    pub link: bool,
+    /// `log`, a list for [`words`]
+    pub log: &'a [u8],
+    /// `user_log`
+    pub user_log: bool,
+    /// `print_batch`
+    pub print_batch: bool,
+    /// `ops`
+    pub ops: Ops,
+}
+
+impl Default for Settings<'_> {
+    fn default() -> Self {
+        Settings {
+            measure: true,
+            link: true,
+            log: b"",
+            user_log: true,
+            print_batch: false,
+            ops: Ops::Both,
+        }
+    }
+}
+
+impl<'a> Settings<'a> {
+    /// Reads a file's text. Lines that are no entry, unknown keys and unknown values
+    /// change nothing: the module has nobody to tell. The tools report them.
+    pub fn read(text: &'a [u8]) -> Self {
+        let mut s = Settings::default();
+        for entry in entries(text).flatten() {
+            s.set(entry.key, entry.value);
+        }
+        s
+    }
+
+    /// Sets one key. False if the key is not known or the value is not of its form.
+    #[inline(never)]
+    pub fn set(&mut self, key: &[u8], value: &'a [u8]) -> bool {
+        const NAMES: Words = Words(b"measure link user_log print_batch log ops", b' ');
+        const SWITCH: Words = Words(b"no false off 0 yes true on 1", b' ');
+        let switch = SWITCH.place(value);
+        let place = match NAMES.place(key) {
+            Some(0) => &mut self.measure,
+            Some(1) => &mut self.link,
+            Some(2) => &mut self.user_log,
+            Some(3) => &mut self.print_batch,
+            Some(4) => {
+                self.log = value;
+                return true;
+            }
+            Some(_) => return Ops::parse(value).map(|ops| self.ops = ops).is_some(),
+            None => return false,
+        };
+        if let Some(at) = switch {
+            *place = at >= 4;
+        }
+        switch.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_of_the_table_can_be_set_to_its_default() {
+        for key in KEYS {
+            let mut s = Settings::default();
+            assert!(s.set(key.name.as_bytes(), key.default.as_bytes()), "{}", key.name);
+            if key.name != "log" {
+                assert_eq!(s, Settings::default(), "{}", key.name);
+            }
+        }
+        assert!(!Settings::default().set(b"colour", b"yes"));
+    }
+
+    #[test]
+    fn reads_comments_blanks_and_the_last_of_two() {
+        let text = b"# c\n\n log = file:/a file:/b \nmeasure=no\nmeasure = yes\nuser_log = no\r\nops = loads";
+        let s = Settings::read(text);
+        assert_eq!(s.log, b"file:/a file:/b");
+        assert!(s.measure && !s.user_log);
+        assert_eq!(s.ops, Ops::One(Metric::Loads));
+        assert_eq!(words(s.log).count(), 2);
+    }
+
+    #[test]
+    fn says_which_lines_are_no_entries() {
+        let bad: std::vec::Vec<_> =
+            entries(b"a=1\nnonsense\n=x\n").filter_map(Result::err).map(|e| e.line).collect();
+        assert_eq!(bad, [2, 3]);
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_form_changes_nothing() {
+        let s = Settings::read(b"measure = perhaps\nops = flops\n");
+        assert_eq!(s, Settings::default());
+    }
+}

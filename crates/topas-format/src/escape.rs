@@ -1,0 +1,234 @@
+//! Percent escapes: how any byte string becomes one token of a log line.
+
+use crate::out::{Out, hex_digit};
+
+/// Whether a byte would break a token or an escape: blanks, control bytes, `%`, DEL.
+fn breaks(byte: u8) -> bool {
+    byte <= b' ' || byte == b'%' || byte == 0x7f
+}
+
+/// A byte string, either as it is or as it stands escaped in a line.
+///
+/// Two names are equal if the bytes they mean are equal. The empty name is written
+/// as `-`, and the name that is a single `-` as `%2D`, so both come back.
+#[derive(Clone, Copy, Debug)]
+pub struct Name<'a> {
+    bytes: &'a [u8],
+    escaped: bool,
+}
+
+impl<'a> Name<'a> {
+    /// A name from its own bytes.
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Name { bytes, escaped: false }
+    }
+
+    /// A name from a token of a line.
+    pub fn from_token(token: &'a [u8]) -> Self {
+        Name::of_token(token, token.contains(&b'%'))
+    }
+
+    /// The name at the front of `text`, up to the first blank, and its length there.
+    ///
+    /// Eight bytes at a time, because reading a log is mostly this.
+    #[inline]
+    pub(crate) fn leading(text: &'a [u8]) -> (Self, usize) {
+        let mut escaped = false;
+        let mut end = 0;
+        let mut rest = text;
+        while let Some((&chunk, tail)) = rest.split_first_chunk() {
+            let word = u64::from_le_bytes(chunk);
+            let blanks = bytes_equal(word, b' ');
+            let percents = bytes_equal(word, b'%');
+            if blanks != 0 {
+                // Bits below the first blank.
+                escaped |= percents & (blanks ^ blanks.wrapping_sub(1)) != 0;
+                end += (blanks.trailing_zeros() / 8) as usize;
+                return (Name::of_token(text.get(..end).unwrap_or_default(), escaped), end);
+            }
+            escaped |= percents != 0;
+            end += chunk.len();
+            rest = tail;
+        }
+        for &byte in rest {
+            if byte == b' ' {
+                break;
+            }
+            escaped |= byte == b'%';
+            end += 1;
+        }
+        (Name::of_token(text.get(..end).unwrap_or_default(), escaped), end)
+    }
+
+    /// A token that is known to hold an escape or not.
+    #[inline]
+    fn of_token(token: &'a [u8], escaped: bool) -> Self {
+        let bytes = if token == b"-" { b"" } else { token };
+        // Without an escape the token is the name, and comparing stays a memcmp.
+        Name { bytes, escaped }
+    }
+
+    /// The bytes the name means.
+    pub fn bytes(&self) -> Bytes<'a> {
+        Bytes { rest: self.bytes, escaped: self.escaped }
+    }
+
+    /// The bytes it means if no escape stands between, which is nearly always.
+    pub fn plain(&self) -> Option<&'a [u8]> {
+        (!self.escaped).then_some(self.bytes)
+    }
+
+    /// Whether the name is empty, which in a line means "not known".
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Appends the token, at most `room` bytes of it. True if all of it was written.
+    pub fn write(&self, out: &mut Out<'_>, room: usize) -> bool {
+        let start = out.len();
+        if self.bytes.is_empty() {
+            out.byte(b'-');
+            return true;
+        }
+        let lone_dash = !self.escaped && self.bytes == b"-";
+        for byte in self.bytes() {
+            let before = out.len();
+            if breaks(byte) || lone_dash {
+                out.byte(b'%').byte(hex_upper(byte >> 4)).byte(hex_upper(byte));
+            } else {
+                out.byte(byte);
+            }
+            if out.is_cut() || out.len() - start > room {
+                out.rewind(before);
+                if before == start {
+                    out.byte(b'-');
+                }
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// Marks the bytes of `word` that equal `byte` by their highest bit. The lowest mark is
+/// right; above it a byte may be marked that is one off, so nothing may be read from those.
+#[inline]
+fn bytes_equal(word: u64, byte: u8) -> u64 {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    let zeros = word ^ (ONES * byte as u64);
+    zeros.wrapping_sub(ONES) & !zeros & (ONES << 7)
+}
+
+impl PartialEq for Name<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        match (self.plain(), other.plain()) {
+            (Some(a), Some(b)) => a == b,
+            _ => self.bytes().eq(other.bytes()),
+        }
+    }
+}
+
+impl Eq for Name<'_> {}
+
+fn hex_upper(n: u8) -> u8 {
+    hex_digit(n).to_ascii_uppercase()
+}
+
+/// Iterator over the bytes a [`Name`] means.
+///
+/// A `%` that is not followed by two hexadecimal digits stands for itself: a parser
+/// of other people's lines does not lose them for that.
+#[derive(Clone, Debug)]
+pub struct Bytes<'a> {
+    rest: &'a [u8],
+    escaped: bool,
+}
+
+impl Iterator for Bytes<'_> {
+    type Item = u8;
+
+    fn next(&mut self) -> Option<u8> {
+        if self.escaped
+            && let [b'%', high, low, rest @ ..] = self.rest
+            && let (Some(high), Some(low)) = (hex_value(*high), hex_value(*low))
+        {
+            self.rest = rest;
+            return Some(high << 4 | low);
+        }
+        let (&first, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(first)
+    }
+}
+
+fn hex_value(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    fn token(name: &[u8]) -> Vec<u8> {
+        let mut buf = [0; 2000];
+        let mut out = Out::new(&mut buf);
+        assert!(Name::new(name).write(&mut out, 2000));
+        out.text().to_vec()
+    }
+
+    #[test]
+    fn tokens_look_as_documented() {
+        assert_eq!(token(b"heat 3d"), b"heat%203d");
+        assert_eq!(token(b"100%\n"), b"100%25%0A");
+        assert_eq!(token(b""), b"-");
+        assert_eq!(token(b"-"), b"%2D");
+        assert_eq!(token(b"--"), b"--");
+        assert_eq!(token("Wärme".as_bytes()), "Wärme".as_bytes());
+    }
+
+    #[test]
+    fn a_stray_percent_sign_stands_for_itself() {
+        let name = Name::from_token(b"50%x%2");
+        assert!(name.bytes().eq(b"50%x%2".iter().copied()));
+    }
+
+    #[test]
+    fn a_name_that_does_not_fit_is_cut_between_escapes() {
+        let mut buf = [0; 100];
+        let mut out = Out::new(&mut buf);
+        assert!(!Name::new(b"a    b").write(&mut out, 8));
+        assert_eq!(out.text(), b"a%20%20");
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_ends_at_the_first_blank(
+            // Bytes next to blank and percent sign, which the marks could mistake.
+            text in proptest::collection::vec(
+                proptest::sample::select(b" !\x1f%$&-aA\xa0\xa5\x00\xff".as_slice()), 0..40)
+        ) {
+            let end = text.iter().position(|&b| b == b' ').unwrap_or(text.len());
+            let (name, len) = Name::leading(&text);
+            prop_assert_eq!(len, end);
+            let token = &text[..end];
+            prop_assert_eq!(name.escaped, token.contains(&b'%'));
+            prop_assert_eq!(name.bytes, if token == b"-" { b"" } else { token });
+        }
+
+        #[test]
+        fn any_name_comes_back(name in proptest::collection::vec(any::<u8>(), 0..256)) {
+            let token = token(&name);
+            prop_assert!(token.iter().all(|&b| !breaks(b) || b == b'%'));
+            prop_assert!(!token.is_empty());
+            let back: Vec<u8> = Name::from_token(&token).bytes().collect();
+            prop_assert_eq!(back, name);
+        }
+    }
+}

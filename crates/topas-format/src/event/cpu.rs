@@ -1,0 +1,70 @@
+//! Which processor this is, from what the instruction set tells.
+
+/// Maker, as far as the table distinguishes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Family {
+    /// `GenuineIntel`
+    Intel,
+    /// `AuthenticAMD`
+    Amd,
+    /// MIDR_EL1; the number is the implementer
+    Arm,
+}
+
+/// A processor model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cpu {
+    /// Maker
+    pub family: Family,
+    /// x86: display family; Arm: implementer
+    pub number: u8,
+    /// x86: display model; Arm: part
+    pub model: u16,
+}
+
+impl Cpu {
+    /// From CPUID: EBX, EDX, ECX of leaf 0 as text, EAX of leaf 1.
+    ///
+    /// Display family and model after Intel SDM volume 2, CPUID, and AMD APM volume 3.
+    pub fn from_cpuid(vendor: &[u8; 12], leaf1_eax: u32) -> Option<Cpu> {
+        let family = match vendor {
+            b"GenuineIntel" => Family::Intel,
+            b"AuthenticAMD" => Family::Amd,
+            _ => return None,
+        };
+        let base = leaf1_eax >> 8 & 0xf;
+        let number = if base == 0xf { base + (leaf1_eax >> 20 & 0xff) } else { base };
+        let mut model = leaf1_eax >> 4 & 0xf;
+        if base == 0xf || base == 6 {
+            model |= leaf1_eax >> 12 & 0xf0;
+        }
+        Some(Cpu { family, number: number as u8, model: model as u16 })
+    }
+
+    /// From the MIDR_EL1 register (Arm ARM D24.2.122).
+    pub fn from_midr(midr: u64) -> Cpu {
+        Cpu {
+            family: Family::Arm,
+            number: (midr >> 24 & 0xff) as u8,
+            model: (midr >> 4 & 0xfff) as u16,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signatures_seen_on_real_processors() {
+        let intel = |eax| Cpu::from_cpuid(b"GenuineIntel", eax).unwrap();
+        assert_eq!((intel(0x50654).number, intel(0x50654).model), (6, 0x55));
+        assert_eq!(intel(0x806f8).model, 0x8f);
+        let amd = |eax| Cpu::from_cpuid(b"AuthenticAMD", eax).unwrap();
+        assert_eq!((amd(0x830f10).number, amd(0x830f10).model), (23, 0x31));
+        assert_eq!((amd(0xb00f21).number, amd(0xb00f21).model), (26, 2));
+        assert_eq!(Cpu::from_cpuid(b"HygonGenuine", 0), None);
+        assert_eq!(Cpu::from_midr(0x410fd4f0).model, 0xd4f);
+    }
+}

@@ -1,0 +1,327 @@
+//! The tokens of a line: one type each, with its writing and its reading side by side.
+
+use crate::civil::{Date, Time};
+use crate::escape::Name;
+use crate::event::Metric;
+use crate::number::{Count, Micros, leading};
+use crate::out::Out;
+use crate::text::Words;
+
+/// One token of a line.
+pub trait Token<'a>: Sized {
+    /// Appends the token. Names stop after `room` bytes and return false.
+    fn write(&self, out: &mut Out<'_>, room: usize) -> bool;
+
+    /// Reads the token at the front of `text`, up to but not with the blank behind it.
+    /// None if it is not of this form.
+    fn read(text: &'a [u8]) -> Option<(Self, &'a [u8])>;
+}
+
+impl<'a> Token<'a> for Name<'a> {
+    fn write(&self, out: &mut Out<'_>, room: usize) -> bool {
+        Name::write(self, out, room)
+    }
+
+    #[inline]
+    fn read(text: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        let (name, end) = Name::leading(text);
+        let rest = text.get(end..)?;
+        (end > 0).then_some((name, rest))
+    }
+}
+
+/// Two decimal digits.
+fn two(digits: [u8; 2]) -> Option<u8> {
+    let [tens, ones] = digits.map(|d| d.wrapping_sub(b'0'));
+    (tens <= 9 && ones <= 9).then_some(tens * 10 + ones)
+}
+
+impl<'a> Token<'a> for Date {
+    fn write(&self, out: &mut Out<'_>, _: usize) -> bool {
+        out.dec_wide(self.year.into(), 4).byte(b'/').dec_wide(self.month.into(), 2);
+        out.byte(b'/').dec_wide(self.day.into(), 2);
+        true
+    }
+
+    fn read(text: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        let Some((&[y0, y1, y2, y3, b'/', m0, m1, b'/', d0, d1], rest)) = text.split_first_chunk() else {
+            return None;
+        };
+        let year = u16::from(two([y0, y1])?) * 100 + u16::from(two([y2, y3])?);
+        let date = Date { year, month: two([m0, m1])?, day: two([d0, d1])? };
+        // 31 February passes: no zone makes one, and a stricter check buys nothing.
+        let known = year > 0 && (1..=12).contains(&date.month) && (1..=31).contains(&date.day);
+        known.then_some((date, rest))
+    }
+}
+
+impl<'a> Token<'a> for Time {
+    fn write(&self, out: &mut Out<'_>, _: usize) -> bool {
+        out.dec_wide(self.hour.into(), 2).byte(b':').dec_wide(self.minute.into(), 2);
+        out.byte(b':').dec_wide(self.second.into(), 2);
+        true
+    }
+
+    fn read(text: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        let Some((&[h0, h1, b':', m0, m1, b':', s0, s1], rest)) = text.split_first_chunk() else {
+            return None;
+        };
+        let time = Time { hour: two([h0, h1])?, minute: two([m0, m1])?, second: two([s0, s1])? };
+        (time.hour < 24 && time.minute < 60 && time.second <= 60).then_some((time, rest))
+    }
+}
+
+impl<'a> Token<'a> for u32 {
+    fn write(&self, out: &mut Out<'_>, _: usize) -> bool {
+        out.dec((*self).into());
+        true
+    }
+
+    fn read(text: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        let (n, rest) = leading(text)?;
+        Some((u32::try_from(n).ok()?, rest))
+    }
+}
+
+/// Nominal processor frequency in MHz: `t2596`, or `-` where none could be found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mhz(pub Option<u32>);
+
+impl<'a> Token<'a> for Mhz {
+    fn write(&self, out: &mut Out<'_>, _: usize) -> bool {
+        match self.0 {
+            Some(mhz) => out.byte(b't').dec(mhz.into()),
+            None => out.byte(b'-'),
+        };
+        true
+    }
+
+    fn read(text: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        match text {
+            [b't', digits @ ..] => {
+                let (mhz, rest) = u32::read(digits)?;
+                Some((Mhz(Some(mhz)), rest))
+            }
+            [b'-', rest @ ..] => Some((Mhz(None), rest)),
+            _ => None,
+        }
+    }
+}
+
+/// Declares an enumeration whose values are words of the line.
+macro_rules! words {
+    ($(#[$about:meta])* $name:ident {
+        $(#[$first_doc:meta])* $first:ident = $first_word:literal,
+        $($(#[$doc:meta])* $value:ident = $word:literal,)*
+    }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum $name { $(#[$first_doc])* $first, $($(#[$doc])* $value,)* }
+
+        impl $name {
+            /// Every value, in declaration order.
+            pub const ALL: &'static [$name] = &[$name::$first, $($name::$value),*];
+
+            const WORDS: Words = Words(concat!($first_word $(, " ", $word)*).as_bytes(), b' ');
+
+            /// The word in the line.
+            pub const fn word(self) -> &'static str {
+                match self { $name::$first => $first_word, $($name::$value => $word,)* }
+            }
+
+            #[inline]
+            fn read_word<'a>(text: &'a [u8], value: Self, word: &str) -> Option<(Self, &'a [u8])> {
+                let rest = text.strip_prefix(word.as_bytes())?;
+                matches!(rest, [] | [b' ', ..]).then_some((value, rest))
+            }
+
+            /// The value of a word.
+            pub fn of_word(word: &[u8]) -> Option<$name> {
+                $name::ALL.get($name::WORDS.place(word)?).copied()
+            }
+        }
+
+        impl<'a> Token<'a> for $name {
+            fn write(&self, out: &mut Out<'_>, _: usize) -> bool {
+                out.put($name::WORDS.at(*self as usize));
+                true
+            }
+
+            // Not by `of_word`: that one is small, this one is fast and only in the tools.
+            #[inline]
+            fn read(text: &'a [u8]) -> Option<(Self, &'a [u8])> {
+                $name::read_word(text, $name::$first, $first_word)
+                    $(.or_else(|| $name::read_word(text, $name::$value, $word)))*
+            }
+        }
+    };
+}
+
+words! {
+    /// How the program was run.
+    Mode {
+        /// By a batch job
+        Batch = "B",
+        /// By a person at a terminal, or by no batch system
+        Interactive = "I",
+    }
+}
+
+words! {
+    /// Language of the driver that linked the program.
+    Lang {
+        /// C
+        C = "c",
+        /// C++
+        Cxx = "cxx",
+        /// Fortran 77
+        F77 = "f77",
+        /// Fortran 90 and later
+        F90 = "f90",
+        /// C++ by KAI, in logs of the T3E
+        Kxx = "kxx",
+        /// C, in logs of the T3E
+        Cc = "cc",
+        /// Not known
+        Unknown = "-",
+    }
+}
+
+words! {
+    /// Message passing library, checked in this order.
+    Lib {
+        /// MPI
+        Mpi = "mpi",
+        /// PVM
+        Pvm = "pvm",
+        /// SHMEM
+        Sma = "sma",
+        /// None of them
+        None = "-",
+    }
+}
+
+impl<'a> Token<'a> for Micros {
+    fn write(&self, out: &mut Out<'_>, _: usize) -> bool {
+        out.dec(self.0 / 1_000_000).byte(b'.');
+        let fraction = self.0 % 1_000_000;
+        if fraction.is_multiple_of(1000) {
+            out.dec_wide(fraction / 1000, 3);
+        } else {
+            out.dec_wide(fraction, 6);
+        }
+        true
+    }
+
+    #[inline]
+    fn read(text: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        let (seconds, rest) = leading(text)?;
+        let Some(decimals) = rest.strip_prefix(b".") else {
+            return Some((Micros(seconds.checked_mul(1_000_000)?), rest));
+        };
+        let (fraction, rest) = fraction(decimals);
+        Some((Micros(seconds.checked_mul(1_000_000)?.checked_add(fraction)?), rest))
+    }
+}
+
+/// Decimals of a second in µs, and what follows them. Digits below a microsecond are dropped.
+#[inline]
+fn fraction(decimals: &[u8]) -> (u64, &[u8]) {
+    const UNITS: [u64; 7] = [1_000_000, 100_000, 10_000, 1000, 100, 10, 1];
+    if let Some((n, rest)) = leading(decimals)
+        && let Some(unit) = UNITS.get(decimals.len() - rest.len())
+    {
+        return (n * unit, rest);
+    }
+    let digits = decimals.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (digits, rest) = decimals.split_at_checked(digits).unwrap_or_default();
+    let micros = digits.get(..6).and_then(leading).map_or(0, |(n, _)| n);
+    (micros, rest)
+}
+
+impl<'a> Token<'a> for Count {
+    fn write(&self, out: &mut Out<'_>, _: usize) -> bool {
+        match *self {
+            Count::Missing => out.byte(b'-'),
+            Count::Exact(n) => out.dec(n),
+            Count::Estimate(n) => out.byte(b'~').dec(n),
+        };
+        true
+    }
+
+    fn read(text: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        match text {
+            [b'-', rest @ ..] => Some((Count::Missing, rest)),
+            [b'~', digits @ ..] => leading(digits).map(|(n, rest)| (Count::Estimate(n), rest)),
+            _ => leading(text).map(|(n, rest)| (Count::Exact(n), rest)),
+        }
+    }
+}
+
+/// The operations token: `f=123`, `i~123` (an estimate) or `f=-` (not counted).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operations {
+    /// What was counted, never [`Metric::L1Miss`]
+    pub metric: Metric,
+    /// How many
+    pub count: Count,
+}
+
+impl<'a> Token<'a> for Operations {
+    fn write(&self, out: &mut Out<'_>, _: usize) -> bool {
+        out.byte(self.metric.letter());
+        match self.count {
+            Count::Missing => out.put(b"=-"),
+            Count::Exact(n) => out.byte(b'=').dec(n),
+            Count::Estimate(n) => out.byte(b'~').dec(n),
+        };
+        true
+    }
+
+    fn read(text: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        let (&[letter, mark], rest) = text.split_first_chunk()?;
+        let metric = Metric::of_operations(letter)?;
+        let (count, rest) = match (mark, rest) {
+            (b'=', [b'-', rest @ ..]) => (Count::Missing, rest),
+            (b'=', _) => leading(rest).map(|(n, rest)| (Count::Exact(n), rest))?,
+            (b'~', _) => leading(rest).map(|(n, rest)| (Count::Estimate(n), rest))?,
+            _ => return None,
+        };
+        Some((Operations { metric, count }, rest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_have_three_or_six_decimals() {
+        let mut buf = [0; 40];
+        for (micros, text) in
+            [(0, "0.000"), (12_340_000, "12.340"), (1, "0.000001"), (1_000_001, "1.000001")]
+        {
+            let mut out = Out::new(&mut buf);
+            Micros(micros).write(&mut out, 0);
+            assert_eq!(out.text(), text.as_bytes());
+        }
+        assert_eq!(Micros::read(b"1.9999999 x"), Some((Micros(1_999_999), &b" x"[..])));
+        assert_eq!(Micros::read(b"1.0000000000000000000000000009"), Some((Micros(1_000_000), &b""[..])));
+        assert_eq!(Micros::read(b"2."), Some((Micros(2_000_000), &b""[..])));
+        assert_eq!(Micros::read(b"2.5"), Some((Micros(2_500_000), &b""[..])));
+        assert_eq!(Micros::read(b"7"), Some((Micros(7_000_000), &b""[..])));
+        assert_eq!(Micros::read(b".5"), None);
+    }
+
+    #[test]
+    fn operations_tokens() {
+        let of = |metric, count| Some((Operations { metric, count }, &b""[..]));
+        assert_eq!(Operations::read(b"f=12"), of(Metric::FpOps, Count::Exact(12)));
+        assert_eq!(Operations::read(b"i~12"), of(Metric::IntOps, Count::Estimate(12)));
+        assert_eq!(Operations::read(b"l=-"), of(Metric::Loads, Count::Missing));
+        for bad in [&b"m=1"[..], b"f", b"f=", b"f~-", b"f:1", b"=1"] {
+            assert_eq!(Operations::read(bad), None, "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! The log line, version 1: sixteen tokens, then extras.
+//!
+//! [`FIELDS`], the fields of [`Line`], its writer and its parser come from one table
+//! below, so that a field cannot exist on one side only.
+
+use crate::civil::{Date, Time};
+use crate::escape::Name;
+use crate::field::{Lang, Lib, Mhz, Mode, Operations, Token};
+use crate::number::{Count, Micros, whole};
+use crate::out::Out;
+use crate::{LINE_VERSION, MAX_LINE};
+
+/// A field as documentation and listings show it.
+pub struct Field {
+    /// Name of the field
+    pub name: &'static str,
+    /// What it holds, with its unit
+    pub about: &'static str,
+}
+
+/// Bytes of a line kept for what stands behind a name, however long the name is.
+const NAME_RESERVE: usize = 330;
+
+macro_rules! line {
+    ($($name:ident: $type:ty = $about:literal,)*) => {
+        /// The sixteen tokens of a line.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct Line<'a> {
+            $(#[doc = $about] pub $name: $type,)*
+        }
+
+        /// The sixteen fields in order.
+        pub const FIELDS: &[Field] =
+            &[$(Field { name: stringify!($name), about: $about }),*];
+
+        /// Why a line could not be read.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[allow(non_camel_case_types)]
+        pub enum Fault {
+            $(#[doc = concat!("`", stringify!($name), "` is missing or not of its form")]
+            $name,)*
+            /// `v=` names a version this parser does not know
+            version,
+            /// `len=` is not the length of the line: something was cut or mixed in
+            length,
+        }
+
+        impl Fault {
+            /// What is wrong, for a message: a field's name, `version` or `length`.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Fault::$name => stringify!($name),)*
+                    Fault::version => "version",
+                    Fault::length => "length",
+                }
+            }
+        }
+
+        impl<'a> Line<'a> {
+            fn write_tokens(&self, out: &mut Out<'_>) -> bool {
+                let mut whole = true;
+                $(
+                    let room = out.room().saturating_sub(NAME_RESERVE);
+                    whole &= self.$name.write(out, room);
+                    out.byte(b' ');
+                )*
+                whole
+            }
+
+            /// Reads the sixteen tokens; the rest is empty or begins with a blank.
+            fn read_tokens(text: &'a [u8]) -> Result<(Self, &'a [u8]), Fault> {
+                let mut rest = text;
+                let mut first = true;
+                $(
+                    if !first {
+                        rest = rest.strip_prefix(b" ").ok_or(Fault::$name)?;
+                    }
+                    first = false;
+                    let ($name, tail) = <$type>::read(rest).ok_or(Fault::$name)?;
+                    // A token ends at a blank: `12x` is not the number 12.
+                    if !matches!(tail, [] | [b' ', ..]) {
+                        return Err(Fault::$name);
+                    }
+                    rest = tail;
+                )*
+                let _ = first;
+                Ok((Line { $($name),* }, rest))
+            }
+        }
+    };
+}
+
+line! {
+    date: Date = "Day the program ended, local time of the site: `YYYY/MM/DD`.",
+    time: Time = "Time of day it ended: `HH:MM:SS`.",
+    user: Name<'a> = "User: LOGNAME, else USER, else `#` and the numeric user id.",
+    exe: Name<'a> = "File name of the executable, without its directory.",
+    pe: u32 = "The measuring rank (PE), from 0.",
+    npes: u32 = "Number of ranks of the launch.",
+    mhz: Mhz = "Nominal frequency of the processor in MHz after a `t`.",
+    mode: Mode = "`B` batch or `I` interactive.",
+    lang: Lang = "Language: `c cxx f77 f90`; `kxx cc` in old logs.",
+    lib: Lib = "Message passing library: `mpi pvm sma`, or `-` for none.",
+    user_time: Micros = "User CPU time of this rank in s, all threads.",
+    sys_time: Micros = "System CPU time of this rank in s, all threads.",
+    wall_time: Micros = "Wall clock time from before `main` to the end, in s.",
+    ops: Operations = "Operations of this rank: `f=` floating point, `i=` integer, `l=` loads, `s=` stores.",
+    l1_miss: Count = "Level 1 data cache misses of this rank.",
+    id: Name<'a> = "Launch: the same on all ranks, new for each launch.",
+}
+
+/// What an extra means: its key, and its meaning with the unit.
+pub const EXTRAS: &[Field] = &[
+    Field { name: "v", about: "Version of the line, 1." },
+    Field { name: "t", about: "When the program ended: seconds since 1970-01-01 00:00 UTC." },
+    Field { name: "uid", about: "Numeric user id." },
+    Field { name: "host", about: "Node of this rank." },
+    Field { name: "job", about: "Job id of the batch system." },
+    Field { name: "step", about: "Step of the job." },
+    Field { name: "end", about: "How the program ended: `exit:0` to `exit:255`." },
+    Field { name: "cyc", about: "Processor cycles of this rank in user mode." },
+    Field { name: "ins", about: "Instructions of this rank in user mode." },
+    Field { name: "run", about: "Smallest share of the time an event was on a counter, 0.000 to 1; absent if 1." },
+    Field { name: "rss", about: "Largest resident set of this rank in B." },
+    Field { name: "thr", about: "Threads of this rank." },
+    Field { name: "why", about: "Reason of each `-`: `f:pmu,m:pmu`; the letter of the metric (m: cache misses), then the word." },
+    Field { name: "mpi", about: "Implementation and version of the MPI library." },
+    Field { name: "cc", about: "Compiler." },
+    Field { name: "bid", about: "Build id of the executable." },
+    Field { name: "cut", about: "1: a name was too long for the line and lost its end." },
+    Field { name: "len", about: "Bytes of the line without its newline, three digits; always last." },
+];
+
+impl<'a> Line<'a> {
+    /// Reads a line without its newline. Extras are returned unread; nothing is
+    /// allocated, and no input panics.
+    pub fn parse(text: &'a [u8]) -> Result<(Line<'a>, Extras<'a>), Fault> {
+        let (line, rest) = Line::read_tokens(text)?;
+        let extras = Extras { rest };
+        // `v=` is always the first extra; looking for it further would read every extra.
+        if let Some(v) = rest.strip_prefix(b" v=")
+            && !matches!(v, [b'1'] | [b'1', b' ', ..])
+        {
+            return Err(Fault::version);
+        }
+        // `len=` is always the last token: 8 bytes with the blank before it.
+        let last = text.len().checked_sub(8).and_then(|at| text.get(at..)).unwrap_or_default();
+        if let Some(digits) = last.strip_prefix(b" len=")
+            && whole(digits) != Some(text.len() as u64)
+        {
+            return Err(Fault::length);
+        }
+        Ok((line, extras))
+    }
+}
+
+/// The `key=value` tokens of a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extras<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Extras<'a> {
+    /// The tokens as they stand in the line.
+    pub fn text(self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// The raw value of a key, escapes as they stand. The last of several wins.
+    pub fn get(self, key: &[u8]) -> Option<&'a [u8]> {
+        self.filter(|(k, _)| *k == key).last().map(|(_, value)| value)
+    }
+
+    /// The value of a key as a name.
+    pub fn name(self, key: &[u8]) -> Option<Name<'a>> {
+        self.get(key).map(Name::from_token)
+    }
+
+    /// The value of a key as a number.
+    pub fn number(self, key: &[u8]) -> Option<u64> {
+        self.get(key).and_then(whole)
+    }
+}
+
+/// Keys and raw values in order. A token without `=` has itself as key and an empty value.
+impl<'a> Iterator for Extras<'a> {
+    type Item = (&'a [u8], &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while let [b' ', rest @ ..] = self.rest {
+            self.rest = rest;
+        }
+        if self.rest.is_empty() {
+            return None;
+        }
+        let end = self.rest.iter().position(|&b| b == b' ').unwrap_or(self.rest.len());
+        let (token, rest) = self.rest.split_at_checked(end)?;
+        self.rest = rest;
+        let mut halves = token.splitn(2, |&b| b == b'=');
+        let key = halves.next().unwrap_or_default();
+        Some((key, halves.next().unwrap_or_default()))
+    }
+}
+
+/// Bytes that `len=` and the newline need at the end.
+const END: usize = 9;
+
+/// Writes one line into a buffer of [`MAX_LINE`] bytes.
+///
+/// The sixteen tokens always fit: a name that leaves no room for the others is cut and
+/// the line says `cut=1`. An extra that does not fit is left out, so write the
+/// important ones first.
+pub struct Writer<'b> {
+    out: Out<'b>,
+}
+
+impl<'b> Writer<'b> {
+    /// Writes the sixteen tokens and `v=1`.
+    pub fn new(buf: &'b mut [u8; MAX_LINE], line: &Line<'_>) -> Self {
+        let mut writer = Writer { out: Out::new(buf) };
+        let whole = line.write_tokens(&mut writer.out);
+        writer.out.put(b"v=").dec(LINE_VERSION);
+        if !whole {
+            writer.number(b"cut", 1);
+        }
+        writer
+    }
+
+    /// Appends `key=` and what `value` writes, or nothing if it does not all fit.
+    pub fn extra(&mut self, key: &[u8], value: impl FnOnce(&mut Out<'_>)) -> &mut Self {
+        let start = self.out.len();
+        self.out.byte(b' ').put(key).byte(b'=');
+        value(&mut self.out);
+        if self.out.is_cut() || self.out.room() < END {
+            self.out.rewind(start);
+        }
+        self
+    }
+
+    /// Appends a number.
+    pub fn number(&mut self, key: &[u8], n: u64) -> &mut Self {
+        self.extra(key, |out| {
+            out.dec(n);
+        })
+    }
+
+    /// Appends a name, escaped; nothing if it is empty.
+    pub fn name(&mut self, key: &[u8], name: &[u8]) -> &mut Self {
+        if name.is_empty() {
+            return self;
+        }
+        self.extra(key, |out| {
+            let room = out.room();
+            Name::new(name).write(out, room);
+        })
+    }
+
+    /// The finished line: `len=`, newline.
+    pub fn finish(mut self) -> Out<'b> {
+        let len = self.out.len() + END - 1;
+        self.out.put(b" len=").dec_wide(len as u64, 3).byte(b'\n');
+        self.out
+    }
+}

@@ -1,0 +1,133 @@
+//! A fixed buffer that text is written into without `core::fmt`.
+
+/// Appends to a byte slice. What does not fit is dropped and noted in [`Out::is_cut`];
+/// nothing is ever written beyond the slice.
+///
+/// The methods are not inlined: in the measurement module a call is smaller.
+pub struct Out<'b> {
+    buf: &'b mut [u8],
+    len: usize,
+    cut: bool,
+}
+
+impl<'b> Out<'b> {
+    /// An empty text that can grow to the length of `buf`.
+    pub fn new(buf: &'b mut [u8]) -> Self {
+        Out { buf, len: 0, cut: false }
+    }
+
+    /// Appends bytes as they are, as many as fit.
+    #[inline(never)]
+    pub fn put(&mut self, bytes: &[u8]) -> &mut Self {
+        for byte in bytes {
+            self.byte(*byte);
+        }
+        self
+    }
+
+    /// Appends one byte.
+    #[inline(never)]
+    pub fn byte(&mut self, byte: u8) -> &mut Self {
+        match self.buf.get_mut(self.len) {
+            Some(to) => {
+                *to = byte;
+                self.len += 1;
+            }
+            None => self.cut = true,
+        }
+        self
+    }
+
+    /// Appends a decimal number.
+    #[inline(never)]
+    pub fn dec(&mut self, n: u64) -> &mut Self {
+        self.dec_wide(n, 1)
+    }
+
+    /// Appends a decimal number with leading zeros up to `width` digits.
+    #[inline(never)]
+    pub fn dec_wide(&mut self, n: u64, width: u32) -> &mut Self {
+        if n >= 10 || width > 1 {
+            self.dec_wide(n / 10, width.saturating_sub(1));
+        }
+        self.byte(b'0' + (n % 10) as u8)
+    }
+
+    /// Appends 16 hexadecimal digits.
+    #[inline(never)]
+    pub fn hex(&mut self, n: u64) -> &mut Self {
+        for nibble in (0..16).rev() {
+            self.byte(hex_digit((n >> (4 * nibble)) as u8));
+        }
+        self
+    }
+
+    /// The text so far.
+    pub fn text(&self) -> &[u8] {
+        self.buf.get(..self.len).unwrap_or_default()
+    }
+
+    /// Number of bytes so far.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether nothing was written yet.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Number of bytes that still fit.
+    pub fn room(&self) -> usize {
+        self.buf.len() - self.len
+    }
+
+    /// Whether something did not fit since the last [`Out::rewind`].
+    pub fn is_cut(&self) -> bool {
+        self.cut
+    }
+
+    /// Goes back to an earlier length and forgets that something did not fit.
+    pub fn rewind(&mut self, len: usize) {
+        self.len = self.len.min(len);
+        self.cut = false;
+    }
+}
+
+/// The digit for the low four bits of `n`.
+pub(crate) fn hex_digit(n: u8) -> u8 {
+    match n & 15 {
+        d @ 0..=9 => b'0' + d,
+        d => b'a' + (d - 10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::format;
+
+    #[test]
+    fn numbers_agree_with_core_fmt() {
+        let mut buf = [0; 64];
+        for n in [0, 1, 9, 10, 99, 1234567890, u64::MAX] {
+            assert_eq!(Out::new(&mut buf).dec(n).text(), format!("{n}").as_bytes());
+            assert_eq!(Out::new(&mut buf).dec_wide(n, 6).text(), format!("{n:06}").as_bytes());
+            assert_eq!(Out::new(&mut buf).hex(n).text(), format!("{n:016x}").as_bytes());
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_dropped_and_noted() {
+        let mut buf = [0; 4];
+        let mut out = Out::new(&mut buf);
+        out.put(b"abc");
+        assert!(!out.is_cut());
+        out.put(b"de");
+        assert_eq!(out.text(), b"abcd");
+        assert!(out.is_cut());
+        out.rewind(2);
+        assert!(!out.is_cut());
+        assert_eq!(out.room(), 2);
+    }
+}
