@@ -1,0 +1,74 @@
+//! Batch system: job id, and whether the program runs in batch.
+
+use topas_format::field::Mode;
+use topas_format::out::Out;
+
+use crate::launcher::Family;
+use crate::vars::{Var, Vars};
+
+/// Job id variables in the order tried.
+const JOBS: [Var; 4] = [Var::SlurmJobId, Var::PbsJobid, Var::LsbJobid, Var::JobId];
+
+/// Whether a batch job runs the program. Not by terminal: ranks have none, or a
+/// pseudo-terminal of the launcher.
+pub fn mode(vars: &Vars<'_>) -> Mode {
+    // Slurm and SGE, which ranks inherit from the batch script; then PBS; then LSF.
+    let batch = vars.get(Var::Environment) == Some(b"BATCH")
+        || vars.get(Var::PbsEnvironment) == Some(b"PBS_BATCH")
+        || (vars.get(Var::LsbJobid).is_some() && vars.get(Var::LsbInteractive) != Some(b"Y"));
+    if batch { Mode::Batch } else { Mode::Interactive }
+}
+
+/// Appends the job id, `15_3` for an element of a Slurm array. Nothing without a job.
+pub fn write_id(vars: &Vars<'_>, out: &mut Out<'_>) {
+    if let (Some(job), Some(task)) = (vars.get(Var::SlurmArrayJob), vars.get(Var::SlurmArrayTask)) {
+        out.put(job).byte(b'_').put(task);
+    } else if let Some(job) = JOBS.iter().find_map(|var| vars.get(*var)) {
+        out.put(job);
+    }
+}
+
+/// The step, where the launcher is a Slurm step or was started as one. Under Open MPI's
+/// mpirun the variable belongs to its daemons and differs from node to node.
+pub fn step<'a>(vars: &Vars<'a>, family: Family) -> Option<&'a [u8]> {
+    match family {
+        Family::OpenMpi => None,
+        Family::Pmi | Family::Slurm => vars.get(Var::SlurmStepId),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::String;
+
+    fn id(env: &str) -> String {
+        let mut buf = [0; 60];
+        let mut out = Out::new(&mut buf);
+        write_id(&Vars::of(env), &mut out);
+        String::from_utf8(out.text().to_vec()).unwrap()
+    }
+
+    #[test]
+    fn ids() {
+        assert_eq!(id("SLURM_JOB_ID=16 SLURM_ARRAY_JOB_ID=15 SLURM_ARRAY_TASK_ID=3"), "15_3");
+        assert_eq!(id("SLURM_JOB_ID=16"), "16");
+        assert_eq!(id("PBS_JOBID=8.server"), "8.server");
+        assert_eq!(id("USER=a"), "");
+    }
+
+    #[test]
+    fn modes() {
+        for (env, expected) in [
+            ("ENVIRONMENT=BATCH SLURM_JOB_ID=1", Mode::Batch),
+            ("SLURM_JOB_ID=1 SLURM_JOB_NAME=interactive", Mode::Interactive),
+            ("PBS_JOBID=1 PBS_ENVIRONMENT=PBS_BATCH", Mode::Batch),
+            ("PBS_JOBID=1 PBS_ENVIRONMENT=PBS_INTERACTIVE", Mode::Interactive),
+            ("LSB_JOBID=1", Mode::Batch),
+            ("LSB_JOBID=1 LSB_INTERACTIVE=Y", Mode::Interactive),
+            ("", Mode::Interactive),
+        ] {
+            assert_eq!(mode(&Vars::of(env)), expected, "{env}");
+        }
+    }
+}

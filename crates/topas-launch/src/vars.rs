@@ -1,0 +1,163 @@
+//! The environment variables that matter, gathered in one pass over the environment.
+
+use topas_format::text::Cursor;
+
+use crate::hash::Fnv;
+
+macro_rules! vars {
+    ($($var:ident = $name:literal,)*) => {
+        /// A variable that a decision reads.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[allow(missing_docs)]
+        #[repr(u8)]
+        pub enum Var { $($var,)* }
+
+        /// Number of variables.
+        pub const COUNT: usize = [$(Var::$var),*].len();
+
+        /// Their names; not linked into user programs, which compare hashes.
+        pub const NAMES: [&str; COUNT] = [$($name),*];
+
+        const HASHES: [u64; COUNT] = [$(Fnv::new().with($name.as_bytes()).value()),*];
+
+        const FIRST: u32 = 0 $(| first_letter($name))*;
+    };
+}
+
+/// A bit for the capital letter a name begins with.
+const fn first_letter(name: &str) -> u32 {
+    match name.as_bytes() {
+        [letter @ b'A'..=b'Z', ..] => 1 << (*letter - b'A'),
+        _ => panic!("names of variables begin with a capital letter"),
+    }
+}
+
+vars! {
+    Topas = "TOPAS",
+    TopasPe = "TOPAS_PE",
+    TopasOps = "TOPAS_OPS",
+    TopasPrint = "TOPAS_PRINT",
+    TopasVerbose = "TOPAS_VERBOSE",
+    TopasLog = "TOPAS_LOG",
+    TopasLaunchId = "TOPAS_LAUNCH_ID",
+    TopasRank = "TOPAS_RANK",
+    Logname = "LOGNAME",
+    User = "USER",
+    OmpiRank = "OMPI_COMM_WORLD_RANK",
+    OmpiSize = "OMPI_COMM_WORLD_SIZE",
+    OmpiTransports = "OMPI_MCA_orte_precondition_transports",
+    PmixNamespace = "PMIX_NAMESPACE",
+    PmiRank = "PMI_RANK",
+    PmiSize = "PMI_SIZE",
+    PmiFd = "PMI_FD",
+    PmiSpawned = "PMI_SPAWNED",
+    IntelUuid = "I_MPI_HYDRA_UUID",
+    SlurmProcid = "SLURM_PROCID",
+    SlurmStepTasks = "SLURM_STEP_NUM_TASKS",
+    SlurmStepId = "SLURM_STEP_ID",
+    SlurmJobId = "SLURM_JOB_ID",
+    SlurmTaskPid = "SLURM_TASK_PID",
+    SlurmRestart = "SLURM_RESTART_COUNT",
+    SlurmCluster = "SLURM_CLUSTER_NAME",
+    SlurmArrayJob = "SLURM_ARRAY_JOB_ID",
+    SlurmArrayTask = "SLURM_ARRAY_TASK_ID",
+    Environment = "ENVIRONMENT",
+    PbsEnvironment = "PBS_ENVIRONMENT",
+    PbsJobid = "PBS_JOBID",
+    LsbJobid = "LSB_JOBID",
+    LsbInteractive = "LSB_INTERACTIVE",
+    JobId = "JOB_ID",
+}
+
+/// The values of the variables that are set.
+#[derive(Clone, Debug)]
+pub struct Vars<'a> {
+    values: [Option<&'a [u8]>; COUNT],
+}
+
+impl Default for Vars<'_> {
+    fn default() -> Self {
+        Vars { values: [None; COUNT] }
+    }
+}
+
+impl<'a> Vars<'a> {
+    /// Whether an entry that begins with this byte can be one of ours, so that the
+    /// caller need not measure the length of all others.
+    pub fn may_begin(first: u8) -> bool {
+        let letter = first.wrapping_sub(b'A');
+        letter < 26 && FIRST >> letter & 1 == 1
+    }
+
+    /// Takes an entry `NAME=value` if it is one of ours. As with `getenv`, the first
+    /// of several wins.
+    pub fn offer(&mut self, entry: &'a [u8]) {
+        let mut text = Cursor::new(entry);
+        let hash = Fnv::new().with(text.until(b'='));
+        let rest = text.rest;
+        let place = HASHES.iter().position(|h| *h == hash.value());
+        if let Some(value) = place.and_then(|at| self.values.get_mut(at))
+            && value.is_none()
+        {
+            *value = Some(rest);
+        }
+    }
+
+    /// The value of a variable, None if it is not set.
+    #[inline(never)]
+    pub fn get(&self, var: Var) -> Option<&'a [u8]> {
+        self.values.get(var as usize).copied().flatten()
+    }
+
+    /// The value as a number.
+    #[inline(never)]
+    pub fn number(&self, var: Var) -> Option<u32> {
+        let mut text = Cursor::new(self.get(var)?);
+        let n = text.number();
+        (text.ok && text.rest.is_empty() && n <= u32::MAX.into()).then_some(n as u32)
+    }
+}
+
+#[cfg(test)]
+impl<'a> Vars<'a> {
+    /// From text as `env` prints it.
+    pub(crate) fn of(text: &'a str) -> Self {
+        let mut vars = Vars::default();
+        for entry in text.split_whitespace() {
+            assert!(Vars::may_begin(entry.as_bytes()[0]) || !NAMES.iter().any(|n| entry.starts_with(n)));
+            vars.offer(entry.as_bytes());
+        }
+        vars
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_names_have_one_hash() {
+        for (i, a) in HASHES.iter().enumerate() {
+            assert!(!HASHES[i + 1..].contains(a), "{}", NAMES[i]);
+        }
+    }
+
+    #[test]
+    fn our_own_names_are_those_of_the_format() {
+        use topas_format::env;
+        let ours = NAMES.iter().filter(|n| n.starts_with("TOPAS"));
+        for name in ours {
+            assert!(env::ALL.iter().any(|(known, _)| known == name), "{name}");
+        }
+    }
+
+    #[test]
+    fn takes_ours_once_and_leaves_the_rest() {
+        let vars = Vars::of("USERS=x USER=mohr USER=other PMI_RANK=3 PMI_RANKS=9 TOPAS=");
+        assert_eq!(vars.get(Var::User), Some(&b"mohr"[..]));
+        assert_eq!(vars.number(Var::PmiRank), Some(3));
+        assert_eq!(vars.get(Var::Topas), Some(&b""[..]));
+        assert_eq!(vars.get(Var::Logname), None);
+        assert!(!Vars::may_begin(b'_') && !Vars::may_begin(b'a') && !Vars::may_begin(b'H'));
+    }
+}
