@@ -1,0 +1,76 @@
+//! The two doors: `.preinit_array` and `.init_array`.
+//!
+//! The first runs before the constructors of all shared libraries, so that threads they
+//! start are counted, but musl ignores it and `ld -shared` refuses it. The second runs
+//! everywhere, later. Each process measures once, whatever was linked twice: the first
+//! door to run sets a flag that all copies of the module in a program share.
+
+use core::arch::global_asm;
+use core::ffi::{c_char, c_int};
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use crate::start;
+
+// The flag is the only symbol that leaves the object. It is weak so that a second copy
+// of the module on one link line is no error, and uses the first copy's flag.
+global_asm!(
+    ".pushsection .bss.topas_module_seen,\"aw\",%nobits",
+    ".p2align 2",
+    ".weak topas_module_seen",
+    ".type topas_module_seen,%object",
+    ".size topas_module_seen, 4",
+    "topas_module_seen:",
+    ".zero 4",
+    ".popsection",
+);
+
+// SAFETY: both are data symbols: the first is defined above with this size, the second
+// is libc's, of type `char **`.
+unsafe extern "C" {
+    static topas_module_seen: AtomicU32;
+    static mut environ: *const *const c_char;
+}
+
+/// What glibc passes to functions of both arrays; musl passes nothing.
+type Door = extern "C" fn(c_int, *const *const c_char, *const *const c_char);
+
+#[used]
+#[unsafe(link_section = ".preinit_array")]
+static BEFORE_LIBRARIES: Door = before_libraries;
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static BEFORE_MAIN: Door = before_main;
+
+/// True for the first caller in this process.
+fn first() -> bool {
+    // SAFETY: the symbol is a zeroed, aligned u32 as defined above.
+    unsafe { topas_module_seen.swap(1, Ordering::Relaxed) == 0 }
+}
+
+/// Here `getenv` and `environ` of a dynamic program are still empty: only the argument
+/// holds the environment.
+extern "C" fn before_libraries(
+    _: c_int,
+    _: *const *const c_char,
+    environment: *const *const c_char,
+) {
+    if first() {
+        start::start(environment, true);
+    }
+}
+
+/// Here libc is ready: `environ` is right in every libc, and may be changed.
+extern "C" fn before_main(_: c_int, _: *const *const c_char, _: *const *const c_char) {
+    if first() {
+        // SAFETY: libc's own pointer, initialized before any function of this array.
+        start::start(unsafe { environ }, false);
+    }
+    // SAFETY: constructors run one after the other; the new array, where there is one,
+    // lives as long as the process.
+    unsafe {
+        if let Some(marked) = start::marked(environ) {
+            environ = marked;
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! The measurement module: what is linked into user programs.
+//!
+//! Before `main` it decides whether this process is a measuring rank; if so it reads
+//! the clocks and opens the counters. At the end it reads them again and appends one
+//! line to the log. Nothing runs in between.
+//!
+//! Rules of this crate, checked by `cargo xtask symcheck` on the built object: no
+//! allocation, no panic path, no formatting machinery, no symbol but
+//! `topas_module_seen`, nothing imported but the listed functions of libc. System calls
+//! are made directly, because a program may define a `read` or `open` of its own, and
+//! so that `errno` stays the program's.
+#![no_std]
+#![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod counters;
+mod entry;
+mod facts;
+mod finish;
+mod library;
+mod log;
+mod node;
+mod proof;
+mod say;
+mod start;
+mod state;
+mod sys;
+
+/// Never reached: nothing in the module panics, and `symcheck` refuses an object that
+/// holds panic code.
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    sys::exit_now()
+}

@@ -1,0 +1,46 @@
+//! Which message passing library the program was linked with.
+//!
+//! Weak references: an address if something in the program or its shared libraries
+//! defines the function, else zero. They pull no archive member in and add no library.
+
+use core::arch::global_asm;
+
+use topas_format::field::Lib;
+
+// Three initializing functions each of MPI, PVM and SHMEM, in the order checked: an MPI
+// or a PVM may be built on SHMEM.
+global_asm!(
+    ".weak MPI_Init",
+    ".weak MPI_Init_thread",
+    ".weak MPI_Session_init",
+    ".weak pvm_mytid",
+    ".weak pvmfmytid_",
+    ".weak shmem_init",
+    ".weak shmem_init_thread",
+    ".weak start_pes",
+    ".pushsection .data.rel.ro.topas,\"aw\"",
+    ".p2align 3",
+    "topas_libraries:",
+    ".quad MPI_Init, MPI_Init_thread, MPI_Session_init",
+    ".quad pvm_mytid, pvmfmytid_, 0",
+    ".quad shmem_init, shmem_init_thread, start_pes",
+    ".popsection",
+);
+
+// SAFETY: defined above with this size; a local symbol of this object.
+unsafe extern "C" {
+    static topas_libraries: [[usize; 3]; 3];
+}
+
+/// The library of the program.
+pub fn library() -> Lib {
+    // SAFETY: relocated before any code of the program runs, never written after.
+    let table = unsafe { core::ptr::read_volatile(&raw const topas_libraries) };
+    let linked = |functions: &[usize; 3]| functions.iter().any(|f| *f != 0);
+    match table.iter().position(linked) {
+        Some(0) => Lib::Mpi,
+        Some(1) => Lib::Pvm,
+        Some(_) => Lib::Sma,
+        None => Lib::None,
+    }
+}

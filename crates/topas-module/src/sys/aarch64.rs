@@ -1,0 +1,80 @@
+//! AArch64: the `svc` instruction, its numbers, and MIDR_EL1.
+
+use core::arch::asm;
+
+use topas_format::event::Cpu;
+
+/// Numbers of include/uapi/asm-generic/unistd.h.
+pub mod number {
+    pub const FCNTL: usize = 25;
+    pub const IOCTL: usize = 29;
+    pub const MKDIRAT: usize = 34;
+    pub const FCHMOD: usize = 52;
+    pub const FCHMODAT: usize = 53;
+    pub const OPENAT: usize = 56;
+    pub const CLOSE: usize = 57;
+    pub const LSEEK: usize = 62;
+    pub const READ: usize = 63;
+    pub const WRITE: usize = 64;
+    pub const READLINKAT: usize = 78;
+    pub const EXIT_GROUP: usize = 94;
+    pub const CLOCK_GETTIME: usize = 113;
+    pub const UNAME: usize = 160;
+    pub const GETRUSAGE: usize = 165;
+    pub const PRCTL: usize = 167;
+    pub const GETPID: usize = 172;
+    pub const GETUID: usize = 174;
+    pub const GETSOCKOPT: usize = 209;
+    pub const MMAP: usize = 222;
+    pub const PERF_EVENT_OPEN: usize = 241;
+    pub const PRLIMIT64: usize = 261;
+}
+
+/// `_IOR('$', 7, __u64 *)`
+pub const PERF_EVENT_IOC_ID: usize = 0x8008_2407;
+
+/// A system call; a sixth argument is 0. The order of the parameters leaves most of
+/// them in the register the kernel wants, which keeps every call site small.
+///
+/// # Safety
+/// As the call itself demands.
+#[inline(never)]
+pub unsafe extern "C" fn syscall(
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+    number: usize,
+) -> isize {
+    let result;
+    // SAFETY: the kernel keeps all registers but x0.
+    unsafe {
+        asm!(
+            "svc 0",
+            in("x8") number,
+            inlateout("x0") a => result,
+            in("x1") b, in("x2") c, in("x3") d, in("x4") e, in("x5") 0,
+            options(nostack),
+        );
+    }
+    result
+}
+
+/// The processor; None where the kernel does not let programs read the register.
+pub fn cpu() -> Option<Cpu> {
+    const AT_HWCAP: usize = 16;
+    const HWCAP_CPUID: usize = 1 << 11;
+    if crate::state::auxiliary(AT_HWCAP) & HWCAP_CPUID == 0 {
+        return None;
+    }
+    let midr: u64;
+    // SAFETY: the kernel emulates the register where it announces HWCAP_CPUID.
+    unsafe { asm!("mrs {}, midr_el1", out(reg) midr, options(nomem, nostack)) };
+    Some(Cpu::from_midr(midr))
+}
+
+/// Arm names no frequency in a register that programs can read.
+pub fn base_mhz() -> Option<u32> {
+    None
+}

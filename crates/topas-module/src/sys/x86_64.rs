@@ -1,0 +1,85 @@
+//! x86-64: the `syscall` instruction, its numbers, and CPUID.
+
+use core::arch::asm;
+use core::arch::x86_64::__cpuid;
+
+use topas_format::event::Cpu;
+
+/// Numbers of arch/x86/entry/syscalls/syscall_64.tbl.
+pub mod number {
+    pub const READ: usize = 0;
+    pub const WRITE: usize = 1;
+    pub const CLOSE: usize = 3;
+    pub const LSEEK: usize = 8;
+    pub const MMAP: usize = 9;
+    pub const IOCTL: usize = 16;
+    pub const GETPID: usize = 39;
+    pub const GETSOCKOPT: usize = 55;
+    pub const UNAME: usize = 63;
+    pub const FCNTL: usize = 72;
+    pub const FCHMOD: usize = 91;
+    pub const GETRUSAGE: usize = 98;
+    pub const GETUID: usize = 102;
+    pub const PRCTL: usize = 157;
+    pub const CLOCK_GETTIME: usize = 228;
+    pub const EXIT_GROUP: usize = 231;
+    pub const OPENAT: usize = 257;
+    pub const MKDIRAT: usize = 258;
+    pub const READLINKAT: usize = 267;
+    pub const FCHMODAT: usize = 268;
+    pub const PERF_EVENT_OPEN: usize = 298;
+    pub const PRLIMIT64: usize = 302;
+}
+
+/// `_IOR('$', 7, __u64 *)`
+pub const PERF_EVENT_IOC_ID: usize = 0x8008_2407;
+
+/// A system call; a sixth argument is 0. The order of the parameters leaves most of
+/// them in the register the kernel wants, which keeps every call site small.
+///
+/// # Safety
+/// As the call itself demands.
+#[inline(never)]
+pub unsafe extern "C" fn syscall(
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+    number: usize,
+) -> isize {
+    let result;
+    // SAFETY: the kernel keeps all registers but rax, rcx and r11.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") number => result,
+            in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") 0,
+            lateout("rcx") _, lateout("r11") _,
+            options(nostack),
+        );
+    }
+    result
+}
+
+/// The processor, if its maker is known.
+pub fn cpu() -> Option<Cpu> {
+    Cpu::from_cpuid(&vendor(), __cpuid(1).eax)
+}
+
+/// Base frequency in MHz from CPUID leaf 16h, which Intel has since Skylake.
+pub fn base_mhz() -> Option<u32> {
+    // AMD leaves it reserved: beyond the highest leaf, Intel returns another leaf's data.
+    let known = &vendor() == b"GenuineIntel" && __cpuid(0).eax >= 0x16;
+    Some(__cpuid(0x16).eax & 0xffff).filter(|mhz| known && *mhz > 0)
+}
+
+fn vendor() -> [u8; 12] {
+    let leaf = __cpuid(0);
+    let mut vendor = [0; 12];
+    let words = [leaf.ebx, leaf.edx, leaf.ecx];
+    for (to, from) in vendor.iter_mut().zip(words.iter().flat_map(|w| w.to_le_bytes())) {
+        *to = from;
+    }
+    vendor
+}

@@ -1,0 +1,2 @@
+//! `cargo xtask demo`
+pub fn demo() -> anyhow::Result<()> { Ok(()) }

@@ -1,0 +1,134 @@
+//! `cargo xtask install`: what packages, sites and the demo install, from one list.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use topas_config::Paths;
+
+use crate::object;
+use crate::process::{cargo, output, root, run, target_dir};
+
+/// Tools that go to `bin`.
+const TOOLS: [&str; 1] = ["topas-stat"];
+
+/// What to install where.
+#[derive(Args)]
+pub struct Options {
+    /// Where TOPAS will live; programs linked there remember its topas.conf
+    #[arg(long, value_name = "P")]
+    pub prefix: PathBuf,
+    /// Stage below this directory, as packages do; paths in files stay those of the prefix
+    #[arg(long, value_name = "D")]
+    pub destdir: Option<PathBuf>,
+}
+
+/// Builds everything and installs it. An existing topas.conf and logs are kept.
+pub fn install(options: &Options) -> Result<()> {
+    if !options.prefix.is_absolute() {
+        bail!("the prefix must be an absolute path: {}", options.prefix.display());
+    }
+    run(cargo().args(["build", "--quiet", "--release", "--package", "topas-driver"]).args(
+        TOOLS.iter().flat_map(|tool| ["--package", tool]),
+    ))?;
+    let final_paths = Paths::at(&options.prefix);
+    let objects = object::build(&target_dir().join("topas"), &final_paths.conf_file())?;
+    let staged = |path: PathBuf| match &options.destdir {
+        None => path,
+        Some(dir) => dir.join(path.strip_prefix("/").unwrap_or(&path)),
+    };
+
+    let release = target_dir().join("release");
+    for tool in TOOLS {
+        put(&release.join(tool), &staged(final_paths.bin().join(tool)), 0o755)?;
+    }
+    let driver = staged(final_paths.driver());
+    put(&release.join("topas-driver"), &driver, 0o755)?;
+    for object in &objects {
+        let name = object.file_name().context("an object has no name")?;
+        put(object, &staged(final_paths.lib().join(name)), 0o644)?;
+    }
+    put(&root().join("wrappers/drivers.conf"), &staged(final_paths.drivers_conf()), 0o644)?;
+    link_names(&driver, &staged(final_paths.wrappers()))?;
+    install_conf(&final_paths, &staged)?;
+    let logs = staged(final_paths.log_dir());
+    if !logs.exists() {
+        fs::create_dir_all(&logs)?;
+        // Everybody may add a file, nobody may list or remove those of others.
+        fs::set_permissions(&logs, fs::Permissions::from_mode(0o1733))?;
+    }
+    install_docs(&options.prefix, &staged)?;
+    println!("installed in {}", staged(options.prefix.clone()).display());
+    println!("to use it: export PATH={}:$PATH", final_paths.wrappers().display());
+    Ok(())
+}
+
+/// Makes the drop-in names, and removes those that are gone from the data.
+fn link_names(driver: &Path, dir: &Path) -> Result<()> {
+    fs::create_dir_all(dir)?;
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        if fs::read_link(&path).is_ok_and(|to| to == Path::new("../topas-driver")) {
+            fs::remove_file(path)?;
+        }
+    }
+    let list = output(Command::new(driver).arg("--list"))?;
+    for name in list.lines().filter_map(|line| line.split_whitespace().next()) {
+        symlink("../topas-driver", dir.join(name))
+            .with_context(|| format!("cannot link {name} in {}", dir.display()))?;
+    }
+    Ok(())
+}
+
+/// The sample with a log target for this prefix. A site's own file is not touched.
+fn install_conf(paths: &Paths, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<()> {
+    let sample = fs::read_to_string(root().join("etc/topas.conf"))?;
+    let log = format!("log = file:{}/%Y-%m.%u.log", escaped(&paths.log_dir()));
+    let text = sample.replace("\n#log = file:/var/log/topas/%Y-%m.log\n", &format!("\n{log}\n"));
+    if !text.contains(&log) {
+        bail!("etc/topas.conf has no line to put the log target in");
+    }
+    let conf = staged(paths.conf_file());
+    let target = if conf.exists() { conf.with_extension("conf.new") } else { conf };
+    write(&target, text.as_bytes(), 0o644)
+}
+
+/// A path as `log =` takes it: a percent sign doubled.
+fn escaped(path: &Path) -> String {
+    path.display().to_string().replace('%', "%%")
+}
+
+fn install_docs(prefix: &Path, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<()> {
+    for entry in fs::read_dir(root().join("doc"))? {
+        let path = entry?.path();
+        let name = path.file_name().context("a document has no name")?;
+        match path.extension().and_then(|e| e.to_str()) {
+            Some(section @ ("1" | "5" | "7" | "8")) => {
+                let man = prefix.join("share/man").join(format!("man{section}")).join(name);
+                put(&path, &staged(man), 0o644)?;
+            }
+            Some("md") => put(&path, &staged(prefix.join("share/doc/topas").join(name)), 0o644)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn put(from: &Path, to: &Path, mode: u32) -> Result<()> {
+    let bytes = fs::read(from).with_context(|| format!("cannot read {}", from.display()))?;
+    write(to, &bytes, mode)
+}
+
+/// Writes beside and renames, so that a driver in use is never half there.
+fn write(to: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+    let dir = to.parent().context("no directory")?;
+    fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
+    let fresh = to.with_extension("installing");
+    let done = fs::write(&fresh, bytes)
+        .and_then(|()| fs::set_permissions(&fresh, fs::Permissions::from_mode(mode)))
+        .and_then(|()| fs::rename(&fresh, to));
+    done.with_context(|| format!("cannot write {}", to.display()))
+}

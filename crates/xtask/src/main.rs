@@ -1,0 +1,64 @@
+//! The developers' verbs, and with them the README's and CI's: `cargo xtask --help`.
+
+mod demo;
+mod fold;
+mod install;
+mod object;
+mod packages;
+mod process;
+mod symcheck;
+mod test;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Builds, installs, shows, tests and measures TOPAS")]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Builds, installs into a scratch prefix, compiles two programs, runs them under Open
+    /// MPI and MPICH, shows the log and the report
+    Demo,
+    /// Installs into a prefix
+    Install(install::Options),
+    /// Builds the measurement module: one relocatable object per language and variant
+    Object {
+        /// Where the objects go
+        #[arg(long, default_value = "target/topas")]
+        out: PathBuf,
+        /// topas.conf that programs linked with them will read
+        #[arg(long, default_value = "/etc/topas/topas.conf")]
+        conf: PathBuf,
+    },
+    /// Checks built objects: size, symbols, sections, no panic code
+    Symcheck {
+        /// Objects to check
+        #[arg(required = true)]
+        objects: Vec<PathBuf>,
+    },
+    /// Runs everything that is tested
+    Test(test::Options),
+}
+
+fn main() {
+    let result = match Arguments::parse().verb {
+        Verb::Demo => demo::demo(),
+        Verb::Install(options) => install::install(&options),
+        Verb::Object { out, conf } => object::build(&out, &conf).map(drop),
+        Verb::Symcheck { objects } => symcheck::check_files(&objects),
+        Verb::Test(options) => test::test(&options),
+    };
+    if let Err(error) = result {
+        eprintln!("xtask: error: {error}");
+        for cause in error.chain().skip(1) {
+            eprintln!("  {cause}");
+        }
+        std::process::exit(1);
+    }
+}

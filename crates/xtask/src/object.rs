@@ -1,0 +1,59 @@
+//! `cargo xtask object`: from the Rust staticlib to one small relocatable object per
+//! language and variant.
+//!
+//! Partial link with the sections merged, local relocations folded, symbols made local,
+//! then the `.topas` section replaced: language and topas.conf are data, so the module
+//! is compiled once.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use topas_format::field::Lang;
+use topas_format::module_facts;
+
+use crate::process::{cargo, root, run, target_dir};
+use crate::{fold, symcheck};
+
+/// The one symbol that stays global.
+pub const MARKER: &str = "topas_module_seen";
+
+/// Languages a driver can have.
+pub const LANGUAGES: [Lang; 4] = [Lang::C, Lang::Cxx, Lang::F77, Lang::F90];
+
+/// Builds and checks all objects; their paths. `conf` is the topas.conf they name.
+pub fn build(out: &Path, conf: &Path) -> Result<Vec<PathBuf>> {
+    std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
+    run(cargo().args(["build", "--quiet", "--package", "topas-module", "--profile", "module"]))?;
+    let archive = target_dir().join("module/libtopas_module.a");
+
+    let merged = out.join("module.merged.o");
+    run(Command::new("ld")
+        .args(["-r", "--gc-sections", "-u", MARKER, "-e", MARKER, "-T"])
+        .arg(root().join("crates/topas-module/merge.ld"))
+        .arg("-o")
+        .args([&merged, &archive]))?;
+    let bytes = std::fs::read(&merged).context("cannot read the merged object")?;
+    std::fs::write(&merged, fold::fold(bytes)?)?;
+
+    let mut objects = Vec::new();
+    for lang in LANGUAGES {
+        let section = module_facts::section(lang, conf.as_os_str().as_encoded_bytes())
+            .with_context(|| format!("path of topas.conf is too long: {}", conf.display()))?;
+        let facts = out.join("facts.bin");
+        std::fs::write(&facts, section)?;
+        for (variant, removed) in [("", &[][..]), (".init", &["--remove-section=.preinit_array"])] {
+            let object = out.join(format!("topas.{}{variant}.o", lang.word()));
+            run(Command::new("objcopy")
+                .args(["--strip-unneeded", "--keep-global-symbol", MARKER])
+                .args(removed)
+                .arg(format!("--update-section=.topas={}", facts.display()))
+                .args([&merged, &object]))?;
+            objects.push(object);
+        }
+        std::fs::remove_file(&facts)?;
+    }
+    std::fs::remove_file(&merged)?;
+    symcheck::check_files(&objects)?;
+    Ok(objects)
+}

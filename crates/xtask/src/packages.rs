@@ -1,0 +1,62 @@
+//! Debian packages that the demo and the tests need.
+
+use std::io::{IsTerminal, Write};
+use std::process::{Command, Stdio};
+
+use anyhow::{Result, bail};
+
+use crate::process::{on_path, run};
+
+/// Compilers and both MPIs.
+pub const DEMO: &[&str] = &[
+    "binutils", "gcc", "g++", "gfortran", "openmpi-bin", "libopenmpi-dev", "mpich", "libmpich-dev",
+];
+
+/// What the tests use beyond that.
+pub const TEST: &[&str] = &[
+    "clang", "file", "gawk", "lld", "mold", "musl-tools", "perl", "strace", "tzdata", "valgrind",
+    "xz-utils", "zstd",
+];
+
+/// Installs what is missing: says what, and asks if somebody is there to answer.
+pub fn ensure(wanted: &[&str]) -> Result<()> {
+    let missing: Vec<&str> = wanted.iter().copied().filter(|p| !is_installed(p)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let names = missing.join(" ");
+    if !on_path("apt-get") {
+        bail!("these Debian packages are missing, and there is no apt-get: {names}");
+    }
+    println!("needed and not installed: {names}");
+    if std::io::stdin().is_terminal() {
+        print!("install them with apt-get? [y/N] ");
+        std::io::stdout().flush()?;
+        let mut answer = String::new();
+        std::io::stdin().read_line(&mut answer)?;
+        if !answer.trim().eq_ignore_ascii_case("y") {
+            bail!("not installed: {names}");
+        }
+    }
+    run(apt().args(["update", "-qq"]))?;
+    run(apt().args(["install", "-y", "-qq", "--no-install-recommends"]).args(&missing))
+}
+
+fn is_installed(package: &str) -> bool {
+    let query = Command::new("dpkg-query")
+        .args(["-W", "-f", "${db:Status-Abbrev}", package])
+        .stderr(Stdio::null())
+        .output();
+    query.is_ok_and(|out| out.stdout.starts_with(b"ii"))
+}
+
+/// `apt-get` without questions, through sudo for anybody but root.
+fn apt() -> Command {
+    let root = Command::new("id").arg("-u").output().is_ok_and(|o| o.stdout == b"0\n");
+    let mut apt = if root { Command::new("apt-get") } else { Command::new("sudo") };
+    if !root {
+        apt.arg("apt-get");
+    }
+    apt.env("DEBIAN_FRONTEND", "noninteractive").stdout(Stdio::null());
+    apt
+}

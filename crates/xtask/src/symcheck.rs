@@ -1,0 +1,191 @@
+//! `cargo xtask symcheck`: what a module object may hold, checked on the built bytes.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use goblin::elf::{Elf, header, section_header, sym};
+
+use crate::object::MARKER;
+
+/// Largest object in bytes.
+pub const MAX_SIZE: usize = 32_000;
+
+/// What the object may import, all from libc.
+const IMPORTS: [&str; 7] =
+    ["__cxa_atexit", "bcmp", "environ", "getauxval", "memcpy", "memset", "strlen"];
+
+/// What it may refer to weakly: the functions that tell the message passing library.
+const WEAK: [&str; 8] = [
+    "MPI_Init",
+    "MPI_Init_thread",
+    "MPI_Session_init",
+    "pvm_mytid",
+    "pvmfmytid_",
+    "shmem_init",
+    "shmem_init_thread",
+    "start_pes",
+];
+
+/// Sections that would change how a program unwinds, links or starts.
+const FORBIDDEN: [&str; 8] = [
+    ".eh_frame",
+    ".gcc_except_table",
+    ".tdata",
+    ".tbss",
+    ".ctors",
+    ".dtors",
+    ".fini_array",
+    ".debug_info",
+];
+
+/// Checks files and reports every fault of each.
+pub fn check_files(objects: &[PathBuf]) -> Result<()> {
+    let mut faulty = 0;
+    for path in objects {
+        let bytes =
+            std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let faults = check(&bytes);
+        for fault in &faults {
+            eprintln!("xtask: error: {}: {fault}", path.display());
+        }
+        faulty += usize::from(!faults.is_empty());
+        if faults.is_empty() {
+            println!("{}: {} B, ok", path.display(), bytes.len());
+        }
+    }
+    if faulty > 0 {
+        bail!("{faulty} of {} objects are not fit for user programs", objects.len());
+    }
+    Ok(())
+}
+
+/// Every fault of an object.
+pub fn check(bytes: &[u8]) -> Vec<String> {
+    let mut faults = Vec::new();
+    let elf = match Elf::parse(bytes) {
+        Ok(elf) => elf,
+        Err(error) => return vec![format!("is not ELF: {error}")],
+    };
+    if elf.header.e_type != header::ET_REL {
+        faults.push("is not a relocatable object".into());
+    }
+    if bytes.len() > MAX_SIZE {
+        faults.push(format!("has {} B, more than {MAX_SIZE}", bytes.len()));
+    }
+    check_sections(&elf, &mut faults);
+    check_symbols(&elf, &mut faults);
+    // Panic messages hold the path of a source file.
+    if bytes.windows(3).any(|w| w == b".rs") {
+        faults.push("holds the name of a Rust source file, so panic code".into());
+    }
+    faults
+}
+
+fn check_sections(elf: &Elf<'_>, faults: &mut Vec<String>) {
+    let mut entry = false;
+    let mut stack_note = None;
+    for section in &elf.section_headers {
+        let name = elf.shdr_strtab.get_at(section.sh_name).unwrap_or("?");
+        let bits = u64::from(section_header::SHF_WRITE | section_header::SHF_EXECINSTR);
+        if section.sh_flags & bits == bits {
+            faults.push(format!("section {name} can be written and executed"));
+        }
+        if FORBIDDEN.contains(&name) {
+            faults.push(format!("has a section {name}"));
+        }
+        if section.sh_flags & u64::from(section_header::SHF_TLS) != 0 {
+            faults.push(format!("section {name} holds thread-local storage"));
+        }
+        entry |= name == ".init_array" && section.sh_size == 8;
+        if name == ".note.GNU-stack" {
+            stack_note = Some(section.sh_flags & u64::from(section_header::SHF_EXECINSTR) != 0);
+        }
+    }
+    if !entry {
+        faults.push("has no single entry in .init_array".into());
+    }
+    match stack_note {
+        Some(false) => {}
+        Some(true) => faults.push("asks for an executable stack".into()),
+        None => faults.push("has no .note.GNU-stack: linkers make the stack executable".into()),
+    }
+}
+
+fn check_symbols(elf: &Elf<'_>, faults: &mut Vec<String>) {
+    let mut marker = false;
+    for symbol in &elf.syms {
+        let name = elf.strtab.get_at(symbol.st_name).unwrap_or("?");
+        let undefined = symbol.st_shndx == 0;
+        match symbol.st_bind() {
+            sym::STB_WEAK if undefined && WEAK.contains(&name) => {}
+            sym::STB_WEAK if !undefined && name == MARKER => marker = true,
+            sym::STB_GLOBAL if undefined && IMPORTS.contains(&name) => {}
+            sym::STB_LOCAL => {}
+            _ if undefined => faults.push(format!("imports {name}")),
+            _ => faults.push(format!("defines the global symbol {name}")),
+        }
+    }
+    if !marker {
+        faults.push(format!("does not define {MARKER} as a weak symbol"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    /// What is fit, in assembly; each test spoils one thing.
+    const FIT: &str = "
+        .section .init_array,\"aw\",%init_array
+        .quad run
+        .text
+        run: ret
+        .bss
+        .weak topas_module_seen
+        .type topas_module_seen,%object
+        topas_module_seen: .zero 4
+        .section .note.GNU-stack,\"\",%progbits
+    ";
+
+    fn faults(assembly: &str) -> Vec<String> {
+        let dir = tempfile::tempdir().unwrap();
+        let (source, object) = (dir.path().join("a.s"), dir.path().join("a.o"));
+        std::fs::write(&source, assembly).unwrap();
+        let status =
+            Command::new("cc").args(["-c", "-o"]).args([&object, &source]).status().unwrap();
+        assert!(status.success());
+        check(&std::fs::read(object).unwrap())
+    }
+
+    #[test]
+    fn a_fit_object_has_no_fault() {
+        assert_eq!(faults(FIT), [""; 0]);
+    }
+
+    #[test]
+    fn every_spoiled_object_is_refused_for_its_fault() {
+        for (spoiled, fault) in [
+            (FIT.replace("\"\",%progbits", "\"x\",%progbits"), "executable stack"),
+            (FIT.replace(".section .note.GNU-stack,\"\",%progbits", ""), "no .note.GNU-stack"),
+            (FIT.replace(".weak topas", ".globl topas"), "global symbol topas_module_seen"),
+            (FIT.replace("topas_module_seen", "another"), "global symbol another"),
+            (FIT.replace("topas_module_seen", "another"), "does not define"),
+            (FIT.replace("run: ret", ".globl run\nrun: ret"), "global symbol run"),
+            (FIT.replace("run: ret", "run: call malloc"), "imports malloc"),
+            (FIT.replace("run: ret", "run: call core_panicking"), "imports core_panicking"),
+            (FIT.replace("run: ret", ".weak puts\nrun: call puts"), "imports puts"),
+            (FIT.replace(".quad run", ".quad run, run"), "no single entry"),
+            (FIT.replace(".init_array,", ".fini_array,"), "section .fini_array"),
+            (format!("{FIT}\n.section .eh_frame,\"a\"\n.quad 0"), "section .eh_frame"),
+            (format!("{FIT}\n.section .tdata,\"awT\"\n.quad 0"), "thread-local"),
+            (format!("{FIT}\n.section .wx,\"awx\"\n.quad 0"), "written and executed"),
+            (format!("{FIT}\n.data\n.ascii \"src/lib.rs\""), "panic code"),
+            (format!("{FIT}\n.data\n.zero 12000"), "more than 12000"),
+        ] {
+            let found = faults(&spoiled);
+            assert!(found.iter().any(|f| f.contains(fault)), "{fault}: {found:?}");
+        }
+        assert!(!check(b"not ELF at all").is_empty());
+    }
+}
