@@ -1,0 +1,287 @@
+//! `topas.conf` as it is in force: values, where each comes from, and what is wrong.
+
+use std::fmt;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use topas_format::conf::{KEYS, Ops, Settings, entries};
+use topas_format::env as names;
+
+use crate::environment::Environment;
+use crate::paths::{Paths, SYSTEM_CONF};
+use crate::regular;
+
+/// Longest configuration file that is read, in bytes.
+const MAX_FILE: u64 = 1 << 20;
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Built in: nobody set it.
+    Default,
+    /// This line of the file.
+    Line(u32),
+    /// This environment variable.
+    Variable(&'static str),
+}
+
+/// A line of the file that has no effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// The file.
+    pub file: PathBuf,
+    /// Line number, from 1.
+    pub line: u32,
+    /// What is wrong with it.
+    pub fault: Fault,
+}
+
+/// Why a line has no effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It is not of the form `key = value`.
+    NotAnEntry,
+    /// No key of that name.
+    UnknownKey(String),
+    /// The value is not of the key's form.
+    BadValue {
+        /// The key.
+        key: &'static str,
+        /// The value as written.
+        value: String,
+        /// The form it should have.
+        form: &'static str,
+    },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: ", self.file.display(), self.line)?;
+        match &self.fault {
+            Fault::NotAnEntry => write!(f, "line is not of the form `key = value`; ignored"),
+            Fault::UnknownKey(key) => write!(f, "unknown key `{key}`; ignored"),
+            Fault::BadValue { key, value, form } => {
+                write!(f, "`{value}` is no value of `{key}`, which takes {form}; ignored")
+            }
+        }
+    }
+}
+
+/// The configuration in force.
+#[derive(Debug, Default)]
+pub struct Conf {
+    file: Option<PathBuf>,
+    text: Vec<u8>,
+    problem: Option<io::Error>,
+    off: bool,
+    log: Option<Vec<u8>>,
+    ops: Option<Vec<u8>>,
+}
+
+impl Conf {
+    /// Reads the file `TOPAS_CONF` names, else that of the prefix, else the system's.
+    /// A missing file means defaults unless `TOPAS_CONF` named it; a file that cannot
+    /// be read is kept in [`Conf::problem`], and defaults hold.
+    pub fn load(paths: Option<&Paths>, env: &Environment) -> Self {
+        let mut conf = match env.conf_file() {
+            Some(named) => Conf::read(&named),
+            None => {
+                let own = paths.map(Paths::conf_file);
+                own.iter()
+                    .map(PathBuf::as_path)
+                    .chain([Path::new(SYSTEM_CONF)])
+                    .map(Conf::read)
+                    .find(|conf| !conf.is_missing())
+                    .unwrap_or_default()
+            }
+        };
+        conf.off = env.is_off();
+        conf.log = env.log().map(|value| value.as_bytes().to_vec());
+        conf.ops = env
+            .ops()
+            .filter(|value| Ops::parse(value.as_bytes()).is_some())
+            .map(|value| value.as_bytes().to_vec());
+        conf
+    }
+
+    /// Reads one file; the environment is not looked at.
+    pub fn read(file: &Path) -> Self {
+        let (text, problem) = match regular::read(file, MAX_FILE) {
+            Ok(text) => (text, None),
+            Err(error) => (Vec::new(), Some(error)),
+        };
+        Conf { file: Some(file.to_path_buf()), text, problem, ..Conf::default() }
+    }
+
+    fn is_missing(&self) -> bool {
+        self.problem.as_ref().is_some_and(|e| e.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// The file that was read, or that could not be. `None` if there is none.
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
+    /// Why the file could not be read.
+    pub fn problem(&self) -> Option<&io::Error> {
+        self.problem.as_ref()
+    }
+
+    /// The values in force, the environment's over those of the file. `TOPAS=off` turns
+    /// `measure` and `link` off; `TOPAS_LOG` counts only where `user_log` allows it.
+    pub fn settings(&self) -> Settings<'_> {
+        let mut settings = Settings::read(&self.text);
+        if self.off {
+            settings.measure = false;
+            settings.link = false;
+        }
+        if let Some(log) = self.log.as_deref().filter(|_| settings.user_log) {
+            settings.log = log;
+        }
+        if let Some(ops) = self.ops.as_deref().and_then(Ops::parse) {
+            settings.ops = ops;
+        }
+        settings
+    }
+
+    /// Where the value of a key comes from.
+    pub fn origin(&self, key: &str) -> Origin {
+        match key {
+            "measure" | "link" if self.off => return Origin::Variable(names::TOPAS),
+            "log" if self.log.is_some() && Settings::read(&self.text).user_log => {
+                return Origin::Variable(names::TOPAS_LOG);
+            }
+            "ops" if self.ops.is_some() => return Origin::Variable(names::TOPAS_OPS),
+            _ => {}
+        }
+        entries(&self.text)
+            .flatten()
+            .filter(|e| e.key == key.as_bytes() && Settings::default().set(e.key, e.value))
+            .last()
+            .map_or(Origin::Default, |e| Origin::Line(e.line))
+    }
+
+    /// [`Conf::origin`] in words: `PATH:LINE`, `default` or the variable's name.
+    pub fn origin_in_words(&self, key: &str) -> String {
+        match (self.origin(key), &self.file) {
+            (Origin::Line(line), Some(file)) => format!("{}:{line}", file.display()),
+            (Origin::Variable(name), _) => name.to_owned(),
+            _ => "default".to_owned(),
+        }
+    }
+
+    /// The lines without effect, in order.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let file = self.file.clone().unwrap_or_default();
+        let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        entries(&self.text)
+            .filter_map(|entry| {
+                let (line, fault) = match entry {
+                    Err(bad) => (bad.line, Fault::NotAnEntry),
+                    Ok(e) if Settings::default().set(e.key, e.value) => return None,
+                    Ok(e) => (
+                        e.line,
+                        match KEYS.iter().find(|key| key.name.as_bytes() == e.key) {
+                            None => Fault::UnknownKey(lossy(e.key)),
+                            Some(key) => Fault::BadValue {
+                                key: key.name,
+                                value: lossy(e.value),
+                                form: key.form,
+                            },
+                        },
+                    ),
+                };
+                Some(Warning { file: file.clone(), line, fault })
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn site(text: &str) -> (tempfile::TempDir, Paths) {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = Paths::at(dir.path());
+        fs::create_dir_all(paths.conf_file().parent().unwrap()).unwrap();
+        fs::write(paths.conf_file(), text).unwrap();
+        (dir, paths)
+    }
+
+    fn env(variables: &[(&str, &str)]) -> Environment {
+        variables.iter().copied().collect()
+    }
+
+    #[test]
+    fn every_value_has_its_origin() {
+        let (_dir, paths) = site("link = no\nlog = file:/a\nlink = yes\nmeasure = maybe\n");
+        let conf = Conf::load(Some(&paths), &env(&[("TOPAS_LOG", "file:/b")]));
+        let settings = conf.settings();
+        assert!(settings.link && settings.measure);
+        assert_eq!(settings.log, b"file:/b");
+        assert_eq!(conf.origin("link"), Origin::Line(3));
+        assert_eq!(conf.origin("measure"), Origin::Default);
+        assert_eq!(conf.origin("log"), Origin::Variable("TOPAS_LOG"));
+        assert_eq!(conf.origin_in_words("link"), format!("{}:3", paths.conf_file().display()));
+    }
+
+    #[test]
+    fn the_site_can_keep_its_log() {
+        let (_dir, paths) = site("log = file:/a\nuser_log = no\n");
+        let conf = Conf::load(Some(&paths), &env(&[("TOPAS_LOG", "file:/b")]));
+        assert_eq!(conf.settings().log, b"file:/a");
+        assert_eq!(conf.origin("log"), Origin::Line(1));
+    }
+
+    #[test]
+    fn off_turns_linking_and_measuring_off() {
+        let (_dir, paths) = site("");
+        let conf = Conf::load(Some(&paths), &env(&[("TOPAS", "off"), ("TOPAS_OPS", "loads")]));
+        let settings = conf.settings();
+        assert!(!settings.link && !settings.measure);
+        assert_ne!(settings.ops, Settings::default().ops);
+        assert_eq!(conf.origin("measure"), Origin::Variable("TOPAS"));
+        assert_eq!(conf.origin("ops"), Origin::Variable("TOPAS_OPS"));
+    }
+
+    #[test]
+    fn faults_are_told_with_file_and_line() {
+        let (_dir, paths) = site("nonsense\ncolour = red\nops = flops\nlink = no\n");
+        let conf = Conf::load(Some(&paths), &env(&[]));
+        let warnings = conf.warnings();
+        let faults: Vec<_> = warnings.iter().map(|w| (w.line, &w.fault)).collect();
+        assert_eq!(faults[0], (1, &Fault::NotAnEntry));
+        assert_eq!(faults[1], (2, &Fault::UnknownKey("colour".into())));
+        assert!(matches!(faults[2], (3, Fault::BadValue { key: "ops", .. })));
+        assert_eq!(faults.len(), 3);
+        let text = warnings[2].to_string();
+        assert!(text.starts_with(&format!("{}:3: ", paths.conf_file().display())), "{text}");
+        assert!(text.contains("flops") && text.contains("intops"), "{text}");
+    }
+
+    #[test]
+    fn the_named_file_wins_and_must_exist() {
+        let (dir, paths) = site("link = no\n");
+        let named = dir.path().join("mine");
+        let named = named.to_str().unwrap();
+        let conf = Conf::load(Some(&paths), &env(&[("TOPAS_CONF", named)]));
+        assert_eq!(conf.problem().unwrap().kind(), io::ErrorKind::NotFound);
+        assert!(conf.settings().link);
+        fs::write(named, "measure = no\n").unwrap();
+        let conf = Conf::load(Some(&paths), &env(&[("TOPAS_CONF", named)]));
+        assert!(conf.problem().is_none());
+        assert!(conf.settings().link && !conf.settings().measure);
+    }
+
+    #[test]
+    fn an_unreadable_file_is_a_value() {
+        let (dir, _) = site("");
+        let conf = Conf::read(dir.path());
+        assert!(conf.problem().is_some());
+        assert_eq!(conf.settings(), Settings::default());
+        assert_eq!(conf.file(), Some(dir.path()));
+    }
+}

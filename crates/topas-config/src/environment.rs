@@ -1,0 +1,205 @@
+//! The environment variables and the command line of this process.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use topas_format::env as names;
+
+/// Variables by which a user chooses the compiler behind an MPI driver: those of Open
+/// MPI, MPICH and its relatives, and Intel MPI.
+const COMPILER_CHOICES: &[(&str, &[&str])] = &[
+    ("c", &["OMPI_CC", "MPICH_CC", "I_MPI_CC"]),
+    ("cxx", &["OMPI_CXX", "MPICH_CXX", "I_MPI_CXX"]),
+    ("f77", &["OMPI_F77", "OMPI_FC", "MPICH_F77", "MPICH_FC", "I_MPI_F77", "I_MPI_FC"]),
+    ("f90", &["OMPI_FC", "MPICH_FC", "MPICH_F90", "I_MPI_F90", "I_MPI_FC"]),
+];
+
+/// Search path where PATH is not set, as the C library has it.
+const DEFAULT_PATH: &str = "/bin:/usr/bin";
+
+/// The command line of this process: its own name first, bytes as they came.
+pub fn command_line() -> Vec<OsString> {
+    env::args_os().collect()
+}
+
+/// A set of environment variables: those of this process or made-up ones.
+#[derive(Clone, Debug, Default)]
+pub struct Environment {
+    /// In the order of the process: what is passed on must not be rearranged.
+    variables: Vec<(OsString, OsString)>,
+}
+
+impl Environment {
+    /// The variables of this process.
+    pub fn of_process() -> Self {
+        env::vars_os().collect()
+    }
+
+    /// The value of one variable; `None` if it is not set.
+    pub fn get(&self, name: &str) -> Option<&OsStr> {
+        self.iter().find(|(of, _)| *of == OsStr::new(name)).map(|(_, value)| value)
+    }
+
+    /// Every variable, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    }
+
+    /// Sets a variable in this copy.
+    pub fn set(&mut self, name: impl Into<OsString>, value: impl Into<OsString>) {
+        let (name, value) = (name.into(), value.into());
+        match self.variables.iter_mut().find(|(of, _)| *of == name) {
+            Some((_, old)) => *old = value,
+            None => self.variables.push((name, value)),
+        }
+    }
+
+    /// Removes a variable from this copy. True if it was set.
+    pub fn remove(&mut self, name: &str) -> bool {
+        let before = self.variables.len();
+        self.variables.retain(|(of, _)| of != OsStr::new(name));
+        self.variables.len() < before
+    }
+
+    /// The value, or `None` if it is not set or empty.
+    fn filled(&self, name: &str) -> Option<&OsStr> {
+        self.get(name).filter(|value| !value.is_empty())
+    }
+
+    /// Whether `TOPAS` switches TOPAS off.
+    pub fn is_off(&self) -> bool {
+        self.get(names::TOPAS).is_some_and(|value| names::is_off(value.as_bytes()))
+    }
+
+    /// Whether `TOPAS_VERBOSE` asks for reasons on standard error.
+    pub fn is_verbose(&self) -> bool {
+        self.get(names::TOPAS_VERBOSE).is_some_and(|value| names::is_yes(value.as_bytes()))
+    }
+
+    /// `TOPAS_CONF`: the configuration file to read in place of the installed one.
+    pub fn conf_file(&self) -> Option<PathBuf> {
+        self.filled(names::TOPAS_CONF).map(PathBuf::from)
+    }
+
+    /// `TOPAS_LOG`: log targets in place of the site's.
+    pub fn log(&self) -> Option<&OsStr> {
+        self.filled(names::TOPAS_LOG)
+    }
+
+    /// `TOPAS_OPS`: what is counted.
+    pub fn ops(&self) -> Option<&OsStr> {
+        self.filled(names::TOPAS_OPS)
+    }
+
+    /// `TOPAS_LAUNCH_ID`, as a launch around this process set it.
+    pub fn launch_id(&self) -> Option<&OsStr> {
+        self.get(names::TOPAS_LAUNCH_ID)
+    }
+
+    /// Whether colour is unwanted: `NO_COLOR` is set and not empty.
+    pub fn no_color(&self) -> bool {
+        self.filled("NO_COLOR").is_some()
+    }
+
+    /// `HOME`.
+    pub fn home(&self) -> Option<PathBuf> {
+        self.filled("HOME").map(PathBuf::from)
+    }
+
+    /// `COLUMNS`: width of the terminal in characters, if it says so.
+    pub fn columns(&self) -> Option<usize> {
+        self.get("COLUMNS")?.to_str()?.parse().ok()
+    }
+
+    /// The directories of `PATH` in order. An empty entry is the current directory and
+    /// is given as `.`; without `PATH` the C library's default applies.
+    pub fn search_path(&self) -> impl Iterator<Item = PathBuf> {
+        let path = self.get("PATH").unwrap_or(OsStr::new(DEFAULT_PATH));
+        path.as_bytes().split(|&b| b == b':').map(|entry| {
+            let entry = if entry.is_empty() { b"." } else { entry };
+            PathBuf::from(OsStr::from_bytes(entry))
+        })
+    }
+
+    /// The variables that choose the compiler behind an MPI driver of `language` (`c`,
+    /// `cxx`, `f77` or `f90`), as far as they are set, with their values.
+    pub fn compiler_choices(&self, language: &str) -> impl Iterator<Item = (&'static str, &OsStr)> {
+        COMPILER_CHOICES
+            .iter()
+            .filter(move |(of, _)| *of == language)
+            .flat_map(|(_, variables)| variables.iter())
+            .filter_map(|name| self.filled(name).map(|value| (*name, value)))
+    }
+}
+
+impl<N: Into<OsString>, V: Into<OsString>> FromIterator<(N, V)> for Environment {
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(variables: I) -> Self {
+        let variables = variables.into_iter().map(|(n, v)| (n.into(), v.into())).collect();
+        Environment { variables }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(variables: &[(&str, &str)]) -> Environment {
+        variables.iter().copied().collect()
+    }
+
+    #[test]
+    fn switches_are_read_as_the_format_crate_says() {
+        assert!(made(&[("TOPAS", "off")]).is_off());
+        assert!(made(&[("TOPAS", "0")]).is_off());
+        assert!(!made(&[("TOPAS", "on")]).is_off());
+        assert!(!made(&[]).is_off());
+        assert!(made(&[("TOPAS_VERBOSE", "1")]).is_verbose());
+        assert!(!made(&[("TOPAS_VERBOSE", "0")]).is_verbose());
+    }
+
+    #[test]
+    fn an_empty_entry_of_path_is_the_current_directory() {
+        let dirs: Vec<_> = made(&[("PATH", ":/a::/b:")]).search_path().collect();
+        assert_eq!(dirs, [".", "/a", ".", "/b", "."].map(PathBuf::from));
+        let dirs: Vec<_> = made(&[]).search_path().collect();
+        assert_eq!(dirs, ["/bin", "/usr/bin"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn an_empty_variable_names_no_file() {
+        let env = made(&[("TOPAS_CONF", ""), ("HOME", ""), ("NO_COLOR", "")]);
+        assert_eq!(env.conf_file(), None);
+        assert_eq!(env.home(), None);
+        assert!(!env.no_color());
+    }
+
+    #[test]
+    fn a_compiler_choice_counts_for_its_language_only() {
+        let env = made(&[("OMPI_CC", "nvcc"), ("MPICH_FC", "flang"), ("OMPI_CXX", "")]);
+        assert_eq!(
+            env.compiler_choices("c").collect::<Vec<_>>(),
+            [("OMPI_CC", OsStr::new("nvcc"))]
+        );
+        assert_eq!(env.compiler_choices("cxx").count(), 0);
+        assert_eq!(env.compiler_choices("f90").count(), 1);
+    }
+
+    #[test]
+    fn setting_and_removing_keep_the_order() {
+        let mut env = made(&[("B", "1"), ("A", "2")]);
+        env.set("C", "3");
+        env.set("B", "4");
+        assert!(env.remove("A") && !env.remove("A"));
+        let left: Vec<_> = env.iter().collect();
+        assert_eq!(left, [("B", "4"), ("C", "3")].map(|(n, v)| (OsStr::new(n), OsStr::new(v))));
+    }
+
+    #[test]
+    fn the_process_environment_is_the_real_one() {
+        let env = Environment::of_process();
+        assert_eq!(env.get("PATH"), std::env::var_os("PATH").as_deref());
+        assert_eq!(env.iter().count(), std::env::vars_os().count());
+    }
+}

@@ -1,0 +1,179 @@
+//! Where the parts of an installation are.
+//!
+//! Everything is derived from one prefix, and the prefix from the place of the running
+//! executable: an installation can be moved as a whole.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::environment::Environment;
+
+/// The configuration file that counts where the prefix has none.
+pub const SYSTEM_CONF: &str = "/etc/topas/topas.conf";
+
+/// File name of the compiler driver.
+pub const DRIVER: &str = "topas-driver";
+
+/// The places of one installation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paths {
+    prefix: PathBuf,
+}
+
+impl Paths {
+    /// The installation under `prefix`. Nothing is looked at.
+    pub fn at(prefix: impl Into<PathBuf>) -> Self {
+        Paths { prefix: prefix.into() }
+    }
+
+    /// The installation this program belongs to. `None` if it does not stand in an
+    /// installed place (a build directory, say) or the place cannot be told.
+    pub fn of_this_program(argv0: &OsStr, env: &Environment) -> Option<Self> {
+        Paths::around(&Executable::of_this_program(argv0, env)?.path)
+    }
+
+    /// The installation `executable` belongs to: a tool in `P/bin`, or the driver in
+    /// `P/libexec/topas`. The path must have no symbolic links.
+    pub fn around(executable: &Path) -> Option<Self> {
+        let dir = executable.parent()?;
+        let prefix = if dir.ends_with("bin") {
+            dir.parent()?
+        } else if dir.ends_with("libexec/topas") {
+            dir.parent()?.parent()?
+        } else {
+            return None;
+        };
+        Some(Paths::at(prefix))
+    }
+
+    /// The prefix itself.
+    pub fn prefix(&self) -> &Path {
+        &self.prefix
+    }
+
+    /// User tools.
+    pub fn bin(&self) -> PathBuf {
+        self.prefix.join("bin")
+    }
+
+    /// The driver executable.
+    pub fn driver(&self) -> PathBuf {
+        self.prefix.join("libexec/topas").join(DRIVER)
+    }
+
+    /// The directory that goes in front of PATH: a link to the driver per name.
+    pub fn wrappers(&self) -> PathBuf {
+        self.prefix.join("libexec/topas/wrappers")
+    }
+
+    /// Modules and libraries.
+    pub fn lib(&self) -> PathBuf {
+        self.prefix.join("lib/topas")
+    }
+
+    /// The measurement module for executables of `language` (`c`, `cxx`, `f77`, `f90`).
+    pub fn module(&self, language: &str) -> PathBuf {
+        self.lib().join(format!("topas.{language}.o"))
+    }
+
+    /// The variant without `.preinit_array`, which a shared library can take.
+    pub fn init_module(&self, language: &str) -> PathBuf {
+        self.lib().join(format!("topas.{language}.init.o"))
+    }
+
+    /// Data files.
+    pub fn share(&self) -> PathBuf {
+        self.prefix.join("share/topas")
+    }
+
+    /// The names the driver answers to.
+    pub fn drivers_conf(&self) -> PathBuf {
+        self.share().join("wrappers/drivers.conf")
+    }
+
+    /// `topas.conf` of this prefix.
+    pub fn conf_file(&self) -> PathBuf {
+        self.outside("etc/topas/topas.conf")
+    }
+
+    /// Directory of the logs.
+    pub fn log_dir(&self) -> PathBuf {
+        self.outside("var/log/topas")
+    }
+
+    /// `etc` and `var` of the prefix /usr are those of the root directory.
+    fn outside(&self, path: &str) -> PathBuf {
+        if self.prefix == Path::new("/usr") {
+            Path::new("/").join(path)
+        } else {
+            self.prefix.join(path)
+        }
+    }
+}
+
+/// The file of a running program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Executable {
+    /// Its path without symbolic links.
+    pub path: PathBuf,
+    /// Device and inode, by which it is known under any name.
+    pub identity: (u64, u64),
+}
+
+impl Executable {
+    /// The executable of this process: what the kernel says or, where /proc is not
+    /// mounted, what `argv0` leads to.
+    pub fn of_this_program(argv0: &OsStr, env: &Environment) -> Option<Self> {
+        const KERNEL: &str = "/proc/self/exe";
+        if let (Ok(path), Ok(file)) = (fs::read_link(KERNEL), fs::metadata(KERNEL)) {
+            return Some(Executable { path, identity: (file.dev(), file.ino()) });
+        }
+        let named = Path::new(argv0);
+        if named.components().count() > 1 {
+            return Executable::at(named);
+        }
+        env.search_path().find_map(|dir| Executable::at(&dir.join(named)))
+    }
+
+    /// The file `path` leads to, if it is a regular one.
+    pub fn at(path: &Path) -> Option<Self> {
+        let path = fs::canonicalize(path).ok()?;
+        let file = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?;
+        Some(Executable { identity: (file.dev(), file.ino()), path })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_is_found_from_tool_and_driver() {
+        let of = |p: &str| Paths::around(Path::new(p)).map(|paths| paths.prefix);
+        assert_eq!(of("/opt/t/bin/topas-stat"), Some("/opt/t".into()));
+        assert_eq!(of("/opt/t/libexec/topas/topas-driver"), Some("/opt/t".into()));
+        assert_eq!(of("/usr/libexec/topas/topas-driver (deleted)"), Some("/usr".into()));
+        assert_eq!(of("/src/target/debug/topas-driver"), None);
+        assert_eq!(of("/opt/libexec/topas-driver"), None);
+    }
+
+    #[test]
+    fn packages_use_the_root_for_etc_and_var() {
+        let paths = Paths::at("/usr");
+        assert_eq!(paths.conf_file(), Path::new(SYSTEM_CONF));
+        assert_eq!(paths.log_dir(), Path::new("/var/log/topas"));
+        assert_eq!(paths.module("f90"), Path::new("/usr/lib/topas/topas.f90.o"));
+        let paths = Paths::at("/opt/t");
+        assert_eq!(paths.conf_file(), Path::new("/opt/t/etc/topas/topas.conf"));
+        assert_eq!(paths.log_dir(), Path::new("/opt/t/var/log/topas"));
+        assert_eq!(paths.init_module("c"), Path::new("/opt/t/lib/topas/topas.c.init.o"));
+    }
+
+    #[test]
+    fn the_own_executable_is_known_by_device_and_inode() {
+        let own = Executable::of_this_program(OsStr::new("x"), &Environment::default()).unwrap();
+        assert_eq!(Executable::at(&own.path).unwrap().identity, own.identity);
+    }
+}

@@ -1,0 +1,55 @@
+//! `etc/topas.conf` shows every key, commented out, with its type and default.
+
+use topas_format::conf::{KEYS, NotAnEntry, Settings, entries};
+
+const SAMPLE: &str = include_str!("../../../etc/topas.conf");
+
+/// Lines of the form `#key = value`: the keys of the sample in force if uncommented.
+fn shown() -> Vec<(&'static str, &'static str)> {
+    SAMPLE
+        .lines()
+        .filter_map(|line| line.strip_prefix('#'))
+        .filter(|line| line.starts_with(|c: char| c.is_ascii_lowercase()))
+        .filter_map(|line| line.split_once('='))
+        .map(|(key, value)| (key.trim(), value.trim()))
+        .collect()
+}
+
+#[test]
+fn the_sample_sets_nothing() {
+    assert_eq!(entries(SAMPLE.as_bytes()).collect::<Vec<_>>(), Vec::<Result<_, NotAnEntry>>::new());
+}
+
+#[test]
+fn the_sample_shows_every_key_once_with_its_default() {
+    let shown = shown();
+    let names: Vec<_> = shown.iter().map(|(key, _)| *key).collect();
+    let known: Vec<_> = KEYS.iter().map(|key| key.name).collect();
+    assert_eq!(names, known, "keys of etc/topas.conf, in the order of topas_format::conf::KEYS");
+    for (key, value) in shown {
+        let known = KEYS.iter().find(|k| k.name == key).unwrap();
+        let mut settings = Settings::default();
+        assert!(settings.set(key.as_bytes(), value.as_bytes()), "{key} = {value}");
+        if known.default != "(none)" {
+            assert_eq!(value, known.default, "{key}");
+        }
+    }
+}
+
+#[test]
+fn the_sample_names_type_and_default_of_every_key() {
+    for key in KEYS {
+        let head = format!("# {} ({}, default {})", key.name, key.form, key.default);
+        assert!(SAMPLE.lines().any(|line| line == head), "etc/topas.conf lacks the line:\n{head}");
+    }
+}
+
+#[test]
+fn the_manual_page_tells_of_every_key() {
+    let page = include_str!("../../../doc/topas.conf.5");
+    for key in KEYS {
+        let default = key.default.trim_matches(['(', ')']);
+        let head = format!(".BR {} \" ({}, default {default})\"", key.name, key.form);
+        assert!(page.lines().any(|line| line == head), "doc/topas.conf.5 lacks the line:\n{head}");
+    }
+}
