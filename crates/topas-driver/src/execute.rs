@@ -1,0 +1,106 @@
+//! Becoming the real program.
+//!
+//! The process image is replaced, so exit code, signals, output and standard streams
+//! are the real program's own. Nothing of the process is changed before.
+
+use std::ffi::{CString, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+use nix::errno::Errno;
+use nix::unistd::{execvp, execvpe};
+use topas_config::Environment;
+use topas_format::env::TOPAS_LAUNCH_ID;
+
+use crate::message::say;
+use crate::plan::{LaunchId, Plan, Role};
+use crate::{EXIT_CANNOT_RUN, launch_id};
+
+/// Becomes the real program as planned. Comes back only if that fails, with the exit
+/// code; the failure has been reported then.
+pub fn plan(tool: &str, plan: &Plan, env: &Environment) -> i32 {
+    if let Some(env) = changed(env, &plan.role) {
+        let error = become_with(&plan.real, &plan.args, &env);
+        return cannot_run(tool, &plan.real, error);
+    }
+    if !plan.added.is_empty() {
+        let args: Vec<_> = plan.args.iter().chain(&plan.added).cloned().collect();
+        match become_program(&plan.real, &args) {
+            // One argument too many for the system: without ours they may be just right.
+            Errno::E2BIG => {}
+            error => return cannot_run(tool, &plan.real, error),
+        }
+    }
+    untouched(tool, &plan.real, &plan.args)
+}
+
+/// Becomes the real program with the arguments as they came.
+pub fn untouched(tool: &str, real: &Path, args: &[OsString]) -> i32 {
+    let error = become_program(real, args);
+    cannot_run(tool, real, error)
+}
+
+/// The environment for the ranks of a launch; `None` if it stays as it is.
+fn changed(env: &Environment, role: &Role) -> Option<Environment> {
+    let Role::Launcher(id) = role else { return None };
+    let fresh = match id {
+        LaunchId::Untouched => return None,
+        LaunchId::Removed => None,
+        LaunchId::Fresh => launch_id::fresh(),
+    };
+    let mut env = env.clone();
+    match fresh {
+        Some(id) => env.set(TOPAS_LAUNCH_ID, id),
+        None if !env.remove(TOPAS_LAUNCH_ID) => return None,
+        None => {}
+    }
+    Some(env)
+}
+
+fn cannot_run(tool: &str, real: &Path, error: Errno) -> i32 {
+    say!("{tool}: error: cannot run {}", real.display());
+    say!("cause: {}", error.desc());
+    if error == Errno::E2BIG {
+        say!("hint: put the arguments into a response file: {tool} @file");
+    } else {
+        say!("hint: check the installation of the real {tool}");
+    }
+    EXIT_CANNOT_RUN
+}
+
+/// The real program learns its own name as it was found: Open MPI's drivers choose
+/// their language by it.
+fn c_strings(real: &Path, args: &[OsString]) -> Result<Vec<CString>, Errno> {
+    std::iter::once(real.as_os_str().as_bytes())
+        .chain(args.iter().map(|arg| arg.as_bytes()))
+        .map(|word| CString::new(word).map_err(|_| Errno::EINVAL))
+        .collect()
+}
+
+fn become_program(real: &Path, args: &[OsString]) -> Errno {
+    let args = match c_strings(real, args) {
+        Ok(args) => args,
+        Err(error) => return error,
+    };
+    let Some(program) = args.first() else { return Errno::EINVAL };
+    // The path has a slash, so nothing is searched; a script without #! runs in sh.
+    execvp(program, &args).unwrap_err()
+}
+
+fn become_with(real: &Path, args: &[OsString], env: &Environment) -> Errno {
+    let args = match c_strings(real, args) {
+        Ok(args) => args,
+        Err(error) => return error,
+    };
+    let env: Vec<CString> = env
+        .iter()
+        .filter_map(|(name, value)| {
+            let mut entry = name.to_owned();
+            entry.push("=");
+            entry.push(value);
+            CString::new(entry.into_vec()).ok()
+        })
+        .collect();
+    let Some(program) = args.first() else { return Errno::EINVAL };
+    execvpe(program, &args, &env).unwrap_err()
+}

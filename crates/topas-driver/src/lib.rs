@@ -1,0 +1,125 @@
+//! The compiler and launch driver that stands in front of `mpicc`, `mpif90`, `mpiexec`.
+//!
+//! One call is one path through these modules: [`catalog`] tells from the name whether
+//! a compiler or a launcher is meant; [`search`] finds the real program on PATH;
+//! [`decision`] reads the arguments with the tables of [`options`] and the files of
+//! [`response`] and says whether an executable is linked; [`plan`] puts the command
+//! together; [`execute`] becomes it. [`explain`] prints the plan in place of running
+//! it, [`admin`] answers for the driver under its own name.
+//!
+//! A build is never harmed: arguments are never rebuilt, at most one thing is added at
+//! their end, and whatever goes wrong here, a panic included, ends in the real program
+//! with the arguments as they came.
+#![forbid(unsafe_code)]
+#![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+pub mod admin;
+pub mod catalog;
+pub mod decision;
+pub mod execute;
+pub mod explain;
+pub mod launch_id;
+mod message;
+pub mod module;
+pub mod options;
+pub mod plan;
+pub mod response;
+pub mod search;
+
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use topas_config::paths::{DRIVER, Executable};
+use topas_config::{Environment, Paths};
+
+use crate::message::say;
+use crate::plan::Plan;
+
+/// The option that shows the plan in place of running it.
+pub const EXPLAIN: &str = "--topas-explain";
+
+/// Exit code: done, or shown.
+pub const EXIT_OK: i32 = 0;
+/// Exit code: the answer could not be written on standard output.
+pub const EXIT_CANNOT_WRITE: i32 = 1;
+/// Exit code: the driver was called under its own name with a wrong option.
+pub const EXIT_USAGE: i32 = 2;
+/// Exit code: the real program was found and could not be run.
+pub const EXIT_CANNOT_RUN: i32 = 126;
+/// Exit code: no real program of that name on PATH.
+pub const EXIT_NOT_FOUND: i32 = 127;
+
+/// Does what this process was called for. Comes back only if there is nothing to
+/// become: after an explanation, an answer under the own name, or an error. Returns
+/// the exit code.
+pub fn run() -> i32 {
+    let args = topas_config::command_line();
+    let env = Environment::of_process();
+    let argv0 = args.first().cloned().unwrap_or_default();
+    let own = Executable::of_this_program(&argv0, &env);
+    run_real_program_on_panic(&args, &env, own.as_ref());
+
+    let name = Path::new(&argv0).file_name().unwrap_or_default().to_owned();
+    let rest = args.get(1..).unwrap_or_default();
+    let paths = own.as_ref().and_then(|own| Paths::around(&own.path));
+    if name == OsStr::new(DRIVER) {
+        return admin::answer(rest, paths.as_ref());
+    }
+    let tool = name.to_string_lossy();
+    let explained = rest.iter().any(|arg| arg == EXPLAIN);
+    if env.is_off() && !explained {
+        return match search::real_program(&name, own.as_ref(), &env) {
+            Some(real) => execute::untouched(&tool, &real, rest),
+            None => not_found(&tool, own.as_ref()),
+        };
+    }
+    let Some(plan) = Plan::of(&name, rest, &env, own.as_ref(), paths.as_ref()) else {
+        return not_found(&tool, own.as_ref());
+    };
+    if plan.explain {
+        return print(&explain::text(&plan));
+    }
+    if let Some(why) = plan.left_alone().filter(|_| env.is_verbose()) {
+        say!("{tool}: note: linked without the TOPAS module: {why}");
+    }
+    execute::plan(&tool, &plan, &env)
+}
+
+/// A defect in this program must not cost anybody a build: should the code above panic,
+/// the real program runs after all.
+fn run_real_program_on_panic(args: &[OsString], env: &Environment, own: Option<&Executable>) {
+    let (args, env, own) = (args.to_vec(), env.clone(), own.cloned());
+    std::panic::set_hook(Box::new(move |info| {
+        let argv0 = args.first().cloned().unwrap_or_default();
+        let name = Path::new(&argv0).file_name().unwrap_or_default();
+        if env.is_verbose() {
+            say!("{}: warning: defect in topas-driver: {info}", name.to_string_lossy());
+        }
+        if let Some(real) = search::real_program(name, own.as_ref(), &env) {
+            execute::untouched(&name.to_string_lossy(), &real, args.get(1..).unwrap_or_default());
+        }
+    }));
+}
+
+fn not_found(tool: &str, own: Option<&Executable>) -> i32 {
+    say!("{tool}: error: no program `{tool}` on PATH behind the TOPAS driver of that name");
+    if let Some(own) = own {
+        say!("the driver: {}", own.path.display());
+    }
+    say!("hint: load an MPI module, or add the directory of the real {tool} to PATH");
+    EXIT_NOT_FOUND
+}
+
+/// Prints on standard output. Returns the exit code.
+pub(crate) fn print(text: &OsStr) -> i32 {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => EXIT_OK,
+        Err(error) => {
+            say!("{DRIVER}: error: cannot write on standard output: {error}");
+            EXIT_CANNOT_WRITE
+        }
+    }
+}

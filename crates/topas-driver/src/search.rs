@@ -1,0 +1,55 @@
+//! The real program behind a name: the next on PATH that is no TOPAS driver.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use memchr::memmem;
+use nix::unistd::{AccessFlags, eaccess};
+use topas_config::Environment;
+use topas_config::paths::{DRIVER, Executable};
+
+/// Text that every driver of every version has inside, so that a copy of another
+/// installation is known for what it is. Never change it.
+const MARK: &[u8] = b"This is a TOPAS driver (mark 5f0d2b6e91c84a73). It is no real compiler.";
+
+/// A larger file is no driver: they are below 1 MB, with debug information below 10 MB.
+/// A compiler that is one big file must not be searched at every call.
+const MAX_DRIVER: u64 = 16 << 20;
+
+/// The first executable file of this name on PATH that is neither this driver nor
+/// another copy of it. The path begins with the entry of PATH.
+pub fn real_program(name: &OsStr, own: Option<&Executable>, env: &Environment) -> Option<PathBuf> {
+    if name.is_empty() {
+        return None;
+    }
+    env.search_path().map(|dir| dir.join(name)).find(|path| {
+        let Ok(file) = fs::metadata(path) else { return false };
+        file.is_file()
+            && own.is_none_or(|own| own.identity != (file.dev(), file.ino()))
+            && eaccess(path, AccessFlags::X_OK).is_ok()
+            && !is_driver(path, file.len())
+    })
+}
+
+/// Whether the file is a TOPAS driver, of whatever installation and version.
+///
+/// Two installations on one PATH would otherwise exec each other for ever. A link
+/// tells by where it leads; a plain copy has the mark inside.
+fn is_driver(path: &Path, length: u64) -> bool {
+    if fs::canonicalize(path).is_ok_and(|path| path.file_name() == Some(OsStr::new(DRIVER))) {
+        return true;
+    }
+    if length > MAX_DRIVER {
+        return false;
+    }
+    let Ok(mut file) = File::open(path) else { return false };
+    let mut text = vec![0; 4];
+    if file.read_exact(&mut text).is_err() || text != b"\x7fELF" {
+        return false;
+    }
+    text.reserve(length as usize);
+    file.read_to_end(&mut text).is_ok() && memmem::find(&text, MARK).is_some()
+}
