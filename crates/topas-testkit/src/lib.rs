@@ -1,0 +1,6 @@
+//! Test support for TOPAS.
+
+pub mod fake_compiler;
+pub mod pmu;
+pub mod scratch;
+mod sys;
