@@ -167,12 +167,18 @@ impl Default for Settings<'_> {
 impl<'a> Settings<'a> {
     /// Reads a file's text. Lines that are no entry, unknown keys and unknown values
     /// change nothing: the module has nobody to tell. The tools report them.
+    #[inline(never)]
     pub fn read(text: &'a [u8]) -> Self {
-        let mut s = Settings::default();
-        for entry in entries(text).flatten() {
-            s.set(entry.key, entry.value);
+        let mut settings = Settings::default();
+        let mut text = Cursor::new(text);
+        while !text.rest.is_empty() {
+            let mut line = Cursor::new(text.until(b'\n'));
+            // The key of a comment begins with #, and so is none; without an equals sign
+            // the value is empty, and so is none.
+            let key = trim(line.until(b'='));
+            settings.set(key, trim(line.rest));
         }
-        s
+        settings
     }
 
     /// Sets one key. False if the key is not known or the value is not of its form.
@@ -180,6 +186,9 @@ impl<'a> Settings<'a> {
     pub fn set(&mut self, key: &[u8], value: &'a [u8]) -> bool {
         const NAMES: Words = Words(b"measure link user_log print_batch log ops", b' ');
         const SWITCH: Words = Words(b"no false off 0 yes true on 1", b' ');
+        if value.is_empty() {
+            return false;
+        }
         let switch = SWITCH.place(value);
         let place = match NAMES.place(key) {
             Some(0) => &mut self.measure,
@@ -209,6 +218,7 @@ mod tests {
         for key in KEYS {
             let mut s = Settings::default();
             assert!(s.set(key.name.as_bytes(), key.default.as_bytes()), "{}", key.name);
+            assert!(!s.set(key.name.as_bytes(), b""), "{}", key.name);
             if key.name != "log" {
                 assert_eq!(s, Settings::default(), "{}", key.name);
             }

@@ -8,7 +8,7 @@ mod cpu;
 pub mod names;
 mod table;
 
-pub use cpu::{Cpu, Family};
+pub use cpu::{Cpu, Family, INTEL};
 pub use table::{FORMULAS, MODELS, ROWS};
 
 use crate::text::Words;
@@ -83,25 +83,35 @@ pub struct Formula {
     /// Where its terms stand in the table
     first: u8,
     /// How many there are, at most [`MAX_TERMS`]
-    count: u8,
+    pub count: u8,
     /// Whether the events count work that was begun and thrown away, too
     pub estimate: bool,
 }
 
 impl Formula {
-    /// The events and their weights.
+    /// One of its events.
+    #[inline(never)]
+    pub fn term(self, at: usize) -> Option<Term> {
+        if at >= usize::from(self.count) {
+            return None;
+        }
+        table::TERMS.get(usize::from(self.first) + at).map(|packed| table::unpack(*packed))
+    }
+
+    /// Its events.
     pub fn terms(self) -> impl Iterator<Item = Term> {
-        let from = usize::from(self.first);
-        let terms = table::TERMS.get(from..from + usize::from(self.count)).unwrap_or_default();
-        terms.iter().map(|packed| table::unpack(*packed))
+        (0..usize::from(self.count)).filter_map(move |at| self.term(at))
     }
 }
 
-/// The formula for a metric on a processor; None if it has no such event.
-pub fn formula(cpu: Cpu, metric: Metric) -> Option<Formula> {
-    let row = MODELS.iter().find(|m| m.holds(cpu))?.row;
-    let index = ROWS.get(usize::from(row))?.get(metric as usize)?;
-    FORMULAS.get(usize::from(index.wrapping_sub(1))).copied()
+/// The formula for a metric on a processor, without a term if it has no such event or
+/// is not known.
+#[inline(never)]
+pub fn formula(cpu: Option<Cpu>, metric: Metric) -> Formula {
+    let model = cpu.and_then(|cpu| MODELS.iter().find(|m| m.holds(cpu)));
+    let row = model.and_then(|model| ROWS.get(usize::from(model.row)));
+    let index = row.and_then(|row| row.get(metric as usize)).copied().unwrap_or(0);
+    FORMULAS.get(usize::from(index)).copied().unwrap_or(FORMULAS[0])
 }
 
 /// A reading of one event, as the kernel returns it.
@@ -118,23 +128,23 @@ pub struct Reading {
 impl Reading {
     /// The count for the whole time it was wanted; None if it never was on a counter.
     /// Exact when `running == enabled`, else value * enabled / running, in double
-    /// precision because it is an estimate anyway.
+    /// precision because it is an estimate anyway. Counts stay below 2^63.
     pub fn scaled(&self) -> Option<u64> {
         if self.running == 0 {
             None
         } else if self.running >= self.enabled {
             Some(self.value)
         } else {
-            Some((self.value as f64 * (self.enabled as f64 / self.running as f64)) as u64)
+            let [value, enabled, running] =
+                [self.value, self.enabled, self.running].map(|n| n as i64 as f64);
+            Some((value * enabled / running) as i64 as u64)
         }
     }
 
     /// Thousandths of the wanted time spent on a counter, 0 to 1000.
     pub fn share(&self) -> u64 {
-        if self.running >= self.enabled {
-            return 1000;
-        }
-        (self.running as f64 / self.enabled as f64 * 1000.0) as u64
+        // Dividing first cannot overflow; below a microsecond the share is not known.
+        self.running.checked_div(self.enabled / 1000).unwrap_or(1000).min(1000)
     }
 }
 
@@ -174,6 +184,25 @@ impl Why {
         Why::WORDS.at(self as usize - 1)
     }
 
+    /// The reason for people.
+    #[inline(never)]
+    pub fn says(self) -> &'static [u8] {
+        const SAYS: Words = Words(
+            b"unknown processor\n\
+              this processor has no such event\n\
+              no hardware counters here\n\
+              forbidden by perf_event_paranoid\n\
+              forbidden by a seccomp filter\n\
+              the kernel has no perf events\n\
+              no free file descriptor\n\
+              refused by the kernel\n\
+              counters in use all the time\n\
+              counters closed by the program",
+            b'\n',
+        );
+        SAYS.at(self as usize - 1)
+    }
+
     /// The reason behind an error number of `perf_event_open` (Linux, all processors).
     pub const fn of_errno(errno: i32) -> Why {
         match errno {
@@ -198,15 +227,16 @@ mod tests {
         assert_eq!(r(7, 10, 10).scaled(), Some(7));
         assert_eq!(r(52_269_831, 100_500_000, 52_600_000).scaled(), Some(99_869_163));
         assert_eq!(r(0, 10, 0).scaled(), None);
-        assert_eq!(r(u64::MAX, 2, 1).scaled(), Some(u64::MAX));
-        assert_eq!(r(1, 1000, 250).share(), 250);
+        assert_eq!(r(1 << 61, 4, 1).scaled(), Some(i64::MAX as u64));
+        assert_eq!(r(1, 1_000_000, 250_000).share(), 250);
+        assert_eq!(r(1, 1_000_000, 2_000_000).share(), 1000);
         assert_eq!(r(1, 0, 0).share(), 1000);
     }
 
     #[test]
     fn weights_of_vendors_formulas() {
         let terms = |cpu, metric| -> std::vec::Vec<(u32, Weight)> {
-            formula(cpu, metric).unwrap().terms().map(|t| (t.config, t.weight)).collect()
+            formula(Some(cpu), metric).terms().map(|t| (t.config, t.weight)).collect()
         };
         let skx = Cpu { family: Family::Intel, number: 6, model: 0x55 };
         // The vendor's own file for this processor gives 8_FLOPS the mask of 4_FLOPS (0x18).
@@ -222,14 +252,15 @@ mod tests {
         );
         let zen5 = Cpu { family: Family::Amd, number: 26, model: 2 };
         assert_eq!(terms(zen5, Metric::FpOps), [(0x0f03, Weight::Times(1))]);
-        assert!(formula(zen5, Metric::IntOps).is_none());
+        assert_eq!(formula(Some(zen5), Metric::IntOps).count, 0);
         let v1 = Cpu { family: Family::Arm, number: 0x41, model: 0xd40 };
-        assert!(formula(v1, Metric::FpOps).unwrap().estimate);
+        assert!(formula(Some(v1), Metric::FpOps).estimate);
     }
 
     #[test]
     fn an_unknown_processor_has_no_formula() {
         let cpu = Cpu { family: Family::Intel, number: 6, model: 0x0f };
-        assert!(formula(cpu, Metric::L1Miss).is_none());
+        assert_eq!(formula(Some(cpu), Metric::L1Miss).count, 0);
+        assert_eq!(formula(None, Metric::L1Miss).count, 0);
     }
 }

@@ -19,7 +19,7 @@ pub struct Field {
 }
 
 /// Bytes of a line kept for what stands behind a name, however long the name is.
-const NAME_RESERVE: usize = 330;
+pub const NAME_RESERVE: usize = 330;
 
 macro_rules! line {
     ($($name:ident: $type:ty = $about:literal,)*) => {
@@ -60,8 +60,7 @@ macro_rules! line {
             fn write_tokens(&self, out: &mut Out<'_>) -> bool {
                 let mut whole = true;
                 $(
-                    let room = out.room().saturating_sub(NAME_RESERVE);
-                    whole &= self.$name.write(out, room);
+                    whole &= Token::write(&self.$name, out);
                     out.byte(b' ');
                 )*
                 whole
@@ -120,15 +119,24 @@ pub const EXTRAS: &[Field] = &[
     Field { name: "end", about: "How the program ended: `exit:0` to `exit:255`." },
     Field { name: "cyc", about: "Processor cycles of this rank in user mode." },
     Field { name: "ins", about: "Instructions of this rank in user mode." },
-    Field { name: "run", about: "Smallest share of the time an event was on a counter, 0.000 to 1; absent if 1." },
+    Field {
+        name: "run",
+        about: "Smallest share of the time an event was on a counter, 0.000 to 1; absent if 1.",
+    },
     Field { name: "rss", about: "Largest resident set of this rank in B." },
     Field { name: "thr", about: "Threads of this rank." },
-    Field { name: "why", about: "Reason of each `-`: `f:pmu,m:pmu`; the letter of the metric (m: cache misses), then the word." },
+    Field {
+        name: "why",
+        about: "Reason of each `-`: `f:pmu,m:pmu`; the letter of the metric (m: cache misses), then the word.",
+    },
     Field { name: "mpi", about: "Implementation and version of the MPI library." },
     Field { name: "cc", about: "Compiler." },
     Field { name: "bid", about: "Build id of the executable." },
     Field { name: "cut", about: "1: a name was too long for the line and lost its end." },
-    Field { name: "len", about: "Bytes of the line without its newline, three digits; always last." },
+    Field {
+        name: "len",
+        about: "Bytes of the line without its newline, three digits; always last.",
+    },
 ];
 
 impl<'a> Line<'a> {
@@ -226,33 +234,44 @@ impl<'b> Writer<'b> {
         writer
     }
 
-    /// Appends `key=` and what `value` writes, or nothing if it does not all fit.
-    pub fn extra(&mut self, key: &[u8], value: impl FnOnce(&mut Out<'_>)) -> &mut Self {
-        let start = self.out.len();
+    /// Begins an extra: appends its key; what follows in [`Writer::out`] is its value.
+    #[inline(never)]
+    pub fn begin(&mut self, key: &[u8]) -> Mark {
+        let mark = Mark(self.out.len());
         self.out.byte(b' ').put(key).byte(b'=');
-        value(&mut self.out);
-        if self.out.is_cut() || self.out.room() < END {
-            self.out.rewind(start);
-        }
-        self
+        mark
     }
 
-    /// Appends a number.
-    pub fn number(&mut self, key: &[u8], n: u64) -> &mut Self {
-        self.extra(key, |out| {
-            out.dec(n);
-        })
+    /// Ends an extra: takes it back if it is empty or leaves no room for the end.
+    #[inline(never)]
+    pub fn end(&mut self, mark: Mark) {
+        let empty = self.out.text().last() == Some(&b'=');
+        if empty || self.out.is_cut() || self.out.room() < END {
+            self.out.rewind(mark.0);
+        }
     }
 
-    /// Appends a name, escaped; nothing if it is empty.
-    pub fn name(&mut self, key: &[u8], name: &[u8]) -> &mut Self {
-        if name.is_empty() {
-            return self;
+    /// Where the value of an extra is written between [`Writer::begin`] and
+    /// [`Writer::end`].
+    pub fn out(&mut self) -> &mut Out<'b> {
+        &mut self.out
+    }
+
+    /// Appends an extra that is a number.
+    #[inline(never)]
+    pub fn number(&mut self, key: &[u8], n: u64) {
+        let mark = self.begin(key);
+        self.out.dec(n);
+        self.end(mark);
+    }
+
+    /// Appends an extra that is a name, escaped; nothing if it is empty.
+    #[inline(never)]
+    pub fn name(&mut self, key: &[u8], name: &[u8]) {
+        let mark = self.begin(key);
+        if name.is_empty() || !Name::new(name).write(&mut self.out, END) {
+            self.out.rewind(mark.0);
         }
-        self.extra(key, |out| {
-            let room = out.room();
-            Name::new(name).write(out, room);
-        })
     }
 
     /// The finished line: `len=`, newline.
@@ -262,3 +281,6 @@ impl<'b> Writer<'b> {
         self.out
     }
 }
+
+/// Where an extra begins.
+pub struct Mark(usize);

@@ -17,6 +17,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next byte, 0 at the end.
+    #[inline(never)]
     pub fn peek(&self) -> u8 {
         match self.rest {
             [byte, ..] => *byte,
@@ -107,29 +108,41 @@ pub struct Words(pub &'static [u8], pub u8);
 
 impl Words {
     /// The place of a word, from 0.
-    #[inline(never)]
+    #[inline(always)]
     pub fn place(self, word: &[u8]) -> Option<usize> {
-        let mut cursor = Cursor::new(self.0);
-        let mut place = 0;
-        while !cursor.rest.is_empty() {
-            if cursor.until(self.1) == word {
-                return Some(place);
-            }
-            place += 1;
-        }
-        None
+        // In registers: a constant of this type would cost a relocation.
+        place(self.0, self.1, word)
     }
 
     /// The word at a place; empty beyond the last.
-    #[inline(never)]
+    #[inline(always)]
     pub fn at(self, place: usize) -> &'static [u8] {
-        let mut cursor = Cursor::new(self.0);
-        let mut word = cursor.until(self.1);
-        for _ in 0..place {
-            word = cursor.until(self.1);
-        }
-        word
+        nth(self.0, self.1, place)
     }
+}
+
+#[inline(never)]
+fn place(words: &[u8], end: u8, word: &[u8]) -> Option<usize> {
+    let mut cursor = Cursor::new(words);
+    let mut place = 0;
+    while !cursor.rest.is_empty() {
+        if cursor.until(end) == word {
+            return Some(place);
+        }
+        place += 1;
+    }
+    None
+}
+
+/// The part at a place of a text that is separated by `end`; empty beyond the last.
+#[inline(never)]
+pub fn nth(text: &[u8], end: u8, place: usize) -> &[u8] {
+    let mut cursor = Cursor::new(text);
+    let mut part = cursor.until(end);
+    for _ in 0..place {
+        part = cursor.until(end);
+    }
+    part
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::hash::spread;
 ///
 /// From four ranks on two different ones of 1 to n-2, each pair equally likely: the
 /// edges are often masters and untypical. With three ranks the middle and one edge.
+#[inline(never)]
 pub fn two(id: u64, size: u32) -> Option<(u32, u32)> {
     let first = spread(id ^ 0x746f_7061_7331);
     let second = spread(first);
@@ -61,8 +62,7 @@ mod tests {
         }
         assert_eq!(seen.len(), 15);
         let expected = n as f64 / 15.0;
-        let chi: f64 =
-            seen.values().map(|&o| (f64::from(o) - expected).powi(2) / expected).sum();
+        let chi: f64 = seen.values().map(|&o| (f64::from(o) - expected).powi(2) / expected).sum();
         assert!(chi < 42.6, "chi-squared {chi}");
     }
 

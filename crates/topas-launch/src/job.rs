@@ -11,6 +11,7 @@ const JOBS: [Var; 4] = [Var::SlurmJobId, Var::PbsJobid, Var::LsbJobid, Var::JobI
 
 /// Whether a batch job runs the program. Not by terminal: ranks have none, or a
 /// pseudo-terminal of the launcher.
+#[inline(never)]
 pub fn mode(vars: &Vars<'_>) -> Mode {
     // Slurm and SGE, which ranks inherit from the batch script; then PBS; then LSF.
     let batch = vars.get(Var::Environment) == Some(b"BATCH")
@@ -20,6 +21,7 @@ pub fn mode(vars: &Vars<'_>) -> Mode {
 }
 
 /// Appends the job id, `15_3` for an element of a Slurm array. Nothing without a job.
+#[inline(never)]
 pub fn write_id(vars: &Vars<'_>, out: &mut Out<'_>) {
     if let (Some(job), Some(task)) = (vars.get(Var::SlurmArrayJob), vars.get(Var::SlurmArrayTask)) {
         out.put(job).byte(b'_').put(task);

@@ -57,25 +57,13 @@ const OPEN_MPI: Row = Row {
 const PMI: Row = Row {
     rank: Var::PmiRank,
     size: Var::PmiSize,
-    id: [
-        Var::TopasLaunchId,
-        Var::IntelUuid,
-        Var::SlurmJobId,
-        Var::SlurmStepId,
-        Var::PmiSpawned,
-    ],
+    id: [Var::TopasLaunchId, Var::IntelUuid, Var::SlurmJobId, Var::SlurmStepId, Var::PmiSpawned],
 };
 
 const SLURM: Row = Row {
     rank: Var::SlurmProcid,
     size: Var::SlurmStepTasks,
-    id: [
-        Var::SlurmCluster,
-        Var::SlurmJobId,
-        Var::SlurmStepId,
-        Var::SlurmRestart,
-        Var::PmiSpawned,
-    ],
+    id: [Var::SlurmCluster, Var::SlurmJobId, Var::SlurmStepId, Var::SlurmRestart, Var::PmiSpawned],
 };
 
 /// Questions to the system that prove a launch; each is asked only where it decides.
@@ -95,6 +83,7 @@ const FIRST_SPECIAL_STEP: u32 = 0xffff_fff0;
 
 /// The rank this process is, by the nearest launcher. None if no launcher of the table
 /// started it, which is the case for a program run alone.
+#[inline(never)]
 pub fn nearest(vars: &Vars<'_>, proof: &mut impl Proof) -> Option<Rank> {
     // Without a step Slurm's variables are those of the batch script, not of a task.
     let step = vars.number(Var::SlurmStepId).is_some_and(|id| id < FIRST_SPECIAL_STEP);
@@ -251,7 +240,8 @@ mod tests {
     fn hydra_in_a_job_takes_the_step_as_id() {
         let mut told = Told { pid: 99, ..Told::default() };
         let of = |step: &str, told: &mut Told| {
-            let env = [HYDRA, "SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=2 SLURM_JOB_ID=12 SLURM_STEP_ID="];
+            let env =
+                [HYDRA, "SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=2 SLURM_JOB_ID=12 SLURM_STEP_ID="];
             ask(&[&env.concat(), step].concat(), told).unwrap()
         };
         let (a, b) = (of("0", &mut told), of("1", &mut told));
@@ -272,8 +262,14 @@ mod tests {
     #[test]
     fn srun_inside_a_rank_is_proven_by_the_pid() {
         let env = [OMPI, SRUN].concat();
-        assert_eq!(ask(&env, &mut Told { pid: 77, ..Told::default() }).unwrap().family, Family::Slurm);
-        assert_eq!(ask(&env, &mut Told { pid: 78, ..Told::default() }).unwrap().family, Family::OpenMpi);
+        assert_eq!(
+            ask(&env, &mut Told { pid: 77, ..Told::default() }).unwrap().family,
+            Family::Slurm
+        );
+        assert_eq!(
+            ask(&env, &mut Told { pid: 78, ..Told::default() }).unwrap().family,
+            Family::OpenMpi
+        );
     }
 
     #[test]
@@ -293,7 +289,10 @@ mod tests {
     #[test]
     fn a_rank_beyond_the_size_is_none() {
         assert_eq!(ask("PMI_RANK=4 PMI_SIZE=4", &mut Told::default()), None);
-        assert_eq!(ask("OMPI_COMM_WORLD_RANK=-1 OMPI_COMM_WORLD_SIZE=4", &mut Told::default()), None);
+        assert_eq!(
+            ask("OMPI_COMM_WORLD_RANK=-1 OMPI_COMM_WORLD_SIZE=4", &mut Told::default()),
+            None
+        );
         assert_eq!(ask("OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=", &mut Told::default()), None);
     }
 }

@@ -1,58 +1,56 @@
 //! The environment marker by which children of a measuring rank know what they are.
 //!
-//! `TOPAS_RANK=<id>/<rank>/<pid>`. A child of a rank inherits the launcher's variables
-//! and would take itself for the rank. A process that finds the marker of its own
-//! launch and rank but another process id is such a child. A nested launch inherits the
-//! marker, too, but has another id.
+//! `TOPAS_RANK=` and two numbers of 16 hexadecimal digits: a hash of launch and rank,
+//! and the process id. A child of a rank inherits the launcher's variables and would take
+//! itself for the rank. A process that finds the marker of its own launch and rank but
+//! another process id is such a child. A nested launch inherits the marker, too, but has
+//! another id.
 
 use topas_format::out::Out;
-use topas_format::text::Cursor;
 
-/// Longest marker entry, `TOPAS_RANK=` and the ending NUL included.
-pub const MAX: usize = 11 + 16 + 1 + 10 + 1 + 10 + 1;
+use crate::hash::spread;
+use crate::launcher::Rank;
 
-/// Appends the entry `TOPAS_RANK=...` and a NUL.
-pub fn write(out: &mut Out<'_>, id: u64, rank: u32, pid: u32) {
-    out.put(topas_format::env::TOPAS_RANK.as_bytes()).byte(b'=').hex(id).byte(b'/');
-    out.dec(rank.into()).byte(b'/').dec(pid.into()).byte(0);
+/// Bytes of the entry `TOPAS_RANK=...` with its ending NUL.
+pub const SIZE: usize = NAME + 2 * HEX + 1;
+
+const NAME: usize = 11;
+const HEX: usize = 16;
+
+/// Appends the entry and a NUL.
+#[inline(never)]
+pub fn write(out: &mut Out<'_>, rank: &Rank, pid: u32) {
+    let place = spread(rank.id ^ u64::from(rank.rank));
+    out.put(b"TOPAS_RANK=").hex(place).hex(pid.into()).byte(0);
 }
 
 /// Whether the marker's value was set by another process of the same launch and rank.
-pub fn is_of_another(value: &[u8], id: u64, rank: u32, own_pid: u32) -> bool {
-    let mut hex = [0; 16];
-    let mut hex = Out::new(&mut hex);
-    let mut text = Cursor::new(value);
-    text.ok = text.until(b'/') == hex.hex(id).text();
-    let their_rank = text.number();
-    text.expect(b'/');
-    let pid = text.number();
-    text.ok && their_rank == u64::from(rank) && pid != u64::from(own_pid)
+#[inline(never)]
+pub fn is_of_another(value: &[u8], rank: &Rank, own_pid: u32) -> bool {
+    let mut own = [0; SIZE];
+    write(&mut Out::new(&mut own), rank, own_pid);
+    let own = own.get(NAME..NAME + 2 * HEX);
+    value.get(..HEX) == own.and_then(|own| own.get(..HEX)) && Some(value) != own
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::launcher::Family;
 
     #[test]
     fn the_rank_itself_and_other_launches_are_not_children() {
-        let mut buf = [0; MAX];
+        let rank = Rank { family: Family::Pmi, rank: 3, size: 8, id: 0xfeed };
+        let mut buf = [0; SIZE];
         let mut out = Out::new(&mut buf);
-        write(&mut out, 0xfeed, 3, 4711);
-        assert!(!out.is_cut());
-        let value = out.text().strip_prefix(b"TOPAS_RANK=").unwrap().strip_suffix(b"\0").unwrap();
-        assert_eq!(value, b"000000000000feed/3/4711");
-        assert!(is_of_another(value, 0xfeed, 3, 4712));
-        assert!(!is_of_another(value, 0xfeed, 3, 4711));
-        assert!(!is_of_another(value, 0xfeed, 2, 4712));
-        assert!(!is_of_another(value, 0xfeee, 3, 4712));
-        assert!(!is_of_another(b"", 0, 0, 1));
-    }
-
-    #[test]
-    fn the_longest_marker_fits() {
-        let mut buf = [0; MAX];
-        let mut out = Out::new(&mut buf);
-        write(&mut out, u64::MAX, u32::MAX, u32::MAX);
+        write(&mut out, &rank, 4711);
         assert!(!out.is_cut() && out.room() == 0);
+        let value = out.text().strip_prefix(b"TOPAS_RANK=").unwrap().strip_suffix(b"\0").unwrap();
+        assert!(is_of_another(value, &rank, 4712));
+        assert!(!is_of_another(value, &rank, 4711));
+        assert!(!is_of_another(value, &Rank { rank: 2, ..rank }, 4712));
+        assert!(!is_of_another(value, &Rank { id: 0xfeee, ..rank }, 4712));
+        assert!(!is_of_another(b"", &rank, 1));
+        assert!(!is_of_another(&value[..7], &rank, 1));
     }
 }

@@ -2,16 +2,6 @@
 
 use topas_format::text::{Cursor, Words};
 
-/// Most ranks that `TOPAS_PE` may name.
-pub const MOST: usize = 16;
-
-/// Ranks in the order named, all different and below the size of the launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Named {
-    ranks: [u32; MOST],
-    count: usize,
-}
-
 /// Why a list is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -22,62 +12,57 @@ pub enum Fault {
     NoSuchRank,
     /// A rank named twice
     Repeated,
-    /// More than [`MOST`]
-    TooMany,
 }
 
 impl Fault {
-    /// What is wrong, to follow the value in a message.
+    /// What is wrong, to follow the name of the variable.
     pub fn says(self) -> &'static [u8] {
         const SAYS: Words = Words(
             b"is not a list of ranks like 3,7\n\
               names a rank that this run does not have\n\
-              names a rank twice\n\
-              names more than 16 ranks",
+              names a rank twice",
             b'\n',
         );
         SAYS.at(self as usize)
     }
 }
 
-impl Named {
-    /// Reads `3,7`. Nothing but digits and single commas is accepted.
-    pub fn parse(text: &[u8], size: u32) -> Result<Named, Fault> {
-        let mut named = Named { ranks: [0; MOST], count: 0 };
-        let mut text = Cursor::new(text);
-        loop {
-            let digits = text.peek().is_ascii_digit();
-            let rank = text.number();
-            if !digits {
-                return Err(Fault::NotANumber);
-            }
-            // A number beyond u64 is a rank nobody has.
-            if !text.ok || rank >= u64::from(size) {
-                return Err(Fault::NoSuchRank);
-            }
-            let rank = rank as u32;
-            if named.ranks().any(|r| r == rank) {
+/// Reads a list like `3,7`: how many of its ranks are lower than `rank`, None if `rank`
+/// is not in it. Nothing but digits and single commas is accepted, and every rank must
+/// be below `size` and be named once.
+///
+/// A list is short, so repeats are found by reading it again: no storage, no limit.
+#[inline(never)]
+pub fn place(list: &[u8], size: u32, rank: u32) -> Result<Option<usize>, Fault> {
+    let mut text = Cursor::new(list);
+    let mut lower = 0;
+    let mut here = false;
+    loop {
+        let number = text.peek().is_ascii_digit();
+        let named = text.number();
+        if !number {
+            return Err(Fault::NotANumber);
+        }
+        // A number beyond u64 is a rank nobody has.
+        if !text.ok || named >= u64::from(size) {
+            return Err(Fault::NoSuchRank);
+        }
+        let mut earlier = Cursor::new(list);
+        while earlier.rest.len() > text.rest.len() {
+            let repeated = earlier.number() == named;
+            if repeated && earlier.rest.len() > text.rest.len() {
                 return Err(Fault::Repeated);
             }
-            *named.ranks.get_mut(named.count).ok_or(Fault::TooMany)? = rank;
-            named.count += 1;
-            if text.rest.is_empty() {
-                return Ok(named);
-            }
-            if !text.eat(b',') {
-                return Err(Fault::NotANumber);
-            }
+            earlier.skip();
         }
-    }
-
-    /// The ranks named.
-    pub fn ranks(&self) -> impl Iterator<Item = u32> {
-        self.ranks.iter().copied().take(self.count)
-    }
-
-    /// How many of the named ranks are lower than `rank`; None if it is not named.
-    pub fn place(&self, rank: u32) -> Option<usize> {
-        self.ranks().any(|r| r == rank).then(|| self.ranks().filter(|r| *r < rank).count())
+        here |= named == u64::from(rank);
+        lower += usize::from(named < u64::from(rank));
+        if text.rest.is_empty() {
+            return Ok(here.then_some(lower));
+        }
+        if !text.eat(b',') {
+            return Err(Fault::NotANumber);
+        }
     }
 }
 
@@ -85,15 +70,16 @@ impl Named {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::BTreeSet;
     use std::string::{String, ToString};
     use std::vec::Vec;
 
     #[test]
     fn lists() {
-        let named = Named::parse(b"7,3", 8).unwrap();
-        assert_eq!(named.place(3), Some(0));
-        assert_eq!(named.place(7), Some(1));
-        assert_eq!(named.place(4), None);
+        assert_eq!(place(b"7,3", 8, 3), Ok(Some(0)));
+        assert_eq!(place(b"7,3", 8, 7), Ok(Some(1)));
+        assert_eq!(place(b"7,3", 8, 4), Ok(None));
+        assert_eq!(place(b"0", 8, 0), Ok(Some(0)));
         let digits = "9".repeat(4096);
         for (text, fault) in [
             ("", Fault::NotANumber),
@@ -106,18 +92,30 @@ mod tests {
             ("3,8", Fault::NoSuchRank),
             (digits.as_str(), Fault::NoSuchRank),
             ("3,3", Fault::Repeated),
+            ("3,1,03", Fault::Repeated),
         ] {
-            assert_eq!(Named::parse(text.as_bytes(), 8), Err(fault), "{text:.20}");
+            assert_eq!(place(text.as_bytes(), 8, 3), Err(fault), "{text:.20}");
         }
-        let seventeen: Vec<String> = (0..17).map(|n: u32| n.to_string()).collect();
-        assert_eq!(Named::parse(seventeen.join(",").as_bytes(), 100), Err(Fault::TooMany));
-        assert!(Named::parse(seventeen[..16].join(",").as_bytes(), 100).is_ok());
     }
 
     proptest! {
         #[test]
-        fn never_panics(text in "[0-9,x -]{0,60}", size: u32) {
-            let _ = Named::parse(text.as_bytes(), size);
+        fn places_are_those_of_the_sorted_list(
+            ranks in proptest::collection::vec(0u32..40, 1..12), rank in 0u32..40,
+        ) {
+            let list: Vec<String> = ranks.iter().map(ToString::to_string).collect();
+            let sorted: BTreeSet<u32> = ranks.iter().copied().collect();
+            let expected = if sorted.len() < ranks.len() {
+                Err(Fault::Repeated)
+            } else {
+                Ok(sorted.iter().position(|r| *r == rank))
+            };
+            prop_assert_eq!(place(list.join(",").as_bytes(), 40, rank), expected);
+        }
+
+        #[test]
+        fn never_panics(text in "[0-9,x -]{0,60}", size: u32, rank: u32) {
+            let _ = place(text.as_bytes(), size, rank);
         }
     }
 }

@@ -77,11 +77,27 @@ pub struct Vars<'a> {
 
 impl Default for Vars<'_> {
     fn default() -> Self {
-        Vars { values: [None; COUNT] }
+        Vars::new()
     }
 }
 
 impl<'a> Vars<'a> {
+    /// None of them.
+    pub const fn new() -> Self {
+        Vars { values: [None; COUNT] }
+    }
+
+    /// A hash of all names and values, by which a change is noticed: programs overwrite
+    /// the memory of their environment to change their title.
+    #[inline(never)]
+    pub fn seal(&self) -> u64 {
+        let mut hash = Fnv::new();
+        for value in &self.values {
+            hash = hash.with(value.unwrap_or_default());
+        }
+        hash.value()
+    }
+
     /// Whether an entry that begins with this byte can be one of ours, so that the
     /// caller need not measure the length of all others.
     pub fn may_begin(first: u8) -> bool {
@@ -91,6 +107,7 @@ impl<'a> Vars<'a> {
 
     /// Takes an entry `NAME=value` if it is one of ours. As with `getenv`, the first
     /// of several wins.
+    #[inline(never)]
     pub fn offer(&mut self, entry: &'a [u8]) {
         let mut text = Cursor::new(entry);
         let hash = Fnv::new().with(text.until(b'='));
@@ -109,6 +126,17 @@ impl<'a> Vars<'a> {
         self.values.get(var as usize).copied().flatten()
     }
 
+    /// The value of a variable, empty if it is not set.
+    pub fn text(&self, var: Var) -> &'a [u8] {
+        self.get(var).unwrap_or_default()
+    }
+
+    /// Whether a variable asks for something.
+    #[inline(never)]
+    pub fn is_yes(&self, var: Var) -> bool {
+        topas_format::env::is_yes(self.text(var))
+    }
+
     /// The value as a number.
     #[inline(never)]
     pub fn number(&self, var: Var) -> Option<u32> {
@@ -124,7 +152,9 @@ impl<'a> Vars<'a> {
     pub(crate) fn of(text: &'a str) -> Self {
         let mut vars = Vars::default();
         for entry in text.split_whitespace() {
-            assert!(Vars::may_begin(entry.as_bytes()[0]) || !NAMES.iter().any(|n| entry.starts_with(n)));
+            assert!(
+                Vars::may_begin(entry.as_bytes()[0]) || !NAMES.iter().any(|n| entry.starts_with(n))
+            );
             vars.offer(entry.as_bytes());
         }
         vars

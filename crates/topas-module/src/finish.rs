@@ -4,17 +4,20 @@ use core::ffi::{c_int, c_void};
 
 use topas_format::MAX_LINE;
 use topas_format::civil::Civil;
-use topas_format::conf::{Settings, words};
+use topas_format::conf::Settings;
 use topas_format::escape::Name;
-use topas_format::event::{Metric, Why};
-use topas_format::field::{Mhz, Operations, Token};
+use topas_format::event::Metric;
+use topas_format::field::{Mhz, Mode, Operations, Token};
 use topas_format::line::{Line, Writer};
-use topas_format::number::{Count, Micros};
+use topas_format::number::Micros;
 use topas_format::out::Out;
 use topas_format::target::Facts;
+use topas_format::text::{Cursor, Words, nth};
 
-use crate::counters::{Counts, Result};
-use crate::state::{STATE, State};
+use topas_launch::{Var, Vars, job};
+
+use crate::counters::Quantity;
+use crate::state::STATE;
 use crate::{facts, library, log, node, say, start, sys};
 
 /// The exit handler, registered before all others and so run after them.
@@ -28,98 +31,100 @@ pub extern "C" fn finish(_: *mut c_void, status: c_int) {
     state.pid = 0;
     let ended = sys::clock(sys::Clock::Monotonic);
     let usage = sys::usage();
-    let counts = state.counters.finish();
+    state.counters.finish();
+    // A program that overwrote its environment loses its names, not its line.
+    if state.vars.seal() != state.seal {
+        state.vars = Vars::new();
+    }
 
-    let (epoch, _) = sys::clock(sys::Clock::Real);
-    let local = Civil::from_seconds(epoch + node::utc_offset(epoch));
-    let uid = sys::uid();
+    let epoch = sys::clock(sys::Clock::Real) / 1_000_000;
+    let local = Civil::from_seconds(epoch as i64 + node::utc_offset(epoch as i64));
     let mut host = [0; 390];
-    let host = sys::host(&mut host);
-    let mut number = [0; 11];
-    let mut number = Out::new(&mut number);
-    let user = match state.user.get() {
-        b"" => number.byte(b'#').dec(uid.into()).text(),
-        user => user,
-    };
-    let mut id = [0; 16];
-    let mut id = Out::new(&mut id);
-    id.hex(state.rank.id);
+    let facts = Facts { date: local.date, host: sys::host(&mut host), uid: sys::uid() };
+    let mut path = [0; sys::PATH_MAX];
+    let mut small = [0; 64];
+    let vars = &state.vars;
+    let [ops, misses, cycles, instructions] = &state.counters.quantities;
 
+    let (uid, rest) = small.split_at_mut(11);
+    let (id, rest) = rest.split_at_mut(16);
+    let mut uid = Out::new(uid);
+    uid.byte(b'#').dec(facts.uid.into());
+    let user = vars.get(Var::Logname).or(vars.get(Var::User)).unwrap_or(uid.text());
+    let mut id = Out::new(id);
+    id.hex(state.rank.id);
     let line = Line {
         date: local.date,
         time: local.time,
         user: Name::new(user),
-        exe: Name::new(state.exe.get()),
+        exe: Name::new(node::executable(&mut path)),
         pe: state.rank.rank,
         npes: state.rank.size,
-        mhz: Mhz(node::mhz()),
-        mode: state.mode,
+        mhz: Mhz(Some(node::mhz()).filter(|mhz| *mhz > 0)),
+        mode: job::mode(vars),
         lang: facts::language(),
         lib: library::library(),
-        user_time: millis(usage.user.wrapping_sub(state.usage.user)),
-        sys_time: millis(usage.system.wrapping_sub(state.usage.system)),
-        wall_time: millis(elapsed(state.begun, ended)),
-        ops: Operations { metric: state.metric, count: counts.ops.count },
-        l1_miss: counts.misses.count,
+        user_time: millis(state.usage.user, usage.user),
+        sys_time: millis(state.usage.system, usage.system),
+        wall_time: millis(state.begun, ended),
+        ops: Operations { metric: state.metric, count: ops.count() },
+        l1_miss: misses.count(),
         id: Name::new(id.text()),
     };
     let mut buf = [0; MAX_LINE];
     let mut writer = Writer::new(&mut buf, &line);
-    writer.number(b"t", epoch as u64).number(b"uid", uid.into());
+    writer.number(b"t", epoch);
+    writer.number(b"uid", facts.uid.into());
     if state.status_known {
-        writer.extra(b"end", |out| {
-            out.put(b"exit:").dec((status & 0xff) as u64);
-        });
+        let mark = writer.begin(b"end");
+        writer.out().put(b"exit:").dec((status & 0xff) as u64);
+        writer.end(mark);
     }
-    if counts.ops.why.is_some() || counts.misses.why.is_some() {
-        writer.extra(b"why", |out| {
-            reason(out, state.metric, &counts.ops);
-            reason(out, Metric::L1Miss, &counts.misses);
-        });
+    let mark = writer.begin(b"why");
+    reason(writer.out(), state.metric, ops);
+    reason(writer.out(), Metric::L1Miss, misses);
+    writer.end(mark);
+    if state.counters.share < 1000 {
+        let mark = writer.begin(b"run");
+        writer.out().put(b"0.").dec_wide(state.counters.share, 3);
+        writer.end(mark);
     }
-    if counts.share < 1000 {
-        writer.extra(b"run", |out| {
-            out.put(b"0.").dec_wide(counts.share, 3);
-        });
-    }
-    writer.name(b"job", state.job.get()).name(b"step", state.step.get()).name(b"host", host);
-    for (key, result) in [(b"cyc", &counts.cycles), (b"ins", &counts.instructions)] {
-        if result.count != Count::Missing {
-            writer.extra(key, |out| {
-                result.count.write(out, 0);
-            });
+    let mut job = Out::new(rest);
+    job::write_id(vars, &mut job);
+    writer.name(b"job", job.text());
+    writer.name(b"step", job::step(vars, state.rank.family).unwrap_or_default());
+    writer.name(b"host", facts.host);
+    for (key, quantity) in [(b"cyc", cycles), (b"ins", instructions)] {
+        let mark = writer.begin(key);
+        if quantity.why.is_none() {
+            quantity.count().write(writer.out());
         }
+        writer.end(mark);
     }
     writer.number(b"rss", usage.resident.wrapping_mul(1024));
     let text = writer.finish();
 
-    start::read_conf(&mut state.conf);
-    let settings = Settings::read(state.conf.get());
-    let targets = match state.user_log.get() {
-        b"" => settings.log,
-        _ if !settings.user_log => settings.log,
-        own => own,
-    };
-    let place = Facts { date: local.date, host, uid };
-    log::append(words(targets), &place, text.text(), state.verbose);
-    if state.print {
-        print(state, &line, &counts, host);
+    start::read_conf(state);
+    let settings = Settings::read(state.conf.get(..state.conf_len).unwrap_or_default());
+    let vars = &state.vars;
+    if vars.is_yes(Var::TopasPrint) || (settings.print_batch && line.mode == Mode::Batch) {
+        print(text.text(), &state.counters.quantities);
     }
+    let own = vars.text(Var::TopasLog);
+    let targets = if settings.user_log && !own.is_empty() { own } else { settings.log };
+    log::append(targets, &facts, text.text(), vars.is_yes(Var::TopasVerbose));
 }
 
-/// Nanoseconds are more than a line shows: microseconds between two instants.
-fn elapsed((s0, n0): (i64, i64), (s1, n1): (i64, i64)) -> u64 {
-    ((s1 - s0) * 1_000_000 + (n1 - n0) / 1000).max(0) as u64
-}
-
-/// Rounded to the milliseconds that a line shows.
-fn millis(micros: u64) -> Micros {
-    Micros(micros.saturating_add(500) / 1000 * 1000)
+/// Microseconds between two readings, rounded to the milliseconds that a line shows.
+#[inline(never)]
+fn millis(from: u64, to: u64) -> Micros {
+    Micros((to.saturating_sub(from) + 500) / 1000 * 1000)
 }
 
 /// Appends `f:pmu` after a comma, if there is a reason.
-fn reason(out: &mut Out<'_>, metric: Metric, result: &Result) {
-    if let Some(why) = result.why {
+#[inline(never)]
+fn reason(out: &mut Out<'_>, metric: Metric, quantity: &Quantity) {
+    if let Some(why) = quantity.why {
         if out.text().last() != Some(&b'=') {
             out.byte(b',');
         }
@@ -127,69 +132,41 @@ fn reason(out: &mut Out<'_>, metric: Metric, result: &Result) {
     }
 }
 
-/// The same facts for a person, on standard error.
-fn print(state: &State, line: &Line<'_>, counts: &Counts, host: &[u8]) {
-    let mut buf = [0; 2048];
+/// The same facts for a person, on standard error: a form filled in with tokens of the
+/// line, which the letters after @ count from `A`.
+#[inline(never)]
+fn print(line: &[u8], quantities: &[Quantity]) {
+    const FORM: &[u8] = b"topas: @D, PE @E of @F, launch @P\n\
+        topas:   wall clock @M s, CPU time user @K s, system @L s\n";
+    const LABELS: Words = Words(
+        b"floating point operations\ninteger operations\nloads\nstores\n\
+          level 1 data cache misses",
+        b'\n',
+    );
+    let mut buf = [0; 1500];
     let mut out = Out::new(&mut buf);
-    out.put(b"topas: ").put(state.exe.get()).put(b", PE ").dec(line.pe.into());
-    out.put(b" of ").dec(line.npes.into()).put(b" on ").put(host).put(b", launch ");
-    out.hex(state.rank.id).byte(b'\n');
-    for (label, time) in [
-        (b"wall clock time            ", line.wall_time),
-        (b"user CPU time              ", line.user_time),
-        (b"system CPU time            ", line.sys_time),
-    ] {
-        out.put(b"topas:   ").put(label);
-        time.write(&mut out, 0);
-        out.put(b" s\n");
+    let mut form = Cursor::new(FORM);
+    loop {
+        out.put(form.until(b'@'));
+        if form.rest.is_empty() {
+            break;
+        }
+        out.put(nth(line, b' ', form.peek().wrapping_sub(b'A').into()));
+        form.skip();
     }
-    let operations: &[u8; 27] = match line.ops.metric {
-        Metric::IntOps => b"integer operations         ",
-        Metric::Loads => b"loads                      ",
-        Metric::Stores => b"stores                     ",
-        _ => b"floating point operations  ",
-    };
-    for (label, result) in
-        [(operations, &counts.ops), (b"level 1 data cache misses  ", &counts.misses)]
-    {
-        out.put(b"topas:   ").put(label);
-        match (result.count.value(), result.why) {
-            (Some(count), _) => {
-                if let Count::Estimate(_) = result.count {
-                    out.put(b"about ");
-                }
-                out.dec(count);
-                let micros = line.wall_time.0;
-                if let (Some(rate), Some(rest)) =
-                    (count.checked_div(micros), count.checked_rem(micros))
-                {
-                    // Operations per microsecond are millions of them per second.
-                    let thousandths = (rest.wrapping_mul(1000)).checked_div(micros).unwrap_or(0);
-                    out.put(b" (").dec(rate).byte(b'.').dec_wide(thousandths, 3);
-                    out.put(b" million per s of wall clock)");
-                }
+    let ops = nth(line, b' ', 13).first().and_then(|letter| Metric::of_operations(*letter));
+    let metrics = [ops.unwrap_or(Metric::FpOps), Metric::L1Miss];
+    for (quantity, metric) in quantities.iter().zip(metrics) {
+        out.put(b"topas:   ").put(LABELS.at(metric as usize)).byte(b' ');
+        match quantity.why {
+            Some(why) => {
+                out.put(b"not measured: ").put(why.says());
             }
-            (None, why) => {
-                out.put(b"not measured: ").put(in_words(why));
+            None => {
+                quantity.count().write(&mut out);
             }
         }
         out.byte(b'\n');
     }
-    say::text(out.text());
-}
-
-/// A reason for people.
-fn in_words(why: Option<Why>) -> &'static [u8] {
-    match why {
-        Some(Why::Cpu) => b"this processor is not in the event table",
-        Some(Why::Event) => b"this processor has no such event",
-        Some(Why::Pmu) => b"this machine shows no hardware counters",
-        Some(Why::Paranoid) => b"perf_event_paranoid forbids it",
-        Some(Why::Seccomp) => b"a container's seccomp filter forbids it",
-        Some(Why::Kernel) => b"the kernel has no perf events",
-        Some(Why::Files) => b"no file descriptor was free",
-        Some(Why::Shared) => b"the counters were in use all the time",
-        Some(Why::Lost) => b"the program closed the counters",
-        Some(Why::Refused) | None => b"the kernel refused the event",
-    }
+    say::text(&out);
 }

@@ -29,17 +29,17 @@ global_asm!(
 
 // SAFETY: defined above with this size; a local symbol of this object.
 unsafe extern "C" {
-    static topas_libraries: [[usize; 3]; 3];
+    static topas_libraries: [usize; 9];
 }
 
 /// The library of the program.
+#[inline(never)]
 pub fn library() -> Lib {
     // SAFETY: relocated before any code of the program runs, never written after.
-    let table = unsafe { core::ptr::read_volatile(&raw const topas_libraries) };
-    let linked = |functions: &[usize; 3]| functions.iter().any(|f| *f != 0);
-    match table.iter().position(linked) {
-        Some(0) => Lib::Mpi,
-        Some(1) => Lib::Pvm,
+    let table = core::hint::black_box(unsafe { &topas_libraries });
+    match table.iter().position(|function| *function != 0) {
+        Some(0..3) => Lib::Mpi,
+        Some(3..6) => Lib::Pvm,
         Some(_) => Lib::Sma,
         None => Lib::None,
     }

@@ -1,105 +1,76 @@
 //! Where the line goes: the first target that takes it.
 
+use topas_format::conf::words;
 use topas_format::out::Out;
-use topas_format::target::{self, Facts, Form, expand, file_pattern, forms};
+use topas_format::target::{Facts, expand, file_pattern};
 
-use crate::say;
+use crate::say::{NO_TARGET, NO_WRITE, say};
 use crate::sys::{
-    EEXIST, EINVAL, ENOENT, File, O_APPEND, O_CLOEXEC, O_CREAT, O_EXCL, O_NOCTTY, O_NONBLOCK,
-    O_WRONLY, PATH_MAX, make_dir, open,
+    EEXIST, EINVAL, ENOENT, O_APPEND, O_CLOEXEC, O_CREAT, O_EXCL, O_NOCTTY, O_NONBLOCK, O_WRONLY,
+    PATH_MAX, make_dir, open,
 };
 
-/// Appends the line to the first of `targets` that takes it. True if one did.
-pub fn append<'a>(
-    targets: impl Iterator<Item = &'a [u8]>,
-    facts: &Facts<'_>,
-    line: &[u8],
-    verbose: bool,
-) -> bool {
+/// Error numbers in the order of the sentences after [`NO_WRITE`]: EACCES, EPERM,
+/// ENOENT, ENXIO, EISDIR, EINVAL, ENOSPC, EROFS.
+const EXPLAINED: &[u8] = &[0, 13, 1, 2, 6, 21, 22, 28, 30];
+
+/// Appends the line to the first of `targets` that takes it. Says why one did not if
+/// the user wants to know.
+#[inline(never)]
+pub fn append(targets: &[u8], facts: &Facts<'_>, line: &[u8], verbose: bool) {
     let mut any = false;
-    for target in targets {
+    for target in words(targets) {
+        let errno = to_file(file_pattern(target), facts, line);
+        if errno == 0 {
+            return;
+        }
         any = true;
-        match file_pattern(target).ok_or(EINVAL).and_then(|path| to_file(path, facts, line)) {
-            Ok(()) => return true,
-            Err(errno) if verbose => say::line(&[b"log ", target, b": ", meaning(errno)]),
-            Err(_) => {}
+        if verbose {
+            let place = EXPLAINED.iter().position(|known| i32::from(*known) == errno);
+            say(b"not written: ", b"", NO_WRITE + place.unwrap_or(0), target);
         }
     }
     if verbose && !any {
-        say::line(&[b"not written: no log target in topas.conf"]);
+        say(b"not written: ", b"", NO_TARGET, b"");
     }
-    false
 }
 
-/// Appends with one `write`, so that lines of many processes stay whole.
-fn to_file(pattern: &[u8], facts: &Facts<'_>, line: &[u8]) -> Result<(), i32> {
-    let mut path = [0; PATH_MAX];
-    let mut path = Out::new(&mut path);
-    if !expand(pattern, facts, &mut path) {
-        return Err(EINVAL);
-    }
+/// Appends with one `write`, so that lines of many processes stay whole. An error
+/// number, 0 if the line was taken.
+#[inline(never)]
+fn to_file(pattern: &[u8], facts: &Facts<'_>, line: &[u8]) -> i32 {
+    // The last byte stays a NUL.
+    let mut path = [0; PATH_MAX + 1];
+    let Some(shape) = expand(pattern, facts, &mut Out::new(&mut path[..PATH_MAX])) else {
+        return EINVAL;
+    };
     // Not to wait for the reader of a named pipe.
     const FLAGS: u32 = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-    let file = match open(path.text(), FLAGS, 0) {
-        Err(ENOENT) => match create(&path, pattern, facts, FLAGS) {
-            // Another rank was faster.
-            Err(EEXIST) => open(path.text(), FLAGS, 0)?,
-            created => created?,
-        },
-        opened => opened?,
-    };
-    file.write_once(line)
-}
-
-/// Makes the file, and its directory if that is named after a date or host.
-fn create(path: &Out<'_>, pattern: &[u8], facts: &Facts<'_>, flags: u32) -> Result<File, i32> {
-    let make = || open(path.text(), flags | O_CREAT | O_EXCL, 0o600);
-    let file = match make() {
-        Err(ENOENT) => {
-            make_parent(pattern, facts)?;
-            make()?
+    let mut flags = FLAGS;
+    // Open, make the file, make its directory, and again where another rank was faster.
+    for _ in 0..5 {
+        match open(&path, flags, 0o600) {
+            Ok(file) => {
+                if flags != FLAGS && !shape.per_user {
+                    // The file is everybody's, whatever this user's umask is.
+                    file.set_mode(0o666);
+                }
+                return file.write_once(line);
+            }
+            Err(EEXIST) => flags = FLAGS,
+            Err(ENOENT) if flags == FLAGS => flags |= O_CREAT | O_EXCL,
+            Err(ENOENT) if shape.own_dir > 0 => {
+                if let Some(slash) = path.get_mut(shape.own_dir) {
+                    *slash = 0;
+                }
+                // Everybody may add a file, nobody may list or remove those of others.
+                make_dir(&path, 0o1733);
+                if let Some(slash) = path.get_mut(shape.own_dir) {
+                    *slash = b'/';
+                }
+            }
+            Err(errno) => return errno,
         }
-        made => made?,
-    };
-    if !target::is_per_user(pattern) {
-        // The file is everybody's, whatever this user's umask is.
-        file.set_mode(0o666);
     }
-    Ok(file)
-}
-
-/// Makes the directory of a pattern if its last part holds a `%` form: a directory with
-/// a fixed name that is missing was not meant to be made by us.
-fn make_parent(pattern: &[u8], facts: &Facts<'_>) -> Result<(), i32> {
-    let end = pattern.iter().rposition(|b| *b == b'/').ok_or(ENOENT)?;
-    let parent = pattern.get(..end).ok_or(ENOENT)?;
-    let name = parent.rsplit(|b| *b == b'/').next().unwrap_or_default();
-    if !forms(name).any(|form| matches!(form, Form::Percent(_))) {
-        return Err(ENOENT);
-    }
-    let mut path = [0; PATH_MAX];
-    let mut path = Out::new(&mut path);
-    if !expand(parent, facts, &mut path) {
-        return Err(EINVAL);
-    }
-    // Everybody may add a file, nobody may list or remove those of others.
-    match make_dir(path.text(), 0o1733) {
-        Err(EEXIST) => Ok(()),
-        made => made,
-    }
-}
-
-/// An error number in words.
-fn meaning(errno: i32) -> &'static [u8] {
-    match errno {
-        1 | 13 => b"permission denied",
-        ENOENT => b"no such directory",
-        6 => b"nobody reads this pipe",
-        20 => b"part of the path is not a directory",
-        21 => b"is a directory",
-        EINVAL => b"not a target this module knows, or not of its form",
-        28 | 122 => b"no space left",
-        30 => b"read-only file system",
-        _ => b"cannot be written",
-    }
+    ENOENT
 }

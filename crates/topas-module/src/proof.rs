@@ -1,6 +1,7 @@
 //! The system's answers to the questions of `topas-launch`.
 
 use topas_format::out::Out;
+use topas_format::text::Cursor;
 use topas_launch::Proof;
 use topas_launch::hash::Fnv;
 
@@ -18,14 +19,18 @@ impl Proof for Kernel {
         sys::socket_peer(fd)
     }
 
+    #[inline(never)]
     fn control_port(&mut self, pid: u32) -> Option<u64> {
         let mut path = [0; 32];
         let mut path = Out::new(&mut path);
         path.put(b"/proc/").dec(pid.into()).put(b"/cmdline\0");
         let mut line = [0; 1024];
-        let line = sys::open(path.text(), sys::O_RDONLY | sys::O_CLOEXEC, 0).ok()?.read(&mut line);
-        let mut words = line.split(|b| *b == 0);
-        words.find(|word| *word == b"--control-port")?;
-        words.next().map(|port| Fnv::new().with(port).value())
+        let mut line = Cursor::new(sys::open_to_read(path.text()).ok()?.read(&mut line));
+        while !line.rest.is_empty() {
+            if line.until(0) == b"--control-port" {
+                return Some(Fnv::new().with(line.until(0)).value());
+            }
+        }
+        None
     }
 }

@@ -3,17 +3,17 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 
 use topas_format::conf::{Ops, Settings};
-use topas_format::env::{is_off, is_yes};
+use topas_format::env::is_off;
 use topas_format::event::Metric;
-use topas_format::field::Mode;
 use topas_format::out::Out;
-use topas_launch::named::Named;
-use topas_launch::{Rank, Var, Vars, choice, job, marker, nearest};
+use topas_launch::{Rank, Var, Vars, choice, marker, named, nearest};
 
 use crate::proof::Kernel;
-use crate::state::{CONF_MAX, STATE, State, Text, auxiliary};
-use crate::{facts, finish, node, say, sys};
+use crate::say::{self, say};
+use crate::state::{STATE, State, auxiliary};
+use crate::{facts, finish, sys};
 
+/// An array of C strings that ends with a null pointer, or null itself.
 type Environment = *const *const c_char;
 
 // SAFETY: libc's declaration (Itanium C++ ABI). glibc passes the exit status to the
@@ -31,189 +31,135 @@ unsafe extern "C" {
 pub fn start(environment: Environment, status_known: bool) {
     // SAFETY: called from the two doors only, one after the other.
     let state = unsafe { STATE.get() };
-    let mut vars = Vars::default();
-    gather(environment, &mut vars);
-    let verbose = vars.get(Var::TopasVerbose).is_some_and(is_yes);
-    let refuse = |why: &[u8]| {
-        if verbose {
-            say::line(&[b"not measured: ", why]);
-        }
-    };
-
-    if vars.get(Var::Topas).is_some_and(is_off) {
-        return refuse(b"TOPAS is off");
-    }
-    let Some(rank) = nearest(&vars, &mut Kernel).filter(|rank| rank.size > 1) else {
-        return refuse(b"not a rank of a parallel run");
-    };
-    let Some((place, last)) = place(&vars, &rank) else {
-        return;
-    };
-
-    // What a privileged program does must not depend on its caller's environment.
-    const AT_SECURE: usize = 23;
-    if auxiliary(AT_SECURE) != 0 {
-        return refuse(b"the program has privileges of its own");
-    }
-    let pid = sys::pid();
-    let marked = vars.get(Var::TopasRank);
-    if marked.is_some_and(|value| marker::is_of_another(value, rank.id, rank.rank, pid)) {
-        return refuse(b"a child of a measuring rank");
-    }
-    read_conf(&mut state.conf);
-    let settings = Settings::read(state.conf.get());
-    if !settings.measure {
-        return refuse(b"topas.conf says measure = no");
-    }
-
-    let ops = chosen_ops(&vars, place == 0).unwrap_or(settings.ops);
-    state.metric = match ops {
-        Ops::One(metric) => metric,
-        Ops::Both if place % 2 == 0 => Metric::FpOps,
-        Ops::Both => Metric::IntOps,
-    };
-    // A run in which one rank alone measures counts what matters most.
-    if last && place == 0 && ops == Ops::Both {
-        state.metric = Metric::FpOps;
-    }
-    state.mode = job::mode(&vars);
-    state.print = vars.get(Var::TopasPrint).is_some_and(is_yes)
-        || (settings.print_batch && state.mode == Mode::Batch);
-    state.verbose = verbose;
+    gather(environment, &mut state.vars);
     state.status_known = status_known;
-    state.rank = rank;
-    keep_texts(state, &vars);
-
-    // SAFETY: the function lives as long as the program, which is never unloaded.
-    let registered = unsafe {
-        __cxa_atexit(finish::finish, core::ptr::null_mut(), core::ptr::null_mut())
-    };
-    if registered != 0 {
-        return refuse(b"no room for an exit handler");
+    if let Err(why) = begin(state)
+        && state.vars.is_yes(Var::TopasVerbose)
+    {
+        say(b"not measured: ", b"", why, b"");
     }
-    state.counters.open(state.metric);
-    state.usage = sys::usage();
-    state.begun = sys::clock(sys::Clock::Monotonic);
-    // Last: the handler does nothing as long as this is zero.
-    state.pid = pid;
 }
 
 /// Takes what matters from the environment.
-fn gather<'a>(environment: Environment, vars: &mut Vars<'a>) {
+#[inline(never)]
+fn gather(environment: Environment, vars: &mut Vars<'static>) {
     let mut at = environment;
-    // SAFETY: the environment is an array of C strings that ends with a null pointer, or
-    // is null itself; its strings outlive every constructor.
+    // SAFETY: as `Environment` says; its strings are those of the process and stay.
     unsafe {
         while !at.is_null() && !(*at).is_null() {
             let entry: *const c_char = *at;
             if Vars::may_begin(*entry as u8) {
-                let entry: &'a CStr = CStr::from_ptr(entry);
-                vars.offer(entry.to_bytes());
+                vars.offer(CStr::from_ptr(entry).to_bytes());
             }
             at = at.add(1);
         }
     }
 }
 
-/// How many measuring ranks are lower than this one, and whether none is higher; None
-/// if this rank does not measure.
-fn place(vars: &Vars<'_>, rank: &Rank) -> Option<(usize, bool)> {
+/// Begins to measure, or tells why not. Ok on a rank that just is not chosen.
+#[inline(never)]
+fn begin(state: &mut State) -> Result<(), usize> {
+    if state.vars.get(Var::Topas).is_some_and(is_off) {
+        return Err(say::OFF);
+    }
+    let Some(rank) = nearest(&state.vars, &mut Kernel).filter(|rank| rank.size > 1) else {
+        return Err(say::NO_RANK);
+    };
+    let Some(place) = place(&state.vars, &rank) else {
+        return Ok(());
+    };
+
+    // What a privileged program does must not depend on its caller's environment.
+    const AT_SECURE: usize = 23;
+    if auxiliary(AT_SECURE) != 0 {
+        return Err(say::PRIVILEGED);
+    }
+    let pid = sys::pid();
+    if marker::is_of_another(state.vars.text(Var::TopasRank), &rank, pid) {
+        return Err(say::CHILD);
+    }
+    read_conf(state);
+    let mut settings = Settings::read(state.conf.get(..state.conf_len).unwrap_or_default());
+    if !settings.measure {
+        return Err(say::MEASURE);
+    }
+    let word = state.vars.text(Var::TopasOps);
+    // One rank says that the word is none.
+    if !word.is_empty() && !settings.set(b"ops", word) && place == 0 {
+        say(b"TOPAS_OPS is ", b"", say::BAD_OPS, word);
+    }
+    state.metric = match settings.ops {
+        Ops::One(metric) => metric,
+        Ops::Both if place % 2 == 0 => Metric::FpOps,
+        Ops::Both => Metric::IntOps,
+    };
+    state.rank = rank;
+    state.seal = state.vars.seal();
+
+    // SAFETY: the function lives as long as the program, which is never unloaded.
+    let registered =
+        unsafe { __cxa_atexit(finish::finish, core::ptr::null_mut(), core::ptr::null_mut()) };
+    if registered != 0 {
+        return Err(say::NO_HANDLER);
+    }
+    state.counters.open(state.metric);
+    state.usage = sys::usage();
+    state.begun = sys::clock(sys::Clock::Monotonic);
+    // Last: the handler does nothing as long as this is zero.
+    state.pid = pid;
+    Ok(())
+}
+
+/// How many measuring ranks are lower than this one; None if this rank does not measure.
+#[inline(never)]
+fn place(vars: &Vars<'_>, rank: &Rank) -> Option<usize> {
     if let Some(list) = vars.get(Var::TopasPe) {
-        match Named::parse(list, rank.size) {
-            Ok(named) => {
-                let place = named.place(rank.rank)?;
-                return Some((place, place + 1 == named.ranks().count()));
-            }
+        match named::place(list, rank.size, rank.rank) {
+            Ok(place) => return place,
             Err(fault) if rank.rank == 0 => {
-                let shown = list.get(..40).unwrap_or(list);
-                let dots: &[u8] = if list.len() > shown.len() { b"..." } else { b"" };
-                say::line(&[
-                    b"TOPAS_PE=",
-                    shown,
-                    dots,
-                    b" ",
-                    fault.says(),
-                    b"; two ranks are chosen at random",
-                ]);
+                say(b"TOPAS_PE ", fault.says(), say::AT_RANDOM, list);
             }
             Err(_) => {}
         }
     }
     let (low, high) = choice::two(rank.id, rank.size)?;
-    match rank.rank {
-        r if r == low => Some((0, false)),
-        r if r == high => Some((1, true)),
-        _ => None,
-    }
-}
-
-/// What `TOPAS_OPS` asks for. One rank says so if it is none of the words.
-fn chosen_ops(vars: &Vars<'_>, speaks: bool) -> Option<Ops> {
-    let word = vars.get(Var::TopasOps)?;
-    let ops = Ops::parse(word);
-    if ops.is_none() && speaks {
-        let shown = word.get(..40).unwrap_or(word);
-        say::line(&[b"TOPAS_OPS=", shown, b" is none of fpops, intops, loads, stores; not used"]);
-    }
-    ops
+    if rank.rank == low { Some(0) } else { (rank.rank == high).then_some(1) }
 }
 
 /// Reads topas.conf of the installation, or of the system if that has gone. Keeps what
 /// was read before if there is none.
-pub fn read_conf(conf: &mut Text<CONF_MAX>) {
-    let installed = facts::conf_path();
-    for path in [installed.as_slice(), b"/etc/topas/topas.conf\0"] {
-        if let Ok(file) = sys::open(path, sys::O_RDONLY | sys::O_CLOEXEC, 0) {
-            let (buffer, len) = conf.buffer();
-            *len = file.read(buffer).len();
-            return;
-        }
+#[inline(never)]
+pub fn read_conf(state: &mut State) {
+    let opened = sys::open_to_read(facts::conf_path());
+    if let Ok(file) = opened.or_else(|_| sys::open_to_read(b"/etc/topas/topas.conf\0")) {
+        state.conf_len = file.read(&mut state.conf).len();
     }
 }
 
-/// Keeps what the program may overwrite or unset while it runs.
-fn keep_texts(state: &mut State, vars: &Vars<'_>) {
-    let user = [Var::Logname, Var::User].iter().find_map(|var| vars.get(*var));
-    state.user.set(user.unwrap_or_default());
-    state.step.set(job::step(vars, state.rank.family).unwrap_or_default());
-    state.user_log.set(vars.get(Var::TopasLog).unwrap_or_default());
-    let mut id = [0; 64];
-    let mut id = Out::new(&mut id);
-    job::write_id(vars, &mut id);
-    state.job.set(id.text());
-    node::executable(&mut state.exe);
-}
-
-/// The environment with the marker of a measuring rank, for its children; None on any
-/// other rank. The strings stay, the array is a new one.
+/// The environment with the marker of a measuring rank in front, for its children; None
+/// on any other rank. The strings stay, the array is a new one.
+#[inline(never)]
 pub fn marked(environment: Environment) -> Option<Environment> {
     // SAFETY: called from the second door only, after `start`.
     let state = unsafe { STATE.get() };
     if state.pid == 0 || environment.is_null() {
         return None;
     }
-    let mut count = 0;
-    // SAFETY: as in `gather`; the new array has room for all entries, one more, a null
-    // pointer and the marker's text behind it.
+    // SAFETY: the array is walked to its end; the new one has room for one entry more,
+    // both null pointers, and the marker's text behind it.
     unsafe {
-        while !(*environment.add(count)).is_null() {
+        let mut count = 1;
+        while !(*environment.add(count - 1)).is_null() {
             count += 1;
         }
-        let array = sys::pages((count + 2) * size_of::<*const c_char>() + marker::MAX)?;
-        let entries = array.cast::<*const c_char>();
-        let text = entries.add(count + 2).cast::<u8>();
-        let mut out = Out::new(core::slice::from_raw_parts_mut(text, marker::MAX));
-        marker::write(&mut out, state.rank.id, state.rank.rank, state.pid);
-        let mut to = entries;
-        for i in 0..count {
-            let entry = *environment.add(i);
-            // An outer rank's marker, inherited by a nested launch, gives way.
-            if !CStr::from_ptr(entry).to_bytes().starts_with(b"TOPAS_RANK=") {
-                *to = entry;
-                to = to.add(1);
-            }
-        }
-        *to = text.cast();
+        let bytes = (count + 1) * size_of::<*const c_char>();
+        let entries = sys::pages(bytes + marker::SIZE)?.cast::<*const c_char>();
+        let text = entries.add(count + 1).cast::<u8>();
+        let mut out = Out::new(core::slice::from_raw_parts_mut(text, marker::SIZE));
+        marker::write(&mut out, &state.rank, state.pid);
+        *entries = text.cast();
+        // An outer rank's marker, inherited by a nested launch, is hidden by ours.
+        core::ptr::copy_nonoverlapping(environment, entries.add(1), count);
         Some(entries.cast())
     }
 }

@@ -4,80 +4,40 @@ use core::cell::UnsafeCell;
 use core::ffi::c_ulong;
 
 use topas_format::event::Metric;
-use topas_format::field::Mode;
-use topas_launch::{Family, Rank};
+use topas_launch::{Family, Rank, Vars};
 
 use crate::counters::Counters;
 use crate::sys::Usage;
 
-/// A text copied from the environment, which the program may overwrite.
-pub struct Text<const N: usize> {
-    bytes: [u8; N],
-    len: usize,
-}
-
-impl<const N: usize> Text<N> {
-    const fn new() -> Self {
-        Text { bytes: [0; N], len: 0 }
-    }
-
-    /// Keeps the first `N` bytes.
-    pub fn set(&mut self, text: &[u8]) {
-        self.len = 0;
-        for (to, from) in self.bytes.iter_mut().zip(text) {
-            *to = *from;
-            self.len += 1;
-        }
-    }
-
-    /// What was kept.
-    pub fn get(&self) -> &[u8] {
-        self.bytes.get(..self.len).unwrap_or_default()
-    }
-
-    /// The whole buffer with the number of bytes in use, to be filled in place.
-    pub fn buffer(&mut self) -> (&mut [u8; N], &mut usize) {
-        (&mut self.bytes, &mut self.len)
-    }
-}
-
 /// Longest topas.conf that is read in full; a longer one loses its end.
-pub const CONF_MAX: usize = 8192;
+const CONF_MAX: usize = 8192;
 
-/// The measurement of this process.
+/// The measurement of this process. In this order, because what is near the front is
+/// reached by shorter instructions.
+#[repr(C)]
 pub struct State {
     /// Process that measures; a forked child has another id and is silent
     pub pid: u32,
-    /// Its place in the launch
-    pub rank: Rank,
     /// What the operations counter counts
     pub metric: Metric,
-    /// Batch or interactive
-    pub mode: Mode,
     /// Whether the handler's second argument is the exit status, as in glibc
     pub status_known: bool,
-    /// `TOPAS_PRINT`, or a batch job where the site says so
-    pub print: bool,
-    /// `TOPAS_VERBOSE`
-    pub verbose: bool,
-    /// Monotonic clock at the start: seconds, nanoseconds
-    pub begun: (i64, i64),
+    /// Its place in the launch
+    pub rank: Rank,
+    /// Monotonic clock at the start, in microseconds
+    pub begun: u64,
     /// Usage at the start, which is not zero after an exec
     pub usage: Usage,
+    /// Hash of the variables at the start
+    pub seal: u64,
+    /// Bytes of topas.conf
+    pub conf_len: usize,
     /// The counters
     pub counters: Counters,
-    /// LOGNAME or USER
-    pub user: Text<255>,
-    /// File name of the executable
-    pub exe: Text<255>,
-    /// Job id
-    pub job: Text<64>,
-    /// Step
-    pub step: Text<16>,
-    /// Value of TOPAS_LOG
-    pub user_log: Text<1024>,
+    /// The variables, which lie in the program's own environment
+    pub vars: Vars<'static>,
     /// Text of topas.conf
-    pub conf: Text<CONF_MAX>,
+    pub conf: [u8; CONF_MAX],
 }
 
 /// Shared between the start and the handlers, which never run at the same time.
@@ -87,24 +47,19 @@ pub struct Shared(UnsafeCell<State>);
 // one thread that runs exit handlers.
 unsafe impl Sync for Shared {}
 
-/// The one state of this copy of the module.
+/// The one state of this copy of the module. All zero, so that it takes no room in files.
 pub static STATE: Shared = Shared(UnsafeCell::new(State {
     pid: 0,
-    rank: Rank { family: Family::OpenMpi, rank: 0, size: 0, id: 0 },
     metric: Metric::FpOps,
-    mode: Mode::Batch,
     status_known: false,
-    print: false,
-    verbose: false,
-    begun: (0, 0),
+    rank: Rank { family: Family::OpenMpi, rank: 0, size: 0, id: 0 },
+    begun: 0,
     usage: Usage { user: 0, system: 0, resident: 0 },
+    seal: 0,
+    conf_len: 0,
     counters: Counters::new(),
-    user: Text::new(),
-    exe: Text::new(),
-    job: Text::new(),
-    step: Text::new(),
-    user_log: Text::new(),
-    conf: Text::new(),
+    vars: Vars::new(),
+    conf: [0; CONF_MAX],
 }));
 
 impl Shared {
@@ -114,8 +69,9 @@ impl Shared {
     /// Only from a constructor or an exit handler, and only one reference at a time.
     #[allow(clippy::mut_from_ref)]
     pub unsafe fn get(&self) -> &mut State {
+        // An address the compiler does not know is loaded once, not relocated at each use.
         // SAFETY: the caller's promise.
-        unsafe { &mut *self.0.get() }
+        unsafe { &mut *core::hint::black_box(self.0.get()) }
     }
 }
 

@@ -7,6 +7,8 @@ mod arch;
 #[path = "sys/x86_64.rs"]
 mod arch;
 
+use topas_format::text::Cursor;
+
 pub use arch::{base_mhz, cpu};
 use arch::{number, syscall};
 
@@ -55,6 +57,12 @@ pub fn open(path: &[u8], flags: u32, mode: u32) -> Result<File, i32> {
     checked(fd).map(|fd| File(fd as i32))
 }
 
+/// Opens a file for reading. `path` must end with a NUL.
+#[inline(never)]
+pub fn open_to_read(path: &[u8]) -> Result<File, i32> {
+    open(path, O_RDONLY | O_CLOEXEC, 0)
+}
+
 impl File {
     /// Reads up to the length of `buf`; the part that was read.
     pub fn read<'b>(&self, buf: &'b mut [u8]) -> &'b [u8] {
@@ -66,18 +74,26 @@ impl File {
     pub fn read_end<'b>(&self, buf: &'b mut [u8]) -> &'b [u8] {
         // SAFETY: changes nothing but the file position.
         let moved = unsafe {
-            syscall(self.0 as usize, (buf.len() as isize).wrapping_neg() as usize, 2, 0, 0, number::LSEEK)
+            syscall(
+                self.0 as usize,
+                (buf.len() as isize).wrapping_neg() as usize,
+                2,
+                0,
+                0,
+                number::LSEEK,
+            )
         };
         // A shorter file is read from its start, where the position still is.
         let _ = moved;
         self.read(buf)
     }
 
-    /// Writes all bytes with one call; an error if only a part was taken.
-    pub fn write_once(&self, bytes: &[u8]) -> Result<(), i32> {
-        match write(self.0, bytes)? {
-            n if n == bytes.len() => Ok(()),
-            _ => Err(28), // ENOSPC
+    /// Writes all bytes with one call. An error number, 0 if all were taken.
+    pub fn write_once(&self, bytes: &[u8]) -> i32 {
+        match write(self.0, bytes) {
+            Ok(n) if n == bytes.len() => 0,
+            Ok(_) => 28, // ENOSPC
+            Err(errno) => errno,
         }
     }
 
@@ -91,13 +107,17 @@ impl File {
 /// `read`
 pub fn read(fd: i32, buf: &mut [u8]) -> Result<usize, i32> {
     // SAFETY: the kernel writes at most `buf.len()` bytes to `buf`.
-    checked(unsafe { syscall(fd as usize, buf.as_mut_ptr() as usize, buf.len(), 0, 0, number::READ) })
+    checked(unsafe {
+        syscall(fd as usize, buf.as_mut_ptr() as usize, buf.len(), 0, 0, number::READ)
+    })
 }
 
 /// `write`
 pub fn write(fd: i32, bytes: &[u8]) -> Result<usize, i32> {
     // SAFETY: the kernel reads `bytes.len()` bytes.
-    checked(unsafe { syscall(fd as usize, bytes.as_ptr() as usize, bytes.len(), 0, 0, number::WRITE) })
+    checked(unsafe {
+        syscall(fd as usize, bytes.as_ptr() as usize, bytes.len(), 0, 0, number::WRITE)
+    })
 }
 
 /// `close`
@@ -108,17 +128,16 @@ pub fn close(fd: i32) {
 
 /// Makes a directory and sets its mode, whatever the program's umask is. `path` must
 /// end with a NUL.
-pub fn make_dir(path: &[u8], mode: u32) -> Result<(), i32> {
-    if path.last() != Some(&0) {
-        return Err(EINVAL);
+pub fn make_dir(path: &[u8], mode: usize) {
+    if path.last() == Some(&0) {
+        let path = path.as_ptr() as usize;
+        // SAFETY: the path is NUL-terminated, in both calls.
+        unsafe {
+            if syscall(AT_FDCWD, path, mode, 0, 0, number::MKDIRAT) == 0 {
+                syscall(AT_FDCWD, path, mode, 0, 0, number::FCHMODAT);
+            }
+        }
     }
-    let path = path.as_ptr() as usize;
-    // SAFETY: the path is NUL-terminated, in both calls.
-    unsafe {
-        checked(syscall(AT_FDCWD, path, mode as usize, 0, 0, number::MKDIRAT))?;
-        syscall(AT_FDCWD, path, mode as usize, 0, 0, number::FCHMODAT);
-    }
-    Ok(())
 }
 
 /// Target of the symbolic link `path`, which must end with a NUL.
@@ -128,7 +147,14 @@ pub fn read_link<'b>(path: &[u8], buf: &'b mut [u8]) -> &'b [u8] {
     }
     // SAFETY: the path is NUL-terminated; the kernel writes at most `buf.len()` bytes.
     let n = unsafe {
-        syscall(AT_FDCWD, path.as_ptr() as usize, buf.as_mut_ptr() as usize, buf.len(), 0, number::READLINKAT)
+        syscall(
+            AT_FDCWD,
+            path.as_ptr() as usize,
+            buf.as_mut_ptr() as usize,
+            buf.len(),
+            0,
+            number::READLINKAT,
+        )
     };
     buf.get(..n.max(0) as usize).unwrap_or_default()
 }
@@ -153,8 +179,7 @@ pub fn host(buf: &mut [u8; UTSNAME]) -> &[u8] {
     // SAFETY: the kernel writes one `struct utsname`, the size of `buf`.
     unsafe { syscall(buf.as_mut_ptr() as usize, 0, 0, 0, 0, number::UNAME) };
     let name = buf.get(65..130).unwrap_or_default();
-    let end = name.iter().position(|b| *b == 0).unwrap_or(name.len());
-    name.get(..end).unwrap_or_default()
+    Cursor::new(name).until(0)
 }
 
 /// Clocks of `clock_gettime`.
@@ -166,13 +191,14 @@ pub enum Clock {
     Monotonic = 1,
 }
 
-/// A clock in seconds and nanoseconds.
-pub fn clock(which: Clock) -> (i64, i64) {
-    let mut time = [0i64; 2];
+/// A clock in microseconds.
+#[inline(never)]
+pub fn clock(which: Clock) -> u64 {
+    let mut time = [0u64; 2];
     // SAFETY: the kernel writes one `struct timespec`: two 64-bit words.
     unsafe { syscall(which as usize, time.as_mut_ptr() as usize, 0, 0, 0, number::CLOCK_GETTIME) };
     let [seconds, nanos] = time;
-    (seconds, nanos)
+    seconds * 1_000_000 + nanos / 1000
 }
 
 /// What the process has used.
@@ -187,17 +213,14 @@ pub struct Usage {
 }
 
 /// `getrusage` of this process.
+#[inline(never)]
 pub fn usage() -> Usage {
     // struct rusage: two timevals, then 14 words of which the first is ru_maxrss.
-    let mut words = [0i64; 18];
+    let mut words = [0u64; 18];
     // SAFETY: the kernel writes one `struct rusage`, the size of `words`.
     unsafe { syscall(0, words.as_mut_ptr() as usize, 0, 0, 0, number::GETRUSAGE) };
     let [us, uu, ss, su, resident, ..] = words;
-    Usage {
-        user: us as u64 * 1_000_000 + uu as u64,
-        system: ss as u64 * 1_000_000 + su as u64,
-        resident: resident as u64,
-    }
+    Usage { user: us * 1_000_000 + uu, system: ss * 1_000_000 + su, resident }
 }
 
 /// Process id at the other end of a unix socket (`SO_PEERCRED`).
@@ -206,11 +229,14 @@ pub fn socket_peer(fd: u32) -> Option<u32> {
     let mut size = 12u32;
     // SAFETY: the kernel writes at most `size` bytes to `credentials`, and to `size`.
     let result = unsafe {
-        syscall(fd as usize,
-                1,
-                17,
-                credentials.as_mut_ptr() as usize,
-                (&raw mut size) as usize, number::GETSOCKOPT)
+        syscall(
+            fd as usize,
+            1,
+            17,
+            credentials.as_mut_ptr() as usize,
+            (&raw mut size) as usize,
+            number::GETSOCKOPT,
+        )
     };
     let [pid, ..] = credentials;
     (result == 0 && pid != 0).then_some(pid)
@@ -232,19 +258,37 @@ pub fn perf_event_open(attr: &[u64; 8], group: i32) -> Result<i32, i32> {
     const FLAG_FD_CLOEXEC: usize = 8;
     // SAFETY: the kernel reads the 64 bytes that `attr.size` says.
     let fd = unsafe {
-        syscall(attr.as_ptr() as usize, 0, usize::MAX, group as isize as usize, FLAG_FD_CLOEXEC, number::PERF_EVENT_OPEN)
+        syscall(
+            attr.as_ptr() as usize,
+            0,
+            usize::MAX,
+            group as isize as usize,
+            FLAG_FD_CLOEXEC,
+            number::PERF_EVENT_OPEN,
+        )
     };
     checked(fd).map(|fd| fd as i32)
 }
 
-/// The kernel's id of a perf event; None if `fd` is not one, and nothing happened to it.
-pub fn perf_event_id(fd: i32) -> Option<u64> {
+/// The kernel's id of a perf event, which is never 0; 0 if `fd` is not one, and nothing
+/// happened to it.
+#[inline(never)]
+pub fn perf_event_id(fd: i32) -> u64 {
     let mut id = 0u64;
     // SAFETY: PERF_EVENT_IOC_ID writes one u64.
-    let result = unsafe {
-        syscall(fd as usize, arch::PERF_EVENT_IOC_ID, (&raw mut id) as usize, 0, 0, number::IOCTL)
-    };
-    (result == 0).then_some(id)
+    unsafe {
+        let id = (&raw mut id) as usize;
+        syscall(fd as usize, arch::PERF_EVENT_IOC_ID, id, 0, 0, number::IOCTL);
+    }
+    id
+}
+
+/// Reads three words; whether all of them came.
+pub fn read_words(fd: i32, words: &mut [u64; 3]) -> bool {
+    let size = size_of_val(words);
+    // SAFETY: the kernel writes at most `size` bytes to `words`.
+    let n = unsafe { syscall(fd as usize, words.as_mut_ptr() as usize, size, 0, 0, number::READ) };
+    n == size as isize
 }
 
 /// Moves a descriptor out of the low numbers, which programs count on.
@@ -261,9 +305,7 @@ pub fn open_limit() -> u64 {
     const RLIMIT_NOFILE: usize = 7;
     let mut limits = [0u64; 2];
     // SAFETY: the kernel writes one `struct rlimit64` to `limits` and reads nothing.
-    unsafe {
-        syscall(0, RLIMIT_NOFILE, 0, limits.as_mut_ptr() as usize, 0, number::PRLIMIT64)
-    };
+    unsafe { syscall(0, RLIMIT_NOFILE, 0, limits.as_mut_ptr() as usize, 0, number::PRLIMIT64) };
     let [soft, _] = limits;
     soft
 }

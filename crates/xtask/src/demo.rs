@@ -1,2 +1,4 @@
 //! `cargo xtask demo`
-pub fn demo() -> anyhow::Result<()> { Ok(()) }
+pub fn demo() -> anyhow::Result<()> {
+    Ok(())
+}

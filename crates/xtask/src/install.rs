@@ -31,9 +31,9 @@ pub fn install(options: &Options) -> Result<()> {
     if !options.prefix.is_absolute() {
         bail!("the prefix must be an absolute path: {}", options.prefix.display());
     }
-    run(cargo().args(["build", "--quiet", "--release", "--package", "topas-driver"]).args(
-        TOOLS.iter().flat_map(|tool| ["--package", tool]),
-    ))?;
+    run(cargo()
+        .args(["build", "--quiet", "--release", "--package", "topas-driver"])
+        .args(TOOLS.iter().flat_map(|tool| ["--package", tool])))?;
     let final_paths = Paths::at(&options.prefix);
     let objects = object::build(&target_dir().join("topas"), &final_paths.conf_file())?;
     let staged = |path: PathBuf| match &options.destdir {

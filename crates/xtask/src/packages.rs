@@ -9,13 +9,30 @@ use crate::process::{on_path, run};
 
 /// Compilers and both MPIs.
 pub const DEMO: &[&str] = &[
-    "binutils", "gcc", "g++", "gfortran", "openmpi-bin", "libopenmpi-dev", "mpich", "libmpich-dev",
+    "binutils",
+    "gcc",
+    "g++",
+    "gfortran",
+    "openmpi-bin",
+    "libopenmpi-dev",
+    "mpich",
+    "libmpich-dev",
 ];
 
 /// What the tests use beyond that.
 pub const TEST: &[&str] = &[
-    "clang", "file", "gawk", "lld", "mold", "musl-tools", "perl", "strace", "tzdata", "valgrind",
-    "xz-utils", "zstd",
+    "clang",
+    "file",
+    "gawk",
+    "lld",
+    "mold",
+    "musl-tools",
+    "perl",
+    "strace",
+    "tzdata",
+    "valgrind",
+    "xz-utils",
+    "zstd",
 ];
 
 /// Installs what is missing: says what, and asks if somebody is there to answer.

@@ -46,10 +46,8 @@ pub fn run(command: &mut Command) -> Result<()> {
 /// Runs a command for its standard output.
 pub fn output(command: &mut Command) -> Result<String> {
     let line = shown(command);
-    let out = command
-        .stderr(Stdio::inherit())
-        .output()
-        .with_context(|| format!("cannot run: {line}"))?;
+    let out =
+        command.stderr(Stdio::inherit()).output().with_context(|| format!("cannot run: {line}"))?;
     if !out.status.success() {
         bail!("failed with {}: {line}", out.status);
     }

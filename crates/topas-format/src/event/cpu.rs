@@ -23,14 +23,20 @@ pub struct Cpu {
     pub model: u16,
 }
 
+/// EBX of CPUID leaf 0: `Genu`ineIntel.
+pub const INTEL: u32 = u32::from_le_bytes(*b"Genu");
+
+/// EBX of CPUID leaf 0: `Auth`enticAMD.
+const AMD: u32 = u32::from_le_bytes(*b"Auth");
+
 impl Cpu {
-    /// From CPUID: EBX, EDX, ECX of leaf 0 as text, EAX of leaf 1.
+    /// From CPUID: EBX of leaf 0, the first four letters of the maker, and EAX of leaf 1.
     ///
     /// Display family and model after Intel SDM volume 2, CPUID, and AMD APM volume 3.
-    pub fn from_cpuid(vendor: &[u8; 12], leaf1_eax: u32) -> Option<Cpu> {
-        let family = match vendor {
-            b"GenuineIntel" => Family::Intel,
-            b"AuthenticAMD" => Family::Amd,
+    pub fn from_cpuid(leaf0_ebx: u32, leaf1_eax: u32) -> Option<Cpu> {
+        let family = match leaf0_ebx {
+            INTEL => Family::Intel,
+            AMD => Family::Amd,
             _ => return None,
         };
         let base = leaf1_eax >> 8 & 0xf;
@@ -58,13 +64,13 @@ mod tests {
 
     #[test]
     fn signatures_seen_on_real_processors() {
-        let intel = |eax| Cpu::from_cpuid(b"GenuineIntel", eax).unwrap();
+        let intel = |eax| Cpu::from_cpuid(INTEL, eax).unwrap();
         assert_eq!((intel(0x50654).number, intel(0x50654).model), (6, 0x55));
         assert_eq!(intel(0x806f8).model, 0x8f);
-        let amd = |eax| Cpu::from_cpuid(b"AuthenticAMD", eax).unwrap();
+        let amd = |eax| Cpu::from_cpuid(AMD, eax).unwrap();
         assert_eq!((amd(0x830f10).number, amd(0x830f10).model), (23, 0x31));
         assert_eq!((amd(0xb00f21).number, amd(0xb00f21).model), (26, 2));
-        assert_eq!(Cpu::from_cpuid(b"HygonGenuine", 0), None);
+        assert_eq!(Cpu::from_cpuid(u32::from_le_bytes(*b"Hygo"), 0), None);
         assert_eq!(Cpu::from_midr(0x410fd4f0).model, 0xd4f);
     }
 }

@@ -72,8 +72,8 @@ pub const MODELS: &[Model] = &[
     arm(0x46, 0x001, 9),
 ];
 
-/// What can be counted on each kind of processor. Per metric (FpOps, IntOps, Loads, Stores,
-/// L1Miss) one more than the index into [`FORMULAS`]; 0: it has no such event.
+/// What can be counted on each kind of processor: per metric (FpOps, IntOps, Loads, Stores,
+/// L1Miss) the index into [`FORMULAS`].
 pub const ROWS: &[[u8; 5]] = &[
     [1, 0, 3, 4, 5],      // 0 Intel without AVX-512
     [2, 0, 3, 4, 5],      // 1 Intel with AVX-512
@@ -87,8 +87,9 @@ pub const ROWS: &[[u8; 5]] = &[
     [15, 0, 17, 18, 19],  // 9 A64FX
 ];
 
-/// Every formula; [`ROWS`] counts them from 1.
+/// Every formula; the first is that of an event the processor does not have.
 pub const FORMULAS: &[Formula] = &[
+    formula(0, 0),      // 0
     formula(0, 4),      // 1 FP_ARITH_INST_RETIRED up to 256 bit
     formula(4, 5),      // 2 FP_ARITH_INST_RETIRED
     formula(9, 1),      // 3 MEM_INST_RETIRED.ALL_LOADS

@@ -3,7 +3,7 @@
 use core::arch::asm;
 use core::arch::x86_64::__cpuid;
 
-use topas_format::event::Cpu;
+use topas_format::event::{Cpu, INTEL};
 
 /// Numbers of arch/x86/entry/syscalls/syscall_64.tbl.
 pub mod number {
@@ -64,22 +64,12 @@ pub unsafe extern "C" fn syscall(
 
 /// The processor, if its maker is known.
 pub fn cpu() -> Option<Cpu> {
-    Cpu::from_cpuid(&vendor(), __cpuid(1).eax)
+    Cpu::from_cpuid(__cpuid(0).ebx, __cpuid(1).eax)
 }
 
-/// Base frequency in MHz from CPUID leaf 16h, which Intel has since Skylake.
-pub fn base_mhz() -> Option<u32> {
-    // AMD leaves it reserved: beyond the highest leaf, Intel returns another leaf's data.
-    let known = &vendor() == b"GenuineIntel" && __cpuid(0).eax >= 0x16;
-    Some(__cpuid(0x16).eax & 0xffff).filter(|mhz| known && *mhz > 0)
-}
-
-fn vendor() -> [u8; 12] {
-    let leaf = __cpuid(0);
-    let mut vendor = [0; 12];
-    let words = [leaf.ebx, leaf.edx, leaf.ecx];
-    for (to, from) in vendor.iter_mut().zip(words.iter().flat_map(|w| w.to_le_bytes())) {
-        *to = from;
-    }
-    vendor
+/// Base frequency in MHz from CPUID leaf 16h, which Intel has since Skylake; else 0.
+pub fn base_mhz() -> u32 {
+    let highest = __cpuid(0);
+    // AMD leaves it reserved; beyond the highest leaf, Intel returns another leaf's data.
+    if highest.ebx == INTEL && highest.eax >= 0x16 { __cpuid(0x16).eax & 0xffff } else { 0 }
 }
