@@ -91,11 +91,8 @@ impl<'a> Name<'a> {
             // All that is left of this function in the module.
             return put(out, self.bytes, reserve);
         }
-        let mut whole = true;
-        for byte in self.bytes() {
-            whole = whole && put_byte(out, byte, breaks(byte), reserve);
-        }
-        whole
+        let dash = self.bytes().eq(*b"-");
+        self.bytes().all(|byte| put_byte(out, byte, breaks(byte) || dash, reserve))
     }
 }
 

@@ -9,8 +9,8 @@ use crate::text::Words;
 
 /// One token of a line.
 pub trait Token<'a>: Sized {
-    /// Appends the token. False if a name was cut to leave room for the rest of the line.
-    fn write(&self, out: &mut Out<'_>) -> bool;
+    /// Appends the token. False if a name was cut to leave `reserve` bytes free.
+    fn write(&self, out: &mut Out<'_>, reserve: usize) -> bool;
 
     /// Reads the token at the front of `text`, up to but not with the blank behind it.
     /// None if it is not of this form. Always inlined into the one parser: a tenth of
@@ -19,8 +19,8 @@ pub trait Token<'a>: Sized {
 }
 
 impl<'a> Token<'a> for Name<'a> {
-    fn write(&self, out: &mut Out<'_>) -> bool {
-        Name::write(self, out, crate::line::NAME_RESERVE)
+    fn write(&self, out: &mut Out<'_>, reserve: usize) -> bool {
+        Name::write(self, out, reserve)
     }
 
     #[inline(always)]
@@ -38,7 +38,7 @@ fn two(digits: [u8; 2]) -> Option<u8> {
 }
 
 impl<'a> Token<'a> for Date {
-    fn write(&self, out: &mut Out<'_>) -> bool {
+    fn write(&self, out: &mut Out<'_>, _: usize) -> bool {
         out.dec_wide(self.year.into(), 4).byte(b'/').dec_wide(self.month.into(), 2);
         out.byte(b'/').dec_wide(self.day.into(), 2);
         true
@@ -59,7 +59,7 @@ impl<'a> Token<'a> for Date {
 }
 
 impl<'a> Token<'a> for Time {
-    fn write(&self, out: &mut Out<'_>) -> bool {
+    fn write(&self, out: &mut Out<'_>, _: usize) -> bool {
         out.dec_wide(self.hour.into(), 2).byte(b':').dec_wide(self.minute.into(), 2);
         out.byte(b':').dec_wide(self.second.into(), 2);
         true
@@ -76,7 +76,7 @@ impl<'a> Token<'a> for Time {
 }
 
 impl<'a> Token<'a> for u32 {
-    fn write(&self, out: &mut Out<'_>) -> bool {
+    fn write(&self, out: &mut Out<'_>, _: usize) -> bool {
         out.dec((*self).into());
         true
     }
@@ -93,7 +93,7 @@ impl<'a> Token<'a> for u32 {
 pub struct Mhz(pub Option<u32>);
 
 impl<'a> Token<'a> for Mhz {
-    fn write(&self, out: &mut Out<'_>) -> bool {
+    fn write(&self, out: &mut Out<'_>, _: usize) -> bool {
         match self.0 {
             Some(mhz) => out.byte(b't').dec(mhz.into()),
             None => out.byte(b'-'),
@@ -149,7 +149,7 @@ macro_rules! words {
         }
 
         impl<'a> Token<'a> for $name {
-            fn write(&self, out: &mut Out<'_>) -> bool {
+            fn write(&self, out: &mut Out<'_>, _: usize) -> bool {
                 out.put($name::WORDS.at(*self as usize));
                 true
             }
@@ -209,7 +209,7 @@ words! {
 }
 
 impl<'a> Token<'a> for Micros {
-    fn write(&self, out: &mut Out<'_>) -> bool {
+    fn write(&self, out: &mut Out<'_>, _: usize) -> bool {
         out.dec(self.0 / 1_000_000).byte(b'.');
         let fraction = self.0 % 1_000_000;
         if fraction.is_multiple_of(1000) {
@@ -247,7 +247,7 @@ fn fraction(decimals: &[u8]) -> (u64, &[u8]) {
 }
 
 impl<'a> Token<'a> for Count {
-    fn write(&self, out: &mut Out<'_>) -> bool {
+    fn write(&self, out: &mut Out<'_>, _: usize) -> bool {
         match *self {
             Count::Missing => out.byte(b'-'),
             Count::Exact(n) => out.dec(n),
@@ -276,7 +276,7 @@ pub struct Operations {
 }
 
 impl<'a> Token<'a> for Operations {
-    fn write(&self, out: &mut Out<'_>) -> bool {
+    fn write(&self, out: &mut Out<'_>, _: usize) -> bool {
         out.byte(self.metric.letter());
         match self.count {
             Count::Missing => out.put(b"=-"),
@@ -311,7 +311,7 @@ mod tests {
             [(0, "0.000"), (12_340_000, "12.340"), (1, "0.000001"), (1_000_001, "1.000001")]
         {
             let mut out = Out::new(&mut buf);
-            Micros(micros).write(&mut out);
+            Micros(micros).write(&mut out, 0);
             assert_eq!(out.text(), text.as_bytes());
         }
         assert_eq!(Micros::read(b"1.9999999 x"), Some((Micros(1_999_999), &b" x"[..])));

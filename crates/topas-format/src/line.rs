@@ -18,11 +18,8 @@ pub struct Field {
     pub about: &'static str,
 }
 
-/// Bytes of a line kept for what stands behind a name, however long the name is.
-pub const NAME_RESERVE: usize = 330;
-
 macro_rules! line {
-    ($($name:ident: $type:ty = $about:literal,)*) => {
+    ($($name:ident: $type:ty, $reserve:literal = $about:literal,)*) => {
         /// The sixteen tokens of a line.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct Line<'a> {
@@ -60,7 +57,7 @@ macro_rules! line {
             fn write_tokens(&self, out: &mut Out<'_>) -> bool {
                 let mut whole = true;
                 $(
-                    whole &= Token::write(&self.$name, out);
+                    whole &= Token::write(&self.$name, out, $reserve);
                     out.byte(b' ');
                 )*
                 whole
@@ -89,23 +86,24 @@ macro_rules! line {
     };
 }
 
+// Field, type, bytes kept for what stands behind it if it is a name that could take all.
 line! {
-    date: Date = "Day the program ended, local time of the site: `YYYY/MM/DD`.",
-    time: Time = "Time of day it ended: `HH:MM:SS`.",
-    user: Name<'a> = "User: LOGNAME, else USER, else `#` and the numeric user id.",
-    exe: Name<'a> = "File name of the executable, without its directory.",
-    pe: u32 = "The measuring rank (PE), from 0.",
-    npes: u32 = "Number of ranks of the launch.",
-    mhz: Mhz = "Nominal frequency of the processor in MHz after a `t`.",
-    mode: Mode = "`B` batch or `I` interactive.",
-    lang: Lang = "Language: `c cxx f77 f90`; `kxx cc` in old logs.",
-    lib: Lib = "Message passing library: `mpi pvm sma`, or `-` for none.",
-    user_time: Micros = "User CPU time of this rank in s, all threads.",
-    sys_time: Micros = "System CPU time of this rank in s, all threads.",
-    wall_time: Micros = "Wall clock time from before `main` to the end, in s.",
-    ops: Operations = "Operations of this rank: `f=` floating point, `i=` integer, `l=` loads, `s=` stores.",
-    l1_miss: Count = "Level 1 data cache misses of this rank.",
-    id: Name<'a> = "Launch: the same on all ranks, new for each launch.",
+    date: Date, 0 = "Day the program ended, local time of the site: `YYYY/MM/DD`.",
+    time: Time, 0 = "Time of day it ended: `HH:MM:SS`.",
+    user: Name<'a>, 440 = "User: LOGNAME, else USER, else `#` and the numeric user id.",
+    exe: Name<'a>, 330 = "File name of the executable, without its directory.",
+    pe: u32, 0 = "The measuring rank (PE), from 0.",
+    npes: u32, 0 = "Number of ranks of the launch.",
+    mhz: Mhz, 0 = "Nominal frequency of the processor in MHz after a `t`.",
+    mode: Mode, 0 = "`B` batch or `I` interactive.",
+    lang: Lang, 0 = "Language: `c cxx f77 f90`; `kxx cc` in old logs.",
+    lib: Lib, 0 = "Message passing library: `mpi pvm sma`, or `-` for none.",
+    user_time: Micros, 0 = "User CPU time of this rank in s, all threads.",
+    sys_time: Micros, 0 = "System CPU time of this rank in s, all threads.",
+    wall_time: Micros, 0 = "Wall clock time from before `main` to the end, in s.",
+    ops: Operations, 0 = "Operations of this rank: `f=` floating point, `i=` integer, `l=` loads, `s=` stores.",
+    l1_miss: Count, 0 = "Level 1 data cache misses of this rank.",
+    id: Name<'a>, 30 = "Launch: the same on all ranks, new for each launch.",
 }
 
 /// What an extra means: its key, and its meaning with the unit.

@@ -97,7 +97,7 @@ pub extern "C" fn finish(_: *mut c_void, status: c_int) {
     for (key, quantity) in [(b"cyc", cycles), (b"ins", instructions)] {
         let mark = writer.begin(key);
         if quantity.why.is_none() {
-            quantity.count().write(writer.out());
+            quantity.count().write(writer.out(), 0);
         }
         writer.end(mark);
     }
@@ -163,7 +163,7 @@ fn print(line: &[u8], quantities: &[Quantity]) {
                 out.put(b"not measured: ").put(why.says());
             }
             None => {
-                quantity.count().write(&mut out);
+                quantity.count().write(&mut out, 0);
             }
         }
         out.byte(b'\n');

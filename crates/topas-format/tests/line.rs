@@ -1,0 +1,237 @@
+//! The line as a whole: what is written is read, and what was once written stays readable.
+
+use proptest::prelude::*;
+use topas_format::MAX_LINE;
+use topas_format::civil::{Date, Time};
+use topas_format::escape::Name;
+use topas_format::event::Metric;
+use topas_format::field::{Lang, Lib, Mhz, Mode, Operations};
+use topas_format::line::{EXTRAS, FIELDS, Line, Writer};
+use topas_format::number::{Count, Micros};
+
+fn count() -> impl Strategy<Value = Count> {
+    prop_oneof![
+        Just(Count::Missing),
+        any::<u64>().prop_map(Count::Exact),
+        any::<u64>().prop_map(Count::Estimate),
+    ]
+}
+
+fn micros() -> impl Strategy<Value = Micros> {
+    // Up to 30 years, whole milliseconds as often as not.
+    prop_oneof![
+        (0u64..1_000_000_000_000_000).prop_map(Micros),
+        (0u64..1_000_000_000_000).prop_map(|ms| Micros(ms * 1000)),
+    ]
+}
+
+fn name(longest: usize) -> impl Strategy<Value = Vec<u8>> {
+    proptest::collection::vec(any::<u8>(), 0..=longest)
+}
+
+/// Everything of a line but its names.
+fn fields() -> impl Strategy<Value = Line<'static>> {
+    let metric = prop::sample::select(vec![
+        Metric::FpOps,
+        Metric::IntOps,
+        Metric::Loads,
+        Metric::Stores,
+    ]);
+    (
+        (1u16..=9999, 1u8..=12, 1u8..=31, 0u8..24, 0u8..60, 0u8..=60),
+        (any::<u32>(), any::<u32>(), any::<Option<u32>>()),
+        prop::sample::select(Mode::ALL),
+        prop::sample::select(Lang::ALL),
+        prop::sample::select(Lib::ALL),
+        (micros(), micros(), micros()),
+        (metric, count(), count()),
+    )
+        .prop_map(|(when, (pe, npes, mhz), mode, lang, lib, times, counts)| {
+            let (year, month, day, hour, minute, second) = when;
+            Line {
+                date: Date { year, month, day },
+                time: Time { hour, minute, second },
+                user: Name::new(b""),
+                exe: Name::new(b""),
+                pe,
+                npes,
+                mhz: Mhz(mhz),
+                mode,
+                lang,
+                lib,
+                user_time: times.0,
+                sys_time: times.1,
+                wall_time: times.2,
+                ops: Operations { metric: counts.0, count: counts.1 },
+                l1_miss: counts.2,
+                id: Name::new(b""),
+            }
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn a_written_line_is_read_as_it_was(
+        fields in fields(), user in name(60), exe in name(120), id in name(30), job in name(40),
+        number: u64,
+    ) {
+        let line =
+            Line { user: Name::new(&user), exe: Name::new(&exe), id: Name::new(&id), ..fields };
+        let mut buf = [0; MAX_LINE];
+        let mut writer = Writer::new(&mut buf, &line);
+        writer.number(b"rss", number);
+        writer.name(b"job", &job);
+        let out = writer.finish();
+        let text = out.text().strip_suffix(b"\n").unwrap();
+        prop_assert!(!text.contains(&b'\n'));
+        let (read, extras) = Line::parse(text).unwrap();
+        prop_assert_eq!(read, line);
+        prop_assert_eq!(extras.get(b"v"), Some(&b"1"[..]));
+        prop_assert_eq!(extras.number(b"rss"), Some(number));
+        let read_job = extras.name(b"job").map(|n| n.bytes().collect::<Vec<_>>());
+        prop_assert_eq!(read_job.unwrap_or_default(), job);
+        prop_assert_eq!(extras.get(b"cut"), None);
+    }
+
+    #[test]
+    fn a_line_of_any_names_keeps_its_numbers_and_its_length(
+        fields in fields(), user in name(400), exe in name(400), id in name(20),
+    ) {
+        let line =
+            Line { user: Name::new(&user), exe: Name::new(&exe), id: Name::new(&id), ..fields };
+        let mut buf = [0; MAX_LINE];
+        let mut writer = Writer::new(&mut buf, &line);
+        writer.number(b"t", 1_795_161_662);
+        let out = writer.finish();
+        prop_assert!(!out.is_cut());
+        let text = out.text().strip_suffix(b"\n").unwrap();
+        let (read, extras) = Line::parse(text).unwrap();
+        let whole = extras.get(b"cut").is_none();
+        prop_assert_eq!(whole, read.user == line.user && read.exe == line.exe);
+        prop_assert_eq!(Line { user: line.user, exe: line.exe, ..read }, line);
+        prop_assert_eq!(extras.number(b"t"), Some(1_795_161_662));
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(text: Vec<u8>) {
+        let _ = Line::parse(&text).map(|(_, extras)| extras.count());
+    }
+
+    #[test]
+    fn a_line_that_lost_or_gained_bytes_is_refused(fields in fields(), at: prop::sample::Index) {
+        let mut buf = [0; MAX_LINE];
+        let mut writer = Writer::new(&mut buf, &fields);
+        writer.name(b"host", b"n0042");
+        let out = writer.finish();
+        let mut text = out.text().strip_suffix(b"\n").unwrap().to_vec();
+        let at = at.index(text.len());
+        // The end of a line is where a full disk cuts it. What is left is refused, or is
+        // seen to lack its end.
+        if let Ok((_, extras)) = Line::parse(&text[..at]) {
+            prop_assert!(extras.get(b"len").is_none_or(|len| len.len() < 3));
+        }
+        // The middle is where another writer would come between.
+        if at < text.len() - 8 {
+            text.insert(at, b'7');
+            prop_assert!(Line::parse(&text).is_err());
+        }
+    }
+}
+
+fn golden(name: &str) -> Vec<u8> {
+    let path = format!("{}/../../tests/fixtures/logs/v1/{name}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read(path).unwrap()
+}
+
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|b| *b == b'\n').filter(|line| !line.is_empty())
+}
+
+/// What the module wrote is written again to the letter: no field changed its form.
+#[test]
+fn golden_lines_of_the_module_are_stable() {
+    let text = golden("module.log");
+    for text in lines(&text) {
+        let (line, extras) = Line::parse(text).unwrap();
+        let mut buf = [0; MAX_LINE];
+        let mut writer = Writer::new(&mut buf, &line);
+        for (key, value) in extras.filter(|(key, _)| !matches!(*key, b"v" | b"len")) {
+            let mark = writer.begin(key);
+            writer.out().put(value);
+            writer.end(mark);
+        }
+        let out = writer.finish();
+        assert_eq!(out.text().strip_suffix(b"\n").unwrap(), text);
+    }
+    assert_eq!(lines(&text).count(), 6);
+}
+
+#[test]
+fn golden_lines_mean_what_they_meant() {
+    let text = golden("module.log");
+    let (first, extras) = Line::parse(lines(&text).next().unwrap()).unwrap();
+    assert_eq!(first.exe, Name::new(b"heat3d"));
+    assert_eq!((first.pe, first.npes, first.mhz), (5, 16, Mhz(Some(2596))));
+    assert_eq!((first.mode, first.lang, first.lib), (Mode::Batch, Lang::F90, Lib::Mpi));
+    assert_eq!(first.wall_time, Micros(12_460_000));
+    let ops = Operations { metric: Metric::FpOps, count: Count::Exact(123_456_789) };
+    assert_eq!((first.ops, first.l1_miss), (ops, Count::Exact(4567)));
+    assert_eq!(extras.number(b"cyc"), Some(31_990_000_000));
+    let (odd, _) = Line::parse(lines(&text).nth(4).unwrap()).unwrap();
+    assert_eq!(odd.user, Name::new(b"w b"));
+    assert_eq!(odd.exe, Name::new(b"my prog%\n"));
+    assert_eq!(odd.l1_miss, Count::Estimate(7));
+    let (last, _) = Line::parse(lines(&text).last().unwrap()).unwrap();
+    assert!(last.exe.is_empty());
+    assert_eq!(last.id, Name::new(b"-"));
+}
+
+#[test]
+fn old_readers_read_new_lines_and_new_readers_old_ones() {
+    let future = golden("future.log");
+    for text in lines(&future) {
+        let (line, extras) = Line::parse(text).unwrap();
+        assert_eq!(line.user, Name::new(b"ada"));
+        assert_eq!(extras.number(b"t"), Some(1_924_992_245));
+    }
+    let (_, extras) = Line::parse(lines(&future).nth(1).unwrap()).unwrap();
+    assert_eq!(extras.get(b"a"), Some(&b"b=c"[..]));
+    assert_eq!(extras.get(b"novalue"), Some(&b""[..]));
+    let old = golden("t3e.log");
+    for text in lines(&old) {
+        let (line, mut extras) = Line::parse(text).unwrap();
+        assert_eq!(line.date.year, 1999);
+        assert_eq!(extras.next(), None);
+    }
+}
+
+#[test]
+fn broken_lines_are_refused_for_their_fault() {
+    let text = golden("broken.log");
+    let mut all = lines(&text);
+    let mut refused = 0;
+    while let (Some(fault), Some(line)) = (all.next(), all.next()) {
+        let fault = std::str::from_utf8(fault).unwrap().strip_prefix("# ").unwrap();
+        let shown = String::from_utf8_lossy(line);
+        assert_eq!(Line::parse(line).map_err(|f| f.name()).err(), Some(fault), "{shown}");
+        refused += 1;
+    }
+    assert_eq!(refused, 15);
+}
+
+/// `doc/format.md` describes every field and every extra under its name.
+#[test]
+fn the_format_document_names_every_field_and_extra() {
+    let path = format!("{}/../../doc/format.md", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap();
+    for (number, field) in (1..).zip(FIELDS) {
+        let row = format!("| {number} | `{}` |", field.name);
+        assert!(text.contains(&row), "doc/format.md lacks the row {row}");
+    }
+    for extra in EXTRAS {
+        let row = format!("| `{}` |", extra.name);
+        assert!(text.contains(&row), "doc/format.md lacks the row {row}");
+    }
+}
