@@ -1,0 +1,35 @@
+//! Finds and reads logs, joins the lines of a run, aggregates.
+//!
+//! This crate alone opens logs. It makes no text: what it returns goes to
+//! `topas-render`. The way of a line through it:
+//!
+//! ```text
+//! Source -> scan (decompress, split, Line::parse) -> Joiner -> Run -> Statistics
+//!            bad lines, counted: Tally                Period ^
+//! ```
+//!
+//! Nothing in a log is fatal: a line that cannot be read is counted by its fault in
+//! [`Tally`], a file that ends too soon gives the lines before the break and an error
+//! that says so.
+#![forbid(unsafe_code)]
+
+mod decode;
+mod distribution;
+mod join;
+mod kind;
+mod period;
+mod run;
+mod scan;
+mod source;
+mod statistics;
+mod tally;
+
+pub use distribution::{BucketSize, BucketSizeError, Distribution};
+pub use join::Joiner;
+pub use kind::Kind;
+pub use period::{DateError, Period, parse_date};
+pub use run::{FpRate, Run};
+pub use scan::{BLOCK, MAX_LINE_READ, scan, scan_reader};
+pub use source::{Source, SourceError, expand};
+pub use statistics::{PeTime, Share, Statistics};
+pub use tally::{Example, Problem, Tally};

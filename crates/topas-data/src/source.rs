@@ -1,0 +1,90 @@
+//! Where lines come from: files, directories, standard input.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// One stream of log lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Standard input.
+    Stdin,
+    /// A file.
+    File(PathBuf),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Stdin => f.write_str("standard input"),
+            Source::File(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// What is wrong with a source as a whole.
+#[derive(Debug)]
+pub enum SourceError {
+    /// It could not be opened; nothing was read.
+    Open {
+        /// What was to be opened
+        source: Source,
+        /// Why it could not be
+        cause: io::Error,
+    },
+    /// It broke off: the lines before the break were read.
+    Broken {
+        /// What broke off
+        source: Source,
+        /// Lines read before the break, of every kind
+        lines: u64,
+        /// What happened at the break
+        cause: io::Error,
+    },
+}
+
+impl fmt::Display for SourceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SourceError::Open { source, .. } => write!(f, "cannot read {source}"),
+            SourceError::Broken { source, lines, .. } => {
+                write!(f, "{source} is damaged after line {lines}; the lines before it are counted")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SourceError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            SourceError::Open { cause, .. } | SourceError::Broken { cause, .. } => Some(cause),
+        }
+    }
+}
+
+/// The sources a path stands for: `-` is standard input, a directory its regular files
+/// (and links to such) in order of their names, not those of its subdirectories.
+///
+/// # Errors
+///
+/// [`SourceError::Open`] if the path does not exist or the directory cannot be listed.
+pub fn expand(path: &Path) -> Result<Vec<Source>, SourceError> {
+    if path.as_os_str() == "-" {
+        return Ok(vec![Source::Stdin]);
+    }
+    let failed = |cause| SourceError::Open { source: Source::File(path.to_owned()), cause };
+    if !fs::metadata(path).map_err(failed)?.is_dir() {
+        return Ok(vec![Source::File(path.to_owned())]);
+    }
+    let mut files = Vec::new();
+    for entry in fs::read_dir(path).map_err(failed)? {
+        let file = entry.map_err(failed)?.path();
+        // A dangling link is kept, so that opening it reports it.
+        if fs::metadata(&file).map_or(true, |meta| meta.is_file()) {
+            files.push(file);
+        }
+    }
+    files.sort_unstable();
+    Ok(files.into_iter().map(Source::File).collect())
+}

@@ -1,0 +1,99 @@
+//! What became of the lines: read, skipped on purpose, or bad and why.
+
+use std::collections::BTreeMap;
+
+use topas_format::line::Fault;
+
+use crate::source::Source;
+
+/// Why a line was skipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Problem {
+    /// It is not of the form of a log line.
+    Fault(Fault),
+    /// It is longer than [`crate::MAX_LINE_READ`] bytes; it was not stored.
+    TooLong,
+    /// The file ends or breaks off within it.
+    Unfinished,
+}
+
+impl Problem {
+    /// In words, for a count of lines: `bad mhz`, `wrong length`.
+    pub fn words(self) -> String {
+        match self {
+            Problem::Fault(Fault::length) => "wrong length".to_owned(),
+            Problem::Fault(Fault::version) => "unknown version".to_owned(),
+            Problem::Fault(fault) => format!("bad {}", fault.name()),
+            Problem::TooLong => "too long".to_owned(),
+            Problem::Unfinished => "unfinished".to_owned(),
+        }
+    }
+}
+
+/// A bad line, to show what was skipped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// Where it stands
+    pub source: Source,
+    /// Its number in there, from 1
+    pub line: u64,
+    /// What is wrong with it
+    pub problem: Problem,
+    /// Its first bytes as text, control characters replaced
+    pub text: String,
+}
+
+/// Examples of bad lines that are kept.
+const EXAMPLES: usize = 3;
+
+/// Characters of a bad line that are kept.
+const EXAMPLE_TEXT: usize = 60;
+
+/// Counts of the lines of all sources.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Log lines that were read
+    pub good: u64,
+    /// Blank lines
+    pub blank: u64,
+    /// Lines that begin with `#`
+    pub comments: u64,
+    bad: BTreeMap<Problem, u64>,
+    examples: Vec<Example>,
+}
+
+impl Tally {
+    /// Counts a bad line; the first three are kept as examples.
+    pub(crate) fn bad(&mut self, source: &Source, line: u64, problem: Problem, text: &[u8]) {
+        *self.bad.entry(problem).or_default() += 1;
+        if self.examples.len() < EXAMPLES {
+            let head = &text[..text.len().min(4 * EXAMPLE_TEXT)];
+            let text = String::from_utf8_lossy(head)
+                .chars()
+                .take(EXAMPLE_TEXT)
+                .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+                .collect();
+            self.examples.push(Example { source: source.clone(), line, problem, text });
+        }
+    }
+
+    /// Bad lines by what is wrong with them.
+    pub fn problems(&self) -> impl Iterator<Item = (Problem, u64)> + '_ {
+        self.bad.iter().map(|(&problem, &count)| (problem, count))
+    }
+
+    /// The first bad lines.
+    pub fn examples(&self) -> &[Example] {
+        &self.examples
+    }
+
+    /// Number of bad lines.
+    pub fn skipped(&self) -> u64 {
+        self.bad.values().sum()
+    }
+
+    /// Number of all lines: good, bad, blank and comments.
+    pub fn lines(&self) -> u64 {
+        self.good + self.skipped() + self.blank + self.comments
+    }
+}

@@ -1,0 +1,308 @@
+//! Which lines make a run, whatever their order.
+
+#[path = "../examples/generate-log/synthetic.rs"]
+mod synthetic;
+
+use proptest::prelude::*;
+use topas_data::{BucketSize, Joiner, Period, Source, Statistics, Tally, parse_date, scan_reader};
+
+/// What a test says about a line; the rest is the same for all.
+#[derive(Clone, Debug)]
+struct Spec {
+    id: u32,
+    pe: u32,
+    npes: u32,
+    /// Seconds since 1970-01-01
+    end: u64,
+    /// Milliseconds
+    wall: u64,
+    ops: &'static str,
+    epoch: bool,
+}
+
+const LINE: Spec =
+    Spec { id: 1, pe: 3, npes: 8, end: 1_000_000, wall: 100_000, ops: "f=100000000", epoch: true };
+
+impl Spec {
+    fn text(&self) -> String {
+        let Spec { id, pe, npes, end, wall, ops, epoch } = self;
+        let civil = topas_format::civil::Civil::from_seconds(*end as i64);
+        let (d, t) = (civil.date, civil.time);
+        let wall = format!("{}.{:03}", wall / 1000, wall % 1000);
+        let t_extra = if *epoch { format!(" v=1 t={end}") } else { String::new() };
+        format!(
+            "{:04}/{:02}/{:02} {:02}:{:02}:{:02} u x {pe} {npes} - B c mpi 0.0 0.0 {wall} {ops} - {id}{t_extra}\n",
+            d.year, d.month, d.day, t.hour, t.minute, t.second
+        )
+    }
+}
+
+/// What is compared of a run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Seen {
+    lines: u32,
+    npes: u32,
+    start: i64,
+    end: i64,
+    wall: u64,
+    operations: Option<u128>,
+}
+
+fn runs(text: &str) -> Vec<Seen> {
+    let mut joiner = Joiner::new();
+    let mut tally = Tally::default();
+    join_all(text, &mut tally, |line, extras| joiner.add(line, extras));
+    assert_eq!(tally.skipped(), 0, "{:?}", tally.examples());
+    let mut seen = Vec::new();
+    joiner.runs(|run| {
+        seen.push(Seen {
+            lines: run.lines,
+            npes: run.npes,
+            start: run.start,
+            end: run.end,
+            wall: run.wall.0,
+            operations: run.fp.map(|fp| fp.operations),
+        });
+    });
+    seen.sort();
+    seen
+}
+
+fn join_all(
+    text: &str,
+    tally: &mut Tally,
+    add: impl FnMut(&topas_format::line::Line<'_>, topas_format::line::Extras<'_>),
+) {
+    scan_reader(&Source::Stdin, text.as_bytes(), tally, add, |_| ()).unwrap();
+}
+
+fn joined(lines: &[Spec]) -> Vec<u32> {
+    let text: String = lines.iter().map(Spec::text).collect();
+    runs(&text).iter().map(|run| run.lines).collect()
+}
+
+#[test]
+fn id_npes_pe_and_time_decide() {
+    let other = |change: fn(&mut Spec)| {
+        let mut line = Spec { pe: 5, ops: "i=7", ..LINE };
+        change(&mut line);
+        line
+    };
+    assert_eq!(joined(&[LINE]), [1]);
+    assert_eq!(joined(&[LINE, other(|_| ())]), [2]);
+    assert_eq!(joined(&[LINE, other(|line| line.id = 2)]), [1, 1]);
+    assert_eq!(joined(&[LINE, other(|line| line.npes = 16)]), [1, 1]);
+    assert_eq!(joined(&[LINE, other(|line| line.pe = 3)]), [1, 1], "the same PE");
+    assert_eq!(joined(&[LINE, other(|line| line.end += 3600)]), [1, 1], "an id that came again");
+    // One rank ended an hour before the other.
+    assert_eq!(joined(&[LINE, other(|line| (line.end, line.wall) = (1_003_600, 3_700_000))]), [2]);
+    assert_eq!(joined(&[LINE, other(|line| line.epoch = false)]), [2], "date and time as UTC");
+}
+
+#[test]
+fn clocks_may_be_off_by_two_seconds() {
+    let short = Spec { wall: 10, ..LINE };
+    let later = |seconds, wall| Spec { pe: 5, end: LINE.end + seconds, wall, ..LINE };
+    assert_eq!(joined(&[short.clone(), later(2, 10)]), [2]);
+    assert_eq!(joined(&[short, later(3, 10)]), [1, 1]);
+    // A launch right after another in the same batch job has the same process group.
+    assert_eq!(joined(&[LINE, later(100, 100_000)]), [1, 1]);
+    assert_eq!(joined(&[LINE, later(99, 100_000)]), [1, 1]);
+    assert_eq!(joined(&[LINE, later(97, 100_000)]), [2]);
+}
+
+#[test]
+fn up_to_sixteen_pes_and_launches_that_repeat() {
+    let run = |end| (0..16).map(move |pe| Spec { pe, npes: 64, end, ..LINE });
+    let lines: Vec<Spec> = run(1_000_000).chain(run(1_000_500)).chain(run(2_000_000)).collect();
+    assert_eq!(joined(&lines), [16, 16, 16]);
+    // The files of two nodes, one after the other, far more lines than are remembered.
+    let node = |pe| (0..20_000).map(move |id| Spec { id, pe, ..LINE });
+    let lines: Vec<Spec> = node(1).chain(node(2)).collect();
+    assert_eq!(joined(&lines), vec![2; 20_000]);
+}
+
+#[test]
+fn a_forged_log_takes_no_longer_than_others() {
+    // All of one id and time: with the same PE each is a run, with different PEs all are one.
+    let text = LINE.text();
+    assert_eq!(runs(&text.repeat(100_000)).len(), 100_000);
+    let lines: Vec<Spec> = (0..100_000).map(|pe| Spec { pe, ..LINE }).collect();
+    assert_eq!(joined(&lines), [100_000]);
+}
+
+#[test]
+fn an_unknown_id_is_joined_by_program() {
+    let line = |user: &str, pe| {
+        LINE.text().replace(" u x 3 ", &format!(" {user} x {pe} ")).replace(" 1 v=1", " - v=1")
+    };
+    let text = [line("u", 3), line("w", 3), line("u", 5)].concat();
+    let lines: Vec<u32> = runs(&text).iter().map(|run| run.lines).collect();
+    assert_eq!(lines, [1, 2]);
+}
+
+#[test]
+fn escaped_and_plain_ids_are_the_same() {
+    let text = LINE.text().replace(" 1 v=1", " a%41 v=1")
+        + &Spec { pe: 5, ..LINE }.text().replace(" 1 v=1", " aA v=1");
+    assert_eq!(runs(&text).len(), 1);
+}
+
+#[test]
+fn facts_of_a_run() {
+    let early = Spec { wall: 90_000, end: 999_990, ..LINE };
+    let late = Spec { pe: 5, ops: "f~300000000", wall: 110_000, end: 1_000_010, ..LINE };
+    let other = Spec { pe: 6, ops: "i=5", ..LINE };
+    let text = [early.text(), late.text(), other.text()].concat();
+    let mut joiner = Joiner::new();
+    join_all(&text, &mut Tally::default(), |line, extras| joiner.add(line, extras));
+    joiner.runs(|run| {
+        assert_eq!((run.lines, run.npes, run.wall.0), (3, 8, 110_000_000));
+        assert_eq!((run.start, run.end), (999_900_000_000, 1_000_010_000_000));
+        assert_eq!(run.pe_micros(), 880_000_000);
+        let fp = run.fp.unwrap();
+        assert!(fp.estimate && run.counted);
+        // 400 million operations in 200 s of two PEs.
+        assert_eq!((fp.mflops(), fp.operations_per_pe(), fp.pes), (2.0, 2e8, 2));
+        assert_eq!(&*run.kind.exe, b"x");
+    });
+}
+
+#[test]
+fn not_measured_is_not_zero() {
+    let specs = [("f=-", 5), ("i=7", 5), ("f=7", 0), ("f=0", 5)];
+    let text: String =
+        (0..).zip(specs).map(|(id, (ops, wall))| Spec { id, ops, wall, ..LINE }.text()).collect();
+    let mut joiner = Joiner::new();
+    join_all(&text, &mut Tally::default(), |line, extras| joiner.add(line, extras));
+    let mut statistics = Statistics::new(BucketSize::default());
+    joiner.runs(|run| statistics.add(run));
+    assert_eq!((statistics.uncounted.runs, statistics.timeless.runs), (2, 1));
+    let buckets: Vec<_> = statistics.distribution.buckets().map(|(at, s)| (at, s.runs)).collect();
+    assert_eq!(buckets, [(0, 1)]);
+}
+
+#[test]
+fn a_period_includes_both_its_days() {
+    let day = |text| Some(parse_date(text).unwrap());
+    let mut joiner = Joiner::new();
+    let text: String =
+        (0..5).map(|d| Spec { id: d, end: 86_400 * u64::from(d), ..LINE }.text()).collect();
+    join_all(&text, &mut Tally::default(), |line, extras| joiner.add(line, extras));
+    let period = Period { since: day("1970-01-02"), until: day("1970/01/04") };
+    let mut inside = 0;
+    joiner.runs(|run| inside += u32::from(period.contains(run)));
+    assert_eq!(inside, 3);
+}
+
+fn any_line() -> impl Strategy<Value = Spec> {
+    // Few ids, PEs and times, so that everything collides.
+    (0..3u32, 0..4u32, 1..3u32, 0..30u64, 0..20_000u64, 0..3usize, any::<bool>()).prop_map(
+        |(id, pe, npes, end, wall, ops, epoch)| Spec {
+            id,
+            pe,
+            npes,
+            end: 1_000_000 + end,
+            wall,
+            ops: ["f=1000", "i=7", "f=-"][ops],
+            epoch,
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn the_order_of_lines_does_not_matter(
+        (lines, shuffled) in proptest::collection::vec(any_line(), 0..40)
+            .prop_flat_map(|lines| (Just(lines.clone()), Just(lines).prop_shuffle()))
+    ) {
+        let text = |lines: &[Spec]| lines.iter().map(Spec::text).collect::<String>();
+        let seen = runs(&text(&lines));
+        prop_assert_eq!(&seen, &runs(&text(&shuffled)));
+        let of_runs: u32 = seen.iter().map(|run| run.lines).sum();
+        prop_assert_eq!(of_runs as usize, lines.len());
+    }
+
+    #[test]
+    fn sums_of_every_table_are_the_total(lines in proptest::collection::vec(any_line(), 0..60)) {
+        let text: String = lines.iter().map(Spec::text).collect();
+        let mut joiner = Joiner::new();
+        join_all(&text, &mut Tally::default(), |line, extras| joiner.add(line, extras));
+        let mut statistics = Statistics::new("0.000007".parse().unwrap());
+        let mut number = 0;
+        joiner.runs(|run| { statistics.add(run); number += 1; });
+        let total = statistics.total;
+        prop_assert_eq!(total.runs, number);
+        let sum = |shares: Vec<topas_data::Share>| shares.iter().fold((0, 0), |sum, share| (sum.0 + share.runs, sum.1 + share.time.0));
+        let of_total = (total.runs, total.time.0);
+        prop_assert_eq!(sum(statistics.langs().map(|(_, share)| share).collect()), of_total);
+        prop_assert_eq!(sum(statistics.libs().map(|(_, share)| share).collect()), of_total);
+        let mut rates: Vec<_> = statistics.distribution.buckets().map(|(_, share)| share).collect();
+        prop_assert_eq!(sum(rates.clone()), sum(vec![statistics.measured]));
+        rates.extend([statistics.uncounted, statistics.timeless]);
+        prop_assert_eq!(sum(rates), of_total);
+    }
+
+    #[test]
+    fn any_bytes_are_read_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..3000)) {
+        let mut tally = Tally::default();
+        let _ = scan_reader(&Source::Stdin, bytes.as_slice(), &mut tally, |_, _| (), |_| ());
+    }
+}
+
+#[test]
+fn ten_thousand_mutations_of_a_log() {
+    let mut log = synthetic::Log::new(3);
+    let original: Vec<u8> = (0..40).flat_map(|_| log.line().to_vec()).collect();
+    let mut seed = 1u64;
+    let mut random = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % below
+    };
+    let (mut good, mut bad) = (0, 0);
+    for _ in 0..10_000 {
+        let mut bytes = original.clone();
+        for _ in 0..1 + random(8) {
+            let at = random(bytes.len().max(1));
+            match random(6) {
+                _ if bytes.is_empty() => {}
+                0 => bytes[at] = random(256) as u8,
+                1 => bytes[at] ^= 1 << random(8),
+                2 => drop(bytes.remove(at)),
+                3 => bytes.insert(at, b" \n=-9%"[random(6)]),
+                // Seldom, or little would be left of most logs.
+                4 if random(10) == 0 => bytes.truncate(at),
+                _ => {
+                    let end = (at + random(300)).min(bytes.len());
+                    bytes.extend_from_within(at..end);
+                }
+            }
+        }
+        let mut tally = Tally::default();
+        let mut joiner = Joiner::new();
+        let newlines = bytes.iter().filter(|&&b| b == b'\n').count() as u64;
+        let read = scan_reader(
+            &Source::Stdin,
+            bytes.as_slice(),
+            &mut tally,
+            |line, extras| joiner.add(line, extras),
+            |_| (),
+        );
+        if read.is_err() {
+            // The first bytes became those of a compressed file.
+            continue;
+        }
+        let last = u64::from(bytes.last() != Some(&b'\n'));
+        assert_eq!(tally.lines(), newlines + last);
+        let mut statistics = Statistics::new(BucketSize::default());
+        let mut lines = 0;
+        joiner.runs(|run| {
+            lines += u64::from(run.lines);
+            statistics.add(run);
+        });
+        assert_eq!(lines, tally.good);
+        good += tally.good;
+        bad += tally.skipped();
+    }
+    assert!(good > 100_000 && bad > 5_000, "{good} good and {bad} bad lines");
+}

@@ -1,0 +1,195 @@
+//! Files of every kind: plain, compressed, joined, cut, with bad lines.
+
+#[path = "../examples/generate-log/synthetic.rs"]
+mod synthetic;
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use topas_data::{MAX_LINE_READ, Problem, Source, SourceError, Tally, expand, scan, scan_reader};
+use topas_format::line::Fault;
+
+const GOOD: &str =
+    "1999/05/04 12:00:00 mohr a.out 5 16 t450 B f90 mpi 1.0 0.1 2.0 f=1000 10 4711\n";
+
+fn log(lines: usize) -> Vec<u8> {
+    let mut log = synthetic::Log::new(7);
+    (0..lines).flat_map(|_| log.line().to_vec()).collect()
+}
+
+/// Number of log lines, and the rest of what is known.
+fn read(bytes: &[u8]) -> (u64, Tally, Result<(), SourceError>) {
+    let mut tally = Tally::default();
+    let mut lines = 0;
+    let result = scan_reader(&Source::Stdin, bytes, &mut tally, |_, _| lines += 1, |_| ());
+    assert_eq!(lines, tally.good);
+    (lines, tally, result)
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    out.write_all(bytes).unwrap();
+    out.finish().unwrap()
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    zstd::encode_all(bytes, 1).unwrap()
+}
+
+fn xz(bytes: &[u8]) -> Vec<u8> {
+    let mut out = liblzma::write::XzEncoder::new(Vec::new(), 1);
+    out.write_all(bytes).unwrap();
+    out.finish().unwrap()
+}
+
+type Compress = fn(&[u8]) -> Vec<u8>;
+const FORMS: [(&str, Compress); 3] = [("gzip", gzip), ("zstd", zstd), ("xz", xz)];
+
+#[test]
+fn every_encoding_gives_the_same_lines() {
+    let plain = log(20_000);
+    assert!(plain.len() > 8 * topas_data::BLOCK, "many blocks");
+    assert_eq!(read(&plain).0, 20_000);
+    for (name, compress) in FORMS {
+        let (lines, tally, result) = read(&compress(&plain));
+        assert!(result.is_ok(), "{name}: {result:?}");
+        assert_eq!((lines, tally.skipped()), (20_000, 0), "{name}");
+    }
+}
+
+#[test]
+fn members_and_frames_that_follow_each_other_are_one_text() {
+    let plain = log(100);
+    // The seam is within a line.
+    let (first, second) = plain.split_at(plain.len() / 2 + 3);
+    for (name, compress) in FORMS {
+        let both = [compress(first), compress(second)].concat();
+        let (lines, tally, result) = read(&both);
+        assert!(result.is_ok(), "{name}: {result:?}");
+        assert_eq!((lines, tally.skipped()), (100, 0), "{name}");
+    }
+}
+
+#[test]
+fn a_truncated_file_gives_what_is_before_the_break_and_an_error() {
+    let plain = log(40_000);
+    for (name, compress) in FORMS {
+        let whole = compress(&plain);
+        let (lines, tally, result) = read(&whole[..whole.len() / 2]);
+        let Err(SourceError::Broken { lines: before, .. }) = result else {
+            panic!("{name}: {result:?}");
+        };
+        assert!(lines > 5_000 && lines < 35_000, "{name}: {lines}");
+        assert_eq!(before, tally.lines(), "{name}");
+        assert!(tally.skipped() <= 1, "{name}: at most the cut line");
+        for (problem, _) in tally.problems() {
+            assert_eq!(problem, Problem::Unfinished, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_damaged_file_is_an_error_and_no_crash() {
+    let plain = log(1000);
+    for (name, compress) in FORMS {
+        let mut bytes = compress(&plain);
+        let middle = bytes.len() / 2;
+        bytes[middle..middle + 16].fill(0xaa);
+        let (_, _, result) = read(&bytes);
+        assert!(matches!(result, Err(SourceError::Broken { .. })), "{name}: {result:?}");
+    }
+}
+
+#[test]
+fn every_line_is_counted_once() {
+    let text = format!(
+        "{GOOD}\n# a comment\n   \r\n{GOOD}no log line\n{}{}x{}",
+        GOOD.replace("t450", "450"),
+        GOOD.replace('\n', " v=1 len=999\n"),
+        GOOD
+    );
+    let (lines, tally, result) = read(text.as_bytes());
+    assert!(result.is_ok());
+    assert_eq!((lines, tally.blank, tally.comments), (2, 2, 1));
+    let problems: Vec<_> = tally.problems().collect();
+    assert_eq!(
+        problems,
+        [
+            (Problem::Fault(Fault::date), 2),
+            (Problem::Fault(Fault::mhz), 1),
+            (Problem::Fault(Fault::length), 1),
+        ]
+    );
+    assert_eq!(tally.lines(), 9);
+    let examples: Vec<_> = tally.examples().iter().map(|e| (e.line, e.problem.words())).collect();
+    assert_eq!(
+        examples,
+        [(6, "bad date".to_owned()), (7, "bad mhz".to_owned()), (8, "wrong length".to_owned()),]
+    );
+    assert_eq!(tally.examples()[0].text, "no log line");
+}
+
+#[test]
+fn long_lines_are_counted_and_passed_over() {
+    for length in [MAX_LINE_READ - 1, MAX_LINE_READ, MAX_LINE_READ + 1, 300_000, 3_000_000] {
+        let text = format!("{GOOD}{}\n{GOOD}", "x".repeat(length));
+        let (lines, tally, _) = read(text.as_bytes());
+        let expected =
+            if length > MAX_LINE_READ { Problem::TooLong } else { Problem::Fault(Fault::date) };
+        assert_eq!(tally.problems().collect::<Vec<_>>(), [(expected, 1)], "{length}");
+        assert_eq!((lines, tally.lines()), (2, 3), "{length}");
+        assert!(tally.examples()[0].text.len() < 100);
+    }
+    // A long line that would be a log line, and one at the end of the file.
+    let long = GOOD.replace("a.out", &"x".repeat(MAX_LINE_READ));
+    assert_eq!(read(long.as_bytes()).1.problems().collect::<Vec<_>>(), [(Problem::TooLong, 1)]);
+    let end = "x".repeat(1_000_000);
+    let (lines, tally, _) = read(format!("{GOOD}{end}").as_bytes());
+    assert_eq!((lines, tally.problems().collect::<Vec<_>>()), (1, vec![(Problem::TooLong, 1)]));
+}
+
+#[test]
+fn a_last_line_without_newline_counts_if_it_is_whole() {
+    // Nothing tells where a line of 1999 ends.
+    assert_eq!(read(GOOD.trim_end().as_bytes()).0, 1);
+    let line = log(1);
+    let whole = &line[..line.len() - 1];
+    assert_eq!(read(whole).0, 1);
+    for cut in 1..whole.len() {
+        let (lines, tally, _) = read(&whole[..whole.len() - cut]);
+        // Before `v=` it is a line of 1999, for all we know.
+        let before_version = !whole[..whole.len() - cut].windows(4).any(|w| w == b" v=1");
+        assert!(tally.skipped() == 1 && lines == 0 || before_version, "{cut} bytes cut");
+    }
+}
+
+#[test]
+fn directories_give_their_files_in_order_of_names() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["b.log", "a.log", "c.log.gz"] {
+        fs::write(dir.path().join(name), GOOD).unwrap();
+    }
+    fs::create_dir(dir.path().join("deeper")).unwrap();
+    fs::write(dir.path().join("deeper/d.log"), GOOD).unwrap();
+    let found = expand(dir.path()).unwrap();
+    let file = |name| Source::File(dir.path().join(name));
+    assert_eq!(found, [file("a.log"), file("b.log"), file("c.log.gz")]);
+    assert_eq!(expand(Path::new("-")).unwrap(), [Source::Stdin]);
+
+    let mut tally = Tally::default();
+    for source in &found {
+        scan(source, &mut tally, |_, _| (), |_| ()).unwrap();
+    }
+    assert_eq!(tally.good, 3, "the name says nothing about the encoding");
+}
+
+#[test]
+fn what_cannot_be_opened_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    assert!(matches!(expand(&dir.path().join("none")), Err(SourceError::Open { .. })));
+    let mut tally = Tally::default();
+    let directory = Source::File(dir.path().to_owned());
+    let result = scan(&directory, &mut tally, |_, _| (), |_| ());
+    assert!(matches!(result, Err(SourceError::Open { .. })), "{result:?}");
+}
