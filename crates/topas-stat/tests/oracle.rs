@@ -1,0 +1,143 @@
+//! The same statistics by other means: awk, and DuckDB where asked for.
+
+#[path = "../../topas-data/examples/generate-log/synthetic.rs"]
+mod synthetic;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Rows by table and name: number of runs, PE microseconds.
+type Rows = BTreeMap<(String, String), (u64, u64)>;
+
+const LINES: usize = 30_000;
+
+fn log(path: &Path) {
+    let mut log = synthetic::Log::new(20);
+    let mut file = std::io::BufWriter::new(std::fs::File::create(path).unwrap());
+    for _ in 0..LINES {
+        file.write_all(log.line()).unwrap();
+    }
+    file.flush().unwrap();
+}
+
+fn ours(path: &Path) -> Rows {
+    let output = Command::new(env!("CARGO_BIN_EXE_topas-stat"))
+        .args(["--format", "csv", "--bucket", "25"])
+        .arg(path)
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines()
+        .skip(1)
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            let name = if cells[1] == "not measured" { "none" } else { cells[1] };
+            let micros = cells[6].replace('.', "").parse().unwrap();
+            ((cells[0].to_owned(), name.to_owned()), (cells[4].parse().unwrap(), micros))
+        })
+        .collect()
+}
+
+/// Rows as `table name runs micros`.
+fn rows(text: &[u8]) -> Rows {
+    String::from_utf8_lossy(text)
+        .lines()
+        .map(|line| {
+            let cells: Vec<&str> = line.split_whitespace().collect();
+            let [table, name, runs, micros] = cells[..] else { panic!("{line:?}") };
+            ((table.to_owned(), name.to_owned()), (runs.parse().unwrap(), micros.parse().unwrap()))
+        })
+        .collect()
+}
+
+const AWK: &str = r#"
+{
+    id = $16 " " $6
+    wall = sprintf("%.0f", $13 * 1e6) + 0
+    npes[id] = $6
+    if (wall > most[id]) most[id] = wall
+    if ($14 ~ /^f[=~][0-9]/) { ops[id] += substr($14, 3); time[id] += wall }
+    lang[id] = $9; lib[id] = $10
+}
+END {
+    for (id in npes) {
+        t = npes[id] * most[id]
+        b = int(ops[id] / (time[id] > 0 ? time[id] * 25 : 1))
+        name = time[id] > 0 ? b * 25 "-" (b + 1) * 25 : "none"
+        runs["mflops " name]++; sum["mflops " name] += t
+        runs["lang " lang[id]]++; sum["lang " lang[id]] += t
+        runs["mp_lib " lib[id]]++; sum["mp_lib " lib[id]] += t
+    }
+    for (row in runs) printf "%s %d %.0f\n", row, runs[row], sum[row]
+}
+"#;
+
+#[test]
+fn awk_computes_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("topas.log");
+    log(&path);
+    let awk = match Command::new("awk").arg(AWK).arg(&path).output() {
+        Ok(awk) => awk,
+        Err(error) => {
+            eprintln!("SKIPPED awk_computes_the_same: cannot run awk: {error}");
+            return;
+        }
+    };
+    assert!(awk.status.success(), "{}", String::from_utf8_lossy(&awk.stderr));
+    let expected = rows(&awk.stdout);
+    assert!(expected.len() > 50);
+    assert_eq!(ours(&path), expected);
+}
+
+const DUCKDB: &str = r#"
+import duckdb, sys
+db = duckdb.connect()
+db.execute("""
+create table line as
+  select string_split(line, ' ') as f
+  from read_csv(?, columns = {'line': 'varchar'}, delim = '\t', header = false, quote = '', escape = '')
+""", [sys.argv[1]])
+db.execute("""
+create table run as
+  select *, npes * most as micros
+  from (select f[16] as id, f[6]::bigint as npes, min(f[9]) as lang, min(f[10]) as lib,
+               max(wall_us) as most,
+               sum(ops) as ops, sum(case when ops is not null then wall_us end) as wall
+        from (select f, (f[13]::decimal(18, 6) * 1000000)::hugeint as wall_us,
+                     case when regexp_matches(f[14], '^f[=~][0-9]') then f[14][3:]::hugeint end as ops
+              from line)
+        group by all)
+""")
+bucket = "(ops // (wall * 25)) * 25"
+name = f"case when wall > 0 then ({bucket})::varchar || '-' || ({bucket} + 25)::varchar else 'none' end"
+for table, column in [("mflops", name), ("lang", "lang"), ("mp_lib", "lib")]:
+    for row in db.execute(f"select {column}, count(*), sum(micros)::hugeint from run group by all").fetchall():
+        print(table, *row)
+"#;
+
+#[test]
+fn duckdb_computes_the_same() {
+    if std::env::var_os("TOPAS_TEST_DUCKDB").is_none() {
+        eprintln!("SKIPPED duckdb_computes_the_same: TOPAS_TEST_DUCKDB is not set");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("topas.log");
+    log(&path);
+    let mut python = Command::new("python3")
+        .args(["-", path.to_str().unwrap()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    python.stdin.take().unwrap().write_all(DUCKDB.as_bytes()).unwrap();
+    let output = python.wait_with_output().unwrap();
+    assert!(output.status.success(), "asked for by TOPAS_TEST_DUCKDB, so it must run");
+    let expected = rows(&output.stdout);
+    assert!(expected.len() > 50);
+    assert_eq!(ours(&path), expected);
+}
