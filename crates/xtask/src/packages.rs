@@ -35,6 +35,9 @@ pub const TEST: &[&str] = &[
     "zstd",
 ];
 
+/// A Slurm that runs on one machine.
+pub const SLURM: &[&str] = &["munge", "slurm-client", "slurmctld", "slurmd"];
+
 /// Installs what is missing: says what, and asks if somebody is there to answer.
 pub fn ensure(wanted: &[&str]) -> Result<()> {
     let missing: Vec<&str> = wanted.iter().copied().filter(|p| !is_installed(p)).collect();

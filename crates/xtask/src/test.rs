@@ -1,6 +1,163 @@
-//! `cargo xtask test`
-#[derive(clap::Args)]
-pub struct Options {}
-pub fn test(_: &Options) -> anyhow::Result<()> {
+//! `cargo xtask test`: everything that is tested, with one count at the end.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+
+use crate::object;
+use crate::packages::{self, ensure};
+use crate::process::{cargo, root, shown, target_dir};
+
+/// Slow or exotic sets.
+#[derive(Args)]
+pub struct Options {
+    /// 200 launches under each MPI and 64,000 appended lines, in place of a tenth
+    #[arg(long)]
+    full: bool,
+    /// With a real Slurm, started for the tests on this machine
+    #[arg(long)]
+    slurm: bool,
+    /// Fuzz the parsers for so many seconds each (needs cargo-fuzz)
+    #[arg(long, value_name = "SECONDS")]
+    fuzz: Option<u32>,
+}
+
+/// What came out.
+#[derive(Default)]
+struct Count {
+    passed: usize,
+    failed: usize,
+    skipped: usize,
+    /// Steps that failed, tests or not
+    broken: Vec<String>,
+}
+
+/// Runs all steps, even after a failure, and counts.
+pub fn test(options: &Options) -> Result<()> {
+    ensure(&[packages::DEMO, packages::TEST].concat())?;
+    if options.slurm {
+        ensure(packages::SLURM)?;
+    }
+    let mut count = Count::default();
+    // The tests of the programs use the release build, as users do.
+    count.step("build", cargo().args(["build", "--release", "--workspace"]));
+    count.step("format", cargo().args(["fmt", "--all", "--check"]));
+    let strict = ["--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"];
+    count.step("lints", cargo().arg("clippy").args(strict));
+    count.step(
+        "documentation",
+        cargo()
+            .args(["doc", "--workspace", "--no-deps", "--quiet"])
+            .env("RUSTDOCFLAGS", "--deny warnings"),
+    );
+    println!("== object");
+    if let Err(error) =
+        object::build(&target_dir().join("topas"), Path::new("/etc/topas/topas.conf"))
+    {
+        eprintln!("xtask: error: {error:#}");
+        count.broken.push("object".into());
+    }
+    let mut tests = cargo();
+    tests.args(["test", "--workspace", "--no-fail-fast"]);
+    if options.full {
+        tests.env("TOPAS_TEST_LAUNCHES", "200").env("TOPAS_TEST_APPENDS", "1000");
+    }
+    if options.slurm {
+        tests.env("TOPAS_TEST_SLURM", "1");
+    }
+    count.step("tests", &mut tests);
+    if let Some(seconds) = options.fuzz {
+        let limit = format!("-max_total_time={seconds}");
+        for target in ["line", "conf", "zone", "response"] {
+            count.step(
+                &format!("fuzz {target}"),
+                cargo().current_dir(root().join("tests/fuzz")).args([
+                    "fuzz",
+                    "run",
+                    "--sanitizer",
+                    "none",
+                    target,
+                    "--",
+                    &limit,
+                ]),
+            );
+        }
+    }
+
+    println!("\n{} passed, {} failed, {} skipped", count.passed, count.failed, count.skipped);
+    if !count.broken.is_empty() {
+        bail!("failed: {}", count.broken.join(", "));
+    }
+    // What CI names must run there; only the sets behind a flag may be missing.
+    if std::env::var_os("CI").is_some() && count.skipped > 0 {
+        bail!("{} tests could not run; in CI none may be skipped", count.skipped);
+    }
     Ok(())
+}
+
+impl Count {
+    /// Runs a step, shows what it prints, and counts the tests in it.
+    fn step(&mut self, name: &str, command: &mut Command) {
+        println!("== {name}");
+        match self.counted(command) {
+            Ok(true) => {}
+            Ok(false) => self.broken.push(name.into()),
+            Err(error) => {
+                eprintln!("xtask: error: {error:#}");
+                self.broken.push(name.into());
+            }
+        }
+    }
+
+    fn counted(&mut self, command: &mut Command) -> Result<bool> {
+        let line = shown(command);
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot run: {line}"))?;
+        let errors = child.stderr.take().context("no stderr")?;
+        let skips = thread::spawn(move || forward(errors, &mut std::io::stderr()));
+        let output = child.stdout.take().context("no stdout")?;
+        let results = forward(output, &mut std::io::stdout());
+        let skips = skips.join().unwrap_or_default();
+        for line in results.iter().chain(&skips) {
+            if let Some(rest) = line.strip_prefix("test result: ") {
+                self.passed += number_before(rest, " passed");
+                self.failed += number_before(rest, " failed");
+                self.skipped += number_before(rest, " ignored");
+            } else if line.starts_with("skipped: ") {
+                // A test that could not run returned early, and libtest took it as passed.
+                self.skipped += 1;
+                self.passed = self.passed.saturating_sub(1);
+            }
+        }
+        Ok(child.wait()?.success())
+    }
+}
+
+/// Passes lines on and keeps those that count.
+fn forward(from: impl Read, to: &mut impl Write) -> Vec<String> {
+    let mut kept = Vec::new();
+    for line in BufReader::new(from).split(b'\n').map_while(Result::ok) {
+        let _ = to.write_all(&line).and_then(|()| to.write_all(b"\n"));
+        let text = String::from_utf8_lossy(&line);
+        if text.starts_with("test result: ") || text.starts_with("skipped: ") {
+            kept.push(text.into_owned());
+        }
+    }
+    kept
+}
+
+/// The number that stands before a word.
+fn number_before(text: &str, word: &str) -> usize {
+    text.split(word)
+        .next()
+        .and_then(|t| t.rsplit(' ').next())
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(0)
 }
