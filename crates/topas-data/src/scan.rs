@@ -153,12 +153,17 @@ impl Lines<'_> {
                 each(&line, extras);
             }
             Ok(_) => self.bad(Problem::TooLong, text),
-            Err(fault) => self.other(fault, text),
+            Err(fault) => self.other(fault, text, each),
         }
     }
 
     #[cold]
-    fn other(&mut self, fault: Fault, text: &[u8]) {
+    fn other(
+        &mut self,
+        fault: Fault,
+        text: &[u8],
+        each: &mut impl FnMut(&Line<'_>, Extras<'_>),
+    ) {
         if text.len() > MAX_LINE_READ {
             self.bad(Problem::TooLong, text);
         } else if text.iter().all(u8::is_ascii_whitespace) {
@@ -169,6 +174,10 @@ impl Lines<'_> {
             self.tally.comments += 1;
         } else {
             self.bad(Problem::Fault(fault), text);
+            if let Some((line, extras)) = behind_torn(text) {
+                self.tally.good += 1;
+                each(&line, extras);
+            }
         }
     }
 
@@ -185,4 +194,12 @@ impl Lines<'_> {
             self.line(text, each);
         }
     }
+}
+
+/// The whole line at the end of a text that begins with a part of another. A full disk
+/// takes a line in part and without its newline, and the next line follows on it.
+fn behind_torn(text: &[u8]) -> Option<(Line<'_>, Extras<'_>)> {
+    let digits = text.rsplit(|b| *b == b'=').next()?;
+    let len: usize = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    Line::parse(text.get(text.len().checked_sub(len)?..)?).ok().filter(|_| len < text.len())
 }

@@ -293,7 +293,9 @@ fn ten_thousand_mutations_of_a_log() {
             continue;
         }
         let last = u64::from(bytes.last() != Some(&b'\n'));
-        assert_eq!(tally.lines(), newlines + last);
+        // A line behind a torn one is counted besides it.
+        let behind = tally.lines().checked_sub(newlines + last).expect("no line is lost");
+        assert!(behind <= tally.skipped());
         let mut statistics = Statistics::new(BucketSize::default());
         let mut lines = 0;
         joiner.runs(|run| {

@@ -193,3 +193,16 @@ fn what_cannot_be_opened_is_said() {
     let result = scan(&directory, &mut tally, |_, _| (), |_| ());
     assert!(matches!(result, Err(SourceError::Open { .. })), "{result:?}");
 }
+
+/// A full disk takes a part of a line, without its newline: the next line is not lost.
+#[test]
+fn a_line_behind_a_torn_one_is_read() {
+    let text = log(2);
+    let first = text.iter().position(|b| *b == b'\n').unwrap();
+    for cut in 1..first {
+        let glued = [&text[..cut], &text[first + 1..]].concat();
+        let (lines, tally, result) = read(&glued);
+        assert!(result.is_ok());
+        assert_eq!((lines, tally.good, tally.skipped()), (1, 1, 1), "cut after {cut} bytes");
+    }
+}
