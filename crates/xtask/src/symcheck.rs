@@ -181,7 +181,7 @@ mod tests {
             (format!("{FIT}\n.section .tdata,\"awT\"\n.quad 0"), "thread-local"),
             (format!("{FIT}\n.section .wx,\"awx\"\n.quad 0"), "written and executed"),
             (format!("{FIT}\n.data\n.ascii \"src/lib.rs\""), "panic code"),
-            (format!("{FIT}\n.data\n.zero 12000"), "more than 12000"),
+            (format!("{FIT}\n.data\n.zero {MAX_SIZE}"), "more than"),
         ] {
             let found = faults(&spoiled);
             assert!(found.iter().any(|f| f.contains(fault)), "{fault}: {found:?}");

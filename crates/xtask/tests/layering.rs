@@ -1,0 +1,178 @@
+//! The house rules of ARCHITECTURE.md as tests: who depends on whom, who reads the
+//! environment, who opens files, where `unsafe` may stand. A message tells the remedy.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// The crates each crate may use, top to bottom. What is not listed has none.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("topas-launch", &["topas-format"]),
+    ("topas-module", &["topas-format", "topas-launch"]),
+    ("topas-config", &["topas-format"]),
+    ("topas-driver", &["topas-config", "topas-format"]),
+    ("topas-data", &["topas-format"]),
+    ("topas-render", &["topas-data", "topas-format"]),
+    ("topas-stat", &["topas-data", "topas-format", "topas-render"]),
+    ("topas-testkit", &["topas-config", "topas-format"]),
+    ("xtask", &["topas-config", "topas-data", "topas-format"]),
+    ("topas-tests", &["topas-data", "topas-format", "topas-launch", "topas-testkit"]),
+];
+
+/// Crates without any dependency outside the workspace, because they are linked into
+/// user programs.
+const PURE: [&str; 3] = ["topas-format", "topas-launch", "topas-module"];
+
+/// Crates that exist for developers only.
+const FOR_DEVELOPERS: [&str; 3] = ["topas-testkit", "topas-tests", "xtask"];
+
+/// Crates whose sources may open files: configuration, logs, and the driver's own inputs.
+const MAY_OPEN_FILES: [&str; 3] = ["topas-config", "topas-data", "topas-driver"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
+}
+
+/// Per workspace crate: its direct normal dependencies, and its features.
+fn packages() -> BTreeMap<String, (Vec<String>, usize)> {
+    let out = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    let metadata: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let package = |p: &Value| {
+        let dependencies = p["dependencies"].as_array().unwrap().iter();
+        let normal = dependencies.filter(|d| d["kind"].is_null());
+        let names = normal.map(|d| d["name"].as_str().unwrap().to_owned()).collect();
+        let features = p["features"].as_object().unwrap().len();
+        (p["name"].as_str().unwrap().to_owned(), (names, features))
+    };
+    metadata["packages"].as_array().unwrap().iter().map(package).collect()
+}
+
+/// Rust sources of a crate's `src`, with their text.
+fn sources(name: &str) -> Vec<(PathBuf, String)> {
+    let dir =
+        if name == "topas-tests" { root().join("tests") } else { root().join("crates").join(name) };
+    let mut found = Vec::new();
+    let mut open = vec![dir.join("src")];
+    while let Some(dir) = open.pop() {
+        for entry in fs::read_dir(&dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display())) {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                found.push((path, text));
+            }
+        }
+    }
+    assert!(!found.is_empty(), "no sources of {name}");
+    found
+}
+
+/// The part of a source that is not its unit tests.
+fn code(text: &str) -> &str {
+    text.split("#[cfg(test)]\nmod tests").next().unwrap_or(text)
+}
+
+#[test]
+fn dependencies_point_down() {
+    let packages = packages();
+    assert_eq!(packages.len(), LAYERS.len() + 1, "a crate is missing in LAYERS: {packages:?}");
+    for (name, (dependencies, features)) in &packages {
+        let allowed = LAYERS.iter().find(|(n, _)| n == name).map_or(&[][..], |(_, below)| below);
+        for dependency in dependencies {
+            if dependency.starts_with("topas") {
+                assert!(
+                    allowed.contains(&dependency.as_str()),
+                    "{name} must not depend on {dependency}: move what it needs to a lower crate"
+                );
+            }
+            assert_ne!(dependency, "topas-module", "nobody depends on the module: {name}");
+        }
+        if PURE.contains(&name.as_str()) {
+            let foreign: Vec<_> =
+                dependencies.iter().filter(|d| !PURE.contains(&d.as_str())).collect();
+            assert!(foreign.is_empty(), "{name} is linked into user programs: remove {foreign:?}");
+            assert_eq!(*features, 0, "{name} has features, which unify over the workspace");
+        }
+    }
+}
+
+#[test]
+fn the_shared_crates_forbid_unsafe_and_std() {
+    for name in ["topas-format", "topas-launch"] {
+        let text = fs::read_to_string(root().join("crates").join(name).join("src/lib.rs")).unwrap();
+        for line in ["#![no_std]", "#![forbid(unsafe_code)]"] {
+            assert!(text.contains(line), "{name}/src/lib.rs lacks {line}");
+        }
+    }
+}
+
+#[test]
+fn the_environment_is_read_in_one_crate() {
+    for (name, _) in LAYERS.iter().filter(|(n, _)| !FOR_DEVELOPERS.contains(n)) {
+        for (path, text) in sources(name) {
+            let reads =
+                ["std::env", "env::var", "env::args"].iter().any(|w| code(&text).contains(w));
+            assert!(
+                !reads || *name == "topas-config",
+                "{} reads the environment: add a getter to topas_config::Environment",
+                path.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn files_are_opened_where_they_belong() {
+    for (name, _) in LAYERS.iter().filter(|(n, _)| !FOR_DEVELOPERS.contains(n)) {
+        for (path, text) in sources(name) {
+            let opens =
+                ["std::fs", "File::open", "OpenOptions"].iter().any(|w| code(&text).contains(w));
+            assert!(
+                !opens || MAY_OPEN_FILES.contains(name),
+                "{} opens files: logs are opened by topas-data alone",
+                path.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn unsafe_stays_in_its_rooms() {
+    for (name, _) in LAYERS.iter().filter(|(n, _)| *n != "topas-module" && *n != "xtask") {
+        for (path, text) in sources(name) {
+            let has = ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern", "unsafe("]
+                .iter()
+                .any(|w| text.contains(w));
+            assert!(
+                !has || path.ends_with("sys.rs"),
+                "{} has unsafe code: move it to the crate's sys.rs",
+                path.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn every_source_says_what_it_is_and_is_short_enough_to_read() {
+    for (name, _) in LAYERS.iter().chain([&("topas-format", &[][..])]) {
+        for (path, text) in sources(name) {
+            let shown = path.display();
+            assert!(text.starts_with("//!"), "{shown} does not begin with what it is (`//!`)");
+            let lines = text.lines().count();
+            assert!(lines <= 600, "{shown} has {lines} lines: split it by subject");
+            let stem = path.file_stem().unwrap().to_str().unwrap();
+            assert!(
+                !["utils", "util", "helpers", "common", "misc"].contains(&stem),
+                "{shown}: name the file after what is in it"
+            );
+        }
+    }
+}
