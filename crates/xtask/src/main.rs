@@ -1,5 +1,6 @@
 //! The developers' verbs, and with them the README's and CI's: `cargo xtask --help`.
 
+mod bench;
 mod demo;
 mod fold;
 mod install;
@@ -22,6 +23,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Verb {
+    /// Measures what we promise, as ratios, and writes bench/results.md
+    Bench(bench::Options),
     /// Builds, installs into a scratch prefix, compiles two programs, runs them under Open
     /// MPI and MPICH, shows the log and the report
     Demo,
@@ -48,6 +51,7 @@ enum Verb {
 
 fn main() {
     let result = match Arguments::parse().verb {
+        Verb::Bench(options) => bench::bench(&options),
         Verb::Demo => demo::demo(),
         Verb::Install(options) => install::install(&options),
         Verb::Object { out, conf } => object::build(&out, &conf).map(drop),
