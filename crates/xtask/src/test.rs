@@ -1,5 +1,6 @@
 //! `cargo xtask test`: everything that is tested, with one count at the end.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -71,21 +72,7 @@ pub fn test(options: &Options) -> Result<()> {
     }
     count.step("tests", &mut tests);
     if let Some(seconds) = options.fuzz {
-        let limit = format!("-max_total_time={seconds}");
-        for target in ["line", "conf", "zone", "response"] {
-            count.step(
-                &format!("fuzz {target}"),
-                cargo().current_dir(root().join("tests/fuzz")).args([
-                    "fuzz",
-                    "run",
-                    "--sanitizer",
-                    "none",
-                    target,
-                    "--",
-                    &limit,
-                ]),
-            );
-        }
+        fuzz(&mut count, seconds)?;
     }
 
     println!("\n{} passed, {} failed, {} skipped", count.passed, count.failed, count.skipped);
@@ -95,6 +82,21 @@ pub fn test(options: &Options) -> Result<()> {
     // What CI names must run there; only the sets behind a flag may be missing.
     if std::env::var_os("CI").is_some() && count.skipped > 0 {
         bail!("{} tests could not run; in CI none may be skipped", count.skipped);
+    }
+    Ok(())
+}
+
+/// Fuzzes every target, from its seeds and what earlier runs found.
+fn fuzz(count: &mut Count, seconds: u32) -> Result<()> {
+    let dir = root().join("tests/fuzz");
+    let limit = format!("-max_total_time={seconds}");
+    for target in ["line", "conf", "launch", "scan", "driver"] {
+        let corpus = dir.join("corpus").join(target);
+        fs::create_dir_all(&corpus)?;
+        let mut run = cargo();
+        run.current_dir(&dir).args(["fuzz", "run", "--sanitizer", "none", target]);
+        run.arg(&corpus).arg(dir.join("seeds").join(target)).args(["--", &limit]);
+        count.step(&format!("fuzz {target}"), &mut run);
     }
     Ok(())
 }
