@@ -176,3 +176,13 @@ fn every_source_says_what_it_is_and_is_short_enough_to_read() {
         }
     }
 }
+
+/// topas(7) has an entry for every variable, and none that does not exist.
+#[test]
+fn the_manual_lists_every_variable() {
+    let page = fs::read_to_string(root().join("doc/topas.7")).unwrap();
+    let listed: Vec<&str> =
+        page.lines().filter_map(|l| l.strip_prefix(".B TOPAS").map(|_| &l[3..])).collect();
+    let known: Vec<&str> = topas_format::env::ALL.iter().map(|(name, _)| *name).collect();
+    assert_eq!(listed, known);
+}
