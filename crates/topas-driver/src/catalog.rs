@@ -1,6 +1,7 @@
 //! `drivers.conf`: which names there are, and what is known of the programs behind.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -139,6 +140,19 @@ impl Catalog {
             }
             _ => false,
         })
+    }
+
+    /// The name the program at `real` is told, where ours was called as `argv0`.
+    ///
+    /// That is its path: MPICH's launcher looks for its helpers beside it. But Open MPI's
+    /// launcher takes a path as a `--prefix` and changes the ranks' environment, so it is
+    /// told the bare name it was called by.
+    pub fn argv0(&self, argv0: &OsStr, real: &Path) -> OsString {
+        let file = fs::canonicalize(real);
+        let bare = Path::new(argv0).file_name() == Some(argv0)
+            && matches!(self.personality(argv0), Some(Personality::Launcher))
+            && self.gives_launch_id(file.as_deref().unwrap_or(real));
+        if bare { argv0.to_owned() } else { real.as_os_str().to_owned() }
     }
 
     /// Whether programs that link the library `name` (as in `-lname`) use the counters.

@@ -3,7 +3,7 @@
 //! The process image is replaced, so exit code, signals, output and standard streams
 //! are the real program's own. Nothing of the process is changed before.
 
-use std::ffi::{CString, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
@@ -20,23 +20,23 @@ use crate::{EXIT_CANNOT_RUN, launch_id};
 /// code; the failure has been reported then.
 pub fn plan(tool: &str, plan: &Plan, env: &Environment) -> i32 {
     if let Some(env) = changed(env, &plan.role) {
-        let error = become_with(&plan.real, &plan.args, &env);
+        let error = become_with(&plan.real, &plan.argv0, &plan.args, &env);
         return cannot_run(tool, &plan.real, error);
     }
     if !plan.added.is_empty() {
         let args: Vec<_> = plan.args.iter().chain(&plan.added).cloned().collect();
-        match become_program(&plan.real, &args) {
+        match become_program(&plan.real, &plan.argv0, &args) {
             // One argument too many for the system: without ours they may be just right.
             Errno::E2BIG => {}
             error => return cannot_run(tool, &plan.real, error),
         }
     }
-    untouched(tool, &plan.real, &plan.args)
+    untouched(tool, &plan.real, &plan.argv0, &plan.args)
 }
 
 /// Becomes the real program with the arguments as they came.
-pub fn untouched(tool: &str, real: &Path, args: &[OsString]) -> i32 {
-    let error = become_program(real, args);
+pub fn untouched(tool: &str, real: &Path, argv0: &OsStr, args: &[OsString]) -> i32 {
+    let error = become_program(real, argv0, args);
     cannot_run(tool, real, error)
 }
 
@@ -68,29 +68,28 @@ fn cannot_run(tool: &str, real: &Path, error: Errno) -> i32 {
     EXIT_CANNOT_RUN
 }
 
-/// The real program learns its own name as it was found: Open MPI's drivers choose
-/// their language by it.
-fn c_strings(real: &Path, args: &[OsString]) -> Result<Vec<CString>, Errno> {
-    std::iter::once(real.as_os_str().as_bytes())
-        .chain(args.iter().map(|arg| arg.as_bytes()))
-        .map(|word| CString::new(word).map_err(|_| Errno::EINVAL))
-        .collect()
+/// The words of a command as the system takes them.
+fn c_strings(argv0: &OsStr, args: &[OsString]) -> Result<Vec<CString>, Errno> {
+    std::iter::once(argv0).chain(args.iter().map(OsString::as_os_str)).map(c_string).collect()
 }
 
-fn become_program(real: &Path, args: &[OsString]) -> Errno {
-    let args = match c_strings(real, args) {
-        Ok(args) => args,
-        Err(error) => return error,
+fn c_string(word: &OsStr) -> Result<CString, Errno> {
+    CString::new(word.as_bytes()).map_err(|_| Errno::EINVAL)
+}
+
+fn become_program(real: &Path, argv0: &OsStr, args: &[OsString]) -> Errno {
+    let (program, args) = match (c_string(real.as_os_str()), c_strings(argv0, args)) {
+        (Ok(program), Ok(args)) => (program, args),
+        (Err(error), _) | (_, Err(error)) => return error,
     };
-    let Some(program) = args.first() else { return Errno::EINVAL };
     // The path has a slash, so nothing is searched; a script without #! runs in sh.
-    execvp(program, &args).unwrap_err()
+    execvp(&program, &args).unwrap_err()
 }
 
-fn become_with(real: &Path, args: &[OsString], env: &Environment) -> Errno {
-    let args = match c_strings(real, args) {
-        Ok(args) => args,
-        Err(error) => return error,
+fn become_with(real: &Path, argv0: &OsStr, args: &[OsString], env: &Environment) -> Errno {
+    let (program, args) = match (c_string(real.as_os_str()), c_strings(argv0, args)) {
+        (Ok(program), Ok(args)) => (program, args),
+        (Err(error), _) | (_, Err(error)) => return error,
     };
     let env: Vec<CString> = env
         .iter()
@@ -101,6 +100,5 @@ fn become_with(real: &Path, args: &[OsString], env: &Environment) -> Errno {
             CString::new(entry.into_vec()).ok()
         })
         .collect();
-    let Some(program) = args.first() else { return Errno::EINVAL };
-    execvpe(program, &args, &env).unwrap_err()
+    execvpe(&program, &args, &env).unwrap_err()
 }

@@ -34,6 +34,7 @@ use std::path::Path;
 use topas_config::paths::{DRIVER, Executable};
 use topas_config::{Environment, Paths};
 
+use crate::catalog::Catalog;
 use crate::message::say;
 use crate::plan::Plan;
 
@@ -71,11 +72,14 @@ pub fn run() -> i32 {
     let explained = rest.iter().any(|arg| arg == EXPLAIN);
     if env.is_off() && !explained {
         return match search::real_program(&name, own.as_ref(), &env) {
-            Some(real) => execute::untouched(&tool, &real, rest),
+            Some(real) => {
+                let argv0 = Catalog::built_in().argv0(&argv0, &real);
+                execute::untouched(&tool, &real, &argv0, rest)
+            }
             None => not_found(&tool, own.as_ref()),
         };
     }
-    let Some(plan) = Plan::of(&name, rest, &env, own.as_ref(), paths.as_ref()) else {
+    let Some(plan) = Plan::of(&argv0, rest, &env, own.as_ref(), paths.as_ref()) else {
         return not_found(&tool, own.as_ref());
     };
     if plan.explain {
@@ -98,7 +102,9 @@ fn run_real_program_on_panic(args: &[OsString], env: &Environment, own: Option<&
             say!("{}: warning: defect in topas-driver: {info}", name.to_string_lossy());
         }
         if let Some(real) = search::real_program(name, own.as_ref(), &env) {
-            execute::untouched(&name.to_string_lossy(), &real, args.get(1..).unwrap_or_default());
+            let told = real.clone().into_os_string();
+            let rest = args.get(1..).unwrap_or_default();
+            execute::untouched(&name.to_string_lossy(), &real, &told, rest);
         }
     }));
 }

@@ -20,6 +20,8 @@ pub struct Plan {
     pub name: OsString,
     /// The real program.
     pub real: PathBuf,
+    /// The name it is told.
+    pub argv0: OsString,
     /// The arguments as they came, without [`EXPLAIN`].
     pub args: Vec<OsString>,
     /// What is added behind them: nothing, or the module.
@@ -62,14 +64,15 @@ pub enum LaunchId {
 }
 
 impl Plan {
-    /// Plans the command `name args`. `None`: there is no real program of that name.
+    /// Plans the command `argv0 args`. `None`: there is no real program of that name.
     pub fn of(
-        name: &OsStr,
+        argv0: &OsStr,
         args: &[OsString],
         env: &Environment,
         own: Option<&Executable>,
         paths: Option<&Paths>,
     ) -> Option<Self> {
+        let name = Path::new(argv0).file_name().unwrap_or_default();
         let real = search::real_program(name, own, env)?;
         let catalog = Catalog::load(paths);
         let personality = catalog.personality(name);
@@ -87,6 +90,7 @@ impl Plan {
             .collect();
         let mut plan = Plan {
             name: name.to_owned(),
+            argv0: catalog.argv0(argv0, &real),
             real,
             args,
             added: Vec::new(),
