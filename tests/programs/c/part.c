@@ -1,0 +1,6 @@
+// A shared library.
+
+const char *greeting(void)
+{
+    return "no MPI here";
+}

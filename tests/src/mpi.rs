@@ -1,0 +1,156 @@
+//! The MPI installations of this machine.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::build::source;
+use crate::running::{Run, command, run, system_path};
+use crate::site::{Scratch, Site, work_dir};
+use crate::skip::skip;
+
+/// An MPI implementation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mpi {
+    /// Open MPI
+    OpenMpi,
+    /// MPICH
+    Mpich,
+}
+
+/// Names a user types.
+const TOOLS: [&str; 9] =
+    ["mpicc", "mpicxx", "mpic++", "mpiCC", "mpif77", "mpif90", "mpifort", "mpiexec", "mpirun"];
+
+const HYDRA_PROXY: &str = "hydra_pmi_proxy";
+
+impl Mpi {
+    /// All that are tested.
+    pub const ALL: [Mpi; 2] = [Mpi::OpenMpi, Mpi::Mpich];
+
+    /// The word in directives, and the ending of its programs where both are installed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mpi::OpenMpi => "openmpi",
+            Mpi::Mpich => "mpich",
+        }
+    }
+
+    /// Those that are installed; says which are not.
+    pub fn installed(test: &str) -> Vec<Mpi> {
+        let (here, missing): (Vec<_>, Vec<_>) =
+            Mpi::ALL.into_iter().partition(|mpi| mpi.real("mpiexec").is_some());
+        for mpi in missing {
+            skip(test, &format!("no mpiexec.{} on this machine", mpi.name()));
+        }
+        here
+    }
+
+    /// The real program behind a name such as `mpicc`.
+    pub fn real(self, tool: &str) -> Option<PathBuf> {
+        let name = format!("{tool}.{}", self.name());
+        system_path().split(':').map(|dir| Path::new(dir).join(&name)).find(|path| path.exists())
+    }
+
+    /// A directory with the plain names of its programs, as an environment module would put
+    /// in front of PATH.
+    pub fn tools(self) -> PathBuf {
+        let dir = work_dir().join(self.name()).join("bin");
+        fs::create_dir_all(&dir).expect("make directory");
+        let tools = TOOLS.into_iter().filter_map(|tool| Some((tool, self.real(tool)?)));
+        // Hydra looks for its proxy where it was found itself.
+        let proxy = Path::new("/usr/bin").join(HYDRA_PROXY);
+        let proxy = (self == Mpi::Mpich && proxy.exists()).then_some((HYDRA_PROXY, proxy));
+        for (tool, real) in tools.chain(proxy) {
+            // Another test may have made it already.
+            if !dir.join(tool).exists() {
+                let _ = symlink(real, dir.join(tool));
+            }
+        }
+        dir
+    }
+
+    /// A command of the drop-in drivers in front of this MPI, with its log in `scratch`. By
+    /// its plain name, as a user types it: Open MPI's launcher behaves otherwise by a path.
+    pub fn driver(self, site: &Site, scratch: &Scratch, tool: &str) -> Command {
+        let mut driver = scratch.command(tool);
+        driver.env("PATH", site.path(&self.tools()));
+        self.permit(&mut driver, scratch);
+        driver
+    }
+
+    /// `mpiexec -n RANKS` by the drop-in launcher; the program and its arguments follow.
+    pub fn launch(self, site: &Site, scratch: &Scratch, ranks: u32) -> Command {
+        let mut launcher = self.driver(site, scratch, "mpiexec");
+        launcher.args(["-n", &ranks.to_string()]);
+        launcher
+    }
+
+    /// `mpiexec -n RANKS` by the real launcher, as if TOPAS were not on PATH.
+    pub fn launch_bare(self, scratch: &Scratch, ranks: u32) -> Command {
+        let mut launcher = command("mpiexec");
+        launcher.env("PATH", format!("{}:{}", self.tools().display(), system_path()));
+        launcher.args(["-n", &ranks.to_string()]);
+        self.permit(&mut launcher, scratch);
+        launcher
+    }
+
+    /// What links a program statically, behind its source. None where that cannot be.
+    ///
+    /// Debian's MPICH stands on UCX, whose archives work only as a whole: their parts find
+    /// each other by constructors.
+    pub fn static_words(self, scratch: &Scratch) -> Option<Vec<String>> {
+        const WORDS: &str = "-static -Wl,--start-group -lmpichfort -lmpichcxx -lmpich \
+            -Wl,--whole-archive -lucp -luct -lucs -lucm -Wl,--no-whole-archive -lnuma -lm \
+            -Wl,--end-group";
+        // Debian's Open MPI has no archives.
+        if self != Mpi::Mpich {
+            return None;
+        }
+        let stand_in = scratch.path().join("no_udev.o");
+        let mut gcc = command("gcc");
+        run(gcc.arg("-c").arg(source("static/no_udev.c")).arg("-o").arg(&stand_in)).good();
+        let words = WORDS.split_whitespace().map(str::to_owned);
+        Some([stand_in.display().to_string()].into_iter().chain(words).collect())
+    }
+
+    /// What tests need that run as root, on a small machine, and several at a time: Open
+    /// MPI's launchers trip over each other where they share a directory.
+    fn permit(self, command: &mut Command, scratch: &Scratch) {
+        if self == Mpi::OpenMpi {
+            command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+            command.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
+            command.env("OMPI_MCA_orte_tmpdir_base", scratch.path());
+        }
+    }
+}
+
+/// Runs a launcher to its end.
+///
+/// Hydra of MPICH 4.0 sometimes dies of SIGPIPE when ranks end at once, with or without
+/// TOPAS: 1 of 600 launches of eight ranks that print a line, on a busy machine with two
+/// processors. Such a launch, without any output, is said and repeated, and lines it left
+/// in the log of `scratch` are removed.
+#[track_caller]
+pub fn launched(scratch: &Scratch, launch: &mut Command) -> Run {
+    const BROKEN_PIPE: i32 = 128 + 13;
+    for _ in 0..3 {
+        let ended = run(launch);
+        if ended.code() != BROKEN_PIPE || !ended.stdout.is_empty() || !ended.stderr.is_empty() {
+            return ended;
+        }
+        skip("one launch", "its launcher died of SIGPIPE; launched again");
+        let log = fs::remove_file(scratch.log());
+        assert!(log.is_ok() || !scratch.log().exists(), "cannot remove the log: {log:?}");
+    }
+    run(launch)
+}
+
+/// Sets the variables by which Open MPI's launcher tells a process that it is a rank, so
+/// that one process can be tested alone. `launch` stands for the launcher's random key.
+pub fn emulate_rank(command: &mut Command, rank: u32, size: u32, launch: &str) {
+    command.env("OMPI_COMM_WORLD_RANK", rank.to_string());
+    command.env("OMPI_COMM_WORLD_SIZE", size.to_string());
+    command.env("OMPI_MCA_orte_precondition_transports", launch);
+}

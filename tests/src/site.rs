@@ -1,0 +1,203 @@
+//! The installation under test, and a directory of its own for each test.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::SystemTime;
+use std::{env, io};
+
+use tempfile::TempDir;
+
+use crate::record::{Record, read_log};
+use crate::running::{command, system_path};
+
+/// An installed prefix.
+#[derive(Debug)]
+pub struct Site {
+    prefix: PathBuf,
+    /// Keeps others from installing anew as long as this process tests.
+    _lock: Option<File>,
+}
+
+impl Site {
+    /// The installation that all tests of this process share, brought up to date with the
+    /// sources first. Tests that run at the same time in other processes share it too.
+    ///
+    /// `TOPAS_TEST_PREFIX` names an installation to be tested in its place, as it is.
+    pub fn shared() -> &'static Site {
+        // The failure is kept as well: one attempt is enough for all tests of a process.
+        static SITE: OnceLock<Result<Site, String>> = OnceLock::new();
+        let site = SITE.get_or_init(|| match env::var_os("TOPAS_TEST_PREFIX") {
+            Some(prefix) => Ok(Site { prefix: prefix.into(), _lock: None }),
+            None => Site::up_to_date(),
+        });
+        site.as_ref().unwrap_or_else(|failure| panic!("nothing to test: {failure}"))
+    }
+
+    fn up_to_date() -> Result<Site, String> {
+        let dir = work_dir();
+        let lock = File::create(dir.join("lock")).expect("lock file");
+        let prefix = dir.join("prefix");
+        let stamp = dir.join("installed");
+        let fresh = || modified(&stamp) > newest_source();
+        lock.lock_shared().expect("lock");
+        while !fresh() {
+            lock.unlock().and_then(|()| lock.lock()).expect("lock");
+            if !fresh() {
+                let begun = SystemTime::now();
+                install(&prefix)?;
+                // What was edited while it was built counts as newer.
+                let done = File::create(&stamp).and_then(|file| file.set_modified(begun));
+                done.expect("time stamp");
+            }
+            lock.unlock().and_then(|()| lock.lock_shared()).expect("lock");
+        }
+        Ok(Site { prefix, _lock: Some(lock) })
+    }
+
+    /// A second installation in a directory of the caller's, whose topas.conf it may
+    /// change. Shares all that was compiled with the first.
+    pub fn installed_at(prefix: &Path) -> Site {
+        // Not while another process builds.
+        let _shared = Site::shared();
+        let lock = File::create(work_dir().join("install-lock")).expect("lock file");
+        lock.lock().expect("lock");
+        install(prefix).unwrap_or_else(|failure| panic!("{failure}"));
+        Site { prefix: prefix.to_owned(), _lock: None }
+    }
+
+    /// The directory for PATH.
+    pub fn wrappers(&self) -> PathBuf {
+        self.prefix.join("libexec/topas/wrappers")
+    }
+
+    /// The measurement module of a language, for links by hand.
+    pub fn module(&self, language: &str) -> PathBuf {
+        self.prefix.join("lib/topas").join(format!("topas.{language}.o"))
+    }
+
+    /// Its configuration file.
+    pub fn conf(&self) -> PathBuf {
+        self.prefix.join("etc/topas/topas.conf")
+    }
+
+    /// PATH with the drivers in front, then `tools`, then the system.
+    pub fn path(&self, tools: &Path) -> String {
+        format!("{}:{}:{}", self.wrappers().display(), tools.display(), system_path())
+    }
+}
+
+/// Where the shared installation and what belongs to it live: below the target
+/// directory, beside the executables of the tests.
+pub(crate) fn work_dir() -> PathBuf {
+    let dir = target_dir().join("topas-tests");
+    fs::create_dir_all(&dir).expect("make directory");
+    dir
+}
+
+fn target_dir() -> PathBuf {
+    let own = env::current_exe().expect("path of the test");
+    // target/PROFILE/deps/test-HASH
+    own.ancestors().nth(3).expect("target directory").to_owned()
+}
+
+/// The source tree.
+pub fn source_root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("workspace")
+}
+
+fn install(prefix: &Path) -> Result<(), String> {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut xtask = Command::new(cargo);
+    xtask.args(["run", "--quiet", "--package", "xtask", "--", "install", "--prefix"]).arg(prefix);
+    xtask.current_dir(source_root()).env("CARGO_TARGET_DIR", target_dir());
+    let output = xtask.output().map_err(|error| format!("cannot run cargo: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(format!("cargo xtask install: {}\n{said}", output.status))
+}
+
+/// When the newest file was changed that an installation is made from.
+fn newest_source() -> SystemTime {
+    let parts = ["Cargo.toml", "Cargo.lock", "crates", "wrappers", "etc"];
+    let newest = parts.iter().map(|part| newest_in(&source_root().join(part)));
+    newest.max().expect("sources")
+}
+
+fn newest_in(path: &Path) -> SystemTime {
+    // Tests of other crates are no part of it. A file that has gone meanwhile is none.
+    if path.file_name().is_some_and(|name| name == "tests") {
+        return SystemTime::UNIX_EPOCH;
+    }
+    let inside = fs::read_dir(path).map_or_else(|_| Vec::new(), |dir| dir.flatten().collect());
+    inside.iter().map(|entry| newest_in(&entry.path())).fold(modified(path), SystemTime::max)
+}
+
+fn modified(path: &Path) -> SystemTime {
+    let time = fs::metadata(path).and_then(|data| data.modified());
+    time.unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+/// A test's own directory, removed at its end, with a log of its own.
+#[derive(Debug)]
+pub struct Scratch {
+    dir: TempDir,
+}
+
+impl Scratch {
+    /// A new one, which every user may enter.
+    pub fn new() -> Scratch {
+        let dir = tempfile::tempdir().expect("temporary directory");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(dir.path(), mode).expect("mode of a directory");
+        Scratch { dir }
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// A directory within, made on the way.
+    pub fn sub(&self, name: &str) -> PathBuf {
+        let dir = self.path().join(name);
+        fs::create_dir_all(&dir).expect("make directory");
+        dir
+    }
+
+    /// The log's path.
+    pub fn log(&self) -> PathBuf {
+        self.path().join("topas.log")
+    }
+
+    /// The log as `TOPAS_LOG` names it.
+    pub fn log_target(&self) -> String {
+        format!("file:{}", self.log().display())
+    }
+
+    /// A command that logs here.
+    pub fn command(&self, program: impl AsRef<Path>) -> Command {
+        let mut command = command(program);
+        command.env("TOPAS_LOG", self.log_target());
+        command
+    }
+
+    /// The lines of the log, which is removed. Panics if one is none.
+    #[track_caller]
+    pub fn take_log(&self) -> Vec<Record> {
+        let records = read_log(&self.log());
+        match fs::remove_file(self.log()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => panic!("log: {error}"),
+            _ => records,
+        }
+    }
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Scratch::new()
+    }
+}
