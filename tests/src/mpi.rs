@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::build::source;
 use crate::running::{Run, command, run, system_path};
 use crate::site::{Scratch, Site, work_dir};
-use crate::skip::skip;
+use crate::skip::{note, skip};
 
 /// An MPI implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,7 +140,7 @@ pub fn launched(scratch: &Scratch, launch: &mut Command) -> Run {
         if ended.code() != BROKEN_PIPE || !ended.stdout.is_empty() || !ended.stderr.is_empty() {
             return ended;
         }
-        skip("one launch", "its launcher died of SIGPIPE; launched again");
+        note("one launch", "its launcher died of SIGPIPE; launched again");
         let log = fs::remove_file(scratch.log());
         assert!(log.is_ok() || !scratch.log().exists(), "cannot remove the log: {log:?}");
     }

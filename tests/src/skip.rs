@@ -1,11 +1,24 @@
-//! Tests that cannot run here.
+//! Tests that cannot run here, and what else is said past the capture of their output.
 
 use std::io::Write;
 
-/// Prints `skipped: TEST: REASON` on standard error, past the capture of output of tests
-/// that pass.
+/// A test that cannot run: `skipped: TEST: REASON`. CI allows none in the default set.
 pub fn skip(test: &str, reason: &str) {
-    let line = format!("skipped: {test}: {reason}\n");
+    line("skipped", test, reason);
+}
+
+/// A set that runs only if asked for: `left out: TEST: HOW`.
+pub fn left_out(test: &str, how: &str) {
+    line("left out", test, how);
+}
+
+/// Something to know about a test that did run: `note: TEST: WHAT`.
+pub fn note(test: &str, what: &str) {
+    line("note", test, what);
+}
+
+fn line(kind: &str, test: &str, text: &str) {
+    let line = format!("{kind}: {test}: {text}\n");
     // Nobody can be told if standard error is closed.
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
