@@ -158,12 +158,7 @@ impl Lines<'_> {
     }
 
     #[cold]
-    fn other(
-        &mut self,
-        fault: Fault,
-        text: &[u8],
-        each: &mut impl FnMut(&Line<'_>, Extras<'_>),
-    ) {
+    fn other(&mut self, fault: Fault, text: &[u8], each: &mut impl FnMut(&Line<'_>, Extras<'_>)) {
         if text.len() > MAX_LINE_READ {
             self.bad(Problem::TooLong, text);
         } else if text.iter().all(u8::is_ascii_whitespace) {

@@ -31,12 +31,8 @@ fn name(longest: usize) -> impl Strategy<Value = Vec<u8>> {
 
 /// Everything of a line but its names.
 fn fields() -> impl Strategy<Value = Line<'static>> {
-    let metric = prop::sample::select(vec![
-        Metric::FpOps,
-        Metric::IntOps,
-        Metric::Loads,
-        Metric::Stores,
-    ]);
+    let metric =
+        prop::sample::select(vec![Metric::FpOps, Metric::IntOps, Metric::Loads, Metric::Stores]);
     (
         (1u16..=9999, 1u8..=12, 1u8..=31, 0u8..24, 0u8..60, 0u8..=60),
         (any::<u32>(), any::<u32>(), any::<Option<u32>>()),
