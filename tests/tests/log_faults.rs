@@ -131,7 +131,7 @@ fn a_pipe() {
     let pipe = scratch.path().join("pipe");
     mkfifo(&pipe, Mode::from_bits_truncate(0o600)).expect("named pipe");
     let target = format!("file:{}", pipe.display());
-    faulty(&program, &target, "nobody reads", as_it_is);
+    faulty(&program, &target, "no reader", as_it_is);
     let reader = std::thread::spawn({
         let pipe = pipe.clone();
         move || fs::read(pipe).expect("read the pipe")
@@ -324,7 +324,7 @@ fn topas_conf() {
     // Nonsense changes nothing, and a run that begins without a log ends without a word.
     own.configure("what is this\nlog\n= x\nmeasure = perhaps\n\0\u{fffd}\n");
     assert_eq!(own.run(&[], as_it_is), "");
-    assert!(own.run(&[("TOPAS_VERBOSE", "1")], as_it_is).contains("names no log"));
+    assert!(own.run(&[("TOPAS_VERBOSE", "1")], as_it_is).contains("no log in topas.conf"));
     own.configure(&"# long\n".repeat(5000));
     assert_eq!(own.run(&[], as_it_is), "");
     // The installation is gone; the executable still runs.

@@ -48,30 +48,12 @@ impl Civil {
 
 impl Date {
     /// The day `days` after 1970-01-01, from then on.
-    ///
-    /// Estimates the year from the mean length of a year and looks for the month: an
-    /// inverse of [`Date::days`] that is small rather than fast.
-    #[inline(never)]
     pub fn from_days(days: i64) -> Self {
-        let year = 1970 + days * 400 / 146_097 - 1;
-        let mut date = Date { year: year as u16, month: 1, day: 1 };
-        loop {
-            let next = date.next_month();
-            if next.days() > days {
-                date.day = (days - date.days() + 1) as u8;
-                return date;
-            }
-            date = next;
-        }
-    }
-
-    /// The first of the month after this one.
-    fn next_month(self) -> Self {
-        let december = self.month == 12;
+        let (months, day) = months(days as u32, u32::MAX);
         Date {
-            year: self.year + u16::from(december),
-            month: if december { 1 } else { self.month + 1 },
-            day: 1,
+            year: (1970 + months / 12) as u16,
+            month: (months % 12 + 1) as u8,
+            day: (day + 1) as u8,
         }
     }
 
@@ -87,24 +69,57 @@ impl Date {
     }
 }
 
+/// Days of a month, which is counted from January 1970.
+pub fn month_days(month: u32) -> u32 {
+    // A bit for each month of 31 days.
+    const LONG: u32 = 0b1010_1101_0101;
+    let (year, month) = (1970 + month / 12, month % 12);
+    if month == 1 {
+        28 + u32::from(year.is_multiple_of(4) && (year % 100 != 0 || year.is_multiple_of(400)))
+    } else {
+        30 + (LONG >> month & 1)
+    }
+}
+
+/// The whole months in `days` after 1970-01-01, but at most `most`, and the days left.
+/// Counts them one by one: small rather than fast.
+#[inline(never)]
+pub fn months(mut days: u32, most: u32) -> (u32, u32) {
+    let mut month = 0;
+    while month < most && days >= month_days(month) {
+        days -= month_days(month);
+        month += 1;
+    }
+    (month, days)
+}
+
+/// Days from 1970-01-01 to the first day of a month, which is counted from then.
+#[inline(never)]
+pub fn first_of(month: u32) -> u32 {
+    u32::MAX - months(u32::MAX, month).1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn every_day_of_eight_centuries_comes_back_and_follows_the_last() {
+    fn every_day_until_2110_comes_back_and_follows_the_last() {
         let mut yesterday = Date::from_days(0);
         assert_eq!(yesterday, Date { year: 1970, month: 1, day: 1 });
-        for days in 1..292_194 {
+        for days in 1..51_134 {
             let date = Date::from_days(days);
             assert_eq!(date.days(), days);
+            let month = u32::from(date.year - 1970) * 12 + u32::from(date.month) - 1;
+            assert_eq!(i64::from(first_of(month)) + i64::from(date.day) - 1, days);
             let first_of_month = date.day == 1;
             let next =
                 if first_of_month { yesterday.day >= 28 } else { date.day == yesterday.day + 1 };
             assert!(next && date > yesterday, "{date:?} after {yesterday:?}");
             if date.month == 3 && first_of_month {
                 let year = date.year;
-                let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+                let by = |n| year.is_multiple_of(n);
+                let leap = by(4) && (!by(100) || by(400));
                 assert_eq!(yesterday.day == 29, leap);
             }
             yesterday = date;
@@ -113,6 +128,7 @@ mod tests {
 
     #[test]
     fn known_instants() {
+        assert_eq!(Date::from_days(157_113), Date { year: 2400, month: 2, day: 29 });
         let c = Civil::from_seconds(1_795_161_662);
         assert_eq!(
             (c.date, c.time),

@@ -5,8 +5,10 @@
 //! list is separated by blanks. A later line of the same key wins. The module and
 //! the tools read the file with this code, so they cannot disagree.
 
+use crate::env::switch;
 use crate::event::Metric;
-use crate::text::{Cursor, Words, trim};
+use crate::hash::{place, word};
+use crate::text::{Cursor, trim};
 
 /// A key of the file: what `etc/topas.conf` and `topas.conf(5)` show.
 pub struct Key {
@@ -122,15 +124,13 @@ pub enum Ops {
 
 impl Ops {
     /// Reads `fpops`, `intops`, `loads`, `stores` or `both`.
-    pub fn parse(word: &[u8]) -> Option<Ops> {
-        const WORDS: Words = Words(b"fpops intops loads stores both", b' ');
-        Some(match WORDS.place(word)? {
-            0 => Ops::One(Metric::FpOps),
-            1 => Ops::One(Metric::IntOps),
-            2 => Ops::One(Metric::Loads),
-            3 => Ops::One(Metric::Stores),
-            _ => Ops::Both,
-        })
+    #[inline(never)]
+    pub fn parse(value: &[u8]) -> Option<Ops> {
+        const WORDS: [u32; 5] =
+            [word(b"fpops"), word(b"intops"), word(b"loads"), word(b"stores"), word(b"both")];
+        const METRICS: [Metric; 4] = [Metric::FpOps, Metric::IntOps, Metric::Loads, Metric::Stores];
+        let at = place(&WORDS, value)?;
+        Some(METRICS.get(at).map_or(Ops::Both, |metric| Ops::One(*metric)))
     }
 }
 
@@ -184,28 +184,34 @@ impl<'a> Settings<'a> {
     /// Sets one key. False if the key is not known or the value is not of its form.
     #[inline(never)]
     pub fn set(&mut self, key: &[u8], value: &'a [u8]) -> bool {
-        const NAMES: Words = Words(b"measure link user_log print_batch log ops", b' ');
-        const SWITCH: Words = Words(b"no false off 0 yes true on 1", b' ');
+        const NAMES: [u32; 6] = [
+            word(b"log"),
+            word(b"ops"),
+            word(b"measure"),
+            word(b"link"),
+            word(b"user_log"),
+            word(b"print_batch"),
+        ];
         if value.is_empty() {
             return false;
         }
-        let switch = SWITCH.place(value);
-        let place = match NAMES.place(key) {
-            Some(0) => &mut self.measure,
-            Some(1) => &mut self.link,
-            Some(2) => &mut self.user_log,
-            Some(3) => &mut self.print_batch,
-            Some(4) => {
+        let place = match place(&NAMES, key) {
+            Some(0) => {
                 self.log = value;
                 return true;
             }
-            Some(_) => return Ops::parse(value).map(|ops| self.ops = ops).is_some(),
+            Some(1) => return Ops::parse(value).map(|ops| self.ops = ops).is_some(),
+            Some(2) => &mut self.measure,
+            Some(3) => &mut self.link,
+            Some(4) => &mut self.user_log,
+            Some(_) => &mut self.print_batch,
             None => return false,
         };
-        if let Some(at) = switch {
-            *place = at >= 4;
+        match switch(value) {
+            Some(on) => *place = on,
+            None => return false,
         }
-        switch.is_some()
+        true
     }
 }
 

@@ -3,7 +3,7 @@
 //! Variables of launchers and batch systems are listed in `topas-launch`, beside
 //! the rules that use them. Man page: `topas-environment(7)`.
 
-use crate::text::Words;
+use crate::hash::{place, word};
 
 /// Declares the variables with their one-line meaning, for code and for `doc/`.
 macro_rules! variables {
@@ -15,8 +15,8 @@ macro_rules! variables {
 }
 
 variables! {
-    TOPAS = "`off` (also `no`, `0`): no measurement, and at link time no module. Anything else: on.";
-    TOPAS_PE = "Ranks that measure, such as `3,7`, in place of the random choice. At most 16.";
+    TOPAS = "`off` (also `no`, `false`, `0`): no measurement, and at link time no module. Anything else: on.";
+    TOPAS_PE = "Ranks that measure, such as `3,7`, in place of the random choice.";
     TOPAS_OPS = "What every measuring rank counts: `fpops`, `intops`, `loads` or `stores`.";
     TOPAS_PRINT = "`yes` or `true`: each measuring rank prints its result on standard error.";
     TOPAS_VERBOSE = "`1`: say on standard error why nothing was measured or written.";
@@ -28,10 +28,33 @@ variables! {
 
 /// Whether a value of [`TOPAS`] switches TOPAS off.
 pub fn is_off(value: &[u8]) -> bool {
-    Words(b"off no 0 OFF NO", b' ').place(value).is_some()
+    switch(value) == Some(false)
 }
 
 /// Whether a value asks for something: `yes`, `true`, `on` or `1`.
 pub fn is_yes(value: &[u8]) -> bool {
-    Words(b"yes true on 1 YES TRUE ON", b' ').place(value).is_some()
+    switch(value) == Some(true)
+}
+
+/// A switch: off by `no`, `off`, `false` or `0`, on by `yes`, `on`, `true` or `1`; in capital
+/// letters, too. None for any other word.
+#[inline(never)]
+pub fn switch(value: &[u8]) -> Option<bool> {
+    const WORDS: [u32; 14] = [
+        word(b"no"),
+        word(b"off"),
+        word(b"false"),
+        word(b"0"),
+        word(b"NO"),
+        word(b"OFF"),
+        word(b"FALSE"),
+        word(b"yes"),
+        word(b"on"),
+        word(b"true"),
+        word(b"1"),
+        word(b"YES"),
+        word(b"ON"),
+        word(b"TRUE"),
+    ];
+    place(&WORDS, value).map(|at| at >= WORDS.len() / 2)
 }

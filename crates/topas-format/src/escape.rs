@@ -1,6 +1,6 @@
 //! Percent escapes: how any byte string becomes one token of a log line.
 
-use crate::out::{Out, hex_digit};
+use crate::out::Out;
 
 /// Whether a byte would break a token or an escape: blanks, control bytes, `%`, DEL.
 fn breaks(byte: u8) -> bool {
@@ -98,12 +98,13 @@ impl<'a> Name<'a> {
 
 /// Appends a name from its own bytes as a token.
 #[inline(never)]
-fn put(out: &mut Out<'_>, name: &[u8], reserve: usize) -> bool {
+pub(crate) fn put(out: &mut Out<'_>, name: &[u8], reserve: usize) -> bool {
     if name.is_empty() {
         out.byte(b'-');
     }
+    let dash = name == b"-";
     for byte in name {
-        if !put_byte(out, *byte, breaks(*byte) || name == b"-", reserve) {
+        if !put_byte(out, *byte, breaks(*byte) || dash, reserve) {
             return false;
         }
     }
@@ -116,7 +117,7 @@ fn put_byte(out: &mut Out<'_>, byte: u8, escaped: bool, reserve: usize) -> bool 
         return false;
     }
     if escaped {
-        out.byte(b'%').byte(hex_upper(byte >> 4)).byte(hex_upper(byte));
+        out.byte(b'%').digits(byte.into(), 2, b'A');
     } else {
         out.byte(byte);
     }
@@ -142,10 +143,6 @@ impl PartialEq for Name<'_> {
 }
 
 impl Eq for Name<'_> {}
-
-fn hex_upper(n: u8) -> u8 {
-    hex_digit(n).to_ascii_uppercase()
-}
 
 /// Iterator over the bytes a [`Name`] means.
 ///

@@ -9,7 +9,7 @@ pub mod names;
 mod table;
 
 pub use cpu::{Cpu, Family, INTEL};
-pub use table::{FORMULAS, MODELS, ROWS};
+pub use table::{FORMULAS, MODELS, ROWS, unpack};
 
 use crate::text::Words;
 
@@ -89,29 +89,40 @@ pub struct Formula {
 }
 
 impl Formula {
-    /// One of its events.
-    #[inline(never)]
-    pub fn term(self, at: usize) -> Option<Term> {
-        if at >= usize::from(self.count) {
-            return None;
-        }
-        table::TERMS.get(usize::from(self.first) + at).map(|packed| table::unpack(*packed))
+    /// Its events, packed as [`unpack`] takes them.
+    pub fn packed(self) -> &'static [u32] {
+        let first = usize::from(self.first);
+        table::TERMS.get(first..first + usize::from(self.count)).unwrap_or_default()
     }
 
     /// Its events.
     pub fn terms(self) -> impl Iterator<Item = Term> {
-        (0..usize::from(self.count)).filter_map(move |at| self.term(at))
+        self.packed().iter().map(|packed| unpack(*packed))
     }
+}
+
+/// The row of a processor, None if the table does not know it.
+#[inline(never)]
+pub fn row(cpu: Cpu) -> Option<&'static [u8; 5]> {
+    for model in MODELS {
+        if model.holds(cpu) {
+            return ROWS.get(usize::from(model.row));
+        }
+    }
+    None
+}
+
+/// The formula for a metric in a row, without a term if there is no such event.
+#[inline(never)]
+pub fn of_row(row: &[u8; 5], metric: Metric) -> Formula {
+    let index = row.get(metric as usize).copied().unwrap_or(0);
+    FORMULAS.get(usize::from(index)).copied().unwrap_or(table::NONE)
 }
 
 /// The formula for a metric on a processor, without a term if it has no such event or
 /// is not known.
-#[inline(never)]
 pub fn formula(cpu: Option<Cpu>, metric: Metric) -> Formula {
-    let model = cpu.and_then(|cpu| MODELS.iter().find(|m| m.holds(cpu)));
-    let row = model.and_then(|model| ROWS.get(usize::from(model.row)));
-    let index = row.and_then(|row| row.get(metric as usize)).copied().unwrap_or(0);
-    FORMULAS.get(usize::from(index)).copied().unwrap_or(FORMULAS[0])
+    cpu.and_then(row).map_or(table::NONE, |row| of_row(row, metric))
 }
 
 /// A reading of one event, as the kernel returns it.
@@ -135,9 +146,8 @@ impl Reading {
         } else if self.running >= self.enabled {
             Some(self.value)
         } else {
-            let [value, enabled, running] =
-                [self.value, self.enabled, self.running].map(|n| n as i64 as f64);
-            Some((value * enabled / running) as i64 as u64)
+            let (value, enabled) = (self.value as i64 as f64, self.enabled as i64 as f64);
+            Some((value * enabled / self.running as i64 as f64) as i64 as u64)
         }
     }
 
@@ -189,31 +199,40 @@ impl Why {
     pub fn says(self) -> &'static [u8] {
         const SAYS: Words = Words(
             b"unknown processor\n\
-              this processor has no such event\n\
-              no hardware counters here\n\
-              forbidden by perf_event_paranoid\n\
-              forbidden by a seccomp filter\n\
-              the kernel has no perf events\n\
-              no free file descriptor\n\
-              refused by the kernel\n\
-              counters in use all the time\n\
-              counters closed by the program",
+              no such event here\n\
+              no hardware counters\n\
+              perf_event_paranoid\n\
+              seccomp filter\n\
+              no perf events\n\
+              no file descriptor\n\
+              refused by kernel\n\
+              counters in use\n\
+              closed by the program",
             b'\n',
         );
         SAYS.at(self as usize - 1)
     }
 
     /// The reason behind an error number of `perf_event_open` (Linux, all processors).
-    pub const fn of_errno(errno: i32) -> Why {
-        match errno {
-            1 => Why::Seccomp,       // EPERM
-            13 => Why::Paranoid,     // EACCES
-            2 | 19 | 95 => Why::Pmu, // ENOENT, ENODEV, EOPNOTSUPP
-            38 => Why::Kernel,       // ENOSYS
-            23 | 24 => Why::Files,   // ENFILE, EMFILE
-            16 => Why::Shared,       // EBUSY
-            _ => Why::Refused,
+    #[inline(never)]
+    pub fn of_errno(errno: i32) -> Why {
+        const KNOWN: [(u8, Why); 9] = [
+            (1, Why::Seccomp),   // EPERM
+            (13, Why::Paranoid), // EACCES
+            (2, Why::Pmu),       // ENOENT
+            (19, Why::Pmu),      // ENODEV
+            (95, Why::Pmu),      // EOPNOTSUPP
+            (38, Why::Kernel),   // ENOSYS
+            (23, Why::Files),    // ENFILE
+            (24, Why::Files),    // EMFILE
+            (16, Why::Shared),   // EBUSY
+        ];
+        for (known, why) in KNOWN {
+            if i32::from(known) == errno {
+                return why;
+            }
         }
+        Why::Refused
     }
 }
 
@@ -255,6 +274,17 @@ mod tests {
         assert_eq!(formula(Some(zen5), Metric::IntOps).count, 0);
         let v1 = Cpu { family: Family::Arm, number: 0x41, model: 0xd40 };
         assert!(formula(Some(v1), Metric::FpOps).estimate);
+    }
+
+    /// The module keeps one place for them.
+    #[test]
+    fn cache_misses_are_one_event() {
+        for row in ROWS {
+            assert_eq!(of_row(row, Metric::L1Miss).count, 1);
+            for metric in [Metric::FpOps, Metric::IntOps, Metric::Loads, Metric::Stores] {
+                assert!(usize::from(of_row(row, metric).count) <= MAX_TERMS);
+            }
+        }
     }
 
     #[test]

@@ -142,6 +142,11 @@ macro_rules! words {
                 matches!(rest, [] | [b' ', ..]).then_some((value, rest))
             }
 
+            /// The word in the line, from the one text that the module holds.
+            pub fn token(self) -> &'static [u8] {
+                $name::WORDS.at(self as usize)
+            }
+
             /// The value of a word.
             pub fn of_word(word: &[u8]) -> Option<$name> {
                 $name::ALL.get($name::WORDS.place(word)?).copied()
@@ -150,7 +155,7 @@ macro_rules! words {
 
         impl<'a> Token<'a> for $name {
             fn write(&self, out: &mut Out<'_>, _: usize) -> bool {
-                out.put($name::WORDS.at(*self as usize));
+                out.put(self.token());
                 true
             }
 
@@ -171,6 +176,16 @@ words! {
         Batch = "B",
         /// By a person at a terminal, or by no batch system
         Interactive = "I",
+    }
+}
+
+impl Mode {
+    /// The word, which has one letter.
+    pub const fn letter(self) -> u8 {
+        match self {
+            Mode::Batch => b'B',
+            Mode::Interactive => b'I',
+        }
     }
 }
 

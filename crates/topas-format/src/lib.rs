@@ -21,6 +21,8 @@ pub mod env;
 pub mod escape;
 pub mod event;
 pub mod field;
+pub mod form;
+pub mod hash;
 pub mod line;
 pub mod module_facts;
 pub mod number;

@@ -91,7 +91,7 @@ line! {
     date: Date, 0 = "Day the program ended, local time of the site: `YYYY/MM/DD`.",
     time: Time, 0 = "Time of day it ended: `HH:MM:SS`.",
     user: Name<'a>, 440 = "User: LOGNAME, else USER, else `#` and the numeric user id.",
-    exe: Name<'a>, 330 = "File name of the executable, without its directory.",
+    exe: Name<'a>, 185 = "File name of the executable, without its directory.",
     pe: u32, 0 = "The measuring rank (PE), from 0.",
     npes: u32, 0 = "Number of ranks of the launch.",
     mhz: Mhz, 0 = "Nominal frequency of the processor in MHz after a `t`.",
@@ -209,7 +209,7 @@ impl<'a> Iterator for Extras<'a> {
 }
 
 /// Bytes that `len=` and the newline need at the end.
-const END: usize = 9;
+pub(crate) const END: usize = 9;
 
 /// Writes one line into a buffer of [`MAX_LINE`] bytes.
 ///

@@ -6,20 +6,21 @@
 /// The methods are not inlined: in the measurement module a call is smaller.
 pub struct Out<'b> {
     buf: &'b mut [u8],
+    /// With what was dropped
     len: usize,
-    cut: bool,
 }
 
 impl<'b> Out<'b> {
     /// An empty text that can grow to the length of `buf`.
     pub fn new(buf: &'b mut [u8]) -> Self {
-        Out { buf, len: 0, cut: false }
+        Out { buf, len: 0 }
     }
 
     /// Appends bytes as they are, as many as fit.
     #[inline(never)]
-    pub fn put(&mut self, bytes: &[u8]) -> &mut Self {
-        for byte in bytes {
+    pub fn put(&mut self, mut bytes: &[u8]) -> &mut Self {
+        while let [byte, rest @ ..] = bytes {
+            bytes = rest;
             self.byte(*byte);
         }
         self
@@ -28,13 +29,10 @@ impl<'b> Out<'b> {
     /// Appends one byte.
     #[inline(never)]
     pub fn byte(&mut self, byte: u8) -> &mut Self {
-        match self.buf.get_mut(self.len) {
-            Some(to) => {
-                *to = byte;
-                self.len += 1;
-            }
-            None => self.cut = true,
+        if let Some(to) = self.buf.get_mut(self.len) {
+            *to = byte;
         }
+        self.len += 1;
         self
     }
 
@@ -54,22 +52,41 @@ impl<'b> Out<'b> {
     }
 
     /// Appends 16 hexadecimal digits.
-    #[inline(never)]
     pub fn hex(&mut self, n: u64) -> &mut Self {
-        for nibble in (0..16).rev() {
-            self.byte(hex_digit((n >> (4 * nibble)) as u8));
+        self.digits(n, 16, b'a')
+    }
+
+    /// Appends the low hexadecimal digits of a number, of which `ten` is the letter for 10.
+    #[inline(never)]
+    pub(crate) fn digits(&mut self, n: u64, mut count: u32, ten: u8) -> &mut Self {
+        while count > 0 {
+            count -= 1;
+            let digit = (n >> (4 * count)) as u8 & 15;
+            self.byte(if digit < 10 { b'0' + digit } else { ten - 10 + digit });
         }
         self
     }
 
+    /// The text so far, for as long as the buffer lives; what follows is another text in
+    /// the rest of the buffer.
+    #[inline(never)]
+    pub fn take(&mut self) -> &'b [u8] {
+        let len = self.len();
+        let (text, rest) = core::mem::take(&mut self.buf).split_at_mut(len);
+        self.buf = rest;
+        self.len = 0;
+        text
+    }
+
     /// The text so far.
+    #[inline(never)]
     pub fn text(&self) -> &[u8] {
-        self.buf.get(..self.len).unwrap_or_default()
+        self.buf.get(..self.len).unwrap_or(self.buf)
     }
 
     /// Number of bytes so far.
     pub fn len(&self) -> usize {
-        self.len
+        self.len.min(self.buf.len())
     }
 
     /// Whether nothing was written yet.
@@ -79,26 +96,17 @@ impl<'b> Out<'b> {
 
     /// Number of bytes that still fit.
     pub fn room(&self) -> usize {
-        self.buf.len() - self.len
+        self.buf.len().saturating_sub(self.len)
     }
 
     /// Whether something did not fit since the last [`Out::rewind`].
     pub fn is_cut(&self) -> bool {
-        self.cut
+        self.len > self.buf.len()
     }
 
     /// Goes back to an earlier length and forgets that something did not fit.
     pub fn rewind(&mut self, len: usize) {
-        self.len = self.len.min(len);
-        self.cut = false;
-    }
-}
-
-/// The digit for the low four bits of `n`.
-pub(crate) fn hex_digit(n: u8) -> u8 {
-    match n & 15 {
-        d @ 0..=9 => b'0' + d,
-        d => b'a' + (d - 10),
+        self.len = self.len().min(len);
     }
 }
 

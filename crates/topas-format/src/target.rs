@@ -1,23 +1,15 @@
 //! Log targets: the words of `log =` and of `TOPAS_LOG`.
 
-use crate::civil::Date;
+use crate::form::{Values, n, number, t, text};
+use crate::hash::word;
 use crate::out::Out;
 use crate::text::Cursor;
 
-/// What the `%` forms of a path stand for.
-#[derive(Clone, Copy, Debug)]
-pub struct Facts<'a> {
-    /// Local date of the line: %Y, %m, %d
-    pub date: Date,
-    /// Host name: %h
-    pub host: &'a [u8],
-    /// Numeric user id: %u
-    pub uid: u32,
-}
-
 /// The path pattern of a `file:` target; empty for a target of another kind.
 pub fn file_pattern(target: &[u8]) -> &[u8] {
-    target.strip_prefix(b"file:").filter(|path| path.first() == Some(&b'/')).unwrap_or_default()
+    const FILE: u32 = word(b"file");
+    let mut text = Cursor::new(target);
+    if word(text.until(b':')) == FILE && text.peek() == b'/' { text.rest } else { &[] }
 }
 
 /// What a path pattern says besides the path.
@@ -27,54 +19,43 @@ pub struct Shape {
     pub per_user: bool,
     /// Length of the directory's path, where its last part holds a `%` form and so may be
     /// made when it is missing; else 0.
-    pub own_dir: usize,
+    pub own_dir: u16,
 }
 
-/// Appends the path a pattern stands for. None if it does not fit or is empty, or holds a
-/// `%` form that is not known.
+/// Appends the path a pattern stands for; %Y, %m and %d are the local date, %h the host and
+/// %u the numeric user id of `values`. None if it does not fit or is empty, or holds a `%`
+/// form that is not known.
 #[inline(never)]
-pub fn expand(pattern: &[u8], facts: &Facts<'_>, out: &mut Out<'_>) -> Option<Shape> {
+pub fn expand(pattern: &[u8], values: &mut Values<'_>, out: &mut Out<'_>) -> Option<Shape> {
     let mut shape = Shape::default();
     let mut form_in_part = false;
-    let mut text = Cursor::new(pattern);
-    while !text.rest.is_empty() {
-        let byte = text.peek();
-        text.skip();
-        if byte == b'/' {
-            shape.own_dir = if form_in_part { out.len() } else { 0 };
+    let mut rest = pattern;
+    while let [byte, tail @ ..] = rest {
+        rest = tail;
+        if *byte == b'/' {
+            shape.own_dir = if form_in_part { out.len() as u16 } else { 0 };
             form_in_part = false;
         }
-        if byte != b'%' {
-            out.byte(byte);
+        if *byte != b'%' {
+            out.byte(*byte);
             continue;
         }
         form_in_part = true;
-        let form = text.peek();
-        text.skip();
-        let mut width = 2;
-        let number = match form {
-            b'Y' => {
-                width = 4;
-                facts.date.year.into()
-            }
-            b'm' => facts.date.month.into(),
-            b'd' => facts.date.day.into(),
-            b'u' => {
-                shape.per_user = true;
-                width = 1;
-                facts.uid
-            }
-            b'h' => {
-                out.put(facts.host);
-                continue;
-            }
-            b'%' => {
-                out.byte(b'%');
-                continue;
-            }
-            _ => return None,
+        const FORMS: [(u8, u8); 6] = [
+            (b'Y', n(number::YEAR)),
+            (b'm', n(number::MONTH)),
+            (b'd', n(number::DAY)),
+            (b'u', n(number::UID)),
+            (b'h', t(text::HOST)),
+            (b'%', b'%'),
+        ];
+        let [form, tail @ ..] = rest else {
+            return None;
         };
-        out.dec_wide(number.into(), width);
+        rest = tail;
+        shape.per_user |= *form == b'u';
+        let (_, code) = FORMS.iter().find(|(known, _)| known == form)?;
+        values.put(out, *code);
     }
     (!out.is_cut() && !pattern.is_empty()).then_some(shape)
 }
@@ -83,13 +64,16 @@ pub fn expand(pattern: &[u8], facts: &Facts<'_>, out: &mut Out<'_>) -> Option<Sh
 mod tests {
     use super::*;
 
-    const FACTS: Facts<'_> =
-        Facts { date: Date { year: 2026, month: 3, day: 7 }, host: b"n1_x", uid: 1000 };
-
     fn path(pattern: &[u8]) -> Option<(std::vec::Vec<u8>, Shape)> {
+        let mut values = Values::new();
+        values.numbers[number::YEAR] = 2026;
+        values.numbers[number::MONTH] = 3;
+        values.numbers[number::DAY] = 7;
+        values.numbers[number::UID] = 1000;
+        values.texts[text::HOST] = Some(b"n1_x");
         let mut buf = [0; 60];
         let mut out = Out::new(&mut buf);
-        expand(pattern, &FACTS, &mut out).map(|shape| (out.text().to_vec(), shape))
+        expand(pattern, &mut values, &mut out).map(|shape| (out.text().to_vec(), shape))
     }
 
     #[test]

@@ -47,23 +47,23 @@ impl<'a> Cursor<'a> {
         self.ok &= self.eat(byte);
     }
 
-    /// Reads a decimal number. Not ok without a digit or beyond `u64`.
+    /// Reads a decimal number. Not ok without a digit. A number that does not fit comes out
+    /// as another one of at least 2^60.
     #[inline(never)]
     pub fn number(&mut self) -> u64 {
         let mut n = 0u64;
-        let mut some = false;
-        loop {
-            let digit = self.peek().wrapping_sub(b'0');
-            if digit > 9 {
-                self.ok &= some;
-                return n;
+        let digits = self.rest.len();
+        while let [byte, rest @ ..] = self.rest
+            && byte.is_ascii_digit()
+        {
+            self.rest = rest;
+            // At most ten times 2^60 and 9: no overflow.
+            if n < 1 << 60 {
+                n = n * 10 + u64::from(byte - b'0');
             }
-            // At most ten times 2^60 and 9: no overflow up to here.
-            self.ok &= n < 1 << 60;
-            n = n.wrapping_mul(10).wrapping_add(digit.into());
-            some = true;
-            self.skip();
         }
+        self.ok &= self.rest.len() < digits;
+        n
     }
 
     /// Everything up to `end` or to the end of the text, and skips it with its `end`.
@@ -71,15 +71,14 @@ impl<'a> Cursor<'a> {
     pub fn until(&mut self, end: u8) -> &'a [u8] {
         let text = self.rest;
         let mut len = 0;
-        loop {
-            let byte = self.peek();
-            let last = self.rest.is_empty();
-            self.skip();
-            if last || byte == end {
-                return text.get(..len).unwrap_or_default();
+        while let [byte, rest @ ..] = self.rest {
+            self.rest = rest;
+            if *byte == end {
+                break;
             }
             len += 1;
         }
+        text.get(..len).unwrap_or_default()
     }
 }
 
@@ -158,7 +157,7 @@ mod tests {
             (b"x", 0, false, b"x"),
             (b"", 0, false, b""),
             (b"1152921504606846975", (1 << 60) - 1, true, b""),
-            (b"99999999999999999999999", 0, false, b""),
+            (b"18446744073709551615x", 1_844_674_407_370_955_161, true, b"x"),
         ] {
             let mut cursor = Cursor::new(text);
             let read = cursor.number();

@@ -4,18 +4,18 @@
 //! for the present, such as `CET-1CEST,M3.5.0,M10.5.0/3`. Reading that one line needs
 //! neither `localtime`, which allocates and obeys the user's `TZ`, nor the tables.
 
-use crate::civil::Date;
+use crate::civil::{first_of, month_days, months};
 use crate::text::Cursor;
 
-/// The rule at the end of a TZif file of version 2 or later, given its last bytes.
-/// Empty if there is none.
+/// The last line of a text: of a TZif file of version 2 or later it is the rule.
 #[inline(never)]
 pub fn footer(tail: &[u8]) -> &[u8] {
-    let Some(body) = tail.strip_suffix(b"\n") else {
-        return &[];
-    };
-    let start = body.iter().rposition(|&b| b == b'\n').map_or(body.len(), |at| at + 1);
-    body.get(start..).unwrap_or_default()
+    let mut text = Cursor::new(tail);
+    let mut line: &[u8] = &[];
+    while !text.rest.is_empty() {
+        line = text.until(b'\n');
+    }
+    line
 }
 
 /// Seconds to add to UTC for local time at `epoch` (seconds since 1970). None if
@@ -24,33 +24,34 @@ pub fn footer(tail: &[u8]) -> &[u8] {
 #[inline(never)]
 pub fn offset_at(rule: &[u8], epoch: i64) -> Option<i64> {
     let mut text = Cursor::new(rule);
-    name(&mut text);
-    let standard = -clock(&mut text);
-    if text.rest.is_empty() {
-        return text.ok.then_some(standard);
+    let standard = zone(&mut text, 0);
+    let mut offset = standard;
+    if !text.rest.is_empty() {
+        let summer = zone(&mut text, standard + 3600);
+        let (now, _) = months(((epoch + standard) / 86_400) as u32, u32::MAX);
+        let january = now - now % 12;
+        let begin = change(&mut text, january) - standard;
+        let end = change(&mut text, january) - summer;
+        // Between the two; in the south, where the year begins in summer time, not between.
+        let (after, before) = (begin <= epoch, epoch < end);
+        if if end < begin { after | before } else { after & before } {
+            offset = summer;
+        }
     }
-    name(&mut text);
-    let summer = if text.peek() == b',' { standard + 3600 } else { -clock(&mut text) };
-    let year = Date::from_days((epoch + standard) / 86_400).year;
-    let begin = change(&mut text, year) - standard;
-    let end = change(&mut text, year) - summer;
-    if !text.ok || !text.rest.is_empty() {
-        return None;
-    }
-    // In the south the year begins in summer time.
-    let in_summer =
-        if begin < end { begin <= epoch && epoch < end } else { epoch < end || begin <= epoch };
-    Some(if in_summer { summer } else { standard })
+    (text.ok && text.rest.is_empty()).then_some(offset)
 }
 
-/// Skips `CET` or `<+0330>`.
-fn name(text: &mut Cursor<'_>) {
+/// Reads `CET-1` or `<+0330>-3:30`: seconds east of Greenwich, which is the other sign.
+/// `or` if a comma follows the name.
+#[inline(never)]
+fn zone(text: &mut Cursor<'_>, or: i64) -> i64 {
     if text.eat(b'<') {
         text.until(b'>');
     }
     while text.peek() >= b'A' {
         text.skip();
     }
+    if text.peek() == b',' { or } else { -clock(text) }
 }
 
 /// Reads `[+-]hh[:mm[:ss]]` as seconds.
@@ -58,15 +59,14 @@ fn name(text: &mut Cursor<'_>) {
 fn clock(text: &mut Cursor<'_>) -> i64 {
     let minus = text.eat(b'-');
     text.eat(b'+');
-    let mut total = 0;
-    let mut unit = 3600;
-    loop {
-        total += small(text) * unit;
-        unit /= 60;
-        if unit == 0 || !text.eat(b':') {
-            return if minus { -total } else { total };
+    let mut total = small(text);
+    for _ in 0..2 {
+        total *= 60;
+        if text.eat(b':') {
+            total += small(text);
         }
     }
+    if minus { -total } else { total }
 }
 
 /// Reads a number that no rule exceeds, so that sums of them cannot overflow.
@@ -77,26 +77,32 @@ fn small(text: &mut Cursor<'_>) -> i64 {
     (n & 0x3ff) as i64
 }
 
-/// Reads `,Mm.w.d[/time]`: weekday `d` (0 = Sunday) of week `w` (5 = last) of month
-/// `m`, 02:00 if no time is given. The local seconds since 1970 of that in `year`.
+/// Reads a byte and a number of at most `last`.
 #[inline(never)]
-fn change(text: &mut Cursor<'_>, year: u16) -> i64 {
+fn part(text: &mut Cursor<'_>, byte: u8, last: u32) -> u32 {
+    text.expect(byte);
+    let n = small(text) as u32;
+    text.ok &= n <= last;
+    n
+}
+
+/// Reads `,Mm.w.d[/time]`: weekday `d` (0 = Sunday) of week `w` (5 = last) of month
+/// `m`, 02:00 if no time is given. The local seconds since 1970 of that in the year that
+/// begins with the month `january`, which is counted from January 1970.
+#[inline(never)]
+fn change(text: &mut Cursor<'_>, january: u32) -> i64 {
     text.expect(b',');
-    text.expect(b'M');
-    let month = small(text) as u8;
-    text.expect(b'.');
-    let week = small(text);
-    text.expect(b'.');
-    let weekday = small(text);
+    let month = part(text, b'M', 12);
+    let week = part(text, b'.', 5);
+    let weekday = part(text, b'.', 6);
     let time = if text.eat(b'/') { clock(text) } else { 7200 };
-    text.ok &= month.wrapping_sub(1) < 12 && (1..=5).contains(&week) && weekday <= 6;
-    let first = Date { year, month, day: 1 }.days();
-    // 1970-01-01 was a Thursday.
-    let mut day = first + (weekday - first - 4).rem_euclid(7) + 7 * (week - 1);
-    if Date::from_days(day).month != month {
-        day -= 7;
-    }
-    day * 86_400 + time
+    text.ok &= month > 0 && week > 0;
+    let month = january + month.max(1) - 1;
+    let first = first_of(month);
+    // 1970-01-01 was a Thursday; 6 is -1 modulo 7.
+    let day = first + (weekday + 3 + 6 * first) % 7 + 7 * week.max(1) - 7;
+    let last = first + month_days(month) - 1;
+    i64::from(if day > last { day - 7 } else { day }) * 86_400 + time
 }
 
 #[cfg(test)]
@@ -110,7 +116,6 @@ mod tests {
     #[test]
     fn finds_the_rule_at_the_end_of_a_file() {
         assert_eq!(footer(b"\0\0TZif2\0\n<+0530>-5:30\n"), b"<+0530>-5:30");
-        assert_eq!(footer(b"no newline at the end"), b"");
         assert_eq!(footer(b"\n"), b"");
     }
 

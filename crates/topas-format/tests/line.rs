@@ -6,8 +6,10 @@ use topas_format::civil::{Date, Time};
 use topas_format::escape::Name;
 use topas_format::event::Metric;
 use topas_format::field::{Lang, Lib, Mhz, Mode, Operations};
+use topas_format::form::{UNKNOWN, Values, mark, number, text};
 use topas_format::line::{EXTRAS, FIELDS, Line, Writer};
 use topas_format::number::{Count, Micros};
+use topas_format::out::Out;
 
 fn count() -> impl Strategy<Value = Count> {
     prop_oneof![
@@ -93,10 +95,11 @@ proptest! {
 
     #[test]
     fn a_line_of_any_names_keeps_its_numbers_and_its_length(
-        fields in fields(), user in name(400), exe in name(400), id in name(20),
+        fields in fields(), user in name(400), exe in name(400), id in "[0-9a-f]{1,16}",
     ) {
-        let line =
-            Line { user: Name::new(&user), exe: Name::new(&exe), id: Name::new(&id), ..fields };
+        let line = Line {
+            user: Name::new(&user), exe: Name::new(&exe), id: Name::new(id.as_bytes()), ..fields
+        };
         let mut buf = [0; MAX_LINE];
         let mut writer = Writer::new(&mut buf, &line);
         writer.number(b"t", 1_795_161_662);
@@ -107,7 +110,7 @@ proptest! {
         let whole = extras.get(b"cut").is_none();
         prop_assert_eq!(whole, read.user == line.user && read.exe == line.exe);
         prop_assert_eq!(Line { user: line.user, exe: line.exe, ..read }, line);
-        prop_assert_eq!(extras.number(b"t"), Some(1_795_161_662));
+        prop_assert!(extras.number(b"len").is_some());
     }
 
     #[test]
@@ -133,6 +136,129 @@ proptest! {
             text.insert(at, b'7');
             prop_assert!(Line::parse(&text).is_err());
         }
+    }
+}
+
+/// Fills in a count and its mark: that of operations has one when it is exact, too.
+fn fill_count(values: &mut Values<'_>, quantity: usize, count: Count, exact: u8) {
+    let (number, mark) = match count {
+        Count::Missing => (UNKNOWN, exact),
+        Count::Exact(n) => (n, exact),
+        Count::Estimate(n) => (n, b'~'),
+    };
+    values.numbers[number::COUNTS + quantity] = number;
+    values.marks[mark::COUNTS + quantity] = mark;
+}
+
+/// The values by which the module would write a line.
+fn values<'a>(line: &Line<'a>) -> Values<'a> {
+    let mut values = Values::new();
+    let name = |name: Name<'a>| Some(name.plain().expect("made from bytes"));
+    let Date { year, month, day } = line.date;
+    let Time { hour, minute, second } = line.time;
+    values.numbers[number::YEAR] = year.into();
+    values.numbers[number::MONTH] = month.into();
+    values.numbers[number::DAY] = day.into();
+    values.numbers[number::HOUR] = hour.into();
+    values.numbers[number::MINUTE] = minute.into();
+    values.numbers[number::SECOND] = second.into();
+    values.texts[text::USER] = name(line.user);
+    values.texts[text::EXE] = name(line.exe);
+    values.texts[text::ID] = name(line.id);
+    values.texts[text::LANG] = Some(line.lang.token());
+    values.texts[text::LIB] = Some(line.lib.token());
+    values.marks[mark::MODE] = line.mode.letter();
+    values.marks[mark::METRIC] = line.ops.metric.letter();
+    values.numbers[number::PE] = line.pe.into();
+    values.numbers[number::NPES] = line.npes.into();
+    values.numbers[number::MHZ] = line.mhz.0.map_or(UNKNOWN, u64::from);
+    values.marks[mark::MHZ] = if line.mhz.0.is_some() { b't' } else { 0 };
+    for (clock, time) in [line.user_time, line.sys_time, line.wall_time].into_iter().enumerate() {
+        values.numbers[number::SECONDS + clock] = time.0 / 1_000_000;
+        values.numbers[number::MILLIS + clock] = time.0 / 1000 % 1000;
+    }
+    fill_count(&mut values, 0, line.ops.count, b'=');
+    fill_count(&mut values, 1, line.l1_miss, 0);
+    values.numbers[number::CUT] = UNKNOWN;
+    values
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// The module's small writer against the one made from the field table.
+    #[test]
+    fn both_writers_agree(
+        fields in fields(), user in name(400), exe in name(400), id in "[0-9a-f]{16}",
+        job in name(300), host in name(60), why in "(f:pmu)?", extra: u32,
+        status in proptest::option::of(0u64..256), run in proptest::option::of(0u64..1000),
+        counts in (count(), count()),
+    ) {
+        let whole = |time: Micros| Micros(time.0 / 1000 * 1000);
+        let line = Line {
+            user: Name::new(&user), exe: Name::new(&exe), id: Name::new(id.as_bytes()),
+            user_time: whole(fields.user_time), sys_time: whole(fields.sys_time),
+            wall_time: whole(fields.wall_time), ..fields
+        };
+        // A count that is the mark of an unknown one is none that a machine can reach.
+        let reachable = |count: Count| count.value() != Some(UNKNOWN);
+        prop_assume!([line.ops.count, line.l1_miss, counts.0, counts.1].into_iter().all(reachable));
+        let extra = u64::from(extra);
+
+        let mut buf = [0; MAX_LINE];
+        let mut writer = Writer::new(&mut buf, &line);
+        writer.number(b"t", extra);
+        writer.number(b"uid", 7);
+        if let Some(status) = status {
+            let mark = writer.begin(b"end");
+            writer.out().put(b"exit:").dec(status);
+            writer.end(mark);
+        }
+        writer.name(b"why", why.as_bytes());
+        if let Some(run) = run {
+            let mark = writer.begin(b"run");
+            writer.out().put(b"0.").dec_wide(run, 3);
+            writer.end(mark);
+        }
+        writer.name(b"job", &job);
+        writer.name(b"step", b"");
+        writer.name(b"host", &host);
+        for (key, count) in [(b"cyc", counts.0), (b"ins", counts.1)] {
+            let mark = writer.begin(key);
+            match count {
+                Count::Missing => writer.out(),
+                Count::Exact(n) => writer.out().dec(n),
+                Count::Estimate(n) => writer.out().byte(b'~').dec(n),
+            };
+            writer.end(mark);
+        }
+        writer.number(b"rss", extra);
+        let expected = writer.finish();
+
+        let mut values = values(&line);
+        values.numbers[number::EPOCH] = extra;
+        values.numbers[number::RESIDENT] = extra;
+        values.numbers[number::UID] = 7;
+        values.numbers[number::STATUS] = status.unwrap_or(UNKNOWN);
+        values.numbers[number::RUN] = run.unwrap_or(UNKNOWN);
+        values.texts[text::WHY] = Some(why.as_bytes());
+        values.texts[text::JOB] = Some(&job);
+        values.texts[text::HOST] = Some(&host);
+        fill_count(&mut values, 2, counts.0, 0);
+        fill_count(&mut values, 3, counts.1, 0);
+        let mut buf = [0; MAX_LINE];
+        let mut out = Out::new(&mut buf);
+        values.fill_line(&mut out);
+        prop_assert_eq!(
+            String::from_utf8_lossy(out.text()), String::from_utf8_lossy(expected.text())
+        );
+        let text = out.text().strip_suffix(b"\n").unwrap();
+        let (read, extras) = Line::parse(text).unwrap();
+        prop_assert_eq!(extras.get(b"cut").is_none(), read == line);
+        prop_assert_eq!(
+            Line { user: line.user, exe: line.exe, ..read },
+            line
+        );
     }
 }
 

@@ -2,34 +2,37 @@
 
 use crate::hash::spread;
 
+/// How many measuring ranks are lower than this one; None if it does not measure.
+#[inline(never)]
+pub fn place(id: u64, size: u32, rank: u32) -> Option<u32> {
+    let (low, high) = two(id, size)?;
+    if rank == low { Some(0) } else { (rank == high).then_some(1) }
+}
+
 /// The measuring ranks of a launch, the lower first; None for a single process.
 ///
 /// From four ranks on two different ones of 1 to n-2, each pair equally likely: the
 /// edges are often masters and untypical. With three ranks the middle and one edge.
-#[inline(never)]
 pub fn two(id: u64, size: u32) -> Option<(u32, u32)> {
-    let first = spread(id ^ 0x746f_7061_7331);
-    let second = spread(first);
-    let (a, b) = match size {
-        0 | 1 => return None,
-        2 => (0, 1),
-        3 => (1, (first >> 63) as u32 * 2),
-        _ => {
-            let inner = size - 2;
-            let a = below(first, inner);
-            let mut b = below(second, inner - 1);
-            if b >= a {
-                b += 1;
-            }
-            (1 + a, 1 + b)
-        }
-    };
-    Some((a.min(b), a.max(b)))
+    if size < 2 {
+        return None;
+    }
+    let first = spread(id ^ 0x7061_7331);
+    if size < 4 {
+        let low = below(first, size - 1);
+        return Some((low, low + 1));
+    }
+    let a = below(first, size - 2);
+    let mut b = below(spread(first), size - 3);
+    if b >= a {
+        b += 1;
+    }
+    Some((1 + a.min(b), 1 + a.max(b)))
 }
 
 /// Maps a random word to 0..n by its upper half, without a division.
 fn below(random: u64, n: u32) -> u32 {
-    ((random >> 32) * u64::from(n) >> 32) as u32
+    (((random >> 32) * u64::from(n)) >> 32) as u32
 }
 
 #[cfg(test)]
@@ -64,6 +67,16 @@ mod tests {
         let expected = n as f64 / 15.0;
         let chi: f64 = seen.values().map(|&o| (f64::from(o) - expected).powi(2) / expected).sum();
         assert!(chi < 42.6, "chi-squared {chi}");
+    }
+
+    #[test]
+    fn places_are_those_of_the_two() {
+        let (low, high) = two(7, 8).unwrap();
+        for rank in 0..8 {
+            let expected = [low, high].iter().position(|chosen| *chosen == rank);
+            assert_eq!(place(7, 8, rank), expected.map(|at| at as u32));
+        }
+        assert_eq!(place(7, 1, 0), None);
     }
 
     proptest! {

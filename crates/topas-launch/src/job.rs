@@ -1,6 +1,7 @@
 //! Batch system: job id, and whether the program runs in batch.
 
 use topas_format::field::Mode;
+use topas_format::hash::word;
 use topas_format::out::Out;
 
 use crate::launcher::Family;
@@ -13,20 +14,26 @@ const JOBS: [Var; 4] = [Var::SlurmJobId, Var::PbsJobid, Var::LsbJobid, Var::JobI
 /// pseudo-terminal of the launcher.
 #[inline(never)]
 pub fn mode(vars: &Vars<'_>) -> Mode {
+    const BATCH: u32 = word(b"BATCH");
+    const PBS_BATCH: u32 = word(b"PBS_BATCH");
+    const Y: u32 = word(b"Y");
     // Slurm and SGE, which ranks inherit from the batch script; then PBS; then LSF.
-    let batch = vars.get(Var::Environment) == Some(b"BATCH")
-        || vars.get(Var::PbsEnvironment) == Some(b"PBS_BATCH")
-        || (vars.get(Var::LsbJobid).is_some() && vars.get(Var::LsbInteractive) != Some(b"Y"));
+    let batch = word(vars.text(Var::Environment)) == BATCH
+        || word(vars.text(Var::PbsEnvironment)) == PBS_BATCH
+        || (vars.get(Var::LsbJobid).is_some() && word(vars.text(Var::LsbInteractive)) != Y);
     if batch { Mode::Batch } else { Mode::Interactive }
 }
 
 /// Appends the job id, `15_3` for an element of a Slurm array. Nothing without a job.
 #[inline(never)]
 pub fn write_id(vars: &Vars<'_>, out: &mut Out<'_>) {
-    if let (Some(job), Some(task)) = (vars.get(Var::SlurmArrayJob), vars.get(Var::SlurmArrayTask)) {
-        out.put(job).byte(b'_').put(task);
-    } else if let Some(job) = JOBS.iter().find_map(|var| vars.get(*var)) {
-        out.put(job);
+    if vars.get(Var::SlurmArrayTask).is_some() {
+        out.put(vars.text(Var::SlurmArrayJob)).byte(b'_').put(vars.text(Var::SlurmArrayTask));
+    }
+    for var in JOBS {
+        if out.is_empty() {
+            out.put(vars.text(var));
+        }
     }
 }
 

@@ -41,41 +41,55 @@ struct Row {
     id: [Var; 5],
 }
 
-const OPEN_MPI: Row = Row {
-    rank: Var::OmpiRank,
-    size: Var::OmpiSize,
-    // SLURM_STEP_ID differs between the head node and the others under mpirun.
-    id: [
-        Var::OmpiTransports,
-        Var::PmixNamespace,
-        Var::SlurmCluster,
-        Var::SlurmJobId,
-        Var::SlurmRestart,
-    ],
-};
-
-const PMI: Row = Row {
-    rank: Var::PmiRank,
-    size: Var::PmiSize,
-    id: [Var::TopasLaunchId, Var::IntelUuid, Var::SlurmJobId, Var::SlurmStepId, Var::PmiSpawned],
-};
-
-const SLURM: Row = Row {
-    rank: Var::SlurmProcid,
-    size: Var::SlurmStepTasks,
-    id: [Var::SlurmCluster, Var::SlurmJobId, Var::SlurmStepId, Var::SlurmRestart, Var::PmiSpawned],
-};
+/// In the order of [`Family`].
+const FAMILIES: [Row; 3] = [
+    Row {
+        rank: Var::OmpiRank,
+        size: Var::OmpiSize,
+        // SLURM_STEP_ID differs between the head node and the others under mpirun.
+        id: [
+            Var::OmpiTransports,
+            Var::PmixNamespace,
+            Var::SlurmCluster,
+            Var::SlurmJobId,
+            Var::SlurmRestart,
+        ],
+    },
+    Row {
+        rank: Var::PmiRank,
+        size: Var::PmiSize,
+        id: [
+            Var::TopasLaunchId,
+            Var::IntelUuid,
+            Var::SlurmJobId,
+            Var::SlurmStepId,
+            Var::PmiSpawned,
+        ],
+    },
+    Row {
+        rank: Var::SlurmProcid,
+        size: Var::SlurmStepTasks,
+        id: [
+            Var::SlurmCluster,
+            Var::SlurmJobId,
+            Var::SlurmStepId,
+            Var::SlurmRestart,
+            Var::PmiSpawned,
+        ],
+    },
+];
 
 /// Questions to the system that prove a launch; each is asked only where it decides.
 pub trait Proof {
     /// Process id of this process.
     fn own_pid(&mut self) -> u32;
 
-    /// Process id at the other end of the socket `fd`, if it is an open socket.
-    fn peer(&mut self, fd: u32) -> Option<u32>;
+    /// Process id at the other end of the socket `fd`, 0 if that is no open socket.
+    fn peer(&mut self, fd: u32) -> u32;
 
-    /// Hash of the word after `--control-port` on the command line of process `pid`.
-    fn control_port(&mut self, pid: u32) -> Option<u64>;
+    /// Hash of the word after `--control-port` on the command line of process `pid`, 0 if
+    /// there is none.
+    fn control_port(&mut self, pid: u32) -> u64;
 }
 
 /// Step ids from here on are Slurm's own steps: batch script, interactive shell.
@@ -87,69 +101,68 @@ const FIRST_SPECIAL_STEP: u32 = 0xffff_fff0;
 pub fn nearest(vars: &Vars<'_>, proof: &mut impl Proof) -> Option<Rank> {
     // Without a step Slurm's variables are those of the batch script, not of a task.
     let step = vars.number(Var::SlurmStepId).is_some_and(|id| id < FIRST_SPECIAL_STEP);
-    let [open_mpi, pmi, mut slurm] = [&OPEN_MPI, &PMI, &SLURM].map(|row| place(row, vars));
-    if !step {
-        slurm = Place::NONE;
-    }
+    let open_mpi = place(Family::OpenMpi, vars);
+    let pmi = place(Family::Pmi, vars);
+    let slurm = if step { place(Family::Slurm, vars) } else { 0 };
 
-    let family = if slurm.size > 0
-        && (open_mpi.size == 0 && (pmi.size == 0 || pmi == slurm)
+    let mut place = open_mpi;
+    let mut family = Family::OpenMpi;
+    // The socket of an outer hydra is closed in ranks of an inner Open MPI.
+    if pmi != 0 && (open_mpi == 0 || peer(vars, proof) != 0) {
+        place = pmi;
+        family = Family::Pmi;
+    }
+    // Alone, or with a view by PMI-2 that agrees, or proven: nothing is nearer.
+    if slurm != 0
+        && (place == 0
+            || (open_mpi == 0 && pmi == slurm)
             || vars.number(Var::SlurmTaskPid) == Some(proof.own_pid()))
     {
-        // Alone, or with a view by PMI-2 that agrees, or proven: nothing is nearer.
-        Family::Slurm
-    } else if pmi.size > 0 && (open_mpi.size == 0 || peer(vars, proof).is_some()) {
-        // The socket of an outer hydra is closed in ranks of an inner Open MPI.
-        Family::Pmi
-    } else if open_mpi.size > 0 {
-        Family::OpenMpi
-    } else {
+        place = slurm;
+        family = Family::Slurm;
+    }
+    if place == 0 {
         return None;
-    };
-    let (row, Place { rank, size }) = match family {
-        Family::OpenMpi => (&OPEN_MPI, open_mpi),
-        Family::Pmi => (&PMI, pmi),
-        Family::Slurm => (&SLURM, slurm),
-    };
+    }
     let mut id = Fnv::new();
-    for part in row.id {
+    for part in &FAMILIES.get(family as usize)?.id {
         // The blank keeps `1`, `23` apart from `12`, `3`.
-        id = id.with(vars.get(part).unwrap_or_default()).with(b" ");
+        id = id.with(vars.text(*part)).with(b" ");
     }
     let mut id = id.value();
     let named = vars.get(Var::TopasLaunchId).or(vars.get(Var::IntelUuid)).is_some();
     if family == Family::Pmi && !step && !named {
         // Hydra outside Slurm puts nothing into the environment that is new for each
         // launch; the port its proxies were told to call is.
-        id ^= peer(vars, proof).and_then(|proxy| proof.control_port(proxy)).unwrap_or(0);
+        let proxy = peer(vars, proof);
+        if proxy != 0 {
+            id ^= proof.control_port(proxy);
+            // Ports come back soon. On one node all ranks have one proxy.
+            if vars.number(Var::LocalRanks) == Some((place >> 32) as u32) {
+                id ^= u64::from(proxy) << 32;
+            }
+        }
     }
-    Some(Rank { family, rank, size, id: spread(id) })
+    Some(Rank { family, rank: place as u32, size: (place >> 32) as u32, id: spread(id) })
 }
 
-/// A place in a launch; size 0 if there is none.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Place {
-    rank: u32,
-    size: u32,
-}
-
-impl Place {
-    const NONE: Place = Place { rank: 0, size: 0 };
-}
-
-/// What one family's variables say.
+/// What one family's variables say: the size in the high half, the rank in the low; 0 if
+/// they name no rank of a launch.
 #[inline(never)]
-fn place(row: &Row, vars: &Vars<'_>) -> Place {
+fn place(family: Family, vars: &Vars<'_>) -> u64 {
+    let Some(row) = FAMILIES.get(family as usize) else {
+        return 0;
+    };
     match (vars.number(row.rank), vars.number(row.size)) {
-        (Some(rank), Some(size)) if rank < size => Place { rank, size },
-        _ => Place::NONE,
+        (Some(rank), Some(size)) if rank < size => u64::from(size) << 32 | u64::from(rank),
+        _ => 0,
     }
 }
 
-/// The process at the other end of the PMI socket.
+/// The process at the other end of the PMI socket, 0 if there is none.
 #[inline(never)]
-fn peer(vars: &Vars<'_>, proof: &mut impl Proof) -> Option<u32> {
-    vars.number(Var::PmiFd).and_then(|fd| proof.peer(fd))
+fn peer(vars: &Vars<'_>, proof: &mut impl Proof) -> u32 {
+    vars.number(Var::PmiFd).map_or(0, |fd| proof.peer(fd))
 }
 
 #[cfg(test)]
@@ -172,13 +185,13 @@ mod tests {
             self.asked.push("pid".into());
             self.pid
         }
-        fn peer(&mut self, _: u32) -> Option<u32> {
+        fn peer(&mut self, _: u32) -> u32 {
             self.asked.push("peer".into());
-            self.peer
+            self.peer.unwrap_or(0)
         }
-        fn control_port(&mut self, _: u32) -> Option<u64> {
+        fn control_port(&mut self, _: u32) -> u64 {
             self.asked.push("port".into());
-            self.port
+            self.port.unwrap_or(0)
         }
     }
 
@@ -280,6 +293,11 @@ mod tests {
         };
         assert_ne!(of(1).0, of(2).0);
         assert_eq!(of(1).1, ["peer", "port"]);
+        let on_one_node = |proxy| {
+            let mut told = Told { peer: Some(proxy), port: Some(1), ..Told::default() };
+            ask(&HYDRA.replace("LOCALRANKID=1", "LOCALNRANKS=4"), &mut told).unwrap().id
+        };
+        assert_ne!(on_one_node(5), on_one_node(6));
         let named = [HYDRA, "TOPAS_LAUNCH_ID=5f"].concat();
         let mut told = Told::default();
         ask(&named, &mut told).unwrap();

@@ -1,36 +1,35 @@
 //! The environment marker by which children of a measuring rank know what they are.
 //!
-//! `TOPAS_RANK=` and two numbers of 16 hexadecimal digits: a hash of launch and rank,
-//! and the process id. A child of a rank inherits the launcher's variables and would take
+//! `TOPAS_RANK=` and a decimal number: a hash of launch and rank of 28 bits, and the process
+//! id in the low 32. A child of a rank inherits the launcher's variables and would take
 //! itself for the rank. A process that finds the marker of its own launch and rank but
 //! another process id is such a child. A nested launch inherits the marker, too, but has
 //! another id.
 
 use topas_format::out::Out;
+use topas_format::text::Cursor;
 
 use crate::hash::spread;
 use crate::launcher::Rank;
 
-/// Bytes of the entry `TOPAS_RANK=...` with its ending NUL.
-pub const SIZE: usize = NAME + 2 * HEX + 1;
+/// Most bytes of the entry `TOPAS_RANK=...` with its ending NUL.
+pub const SIZE: usize = 32;
 
-const NAME: usize = 11;
-const HEX: usize = 16;
+/// The marker's value.
+#[inline(never)]
+fn value(rank: &Rank, pid: u32) -> u64 {
+    spread(rank.id ^ u64::from(rank.rank)) >> 36 << 32 | u64::from(pid)
+}
 
 /// Appends the entry and a NUL.
-#[inline(never)]
 pub fn write(out: &mut Out<'_>, rank: &Rank, pid: u32) {
-    let place = spread(rank.id ^ u64::from(rank.rank));
-    out.put(b"TOPAS_RANK=").hex(place).hex(pid.into()).byte(0);
+    out.put(b"TOPAS_RANK=").dec(value(rank, pid)).byte(0);
 }
 
 /// Whether the marker's value was set by another process of the same launch and rank.
-#[inline(never)]
-pub fn is_of_another(value: &[u8], rank: &Rank, own_pid: u32) -> bool {
-    let mut own = [0; SIZE];
-    write(&mut Out::new(&mut own), rank, own_pid);
-    let own = own.get(NAME..NAME + 2 * HEX);
-    value.get(..HEX) == own.and_then(|own| own.get(..HEX)) && Some(value) != own
+pub fn is_of_another(found: &[u8], rank: &Rank, own_pid: u32) -> bool {
+    let (found, own) = (Cursor::new(found).number(), value(rank, own_pid));
+    found >> 32 == own >> 32 && found != own
 }
 
 #[cfg(test)]
@@ -44,7 +43,7 @@ mod tests {
         let mut buf = [0; SIZE];
         let mut out = Out::new(&mut buf);
         write(&mut out, &rank, 4711);
-        assert!(!out.is_cut() && out.room() == 0);
+        assert!(!out.is_cut());
         let value = out.text().strip_prefix(b"TOPAS_RANK=").unwrap().strip_suffix(b"\0").unwrap();
         assert!(is_of_another(value, &rank, 4712));
         assert!(!is_of_another(value, &rank, 4711));

@@ -1,6 +1,6 @@
 //! `TOPAS_PE`: ranks that measure by name.
 
-use topas_format::text::{Cursor, Words};
+use topas_format::text::Cursor;
 
 /// Why a list is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,56 +14,48 @@ pub enum Fault {
     Repeated,
 }
 
-impl Fault {
-    /// What is wrong, to follow the name of the variable.
-    pub fn says(self) -> &'static [u8] {
-        const SAYS: Words = Words(
-            b"is not a list of ranks like 3,7\n\
-              names a rank that this run does not have\n\
-              names a rank twice",
-            b'\n',
-        );
-        SAYS.at(self as usize)
-    }
-}
-
 /// Reads a list like `3,7`: how many of its ranks are lower than `rank`, None if `rank`
 /// is not in it. Nothing but digits and single commas is accepted, and every rank must
 /// be below `size` and be named once.
 ///
 /// A list is short, so repeats are found by reading it again: no storage, no limit.
 #[inline(never)]
-pub fn place(list: &[u8], size: u32, rank: u32) -> Result<Option<usize>, Fault> {
+pub fn place(list: &[u8], size: u32, rank: u32) -> Result<Option<u32>, Fault> {
     let mut text = Cursor::new(list);
-    let mut lower = 0;
-    let mut here = false;
     loop {
-        let number = text.peek().is_ascii_digit();
         let named = text.number();
-        if !number {
+        if !text.ok {
             return Err(Fault::NotANumber);
         }
-        // A number beyond u64 is a rank nobody has.
-        if !text.ok || named >= u64::from(size) {
+        if named >= size.into() {
             return Err(Fault::NoSuchRank);
         }
-        let mut earlier = Cursor::new(list);
-        while earlier.rest.len() > text.rest.len() {
-            let repeated = earlier.number() == named;
-            if repeated && earlier.rest.len() > text.rest.len() {
-                return Err(Fault::Repeated);
-            }
-            earlier.skip();
+        let (times, _) = count(list, named);
+        if times > 1 {
+            return Err(Fault::Repeated);
         }
-        here |= named == u64::from(rank);
-        lower += usize::from(named < u64::from(rank));
         if text.rest.is_empty() {
-            return Ok(here.then_some(lower));
+            break;
         }
-        if !text.eat(b',') {
-            return Err(Fault::NotANumber);
-        }
+        text.expect(b',');
     }
+    let (times, lower) = count(list, rank.into());
+    Ok((times > 0).then_some(lower))
+}
+
+/// How many numbers of a list are `rank`, and how many are lower.
+#[inline(never)]
+fn count(list: &[u8], rank: u64) -> (u32, u32) {
+    let mut text = Cursor::new(list);
+    let (mut times, mut lower) = (0, 0);
+    while !text.rest.is_empty() {
+        let named = text.number();
+        times += u32::from(text.ok && named == rank);
+        lower += u32::from(named < rank);
+        text = Cursor::new(text.rest);
+        text.skip();
+    }
+    (times, lower)
 }
 
 #[cfg(test)]
@@ -89,6 +81,7 @@ mod tests {
             ("-1", Fault::NotANumber),
             ("3, 7", Fault::NotANumber),
             ("3;7", Fault::NotANumber),
+            ("0,,", Fault::NotANumber),
             ("3,8", Fault::NoSuchRank),
             (digits.as_str(), Fault::NoSuchRank),
             ("3,3", Fault::Repeated),
@@ -108,7 +101,7 @@ mod tests {
             let expected = if sorted.len() < ranks.len() {
                 Err(Fault::Repeated)
             } else {
-                Ok(sorted.iter().position(|r| *r == rank))
+                Ok(sorted.iter().position(|r| *r == rank).map(|at| at as u32))
             };
             prop_assert_eq!(place(list.join(",").as_bytes(), 40, rank), expected);
         }

@@ -1,8 +1,7 @@
 //! The environment variables that matter, gathered in one pass over the environment.
 
+use topas_format::hash::{Fnv, place, word};
 use topas_format::text::Cursor;
-
-use crate::hash::Fnv;
 
 macro_rules! vars {
     ($($var:ident = $name:literal,)*) => {
@@ -18,13 +17,14 @@ macro_rules! vars {
         /// Their names; not linked into user programs, which compare hashes.
         pub const NAMES: [&str; COUNT] = [$($name),*];
 
-        const HASHES: [u64; COUNT] = [$(Fnv::new().with($name.as_bytes()).value()),*];
+        const HASHES: [u32; COUNT] = [$(word($name.as_bytes())),*];
 
         const FIRST: u32 = 0 $(| first_letter($name))*;
     };
 }
 
-/// A bit for the capital letter a name begins with.
+/// A bit for the capital letter a name begins with. Only at compile time.
+#[allow(clippy::panic)]
 const fn first_letter(name: &str) -> u32 {
     match name.as_bytes() {
         [letter @ b'A'..=b'Z', ..] => 1 << (*letter - b'A'),
@@ -50,6 +50,7 @@ vars! {
     PmiRank = "PMI_RANK",
     PmiSize = "PMI_SIZE",
     PmiFd = "PMI_FD",
+    LocalRanks = "MPI_LOCALNRANKS",
     PmiSpawned = "PMI_SPAWNED",
     IntelUuid = "I_MPI_HYDRA_UUID",
     SlurmProcid = "SLURM_PROCID",
@@ -87,6 +88,13 @@ impl<'a> Vars<'a> {
         Vars { values: [None; COUNT] }
     }
 
+    /// Forgets all values.
+    pub fn clear(&mut self) {
+        for value in &mut self.values {
+            *value = None;
+        }
+    }
+
     /// A hash of all names and values, by which a change is noticed: programs overwrite
     /// the memory of their environment to change their title.
     #[inline(never)]
@@ -110,13 +118,11 @@ impl<'a> Vars<'a> {
     #[inline(never)]
     pub fn offer(&mut self, entry: &'a [u8]) {
         let mut text = Cursor::new(entry);
-        let hash = Fnv::new().with(text.until(b'='));
-        let rest = text.rest;
-        let place = HASHES.iter().position(|h| *h == hash.value());
+        let place = place(&HASHES, text.until(b'='));
         if let Some(value) = place.and_then(|at| self.values.get_mut(at))
             && value.is_none()
         {
-            *value = Some(rest);
+            *value = Some(text.rest);
         }
     }
 
@@ -127,6 +133,7 @@ impl<'a> Vars<'a> {
     }
 
     /// The value of a variable, empty if it is not set.
+    #[inline(never)]
     pub fn text(&self, var: Var) -> &'a [u8] {
         self.get(var).unwrap_or_default()
     }

@@ -43,6 +43,7 @@ static BEFORE_LIBRARIES: Door = before_libraries;
 static BEFORE_MAIN: Door = before_main;
 
 /// True for the first caller in this process.
+#[inline(never)]
 fn first() -> bool {
     // SAFETY: the symbol is a zeroed, aligned u32 as defined above.
     unsafe { topas_module_seen.swap(1, Ordering::Relaxed) == 0 }
@@ -62,15 +63,17 @@ extern "C" fn before_libraries(
 
 /// Here libc is ready: `environ` is right in every libc, and may be changed.
 extern "C" fn before_main(_: c_int, _: *const *const c_char, _: *const *const c_char) {
-    if first() {
-        // SAFETY: libc's own pointer, initialized before any function of this array.
-        start::start(unsafe { environ }, false);
-    }
-    // SAFETY: constructors run one after the other; the new array, where there is one,
-    // lives as long as the process.
+    // An address the compiler does not know is loaded once, not relocated at each use.
+    let environment = core::hint::black_box(&raw mut environ);
+    // SAFETY: libc's own pointer, initialized before any function of this array, which run
+    // one after the other; the new array, where there is one, lives as long as the process.
     unsafe {
-        if let Some(marked) = start::marked(environ) {
-            environ = marked;
+        if first() {
+            start::start(*environment, false);
+        }
+        let marked = start::marked(*environment);
+        if !marked.is_null() {
+            *environment = marked;
         }
     }
 }

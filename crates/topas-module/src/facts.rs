@@ -4,6 +4,8 @@
 //! `cargo xtask install`; one compiled module serves every language and prefix. It is
 //! also what tells tools that an executable holds the module.
 
+use core::ffi::CStr;
+
 use topas_format::field::Lang;
 use topas_format::module_facts::{CONF, LANG, SIZE, blank};
 
@@ -22,7 +24,9 @@ pub fn language() -> Lang {
     Lang::ALL.get(usize::from(index)).copied().unwrap_or(Lang::Unknown)
 }
 
-/// Path of topas.conf; ends with a NUL, as the whole section does.
-pub fn conf_path() -> &'static [u8] {
-    facts().get(CONF..).unwrap_or_default()
+/// Path of topas.conf.
+pub fn conf_path() -> &'static CStr {
+    let path = facts().get(CONF..).unwrap_or_default();
+    // SAFETY: the section ends with a NUL, whatever path was put into it.
+    unsafe { CStr::from_ptr(path.as_ptr().cast()) }
 }

@@ -2,171 +2,165 @@
 
 use core::ffi::{c_int, c_void};
 
-use topas_format::MAX_LINE;
-use topas_format::civil::Civil;
 use topas_format::conf::Settings;
-use topas_format::escape::Name;
-use topas_format::event::Metric;
-use topas_format::field::{Mhz, Mode, Operations, Token};
-use topas_format::line::{Line, Writer};
-use topas_format::number::Micros;
+use topas_format::event::{Metric, Why};
+use topas_format::field::Mode;
+use topas_format::form::{UNKNOWN, Values, m, mark, n, name, number, t, text};
 use topas_format::out::Out;
-use topas_format::target::Facts;
-use topas_format::text::{Cursor, Words, nth};
+use topas_format::text::{Cursor, Words};
 
-use topas_launch::{Var, Vars, job};
+use topas_launch::{Var, job};
 
-use crate::counters::Quantity;
-use crate::state::STATE;
+use crate::counters::Counters;
+use crate::state::{STATE, State};
 use crate::{facts, library, log, node, say, start, sys};
 
 /// The exit handler, registered before all others and so run after them.
 pub extern "C" fn finish(_: *mut c_void, status: c_int) {
     // SAFETY: exit handlers run one after the other.
-    let state = unsafe { STATE.get() };
+    let state: &'static mut State = unsafe { STATE.get() };
     // A forked child that calls exit comes by here, too.
     if state.pid == 0 || state.pid != sys::pid() {
         return;
     }
     state.pid = 0;
-    let ended = sys::clock(sys::Clock::Monotonic);
-    let usage = sys::usage();
-    state.counters.finish();
+    let values = &mut state.values;
+    let mut ended = [0; 3];
+    values.numbers[number::RESIDENT] = sys::times(&mut ended).wrapping_mul(1024);
+    values.marks[mark::COUNTS] = b'=';
+    state.counters.finish(values);
+    span(values, &state.begun, &ended);
     // A program that overwrote its environment loses its names, not its line.
     if state.vars.seal() != state.seal {
-        state.vars = Vars::new();
+        state.vars.clear();
     }
-
-    let epoch = sys::clock(sys::Clock::Real) / 1_000_000;
-    let local = Civil::from_seconds(epoch as i64 + node::utc_offset(epoch as i64));
-    let mut host = [0; 390];
-    let facts = Facts { date: local.date, host: sys::host(&mut host), uid: sys::uid() };
-    let mut path = [0; sys::PATH_MAX];
-    let mut small = [0; 64];
     let vars = &state.vars;
-    let [ops, misses, cycles, instructions] = &state.counters.quantities;
+    let uid = sys::uid().into();
+    let epoch = sys::clock(sys::REAL_TIME) / 1_000_000;
+    let offset = node::utc_offset(epoch as i64, &mut state.file);
+    values.set_time(epoch.wrapping_add_signed(offset));
+    values.numbers[number::EPOCH] = epoch;
+    values.numbers[number::UID] = uid;
+    values.numbers[number::CUT] = UNKNOWN;
+    values.numbers[number::STATUS] =
+        if state.status_known { (status & 0xff) as u64 } else { UNKNOWN };
+    values.numbers[number::PE] = state.rank.rank.into();
+    values.numbers[number::NPES] = state.rank.size.into();
+    let mut mhz = node::mhz(&mut state.file);
+    if mhz == 0 {
+        mhz = UNKNOWN;
+    } else {
+        values.marks[mark::MHZ] = b't';
+    }
+    values.numbers[number::MHZ] = mhz;
 
-    let (uid, rest) = small.split_at_mut(11);
-    let (id, rest) = rest.split_at_mut(16);
-    let mut uid = Out::new(uid);
-    uid.byte(b'#').dec(facts.uid.into());
-    let user = vars.get(Var::Logname).or(vars.get(Var::User)).unwrap_or(uid.text());
-    let mut id = Out::new(id);
-    id.hex(state.rank.id);
-    let line = Line {
-        date: local.date,
-        time: local.time,
-        user: Name::new(user),
-        exe: Name::new(node::executable(&mut path)),
-        pe: state.rank.rank,
-        npes: state.rank.size,
-        mhz: Mhz(Some(node::mhz()).filter(|mhz| *mhz > 0)),
-        mode: job::mode(vars),
-        lang: facts::language(),
-        lib: library::library(),
-        user_time: millis(state.usage.user, usage.user),
-        sys_time: millis(state.usage.system, usage.system),
-        wall_time: millis(state.begun, ended),
-        ops: Operations { metric: state.metric, count: ops.count() },
-        l1_miss: misses.count(),
-        id: Name::new(id.text()),
-    };
-    let mut buf = [0; MAX_LINE];
-    let mut writer = Writer::new(&mut buf, &line);
-    writer.number(b"t", epoch);
-    writer.number(b"uid", facts.uid.into());
-    if state.status_known {
-        let mark = writer.begin(b"end");
-        writer.out().put(b"exit:").dec((status & 0xff) as u64);
-        writer.end(mark);
+    let mut parts = Out::new(&mut state.parts);
+    let mut user = vars.text(Var::Logname);
+    if user.is_empty() {
+        user = vars.text(Var::User);
     }
-    let mark = writer.begin(b"why");
-    reason(writer.out(), state.metric, ops);
-    reason(writer.out(), Metric::L1Miss, misses);
-    writer.end(mark);
-    if state.counters.share < 1000 {
-        let mark = writer.begin(b"run");
-        writer.out().put(b"0.").dec_wide(state.counters.share, 3);
-        writer.end(mark);
+    if user.is_empty() {
+        user = parts.byte(b'#').dec(uid).take();
     }
-    let mut job = Out::new(rest);
-    job::write_id(vars, &mut job);
-    writer.name(b"job", job.text());
-    writer.name(b"step", job::step(vars, state.rank.family).unwrap_or_default());
-    writer.name(b"host", facts.host);
-    for (key, quantity) in [(b"cyc", cycles), (b"ins", instructions)] {
-        let mark = writer.begin(key);
-        if quantity.why.is_none() {
-            quantity.count().write(writer.out(), 0);
-        }
-        writer.end(mark);
-    }
-    writer.number(b"rss", usage.resident.wrapping_mul(1024));
-    let text = writer.finish();
+    values.texts[text::USER] = Some(user);
+    parts.hex(state.rank.id);
+    values.texts[text::ID] = Some(parts.take());
+    let [ops, misses, ..] = state.counters.why;
+    reason(&mut parts, values.marks[mark::METRIC], ops);
+    reason(&mut parts, Metric::L1Miss.letter(), misses);
+    values.texts[text::WHY] = Some(parts.take());
+    job::write_id(vars, &mut parts);
+    values.texts[text::JOB] = Some(parts.take());
+    values.texts[text::STEP] = job::step(vars, state.rank.family);
+    values.texts[text::EXE] = Some(node::executable(&mut state.exe));
+    values.texts[text::LANG] = Some(facts::language().token());
+    values.texts[text::LIB] = Some(library::library().token());
+    sys::uname(&mut state.uname);
+    // The second of the texts: the node's name.
+    let host = state.uname.get(65..).unwrap_or_default();
+    values.texts[text::HOST] = Some(Cursor::new(host).until(0));
 
-    start::read_conf(state);
-    let settings = Settings::read(state.conf.get(..state.conf_len).unwrap_or_default());
-    let vars = &state.vars;
-    if vars.is_yes(Var::TopasPrint) || (settings.print_batch && line.mode == Mode::Batch) {
-        print(text.text(), &state.counters.quantities);
+    let mut line = Out::new(&mut state.line);
+    values.fill_line(&mut line);
+
+    let settings = Settings::read(start::read_conf(&mut state.conf, &mut state.conf_len));
+    if vars.is_yes(Var::TopasPrint)
+        || (settings.print_batch && values.marks[mark::MODE] == Mode::Batch.letter())
+    {
+        print(values, &state.counters, state.metric, &mut state.path);
     }
+    sys::hold_signals();
     let own = vars.text(Var::TopasLog);
     let targets = if settings.user_log && !own.is_empty() { own } else { settings.log };
-    log::append(targets, &facts, text.text(), vars.is_yes(Var::TopasVerbose));
+    let verbose = vars.is_yes(Var::TopasVerbose);
+    log::append(targets, values, &mut state.path, line.text(), verbose);
 }
 
-/// Microseconds between two readings, rounded to the milliseconds that a line shows.
-#[inline(never)]
-fn millis(from: u64, to: u64) -> Micros {
-    Micros((to.saturating_sub(from) + 500) / 1000 * 1000)
+/// Seconds and thousandths between two readings, rounded.
+fn span(values: &mut Values<'_>, begun: &[u64; 3], ended: &[u64; 3]) {
+    for clock in 0..3 {
+        if let (Some(from), Some(to), Some(seconds)) =
+            (begun.get(clock), ended.get(clock), values.numbers.get_mut(number::SECONDS + clock))
+        {
+            let millis = (to.saturating_sub(*from) + 500) / 1000;
+            *seconds = millis / 1000;
+            if let Some(to) = values.numbers.get_mut(number::MILLIS + clock) {
+                *to = millis % 1000;
+            }
+        }
+    }
 }
 
 /// Appends `f:pmu` after a comma, if there is a reason.
 #[inline(never)]
-fn reason(out: &mut Out<'_>, metric: Metric, quantity: &Quantity) {
-    if let Some(why) = quantity.why {
-        if out.text().last() != Some(&b'=') {
+fn reason(out: &mut Out<'_>, letter: u8, why: Option<Why>) {
+    if let Some(why) = why {
+        if !out.is_empty() {
             out.byte(b',');
         }
-        out.byte(metric.letter()).byte(b':').put(why.word());
+        out.byte(letter).byte(b':').put(why.word());
     }
 }
 
-/// The same facts for a person, on standard error: a form filled in with tokens of the
-/// line, which the letters after @ count from `A`.
+/// The same facts for a person, on standard error.
 #[inline(never)]
-fn print(line: &[u8], quantities: &[Quantity]) {
-    const FORM: &[u8] = b"topas: @D, PE @E of @F, launch @P\n\
-        topas:   wall clock @M s, CPU time user @K s, system @L s\n";
-    const LABELS: Words = Words(
-        b"floating point operations\ninteger operations\nloads\nstores\n\
-          level 1 data cache misses",
-        b'\n',
-    );
-    let mut buf = [0; 1500];
-    let mut out = Out::new(&mut buf);
-    let mut form = Cursor::new(FORM);
-    loop {
-        out.put(form.until(b'@'));
-        if form.rest.is_empty() {
-            break;
-        }
-        out.put(nth(line, b' ', form.peek().wrapping_sub(b'A').into()));
-        form.skip();
+fn print(values: &mut Values<'static>, counters: &Counters, metric: Metric, buf: &mut [u8]) {
+    const FORM: &[u8] = topas_format::form![
+        b"topas: ",
+        &[name(text::EXE)],
+        b", PE ",
+        &[n(number::PE)],
+        b" of ",
+        &[n(number::NPES)],
+        b", launch ",
+        &[name(text::ID)],
+        b"\ntopas:   wall clock ",
+        &[n(number::SECONDS + 2), b'.', n(number::MILLIS + 2)],
+        b" s, CPU time user ",
+        &[n(number::SECONDS), b'.', n(number::MILLIS)],
+        b" s, system ",
+        &[n(number::SECONDS + 1), b'.', n(number::MILLIS + 1)],
+        b" s\ntopas:   ",
+        &[t(text::OPERATIONS), b':', b' ', m(mark::COUNTS), n(number::COUNTS)],
+        &[t(text::REASONS), t(text::REASONS + 1)],
+        b"\ntopas:   L1 data cache misses: ",
+        &[m(mark::COUNTS + 1), n(number::COUNTS + 1)],
+        &[t(text::REASONS + 2), t(text::REASONS + 3), b'\n'],
+    ];
+    const LABELS: Words =
+        Words(b"floating point operations\ninteger operations\nloads\nstores", b'\n');
+    values.texts[text::OPERATIONS] = Some(LABELS.at(metric as usize));
+    let [ops, misses, ..] = counters.why;
+    if values.marks[mark::COUNTS] == b'=' {
+        values.marks[mark::COUNTS] = 0;
     }
-    let ops = nth(line, b' ', 13).first().and_then(|letter| Metric::of_operations(*letter));
-    let metrics = [ops.unwrap_or(Metric::FpOps), Metric::L1Miss];
-    for (quantity, metric) in quantities.iter().zip(metrics) {
-        out.put(b"topas:   ").put(LABELS.at(metric as usize)).byte(b' ');
-        match quantity.why {
-            Some(why) => {
-                out.put(b"not measured: ").put(why.says());
-            }
-            None => {
-                quantity.count().write(&mut out, 0);
-            }
+    for (slot, why) in [(text::REASONS, ops), (text::REASONS + 2, misses)] {
+        if let (Some(why), Some([begin, end])) = (why, values.texts.get_mut(slot..slot + 2)) {
+            *begin = Some(b" not measured: ");
+            *end = Some(why.says());
         }
-        out.byte(b'\n');
     }
-    say::text(&out);
+    let mut out = Out::new(buf);
+    values.fill(&mut out, FORM);
+    say::text(out.text());
 }

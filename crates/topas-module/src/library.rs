@@ -3,44 +3,64 @@
 //! Weak references: an address if something in the program or its shared libraries
 //! defines the function, else zero. They pull no archive member in and add no library.
 
-use core::arch::global_asm;
+use core::arch::asm;
 
 use topas_format::field::Lib;
 
-// Three initializing functions each of MPI, PVM and SHMEM, in the order checked: an MPI
-// or a PVM may be built on SHMEM.
-global_asm!(
-    ".weak MPI_Init",
-    ".weak MPI_Init_thread",
-    ".weak MPI_Session_init",
-    ".weak pvm_mytid",
-    ".weak pvmfmytid_",
-    ".weak shmem_init",
-    ".weak shmem_init_thread",
-    ".weak start_pes",
-    ".pushsection .data.rel.ro.topas,\"aw\"",
-    ".p2align 3",
-    "topas_libraries:",
-    ".quad MPI_Init, MPI_Init_thread, MPI_Session_init",
-    ".quad pvm_mytid, pvmfmytid_, 0",
-    ".quad shmem_init, shmem_init_thread, start_pes",
-    ".popsection",
-);
-
-// SAFETY: defined above with this size; a local symbol of this object.
-unsafe extern "C" {
-    static topas_libraries: [usize; 9];
+/// Whether one of some functions is there.
+#[cfg(target_arch = "x86_64")]
+macro_rules! any {
+    ($first:literal $(, $name:literal)*) => {{
+        let found: usize;
+        // SAFETY: reads addresses that the linker put into the global offset table.
+        unsafe {
+            asm!(
+                concat!(".weak ", $first),
+                concat!("mov {0}, qword ptr [rip + ", $first, "@GOTPCREL]"),
+                $(concat!(".weak ", $name), concat!("or {0}, qword ptr [rip + ", $name, "@GOTPCREL]"),)*
+                out(reg) found,
+                options(pure, readonly, nostack),
+            );
+        }
+        found != 0
+    }};
 }
 
-/// The library of the program.
-#[inline(never)]
+/// Whether one of some functions is there.
+#[cfg(target_arch = "aarch64")]
+macro_rules! any {
+    ($($name:literal),*) => {{
+        let mut found: usize = 0;
+        $(
+            let address: usize;
+            // SAFETY: reads an address that the linker put into the global offset table.
+            unsafe {
+                asm!(
+                    concat!(".weak ", $name),
+                    concat!("adrp {0}, :got:", $name),
+                    concat!("ldr {0}, [{0}, :got_lo12:", $name, "]"),
+                    out(reg) address,
+                    options(pure, readonly, nostack),
+                );
+            }
+            found |= address;
+        )*
+        found != 0
+    }};
+}
+
+/// The library of the program, in the order checked: an MPI or a PVM may be built on SHMEM.
 pub fn library() -> Lib {
-    // SAFETY: relocated before any code of the program runs, never written after.
-    let table = core::hint::black_box(unsafe { &topas_libraries });
-    match table.iter().position(|function| *function != 0) {
-        Some(0..3) => Lib::Mpi,
-        Some(3..6) => Lib::Pvm,
-        Some(_) => Lib::Sma,
-        None => Lib::None,
+    // Functions that a program of the library calls, its Fortran interface if not itself;
+    // MPI_Finalize whether it begins with MPI_Init or MPI_Init_thread; start_pes, of old
+    // SHMEM programs, needs no end.
+    if any!("MPI_Finalize", "MPI_Session_init") {
+        Lib::Mpi
+    } else if any!("pvm_mytid") {
+        Lib::Pvm
+    } else if any!("shmem_finalize", "start_pes") {
+        Lib::Sma
+    } else {
+        Lib::None
     }
 }

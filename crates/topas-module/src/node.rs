@@ -1,64 +1,64 @@
 //! What is asked about the node and the program, on measuring ranks only.
 
-use topas_format::text::{Cursor, Words};
+use core::ffi::CStr;
+
+use topas_format::hash::word;
+use topas_format::text::Cursor;
 use topas_format::zone;
 
-use crate::sys::{self, open_to_read};
+use crate::sys;
 
 /// The file name of the executable, also if it was removed since.
-#[inline(never)]
-pub fn executable(path: &mut [u8; sys::PATH_MAX]) -> &[u8] {
-    let path = sys::read_link(b"/proc/self/exe\0", path);
-    let name = path.iter().rposition(|b| *b == b'/').map_or(0, |at| at + 1);
-    let name = path.get(name..).unwrap_or_default();
-    name.strip_suffix(b" (deleted)").unwrap_or(name)
+pub fn executable(path: &mut [u8]) -> &[u8] {
+    let mut path = Cursor::new(sys::read_link(c"/proc/self/exe", path));
+    let mut name: &[u8] = &[];
+    while !path.rest.is_empty() {
+        name = path.until(b'/');
+    }
+    const DELETED: u32 = word(b" (deleted)");
+    match name.split_last_chunk::<10>() {
+        Some((removed, end)) if word(end) == DELETED => removed,
+        _ => name,
+    }
 }
 
 /// Seconds to add to UTC for the site's local time; 0 without `/etc/localtime`. The
-/// user's `TZ` does not matter: one log has one clock.
-#[inline(never)]
-pub fn utc_offset(epoch: i64) -> i64 {
-    let mut tail = [0; 128];
-    let tail = match open_to_read(b"/etc/localtime\0") {
-        Ok(file) => file.read_end(&mut tail),
-        Err(_) => &[],
-    };
+/// user's `TZ` does not matter: one log has one clock. `buf` must take the whole file.
+pub fn utc_offset(epoch: i64, buf: &mut [u8]) -> i64 {
+    let tail = sys::load(c"/etc/localtime", buf);
     zone::offset_at(zone::footer(tail), epoch).unwrap_or(0)
 }
 
 /// Nominal frequency in MHz, 0 if nobody tells: CPUID, the kernel's base or nominal
 /// frequency, what /proc/cpuinfo says, the highest frequency; in this order.
-#[inline(never)]
-pub fn mhz() -> u32 {
-    const FILES: Words = Words(
-        b"/sys/devices/system/cpu/cpu0/cpufreq/base_frequency\0\n\
-          /sys/devices/system/cpu/cpu0/acpi_cppc/nominal_freq\0\n\
-          /proc/cpuinfo\0\n\
-          /sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq\0",
-        b'\n',
-    );
+pub fn mhz(buf: &mut [u8]) -> u64 {
+    const FILES: &[u8] = b"/sys/devices/system/cpu/cpu0/cpufreq/base_frequency\0\
+        /sys/devices/system/cpu/cpu0/acpi_cppc/nominal_freq\0\
+        /proc/cpuinfo\0\
+        /sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq\0";
     let mut found = sys::base_mhz().into();
-    let mut place = 0;
-    while found == 0 && place < 4 {
-        if let Ok(file) = open_to_read(FILES.at(place)) {
-            found = frequency(file.read(&mut [0; 2048]));
-        }
-        place += 1;
+    let mut files = Cursor::new(FILES);
+    while found == 0 && !files.rest.is_empty() {
+        // SAFETY: each name in the constant ends with a NUL.
+        let name = unsafe { CStr::from_ptr(files.until(0).as_ptr().cast()) };
+        found = frequency(sys::load(name, buf));
     }
-    found as u32
+    found
 }
 
 /// MHz from a file that holds a number in kHz or MHz, or a line `cpu MHz : 2596.098`.
 #[inline(never)]
 fn frequency(text: &[u8]) -> u64 {
     let mut text = Cursor::new(text);
-    let label = text.rest.windows(3).position(|word| word == b"MHz");
-    if let Some(at) = label {
-        text.rest = text.rest.get(at..).unwrap_or_default();
+    let mut n = text.number();
+    if !text.ok {
+        while !text.rest.starts_with(b"Hz") && !text.rest.is_empty() {
+            text.until(b'M');
+        }
         text.until(b':');
         text.eat(b' ');
+        n = text.number();
     }
-    let n = text.number();
     // No processor has 100 GHz; the kernel's other unit is kHz.
     if n < 100_000 { n } else { n / 1000 }
 }

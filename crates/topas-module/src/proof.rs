@@ -1,36 +1,38 @@
 //! The system's answers to the questions of `topas-launch`.
 
+use core::ffi::CStr;
+
+use topas_format::hash::{Fnv, word};
 use topas_format::out::Out;
 use topas_format::text::Cursor;
 use topas_launch::Proof;
-use topas_launch::hash::Fnv;
 
 use crate::sys;
 
-/// Asks the kernel.
-pub struct Kernel;
+/// Asks the kernel, with room for a path and a command line.
+pub struct Kernel<'b>(pub &'b mut [u8]);
 
-impl Proof for Kernel {
+impl Proof for Kernel<'_> {
     fn own_pid(&mut self) -> u32 {
         sys::pid()
     }
 
-    fn peer(&mut self, fd: u32) -> Option<u32> {
+    fn peer(&mut self, fd: u32) -> u32 {
         sys::socket_peer(fd)
     }
 
     #[inline(never)]
-    fn control_port(&mut self, pid: u32) -> Option<u64> {
-        let mut path = [0; 32];
-        let mut path = Out::new(&mut path);
-        path.put(b"/proc/").dec(pid.into()).put(b"/cmdline\0");
-        let mut line = [0; 1024];
-        let mut line = Cursor::new(sys::open_to_read(path.text()).ok()?.read(&mut line));
+    fn control_port(&mut self, pid: u32) -> u64 {
+        const OPTION: u32 = word(b"--control-port");
+        Out::new(self.0).put(b"/proc/").dec(pid.into()).put(b"/cmdline\0");
+        // SAFETY: see above; the buffer is much longer.
+        let path = unsafe { CStr::from_ptr(self.0.as_ptr().cast()) };
+        let mut line = Cursor::new(sys::load(path, self.0));
         while !line.rest.is_empty() {
-            if line.until(0) == b"--control-port" {
-                return Some(Fnv::new().with(line.until(0)).value());
+            if word(line.until(0)) == OPTION {
+                return Fnv::new().with(line.until(0)).value();
             }
         }
-        None
+        0
     }
 }

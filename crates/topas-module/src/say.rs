@@ -8,60 +8,68 @@ use topas_format::text::Words;
 
 use crate::sys;
 
-/// Places of the sentences.
-pub const OFF: usize = 0;
-pub const NO_RANK: usize = 1;
-pub const PRIVILEGED: usize = 2;
-pub const CHILD: usize = 3;
-pub const MEASURE: usize = 4;
-pub const NO_HANDLER: usize = 5;
-pub const NO_TARGET: usize = 6;
-/// The first of those that [`crate::log`] chooses by error number.
-pub const NO_WRITE: usize = 7;
-pub const BAD_OPS: usize = 16;
-pub const AT_RANDOM: usize = 17;
+macro_rules! sentences {
+    ($($name:ident = $text:literal,)*) => {
+        /// What can be said; some only by number.
+        #[allow(dead_code)]
+        #[derive(Clone, Copy)]
+        #[repr(u8)]
+        pub enum Sentence { $($name,)* }
 
-const SENTENCES: Words = Words(
-    b"TOPAS is off\n\
-      not a rank of a parallel run\n\
-      the program has privileges\n\
-      a child of a measuring rank\n\
-      topas.conf says so\n\
-      no room for an exit handler\n\
-      topas.conf names no log\n\
-      cannot be written\n\
-      permission denied\n\
-      permission denied\n\
-      no such directory\n\
-      nobody reads this pipe\n\
-      is a directory\n\
-      is no target\n\
-      no space left\n\
-      read-only file system\n\
-      none of fpops, intops, loads, stores\n\
-      ; two are chosen at random",
-    b'\n',
-);
+        const SENTENCES: Words = Words(concat!($($text, "\n"),*).as_bytes(), b'\n');
+    };
+}
 
-/// One line: what it is about, what is wrong, a sentence, and the value as far as it fits.
+sentences! {
+    // In the order of `topas_launch::named::Fault`; what happens then follows.
+    NotANumber = " is not a list of ranks",
+    NoSuchRank = " names a rank this run lacks",
+    Repeated = " names a rank twice",
+    AtRandom = ": two are chosen at random",
+    BadOps = " is none of fpops, intops, loads, stores",
+    Off = "TOPAS is off",
+    NoRank = "no parallel run",
+    Privileged = "privileged",
+    Child = "child of a rank",
+    Measure = "topas.conf says so",
+    NoHandler = "no exit handler",
+    NoTarget = "no log in topas.conf",
+    // In the order of the error numbers in `crate::log`.
+    NoWrite = " cannot be written",
+    Denied = ": permission denied",
+    NoDirectory = ": no such directory",
+    NoReader = ": no reader",
+    Directory = " is a directory",
+    NoSuchTarget = " is no target",
+    Full = ": no space left",
+    ReadOnly = ": read-only file system",
+}
+
+/// One line: what it is about, the value as far as it fits, a sentence.
 #[inline(never)]
-pub fn say(subject: &[u8], wrong: &[u8], sentence: usize, value: &[u8]) {
+pub fn say(subject: &[u8], value: &[u8], sentence: u8) {
+    // Most of a value that is shown.
+    const SHOWN: usize = 128;
     let mut buf = [0; 250];
     let mut out = Out::new(&mut buf);
-    out.put(b"topas: ").put(subject).put(wrong).put(SENTENCES.at(sentence));
-    if !value.is_empty() {
-        out.put(b": ").put(value);
+    out.put(b"topas: ").put(subject);
+    for byte in value {
+        if out.len() < SHOWN {
+            // One line, whatever the value holds.
+            out.byte(if *byte < b' ' { b'?' } else { *byte });
+        }
     }
-    // Room for the end of the line, whatever was cut.
-    out.rewind(249);
+    out.put(SENTENCES.at(sentence.into()));
+    if sentence < Sentence::AtRandom as u8 {
+        out.put(SENTENCES.at(Sentence::AtRandom as usize));
+    }
     out.byte(b'\n');
-    text(&out);
+    text(out.text());
 }
 
 /// A text as it is.
-#[inline(never)]
-pub fn text(text: &Out<'_>) {
+pub fn text(text: &[u8]) {
     const STDERR: i32 = 2;
     // Nobody can be told if standard error is closed.
-    let _ = sys::write(STDERR, text.text());
+    sys::write(STDERR, text);
 }

@@ -8,23 +8,14 @@ use goblin::elf::{Elf, header, section_header, sym};
 use crate::object::MARKER;
 
 /// Largest object in bytes.
-pub const MAX_SIZE: usize = 32_000;
+pub const MAX_SIZE: usize = 16_000;
 
-/// What the object may import, all from libc.
-const IMPORTS: [&str; 7] =
-    ["__cxa_atexit", "bcmp", "environ", "getauxval", "memcpy", "memset", "strlen"];
+/// What the object may import, all from libc; memset on AArch64 only.
+const IMPORTS: [&str; 4] = ["__cxa_atexit", "environ", "getauxval", "memset"];
 
 /// What it may refer to weakly: the functions that tell the message passing library.
-const WEAK: [&str; 8] = [
-    "MPI_Init",
-    "MPI_Init_thread",
-    "MPI_Session_init",
-    "pvm_mytid",
-    "pvmfmytid_",
-    "shmem_init",
-    "shmem_init_thread",
-    "start_pes",
-];
+const WEAK: [&str; 5] =
+    ["MPI_Finalize", "MPI_Session_init", "pvm_mytid", "shmem_finalize", "start_pes"];
 
 /// Sections that would change how a program unwinds, links or starts.
 const FORBIDDEN: [&str; 8] = [

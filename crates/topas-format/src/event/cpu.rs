@@ -30,6 +30,11 @@ pub const INTEL: u32 = u32::from_le_bytes(*b"Genu");
 const AMD: u32 = u32::from_le_bytes(*b"Auth");
 
 impl Cpu {
+    /// All of it in one number; models of a maker and family are neighbours.
+    pub const fn key(self) -> u32 {
+        (self.family as u32) << 24 | (self.number as u32) << 16 | self.model as u32
+    }
+
     /// From CPUID: EBX of leaf 0, the first four letters of the maker, and EAX of leaf 1.
     ///
     /// Display family and model after Intel SDM volume 2, CPUID, and AMD APM volume 3.

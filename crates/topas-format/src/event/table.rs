@@ -6,12 +6,14 @@
 use super::cpu::{Cpu, Family};
 use super::{Formula, Term, Weight};
 
-/// A range of processor models and its row.
+/// A range of processor models and its row; packed, because it is in every user program.
+#[derive(Clone, Copy)]
+#[repr(C, packed(2))]
 pub struct Model {
-    family: Family,
-    number: u8,
-    first: u16,
-    last: u16,
+    /// [`Cpu::key`] of the first
+    first: u32,
+    /// How many more there are
+    more: u8,
     /// Index into [`ROWS`]
     pub row: u8,
 }
@@ -19,22 +21,26 @@ pub struct Model {
 impl Model {
     /// Whether the processor is one of this range.
     pub fn holds(&self, cpu: Cpu) -> bool {
-        self.family == cpu.family
-            && self.number == cpu.number
-            && (self.first..=self.last).contains(&cpu.model)
+        cpu.key().wrapping_sub(self.first) <= self.more.into()
     }
 }
 
+const fn range(family: Family, number: u8, first: u16, last: u16, row: u8) -> Model {
+    assert!(first <= last && last - first <= 0xff);
+    let cpu = Cpu { family, number, model: first };
+    Model { first: cpu.key(), more: (last - first) as u8, row }
+}
+
 const fn intel(first: u16, last: u16, row: u8) -> Model {
-    Model { family: Family::Intel, number: 6, first, last, row }
+    range(Family::Intel, 6, first, last, row)
 }
 
 const fn amd(number: u8, first: u16, last: u16, row: u8) -> Model {
-    Model { family: Family::Amd, number, first, last, row }
+    range(Family::Amd, number, first, last, row)
 }
 
 const fn arm(number: u8, part: u16, row: u8) -> Model {
-    Model { family: Family::Arm, number, first: part, last: part, row }
+    range(Family::Arm, number, part, part, row)
 }
 
 /// Every processor model of the table; the first that holds is taken.
@@ -87,9 +93,12 @@ pub const ROWS: &[[u8; 5]] = &[
     [15, 0, 17, 18, 19],  // 9 A64FX
 ];
 
-/// Every formula; the first is that of an event the processor does not have.
+/// The formula of an event that a processor does not have.
+pub(super) const NONE: Formula = formula(0, 0);
+
+/// Every formula; the first is [`NONE`].
 pub const FORMULAS: &[Formula] = &[
-    formula(0, 0),      // 0
+    NONE,               // 0
     formula(0, 4),      // 1 FP_ARITH_INST_RETIRED up to 256 bit
     formula(4, 5),      // 2 FP_ARITH_INST_RETIRED
     formula(9, 1),      // 3 MEM_INST_RETIRED.ALL_LOADS
@@ -174,7 +183,7 @@ const fn per_vector(config: u32) -> u32 {
 }
 
 /// Takes a packed event apart.
-pub(super) fn unpack(packed: u32) -> Term {
+pub fn unpack(packed: u32) -> Term {
     let weight = match (packed >> 24) as u8 {
         0 => Weight::VectorLength,
         weight => Weight::Times(weight),

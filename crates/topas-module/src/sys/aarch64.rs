@@ -1,6 +1,7 @@
 //! AArch64: the `svc` instruction, its numbers, and MIDR_EL1.
 
 use core::arch::asm;
+use core::mem::MaybeUninit;
 
 use topas_format::event::Cpu;
 
@@ -13,12 +14,12 @@ pub mod number {
     pub const FCHMODAT: usize = 53;
     pub const OPENAT: usize = 56;
     pub const CLOSE: usize = 57;
-    pub const LSEEK: usize = 62;
     pub const READ: usize = 63;
     pub const WRITE: usize = 64;
     pub const READLINKAT: usize = 78;
     pub const EXIT_GROUP: usize = 94;
     pub const CLOCK_GETTIME: usize = 113;
+    pub const RT_SIGPROCMASK: usize = 135;
     pub const UNAME: usize = 160;
     pub const GETRUSAGE: usize = 165;
     pub const PRCTL: usize = 167;
@@ -33,19 +34,21 @@ pub mod number {
 /// `_IOR('$', 7, __u64 *)`
 pub const PERF_EVENT_IOC_ID: usize = 0x8008_2407;
 
-/// A system call; a sixth argument is 0. The order of the parameters leaves most of
-/// them in the register the kernel wants, which keeps every call site small.
+/// An argument, which a call that does not look at it leaves as it is.
+pub type Word = MaybeUninit<usize>;
+
+/// A system call with arguments a to e, the sixth is 0.
 ///
 /// # Safety
 /// As the call itself demands.
 #[inline(never)]
 pub unsafe extern "C" fn syscall(
-    a: usize,
-    b: usize,
-    c: usize,
-    d: usize,
-    e: usize,
+    a: Word,
+    b: Word,
+    c: Word,
     number: usize,
+    e: Word,
+    d: Word,
 ) -> isize {
     let result;
     // SAFETY: the kernel keeps all registers but x0.
@@ -77,4 +80,12 @@ pub fn cpu() -> Option<Cpu> {
 /// Arm names no frequency in a register that programs can read.
 pub fn base_mhz() -> u32 {
     0
+}
+
+/// SVE vector length of this thread in units of 128 bit, 1 where there is no SVE.
+pub fn vector_length() -> u64 {
+    const PR_SVE_GET_VL: usize = 51;
+    // SAFETY: no memory is passed.
+    let bytes = unsafe { super::call1(number::PRCTL, PR_SVE_GET_VL) };
+    if bytes < 0 { 1 } else { (bytes as u64 & 0xffff) / 16 }
 }

@@ -2,6 +2,7 @@
 
 use core::arch::asm;
 use core::arch::x86_64::__cpuid;
+use core::mem::MaybeUninit;
 
 use topas_format::event::{Cpu, INTEL};
 
@@ -10,8 +11,8 @@ pub mod number {
     pub const READ: usize = 0;
     pub const WRITE: usize = 1;
     pub const CLOSE: usize = 3;
-    pub const LSEEK: usize = 8;
     pub const MMAP: usize = 9;
+    pub const RT_SIGPROCMASK: usize = 14;
     pub const IOCTL: usize = 16;
     pub const GETPID: usize = 39;
     pub const GETSOCKOPT: usize = 55;
@@ -20,7 +21,6 @@ pub mod number {
     pub const FCHMOD: usize = 91;
     pub const GETRUSAGE: usize = 98;
     pub const GETUID: usize = 102;
-    pub const PRCTL: usize = 157;
     pub const CLOCK_GETTIME: usize = 228;
     pub const EXIT_GROUP: usize = 231;
     pub const OPENAT: usize = 257;
@@ -34,19 +34,22 @@ pub mod number {
 /// `_IOR('$', 7, __u64 *)`
 pub const PERF_EVENT_IOC_ID: usize = 0x8008_2407;
 
-/// A system call; a sixth argument is 0. The order of the parameters leaves most of
-/// them in the register the kernel wants, which keeps every call site small.
+/// An argument, which a call that does not look at it leaves as it is.
+pub type Word = MaybeUninit<usize>;
+
+/// A system call with arguments a to e, the sixth is 0. The order of the parameters leaves
+/// most of them in the register the kernel wants, which keeps every call site small.
 ///
 /// # Safety
 /// As the call itself demands.
 #[inline(never)]
 pub unsafe extern "C" fn syscall(
-    a: usize,
-    b: usize,
-    c: usize,
-    d: usize,
-    e: usize,
+    a: Word,
+    b: Word,
+    c: Word,
     number: usize,
+    e: Word,
+    d: Word,
 ) -> isize {
     let result;
     // SAFETY: the kernel keeps all registers but rax, rcx and r11.
@@ -72,4 +75,9 @@ pub fn base_mhz() -> u32 {
     let highest = __cpuid(0);
     // AMD leaves it reserved; beyond the highest leaf, Intel returns another leaf's data.
     if highest.ebx == INTEL && highest.eax >= 0x16 { __cpuid(0x16).eax & 0xffff } else { 0 }
+}
+
+/// No such thing here.
+pub fn vector_length() -> u64 {
+    1
 }
