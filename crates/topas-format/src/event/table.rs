@@ -96,7 +96,7 @@ pub const ROWS: &[[u8; 5]] = &[
 /// The formula of an event that a processor does not have.
 pub(super) const NONE: Formula = formula(0, 0);
 
-/// Every formula; the first is [`NONE`].
+/// Every formula; the first is `NONE`.
 pub const FORMULAS: &[Formula] = &[
     NONE,               // 0
     formula(0, 4),      // 1 FP_ARITH_INST_RETIRED up to 256 bit
