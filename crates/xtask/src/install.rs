@@ -13,7 +13,7 @@ use crate::object;
 use crate::process::{cargo, output, root, run, target_dir};
 
 /// Tools that go to `bin`.
-const TOOLS: [&str; 1] = ["topas-stat"];
+const TOOLS: [&str; 2] = ["topas-doctor", "topas-stat"];
 
 /// What to install where.
 #[derive(Args)]

@@ -16,6 +16,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-driver", &["topas-config", "topas-format"]),
     ("topas-data", &["topas-format"]),
     ("topas-render", &["topas-data", "topas-format"]),
+    ("topas-doctor", &["topas-config", "topas-format", "topas-launch"]),
     ("topas-stat", &["topas-data", "topas-format", "topas-render"]),
     ("topas-testkit", &["topas-config", "topas-format"]),
     ("xtask", &["topas-config", "topas-data", "topas-format"]),
@@ -29,8 +30,9 @@ const PURE: [&str; 3] = ["topas-format", "topas-launch", "topas-module"];
 /// Crates that exist for developers only.
 const FOR_DEVELOPERS: [&str; 3] = ["topas-testkit", "topas-tests", "xtask"];
 
-/// Crates whose sources may open files: configuration, logs, and the driver's own inputs.
-const MAY_OPEN_FILES: [&str; 3] = ["topas-config", "topas-data", "topas-driver"];
+/// Crates whose sources may open files: configuration, logs, the driver's own inputs, and
+/// log targets that are tried, not read or written.
+const MAY_OPEN_FILES: [&str; 4] = ["topas-config", "topas-data", "topas-doctor", "topas-driver"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()

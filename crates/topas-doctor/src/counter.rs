@@ -1,0 +1,151 @@
+//! One hardware counter at a time, read by `perf-event2`: a second reader, independent of
+//! the one in the measurement module.
+
+use std::io;
+use std::time::Duration;
+
+use perf_event::events::Raw;
+use perf_event::{Builder, Counter};
+use topas_format::event::{PERF_TYPE_RAW, Reading, Why};
+
+/// An event of the kernel's interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// `perf_event_attr.type`
+    pub kind: u32,
+    /// `perf_event_attr.config`
+    pub config: u64,
+    /// What one count is worth
+    pub weight: u64,
+}
+
+impl Event {
+    /// The generic event of cycles.
+    pub const CYCLES: Event = Event { kind: 0, config: 0, weight: 1 };
+    /// The generic event of instructions.
+    pub const INSTRUCTIONS: Event = Event { kind: 0, config: 1, weight: 1 };
+
+    /// The event as `perf stat -e` takes it.
+    pub fn encoding(self) -> String {
+        match (self.kind, self.config) {
+            (PERF_TYPE_RAW, config) => format!("r{config:04x}"),
+            (_, 0) => "cycles:u".to_owned(),
+            (_, _) => "instructions:u".to_owned(),
+        }
+    }
+
+    /// As the module opens it: user mode only, inherited, counting from the start.
+    fn builder(self) -> Builder<'static> {
+        let mut builder = Builder::new(Raw::new(self.config));
+        builder.attrs_mut().type_ = self.kind;
+        builder.inherit(true).enabled(true);
+        builder
+    }
+}
+
+/// Why an event could not be opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The reason, in the words of the log line
+    pub why: Why,
+    /// The kernel's error number, where it gave one
+    pub errno: Option<i32>,
+    /// The system's text for it
+    pub text: String,
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Self {
+        let errno = error.raw_os_error();
+        Refusal { why: errno.map_or(Why::Refused, Why::of_errno), errno, text: error.to_string() }
+    }
+}
+
+impl Refusal {
+    /// Whether the kernel said `EINVAL`, which in a group means that it does not fit.
+    pub fn is_invalid(&self) -> bool {
+        self.errno == Some(libc::EINVAL)
+    }
+}
+
+/// An open event.
+pub struct Open(Counter);
+
+impl Open {
+    /// Opens an event, by itself or behind a leader.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub fn new(event: Event, leader: Option<&mut Open>) -> Result<Self, Refusal> {
+        let builder = event.builder();
+        let counter = match leader {
+            None => builder.build(),
+            Some(leader) => builder.build_with_group(&mut leader.0),
+        };
+        counter.map(Open).map_err(Refusal::from)
+    }
+
+    /// Reads it, once. None if the kernel returned nothing: an event in error state.
+    pub fn read(mut self) -> Option<Reading> {
+        let data = self.0.read_full().ok()?;
+        let nanos = |time: Option<Duration>| {
+            time.and_then(|time| u64::try_from(time.as_nanos()).ok()).unwrap_or(0)
+        };
+        Some(Reading {
+            value: data.count(),
+            enabled: nanos(data.time_enabled()),
+            running: nanos(data.time_running()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encodings_are_those_perf_takes() {
+        let raw = |config| Event { kind: PERF_TYPE_RAW, config, weight: 1 }.encoding();
+        assert_eq!(raw(0x3c7), "r03c7");
+        assert_eq!(raw(0x80c1), "r80c1");
+        assert_eq!(Event::CYCLES.encoding(), "cycles:u");
+        assert_eq!(Event::INSTRUCTIONS.encoding(), "instructions:u");
+    }
+
+    /// The kernel's own event of time on a processor, which needs no counter.
+    #[test]
+    fn reads_what_the_kernel_counts() {
+        use std::io::Write;
+        use std::time::Instant;
+        const TASK_CLOCK: Event = Event { kind: 1, config: 1, weight: 1 };
+        let begun = Instant::now();
+        let open = match Open::new(TASK_CLOCK, None) {
+            Ok(open) => open,
+            Err(refusal) => {
+                let text = format!("skipped: read of a kernel event: {}\n", refusal.text);
+                return std::io::stderr().write_all(text.as_bytes()).unwrap();
+            }
+        };
+        while begun.elapsed() < Duration::from_millis(20) {}
+        let reading = open.read().unwrap();
+        let passed = u64::try_from(begun.elapsed().as_nanos()).unwrap();
+        assert!((1_000_000..=passed).contains(&reading.value), "{reading:?} in {passed} ns");
+        assert!(reading.running > 0 && reading.running <= reading.enabled, "{reading:?}");
+    }
+
+    #[test]
+    fn refusals_have_the_words_of_the_line() {
+        for (errno, why) in [
+            (libc::EACCES, Why::Paranoid),
+            (libc::EPERM, Why::Seccomp),
+            (libc::ENOENT, Why::Pmu),
+            (libc::EMFILE, Why::Files),
+            (libc::EINVAL, Why::Refused),
+        ] {
+            let refusal = Refusal::from(io::Error::from_raw_os_error(errno));
+            assert_eq!((refusal.why, refusal.errno), (why, Some(errno)));
+        }
+        let unsupported = Refusal::from(io::Error::from(io::ErrorKind::Unsupported));
+        assert_eq!((unsupported.why, unsupported.errno), (Why::Refused, None));
+    }
+}

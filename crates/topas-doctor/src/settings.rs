@@ -1,0 +1,112 @@
+//! `topas.conf` as it is in force here.
+
+use std::path::PathBuf;
+
+use topas_config::Conf;
+use topas_format::conf::{KEYS, Ops, Settings};
+use topas_format::event::Metric;
+
+/// The configuration, for people and programs.
+#[derive(Debug)]
+pub struct Configuration {
+    /// The file that was read, or that could not be; None if there is none
+    pub file: Option<PathBuf>,
+    /// Why it could not be read
+    pub problem: Option<String>,
+    /// Every key, with its value and where that comes from
+    pub settings: Vec<Setting>,
+    /// Lines without effect
+    pub warnings: Vec<String>,
+}
+
+/// A key in force.
+#[derive(Debug)]
+pub struct Setting {
+    /// Name
+    pub key: &'static str,
+    /// Value in force
+    pub value: String,
+    /// `PATH:LINE`, `default`, or the name of a variable
+    pub origin: String,
+}
+
+impl Configuration {
+    /// What a configuration says.
+    pub fn of(conf: &Conf) -> Self {
+        let settings = conf.settings();
+        Configuration {
+            file: conf.file().map(PathBuf::from),
+            problem: conf.problem().map(ToString::to_string),
+            settings: KEYS
+                .iter()
+                .map(|key| Setting {
+                    key: key.name,
+                    value: value(&settings, key.name).unwrap_or_else(|| key.default.to_owned()),
+                    origin: conf.origin_in_words(key.name),
+                })
+                .collect(),
+            warnings: conf.warnings().iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    /// Where the value of a key comes from.
+    pub fn origin(&self, key: &str) -> &str {
+        self.settings.iter().find(|s| s.key == key).map_or("default", |s| s.origin.as_str())
+    }
+}
+
+/// A value as it would be written into the file; None if there is none.
+fn value(settings: &Settings<'_>, key: &str) -> Option<String> {
+    let switch = |on: bool| Some(if on { "yes" } else { "no" }.to_owned());
+    match key {
+        "measure" => switch(settings.measure),
+        "link" => switch(settings.link),
+        "user_log" => switch(settings.user_log),
+        "print_batch" => switch(settings.print_batch),
+        "log" if settings.log.is_empty() => None,
+        "log" => Some(String::from_utf8_lossy(settings.log).into_owned()),
+        "ops" => Some(
+            match settings.ops {
+                Ops::Both => "both",
+                Ops::One(Metric::FpOps) => "fpops",
+                Ops::One(Metric::IntOps) => "intops",
+                Ops::One(Metric::Loads) => "loads",
+                Ops::One(Metric::Stores) => "stores",
+                Ops::One(Metric::L1Miss) => "l1miss",
+            }
+            .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_has_a_value_that_reads_back() {
+        let text = "measure = no\nlink = no\nlog = file:/a file:/b\nuser_log = no\n\
+                    print_batch = yes\nops = loads\n";
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("topas.conf");
+        std::fs::write(&file, format!("{text}colour = red\n")).unwrap();
+        let conf = Conf::read(&file);
+        let all = Configuration::of(&conf);
+        let again: String =
+            all.settings.iter().map(|s| format!("{} = {}\n", s.key, s.value)).collect();
+        assert_eq!(Settings::read(again.as_bytes()), conf.settings());
+        assert_eq!(all.settings.len(), KEYS.len());
+        assert_eq!(all.warnings.len(), 1);
+        assert_eq!(all.origin("ops"), format!("{}:6", file.display()));
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_table() {
+        let all = Configuration::of(&Conf::default());
+        for (setting, key) in all.settings.iter().zip(KEYS) {
+            assert_eq!((setting.value.as_str(), setting.origin.as_str()), (key.default, "default"));
+        }
+        assert!(all.file.is_none() && all.problem.is_none());
+    }
+}

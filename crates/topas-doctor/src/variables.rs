@@ -1,0 +1,160 @@
+//! What the `TOPAS` variables of this environment would do to a program.
+
+use std::os::unix::ffi::OsStrExt;
+
+use topas_config::Environment;
+use topas_format::conf::Ops;
+use topas_format::env::{self as names, is_off, is_yes};
+use topas_launch::Rank;
+use topas_launch::named::{self, Fault};
+
+/// A variable that is set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name
+    pub name: String,
+    /// Its value
+    pub value: String,
+    /// What it does
+    pub effect: String,
+    /// Whether it does what a value of its kind is meant to
+    pub valid: bool,
+}
+
+/// Every variable of the environment that begins with `TOPAS`, in order of their names.
+pub fn variables(env: &Environment, rank: Option<&Rank>, user_log: bool) -> Vec<Variable> {
+    let mut found: Vec<Variable> = env
+        .iter()
+        .filter(|(name, _)| name.as_bytes().starts_with(b"TOPAS"))
+        .map(|(name, value)| {
+            let name = name.to_string_lossy().into_owned();
+            let (effect, valid) = effect(&name, value.as_bytes(), rank, user_log);
+            let value = value.to_string_lossy().into_owned();
+            Variable { name, value, effect, valid }
+        })
+        .collect();
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found
+}
+
+fn effect(name: &str, value: &[u8], rank: Option<&Rank>, user_log: bool) -> (String, bool) {
+    let switch = |on: &str| match is_yes(value) {
+        true => (on.to_owned(), true),
+        false => ("no effect: only yes, true, on or 1 ask for it".to_owned(), is_no(value)),
+    };
+    match name {
+        names::TOPAS if is_off(value) => {
+            ("no program is measured, and links go without the module".to_owned(), true)
+        }
+        names::TOPAS => {
+            ("no effect: TOPAS is on; only off, no or 0 switch it off".to_owned(), is_yes(value))
+        }
+        names::TOPAS_PE => pe(value, rank),
+        names::TOPAS_OPS => match Ops::parse(value) {
+            Some(Ops::Both) => {
+                ("the lower rank counts FP, the other integer operations".into(), true)
+            }
+            Some(Ops::One(_)) => ("every measuring rank counts them".to_owned(), true),
+            None => (
+                "no effect: it is none of fpops, intops, loads, stores; topas.conf decides"
+                    .to_owned(),
+                value.is_empty(),
+            ),
+        },
+        names::TOPAS_PRINT => switch("each measuring rank prints its result on standard error"),
+        names::TOPAS_VERBOSE => switch("programs say why nothing was measured or written"),
+        names::TOPAS_LOG if value.is_empty() => ("no effect: it is empty".to_owned(), true),
+        names::TOPAS_LOG if user_log => {
+            ("lines go there, not to topas.conf's log".to_owned(), true)
+        }
+        names::TOPAS_LOG => {
+            ("no effect: user_log = no in topas.conf keeps the site's log".to_owned(), false)
+        }
+        names::TOPAS_CONF => (
+            "tools read this file; programs read the one they were linked with".to_owned(),
+            !value.is_empty(),
+        ),
+        names::TOPAS_LAUNCH_ID => ("the id of this launch, from mpiexec".to_owned(), true),
+        names::TOPAS_RANK => ("marks children of a measuring rank".to_owned(), true),
+        _ => ("no effect: no variable of that name is known".to_owned(), false),
+    }
+}
+
+/// `TOPAS_PE`, for this launch or, without one, for the largest.
+fn pe(list: &[u8], rank: Option<&Rank>) -> (String, bool) {
+    let (size, own) = rank.map_or((u32::MAX, 0), |rank| (rank.size, rank.rank));
+    match (named::place(list, size, own), rank) {
+        (Ok(_), Some(_)) => ("these ranks measure".to_owned(), true),
+        (Ok(_), None) => ("these ranks measure, if a run has all of them".to_owned(), true),
+        (Err(fault), _) => {
+            let says = match fault {
+                Fault::NotANumber => "it is not a list of ranks like 3,7",
+                Fault::NoSuchRank => "it names a rank that this run does not have",
+                Fault::Repeated => "it names a rank twice",
+            };
+            (format!("no effect: {says}; two ranks are chosen at random"), false)
+        }
+    }
+}
+
+/// Whether a value says no where yes could stand.
+fn is_no(value: &[u8]) -> bool {
+    value.is_empty() || is_off(value) || value == b"false"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use topas_launch::Family;
+
+    const RANK: Rank = Rank { family: Family::Pmi, rank: 1, size: 8, id: 7 };
+
+    fn one(name: &str, value: &str, rank: Option<&Rank>, user_log: bool) -> (String, bool) {
+        let env = [("PATH", "/bin"), (name, value)].into_iter().collect();
+        let mut all = variables(&env, rank, user_log);
+        assert_eq!(all.len(), 1, "{name}");
+        let it = all.remove(0);
+        assert_eq!((it.name.as_str(), it.value.as_str()), (name, value));
+        (it.effect, it.valid)
+    }
+
+    #[test]
+    fn each_variable_has_its_effect() {
+        for (name, value, valid, effect) in [
+            ("TOPAS", "off", true, "no program is measured"),
+            ("TOPAS", "on", true, "TOPAS is on"),
+            ("TOPAS", "perhaps", false, "TOPAS is on"),
+            ("TOPAS_PE", "3,7", true, "these ranks measure"),
+            ("TOPAS_PE", "3,8", false, "does not have; two"),
+            ("TOPAS_PE", "3,,7", false, "not a list"),
+            ("TOPAS_OPS", "loads", true, "counts them"),
+            ("TOPAS_OPS", "both", true, "integer"),
+            ("TOPAS_OPS", "flops", false, "none of fpops"),
+            ("TOPAS_PRINT", "true", true, "prints"),
+            ("TOPAS_PRINT", "no", true, "no effect"),
+            ("TOPAS_PRINT", "ja", false, "no effect"),
+            ("TOPAS_VERBOSE", "1", true, "why nothing"),
+            ("TOPAS_LOG", "file:/a", true, "lines go there"),
+            ("TOPAS_CONF", "/a", true, "programs read"),
+            ("TOPAS_PES", "3", false, "no variable of that name"),
+        ] {
+            let (says, is_valid) = one(name, value, Some(&RANK), true);
+            assert!(says.contains(effect), "{name}={value}: {says}");
+            assert_eq!(is_valid, valid, "{name}={value}: {says}");
+        }
+    }
+
+    #[test]
+    fn every_known_variable_has_an_effect_of_its_own() {
+        for (name, _) in names::ALL {
+            assert!(!one(name, "1", None, true).0.contains("no variable of that name"), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_list_without_a_launch_is_judged_by_its_form() {
+        assert!(one("TOPAS_PE", "3,4000000", None, true).1);
+        assert!(!one("TOPAS_PE", "3,3", None, true).1);
+        assert!(!one("TOPAS_LOG", "file:/a", None, false).1);
+    }
+}
