@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use topas_config::Paths;
 
-use crate::object;
+use crate::object::{self, Machine};
 use crate::process::{cargo, output, root, run, target_dir};
 
 /// Tools that go to `bin`.
@@ -35,7 +35,8 @@ pub fn install(options: &Options) -> Result<()> {
         .args(["build", "--quiet", "--release", "--package", "topas-driver"])
         .args(TOOLS.iter().flat_map(|tool| ["--package", tool])))?;
     let final_paths = Paths::at(&options.prefix);
-    let objects = object::build(&target_dir().join("topas"), &final_paths.conf_file())?;
+    let objects =
+        object::build(&Machine::HERE, &target_dir().join("topas"), &final_paths.conf_file())?;
     let staged = |path: PathBuf| match &options.destdir {
         None => path,
         Some(dir) => dir.join(path.strip_prefix("/").unwrap_or(&path)),

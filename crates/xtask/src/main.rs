@@ -38,6 +38,9 @@ enum Verb {
         /// topas.conf that programs linked with them will read
         #[arg(long, default_value = "/etc/topas/topas.conf")]
         conf: PathBuf,
+        /// Another machine, by Rust's name: aarch64-unknown-linux-gnu
+        #[arg(long)]
+        target: Option<String>,
     },
     /// Checks built objects: size, symbols, sections, no panic code
     Symcheck {
@@ -54,7 +57,9 @@ fn main() {
         Verb::Bench(options) => bench::bench(&options),
         Verb::Demo => demo::demo(),
         Verb::Install(options) => install::install(&options),
-        Verb::Object { out, conf } => object::build(&out, &conf).map(drop),
+        Verb::Object { out, conf, target } => {
+            object::build(&object::Machine::of(target.as_deref()), &out, &conf).map(drop)
+        }
         Verb::Symcheck { objects } => symcheck::check_files(&objects),
         Verb::Test(options) => test::test(&options),
     };

@@ -23,25 +23,57 @@ pub const LANGUAGES: [Lang; 4] = [Lang::C, Lang::Cxx, Lang::F77, Lang::F90];
 
 /// What makes the code smaller beyond `opt-level = "z"` on x86-64: nothing is hoisted out of
 /// loops at the price of more registers. Each can be left out.
-#[cfg(target_arch = "x86_64")]
-const CODEGEN: &[&str] = &[
+const X86_64_CODEGEN: &[&str] = &[
     "-Cllvm-args=-disable-lsr",
     "-Cllvm-args=-disable-machine-licm",
     "-Cllvm-args=-sink-common-insts",
 ];
-#[cfg(not(target_arch = "x86_64"))]
-const CODEGEN: &[&str] = &[];
+
+/// The machine the objects are for.
+pub struct Machine<'t> {
+    /// Rust's name of it; None for this one
+    target: Option<&'t str>,
+}
+
+impl<'t> Machine<'t> {
+    /// The machine we run on.
+    pub const HERE: Machine<'static> = Machine { target: None };
+
+    /// A machine by Rust's name, such as `aarch64-unknown-linux-gnu`.
+    pub fn of(target: Option<&'t str>) -> Self {
+        Machine { target }
+    }
+
+    /// First part of the name: the processor.
+    fn processor(&self) -> &str {
+        self.target.and_then(|t| t.split('-').next()).unwrap_or(std::env::consts::ARCH)
+    }
+
+    /// A program of binutils, with the prefix that Debian gives it for other machines.
+    fn tool(&self, name: &str) -> Command {
+        match self.target {
+            Some(_) => Command::new(format!("{}-linux-gnu-{name}", self.processor())),
+            None => Command::new(name),
+        }
+    }
+}
 
 /// Builds and checks all objects; their paths. `conf` is the topas.conf they name.
-pub fn build(out: &Path, conf: &Path) -> Result<Vec<PathBuf>> {
+pub fn build(machine: &Machine<'_>, out: &Path, conf: &Path) -> Result<Vec<PathBuf>> {
     std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
-    run(cargo()
-        .args(["rustc", "--quiet", "--package", "topas-module", "--profile", "module", "--"])
-        .args(CODEGEN))?;
-    let archive = target_dir().join("module/libtopas_module.a");
+    let mut rustc = cargo();
+    rustc.args(["rustc", "--quiet", "--package", "topas-module", "--profile", "module"]);
+    rustc.args(machine.target.iter().flat_map(|target| ["--target", target]));
+    if machine.processor() == "x86_64" {
+        rustc.arg("--").args(X86_64_CODEGEN);
+    }
+    run(&mut rustc)?;
+    let archive =
+        target_dir().join(machine.target.unwrap_or_default()).join("module/libtopas_module.a");
 
     let merged = out.join("module.merged.o");
-    run(Command::new("ld")
+    run(machine
+        .tool("ld")
         .args(["-r", "--gc-sections", "-u", MARKER, "-e", MARKER, "-T"])
         .arg(root().join("crates/topas-module/merge.ld"))
         .arg("-o")
@@ -57,7 +89,8 @@ pub fn build(out: &Path, conf: &Path) -> Result<Vec<PathBuf>> {
         std::fs::write(&facts, section)?;
         for (variant, removed) in [("", &[][..]), (".init", &["--remove-section=.preinit_array"])] {
             let object = out.join(format!("topas.{}{variant}.o", lang.word()));
-            run(Command::new("objcopy")
+            run(machine
+                .tool("objcopy")
                 .args(["--strip-unneeded", "--keep-global-symbol", MARKER])
                 .args(removed)
                 .arg(format!("--update-section=.topas={}", facts.display()))

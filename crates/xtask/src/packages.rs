@@ -38,6 +38,9 @@ pub const TEST: &[&str] = &[
 /// A Slurm that runs on one machine.
 pub const SLURM: &[&str] = &["munge", "slurm-client", "slurmctld", "slurmd"];
 
+/// A compiler and an emulator for AArch64.
+pub const ARM64: &[&str] = &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-user-static"];
+
 /// Installs what is missing: says what, and asks if somebody is there to answer.
 pub fn ensure(wanted: &[&str]) -> Result<()> {
     let missing: Vec<&str> = wanted.iter().copied().filter(|p| !is_installed(p)).collect();

@@ -9,9 +9,9 @@ use std::thread;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use crate::object;
+use crate::object::{self, Machine};
 use crate::packages::{self, ensure};
-use crate::process::{cargo, root, shown, target_dir};
+use crate::process::{cargo, root, run, shown, target_dir};
 
 /// Slow or exotic sets.
 #[derive(Args)]
@@ -22,6 +22,9 @@ pub struct Options {
     /// With a real Slurm, started for the tests on this machine
     #[arg(long)]
     slurm: bool,
+    /// The module for AArch64 under qemu's user mode (adds the Rust target)
+    #[arg(long)]
+    arm64: bool,
     /// Fuzz the parsers for so many seconds each (needs cargo-fuzz)
     #[arg(long, value_name = "SECONDS")]
     fuzz: Option<u32>,
@@ -45,6 +48,10 @@ pub fn test(options: &Options) -> Result<()> {
     if options.slurm {
         ensure(packages::SLURM)?;
     }
+    if options.arm64 {
+        ensure(packages::ARM64)?;
+        run(Command::new("rustup").args(["target", "add", "aarch64-unknown-linux-gnu"]))?;
+    }
     let mut count = Count::default();
     count.step("format", cargo().args(["fmt", "--all", "--check"]));
     let strict = ["--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"];
@@ -56,9 +63,11 @@ pub fn test(options: &Options) -> Result<()> {
             .env("RUSTDOCFLAGS", "--deny warnings"),
     );
     println!("== object");
-    if let Err(error) =
-        object::build(&target_dir().join("topas"), Path::new("/etc/topas/topas.conf"))
-    {
+    if let Err(error) = object::build(
+        &Machine::HERE,
+        &target_dir().join("topas"),
+        Path::new("/etc/topas/topas.conf"),
+    ) {
         eprintln!("xtask: error: {error:#}");
         count.broken.push("object".into());
     }
@@ -69,6 +78,9 @@ pub fn test(options: &Options) -> Result<()> {
     }
     if options.slurm {
         tests.env("TOPAS_TEST_SLURM", "1");
+    }
+    if options.arm64 {
+        tests.env("TOPAS_TEST_ARM64", "1");
     }
     count.step("tests", &mut tests);
     if let Some(seconds) = options.fuzz {
@@ -96,10 +108,10 @@ fn fuzz(count: &mut Count, seconds: u32) -> Result<()> {
     for target in ["line", "conf", "launch", "scan", "driver"] {
         let corpus = dir.join("corpus").join(target);
         fs::create_dir_all(&corpus)?;
-        let mut run = cargo();
-        run.current_dir(&dir).args(["fuzz", "run", "--sanitizer", "none", target]);
-        run.arg(&corpus).arg(dir.join("seeds").join(target)).args(["--", &limit]);
-        count.step(&format!("fuzz {target}"), &mut run);
+        let mut fuzz = cargo();
+        fuzz.current_dir(&dir).args(["fuzz", "run", "--sanitizer", "none", target]);
+        fuzz.arg(&corpus).arg(dir.join("seeds").join(target)).args(["--", &limit]);
+        count.step(&format!("fuzz {target}"), &mut fuzz);
     }
     Ok(())
 }

@@ -1,0 +1,55 @@
+//! The module for AArch64, under qemu's user mode. Runs with `TOPAS_TEST_ARM64=1` only.
+
+use std::env;
+use std::path::Path;
+use std::process::Command;
+
+use topas_format::field::Lib;
+use topas_tests::running::run;
+use topas_tests::site::Scratch;
+use topas_tests::skip::left_out;
+
+const TARGET: &str = "aarch64-unknown-linux-gnu";
+
+/// Processors that qemu plays, and why nothing is counted: it plays a kernel without perf
+/// events, the first has no event for FP operations, the second is not in the table.
+const PROCESSORS: [(&str, &str); 2] =
+    [("neoverse-n1", "f:event,m:kernel"), ("cortex-a57", "f:cpu,m:cpu")];
+
+#[test]
+fn under_qemu() {
+    if env::var("TOPAS_TEST_ARM64").as_deref() != Ok("1") {
+        return left_out("arm64 under_qemu", "cargo xtask test --arm64");
+    }
+    let scratch = Scratch::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+    let mut object = Command::new(env!("CARGO"));
+    object.current_dir(root).args(["xtask", "object", "--target", TARGET, "--out"]);
+    run(object.arg(scratch.path())).good();
+    let source = scratch.path().join("a.c");
+    std::fs::write(&source, "int main(void) { return 5; }\n").expect("source");
+
+    for way in ["-O1", "-static", "-static-pie"] {
+        let program = scratch.path().join("program");
+        let mut link = Command::new("aarch64-linux-gnu-gcc");
+        link.arg(way).arg(&source).arg(scratch.path().join("topas.cxx.o")).arg("-o").arg(&program);
+        run(&mut link).good();
+        for (processor, why) in PROCESSORS {
+            for rank in 0..3 {
+                let mut qemu = Command::new("qemu-aarch64-static");
+                qemu.args(["-L", "/usr/aarch64-linux-gnu", "-cpu", processor]).arg(&program);
+                qemu.env("OMPI_COMM_WORLD_RANK", rank.to_string()).env("OMPI_COMM_WORLD_SIZE", "4");
+                qemu.env("PMIX_NAMESPACE", "12").env("TOPAS_PE", "1").env("LOGNAME", "ada");
+                qemu.env("TOPAS_LOG", format!("file:{}", scratch.log().display()));
+                let ended = run(&mut qemu);
+                assert_eq!(ended.code(), 5, "{way}: {}", ended.err());
+                assert_eq!(ended.err(), "", "{way}");
+            }
+            let lines = scratch.take_log();
+            let [line] = lines.as_slice() else { panic!("{way}: {} lines", lines.len()) };
+            assert_eq!((line.pe, line.npes, line.lib), (1, 4, Lib::None), "{}", line.text);
+            assert_eq!((line.user.as_slice(), line.exe.as_slice()), (&b"ada"[..], &b"program"[..]));
+            assert_eq!((line.extra("end"), line.extra("why")), ("exit:5", why), "{}", line.text);
+        }
+    }
+}
