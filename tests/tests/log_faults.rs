@@ -103,14 +103,14 @@ fn targets_that_are_none() {
         (format!("file:{dir}/missing/topas.log"), "no such directory"),
         (format!("file:{dir}/missing-%u/deeper/topas.log"), "no such directory"),
         (format!("file:{dir}"), "is a directory"),
-        (format!("file:{}/topas.log", program.display()), "cannot be written"),
+        (format!("file:{}/topas.log", program.display()), "not writable"),
         ("file:relative.log".to_owned(), "is no target"),
         (format!("{dir}/topas.log"), "is no target"),
         ("pigeon:home".to_owned(), "is no target"),
         (format!("file:{dir}/%x.log"), "is no target"),
         (format!("file:/{}", "long/".repeat(800)), "no such directory"),
         (format!("file:/{}", "long/".repeat(900)), "is no target"),
-        ("file:/proc/version".to_owned(), "cannot be written"),
+        ("file:/proc/version".to_owned(), "not writable"),
     ] {
         faulty(&program, &target, why, as_it_is);
     }
@@ -192,7 +192,7 @@ fn full_and_read_only_file_systems() {
     if !mount("size=4k,ro") {
         return skip(test, "no right to mount read-only");
     }
-    faulty(&program, &target, "read-only file system", as_it_is);
+    faulty(&program, &target, "read-only", as_it_is);
     umount();
 }
 
@@ -209,6 +209,26 @@ fn a_limit_of_file_size() {
         inner.env("TOPAS_LOG", &target);
         inner.env("TOPAS_VERBOSE", if verbose { "1" } else { "0" });
         unharmed(&run(&mut limited(&mut inner)), "ulimit -f 1");
+    }
+}
+
+/// What the program has in its buffers is written after our line, and may well kill it.
+#[test]
+fn signals_by_the_programs_own_output() {
+    let (scratch, program) = says();
+    let file = scratch.path().join("output");
+    let log = scratch.log_target();
+    for (script, status) in [
+        ("(sleep 0.3; exec \"$0\") | true; exit ${PIPESTATUS[0]}", 128 + 13),
+        ("ulimit -f 0; exec \"$0\" > \"$1\"", 128 + 25),
+    ] {
+        for (target, topas) in [(log.as_str(), "off"), (&log, "on"), ("file:/dev/full", "on")] {
+            let mut bash = Command::new("bash");
+            bash.args(["-c", script]).arg(&program).arg(&file);
+            rank(&mut bash);
+            bash.env("TOPAS_LOG", target).env("TOPAS", topas).env("TOPAS_PRINT", "yes");
+            assert_eq!(run(&mut bash).code(), status, "TOPAS={topas} {target}: {script}");
+        }
     }
 }
 

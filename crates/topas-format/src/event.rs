@@ -198,16 +198,16 @@ impl Why {
     #[inline(never)]
     pub fn says(self) -> &'static [u8] {
         const SAYS: Words = Words(
-            b"unknown processor\n\
-              no such event here\n\
+            b"unknown CPU\n\
+              no such event\n\
               no hardware counters\n\
               perf_event_paranoid\n\
-              seccomp filter\n\
+              seccomp\n\
               no perf events\n\
               no file descriptor\n\
               refused by kernel\n\
-              counters in use\n\
-              closed by the program",
+              all in use\n\
+              closed by program",
             b'\n',
         );
         SAYS.at(self as usize - 1)

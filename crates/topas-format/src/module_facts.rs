@@ -3,7 +3,7 @@
 use crate::field::Lang;
 
 /// Bytes of the section.
-pub const SIZE: usize = 224;
+pub const SIZE: usize = 208;
 
 /// First bytes of the section.
 pub const MAGIC: &[u8; 8] = b"TOPAS\0\0\x01";

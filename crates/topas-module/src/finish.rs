@@ -89,7 +89,6 @@ pub extern "C" fn finish(_: *mut c_void, status: c_int) {
     {
         print(values, &state.counters, state.metric, &mut state.path);
     }
-    sys::hold_signals();
     let own = vars.text(Var::TopasLog);
     let targets = if settings.user_log && !own.is_empty() { own } else { settings.log };
     let verbose = vars.is_yes(Var::TopasVerbose);
@@ -136,19 +135,18 @@ fn print(values: &mut Values<'static>, counters: &Counters, metric: Metric, buf:
         &[name(text::ID)],
         b"\ntopas:   wall clock ",
         &[n(number::SECONDS + 2), b'.', n(number::MILLIS + 2)],
-        b" s, CPU time user ",
+        b" s, CPU user ",
         &[n(number::SECONDS), b'.', n(number::MILLIS)],
         b" s, system ",
         &[n(number::SECONDS + 1), b'.', n(number::MILLIS + 1)],
         b" s\ntopas:   ",
         &[t(text::OPERATIONS), b':', b' ', m(mark::COUNTS), n(number::COUNTS)],
         &[t(text::REASONS), t(text::REASONS + 1)],
-        b"\ntopas:   L1 data cache misses: ",
+        b"\ntopas:   L1 data misses: ",
         &[m(mark::COUNTS + 1), n(number::COUNTS + 1)],
         &[t(text::REASONS + 2), t(text::REASONS + 3), b'\n'],
     ];
-    const LABELS: Words =
-        Words(b"floating point operations\ninteger operations\nloads\nstores", b'\n');
+    const LABELS: Words = Words(b"FP operations\ninteger operations\nloads\nstores", b'\n');
     values.texts[text::OPERATIONS] = Some(LABELS.at(metric as usize));
     let [ops, misses, ..] = counters.why;
     if values.marks[mark::COUNTS] == b'=' {

@@ -22,27 +22,27 @@ macro_rules! sentences {
 
 sentences! {
     // In the order of `topas_launch::named::Fault`; what happens then follows.
-    NotANumber = " is not a list of ranks",
+    NotANumber = " is no list of ranks",
     NoSuchRank = " names a rank this run lacks",
     Repeated = " names a rank twice",
-    AtRandom = ": two are chosen at random",
+    AtRandom = ": two chosen at random",
     BadOps = " is none of fpops, intops, loads, stores",
     Off = "TOPAS is off",
     NoRank = "no parallel run",
     Privileged = "privileged",
     Child = "child of a rank",
-    Measure = "topas.conf says so",
+    Measure = "by topas.conf",
     NoHandler = "no exit handler",
     NoTarget = "no log in topas.conf",
     // In the order of the error numbers in `crate::log`.
-    NoWrite = " cannot be written",
+    NoWrite = " not writable",
     Denied = ": permission denied",
     NoDirectory = ": no such directory",
     NoReader = ": no reader",
     Directory = " is a directory",
     NoSuchTarget = " is no target",
     Full = ": no space left",
-    ReadOnly = ": read-only file system",
+    ReadOnly = ": read-only",
 }
 
 /// One line: what it is about, the value as far as it fits, a sentence.

@@ -92,22 +92,29 @@ pub fn written(buf: &[u8], n: isize) -> &[u8] {
 }
 
 /// Writes with one call: how many bytes were taken, or minus an error number.
+///
+/// A write can raise SIGPIPE and SIGXFSZ, which would end the program: they are held back
+/// meanwhile, and what came is taken away.
 #[inline(never)]
 pub fn write(fd: i32, bytes: &[u8]) -> isize {
-    // SAFETY: the kernel reads `bytes.len()` bytes.
-    unsafe { call3(number::WRITE, fd as usize, bytes.as_ptr() as usize, bytes.len()) }
-}
-
-/// Holds back the signals by which a write can end a process, SIGPIPE and SIGXFSZ, for the
-/// rest of this thread's life. They would come when they are let through again, so this
-/// is for a thread that is about to end the process.
-pub fn hold_signals() {
     const SIG_BLOCK: usize = 0;
+    const SIG_SETMASK: usize = 2;
+    const SIZE: usize = size_of::<u64>();
     let signals = 1u64 << (13 - 1) | 1 << (25 - 1);
-    // SAFETY: the kernel reads 8 bytes, the size that is passed last.
+    let mut before = 0u64;
+    let at_once = [0u64; 2];
+    let set = (&raw const signals) as usize;
+    let mask = (&raw mut before) as usize;
+    // SAFETY: the kernel reads `bytes.len()` bytes; sets of signals have 8 bytes, the size
+    // that is passed last, and a time has two words.
     unsafe {
-        let set = (&raw const signals) as usize;
-        call4(number::RT_SIGPROCMASK, SIG_BLOCK, set, 0, size_of_val(&signals));
+        call4(number::RT_SIGPROCMASK, SIG_BLOCK, set, mask, SIZE);
+        let n = call3(number::WRITE, fd as usize, bytes.as_ptr() as usize, bytes.len());
+        if n < 0 {
+            call4(number::RT_SIGTIMEDWAIT, set, 0, (&raw const at_once) as usize, SIZE);
+        }
+        call4(number::RT_SIGPROCMASK, SIG_SETMASK, mask, 0, SIZE);
+        n
     }
 }
 

@@ -20,6 +20,7 @@ pub mod number {
     pub const EXIT_GROUP: usize = 94;
     pub const CLOCK_GETTIME: usize = 113;
     pub const RT_SIGPROCMASK: usize = 135;
+    pub const RT_SIGTIMEDWAIT: usize = 137;
     pub const UNAME: usize = 160;
     pub const GETRUSAGE: usize = 165;
     pub const PRCTL: usize = 167;

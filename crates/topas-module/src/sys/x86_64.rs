@@ -13,6 +13,7 @@ pub mod number {
     pub const CLOSE: usize = 3;
     pub const MMAP: usize = 9;
     pub const RT_SIGPROCMASK: usize = 14;
+    pub const RT_SIGTIMEDWAIT: usize = 128;
     pub const IOCTL: usize = 16;
     pub const GETPID: usize = 39;
     pub const GETSOCKOPT: usize = 55;
