@@ -24,6 +24,7 @@ pub const TEST: &[&str] = &[
     "clang",
     "file",
     "gawk",
+    "libpfm4-dev",
     "lld",
     "mold",
     "musl-tools",
