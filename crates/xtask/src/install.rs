@@ -11,6 +11,7 @@ use topas_config::Paths;
 
 use crate::object::{self, Machine};
 use crate::process::{cargo, output, root, run, target_dir};
+use crate::symcheck::Size;
 
 /// Tools that go to `bin`.
 const TOOLS: [&str; 2] = ["topas-doctor", "topas-stat"];
@@ -35,8 +36,12 @@ pub fn install(options: &Options) -> Result<()> {
         .args(["build", "--quiet", "--release", "--package", "topas-driver"])
         .args(TOOLS.iter().flat_map(|tool| ["--package", tool])))?;
     let final_paths = Paths::at(&options.prefix);
-    let objects =
-        object::build(&Machine::HERE, &target_dir().join("topas"), &final_paths.conf_file())?;
+    let objects = object::build(
+        &Machine::HERE,
+        &target_dir().join("topas"),
+        &final_paths.conf_file(),
+        Size::Told,
+    )?;
     let staged = |path: PathBuf| match &options.destdir {
         None => path,
         Some(dir) => dir.join(path.strip_prefix("/").unwrap_or(&path)),

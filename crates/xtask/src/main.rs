@@ -58,9 +58,10 @@ fn main() {
         Verb::Demo => demo::demo(),
         Verb::Install(options) => install::install(&options),
         Verb::Object { out, conf, target } => {
-            object::build(&object::Machine::of(target.as_deref()), &out, &conf).map(drop)
+            let machine = object::Machine::of(target.as_deref());
+            object::build(&machine, &out, &conf, symcheck::Size::Held).map(drop)
         }
-        Verb::Symcheck { objects } => symcheck::check_files(&objects),
+        Verb::Symcheck { objects } => symcheck::check_files(&objects, symcheck::Size::Held),
         Verb::Test(options) => test::test(&options),
     };
     if let Err(error) = result {

@@ -12,8 +12,9 @@ use anyhow::{Context, Result};
 use topas_format::field::Lang;
 use topas_format::module_facts;
 
+use crate::fold;
 use crate::process::{cargo, root, run, target_dir};
-use crate::{fold, symcheck};
+use crate::symcheck::{self, Size};
 
 /// The one symbol that stays global.
 pub const MARKER: &str = "topas_module_seen";
@@ -59,7 +60,7 @@ impl<'t> Machine<'t> {
 }
 
 /// Builds and checks all objects; their paths. `conf` is the topas.conf they name.
-pub fn build(machine: &Machine<'_>, out: &Path, conf: &Path) -> Result<Vec<PathBuf>> {
+pub fn build(machine: &Machine<'_>, out: &Path, conf: &Path, size: Size) -> Result<Vec<PathBuf>> {
     std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
     let mut rustc = cargo();
     rustc.args(["rustc", "--quiet", "--package", "topas-module", "--profile", "module"]);
@@ -100,6 +101,6 @@ pub fn build(machine: &Machine<'_>, out: &Path, conf: &Path) -> Result<Vec<PathB
         std::fs::remove_file(&facts)?;
     }
     std::fs::remove_file(&merged)?;
-    symcheck::check_files(&objects)?;
+    symcheck::check_files(&objects, size)?;
     Ok(objects)
 }

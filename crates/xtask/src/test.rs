@@ -12,6 +12,7 @@ use clap::Args;
 use crate::object::{self, Machine};
 use crate::packages::{self, ensure};
 use crate::process::{cargo, root, run, shown, target_dir};
+use crate::symcheck::Size;
 
 /// Slow or exotic sets.
 #[derive(Args)]
@@ -67,6 +68,7 @@ pub fn test(options: &Options) -> Result<()> {
         &Machine::HERE,
         &target_dir().join("topas"),
         Path::new("/etc/topas/topas.conf"),
+        Size::Held,
     ) {
         eprintln!("xtask: error: {error:#}");
         count.broken.push("object".into());
