@@ -63,6 +63,11 @@ pub fn test(options: &Options) -> Result<()> {
             .args(["doc", "--workspace", "--no-deps", "--quiet"])
             .env("RUSTDOCFLAGS", "--deny warnings"),
     );
+    // Built only, so that they do not fall behind what they fuzz.
+    let manifest = root().join("tests/fuzz/Cargo.toml");
+    let target = target_dir().join("fuzz");
+    let check = ["check", "--quiet", "--manifest-path"];
+    count.step("fuzz targets", cargo().args(check).arg(manifest).env("CARGO_TARGET_DIR", target));
     println!("== object");
     if let Err(error) = object::build(
         &Machine::HERE,

@@ -2,28 +2,30 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use topas_format::civil::Date;
 use topas_format::conf::{Settings, entries, words};
+use topas_format::form::{Values, text};
 use topas_format::out::Out;
-use topas_format::target::{Facts, expand, file_pattern};
+use topas_format::target::{expand, file_pattern};
 use topas_format::zone::{footer, offset_at};
 
-fuzz_target!(|text: &[u8]| {
-    let settings = Settings::read(text);
+fuzz_target!(|bytes: &[u8]| {
+    let settings = Settings::read(bytes);
     // The tools read entry by entry and must come to the same settings as the module.
     let mut same = Settings::default();
-    for entry in entries(text).flatten() {
+    for entry in entries(bytes).flatten() {
         same.set(entry.key, entry.value);
     }
     assert_eq!(settings, same);
-    let facts = Facts { date: Date { year: 2026, month: 11, day: 20 }, host: b"n1", uid: 1 };
-    for target in words(settings.log).chain([text]) {
+    let mut values = Values::new();
+    values.set_time(1_795_161_662);
+    values.texts[text::HOST] = Some(b"n1");
+    for target in words(settings.log).chain([bytes]) {
         let mut path = [0; 300];
         let mut out = Out::new(&mut path);
-        if expand(file_pattern(target), &facts, &mut out).is_some() {
+        if expand(file_pattern(target), &mut values, &mut out).is_some() {
             assert!(!out.is_cut());
         }
     }
-    let _ = offset_at(footer(text), 1_795_161_662);
-    let _ = offset_at(text, 1_795_161_662);
+    let _ = offset_at(footer(bytes), 1_795_161_662);
+    let _ = offset_at(bytes, 1_795_161_662);
 });

@@ -12,11 +12,11 @@ impl Proof for Nothing {
     fn own_pid(&mut self) -> u32 {
         77
     }
-    fn peer(&mut self, fd: u32) -> Option<u32> {
-        (fd % 2 == 0).then_some(fd)
+    fn peer(&mut self, fd: u32) -> u32 {
+        if fd % 2 == 0 { fd } else { 0 }
     }
-    fn control_port(&mut self, pid: u32) -> Option<u64> {
-        Some(pid.into())
+    fn control_port(&mut self, pid: u32) -> u64 {
+        pid.into()
     }
 }
 
