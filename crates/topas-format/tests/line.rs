@@ -274,7 +274,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// What the module wrote is written again to the letter: no field changed its form.
 #[test]
 fn golden_lines_of_the_module_are_stable() {
-    let text = golden("module.log");
+    let text = [golden("module.log"), golden("demo.log")].concat();
     for text in lines(&text) {
         let (line, extras) = Line::parse(text).unwrap();
         let mut buf = [0; MAX_LINE];
@@ -287,7 +287,7 @@ fn golden_lines_of_the_module_are_stable() {
         let out = writer.finish();
         assert_eq!(out.text().strip_suffix(b"\n").unwrap(), text);
     }
-    assert_eq!(lines(&text).count(), 6);
+    assert_eq!(lines(&text).count(), 6 + 8);
 }
 
 #[test]
@@ -355,5 +355,24 @@ fn the_format_document_names_every_field_and_extra() {
     for extra in EXTRAS {
         let row = format!("| `{}` |", extra.name);
         assert!(text.contains(&row), "doc/format.md lacks the row {row}");
+    }
+}
+
+/// Every log line that the documents show is whole: none was made up or edited.
+#[test]
+fn lines_in_the_documents_are_whole() {
+    for (document, expected) in [("README.md", 1), ("doc/format.md", 1)] {
+        let path = format!("{}/../../{document}", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read(path).unwrap();
+        let shown =
+            lines(&text).filter(|line| line.starts_with(b"20") && line.get(4) == Some(&b'/'));
+        let mut found = 0;
+        for line in shown {
+            let text = String::from_utf8_lossy(line);
+            let (_, extras) = Line::parse(line).unwrap_or_else(|f| panic!("{}: {text}", f.name()));
+            assert!(extras.get(b"len").is_some(), "{document}: {text}");
+            found += 1;
+        }
+        assert_eq!(found, expected, "{document}");
     }
 }
