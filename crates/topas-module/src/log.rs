@@ -74,10 +74,10 @@ fn to_socket(path: &[u8], text: &[u8]) -> i32 {
     }
     let fd = unix_socket(SOCK_DGRAM);
     let mut result = connect(fd, out.text());
-    if result == 0 {
-        if let [text @ .., _] = text {
-            result = write(fd, text).min(0) as i32;
-        }
+    if result == 0
+        && let [text @ .., _] = text
+    {
+        result = write(fd, text).min(0) as i32;
     }
     close(fd);
     -result
