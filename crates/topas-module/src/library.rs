@@ -1,4 +1,4 @@
-//! Which message passing library the program was linked with.
+//! Which libraries the program was linked with.
 //!
 //! Weak references: an address if something in the program or its shared libraries
 //! defines the function, else zero. They pull no archive member in and add no library.
@@ -63,4 +63,10 @@ pub fn library() -> Lib {
     } else {
         Lib::None
     }
+}
+
+/// Whether the program counts with the hardware counters itself: through PAPI, LIKWID
+/// (whose marker interface needs `perfmon_init`) or libpfm4.
+pub fn counts() -> bool {
+    any!("PAPI_library_init", "perfmon_init", "pfm_initialize")
 }

@@ -11,7 +11,7 @@ use core::ffi::CStr;
 use core::mem::MaybeUninit;
 
 use arch::{Word, number, syscall};
-pub use arch::{base_mhz, cpu, vector_length};
+pub use arch::{base_mhz, cpu, weigh};
 
 /// Longest path the module handles, with its NUL.
 pub const PATH_MAX: usize = 4096;

@@ -16,9 +16,18 @@ const MAX_UNFOLDED: usize = 36_000;
 /// What the object may import, all from libc; memset on AArch64 only.
 const IMPORTS: [&str; 4] = ["__cxa_atexit", "environ", "getauxval", "memset"];
 
-/// What it may refer to weakly: the functions that tell the message passing library.
-const WEAK: [&str; 5] =
-    ["MPI_Finalize", "MPI_Session_init", "pvm_mytid", "shmem_finalize", "start_pes"];
+/// What it may refer to weakly: functions that tell the message passing library, and
+/// whether the program uses the counters itself.
+const WEAK: [&str; 8] = [
+    "MPI_Finalize",
+    "MPI_Session_init",
+    "pvm_mytid",
+    "shmem_finalize",
+    "start_pes",
+    "PAPI_library_init",
+    "perfmon_init",
+    "pfm_initialize",
+];
 
 /// Sections that would change how a program unwinds, links or starts.
 const FORBIDDEN: [&str; 8] = [
