@@ -16,11 +16,15 @@ const MAX_UNFOLDED: usize = 36_000;
 /// What the object may import, all from libc; memset on AArch64 only.
 const IMPORTS: [&str; 4] = ["__cxa_atexit", "environ", "getauxval", "memset"];
 
-/// What it may refer to weakly: functions that tell the message passing library, and
-/// whether the program uses the counters itself.
-const WEAK: [&str; 8] = [
+/// What it may refer to weakly: what tells the message passing library, more ways to end, and
+/// what tells that the program uses the counters itself.
+const WEAK: [&str; 12] = [
     "MPI_Finalize",
-    "MPI_Session_init",
+    "PMPI_Get_library_version",
+    "PMPI_Initialized",
+    "_DYNAMIC",
+    "__cxa_at_quick_exit",
+    "opal_util_register_stackhandlers",
     "pvm_mytid",
     "shmem_finalize",
     "start_pes",
