@@ -31,6 +31,7 @@ pub fn object(report: &Report) -> String {
             "signature": processor.signature(),
             "row": processor.row().map(|row| row.processors),
             "caveat": processor.row().map(|row| row.caveat),
+            "formulas": processor.row().map(|row| row.status.says()),
         },
         "self_tested": report.counting.self_tested,
         "quantities": report.counting.findings.iter().map(finding).collect::<Vec<_>>(),

@@ -68,8 +68,9 @@ fn processor(page: &mut Page, report: &Report) {
         Some(row) => {
             page.item("row of event table", row.processors);
             page.item("caveat", row.caveat);
+            page.item("formulas", row.status.says());
         }
-        None => page.item("row of event table", "none"),
+        None => page.item("row of event table", "none: the kernel's generic events"),
     }
 }
 
