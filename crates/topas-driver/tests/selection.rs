@@ -212,6 +212,15 @@ fn a_linker_gets_the_object_itself() {
     assert_eq!(ld(&cxx), with(&cxx, "cxx"));
     let f90 = ["/usr/lib/crt1.o", "a.o", "-lgfortran", "-lstdc++", "-lc"];
     assert_eq!(ld(&f90), with(&f90, "f90"));
+    // Before an archive that it needs.
+    for (args, archive) in [
+        (&["-static", "/usr/lib/crt1.o", "a.o", "-lc"][..], "-lc"),
+        (&["/usr/lib/crt1.o", "a.o", "/usr/lib/libc.a"], "/usr/lib/libc.a"),
+    ] {
+        let mut expected = with(args, "c");
+        expected.push(archive.into());
+        assert_eq!(ld(args), expected);
+    }
     let outer = module("c");
     for args in [
         &["a.o", "-lc"][..],
