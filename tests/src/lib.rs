@@ -9,6 +9,7 @@
 pub mod build;
 pub mod directives;
 pub mod mpi;
+pub mod processor;
 pub mod record;
 pub mod running;
 pub mod site;

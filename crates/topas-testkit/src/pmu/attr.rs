@@ -2,6 +2,8 @@
 
 use std::io;
 
+use super::kernel::KernelEvent;
+
 /// Size of the first published structure, `PERF_ATTR_SIZE_VER0`.
 const SIZE_VER0: u32 = 64;
 /// Size of the largest structure known here, `PERF_ATTR_SIZE_VER8`.
@@ -99,6 +101,17 @@ impl Attr {
         } else {
             Ok(attr)
         })
+    }
+
+    /// The whole structure for another event of the kernel with the same flags, of
+    /// `PERF_ATTR_SIZE_VER1`, which has room for a breakpoint.
+    pub(super) fn with_event(&self, event: KernelEvent) -> [u64; 9] {
+        const SIZE: u64 = 72;
+        let KernelEvent { kind, config, bp_type, config1, config2 } = event;
+        let head = u64::from(kind) | SIZE << 32;
+        // wakeup_events stands in the lower half of the word with bp_type.
+        let bp_type = u64::from(bp_type) << 32;
+        [head, config, 0, 0, self.read_format, self.bits, bp_type, config1, config2]
     }
 
     fn has(&self, bit: u32) -> bool {
