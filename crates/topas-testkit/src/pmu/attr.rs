@@ -158,8 +158,7 @@ impl Attr {
         self.pinned() || self.has(bit::EXCLUSIVE)
     }
 
-    /// What a kernel says to these fields whatever its PMU can do, and what the
-    /// stand-in cannot play.
+    /// What a kernel says to these fields whatever its PMU can do.
     pub(super) fn refusal(&self) -> Option<Refusal> {
         let combination = [
             (self.bits >> bit::FIRST_RESERVED != 0, "reserved bits set"),
@@ -169,10 +168,15 @@ impl Attr {
                 self.has(bit::REMOVE_ON_EXEC) && self.enable_on_exec(),
                 "remove_on_exec with enable_on_exec",
             ),
-            (self.read_format & read_format::GROUP != 0, "group reads are not played"),
         ];
-        if let Some((_, why)) = combination.into_iter().find(|(holds, _)| *holds) {
-            return Some((libc::EINVAL, why));
+        let (_, why) = combination.into_iter().find(|(holds, _)| *holds)?;
+        Some((libc::EINVAL, why))
+    }
+
+    /// What only the kernel's own events can do.
+    pub(super) fn not_played(&self) -> Option<Refusal> {
+        if self.read_format & read_format::GROUP != 0 {
+            return Some((libc::EINVAL, "group reads are not played"));
         }
         (self.sample_period != 0).then_some((libc::EOPNOTSUPP, "sampling is not played"))
     }

@@ -201,6 +201,10 @@ impl<'a> Supervisor<'a> {
         if let Answer::Refuse(errno) = answer {
             return self.refuse(asked, call, errno, "plan".to_owned());
         }
+        let played = !matches!(answer, Answer::Other(_));
+        if let Some((errno, why)) = call.attr.not_played().filter(|_| played) {
+            return self.refuse(asked, call, errno, why.to_owned());
+        }
         let grouped = call.group_fd != -1 && call.flags & NO_GROUP == 0;
         let opened = match answer {
             Answer::Other(event) => match self.events.open_other(&call, event, grouped) {
