@@ -45,8 +45,15 @@ pub const TEST: &[&str] = &[
 /// A Slurm that runs on one machine.
 pub const SLURM: &[&str] = &["munge", "slurm-client", "slurmctld", "slurmd"];
 
-/// A compiler and an emulator for AArch64.
-pub const ARM64: &[&str] = &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-user-static"];
+/// Compilers and emulators for AArch64 and POWER.
+pub const ARM64: &[&str] = &[
+    "gcc-aarch64-linux-gnu",
+    "gcc-powerpc64le-linux-gnu",
+    "libc6-dev-arm64-cross",
+    "libc6-dev-ppc64el-cross",
+    "make",
+    "qemu-user-static",
+];
 
 /// Installs what is missing: says what, and asks if somebody is there to answer.
 pub fn ensure(wanted: &[&str]) -> Result<()> {
