@@ -60,7 +60,7 @@ pub fn object(report: &Report) -> String {
         "launch": {
             "launcher": launch.family(),
             "rank": launch.rank.map(|rank| rank.rank),
-            "size": launch.rank.map(|rank| rank.size),
+            "size": launch.rank.map(|rank| rank.size).filter(|size| *size > 0),
             "id": launch.rank.map(|rank| format!("{:016x}", rank.id)),
             "measuring": launch.measuring,
             "would_measure": launch.would_measure().is_ok(),
