@@ -29,20 +29,17 @@ struct Event {
 }
 
 impl Event {
-    /// Reads it, or tells why that is no count. The program may have closed our descriptor
-    /// and opened its own file there, which must be neither read nor closed.
-    fn take(&mut self) -> (Reading, Option<Why>) {
-        let mut reading = Reading::default();
-        let why = if self.fd < 0 {
-            Why::of_errno(-self.fd)
+    /// Reads it, and says why that is no count if it is none. The program may have closed our
+    /// descriptor and opened its own file there, which must be neither read nor closed.
+    fn take(&mut self) -> (Reading, Why) {
+        if self.fd < 0 {
+            (Reading::default(), Why::of_errno(-self.fd))
         } else if sys::perf_event_id(self.fd) != self.id {
             self.id = 0;
-            Why::Lost
+            (Reading::default(), Why::Lost)
         } else {
-            reading = read(self.fd);
-            Why::Shared
-        };
-        (reading, (reading.running == 0).then_some(why))
+            (read(self.fd), Why::Shared)
+        }
     }
 }
 
@@ -125,9 +122,10 @@ impl Counters {
                 return false;
             }
         }
-        // A counter held by the kernel's watchdog lets a full group open and never run.
+        // A counter that another holds, such as the kernel's watchdog, lets a full group open
+        // and never run; its leader did, until the last one came.
         let first = read(leader);
-        !grouped || first.running > 0 || first.enabled == 0
+        !grouped || first.running >= first.enabled
     }
 
     #[inline(never)]
@@ -155,9 +153,9 @@ impl Counters {
                 if !event.packed.is_some() || why.is_some() {
                     continue;
                 }
-                let reading;
-                (reading, *why) = event.take();
+                let (reading, fault) = event.take();
                 let Some(count) = reading.scaled() else {
+                    *why = Some(fault);
                     continue;
                 };
                 *total = total.wrapping_add(sys::weigh(count, event.packed));

@@ -55,6 +55,10 @@ pub const ARM64: &[&str] = &[
     "qemu-user-static",
 ];
 
+/// A machine for AArch64, and what fills it.
+pub const QEMU_PMU: &[&str] =
+    &["cpio", "gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-system-arm"];
+
 /// Installs what is missing: says what, and asks if somebody is there to answer.
 pub fn ensure(wanted: &[&str]) -> Result<()> {
     let missing: Vec<&str> = wanted.iter().copied().filter(|p| !is_installed(p)).collect();
