@@ -1,6 +1,7 @@
-// Linked into a program, turns every event it opens into one of software, before the module
-// opens its own: so a machine without a PMU can tell what open events cost. Each open goes
-// through one signal, in programs with the module and without.
+// Linked into a program, turns every event it opens into one of software if the environment
+// has AS_SOFTWARE, before the module opens its own: so a machine without a PMU can tell what
+// open events cost. Each open goes through one signal, in programs with the module and
+// without.
 
 #define _GNU_SOURCE
 #include "events.h"
@@ -77,8 +78,21 @@ static void on_open(int signal, siginfo_t *info, void *interrupted)
                                       ARGUMENT(context, 3), ARGUMENT(context, 4));
 }
 
-static void before_the_module(void)
+static int is_wanted(char **environment)
 {
+    // getenv does not work yet.
+    for (; *environment; environment++)
+        if (strncmp(*environment, "AS_SOFTWARE=", strlen("AS_SOFTWARE=")) == 0)
+            return 1;
+    return 0;
+}
+
+static void before_the_module(int argc, char **argv, char **environment)
+{
+    (void)argc;
+    (void)argv;
+    if (!is_wanted(environment))
+        return;
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, SECCOMP_DATA(arch)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NATIVE, 0, 4),
@@ -97,5 +111,5 @@ static void before_the_module(void)
 }
 
 // In front of the module's entry, because this file stands in front of it on the link line.
-__attribute__((section(".preinit_array"), used)) static void (*const entry)(void) =
-    before_the_module;
+__attribute__((section(".preinit_array"), used)) static void (*const entry)(
+    int, char **, char **) = before_the_module;
