@@ -27,8 +27,8 @@ pub fn events(bench: &Bench) -> Result<String> {
         "## While the program runs: threads and context switches\n\n\
          Open events cost when a thread is created, which inherits them, and when a processor \
          changes between processes. Events of software: for those of a PMU the kernel also \
-         writes registers of the processor at each switch, which cannot be measured here and is \
-         not in these figures.\n\n\
+         writes registers of the processor at each switch, which is in none of these figures. \
+         Lines of as many events differ by noise.\n\n\
          | operation | program | events | µs | µs more |\n| --- | --- | --- | --- | --- |\n",
     );
 

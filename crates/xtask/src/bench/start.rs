@@ -9,7 +9,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use super::trace::Calls;
 use super::{
@@ -22,6 +22,9 @@ use crate::process::run;
 const SYMBOLS: usize = 300_000;
 /// Constants behind each of them, in words of 8 bytes.
 const WORDS: usize = 125;
+
+/// What is timed of one executable.
+const VARIANTS: usize = 5;
 
 /// Longer than the kernel keeps its switch hooks after the last event has gone.
 const IDLE: Duration = Duration::from_millis(1500);
@@ -43,7 +46,7 @@ impl Pair {
 
     /// What is timed: bare, not measuring, measuring; then with open events, bare and
     /// measuring.
-    fn commands(&self, events: i64, log: &Path) -> [Command; 5] {
+    fn commands(&self, events: i64, log: &Path) -> [Command; VARIANTS] {
         // Without an argument the program itself opens nothing.
         let rank = |program, rank| open_mpi_rank(program, rank, log);
         let mut opening = as_software(rank(&self.bare, MEASURES));
@@ -74,60 +77,69 @@ pub fn start(bench: &Bench) -> Result<String> {
     let log = dir.join("log");
     let small = Pair::new(bench, &dir, "small", &[])?;
     let padding = padding(&dir)?;
-    let large = Pair::new(bench, &dir, "large", &["-rdynamic", &padding.to_string_lossy()])?;
+    let padding_name = padding.to_string_lossy();
+    let large = Pair::new(bench, &dir, "large", &[&padding_name])?;
+    let exporting = Pair::new(bench, &dir, "exporting", &["-rdynamic", &padding_name])?;
     let events = events_of_a_rank(&small.linked, &log, &dir.join("report"))?;
-    let mut text = by_size(bench, [&small, &large], events, &log)?;
-    // A gigabyte in all.
-    for file in [&padding, &large.bare, &large.linked] {
+    let mut text = by_size(bench, [&small, &large, &exporting], events, &log)?;
+    // Two gigabytes in all.
+    for file in [&padding, &large.bare, &large.linked, &exporting.bare, &exporting.linked] {
         fs::remove_file(file)?;
     }
     text.push_str(&first_event(bench, &small, events, &log)?);
     Ok(text)
 }
 
-fn by_size(bench: &Bench, pairs: [&Pair; 2], events: i64, log: &Path) -> Result<String> {
+fn by_size(bench: &Bench, pairs: [&Pair; 3], events: i64, log: &Path) -> Result<String> {
     let rounds = bench.rounds(1000);
     let before = lines(log)?;
-    let commands = pairs.map(|pair| pair.commands(events, log));
-    let variants = commands.map(|five| five.map(timing));
-    let [small, large] = variants;
-    let [a, b, c, d, e] = small;
-    let [f, g, h, i, j] = large;
-    let [a, b, c, d, e, f, g, h, i, j] = interleaved(rounds, [a, b, c, d, e, f, g, h, i, j])?;
-    // Four of ten variants measure, and one round more warms up.
-    let (left, due) = (lines(log)? - before, 4 * (rounds + 1));
+    let [small, large, exporting] = pairs.map(|pair| pair.commands(events, log).map(timing));
+    let all = small.into_iter().chain(large).chain(exporting).collect::<Vec<_>>();
+    let all: [Variant<'_>; 3 * VARIANTS] = all.try_into().ok().context("variants of all")?;
+    let times = interleaved(rounds, all)?;
+    // Two of five variants measure, and one round more warms up.
+    let (left, due) = (lines(log)? - before, 2 * pairs.len() * (rounds + 1));
     if left != due {
         bail!("{left} lines in place of {due} in {}", log.display());
     }
 
-    let size = |path: &Path| Ok::<_, anyhow::Error>(fs::metadata(path)?.len());
     let mut text = format!(
         "## Start and exit of an empty program\n\n\
-         One process in the environment of an Open MPI rank, from spawn to wait. The large \
-         program has {SYMBOLS} exported symbols. Where there are {events} events, they are of \
-         software, and each open takes one signal more, in both programs: what the kernel does \
-         for events is in both, so the difference is the module's own work.\n\n\
-         | program | compared with | {0} kB: ms | ratio | ms more | {1} MB: ms | ratio | ms more \
-         | goal |\n\
-         | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
-        size(&pairs[0].linked)? / 1000,
-        size(&pairs[1].linked)? / 1_000_000,
+         One process in the environment of an Open MPI rank, from spawn to wait; {SYMBOLS} \
+         symbols in the large program. Where there are {events} events, they are of software, and \
+         each open takes one signal more, in both programs: what the kernel does for events is \
+         in both, so the difference is the module's own work.\n\n\
+         | executable | program | compared with | ms | ratio | ms more | goal |\n\
+         | --- | --- | --- | --- | --- | --- | --- |\n"
     );
     let (opens, measures) =
         (format!("bare, opens {events} events"), format!("linked, measuring, {events} events"));
-    let rows = [
-        ("bare", "", [a, a], [f, f], ""),
-        ("linked, not measuring", "bare", [b, a], [g, f], "+0.000 ms"),
-        ("linked, measuring", "bare", [c, a], [h, f], "+0.300 ms"),
-        (opens.as_str(), "bare", [d, a], [i, f], ""),
-        (measures.as_str(), opens.as_str(), [e, d], [j, i], "+0.300 ms"),
-    ];
-    for (name, base, small, large, goal) in rows {
-        write!(text, "| {name} | {base} ")?;
-        for [time, base] in [small, large] {
-            write!(text, "| {} | {} | {} ", ms(time), ratio(time, base), more(time, base))?;
+    let kinds = ["", "", ", all symbols exported"];
+    for ((pair, kind), times) in pairs.iter().zip(kinds).zip(times.chunks(VARIANTS)) {
+        let &[bare, other, measuring, opening, counting] = times else {
+            bail!("{} times in place of {VARIANTS}", times.len());
+        };
+        let kilobytes = fs::metadata(&pair.linked)?.len() / 1000;
+        let size = if kilobytes < 1000 {
+            format!("{kilobytes} kB{kind}")
+        } else {
+            format!("{} MB{kind}", kilobytes / 1000)
+        };
+        let rows = [
+            ("bare", "", bare, bare, ""),
+            ("linked, not measuring", "bare", other, bare, ""),
+            ("linked, measuring", "bare", measuring, bare, "+0.300 ms"),
+            (opens.as_str(), "bare", opening, bare, ""),
+            (measures.as_str(), opens.as_str(), counting, opening, "+0.300 ms"),
+        ];
+        for (program, base, time, by, goal) in rows {
+            let (ratio, more) = (ratio(time, by), more(time, by));
+            writeln!(
+                text,
+                "| {size} | {program} | {base} | {} | {ratio} | {more} | {goal} |",
+                ms(time)
+            )?;
         }
-        writeln!(text, "| {goal} |")?;
     }
     Ok(text)
 }
