@@ -16,12 +16,15 @@ use super::{
     Bench, Linked, MEASURES, OTHER, Variant, as_software, interleaved, lines, median, more, ms,
     open_mpi_rank, ratio, samples, timed,
 };
-use crate::process::run;
+use crate::process::{output, run};
 
 /// Symbols of the large program, all of them exported.
 const SYMBOLS: usize = 300_000;
 /// Constants behind each of them, in words of 8 bytes.
 const WORDS: usize = 125;
+
+/// Small, large, large with a table of symbols for the dynamic linker, with an MPI library.
+const EXECUTABLES: usize = 4;
 
 /// What is timed of one executable.
 const VARIANTS: usize = 5;
@@ -80,8 +83,12 @@ pub fn start(bench: &Bench) -> Result<String> {
     let padding_name = padding.to_string_lossy();
     let large = Pair::new(bench, &dir, "large", &[&padding_name])?;
     let exporting = Pair::new(bench, &dir, "exporting", &["-rdynamic", &padding_name])?;
+    // As a program that needs it, although an empty one does not.
+    let show = output(Command::new("mpicc.openmpi").arg("--showme:link"))?;
+    let words = std::iter::once("-Wl,--no-as-needed").chain(show.split_whitespace());
+    let mpi = Pair::new(bench, &dir, "mpi", &words.collect::<Vec<_>>())?;
     let events = events_of_a_rank(&small.linked, &log, &dir.join("report"))?;
-    let mut text = by_size(bench, [&small, &large, &exporting], events, &log)?;
+    let mut text = by_size(bench, [&small, &large, &exporting, &mpi], events, &log)?;
     // Two gigabytes in all.
     for file in [&padding, &large.bare, &large.linked, &exporting.bare, &exporting.linked] {
         fs::remove_file(file)?;
@@ -90,12 +97,13 @@ pub fn start(bench: &Bench) -> Result<String> {
     Ok(text)
 }
 
-fn by_size(bench: &Bench, pairs: [&Pair; 3], events: i64, log: &Path) -> Result<String> {
+fn by_size(bench: &Bench, pairs: [&Pair; EXECUTABLES], events: i64, log: &Path) -> Result<String> {
     let rounds = bench.rounds(1000);
     let before = lines(log)?;
-    let [small, large, exporting] = pairs.map(|pair| pair.commands(events, log).map(timing));
-    let all = small.into_iter().chain(large).chain(exporting).collect::<Vec<_>>();
-    let all: [Variant<'_>; 3 * VARIANTS] = all.try_into().ok().context("variants of all")?;
+    let variants = pairs.map(|pair| pair.commands(events, log).map(timing));
+    let all = variants.into_iter().flatten().collect::<Vec<_>>();
+    let all: [Variant<'_>; EXECUTABLES * VARIANTS] =
+        all.try_into().ok().context("variants of all")?;
     let times = interleaved(rounds, all)?;
     // Two of five variants measure, and one round more warms up.
     let (left, due) = (lines(log)? - before, 2 * pairs.len() * (rounds + 1));
@@ -106,7 +114,7 @@ fn by_size(bench: &Bench, pairs: [&Pair; 3], events: i64, log: &Path) -> Result<
     let mut text = format!(
         "## Start and exit of an empty program\n\n\
          One process in the environment of an Open MPI rank, from spawn to wait; {SYMBOLS} \
-         symbols in the large program. Where there are {events} events, they are of software, and \
+         symbols in the large programs. Where there are {events} events, they are of software, and \
          each open takes one signal more, in both programs: what the kernel does for events is \
          in both, so the difference is the module's own work.\n\n\
          | executable | program | compared with | ms | ratio | ms more | goal |\n\
@@ -114,7 +122,7 @@ fn by_size(bench: &Bench, pairs: [&Pair; 3], events: i64, log: &Path) -> Result<
     );
     let (opens, measures) =
         (format!("bare, opens {events} events"), format!("linked, measuring, {events} events"));
-    let kinds = ["", "", ", all symbols exported"];
+    let kinds = ["", "", ", all symbols exported", ", needs Open MPI"];
     for ((pair, kind), times) in pairs.iter().zip(kinds).zip(times.chunks(VARIANTS)) {
         let &[bare, other, measuring, opening, counting] = times else {
             bail!("{} times in place of {VARIANTS}", times.len());
