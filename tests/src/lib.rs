@@ -10,6 +10,7 @@ pub mod build;
 pub mod directives;
 pub mod mpi;
 pub mod record;
+pub mod rsyslog;
 pub mod running;
 pub mod site;
 pub mod skip;
