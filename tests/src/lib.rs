@@ -6,6 +6,7 @@
 //! expected of them in their first lines ([`directives`]). A test that cannot run here
 //! says why ([`skip`]).
 
+pub mod alone;
 pub mod build;
 pub mod directives;
 pub mod mpi;

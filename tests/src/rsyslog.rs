@@ -148,8 +148,16 @@ impl Chain {
 
     /// Makes the node's daemon hang, or go on.
     pub fn hang_node(&self, hang: bool) {
-        let signal = if hang { Signal::SIGSTOP } else { Signal::SIGCONT };
-        self.node.as_ref().expect("a running node").signal(signal);
+        let node = self.node.as_ref().expect("a running node");
+        node.signal(if hang { Signal::SIGSTOP } else { Signal::SIGCONT });
+        let threads = format!("/proc/{}/task", node.0.id());
+        // Each of its threads stops by itself, and may read one message more.
+        let stands = |thread: PathBuf| {
+            let stat = fs::read_to_string(thread.join("stat")).unwrap_or_default();
+            stat.rsplit(')').next().is_some_and(|state| state.starts_with(" T"))
+        };
+        let all = || fs::read_dir(&threads).expect("threads").flatten().all(|t| stands(t.path()));
+        wait_until(|| !hang || all(), "the node to stop");
     }
 
     /// What stands for /dev/log.

@@ -10,6 +10,9 @@ use crate::event::Metric;
 use crate::hash::{place, word};
 use crate::text::{Cursor, trim};
 
+/// Bytes of the file that measured programs read; a longer one loses its end.
+pub const MAX_READ: usize = 8192;
+
 /// A key of the file: what `etc/topas.conf` and `topas.conf(5)` show.
 pub struct Key {
     /// Name as written in the file.
