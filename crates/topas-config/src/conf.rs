@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use topas_format::conf::{KEYS, List, Ops, Settings, Switch, entries};
+use topas_format::conf::{KEYS, List, Ops, Settings, Switch, entries, in_force};
 use topas_format::env as names;
 
 use crate::environment::Environment;
@@ -155,7 +155,7 @@ impl Conf {
             "ops" if self.ops.is_some() => return Origin::Variable(names::TOPAS_OPS),
             _ => {}
         }
-        entries(&self.text)
+        entries(in_force(&self.text))
             .flatten()
             .filter(|e| e.key == key.as_bytes() && Settings::default().set(e.key, e.value))
             .last()
