@@ -286,3 +286,23 @@ fn a_new_file_has_the_right_mode() {
         }
     }
 }
+
+/// The example that is installed is for the prefix it is installed in.
+#[test]
+fn the_installed_example_names_this_prefix() {
+    if !have("logrotate") {
+        return skip("the_installed_example_names_this_prefix", "needs logrotate");
+    }
+    let site = Site::shared();
+    let prefix = site.conf().ancestors().nth(3).expect("prefix").to_owned();
+    let example = prefix.join("share/doc/topas/examples/logrotate/topas");
+    let text = fs::read_to_string(&example).expect("example");
+    let logs = prefix.join("var/log/topas");
+    assert!(text.contains(&format!("\n{}/*.log {{\n", logs.display())), "{text}");
+    assert!(text.contains(&format!("olddir {}-closed\n", logs.display())), "{text}");
+    let scratch = Scratch::new();
+    let mut check = command("logrotate");
+    check.arg("--debug").arg("--state").arg(scratch.path().join("state")).arg(&example);
+    let checked = run(&mut check).good();
+    assert!(!checked.err().contains("error:"), "{}", checked.err());
+}
