@@ -101,10 +101,19 @@ fn a_file_of_each_user() {
     for what in [READ, TRUNCATE, REMOVE] {
         assert!(can(ANNA, ANNA, what, &of_anna), "the owner: {what}");
     }
-    // Somebody takes another one's name: that one's lines go to the next target.
-    let name = logs.at(&format!("{year}.{ANNA}.log"));
-    assert!(can(BERT, BERT, "umask 077; : > \"$0\"", &name));
+    // Somebody takes another one's name: that one's lines go to the next target, or, if the
+    // taker lets them in, to the taker. What the doctor says to the user:
+    assert!(can(BERT, BERT, "umask 077; : > \"$0\"", &of_anna));
     assert!(!logs.logs(ANNA, ANNA, "%Y.%u.log"));
+    assert!(can(BERT, BERT, "chmod 0666 \"$0\"", &of_anna));
+    assert!(logs.logs(ANNA, ANNA, "%Y.%u.log") && can(BERT, BERT, READ, &of_anna));
+    let mut doctor = command("./topas-doctor");
+    fs::copy(Site::shared().tool("topas-doctor"), logs.scratch.path().join("topas-doctor"))
+        .expect("copy");
+    doctor.current_dir(logs.scratch.path()).arg("--no-self-test");
+    doctor.env("TOPAS_LOG", format!("file:{}/%Y.%u.log", logs.dir.display()));
+    let report = run(&mut as_user(ANNA, ANNA, &doctor)).out();
+    assert!(report.contains(&format!("not this user's but of uid {BERT}")), "{report}");
 }
 
 /// One file for all, made by the administrator: users append and do not read, and nothing

@@ -73,6 +73,9 @@ fn off_beside_topas_conf() {
     assert_eq!(own.run(as_it_is), on());
     fs::write(own.off(), "").expect("touch");
     assert_eq!(own.run(as_it_is), stopped());
+    let doctor = run(command(own.site.tool("topas-doctor")).arg("--quiet")).ends(3).out();
+    let why = format!("every program is switched off ({})", own.off().display());
+    assert!(doctor.contains(&why), "{doctor}");
     // Whatever it is, and whatever topas.conf says or does not say.
     fs::write(own.site.conf(), "measure = yes\n").expect("conf");
     assert_eq!(own.run(as_it_is), stopped());

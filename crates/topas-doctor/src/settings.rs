@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use topas_config::Conf;
-use topas_format::conf::{KEYS, List, MAX_READ, Ops, Settings, Switch};
+use topas_format::conf::{KEYS, List, Ops, Settings, Switch};
 use topas_format::event::Metric;
 
 /// The configuration, for people and programs.
@@ -45,7 +45,7 @@ impl Configuration {
                     origin: conf.origin_in_words(key.name),
                 })
                 .collect(),
-            warnings: warnings(conf),
+            warnings: conf.warnings().iter().map(ToString::to_string).collect(),
         }
     }
 
@@ -53,22 +53,6 @@ impl Configuration {
     pub fn origin(&self, key: &str) -> &str {
         self.settings.iter().find(|s| s.key == key).map_or("default", |s| s.origin.as_str())
     }
-}
-
-/// Lines without effect; and what programs do not read although tools do.
-fn warnings(conf: &Conf) -> Vec<String> {
-    let mut all: Vec<String> = conf.warnings().iter().map(ToString::to_string).collect();
-    if let Some(file) = conf.file()
-        && let Ok(about) = std::fs::metadata(file)
-        && about.len() > MAX_READ as u64
-    {
-        all.push(format!(
-            "{}: {} B long: programs read only the first {MAX_READ} B",
-            file.display(),
-            about.len()
-        ));
-    }
-    all
 }
 
 /// A value as it would be written into the file; None if there is none.
@@ -127,17 +111,6 @@ mod tests {
         assert_eq!(all.settings.len(), KEYS.len());
         assert_eq!(all.warnings.len(), 1);
         assert_eq!(all.origin("ops"), format!("{}:6", file.display()));
-    }
-
-    #[test]
-    fn a_file_that_programs_do_not_read_to_its_end_is_told() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("topas.conf");
-        for (bytes, warnings) in [(MAX_READ, 0), (MAX_READ + 1, 1)] {
-            std::fs::write(&file, "#".repeat(bytes)).unwrap();
-            let all = Configuration::of(&Conf::read(&file));
-            assert_eq!(all.warnings.len(), warnings, "{:?}", all.warnings);
-        }
     }
 
     #[test]
