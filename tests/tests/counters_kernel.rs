@@ -10,9 +10,11 @@ use std::process::Command;
 use topas_format::event::{Cpu, Family, Metric};
 use topas_format::number::Count;
 use topas_testkit::pmu::{self, Answer, KernelEvent, Outcome, Plan};
+use topas_tests::build::source;
 use topas_tests::processor::{AnyProcessor, Processor};
 use topas_tests::record::Record;
 use topas_tests::running::run;
+use topas_tests::site::Scratch;
 use topas_tests::skip::skip;
 
 /// One event of weight 1 for FP operations, one for misses.
@@ -64,7 +66,7 @@ fn measure(command: Command, plan: &Plan) -> Outcome {
 #[track_caller]
 fn line(bench: &AnyProcessor, processor: Processor, plan: &Plan, arguments: &str) -> Record {
     let mut command = bench.command(processor);
-    command.args(arguments.split(' '));
+    command.args(arguments.split_whitespace());
     let outcome = measure(command, plan);
     assert!(outcome.calls.iter().all(|call| call.is_open()), "{:#?}", outcome.calls);
     let mut lines = bench.scratch.take_log();
@@ -114,6 +116,28 @@ fn stores_threads_and_children_are_counted_exactly() {
     }
 }
 
+/// Threads of OpenMP, and one that a library's constructor starts before any of the
+/// program's own.
+#[test]
+fn pools_of_threads_are_counted() {
+    if !can_count("pools_of_threads_are_counted") {
+        return;
+    }
+    let library = Scratch::new();
+    let file = library.path().join("libpool.so");
+    let mut gcc = library.command("gcc");
+    gcc.args(["-Wall", "-Werror", "-O1", "-fPIC", "-shared", "-pthread"]);
+    run(gcc.arg(source("library/pool.c")).arg("-o").arg(&file)).good();
+    let (file, path) = (file.display(), library.path().display());
+    let options = ["-no-pie", "-fopenmp", &format!("{file}"), &format!("-Wl,-rpath,{path}")];
+    let bench = AnyProcessor::building("c/pool.c", &options);
+    let first = KernelEvent::stores(symbols(&bench.program())["first"]);
+    let clock = KernelEvent::TASK_CLOCK;
+    let plan = plan(ZEN5, Metric::FpOps, &[first, clock, first, clock]);
+    let line = line(&bench, ZEN5, &plan, "");
+    assert_eq!(line.ops, Count::Exact(1400), "{}", line.text);
+}
+
 /// Faults come from elsewhere too: the difference of two runs is that of the pages.
 #[test]
 fn page_faults_of_threads_are_counted() {
@@ -130,8 +154,8 @@ fn page_faults_of_threads_are_counted() {
     let (few, many) = (misses("0 3 0 1 0"), misses("0 3 0 1 1000"));
     assert!(few < OTHER_FAULTS, "{few}");
     let more = many - few;
-    // Five threads of execution; each may need a page of tables or of its stack as well.
-    assert!((5000..=5040).contains(&more), "{more} for 5,000 pages");
+    // Five threads of execution; each may need some pages of stack and heap more or less.
+    assert!(more.abs_diff(5000) <= 40, "{more} for 5,000 pages");
 }
 
 /// Four breakpoints fill all there are: events with weights, in one group and exact.
