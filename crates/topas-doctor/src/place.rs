@@ -153,19 +153,18 @@ fn file_of(target: &[u8], host: &[u8]) -> Option<(PathBuf, bool, Option<PathBuf>
 fn try_path(path: &Path, own_dir: Option<PathBuf>) -> Answer {
     let flags = libc::O_CLOEXEC | libc::O_NOCTTY | libc::O_NONBLOCK;
     let directory = path.parent().unwrap_or(Path::new("/"));
+    if path.is_symlink() {
+        return Answer::Refuses {
+            why: format!("{} is a symbolic link, which is not followed", path.display()),
+            hint: format!("rm {}, and name the file itself", path.display()),
+        };
+    }
     match OpenOptions::new().append(true).custom_flags(flags).open(path) {
         Ok(_) => return Answer::Appends,
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             return refuses(&error, path, directory);
         }
         Err(_) => {}
-    }
-    // A link that leads nowhere is found, and nothing can be made in its place.
-    if path.is_symlink() {
-        return Answer::Refuses {
-            why: format!("{} is a link that leads nowhere", path.display()),
-            hint: format!("rm {}", path.display()),
-        };
     }
     if directory.exists() {
         return match may_add(directory) {
@@ -346,7 +345,7 @@ mod tests {
             (format!("file:{at}/no/a.log"), "no directory", "install -d -m 1733"),
             (format!("file:{at}/no/%h/a.log"), "no directory", "install -d -m 1733"),
             (format!("file:{at}/plain/a.log"), "not a directory", "correct"),
-            (format!("file:{at}/link"), "leads nowhere", "rm "),
+            (format!("file:{at}/link"), "is not followed", "rm "),
             (format!("file:{at}/pipe"), "pipe", "regular file"),
         ] {
             match one(&target).answer {
