@@ -258,7 +258,7 @@ impl Plan {
         object: &Path,
         around: Around<'_>,
     ) -> Option<LeftAlone> {
-        if let Some(off) = kill_switch(around.paths, around.env) {
+        if let Some(off) = kill_switch(around.paths) {
             return Some(LeftAlone::Off(format!("the file {}", off.display())));
         }
         if !conf.settings().is(Switch::Link) {
@@ -286,7 +286,7 @@ impl Plan {
     }
 
     fn launch(&mut self, around: Around<'_>) {
-        let id = if around.env.is_off() || kill_switch(around.paths, around.env).is_some() {
+        let id = if around.env.is_off() || kill_switch(around.paths).is_some() {
             LaunchId::Untouched
         } else {
             let real = fs::canonicalize(&self.real);
