@@ -69,6 +69,7 @@ pub fn install(options: &Options) -> Result<()> {
     }
     install_docs(&options.prefix, &staged)?;
     install_examples(&final_paths, &options.prefix, &staged)?;
+    install_environment(&final_paths, &staged)?;
     println!("installed in {}", staged(options.prefix.clone()).display());
     println!("to use it: export PATH={}:$PATH", final_paths.wrappers().display());
     Ok(())
@@ -104,6 +105,36 @@ fn install_docs(prefix: &Path, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<(
             Some("md") => put(&path, &staged(prefix.join("share/doc/topas").join(name)), 0o644)?,
             _ => {}
         }
+    }
+    Ok(())
+}
+
+/// Files of `etc` that put the drivers in front of PATH, and where they go. A directory of
+/// modulefiles holds both forms under the name of the version: each kind reads its own.
+const ENVIRONMENT: [(&str, &str); 4] = [
+    ("modulefiles/topas.lua", concat!("modulefiles/topas/", env!("CARGO_PKG_VERSION"), ".lua")),
+    ("modulefiles/topas.tcl", concat!("modulefiles/topas/", env!("CARGO_PKG_VERSION"))),
+    ("profile.d/topas.sh", "topas/profile.d/topas.sh"),
+    ("profile.d/topas.csh", "topas/profile.d/topas.csh"),
+];
+
+fn install_environment(paths: &Paths, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<()> {
+    let prefix = paths.prefix().to_str().context("the prefix is no text")?;
+    // What stands between quotes in a shell, Lua and Tcl alike; a colon would end it in PATH.
+    if prefix.contains(|c: char| c.is_control() || "\"$`\\[]:".contains(c)) {
+        eprintln!("xtask: warning: no modulefiles and profile.d: not for a prefix like {prefix}");
+        return Ok(());
+    }
+    let conf = paths.conf_file();
+    let etc = conf.parent().and_then(Path::to_str).context("topas.conf has no directory")?;
+    for (name, place) in ENVIRONMENT {
+        let from = root().join("etc").join(name);
+        let text = fs::read_to_string(&from)
+            .with_context(|| format!("cannot read {}", from.display()))?
+            .replace("@PREFIX@", prefix)
+            .replace("@ETC@", etc)
+            .replace("@VERSION@", env!("CARGO_PKG_VERSION"));
+        write(&staged(paths.prefix().join("share").join(place)), text.as_bytes(), 0o644)?;
     }
     Ok(())
 }
