@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use topas_config::Paths;
 
-use crate::object::{self, Machine};
+use crate::object::{self, LANGUAGES, Machine};
 use crate::process::{cargo, output, root, run, target_dir};
 use crate::symcheck::Size;
 
@@ -120,10 +120,22 @@ const ENVIRONMENT: [(&str, &str); 4] = [
 
 fn install_environment(paths: &Paths, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<()> {
     let prefix = paths.prefix().to_str().context("the prefix is no text")?;
-    // What stands between quotes in a shell, Lua and Tcl alike; a colon would end it in PATH.
-    if prefix.contains(|c: char| c.is_control() || "\"$`\\[]:".contains(c)) {
-        eprintln!("xtask: warning: no modulefiles and profile.d: not for a prefix like {prefix}");
+    // What stands in a shell, Lua, Tcl and pkg-config's files alike; a colon would end it in
+    // PATH, a comma behind -Wl.
+    if prefix.contains(|c: char| c.is_control() || " '\"$`\\[]:,#".contains(c)) {
+        eprintln!("xtask: warning: no modulefiles and packages: not for a prefix like {prefix}");
         return Ok(());
+    }
+    for language in LANGUAGES.map(|language| language.word()) {
+        let text = format!(
+            "Name: topas-{language}\n\
+             Description: the TOPAS measurement module, for programs and shared libraries\n\
+             Version: {}\nLibs: -Wl,{}\n",
+            env!("CARGO_PKG_VERSION"),
+            paths.init_module(language).display()
+        );
+        let file = paths.packages().join(format!("topas-{language}.pc"));
+        write(&staged(file), text.as_bytes(), 0o644)?;
     }
     let conf = paths.conf_file();
     let etc = conf.parent().and_then(Path::to_str).context("topas.conf has no directory")?;
