@@ -158,10 +158,17 @@ impl Twins {
         // Its own for each pair: pairs may run at the same time.
         let logs = tempfile::tempdir_in(self.scratch.path()).expect("directory for logs");
         let log = logs.path().join("topas.log");
-        let bare = run_in(&self.bare, &log);
-        assert!(!log.exists(), "lines without the module");
+        let bare = self.without(&run_in);
         let linked = run_in(&self.linked, &log);
         Pair { bare, linked, lines: read_log(&log) }
+    }
+
+    /// Runs the one without the module in the same way.
+    pub fn without(&self, run_in: impl Fn(&Path, &Path) -> Run) -> Run {
+        let log = self.scratch.path().join("none.log");
+        let bare = run_in(&self.bare, &log);
+        assert!(!log.exists(), "a line without the module");
+        bare
     }
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STACK = 65536 };
+enum { STACK = 65536, DEEP = 262144 };
 
 static struct sigaction before;
 static void (*simply_before)(int);
@@ -173,12 +173,30 @@ static int by_recovery(int number)
 static int by_own_stack(int number)
 {
     static char space[STACK];
-    stack_t own = {.ss_sp = space, .ss_size = sizeof space}, old;
+    stack_t own = {.ss_sp = space, .ss_size = sizeof space};
     struct sigaction action = {.sa_handler = says_and_leaves, .sa_flags = SA_ONSTACK};
-    if (sigaltstack(&own, &old) != 0 || (old.ss_flags & SS_DISABLE) == 0)
+    if (sigaltstack(&own, NULL) != 0)
         return FAILED;
     sigaction(SIGSEGV, &action, NULL);
     return end_by("overflow", number);
+}
+
+static void needs_much_stack(int number)
+{
+    volatile char much[DEEP];
+    for (int i = 0; i < DEEP; i += 64)
+        much[i] = (char)number;
+    say(much[DEEP / 2 / 64 * 64] == (char)number ? "own handler\n" : "memory changed\n");
+}
+
+// SA_ONSTACK without a stack: a handler that is ready for one, as in libraries that may
+// be loaded by Go or Java, and takes as much of the ordinary stack as it likes.
+static int by_deep_handler(int number)
+{
+    struct sigaction action = {.sa_handler = needs_much_stack, .sa_flags = SA_ONSTACK};
+    sigaction(number, &action, NULL);
+    raise(number);
+    return 7;
 }
 
 // A stack for handlers, but no handler.
@@ -243,6 +261,7 @@ const struct way handler_ways[] = {
     {"catching_unless_ignored", by_catching_unless_ignored},
     {"recovery", by_recovery},
     {"own_stack", by_own_stack},
+    {"deep_handler", by_deep_handler},
     {"stack_without_handler", by_stack_without_handler},
     {"early_handler", by_early_handler},
     {"early_ignoring", by_early_ignoring},
