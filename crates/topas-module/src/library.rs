@@ -118,15 +118,9 @@ pub fn library(asking: bool, name: &mut Out<'_>, room: &mut [u8]) -> Lib {
     // MPI_Finalize whether it begins with MPI_Init or MPI_Init_thread; start_pes, of old
     // SHMEM programs, needs no end.
     let shmem = weak!("shmem_finalize") | weak!("start_pes") != 0;
-    let mut mpi = weak!("MPI_Finalize") != 0;
-    if mpi && asking {
-        mpi = was_initialized();
-    }
+    let linked = weak!("MPI_Finalize") != 0;
     // OpenSHMEM may itself begin MPI.
-    if mpi && shmem {
-        mpi = imports_mpi();
-    }
-    if mpi {
+    if linked && (!asking || was_initialized()) && (!shmem || imports_mpi()) {
         if asking {
             version(name, room);
         }
@@ -138,7 +132,7 @@ pub fn library(asking: bool, name: &mut Out<'_>, room: &mut [u8]) -> Lib {
     if shmem {
         return Lib::Sma;
     }
-    if opened_mpi(name) { Lib::Mpi } else { Lib::None }
+    if !linked && opened_mpi(name) { Lib::Mpi } else { Lib::None }
 }
 
 /// Whether PVM is linked.
