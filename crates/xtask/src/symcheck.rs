@@ -17,14 +17,16 @@ const MAX_UNFOLDED: usize = 36_000;
 const IMPORTS: [&str; 4] = ["__cxa_atexit", "environ", "getauxval", "memset"];
 
 /// What it may refer to weakly: what tells the message passing library, and more ways to end.
-const WEAK: [&str; 9] = [
+const WEAK: [&str; 11] = [
     "MPI_Finalize",
     "PMPI_Get_library_version",
     "PMPI_Initialized",
+    "PyOS_getsig",
     "_DYNAMIC",
     "__cxa_at_quick_exit",
     "opal_util_register_stackhandlers",
     "pvm_mytid",
+    "rust_eh_personality",
     "shmem_finalize",
     "start_pes",
 ];
