@@ -15,6 +15,14 @@ use crate::site::{Scratch, Site};
 /// Launch key of ranks that run without a launcher.
 const KEY: &str = "0123456789abcdef-0123456789abcdef";
 
+/// Whether a signal, where its disposition is the default, is caught on a rank that measures:
+/// those of the classic ones that end a process by default and can be caught (signal(7)).
+pub fn is_caught(signal: i32) -> bool {
+    /// KILL CHLD CONT STOP TSTP TTIN TTOU URG WINCH
+    const LEFT_ALONE: [i32; 9] = [9, 17, 18, 19, 20, 21, 22, 23, 28];
+    (1..=31).contains(&signal) && !LEFT_ALONE.contains(&signal)
+}
+
 /// What every program consists of, beside its main program.
 const PARTS: [&str; 4] = ["ways", "signals", "handlers", "children"];
 
@@ -256,6 +264,8 @@ pub fn core_dump(dir: &Path) -> Option<Vec<String>> {
     let mut gdb: Command = command("gdb");
     gdb.args(["-batch", "-nx", "-q", "-iex", "set debuginfod enabled off"]);
     for question in [
+        // Whatever the program is written in.
+        "set language c",
         "print $_siginfo.si_signo",
         "print $_siginfo.si_code",
         "print/x $_siginfo._sifields._rt.si_sigval.sival_int",

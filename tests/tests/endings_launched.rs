@@ -120,13 +120,16 @@ fn fault(twins: &Twins, language: Language, mpi: Mpi, case: &Case) -> Option<Str
     let pair = twins.pair(run_in);
     let name = format!("{} {} {}", mpi.name(), language.name(), case.words);
     let expected = if mpi == Mpi::OpenMpi { case.open_mpi } else { case.mpich };
-    let ranks = [1, 2].into_iter().zip(expected.split(' '));
-    let right = ranks.map(|(rank, allowed)| match pair.ends_of(rank)[..] {
-        [] => allowed.split('|').any(|end| end == "-"),
-        [end] => allowed.split('|').any(|allowed| allowed == end),
-        _ => false,
+    let (first, second) = expected.split_once(' ').expect("both measuring ranks");
+    let right = [(1, first), (2, second)].into_iter().all(|(rank, allowed)| {
+        let end = match pair.ends_of(rank)[..] {
+            [] => "-",
+            [end] => end,
+            _ => "two lines",
+        };
+        allowed.split('|').any(|allowed| allowed == end)
     });
-    if !right.fold(true, |all, one| all && one) {
+    if !right {
         let ends = [1, 2].map(|rank| pair.ends_of(rank));
         return Some(format!("{name}: lines {ends:?}, not {expected}"));
     }
