@@ -258,7 +258,7 @@ fn cores(dir: &Path) -> Vec<PathBuf> {
 }
 
 /// What a debugger reads from the core file in a directory: the signal, its origin and value,
-/// and the stack, addresses masked. None where the kernel puts core files elsewhere.
+/// and the top of the stack, addresses masked. None where the kernel puts core files elsewhere.
 pub fn core_dump(dir: &Path) -> Option<Vec<String>> {
     let core = cores(dir).pop()?;
     let mut gdb: Command = command("gdb");
@@ -269,7 +269,7 @@ pub fn core_dump(dir: &Path) -> Option<Vec<String>> {
         "print $_siginfo.si_signo",
         "print $_siginfo.si_code",
         "print/x $_siginfo._sifields._rt.si_sigval.sival_int",
-        "backtrace",
+        "backtrace 3",
     ] {
         gdb.args(["-ex", question]);
     }
