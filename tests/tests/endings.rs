@@ -257,7 +257,6 @@ fn core_dumps() {
                 "assert 1",
                 "raise 3",
                 "sigqueue 3",
-                "file_limit 1",
                 "signal_in_exit_handler 6",
             ],
         ),
