@@ -7,11 +7,13 @@
 //! are compared with themselves without the module ([`ending`]). A test that cannot run
 //! here says why ([`skip`]).
 
+pub mod alone;
 pub mod build;
 pub mod directives;
 pub mod ending;
 pub mod mpi;
 pub mod record;
+pub mod rsyslog;
 pub mod running;
 pub mod site;
 pub mod skip;

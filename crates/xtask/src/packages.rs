@@ -24,14 +24,18 @@ pub const TEST: &[&str] = &[
     "clang",
     "file",
     "gawk",
+    "gdb",
     "libpfm4-dev",
     "libpython3-dev",
     "lld",
+    "logrotate",
     "mold",
     "musl-tools",
     "perl",
     "python3-dev",
     "python3-mpi4py",
+    "rsyslog",
+    "rsyslog-relp",
     "strace",
     "tzdata",
     "valgrind",
@@ -41,6 +45,9 @@ pub const TEST: &[&str] = &[
 
 /// A Slurm that runs on one machine.
 pub const SLURM: &[&str] = &["munge", "slurm-client", "slurmctld", "slurmd"];
+
+/// A real program with tests of its own: PETSc on Open MPI, of Debian 12.
+pub const PROGRAMS: &[&str] = &["libpetsc-real3.18-dev", "libpetsc3.18-dev-examples", "pkg-config"];
 
 /// A compiler and an emulator for AArch64.
 pub const ARM64: &[&str] = &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-user-static"];

@@ -26,6 +26,9 @@ pub struct Options {
     /// The module for AArch64 under qemu's user mode (adds the Rust target)
     #[arg(long)]
     arm64: bool,
+    /// PETSc's own tests, with the module and without
+    #[arg(long)]
+    programs: bool,
     /// Fuzz the parsers for so many seconds each (needs cargo-fuzz)
     #[arg(long, value_name = "SECONDS")]
     fuzz: Option<u32>,
@@ -52,6 +55,9 @@ pub fn test(options: &Options) -> Result<()> {
     if options.arm64 {
         ensure(packages::ARM64)?;
         run(Command::new("rustup").args(["target", "add", "aarch64-unknown-linux-gnu"]))?;
+    }
+    if options.programs {
+        ensure(packages::PROGRAMS)?;
     }
     let mut count = Count::default();
     count.step("format", cargo().args(["fmt", "--all", "--check"]));
@@ -88,6 +94,9 @@ pub fn test(options: &Options) -> Result<()> {
     }
     if options.arm64 {
         tests.env("TOPAS_TEST_ARM64", "1");
+    }
+    if options.programs {
+        tests.env("TOPAS_TEST_PROGRAMS", "1");
     }
     count.step("tests", &mut tests);
     if let Some(seconds) = options.fuzz {
