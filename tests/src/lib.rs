@@ -12,6 +12,7 @@ pub mod build;
 pub mod directives;
 pub mod ending;
 pub mod mpi;
+pub mod processor;
 pub mod record;
 pub mod rsyslog;
 pub mod running;

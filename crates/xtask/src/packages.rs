@@ -25,7 +25,10 @@ pub const TEST: &[&str] = &[
     "file",
     "gawk",
     "gdb",
+    "libpapi-dev",
     "libpfm4-dev",
+    "likwid",
+    "linux-perf",
     "libpython3-dev",
     "lld",
     "logrotate",
@@ -49,8 +52,19 @@ pub const SLURM: &[&str] = &["munge", "slurm-client", "slurmctld", "slurmd"];
 /// A real program with tests of its own: PETSc on Open MPI, of Debian 12.
 pub const PROGRAMS: &[&str] = &["libpetsc-real3.18-dev", "libpetsc3.18-dev-examples", "pkg-config"];
 
-/// A compiler and an emulator for AArch64.
-pub const ARM64: &[&str] = &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-user-static"];
+/// Compilers and emulators for AArch64 and POWER.
+pub const ARM64: &[&str] = &[
+    "gcc-aarch64-linux-gnu",
+    "gcc-powerpc64le-linux-gnu",
+    "libc6-dev-arm64-cross",
+    "libc6-dev-ppc64el-cross",
+    "make",
+    "qemu-user-static",
+];
+
+/// A machine for AArch64, and what fills it.
+pub const QEMU_PMU: &[&str] =
+    &["cpio", "gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-system-arm"];
 
 /// Installs what is missing: says what, and asks if somebody is there to answer.
 pub fn ensure(wanted: &[&str]) -> Result<()> {
