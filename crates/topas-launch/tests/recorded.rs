@@ -142,7 +142,8 @@ fn faults(path: &Path) -> Vec<String> {
         };
         for (launch, other) in &ids {
             if (*launch == process.launch) != (*other == id) {
-                let relation = if *launch == process.launch { "another id than" } else { "the id of" };
+                let relation =
+                    if *launch == process.launch { "another id than" } else { "the id of" };
                 faults.push(format!("{case}: {relation} a process of {launch}"));
             }
         }
