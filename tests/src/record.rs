@@ -20,7 +20,7 @@ pub struct Record {
     pub exe: Vec<u8>,
     /// Measuring rank.
     pub pe: u32,
-    /// Number of ranks.
+    /// Number of ranks; 0 where the launcher does not tell.
     pub npes: u32,
     /// Batch or interactive.
     pub mode: Mode,
@@ -55,7 +55,7 @@ impl Record {
             user: line.user.bytes().collect(),
             exe: line.exe.bytes().collect(),
             pe: line.pe,
-            npes: line.npes,
+            npes: line.npes.0.unwrap_or(0),
             mode: line.mode,
             lang: line.lang,
             lib: line.lib,

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use topas_format::conf::{KEYS, Ops, Settings, entries};
+use topas_format::conf::{KEYS, List, Ops, Settings, Switch, entries};
 use topas_format::env as names;
 
 use crate::environment::Environment;
@@ -133,11 +133,11 @@ impl Conf {
     pub fn settings(&self) -> Settings<'_> {
         let mut settings = Settings::read(&self.text);
         if self.off {
-            settings.measure = false;
-            settings.link = false;
+            settings.turn(Switch::Measure, false);
+            settings.turn(Switch::Link, false);
         }
-        if let Some(log) = self.log.as_deref().filter(|_| settings.user_log) {
-            settings.log = log;
+        if let Some(log) = self.log.as_deref().filter(|_| settings.is(Switch::UserLog)) {
+            settings.put(List::Log, log);
         }
         if let Some(ops) = self.ops.as_deref().and_then(Ops::parse) {
             settings.ops = ops;
@@ -149,7 +149,7 @@ impl Conf {
     pub fn origin(&self, key: &str) -> Origin {
         match key {
             "measure" | "link" if self.off => return Origin::Variable(names::TOPAS),
-            "log" if self.log.is_some() && Settings::read(&self.text).user_log => {
+            "log" if self.log.is_some() && Settings::read(&self.text).is(Switch::UserLog) => {
                 return Origin::Variable(names::TOPAS_LOG);
             }
             "ops" if self.ops.is_some() => return Origin::Variable(names::TOPAS_OPS),
@@ -220,8 +220,8 @@ mod tests {
         let (_dir, paths) = site("link = no\nlog = file:/a\nlink = yes\nmeasure = maybe\n");
         let conf = Conf::load(Some(&paths), &env(&[("TOPAS_LOG", "file:/b")]));
         let settings = conf.settings();
-        assert!(settings.link && settings.measure);
-        assert_eq!(settings.log, b"file:/b");
+        assert!(settings.is(Switch::Link) && settings.is(Switch::Measure));
+        assert_eq!(settings.list(List::Log), b"file:/b");
         assert_eq!(conf.origin("link"), Origin::Line(3));
         assert_eq!(conf.origin("measure"), Origin::Default);
         assert_eq!(conf.origin("log"), Origin::Variable("TOPAS_LOG"));
@@ -232,7 +232,7 @@ mod tests {
     fn the_site_can_keep_its_log() {
         let (_dir, paths) = site("log = file:/a\nuser_log = no\n");
         let conf = Conf::load(Some(&paths), &env(&[("TOPAS_LOG", "file:/b")]));
-        assert_eq!(conf.settings().log, b"file:/a");
+        assert_eq!(conf.settings().list(List::Log), b"file:/a");
         assert_eq!(conf.origin("log"), Origin::Line(1));
     }
 
@@ -241,7 +241,7 @@ mod tests {
         let (_dir, paths) = site("");
         let conf = Conf::load(Some(&paths), &env(&[("TOPAS", "off"), ("TOPAS_OPS", "loads")]));
         let settings = conf.settings();
-        assert!(!settings.link && !settings.measure);
+        assert!(!settings.is(Switch::Link) && !settings.is(Switch::Measure));
         assert_ne!(settings.ops, Settings::default().ops);
         assert_eq!(conf.origin("measure"), Origin::Variable("TOPAS"));
         assert_eq!(conf.origin("ops"), Origin::Variable("TOPAS_OPS"));
@@ -269,11 +269,12 @@ mod tests {
         let named = named.to_str().unwrap();
         let conf = Conf::load(Some(&paths), &env(&[("TOPAS_CONF", named)]));
         assert_eq!(conf.problem().unwrap().kind(), io::ErrorKind::NotFound);
-        assert!(conf.settings().link);
+        assert!(conf.settings().is(Switch::Link));
         fs::write(named, "measure = no\n").unwrap();
         let conf = Conf::load(Some(&paths), &env(&[("TOPAS_CONF", named)]));
         assert!(conf.problem().is_none());
-        assert!(conf.settings().link && !conf.settings().measure);
+        let settings = conf.settings();
+        assert!(settings.is(Switch::Link) && !settings.is(Switch::Measure));
     }
 
     #[test]

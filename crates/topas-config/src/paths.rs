@@ -78,6 +78,11 @@ impl Paths {
         self.lib().join(format!("topas.{language}.o"))
     }
 
+    /// The variant that may measure programs that run alone, too.
+    pub fn serial_module(&self, language: &str) -> PathBuf {
+        self.lib().join(format!("topas.{language}.serial.o"))
+    }
+
     /// The variant without `.preinit_array`, which a shared library can take.
     pub fn init_module(&self, language: &str) -> PathBuf {
         self.lib().join(format!("topas.{language}.init.o"))
@@ -168,6 +173,7 @@ mod tests {
         let paths = Paths::at("/opt/t");
         assert_eq!(paths.conf_file(), Path::new("/opt/t/etc/topas/topas.conf"));
         assert_eq!(paths.log_dir(), Path::new("/opt/t/var/log/topas"));
+        assert!(paths.serial_module("cxx").ends_with("topas.cxx.serial.o"));
         assert_eq!(paths.init_module("c"), Path::new("/opt/t/lib/topas/topas.c.init.o"));
     }
 

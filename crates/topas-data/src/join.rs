@@ -37,6 +37,9 @@ const TOLERANCE: i64 = 2_000_000;
 /// are process groups of several nodes; the bound keeps a forged log from taking forever.
 const MOST_OPEN: usize = 64;
 
+/// The number of ranks where the launcher does not tell it; no launch has none.
+const UNTOLD: u32 = 0;
+
 /// What is kept of a line.
 #[derive(Clone, Copy, Debug)]
 struct Record {
@@ -153,7 +156,7 @@ impl Joiner {
             end: end(line, extras),
             wall: line.wall_time.0,
             operations,
-            npes: line.npes,
+            npes: line.npes.0.unwrap_or(UNTOLD),
             pe: line.pe,
             kind: self.kinds.number(line, mate_kind),
             next: END,
@@ -263,7 +266,7 @@ impl Joiner {
         }
         Run {
             kind: self.kinds.get(lowest.kind),
-            npes: lowest.npes,
+            npes: if lowest.npes == UNTOLD { members.len() as u32 } else { lowest.npes },
             wall: Micros(wall),
             start: cover.start,
             end: cover.end,
@@ -307,7 +310,7 @@ fn key(line: &Line<'_>) -> u64 {
     } else {
         hash_name(&line.id, &mut hasher);
     }
-    hasher.write_u32(line.npes);
+    hasher.write_u32(line.npes.0.unwrap_or(UNTOLD));
     hasher.finish()
 }
 

@@ -35,7 +35,7 @@ impl FpRate {
 pub struct Run<'k> {
     /// What was run: of the line of the lowest PE
     pub kind: &'k Kind,
-    /// Number of PEs
+    /// Number of PEs; of its lines, where the launcher does not tell
     pub npes: u32,
     /// Longest wall clock time of its lines
     pub wall: Micros,

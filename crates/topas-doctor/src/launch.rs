@@ -94,8 +94,23 @@ impl Launch {
     pub fn family(&self) -> Option<&'static str> {
         self.rank.map(|rank| match rank.family {
             Family::OpenMpi => "Open MPI (mpirun)",
+            Family::Mvapich2 => "MVAPICH2 (mpirun_rsh)",
+            Family::Pals => "HPE PALS",
+            Family::Flux => "Flux",
+            Family::Jsm => "IBM JSM (jsrun)",
             Family::Pmi => "hydra (MPICH, Intel MPI)",
             Family::Slurm => "Slurm (srun)",
+            Family::Fujitsu => "Fujitsu MPI",
+            Family::Platform => "Platform MPI",
+            Family::Poe => "IBM POE",
+            Family::Gaspi => "GPI-2 (gaspi_run)",
+            Family::Torch => "torchrun",
+            Family::PmiPort => "a PMI server at a port",
+            Family::Pmix => "a PMIx server",
+            Family::Alps => "Cray ALPS (aprun)",
+            Family::Mpt => "HPE MPT (mpiexec_mpt)",
+            Family::Lam => "LAM",
+            Family::Own => "none",
         })
     }
 
@@ -103,7 +118,7 @@ impl Launch {
     pub fn would_measure(&self) -> Result<(), &'static str> {
         match self.rank {
             None => Err("no launcher: a program run alone is not measured"),
-            Some(rank) if rank.size < 2 => Err("a run of one rank is not measured"),
+            Some(rank) if rank.size == 1 => Err("a run of one rank is not measured"),
             Some(_) if self.is_child => Err("a child of a measuring rank is not measured"),
             Some(rank) if self.measuring.contains(&rank.rank) => Ok(()),
             Some(_) => Err("this rank is not one of those that measure"),

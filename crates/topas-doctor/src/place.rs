@@ -15,7 +15,7 @@ use topas_format::civil::Civil;
 use topas_format::conf::words;
 use topas_format::form::{Values, number, text};
 use topas_format::out::Out;
-use topas_format::target::{expand, file_pattern};
+use topas_format::target::{Kind, expand, kind};
 use topas_format::{MAX_LINE, zone};
 
 use crate::procfs;
@@ -129,7 +129,10 @@ fn file_of(target: &[u8], host: &[u8]) -> Option<(PathBuf, bool, Option<PathBuf>
     values.texts[text::HOST] = Some(host);
     let mut buffer = vec![0; PATH_MAX];
     let mut out = Out::new(&mut buffer);
-    let shape = expand(file_pattern(target), &mut values, &mut out)?;
+    let (Kind::File, pattern) = kind(target) else {
+        return None;
+    };
+    let shape = expand(pattern, &mut values, &mut out)?;
     let path = |bytes: &[u8]| PathBuf::from(OsStr::from_bytes(bytes));
     let own_dir =
         out.text().get(..usize::from(shape.own_dir)).filter(|dir| !dir.is_empty()).map(path);

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use topas_config::{Conf, Environment, Paths};
+use topas_format::conf::{List, Switch};
 use topas_format::event::{Cpu, Metric, Why};
 
 use crate::cpu::Processor;
@@ -158,9 +159,9 @@ impl Report {
             processor,
             system: System::read(root, env),
             configuration: Configuration::of(&conf),
-            measures: settings.measure,
-            places: places(settings.log),
-            variables: variables(env, launch.rank.as_ref(), settings.user_log),
+            measures: settings.is(Switch::Measure),
+            places: places(settings.list(List::Log)),
+            variables: variables(env, launch.rank.as_ref(), settings.is(Switch::UserLog)),
             launch,
         }
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use topas_config::Conf;
-use topas_format::conf::{KEYS, Ops, Settings};
+use topas_format::conf::{KEYS, List, Ops, Settings, Switch};
 use topas_format::event::Metric;
 
 /// The configuration, for people and programs.
@@ -57,14 +57,25 @@ impl Configuration {
 
 /// A value as it would be written into the file; None if there is none.
 fn value(settings: &Settings<'_>, key: &str) -> Option<String> {
-    let switch = |on: bool| Some(if on { "yes" } else { "no" }.to_owned());
+    let switch = |s: Switch| Some(if settings.is(s) { "yes" } else { "no" }.to_owned());
+    let list = |list: List| {
+        let words = settings.list(list);
+        (!words.is_empty()).then(|| String::from_utf8_lossy(words).into_owned())
+    };
     match key {
-        "measure" => switch(settings.measure),
-        "link" => switch(settings.link),
-        "user_log" => switch(settings.user_log),
-        "print_batch" => switch(settings.print_batch),
-        "log" if settings.log.is_empty() => None,
-        "log" => Some(String::from_utf8_lossy(settings.log).into_owned()),
+        "measure" => switch(Switch::Measure),
+        "link" => switch(Switch::Link),
+        "user_log" => switch(Switch::UserLog),
+        "print_batch" => switch(Switch::PrintBatch),
+        "batch_only" => switch(Switch::BatchOnly),
+        "serial" => switch(Switch::Serial),
+        "signals" => switch(Switch::Signals),
+        "log" => list(List::Log),
+        "only_exe" => list(List::OnlyExe),
+        "skip_exe" => list(List::SkipExe),
+        "only_user" => list(List::OnlyUser),
+        "skip_user" => list(List::SkipUser),
+        "min_pes" => Some(settings.min_pes.to_string()),
         "ops" => Some(
             match settings.ops {
                 Ops::Both => "both",
@@ -87,7 +98,8 @@ mod tests {
     #[test]
     fn every_key_has_a_value_that_reads_back() {
         let text = "measure = no\nlink = no\nlog = file:/a file:/b\nuser_log = no\n\
-                    print_batch = yes\nops = loads\n";
+                    print_batch = yes\nops = loads\nbatch_only = yes\nmin_pes = 4\nserial = yes\n\
+                    only_exe = a b\nskip_exe = c\nonly_user = d\nskip_user = e 1*\nsignals = no\n";
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("topas.conf");
         std::fs::write(&file, format!("{text}colour = red\n")).unwrap();

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use topas_config::conf::Origin;
 use topas_config::paths::Executable;
 use topas_config::{Conf, Environment, Paths};
+use topas_format::conf::Switch;
 
 use crate::catalog::{Catalog, Language, Personality};
 use crate::decision::{Decision, Facts, LeftAlone, decide};
@@ -116,10 +117,13 @@ impl Plan {
         let compilers: Vec<_> = env.compiler_choices(language.word()).collect();
         let facts = Facts { catalog, compilers: &compilers, read: &response::from_file };
         let mut decision = decide(&self.args, &facts);
-        let object = paths.map(|paths| paths.module(language.word()));
+        let mut object = paths.map(|paths| paths.module(language.word()));
         // The site's files are looked at only if the module would be linked.
         if decision == Decision::Link {
             let conf = Conf::load(paths, env);
+            if conf.settings().is(Switch::Serial) {
+                object = paths.map(|paths| paths.serial_module(language.word()));
+            }
             if let Some(why) = obstacle(&conf, object.as_deref()) {
                 decision = Decision::LeaveAlone(why);
             }
@@ -153,7 +157,7 @@ impl Plan {
 
 /// What keeps the module out of a link that could take it.
 fn obstacle(conf: &Conf, object: Option<&Path>) -> Option<LeftAlone> {
-    if !conf.settings().link {
+    if !conf.settings().is(Switch::Link) {
         let by = match conf.origin("link") {
             Origin::Variable(name) => name.to_owned(),
             _ => format!("`link = no` ({})", conf.origin_in_words("link")),

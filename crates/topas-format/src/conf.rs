@@ -31,6 +31,56 @@ pub const KEYS: &[Key] = &[
         about: "The site's switch: `no` makes every linked program run unmeasured.",
     },
     Key {
+        name: "batch_only",
+        form: "yes|no",
+        default: "no",
+        about: "Whether only programs of batch jobs are measured.",
+    },
+    Key {
+        name: "min_pes",
+        form: "number",
+        default: "0",
+        about: "Launches of fewer ranks are not measured.",
+    },
+    Key {
+        name: "serial",
+        form: "yes|no",
+        default: "no",
+        about: "Whether programs that run alone are measured, too, if they were linked while \
+                this was `yes`: one line, rank 0 of 1.",
+    },
+    Key {
+        name: "only_exe",
+        form: "list of names",
+        default: "(all)",
+        about: "File names of executables that are measured; `*` stands for any characters.",
+    },
+    Key {
+        name: "skip_exe",
+        form: "list of names",
+        default: "(none)",
+        about: "File names of executables that are not measured; `*` stands for any characters.",
+    },
+    Key {
+        name: "only_user",
+        form: "list of users",
+        default: "(all)",
+        about: "Users that are measured, by name or numeric id; `*` stands for any characters.",
+    },
+    Key {
+        name: "skip_user",
+        form: "list of users",
+        default: "(none)",
+        about: "Users that are not measured, by name or numeric id; `*` stands for any \
+                characters.",
+    },
+    Key {
+        name: "signals",
+        form: "yes|no",
+        default: "yes",
+        about: "Whether a program that a signal ends leaves its line, too.",
+    },
+    Key {
         name: "link",
         form: "yes|no",
         default: "yes",
@@ -41,7 +91,8 @@ pub const KEYS: &[Key] = &[
         form: "list of targets",
         default: "(none)",
         about: "Where a line goes: the first target that takes it. `file:PATH` with %Y %m %d \
-                (date), %h (host), %u (numeric user id), %% (a percent sign).",
+                (date), %h (host), %u (numeric user id), %% (a percent sign); `syslog`; \
+                `unix:PATH`, a datagram socket.",
     },
     Key {
         name: "user_log",
@@ -134,19 +185,43 @@ impl Ops {
     }
 }
 
+/// A key whose value is a list for [`words`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+#[repr(u8)]
+pub enum List {
+    Log,
+    OnlyExe,
+    SkipExe,
+    OnlyUser,
+    SkipUser,
+}
+
+const LISTS: usize = 5;
+
+/// A key that is `yes` or `no`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+#[repr(u8)]
+pub enum Switch {
+    Measure,
+    Link,
+    UserLog,
+    Signals,
+    PrintBatch,
+    BatchOnly,
+    Serial,
+}
+
+const SWITCHES: usize = 7;
+
 /// The values in force; what a file does not say has its default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings<'a> {
-    /// `measure`
-    pub measure: bool,
-    /// `link`
-    pub link: bool,
-    /// `log`, a list for [`words`]
-    pub log: &'a [u8],
-    /// `user_log`
-    pub user_log: bool,
-    /// `print_batch`
-    pub print_batch: bool,
+    lists: [&'a [u8]; LISTS],
+    /// `min_pes`
+    pub min_pes: u32,
+    switches: [bool; SWITCHES],
     /// `ops`
     pub ops: Ops,
 }
@@ -154,11 +229,9 @@ pub struct Settings<'a> {
 impl Default for Settings<'_> {
     fn default() -> Self {
         Settings {
-            measure: true,
-            link: true,
-            log: b"",
-            user_log: true,
-            print_batch: false,
+            lists: [b""; LISTS],
+            min_pes: 0,
+            switches: [true, true, true, true, false, false, false],
             ops: Ops::Both,
         }
     }
@@ -181,37 +254,121 @@ impl<'a> Settings<'a> {
         settings
     }
 
+    /// Whether a switch is on.
+    pub fn is(&self, switch: Switch) -> bool {
+        self.switches.get(switch as usize) == Some(&true)
+    }
+
+    /// A list as it stands, for [`words`].
+    pub fn list(&self, list: List) -> &'a [u8] {
+        self.lists.get(list as usize).copied().unwrap_or_default()
+    }
+
+    /// Turns a switch.
+    pub fn turn(&mut self, switch: Switch, on: bool) {
+        if let Some(place) = self.switches.get_mut(switch as usize) {
+            *place = on;
+        }
+    }
+
+    /// Sets one list.
+    pub fn put(&mut self, list: List, value: &'a [u8]) {
+        if let Some(place) = self.lists.get_mut(list as usize) {
+            *place = value;
+        }
+    }
+
     /// Sets one key. False if the key is not known or the value is not of its form.
     #[inline(never)]
     pub fn set(&mut self, key: &[u8], value: &'a [u8]) -> bool {
-        const NAMES: [u32; 6] = [
+        // The lists, the switches, and the rest.
+        const NAMES: [u32; LISTS + SWITCHES + 2] = [
             word(b"log"),
-            word(b"ops"),
+            word(b"only_exe"),
+            word(b"skip_exe"),
+            word(b"only_user"),
+            word(b"skip_user"),
             word(b"measure"),
             word(b"link"),
             word(b"user_log"),
+            word(b"signals"),
             word(b"print_batch"),
+            word(b"batch_only"),
+            word(b"serial"),
+            word(b"min_pes"),
+            word(b"ops"),
         ];
+        const MIN_PES: usize = LISTS + SWITCHES;
         if value.is_empty() {
             return false;
         }
-        let place = match place(&NAMES, key) {
-            Some(0) => {
-                self.log = value;
-                return true;
-            }
-            Some(1) => return Ops::parse(value).map(|ops| self.ops = ops).is_some(),
-            Some(2) => &mut self.measure,
-            Some(3) => &mut self.link,
-            Some(4) => &mut self.user_log,
-            Some(_) => &mut self.print_batch,
-            None => return false,
+        let Some(place) = place(&NAMES, key) else {
+            return false;
         };
-        match switch(value) {
-            Some(on) => *place = on,
-            None => return false,
+        if let Some(list) = self.lists.get_mut(place) {
+            *list = value;
+            return true;
         }
-        true
+        if let Some(turned) = self.switches.get_mut(place.wrapping_sub(LISTS)) {
+            return switch(value).map(|on| *turned = on).is_some();
+        }
+        if place == MIN_PES {
+            let mut number = Cursor::new(value);
+            let pes = number.number();
+            let fits = number.ok && number.rest.is_empty() && pes <= u32::MAX.into();
+            if fits {
+                self.min_pes = pes as u32;
+            }
+            return fits;
+        }
+        Ops::parse(value).map(|ops| self.ops = ops).is_some()
+    }
+
+    /// Whether the lists let a program be measured. `users` are the user's name and numeric
+    /// id; any of them counts.
+    pub fn allow(&self, exe: &[u8], users: [&[u8]; 2]) -> bool {
+        let [user, uid] = users;
+        let mut ok = true;
+        for (list, name, other) in [(List::OnlyExe, exe, exe), (List::OnlyUser, user, uid)] {
+            let only = self.list(list);
+            ok &= only.is_empty() || listed(only, name) || listed(only, other);
+            let skip = self.lists.get(list as usize + 1).copied().unwrap_or_default();
+            ok &= !listed(skip, name) && !listed(skip, other);
+        }
+        ok
+    }
+}
+
+/// Whether a word of a list stands for a name.
+#[inline(never)]
+fn listed(list: &[u8], name: &[u8]) -> bool {
+    words(list).any(|pattern| matches(pattern, name))
+}
+
+/// Whether a pattern stands for a name; `*` stands for any characters, also none.
+#[inline(never)]
+fn matches(mut pattern: &[u8], mut name: &[u8]) -> bool {
+    // Where to go on if the last star stands for one character more.
+    let mut again: Option<(&[u8], &[u8])> = None;
+    loop {
+        match (pattern, name) {
+            ([b'*', rest @ ..], _) => {
+                again = Some((rest, name));
+                pattern = rest;
+                continue;
+            }
+            ([a, more @ ..], [b, rest @ ..]) if a == b => {
+                (pattern, name) = (more, rest);
+                continue;
+            }
+            ([], []) => return true,
+            _ => {}
+        }
+        let Some((after, [_, shorter @ ..])) = again else {
+            return false;
+        };
+        again = Some((after, shorter));
+        (pattern, name) = (after, shorter);
     }
 }
 
@@ -225,7 +382,7 @@ mod tests {
             let mut s = Settings::default();
             assert!(s.set(key.name.as_bytes(), key.default.as_bytes()), "{}", key.name);
             assert!(!s.set(key.name.as_bytes(), b""), "{}", key.name);
-            if key.name != "log" {
+            if !key.default.starts_with('(') {
                 assert_eq!(s, Settings::default(), "{}", key.name);
             }
         }
@@ -236,10 +393,10 @@ mod tests {
     fn reads_comments_blanks_and_the_last_of_two() {
         let text = b"# c\n\n log = file:/a file:/b \nmeasure=no\nmeasure = yes\nuser_log = no\r\nops = loads";
         let s = Settings::read(text);
-        assert_eq!(s.log, b"file:/a file:/b");
-        assert!(s.measure && !s.user_log);
+        assert_eq!(s.list(List::Log), b"file:/a file:/b");
+        assert!(s.is(Switch::Measure) && !s.is(Switch::UserLog));
         assert_eq!(s.ops, Ops::One(Metric::Loads));
-        assert_eq!(words(s.log).count(), 2);
+        assert_eq!(words(s.list(List::Log)).count(), 2);
     }
 
     #[test]
@@ -251,7 +408,53 @@ mod tests {
 
     #[test]
     fn a_value_of_the_wrong_form_changes_nothing() {
-        let s = Settings::read(b"measure = perhaps\nops = flops\n");
+        let s = Settings::read(b"measure = perhaps\nops = flops\nmin_pes = 4x\nmin_pes = -1\n");
         assert_eq!(s, Settings::default());
+    }
+
+    #[test]
+    fn a_star_stands_for_any_characters() {
+        for (pattern, name, expected) in [
+            ("conftest", "conftest", true),
+            ("conftest", "conftest2", false),
+            ("cmTC_*", "cmTC_3fa", true),
+            ("*test", "conftest", true),
+            ("*a*b*", "xaxxb", true),
+            ("*a*b*", "xbxxa", false),
+            ("*ab", "aab", true),
+            ("**", "", true),
+            ("", "", true),
+            ("?", "x", false),
+        ] {
+            assert_eq!(matches(pattern.as_bytes(), name.as_bytes()), expected, "{pattern} {name}");
+        }
+    }
+
+    proptest::proptest! {
+        /// Against an independent definition: parts between stars in order, the outer anchored.
+        #[test]
+        fn matches_as_parts_do(pattern in "[ab*]{0,6}", name in "[ab]{0,8}") {
+            fn defined(pattern: &str, name: &str) -> bool {
+                match pattern.split_once('*') {
+                    None => pattern == name,
+                    Some((head, rest)) => name.strip_prefix(head).is_some_and(|tail| {
+                        (0..=tail.len()).any(|skip| defined(rest, &tail[skip..]))
+                    }),
+                }
+            }
+            proptest::prop_assert_eq!(
+                matches(pattern.as_bytes(), name.as_bytes()), defined(&pattern, &name)
+            );
+        }
+    }
+
+    #[test]
+    fn lists_choose_programs_and_users() {
+        let s = Settings::read(b"skip_exe = conftest cmTC_*\nonly_user = mohr 10*\n");
+        assert!(s.allow(b"a.out", [b"mohr", b"7"]));
+        assert!(s.allow(b"a.out", [b"x", b"1003"]));
+        assert!(!s.allow(b"a.out", [b"x", b"7"]));
+        assert!(!s.allow(b"cmTC_1", [b"mohr", b"7"]));
+        assert!(Settings::default().allow(b"a", [b"b", b"0"]));
     }
 }

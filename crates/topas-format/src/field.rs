@@ -114,6 +114,29 @@ impl<'a> Token<'a> for Mhz {
     }
 }
 
+/// Number of ranks of a launch, or `-` where the launcher does not tell it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Npes(pub Option<u32>);
+
+impl<'a> Token<'a> for Npes {
+    fn write(&self, out: &mut Out<'_>, _: usize) -> bool {
+        match self.0 {
+            Some(npes) => out.dec(npes.into()),
+            None => out.byte(b'-'),
+        };
+        true
+    }
+
+    #[inline(always)]
+    fn read(text: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        if let [b'-', rest @ ..] = text {
+            return Some((Npes(None), rest));
+        }
+        let (npes, rest) = u32::read(text)?;
+        Some((Npes(Some(npes)), rest))
+    }
+}
+
 /// Declares an enumeration whose values are words of the line.
 macro_rules! words {
     ($(#[$about:meta])* $name:ident {

@@ -36,10 +36,9 @@ pub mod number {
     /// Four: operations, cache misses, cycles, instructions
     pub const COUNTS: usize = 18;
     pub const EPOCH: usize = 22;
-    pub const STATUS: usize = 23;
-    pub const RESIDENT: usize = 24;
+    pub const RESIDENT: usize = 23;
     /// 1 once a name has lost its end
-    pub const CUT: usize = 25;
+    pub const CUT: usize = 24;
 
     /// Digits that are written at least.
     pub(super) fn width(slot: usize) -> u32 {
@@ -77,6 +76,10 @@ pub mod text {
     pub const OPERATIONS: usize = 9;
     /// Two pairs: that a quantity was not measured, and why
     pub const REASONS: usize = 10;
+    pub const ENDING: usize = 14;
+    pub const MPI: usize = 15;
+    /// The numeric user id behind a `#`
+    pub const UID: usize = 16;
 
     /// Bytes that a name leaves free for what stands behind it, as in [`crate::line::Line`].
     pub(super) const fn reserve(slot: usize) -> usize {
@@ -248,8 +251,8 @@ const LINE: &[u8] = form![
     &[n(number::EPOCH)],
     b" uid=",
     &[n(number::UID)],
-    b" end=exit:",
-    &[n(number::STATUS)],
+    b" end=",
+    &[name(text::ENDING)],
     b" why=",
     &[name(text::WHY)],
     b" run=0.",
@@ -258,6 +261,8 @@ const LINE: &[u8] = form![
     &[name(text::JOB)],
     b" step=",
     &[name(text::STEP)],
+    b" mpi=",
+    &[name(text::MPI)],
     b" host=",
     &[name(text::HOST)],
     b" cyc=",

@@ -5,7 +5,7 @@
 
 use crate::civil::{Date, Time};
 use crate::escape::Name;
-use crate::field::{Lang, Lib, Mhz, Mode, Operations, Token};
+use crate::field::{Lang, Lib, Mhz, Mode, Npes, Operations, Token};
 use crate::number::{Count, Micros, whole};
 use crate::out::Out;
 use crate::{LINE_VERSION, MAX_LINE};
@@ -93,11 +93,11 @@ line! {
     user: Name<'a>, 440 = "User: LOGNAME, else USER, else `#` and the numeric user id.",
     exe: Name<'a>, 185 = "File name of the executable, without its directory.",
     pe: u32, 0 = "The measuring rank (PE), from 0.",
-    npes: u32, 0 = "Number of ranks of the launch.",
+    npes: Npes, 0 = "Number of ranks of the launch, `-` where the launcher does not tell.",
     mhz: Mhz, 0 = "Nominal frequency of the processor in MHz after a `t`.",
     mode: Mode, 0 = "`B` batch or `I` interactive.",
     lang: Lang, 0 = "Language: `c cxx f77 f90`; `kxx cc` in old logs.",
-    lib: Lib, 0 = "Message passing library: `mpi pvm sma`, or `-` for none.",
+    lib: Lib, 0 = "Message passing library used: `mpi pvm sma`, or `-` for none.",
     user_time: Micros, 0 = "User CPU time of this rank in s, all threads.",
     sys_time: Micros, 0 = "System CPU time of this rank in s, all threads.",
     wall_time: Micros, 0 = "Wall clock time from before `main` to the end, in s.",
@@ -114,7 +114,10 @@ pub const EXTRAS: &[Field] = &[
     Field { name: "host", about: "Node of this rank." },
     Field { name: "job", about: "Job id of the batch system." },
     Field { name: "step", about: "Step of the job." },
-    Field { name: "end", about: "How the program ended: `exit:0` to `exit:255`." },
+    Field {
+        name: "end",
+        about: "How the program ended: `exit:0` to `exit:255`, `sig:15` for a signal, `abort` for SIGABRT.",
+    },
     Field { name: "cyc", about: "Processor cycles of this rank in user mode." },
     Field { name: "ins", about: "Instructions of this rank in user mode." },
     Field {
@@ -127,7 +130,10 @@ pub const EXTRAS: &[Field] = &[
         name: "why",
         about: "Reason of each `-`: `f:pmu,m:pmu`; the letter of the metric (m: cache misses), then the word.",
     },
-    Field { name: "mpi", about: "Implementation and version of the MPI library." },
+    Field {
+        name: "mpi",
+        about: "MPI library, as it names itself, blanks as `_`; the file name of one loaded by dlopen.",
+    },
     Field { name: "cc", about: "Compiler." },
     Field { name: "bid", about: "Build id of the executable." },
     Field { name: "cut", about: "1: a name was too long for the line and lost its end." },

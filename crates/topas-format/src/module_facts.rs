@@ -11,6 +11,10 @@ pub const MAGIC: &[u8; 8] = b"TOPAS\0\0\x01";
 /// Where the index of the language in [`Lang::ALL`] stands.
 pub const LANG: usize = 8;
 
+/// Where a 1 stands if programs that run alone may be measured: `serial` of topas.conf when
+/// the program was linked.
+pub const SERIAL: usize = 9;
+
 /// Where the NUL-terminated path of topas.conf begins.
 pub const CONF: usize = 16;
 
@@ -30,12 +34,13 @@ pub const fn blank() -> [u8; SIZE] {
 }
 
 /// The section for a language and a path; None if the path is too long or holds a NUL.
-pub fn section(lang: Lang, conf: &[u8]) -> Option<[u8; SIZE]> {
+pub fn section(lang: Lang, serial: bool, conf: &[u8]) -> Option<[u8; SIZE]> {
     if conf.len() >= CONF_MAX || conf.contains(&0) {
         return None;
     }
     let mut section = blank();
     *section.get_mut(LANG)? = Lang::ALL.iter().position(|l| *l == lang)? as u8;
+    *section.get_mut(SERIAL)? = serial.into();
     section.get_mut(CONF..CONF + conf.len())?.copy_from_slice(conf);
     Some(section)
 }
@@ -46,11 +51,12 @@ mod tests {
 
     #[test]
     fn a_section_holds_what_was_put_in() {
-        let s = section(Lang::F90, b"/etc/topas/topas.conf").unwrap();
+        let s = section(Lang::F90, true, b"/etc/topas/topas.conf").unwrap();
         assert!(s.starts_with(MAGIC));
         assert_eq!(Lang::ALL[usize::from(s[LANG])], Lang::F90);
+        assert_eq!(s[SERIAL], 1);
         assert!(s[CONF..].starts_with(b"/etc/topas/topas.conf\0"));
-        assert_eq!(section(Lang::C, &[b'a'; CONF_MAX]), None);
-        assert!(section(Lang::C, &[b'a'; CONF_MAX - 1]).is_some());
+        assert_eq!(section(Lang::C, false, &[b'a'; CONF_MAX]), None);
+        assert!(section(Lang::C, false, &[b'a'; CONF_MAX - 1]).is_some());
     }
 }

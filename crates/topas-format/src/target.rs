@@ -1,15 +1,37 @@
 //! Log targets: the words of `log =` and of `TOPAS_LOG`.
 
 use crate::form::{Values, n, number, t, text};
-use crate::hash::word;
+use crate::hash::{place, word};
 use crate::out::Out;
 use crate::text::Cursor;
 
-/// The path pattern of a `file:` target; empty for a target of another kind.
-pub fn file_pattern(target: &[u8]) -> &[u8] {
-    const FILE: u32 = word(b"file");
+/// What a target is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// `file:PATH`: the line is appended
+    File,
+    /// `unix:PATH`: the line is a datagram
+    Unix,
+    /// `syslog`: a datagram with a tag, to the path of [`SYSLOG`]
+    Syslog,
+}
+
+/// Where a system's log listens.
+pub const SYSLOG: &[u8] = b"/dev/log";
+
+/// Kind and path pattern of a target; an empty pattern for what is none.
+pub fn kind(target: &[u8]) -> (Kind, &[u8]) {
+    const KINDS: [u32; 2] = [word(b"file"), word(b"unix")];
+    const SYSLOG_WORD: u32 = word(b"syslog");
     let mut text = Cursor::new(target);
-    if word(text.until(b':')) == FILE && text.peek() == b'/' { text.rest } else { &[] }
+    let kind = text.until(b':');
+    if word(kind) == SYSLOG_WORD && text.rest.is_empty() {
+        return (Kind::Syslog, SYSLOG);
+    }
+    let place = place(&KINDS, kind);
+    let pattern = if place.is_some() && text.peek() == b'/' { text.rest } else { &[] };
+    (if let Some(1) = place { Kind::Unix } else { Kind::File }, pattern)
 }
 
 /// What a path pattern says besides the path.
@@ -96,8 +118,11 @@ mod tests {
 
     #[test]
     fn kinds_of_target() {
-        assert_eq!(file_pattern(b"file:/a"), b"/a");
-        assert_eq!(file_pattern(b"file:a"), b"");
-        assert_eq!(file_pattern(b"syslog"), b"");
+        assert_eq!(kind(b"file:/a"), (Kind::File, &b"/a"[..]));
+        assert_eq!(kind(b"unix:/a:b"), (Kind::Unix, &b"/a:b"[..]));
+        assert_eq!(kind(b"syslog"), (Kind::Syslog, SYSLOG));
+        for none in [&b"file:a"[..], b"unix:", b"syslog:/a", b"/a", b"", b"fil:/a"] {
+            assert_eq!(kind(none).1, b"");
+        }
     }
 }

@@ -5,7 +5,7 @@ use topas_format::MAX_LINE;
 use topas_format::civil::{Date, Time};
 use topas_format::escape::Name;
 use topas_format::event::Metric;
-use topas_format::field::{Lang, Lib, Mhz, Mode, Operations};
+use topas_format::field::{Lang, Lib, Mhz, Mode, Npes, Operations};
 use topas_format::form::{UNKNOWN, Values, mark, number, text};
 use topas_format::line::{EXTRAS, FIELDS, Line, Writer};
 use topas_format::number::{Count, Micros};
@@ -37,7 +37,7 @@ fn fields() -> impl Strategy<Value = Line<'static>> {
         prop::sample::select(vec![Metric::FpOps, Metric::IntOps, Metric::Loads, Metric::Stores]);
     (
         (1u16..=9999, 1u8..=12, 1u8..=31, 0u8..24, 0u8..60, 0u8..=60),
-        (any::<u32>(), any::<u32>(), any::<Option<u32>>()),
+        (any::<u32>(), any::<Option<u32>>(), any::<Option<u32>>()),
         prop::sample::select(Mode::ALL),
         prop::sample::select(Lang::ALL),
         prop::sample::select(Lib::ALL),
@@ -52,7 +52,7 @@ fn fields() -> impl Strategy<Value = Line<'static>> {
                 user: Name::new(b""),
                 exe: Name::new(b""),
                 pe,
-                npes,
+                npes: Npes(npes),
                 mhz: Mhz(mhz),
                 mode,
                 lang,
@@ -170,7 +170,7 @@ fn values<'a>(line: &Line<'a>) -> Values<'a> {
     values.marks[mark::MODE] = line.mode.letter();
     values.marks[mark::METRIC] = line.ops.metric.letter();
     values.numbers[number::PE] = line.pe.into();
-    values.numbers[number::NPES] = line.npes.into();
+    values.numbers[number::NPES] = line.npes.0.map_or(UNKNOWN, u64::from);
     values.numbers[number::MHZ] = line.mhz.0.map_or(UNKNOWN, u64::from);
     values.marks[mark::MHZ] = if line.mhz.0.is_some() { b't' } else { 0 };
     for (clock, time) in [line.user_time, line.sys_time, line.wall_time].into_iter().enumerate() {
@@ -191,7 +191,8 @@ proptest! {
     fn both_writers_agree(
         fields in fields(), user in name(400), exe in name(400), id in "[0-9a-f]{16}",
         job in name(300), host in name(60), why in "(f:pmu)?", extra: u32,
-        status in proptest::option::of(0u64..256), run in proptest::option::of(0u64..1000),
+        ending in "((exit|sig):[0-9]{1,3}|abort)?", mpi in "[A-Za-z_.0-9]{0,40}",
+        run in proptest::option::of(0u64..1000),
         counts in (count(), count()),
     ) {
         let whole = |time: Micros| Micros(time.0 / 1000 * 1000);
@@ -209,11 +210,7 @@ proptest! {
         let mut writer = Writer::new(&mut buf, &line);
         writer.number(b"t", extra);
         writer.number(b"uid", 7);
-        if let Some(status) = status {
-            let mark = writer.begin(b"end");
-            writer.out().put(b"exit:").dec(status);
-            writer.end(mark);
-        }
+        writer.name(b"end", ending.as_bytes());
         writer.name(b"why", why.as_bytes());
         if let Some(run) = run {
             let mark = writer.begin(b"run");
@@ -222,6 +219,7 @@ proptest! {
         }
         writer.name(b"job", &job);
         writer.name(b"step", b"");
+        writer.name(b"mpi", mpi.as_bytes());
         writer.name(b"host", &host);
         for (key, count) in [(b"cyc", counts.0), (b"ins", counts.1)] {
             let mark = writer.begin(key);
@@ -239,7 +237,8 @@ proptest! {
         values.numbers[number::EPOCH] = extra;
         values.numbers[number::RESIDENT] = extra;
         values.numbers[number::UID] = 7;
-        values.numbers[number::STATUS] = status.unwrap_or(UNKNOWN);
+        values.texts[text::ENDING] = Some(ending.as_bytes());
+        values.texts[text::MPI] = Some(mpi.as_bytes());
         values.numbers[number::RUN] = run.unwrap_or(UNKNOWN);
         values.texts[text::WHY] = Some(why.as_bytes());
         values.texts[text::JOB] = Some(&job);
@@ -295,7 +294,7 @@ fn golden_lines_mean_what_they_meant() {
     let text = golden("module.log");
     let (first, extras) = Line::parse(lines(&text).next().unwrap()).unwrap();
     assert_eq!(first.exe, Name::new(b"heat3d"));
-    assert_eq!((first.pe, first.npes, first.mhz), (5, 16, Mhz(Some(2596))));
+    assert_eq!((first.pe, first.npes, first.mhz), (5, Npes(Some(16)), Mhz(Some(2596))));
     assert_eq!((first.mode, first.lang, first.lib), (Mode::Batch, Lang::F90, Lib::Mpi));
     assert_eq!(first.wall_time, Micros(12_460_000));
     let ops = Operations { metric: Metric::FpOps, count: Count::Exact(123_456_789) };

@@ -7,8 +7,20 @@ use topas_format::out::Out;
 use crate::launcher::Family;
 use crate::vars::{Var, Vars};
 
-/// Job id variables in the order tried.
-const JOBS: [Var; 4] = [Var::SlurmJobId, Var::PbsJobid, Var::LsbJobid, Var::JobId];
+/// Job id variables in the order tried. That of SGE is any program's name; it is believed
+/// in a batch job only.
+const JOBS: [Var; 10] = [
+    Var::SlurmJobId,
+    Var::PbsJobid,
+    Var::LsbJobid,
+    Var::FluxJobid,
+    Var::PjmJobid,
+    Var::CobaltJobid,
+    Var::LoadlStep,
+    Var::OarJobid,
+    Var::MoabJobid,
+    Var::JobId,
+];
 
 /// Whether a batch job runs the program. Not by terminal: ranks have none, or a
 /// pseudo-terminal of the launcher.
@@ -17,10 +29,17 @@ pub fn mode(vars: &Vars<'_>) -> Mode {
     const BATCH: u32 = word(b"BATCH");
     const PBS_BATCH: u32 = word(b"PBS_BATCH");
     const Y: u32 = word(b"Y");
-    // Slurm and SGE, which ranks inherit from the batch script; then PBS; then LSF.
-    let batch = word(vars.text(Var::Environment)) == BATCH
-        || word(vars.text(Var::PbsEnvironment)) == PBS_BATCH
-        || (vars.get(Var::LsbJobid).is_some() && word(vars.text(Var::LsbInteractive)) != Y);
+    // Slurm and SGE, which ranks inherit from the batch script; PBS; Fujitsu.
+    let said =
+        [(Var::Environment, BATCH), (Var::PbsEnvironment, PBS_BATCH), (Var::PjmEnvironment, BATCH)];
+    let mut batch = vars.get(Var::LsbJobid).is_some() && word(vars.text(Var::LsbInteractive)) != Y;
+    for (var, expected) in said {
+        batch |= word(vars.text(var)) == expected;
+    }
+    // These do not say it; Flux has this variable in batch jobs only.
+    for var in [Var::FluxEnclosing, Var::CobaltJobid, Var::LoadlStep, Var::OarJobid] {
+        batch |= vars.get(var).is_some();
+    }
     if batch { Mode::Batch } else { Mode::Interactive }
 }
 
@@ -31,7 +50,7 @@ pub fn write_id(vars: &Vars<'_>, out: &mut Out<'_>) {
         out.put(vars.text(Var::SlurmArrayJob)).byte(b'_').put(vars.text(Var::SlurmArrayTask));
     }
     for var in JOBS {
-        if out.is_empty() {
+        if out.is_empty() && (var != Var::JobId || mode(vars) == Mode::Batch) {
             out.put(vars.text(var));
         }
     }
@@ -42,7 +61,7 @@ pub fn write_id(vars: &Vars<'_>, out: &mut Out<'_>) {
 pub fn step<'a>(vars: &Vars<'a>, family: Family) -> Option<&'a [u8]> {
     match family {
         Family::OpenMpi => None,
-        Family::Pmi | Family::Slurm => vars.get(Var::SlurmStepId),
+        _ => vars.get(Var::SlurmStepId),
     }
 }
 
@@ -64,6 +83,8 @@ mod tests {
         assert_eq!(id("SLURM_JOB_ID=16"), "16");
         assert_eq!(id("PBS_JOBID=8.server"), "8.server");
         assert_eq!(id("USER=a"), "");
+        assert_eq!(id("JOB_ID=7"), "");
+        assert_eq!(id("JOB_ID=7 ENVIRONMENT=BATCH"), "7");
     }
 
     #[test]
@@ -75,6 +96,10 @@ mod tests {
             ("PBS_JOBID=1 PBS_ENVIRONMENT=PBS_INTERACTIVE", Mode::Interactive),
             ("LSB_JOBID=1", Mode::Batch),
             ("LSB_JOBID=1 LSB_INTERACTIVE=Y", Mode::Interactive),
+            ("PJM_JOBID=1 PJM_ENVIRONMENT=BATCH", Mode::Batch),
+            ("FLUX_JOB_ID=1", Mode::Interactive),
+            ("FLUX_JOB_ID=1 FLUX_ENCLOSING_ID=2", Mode::Batch),
+            ("COBALT_JOBID=1", Mode::Batch),
             ("", Mode::Interactive),
         ] {
             assert_eq!(mode(&Vars::of(env)), expected, "{env}");

@@ -8,16 +8,91 @@
 use crate::hash::{Fnv, spread};
 use crate::vars::{Var, Vars};
 
-/// What started the process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Family {
-    /// Open MPI's `mpirun`
-    OpenMpi,
-    /// A process manager of PMI-1 or PMI-2: MPICH's and Intel's hydra
-    Pmi,
+macro_rules! families {
+    ($($(#[$about:meta])* $family:ident: $rank:ident of $size:tt, id $id:tt;)*) => {
+        /// What started the process.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub enum Family {
+            $($(#[$about])* $family,)*
+            /// No launcher: a task of a virtual machine, or a program alone
+            Own,
+        }
+
+        impl Family {
+            /// Every launcher, in the order in which they are looked for.
+            pub const ALL: &'static [Family] = &[$(Family::$family),*];
+        }
+
+        /// In the order of [`Family`].
+        const FAMILIES: &[Row] =
+            &[$(Row { rank: Var::$rank, size: row!(size $size), id: row!(id $id) }),*];
+    };
+}
+
+macro_rules! row {
+    (size _) => { None };
+    (size $size:ident) => { Some(Var::$size) };
+    (id [$($id:ident)*]) => {{
+        // A place left empty is one that no launch has.
+        let mut row = [Var::None; IDS];
+        let named: &[Var] = &[$(Var::$id),*];
+        let (used, _) = row.split_at_mut(named.len());
+        used.copy_from_slice(named);
+        row
+    }};
+}
+
+/// Most variables that make the id of a family.
+const IDS: usize = 6;
+
+/// A family's variables.
+struct Row {
+    rank: Var,
+    /// None where the launcher tells no size: then processes of a host claim places
+    size: Option<Var>,
+    /// Hashed into the id where set. None of them may differ between ranks of a launch.
+    id: [Var; IDS],
+}
+
+families! {
+    /// Open MPI's `mpirun`. Not the step: it differs between the head node and the others.
+    OpenMpi: OmpiRank of OmpiSize,
+        id [OmpiTransports PmixNamespace SlurmCluster SlurmJobId SlurmRestart];
+    /// `mpirun_rsh` of MVAPICH2
+    Mvapich2: Mv2Rank of Mv2Size, id [MpirunId SlurmJobId];
+    /// `mpiexec` of HPE's PALS, and Slurm's plugin for it
+    Pals: PalsRank of PmiSize, id [PalsApid];
+    /// Flux
+    Flux: FluxRank of FluxSize, id [FluxPath];
+    /// `jsrun`
+    Jsm: JsmRank of JsmSize, id [PmixNamespace LsbJobid];
+    /// A process manager of PMI-1 or PMI-2: MPICH's and Intel's hydra, ParaStation
+    Pmi: PmiRank of PmiSize,
+        id [TopasLaunchId IntelUuid SlurmJobId SlurmStepId SlurmRestart PmiSpawned];
     /// `srun`
-    Slurm,
+    Slurm: SlurmProcid of SlurmStepTasks,
+        id [SlurmCluster SlurmJobId SlurmStepId SlurmRestart PmiSpawned];
+    /// Fujitsu's MPI
+    Fujitsu: PmixRank of PjmProcesses, id [PmixNamespace PjmJobid];
+    /// Platform MPI
+    Platform: PlatformRank of PlatformSize, id [LsbJobid];
+    /// IBM's Parallel Operating Environment
+    Poe: PoeRank of PoeSize, id [PoePartition LoadlStep];
+    /// `gaspi_run` of GPI-2
+    Gaspi: GaspiRank of GaspiSize, id [GaspiMaster GaspiMachines SlurmJobId];
+    /// `torchrun`
+    Torch: TorchRank of TorchSize, id [TorchRun];
+    /// A PMI server at a port, told by `mpiexec -pmi-port`
+    PmiPort: PmiId of _, id [PmiPort];
+    /// A PMIx server alone, such as `prun`
+    Pmix: PmixRank of _, id [PmixNamespace];
+    /// `aprun` of Cray ALPS
+    Alps: AlpsRank of _, id [AlpsId];
+    /// `mpiexec_mpt` of HPE MPT
+    Mpt: MptRank of _, id [PbsJobid SlurmJobId];
+    /// LAM
+    Lam: LamRank of _, id [PbsJobid];
 }
 
 /// A rank of a launch.
@@ -25,59 +100,13 @@ pub enum Family {
 pub struct Rank {
     /// What started it
     pub family: Family,
-    /// Rank, below `size`
+    /// Rank, below `size` if that is known
     pub rank: u32,
-    /// Number of ranks, at least 1
+    /// Number of ranks, at least 1; 0 if the launcher does not tell
     pub size: u32,
     /// The same on all ranks, new for each launch; the seed of the choice
     pub id: u64,
 }
-
-/// A family's variables.
-struct Row {
-    rank: Var,
-    size: Var,
-    /// Hashed into the id where set. None of them may differ between ranks of a launch.
-    id: [Var; 5],
-}
-
-/// In the order of [`Family`].
-const FAMILIES: [Row; 3] = [
-    Row {
-        rank: Var::OmpiRank,
-        size: Var::OmpiSize,
-        // SLURM_STEP_ID differs between the head node and the others under mpirun.
-        id: [
-            Var::OmpiTransports,
-            Var::PmixNamespace,
-            Var::SlurmCluster,
-            Var::SlurmJobId,
-            Var::SlurmRestart,
-        ],
-    },
-    Row {
-        rank: Var::PmiRank,
-        size: Var::PmiSize,
-        id: [
-            Var::TopasLaunchId,
-            Var::IntelUuid,
-            Var::SlurmJobId,
-            Var::SlurmStepId,
-            Var::PmiSpawned,
-        ],
-    },
-    Row {
-        rank: Var::SlurmProcid,
-        size: Var::SlurmStepTasks,
-        id: [
-            Var::SlurmCluster,
-            Var::SlurmJobId,
-            Var::SlurmStepId,
-            Var::SlurmRestart,
-            Var::PmiSpawned,
-        ],
-    },
-];
 
 /// Questions to the system that prove a launch; each is asked only where it decides.
 pub trait Proof {
@@ -101,30 +130,37 @@ const FIRST_SPECIAL_STEP: u32 = 0xffff_fff0;
 pub fn nearest(vars: &Vars<'_>, proof: &mut impl Proof) -> Option<Rank> {
     // Without a step Slurm's variables are those of the batch script, not of a task.
     let step = vars.number(Var::SlurmStepId).is_some_and(|id| id < FIRST_SPECIAL_STEP);
-    let open_mpi = place(Family::OpenMpi, vars);
-    let pmi = place(Family::Pmi, vars);
-    let slurm = if step { place(Family::Slurm, vars) } else { 0 };
-
-    let mut place = open_mpi;
+    let mut place = NOWHERE;
     let mut family = Family::OpenMpi;
-    // The socket of an outer hydra is closed in ranks of an inner Open MPI.
-    if pmi != 0 && (open_mpi == 0 || peer(vars, proof) != 0) {
-        place = pmi;
-        family = Family::Pmi;
+    for next in Family::ALL {
+        let here = self::place(*next, vars);
+        let nearer = match next {
+            _ if here == NOWHERE => false,
+            Family::Slurm if !step => false,
+            // Its other names are anybody's.
+            Family::Torch => place == NOWHERE && vars.get(Var::TorchRun).is_some(),
+            _ if place == NOWHERE => true,
+            // Other launchers speak PMI, too, and then agree. The socket of an outer hydra
+            // is closed in ranks of an inner Open MPI.
+            Family::Pmi => (family == Family::OpenMpi || here != place) && peer(vars, proof) != 0,
+            // With a view by PMI-2 that agrees, or proven.
+            Family::Slurm => {
+                (family == Family::Pmi && here == place)
+                    || vars.number(Var::SlurmTaskPid) == Some(proof.own_pid())
+            }
+            _ => false,
+        };
+        if nearer {
+            place = here;
+            family = *next;
+        }
     }
-    // Alone, or with a view by PMI-2 that agrees, or proven: nothing is nearer.
-    if slurm != 0
-        && (place == 0
-            || (open_mpi == 0 && pmi == slurm)
-            || vars.number(Var::SlurmTaskPid) == Some(proof.own_pid()))
-    {
-        place = slurm;
-        family = Family::Slurm;
-    }
-    if place == 0 {
+    if place == NOWHERE {
         return None;
     }
-    let mut id = Fnv::new();
+    let size = (place >> 32) as u32;
+    // A launch inside another may inherit its id; the size tells most of these apart.
+    let mut id = Fnv::new().with(&size.to_le_bytes());
     for part in &FAMILIES.get(family as usize)?.id {
         // The blank keeps `1`, `23` apart from `12`, `3`.
         id = id.with(vars.text(*part)).with(b" ");
@@ -136,27 +172,39 @@ pub fn nearest(vars: &Vars<'_>, proof: &mut impl Proof) -> Option<Rank> {
         // launch; the port its proxies were told to call is.
         let proxy = peer(vars, proof);
         if proxy != 0 {
-            id ^= proof.control_port(proxy);
-            // Ports come back soon. On one node all ranks have one proxy.
-            if vars.number(Var::LocalRanks) == Some((place >> 32) as u32) {
+            let port = proof.control_port(proxy);
+            id ^= port;
+            // Ports come back soon, and a launcher for one node has none. On one node all
+            // ranks have one proxy.
+            if port == 0 || vars.number(Var::LocalRanks) == Some(size) {
                 id ^= u64::from(proxy) << 32;
             }
         }
     }
-    Some(Rank { family, rank: place as u32, size: (place >> 32) as u32, id: spread(id) })
+    Some(Rank { family, rank: place as u32, size, id: spread(id) })
 }
 
-/// What one family's variables say: the size in the high half, the rank in the low; 0 if
-/// they name no rank of a launch.
+/// The place of a process that a family did not start.
+const NOWHERE: u64 = u64::MAX;
+
+/// What one family's variables say: the size in the high half, 0 if not told, the rank in
+/// the low.
 #[inline(never)]
 fn place(family: Family, vars: &Vars<'_>) -> u64 {
     let Some(row) = FAMILIES.get(family as usize) else {
-        return 0;
+        return NOWHERE;
     };
-    match (vars.number(row.rank), vars.number(row.size)) {
-        (Some(rank), Some(size)) if rank < size => u64::from(size) << 32 | u64::from(rank),
-        _ => 0,
-    }
+    let Some(rank) = vars.number(row.rank) else {
+        return NOWHERE;
+    };
+    let size = match row.size {
+        None => 0,
+        Some(size) => match vars.number(size) {
+            Some(size) if rank < size => size,
+            _ => return NOWHERE,
+        },
+    };
+    u64::from(size) << 32 | u64::from(rank)
 }
 
 /// The process at the other end of the PMI socket, 0 if there is none.
@@ -312,5 +360,39 @@ mod tests {
             None
         );
         assert_eq!(ask("OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=", &mut Told::default()), None);
+    }
+
+    #[test]
+    fn launchers_that_agree_are_one() {
+        let flux = "FLUX_TASK_RANK=1 FLUX_JOB_SIZE=4 FLUX_JOB_ID_PATH=/a/b ";
+        let mut told = Told { peer: Some(5), ..Told::default() };
+        let env = [flux, "PMI_RANK=1 PMI_SIZE=4 PMI_FD=9"].concat();
+        assert_eq!(ask(&env, &mut told).unwrap().family, Family::Flux);
+        assert!(told.asked.is_empty());
+        let inside = [flux, HYDRA].concat().replace("PMI_SIZE=4", "PMI_SIZE=2");
+        assert_eq!(ask(&inside, &mut told).unwrap().family, Family::Pmi);
+    }
+
+    #[test]
+    fn a_launcher_that_tells_no_size_still_names_a_rank() {
+        for (env, family) in [
+            ("PMI_ID=3 PMI_PORT=n1:4711", Family::PmiPort),
+            ("ALPS_APP_PE=3 ALPS_APP_ID=9", Family::Alps),
+            ("MPT_MPI_RANK=3", Family::Mpt),
+            ("PMIX_RANK=3 PMIX_NAMESPACE=prun-n1-9@2", Family::Pmix),
+        ] {
+            let rank = ask(env, &mut Told::default()).unwrap();
+            assert_eq!((rank.family, rank.rank, rank.size), (family, 3, 0));
+        }
+        assert_eq!(ask("RANK=1 WORLD_SIZE=4", &mut Told::default()), None);
+    }
+
+    #[test]
+    fn a_launcher_for_one_node_is_told_by_its_process() {
+        let of = |proxy| {
+            let mut told = Told { peer: Some(proxy), ..Told::default() };
+            ask("PMI_RANK=1 PMI_SIZE=4 PMI_FD=6", &mut told).unwrap().id
+        };
+        assert_ne!(of(5), of(6));
     }
 }

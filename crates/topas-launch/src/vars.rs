@@ -9,7 +9,11 @@ macro_rules! vars {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[allow(missing_docs)]
         #[repr(u8)]
-        pub enum Var { $($var,)* }
+        pub enum Var {
+            $($var,)*
+            /// Never set
+            None,
+        }
 
         /// Number of variables.
         pub const COUNT: usize = [$(Var::$var),*].len();
@@ -47,6 +51,17 @@ vars! {
     OmpiSize = "OMPI_COMM_WORLD_SIZE",
     OmpiTransports = "OMPI_MCA_orte_precondition_transports",
     PmixNamespace = "PMIX_NAMESPACE",
+    PmixRank = "PMIX_RANK",
+    Mv2Rank = "MV2_COMM_WORLD_RANK",
+    Mv2Size = "MV2_COMM_WORLD_SIZE",
+    MpirunId = "MPIRUN_ID",
+    PalsRank = "PALS_RANKID",
+    PalsApid = "PALS_APID",
+    FluxRank = "FLUX_TASK_RANK",
+    FluxSize = "FLUX_JOB_SIZE",
+    FluxPath = "FLUX_JOB_ID_PATH",
+    JsmRank = "JSM_NAMESPACE_RANK",
+    JsmSize = "JSM_NAMESPACE_SIZE",
     PmiRank = "PMI_RANK",
     PmiSize = "PMI_SIZE",
     PmiFd = "PMI_FD",
@@ -62,11 +77,38 @@ vars! {
     SlurmCluster = "SLURM_CLUSTER_NAME",
     SlurmArrayJob = "SLURM_ARRAY_JOB_ID",
     SlurmArrayTask = "SLURM_ARRAY_TASK_ID",
+    PjmProcesses = "PJM_MPI_PROC",
+    PjmJobid = "PJM_JOBID",
+    PlatformRank = "MPI_RANKID",
+    PlatformSize = "MPI_NRANKS",
+    PoeRank = "MP_CHILD",
+    PoeSize = "MP_PROCS",
+    PoePartition = "MP_PARTITION",
+    GaspiRank = "GASPI_RANK",
+    GaspiSize = "GASPI_NRANKS",
+    GaspiMaster = "GASPI_MASTER",
+    GaspiMachines = "GASPI_MFILE",
+    TorchRank = "RANK",
+    TorchSize = "WORLD_SIZE",
+    TorchRun = "TORCHELASTIC_RUN_ID",
+    PmiId = "PMI_ID",
+    PmiPort = "PMI_PORT",
+    AlpsRank = "ALPS_APP_PE",
+    AlpsId = "ALPS_APP_ID",
+    MptRank = "MPT_MPI_RANK",
+    LamRank = "LAMRANK",
     Environment = "ENVIRONMENT",
     PbsEnvironment = "PBS_ENVIRONMENT",
     PbsJobid = "PBS_JOBID",
+    PjmEnvironment = "PJM_ENVIRONMENT",
     LsbJobid = "LSB_JOBID",
     LsbInteractive = "LSB_INTERACTIVE",
+    FluxJobid = "FLUX_JOB_ID",
+    FluxEnclosing = "FLUX_ENCLOSING_ID",
+    CobaltJobid = "COBALT_JOBID",
+    LoadlStep = "LOADL_STEP_ID",
+    OarJobid = "OAR_JOB_ID",
+    MoabJobid = "MOAB_JOBID",
     JobId = "JOB_ID",
 }
 

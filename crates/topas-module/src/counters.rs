@@ -98,9 +98,7 @@ impl Counters {
     /// not fit, or did not come onto the counters.
     #[inline(never)]
     fn open_all(&mut self, grouped: bool) -> bool {
-        // Below the limit and out of the way; never above 1008, because the kernel's
-        // table grows with the highest descriptor.
-        let lowest = sys::open_limit().saturating_sub(16).min(1008) as usize;
+        let lowest = sys::high();
         let mut leader = -1;
         for (place, event) in self.events.iter_mut().enumerate() {
             if event.weight == 0 {

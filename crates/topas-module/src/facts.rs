@@ -4,10 +4,9 @@
 //! `cargo xtask install`; one compiled module serves every language and prefix. It is
 //! also what tells tools that an executable holds the module.
 
-use core::ffi::CStr;
-
 use topas_format::field::Lang;
-use topas_format::module_facts::{CONF, LANG, SIZE, blank};
+use topas_format::module_facts::{CONF, LANG, SERIAL, SIZE, blank};
+use topas_format::text::Cursor;
 
 #[used]
 #[unsafe(link_section = ".topas")]
@@ -24,9 +23,12 @@ pub fn language() -> Lang {
     Lang::ALL.get(usize::from(index)).copied().unwrap_or(Lang::Unknown)
 }
 
+/// Whether the site measures programs that run alone, too, or did at the link.
+pub fn serial() -> bool {
+    facts().get(SERIAL) == Some(&1)
+}
+
 /// Path of topas.conf.
-pub fn conf_path() -> &'static CStr {
-    let path = facts().get(CONF..).unwrap_or_default();
-    // SAFETY: the section ends with a NUL, whatever path was put into it.
-    unsafe { CStr::from_ptr(path.as_ptr().cast()) }
+pub fn conf_path() -> &'static [u8] {
+    Cursor::new(facts().get(CONF..).unwrap_or_default()).until(0)
 }

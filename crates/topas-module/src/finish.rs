@@ -2,7 +2,7 @@
 
 use core::ffi::{c_int, c_void};
 
-use topas_format::conf::Settings;
+use topas_format::conf::{List, Switch};
 use topas_format::event::{Metric, Why};
 use topas_format::field::Mode;
 use topas_format::form::{UNKNOWN, Values, m, mark, n, name, number, t, text};
@@ -12,18 +12,34 @@ use topas_format::text::{Cursor, Words};
 use topas_launch::{Var, job};
 
 use crate::counters::Counters;
-use crate::state::{STATE, State};
-use crate::{facts, library, log, node, say, start, sys};
+use crate::start::policy;
+use crate::state::{STATE, State, TAG};
+use crate::{facts, library, log, node, say, sys};
+
+/// How the program ends.
+#[derive(Clone, Copy)]
+pub enum End {
+    /// By exit, with this status where libc tells it
+    Exit(Option<u8>),
+    /// By this signal
+    Signal(u32),
+}
 
 /// The exit handler, registered before all others and so run after them.
-pub extern "C" fn finish(_: *mut c_void, status: c_int) {
-    // SAFETY: exit handlers run one after the other.
-    let state: &'static mut State = unsafe { STATE.get() };
-    // A forked child that calls exit comes by here, too.
-    if state.pid == 0 || state.pid != sys::pid() {
-        return;
+pub extern "C" fn exit(_: *mut c_void, status: c_int) {
+    // SAFETY: only read, and set before `main`.
+    let known = unsafe { STATE.get() }.status_known;
+    end(End::Exit(known.then_some(status as u8)));
+}
+
+/// Writes the line of a process that measures and has not done so yet; whether it was one. A
+/// forked child comes by here, too.
+pub fn end(end: End) -> bool {
+    if !STATE.take(sys::pid()) {
+        return false;
     }
-    state.pid = 0;
+    // SAFETY: `take` lets one pass.
+    let state: &'static mut State = unsafe { STATE.get() };
     let values = &mut state.values;
     let mut ended = [0; 3];
     values.numbers[number::RESIDENT] = sys::times(&mut ended).wrapping_mul(1024);
@@ -33,19 +49,14 @@ pub extern "C" fn finish(_: *mut c_void, status: c_int) {
     // A program that overwrote its environment loses its names, not its line.
     if state.vars.seal() != state.seal {
         state.vars.clear();
+        values.texts[text::USER] = values.texts[text::UID];
     }
     let vars = &state.vars;
-    let uid = sys::uid().into();
     let epoch = sys::clock(sys::REAL_TIME) / 1_000_000;
     let offset = node::utc_offset(epoch as i64, &mut state.file);
     values.set_time(epoch.wrapping_add_signed(offset));
     values.numbers[number::EPOCH] = epoch;
-    values.numbers[number::UID] = uid;
     values.numbers[number::CUT] = UNKNOWN;
-    values.numbers[number::STATUS] =
-        if state.status_known { (status & 0xff) as u64 } else { UNKNOWN };
-    values.numbers[number::PE] = state.rank.rank.into();
-    values.numbers[number::NPES] = state.rank.size.into();
     let mut mhz = node::mhz(&mut state.file);
     if mhz == 0 {
         mhz = UNKNOWN;
@@ -55,44 +66,63 @@ pub extern "C" fn finish(_: *mut c_void, status: c_int) {
     values.numbers[number::MHZ] = mhz;
 
     let mut parts = Out::new(&mut state.parts);
-    let mut user = vars.text(Var::Logname);
-    if user.is_empty() {
-        user = vars.text(Var::User);
-    }
-    if user.is_empty() {
-        user = parts.byte(b'#').dec(uid).take();
-    }
-    values.texts[text::USER] = Some(user);
     parts.hex(state.rank.id);
     values.texts[text::ID] = Some(parts.take());
     let [ops, misses, ..] = state.counters.why;
     reason(&mut parts, values.marks[mark::METRIC], ops);
     reason(&mut parts, Metric::L1Miss.letter(), misses);
     values.texts[text::WHY] = Some(parts.take());
+    match end {
+        End::Exit(None) => {}
+        End::Exit(Some(status)) => {
+            parts.put(b"exit:").dec(status.into());
+        }
+        // SIGABRT
+        End::Signal(6) => {
+            parts.put(b"abort");
+        }
+        End::Signal(signal) => {
+            parts.put(b"sig:").dec(signal.into());
+        }
+    }
+    values.texts[text::ENDING] = Some(parts.take());
     job::write_id(vars, &mut parts);
     values.texts[text::JOB] = Some(parts.take());
     values.texts[text::STEP] = job::step(vars, state.rank.family);
-    values.texts[text::EXE] = Some(node::executable(&mut state.exe));
     values.texts[text::LANG] = Some(facts::language().token());
-    values.texts[text::LIB] = Some(library::library().token());
+    // Functions of libraries are not called out of a signal handler.
+    let asking = matches!(end, End::Exit(_));
+    values.texts[text::LIB] = Some(library::library(asking, &mut parts, &mut state.file).token());
+    values.texts[text::MPI] = Some(parts.take());
     sys::uname(&mut state.uname);
     // The second of the texts: the node's name.
     let host = state.uname.get(65..).unwrap_or_default();
     values.texts[text::HOST] = Some(Cursor::new(host).until(0));
 
-    let mut line = Out::new(&mut state.line);
+    let (tag, room) = state.line.split_at_mut(TAG.len());
+    tag.copy_from_slice(TAG);
+    let mut line = Out::new(room);
     values.fill_line(&mut line);
+    let len = TAG.len() + line.len();
 
-    let settings = Settings::read(start::read_conf(&mut state.conf, &mut state.conf_len));
+    // Again: the site may have changed its mind.
+    let Some(settings) = policy(&mut state.conf, &mut state.conf_len, &mut state.path) else {
+        return true;
+    };
     if vars.is_yes(Var::TopasPrint)
-        || (settings.print_batch && values.marks[mark::MODE] == Mode::Batch.letter())
+        || (settings.is(Switch::PrintBatch) && values.marks[mark::MODE] == Mode::Batch.letter())
     {
         print(values, &state.counters, state.metric, &mut state.path);
     }
     let own = vars.text(Var::TopasLog);
-    let targets = if settings.user_log && !own.is_empty() { own } else { settings.log };
+    let mut targets = settings.list(List::Log);
+    if settings.is(Switch::UserLog) && !own.is_empty() {
+        targets = own;
+    }
     let verbose = vars.is_yes(Var::TopasVerbose);
-    log::append(targets, values, &mut state.path, line.text(), verbose);
+    let tagged = state.line.get(..len).unwrap_or_default();
+    log::append(targets, values, &mut state.path, tagged, verbose);
+    true
 }
 
 /// Seconds and thousandths between two readings, rounded.

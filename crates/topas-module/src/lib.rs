@@ -12,6 +12,7 @@
 #![no_std]
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod claim;
 mod counters;
 mod entry;
 mod facts;
@@ -21,6 +22,7 @@ mod log;
 mod node;
 mod proof;
 mod say;
+mod signals;
 mod start;
 mod state;
 mod sys;

@@ -1,66 +1,262 @@
-//! Which message passing library the program was linked with.
+//! Which message passing library the program uses.
 //!
 //! Weak references: an address if something in the program or its shared libraries
 //! defines the function, else zero. They pull no archive member in and add no library.
 
-use core::arch::asm;
+use core::ffi::{c_char, c_int};
 
 use topas_format::field::Lib;
+use topas_format::hash::{place, word};
+use topas_format::out::Out;
+use topas_format::text::Cursor;
 
-/// Whether one of some functions is there.
+use crate::sys;
+
+/// The address of a function or object that may not be there, else 0.
 #[cfg(target_arch = "x86_64")]
-macro_rules! any {
-    ($first:literal $(, $name:literal)*) => {{
-        let found: usize;
-        // SAFETY: reads addresses that the linker put into the global offset table.
+macro_rules! weak {
+    ($name:literal) => {{
+        let address: usize;
+        // SAFETY: reads an address that the linker put into the global offset table.
         unsafe {
-            asm!(
-                concat!(".weak ", $first),
-                concat!("mov {0}, qword ptr [rip + ", $first, "@GOTPCREL]"),
-                $(concat!(".weak ", $name), concat!("or {0}, qword ptr [rip + ", $name, "@GOTPCREL]"),)*
-                out(reg) found,
-                options(pure, readonly, nostack),
+            core::arch::asm!(
+                concat!(".weak ", $name),
+                concat!("mov {0}, qword ptr [rip + ", $name, "@GOTPCREL]"),
+                out(reg) address,
+                options(pure, readonly, nostack, preserves_flags),
             );
         }
-        found != 0
+        address
     }};
 }
 
-/// Whether one of some functions is there.
+/// The address of a function or object that may not be there, else 0.
 #[cfg(target_arch = "aarch64")]
-macro_rules! any {
-    ($($name:literal),*) => {{
-        let mut found: usize = 0;
-        $(
-            let address: usize;
-            // SAFETY: reads an address that the linker put into the global offset table.
-            unsafe {
-                asm!(
-                    concat!(".weak ", $name),
-                    concat!("adrp {0}, :got:", $name),
-                    concat!("ldr {0}, [{0}, :got_lo12:", $name, "]"),
-                    out(reg) address,
-                    options(pure, readonly, nostack),
-                );
-            }
-            found |= address;
-        )*
-        found != 0
+macro_rules! weak {
+    ($name:literal) => {{
+        let address: usize;
+        // SAFETY: reads an address that the linker put into the global offset table.
+        unsafe {
+            core::arch::asm!(
+                concat!(".weak ", $name),
+                concat!("adrp {0}, :got:", $name),
+                concat!("ldr {0}, [{0}, :got_lo12:", $name, "]"),
+                out(reg) address,
+                options(pure, readonly, nostack, preserves_flags),
+            );
+        }
+        address
     }};
+}
+
+pub(crate) use weak;
+
+/// The dynamic section: tags and values, up to a tag of 0 (System V ABI, chapter 5).
+#[derive(Clone, Copy)]
+struct Dynamic(*const [usize; 2]);
+
+/// Tags of the dynamic section.
+mod tag {
+    pub const HASH: usize = 4;
+    pub const STRTAB: usize = 5;
+    pub const SYMTAB: usize = 6;
+    pub const DEBUG: usize = 21;
+    pub const GNU_HASH: usize = 0x6fff_fef5;
+}
+
+/// `struct link_map` (link.h): a loaded object.
+#[repr(C)]
+struct Loaded {
+    base: usize,
+    name: *const c_char,
+    dynamic: usize,
+    next: *const Loaded,
+}
+
+impl Dynamic {
+    /// That of the executable; null if it was linked statically.
+    fn own() -> Self {
+        Dynamic(weak!("_DYNAMIC") as *const [usize; 2])
+    }
+
+    /// The value of a tag, 0 without one.
+    #[inline(never)]
+    fn value(self, wanted: usize) -> usize {
+        let mut at = self.0;
+        if at.is_null() {
+            return 0;
+        }
+        // SAFETY: the section is mapped as long as the program runs, and ends with tag 0.
+        unsafe {
+            while (*at)[0] != 0 {
+                if (*at)[0] == wanted {
+                    return (*at)[1];
+                }
+                at = at.add(1);
+            }
+        }
+        0
+    }
+
+    /// The executable, and behind it what is loaded with it; null in static programs.
+    fn loaded(self) -> *const Loaded {
+        let debug = self.value(tag::DEBUG) as *const [usize; 2];
+        if debug.is_null() {
+            return core::ptr::null();
+        }
+        // SAFETY: `struct r_debug` of the dynamic loader: a version, then the list.
+        unsafe { (*debug)[1] as *const Loaded }
+    }
 }
 
 /// The library of the program, in the order checked: an MPI or a PVM may be built on SHMEM.
-pub fn library() -> Lib {
+/// What it says of itself is put into `name`. With `asking` it is asked whether it was used,
+/// which a signal handler must not do.
+#[inline(never)]
+pub fn library(asking: bool, name: &mut Out<'_>, room: &mut [u8]) -> Lib {
     // Functions that a program of the library calls, its Fortran interface if not itself;
     // MPI_Finalize whether it begins with MPI_Init or MPI_Init_thread; start_pes, of old
     // SHMEM programs, needs no end.
-    if any!("MPI_Finalize", "MPI_Session_init") {
-        Lib::Mpi
-    } else if any!("pvm_mytid") {
-        Lib::Pvm
-    } else if any!("shmem_finalize", "start_pes") {
-        Lib::Sma
-    } else {
-        Lib::None
+    let shmem = weak!("shmem_finalize") | weak!("start_pes") != 0;
+    let linked = weak!("MPI_Finalize") != 0;
+    // OpenSHMEM may itself begin MPI.
+    if linked && (!asking || was_initialized()) && (!shmem || imports_mpi()) {
+        if asking {
+            version(name, room);
+        }
+        return Lib::Mpi;
+    }
+    if weak!("pvm_mytid") != 0 {
+        return Lib::Pvm;
+    }
+    if shmem {
+        return Lib::Sma;
+    }
+    if !linked && opened_mpi(name) { Lib::Mpi } else { Lib::None }
+}
+
+/// Whether PVM is linked.
+pub fn is_pvm() -> bool {
+    weak!("pvm_mytid") != 0
+}
+
+/// Whether MPI was initialized; true if nobody can say, as in static programs. May be called
+/// at any time (MPI 4.1, section 11.4.1), by its other name so that no tool notices.
+fn was_initialized() -> bool {
+    let address = weak!("PMPI_Initialized");
+    let mut flag: c_int = 1;
+    if address != 0 {
+        // SAFETY: the standard's declaration of the function.
+        unsafe {
+            let initialized: extern "C" fn(*mut c_int) -> c_int = core::mem::transmute(address);
+            initialized(&mut flag);
+        }
+    }
+    flag != 0
+}
+
+/// Appends what MPI says of itself, up to a comma or the end of the line, with blanks as `_`.
+fn version(name: &mut Out<'_>, room: &mut [u8]) {
+    let address = weak!("PMPI_Get_library_version");
+    let mut len: c_int = 0;
+    // SAFETY: the standard's declaration; `room` has MPI_MAX_LIBRARY_VERSION_STRING bytes of
+    // every implementation, which is at most 8192.
+    unsafe {
+        if address == 0 {
+            return;
+        }
+        let ask: extern "C" fn(*mut u8, *mut c_int) -> c_int = core::mem::transmute(address);
+        ask(room.as_mut_ptr(), &mut len);
+    }
+    for byte in room.iter().take(len.clamp(0, 60) as usize) {
+        match byte {
+            b',' | b'\n' | 0 => break,
+            ..=b' ' => name.byte(b'_'),
+            byte => name.byte(*byte),
+        };
+    }
+}
+
+/// Whether the executable itself calls functions of MPI. Only its imports are looked at,
+/// which stand in front of the symbol table; their number does not grow with its size.
+fn imports_mpi() -> bool {
+    /// `Elf64_Sym`
+    #[repr(C)]
+    struct Symbol {
+        name: u32,
+        info: u8,
+        other: u8,
+        section: u16,
+        value: usize,
+        size: usize,
+    }
+    const GLOBAL: u8 = 1;
+    let dynamic = Dynamic::own();
+    let first = dynamic.loaded();
+    if first.is_null() {
+        return true;
+    }
+    // SAFETY: the list and these tables are the loader's own and stay mapped. Some loaders
+    // relocate the addresses in place, others leave them as linked, which is below the base.
+    unsafe {
+        let base = (*first).base;
+        let table = |tag| {
+            let address = dynamic.value(tag);
+            if address < base { address + base } else { address }
+        };
+        let mut hash = dynamic.value(tag::GNU_HASH);
+        hash = table(if hash == 0 { tag::HASH } else { tag::GNU_HASH });
+        let symbols = table(tag::SYMTAB) as *const Symbol;
+        let names = table(tag::STRTAB) as *const u8;
+        // The second word of both: symbols without a hash, which are the imports; all symbols.
+        let count = *(hash as *const u32).add(1);
+        for at in 1..count as usize {
+            let symbol = &*symbols.add(at);
+            let name = names.add(symbol.name as usize).cast::<u32>().read_unaligned();
+            // Our own references are weak.
+            if symbol.info >> 4 == GLOBAL && symbol.section == 0 && name | 0x0020_2020 == MPI_ {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// `mpi_`, of C and Fortran functions alike.
+const MPI_: u32 = u32::from_le_bytes(*b"mpi_");
+
+/// Whether an MPI was loaded while the program ran, as Python does: by the file names of what
+/// is loaded. Appends the name.
+#[inline(never)]
+fn opened_mpi(name: &mut Out<'_>) -> bool {
+    const NAMES: [u32; 3] = [word(b"libmpi"), word(b"libmpich"), word(b"libmpi_abi")];
+    let mut at = Dynamic::own().loaded();
+    while !at.is_null() {
+        // SAFETY: as in `imports_mpi`; names are C strings.
+        let (path, next) = unsafe { (sys::bytes((*at).name), (*at).next) };
+        let mut path = Cursor::new(path);
+        let mut file = path.rest;
+        while !path.rest.is_empty() {
+            file = path.until(b'/');
+        }
+        if place(&NAMES, Cursor::new(file).until(b'.')).is_some() {
+            name.put(file);
+            return true;
+        }
+        at = next;
+    }
+    false
+}
+
+/// Lets Open MPI, if that is running, take the signals it reports, as it would have done if
+/// they had been at their default when it began.
+pub fn report_signals() {
+    let address = weak!("opal_util_register_stackhandlers");
+    if address != 0 && was_initialized() {
+        // SAFETY: its declaration since Open MPI 1.3; it asks for dispositions and sets some.
+        unsafe {
+            let register: extern "C" fn() -> c_int = core::mem::transmute(address);
+            register();
+        }
     }
 }

@@ -4,13 +4,14 @@ use core::ffi::CStr;
 
 use topas_format::form::Values;
 use topas_format::out::Out;
-use topas_format::target::{expand, file_pattern};
+use topas_format::target::{self, Kind, expand};
 use topas_format::text::{Cursor, trim};
 
 use crate::say::{Sentence, say};
+use crate::state::TAG;
 use crate::sys::{
     EEXIST, EINVAL, ENOENT, ENOSPC, O_APPEND, O_CLOEXEC, O_CREAT, O_EXCL, O_NOCTTY, O_NONBLOCK,
-    O_WRONLY, PATH_MAX, close, make_dir, open, set_mode, write,
+    O_WRONLY, PATH_MAX, SOCK_DGRAM, close, connect, make_dir, open, set_mode, unix_socket, write,
 };
 
 /// Error numbers in the order of the sentences after [`Sentence::NoWrite`]: EACCES,
@@ -18,19 +19,24 @@ use crate::sys::{
 const EXPLAINED: [u8; 7] = [13, 2, 6, 21, 22, 28, 30];
 
 /// Appends the line to the first of `targets` that takes it. Says why one did not if
-/// the user wants to know.
+/// the user wants to know. `tagged` is the line behind a [`TAG`].
 #[inline(never)]
 pub fn append(
     targets: &[u8],
     values: &mut Values<'_>,
     path: &mut [u8; PATH_MAX],
-    line: &[u8],
+    tagged: &[u8],
     verbose: bool,
 ) {
+    let line = tagged.get(TAG.len()..).unwrap_or_default();
     let mut text = Cursor::new(trim(targets));
     loop {
         let target = text.until(b' ');
-        let errno = to_file(file_pattern(target), values, path, line);
+        let errno = match target::kind(target) {
+            (Kind::File, pattern) => to_file(pattern, values, path, line),
+            (Kind::Unix, pattern) => to_socket(pattern, line),
+            (Kind::Syslog, pattern) => to_socket(pattern, tagged),
+        };
         if errno == 0 {
             return;
         }
@@ -52,6 +58,29 @@ pub fn append(
             return;
         }
     }
+}
+
+/// Sends a datagram, without its newline. It is not waited for: an error number, 0 if it was
+/// taken.
+#[inline(never)]
+fn to_socket(path: &[u8], text: &[u8]) -> i32 {
+    const AF_UNIX: u8 = 1;
+    // struct sockaddr_un
+    let mut address = [0; 110];
+    let mut out = Out::new(&mut address);
+    out.byte(AF_UNIX).byte(0).put(path).byte(0);
+    if path.is_empty() || out.is_cut() {
+        return EINVAL;
+    }
+    let fd = unix_socket(SOCK_DGRAM);
+    let mut result = connect(fd, out.text());
+    if result == 0
+        && let [text @ .., _] = text
+    {
+        result = write(fd, text).min(0) as i32;
+    }
+    close(fd);
+    -result
 }
 
 /// Appends with one `write`, so that lines of many processes stay whole. An error

@@ -52,7 +52,8 @@ fn frequency(text: &[u8]) -> u64 {
     let mut text = Cursor::new(text);
     let mut n = text.number();
     if !text.ok {
-        while !text.rest.starts_with(b"Hz") && !text.rest.is_empty() {
+        // The one word with a capital H behind an M.
+        while text.peek() != b'H' && !text.rest.is_empty() {
             text.until(b'M');
         }
         text.until(b':');

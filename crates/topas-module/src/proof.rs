@@ -1,7 +1,5 @@
 //! The system's answers to the questions of `topas-launch`.
 
-use core::ffi::CStr;
-
 use topas_format::hash::{Fnv, word};
 use topas_format::out::Out;
 use topas_format::text::Cursor;
@@ -24,10 +22,10 @@ impl Proof for Kernel<'_> {
     #[inline(never)]
     fn control_port(&mut self, pid: u32) -> u64 {
         const OPTION: u32 = word(b"--control-port");
-        Out::new(self.0).put(b"/proc/").dec(pid.into()).put(b"/cmdline\0");
-        // SAFETY: see above; the buffer is much longer.
-        let path = unsafe { CStr::from_ptr(self.0.as_ptr().cast()) };
-        let mut line = Cursor::new(sys::load(path, self.0));
+        let mut room = [0; 32];
+        let mut path = Out::new(&mut room);
+        path.put(b"/proc/").dec(pid.into()).put(b"/cmdline");
+        let mut line = Cursor::new(sys::load(sys::path(&mut path), self.0));
         while !line.rest.is_empty() {
             if word(line.until(0)) == OPTION {
                 return Fnv::new().with(line.until(0)).value();

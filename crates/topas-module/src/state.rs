@@ -2,6 +2,7 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::c_ulong;
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use topas_format::MAX_LINE;
 use topas_format::event::Metric;
@@ -10,6 +11,14 @@ use topas_launch::{Family, Rank, Vars};
 
 use crate::counters::Counters;
 use crate::sys::{PATH_MAX, UTSNAME};
+
+/// Bytes of the stack for signal handlers: the processor's largest frame (11 kB with AMX) and
+/// what the handler needs. Pages that are never touched cost nothing.
+const STACK: usize = 32 * 1024;
+
+/// What stands before the line in a datagram for syslog: facility user, severity
+/// informational (RFC 3164), and the tag.
+pub const TAG: &[u8; 11] = b"<14>topas: ";
 
 /// Longest topas.conf that is read in full; a longer one loses its end.
 pub const CONF_MAX: usize = 8192;
@@ -20,7 +29,7 @@ pub const CONF_MAX: usize = 8192;
 #[repr(C)]
 pub struct State {
     /// Process that measures; a forked child has another id and is silent
-    pub pid: u32,
+    pub pid: AtomicU32,
     /// What the operations counter counts
     pub metric: Metric,
     /// Whether the handler's second argument is the exit status, as in glibc
@@ -42,27 +51,31 @@ pub struct State {
     /// Room for small parts of the line
     pub parts: [u8; 128],
     pub uname: [u8; UTSNAME],
-    /// Room for the line, and for what is printed
-    pub line: [u8; MAX_LINE],
-    /// Room for the path of the executable, then of the log
+    /// The numeric user id behind a `#`
+    pub uid: [u8; 12],
+    /// Room for the tag and the line
+    pub line: [u8; TAG.len() + MAX_LINE],
+    /// Room for the path of the executable
     pub exe: [u8; PATH_MAX],
+    /// Room for any other path
     pub path: [u8; PATH_MAX],
     /// Text of topas.conf
     pub conf: [u8; CONF_MAX],
     /// Text of any other file; the longest is /etc/localtime with 4 kB
     pub file: [u8; 8192],
+    pub stack: [u8; STACK],
 }
 
 /// Shared between the start and the handlers, which never run at the same time.
 pub struct Shared(UnsafeCell<State>);
 
 // SAFETY: used before `main` by the thread that runs constructors, and at the end by the
-// one thread that runs exit handlers.
+// one thread that `take` lets pass.
 unsafe impl Sync for Shared {}
 
 /// The one state of this copy of the module. All zero, so that it takes no room in files.
 pub static STATE: Shared = Shared(UnsafeCell::new(State {
-    pid: 0,
+    pid: AtomicU32::new(0),
     metric: Metric::FpOps,
     status_known: false,
     rank: Rank { family: Family::OpenMpi, rank: 0, size: 0, id: 0 },
@@ -74,24 +87,39 @@ pub static STATE: Shared = Shared(UnsafeCell::new(State {
     vars: Vars::new(),
     parts: [0; 128],
     uname: [0; UTSNAME],
-    line: [0; MAX_LINE],
+    uid: [0; 12],
+    line: [0; TAG.len() + MAX_LINE],
     exe: [0; PATH_MAX],
     path: [0; PATH_MAX],
     conf: [0; CONF_MAX],
     file: [0; 8192],
+    stack: [0; STACK],
 }));
 
 impl Shared {
-    /// The state. Not inlined: one relocation in all.
+    /// Where the state is. Not inlined: one relocation in all.
+    #[inline(never)]
+    fn address(&self) -> *mut State {
+        // An address the compiler does not know is not relocated at each use.
+        core::hint::black_box(self.0.get())
+    }
+
+    /// The state.
     ///
     /// # Safety
-    /// Only from a constructor or an exit handler, and only one reference at a time.
+    /// Only from a constructor, or by the one that [`Shared::take`] let pass.
     #[allow(clippy::mut_from_ref)]
-    #[inline(never)]
     pub unsafe fn get(&self) -> &mut State {
-        // An address the compiler does not know is not relocated at each use.
         // SAFETY: the caller's promise.
-        unsafe { &mut *core::hint::black_box(self.0.get()) }
+        unsafe { &mut *self.address() }
+    }
+
+    /// Whether `pid` measures; only the first to ask is told so, whichever thread or handler
+    /// it is.
+    pub fn take(&self, pid: u32) -> bool {
+        // SAFETY: atomic, and never borrowed otherwise but before `main`.
+        let measuring = unsafe { &(*self.address()).pid };
+        measuring.compare_exchange(pid, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 }
 

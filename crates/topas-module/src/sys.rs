@@ -7,11 +7,13 @@ mod arch;
 #[path = "sys/x86_64.rs"]
 mod arch;
 
-use core::ffi::CStr;
+use core::ffi::{CStr, c_char, c_void};
 use core::mem::MaybeUninit;
 
+use topas_format::out::Out;
+
 use arch::{Word, number, syscall};
-pub use arch::{base_mhz, cpu, vector_length};
+pub use arch::{base_mhz, cpu, signal_return, vector_length};
 
 /// Longest path the module handles, with its NUL.
 pub const PATH_MAX: usize = 4096;
@@ -82,6 +84,39 @@ pub fn load<'b>(path: &CStr, buf: &'b mut [u8]) -> &'b [u8] {
     let n = unsafe { call3(number::READ, fd as usize, buf.as_mut_ptr() as usize, buf.len()) };
     close(fd);
     written(buf, n)
+}
+
+/// The bytes of a C string.
+///
+/// # Safety
+/// It ends with a NUL, and stays as it is.
+#[inline(never)]
+pub unsafe fn bytes(text: *const c_char) -> &'static [u8] {
+    let text: *const u8 = text.cast();
+    let mut len = 0;
+    // SAFETY: the caller's promise. Volatile, so that it stays a loop: strlen would be one
+    // more import.
+    unsafe {
+        while text.add(len).read_volatile() != 0 {
+            len += 1;
+        }
+        core::slice::from_raw_parts(text, len)
+    }
+}
+
+/// A text as a path. The buffer has room for one byte more.
+pub fn path<'b>(text: &'b mut Out<'_>) -> &'b CStr {
+    text.byte(0);
+    // SAFETY: a NUL was just put behind it.
+    unsafe { CStr::from_ptr(text.text().as_ptr().cast()) }
+}
+
+/// Whether there is something at a path.
+#[inline(never)]
+pub fn exists(path: &CStr) -> bool {
+    let path = path.as_ptr() as usize;
+    // SAFETY: the path is NUL-terminated.
+    unsafe { call3(number::FACCESSAT, AT_FDCWD, path, 0) == 0 }
 }
 
 /// The part of a buffer that a call wrote, which returned `n`.
@@ -218,6 +253,77 @@ pub fn socket_peer(fd: u32) -> u32 {
     pid
 }
 
+/// Types of socket, which only the sender or nobody waits for.
+pub const SOCK_STREAM: usize = 1;
+pub const SOCK_DGRAM: usize = 2;
+
+/// A new unix socket.
+pub fn unix_socket(kind: usize) -> i32 {
+    const AF_UNIX: usize = 1;
+    let kind = kind | (O_CLOEXEC | O_NONBLOCK) as usize;
+    // SAFETY: no memory is passed.
+    unsafe { call3(number::SOCKET, AF_UNIX, kind, 0) as i32 }
+}
+
+/// A call on a socket with an address: 0, or minus an error number.
+#[inline(never)]
+fn on_socket(number: usize, fd: i32, address: &[u8]) -> i32 {
+    // SAFETY: the kernel reads `address.len()` bytes.
+    unsafe { call3(number, fd as usize, address.as_ptr() as usize, address.len()) as i32 }
+}
+
+/// `bind`
+pub fn bind(fd: i32, address: &[u8]) -> i32 {
+    on_socket(number::BIND, fd, address)
+}
+
+/// `connect`
+pub fn connect(fd: i32, address: &[u8]) -> i32 {
+    on_socket(number::CONNECT, fd, address)
+}
+
+/// `listen` with room for one in the queue.
+pub fn listen(fd: i32) {
+    // SAFETY: no memory is passed.
+    unsafe { call3(number::LISTEN, fd as usize, 0, 0) };
+}
+
+/// Sets the action of a signal, and tells what it was: each a `struct sigaction` of the kernel.
+#[inline(never)]
+pub fn signal_action(signal: u32, action: &[usize; 4], before: &mut [usize; 4]) {
+    const SIZE: usize = size_of::<u64>();
+    let (new, old) = (action.as_ptr() as usize, before.as_mut_ptr() as usize);
+    // SAFETY: both have the layout of the kernel's structure with a set of `SIZE` bytes.
+    unsafe { call4(number::RT_SIGACTION, signal as usize, new, old, SIZE) };
+}
+
+/// Gives this thread a stack for signal handlers, unless it has one.
+pub fn set_signal_stack(stack: &mut [u8]) {
+    const SS_DISABLE: usize = 2;
+    let ours = [stack.as_mut_ptr() as usize, 0, stack.len()];
+    let mut before = [0; 3];
+    let old = before.as_mut_ptr() as usize;
+    // SAFETY: `stack_t` is three words; the stack lives as long as the program.
+    unsafe {
+        call3(number::SIGALTSTACK, ours.as_ptr() as usize, old, 0);
+        if before[1] != SS_DISABLE {
+            call3(number::SIGALTSTACK, old, 0, 0);
+        }
+    }
+}
+
+/// Sends a signal to this thread with the `siginfo_t` of the one that is handled.
+pub fn signal_again(signal: u32, info: *const c_void) {
+    let (pid, signal) = (pid() as usize, signal as usize);
+    // SAFETY: `info` is what the kernel gave to the handler.
+    unsafe {
+        let thread = call1(number::GETTID, 0) as usize;
+        if call4(number::RT_TGSIGQUEUEINFO, pid, thread, signal, info as usize) < 0 {
+            call3(number::TGKILL, pid, thread, signal);
+        }
+    }
+}
+
 /// New memory of at least `bytes`, zeroed, never freed; null if there is none.
 #[inline(never)]
 pub fn pages(bytes: usize) -> *mut u8 {
@@ -265,8 +371,15 @@ pub fn move_up(fd: i32, lowest: usize) -> i32 {
     moved as i32
 }
 
+/// The lowest descriptor for what we keep open: below the limit and out of the way; never
+/// above 1008, because the kernel's table grows with the highest descriptor.
+#[inline(never)]
+pub fn high() -> usize {
+    open_limit().saturating_sub(16).min(1008) as usize
+}
+
 /// Number of descriptors the process may have open.
-pub fn open_limit() -> u64 {
+fn open_limit() -> u64 {
     const RLIMIT_NOFILE: usize = 7;
     let mut limits = [0u64; 2];
     // SAFETY: the kernel writes one `struct rlimit64` to `limits` and reads nothing.

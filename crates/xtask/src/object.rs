@@ -22,6 +22,13 @@ pub const MARKER: &str = "topas_module_seen";
 /// Languages a driver can have.
 pub const LANGUAGES: [Lang; 4] = [Lang::C, Lang::Cxx, Lang::F77, Lang::F90];
 
+/// Variants of each: name, whether programs that run alone may be measured, what is left out.
+const VARIANTS: &[(&str, bool, &[&str])] = &[
+    ("", false, &[]),
+    (".serial", true, &[]),
+    (".init", false, &["--remove-section=.preinit_array"]),
+];
+
 /// What makes the code smaller beyond `opt-level = "z"` on x86-64: nothing is hoisted out of
 /// loops at the price of more registers. Each can be left out.
 const X86_64_CODEGEN: &[&str] = &[
@@ -84,16 +91,17 @@ pub fn build(machine: &Machine<'_>, out: &Path, conf: &Path, size: Size) -> Resu
 
     let mut objects = Vec::new();
     for lang in LANGUAGES {
-        let section = module_facts::section(lang, conf.as_os_str().as_encoded_bytes())
-            .with_context(|| format!("path of topas.conf is too long: {}", conf.display()))?;
         let facts = out.join("facts.bin");
-        std::fs::write(&facts, section)?;
-        for (variant, removed) in [("", &[][..]), (".init", &["--remove-section=.preinit_array"])] {
+        for (variant, serial, removed) in VARIANTS {
+            let conf_bytes = conf.as_os_str().as_encoded_bytes();
+            let section = module_facts::section(lang, *serial, conf_bytes)
+                .with_context(|| format!("path of topas.conf is too long: {}", conf.display()))?;
+            std::fs::write(&facts, section)?;
             let object = out.join(format!("topas.{}{variant}.o", lang.word()));
             run(machine
                 .tool("objcopy")
                 .args(["--strip-unneeded", "--keep-global-symbol", MARKER])
-                .args(removed)
+                .args(*removed)
                 .arg(format!("--update-section=.topas={}", facts.display()))
                 .args([&merged, &object]))?;
             objects.push(object);

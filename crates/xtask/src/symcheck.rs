@@ -16,9 +16,18 @@ const MAX_UNFOLDED: usize = 36_000;
 /// What the object may import, all from libc; memset on AArch64 only.
 const IMPORTS: [&str; 4] = ["__cxa_atexit", "environ", "getauxval", "memset"];
 
-/// What it may refer to weakly: the functions that tell the message passing library.
-const WEAK: [&str; 5] =
-    ["MPI_Finalize", "MPI_Session_init", "pvm_mytid", "shmem_finalize", "start_pes"];
+/// What it may refer to weakly: what tells the message passing library, and more ways to end.
+const WEAK: [&str; 9] = [
+    "MPI_Finalize",
+    "PMPI_Get_library_version",
+    "PMPI_Initialized",
+    "_DYNAMIC",
+    "__cxa_at_quick_exit",
+    "opal_util_register_stackhandlers",
+    "pvm_mytid",
+    "shmem_finalize",
+    "start_pes",
+];
 
 /// Sections that would change how a program unwinds, links or starts.
 const FORBIDDEN: [&str; 8] = [

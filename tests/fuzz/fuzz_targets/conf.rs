@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use topas_format::conf::{Settings, entries, words};
+use topas_format::conf::{List, Settings, entries, words};
 use topas_format::form::{Values, text};
 use topas_format::out::Out;
 use topas_format::target::{expand, file_pattern};
@@ -19,7 +19,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut values = Values::new();
     values.set_time(1_795_161_662);
     values.texts[text::HOST] = Some(b"n1");
-    for target in words(settings.log).chain([bytes]) {
+    for target in words(settings.list(List::Log)).chain([bytes]) {
         let mut path = [0; 300];
         let mut out = Out::new(&mut path);
         if expand(file_pattern(target), &mut values, &mut out).is_some() {

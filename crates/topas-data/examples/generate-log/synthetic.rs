@@ -7,7 +7,7 @@ use topas_format::MAX_LINE;
 use topas_format::civil::Civil;
 use topas_format::escape::Name;
 use topas_format::event::Metric;
-use topas_format::field::{Lang, Lib, Mhz, Mode, Operations};
+use topas_format::field::{Lang, Lib, Mhz, Mode, Npes, Operations};
 use topas_format::line::{Line, Writer};
 use topas_format::number::{Count, Micros};
 
@@ -112,7 +112,7 @@ impl Log {
             user: Name::new(user.as_bytes()),
             exe: Name::new(exe.as_bytes()),
             pe: event.pe,
-            npes: event.npes,
+            npes: Npes(Some(event.npes)),
             mhz: Mhz(Some(2596)),
             mode: if program.is_multiple_of(3) { Mode::Interactive } else { Mode::Batch },
             lang: [Lang::F90, Lang::C, Lang::Cxx, Lang::F90, Lang::F77][(program % 5) as usize],

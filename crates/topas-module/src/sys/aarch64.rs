@@ -10,6 +10,7 @@ pub mod number {
     pub const FCNTL: usize = 25;
     pub const IOCTL: usize = 29;
     pub const MKDIRAT: usize = 34;
+    pub const FACCESSAT: usize = 48;
     pub const FCHMOD: usize = 52;
     pub const FCHMODAT: usize = 53;
     pub const OPENAT: usize = 56;
@@ -19,6 +20,9 @@ pub mod number {
     pub const READLINKAT: usize = 78;
     pub const EXIT_GROUP: usize = 94;
     pub const CLOCK_GETTIME: usize = 113;
+    pub const TGKILL: usize = 131;
+    pub const SIGALTSTACK: usize = 132;
+    pub const RT_SIGACTION: usize = 134;
     pub const RT_SIGPROCMASK: usize = 135;
     pub const RT_SIGTIMEDWAIT: usize = 137;
     pub const UNAME: usize = 160;
@@ -26,8 +30,14 @@ pub mod number {
     pub const PRCTL: usize = 167;
     pub const GETPID: usize = 172;
     pub const GETUID: usize = 174;
+    pub const GETTID: usize = 178;
+    pub const SOCKET: usize = 198;
+    pub const BIND: usize = 200;
+    pub const LISTEN: usize = 201;
+    pub const CONNECT: usize = 203;
     pub const GETSOCKOPT: usize = 209;
     pub const MMAP: usize = 222;
+    pub const RT_TGSIGQUEUEINFO: usize = 240;
     pub const PERF_EVENT_OPEN: usize = 241;
     pub const PRLIMIT64: usize = 261;
 }
@@ -63,6 +73,23 @@ pub unsafe extern "C" fn syscall(
         );
     }
     result
+}
+
+core::arch::global_asm!(
+    ".pushsection .text.topas_signal_return,\"ax\"",
+    "topas_signal_return:",
+    // Exactly these instructions, by which debuggers know the frame of a signal.
+    "mov x8, #139",
+    "svc #0",
+    ".popsection",
+);
+
+/// Where a signal handler returns to: it calls `rt_sigreturn`.
+pub fn signal_return() -> usize {
+    let address;
+    // SAFETY: the address of the code above.
+    unsafe { asm!("adr {}, topas_signal_return", out(reg) address, options(pure, nomem, nostack)) };
+    address
 }
 
 /// The processor; None where the kernel does not let programs read the register.

@@ -14,20 +14,30 @@ pub mod number {
     pub const MMAP: usize = 9;
     pub const RT_SIGPROCMASK: usize = 14;
     pub const RT_SIGTIMEDWAIT: usize = 128;
+    pub const RT_SIGACTION: usize = 13;
     pub const IOCTL: usize = 16;
     pub const GETPID: usize = 39;
+    pub const SOCKET: usize = 41;
+    pub const CONNECT: usize = 42;
+    pub const BIND: usize = 49;
+    pub const LISTEN: usize = 50;
     pub const GETSOCKOPT: usize = 55;
     pub const UNAME: usize = 63;
     pub const FCNTL: usize = 72;
     pub const FCHMOD: usize = 91;
     pub const GETRUSAGE: usize = 98;
     pub const GETUID: usize = 102;
+    pub const SIGALTSTACK: usize = 131;
+    pub const GETTID: usize = 186;
     pub const CLOCK_GETTIME: usize = 228;
+    pub const TGKILL: usize = 234;
     pub const EXIT_GROUP: usize = 231;
     pub const OPENAT: usize = 257;
     pub const MKDIRAT: usize = 258;
     pub const READLINKAT: usize = 267;
     pub const FCHMODAT: usize = 268;
+    pub const FACCESSAT: usize = 269;
+    pub const RT_TGSIGQUEUEINFO: usize = 297;
     pub const PERF_EVENT_OPEN: usize = 298;
     pub const PRLIMIT64: usize = 302;
 }
@@ -64,6 +74,25 @@ pub unsafe extern "C" fn syscall(
         );
     }
     result
+}
+
+core::arch::global_asm!(
+    ".pushsection .text.topas_signal_return,\"ax\"",
+    "topas_signal_return:",
+    // Exactly these instructions, by which debuggers know the frame of a signal.
+    "mov rax, 15",
+    "syscall",
+    ".popsection",
+);
+
+/// Where a signal handler returns to: it calls `rt_sigreturn`.
+pub fn signal_return() -> usize {
+    let address;
+    // SAFETY: the address of the code above.
+    unsafe {
+        asm!("lea {}, [rip + topas_signal_return]", out(reg) address, options(pure, nomem, nostack));
+    }
+    address
 }
 
 /// The processor, if its maker is known.

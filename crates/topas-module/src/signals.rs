@@ -1,0 +1,58 @@
+//! Ends by a signal: the line is written, then what would have happened happens.
+//!
+//! Only where the disposition was the default, so that nothing a program or its caller
+//! asked for is lost. The handler puts the default back and queues the same signal again
+//! with what the kernel told of it; that one is delivered when the handler returns, at the
+//! place in the program where the first one was, and the process ends with the same status
+//! and the same core. Everything here may run in the middle of anything: no lock, no
+//! allocation, no function of libc.
+
+use core::ffi::{c_int, c_void};
+
+use crate::finish::{self, End};
+use crate::library;
+use crate::sys;
+
+/// Signals from 1 to 31 that end a process by default and can be caught: all but KILL, CHLD,
+/// CONT, STOP, TSTP, TTIN, TTOU, URG and WINCH (signal(7)).
+const ENDING: u32 = !(1 | 1 << 9 | 0b11_1111 << 17 | 1 << 23 | 1 << 28);
+
+/// Those of them that Open MPI reports with a backtrace: ABRT, BUS, FPE, SEGV.
+const REPORTED: u32 = 1 << 6 | 1 << 7 | 1 << 8 | 1 << 11;
+
+/// `struct sigaction` of the kernel: handler, flags, what the handler returns to, mask.
+type Action = [usize; 4];
+
+/// The default action.
+const DEFAULT: Action = [0; 4];
+
+/// Sets the handler for every signal whose disposition is the default, and a stack for it,
+/// because a stack that is too small is what ends many programs.
+#[inline(never)]
+pub fn catch(stack: &mut [u8]) {
+    sys::set_signal_stack(stack);
+    // SA_SIGINFO | SA_ONSTACK | SA_RESTORER; nothing may come in between.
+    let ours = [on_signal as *const () as usize, 0x0c00_0004, sys::signal_return(), usize::MAX];
+    let mut before = DEFAULT;
+    let mut signal = 0;
+    while signal < 31 {
+        signal += 1;
+        if ENDING >> signal & 1 == 1 {
+            sys::signal_action(signal, &ours, &mut before);
+            if before[0] != 0 {
+                sys::signal_action(signal, &before, &mut { DEFAULT });
+            }
+        }
+    }
+}
+
+/// The handler of a measuring rank, and of its forked children, which inherit it.
+extern "C" fn on_signal(signal: c_int, info: *const c_void, _: *const c_void) {
+    let signal = signal as u32;
+    sys::signal_action(signal, &DEFAULT, &mut { DEFAULT });
+    if finish::end(End::Signal(signal)) && REPORTED >> signal & 1 == 1 {
+        // Open MPI had left these signals alone because they were not at their default.
+        library::report_signals();
+    }
+    sys::signal_again(signal, info);
+}
