@@ -1,13 +1,14 @@
 //! End-to-end tests: what the tests of this package stand on.
 //!
 //! A test takes the one installation of its process ([`site`]), builds a program with
-//! the drop-in drivers of an MPI ([`mpi`], [`build`]), runs it with a time limit
+//! the drop-in drivers of an MPI ([`mpi`], [`installation`], [`build`]), runs it with a time limit
 //! ([`running`]) and reads the lines it left ([`record`]). Programs carry what is
 //! expected of them in their first lines ([`directives`]). A test that cannot run here
 //! says why ([`skip`]).
 
 pub mod build;
 pub mod directives;
+pub mod installation;
 pub mod mpi;
 pub mod record;
 pub mod running;

@@ -76,7 +76,9 @@ impl Mpi {
     pub fn driver(self, site: &Site, scratch: &Scratch, tool: &str) -> Command {
         let mut driver = scratch.command(tool);
         driver.env("PATH", site.path(&self.tools()));
-        self.permit(&mut driver, scratch);
+        if self == Mpi::OpenMpi {
+            permit(&mut driver, scratch);
+        }
         driver
     }
 
@@ -92,7 +94,9 @@ impl Mpi {
         let mut launcher = command("mpiexec");
         launcher.env("PATH", format!("{}:{}", self.tools().display(), system_path()));
         launcher.args(["-n", &ranks.to_string()]);
-        self.permit(&mut launcher, scratch);
+        if self == Mpi::OpenMpi {
+            permit(&mut launcher, scratch);
+        }
         launcher
     }
 
@@ -114,16 +118,18 @@ impl Mpi {
         let words = WORDS.split_whitespace().map(str::to_owned);
         Some([stand_in.display().to_string()].into_iter().chain(words).collect())
     }
+}
 
-    /// What tests need that run as root, on a small machine, and several at a time: Open
-    /// MPI's launchers trip over each other where they share a directory.
-    fn permit(self, command: &mut Command, scratch: &Scratch) {
-        if self == Mpi::OpenMpi {
-            command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-            command.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
-            command.env("OMPI_MCA_orte_tmpdir_base", scratch.path());
-        }
-    }
+/// What tests of Open MPI need that run as root, on a small machine, and several at a time:
+/// its launchers trip over each other where they share a directory.
+pub fn permit(command: &mut Command, scratch: &Scratch) {
+    command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    command.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
+    command.env("OMPI_MCA_orte_tmpdir_base", scratch.path());
+    // From version 5 on, the launcher is PRRTE's.
+    command.env("PRTE_ALLOW_RUN_AS_ROOT", "1").env("PRTE_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    command.env("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe");
+    command.env("PRTE_MCA_prte_tmpdir_base", scratch.path());
 }
 
 /// Runs a launcher to its end.

@@ -29,6 +29,8 @@ pub const TEST: &[&str] = &[
     "mold",
     "musl-tools",
     "perl",
+    "pvm",
+    "pvm-dev",
     "strace",
     "tzdata",
     "valgrind",
@@ -38,6 +40,9 @@ pub const TEST: &[&str] = &[
 
 /// A Slurm that runs on one machine.
 pub const SLURM: &[&str] = &["munge", "slurm-client", "slurmctld", "slurmd"];
+
+/// Virtual environments of Python, with pip in them.
+pub const VENV: &[&str] = &["python3-venv"];
 
 /// A compiler and an emulator for AArch64.
 pub const ARM64: &[&str] = &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-user-static"];

@@ -13,6 +13,7 @@ use crate::object::{self, Machine};
 use crate::packages::{self, ensure};
 use crate::process::{cargo, root, run, shown, target_dir};
 use crate::symcheck::Size;
+use crate::wheels;
 
 /// Slow or exotic sets.
 #[derive(Args)]
@@ -23,6 +24,9 @@ pub struct Options {
     /// With a real Slurm, started for the tests on this machine
     #[arg(long)]
     slurm: bool,
+    /// Under Open MPI, MPICH and Intel MPI in many versions, from Python wheels (300 MB)
+    #[arg(long)]
+    all_mpi: bool,
     /// The module for AArch64 under qemu's user mode (adds the Rust target)
     #[arg(long)]
     arm64: bool,
@@ -85,6 +89,9 @@ pub fn test(options: &Options) -> Result<()> {
     }
     if options.slurm {
         tests.env("TOPAS_TEST_SLURM", "1");
+    }
+    if options.all_mpi {
+        tests.env("TOPAS_TEST_ALL_MPI", wheels::ensure()?);
     }
     if options.arm64 {
         tests.env("TOPAS_TEST_ARM64", "1");

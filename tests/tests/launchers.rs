@@ -1,0 +1,395 @@
+//! Launchers of many MPIs, one table of cases for all: two lines of each launch, of the right
+//! ranks, with one id that no other launch has.
+//!
+//! Debian's Open MPI and MPICH run it always, `cargo xtask test --all-mpi` adds others.
+//! Every case runs by the drop-in launcher and by the MPI's own. To add one, add a row.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Command;
+use std::{fs, thread};
+
+use topas_format::field::Lib;
+use topas_tests::build::plain;
+use topas_tests::installation::{Installation, Kind, Through};
+use topas_tests::mpi::{Mpi, launched};
+use topas_tests::record::Record;
+use topas_tests::running::Run;
+use topas_tests::site::{Scratch, Site};
+use topas_tests::skip::{left_out, note, skip};
+
+/// What is launched, and the lines that must come of it.
+struct Case {
+    what: &'static str,
+    /// Where it makes sense; elsewhere it is not a case
+    of: fn(&Installation) -> bool,
+    /// Command line: `{NAME}` is a program of [`Bench`], `{other}` the launcher of another
+    /// MPI, `{own}` the MPI's own launcher, by absolute paths, `{ssh}` one that goes nowhere
+    words: &'static [&'static str],
+    launches: &'static [Launch],
+}
+
+/// The lines of one launch: the number of ranks, 0 if the launcher does not tell it, and
+/// the programs the lines are of, in order.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Launch(u32, &'static [&'static str]);
+
+const ANY: fn(&Installation) -> bool = |_| true;
+const HYDRA: fn(&Installation) -> bool = |mpi| mpi.kind != Kind::OpenMpi;
+
+const CASES: &[Case] = &[
+    Case {
+        what: "one program",
+        of: ANY,
+        words: &["mpiexec", "-n", "4", "{hello}"],
+        launches: &[Launch(4, &["hello", "hello"])],
+    },
+    Case {
+        what: "by its other name",
+        of: ANY,
+        words: &["mpirun", "-n", "3", "{hello}"],
+        launches: &[Launch(3, &["hello", "hello"])],
+    },
+    Case { what: "one rank", of: ANY, words: &["mpiexec", "-n", "1", "{hello}"], launches: &[] },
+    Case { what: "no launcher", of: ANY, words: &["{hello}"], launches: &[] },
+    Case {
+        what: "twenty ranks",
+        of: ANY,
+        words: &["mpiexec", "-n", "20", "{tiny}"],
+        launches: &[Launch(20, &["tiny", "tiny"])],
+    },
+    Case {
+        what: "a program without MPI",
+        of: ANY,
+        words: &["mpiexec", "-n", "4", "{tiny}"],
+        launches: &[Launch(4, &["tiny", "tiny"])],
+    },
+    Case {
+        what: "two programs",
+        of: ANY,
+        // The inner two of four ranks: the last of one and the first of the other.
+        words: &["mpiexec", "-n", "2", "{hello}", ":", "-n", "2", "{again}"],
+        launches: &[Launch(4, &["again", "hello"])],
+    },
+    Case {
+        what: "a shell that stays",
+        of: ANY,
+        words: &["mpiexec", "-n", "4", "sh", "-c", "{hello}; exit"],
+        launches: &[Launch(4, &["hello", "hello"])],
+    },
+    Case {
+        what: "a shell that becomes the program",
+        of: ANY,
+        words: &["mpiexec", "-n", "4", "sh", "-c", "exec {hello}"],
+        launches: &[Launch(4, &["hello", "hello"])],
+    },
+    Case {
+        what: "two programs one after the other",
+        of: ANY,
+        words: &["mpiexec", "-n", "4", "sh", "-c", "{tiny} && {hello}"],
+        launches: &[Launch(4, &["hello", "hello", "tiny", "tiny"])],
+    },
+    Case {
+        what: "children of ranks",
+        of: ANY,
+        words: &["mpiexec", "-n", "4", "{system}", "{tiny}"],
+        launches: &[Launch(4, &["system", "system"])],
+    },
+    Case {
+        what: "spawned ranks",
+        of: can_spawn,
+        words: &["mpiexec", "-n", "2", "{spawn}"],
+        launches: &[Launch(2, &["spawn", "spawn"]), Launch(2, &["spawn", "spawn"])],
+    },
+    Case {
+        what: "ranks spawned twice",
+        of: |mpi| can_spawn(mpi) && tells_spawns_apart(mpi),
+        words: &["mpiexec", "-n", "2", "{spawn}", "2"],
+        launches: &[
+            Launch(2, &["spawn", "spawn"]),
+            Launch(2, &["spawn", "spawn"]),
+            Launch(2, &["spawn", "spawn"]),
+        ],
+    },
+    Case {
+        what: "another MPI's launcher in each rank",
+        of: ANY,
+        words: &["mpiexec", "-n", "2", "sh", "-c", "{other} -n 4 {tiny} && {tiny}"],
+        launches: &[
+            Launch(2, &["tiny", "tiny"]),
+            Launch(4, &["tiny", "tiny"]),
+            Launch(4, &["tiny", "tiny"]),
+        ],
+    },
+    Case {
+        what: "another MPI's launcher, as many ranks",
+        of: ANY,
+        words: &["mpiexec", "-n", "2", "sh", "-c", "{other} -n 2 {tiny} && {tiny}"],
+        launches: &[
+            Launch(2, &["tiny", "tiny"]),
+            Launch(2, &["tiny", "tiny"]),
+            Launch(2, &["tiny", "tiny"]),
+        ],
+    },
+    Case {
+        what: "its own launcher in each rank",
+        of: HYDRA,
+        words: &["mpiexec", "-n", "2", "sh", "-c", "{own} -n 2 {tiny} && {tiny}"],
+        launches: &[
+            Launch(2, &["tiny", "tiny"]),
+            Launch(2, &["tiny", "tiny"]),
+            Launch(2, &["tiny", "tiny"]),
+        ],
+    },
+    Case {
+        what: "variables left over from other launchers",
+        of: ANY,
+        words: &[
+            "env",
+            "SLURM_PROCID=0",
+            "SLURM_NTASKS=8",
+            "SLURM_JOB_ID=7",
+            "MV2_COMM_WORLD_SIZE=9",
+            "TOPAS_LAUNCH_ID=stale",
+            "mpiexec",
+            "-n",
+            "4",
+            "{hello}",
+        ],
+        launches: &[Launch(4, &["hello", "hello"])],
+    },
+    Case {
+        what: "a PMI server at a port",
+        of: |mpi| mpi.kind == Kind::Mpich,
+        words: &["mpiexec", "-pmi-port", "-n", "4", "{hello}"],
+        launches: &[Launch(0, &["hello", "hello"])],
+    },
+    Case {
+        what: "the launcher that forks",
+        of: |mpi| mpi.tool("mpiexec.gforker").is_some(),
+        words: &["mpiexec.gforker", "-n", "4", "{hello}"],
+        launches: &[Launch(4, &["hello", "hello"])],
+    },
+    Case {
+        what: "two proxies",
+        of: HYDRA,
+        words: &[
+            "mpiexec",
+            "-launcher",
+            "ssh",
+            "-launcher-exec",
+            "{ssh}",
+            "-hosts",
+            "127.0.0.2,127.0.0.3",
+            "-ppn",
+            "2",
+            "-n",
+            "4",
+            "{tiny}",
+        ],
+        launches: &[Launch(4, &["tiny", "tiny"])],
+    },
+];
+
+/// Debian's MPICH 4.0 cannot: its ranks find no port to meet at.
+fn can_spawn(mpi: &Installation) -> bool {
+    mpi.name != "mpich-of-debian"
+}
+
+/// From 4.2 on all ranks that MPICH's launcher spawns have one proxy and one environment.
+fn tells_spawns_apart(mpi: &Installation) -> bool {
+    mpi.kind != Kind::Mpich
+        || ["mpich-3", "mpich-4.0", "mpich-4.1"].iter().any(|old| mpi.name.starts_with(old))
+}
+
+/// An MPI with the programs of the table, linked with it.
+struct Bench<'a> {
+    mpi: &'a Installation,
+    version: String,
+    site: &'static Site,
+    scratch: Scratch,
+    other: PathBuf,
+}
+
+impl<'a> Bench<'a> {
+    fn new(mpi: &'a Installation) -> Bench<'a> {
+        let (site, scratch) = (Site::shared(), Scratch::new());
+        let path = |name: &str| scratch.path().join(name);
+        plain(site, "c/no_mpi.c", false, &path("tiny"));
+        mpi.build(site, &scratch, "c/hello.c", &path("hello"));
+        mpi.build(site, &scratch, "c/spawn.c", &path("spawn"));
+        mpi.build(site, &scratch, "c/system_mpi.c", &path("system"));
+        fs::copy(path("hello"), path("again")).expect("copy a program");
+        // Leaves out options and the host.
+        let ssh =
+            "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift; done\nshift\nexec sh -c \"$*\"\n";
+        fs::write(path("ssh"), ssh).expect("write a script");
+        fs::set_permissions(path("ssh"), fs::Permissions::from_mode(0o755)).expect("mode");
+        let other = if mpi.kind == Kind::OpenMpi { Mpi::Mpich } else { Mpi::OpenMpi };
+        let other = other.real("mpiexec").expect("Debian's other MPI");
+        let version = mpi.version();
+        Bench { mpi, version, site, scratch, other }
+    }
+
+    fn launch(&self, case: &Case, through: Through) -> Command {
+        let mut words = case.words.iter().map(|word| self.filled(word));
+        let first = words.next().expect("a command");
+        let mut launch = self.mpi.command(self.site, &self.scratch, through, &first);
+        if self.mpi.kind != Kind::OpenMpi {
+            // For Open MPI's launcher in a rank.
+            topas_tests::mpi::permit(&mut launch, &self.scratch);
+        }
+        launch.args(words);
+        launch
+    }
+
+    fn filled(&self, word: &str) -> String {
+        let own = self.mpi.tool("mpiexec").expect("its launcher");
+        let mut word = word.replace("{other}", &self.other.display().to_string());
+        word = word.replace("{own}", &own.display().to_string());
+        for name in ["tiny", "hello", "again", "spawn", "system", "ssh"] {
+            let path = self.scratch.path().join(name);
+            word = word.replace(&format!("{{{name}}}"), &path.display().to_string());
+        }
+        word
+    }
+
+    /// Runs a case; what is wrong with its lines, and their ids.
+    fn case(&self, case: &Case, through: Through, ids: &mut BTreeSet<String>) -> Vec<String> {
+        let ended = launched(&self.scratch, &mut self.launch(case, through));
+        let lines = self.scratch.take_log();
+        let mut faults = self.faults(case, &ended, &lines);
+        for id in by_launch(&lines).into_keys() {
+            if !ids.insert(id.clone()) {
+                faults.push(format!("the id {id} is that of an earlier launch"));
+            }
+        }
+        if !faults.is_empty() {
+            faults.insert(0, format!("{}, {}, {through:?}:", self.mpi.name, case.what));
+            faults.extend(lines.into_iter().map(|line| line.text));
+        }
+        faults
+    }
+
+    fn faults(&self, case: &Case, ended: &Run, lines: &[Record]) -> Vec<String> {
+        let mut faults = Vec::new();
+        if ended.code() != 0 || ended.err().contains("topas:") {
+            faults.push(format!("exit {}: {}{}", ended.code(), ended.out(), ended.err()));
+        }
+        let mut found: Vec<(u32, Vec<String>)> = by_launch(lines)
+            .values()
+            .map(|lines| {
+                let mut programs: Vec<_> = lines.iter().map(|line| program(line)).collect();
+                programs.sort();
+                (lines[0].npes, programs)
+            })
+            .collect();
+        found.sort();
+        let expected: Vec<(u32, Vec<String>)> = case
+            .launches
+            .iter()
+            .map(|Launch(size, programs)| (*size, programs.iter().map(|&p| p.into()).collect()))
+            .collect();
+        if found != expected {
+            faults.push(format!("launches {found:?}, expected {expected:?}"));
+        }
+        for lines in by_launch(lines).values() {
+            faults.extend(lines.iter().flat_map(|line| self.wrong_in(line)));
+            let places: BTreeSet<_> = lines.iter().map(|line| (program(line), line.pe)).collect();
+            if places.len() != lines.len() || lines.iter().any(|l| l.npes != lines[0].npes) {
+                faults.push("a rank twice, or sizes that differ".to_owned());
+            }
+        }
+        faults
+    }
+
+    /// What is wrong in one line by itself.
+    fn wrong_in(&self, line: &Record) -> Vec<String> {
+        let mut faults = Vec::new();
+        let inner = line.pe >= 1 && line.pe + 1 < line.npes;
+        if !(inner || line.npes < 4 && (line.npes == 0 || line.pe < line.npes)) {
+            faults.push(format!("rank {} of {} measures", line.pe, line.npes));
+        }
+        let lib = if program(line) == "tiny" { Lib::None } else { Lib::Mpi };
+        if (line.lib, line.extra("end")) != (lib, "exit:0") {
+            faults.push(format!("lib {:?} and end {}", line.lib, line.extra("end")));
+        }
+        let said = line.extra("mpi");
+        let names = match self.mpi.kind {
+            Kind::OpenMpi => "Open_MPI",
+            Kind::Mpich => "MPICH",
+            Kind::Intel => "Intel",
+        };
+        let right = said.contains(names) && said.contains(&self.version);
+        if (lib == Lib::Mpi && !right) || (lib == Lib::None && !said.is_empty()) {
+            faults.push(format!("mpi={said}, expected {names} {}", self.version));
+        }
+        faults
+    }
+}
+
+fn program(line: &Record) -> String {
+    String::from_utf8_lossy(&line.exe).into_owned()
+}
+
+fn by_launch(lines: &[Record]) -> BTreeMap<String, Vec<&Record>> {
+    let mut launches: BTreeMap<String, Vec<&Record>> = BTreeMap::new();
+    for line in lines {
+        launches.entry(line.id.clone()).or_default().push(line);
+    }
+    launches
+}
+
+/// All cases under one MPI.
+fn all_cases(mpi: &Installation) -> (BTreeSet<String>, Vec<String>) {
+    let bench = Bench::new(mpi);
+    let (mut ids, mut faults) = (BTreeSet::new(), Vec::new());
+    for case in CASES {
+        if !(case.of)(mpi) {
+            note(&format!("launchers {}", mpi.name), &format!("no case here: {}", case.what));
+            continue;
+        }
+        for through in [Through::DropIn, Through::Bare] {
+            faults.extend(bench.case(case, through, &mut ids));
+        }
+    }
+    (ids, faults)
+}
+
+/// All cases under each MPI, two at a time; no id may come twice.
+fn all_under(mpis: &[Installation]) {
+    let mut all = BTreeSet::new();
+    let mut faults = Vec::new();
+    for pair in mpis.chunks(2) {
+        let results = thread::scope(|scope| {
+            let threads: Vec<_> =
+                pair.iter().map(|mpi| scope.spawn(move || all_cases(mpi))).collect();
+            threads.into_iter().map(|one| one.join().expect("all cases")).collect::<Vec<_>>()
+        });
+        for (ids, wrong) in results {
+            faults.extend(wrong);
+            faults.extend(ids.intersection(&all).map(|id| format!("id {id} under two MPIs")));
+            all.extend(ids);
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn under_the_mpis_of_debian() {
+    let test = "under_the_mpis_of_debian";
+    let mpis: Vec<_> = Mpi::ALL.into_iter().filter_map(Installation::of_debian).collect();
+    if mpis.len() < Mpi::ALL.len() {
+        return skip(test, "needs both Open MPI and MPICH");
+    }
+    all_under(&mpis);
+}
+
+#[test]
+fn under_many_mpis() {
+    match Installation::all() {
+        Some(mpis) => all_under(&mpis),
+        None => left_out("under_many_mpis", "cargo xtask test --all-mpi"),
+    }
+}
