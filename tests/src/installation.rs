@@ -78,6 +78,10 @@ impl Installation {
             other => panic!("unknown kind of MPI: {other}"),
         };
         let mut variables = Vec::new();
+        if kind == Kind::OpenMpi {
+            // Its drivers find it themselves; a program without a launcher does not.
+            variables = vec![("OPAL_PREFIX", dir.display().to_string())];
+        }
         if kind == Kind::Intel {
             let lib = dir.join("lib");
             // With its providers beside or below it.

@@ -10,6 +10,7 @@ pub mod build;
 pub mod directives;
 pub mod installation;
 pub mod mpi;
+pub mod pvm;
 pub mod record;
 pub mod running;
 pub mod site;

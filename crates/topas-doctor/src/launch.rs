@@ -120,13 +120,15 @@ impl Launch {
             None => Err("no launcher: a program run alone is not measured"),
             Some(rank) if rank.size == 1 => Err("a run of one rank is not measured"),
             Some(_) if self.is_child => Err("a child of a measuring rank is not measured"),
+            // Two processes of this host claim places; a program in this place may be one.
+            Some(rank) if rank.size == 0 => Ok(()),
             Some(rank) if self.measuring.contains(&rank.rank) => Ok(()),
             Some(_) => Err("this rank is not one of those that measure"),
         }
     }
 }
 
-/// The ranks of a launch that measure.
+/// The ranks of a launch that measure; none if the launcher does not tell how many there are.
 fn measuring(vars: &Vars<'_>, rank: &Rank) -> Vec<u32> {
     if rank.size < 2 {
         return Vec::new();
@@ -193,6 +195,13 @@ mod tests {
         assert!(list("7,2").would_measure().is_err());
         assert_eq!(list("7,8").measuring, launch.measuring);
         assert_eq!(list("3,3").measuring, launch.measuring);
+    }
+
+    #[test]
+    fn where_no_size_is_told_any_process_may_claim_a_place() {
+        let launch = of(&[("ALPS_APP_PE", "3"), ("ALPS_APP_ID", "9")]);
+        assert_eq!((launch.family(), launch.would_measure()), (Some("Cray ALPS (aprun)"), Ok(())));
+        assert!(launch.measuring.is_empty());
     }
 
     #[test]

@@ -178,15 +178,17 @@ fn place(
     }
     let told = found.is_some_and(|found| found.size == 0);
     if !told {
-        *rank = Rank { family: Family::Own, rank: 0, size: 0, id: u64::from(sys::uid()) };
+        *rank = Rank { family: Family::Own, rank: 0, size: 1, id: 0 };
         if !library::is_pvm() {
             if !facts::serial() {
                 return Err(Sentence::NoRank);
             }
-            rank.size = 1;
             rank.id = spread(sys::clock(sys::REAL_TIME) << 22 ^ u64::from(sys::pid()));
             return Ok(Some(0));
         }
+        // A user has one virtual machine on a host.
+        rank.size = 0;
+        rank.id = sys::uid().into();
     }
     let Some(place) = claim(rank.id) else {
         return Ok(None);

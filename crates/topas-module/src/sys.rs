@@ -13,7 +13,7 @@ use core::mem::MaybeUninit;
 use topas_format::out::Out;
 
 use arch::{Word, number, syscall};
-pub use arch::{base_mhz, cpu, signal_return, vector_length};
+pub use arch::{base_mhz, cpu, signal_return, weigh};
 
 /// Longest path the module handles, with its NUL.
 pub const PATH_MAX: usize = 4096;
