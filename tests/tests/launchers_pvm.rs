@@ -26,12 +26,20 @@ fn checked(lines: &[Record], count: usize, lang: Lang) {
     }
 }
 
-fn build(compiler: &str, name: &str, libraries: &[&str], output: &Path) -> PathBuf {
-    let lang = if compiler == "gcc" { "c" } else { "f77" };
+/// Builds a program, with the module of a language or without.
+fn build(
+    compiler: &str,
+    name: &str,
+    libraries: &[&str],
+    lang: Option<&str>,
+    dir: &Path,
+) -> PathBuf {
+    let output = dir.join(format!("{compiler}-{}", lang.unwrap_or("bare")));
     let mut build = command(compiler);
-    build.arg(source(name)).args(libraries).arg("-o").arg(output);
-    run(build.arg(with_module(Site::shared(), lang))).good();
-    output.to_owned()
+    build.arg(source(name)).args(libraries).arg("-o").arg(&output);
+    build.args(lang.map(|lang| with_module(Site::shared(), lang)));
+    run(&mut build).good();
+    output
 }
 
 #[test]
@@ -41,9 +49,10 @@ fn tasks_of_a_virtual_machine() {
         Ok(machine) => machine,
         Err(reason) => return skip("tasks_of_a_virtual_machine", &reason),
     };
-    let c = build("gcc", "c/pvm.c", &["-lpvm3"], &scratch.path().join("master"));
-    let fortran =
-        build("gfortran", "f77/pvm.f", &["-lfpvm3", "-lpvm3"], &scratch.path().join("task"));
+    let dir = scratch.path();
+    let c = build("gcc", "c/pvm.c", &["-lpvm3"], Some("c"), dir);
+    let bare = build("gcc", "c/pvm.c", &["-lpvm3"], None, dir);
+    let fortran = build("gfortran", "f77/pvm.f", &["-lfpvm3", "-lpvm3"], Some("f77"), dir);
     let by_hand = |program: &Path, args: &[&str]| {
         run(machine.command(&scratch, program).args(args)).good().out()
     };
@@ -55,6 +64,11 @@ fn tasks_of_a_virtual_machine() {
         checked(&lines, 2, Lang::C);
         assert!(ids.insert(lines[0].id.clone()), "an id repeats: {}", lines[0].text);
     }
+    // Of the spawned ones alone, all of which live until the last has begun.
+    assert_eq!(by_hand(&bare, &["8", c.to_str().unwrap()]), "sum of squares: 140\n");
+    let lines = scratch.take_log();
+    checked(&lines, 2, Lang::C);
+    assert!(ids.insert(lines[0].id.clone()), "an id repeats: {}", lines[0].text);
     assert_eq!(by_hand(&c, &["0"]), "sum of squares: 0\n");
     checked(&scratch.take_log(), 1, Lang::C);
     assert_eq!(by_hand(&fortran, &[]), "a task\n");

@@ -1,5 +1,5 @@
-// A master that is started by hand and spawns as many workers as its argument says. Each
-// worker waits for its task and answers.
+// A master that is started by hand and spawns as many workers as its argument says, from
+// its own executable or another. Each worker waits for its task and answers.
 
 #include <pvm3.h>
 #include <stdio.h>
@@ -30,7 +30,8 @@ int main(int argc, char **argv)
     int workers = argc > 1 ? atoi(argv[1]) : 0;
     if (workers > MOST)
         return 1;
-    if (workers > 0 && pvm_spawn(argv[0], NULL, PvmTaskDefault, "", workers, tasks) != workers)
+    char *program = argv[argc > 2 ? 2 : 0];
+    if (workers > 0 && pvm_spawn(program, NULL, PvmTaskDefault, "", workers, tasks) != workers)
         return 2;
     for (int i = 0; i < workers; i++) {
         pvm_initsend(PvmDataDefault);
