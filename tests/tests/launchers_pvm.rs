@@ -64,7 +64,7 @@ fn tasks_of_a_virtual_machine() {
         checked(&lines, 2, Lang::C);
         assert!(ids.insert(lines[0].id.clone()), "an id repeats: {}", lines[0].text);
     }
-    // Of the spawned ones alone, all of which live until the last has begun.
+    // Of the workers alone, all of which live at one time.
     assert_eq!(by_hand(&bare, &["8", c.to_str().unwrap()]), "sum of squares: 140\n");
     let lines = scratch.take_log();
     checked(&lines, 2, Lang::C);

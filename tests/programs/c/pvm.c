@@ -1,15 +1,18 @@
 // A master that is started by hand and spawns as many workers as its argument says, from
-// its own executable or another. Each worker waits for its task and answers.
+// its own executable or another. Each worker says that it is there, waits for its task and
+// answers; no task is given before all are there.
 
 #include <pvm3.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TASK = 1, ANSWER = 2, MOST = 64 };
+enum { HERE = 1, TASK = 2, ANSWER = 3, MOST = 64 };
 
 static int worker(int parent)
 {
     int task;
+    pvm_initsend(PvmDataDefault);
+    pvm_send(parent, HERE);
     pvm_recv(parent, TASK);
     pvm_upkint(&task, 1, 1);
     task = task * task;
@@ -33,6 +36,8 @@ int main(int argc, char **argv)
     char *program = argv[argc > 2 ? 2 : 0];
     if (workers > 0 && pvm_spawn(program, NULL, PvmTaskDefault, "", workers, tasks) != workers)
         return 2;
+    for (int i = 0; i < workers; i++)
+        pvm_recv(-1, HERE);
     for (int i = 0; i < workers; i++) {
         pvm_initsend(PvmDataDefault);
         pvm_pkint(&i, 1, 1);
