@@ -16,3 +16,4 @@ pub mod running;
 pub mod site;
 pub mod skip;
 pub mod slurm;
+pub mod slurm_jobs;
