@@ -120,19 +120,14 @@ impl Launch {
             None => Err("no launcher: a program run alone is not measured"),
             Some(rank) if rank.size == 1 => Err("a run of one rank is not measured"),
             Some(_) if self.is_child => Err("a child of a measuring rank is not measured"),
-            // Two processes of this host claim places; a program in this place may be one.
-            Some(rank) if rank.size == 0 => Ok(()),
             Some(rank) if self.measuring.contains(&rank.rank) => Ok(()),
             Some(_) => Err("this rank is not one of those that measure"),
         }
     }
 }
 
-/// The ranks of a launch that measure; none if the launcher does not tell how many there are.
+/// The ranks of a launch that measure.
 fn measuring(vars: &Vars<'_>, rank: &Rank) -> Vec<u32> {
-    if rank.size < 2 {
-        return Vec::new();
-    }
     let listed = vars.get(Var::TopasPe).filter(|list| {
         // The list is judged as a whole, whatever the rank.
         named::place(list, rank.size, rank.rank).is_ok()
@@ -198,10 +193,14 @@ mod tests {
     }
 
     #[test]
-    fn where_no_size_is_told_any_process_may_claim_a_place() {
+    fn where_no_size_is_told_two_ranks_are_fixed() {
         let launch = of(&[("ALPS_APP_PE", "3"), ("ALPS_APP_ID", "9")]);
-        assert_eq!((launch.family(), launch.would_measure()), (Some("Cray ALPS (aprun)"), Ok(())));
-        assert!(launch.measuring.is_empty());
+        assert_eq!(
+            (launch.family(), &launch.measuring[..]),
+            (Some("Cray ALPS (aprun)"), &[1, 2][..])
+        );
+        let launch = of(&[("ALPS_APP_PE", "3"), ("TOPAS_PE", "3,4000")]);
+        assert_eq!((launch.would_measure(), &launch.measuring[..]), (Ok(()), &[3, 4000][..]));
     }
 
     #[test]

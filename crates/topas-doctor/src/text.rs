@@ -286,11 +286,7 @@ fn launch(page: &mut Page, report: &Report) {
         page.item("rank", &of);
         page.item("launch id", &format!("{:016x}", rank.id));
         let ranks: Vec<String> = launch.measuring.iter().map(ToString::to_string).collect();
-        let ranks = match rank.size {
-            0 => "the two processes of this host that come first".to_owned(),
-            _ if ranks.is_empty() => "none".to_owned(),
-            _ => ranks.join(", "),
-        };
+        let ranks = if ranks.is_empty() { "none".to_owned() } else { ranks.join(", ") };
         page.item("ranks that measure", &ranks);
     }
     page.item("a program here", launch.would_measure().err().unwrap_or("would measure"));

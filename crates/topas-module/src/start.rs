@@ -162,41 +162,35 @@ fn place(
     rank: &mut Rank,
     path: &mut [u8; PATH_MAX],
 ) -> Result<Option<u32>, Sentence> {
-    let found = nearest(vars, &mut Kernel(path));
-    if let Some(found) = found {
+    if let Some(found) = nearest(vars, &mut Kernel(path))
+        && found.size != 1
+    {
         *rank = found;
-        if found.size > 1 {
-            if let Some(list) = vars.get(Var::TopasPe) {
-                match named::place(list, found.size, found.rank) {
-                    Ok(place) => return Ok(place),
-                    Err(fault) if found.rank == 0 => say(b"TOPAS_PE=", list, fault as u8),
-                    Err(_) => {}
-                }
+        if let Some(list) = vars.get(Var::TopasPe) {
+            match named::place(list, found.size, found.rank) {
+                Ok(place) => return Ok(place),
+                Err(fault) if found.rank == 0 => say(b"TOPAS_PE=", list, fault as u8),
+                Err(_) => {}
             }
-            return Ok(choice::place(found.id, found.size, found.rank));
         }
+        return Ok(choice::place(found.id, found.size, found.rank));
     }
-    let told = found.is_some_and(|found| found.size == 0);
-    if !told {
-        *rank = Rank { family: Family::Own, rank: 0, size: 1, id: 0 };
-        if !library::is_pvm() {
-            if !facts::serial() {
-                return Err(Sentence::NoRank);
-            }
-            rank.id = spread(sys::clock(sys::REAL_TIME) << 22 ^ u64::from(sys::pid()));
-            return Ok(Some(0));
+    *rank = Rank { family: Family::Own, rank: 0, size: 1, id: 0 };
+    if !library::is_pvm() {
+        if !facts::serial() {
+            return Err(Sentence::NoRank);
         }
-        // A user has one virtual machine on a host.
-        rank.size = 0;
-        rank.id = sys::uid().into();
+        rank.id = spread(sys::clock(sys::REAL_TIME) << 22 ^ u64::from(sys::pid()));
+        return Ok(Some(0));
     }
-    let Some(place) = claim(rank.id) else {
+    // A user has one virtual machine on a host.
+    let uid = u64::from(sys::uid());
+    let Some(place) = claim(uid) else {
         return Ok(None);
     };
-    if !told {
-        rank.rank = place.number;
-        rank.id = spread(rank.id << 32 ^ u64::from(place.first));
-    }
+    rank.size = 0;
+    rank.rank = place.number;
+    rank.id = spread(uid << 32 ^ u64::from(place.first));
     Ok(Some(place.number))
 }
 
