@@ -277,6 +277,9 @@ impl<'a> Bench<'a> {
             }
         }
         if !faults.is_empty() {
+            // Both lines of a launch mostly have the same.
+            faults.sort();
+            faults.dedup();
             faults.insert(0, format!("{}, {}, {through:?}:", self.mpi.name, case.what));
             faults.extend(lines.into_iter().map(|line| line.text));
         }
@@ -318,8 +321,13 @@ impl<'a> Bench<'a> {
     /// What is wrong in one line by itself.
     fn wrong_in(&self, line: &Record) -> Vec<String> {
         let mut faults = Vec::new();
-        let inner = line.pe >= 1 && line.pe + 1 < line.npes;
-        if !(inner || line.npes < 4 && (line.npes == 0 || line.pe < line.npes)) {
+        let right = match line.npes {
+            // Two that any launch of more than two ranks has.
+            0 => [1, 2].contains(&line.pe),
+            few @ 1..4 => line.pe < few,
+            many => (1..many - 1).contains(&line.pe),
+        };
+        if !right {
             faults.push(format!("rank {} of {} measures", line.pe, line.npes));
         }
         let lib = if program(line) == "tiny" { Lib::None } else { Lib::Mpi };
