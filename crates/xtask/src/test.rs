@@ -24,7 +24,7 @@ pub struct Options {
     /// With a real Slurm, started for the tests on this machine
     #[arg(long)]
     slurm: bool,
-    /// Under Open MPI, MPICH and Intel MPI in many versions, from Python wheels (300 MB)
+    /// Under Open MPI, MPICH and Intel MPI in many versions, from Python wheels (800 MB)
     #[arg(long)]
     all_mpi: bool,
     /// The module for AArch64 under qemu's user mode (adds the Rust target)
@@ -57,6 +57,7 @@ pub fn test(options: &Options) -> Result<()> {
         ensure(packages::ARM64)?;
         run(Command::new("rustup").args(["target", "add", "aarch64-unknown-linux-gnu"]))?;
     }
+    let mpis = options.all_mpi.then(wheels::ensure).transpose()?;
     let mut count = Count::default();
     count.step("format", cargo().args(["fmt", "--all", "--check"]));
     let strict = ["--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"];
@@ -90,9 +91,7 @@ pub fn test(options: &Options) -> Result<()> {
     if options.slurm {
         tests.env("TOPAS_TEST_SLURM", "1");
     }
-    if options.all_mpi {
-        tests.env("TOPAS_TEST_ALL_MPI", wheels::ensure()?);
-    }
+    tests.envs(mpis.map(|dir| ("TOPAS_TEST_ALL_MPI", dir)));
     if options.arm64 {
         tests.env("TOPAS_TEST_ARM64", "1");
     }
