@@ -134,23 +134,33 @@ pub fn permit(command: &mut Command, scratch: &Scratch) {
 
 /// Runs a launcher to its end.
 ///
-/// Hydra of MPICH 4.0 sometimes dies of SIGPIPE when ranks end at once, with or without
-/// TOPAS: 1 of 600 launches of eight ranks that print a line, on a busy machine with two
-/// processors. Such a launch, without any output, is said and repeated, and lines it left
-/// in the log of `scratch` are removed.
+/// Hydra of MPICH 4.0 sometimes dies when ranks end at once, with or without TOPAS, on a busy
+/// machine with two processors: 1 of 600 launches of eight ranks of SIGPIPE, others with a
+/// message that it cannot write to a socket. Such a launch is said and repeated, and lines it
+/// left in the log of `scratch` are removed.
 #[track_caller]
 pub fn launched(scratch: &Scratch, launch: &mut Command) -> Run {
-    const BROKEN_PIPE: i32 = 128 + 13;
     for _ in 0..3 {
         let ended = run(launch);
-        if ended.code() != BROKEN_PIPE || !ended.stdout.is_empty() || !ended.stderr.is_empty() {
+        let Some(why) = broke(&ended) else {
             return ended;
-        }
-        note("one launch", "its launcher died of SIGPIPE; launched again");
+        };
+        note("one launch", &format!("its launcher {why}; launched again"));
         let log = fs::remove_file(scratch.log());
         assert!(log.is_ok() || !scratch.log().exists(), "cannot remove the log: {log:?}");
     }
     run(launch)
+}
+
+/// How a launcher broke down by itself; None if it did not.
+fn broke(ended: &Run) -> Option<&'static str> {
+    const BROKEN_PIPE: i32 = 128 + 13;
+    let silent = ended.stdout.is_empty() && ended.stderr.is_empty();
+    if ended.code() == BROKEN_PIPE && silent {
+        return Some("died of SIGPIPE");
+    }
+    let told = ended.err().contains("HYDU_sock_write") && ended.err().contains("write error");
+    (ended.code() != 0 && told).then_some("could not write to a socket")
 }
 
 /// Sets the variables by which Open MPI's launcher tells a process that it is a rank, so
