@@ -6,12 +6,14 @@
 //! expected of them in their first lines ([`directives`]). A test that cannot run here
 //! says why ([`skip`]).
 
+pub mod alone;
 pub mod build;
 pub mod directives;
 pub mod installation;
 pub mod mpi;
 pub mod pvm;
 pub mod record;
+pub mod rsyslog;
 pub mod running;
 pub mod site;
 pub mod skip;

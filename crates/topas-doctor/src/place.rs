@@ -18,7 +18,7 @@ use topas_format::out::Out;
 use topas_format::target::{Kind, expand, kind};
 use topas_format::{MAX_LINE, zone};
 
-use crate::procfs;
+use crate::{procfs, socket};
 
 /// Longest path the module handles, in bytes.
 const PATH_MAX: usize = 4096;
@@ -51,6 +51,8 @@ pub enum Answer {
     Makes,
     /// The directory would be made, and the file in it
     MakesDirectory,
+    /// A daemon listens at the socket
+    Listens,
     /// It takes none: why, and what mends it
     Refuses {
         /// Why
@@ -72,6 +74,7 @@ impl Answer {
             Answer::Appends => "takes a line".to_owned(),
             Answer::Makes => "takes a line: the file would be made".to_owned(),
             Answer::MakesDirectory => "takes a line: directory and file would be made".to_owned(),
+            Answer::Listens => "takes a line: a daemon listens there".to_owned(),
             Answer::Refuses { why, .. } => format!("takes no line: {why}"),
         }
     }
@@ -87,10 +90,17 @@ pub fn places(log: &[u8]) -> Vec<Place> {
 
 fn place(target: &[u8], host: &[u8]) -> Place {
     let shown = String::from_utf8_lossy(target).into_owned();
+    if let (kind @ (Kind::Unix | Kind::Syslog), path @ [_, ..]) = kind(target) {
+        let path = PathBuf::from(OsStr::from_bytes(path));
+        let answer = socket::try_socket(kind, &path);
+        let readers = answer.takes().then_some(socket::READERS);
+        return Place { target: shown, path: Some(path), answer, readers, advice: Vec::new() };
+    }
     let Some((path, per_user, own_dir)) = file_of(target, host) else {
         let answer = Answer::Refuses {
             why: "it is no target".to_owned(),
-            hint: "write file: and an absolute path, with no forms but %Y %m %d %h %u %%"
+            hint: "write syslog, or file: or unix: and an absolute path; forms are %Y %m %d %h %u \
+                   %%, for files only"
                 .to_owned(),
         };
         return Place { target: shown, path: None, answer, readers: None, advice: Vec::new() };
@@ -219,6 +229,9 @@ fn advise_on_file(path: &Path, file: &Metadata, per_user: bool, advice: &mut Vec
     let (shown, mode) = (path.display(), file.mode());
     if file.file_type().is_char_device() || file.file_type().is_fifo() {
         advice.push(format!("{shown} is no regular file: nothing is kept there by TOPAS"));
+    } else if per_user && file.uid() != getuid().as_raw() {
+        // Made by somebody else under this name, who could read what is written there.
+        advice.push(format!("{shown} is not this user's but of uid {}: rm {shown}", file.uid()));
     } else if per_user && mode & 0o077 != 0 {
         advice.push(format!("{shown} is one user's, and others may use it: chmod 0600 {shown}"));
     } else if !per_user && mode & 0o002 == 0 {
@@ -324,7 +337,9 @@ mod tests {
         std::os::unix::fs::symlink("nowhere", dir.path().join("link")).unwrap();
         nix::unistd::mkfifo(&dir.path().join("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
         for (target, why, hint) in [
-            ("syslog".to_owned(), "no target", "absolute path"),
+            ("syslogd".to_owned(), "no target", "absolute path"),
+            ("unix:relative".to_owned(), "no target", "absolute path"),
+            (format!("unix:{at}/none"), "no socket", "start the daemon"),
             ("file:relative".to_owned(), "no target", "absolute path"),
             (format!("file:{at}/%q"), "no target", "%Y"),
             (format!("file:{at}"), "is a directory", "%u.log"),
