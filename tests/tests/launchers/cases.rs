@@ -15,6 +15,13 @@ pub struct Case {
     pub launches: &'static [Launch],
 }
 
+impl Case {
+    /// Whether its ranks start a launcher.
+    pub fn is_nested(&self) -> bool {
+        self.words.iter().any(|word| word.contains("{other}") || word.contains("{own}"))
+    }
+}
+
 /// The lines of one launch: the number of ranks, 0 if the launcher does not tell it, and
 /// the programs the lines are of, in order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
