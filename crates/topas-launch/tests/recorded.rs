@@ -116,18 +116,17 @@ fn processes(path: &Path) -> Vec<Process> {
     processes
 }
 
-/// What is wrong with the answers to one file.
-fn faults(path: &Path) -> Vec<String> {
+/// What is wrong with the answers to these keys for the processes of one file.
+fn faults(path: &Path, processes: Vec<Process>, keys: &[&str]) -> Vec<String> {
     let name = path.file_stem().unwrap().to_string_lossy().into_owned();
     let mut faults = Vec::new();
-    // In the order in which launches first appear.
     let mut ids: Vec<(String, u64)> = Vec::new();
-    for process in processes(path) {
+    for process in processes {
         let case = format!("{name}, rank {} of {}", process.expected("rank"), process.launch);
         let vars = process.vars(process.entries.iter());
         let (said, id) = process.answer(&vars);
-        for (key, said) in &said {
-            let expected = process.expected(key);
+        for key in keys {
+            let (expected, said) = (process.expected(key), &said[key]);
             // Where a launcher sets names of two families and they agree, either will do.
             if !expected.split('|').any(|one| one == said) {
                 faults.push(format!("{case}: {key} is {said}, expected {expected}"));
@@ -154,8 +153,41 @@ fn faults(path: &Path) -> Vec<String> {
 
 #[test]
 fn every_environment_is_understood() {
-    let faults: Vec<String> = files().iter().flat_map(|path| faults(path)).collect();
+    let all = ["family", "rank", "size", "job", "step", "mode"];
+    let faults: Vec<String> =
+        files().iter().flat_map(|path| faults(path, processes(path), &all)).collect();
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+/// What Slurm sets for a batch script is in the environment of everything that the script
+/// starts, and reads like rank 0 of 4. It must decide nothing.
+#[test]
+fn a_batch_script_around_it_changes_no_rank() {
+    const SCRIPT: [&str; 8] = [
+        "SLURM_PROCID=0",
+        "SLURM_LOCALID=0",
+        "SLURM_NTASKS=4",
+        "SLURM_NPROCS=4",
+        "SLURM_TASK_PID=4099",
+        "SLURM_JOB_ID=900",
+        "SLURM_CLUSTER_NAME=big",
+        "ENVIRONMENT=BATCH",
+    ];
+    let mut faulty = Vec::new();
+    let mut tried = 0;
+    for path in files() {
+        let mut processes = processes(&path);
+        if processes.iter().any(|one| one.entries.iter().any(|e| e.starts_with("SLURM_"))) {
+            continue;
+        }
+        for process in &mut processes {
+            process.entries.extend(SCRIPT.map(str::to_owned));
+        }
+        tried += 1;
+        faulty.extend(faults(&path, processes, &["family", "rank", "size"]));
+    }
+    assert!(tried > 40, "only {tried} files");
+    assert!(faulty.is_empty(), "{} faults:\n{}", faulty.len(), faulty.join("\n"));
 }
 
 /// A fixture that could not fail would prove nothing.

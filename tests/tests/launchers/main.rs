@@ -81,8 +81,8 @@ impl<'a> Bench<'a> {
     /// Runs a case; what is wrong with its lines, and their ids.
     fn case(&self, case: &Case, through: Through, ids: &mut BTreeSet<String>) -> Vec<String> {
         let mut ended = launched(&self.scratch, &mut self.launch(case, through));
-        // MPICH 4.0's launcher in a rank breaks down 7 times of 100 on a busy machine, without
-        // TOPAS as well, and the other launcher then tells no more than an exit code.
+        // MPICH 4.0's launcher in a rank breaks down 9 times of 100 on a busy machine without
+        // TOPAS, too, and the outer launcher then tells no more than an exit code.
         for _ in 0..RETRIES {
             if ended.code() == 0 || !case.is_nested() {
                 break;
