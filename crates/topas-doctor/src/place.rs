@@ -105,7 +105,7 @@ fn place(target: &[u8], host: &[u8]) -> Place {
         };
         return Place { target: shown, path: None, answer, readers: None, advice: Vec::new() };
     };
-    let answer = try_path(&path, own_dir);
+    let answer = try_path(&path, own_dir, per_user);
     let file = fs::metadata(&path).ok();
     let mut advice = Vec::new();
     let directory = path.parent().unwrap_or(Path::new("/"));
@@ -150,22 +150,32 @@ fn file_of(target: &[u8], host: &[u8]) -> Option<(PathBuf, bool, Option<PathBuf>
 }
 
 /// Opens the file for append as the module does, or looks whether it could be made.
-fn try_path(path: &Path, own_dir: Option<PathBuf>) -> Answer {
+fn try_path(path: &Path, own_dir: Option<PathBuf>, per_user: bool) -> Answer {
     let flags = libc::O_CLOEXEC | libc::O_NOCTTY | libc::O_NONBLOCK;
     let directory = path.parent().unwrap_or(Path::new("/"));
+    if path.is_symlink() {
+        return Answer::Refuses {
+            why: format!("{} is a symbolic link, which is not followed", path.display()),
+            hint: format!("rm {}, and name the file itself", path.display()),
+        };
+    }
     match OpenOptions::new().append(true).custom_flags(flags).open(path) {
-        Ok(_) => return Answer::Appends,
+        Ok(file) => {
+            let owner = file.metadata().map_or(0, |about| about.uid());
+            if !per_user || owner == 0 || owner == getuid().as_raw() {
+                return Answer::Appends;
+            }
+            // Made by somebody else under this name, who could read what is written there.
+            let shown = path.display();
+            return Answer::Refuses {
+                why: format!("{shown} is not this user's but of uid {owner}"),
+                hint: format!("rm {shown}"),
+            };
+        }
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             return refuses(&error, path, directory);
         }
         Err(_) => {}
-    }
-    // A link that leads nowhere is found, and nothing can be made in its place.
-    if path.is_symlink() {
-        return Answer::Refuses {
-            why: format!("{} is a link that leads nowhere", path.display()),
-            hint: format!("rm {}", path.display()),
-        };
     }
     if directory.exists() {
         return match may_add(directory) {
@@ -229,9 +239,6 @@ fn advise_on_file(path: &Path, file: &Metadata, per_user: bool, advice: &mut Vec
     let (shown, mode) = (path.display(), file.mode());
     if file.file_type().is_char_device() || file.file_type().is_fifo() {
         advice.push(format!("{shown} is no regular file: nothing is kept there by TOPAS"));
-    } else if per_user && file.uid() != getuid().as_raw() {
-        // Made by somebody else under this name, who could read what is written there.
-        advice.push(format!("{shown} is not this user's but of uid {}: rm {shown}", file.uid()));
     } else if per_user && mode & 0o077 != 0 {
         advice.push(format!("{shown} is one user's, and others may use it: chmod 0600 {shown}"));
     } else if !per_user && mode & 0o002 == 0 {
@@ -346,7 +353,7 @@ mod tests {
             (format!("file:{at}/no/a.log"), "no directory", "install -d -m 1733"),
             (format!("file:{at}/no/%h/a.log"), "no directory", "install -d -m 1733"),
             (format!("file:{at}/plain/a.log"), "not a directory", "correct"),
-            (format!("file:{at}/link"), "leads nowhere", "rm "),
+            (format!("file:{at}/link"), "is not followed", "rm "),
             (format!("file:{at}/pipe"), "pipe", "regular file"),
         ] {
             match one(&target).answer {
