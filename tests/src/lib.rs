@@ -11,6 +11,7 @@ pub mod build;
 pub mod directives;
 pub mod installation;
 pub mod mpi;
+pub mod processor;
 pub mod pvm;
 pub mod record;
 pub mod rsyslog;
