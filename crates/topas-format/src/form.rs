@@ -116,7 +116,9 @@ pub const fn name(slot: usize) -> u8 {
     NAME | slot as u8
 }
 
-/// What the slots hold.
+/// What the slots hold. Numbers first: what is near the front is reached by shorter
+/// instructions.
+#[repr(C)]
 pub struct Values<'a> {
     /// Numbers, by [`number`]
     pub numbers: [u64; SLOTS],
@@ -135,12 +137,18 @@ impl<'a> Values<'a> {
         Values { numbers: [0; SLOTS], marks: [0; SLOTS], texts: [None; SLOTS] }
     }
 
+    /// A text, empty if there is none.
+    #[inline(never)]
+    pub fn text(&self, slot: usize) -> &'a [u8] {
+        self.texts.get(slot).copied().flatten().unwrap_or_default()
+    }
+
     /// Appends what one byte of a form stands for. False if a number or name is not known,
     /// or the name did not fit, which [`number::CUT`] notes.
     #[inline(never)]
     pub fn put(&mut self, out: &mut Out<'_>, code: u8) -> bool {
         let slot = usize::from(code & 31);
-        let text = self.texts.get(slot).copied().flatten().unwrap_or_default();
+        let text = self.text(slot);
         let number = self.numbers.get(slot).copied().unwrap_or_default();
         let kind = code & 0xe0;
         let mut byte = code;
@@ -185,10 +193,10 @@ impl<'a> Values<'a> {
         *second = (seconds % 60).into();
     }
 
-    /// Appends the line with its newline; counts its bytes.
-    pub fn fill_line(&mut self, out: &mut Out<'_>) {
+    /// Appends the line with its newline; counts its bytes, which begin at `begin`.
+    pub fn fill_line(&mut self, out: &mut Out<'_>, begin: usize) {
         self.fill(out, LINE);
-        self.numbers[number::LEN] = (out.len() + END - 2) as u64;
+        self.numbers[number::LEN] = (out.len() + END - 2 - begin) as u64;
         self.fill(out, END_OF_LINE);
     }
 

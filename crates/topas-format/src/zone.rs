@@ -5,17 +5,11 @@
 //! neither `localtime`, which allocates and obeys the user's `TZ`, nor the tables.
 
 use crate::civil::{first_of, month_days, months};
-use crate::text::Cursor;
+use crate::text::{Cursor, last};
 
 /// The last line of a text: of a TZif file of version 2 or later it is the rule.
-#[inline(never)]
 pub fn footer(tail: &[u8]) -> &[u8] {
-    let mut text = Cursor::new(tail);
-    let mut line: &[u8] = &[];
-    while !text.rest.is_empty() {
-        line = text.until(b'\n');
-    }
-    line
+    last(tail, b'\n')
 }
 
 /// Seconds to add to UTC for local time at `epoch` (seconds since 1970). None if

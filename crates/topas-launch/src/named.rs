@@ -4,7 +4,7 @@ use topas_format::text::Cursor;
 
 /// Why a list is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
+#[repr(u32)]
 pub enum Fault {
     /// Something between commas is not a decimal number
     NotANumber,

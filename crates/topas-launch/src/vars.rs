@@ -1,7 +1,7 @@
 //! The environment variables that matter, gathered in one pass over the environment.
 
 use topas_format::hash::{Fnv, place, word};
-use topas_format::text::Cursor;
+use topas_format::text::{Cursor, whole};
 
 macro_rules! vars {
     ($($var:ident = $name:literal,)*) => {
@@ -189,9 +189,7 @@ impl<'a> Vars<'a> {
     /// The value as a number.
     #[inline(never)]
     pub fn number(&self, var: Var) -> Option<u32> {
-        let mut text = Cursor::new(self.get(var)?);
-        let n = text.number();
-        (text.ok && text.rest.is_empty() && n <= u32::MAX.into()).then_some(n as u32)
+        self.get(var).and_then(whole)
     }
 }
 

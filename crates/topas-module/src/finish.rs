@@ -7,13 +7,12 @@ use topas_format::event::{Metric, Why};
 use topas_format::field::Mode;
 use topas_format::form::{UNKNOWN, Values, m, mark, n, name, number, t, text};
 use topas_format::out::Out;
-use topas_format::text::{Cursor, Words};
+use topas_format::text::{Words, nth};
 
 use topas_launch::{Var, job};
 
 use crate::counters::Counters;
-use crate::start::policy;
-use crate::state::{STATE, State, TAG};
+use crate::state::{STATE, State, out};
 use crate::{facts, library, log, node, say, sys};
 
 /// How the program ends.
@@ -40,7 +39,7 @@ pub fn end(end: End) -> bool {
     }
     // SAFETY: `take` lets one pass.
     let state: &'static mut State = unsafe { STATE.get() };
-    let values = &mut state.values;
+    let values = &mut state.record.values;
     let mut ended = [0; 3];
     values.numbers[number::RESIDENT] = sys::times(&mut ended).wrapping_mul(1024);
     values.marks[mark::COUNTS] = b'=';
@@ -89,7 +88,7 @@ pub fn end(end: End) -> bool {
     job::write_id(vars, &mut parts);
     values.texts[text::JOB] = Some(parts.take());
     values.texts[text::STEP] = job::step(vars, state.rank.family);
-    values.texts[text::LANG] = Some(facts::language().token());
+    values.texts[text::LANG] = Some(facts::texts().until(0));
     // Functions of libraries are not called out of a signal handler.
     let asking = matches!(end, End::Exit(_));
     values.texts[text::LIB] = Some(library::library(asking, &mut parts, &mut state.file).token());
@@ -97,31 +96,26 @@ pub fn end(end: End) -> bool {
     sys::uname(&mut state.uname);
     // The second of the texts: the node's name.
     let host = state.uname.get(65..).unwrap_or_default();
-    values.texts[text::HOST] = Some(Cursor::new(host).until(0));
+    values.texts[text::HOST] = Some(nth(host, 0, 0));
 
-    let (tag, room) = state.line.split_at_mut(TAG.len());
-    tag.copy_from_slice(TAG);
-    let mut line = Out::new(room);
-    values.fill_line(&mut line);
-    let len = TAG.len() + line.len();
+    state.record.compose();
 
     // Again: the site may have changed its mind.
-    let Some(settings) = policy(&mut state.conf, &mut state.conf_len, &mut state.path) else {
+    let Some(settings) = state.site.read() else {
         return true;
     };
+    let values = &mut state.record.values;
     if vars.is_yes(Var::TopasPrint)
         || (settings.is(Switch::PrintBatch) && values.marks[mark::MODE] == Mode::Batch.letter())
     {
-        print(values, &state.counters, state.metric, &mut state.path);
+        print(values, &state.counters, state.metric);
     }
     let own = vars.text(Var::TopasLog);
     let mut targets = settings.list(List::Log);
     if settings.is(Switch::UserLog) && !own.is_empty() {
         targets = own;
     }
-    let verbose = vars.is_yes(Var::TopasVerbose);
-    let tagged = state.line.get(..len).unwrap_or_default();
-    log::append(targets, values, &mut state.path, tagged, verbose);
+    log::append(targets, &mut state.record, vars.is_yes(Var::TopasVerbose));
     true
 }
 
@@ -153,7 +147,7 @@ fn reason(out: &mut Out<'_>, letter: u8, why: Option<Why>) {
 
 /// The same facts for a person, on standard error.
 #[inline(never)]
-fn print(values: &mut Values<'static>, counters: &Counters, metric: Metric, buf: &mut [u8]) {
+fn print(values: &mut Values<'static>, counters: &Counters, metric: Metric) {
     const FORM: &[u8] = topas_format::form![
         b"topas: ",
         &[name(text::EXE)],
@@ -188,7 +182,7 @@ fn print(values: &mut Values<'static>, counters: &Counters, metric: Metric, buf:
             *end = Some(why.says());
         }
     }
-    let mut out = Out::new(buf);
-    values.fill(&mut out, FORM);
+    let out = out();
+    values.fill(out, FORM);
     say::text(out.text());
 }

@@ -8,8 +8,9 @@ use core::ffi::{c_char, c_int};
 use topas_format::field::Lib;
 use topas_format::hash::{place, word};
 use topas_format::out::Out;
-use topas_format::text::Cursor;
+use topas_format::text::{last, nth};
 
+use crate::state::FILE_MAX;
 use crate::sys;
 
 /// The address of a function or object that may not be there, else 0.
@@ -75,6 +76,7 @@ struct Loaded {
 
 impl Dynamic {
     /// That of the executable; null if it was linked statically.
+    #[inline(never)]
     fn own() -> Self {
         Dynamic(weak!("_DYNAMIC") as *const [usize; 2])
     }
@@ -113,7 +115,7 @@ impl Dynamic {
 /// What it says of itself is put into `name`. With `asking` it is asked whether it was used,
 /// which a signal handler must not do.
 #[inline(never)]
-pub fn library(asking: bool, name: &mut Out<'_>, room: &mut [u8]) -> Lib {
+pub fn library(asking: bool, name: &mut Out<'_>, room: &mut [u8; FILE_MAX]) -> Lib {
     // Functions that a program of the library calls, its Fortran interface if not itself;
     // MPI_Finalize whether it begins with MPI_Init or MPI_Init_thread; start_pes, of old
     // SHMEM programs, needs no end.
@@ -126,7 +128,7 @@ pub fn library(asking: bool, name: &mut Out<'_>, room: &mut [u8]) -> Lib {
         }
         return Lib::Mpi;
     }
-    if weak!("pvm_mytid") != 0 {
+    if is_pvm() {
         return Lib::Pvm;
     }
     if shmem {
@@ -136,6 +138,7 @@ pub fn library(asking: bool, name: &mut Out<'_>, room: &mut [u8]) -> Lib {
 }
 
 /// Whether PVM is linked.
+#[inline(never)]
 pub fn is_pvm() -> bool {
     weak!("pvm_mytid") != 0
 }
@@ -156,9 +159,12 @@ fn was_initialized() -> bool {
 }
 
 /// Appends what MPI says of itself, up to a comma or the end of the line, with blanks as `_`.
-fn version(name: &mut Out<'_>, room: &mut [u8]) {
+fn version(name: &mut Out<'_>, room: &mut [u8; FILE_MAX]) {
+    // Of what it says; some go on for pages.
+    const SHOWN: usize = 60;
     let address = weak!("PMPI_Get_library_version");
     let mut len: c_int = 0;
+    room[0] = 0;
     // SAFETY: the standard's declaration; `room` has MPI_MAX_LIBRARY_VERSION_STRING bytes of
     // every implementation, which is at most 8192.
     unsafe {
@@ -168,12 +174,12 @@ fn version(name: &mut Out<'_>, room: &mut [u8]) {
         let ask: extern "C" fn(*mut u8, *mut c_int) -> c_int = core::mem::transmute(address);
         ask(room.as_mut_ptr(), &mut len);
     }
-    for byte in room.iter().take(len.clamp(0, 60) as usize) {
-        match byte {
-            b',' | b'\n' | 0 => break,
-            ..=b' ' => name.byte(b'_'),
-            byte => name.byte(*byte),
-        };
+    // A NUL stands behind it (MPI 4.1, section 9.1.1).
+    for byte in room.iter().take(SHOWN) {
+        if *byte == b',' || *byte == b'\n' || *byte == 0 {
+            break;
+        }
+        name.byte(if *byte <= b' ' { b'_' } else { *byte });
     }
 }
 
@@ -234,12 +240,8 @@ fn opened_mpi(name: &mut Out<'_>) -> bool {
     while !at.is_null() {
         // SAFETY: as in `imports_mpi`; names are C strings.
         let (path, next) = unsafe { (sys::bytes((*at).name), (*at).next) };
-        let mut path = Cursor::new(path);
-        let mut file = path.rest;
-        while !path.rest.is_empty() {
-            file = path.until(b'/');
-        }
-        if place(&NAMES, Cursor::new(file).until(b'.')).is_some() {
+        let file = last(path, b'/');
+        if place(&NAMES, nth(file, b'.', 0)).is_some() {
             name.put(file);
             return true;
         }

@@ -3,18 +3,14 @@
 use core::ffi::CStr;
 
 use topas_format::hash::word;
-use topas_format::text::Cursor;
+use topas_format::text::{Cursor, last};
 use topas_format::zone;
 
 use crate::sys;
 
 /// The file name of the executable, also if it was removed since.
 pub fn executable(path: &mut [u8]) -> &[u8] {
-    let mut path = Cursor::new(sys::read_link(c"/proc/self/exe", path));
-    let mut name: &[u8] = &[];
-    while !path.rest.is_empty() {
-        name = path.until(b'/');
-    }
+    let name = last(sys::read_link(c"/proc/self/exe", path), b'/');
     const DELETED: u32 = word(b" (deleted)");
     match name.split_last_chunk::<10>() {
         Some((removed, end)) if word(end) == DELETED => removed,

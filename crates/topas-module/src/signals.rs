@@ -38,9 +38,9 @@ pub fn catch(stack: &mut [u8]) {
     while signal < 31 {
         signal += 1;
         if ENDING >> signal & 1 == 1 {
-            sys::signal_action(signal, &ours, &mut before);
+            sys::signal_action(signal, &ours, Some(&mut before));
             if before[0] != 0 {
-                sys::signal_action(signal, &before, &mut { DEFAULT });
+                sys::signal_action(signal, &before, None);
             }
         }
     }
@@ -49,7 +49,7 @@ pub fn catch(stack: &mut [u8]) {
 /// The handler of a measuring rank, and of its forked children, which inherit it.
 extern "C" fn on_signal(signal: c_int, info: *const c_void, _: *const c_void) {
     let signal = signal as u32;
-    sys::signal_action(signal, &DEFAULT, &mut { DEFAULT });
+    sys::signal_action(signal, &DEFAULT, None);
     if finish::end(End::Signal(signal)) && REPORTED >> signal & 1 == 1 {
         // Open MPI had left these signals alone because they were not at their default.
         library::report_signals();

@@ -2,26 +2,59 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::c_ulong;
+use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use topas_format::MAX_LINE;
 use topas_format::event::Metric;
 use topas_format::form::Values;
+use topas_format::out::Out;
 use topas_launch::{Family, Rank, Vars};
 
 use crate::counters::Counters;
+use crate::site::Site;
 use crate::sys::{PATH_MAX, UTSNAME};
 
 /// Bytes of the stack for signal handlers: the processor's largest frame (11 kB with AMX) and
 /// what the handler needs. Pages that are never touched cost nothing.
 const STACK: usize = 32 * 1024;
 
+/// Most bytes of a file that are read; the longest is /etc/localtime with 4 kB.
+pub const FILE_MAX: usize = 8192;
+
 /// What stands before the line in a datagram for syslog: facility user, severity
 /// informational (RFC 3164), and the tag.
 pub const TAG: &[u8; 11] = b"<14>topas: ";
 
-/// Longest topas.conf that is read in full; a longer one loses its end.
-pub const CONF_MAX: usize = 8192;
+/// The line and what it is made of.
+#[repr(C)]
+pub struct Record {
+    pub values: Values<'static>,
+    /// Bytes of `tagged`
+    len: usize,
+    /// Room for the tag and the line
+    tagged: [u8; TAG.len() + MAX_LINE],
+}
+
+impl Record {
+    /// Nothing known.
+    const fn new() -> Self {
+        Record { values: Values::new(), len: 0, tagged: [0; TAG.len() + MAX_LINE] }
+    }
+
+    /// Writes the line behind its tag.
+    pub fn compose(&mut self) {
+        let mut out = Out::new(&mut self.tagged);
+        self.values.fill_line(out.put(TAG), TAG.len());
+        self.len = out.len();
+    }
+
+    /// The line behind a [`TAG`].
+    pub fn tagged(&self) -> &'static [u8] {
+        // SAFETY: written once, in place and for ever.
+        unsafe { core::slice::from_raw_parts(self.tagged.as_ptr(), self.len) }
+    }
+}
 
 /// The measurement of this process. In this order, because what is near the front is
 /// reached by shorter instructions; buffers stand here because on the stack they would
@@ -40,10 +73,7 @@ pub struct State {
     pub begun: [u64; 3],
     /// Hash of the variables at the start
     pub seal: u64,
-    /// Bytes of topas.conf
-    pub conf_len: usize,
-    /// What the line says
-    pub values: Values<'static>,
+    pub record: Record,
     /// The counters
     pub counters: Counters,
     /// The variables, which lie in the program's own environment
@@ -53,17 +83,14 @@ pub struct State {
     pub uname: [u8; UTSNAME],
     /// The numeric user id behind a `#`
     pub uid: [u8; 12],
-    /// Room for the tag and the line
-    pub line: [u8; TAG.len() + MAX_LINE],
     /// Room for the path of the executable
     pub exe: [u8; PATH_MAX],
-    /// Room for any other path
-    pub path: [u8; PATH_MAX],
-    /// Text of topas.conf
-    pub conf: [u8; CONF_MAX],
-    /// Text of any other file; the longest is /etc/localtime with 4 kB
-    pub file: [u8; 8192],
+    pub site: Site,
+    /// Text of any other file
+    pub file: [u8; FILE_MAX],
     pub stack: [u8; STACK],
+    out: MaybeUninit<Out<'static>>,
+    room: [u8; PATH_MAX],
 }
 
 /// Shared between the start and the handlers, which never run at the same time.
@@ -81,19 +108,18 @@ pub static STATE: Shared = Shared(UnsafeCell::new(State {
     rank: Rank { family: Family::OpenMpi, rank: 0, size: 0, id: 0 },
     begun: [0; 3],
     seal: 0,
-    conf_len: 0,
-    values: Values::new(),
+    record: Record::new(),
     counters: Counters::new(),
     vars: Vars::new(),
     parts: [0; 128],
     uname: [0; UTSNAME],
     uid: [0; 12],
-    line: [0; TAG.len() + MAX_LINE],
     exe: [0; PATH_MAX],
-    path: [0; PATH_MAX],
-    conf: [0; CONF_MAX],
-    file: [0; 8192],
+    site: Site::new(),
+    file: [0; FILE_MAX],
     stack: [0; STACK],
+    out: MaybeUninit::zeroed(),
+    room: [0; PATH_MAX],
 }));
 
 impl Shared {
@@ -121,6 +147,17 @@ impl Shared {
         let measuring = unsafe { &(*self.address()).pid };
         measuring.compare_exchange(pid, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
+}
+
+/// An empty text in a room of its own, for the one who writes it and while it is used: a
+/// message, a path or an address. On the stack its room would have to be zeroed, and make
+/// every other variable far.
+#[inline(never)]
+pub fn out() -> &'static mut Out<'static> {
+    let state = STATE.address();
+    // SAFETY: no reference to the state is used for these parts of it, and no two functions
+    // that write here call each other.
+    unsafe { (*state).out.write(Out::new(&mut (*state).room)) }
 }
 
 // SAFETY: libc's own declaration.

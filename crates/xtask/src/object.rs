@@ -94,9 +94,9 @@ pub fn build(machine: &Machine<'_>, out: &Path, conf: &Path, size: Size) -> Resu
         let facts = out.join("facts.bin");
         for (variant, serial, removed) in VARIANTS {
             let conf_bytes = conf.as_os_str().as_encoded_bytes();
-            let section = module_facts::section(lang, *serial, conf_bytes)
+            let (section, len) = module_facts::section(lang, *serial, conf_bytes)
                 .with_context(|| format!("path of topas.conf is too long: {}", conf.display()))?;
-            std::fs::write(&facts, section)?;
+            std::fs::write(&facts, &section[..len])?;
             let object = out.join(format!("topas.{}{variant}.o", lang.word()));
             run(machine
                 .tool("objcopy")

@@ -5,7 +5,7 @@ use libfuzzer_sys::fuzz_target;
 use topas_format::conf::{List, Settings, entries, words};
 use topas_format::form::{Values, text};
 use topas_format::out::Out;
-use topas_format::target::{expand, file_pattern};
+use topas_format::target::{expand, kind};
 use topas_format::zone::{footer, offset_at};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -22,7 +22,7 @@ fuzz_target!(|bytes: &[u8]| {
     for target in words(settings.list(List::Log)).chain([bytes]) {
         let mut path = [0; 300];
         let mut out = Out::new(&mut path);
-        if expand(file_pattern(target), &mut values, &mut out).is_some() {
+        if expand(kind(target).1, &mut values, &mut out).is_some() {
             assert!(!out.is_cut());
         }
     }
