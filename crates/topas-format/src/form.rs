@@ -74,12 +74,12 @@ pub mod text {
     pub const STEP: usize = 8;
     /// Name of the operations
     pub const OPERATIONS: usize = 9;
-    /// Two pairs: that a quantity was not measured, and why
-    pub const REASONS: usize = 10;
-    pub const ENDING: usize = 14;
-    pub const MPI: usize = 15;
+    pub const ENDING: usize = 10;
+    pub const MPI: usize = 11;
     /// The numeric user id behind a `#`
-    pub const UID: usize = 16;
+    pub const UID: usize = 12;
+    /// Log targets of the user's own
+    pub const LOG: usize = 13;
 
     /// Bytes that a name leaves free for what stands behind it, as in [`crate::line::Line`].
     pub(super) const fn reserve(slot: usize) -> usize {
@@ -135,6 +135,14 @@ impl<'a> Values<'a> {
     /// Zeros, nothing, and no texts: all zero.
     pub const fn new() -> Self {
         Values { numbers: [0; SLOTS], marks: [0; SLOTS], texts: [None; SLOTS] }
+    }
+
+    /// Takes what was written to `out` as a text.
+    #[inline(never)]
+    pub fn keep(&mut self, slot: usize, out: &mut Out<'a>) {
+        if let Some(text) = self.texts.get_mut(slot) {
+            *text = Some(out.take());
+        }
     }
 
     /// A text, empty if there is none.

@@ -26,9 +26,10 @@ pub fn offset_at(rule: &[u8], epoch: i64) -> Option<i64> {
         let january = now - now % 12;
         let begin = change(&mut text, january) - standard;
         let end = change(&mut text, january) - summer;
-        // Between the two; in the south, where the year begins in summer time, not between.
+        // Between the two, where both are true; in the south, where the year begins in summer
+        // time, not between, where both are false.
         let (after, before) = (begin <= epoch, epoch < end);
-        if if end < begin { after | before } else { after & before } {
+        if (after == before) != (end < begin) {
             offset = summer;
         }
     }

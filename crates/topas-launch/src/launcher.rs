@@ -155,13 +155,15 @@ pub fn find(vars: &Vars<'_>, proof: &mut impl Proof, rank: &mut Rank) -> bool {
     rank.size = (place >> 32) as u32;
     // A launch inside another may inherit its id; the size tells most of these apart.
     let mut id = Fnv::new();
-    for part in row.id {
+    for part in &row.id {
         // The blank keeps `1`, `23` apart from `12`, `3`.
-        id = id.with(vars.text(part)).with(b" ");
+        id = id.with(vars.text(*part)).with(b" ");
     }
     let mut id = id.value() ^ u64::from(rank.size);
-    let named = vars.get(Var::TopasLaunchId).or(vars.get(Var::IntelUuid)).is_some();
-    if row.family == Family::Pmi && !named && !is_step(vars) {
+    if row.family == Family::Pmi
+        && !is_step(vars)
+        && vars.get(Var::TopasLaunchId).or(vars.get(Var::IntelUuid)).is_none()
+    {
         // Hydra outside Slurm puts nothing into the environment that is new for each
         // launch; the port its proxies were told to call is.
         let proxy = peer(vars, proof);

@@ -1,6 +1,6 @@
 //! The environment variables that matter, gathered in one pass over the environment.
 
-use topas_format::hash::{Fnv, place, word};
+use topas_format::hash::{place, word};
 use topas_format::text::{Cursor, whole};
 
 macro_rules! vars {
@@ -128,24 +128,6 @@ impl<'a> Vars<'a> {
     /// None of them.
     pub const fn new() -> Self {
         Vars { values: [None; COUNT] }
-    }
-
-    /// Forgets all values.
-    pub fn clear(&mut self) {
-        for value in &mut self.values {
-            *value = None;
-        }
-    }
-
-    /// A hash of all names and values, by which a change is noticed: programs overwrite
-    /// the memory of their environment to change their title.
-    #[inline(never)]
-    pub fn seal(&self) -> u64 {
-        let mut hash = Fnv::new();
-        for value in &self.values {
-            hash = hash.with(value.unwrap_or_default());
-        }
-        hash.value()
     }
 
     /// Whether an entry that begins with this byte can be one of ours, so that the

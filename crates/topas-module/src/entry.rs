@@ -9,6 +9,7 @@ use core::arch::global_asm;
 use core::ffi::{c_char, c_int};
 use core::sync::atomic::{AtomicU32, Ordering};
 
+use crate::library::address;
 use crate::start;
 
 // The flag is the only symbol that leaves the object. It is weak so that a second copy
@@ -24,11 +25,9 @@ global_asm!(
     ".popsection",
 );
 
-// SAFETY: both are data symbols: the first is defined above with this size, the second
-// is libc's, of type `char **`.
+// SAFETY: defined above with this size.
 unsafe extern "C" {
     static topas_module_seen: AtomicU32;
-    static mut environ: *const *const c_char;
 }
 
 /// What glibc passes to functions of both arrays; musl passes nothing.
@@ -63,8 +62,7 @@ extern "C" fn before_libraries(
 
 /// Here libc is ready: `environ` is right in every libc, and may be changed.
 extern "C" fn before_main(_: c_int, _: *const *const c_char, _: *const *const c_char) {
-    // An address the compiler does not know is loaded once, not relocated at each use.
-    let environment = core::hint::black_box(&raw mut environ);
+    let environment = address!("environ") as *mut *const *const c_char;
     // SAFETY: libc's own pointer, initialized before any function of this array, which run
     // one after the other; the new array, where there is one, lives as long as the process.
     unsafe {

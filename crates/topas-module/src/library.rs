@@ -13,15 +13,16 @@ use topas_format::text::{last, nth};
 use crate::state::FILE_MAX;
 use crate::sys;
 
-/// The address of a function or object that may not be there, else 0.
+/// The address of a function or object, read once where it is wanted. In front of the names
+/// may stand what the assembler is to know of them.
 #[cfg(target_arch = "x86_64")]
-macro_rules! weak {
-    ($name:literal) => {{
+macro_rules! address {
+    ($name:literal $(, $about:literal)?) => {{
         let address: usize;
         // SAFETY: reads an address that the linker put into the global offset table.
         unsafe {
             core::arch::asm!(
-                concat!(".weak ", $name),
+                $(concat!($about, " ", $name),)?
                 concat!("mov {0}, qword ptr [rip + ", $name, "@GOTPCREL]"),
                 out(reg) address,
                 options(pure, readonly, nostack, preserves_flags),
@@ -31,15 +32,15 @@ macro_rules! weak {
     }};
 }
 
-/// The address of a function or object that may not be there, else 0.
+/// The address of a function or object, read once where it is wanted.
 #[cfg(target_arch = "aarch64")]
-macro_rules! weak {
-    ($name:literal) => {{
+macro_rules! address {
+    ($name:literal $(, $about:literal)?) => {{
         let address: usize;
         // SAFETY: reads an address that the linker put into the global offset table.
         unsafe {
             core::arch::asm!(
-                concat!(".weak ", $name),
+                $(concat!($about, " ", $name),)?
                 concat!("adrp {0}, :got:", $name),
                 concat!("ldr {0}, [{0}, :got_lo12:", $name, "]"),
                 out(reg) address,
@@ -50,7 +51,14 @@ macro_rules! weak {
     }};
 }
 
-pub(crate) use weak;
+/// The address of a function or object that may not be there, else 0.
+macro_rules! weak {
+    ($name:literal) => {
+        $crate::library::address!($name, ".weak")
+    };
+}
+
+pub(crate) use {address, weak};
 
 /// The dynamic section: tags and values, up to a tag of 0 (System V ABI, chapter 5).
 #[derive(Clone, Copy)]

@@ -39,6 +39,7 @@ pub fn start(environment: Environment, status_known: bool) {
     gather(environment, &mut state.vars);
     state.status_known = status_known;
     let verbose = state.vars.is_yes(Var::TopasVerbose);
+    state.verbose = verbose;
     if let Err(why) = begin(state)
         && verbose
         && why != Sentence::NotChosen
@@ -83,7 +84,8 @@ fn begin(state: &'static mut State) -> Result<(), Sentence> {
         return Err(Sentence::Child);
     }
     let values = &mut state.record.values;
-    describe(vars, rank, values, &mut state.uid, &mut state.exe);
+    describe(vars, rank, values, &mut state.kept, &mut state.file);
+    state.print = vars.is_yes(Var::TopasPrint);
     let Some(settings) = state.site.read() else {
         return Err(Sentence::Measure);
     };
@@ -92,7 +94,6 @@ fn begin(state: &'static mut State) -> Result<(), Sentence> {
     }
     state.metric = metric(vars, settings, place);
     values.marks[mark::METRIC] = state.metric.letter();
-    state.seal = vars.seal();
 
     let none = core::ptr::null_mut();
     let at_quick_exit = weak!("__cxa_at_quick_exit");
@@ -121,34 +122,46 @@ fn begin(state: &'static mut State) -> Result<(), Sentence> {
 /// Notes who runs what: at the end the program may have overwritten its environment.
 #[inline(never)]
 fn describe(
-    vars: &Vars<'static>,
+    vars: &Vars<'_>,
     rank: &Rank,
     values: &mut Values<'static>,
-    uid_room: &'static mut [u8],
-    exe_room: &'static mut [u8],
+    kept: &'static mut [u8],
+    room: &mut [u8],
 ) {
     let uid = sys::uid().into();
     values.numbers[number::UID] = uid;
     values.numbers[number::PE] = rank.rank.into();
     values.numbers[number::NPES] = if rank.size == 0 { UNKNOWN } else { rank.size.into() };
     values.marks[mark::MODE] = job::mode(vars).letter();
-    let numeric = Out::new(uid_room).byte(b'#').dec(uid).take();
-    values.texts[text::UID] = Some(numeric);
-    let mut user = numeric;
-    for var in [Var::User, Var::Logname] {
-        let name = vars.text(var);
-        if !name.is_empty() {
-            user = name;
+    let out = &mut Out::new(kept);
+    values.keep(text::UID, out.byte(b'#').dec(uid));
+    node::executable(out, room);
+    values.keep(text::EXE, out);
+    job::write_id(vars, out);
+    values.keep(text::JOB, out);
+    out.put(job::step(vars, rank.family).unwrap_or_default());
+    values.keep(text::STEP, out);
+    out.put(vars.text(Var::TopasLog));
+    if !out.is_cut() {
+        values.keep(text::LOG, out);
+    }
+    for var in [Var::Logname, Var::User] {
+        if out.is_empty() {
+            out.put(vars.text(var));
         }
     }
-    values.texts[text::USER] = Some(user);
-    values.texts[text::EXE] = Some(node::executable(exe_room));
+    if out.is_empty() {
+        out.put(values.text(text::UID));
+    }
+    values.keep(text::USER, out);
 }
 
 /// Whether the site wants programs like this one measured.
 #[inline(never)]
 fn wanted(settings: &Settings<'_>, values: &Values<'_>, size: u32) -> bool {
-    let uid = values.text(text::UID).get(1..).unwrap_or_default();
+    let [_, uid @ ..] = values.text(text::UID) else {
+        return false;
+    };
     (values.marks[mark::MODE] == Mode::Batch.letter() || !settings.is(Switch::BatchOnly))
         && (size == 0 || size >= settings.min_pes)
         && (size != 1 || settings.is(Switch::Serial))

@@ -22,6 +22,9 @@ const STACK: usize = 32 * 1024;
 /// Most bytes of a file that are read; the longest is /etc/localtime with 4 kB.
 pub const FILE_MAX: usize = 8192;
 
+/// Bytes of names and of the user's log targets together.
+const KEPT: usize = 8192;
+
 /// What stands before the line in a datagram for syslog: facility user, severity
 /// informational (RFC 3164), and the tag.
 pub const TAG: &[u8; 11] = b"<14>topas: ";
@@ -67,12 +70,14 @@ pub struct State {
     pub metric: Metric,
     /// Whether the handler's second argument is the exit status, as in glibc
     pub status_known: bool,
+    /// Whether the user wants the result on standard error
+    pub print: bool,
+    /// Whether the user wants to know why nothing was measured or written
+    pub verbose: bool,
     /// Its place in the launch
     pub rank: Rank,
     /// [`crate::sys::times`] at the start, which are not zero after an exec
     pub begun: [u64; 3],
-    /// Hash of the variables at the start
-    pub seal: u64,
     pub record: Record,
     /// The counters
     pub counters: Counters,
@@ -81,10 +86,8 @@ pub struct State {
     /// Room for small parts of the line
     pub parts: [u8; 128],
     pub uname: [u8; UTSNAME],
-    /// The numeric user id behind a `#`
-    pub uid: [u8; 12],
-    /// Room for the path of the executable
-    pub exe: [u8; PATH_MAX],
+    /// Room for what is kept of the environment, which the program may overwrite
+    pub kept: [u8; KEPT],
     pub site: Site,
     /// Text of any other file
     pub file: [u8; FILE_MAX],
@@ -105,16 +108,16 @@ pub static STATE: Shared = Shared(UnsafeCell::new(State {
     pid: AtomicU32::new(0),
     metric: Metric::FpOps,
     status_known: false,
+    print: false,
+    verbose: false,
     rank: Rank { family: Family::OpenMpi, rank: 0, size: 0, id: 0 },
     begun: [0; 3],
-    seal: 0,
     record: Record::new(),
     counters: Counters::new(),
     vars: Vars::new(),
     parts: [0; 128],
     uname: [0; UTSNAME],
-    uid: [0; 12],
-    exe: [0; PATH_MAX],
+    kept: [0; KEPT],
     site: Site::new(),
     file: [0; FILE_MAX],
     stack: [0; STACK],
