@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use perf_event::events::Raw;
 use perf_event::{Builder, Counter};
-use topas_format::event::{PERF_TYPE_RAW, Reading, Why};
+use topas_format::event::{PERF_TYPE_HW_CACHE, PERF_TYPE_RAW, Reading, Why};
 
 /// An event of the kernel's interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,9 @@ impl Event {
     pub fn encoding(self) -> String {
         match (self.kind, self.config) {
             (PERF_TYPE_RAW, config) => format!("r{config:04x}"),
+            (PERF_TYPE_HW_CACHE, 0) => "L1-dcache-loads:u".to_owned(),
+            (PERF_TYPE_HW_CACHE, 0x100) => "L1-dcache-stores:u".to_owned(),
+            (PERF_TYPE_HW_CACHE, _) => "L1-dcache-load-misses:u".to_owned(),
             (_, 0) => "cycles:u".to_owned(),
             (_, _) => "instructions:u".to_owned(),
         }
@@ -108,6 +111,9 @@ mod tests {
         let raw = |config| Event { kind: PERF_TYPE_RAW, config, weight: 1 }.encoding();
         assert_eq!(raw(0x3c7), "r03c7");
         assert_eq!(raw(0x80c1), "r80c1");
+        let cache = |config| Event { kind: PERF_TYPE_HW_CACHE, config, weight: 1 }.encoding();
+        assert_eq!(cache(0), "L1-dcache-loads:u");
+        assert_eq!(cache(0x10000), "L1-dcache-load-misses:u");
         assert_eq!(Event::CYCLES.encoding(), "cycles:u");
         assert_eq!(Event::INSTRUCTIONS.encoding(), "instructions:u");
     }

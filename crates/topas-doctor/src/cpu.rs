@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use topas_format::event::names::ROW_NAMES;
-use topas_format::event::{Cpu, Family, MODELS};
+use topas_format::event::{Cpu, Family, Row, row};
 
 use crate::procfs;
 
@@ -14,15 +13,6 @@ pub struct Processor {
     pub name: Option<String>,
     /// Maker and model as the event table knows them; None for other makers
     pub cpu: Option<Cpu>,
-}
-
-/// A row of the event table, for people.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
-    /// Processors of the row
-    pub processors: &'static str,
-    /// What to know of their counts
-    pub caveat: &'static str,
 }
 
 impl Processor {
@@ -36,11 +26,8 @@ impl Processor {
     }
 
     /// Its row of the event table.
-    pub fn row(&self) -> Option<Row> {
-        let cpu = self.cpu?;
-        let model = MODELS.iter().find(|model| model.holds(cpu))?;
-        let (processors, caveat) = ROW_NAMES.get(usize::from(model.row))?;
-        Some(Row { processors, caveat })
+    pub fn row(&self) -> Option<&'static Row> {
+        self.cpu.and_then(row)
     }
 
     /// Maker, family and model, as a vendor's manual lists them.
@@ -52,6 +39,10 @@ impl Processor {
                 Family::Amd => format!("AMD family {} model {:#04x}", cpu.number, cpu.model),
                 Family::Arm => {
                     format!("MIDR implementer {:#04x} part {:#05x}", cpu.number, cpu.model)
+                }
+                Family::Power => format!("PVR {:#06x}", cpu.model),
+                Family::RiscV => {
+                    format!("mvendorid {:#x} marchid byte {:#04x}", cpu.model, cpu.number)
                 }
             },
         }
@@ -98,7 +89,7 @@ mod tests {
         let skx = of(Family::Intel, 6, 0x55);
         assert_eq!(skx.signature(), "Intel family 6 model 0x55");
         assert!(skx.row().unwrap().processors.contains("Skylake-SP"));
-        assert_eq!(of(Family::Intel, 6, 0x0f).row(), None);
+        assert!(of(Family::Intel, 6, 0x0f).row().is_none());
         let v2 = of(Family::Arm, 0x41, 0xd4f);
         assert_eq!(v2.signature(), "MIDR implementer 0x41 part 0xd4f");
         assert!(v2.row().unwrap().caveat.contains("speculative"));

@@ -6,8 +6,8 @@ use topas_format::event::Why;
 pub fn remedy(why: Why) -> Option<&'static str> {
     Some(match why {
         Why::Cpu => {
-            "the event table has no row for this processor; times are logged, and a later version \
-             may know it"
+            "the event table has no row for this processor; what the kernel's generic events tell \
+             is counted, and a later version may know it"
         }
         Why::Event => return None,
         Why::Pmu => {
@@ -24,6 +24,7 @@ pub fn remedy(why: Why) -> Option<&'static str> {
         Why::Files => "raise the limit of open files: ulimit -n 1024",
         Why::Refused => "perf stat -e EVENT true, with the event shown, tells more",
         Why::Shared => "end the tool that holds the counters, or sysctl -w kernel.nmi_watchdog=0",
-        Why::Lost => return None,
+        // A reason of programs, never of the doctor's own events.
+        Why::Lost | Why::Used => return None,
     })
 }

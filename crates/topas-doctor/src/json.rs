@@ -31,6 +31,7 @@ pub fn object(report: &Report) -> String {
             "signature": processor.signature(),
             "row": processor.row().map(|row| row.processors),
             "caveat": processor.row().map(|row| row.caveat),
+            "formulas": processor.row().map(|row| row.status.says()),
         },
         "self_tested": report.counting.self_tested,
         "quantities": report.counting.findings.iter().map(finding).collect::<Vec<_>>(),
@@ -59,7 +60,7 @@ pub fn object(report: &Report) -> String {
         "launch": {
             "launcher": launch.family(),
             "rank": launch.rank.map(|rank| rank.rank),
-            "size": launch.rank.map(|rank| rank.size),
+            "size": launch.rank.map(|rank| rank.size).filter(|size| *size > 0),
             "id": launch.rank.map(|rank| format!("{:016x}", rank.id)),
             "measuring": launch.measuring,
             "would_measure": launch.would_measure().is_ok(),

@@ -128,9 +128,6 @@ impl Launch {
 
 /// The ranks of a launch that measure.
 fn measuring(vars: &Vars<'_>, rank: &Rank) -> Vec<u32> {
-    if rank.size < 2 {
-        return Vec::new();
-    }
     let listed = vars.get(Var::TopasPe).filter(|list| {
         // The list is judged as a whole, whatever the rank.
         named::place(list, rank.size, rank.rank).is_ok()
@@ -193,6 +190,17 @@ mod tests {
         assert!(list("7,2").would_measure().is_err());
         assert_eq!(list("7,8").measuring, launch.measuring);
         assert_eq!(list("3,3").measuring, launch.measuring);
+    }
+
+    #[test]
+    fn where_no_size_is_told_two_ranks_are_fixed() {
+        let launch = of(&[("ALPS_APP_PE", "3"), ("ALPS_APP_ID", "9")]);
+        assert_eq!(
+            (launch.family(), &launch.measuring[..]),
+            (Some("Cray ALPS (aprun)"), &[1, 2][..])
+        );
+        let launch = of(&[("ALPS_APP_PE", "3"), ("TOPAS_PE", "3,4000")]);
+        assert_eq!((launch.would_measure(), &launch.measuring[..]), (Ok(()), &[3, 4000][..]));
     }
 
     #[test]

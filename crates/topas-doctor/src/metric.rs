@@ -1,7 +1,7 @@
 //! What TOPAS counts: each quantity with its events on this processor, and whether the
 //! kernel opens them.
 
-use topas_format::event::{Cpu, Metric, PERF_TYPE_RAW, Weight, Why, formula};
+use topas_format::event::{Cpu, Metric, Weight, Why, formula, row};
 
 use crate::counter::{Event, Open, Refusal};
 use crate::selftest::{self, Check};
@@ -62,14 +62,14 @@ impl Quantity {
             Quantity::Metric(metric) => {
                 let formula = formula(cpu, metric);
                 let event = |term: topas_format::event::Term| Event {
-                    kind: PERF_TYPE_RAW,
+                    kind: term.kind,
                     config: term.config.into(),
                     weight: match term.weight {
                         Weight::Times(n) => n.into(),
                         Weight::VectorLength => sys::vector_length(),
                     },
                 };
-                (formula.terms().map(event).collect(), formula.estimate)
+                (formula.terms().map(event).collect(), formula.estimate())
             }
             Quantity::Cycles => (vec![Event::CYCLES], false),
             Quantity::Instructions => (vec![Event::INSTRUCTIONS], false),
@@ -133,7 +133,7 @@ impl Finding {
 
 /// Why a formula has no events.
 fn missing(cpu: Option<Cpu>) -> Why {
-    if formula(cpu, Metric::L1Miss).count > 0 { Why::Event } else { Why::Cpu }
+    if cpu.and_then(row).is_some() { Why::Event } else { Why::Cpu }
 }
 
 #[cfg(test)]

@@ -207,7 +207,7 @@ fn count(known: &Loop, iterations: u64, events: &[Event], memory: &mut Memory) -
             return Outcome::NotCounted(Why::Shared);
         };
         measured = measured.saturating_add(count.saturating_mul(event.weight));
-        share = share.min(reading.share());
+        share = reading.share(share);
     }
     Outcome::Count { measured, share }
 }

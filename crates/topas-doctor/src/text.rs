@@ -68,8 +68,9 @@ fn processor(page: &mut Page, report: &Report) {
         Some(row) => {
             page.item("row of event table", row.processors);
             page.item("caveat", row.caveat);
+            page.item("formulas", row.status.says());
         }
-        None => page.item("row of event table", "none"),
+        None => page.item("row of event table", "none: the kernel's generic events"),
     }
 }
 
@@ -278,7 +279,11 @@ fn launch(page: &mut Page, report: &Report) {
     page.section("Launch");
     page.item("launcher", launch.family().unwrap_or("none"));
     if let Some(rank) = launch.rank {
-        page.item("rank", &format!("{} of {} (0 to {})", rank.rank, rank.size, rank.size - 1));
+        let of = match rank.size.checked_sub(1) {
+            None => format!("{}; the launcher does not tell of how many", rank.rank),
+            Some(last) => format!("{} of {} (0 to {last})", rank.rank, rank.size),
+        };
+        page.item("rank", &of);
         page.item("launch id", &format!("{:016x}", rank.id));
         let ranks: Vec<String> = launch.measuring.iter().map(ToString::to_string).collect();
         let ranks = if ranks.is_empty() { "none".to_owned() } else { ranks.join(", ") };

@@ -95,7 +95,7 @@ fn judged(open: impl Iterator<Item = Option<Open>>) -> Together {
     if readings.iter().any(|reading| reading.running == 0) {
         return Together::Never;
     }
-    match readings.iter().map(Reading::share).min() {
+    match readings.iter().map(|reading| reading.share(1000)).min() {
         None => Together::Never,
         Some(1000) => Together::AllTheTime,
         Some(share) => Together::InTurns(share),

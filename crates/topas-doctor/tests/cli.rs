@@ -11,6 +11,7 @@ use serde_json::Value;
 use topas_doctor::cpu::Processor;
 use topas_doctor::metric::Quantity;
 use topas_doctor::selftest;
+use topas_format::conf::KEYS;
 use topas_testkit::pmu::{self, Answer, Plan};
 
 const DOCTOR: &str = env!("CARGO_BIN_EXE_topas-doctor");
@@ -218,7 +219,7 @@ fn the_object_has_every_part() {
     assert!(quantities.iter().any(|q| q["self_test"][0]["off_by_percent"] == 0.0));
     assert_eq!(object["log"][0]["takes_a_line"], false);
     assert!(object["log"][0]["hint"].is_string() && object["log"][1]["hint"].is_null());
-    assert_eq!(object["configuration"]["settings"].as_array().unwrap().len(), 6);
+    assert_eq!(object["configuration"]["settings"].as_array().unwrap().len(), KEYS.len());
     assert!(object["configuration"]["warnings"][0].as_str().unwrap().contains("colour"));
     assert_eq!(object["launch"]["launcher"], Value::Null);
     assert_eq!(object["system"]["seccomp"], "filter");

@@ -1,23 +1,36 @@
 //! What is counted on which processor: the event table, its formulas and scaling.
 //!
-//! A formula is a weighted sum of raw events (`perf_event_attr.type` 4). The rows hold
-//! small integers only, no references and no text, because they are linked into every
-//! user program; names for people are in [`names`], which the module never touches.
+//! A formula is a weighted sum of events. There is one table per instruction set, written
+//! for people: names, caveats, formulas. Every user program has the one of its own
+//! instruction set, in a small form that the compiler makes of it ([`here`]).
 
+mod arm;
 mod cpu;
-pub mod names;
+mod formula;
+mod generic;
+mod power;
+mod riscv;
 mod table;
+mod x86;
 
-pub use cpu::{Cpu, Family, INTEL};
-pub use table::{FORMULAS, MODELS, ROWS, unpack};
+pub use cpu::{AMD, Cpu, Family, INTEL};
+pub use formula::{
+    Formula, MAX_TERMS, PERF_TYPE_HARDWARE, PERF_TYPE_HW_CACHE, PERF_TYPE_RAW, Packed, Term, Weight,
+};
+pub use table::{Models, Row, Small, Status, Table};
 
 use crate::text::Words;
 
-/// `perf_event_attr.type` of the events of a formula: `PERF_TYPE_RAW`.
-pub const PERF_TYPE_RAW: u32 = 4;
+/// The table of the instruction set this is compiled for, as user programs have it.
+pub mod here {
+    #[cfg(target_arch = "aarch64")]
+    pub use super::arm::small::{SMALL, place};
+    #[cfg(target_arch = "x86_64")]
+    pub use super::x86::small::{SMALL, place};
+}
 
-/// Most events a formula has.
-pub const MAX_TERMS: usize = 5;
+/// Every table.
+pub static TABLES: [&Table; 4] = [&x86::TABLE, &arm::TABLE, &power::TABLE, &riscv::TABLE];
 
 /// What a formula computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,70 +72,30 @@ impl Metric {
     }
 }
 
-/// One event of a formula.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Term {
-    /// `perf_event_attr.config`
-    pub config: u32,
-    /// What one count is worth
-    pub weight: Weight,
-}
-
-/// What one count of an event is worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weight {
-    /// A constant
-    Times(u8),
-    /// The vector length in units of 128 bit, known on the node only (Arm SVE)
-    VectorLength,
-}
-
-/// A weighted sum of events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Formula {
-    /// Where its terms stand in the table
-    first: u8,
-    /// How many there are, at most [`MAX_TERMS`]
-    pub count: u8,
-    /// Whether the events count work that was begun and thrown away, too
-    pub estimate: bool,
-}
-
-impl Formula {
-    /// Its events, packed as [`unpack`] takes them.
-    pub fn packed(self) -> &'static [u32] {
-        let first = usize::from(self.first);
-        table::TERMS.get(first..first + usize::from(self.count)).unwrap_or_default()
-    }
-
-    /// Its events.
-    pub fn terms(self) -> impl Iterator<Item = Term> {
-        self.packed().iter().map(|packed| unpack(*packed))
-    }
-}
-
-/// The row of a processor, None if the table does not know it.
-#[inline(never)]
-pub fn row(cpu: Cpu) -> Option<&'static [u8; 5]> {
-    for model in MODELS {
-        if model.holds(cpu) {
-            return ROWS.get(usize::from(model.row));
+impl Family {
+    /// The table with this family's processors.
+    pub fn table(self) -> &'static Table {
+        match self {
+            Family::Intel | Family::Amd => &x86::TABLE,
+            Family::Arm => &arm::TABLE,
+            Family::Power => &power::TABLE,
+            Family::RiscV => &riscv::TABLE,
         }
     }
-    None
 }
 
-/// The formula for a metric in a row, without a term if there is no such event.
-#[inline(never)]
-pub fn of_row(row: &[u8; 5], metric: Metric) -> Formula {
-    let index = row.get(metric as usize).copied().unwrap_or(0);
-    FORMULAS.get(usize::from(index)).copied().unwrap_or(table::NONE)
+/// The row of a processor, None if no table knows it.
+pub fn row(cpu: Cpu) -> Option<&'static Row> {
+    let table = cpu.family.table();
+    match table.place(cpu) {
+        0 => None,
+        place => table.rows.get(usize::from(place)),
+    }
 }
 
-/// The formula for a metric on a processor, without a term if it has no such event or
-/// is not known.
+/// The formula for a metric on a processor, of generic events if no table knows it.
 pub fn formula(cpu: Option<Cpu>, metric: Metric) -> Formula {
-    cpu.and_then(row).map_or(table::NONE, |row| of_row(row, metric))
+    cpu.and_then(row).unwrap_or(&generic::ROW).formula(metric)
 }
 
 /// A reading of one event, as the kernel returns it.
@@ -151,10 +124,10 @@ impl Reading {
         }
     }
 
-    /// Thousandths of the wanted time spent on a counter, 0 to 1000.
-    pub fn share(&self) -> u64 {
+    /// Thousandths of the wanted time spent on a counter, but not more than `most`.
+    pub fn share(&self, most: u64) -> u64 {
         // Dividing first cannot overflow; below a microsecond the share is not known.
-        self.running.checked_div(self.enabled / 1000).unwrap_or(1000).min(1000)
+        self.running.checked_div(self.enabled / 1000).unwrap_or(most).min(most)
     }
 }
 
@@ -183,11 +156,13 @@ pub enum Why {
     Shared,
     /// The program closed our file descriptor.
     Lost,
+    /// The program uses the counters itself; none of ours was opened.
+    Used,
 }
 
 impl Why {
     const WORDS: Words =
-        Words(b"cpu event pmu paranoid seccomp kernel files refused shared lost", b' ');
+        Words(b"cpu event pmu paranoid seccomp kernel files refused shared lost used", b' ');
 
     /// The word in the line.
     pub fn word(self) -> &'static [u8] {
@@ -207,7 +182,8 @@ impl Why {
               no file descriptor\n\
               refused by kernel\n\
               all in use\n\
-              closed by program",
+              closed by program\n\
+              used by program",
             b'\n',
         );
         SAYS.at(self as usize - 1)
@@ -247,18 +223,27 @@ mod tests {
         assert_eq!(r(52_269_831, 100_500_000, 52_600_000).scaled(), Some(99_869_163));
         assert_eq!(r(0, 10, 0).scaled(), None);
         assert_eq!(r(1 << 61, 4, 1).scaled(), Some(i64::MAX as u64));
-        assert_eq!(r(1, 1_000_000, 250_000).share(), 250);
-        assert_eq!(r(1, 1_000_000, 2_000_000).share(), 1000);
-        assert_eq!(r(1, 0, 0).share(), 1000);
+        assert_eq!(r(1, 1_000_000, 250_000).share(1000), 250);
+        assert_eq!(r(1, 1_000_000, 2_000_000).share(1000), 1000);
+        assert_eq!(r(1, 0, 0).share(1000), 1000);
     }
 
     #[test]
-    fn weights_of_vendors_formulas() {
+    fn words_of_every_reason() {
+        assert_eq!((Why::Cpu.word(), Why::Used.word()), (&b"cpu"[..], &b"used"[..]));
+        assert_eq!(
+            (Why::Cpu.says(), Why::Used.says()),
+            (&b"unknown CPU"[..], &b"used by program"[..])
+        );
+    }
+
+    #[test]
+    fn weights_of_makers_formulas() {
         let terms = |cpu, metric| -> std::vec::Vec<(u32, Weight)> {
             formula(Some(cpu), metric).terms().map(|t| (t.config, t.weight)).collect()
         };
         let skx = Cpu { family: Family::Intel, number: 6, model: 0x55 };
-        // The vendor's own file for this processor gives 8_FLOPS the mask of 4_FLOPS (0x18).
+        // The maker's own file for this processor gives 8_FLOPS the mask of 4_FLOPS (0x18).
         assert_eq!(
             terms(skx, Metric::FpOps),
             [
@@ -271,26 +256,84 @@ mod tests {
         );
         let zen5 = Cpu { family: Family::Amd, number: 26, model: 2 };
         assert_eq!(terms(zen5, Metric::FpOps), [(0x0f03, Weight::Times(1))]);
-        assert_eq!(formula(Some(zen5), Metric::IntOps).count, 0);
+        assert_eq!(formula(Some(zen5), Metric::IntOps).count(), 0);
         let v1 = Cpu { family: Family::Arm, number: 0x41, model: 0xd40 };
-        assert!(formula(Some(v1), Metric::FpOps).estimate);
+        assert!(formula(Some(v1), Metric::FpOps).estimate());
     }
 
-    /// The module keeps one place for them.
+    const METRICS: [Metric; 5] =
+        [Metric::FpOps, Metric::IntOps, Metric::Loads, Metric::Stores, Metric::L1Miss];
+
+    /// The module keeps one place for misses, and five for operations.
     #[test]
-    fn cache_misses_are_one_event() {
-        for row in ROWS {
-            assert_eq!(of_row(row, Metric::L1Miss).count, 1);
-            for metric in [Metric::FpOps, Metric::IntOps, Metric::Loads, Metric::Stores] {
-                assert!(usize::from(of_row(row, metric).count) <= MAX_TERMS);
+    fn formulas_fit_into_the_module() {
+        for row in TABLES.iter().flat_map(|table| table.rows) {
+            assert_eq!(row.formula(Metric::L1Miss).count(), 1, "{}", row.processors);
+            for metric in METRICS {
+                assert!(row.formula(metric).count() <= MAX_TERMS, "{}", row.processors);
             }
         }
     }
 
     #[test]
-    fn an_unknown_processor_has_no_formula() {
+    fn every_row_has_models_and_every_model_a_row() {
+        for table in TABLES {
+            for (place, row) in table.rows.iter().enumerate().skip(1) {
+                let mut models = table.models.iter();
+                assert!(models.any(|m| usize::from(m.row) == place), "{}", row.processors);
+                assert!(!row.caveat.is_empty() && row.status == Status::Tables);
+            }
+            for models in table.models {
+                assert_eq!(table.place(models.first), models.row, "{models:?}");
+                assert!(row(models.first).is_some(), "{models:?}");
+                assert!(core::ptr::eq(models.first.family.table(), table), "{models:?}");
+            }
+        }
+    }
+
+    /// What user programs have is what the table says.
+    #[test]
+    fn the_small_form_holds_the_same() {
+        fn compare<const R: usize, const T: usize>(table: &Table, small: &Small<R, T>) {
+            for (place, row) in table.rows.iter().enumerate() {
+                for metric in METRICS {
+                    let first = small.first(place, metric);
+                    let count = row.formula(metric).count();
+                    assert_eq!(small.term(first).is_some(), count > 0, "{}", row.processors);
+                    for (at, term) in row.formula(metric).terms().enumerate() {
+                        let small = small.term(first + at).unwrap();
+                        let logarithm = match term.weight {
+                            Weight::Times(n) => n.trailing_zeros(),
+                            Weight::VectorLength => Packed::PER_VECTOR,
+                        };
+                        assert_eq!((small.kind(), small.config()), (term.kind, term.config));
+                        assert_eq!(small.logarithm(), logarithm);
+                        assert_eq!(small.speculative(), term.speculative);
+                        assert_eq!(small.is_last(), at + 1 == count);
+                    }
+                }
+            }
+        }
+        compare(&x86::TABLE, &x86::small::SMALL);
+        compare(&arm::TABLE, &arm::small::SMALL);
+        for models in arm::TABLE.models {
+            assert_eq!(arm::small::place(models.first), usize::from(models.row));
+            let last = Cpu { model: models.last, ..models.first };
+            assert_eq!(arm::small::place(last), usize::from(models.row));
+        }
+        let unknown = Cpu { family: Family::Arm, number: 0x51, model: 0xd0c };
+        assert_eq!(arm::small::place(unknown), 0);
+    }
+
+    #[test]
+    fn an_unknown_processor_has_generic_events() {
         let cpu = Cpu { family: Family::Intel, number: 6, model: 0x0f };
-        assert_eq!(formula(Some(cpu), Metric::L1Miss).count, 0);
-        assert_eq!(formula(None, Metric::L1Miss).count, 0);
+        for cpu in [Some(cpu), None] {
+            let terms = |metric| formula(cpu, metric).terms().map(|t| (t.kind, t.config));
+            assert_eq!(terms(Metric::FpOps).count() + terms(Metric::IntOps).count(), 0);
+            assert!(terms(Metric::Loads).eq([(3, 0)]));
+            assert!(terms(Metric::Stores).eq([(3, 0x100)]));
+            assert!(terms(Metric::L1Miss).eq([(3, 0x10000)]));
+        }
     }
 }

@@ -13,7 +13,11 @@ pub fn place(id: u64, size: u32, rank: u32) -> Option<u32> {
 ///
 /// From four ranks on two different ones of 1 to n-2, each pair equally likely: the
 /// edges are often masters and untypical. With three ranks the middle and one edge.
+/// Where the size is not told, which is a size of 0, these are ranks 1 and 2.
 pub fn two(id: u64, size: u32) -> Option<(u32, u32)> {
+    if size == 0 {
+        return Some((1, 2));
+    }
     if size < 2 {
         return None;
     }
@@ -43,7 +47,7 @@ mod tests {
 
     #[test]
     fn small_launches() {
-        assert_eq!(two(1, 0), None);
+        assert_eq!(two(1, 0), Some((1, 2)));
         assert_eq!(two(1, 1), None);
         for id in 0..100 {
             assert_eq!(two(id, 2), Some((0, 1)));

@@ -55,7 +55,7 @@ const IDS: usize = 6;
 struct Row {
     family: Family,
     rank: Var,
-    /// None where the launcher tells no size: then processes of a host claim places
+    /// None where the launcher tells no size
     size: Option<Var>,
     /// Hashed into the id where set. None of them may differ between ranks of a launch.
     id: [Var; IDS],

@@ -27,7 +27,8 @@ pub fn place(list: &[u8], size: u32, rank: u32) -> Result<Option<u32>, Fault> {
         if !text.ok {
             return Err(Fault::NotANumber);
         }
-        if named >= size.into() {
+        // A size of 0, not told, has room for every rank.
+        if named > size.wrapping_sub(1).into() {
             return Err(Fault::NoSuchRank);
         }
         let (times, _) = count(list, named);
@@ -72,6 +73,7 @@ mod tests {
         assert_eq!(place(b"7,3", 8, 7), Ok(Some(1)));
         assert_eq!(place(b"7,3", 8, 4), Ok(None));
         assert_eq!(place(b"0", 8, 0), Ok(Some(0)));
+        assert_eq!(place(b"3,4000", 0, 4000), Ok(Some(1)));
         let digits = "9".repeat(4096);
         for (text, fault) in [
             ("", Fault::NotANumber),

@@ -1,4 +1,4 @@
-//! Two processes of a host measure where no launcher tells which rank of how many they are.
+//! Two processes of a host measure where nobody tells which rank they are.
 //!
 //! The first to come binds an abstract unix socket named after the launch and keeps it
 //! open. Its queue has room for one, and the second to come takes that for as long as the

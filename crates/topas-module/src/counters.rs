@@ -5,10 +5,10 @@
 //! never scheduled together, each is opened alone and scaled by its own times. Each
 //! event is read by itself: kernels before 4.13 refuse the read of an inherited group.
 
-use topas_format::event::{self, MAX_TERMS, Metric, Reading, Weight, Why};
+use topas_format::event::{MAX_TERMS, Metric, PERF_TYPE_HARDWARE, Packed, Reading, Why, here};
 use topas_format::form::{UNKNOWN, Values, mark, number};
 
-use crate::sys;
+use crate::{library, sys};
 
 /// What is counted: the chosen operation, cache misses, cycles, instructions.
 pub const QUANTITIES: usize = 4;
@@ -20,20 +20,35 @@ const CYCLES: usize = EVENTS - 2;
 /// An event, planned and perhaps open.
 #[derive(Clone, Copy)]
 struct Event {
-    config: u32,
-    /// What one count is worth; 0 marks a place not in use
-    weight: u32,
-    /// Descriptor plus one; not above 0 while it is not open
-    handle: i32,
+    /// What it is, if the place is in use
+    packed: Packed,
+    /// Descriptor, or minus the error number of its opening
+    fd: i32,
     /// The kernel's id, by which we know that the descriptor still is ours
     id: u64,
+}
+
+impl Event {
+    /// Reads it, or tells why that is no count. The program may have closed our descriptor
+    /// and opened its own file there, which must be neither read nor closed.
+    fn take(&mut self) -> (Reading, Option<Why>) {
+        let mut reading = Reading::default();
+        let why = if self.fd < 0 {
+            Why::of_errno(-self.fd)
+        } else if sys::perf_event_id(self.fd) != self.id {
+            self.id = 0;
+            Why::Lost
+        } else {
+            reading = read(self.fd);
+            Why::Shared
+        };
+        (reading, (reading.running == 0).then_some(why))
+    }
 }
 
 /// The events of this process.
 pub struct Counters {
     events: [Event; EVENTS],
-    /// Whether a quantity is an estimate
-    pub estimate: [bool; QUANTITIES],
     /// Why there is no count of a quantity
     pub why: [Option<Why>; QUANTITIES],
 }
@@ -42,8 +57,7 @@ impl Counters {
     /// No event.
     pub const fn new() -> Self {
         Counters {
-            events: [Event { config: 0, weight: 0, handle: 0, id: 0 }; EVENTS],
-            estimate: [false; QUANTITIES],
+            events: [Event { packed: Packed::NONE, fd: 0, id: 0 }; EVENTS],
             why: [None; QUANTITIES],
         }
     }
@@ -52,14 +66,18 @@ impl Counters {
     /// its reason behind; nothing else fails.
     #[inline(never)]
     pub fn open(&mut self, metric: Metric) {
-        let row = sys::cpu().and_then(event::row);
+        // Ours would take counters from the program's own, which then counts too little.
+        if library::counts() {
+            self.why = [Some(Why::Used); QUANTITIES];
+            return;
+        }
+        let row = sys::cpu().map_or(0, here::place);
         self.plan(0, row, metric);
         self.plan(1, row, Metric::L1Miss);
         // PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_HW_INSTRUCTIONS
         let [.., cycles, instructions] = &mut self.events;
-        cycles.weight = 1;
-        instructions.weight = 1;
-        instructions.config = 1;
+        cycles.packed = Packed::alone(0);
+        instructions.packed = Packed::alone(1);
         if !self.open_all(true) {
             self.close_all();
             self.open_all(false);
@@ -68,29 +86,19 @@ impl Counters {
 
     /// Notes the events of a quantity, or why there are none.
     #[inline(never)]
-    fn plan(&mut self, quantity: usize, row: Option<&[u8; 5]>, metric: Metric) {
-        let (Some(why), Some(estimate)) =
-            (self.why.get_mut(quantity), self.estimate.get_mut(quantity))
-        else {
+    fn plan(&mut self, quantity: usize, row: usize, metric: Metric) {
+        let Some(why) = self.why.get_mut(quantity) else {
             return;
         };
-        *why = Some(Why::Cpu);
-        let Some(row) = row else {
-            return;
-        };
-        *why = Some(Why::Event);
-        let formula = event::of_row(row, metric);
-        *estimate = formula.estimate;
-        for (place, packed) in (quantity * MAX_TERMS..).zip(formula.packed()) {
-            if let Some(event) = self.events.get_mut(place) {
-                let term = event::unpack(*packed);
-                event.config = term.config;
-                event.weight = match term.weight {
-                    Weight::Times(n) => n.into(),
-                    Weight::VectorLength => sys::vector_length() as u32,
-                };
-            }
+        *why = Some(if row == 0 { Why::Cpu } else { Why::Event });
+        let mut next = here::SMALL.first(row, metric);
+        for event in self.events.iter_mut().skip(quantity * MAX_TERMS) {
+            let Some(packed) = here::SMALL.term(next) else {
+                return;
+            };
+            event.packed = packed;
             *why = None;
+            next = packed.next(next);
         }
     }
 
@@ -101,13 +109,13 @@ impl Counters {
         let lowest = sys::high();
         let mut leader = -1;
         for (place, event) in self.events.iter_mut().enumerate() {
-            if event.weight == 0 {
+            if !event.packed.is_some() {
                 continue;
             }
-            let kind = if place < CYCLES { event::PERF_TYPE_RAW } else { 0 };
+            let kind = if place < CYCLES { event.packed.kind() } else { PERF_TYPE_HARDWARE };
             let group = if grouped { leader } else { -1 };
-            let fd = open(kind, event.config, group, lowest);
-            event.handle = fd + 1;
+            let fd = open(kind, event.packed.config(), group, lowest);
+            event.fd = fd;
             if fd >= 0 {
                 event.id = sys::perf_event_id(fd);
                 if leader < 0 {
@@ -115,8 +123,6 @@ impl Counters {
                 }
             } else if group >= 0 && fd == -sys::EINVAL {
                 return false;
-            } else if let Some(why) = self.why.get_mut(quantity_of(place)) {
-                *why = Some(Why::of_errno(-fd));
             }
         }
         // A counter held by the kernel's watchdog lets a full group open and never run.
@@ -127,9 +133,10 @@ impl Counters {
     #[inline(never)]
     fn close_all(&mut self) {
         for event in &mut self.events {
-            if event.handle > 0 {
-                sys::close(event.handle - 1);
-                event.handle = 0;
+            // 0 where nothing was opened.
+            if event.id != 0 {
+                sys::close(event.fd);
+                event.id = 0;
             }
         }
     }
@@ -138,58 +145,35 @@ impl Counters {
     #[inline(never)]
     pub fn finish(&mut self, values: &mut Values<'_>) {
         let mut share = 1000;
-        for (place, event) in self.events.iter_mut().enumerate() {
-            let quantity = quantity_of(place);
-            let (Some(why), Some(estimate), Some(total)) = (
-                self.why.get_mut(quantity),
-                self.estimate.get_mut(quantity),
-                values.numbers.get_mut(number::COUNTS + quantity),
-            ) else {
-                continue;
-            };
-            if event.weight == 0 || why.is_some() {
-                continue;
+        let mut events = self.events.iter_mut();
+        let mut places = MAX_TERMS;
+        let totals = values.numbers.iter_mut().skip(number::COUNTS);
+        let marks = values.marks.iter_mut().skip(mark::COUNTS);
+        for ((why, total), mark) in self.why.iter_mut().zip(totals).zip(marks) {
+            let mut estimate = false;
+            for event in events.by_ref().take(places) {
+                if !event.packed.is_some() || why.is_some() {
+                    continue;
+                }
+                let reading;
+                (reading, *why) = event.take();
+                let Some(count) = reading.scaled() else {
+                    continue;
+                };
+                *total = total.wrapping_add(sys::weigh(count, event.packed));
+                estimate |= event.packed.speculative() || reading.running < reading.enabled;
+                share = reading.share(share);
             }
-            // The program may have closed our descriptor and opened its own file there,
-            // which must be neither read nor closed.
-            let fd = event.handle - 1;
-            if sys::perf_event_id(fd) != event.id {
-                event.handle = 0;
-                *why = Some(Why::Lost);
-                continue;
-            }
-            let reading = read(fd);
-            let Some(count) = reading.scaled() else {
-                *why = Some(Why::Shared);
-                continue;
-            };
-            *total = total.wrapping_add(count.wrapping_mul(event.weight.into()));
-            *estimate |= reading.running < reading.enabled;
-            share = reading.share().min(share);
-        }
-        self.close_all();
-        values.numbers[number::RUN] = if share < 1000 { share } else { UNKNOWN };
-        for quantity in 0..QUANTITIES {
-            let (Some(why), Some(estimate), Some(total), Some(mark)) = (
-                self.why.get(quantity),
-                self.estimate.get(quantity),
-                values.numbers.get_mut(number::COUNTS + quantity),
-                values.marks.get_mut(mark::COUNTS + quantity),
-            ) else {
-                continue;
-            };
+            places = 1;
             if why.is_some() {
                 *total = UNKNOWN;
-            } else if *estimate {
+            } else if estimate {
                 *mark = b'~';
             }
         }
+        self.close_all();
+        values.numbers[number::RUN] = if share < 1000 { share } else { UNKNOWN };
     }
-}
-
-/// Which quantity the event at a place belongs to.
-fn quantity_of(place: usize) -> usize {
-    place.saturating_sub(MAX_TERMS - 1)
 }
 
 /// Opens one event out of the program's way: the descriptor, or minus an error number.

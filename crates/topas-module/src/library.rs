@@ -1,4 +1,4 @@
-//! Which message passing library the program uses.
+//! Which libraries the program uses: for message passing, and for counting.
 //!
 //! Weak references: an address if something in the program or its shared libraries
 //! defines the function, else zero. They pull no archive member in and add no library.
@@ -269,4 +269,10 @@ pub fn report_signals() {
             register();
         }
     }
+}
+
+/// Whether the program counts with the hardware counters itself: through PAPI, LIKWID
+/// (whose marker interface needs `perfmon_init`) or libpfm4.
+pub fn counts() -> bool {
+    weak!("PAPI_library_init") | weak!("perfmon_init") | weak!("pfm_initialize") != 0
 }

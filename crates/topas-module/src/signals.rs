@@ -33,11 +33,20 @@ pub fn catch(stack: &mut [u8]) {
     sys::set_signal_stack(stack);
     // SA_SIGINFO | SA_ONSTACK | SA_RESTORER; nothing may come in between.
     let ours = [on_signal as *const () as usize, 0x0c00_0004, sys::signal_return(), usize::MAX];
+    let mut caught = ENDING;
+    // These set handlers of their own, but only where they find the default: Python for
+    // SIGINT, Rust for SIGBUS and SIGSEGV.
+    if library::weak!("PyOS_getsig") != 0 {
+        caught &= !(1 << 2);
+    }
+    if library::weak!("rust_eh_personality") != 0 {
+        caught &= !(1 << 7 | 1 << 11);
+    }
     let mut before = DEFAULT;
     let mut signal = 0;
     while signal < 31 {
         signal += 1;
-        if ENDING >> signal & 1 == 1 {
+        if caught >> signal & 1 == 1 {
             sys::signal_action(signal, &ours, Some(&mut before));
             if before[0] != 0 {
                 sys::signal_action(signal, &before, None);

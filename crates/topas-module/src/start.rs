@@ -191,32 +191,29 @@ fn metric(vars: &Vars<'_>, settings: &Settings<'_>, place: u32) -> Metric {
 /// Finds out which rank this is, and how many measuring ranks are lower than it.
 #[inline(never)]
 fn place(vars: &Vars<'_>, rank: &mut Rank, room: &mut [u8]) -> Result<u32, Sentence> {
-    let mut told = find(vars, &mut Kernel(room), rank);
-    if told && rank.size > 1 {
+    if find(vars, &mut Kernel(room), rank) && rank.size != 1 {
         return chosen(vars, rank);
     }
-    told &= rank.size == 0;
-    if !told {
-        *rank = Rank { family: Family::Own, rank: 0, size: 0, id: sys::uid().into() };
-        if !library::is_pvm() {
-            if !facts::serial() {
-                return Err(Sentence::NoRank);
-            }
-            rank.size = 1;
-            rank.id = spread(sys::clock(sys::REAL_TIME) << 22 ^ u64::from(sys::pid()));
-            return Ok(0);
+    *rank = Rank { family: Family::Own, rank: 0, size: 1, id: 0 };
+    if !library::is_pvm() {
+        if !facts::serial() {
+            return Err(Sentence::NoRank);
         }
+        rank.id = spread(sys::clock(sys::REAL_TIME) << 22 ^ u64::from(sys::pid()));
+        return Ok(0);
     }
-    let first = claim(rank.id);
+    // A user has one virtual machine on a host. The kernel told the user id when it started
+    // the program: no call for those that come too late.
+    const AT_UID: usize = 11;
+    let uid = auxiliary(AT_UID) as u64;
+    let first = claim(uid);
     if first == 0 {
         return Err(Sentence::NotChosen);
     }
-    let place = u32::from(first != sys::pid());
-    if !told {
-        rank.rank = place;
-        rank.id = spread(rank.id << 32 ^ u64::from(first));
-    }
-    Ok(place)
+    rank.size = 0;
+    rank.rank = u32::from(first != sys::pid());
+    rank.id = spread(uid << 32 ^ u64::from(first));
+    Ok(rank.rank)
 }
 
 /// How many measuring ranks of a launch are lower than this one, if it measures: by name, or

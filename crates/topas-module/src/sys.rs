@@ -13,7 +13,7 @@ use core::mem::MaybeUninit;
 use topas_format::out::Out;
 
 use arch::{Word, number, syscall};
-pub use arch::{base_mhz, cpu, signal_return, vector_length};
+pub use arch::{base_mhz, cpu, signal_return, weigh};
 
 /// Longest path the module handles, with its NUL.
 pub const PATH_MAX: usize = 4096;
@@ -80,6 +80,9 @@ pub fn open(path: &CStr, flags: u32, mode: u32) -> i32 {
 #[inline(never)]
 pub fn load<'b>(path: &CStr, buf: &'b mut [u8]) -> &'b [u8] {
     let fd = open(path, O_CLOEXEC, 0);
+    if fd < 0 {
+        return &[];
+    }
     // SAFETY: the kernel writes at most `buf.len()` bytes to `buf`.
     let n = unsafe { call3(number::READ, fd as usize, buf.as_mut_ptr() as usize, buf.len()) };
     close(fd);

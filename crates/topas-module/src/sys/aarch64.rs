@@ -3,7 +3,7 @@
 use core::arch::asm;
 use core::mem::MaybeUninit;
 
-use topas_format::event::Cpu;
+use topas_format::event::{Cpu, Packed};
 
 /// Numbers of include/uapi/asm-generic/unistd.h.
 pub mod number {
@@ -110,8 +110,16 @@ pub fn base_mhz() -> u32 {
     0
 }
 
+/// A count times its event's weight.
+pub fn weigh(count: u64, event: Packed) -> u64 {
+    match event.logarithm() {
+        Packed::PER_VECTOR => count.wrapping_mul(vector_length()),
+        logarithm => count << logarithm,
+    }
+}
+
 /// SVE vector length of this thread in units of 128 bit, 1 where there is no SVE.
-pub fn vector_length() -> u64 {
+fn vector_length() -> u64 {
     const PR_SVE_GET_VL: usize = 51;
     // SAFETY: no memory is passed.
     let bytes = unsafe { super::call1(number::PRCTL, PR_SVE_GET_VL) };

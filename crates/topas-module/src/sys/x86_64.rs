@@ -4,7 +4,7 @@ use core::arch::asm;
 use core::arch::x86_64::__cpuid;
 use core::mem::MaybeUninit;
 
-use topas_format::event::{Cpu, INTEL};
+use topas_format::event::{Cpu, INTEL, Packed};
 
 /// Numbers of arch/x86/entry/syscalls/syscall_64.tbl.
 pub mod number {
@@ -107,7 +107,7 @@ pub fn base_mhz() -> u32 {
     if highest.ebx == INTEL && highest.eax >= 0x16 { __cpuid(0x16).eax & 0xffff } else { 0 }
 }
 
-/// No such thing here.
-pub fn vector_length() -> u64 {
-    1
+/// A count times its event's weight. Vectors have no length that only the node knows.
+pub fn weigh(count: u64, event: Packed) -> u64 {
+    count << event.logarithm()
 }
