@@ -95,7 +95,6 @@ pub fn months(mut days: u32, most: u32) -> (u32, u32) {
 }
 
 /// Days from 1970-01-01 to the first day of a month, which is counted from then.
-#[inline(never)]
 pub fn first_of(month: u32) -> u32 {
     u32::MAX - months(u32::MAX, month).1
 }

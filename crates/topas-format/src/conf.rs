@@ -255,7 +255,6 @@ impl<'a> Settings<'a> {
     }
 
     /// As [`Settings::read`], in place.
-    #[inline(never)]
     pub fn fill(&mut self, text: &'a [u8]) {
         // Not by assignment of a whole, which would be copied.
         self.lists.fill(None);
@@ -282,7 +281,6 @@ impl<'a> Settings<'a> {
         self.at(list as usize)
     }
 
-    #[inline(never)]
     fn at(&self, list: usize) -> &'a [u8] {
         self.lists.get(list).copied().flatten().unwrap_or_default()
     }
@@ -307,7 +305,6 @@ impl<'a> Settings<'a> {
     }
 
     /// Sets one key. False if the key is not known or the value is not of its form.
-    #[inline(never)]
     pub fn set(&mut self, key: &[u8], value: &'a [u8]) -> bool {
         // The lists, the switches, and the rest.
         const NAMES: [u32; LISTS + SWITCHES + 2] = [

@@ -97,7 +97,6 @@ impl<'a> Name<'a> {
 }
 
 /// Appends a name from its own bytes as a token.
-#[inline(never)]
 pub(crate) fn put(out: &mut Out<'_>, name: &[u8], reserve: usize) -> bool {
     if name.is_empty() {
         out.byte(b'-');

@@ -188,7 +188,6 @@ impl<'a> Values<'a> {
     }
 
     /// Sets date and time of day to `seconds` after 1970-01-01 00:00 in the same zone.
-    #[inline(never)]
     pub fn set_time(&mut self, seconds: u64) {
         let (months, day) = months((seconds / 86_400) as u32, u32::MAX);
         let seconds = (seconds % 86_400) as u32;

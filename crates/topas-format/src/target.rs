@@ -53,7 +53,6 @@ pub struct Shape {
 /// Appends the path a pattern stands for; %Y, %m and %d are the local date, %h the host and
 /// %u the numeric user id of `values`. None if it does not fit or is empty, or holds a `%`
 /// form that is not known.
-#[inline(never)]
 pub fn expand(pattern: &[u8], values: &mut Values<'_>, out: &mut Out<'_>) -> Option<Shape> {
     let mut shape = Shape::default();
     let mut form_in_part = false;

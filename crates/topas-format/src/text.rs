@@ -17,7 +17,6 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next byte, 0 at the end.
-    #[inline(never)]
     pub fn peek(&self) -> u8 {
         match self.rest {
             [byte, ..] => *byte,

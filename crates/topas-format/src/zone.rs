@@ -15,7 +15,6 @@ pub fn footer(tail: &[u8]) -> &[u8] {
 /// Seconds to add to UTC for local time at `epoch` (seconds since 1970). None if
 /// `rule` is not of the form that every zone of the tz database has today: summer time
 /// by month, week and weekday.
-#[inline(never)]
 pub fn offset_at(rule: &[u8], epoch: i64) -> Option<i64> {
     let mut text = Cursor::new(rule);
     let standard = zone(&mut text, 0);

@@ -56,7 +56,6 @@ pub fn mode(vars: &Vars<'_>) -> Mode {
 }
 
 /// Appends the job id, `15_3` for an element of a Slurm array. Nothing without a job.
-#[inline(never)]
 pub fn write_id(vars: &Vars<'_>, out: &mut Out<'_>) {
     if vars.get(Var::SlurmArrayTask).is_some() {
         out.put(vars.text(Var::SlurmArrayJob)).byte(b'_').put(vars.text(Var::SlurmArrayTask));

@@ -226,7 +226,6 @@ const NOWHERE: u64 = u64::MAX;
 impl Row {
     /// What the family's variables say: the size in the high half, 0 if not told, the rank in
     /// the low.
-    #[inline(never)]
     fn place(&self, vars: &Vars<'_>) -> u64 {
         let Some(rank) = vars.number(self.rank) else {
             return NOWHERE;

@@ -19,7 +19,6 @@ pub enum Fault {
 /// be below `size` and be named once.
 ///
 /// A list is short, so repeats are found by reading it again: no storage, no limit.
-#[inline(never)]
 pub fn place(list: &[u8], size: u32, rank: u32) -> Result<Option<u32>, Fault> {
     let mut text = Cursor::new(list);
     loop {

@@ -139,7 +139,6 @@ impl<'a> Vars<'a> {
 
     /// Takes an entry `NAME=value` if it is one of ours. As with `getenv`, the first
     /// of several wins.
-    #[inline(never)]
     pub fn offer(&mut self, entry: &'a [u8]) {
         let mut text = Cursor::new(entry);
         let place = place(&HASHES, text.until(b'='));

@@ -108,6 +108,7 @@ pub fn end(end: End) -> bool {
 }
 
 /// Seconds and thousandths between two readings, rounded.
+#[inline(never)]
 fn span(values: &mut Values<'_>, begun: &[u64; 3], ended: &[u64; 3]) {
     for clock in 0..3 {
         if let (Some(from), Some(to), Some(seconds)) =
@@ -134,7 +135,6 @@ fn reason(out: &mut Out<'_>, letter: u8, why: Option<Why>) {
 }
 
 /// The same facts for a person, on standard error.
-#[inline(never)]
 fn print(values: &mut Values<'static>, counters: &Counters, metric: Metric) {
     const OPERATIONS: &[u8] = topas_format::form![
         b"topas: ",

@@ -122,7 +122,6 @@ impl Dynamic {
 /// The library of the program, in the order checked: an MPI or a PVM may be built on SHMEM.
 /// What it says of itself is put into `name`. With `asking` it is asked whether it was used,
 /// which a signal handler must not do.
-#[inline(never)]
 pub fn library(asking: bool, name: &mut Out<'_>, room: &mut [u8; FILE_MAX]) -> Lib {
     // Functions that a program of the library calls, its Fortran interface if not itself;
     // MPI_Finalize whether it begins with MPI_Init or MPI_Init_thread; start_pes, of old
@@ -241,7 +240,6 @@ const MPI_: u32 = u32::from_le_bytes(*b"mpi_");
 
 /// Whether an MPI was loaded while the program ran, as Python does: by the file names of what
 /// is loaded. Appends the name.
-#[inline(never)]
 fn opened_mpi(name: &mut Out<'_>) -> bool {
     const NAMES: [u32; 3] = [word(b"libmpi"), word(b"libmpich"), word(b"libmpi_abi")];
     let mut at = Dynamic::own().loaded();

@@ -39,7 +39,6 @@ pub fn append(targets: &[u8], record: &mut Record, verbose: bool) {
 }
 
 /// The number of the sentence that explains an error number.
-#[inline(never)]
 fn sentence(target: &[u8], errno: i32) -> usize {
     if target.is_empty() {
         return Sentence::NoTarget as usize;
@@ -55,7 +54,6 @@ fn sentence(target: &[u8], errno: i32) -> usize {
 }
 
 /// Writes the line to a target: an error number, 0 if it was taken.
-#[inline(never)]
 fn write_to(target: &[u8], record: &mut Record) -> i32 {
     let (kind, pattern) = target::kind(target);
     let mut line = record.tagged();
@@ -71,7 +69,6 @@ fn write_to(target: &[u8], record: &mut Record) -> i32 {
 
 /// Sends a datagram, without its newline. It is not waited for: an error number, 0 if it was
 /// taken.
-#[inline(never)]
 fn to_socket(path: &[u8], text: &[u8]) -> i32 {
     // struct sockaddr_un with AF_UNIX; a path that is too long for it is none to the kernel.
     let address = out().put(b"\x01\0").put(path).byte(0).text();
@@ -113,7 +110,6 @@ fn to_file(pattern: &[u8], values: &mut Values<'_>, line: &[u8]) -> i32 {
 
 /// Opens the file or makes it, in turn: another rank may make it first, or its directory be
 /// missing. The descriptor, or minus an error number. The path ends with a NUL.
-#[inline(never)]
 fn open_or_make(path: &mut [u8], shape: &Shape) -> i32 {
     // Not to wait for the reader of a named pipe.
     const FLAGS: u32 = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;

@@ -47,7 +47,6 @@ pub fn mhz(buf: &mut [u8]) -> u64 {
 }
 
 /// MHz from a file that holds a number in kHz or MHz, or a line `cpu MHz : 2596.098`.
-#[inline(never)]
 fn frequency(text: &[u8]) -> u64 {
     let mut text = Cursor::new(text);
     let mut n = text.number();

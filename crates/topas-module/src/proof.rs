@@ -19,7 +19,6 @@ impl Proof for Kernel<'_> {
         sys::socket_peer(fd)
     }
 
-    #[inline(never)]
     fn control_port(&mut self, pid: u32) -> u64 {
         const OPTION: u32 = word(b"--control-port");
         let path = out().put(b"/proc/").dec(pid.into()).put(b"/cmdline");

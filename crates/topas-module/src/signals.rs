@@ -28,7 +28,6 @@ const DEFAULT: Action = [0; 4];
 
 /// Sets the handler for every signal whose disposition is the default, and a stack for it,
 /// because a stack that is too small is what ends many programs.
-#[inline(never)]
 pub fn catch(stack: &mut [u8]) {
     sys::set_signal_stack(stack);
     // SA_SIGINFO | SA_ONSTACK | SA_RESTORER; nothing may come in between.
@@ -43,9 +42,7 @@ pub fn catch(stack: &mut [u8]) {
         caught &= !(1 << 7 | 1 << 11);
     }
     let mut before = DEFAULT;
-    let mut signal = 0;
-    while signal < 31 {
-        signal += 1;
+    for signal in 1..32 {
         if caught >> signal & 1 == 1 {
             sys::signal_action(signal, &ours, Some(&mut before));
             if before[0] != 0 {

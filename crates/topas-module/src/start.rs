@@ -66,7 +66,6 @@ fn gather(environment: Environment, vars: &mut Vars<'static>) {
 }
 
 /// Begins to measure, or tells why not.
-#[inline(never)]
 fn begin(state: &'static mut State) -> Result<(), Sentence> {
     let vars = &state.vars;
     if is_off(vars.text(Var::Topas)) {
@@ -120,7 +119,6 @@ fn begin(state: &'static mut State) -> Result<(), Sentence> {
 }
 
 /// Notes who runs what: at the end the program may have overwritten its environment.
-#[inline(never)]
 fn describe(
     vars: &Vars<'_>,
     rank: &Rank,
@@ -157,7 +155,6 @@ fn describe(
 }
 
 /// Whether the site wants programs like this one measured.
-#[inline(never)]
 fn wanted(settings: &Settings<'_>, values: &Values<'_>, size: u32) -> bool {
     let [_, uid @ ..] = values.text(text::UID) else {
         return false;
@@ -189,7 +186,6 @@ fn metric(vars: &Vars<'_>, settings: &Settings<'_>, place: u32) -> Metric {
 }
 
 /// Finds out which rank this is, and how many measuring ranks are lower than it.
-#[inline(never)]
 fn place(vars: &Vars<'_>, rank: &mut Rank, room: &mut [u8]) -> Result<u32, Sentence> {
     if find(vars, &mut Kernel(room), rank) && rank.size != 1 {
         return chosen(vars, rank);
@@ -218,7 +214,6 @@ fn place(vars: &Vars<'_>, rank: &mut Rank, room: &mut [u8]) -> Result<u32, Sente
 
 /// How many measuring ranks of a launch are lower than this one, if it measures: by name, or
 /// by choice.
-#[inline(never)]
 fn chosen(vars: &Vars<'_>, rank: &Rank) -> Result<u32, Sentence> {
     let mut place = choice::place(rank.id, rank.size, rank.rank);
     if let Some(list) = vars.get(Var::TopasPe) {

@@ -53,6 +53,7 @@ impl Record {
     }
 
     /// The line behind a [`TAG`].
+    #[inline(never)]
     pub fn tagged(&self) -> &'static [u8] {
         // SAFETY: written once, in place and for ever.
         unsafe { core::slice::from_raw_parts(self.tagged.as_ptr(), self.len) }

@@ -115,7 +115,6 @@ pub fn path<'b>(text: &'b mut Out<'_>) -> &'b CStr {
 }
 
 /// Whether there is something at a path.
-#[inline(never)]
 pub fn exists(path: &CStr) -> bool {
     let path = path.as_ptr() as usize;
     // SAFETY: the path is NUL-terminated.
@@ -171,7 +170,6 @@ pub fn set_mode(fd: i32, mode: usize) {
 
 /// Makes the directory that the first `len` bytes of a path name, and sets its mode,
 /// whatever the program's umask is.
-#[inline(never)]
 pub fn make_dir(path: &mut [u8], len: usize, mode: usize) {
     let Some(end) = path.get_mut(len) else {
         return;
@@ -338,7 +336,6 @@ pub fn signal_again(signal: u32, info: *const c_void) {
 }
 
 /// New memory of at least `bytes`, zeroed, never freed; null if there is none.
-#[inline(never)]
 pub fn pages(bytes: usize) -> *mut u8 {
     // PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS; the descriptor does not matter.
     // SAFETY: a new anonymous mapping touches no memory in use.

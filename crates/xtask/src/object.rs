@@ -12,9 +12,9 @@ use anyhow::{Context, Result};
 use topas_format::field::Lang;
 use topas_format::module_facts;
 
-use crate::fold;
 use crate::process::{cargo, root, run, target_dir};
 use crate::symcheck::{self, Size};
+use crate::{fold, pack};
 
 /// The one symbol that stays global.
 pub const MARKER: &str = "topas_module_seen";
@@ -108,6 +108,7 @@ pub fn build(machine: &Machine<'_>, out: &Path, conf: &Path, size: Size) -> Resu
                 .args(*removed)
                 .arg(format!("--update-section=.topas={}", facts.display()))
                 .args([&merged, &object]))?;
+            std::fs::write(&object, pack::pack(std::fs::read(&object)?)?)?;
             objects.push(object);
         }
         std::fs::remove_file(&facts)?;
