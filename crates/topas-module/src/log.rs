@@ -43,12 +43,10 @@ fn sentence(target: &[u8], errno: i32) -> usize {
     if target.is_empty() {
         return Sentence::NoTarget as usize;
     }
-    let mut sentence = Sentence::Denied as usize;
-    for known in EXPLAINED {
+    for (sentence, known) in (Sentence::Denied as usize..).zip(EXPLAINED) {
         if i32::from(*known) == errno {
             return sentence;
         }
-        sentence += 1;
     }
     Sentence::NoWrite as usize
 }

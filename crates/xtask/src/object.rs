@@ -30,15 +30,13 @@ const VARIANTS: &[(&str, bool, &[&str])] = &[
 ];
 
 /// What makes the code smaller beyond `opt-level = "z"` on x86-64: nothing is hoisted out of
-/// loops at the price of more registers, no load is doubled to spare another path one, and a
-/// register that must be saved is taken only where it spares more than the saving. Each can be
-/// left out.
+/// loops at the price of more registers, and no load is doubled to spare another path one. Each
+/// can be left out.
 const X86_64_CODEGEN: &[&str] = &[
     "-Cllvm-args=-disable-lsr",
     "-Cllvm-args=-disable-machine-licm",
     "-Cllvm-args=-sink-common-insts",
     "-Cllvm-args=-enable-load-pre=0",
-    "-Cllvm-args=-regalloc-csr-first-time-cost=10000",
 ];
 
 /// The machine the objects are for.
