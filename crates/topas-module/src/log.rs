@@ -2,20 +2,21 @@
 
 use core::ffi::CStr;
 
-use topas_format::form::Values;
+use topas_format::form::{Values, number};
 use topas_format::target::{self, Kind, Shape, expand};
 use topas_format::text::{Cursor, trim};
 
 use crate::say::{Sentence, say_by_number};
 use crate::state::{Record, TAG, out};
 use crate::sys::{
-    EEXIST, EINVAL, ENOENT, ENOSPC, O_APPEND, O_CLOEXEC, O_CREAT, O_EXCL, O_NOCTTY, O_NONBLOCK,
-    O_WRONLY, SOCK_DGRAM, close, connect, make_dir, open, set_mode, unix_socket, write,
+    EACCES, EEXIST, EINVAL, ENOENT, ENOSPC, O_APPEND, O_CLOEXEC, O_CREAT, O_EXCL, O_NOCTTY,
+    O_NOFOLLOW, O_NONBLOCK, O_WRONLY, SOCK_DGRAM, close, connect, is_ours, make_dir, open,
+    set_mode, unix_socket, write,
 };
 
 /// Error numbers in the order of the sentences after [`Sentence::NoWrite`]: EACCES,
-/// ENOENT, ENXIO, EISDIR, EINVAL, ENOSPC, EROFS.
-const EXPLAINED: &[u8] = &[13, 2, 6, 21, 22, 28, 30];
+/// ENOENT, ENXIO, EISDIR, EINVAL, ENOSPC, EROFS, ELOOP.
+const EXPLAINED: &[u8] = &[13, 2, 6, 21, 22, 28, 30, 40];
 
 /// Appends the line to the first of `targets` that takes it. Says why one did not if
 /// the user wants to know.
@@ -97,7 +98,11 @@ fn to_file(pattern: &[u8], values: &mut Values<'_>, line: &[u8]) -> i32 {
     if fd < 0 {
         return -fd;
     }
-    let n = write(fd, line);
+    // Who made the file of a user can read it.
+    let mut n = -EACCES as isize;
+    if !shape.per_user || is_ours(fd, values.numbers[number::UID] as u32) {
+        n = write(fd, line);
+    }
     close(fd);
     match n {
         ..0 => -n as i32,
@@ -109,30 +114,28 @@ fn to_file(pattern: &[u8], values: &mut Values<'_>, line: &[u8]) -> i32 {
 /// Opens the file or makes it, in turn: another rank may make it first, or its directory be
 /// missing. The descriptor, or minus an error number. The path ends with a NUL.
 fn open_or_make(path: &mut [u8], shape: &Shape) -> i32 {
-    // Not to wait for the reader of a named pipe.
-    const FLAGS: u32 = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-    let mut fd = -ENOENT;
-    for _ in 0..3 {
+    // Not to wait for the reader of a named pipe, nor to follow a link that somebody else put
+    // into the directory.
+    const FLAGS: u32 = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
+    for attempt in 0..6 {
+        let make = attempt % 2 == 1;
         // SAFETY: a NUL stands at its end.
         let name = unsafe { CStr::from_ptr(path.as_ptr().cast()) };
-        fd = open(name, FLAGS, 0);
-        if fd != -ENOENT {
-            break;
+        let fd = open(name, if make { FLAGS | O_CREAT | O_EXCL } else { FLAGS }, 0o600);
+        if fd >= 0 && make && !shape.per_user {
+            // The file is everybody's, whatever this user's umask is.
+            set_mode(fd, 0o666);
         }
-        fd = open(name, FLAGS | O_CREAT | O_EXCL, 0o600);
-        if fd >= 0 {
-            if !shape.per_user {
-                // The file is everybody's, whatever this user's umask is.
-                set_mode(fd, 0o666);
-            }
-            break;
-        }
-        if fd == -ENOENT && shape.own_dir > 0 {
+        if make && fd == -ENOENT && shape.own_dir > 0 {
             // Everybody may add a file, nobody may list or remove those of others.
             make_dir(path, shape.own_dir.into(), 0o1733);
-        } else if fd != -EEXIST {
-            break;
+        } else if !(fd == -ENOENT && !make
+            || fd == -EEXIST
+            // Another user is just making it, and sets its mode next.
+            || fd == -EACCES && !shape.per_user)
+        {
+            return fd;
         }
     }
-    fd
+    -EACCES
 }

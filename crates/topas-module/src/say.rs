@@ -50,6 +50,7 @@ sentences! {
     NoSuchTarget = " is no target",
     Full = ": no space left",
     ReadOnly = ": read-only",
+    Link = " is a link",
     NotChosen = "",
 }
 

@@ -1,13 +1,10 @@
 //! What the site wants: topas.conf, and the switch beside it.
 
-use topas_format::conf::{Settings, Switch};
+use topas_format::conf::{MAX_READ, Settings, Switch};
 use topas_format::module_facts::CONF;
 
 use crate::state::out;
 use crate::{facts, sys};
-
-/// Longest topas.conf that is read in full; a longer one loses its end.
-const CONF_MAX: usize = 8192;
 
 /// What topas.conf said last. Buffers last, because what is near the front is reached by
 /// shorter instructions.
@@ -16,13 +13,13 @@ pub struct Site {
     settings: Settings<'static>,
     /// Bytes of `conf`
     len: usize,
-    conf: [u8; CONF_MAX],
+    conf: [u8; MAX_READ],
 }
 
 impl Site {
     /// Nothing read.
     pub const fn new() -> Self {
-        Site { settings: Settings::unread(), len: 0, conf: [0; CONF_MAX] }
+        Site { settings: Settings::unread(), len: 0, conf: [0; MAX_READ] }
     }
 
     /// Reads the topas.conf of the installation or, if that has gone or says nothing, of the
