@@ -180,7 +180,7 @@ fn metric(vars: &Vars<'_>, settings: &Settings<'_>, place: u32) -> Metric {
     }
     match ops {
         Ops::One(metric) => metric,
-        Ops::Both if place % 2 == 0 => Metric::FpOps,
+        Ops::Both if place.is_multiple_of(2) => Metric::FpOps,
         Ops::Both => Metric::IntOps,
     }
 }
