@@ -93,45 +93,55 @@ pub struct State {
     /// Text of any other file
     pub file: [u8; FILE_MAX],
     pub stack: [u8; STACK],
+}
+
+/// Shared between the start and the handlers, which never run at the same time. The state
+/// first, by which the address is that of both.
+#[repr(C)]
+pub struct Shared {
+    state: UnsafeCell<State>,
+    scratch: UnsafeCell<Scratch>,
+}
+
+/// What [`out`] gives away, apart from the state, which others hold meanwhile.
+struct Scratch {
     out: MaybeUninit<Out<'static>>,
     room: [u8; PATH_MAX],
 }
-
-/// Shared between the start and the handlers, which never run at the same time.
-pub struct Shared(UnsafeCell<State>);
 
 // SAFETY: used before `main` by the thread that runs constructors, and at the end by the
 // one thread that `take` lets pass.
 unsafe impl Sync for Shared {}
 
 /// The one state of this copy of the module. All zero, so that it takes no room in files.
-pub static STATE: Shared = Shared(UnsafeCell::new(State {
-    pid: AtomicU32::new(0),
-    metric: Metric::FpOps,
-    status_known: false,
-    print: false,
-    verbose: false,
-    rank: Rank { family: Family::OpenMpi, rank: 0, size: 0, id: 0 },
-    begun: [0; 3],
-    record: Record::new(),
-    counters: Counters::new(),
-    vars: Vars::new(),
-    parts: [0; 128],
-    uname: [0; UTSNAME],
-    kept: [0; KEPT],
-    site: Site::new(),
-    file: [0; FILE_MAX],
-    stack: [0; STACK],
-    out: MaybeUninit::zeroed(),
-    room: [0; PATH_MAX],
-}));
+pub static STATE: Shared = Shared {
+    state: UnsafeCell::new(State {
+        pid: AtomicU32::new(0),
+        metric: Metric::FpOps,
+        status_known: false,
+        print: false,
+        verbose: false,
+        rank: Rank { family: Family::OpenMpi, rank: 0, size: 0, id: 0 },
+        begun: [0; 3],
+        record: Record::new(),
+        counters: Counters::new(),
+        vars: Vars::new(),
+        parts: [0; 128],
+        uname: [0; UTSNAME],
+        kept: [0; KEPT],
+        site: Site::new(),
+        file: [0; FILE_MAX],
+        stack: [0; STACK],
+    }),
+    scratch: UnsafeCell::new(Scratch { out: MaybeUninit::zeroed(), room: [0; PATH_MAX] }),
+};
 
 impl Shared {
-    /// Where the state is. Not inlined: one relocation in all.
+    /// Where it is. Not inlined: one relocation in all.
     #[inline(never)]
-    fn address(&self) -> *mut State {
+    fn here(&self) -> &Self {
         // An address the compiler does not know is not relocated at each use.
-        core::hint::black_box(self.0.get())
+        core::hint::black_box(self)
     }
 
     /// The state.
@@ -141,14 +151,14 @@ impl Shared {
     #[allow(clippy::mut_from_ref)]
     pub unsafe fn get(&self) -> &mut State {
         // SAFETY: the caller's promise.
-        unsafe { &mut *self.address() }
+        unsafe { &mut *self.here().state.get() }
     }
 
     /// Whether `pid` measures; only the first to ask is told so, whichever thread or handler
     /// it is.
     pub fn take(&self, pid: u32) -> bool {
         // SAFETY: atomic, and never borrowed otherwise but before `main`.
-        let measuring = unsafe { &(*self.address()).pid };
+        let measuring = unsafe { &(*self.here().state.get()).pid };
         measuring.compare_exchange(pid, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 }
@@ -158,10 +168,9 @@ impl Shared {
 /// every other variable far.
 #[inline(never)]
 pub fn out() -> &'static mut Out<'static> {
-    let state = STATE.address();
-    // SAFETY: no reference to the state is used for these parts of it, and no two functions
-    // that write here call each other.
-    unsafe { (*state).out.write(Out::new(&mut (*state).room)) }
+    // SAFETY: no two functions that write here call each other.
+    let scratch = unsafe { &mut *STATE.here().scratch.get() };
+    scratch.out.write(Out::new(&mut scratch.room))
 }
 
 // SAFETY: libc's own declaration.
