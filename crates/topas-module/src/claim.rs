@@ -25,7 +25,7 @@ pub fn claim(launch: u64) -> u32 {
         return sys::pid();
     }
     if sys::connect(fd, name) == 0 {
-        first = sys::socket_peer(fd as u32);
+        first = sys::socket_peer(fd as u32).unwrap_or(0);
     }
     sys::close(fd);
     first

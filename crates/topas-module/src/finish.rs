@@ -31,10 +31,24 @@ pub extern "C" fn exit(_: *mut c_void, status: c_int) {
 
 /// Writes the line of a process that measures and has not done so yet; whether it was one. A
 /// forked child comes by here, too.
+///
+/// Nothing comes in between: signals to this thread wait, and a thread that ends the process
+/// meanwhile, as threads do that run into the same fault, waits in here.
 pub fn end(end: End) -> bool {
-    if !STATE.take(sys::pid()) {
+    let pid = sys::pid();
+    if !STATE.take(pid) {
+        STATE.wait_for_writer(pid);
         return false;
     }
+    let held = sys::hold(sys::SIG_SETMASK, u64::MAX);
+    write_line(end);
+    STATE.written();
+    sys::hold(sys::SIG_SETMASK, held);
+    true
+}
+
+/// Reads everything again, writes the line, prints it if asked.
+fn write_line(end: End) {
     // SAFETY: `take` lets one pass.
     let state: &'static mut State = unsafe { STATE.get() };
     let values = &mut state.record.values;
@@ -90,7 +104,7 @@ pub fn end(end: End) -> bool {
 
     // Again: the site may have changed its mind.
     let Some(settings) = state.site.read() else {
-        return true;
+        return;
     };
     let values = &mut state.record.values;
     if state.print
@@ -104,7 +118,6 @@ pub fn end(end: End) -> bool {
         targets = own;
     }
     log::append(targets, &mut state.record, state.verbose);
-    true
 }
 
 /// Seconds and thousandths between two readings, rounded.

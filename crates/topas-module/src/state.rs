@@ -13,11 +13,7 @@ use topas_launch::{Family, Rank, Vars};
 
 use crate::counters::Counters;
 use crate::site::Site;
-use crate::sys::{PATH_MAX, UTSNAME};
-
-/// Bytes of the stack for signal handlers: the processor's largest frame (11 kB with AMX) and
-/// what the handler needs. Pages that are never touched cost nothing.
-const STACK: usize = 32 * 1024;
+use crate::sys::{self, PATH_MAX, UTSNAME};
 
 /// Most bytes of a file that are read; the longest is /etc/localtime with 4 kB.
 pub const FILE_MAX: usize = 8192;
@@ -65,7 +61,8 @@ impl Record {
 /// make every other variable far.
 #[repr(C)]
 pub struct State {
-    /// Process that measures; a forked child has another id and is silent
+    /// Process that measures, its complement while its line is written, then 0; a forked child
+    /// has another id and is silent
     pub pid: AtomicU32,
     /// What the operations counter counts
     pub metric: Metric,
@@ -92,7 +89,6 @@ pub struct State {
     pub site: Site,
     /// Text of any other file
     pub file: [u8; FILE_MAX],
-    pub stack: [u8; STACK],
 }
 
 /// Shared between the start and the handlers, which never run at the same time. The state
@@ -131,7 +127,6 @@ pub static STATE: Shared = Shared {
         kept: [0; KEPT],
         site: Site::new(),
         file: [0; FILE_MAX],
-        stack: [0; STACK],
     }),
     scratch: UnsafeCell::new(Scratch { out: MaybeUninit::zeroed(), room: [0; PATH_MAX] }),
 };
@@ -154,12 +149,32 @@ impl Shared {
         unsafe { &mut *self.here().state.get() }
     }
 
+    /// The process that measures.
+    fn pid(&self) -> &AtomicU32 {
+        // SAFETY: atomic, and never borrowed otherwise but before `main`.
+        unsafe { &(*self.here().state.get()).pid }
+    }
+
     /// Whether `pid` measures; only the first to ask is told so, whichever thread or handler
     /// it is.
     pub fn take(&self, pid: u32) -> bool {
-        // SAFETY: atomic, and never borrowed otherwise but before `main`.
-        let measuring = unsafe { &(*self.here().state.get()).pid };
-        measuring.compare_exchange(pid, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        self.pid().compare_exchange(pid, !pid, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// The line of the process is written.
+    pub fn written(&self) {
+        self.pid().store(0, Ordering::Relaxed);
+    }
+
+    /// Waits until another thread of process `pid` has written the line, if one is at it; a
+    /// second at most.
+    pub fn wait_for_writer(&self, pid: u32) {
+        let writer = self.pid();
+        let mut patience = 1000;
+        while writer.load(Ordering::Relaxed) == !pid && patience > 0 {
+            sys::sleep_a_millisecond();
+            patience -= 1;
+        }
     }
 }
 

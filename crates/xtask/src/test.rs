@@ -13,6 +13,7 @@ use crate::object::{self, Machine};
 use crate::packages::{self, ensure};
 use crate::process::{cargo, root, run, shown, target_dir};
 use crate::symcheck::Size;
+use crate::wheels;
 
 /// Slow or exotic sets.
 #[derive(Args)]
@@ -23,10 +24,16 @@ pub struct Options {
     /// With a real Slurm, started for the tests on this machine
     #[arg(long)]
     slurm: bool,
+    /// Under Open MPI, MPICH and Intel MPI in many versions, from Python wheels (800 MB)
+    #[arg(long)]
+    all_mpi: bool,
     /// The module for AArch64 under qemu's user mode (adds the Rust target), and libpfm4's
     /// events of Arm and POWER
     #[arg(long)]
     arm64: bool,
+    /// PETSc's own tests, with the module and without
+    #[arg(long)]
+    programs: bool,
     /// Counters that a real kernel drives: AArch64 in a machine that qemu plays
     #[arg(long)]
     qemu_pmu: bool,
@@ -62,6 +69,10 @@ pub fn test(options: &Options) -> Result<()> {
     if options.arm64 || options.qemu_pmu {
         run(Command::new("rustup").args(["target", "add", "aarch64-unknown-linux-gnu"]))?;
     }
+    if options.programs {
+        ensure(packages::PROGRAMS)?;
+    }
+    let mpis = options.all_mpi.then(wheels::ensure).transpose()?;
     let mut count = Count::default();
     count.step("format", cargo().args(["fmt", "--all", "--check"]));
     let strict = ["--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"];
@@ -95,8 +106,12 @@ pub fn test(options: &Options) -> Result<()> {
     if options.slurm {
         tests.env("TOPAS_TEST_SLURM", "1");
     }
+    tests.envs(mpis.map(|dir| ("TOPAS_TEST_ALL_MPI", dir)));
     if options.arm64 {
         tests.env("TOPAS_TEST_ARM64", "1");
+    }
+    if options.programs {
+        tests.env("TOPAS_TEST_PROGRAMS", "1");
     }
     if options.qemu_pmu {
         tests.env("TOPAS_TEST_QEMU_PMU", "1");
