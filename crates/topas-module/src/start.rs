@@ -135,14 +135,11 @@ fn describe(
     values.keep(text::UID, out.byte(b'#').dec(uid));
     node::executable(out, room);
     values.keep(text::EXE, out);
-    job::write_id(vars, out);
-    values.keep(text::JOB, out);
-    out.put(job::step(vars, rank.family).unwrap_or_default());
-    values.keep(text::STEP, out);
-    out.put(vars.text(Var::TopasLog));
-    if !out.is_cut() {
-        values.keep(text::LOG, out);
+    // A list that is cut would name another file.
+    if out.put(vars.text(Var::TopasLog)).is_cut() {
+        out.rewind(0);
     }
+    values.keep(text::LOG, out);
     for var in [Var::Logname, Var::User] {
         if out.is_empty() {
             out.put(vars.text(var));
@@ -152,6 +149,10 @@ fn describe(
         out.put(values.text(text::UID));
     }
     values.keep(text::USER, out);
+    job::write_id(vars, out);
+    values.keep(text::JOB, out);
+    out.put(job::step(vars, rank.family).unwrap_or_default());
+    values.keep(text::STEP, out);
 }
 
 /// Whether the site wants programs like this one measured.
