@@ -11,7 +11,7 @@ use topas_testkit::scratch::place_script;
 const DOCTOR: &str = env!("CARGO_BIN_EXE_topas-doctor");
 
 /// Writes a program with the module's mark in it.
-const LINKS: &str = "printf 'TOPAS\\0\\0\\001' > probe";
+const LINKS: &str = "printf 'TOPAS\\0\\0\\002' > probe";
 /// Writes a line for each of two ranks.
 const MEASURES: &str = "printf 'one\\ntwo\\n' > \"${TOPAS_LOG#file:}\"";
 
@@ -65,6 +65,12 @@ impl Site {
         assert_eq!(fs::read_dir(self.path("tmp")).unwrap().count(), 0);
         (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
     }
+}
+
+#[test]
+fn the_mark_is_that_of_the_module() {
+    let text = Command::new("sh").args(["-c", &LINKS.replace(" > probe", "")]).output().unwrap();
+    assert_eq!(text.stdout, topas_format::module_facts::MAGIC);
 }
 
 #[test]
