@@ -6,10 +6,13 @@
 //! expected of them in their first lines ([`directives`]). A test that cannot run here
 //! says why ([`skip`]).
 
+pub mod alone;
 pub mod build;
 pub mod directives;
 pub mod mpi;
+pub mod processor;
 pub mod record;
+pub mod rsyslog;
 pub mod running;
 pub mod site;
 pub mod skip;

@@ -5,11 +5,12 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use topas_format::conf::{KEYS, List, Ops, Settings, Switch, entries};
+use topas_format::conf::{KEYS, Key, List, MAX_READ, Ops, Settings, Switch, entries, in_force};
 use topas_format::env as names;
 
-use crate::environment::Environment;
+use crate::environment::{Environment, LinkWish};
 use crate::paths::{Paths, SYSTEM_CONF};
+use crate::policy;
 use crate::regular;
 
 /// Longest configuration file that is read, in bytes.
@@ -53,6 +54,8 @@ pub enum Fault {
         /// The form it should have.
         form: &'static str,
     },
+    /// This line and all behind it are more than is read.
+    TooLong,
 }
 
 impl fmt::Display for Warning {
@@ -60,6 +63,11 @@ impl fmt::Display for Warning {
         write!(f, "{}:{}: ", self.file.display(), self.line)?;
         match &self.fault {
             Fault::NotAnEntry => write!(f, "line is not of the form `key = value`; ignored"),
+            Fault::TooLong => write!(
+                f,
+                "from here on ignored: programs and drivers take whole lines of the first \
+                 {MAX_READ} B"
+            ),
             Fault::UnknownKey(key) => write!(f, "unknown key `{key}`; ignored"),
             Fault::BadValue { key, value, form } => {
                 write!(f, "`{value}` is no value of `{key}`, which takes {form}; ignored")
@@ -75,6 +83,7 @@ pub struct Conf {
     text: Vec<u8>,
     problem: Option<io::Error>,
     off: bool,
+    never_link: bool,
     log: Option<Vec<u8>>,
     ops: Option<Vec<u8>>,
 }
@@ -97,6 +106,7 @@ impl Conf {
             }
         };
         conf.off = env.is_off();
+        conf.never_link = env.link() == Some(LinkWish::Never);
         conf.log = env.log().map(|value| value.as_bytes().to_vec());
         conf.ops = env
             .ops()
@@ -118,6 +128,12 @@ impl Conf {
         self.problem.as_ref().is_some_and(|e| e.kind() == io::ErrorKind::NotFound)
     }
 
+    /// The value of a key that is no part of [`Settings`]; empty if it is not set.
+    pub(crate) fn value(&self, key: &str) -> &[u8] {
+        let lines = entries(in_force(&self.text)).flatten().filter(|e| e.key == key.as_bytes());
+        lines.filter(|e| !e.value.is_empty()).last().map_or(b"", |e| e.value)
+    }
+
     /// The file that was read, or that could not be. `None` if there is none.
     pub fn file(&self) -> Option<&Path> {
         self.file.as_deref()
@@ -136,6 +152,9 @@ impl Conf {
             settings.turn(Switch::Measure, false);
             settings.turn(Switch::Link, false);
         }
+        if self.never_link {
+            settings.turn(Switch::Link, false);
+        }
         if let Some(log) = self.log.as_deref().filter(|_| settings.is(Switch::UserLog)) {
             settings.put(List::Log, log);
         }
@@ -149,15 +168,16 @@ impl Conf {
     pub fn origin(&self, key: &str) -> Origin {
         match key {
             "measure" | "link" if self.off => return Origin::Variable(names::TOPAS),
+            "link" if self.never_link => return Origin::Variable(names::TOPAS_LINK),
             "log" if self.log.is_some() && Settings::read(&self.text).is(Switch::UserLog) => {
                 return Origin::Variable(names::TOPAS_LOG);
             }
             "ops" if self.ops.is_some() => return Origin::Variable(names::TOPAS_OPS),
             _ => {}
         }
-        entries(&self.text)
+        entries(in_force(&self.text))
             .flatten()
-            .filter(|e| e.key == key.as_bytes() && Settings::default().set(e.key, e.value))
+            .filter(|e| e.key == key.as_bytes() && is_valid(e.key, e.value))
             .last()
             .map_or(Origin::Default, |e| Origin::Line(e.line))
     }
@@ -175,14 +195,21 @@ impl Conf {
     pub fn warnings(&self) -> Vec<Warning> {
         let file = self.file.clone().unwrap_or_default();
         let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        entries(&self.text)
+        let (read, file_here) = (in_force(&self.text), file.clone());
+        let lines = read.iter().filter(|byte| **byte == b'\n').count();
+        let too_long = (read.len() < self.text.len()).then_some(Warning {
+            file: file_here,
+            line: lines as u32 + 1,
+            fault: Fault::TooLong,
+        });
+        entries(read)
             .filter_map(|entry| {
                 let (line, fault) = match entry {
                     Err(bad) => (bad.line, Fault::NotAnEntry),
-                    Ok(e) if Settings::default().set(e.key, e.value) => return None,
+                    Ok(e) if is_valid(e.key, e.value) => return None,
                     Ok(e) => (
                         e.line,
-                        match KEYS.iter().find(|key| key.name.as_bytes() == e.key) {
+                        match keys().find(|key| key.name.as_bytes() == e.key) {
                             None => Fault::UnknownKey(lossy(e.key)),
                             Some(key) => Fault::BadValue {
                                 key: key.name,
@@ -194,8 +221,20 @@ impl Conf {
                 };
                 Some(Warning { file: file.clone(), line, fault })
             })
+            .chain(too_long)
             .collect()
     }
+}
+
+/// Every key of the file: what measured programs read, then what the drivers alone do.
+pub fn keys() -> impl Iterator<Item = &'static Key> {
+    KEYS.iter().chain(policy::KEYS)
+}
+
+/// Whether a line has an effect.
+fn is_valid(key: &[u8], value: &[u8]) -> bool {
+    Settings::default().set(key, value)
+        || !value.is_empty() && policy::KEYS.iter().any(|known| known.name.as_bytes() == key)
 }
 
 #[cfg(test)]
@@ -260,6 +299,20 @@ mod tests {
         let text = warnings[2].to_string();
         assert!(text.starts_with(&format!("{}:3: ", paths.conf_file().display())), "{text}");
         assert!(text.contains("flops") && text.contains("intops"), "{text}");
+    }
+
+    #[test]
+    fn what_is_not_read_is_told_and_has_no_effect() {
+        let whole = format!("link = no\n{}\n", "#".repeat(MAX_READ - 11));
+        for (more, warnings) in [("", 0), ("measure = no\nnonsense\n", 1)] {
+            let (_dir, paths) = site(&format!("{whole}{more}"));
+            let conf = Conf::load(Some(&paths), &env(&[]));
+            assert!(conf.settings().is(Switch::Measure) && !conf.settings().is(Switch::Link));
+            assert_eq!(conf.origin("measure"), Origin::Default);
+            let told: Vec<_> = conf.warnings().iter().map(ToString::to_string).collect();
+            assert_eq!(told.len(), warnings, "{told:?}");
+            assert!(told.iter().all(|w| w.contains(":3: from here on ignored")), "{told:?}");
+        }
     }
 
     #[test]

@@ -63,23 +63,37 @@ fn prepared(rows: &[Row]) -> Site {
     site
 }
 
-/// The arguments the real program must get. `%c%` stands for the module of C.
+/// The module by its name in the tables: `c`, or `c.init` for a variant.
+fn module(site: &Site, name: &str) -> PathBuf {
+    match name.split_once('.') {
+        Some((language, variant)) => site.scratch.variant(language, variant),
+        None => site.scratch.module(name),
+    }
+}
+
+/// The arguments the real program must get.
 fn expected(site: &Site, row: &Row) -> Vec<OsString> {
     let mut words = row.passed.as_ref().unwrap_or(&row.words).clone();
     for word in &mut words {
         let name = word.to_str().and_then(|w| w.strip_prefix('%')?.strip_suffix('%'));
-        if let Some(name) = name.map(str::to_owned) {
-            *word = site.module_words(&name).remove(0);
-        }
+        *word = match name.map(|name| (name, name.strip_prefix("ld:"))) {
+            Some((_, Some(name))) => module(site, name).into(),
+            Some((name, None)) => site.word(&module(site, name)),
+            None => continue,
+        };
     }
-    if let (Some(name), None) = (row.expect.strip_prefix('+'), &row.passed) {
-        words.extend(site.module_words(name));
-    }
+    let added = match row.expect.strip_prefix('+') {
+        _ if row.passed.is_some() => None,
+        Some(language) => Some(module(site, language)),
+        None if row.expect == "answer" => Some(site.scratch.variant(&row.detail, "init")),
+        None => None,
+    };
+    words.extend(added.map(|object| site.word(&object)));
     words
 }
 
 fn command(site: &Site, row: &Row, words: &[OsString]) -> Command {
-    let mut command = site.command(&row.tool);
+    let mut command = site.command_of_any_set(&row.tool);
     command.envs(row.env.iter().map(|(name, value)| (name, value))).args(words);
     command
 }
@@ -114,19 +128,17 @@ fn passed_wrongly(site: &Site, row: &Row) -> Option<String> {
 
 /// What is wrong with the decision and its reason.
 fn decided_wrongly(site: &Site, row: &Row) -> Option<String> {
-    if row.expect.starts_with('+') {
-        return None;
-    }
+    let begin = match row.expect.as_str() {
+        "alone" => "link without the module: ",
+        "no" => "no link of an executable: ",
+        _ => return None,
+    };
     let mut words = vec![OsString::from("--topas-explain")];
     words.extend(row.words.iter().cloned());
     let output = command(site, row, &words).output().unwrap();
     // The command is shown as it is, so only the line before it is text.
     let decision = output.stdout.split(|&b| b == b'\n').find(|l| l.starts_with(b"decision:"));
     let shown = text(decision.unwrap_or(&output.stderr));
-    let begin = match row.expect.as_str() {
-        "alone" => "link without the module: ",
-        _ => "no link of an executable: ",
-    };
     let reason = match REASONS.iter().find(|(name, _)| *name == row.detail) {
         Some((_, reason)) => reason,
         None if row.detail.is_empty() => "",
@@ -141,7 +153,8 @@ fn wrong_rows(rows: &[Row]) -> Vec<String> {
     let site = prepared(rows);
     let mut wrong = Vec::new();
     for row in rows {
-        let known = row.expect.starts_with('+') || ["alone", "no"].contains(&row.expect.as_str());
+        let known =
+            row.expect.starts_with('+') || ["alone", "answer", "no"].contains(&row.expect.as_str());
         assert!(known, "{}: unknown expectation {}", row.place, row.expect);
         let faults = [passed_wrongly(&site, row), decided_wrongly(&site, row)];
         wrong.extend(faults.into_iter().flatten().map(|why| format!("{}\n    {why}", row.shown())));
@@ -168,9 +181,13 @@ fn every_name_has_a_command_line() {
     let rows = read(&tables().join("commands"));
     let list = Command::new(site::DRIVER).arg("--list").output().unwrap();
     let list = text(&list.stdout);
-    let mut compilers = list.lines().filter(|line| line.contains(" compiler ")).peekable();
-    assert!(compilers.peek().is_some(), "{list}");
-    for name in compilers.filter_map(|line| line.split(' ').next()) {
+    let names: Vec<_> = list
+        .lines()
+        .filter(|line| !line.contains(" launcher"))
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert!(names.contains(&"mpicc"), "{list}");
+    for name in names {
         let found = rows.iter().any(|row| row.tool == name && row.expect.starts_with('+'));
         assert!(found, "no command line of {name}: add one to tests/driver/commands/names.txt");
     }

@@ -26,7 +26,7 @@ fn response_file(name: &OsStr) -> Response {
 
 fn decision(args: &[OsString]) -> Decision {
     let catalog = Catalog::built_in();
-    decide(args, &Facts { catalog: &catalog, compilers: &[], read: &response_file })
+    decide(args, &Facts::new(&catalog, &response_file))
 }
 
 /// Words made of pieces that mean something, and of anything.

@@ -58,7 +58,8 @@ pub fn install(options: &Options) -> Result<()> {
         put(object, &staged(final_paths.lib().join(name)), 0o644)?;
     }
     put(&root().join("wrappers/drivers.conf"), &staged(final_paths.drivers_conf()), 0o644)?;
-    link_names(&driver, &staged(final_paths.wrappers()))?;
+    output(Command::new(&driver).arg("--link-names"))?;
+    link(Path::new("../libexec/topas/topas-driver"), &staged(final_paths.bin().join("topas")))?;
     install_conf(&final_paths, &staged)?;
     let logs = staged(final_paths.log_dir());
     if !logs.exists() {
@@ -67,25 +68,9 @@ pub fn install(options: &Options) -> Result<()> {
         fs::set_permissions(&logs, fs::Permissions::from_mode(0o1733))?;
     }
     install_docs(&options.prefix, &staged)?;
+    install_examples(&final_paths, &options.prefix, &staged)?;
     println!("installed in {}", staged(options.prefix.clone()).display());
     println!("to use it: export PATH={}:$PATH", final_paths.wrappers().display());
-    Ok(())
-}
-
-/// Makes the drop-in names, and removes those that are gone from the data.
-fn link_names(driver: &Path, dir: &Path) -> Result<()> {
-    fs::create_dir_all(dir)?;
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
-        if fs::read_link(&path).is_ok_and(|to| to == Path::new("../topas-driver")) {
-            fs::remove_file(path)?;
-        }
-    }
-    let list = output(Command::new(driver).arg("--list"))?;
-    for name in list.lines().filter_map(|line| line.split_whitespace().next()) {
-        symlink("../topas-driver", dir.join(name))
-            .with_context(|| format!("cannot link {name} in {}", dir.display()))?;
-    }
     Ok(())
 }
 
@@ -119,6 +104,36 @@ fn install_docs(prefix: &Path, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<(
             Some("md") => put(&path, &staged(prefix.join("share/doc/topas").join(name)), 0o644)?,
             _ => {}
         }
+    }
+    Ok(())
+}
+
+/// Makes a symbolic link, or leaves the one that is there.
+fn link(to: &Path, path: &Path) -> Result<()> {
+    if fs::read_link(path).is_ok_and(|there| there == to) {
+        return Ok(());
+    }
+    symlink(to, path).with_context(|| format!("cannot link {}", path.display()))
+}
+
+/// Files of `etc` for other daemons, as they stand, but with the log directory of this
+/// prefix.
+const EXAMPLES: [&str; 3] = ["logrotate/topas", "rsyslog/center.conf", "rsyslog/node.conf"];
+
+fn install_examples(
+    paths: &Paths,
+    prefix: &Path,
+    staged: &impl Fn(PathBuf) -> PathBuf,
+) -> Result<()> {
+    let logs = paths.log_dir().display().to_string();
+    for name in EXAMPLES {
+        let from = root().join("etc").join(name);
+        let text = fs::read_to_string(&from)
+            .with_context(|| format!("cannot read {}", from.display()))?
+            .replace("/var/log/topas/", &format!("{logs}/"))
+            .replace("/var/log/topas-closed", &format!("{logs}-closed"));
+        let to = prefix.join("share/doc/topas/examples").join(name);
+        write(&staged(to), text.as_bytes(), 0o644)?;
     }
     Ok(())
 }

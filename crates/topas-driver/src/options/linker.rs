@@ -1,13 +1,18 @@
 //! The table of linker options.
 
-use super::Means::{Asks, Library, Nothing, RawOutput, Relocatable, SharedLibrary};
+use super::Means::{
+    Asks, Dynamic, Emulation, Library, Nothing, Output, RawOutput, Relocatable, SharedLibrary,
+    Static,
+};
 use super::Row;
 use super::Takes::{Either, Joined, None as Alone, Separate};
 
 /// Options of the linker, behind `-Wl,` and `-Xlinker`.
 #[rustfmt::skip]
 pub const LINKER: &[Row] = &[
+    ("--Bdynamic", Alone, Dynamic),
     ("--Bshareable", Alone, SharedLibrary),
+    ("--Bstatic", Alone, Static),
     ("--Map", Separate, Nothing),
     ("--Tldata-segment", Separate, Nothing),
     ("--Trodata-segment", Separate, Nothing),
@@ -37,7 +42,8 @@ pub const LINKER: &[Row] = &[
     ("--mri-script", Separate, Nothing),
     ("--oformat", Either, RawOutput),
     ("--oformat=", Joined, RawOutput),
-    ("--output", Separate, Nothing),
+    ("--output", Separate, Output),
+    ("--output=", Joined, Output),
     ("--plugin", Separate, Nothing),
     ("--plugin-opt", Separate, Nothing),
     ("--print-output-format", Alone, Asks),
@@ -53,6 +59,7 @@ pub const LINKER: &[Row] = &[
     ("--section-start", Separate, Nothing),
     ("--shared", Alone, SharedLibrary),
     ("--soname", Separate, Nothing),
+    ("--static", Alone, Static),
     ("--target-help", Alone, Asks),
     ("--trace-symbol", Separate, Nothing),
     ("--undefined", Separate, Nothing),
@@ -60,7 +67,9 @@ pub const LINKER: &[Row] = &[
     ("--version-script", Separate, Nothing),
     ("--wrap", Separate, Nothing),
     ("-A", Either, Nothing),
+    ("-Bdynamic", Alone, Dynamic),
     ("-Bshareable", Alone, SharedLibrary),
+    ("-Bstatic", Alone, Static),
     ("-F", Either, Nothing),
     ("-G", Either, Nothing),
     ("-L", Either, Nothing),
@@ -81,10 +90,13 @@ pub const LINKER: &[Row] = &[
     ("-auxiliary", Separate, Nothing),
     ("-b", Either, Nothing),
     ("-c", Either, Nothing),
+    ("-call_shared", Alone, Dynamic),
     ("-dT", Separate, Nothing),
     ("-default-script", Separate, Nothing),
     ("-defsym", Separate, Nothing),
     ("-dependency-file", Separate, Nothing),
+    ("-dn", Alone, Static),
+    ("-dy", Alone, Dynamic),
     ("-dylib", Alone, SharedLibrary),
     ("-dynamic-linker", Separate, Nothing),
     ("-dynamic-list", Separate, Nothing),
@@ -106,13 +118,15 @@ pub const LINKER: &[Row] = &[
     ("-library", Separate, Library),
     ("-library-path", Separate, Nothing),
     ("-library=", Joined, Library),
-    ("-m", Either, Nothing),
+    ("-m", Either, Emulation),
     ("-mllvm", Separate, Nothing),
     ("-mri-script", Separate, Nothing),
-    ("-o", Either, Nothing),
+    ("-non_shared", Alone, Static),
+    ("-o", Either, Output),
     ("-oformat", Either, RawOutput),
     ("-oformat=", Joined, RawOutput),
-    ("-output", Separate, Nothing),
+    ("-output", Separate, Output),
+    ("-output=", Joined, Output),
     ("-plugin", Separate, Nothing),
     ("-plugin-opt", Separate, Nothing),
     ("-print-output-format", Alone, Asks),
@@ -129,6 +143,7 @@ pub const LINKER: &[Row] = &[
     ("-section-start", Separate, Nothing),
     ("-shared", Alone, SharedLibrary),
     ("-soname", Separate, Nothing),
+    ("-static", Alone, Static),
     ("-target-help", Alone, Asks),
     ("-trace-symbol", Separate, Nothing),
     ("-u", Either, Nothing),
