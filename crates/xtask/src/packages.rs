@@ -21,6 +21,7 @@ pub const DEMO: &[&str] = &[
 
 /// What the tests use beyond that.
 pub const TEST: &[&str] = &[
+    "ccache",
     "clang",
     "file",
     "gawk",

@@ -68,10 +68,10 @@ impl Texts {
             *balance.entry(line).or_default() -= 1;
         }
         let modules: Vec<_> = self.modules.iter().map(|m| m.display().to_string()).collect();
-        // Relocations are listed under the first input, whosever they are.
+        // Our section, and relocations, which are listed under the first input.
         let of_module = |line: &str| {
             line.contains("topas_module_seen")
-                || line.starts_with(".rela.preinit_array ")
+                || [".topas ", ".rela.preinit_array "].iter().any(|own| line.starts_with(own))
                 || modules.iter().any(|module| line.contains(module))
         };
         let mut seen = false;
