@@ -1,7 +1,7 @@
 //! End-to-end tests: what the tests of this package stand on.
 //!
 //! A test takes the one installation of its process ([`site`]), builds a program with
-//! the drop-in drivers of an MPI ([`mpi`], [`build`]), runs it with a time limit
+//! the drop-in drivers of an MPI ([`mpi`], [`installation`], [`build`]), runs it with a time limit
 //! ([`running`]) and reads the lines it left ([`record`]). Programs carry what is
 //! expected of them in their first lines ([`directives`]). Programs that end in many ways
 //! are compared with themselves without the module ([`ending`]). A test that cannot run
@@ -11,11 +11,14 @@ pub mod alone;
 pub mod build;
 pub mod directives;
 pub mod ending;
+pub mod installation;
 pub mod mpi;
 pub mod processor;
+pub mod pvm;
 pub mod record;
 pub mod rsyslog;
 pub mod running;
 pub mod site;
 pub mod skip;
 pub mod slurm;
+pub mod slurm_jobs;
