@@ -126,7 +126,7 @@ impl Bench {
                 let said = String::from_utf8_lossy(&ours.stderr);
                 Some(format!("exit code {}, as that of the real driver\n{said}", ours.code))
             }
-            "same" => None,
+            "same" | "answers" => None,
             "unmeasured" => self.run_by_itself(&ours, None),
             "measured" => {
                 self.run_by_itself(&ours, Some(&row.detail)).or_else(|| self.again(row, &ours))
@@ -142,11 +142,18 @@ impl Bench {
         let linked = ["measured", "launched"].contains(&row.expect.as_str());
         let texts = Texts {
             temporary: self.scratch.path().join("tmp").into_os_string(),
-            modules: ["c", "cxx", "f77", "f90"].map(|language| self.site.module(language)).into(),
+            modules: ["c", "cxx", "f77", "f90"]
+                .iter()
+                .flat_map(|l| [self.site.module(l), self.site.module(&format!("{l}.init"))])
+                .collect(),
         };
         if real.code != ours.code {
             let said = String::from_utf8_lossy(&ours.stderr).into_owned();
             return Some(format!("exit code {}, the real one {}\n{said}", ours.code, real.code));
+        }
+        if row.expect == "answers" {
+            let module = self.site.module(&format!("{}.init", row.detail));
+            return compare::answer_fault(&real.stdout, &ours.stdout, &module);
         }
         let streams =
             [("stdout", &real.stdout, &ours.stdout), ("stderr", &real.stderr, &ours.stderr)];

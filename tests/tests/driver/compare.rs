@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What may differ in texts.
 pub struct Texts {
@@ -113,6 +113,16 @@ fn map_lines(text: &str) -> Vec<String> {
     lines
 }
 
+/// What is wrong with our answer to a question: it is the real one, and names the module once.
+pub fn answer_fault(real: &[u8], ours: &[u8], module: &Path) -> Option<String> {
+    let [real, ours] = [real, ours].map(|text| String::from_utf8_lossy(text).into_owned());
+    let module = format!("-Wl,{}", module.display());
+    let kept: Vec<_> = ours.split_whitespace().filter(|word| **word != *module).collect();
+    let fits = kept.iter().copied().eq(real.split_whitespace())
+        && ours.split_whitespace().count() == kept.len() + 1;
+    (!fits).then(|| format!("answers {ours}    in place of {real}    with {module}"))
+}
+
 /// Where two texts differ, with what stands there.
 pub fn first_difference(real: &[u8], ours: &[u8]) -> String {
     let at = real.iter().zip(ours).position(|(a, b)| a != b).unwrap_or(real.len().min(ours.len()));
@@ -150,6 +160,15 @@ mod tests {
         ] {
             let difference = texts.difference(real.as_bytes(), ours.as_bytes());
             assert_eq!(difference.is_none(), same, "{real} / {ours}: {difference:?}");
+        }
+    }
+
+    #[test]
+    fn an_answer_names_the_module_once() {
+        let fault = |ours: &str| answer_fault(b"gcc -lmpi\n", ours.as_bytes(), Path::new("/m.o"));
+        assert_eq!(fault("gcc -Wl,/m.o  -lmpi\n"), None);
+        for wrong in ["gcc -lmpi\n", "gcc -Wl,/m.o\n", "gcc -Wl,/m.o -lmpi -Wl,/m.o\n"] {
+            assert!(fault(wrong).is_some(), "{wrong}");
         }
     }
 

@@ -78,6 +78,37 @@ fn our_directory_twice_on_path_and_through_links() {
     }
 }
 
+/// Names of compilers and linkers in front of PATH, where a site asks for them: a driver calls
+/// a compiler, which calls a linker, and each is ours.
+#[test]
+fn drivers_around_drivers_link_one_module() {
+    for mpi in Mpi::installed("drivers_around_drivers_link_one_module") {
+        let scratch = Scratch::new();
+        let work = work(&scratch);
+        let (wrappers, tools) = (Site::shared().wrappers(), mpi.tools());
+        let [gnu, linker] =
+            ["gnu", "linker"].map(|set| wrappers.with_file_name(format!("{set}-wrappers")));
+        let dirs = [gnu.as_path(), &wrappers, &tools];
+        let shim = format!("-B{}/", linker.display());
+        let link = |program: &Path, more: &[&str], dirs: &[&Path]| {
+            let words = [LINK, more].concat();
+            let ended = run_within(&mut called(program, &words, dirs, &work), SOON).good();
+            assert_eq!(ended.err(), "", "{}", program.display());
+            fs::read(work.join("prog")).expect("executable")
+        };
+        let once = link(&wrappers.join("mpicc"), &[], &dirs[1..]);
+        assert!(is_linked(&work.join("prog")));
+        assert!(link(&wrappers.join("mpicc"), &[], &dirs) == once, "a compiler of ours behind");
+        assert!(link(&wrappers.join("mpicc"), &[&shim], &dirs) == once, "a linker of ours behind");
+        assert!(link(&tools.join("mpicc"), &[], &dirs[2..]) != once, "the real driver alone");
+        assert!(!is_linked(&work.join("prog")), "the real driver alone");
+        link(&tools.join("mpicc"), &[&shim], &dirs[2..]);
+        assert!(is_linked(&work.join("prog")), "a linker of ours alone");
+        link(&gnu.join("gcc"), &[], &dirs);
+        assert!(is_linked(&work.join("prog")), "a compiler of ours alone");
+    }
+}
+
 #[test]
 fn without_a_real_compiler_one_message_names_the_remedy() {
     let scratch = Scratch::new();

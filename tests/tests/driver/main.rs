@@ -32,9 +32,15 @@ fn is_for(row: &Row, mpi: Mpi) -> bool {
 fn missing(row: &Row) -> Option<&'static str> {
     let chosen = |word: &str| {
         let mut words = row.words.iter().chain(row.env.iter().map(|(_, value)| value));
-        row.tool == word || words.any(|w| w.to_string_lossy().split([' ', '=']).any(|w| w == word))
+        row.tool == word
+            || words.any(|w| w.to_string_lossy().split([' ', '=', '(']).any(|w| w == word))
     };
-    let needs = [("clang", "clang"), ("clang++", "clang++"), ("ccache", "ccache")];
+    let needs = [
+        ("clang", "clang"),
+        ("clang++", "clang++"),
+        ("ccache", "ccache"),
+        ("pkg-config", "pkg-config"),
+    ];
     let linkers = [("gold", "ld.gold"), ("lld", "ld.lld"), ("mold", "mold")];
     let needed = needs.into_iter().chain(linkers).filter(|(word, _)| chosen(word));
     needed.map(|(_, program)| program).find(|program| !have(program))
