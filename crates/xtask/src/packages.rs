@@ -42,6 +42,7 @@ pub const TEST: &[&str] = &[
     "python3-mpi4py",
     "rsyslog",
     "rsyslog-relp",
+    "sccache",
     "strace",
     "tzdata",
     "valgrind",

@@ -96,8 +96,9 @@ fn map_lines(text: &str) -> Vec<String> {
             .split_whitespace()
             .map(|word| if word.starts_with("0x") { "0x#" } else { word })
             .collect();
-        // Gaps come and go with the sizes of their neighbours.
-        if words.is_empty() || words[0] == "*fill*" {
+        // Gaps come and go with the sizes of their neighbours, and which file was the first to
+        // need libc says nothing.
+        if words.is_empty() || ["*fill*", "libc.so.6"].contains(&words[0]) {
             continue;
         }
         let joined = words.join(" ");

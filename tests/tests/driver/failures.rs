@@ -155,6 +155,49 @@ fn a_cache_and_ours_do_not_call_each_other_for_ever() {
     }
 }
 
+/// The other cache has a server, which is started here on a port of its own and stopped.
+#[test]
+fn a_cache_with_a_server_in_front_and_behind() {
+    const TEST: &str = "a_cache_with_a_server_in_front_and_behind";
+    if !have("sccache") {
+        return skip(TEST, "no sccache on this machine");
+    }
+    let port = free_port();
+    for mpi in Mpi::installed(TEST) {
+        let scratch = Scratch::new();
+        let work = work(&scratch);
+        let (wrappers, tools) = (Site::shared().wrappers(), mpi.tools());
+        let dirs = [wrappers.as_path(), &tools];
+        let cached = |program: &Path, words: &[&str]| {
+            let mut build = called(program, words, &dirs, &work);
+            build
+                .env("SCCACHE_DIR", scratch.path().join("cache"))
+                .env("SCCACHE_SERVER_PORT", &port);
+            build.env("SCCACHE_IDLE_TIMEOUT", "60");
+            build.env("OMPI_CC", "sccache gcc").env("MPICH_CC", "sccache gcc");
+            run_within(&mut build, SOON)
+        };
+        let sccache = Path::new("/usr/bin/sccache");
+        let compiled = cached(sccache, &["mpicc", "-c", "plain.c", "-o", "plain.o"]);
+        let linked = cached(sccache, &["mpicc", "plain.o", "-o", "prog"]);
+        let in_front = work.join("prog").exists() && is_linked(&work.join("prog"));
+        let _ = fs::remove_file(work.join("prog"));
+        let behind = cached(&wrappers.join("mpicc"), LINK);
+        cached(sccache, &["--stop-server"]);
+        compiled.good();
+        linked.good();
+        assert!(in_front, "{}: in front", mpi.name());
+        behind.good();
+        assert!(is_linked(&work.join("prog")), "{}: behind", mpi.name());
+    }
+}
+
+/// A port that nobody listens on.
+fn free_port() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.local_addr().expect("address").port().to_string()
+}
+
 #[test]
 fn a_deleted_installation_still_builds() {
     for mpi in Mpi::installed("a_deleted_installation_still_builds") {
