@@ -60,9 +60,9 @@ impl Conf {
         let uid = program.uid.to_string();
         let user = [program.user.as_bytes(), uid.as_bytes()];
         let only = |list: &[u8], names: &[&[u8]]| {
-            !list.is_empty() && !names.iter().any(|name| listed(list, name))
+            !list.is_empty() && !names.iter().any(|name| listed(list, name, name))
         };
-        let skip = |list: &[u8], names: &[&[u8]]| names.iter().any(|name| listed(list, name));
+        let skip = |list: &[u8], names: &[&[u8]]| names.iter().any(|name| listed(list, name, name));
         [
             ("only_exe", only(settings.list(List::OnlyExe), &[exe])),
             ("skip_exe", skip(settings.list(List::SkipExe), &[exe])),
