@@ -1,5 +1,6 @@
 //! Test support for TOPAS.
 
+pub mod command_table;
 pub mod fake_compiler;
 pub mod pmu;
 pub mod scratch;

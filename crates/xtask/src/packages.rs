@@ -21,6 +21,7 @@ pub const DEMO: &[&str] = &[
 
 /// What the tests use beyond that.
 pub const TEST: &[&str] = &[
+    "ccache",
     "clang",
     "file",
     "gawk",
@@ -41,6 +42,7 @@ pub const TEST: &[&str] = &[
     "python3-mpi4py",
     "rsyslog",
     "rsyslog-relp",
+    "sccache",
     "strace",
     "tzdata",
     "valgrind",

@@ -49,6 +49,26 @@ impl Site {
         command
     }
 
+    /// The same for a name of any set, whose directory stands in front of PATH.
+    pub fn command_of_any_set(&self, name: &str) -> Command {
+        if self.scratch.wrappers().join(name).exists() {
+            return self.command(name);
+        }
+        let sets = self.scratch.prefix().join("libexec/topas");
+        let sets =
+            std::fs::read_dir(&sets).expect("directory").map(|set| set.expect("entry").path());
+        let mut found: Vec<_> = sets.filter(|set| set.join(name).exists()).collect();
+        found.sort();
+        let set = found.first().unwrap_or_else(|| panic!("no driver is called {name}"));
+        let mut command = Command::new(set.join(name));
+        command
+            .env_clear()
+            .env("PATH", path(&[set, &self.scratch.wrappers(), self.fake.dir()]))
+            .env("FAKE_COMPILER_LOG", self.fake.log())
+            .current_dir(self.work());
+        command
+    }
+
     /// Directory the commands run in.
     pub fn work(&self) -> PathBuf {
         self.scratch.beside("work")

@@ -1,0 +1,7 @@
+module answers
+  implicit none
+contains
+  subroutine tell()
+    print '(a)', 'answer 42'
+  end subroutine
+end module

@@ -1,0 +1,4 @@
+int part(void)
+{
+    return 42;
+}

@@ -1,0 +1,4 @@
+program main
+  use answers
+  call tell()
+end program
