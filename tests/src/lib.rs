@@ -3,14 +3,18 @@
 //! A test takes the one installation of its process ([`site`]), builds a program with
 //! the drop-in drivers of an MPI ([`mpi`], [`build`]), runs it with a time limit
 //! ([`running`]) and reads the lines it left ([`record`]). Programs carry what is
-//! expected of them in their first lines ([`directives`]). A test that cannot run here
+//! expected of them in their first lines ([`directives`]); small projects are built by their
+//! own build systems ([`project`]). A test that cannot run here
 //! says why ([`skip`]).
 
 pub mod build;
 pub mod directives;
 pub mod mpi;
+pub mod project;
+pub mod recipe;
 pub mod record;
 pub mod running;
 pub mod site;
 pub mod skip;
 pub mod slurm;
+pub mod sources;

@@ -26,6 +26,12 @@ pub struct Options {
     /// The module for AArch64 under qemu's user mode (adds the Rust target)
     #[arg(long)]
     arm64: bool,
+    /// The slower build systems: libtool, configure macros, setup.py, chosen compilers
+    #[arg(long)]
+    builds: bool,
+    /// Real projects, with and without TOPAS: fetches sources, takes an hour
+    #[arg(long)]
+    projects: bool,
     /// Fuzz the parsers for so many seconds each (needs cargo-fuzz)
     #[arg(long, value_name = "SECONDS")]
     fuzz: Option<u32>,
@@ -45,7 +51,13 @@ struct Count {
 
 /// Runs all steps, even after a failure, and counts.
 pub fn test(options: &Options) -> Result<()> {
-    ensure(&[packages::DEMO, packages::TEST].concat())?;
+    ensure(&[packages::DEMO, packages::TEST, packages::BUILDS].concat())?;
+    if options.builds {
+        ensure(packages::MORE_BUILDS)?;
+    }
+    if options.projects {
+        ensure(packages::PROJECTS)?;
+    }
     if options.slurm {
         ensure(packages::SLURM)?;
     }
@@ -85,6 +97,12 @@ pub fn test(options: &Options) -> Result<()> {
     }
     if options.slurm {
         tests.env("TOPAS_TEST_SLURM", "1");
+    }
+    if options.builds {
+        tests.env("TOPAS_TEST_BUILDS", "1");
+    }
+    if options.projects {
+        tests.env("TOPAS_TEST_PROJECTS", "1");
     }
     if options.arm64 {
         tests.env("TOPAS_TEST_ARM64", "1");

@@ -1,0 +1,164 @@
+//! Slower or rarer build systems, and other compilers behind the drivers. Runs with
+//! `TOPAS_TEST_BUILDS=1` only.
+
+use std::env;
+use std::ffi::OsStr;
+
+use topas_format::field::Lang;
+use topas_tests::mpi::Mpi;
+use topas_tests::project::Project;
+use topas_tests::running::have;
+use topas_tests::skip::{left_out, skip};
+
+const HELLO: [&str; 3] = ["c/hello.c", "cxx/hello.cc", "f90/hello.f90"];
+const LIBRARY: [&str; 2] = ["library/part_with_mpi.c", "library/uses_part_with_mpi.c"];
+const LAST: &str = "hello from rank 3 of 4";
+
+/// The MPIs, if the set is asked for and the programs are there.
+fn with(test: &str, programs: &[&str]) -> Vec<Mpi> {
+    if env::var_os("TOPAS_TEST_BUILDS").as_deref() != Some(OsStr::new("1")) {
+        left_out(test, "cargo xtask test --builds");
+        return Vec::new();
+    }
+    match programs.iter().find(|program| !have(program)) {
+        None => Mpi::installed(test),
+        Some(program) => {
+            skip(test, &format!("no {program} on this machine"));
+            Vec::new()
+        }
+    }
+}
+
+#[test]
+fn cmake_is_told_the_drivers() {
+    for mpi in with("cmake_is_told_the_drivers", &["cmake"]) {
+        let options = "-DMPI_C_COMPILER=mpicc -DMPI_CXX_COMPILER=mpicxx \
+                       -DMPI_Fortran_COMPILER=mpifort";
+        let paths = "-DMPI_C_COMPILER=$(command -v mpicc) -DMPI_CXX_COMPILER=$(command -v mpicxx) \
+                     -DMPI_Fortran_COMPILER=$(command -v mpifort)";
+        for options in [options, paths] {
+            let project = Project::new(mpi, "cmake", &[&HELLO[..], &LIBRARY].concat());
+            let configure = format!("cmake -S . -B build {options} && cmake --build build");
+            project.build(&[], &configure);
+            all_of_cmake(&project);
+        }
+    }
+}
+
+#[test]
+fn cmake_compiles_with_the_drivers() {
+    for mpi in with("cmake_compiles_with_the_drivers", &["cmake"]) {
+        let project = Project::new(mpi, "cmake", &[&HELLO[..], &LIBRARY].concat());
+        let drivers = [("CC", "mpicc"), ("CXX", "mpicxx"), ("FC", "mpifort")];
+        project.build(&drivers, "cmake -S . -B build && cmake --build build");
+        // A driver that needs no flags is asked for none: libraries get no module.
+        assert!(!project.has_module("build/libpart.so"), "{}", mpi.name());
+        all_of_cmake(&project);
+    }
+}
+
+#[track_caller]
+fn all_of_cmake(project: &Project) {
+    project.measured("build/hello_c", Lang::C, LAST);
+    project.measured("build/hello_cxx", Lang::Cxx, LAST);
+    project.measured("build/hello_fortran", Lang::F90, LAST);
+    project.measured("build/uses_part", Lang::C, "");
+    project.measured("build/uses_hidden", Lang::C, "");
+}
+
+#[test]
+fn a_configure_macro_finds_mpi() {
+    let needed = ["autoreconf", "automake", "make"];
+    for mpi in with("a_configure_macro_finds_mpi", &needed) {
+        let project = Project::new(mpi, "ax_mpi", &["c/hello.c"]);
+        project.build(&[], "autoreconf --install && ./configure && make");
+        project.measured("./by_driver", Lang::C, LAST);
+        project.measured("./by_compiler", Lang::C, LAST);
+    }
+}
+
+#[test]
+fn libtool_links_libraries_and_programs() {
+    let needed = ["autoreconf", "automake", "libtoolize", "make"];
+    for mpi in with("libtool_links_libraries_and_programs", &needed) {
+        let project = Project::new(mpi, "libtool", &[&LIBRARY[..], &["cxx/hello.cc"]].concat());
+        let drivers = [("CC", "mpicc"), ("CXX", "mpicxx")];
+        project.build(&drivers, "mkdir m4 && autoreconf --install && ./configure && make");
+        // A library is no executable, by whichever driver.
+        for library in [".libs/libpart.so", ".libs/libpartcxx.so"] {
+            assert!(!project.has_module(library), "{library} of {}", mpi.name());
+        }
+        // Libtool's scripts, which run what lies below .libs.
+        project.measured("./shared", Lang::C, "");
+        project.measured("./static", Lang::C, "");
+        project.measured("./cxx", Lang::Cxx, LAST);
+        // Linked anew as it is installed.
+        project.build(&[], "make install DESTDIR=$PWD/installed");
+        project.measured("installed/usr/local/bin/static", Lang::C, "");
+        assert!(project.has_module("installed/usr/local/bin/shared"), "{}", mpi.name());
+    }
+}
+
+#[test]
+fn other_compilers_behind_the_drivers() {
+    for mpi in with("other_compilers_behind_the_drivers", &["clang"]) {
+        let (variable, option) = match mpi {
+            Mpi::OpenMpi => ("OMPI_CC", ""),
+            Mpi::Mpich => ("MPICH_CC", "-cc=clang"),
+        };
+        let project = Project::new(mpi, "makefile", &HELLO);
+        project.build(&[(variable, "clang")], "mpicc hello.c -o by_variable");
+        project.measured("./by_variable", Lang::C, LAST);
+        // So that a compiler was chosen at all.
+        project.build(&[], "strings -a by_variable | grep 'clang version'");
+        if !option.is_empty() {
+            project.build(&[], &format!("mpicc {option} hello.c -o by_option"));
+            project.measured("./by_option", Lang::C, LAST);
+            project.build(&[], "strings -a by_option | grep 'clang version'");
+        }
+        let script =
+            "gcc $(mpicc -show -c | cut -d' ' -f2-) hello.c $(mpicc -show | cut -d' ' -f2-)";
+        project.build(&[(variable, "clang")], &format!("{script} -o by_answer"));
+        project.measured("./by_answer", Lang::C, LAST);
+    }
+}
+
+#[test]
+fn profiles_of_mpich() {
+    for mpi in with("profiles_of_mpich", &[]) {
+        if mpi != Mpi::Mpich {
+            continue;
+        }
+        let project = Project::new(mpi, "makefile", &["c/hello.c"]);
+        // A profile lies where the driver runs, and names what is linked before MPI.
+        let script =
+            "echo 'int MPI_Finalize(void) { puts(\"mine\"); return PMPI_Finalize(); }' > p.c
+            mpicc -include stdio.h -include mpi.h -c p.c && ar cr libmine.a p.o
+            echo 'PROFILE_PRELIB=\"-L. -lmine\"' > mine.conf
+            mpicc -profile=mine hello.c -o profiled
+            MPICC_PROFILE=mine mpicc hello.c -o by_variable";
+        project.build(&[], script);
+        project.measured("./profiled", Lang::C, "mine");
+        project.measured("./by_variable", Lang::C, "mine");
+    }
+}
+
+#[test]
+fn python_modules_ask_for_flags() {
+    for mpi in with("python_modules_ask_for_flags", &["python3"]) {
+        let project = Project::new(mpi, "python", &[]);
+        let drivers = [("MPICC", "mpicc")];
+        project.build(&drivers, "python3 setup.py --quiet build_ext --inplace");
+        let script = "import hello; print('rank', hello.run())";
+        std::fs::write(project.dir().join("run.py"), script).expect("write a script");
+        // What is measured begins where the library is loaded.
+        project.measured("python3 run.py", Lang::C, "rank 3");
+
+        let project = Project::new(mpi, "python", &[]);
+        let drivers = [("CC", "mpicc"), ("LDSHARED", "mpicc -shared"), ("MPICC", "true")];
+        project.build(&drivers, "python3 setup.py --quiet build_ext --inplace");
+        std::fs::write(project.dir().join("run.py"), script).expect("write a script");
+        // A shared library by the driver gets no module, and Python has none.
+        project.not_measured("python3 run.py", "rank 3");
+    }
+}
