@@ -5,11 +5,12 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use topas_format::conf::{KEYS, List, Ops, Settings, Switch, entries};
+use topas_format::conf::{KEYS, Key, List, Ops, Settings, Switch, entries};
 use topas_format::env as names;
 
-use crate::environment::Environment;
+use crate::environment::{Environment, LinkWish};
 use crate::paths::{Paths, SYSTEM_CONF};
+use crate::policy;
 use crate::regular;
 
 /// Longest configuration file that is read, in bytes.
@@ -75,6 +76,7 @@ pub struct Conf {
     text: Vec<u8>,
     problem: Option<io::Error>,
     off: bool,
+    never_link: bool,
     log: Option<Vec<u8>>,
     ops: Option<Vec<u8>>,
 }
@@ -97,6 +99,7 @@ impl Conf {
             }
         };
         conf.off = env.is_off();
+        conf.never_link = env.link() == Some(LinkWish::Never);
         conf.log = env.log().map(|value| value.as_bytes().to_vec());
         conf.ops = env
             .ops()
@@ -118,6 +121,12 @@ impl Conf {
         self.problem.as_ref().is_some_and(|e| e.kind() == io::ErrorKind::NotFound)
     }
 
+    /// The value of a key that is no part of [`Settings`]; empty if it is not set.
+    pub(crate) fn value(&self, key: &str) -> &[u8] {
+        let lines = entries(&self.text).flatten().filter(|e| e.key == key.as_bytes());
+        lines.filter(|e| !e.value.is_empty()).last().map_or(b"", |e| e.value)
+    }
+
     /// The file that was read, or that could not be. `None` if there is none.
     pub fn file(&self) -> Option<&Path> {
         self.file.as_deref()
@@ -136,6 +145,9 @@ impl Conf {
             settings.turn(Switch::Measure, false);
             settings.turn(Switch::Link, false);
         }
+        if self.never_link {
+            settings.turn(Switch::Link, false);
+        }
         if let Some(log) = self.log.as_deref().filter(|_| settings.is(Switch::UserLog)) {
             settings.put(List::Log, log);
         }
@@ -149,6 +161,7 @@ impl Conf {
     pub fn origin(&self, key: &str) -> Origin {
         match key {
             "measure" | "link" if self.off => return Origin::Variable(names::TOPAS),
+            "link" if self.never_link => return Origin::Variable(names::TOPAS_LINK),
             "log" if self.log.is_some() && Settings::read(&self.text).is(Switch::UserLog) => {
                 return Origin::Variable(names::TOPAS_LOG);
             }
@@ -157,7 +170,7 @@ impl Conf {
         }
         entries(&self.text)
             .flatten()
-            .filter(|e| e.key == key.as_bytes() && Settings::default().set(e.key, e.value))
+            .filter(|e| e.key == key.as_bytes() && is_valid(e.key, e.value))
             .last()
             .map_or(Origin::Default, |e| Origin::Line(e.line))
     }
@@ -179,10 +192,10 @@ impl Conf {
             .filter_map(|entry| {
                 let (line, fault) = match entry {
                     Err(bad) => (bad.line, Fault::NotAnEntry),
-                    Ok(e) if Settings::default().set(e.key, e.value) => return None,
+                    Ok(e) if is_valid(e.key, e.value) => return None,
                     Ok(e) => (
                         e.line,
-                        match KEYS.iter().find(|key| key.name.as_bytes() == e.key) {
+                        match keys().find(|key| key.name.as_bytes() == e.key) {
                             None => Fault::UnknownKey(lossy(e.key)),
                             Some(key) => Fault::BadValue {
                                 key: key.name,
@@ -196,6 +209,17 @@ impl Conf {
             })
             .collect()
     }
+}
+
+/// Every key of the file: what measured programs read, then what the drivers alone do.
+pub fn keys() -> impl Iterator<Item = &'static Key> {
+    KEYS.iter().chain(policy::KEYS)
+}
+
+/// Whether a line has an effect.
+fn is_valid(key: &[u8], value: &[u8]) -> bool {
+    Settings::default().set(key, value)
+        || !value.is_empty() && policy::KEYS.iter().any(|known| known.name.as_bytes() == key)
 }
 
 #[cfg(test)]

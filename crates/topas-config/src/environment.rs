@@ -24,6 +24,15 @@ pub fn command_line() -> Vec<OsString> {
     env::args_os().collect()
 }
 
+/// What `TOPAS_LINK` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkWish {
+    /// Without the module.
+    Never,
+    /// With it, also where a program uses the counters itself.
+    Always,
+}
+
 /// A set of environment variables: those of this process or made-up ones.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
@@ -76,6 +85,36 @@ impl Environment {
     /// Whether `TOPAS_VERBOSE` asks for reasons on standard error.
     pub fn is_verbose(&self) -> bool {
         self.get(names::TOPAS_VERBOSE).is_some_and(|value| names::is_yes(value.as_bytes()))
+    }
+
+    /// `TOPAS_LINK`: the user's word on linking the module.
+    pub fn link(&self) -> Option<LinkWish> {
+        let value = self.filled(names::TOPAS_LINK)?.as_bytes();
+        if names::is_off(value) {
+            Some(LinkWish::Never)
+        } else if value.eq_ignore_ascii_case(b"always") {
+            Some(LinkWish::Always)
+        } else {
+            None
+        }
+    }
+
+    /// Whether `TOPAS_MEASURE_ALL_PE` asks for the module that measures every rank. Set and
+    /// empty is a wish, too: `setenv` of csh sets it so.
+    pub fn measures_all(&self) -> bool {
+        let value = self.get(names::TOPAS_MEASURE_ALL_PE);
+        value.is_some_and(|value| !names::is_off(value.as_bytes()))
+    }
+
+    /// `TOPAS_PASSED`: the drivers that were passed on the way here.
+    pub fn passed(&self) -> Option<&OsStr> {
+        self.filled(names::TOPAS_PASSED)
+    }
+
+    /// The user, as a measured program takes it from the environment; empty if it says
+    /// nothing.
+    pub fn user(&self) -> &OsStr {
+        self.filled("LOGNAME").or(self.filled("USER")).unwrap_or_default()
     }
 
     /// `TOPAS_CONF`: the configuration file to read in place of the installed one.
@@ -157,6 +196,19 @@ mod tests {
         assert!(!made(&[]).is_off());
         assert!(made(&[("TOPAS_VERBOSE", "1")]).is_verbose());
         assert!(!made(&[("TOPAS_VERBOSE", "0")]).is_verbose());
+    }
+
+    #[test]
+    fn wishes_for_the_link_are_read() {
+        let link = |value| made(&[("TOPAS_LINK", value)]).link();
+        assert_eq!(link("no"), Some(LinkWish::Never));
+        assert_eq!(link("Always"), Some(LinkWish::Always));
+        assert_eq!(link("perhaps"), None);
+        let all = |value| made(&[("TOPAS_MEASURE_ALL_PE", value)]).measures_all();
+        assert!(all("") && all("1") && !all("no") && !all("0"));
+        assert!(!made(&[]).measures_all());
+        assert_eq!(made(&[("USER", "a"), ("LOGNAME", "b")]).user(), "b");
+        assert_eq!(made(&[("USER", "a"), ("LOGNAME", "")]).user(), "a");
     }
 
     #[test]

@@ -10,8 +10,9 @@
 pub mod conf;
 pub mod environment;
 pub mod paths;
+pub mod policy;
 pub mod regular;
 
 pub use conf::Conf;
-pub use environment::{Environment, command_line};
+pub use environment::{Environment, LinkWish, command_line};
 pub use paths::Paths;

@@ -68,6 +68,13 @@ impl Paths {
         self.prefix.join("libexec/topas/wrappers")
     }
 
+    /// The directory of another set of names, such as `gnu`.
+    pub fn wrappers_of(&self, set: &OsStr) -> PathBuf {
+        let mut name = set.to_owned();
+        name.push("-wrappers");
+        self.prefix.join("libexec/topas").join(name)
+    }
+
     /// Modules and libraries.
     pub fn lib(&self) -> PathBuf {
         self.prefix.join("lib/topas")
@@ -88,6 +95,11 @@ impl Paths {
         self.lib().join(format!("topas.{language}.init.o"))
     }
 
+    /// The variant that measures every rank.
+    pub fn all_module(&self, language: &str) -> PathBuf {
+        self.lib().join(format!("topas.{language}.all.o"))
+    }
+
     /// Data files.
     pub fn share(&self) -> PathBuf {
         self.prefix.join("share/topas")
@@ -96,6 +108,11 @@ impl Paths {
     /// The names the driver answers to.
     pub fn drivers_conf(&self) -> PathBuf {
         self.share().join("wrappers/drivers.conf")
+    }
+
+    /// The names a site adds, and what it changes in the meaning of others.
+    pub fn site_drivers_conf(&self) -> PathBuf {
+        self.outside("etc/topas/drivers.conf")
     }
 
     /// `topas.conf` of this prefix.
@@ -174,6 +191,11 @@ mod tests {
         assert_eq!(paths.conf_file(), Path::new("/opt/t/etc/topas/topas.conf"));
         assert_eq!(paths.log_dir(), Path::new("/opt/t/var/log/topas"));
         assert!(paths.serial_module("cxx").ends_with("topas.cxx.serial.o"));
+        assert_eq!(
+            paths.wrappers_of("gnu".as_ref()),
+            Path::new("/opt/t/libexec/topas/gnu-wrappers")
+        );
+        assert_eq!(paths.all_module("f90"), Path::new("/opt/t/lib/topas/topas.f90.all.o"));
         assert_eq!(paths.init_module("c"), Path::new("/opt/t/lib/topas/topas.c.init.o"));
     }
 

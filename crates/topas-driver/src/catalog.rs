@@ -1,9 +1,12 @@
 //! `drivers.conf`: which names there are, and what is known of the programs behind.
+//!
+//! Two files: the installed one, which an update replaces, and behind it the site's own.
+//! The last line about a name counts, so a site adds names and changes what they mean.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use topas_config::{Paths, regular};
 
@@ -13,8 +16,8 @@ const BUILT_IN: &[u8] = include_bytes!("../../../wrappers/drivers.conf");
 /// Longest file that is read, in bytes.
 const MAX_FILE: u64 = 1 << 20;
 
-/// Language of a compiler driver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Language of a compiler driver. In this order: of two runtime libraries the later tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Language {
     /// C
     C,
@@ -37,7 +40,8 @@ impl Language {
         }
     }
 
-    fn parse(word: &[u8]) -> Option<Self> {
+    /// The language of a word, if it is one.
+    pub fn parse(word: &[u8]) -> Option<Self> {
         [Language::C, Language::Cxx, Language::F77, Language::F90]
             .into_iter()
             .find(|language| language.word().as_bytes() == word)
@@ -51,29 +55,81 @@ pub enum Personality {
     Compiler(Language),
     /// A launcher of parallel programs.
     Launcher,
+    /// A linker, called by a build directly.
+    Linker,
 }
+
+/// The set of names that go into the directory for PATH.
+pub const MPI_SET: &str = "mpi";
 
 /// Meaning of one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
-    Name(Personality),
+    Name { personality: Personality, answers: bool, set: Vec<u8> },
     GivesId { beside: Option<Vec<u8>> },
+    NeedsInput,
+    Runtime(Language),
     Counters,
+    CountersSymbol,
+    Plain,
     NoWl,
 }
 
+impl Kind {
+    /// The meaning of the words behind a name; `None` if they make no sense.
+    fn parse(words: &[&[u8]]) -> Option<Self> {
+        let name = |personality, answers, set: Option<&&[u8]>| Kind::Name {
+            personality,
+            answers,
+            set: set.map_or(MPI_SET.as_bytes(), |set| set).to_vec(),
+        };
+        Some(match words {
+            [b"compiler", language, set @ ..] if set.len() < 2 => {
+                name(Personality::Compiler(Language::parse(language)?), true, set.first())
+            }
+            [b"serial", language, set] => {
+                name(Personality::Compiler(Language::parse(language)?), false, Some(set))
+            }
+            [b"launcher", set @ ..] if set.len() < 2 => {
+                name(Personality::Launcher, false, set.first())
+            }
+            [b"linker", set] => name(Personality::Linker, false, Some(set)),
+            [b"gives-id"] => Kind::GivesId { beside: None },
+            [b"gives-id", beside] => Kind::GivesId { beside: Some(beside.to_vec()) },
+            [b"needs-input"] => Kind::NeedsInput,
+            [b"runtime", language] => Kind::Runtime(Language::parse(language)?),
+            [b"counters"] => Kind::Counters,
+            [b"counters-symbol"] => Kind::CountersSymbol,
+            [b"plain"] => Kind::Plain,
+            [b"no-wl"] => Kind::NoWl,
+            _ => return None,
+        })
+    }
+}
+
+/// A line that makes no sense: the file and the number of the line.
+pub type Skipped = (PathBuf, u32);
+
 /// The content of `drivers.conf`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Catalog {
     lines: Vec<(Vec<u8>, Kind)>,
-    skipped: Vec<u32>,
+    skipped: Vec<Skipped>,
 }
 
 impl Catalog {
-    /// Reads the installed file; what was built in holds if it cannot be read.
+    /// Reads the installed file, or what was built in if it cannot be read, and the site's.
     pub fn load(paths: Option<&Paths>) -> Self {
-        let text = paths.and_then(|paths| regular::read(&paths.drivers_conf(), MAX_FILE).ok());
-        Catalog::parse(text.as_deref().unwrap_or(BUILT_IN))
+        let mut catalog = Catalog::default();
+        let installed = paths.map(Paths::drivers_conf).unwrap_or_default();
+        let text = regular::read(&installed, MAX_FILE);
+        catalog.add(text.as_deref().unwrap_or(BUILT_IN), &installed);
+        if let Some(file) = paths.map(Paths::site_drivers_conf)
+            && let Ok(text) = regular::read(&file, MAX_FILE)
+        {
+            catalog.add(&text, &file);
+        }
+        catalog
     }
 
     /// What was built in.
@@ -81,50 +137,65 @@ impl Catalog {
         Catalog::parse(BUILT_IN)
     }
 
-    /// Reads the text of a file. Lines that make no sense are skipped and counted.
+    /// Reads the text of a file.
     pub fn parse(text: &[u8]) -> Self {
-        let (mut lines, mut skipped) = (Vec::new(), Vec::new());
-        for (line, number) in text.split(|&b| b == b'\n').zip(1u32..) {
-            let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-            let (name, kind, argument) = (words.next(), words.next(), words.next());
-            let Some(name) = name.filter(|name| !name.starts_with(b"#")) else { continue };
-            let kind = match (kind, argument) {
-                (Some(b"compiler"), Some(language)) => {
-                    Language::parse(language).map(|l| Kind::Name(Personality::Compiler(l)))
-                }
-                (Some(b"launcher"), None) => Some(Kind::Name(Personality::Launcher)),
-                (Some(b"gives-id"), beside) => {
-                    Some(Kind::GivesId { beside: beside.map(<[u8]>::to_vec) })
-                }
-                (Some(b"counters"), None) => Some(Kind::Counters),
-                (Some(b"no-wl"), None) => Some(Kind::NoWl),
-                _ => None,
-            };
-            match kind.filter(|_| words.next().is_none()) {
-                Some(kind) => lines.push((name.to_vec(), kind)),
-                None => skipped.push(number),
-            }
-        }
-        Catalog { lines, skipped }
+        let mut catalog = Catalog::default();
+        catalog.add(text, Path::new("drivers.conf"));
+        catalog
     }
 
-    /// Numbers of the lines that make no sense.
-    pub fn skipped(&self) -> &[u32] {
+    /// Adds the lines of a file. Those that make no sense are skipped and counted.
+    fn add(&mut self, text: &[u8], file: &Path) {
+        for (line, number) in text.split(|&b| b == b'\n').zip(1u32..) {
+            let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+            let words: Vec<&[u8]> = words.collect();
+            let Some((name, rest)) = words.split_first() else { continue };
+            if name.starts_with(b"#") {
+                continue;
+            }
+            match Kind::parse(rest) {
+                Some(kind) => self.lines.push((name.to_vec(), kind)),
+                None => self.skipped.push((file.to_path_buf(), number)),
+            }
+        }
+    }
+
+    /// The lines that make no sense.
+    pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
+    }
+
+    /// The lines about a name that hold: those behind the last `plain`.
+    fn about(&self, name: &[u8]) -> impl Iterator<Item = &Kind> {
+        let lines = self.lines.iter().rev().filter(move |(of, _)| of == name);
+        lines.map(|(_, kind)| kind).take_while(|kind| **kind != Kind::Plain)
     }
 
     /// What a name stands for; the last line about it counts.
     pub fn personality(&self, name: &OsStr) -> Option<Personality> {
-        self.lines.iter().rev().find_map(|(of, kind)| match kind {
-            Kind::Name(personality) if of == name.as_bytes() => Some(*personality),
+        self.about(name.as_bytes()).find_map(|kind| match kind {
+            Kind::Name { personality, .. } => Some(*personality),
             _ => None,
         })
     }
 
-    /// Every name, in the order of the file.
-    pub fn names(&self) -> impl Iterator<Item = (&OsStr, Personality)> {
+    /// Whether the name is that of a driver around a compiler, which answers questions on
+    /// how to link; a compiler may mean something else by the same options.
+    pub fn answers(&self, name: &OsStr) -> bool {
+        let mut names = self.about(name.as_bytes()).filter_map(|kind| match kind {
+            Kind::Name { answers, .. } => Some(*answers),
+            _ => None,
+        });
+        names.next() == Some(true)
+    }
+
+    /// Every name with its set, in the order of the file; a name may be in several sets.
+    pub fn names(&self) -> impl Iterator<Item = (&OsStr, Personality, &OsStr)> {
         self.lines.iter().filter_map(|(name, kind)| match kind {
-            Kind::Name(personality) => Some((OsStr::from_bytes(name), *personality)),
+            Kind::Name { set, .. } => {
+                let name = OsStr::from_bytes(name);
+                Some((name, self.personality(name)?, OsStr::from_bytes(set)))
+            }
             _ => None,
         })
     }
@@ -133,13 +204,20 @@ impl Catalog {
     /// an id of the launch.
     pub fn gives_launch_id(&self, real: &Path) -> bool {
         let Some(name) = real.file_name() else { return false };
-        self.lines.iter().filter(|(of, _)| of == name.as_bytes()).any(|(_, kind)| match kind {
+        self.about(name.as_bytes()).any(|kind| match kind {
             Kind::GivesId { beside: None } => true,
             Kind::GivesId { beside: Some(other) } => {
                 real.with_file_name(OsStr::from_bytes(other)).exists()
             }
             _ => false,
         })
+    }
+
+    /// Whether the driver at `real`, a path without symbolic links, leaves its flags out of
+    /// the answer to `-show` if it is given an option and no input.
+    pub fn needs_input(&self, real: &Path) -> bool {
+        let name = real.file_name().unwrap_or_default();
+        self.about(name.as_bytes()).any(|kind| *kind == Kind::NeedsInput)
     }
 
     /// The name the program at `real` is told, where ours was called as `argv0`.
@@ -155,17 +233,32 @@ impl Catalog {
         if bare { argv0.to_owned() } else { real.as_os_str().to_owned() }
     }
 
+    /// The language whose runtime library `name` (as in `-lname`) is.
+    pub fn runtime(&self, name: &[u8]) -> Option<Language> {
+        self.about(name).find_map(|kind| match kind {
+            Kind::Runtime(language) => Some(*language),
+            _ => None,
+        })
+    }
+
     /// Whether programs that link the library `name` (as in `-lname`) use the counters.
     pub fn uses_counters(&self, name: &[u8]) -> bool {
-        self.lines.iter().any(|(of, kind)| *kind == Kind::Counters && of == name)
+        self.about(name).any(|kind| *kind == Kind::Counters)
+    }
+
+    /// The functions whose callers use the counters.
+    pub fn counter_functions(&self) -> Vec<&[u8]> {
+        let lines = self.lines.iter().filter(|(_, kind)| *kind == Kind::CountersSymbol);
+        let names = lines.map(|(name, _)| name.as_slice());
+        names.filter(|name| self.about(name).any(|kind| *kind == Kind::CountersSymbol)).collect()
     }
 
     /// Whether `command`, a compiler with options perhaps, does not know `-Wl,`.
     pub fn lacks_wl(&self, command: &OsStr) -> bool {
         let words = command.as_bytes().split(u8::is_ascii_whitespace);
-        words.filter_map(|word| Path::new(OsStr::from_bytes(word)).file_name()).any(|program| {
-            self.lines.iter().any(|(of, kind)| *kind == Kind::NoWl && of == program.as_bytes())
-        })
+        words
+            .filter_map(|word| Path::new(OsStr::from_bytes(word)).file_name())
+            .any(|program| self.about(program.as_bytes()).any(|kind| *kind == Kind::NoWl))
     }
 }
 
@@ -177,24 +270,37 @@ mod tests {
     #[test]
     fn the_built_in_file_is_whole() {
         let catalog = Catalog::built_in();
-        assert_eq!(catalog.skipped(), [0u32; 0]);
+        assert_eq!(catalog.skipped(), []);
         let of = |name: &str| catalog.personality(OsStr::new(name));
         assert_eq!(of("mpicc"), Some(Personality::Compiler(Language::C)));
         assert_eq!(of("mpiCC.mpich"), Some(Personality::Compiler(Language::Cxx)));
         assert_eq!(of("mpif77.openmpi"), Some(Personality::Compiler(Language::F77)));
         assert_eq!(of("mpifort"), Some(Personality::Compiler(Language::F90)));
         assert_eq!(of("mpirun.mpich"), Some(Personality::Launcher));
-        assert_eq!(of("gcc"), None);
+        assert_eq!(of("gcc"), Some(Personality::Compiler(Language::C)));
+        assert_eq!(of("ftn"), Some(Personality::Compiler(Language::F90)));
+        assert_eq!(of("ld"), Some(Personality::Linker));
         assert_eq!(of("papi"), None);
-        assert_eq!(catalog.names().count(), 27);
+        assert!(catalog.answers(OsStr::new("mpiicx")) && !catalog.answers(OsStr::new("nvc")));
         assert!(catalog.uses_counters(b"papi") && !catalog.uses_counters(b"m"));
+        assert!(catalog.counter_functions().contains(&&b"PAPI_library_init"[..]));
+        assert_eq!(catalog.runtime(b"gfortran"), Some(Language::F90));
+        assert!(catalog.needs_input(Path::new("/usr/bin/opal_wrapper")));
+        // What is in front of PATH everywhere must be there everywhere: build systems take
+        // the first of several compilers they see.
+        let mpi: Vec<_> = catalog.names().filter(|(.., set)| *set == MPI_SET).collect();
+        assert!(mpi.iter().all(|(name, ..)| {
+            let name = name.to_str().unwrap();
+            ["mpi", "osh", "shmem"].iter().any(|head| name.starts_with(head))
+        }));
     }
 
     #[test]
     fn lines_that_make_no_sense_are_counted() {
-        let text = b"a compiler\nb launcher x\n# c\nd compiler c extra\ne compiler f90\n\nf what\n";
+        let text = b"a compiler\nb launcher x y\n# c\nd compiler c a b\ne compiler f90\n\nf what\n";
         let catalog = Catalog::parse(text);
-        assert_eq!(catalog.skipped(), [1, 2, 4, 7]);
+        let skipped: Vec<_> = catalog.skipped().iter().map(|(_, line)| *line).collect();
+        assert_eq!(skipped, [1, 2, 4, 7]);
         assert_eq!(catalog.names().count(), 1);
     }
 
@@ -205,6 +311,22 @@ mod tests {
             catalog.personality(OsStr::new("cc")),
             Some(Personality::Compiler(Language::Cxx))
         );
+    }
+
+    #[test]
+    fn the_site_adds_names_and_takes_meanings_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = Paths::at(dir.path());
+        std::fs::create_dir_all(paths.site_drivers_conf().parent().unwrap()).unwrap();
+        let site = "papi plain\nmpiCC plain\ncaf compiler f90\ncaf compiler f90 odd\nx y\n";
+        std::fs::write(paths.site_drivers_conf(), site).unwrap();
+        let catalog = Catalog::load(Some(&paths));
+        assert!(!catalog.uses_counters(b"papi") && catalog.uses_counters(b"likwid"));
+        assert_eq!(catalog.personality(OsStr::new("mpiCC")), None);
+        assert!(!catalog.names().any(|(name, ..)| name == "mpiCC"));
+        let sets = catalog.names().filter(|(name, ..)| *name == "caf").map(|(.., set)| set);
+        assert_eq!(sets.collect::<Vec<_>>(), ["mpi", "odd"]);
+        assert_eq!(catalog.skipped(), [(paths.site_drivers_conf(), 5)]);
     }
 
     #[test]

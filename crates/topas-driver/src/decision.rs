@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Language};
 use crate::options::{COMPILER, Item, LINKER, Means, Reader};
 use crate::response::{self, Response, Trouble};
 
@@ -24,8 +24,21 @@ pub enum Decision {
     Link,
     /// Links an executable that must do without the module.
     LeaveAlone(LeftAlone),
+    /// Asks how to link: the answer is to carry the module.
+    Answer(Question),
     /// Does not link an executable.
     NotALink(NotALink),
+}
+
+/// What is asked of a driver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// The option that asks.
+    pub option: OsString,
+    /// Whether it asks for the whole command, not for what a link needs.
+    pub command: bool,
+    /// Whether there are inputs.
+    pub inputs: bool,
 }
 
 /// What is known beside the arguments.
@@ -36,20 +49,67 @@ pub struct Facts<'a> {
     pub compilers: &'a [(&'a str, &'a OsStr)],
     /// Reads a response file.
     pub read: &'a dyn Fn(&OsStr) -> Response,
+    /// Whether the driver answers questions on how to link.
+    pub answers: bool,
+    /// Whether programs that use the counters get the module, too.
+    pub always: bool,
+}
+
+impl<'a> Facts<'a> {
+    /// The facts where nobody has chosen anything.
+    pub fn new(catalog: &'a Catalog, read: &'a dyn Fn(&OsStr) -> Response) -> Self {
+        Facts { catalog, compilers: &[], read, answers: true, always: false }
+    }
+}
+
+/// What a command says beside the decision.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// The name of the result, if one is given.
+    pub output: Option<OsString>,
+    /// The objects the linker is given, as they are named.
+    pub objects: Vec<OsString>,
+    /// The language of the runtime libraries among the inputs.
+    pub language: Option<Language>,
 }
 
 /// Decides on the arguments of a compiler driver, without its name.
 pub fn decide(args: &[OsString], facts: &Facts<'_>) -> Decision {
+    examine(args, facts).0
+}
+
+/// Decides on the arguments of a compiler driver, and tells what else they say.
+pub fn examine(args: &[OsString], facts: &Facts<'_>) -> (Decision, Seen) {
+    scanned(args, facts, Scan::command).conclude()
+}
+
+/// The same for the arguments of a linker.
+pub fn examine_linker(args: &[OsString], facts: &Facts<'_>) -> (Decision, Seen) {
+    let mut scan = scanned(args, facts, Scan::linker);
+    if !scan.has_libc {
+        scan.leave(LeftAlone::NoLibc("ld".into()));
+    }
+    if !scan.has_start_file {
+        scan.leave(LeftAlone::NoStartFiles("ld".into()));
+    }
+    scan.conclude()
+}
+
+fn scanned<'a>(
+    args: &[OsString],
+    facts: &'a Facts<'a>,
+    read: fn(&mut Scan<'a>, &[OsString]),
+) -> Scan<'a> {
     let mut scan = Scan::new(facts);
     match response::expand(args, facts.read) {
-        Ok(words) => scan.command(&words),
+        Ok(words) => read(&mut scan, &words),
         Err(trouble) => {
             // What can be read may still say that nothing is linked.
-            scan.command(args);
+            read(&mut scan, args);
             scan.trouble = Some(trouble);
         }
     }
-    scan.conclude()
+    scan
 }
 
 /// What was seen so far.
@@ -57,6 +117,8 @@ struct Scan<'a> {
     facts: &'a Facts<'a>,
     /// The words as the linker gets them: inputs, libraries and its own options.
     linker: Vec<OsString>,
+    seen: Seen,
+    question: Option<Question>,
     trouble: Option<Trouble>,
     asks: Option<OsString>,
     stops: Option<OsString>,
@@ -66,6 +128,7 @@ struct Scan<'a> {
     other_width: Option<OsString>,
     target: Option<OsString>,
     has_libc: bool,
+    has_start_file: bool,
     sources: usize,
     headers: usize,
     inputs: usize,
@@ -79,6 +142,8 @@ impl<'a> Scan<'a> {
         Scan {
             facts,
             linker: Vec::new(),
+            seen: Seen::default(),
+            question: None,
             trouble: None,
             asks: None,
             stops: None,
@@ -88,6 +153,7 @@ impl<'a> Scan<'a> {
             other_width: None,
             target: None,
             has_libc: false,
+            has_start_file: false,
             sources: 0,
             headers: 0,
             inputs: 0,
@@ -109,7 +175,11 @@ impl<'a> Scan<'a> {
             self.compiler(variable, command);
         }
         let linker = std::mem::take(&mut self.linker);
-        for item in Reader::new(LINKER, &linker) {
+        self.linker(&linker);
+    }
+
+    fn linker(&mut self, words: &[OsString]) {
+        for item in Reader::new(LINKER, words) {
             match item {
                 Item::Input(word) => self.linker_input(word),
                 Item::Option { word, means, argument } => {
@@ -133,6 +203,19 @@ impl<'a> Scan<'a> {
         match means {
             Means::StopsBeforeLink => first(&mut self.stops),
             Means::Asks => first(&mut self.asks),
+            Means::AsksCommand | Means::AsksLink if self.facts.answers => {
+                let command = means == Means::AsksCommand;
+                self.question.get_or_insert_with(|| Question {
+                    option: word.to_owned(),
+                    command,
+                    inputs: false,
+                });
+            }
+            Means::AsksCommand | Means::AsksLink => first(&mut self.asks),
+            Means::Output => self.seen.output = Some(argument.to_owned()),
+            Means::Emulation if !target::is_our_emulation(argument) => {
+                self.leave(LeftAlone::OtherWidth(argument.to_owned()));
+            }
             Means::Relocatable => first(&mut self.relocatable),
             Means::SharedLibrary => first(&mut self.shared),
             Means::NoStartFiles => self.leave(LeftAlone::NoStartFiles(word.to_owned())),
@@ -159,7 +242,7 @@ impl<'a> Scan<'a> {
             }
             Means::Compiler => self.compiler(&word.to_string_lossy(), argument),
             Means::EndOfOptions => self.leave(LeftAlone::EndOfOptions),
-            Means::RawOutput | Means::Nothing => {}
+            Means::Emulation | Means::RawOutput | Means::Nothing => {}
         }
     }
 
@@ -201,7 +284,10 @@ impl<'a> Scan<'a> {
 
     fn library_name(&mut self, name: &[u8]) {
         self.has_libc |= name == b"c";
-        if self.facts.catalog.uses_counters(name) {
+        if let Some(language) = self.facts.catalog.runtime(name) {
+            self.seen.language = self.seen.language.max(Some(language));
+        }
+        if !self.facts.always && self.facts.catalog.uses_counters(name) {
             self.leave(LeftAlone::UsesCounters(OsStr::from_bytes(name).to_owned()));
         }
     }
@@ -227,13 +313,23 @@ impl<'a> Scan<'a> {
 
     fn linker_input(&mut self, word: &OsStr) {
         self.inputs += 1;
-        if is_module(Path::new(word)) {
+        let path = Path::new(word);
+        if is_module(path) {
             self.leave(LeftAlone::HasModule(word.to_owned()));
+        }
+        if path.extension() == Some(OsStr::new("o")) {
+            self.has_start_file |= is_start_file(path);
+            self.seen.objects.push(word.to_owned());
         }
         self.library_file(word);
     }
 
-    fn conclude(self) -> Decision {
+    fn conclude(mut self) -> (Decision, Seen) {
+        let seen = std::mem::take(&mut self.seen);
+        (self.decision(), seen)
+    }
+
+    fn decision(self) -> Decision {
         let not = |why| Decision::NotALink(why);
         if let Some(option) = self.asks {
             return not(NotALink::Asks(option));
@@ -241,7 +337,7 @@ impl<'a> Scan<'a> {
         if let Some(option) = self.stops {
             return not(NotALink::StopsBeforeLink(option));
         }
-        if self.inputs == 0 && self.trouble.is_none() {
+        if self.inputs == 0 && self.trouble.is_none() && self.question.is_none() {
             return not(NotALink::NoInput);
         }
         if self.sources > 0 && self.headers == self.sources {
@@ -261,7 +357,13 @@ impl<'a> Scan<'a> {
             .or(no_libc)
             .or(self.target.map(LeftAlone::OtherTarget))
             .or(self.other_width.map(LeftAlone::OtherWidth));
-        why.map_or(Decision::Link, Decision::LeaveAlone)
+        match (why, self.question) {
+            (Some(why), _) => Decision::LeaveAlone(why),
+            (None, Some(question)) => {
+                Decision::Answer(Question { inputs: self.inputs > 0, ..question })
+            }
+            (None, None) => Decision::Link,
+        }
     }
 }
 
@@ -269,6 +371,12 @@ impl<'a> Scan<'a> {
 fn is_header(word: &OsStr) -> bool {
     let suffix = Path::new(word).extension().unwrap_or_default();
     ["h", "H", "hh", "hp", "hpp", "HPP", "hxx", "h++", "tcc"].iter().any(|header| suffix == *header)
+}
+
+/// Whether this is the object that holds the entry point of a C program, in one of its forms.
+fn is_start_file(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    ["crt1.o", "Scrt1.o", "rcrt1.o", "gcrt1.o", "grcrt1.o"].iter().any(|file| name == *file)
 }
 
 /// Whether this is a measurement module of some installation: a driver further out has

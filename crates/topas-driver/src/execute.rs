@@ -10,39 +10,54 @@ use std::path::Path;
 use nix::errno::Errno;
 use nix::unistd::{execvp, execvpe};
 use topas_config::Environment;
-use topas_format::env::TOPAS_LAUNCH_ID;
+use topas_format::env::{TOPAS_LAUNCH_ID, TOPAS_PASSED};
 
 use crate::message::say;
 use crate::plan::{LaunchId, Plan, Role};
+use crate::search::Real;
 use crate::{EXIT_CANNOT_RUN, launch_id};
 
 /// Becomes the real program as planned. Comes back only if that fails, with the exit
 /// code; the failure has been reported then.
 pub fn plan(tool: &str, plan: &Plan, env: &Environment) -> i32 {
-    if let Some(env) = changed(env, &plan.role) {
-        let error = become_with(&plan.real, &plan.argv0, &plan.args, &env);
-        return cannot_run(tool, &plan.real, error);
-    }
+    let env = changed(env, plan);
     if !plan.added.is_empty() {
         let args: Vec<_> = plan.args.iter().chain(&plan.added).cloned().collect();
-        match become_program(&plan.real, &plan.argv0, &args) {
+        match become_program(&plan.real, &plan.argv0, &args, env.as_ref()) {
             // One argument too many for the system: without ours they may be just right.
             Errno::E2BIG => {}
             error => return cannot_run(tool, &plan.real, error),
         }
     }
-    untouched(tool, &plan.real, &plan.argv0, &plan.args)
+    let error = become_program(&plan.real, &plan.argv0, &plan.args, env.as_ref());
+    cannot_run(tool, &plan.real, error)
 }
 
 /// Becomes the real program with the arguments as they came.
-pub fn untouched(tool: &str, real: &Path, argv0: &OsStr, args: &[OsString]) -> i32 {
-    let error = become_program(real, argv0, args);
-    cannot_run(tool, real, error)
+pub fn untouched(
+    tool: &str,
+    real: &Real,
+    argv0: &OsStr,
+    args: &[OsString],
+    env: &Environment,
+) -> i32 {
+    let env = real.passed.clone().map(|passed| with(env, TOPAS_PASSED, passed));
+    let error = become_program(&real.path, argv0, args, env.as_ref());
+    cannot_run(tool, &real.path, error)
 }
 
-/// The environment for the ranks of a launch; `None` if it stays as it is.
-fn changed(env: &Environment, role: &Role) -> Option<Environment> {
-    let Role::Launcher(id) = role else { return None };
+/// Becomes another program, with this environment if one is given.
+pub fn program(path: &Path, argv0: &OsStr, args: &[OsString], env: &Environment) -> i32 {
+    let error = become_program(path, argv0, args, Some(env));
+    cannot_run(&argv0.to_string_lossy(), path, error)
+}
+
+/// The environment of the real program; `None` if it stays as it is.
+fn changed(env: &Environment, plan: &Plan) -> Option<Environment> {
+    if let Some(passed) = &plan.passed {
+        return Some(with(env, TOPAS_PASSED, passed.clone()));
+    }
+    let Role::Launcher(id) = plan.role else { return None };
     let fresh = match id {
         LaunchId::Untouched => return None,
         LaunchId::Removed => None,
@@ -55,6 +70,12 @@ fn changed(env: &Environment, role: &Role) -> Option<Environment> {
         None => {}
     }
     Some(env)
+}
+
+fn with(env: &Environment, name: &str, value: OsString) -> Environment {
+    let mut env = env.clone();
+    env.set(name, value);
+    env
 }
 
 fn cannot_run(tool: &str, real: &Path, error: Errno) -> i32 {
@@ -77,20 +98,18 @@ fn c_string(word: &OsStr) -> Result<CString, Errno> {
     CString::new(word.as_bytes()).map_err(|_| Errno::EINVAL)
 }
 
-fn become_program(real: &Path, argv0: &OsStr, args: &[OsString]) -> Errno {
+fn become_program(
+    real: &Path,
+    argv0: &OsStr,
+    args: &[OsString],
+    env: Option<&Environment>,
+) -> Errno {
     let (program, args) = match (c_string(real.as_os_str()), c_strings(argv0, args)) {
         (Ok(program), Ok(args)) => (program, args),
         (Err(error), _) | (_, Err(error)) => return error,
     };
     // The path has a slash, so nothing is searched; a script without #! runs in sh.
-    execvp(&program, &args).unwrap_err()
-}
-
-fn become_with(real: &Path, argv0: &OsStr, args: &[OsString], env: &Environment) -> Errno {
-    let (program, args) = match (c_string(real.as_os_str()), c_strings(argv0, args)) {
-        (Ok(program), Ok(args)) => (program, args),
-        (Err(error), _) | (_, Err(error)) => return error,
-    };
+    let Some(env) = env else { return execvp(&program, &args).unwrap_err() };
     let env: Vec<CString> = env
         .iter()
         .filter_map(|(name, value)| {

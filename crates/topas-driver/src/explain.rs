@@ -17,8 +17,8 @@ pub fn text(plan: &Plan) -> OsString {
     };
     fact("name", &plan.name);
     match &plan.role {
-        Role::Compiler { language, decision, module } => {
-            fact("kind", OsStr::new(&format!("compiler driver, language {}", language.word())));
+        Role::Linking { kind, language, decision, module } => {
+            fact("kind", OsStr::new(&format!("{kind}, language {}", language.word())));
             fact("real program", plan.real.as_os_str());
             fact("decision", OsStr::new(&decision_in_words(decision)));
             if let Some(module) = module {
@@ -31,7 +31,7 @@ pub fn text(plan: &Plan) -> OsString {
             let id = match id {
                 LaunchId::Fresh => "TOPAS_LAUNCH_ID is set: this launcher gives no id",
                 LaunchId::Removed => "TOPAS_LAUNCH_ID is not set: this launcher gives an id",
-                LaunchId::Untouched => "TOPAS_LAUNCH_ID stays as it is: switched off by TOPAS",
+                LaunchId::Untouched => "TOPAS_LAUNCH_ID stays as it is: switched off",
             };
             fact("launch id", OsStr::new(id));
         }
@@ -39,6 +39,12 @@ pub fn text(plan: &Plan) -> OsString {
             fact("kind", OsStr::new("not in drivers.conf: passed through"));
             fact("real program", plan.real.as_os_str());
         }
+    }
+    for note in &plan.notes {
+        fact("note", OsStr::new(note));
+    }
+    if let Some(passed) = &plan.passed {
+        fact("passed already", passed);
     }
     if let Some(conf) = &plan.conf {
         match conf.file() {
@@ -59,6 +65,9 @@ pub fn text(plan: &Plan) -> OsString {
 fn decision_in_words(decision: &Decision) -> String {
     match decision {
         Decision::Link => "link with the module".to_owned(),
+        Decision::Answer(question) => {
+            format!("answer `{}` with the module", question.option.to_string_lossy())
+        }
         Decision::LeaveAlone(why) => format!("link without the module: {why}"),
         Decision::NotALink(why) => format!("no link of an executable: {why}"),
     }
@@ -84,7 +93,7 @@ fn command(plan: &Plan) -> OsString {
 }
 
 /// A word as a POSIX shell reads it back.
-fn quoted(word: &OsStr) -> OsString {
+pub fn quoted(word: &OsStr) -> OsString {
     let plain = |b: &u8| b.is_ascii_alphanumeric() || b"-_./=,+:@%^".contains(b);
     if !word.is_empty() && word.as_bytes().iter().all(plain) {
         return word.to_owned();

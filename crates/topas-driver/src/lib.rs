@@ -1,30 +1,36 @@
 //! The compiler and launch driver that stands in front of `mpicc`, `mpif90`, `mpiexec`.
 //!
 //! One call is one path through these modules: [`catalog`] tells from the name whether
-//! a compiler or a launcher is meant; [`search`] finds the real program on PATH;
-//! [`decision`] reads the arguments with the tables of [`options`] and the files of
-//! [`response`] and says whether an executable is linked; [`plan`] puts the command
+//! a compiler, a linker or a launcher is meant; [`search`] finds the real program on PATH,
+//! [`circle`] sees to it that it does not call this one again; [`cld`] and [`decision`] read the arguments with the tables of [`options`] and the files of
+//! [`response`] and say whether an executable is linked or somebody asks how to link one;
+//! [`symbols`] tells what its objects call; [`plan`] chooses the module and puts the command
 //! together; [`execute`] becomes it. [`explain`] prints the plan in place of running
-//! it, [`admin`] answers for the driver under its own name.
+//! it, [`admin`] answers for the driver under its own name, [`command`] is `topas`.
 //!
 //! A build is never harmed: arguments are never rebuilt, at most one thing is added at
-//! their end, and whatever goes wrong here, a panic included, ends in the real program
-//! with the arguments as they came.
+//! their end, the word `topas.cld` is taken out, and whatever goes wrong here, a panic
+//! included, ends in the real program with the arguments as they came.
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod admin;
 pub mod catalog;
+pub mod circle;
+pub mod cld;
+pub mod command;
 pub mod decision;
 pub mod execute;
 pub mod explain;
 pub mod launch_id;
+pub mod links;
 mod message;
 pub mod module;
 pub mod options;
 pub mod plan;
 pub mod response;
 pub mod search;
+pub mod symbols;
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -34,16 +40,19 @@ use std::path::Path;
 use topas_config::paths::{DRIVER, Executable};
 use topas_config::{Environment, Paths};
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Personality};
 use crate::message::say;
+use crate::options::{COMPILER, LINKER};
 use crate::plan::Plan;
+use crate::search::NotFound;
 
 /// The option that shows the plan in place of running it.
 pub const EXPLAIN: &str = "--topas-explain";
 
 /// Exit code: done, or shown.
 pub const EXIT_OK: i32 = 0;
-/// Exit code: the answer could not be written on standard output.
+/// Exit code: the answer could not be given: not written on standard output, a link not
+/// made, nothing to tell.
 pub const EXIT_CANNOT_WRITE: i32 = 1;
 /// Exit code: the driver was called under its own name with a wrong option.
 pub const EXIT_USAGE: i32 = 2;
@@ -66,29 +75,54 @@ pub fn run() -> i32 {
     let rest = args.get(1..).unwrap_or_default();
     let paths = own.as_ref().and_then(|own| Paths::around(&own.path));
     if name == OsStr::new(DRIVER) {
-        return admin::answer(rest, paths.as_ref());
+        return admin::answer(rest, own.as_ref(), paths.as_ref());
+    }
+    if name == OsStr::new(command::NAME) {
+        return command::run(rest, &env, own.as_ref(), paths.as_ref());
     }
     let tool = name.to_string_lossy();
     let explained = rest.iter().any(|arg| arg == EXPLAIN);
     if env.is_off() && !explained {
-        return match search::real_program(&name, own.as_ref(), &env) {
-            Some(real) => {
-                let argv0 = Catalog::built_in().argv0(&argv0, &real);
-                execute::untouched(&tool, &real, &argv0, rest)
-            }
-            None => not_found(&tool, own.as_ref()),
-        };
+        return off(&argv0, rest, &env, own.as_ref());
     }
-    let Some(plan) = Plan::of(&argv0, rest, &env, own.as_ref(), paths.as_ref()) else {
-        return not_found(&tool, own.as_ref());
+    let plan = match Plan::of(&argv0, rest, &env, own.as_ref(), paths.as_ref()) {
+        Ok(plan) => plan,
+        Err(none) => return not_found(&tool, own.as_ref(), &none),
     };
     if plan.explain {
         return print(&explain::text(&plan));
     }
-    if let Some(why) = plan.left_alone().filter(|_| env.is_verbose()) {
-        say!("{tool}: note: linked without the TOPAS module: {why}");
+    if env.is_verbose() {
+        if let Some(why) = plan.left_alone() {
+            say!("{tool}: note: linked without the TOPAS module: {why}");
+        }
+        for note in &plan.notes {
+            say!("{tool}: note: {note}");
+        }
     }
     execute::plan(&tool, &plan, &env)
+}
+
+/// TOPAS is off: the real program with the arguments as they came, but for the word that
+/// only this driver knows.
+fn off(argv0: &OsStr, args: &[OsString], env: &Environment, own: Option<&Executable>) -> i32 {
+    let name = Path::new(argv0).file_name().unwrap_or_default();
+    let tool = name.to_string_lossy();
+    let catalog = Catalog::built_in();
+    let (launcher, table) = match catalog.personality(name) {
+        Some(Personality::Launcher) => (true, None),
+        Some(Personality::Linker) => (false, Some(LINKER)),
+        _ => (false, Some(COMPILER)),
+    };
+    match search::real_program(name, own, env, launcher) {
+        Ok(real) => {
+            let argv0 = catalog.argv0(argv0, &real.path);
+            let read = &response::from_file;
+            let without = table.and_then(|table| cld::without(args, table, read));
+            execute::untouched(&tool, &real, &argv0, without.as_deref().unwrap_or(args), env)
+        }
+        Err(none) => not_found(&tool, own, &none),
+    }
 }
 
 /// A defect in this program must not cost anybody a build: should the code above panic,
@@ -101,20 +135,26 @@ fn run_real_program_on_panic(args: &[OsString], env: &Environment, own: Option<&
         if env.is_verbose() {
             say!("{}: warning: defect in topas-driver: {info}", name.to_string_lossy());
         }
-        if let Some(real) = search::real_program(name, own.as_ref(), &env) {
-            let told = real.clone().into_os_string();
+        if let Ok(real) = search::real_program(name, own.as_ref(), &env, false) {
+            let told = real.path.clone().into_os_string();
             let rest = args.get(1..).unwrap_or_default();
-            execute::untouched(&name.to_string_lossy(), &real, &told, rest);
+            execute::untouched(&name.to_string_lossy(), &real, &told, rest, &env);
         }
     }));
 }
 
-fn not_found(tool: &str, own: Option<&Executable>) -> i32 {
+fn not_found(tool: &str, own: Option<&Executable>, none: &NotFound) -> i32 {
     say!("{tool}: error: no program `{tool}` on PATH behind the TOPAS driver of that name");
     if let Some(own) = own {
         say!("the driver: {}", own.path.display());
     }
-    say!("hint: load an MPI module, or add the directory of the real {tool} to PATH");
+    match &none.circle {
+        Some(last) => {
+            say!("cause: {} calls `{tool}` by its name again, and so itself", last.display());
+            say!("hint: let it call the real {tool} by a path, or put that behind it on PATH");
+        }
+        None => say!("hint: load an MPI module, or add the directory of the real {tool} to PATH"),
+    }
     EXIT_NOT_FOUND
 }
 

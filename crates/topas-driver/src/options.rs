@@ -37,6 +37,12 @@ pub enum Means {
     StopsBeforeLink,
     /// The program answers a question in place of compiling.
     Asks,
+    /// The answer is the whole command the driver would run.
+    AsksCommand,
+    /// The answer is what a link needs.
+    AsksLink,
+    /// The name of the result.
+    Output,
     /// The result is an object again.
     Relocatable,
     /// The result is a shared library.
@@ -51,6 +57,8 @@ pub enum Means {
     OwnWidth,
     /// Code for the machine in the argument.
     Target,
+    /// Code of the format in the argument, as linkers name it.
+    Emulation,
     /// Language of the inputs that follow.
     Language,
     /// A library.
@@ -142,6 +150,11 @@ impl<'a> Reader<'a> {
     pub fn new(table: &'static [Row], words: &'a [OsString]) -> Self {
         Reader { table, words: words.iter(), only_inputs: false }
     }
+
+    /// How many words are still to be read.
+    pub fn left(&self) -> usize {
+        self.words.len()
+    }
 }
 
 impl<'a> Iterator for Reader<'a> {
@@ -218,7 +231,11 @@ mod tests {
             "-lpapi",
             "-link_info",
             "-linfo",
+            "-show",
+            "-show-compile-info",
+            "-showme",
             "-showme:link",
+            "-showme:linkx",
             "-x",
             "-xc",
             "-Wl,-r",

@@ -5,14 +5,20 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use nix::unistd::{getcwd, getuid};
 use topas_config::conf::Origin;
 use topas_config::paths::Executable;
-use topas_config::{Conf, Environment, Paths};
+use topas_config::policy::{Program, absolute, kill_switch};
+use topas_config::{Conf, Environment, LinkWish, Paths};
 use topas_format::conf::Switch;
 
 use crate::catalog::{Catalog, Language, Personality};
-use crate::decision::{Decision, Facts, LeftAlone, decide};
-use crate::{EXPLAIN, module, response, search};
+use crate::decision::{
+    Decision, Facts, LeftAlone, NotALink, Question, Seen, examine, examine_linker,
+};
+use crate::options::{COMPILER, LINKER};
+use crate::search::NotFound;
+use crate::{EXPLAIN, cld, module, response, search, symbols};
 
 /// What the driver is about to do.
 #[derive(Debug)]
@@ -23,12 +29,16 @@ pub struct Plan {
     pub real: PathBuf,
     /// The name it is told.
     pub argv0: OsString,
-    /// The arguments as they came, without [`EXPLAIN`].
+    /// The arguments as they came, without [`EXPLAIN`] and `topas.cld`.
     pub args: Vec<OsString>,
     /// What is added behind them: nothing, or the module.
     pub added: Vec<OsString>,
+    /// What `TOPAS_PASSED` is set to, if anything.
+    pub passed: Option<OsString>,
     /// What the name stands for, and what was decided.
     pub role: Role,
+    /// What was wished and cannot be, in sentences.
+    pub notes: Vec<String>,
     /// Whether the plan is to be shown, not run.
     pub explain: bool,
     /// The configuration, if it was read.
@@ -38,8 +48,10 @@ pub struct Plan {
 /// What the name stands for, and what was decided.
 #[derive(Debug)]
 pub enum Role {
-    /// A compiler driver.
-    Compiler {
+    /// A compiler driver or a linker.
+    Linking {
+        /// Which of the two.
+        kind: &'static str,
         /// Its language.
         language: Language,
         /// What was decided.
@@ -64,22 +76,34 @@ pub enum LaunchId {
     Untouched,
 }
 
+/// What surrounds a command.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    catalog: &'a Catalog,
+    env: &'a Environment,
+    paths: Option<&'a Paths>,
+}
+
 impl Plan {
-    /// Plans the command `argv0 args`. `None`: there is no real program of that name.
+    /// Plans the command `argv0 args`.
+    ///
+    /// # Errors
+    /// [`NotFound`] if there is no real program of that name.
     pub fn of(
         argv0: &OsStr,
         args: &[OsString],
         env: &Environment,
         own: Option<&Executable>,
         paths: Option<&Paths>,
-    ) -> Option<Self> {
+    ) -> Result<Self, NotFound> {
         let name = Path::new(argv0).file_name().unwrap_or_default();
-        let real = search::real_program(name, own, env)?;
         let catalog = Catalog::load(paths);
         let personality = catalog.personality(name);
+        let launcher = personality == Some(Personality::Launcher);
+        let real = search::real_program(name, own, env, launcher)?;
         // Behind the first argument of a launcher come the user's program and its own.
         let ours = match personality {
-            Some(Personality::Compiler(_)) => args.len(),
+            Some(Personality::Compiler(_) | Personality::Linker) => args.len(),
             _ => 1,
         };
         let explain = args.iter().take(ours).any(|arg| arg == EXPLAIN);
@@ -91,57 +115,181 @@ impl Plan {
             .collect();
         let mut plan = Plan {
             name: name.to_owned(),
-            argv0: catalog.argv0(argv0, &real),
-            real,
+            argv0: catalog.argv0(argv0, &real.path),
+            real: real.path,
             args,
             added: Vec::new(),
+            passed: real.passed,
             role: Role::Unknown,
+            notes: Vec::new(),
             explain,
             conf: None,
         };
+        let around = Around { catalog: &catalog, env, paths };
         match personality {
-            Some(Personality::Compiler(language)) => plan.compile(language, &catalog, env, paths),
-            Some(Personality::Launcher) => plan.launch(&catalog, env),
+            Some(Personality::Compiler(language)) => plan.compile(language, around),
+            Some(Personality::Linker) => plan.link(around),
+            Some(Personality::Launcher) => plan.launch(around),
             None => {}
         }
-        Some(plan)
+        Ok(plan)
     }
 
-    fn compile(
+    fn compile(&mut self, language: Language, around: Around<'_>) {
+        let read = &response::from_file;
+        let all =
+            self.take_cld(cld::without(&self.args, COMPILER, read)) || around.env.measures_all();
+        let compilers: Vec<_> = around.env.compiler_choices(language.word()).collect();
+        let facts = Facts {
+            compilers: &compilers,
+            answers: around.catalog.answers(&self.name),
+            always: around.env.link() == Some(LinkWish::Always),
+            ..Facts::new(around.catalog, read)
+        };
+        let (decision, seen) = examine(&self.args, &facts);
+        let decision = match decision {
+            Decision::Answer(question) => self.question(question, around.catalog),
+            decision => decision,
+        };
+        let (decision, module) = self.choose(decision, &seen, language, all, around);
+        if let Some(object) = module.as_deref().filter(|_| takes_module(&decision)) {
+            let mut words = link_arguments(object);
+            words.append(&mut self.added);
+            self.added = words;
+        }
+        self.role = Role::Linking { kind: "compiler driver", language, decision, module };
+    }
+
+    fn link(&mut self, around: Around<'_>) {
+        let read = &response::from_file;
+        let all =
+            self.take_cld(cld::without(&self.args, LINKER, read)) || around.env.measures_all();
+        let always = around.env.link() == Some(LinkWish::Always);
+        let facts = Facts { always, ..Facts::new(around.catalog, read) };
+        let (decision, seen) = examine_linker(&self.args, &facts);
+        let language = seen.language.unwrap_or(Language::C);
+        let (decision, module) = self.choose(decision, &seen, language, all, around);
+        self.added.extend(module.iter().filter(|_| takes_module(&decision)).map(OsString::from));
+        self.role = Role::Linking { kind: "linker", language, decision, module };
+    }
+
+    /// Takes the arguments without `topas.cld`. True if it was there.
+    fn take_cld(&mut self, without: Option<Vec<OsString>>) -> bool {
+        without.map(|args| self.args = args).is_some()
+    }
+
+    /// A driver that leaves its flags out of an answer as soon as an option is given is
+    /// given an empty input, too. Where the user gave the option the answer stays as it is.
+    fn question(&mut self, question: Question, catalog: &Catalog) -> Decision {
+        let bare = question.command && !question.inputs;
+        let real = fs::canonicalize(&self.real);
+        if bare && catalog.needs_input(real.as_deref().unwrap_or(&self.real)) {
+            if self.args.len() > 1 {
+                return Decision::NotALink(NotALink::Asks(question.option));
+            }
+            self.added.push(OsString::new());
+        }
+        Decision::Answer(question)
+    }
+
+    /// Which module, and what keeps it out of a link that could take it.
+    fn choose(
         &mut self,
+        decision: Decision,
+        seen: &Seen,
         language: Language,
-        catalog: &Catalog,
-        env: &Environment,
-        paths: Option<&Paths>,
-    ) {
-        let compilers: Vec<_> = env.compiler_choices(language.word()).collect();
-        let facts = Facts { catalog, compilers: &compilers, read: &response::from_file };
-        let mut decision = decide(&self.args, &facts);
-        let mut object = paths.map(|paths| paths.module(language.word()));
+        all: bool,
+        around: Around<'_>,
+    ) -> (Decision, Option<PathBuf>) {
+        let word = language.word();
+        let Some(paths) = around.paths.filter(|_| takes_module(&decision)) else {
+            let decision = if takes_module(&decision) {
+                Decision::LeaveAlone(LeftAlone::NotInstalled)
+            } else {
+                decision
+            };
+            return self.settle(decision, around.paths.map(|paths| paths.module(word)));
+        };
         // The site's files are looked at only if the module would be linked.
-        if decision == Decision::Link {
-            let conf = Conf::load(paths, env);
-            if conf.settings().is(Switch::Serial) {
-                object = paths.map(|paths| paths.serial_module(language.word()));
+        let conf = Conf::load(Some(paths), around.env);
+        let answer = matches!(decision, Decision::Answer(_));
+        let ordinary = match () {
+            () if answer => paths.init_module(word),
+            () if conf.settings().is(Switch::Serial) => paths.serial_module(word),
+            () => paths.module(word),
+        };
+        let mut object = ordinary;
+        if all && answer {
+            self.notes.push("what links by this answer measures two ranks, not all".to_owned());
+        } else if all {
+            let wanted = paths.all_module(word);
+            match module::check(&wanted) {
+                Ok(_) => object = wanted,
+                Err(unfit) => self.notes.push(format!(
+                    "all ranks cannot be measured: module {}: {unfit}; linked for two",
+                    wanted.display()
+                )),
             }
-            if let Some(why) = obstacle(&conf, object.as_deref()) {
-                decision = Decision::LeaveAlone(why);
-            }
-            self.conf = Some(conf);
         }
-        if let (Decision::Link, Some(object)) = (&decision, &object) {
-            self.added = link_arguments(object);
-        }
-        self.role = Role::Compiler { language, decision, module: object };
+        let obstacle = self.obstacle(&conf, seen, &object, around);
+        self.conf = Some(conf);
+        self.settle(obstacle.map_or(decision, Decision::LeaveAlone), Some(object))
     }
 
-    fn launch(&mut self, catalog: &Catalog, env: &Environment) {
-        let id = if env.is_off() {
+    /// An answer without the module needs no empty input.
+    fn settle(
+        &mut self,
+        decision: Decision,
+        module: Option<PathBuf>,
+    ) -> (Decision, Option<PathBuf>) {
+        if !takes_module(&decision) {
+            self.added.clear();
+            self.notes.clear();
+        }
+        (decision, module)
+    }
+
+    fn obstacle(
+        &self,
+        conf: &Conf,
+        seen: &Seen,
+        object: &Path,
+        around: Around<'_>,
+    ) -> Option<LeftAlone> {
+        if let Some(off) = kill_switch(around.paths, around.env) {
+            return Some(LeftAlone::Off(format!("the file {}", off.display())));
+        }
+        if !conf.settings().is(Switch::Link) {
+            let by = match conf.origin("link") {
+                Origin::Variable(name) => name.to_owned(),
+                _ => format!("`link = no` ({})", conf.origin_in_words("link")),
+            };
+            return Some(LeftAlone::Off(by));
+        }
+        let output = seen.output.as_deref().unwrap_or(OsStr::new("a.out"));
+        let path = absolute(&getcwd().unwrap_or_default(), Path::new(output));
+        let program = Program { path: &path, user: around.env.user(), uid: getuid().as_raw() };
+        if let Some(key) = conf.refuses(&program) {
+            return Some(LeftAlone::Refused(format!("`{key}` ({})", conf.origin_in_words(key))));
+        }
+        if around.env.link() != Some(LinkWish::Always) {
+            let functions = around.catalog.counter_functions();
+            let called = symbols::caller(&seen.objects, &|name| functions.contains(&name));
+            if let Some((object, function)) = called {
+                return Some(LeftAlone::CallsCounters(object.to_owned(), function));
+            }
+        }
+        let unfit = module::check(object).err()?;
+        Some(LeftAlone::Module(object.to_path_buf(), unfit.to_string()))
+    }
+
+    fn launch(&mut self, around: Around<'_>) {
+        let id = if around.env.is_off() || kill_switch(around.paths, around.env).is_some() {
             LaunchId::Untouched
         } else {
             let real = fs::canonicalize(&self.real);
             let real = real.as_deref().unwrap_or(&self.real);
-            if catalog.gives_launch_id(real) { LaunchId::Removed } else { LaunchId::Fresh }
+            if around.catalog.gives_launch_id(real) { LaunchId::Removed } else { LaunchId::Fresh }
         };
         self.role = Role::Launcher(id);
     }
@@ -149,28 +297,19 @@ impl Plan {
     /// Why an executable goes without the module, if that is so.
     pub fn left_alone(&self) -> Option<&LeftAlone> {
         match &self.role {
-            Role::Compiler { decision: Decision::LeaveAlone(why), .. } => Some(why),
+            Role::Linking { decision: Decision::LeaveAlone(why), .. } => Some(why),
             _ => None,
         }
     }
 }
 
-/// What keeps the module out of a link that could take it.
-fn obstacle(conf: &Conf, object: Option<&Path>) -> Option<LeftAlone> {
-    if !conf.settings().is(Switch::Link) {
-        let by = match conf.origin("link") {
-            Origin::Variable(name) => name.to_owned(),
-            _ => format!("`link = no` ({})", conf.origin_in_words("link")),
-        };
-        return Some(LeftAlone::Off(by));
-    }
-    let Some(object) = object else { return Some(LeftAlone::NotInstalled) };
-    let unfit = module::check(object).err()?;
-    Some(LeftAlone::Module(object.to_path_buf(), unfit.to_string()))
+fn takes_module(decision: &Decision) -> bool {
+    matches!(decision, Decision::Link | Decision::Answer(_))
 }
 
-/// The words that make the linker take the object: one, or two if its path has a comma.
-fn link_arguments(object: &Path) -> Vec<OsString> {
+/// The words that make a compiler pass the object to the linker: one, or two if its path has
+/// a comma.
+pub fn link_arguments(object: &Path) -> Vec<OsString> {
     if object.as_os_str().as_bytes().contains(&b',') {
         return vec!["-Xlinker".into(), object.into()];
     }

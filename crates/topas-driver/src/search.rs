@@ -1,6 +1,7 @@
-//! The real program behind a name: the next on PATH that is no TOPAS driver.
+//! The real program behind a name: the next on PATH that is no TOPAS driver
+//! and does not call one again.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -11,6 +12,8 @@ use nix::unistd::{AccessFlags, eaccess};
 use topas_config::Environment;
 use topas_config::paths::{DRIVER, Executable};
 
+use crate::circle::Circle;
+
 /// Text that every driver of every version has inside, so that a copy of another
 /// installation is known for what it is. Never change it.
 const MARK: &[u8] = b"This is a TOPAS driver (mark 5f0d2b6e91c84a73). It is no real compiler.";
@@ -19,18 +22,58 @@ const MARK: &[u8] = b"This is a TOPAS driver (mark 5f0d2b6e91c84a73). It is no r
 /// A compiler that is one big file must not be searched at every call.
 const MAX_DRIVER: u64 = 16 << 20;
 
+/// A program behind a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Real {
+    /// Its path; begins with the entry of PATH.
+    pub path: PathBuf,
+    /// What `TOPAS_PASSED` is to be set to, if anything.
+    pub passed: Option<OsString>,
+}
+
+/// There is no program behind a name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NotFound {
+    /// The last one that was passed over because it calls the driver again.
+    pub circle: Option<PathBuf>,
+}
+
 /// The first executable file of this name on PATH that is neither this driver nor
-/// another copy of it. The path begins with the entry of PATH.
-pub fn real_program(name: &OsStr, own: Option<&Executable>, env: &Environment) -> Option<PathBuf> {
+/// another copy of it, nor calls it again.
+///
+/// # Errors
+/// [`NotFound`] if there is none.
+pub fn real_program(
+    name: &OsStr,
+    own: Option<&Executable>,
+    env: &Environment,
+    launcher: bool,
+) -> Result<Real, NotFound> {
+    let mut none = NotFound::default();
     if name.is_empty() {
-        return None;
+        return Err(none);
     }
-    env.search_path().map(|dir| dir.join(name)).find(|path| {
-        let Ok(file) = fs::metadata(path) else { return false };
-        file.is_file()
+    let circle = Circle::of_process(env, launcher);
+    for path in env.search_path().map(|dir| dir.join(name)) {
+        let Ok(file) = fs::metadata(&path) else { continue };
+        let real = file.is_file()
             && own.is_none_or(|own| own.identity != (file.dev(), file.ino()))
+            && eaccess(&path, AccessFlags::X_OK).is_ok()
+            && !is_driver(&path, file.len());
+        if real && circle.closes_with(&path, &file) {
+            none.circle = Some(path);
+        } else if real {
+            return Ok(Real { passed: circle.way_through(&file), path });
+        }
+    }
+    Err(none)
+}
+
+/// The first executable file of this name on PATH, whatever it is.
+pub fn any_program(name: &OsStr, env: &Environment) -> Option<PathBuf> {
+    env.search_path().map(|dir| dir.join(name)).find(|path| {
+        fs::metadata(path).is_ok_and(|file| file.is_file())
             && eaccess(path, AccessFlags::X_OK).is_ok()
-            && !is_driver(path, file.len())
     })
 }
 

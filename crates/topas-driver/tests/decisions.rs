@@ -32,7 +32,7 @@ fn response_file(name: &OsStr) -> Response {
 
 fn decision(args: &[OsString], compilers: &[(&str, &OsStr)]) -> Decision {
     let catalog = Catalog::built_in();
-    decide(args, &Facts { catalog: &catalog, compilers, read: &response_file })
+    decide(args, &Facts { compilers, ..Facts::new(&catalog, &response_file) })
 }
 
 /// A decision as the table has it: the kind and the name of the reason.
@@ -41,6 +41,9 @@ fn in_short(decision: &Decision) -> (&'static str, String) {
     match decision {
         Decision::Link => ("link", String::new()),
         Decision::LeaveAlone(why) => ("alone", name(format!("{why:?}"))),
+        Decision::Answer(question) => {
+            ("answer", if question.command { "Command" } else { "Link" }.to_owned())
+        }
         Decision::NotALink(why) => ("no", name(format!("{why:?}"))),
     }
 }
@@ -76,7 +79,7 @@ fn the_table_is_decided_as_it_says() {
 fn every_reason_can_be_shown() {
     for (number, .., words) in rows() {
         let text = match decision(&words, &[]) {
-            Decision::Link => continue,
+            Decision::Link | Decision::Answer(_) => continue,
             Decision::LeaveAlone(why) => why.to_string(),
             Decision::NotALink(why) => why.to_string(),
         };

@@ -339,9 +339,9 @@ impl<'a> Settings<'a> {
     }
 }
 
-/// Whether a word of a list stands for a name.
+/// Whether a word of a list stands for a name; `*` in it stands for any characters.
 #[inline(never)]
-fn listed(list: &[u8], name: &[u8]) -> bool {
+pub fn listed(list: &[u8], name: &[u8]) -> bool {
     words(list).any(|pattern| matches(pattern, name))
 }
 

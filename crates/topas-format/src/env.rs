@@ -22,8 +22,11 @@ variables! {
     TOPAS_VERBOSE = "`1`: say on standard error why nothing was measured or written.";
     TOPAS_LOG = "Log targets in place of those of topas.conf, where the site allows it.";
     TOPAS_CONF = "The topas.conf the tools read. The module does not look at it.";
+    TOPAS_LINK = "At link time: `no` leaves the module out, `always` links it into programs that use the counters themselves, too.";
+    TOPAS_MEASURE_ALL_PE = "At link time, set to anything but `no`: every rank of the program will be measured.";
     TOPAS_LAUNCH_ID = "Set by the mpiexec drop-in: the id of a launch whose launcher gives none.";
     TOPAS_RANK = "Set by a measuring rank for its children, so that none of them takes itself for the rank.";
+    TOPAS_PASSED = "Set by a driver that suspects a circle of drivers that call each other: those it has passed.";
 }
 
 /// Whether a value of [`TOPAS`] switches TOPAS off.

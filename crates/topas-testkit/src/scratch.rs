@@ -13,8 +13,8 @@ pub const LANGUAGES: [&str; 4] = ["c", "cxx", "f77", "f90"];
 
 /// A prefix with the layout of an installation; removed when dropped.
 ///
-/// It holds a copy of a driver, wrapper links for every name it lists, the data on
-/// these names, empty objects in place of the modules and a `topas.conf` that logs into the prefix.
+/// It holds a copy of a driver, wrapper links for every name it knows, the data on
+/// these names, the command `topas`, empty objects in place of the modules and a `topas.conf` that logs into the prefix.
 #[derive(Debug)]
 pub struct ScratchSite {
     dir: tempfile::TempDir,
@@ -43,11 +43,13 @@ impl ScratchSite {
             .expect("mode of the log directory");
         place_program(driver, &site.driver());
         fs::write(site.drivers_conf(), DRIVERS).expect("write drivers.conf");
-        for name in site.names() {
-            site.add_wrapper(&name);
-        }
+        symlink("../libexec/topas/topas-driver", site.command()).expect("make link");
+        site.link_names();
         for language in LANGUAGES {
             site.put_module(language, &empty_object());
+            for variant in ["init", "serial"] {
+                fs::write(site.variant(language, variant), empty_object()).expect("write object");
+            }
         }
         let log = site.log_file();
         site.configure(&format!("log = file:{}\n", log.display()));
@@ -76,6 +78,21 @@ impl ScratchSite {
         self.prefix.join("libexec/topas/wrappers")
     }
 
+    /// The directory of another set of names.
+    pub fn wrappers_of(&self, set: &str) -> PathBuf {
+        self.prefix.join("libexec/topas").join(format!("{set}-wrappers"))
+    }
+
+    /// The command `topas`.
+    pub fn command(&self) -> PathBuf {
+        self.prefix.join("bin/topas")
+    }
+
+    /// A variant of a module: `init`, `serial` or `all`.
+    pub fn variant(&self, language: &str, variant: &str) -> PathBuf {
+        self.prefix.join("lib/topas").join(format!("topas.{language}.{variant}.o"))
+    }
+
     /// The module of a language.
     pub fn module(&self, language: &str) -> PathBuf {
         self.prefix.join("lib/topas").join(format!("topas.{language}.o"))
@@ -84,6 +101,11 @@ impl ScratchSite {
     /// The data on driver names.
     pub fn drivers_conf(&self) -> PathBuf {
         self.prefix.join("share/topas/wrappers/drivers.conf")
+    }
+
+    /// The site's own data on driver names.
+    pub fn site_drivers_conf(&self) -> PathBuf {
+        self.prefix.join("etc/topas/drivers.conf")
     }
 
     /// Directory of the log.
@@ -96,12 +118,11 @@ impl ScratchSite {
         self.log_dir().join("topas.log")
     }
 
-    /// The names the driver lists. Panics if it cannot be asked.
-    pub fn names(&self) -> Vec<String> {
-        let output = Command::new(self.driver()).arg("--list").output().expect("run the driver");
-        assert!(output.status.success(), "topas-driver --list: {}", output.status);
-        let text = String::from_utf8(output.stdout).expect("names are text");
-        text.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+    /// Makes the links of all names, as an installation does. Panics if the driver fails.
+    pub fn link_names(&self) {
+        let output =
+            Command::new(self.driver()).arg("--link-names").output().expect("run the driver");
+        assert!(output.status.success(), "topas-driver --link-names: {output:?}");
     }
 
     /// Makes the driver answer to one more name.

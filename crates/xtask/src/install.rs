@@ -58,7 +58,8 @@ pub fn install(options: &Options) -> Result<()> {
         put(object, &staged(final_paths.lib().join(name)), 0o644)?;
     }
     put(&root().join("wrappers/drivers.conf"), &staged(final_paths.drivers_conf()), 0o644)?;
-    link_names(&driver, &staged(final_paths.wrappers()))?;
+    output(Command::new(&driver).arg("--link-names"))?;
+    link(Path::new("../libexec/topas/topas-driver"), &staged(final_paths.bin().join("topas")))?;
     install_conf(&final_paths, &staged)?;
     let logs = staged(final_paths.log_dir());
     if !logs.exists() {
@@ -69,23 +70,6 @@ pub fn install(options: &Options) -> Result<()> {
     install_docs(&options.prefix, &staged)?;
     println!("installed in {}", staged(options.prefix.clone()).display());
     println!("to use it: export PATH={}:$PATH", final_paths.wrappers().display());
-    Ok(())
-}
-
-/// Makes the drop-in names, and removes those that are gone from the data.
-fn link_names(driver: &Path, dir: &Path) -> Result<()> {
-    fs::create_dir_all(dir)?;
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
-        if fs::read_link(&path).is_ok_and(|to| to == Path::new("../topas-driver")) {
-            fs::remove_file(path)?;
-        }
-    }
-    let list = output(Command::new(driver).arg("--list"))?;
-    for name in list.lines().filter_map(|line| line.split_whitespace().next()) {
-        symlink("../topas-driver", dir.join(name))
-            .with_context(|| format!("cannot link {name} in {}", dir.display()))?;
-    }
     Ok(())
 }
 
@@ -121,6 +105,14 @@ fn install_docs(prefix: &Path, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<(
         }
     }
     Ok(())
+}
+
+/// Makes a symbolic link, or leaves the one that is there.
+fn link(to: &Path, path: &Path) -> Result<()> {
+    if fs::read_link(path).is_ok_and(|there| there == to) {
+        return Ok(());
+    }
+    symlink(to, path).with_context(|| format!("cannot link {}", path.display()))
 }
 
 fn put(from: &Path, to: &Path, mode: u32) -> Result<()> {

@@ -53,8 +53,12 @@ pub enum LeftAlone {
     Module(PathBuf, String),
     /// The command has the module already.
     HasModule(OsString),
+    /// The site's list of this key leaves the program out.
+    Refused(String),
     /// The program drives the counters itself, through this library.
     UsesCounters(OsString),
+    /// The program drives the counters itself: an object of it calls this function.
+    CallsCounters(OsString, String),
     /// No start files, so nobody would call the module.
     NoStartFiles(OsString),
     /// No C library.
@@ -90,6 +94,12 @@ impl fmt::Display for LeftAlone {
             LeftAlone::UsesCounters(o) => {
                 write!(f, "the program uses the counters itself, by -l{}", o.to_string_lossy())
             }
+            LeftAlone::Refused(by) => write!(f, "the site leaves it out by {by}"),
+            LeftAlone::CallsCounters(object, function) => write!(
+                f,
+                "the program uses the counters itself: `{}` calls {function}",
+                object.to_string_lossy()
+            ),
             LeftAlone::NoStartFiles(o) => write!(f, "`{}`: no start files", o.to_string_lossy()),
             LeftAlone::NoLibc(o) => write!(f, "`{}`: no C library", o.to_string_lossy()),
             LeftAlone::OtherWidth(o) => {

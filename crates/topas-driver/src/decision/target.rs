@@ -17,6 +17,19 @@ const OURS: &[&str] = if cfg!(target_arch = "x86_64") {
     &[]
 };
 
+/// What linkers call the format of our programs.
+const EMULATION: &str = if cfg!(target_arch = "x86_64") {
+    "elf_x86_64"
+} else if cfg!(target_arch = "aarch64") {
+    "aarch64linux"
+} else if cfg!(target_arch = "powerpc64") {
+    "elf64lppc"
+} else if cfg!(target_arch = "riscv64") {
+    "elf64lriscv"
+} else {
+    ""
+};
+
 /// Machines that cross compilers are named after.
 const MACHINES: &[&str] = &[
     "aarch64",
@@ -54,6 +67,11 @@ pub fn is_ours(triple: &OsStr) -> bool {
         && triple.contains("linux")
         && !triple.contains("android")
         && !triple.ends_with("x32")
+}
+
+/// Whether a linker makes programs for this machine, as its option `-m` says.
+pub fn is_our_emulation(name: &OsStr) -> bool {
+    name == EMULATION
 }
 
 /// The target of a cross compiler for another machine, told by its name, such as

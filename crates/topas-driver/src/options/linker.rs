@@ -1,6 +1,8 @@
 //! The table of linker options.
 
-use super::Means::{Asks, Library, Nothing, RawOutput, Relocatable, SharedLibrary};
+use super::Means::{
+    Asks, Emulation, Library, Nothing, Output, RawOutput, Relocatable, SharedLibrary,
+};
 use super::Row;
 use super::Takes::{Either, Joined, None as Alone, Separate};
 
@@ -36,7 +38,8 @@ pub const LINKER: &[Row] = &[
     ("--mri-script", Separate, Nothing),
     ("--oformat", Either, RawOutput),
     ("--oformat=", Joined, RawOutput),
-    ("--output", Separate, Nothing),
+    ("--output", Separate, Output),
+    ("--output=", Joined, Output),
     ("--plugin", Separate, Nothing),
     ("--plugin-opt", Separate, Nothing),
     ("--print-output-format", Alone, Asks),
@@ -105,12 +108,13 @@ pub const LINKER: &[Row] = &[
     ("-library", Separate, Library),
     ("-library-path", Separate, Nothing),
     ("-library=", Joined, Library),
-    ("-m", Either, Nothing),
+    ("-m", Either, Emulation),
     ("-mri-script", Separate, Nothing),
-    ("-o", Either, Nothing),
+    ("-o", Either, Output),
     ("-oformat", Either, RawOutput),
     ("-oformat=", Joined, RawOutput),
-    ("-output", Separate, Nothing),
+    ("-output", Separate, Output),
+    ("-output=", Joined, Output),
     ("-plugin", Separate, Nothing),
     ("-plugin-opt", Separate, Nothing),
     ("-print-output-format", Alone, Asks),

@@ -82,9 +82,14 @@ impl Site {
 
     /// What is added for a language.
     pub fn module_words(&self, language: &str) -> Vec<OsString> {
+        vec![self.word(&self.scratch.module(language))]
+    }
+
+    /// The word that passes an object to the linker.
+    pub fn word(&self, object: &Path) -> OsString {
         let mut word = OsString::from("-Wl,");
-        word.push(self.scratch.module(language));
-        vec![word]
+        word.push(object);
+        word
     }
 }
 

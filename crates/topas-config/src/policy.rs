@@ -1,0 +1,161 @@
+//! What a site says at link time: its kill switch, and which programs get the module.
+//!
+//! The lists of programs and users are those that measured programs read, too. Paths count
+//! only here: where a program lies when it runs says little, and costs a system call.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+use topas_format::conf::{Key, List, listed};
+
+use crate::conf::Conf;
+use crate::environment::Environment;
+use crate::paths::{Paths, SYSTEM_CONF};
+
+/// Keys of `topas.conf` that only the drivers read.
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "only_path",
+        form: "list of paths",
+        default: "(all)",
+        about: "Paths of executables that are linked with the module; `*` stands for any \
+                characters, slashes too.",
+    },
+    Key {
+        name: "skip_path",
+        form: "list of paths",
+        default: "(none)",
+        about: "Paths of executables that are linked without the module; `*` stands for any \
+                characters, slashes too.",
+    },
+];
+
+/// Name of the file that stops everything, beside `topas.conf`.
+const OFF: &str = "off";
+
+/// The file that switches TOPAS off for everybody, if there is one: beside the
+/// `topas.conf` of the installation, of the system, or the one `TOPAS_CONF` names.
+pub fn kill_switch(paths: Option<&Paths>, env: &Environment) -> Option<PathBuf> {
+    let files = [paths.map(Paths::conf_file), Some(SYSTEM_CONF.into()), env.conf_file()];
+    files.into_iter().flatten().map(|conf| conf.with_file_name(OFF)).find(|off| off.exists())
+}
+
+/// A program that is about to be linked.
+#[derive(Clone, Copy, Debug)]
+pub struct Program<'a> {
+    /// Where it will lie, absolute.
+    pub path: &'a Path,
+    /// Name of the user who links it; may be empty.
+    pub user: &'a OsStr,
+    /// Numeric id of that user.
+    pub uid: u32,
+}
+
+impl Conf {
+    /// The key by which the site refuses a program the module, if one does.
+    pub fn refuses(&self, program: &Program<'_>) -> Option<&'static str> {
+        let settings = self.settings();
+        let exe = program.path.file_name().unwrap_or_default().as_bytes();
+        let path = program.path.as_os_str().as_bytes();
+        let uid = program.uid.to_string();
+        let user = [program.user.as_bytes(), uid.as_bytes()];
+        let only = |list: &[u8], names: &[&[u8]]| {
+            !list.is_empty() && !names.iter().any(|name| listed(list, name))
+        };
+        let skip = |list: &[u8], names: &[&[u8]]| names.iter().any(|name| listed(list, name));
+        [
+            ("only_exe", only(settings.list(List::OnlyExe), &[exe])),
+            ("skip_exe", skip(settings.list(List::SkipExe), &[exe])),
+            ("only_user", only(settings.list(List::OnlyUser), &user)),
+            ("skip_user", skip(settings.list(List::SkipUser), &user)),
+            ("only_path", only(self.value("only_path"), &[path])),
+            ("skip_path", skip(self.value("skip_path"), &[path])),
+        ]
+        .into_iter()
+        .find_map(|(key, refused)| refused.then_some(key))
+    }
+}
+
+/// A path seen from a directory, without `.` and `..`. Nothing is looked at: the file may
+/// not be there yet.
+pub fn absolute(dir: &Path, path: &Path) -> PathBuf {
+    let mut whole = PathBuf::new();
+    for part in dir.join(path).components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                whole.pop();
+            }
+            part => whole.push(part),
+        }
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn refused(text: &str, path: &str, user: &str) -> Option<&'static str> {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("topas.conf");
+        fs::write(&file, text).unwrap();
+        let program = Program { path: Path::new(path), user: OsStr::new(user), uid: 1003 };
+        Conf::read(&file).refuses(&program)
+    }
+
+    #[test]
+    fn lists_refuse_programs_users_and_paths() {
+        for (text, expected) in [
+            ("", None),
+            ("only_exe = heat cg", None),
+            ("only_exe = cg", Some("only_exe")),
+            ("skip_exe = h*", Some("skip_exe")),
+            ("only_user = mohr", None),
+            ("only_user = 1003", None),
+            ("only_user = smith", Some("only_user")),
+            ("skip_user = 1003", Some("skip_user")),
+            ("only_path = /home/*", None),
+            ("only_path = /opt/*", Some("only_path")),
+            ("skip_path = /opt/* /home/*/heat", Some("skip_path")),
+            ("skip_path = /home/*\nskip_path = /opt/*", None),
+            ("skip_path =", None),
+        ] {
+            assert_eq!(refused(text, "/home/mohr/src/heat", "mohr"), expected, "{text}");
+        }
+        // Of a user without a name the id counts.
+        assert_eq!(refused("only_user = mohr 1003", "/a", ""), None);
+    }
+
+    #[test]
+    fn a_file_named_off_stops_everything() {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = Paths::at(dir.path().join("p"));
+        let none = Environment::default();
+        let here = |env: &Environment| {
+            kill_switch(Some(&paths), env).filter(|off| off.starts_with(dir.path()))
+        };
+        assert_eq!(here(&none), None);
+        let off = paths.conf_file().with_file_name("off");
+        fs::create_dir_all(off.parent().unwrap()).unwrap();
+        fs::write(&off, "").unwrap();
+        assert_eq!(here(&none), Some(off.clone()));
+        // A user's own topas.conf does not get round it.
+        let own = dir.path().join("mine.conf").into_os_string();
+        let env: Environment = [("TOPAS_CONF", own)].into_iter().collect();
+        assert_eq!(here(&env), Some(off.clone()));
+        fs::rename(off, dir.path().join("off")).unwrap();
+        assert_eq!(here(&env), Some(dir.path().join("off")));
+    }
+
+    #[test]
+    fn paths_are_made_absolute_without_looking() {
+        let of = |path: &str| absolute(Path::new("/work/build"), Path::new(path));
+        assert_eq!(of("a"), Path::new("/work/build/a"));
+        assert_eq!(of("./../x//a"), Path::new("/work/x/a"));
+        assert_eq!(of("/opt/./a"), Path::new("/opt/a"));
+        assert_eq!(of("../../../../a"), Path::new("/a"));
+    }
+}

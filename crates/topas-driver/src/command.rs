@@ -1,0 +1,182 @@
+//! The command `topas`: links under TOPAS with every rank measured, and answers about the
+//! installation.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use nix::unistd::getcwd;
+use topas_config::paths::Executable;
+use topas_config::policy::{absolute, kill_switch};
+use topas_config::{Conf, Environment, Paths};
+use topas_format::conf::{List, Switch};
+use topas_format::env::TOPAS_MEASURE_ALL_PE;
+
+use crate::catalog::{Catalog, Language, Personality};
+use crate::explain::quoted;
+use crate::message::say;
+use crate::plan::link_arguments;
+use crate::{EXIT_CANNOT_WRITE, EXIT_NOT_FOUND, EXIT_USAGE, execute, module, print, search};
+
+/// Its name.
+pub const NAME: &str = "topas";
+
+const HELP: &str = "\
+Usage: topas COMMAND [ARGUMENT...]
+       topas --prefix | --wrappers | --link-flags [LANGUAGE] | --log | --version | --help
+
+Runs a command that links, such as `mpif90 heat.f90 -o heat` or `make`, with the drivers of
+TOPAS in front of PATH, so that every rank of the resulting program will be measured.
+
+Options, each answered in one line:
+  --prefix       where TOPAS is installed
+  --wrappers     the directory that goes in front of PATH
+  --link-flags   what to add to a link that calls no driver; for programs and shared
+                 libraries; LANGUAGE is c (the default), cxx, f77 or f90
+  --log          where measured programs write their lines
+  --version      print the version
+  --help         print this text
+
+Manual page: topas(1).
+";
+
+/// Answers, or becomes the command. Returns the exit code if there is nothing to become.
+pub fn run(
+    args: &[OsString],
+    env: &Environment,
+    own: Option<&Executable>,
+    paths: Option<&Paths>,
+) -> i32 {
+    let Some((first, rest)) = args.split_first() else { return usage("no command given") };
+    if !first.as_encoded_bytes().starts_with(b"-") {
+        return link(first, rest, env, own, paths);
+    }
+    let option = first.to_string_lossy();
+    let operands = if option == "--link-flags" { 1 } else { 0 };
+    if rest.len() > operands {
+        return usage(&format!("`{option}` takes no further argument"));
+    }
+    match option.as_ref() {
+        "--help" => return print(OsStr::new(HELP)),
+        "--version" => {
+            return print(OsStr::new(concat!("topas ", env!("CARGO_PKG_VERSION"), "\n")));
+        }
+        "--prefix" | "--wrappers" | "--link-flags" | "--log" => {}
+        _ => return usage(&format!("unknown option `{option}`")),
+    }
+    let Some(paths) = paths else {
+        say!("{NAME}: error: this program does not stand in an installation");
+        say!("hint: call PREFIX/bin/{NAME}");
+        return EXIT_CANNOT_WRITE;
+    };
+    match option.as_ref() {
+        "--prefix" => line(paths.prefix().as_os_str()),
+        "--wrappers" => line(paths.wrappers().as_os_str()),
+        "--log" => log(env, paths),
+        _ => {
+            let word =
+                rest.first().map_or(Language::C.word().into(), |word| word.to_string_lossy());
+            match Language::parse(word.as_bytes()) {
+                Some(language) => link_flags(language, env, paths),
+                None => usage(&format!("no language `{word}`: c, cxx, f77 or f90")),
+            }
+        }
+    }
+}
+
+fn usage(what: &str) -> i32 {
+    say!("{NAME}: error: {what}");
+    say!("hint: see {NAME} --help");
+    EXIT_USAGE
+}
+
+fn line(text: &OsStr) -> i32 {
+    let mut line = text.to_owned();
+    line.push("\n");
+    print(&line)
+}
+
+/// The words for a link without a driver. The module is the one that a shared library can
+/// take, too: such flags end up on both. Switched off, there is nothing to add.
+fn link_flags(language: Language, env: &Environment, paths: &Paths) -> i32 {
+    let conf = Conf::load(Some(paths), env);
+    if !conf.settings().is(Switch::Link) || kill_switch(Some(paths), env).is_some() {
+        return line(OsStr::new(""));
+    }
+    let object = paths.init_module(language.word());
+    if let Err(unfit) = module::check(&object) {
+        say!("{NAME}: error: module {}: {unfit}", object.display());
+        say!("hint: install TOPAS anew");
+        return EXIT_CANNOT_WRITE;
+    }
+    let words: Vec<_> = link_arguments(&object).iter().map(|word| quoted(word)).collect();
+    line(&words.join(OsStr::new(" ")))
+}
+
+fn log(env: &Environment, paths: &Paths) -> i32 {
+    let conf = Conf::load(Some(paths), env);
+    let settings = conf.settings();
+    let targets = String::from_utf8_lossy(settings.list(List::Log));
+    if targets.is_empty() {
+        let file = conf.file().map_or_else(|| paths.conf_file(), Path::to_path_buf);
+        say!("{NAME}: error: no line is written: `log` is not set in {}", file.display());
+        say!("hint: set it to a target such as file:/var/log/topas/%Y-%m.log");
+        return EXIT_CANNOT_WRITE;
+    }
+    line(OsStr::new(targets.as_ref()))
+}
+
+/// A PATH of these directories; `None` if one has a colon.
+fn join<'a>(dirs: impl Iterator<Item = &'a PathBuf>) -> Option<OsString> {
+    let mut value = OsString::new();
+    for (dir, at) in dirs.zip(0..) {
+        if dir.as_os_str().as_encoded_bytes().contains(&b':') {
+            return None;
+        }
+        if at > 0 {
+            value.push(":");
+        }
+        value.push(dir);
+    }
+    Some(value)
+}
+
+/// Becomes the command, with the drivers in front of PATH and every rank chosen.
+fn link(
+    command: &OsStr,
+    args: &[OsString],
+    env: &Environment,
+    own: Option<&Executable>,
+    paths: Option<&Paths>,
+) -> i32 {
+    let mut env = env.clone();
+    env.set(TOPAS_MEASURE_ALL_PE, "yes");
+    let path = Path::new(command);
+    let name = path.file_name().unwrap_or_default();
+    // A compiler named by its path is the real one that is meant.
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let known = matches!(
+        Catalog::load(paths).personality(name),
+        Some(Personality::Compiler(_) | Personality::Linker)
+    );
+    let mut front: Vec<PathBuf> = paths.map(Paths::wrappers).into_iter().collect();
+    front.extend(dir.filter(|_| known).map(|dir| absolute(&getcwd().unwrap_or_default(), dir)));
+    let rest = env.search_path().filter(|dir| !front.contains(dir)).collect::<Vec<_>>();
+    match join(front.iter().chain(&rest)) {
+        Some(value) => env.set("PATH", value),
+        None => return usage("the prefix has a colon, so it cannot stand in PATH"),
+    }
+    if known && let Some(own) = own {
+        // The name may be in a set that is not on PATH.
+        return execute::program(&own.path, name, args, &env);
+    }
+    let found =
+        if dir.is_some() { Some(path.to_path_buf()) } else { search::any_program(name, &env) };
+    match found {
+        Some(program) => execute::program(&program, command, args, &env),
+        None => {
+            say!("{NAME}: error: no program `{}` on PATH", command.to_string_lossy());
+            say!("hint: give a command that links, such as: {NAME} mpicc heat.c -o heat");
+            EXIT_NOT_FOUND
+        }
+    }
+}
