@@ -8,6 +8,7 @@ use topas_format::field::Lang;
 use topas_tests::mpi::Mpi;
 use topas_tests::project::Project;
 use topas_tests::running::have;
+use topas_tests::site::Site;
 use topas_tests::skip::{left_out, skip};
 
 const HELLO: [&str; 3] = ["c/hello.c", "cxx/hello.cc", "f90/hello.f90"];
@@ -40,7 +41,9 @@ fn cmake_is_told_the_drivers() {
             let project = Project::new(mpi, "cmake", &[&HELLO[..], &LIBRARY].concat());
             let configure = format!("cmake -S . -B build {options} && cmake --build build");
             project.build(&[], &configure);
-            all_of_cmake(&project);
+            for (program, lang, says) in OF_CMAKE {
+                project.measured_by_answer(program, lang, says);
+            }
         }
     }
 }
@@ -53,18 +56,19 @@ fn cmake_compiles_with_the_drivers() {
         project.build(&drivers, "cmake -S . -B build && cmake --build build");
         // A driver that needs no flags is asked for none: libraries get no module.
         assert!(!project.has_module("build/libpart.so"), "{}", mpi.name());
-        all_of_cmake(&project);
+        for (program, lang, says) in OF_CMAKE {
+            project.measured(program, lang, says);
+        }
     }
 }
 
-#[track_caller]
-fn all_of_cmake(project: &Project) {
-    project.measured("build/hello_c", Lang::C, LAST);
-    project.measured("build/hello_cxx", Lang::Cxx, LAST);
-    project.measured("build/hello_fortran", Lang::F90, LAST);
-    project.measured("build/uses_part", Lang::C, "");
-    project.measured("build/uses_hidden", Lang::C, "");
-}
+const OF_CMAKE: [(&str, Lang, &str); 5] = [
+    ("build/hello_c", Lang::C, LAST),
+    ("build/hello_cxx", Lang::Cxx, LAST),
+    ("build/hello_fortran", Lang::F90, LAST),
+    ("build/uses_part", Lang::C, ""),
+    ("build/uses_hidden", Lang::C, ""),
+];
 
 #[test]
 fn a_configure_macro_finds_mpi() {
@@ -73,7 +77,7 @@ fn a_configure_macro_finds_mpi() {
         let project = Project::new(mpi, "ax_mpi", &["c/hello.c"]);
         project.build(&[], "autoreconf --install && ./configure && make");
         project.measured("./by_driver", Lang::C, LAST);
-        project.measured("./by_compiler", Lang::C, LAST);
+        project.measured_by_answer("./by_compiler", Lang::C, LAST);
     }
 }
 
@@ -116,10 +120,10 @@ fn other_compilers_behind_the_drivers() {
             project.measured("./by_option", Lang::C, LAST);
             project.build(&[], "strings -a by_option | grep 'clang version'");
         }
-        let script =
-            "gcc $(mpicc -show -c | cut -d' ' -f2-) hello.c $(mpicc -show | cut -d' ' -f2-)";
-        project.build(&[(variable, "clang")], &format!("{script} -o by_answer"));
-        project.measured("./by_answer", Lang::C, LAST);
+        // The command that is shown, run by a shell.
+        project.build(&[(variable, "clang")], "mpicc -show hello.c -o by_answer | sh");
+        project.build(&[], "strings -a by_answer | grep 'clang version'");
+        project.measured_by_answer("./by_answer", Lang::C, LAST);
     }
 }
 
@@ -152,7 +156,7 @@ fn python_modules_ask_for_flags() {
         let script = "import hello; print('rank', hello.run())";
         std::fs::write(project.dir().join("run.py"), script).expect("write a script");
         // What is measured begins where the library is loaded.
-        project.measured("python3 run.py", Lang::C, "rank 3");
+        project.measured_by_answer("python3 run.py", Lang::C, "rank 3");
 
         let project = Project::new(mpi, "python", &[]);
         let drivers = [("CC", "mpicc"), ("LDSHARED", "mpicc -shared"), ("MPICC", "true")];
@@ -160,5 +164,45 @@ fn python_modules_ask_for_flags() {
         std::fs::write(project.dir().join("run.py"), script).expect("write a script");
         // A shared library by the driver gets no module, and Python has none.
         project.not_measured("python3 run.py", "rank 3");
+    }
+}
+
+/// Directories in front of the drivers' own, for sites that want the compilers, too.
+fn with_compilers() -> String {
+    let wrappers = Site::shared().wrappers();
+    format!("PATH={}:$PATH", wrappers.with_file_name("gnu-wrappers").display())
+}
+
+#[test]
+fn users_of_pkg_config() {
+    for mpi in with("users_of_pkg_config", &["pkg-config"]) {
+        let package = match mpi {
+            Mpi::OpenMpi => "ompi-c",
+            Mpi::Mpich => "mpich",
+        };
+        let project = Project::new(mpi, "makefile", &["c/hello.c"]);
+        let gcc = format!("gcc hello.c $(pkg-config --cflags --libs {package})");
+        // No driver is asked, and the compiler is not one of ours: nothing is measured.
+        project.build(&[], &format!("{gcc} -o bare"));
+        project.not_measured("./bare", LAST);
+        project.build(&[], &format!("{}; {gcc} -o hello", with_compilers()));
+        project.measured("./hello", Lang::C, LAST);
+    }
+}
+
+#[test]
+fn meson_by_pkg_config() {
+    for mpi in with("meson_by_pkg_config", &["meson", "ninja", "pkg-config"]) {
+        let project = Project::new(mpi, "meson", &HELLO);
+        let package = match mpi {
+            Mpi::OpenMpi => "mpi",
+            Mpi::Mpich => "mpich",
+        };
+        let script = format!(
+            "{}; CC=gcc CXX=g++ meson setup build -Dpackage={package} && ninja -C build",
+            with_compilers()
+        );
+        project.build(&[], &script);
+        project.measured("build/hello_c", Lang::C, LAST);
     }
 }

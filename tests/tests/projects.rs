@@ -47,6 +47,10 @@ impl Side<'_> {
         shell.current_dir(self.scratch.sub("source")).args(["-e", "-c", &script]);
         let ended = run_within(&mut shell, LIMIT);
         self.keep(step, &ended);
+        let said = ended.err();
+        let last: Vec<_> = said.lines().rev().take(20).collect();
+        let last = last.into_iter().rev().collect::<Vec<_>>().join("\n");
+        assert_eq!(ended.code(), 0, "{} of {}:\n{last}", step, self.recipe.value("name"));
         ended
     }
 
@@ -103,27 +107,27 @@ fn compare(recipe: &Recipe, archive: &Archive) -> String {
     let side = |topas| Side { recipe, scratch: Scratch::new(), topas };
     let with = side(true);
     with.unpack(archive);
-    let built = with.step("build").good();
+    let built = with.step("build");
     for text in [built.out(), built.err()] {
         let said: Vec<_> = text.lines().filter(|line| line.starts_with("topas")).collect();
         assert!(said.is_empty(), "the driver speaks: {said:?}");
     }
     let left = read_log(&with.scratch.log());
-    let results = with.step("check").good();
+    let results = with.step("check");
     let linked = Linked::below(&with.scratch.sub("source"));
     let measured = executables(&with.scratch.log());
 
     let results_without = if recipe.value("built") == "once" {
         let without = Side { recipe, scratch: with.scratch, topas: false };
         let before = read_log(&without.scratch.log()).len();
-        let results = without.step("check").good();
+        let results = without.step("check");
         assert_eq!(read_log(&without.scratch.log()).len(), before, "lines without TOPAS");
         results
     } else {
         let without = side(false);
         without.unpack(archive);
-        without.step("build").good();
-        let results = without.step("check").good();
+        without.step("build");
+        let results = without.step("check");
         assert!(read_log(&without.scratch.log()).is_empty(), "lines without TOPAS");
         assert!(Linked::below(&without.scratch.sub("source")).with.is_empty());
         results

@@ -9,11 +9,9 @@ from setuptools import Extension, setup
 MPICC = os.environ.get("MPICC", "mpicc")
 
 
-def answer(*question):
-    """The words of an answer, without the compiler's name."""
-    said = subprocess.run([MPICC, *question], check=True, capture_output=True, text=True)
-    return shlex.split(said.stdout)[1:]
-
+said = subprocess.run([MPICC, "-show"], check=True, capture_output=True, text=True).stdout
+words = shlex.split(said)[1:]
+includes = [word for word in words if word.startswith("-I")]
 
 setup(
     name="hello",
@@ -23,8 +21,8 @@ setup(
         Extension(
             "hello",
             ["module.c"],
-            extra_compile_args=[word for word in answer("-show", "-c") if word != "-c"],
-            extra_link_args=answer("-show"),
+            extra_compile_args=includes,
+            extra_link_args=[word for word in words if word not in includes],
         )
     ],
 )

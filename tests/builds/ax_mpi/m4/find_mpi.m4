@@ -3,7 +3,9 @@ AC_DEFUN([FIND_MPI], [
   AC_CHECK_PROGS([MPICC], [mpicc mpcc hcc], [no])
   AS_IF([test "$MPICC" = no], [AC_MSG_ERROR([no MPI compiler])])
   AC_CACHE_CHECK([what $MPICC adds to compile], [find_mpi_cv_cflags],
-    [find_mpi_cv_cflags=`$MPICC -show -c | sed 's/^[[^ ]]* *//; s/-c //'`])
+    [for find_mpi_word in `$MPICC -show`; do
+      case $find_mpi_word in -I* | -D*) find_mpi_cv_cflags="$find_mpi_cv_cflags $find_mpi_word" ;; esac
+    done])
   AC_CACHE_CHECK([what $MPICC adds to link], [find_mpi_cv_libs],
     [find_mpi_cv_libs=`$MPICC -show | sed 's/^[[^ ]]* *//'`])
   MPI_CFLAGS=$find_mpi_cv_cflags
