@@ -4,15 +4,18 @@
 //! the drop-in drivers of an MPI ([`mpi`], [`build`]), runs it with a time limit
 //! ([`running`]) and reads the lines it left ([`record`]). Programs carry what is
 //! expected of them in their first lines ([`directives`]); small projects are built by their
-//! own build systems ([`project`]). A test that cannot run here
-//! says why ([`skip`]).
+//! own build systems ([`project`]), real ones by recipes ([`recipe`], [`sources`]). A test
+//! that cannot run here says why ([`skip`]).
 
+pub mod alone;
 pub mod build;
 pub mod directives;
 pub mod mpi;
+pub mod processor;
 pub mod project;
 pub mod recipe;
 pub mod record;
+pub mod rsyslog;
 pub mod running;
 pub mod site;
 pub mod skip;

@@ -77,6 +77,11 @@ impl Site {
         self.prefix.join("lib/topas").join(format!("topas.{language}.o"))
     }
 
+    /// An installed tool, such as `topas-stat`.
+    pub fn tool(&self, name: &str) -> PathBuf {
+        self.prefix.join("bin").join(name)
+    }
+
     /// Its configuration file.
     pub fn conf(&self) -> PathBuf {
         self.prefix.join("etc/topas/topas.conf")

@@ -3,122 +3,24 @@
 use std::fs;
 use std::process::Command;
 
-use topas_format::event::{Cpu, Family, Metric, PERF_TYPE_RAW, Weight, formula, row};
+use topas_format::event::{Metric, PERF_TYPE_RAW};
 use topas_format::number::Count;
 use topas_testkit::pmu::{self, Answer, Call, Outcome, Plan, Reply};
 use topas_tests::build::plain;
 use topas_tests::mpi::{Mpi, emulate_rank};
+use topas_tests::processor::{CYCLES_SEEN, INSTRUCTIONS_SEEN, Processor, Wanted};
 use topas_tests::record::Record;
 use topas_tests::site::{Scratch, Site};
 use topas_tests::skip::skip;
 
 const KEY: &str = "0123456789abcdef-0123456789abcdef";
-const HARDWARE: u32 = 0;
-const CYCLES: u64 = 0;
-const INSTRUCTIONS: u64 = 1;
-
-/// Counts of the played events.
-const CYCLES_SEEN: u64 = 4_000_000_007;
-const INSTRUCTIONS_SEEN: u64 = 6_000_000_011;
-
-/// The processor by /proc/cpuinfo, another way than the module's CPUID.
-fn cpu() -> Option<Cpu> {
-    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
-    let value = |key: &str| {
-        let line = text.lines().find(|line| line.split(':').next().unwrap_or("").trim() == key)?;
-        Some(line.split(':').nth(1)?.trim().to_owned())
-    };
-    if let Some(vendor) = value("vendor_id") {
-        let family = match vendor.as_str() {
-            "GenuineIntel" => Family::Intel,
-            "AuthenticAMD" => Family::Amd,
-            _ => return None,
-        };
-        let number = value("cpu family")?.parse().ok()?;
-        return Some(Cpu { family, number, model: value("model")?.parse().ok()? });
+/// The row of this machine; says why there is none.
+fn here(test: &str) -> Option<Processor> {
+    let here = Processor::here();
+    if here.is_none() {
+        skip(test, "this machine's processor is not in the event table");
     }
-    let hex = |text: String| u16::from_str_radix(text.trim_start_matches("0x"), 16).ok();
-    let implementer = u8::try_from(hex(value("CPU implementer")?)?).ok()?;
-    Some(Cpu { family: Family::Arm, number: implementer, model: hex(value("CPU part")?)? })
-}
-
-/// An event as the table has it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Wanted {
-    config: u64,
-    weight: u64,
-}
-
-/// The row of this machine.
-struct Row {
-    cpu: Cpu,
-}
-
-impl Row {
-    /// Says why there is none.
-    fn here(test: &str) -> Option<Row> {
-        let row = cpu().filter(|cpu| row(*cpu).is_some()).map(|cpu| Row { cpu });
-        if row.is_none() {
-            skip(test, "this machine's processor is not in the event table");
-        }
-        row
-    }
-
-    /// The events of a metric; none if the processor cannot count it.
-    fn events(&self, metric: Metric) -> Vec<Wanted> {
-        let terms = formula(Some(self.cpu), metric).terms();
-        let weight = |weight| match weight {
-            Weight::Times(n) => n.into(),
-            Weight::VectorLength => 1,
-        };
-        terms.map(|t| Wanted { config: t.config.into(), weight: weight(t.weight) }).collect()
-    }
-
-    /// Whether the formula itself is an estimate.
-    fn estimates(&self, metric: Metric) -> bool {
-        formula(Some(self.cpu), metric).estimate()
-    }
-
-    /// What the module must open for a metric: its events, cache misses, cycles, instructions.
-    fn all(&self, metric: Metric) -> Vec<(u32, u64)> {
-        let raw = |metric| self.events(metric).into_iter().map(|e| (PERF_TYPE_RAW, e.config));
-        let fixed = [(HARDWARE, CYCLES), (HARDWARE, INSTRUCTIONS)];
-        raw(metric).chain(raw(Metric::L1Miss)).chain(fixed).collect()
-    }
-
-    /// A plan in which every event of the row has a count of its own, on a counter for
-    /// `share` thousandths of the time.
-    fn plan(&self, share: u16) -> Plan {
-        let answer = |value| Answer::Count { value, running_per_mille: share };
-        let mut plan = Plan::new();
-        for metric in [Metric::FpOps, Metric::IntOps, Metric::Loads, Metric::Stores, Metric::L1Miss]
-        {
-            for event in self.events(metric) {
-                plan = plan.event(PERF_TYPE_RAW, event.config, answer(seen(event.config)));
-            }
-        }
-        plan.event(HARDWARE, CYCLES, answer(CYCLES_SEEN)).event(
-            HARDWARE,
-            INSTRUCTIONS,
-            answer(INSTRUCTIONS_SEEN),
-        )
-    }
-
-    /// What the line must say of a metric by that plan.
-    fn total(&self, metric: Metric) -> Count {
-        let events = self.events(metric);
-        let sum = events.iter().map(|event| seen(event.config) * event.weight).sum();
-        match (events.is_empty(), self.estimates(metric)) {
-            (true, _) => Count::Missing,
-            (_, true) => Count::Estimate(sum),
-            _ => Count::Exact(sum),
-        }
-    }
-}
-
-/// A count that no two events share.
-fn seen(config: u64) -> u64 {
-    1_000_000_000 + config * 1000
+    here
 }
 
 /// Program and log of a test.
@@ -159,7 +61,7 @@ fn asked(calls: &[Call]) -> Vec<(u32, u64)> {
 
 #[test]
 fn opens_one_group_of_inherited_user_mode_events() {
-    let Some(row) = Row::here("opens_one_group_of_inherited_user_mode_events") else { return };
+    let Some(row) = here("opens_one_group_of_inherited_user_mode_events") else { return };
     let bench = Bench::new("c/empty.c");
     let (outcome, _) = bench.measure(&row.plan(1000), bench.command(1));
     assert_eq!(asked(&outcome.calls), row.all(Metric::FpOps));
@@ -179,7 +81,7 @@ fn opens_one_group_of_inherited_user_mode_events() {
 
 #[test]
 fn counts_come_out_exactly() {
-    let Some(row) = Row::here("counts_come_out_exactly") else { return };
+    let Some(row) = here("counts_come_out_exactly") else { return };
     let bench = Bench::new("c/empty.c");
     for (word, metric) in [
         (None, Metric::FpOps),
@@ -206,7 +108,7 @@ fn counts_come_out_exactly() {
 
 #[test]
 fn the_higher_rank_counts_integers() {
-    let Some(row) = Row::here("the_higher_rank_counts_integers") else { return };
+    let Some(row) = here("the_higher_rank_counts_integers") else { return };
     let bench = Bench::new("c/empty.c");
     let (outcome, line) = bench.measure(&row.plan(1000), bench.command(2));
     assert_eq!(asked(&outcome.calls), row.all(Metric::IntOps));
@@ -217,7 +119,7 @@ fn the_higher_rank_counts_integers() {
 /// A word that is none is said once and not used.
 #[test]
 fn nonsense_in_topas_ops() {
-    let Some(row) = Row::here("nonsense_in_topas_ops") else { return };
+    let Some(row) = here("nonsense_in_topas_ops") else { return };
     let bench = Bench::new("c/empty.c");
     let mut said = String::new();
     for rank in [1, 2] {
@@ -236,7 +138,7 @@ fn nonsense_in_topas_ops() {
 /// A share of the time on the counters: scaled, marked, and the share is said.
 #[test]
 fn multiplexed_counts_are_estimates() {
-    let Some(row) = Row::here("multiplexed_counts_are_estimates") else { return };
+    let Some(row) = here("multiplexed_counts_are_estimates") else { return };
     let bench = Bench::new("c/empty.c");
     for (share, shown) in [(500, "0.500"), (250, "0.250"), (125, "0.125")] {
         let (_, line) = bench.measure(&row.plan(share), bench.command(1));
@@ -244,7 +146,7 @@ fn multiplexed_counts_are_estimates() {
         // Each event is read and scaled by itself: what was cut off by the division is less
         // than one count while it ran.
         let sum = |read: fn(u64, u64) -> u64| {
-            let scaled = |event: &Wanted| read(seen(event.config), share.into()) * event.weight;
+            let scaled = |event: &Wanted| read(event.seen(), share.into()) * event.weight;
             terms.iter().map(scaled).sum::<u64>()
         };
         let exact = sum(|count, share| count * share / 1000 * 1000 / share);
@@ -259,7 +161,7 @@ fn multiplexed_counts_are_estimates() {
 /// A group that does not fit is given up, and each event opened alone.
 #[test]
 fn a_group_that_is_refused() {
-    let Some(row) = Row::here("a_group_that_is_refused") else { return };
+    let Some(row) = here("a_group_that_is_refused") else { return };
     let bench = Bench::new("c/empty.c");
     let wanted = row.all(Metric::FpOps);
     for counters in 1..wanted.len() {
@@ -278,7 +180,7 @@ fn a_group_that_is_refused() {
 /// A group that opens and never comes onto the counters: alone some events may.
 #[test]
 fn a_group_that_never_runs() {
-    let Some(row) = Row::here("a_group_that_never_runs") else { return };
+    let Some(row) = here("a_group_that_never_runs") else { return };
     let bench = Bench::new("c/empty.c");
     let never = Answer::Count { value: 0, running_per_mille: 0 };
     let (outcome, line) = bench.measure(&Plan::new().others(never), bench.command(1));
@@ -301,7 +203,7 @@ fn a_group_that_never_runs() {
 
 #[test]
 fn each_refusal_has_its_reason() {
-    let Some(row) = Row::here("each_refusal_has_its_reason") else { return };
+    let Some(row) = here("each_refusal_has_its_reason") else { return };
     let bench = Bench::new("c/empty.c");
     for (plan, why) in [
         ("* = EACCES", "paranoid"),
@@ -336,7 +238,7 @@ fn each_refusal_has_its_reason() {
 /// our number is neither read nor closed.
 #[test]
 fn a_program_that_closes_our_descriptors() {
-    let Some(row) = Row::here("a_program_that_closes_our_descriptors") else { return };
+    let Some(row) = here("a_program_that_closes_our_descriptors") else { return };
     let bench = Bench::new("c/own_file.c");
     let file = bench.scratch.path().join("file");
     // Long enough for every read an event could get.
@@ -353,7 +255,7 @@ fn a_program_that_closes_our_descriptors() {
 /// A low limit of open files costs the counts at most.
 #[test]
 fn a_low_limit_of_open_files() {
-    let Some(row) = Row::here("a_low_limit_of_open_files") else { return };
+    let Some(row) = here("a_low_limit_of_open_files") else { return };
     let bench = Bench::new("c/empty.c");
     for (limit, counted) in [(256, true), (64, true), (16, true), (4, false)] {
         let mut shell = bench.scratch.command("sh");
@@ -372,7 +274,7 @@ fn a_low_limit_of_open_files() {
 /// Eight ranks under each launcher: two of them open events, each its own.
 #[test]
 fn under_a_launcher() {
-    let Some(row) = Row::here("under_a_launcher") else { return };
+    let Some(row) = here("under_a_launcher") else { return };
     let site = Site::shared();
     let bench = Bench::new("c/empty.c");
     for mpi in Mpi::installed("under_a_launcher") {
@@ -397,7 +299,7 @@ fn under_a_launcher() {
 /// What `TOPAS_PRINT` shows: the same numbers, with their units, and reasons in words.
 #[test]
 fn the_printed_result() {
-    let Some(row) = Row::here("the_printed_result") else { return };
+    let Some(row) = here("the_printed_result") else { return };
     let bench = Bench::new("c/empty.c");
     let shown = |plan: &Plan, rank| {
         let mut command = bench.command(rank);

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use topas_format::conf::{KEYS, Key, List, Ops, Settings, Switch, entries};
+use topas_format::conf::{KEYS, Key, List, MAX_READ, Ops, Settings, Switch, entries, in_force};
 use topas_format::env as names;
 
 use crate::environment::{Environment, LinkWish};
@@ -54,6 +54,8 @@ pub enum Fault {
         /// The form it should have.
         form: &'static str,
     },
+    /// This line and all behind it are more than is read.
+    TooLong,
 }
 
 impl fmt::Display for Warning {
@@ -61,6 +63,11 @@ impl fmt::Display for Warning {
         write!(f, "{}:{}: ", self.file.display(), self.line)?;
         match &self.fault {
             Fault::NotAnEntry => write!(f, "line is not of the form `key = value`; ignored"),
+            Fault::TooLong => write!(
+                f,
+                "from here on ignored: programs and drivers take whole lines of the first \
+                 {MAX_READ} B"
+            ),
             Fault::UnknownKey(key) => write!(f, "unknown key `{key}`; ignored"),
             Fault::BadValue { key, value, form } => {
                 write!(f, "`{value}` is no value of `{key}`, which takes {form}; ignored")
@@ -123,7 +130,7 @@ impl Conf {
 
     /// The value of a key that is no part of [`Settings`]; empty if it is not set.
     pub(crate) fn value(&self, key: &str) -> &[u8] {
-        let lines = entries(&self.text).flatten().filter(|e| e.key == key.as_bytes());
+        let lines = entries(in_force(&self.text)).flatten().filter(|e| e.key == key.as_bytes());
         lines.filter(|e| !e.value.is_empty()).last().map_or(b"", |e| e.value)
     }
 
@@ -168,7 +175,7 @@ impl Conf {
             "ops" if self.ops.is_some() => return Origin::Variable(names::TOPAS_OPS),
             _ => {}
         }
-        entries(&self.text)
+        entries(in_force(&self.text))
             .flatten()
             .filter(|e| e.key == key.as_bytes() && is_valid(e.key, e.value))
             .last()
@@ -188,7 +195,14 @@ impl Conf {
     pub fn warnings(&self) -> Vec<Warning> {
         let file = self.file.clone().unwrap_or_default();
         let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        entries(&self.text)
+        let (read, file_here) = (in_force(&self.text), file.clone());
+        let lines = read.iter().filter(|byte| **byte == b'\n').count();
+        let too_long = (read.len() < self.text.len()).then_some(Warning {
+            file: file_here,
+            line: lines as u32 + 1,
+            fault: Fault::TooLong,
+        });
+        entries(read)
             .filter_map(|entry| {
                 let (line, fault) = match entry {
                     Err(bad) => (bad.line, Fault::NotAnEntry),
@@ -207,6 +221,7 @@ impl Conf {
                 };
                 Some(Warning { file: file.clone(), line, fault })
             })
+            .chain(too_long)
             .collect()
     }
 }
@@ -284,6 +299,20 @@ mod tests {
         let text = warnings[2].to_string();
         assert!(text.starts_with(&format!("{}:3: ", paths.conf_file().display())), "{text}");
         assert!(text.contains("flops") && text.contains("intops"), "{text}");
+    }
+
+    #[test]
+    fn what_is_not_read_is_told_and_has_no_effect() {
+        let whole = format!("link = no\n{}\n", "#".repeat(MAX_READ - 11));
+        for (more, warnings) in [("", 0), ("measure = no\nnonsense\n", 1)] {
+            let (_dir, paths) = site(&format!("{whole}{more}"));
+            let conf = Conf::load(Some(&paths), &env(&[]));
+            assert!(conf.settings().is(Switch::Measure) && !conf.settings().is(Switch::Link));
+            assert_eq!(conf.origin("measure"), Origin::Default);
+            let told: Vec<_> = conf.warnings().iter().map(ToString::to_string).collect();
+            assert_eq!(told.len(), warnings, "{told:?}");
+            assert!(told.iter().all(|w| w.contains(":3: from here on ignored")), "{told:?}");
+        }
     }
 
     #[test]

@@ -51,6 +51,7 @@ pub fn object(report: &Report) -> String {
         "configuration": {
             "file": report.configuration.file.as_ref().map(|file| file.to_string_lossy()),
             "problem": report.configuration.problem,
+            "kill_switch": report.kill_switch.as_ref().map(|file| file.to_string_lossy()),
             "settings": report.configuration.settings.iter().map(|s| json!({
                 "key": s.key, "value": s.value, "origin": s.origin,
             })).collect::<Vec<_>>(),
@@ -63,8 +64,8 @@ pub fn object(report: &Report) -> String {
             "size": launch.rank.map(|rank| rank.size).filter(|size| *size > 0),
             "id": launch.rank.map(|rank| format!("{:016x}", rank.id)),
             "measuring": launch.measuring,
-            "would_measure": launch.would_measure().is_ok(),
-            "why_not": launch.would_measure().err(),
+            "would_measure": report.here.is_ok(),
+            "why_not": report.here.as_ref().err(),
             "mode": if launch.batch { "batch" } else { "interactive" },
             "job": Some(&launch.job).filter(|job| !job.is_empty()),
             "step": launch.step,

@@ -18,7 +18,7 @@ use topas_format::out::Out;
 use topas_format::target::{Kind, expand, kind};
 use topas_format::{MAX_LINE, zone};
 
-use crate::procfs;
+use crate::{procfs, socket};
 
 /// Longest path the module handles, in bytes.
 const PATH_MAX: usize = 4096;
@@ -51,6 +51,8 @@ pub enum Answer {
     Makes,
     /// The directory would be made, and the file in it
     MakesDirectory,
+    /// A daemon listens at the socket
+    Listens,
     /// It takes none: why, and what mends it
     Refuses {
         /// Why
@@ -72,6 +74,7 @@ impl Answer {
             Answer::Appends => "takes a line".to_owned(),
             Answer::Makes => "takes a line: the file would be made".to_owned(),
             Answer::MakesDirectory => "takes a line: directory and file would be made".to_owned(),
+            Answer::Listens => "takes a line: a daemon listens there".to_owned(),
             Answer::Refuses { why, .. } => format!("takes no line: {why}"),
         }
     }
@@ -87,15 +90,22 @@ pub fn places(log: &[u8]) -> Vec<Place> {
 
 fn place(target: &[u8], host: &[u8]) -> Place {
     let shown = String::from_utf8_lossy(target).into_owned();
+    if let (kind @ (Kind::Unix | Kind::Syslog), path @ [_, ..]) = kind(target) {
+        let path = PathBuf::from(OsStr::from_bytes(path));
+        let answer = socket::try_socket(kind, &path);
+        let readers = answer.takes().then_some(socket::READERS);
+        return Place { target: shown, path: Some(path), answer, readers, advice: Vec::new() };
+    }
     let Some((path, per_user, own_dir)) = file_of(target, host) else {
         let answer = Answer::Refuses {
             why: "it is no target".to_owned(),
-            hint: "write file: and an absolute path, with no forms but %Y %m %d %h %u %%"
+            hint: "write syslog, or file: or unix: and an absolute path; forms are %Y %m %d %h %u \
+                   %%, for files only"
                 .to_owned(),
         };
         return Place { target: shown, path: None, answer, readers: None, advice: Vec::new() };
     };
-    let answer = try_path(&path, own_dir);
+    let answer = try_path(&path, own_dir, per_user);
     let file = fs::metadata(&path).ok();
     let mut advice = Vec::new();
     let directory = path.parent().unwrap_or(Path::new("/"));
@@ -140,22 +150,32 @@ fn file_of(target: &[u8], host: &[u8]) -> Option<(PathBuf, bool, Option<PathBuf>
 }
 
 /// Opens the file for append as the module does, or looks whether it could be made.
-fn try_path(path: &Path, own_dir: Option<PathBuf>) -> Answer {
+fn try_path(path: &Path, own_dir: Option<PathBuf>, per_user: bool) -> Answer {
     let flags = libc::O_CLOEXEC | libc::O_NOCTTY | libc::O_NONBLOCK;
     let directory = path.parent().unwrap_or(Path::new("/"));
+    if path.is_symlink() {
+        return Answer::Refuses {
+            why: format!("{} is a symbolic link, which is not followed", path.display()),
+            hint: format!("rm {}, and name the file itself", path.display()),
+        };
+    }
     match OpenOptions::new().append(true).custom_flags(flags).open(path) {
-        Ok(_) => return Answer::Appends,
+        Ok(file) => {
+            let owner = file.metadata().map_or(0, |about| about.uid());
+            if !per_user || owner == 0 || owner == getuid().as_raw() {
+                return Answer::Appends;
+            }
+            // Made by somebody else under this name, who could read what is written there.
+            let shown = path.display();
+            return Answer::Refuses {
+                why: format!("{shown} is not this user's but of uid {owner}"),
+                hint: format!("rm {shown}"),
+            };
+        }
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             return refuses(&error, path, directory);
         }
         Err(_) => {}
-    }
-    // A link that leads nowhere is found, and nothing can be made in its place.
-    if path.is_symlink() {
-        return Answer::Refuses {
-            why: format!("{} is a link that leads nowhere", path.display()),
-            hint: format!("rm {}", path.display()),
-        };
     }
     if directory.exists() {
         return match may_add(directory) {
@@ -324,14 +344,16 @@ mod tests {
         std::os::unix::fs::symlink("nowhere", dir.path().join("link")).unwrap();
         nix::unistd::mkfifo(&dir.path().join("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
         for (target, why, hint) in [
-            ("syslog".to_owned(), "no target", "absolute path"),
+            ("syslogd".to_owned(), "no target", "absolute path"),
+            ("unix:relative".to_owned(), "no target", "absolute path"),
+            (format!("unix:{at}/none"), "no socket", "start the daemon"),
             ("file:relative".to_owned(), "no target", "absolute path"),
             (format!("file:{at}/%q"), "no target", "%Y"),
             (format!("file:{at}"), "is a directory", "%u.log"),
             (format!("file:{at}/no/a.log"), "no directory", "install -d -m 1733"),
             (format!("file:{at}/no/%h/a.log"), "no directory", "install -d -m 1733"),
             (format!("file:{at}/plain/a.log"), "not a directory", "correct"),
-            (format!("file:{at}/link"), "leads nowhere", "rm "),
+            (format!("file:{at}/link"), "is not followed", "rm "),
             (format!("file:{at}/pipe"), "pipe", "regular file"),
         ] {
             match one(&target).answer {

@@ -1,6 +1,6 @@
 //! Everything that was found, and what it comes to.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use topas_config::{Conf, Environment, Paths};
 use topas_format::conf::{List, Switch};
@@ -11,6 +11,7 @@ use crate::exit;
 use crate::launch::Launch;
 use crate::metric::{Finding, Quantity};
 use crate::place::{Place, places};
+use crate::policy::{kill_switch, would_measure};
 use crate::selftest::Verdict;
 use crate::settings::Configuration;
 use crate::sys::Memory;
@@ -138,6 +139,10 @@ pub struct Report {
     pub configuration: Configuration,
     /// Whether programs measure by topas.conf and `TOPAS`
     pub measures: bool,
+    /// The file that switches every program off, if there is one
+    pub kill_switch: Option<PathBuf>,
+    /// Whether a program in this place would measure, or why not
+    pub here: Result<(), String>,
     /// Log targets in the order tried
     pub places: Vec<Place>,
     /// The launcher around this process
@@ -160,6 +165,8 @@ impl Report {
             system: System::read(root, env),
             configuration: Configuration::of(&conf),
             measures: settings.is(Switch::Measure),
+            kill_switch: kill_switch(paths),
+            here: would_measure(&settings, &launch, env),
             places: places(settings.list(List::Log)),
             variables: variables(env, launch.rank.as_ref(), settings.is(Switch::UserLog)),
             launch,
@@ -173,7 +180,7 @@ impl Report {
 
     /// What it comes to.
     pub fn status(&self) -> Status {
-        if !self.measures || self.place().is_none() {
+        if !self.measures || self.kill_switch.is_some() || self.place().is_none() {
             Status::Nothing
         } else if self.counting.is_complete() {
             Status::All
@@ -185,6 +192,10 @@ impl Report {
     /// The same in one sentence.
     pub fn verdict(&self) -> String {
         match self.status() {
+            Status::Nothing if self.kill_switch.is_some() => {
+                let switch = self.kill_switch.as_deref().unwrap_or(Path::new("")).display();
+                format!("nothing would be written: every program is switched off ({switch})")
+            }
             Status::Nothing if !self.measures => {
                 let origin = self.configuration.origin("measure");
                 format!("nothing would be written: measuring is switched off ({origin})")

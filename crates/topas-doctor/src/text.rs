@@ -239,6 +239,10 @@ fn configuration(page: &mut Page, report: &Report) {
         page.item("cannot be read", problem);
         page.hint("defaults hold: correct the path in TOPAS_CONF, or the file's permissions");
     }
+    if let Some(switch) = &report.kill_switch {
+        page.item("kill switch", &format!("{} exists: no program is measured", switch.display()));
+        page.hint(&format!("rm {}", switch.display()));
+    }
     for setting in &conf.settings {
         page.item(setting.key, &format!("{} ({})", setting.value, setting.origin));
     }
@@ -289,7 +293,7 @@ fn launch(page: &mut Page, report: &Report) {
         let ranks = if ranks.is_empty() { "none".to_owned() } else { ranks.join(", ") };
         page.item("ranks that measure", &ranks);
     }
-    page.item("a program here", launch.would_measure().err().unwrap_or("would measure"));
+    page.item("a program here", report.here.as_ref().err().map_or("would measure", |why| why));
     page.item("mode", if launch.batch { "batch" } else { "interactive" });
     page.item("job", if launch.job.is_empty() { "none" } else { &launch.job });
     if let Some(step) = &launch.step {

@@ -68,6 +68,7 @@ enum Kind {
     Name { personality: Personality, answers: bool, set: Vec<u8> },
     GivesId { beside: Option<Vec<u8>> },
     NeedsInput,
+    LooksOn,
     Runtime(Language),
     Counters,
     CountersSymbol,
@@ -97,6 +98,7 @@ impl Kind {
             [b"gives-id"] => Kind::GivesId { beside: None },
             [b"gives-id", beside] => Kind::GivesId { beside: Some(beside.to_vec()) },
             [b"needs-input"] => Kind::NeedsInput,
+            [b"looks-on"] => Kind::LooksOn,
             [b"runtime", language] => Kind::Runtime(Language::parse(language)?),
             [b"counters"] => Kind::Counters,
             [b"counters-symbol"] => Kind::CountersSymbol,
@@ -218,6 +220,13 @@ impl Catalog {
     pub fn needs_input(&self, real: &Path) -> bool {
         let name = real.file_name().unwrap_or_default();
         self.about(name.as_bytes()).any(|kind| *kind == Kind::NeedsInput)
+    }
+
+    /// Whether the program at `real`, a path without symbolic links, looks for the next
+    /// program of the name it is called by.
+    pub fn looks_on(&self, real: &Path) -> bool {
+        let name = real.file_name().unwrap_or_default();
+        self.about(name.as_bytes()).any(|kind| *kind == Kind::LooksOn)
     }
 
     /// The name the program at `real` is told, where ours was called as `argv0`.

@@ -4,8 +4,8 @@
 //! cache, a script. It finds this driver, and each would call the other for ever. Nothing may
 //! be left in the environment to know it by, least of all while TOPAS is off. So: a program
 //! that is our parent is not called again. And a process that becomes one program after the
-//! other without end shows by the time it has used; only then the way is written down, in
-//! `TOPAS_PASSED`.
+//! other without end shows by the time it has used; only then, or behind a program that is
+//! known to look, the way is written down in `TOPAS_PASSED`.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
@@ -21,7 +21,7 @@ use topas_config::Environment;
 
 /// Processor time after which a process is suspected, in milliseconds. A driver that was
 /// just started has used one or two.
-const SUSPECT: i64 = 200;
+const SUSPECT: i64 = 50;
 
 /// Device and inode of a file.
 type Identity = (u64, u64);
@@ -64,9 +64,10 @@ impl Circle {
         !self.launcher && exe.is_ok_and(|exe| (exe.dev(), exe.ino()) == identity)
     }
 
-    /// What `TOPAS_PASSED` is to say to the program, if anything.
-    pub fn way_through(&self, file: &Metadata) -> Option<OsString> {
-        if !self.suspected {
+    /// What `TOPAS_PASSED` is to say to the program, if anything; `looks` if it is known to
+    /// look for the next of its name.
+    pub fn way_through(&self, file: &Metadata, looks: bool) -> Option<OsString> {
+        if !self.suspected && !looks {
             return None;
         }
         let own = [(file.dev(), file.ino())];
@@ -109,7 +110,8 @@ mod tests {
         let about = fs::metadata(file.path()).unwrap();
         let none = Circle::of_process(&Environment::default(), false);
         assert!(!none.closes_with(file.path(), &about));
-        let told = Circle { suspected: true, ..Circle::default() }.way_through(&about).unwrap();
+        let told =
+            Circle { suspected: true, ..Circle::default() }.way_through(&about, false).unwrap();
         let mut list = OsString::from("x 1.y 7.8 ");
         list.push(&told);
         let env: Environment = [("TOPAS_PASSED", &list)].into_iter().collect();
@@ -119,7 +121,7 @@ mod tests {
         // A launcher starts programs that may launch: no word for them.
         let launcher = Circle::of_process(&env, true);
         assert!(!launcher.closes_with(file.path(), &about));
-        assert_eq!(launcher.way_through(&about), None);
+        assert_eq!(launcher.way_through(&about, false), None);
     }
 
     #[test]

@@ -99,7 +99,7 @@ fn line(text: &OsStr) -> i32 {
 /// take, too: such flags end up on both. Switched off, there is nothing to add.
 fn link_flags(language: Language, env: &Environment, paths: &Paths) -> i32 {
     let conf = Conf::load(Some(paths), env);
-    if !conf.settings().is(Switch::Link) || kill_switch(Some(paths), env).is_some() {
+    if !conf.settings().is(Switch::Link) || kill_switch(Some(paths)).is_some() {
         return line(OsStr::new(""));
     }
     let object = paths.init_module(language.word());

@@ -71,6 +71,9 @@ pub struct Seen {
     pub objects: Vec<OsString>,
     /// The language of the runtime libraries among the inputs.
     pub language: Option<Language>,
+    /// The C library as an archive, in the word of the linker's command: what needs it must
+    /// stand before it.
+    pub archive: Option<OsString>,
 }
 
 /// Decides on the arguments of a compiler driver, without its name.
@@ -129,6 +132,7 @@ struct Scan<'a> {
     target: Option<OsString>,
     has_libc: bool,
     has_start_file: bool,
+    archives: bool,
     sources: usize,
     headers: usize,
     inputs: usize,
@@ -154,6 +158,7 @@ impl<'a> Scan<'a> {
             target: None,
             has_libc: false,
             has_start_file: false,
+            archives: false,
             sources: 0,
             headers: 0,
             inputs: 0,
@@ -212,6 +217,8 @@ impl<'a> Scan<'a> {
                 });
             }
             Means::AsksCommand | Means::AsksLink => first(&mut self.asks),
+            Means::Static => self.archives = true,
+            Means::Dynamic => self.archives = false,
             Means::Output => self.seen.output = Some(argument.to_owned()),
             Means::Emulation if !target::is_our_emulation(argument) => {
                 self.leave(LeftAlone::OtherWidth(argument.to_owned()));
@@ -268,7 +275,12 @@ impl<'a> Scan<'a> {
         let bytes = name.as_bytes();
         match bytes.strip_prefix(b":") {
             Some(file) => self.library_file(OsStr::from_bytes(file)),
-            None => self.library_name(bytes),
+            None => {
+                if bytes == b"c" {
+                    self.seen.archive = self.archives.then(|| "-lc".into());
+                }
+                self.library_name(bytes);
+            }
         }
     }
 
@@ -320,6 +332,9 @@ impl<'a> Scan<'a> {
         if path.extension() == Some(OsStr::new("o")) {
             self.has_start_file |= is_start_file(path);
             self.seen.objects.push(word.to_owned());
+        }
+        if path.file_name() == Some(OsStr::new("libc.a")) {
+            self.seen.archive = Some(word.to_owned());
         }
         self.library_file(word);
     }

@@ -109,12 +109,12 @@ fn off(argv0: &OsStr, args: &[OsString], env: &Environment, own: Option<&Executa
     let name = Path::new(argv0).file_name().unwrap_or_default();
     let tool = name.to_string_lossy();
     let catalog = Catalog::built_in();
-    let (launcher, table) = match catalog.personality(name) {
-        Some(Personality::Launcher) => (true, None),
-        Some(Personality::Linker) => (false, Some(LINKER)),
-        _ => (false, Some(COMPILER)),
+    let table = match catalog.personality(name) {
+        Some(Personality::Launcher) => None,
+        Some(Personality::Linker) => Some(LINKER),
+        _ => Some(COMPILER),
     };
-    match search::real_program(name, own, env, launcher) {
+    match search::real_program(name, own, env, &catalog) {
         Ok(real) => {
             let argv0 = catalog.argv0(argv0, &real.path);
             let read = &response::from_file;
@@ -135,7 +135,7 @@ fn run_real_program_on_panic(args: &[OsString], env: &Environment, own: Option<&
         if env.is_verbose() {
             say!("{}: warning: defect in topas-driver: {info}", name.to_string_lossy());
         }
-        if let Ok(real) = search::real_program(name, own.as_ref(), &env, false) {
+        if let Ok(real) = search::real_program(name, own.as_ref(), &env, &Catalog::default()) {
             let told = real.path.clone().into_os_string();
             let rest = args.get(1..).unwrap_or_default();
             execute::untouched(&name.to_string_lossy(), &real, &told, rest, &env);

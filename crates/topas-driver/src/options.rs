@@ -43,6 +43,10 @@ pub enum Means {
     AsksLink,
     /// The name of the result.
     Output,
+    /// Libraries behind it are archives.
+    Static,
+    /// Libraries behind it are shared if there are shared ones.
+    Dynamic,
     /// The result is an object again.
     Relocatable,
     /// The result is a shared library.

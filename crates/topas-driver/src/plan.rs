@@ -99,8 +99,7 @@ impl Plan {
         let name = Path::new(argv0).file_name().unwrap_or_default();
         let catalog = Catalog::load(paths);
         let personality = catalog.personality(name);
-        let launcher = personality == Some(Personality::Launcher);
-        let real = search::real_program(name, own, env, launcher)?;
+        let real = search::real_program(name, own, env, &catalog)?;
         // Behind the first argument of a launcher come the user's program and its own.
         let ours = match personality {
             Some(Personality::Compiler(_) | Personality::Linker) => args.len(),
@@ -169,7 +168,10 @@ impl Plan {
         let (decision, seen) = examine_linker(&self.args, &facts);
         let language = seen.language.unwrap_or(Language::C);
         let (decision, module) = self.choose(decision, &seen, language, all, around);
-        self.added.extend(module.iter().filter(|_| takes_module(&decision)).map(OsString::from));
+        if let Some(object) = module.as_ref().filter(|_| takes_module(&decision)) {
+            self.added.push(object.into());
+            self.added.extend(seen.archive);
+        }
         self.role = Role::Linking { kind: "linker", language, decision, module };
     }
 
@@ -256,7 +258,7 @@ impl Plan {
         object: &Path,
         around: Around<'_>,
     ) -> Option<LeftAlone> {
-        if let Some(off) = kill_switch(around.paths, around.env) {
+        if let Some(off) = kill_switch(around.paths) {
             return Some(LeftAlone::Off(format!("the file {}", off.display())));
         }
         if !conf.settings().is(Switch::Link) {
@@ -284,7 +286,7 @@ impl Plan {
     }
 
     fn launch(&mut self, around: Around<'_>) {
-        let id = if around.env.is_off() || kill_switch(around.paths, around.env).is_some() {
+        let id = if around.env.is_off() || kill_switch(around.paths).is_some() {
             LaunchId::Untouched
         } else {
             let real = fs::canonicalize(&self.real);

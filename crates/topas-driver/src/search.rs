@@ -12,6 +12,7 @@ use nix::unistd::{AccessFlags, eaccess};
 use topas_config::Environment;
 use topas_config::paths::{DRIVER, Executable};
 
+use crate::catalog::{Catalog, Personality};
 use crate::circle::Circle;
 
 /// Text that every driver of every version has inside, so that a copy of another
@@ -47,12 +48,13 @@ pub fn real_program(
     name: &OsStr,
     own: Option<&Executable>,
     env: &Environment,
-    launcher: bool,
+    catalog: &Catalog,
 ) -> Result<Real, NotFound> {
     let mut none = NotFound::default();
     if name.is_empty() {
         return Err(none);
     }
+    let launcher = catalog.personality(name) == Some(Personality::Launcher);
     let circle = Circle::of_process(env, launcher);
     for path in env.search_path().map(|dir| dir.join(name)) {
         let Ok(file) = fs::metadata(&path) else { continue };
@@ -63,7 +65,8 @@ pub fn real_program(
         if real && circle.closes_with(&path, &file) {
             none.circle = Some(path);
         } else if real {
-            return Ok(Real { passed: circle.way_through(&file), path });
+            let looks = fs::canonicalize(&path).is_ok_and(|real| catalog.looks_on(&real));
+            return Ok(Real { passed: circle.way_through(&file, looks), path });
         }
     }
     Err(none)

@@ -10,6 +10,9 @@ use crate::event::Metric;
 use crate::hash::{place, word};
 use crate::text::{Cursor, trim};
 
+/// Bytes of the file that measured programs read; a longer one loses its end.
+pub const MAX_READ: usize = 8192;
+
 /// A key of the file: what `etc/topas.conf` and `topas.conf(5)` show.
 pub struct Key {
     /// Name as written in the file.
@@ -155,6 +158,20 @@ pub fn entries(text: &[u8]) -> impl Iterator<Item = Result<Entry<'_>, NotAnEntry
     })
 }
 
+/// The part of a file that is in force: whole lines of the first [`MAX_READ`] bytes. A value
+/// that is cut would be another one.
+pub fn in_force(text: &[u8]) -> &[u8] {
+    let mut text = text.get(..MAX_READ).unwrap_or(text);
+    if text.len() == MAX_READ {
+        while let [whole @ .., last] = text
+            && *last != b'\n'
+        {
+            text = whole;
+        }
+    }
+    text
+}
+
 /// The words of a list value.
 pub fn words(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut text = Cursor::new(value);
@@ -243,7 +260,7 @@ impl<'a> Settings<'a> {
     #[inline(never)]
     pub fn read(text: &'a [u8]) -> Self {
         let mut settings = Settings::default();
-        let mut text = Cursor::new(text);
+        let mut text = Cursor::new(in_force(text));
         while !text.rest.is_empty() {
             let mut line = Cursor::new(text.until(b'\n'));
             // The key of a comment begins with #, and so is none; without an equals sign
@@ -397,6 +414,22 @@ mod tests {
         assert!(s.is(Switch::Measure) && !s.is(Switch::UserLog));
         assert_eq!(s.ops, Ops::One(Metric::Loads));
         assert_eq!(words(s.list(List::Log)).count(), 2);
+    }
+
+    #[test]
+    fn a_line_that_is_cut_is_none() {
+        let file = |last: &str| std::format!("{}\n{last}", "#".repeat(MAX_READ - 1 - 13));
+        for (last, measure) in [
+            ("measure = no\n", false),
+            ("measure =  no\n", true),
+            ("measure = no\n#", false),
+            (" \nmeasure = no\n", true),
+        ] {
+            let settings = Settings::read(file(last).as_bytes()).is(Switch::Measure);
+            assert_eq!(settings, measure, "{last:?}");
+        }
+        assert_eq!(in_force(b"a = b"), b"a = b");
+        assert_eq!(in_force(&[b'x'; 2 * MAX_READ]), b"");
     }
 
     #[test]

@@ -110,11 +110,11 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The count for the whole time it was wanted; None if it never was on a counter.
-    /// Exact when `running == enabled`, else value * enabled / running, in double
+    /// The count for the whole time it was wanted; None if it was on a counter for less than
+    /// a thousandth of that, too little to tell of the rest. Exact when `running == enabled`, else value * enabled / running, in double
     /// precision because it is an estimate anyway. Counts stay below 2^63.
     pub fn scaled(&self) -> Option<u64> {
-        if self.running == 0 {
+        if self.running <= self.enabled / 1000 {
             None
         } else if self.running >= self.enabled {
             Some(self.value)
@@ -222,6 +222,9 @@ mod tests {
         assert_eq!(r(7, 10, 10).scaled(), Some(7));
         assert_eq!(r(52_269_831, 100_500_000, 52_600_000).scaled(), Some(99_869_163));
         assert_eq!(r(0, 10, 0).scaled(), None);
+        assert_eq!(r(0, 0, 0).scaled(), None);
+        assert_eq!(r(5, 1_000_000, 1000).scaled(), None);
+        assert_eq!(r(5, 1_000_000, 1001).scaled(), Some(4995));
         assert_eq!(r(1 << 61, 4, 1).scaled(), Some(i64::MAX as u64));
         assert_eq!(r(1, 1_000_000, 250_000).share(1000), 250);
         assert_eq!(r(1, 1_000_000, 2_000_000).share(1000), 1000);

@@ -29,20 +29,16 @@ struct Event {
 }
 
 impl Event {
-    /// Reads it, or tells why that is no count. The program may have closed our descriptor
-    /// and opened its own file there, which must be neither read nor closed.
-    fn take(&mut self) -> (Reading, Option<Why>) {
-        let mut reading = Reading::default();
-        let why = if self.fd < 0 {
-            Why::of_errno(-self.fd)
+    /// Reads it, and says why that is no count if it is none. The program may have closed our
+    /// descriptor and opened its own file there, which must not be read.
+    fn take(&self) -> (Reading, Why) {
+        if self.fd < 0 {
+            (Reading::default(), Why::of_errno(-self.fd))
         } else if sys::perf_event_id(self.fd) != self.id {
-            self.id = 0;
-            Why::Lost
+            (Reading::default(), Why::Lost)
         } else {
-            reading = read(self.fd);
-            Why::Shared
-        };
-        (reading, (reading.running == 0).then_some(why))
+            (read(self.fd), Why::Shared)
+        }
     }
 }
 
@@ -79,7 +75,12 @@ impl Counters {
         cycles.packed = Packed::alone(0);
         instructions.packed = Packed::alone(1);
         if !self.open_all(true) {
-            self.close_all();
+            for event in &self.events {
+                // 0 where nothing was opened.
+                if event.id != 0 {
+                    sys::close(event.fd);
+                }
+            }
             self.open_all(false);
         }
     }
@@ -125,27 +126,18 @@ impl Counters {
                 return false;
             }
         }
-        // A counter held by the kernel's watchdog lets a full group open and never run.
+        // A counter that another holds, such as the kernel's watchdog, lets a full group open
+        // and never run; its leader did, until the last one came.
         let first = read(leader);
-        !grouped || first.running > 0 || first.enabled == 0
+        !grouped || first.running >= first.enabled
     }
 
-    #[inline(never)]
-    fn close_all(&mut self) {
-        for event in &mut self.events {
-            // 0 where nothing was opened.
-            if event.id != 0 {
-                sys::close(event.fd);
-                event.id = 0;
-            }
-        }
-    }
-
-    /// Reads and closes everything; fills in the counts and their marks.
+    /// Reads everything; fills in the counts and their marks. What is open is closed by the
+    /// end of the process, which is near.
     #[inline(never)]
     pub fn finish(&mut self, values: &mut Values<'_>) {
         let mut share = 1000;
-        let mut events = self.events.iter_mut();
+        let mut events = self.events.iter();
         let mut places = MAX_TERMS;
         let totals = values.numbers.iter_mut().skip(number::COUNTS);
         let marks = values.marks.iter_mut().skip(mark::COUNTS);
@@ -155,9 +147,9 @@ impl Counters {
                 if !event.packed.is_some() || why.is_some() {
                     continue;
                 }
-                let reading;
-                (reading, *why) = event.take();
+                let (reading, fault) = event.take();
                 let Some(count) = reading.scaled() else {
+                    *why = Some(fault);
                     continue;
                 };
                 *total = total.wrapping_add(sys::weigh(count, event.packed));
@@ -171,7 +163,6 @@ impl Counters {
                 *mark = b'~';
             }
         }
-        self.close_all();
         values.numbers[number::RUN] = if share < 1000 { share } else { UNKNOWN };
     }
 }

@@ -9,7 +9,9 @@ use core::arch::global_asm;
 use core::ffi::{c_char, c_int};
 use core::sync::atomic::{AtomicU32, Ordering};
 
+use crate::library::hidden;
 use crate::start;
+use crate::state::auxiliary;
 
 // The flag is the only symbol that leaves the object. It is weak so that a second copy
 // of the module on one link line is no error, and uses the first copy's flag.
@@ -31,7 +33,8 @@ unsafe extern "C" {
     static mut environ: *const *const c_char;
 }
 
-/// What glibc passes to functions of both arrays; musl passes nothing.
+/// What glibc passes to functions of both arrays; musl passes nothing, so the registers hold
+/// anything.
 type Door = extern "C" fn(c_int, *const *const c_char, *const *const c_char);
 
 #[used]
@@ -62,14 +65,21 @@ extern "C" fn before_libraries(
 }
 
 /// Here libc is ready: `environ` is right in every libc, and may be changed.
-extern "C" fn before_main(_: c_int, _: *const *const c_char, _: *const *const c_char) {
+extern "C" fn before_main(_: c_int, _: *const *const c_char, passed: *const *const c_char) {
+    // Only in the executable: a shared library may be unloaded, or come without the
+    // executable's doing. There the address is 0 or, by gold, that of the library.
+    const AT_ENTRY: usize = 9;
+    if hidden!("_start") != auxiliary(AT_ENTRY) {
+        return;
+    }
     // An address the compiler does not know is loaded once, not relocated at each use.
     let environment = core::hint::black_box(&raw mut environ);
     // SAFETY: libc's own pointer, initialized before any function of this array, which run
     // one after the other; the new array, where there is one, lives as long as the process.
     unsafe {
         if first() {
-            start::start(*environment, false);
+            // Who passes the environment here passes the status to exit handlers, too: glibc.
+            start::start(*environment, passed == *environment);
         }
         let marked = start::marked(*environment);
         if !marked.is_null() {

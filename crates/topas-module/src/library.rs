@@ -12,6 +12,16 @@ use topas_format::text::Cursor;
 
 use crate::sys;
 
+/// The same for what only the executable or shared library at hand can define.
+macro_rules! hidden {
+    ($name:literal) => {{
+        // SAFETY: declares a symbol.
+        unsafe { core::arch::asm!(concat!(".hidden ", $name), options(nomem, nostack)) };
+        $crate::library::weak!($name)
+    }};
+}
+pub(crate) use hidden;
+
 /// The address of a function or object that may not be there, else 0.
 #[cfg(target_arch = "x86_64")]
 macro_rules! weak {

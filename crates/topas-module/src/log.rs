@@ -2,7 +2,7 @@
 
 use core::ffi::CStr;
 
-use topas_format::form::Values;
+use topas_format::form::{Values, number};
 use topas_format::out::Out;
 use topas_format::target::{self, Kind, expand};
 use topas_format::text::{Cursor, trim};
@@ -10,13 +10,14 @@ use topas_format::text::{Cursor, trim};
 use crate::say::{Sentence, say};
 use crate::state::TAG;
 use crate::sys::{
-    EEXIST, EINVAL, ENOENT, ENOSPC, O_APPEND, O_CLOEXEC, O_CREAT, O_EXCL, O_NOCTTY, O_NONBLOCK,
-    O_WRONLY, PATH_MAX, SOCK_DGRAM, close, connect, make_dir, open, set_mode, unix_socket, write,
+    EACCES, EEXIST, EINVAL, ENOENT, ENOSPC, O_APPEND, O_CLOEXEC, O_CREAT, O_EXCL, O_NOCTTY,
+    O_NOFOLLOW, O_NONBLOCK, O_WRONLY, PATH_MAX, SOCK_DGRAM, close, connect, is_ours, make_dir,
+    open, set_mode, unix_socket, write,
 };
 
 /// Error numbers in the order of the sentences after [`Sentence::NoWrite`]: EACCES,
-/// ENOENT, ENXIO, EISDIR, EINVAL, ENOSPC, EROFS.
-const EXPLAINED: [u8; 7] = [13, 2, 6, 21, 22, 28, 30];
+/// ENOENT, ENXIO, EISDIR, EINVAL, ENOSPC, EROFS, ELOOP.
+const EXPLAINED: [u8; 8] = [13, 2, 6, 21, 22, 28, 30, 40];
 
 /// Appends the line to the first of `targets` that takes it. Says why one did not if
 /// the user wants to know. `tagged` is the line behind a [`TAG`].
@@ -43,7 +44,7 @@ pub fn append(
         if verbose {
             let mut sentence = Sentence::NoTarget as u8;
             if !target.is_empty() {
-                sentence = Sentence::ReadOnly as u8;
+                sentence = Sentence::Link as u8;
                 for known in EXPLAINED.iter().rev() {
                     if i32::from(*known) == errno {
                         break;
@@ -93,8 +94,9 @@ fn to_file(pattern: &[u8], values: &mut Values<'_>, path: &mut [u8; PATH_MAX], l
     let (Some(shape), false) = (shape, out.is_cut()) else {
         return EINVAL;
     };
-    // Not to wait for the reader of a named pipe.
-    const FLAGS: u32 = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+    // Not to wait for the reader of a named pipe, nor to follow a link that somebody else put
+    // into the directory.
+    const FLAGS: u32 = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
     let slash = usize::from(shape.own_dir) % PATH_MAX;
     // Open the file or make it, in turn: another rank may make it first, or its directory be
     // missing.
@@ -108,7 +110,11 @@ fn to_file(pattern: &[u8], values: &mut Values<'_>, path: &mut [u8; PATH_MAX], l
                 // The file is everybody's, whatever this user's umask is.
                 set_mode(fd, 0o666);
             }
-            let n = write(fd, line);
+            // Who made the file of a user can read it.
+            let mut n = -EACCES as isize;
+            if !shape.per_user || is_ours(fd, values.numbers[number::UID] as u32) {
+                n = write(fd, line);
+            }
             close(fd);
             return match n {
                 ..0 => -n as i32,
@@ -127,9 +133,13 @@ fn to_file(pattern: &[u8], values: &mut Values<'_>, path: &mut [u8; PATH_MAX], l
             if let Some(byte) = path.get_mut(slash) {
                 *byte = b'/';
             }
-        } else if !(fd == -ENOENT && !make || fd == -EEXIST) {
+        } else if !(fd == -ENOENT && !make
+            || fd == -EEXIST
+            // Another user is just making it, and sets its mode next.
+            || fd == -EACCES && !shape.per_user)
+        {
             return -fd;
         }
     }
-    ENOENT
+    EACCES
 }

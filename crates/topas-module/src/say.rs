@@ -43,6 +43,7 @@ sentences! {
     NoSuchTarget = " is no target",
     Full = ": no space left",
     ReadOnly = ": read-only",
+    Link = " is a link",
 }
 
 /// One line: what it is about, the value as far as it fits, a sentence.

@@ -20,8 +20,7 @@ const STACK: usize = 32 * 1024;
 /// informational (RFC 3164), and the tag.
 pub const TAG: &[u8; 11] = b"<14>topas: ";
 
-/// Longest topas.conf that is read in full; a longer one loses its end.
-pub const CONF_MAX: usize = 8192;
+pub use topas_format::conf::MAX_READ as CONF_MAX;
 
 /// The measurement of this process. In this order, because what is near the front is
 /// reached by shorter instructions; buffers stand here because on the stack they would

@@ -27,9 +27,11 @@ pub const O_EXCL: u32 = 0o200;
 pub const O_NOCTTY: u32 = 0o400;
 pub const O_APPEND: u32 = 0o2000;
 pub const O_NONBLOCK: u32 = 0o4000;
+pub const O_NOFOLLOW: u32 = arch::O_NOFOLLOW;
 pub const O_CLOEXEC: u32 = 0o2000000;
 
 pub const ENOENT: i32 = 2;
+pub const EACCES: i32 = 13;
 pub const EEXIST: i32 = 17;
 pub const EINVAL: i32 = 22;
 pub const ENOSPC: i32 = 28;
@@ -80,6 +82,9 @@ pub fn open(path: &CStr, flags: u32, mode: u32) -> i32 {
 #[inline(never)]
 pub fn load<'b>(path: &CStr, buf: &'b mut [u8]) -> &'b [u8] {
     let fd = open(path, O_CLOEXEC, 0);
+    if fd < 0 {
+        return &[];
+    }
     // SAFETY: the kernel writes at most `buf.len()` bytes to `buf`.
     let n = unsafe { call3(number::READ, fd as usize, buf.as_mut_ptr() as usize, buf.len()) };
     close(fd);
@@ -158,6 +163,20 @@ pub fn write(fd: i32, bytes: &[u8]) -> isize {
 pub fn close(fd: i32) {
     // SAFETY: callers close only what they opened; to close what was not opened does nothing.
     unsafe { call1(number::CLOSE, fd as usize) };
+}
+
+/// Whether an open file belongs to a user, or to root; true if the kernel cannot tell (before
+/// 4.11).
+pub fn is_ours(fd: i32, uid: u32) -> bool {
+    const AT_EMPTY_PATH: usize = 0x1000;
+    const STATX_UID: usize = 8;
+    // struct statx, of which the sixth word is stx_uid
+    let mut about = [0u32; 64];
+    let (path, to) = (c"".as_ptr() as usize, about.as_mut_ptr() as usize);
+    // SAFETY: the path is NUL-terminated; the kernel writes one `struct statx` to `about`.
+    unsafe { call5(number::STATX, fd as usize, path, AT_EMPTY_PATH, STATX_UID, to) };
+    let [_, _, _, _, _, owner, ..] = about;
+    owner == uid || owner == 0
 }
 
 /// Sets the permission bits of an open file, whatever the program's umask was.

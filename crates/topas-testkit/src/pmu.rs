@@ -10,6 +10,9 @@
 //! say is judged as Linux does for a user without privileges: fields of the structure,
 //! `perf_event_paranoid`, rules for groups.
 //!
+//! Where a test wants real counts, of threads and children as well, a plan puts a real
+//! event of the kernel in the place of another: page faults, or stores to an address.
+//!
 //! What it does not play: group reads (`PERF_FORMAT_GROUP`, answered with `EINVAL`),
 //! sampling (`EOPNOTSUPP`), control groups, `mmap`, and the other `ioctl`s of an event,
 //! so an event opened `disabled` shows zeros for ever. `read` must ask for exactly the size
@@ -22,6 +25,7 @@ mod attr;
 mod call;
 mod errno;
 mod event;
+mod kernel;
 mod plan;
 mod supervisor;
 
@@ -35,6 +39,7 @@ use std::time::Duration;
 
 pub use attr::{Attr, read_format};
 pub use call::{Call, NotACall, Reply};
+pub use kernel::KernelEvent;
 pub use plan::{Answer, Plan, PlanError, TIME_ENABLED, TIME_FRESH};
 
 use crate::sys::{self, Listener};

@@ -355,6 +355,47 @@ pub(crate) fn memory_file(content: &[u8]) -> io::Result<File> {
     Ok(file)
 }
 
+/// Opens a real event of the kernel for a task, with the `struct perf_event_attr` that
+/// `attr` holds in whole, as a sibling of `leader` or by itself; closed on exec.
+pub(crate) fn open_event(
+    attr: &[u64],
+    task: u32,
+    cpu: i32,
+    leader: Option<RawFd>,
+) -> io::Result<File> {
+    const FLAG_FD_CLOEXEC: libc::c_ulong = 8;
+    // SAFETY: the kernel reads as many bytes as the structure's second word says, which is
+    // the length of the live slice.
+    let fd = unsafe {
+        debug_assert_eq!((attr[0] >> 32) as usize, size_of_val(attr));
+        libc::syscall(
+            libc::SYS_perf_event_open,
+            attr.as_ptr(),
+            task as libc::pid_t,
+            cpu,
+            leader.unwrap_or(-1),
+            FLAG_FD_CLOEXEC,
+        )
+    };
+    owned(fd).map(File::from)
+}
+
+/// The kernel's id of a real event; None if `fd` is not one.
+pub(crate) fn event_id(fd: RawFd) -> Option<u64> {
+    let mut id = 0u64;
+    let request = libc::c_ulong::from(PERF_EVENT_IOC_ID);
+    // SAFETY: the kernel writes one u64.
+    let result = unsafe { libc::ioctl(fd, request as _, ptr::from_mut(&mut id)) };
+    (result == 0).then_some(id)
+}
+
+/// A copy of a descriptor of process `pid`.
+pub(crate) fn copy_descriptor(pid: u32, fd: i32) -> io::Result<OwnedFd> {
+    let process = process_descriptor(pid)?;
+    // SAFETY: takes integers only.
+    owned(unsafe { libc::syscall(libc::SYS_pidfd_getfd, process.as_raw_fd(), fd, 0) })
+}
+
 /// A descriptor that becomes readable when process `pid`, a child of ours, has ended.
 pub(crate) fn process_descriptor(pid: u32) -> io::Result<OwnedFd> {
     // SAFETY: takes integers only.

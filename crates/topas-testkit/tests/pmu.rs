@@ -183,6 +183,21 @@ fn a_sibling_beyond_the_counters_gets_einval_and_singles_open() {
     assert_eq!(shown(&singles.stdout).iter().filter(|line| line.is_ok()).count(), 3);
 }
 
+/// The kernel counts what is put in an event's place; such events form groups of their own.
+#[test]
+fn real_events_take_the_place_of_others() {
+    let Some(program) = counters() else { return };
+    let plan = "raw:1 = task-clock; raw:2 = page-faults; raw:3 = 5";
+    let outcome = run(plan, program, "events group 1 2 3");
+    let leaders: Vec<_> = outcome.calls.iter().map(|call| call.leader).collect();
+    assert_eq!(leaders, [None, Some(1), Some(1)], "{:#?}", outcome.calls);
+    let shown = text(&outcome.stdout);
+    let clock: Vec<u64> = shown.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    assert!(clock[0] > 0 && clock[3] > clock[0] && shown.contains("0x3 error 9"), "{shown}");
+    let outcome = run(plan, program, "events group 3 1");
+    assert!(text(&outcome.stdout).contains("0x1 error 22"), "a real one in a played group");
+}
+
 #[test]
 fn errors_come_as_planned() {
     let Some(program) = counters() else { return };

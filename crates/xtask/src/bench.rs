@@ -4,12 +4,16 @@
 //! is busy elsewhere slows all of it; figures are medians. The result is printed and
 //! written to `bench/results.md` with the machine.
 
+mod calls;
+mod events;
 mod link;
 mod scan;
+mod size;
 mod start;
+mod trace;
 
-use std::fmt::Write as _;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -20,7 +24,7 @@ use topas_config::Paths;
 
 use crate::install::{self, install};
 use crate::packages::{self, ensure};
-use crate::process::{output, root, target_dir};
+use crate::process::{output, root, run, target_dir};
 
 /// How long to measure.
 #[derive(Args)]
@@ -28,7 +32,23 @@ pub struct Options {
     /// A tenth of the rounds, for a first look; does not write bench/results.md
     #[arg(long)]
     quick: bool,
+    /// One section; does not write bench/results.md
+    #[arg(long, value_name = "SECTION", value_parser = SECTIONS.map(|(name, _)| name))]
+    only: Option<String>,
 }
+
+/// A part of the results, with its heading.
+type Section = fn(&Bench) -> Result<String>;
+
+/// In the order of the results.
+const SECTIONS: [(&str, Section); 6] = [
+    ("size", size::size),
+    ("calls", calls::calls),
+    ("start", start::start),
+    ("events", events::events),
+    ("link", link::link),
+    ("scan", scan::scan),
+];
 
 /// What all benchmarks use.
 struct Bench {
@@ -42,6 +62,75 @@ struct Bench {
 impl Bench {
     fn rounds(&self, full: usize) -> usize {
         if self.quick { full.div_ceil(10) } else { full }
+    }
+
+    /// An empty directory for one benchmark.
+    fn sub(&self, name: &str) -> Result<PathBuf> {
+        let dir = self.dir.join(name);
+        fs::create_dir_all(&dir)?;
+        Ok(dir)
+    }
+
+    /// Compiles and links sources of `bench/` and other inputs, in this order.
+    fn compile(&self, exe: &Path, inputs: &[&str], linked: Linked) -> Result<()> {
+        let mut gcc = Command::new("gcc");
+        gcc.current_dir(root().join("bench"));
+        gcc.args(["-O2", "-pthread", "-Wall", "-Wextra", "-Werror", "-o"]).arg(exe).args(inputs);
+        if linked == Linked::Module {
+            gcc.arg(self.paths.module("c"));
+        }
+        run(&mut gcc)
+    }
+}
+
+/// Whether a program has the module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Linked {
+    /// As without TOPAS
+    Bare,
+    Module,
+}
+
+/// A program in a small environment of its own, so that no launcher around us is seen; its
+/// lines go to `log`.
+fn alone(program: &Path, log: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear().env("PATH", "/usr/bin:/bin");
+    command.env("TOPAS_LOG", format!("file:{}", log.display()));
+    command
+}
+
+/// The rank of [`open_mpi_rank`] that measures.
+const MEASURES: u32 = 1;
+/// One that does not.
+const OTHER: u32 = 2;
+const RANKS: u32 = 8;
+
+/// A program in the environment of a rank under Open MPI's launcher.
+fn open_mpi_rank(program: &Path, rank: u32, log: &Path) -> Command {
+    let mut command = alone(program, log);
+    command
+        .env("OMPI_COMM_WORLD_RANK", rank.to_string())
+        .env("OMPI_COMM_WORLD_SIZE", RANKS.to_string())
+        .env("PMIX_NAMESPACE", "3745579009")
+        .env("OMPI_MCA_orte_precondition_transports", "0123456789abcdef-0123456789abcdef")
+        .env("TOPAS_PE", MEASURES.to_string());
+    command
+}
+
+/// Lets a program with `bench/as_software.c` in it open events of software in place of a
+/// PMU's.
+fn as_software(mut command: Command) -> Command {
+    command.env("AS_SOFTWARE", "1");
+    command
+}
+
+/// Number of lines in a log, 0 if there is none.
+fn lines(log: &Path) -> Result<usize> {
+    match fs::read_to_string(log) {
+        Ok(text) => Ok(text.lines().count()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", log.display())),
     }
 }
 
@@ -60,14 +149,16 @@ pub fn bench(options: &Options) -> Result<()> {
 
     let mut text = String::from("# Results of `cargo xtask bench`\n\n");
     text.push_str(&machine()?);
-    for section in
-        [object(&bench)?, start::start(&bench)?, link::link(&bench)?, scan::scan(&bench)?]
-    {
+    for (name, section) in SECTIONS {
+        if options.only.as_deref().is_some_and(|only| only != name) {
+            continue;
+        }
+        let section = section(&bench)?;
         print!("\n{section}");
         text.push('\n');
         text.push_str(&section);
     }
-    if !options.quick {
+    if !options.quick && options.only.is_none() {
         let results = root().join("bench/results.md");
         fs::write(&results, text).with_context(|| format!("cannot write {}", results.display()))?;
         println!("\nwritten to {}", results.display());
@@ -95,37 +186,25 @@ fn machine() -> Result<String> {
         if pmu {
             "yes"
         } else {
-            "none, so the cost of opening and reading them is not in these figures"
+            "none, so events of software take their place where it says so; the registers that \
+             the kernel writes for those of a PMU are in no figure"
         },
     ))
 }
 
-/// Size of the module.
-fn object(bench: &Bench) -> Result<String> {
-    let mut text =
-        String::from("## Size of the module\n\n| object | B | goal |\n| --- | --- | --- |\n");
-    for language in ["c", "f90"] {
-        let path = bench.paths.module(language);
-        let size = fs::metadata(&path)?.len();
-        writeln!(
-            text,
-            "| topas.{language}.o | {size} | 12000; 16000 with every launcher, ending and processor |"
-        )?;
-    }
-    Ok(text)
-}
-
-/// Median of times.
-fn median(times: &mut [Duration]) -> Duration {
-    times.sort_unstable();
+/// Median of sorted times.
+fn median(times: &[Duration]) -> Duration {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// Runs variants in turn and returns the median of each; the first round warms up.
-fn interleaved<const N: usize>(
+/// Something to time.
+type Variant<'b> = Box<dyn FnMut() -> Result<Duration> + 'b>;
+
+/// Runs variants in turn and returns the times of each, sorted; the first round warms up.
+fn samples<const N: usize>(
     rounds: usize,
-    mut variants: [Box<dyn FnMut() -> Result<Duration> + '_>; N],
-) -> Result<[Duration; N]> {
+    mut variants: [Variant<'_>; N],
+) -> Result<[Vec<Duration>; N]> {
     let mut times: [Vec<Duration>; N] = std::array::from_fn(|_| Vec::new());
     for round in 0..=rounds {
         for (variant, times) in variants.iter_mut().zip(&mut times) {
@@ -135,7 +214,13 @@ fn interleaved<const N: usize>(
             }
         }
     }
-    Ok(times.map(|mut times| median(&mut times)))
+    times.iter_mut().for_each(|times| times.sort_unstable());
+    Ok(times)
+}
+
+/// The medians of variants run in turn.
+fn interleaved<const N: usize>(rounds: usize, variants: [Variant<'_>; N]) -> Result<[Duration; N]> {
+    Ok(samples(rounds, variants)?.map(|times| median(&times)))
 }
 
 /// Wall clock time of a command that must succeed.

@@ -68,6 +68,7 @@ pub fn install(options: &Options) -> Result<()> {
         fs::set_permissions(&logs, fs::Permissions::from_mode(0o1733))?;
     }
     install_docs(&options.prefix, &staged)?;
+    install_examples(&final_paths, &options.prefix, &staged)?;
     println!("installed in {}", staged(options.prefix.clone()).display());
     println!("to use it: export PATH={}:$PATH", final_paths.wrappers().display());
     Ok(())
@@ -113,6 +114,28 @@ fn link(to: &Path, path: &Path) -> Result<()> {
         return Ok(());
     }
     symlink(to, path).with_context(|| format!("cannot link {}", path.display()))
+}
+
+/// Files of `etc` for other daemons, as they stand, but with the log directory of this
+/// prefix.
+const EXAMPLES: [&str; 3] = ["logrotate/topas", "rsyslog/center.conf", "rsyslog/node.conf"];
+
+fn install_examples(
+    paths: &Paths,
+    prefix: &Path,
+    staged: &impl Fn(PathBuf) -> PathBuf,
+) -> Result<()> {
+    let logs = paths.log_dir().display().to_string();
+    for name in EXAMPLES {
+        let from = root().join("etc").join(name);
+        let text = fs::read_to_string(&from)
+            .with_context(|| format!("cannot read {}", from.display()))?
+            .replace("/var/log/topas/", &format!("{logs}/"))
+            .replace("/var/log/topas-closed", &format!("{logs}-closed"));
+        let to = prefix.join("share/doc/topas/examples").join(name);
+        write(&staged(to), text.as_bytes(), 0o644)?;
+    }
+    Ok(())
 }
 
 fn put(from: &Path, to: &Path, mode: u32) -> Result<()> {

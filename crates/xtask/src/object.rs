@@ -41,15 +41,26 @@ const X86_64_CODEGEN: &[&str] = &[
 pub struct Machine<'t> {
     /// Rust's name of it; None for this one
     target: Option<&'t str>,
+    /// For tests: believes a file which processor it has
+    any_processor: bool,
 }
 
 impl<'t> Machine<'t> {
     /// The machine we run on.
-    pub const HERE: Machine<'static> = Machine { target: None };
+    pub const HERE: Machine<'static> = Machine { target: None, any_processor: false };
 
     /// A machine by Rust's name, such as `aarch64-unknown-linux-gnu`.
     pub fn of(target: Option<&'t str>) -> Self {
-        Machine { target }
+        Machine { target, any_processor: false }
+    }
+
+    /// The machine we run on, with a module that believes a file which processor it has.
+    pub const ANY_PROCESSOR: Machine<'static> = Machine { target: None, any_processor: true };
+
+    /// Where Cargo builds for it. What tests build for themselves must not lie where the
+    /// product's is taken from.
+    fn target_dir(&self) -> PathBuf {
+        if self.any_processor { target_dir().join("any-processor") } else { target_dir() }
     }
 
     /// First part of the name: the processor.
@@ -72,12 +83,16 @@ pub fn build(machine: &Machine<'_>, out: &Path, conf: &Path, size: Size) -> Resu
     let mut rustc = cargo();
     rustc.args(["rustc", "--quiet", "--package", "topas-module", "--profile", "module"]);
     rustc.args(machine.target.iter().flat_map(|target| ["--target", target]));
+    rustc.env("CARGO_TARGET_DIR", machine.target_dir()).arg("--");
     if machine.processor() == "x86_64" {
-        rustc.arg("--").args(X86_64_CODEGEN);
+        rustc.args(X86_64_CODEGEN);
+    }
+    if machine.any_processor {
+        rustc.args(["--cfg", "topas_any_processor"]);
     }
     run(&mut rustc)?;
-    let archive =
-        target_dir().join(machine.target.unwrap_or_default()).join("module/libtopas_module.a");
+    let built = machine.target_dir().join(machine.target.unwrap_or_default());
+    let archive = built.join("module/libtopas_module.a");
 
     let merged = out.join("module.merged.o");
     run(machine

@@ -24,14 +24,20 @@ pub const TEST: &[&str] = &[
     "clang",
     "file",
     "gawk",
+    "libpapi-dev",
     "libpfm4-dev",
+    "likwid",
+    "linux-perf",
     "libpython3-dev",
     "lld",
+    "logrotate",
     "mold",
     "musl-tools",
     "perl",
     "python3-dev",
     "python3-mpi4py",
+    "rsyslog",
+    "rsyslog-relp",
     "strace",
     "tzdata",
     "valgrind",
@@ -60,8 +66,19 @@ pub const PROJECTS: &[&str] = &[
 /// A Slurm that runs on one machine.
 pub const SLURM: &[&str] = &["munge", "slurm-client", "slurmctld", "slurmd"];
 
-/// A compiler and an emulator for AArch64.
-pub const ARM64: &[&str] = &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-user-static"];
+/// Compilers and emulators for AArch64 and POWER.
+pub const ARM64: &[&str] = &[
+    "gcc-aarch64-linux-gnu",
+    "gcc-powerpc64le-linux-gnu",
+    "libc6-dev-arm64-cross",
+    "libc6-dev-ppc64el-cross",
+    "make",
+    "qemu-user-static",
+];
+
+/// A machine for AArch64, and what fills it.
+pub const QEMU_PMU: &[&str] =
+    &["cpio", "gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-system-arm"];
 
 /// Installs what is missing: says what, and asks if somebody is there to answer.
 pub fn ensure(wanted: &[&str]) -> Result<()> {

@@ -18,13 +18,14 @@ const IMPORTS: [&str; 5] = ["__cxa_atexit", "environ", "getauxval", "memcpy", "m
 
 /// What it may refer to weakly: what tells the message passing library, more ways to end, and
 /// what tells that the program uses the counters itself.
-const WEAK: [&str; 14] = [
+const WEAK: [&str; 15] = [
     "MPI_Finalize",
     "PMPI_Get_library_version",
     "PMPI_Initialized",
     "PyOS_getsig",
     "_DYNAMIC",
     "__cxa_at_quick_exit",
+    "_start",
     "opal_util_register_stackhandlers",
     "pvm_mytid",
     "rust_eh_personality",

@@ -23,15 +23,22 @@ pub struct Options {
     /// With a real Slurm, started for the tests on this machine
     #[arg(long)]
     slurm: bool,
-    /// The module for AArch64 under qemu's user mode (adds the Rust target)
+    /// The module for AArch64 under qemu's user mode (adds the Rust target), and libpfm4's
+    /// events of Arm and POWER
     #[arg(long)]
     arm64: bool,
+<<<<<<< HEAD
     /// The slower build systems: libtool, configure macros, setup.py, chosen compilers
     #[arg(long)]
     builds: bool,
     /// Real projects, with and without TOPAS: fetches sources, takes an hour
     #[arg(long)]
     projects: bool,
+=======
+    /// Counters that a real kernel drives: AArch64 in a machine that qemu plays
+    #[arg(long)]
+    qemu_pmu: bool,
+>>>>>>> driver4
     /// Fuzz the parsers for so many seconds each (needs cargo-fuzz)
     #[arg(long, value_name = "SECONDS")]
     fuzz: Option<u32>,
@@ -61,8 +68,13 @@ pub fn test(options: &Options) -> Result<()> {
     if options.slurm {
         ensure(packages::SLURM)?;
     }
+    if options.qemu_pmu {
+        ensure(packages::QEMU_PMU)?;
+    }
     if options.arm64 {
         ensure(packages::ARM64)?;
+    }
+    if options.arm64 || options.qemu_pmu {
         run(Command::new("rustup").args(["target", "add", "aarch64-unknown-linux-gnu"]))?;
     }
     let mut count = Count::default();
@@ -106,6 +118,9 @@ pub fn test(options: &Options) -> Result<()> {
     }
     if options.arm64 {
         tests.env("TOPAS_TEST_ARM64", "1");
+    }
+    if options.qemu_pmu {
+        tests.env("TOPAS_TEST_QEMU_PMU", "1");
     }
     count.step("tests", &mut tests);
     if let Some(seconds) = options.fuzz {

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use topas_format::conf::{List, Settings, entries, words};
+use topas_format::conf::{List, Settings, entries, in_force, words};
 use topas_format::form::{Values, text};
 use topas_format::out::Out;
 use topas_format::target::{expand, kind};
@@ -12,7 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
     let settings = Settings::read(bytes);
     // The tools read entry by entry and must come to the same settings as the module.
     let mut same = Settings::default();
-    for entry in entries(bytes).flatten() {
+    for entry in entries(in_force(bytes)).flatten() {
         same.set(entry.key, entry.value);
     }
     assert_eq!(settings, same);

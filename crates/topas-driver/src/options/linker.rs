@@ -1,7 +1,8 @@
 //! The table of linker options.
 
 use super::Means::{
-    Asks, Emulation, Library, Nothing, Output, RawOutput, Relocatable, SharedLibrary,
+    Asks, Dynamic, Emulation, Library, Nothing, Output, RawOutput, Relocatable, SharedLibrary,
+    Static,
 };
 use super::Row;
 use super::Takes::{Either, Joined, None as Alone, Separate};
@@ -9,7 +10,9 @@ use super::Takes::{Either, Joined, None as Alone, Separate};
 /// Options of the linker, behind `-Wl,` and `-Xlinker`.
 #[rustfmt::skip]
 pub const LINKER: &[Row] = &[
+    ("--Bdynamic", Alone, Dynamic),
     ("--Bshareable", Alone, SharedLibrary),
+    ("--Bstatic", Alone, Static),
     ("--Map", Separate, Nothing),
     ("--Tldata-segment", Separate, Nothing),
     ("--Trodata-segment", Separate, Nothing),
@@ -55,6 +58,7 @@ pub const LINKER: &[Row] = &[
     ("--section-start", Separate, Nothing),
     ("--shared", Alone, SharedLibrary),
     ("--soname", Separate, Nothing),
+    ("--static", Alone, Static),
     ("--target-help", Alone, Asks),
     ("--trace-symbol", Separate, Nothing),
     ("--undefined", Separate, Nothing),
@@ -62,7 +66,9 @@ pub const LINKER: &[Row] = &[
     ("--version-script", Separate, Nothing),
     ("--wrap", Separate, Nothing),
     ("-A", Either, Nothing),
+    ("-Bdynamic", Alone, Dynamic),
     ("-Bshareable", Alone, SharedLibrary),
+    ("-Bstatic", Alone, Static),
     ("-F", Either, Nothing),
     ("-G", Either, Nothing),
     ("-L", Either, Nothing),
@@ -83,10 +89,13 @@ pub const LINKER: &[Row] = &[
     ("-auxiliary", Separate, Nothing),
     ("-b", Either, Nothing),
     ("-c", Either, Nothing),
+    ("-call_shared", Alone, Dynamic),
     ("-dT", Separate, Nothing),
     ("-default-script", Separate, Nothing),
     ("-defsym", Separate, Nothing),
     ("-dependency-file", Separate, Nothing),
+    ("-dn", Alone, Static),
+    ("-dy", Alone, Dynamic),
     ("-dylib", Alone, SharedLibrary),
     ("-dynamic-linker", Separate, Nothing),
     ("-dynamic-list", Separate, Nothing),
@@ -110,6 +119,7 @@ pub const LINKER: &[Row] = &[
     ("-library=", Joined, Library),
     ("-m", Either, Emulation),
     ("-mri-script", Separate, Nothing),
+    ("-non_shared", Alone, Static),
     ("-o", Either, Output),
     ("-oformat", Either, RawOutput),
     ("-oformat=", Joined, RawOutput),
@@ -131,6 +141,7 @@ pub const LINKER: &[Row] = &[
     ("-section-start", Separate, Nothing),
     ("-shared", Alone, SharedLibrary),
     ("-soname", Separate, Nothing),
+    ("-static", Alone, Static),
     ("-target-help", Alone, Asks),
     ("-trace-symbol", Separate, Nothing),
     ("-u", Either, Nothing),

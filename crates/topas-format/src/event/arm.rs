@@ -34,12 +34,11 @@ const N1: u8 = 1;
 const V1: u8 = 2;
 const A64FX: u8 = 3;
 const AMPERE_ONE: u8 = 4;
-const THUNDER_X2: u8 = 5;
 
 const ROWS: &[Row] = &[
     generic::ROW,
     row(
-        "Arm Neoverse N1, Cortex-A57, A72, A75 to A78",
+        "Arm Neoverse N1, Cortex-A57, A72, A75 to A78; Marvell ThunderX2; Kunpeng 920",
         "has no event for FP operations; others are speculative",
         [NONE, INT, LOADS, STORES, MISSES],
     ),
@@ -57,11 +56,6 @@ const ROWS: &[Row] = &[
         "AmpereOne",
         "has no event for FP operations; integer operations are speculative",
         [NONE, INT, RETIRED_LOADS, RETIRED_STORES, MISSES],
-    ),
-    row(
-        "Marvell ThunderX2",
-        "has no event for FP operations; others are speculative",
-        [NONE, INT, LOADS, STORES, MISSES],
     ),
 ];
 
@@ -90,7 +84,8 @@ pub static TABLE: Table = Table {
         part(0x41, 0xd8e, V1),
         part(0x46, 0x001, A64FX),
         parts(0xc0, 0xac3, 0xac4, AMPERE_ONE),
-        part(0x43, 0x0af, THUNDER_X2),
-        part(0x42, 0x516, THUNDER_X2),
+        part(0x43, 0x0af, N1),
+        part(0x42, 0x516, N1),
+        part(0x48, 0xd01, N1),
     ],
 };

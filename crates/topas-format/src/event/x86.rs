@@ -25,8 +25,8 @@ const LOADS: Formula = Formula(&[raw(1, 0x81d0)]);
 const STORES: Formula = Formula(&[raw(1, 0x82d0)]);
 /// L1D.REPLACEMENT: lines brought in, with those of the prefetcher.
 const REPLACEMENT: Formula = Formula(&[raw(1, 0x0151)]);
-/// L1D.L1_REPLACEMENT of Lion Cove, where 0x0151 is the new level 0.
-const REPLACEMENT_L1: Formula = Formula(&[raw(1, 0x0551)]);
+/// The event of that name since Lion Cove, where 0x0151 is the new level 0 alone.
+const REPLACEMENT_L0_L1: Formula = Formula(&[raw(1, 0x0551)]);
 /// MEM_LOAD_UOPS_RETIRED.L1_MISS since Crestmont, and of Gracemont.
 const LOAD_MISSES: Formula = Formula(&[raw(1, 0x40d1)]);
 const LOAD_MISSES_GRACEMONT: Formula = Formula(&[raw(1, 0x08d1)]);
@@ -91,9 +91,10 @@ const ROWS: &[Row] = &[
         [FP_256, NONE, LOADS, STORES, REPLACEMENT],
     ),
     row(
-        "Intel Lunar Lake, Arrow Lake (hybrid)",
-        "P-cores only: scaled up by the time on E-cores, nothing for a process that stays there",
-        [FP_256, NONE, LOADS, STORES, REPLACEMENT_L1],
+        "Intel Lunar Lake, Arrow Lake, Panther Lake (hybrid)",
+        "P-cores only: scaled up by the time on E-cores, nothing for a process that stays there; \
+         L1 misses are lines brought into level 0 or 1",
+        [FP_256, NONE, LOADS, STORES, REPLACEMENT_L0_L1],
     ),
     row(
         "Intel Alder Lake-N",
@@ -159,6 +160,9 @@ pub static TABLE: Table = Table {
         intel(0xb5, 0xb5, HYBRID),
         intel(0xbd, 0xbd, LION_COVE),
         intel(0xc5, 0xc6, LION_COVE),
+        intel(0xcc, 0xcc, LION_COVE),
+        intel(0xd5, 0xd5, LION_COVE),
+        intel(0xe5, 0xe5, LION_COVE),
         intel(0xbe, 0xbe, GRACEMONT),
         intel(0xaf, 0xaf, CRESTMONT),
         intel(0xb6, 0xb6, CRESTMONT),

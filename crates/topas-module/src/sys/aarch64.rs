@@ -40,7 +40,11 @@ pub mod number {
     pub const RT_TGSIGQUEUEINFO: usize = 240;
     pub const PERF_EVENT_OPEN: usize = 241;
     pub const PRLIMIT64: usize = 261;
+    pub const STATX: usize = 291;
 }
+
+/// `open` flag, which is another on some processors.
+pub const O_NOFOLLOW: u32 = 0o100000;
 
 /// `_IOR('$', 7, __u64 *)`
 pub const PERF_EVENT_IOC_ID: usize = 0x8008_2407;

@@ -40,7 +40,11 @@ pub mod number {
     pub const RT_TGSIGQUEUEINFO: usize = 297;
     pub const PERF_EVENT_OPEN: usize = 298;
     pub const PRLIMIT64: usize = 302;
+    pub const STATX: usize = 332;
 }
+
+/// `open` flag, which is another on some processors.
+pub const O_NOFOLLOW: u32 = 0o400000;
 
 /// `_IOR('$', 7, __u64 *)`
 pub const PERF_EVENT_IOC_ID: usize = 0x8008_2407;
@@ -96,8 +100,19 @@ pub fn signal_return() -> usize {
 }
 
 /// The processor, if its maker is known.
+#[cfg(not(topas_any_processor))]
 pub fn cpu() -> Option<Cpu> {
     Cpu::from_cpuid(__cpuid(0).ebx, __cpuid(1).eax)
+}
+
+/// The processor that a test names in the directory where it runs a program: the same two
+/// words of CPUID. Nothing that is installed is built like this.
+#[cfg(topas_any_processor)]
+pub fn cpu() -> Option<Cpu> {
+    let mut words = [0; 8];
+    super::load(c"topas-processor", &mut words);
+    let [maker, signature] = [0, 4].map(|at| words.get(at..)?.first_chunk().copied());
+    Cpu::from_cpuid(u32::from_le_bytes(maker?), u32::from_le_bytes(signature?))
 }
 
 /// Base frequency in MHz from CPUID leaf 16h, which Intel has since Skylake; else 0.

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use super::kernel::KernelEvent;
+
 /// Size of the first published structure, `PERF_ATTR_SIZE_VER0`.
 const SIZE_VER0: u32 = 64;
 /// Size of the largest structure known here, `PERF_ATTR_SIZE_VER8`.
@@ -101,6 +103,17 @@ impl Attr {
         })
     }
 
+    /// The whole structure for another event of the kernel with the same flags, of
+    /// `PERF_ATTR_SIZE_VER1`, which has room for a breakpoint.
+    pub(super) fn with_event(&self, event: KernelEvent) -> [u64; 9] {
+        const SIZE: u64 = 72;
+        let KernelEvent { kind, config, bp_type, config1, config2 } = event;
+        let head = u64::from(kind) | SIZE << 32;
+        // wakeup_events stands in the lower half of the word with bp_type.
+        let bp_type = u64::from(bp_type) << 32;
+        [head, config, 0, 0, self.read_format, self.bits, bp_type, config1, config2]
+    }
+
     fn has(&self, bit: u32) -> bool {
         self.bits >> bit & 1 == 1
     }
@@ -145,8 +158,7 @@ impl Attr {
         self.pinned() || self.has(bit::EXCLUSIVE)
     }
 
-    /// What a kernel says to these fields whatever its PMU can do, and what the
-    /// stand-in cannot play.
+    /// What a kernel says to these fields whatever its PMU can do.
     pub(super) fn refusal(&self) -> Option<Refusal> {
         let combination = [
             (self.bits >> bit::FIRST_RESERVED != 0, "reserved bits set"),
@@ -156,10 +168,15 @@ impl Attr {
                 self.has(bit::REMOVE_ON_EXEC) && self.enable_on_exec(),
                 "remove_on_exec with enable_on_exec",
             ),
-            (self.read_format & read_format::GROUP != 0, "group reads are not played"),
         ];
-        if let Some((_, why)) = combination.into_iter().find(|(holds, _)| *holds) {
-            return Some((libc::EINVAL, why));
+        let (_, why) = combination.into_iter().find(|(holds, _)| *holds)?;
+        Some((libc::EINVAL, why))
+    }
+
+    /// What only the kernel's own events can do.
+    pub(super) fn not_played(&self) -> Option<Refusal> {
+        if self.read_format & read_format::GROUP != 0 {
+            return Some((libc::EINVAL, "group reads are not played"));
         }
         (self.sample_period != 0).then_some((libc::EOPNOTSUPP, "sampling is not played"))
     }

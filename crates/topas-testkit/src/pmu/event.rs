@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 
 use super::attr::{Attr, Refusal, read_format};
+use super::kernel::{KernelEvent, KernelEvents};
 use super::plan::{Answer, Plan, TIME_ENABLED, TIME_FRESH};
 use super::{READS, call::Call};
 use crate::sys;
@@ -36,6 +37,7 @@ type Identity = (u64, u64);
 #[derive(Default)]
 pub(super) struct Events {
     by_file: HashMap<Identity, Event>,
+    kernel: KernelEvents,
     last_id: u64,
 }
 
@@ -49,6 +51,33 @@ impl Events {
     /// Id of the event behind descriptor `fd` of thread `tid`, if it is one of ours.
     pub(super) fn id(&self, tid: u32, fd: i32) -> Option<u64> {
         self.find(tid, fd).map(|event| event.id)
+    }
+
+    /// Number of the event, played or real, behind descriptor `fd` of a thread.
+    pub(super) fn number(&self, pid: u32, tid: u32, fd: i32) -> Option<u64> {
+        if fd < 0 {
+            return None;
+        }
+        self.id(tid, fd).or_else(|| self.kernel.find(pid, fd))
+    }
+
+    /// Opens a real event in place of the one that `call` asks for: its number and file.
+    ///
+    /// # Errors
+    /// The kernel's; those of a group whose leader is played are `EINVAL`.
+    pub(super) fn open_other(
+        &mut self,
+        call: &Call,
+        event: KernelEvent,
+        grouped: bool,
+    ) -> io::Result<(u64, File)> {
+        if grouped && self.id(call.tid, call.group_fd).is_some() {
+            return Err(io::Error::from_raw_os_error(libc::EINVAL));
+        }
+        let number = self.last_id + 1;
+        let file = self.kernel.open(event, call, grouped, number)?;
+        self.last_id = number;
+        Ok((number, file))
     }
 
     /// Why an event cannot follow the leader that `call.group_fd` is.

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::errno;
+use super::kernel::KernelEvent;
 
 /// Time a played event has been enabled, in ns.
 pub const TIME_ENABLED: u64 = 2_000_000_000;
@@ -39,6 +40,8 @@ pub enum Answer {
     Refuse(i32),
     /// The kernel carries out the call.
     Kernel,
+    /// A real event of the kernel with the same flags in place of this one.
+    Other(KernelEvent),
 }
 
 impl Answer {
@@ -56,6 +59,7 @@ impl fmt::Display for Answer {
             Answer::Unreadable => f.write_str("unreadable"),
             Answer::Refuse(number) => f.write_str(&errno::name(number)),
             Answer::Kernel => f.write_str("kernel"),
+            Answer::Other(event) => event.fmt(f),
         }
     }
 }
@@ -99,7 +103,8 @@ impl fmt::Display for Pattern {
 /// TYPE is a number or one of `hardware software tracepoint cache raw breakpoint`.
 /// ANSWER is a count `VALUE` or `VALUE/RUNNING_PER_MILLE`, `never` (opened, never
 /// scheduled), `unreadable` (reads return 0 bytes), the name of an error such as
-/// `EACCES`, or `kernel` (the real kernel answers).
+/// `EACCES`, `kernel` (the real kernel answers), or a real event that takes the other's
+/// place: `page-faults`, `task-clock`, `stores ADDRESS`, `executions ADDRESS`.
 ///
 /// A read shows 2,000,000,000 ns enabled, of these the planned share running, and
 /// `VALUE * RUNNING_PER_MILLE / 1000`, rounded down. So a scaled count is exactly VALUE if
@@ -325,6 +330,9 @@ fn parse_answer(text: &str) -> Result<Answer, String> {
     if let Some(number) = errno::number(text) {
         return Ok(Answer::Refuse(number));
     }
+    if let Some(event) = KernelEvent::parse(text, parse_number) {
+        return Ok(Answer::Other(event));
+    }
     let (value, share) = text.split_once('/').map_or((text, "1000"), |(v, s)| (v.trim(), s.trim()));
     let value = parse_number(value)
         .ok_or_else(|| format!("'{value}' is neither a count nor the name of an error"))?;
@@ -350,12 +358,17 @@ mod tests {
     #[test]
     fn text_and_code_make_the_same_plan() {
         let text = "4:0x60c7=18446744073709551615/1\n0:5=never\n1:*=kernel\n3:1=unreadable\n\
+                    4:1=page-faults\n4:2=stores 0x40_10\n4:3=executions 64\n4:4=task-clock\n\
                     *=EMFILE\ngroup=4\nfresh=1\ndelay=20\nparanoid=-1";
         let built = Plan::new()
             .event(4, 0x60c7, Answer::Count { value: u64::MAX, running_per_mille: 1 })
             .event(0, 5, Answer::Count { value: 0, running_per_mille: 0 })
             .kind(1, Answer::Kernel)
             .event(3, 1, Answer::Unreadable)
+            .event(4, 1, Answer::Other(KernelEvent::PAGE_FAULTS))
+            .event(4, 2, Answer::Other(KernelEvent::stores(0x4010)))
+            .event(4, 3, Answer::Other(KernelEvent::executions(64)))
+            .event(4, 4, Answer::Other(KernelEvent::TASK_CLOCK))
             .others(Answer::Refuse(libc::EMFILE))
             .group(4)
             .fresh(1)
@@ -375,6 +388,7 @@ mod tests {
             ("colour = 2", 1, "neither TYPE"),
             ("4:1 = ENONE", 1, "name of an error"),
             ("4:1 = -2", 1, "neither a count"),
+            ("4:1 = stores here", 1, "neither a count"),
             ("4:1 = 2/1001", 1, "per mille"),
             ("group = 0", 1, "cannot be opened"),
             ("fresh = 65", 1, "0 to 64"),

@@ -169,15 +169,16 @@ impl<'a> Supervisor<'a> {
             Ok(attr) => (attr, None),
             Err((attr, refusal)) => (attr, Some(refusal)),
         };
+        let pid = process_of(asked.tid);
         let mut call = Call {
-            pid: process_of(asked.tid),
+            pid,
             tid: asked.tid,
             attr,
             task: task as i32,
             cpu: cpu as i32,
             group_fd: group_fd as i32,
             flags,
-            leader: self.events.id(asked.tid, group_fd as i32),
+            leader: self.events.number(pid, asked.tid, group_fd as i32),
             event: None,
             reply: Reply::Gone,
         };
@@ -200,28 +201,44 @@ impl<'a> Supervisor<'a> {
         if let Answer::Refuse(errno) = answer {
             return self.refuse(asked, call, errno, "plan".to_owned());
         }
+        let played = !matches!(answer, Answer::Other(_));
+        if let Some((errno, why)) = call.attr.not_played().filter(|_| played) {
+            return self.refuse(asked, call, errno, why.to_owned());
+        }
         let grouped = call.group_fd != -1 && call.flags & NO_GROUP == 0;
-        match self.events.open(self.plan, &call, answer, grouped) {
-            Err(error) => {
-                self.refuse(asked, call, libc::ENOMEM, format!("no file for the event: {error}"))
-            }
-            Ok(Err((errno, why))) => self.refuse(asked, call, errno, why.to_owned()),
-            Ok(Ok((id, file))) => {
-                match self.listener.inject(asked.id, &file, call.flags & CLOEXEC != 0) {
-                    Ok(fd) => {
-                        call.event = Some(id);
-                        call.reply = Reply::Descriptor(fd);
-                        Ok(call)
-                    }
-                    Err(error) => match error.raw_os_error() {
-                        Some(libc::ENOENT) => Ok(call),
-                        Some(errno @ libc::EMFILE) => {
-                            self.refuse(asked, call, errno, "no free descriptor".to_owned())
-                        }
-                        _ => Err(error),
-                    },
+        let opened = match answer {
+            Answer::Other(event) => match self.events.open_other(&call, event, grouped) {
+                Ok(opened) => Ok(opened),
+                Err(error) => {
+                    let errno = error.raw_os_error().unwrap_or(libc::EINVAL);
+                    return self.refuse(asked, call, errno, format!("kernel event: {error}"));
                 }
+            },
+            _ => match self.events.open(self.plan, &call, answer, grouped) {
+                Ok(opened) => opened,
+                Err(error) => {
+                    let why = format!("no file for the event: {error}");
+                    return self.refuse(asked, call, libc::ENOMEM, why);
+                }
+            },
+        };
+        let (id, file) = match opened {
+            Ok(opened) => opened,
+            Err((errno, why)) => return self.refuse(asked, call, errno, why.to_owned()),
+        };
+        match self.listener.inject(asked.id, &file, call.flags & CLOEXEC != 0) {
+            Ok(fd) => {
+                call.event = Some(id);
+                call.reply = Reply::Descriptor(fd);
+                Ok(call)
             }
+            Err(error) => match error.raw_os_error() {
+                Some(libc::ENOENT) => Ok(call),
+                Some(errno @ libc::EMFILE) => {
+                    self.refuse(asked, call, errno, "no free descriptor".to_owned())
+                }
+                _ => Err(error),
+            },
         }
     }
 

@@ -11,7 +11,7 @@ pub static SMALL: Small<{ ROWS.len() }, { terms_of::<{ ROWS.len() }>(ROWS) }> = 
 
 /// First model that has a place in [`INTEL`], and how many have.
 const FROM: usize = 0x3c;
-const MODELS: usize = 0xe0 - FROM;
+const MODELS: usize = 0xe6 - FROM;
 
 /// First family that has places in [`AMD`], and how many have.
 const FAMILY: u8 = 23;
