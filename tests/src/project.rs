@@ -9,7 +9,6 @@ use topas_format::field::{Lang, Lib};
 
 use crate::build::source;
 use crate::mpi::{Mpi, launched};
-use crate::record::Record;
 use crate::running::{Run, command, run, system_path};
 use crate::site::{Scratch, Site, source_root};
 
@@ -81,22 +80,6 @@ impl Project {
     /// print what `says` has, and leave lines of two ranks in this language.
     #[track_caller]
     pub fn measured(&self, words: &str, lang: Lang, says: &str) {
-        for line in self.lines_of_two(words, lang, says) {
-            assert_eq!(line.extra("end"), "exit:0", "{words}: {}", line.text);
-        }
-    }
-
-    /// The same where the module came with the answer to a question. It is that which shared
-    /// libraries can take, and may not know the status of an exit.
-    #[track_caller]
-    pub fn measured_by_answer(&self, words: &str, lang: Lang, says: &str) {
-        for line in self.lines_of_two(words, lang, says) {
-            assert!(["exit:0", ""].contains(&line.extra("end")), "{words}: {}", line.text);
-        }
-    }
-
-    #[track_caller]
-    fn lines_of_two(&self, words: &str, lang: Lang, says: &str) -> Vec<Record> {
         let ended = self.launched(words);
         assert!(ended.out().contains(says), "{words}: no '{says}' in {}", ended.out());
         let lines = self.scratch.take_log();
@@ -105,9 +88,9 @@ impl Project {
         assert_ne!(ranks[0], ranks[1], "{words}: one rank twice");
         for line in &lines {
             assert_eq!((line.lang, line.lib), (lang, Lib::Mpi), "{words}: {}", line.text);
+            assert_eq!(line.extra("end"), "exit:0", "{words}: {}", line.text);
             assert_eq!(line.npes, RANKS, "{words}: {}", line.text);
         }
-        lines
     }
 
     /// Runs a program that must end well, print what `says` has, and leave no line.

@@ -29,18 +29,18 @@ fn cmake_finds_mpi() {
         let libraries = ["library/part_with_mpi.c", "library/uses_part_with_mpi.c"];
         let project = Project::new(mpi, "cmake", &[&HELLO[..], &libraries].concat());
         project.build(&[], "cmake -S . -B build && cmake --build build --parallel 2");
-        project.measured_by_answer("build/hello_c", Lang::C, LAST);
-        project.measured_by_answer("build/hello_cxx", Lang::Cxx, LAST);
-        project.measured_by_answer("build/hello_fortran", Lang::F90, LAST);
+        project.measured("build/hello_c", Lang::C, LAST);
+        project.measured("build/hello_cxx", Lang::Cxx, LAST);
+        project.measured("build/hello_fortran", Lang::F90, LAST);
 
         // Both have a module, and each rank measures once.
         assert!(project.has_module("build/libpart.so"), "{}", mpi.name());
         assert!(project.has_module("build/uses_part"), "{}", mpi.name());
-        project.measured_by_answer("build/uses_part", Lang::C, "");
-        // The library alone has one.
+        project.measured("build/uses_part", Lang::C, "");
+        // The library alone has one: it is not for a library to measure a program.
         assert!(project.has_module("build/libhidden.so"), "{}", mpi.name());
         assert!(!project.has_module("build/uses_hidden"), "{}", mpi.name());
-        project.measured_by_answer("build/uses_hidden", Lang::C, "");
+        project.not_measured("build/uses_hidden", "");
     }
 }
 
@@ -55,9 +55,9 @@ fn a_makefile_asks_for_flags() {
             let project = Project::new(mpi, "makefile", &HELLO);
             let script = format!("make ASK_COMPILE='{compile}' ASK_LINK='{link}'");
             project.build(&[], &script);
-            project.measured_by_answer("./hello_c", Lang::C, LAST);
-            project.measured_by_answer("./hello_cxx", Lang::Cxx, LAST);
-            project.measured_by_answer("./hello_fortran", Lang::F90, LAST);
+            project.measured("./hello_c", Lang::C, LAST);
+            project.measured("./hello_cxx", Lang::Cxx, LAST);
+            project.measured("./hello_fortran", Lang::F90, LAST);
         }
     }
 }
@@ -70,8 +70,8 @@ fn meson_asks_the_driver() {
             let project = Project::new(mpi, "meson", &HELLO);
             let no_packages = [("PKG_CONFIG_LIBDIR", "none"), ("CC", "gcc"), ("CXX", "g++")];
             project.build(&no_packages, "meson setup build && ninja -C build");
-            project.measured_by_answer("build/hello_c", Lang::C, LAST);
-            project.measured_by_answer("build/hello_cpp", Lang::Cxx, LAST);
+            project.measured("build/hello_c", Lang::C, LAST);
+            project.measured("build/hello_cpp", Lang::Cxx, LAST);
         }
         let project = Project::new(mpi, "meson", &HELLO);
         let drivers = [("CC", "mpicc"), ("CXX", "mpicxx")];

@@ -3,10 +3,12 @@
 
 use std::env;
 use std::ffi::OsStr;
+use std::fs;
+use std::path::PathBuf;
 
 use topas_format::field::Lang;
 use topas_tests::mpi::Mpi;
-use topas_tests::project::Project;
+use topas_tests::project::{Project, has_module};
 use topas_tests::running::have;
 use topas_tests::site::Site;
 use topas_tests::skip::{left_out, skip};
@@ -42,7 +44,7 @@ fn cmake_is_told_the_drivers() {
             let configure = format!("cmake -S . -B build {options} && cmake --build build");
             project.build(&[], &configure);
             for (program, lang, says) in OF_CMAKE {
-                project.measured_by_answer(program, lang, says);
+                project.measured(program, lang, says);
             }
         }
     }
@@ -62,12 +64,11 @@ fn cmake_compiles_with_the_drivers() {
     }
 }
 
-const OF_CMAKE: [(&str, Lang, &str); 5] = [
+const OF_CMAKE: [(&str, Lang, &str); 4] = [
     ("build/hello_c", Lang::C, LAST),
     ("build/hello_cxx", Lang::Cxx, LAST),
     ("build/hello_fortran", Lang::F90, LAST),
     ("build/uses_part", Lang::C, ""),
-    ("build/uses_hidden", Lang::C, ""),
 ];
 
 #[test]
@@ -77,7 +78,7 @@ fn a_configure_macro_finds_mpi() {
         let project = Project::new(mpi, "ax_mpi", &["c/hello.c"]);
         project.build(&[], "autoreconf --install && ./configure && make");
         project.measured("./by_driver", Lang::C, LAST);
-        project.measured_by_answer("./by_compiler", Lang::C, LAST);
+        project.measured("./by_compiler", Lang::C, LAST);
     }
 }
 
@@ -123,7 +124,7 @@ fn other_compilers_behind_the_drivers() {
         // The command that is shown, run by a shell.
         project.build(&[(variable, "clang")], "mpicc -show hello.c -o by_answer | sh");
         project.build(&[], "strings -a by_answer | grep 'clang version'");
-        project.measured_by_answer("./by_answer", Lang::C, LAST);
+        project.measured("./by_answer", Lang::C, LAST);
     }
 }
 
@@ -147,6 +148,14 @@ fn profiles_of_mpich() {
     }
 }
 
+/// The shared library that setup.py made.
+#[track_caller]
+fn extension(project: &Project) -> PathBuf {
+    let files = fs::read_dir(project.dir()).expect("directory").flatten();
+    let mut paths = files.map(|file| file.path());
+    paths.find(|path| path.extension() == Some(OsStr::new("so"))).expect("an extension module")
+}
+
 #[test]
 fn python_modules_ask_for_flags() {
     for mpi in with("python_modules_ask_for_flags", &["python3"]) {
@@ -154,15 +163,17 @@ fn python_modules_ask_for_flags() {
         let drivers = [("MPICC", "mpicc")];
         project.build(&drivers, "python3 setup.py --quiet build_ext --inplace");
         let script = "import hello; print('rank', hello.run())";
-        std::fs::write(project.dir().join("run.py"), script).expect("write a script");
-        // What is measured begins where the library is loaded.
-        project.measured_by_answer("python3 run.py", Lang::C, "rank 3");
+        fs::write(project.dir().join("run.py"), script).expect("write a script");
+        // The library has a module and Python has none.
+        assert!(has_module(&extension(&project)));
+        project.not_measured("python3 run.py", "rank 3");
 
         let project = Project::new(mpi, "python", &[]);
         let drivers = [("CC", "mpicc"), ("LDSHARED", "mpicc -shared"), ("MPICC", "true")];
         project.build(&drivers, "python3 setup.py --quiet build_ext --inplace");
-        std::fs::write(project.dir().join("run.py"), script).expect("write a script");
-        // A shared library by the driver gets no module, and Python has none.
+        fs::write(project.dir().join("run.py"), script).expect("write a script");
+        // A shared library by the driver gets none.
+        assert!(!has_module(&extension(&project)));
         project.not_measured("python3 run.py", "rank 3");
     }
 }
@@ -204,5 +215,26 @@ fn meson_by_pkg_config() {
         );
         project.build(&[], &script);
         project.measured("build/hello_c", Lang::C, LAST);
+    }
+}
+
+/// A plugin that got the module with its flags, in a program with a module and in one without:
+/// it may be unloaded, and adds no line.
+#[test]
+fn plugins_linked_with_answers() {
+    for mpi in with("plugins_linked_with_answers", &[]) {
+        let project = Project::new(mpi, "plugin", &[]);
+        project.build(
+            &[],
+            "flags=$(mpicc -show | cut -d' ' -f2-)
+            gcc -shared -fPIC -DNAME=begin plugin.c -o begin.so $flags
+            gcc -shared -fPIC -DNAME=end plugin.c -o end.so $flags
+            gcc host.c -o bare && mpicc host.c -o linked",
+        );
+        for plugin in ["begin.so", "end.so"] {
+            assert!(project.has_module(plugin), "{plugin} of {}", mpi.name());
+        }
+        project.not_measured("./bare ./begin.so ./end.so", "unloaded");
+        project.measured("./linked ./begin.so ./end.so", Lang::C, "unloaded");
     }
 }

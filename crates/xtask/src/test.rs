@@ -27,18 +27,15 @@ pub struct Options {
     /// events of Arm and POWER
     #[arg(long)]
     arm64: bool,
-<<<<<<< HEAD
     /// The slower build systems: libtool, configure macros, setup.py, chosen compilers
     #[arg(long)]
     builds: bool,
     /// Real projects, with and without TOPAS: fetches sources, takes an hour
     #[arg(long)]
     projects: bool,
-=======
     /// Counters that a real kernel drives: AArch64 in a machine that qemu plays
     #[arg(long)]
     qemu_pmu: bool,
->>>>>>> driver4
     /// Fuzz the parsers for so many seconds each (needs cargo-fuzz)
     #[arg(long, value_name = "SECONDS")]
     fuzz: Option<u32>,
