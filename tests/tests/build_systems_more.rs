@@ -229,7 +229,7 @@ fn plugins_linked_with_answers() {
             "flags=$(mpicc -show | cut -d' ' -f2-)
             gcc -shared -fPIC -DNAME=begin plugin.c -o begin.so $flags
             gcc -shared -fPIC -DNAME=end plugin.c -o end.so $flags
-            gcc host.c -o bare && mpicc host.c -o linked",
+            gcc host.c -o bare && mpicc -Wl,--no-as-needed host.c -o linked",
         );
         for plugin in ["begin.so", "end.so"] {
             assert!(project.has_module(plugin), "{plugin} of {}", mpi.name());
