@@ -148,6 +148,24 @@ fn profiles_of_mpich() {
     }
 }
 
+#[test]
+fn scons_sorts_the_answer() {
+    for mpi in with("scons_sorts_the_answer", &["scons"]) {
+        let project = Project::new(mpi, "scons", &["c/hello.c"]);
+        project.build(&[], "scons -Q");
+        project.measured("./hello", Lang::C, LAST);
+    }
+}
+
+#[test]
+fn boosts_build_system_asks_the_driver() {
+    for mpi in with("boosts_build_system_asks_the_driver", &["b2"]) {
+        let project = Project::new(mpi, "b2", &["cxx/hello.cc"]);
+        project.build(&[], "b2");
+        project.measured("./hello", Lang::Cxx, LAST);
+    }
+}
+
 /// The shared library that setup.py made.
 #[track_caller]
 fn extension(project: &Project) -> PathBuf {

@@ -50,7 +50,7 @@ pub const BUILDS: &[&str] =
     &["autoconf", "automake", "cmake", "make", "meson", "ninja-build", "pkg-config"];
 
 /// Those of the slower set.
-pub const MORE_BUILDS: &[&str] = &["libtool", "python3-setuptools"];
+pub const MORE_BUILDS: &[&str] = &["libboost-tools-dev", "libtool", "python3-setuptools", "scons"];
 
 /// What the real projects need. Their sources come from Debian's archive and PyPI.
 pub const PROJECTS: &[&str] = &[
