@@ -3,13 +3,15 @@
 //! A test takes the one installation of its process ([`site`]), builds a program with
 //! the drop-in drivers of an MPI ([`mpi`], [`build`]), runs it with a time limit
 //! ([`running`]) and reads the lines it left ([`record`]). Programs carry what is
-//! expected of them in their first lines ([`directives`]); small projects are built by their
-//! own build systems ([`project`]), real ones by recipes ([`recipe`], [`sources`]). A test
-//! that cannot run here says why ([`skip`]).
+//! expected of them in their first lines ([`directives`]). Programs that end in many ways
+//! are compared with themselves without the module ([`ending`]). Small projects are built by
+//! their own build systems ([`project`]), real ones by recipes ([`recipe`], [`sources`]). A
+//! test that cannot run here says why ([`skip`]).
 
 pub mod alone;
 pub mod build;
 pub mod directives;
+pub mod ending;
 pub mod mpi;
 pub mod processor;
 pub mod project;

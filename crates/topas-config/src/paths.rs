@@ -100,6 +100,11 @@ impl Paths {
         self.lib().join(format!("topas.{language}.all.o"))
     }
 
+    /// Directory of the packages `topas-c` and its like, for pkg-config.
+    pub fn packages(&self) -> PathBuf {
+        self.lib().join("pkgconfig")
+    }
+
     /// Data files.
     pub fn share(&self) -> PathBuf {
         self.prefix.join("share/topas")

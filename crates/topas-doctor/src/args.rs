@@ -28,6 +28,13 @@ pub struct Options {
     #[arg(long)]
     pub no_self_test: bool,
 
+    /// Build and run a small program with the drivers on PATH, and tell what they did
+    ///
+    /// Says which mpicc is found and which stands behind it, whether the module was linked, and
+    /// whether a run on two ranks was measured. Writes into a directory of its own below TMPDIR.
+    #[arg(long, conflicts_with_all = ["json", "quiet", "no_self_test"])]
+    pub build: bool,
+
     /// Print the first line only
     #[arg(short, long)]
     pub quiet: bool,

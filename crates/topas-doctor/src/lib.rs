@@ -9,6 +9,7 @@
 //! Nothing is changed: log targets are opened and not written, files are not made.
 
 pub mod args;
+pub mod build;
 pub mod counter;
 pub mod cpu;
 pub mod exit;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use topas_config::{Environment, Paths, command_line};
 use topas_doctor::args::{Early, Options};
 use topas_doctor::report::Report;
-use topas_doctor::{exit, json, text};
+use topas_doctor::{build, exit, json, text};
 
 fn main() -> ExitCode {
     let line = command_line();
@@ -22,6 +22,10 @@ fn main() -> ExitCode {
     };
     let env = Environment::of_process();
     let paths = Paths::of_this_program(&argv0, &env);
+    if options.build {
+        let report = build::probe(&env, paths.as_ref());
+        return print(&report.text, report.exit_code());
+    }
     let report = Report::of_this_node(&env, paths.as_ref(), !options.no_self_test);
     let output = match options {
         Options { json: true, .. } => json::object(&report),

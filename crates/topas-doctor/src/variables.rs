@@ -1,8 +1,9 @@
 //! What the `TOPAS` variables of this environment would do to a program.
 
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use topas_config::Environment;
+use topas_config::{Environment, LinkWish};
 use topas_format::conf::Ops;
 use topas_format::env::{self as names, is_off, is_yes};
 use topas_launch::Rank;
@@ -74,10 +75,28 @@ fn effect(name: &str, value: &[u8], rank: Option<&Rank>, user_log: bool) -> (Str
             "tools read this file; programs read the one they were linked with".to_owned(),
             !value.is_empty(),
         ),
+        names::TOPAS_LINK => match one_variable(name, value).link() {
+            Some(LinkWish::Never) => ("links go without the module".to_owned(), true),
+            Some(LinkWish::Always) => {
+                ("programs that use the counters are linked with it, too".to_owned(), true)
+            }
+            None => ("no effect: it is neither no nor always".to_owned(), value.is_empty()),
+        },
+        names::TOPAS_MEASURE_ALL_PE if one_variable(name, value).measures_all() => {
+            ("programs linked now will measure every rank".to_owned(), true)
+        }
+        names::TOPAS_MEASURE_ALL_PE => ("no effect: switched off".to_owned(), true),
+        names::TOPAS_ROOT => ("where a modulefile says TOPAS is".to_owned(), true),
+        names::TOPAS_PASSED => ("left by a driver that suspected a circle".to_owned(), true),
         names::TOPAS_LAUNCH_ID => ("the id of this launch, from mpiexec".to_owned(), true),
         names::TOPAS_RANK => ("marks children of a measuring rank".to_owned(), true),
         _ => ("no effect: no variable of that name is known".to_owned(), false),
     }
+}
+
+/// An environment of one variable, read as the drivers do.
+fn one_variable(name: &str, value: &[u8]) -> Environment {
+    [(name, OsStr::from_bytes(value))].into_iter().collect()
 }
 
 /// `TOPAS_PE`, for this launch or, without one, for the largest.
@@ -136,6 +155,10 @@ mod tests {
             ("TOPAS_VERBOSE", "1", true, "why nothing"),
             ("TOPAS_LOG", "file:/a", true, "lines go there"),
             ("TOPAS_CONF", "/a", true, "programs read"),
+            ("TOPAS_LINK", "no", true, "without"),
+            ("TOPAS_LINK", "ja", false, "neither"),
+            ("TOPAS_MEASURE_ALL_PE", "", true, "every rank"),
+            ("TOPAS_MEASURE_ALL_PE", "0", true, "switched off"),
             ("TOPAS_PES", "3", false, "no variable of that name"),
         ] {
             let (says, is_valid) = one(name, value, Some(&RANK), true);

@@ -75,6 +75,7 @@ fn list(catalog: &Catalog) -> OsString {
             Personality::Compiler(language) => out.push(format!(" compiler {}", language.word())),
             Personality::Launcher => out.push(" launcher"),
             Personality::Linker => out.push(" linker"),
+            Personality::PackageQuery => out.push(" package-query"),
         }
         if set != MPI_SET {
             out.push(" ");

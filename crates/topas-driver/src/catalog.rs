@@ -57,6 +57,8 @@ pub enum Personality {
     Launcher,
     /// A linker, called by a build directly.
     Linker,
+    /// Answers questions on how to link with installed packages.
+    PackageQuery,
 }
 
 /// The set of names that go into the directory for PATH.
@@ -70,6 +72,7 @@ enum Kind {
     NeedsInput,
     LooksOn,
     Runtime(Language),
+    Package(Language),
     Counters,
     CountersSymbol,
     Plain,
@@ -94,12 +97,16 @@ impl Kind {
             [b"launcher", set @ ..] if set.len() < 2 => {
                 name(Personality::Launcher, false, set.first())
             }
+            [b"package-query", set @ ..] if set.len() < 2 => {
+                name(Personality::PackageQuery, false, set.first())
+            }
             [b"linker", set] => name(Personality::Linker, false, Some(set)),
             [b"gives-id"] => Kind::GivesId { beside: None },
             [b"gives-id", beside] => Kind::GivesId { beside: Some(beside.to_vec()) },
             [b"needs-input"] => Kind::NeedsInput,
             [b"looks-on"] => Kind::LooksOn,
             [b"runtime", language] => Kind::Runtime(Language::parse(language)?),
+            [b"package", language] => Kind::Package(Language::parse(language)?),
             [b"counters"] => Kind::Counters,
             [b"counters-symbol"] => Kind::CountersSymbol,
             [b"plain"] => Kind::Plain,
@@ -250,6 +257,14 @@ impl Catalog {
         })
     }
 
+    /// The language of the MPI package `name`, as pkg-config names it.
+    pub fn package(&self, name: &[u8]) -> Option<Language> {
+        self.about(name).find_map(|kind| match kind {
+            Kind::Package(language) => Some(*language),
+            _ => None,
+        })
+    }
+
     /// Whether programs that link the library `name` (as in `-lname`) use the counters.
     pub fn uses_counters(&self, name: &[u8]) -> bool {
         self.about(name).any(|kind| *kind == Kind::Counters)
@@ -300,7 +315,7 @@ mod tests {
         let mpi: Vec<_> = catalog.names().filter(|(.., set)| *set == MPI_SET).collect();
         assert!(mpi.iter().all(|(name, ..)| {
             let name = name.to_str().unwrap();
-            ["mpi", "osh", "shmem"].iter().any(|head| name.starts_with(head))
+            ["mpi", "osh", "shmem", "pkg"].iter().any(|head| name.starts_with(head))
         }));
     }
 

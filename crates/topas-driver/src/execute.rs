@@ -41,7 +41,11 @@ pub fn untouched(
     args: &[OsString],
     env: &Environment,
 ) -> i32 {
-    let env = real.passed.clone().map(|passed| with(env, TOPAS_PASSED, passed));
+    let env = real.passed.clone().map(|passed| {
+        let mut env = env.clone();
+        env.set(TOPAS_PASSED, passed);
+        env
+    });
     let error = become_program(&real.path, argv0, args, env.as_ref());
     cannot_run(tool, &real.path, error)
 }
@@ -54,8 +58,10 @@ pub fn program(path: &Path, argv0: &OsStr, args: &[OsString], env: &Environment)
 
 /// The environment of the real program; `None` if it stays as it is.
 fn changed(env: &Environment, plan: &Plan) -> Option<Environment> {
-    if let Some(passed) = &plan.passed {
-        return Some(with(env, TOPAS_PASSED, passed.clone()));
+    if !plan.set.is_empty() {
+        let mut env = env.clone();
+        plan.set.iter().for_each(|(name, value)| env.set(*name, value.clone()));
+        return Some(env);
     }
     let Role::Launcher(id) = plan.role else { return None };
     let fresh = match id {
@@ -70,12 +76,6 @@ fn changed(env: &Environment, plan: &Plan) -> Option<Environment> {
         None => {}
     }
     Some(env)
-}
-
-fn with(env: &Environment, name: &str, value: OsString) -> Environment {
-    let mut env = env.clone();
-    env.set(name, value);
-    env
 }
 
 fn cannot_run(tool: &str, real: &Path, error: Errno) -> i32 {

@@ -43,8 +43,10 @@ pub fn text(plan: &Plan) -> OsString {
     for note in &plan.notes {
         fact("note", OsStr::new(note));
     }
-    if let Some(passed) = &plan.passed {
-        fact("passed already", passed);
+    for (name, value) in &plan.set {
+        let mut text = OsString::from(format!("{name}="));
+        text.push(value);
+        fact("environment", &text);
     }
     if let Some(conf) = &plan.conf {
         match conf.file() {

@@ -5,7 +5,8 @@
 //! [`circle`] sees to it that it does not call this one again; [`cld`] and [`decision`] read the arguments with the tables of [`options`] and the files of
 //! [`response`] and say whether an executable is linked or somebody asks how to link one;
 //! [`symbols`] tells what its objects call; [`plan`] chooses the module and puts the command
-//! together; [`execute`] becomes it. [`explain`] prints the plan in place of running
+//! together; [`execute`] becomes it. [`package`] knows questions
+//! to pkg-config. [`explain`] prints the plan in place of running
 //! it, [`admin`] answers for the driver under its own name, [`command`] is `topas`.
 //!
 //! A build is never harmed: arguments are never rebuilt, at most one thing is added at
@@ -27,6 +28,7 @@ pub mod links;
 mod message;
 pub mod module;
 pub mod options;
+pub mod package;
 pub mod plan;
 pub mod response;
 pub mod search;
@@ -110,7 +112,7 @@ fn off(argv0: &OsStr, args: &[OsString], env: &Environment, own: Option<&Executa
     let tool = name.to_string_lossy();
     let catalog = Catalog::built_in();
     let table = match catalog.personality(name) {
-        Some(Personality::Launcher) => None,
+        Some(Personality::Launcher | Personality::PackageQuery) => None,
         Some(Personality::Linker) => Some(LINKER),
         _ => Some(COMPILER),
     };

@@ -11,6 +11,7 @@ use topas_config::paths::Executable;
 use topas_config::policy::{Program, absolute, kill_switch};
 use topas_config::{Conf, Environment, LinkWish, Paths};
 use topas_format::conf::Switch;
+use topas_format::env::TOPAS_PASSED;
 
 use crate::catalog::{Catalog, Language, Personality};
 use crate::decision::{
@@ -18,7 +19,10 @@ use crate::decision::{
 };
 use crate::options::{COMPILER, LINKER};
 use crate::search::NotFound;
-use crate::{EXPLAIN, cld, module, response, search, symbols};
+use crate::{EXPLAIN, cld, module, package, response, search, symbols};
+
+/// Where pkg-config looks before its own directories.
+const PKG_CONFIG_PATH: &str = "PKG_CONFIG_PATH";
 
 /// What the driver is about to do.
 #[derive(Debug)]
@@ -33,8 +37,8 @@ pub struct Plan {
     pub args: Vec<OsString>,
     /// What is added behind them: nothing, or the module.
     pub added: Vec<OsString>,
-    /// What `TOPAS_PASSED` is set to, if anything.
-    pub passed: Option<OsString>,
+    /// Variables that are set for the real program.
+    pub set: Vec<(&'static str, OsString)>,
     /// What the name stands for, and what was decided.
     pub role: Role,
     /// What was wished and cannot be, in sentences.
@@ -102,8 +106,8 @@ impl Plan {
         let real = search::real_program(name, own, env, &catalog)?;
         // Behind the first argument of a launcher come the user's program and its own.
         let ours = match personality {
-            Some(Personality::Compiler(_) | Personality::Linker) => args.len(),
-            _ => 1,
+            Some(Personality::Launcher) | None => 1,
+            Some(_) => args.len(),
         };
         let explain = args.iter().take(ours).any(|arg| arg == EXPLAIN);
         let args: Vec<OsString> = args
@@ -118,7 +122,7 @@ impl Plan {
             real: real.path,
             args,
             added: Vec::new(),
-            passed: real.passed,
+            set: real.passed.map(|passed| (TOPAS_PASSED, passed)).into_iter().collect(),
             role: Role::Unknown,
             notes: Vec::new(),
             explain,
@@ -129,6 +133,7 @@ impl Plan {
             Some(Personality::Compiler(language)) => plan.compile(language, around),
             Some(Personality::Linker) => plan.link(around),
             Some(Personality::Launcher) => plan.launch(around),
+            Some(Personality::PackageQuery) => plan.query(around),
             None => {}
         }
         Ok(plan)
@@ -173,6 +178,36 @@ impl Plan {
             self.added.extend(seen.archive);
         }
         self.role = Role::Linking { kind: "linker", language, decision, module };
+    }
+
+    fn query(&mut self, around: Around<'_>) {
+        let (language, decision) = match package::asked(&self.args, around.catalog) {
+            None => (Language::C, Decision::NotALink(NotALink::OtherQuestion)),
+            Some((language, option)) => {
+                let option = option.to_owned();
+                let question = Question { option, command: false, inputs: false };
+                (language, Decision::Answer(question))
+            }
+        };
+        let (mut decision, module) =
+            self.choose(decision, &Seen::default(), language, false, around);
+        if let Some(paths) = around.paths.filter(|_| takes_module(&decision)) {
+            let name = format!("topas-{}", language.word());
+            let file = paths.packages().join(format!("{name}.pc"));
+            if file.is_file() {
+                let mut path = around.env.get(PKG_CONFIG_PATH).unwrap_or_default().to_owned();
+                if !path.is_empty() {
+                    path.push(":");
+                }
+                path.push(paths.packages());
+                self.set.push((PKG_CONFIG_PATH, path));
+                self.added.push(name.into());
+            } else {
+                let why = "there is no such file".to_owned();
+                decision = Decision::LeaveAlone(LeftAlone::Module(file, why));
+            }
+        }
+        self.role = Role::Linking { kind: "package query", language, decision, module };
     }
 
     /// Takes the arguments without `topas.cld`. True if it was there.

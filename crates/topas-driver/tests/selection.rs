@@ -235,3 +235,34 @@ fn a_linker_gets_the_object_itself() {
         assert_eq!(ld(args), args, "{args:?}");
     }
 }
+
+#[test]
+fn a_question_to_pkg_config_asks_for_the_module_too() {
+    let site = Site::new();
+    FakeCompiler::install(site.fake.dir(), &["pkg-config"]);
+    let dir = site.scratch.prefix().join("lib/topas/pkgconfig");
+    let ask = |args: &[&str]| {
+        let mut command = site.command("pkg-config");
+        command.args(args).env("FAKE_COMPILER_ENV", "PKG_CONFIG_PATH");
+        command.env("PKG_CONFIG_PATH", "/opt/pc");
+        let call = site.call(&mut command);
+        let path = call.env["PKG_CONFIG_PATH".as_ref() as &std::ffi::OsStr].clone();
+        (call.args[1..].to_vec(), path.into_string().unwrap())
+    };
+    let untouched = |args: &[&str]| assert_eq!(ask(args), (as_words(args), "/opt/pc".to_owned()));
+    // Without the package there is nothing to ask for.
+    untouched(&["--libs", "ompi-c"]);
+    fs::create_dir(&dir).unwrap();
+    fs::write(dir.join("topas-f90.pc"), "").unwrap();
+    let both = format!("/opt/pc:{}", dir.display());
+    let question = ["--cflags", "--libs", "ompi-fort >= 3"];
+    assert_eq!(ask(&question), (as_words(&[&question[..], &["topas-f90"]].concat()), both));
+    untouched(&["--cflags", "ompi-fort"]);
+    untouched(&["--libs", "zlib"]);
+    site.scratch.configure("link = no\n");
+    untouched(&question);
+}
+
+fn as_words(args: &[&str]) -> Vec<std::ffi::OsString> {
+    args.iter().map(std::ffi::OsString::from).collect()
+}

@@ -26,6 +26,7 @@ variables! {
     TOPAS_MEASURE_ALL_PE = "At link time, set to anything but `no`: every rank of the program will be measured.";
     TOPAS_LAUNCH_ID = "Set by the mpiexec drop-in: the id of a launch whose launcher gives none.";
     TOPAS_RANK = "Set by a measuring rank for its children, so that none of them takes itself for the rank.";
+    TOPAS_ROOT = "Set by modulefiles and profile.d: where TOPAS is installed. Nothing of TOPAS reads it.";
     TOPAS_PASSED = "Set by a driver that suspects a circle of drivers that call each other: those it has passed.";
 }
 

@@ -34,10 +34,25 @@ pub extern "C" fn exit(_: *mut c_void, status: c_int) {
 
 /// Writes the line of a process that measures and has not done so yet; whether it was one. A
 /// forked child comes by here, too.
+///
+/// Nothing comes in between: signals to this thread wait, and a thread that ends the process
+/// meanwhile, as threads do that run into the same fault, waits in here.
 pub fn end(end: End) -> bool {
-    if !STATE.take(sys::pid()) {
+    let pid = sys::pid();
+    if !STATE.take(pid) {
+        STATE.wait_for_writer(pid);
         return false;
     }
+    let held = sys::hold(sys::SIG_SETMASK, u64::MAX);
+    write_line(end);
+    STATE.written();
+    sys::hold(sys::SIG_SETMASK, held);
+    true
+}
+
+/// Reads everything again, writes the line, prints it if asked.
+#[inline(always)]
+fn write_line(end: End) {
     // SAFETY: `take` lets one pass.
     let state: &'static mut State = unsafe { STATE.get() };
     let values = &mut state.values;
@@ -107,7 +122,7 @@ pub fn end(end: End) -> bool {
 
     // Again: the site may have changed its mind.
     let Some(settings) = policy(&mut state.conf, &mut state.conf_len, &mut state.path) else {
-        return true;
+        return;
     };
     if vars.is_yes(Var::TopasPrint)
         || (settings.is(Switch::PrintBatch) && values.marks[mark::MODE] == Mode::Batch.letter())
@@ -122,7 +137,6 @@ pub fn end(end: End) -> bool {
     let verbose = vars.is_yes(Var::TopasVerbose);
     let tagged = state.line.get(..len).unwrap_or_default();
     log::append(targets, values, &mut state.path, tagged, verbose);
-    true
 }
 
 /// Seconds and thousandths between two readings, rounded.

@@ -20,6 +20,11 @@ const ENDING: u32 = !(1 | 1 << 9 | 0b11_1111 << 17 | 1 << 23 | 1 << 28);
 /// Those of them that Open MPI reports with a backtrace: ABRT, BUS, FPE, SEGV.
 const REPORTED: u32 = 1 << 6 | 1 << 7 | 1 << 8 | 1 << 11;
 
+/// Bytes of the stack for signal handlers. Handlers of the program that allow for such a stack
+/// (SA_ONSTACK) and have none of their own run on it, too, and would have run on the stack of
+/// the program: 1 MB is deep enough for them, and pages that are never touched cost nothing.
+const STACK: usize = 1 << 20;
+
 /// `struct sigaction` of the kernel: handler, flags, what the handler returns to, mask.
 type Action = [usize; 4];
 
@@ -29,8 +34,11 @@ const DEFAULT: Action = [0; 4];
 /// Sets the handler for every signal whose disposition is the default, and a stack for it,
 /// because a stack that is too small is what ends many programs.
 #[inline(never)]
-pub fn catch(stack: &mut [u8]) {
-    sys::set_signal_stack(stack);
+pub fn catch() {
+    let stack = sys::pages(STACK);
+    if !stack.is_null() {
+        sys::set_signal_stack(stack, STACK);
+    }
     // SA_SIGINFO | SA_ONSTACK | SA_RESTORER; nothing may come in between.
     let ours = [on_signal as *const () as usize, 0x0c00_0004, sys::signal_return(), usize::MAX];
     let mut caught = ENDING;
@@ -58,8 +66,10 @@ pub fn catch(stack: &mut [u8]) {
 /// The handler of a measuring rank, and of its forked children, which inherit it.
 extern "C" fn on_signal(signal: c_int, info: *const c_void, _: *const c_void) {
     let signal = signal as u32;
+    let written = finish::end(End::Signal(signal));
+    // Not before: another thread may run into the same fault.
     sys::signal_action(signal, &DEFAULT, &mut { DEFAULT });
-    if finish::end(End::Signal(signal)) && REPORTED >> signal & 1 == 1 {
+    if written && REPORTED >> signal & 1 == 1 {
         // Open MPI had left these signals alone because they were not at their default.
         library::report_signals();
     }

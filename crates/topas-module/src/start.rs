@@ -145,7 +145,7 @@ fn begin(state: &'static mut State) -> Result<(), Sentence> {
         }
     }
     if settings.is(Switch::Signals) {
-        signals::catch(&mut state.stack);
+        signals::catch();
     }
     state.counters.open(state.metric);
     sys::times(&mut state.begun);

@@ -10,11 +10,7 @@ use topas_format::form::Values;
 use topas_launch::{Family, Rank, Vars};
 
 use crate::counters::Counters;
-use crate::sys::{PATH_MAX, UTSNAME};
-
-/// Bytes of the stack for signal handlers: the processor's largest frame (11 kB with AMX) and
-/// what the handler needs. Pages that are never touched cost nothing.
-const STACK: usize = 32 * 1024;
+use crate::sys::{self, PATH_MAX, UTSNAME};
 
 /// What stands before the line in a datagram for syslog: facility user, severity
 /// informational (RFC 3164), and the tag.
@@ -27,7 +23,8 @@ pub use topas_format::conf::MAX_READ as CONF_MAX;
 /// make every other variable far.
 #[repr(C)]
 pub struct State {
-    /// Process that measures; a forked child has another id and is silent
+    /// Process that measures, its complement while its line is written, then 0; a forked child
+    /// has another id and is silent
     pub pid: AtomicU32,
     /// What the operations counter counts
     pub metric: Metric,
@@ -62,7 +59,6 @@ pub struct State {
     pub conf: [u8; CONF_MAX],
     /// Text of any other file; the longest is /etc/localtime with 4 kB
     pub file: [u8; 8192],
-    pub stack: [u8; STACK],
 }
 
 /// Shared between the start and the handlers, which never run at the same time.
@@ -92,7 +88,6 @@ pub static STATE: Shared = Shared(UnsafeCell::new(State {
     path: [0; PATH_MAX],
     conf: [0; CONF_MAX],
     file: [0; 8192],
-    stack: [0; STACK],
 }));
 
 impl Shared {
@@ -118,7 +113,25 @@ impl Shared {
     pub fn take(&self, pid: u32) -> bool {
         // SAFETY: atomic, and never borrowed otherwise but before `main`.
         let measuring = unsafe { &(*self.address()).pid };
-        measuring.compare_exchange(pid, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        measuring.compare_exchange(pid, !pid, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// The line of the process is written.
+    pub fn written(&self) {
+        // SAFETY: as in `take`.
+        unsafe { &(*self.address()).pid }.store(0, Ordering::Relaxed);
+    }
+
+    /// Waits until another thread of process `pid` has written the line, if one is at it; a
+    /// second at most.
+    pub fn wait_for_writer(&self, pid: u32) {
+        // SAFETY: as in `take`.
+        let writer = unsafe { &(*self.address()).pid };
+        let mut patience = 1000;
+        while writer.load(Ordering::Relaxed) == !pid && patience > 0 {
+            sys::sleep_a_millisecond();
+            patience -= 1;
+        }
     }
 }
 

@@ -137,25 +137,48 @@ pub fn written(buf: &[u8], n: isize) -> &[u8] {
 /// meanwhile, and what came is taken away.
 #[inline(never)]
 pub fn write(fd: i32, bytes: &[u8]) -> isize {
-    const SIG_BLOCK: usize = 0;
-    const SIG_SETMASK: usize = 2;
-    const SIZE: usize = size_of::<u64>();
     let signals = 1u64 << (13 - 1) | 1 << (25 - 1);
-    let mut before = 0u64;
-    let at_once = [0u64; 2];
-    let set = (&raw const signals) as usize;
-    let mask = (&raw mut before) as usize;
-    // SAFETY: the kernel reads `bytes.len()` bytes; sets of signals have 8 bytes, the size
-    // that is passed last, and a time has two words.
-    unsafe {
-        call4(number::RT_SIGPROCMASK, SIG_BLOCK, set, mask, SIZE);
-        let n = call3(number::WRITE, fd as usize, bytes.as_ptr() as usize, bytes.len());
-        if n < 0 {
-            call4(number::RT_SIGTIMEDWAIT, set, 0, (&raw const at_once) as usize, SIZE);
-        }
-        call4(number::RT_SIGPROCMASK, SIG_SETMASK, mask, 0, SIZE);
-        n
+    let before = hold(SIG_BLOCK, signals);
+    // SAFETY: the kernel reads `bytes.len()` bytes.
+    let n = unsafe { call3(number::WRITE, fd as usize, bytes.as_ptr() as usize, bytes.len()) };
+    if n < 0 {
+        wait_for_signal(signals, 0);
     }
+    hold(SIG_SETMASK, before);
+    n
+}
+
+/// Bytes of the kernel's sets of signals.
+const SET: usize = size_of::<u64>();
+
+/// Add to the signals a thread holds back.
+const SIG_BLOCK: usize = 0;
+
+/// In place of the signals a thread holds back.
+pub const SIG_SETMASK: usize = 2;
+
+/// Changes which signals this thread holds back, and tells which it did before.
+#[inline(never)]
+pub fn hold(how: usize, signals: u64) -> u64 {
+    let mut before = 0u64;
+    let (set, old) = ((&raw const signals) as usize, (&raw mut before) as usize);
+    // SAFETY: both sets have the size that is passed last.
+    unsafe { call4(number::RT_SIGPROCMASK, how, set, old, SET) };
+    before
+}
+
+/// Takes one of the signals that are held back, or waits so many nanoseconds for one.
+#[inline(never)]
+fn wait_for_signal(signals: u64, nanoseconds: u64) {
+    let time = [0, nanoseconds];
+    let (set, time) = ((&raw const signals) as usize, (&raw const time) as usize);
+    // SAFETY: the set has the size that is passed last, a time has two words.
+    unsafe { call4(number::RT_SIGTIMEDWAIT, set, 0, time, SET) };
+}
+
+/// Sleeps for 1 ms.
+pub fn sleep_a_millisecond() {
+    wait_for_signal(0, 1_000_000);
 }
 
 /// `close`
@@ -317,9 +340,9 @@ pub fn signal_action(signal: u32, action: &[usize; 4], before: &mut [usize; 4]) 
 }
 
 /// Gives this thread a stack for signal handlers, unless it has one.
-pub fn set_signal_stack(stack: &mut [u8]) {
+pub fn set_signal_stack(stack: *mut u8, bytes: usize) {
     const SS_DISABLE: usize = 2;
-    let ours = [stack.as_mut_ptr() as usize, 0, stack.len()];
+    let ours = [stack as usize, 0, bytes];
     let mut before = [0; 3];
     let old = before.as_mut_ptr() as usize;
     // SAFETY: `stack_t` is three words; the stack lives as long as the program.

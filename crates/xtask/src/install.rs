@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use topas_config::Paths;
 
-use crate::object::{self, Machine};
+use crate::object::{self, LANGUAGES, Machine};
 use crate::process::{cargo, output, root, run, target_dir};
 use crate::symcheck::Size;
 
@@ -69,6 +69,7 @@ pub fn install(options: &Options) -> Result<()> {
     }
     install_docs(&options.prefix, &staged)?;
     install_examples(&final_paths, &options.prefix, &staged)?;
+    install_environment(&final_paths, &staged)?;
     println!("installed in {}", staged(options.prefix.clone()).display());
     println!("to use it: export PATH={}:$PATH", final_paths.wrappers().display());
     Ok(())
@@ -104,6 +105,48 @@ fn install_docs(prefix: &Path, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<(
             Some("md") => put(&path, &staged(prefix.join("share/doc/topas").join(name)), 0o644)?,
             _ => {}
         }
+    }
+    Ok(())
+}
+
+/// Files of `etc` that put the drivers in front of PATH, and where they go. A directory of
+/// modulefiles holds both forms under the name of the version: each kind reads its own.
+const ENVIRONMENT: [(&str, &str); 4] = [
+    ("modulefiles/topas.lua", concat!("modulefiles/topas/", env!("CARGO_PKG_VERSION"), ".lua")),
+    ("modulefiles/topas.tcl", concat!("modulefiles/topas/", env!("CARGO_PKG_VERSION"))),
+    ("profile.d/topas.sh", "topas/profile.d/topas.sh"),
+    ("profile.d/topas.csh", "topas/profile.d/topas.csh"),
+];
+
+fn install_environment(paths: &Paths, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<()> {
+    let prefix = paths.prefix().to_str().context("the prefix is no text")?;
+    // What stands in a shell, Lua, Tcl and pkg-config's files alike; a colon would end it in
+    // PATH, a comma behind -Wl.
+    if prefix.contains(|c: char| c.is_control() || " '\"$`\\[]:,#".contains(c)) {
+        eprintln!("xtask: warning: no modulefiles and packages: not for a prefix like {prefix}");
+        return Ok(());
+    }
+    for language in LANGUAGES.map(|language| language.word()) {
+        let text = format!(
+            "Name: topas-{language}\n\
+             Description: the TOPAS measurement module, for programs and shared libraries\n\
+             Version: {}\nLibs: -Wl,{}\n",
+            env!("CARGO_PKG_VERSION"),
+            paths.init_module(language).display()
+        );
+        let file = paths.packages().join(format!("topas-{language}.pc"));
+        write(&staged(file), text.as_bytes(), 0o644)?;
+    }
+    let conf = paths.conf_file();
+    let etc = conf.parent().and_then(Path::to_str).context("topas.conf has no directory")?;
+    for (name, place) in ENVIRONMENT {
+        let from = root().join("etc").join(name);
+        let text = fs::read_to_string(&from)
+            .with_context(|| format!("cannot read {}", from.display()))?
+            .replace("@PREFIX@", prefix)
+            .replace("@ETC@", etc)
+            .replace("@VERSION@", env!("CARGO_PKG_VERSION"));
+        write(&staged(paths.prefix().join("share").join(place)), text.as_bytes(), 0o644)?;
     }
     Ok(())
 }

@@ -24,6 +24,7 @@ pub const TEST: &[&str] = &[
     "clang",
     "file",
     "gawk",
+    "gdb",
     "libpapi-dev",
     "libpfm4-dev",
     "likwid",
@@ -65,6 +66,9 @@ pub const PROJECTS: &[&str] = &[
 
 /// A Slurm that runs on one machine.
 pub const SLURM: &[&str] = &["munge", "slurm-client", "slurmctld", "slurmd"];
+
+/// A real program with tests of its own: PETSc on Open MPI, of Debian 12.
+pub const PROGRAMS: &[&str] = &["libpetsc-real3.18-dev", "libpetsc3.18-dev-examples", "pkg-config"];
 
 /// Compilers and emulators for AArch64 and POWER.
 pub const ARM64: &[&str] = &[

@@ -33,6 +33,9 @@ pub struct Options {
     /// Real projects, with and without TOPAS: fetches sources, takes an hour
     #[arg(long)]
     projects: bool,
+    /// PETSc's own tests, with the module and without
+    #[arg(long)]
+    programs: bool,
     /// Counters that a real kernel drives: AArch64 in a machine that qemu plays
     #[arg(long)]
     qemu_pmu: bool,
@@ -73,6 +76,9 @@ pub fn test(options: &Options) -> Result<()> {
     }
     if options.arm64 || options.qemu_pmu {
         run(Command::new("rustup").args(["target", "add", "aarch64-unknown-linux-gnu"]))?;
+    }
+    if options.programs {
+        ensure(packages::PROGRAMS)?;
     }
     let mut count = Count::default();
     count.step("format", cargo().args(["fmt", "--all", "--check"]));
@@ -115,6 +121,9 @@ pub fn test(options: &Options) -> Result<()> {
     }
     if options.arm64 {
         tests.env("TOPAS_TEST_ARM64", "1");
+    }
+    if options.programs {
+        tests.env("TOPAS_TEST_PROGRAMS", "1");
     }
     if options.qemu_pmu {
         tests.env("TOPAS_TEST_QEMU_PMU", "1");

@@ -21,6 +21,8 @@ pub enum NotALink {
     NoInput,
     /// Headers are precompiled.
     OnlyHeaders,
+    /// Nobody asks how to link with an MPI.
+    OtherQuestion,
 }
 
 impl fmt::Display for NotALink {
@@ -37,6 +39,7 @@ impl fmt::Display for NotALink {
                 write!(f, "`{}` makes a shared library", o.to_string_lossy())
             }
             NotALink::NoInput => write!(f, "no source, object or archive among the arguments"),
+            NotALink::OtherQuestion => write!(f, "no question on how to link with an MPI"),
             NotALink::OnlyHeaders => write!(f, "headers are precompiled"),
         }
     }

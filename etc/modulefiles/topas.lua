@@ -1,0 +1,21 @@
+-- TOPAS for Lmod. The measurement module is linked into programs by drivers that stand in
+-- front of mpicc, mpif90, mpiexec and the like.
+help([[
+Programs that are compiled and linked as usual, by mpicc, mpif90, ..., are measured when they
+run. `mpicc --topas-explain ...` tells what is done, TOPAS=off switches it off.
+Manual pages: topas(7), topas-driver(1).
+]])
+whatis("Name: TOPAS")
+whatis("Version: @VERSION@")
+whatis("Category: performance")
+whatis("Description: usage and performance statistics of every parallel program")
+
+conflict("topas")
+local root = "@PREFIX@"
+setenv("TOPAS_ROOT", root)
+-- man looks in the share/man beside each bin of PATH.
+prepend_path("PATH", pathJoin(root, "bin"))
+-- In front of the bin of every MPI, also of those that are loaded later.
+prepend_path{"PATH", pathJoin(root, "libexec/topas/wrappers"), delim=":", priority=100}
+-- Serial programs, too: the directory of the compilers that are there, see drivers.conf.
+-- prepend_path{"PATH", pathJoin(root, "libexec/topas/gnu-wrappers"), delim=":", priority=100}

@@ -1,0 +1,19 @@
+#%Module1.0
+# TOPAS for Environment Modules. The measurement module is linked into programs by drivers
+# that stand in front of mpicc, mpif90, mpiexec and the like.
+proc ModulesHelp { } {
+    puts stderr "Programs that are compiled and linked as usual, by mpicc, mpif90, ..., are"
+    puts stderr "measured when they run. `mpicc --topas-explain ...` tells what is done,"
+    puts stderr "TOPAS=off switches it off. Manual pages: topas(7), topas-driver(1)."
+}
+module-whatis "TOPAS @VERSION@: usage and performance statistics of every parallel program"
+
+conflict topas
+set root "@PREFIX@"
+setenv TOPAS_ROOT $root
+# man looks in the share/man beside each bin of PATH.
+prepend-path PATH $root/bin
+# To be loaded behind the MPI: the drivers find the next mpicc on PATH.
+prepend-path PATH $root/libexec/topas/wrappers
+# Serial programs, too: the directory of the compilers that are there, see drivers.conf.
+# prepend-path PATH $root/libexec/topas/gnu-wrappers

@@ -1,0 +1,7 @@
+# TOPAS for everybody who logs in: link this file into /etc/profile.d; see topas.sh.
+if ( -d "@PREFIX@/libexec/topas/wrappers" && ! -e "@ETC@/off" ) then
+    setenv TOPAS_ROOT "@PREFIX@"
+    if ( ":${PATH}:" !~ *":@PREFIX@/libexec/topas/wrappers:"* ) then
+        setenv PATH "@PREFIX@/libexec/topas/wrappers:@PREFIX@/bin:${PATH}"
+    endif
+endif
