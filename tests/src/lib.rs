@@ -1,7 +1,7 @@
 //! End-to-end tests: what the tests of this package stand on.
 //!
 //! A test takes the one installation of its process ([`site`]), builds a program with
-//! the drop-in drivers of an MPI ([`mpi`], [`build`]), runs it with a time limit
+//! the drop-in drivers of an MPI ([`mpi`], [`installation`], [`build`]), runs it with a time limit
 //! ([`running`]) and reads the lines it left ([`record`]). Programs carry what is
 //! expected of them in their first lines ([`directives`]). Programs that end in many ways
 //! are compared with themselves without the module ([`ending`]). Small projects are built by
@@ -12,9 +12,11 @@ pub mod alone;
 pub mod build;
 pub mod directives;
 pub mod ending;
+pub mod installation;
 pub mod mpi;
 pub mod processor;
 pub mod project;
+pub mod pvm;
 pub mod recipe;
 pub mod record;
 pub mod rsyslog;
@@ -22,4 +24,5 @@ pub mod running;
 pub mod site;
 pub mod skip;
 pub mod slurm;
+pub mod slurm_jobs;
 pub mod sources;

@@ -76,7 +76,9 @@ impl Mpi {
     pub fn driver(self, site: &Site, scratch: &Scratch, tool: &str) -> Command {
         let mut driver = scratch.command(tool);
         driver.env("PATH", site.path(&self.tools()));
-        self.permit(&mut driver, scratch);
+        if self == Mpi::OpenMpi {
+            permit(&mut driver, scratch);
+        }
         driver
     }
 
@@ -92,7 +94,9 @@ impl Mpi {
         let mut launcher = command("mpiexec");
         launcher.env("PATH", format!("{}:{}", self.tools().display(), system_path()));
         launcher.args(["-n", &ranks.to_string()]);
-        self.permit(&mut launcher, scratch);
+        if self == Mpi::OpenMpi {
+            permit(&mut launcher, scratch);
+        }
         launcher
     }
 
@@ -114,37 +118,49 @@ impl Mpi {
         let words = WORDS.split_whitespace().map(str::to_owned);
         Some([stand_in.display().to_string()].into_iter().chain(words).collect())
     }
+}
 
-    /// What tests need that run as root, on a small machine, and several at a time: Open
-    /// MPI's launchers trip over each other where they share a directory.
-    fn permit(self, command: &mut Command, scratch: &Scratch) {
-        if self == Mpi::OpenMpi {
-            command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-            command.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
-            command.env("OMPI_MCA_orte_tmpdir_base", scratch.path());
-        }
-    }
+/// What tests of Open MPI need that run as root, on a small machine, and several at a time:
+/// its launchers trip over each other where they share a directory.
+pub fn permit(command: &mut Command, scratch: &Scratch) {
+    command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    command.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
+    command.env("OMPI_MCA_orte_tmpdir_base", scratch.path());
+    // From version 5 on, the launcher is PRRTE's.
+    command.env("PRTE_ALLOW_RUN_AS_ROOT", "1").env("PRTE_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    command.env("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe");
+    command.env("PRTE_MCA_prte_tmpdir_base", scratch.path());
 }
 
 /// Runs a launcher to its end.
 ///
-/// Hydra of MPICH 4.0 sometimes dies of SIGPIPE when ranks end at once, with or without
-/// TOPAS: 1 of 600 launches of eight ranks that print a line, on a busy machine with two
-/// processors. Such a launch, without any output, is said and repeated, and lines it left
-/// in the log of `scratch` are removed.
+/// Hydra of MPICH 4.0 sometimes dies when ranks end at once, with or without TOPAS, on a busy
+/// machine with two processors: 1 of 600 launches of eight ranks of SIGPIPE, others with a
+/// message that it cannot write to a socket. Such a launch is said and repeated, and lines it
+/// left in the log of `scratch` are removed.
 #[track_caller]
 pub fn launched(scratch: &Scratch, launch: &mut Command) -> Run {
-    const BROKEN_PIPE: i32 = 128 + 13;
     for _ in 0..3 {
         let ended = run(launch);
-        if ended.code() != BROKEN_PIPE || !ended.stdout.is_empty() || !ended.stderr.is_empty() {
+        let Some(why) = broke(&ended) else {
             return ended;
-        }
-        note("one launch", "its launcher died of SIGPIPE; launched again");
+        };
+        note("one launch", &format!("its launcher {why}; launched again"));
         let log = fs::remove_file(scratch.log());
         assert!(log.is_ok() || !scratch.log().exists(), "cannot remove the log: {log:?}");
     }
     run(launch)
+}
+
+/// How a launcher broke down by itself; None if it did not.
+fn broke(ended: &Run) -> Option<&'static str> {
+    const BROKEN_PIPE: i32 = 128 + 13;
+    let silent = ended.stdout.is_empty() && ended.stderr.is_empty();
+    if ended.code() == BROKEN_PIPE && silent {
+        return Some("died of SIGPIPE");
+    }
+    let told = ended.err().contains("HYDU_sock_write") && ended.err().contains("write error");
+    (ended.code() != 0 && told).then_some("could not write to a socket")
 }
 
 /// Sets the variables by which Open MPI's launcher tells a process that it is a rank, so

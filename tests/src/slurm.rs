@@ -1,9 +1,12 @@
-//! A Slurm of one node with eight processors, in a scratch directory, for one test.
+//! A Slurm of two nodes with eight processors each, in a scratch directory, for one test.
+//!
+//! Both nodes are this machine: each daemon has a host name of its own and a file of hosts
+//! in which it stands, and a directory for what Slurm's parts put into `/tmp`.
 
 use std::fs::{self, Permissions};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -18,13 +21,17 @@ use crate::site::Scratch;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Programs it needs, with the Debian packages they are in.
-const NEEDED: [(&str, &str); 5] = [
+const NEEDED: [(&str, &str); 6] = [
+    ("unshare", "util-linux"),
     ("munged", "munge"),
     ("slurmctld", "slurmctld"),
     ("slurmd", "slurmd"),
     ("srun", "slurm-client"),
     ("sbatch", "slurm-client"),
 ];
+
+/// Its nodes.
+pub const NODES: [&str; 2] = ["n1", "n2"];
 
 /// The daemons, ended when dropped.
 #[derive(Debug)]
@@ -49,15 +56,17 @@ impl Cluster {
             return Err("needs root: its daemons start programs for users".to_owned());
         }
         let dir = scratch.sub("slurm");
-        for part in ["munge", "state", "spool"] {
+        for part in ["munge", "state", "spool.n1", "spool.n2", "tmp.n1", "tmp.n2"] {
             scratch.sub(&format!("slurm/{part}"));
         }
         let mut cluster = Cluster { dir, daemons: Vec::new() };
         cluster.start_munge();
         fs::write(cluster.conf(), cluster.configuration()).expect("write slurm.conf");
-        let conf = cluster.conf();
-        for daemon in ["slurmctld", "slurmd"] {
-            cluster.daemon(daemon, &[Path::new("-D"), Path::new("-f"), &conf]);
+        let hosts = format!("127.0.0.1 localhost {} {}\n", host(), NODES.join(" "));
+        fs::write(cluster.dir.join("hosts"), hosts).expect("write the file of hosts");
+        cluster.on_host(&host(), "slurmctld", &[]);
+        for node in NODES {
+            cluster.on_host(node, "slurmd", &["-N", node]);
         }
         cluster.wait_until_idle()?;
         Ok(cluster)
@@ -74,12 +83,21 @@ impl Cluster {
         self.dir.join("slurm.conf")
     }
 
-    fn daemon(&mut self, name: &str, args: &[&Path]) {
-        let log = fs::File::create(self.dir.join(format!("{name}.log"))).expect("log of a daemon");
+    fn daemon(&mut self, log: &str, daemon: &mut Command) {
+        let log = fs::File::create(self.dir.join(format!("{log}.log"))).expect("log of a daemon");
         let errors = log.try_clone().expect("descriptor");
-        let mut daemon = command(name);
-        daemon.args(args).stdin(Stdio::null()).stdout(log).stderr(errors);
+        daemon.stdin(Stdio::null()).stdout(log).stderr(errors);
         self.daemons.push(daemon.spawn().expect("start a daemon"));
+    }
+
+    /// A daemon of Slurm on a host of that name.
+    fn on_host(&mut self, host: &str, name: &str, args: &[&str]) {
+        const SCRIPT: &str =
+            r#"mount --bind "$1/hosts" /etc/hosts && hostname "$2" && shift 2 && exec "$@""#;
+        let mut daemon = command("unshare");
+        daemon.args(["--uts", "--mount", "sh", "-c", SCRIPT, "sh"]).arg(&self.dir).arg(host);
+        daemon.args([name, "-D", "-f"]).arg(self.conf()).args(args);
+        self.daemon(&format!("{name}.{host}"), &mut daemon);
     }
 
     fn start_munge(&mut self) {
@@ -98,8 +116,7 @@ impl Cluster {
             option("log-file", "log"),
             option("seed-file", "seed"),
         ];
-        let words: Vec<&Path> = words.iter().map(Path::new).collect();
-        self.daemon("munged", &words);
+        self.daemon("munged", command("munged").args(words));
         let start = Instant::now();
         while !dir.join("socket").exists() && start.elapsed() < PATIENCE {
             sleep(Duration::from_millis(20));
@@ -107,25 +124,36 @@ impl Cluster {
     }
 
     fn configuration(&self) -> String {
-        let host = fs::read_to_string("/proc/sys/kernel/hostname").expect("host name");
-        let (host, dir) = (host.trim(), self.dir.display());
-        // Both held until both are known, so that they differ.
-        let ports = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").expect("free port"));
-        let [control, node] = ports.each_ref().map(|port| port.local_addr().expect("port").port());
+        let (host, dir) = (host(), self.dir.display());
+        // All held until all are known, so that they differ.
+        let ports = [(); 3].map(|()| TcpListener::bind("127.0.0.1:0").expect("free port"));
+        let [control, ports @ ..] =
+            ports.each_ref().map(|port| port.local_addr().expect("port").port());
+        let nodes: String = NODES
+            .iter()
+            .zip(ports)
+            .map(|(node, port)| {
+                format!(
+                    "NodeName={node} NodeHostname={node} NodeAddr=127.0.0.1 Port={port} CPUs=8 \
+                     State=UNKNOWN\n"
+                )
+            })
+            .collect();
         format!(
             "ClusterName=topas\n\
              SlurmctldHost={host}(127.0.0.1)\n\
              SlurmctldPort={control}\n\
-             SlurmdPort={node}\n\
              AuthType=auth/munge\n\
-             AuthInfo=socket={dir}/munge/socket\n\
+             AuthInfo=socket={dir}/munge/socket,cred_expire=5\n\
              CredType=cred/munge\n\
              SlurmUser=root\n\
              SlurmdUser=root\n\
              StateSaveLocation={dir}/state\n\
-             SlurmdSpoolDir={dir}/spool\n\
+             SlurmdSpoolDir={dir}/spool.%n\n\
+             TmpFS={dir}/tmp.%n\n\
              SlurmctldPidFile={dir}/slurmctld.pid\n\
-             SlurmdPidFile={dir}/slurmd.pid\n\
+             SlurmdPidFile={dir}/%n.pid\n\
+             KillWait=3\n\
              SlurmdParameters=config_overrides\n\
              ProctrackType=proctrack/linuxproc\n\
              TaskPlugin=task/none\n\
@@ -135,7 +163,7 @@ impl Cluster {
              MpiDefault=none\n\
              SwitchType=switch/none\n\
              JobAcctGatherType=jobacct_gather/none\n\
-             NodeName={host} NodeAddr=127.0.0.1 CPUs=8 State=UNKNOWN\n\
+             {nodes}\
              PartitionName=test Nodes=ALL Default=YES MaxTime=10 State=UP\n"
         )
     }
@@ -145,16 +173,21 @@ impl Cluster {
         let mut last = String::new();
         while start.elapsed() < PATIENCE {
             let mut sinfo = command("sinfo");
-            sinfo.args(["--noheader", "--format=%t"]).env("SLURM_CONF", self.conf());
+            sinfo.args(["--noheader", "--Node", "--format=%t"]).env("SLURM_CONF", self.conf());
             let answer = run(&mut sinfo);
             last = format!("{}{}", answer.out(), answer.err());
-            if answer.out().trim() == "idle" {
+            if answer.out().lines().filter(|state| *state == "idle").count() == NODES.len() {
                 return Ok(());
             }
             sleep(Duration::from_millis(100));
         }
-        Err(format!("the node did not come up: {last}; see {}", self.dir.display()))
+        Err(format!("the nodes did not come up: {last}; see {}", self.dir.display()))
     }
+}
+
+fn host() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").expect("host name");
+    name.trim().to_owned()
 }
 
 impl Drop for Cluster {

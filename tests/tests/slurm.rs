@@ -1,100 +1,22 @@
-//! A real Slurm: tasks of srun, launchers of MPIs inside a job, batch and interactive, array
-//! jobs. Runs with `TOPAS_TEST_SLURM=1` only, as root, with Slurm's and MUNGE's packages.
+//! A real Slurm of two nodes: tasks of srun, launchers of MPIs inside a job, batch and
+//! interactive, array, heterogeneous and other jobs. Runs with `TOPAS_TEST_SLURM=1` only, as
+//! root, with Slurm's and MUNGE's packages.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::{env, fs};
 
 use topas_format::field::{Lib, Mode};
-use topas_tests::build::{by_driver, plain};
+use topas_tests::installation::{Installation, Kind, Through};
 use topas_tests::mpi::Mpi;
 use topas_tests::record::Record;
 use topas_tests::running::run;
-use topas_tests::site::{Scratch, Site};
 use topas_tests::skip::{left_out, skip};
-use topas_tests::slurm::Cluster;
+use topas_tests::slurm::NODES;
+use topas_tests::slurm_jobs::{Bench, Expected, job_in};
 
-const TASKS: u32 = 8;
-
-/// What every case needs.
-struct Bench {
-    site: &'static Site,
-    scratch: Scratch,
-    cluster: Cluster,
-}
-
-impl Bench {
-    fn start() -> Result<Bench, String> {
-        let scratch = Scratch::new();
-        let cluster = Cluster::start(&scratch)?;
-        plain(Site::shared(), "c/no_mpi.c", false, &scratch.path().join("tiny"));
-        Ok(Bench { site: Site::shared(), scratch, cluster })
-    }
-
-    fn tiny(&self) -> String {
-        self.scratch.path().join("tiny").display().to_string()
-    }
-
-    /// Runs a script with srun's `words`; the job id it printed, and the lines.
-    fn srun(&self, words: &[&str], script: &str) -> (String, Vec<Record>) {
-        let mut srun = self.cluster.client(&self.scratch, "srun");
-        srun.args(["-n", &TASKS.to_string()]).args(words).args(["sh", "-c"]);
-        let script = format!("[ $SLURM_PROCID = 0 ] && echo job $SLURM_JOB_ID; {script}");
-        let ended = run(srun.arg(script)).good();
-        assert!(!ended.err().contains("topas:"), "{}", ended.err());
-        (job_in(&ended.out()), self.scratch.take_log())
-    }
-
-    /// Runs a batch script to its end; the job id it printed, and the lines.
-    fn sbatch(&self, words: &[&str], path: &str, script: &str) -> (Vec<String>, Vec<Record>) {
-        let output = self.scratch.sub("output");
-        let file = self.scratch.path().join("job.sh");
-        fs::write(&file, format!("#!/bin/sh\necho job $SLURM_JOB_ID\nset -e\n{script}\n"))
-            .expect("write the job");
-        let mut sbatch = self.cluster.client(&self.scratch, "sbatch");
-        sbatch.env("PATH", path).args(["--wait", "-n", &TASKS.to_string(), "--output"]);
-        sbatch.arg(output.join("%j.out")).args(words).arg(file).current_dir(self.scratch.path());
-        for (name, value) in [
-            ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
-            ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
-            ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
-        ] {
-            sbatch.env(name, value);
-        }
-        let ended = run(&mut sbatch);
-        let mut jobs = Vec::new();
-        let mut said = String::new();
-        for entry in fs::read_dir(&output).expect("output").flatten() {
-            let text = fs::read_to_string(entry.path()).expect("output of the job");
-            jobs.push(job_in(&text));
-            said.push_str(&text);
-        }
-        fs::remove_dir_all(output).expect("remove");
-        assert_eq!(ended.code(), 0, "{script}:\n{said}{}", ended.err());
-        assert!(!said.contains("topas:"), "{said}");
-        (jobs, self.scratch.take_log())
-    }
-}
-
-fn job_in(output: &str) -> String {
-    let line = output.lines().find_map(|line| line.strip_prefix("job "));
-    line.unwrap_or_else(|| panic!("no job id in\n{output}")).to_owned()
-}
-
-/// Two lines of one launch of eight, with job, step and mode.
-#[track_caller]
-fn two_of(lines: &[Record], mode: Mode, job: &str, step: &str, lib: Lib) {
-    let shown: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
-    let shown = shown.join("\n");
-    assert_eq!(lines.len(), 2, "{shown}");
-    assert_eq!(lines[0].id, lines[1].id, "{shown}");
-    assert_ne!(lines[0].pe, lines[1].pe, "{shown}");
-    for line in lines {
-        assert!((1..=6).contains(&line.pe) && line.npes == TASKS, "{shown}");
-        assert_eq!((line.mode, line.lib), (mode, lib), "{shown}");
-        assert_eq!((line.extra("job"), line.extra("step")), (job, step), "{shown}");
-    }
-}
+/// A step of the tests, which is good.
+const STEP: Expected<'static> =
+    Expected { mode: Mode::Interactive, job: "", step: "0", lib: Lib::None, end: "exit:0" };
 
 #[test]
 fn under_slurm() {
@@ -105,95 +27,171 @@ fn under_slurm() {
         Ok(bench) => bench,
         Err(reason) => return skip("under_slurm", &reason),
     };
-    let mut ids = BTreeSet::new();
+    let mut ids = Ids::default();
     tasks_of_srun(&bench, &mut ids);
+    one_program_after_another(&bench, &mut ids);
+    several_programs(&bench, &mut ids);
+    without_the_environment(&bench, &mut ids);
+    in_an_allocation(&bench, &mut ids);
     steps_of_a_batch_job(&bench, &mut ids);
     array_jobs(&bench, &mut ids);
-    for mpi in Mpi::installed("under_slurm") {
+    chosen_by_name(&bench);
+    let mut mpis: Vec<_> = Mpi::ALL.into_iter().filter_map(Installation::of_debian).collect();
+    mpis.extend(Installation::all().unwrap_or_default());
+    for mpi in &mpis {
         launchers_in_a_job(&bench, mpi, &mut ids);
     }
-    mpich_by_pmi2(&bench, &mut ids);
-    chosen_by_name(&bench);
+    mpi_by_srun(&bench, &mpis, &mut ids);
+    assert_eq!(ids.nodes, BTreeSet::from(NODES.map(str::to_owned)), "nodes with a line");
 }
 
-#[track_caller]
-fn fresh(ids: &mut BTreeSet<String>, lines: &[Record]) {
-    assert!(ids.insert(lines[0].id.clone()), "an id repeats: {}", lines[0].text);
+/// Launch ids and nodes so far.
+#[derive(Default)]
+struct Ids {
+    seen: BTreeSet<String>,
+    nodes: BTreeSet<String>,
+}
+
+impl Ids {
+    /// Two lines of one launch, as expected, with an id that is new.
+    #[track_caller]
+    fn take(&mut self, lines: &[Record], expected: Expected<'_>) {
+        let id = expected.of(lines);
+        assert!(self.seen.insert(id), "an id repeats: {}", lines[0].text);
+        self.nodes.extend(lines.iter().map(|line| line.extra("host").to_owned()));
+    }
+}
+
+/// The lines for which something holds.
+fn those(lines: &[Record], holds: impl Fn(&Record) -> bool) -> Vec<Record> {
+    lines.iter().filter(|line| holds(line)).cloned().collect()
 }
 
 /// srun alone makes a job of its own; programs run by a shell are tasks as well.
-fn tasks_of_srun(bench: &Bench, ids: &mut BTreeSet<String>) {
-    for script in [format!("exec {}", bench.tiny()), bench.tiny()] {
-        let (job, lines) = bench.srun(&["--mpi=none"], &script);
-        two_of(&lines, Mode::Interactive, &job, "0", Lib::None);
-        fresh(ids, &lines);
-    }
-}
-
-/// In a batch job: two steps with ids of their own, and nothing for the script itself.
-fn steps_of_a_batch_job(bench: &Bench, ids: &mut BTreeSet<String>) {
-    let tiny = bench.tiny();
-    let script = format!("{tiny}\nsrun --mpi=none {tiny}\nsrun --mpi=none {tiny}");
-    let (jobs, lines) = bench.sbatch(&[], "/usr/bin:/bin", &script);
-    assert_eq!(lines.len(), 4, "the script's own process, or a step, was miscounted");
-    for step in ["0", "1"] {
-        let of: Vec<_> = lines.iter().filter(|l| l.extra("step") == step).cloned().collect();
-        two_of(&of, Mode::Batch, &jobs[0], step, Lib::None);
-        fresh(ids, &of);
-    }
-}
-
-fn array_jobs(bench: &Bench, ids: &mut BTreeSet<String>) {
-    let script = format!("echo array $SLURM_ARRAY_JOB_ID\nsrun --mpi=none {}", bench.tiny());
-    let (jobs, lines) = bench.sbatch(&["--array=3,5"], "/usr/bin:/bin", &script);
-    assert_eq!((jobs.len(), lines.len()), (2, 4));
-    // The last element of an array has the id of the array as its job id.
-    let array = jobs.iter().min_by_key(|job| job.parse::<u32>().expect("job id")).unwrap();
-    for element in ["3", "5"] {
-        let name = format!("{array}_{element}");
-        let of: Vec<_> = lines.iter().filter(|l| l.extra("job") == name).cloned().collect();
-        two_of(&of, Mode::Batch, &name, "0", Lib::None);
-        fresh(ids, &of);
-    }
-}
-
-/// The drop-in launcher and the real one in a batch job, and in one of eight ranks twice.
-fn launchers_in_a_job(bench: &Bench, mpi: Mpi, ids: &mut BTreeSet<String>) {
-    let hello = bench.scratch.path().join(format!("hello-{}", mpi.name()));
-    let mut link = by_driver(bench.site, &bench.scratch, mpi, "mpicc", "c/hello.c", &hello);
-    run(&mut link).good();
-    let bare = format!("{}:/usr/bin:/bin", mpi.tools().display());
-    for path in [bench.site.path(&mpi.tools()), bare] {
-        let launch = format!("mpiexec -n 8 {}", hello.display());
-        let (jobs, lines) = bench.sbatch(&[], &path, &format!("{launch}\n{launch}"));
-        let seen: BTreeSet<&str> = lines.iter().map(|line| line.id.as_str()).collect();
-        let case = format!("{} by {path}", mpi.name());
-        assert_eq!((lines.len(), seen.len()), (4, 2), "{case}");
-        for id in seen {
-            let of: Vec<_> = lines.iter().filter(|line| line.id == id).cloned().collect();
-            // Hydra starts its proxies as a step; under Open MPI the head node has none.
-            let step =
-                if mpi == Mpi::Mpich { of[0].extra("step").to_owned() } else { String::new() };
-            assert_eq!(step.is_empty(), mpi == Mpi::OpenMpi, "{case}: {}", of[0].text);
-            two_of(&of, Mode::Batch, &jobs[0], &step, Lib::Mpi);
-            fresh(ids, &of);
+fn tasks_of_srun(bench: &Bench, ids: &mut Ids) {
+    let tiny = bench.program("tiny");
+    for kind in ["none", "pmi2", "pmix"] {
+        for script in [format!("exec {tiny}"), format!("{tiny}; exit")] {
+            let (job, lines) = bench.tasks(&[&format!("--mpi={kind}")], &script);
+            ids.take(&lines, Expected { job: &job, ..STEP });
         }
     }
 }
 
-fn mpich_by_pmi2(bench: &Bench, ids: &mut BTreeSet<String>) {
-    let case = "srun --mpi=pmi2";
-    let hello = bench.scratch.path().join("hello-mpich");
-    if !Path::new(&hello).exists() {
-        return skip(case, "no MPICH on this machine");
+/// Both have the id of the step.
+fn one_program_after_another(bench: &Bench, ids: &mut Ids) {
+    let script = format!("{} && {}", bench.program("tiny"), bench.program("other"));
+    let (job, lines) = bench.tasks(&["--mpi=none"], &script);
+    let expected = Expected { job: &job, ..STEP };
+    let [tiny, other] = ["tiny", "other"].map(|exe| those(&lines, |l| l.exe == exe.as_bytes()));
+    assert_eq!(lines.len(), 4);
+    assert_eq!(expected.of(&tiny), expected.of(&other));
+    ids.take(&tiny, expected);
+}
+
+/// Programs of one step, by a file and by a heterogeneous job.
+fn several_programs(bench: &Bench, ids: &mut Ids) {
+    let (tiny, other) = (bench.program("tiny"), bench.program("other"));
+    let file = bench.program("programs");
+    fs::write(&file, format!("0-3 {tiny}\n4-7 {other}\n")).expect("write a file");
+    let ended = run(&mut bench.srun(&["--mpi=none", "--multi-prog", &file])).good();
+    let lines = bench.scratch.take_log();
+    let job = lines.first().map(|line| line.extra("job").to_owned()).unwrap_or_default();
+    assert!(job.parse::<u32>().is_ok(), "{job} {}", ended.err());
+    ids.take(&lines, Expected { job: &job, ..STEP });
+
+    let words = ["-N1", "-n4", "--mpi=none", &tiny, ":", "-N1", "-n4", "--mpi=none", &other];
+    let (ended, lines) = bench.client("srun", &words);
+    assert_eq!(ended.code(), 0, "{}", ended.err());
+    let job = lines.first().map(|line| line.extra("job").to_owned()).unwrap_or_default();
+    ids.take(&lines, Expected { job: &job, ..STEP });
+}
+
+/// The user comes from the system then.
+fn without_the_environment(bench: &Bench, ids: &mut Ids) {
+    let export = format!("--export=TOPAS_LOG={}", bench.scratch.log_target());
+    let script = format!("[ -z \"$USER$LOGNAME\" ] && {}", bench.program("tiny"));
+    let (job, lines) = bench.tasks(&["--mpi=none", &export], &script);
+    assert!(lines.iter().all(|line| line.user == b"#0"), "{}", lines[0].text);
+    ids.take(&lines, Expected { job: &job, ..STEP });
+}
+
+/// A shell in an allocation is no task, its steps are.
+fn in_an_allocation(bench: &Bench, ids: &mut Ids) {
+    let tiny = bench.program("tiny");
+    let script = format!("echo job $SLURM_JOB_ID; {tiny}; srun --mpi=none {tiny}");
+    let (ended, lines) = bench.client("salloc", &["-N2", "-n8", "sh", "-c", &script]);
+    assert_eq!(ended.code(), 0, "{}", ended.err());
+    ids.take(&lines, Expected { job: &job_in(&ended.out()), ..STEP });
+}
+
+/// In a batch job: two steps with ids of their own, and nothing for the script itself.
+fn steps_of_a_batch_job(bench: &Bench, ids: &mut Ids) {
+    let tiny = bench.program("tiny");
+    let step = format!("srun --mpi=none {tiny}");
+    let ended = bench.sbatch(&[], &format!("{tiny}\n{step}\n{step}"));
+    assert_eq!(ended.lines.len(), 4, "the script's own process, or a step, was miscounted");
+    for step in ["0", "1"] {
+        let lines = those(&ended.lines, |line| line.extra("step") == step);
+        ids.take(&lines, Expected { mode: Mode::Batch, job: &ended.jobs[0], step, ..STEP });
     }
-    let (job, lines) = bench.srun(&["--mpi=pmi2"], &format!("exec {}", hello.display()));
-    two_of(&lines, Mode::Interactive, &job, "0", Lib::Mpi);
-    fresh(ids, &lines);
+}
+
+fn array_jobs(bench: &Bench, ids: &mut Ids) {
+    let ended =
+        bench.sbatch(&["--array=3,5"], &format!("srun --mpi=none {}", bench.program("tiny")));
+    assert_eq!((ended.jobs.len(), ended.lines.len()), (2, 4));
+    // The last element of an array has the id of the array as its job id.
+    let array = ended.jobs.iter().min_by_key(|job| job.parse::<u32>().expect("job id")).unwrap();
+    for element in ["3", "5"] {
+        let job = format!("{array}_{element}");
+        let lines = those(&ended.lines, |line| line.extra("job") == job);
+        ids.take(&lines, Expected { mode: Mode::Batch, job: &job, ..STEP });
+    }
+}
+
+/// The drop-in launcher and the real one in a batch job over both nodes, each twice.
+fn launchers_in_a_job(bench: &Bench, mpi: &Installation, ids: &mut Ids) {
+    let hello = bench.program(&format!("hello-{}", mpi.name));
+    mpi.build(bench.site, &bench.scratch, "c/hello.c", hello.as_ref());
+    for through in [Through::DropIn, Through::Bare] {
+        // Of the batch script and what it starts.
+        let like = mpi.command(bench.site, &bench.scratch, through, "env");
+        let launch = format!("mpiexec -n 8 {hello}");
+        let mut batch = bench.batch(&[], &format!("{launch}\n{launch}"));
+        batch.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let ended = bench.ended(&mut batch);
+        let seen: BTreeSet<&str> = ended.lines.iter().map(|line| line.id.as_str()).collect();
+        let case = format!("{} {through:?}:\n{}", mpi.name, ended.said);
+        assert_eq!((ended.lines.len(), seen.len()), (4, 2), "{case}");
+        for id in seen {
+            let lines = those(&ended.lines, |line| line.id == id);
+            // Hydra starts its proxies as a step; under Open MPI the head node has none.
+            let step = lines[0].extra("step").to_owned();
+            assert_eq!(step.is_empty(), mpi.kind == Kind::OpenMpi, "{case}: {}", lines[0].text);
+            let (job, lib) = (ended.jobs[0].as_str(), Lib::Mpi);
+            ids.take(&lines, Expected { mode: Mode::Batch, job, step: &step, lib, ..STEP });
+        }
+    }
+}
+
+/// MPI programs that are tasks of srun, by the plugin that their MPI speaks to.
+fn mpi_by_srun(bench: &Bench, mpis: &[Installation], ids: &mut Ids) {
+    for (mpi, plugin) in [("openmpi-of-debian", "pmix"), ("mpich-of-debian", "pmi2")] {
+        let case = format!("srun --mpi={plugin}");
+        if !mpis.iter().any(|there| there.name == mpi) {
+            skip(&case, &format!("no {mpi} on this machine"));
+            continue;
+        }
+        let hello = bench.program(&format!("hello-{mpi}"));
+        let (job, lines) = bench.tasks(&[&format!("--mpi={plugin}")], &format!("exec {hello}"));
+        ids.take(&lines, Expected { job: &job, lib: Lib::Mpi, ..STEP });
+    }
 }
 
 fn chosen_by_name(bench: &Bench) {
-    let (_, lines) = bench.srun(&["--mpi=none"], &format!("TOPAS_PE=0,7 exec {}", bench.tiny()));
+    let script = format!("TOPAS_PE=0,7 exec {}", bench.program("tiny"));
+    let (_, lines) = bench.tasks(&["--mpi=none"], &script);
     let ranks: BTreeSet<u32> = lines.iter().map(|line| line.pe).collect();
     assert_eq!(ranks, BTreeSet::from([0, 7]));
 }

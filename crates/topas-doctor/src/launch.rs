@@ -40,8 +40,8 @@ impl Proof for Kernel {
         std::process::id()
     }
 
-    fn peer(&mut self, fd: u32) -> u32 {
-        sys::socket_peer(fd).unwrap_or(0)
+    fn peer(&mut self, fd: u32) -> Option<u32> {
+        sys::socket_peer(fd)
     }
 
     fn control_port(&mut self, pid: u32) -> u64 {
@@ -153,8 +153,8 @@ mod tests {
         fn own_pid(&mut self) -> u32 {
             1
         }
-        fn peer(&mut self, _: u32) -> u32 {
-            0
+        fn peer(&mut self, _: u32) -> Option<u32> {
+            None
         }
         fn control_port(&mut self, _: u32) -> u64 {
             0

@@ -113,8 +113,9 @@ pub trait Proof {
     /// Process id of this process.
     fn own_pid(&mut self) -> u32;
 
-    /// Process id at the other end of the socket `fd`, 0 if that is no open socket.
-    fn peer(&mut self, fd: u32) -> u32;
+    /// Process id at the other end of the socket `fd`, 0 if that cannot be seen from here, as
+    /// from a container. None if `fd` is no open socket.
+    fn peer(&mut self, fd: u32) -> Option<u32>;
 
     /// Hash of the word after `--control-port` on the command line of process `pid`, 0 if
     /// there is none.
@@ -142,7 +143,9 @@ pub fn nearest(vars: &Vars<'_>, proof: &mut impl Proof) -> Option<Rank> {
             _ if place == NOWHERE => true,
             // Other launchers speak PMI, too, and then agree. The socket of an outer hydra
             // is closed in ranks of an inner Open MPI.
-            Family::Pmi => (family == Family::OpenMpi || here != place) && peer(vars, proof) != 0,
+            Family::Pmi => {
+                (family == Family::OpenMpi || here != place) && peer(vars, proof).is_some()
+            }
             // With a view by PMI-2 that agrees, or proven.
             Family::Slurm => {
                 (family == Family::Pmi && here == place)
@@ -165,20 +168,28 @@ pub fn nearest(vars: &Vars<'_>, proof: &mut impl Proof) -> Option<Rank> {
         // The blank keeps `1`, `23` apart from `12`, `3`.
         id = id.with(vars.text(*part)).with(b" ");
     }
+    // ParaStation's name of the launch; elsewhere another name of the rank.
+    if family == Family::Pmi && vars.number(Var::PmiId) != Some(place as u32) {
+        id = id.with(vars.text(Var::PmiId));
+    }
     let mut id = id.value();
-    let named = vars.get(Var::TopasLaunchId).or(vars.get(Var::IntelUuid)).is_some();
-    if family == Family::Pmi && !step && !named {
-        // Hydra outside Slurm puts nothing into the environment that is new for each
-        // launch; the port its proxies were told to call is.
-        let proxy = peer(vars, proof);
-        if proxy != 0 {
+    if family == Family::Pmi && !step && vars.get(Var::PmiFd).is_some() {
+        // A child of a rank inherits the variables; the socket only as long as it is open.
+        let proxy = peer(vars, proof)?;
+        let named = vars.get(Var::TopasLaunchId).or(vars.get(Var::IntelUuid)).is_some();
+        let mut alone = vars.number(Var::LocalRanks) == Some(size);
+        if proxy != 0 && !named {
+            // Hydra outside Slurm puts nothing into the environment that is new for each
+            // launch; the port its proxies were told to call is. A launcher for one node
+            // has none.
             let port = proof.control_port(proxy);
             id ^= port;
-            // Ports come back soon, and a launcher for one node has none. On one node all
-            // ranks have one proxy.
-            if port == 0 || vars.number(Var::LocalRanks) == Some(size) {
-                id ^= u64::from(proxy) << 32;
-            }
+            alone |= port == 0;
+        }
+        // Ports come back soon, and a launch within a rank may inherit the name of the outer.
+        // On one node all ranks have one proxy.
+        if alone {
+            id ^= u64::from(proxy) << 32;
         }
     }
     Some(Rank { family, rank: place as u32, size, id: spread(id) })
@@ -207,10 +218,10 @@ fn place(family: Family, vars: &Vars<'_>) -> u64 {
     u64::from(size) << 32 | u64::from(rank)
 }
 
-/// The process at the other end of the PMI socket, 0 if there is none.
+/// The process at the other end of the PMI socket, as [`Proof::peer`] has it.
 #[inline(never)]
-fn peer(vars: &Vars<'_>, proof: &mut impl Proof) -> u32 {
-    vars.number(Var::PmiFd).map_or(0, |fd| proof.peer(fd))
+fn peer(vars: &Vars<'_>, proof: &mut impl Proof) -> Option<u32> {
+    proof.peer(vars.number(Var::PmiFd)?)
 }
 
 #[cfg(test)]
@@ -233,9 +244,9 @@ mod tests {
             self.asked.push("pid".into());
             self.pid
         }
-        fn peer(&mut self, _: u32) -> u32 {
+        fn peer(&mut self, _: u32) -> Option<u32> {
             self.asked.push("peer".into());
-            self.peer.unwrap_or(0)
+            self.peer
         }
         fn control_port(&mut self, _: u32) -> u64 {
             self.asked.push("port".into());
@@ -347,9 +358,9 @@ mod tests {
         };
         assert_ne!(on_one_node(5), on_one_node(6));
         let named = [HYDRA, "TOPAS_LAUNCH_ID=5f"].concat();
-        let mut told = Told::default();
+        let mut told = Told { peer: Some(5), ..Told::default() };
         ask(&named, &mut told).unwrap();
-        assert!(told.asked.is_empty());
+        assert_eq!(told.asked, ["peer"]);
     }
 
     #[test]
@@ -385,6 +396,22 @@ mod tests {
             assert_eq!((rank.family, rank.rank, rank.size), (family, 3, 0));
         }
         assert_eq!(ask("RANK=1 WORLD_SIZE=4", &mut Told::default()), None);
+    }
+
+    #[test]
+    fn without_its_socket_a_child_of_a_rank_is_no_rank() {
+        for env in [HYDRA, &[HYDRA, "TOPAS_LAUNCH_ID=5f"].concat()] {
+            assert_eq!(ask(env, &mut Told::default()), None);
+            // In a container the other end may be out of sight.
+            assert!(ask(env, &mut Told { peer: Some(0), ..Told::default() }).is_some());
+        }
+    }
+
+    #[test]
+    fn a_launch_within_a_rank_may_inherit_the_name_of_the_outer() {
+        let env = [HYDRA, "MPI_LOCALNRANKS=4 TOPAS_LAUNCH_ID=5f"].concat();
+        let of = |proxy| ask(&env, &mut Told { peer: Some(proxy), ..Told::default() }).unwrap().id;
+        assert_ne!(of(5), of(6));
     }
 
     #[test]

@@ -150,16 +150,22 @@ pub fn is_pvm() -> bool {
     weak!("pvm_mytid") != 0
 }
 
-/// Whether MPI was initialized; true if nobody can say, as in static programs. May be called
-/// at any time (MPI 4.1, section 11.4.1), by its other name so that no tool notices.
+/// Whether MPI was initialized; true if nobody can say, as in static programs. MPICH up to
+/// 3.4, and Intel MPI after it, forget it at the end.
 fn was_initialized() -> bool {
-    let address = weak!("PMPI_Initialized");
+    is(weak!("PMPI_Initialized")) || is(weak!("PMPI_Finalized"))
+}
+
+/// What MPI says to one of the questions that may be asked at any time (MPI 4.1, section
+/// 11.4.1), by its other name so that no tool notices; true without the function.
+#[inline(never)]
+fn is(address: usize) -> bool {
     let mut flag: c_int = 1;
     if address != 0 {
-        // SAFETY: the standard's declaration of the function.
+        // SAFETY: the standard's declaration of the functions.
         unsafe {
-            let initialized: extern "C" fn(*mut c_int) -> c_int = core::mem::transmute(address);
-            initialized(&mut flag);
+            let ask: extern "C" fn(*mut c_int) -> c_int = core::mem::transmute(address);
+            ask(&mut flag);
         }
     }
     flag != 0

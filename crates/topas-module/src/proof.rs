@@ -15,7 +15,7 @@ impl Proof for Kernel<'_> {
         sys::pid()
     }
 
-    fn peer(&mut self, fd: u32) -> u32 {
+    fn peer(&mut self, fd: u32) -> Option<u32> {
         sys::socket_peer(fd)
     }
 

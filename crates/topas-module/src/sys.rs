@@ -280,19 +280,19 @@ pub fn times(times: &mut [u64; 3]) -> u64 {
 
 /// Process id at the other end of a unix socket (`SO_PEERCRED`), 0 if there is none.
 #[inline(never)]
-pub fn socket_peer(fd: u32) -> u32 {
+pub fn socket_peer(fd: u32) -> Option<u32> {
     const SOL_SOCKET: usize = 1;
     const SO_PEERCRED: usize = 17;
     // struct ucred, and behind it the size that the call takes and returns.
     let mut credentials = [0u32, 0, 0, 12];
     let to = credentials.as_mut_ptr();
     // SAFETY: the kernel writes at most 12 bytes to the front of `credentials`, and its end.
-    unsafe {
+    let result = unsafe {
         let size = to.add(3) as usize;
         call5(number::GETSOCKOPT, fd as usize, SOL_SOCKET, SO_PEERCRED, to as usize, size)
     };
     let [pid, ..] = credentials;
-    pid
+    (result == 0).then_some(pid)
 }
 
 /// Types of socket, which only the sender or nobody waits for.

@@ -9,6 +9,7 @@ mod packages;
 mod process;
 mod symcheck;
 mod test;
+mod wheels;
 
 use std::path::PathBuf;
 

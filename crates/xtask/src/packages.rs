@@ -35,6 +35,8 @@ pub const TEST: &[&str] = &[
     "mold",
     "musl-tools",
     "perl",
+    "pvm",
+    "pvm-dev",
     "python3-dev",
     "python3-mpi4py",
     "rsyslog",
@@ -69,6 +71,9 @@ pub const SLURM: &[&str] = &["munge", "slurm-client", "slurmctld", "slurmd"];
 
 /// A real program with tests of its own: PETSc on Open MPI, of Debian 12.
 pub const PROGRAMS: &[&str] = &["libpetsc-real3.18-dev", "libpetsc3.18-dev-examples", "pkg-config"];
+
+/// Virtual environments of Python, with pip in them.
+pub const VENV: &[&str] = &["python3-venv"];
 
 /// Compilers and emulators for AArch64 and POWER.
 pub const ARM64: &[&str] = &[

@@ -20,6 +20,7 @@ const IMPORTS: [&str; 5] = ["__cxa_atexit", "environ", "getauxval", "memcpy", "m
 /// what tells that the program uses the counters itself.
 const WEAK: [&str; 15] = [
     "MPI_Finalize",
+    "PMPI_Finalized",
     "PMPI_Get_library_version",
     "PMPI_Initialized",
     "PyOS_getsig",

@@ -13,6 +13,7 @@ use crate::object::{self, Machine};
 use crate::packages::{self, ensure};
 use crate::process::{cargo, root, run, shown, target_dir};
 use crate::symcheck::Size;
+use crate::wheels;
 
 /// Slow or exotic sets.
 #[derive(Args)]
@@ -23,6 +24,9 @@ pub struct Options {
     /// With a real Slurm, started for the tests on this machine
     #[arg(long)]
     slurm: bool,
+    /// Under Open MPI, MPICH and Intel MPI in many versions, from Python wheels (800 MB)
+    #[arg(long)]
+    all_mpi: bool,
     /// The module for AArch64 under qemu's user mode (adds the Rust target), and libpfm4's
     /// events of Arm and POWER
     #[arg(long)]
@@ -80,6 +84,7 @@ pub fn test(options: &Options) -> Result<()> {
     if options.programs {
         ensure(packages::PROGRAMS)?;
     }
+    let mpis = options.all_mpi.then(wheels::ensure).transpose()?;
     let mut count = Count::default();
     count.step("format", cargo().args(["fmt", "--all", "--check"]));
     let strict = ["--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"];
@@ -119,6 +124,7 @@ pub fn test(options: &Options) -> Result<()> {
     if options.projects {
         tests.env("TOPAS_TEST_PROJECTS", "1");
     }
+    tests.envs(mpis.map(|dir| ("TOPAS_TEST_ALL_MPI", dir)));
     if options.arm64 {
         tests.env("TOPAS_TEST_ARM64", "1");
     }

