@@ -5,11 +5,12 @@ use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 
 use topas_format::field::Lang;
 use topas_tests::mpi::Mpi;
 use topas_tests::project::{Project, has_module};
-use topas_tests::running::have;
+use topas_tests::running::{have, run};
 use topas_tests::site::Site;
 use topas_tests::skip::{left_out, skip};
 
@@ -196,43 +197,108 @@ fn python_modules_ask_for_flags() {
     }
 }
 
-/// Directories in front of the drivers' own, for sites that want the compilers, too.
-fn with_compilers() -> String {
-    let wrappers = Site::shared().wrappers();
-    format!("PATH={}:$PATH", wrappers.with_file_name("gnu-wrappers").display())
+/// The packages of an MPI for C and C++.
+fn packages(mpi: Mpi) -> [&'static str; 2] {
+    match mpi {
+        Mpi::OpenMpi => ["ompi-c", "ompi-cxx"],
+        Mpi::Mpich => ["mpich", "mpich"],
+    }
 }
 
 #[test]
 fn users_of_pkg_config() {
     for mpi in with("users_of_pkg_config", &["pkg-config"]) {
-        let package = match mpi {
-            Mpi::OpenMpi => "ompi-c",
-            Mpi::Mpich => "mpich",
-        };
-        let project = Project::new(mpi, "makefile", &["c/hello.c"]);
-        let gcc = format!("gcc hello.c $(pkg-config --cflags --libs {package})");
-        // No driver is asked, and the compiler is not one of ours: nothing is measured.
-        project.build(&[], &format!("{gcc} -o bare"));
-        project.not_measured("./bare", LAST);
-        project.build(&[], &format!("{}; {gcc} -o hello", with_compilers()));
-        project.measured("./hello", Lang::C, LAST);
+        let [c, cxx] = packages(mpi);
+        let project = Project::new(mpi, "makefile", &HELLO[..2]);
+        project.build(
+            &[],
+            &format!(
+                "gcc hello.c -o hello_c $(pkg-config --cflags --libs {c})
+                gcc -c hello.c $(pkg-config --cflags '{c} >= 1.0')
+                gcc hello.o -o by_version $(pkg-config --libs '{c} >= 1.0')
+                g++ hello.cc -o hello_cxx $(pkg-config --cflags --libs {cxx})"
+            ),
+        );
+        project.measured("./hello_c", Lang::C, LAST);
+        project.measured("./by_version", Lang::C, LAST);
+        let language = if c == cxx { Lang::C } else { Lang::Cxx };
+        project.measured("./hello_cxx", language, LAST);
+    }
+}
+
+#[test]
+fn pkg_config_answers_as_ever() {
+    for mpi in with("pkg_config_answers_as_ever", &["pkg-config"]) {
+        let [package, _] = packages(mpi);
+        let project = Project::new(mpi, "makefile", &[]);
+        for question in [
+            "--version",
+            "--help",
+            "--list-all",
+            "--list-package-names",
+            "--libs zlib",
+            "--libs none-such",
+            "--exists none-such",
+            "--print-errors --exists none-such",
+            "--cflags PACKAGE",
+            "--modversion PACKAGE",
+            "--exists PACKAGE",
+            "--exists PACKAGE >= 1000",
+            "--atleast-version=1 PACKAGE",
+            "--print-variables PACKAGE",
+            "--print-requires PACKAGE",
+            "--variable=includedir PACKAGE",
+            "--libs-only-L PACKAGE",
+            "--libs-only-l PACKAGE",
+            "--cflags-only-I PACKAGE",
+            "",
+        ] {
+            let answer = |mut asked: Command| {
+                let question = question.replace("PACKAGE", package);
+                let answered = run(asked.args(question.split_whitespace()));
+                (answered.code(), answered.out(), answered.err())
+            };
+            let real = answer(project.bare_tool("/usr/bin/pkg-config"));
+            let case = format!("pkg-config {question} of {}", mpi.name());
+            assert_eq!(answer(project.tool("pkg-config")), real, "{case}");
+        }
     }
 }
 
 #[test]
 fn meson_by_pkg_config() {
     for mpi in with("meson_by_pkg_config", &["meson", "ninja", "pkg-config"]) {
-        let project = Project::new(mpi, "meson", &HELLO);
+        let project = Project::new(mpi, "meson", &HELLO[..2]);
         let package = match mpi {
             Mpi::OpenMpi => "mpi",
             Mpi::Mpich => "mpich",
         };
-        let script = format!(
-            "{}; CC=gcc CXX=g++ meson setup build -Dpackage={package} && ninja -C build",
-            with_compilers()
-        );
-        project.build(&[], &script);
+        let script = format!("meson setup build -Dpackage={package} && ninja -C build");
+        project.build(&[("CC", "gcc"), ("CXX", "g++")], &script);
         project.measured("build/hello_c", Lang::C, LAST);
+        let language = if package == "mpi" { Lang::Cxx } else { Lang::C };
+        project.measured("build/hello_cpp", language, LAST);
+    }
+}
+
+#[test]
+fn compilers_of_a_site_by_name() {
+    for mpi in with("compilers_of_a_site_by_name", &[]) {
+        // For sites that want the compilers, too: a directory in front of the drivers' own.
+        let gnu = Site::shared().wrappers().with_file_name("gnu-wrappers");
+        let path = format!("PATH={}:$PATH", gnu.display());
+        let (include, library) = match mpi {
+            Mpi::OpenMpi => ("$(/usr/bin/mpicc.openmpi -showme:compile)", "-lmpi"),
+            Mpi::Mpich => ("-I/usr/include/x86_64-linux-gnu/mpich", "-lmpich"),
+        };
+        let project = Project::new(mpi, "makefile", &["c/hello.c"]);
+        let gcc = format!("gcc {include} hello.c {library}");
+        project.build(&[], &format!("{gcc} -o bare && export {path}; {gcc} -o hello"));
+        project.not_measured("./bare", LAST);
+        project.measured("./hello", Lang::C, LAST);
+        // One module by both drivers.
+        project.build(&[], &format!("export {path}; mpicc hello.c -o by_both"));
+        project.measured("./by_both", Lang::C, LAST);
     }
 }
 
