@@ -45,7 +45,7 @@ check() {
     mpiexec -n 4 ./hpcc >&2
     # Sizes, verdicts and errors; neither rates nor times, nor the residual of DGEMM, whose
     # matrix is random.
-    awk '/^(WALL|CPU) / { print $1, $2, $3, $4, $5, $6, $7, $9 }
+    awk '/^(WALL|CPU) +[0-9]/ { print $1, $2, $3, $4, $5, $6, $7, $9 }
         /tests completed|\.\.\. (PASSED|FAILED)|Errors|[Ff]ailures|^Success|^PTRANS_residual/' hpccoutf.txt
     grep -E '^(CommWorldProcs|HPL_N|HPL_NB|HPL_nprow|HPL_npcol|PTRANS_n|StarDGEMM_N|MPIFFT_N|MPIRandomAccess_N)=' \
         hpccoutf.txt

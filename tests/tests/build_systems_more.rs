@@ -47,6 +47,7 @@ fn cmake_is_told_the_drivers() {
             for (program, lang, says) in OF_CMAKE {
                 project.measured(program, lang, says);
             }
+            project.measured("build/uses_hidden", Lang::C, "");
         }
     }
 }

@@ -139,7 +139,7 @@ fn compare(recipe: &Recipe, archive: &Archive) -> String {
     let lines: usize = measured.values().sum();
     assert!(measured.len() >= recipe.number("measured"), "measured: {measured:?}");
     format!(
-        "{} {}: {} executables linked with the module, {} with MPI and without it; {} measured \
+        "{} {}: executables with the module: {}, with MPI and without it: {}, measured: {} \
          ({lines} lines, {} of them while it was built); {count} results, all the same",
         recipe.value("name"),
         archive.version,
