@@ -3,7 +3,7 @@
 # system: CMake with FindMPI; C++
 # needs: cmake libblas-dev liblapack-dev
 # results: 15
-# measured: 6
+# measured: 8
 
 build() {
     cmake -S . -B build -DCMAKE_CXX_FLAGS=-O0 -DBUILD_SHARED_LIBS=ON -DDUNE_ENABLE_PYTHONBINDINGS=OFF \

@@ -3,7 +3,7 @@
 # system: its own configure in Python, make; C
 # needs: libblas-dev liblapack-dev
 # results: 40
-# measured: 3
+# measured: 4
 # built: once
 
 build() {

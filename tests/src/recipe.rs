@@ -11,7 +11,7 @@
 //! | `system` | its build system and languages, for the table |
 //! | `needs` | Debian packages |
 //! | `results` | how many lines `check` prints at least |
-//! | `measured` | how many executables leave lines at least |
+//! | `measured` | how many executables leave lines |
 //! | `built` | `once`: the sides share one build with TOPAS, as far as `check` builds itself |
 
 use std::fs;

@@ -137,14 +137,14 @@ fn compare(recipe: &Recipe, archive: &Archive) -> String {
     let count = results.out().lines().count();
     assert!(count >= recipe.number("results"), "{count} results only:\n{}", results.out());
     let lines: usize = measured.values().sum();
-    assert!(measured.len() >= recipe.number("measured"), "measured: {measured:?}");
+    assert_eq!(measured.len(), recipe.number("measured"), "measured: {measured:?}");
+    assert!(linked.without.is_empty(), "MPI and no module: {:?}", linked.without);
     format!(
-        "{} {}: executables with the module: {}, with MPI and without it: {}, measured: {} \
-         ({lines} lines, {} of them while it was built); {count} results, all the same",
+        "{} {}: executables with the module: {}, measured: {} ({lines} lines, {} of them while \
+         it was built); {count} results, all the same",
         recipe.value("name"),
         archive.version,
         linked.with.len(),
-        linked.without.len(),
         measured.len(),
         left.len(),
     )
