@@ -353,22 +353,28 @@ fn topas_conf() {
     assert!(!log.exists());
 }
 
-/// A program that overwrites the text of its environment still gets a line, in the site's
-/// log. What it lost is not made up: a batch job is not called interactive.
+/// A program that overwrites the text of its environment still gets its line, with its names
+/// and in the log its user asked for.
 #[test]
 fn an_overwritten_environment() {
     let mut own = OwnSite::new();
     own.program = own.scratch.path().join("overwrites");
     plain(&own.site, "c/overwrites.c", false, &own.program);
-    own.configure(&format!("log = file:{}\n", own.scratch.log().display()));
-    let batch = ("ENVIRONMENT", "BATCH");
-    assert_eq!(own.run(&[batch, ("TOPAS_LOG", "file:/nonexistent/x")], as_it_is), "");
+    own.configure("log = file:/nonexistent/x\n");
+    let target = format!("file:{}", own.scratch.log().display());
+    let told = [
+        ("ENVIRONMENT", "BATCH"),
+        ("PBS_JOBID", "8.server"),
+        ("LOGNAME", "mohr"),
+        ("TOPAS_LOG", target.as_str()),
+    ];
+    assert_eq!(own.run(&told, as_it_is), "");
     let lines = own.scratch.take_log();
     assert_eq!(lines.len(), 1);
     let line = &lines[0];
     assert_eq!((line.exe.as_slice(), line.pe, line.npes), (&b"overwrites"[..], 1, 4));
     assert_eq!((line.id.len(), line.extra("end")), (16, "exit:3"), "{}", line.text);
-    assert!(!line.user.contains(&b'x'), "{}", line.text);
+    assert_eq!((line.user.as_slice(), line.extra("job")), (&b"mohr"[..], "8.server"));
     assert_eq!(line.mode.word(), "B", "{}", line.text);
 }
 

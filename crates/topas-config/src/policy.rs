@@ -60,9 +60,9 @@ impl Conf {
         let uid = program.uid.to_string();
         let user = [program.user.as_bytes(), uid.as_bytes()];
         let only = |list: &[u8], names: &[&[u8]]| {
-            !list.is_empty() && !names.iter().any(|name| listed(list, name))
+            !list.is_empty() && !names.iter().any(|name| listed(list, name, name))
         };
-        let skip = |list: &[u8], names: &[&[u8]]| names.iter().any(|name| listed(list, name));
+        let skip = |list: &[u8], names: &[&[u8]]| names.iter().any(|name| listed(list, name, name));
         [
             ("only_exe", only(settings.list(List::OnlyExe), &[exe])),
             ("skip_exe", skip(settings.list(List::SkipExe), &[exe])),
@@ -141,9 +141,9 @@ mod tests {
 
     #[test]
     fn paths_are_made_absolute_without_looking() {
-        let of = |path: &str| absolute(Path::new("/work/build"), Path::new(path));
-        assert_eq!(of("a"), Path::new("/work/build/a"));
-        assert_eq!(of("./../x//a"), Path::new("/work/x/a"));
+        let of = |path: &str| absolute(Path::new("/home/build"), Path::new(path));
+        assert_eq!(of("a"), Path::new("/home/build/a"));
+        assert_eq!(of("./../x//a"), Path::new("/home/x/a"));
         assert_eq!(of("/opt/./a"), Path::new("/opt/a"));
         assert_eq!(of("../../../../a"), Path::new("/a"));
     }

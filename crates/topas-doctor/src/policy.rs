@@ -39,7 +39,7 @@ pub fn would_measure(
     of_users.put(List::SkipExe, b"");
     let named = |name| env.get(name).filter(|user| !user.is_empty()).map(OsStrExt::as_bytes);
     let user = named("LOGNAME").or(named("USER")).unwrap_or_default();
-    if !of_users.allow(b"", [user, getuid().to_string().as_bytes()]) {
+    if !of_users.allow(b"", user, getuid().to_string().as_bytes()) {
         return Err("the site leaves this user out (only_user, skip_user)".to_owned());
     }
     Ok(())

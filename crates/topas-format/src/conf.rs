@@ -8,7 +8,7 @@
 use crate::env::switch;
 use crate::event::Metric;
 use crate::hash::{place, word};
-use crate::text::{Cursor, trim};
+use crate::text::{Cursor, trim, whole};
 
 /// Bytes of the file that measured programs read; a longer one loses its end.
 pub const MAX_READ: usize = 8192;
@@ -232,71 +232,96 @@ pub enum Switch {
 
 const SWITCHES: usize = 7;
 
+/// The switches that are on by default, a bit for each.
+const ON: u32 = 1 << Switch::Measure as u32
+    | 1 << Switch::Link as u32
+    | 1 << Switch::UserLog as u32
+    | 1 << Switch::Signals as u32;
+
 /// The values in force; what a file does not say has its default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings<'a> {
-    lists: [&'a [u8]; LISTS],
+    lists: [Option<&'a [u8]>; LISTS],
+    /// A bit for each [`Switch`] that is on
+    switches: u32,
     /// `min_pes`
     pub min_pes: u32,
-    switches: [bool; SWITCHES],
     /// `ops`
     pub ops: Ops,
 }
 
 impl Default for Settings<'_> {
     fn default() -> Self {
-        Settings {
-            lists: [b""; LISTS],
-            min_pes: 0,
-            switches: [true, true, true, true, false, false, false],
-            ops: Ops::Both,
-        }
+        Settings { switches: ON, ops: Ops::Both, ..Settings::unread() }
     }
 }
 
 impl<'a> Settings<'a> {
+    /// Settings before a file is read: all zero, as memory of a program is.
+    pub const fn unread() -> Self {
+        let ops = Ops::One(Metric::FpOps);
+        Settings { lists: [None; LISTS], switches: 0, min_pes: 0, ops }
+    }
+
     /// Reads a file's text. Lines that are no entry, unknown keys and unknown values
     /// change nothing: the module has nobody to tell. The tools report them.
-    #[inline(never)]
     pub fn read(text: &'a [u8]) -> Self {
-        let mut settings = Settings::default();
+        let mut settings = Settings::unread();
+        settings.fill(text);
+        settings
+    }
+
+    /// As [`Settings::read`], in place.
+    pub fn fill(&mut self, text: &'a [u8]) {
+        // Not by assignment of a whole, which would be copied.
+        self.lists.fill(None);
+        self.switches = ON;
+        self.min_pes = 0;
+        self.ops = Ops::Both;
         let mut text = Cursor::new(in_force(text));
         while !text.rest.is_empty() {
             let mut line = Cursor::new(text.until(b'\n'));
             // The key of a comment begins with #, and so is none; without an equals sign
             // the value is empty, and so is none.
             let key = trim(line.until(b'='));
-            settings.set(key, trim(line.rest));
+            self.set(key, trim(line.rest));
         }
-        settings
     }
 
     /// Whether a switch is on.
     pub fn is(&self, switch: Switch) -> bool {
-        self.switches.get(switch as usize) == Some(&true)
+        self.switches >> switch as u32 & 1 == 1
     }
 
     /// A list as it stands, for [`words`].
     pub fn list(&self, list: List) -> &'a [u8] {
-        self.lists.get(list as usize).copied().unwrap_or_default()
+        self.at(list as usize)
+    }
+
+    fn at(&self, list: usize) -> &'a [u8] {
+        self.lists.get(list).copied().flatten().unwrap_or_default()
     }
 
     /// Turns a switch.
     pub fn turn(&mut self, switch: Switch, on: bool) {
-        if let Some(place) = self.switches.get_mut(switch as usize) {
-            *place = on;
+        self.turn_bit(1 << switch as u32, on);
+    }
+
+    fn turn_bit(&mut self, bit: u32, on: bool) {
+        self.switches &= !bit;
+        if on {
+            self.switches |= bit;
         }
     }
 
     /// Sets one list.
     pub fn put(&mut self, list: List, value: &'a [u8]) {
         if let Some(place) = self.lists.get_mut(list as usize) {
-            *place = value;
+            *place = Some(value);
         }
     }
 
     /// Sets one key. False if the key is not known or the value is not of its form.
-    #[inline(never)]
     pub fn set(&mut self, key: &[u8], value: &'a [u8]) -> bool {
         // The lists, the switches, and the rest.
         const NAMES: [u32; LISTS + SWITCHES + 2] = [
@@ -323,43 +348,45 @@ impl<'a> Settings<'a> {
             return false;
         };
         if let Some(list) = self.lists.get_mut(place) {
-            *list = value;
+            *list = Some(value);
             return true;
         }
-        if let Some(turned) = self.switches.get_mut(place.wrapping_sub(LISTS)) {
-            return switch(value).map(|on| *turned = on).is_some();
+        if place < MIN_PES {
+            return switch(value).map(|on| self.turn_bit(1 << (place - LISTS), on)).is_some();
         }
         if place == MIN_PES {
-            let mut number = Cursor::new(value);
-            let pes = number.number();
-            let fits = number.ok && number.rest.is_empty() && pes <= u32::MAX.into();
-            if fits {
-                self.min_pes = pes as u32;
-            }
-            return fits;
+            return whole(value).map(|pes| self.min_pes = pes).is_some();
         }
         Ops::parse(value).map(|ops| self.ops = ops).is_some()
     }
 
-    /// Whether the lists let a program be measured. `users` are the user's name and numeric
-    /// id; any of them counts.
-    pub fn allow(&self, exe: &[u8], users: [&[u8]; 2]) -> bool {
-        let [user, uid] = users;
-        let mut ok = true;
-        for (list, name, other) in [(List::OnlyExe, exe, exe), (List::OnlyUser, user, uid)] {
-            let only = self.list(list);
-            ok &= only.is_empty() || listed(only, name) || listed(only, other);
-            let skip = self.lists.get(list as usize + 1).copied().unwrap_or_default();
-            ok &= !listed(skip, name) && !listed(skip, other);
-        }
-        ok
+    /// Whether the lists let a program be measured. `user` and `uid` are the user's name and
+    /// numeric id; either counts.
+    pub fn allow(&self, exe: &[u8], user: &[u8], uid: &[u8]) -> bool {
+        self.lets(List::OnlyExe as usize, exe, exe) && self.lets(List::OnlyUser as usize, user, uid)
+    }
+
+    /// Whether one of two names is in the list at a place, if that is not empty, and none in
+    /// the next.
+    #[inline(never)]
+    fn lets(&self, only: usize, name: &[u8], other: &[u8]) -> bool {
+        let only_these = self.at(only);
+        (only_these.is_empty() || listed(only_these, name, other))
+            && !listed(self.at(only + 1), name, other)
     }
 }
 
-/// Whether a word of a list stands for a name; `*` in it stands for any characters.
+/// Whether a word of a list stands for one of two names; `*` in it stands for any characters.
 #[inline(never)]
-pub fn listed(list: &[u8], name: &[u8]) -> bool {
-    words(list).any(|pattern| matches(pattern, name))
+pub fn listed(list: &[u8], name: &[u8], other: &[u8]) -> bool {
+    let mut text = Cursor::new(list);
+    while !text.rest.is_empty() {
+        let pattern = text.until(b' ');
+        if !pattern.is_empty() && (matches(pattern, name) || matches(pattern, other)) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether a pattern stands for a name; `*` stands for any characters, also none.
@@ -484,10 +511,10 @@ mod tests {
     #[test]
     fn lists_choose_programs_and_users() {
         let s = Settings::read(b"skip_exe = conftest cmTC_*\nonly_user = mohr 10*\n");
-        assert!(s.allow(b"a.out", [b"mohr", b"7"]));
-        assert!(s.allow(b"a.out", [b"x", b"1003"]));
-        assert!(!s.allow(b"a.out", [b"x", b"7"]));
-        assert!(!s.allow(b"cmTC_1", [b"mohr", b"7"]));
-        assert!(Settings::default().allow(b"a", [b"b", b"0"]));
+        assert!(s.allow(b"a.out", b"mohr", b"7"));
+        assert!(s.allow(b"a.out", b"x", b"1003"));
+        assert!(!s.allow(b"a.out", b"x", b"7"));
+        assert!(!s.allow(b"cmTC_1", b"mohr", b"7"));
+        assert!(Settings::default().allow(b"a", b"b", b"0"));
     }
 }

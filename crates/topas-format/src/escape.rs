@@ -97,13 +97,12 @@ impl<'a> Name<'a> {
 }
 
 /// Appends a name from its own bytes as a token.
-#[inline(never)]
 pub(crate) fn put(out: &mut Out<'_>, name: &[u8], reserve: usize) -> bool {
     if name.is_empty() {
         out.byte(b'-');
     }
-    let dash = name == b"-";
     for byte in name {
+        let dash = *byte == b'-' && name.len() == 1;
         if !put_byte(out, *byte, breaks(*byte) || dash, reserve) {
             return false;
         }

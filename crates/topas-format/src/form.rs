@@ -74,12 +74,12 @@ pub mod text {
     pub const STEP: usize = 8;
     /// Name of the operations
     pub const OPERATIONS: usize = 9;
-    /// Two pairs: that a quantity was not measured, and why
-    pub const REASONS: usize = 10;
-    pub const ENDING: usize = 14;
-    pub const MPI: usize = 15;
+    pub const ENDING: usize = 10;
+    pub const MPI: usize = 11;
     /// The numeric user id behind a `#`
-    pub const UID: usize = 16;
+    pub const UID: usize = 12;
+    /// Log targets of the user's own
+    pub const LOG: usize = 13;
 
     /// Bytes that a name leaves free for what stands behind it, as in [`crate::line::Line`].
     pub(super) const fn reserve(slot: usize) -> usize {
@@ -116,7 +116,9 @@ pub const fn name(slot: usize) -> u8 {
     NAME | slot as u8
 }
 
-/// What the slots hold.
+/// What the slots hold. Numbers first: what is near the front is reached by shorter
+/// instructions.
+#[repr(C)]
 pub struct Values<'a> {
     /// Numbers, by [`number`]
     pub numbers: [u64; SLOTS],
@@ -135,12 +137,26 @@ impl<'a> Values<'a> {
         Values { numbers: [0; SLOTS], marks: [0; SLOTS], texts: [None; SLOTS] }
     }
 
+    /// Takes what was written to `out` as a text.
+    #[inline(never)]
+    pub fn keep(&mut self, slot: usize, out: &mut Out<'a>) {
+        if let Some(text) = self.texts.get_mut(slot) {
+            *text = Some(out.take());
+        }
+    }
+
+    /// A text, empty if there is none.
+    #[inline(never)]
+    pub fn text(&self, slot: usize) -> &'a [u8] {
+        self.texts.get(slot).copied().flatten().unwrap_or_default()
+    }
+
     /// Appends what one byte of a form stands for. False if a number or name is not known,
     /// or the name did not fit, which [`number::CUT`] notes.
     #[inline(never)]
     pub fn put(&mut self, out: &mut Out<'_>, code: u8) -> bool {
         let slot = usize::from(code & 31);
-        let text = self.texts.get(slot).copied().flatten().unwrap_or_default();
+        let text = self.text(slot);
         let number = self.numbers.get(slot).copied().unwrap_or_default();
         let kind = code & 0xe0;
         let mut byte = code;
@@ -172,7 +188,6 @@ impl<'a> Values<'a> {
     }
 
     /// Sets date and time of day to `seconds` after 1970-01-01 00:00 in the same zone.
-    #[inline(never)]
     pub fn set_time(&mut self, seconds: u64) {
         let (months, day) = months((seconds / 86_400) as u32, u32::MAX);
         let seconds = (seconds % 86_400) as u32;
@@ -185,10 +200,10 @@ impl<'a> Values<'a> {
         *second = (seconds % 60).into();
     }
 
-    /// Appends the line with its newline; counts its bytes.
-    pub fn fill_line(&mut self, out: &mut Out<'_>) {
+    /// Appends the line with its newline; counts its bytes, which begin at `begin`.
+    pub fn fill_line(&mut self, out: &mut Out<'_>, begin: usize) {
         self.fill(out, LINE);
-        self.numbers[number::LEN] = (out.len() + END - 2) as u64;
+        self.numbers[number::LEN] = (out.len() + END - 2 - begin) as u64;
         self.fill(out, END_OF_LINE);
     }
 

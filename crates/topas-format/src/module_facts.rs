@@ -2,26 +2,27 @@
 
 use crate::field::Lang;
 
-/// Bytes of the section.
+/// Most bytes of the section; it ends where its text does.
 pub const SIZE: usize = 208;
 
 /// First bytes of the section.
-pub const MAGIC: &[u8; 8] = b"TOPAS\0\0\x01";
-
-/// Where the index of the language in [`Lang::ALL`] stands.
-pub const LANG: usize = 8;
+pub const MAGIC: &[u8; 8] = b"TOPAS\0\0\x02";
 
 /// Where a 1 stands if programs that run alone may be measured: `serial` of topas.conf when
 /// the program was linked.
-pub const SERIAL: usize = 9;
+pub const SERIAL: usize = 8;
 
-/// Where the NUL-terminated path of topas.conf begins.
-pub const CONF: usize = 16;
+/// Where texts begin, each with a NUL, and a NUL behind the last: the word of the language,
+/// then the directories in which topas.conf is looked for, each with its slash.
+pub const TEXTS: usize = 9;
 
-/// Bytes for the path, with its NUL.
-pub const CONF_MAX: usize = SIZE - CONF;
+/// The system's directory, looked into last.
+pub const SYSTEM: &[u8] = b"/etc/topas/";
 
-/// The section as compiled: no path, language C.
+/// The name of the file.
+pub const CONF: &[u8] = b"topas.conf";
+
+/// The section as compiled: no language, no directory.
 pub const fn blank() -> [u8; SIZE] {
     let mut section = [0; SIZE];
     let (mut head, mut magic): (&mut [u8], &[u8]) = (&mut section, MAGIC);
@@ -33,16 +34,25 @@ pub const fn blank() -> [u8; SIZE] {
     section
 }
 
-/// The section for a language and a path; None if the path is too long or holds a NUL.
-pub fn section(lang: Lang, serial: bool, conf: &[u8]) -> Option<[u8; SIZE]> {
-    if conf.len() >= CONF_MAX || conf.contains(&0) {
-        return None;
-    }
+/// The section for a language and the path of a topas.conf, and how many of its bytes count.
+/// None if the path is too long, holds a NUL, or is of a file of another name.
+pub fn section(lang: Lang, serial: bool, conf: &[u8]) -> Option<([u8; SIZE], usize)> {
+    let dir = conf.strip_suffix(CONF).filter(|dir| dir.ends_with(b"/") && !dir.contains(&0))?;
     let mut section = blank();
-    *section.get_mut(LANG)? = Lang::ALL.iter().position(|l| *l == lang)? as u8;
     *section.get_mut(SERIAL)? = serial.into();
-    section.get_mut(CONF..CONF + conf.len())?.copy_from_slice(conf);
-    Some(section)
+    let mut end = TEXTS;
+    let mut put = |text: &[u8]| {
+        section.get_mut(end..end + text.len())?.copy_from_slice(text);
+        end += text.len() + 1;
+        Some(())
+    };
+    put(lang.token())?;
+    put(dir)?;
+    if dir != SYSTEM {
+        put(SYSTEM)?;
+    }
+    put(b"")?;
+    (end <= SIZE).then_some((section, end))
 }
 
 #[cfg(test)]
@@ -51,12 +61,24 @@ mod tests {
 
     #[test]
     fn a_section_holds_what_was_put_in() {
-        let s = section(Lang::F90, true, b"/etc/topas/topas.conf").unwrap();
+        let (s, len) = section(Lang::F90, true, b"/opt/t/etc/topas/topas.conf").unwrap();
         assert!(s.starts_with(MAGIC));
-        assert_eq!(Lang::ALL[usize::from(s[LANG])], Lang::F90);
         assert_eq!(s[SERIAL], 1);
-        assert!(s[CONF..].starts_with(b"/etc/topas/topas.conf\0"));
-        assert_eq!(section(Lang::C, false, &[b'a'; CONF_MAX]), None);
-        assert!(section(Lang::C, false, &[b'a'; CONF_MAX - 1]).is_some());
+        assert_eq!(&s[TEXTS..len], b"f90\0/opt/t/etc/topas/\0/etc/topas/\0\0");
+        let (s, len) = section(Lang::C, false, b"/etc/topas/topas.conf").unwrap();
+        assert_eq!(&s[TEXTS..len], b"c\0/etc/topas/\0\0");
+    }
+
+    #[test]
+    fn a_path_that_does_not_fit_is_refused() {
+        let of = |length: usize| [&b"/".repeat(length - CONF.len())[..], CONF].concat();
+        let longest = SIZE - TEXTS - 2 - SYSTEM.len() - 3 + CONF.len();
+        let (s, len) = section(Lang::C, false, &of(longest)).unwrap();
+        assert_eq!((len, s[SIZE - 3]), (SIZE, b'/'));
+        assert_eq!(section(Lang::C, false, &of(longest + 1)), None);
+        assert_eq!(section(Lang::C, false, &of(1000)), None);
+        assert_eq!(section(Lang::C, false, b"/etc/other.conf"), None);
+        assert_eq!(section(Lang::C, false, b"topas.conf"), None);
+        assert_eq!(section(Lang::C, false, b"/a\0/topas.conf"), None);
     }
 }

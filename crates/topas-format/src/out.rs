@@ -6,14 +6,14 @@
 /// The methods are not inlined: in the measurement module a call is smaller.
 pub struct Out<'b> {
     buf: &'b mut [u8],
-    /// With what was dropped
     len: usize,
+    cut: bool,
 }
 
 impl<'b> Out<'b> {
     /// An empty text that can grow to the length of `buf`.
     pub fn new(buf: &'b mut [u8]) -> Self {
-        Out { buf, len: 0 }
+        Out { buf, len: 0, cut: false }
     }
 
     /// Appends bytes as they are, as many as fit.
@@ -31,8 +31,10 @@ impl<'b> Out<'b> {
     pub fn byte(&mut self, byte: u8) -> &mut Self {
         if let Some(to) = self.buf.get_mut(self.len) {
             *to = byte;
+            self.len += 1;
+        } else {
+            self.cut = true;
         }
-        self.len += 1;
         self
     }
 
@@ -69,10 +71,17 @@ impl<'b> Out<'b> {
 
     /// The text so far, for as long as the buffer lives; what follows is another text in
     /// the rest of the buffer.
-    #[inline(never)]
     pub fn take(&mut self) -> &'b [u8] {
-        let len = self.len();
-        let (text, rest) = core::mem::take(&mut self.buf).split_at_mut(len);
+        self.take_mut()
+    }
+
+    /// As [`Out::take`], to be changed.
+    #[inline(never)]
+    pub fn take_mut(&mut self) -> &'b mut [u8] {
+        let buf = core::mem::take(&mut self.buf);
+        let Some((text, rest)) = buf.split_at_mut_checked(self.len) else {
+            return &mut [];
+        };
         self.buf = rest;
         self.len = 0;
         text
@@ -86,7 +95,7 @@ impl<'b> Out<'b> {
 
     /// Number of bytes so far.
     pub fn len(&self) -> usize {
-        self.len.min(self.buf.len())
+        self.len
     }
 
     /// Whether nothing was written yet.
@@ -96,17 +105,18 @@ impl<'b> Out<'b> {
 
     /// Number of bytes that still fit.
     pub fn room(&self) -> usize {
-        self.buf.len().saturating_sub(self.len)
+        self.buf.len() - self.len
     }
 
     /// Whether something did not fit since the last [`Out::rewind`].
     pub fn is_cut(&self) -> bool {
-        self.len > self.buf.len()
+        self.cut
     }
 
     /// Goes back to an earlier length and forgets that something did not fit.
     pub fn rewind(&mut self, len: usize) {
-        self.len = self.len().min(len);
+        self.len = self.len.min(len);
+        self.cut = false;
     }
 }
 

@@ -22,16 +22,22 @@ pub const SYSLOG: &[u8] = b"/dev/log";
 
 /// Kind and path pattern of a target; an empty pattern for what is none.
 pub fn kind(target: &[u8]) -> (Kind, &[u8]) {
-    const KINDS: [u32; 2] = [word(b"file"), word(b"unix")];
-    const SYSLOG_WORD: u32 = word(b"syslog");
+    const KINDS: [u32; 3] = [word(b"file"), word(b"unix"), word(b"syslog")];
     let mut text = Cursor::new(target);
-    let kind = text.until(b':');
-    if word(kind) == SYSLOG_WORD && text.rest.is_empty() {
-        return (Kind::Syslog, SYSLOG);
+    let place = place(&KINDS, text.until(b':'));
+    let mut pattern = text.rest;
+    if place == Some(2) {
+        pattern = if pattern.is_empty() { SYSLOG } else { &[] };
     }
-    let place = place(&KINDS, kind);
-    let pattern = if place.is_some() && text.peek() == b'/' { text.rest } else { &[] };
-    (if let Some(1) = place { Kind::Unix } else { Kind::File }, pattern)
+    if place.is_none() || !pattern.starts_with(b"/") {
+        pattern = &[];
+    }
+    let kind = match place {
+        Some(1) => Kind::Unix,
+        Some(2) => Kind::Syslog,
+        _ => Kind::File,
+    };
+    (kind, pattern)
 }
 
 /// What a path pattern says besides the path.
@@ -47,13 +53,11 @@ pub struct Shape {
 /// Appends the path a pattern stands for; %Y, %m and %d are the local date, %h the host and
 /// %u the numeric user id of `values`. None if it does not fit or is empty, or holds a `%`
 /// form that is not known.
-#[inline(never)]
 pub fn expand(pattern: &[u8], values: &mut Values<'_>, out: &mut Out<'_>) -> Option<Shape> {
     let mut shape = Shape::default();
     let mut form_in_part = false;
-    let mut rest = pattern;
-    while let [byte, tail @ ..] = rest {
-        rest = tail;
+    let mut bytes = pattern.iter();
+    while let Some(byte) = bytes.next() {
         if *byte == b'/' {
             shape.own_dir = if form_in_part { out.len() as u16 } else { 0 };
             form_in_part = false;
@@ -71,10 +75,7 @@ pub fn expand(pattern: &[u8], values: &mut Values<'_>, out: &mut Out<'_>) -> Opt
             (b'h', t(text::HOST)),
             (b'%', b'%'),
         ];
-        let [form, tail @ ..] = rest else {
-            return None;
-        };
-        rest = tail;
+        let form = bytes.next()?;
         shape.per_user |= *form == b'u';
         let (_, code) = FORMS.iter().find(|(known, _)| known == form)?;
         values.put(out, *code);

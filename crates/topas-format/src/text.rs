@@ -17,7 +17,6 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next byte, 0 at the end.
-    #[inline(never)]
     pub fn peek(&self) -> u8 {
         match self.rest {
             [byte, ..] => *byte,
@@ -82,6 +81,14 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// A whole text as a decimal number below 2^32.
+#[inline(never)]
+pub fn whole(text: &[u8]) -> Option<u32> {
+    let mut text = Cursor::new(text);
+    let n = text.number();
+    (text.ok && text.rest.is_empty() && n <= u32::MAX.into()).then_some(n as u32)
+}
+
 /// `text` without blanks and carriage returns around it.
 #[inline(never)]
 pub fn trim(mut text: &[u8]) -> &[u8] {
@@ -139,6 +146,17 @@ pub fn nth(text: &[u8], end: u8, place: usize) -> &[u8] {
     let mut cursor = Cursor::new(text);
     let mut part = cursor.until(end);
     for _ in 0..place {
+        part = cursor.until(end);
+    }
+    part
+}
+
+/// What stands behind the last `end` in a text that may also end with one.
+#[inline(never)]
+pub fn last(text: &[u8], end: u8) -> &[u8] {
+    let mut cursor = Cursor::new(text);
+    let mut part: &[u8] = &[];
+    while !cursor.rest.is_empty() {
         part = cursor.until(end);
     }
     part

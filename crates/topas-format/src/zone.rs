@@ -5,23 +5,16 @@
 //! neither `localtime`, which allocates and obeys the user's `TZ`, nor the tables.
 
 use crate::civil::{first_of, month_days, months};
-use crate::text::Cursor;
+use crate::text::{Cursor, last};
 
 /// The last line of a text: of a TZif file of version 2 or later it is the rule.
-#[inline(never)]
 pub fn footer(tail: &[u8]) -> &[u8] {
-    let mut text = Cursor::new(tail);
-    let mut line: &[u8] = &[];
-    while !text.rest.is_empty() {
-        line = text.until(b'\n');
-    }
-    line
+    last(tail, b'\n')
 }
 
 /// Seconds to add to UTC for local time at `epoch` (seconds since 1970). None if
 /// `rule` is not of the form that every zone of the tz database has today: summer time
 /// by month, week and weekday.
-#[inline(never)]
 pub fn offset_at(rule: &[u8], epoch: i64) -> Option<i64> {
     let mut text = Cursor::new(rule);
     let standard = zone(&mut text, 0);
@@ -32,9 +25,10 @@ pub fn offset_at(rule: &[u8], epoch: i64) -> Option<i64> {
         let january = now - now % 12;
         let begin = change(&mut text, january) - standard;
         let end = change(&mut text, january) - summer;
-        // Between the two; in the south, where the year begins in summer time, not between.
+        // Between the two, where both are true; in the south, where the year begins in summer
+        // time, not between, where both are false.
         let (after, before) = (begin <= epoch, epoch < end);
-        if if end < begin { after | before } else { after & before } {
+        if (after == before) != (end < begin) {
             offset = summer;
         }
     }

@@ -247,7 +247,7 @@ proptest! {
         fill_count(&mut values, 3, counts.1, 0);
         let mut buf = [0; MAX_LINE];
         let mut out = Out::new(&mut buf);
-        values.fill_line(&mut out);
+        values.fill_line(&mut out, 0);
         prop_assert_eq!(
             String::from_utf8_lossy(out.text()), String::from_utf8_lossy(expected.text())
         );

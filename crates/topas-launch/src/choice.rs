@@ -3,10 +3,9 @@
 use crate::hash::spread;
 
 /// How many measuring ranks are lower than this one; None if it does not measure.
-#[inline(never)]
 pub fn place(id: u64, size: u32, rank: u32) -> Option<u32> {
     let (low, high) = two(id, size)?;
-    if rank == low { Some(0) } else { (rank == high).then_some(1) }
+    (rank == low || rank == high).then_some((rank == high).into())
 }
 
 /// The measuring ranks of a launch, the lower first; None for a single process.
@@ -15,15 +14,13 @@ pub fn place(id: u64, size: u32, rank: u32) -> Option<u32> {
 /// edges are often masters and untypical. With three ranks the middle and one edge.
 /// Where the size is not told, which is a size of 0, these are ranks 1 and 2.
 pub fn two(id: u64, size: u32) -> Option<(u32, u32)> {
-    if size == 0 {
-        return Some((1, 2));
-    }
-    if size < 2 {
+    if size == 1 {
         return None;
     }
     let first = spread(id ^ 0x7061_7331);
     if size < 4 {
-        let low = below(first, size - 1);
+        // Where the size is not told there is no random part.
+        let low = if size == 0 { 1 } else { below(first, size - 1) };
         return Some((low, low + 1));
     }
     let a = below(first, size - 2);

@@ -1,7 +1,7 @@
 //! Batch system: job id, and whether the program runs in batch.
 
 use topas_format::field::Mode;
-use topas_format::hash::word;
+use topas_format::hash::{place, word};
 use topas_format::out::Out;
 
 use crate::launcher::Family;
@@ -9,7 +9,7 @@ use crate::vars::{Var, Vars};
 
 /// Job id variables in the order tried. That of SGE is any program's name; it is believed
 /// in a batch job only.
-const JOBS: [Var; 10] = [
+const JOBS: &[Var] = &[
     Var::SlurmJobId,
     Var::PbsJobid,
     Var::LsbJobid,
@@ -22,36 +22,47 @@ const JOBS: [Var; 10] = [
     Var::JobId,
 ];
 
+/// Variables that say `BATCH` or `PBS_BATCH`: of Slurm and SGE, which ranks inherit from the
+/// batch script; of PBS; of Fujitsu. Then such as are set in batch jobs only.
+const SIGNS: &[Var] = &[
+    Var::Environment,
+    Var::PbsEnvironment,
+    Var::PjmEnvironment,
+    Var::FluxEnclosing,
+    Var::CobaltJobid,
+    Var::LoadlStep,
+    Var::OarJobid,
+];
+
+/// How many of them say it.
+const SAYING: usize = 3;
+
 /// Whether a batch job runs the program. Not by terminal: ranks have none, or a
 /// pseudo-terminal of the launcher.
 #[inline(never)]
 pub fn mode(vars: &Vars<'_>) -> Mode {
-    const BATCH: u32 = word(b"BATCH");
-    const PBS_BATCH: u32 = word(b"PBS_BATCH");
     const Y: u32 = word(b"Y");
-    // Slurm and SGE, which ranks inherit from the batch script; PBS; Fujitsu.
-    let said =
-        [(Var::Environment, BATCH), (Var::PbsEnvironment, PBS_BATCH), (Var::PjmEnvironment, BATCH)];
+    const BATCH: [u32; 2] = [word(b"BATCH"), word(b"PBS_BATCH")];
     let mut batch = vars.get(Var::LsbJobid).is_some() && word(vars.text(Var::LsbInteractive)) != Y;
-    for (var, expected) in said {
-        batch |= word(vars.text(var)) == expected;
-    }
-    // These do not say it; Flux has this variable in batch jobs only.
-    for var in [Var::FluxEnclosing, Var::CobaltJobid, Var::LoadlStep, Var::OarJobid] {
-        batch |= vars.get(var).is_some();
+    for (at, var) in SIGNS.iter().enumerate() {
+        let sign = vars.get(*var);
+        batch |= if at < SAYING {
+            place(&BATCH, sign.unwrap_or_default()).is_some()
+        } else {
+            sign.is_some()
+        };
     }
     if batch { Mode::Batch } else { Mode::Interactive }
 }
 
 /// Appends the job id, `15_3` for an element of a Slurm array. Nothing without a job.
-#[inline(never)]
 pub fn write_id(vars: &Vars<'_>, out: &mut Out<'_>) {
     if vars.get(Var::SlurmArrayTask).is_some() {
         out.put(vars.text(Var::SlurmArrayJob)).byte(b'_').put(vars.text(Var::SlurmArrayTask));
     }
     for var in JOBS {
-        if out.is_empty() && (var != Var::JobId || mode(vars) == Mode::Batch) {
-            out.put(vars.text(var));
+        if out.is_empty() && (*var != Var::JobId || mode(vars) == Mode::Batch) {
+            out.put(vars.text(*var));
         }
     }
 }

@@ -24,9 +24,14 @@ macro_rules! families {
             pub const ALL: &'static [Family] = &[$(Family::$family),*];
         }
 
-        /// In the order of [`Family`].
+        /// In the order in which they are looked for.
         const FAMILIES: &[Row] =
-            &[$(Row { rank: Var::$rank, size: row!(size $size), id: row!(id $id) }),*];
+            &[$(Row {
+                family: Family::$family,
+                rank: Var::$rank,
+                size: row!(size $size),
+                id: row!(id $id),
+            }),*];
     };
 }
 
@@ -48,6 +53,7 @@ const IDS: usize = 6;
 
 /// A family's variables.
 struct Row {
+    family: Family,
     rank: Var,
     /// None where the launcher tells no size
     size: Option<Var>,
@@ -127,57 +133,46 @@ const FIRST_SPECIAL_STEP: u32 = 0xffff_fff0;
 
 /// The rank this process is, by the nearest launcher. None if no launcher of the table
 /// started it, which is the case for a program run alone.
-#[inline(never)]
 pub fn nearest(vars: &Vars<'_>, proof: &mut impl Proof) -> Option<Rank> {
-    // Without a step Slurm's variables are those of the batch script, not of a task.
-    let step = vars.number(Var::SlurmStepId).is_some_and(|id| id < FIRST_SPECIAL_STEP);
-    let mut place = NOWHERE;
-    let mut family = Family::OpenMpi;
-    for next in Family::ALL {
-        let here = self::place(*next, vars);
-        let nearer = match next {
-            _ if here == NOWHERE => false,
-            Family::Slurm if !step => false,
-            // Its other names are anybody's.
-            Family::Torch => place == NOWHERE && vars.get(Var::TorchRun).is_some(),
-            _ if place == NOWHERE => true,
-            // Other launchers speak PMI, too, and then agree. The socket of an outer hydra
-            // is closed in ranks of an inner Open MPI.
-            Family::Pmi => {
-                (family == Family::OpenMpi || here != place) && peer(vars, proof).is_some()
-            }
-            // With a view by PMI-2 that agrees, or proven.
-            Family::Slurm => {
-                (family == Family::Pmi && here == place)
-                    || vars.number(Var::SlurmTaskPid) == Some(proof.own_pid())
-            }
-            _ => false,
-        };
-        if nearer {
-            place = here;
-            family = *next;
+    let mut rank = Rank { family: Family::Own, rank: 0, size: 0, id: 0 };
+    find(vars, proof, &mut rank).then_some(rank)
+}
+
+/// As [`nearest`], in place; false if no launcher started it, and `rank` says nothing then.
+#[inline(never)]
+pub fn find(vars: &Vars<'_>, proof: &mut impl Proof, rank: &mut Rank) -> bool {
+    let mut found = None;
+    for row in FAMILIES {
+        let here = Found { row, place: row.place(vars) };
+        if here.place != NOWHERE && nearer(&here, &found, vars, proof) {
+            found = Some(here);
         }
     }
-    if place == NOWHERE {
-        return None;
-    }
-    let size = (place >> 32) as u32;
+    let Some(Found { row, place }) = found else {
+        return false;
+    };
+    rank.family = row.family;
+    rank.rank = place as u32;
+    rank.size = (place >> 32) as u32;
     // A launch inside another may inherit its id; the size tells most of these apart.
-    let mut id = Fnv::new().with(&size.to_le_bytes());
-    for part in &FAMILIES.get(family as usize)?.id {
+    let mut id = Fnv::new();
+    for part in &row.id {
         // The blank keeps `1`, `23` apart from `12`, `3`.
         id = id.with(vars.text(*part)).with(b" ");
     }
     // ParaStation's name of the launch; elsewhere another name of the rank.
-    if family == Family::Pmi && vars.number(Var::PmiId) != Some(place as u32) {
+    let pmi = row.family == Family::Pmi;
+    if pmi && vars.number(Var::PmiId) != Some(rank.rank) {
         id = id.with(vars.text(Var::PmiId));
     }
-    let mut id = id.value();
-    if family == Family::Pmi && !step && vars.get(Var::PmiFd).is_some() {
+    let mut id = id.value() ^ u64::from(rank.size);
+    if pmi && !is_step(vars) && vars.get(Var::PmiFd).is_some() {
         // A child of a rank inherits the variables; the socket only as long as it is open.
-        let proxy = peer(vars, proof)?;
+        let Some(proxy) = peer(vars, proof) else {
+            return false;
+        };
         let named = vars.get(Var::TopasLaunchId).or(vars.get(Var::IntelUuid)).is_some();
-        let mut alone = vars.number(Var::LocalRanks) == Some(size);
+        let mut alone = vars.number(Var::LocalRanks) == Some(rank.size);
         if proxy != 0 && !named {
             // Hydra outside Slurm puts nothing into the environment that is new for each
             // launch; the port its proxies were told to call is. A launcher for one node
@@ -192,30 +187,70 @@ pub fn nearest(vars: &Vars<'_>, proof: &mut impl Proof) -> Option<Rank> {
             id ^= u64::from(proxy) << 32;
         }
     }
-    Some(Rank { family, rank: place as u32, size, id: spread(id) })
+    rank.id = spread(id);
+    true
+}
+
+/// What a family says of this process.
+struct Found {
+    row: &'static Row,
+    /// By [`Row::place`]
+    place: u64,
+}
+
+/// Whether the launcher that was looked for now is nearer than the one found before.
+#[inline(never)]
+fn nearer(here: &Found, before: &Option<Found>, vars: &Vars<'_>, proof: &mut impl Proof) -> bool {
+    let family = here.row.family;
+    if family == Family::Slurm && !is_step(vars) {
+        return false;
+    }
+    let Some(before) = before else {
+        // Its other names are anybody's.
+        return family != Family::Torch || vars.get(Var::TorchRun).is_some();
+    };
+    let same = here.place == before.place;
+    match family {
+        // Other launchers speak PMI, too, and then agree. The socket of an outer hydra
+        // is closed in ranks of an inner Open MPI.
+        Family::Pmi => {
+            (before.row.family == Family::OpenMpi || !same) && peer(vars, proof).is_some()
+        }
+        // With a view by PMI-2 that agrees, or proven.
+        Family::Slurm => {
+            (before.row.family == Family::Pmi && same)
+                || vars.number(Var::SlurmTaskPid) == Some(proof.own_pid())
+        }
+        _ => false,
+    }
+}
+
+/// Whether the process is of a Slurm step. Without one Slurm's variables are those of the
+/// batch script, not of a task.
+#[inline(never)]
+fn is_step(vars: &Vars<'_>) -> bool {
+    vars.number(Var::SlurmStepId).is_some_and(|id| id < FIRST_SPECIAL_STEP)
 }
 
 /// The place of a process that a family did not start.
 const NOWHERE: u64 = u64::MAX;
 
-/// What one family's variables say: the size in the high half, 0 if not told, the rank in
-/// the low.
-#[inline(never)]
-fn place(family: Family, vars: &Vars<'_>) -> u64 {
-    let Some(row) = FAMILIES.get(family as usize) else {
-        return NOWHERE;
-    };
-    let Some(rank) = vars.number(row.rank) else {
-        return NOWHERE;
-    };
-    let size = match row.size {
-        None => 0,
-        Some(size) => match vars.number(size) {
-            Some(size) if rank < size => size,
-            _ => return NOWHERE,
-        },
-    };
-    u64::from(size) << 32 | u64::from(rank)
+impl Row {
+    /// What the family's variables say: the size in the high half, 0 if not told, the rank in
+    /// the low.
+    fn place(&self, vars: &Vars<'_>) -> u64 {
+        let Some(rank) = vars.number(self.rank) else {
+            return NOWHERE;
+        };
+        let size = match self.size {
+            None => 0,
+            Some(size) => match vars.number(size) {
+                Some(size) if rank < size => size,
+                _ => return NOWHERE,
+            },
+        };
+        u64::from(size) << 32 | u64::from(rank)
+    }
 }
 
 /// The process at the other end of the PMI socket, as [`Proof::peer`] has it.

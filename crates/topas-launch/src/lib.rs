@@ -21,5 +21,5 @@ pub mod marker;
 pub mod named;
 pub mod vars;
 
-pub use launcher::{Family, Proof, Rank, nearest};
+pub use launcher::{Family, Proof, Rank, find, nearest};
 pub use vars::{Var, Vars};

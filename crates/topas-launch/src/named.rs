@@ -4,7 +4,7 @@ use topas_format::text::Cursor;
 
 /// Why a list is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
+#[repr(u32)]
 pub enum Fault {
     /// Something between commas is not a decimal number
     NotANumber,
@@ -19,7 +19,6 @@ pub enum Fault {
 /// be below `size` and be named once.
 ///
 /// A list is short, so repeats are found by reading it again: no storage, no limit.
-#[inline(never)]
 pub fn place(list: &[u8], size: u32, rank: u32) -> Result<Option<u32>, Fault> {
     let mut text = Cursor::new(list);
     loop {

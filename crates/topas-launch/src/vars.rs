@@ -1,7 +1,7 @@
 //! The environment variables that matter, gathered in one pass over the environment.
 
-use topas_format::hash::{Fnv, place, word};
-use topas_format::text::Cursor;
+use topas_format::hash::{place, word};
+use topas_format::text::{Cursor, whole};
 
 macro_rules! vars {
     ($($var:ident = $name:literal,)*) => {
@@ -130,24 +130,6 @@ impl<'a> Vars<'a> {
         Vars { values: [None; COUNT] }
     }
 
-    /// Forgets all values.
-    pub fn clear(&mut self) {
-        for value in &mut self.values {
-            *value = None;
-        }
-    }
-
-    /// A hash of all names and values, by which a change is noticed: programs overwrite
-    /// the memory of their environment to change their title.
-    #[inline(never)]
-    pub fn seal(&self) -> u64 {
-        let mut hash = Fnv::new();
-        for value in &self.values {
-            hash = hash.with(value.unwrap_or_default());
-        }
-        hash.value()
-    }
-
     /// Whether an entry that begins with this byte can be one of ours, so that the
     /// caller need not measure the length of all others.
     pub fn may_begin(first: u8) -> bool {
@@ -157,7 +139,6 @@ impl<'a> Vars<'a> {
 
     /// Takes an entry `NAME=value` if it is one of ours. As with `getenv`, the first
     /// of several wins.
-    #[inline(never)]
     pub fn offer(&mut self, entry: &'a [u8]) {
         let mut text = Cursor::new(entry);
         let place = place(&HASHES, text.until(b'='));
@@ -189,9 +170,7 @@ impl<'a> Vars<'a> {
     /// The value as a number.
     #[inline(never)]
     pub fn number(&self, var: Var) -> Option<u32> {
-        let mut text = Cursor::new(self.get(var)?);
-        let n = text.number();
-        (text.ok && text.rest.is_empty() && n <= u32::MAX.into()).then_some(n as u32)
+        self.get(var).and_then(whole)
     }
 }
 

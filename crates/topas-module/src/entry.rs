@@ -9,7 +9,7 @@ use core::arch::global_asm;
 use core::ffi::{c_char, c_int};
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use crate::library::hidden;
+use crate::library::{address, hidden};
 use crate::start;
 use crate::state::auxiliary;
 
@@ -26,11 +26,9 @@ global_asm!(
     ".popsection",
 );
 
-// SAFETY: both are data symbols: the first is defined above with this size, the second
-// is libc's, of type `char **`.
+// SAFETY: defined above with this size.
 unsafe extern "C" {
     static topas_module_seen: AtomicU32;
-    static mut environ: *const *const c_char;
 }
 
 /// What glibc passes to functions of both arrays; musl passes nothing, so the registers hold
@@ -45,7 +43,7 @@ static BEFORE_LIBRARIES: Door = before_libraries;
 #[unsafe(link_section = ".init_array")]
 static BEFORE_MAIN: Door = before_main;
 
-/// True for the first caller in this process.
+/// True for the first caller in this process. Not inlined: one relocation in all.
 #[inline(never)]
 fn first() -> bool {
     // SAFETY: the symbol is a zeroed, aligned u32 as defined above.
@@ -78,8 +76,7 @@ extern "C" fn before_main(_: c_int, arguments: *const *const c_char, passed: *co
             return;
         }
     }
-    // An address the compiler does not know is loaded once, not relocated at each use.
-    let environment = core::hint::black_box(&raw mut environ);
+    let environment = address!("environ") as *mut *const *const c_char;
     // SAFETY: libc's own pointer, initialized before any function of this array, which run
     // one after the other; the new array, where there is one, lives as long as the process.
     unsafe {

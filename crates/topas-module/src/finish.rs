@@ -7,13 +7,10 @@ use topas_format::event::{Metric, Why};
 use topas_format::field::Mode;
 use topas_format::form::{UNKNOWN, Values, m, mark, n, name, number, t, text};
 use topas_format::out::Out;
-use topas_format::text::{Cursor, Words};
-
-use topas_launch::{Var, job};
+use topas_format::text::{Words, nth};
 
 use crate::counters::Counters;
-use crate::start::policy;
-use crate::state::{STATE, State, TAG};
+use crate::state::{STATE, State, out};
 use crate::{facts, library, log, node, say, sys};
 
 /// How the program ends.
@@ -51,22 +48,16 @@ pub fn end(end: End) -> bool {
 }
 
 /// Reads everything again, writes the line, prints it if asked.
-#[inline(always)]
+#[inline(never)]
 fn write_line(end: End) {
     // SAFETY: `take` lets one pass.
     let state: &'static mut State = unsafe { STATE.get() };
-    let values = &mut state.values;
+    let values = &mut state.record.values;
     let mut ended = [0; 3];
     values.numbers[number::RESIDENT] = sys::times(&mut ended).wrapping_mul(1024);
     values.marks[mark::COUNTS] = b'=';
     state.counters.finish(values);
     span(values, &state.begun, &ended);
-    // A program that overwrote its environment loses its names, not its line.
-    if state.vars.seal() != state.seal {
-        state.vars.clear();
-        values.texts[text::USER] = values.texts[text::UID];
-    }
-    let vars = &state.vars;
     let epoch = sys::clock(sys::REAL_TIME) / 1_000_000;
     let offset = node::utc_offset(epoch as i64, &mut state.file);
     values.set_time(epoch.wrapping_add_signed(offset));
@@ -80,13 +71,12 @@ fn write_line(end: End) {
     }
     values.numbers[number::MHZ] = mhz;
 
-    let mut parts = Out::new(&mut state.parts);
-    parts.hex(state.rank.id);
-    values.texts[text::ID] = Some(parts.take());
+    let parts = &mut Out::new(&mut state.parts);
+    values.keep(text::ID, parts.hex(state.rank.id));
     let [ops, misses, ..] = state.counters.why;
-    reason(&mut parts, values.marks[mark::METRIC], ops);
-    reason(&mut parts, Metric::L1Miss.letter(), misses);
-    values.texts[text::WHY] = Some(parts.take());
+    reason(parts, values.marks[mark::METRIC], ops);
+    reason(parts, Metric::L1Miss.letter(), misses);
+    values.keep(text::WHY, parts);
     match end {
         End::Exit(None) => {}
         End::Exit(Some(status)) => {
@@ -100,46 +90,39 @@ fn write_line(end: End) {
             parts.put(b"sig:").dec(signal.into());
         }
     }
-    values.texts[text::ENDING] = Some(parts.take());
-    job::write_id(vars, &mut parts);
-    values.texts[text::JOB] = Some(parts.take());
-    values.texts[text::STEP] = job::step(vars, state.rank.family);
-    values.texts[text::LANG] = Some(facts::language().token());
+    values.keep(text::ENDING, parts);
+    values.texts[text::LANG] = Some(facts::texts().until(0));
     // Functions of libraries are not called out of a signal handler.
     let asking = matches!(end, End::Exit(_));
-    values.texts[text::LIB] = Some(library::library(asking, &mut parts, &mut state.file).token());
-    values.texts[text::MPI] = Some(parts.take());
+    values.texts[text::LIB] = Some(library::library(asking, parts, &mut state.file).token());
+    values.keep(text::MPI, parts);
     sys::uname(&mut state.uname);
     // The second of the texts: the node's name.
     let host = state.uname.get(65..).unwrap_or_default();
-    values.texts[text::HOST] = Some(Cursor::new(host).until(0));
+    values.texts[text::HOST] = Some(nth(host, 0, 0));
 
-    let (tag, room) = state.line.split_at_mut(TAG.len());
-    tag.copy_from_slice(TAG);
-    let mut line = Out::new(room);
-    values.fill_line(&mut line);
-    let len = TAG.len() + line.len();
+    state.record.compose();
 
     // Again: the site may have changed its mind.
-    let Some(settings) = policy(&mut state.conf, &mut state.conf_len, &mut state.path) else {
+    let Some(settings) = state.site.read() else {
         return;
     };
-    if vars.is_yes(Var::TopasPrint)
+    let values = &mut state.record.values;
+    if state.print
         || (settings.is(Switch::PrintBatch) && values.marks[mark::MODE] == Mode::Batch.letter())
     {
-        print(values, &state.counters, state.metric, &mut state.path);
+        print(values, &state.counters, state.metric);
     }
-    let own = vars.text(Var::TopasLog);
+    let own = values.text(text::LOG);
     let mut targets = settings.list(List::Log);
     if settings.is(Switch::UserLog) && !own.is_empty() {
         targets = own;
     }
-    let verbose = vars.is_yes(Var::TopasVerbose);
-    let tagged = state.line.get(..len).unwrap_or_default();
-    log::append(targets, values, &mut state.path, tagged, verbose);
+    log::append(targets, &mut state.record, state.verbose);
 }
 
 /// Seconds and thousandths between two readings, rounded.
+#[inline(never)]
 fn span(values: &mut Values<'_>, begun: &[u64; 3], ended: &[u64; 3]) {
     for clock in 0..3 {
         if let (Some(from), Some(to), Some(seconds)) =
@@ -166,9 +149,8 @@ fn reason(out: &mut Out<'_>, letter: u8, why: Option<Why>) {
 }
 
 /// The same facts for a person, on standard error.
-#[inline(never)]
-fn print(values: &mut Values<'static>, counters: &Counters, metric: Metric, buf: &mut [u8]) {
-    const FORM: &[u8] = topas_format::form![
+fn print(values: &mut Values<'static>, counters: &Counters, metric: Metric) {
+    const OPERATIONS: &[u8] = topas_format::form![
         b"topas: ",
         &[name(text::EXE)],
         b", PE ",
@@ -185,24 +167,29 @@ fn print(values: &mut Values<'static>, counters: &Counters, metric: Metric, buf:
         &[n(number::SECONDS + 1), b'.', n(number::MILLIS + 1)],
         b" s\ntopas:   ",
         &[t(text::OPERATIONS), b':', b' ', m(mark::COUNTS), n(number::COUNTS)],
-        &[t(text::REASONS), t(text::REASONS + 1)],
+    ];
+    const MISSES: &[u8] = topas_format::form![
         b"\ntopas:   L1 data misses: ",
         &[m(mark::COUNTS + 1), n(number::COUNTS + 1)],
-        &[t(text::REASONS + 2), t(text::REASONS + 3), b'\n'],
     ];
     const LABELS: Words = Words(b"FP operations\ninteger operations\nloads\nstores", b'\n');
     values.texts[text::OPERATIONS] = Some(LABELS.at(metric as usize));
-    let [ops, misses, ..] = counters.why;
     if values.marks[mark::COUNTS] == b'=' {
         values.marks[mark::COUNTS] = 0;
     }
-    for (slot, why) in [(text::REASONS, ops), (text::REASONS + 2, misses)] {
-        if let (Some(why), Some([begin, end])) = (why, values.texts.get_mut(slot..slot + 2)) {
-            *begin = Some(b" not measured: ");
-            *end = Some(why.says());
-        }
+    let [ops, misses, ..] = counters.why;
+    let out = out();
+    values.fill(out, OPERATIONS);
+    explain(out, ops);
+    values.fill(out, MISSES);
+    explain(out, misses);
+    say::text(out.byte(b'\n').text());
+}
+
+/// Appends why there is no count, if so.
+#[inline(never)]
+fn explain(out: &mut Out<'_>, why: Option<Why>) {
+    if let Some(why) = why {
+        out.put(b" not measured: ").put(why.says());
     }
-    let mut out = Out::new(buf);
-    values.fill(&mut out, FORM);
-    say::text(out.text());
 }

@@ -23,6 +23,7 @@ mod node;
 mod proof;
 mod say;
 mod signals;
+mod site;
 mod start;
 mod state;
 mod sys;

@@ -8,29 +8,21 @@ use core::ffi::{c_char, c_int};
 use topas_format::field::Lib;
 use topas_format::hash::{place, word};
 use topas_format::out::Out;
-use topas_format::text::Cursor;
+use topas_format::text::{last, nth};
 
+use crate::state::FILE_MAX;
 use crate::sys;
 
-/// The same for what only the executable or shared library at hand can define.
-macro_rules! hidden {
-    ($name:literal) => {{
-        // SAFETY: declares a symbol.
-        unsafe { core::arch::asm!(concat!(".hidden ", $name), options(nomem, nostack)) };
-        $crate::library::weak!($name)
-    }};
-}
-pub(crate) use hidden;
-
-/// The address of a function or object that may not be there, else 0.
+/// The address of a function or object, read once where it is wanted. In front of the names
+/// may stand what the assembler is to know of them.
 #[cfg(target_arch = "x86_64")]
-macro_rules! weak {
-    ($name:literal) => {{
+macro_rules! address {
+    ($name:literal $(, $about:expr)?) => {{
         let address: usize;
         // SAFETY: reads an address that the linker put into the global offset table.
         unsafe {
             core::arch::asm!(
-                concat!(".weak ", $name),
+                $(concat!($about, " ", $name),)?
                 concat!("mov {0}, qword ptr [rip + ", $name, "@GOTPCREL]"),
                 out(reg) address,
                 options(pure, readonly, nostack, preserves_flags),
@@ -40,15 +32,15 @@ macro_rules! weak {
     }};
 }
 
-/// The address of a function or object that may not be there, else 0.
+/// The address of a function or object, read once where it is wanted.
 #[cfg(target_arch = "aarch64")]
-macro_rules! weak {
-    ($name:literal) => {{
+macro_rules! address {
+    ($name:literal $(, $about:expr)?) => {{
         let address: usize;
         // SAFETY: reads an address that the linker put into the global offset table.
         unsafe {
             core::arch::asm!(
-                concat!(".weak ", $name),
+                $(concat!($about, " ", $name),)?
                 concat!("adrp {0}, :got:", $name),
                 concat!("ldr {0}, [{0}, :got_lo12:", $name, "]"),
                 out(reg) address,
@@ -59,7 +51,21 @@ macro_rules! weak {
     }};
 }
 
-pub(crate) use weak;
+/// The address of a function or object that may not be there, else 0.
+macro_rules! weak {
+    ($name:literal) => {
+        $crate::library::address!($name, ".weak")
+    };
+}
+
+/// The same for what only the executable or shared library at hand can define.
+macro_rules! hidden {
+    ($name:literal) => {
+        $crate::library::address!($name, concat!(".hidden ", $name, "\n.weak"))
+    };
+}
+
+pub(crate) use {address, hidden, weak};
 
 /// The dynamic section: tags and values, up to a tag of 0 (System V ABI, chapter 5).
 #[derive(Clone, Copy)]
@@ -85,6 +91,7 @@ struct Loaded {
 
 impl Dynamic {
     /// That of the executable; null if it was linked statically.
+    #[inline(never)]
     fn own() -> Self {
         Dynamic(weak!("_DYNAMIC") as *const [usize; 2])
     }
@@ -122,8 +129,7 @@ impl Dynamic {
 /// The library of the program, in the order checked: an MPI or a PVM may be built on SHMEM.
 /// What it says of itself is put into `name`. With `asking` it is asked whether it was used,
 /// which a signal handler must not do.
-#[inline(never)]
-pub fn library(asking: bool, name: &mut Out<'_>, room: &mut [u8]) -> Lib {
+pub fn library(asking: bool, name: &mut Out<'_>, room: &mut [u8; FILE_MAX]) -> Lib {
     // Functions that a program of the library calls, its Fortran interface if not itself;
     // MPI_Finalize whether it begins with MPI_Init or MPI_Init_thread; start_pes, of old
     // SHMEM programs, needs no end.
@@ -136,7 +142,7 @@ pub fn library(asking: bool, name: &mut Out<'_>, room: &mut [u8]) -> Lib {
         }
         return Lib::Mpi;
     }
-    if weak!("pvm_mytid") != 0 {
+    if is_pvm() {
         return Lib::Pvm;
     }
     if shmem {
@@ -146,6 +152,7 @@ pub fn library(asking: bool, name: &mut Out<'_>, room: &mut [u8]) -> Lib {
 }
 
 /// Whether PVM is linked.
+#[inline(never)]
 pub fn is_pvm() -> bool {
     weak!("pvm_mytid") != 0
 }
@@ -172,9 +179,12 @@ fn is(address: usize) -> bool {
 }
 
 /// Appends what MPI says of itself, up to a comma or the end of the line, with blanks as `_`.
-fn version(name: &mut Out<'_>, room: &mut [u8]) {
+fn version(name: &mut Out<'_>, room: &mut [u8; FILE_MAX]) {
+    // Of what it says; some go on for pages.
+    const SHOWN: usize = 60;
     let address = weak!("PMPI_Get_library_version");
     let mut len: c_int = 0;
+    room[0] = 0;
     // SAFETY: the standard's declaration; `room` has MPI_MAX_LIBRARY_VERSION_STRING bytes of
     // every implementation, which is at most 8192.
     unsafe {
@@ -184,12 +194,12 @@ fn version(name: &mut Out<'_>, room: &mut [u8]) {
         let ask: extern "C" fn(*mut u8, *mut c_int) -> c_int = core::mem::transmute(address);
         ask(room.as_mut_ptr(), &mut len);
     }
-    for byte in room.iter().take(len.clamp(0, 60) as usize) {
-        match byte {
-            b',' | b'\n' | 0 => break,
-            ..=b' ' => name.byte(b'_'),
-            byte => name.byte(*byte),
-        };
+    // A NUL stands behind it (MPI 4.1, section 9.1.1).
+    for byte in room.iter().take(SHOWN) {
+        if *byte == b',' || *byte == b'\n' || *byte == 0 {
+            break;
+        }
+        name.byte(if *byte <= b' ' { b'_' } else { *byte });
     }
 }
 
@@ -243,19 +253,14 @@ const MPI_: u32 = u32::from_le_bytes(*b"mpi_");
 
 /// Whether an MPI was loaded while the program ran, as Python does: by the file names of what
 /// is loaded. Appends the name.
-#[inline(never)]
 fn opened_mpi(name: &mut Out<'_>) -> bool {
     const NAMES: [u32; 3] = [word(b"libmpi"), word(b"libmpich"), word(b"libmpi_abi")];
     let mut at = Dynamic::own().loaded();
     while !at.is_null() {
         // SAFETY: as in `imports_mpi`; names are C strings.
         let (path, next) = unsafe { (sys::bytes((*at).name), (*at).next) };
-        let mut path = Cursor::new(path);
-        let mut file = path.rest;
-        while !path.rest.is_empty() {
-            file = path.until(b'/');
-        }
-        if place(&NAMES, Cursor::new(file).until(b'.')).is_some() {
+        let file = last(path, b'/');
+        if place(&NAMES, nth(file, b'.', 0)).is_some() {
             name.put(file);
             return true;
         }

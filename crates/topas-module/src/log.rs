@@ -3,56 +3,34 @@
 use core::ffi::CStr;
 
 use topas_format::form::{Values, number};
-use topas_format::out::Out;
-use topas_format::target::{self, Kind, expand};
+use topas_format::target::{self, Kind, Shape, expand};
 use topas_format::text::{Cursor, trim};
 
-use crate::say::{Sentence, say};
-use crate::state::TAG;
+use crate::say::{Sentence, say_by_number};
+use crate::state::{Record, TAG, out};
 use crate::sys::{
     EACCES, EEXIST, EINVAL, ENOENT, ENOSPC, O_APPEND, O_CLOEXEC, O_CREAT, O_EXCL, O_NOCTTY,
-    O_NOFOLLOW, O_NONBLOCK, O_WRONLY, PATH_MAX, SOCK_DGRAM, close, connect, is_ours, make_dir,
-    open, set_mode, unix_socket, write,
+    O_NOFOLLOW, O_NONBLOCK, O_WRONLY, SOCK_DGRAM, close, connect, is_ours, make_dir, open,
+    set_mode, unix_socket, write,
 };
 
 /// Error numbers in the order of the sentences after [`Sentence::NoWrite`]: EACCES,
 /// ENOENT, ENXIO, EISDIR, EINVAL, ENOSPC, EROFS, ELOOP.
-const EXPLAINED: [u8; 8] = [13, 2, 6, 21, 22, 28, 30, 40];
+const EXPLAINED: &[u8] = &[13, 2, 6, 21, 22, 28, 30, 40];
 
 /// Appends the line to the first of `targets` that takes it. Says why one did not if
-/// the user wants to know. `tagged` is the line behind a [`TAG`].
+/// the user wants to know.
 #[inline(never)]
-pub fn append(
-    targets: &[u8],
-    values: &mut Values<'_>,
-    path: &mut [u8; PATH_MAX],
-    tagged: &[u8],
-    verbose: bool,
-) {
-    let line = tagged.get(TAG.len()..).unwrap_or_default();
+pub fn append(targets: &[u8], record: &mut Record, verbose: bool) {
     let mut text = Cursor::new(trim(targets));
     loop {
         let target = text.until(b' ');
-        let errno = match target::kind(target) {
-            (Kind::File, pattern) => to_file(pattern, values, path, line),
-            (Kind::Unix, pattern) => to_socket(pattern, line),
-            (Kind::Syslog, pattern) => to_socket(pattern, tagged),
-        };
+        let errno = write_to(target, record);
         if errno == 0 {
             return;
         }
         if verbose {
-            let mut sentence = Sentence::NoTarget as u8;
-            if !target.is_empty() {
-                sentence = Sentence::Link as u8;
-                for known in EXPLAINED.iter().rev() {
-                    if i32::from(*known) == errno {
-                        break;
-                    }
-                    sentence -= 1;
-                }
-            }
-            say(b"not written: ", target, sentence);
+            say_by_number(Sentence::NotWritten as usize, target, sentence(target, errno));
         }
         text.rest = trim(text.rest);
         if text.rest.is_empty() {
@@ -61,20 +39,43 @@ pub fn append(
     }
 }
 
+/// The number of the sentence that explains an error number.
+fn sentence(target: &[u8], errno: i32) -> usize {
+    if target.is_empty() {
+        return Sentence::NoTarget as usize;
+    }
+    for (sentence, known) in (Sentence::Denied as usize..).zip(EXPLAINED) {
+        if i32::from(*known) == errno {
+            return sentence;
+        }
+    }
+    Sentence::NoWrite as usize
+}
+
+/// Writes the line to a target: an error number, 0 if it was taken.
+fn write_to(target: &[u8], record: &mut Record) -> i32 {
+    let (kind, pattern) = target::kind(target);
+    let mut line = record.tagged();
+    if kind != Kind::Syslog {
+        line = line.get(TAG.len()..).unwrap_or_default();
+    }
+    if kind == Kind::File {
+        to_file(pattern, &mut record.values, line)
+    } else {
+        to_socket(pattern, line)
+    }
+}
+
 /// Sends a datagram, without its newline. It is not waited for: an error number, 0 if it was
 /// taken.
-#[inline(never)]
 fn to_socket(path: &[u8], text: &[u8]) -> i32 {
-    const AF_UNIX: u8 = 1;
-    // struct sockaddr_un
-    let mut address = [0; 110];
-    let mut out = Out::new(&mut address);
-    out.byte(AF_UNIX).byte(0).put(path).byte(0);
-    if path.is_empty() || out.is_cut() {
+    // struct sockaddr_un with AF_UNIX; a path that is too long for it is none to the kernel.
+    let address = out().put(b"\x01\0").put(path).byte(0).text();
+    if path.is_empty() {
         return EINVAL;
     }
     let fd = unix_socket(SOCK_DGRAM);
-    let mut result = connect(fd, out.text());
+    let mut result = connect(fd, address);
     if result == 0
         && let [text @ .., _] = text
     {
@@ -87,59 +88,54 @@ fn to_socket(path: &[u8], text: &[u8]) -> i32 {
 /// Appends with one `write`, so that lines of many processes stay whole. An error
 /// number, 0 if the line was taken.
 #[inline(never)]
-fn to_file(pattern: &[u8], values: &mut Values<'_>, path: &mut [u8; PATH_MAX], line: &[u8]) -> i32 {
-    let mut out = Out::new(path);
-    let shape = expand(pattern, values, &mut out);
-    out.byte(0);
-    let (Some(shape), false) = (shape, out.is_cut()) else {
+fn to_file(pattern: &[u8], values: &mut Values<'_>, line: &[u8]) -> i32 {
+    let out = out();
+    let shape = expand(pattern, values, out);
+    let (Some(shape), false) = (shape, out.byte(0).is_cut()) else {
         return EINVAL;
     };
+    let fd = open_or_make(out.take_mut(), &shape);
+    if fd < 0 {
+        return -fd;
+    }
+    // Who made the file of a user can read it.
+    let mut n = -EACCES as isize;
+    if !shape.per_user || is_ours(fd, values.numbers[number::UID] as u32) {
+        n = write(fd, line);
+    }
+    close(fd);
+    match n {
+        ..0 => -n as i32,
+        n if n as usize == line.len() => 0,
+        _ => ENOSPC,
+    }
+}
+
+/// Opens the file or makes it, in turn: another rank may make it first, or its directory be
+/// missing. The descriptor, or minus an error number. The path ends with a NUL.
+fn open_or_make(path: &mut [u8], shape: &Shape) -> i32 {
     // Not to wait for the reader of a named pipe, nor to follow a link that somebody else put
     // into the directory.
     const FLAGS: u32 = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
-    let slash = usize::from(shape.own_dir) % PATH_MAX;
-    // Open the file or make it, in turn: another rank may make it first, or its directory be
-    // missing.
     for attempt in 0..6 {
         let make = attempt % 2 == 1;
-        // SAFETY: a NUL stands at its end, for which there was room.
+        // SAFETY: a NUL stands at its end.
         let name = unsafe { CStr::from_ptr(path.as_ptr().cast()) };
         let fd = open(name, if make { FLAGS | O_CREAT | O_EXCL } else { FLAGS }, 0o600);
-        if fd >= 0 {
-            if make && !shape.per_user {
-                // The file is everybody's, whatever this user's umask is.
-                set_mode(fd, 0o666);
-            }
-            // Who made the file of a user can read it.
-            let mut n = -EACCES as isize;
-            if !shape.per_user || is_ours(fd, values.numbers[number::UID] as u32) {
-                n = write(fd, line);
-            }
-            close(fd);
-            return match n {
-                ..0 => -n as i32,
-                n if n as usize == line.len() => 0,
-                _ => ENOSPC,
-            };
+        if fd >= 0 && make && !shape.per_user {
+            // The file is everybody's, whatever this user's umask is.
+            set_mode(fd, 0o666);
         }
-        if make && fd == -ENOENT && slash > 0 {
-            if let Some(byte) = path.get_mut(slash) {
-                *byte = 0;
-            }
-            // SAFETY: as above.
-            let dir = unsafe { CStr::from_ptr(path.as_ptr().cast()) };
+        if make && fd == -ENOENT && shape.own_dir > 0 {
             // Everybody may add a file, nobody may list or remove those of others.
-            make_dir(dir, 0o1733);
-            if let Some(byte) = path.get_mut(slash) {
-                *byte = b'/';
-            }
+            make_dir(path, shape.own_dir.into(), 0o1733);
         } else if !(fd == -ENOENT && !make
             || fd == -EEXIST
             // Another user is just making it, and sets its mode next.
             || fd == -EACCES && !shape.per_user)
         {
-            return -fd;
+            return fd;
         }
     }
-    EACCES
+    -EACCES
 }

@@ -3,23 +3,23 @@
 use core::ffi::CStr;
 
 use topas_format::hash::word;
-use topas_format::text::Cursor;
+use topas_format::out::Out;
+use topas_format::text::{Cursor, last};
 use topas_format::zone;
 
 use crate::sys;
 
-/// The file name of the executable, also if it was removed since.
-pub fn executable(path: &mut [u8]) -> &[u8] {
-    let mut path = Cursor::new(sys::read_link(c"/proc/self/exe", path));
-    let mut name: &[u8] = &[];
-    while !path.rest.is_empty() {
-        name = path.until(b'/');
-    }
+/// Appends the file name of the executable, also if it was removed since.
+#[inline(never)]
+pub fn executable(out: &mut Out<'_>, room: &mut [u8]) {
     const DELETED: u32 = word(b" (deleted)");
-    match name.split_last_chunk::<10>() {
-        Some((removed, end)) if word(end) == DELETED => removed,
-        _ => name,
+    let mut name = last(sys::read_link(c"/proc/self/exe", room), b'/');
+    if let Some((removed, end)) = name.split_last_chunk::<10>()
+        && word(end) == DELETED
+    {
+        name = removed;
     }
+    out.put(name);
 }
 
 /// Seconds to add to UTC for the site's local time; 0 without `/etc/localtime`. The
@@ -47,7 +47,6 @@ pub fn mhz(buf: &mut [u8]) -> u64 {
 }
 
 /// MHz from a file that holds a number in kHz or MHz, or a line `cpu MHz : 2596.098`.
-#[inline(never)]
 fn frequency(text: &[u8]) -> u64 {
     let mut text = Cursor::new(text);
     let mut n = text.number();

@@ -6,14 +6,16 @@
 use topas_format::out::Out;
 use topas_format::text::Words;
 
+use crate::state::out;
 use crate::sys;
 
 macro_rules! sentences {
     ($($name:ident = $text:literal,)*) => {
-        /// What can be said; some only by number.
+        /// What can be said; some only by number. As wide as other numbers, so that results
+        /// that hold one are returned in registers.
         #[allow(dead_code)]
-        #[derive(Clone, Copy)]
-        #[repr(u8)]
+        #[derive(Clone, Copy, PartialEq, Eq)]
+        #[repr(u32)]
         pub enum Sentence { $($name,)* }
 
         const SENTENCES: Words = Words(concat!($($text, "\n"),*).as_bytes(), b'\n');
@@ -21,6 +23,11 @@ macro_rules! sentences {
 }
 
 sentences! {
+    // What it is about.
+    Pe = "topas: TOPAS_PE=",
+    Ops = "topas: TOPAS_OPS=",
+    NotMeasured = "topas: not measured: ",
+    NotWritten = "topas: not written: ",
     // In the order of `topas_launch::named::Fault`; what happens then follows.
     NotANumber = " is no list of ranks",
     NoSuchRank = " names a rank this run lacks",
@@ -44,28 +51,39 @@ sentences! {
     Full = ": no space left",
     ReadOnly = ": read-only",
     Link = " is a link",
+    NotChosen = "",
 }
 
 /// One line: what it is about, the value as far as it fits, a sentence.
+pub fn say(subject: Sentence, value: &[u8], sentence: Sentence) {
+    say_by_number(subject as usize, value, sentence as usize);
+}
+
+/// As [`say`].
 #[inline(never)]
-pub fn say(subject: &[u8], value: &[u8], sentence: u8) {
+pub fn say_by_number(subject: usize, value: &[u8], mut sentence: usize) {
     // Most of a value that is shown.
     const SHOWN: usize = 128;
-    let mut buf = [0; 250];
-    let mut out = Out::new(&mut buf);
-    out.put(b"topas: ").put(subject);
-    for byte in value {
-        if out.len() < SHOWN {
-            // One line, whatever the value holds.
-            out.byte(if *byte < b' ' { b'?' } else { *byte });
-        }
+    let out = out();
+    put(out, subject);
+    for byte in value.iter().take(SHOWN) {
+        // One line, whatever the value holds.
+        out.byte(if *byte < b' ' { b'?' } else { *byte });
     }
-    out.put(SENTENCES.at(sentence.into()));
-    if sentence < Sentence::AtRandom as u8 {
-        out.put(SENTENCES.at(Sentence::AtRandom as usize));
+    loop {
+        put(out, sentence);
+        if sentence >= Sentence::AtRandom as usize {
+            break;
+        }
+        sentence = Sentence::AtRandom as usize;
     }
     out.byte(b'\n');
     text(out.text());
+}
+
+#[inline(never)]
+fn put(out: &mut Out<'_>, sentence: usize) {
+    out.put(SENTENCES.at(sentence));
 }
 
 /// A text as it is.

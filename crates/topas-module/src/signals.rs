@@ -33,7 +33,6 @@ const DEFAULT: Action = [0; 4];
 
 /// Sets the handler for every signal whose disposition is the default, and a stack for it,
 /// because a stack that is too small is what ends many programs.
-#[inline(never)]
 pub fn catch() {
     let stack = sys::pages(STACK);
     if !stack.is_null() {
@@ -51,13 +50,11 @@ pub fn catch() {
         caught &= !(1 << 7 | 1 << 11);
     }
     let mut before = DEFAULT;
-    let mut signal = 0;
-    while signal < 31 {
-        signal += 1;
+    for signal in 1..32 {
         if caught >> signal & 1 == 1 {
-            sys::signal_action(signal, &ours, &mut before);
+            sys::signal_action(signal, &ours, Some(&mut before));
             if before[0] != 0 {
-                sys::signal_action(signal, &before, &mut { DEFAULT });
+                sys::signal_action(signal, &before, None);
             }
         }
     }
@@ -68,7 +65,7 @@ extern "C" fn on_signal(signal: c_int, info: *const c_void, _: *const c_void) {
     let signal = signal as u32;
     let written = finish::end(End::Signal(signal));
     // Not before: another thread may run into the same fault.
-    sys::signal_action(signal, &DEFAULT, &mut { DEFAULT });
+    sys::signal_action(signal, &DEFAULT, None);
     if written && REPORTED >> signal & 1 == 1 {
         // Open MPI had left these signals alone because they were not at their default.
         library::report_signals();

@@ -6,17 +6,16 @@ use topas_format::conf::{Ops, Settings, Switch};
 use topas_format::env::is_off;
 use topas_format::event::Metric;
 use topas_format::field::Mode;
-use topas_format::form::{UNKNOWN, mark, number, text};
+use topas_format::form::{UNKNOWN, Values, mark, number, text};
 use topas_format::out::Out;
 use topas_launch::hash::spread;
-use topas_launch::{Family, Rank, Var, Vars, choice, job, marker, named, nearest};
+use topas_launch::{Family, Rank, Var, Vars, choice, find, job, marker, named};
 
 use crate::claim::claim;
 use crate::library::weak;
 use crate::proof::Kernel;
-use crate::say::{Sentence, say};
-use crate::state::{CONF_MAX, STATE, State, auxiliary};
-use crate::sys::PATH_MAX;
+use crate::say::{Sentence, say, say_by_number};
+use crate::state::{STATE, State, auxiliary};
 use crate::{facts, finish, library, node, signals, sys};
 
 /// An array of C strings that ends with a null pointer, or null itself.
@@ -40,10 +39,12 @@ pub fn start(environment: Environment, status_known: bool) {
     gather(environment, &mut state.vars);
     state.status_known = status_known;
     let verbose = state.vars.is_yes(Var::TopasVerbose);
+    state.verbose = verbose;
     if let Err(why) = begin(state)
         && verbose
+        && why != Sentence::NotChosen
     {
-        say(b"not measured: ", b"", why as u8);
+        say(Sentence::NotMeasured, b"", why);
     }
 }
 
@@ -64,8 +65,7 @@ fn gather(environment: Environment, vars: &mut Vars<'static>) {
     }
 }
 
-/// Begins to measure, or tells why not. Ok on a rank that just is not chosen.
-#[inline(never)]
+/// Begins to measure, or tells why not.
 fn begin(state: &'static mut State) -> Result<(), Sentence> {
     let vars = &state.vars;
     if is_off(vars.text(Var::Topas)) {
@@ -76,59 +76,23 @@ fn begin(state: &'static mut State) -> Result<(), Sentence> {
     if auxiliary(AT_SECURE) != 0 {
         return Err(Sentence::Privileged);
     }
-    let Some(place) = place(vars, &mut state.rank, &mut state.path)? else {
-        return Ok(());
-    };
-    let rank = &state.rank;
+    let rank = &mut state.rank;
+    let place = place(vars, rank, &mut state.file)?;
     let pid = sys::pid();
     if marker::is_of_another(vars.text(Var::TopasRank), rank, pid) {
         return Err(Sentence::Child);
     }
-
-    // Now: at the end the program may have overwritten its environment.
-    let values = &mut state.values;
-    let mode = job::mode(vars);
-    let uid = sys::uid();
-    values.numbers[number::UID] = uid.into();
-    values.numbers[number::PE] = rank.rank.into();
-    values.numbers[number::NPES] = if rank.size == 0 { UNKNOWN } else { rank.size.into() };
-    values.marks[mark::MODE] = mode.letter();
-    let numeric = Out::new(&mut state.uid).byte(b'#').dec(uid.into()).take();
-    values.texts[text::UID] = Some(numeric);
-    let mut user = vars.text(Var::Logname);
-    if user.is_empty() {
-        user = vars.text(Var::User);
-    }
-    values.texts[text::USER] = Some(if user.is_empty() { numeric } else { user });
-    let exe = node::executable(&mut state.exe);
-    values.texts[text::EXE] = Some(exe);
-
-    let settings = policy(&mut state.conf, &mut state.conf_len, &mut state.path);
-    let Some(settings) = settings.filter(|settings| {
-        (mode == Mode::Batch || !settings.is(Switch::BatchOnly))
-            && (rank.size == 0 || rank.size >= settings.min_pes)
-            && (rank.size != 1 || settings.is(Switch::Serial))
-            && settings.allow(exe, [user, numeric.get(1..).unwrap_or_default()])
-    }) else {
+    let values = &mut state.record.values;
+    describe(vars, rank, values, &mut state.kept, &mut state.file);
+    state.print = vars.is_yes(Var::TopasPrint);
+    let Some(settings) = state.site.read() else {
         return Err(Sentence::Measure);
     };
-    let mut ops = settings.ops;
-    let word = vars.text(Var::TopasOps);
-    if !word.is_empty() {
-        match Ops::parse(word) {
-            Some(chosen) => ops = chosen,
-            // One rank says that the word is none.
-            None if place == 0 => say(b"TOPAS_OPS=", word, Sentence::BadOps as u8),
-            None => {}
-        }
+    if !wanted(settings, values, rank.size) {
+        return Err(Sentence::Measure);
     }
-    state.metric = match ops {
-        Ops::One(metric) => metric,
-        Ops::Both if place % 2 == 0 => Metric::FpOps,
-        Ops::Both => Metric::IntOps,
-    };
+    state.metric = metric(vars, settings, place);
     values.marks[mark::METRIC] = state.metric.letter();
-    state.seal = vars.seal();
 
     let none = core::ptr::null_mut();
     let at_quick_exit = weak!("__cxa_at_quick_exit");
@@ -154,26 +118,78 @@ fn begin(state: &'static mut State) -> Result<(), Sentence> {
     Ok(())
 }
 
-/// How many measuring ranks are lower than this one; None if this rank does not measure.
-/// Finds out which rank this is.
-#[inline(never)]
-fn place(
+/// Notes who runs what: at the end the program may have overwritten its environment.
+fn describe(
     vars: &Vars<'_>,
-    rank: &mut Rank,
-    path: &mut [u8; PATH_MAX],
-) -> Result<Option<u32>, Sentence> {
-    if let Some(found) = nearest(vars, &mut Kernel(path))
-        && found.size != 1
-    {
-        *rank = found;
-        if let Some(list) = vars.get(Var::TopasPe) {
-            match named::place(list, found.size, found.rank) {
-                Ok(place) => return Ok(place),
-                Err(fault) if found.rank == 0 => say(b"TOPAS_PE=", list, fault as u8),
-                Err(_) => {}
-            }
+    rank: &Rank,
+    values: &mut Values<'static>,
+    kept: &'static mut [u8],
+    room: &mut [u8],
+) {
+    let uid = sys::uid().into();
+    values.numbers[number::UID] = uid;
+    values.numbers[number::PE] = rank.rank.into();
+    values.numbers[number::NPES] = if rank.size == 0 { UNKNOWN } else { rank.size.into() };
+    values.marks[mark::MODE] = job::mode(vars).letter();
+    let out = &mut Out::new(kept);
+    values.keep(text::UID, out.byte(b'#').dec(uid));
+    node::executable(out, room);
+    values.keep(text::EXE, out);
+    // A list that is cut would name another file.
+    if out.put(vars.text(Var::TopasLog)).is_cut() {
+        out.rewind(0);
+    }
+    values.keep(text::LOG, out);
+    for var in [Var::Logname, Var::User] {
+        if out.is_empty() {
+            out.put(vars.text(var));
         }
-        return Ok(choice::place(found.id, found.size, found.rank));
+    }
+    if out.is_empty() {
+        out.put(values.text(text::UID));
+    }
+    values.keep(text::USER, out);
+    job::write_id(vars, out);
+    values.keep(text::JOB, out);
+    out.put(job::step(vars, rank.family).unwrap_or_default());
+    values.keep(text::STEP, out);
+}
+
+/// Whether the site wants programs like this one measured.
+fn wanted(settings: &Settings<'_>, values: &Values<'_>, size: u32) -> bool {
+    let [_, uid @ ..] = values.text(text::UID) else {
+        return false;
+    };
+    (values.marks[mark::MODE] == Mode::Batch.letter() || !settings.is(Switch::BatchOnly))
+        && (size == 0 || size >= settings.min_pes)
+        && (size != 1 || settings.is(Switch::Serial))
+        && settings.allow(values.text(text::EXE), values.text(text::USER), uid)
+}
+
+/// What the measuring rank at `place` counts.
+#[inline(never)]
+fn metric(vars: &Vars<'_>, settings: &Settings<'_>, place: u32) -> Metric {
+    let mut ops = settings.ops;
+    let word = vars.text(Var::TopasOps);
+    if !word.is_empty() {
+        if let Some(chosen) = Ops::parse(word) {
+            ops = chosen;
+        } else if place == 0 {
+            // One rank says that the word is none.
+            say(Sentence::Ops, word, Sentence::BadOps);
+        }
+    }
+    match ops {
+        Ops::One(metric) => metric,
+        Ops::Both if place.is_multiple_of(2) => Metric::FpOps,
+        Ops::Both => Metric::IntOps,
+    }
+}
+
+/// Finds out which rank this is, and how many measuring ranks are lower than it.
+fn place(vars: &Vars<'_>, rank: &mut Rank, room: &mut [u8]) -> Result<u32, Sentence> {
+    if find(vars, &mut Kernel(room), rank) && rank.size != 1 {
+        return chosen(vars, rank);
     }
     *rank = Rank { family: Family::Own, rank: 0, size: 1, id: 0 };
     if !library::is_pvm() {
@@ -181,52 +197,40 @@ fn place(
             return Err(Sentence::NoRank);
         }
         rank.id = spread(sys::clock(sys::REAL_TIME) << 22 ^ u64::from(sys::pid()));
-        return Ok(Some(0));
+        return Ok(0);
     }
     // A user has one virtual machine on a host. The kernel told the user id when it started
     // the program: no call for those that come too late.
     const AT_UID: usize = 11;
     let uid = auxiliary(AT_UID) as u64;
-    let Some(place) = claim(uid) else {
-        return Ok(None);
-    };
+    let first = claim(uid);
+    if first == 0 {
+        return Err(Sentence::NotChosen);
+    }
     rank.size = 0;
-    rank.rank = place.number;
-    rank.id = spread(uid << 32 ^ u64::from(place.first));
-    Ok(Some(place.number))
+    rank.rank = u32::from(first != sys::pid());
+    rank.id = spread(uid << 32 ^ u64::from(first));
+    Ok(rank.rank)
 }
 
-/// What topas.conf says, of the installation or, if that has gone or says nothing, of the
-/// system; what it said before if there is none. None if nothing is to be measured.
-#[inline(never)]
-pub fn policy<'c>(
-    conf: &'c mut [u8; CONF_MAX],
-    len: &mut usize,
-    path: &mut [u8; PATH_MAX],
-) -> Option<Settings<'c>> {
-    const NAME: &[u8] = b"topas.conf";
-    let mut found = 0;
-    for file in [facts::conf_path(), b"/etc/topas/topas.conf"] {
-        let mut out = Out::new(path);
-        out.put(file);
-        let dir = out.len().saturating_sub(NAME.len());
-        // A file `off` beside it stops everything.
-        out.rewind(dir);
-        out.put(b"off");
-        if sys::exists(sys::path(&mut out)) {
-            return None;
-        }
-        out.rewind(dir);
-        out.put(NAME);
-        if found == 0 {
-            found = sys::load(sys::path(&mut out), conf).len();
+/// How many measuring ranks of a launch are lower than this one, if it measures: by name, or
+/// by choice.
+fn chosen(vars: &Vars<'_>, rank: &Rank) -> Result<u32, Sentence> {
+    let mut place = choice::place(rank.id, rank.size, rank.rank);
+    if let Some(list) = vars.get(Var::TopasPe) {
+        match named::place(list, rank.size, rank.rank) {
+            Ok(named) => place = named,
+            Err(fault) if rank.rank == 0 => {
+                say_by_number(
+                    Sentence::Pe as usize,
+                    list,
+                    Sentence::NotANumber as usize + fault as usize,
+                );
+            }
+            Err(_) => {}
         }
     }
-    if found > 0 {
-        *len = found;
-    }
-    let settings = Settings::read(sys::written(conf, *len as isize));
-    settings.is(Switch::Measure).then_some(settings)
+    place.ok_or(Sentence::NotChosen)
 }
 
 /// The environment with the marker of a measuring rank in front, for its children; null

@@ -2,21 +2,59 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::c_ulong;
+use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use topas_format::MAX_LINE;
 use topas_format::event::Metric;
 use topas_format::form::Values;
+use topas_format::out::Out;
 use topas_launch::{Family, Rank, Vars};
 
 use crate::counters::Counters;
+use crate::site::Site;
 use crate::sys::{self, PATH_MAX, UTSNAME};
+
+/// Most bytes of a file that are read; the longest is /etc/localtime with 4 kB.
+pub const FILE_MAX: usize = 8192;
+
+/// Bytes of names and of the user's log targets together.
+const KEPT: usize = 8192;
 
 /// What stands before the line in a datagram for syslog: facility user, severity
 /// informational (RFC 3164), and the tag.
 pub const TAG: &[u8; 11] = b"<14>topas: ";
 
-pub use topas_format::conf::MAX_READ as CONF_MAX;
+/// The line and what it is made of.
+#[repr(C)]
+pub struct Record {
+    pub values: Values<'static>,
+    /// Bytes of `tagged`
+    len: usize,
+    /// Room for the tag and the line
+    tagged: [u8; TAG.len() + MAX_LINE],
+}
+
+impl Record {
+    /// Nothing known.
+    const fn new() -> Self {
+        Record { values: Values::new(), len: 0, tagged: [0; TAG.len() + MAX_LINE] }
+    }
+
+    /// Writes the line behind its tag.
+    pub fn compose(&mut self) {
+        let mut out = Out::new(&mut self.tagged);
+        self.values.fill_line(out.put(TAG), TAG.len());
+        self.len = out.len();
+    }
+
+    /// The line behind a [`TAG`].
+    #[inline(never)]
+    pub fn tagged(&self) -> &'static [u8] {
+        // SAFETY: written once, in place and for ever.
+        unsafe { core::slice::from_raw_parts(self.tagged.as_ptr(), self.len) }
+    }
+}
 
 /// The measurement of this process. In this order, because what is near the front is
 /// reached by shorter instructions; buffers stand here because on the stack they would
@@ -30,16 +68,15 @@ pub struct State {
     pub metric: Metric,
     /// Whether the handler's second argument is the exit status, as in glibc
     pub status_known: bool,
+    /// Whether the user wants the result on standard error
+    pub print: bool,
+    /// Whether the user wants to know why nothing was measured or written
+    pub verbose: bool,
     /// Its place in the launch
     pub rank: Rank,
     /// [`crate::sys::times`] at the start, which are not zero after an exec
     pub begun: [u64; 3],
-    /// Hash of the variables at the start
-    pub seal: u64,
-    /// Bytes of topas.conf
-    pub conf_len: usize,
-    /// What the line says
-    pub values: Values<'static>,
+    pub record: Record,
     /// The counters
     pub counters: Counters,
     /// The variables, which lie in the program's own environment
@@ -47,55 +84,59 @@ pub struct State {
     /// Room for small parts of the line
     pub parts: [u8; 128],
     pub uname: [u8; UTSNAME],
-    /// The numeric user id behind a `#`
-    pub uid: [u8; 12],
-    /// Room for the tag and the line
-    pub line: [u8; TAG.len() + MAX_LINE],
-    /// Room for the path of the executable
-    pub exe: [u8; PATH_MAX],
-    /// Room for any other path
-    pub path: [u8; PATH_MAX],
-    /// Text of topas.conf
-    pub conf: [u8; CONF_MAX],
-    /// Text of any other file; the longest is /etc/localtime with 4 kB
-    pub file: [u8; 8192],
+    /// Room for what is kept of the environment, which the program may overwrite
+    pub kept: [u8; KEPT],
+    pub site: Site,
+    /// Text of any other file
+    pub file: [u8; FILE_MAX],
 }
 
-/// Shared between the start and the handlers, which never run at the same time.
-pub struct Shared(UnsafeCell<State>);
+/// Shared between the start and the handlers, which never run at the same time. The state
+/// first, by which the address is that of both.
+#[repr(C)]
+pub struct Shared {
+    state: UnsafeCell<State>,
+    scratch: UnsafeCell<Scratch>,
+}
+
+/// What [`out`] gives away, apart from the state, which others hold meanwhile.
+struct Scratch {
+    out: MaybeUninit<Out<'static>>,
+    room: [u8; PATH_MAX],
+}
 
 // SAFETY: used before `main` by the thread that runs constructors, and at the end by the
 // one thread that `take` lets pass.
 unsafe impl Sync for Shared {}
 
 /// The one state of this copy of the module. All zero, so that it takes no room in files.
-pub static STATE: Shared = Shared(UnsafeCell::new(State {
-    pid: AtomicU32::new(0),
-    metric: Metric::FpOps,
-    status_known: false,
-    rank: Rank { family: Family::OpenMpi, rank: 0, size: 0, id: 0 },
-    begun: [0; 3],
-    seal: 0,
-    conf_len: 0,
-    values: Values::new(),
-    counters: Counters::new(),
-    vars: Vars::new(),
-    parts: [0; 128],
-    uname: [0; UTSNAME],
-    uid: [0; 12],
-    line: [0; TAG.len() + MAX_LINE],
-    exe: [0; PATH_MAX],
-    path: [0; PATH_MAX],
-    conf: [0; CONF_MAX],
-    file: [0; 8192],
-}));
+pub static STATE: Shared = Shared {
+    state: UnsafeCell::new(State {
+        pid: AtomicU32::new(0),
+        metric: Metric::FpOps,
+        status_known: false,
+        print: false,
+        verbose: false,
+        rank: Rank { family: Family::OpenMpi, rank: 0, size: 0, id: 0 },
+        begun: [0; 3],
+        record: Record::new(),
+        counters: Counters::new(),
+        vars: Vars::new(),
+        parts: [0; 128],
+        uname: [0; UTSNAME],
+        kept: [0; KEPT],
+        site: Site::new(),
+        file: [0; FILE_MAX],
+    }),
+    scratch: UnsafeCell::new(Scratch { out: MaybeUninit::zeroed(), room: [0; PATH_MAX] }),
+};
 
 impl Shared {
-    /// Where the state is. Not inlined: one relocation in all.
+    /// Where it is. Not inlined: one relocation in all.
     #[inline(never)]
-    fn address(&self) -> *mut State {
+    fn here(&self) -> &Self {
         // An address the compiler does not know is not relocated at each use.
-        core::hint::black_box(self.0.get())
+        core::hint::black_box(self)
     }
 
     /// The state.
@@ -105,28 +146,30 @@ impl Shared {
     #[allow(clippy::mut_from_ref)]
     pub unsafe fn get(&self) -> &mut State {
         // SAFETY: the caller's promise.
-        unsafe { &mut *self.address() }
+        unsafe { &mut *self.here().state.get() }
+    }
+
+    /// The process that measures.
+    fn pid(&self) -> &AtomicU32 {
+        // SAFETY: atomic, and never borrowed otherwise but before `main`.
+        unsafe { &(*self.here().state.get()).pid }
     }
 
     /// Whether `pid` measures; only the first to ask is told so, whichever thread or handler
     /// it is.
     pub fn take(&self, pid: u32) -> bool {
-        // SAFETY: atomic, and never borrowed otherwise but before `main`.
-        let measuring = unsafe { &(*self.address()).pid };
-        measuring.compare_exchange(pid, !pid, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        self.pid().compare_exchange(pid, !pid, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// The line of the process is written.
     pub fn written(&self) {
-        // SAFETY: as in `take`.
-        unsafe { &(*self.address()).pid }.store(0, Ordering::Relaxed);
+        self.pid().store(0, Ordering::Relaxed);
     }
 
     /// Waits until another thread of process `pid` has written the line, if one is at it; a
     /// second at most.
     pub fn wait_for_writer(&self, pid: u32) {
-        // SAFETY: as in `take`.
-        let writer = unsafe { &(*self.address()).pid };
+        let writer = self.pid();
         let mut patience = 1000;
         while writer.load(Ordering::Relaxed) == !pid && patience > 0 {
             sys::sleep_a_millisecond();
@@ -135,12 +178,23 @@ impl Shared {
     }
 }
 
+/// An empty text in a room of its own, for the one who writes it and while it is used: a
+/// message, a path or an address. On the stack its room would have to be zeroed, and make
+/// every other variable far.
+#[inline(never)]
+pub fn out() -> &'static mut Out<'static> {
+    // SAFETY: no two functions that write here call each other.
+    let scratch = unsafe { &mut *STATE.here().scratch.get() };
+    scratch.out.write(Out::new(&mut scratch.room))
+}
+
 // SAFETY: libc's own declaration.
 unsafe extern "C" {
     fn getauxval(kind: c_ulong) -> c_ulong;
 }
 
-/// A value of the auxiliary vector, 0 if it is not there.
+/// A value of the auxiliary vector, 0 if it is not there. Not inlined: one relocation in all.
+#[inline(never)]
 pub fn auxiliary(kind: usize) -> usize {
     // SAFETY: works from the first instruction of a program on.
     unsafe { getauxval(kind as c_ulong) as usize }

@@ -117,7 +117,6 @@ pub fn path<'b>(text: &'b mut Out<'_>) -> &'b CStr {
 }
 
 /// Whether there is something at a path.
-#[inline(never)]
 pub fn exists(path: &CStr) -> bool {
     let path = path.as_ptr() as usize;
     // SAFETY: the path is NUL-terminated.
@@ -208,14 +207,22 @@ pub fn set_mode(fd: i32, mode: usize) {
     unsafe { call3(number::FCHMOD, fd as usize, mode, 0) };
 }
 
-/// Makes a directory and sets its mode, whatever the program's umask is.
-pub fn make_dir(path: &CStr, mode: usize) {
-    let path = path.as_ptr() as usize;
-    // SAFETY: the path is NUL-terminated, in both calls.
+/// Makes the directory that the first `len` bytes of a path name, and sets its mode,
+/// whatever the program's umask is.
+pub fn make_dir(path: &mut [u8], len: usize, mode: usize) {
+    let Some(end) = path.get_mut(len) else {
+        return;
+    };
+    let cut = core::mem::take(end);
+    let dir = path.as_ptr() as usize;
+    // SAFETY: a NUL stands behind the directory.
     unsafe {
-        if call3(number::MKDIRAT, AT_FDCWD, path, mode) == 0 {
-            call3(number::FCHMODAT, AT_FDCWD, path, mode);
+        if call3(number::MKDIRAT, AT_FDCWD, dir, mode) == 0 {
+            call3(number::FCHMODAT, AT_FDCWD, dir, mode);
         }
+    }
+    if let Some(end) = path.get_mut(len) {
+        *end = cut;
     }
 }
 
@@ -330,11 +337,12 @@ pub fn listen(fd: i32) {
     unsafe { call3(number::LISTEN, fd as usize, 0, 0) };
 }
 
-/// Sets the action of a signal, and tells what it was: each a `struct sigaction` of the kernel.
+/// Sets the action of a signal, and tells what it was if asked: each a `struct sigaction` of the kernel.
 #[inline(never)]
-pub fn signal_action(signal: u32, action: &[usize; 4], before: &mut [usize; 4]) {
+pub fn signal_action(signal: u32, action: &[usize; 4], before: Option<&mut [usize; 4]>) {
     const SIZE: usize = size_of::<u64>();
-    let (new, old) = (action.as_ptr() as usize, before.as_mut_ptr() as usize);
+    let new = action.as_ptr() as usize;
+    let old = before.map_or(0, |before| before.as_mut_ptr() as usize);
     // SAFETY: both have the layout of the kernel's structure with a set of `SIZE` bytes.
     unsafe { call4(number::RT_SIGACTION, signal as usize, new, old, SIZE) };
 }
@@ -367,7 +375,6 @@ pub fn signal_again(signal: u32, info: *const c_void) {
 }
 
 /// New memory of at least `bytes`, zeroed, never freed; null if there is none.
-#[inline(never)]
 pub fn pages(bytes: usize) -> *mut u8 {
     // PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS; the descriptor does not matter.
     // SAFETY: a new anonymous mapping touches no memory in use.

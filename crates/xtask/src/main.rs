@@ -5,6 +5,7 @@ mod demo;
 mod fold;
 mod install;
 mod object;
+mod pack;
 mod packages;
 mod process;
 mod symcheck;

@@ -8,7 +8,7 @@ use goblin::elf::{Elf, header, section_header, sym};
 use crate::object::MARKER;
 
 /// Largest object in bytes.
-pub const MAX_SIZE: usize = 16_000;
+pub const MAX_SIZE: usize = 19_350;
 
 /// The same where [`crate::fold`] leaves the relocations in.
 const MAX_UNFOLDED: usize = 46_000;

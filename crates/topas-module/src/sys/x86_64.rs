@@ -53,11 +53,10 @@ pub const PERF_EVENT_IOC_ID: usize = 0x8008_2407;
 pub type Word = MaybeUninit<usize>;
 
 /// A system call with arguments a to e, the sixth is 0. The order of the parameters leaves
-/// most of them in the register the kernel wants, which keeps every call site small.
+/// most of them in the register the kernel wants, where it is not inlined.
 ///
 /// # Safety
 /// As the call itself demands.
-#[inline(never)]
 pub unsafe extern "C" fn syscall(
     a: Word,
     b: Word,
