@@ -2,7 +2,7 @@
 # source: apt:mumps
 # system: make; Fortran and C
 # needs: libblas-dev liblapack-dev libmetis-dev libscotch-dev libscalapack-openmpi-dev
-# results: 12
+# results: 50
 # measured: 4
 
 build() {
