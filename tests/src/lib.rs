@@ -4,8 +4,9 @@
 //! the drop-in drivers of an MPI ([`mpi`], [`installation`], [`build`]), runs it with a time limit
 //! ([`running`]) and reads the lines it left ([`record`]). Programs carry what is
 //! expected of them in their first lines ([`directives`]). Programs that end in many ways
-//! are compared with themselves without the module ([`ending`]). A test that cannot run
-//! here says why ([`skip`]).
+//! are compared with themselves without the module ([`ending`]). Small projects are built by
+//! their own build systems ([`project`]), real ones by recipes ([`recipe`], [`sources`]). A
+//! test that cannot run here says why ([`skip`]).
 
 pub mod alone;
 pub mod build;
@@ -14,7 +15,9 @@ pub mod ending;
 pub mod installation;
 pub mod mpi;
 pub mod processor;
+pub mod project;
 pub mod pvm;
+pub mod recipe;
 pub mod record;
 pub mod rsyslog;
 pub mod running;
@@ -22,3 +25,4 @@ pub mod site;
 pub mod skip;
 pub mod slurm;
 pub mod slurm_jobs;
+pub mod sources;

@@ -9,7 +9,7 @@ use core::arch::global_asm;
 use core::ffi::{c_char, c_int};
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use crate::library::{address, hidden};
+use crate::library::{address, far, hidden};
 use crate::start;
 use crate::state::auxiliary;
 
@@ -47,7 +47,8 @@ static BEFORE_MAIN: Door = before_main;
 #[inline(never)]
 fn first() -> bool {
     // SAFETY: the symbol is a zeroed, aligned u32 as defined above.
-    unsafe { topas_module_seen.swap(1, Ordering::Relaxed) == 0 }
+    let seen = unsafe { &*(far!(topas_module_seen) as *const AtomicU32) };
+    seen.swap(1, Ordering::Relaxed) == 0
 }
 
 /// Here `getenv` and `environ` of a dynamic program are still empty: only the argument

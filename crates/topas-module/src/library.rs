@@ -58,6 +58,35 @@ macro_rules! weak {
     };
 }
 
+/// The address of a writable object of ours. By way of the stack, because linkers make a
+/// distance of 31 bits of what they can, and in a program with gigabytes of data (which may
+/// have been compiled with `-mcmodel=large`) our objects stand behind those.
+#[cfg(target_arch = "x86_64")]
+macro_rules! far {
+    ($object:path) => {{
+        let address: usize;
+        // SAFETY: reads an address that the linker put into the global offset table.
+        unsafe {
+            core::arch::asm!(
+                "push qword ptr [rip + {object}@GOTPCREL]",
+                "pop {address}",
+                object = sym $object,
+                address = out(reg) address,
+                options(pure, readonly, preserves_flags),
+            );
+        }
+        address
+    }};
+}
+
+/// The address of a writable object of ours.
+#[cfg(target_arch = "aarch64")]
+macro_rules! far {
+    ($object:path) => {
+        core::hint::black_box(&raw const $object) as usize
+    };
+}
+
 /// The same for what only the executable or shared library at hand can define.
 macro_rules! hidden {
     ($name:literal) => {
@@ -65,7 +94,7 @@ macro_rules! hidden {
     };
 }
 
-pub(crate) use {address, hidden, weak};
+pub(crate) use {address, far, hidden, weak};
 
 /// The dynamic section: tags and values, up to a tag of 0 (System V ABI, chapter 5).
 #[derive(Clone, Copy)]

@@ -12,6 +12,7 @@ use topas_format::out::Out;
 use topas_launch::{Family, Rank, Vars};
 
 use crate::counters::Counters;
+use crate::library::far;
 use crate::site::Site;
 use crate::sys::{self, PATH_MAX, UTSNAME};
 
@@ -110,6 +111,8 @@ struct Scratch {
 unsafe impl Sync for Shared {}
 
 /// The one state of this copy of the module. All zero, so that it takes no room in files.
+/// By a short name, which the object holds and which is made local there.
+#[unsafe(export_name = "topas_state")]
 pub static STATE: Shared = Shared {
     state: UnsafeCell::new(State {
         pid: AtomicU32::new(0),
@@ -134,9 +137,9 @@ pub static STATE: Shared = Shared {
 impl Shared {
     /// Where it is. Not inlined: one relocation in all.
     #[inline(never)]
-    fn here(&self) -> &Self {
-        // An address the compiler does not know is not relocated at each use.
-        core::hint::black_box(self)
+    fn here(&self) -> &'static Self {
+        // SAFETY: the address of the one object of this type.
+        unsafe { &*(far!(STATE) as *const Shared) }
     }
 
     /// The state.

@@ -50,6 +50,24 @@ pub const TEST: &[&str] = &[
     "zstd",
 ];
 
+/// Build systems that the tests drive.
+pub const BUILDS: &[&str] =
+    &["autoconf", "automake", "cmake", "make", "meson", "ninja-build", "pkg-config"];
+
+/// Those of the slower set.
+pub const MORE_BUILDS: &[&str] = &["libboost-tools-dev", "libtool", "python3-setuptools", "scons"];
+
+/// What the real projects need. Their sources come from Debian's archive and PyPI.
+pub const PROJECTS: &[&str] = &[
+    "libblas-dev",
+    "liblapack-dev",
+    "libmetis-dev",
+    "libscalapack-openmpi-dev",
+    "libscotch-dev",
+    "python3-pip",
+    "zlib1g-dev",
+];
+
 /// A Slurm that runs on one machine.
 pub const SLURM: &[&str] = &["munge", "slurm-client", "slurmctld", "slurmd"];
 

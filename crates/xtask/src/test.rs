@@ -31,6 +31,12 @@ pub struct Options {
     /// events of Arm and POWER
     #[arg(long)]
     arm64: bool,
+    /// The slower build systems: libtool, configure macros, setup.py, chosen compilers
+    #[arg(long)]
+    builds: bool,
+    /// Real projects, with and without TOPAS: fetches sources, takes an hour
+    #[arg(long)]
+    projects: bool,
     /// PETSc's own tests, with the module and without
     #[arg(long)]
     programs: bool,
@@ -56,7 +62,13 @@ struct Count {
 
 /// Runs all steps, even after a failure, and counts.
 pub fn test(options: &Options) -> Result<()> {
-    ensure(&[packages::DEMO, packages::TEST].concat())?;
+    ensure(&[packages::DEMO, packages::TEST, packages::BUILDS].concat())?;
+    if options.builds {
+        ensure(packages::MORE_BUILDS)?;
+    }
+    if options.projects {
+        ensure(packages::PROJECTS)?;
+    }
     if options.slurm {
         ensure(packages::SLURM)?;
     }
@@ -105,6 +117,12 @@ pub fn test(options: &Options) -> Result<()> {
     }
     if options.slurm {
         tests.env("TOPAS_TEST_SLURM", "1");
+    }
+    if options.builds {
+        tests.env("TOPAS_TEST_BUILDS", "1");
+    }
+    if options.projects {
+        tests.env("TOPAS_TEST_PROJECTS", "1");
     }
     tests.envs(mpis.map(|dir| ("TOPAS_TEST_ALL_MPI", dir)));
     if options.arm64 {

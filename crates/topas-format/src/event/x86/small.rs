@@ -44,7 +44,7 @@ static AMD: [u8; FAMILIES * 8] = {
 
 const _: () = assert!(ROWS.len() <= 16);
 
-/// Number of the row of a processor, 0 if the table does not know it: [`Table::place`]
+/// Number of the row of a processor, 0 if the table does not know it: as `Table::place`,
 /// without its list.
 #[inline(always)]
 pub fn place(cpu: Cpu) -> usize {

@@ -1,0 +1,8 @@
+// Makes libtool link a library with the C++ driver.
+
+#include <string>
+
+std::string noise()
+{
+    return "noise";
+}
