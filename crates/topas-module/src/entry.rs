@@ -46,8 +46,9 @@ static BEFORE_MAIN: Door = before_main;
 /// True for the first caller in this process. Not inlined: one relocation in all.
 #[inline(never)]
 fn first() -> bool {
+    let address = far!(topas_module_seen);
     // SAFETY: the symbol is a zeroed, aligned u32 as defined above.
-    let seen = unsafe { &*(far!(topas_module_seen) as *const AtomicU32) };
+    let seen = unsafe { &*(address as *const AtomicU32) };
     seen.swap(1, Ordering::Relaxed) == 0
 }
 

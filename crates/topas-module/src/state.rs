@@ -138,8 +138,9 @@ impl Shared {
     /// Where it is. Not inlined: one relocation in all.
     #[inline(never)]
     fn here(&self) -> &'static Self {
-        // SAFETY: the address of the one object of this type.
-        unsafe { &*(far!(STATE) as *const Shared) }
+        let address = far!(STATE);
+        // SAFETY: the one object of this type.
+        unsafe { &*(address as *const Shared) }
     }
 
     /// The state.
