@@ -224,11 +224,18 @@ fn version(name: &mut Out<'_>, room: &mut [u8; FILE_MAX]) {
         ask(room.as_mut_ptr(), &mut len);
     }
     // A NUL stands behind it (MPI 4.1, section 9.1.1).
+    let mut blank = false;
     for byte in room.iter().take(SHOWN) {
         if *byte == b',' || *byte == b'\n' || *byte == 0 {
             break;
         }
-        name.byte(if *byte <= b' ' { b'_' } else { *byte });
+        if *byte > b' ' {
+            if blank {
+                name.byte(b'_');
+            }
+            name.byte(*byte);
+        }
+        blank = *byte <= b' ';
     }
 }
 

@@ -7,8 +7,8 @@ use goblin::elf::{Elf, header, section_header, sym};
 
 use crate::object::MARKER;
 
-/// Largest object in bytes.
-pub const MAX_SIZE: usize = 19_350;
+/// Largest object in bytes, as reached. The goal is 16,000 with everything there is.
+pub const MAX_SIZE: usize = 19_400;
 
 /// The same where [`crate::fold`] leaves the relocations in.
 const MAX_UNFOLDED: usize = 46_000;
