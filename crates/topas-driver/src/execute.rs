@@ -29,8 +29,23 @@ pub fn plan(tool: &str, plan: &Plan, env: &Environment) -> i32 {
             error => return cannot_run(tool, &plan.real, error),
         }
     }
-    let error = become_program(&plan.real, &plan.argv0, &plan.args, env.as_ref());
-    cannot_run(tool, &plan.real, error)
+    without_addition(tool, &plan.real, &plan.argv0, &plan.args, env.as_ref())
+}
+
+/// Becomes the real program with the arguments as they came; with the environment as it came,
+/// too, if there is no room for ours.
+fn without_addition(
+    tool: &str,
+    real: &Path,
+    argv0: &OsStr,
+    args: &[OsString],
+    env: Option<&Environment>,
+) -> i32 {
+    let mut error = become_program(real, argv0, args, env);
+    if error == Errno::E2BIG && env.is_some() {
+        error = become_program(real, argv0, args, None);
+    }
+    cannot_run(tool, real, error)
 }
 
 /// Becomes the real program with the arguments as they came.
@@ -46,8 +61,7 @@ pub fn untouched(
         env.set(TOPAS_PASSED, passed);
         env
     });
-    let error = become_program(&real.path, argv0, args, env.as_ref());
-    cannot_run(tool, &real.path, error)
+    without_addition(tool, &real.path, argv0, args, env.as_ref())
 }
 
 /// Becomes another program, with this environment if one is given.
