@@ -10,7 +10,7 @@ use topas_tests::ending::{Language, Twins, log_target, masked, status};
 use topas_tests::mpi::{Mpi, launched};
 use topas_tests::running::Run;
 use topas_tests::site::Site;
-use topas_tests::skip::skip;
+use topas_tests::skip::{note, skip};
 
 /// A way to end.
 struct Case {
@@ -123,7 +123,8 @@ fn fault(twins: &Twins, language: Language, mpi: Mpi, case: &Case) -> Option<Str
     // The one thing that is lost: see report_signals() in the module.
     let unreported = mpi == Mpi::OpenMpi && case.words.contains(" after ");
     let (mut without, mut with) = (Vec::new(), Vec::new());
-    for _ in 0..TRIES {
+    let mut too_late = 0;
+    'tries: for _ in 0..TRIES {
         let pair = twins.pair(|dir, log| launch(twins, mpi, case.words, dir, log));
         for (rank, allowed) in [(1, first), (2, second)] {
             let end = match pair.ends_of(rank)[..] {
@@ -131,6 +132,12 @@ fn fault(twins: &Twins, language: Language, mpi: Mpi, case: &Case) -> Option<Str
                 [end] => end,
                 _ => "two lines",
             };
+            // On a busy machine SIGKILL may come before the rank got to what SIGTERM asked for.
+            if end == "-" && allowed == "sig:15" && too_late < 2 {
+                too_late += 1;
+                note(&name, &format!("rank {rank} was killed before it had written its line"));
+                continue 'tries;
+            }
             if !allowed.split('|').any(|allowed| allowed == end) {
                 return Some(format!("{name}: rank {rank}: {end}, not {allowed}"));
             }
