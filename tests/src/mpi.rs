@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::build::source;
-use crate::running::{Run, command, run, system_path};
+use crate::running::{Run, command, have, run, system_path};
 use crate::site::{Scratch, Site, work_dir};
 use crate::skip::{note, skip};
 
@@ -45,6 +45,17 @@ impl Mpi {
             skip(test, &format!("no mpiexec.{} on this machine", mpi.name()));
         }
         here
+    }
+
+    /// The same, if the programs a test needs beside them are there; says which is not.
+    pub fn installed_with(test: &str, programs: &[&str]) -> Vec<Mpi> {
+        match programs.iter().find(|program| !have(program)) {
+            None => Mpi::installed(test),
+            Some(program) => {
+                skip(test, &format!("no {program} on this machine"));
+                Vec::new()
+            }
+        }
     }
 
     /// The real program behind a name such as `mpicc`.

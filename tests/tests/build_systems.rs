@@ -6,26 +6,14 @@ use std::process::Command;
 use topas_format::field::Lang;
 use topas_tests::mpi::Mpi;
 use topas_tests::project::Project;
-use topas_tests::running::{have, run};
-use topas_tests::skip::skip;
+use topas_tests::running::run;
 
 const HELLO: [&str; 3] = ["c/hello.c", "cxx/hello.cc", "f90/hello.f90"];
 const LAST: &str = "hello from rank 3 of 4";
 
-/// The MPIs, if the programs a test needs are there.
-fn with(test: &str, programs: &[&str]) -> Vec<Mpi> {
-    match programs.iter().find(|program| !have(program)) {
-        None => Mpi::installed(test),
-        Some(program) => {
-            skip(test, &format!("no {program} on this machine"));
-            Vec::new()
-        }
-    }
-}
-
 #[test]
 fn cmake_finds_mpi() {
-    for mpi in with("cmake_finds_mpi", &["cmake"]) {
+    for mpi in Mpi::installed_with("cmake_finds_mpi", &["cmake"]) {
         let libraries = ["library/part_with_mpi.c", "library/uses_part_with_mpi.c"];
         let project = Project::new(mpi, "cmake", &[&HELLO[..], &libraries].concat());
         project.build(&[], "cmake -S . -B build && cmake --build build --parallel 2");
@@ -46,7 +34,7 @@ fn cmake_finds_mpi() {
 
 #[test]
 fn a_makefile_asks_for_flags() {
-    for mpi in with("a_makefile_asks_for_flags", &["make"]) {
+    for mpi in Mpi::installed_with("a_makefile_asks_for_flags", &["make"]) {
         let questions: &[(&str, &str)] = match mpi {
             Mpi::OpenMpi => &[("-showme:compile", "-showme:link"), ("-showme", "-showme")],
             Mpi::Mpich => &[("-show", "-show"), ("-compile_info", "-link_info")],
@@ -64,7 +52,7 @@ fn a_makefile_asks_for_flags() {
 
 #[test]
 fn meson_asks_the_driver() {
-    for mpi in with("meson_asks_the_driver", &["meson", "ninja"]) {
+    for mpi in Mpi::installed_with("meson_asks_the_driver", &["meson", "ninja"]) {
         // Meson asks Open MPI's driver only, and only where pkg-config knows no MPI.
         if mpi == Mpi::OpenMpi {
             let project = Project::new(mpi, "meson", &HELLO);
@@ -84,7 +72,7 @@ fn meson_asks_the_driver() {
 #[test]
 fn autotools_with_the_drivers_as_compilers() {
     let needed = ["make", "autoreconf", "automake"];
-    for mpi in with("autotools_with_the_drivers_as_compilers", &needed) {
+    for mpi in Mpi::installed_with("autotools_with_the_drivers_as_compilers", &needed) {
         let project = Project::new(mpi, "autotools", &["f90/hello.f90"]);
         project.build(&[], "autoreconf --install && mkdir build");
         let drivers = [("CC", "mpicc"), ("FC", "mpifort")];
@@ -142,7 +130,7 @@ const OF_MPICH: [&str; 6] = [
 #[test]
 fn answers_on_compiling_are_the_real_drivers() {
     let test = "answers_on_compiling_are_the_real_drivers";
-    for mpi in with(test, &[]) {
+    for mpi in Mpi::installed_with(test, &[]) {
         let project = Project::new(mpi, "python", &["c/hello.c"]);
         let own: &[&str] = match mpi {
             Mpi::OpenMpi => &OF_OPEN_MPI,

@@ -10,9 +10,9 @@ use std::process::Command;
 use topas_format::field::Lang;
 use topas_tests::mpi::Mpi;
 use topas_tests::project::{Project, has_module};
-use topas_tests::running::{have, run};
+use topas_tests::running::run;
 use topas_tests::site::Site;
-use topas_tests::skip::{left_out, skip};
+use topas_tests::skip::left_out;
 
 const HELLO: [&str; 3] = ["c/hello.c", "cxx/hello.cc", "f90/hello.f90"];
 const LIBRARY: [&str; 2] = ["library/part_with_mpi.c", "library/uses_part_with_mpi.c"];
@@ -24,13 +24,7 @@ fn with(test: &str, programs: &[&str]) -> Vec<Mpi> {
         left_out(test, "cargo xtask test --builds");
         return Vec::new();
     }
-    match programs.iter().find(|program| !have(program)) {
-        None => Mpi::installed(test),
-        Some(program) => {
-            skip(test, &format!("no {program} on this machine"));
-            Vec::new()
-        }
-    }
+    Mpi::installed_with(test, programs)
 }
 
 #[test]
