@@ -24,6 +24,11 @@ fn encoding(head: &[u8]) -> Encoding {
     }
 }
 
+/// Whether text that begins with these bytes is not compressed.
+pub(crate) fn is_plain(head: &[u8]) -> bool {
+    encoding(head) == Encoding::Plain
+}
+
 /// The text in `raw`. Members and frames that follow each other are read as one text.
 ///
 /// # Errors

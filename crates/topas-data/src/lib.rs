@@ -18,6 +18,7 @@ mod distribution;
 mod join;
 mod kind;
 mod period;
+pub mod pes;
 mod run;
 mod scan;
 mod source;

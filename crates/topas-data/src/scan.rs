@@ -62,7 +62,7 @@ pub fn scan_reader(
     scan_text(source, reader, tally, &mut each, &mut progress)
 }
 
-fn scan_text(
+pub(crate) fn scan_text(
     source: &Source,
     reader: impl Read,
     tally: &mut Tally,

@@ -77,6 +77,21 @@ impl Tally {
         }
     }
 
+    /// Takes the counts of what was read next; `before` is the number of lines of the same
+    /// source in front of it.
+    pub(crate) fn append(&mut self, next: Tally, before: u64) {
+        self.good += next.good;
+        self.blank += next.blank;
+        self.comments += next.comments;
+        for (problem, count) in next.bad {
+            *self.bad.entry(problem).or_default() += count;
+        }
+        let room = EXAMPLES - self.examples.len();
+        let moved = next.examples.into_iter().take(room);
+        self.examples
+            .extend(moved.map(|example| Example { line: example.line + before, ..example }));
+    }
+
     /// Bad lines by what is wrong with them.
     pub fn problems(&self) -> impl Iterator<Item = (Problem, u64)> + '_ {
         self.bad.iter().map(|(&problem, &count)| (problem, count))

@@ -40,6 +40,8 @@ pub const TEST: &[&str] = &[
     "pvm-dev",
     "python3-dev",
     "python3-mpi4py",
+    "python3-numpy",
+    "python3-scipy",
     "rsyslog",
     "rsyslog-relp",
     "sccache",
