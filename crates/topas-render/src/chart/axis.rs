@@ -1,5 +1,8 @@
 //! Round numbers along an axis: steps of 1, 2 or 5 times a power of ten.
 
+/// Less than this is nothing: the arithmetic of doubles ends near 1e-308.
+const LEAST: f64 = 1e-200;
+
 /// Values of an axis and where they lie.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
@@ -16,7 +19,7 @@ pub(crate) struct Axis {
 impl Axis {
     /// From 0 to the round number at or above `most`, with about `wanted` steps.
     pub(crate) fn from_zero(most: f64, wanted: usize) -> Self {
-        let most = if most > 0.0 && most.is_finite() { most } else { 1.0 };
+        let most = if most > LEAST && most.is_finite() { most } else { 1.0 };
         let step = step(most, wanted);
         let last = (most / step - 1e-9).ceil().max(1.0);
         Axis { low: 0.0, high: last * step, step, first: 0, last: last as i64 }
@@ -25,7 +28,7 @@ impl Axis {
     /// Of values from `low` to `high`, both inside, with about `wanted` steps.
     pub(crate) fn around(low: f64, high: f64, wanted: usize) -> Self {
         // All equal, or so near that doubles cannot hold what is between.
-        let least = (low.abs().max(high.abs()) * 1e-6).max(f64::MIN_POSITIVE * 1e9);
+        let least = (low.abs().max(high.abs()) * 1e-6).max(LEAST);
         let (low, high) = if high - low < least {
             let room = if low == 0.0 && high == 0.0 { 1.0 } else { least.max(low.abs() * 0.05) };
             (low - room, high + room)
@@ -35,6 +38,12 @@ impl Axis {
         let step = step(high - low, wanted);
         let (first, last) = ((low / step + 1e-9).floor(), (high / step - 1e-9).ceil());
         Axis { low: first * step, high: last * step, step, first: first as i64, last: last as i64 }
+    }
+
+    /// Of one value alone, which is all between its ends.
+    pub(crate) fn only(value: f64) -> Self {
+        let step = if value == 0.0 { 1.0 } else { value.abs() };
+        Axis { low: value - step / 2.0, high: value + step / 2.0, step, first: 0, last: 1 }
     }
 
     /// The round numbers.
@@ -101,7 +110,7 @@ mod tests {
                 let slack = axis.step * 1e-6;
                 prop_assert!(axis.low <= low + slack && high <= axis.high + slack, "{axis:?}");
                 prop_assert!(axis.share(low).is_finite() && axis.share(high).is_finite());
-                if high > 0.0 {
+                if high > LEAST {
                     let axis = Axis::from_zero(high, wanted);
                     prop_assert!(axis.high >= high * 0.999_999);
                     prop_assert!((2..=wanted + 2).contains(&axis.ticks().count()), "{axis:?}");

@@ -70,6 +70,11 @@ impl Color {
         if self.lightness() > 60.0 { INK } else { PAPER }
     }
 
+    /// The share of it that is left on white paper.
+    pub(crate) fn pale(self, share: f64) -> Color {
+        PAPER.between(self, share)
+    }
+
     fn between(self, other: Color, share: f64) -> Color {
         let part = |a: u8, b: u8| {
             (f64::from(a) + (f64::from(b) - f64::from(a)) * share).round().clamp(0.0, 255.0) as u8

@@ -107,7 +107,7 @@ impl Frame {
             }
             end += self.notes_height;
         }
-        let height = (end + MARGIN).max(self.wanted).ceil();
+        let height = (end + MARGIN).ceil();
         let ground = Area { x: 0.0, y: 0.0, width: self.width, height };
         self.items.insert(0, Item::Bar { area: ground, fill: PAPER, note: String::new() });
         Picture { width: self.width, height, title: self.title, description, items: self.items }

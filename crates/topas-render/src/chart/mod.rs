@@ -31,17 +31,24 @@
 
 mod axis;
 mod bars;
+mod boxes;
 mod color;
 mod font;
 mod frame;
+mod heat;
 mod picture;
+mod points;
+mod quantile;
 mod svg;
 mod terminal;
 mod unit;
 mod words;
 
 pub use bars::{Arrangement, Bars, Bucket, Places, Series};
+pub use boxes::{BoxGroup, BoxPlot};
+pub use heat::HeatStrip;
 pub use picture::Picture;
+pub use points::Points;
 pub use unit::{Quantity, Unit};
 
 /// What can be drawn.

@@ -44,6 +44,7 @@ impl Area {
         self.y + self.height
     }
 
+    /// Corners, clockwise from the upper left one.
     pub(crate) fn points(&self) -> Vec<(f64, f64)> {
         let (right, bottom) = (self.right(), self.bottom());
         vec![(self.x, self.y), (right, self.y), (right, bottom), (self.x, bottom)]
@@ -57,6 +58,8 @@ pub(crate) enum Item {
     Group { kind: &'static str, name: String, items: Vec<Item> },
     /// A filled rectangle; `note` is shown when it is pointed at
     Bar { area: Area, fill: Color, note: String },
+    /// Filled rectangles of one colour
+    Cells { areas: Vec<Area>, fill: Color },
     /// Filled polygons of one colour
     Polygons { parts: Vec<Vec<(f64, f64)>>, fill: Color },
     /// Lines of one kind

@@ -50,6 +50,15 @@ fn write_item(out: &mut String, item: &Item) {
             );
             *out += &close("rect", note);
         }
+        Item::Cells { areas, fill } if !areas.is_empty() => {
+            let cell = |area: &Area| {
+                let Area { x, y, width, height } = *area;
+                let [x, y, width, height, back] = [x, y, width, height, -width].map(Number);
+                format!("M{x} {y}h{width}v{height}h{back}z")
+            };
+            let cells: String = areas.iter().map(cell).collect();
+            let _ = writeln!(out, "<path d=\"{cells}\" fill=\"{}\"/>", fill.hex());
+        }
         Item::Polygons { parts, fill } if !parts.is_empty() => {
             let _ = writeln!(out, "<path d=\"{}\" fill=\"{}\"/>", path(parts, true), fill.hex());
         }
@@ -71,7 +80,7 @@ fn write_item(out: &mut String, item: &Item) {
             }
             *out += "</g>\n";
         }
-        Item::Polygons { .. } | Item::Lines { .. } | Item::Dots { .. } => (),
+        Item::Cells { .. } | Item::Polygons { .. } | Item::Lines { .. } | Item::Dots { .. } => (),
         Item::Text(text) => write_text(out, text),
     }
 }

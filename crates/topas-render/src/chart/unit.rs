@@ -59,9 +59,21 @@ impl Unit {
         Form { unit: self, power, decimals }
     }
 
-    /// One value with its unit, to `digits` significant digits at least.
+    /// One value with its unit, to `digits` significant digits at least; percent to `digits` of 99.9.
     pub(crate) fn value(self, value: f64, digits: i32) -> String {
         // Rounding may carry to the next magnitude: 999.96 is 1000.
+        if self == Unit::Percent {
+            // All of them have the same places, so that they can be compared at a glance.
+            let places = digits - 2;
+            let least = 10f64.powi(-places);
+            let form = self.form(100.0, least);
+            let tiny = value > 0.0 && value < least / 2.0;
+            return if tiny {
+                format!("<{}", form.with_unit(least))
+            } else {
+                form.with_unit(value)
+            };
+        }
         // Without a prefix all digits before the point are shown.
         let most = if let Unit::Si(_) = self { i32::MAX } else { 0 };
         let last = |value: f64| (magnitude(value) - digits + 1).min(most);
@@ -212,7 +224,10 @@ mod tests {
         ] {
             assert_eq!(plain(&si.value(value, 3)), text);
         }
-        assert_eq!(Unit::Percent.value(64.947, 3), "64.9%");
+        assert_eq!(
+            [64.947, 0.06, 0.04, 0.0].map(|v| Unit::Percent.value(v, 3)),
+            ["64.9%", "0.1%", "<0.1%", "0.0%"]
+        );
         assert_eq!(plain(&Unit::Plain("h").value(931_114.4, 3)), "931 114 h");
         assert_eq!(plain(&Unit::Plain("h").value(1e-12, 3)), "1e−12 h");
         assert_eq!(plain(&Unit::Count.value(1e18, 3)), "1e18");

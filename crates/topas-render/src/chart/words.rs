@@ -24,6 +24,8 @@ pub(crate) fn ascii(text: &str) -> String {
             '–' | '—' | '−' => out.push('-'),
             '×' => out.push('x'),
             '…' => out.push_str("..."),
+            '▲' => out.push('^'),
+            '▼' => out.push('v'),
             '≥' => out.push_str(">="),
             '≤' => out.push_str("<="),
             _ => out.push('?'),

@@ -1,7 +1,8 @@
 //! Charts that the tests draw: each kind as it is meant, and with what nobody means.
 
 use topas_render::chart::{
-    Arrangement, Bars, Bucket, Caption, Chart, Places, Quantity, Series, Unit,
+    Arrangement, Bars, BoxGroup, BoxPlot, Bucket, Caption, Chart, HeatStrip, Places, Points,
+    Quantity, Series, Unit,
 };
 
 /// Name and chart.
@@ -14,6 +15,19 @@ pub fn all() -> Vec<(&'static str, Box<dyn Chart>)> {
         ("bars-beside", Box::new(beside())),
         ("bars-gap", Box::new(gap())),
         ("bars-hostile", Box::new(hostile())),
+        ("heat-16", Box::new(strip(16))),
+        ("heat-64", Box::new(strip(64))),
+        ("large-heat-1000", Box::new(HeatStrip { per_row: Some(48), ..strip(1000) })),
+        ("large-heat-4096", Box::new(strip(4096))),
+        ("large-heat-100000", Box::new(strip(100_000))),
+        ("heat-equal", Box::new(same(1))),
+        ("heat-empty", Box::new(HeatStrip::new(rate(), vec![None; 4]))),
+        ("boxes", Box::new(hosts(8))),
+        ("large-boxes", Box::new(hosts(100))),
+        ("points-64", Box::new(per_pe(64))),
+        ("large-points-2000", Box::new(per_pe(2000))),
+        ("large-points-100000", Box::new(per_pe(100_000))),
+        ("points-two", Box::new(compared())),
         ("bars-empty", Box::new(Bars { series: Vec::new(), ..stacked() })),
     ]
 }
@@ -182,4 +196,79 @@ fn hostile() -> Bars {
         .collect();
     bars.series[0].values = vec![Some(f64::NAN), Some(-1.0), Some(1.0)];
     bars
+}
+
+/// Numbers as if by chance, in 0..1, the same every time.
+pub fn chance(seed: u64) -> impl FnMut() -> f64 {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    move || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// About normal: the sum of twelve.
+fn normal(chance: &mut impl FnMut() -> f64, mean: f64, deviation: f64) -> f64 {
+    mean + deviation * ((0..12).map(|_| chance()).sum::<f64>() - 6.0)
+}
+
+/// Rates of PEs in op/s; one is slow, one is fast, one was not measured.
+pub fn rates(count: usize) -> Vec<Option<f64>> {
+    let mut chance = chance(7);
+    let mut rates: Vec<Option<f64>> =
+        (0..count).map(|_| Some(normal(&mut chance, 96.2e6, 0.15e6))).collect();
+    rates[9 % count] = Some(94.1e6);
+    rates[count / 2] = Some(97.6e6);
+    rates[count - 3] = None;
+    rates
+}
+
+fn rate() -> Quantity {
+    Quantity::new("Rate", Unit::Si("Flop/s"))
+}
+
+fn strip(count: usize) -> HeatStrip {
+    let mut strip = HeatStrip::new(rate(), rates(count));
+    strip.extremes = vec![9 % count, count / 2];
+    strip.caption = caption("heat3d: rate of each PE", "launch 4711 on 2026/11/20", &[]);
+    strip
+}
+
+fn hosts(count: usize) -> BoxPlot {
+    let mut chance = chance(3);
+    let groups = (0..count).filter_map(|host| {
+        let slow = if host == 5 { 1.0e6 } else { 0.0 };
+        let value = |pe: usize| {
+            let value = normal(&mut chance, 96.2e6 - slow, 0.15e6);
+            (if host == 2 && pe == 7 { 95.0e6 } else { value }, format!("PE {}", host * 32 + pe))
+        };
+        BoxGroup::of(format!("node{host:02}"), (0..32).map(value).collect::<Vec<_>>())
+    });
+    let mut plot = BoxPlot::new(rate(), groups.collect());
+    plot.caption = caption("heat3d: rate of the PEs by host", "launch 4711", &[]);
+    plot
+}
+
+fn per_pe(count: usize) -> Points {
+    let mut points = Points::new(rate(), rates(count));
+    points.extremes = vec![9 % count, count / 2];
+    points.caption = caption("heat3d: rate of each PE", "", &[]);
+    points
+}
+
+fn compared() -> Points {
+    let mut chance = chance(5);
+    let mut run =
+        |mean: f64| (0..64).map(|_| Some(normal(&mut chance, mean, 2.0))).collect::<Vec<_>>();
+    let mut points = Points::new(Quantity::new("Wall clock time", Unit::Si("s")), Vec::new());
+    points.series = vec![Series::new("old", run(120.0)), Series::new("new", run(104.0))];
+    points.joined = true;
+    points.from_zero = true;
+    points.caption = caption("Two runs of heat3d", "64 PEs each", &[]);
+    points
+}
+
+fn same(count: usize) -> HeatStrip {
+    HeatStrip::new(Quantity::new("L1 misses", Unit::Count), vec![Some(5.0); count])
 }

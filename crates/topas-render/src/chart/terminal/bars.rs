@@ -4,6 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::super::bars::stack::{Slot, Stacks};
 use super::super::bars::{Arrangement, Bars};
+use super::super::unit::Unit;
 use super::super::{Screen, color};
 use super::Page;
 
@@ -44,7 +45,9 @@ fn rows(page: &mut Page, bars: &Bars, stacks: &Stacks) {
     let unit = bars.height.unit;
     let stacked = bars.arrangement == Arrangement::Stacked;
     let most = stacks.highest();
-    let value = |value: Option<f64>| value.map_or("-".to_owned(), |value| unit.value(value, 3));
+    let digits = if unit == Unit::Percent { 4 } else { 3 };
+    let value =
+        |value: Option<f64>| value.map_or("-".to_owned(), |value| unit.value(value, digits));
     let rows = shown(stacks);
 
     let labels: Vec<String> = stacks.slots.iter().map(Slot::label).collect();

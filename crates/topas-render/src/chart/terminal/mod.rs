@@ -1,6 +1,9 @@
 //! Charts of characters, for a terminal and for mail.
 
 mod bars;
+mod boxes;
+mod heat;
+mod points;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -9,6 +12,9 @@ use super::words::{ascii, clean};
 use super::{Caption, Screen};
 
 pub(super) use bars::bars;
+pub(super) use boxes::boxes;
+pub(super) use heat::heat;
+pub(super) use points::points;
 
 /// Columns used at least.
 const LEAST_WIDTH: usize = 30;
