@@ -28,7 +28,7 @@ pub use distribution::{BucketSize, BucketSizeError, Distribution};
 pub use join::Joiner;
 pub use kind::Kind;
 pub use period::{DateError, Period, parse_date};
-pub use run::{FpRate, Run};
+pub use run::{CpuTime, Detail, FpRate, PeRecord, Run};
 pub use scan::{BLOCK, MAX_LINE_READ, scan, scan_reader};
 pub use source::{Source, SourceError, expand};
 pub use statistics::{PeTime, Share, Statistics};

@@ -82,7 +82,7 @@ impl Statistics {
             None => (run.date, run.date),
             Some((first, last)) => (first.min(run.date), last.max(run.date)),
         });
-        match &run.fp {
+        match &run.fp() {
             Some(rate) => {
                 self.measured.add(time);
                 self.distribution.add(self.bucket_size.bucket(rate), time);
@@ -90,7 +90,7 @@ impl Statistics {
                     self.estimated.add(time);
                 }
             }
-            None if run.counted => self.timeless.add(time),
+            None if run.counted() => self.timeless.add(time),
             None => self.uncounted.add(time),
         }
     }

@@ -56,12 +56,12 @@ fn runs(text: &str) -> Vec<Seen> {
     let mut seen = Vec::new();
     joiner.runs(|run| {
         seen.push(Seen {
-            lines: run.lines,
+            lines: run.lines(),
             npes: run.npes,
             start: run.start,
             end: run.end,
             wall: run.wall.0,
-            operations: run.fp.map(|fp| fp.operations),
+            operations: run.fp().map(|fp| fp.operations),
         });
     });
     seen.sort();
@@ -157,11 +157,11 @@ fn facts_of_a_run() {
     let mut joiner = Joiner::new();
     join_all(&text, &mut Tally::default(), |line, extras| joiner.add(line, extras));
     joiner.runs(|run| {
-        assert_eq!((run.lines, run.npes, run.wall.0), (3, 8, 110_000_000));
+        assert_eq!((run.lines(), run.npes, run.wall.0), (3, 8, 110_000_000));
         assert_eq!((run.start, run.end), (999_900_000_000, 1_000_010_000_000));
         assert_eq!(run.pe_micros(), 880_000_000);
-        let fp = run.fp.unwrap();
-        assert!(fp.estimate && run.counted);
+        let fp = run.fp().unwrap();
+        assert!(fp.estimate && run.counted());
         // 400 million operations in 200 s of two PEs.
         assert_eq!((fp.mflops(), fp.operations_per_pe(), fp.pes), (2.0, 2e8, 2));
         assert_eq!(&*run.kind.exe, b"x");
@@ -299,7 +299,7 @@ fn ten_thousand_mutations_of_a_log() {
         let mut statistics = Statistics::new(BucketSize::default());
         let mut lines = 0;
         joiner.runs(|run| {
-            lines += u64::from(run.lines);
+            lines += u64::from(run.lines());
             statistics.add(run);
         });
         assert_eq!(lines, tally.good);
@@ -307,4 +307,32 @@ fn ten_thousand_mutations_of_a_log() {
         bad += tally.skipped();
     }
     assert!(good > 100_000 && bad > 5_000, "{good} good and {bad} bad lines");
+}
+
+/// What is kept of a line is what was asked for, and what a line does not say is missing.
+#[test]
+fn records_hold_what_was_asked_for() {
+    use topas_data::{CpuTime, Detail};
+    use topas_format::number::{Count, Micros};
+    let text = "2026/11/20 08:01:02 u x 5 16 - B c mpi 12.5 0.25 13.0 i~77 ~9 1 v=1 t=1795161662 cyc=123 ins=~456\n\
+                2026/11/20 08:01:02 u x 2 16 - B c mpi 1.0 0.0 13.0 f=- - 1 v=1 t=1795161662 cyc=x ins=-\n";
+    let records = |detail| {
+        let mut joiner = Joiner::with(detail);
+        join_all(text, &mut Tally::default(), |line, extras| joiner.add(line, extras));
+        let mut records = Vec::new();
+        joiner.runs(|run| records.extend_from_slice(run.pes));
+        records
+    };
+    let all = records(Detail::Counters);
+    assert_eq!(all.iter().map(|pe| pe.pe).collect::<Vec<_>>(), [2, 5], "in order of PEs");
+    let cpu = CpuTime { user: Micros(12_500_000), sys: Micros(250_000) };
+    assert_eq!((all[1].cpu, all[1].l1_miss), (Some(cpu), Count::Estimate(9)));
+    assert_eq!((all[1].cycles, all[1].instructions), (Count::Exact(123), Count::Estimate(456)));
+    assert_eq!((all[0].cycles, all[0].instructions), (Count::Missing, Count::Missing));
+    for pe in records(Detail::Times) {
+        assert!(pe.cpu.is_some() && pe.cycles == Count::Missing);
+    }
+    for pe in records(Detail::Rates) {
+        assert_eq!((pe.cpu, pe.l1_miss, pe.cycles), (None, Count::Missing, Count::Missing));
+    }
 }
