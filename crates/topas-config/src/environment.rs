@@ -142,6 +142,27 @@ impl Environment {
         self.filled("NO_COLOR").is_some()
     }
 
+    /// Whether colour is wanted also where nobody sees a terminal: `CLICOLOR_FORCE` or
+    /// `FORCE_COLOR` is set, not empty and not 0.
+    pub fn forces_color(&self) -> bool {
+        let forces = |name| self.filled(name).is_some_and(|value| value != "0");
+        forces("CLICOLOR_FORCE") || forces("FORCE_COLOR")
+    }
+
+    /// Whether the terminal shows plain text only: `TERM=dumb`.
+    pub fn is_dumb_terminal(&self) -> bool {
+        self.get("TERM").is_some_and(|value| value == "dumb")
+    }
+
+    /// Whether the locale's characters are UTF-8: `LC_ALL`, else `LC_CTYPE`, else `LANG`.
+    pub fn is_utf8(&self) -> bool {
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| self.filled(name));
+        locale.is_some_and(|locale| {
+            let locale = locale.as_bytes().to_ascii_lowercase();
+            locale.ends_with(b".utf-8") || locale.ends_with(b".utf8")
+        })
+    }
+
     /// `HOME`.
     pub fn home(&self) -> Option<PathBuf> {
         self.filled("HOME").map(PathBuf::from)

@@ -3,13 +3,13 @@
 use std::io::{IsTerminal, stdin};
 use std::path::PathBuf;
 
-use clap::error::ErrorKind;
 use clap::{Parser, ValueEnum};
 use topas_data::{BucketSize, Period, parse_date};
 use topas_format::civil::Date;
 use topas_render::{Csv, Form, Gnuplot, Json, Text};
 
-use crate::{exit, message};
+use crate::exit;
+use crate::message::TOOL;
 
 /// Usage statistics of a center from the TOPAS log
 ///
@@ -93,27 +93,18 @@ pub struct Options {
 /// Reads the command line. Help, version and errors are printed here; the Err is then
 /// the exit code.
 pub fn parse() -> Result<Options, u8> {
-    let line = CommandLine::try_parse().map_err(|error| {
-        match error.kind() {
-            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-                // A closed pipe is all that can go wrong, and nobody is left to tell.
-                let _ = error.print();
-                return exit::OK;
-            }
-            _ => message::usage(&error),
-        }
-        exit::USAGE
-    })?;
+    let line = CommandLine::try_parse()
+        .map_err(|error| if TOOL.command_line(&error) { exit::OK } else { exit::USAGE })?;
     let period = Period { since: line.since, until: line.until };
     if period.is_reversed() {
-        message::error(&"--since is after --until", None, "give the earlier day to --since");
+        TOOL.error(&"--since is after --until", None, "give the earlier day to --since");
         return Err(exit::USAGE);
     }
     let mut inputs = line.inputs;
     if inputs.is_empty() {
         if stdin().is_terminal() {
             let hint = "name a log or a directory of logs, or pipe lines into topas-stat";
-            message::error(&"no input: standard input is a terminal", None, hint);
+            TOOL.error(&"no input: standard input is a terminal", None, hint);
             return Err(exit::USAGE);
         }
         inputs.push(PathBuf::from("-"));

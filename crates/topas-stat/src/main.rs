@@ -4,15 +4,15 @@
 mod args;
 mod exit;
 mod message;
-mod progress;
 mod reading;
 
-use std::io::{ErrorKind, Write, stdout};
 use std::process::ExitCode;
 
 use topas_data::Statistics;
+use topas_terminal::Printed;
 
 use crate::args::Options;
+use crate::message::TOOL;
 
 fn main() -> ExitCode {
     let options = match args::parse() {
@@ -31,12 +31,7 @@ fn main() -> ExitCode {
         }
     });
     let text = options.format.form().render(&statistics);
-    if let Err(error) = stdout().write_all(text.as_bytes()).and_then(|()| stdout().flush()) {
-        // A reader that has seen enough (`| head`) is no error.
-        if error.kind() == ErrorKind::BrokenPipe {
-            return exit::OK.into();
-        }
-        message::error(&"cannot write to standard output", Some(&error), "is the disk full?");
+    if TOOL.print(text.as_bytes()) == Printed::Failed {
         return exit::INPUT.into();
     }
     exit_code(&options, reading.unreadable, statistics.total.runs, outside).into()

@@ -1,10 +1,10 @@
 //! Reads all inputs.
 
 use topas_data::{Joiner, Source, SourceError, Tally, expand, scan};
+use topas_terminal::Progress;
 
 use crate::args::Options;
-use crate::message;
-use crate::progress::Progress;
+use crate::message::{self, TOOL};
 
 /// What was read.
 pub struct Reading {
@@ -25,9 +25,10 @@ pub fn read(options: &Options) -> Reading {
             Err(error) => reading.failed(&error),
         }
     }
-    let mut progress = Progress::new(options.quiet, &sources);
-    for source in &sources {
-        if let Err(error) = reading.scan(source, &mut progress) {
+    let mut progress = Progress::new(TOOL, options.quiet);
+    for (source, number) in sources.iter().zip(1..) {
+        let place = format!("{number} of {}: {source}", sources.len());
+        if let Err(error) = reading.scan(source, &place, &mut progress) {
             progress.clear();
             reading.failed(&error);
         }
@@ -37,16 +38,19 @@ pub fn read(options: &Options) -> Reading {
 }
 
 impl Reading {
-    fn scan(&mut self, source: &Source, progress: &mut Progress) -> Result<(), SourceError> {
+    fn scan(
+        &mut self,
+        source: &Source,
+        place: &str,
+        progress: &mut Progress,
+    ) -> Result<(), SourceError> {
         let joiner = &mut self.joiner;
-        let result = scan(
+        scan(
             source,
             &mut self.tally,
             |line, extras| joiner.add(line, extras),
-            |bytes| progress.at(source, bytes),
-        );
-        progress.done();
-        result
+            |bytes| progress.at(|| format!("{place}: {} MB of text read", bytes / 1_000_000)),
+        )
     }
 
     fn failed(&mut self, error: &SourceError) {
@@ -57,7 +61,7 @@ impl Reading {
                 (cause, "copy the file again, or test it with its decompressor")
             }
         };
-        message::error(error, Some(cause), hint);
+        TOOL.error(error, Some(cause), hint);
     }
 
     /// Says what was skipped.

@@ -17,7 +17,11 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-data", &["topas-format"]),
     ("topas-render", &["topas-data", "topas-format"]),
     ("topas-doctor", &["topas-config", "topas-format", "topas-launch"]),
-    ("topas-stat", &["topas-data", "topas-format", "topas-render"]),
+    ("topas-terminal", &["topas-config"]),
+    (
+        "topas-stat",
+        &["topas-config", "topas-data", "topas-format", "topas-render", "topas-terminal"],
+    ),
     ("topas-testkit", &["topas-config", "topas-format"]),
     ("xtask", &["topas-config", "topas-data", "topas-format"]),
     ("topas-tests", &["topas-data", "topas-format", "topas-launch", "topas-testkit"]),

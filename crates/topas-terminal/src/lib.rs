@@ -1,0 +1,19 @@
+//! How the tools speak: messages on standard error, data on standard output, a line of
+//! progress, and what the terminal can show.
+//!
+//! All tools say things in one form:
+//!
+//! ```text
+//! TOOL: error: what happened, with the value
+//!   cause: what the system says
+//!   hint: what to do
+//! ```
+#![forbid(unsafe_code)]
+
+mod look;
+mod progress;
+mod tool;
+
+pub use look::{ColorWish, Look};
+pub use progress::Progress;
+pub use tool::{Printed, Tool};

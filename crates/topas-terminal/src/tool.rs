@@ -1,0 +1,79 @@
+//! A tool by its name: its messages and its output.
+
+use std::fmt::Display;
+use std::io::{ErrorKind, Write, stderr, stdout};
+
+use clap::error::ErrorKind as Clap;
+
+/// What became of a tool's output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Printed {
+    /// It is written, or its reader has seen enough (`| head`), which is no error
+    Done,
+    /// It could not be written; that has been said
+    Failed,
+}
+
+/// A tool, by the name it is called by.
+#[derive(Clone, Copy, Debug)]
+pub struct Tool(pub &'static str);
+
+impl Tool {
+    /// An error: what happened with the value, its cause, what to do.
+    pub fn error(self, what: &dyn Display, cause: Option<&dyn Display>, hint: &str) {
+        self.problem("error", what, cause, hint);
+    }
+
+    /// Something that the user should know although the tool goes on.
+    pub fn warning(self, what: &dyn Display, cause: Option<&dyn Display>, hint: &str) {
+        self.problem("warning", what, cause, hint);
+    }
+
+    fn problem(self, kind: &str, what: &dyn Display, cause: Option<&dyn Display>, hint: &str) {
+        let cause = cause.map(|cause| format!("  cause: {cause}\n")).unwrap_or_default();
+        let hint = if hint.is_empty() { String::new() } else { format!("  hint: {hint}\n") };
+        self.write(&format!("{}: {kind}: {what}\n{cause}{hint}", self.0));
+    }
+
+    /// A remark in a line of its own; further lines stand as they are.
+    pub fn say(self, text: &dyn Display) {
+        self.write(&format!("{}: {text}\n", self.0));
+    }
+
+    /// Text on standard error as it is. That may be closed, and must not end the program.
+    pub fn write(self, text: &str) {
+        let _ = stderr().lock().write_all(text.as_bytes());
+    }
+
+    /// Shows what clap has to say: help and version on standard output, what is wrong with
+    /// the command line on standard error. True if it was help or version.
+    pub fn command_line(self, error: &clap::Error) -> bool {
+        if matches!(error.kind(), Clap::DisplayHelp | Clap::DisplayVersion) {
+            // A closed pipe is all that can go wrong, and nobody is left to tell.
+            let _ = error.print();
+            return true;
+        }
+        let text = error.render().to_string();
+        let text = text.trim_end().replace("For more information, try", "  hint: try");
+        self.write(&format!("{}: {text}\n", self.0));
+        false
+    }
+
+    /// Writes data on standard output.
+    pub fn print(self, data: &[u8]) -> Printed {
+        self.printed(stdout().lock().write_all(data).and_then(|()| stdout().flush()))
+    }
+
+    /// Judges the writing of data on standard output that was done elsewhere.
+    pub fn printed(self, result: std::io::Result<()>) -> Printed {
+        match result {
+            Ok(()) => Printed::Done,
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Printed::Done,
+            Err(error) => {
+                let what = &"cannot write to standard output";
+                self.error(what, Some(&error), "is the disk full?");
+                Printed::Failed
+            }
+        }
+    }
+}
