@@ -100,6 +100,11 @@ impl Paths {
         self.lib().join(format!("topas.{language}.all.o"))
     }
 
+    /// The variant of that without `.preinit_array`.
+    pub fn all_init_module(&self, language: &str) -> PathBuf {
+        self.lib().join(format!("topas.{language}.all.init.o"))
+    }
+
     /// Directory of the packages `topas-c` and its like, for pkg-config.
     pub fn packages(&self) -> PathBuf {
         self.lib().join("pkgconfig")
@@ -201,6 +206,8 @@ mod tests {
             Path::new("/opt/t/libexec/topas/gnu-wrappers")
         );
         assert_eq!(paths.all_module("f90"), Path::new("/opt/t/lib/topas/topas.f90.all.o"));
+        let all_init = paths.all_init_module("c");
+        assert_eq!(all_init, Path::new("/opt/t/lib/topas/topas.c.all.init.o"));
         assert_eq!(paths.init_module("c"), Path::new("/opt/t/lib/topas/topas.c.init.o"));
     }
 

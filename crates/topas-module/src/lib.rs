@@ -15,8 +15,10 @@
 mod claim;
 mod counters;
 mod entry;
+mod extended;
 mod facts;
 mod finish;
+mod gather;
 mod library;
 mod log;
 mod node;
