@@ -71,7 +71,7 @@ impl<'t> Machine<'t> {
     }
 
     /// A program of binutils, with the prefix that Debian gives it for other machines.
-    fn tool(&self, name: &str) -> Command {
+    pub fn tool(&self, name: &str) -> Command {
         match self.target {
             Some(_) => Command::new(format!("{}-linux-gnu-{name}", self.processor())),
             None => Command::new(name),
@@ -81,7 +81,27 @@ impl<'t> Machine<'t> {
 
 /// Builds and checks all objects; their paths. `conf` is the topas.conf they name.
 pub fn build(machine: &Machine<'_>, out: &Path, conf: &Path, size: Size) -> Result<Vec<PathBuf>> {
-    std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
+    let merged = out.join("module.merged.o");
+    merge(machine, &[], &merged)?;
+    let mut objects = Vec::new();
+    for lang in LANGUAGES {
+        for (variant, serial, removed) in VARIANTS {
+            let object = out.join(format!("topas.{}{variant}.o", lang.word()));
+            let facts = Facts { lang, serial: *serial, conf };
+            specialize(machine, &merged, &facts, removed, &object)?;
+            objects.push(object);
+        }
+    }
+    std::fs::remove_file(&merged)?;
+    symcheck::check_files(&objects, size)?;
+    Ok(objects)
+}
+
+/// Compiles the module with these `--cfg`s and links its archive to one object, `to`, in a
+/// directory that is made on the way.
+pub fn merge(machine: &Machine<'_>, cfgs: &[&str], to: &Path) -> Result<()> {
+    let dir = to.parent().context("an object without a directory")?;
+    std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
     let mut rustc = cargo();
     rustc.args(["rustc", "--quiet", "--package", "topas-module", "--profile", "module"]);
     rustc.args(machine.target.iter().flat_map(|target| ["--target", target]));
@@ -92,41 +112,50 @@ pub fn build(machine: &Machine<'_>, out: &Path, conf: &Path, size: Size) -> Resu
     if machine.any_processor {
         rustc.args(["--cfg", "topas_any_processor"]);
     }
+    rustc.args(cfgs.iter().flat_map(|cfg| ["--cfg", cfg]));
     run(&mut rustc)?;
     let built = machine.target_dir().join(machine.target.unwrap_or_default());
     let archive = built.join("module/libtopas_module.a");
-
-    let merged = out.join("module.merged.o");
     run(machine
         .tool("ld")
         .args(["-r", "--gc-sections", "-u", MARKER, "-e", MARKER, "-T"])
         .arg(root().join("crates/topas-module/merge.ld"))
         .arg("-o")
-        .args([&merged, &archive]))?;
-    let bytes = std::fs::read(&merged).context("cannot read the merged object")?;
-    std::fs::write(&merged, fold::fold(bytes)?)?;
+        .args([to, &archive]))?;
+    let bytes = std::fs::read(to).context("cannot read the merged object")?;
+    std::fs::write(to, fold::fold(bytes)?).context("cannot write the merged object")
+}
 
-    let mut objects = Vec::new();
-    for lang in LANGUAGES {
-        let facts = out.join("facts.bin");
-        for (variant, serial, removed) in VARIANTS {
-            let conf_bytes = conf.as_os_str().as_encoded_bytes();
-            let (section, len) = module_facts::section(lang, *serial, conf_bytes)
-                .with_context(|| format!("path of topas.conf is too long: {}", conf.display()))?;
-            std::fs::write(&facts, &section[..len])?;
-            let object = out.join(format!("topas.{}{variant}.o", lang.word()));
-            run(machine
-                .tool("objcopy")
-                .args(["--strip-unneeded", "--keep-global-symbol", MARKER])
-                .args(*removed)
-                .arg(format!("--update-section=.topas={}", facts.display()))
-                .args([&merged, &object]))?;
-            std::fs::write(&object, pack::pack(std::fs::read(&object)?)?)?;
-            objects.push(object);
-        }
-        std::fs::remove_file(&facts)?;
-    }
-    std::fs::remove_file(&merged)?;
-    symcheck::check_files(&objects, size)?;
-    Ok(objects)
+/// What an object knows from its installation.
+pub struct Facts<'f> {
+    /// Language of the programs it is for
+    pub lang: Lang,
+    /// Whether programs that run alone may be measured
+    pub serial: bool,
+    /// The topas.conf it looks for first
+    pub conf: &'f Path,
+}
+
+/// Makes the object of a language from the merged one, without the sections `removed` names.
+pub fn specialize(
+    machine: &Machine<'_>,
+    merged: &Path,
+    facts: &Facts<'_>,
+    removed: &[&str],
+    object: &Path,
+) -> Result<()> {
+    let conf = facts.conf.as_os_str().as_encoded_bytes();
+    let (section, len) = module_facts::section(facts.lang, facts.serial, conf)
+        .with_context(|| format!("path of topas.conf is too long: {}", facts.conf.display()))?;
+    let file = object.with_extension("facts");
+    std::fs::write(&file, &section[..len])?;
+    run(machine
+        .tool("objcopy")
+        .args(["--strip-unneeded", "--keep-global-symbol", MARKER])
+        .args(removed)
+        .arg(format!("--update-section=.topas={}", file.display()))
+        .args([merged, object]))?;
+    std::fs::remove_file(&file)?;
+    std::fs::write(object, pack::pack(std::fs::read(object)?)?)?;
+    Ok(())
 }

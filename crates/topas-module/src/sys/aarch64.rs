@@ -17,6 +17,8 @@ pub mod number {
     pub const CLOSE: usize = 57;
     pub const READ: usize = 63;
     pub const WRITE: usize = 64;
+    #[cfg(topas_run)]
+    pub const PREAD64: usize = 67;
     pub const READLINKAT: usize = 78;
     pub const EXIT_GROUP: usize = 94;
     pub const CLOCK_GETTIME: usize = 113;
