@@ -105,6 +105,17 @@ impl Paths {
         self.lib().join(format!("topas.{language}.all.init.o"))
     }
 
+    /// File name of the library that `topas-run` has loaded into programs of `language` (`c`,
+    /// `cxx`, `f90`), measuring the chosen ranks or `all`.
+    pub fn run_library_name(language: &str, all: bool) -> String {
+        format!("libtopas-run.{language}{}.so", if all { ".all" } else { "" })
+    }
+
+    /// The library itself.
+    pub fn run_library(&self, language: &str, all: bool) -> PathBuf {
+        self.lib().join(Paths::run_library_name(language, all))
+    }
+
     /// Directory of the packages `topas-c` and its like, for pkg-config.
     pub fn packages(&self) -> PathBuf {
         self.lib().join("pkgconfig")

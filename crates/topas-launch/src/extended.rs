@@ -119,6 +119,7 @@ mod tests {
     #[test]
     fn no_two_names_have_one_hash() {
         assert_eq!(NAMES.len(), COUNT);
+        assert!(NAMES.iter().all(|name| crate::Vars::may_begin(name.as_bytes()[0])));
         for (at, hash) in HASHES.iter().enumerate() {
             assert_eq!(*hash, word(NAMES[at].as_bytes()));
             assert!(!HASHES[at + 1..].contains(hash), "{}", NAMES[at]);

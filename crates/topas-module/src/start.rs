@@ -251,6 +251,7 @@ fn chosen(vars: &Vars<'_>, rank: &Rank) -> Result<u32, Sentence> {
     place.ok_or(Sentence::NotChosen)
 }
 
+#[cfg(not(topas_run))]
 /// The environment with the marker of a measuring rank in front, for its children; null
 /// on any other rank. The strings stay, the array is a new one.
 pub fn marked(environment: Environment) -> Environment {

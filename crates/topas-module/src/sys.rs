@@ -99,6 +99,15 @@ pub fn load<'b>(path: &CStr, buf: &'b mut [u8]) -> &'b [u8] {
     written(buf, n)
 }
 
+/// What `buf` takes of an open file from a place on. Empty if it cannot be read.
+#[cfg(topas_run)]
+pub fn load_at(fd: i32, at: u64, buf: &mut [u8]) -> &[u8] {
+    let (to, size) = (buf.as_mut_ptr() as usize, buf.len());
+    // SAFETY: the kernel writes at most `size` bytes to `buf`.
+    let n = unsafe { call4(number::PREAD64, fd as usize, to, size, at as usize) };
+    written(buf, n)
+}
+
 /// The bytes of a C string.
 ///
 /// # Safety

@@ -25,11 +25,10 @@ pub const EXTENDED: &str = ".all.";
 /// Languages a driver can have.
 pub const LANGUAGES: [Lang; 4] = [Lang::C, Lang::Cxx, Lang::F77, Lang::F90];
 
-/// Compiled modules: the options of each, and what is made of it.
+/// Compiled modules: the `--cfg`s of each, and what is made of it.
 const BUILDS: [Build; 2] = [
     Build {
-        name: "ordinary",
-        options: &[],
+        cfgs: &[],
         variants: &[
             Variant { name: "", serial: false, preinit: true },
             Variant { name: ".serial", serial: true, preinit: true },
@@ -38,8 +37,7 @@ const BUILDS: [Build; 2] = [
     },
     // In which every rank measures; a program that runs alone, too, whatever the site wants.
     Build {
-        name: "extended",
-        options: &["--cfg", "topas_extended"],
+        cfgs: &["topas_extended"],
         variants: &[
             Variant { name: ".all", serial: true, preinit: true },
             Variant { name: ".all.init", serial: true, preinit: false },
@@ -48,8 +46,7 @@ const BUILDS: [Build; 2] = [
 ];
 
 struct Build {
-    name: &'static str,
-    options: &'static [&'static str],
+    cfgs: &'static [&'static str],
     variants: &'static [Variant],
 }
 
@@ -94,9 +91,10 @@ impl<'t> Machine<'t> {
 
     /// Where Cargo builds for it: a directory for each build, or they would be made anew in
     /// turn. What tests build for themselves must not lie where the product's is taken from.
-    fn target_dir(&self, build: &Build) -> PathBuf {
+    fn target_dir(&self, cfgs: &[&str]) -> PathBuf {
         let kind = if self.any_processor { "any-processor" } else { "module" };
-        target_dir().join(kind).join(build.name)
+        let build = if cfgs.is_empty() { "ordinary".to_owned() } else { cfgs.join("-") };
+        target_dir().join(kind).join(build)
     }
 
     /// First part of the name: the processor.
@@ -105,7 +103,7 @@ impl<'t> Machine<'t> {
     }
 
     /// A program of binutils, with the prefix that Debian gives it for other machines.
-    fn tool(&self, name: &str) -> Command {
+    pub fn tool(&self, name: &str) -> Command {
         match self.target {
             Some(_) => Command::new(format!("{}-linux-gnu-{name}", self.processor())),
             None => Command::new(name),
@@ -115,58 +113,83 @@ impl<'t> Machine<'t> {
 
 /// Builds and checks all objects; their paths. `conf` is the topas.conf they name.
 pub fn build(machine: &Machine<'_>, out: &Path, conf: &Path, size: Size) -> Result<Vec<PathBuf>> {
-    std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
     let merged = out.join("module.merged.o");
-    let facts = out.join("facts.bin");
     let mut objects = Vec::new();
-    for build in &BUILDS {
-        compile(machine, build, &merged)?;
-        for (lang, variant) in LANGUAGES.iter().flat_map(|l| build.variants.iter().map(|v| (*l, v)))
-        {
-            let conf_bytes = conf.as_os_str().as_encoded_bytes();
-            let (section, len) = module_facts::section(lang, variant.serial, conf_bytes)
-                .with_context(|| format!("path of topas.conf is too long: {}", conf.display()))?;
-            std::fs::write(&facts, &section[..len])?;
+    for Build { cfgs, variants } in &BUILDS {
+        merge(machine, cfgs, &merged)?;
+        for (lang, variant) in LANGUAGES.iter().flat_map(|l| variants.iter().map(|v| (*l, v))) {
             let object = out.join(format!("topas.{}{}.o", lang.word(), variant.name));
-            let removed = (!variant.preinit).then_some("--remove-section=.preinit_array");
-            run(machine
-                .tool("objcopy")
-                .args(["--strip-unneeded", "--keep-global-symbol", MARKER])
-                .args(removed)
-                .arg(format!("--update-section=.topas={}", facts.display()))
-                .args([&merged, &object]))?;
-            std::fs::write(&object, pack::pack(std::fs::read(&object)?)?)?;
+            let facts = Facts { lang, serial: variant.serial, conf };
+            let removed = ["--remove-section=.preinit_array"];
+            let removed = if variant.preinit { &[][..] } else { &removed };
+            specialize(machine, &merged, &facts, removed, &object)?;
             objects.push(object);
         }
     }
-    std::fs::remove_file(&facts)?;
     std::fs::remove_file(&merged)?;
     symcheck::check_files(&objects, size)?;
     Ok(objects)
 }
 
-/// Compiles the module and links it partially into one object.
-fn compile(machine: &Machine<'_>, build: &Build, merged: &Path) -> Result<()> {
-    let dir = machine.target_dir(build);
+/// Compiles the module with these `--cfg`s and links its archive to one object, `to`, in a
+/// directory that is made on the way.
+pub fn merge(machine: &Machine<'_>, cfgs: &[&str], to: &Path) -> Result<()> {
+    let dir = to.parent().context("an object without a directory")?;
+    std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
     let mut rustc = cargo();
     rustc.args(["rustc", "--quiet", "--package", "topas-module", "--profile", "module"]);
     rustc.args(machine.target.iter().flat_map(|target| ["--target", target]));
-    rustc.env("CARGO_TARGET_DIR", &dir).arg("--").args(build.options);
+    rustc.env("CARGO_TARGET_DIR", machine.target_dir(cfgs)).arg("--");
     if machine.processor() == "x86_64" {
         rustc.args(X86_64_CODEGEN);
     }
     if machine.any_processor {
         rustc.args(["--cfg", "topas_any_processor"]);
     }
+    rustc.args(cfgs.iter().flat_map(|cfg| ["--cfg", cfg]));
     run(&mut rustc)?;
-    let archive = dir.join(machine.target.unwrap_or_default()).join("module/libtopas_module.a");
+    let built = machine.target_dir(cfgs).join(machine.target.unwrap_or_default());
+    let archive = built.join("module/libtopas_module.a");
     run(machine
         .tool("ld")
         .args(["-r", "--gc-sections", "-u", MARKER, "-e", MARKER, "-T"])
         .arg(root().join("crates/topas-module/merge.ld"))
         .arg("-o")
-        .args([merged, &archive]))?;
-    let bytes = std::fs::read(merged).context("cannot read the merged object")?;
-    std::fs::write(merged, fold::fold(bytes)?)?;
+        .args([to, &archive]))?;
+    let bytes = std::fs::read(to).context("cannot read the merged object")?;
+    std::fs::write(to, fold::fold(bytes)?).context("cannot write the merged object")
+}
+
+/// What an object knows from its installation.
+pub struct Facts<'f> {
+    /// Language of the programs it is for
+    pub lang: Lang,
+    /// Whether programs that run alone may be measured
+    pub serial: bool,
+    /// The topas.conf it looks for first
+    pub conf: &'f Path,
+}
+
+/// Makes the object of a language from the merged one, without the sections `removed` names.
+pub fn specialize(
+    machine: &Machine<'_>,
+    merged: &Path,
+    facts: &Facts<'_>,
+    removed: &[&str],
+    object: &Path,
+) -> Result<()> {
+    let conf = facts.conf.as_os_str().as_encoded_bytes();
+    let (section, len) = module_facts::section(facts.lang, facts.serial, conf)
+        .with_context(|| format!("path of topas.conf is too long: {}", facts.conf.display()))?;
+    let file = object.with_extension("facts");
+    std::fs::write(&file, &section[..len])?;
+    run(machine
+        .tool("objcopy")
+        .args(["--strip-unneeded", "--keep-global-symbol", MARKER])
+        .args(removed)
+        .arg(format!("--update-section=.topas={}", file.display()))
+        .args([merged, object]))?;
+    std::fs::remove_file(&file)?;
+    std::fs::write(object, pack::pack(std::fs::read(object)?)?)?;
     Ok(())
 }
