@@ -208,6 +208,7 @@ impl<'a> Values<'a> {
     /// bytes, which begin at `begin`.
     #[inline]
     pub fn fill_line(&mut self, out: &mut Out<'_>, begin: usize, form: &[u8]) {
+        self.numbers[number::CUT] = UNKNOWN;
         self.fill(out, form);
         self.numbers[number::LEN] = (out.len() + END - 2 - begin) as u64;
         self.fill(out, END_OF_LINE);

@@ -179,7 +179,6 @@ fn values<'a>(line: &Line<'a>) -> Values<'a> {
     }
     fill_count(&mut values, 0, line.ops.count, b'=');
     fill_count(&mut values, 1, line.l1_miss, 0);
-    values.numbers[number::CUT] = UNKNOWN;
     values
 }
 

@@ -62,7 +62,6 @@ fn write_line(end: End) {
     let offset = node::utc_offset(epoch as i64, &mut state.file);
     values.set_time(epoch.wrapping_add_signed(offset));
     values.numbers[number::EPOCH] = epoch;
-    values.numbers[number::CUT] = UNKNOWN;
     let mut mhz = node::mhz(&mut state.file);
     if mhz == 0 {
         mhz = UNKNOWN;
