@@ -15,10 +15,13 @@
 
 mod decode;
 mod distribution;
+mod engine;
+mod group;
 mod join;
-mod kind;
 mod period;
 pub mod pes;
+mod question;
+mod remark;
 mod run;
 mod scan;
 mod source;
@@ -26,10 +29,12 @@ mod statistics;
 mod tally;
 
 pub use distribution::{BucketSize, BucketSizeError, Distribution};
+pub use engine::{Answer, MEMORY, Progress, Resources, TemporaryError, ask};
 pub use join::Joiner;
-pub use kind::Kind;
 pub use period::{DateError, Period, parse_date};
-pub use run::{FpRate, Run};
+pub use question::{Fold, Question};
+pub use remark::{APART, MOST_CPUS, Oddities, Remarks};
+pub use run::{CpuTime, Detail, FpRate, PeRecord, Run};
 pub use scan::{BLOCK, MAX_LINE_READ, scan, scan_reader};
 pub use source::{Source, SourceError, expand};
 pub use statistics::{PeTime, Share, Statistics};

@@ -77,6 +77,14 @@ impl Tally {
         }
     }
 
+    /// Counts as unfinished what was taken for good lines.
+    pub(crate) fn unfinished(&mut self, lines: u64) {
+        if lines > 0 {
+            self.good -= lines;
+            *self.bad.entry(Problem::Unfinished).or_default() += lines;
+        }
+    }
+
     /// Takes the counts of what was read next; `before` is the number of lines of the same
     /// source in front of it.
     pub(crate) fn append(&mut self, next: Tally, before: u64) {

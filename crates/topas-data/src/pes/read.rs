@@ -144,20 +144,38 @@ struct Last {
     why: u32,
 }
 
-/// What one thread has read: lines with numbers of its own for texts and launches.
+/// Lines, with numbers of their own for texts and launches.
 #[derive(Default)]
-struct Part {
+struct Batch {
     lines: Vec<Kept>,
     launches: Launches,
     texts: Texts,
     last: Last,
+}
+
+/// What was read of one piece.
+#[derive(Default)]
+struct Part {
+    /// Lines with `v=`
+    lines: Batch,
+    /// Lines without: of 1999, or of today and torn before it
+    old: Batch,
     tally: Tally,
 }
 
 impl Part {
     #[inline]
     fn add(&mut self, line: &Line<'_>, extras: Extras<'_>) {
-        let Part { launches, texts, last, lines, .. } = self;
+        // It is always the first.
+        let versioned = extras.text().starts_with(b" v=");
+        if versioned { &mut self.lines } else { &mut self.old }.add(line, extras);
+    }
+}
+
+impl Batch {
+    #[inline]
+    fn add(&mut self, line: &Line<'_>, extras: Extras<'_>) {
+        let Batch { launches, texts, last, lines } = self;
         let launch = launches.number(line, extras, &mut last.launch);
         let mut kept = Kept::new(line, launch, texts.name(&line.exe, &mut last.exe));
         let mut end = None;
@@ -296,6 +314,8 @@ fn joined(
     pieces: &[Piece],
     parts: Vec<(usize, Part, Option<SourceError>)>,
 ) -> (Lines, Vec<SourceError>) {
+    // A line that was torn in its id looks like a line of 1999 with another id.
+    let torn = parts.iter().any(|(_, part, _)| !part.lines.lines.is_empty());
     let mut launches = Launches::default();
     let mut texts = Texts::default();
     let mut tally = Tally::default();
@@ -303,7 +323,7 @@ fn joined(
     let mut errors: Vec<SourceError> = Vec::new();
     // Source of the last part, and its lines so far.
     let (mut source, mut before) = (usize::MAX, 0);
-    for (number, mut part, error) in parts {
+    for (number, part, error) in parts {
         let of = pieces.get(number).map_or(0, |piece| piece.source);
         if of != source {
             (source, before) = (of, 0);
@@ -311,10 +331,16 @@ fn joined(
         let read = part.tally.lines();
         tally.append(part.tally, before);
         before += read;
-        let launch_numbers = launches.take(part.launches);
-        let text_numbers = texts.take(part.texts);
-        part.lines.iter_mut().for_each(|kept| kept.renumber(&launch_numbers, &text_numbers));
-        lines.push(part.lines);
+        let mut batch = if torn {
+            tally.unfinished(part.old.lines.len() as u64);
+            part.lines
+        } else {
+            part.old
+        };
+        let launch_numbers = launches.take(batch.launches);
+        let text_numbers = texts.take(batch.texts);
+        batch.lines.iter_mut().for_each(|kept| kept.renumber(&launch_numbers, &text_numbers));
+        lines.push(batch.lines);
         errors.extend(error);
     }
     (Lines { lines, texts, launches: launches.all, tally }, errors)

@@ -129,6 +129,9 @@ pub struct Without {
     pub repeated: u64,
     /// Lines with a PE beyond the number of PEs; they are used
     pub beyond: u64,
+    /// Lines of an earlier run with the same id, which some launchers give again; they are
+    /// not used
+    pub earlier: u64,
 }
 
 /// The PEs of a launch.
@@ -156,6 +159,9 @@ impl Table {
     pub(super) fn new(lines: &Lines, launch: Launch, number: u32) -> Self {
         let mut kept: Vec<&Kept> = Vec::with_capacity(usize::try_from(launch.lines).unwrap_or(0));
         kept.extend(lines.lines.iter().flatten().filter(|line| line.launch == number));
+        let of_id = kept.len();
+        keep_latest_run(&mut kept);
+        let earlier = (of_id - kept.len()) as u64;
         let total = kept.len() as u64;
         if !kept.is_sorted_by(|a, b| a.pe < b.pe) {
             // Stable: of two lines of a PE that ended in the same second the later in the
@@ -187,7 +193,11 @@ impl Table {
         let rows: Vec<Pe> = kept.iter().map(row).collect();
         let metric = majority(&rows);
         Table {
-            without: without(&rows, launch.npes, total - rows.len() as u64),
+            without: Without {
+                earlier,
+                repeated: total - rows.len() as u64,
+                ..without(&rows, launch.npes)
+            },
             others: rows.iter().filter(|pe| pe.metric != metric).count(),
             metric,
             hosts: hosts.names,
@@ -257,9 +267,30 @@ fn majority(rows: &[Pe]) -> Metric {
     ALL.into_iter().rev().max_by_key(|metric| weight(*metric)).unwrap_or(Metric::FpOps)
 }
 
-fn without(rows: &[Pe], npes: Option<u32>, repeated: u64) -> Without {
+/// How far clocks of hosts and whole seconds may be off, in s.
+const TOLERANCE: i64 = 2;
+
+/// Leaves the lines whose times, from start to end, overlap with that of the last or of one
+/// that does.
+fn keep_latest_run(kept: &mut Vec<&Kept>) {
+    let begin = |line: &Kept| line.end.saturating_sub_unsigned(line.wall.div_ceil(1_000_000));
+    let mut start = kept.iter().map(|line| line.end).max().unwrap_or(0);
+    loop {
+        let near = kept.iter().filter(|line| line.end >= start - TOLERANCE);
+        let earliest = near.map(|line| begin(line)).min().unwrap_or(start);
+        if earliest >= start {
+            break;
+        }
+        start = earliest;
+    }
+    if kept.iter().any(|line| line.end < start - TOLERANCE) {
+        kept.retain(|line| line.end >= start - TOLERANCE);
+    }
+}
+
+fn without(rows: &[Pe], npes: Option<u32>) -> Without {
     let Some(npes) = npes else {
-        return Without { repeated, ..Without::default() };
+        return Without::default();
     };
     let inside = rows.partition_point(|pe| pe.pe < npes);
     let present = rows.get(..inside).unwrap_or_default();
@@ -274,7 +305,7 @@ fn without(rows: &[Pe], npes: Option<u32>, repeated: u64) -> Without {
     Without {
         missing: Some(npes - inside as u32),
         ranges,
-        repeated,
         beyond: (rows.len() - inside) as u64,
+        ..Without::default()
     }
 }

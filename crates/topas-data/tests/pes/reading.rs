@@ -79,6 +79,18 @@ fn missing_double_and_surplus_pes_are_told() {
     assert_eq!(rates, [(1.0, 0), (1.0, 1), (3.0, 2), (1.0, 3), (1.0, 4), (1.0, 5)]);
 }
 
+/// Ids made of a port come again after weeks.
+#[test]
+fn an_earlier_run_with_the_same_id_is_another() {
+    let run = |day: u32, rate: u64| -> String {
+        let line = |pe| rate_line(pe, 4, rate).replace("08/23", &format!("08/{day}"));
+        (0..4).map(line).collect()
+    };
+    let table = table((run(21, 1000) + &run(23, 3000)[..run(23, 3000).len() / 2]).as_bytes());
+    assert_eq!((table.without.earlier, table.without.missing), (4, Some(2)));
+    assert!(values(&table, Column::Rate).values.iter().all(|value| value.0 == 3.0));
+}
+
 #[test]
 fn a_launcher_that_tells_no_number_of_pes() {
     let text = rate_line(0, 8, 1000).replace(" 0 8 ", " 0 - ");
