@@ -11,6 +11,7 @@ mod json;
 mod number;
 mod table;
 mod text;
+pub mod view;
 
 pub use csv::Csv;
 pub use gnuplot::Gnuplot;
