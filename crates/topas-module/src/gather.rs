@@ -13,8 +13,8 @@ use topas_format::MAX_LINE;
 use topas_format::target::Shape;
 
 use crate::sys::{
-    self, EACCES, ECONNREFUSED, EINVAL, ENOENT, ENOSPC, O_APPEND, O_CLOEXEC, O_CREAT, O_NOCTTY,
-    O_NONBLOCK, O_RDWR, O_WRONLY, SOCK_SEQPACKET, close,
+    self, EACCES, EAGAIN, ECONNREFUSED, EINVAL, ENOENT, ENOSPC, O_APPEND, O_CLOEXEC, O_CREAT,
+    O_NOCTTY, O_NONBLOCK, O_RDWR, O_WRONLY, SOCK_SEQPACKET, close,
 };
 
 /// Bytes of a batch.
@@ -42,18 +42,25 @@ pub struct Target<'p> {
     pub shape: Shape,
 }
 
-/// A rank that waits for its answer.
+/// Milliseconds in all that the writer waits for ranks that have come and say nothing. They have
+/// lost the processor between two calls, as it would by waiting longer: with thousands of
+/// processes to a core that takes seconds.
+const SILENCE: u32 = 8;
+
+/// A rank that has come.
 #[derive(Clone, Copy)]
 struct Peer {
     fd: i32,
-    /// Where its line ends in the batch
+    /// Where its line ends in the batch; 0 before it has sent it
     end: usize,
 }
 
 /// Lines that are written together. Lives in fresh pages.
 struct Batch {
     peers: [Peer; PEERS],
-    waiting: usize,
+    /// How many of them there are
+    count: usize,
+    /// Bytes of text
     len: usize,
     text: [u8; TEXT],
 }
@@ -143,18 +150,28 @@ fn collect(listener: i32, user: u32, target: &mut Target<'_>, line: &[u8]) -> i3
     let mut own = None;
     let mut shut = false;
     let mut rounds = 0;
+    let mut silence = SILENCE;
     loop {
         batch.take(listener, user);
-        rounds += 1;
-        if batch.len == 0 || rounds == ROUNDS {
-            if shut && batch.len == 0 {
-                break;
-            }
+        if batch.len > 0 {
+            let (taken, errno) = batch.flush(file);
+            own.get_or_insert(if taken >= own_end { 0 } else { errno });
+            rounds += 1;
+        } else if let Some(peer) = batch.peers.first().filter(|_| batch.count > 0 && silence > 0) {
+            sys::wait_readable(peer.fd, 1);
+            silence -= 1;
+        } else if shut {
+            break;
+        } else {
+            rounds = ROUNDS;
+        }
+        if rounds >= ROUNDS && !shut {
             sys::shut(listener);
             shut = true;
         }
-        let (taken, errno) = batch.flush(file);
-        own.get_or_insert(if taken >= own_end { 0 } else { errno });
+    }
+    for peer in batch.peers.iter().take(batch.count) {
+        close(peer.fd);
     }
     close(file);
     own.unwrap_or(EINVAL)
@@ -171,43 +188,77 @@ impl Batch {
         }
     }
 
-    /// Takes the lines of ranks that wait, as many as there is room for.
+    /// Takes the lines of ranks that have come, as many as there is room for.
     fn take(&mut self, listener: i32, user: u32) {
-        while let Some(room) = self.text.get_mut(self.len..self.len + MAX_LINE)
-            && let Some(peer) = self.peers.get_mut(self.waiting)
-        {
+        let mut at = 0;
+        while at < self.count {
+            at += usize::from(self.hear(at));
+        }
+        for _ in self.count..PEERS {
+            if self.len + MAX_LINE > TEXT {
+                return;
+            }
             let fd = sys::accept(listener);
             if fd < 0 {
                 return;
             }
-            let mut n = 0;
-            if sys::socket_owner(fd) == Some(user) {
-                n = sys::receive(fd, room);
-                if n < 0 && sys::wait_readable(fd, 1) {
-                    n = sys::receive(fd, room);
-                }
-            }
-            if n > 0 && room.get(n as usize - 1) == Some(&b'\n') {
-                self.len += n as usize;
-                self.waiting += 1;
-                *peer = Peer { fd, end: self.len };
+            if let Some(peer) = self.peers.get_mut(self.count)
+                && sys::socket_owner(fd) == Some(user)
+            {
+                *peer = Peer { fd, end: 0 };
+                self.count += 1;
+                self.hear(self.count - 1);
             } else {
                 close(fd);
             }
         }
     }
 
-    /// Writes what there is, and tells those that wait: how many bytes were taken, and the error
-    /// number of the rest.
+    /// Takes the line of a rank, if it has sent it by now. False if it has gone, and the last one
+    /// has its place.
+    fn hear(&mut self, at: usize) -> bool {
+        let last = self.peers.get(self.count - 1).copied();
+        let (Some(peer), Some(last)) = (self.peers.get_mut(at), last) else {
+            return true;
+        };
+        let Some(room) = self.text.get_mut(self.len..self.len + MAX_LINE) else {
+            return true;
+        };
+        if peer.end > 0 {
+            return true;
+        }
+        let n = sys::receive(peer.fd, room);
+        if n > 0 && room.get(n as usize - 1) == Some(&b'\n') {
+            self.len += n as usize;
+            peer.end = self.len;
+        } else if n != -EAGAIN as isize {
+            close(peer.fd);
+            *peer = last;
+            self.count -= 1;
+            return false;
+        }
+        true
+    }
+
+    /// Writes what there is, and tells those whose lines are in it: how many bytes were taken, and
+    /// the error number of the rest.
     fn flush(&mut self, file: i32) -> (usize, i32) {
         let (taken, errno) = put(file, self.text.get(..self.len).unwrap_or_default());
-        for peer in self.peers.iter().take(self.waiting) {
-            let answer = if peer.end <= taken { 0 } else { errno as u8 };
-            sys::send(peer.fd, &[answer]);
-            close(peer.fd);
+        let mut silent = 0;
+        for at in 0..self.count {
+            let Some(peer) = self.peers.get(at).copied() else {
+                break;
+            };
+            if peer.end > 0 {
+                sys::send(peer.fd, &[if peer.end <= taken { 0 } else { errno as u8 }]);
+                close(peer.fd);
+            } else if let Some(to) = self.peers.get_mut(silent) {
+                *to = peer;
+                silent += 1;
+            }
         }
+        self.count = silent;
         self.len = 0;
-        self.waiting = 0;
         (taken, errno)
     }
 }
