@@ -145,8 +145,7 @@ fn what_comes_after_half_a_line_is_whole() {
 #[test]
 fn a_rank_that_fails_under_open_mpi() {
     let scratch = Scratch::new();
-    let program = scratch.path().join("gate");
-    fs::copy(gate(&scratch), scratch.path().join("copy")).expect("copy");
+    let program = gate(&scratch);
     let all: Vec<Mpi> = Mpi::installed("a_rank_that_fails_under_open_mpi");
     for mpi in all.into_iter().filter(|mpi| *mpi == Mpi::OpenMpi) {
         let mut launch = mpi.launch(Site::shared(), &scratch, 3);
