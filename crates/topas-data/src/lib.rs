@@ -13,9 +13,11 @@
 //! that says so.
 #![forbid(unsafe_code)]
 
+mod block;
 mod decode;
 mod distribution;
 mod engine;
+mod feed;
 mod group;
 mod join;
 mod period;
@@ -27,14 +29,16 @@ mod source;
 mod statistics;
 mod tally;
 
+pub use block::MAX_LINE_READ;
 pub use distribution::{BucketSize, BucketSizeError, Distribution};
 pub use engine::{Answer, MEMORY, Progress, Resources, TemporaryError, ask};
+pub use feed::BLOCK;
 pub use join::Joiner;
 pub use period::{DateError, Period, parse_date};
 pub use question::{Fold, Question};
 pub use remark::{APART, MOST_CPUS, Oddities, Remarks};
 pub use run::{CpuTime, Detail, FpRate, PeRecord, Run};
-pub use scan::{BLOCK, MAX_LINE_READ, scan, scan_reader};
+pub use scan::{scan, scan_reader};
 pub use source::{Source, SourceError, expand};
 pub use statistics::{PeTime, Share, Statistics};
 pub use tally::{Example, Problem, Tally};
