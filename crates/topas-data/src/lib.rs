@@ -4,9 +4,14 @@
 //! `topas-render`. The way of a line through it:
 //!
 //! ```text
-//! Source -> scan (decompress, split, Line::parse) -> Joiner -> Run -> Statistics
-//!            bad lines, counted: Tally                Period ^
+//! Source -> feed (blocks of whole lines) -> block (Line::parse) -> Question: wanted, group
+//!            any thread takes the next       bad lines: Tally          |
+//!                                                                      v
+//!         Fold <- Run <- launch (lines of one run) <- join <- store (records by launch)
 //! ```
+//!
+//! [`ask`] does all of it on several threads and in bounded memory; [`scan`] reads the lines
+//! of one source in their order.
 //!
 //! Nothing in a log is fatal: a line that cannot be read is counted by its fault in
 //! [`Tally`], a file that ends too soon gives the lines before the break and an error
