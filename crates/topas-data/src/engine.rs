@@ -153,7 +153,7 @@ impl<Q: Question> Work<'_, Q> {
         let memory = self.resources.memory;
         let overflow = Overflow::new(&self.resources.temporary);
         let store = Store::new(1 << PART_BITS, memory / 2, &overflow);
-        let piece = (memory / 8 / (threads as u64) >> PART_BITS).clamp(4096, 65_536) as usize;
+        let piece = ((memory / 8 / threads as u64) >> PART_BITS).clamp(4096, 65_536) as usize;
         let groups = Groups::default();
         let reading = Reading::new(self.sources);
         let of = self.sources.iter().map(Source::len).sum();
