@@ -434,10 +434,8 @@ fn any_png(png: &[u8]) -> Pixels {
 #[test]
 fn a_browser_shows_it() {
     if std::env::var_os("TOPAS_TEST_BROWSER").is_none() {
-        let _ = writeln!(
-            std::io::stderr(),
-            "left out: a_browser_shows_it: TOPAS_TEST_BROWSER=1, with chromium"
-        );
+        let _ =
+            writeln!(std::io::stderr(), "left out: a_browser_shows_it: cargo xtask test --browser");
         return;
     }
     let picture = samples::stacked().picture(Size::default());
