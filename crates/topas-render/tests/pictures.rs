@@ -135,8 +135,11 @@ fn without_colors(text: &str) -> String {
     parts.fold(first, |out, part| out + part.split_once('m').map_or("", |(_, rest)| rest))
 }
 
-/// Heights of the bars of each series, by left edge.
-fn bars_of(svg: &str) -> Vec<(String, Vec<(f64, f64, f64, f64)>)> {
+/// Left, top, width and height.
+type Edges = (f64, f64, f64, f64);
+
+/// The bars of each series.
+fn bars_of(svg: &str) -> Vec<(String, Vec<Edges>)> {
     let document = Document::parse(svg).unwrap();
     let series = document.descendants().filter(|node| node.attribute("class") == Some("series"));
     let bars = series.map(|group| {
@@ -172,8 +175,8 @@ proptest! {
         let svg = bars.picture(Size { width: 1600.0, height: 900.0 }).svg();
         let drawn = bars_of(&svg);
         prop_assert_eq!(drawn.len(), values.len());
-        let along = |&(x, y, ..): &(f64, f64, f64, f64)| if upright { x } else { y };
-        let long = |&(_, _, w, h): &(f64, f64, f64, f64)| if upright { h } else { w };
+        let along = |&(x, y, ..): &Edges| if upright { x } else { y };
+        let long = |&(_, _, w, h): &Edges| if upright { h } else { w };
         let highest = (0..6).map(|at| values.iter().map(|v| v[at]).sum::<f64>()).fold(0.0, f64::max);
         // The length of 1, told by the largest stack.
         let mut slots = std::collections::BTreeMap::<i64, f64>::new();
