@@ -14,6 +14,7 @@
 extern crate std;
 
 pub mod choice;
+pub mod extended;
 pub mod hash;
 pub mod job;
 pub mod launcher;

@@ -18,8 +18,10 @@ mod counters;
 mod entry;
 #[cfg(topas_run)]
 mod executable;
+mod extended;
 mod facts;
 mod finish;
+mod gather;
 mod library;
 mod log;
 mod node;
