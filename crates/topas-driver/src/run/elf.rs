@@ -95,8 +95,7 @@ pub fn read(file: &File) -> io::Result<Elf> {
     file.read_exact_at(&mut bytes, header.e_phoff)?;
     let parts = ProgramHeader::from_bytes(&bytes, count);
     let has = |kind| parts.iter().any(|part| part.p_type == kind);
-    let mut facts =
-        Facts { dynamic: has(PT_INTERP) && has(PT_DYNAMIC), ..Facts::default() };
+    let mut facts = Facts { dynamic: has(PT_INTERP) && has(PT_DYNAMIC), ..Facts::default() };
     // Sections may be missing: then nothing more is known.
     if let Some(sections) = Sections::read(file, header) {
         sections.tell(&mut facts);
@@ -159,9 +158,10 @@ impl<'f> Sections<'f> {
     }
 
     fn tell(&self, facts: &mut Facts) {
-        let topas = self.all.iter().position(|section| {
-            name(&self.names, section.sh_name as usize) == Some(b".topas")
-        });
+        let topas = self
+            .all
+            .iter()
+            .position(|section| name(&self.names, section.sh_name as usize) == Some(b".topas"));
         facts.has_module = topas.is_some_and(|at| self.bytes(at).starts_with(MAGIC));
         if let Some((at, strings)) = self.of_type(SHT_DYNAMIC) {
             let strings = self.bytes(strings);
@@ -202,7 +202,10 @@ fn word(bytes: &[u8], at: usize) -> u32 {
 }
 
 fn long(bytes: &[u8], at: usize) -> u64 {
-    bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |eight| u64::from_ne_bytes(*eight))
+    bytes
+        .get(at..)
+        .and_then(|rest| rest.first_chunk())
+        .map_or(0, |eight| u64::from_ne_bytes(*eight))
 }
 
 /// What a library that the loader will load tells of the program.
@@ -228,7 +231,10 @@ fn library_says(library: &[u8], facts: &mut Facts) {
 /// What a function or object tells that the program defines or refers to.
 fn symbol_says(symbol: &[u8], defined: bool, facts: &mut Facts) {
     match symbol {
-        b"_gfortran_set_args" | b"MAIN__" | b"_FortranAProgramStart" | b"for_rtl_init_"
+        b"_gfortran_set_args"
+        | b"MAIN__"
+        | b"_FortranAProgramStart"
+        | b"for_rtl_init_"
         | b"MAIN_" => speaks(Lang::F90, facts),
         b"__gxx_personality_v0" => speaks(Lang::Cxx, facts),
         b"MPI_Init" | b"MPI_Init_thread" | b"MPI_Finalize" | b"mpi_init_" | b"mpi_finalize_" => {
@@ -271,7 +277,12 @@ mod tests {
     use std::process::Command;
 
     /// Compiles one program in a directory of its own.
-    fn built(compiler: &str, options: &[&str], name: &str, source: &str) -> (tempfile::TempDir, File) {
+    fn built(
+        compiler: &str,
+        options: &[&str],
+        name: &str,
+        source: &str,
+    ) -> (tempfile::TempDir, File) {
         let dir = tempfile::tempdir().unwrap();
         let source_file = dir.path().join(name);
         fs::write(&source_file, source).unwrap();

@@ -42,7 +42,8 @@ impl Entries {
 
     /// Has a library loaded, behind those the user has loaded. It takes itself out again when
     /// it begins, and where there was no such variable puts the marker of `rank` in its place.
-    pub fn preload(&mut self, library: &Path, rank: &Rank, pid: u32) {
+    /// Programs that come `between` may change the variable: then the marker is there already.
+    pub fn preload(&mut self, library: &Path, rank: &Rank, pid: u32, between: bool) {
         let library = library.as_os_str().as_bytes();
         // The loader takes the last of several.
         match self.0.iter_mut().rfind(|entry| entry.starts_with(PRELOAD)) {
@@ -55,6 +56,9 @@ impl Entries {
                 // An outer rank's.
                 self.0.retain(|entry| !entry.starts_with(MARKER));
                 self.0.push([PRELOAD, library].concat());
+                if between {
+                    self.mark(rank, pid);
+                }
             }
         }
     }
@@ -92,7 +96,7 @@ mod tests {
 
     fn preloaded(text: &[u8]) -> Vec<String> {
         let mut entries = Entries::of(text);
-        entries.preload(Path::new("/l.so"), &RANK, 42);
+        entries.preload(Path::new("/l.so"), &RANK, 42, false);
         shown(&entries)
     }
 
@@ -117,15 +121,15 @@ mod tests {
         assert_eq!(preloaded(b"A=1\0"), ["A=1", "LD_PRELOAD=/l.so"]);
         assert_eq!(preloaded(b"TOPAS_RANK=9\0A=1\0"), ["A=1", "LD_PRELOAD=/l.so"]);
         let marker = marker_of_42();
+        let mut between = Entries::of(b"");
+        between.preload(Path::new("/l.so"), &RANK, 42, true);
+        assert_eq!(shown(&between), ["LD_PRELOAD=/l.so", &marker]);
         assert!(marker.starts_with("TOPAS_RANK=") && marker.len() < marker::SIZE, "{marker}");
         assert_eq!(
             preloaded(b"LD_PRELOAD=/a:/b\0A=1\0"),
             ["LD_PRELOAD=/a:/b:/l.so", "A=1", &marker]
         );
-        assert_eq!(
-            preloaded(b"LD_PRELOAD=\0TOPAS_RANK=9\0"),
-            ["LD_PRELOAD=:/l.so", &marker]
-        );
+        assert_eq!(preloaded(b"LD_PRELOAD=\0TOPAS_RANK=9\0"), ["LD_PRELOAD=:/l.so", &marker]);
         assert_eq!(
             preloaded(b"LD_PRELOAD=/a\0LD_PRELOAD=/b\0"),
             ["LD_PRELOAD=/a", "LD_PRELOAD=/b:/l.so", &marker]

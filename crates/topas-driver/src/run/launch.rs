@@ -204,13 +204,14 @@ mod tests {
 
     #[test]
     fn jobs_and_children() {
-        let launch = of(&format!("{OMPI} SLURM_JOB_ID=12 SLURM_STEP_ID=3 ENVIRONMENT=BATCH"));
+        let env = format!("{OMPI} SLURM_JOB_ID=12 SLURM_STEP_ID=3 ENVIRONMENT=BATCH");
+        let launch = of(&env);
         assert_eq!((launch.mode, &launch.job[..]), (Mode::Batch, &b"12"[..]));
         let mut buffer = [0; marker::SIZE];
         let mut out = Out::new(&mut buffer);
         marker::write(&mut out, &launch.rank, 99);
         let text = String::from_utf8(out.text().to_vec()).unwrap();
-        assert!(of(&format!("{OMPI} {}", text.trim_end_matches('\0'))).is_child);
+        assert!(of(&format!("{env} {}", text.trim_end_matches('\0'))).is_child);
         assert!(!launch.is_child);
     }
 }

@@ -7,12 +7,12 @@ use std::time::{Instant, SystemTime};
 
 use nix::unistd::getuid;
 use topas_config::Environment;
+use topas_format::MAX_LINE;
 use topas_format::conf::{List, Settings, Switch};
 use topas_format::event::{Metric, Why};
-use topas_format::field::{Lang, Mode, Token};
-use topas_format::form::{UNKNOWN, Values, mark, number, text};
+use topas_format::field::{Lang, Mode};
+use topas_format::form::{RUN_LINE, UNKNOWN, Values, mark, number, text};
 use topas_format::out::Out;
-use topas_format::MAX_LINE;
 
 use super::counters::{Counters, Counts};
 use super::elf::Facts;
@@ -20,7 +20,7 @@ use super::environment::Entries;
 use super::launch::Launch;
 use super::program::{Kind, Program};
 use super::sys::{Child, Ended, Image, end_by};
-use super::{log, node};
+use super::{log, node, user_file};
 use crate::message::say;
 
 /// What is to be run and how it is to be measured.
@@ -33,6 +33,10 @@ pub struct Measured<'m> {
     pub launch: &'m Launch,
     /// What is counted
     pub metric: Metric,
+    /// Whether every rank is measured
+    pub all: bool,
+    /// Whether a line goes to the log
+    pub logs: bool,
     /// What the site says
     pub settings: &'m Settings<'m>,
     /// The variables of this process
@@ -83,14 +87,28 @@ impl Measured<'_> {
         self.fill(&mut values, ended, wall, counts);
         let mut buffer = [0; MAX_LINE];
         let mut out = Out::new(&mut buffer);
-        values.fill_line(&mut out, 0);
-        let is_batch = self.launch.mode == Mode::Batch;
-        if self.env.prints() || is_batch && self.settings.is(Switch::PrintBatch) {
-            self.print(&texts, ended, wall, counts);
+        values.fill_line(&mut out, 0, RUN_LINE);
+        if self.logs {
+            let is_batch = self.launch.mode == Mode::Batch;
+            if self.env.prints() || is_batch && self.settings.is(Switch::PrintBatch) {
+                self.print(&texts, ended, wall, counts);
+            }
+            self.append(&mut values, out.text());
         }
+        if self.all
+            && let Err((path, error, speaks)) =
+                user_file::append(&mut values, &self.launch.rank, self.env)
+            && (speaks || self.env.is_verbose())
+        {
+            say!("topas: not written: {}: {error}", path.display());
+        }
+    }
+
+    /// Appends the line to the log.
+    fn append(&self, values: &mut Values<'_>, line: &[u8]) {
         let own = self.env.log().filter(|_| self.settings.is(Switch::UserLog));
         let targets = own.map_or(self.settings.list(List::Log), OsStrExt::as_bytes);
-        if let Err(failed) = log::append(targets, &mut values, out.text())
+        if let Err(failed) = log::append(targets, values, line)
             && self.env.is_verbose()
         {
             for (target, error) in &failed {
@@ -105,12 +123,6 @@ impl Measured<'_> {
     fn texts(&self, facts: &Facts, ended: &Ended, counts: &Counts) -> Texts {
         let uid = getuid().as_raw();
         let user = self.env.user().as_bytes();
-        let token = |write: &dyn Fn(&mut Out<'_>)| {
-            let mut buffer = [0; 32];
-            let mut out = Out::new(&mut buffer);
-            write(&mut out);
-            out.text().to_vec()
-        };
         let [ops, misses, ..] = &counts.quantities;
         let letters = [self.metric.letter(), Metric::L1Miss.letter()];
         let reasons = letters.iter().zip([ops, misses]).filter_map(|(letter, counted)| {
@@ -120,9 +132,9 @@ impl Measured<'_> {
         Texts {
             user: if user.is_empty() { format!("#{uid}").into_bytes() } else { user.to_vec() },
             exe: self.program.exe.as_bytes().to_vec(),
-            lang: token(&|out| drop(Token::write(&facts.lang, out, 0))),
-            lib: token(&|out| drop(Token::write(&facts.lib, out, 0))),
-            id: token(&|out| drop(out.hex(self.launch.rank.id))),
+            lang: facts.lang.token().to_vec(),
+            lib: facts.lib.token().to_vec(),
+            id: format!("{:016x}", self.launch.rank.id).into_bytes(),
             host: node::host(),
             why: reasons.collect::<Vec<_>>().join(&b','),
             job: self.launch.job.clone(),
@@ -159,7 +171,6 @@ impl Measured<'_> {
             (number::NPES, if npes == 0 { UNKNOWN } else { npes.into() }),
             (number::MHZ, mhz.unwrap_or(UNKNOWN)),
             (number::RESIDENT, ended.resident),
-            (number::CUT, UNKNOWN),
             (number::RUN, if counts.share < 1000 { counts.share } else { UNKNOWN }),
         ];
         for (slot, value) in numbers {
@@ -260,4 +271,3 @@ impl Texts {
         values
     }
 }
-

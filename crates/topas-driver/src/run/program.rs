@@ -30,9 +30,27 @@ const SHELLS: [&str; 13] = [
 /// Programs that run another in a process of its own, behind a daemon or in a root directory
 /// of its own: the loader there may not see what is here.
 const STARTERS: [&str; 21] = [
-    "Rscript", "apptainer", "ch-run", "chroot", "crun", "docker", "enroot", "gdb", "ltrace",
-    "parallel", "perf", "podman", "sarus", "shifter", "singularity", "setsid", "strace", "time",
-    "timeout", "unshare", "valgrind",
+    "Rscript",
+    "apptainer",
+    "ch-run",
+    "chroot",
+    "crun",
+    "docker",
+    "enroot",
+    "gdb",
+    "ltrace",
+    "parallel",
+    "perf",
+    "podman",
+    "sarus",
+    "shifter",
+    "singularity",
+    "setsid",
+    "strace",
+    "time",
+    "timeout",
+    "unshare",
+    "valgrind",
 ];
 
 /// The program of a command.
@@ -85,7 +103,7 @@ pub fn find(command: &[OsString], env: &Environment) -> Result<Program, NotFound
     for _ in 0..MAX_STEPS {
         match Step::at(&at) {
             Step::Interpreted(mut line) => {
-                script.get_or_insert(exe);
+                script.get_or_insert_with(|| exe.clone());
                 line.push(at.into_os_string());
                 line.extend(words.into_iter().skip(1));
                 words = line;
@@ -104,8 +122,9 @@ pub fn find(command: &[OsString], env: &Environment) -> Result<Program, NotFound
                     Kind::Elf(_) if STARTERS.contains(&named) => Kind::Starter,
                     kind => kind,
                 };
-                if let (Kind::Shell | Kind::Starter, Some(script)) = (&kind, script) {
-                    exe = script;
+                if let Kind::Shell | Kind::Starter = kind {
+                    // Of many names that lead to one file it is the one that was used.
+                    exe = script.unwrap_or_else(|| at.file_name().unwrap_or_default().to_owned());
                 }
                 return Ok(Program { path, exe, behind, kind });
             }
@@ -222,8 +241,9 @@ mod tests {
     #[test]
     fn first_lines() {
         let of = |text: &str| {
-            interpreter(text.as_bytes())
-                .map(|words| words.iter().map(|w| w.to_str().unwrap().to_owned()).collect::<Vec<_>>())
+            interpreter(text.as_bytes()).map(|words| {
+                words.iter().map(|w| w.to_str().unwrap().to_owned()).collect::<Vec<_>>()
+            })
         };
         for (text, expected) in [
             ("#!/bin/sh\necho", Some(vec!["/bin/sh"])),
@@ -267,7 +287,7 @@ mod tests {
             ("nice -n 5 sleep 1", "sleep", true, "elf"),
             ("env A=1 nice sleep", "sleep", true, "elf"),
             ("env", "env", false, "elf"),
-            ("sh -c true", "dash", false, "shell"),
+            ("sh -c true", "sh", false, "shell"),
             ("s.sh", "s.sh", false, "shell"),
             ("nice s.sh", "s.sh", true, "shell"),
             ("by_env", "by_env", true, "shell"),

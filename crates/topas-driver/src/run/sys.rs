@@ -158,9 +158,11 @@ impl Child {
         }
     }
 
-    /// Waits for the end, and meanwhile passes on every signal that comes here. Stops when the
-    /// child stops.
+    /// Waits for the end, and meanwhile passes on every signal that comes here. Stops with the
+    /// child where a signal that came here stopped it, so that whoever sent that sees it; not
+    /// where the child stopped otherwise: who continues it then does not know of this process.
     pub fn wait(&self) -> Ended {
+        let mut stopping = false;
         loop {
             let mut about: MaybeUninit<libc::siginfo_t> = MaybeUninit::zeroed();
             // SAFETY: all signals are held back, the set is filled, the kernel writes to `about`.
@@ -176,15 +178,23 @@ impl Child {
                         match status {
                             Status::Ended(ended) => return ended,
                             // SAFETY: no memory is passed.
-                            Status::Stopped => unsafe {
+                            Status::Stopped if stopping => unsafe {
                                 libc::kill(libc::getpid(), libc::SIGSTOP);
                             },
+                            Status::Stopped => {}
                         }
                     }
                 }
                 // Interrupted by a debugger, say.
                 ..=0 => {}
-                signal => self.pass_on(signal, &about),
+                signal => {
+                    stopping = match signal {
+                        libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU => true,
+                        libc::SIGCONT => false,
+                        _ => stopping,
+                    };
+                    self.pass_on(signal, &about);
+                }
             }
         }
     }
@@ -218,8 +228,7 @@ impl Child {
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
         loop {
             // SAFETY: the kernel writes one status and one rusage.
-            let pid =
-                unsafe { libc::wait4(self.pid, &raw mut status, options, &raw mut usage) };
+            let pid = unsafe { libc::wait4(self.pid, &raw mut status, options, &raw mut usage) };
             if pid == self.pid {
                 break;
             }
@@ -281,8 +290,7 @@ pub fn may_execute(file: BorrowedFd<'_>) -> bool {
     // SAFETY: all-zero is a valid statvfs, and the kernel writes one.
     unsafe {
         let mut about: libc::statvfs = std::mem::zeroed();
-        libc::fstatvfs(file.as_raw_fd(), &raw mut about) != 0
-            || about.f_flag & libc::ST_NOEXEC == 0
+        libc::fstatvfs(file.as_raw_fd(), &raw mut about) != 0 || about.f_flag & libc::ST_NOEXEC == 0
     }
 }
 
