@@ -1,7 +1,7 @@
 //! The PEs of one launch: what `topasview` shows.
 //!
 //! ```text
-//! Source -> read (pieces of files, in parallel) -> Lines -> launches
+//! Source -> read (blocks of files, in parallel) -> Lines -> launches
 //!                                                        -> Table (a launch, by PE)
 //! Table + Column -> Values -> Summary, clusters, groups, balance, findings, comparison
 //! ```
@@ -17,7 +17,6 @@ mod finding;
 mod group;
 mod intern;
 mod kmeans;
-mod piece;
 mod place;
 mod ranks;
 mod read;

@@ -4,7 +4,7 @@
 //! A build of its own (`--cfg topas_extended`), so that ordinary programs hold nothing of it.
 
 use topas_format::MAX_LINE;
-use topas_format::form::{PLACED_LINE, UNKNOWN, Values, number};
+use topas_format::form::{PLACED_LINE, PLACED_RUN_LINE, UNKNOWN, Values, number};
 use topas_format::hash::Fnv;
 use topas_format::out::Out;
 use topas_format::target::expand_launch;
@@ -12,7 +12,7 @@ use topas_launch::extended::Extended;
 use topas_launch::hash::spread;
 use topas_launch::{Family, Rank};
 
-use crate::gather::{self, Target};
+use crate::gather::{self, Outcome, Target, Teller};
 use crate::log;
 use crate::say::{Sentence, say_by_number};
 use crate::start::own_launch;
@@ -83,7 +83,8 @@ impl Own {
         values.numbers[number::CPU] = cpu;
         values.numbers[number::NUMA] = numa;
         let line = &mut Out::new(&mut self.line);
-        values.fill_line(line, 0, PLACED_LINE);
+        const FORM: &[u8] = if cfg!(topas_run) { PLACED_RUN_LINE } else { PLACED_LINE };
+        values.fill_line(line, 0, FORM);
 
         let pattern = self.pattern.unwrap_or_default();
         let path = &mut Out::new(&mut self.path);
@@ -94,19 +95,25 @@ impl Own {
         let name = Fnv::new().with(path.text()).value();
         let shown = path.len();
         let path = path.byte(0).take_mut();
-        let mut errno = EINVAL;
+        let mut outcome = Outcome { errno: EINVAL, teller: Teller::First };
         if let (Some(shape), [.., 0]) = (shape, &*path) {
             let target = &mut Target { path, shape };
             if rank.size == 1 {
-                errno = gather::alone(target, line.text());
+                outcome = gather::alone(target, line.text());
             } else {
                 let address = out().put(ADDRESS).hex(spread(rank.id ^ name)).text();
-                errno = gather::together(address, target, line.text());
+                outcome = gather::together(address, target, line.text());
             }
         }
-        if errno != 0 && speaks {
+        let says = match outcome.teller {
+            Teller::First => speaks,
+            Teller::This => true,
+            Teller::Nobody => false,
+        };
+        if outcome.errno != 0 && says {
             let path = path.get(..shown).unwrap_or_default();
-            say_by_number(Sentence::NotWritten as usize, path, log::sentence(path, errno));
+            let sentence = log::sentence(path, outcome.errno);
+            say_by_number(Sentence::NotWritten as usize, path, sentence);
         }
     }
 }

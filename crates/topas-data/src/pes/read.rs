@@ -1,9 +1,8 @@
 //! Reads the lines of all launches, in parallel, and tells the launches apart.
 
-use std::io::Read;
 use std::num::NonZero;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use rustc_hash::FxHashMap;
@@ -14,11 +13,11 @@ use topas_format::line::{Extras, Line};
 use topas_format::number::whole;
 
 use super::intern::Texts;
-use super::piece::{self, PIECE, Piece, pieces};
 use super::table::{Kept, Table};
-use crate::scan::{scan, scan_text};
+use crate::block;
+use crate::feed::{Buffer, Feed, locked};
 use crate::source::{Source, SourceError};
-use crate::tally::Tally;
+use crate::tally::{Example, Tally};
 
 /// Latest `t=` that is believed: the last second of the year 9999.
 const LATEST: u64 = 253_402_300_799;
@@ -56,10 +55,12 @@ pub struct Launch {
     pub end: i64,
     /// Number of its lines
     pub lines: u64,
+    /// Source and block of its first line
+    first: (usize, u64),
 }
 
 impl Launch {
-    fn new(line: &Line<'_>, extras: Extras<'_>) -> Self {
+    fn new(line: &Line<'_>, extras: Extras<'_>, first: (usize, u64)) -> Self {
         let bytes = |name: Name<'_>| name.bytes().collect();
         let extra = |key: &[u8]| extras.name(key).map(bytes).unwrap_or_default();
         Launch {
@@ -78,6 +79,7 @@ impl Launch {
             time: line.time,
             end: i64::MIN,
             lines: 0,
+            first,
         }
     }
 
@@ -97,6 +99,8 @@ impl Launch {
 struct Launches {
     all: Vec<Launch>,
     numbers: FxHashMap<(Box<[u8]>, Option<u32>), u32>,
+    /// Source and block that are being read
+    place: (usize, u64),
 }
 
 impl Launches {
@@ -105,7 +109,8 @@ impl Launches {
     fn number(&mut self, line: &Line<'_>, extras: Extras<'_>, last: &mut u32) -> u32 {
         if !self.all.get(*last as usize).is_some_and(|launch| launch.is_of(line)) {
             let key = (line.id.bytes().collect(), line.npes.0);
-            *last = self.find(key, || Launch::new(line, extras));
+            let place = self.place;
+            *last = self.find(key, || Launch::new(line, extras, place));
         }
         *last
     }
@@ -121,12 +126,20 @@ impl Launches {
     /// Takes those of `other`; gives the new number of each.
     fn take(&mut self, other: Launches) -> Vec<u32> {
         let take = |theirs: Launch| {
-            let (end, date, time, lines) = (theirs.end, theirs.date, theirs.time, theirs.lines);
-            let number =
-                self.find((theirs.id.clone(), theirs.npes), || Launch { lines: 0, ..theirs });
-            if let Some(ours) = self.all.get_mut(number as usize) {
+            let number = self.find((theirs.id.clone(), theirs.npes), || theirs.clone());
+            if let Some(ours) = self.all.get_mut(number as usize)
+                && *ours != theirs
+            {
+                // What the first line says, and the end of the last.
+                let (end, date, time) = (theirs.end, theirs.date, theirs.time);
+                let lines = ours.lines + theirs.lines;
+                if theirs.first < ours.first {
+                    let (our_end, our_date, our_time) = (ours.end, ours.date, ours.time);
+                    *ours = theirs;
+                    ours.ended(our_end, our_date, our_time);
+                }
                 ours.ended(end, date, time);
-                ours.lines += lines;
+                ours.lines = lines;
             }
             number
         };
@@ -144,38 +157,67 @@ struct Last {
     why: u32,
 }
 
-/// Lines, with numbers of their own for texts and launches.
+/// Launches and texts of lines, by numbers of their own.
 #[derive(Default)]
-struct Batch {
-    lines: Vec<Kept>,
+struct Names {
     launches: Launches,
     texts: Texts,
     last: Last,
 }
 
-/// What was read of one piece.
+/// What one thread has read.
 #[derive(Default)]
-struct Part {
-    /// Lines with `v=`
-    lines: Batch,
-    /// Lines without: of 1999, or of today and torn before it
-    old: Batch,
+struct Reader {
+    /// Of lines with `v=`
+    names: Names,
+    /// Of lines without: of 1999, or of today and torn before it
+    old: Names,
+    blocks: Vec<Read>,
     tally: Tally,
 }
 
-impl Part {
-    #[inline]
-    fn add(&mut self, line: &Line<'_>, extras: Extras<'_>) {
-        // It is always the first.
-        let versioned = extras.text().starts_with(b" v=");
-        if versioned { &mut self.lines } else { &mut self.old }.add(line, extras);
+/// What stood in a block.
+struct Read {
+    /// Place of the source, and number of the block in it
+    place: (usize, u64),
+    lines: Vec<Kept>,
+    /// Lines without `v=`
+    old: Vec<Kept>,
+    /// Number of lines of any kind
+    count: u64,
+    examples: Vec<Example>,
+}
+
+impl Reader {
+    /// Takes blocks of a source until there are no more.
+    fn read(&mut self, source: usize, feed: &Feed<'_>, buffer: &mut Buffer, progress: &dyn Fn()) {
+        while let Some((block, text)) = feed.next(buffer) {
+            let Reader { names, old, tally, .. } = self;
+            (names.launches.place, old.launches.place) = ((source, block), (source, block));
+            let (mut kept, mut kept_old) = (Vec::new(), Vec::new());
+            let each = |line: &Line<'_>, extras: Extras<'_>, _: &[u8]| {
+                // It is always the first.
+                if extras.text().starts_with(b" v=") {
+                    kept.push(names.kept(line, extras));
+                } else {
+                    kept_old.push(old.kept(line, extras));
+                }
+            };
+            let mut lines = block::Lines::new(feed.source, tally, each);
+            lines.read(text);
+            let count = lines.number;
+            let examples = self.tally.take_examples();
+            let place = (source, block);
+            self.blocks.push(Read { place, lines: kept, old: kept_old, count, examples });
+            progress();
+        }
     }
 }
 
-impl Batch {
+impl Names {
     #[inline]
-    fn add(&mut self, line: &Line<'_>, extras: Extras<'_>) {
-        let Batch { launches, texts, last, lines } = self;
+    fn kept(&mut self, line: &Line<'_>, extras: Extras<'_>) -> Kept {
+        let Names { launches, texts, last } = self;
         let launch = launches.number(line, extras, &mut last.launch);
         let mut kept = Kept::new(line, launch, texts.name(&line.exe, &mut last.exe));
         let mut end = None;
@@ -199,7 +241,7 @@ impl Batch {
             launch.ended(end, line.date, line.time);
             launch.lines += 1;
         }
-        lines.push(kept);
+        kept
     }
 }
 
@@ -229,7 +271,7 @@ impl Lines {
         let mut order: Vec<&Launch> = self.launches.iter().collect();
         // Of several that ended in the same second the one seen last is the newest.
         order.reverse();
-        order.sort_by_key(|launch| std::cmp::Reverse(launch.end));
+        order.sort_by_key(|launch| std::cmp::Reverse((launch.end, launch.first)));
         order.into_iter()
     }
 
@@ -241,107 +283,121 @@ impl Lines {
     }
 }
 
-/// Reads all sources, plain files in pieces by up to `threads` threads. A source that
-/// cannot be read, or not to its end, is told and the others are read. `progress` gets the
-/// number of bytes of text read so far, from any thread.
+/// Reads all sources by up to `threads` threads: each takes short files as a whole, and all
+/// of them blocks of long ones and of streams. A source that cannot be read, or not to its
+/// end, is told and the others are read. `progress` gets the number of bytes read so far,
+/// compressed as they are, from any thread.
 pub fn read(
     sources: &[Source],
     threads: NonZero<usize>,
     progress: &(dyn Fn(u64) + Sync),
 ) -> (Lines, Vec<SourceError>) {
-    read_in_pieces(sources, threads, PIECE, progress)
-}
+    let bytes = Arc::new(AtomicU64::new(0));
+    let report = || progress(bytes.load(Ordering::Relaxed));
+    let failures = Mutex::new(Vec::new());
+    let (short, long): (Vec<usize>, Vec<usize>) =
+        (0..sources.len()).partition(|&place| is_short(&sources[place]));
+    let mut readers: Vec<Reader> = Vec::new();
+    readers.resize_with(threads.get(), Reader::default);
 
-/// As [`read`], with the size of a piece in bytes.
-fn read_in_pieces(
-    sources: &[Source],
-    threads: NonZero<usize>,
-    size: u64,
-    progress: &(dyn Fn(u64) + Sync),
-) -> (Lines, Vec<SourceError>) {
-    let pieces = pieces(sources, size);
     let next = AtomicUsize::new(0);
-    let bytes = AtomicU64::new(0);
-    let done = Mutex::new(Vec::new());
-    let work = || loop {
-        let number = next.fetch_add(1, Ordering::Relaxed);
-        let Some(piece) = pieces.get(number) else { break };
-        let mut part = Part::default();
-        let mut before = 0;
-        let result = read_piece(sources, piece, &mut part, |so_far| {
-            progress(bytes.fetch_add(so_far - before, Ordering::Relaxed) + so_far - before);
-            before = so_far;
-        });
-        // A panic of another thread aborts, so the lock is whole.
-        if let Ok(mut done) = done.lock() {
-            done.push((number, part, result.err()));
+    on_all(&mut readers, short.len(), |reader, buffer| {
+        while let Some(&place) = short.get(next.fetch_add(1, Ordering::Relaxed)) {
+            match Feed::open(&sources[place], Arc::clone(&bytes)) {
+                Ok(feed) => {
+                    reader.read(place, &feed, buffer, &report);
+                    let lines = reader.blocks.iter().filter(|read| read.place.0 == place);
+                    let lines = lines.map(|read| read.count).sum();
+                    locked(&failures).extend(feed.failure(lines).map(|error| (place, error)));
+                }
+                Err(error) => locked(&failures).push((place, error)),
+            }
         }
-    };
-    let threads = threads.get().min(pieces.len()).max(1);
-    thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(work);
-        }
-        work();
     });
-    let mut done = done.into_inner().unwrap_or_default();
-    done.sort_by_key(|(number, ..)| *number);
-    joined(&pieces, done)
+    for place in long {
+        let feed = match Feed::open(&sources[place], Arc::clone(&bytes)) {
+            Ok(feed) => feed,
+            Err(error) => {
+                locked(&failures).push((place, error));
+                continue;
+            }
+        };
+        on_all(&mut readers, usize::MAX, |reader, buffer| {
+            reader.read(place, &feed, buffer, &report)
+        });
+        let reads = readers.iter().flat_map(|reader| &reader.blocks);
+        let lines = reads.filter(|read| read.place.0 == place).map(|read| read.count).sum();
+        locked(&failures).extend(feed.failure(lines).map(|error| (place, error)));
+    }
+
+    let mut failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failures.sort_by_key(|(place, _)| *place);
+    (joined(readers), failures.into_iter().map(|(_, error)| error).collect())
 }
 
-fn read_piece(
-    sources: &[Source],
-    piece: &Piece,
-    part: &mut Part,
-    mut progress: impl FnMut(u64),
-) -> Result<(), SourceError> {
-    let Some(source) = sources.get(piece.source) else { return Ok(()) };
-    let mut tally = Tally::default();
-    let mut each = |line: &Line<'_>, extras: Extras<'_>| part.add(line, extras);
-    let result = match piece.bytes {
-        None => scan(source, &mut tally, each, progress),
-        Some((from, to)) => piece::Lines::open(source, from, to).and_then(|lines| {
-            let reader: &mut dyn Read = &mut { lines };
-            scan_text(source, reader, &mut tally, &mut each, &mut progress)
-        }),
-    };
-    part.tally = tally;
-    result
+/// Files that one thread reads by itself, in B.
+const SHORT: u64 = 4 << 20;
+
+/// Whether a source is a file that is not worth being divided; also what cannot be opened.
+fn is_short(source: &Source) -> bool {
+    match source {
+        Source::Stdin => false,
+        Source::File(path) => {
+            path.metadata().map_or(true, |about| about.is_file() && about.len() <= SHORT)
+        }
+    }
 }
 
-/// Puts the parts together, in the order of the input.
-fn joined(
-    pieces: &[Piece],
-    parts: Vec<(usize, Part, Option<SourceError>)>,
-) -> (Lines, Vec<SourceError>) {
+/// Runs `work` with each reader on a thread of its own, as many as there are tasks.
+fn on_all(readers: &mut [Reader], tasks: usize, work: impl Fn(&mut Reader, &mut Buffer) + Sync) {
+    let count = readers.len().min(tasks);
+    let work = &work;
+    thread::scope(|scope| {
+        let (first, others) = match readers.get_mut(..count).and_then(<[Reader]>::split_first_mut) {
+            Some(split) => split,
+            None => return,
+        };
+        for reader in others {
+            scope.spawn(move || work(reader, &mut Buffer::new()));
+        }
+        work(first, &mut Buffer::new());
+    });
+}
+
+/// Puts together what all threads have read, in the order of the input.
+fn joined(mut readers: Vec<Reader>) -> Lines {
     // A line that was torn in its id looks like a line of 1999 with another id.
-    let torn = parts.iter().any(|(_, part, _)| !part.lines.lines.is_empty());
+    let torn = readers.iter().flat_map(|reader| &reader.blocks).any(|read| !read.lines.is_empty());
     let mut launches = Launches::default();
     let mut texts = Texts::default();
     let mut tally = Tally::default();
-    let mut lines = Vec::new();
-    let mut errors: Vec<SourceError> = Vec::new();
-    // Source of the last part, and its lines so far.
-    let (mut source, mut before) = (usize::MAX, 0);
-    for (number, part, error) in parts {
-        let of = pieces.get(number).map_or(0, |piece| piece.source);
-        if of != source {
-            (source, before) = (of, 0);
-        }
-        let read = part.tally.lines();
-        tally.append(part.tally, before);
-        before += read;
-        let mut batch = if torn {
-            tally.unfinished(part.old.lines.len() as u64);
-            part.lines
-        } else {
-            part.old
-        };
-        let launch_numbers = launches.take(batch.launches);
-        let text_numbers = texts.take(batch.texts);
-        batch.lines.iter_mut().for_each(|kept| kept.renumber(&launch_numbers, &text_numbers));
-        lines.push(batch.lines);
-        errors.extend(error);
+    let mut blocks: Vec<(Read, usize)> = Vec::new();
+    let mut numbers = Vec::new();
+    for (at, reader) in readers.iter_mut().enumerate() {
+        tally.merge(&reader.tally);
+        let names = std::mem::take(if torn { &mut reader.names } else { &mut reader.old });
+        numbers.push((launches.take(names.launches), texts.take(names.texts)));
+        blocks.extend(reader.blocks.drain(..).map(|read| (read, at)));
     }
-    (Lines { lines, texts, launches: launches.all, tally }, errors)
+    blocks.sort_by_key(|(read, _)| read.place);
+    let mut lines = Vec::with_capacity(blocks.len());
+    // Source of the last block, and its lines so far.
+    let (mut source, mut before) = (usize::MAX, 0);
+    for (mut read, at) in blocks {
+        if read.place.0 != source {
+            (source, before) = (read.place.0, 0);
+        }
+        let numbered = |example: Example| Example { line: example.line + before, ..example };
+        tally.add_examples(read.examples.into_iter().map(numbered).collect());
+        before += read.count;
+        if torn {
+            tally.unfinished(read.old.len() as u64);
+        } else {
+            read.lines = read.old;
+        }
+        let (launch_numbers, text_numbers) = &numbers[at];
+        read.lines.iter_mut().for_each(|kept| kept.renumber(launch_numbers, text_numbers));
+        lines.push(read.lines);
+    }
+    Lines { lines, texts, launches: launches.all, tally }
 }
