@@ -58,13 +58,9 @@ impl<'a> Output<'a> {
 
     /// A report without a column is of what stands out most.
     fn of<'t>(&self, table: &'t Table) -> Sections<'t> {
-        let mut sections = Sections::new(table, self.views.column);
+        let sections = Sections::new(table, self.views.column);
         if self.views.column.is_none() && (self.args.report || self.args.html.is_some()) {
-            let findings = sections.findings();
-            let first = findings.findings.first().and_then(|finding| finding.evidence.first());
-            if let Some(evidence) = first {
-                sections = Sections::new(table, Some(evidence.column));
-            }
+            return sections.of_first_finding();
         }
         sections
     }
@@ -128,7 +124,7 @@ impl<'a> Output<'a> {
                 None => view::best_csv(table, column, &of.best()),
             }
         } else if self.args.groups {
-            view::groups_csv(table, column, &of.groups())
+            view::groups_csv(table, column, of.groups())
         } else {
             return view::csv(table, &self.rows(table), threads());
         };
@@ -151,9 +147,9 @@ impl<'a> Output<'a> {
             summary: summary.as_ref().map(Option::as_ref),
             clusters: clusters.as_ref().map(|(width, clusters)| (*width, &clusters[..])),
             best: best.as_ref(),
-            groups: groups.as_deref(),
+            groups,
             balances: balances.as_deref(),
-            findings: findings.as_ref(),
+            findings,
             comparison: None,
         };
         view::json(of.table, &parts, threads())
@@ -171,13 +167,13 @@ impl<'a> Output<'a> {
             let about =
                 if self.views.column.is_none() { topas_data::pes::Column::Rate } else { column };
             let values = topas_data::pes::values(table, about);
-            let notes = view::notes(table, Some((about, &values)));
+            let notes = view::notes(table, Some((about, &values)), columns);
             if !notes.is_empty() {
                 add(notes);
             }
         }
         if report {
-            add(view::findings(table, &of.findings(), all, columns));
+            add(view::findings(table, of.findings(), all, columns));
         }
         if self.views.stat || report {
             let caption = view::caption(column, table.metric) + "\n\n";
@@ -210,7 +206,7 @@ impl<'a> Output<'a> {
             parts.push(view::raw(table, &self.rows(table), threads()));
         }
         if balance || sorted && !no_heading {
-            parts.push(vec![view::findings(table, &of.findings(), all, columns).into_bytes()]);
+            parts.push(vec![view::findings(table, of.findings(), all, columns).into_bytes()]);
         }
         let mut all = Written::new();
         for part in parts {
@@ -233,16 +229,16 @@ impl<'a> Output<'a> {
             done = both(done, save(path, picture().svg().as_bytes()));
         }
         if let Some(path) = &self.args.html {
-            let (summary, best, groups) = (of.summary(), of.best(), of.groups());
+            let (summary, best) = (of.summary(), of.best());
             let page = Page {
                 table: of.table,
                 column: of.column,
                 values: &of.values,
                 summary: summary.as_ref(),
                 best: &best,
-                groups: &groups,
+                groups: of.groups(),
                 balances: &of.balances(),
-                findings: &of.findings(),
+                findings: of.findings(),
                 rows: &self.rows(of.table),
             };
             done = both(done, save(path, view::page(&page).as_bytes()));

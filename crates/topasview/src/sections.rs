@@ -1,4 +1,6 @@
-//! What is computed of a table for the views.
+//! What is computed of a table for the views, what is long once.
+
+use std::cell::OnceCell;
 
 use topas_data::pes::{
     Balance, Cluster, Column, Findings, Grouping, Groups, KMeans, Summary, Table, Values, balance,
@@ -15,20 +17,35 @@ pub struct Sections<'t> {
     pub column: Column,
     /// Its values
     pub values: Values,
+    groups: OnceCell<Vec<Groups>>,
+    findings: OnceCell<Findings>,
 }
 
 impl<'t> Sections<'t> {
     /// Of the column, or if None of the rate, or of the CPU time if there is no rate.
     pub fn new(table: &'t Table, column: Option<Column>) -> Self {
-        if let Some(column) = column {
-            return Sections { table, column, values: values(table, column) };
+        let column = column.unwrap_or_else(|| {
+            let has_rate = table.rows.iter().any(|pe| Column::Rate.value(table, pe).is_some());
+            if has_rate { Column::Rate } else { Column::CpuTime }
+        });
+        Sections {
+            table,
+            column,
+            values: values(table, column),
+            groups: OnceCell::new(),
+            findings: OnceCell::new(),
         }
-        let rates = values(table, Column::Rate);
-        if rates.values.is_empty() {
-            let column = Column::CpuTime;
-            return Sections { table, column, values: values(table, column) };
+    }
+
+    /// Of the column that differs most in what stands out most, if anything does.
+    pub fn of_first_finding(self) -> Self {
+        let first = self.findings().findings.first().and_then(|finding| finding.evidence.first());
+        match first.map(|evidence| evidence.column) {
+            Some(column) if column != self.column => {
+                Sections { findings: self.findings, ..Sections::new(self.table, Some(column)) }
+            }
+            _ => self,
         }
-        Sections { table, column: Column::Rate, values: rates }
     }
 
     /// Statistical summary; None without values.
@@ -55,7 +72,11 @@ impl<'t> Sections<'t> {
     }
 
     /// Groups of each kind that has several, and hosts always.
-    pub fn groups(&self) -> Vec<Groups> {
+    pub fn groups(&self) -> &[Groups] {
+        self.groups.get_or_init(|| self.all_groups())
+    }
+
+    fn all_groups(&self) -> Vec<Groups> {
         let all = Grouping::ALL.map(|by| groups(self.table, &self.values, by));
         let many = |of: &Groups| of.groups.len() > 1 || of.by == Grouping::Host;
         let hosts = all.iter().find(|of| of.by == Grouping::Host).map_or(0, |of| of.groups.len());
@@ -72,7 +93,7 @@ impl<'t> Sections<'t> {
     }
 
     /// What stands out.
-    pub fn findings(&self) -> Findings {
-        findings(self.table)
+    pub fn findings(&self) -> &Findings {
+        self.findings.get_or_init(|| findings(self.table))
     }
 }

@@ -16,8 +16,8 @@ pub struct PeRange {
 
 impl PeRange {
     /// Number of PEs.
-    pub fn count(self) -> u32 {
-        self.last - self.first + 1
+    pub fn count(self) -> u64 {
+        u64::from(self.last - self.first) + 1
     }
 }
 

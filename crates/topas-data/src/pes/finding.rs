@@ -3,13 +3,14 @@
 //! Each measure is looked at by itself, in this order:
 //!
 //! 1. *PEs apart*: at most a sixteenth of the PEs at an end, with a gap to the rest of three
-//!    of its standard deviations, and too far by Student's t for one PE in as many.
+//!    of its standard deviations, wider than the tail of the rest leads to expect, and too far
+//!    by Student's t for one PE in as many.
 //! 2. *Groups apart*: at most a quarter of the programs, hosts or NUMA nodes, whose medians
 //!    have a gap to those of the others of 1.5 times the range of these, and whose PEs
 //!    differ by Mann and Whitney's test.
 //! 3. *Classes*: optimal clusters that lie apart by more than those of evenly spread values
-//!    do (see [`classes`]); if they are those of hosts or the like, that is said.
-//! 4. PEs apart once more, each relative to its group or class.
+//!    do (see [`classes`]).
+//! 4. PEs apart once more, each relative to its class.
 //!
 //! A difference of less than 2 % is no finding whatever a test says. The levels of the tests
 //! are set such that noise alone gives a finding in one of a hundred runs at most.
@@ -19,9 +20,10 @@ mod classes;
 mod student;
 mod subject;
 
+use std::thread;
+
 use super::column::{Column, values};
-use super::group::Grouping;
-use super::ranks::median;
+use super::group::{Grouping, Numbered, middle};
 use super::table::Table;
 
 pub use subject::Subject;
@@ -41,6 +43,13 @@ const LEVEL: f64 = 0.000_5;
 /// What is looked at, where measured.
 const MEASURES: [Column; 5] =
     [Column::Rate, Column::Counter, Column::CpuTime, Column::Wall, Column::Frequency];
+
+/// Groupings, what explains most first.
+const GROUPINGS: [Grouping; 4] =
+    [Grouping::Exe, Grouping::Host, Grouping::Numa, Grouping::HostNuma];
+
+/// PEs from which on each measure is worth a thread.
+const MANY: usize = 20_000;
 
 /// How one set of PEs differs from the others in a measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,13 +96,21 @@ pub struct Findings {
 
 /// Looks for what stands out.
 pub fn findings(table: &Table) -> Findings {
+    let places = Places::new(table);
+    let look = |column| Some((column, Measure::of(&places, column)?.findings()));
+    let found: Vec<Option<(Column, Vec<Found>)>> = if table.rows.len() < MANY {
+        MEASURES.into_iter().map(look).collect()
+    } else {
+        thread::scope(|scope| {
+            let threads = MEASURES.map(|column| scope.spawn(move || look(column)));
+            // A panic of another thread aborts.
+            threads.into_iter().map(|thread| thread.join().ok().flatten()).collect()
+        })
+    };
     let mut all = Findings { pes: table.rows.len(), ..Findings::default() };
-    for column in MEASURES {
-        let Some(measure) = Measure::of(table, column) else { continue };
+    for (column, found) in found.into_iter().flatten() {
         all.looked_at.push(column);
-        for (rows, classes) in measure.findings() {
-            all.add(&measure, rows, classes);
-        }
+        found.into_iter().for_each(|found| all.add(&places, found));
     }
     all.findings.iter_mut().for_each(|finding| sort_by_size(&mut finding.evidence));
     let size = |finding: &Finding| finding.evidence.first().map_or(0.0, |e| e.difference().abs());
@@ -107,85 +124,133 @@ fn sort_by_size(evidence: &mut [Evidence]) {
 
 impl Findings {
     /// Adds what a measure shows, to the finding of the same PEs if there is one.
-    fn add(&mut self, measure: &Measure<'_>, mut rows: Vec<u32>, classes: usize) {
-        rows.sort_unstable();
-        let evidence = measure.evidence(&rows);
-        let subject = Subject::of(measure.table, &rows);
+    fn add(&mut self, places: &Places<'_>, found: Found) {
+        let subject = Subject::of(places, &found.rows);
         match self.findings.iter_mut().find(|finding| finding.subject == subject) {
-            Some(finding) => finding.evidence.push(evidence),
-            None => {
-                let count = rows.len();
-                self.findings.push(Finding { subject, count, classes, evidence: vec![evidence] });
-            }
+            Some(finding) => finding.evidence.push(found.evidence),
+            None => self.findings.push(Finding {
+                subject,
+                count: found.rows.len(),
+                classes: found.classes,
+                evidence: vec![found.evidence],
+            }),
         }
     }
+}
+
+/// A table, and its rows by groups.
+struct Places<'t> {
+    table: &'t Table,
+    groupings: [(Grouping, Numbered); 4],
+}
+
+impl<'t> Places<'t> {
+    fn new(table: &'t Table) -> Self {
+        Places { table, groupings: GROUPINGS.map(|by| (by, Numbered::new(table, by))) }
+    }
+}
+
+/// What one measure shows.
+struct Found {
+    /// Ascending
+    rows: Vec<u32>,
+    /// Classes that these rows are one of
+    classes: usize,
+    evidence: Evidence,
 }
 
 /// A value under examination.
 #[derive(Clone, Copy, Debug)]
 struct Item {
-    /// Relative to the median, later to that of its group or class
+    /// Relative to the median, later to that of its class
     value: f64,
     row: u32,
 }
 
 /// The values of one measure.
-struct Measure<'t> {
-    table: &'t Table,
+struct Measure<'p> {
+    places: &'p Places<'p>,
     column: Column,
-    /// By row
+    /// Ascending
     values: Vec<(f64, u32)>,
     median: f64,
+    found: Vec<Found>,
 }
 
-impl<'t> Measure<'t> {
+impl<'p> Measure<'p> {
     /// None if too few PEs have a value, or half of them nothing.
-    fn of(table: &'t Table, column: Column) -> Option<Self> {
-        let values = values(table, column).values;
-        let median = median(values.iter().map(|value| value.0).collect());
+    fn of(places: &'p Places<'p>, column: Column) -> Option<Self> {
+        let mut values = values(places.table, column).values;
+        values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let median = middle(values.len(), |at| values[at].0)?;
+        let found = Vec::new();
         (values.len() >= LEAST_PES && median > 0.0).then_some(Measure {
-            table,
+            places,
             column,
             values,
             median,
+            found,
         })
     }
 
-    /// Rows that stand out, and the number of classes they are one of.
-    fn findings(&self) -> Vec<(Vec<u32>, usize)> {
-        let mut found = Vec::new();
+    fn findings(mut self) -> Vec<Found> {
         let item = |&(value, row): &(f64, u32)| Item { value: value / self.median, row };
+        // Ascending, here and wherever items are handed on.
         let mut items: Vec<Item> = self.values.iter().map(item).collect();
-        self.take_apart(&mut items, &mut found);
-        for by in [Grouping::Exe, Grouping::Host, Grouping::Numa, Grouping::HostNuma] {
-            let taken = apart::groups(self.table, &items, by, self.large_is_slow());
-            let rows: Vec<u32> = taken.iter().map(|item| item.row).collect();
-            if self.matters(&taken, &items) {
-                apart::remove(&mut items, &rows);
-                found.push((rows, 1));
+        self.take_ends(&mut items);
+        self.take_groups(&mut items);
+        self.take_classes(&mut items);
+        self.found
+    }
+
+    /// Takes PEs that lie apart out of the items, until no more do.
+    fn take_ends(&mut self, items: &mut Vec<Item>) {
+        // Two at each end are many; the bound is for logs that are made up.
+        for _ in 0..8 {
+            let Some(range) = apart::ends(items) else { break };
+            if !self.matters(&items[range.clone()], items) {
                 break;
             }
+            let taken: Vec<Item> = items.drain(range).collect();
+            self.add(&taken, 1);
         }
-        let classes = classes::classes(&items);
-        if classes.len() > 1 {
-            // All but the largest; of several that with the fast PEs.
-            let count = classes.len();
-            let fast = |class: usize| if self.large_is_slow() { count - class } else { class };
-            let size = |&class: &usize| (classes[class].len(), fast(class));
-            let largest = (0..count).max_by_key(size).unwrap_or(0);
-            let mut rest = Vec::with_capacity(items.len());
-            for (number, class) in classes.into_iter().enumerate() {
-                let middle = median(class.iter().map(|item| item.value).collect());
-                rest.extend(class.iter().map(|item| Item { value: item.value / middle, ..*item }));
-                if number != largest {
-                    found.push((class.iter().map(|item| item.row).collect(), count));
-                }
+    }
+
+    /// Takes out the groups that lie apart, of the first grouping that has such.
+    fn take_groups(&mut self, items: &mut Vec<Item>) {
+        for (_, numbered) in &self.places.groupings {
+            let taken = apart::groups(numbered, items, self.large_is_slow());
+            if !taken.is_empty() && self.matters(&taken, items) {
+                let mut rows: Vec<u32> = taken.iter().map(|item| item.row).collect();
+                rows.sort_unstable();
+                items.retain(|item| rows.binary_search(&item.row).is_err());
+                self.add(&taken, 1);
+                return;
             }
-            items = rest;
-            items.sort_unstable_by_key(|item| item.row);
         }
-        self.take_apart(&mut items, &mut found);
-        found
+    }
+
+    /// Finds classes, and PEs that lie apart in theirs.
+    fn take_classes(&mut self, items: &mut Vec<Item>) {
+        let ends = classes::ends(items);
+        let count = ends.len();
+        if count > 1 {
+            let begin = |class: usize| if class == 0 { 0 } else { ends[class - 1] };
+            // All but the largest; of several that with the fast PEs.
+            let fast = |class: usize| if self.large_is_slow() { count - class } else { class };
+            let size = |&class: &usize| (ends[class] - begin(class), fast(class));
+            let largest = (0..count).max_by_key(size).unwrap_or(0);
+            for class in 0..count {
+                let class_items = &mut items[begin(class)..ends[class]];
+                if class != largest {
+                    self.add(class_items, count);
+                }
+                let of_class = middle(class_items.len(), |at| class_items[at].value).unwrap_or(1.0);
+                class_items.iter_mut().for_each(|item| item.value /= of_class);
+            }
+            items.sort_unstable_by(|a, b| a.value.total_cmp(&b.value));
+            self.take_ends(items);
+        }
     }
 
     /// Whether those with the larger values are waited for.
@@ -193,42 +258,28 @@ impl<'t> Measure<'t> {
         !matches!(self.column, Column::Rate | Column::Frequency)
     }
 
-    /// Takes PEs that lie apart out of the items, until no more do.
-    fn take_apart(&self, items: &mut Vec<Item>, found: &mut Vec<(Vec<u32>, usize)>) {
-        // Two at each end are many; the bound is for logs that are made up.
-        for _ in 0..8 {
-            let taken = apart::ends(items);
-            let rows: Vec<u32> = taken.iter().map(|item| item.row).collect();
-            if !self.matters(&taken, items) {
-                break;
-            }
-            apart::remove(items, &rows);
-            found.push((rows, 1));
-        }
-    }
-
-    /// Whether items differ enough from all to be worth telling.
+    /// Whether items, which ascend, differ enough from all to be worth telling.
     fn matters(&self, taken: &[Item], all: &[Item]) -> bool {
-        if taken.is_empty() {
-            return false;
-        }
-        let difference = middle(taken) / middle(all) - 1.0;
+        let median = |items: &[Item]| middle(items.len(), |at| items[at].value);
+        let (Some(theirs), Some(of_all)) = (median(taken), median(all)) else { return false };
+        let difference = theirs / of_all - 1.0;
         let is_time = matches!(self.column, Column::CpuTime | Column::Wall);
         difference.abs() >= LEAST_DIFFERENCE
             && (!is_time || (difference * self.median).abs() >= LEAST_SECONDS)
     }
 
-    /// The values of `rows`, which ascend, against those of all others.
-    fn evidence(&self, rows: &[u32]) -> Evidence {
-        let (mut theirs, mut others) = (Vec::new(), Vec::new());
-        for &(value, row) in &self.values {
-            let is_theirs = rows.binary_search(&row).is_ok();
-            if is_theirs { &mut theirs } else { &mut others }.push(value);
-        }
-        Evidence { column: self.column, theirs: median(theirs), others: median(others) }
+    /// Adds what was found, with their values against those of all others.
+    fn add(&mut self, items: &[Item], classes: usize) {
+        let mut rows: Vec<u32> = items.iter().map(|item| item.row).collect();
+        rows.sort_unstable();
+        let (theirs, others): (Vec<(f64, u32)>, Vec<(f64, u32)>) =
+            self.values.iter().partition(|value| rows.binary_search(&value.1).is_ok());
+        let median = |values: &[(f64, u32)]| middle(values.len(), |at| values[at].0);
+        let evidence = Evidence {
+            column: self.column,
+            theirs: median(&theirs).unwrap_or(f64::NAN),
+            others: median(&others).unwrap_or(f64::NAN),
+        };
+        self.found.push(Found { rows, classes, evidence });
     }
-}
-
-fn middle(items: &[Item]) -> f64 {
-    median(items.iter().map(|item| item.value).collect())
 }

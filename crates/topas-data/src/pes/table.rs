@@ -300,7 +300,7 @@ fn without(rows: &[Pe], npes: Option<u32>) -> Without {
         if pe > next {
             ranges.push(PeRange { first: next, last: pe - 1 });
         }
-        next = pe + 1;
+        next = pe.saturating_add(1);
     }
     Without {
         missing: Some(npes - inside as u32),

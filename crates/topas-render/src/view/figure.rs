@@ -108,7 +108,7 @@ pub(super) fn some_pes(ranges: &[PeRange], most: usize) -> String {
         return pes(ranges);
     }
     let (named, others) = ranges.split_at(most);
-    let count: u64 = others.iter().map(|range| u64::from(range.count())).sum();
+    let count: u64 = others.iter().map(|range| range.count()).sum();
     format!("{} and {count} more", pes(named))
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use topas_data::pes::{Column, Launch, Table, Values};
 use topas_format::event::Metric;
 
-use super::figure::{clean, count, named, some_pes};
+use super::figure::{clean, count, named, paragraph, some_pes};
 
 /// The launch in a line or two: program, PEs, hosts, when, id.
 pub fn heading(table: &Table) -> String {
@@ -42,8 +42,8 @@ pub(super) fn when(launch: &Launch) -> String {
 /// Ranges of PEs that are named in a note.
 const NAMED: usize = 8;
 
-/// What is missing, double or not counted; a line each.
-pub fn notes(table: &Table, column: Option<(Column, &Values)>) -> String {
+/// What is missing, double or not counted; a paragraph each, in lines of `columns`.
+pub fn notes(table: &Table, column: Option<(Column, &Values)>, columns: usize) -> String {
     let without = &table.without;
     let mut notes = Vec::new();
     if let Some(missing) = without.missing.filter(|&missing| missing > 0) {
@@ -92,7 +92,7 @@ pub fn notes(table: &Table, column: Option<(Column, &Values)>) -> String {
             notes.push(format!("{} of {all} rest on estimated counts.", values.estimates));
         }
     }
-    notes.into_iter().map(|note| note + "\n").collect()
+    notes.iter().map(|note| paragraph(note, columns)).collect()
 }
 
 /// Why PEs have no count, with the number of PEs of each reason.

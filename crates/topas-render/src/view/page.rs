@@ -61,7 +61,7 @@ pub fn page(page: &Page<'_>) -> String {
     let title = format!("{}: {}", exes.join(" and "), count(table.rows.len() as u64, "PE"));
     let drawn =
         |what| drawing(table, page.column, page.values, what).picture(Size::default()).svg();
-    let missing = notes(table, Some((page.column, page.values)));
+    let missing = notes(table, Some((page.column, page.values)), usize::MAX);
     html! {
         (DOCTYPE)
         html lang="en" {

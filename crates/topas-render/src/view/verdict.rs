@@ -29,12 +29,16 @@ pub fn balance(table: &Table, balances: &[Balance], columns: usize) -> String {
         // Writing to a String cannot fail.
         let _ = writeln!(
             out,
-            "{:<27}{:>7}  max {} on PE {pe}, mean {} of {}",
+            "{:<26}{:>6}  max {} on PE {pe}, mean {}{}",
             shown.name,
             percent(balance.imbalance()),
             shown.value(balance.max.0),
             shown.value(balance.mean),
-            count(balance.pes as u64, "PE"),
+            if balance.pes == table.rows.len() {
+                String::new()
+            } else {
+                format!(" of {}", count(balance.pes as u64, "PE"))
+            },
         );
     }
     if let Some(worst) = balances.iter().max_by(|a, b| a.imbalance().total_cmp(&b.imbalance())) {

@@ -1,12 +1,11 @@
 //! PEs and groups that lie apart from the rest.
 
-use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::student::both_tails;
-use super::{Item, LEAST_PES, LEVEL, middle};
-use crate::pes::group::Grouping;
+use super::{Item, LEAST_PES, LEVEL};
+use crate::pes::group::{NONE, Numbered};
 use crate::pes::ranks::{each_tie, rank_sum};
-use crate::pes::table::Table;
 
 /// PEs at an end that may lie apart: one in so many.
 const FEW: usize = 16;
@@ -25,65 +24,52 @@ const FEW_GROUPS: usize = 4;
 /// then 0.6.
 const GROUP_GAP: f64 = 1.5;
 
-/// The items at the lower or the upper end that lie apart, if any.
-pub(super) fn ends(items: &[Item]) -> Vec<Item> {
-    let mut sorted = items.to_vec();
-    sorted.sort_unstable_by(|a, b| a.value.total_cmp(&b.value));
-    let up = top(&sorted);
+/// The items at the lower or the upper end of ascending ones that lie apart, if any.
+pub(super) fn ends(items: &[Item]) -> Option<Range<usize>> {
+    let all = items.len();
+    let up = top(all, |at| items[at].value);
     // Mirrored, the lower end is the upper.
-    let mut mirrored: Vec<Item> =
-        sorted.iter().rev().map(|item| Item { value: -item.value, ..*item }).collect();
-    let down = top(&mirrored);
+    let down = top(all, |at| -items[all - 1 - at].value);
     match (up, down) {
-        (None, None) => Vec::new(),
-        (Some((up, many)), down) if down.is_none_or(|(down, _)| up >= down) => {
-            sorted.split_off(sorted.len() - many)
-        }
-        (_, Some((_, many))) => {
-            let mut taken = mirrored.split_off(mirrored.len() - many);
-            taken.iter_mut().for_each(|item| item.value = -item.value);
-            taken
-        }
-        (Some(_), None) => Vec::new(),
+        (Some((up, many)), Some((down, _))) if up >= down => Some(all - many..all),
+        (Some((_, many)), None) => Some(all - many..all),
+        (_, Some((_, many))) => Some(0..many),
+        (None, None) => None,
     }
 }
 
 /// How many items at the upper end lie apart, with the gap to the rest in standard deviations
 /// of the rest.
-fn top(sorted: &[Item]) -> Option<(f64, usize)> {
-    let most = (sorted.len() / FEW).max(1);
-    let first = sorted.len().checked_sub(most).filter(|&first| first + 1 >= LEAST_PES)?;
+fn top(all: usize, value: impl Fn(usize) -> f64) -> Option<(f64, usize)> {
+    let most = (all / FEW).max(1);
+    let first = all.checked_sub(most).filter(|&first| first + 1 >= LEAST_PES)?;
     // Relative to a middle value, so that little cancels.
-    let middle = sorted[first / 2].value;
-    let sums: Vec<f64> = std::iter::once(0.0)
-        .chain(sorted.iter().scan(0.0, |sum, item| {
-            *sum += item.value - middle;
-            Some(*sum)
-        }))
-        .collect();
-    let (mut count, mut sum, mut squares) = (0.0f64, 0.0f64, 0.0f64);
+    let middle = value(first / 2);
+    let mut sums = Vec::with_capacity(all + 1);
+    sums.push(0.0);
+    let (mut sum, mut squares) = (0.0f64, 0.0f64);
     let mut best: Option<(f64, usize)> = None;
-    for (place, item) in sorted.iter().enumerate() {
+    for place in 0..all {
+        let beyond = value(place) - middle;
         if place >= first {
+            let count = place as f64;
             let mean = sum / count;
             let variance = ((squares - sum * mean) / (count - 1.0)).max(0.0);
-            let far = item.value - middle - mean;
             // Rounding leaves a little where all are equal.
             let deviation = variance.sqrt().max(1e-12);
-            let wide = item.value - sorted[place - 1].value;
+            let wide = value(place) - value(place - 1);
             let gap = wide / deviation;
-            let t = far / (deviation * (1.0 + 1.0 / count).sqrt());
+            let t = (beyond - mean) / (deviation * (1.0 + 1.0 / count).sqrt());
             let is_apart = gap >= GAP
                 && wide >= tail(&sums, place)
-                && both_tails(t, count - 1.0) * (sorted.len() as f64) < LEVEL;
+                && both_tails(t, count - 1.0) * (all as f64) < LEVEL;
             if is_apart && best.is_none_or(|(widest, _)| gap > widest) {
-                best = Some((gap, sorted.len() - place));
+                best = Some((gap, all - place));
             }
         }
-        let value = item.value - middle;
-        count += 1.0;
-        sum += value;
-        squares += value * value;
+        sum += beyond;
+        squares += beyond * beyond;
+        sums.push(sum);
     }
     best
 }
@@ -99,43 +85,57 @@ fn tail(sums: &[f64], count: usize) -> f64 {
     excess * (TAIL_LEVEL.powf(-1.0 / many as f64) - 1.0)
 }
 
-/// Takes out the items of these rows.
-pub(super) fn remove(items: &mut Vec<Item>, rows: &[u32]) {
-    let mut rows = rows.to_vec();
-    rows.sort_unstable();
-    items.retain(|item| rows.binary_search(&item.row).is_err());
-}
-
-/// The items of the groups that lie apart, if any; of two groups those with the larger
-/// values if `large`.
-pub(super) fn groups(table: &Table, items: &[Item], by: Grouping, large: bool) -> Vec<Item> {
-    let mut groups: BTreeMap<(u32, u32), Vec<Item>> = BTreeMap::new();
-    for item in items {
-        let Some(key) = by.key(table, &table.rows[item.row as usize]) else { return Vec::new() };
-        groups.entry(key).or_default().push(*item);
-    }
+/// The items of the groups that lie apart, ascending as all items; of two groups those with
+/// the larger values if `large`. Empty if there are none, or not all items have a group.
+pub(super) fn groups(numbered: &Numbered, items: &[Item], large: bool) -> Vec<Item> {
+    let many = numbered.keys.len();
     // Groups of one PE are PEs.
-    if groups.len() < 2 || groups.len() * 2 > items.len() {
+    if many < 2 || many * 2 > items.len() {
         return Vec::new();
     }
-    let mut sorted: Vec<(f64, Vec<Item>)> =
-        groups.into_values().map(|items| (middle(&items), items)).collect();
-    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let medians: Vec<f64> = sorted.iter().map(|group| group.0).collect();
-    let up = top_groups(&medians);
-    let mirrored: Vec<f64> = medians.iter().rev().map(|median| -median).collect();
-    let down = top_groups(&mirrored);
-    let taken: Vec<Item> = match (up, down) {
-        (None, None) => return Vec::new(),
-        (Some((up, many)), down)
-            if down.is_none_or(|(down, _)| up > down || up == down && large) =>
-        {
-            sorted.split_off(sorted.len() - many).into_iter().flat_map(|group| group.1).collect()
+    let of = |item: &Item| numbered.of_row[item.row as usize];
+    let mut counts = vec![0u32; many];
+    for item in items {
+        match of(item) {
+            NONE => return Vec::new(),
+            group => counts[group as usize] += 1,
         }
-        (_, Some((_, many))) => sorted.drain(..many).flat_map(|group| group.1).collect(),
-        (Some(_), None) => return Vec::new(),
+    }
+    // As the items ascend, those in the middle of a group come in the middle.
+    let mut seen = vec![0u32; many];
+    let mut medians = vec![0.0; many];
+    for item in items {
+        let group = of(item) as usize;
+        let (at, count) = (seen[group], counts[group]);
+        if at == (count - 1) / 2 {
+            medians[group] += item.value / 2.0;
+        }
+        if at == count / 2 {
+            medians[group] += item.value / 2.0;
+        }
+        seen[group] += 1;
+    }
+    let mut order: Vec<usize> = (0..many).filter(|&group| counts[group] > 0).collect();
+    order.sort_by(|&a, &b| medians[a].total_cmp(&medians[b]));
+    let ascending: Vec<f64> = order.iter().map(|&group| medians[group]).collect();
+    let mirrored: Vec<f64> = ascending.iter().rev().map(|median| -median).collect();
+    let is_up = |up: f64, down: f64| up > down || up == down && large;
+    let apart = match (top_groups(&ascending), top_groups(&mirrored)) {
+        (Some((up, many)), Some((down, _))) if is_up(up, down) => {
+            order.split_off(order.len() - many)
+        }
+        (Some((_, many)), None) => order.split_off(order.len() - many),
+        (_, Some((_, many))) => order[..many].to_vec(),
+        (None, None) => return Vec::new(),
     };
-    if differ(items, &taken, medians.len()) { taken } else { Vec::new() }
+    let mut taken = vec![false; many];
+    apart.iter().for_each(|&group| taken[group] = true);
+    let is_taken = |item: &Item| taken[of(item) as usize];
+    if differ(items, is_taken, ascending.len()) {
+        items.iter().copied().filter(is_taken).collect()
+    } else {
+        Vec::new()
+    }
 }
 
 /// How many of ascending medians at the upper end lie apart, with the gap as a share of the
@@ -143,7 +143,7 @@ pub(super) fn groups(table: &Table, items: &[Item], by: Grouping, large: bool) -
 fn top_groups(medians: &[f64]) -> Option<(f64, usize)> {
     let most = (medians.len() / FEW_GROUPS).max(1);
     let mut best: Option<(f64, usize)> = None;
-    for many in 1..=most {
+    for many in 1..=most.min(medians.len().saturating_sub(1)) {
         let place = medians.len() - many;
         let gap = medians[place] - medians[place - 1];
         // The range of one other group is 0: its gap is as wide as it may be.
@@ -158,21 +158,18 @@ fn top_groups(medians: &[f64]) -> Option<(f64, usize)> {
 
 /// Whether the taken items differ from the others by ranks, for one of `groups` tests at
 /// each end.
-fn differ(items: &[Item], taken: &[Item], groups: usize) -> bool {
-    let mut rows: Vec<u32> = taken.iter().map(|item| item.row).collect();
-    rows.sort_unstable();
-    let mut all: Vec<(f64, bool)> =
-        items.iter().map(|item| (item.value, rows.binary_search(&item.row).is_ok())).collect();
-    all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    let (mut sum, mut ties) = (0.0, 0.0);
+fn differ(items: &[Item], is_taken: impl Fn(&Item) -> bool, groups: usize) -> bool {
+    let (mut sum, mut ties, mut taken) = (0.0, 0.0, 0);
     each_tie(
-        &all,
-        |value| value.0,
-        |group, rank, tie| {
-            sum += rank * group.iter().filter(|value| value.1).count() as f64;
+        items,
+        |item| item.value,
+        |equal, rank, tie| {
+            let count = equal.iter().filter(|item| is_taken(item)).count();
+            taken += count;
+            sum += rank * count as f64;
             ties += tie;
         },
     );
-    rank_sum(sum, ties, taken.len(), items.len() - taken.len())
+    rank_sum(sum, ties, taken, items.len() - taken)
         .is_some_and(|test| test.p * (groups as f64) < LEVEL)
 }

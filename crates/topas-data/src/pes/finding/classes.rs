@@ -20,30 +20,20 @@ fn apart(count: usize) -> f64 {
     3.5 + 9.0 / n.sqrt() + 25.0 / n + 400.0 / (n * n)
 }
 
-/// The classes, ascending; one if there are none to tell apart.
-pub(super) fn classes(items: &[Item]) -> Vec<Vec<Item>> {
-    let mut sorted = items.to_vec();
-    sorted.sort_unstable_by(|a, b| a.value.total_cmp(&b.value));
-    let values: Vec<f64> = sorted.iter().map(|item| item.value).collect();
-    let ends = if values.len() < LEAST { vec![values.len()] } else { ends(&values) };
-    let mut first = 0;
-    let class = |&end: &usize| {
-        let class = sorted.get(first..end).unwrap_or_default().to_vec();
-        first = end;
-        class
-    };
-    ends.iter().map(class).collect()
-}
-
-/// Ends of the classes of ascending values.
-fn ends(values: &[f64]) -> Vec<usize> {
-    let many = merged(values, best(values).0);
+/// Ends of the classes of ascending items; one end if there are none to tell apart.
+pub(super) fn ends(items: &[Item]) -> Vec<usize> {
+    let values: Vec<f64> = items.iter().map(|item| item.value).collect();
+    let all = vec![values.len()];
+    if values.len() < LEAST {
+        return all;
+    }
+    let many = merged(&values, best(&values).0);
     if many.len() > 1 {
         return many;
     }
     // The criterion may cut one class in many pieces that melt together again.
-    let two = best_two(values).map_or(vec![values.len()], |end| vec![end, values.len()]);
-    merged(values, two)
+    let two = best_two(&values).map_or(all, |end| vec![end, values.len()]);
+    merged(&values, two)
 }
 
 /// Joins neighbours that are no classes of their own, the nearest first.

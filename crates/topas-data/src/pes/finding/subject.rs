@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::Places;
 use crate::pes::cluster::{PeRange, fold};
-use crate::pes::group::Grouping;
-use crate::pes::table::Table;
+use crate::pes::group::{Grouping, NONE, Numbered};
 
 /// Groups that are named in place of their PEs, at most a half of all.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +13,7 @@ pub enum Subject {
     Groups {
         /// What kind of groups
         by: Grouping,
-        /// Place of the name in [`Table::hosts`] or [`Table::exes`], and the NUMA node, as
+        /// Place of the name in [`crate::pes::Table::hosts`] or [`crate::pes::Table::exes`], and the NUMA node, as
         /// in [`crate::pes::Group`]
         groups: Vec<(u32, Option<u32>)>,
         /// The PEs, folded
@@ -23,7 +23,7 @@ pub enum Subject {
     Pes {
         /// The PEs, folded
         pes: Vec<PeRange>,
-        /// Their host if all have the same, a place in [`Table::hosts`], and there are others
+        /// Their host if all have the same, a place in [`crate::pes::Table::hosts`], and there are others
         host: Option<u32>,
     },
 }
@@ -37,11 +37,17 @@ impl Subject {
     }
 
     /// The subject of these rows, which ascend.
-    pub(super) fn of(table: &Table, rows: &[u32]) -> Self {
+    pub(super) fn of(places: &Places<'_>, rows: &[u32]) -> Self {
+        let table = places.table;
         let pes = fold(rows.iter().map(|&row| table.rows[row as usize].pe));
-        for by in [Grouping::Exe, Grouping::Host, Grouping::Numa, Grouping::HostNuma] {
-            if let Some(groups) = whole_groups(table, rows, by) {
-                return Subject::Groups { by, groups, pes };
+        for (by, numbered) in &places.groupings {
+            if let Some(groups) = whole_groups(numbered, rows) {
+                let key = |group: u32| {
+                    let (name, node) = numbered.keys[group as usize];
+                    (name, by.has_node().then_some(node))
+                };
+                let groups = groups.into_iter().map(key).collect();
+                return Subject::Groups { by: *by, groups, pes };
             }
         }
         let mut hosts = rows.iter().map(|&row| table.rows[row as usize].host);
@@ -51,19 +57,17 @@ impl Subject {
     }
 }
 
-/// The groups whose PEs are exactly these rows: not all groups, and not of one PE each.
-fn whole_groups(table: &Table, rows: &[u32], by: Grouping) -> Option<Vec<(u32, Option<u32>)>> {
-    let mut sizes: BTreeMap<(u32, u32), (usize, usize)> = BTreeMap::new();
-    for pe in &table.rows {
-        sizes.entry(by.key(table, pe)?).or_default().0 += 1;
-    }
+/// The groups whose PEs are exactly these rows: not most groups, and not of one PE each.
+fn whole_groups(numbered: &Numbered, rows: &[u32]) -> Option<Vec<u32>> {
+    let mut taken: BTreeMap<u32, u32> = BTreeMap::new();
     for &row in rows {
-        sizes.entry(by.key(table, &table.rows[row as usize])?).or_default().1 += 1;
+        let group = numbered.of_row[row as usize];
+        if group == NONE {
+            return None;
+        }
+        *taken.entry(group).or_default() += 1;
     }
-    let whole = sizes.values().all(|&(size, taken)| taken == 0 || taken == size);
-    let taken: Vec<_> = sizes.iter().filter(|(_, size)| size.1 > 0).map(|(key, _)| *key).collect();
-    let groups = taken.len();
-    let numa = matches!(by, Grouping::Numa | Grouping::HostNuma);
-    (whole && groups * 2 <= sizes.len() && groups < rows.len())
-        .then(|| taken.into_iter().map(|(name, node)| (name, numa.then_some(node))).collect())
+    let whole = taken.iter().all(|(&group, &count)| numbered.sizes[group as usize] == count);
+    let few = taken.len() * 2 <= numbered.keys.len() && taken.len() < rows.len();
+    (whole && few && numbered.unknown() == 0).then(|| taken.into_keys().collect())
 }
