@@ -189,7 +189,8 @@ proptest! {
     #[test]
     fn both_writers_agree(
         fields in fields(), user in name(400), exe in name(400), id in "[0-9a-f]{16}",
-        job in name(300), host in name(60), why in "(f:pmu)?", extra: u32,
+        job in name(300), host in name(60), why in "(f:pmu)?", extra: u32, part in name(20),
+        cc in "[A-Za-z_.:()0-9]{0,60}",
         ending in "((exit|sig):[0-9]{1,3}|abort)?", mpi in "[A-Za-z_.0-9]{0,40}",
         run in proptest::option::of(0u64..1000),
         counts in (count(), count()),
@@ -218,7 +219,9 @@ proptest! {
         }
         writer.name(b"job", &job);
         writer.name(b"step", b"");
+        writer.name(b"part", &part);
         writer.name(b"mpi", mpi.as_bytes());
+        writer.name(b"cc", cc.as_bytes());
         writer.name(b"host", &host);
         for (key, count) in [(b"cyc", counts.0), (b"ins", counts.1)] {
             let mark = writer.begin(key);
@@ -238,6 +241,8 @@ proptest! {
         values.numbers[number::UID] = 7;
         values.texts[text::ENDING] = Some(ending.as_bytes());
         values.texts[text::MPI] = Some(mpi.as_bytes());
+        values.texts[text::PART] = Some(&part);
+        values.texts[text::CC] = Some(cc.as_bytes());
         values.numbers[number::RUN] = run.unwrap_or(UNKNOWN);
         values.texts[text::WHY] = Some(why.as_bytes());
         values.texts[text::JOB] = Some(&job);
