@@ -290,7 +290,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// What the module wrote is written again to the letter: no field changed its form.
 #[test]
 fn golden_lines_of_the_module_are_stable() {
-    let text = [golden("module.log"), golden("demo.log")].concat();
+    let text = [golden("module.log"), golden("demo.log"), golden("every-rank.out")].concat();
     for text in lines(&text) {
         let (line, extras) = Line::parse(text).unwrap();
         let mut buf = [0; MAX_LINE];
@@ -303,7 +303,7 @@ fn golden_lines_of_the_module_are_stable() {
         let out = writer.finish();
         assert_eq!(out.text().strip_suffix(b"\n").unwrap(), text);
     }
-    assert_eq!(lines(&text).count(), 6 + 8);
+    assert_eq!(lines(&text).count(), 6 + 8 + 4);
 }
 
 #[test]
@@ -324,6 +324,18 @@ fn golden_lines_mean_what_they_meant() {
     let (last, _) = Line::parse(lines(&text).last().unwrap()).unwrap();
     assert!(last.exe.is_empty());
     assert_eq!(last.id, Name::new(b"-"));
+}
+
+#[test]
+fn a_golden_file_of_every_rank() {
+    let text = golden("every-rank.out");
+    for (text, pe) in lines(&text).zip([2, 3, 1, 0]) {
+        let (line, extras) = Line::parse(text).unwrap();
+        assert_eq!((line.pe, line.npes), (pe, Npes(Some(4))));
+        assert_eq!((extras.number(b"cpu"), extras.number(b"numa")), (Some(0), Some(0)));
+        assert_eq!(extras.get(b"part"), Some(&b"batch"[..]));
+        assert_eq!(extras.get(b"cc"), Some(&b"GCC:_(Debian_12.2.0-14+deb12u1)_12.2.0"[..]));
+    }
 }
 
 #[test]
