@@ -1,0 +1,192 @@
+//! Files that appear whole or not at all, compressed as their name says.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::{AtFlags, OFlag};
+use tempfile::NamedTempFile;
+
+use crate::segment::zstd_frame;
+
+/// What the end of a file's name asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Packing {
+    Plain,
+    Gzip,
+    Zstd,
+    Xz,
+}
+
+impl Packing {
+    fn of(path: &Path) -> Self {
+        match path.extension().and_then(|end| end.to_str()) {
+            Some("gz") => Packing::Gzip,
+            Some("zst") => Packing::Zstd,
+            Some("xz") => Packing::Xz,
+            _ => Packing::Plain,
+        }
+    }
+}
+
+/// Compresses or not.
+enum Encoder<W: Write> {
+    Plain(W),
+    Gzip(flate2::write::GzEncoder<W>),
+    Zstd(zstd::stream::write::Encoder<'static, W>),
+    Xz(liblzma::write::XzEncoder<W>),
+}
+
+impl<W: Write> Encoder<W> {
+    fn new(packing: Packing, to: W) -> io::Result<Self> {
+        Ok(match packing {
+            Packing::Plain => Encoder::Plain(to),
+            Packing::Gzip => {
+                Encoder::Gzip(flate2::write::GzEncoder::new(to, flate2::Compression::default()))
+            }
+            Packing::Zstd => Encoder::Zstd(zstd_frame(to)?),
+            Packing::Xz => Encoder::Xz(liblzma::write::XzEncoder::new(to, 6)),
+        })
+    }
+
+    fn finish(self) -> io::Result<W> {
+        match self {
+            Encoder::Plain(to) => Ok(to),
+            Encoder::Gzip(encoder) => encoder.finish(),
+            Encoder::Zstd(encoder) => encoder.finish(),
+            Encoder::Xz(encoder) => encoder.finish(),
+        }
+    }
+
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Encoder::Plain(to) => to,
+            Encoder::Gzip(encoder) => encoder,
+            Encoder::Zstd(encoder) => encoder,
+            Encoder::Xz(encoder) => encoder,
+        }
+    }
+}
+
+/// Where the file is until it is whole.
+enum Draft {
+    /// Without a name: a program that is killed leaves nothing
+    Nameless { path: PathBuf },
+    /// With a name of its own, where the file system knows no other way
+    Named { path: PathBuf, file: NamedTempFile },
+    /// No file to be replaced: standard output, a device, a pipe
+    Through,
+}
+
+/// A new file with lines, mode 0600 and visible only when it is whole; one that it replaces
+/// gives it its mode and, as far as that is allowed, its owner.
+pub struct Output {
+    encoder: Encoder<BufWriter<File>>,
+    draft: Draft,
+}
+
+impl Output {
+    /// Begins a file; `-` is standard output. `.gz`, `.zst` and `.xz` are compressed.
+    ///
+    /// # Errors
+    ///
+    /// What making it says.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        if path.as_os_str() == "-" {
+            // A descriptor of its own: standard output stays open.
+            let file = File::from(std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned()?);
+            return Self::new(Packing::Plain, file, Draft::Through);
+        }
+        let packing = Packing::of(path);
+        if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            let file = OpenOptions::new().write(true).open(path)?;
+            return Self::new(packing, file, Draft::Through);
+        }
+        // What a link leads to is replaced, not the link.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let dir = directory(&path);
+        let mut options = OpenOptions::new();
+        options.write(true).mode(0o600).custom_flags(OFlag::O_TMPFILE.bits());
+        match options.open(dir) {
+            Ok(file) => Self::new(packing, file, Draft::Nameless { path }),
+            Err(_) => {
+                let file = NamedTempFile::with_prefix_in(".topas-", dir)?;
+                Self::new(packing, file.reopen()?, Draft::Named { path, file })
+            }
+        }
+    }
+
+    fn new(packing: Packing, file: File, draft: Draft) -> io::Result<Self> {
+        Ok(Output {
+            encoder: Encoder::new(packing, BufWriter::with_capacity(1 << 18, file))?,
+            draft,
+        })
+    }
+
+    /// Makes the file visible, once all of it is on the disk.
+    ///
+    /// # Errors
+    ///
+    /// What writing says; a file that was there before still is.
+    pub fn finish(self) -> io::Result<()> {
+        let file = self.encoder.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let path = match &self.draft {
+            Draft::Through => return Ok(()),
+            Draft::Nameless { path } | Draft::Named { path, .. } => path.clone(),
+        };
+        if let Ok(before) = fs::metadata(&path) {
+            take_after(&file, &before)?;
+        }
+        file.sync_all()?;
+        match self.draft {
+            Draft::Named { file, .. } => drop(file.persist(&path).map_err(|e| e.error)?),
+            _ => give_name(&file, &path)?,
+        }
+        File::open(directory(&path))?.sync_all()
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.encoder.writer().write(bytes)
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.encoder.writer().write_all(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.encoder.writer().flush()
+    }
+}
+
+/// The directory a file is in.
+pub(crate) fn directory(path: &Path) -> &Path {
+    path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Owner, group and mode of the file before. Its mode is for its owner and group: where they
+/// cannot be given away, the file stays its maker's alone.
+fn take_after(file: &File, before: &fs::Metadata) -> io::Result<()> {
+    let now = file.metadata()?;
+    let same = (now.uid(), now.gid()) == (before.uid(), before.gid());
+    if same || fchown(file, Some(before.uid()), Some(before.gid())).is_ok() {
+        file.set_permissions(Permissions::from_mode(before.mode() & 0o777))?;
+    }
+    Ok(())
+}
+
+/// Gives a nameless file a name, in place of a file that has it.
+fn give_name(file: &File, path: &Path) -> io::Result<()> {
+    let mut fresh = OsString::from(".");
+    fresh.push(path.file_name().unwrap_or_default());
+    fresh.push(format!(".{}", std::process::id()));
+    let fresh = path.with_file_name(fresh);
+    let own = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    let cwd = nix::fcntl::AT_FDCWD;
+    nix::unistd::linkat(cwd, &own, cwd, &fresh, AtFlags::AT_SYMLINK_FOLLOW)?;
+    fs::rename(&fresh, path).inspect_err(|_| drop(fs::remove_file(&fresh)))
+}

@@ -1,0 +1,29 @@
+//! `topas-log`: merges, closes and exports segments of the TOPAS log.
+#![forbid(unsafe_code)]
+
+mod args;
+mod exit;
+mod inputs;
+mod merge;
+
+use std::process::ExitCode;
+
+use topas_config::Environment;
+use topas_terminal::Tool;
+
+use crate::args::Command;
+
+/// How this tool speaks.
+pub const TOOL: Tool = Tool("topas-log");
+
+fn main() -> ExitCode {
+    let command = match args::parse() {
+        Ok(command) => command,
+        Err(code) => return code.into(),
+    };
+    let env = Environment::of_process();
+    match command {
+        Command::Merge(options) => merge::run(&options, &env),
+    }
+    .into()
+}
