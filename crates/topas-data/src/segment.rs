@@ -2,7 +2,10 @@
 //!
 //! What is read here is kept as it stands, also lines that are none.
 
+pub(crate) mod close;
+pub(crate) mod index;
 pub(crate) mod merge;
+pub(crate) mod month;
 pub(crate) mod output;
 pub(crate) mod raw;
 pub(crate) mod sort;

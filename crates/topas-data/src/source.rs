@@ -64,7 +64,8 @@ impl std::error::Error for SourceError {
 }
 
 /// The sources a path stands for: `-` is standard input, a directory its regular files
-/// (and links to such) in order of their names, not those of its subdirectories.
+/// (and links to such) in order of their names, not those of its subdirectories, nor hidden
+/// ones, which are no logs or not whole yet.
 ///
 /// # Errors
 ///
@@ -79,7 +80,11 @@ pub fn expand(path: &Path) -> Result<Vec<Source>, SourceError> {
     }
     let mut files = Vec::new();
     for entry in fs::read_dir(path).map_err(failed)? {
-        let file = entry.map_err(failed)?.path();
+        let entry = entry.map_err(failed)?;
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        let file = entry.path();
         // A dangling link is kept, so that opening it reports it.
         if fs::metadata(&file).map_or(true, |meta| meta.is_file()) {
             files.push(file);

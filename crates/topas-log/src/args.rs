@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use topas_data::Month;
 
 use crate::{TOOL, exit};
 
@@ -23,12 +24,56 @@ struct CommandLine {
 /// What is to be done.
 #[derive(Subcommand)]
 pub enum Command {
+    /// Compresses the files of past months, whose names have a month YYYY-MM
+    ///
+    /// A file is removed when its compressed copy was read again and is the same. Programs may
+    /// write meanwhile, and the work may be interrupted: no line is lost, none comes twice.
+    Close(Close),
+
     /// Merges segments of hosts or users by time
     ///
     /// Lines are copied byte for byte, in order of the time their programs ended, those of
     /// the same second in order of the segments. Lines that are no log lines stay behind the
     /// line they follow.
     Merge(Merge),
+}
+
+/// Options of `close`.
+#[derive(Args)]
+pub struct Close {
+    /// Directory of the files; may be given several times [default: those of `log =` in
+    /// topas.conf]
+    #[arg(long, value_name = "DIR")]
+    pub dir: Vec<PathBuf>,
+
+    /// Close months before this one [default: the present month]
+    #[arg(long, value_name = "YYYY-MM")]
+    pub before: Option<Month>,
+
+    /// Directory of the closed segments [default: that of the file]
+    #[arg(long, value_name = "DIR")]
+    pub to: Option<PathBuf>,
+
+    /// One segment a month, of this process's user; else each file has a segment of its own
+    /// with its owner and mode
+    #[arg(long)]
+    pub join: bool,
+
+    /// Leave files alone that were written within this time
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
+    pub idle: u64,
+
+    /// Wait so long after files were renamed, for programs that had opened them
+    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    pub settle: u64,
+
+    /// Only tell what would be closed
+    #[arg(short = 'n', long)]
+    pub dry_run: bool,
+
+    /// No report, only errors
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 /// Options of `merge`.

@@ -6,3 +6,7 @@ pub const OK: u8 = 0;
 pub const FAILED: u8 = 1;
 /// The command line is wrong.
 pub const USAGE: u8 = 2;
+/// There are no log lines to export.
+pub const NO_LINES: u8 = 3;
+/// Another `topas-log close` is at work in the directory.
+pub const BUSY: u8 = 5;

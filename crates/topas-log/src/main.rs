@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod close;
 mod exit;
 mod inputs;
 mod merge;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
     };
     let env = Environment::of_process();
     match command {
+        Command::Close(options) => close::run(&options, &env),
         Command::Merge(options) => merge::run(&options, &env),
     }
     .into()

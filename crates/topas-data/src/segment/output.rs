@@ -1,9 +1,8 @@
 //! Files that appear whole or not at all, compressed as their name says.
 
-use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
@@ -71,21 +70,49 @@ impl<W: Write> Encoder<W> {
     }
 }
 
-/// Where the file is until it is whole.
-enum Draft {
-    /// Without a name: a program that is killed leaves nothing
-    Nameless { path: PathBuf },
-    /// With a name of its own, where the file system knows no other way
-    Named { path: PathBuf, file: NamedTempFile },
-    /// No file to be replaced: standard output, a device, a pipe
-    Through,
+/// A file that has no name yet, or one that nobody looks for.
+pub(crate) struct NewFile {
+    pub file: File,
+    path: PathBuf,
+    /// Where the file system knows no files without a name
+    named: Option<NamedTempFile>,
+    prefix: &'static str,
+}
+
+impl NewFile {
+    /// For `path`, mode 0600. A program that is killed may leave a file behind whose name
+    /// begins with `prefix`.
+    pub fn create(path: &Path, prefix: &'static str) -> io::Result<Self> {
+        let dir = directory(path);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).mode(0o600).custom_flags(OFlag::O_TMPFILE.bits());
+        let (file, named) = match options.open(dir) {
+            Ok(file) => (file, None),
+            Err(_) => {
+                let named = NamedTempFile::with_prefix_in(prefix, dir)?;
+                (named.reopen()?, Some(named))
+            }
+        };
+        Ok(NewFile { file, path: path.to_owned(), named, prefix })
+    }
+
+    /// Gives it its name, once all of it is on the disk; a file of that name is replaced.
+    pub fn commit(self) -> io::Result<()> {
+        self.file.sync_all()?;
+        match self.named {
+            Some(named) => drop(named.persist(&self.path).map_err(|e| e.error)?),
+            None => give_name(&self.file, &self.path, self.prefix)?,
+        }
+        File::open(directory(&self.path))?.sync_all()
+    }
 }
 
 /// A new file with lines, mode 0600 and visible only when it is whole; one that it replaces
 /// gives it its mode and, as far as that is allowed, its owner.
 pub struct Output {
     encoder: Encoder<BufWriter<File>>,
-    draft: Draft,
+    /// None for what is no file to be replaced: standard output, a device, a pipe
+    new: Option<NewFile>,
 }
 
 impl Output {
@@ -97,33 +124,21 @@ impl Output {
     pub fn create(path: &Path) -> io::Result<Self> {
         if path.as_os_str() == "-" {
             // A descriptor of its own: standard output stays open.
-            let file = File::from(std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned()?);
-            return Self::new(Packing::Plain, file, Draft::Through);
+            let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+            return Self::new(Packing::Plain, file, None);
         }
         let packing = Packing::of(path);
         if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-            let file = OpenOptions::new().write(true).open(path)?;
-            return Self::new(packing, file, Draft::Through);
+            return Self::new(packing, OpenOptions::new().write(true).open(path)?, None);
         }
         // What a link leads to is replaced, not the link.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let dir = directory(&path);
-        let mut options = OpenOptions::new();
-        options.write(true).mode(0o600).custom_flags(OFlag::O_TMPFILE.bits());
-        match options.open(dir) {
-            Ok(file) => Self::new(packing, file, Draft::Nameless { path }),
-            Err(_) => {
-                let file = NamedTempFile::with_prefix_in(".topas-", dir)?;
-                Self::new(packing, file.reopen()?, Draft::Named { path, file })
-            }
-        }
+        let new = NewFile::create(&path, ".topas-new-")?;
+        Self::new(packing, new.file.try_clone()?, Some(new))
     }
 
-    fn new(packing: Packing, file: File, draft: Draft) -> io::Result<Self> {
-        Ok(Output {
-            encoder: Encoder::new(packing, BufWriter::with_capacity(1 << 18, file))?,
-            draft,
-        })
+    fn new(packing: Packing, file: File, new: Option<NewFile>) -> io::Result<Self> {
+        Ok(Output { encoder: Encoder::new(packing, BufWriter::with_capacity(1 << 18, file))?, new })
     }
 
     /// Makes the file visible, once all of it is on the disk.
@@ -132,20 +147,12 @@ impl Output {
     ///
     /// What writing says; a file that was there before still is.
     pub fn finish(self) -> io::Result<()> {
-        let file = self.encoder.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
-        let path = match &self.draft {
-            Draft::Through => return Ok(()),
-            Draft::Nameless { path } | Draft::Named { path, .. } => path.clone(),
-        };
-        if let Ok(before) = fs::metadata(&path) {
-            take_after(&file, &before)?;
+        self.encoder.finish()?.flush()?;
+        let Some(new) = self.new else { return Ok(()) };
+        if let Ok(before) = fs::metadata(&new.path) {
+            take_after(&new.file, &before)?;
         }
-        file.sync_all()?;
-        match self.draft {
-            Draft::Named { file, .. } => drop(file.persist(&path).map_err(|e| e.error)?),
-            _ => give_name(&file, &path)?,
-        }
-        File::open(directory(&path))?.sync_all()
+        new.commit()
     }
 }
 
@@ -170,7 +177,7 @@ pub(crate) fn directory(path: &Path) -> &Path {
 
 /// Owner, group and mode of the file before. Its mode is for its owner and group: where they
 /// cannot be given away, the file stays its maker's alone.
-fn take_after(file: &File, before: &fs::Metadata) -> io::Result<()> {
+pub(crate) fn take_after(file: &File, before: &fs::Metadata) -> io::Result<()> {
     let now = file.metadata()?;
     let same = (now.uid(), now.gid()) == (before.uid(), before.gid());
     if same || fchown(file, Some(before.uid()), Some(before.gid())).is_ok() {
@@ -180,13 +187,15 @@ fn take_after(file: &File, before: &fs::Metadata) -> io::Result<()> {
 }
 
 /// Gives a nameless file a name, in place of a file that has it.
-fn give_name(file: &File, path: &Path) -> io::Result<()> {
-    let mut fresh = OsString::from(".");
-    fresh.push(path.file_name().unwrap_or_default());
-    fresh.push(format!(".{}", std::process::id()));
-    let fresh = path.with_file_name(fresh);
+fn give_name(file: &File, path: &Path, prefix: &str) -> io::Result<()> {
     let own = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
     let cwd = nix::fcntl::AT_FDCWD;
-    nix::unistd::linkat(cwd, &own, cwd, &fresh, AtFlags::AT_SYMLINK_FOLLOW)?;
-    fs::rename(&fresh, path).inspect_err(|_| drop(fs::remove_file(&fresh)))
+    // A link cannot replace a file, so it gets another name first; a random one, because
+    // everybody may be allowed to make files there.
+    let link = |fresh: &Path| {
+        nix::unistd::linkat(cwd, &own, cwd, fresh, AtFlags::AT_SYMLINK_FOLLOW)?;
+        Ok(())
+    };
+    let fresh = tempfile::Builder::new().prefix(prefix).make_in(directory(path), link)?;
+    fresh.into_temp_path().persist(path).map_err(|e| e.error)
 }

@@ -78,3 +78,43 @@ pub fn line(t: i64, user: &str, n: usize) -> String {
     );
     format!("{line} len={:03}\n", line.len() + 8)
 }
+
+/// Says past the capture of output that a test cannot run here.
+pub fn skip(test: &str, reason: &str) {
+    let _ = std::io::stderr().write_all(format!("skipped: {test}: {reason}\n").as_bytes());
+}
+
+/// Whether a program is there; if not, says that the test is skipped.
+pub fn have(test: &str, program: &str) -> bool {
+    let find = format!("command -v {program} > /dev/null");
+    let there = Command::new("sh").args(["-c", &find]).status().unwrap().success();
+    if !there {
+        skip(test, &format!("needs {program}"));
+    }
+    there
+}
+
+/// Whether this is root; if not, says that the test is skipped.
+pub fn is_root(test: &str) -> bool {
+    let root = nix::unistd::geteuid().is_root();
+    if !root {
+        skip(test, "needs root");
+    }
+    root
+}
+
+/// Appends a line as the module does: open or make, one write, close.
+pub fn append(path: &Path, line: &[u8]) {
+    use std::io::ErrorKind::{AlreadyExists, NotFound};
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut file = loop {
+        let found = fs::OpenOptions::new().append(true).open(path);
+        let made = || fs::OpenOptions::new().append(true).create_new(true).mode(0o600).open(path);
+        match found.or_else(|e| if e.kind() == NotFound { made() } else { Err(e) }) {
+            Ok(file) => break file,
+            Err(error) if error.kind() == AlreadyExists => {}
+            Err(error) => panic!("{}: {error}", path.display()),
+        }
+    };
+    assert_eq!(file.write(line).unwrap(), line.len());
+}
