@@ -37,8 +37,11 @@ const LONGEST: u64 = 4096;
 /// Fields that are hashed unless told otherwise.
 pub const HASHED: [&str; 8] = ["user", "exe", "id", "uid", "host", "job", "step", "bid"];
 
-/// Fields that cannot be hashed or left out.
+/// Extras that are as they must be.
 const FIXED: [&str; 3] = ["v", "cut", "len"];
+
+/// Further extras that are names, and so can be hashed.
+const NAMES: [&str; 3] = ["mpi", "cc", "part"];
 
 /// Why there is no key.
 #[derive(Debug)]
@@ -158,9 +161,9 @@ impl Key {
     }
 
     fn uid(&self, name: Name<'_>) -> u64 {
-        let [first @ .., _, _, _, _, _, _, _, _] = self.hash("uid", name);
-        let [b0, b1, b2, b3, b4, b5, b6, b7, ..] = first;
-        u64::from_be_bytes([b0, b1, b2, b3, b4, b5, b6, b7]) >> (64 - UID_BITS)
+        let hash = self.hash("uid", name);
+        let first = hash.first_chunk().copied().unwrap_or_default();
+        u64::from_be_bytes(first) >> (64 - UID_BITS)
     }
 }
 
@@ -216,7 +219,10 @@ impl Anonymizer {
             "user" => &mut self.user,
             "exe" => &mut self.exe,
             "id" => &mut self.id,
-            _ if FIXED.contains(&field) || (field == "t" && fate == Fate::Hash) => return Err(no),
+            _ if FIXED.contains(&field) => return Err(no),
+            _ if fate == Fate::Hash && !HASHED.contains(&field) && !NAMES.contains(&field) => {
+                return Err(no);
+            }
             _ => match self.extras.iter_mut().find(|(name, _)| *name == field) {
                 Some((_, slot)) => slot,
                 None => return Err(no),

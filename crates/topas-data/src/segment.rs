@@ -4,6 +4,7 @@
 
 pub(crate) mod close;
 pub(crate) mod index;
+pub(crate) mod lines;
 pub(crate) mod merge;
 pub(crate) mod month;
 pub(crate) mod output;
@@ -92,9 +93,9 @@ impl std::error::Error for SegmentError {
 
 /// Opens a source as text. Of a regular file the first `most` bytes, so that reading it
 /// twice gives the same although lines are being added.
-pub(crate) fn open(source: &Source, most: u64) -> io::Result<Box<dyn Read>> {
+pub(crate) fn open(source: &Source, most: u64) -> io::Result<Box<dyn Read + Send>> {
     match source {
-        Source::Stdin => decoded(io::stdin().lock()),
+        Source::Stdin => decoded(io::stdin()),
         Source::File(path) => {
             let file = File::open(path)?;
             // Opening a directory succeeds, and only reading it says what it is.

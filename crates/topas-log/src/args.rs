@@ -30,6 +30,14 @@ pub enum Command {
     /// write meanwhile, and the work may be interrupted: no line is lost, none comes twice.
     Close(Close),
 
+    /// Writes log lines for others: without names, as CSV or JSON, or one's own
+    ///
+    /// Lines that are no log lines are left out and counted.
+    Export(Export),
+
+    /// Makes a key for `export --anonymize`: 256 random bits in a file of mode 0600
+    Key(Key),
+
     /// Merges segments of hosts or users by time
     ///
     /// Lines are copied byte for byte, in order of the time their programs ended, those of
@@ -74,6 +82,65 @@ pub struct Close {
     /// No report, only errors
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// Options of `export`.
+#[derive(Args)]
+pub struct Export {
+    /// Logs, plain or compressed by gzip, zstd or xz; of a directory all its files; - is
+    /// standard input. With --mine also paths with % forms as in `log =`, and, if there is
+    /// none, those of topas.conf
+    #[arg(value_name = "LOG", required_unless_present = "mine")]
+    pub logs: Vec<PathBuf>,
+
+    /// Replace user, executable, ids, host and job by keyed hashes; leave out what is not
+    /// known
+    #[arg(short, long, requires = "key")]
+    pub anonymize: bool,
+
+    /// File with the key, for its owner alone; see `topas-log key`
+    #[arg(short, long, value_name = "FILE", requires = "anonymize")]
+    pub key: Option<PathBuf>,
+
+    /// Hash these, too: mpi, cc, part
+    #[arg(long, value_name = "FIELDS", value_delimiter = ',', requires = "anonymize")]
+    pub hash: Vec<String>,
+
+    /// Leave these as they are, as host
+    #[arg(long, value_name = "FIELDS", value_delimiter = ',', requires = "anonymize")]
+    pub keep: Vec<String>,
+
+    /// Leave these out; of user, exe and id a - remains
+    #[arg(long, value_name = "FIELDS", value_delimiter = ',', requires = "anonymize")]
+    pub drop: Vec<String>,
+
+    /// Comma separated values, a column for each field
+    #[arg(long)]
+    pub csv: bool,
+
+    /// A JSON object for each line, schema topas.line/1
+    #[arg(long, conflicts_with = "csv")]
+    pub jsonl: bool,
+
+    /// Only lines of the user who calls this, by numeric id
+    #[arg(long)]
+    pub mine: bool,
+
+    /// File to make, compressed if it ends in .zst, .gz or .xz; it appears when it is whole
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+
+    /// No report, only errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Options of `key`.
+#[derive(Args)]
+pub struct Key {
+    /// File to make; one that exists is not touched
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
 }
 
 /// Options of `merge`.

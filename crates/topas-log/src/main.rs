@@ -4,6 +4,7 @@
 mod args;
 mod close;
 mod exit;
+mod export;
 mod inputs;
 mod merge;
 
@@ -25,6 +26,8 @@ fn main() -> ExitCode {
     let env = Environment::of_process();
     match command {
         Command::Close(options) => close::run(&options, &env),
+        Command::Export(options) => export::run(&options, &env),
+        Command::Key(options) => export::make_key(&options),
         Command::Merge(options) => merge::run(&options, &env),
     }
     .into()

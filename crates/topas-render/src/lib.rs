@@ -4,10 +4,12 @@
 //! trait [`Form`]. What was not measured is `-`, empty or null, never 0.
 #![forbid(unsafe_code)]
 
+pub mod chart;
 mod csv;
 mod gnuplot;
 mod json;
 mod number;
+pub mod record;
 mod table;
 mod text;
 

@@ -239,7 +239,7 @@ impl Disorder {
 
 /// Lines with their keys, as they stand in a source.
 struct Keyed {
-    lines: RawLines<Box<dyn Read>>,
+    lines: RawLines<Box<dyn Read + Send>>,
     source: u32,
     place: u64,
     /// Time of the last line that had one
@@ -295,7 +295,7 @@ pub(crate) fn judge(piece: &Piece<'_>) -> (Option<i64>, u8) {
     }
     let text = piece.text();
     match ended(text) {
-        (time, true) if !(piece.is_unfinished() && crate::scan::is_cut(text)) => (time, GOOD),
+        (time, true) if !(piece.is_unfinished() && crate::block::is_cut(text)) => (time, GOOD),
         (None, _) if text.starts_with(b"#") || text.iter().all(u8::is_ascii_whitespace) => {
             (None, OTHER)
         }

@@ -6,8 +6,9 @@ use std::ops::Range;
 use memchr::memchr;
 use topas_format::line::Line;
 
+use crate::block::{MAX_LINE_READ, behind_torn};
+use crate::feed::BLOCK;
 use crate::join;
-use crate::scan::{BLOCK, MAX_LINE_READ, behind_torn};
 
 /// A line with its newline, or a part of a line that is longer than [`MAX_LINE_READ`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +120,7 @@ pub(crate) fn ended(text: &[u8]) -> (Option<i64>, bool) {
     let (line, good) = match Line::parse(text) {
         Ok(line) => (Some(line), true),
         // The rest of a torn line says when it was torn.
-        Err(_) => (behind_torn(text), false),
+        Err(_) => (behind_torn(text).map(|(line, extras, _)| (line, extras)), false),
     };
     (line.map(|(line, extras)| join::end(&line, extras) / 1_000_000), good)
 }
