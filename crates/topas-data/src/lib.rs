@@ -15,9 +15,11 @@
 
 mod decode;
 mod distribution;
+pub mod field;
 mod join;
 mod kind;
 mod period;
+mod query;
 mod run;
 mod scan;
 mod source;
@@ -28,6 +30,7 @@ pub use distribution::{BucketSize, BucketSizeError, Distribution};
 pub use join::Joiner;
 pub use kind::Kind;
 pub use period::{DateError, Period, parse_date};
+pub use query::{Expression, ExpressionError, MOST_NESTED, Selection};
 pub use run::{CpuTime, Detail, FpRate, PeRecord, Run};
 pub use scan::{BLOCK, MAX_LINE_READ, scan, scan_reader};
 pub use source::{Source, SourceError, expand};
