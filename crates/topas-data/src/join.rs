@@ -10,12 +10,16 @@
 //! What it missed is found at the end by sorting the keys of the chains.
 
 use std::hash::Hasher;
+use std::sync::Arc;
 
 use rustc_hash::{FxHashSet, FxHasher};
 use topas_format::line::{Extras, Line};
 use topas_format::number::{Count, Micros, leading, whole};
 
-use crate::kind::{Kinds, hash_name};
+use crate::group::{Groups, SeenGroups};
+use topas_format::escape::Name;
+
+use crate::remark::Oddities;
 use crate::run::{CpuTime, Detail, PeRecord, Run};
 
 /// Latest `t=` that is believed: the last second of the year 9999.
@@ -43,7 +47,7 @@ struct Record {
     /// Hash of id and npes
     key: u64,
     npes: u32,
-    kind: u32,
+    group: u32,
     /// Next record of the chain of this key
     next: u32,
     head: bool,
@@ -99,7 +103,8 @@ impl Cover {
 /// Takes lines in any order and gives the runs they make.
 pub struct Joiner {
     records: Vec<Record>,
-    kinds: Kinds,
+    groups: Groups,
+    seen: SeenGroups,
     detail: Detail,
     /// Key and number of the records last seen
     recent: Box<[(u64, u32); 1 << RECENT_BITS]>,
@@ -122,33 +127,31 @@ impl Joiner {
         Joiner {
             detail,
             records: Vec::new(),
-            kinds: Kinds::default(),
+            groups: Groups::default(),
+            seen: SeenGroups::default(),
             recent: Box::new([(0, END); 1 << RECENT_BITS]),
         }
     }
 
-    /// Takes a line.
+    /// Takes a line and the key of its group ([`Run::key`]).
     ///
     /// # Panics
     ///
     /// Beyond 4,294,967,294 lines, which need 240 GB of memory.
-    pub fn add(&mut self, line: &Line<'_>, extras: Extras<'_>) {
+    pub fn add(&mut self, line: &Line<'_>, extras: Extras<'_>, group: &[u8]) {
         let number = u32::try_from(self.records.len()).ok().filter(|&n| n != END);
         let number = number.expect("at most 4294967294 lines can be joined");
         let key = key(line);
         let slot = &mut self.recent[(key >> (64 - RECENT_BITS)) as usize];
         let mate = (slot.0 == key).then_some(slot.1).and_then(|n| self.records.get_mut(n as usize));
-        let mate_kind = mate.map(|mate| {
-            mate.next = number;
-            mate.kind
-        });
+        let head = mate.map(|mate| mate.next = number).is_none();
         *slot = (key, number);
         self.records.push(Record {
             key,
             npes: line.npes.0.unwrap_or(UNTOLD),
-            kind: self.kinds.number(line, mate_kind),
+            group: self.groups.number(group, &mut self.seen),
             next: END,
-            head: mate_kind.is_none(),
+            head,
             pe: record(line, extras, self.detail),
         });
     }
@@ -161,6 +164,7 @@ impl Joiner {
     /// Gives each run, in the order of their first lines.
     pub fn runs(mut self, mut each: impl FnMut(&Run<'_>)) {
         self.link_chains();
+        let keys = std::mem::take(&mut self.groups).into_keys();
         let mut members = Vec::new();
         let mut pes = Vec::new();
         for record in &self.records {
@@ -184,9 +188,9 @@ impl Joiner {
                 _ => false,
             };
             if one_run {
-                each(&self.run(&members, &mut pes));
+                each(&run(&members, &keys, &mut pes));
             } else {
-                separate(&mut members, |members| each(&self.run(members, &mut pes)));
+                separate(&mut members, |members| each(&run(members, &keys, &mut pes)));
             }
         }
     }
@@ -229,36 +233,38 @@ impl Joiner {
         }
         number
     }
+}
 
-    /// The run of lines that belong together; there is at least one. `pes` takes what it
-    /// refers to.
-    fn run<'r>(&'r self, members: &[Record], pes: &'r mut Vec<PeRecord>) -> Run<'r> {
-        let mut lowest = &members[0];
-        let mut last = lowest;
-        let mut cover = Cover::of(lowest);
-        let mut wall = Micros(0);
-        pes.clear();
-        for record in members {
-            if record.pe.pe < lowest.pe.pe {
-                lowest = record;
-            }
-            if (record.pe.end, record.pe.date) > (last.pe.end, last.pe.date) {
-                last = record;
-            }
-            cover = cover.with(Cover::of(record));
-            wall = wall.max(record.pe.wall);
-            pes.push(record.pe);
+/// The run of lines that belong together; there is at least one. `pes` takes what it
+/// refers to.
+fn run<'r>(members: &[Record], keys: &'r [Arc<[u8]>], pes: &'r mut Vec<PeRecord>) -> Run<'r> {
+    let mut lowest = &members[0];
+    let mut last = lowest;
+    let mut cover = Cover::of(lowest);
+    let mut wall = Micros(0);
+    pes.clear();
+    for record in members {
+        if record.pe.pe < lowest.pe.pe {
+            lowest = record;
         }
-        pes.sort_unstable_by_key(|record| record.pe);
-        Run {
-            kind: self.kinds.get(lowest.kind),
-            npes: if lowest.npes == UNTOLD { members.len() as u32 } else { lowest.npes },
-            wall,
-            start: cover.start,
-            end: cover.end,
-            date: last.pe.date,
-            pes,
+        if (record.pe.end, record.pe.date) > (last.pe.end, last.pe.date) {
+            last = record;
         }
+        cover = cover.with(Cover::of(record));
+        wall = wall.max(record.pe.wall);
+        pes.push(record.pe);
+    }
+    pes.sort_unstable_by_key(|record| record.pe);
+    Run {
+        key: &keys[lowest.group as usize],
+        group: lowest.group,
+        npes: if lowest.npes == UNTOLD { members.len() as u32 } else { lowest.npes },
+        wall,
+        start: cover.start,
+        end: cover.end,
+        date: last.pe.date,
+        pes,
+        odd: Oddities::default(),
     }
 }
 
@@ -334,6 +340,14 @@ fn key(line: &Line<'_>) -> u64 {
     }
     hasher.write_u32(line.npes.0.unwrap_or(UNTOLD));
     hasher.finish()
+}
+
+/// Adds the bytes a name means. Without escapes, which is nearly always, at no cost.
+fn hash_name(name: &Name<'_>, hasher: &mut FxHasher) {
+    match name.plain() {
+        Some(bytes) => hasher.write(bytes),
+        None => hasher.write(&name.bytes().collect::<Vec<u8>>()),
+    }
 }
 
 /// A run that lines may still be added to.

@@ -15,11 +15,14 @@
 
 mod decode;
 mod distribution;
+mod engine;
 pub mod field;
+mod group;
 mod join;
-mod kind;
 mod period;
 mod query;
+mod question;
+mod remark;
 mod run;
 mod scan;
 mod source;
@@ -27,10 +30,12 @@ mod statistics;
 mod tally;
 
 pub use distribution::{BucketSize, BucketSizeError, Distribution};
+pub use engine::{Answer, MEMORY, Progress, Resources, TemporaryError, ask};
 pub use join::Joiner;
-pub use kind::Kind;
 pub use period::{DateError, Period, parse_date};
 pub use query::{Expression, ExpressionError, MOST_NESTED, Selection};
+pub use question::{Fold, Question};
+pub use remark::{APART, MOST_CPUS, Oddities, Remarks};
 pub use run::{CpuTime, Detail, FpRate, PeRecord, Run};
 pub use scan::{BLOCK, MAX_LINE_READ, scan, scan_reader};
 pub use source::{Source, SourceError, expand};

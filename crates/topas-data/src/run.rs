@@ -5,7 +5,7 @@ use topas_format::event::Metric;
 use topas_format::field::Operations;
 use topas_format::number::{Count, Micros};
 
-use crate::kind::Kind;
+use crate::remark::Oddities;
 
 /// How much of a line is kept until its run is complete. Less of it takes less memory, and
 /// less time to read.
@@ -99,8 +99,11 @@ impl FpRate {
 /// One execution of a program, as its lines tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run<'k> {
-    /// What was run: of the line of the lowest PE
-    pub kind: &'k Kind,
+    /// What [`Question::key`](crate::Question::key) said of the line of the lowest PE
+    pub key: &'k [u8],
+    /// A number for the key: the same for equal keys, below the number of different keys,
+    /// and another one the next time
+    pub group: u32,
     /// Number of PEs; of its lines, where the launcher does not tell
     pub npes: u32,
     /// Longest wall clock time of its lines
@@ -114,6 +117,8 @@ pub struct Run<'k> {
     pub date: Date,
     /// Its lines in order of their PEs, which all differ; at least one
     pub pes: &'k [PeRecord],
+    /// What is odd about its lines
+    pub odd: Oddities,
 }
 
 impl Run<'_> {

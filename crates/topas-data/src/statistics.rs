@@ -2,6 +2,7 @@
 
 use topas_format::civil::Date;
 use topas_format::field::{Lang, Lib};
+use topas_format::line::Line;
 
 use crate::distribution::{BucketSize, Distribution};
 use crate::run::Run;
@@ -72,12 +73,22 @@ impl Statistics {
         }
     }
 
+    /// The key of the groups that statistics tell apart.
+    pub fn key(line: &Line<'_>) -> [u8; 2] {
+        [line.lang as u8, line.lib as u8]
+    }
+
     /// Adds a run.
+    ///
+    /// # Panics
+    ///
+    /// If its key is not of [`Statistics::key`].
     pub fn add(&mut self, run: &Run<'_>) {
         let time = run.pe_micros();
         self.total.add(time);
-        self.langs[run.kind.lang as usize].add(time);
-        self.libs[run.kind.lib as usize].add(time);
+        let &[lang, lib] = run.key else { panic!("the key of a run is that of Statistics") };
+        self.langs[usize::from(lang)].add(time);
+        self.libs[usize::from(lib)].add(time);
         self.days = Some(match self.days {
             None => (run.date, run.date),
             Some((first, last)) => (first.min(run.date), last.max(run.date)),

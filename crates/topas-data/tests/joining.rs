@@ -51,7 +51,7 @@ struct Seen {
 fn runs(text: &str) -> Vec<Seen> {
     let mut joiner = Joiner::new();
     let mut tally = Tally::default();
-    join_all(text, &mut tally, |line, extras| joiner.add(line, extras));
+    join_all(text, &mut tally, |line, extras| joiner.add(line, extras, &Statistics::key(line)));
     assert_eq!(tally.skipped(), 0, "{:?}", tally.examples());
     let mut seen = Vec::new();
     joiner.runs(|run| {
@@ -155,7 +155,10 @@ fn facts_of_a_run() {
     let other = Spec { pe: 6, ops: "i=5", ..LINE };
     let text = [early.text(), late.text(), other.text()].concat();
     let mut joiner = Joiner::new();
-    join_all(&text, &mut Tally::default(), |line, extras| joiner.add(line, extras));
+    join_all(&text, &mut Tally::default(), |line, extras| {
+        let key: Vec<u8> = line.exe.bytes().collect();
+        joiner.add(line, extras, &key)
+    });
     joiner.runs(|run| {
         assert_eq!((run.lines(), run.npes, run.wall.0), (3, 8, 110_000_000));
         assert_eq!((run.start, run.end), (999_900_000_000, 1_000_010_000_000));
@@ -164,7 +167,7 @@ fn facts_of_a_run() {
         assert!(fp.estimate && run.counted());
         // 400 million operations in 200 s of two PEs.
         assert_eq!((fp.mflops(), fp.operations_per_pe(), fp.pes), (2.0, 2e8, 2));
-        assert_eq!(&*run.kind.exe, b"x");
+        assert_eq!(run.key, b"x");
     });
 }
 
@@ -174,7 +177,9 @@ fn not_measured_is_not_zero() {
     let text: String =
         (0..).zip(specs).map(|(id, (ops, wall))| Spec { id, ops, wall, ..LINE }.text()).collect();
     let mut joiner = Joiner::new();
-    join_all(&text, &mut Tally::default(), |line, extras| joiner.add(line, extras));
+    join_all(&text, &mut Tally::default(), |line, extras| {
+        joiner.add(line, extras, &Statistics::key(line))
+    });
     let mut statistics = Statistics::new(BucketSize::default());
     joiner.runs(|run| statistics.add(run));
     assert_eq!((statistics.uncounted.runs, statistics.timeless.runs), (2, 1));
@@ -188,7 +193,9 @@ fn a_period_includes_both_its_days() {
     let mut joiner = Joiner::new();
     let text: String =
         (0..5).map(|d| Spec { id: d, end: 86_400 * u64::from(d), ..LINE }.text()).collect();
-    join_all(&text, &mut Tally::default(), |line, extras| joiner.add(line, extras));
+    join_all(&text, &mut Tally::default(), |line, extras| {
+        joiner.add(line, extras, &Statistics::key(line))
+    });
     let period = Period { since: day("1970-01-02"), until: day("1970/01/04") };
     let mut inside = 0;
     joiner.runs(|run| inside += u32::from(period.contains(run)));
@@ -227,7 +234,7 @@ proptest! {
     fn sums_of_every_table_are_the_total(lines in proptest::collection::vec(any_line(), 0..60)) {
         let text: String = lines.iter().map(Spec::text).collect();
         let mut joiner = Joiner::new();
-        join_all(&text, &mut Tally::default(), |line, extras| joiner.add(line, extras));
+        join_all(&text, &mut Tally::default(), |line, extras| joiner.add(line, extras, &Statistics::key(line)));
         let mut statistics = Statistics::new("0.000007".parse().unwrap());
         let mut number = 0;
         joiner.runs(|run| { statistics.add(run); number += 1; });
@@ -285,7 +292,7 @@ fn ten_thousand_mutations_of_a_log() {
             &Source::Stdin,
             bytes.as_slice(),
             &mut tally,
-            |line, extras| joiner.add(line, extras),
+            |line, extras| joiner.add(line, extras, &Statistics::key(line)),
             |_| (),
         );
         if read.is_err() {
@@ -318,7 +325,9 @@ fn records_hold_what_was_asked_for() {
                 2026/11/20 08:01:02 u x 2 16 - B c mpi 1.0 0.0 13.0 f=- - 1 v=1 t=1795161662 cyc=x ins=-\n";
     let records = |detail| {
         let mut joiner = Joiner::with(detail);
-        join_all(text, &mut Tally::default(), |line, extras| joiner.add(line, extras));
+        join_all(text, &mut Tally::default(), |line, extras| {
+            joiner.add(line, extras, &Statistics::key(line))
+        });
         let mut records = Vec::new();
         joiner.runs(|run| records.extend_from_slice(run.pes));
         records

@@ -18,7 +18,7 @@ fn statistics(bucket: &str, lines: &[(u32, &str, &str, &str, &str)]) -> Statisti
         &Source::Stdin,
         text.as_bytes(),
         &mut tally,
-        |line, extras| joiner.add(line, extras),
+        |line, extras| joiner.add(line, extras, &Statistics::key(line)),
         |_| (),
     )
     .unwrap();

@@ -1,6 +1,6 @@
 //! Reads all inputs.
 
-use topas_data::{Joiner, Source, SourceError, Tally, expand, scan};
+use topas_data::{Joiner, Source, SourceError, Statistics, Tally, expand, scan};
 use topas_terminal::Progress;
 
 use crate::args::Options;
@@ -48,7 +48,7 @@ impl Reading {
         scan(
             source,
             &mut self.tally,
-            |line, extras| joiner.add(line, extras),
+            |line, extras| joiner.add(line, extras, &Statistics::key(line)),
             |bytes| progress.at(|| format!("{place}: {} MB of text read", bytes / 1_000_000)),
         )
     }

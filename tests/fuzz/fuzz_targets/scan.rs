@@ -14,7 +14,7 @@ fuzz_target!(|text: &[u8]| {
         &mut tally,
         |line, extras| {
             good += 1;
-            joiner.add(line, extras);
+            joiner.add(line, extras, &Statistics::key(line));
         },
         |_| (),
     );
