@@ -14,30 +14,31 @@
 #![forbid(unsafe_code)]
 
 mod decode;
-mod distribution;
 mod engine;
 pub mod field;
 mod group;
 mod join;
+pub mod measure;
 mod period;
 mod query;
 mod question;
 mod remark;
+mod report;
 mod run;
 mod scan;
+mod share;
 mod source;
-mod statistics;
 mod tally;
 
-pub use distribution::{BucketSize, BucketSizeError, Distribution};
 pub use engine::{Answer, MEMORY, Progress, Resources, TemporaryError, ask};
 pub use join::Joiner;
 pub use period::{DateError, Period, parse_date};
 pub use query::{Expression, ExpressionError, MOST_NESTED, Selection};
 pub use question::{Fold, Question};
 pub use remark::{APART, MOST_CPUS, Oddities, Remarks};
+pub use report::{By, Label, Order, Plan, PlanError, Report, Row, SortKey, Table};
 pub use run::{CpuTime, Detail, FpRate, PeRecord, Run};
 pub use scan::{BLOCK, MAX_LINE_READ, scan, scan_reader};
+pub use share::{PeTime, Share};
 pub use source::{Source, SourceError, expand};
-pub use statistics::{PeTime, Share, Statistics};
 pub use tally::{Example, Problem, Tally};
