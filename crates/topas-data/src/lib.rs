@@ -42,3 +42,4 @@ pub use scan::{BLOCK, MAX_LINE_READ, scan, scan_reader};
 pub use share::{PeTime, Share};
 pub use source::{Source, SourceError, expand};
 pub use tally::{Example, Problem, Tally};
+pub use topas_format::line::Fault;

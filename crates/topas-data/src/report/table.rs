@@ -15,6 +15,8 @@ use crate::share::Share;
 pub struct Table {
     /// What it is by: one or two
     pub by: Vec<By>,
+    /// The labels of each side that rows have, in order
+    pub sides: Vec<Vec<Label>>,
     /// Measures with a sample in each row
     pub columns: Vec<&'static Measure>,
     /// Its rows in order
@@ -81,13 +83,22 @@ impl Report<'_> {
         // Cells by the ranks of their values; those beyond the top have one rank.
         let mut rows: BTreeMap<Vec<usize>, Cell> = BTreeMap::new();
         for (numbers, cell) in cells {
+            if cell.share.runs == 0 {
+                continue;
+            }
             let ranks = sides.iter().zip(numbers).map(|(side, n)| side.ranks[n as usize]);
             rows.entry(ranks.collect()).or_default().merge(cell.clone());
         }
+        let used = |at: usize| {
+            let mut ranks: Vec<usize> = rows.keys().map(|ranks| ranks[at]).collect();
+            ranks.sort_unstable();
+            ranks.dedup();
+            ranks.into_iter().map(|rank| sides[at].labels[rank].clone()).collect()
+        };
+        let shown = (0..by.len()).map(used).collect();
         let mut of = Share::default();
         let rows = rows
             .into_iter()
-            .filter(|(_, cell)| cell.share.runs > 0)
             .map(|(ranks, cell)| {
                 let labels: Vec<_> =
                     sides.iter().zip(ranks).map(|(side, rank)| side.labels[rank].clone()).collect();
@@ -101,7 +112,7 @@ impl Report<'_> {
                 Row { labels, share: cell.share, counts, samples: cell.samples }
             })
             .collect();
-        Table { by, columns, rows, of }
+        Table { by, sides: shown, columns, rows, of }
     }
 
     fn side(
