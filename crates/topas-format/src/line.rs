@@ -114,6 +114,7 @@ pub const EXTRAS: &[Field] = &[
     Field { name: "host", about: "Node of this rank." },
     Field { name: "job", about: "Job id of the batch system." },
     Field { name: "step", about: "Step of the job." },
+    Field { name: "part", about: "Partition or queue of the batch system." },
     Field {
         name: "end",
         about: "How the program ended: `exit:0` to `exit:255`, `sig:15` for a signal, `abort` for SIGABRT.",
@@ -134,8 +135,10 @@ pub const EXTRAS: &[Field] = &[
         name: "mpi",
         about: "MPI library, as it names itself, blanks as `_`; the file name of one loaded by dlopen.",
     },
-    Field { name: "cc", about: "Compiler." },
+    Field { name: "cc", about: "Compiler, as it names itself in the executable, blanks as `_`." },
     Field { name: "bid", about: "Build id of the executable." },
+    Field { name: "cpu", about: "Processor that the rank was on at its end; in topas.out." },
+    Field { name: "numa", about: "NUMA node of that processor; in topas.out." },
     Field { name: "cut", about: "1: a name was too long for the line and lost its end." },
     Field {
         name: "len",

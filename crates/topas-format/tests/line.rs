@@ -6,7 +6,7 @@ use topas_format::civil::{Date, Time};
 use topas_format::escape::Name;
 use topas_format::event::Metric;
 use topas_format::field::{Lang, Lib, Mhz, Mode, Npes, Operations};
-use topas_format::form::{UNKNOWN, Values, mark, number, text};
+use topas_format::form::{LINE, PLACED_LINE, UNKNOWN, Values, mark, number, text};
 use topas_format::line::{EXTRAS, FIELDS, Line, Writer};
 use topas_format::number::{Count, Micros};
 use topas_format::out::Out;
@@ -179,7 +179,6 @@ fn values<'a>(line: &Line<'a>) -> Values<'a> {
     }
     fill_count(&mut values, 0, line.ops.count, b'=');
     fill_count(&mut values, 1, line.l1_miss, 0);
-    values.numbers[number::CUT] = UNKNOWN;
     values
 }
 
@@ -247,13 +246,26 @@ proptest! {
         fill_count(&mut values, 3, counts.1, 0);
         let mut buf = [0; MAX_LINE];
         let mut out = Out::new(&mut buf);
-        values.fill_line(&mut out, 0);
+        values.fill_line(&mut out, 0, LINE);
         prop_assert_eq!(
             String::from_utf8_lossy(out.text()), String::from_utf8_lossy(expected.text())
         );
         let text = out.text().strip_suffix(b"\n").unwrap();
         let (read, extras) = Line::parse(text).unwrap();
         prop_assert_eq!(extras.get(b"cut").is_none(), read == line);
+        // The same line in topas.out differs by the two extras in front of its length.
+        values.numbers[number::CPU] = 127;
+        values.numbers[number::NUMA] = 3;
+        let mut longer = [0; MAX_LINE];
+        let mut placed = Out::new(&mut longer);
+        values.fill_line(&mut placed, 0, PLACED_LINE);
+        let placed = placed.text().strip_suffix(b"\n").unwrap();
+        let (again, more) = Line::parse(placed).unwrap();
+        prop_assert_eq!(again, read);
+        if placed.len() > text.len() + 14 {
+            prop_assert_eq!((more.number(b"cpu"), more.number(b"numa")), (Some(127), Some(3)));
+            prop_assert_eq!(placed.len(), text.len() + " cpu=127 numa=3".len());
+        }
         prop_assert_eq!(
             Line { user: line.user, exe: line.exe, ..read },
             line

@@ -203,7 +203,8 @@ mod tests {
     #[test]
     fn our_own_names_are_those_of_the_format() {
         use topas_format::env;
-        let ours = NAMES.iter().filter(|n| n.starts_with("TOPAS"));
+        let extended = crate::extended::NAMES.iter();
+        let ours = NAMES.iter().chain(extended).filter(|n| n.starts_with("TOPAS"));
         for name in ours {
             assert!(env::ALL.iter().any(|(known, _)| known == name), "{name}");
         }

@@ -14,14 +14,22 @@
 
 mod claim;
 mod counters;
+#[cfg(not(topas_run))]
 mod entry;
+#[cfg(topas_run)]
+mod executable;
+mod extended;
 mod facts;
 mod finish;
+mod gather;
 mod library;
 mod log;
 mod node;
+#[cfg(topas_run)]
+mod preload;
 mod proof;
 mod say;
+mod seen;
 mod signals;
 mod site;
 mod start;

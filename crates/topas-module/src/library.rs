@@ -11,6 +11,8 @@ use topas_format::out::Out;
 use topas_format::text::{last, nth};
 
 use crate::state::FILE_MAX;
+#[cfg(topas_run)]
+use crate::state::auxiliary;
 use crate::sys;
 
 /// The address of a function or object, read once where it is wanted. In front of the names
@@ -88,13 +90,16 @@ macro_rules! far {
 }
 
 /// The same for what only the executable or shared library at hand can define.
+#[cfg(not(topas_run))]
 macro_rules! hidden {
     ($name:literal) => {
         $crate::library::address!($name, concat!(".hidden ", $name, "\n.weak"))
     };
 }
 
-pub(crate) use {address, far, hidden, weak};
+#[cfg(not(topas_run))]
+pub(crate) use hidden;
+pub(crate) use {address, far, weak};
 
 /// The dynamic section: tags and values, up to a tag of 0 (System V ABI, chapter 5).
 #[derive(Clone, Copy)]
@@ -119,7 +124,39 @@ struct Loaded {
 }
 
 impl Dynamic {
+    /// That of the executable, which is another file here: by its program headers, of which the
+    /// kernel tells; null if they are not there.
+    #[cfg(topas_run)]
+    fn own() -> Self {
+        /// `Elf64_Phdr`
+        #[repr(C)]
+        struct Part {
+            kind: u32,
+            flags: u32,
+            offset: usize,
+            address: usize,
+            rest: [usize; 4],
+        }
+        const AT_PHDR: usize = 3;
+        const AT_PHNUM: usize = 5;
+        const DYNAMIC: u32 = 2;
+        const HEADERS: u32 = 6;
+        let (headers, count) = (auxiliary(AT_PHDR), auxiliary(AT_PHNUM));
+        let (mut base, mut found) = (0usize, 0);
+        for at in 0..count {
+            // SAFETY: the kernel mapped that many, and they stay.
+            let part = unsafe { &*(headers as *const Part).add(at) };
+            if part.kind == HEADERS {
+                base = headers.wrapping_sub(part.address);
+            } else if part.kind == DYNAMIC {
+                found = part.address;
+            }
+        }
+        Dynamic(if found == 0 { core::ptr::null() } else { base.wrapping_add(found) as _ })
+    }
+
     /// That of the executable; null if it was linked statically.
+    #[cfg(not(topas_run))]
     #[inline(never)]
     fn own() -> Self {
         Dynamic(weak!("_DYNAMIC") as *const [usize; 2])

@@ -7,11 +7,12 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use topas_format::MAX_LINE;
 use topas_format::event::Metric;
-use topas_format::form::Values;
+use topas_format::form::{LINE, Values};
 use topas_format::out::Out;
 use topas_launch::{Family, Rank, Vars};
 
 use crate::counters::Counters;
+use crate::extended::Own;
 use crate::library::far;
 use crate::site::Site;
 use crate::sys::{self, PATH_MAX, UTSNAME};
@@ -45,7 +46,7 @@ impl Record {
     /// Writes the line behind its tag.
     pub fn compose(&mut self) {
         let mut out = Out::new(&mut self.tagged);
-        self.values.fill_line(out.put(TAG), TAG.len());
+        self.values.fill_line(out.put(TAG), TAG.len(), LINE);
         self.len = out.len();
     }
 
@@ -90,6 +91,8 @@ pub struct State {
     pub site: Site,
     /// Text of any other file
     pub file: [u8; FILE_MAX],
+    /// Of the extended module only
+    pub extended: Own,
 }
 
 /// Shared between the start and the handlers, which never run at the same time. The state
@@ -130,6 +133,7 @@ pub static STATE: Shared = Shared {
         kept: [0; KEPT],
         site: Site::new(),
         file: [0; FILE_MAX],
+        extended: Own::new(),
     }),
     scratch: UnsafeCell::new(Scratch { out: MaybeUninit::zeroed(), room: [0; PATH_MAX] }),
 };

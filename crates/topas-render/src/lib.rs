@@ -4,6 +4,7 @@
 //! trait [`Form`]. What was not measured is `-`, empty, NA or null, never 0.
 #![forbid(unsafe_code)]
 
+pub mod chart;
 mod csv;
 mod document;
 mod fields;

@@ -10,6 +10,7 @@ use clap::Args;
 use topas_config::Paths;
 
 use crate::object::{self, LANGUAGES, Machine};
+use crate::preload;
 use crate::process::{cargo, output, root, run, target_dir};
 use crate::symcheck::Size;
 
@@ -42,6 +43,8 @@ pub fn install(options: &Options) -> Result<()> {
         &final_paths.conf_file(),
         Size::Told,
     )?;
+    let libraries =
+        preload::build(&Machine::HERE, &target_dir().join("topas"), &final_paths.conf_file())?;
     let staged = |path: PathBuf| match &options.destdir {
         None => path,
         Some(dir) => dir.join(path.strip_prefix("/").unwrap_or(&path)),
@@ -53,7 +56,7 @@ pub fn install(options: &Options) -> Result<()> {
     }
     let driver = staged(final_paths.driver());
     put(&release.join("topas-driver"), &driver, 0o755)?;
-    for object in &objects {
+    for object in objects.iter().chain(&libraries) {
         let name = object.file_name().context("an object has no name")?;
         put(object, &staged(final_paths.lib().join(name)), 0o644)?;
     }

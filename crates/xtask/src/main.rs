@@ -7,6 +7,7 @@ mod install;
 mod object;
 mod pack;
 mod packages;
+mod preload;
 mod process;
 mod symcheck;
 mod test;
