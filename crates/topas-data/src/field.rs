@@ -87,6 +87,20 @@ impl fmt::Display for Kind {
     }
 }
 
+/// Reads a size in bytes: `4096`, `512M`, `4GiB`.
+///
+/// # Errors
+///
+/// [`LiteralError`] if it is of another form, or no whole number of bytes.
+pub fn parse_size(text: &str) -> Result<u64, LiteralError> {
+    match literal(Kind::Number(Unit::Bytes), text)? {
+        Value::Number(n) if n % value::MILLION == 0 => {
+            u64::try_from(n / value::MILLION).map_err(|_| LiteralError::Range)
+        }
+        _ => Err(LiteralError::Form("a whole number of bytes")),
+    }
+}
+
 /// How the value of a field is got from a line.
 #[derive(Clone, Copy)]
 enum Read {

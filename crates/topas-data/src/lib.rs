@@ -31,6 +31,7 @@ mod source;
 mod tally;
 
 pub use engine::{Answer, MEMORY, Progress, Resources, TemporaryError, ask};
+pub use field::parse_size;
 pub use join::Joiner;
 pub use period::{DateError, Period, parse_date};
 pub use query::{Expression, ExpressionError, MOST_NESTED, Selection};

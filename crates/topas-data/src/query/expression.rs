@@ -34,9 +34,13 @@ impl Expression {
         super::parser::parse(text).map(Expression)
     }
 
-    /// `field = value` for any of the values, as text that is compared byte by byte.
-    pub fn any_of(field: Field, values: &[String]) -> Self {
+    /// `field = value` for any of the values, of a field that is text. As in an expression
+    /// `-` is the missing value, but of `lib`.
+    pub fn any_of(field: &Field, values: &[String]) -> Self {
         let equal = |value: &String| {
+            if value == "-" && field.name() != "lib" {
+                return Node::Missing(field.clone(), true);
+            }
             let value = Value::Text(value.clone().into_bytes().into());
             Node::Compare(field.clone(), Operator::Equal, value)
         };

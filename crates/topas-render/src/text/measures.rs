@@ -9,6 +9,9 @@ use crate::number::{si, significant};
 /// Digits of a value.
 const DIGITS: usize = 4;
 
+/// Digits of an estimated quartile.
+const ESTIMATED_DIGITS: usize = 3;
+
 /// Writes the table of one column; all is said of it in the notes.
 pub(super) fn write(
     out: &mut String,
@@ -39,15 +42,18 @@ pub(super) fn write(
 }
 
 fn cells(measure: &Measure, sample: &Sample) -> [String; 8] {
-    let marked = |estimate, value| {
+    let marked = |estimate, value, digits| {
         let mark = if estimate { "~" } else { "" };
-        format!("{mark}{}", significant(value, DIGITS))
+        format!("{mark}{}", significant(value, digits))
     };
     let none = || NONE.to_owned();
-    let mean = sample.mean(measure).map_or_else(none, |mean| marked(mean.estimate, mean.value));
+    let mean =
+        sample.mean(measure).map_or_else(none, |mean| marked(mean.estimate, mean.value, DIGITS));
     let quartiles = sample.quartiles();
     let quartile = |at: usize| {
-        quartiles.map_or_else(none, |(quartiles, estimate)| marked(estimate, quartiles[at]))
+        quartiles.map_or_else(none, |(quartiles, estimate)| {
+            marked(estimate, quartiles[at], if estimate { ESTIMATED_DIGITS } else { DIGITS })
+        })
     };
     let sum = sample.sum(measure);
     let estimate = sample.estimated.runs > 0;
