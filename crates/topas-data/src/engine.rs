@@ -1,14 +1,28 @@
 //! Asks logs a [`Question`]: reads all sources, joins lines to runs, folds runs.
 
+mod join;
+mod launch;
+mod reading;
+mod record;
+mod store;
+
 use std::fmt;
 use std::io;
 use std::num::NonZero;
+use std::panic;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
+use std::time::Duration;
 
-use crate::join::Joiner;
+use crate::engine::join::{Join, PART_BITS};
+use crate::engine::reading::{Reader, Reading};
+use crate::engine::record::{Form, Full, Slim};
+use crate::engine::store::{Overflow, Store, Writer};
+use crate::group::Groups;
 use crate::question::{Fold, Question};
-use crate::scan::scan;
+use crate::run::Detail;
 use crate::source::{Source, SourceError};
 use crate::tally::Tally;
 
@@ -18,7 +32,8 @@ pub struct Resources {
     /// Threads that read and join
     pub threads: NonZero<usize>,
     /// Memory for lines that wait for others of their runs, in B; what is more goes to a
-    /// temporary file. Groups and what the fold holds come on top.
+    /// temporary file. Groups and what the fold holds come on top; a thread takes 2 MB
+    /// whatever this says, and lines of one launch are in memory together.
     pub memory: u64,
     /// Directory of the temporary file, which has no name and goes with the process
     pub temporary: PathBuf,
@@ -102,34 +117,126 @@ impl std::error::Error for TemporaryError {
 /// # Errors
 ///
 /// [`TemporaryError`] if what does not fit into memory could not be put aside.
-pub fn ask<F: Fold>(
+pub fn ask<Q: Question, F: Fold>(
     sources: &[Source],
-    question: &impl Question,
+    question: &Q,
     fold: impl Fn() -> F + Sync,
-    _resources: &Resources,
-    mut progress: impl FnMut(Progress),
+    resources: &Resources,
+    progress: impl FnMut(Progress),
 ) -> Result<Answer<F>, TemporaryError> {
-    let mut joiner = Joiner::with(question.detail());
-    let mut answer =
-        Answer { fold: fold(), tally: Tally::default(), unwanted: 0, failed: Vec::new() };
-    let mut key = Vec::new();
-    for (number, source) in sources.iter().enumerate() {
-        let result = scan(
-            source,
-            &mut answer.tally,
-            |line, extras| {
-                if question.wants(line, extras) {
-                    key.clear();
-                    question.key(line, extras, &mut key);
-                    joiner.add(line, extras, &key);
-                } else {
-                    answer.unwanted += 1;
+    let work = Work { sources, question, resources };
+    match question.detail() {
+        Detail::Rates => work.run::<Slim, F>(fold, progress),
+        Detail::Times => work.run::<Full<false>, F>(fold, progress),
+        Detail::Counters => work.run::<Full<true>, F>(fold, progress),
+    }
+}
+
+/// How often progress is told.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+struct Work<'w, Q> {
+    sources: &'w [Source],
+    question: &'w Q,
+    resources: &'w Resources,
+}
+
+impl<Q: Question> Work<'_, Q> {
+    fn run<R: Form, F: Fold>(
+        &self,
+        fold: impl Fn() -> F + Sync,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<Answer<F>, TemporaryError> {
+        // An eighth of the memory for what threads write, half for what is held, the rest
+        // for joining.
+        let threads = self.resources.threads.get();
+        let memory = self.resources.memory;
+        let overflow = Overflow::new(&self.resources.temporary);
+        let store = Store::new(1 << PART_BITS, memory / 2, &overflow);
+        let piece = ((memory / 8 / threads as u64) >> PART_BITS).clamp(4096, 65_536) as usize;
+        let groups = Groups::default();
+        let reading = Reading::new(self.sources);
+        let of = self.sources.iter().map(Source::len).sum();
+
+        let counts = on_all_threads(
+            self.resources.threads,
+            || {
+                let writer = Writer::new(&store, piece);
+                reading.run::<Q, R>(Reader::new(self.question, &groups, writer))
+            },
+            || {
+                let (bytes, sources) = reading.progress();
+                progress(Progress::Reading { bytes, of, sources });
+            },
+        )?;
+        let mut tally = Tally::default();
+        let mut unwanted = 0;
+        for (lines, not_wanted) in &counts {
+            tally.merge(lines);
+            unwanted += not_wanted;
+        }
+        let failed = reading.outcome(&mut tally);
+
+        let keys = groups.into_keys();
+        let next = AtomicUsize::new(0);
+        let folds = on_all_threads(
+            self.resources.threads,
+            || {
+                let mut join = Join::new(&keys, (memory * 3 / 8) as usize / threads);
+                let mut fold = fold();
+                loop {
+                    let part = next.fetch_add(1, Ordering::Relaxed);
+                    if part >= store.parts() {
+                        return Ok(fold);
+                    }
+                    let joined = join.part::<R>(store.take(part), &mut |run| fold.add(run));
+                    if joined.is_err() {
+                        next.store(store.parts(), Ordering::Relaxed);
+                    }
+                    joined?;
                 }
             },
-            |bytes| progress(Progress::Reading { bytes, of: None, sources: number }),
-        );
-        answer.failed.extend(result.err());
+            || {
+                let done = next.load(Ordering::Relaxed).min(store.parts());
+                progress(Progress::Joining { done, of: store.parts() });
+            },
+        )?;
+        let fold = folds.into_iter().reduce(|mut all, fold| {
+            all.merge(fold);
+            all
+        });
+        let fold = fold.expect("there is a thread");
+        Ok(Answer { fold, tally, unwanted, failed })
     }
-    joiner.runs(|run| answer.fold.add(run));
-    Ok(answer)
+}
+
+/// Runs `work` on that many threads, and `progress` on this one until all are done.
+fn on_all_threads<T: Send>(
+    threads: NonZero<usize>,
+    work: impl Fn() -> Result<T, TemporaryError> + Sync,
+    mut progress: impl FnMut(),
+) -> Result<Vec<T>, TemporaryError> {
+    let (done, all_done) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        let work = &work;
+        let workers: Vec<_> = (0..threads.get())
+            .map(|_| {
+                let done = done.clone();
+                scope.spawn(move || {
+                    let result = work();
+                    drop(done);
+                    result
+                })
+            })
+            .collect();
+        drop(done);
+        while all_done.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+            progress();
+        }
+        let results = workers.into_iter().map(|worker| match worker.join() {
+            Ok(result) => result,
+            Err(panic) => panic::resume_unwind(panic),
+        });
+        results.collect()
+    })
 }

@@ -4,17 +4,24 @@
 //! `topas-render`. The way of a line through it:
 //!
 //! ```text
-//! Source -> scan (decompress, split, Line::parse) -> Joiner -> Run -> Statistics
-//!            bad lines, counted: Tally                Period ^
+//! Source -> feed (blocks of whole lines) -> block (Line::parse) -> Question: wanted, group
+//!            any thread takes the next       bad lines: Tally          |
+//!                                                                      v
+//!         Fold <- Run <- launch (lines of one run) <- join <- store (records by launch)
 //! ```
+//!
+//! [`ask`] does all of it on several threads and in bounded memory; [`scan`] reads the lines
+//! of one source in their order.
 //!
 //! Nothing in a log is fatal: a line that cannot be read is counted by its fault in
 //! [`Tally`], a file that ends too soon gives the lines before the break and an error
 //! that says so.
 #![forbid(unsafe_code)]
 
+mod block;
 mod decode;
 mod engine;
+mod feed;
 pub mod field;
 mod group;
 mod join;
@@ -30,7 +37,9 @@ mod share;
 mod source;
 mod tally;
 
+pub use block::MAX_LINE_READ;
 pub use engine::{Answer, MEMORY, Progress, Resources, TemporaryError, ask};
+pub use feed::BLOCK;
 pub use field::parse_size;
 pub use join::Joiner;
 pub use period::{DateError, Period, parse_date};
@@ -39,7 +48,7 @@ pub use question::{Fold, Question};
 pub use remark::{APART, MOST_CPUS, Oddities, Remarks};
 pub use report::{By, Label, Order, Plan, PlanError, Report, Row, SortKey, Table};
 pub use run::{CpuTime, Detail, FpRate, PeRecord, Run};
-pub use scan::{BLOCK, MAX_LINE_READ, scan, scan_reader};
+pub use scan::{scan, scan_reader};
 pub use share::{PeTime, Share};
 pub use source::{Source, SourceError, expand};
 pub use tally::{Example, Problem, Tally};

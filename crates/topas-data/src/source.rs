@@ -14,6 +14,21 @@ pub enum Source {
     File(PathBuf),
 }
 
+impl Source {
+    /// Its length in B, compressed as it is; None if that is not known before it is read.
+    pub(crate) fn len(&self) -> Option<u64> {
+        match self {
+            Source::Stdin => None,
+            // What cannot be opened is told when it is.
+            Source::File(path) => match fs::metadata(path) {
+                Ok(about) if about.is_file() => Some(about.len()),
+                Ok(_) => None,
+                Err(_) => Some(0),
+            },
+        }
+    }
+}
+
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

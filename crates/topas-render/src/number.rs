@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(of(0.000_012_344), "1.234e-5");
         assert_eq!(of(1.5e12), "1.500e12");
         let prefixed = [si(999.94), si(999.96), si(1e15), si(1.5e33), si(1e37), si(0.5)];
-        assert_eq!(prefixed, ["999.9", "1.000k", "1.000P", "1500R", "10000Q", "0.5000"]);
+        assert_eq!(prefixed, ["999.9", "1000", "1.000P", "1500Q", "10000000Q", "0.5000"]);
         assert_eq!(machine_text(1.0 / 3.0), "0.333333333");
         assert_eq!([machine_text(1e15), machine_text(1e17)], ["1000000000000000", "1e17"]);
         assert_eq!([machine_text(0.0), machine_text(1.5e-9)], ["0", "1.5e-9"]);

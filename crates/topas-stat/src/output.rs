@@ -6,7 +6,9 @@ use std::path::Path;
 use topas_config::Environment;
 use topas_data::Order;
 use topas_render::chart::{Chart, Screen, Size};
-use topas_render::{Csv, Document, Form, Gnuplot, Json, JsonLines, R, TerminalBars, Text, Weight, bars};
+use topas_render::{
+    Csv, Document, Form, Gnuplot, Json, JsonLines, R, TerminalBars, Text, Weight, bars,
+};
 use topas_terminal::{Look, Printed};
 
 use crate::args::{Format, OutputArgs, ShareOf};

@@ -34,9 +34,15 @@ pub fn read<'p>(line: &CommandLine, plan: &'p Plan, env: &Environment) -> Result
         }
     }
     let mut progress = Progress::new(TOOL, line.quiet);
-    let answer = ask(&sources, plan, || Report::new(plan), &resources, |place| {
-        progress.at(|| words(place, sources.len()));
-    });
+    let answer = ask(
+        &sources,
+        plan,
+        || Report::new(plan),
+        &resources,
+        |place| {
+            progress.at(|| words(place, sources.len()));
+        },
+    );
     progress.clear();
     let answer = answer.map_err(|error| {
         let hint = "set TMPDIR to a directory with more room, or allow more --memory";
