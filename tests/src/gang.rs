@@ -53,8 +53,17 @@ impl Gang {
 
     /// Opens the gate: how each ended, and how long it took until all had. Panics if one hangs.
     pub fn release(self) -> (Vec<ExitStatus>, Duration) {
+        let begin = Instant::now();
+        let ended = self.release_after(|| {});
+        (ended, begin.elapsed())
+    }
+
+    /// Opens the gate, does something while the ranks end, and only then takes notice of their
+    /// ends, so that no process id is given anew meanwhile.
+    pub fn release_after(self, meanwhile: impl FnOnce()) -> Vec<ExitStatus> {
         let Gang { gate, ranks } = self;
         drop(gate);
+        meanwhile();
         let begin = Instant::now();
         let ended = ranks.into_iter().map(|mut rank| {
             loop {
@@ -65,7 +74,7 @@ impl Gang {
                 std::thread::sleep(Duration::from_micros(200));
             }
         });
-        (ended.collect(), begin.elapsed())
+        ended.collect()
     }
 }
 

@@ -12,7 +12,7 @@ use topas_launch::extended::Extended;
 use topas_launch::hash::spread;
 use topas_launch::{Family, Rank};
 
-use crate::gather::{self, Target};
+use crate::gather::{self, Outcome, Target, Teller};
 use crate::log;
 use crate::say::{Sentence, say_by_number};
 use crate::start::own_launch;
@@ -94,19 +94,25 @@ impl Own {
         let name = Fnv::new().with(path.text()).value();
         let shown = path.len();
         let path = path.byte(0).take_mut();
-        let mut errno = EINVAL;
+        let mut outcome = Outcome { errno: EINVAL, teller: Teller::First };
         if let (Some(shape), [.., 0]) = (shape, &*path) {
             let target = &mut Target { path, shape };
             if rank.size == 1 {
-                errno = gather::alone(target, line.text());
+                outcome = gather::alone(target, line.text());
             } else {
                 let address = out().put(ADDRESS).hex(spread(rank.id ^ name)).text();
-                errno = gather::together(address, target, line.text());
+                outcome = gather::together(address, target, line.text());
             }
         }
-        if errno != 0 && speaks {
+        let says = match outcome.teller {
+            Teller::First => speaks,
+            Teller::This => true,
+            Teller::Nobody => false,
+        };
+        if outcome.errno != 0 && says {
             let path = path.get(..shown).unwrap_or_default();
-            say_by_number(Sentence::NotWritten as usize, path, log::sentence(path, errno));
+            let sentence = log::sentence(path, outcome.errno);
+            say_by_number(Sentence::NotWritten as usize, path, sentence);
         }
     }
 }

@@ -13,8 +13,8 @@ use topas_format::MAX_LINE;
 use topas_format::target::Shape;
 
 use crate::sys::{
-    self, EACCES, ECONNREFUSED, EINVAL, ENOENT, ENOSPC, O_APPEND, O_CLOEXEC, O_CREAT, O_NOCTTY,
-    O_NONBLOCK, O_RDWR, O_WRONLY, SOCK_SEQPACKET, close,
+    self, EACCES, EAGAIN, ECONNREFUSED, EINVAL, ENOENT, ENOSPC, O_APPEND, O_CLOEXEC, O_CREAT,
+    O_NOCTTY, O_NONBLOCK, O_RDWR, O_WRONLY, SOCK_SEQPACKET, close,
 };
 
 /// Bytes of a batch.
@@ -42,35 +42,61 @@ pub struct Target<'p> {
     pub shape: Shape,
 }
 
-/// A rank that waits for its answer.
+/// Milliseconds in all that the writer waits for ranks that have come and say nothing. They have
+/// lost the processor between two calls, as it would by waiting longer: with thousands of
+/// processes to a core that takes seconds.
+const SILENCE: u32 = 8;
+
+/// A rank that has come.
 #[derive(Clone, Copy)]
 struct Peer {
     fd: i32,
-    /// Where its line ends in the batch
+    /// Where its line ends in the batch; 0 before it has sent it
     end: usize,
 }
 
 /// Lines that are written together. Lives in fresh pages.
 struct Batch {
     peers: [Peer; PEERS],
-    waiting: usize,
+    /// How many of them there are
+    count: usize,
+    /// Bytes of text
     len: usize,
     text: [u8; TEXT],
 }
 
+/// What became of a line. The answer of the writer is the two as bytes.
+#[derive(Clone, Copy)]
+pub struct Outcome {
+    /// Error number, 0 if all is well
+    pub errno: i32,
+    /// Who is to say that something is wrong
+    pub teller: Teller,
+}
+
+/// Who says of a host's ranks that something could not be written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Teller {
+    /// The first rank of the host, if it is one of them: nothing can be written
+    First,
+    /// This rank: it saw the file become full
+    This,
+    /// Nobody any more
+    Nobody,
+}
+
 /// What became of handing a line over.
 enum Answer {
-    /// An error number, 0 if the line was written
-    Done(i32),
+    Done(Outcome),
     /// The writer has gone without a word
     Gone,
     /// Not to be asked again
     Never,
 }
 
-/// Appends the line of this rank together with those that come to the address meanwhile: an
-/// error number, 0 if it was written.
-pub fn together(address: &[u8], target: &mut Target<'_>, line: &[u8]) -> i32 {
+/// Appends the line of this rank together with those that come to the address meanwhile.
+pub fn together(address: &[u8], target: &mut Target<'_>, line: &[u8]) -> Outcome {
     let user = sys::effective_uid();
     for _ in 0..ATTEMPTS {
         let fd = sys::unix_socket(SOCK_SEQPACKET);
@@ -91,7 +117,7 @@ pub fn together(address: &[u8], target: &mut Target<'_>, line: &[u8]) -> i32 {
         }
         close(fd);
         match answer {
-            Answer::Done(errno) => return errno,
+            Answer::Done(outcome) => return outcome,
             Answer::Gone => sys::sleep_a_millisecond(),
             Answer::Never => break,
         }
@@ -99,16 +125,16 @@ pub fn together(address: &[u8], target: &mut Target<'_>, line: &[u8]) -> i32 {
     alone(target, line)
 }
 
-/// Appends one line: an error number, 0 if it was written.
+/// Appends one line.
 #[inline(never)]
-pub fn alone(target: &mut Target<'_>, line: &[u8]) -> i32 {
+pub fn alone(target: &mut Target<'_>, line: &[u8]) -> Outcome {
     let file = open(target);
     if is_torn(file) {
         put(file, b"\n");
     }
-    let (taken, errno) = put(file, line);
+    let written = put(file, line);
     close(file);
-    if taken == line.len() { 0 } else { errno }
+    written.outcome(line.len())
 }
 
 /// Gives the line to the rank that writes.
@@ -119,16 +145,17 @@ fn hand_over(fd: i32, line: &[u8]) -> Answer {
     if !sys::wait_readable(fd, PATIENCE) {
         return Answer::Never;
     }
-    let mut answer = [0];
-    match sys::receive(fd, &mut answer) {
-        1 => Answer::Done(answer[0].into()),
-        _ => Answer::Gone,
+    let mut answer = [0; 2];
+    if sys::receive(fd, &mut answer) != 2 {
+        return Answer::Gone;
     }
+    let [errno, told] = answer;
+    let teller = if told == 0 { Teller::First } else { Teller::Nobody };
+    Answer::Done(Outcome { errno: errno.into(), teller })
 }
 
-/// Writes the line and those of all who come to the socket meanwhile: an error number, 0 if this
-/// rank's own was written.
-fn collect(listener: i32, user: u32, target: &mut Target<'_>, line: &[u8]) -> i32 {
+/// Writes the line and those of all who come to the socket meanwhile.
+fn collect(listener: i32, user: u32, target: &mut Target<'_>, line: &[u8]) -> Outcome {
     // SAFETY: fresh zeroed pages; zero is a value of every field.
     let batch = unsafe { sys::pages(size_of::<Batch>()).cast::<Batch>().as_mut() };
     let Some(batch) = batch else {
@@ -140,24 +167,37 @@ fn collect(listener: i32, user: u32, target: &mut Target<'_>, line: &[u8]) -> i3
     }
     batch.add(line);
     let own_end = batch.len;
-    let mut own = None;
+    let mut outcome = None;
     let mut shut = false;
     let mut rounds = 0;
+    let mut silence = SILENCE;
     loop {
         batch.take(listener, user);
-        rounds += 1;
-        if batch.len == 0 || rounds == ROUNDS {
-            if shut && batch.len == 0 {
-                break;
+        if batch.len > 0 {
+            let written = batch.flush(file);
+            let own = outcome.get_or_insert(written.outcome(own_end));
+            if own.teller != Teller::This && written.is_cut() {
+                *own = written.outcome(usize::MAX);
             }
+            rounds += 1;
+        } else if let Some(peer) = batch.peers.first().filter(|_| batch.count > 0 && silence > 0) {
+            sys::wait_readable(peer.fd, 1);
+            silence -= 1;
+        } else if shut {
+            break;
+        } else {
+            rounds = ROUNDS;
+        }
+        if rounds >= ROUNDS && !shut {
             sys::shut(listener);
             shut = true;
         }
-        let (taken, errno) = batch.flush(file);
-        own.get_or_insert(if taken >= own_end { 0 } else { errno });
+    }
+    for peer in batch.peers.iter().take(batch.count) {
+        close(peer.fd);
     }
     close(file);
-    own.unwrap_or(EINVAL)
+    outcome.unwrap_or(Outcome { errno: EINVAL, teller: Teller::First })
 }
 
 impl Batch {
@@ -171,44 +211,78 @@ impl Batch {
         }
     }
 
-    /// Takes the lines of ranks that wait, as many as there is room for.
+    /// Takes the lines of ranks that have come, as many as there is room for.
     fn take(&mut self, listener: i32, user: u32) {
-        while let Some(room) = self.text.get_mut(self.len..self.len + MAX_LINE)
-            && let Some(peer) = self.peers.get_mut(self.waiting)
-        {
+        let mut at = 0;
+        while at < self.count {
+            at += usize::from(self.hear(at));
+        }
+        for _ in self.count..PEERS {
+            if self.len + MAX_LINE > TEXT {
+                return;
+            }
             let fd = sys::accept(listener);
             if fd < 0 {
                 return;
             }
-            let mut n = 0;
-            if sys::socket_owner(fd) == Some(user) {
-                n = sys::receive(fd, room);
-                if n < 0 && sys::wait_readable(fd, 1) {
-                    n = sys::receive(fd, room);
-                }
-            }
-            if n > 0 && room.get(n as usize - 1) == Some(&b'\n') {
-                self.len += n as usize;
-                self.waiting += 1;
-                *peer = Peer { fd, end: self.len };
+            if let Some(peer) = self.peers.get_mut(self.count)
+                && sys::socket_owner(fd) == Some(user)
+            {
+                *peer = Peer { fd, end: 0 };
+                self.count += 1;
+                self.hear(self.count - 1);
             } else {
                 close(fd);
             }
         }
     }
 
-    /// Writes what there is, and tells those that wait: how many bytes were taken, and the error
-    /// number of the rest.
-    fn flush(&mut self, file: i32) -> (usize, i32) {
-        let (taken, errno) = put(file, self.text.get(..self.len).unwrap_or_default());
-        for peer in self.peers.iter().take(self.waiting) {
-            let answer = if peer.end <= taken { 0 } else { errno as u8 };
-            sys::send(peer.fd, &[answer]);
-            close(peer.fd);
+    /// Takes the line of a rank, if it has sent it by now. False if it has gone, and the last one
+    /// has its place.
+    fn hear(&mut self, at: usize) -> bool {
+        let last = self.peers.get(self.count - 1).copied();
+        let (Some(peer), Some(last)) = (self.peers.get_mut(at), last) else {
+            return true;
+        };
+        let Some(room) = self.text.get_mut(self.len..self.len + MAX_LINE) else {
+            return true;
+        };
+        if peer.end > 0 {
+            return true;
         }
+        let n = sys::receive(peer.fd, room);
+        if n > 0 && room.get(n as usize - 1) == Some(&b'\n') {
+            self.len += n as usize;
+            peer.end = self.len;
+        } else if n != -EAGAIN as isize {
+            close(peer.fd);
+            *peer = last;
+            self.count -= 1;
+            return false;
+        }
+        true
+    }
+
+    /// Writes what there is, and tells those whose lines are in it.
+    fn flush(&mut self, file: i32) -> Written {
+        let written = put(file, self.text.get(..self.len).unwrap_or_default());
+        let mut silent = 0;
+        for at in 0..self.count {
+            let Some(peer) = self.peers.get(at).copied() else {
+                break;
+            };
+            if peer.end > 0 {
+                let Outcome { errno, .. } = written.outcome(peer.end);
+                sys::send(peer.fd, &[errno as u8, written.is_cut().into()]);
+                close(peer.fd);
+            } else if let Some(to) = self.peers.get_mut(silent) {
+                *to = peer;
+                silent += 1;
+            }
+        }
+        self.count = silent;
         self.len = 0;
-        self.waiting = 0;
-        (taken, errno)
+        written
     }
 }
 
@@ -217,24 +291,41 @@ fn is_torn(file: i32) -> bool {
     file >= 0 && sys::last_byte(file).is_some_and(|byte| byte != b'\n')
 }
 
-/// Writes to a file that could be opened, or not: how many bytes were taken, and the error
-/// number of the rest.
-fn put(file: i32, mut text: &[u8]) -> (usize, i32) {
-    let mut taken = 0;
-    let mut errno = -file;
-    if file < 0 {
-        return (0, errno);
+/// What a file took of a text.
+#[derive(Clone, Copy)]
+struct Written {
+    /// Bytes
+    taken: usize,
+    /// Error number of the rest, 0 if there is none
+    errno: i32,
+}
+
+impl Written {
+    /// Whether the file took a part: it is full now, and was not before.
+    fn is_cut(&self) -> bool {
+        self.errno != 0 && self.taken > 0
     }
-    while !text.is_empty() {
-        let n = sys::write(file, text);
-        if n <= 0 {
-            errno = if n == 0 { ENOSPC } else { -n as i32 };
-            break;
+
+    /// What became of a line that ends there.
+    fn outcome(&self, end: usize) -> Outcome {
+        let errno = if end <= self.taken { 0 } else { self.errno };
+        Outcome { errno, teller: if self.is_cut() { Teller::This } else { Teller::First } }
+    }
+}
+
+/// Writes to a file, which could be opened or not.
+fn put(file: i32, mut text: &[u8]) -> Written {
+    let mut written = Written { taken: 0, errno: (-file).max(0) };
+    while written.errno == 0 && !text.is_empty() {
+        match sys::write(file, text) {
+            n @ 1.. => {
+                written.taken += n as usize;
+                text = text.get(n as usize..).unwrap_or_default();
+            }
+            n => written.errno = if n == 0 { ENOSPC } else { -n as i32 },
         }
-        taken += n as usize;
-        text = text.get(n as usize..).unwrap_or_default();
     }
-    (taken, errno)
+    written
 }
 
 /// Opens the file or makes it: the descriptor, or minus an error number. It is the user's own,

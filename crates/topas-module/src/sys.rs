@@ -39,6 +39,7 @@ pub const O_NOFOLLOW: u32 = arch::O_NOFOLLOW;
 pub const O_CLOEXEC: u32 = 0o2000000;
 
 pub const ENOENT: i32 = 2;
+pub const EAGAIN: i32 = 11;
 pub const EACCES: i32 = 13;
 pub const EEXIST: i32 = 17;
 pub const EINVAL: i32 = 22;
