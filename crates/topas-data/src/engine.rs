@@ -132,6 +132,9 @@ pub fn ask<Q: Question, F: Fold>(
     }
 }
 
+/// Most bytes of a piece of the temporary file: whole records of any form, and whole pages.
+const PIECE: u64 = 61_440;
+
 /// How often progress is told.
 const INTERVAL: Duration = Duration::from_millis(100);
 
@@ -153,7 +156,7 @@ impl<Q: Question> Work<'_, Q> {
         let memory = self.resources.memory;
         let overflow = Overflow::new(&self.resources.temporary);
         let store = Store::new(1 << PART_BITS, memory / 2, &overflow);
-        let piece = ((memory / 8 / threads as u64) >> PART_BITS).clamp(4096, 65_536) as usize;
+        let piece = ((memory / 8 / threads as u64) >> PART_BITS).clamp(4096, PIECE) as usize;
         let groups = Groups::default();
         let reading = Reading::new(self.sources);
         let of = self.sources.iter().map(Source::len).sum();

@@ -333,3 +333,75 @@ impl<R: Read> Read for Counted<R> {
         Ok(got)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn text_of(feed: &Feed<'_>) -> String {
+        let mut buffer = Buffer::new();
+        let mut text = String::new();
+        while let Some((_, block)) = feed.next(&mut buffer) {
+            text += std::str::from_utf8(block.text).unwrap();
+        }
+        text
+    }
+
+    fn lines(numbers: std::ops::Range<usize>) -> String {
+        numbers.map(|n| format!("line {n} {}\n", "-".repeat(n % 90))).collect()
+    }
+
+    #[test]
+    fn a_file_that_grows_is_read_to_the_line_that_was_its_last() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let text = lines(0..20_000);
+        let (before, after) = text.split_at(text.len() - 10);
+        file.write_all(before.as_bytes()).unwrap();
+        let source = Source::File(file.path().to_owned());
+        let feed = Feed::open(&source, Arc::default()).unwrap();
+        file.write_all(after.as_bytes()).unwrap();
+        file.write_all(b"one more\n").unwrap();
+        assert!(text_of(&feed) == text);
+        assert!(feed.failure(0).is_none());
+    }
+
+    #[test]
+    fn a_file_that_becomes_shorter_is_told() {
+        for left in [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, BLOCK + 1000] {
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            let text = lines(0..20_000);
+            file.write_all(text.as_bytes()).unwrap();
+            assert!(text.len() > 3 * BLOCK);
+            let source = Source::File(file.path().to_owned());
+            let feed = Feed::open(&source, Arc::default()).unwrap();
+            file.as_file().set_len(left as u64).unwrap();
+            assert!(text_of(&feed) == text[..left], "{left} B left");
+            let failure = feed.failure(5).unwrap().to_string();
+            assert!(failure.contains("damaged after line 5"), "{failure}");
+        }
+    }
+
+    #[test]
+    fn streams_and_files_are_cut_into_whole_lines() {
+        let text = lines(0..20_000) + &"x".repeat(2 * BLOCK) + "\n" + &lines(0..10_000);
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        let source = Source::File(file.path().to_owned());
+        let plain = Feed::open(&source, Arc::default()).unwrap();
+        let stream = Feed::of_reader(&source, text.as_bytes(), Arc::default()).unwrap();
+        let mut buffer = Buffer::new();
+        for feed in [plain, stream] {
+            let (mut seen, mut long) = (0, 0);
+            while let Some((_, block)) = feed.next(&mut buffer) {
+                let end = block.text.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+                seen += block.text[..end].iter().filter(|b| **b == b'\n').count();
+                if end < block.text.len() {
+                    assert!(block.text.len() - end > MAX_LINE_READ);
+                    long += 1;
+                }
+            }
+            assert_eq!((seen, long), (30_000, 1));
+        }
+    }
+}

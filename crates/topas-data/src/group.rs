@@ -22,33 +22,44 @@ struct Known {
 }
 
 /// The keys that one thread has seen: only a key that is new to it takes the lock.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct SeenGroups {
     table: HashTable<Entry>,
-    last: Option<(Arc<[u8]>, u32)>,
+    /// Where each is looked for first, by its hash. Lines of few groups alternate, and this
+    /// does so without a surprise for the processor.
+    recent: Box<[Option<Entry>; RECENT]>,
+}
+
+/// Places for groups seen last.
+const RECENT: usize = 256;
+
+impl Default for SeenGroups {
+    fn default() -> Self {
+        SeenGroups { table: HashTable::new(), recent: Box::new([const { None }; RECENT]) }
+    }
 }
 
 impl Groups {
     /// The number of a key; there are as many numbers as different keys.
+    #[inline]
     pub(crate) fn number(&self, key: &[u8], seen: &mut SeenGroups) -> u32 {
-        if let Some((last, number)) = &seen.last
-            && **last == *key
-        {
-            return *number;
-        }
         let hash = hash(key);
-        let is_same = |(of, known, _): &Entry| *of == hash && **known == *key;
-        let (key, number) = match seen.table.find(hash, is_same) {
-            Some((_, key, number)) => (key.clone(), *number),
+        let known = |(of, known, _): &Entry| *of == hash && is_same(known, key);
+        let SeenGroups { table, recent } = seen;
+        let place = &mut recent[(hash % RECENT as u64) as usize];
+        if let Some(entry) = place.as_ref().filter(|entry| known(entry)) {
+            return entry.2;
+        }
+        let entry = match table.find(hash, known) {
+            Some(entry) => entry.clone(),
             None => {
                 let (key, number) = self.shared_number(hash, key);
-                let entry = (hash, key.clone(), number);
-                seen.table.insert_unique(hash, entry, |(hash, ..)| *hash);
-                (key, number)
+                let entry = (hash, key, number);
+                table.insert_unique(hash, entry.clone(), |(hash, ..)| *hash);
+                entry
             }
         };
-        seen.last = Some((key, number));
-        number
+        place.insert(entry).2
     }
 
     #[cold]
@@ -72,6 +83,12 @@ impl Groups {
     pub(crate) fn into_keys(self) -> Vec<Arc<[u8]>> {
         self.known.into_inner().unwrap_or_else(PoisonError::into_inner).keys
     }
+}
+
+/// Keys are short: a call to compare them takes longer than that.
+#[inline]
+fn is_same(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().eq(b)
 }
 
 fn hash(key: &[u8]) -> u64 {

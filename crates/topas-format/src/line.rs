@@ -65,22 +65,19 @@ macro_rules! line {
 
             /// Reads the sixteen tokens; the rest is empty or begins with a blank.
             fn read_tokens(text: &'a [u8]) -> Result<(Self, &'a [u8]), Fault> {
-                let mut rest = text;
-                let mut first = true;
+                let rest = text;
                 $(
-                    if !first {
-                        rest = rest.strip_prefix(b" ").ok_or(Fault::$name)?;
-                    }
-                    first = false;
                     let ($name, tail) = <$type>::read(rest).ok_or(Fault::$name)?;
-                    // A token ends at a blank: `12x` is not the number 12.
-                    if !matches!(tail, [] | [b' ', ..]) {
-                        return Err(Fault::$name);
-                    }
-                    rest = tail;
+                    // A token ends at a blank: `12x` is not the number 12. At the end of the
+                    // line the next token finds nothing.
+                    let rest = match tail {
+                        [b' ', rest @ ..] => rest,
+                        [] => tail,
+                        _ => return Err(Fault::$name),
+                    };
                 )*
-                let _ = first;
-                Ok((Line { $($name),* }, rest))
+                let _ = rest;
+                Ok((Line { $($name),* }, tail))
             }
         }
     };

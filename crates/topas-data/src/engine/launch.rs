@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use topas_format::number::{Count, Micros};
 
-use super::record::{Form, Marks, Member};
+use super::record::{Form, Marks, Member, same};
 use crate::remark::{APART, Oddities};
 use crate::run::{PeRecord, Run};
 
@@ -75,6 +75,13 @@ struct Counted {
     copies: u32,
 }
 
+impl Counted {
+    #[inline]
+    fn once<F: Form>(record: &[u8]) -> Self {
+        Counted { member: F::decode(record), copies: 0 }
+    }
+}
+
 /// Makes runs of lines with one key.
 pub(super) struct Launches<'k> {
     /// Keys of the groups
@@ -96,35 +103,43 @@ impl<'k> Launches<'k> {
         records: &mut [&[u8]],
         each: &mut impl FnMut(&Run<'_>),
     ) {
-        if let [one] = records {
-            return self.run(&[Counted { member: F::decode(one), copies: 0 }], false, each);
+        match records {
+            [one] => return self.run(&[Counted::once::<F>(one)], false, each),
+            [a, b] if !same(a, b) => {
+                return self.pair(&[Counted::once::<F>(a), Counted::once::<F>(b)], each);
+            }
+            _ => {}
         }
         records.sort_unstable();
         let mut members = std::mem::take(&mut self.members);
         members.clear();
-        for same in records.chunk_by(|a, b| a == b) {
+        for copies in records.chunk_by(|a, b| a == b) {
+            let once = Counted::once::<F>(copies[0]);
             // At most as many as bytes of a part.
-            members.push(Counted { member: F::decode(same[0]), copies: same.len() as u32 - 1 });
+            members.push(Counted { copies: copies.len() as u32 - 1, ..once });
         }
         match members.as_slice() {
             [_] => self.run(&members, false, each),
-            [a, b] => {
-                let (of_a, of_b) = (&a.member, &b.member);
-                let could = of_a.npes == of_b.npes && of_a.pe.pe != of_b.pe.pe;
-                if could && Cover::of(&of_a.pe).overlap(Cover::of(&of_b.pe)).is_some() {
-                    self.run(&members, false, each);
-                } else {
-                    let apart = could && alike(of_a, of_b);
-                    self.run(&members[..1], apart, each);
-                    self.run(&members[1..], apart, each);
-                }
-            }
+            [a, b] => self.pair(&[*a, *b], each),
             _ => {
                 members.sort_unstable_by_key(|counted| rank(&counted.member));
                 self.sweep(&members, each);
             }
         }
         self.members = members;
+    }
+
+    /// Two lines are one run or two.
+    #[inline]
+    fn pair(&mut self, members: &[Counted; 2], each: &mut impl FnMut(&Run<'_>)) {
+        let [a, b] = members.each_ref().map(|counted| &counted.member);
+        let could = a.npes == b.npes && a.pe.pe != b.pe.pe;
+        if could && Cover::of(&a.pe).overlap(Cover::of(&b.pe)).is_some() {
+            return self.run(members, false, each);
+        }
+        let apart = could && alike(a, b);
+        self.run(&members[..1], apart, each);
+        self.run(&members[1..], apart, each);
     }
 
     /// In order of their starts, a line goes to the run that it overlaps most and that has no
@@ -194,7 +209,15 @@ impl<'k> Launches<'k> {
             odd.span += u32::from(member.marks.has(Marks::SPAN));
             self.pes.push(*pe);
         }
-        self.pes.sort_unstable_by_key(|pe| pe.pe);
+        match self.pes.as_mut_slice() {
+            [_] => {}
+            [a, b] => {
+                if a.pe > b.pe {
+                    std::mem::swap(a, b);
+                }
+            }
+            pes => pes.sort_unstable_by_key(|pe| pe.pe),
+        }
         each(&Run {
             key: &self.keys[lowest.group as usize],
             group: lowest.group,

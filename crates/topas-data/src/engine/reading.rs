@@ -5,6 +5,7 @@ use std::hash::Hasher;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
+use rapidhash::v3::rapidhash_v3;
 use rustc_hash::FxHasher;
 use topas_format::civil::Date;
 use topas_format::escape::Name;
@@ -268,9 +269,7 @@ impl<'r, 'o, Q: Question> Reader<'r, 'o, Q> {
         self.key.clear();
         self.question.key(line, extras, &mut self.key);
         let group = self.groups.number(&self.key, &mut self.seen);
-        let mut hasher = FxHasher::default();
-        hasher.write(text);
-        let marks = Marks::of_hash(hasher.finish());
+        let marks = Marks::of_hash(rapidhash_v3(text));
         let (end, marks) = self.clock.read(line, extras, marks);
         let facts = Facts { key: key(line), end, group, marks };
         self.writer.add(part(facts.key), F::encode(line, extras, &facts).as_ref())

@@ -77,6 +77,12 @@ pub(crate) fn key(bytes: &[u8]) -> u64 {
     word(bytes, 0)
 }
 
+/// Whether two records of one form are the same. What differs first stands last.
+#[inline]
+pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
+    a.as_chunks::<8>().0.iter().rev().eq(b.as_chunks().0.iter().rev())
+}
+
 /// [`Detail::Rates`](crate::Detail::Rates)
 pub(crate) struct Slim;
 
