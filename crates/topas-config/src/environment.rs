@@ -87,6 +87,11 @@ impl Environment {
         self.get(names::TOPAS_VERBOSE).is_some_and(|value| names::is_yes(value.as_bytes()))
     }
 
+    /// Whether `TOPAS_PRINT` asks for the result on standard error.
+    pub fn prints(&self) -> bool {
+        self.get(names::TOPAS_PRINT).is_some_and(|value| names::is_yes(value.as_bytes()))
+    }
+
     /// `TOPAS_LINK`: the user's word on linking the module.
     pub fn link(&self) -> Option<LinkWish> {
         let value = self.filled(names::TOPAS_LINK)?.as_bytes();

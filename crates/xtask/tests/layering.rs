@@ -13,7 +13,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-launch", &["topas-format"]),
     ("topas-module", &["topas-format", "topas-launch"]),
     ("topas-config", &["topas-format"]),
-    ("topas-driver", &["topas-config", "topas-format"]),
+    ("topas-driver", &["topas-config", "topas-format", "topas-launch"]),
     ("topas-data", &["topas-format"]),
     ("topas-render", &["topas-data", "topas-format"]),
     ("topas-doctor", &["topas-config", "topas-format", "topas-launch"]),
