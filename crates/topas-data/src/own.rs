@@ -1,9 +1,14 @@
 //! Lines of one user.
 
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use topas_format::escape::Name;
 use topas_format::line::{Extras, Line};
+
+use crate::clock;
+use crate::pattern::Pattern;
+use crate::source::{Source, SourceError, expand};
 
 /// A user, by whom lines are chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +25,37 @@ impl Own {
         let uid = nix::unistd::getuid().as_raw();
         let name = users::get_user_by_uid(uid).map(|user| user.name().as_bytes().to_vec());
         Own { uid, name }
+    }
+
+    /// The files that can have lines of this user. Of a name with `%` forms, as `log =` has
+    /// them, the user's files, found without listing directories; of another one what
+    /// [`expand`] gives. Without a name those of `targets`, the words of `log =`; None if
+    /// these name no files.
+    ///
+    /// # Errors
+    ///
+    /// What [`expand`] says of a name.
+    pub fn sources(
+        &self,
+        names: &[PathBuf],
+        targets: &[u8],
+    ) -> Result<Option<Vec<Source>>, SourceError> {
+        let year = clock::now().date.year;
+        let files =
+            |pattern: &Pattern| pattern.files_of(self.uid, year).into_iter().map(Source::File);
+        if names.is_empty() {
+            let patterns = Pattern::of_targets(targets);
+            return Ok((!patterns.is_empty()).then(|| patterns.iter().flat_map(files).collect()));
+        }
+        let mut found = Vec::new();
+        for name in names {
+            let has_forms = name.as_os_str().as_bytes().contains(&b'%');
+            match has_forms.then(|| Pattern::new(name)).flatten() {
+                Some(pattern) => found.extend(files(&pattern)),
+                None => found.extend(expand(name)?),
+            }
+        }
+        Ok(Some(found))
     }
 
     /// Whether a line is of this user: by `uid=`, and by the user's name only in a line that

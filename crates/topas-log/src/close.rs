@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use chrono::{Datelike, Local};
 use topas_config::{Conf, Environment, Paths, command_line};
 use topas_data::{CloseError, CloseOptions, CloseReport, Closing, Left, Month, Pattern, close};
 use topas_format::conf::List;
@@ -21,10 +20,8 @@ pub fn run(options: &Close, env: &Environment) -> u8 {
             Err(code) => return code,
         };
     }
-    let today = Local::now();
-    let this_month = Month { year: today.year() as u16, month: today.month() as u8 };
     let how = CloseOptions {
-        before: options.before.unwrap_or(this_month),
+        before: options.before.unwrap_or_else(Month::present),
         to: options.to.as_deref(),
         join: options.join,
         idle: Duration::from_secs(options.idle),

@@ -12,7 +12,7 @@ use topas_format::line::{Extras, Line};
 use topas_render::record;
 
 use crate::args::{Export, Key as KeyOptions};
-use crate::inputs::{failed, own_sources, sources};
+use crate::inputs::{self, failed, sources};
 use crate::{TOOL, exit};
 
 /// Makes a key: the exit code.
@@ -41,7 +41,7 @@ pub fn run(options: &Export, env: &Environment) -> u8 {
     };
     let own = options.mine.then(Own::of_caller);
     let found = match &own {
-        Some(own) => own_sources(&options.logs, own, env),
+        Some(own) => inputs::own(&options.logs, own, env),
         None => sources(&options.logs),
     };
     let Some(sources) = found else { return exit::FAILED };

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::clock;
+
 /// A month of the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Month {
@@ -13,6 +15,12 @@ pub struct Month {
 }
 
 impl Month {
+    /// The present month, local time of the site.
+    pub fn present() -> Month {
+        let date = clock::now().date;
+        Month { year: date.year, month: date.month }
+    }
+
     /// The first month in a file's name, `2026-10` with no digit before and behind it, as
     /// `%Y-%m` and `%Y-%m-%d` in `log =` make it.
     pub fn in_name(name: &str) -> Option<Month> {
