@@ -8,6 +8,7 @@ mod calls;
 mod ends;
 mod events;
 mod link;
+mod run;
 mod scan;
 mod size;
 mod start;
@@ -42,11 +43,12 @@ pub struct Options {
 type Section = fn(&Bench) -> Result<String>;
 
 /// In the order of the results.
-const SECTIONS: [(&str, Section); 7] = [
+const SECTIONS: [(&str, Section); 8] = [
     ("size", size::size),
     ("calls", calls::calls),
     ("start", start::start),
     ("ends", ends::ends),
+    ("run", run::run),
     ("events", events::events),
     ("link", link::link),
     ("scan", scan::scan),
