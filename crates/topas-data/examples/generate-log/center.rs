@@ -65,19 +65,19 @@ const INTEL: &str = "Intel(R)_MPI_Library_2021.12";
 
 #[rustfmt::skip]
 const CODES: [Row; 16] = [
-    ("climate_atm", Lang::F90, Lib::Mpi, IFX, INTEL, 0.80, 10, 310.0, 9, 90),
-    ("ocean3", Lang::F90, Lib::Mpi, GCC, OPEN_MPI, 0.55, 9, 200.0, 7, 70),
+    ("climate_atm", Lang::F90, Lib::Mpi, IFX, INTEL, 0.80, 8, 150.0, 9, 80),
+    ("ocean3", Lang::F90, Lib::Mpi, GCC, OPEN_MPI, 0.55, 8, 120.0, 7, 60),
     ("carpar", Lang::F90, Lib::Mpi, IFX, INTEL, 1.55, 7, 95.0, 21, 120),
-    ("qcd_hmc", Lang::C, Lib::Mpi, GCC, OPEN_MPI, 1.90, 9, 160.0, 6, 60),
-    ("md_bio", Lang::Cxx, Lib::Mpi, CLANG, OPEN_MPI, 1.25, 6, 120.0, 26, 140),
-    ("cfd_les", Lang::F90, Lib::Mpi, GCC, MPICH, 0.45, 8, 140.0, 14, 90),
-    ("fem_solve", Lang::Cxx, Lib::Mpi, GCC, OPEN_MPI, 0.22, 6, 45.0, 18, 100),
-    ("nbody_tree", Lang::C, Lib::Sma, GCC, OPEN_MPI, 0.70, 8, 80.0, 4, 25),
+    ("qcd_hmc", Lang::C, Lib::Mpi, GCC, OPEN_MPI, 1.90, 8, 110.0, 6, 60),
+    ("md_bio", Lang::Cxx, Lib::Mpi, CLANG, OPEN_MPI, 1.25, 7, 100.0, 26, 140),
+    ("cfd_les", Lang::F90, Lib::Mpi, GCC, MPICH, 0.45, 8, 80.0, 14, 80),
+    ("fem_solve", Lang::Cxx, Lib::Mpi, GCC, OPEN_MPI, 0.22, 6, 75.0, 18, 100),
+    ("nbody_tree", Lang::C, Lib::Sma, GCC, OPEN_MPI, 0.70, 8, 120.0, 4, 45),
     ("pic2d", Lang::F90, Lib::Mpi, IFX, INTEL, 0.38, 8, 100.0, 5, 40),
-    ("lattice", Lang::Cxx, Lib::Mpi, CLANG, MPICH, 0.95, 7, 60.0, 8, 50),
-    ("seismic", Lang::F77, Lib::Mpi, GCC, OPEN_MPI, 0.60, 7, 75.0, 3, 25),
-    ("ensemble", Lang::F90, Lib::None, GCC, "-", 0.30, 5, 30.0, 12, 60),
-    ("scf_dft", Lang::F90, Lib::Mpi, IFX, INTEL, 1.35, 6, 55.0, 19, 110),
+    ("lattice", Lang::Cxx, Lib::Mpi, CLANG, MPICH, 0.95, 7, 90.0, 8, 50),
+    ("seismic", Lang::F77, Lib::Mpi, GCC, OPEN_MPI, 0.60, 7, 95.0, 3, 25),
+    ("ensemble", Lang::F90, Lib::None, GCC, "-", 0.30, 6, 70.0, 12, 60),
+    ("scf_dft", Lang::F90, Lib::Mpi, IFX, INTEL, 1.35, 6, 95.0, 19, 110),
     ("graph_bfs", Lang::C, Lib::Mpi, GCC, MPICH, 0.02, 7, 12.0, 5, 30),
     ("train_net", Lang::Cxx, Lib::Mpi, GCC, OPEN_MPI, 2.40, 5, 150.0, 9, 35),
     ("a.out", Lang::F90, Lib::Mpi, GCC, OPEN_MPI, 0.35, 4, 4.0, 60, 190),
@@ -180,8 +180,14 @@ impl Run {
         }
         let rate = PARTITIONS[partition].rate * code.speed * (0.45 * normal(random)).exp();
         let wall = wall.max(200_000.0) as u64;
+        let end = loop {
+            let end = start(random) * 1_000_000 + wall;
+            if end < (BEGIN + LENGTH) * 1_000_000 {
+                break end;
+            }
+        };
         Run {
-            end: start(random) * 1_000_000 + wall,
+            end,
             id: (number << 20) ^ 0x5eed_0000_0000,
             user,
             partition,
