@@ -178,6 +178,11 @@ impl Environment {
         self.get("COLUMNS")?.to_str()?.parse().ok()
     }
 
+    /// Where temporary files go: `TMPDIR`, else /tmp.
+    pub fn temporary_dir(&self) -> PathBuf {
+        self.filled("TMPDIR").map_or_else(|| "/tmp".into(), PathBuf::from)
+    }
+
     /// The directories of `PATH` in order. An empty entry is the current directory and
     /// is given as `.`; without `PATH` the C library's default applies.
     pub fn search_path(&self) -> impl Iterator<Item = PathBuf> {

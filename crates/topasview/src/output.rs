@@ -17,6 +17,9 @@ use crate::sections::Sections;
 /// Widest text of sentences, whatever the terminal: longer lines are hard to read.
 const WIDEST: usize = 100;
 
+/// Pixels of a PNG in one of CSS: sharp in print and on dense screens.
+const PNG_SCALE: f64 = 2.0;
+
 /// What is asked for.
 pub struct Output<'a> {
     args: &'a Args,
@@ -227,6 +230,9 @@ impl<'a> Output<'a> {
         };
         if let Some(path) = &self.args.svg {
             done = both(done, save(path, picture().svg().as_bytes()));
+        }
+        if let Some(path) = &self.args.png {
+            done = both(done, save(path, &picture().png(PNG_SCALE)));
         }
         if let Some(path) = &self.args.html {
             let (summary, best) = (of.summary(), of.best());

@@ -23,6 +23,10 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["topas-config", "topas-data", "topas-format", "topas-render", "topas-terminal"],
     ),
     (
+        "topas-log",
+        &["topas-config", "topas-data", "topas-format", "topas-render", "topas-terminal"],
+    ),
+    (
         "topasview",
         &["topas-config", "topas-data", "topas-format", "topas-render", "topas-terminal"],
     ),

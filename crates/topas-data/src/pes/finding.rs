@@ -272,14 +272,14 @@ impl<'p> Measure<'p> {
     fn add(&mut self, items: &[Item], classes: usize) {
         let mut rows: Vec<u32> = items.iter().map(|item| item.row).collect();
         rows.sort_unstable();
-        let (theirs, others): (Vec<(f64, u32)>, Vec<(f64, u32)>) =
-            self.values.iter().partition(|value| rows.binary_search(&value.1).is_ok());
-        let median = |values: &[(f64, u32)]| middle(values.len(), |at| values[at].0);
-        let evidence = Evidence {
-            column: self.column,
-            theirs: median(&theirs).unwrap_or(f64::NAN),
-            others: median(&others).unwrap_or(f64::NAN),
+        let of = |is_theirs: bool| {
+            let rows = &rows;
+            let wanted =
+                move |value: &&(f64, u32)| rows.binary_search(&value.1).is_ok() == is_theirs;
+            let values: Vec<f64> = self.values.iter().filter(wanted).map(|value| value.0).collect();
+            middle(values.len(), |at| values[at]).unwrap_or(f64::NAN)
         };
+        let evidence = Evidence { column: self.column, theirs: of(true), others: of(false) };
         self.found.push(Found { rows, classes, evidence });
     }
 }

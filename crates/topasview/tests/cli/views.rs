@@ -205,6 +205,9 @@ fn pictures_and_pages_are_written() {
         let svg = fs::read_to_string(dir.path().join("out.svg")).unwrap();
         assert!(svg.contains("<svg") && svg.ends_with("</svg>\n"), "{svg}");
         assert!(!svg.contains("<script") && !svg.contains("<b>"));
+        shown(dir.path(), &["--png", "out.png", "--picture", kind]);
+        let png = fs::read(dir.path().join("out.png")).unwrap();
+        assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && png.len() > 1000);
     }
     shown(dir.path(), &["--html", "out.html"]);
     let page = fs::read_to_string(dir.path().join("out.html")).unwrap();
