@@ -132,8 +132,8 @@ pub fn ask<Q: Question, F: Fold>(
     }
 }
 
-/// Most bytes of a piece of the temporary file: whole records of any form, and whole pages.
-const PIECE: u64 = 61_440;
+/// Most bytes of a piece of the temporary file.
+const PIECE: u64 = 65_536;
 
 /// How often progress is told.
 const INTERVAL: Duration = Duration::from_millis(100);

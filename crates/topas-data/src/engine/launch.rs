@@ -96,6 +96,11 @@ impl<'k> Launches<'k> {
         Launches { keys, members: Vec::new(), pes: Vec::new() }
     }
 
+    /// Keys of the groups.
+    pub(super) fn keys(&self) -> &'k [Arc<[u8]>] {
+        self.keys
+    }
+
     /// Gives the runs that records of one key make. `records` has at least one; it may be
     /// put in another order.
     pub(super) fn separate<F: Form>(
