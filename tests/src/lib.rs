@@ -4,7 +4,7 @@
 //! the drop-in drivers of an MPI ([`mpi`], [`installation`], [`build`]), runs it with a time limit
 //! ([`running`]) and reads the lines it left ([`record`]). Programs carry what is
 //! expected of them in their first lines ([`directives`]). Programs that end in many ways
-//! are compared with themselves without the module ([`ending`]); many ranks end together
+//! are compared with themselves without the module ([`ending`], [`ways`]); many ranks end together
 //! ([`gang`]). Small projects are built by
 //! their own build systems ([`project`]), real ones by recipes ([`recipe`], [`sources`]). A
 //! test that cannot run here says why ([`skip`]).
@@ -28,3 +28,4 @@ pub mod skip;
 pub mod slurm;
 pub mod slurm_jobs;
 pub mod sources;
+pub mod ways;

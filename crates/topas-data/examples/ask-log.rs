@@ -8,35 +8,33 @@
 use std::num::NonZero;
 use std::path::Path;
 
-use topas_data::{BucketSize, Fold, Question, Remarks, Resources, Run, Statistics, ask, expand};
+use topas_data::{
+    By, Fold, Period, Plan, Question, Report, Resources, Run, Selection, ask, expand,
+};
 use topas_format::line::{Extras, Line};
 
-struct All;
+/// What topas-stat asks for.
+struct All(Plan);
 
 impl Question for All {
-    fn key(&self, line: &Line<'_>, _: Extras<'_>, key: &mut Vec<u8>) {
-        key.extend_from_slice(&Statistics::key(line));
+    fn key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {
+        self.0.key(line, extras, key);
     }
 }
 
-struct Sums {
-    statistics: Statistics,
-    remarks: Remarks,
+struct Sums<'p> {
+    report: Report<'p>,
     operations: u128,
 }
 
-impl Fold for Sums {
+impl Fold for Sums<'_> {
     fn add(&mut self, run: &Run<'_>) {
-        self.statistics.add(run);
-        self.remarks.add(run);
+        self.report.add(run);
         self.operations += run.fp().map_or(0, |fp| fp.operations);
     }
 
     fn merge(&mut self, other: Self) {
-        let total = &mut self.statistics.total;
-        total.runs += other.statistics.total.runs;
-        total.time.0 += other.statistics.total.time.0;
-        self.remarks.merge(other.remarks);
+        self.report.merge(other.report);
         self.operations += other.operations;
     }
 }
@@ -49,18 +47,19 @@ fn main() {
     let resources = Resources { threads, memory, ..Resources::default() };
     let sources: Vec<_> =
         arguments.flat_map(|path| expand(Path::new(&path)).expect("a log")).collect();
-    let sums = || Sums {
-        statistics: Statistics::new(BucketSize::default()),
-        remarks: Remarks::default(),
-        operations: 0,
-    };
-    let answer = ask(&sources, &All, sums, &resources, |_| ()).expect("an answer");
-    let Sums { statistics, remarks, operations } = answer.fold;
+    let mut plan = Plan::new(Selection::default(), Period::default());
+    for name in ["mflops", "lang", "lib"] {
+        plan.table(&[By::named(name).expect("a name")], &[]).expect("a table");
+    }
+    let question = All(plan);
+    let sums = || Sums { report: Report::new(&question.0), operations: 0 };
+    let answer = ask(&sources, &question, sums, &resources, |_| ()).expect("an answer");
+    let Sums { report, operations } = answer.fold;
     println!("{} lines, {} skipped", answer.tally.lines(), answer.tally.skipped());
     println!(
         "{} runs, {} PE s, {operations} operations",
-        statistics.total.runs,
-        statistics.total.time.whole_seconds()
+        report.total.runs,
+        report.total.time.whole_seconds()
     );
-    println!("{remarks:?} {:?}", answer.failed);
+    println!("{:?} {:?}", report.remarks, answer.failed);
 }

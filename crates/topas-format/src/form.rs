@@ -302,6 +302,12 @@ pub const LINE: &[u8] = form![BODY, b" "];
 pub const PLACED_LINE: &[u8] =
     form![BODY, b" cpu=", &[n(number::CPU)], b" numa=", &[n(number::NUMA), b' ']];
 
+/// [`LINE`] and [`PLACED_LINE`] of a program that `topas-run` measures.
+pub const RUN_LINE: &[u8] = form![BODY, b" via=run "];
+#[allow(missing_docs)]
+pub const PLACED_RUN_LINE: &[u8] =
+    form![BODY, b" via=run cpu=", &[n(number::CPU)], b" numa=", &[n(number::NUMA), b' ']];
+
 /// The end of the line; [`number::LEN`] is the length without its newline.
 const END_OF_LINE: &[u8] = form![b"len=", &[n(number::LEN)], b"\n"];
 

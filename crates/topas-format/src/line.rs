@@ -134,6 +134,10 @@ pub const EXTRAS: &[Field] = &[
         about: "MPI library, as it names itself, blanks as `_`; the file name of one loaded by dlopen.",
     },
     Field { name: "cc", about: "Compiler, as it names itself in the executable, blanks as `_`." },
+    Field {
+        name: "via",
+        about: "How it was measured, if not by a module that was linked: `run`, by topas-run.",
+    },
     Field { name: "bid", about: "Build id of the executable." },
     Field { name: "cpu", about: "Processor that the rank was on at its end; in topas.out." },
     Field { name: "numa", about: "NUMA node of that processor; in topas.out." },

@@ -6,7 +6,7 @@ use topas_format::hash::{place, word};
 /// Whether a program of this file name sets something up and becomes another by exec, as the
 /// same process.
 pub fn becomes_another(name: &[u8]) -> bool {
-    const NAMES: [u32; 15] = [
+    const NAMES: [u32; 16] = [
         word(b"env"),
         word(b"nice"),
         word(b"ionice"),
@@ -21,6 +21,8 @@ pub fn becomes_another(name: &[u8]) -> bool {
         word(b"prlimit"),
         word(b"choom"),
         word(b"hwloc-bind"),
+        // All of them in one file.
+        word(b"coreutils"),
         word(b"setpriv"),
     ];
     place(&NAMES, name).is_some()

@@ -4,7 +4,7 @@
 //! A build of its own (`--cfg topas_extended`), so that ordinary programs hold nothing of it.
 
 use topas_format::MAX_LINE;
-use topas_format::form::{PLACED_LINE, UNKNOWN, Values, number};
+use topas_format::form::{PLACED_LINE, PLACED_RUN_LINE, UNKNOWN, Values, number};
 use topas_format::hash::Fnv;
 use topas_format::out::Out;
 use topas_format::target::expand_launch;
@@ -83,7 +83,8 @@ impl Own {
         values.numbers[number::CPU] = cpu;
         values.numbers[number::NUMA] = numa;
         let line = &mut Out::new(&mut self.line);
-        values.fill_line(line, 0, PLACED_LINE);
+        const FORM: &[u8] = if cfg!(topas_run) { PLACED_RUN_LINE } else { PLACED_LINE };
+        values.fill_line(line, 0, FORM);
 
         let pattern = self.pattern.unwrap_or_default();
         let path = &mut Out::new(&mut self.path);

@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use topas_format::MAX_LINE;
 use topas_format::event::Metric;
-use topas_format::form::{LINE, Values};
+use topas_format::form::{LINE, RUN_LINE, Values};
 use topas_format::out::Out;
 use topas_launch::{Family, Rank, Vars};
 
@@ -46,7 +46,8 @@ impl Record {
     /// Writes the line behind its tag.
     pub fn compose(&mut self) {
         let mut out = Out::new(&mut self.tagged);
-        self.values.fill_line(out.put(TAG), TAG.len(), LINE);
+        const FORM: &[u8] = if cfg!(topas_run) { RUN_LINE } else { LINE };
+        self.values.fill_line(out.put(TAG), TAG.len(), FORM);
         self.len = out.len();
     }
 

@@ -7,6 +7,7 @@
 mod calls;
 mod events;
 mod link;
+mod run;
 mod scan;
 mod size;
 mod start;
@@ -41,10 +42,11 @@ pub struct Options {
 type Section = fn(&Bench) -> Result<String>;
 
 /// In the order of the results.
-const SECTIONS: [(&str, Section); 6] = [
+const SECTIONS: [(&str, Section); 7] = [
     ("size", size::size),
     ("calls", calls::calls),
     ("start", start::start),
+    ("run", run::run),
     ("events", events::events),
     ("link", link::link),
     ("scan", scan::scan),

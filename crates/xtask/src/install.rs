@@ -62,7 +62,9 @@ pub fn install(options: &Options) -> Result<()> {
     }
     put(&root().join("wrappers/drivers.conf"), &staged(final_paths.drivers_conf()), 0o644)?;
     output(Command::new(&driver).arg("--link-names"))?;
-    link(Path::new("../libexec/topas/topas-driver"), &staged(final_paths.bin().join("topas")))?;
+    for name in ["topas", "topas-run"] {
+        link(Path::new("../libexec/topas/topas-driver"), &staged(final_paths.bin().join(name)))?;
+    }
     install_conf(&final_paths, &staged)?;
     let logs = staged(final_paths.log_dir());
     if !logs.exists() {

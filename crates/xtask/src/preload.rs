@@ -17,7 +17,8 @@ use crate::symcheck;
 const LANGUAGES: [Lang; 3] = [Lang::C, Lang::Cxx, Lang::F90];
 
 /// Which ranks a library measures, and how it is compiled.
-const KINDS: [(bool, &[&str]); 1] = [(false, &["topas_run"])];
+const KINDS: [(bool, &[&str]); 2] =
+    [(false, &["topas_run"]), (true, &["topas_run", "topas_extended"])];
 
 /// What the linker makes them by: nothing is left for later; the first library to be
 /// initialized, before those that start threads; hash tables for loaders old and new.

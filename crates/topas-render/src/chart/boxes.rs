@@ -155,9 +155,11 @@ impl Chart for BoxPlot {
         let width = |text: String, font: Type| font.width(&text);
         let names = groups.iter().map(|g| width(clean(&g.name), LABEL)).fold(0.0, f64::max);
         let names = names.min(frame.inner_width() * 0.35);
-        let by = format!("{}, {}s", clean(&self.by), clean(&self.thing));
-        let counts = groups.iter().map(|g| width(count(g), NUMBER)).fold(20.0, f64::max) + 10.0;
-        let left = MARGIN + (names + counts).max(LABEL.width(&by)) + 8.0;
+        let (by, things) = (clean(&self.by), format!("{}s", clean(&self.thing)));
+        let heads = [NUMBER.width(&things), LABEL.width(&by)].map(|w| w.min(120.0));
+        let names = names.max(heads[1]);
+        let counts = groups.iter().map(|g| width(count(g), NUMBER)).fold(heads[0], f64::max) + 12.0;
+        let left = MARGIN + names + counts + 8.0;
         let rows = groups.len() as f64;
         let height = frame.height_left(rows * 18.0 + AXIS_BELOW + 18.0) - AXIS_BELOW - 18.0;
         let row = (height / rows).min(44.0);
@@ -166,8 +168,12 @@ impl Chart for BoxPlot {
         let plot = Area::between(left, top, right, top + row * rows);
 
         let mut items = std::mem::take(&mut frame.items);
-        let base = (hundredth(plot.x - 8.0), hundredth(plot.y - 8.0));
-        items.push(Text::new(base, by, LABEL, SOFT_INK).anchor(Anchor::End).into());
+        let heads = [(0.0, things, NUMBER, heads[0]), (counts, by, LABEL, heads[1])];
+        for (before, text, font, room) in heads {
+            let at = (hundredth(plot.x - 8.0 - before), hundredth(plot.y - 8.0));
+            let head = Text::new(at, text, font, SOFT_INK).anchor(Anchor::End).within(room + 0.1);
+            items.push(head.into());
+        }
         level_axis(&mut items, &plot, &axis, &form, &self.value);
         for (index, group) in groups.iter().enumerate() {
             let middle = plot.y + (index as f64 + 0.5) * row;

@@ -81,7 +81,7 @@ impl Type {
     }
 
     /// Width of one character, in sizes of the font.
-    fn advance(self, c: char) -> f64 {
+    pub(crate) fn advance(self, c: char) -> f64 {
         let face = face(self.bold);
         let known = face.and_then(|face| {
             let glyph = face.glyph_index(c)?;

@@ -58,7 +58,7 @@ impl Frame {
     /// Title, subtitle and legend; `more` notes are added to the caption's.
     pub(crate) fn new(caption: &Caption, size: Size, legend: &[Entry], more: Vec<String>) -> Self {
         let sane = |value: f64, least: f64| {
-            if value.is_finite() { value.clamp(least, 20_000.0).round() } else { least }
+            if value.is_finite() { value.clamp(least, 8_000.0).round() } else { least }
         };
         let (width, wanted) = (sane(size.width, 240.0), sane(size.height, 160.0));
         let mut frame = Frame {

@@ -255,7 +255,7 @@ fn legend(strip: &HeatStrip, cells: &Cells) -> Vec<Entry> {
 
 /// Cells in a row, and the side of a cell in px.
 fn shape(strip: &HeatStrip, cells: &Cells, room: f64, high: f64) -> (usize, f64) {
-    const LARGEST: f64 = 30.0;
+    const LARGEST: f64 = 46.0;
     let count = cells.cells.len();
     let side = |columns: usize| (room / columns as f64).min(LARGEST);
     let wanted = strip.per_row.map(|n| n / cells.each).filter(|&n| (1..=256).contains(&n));

@@ -37,6 +37,7 @@ mod font;
 mod frame;
 mod heat;
 mod picture;
+mod png;
 mod points;
 mod quantile;
 mod svg;

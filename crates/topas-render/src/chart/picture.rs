@@ -79,8 +79,6 @@ pub(crate) struct Text {
     pub(crate) font: Type,
     pub(crate) color: Color,
     pub(crate) anchor: Anchor,
-    /// Reads upwards
-    pub(crate) upwards: bool,
     /// The whole of a shortened text; empty if nothing is missing
     pub(crate) whole: String,
 }
@@ -95,15 +93,7 @@ pub(crate) enum Anchor {
 
 impl Text {
     pub(crate) fn new(at: (f64, f64), text: impl Into<String>, font: Type, color: Color) -> Self {
-        Text {
-            at,
-            text: text.into(),
-            font,
-            color,
-            anchor: Anchor::Start,
-            upwards: false,
-            whole: String::new(),
-        }
+        Text { at, text: text.into(), font, color, anchor: Anchor::Start, whole: String::new() }
     }
 
     pub(crate) fn anchor(self, anchor: Anchor) -> Self {

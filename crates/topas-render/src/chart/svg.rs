@@ -96,9 +96,6 @@ fn write_text(out: &mut String, text: &Text) {
         Anchor::Middle => *out += " text-anchor=\"middle\"",
         Anchor::End => *out += " text-anchor=\"end\"",
     }
-    if text.upwards {
-        let _ = write!(out, " transform=\"rotate(-90 {x} {y})\"");
-    }
     let _ = write!(out, " fill=\"{}\">", text.color.hex());
     if !text.whole.is_empty() {
         let _ = write!(out, "<title>{}</title>", escape(&text.whole));

@@ -163,8 +163,8 @@ fn round_to(value: f64, power: i32) -> f64 {
 /// A number with `decimals` places, thousands apart; very large and very small ones by powers of
 /// ten.
 fn figure(value: f64, decimals: i32) -> String {
-    if value != 0.0 && (value.abs() >= 1e15 || decimals > MOST_DECIMALS) {
-        return power_of_ten(value);
+    if value.abs() >= 1e15 || decimals > MOST_DECIMALS {
+        return if value == 0.0 { "0".to_owned() } else { power_of_ten(value) };
     }
     let text = format!("{value:.*}", usize::try_from(decimals).unwrap_or(0));
     let (sign, digits) = match text.strip_prefix('-') {

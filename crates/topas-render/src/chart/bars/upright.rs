@@ -142,8 +142,9 @@ fn labels(items: &mut Vec<Item>, bars: &Bars, stacks: &Stacks, plot: &Area, slot
     let middle = |at: usize| hundredth(plot.x + (at as f64 + 0.5) * slot);
     let right = plot.right() + MARGIN - 4.0;
     let centered = |x: f64, text: String| {
-        // The last number may be wider than the margin.
-        let x = hundredth(x.min(right - LABEL.width(&text) / 2.0));
+        // The first and the last may be wider than the margin.
+        let half = LABEL.width(&text) / 2.0;
+        let x = hundredth(x.min(right - half).max(4.0 + half));
         Item::from(Text::new((x, baseline), text, LABEL, SOFT_INK).anchor(Anchor::Middle))
     };
     let mut name = clean(&bars.along.name);
