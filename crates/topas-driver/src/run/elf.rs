@@ -71,13 +71,36 @@ pub enum Elf {
     Foreign,
 }
 
+/// The bytes of an executable, each part read from its place.
+pub trait Bytes {
+    /// Fills `room` with the bytes from a place on.
+    ///
+    /// # Errors
+    /// The system's; [`io::ErrorKind::UnexpectedEof`] if there are not so many.
+    fn fill(&self, room: &mut [u8], at: u64) -> io::Result<()>;
+}
+
+impl Bytes for File {
+    fn fill(&self, room: &mut [u8], at: u64) -> io::Result<()> {
+        self.read_exact_at(room, at)
+    }
+}
+
+impl Bytes for [u8] {
+    fn fill(&self, room: &mut [u8], at: u64) -> io::Result<()> {
+        let from = usize::try_from(at).ok().and_then(|at| self.get(at..)?.get(..room.len()));
+        room.copy_from_slice(from.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+}
+
 /// Reads an executable.
 ///
 /// # Errors
 /// The system's; [`io::ErrorKind::InvalidData`] if its headers are none.
-pub fn read(file: &File) -> io::Result<Elf> {
+pub fn read<F: Bytes + ?Sized>(file: &F) -> io::Result<Elf> {
     let mut header = [0; SIZEOF_EHDR];
-    file.read_exact_at(&mut header, 0)?;
+    file.fill(&mut header, 0)?;
     let [.., m0, m1] = header.first_chunk::<20>().copied().unwrap_or([0; 20]);
     let ident = |at: usize| header.get(at).copied().unwrap_or_default();
     if ident(EI_CLASS) != ELFCLASS64 || ident(EI_DATA) != ORDER {
@@ -92,7 +115,7 @@ pub fn read(file: &File) -> io::Result<Elf> {
         return Err(io::ErrorKind::InvalidData.into());
     }
     let mut bytes = vec![0; count * SIZEOF_PHDR];
-    file.read_exact_at(&mut bytes, header.e_phoff)?;
+    file.fill(&mut bytes, header.e_phoff)?;
     let parts = ProgramHeader::from_bytes(&bytes, count);
     let has = |kind| parts.iter().any(|part| part.p_type == kind);
     let mut facts = Facts { dynamic: has(PT_INTERP) && has(PT_DYNAMIC), ..Facts::default() };
@@ -115,20 +138,20 @@ fn machine() -> Option<u16> {
 }
 
 /// The table of sections.
-struct Sections<'f> {
-    file: &'f File,
+struct Sections<'f, F: ?Sized> {
+    file: &'f F,
     all: Vec<SectionHeader>,
     names: Vec<u8>,
 }
 
-impl<'f> Sections<'f> {
-    fn read(file: &'f File, header: &Header) -> Option<Self> {
+impl<'f, F: Bytes + ?Sized> Sections<'f, F> {
+    fn read(file: &'f F, header: &Header) -> Option<Self> {
         let count = usize::from(header.e_shnum);
         if usize::from(header.e_shentsize) != SIZEOF_SHDR || count == 0 {
             return None;
         }
         let mut bytes = vec![0; count * SIZEOF_SHDR];
-        file.read_exact_at(&mut bytes, header.e_shoff).ok()?;
+        file.fill(&mut bytes, header.e_shoff).ok()?;
         let all = SectionHeader::from_bytes(&bytes, count);
         let mut sections = Sections { file, all, names: Vec::new() };
         sections.names = sections.bytes(usize::from(header.e_shstrndx));
@@ -145,7 +168,7 @@ impl<'f> Sections<'f> {
             return Vec::new();
         }
         let mut bytes = vec![0; section.sh_size as usize];
-        match self.file.read_exact_at(&mut bytes, section.sh_offset) {
+        match self.file.fill(&mut bytes, section.sh_offset) {
             Ok(()) => bytes,
             Err(_) => Vec::new(),
         }
@@ -340,13 +363,10 @@ mod tests {
     fn broken_files_are_no_end() {
         let (dir, file) = built("cc", &["-s"], "a.c", MAIN);
         let mut whole = fs::read(dir.path().join("program")).unwrap();
+        assert_eq!(read(&whole[..]).unwrap(), read(&file).unwrap());
         drop(file);
-        let path = dir.path().join("broken");
-        let judge = |bytes: &[u8]| {
-            fs::write(&path, bytes).unwrap();
-            let _ = read(&File::open(&path).unwrap());
-        };
-        for length in (0..whole.len()).step_by(97) {
+        let judge = |bytes: &[u8]| drop(read(bytes));
+        for length in 0..whole.len() {
             judge(&whole[..length]);
         }
         for at in 0..SIZEOF_EHDR {

@@ -80,7 +80,8 @@ impl Launch {
         let mut vars = Vars::new();
         entries.iter().for_each(|entry| vars.offer(entry));
         let started = nearest(&vars, proof).filter(|rank| rank.size != 1);
-        let rank = started.unwrap_or(Rank { family: Family::Own, rank: 0, size: 1, id: fresh() });
+        let alone = || Rank { family: Family::Own, rank: 0, size: 1, id: fresh() };
+        let rank = started.unwrap_or_else(alone);
         let (mut place, mut fault) = (choice::place(rank.id, rank.size, rank.rank), None);
         if rank.family != Family::Own
             && let Some(list) = vars.get(Var::TopasPe)
