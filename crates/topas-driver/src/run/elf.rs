@@ -46,6 +46,8 @@ pub struct Facts {
     pub counts: bool,
     /// Whether a checker of memory must be the first library in it.
     pub must_be_first: bool,
+    /// The compiler, as it names itself; empty if nothing tells.
+    pub compiler: Vec<u8>,
 }
 
 impl Default for Facts {
@@ -58,6 +60,7 @@ impl Default for Facts {
             holds_lib: false,
             counts: false,
             must_be_first: false,
+            compiler: Vec::new(),
         }
     }
 }
@@ -181,11 +184,14 @@ impl<'f, F: Bytes + ?Sized> Sections<'f, F> {
     }
 
     fn tell(&self, facts: &mut Facts) {
-        let topas = self
-            .all
-            .iter()
-            .position(|section| name(&self.names, section.sh_name as usize) == Some(b".topas"));
-        facts.has_module = topas.is_some_and(|at| self.bytes(at).starts_with(MAGIC));
+        let named = |wanted: &[u8]| {
+            self.all
+                .iter()
+                .position(|section| name(&self.names, section.sh_name as usize) == Some(wanted))
+                .map(|at| self.bytes(at))
+        };
+        facts.has_module = named(b".topas").is_some_and(|bytes| bytes.starts_with(MAGIC));
+        facts.compiler = compiler(&named(b".comment").unwrap_or_default()).to_vec();
         if let Some((at, strings)) = self.of_type(SHT_DYNAMIC) {
             let strings = self.bytes(strings);
             for entry in self.bytes(at).chunks_exact(DYNAMIC) {
@@ -213,6 +219,17 @@ impl<'f, F: Bytes + ?Sized> Sections<'f, F> {
             }
         }
     }
+}
+
+/// The compiler of the program itself, of all that `.comment` names, as the module has it: the
+/// parts that begin and end every program are of GCC, so another one is the program's; linkers
+/// name themselves, too.
+fn compiler(comment: &[u8]) -> &[u8] {
+    let is_linker = |said: &&[u8]| matches!(said, [] | [b'L' | b'm', ..]);
+    let of_gcc = |said: &[u8]| said.starts_with(b"G");
+    comment.split(|byte| *byte == 0).filter(|said| !is_linker(said)).fold(&[], |found, said| {
+        if of_gcc(said) && !(found.is_empty() || of_gcc(found)) { found } else { said }
+    })
 }
 
 /// The name at a place of a table of strings.
@@ -324,8 +341,25 @@ mod tests {
 
     fn facts(compiler: &str, options: &[&str], name: &str, source: &str) -> Facts {
         match read(&built(compiler, options, name, source).1).unwrap() {
-            Elf::Ours(facts) => facts,
+            Elf::Ours(facts) => {
+                assert!(facts.compiler.starts_with(b"GCC: ("), "{facts:?}");
+                Facts { compiler: Vec::new(), ..facts }
+            }
             Elf::Foreign => panic!("not of this machine"),
+        }
+    }
+
+    #[test]
+    fn the_compiler_of_the_program_itself() {
+        for (comment, expected) in [
+            ("GCC: (Debian 12.2.0) 12.2.0\0", "GCC: (Debian 12.2.0) 12.2.0"),
+            ("GCC: (x) 12.2.0\0clang version 14.0.6\0", "clang version 14.0.6"),
+            ("clang version 14.0.6\0GCC: (x) 12.2.0\0", "clang version 14.0.6"),
+            ("GCC: (x) 11\0GCC: (x) 12\0Linker: LLD 14\0mold 1.10\0", "GCC: (x) 12"),
+            ("", ""),
+            ("\0\0", ""),
+        ] {
+            assert_eq!(compiler(comment.as_bytes()), expected.as_bytes(), "{comment:?}");
         }
     }
 
