@@ -90,11 +90,7 @@ impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> Lines<'s, E> {
     /// A last line without newline may have been cut anywhere. One that should end with
     /// `len=`, as all that have `v=` do, and does not, is known to be.
     fn last(&mut self, text: &[u8]) {
-        let cut = Line::parse(text).is_ok_and(|(_, mut extras)| {
-            extras.get(b"v").is_some()
-                && extras.by_ref().last().is_none_or(|(key, len)| key != b"len" || len.len() != 3)
-        });
-        if cut {
+        if is_cut(text) {
             self.bad(Problem::Unfinished, text);
         } else {
             self.line(text);
@@ -102,9 +98,17 @@ impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> Lines<'s, E> {
     }
 }
 
+/// Whether a last line without newline is known to be cut: `len=` is missing.
+pub(crate) fn is_cut(text: &[u8]) -> bool {
+    Line::parse(text).is_ok_and(|(_, mut extras)| {
+        extras.get(b"v").is_some()
+            && extras.by_ref().last().is_none_or(|(key, len)| key != b"len" || len.len() != 3)
+    })
+}
+
 /// The whole line at the end of a text that begins with a part of another. A full disk
 /// takes a line in part and without its newline, and the next line follows on it.
-fn behind_torn(text: &[u8]) -> Option<(Line<'_>, Extras<'_>, &[u8])> {
+pub(crate) fn behind_torn(text: &[u8]) -> Option<(Line<'_>, Extras<'_>, &[u8])> {
     let digits = text.rsplit(|b| *b == b'=').next()?;
     let len: usize = std::str::from_utf8(digits).ok()?.parse().ok()?;
     let whole = text.get(text.len().checked_sub(len)?..)?;

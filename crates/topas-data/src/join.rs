@@ -307,7 +307,7 @@ fn count(value: &[u8]) -> Count {
 }
 
 /// When a line was written, in µs: `t=`, else its date and time.
-fn end(line: &Line<'_>, extras: Extras<'_>) -> i64 {
+pub(crate) fn end(line: &Line<'_>, extras: Extras<'_>) -> i64 {
     // The module writes `t=` behind `v=`; elsewhere it is found by reading every extra.
     let epoch = match extras.text().strip_prefix(b" v=1 t=") {
         Some(digits) => match leading(digits) {

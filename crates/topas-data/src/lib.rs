@@ -16,9 +16,10 @@
 //! Nothing in a log is fatal: a line that cannot be read is counted by its fault in
 //! [`Tally`], a file that ends too soon gives the lines before the break and an error
 //! that says so.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod block;
+mod clock;
 mod decode;
 mod engine;
 mod feed;
@@ -26,15 +27,21 @@ pub mod field;
 mod group;
 mod join;
 pub mod measure;
+mod own;
+mod pattern;
 mod period;
+mod pseudonym;
 mod query;
 mod question;
 mod remark;
 mod report;
 mod run;
 mod scan;
+mod segment;
 mod share;
 mod source;
+#[allow(unsafe_code, reason = "a system call")]
+mod sys;
 mod tally;
 
 pub use block::MAX_LINE_READ;
@@ -42,13 +49,22 @@ pub use engine::{Answer, MEMORY, Progress, Resources, TemporaryError, ask};
 pub use feed::BLOCK;
 pub use field::parse_size;
 pub use join::Joiner;
+pub use own::Own;
+pub use pattern::Pattern;
 pub use period::{DateError, Period, parse_date};
+pub use pseudonym::{Anonymizer, Fate, HASHED, Key, KeyError, NoSuchFate};
 pub use query::{Expression, ExpressionError, MOST_NESTED, Selection};
 pub use question::{Fold, Question};
 pub use remark::{APART, MOST_CPUS, Oddities, Remarks};
 pub use report::{By, Label, Order, Plan, PlanError, Report, Row, SortKey, Table};
 pub use run::{CpuTime, Detail, FpRate, PeRecord, Run};
 pub use scan::{scan, scan_reader};
+pub use segment::SegmentError;
+pub use segment::close::{CloseError, CloseOptions, CloseReport, Closing, Left, close};
+pub use segment::lines::each_line;
+pub use segment::merge::{MergeOptions, MergeOutput, MergeReport, merge};
+pub use segment::month::{Month, NoMonth};
+pub use segment::output::Output;
 pub use share::{PeTime, Share};
 pub use source::{Source, SourceError, expand};
 pub use tally::{Example, Problem, Tally};

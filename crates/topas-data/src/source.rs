@@ -79,9 +79,10 @@ impl std::error::Error for SourceError {
 }
 
 /// The sources a path stands for: `-` is standard input, a directory its regular files
-/// (and links to such) in order of their names, not those of its subdirectories. A path that
-/// does not exist and holds `*`, `?` or `[` is a pattern of the shell, for lists that are too
-/// long for a command line; what it matches is in order of names.
+/// (and links to such) in order of their names, not those of its subdirectories, nor hidden
+/// ones, which are no logs or not whole yet. A path that does not exist and holds `*`, `?` or
+/// `[` is a pattern of the shell, for lists that are too long for a command line; what it
+/// matches is in order of names.
 ///
 /// # Errors
 ///
@@ -133,7 +134,11 @@ fn files_of(path: &Path, is_dir: bool) -> io::Result<Vec<Source>> {
     }
     let mut files = Vec::new();
     for entry in fs::read_dir(path)? {
-        let file = entry?.path();
+        let entry = entry?;
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        let file = entry.path();
         // A dangling link is kept, so that opening it reports it.
         if fs::metadata(&file).map_or(true, |about| about.is_file()) {
             files.push(file);

@@ -9,6 +9,7 @@
 mod counters;
 mod elf;
 mod environment;
+mod gather;
 mod launch;
 mod log;
 mod node;

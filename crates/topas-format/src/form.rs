@@ -84,6 +84,10 @@ pub mod text {
     pub const UID: usize = 12;
     /// Log targets of the user's own
     pub const LOG: usize = 13;
+    /// Partition or queue
+    pub const PART: usize = 14;
+    /// Compiler
+    pub const CC: usize = 15;
 
     /// Bytes that a name leaves free for what stands behind it, as in [`crate::line::Line`].
     pub(super) const fn reserve(slot: usize) -> usize {
@@ -283,8 +287,12 @@ const BODY: &[u8] = form![
     &[name(text::JOB)],
     b" step=",
     &[name(text::STEP)],
+    b" part=",
+    &[name(text::PART)],
     b" mpi=",
     &[name(text::MPI)],
+    b" cc=",
+    &[name(text::CC)],
     b" host=",
     &[name(text::HOST)],
     b" cyc=",

@@ -110,6 +110,11 @@ vars! {
     OarJobid = "OAR_JOB_ID",
     MoabJobid = "MOAB_JOBID",
     JobId = "JOB_ID",
+    SlurmPartition = "SLURM_JOB_PARTITION",
+    PbsQueue = "PBS_QUEUE",
+    LsbQueue = "LSB_QUEUE",
+    LoadlClass = "LOADL_STEP_CLASS",
+    Queue = "QUEUE",
 }
 
 /// The values of the variables that are set.

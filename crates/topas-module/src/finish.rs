@@ -11,7 +11,7 @@ use topas_format::text::{Words, nth};
 
 use crate::counters::Counters;
 use crate::state::{STATE, State, out};
-use crate::{extended, facts, library, log, node, say, sys};
+use crate::{compiler, extended, facts, library, log, node, say, sys};
 
 /// How the program ends.
 #[derive(Clone, Copy)]
@@ -95,6 +95,8 @@ fn write_line(end: End) {
     let asking = matches!(end, End::Exit(_));
     values.texts[text::LIB] = Some(library::library(asking, parts, &mut state.file).token());
     values.keep(text::MPI, parts);
+    compiler::compiler(parts, &mut state.sections, &mut state.file);
+    values.keep(text::CC, parts);
     sys::uname(&mut state.uname);
     // The second of the texts: the node's name.
     let host = state.uname.get(65..).unwrap_or_default();

@@ -13,6 +13,7 @@
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod claim;
+mod compiler;
 mod counters;
 #[cfg(not(topas_run))]
 mod entry;

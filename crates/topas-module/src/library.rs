@@ -13,7 +13,7 @@ use topas_format::text::{last, nth};
 use crate::state::FILE_MAX;
 #[cfg(topas_run)]
 use crate::state::auxiliary;
-use crate::sys;
+use crate::{node, sys};
 
 /// The address of a function or object, read once where it is wanted. In front of the names
 /// may stand what the assembler is to know of them.
@@ -246,8 +246,6 @@ fn is(address: usize) -> bool {
 
 /// Appends what MPI says of itself, up to a comma or the end of the line, with blanks as `_`.
 fn version(name: &mut Out<'_>, room: &mut [u8; FILE_MAX]) {
-    // Of what it says; some go on for pages.
-    const SHOWN: usize = 60;
     let address = weak!("PMPI_Get_library_version");
     let mut len: c_int = 0;
     room[0] = 0;
@@ -261,19 +259,7 @@ fn version(name: &mut Out<'_>, room: &mut [u8; FILE_MAX]) {
         ask(room.as_mut_ptr(), &mut len);
     }
     // A NUL stands behind it (MPI 4.1, section 9.1.1).
-    let mut blank = false;
-    for byte in room.iter().take(SHOWN) {
-        if *byte == b',' || *byte == b'\n' || *byte == 0 {
-            break;
-        }
-        if *byte > b' ' {
-            if blank {
-                name.byte(b'_');
-            }
-            name.byte(*byte);
-        }
-        blank = *byte <= b' ';
-    }
+    node::shown(name, room);
 }
 
 /// Whether the executable itself calls functions of MPI. Only its imports are looked at,

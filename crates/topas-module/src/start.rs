@@ -164,6 +164,8 @@ fn describe(
     values.keep(text::USER, out);
     job::write_id(vars, out);
     values.keep(text::JOB, out);
+    job::write_partition(vars, out);
+    values.keep(text::PART, out);
     out.put(job::step(vars, rank.family).unwrap_or_default());
     values.keep(text::STEP, out);
 }

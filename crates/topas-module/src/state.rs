@@ -11,6 +11,7 @@ use topas_format::form::{LINE, RUN_LINE, Values};
 use topas_format::out::Out;
 use topas_launch::{Family, Rank, Vars};
 
+use crate::compiler::TABLE;
 use crate::counters::Counters;
 use crate::extended::Own;
 use crate::library::far;
@@ -85,11 +86,13 @@ pub struct State {
     /// The variables, which lie in the program's own environment
     pub vars: Vars<'static>,
     /// Room for small parts of the line
-    pub parts: [u8; 128],
+    pub parts: [u8; 256],
     pub uname: [u8; UTSNAME],
     /// Room for what is kept of the environment, which the program may overwrite
     pub kept: [u8; KEPT],
     pub site: Site,
+    /// Table of sections of the executable
+    pub sections: [u64; TABLE],
     /// Text of any other file
     pub file: [u8; FILE_MAX],
     /// Of the extended module only
@@ -129,10 +132,11 @@ pub static STATE: Shared = Shared {
         record: Record::new(),
         counters: Counters::new(),
         vars: Vars::new(),
-        parts: [0; 128],
+        parts: [0; 256],
         uname: [0; UTSNAME],
         kept: [0; KEPT],
         site: Site::new(),
+        sections: [0; TABLE],
         file: [0; FILE_MAX],
         extended: Own::new(),
     }),

@@ -101,12 +101,19 @@ pub fn load<'b>(path: &CStr, buf: &'b mut [u8]) -> &'b [u8] {
 }
 
 /// What `buf` takes of an open file from a place on. Empty if it cannot be read.
-#[cfg(topas_run)]
+#[inline(never)]
 pub fn load_at(fd: i32, at: u64, buf: &mut [u8]) -> &[u8] {
     let (to, size) = (buf.as_mut_ptr() as usize, buf.len());
     // SAFETY: the kernel writes at most `size` bytes to `buf`.
     let n = unsafe { call4(number::PREAD64, fd as usize, to, size, at as usize) };
     written(buf, n)
+}
+
+/// Words as bytes, to be read into.
+#[inline(always)]
+pub fn as_bytes(words: &mut [u64]) -> &mut [u8] {
+    // SAFETY: the same memory, whose every bit pattern is both.
+    unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), size_of_val(words)) }
 }
 
 /// The bytes of a C string.

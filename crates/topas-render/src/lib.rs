@@ -13,6 +13,7 @@ mod json;
 mod number;
 mod picture;
 mod r;
+pub mod record;
 mod row;
 mod text;
 

@@ -8,13 +8,13 @@ use goblin::elf::{Elf, header, section_header, sym};
 use crate::object::{EXTENDED, MARKER};
 
 /// Largest object in bytes, as reached. The goal is 16,000 with everything there is.
-pub const MAX_SIZE: usize = 19_400;
+pub const MAX_SIZE: usize = 20_040;
 
 /// Largest object of the extended module, which only users who ask for it link, as reached.
-const MAX_EXTENDED: usize = 24_000;
+const MAX_EXTENDED: usize = 24_400;
 
-/// The largest of both where [`crate::fold`] leaves the relocations in.
-const MAX_UNFOLDED: usize = 46_000;
+/// The same where [`crate::fold`] leaves the relocations in.
+const MAX_UNFOLDED: [usize; 2] = [46_000, 54_000];
 
 /// What the object may import, all from libc; the last two on AArch64 only.
 const IMPORTS: [&str; 5] = ["__cxa_atexit", "environ", "getauxval", "memcpy", "memset"];
@@ -93,7 +93,7 @@ pub fn check_files(objects: &[PathBuf], size: Size) -> Result<()> {
 fn too_large(bytes: &[u8], extended: bool) -> Option<String> {
     let folded = Elf::parse(bytes).is_ok_and(|elf| elf.header.e_machine == header::EM_X86_64);
     let most = match (folded, extended) {
-        (false, _) => MAX_UNFOLDED,
+        (false, extended) => MAX_UNFOLDED[usize::from(extended)],
         (true, false) => MAX_SIZE,
         (true, true) => MAX_EXTENDED,
     };

@@ -97,18 +97,10 @@ impl Child {
         let (said, say) = pipe()?;
         // SAFETY: standard input, open or not, is only asked.
         let own_group = unsafe { libc::isatty(0) } == 0;
-        // SAFETY: sets and actions are written before they are read; the child calls nothing
-        // but functions that are safe in a copy of a process with one thread.
+        let held = Held::all();
+        // SAFETY: the child calls nothing but functions that are safe in a copy of a process with
+        // one thread.
         let pid = unsafe {
-            let mut all = MaybeUninit::uninit();
-            let mut before = MaybeUninit::uninit();
-            libc::sigfillset(all.as_mut_ptr());
-            libc::sigprocmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
-            // Ignored, it would let the child vanish with what it used.
-            let mut default: libc::sigaction = std::mem::zeroed();
-            default.sa_sigaction = libc::SIG_DFL;
-            let mut action = MaybeUninit::uninit();
-            libc::sigaction(libc::SIGCHLD, &raw const default, action.as_mut_ptr());
             let parent = libc::getpid();
             let pid = libc::fork();
             if pid == 0 {
@@ -119,8 +111,7 @@ impl Child {
                 if libc::getppid() != parent {
                     libc::_exit(127);
                 }
-                libc::sigaction(libc::SIGCHLD, action.as_ptr(), ptr::null_mut());
-                libc::sigprocmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut());
+                held.put_back();
                 libc::execve(image.path.as_ptr(), words.as_ptr(), environment.as_ptr());
                 let mut error = *libc::__errno_location();
                 if error == libc::ENOEXEC {
@@ -134,7 +125,9 @@ impl Child {
             pid
         };
         if pid < 0 {
-            return Err(io::Error::last_os_error());
+            let error = io::Error::last_os_error();
+            held.put_back();
+            return Err(error);
         }
         drop(say);
         let mut bytes = [0; 4];
@@ -153,6 +146,7 @@ impl Child {
             None => Ok(child),
             Some(error) => {
                 child.reap(0);
+                held.put_back();
                 Err(io::Error::from_raw_os_error(error))
             }
         }
@@ -251,6 +245,38 @@ impl Child {
     }
 }
 
+/// The signals of this process as they were before all of them were held back.
+struct Held {
+    mask: libc::sigset_t,
+    of_children: libc::sigaction,
+}
+
+impl Held {
+    /// Holds all signals back. That of children is at its default meanwhile: ignored, it would
+    /// let a child vanish with what it used.
+    fn all() -> Held {
+        // SAFETY: all-zero is a valid set and a valid action, the default; the kernel writes those
+        // that were.
+        unsafe {
+            let mut all: libc::sigset_t = std::mem::zeroed();
+            let default: libc::sigaction = std::mem::zeroed();
+            let mut held = Held { mask: std::mem::zeroed(), of_children: std::mem::zeroed() };
+            libc::sigfillset(&raw mut all);
+            libc::sigprocmask(libc::SIG_SETMASK, &raw const all, &raw mut held.mask);
+            libc::sigaction(libc::SIGCHLD, &raw const default, &raw mut held.of_children);
+            held
+        }
+    }
+
+    fn put_back(&self) {
+        // SAFETY: both are as the kernel gave them.
+        unsafe {
+            libc::sigaction(libc::SIGCHLD, &raw const self.of_children, ptr::null_mut());
+            libc::sigprocmask(libc::SIG_SETMASK, &raw const self.mask, ptr::null_mut());
+        }
+    }
+}
+
 enum Status {
     Stopped,
     Ended(Ended),
@@ -292,6 +318,12 @@ pub fn may_execute(file: BorrowedFd<'_>) -> bool {
         let mut about: libc::statvfs = std::mem::zeroed();
         libc::fstatvfs(file.as_raw_fd(), &raw mut about) != 0 || about.f_flag & libc::ST_NOEXEC == 0
     }
+}
+
+/// A descriptor that the kernel has just given.
+pub fn owned(fd: c_int) -> OwnedFd {
+    // SAFETY: called with the result of `accept4`, once.
+    unsafe { OwnedFd::from_raw_fd(fd) }
 }
 
 /// SVE vector length of this thread in units of 128 bit, 1 where there is no SVE.

@@ -10,10 +10,14 @@ use std::path::{Path, PathBuf};
 use topas_config::Environment;
 use topas_format::MAX_LINE;
 use topas_format::form::{PLACED_RUN_LINE, UNKNOWN, Values, number};
+use topas_format::hash::Fnv;
 use topas_format::out::Out;
 use topas_format::target::expand_launch;
 use topas_launch::Rank;
 use topas_launch::extended::Extended;
+use topas_launch::hash::spread;
+
+use super::gather;
 
 /// Longest path, with its NUL.
 const PATH_MAX: usize = 4096;
@@ -49,19 +53,33 @@ pub fn append(
     values.fill_line(&mut line, 0, PLACED_RUN_LINE);
     let mut buffer = [0; PATH_MAX - 1];
     let mut out = Out::new(&mut buffer);
+    if !pattern.starts_with(b"/")
+        && let Ok(here) = nix::unistd::getcwd()
+    {
+        out.put(here.as_os_str().as_bytes()).byte(b'/');
+    }
     let shape = expand_launch(pattern, values, &mut out);
     let path = PathBuf::from(OsStr::from_bytes(out.text()));
-    let own_dir = shape.map(|shape| usize::from(shape.own_dir));
-    let done = match own_dir {
+    let done = match shape {
         None => Err(io::ErrorKind::InvalidInput.into()),
-        Some(own_dir) => write(&path, own_dir, line.text()),
+        Some(shape) => {
+            let open = || whole(&path, shape.own_dir.into());
+            if rank.size == 1 {
+                gather::alone(&open, line.text())
+            } else {
+                // As the module has it.
+                let name = Fnv::new().with(out.text()).value();
+                let name = format!("topas.out.{:016x}", spread(rank.id ^ name));
+                gather::together(name.as_bytes(), &open, line.text())
+            }
+        }
     };
     done.map_err(|error| (path, error, vars.speaks(rank)))
 }
 
-/// Appends with one write. The file may be made, and the directory that is the first bytes of
-/// its path.
-fn write(path: &Path, own_dir: usize, line: &[u8]) -> io::Result<()> {
+/// Opens the file for whole lines: it may be made, and the directory that is the first bytes of
+/// its path, too.
+fn whole(path: &Path, own_dir: usize) -> io::Result<File> {
     let mut result = open(path);
     if matches!(&result, Err(error) if error.kind() == io::ErrorKind::NotFound)
         && let Some(dir) = path.as_os_str().as_bytes().get(..own_dir).filter(|dir| !dir.is_empty())
@@ -71,13 +89,13 @@ fn write(path: &Path, own_dir: usize, line: &[u8]) -> io::Result<()> {
         result = open(path);
     }
     let mut file = result?;
-    // A write was cut short: what is torn must not take this line along.
+    // A write was cut short: what is torn must not take the next line along.
     let mut last = [b'\n'];
     let length = file.metadata().map_or(0, |about| about.len());
     if length > 0 && file.read_exact_at(&mut last, length - 1).is_ok() && last != *b"\n" {
-        return file.write_all(&[b"\n", line].concat());
+        file.write_all(b"\n")?;
     }
-    file.write_all(line)
+    Ok(file)
 }
 
 /// It is the user's own, so links are followed, as by any program.
@@ -108,6 +126,8 @@ mod tests {
     fn a_torn_line_stays_alone() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("topas.out");
+        let write =
+            |path: &Path, own_dir, line: &[u8]| gather::alone(&|| whole(path, own_dir), line);
         write(&path, 0, b"one\n").unwrap();
         fs::write(&path, b"one\ntorn").unwrap();
         write(&path, 0, b"two\n").unwrap();

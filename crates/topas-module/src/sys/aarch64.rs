@@ -19,7 +19,6 @@ pub mod number {
     pub const LSEEK: usize = 62;
     pub const READ: usize = 63;
     pub const WRITE: usize = 64;
-    #[cfg(topas_run)]
     pub const PREAD64: usize = 67;
     pub const PPOLL: usize = 73;
     pub const READLINKAT: usize = 78;

@@ -16,7 +16,6 @@ pub mod number {
     pub const RT_SIGACTION: usize = 13;
     pub const RT_SIGPROCMASK: usize = 14;
     pub const IOCTL: usize = 16;
-    #[cfg(topas_run)]
     pub const PREAD64: usize = 17;
     pub const GETPID: usize = 39;
     pub const SOCKET: usize = 41;

@@ -162,27 +162,19 @@ fn fold_series(parts: &mut Vec<Part>, places: usize) {
 
 /// Buckets with those that have no values between them.
 fn bucket_slots(buckets: &[Bucket], parts: &mut [Part]) -> Vec<Slot> {
-    let width = even_width(buckets);
+    let scale = Scale::of(buckets);
     let mut slots = Vec::new();
     // For each slot the place its values come from.
     let mut places = Vec::new();
     let mut before: Option<Bucket> = None;
     for (place, bucket) in buckets.iter().enumerate() {
         if let Some((to, from)) = before.and_then(|before| Some((before.to?, bucket.from?)))
-            && (from - to).abs() > 1e-9 * from.abs()
+            && !same(to, from)
         {
-            let missing = width.map_or(f64::INFINITY, |width| ((from - to) / width).round());
-            if missing <= (MOST_SLOTS.saturating_sub(slots.len() + buckets.len() - place)) as f64 {
-                let width = width.unwrap_or_default();
-                for at in 0..missing as usize {
-                    let from = to + at as f64 * width;
-                    slots.push(Slot::Bucket(Bucket { from: Some(from), to: Some(from + width) }));
-                    places.push(None);
-                }
-            } else {
-                slots.push(Slot::Break);
-                places.push(None);
-            }
+            let room = MOST_SLOTS.saturating_sub(slots.len() + buckets.len() - place);
+            let between = scale.between(to, from, room).unwrap_or_else(|| vec![Slot::Break]);
+            places.resize(places.len() + between.len(), None);
+            slots.extend(between);
         }
         slots.push(Slot::Bucket(*bucket));
         places.push(Some(place));
@@ -194,11 +186,68 @@ fn bucket_slots(buckets: &[Bucket], parts: &mut [Part]) -> Vec<Slot> {
     slots
 }
 
-/// The width of all buckets with two bounds, if it is one.
-fn even_width(buckets: &[Bucket]) -> Option<f64> {
-    let mut widths = buckets.iter().filter_map(|bucket| Some(bucket.to? - bucket.from?));
-    let width = widths.next().filter(|&width| width > 0.0)?;
-    widths.all(|other| (other - width).abs() < width * 1e-6).then_some(width)
+fn same(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
+}
+
+/// How the bounds of buckets follow each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Scale {
+    /// All have this width
+    Even(f64),
+    /// Each is so many times the one before
+    Ratio(f64),
+    /// 1, 2, 5, 10, 20 and so on
+    OneTwoFive,
+    /// By no rule that is known here
+    Own,
+}
+
+impl Scale {
+    fn of(buckets: &[Bucket]) -> Self {
+        let closed = || buckets.iter().filter_map(|bucket| Some((bucket.from?, bucket.to?)));
+        let Some((from, to)) = closed().next() else { return Scale::Own };
+        let (width, ratio) = (to - from, to / from);
+        let all = |rule: &dyn Fn(f64, f64) -> bool| closed().all(|(from, to)| rule(from, to));
+        if width > 0.0 && all(&|from, to| (to - from - width).abs() < width * 1e-6) {
+            Scale::Even(width)
+        } else if all(&|from, to| from > 0.0 && same(next_of_125(from), to)) {
+            Scale::OneTwoFive
+        } else if ratio > 1.0 && all(&|from, to| from > 0.0 && same(to / from, ratio)) {
+            Scale::Ratio(ratio)
+        } else {
+            Scale::Own
+        }
+    }
+
+    /// The buckets from `low` to `high`, or None if they are too many, or do not end there.
+    fn between(self, low: f64, high: f64, most: usize) -> Option<Vec<Slot>> {
+        let mut slots = Vec::new();
+        let mut from = low;
+        while !same(from, high) {
+            let to = match self {
+                // Not by adding up: errors would.
+                Scale::Even(width) => low + (slots.len() + 1) as f64 * width,
+                Scale::Ratio(ratio) => from * ratio,
+                Scale::OneTwoFive => next_of_125(from),
+                Scale::Own => return None,
+            };
+            if slots.len() == most || !(to > from && (to < high || same(to, high))) {
+                return None;
+            }
+            slots.push(Slot::Bucket(Bucket { from: Some(from), to: Some(to) }));
+            from = to;
+        }
+        Some(slots)
+    }
+}
+
+/// The number after `value` of 1, 2, 5, 10, 20 and so on.
+fn next_of_125(value: f64) -> f64 {
+    let power = (value * (1.0 + 1e-9)).log10().floor();
+    let digit = value / 10f64.powf(power);
+    let next = if same(digit, 2.0) { 2.5 } else { 2.0 };
+    value * next
 }
 
 /// Categories; of too many those with the largest sums in their order, and the others as one.
@@ -247,4 +296,37 @@ pub(crate) fn edges(slots: &[Slot]) -> Vec<(usize, String)> {
         }
     }
     edges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(bounds: &[(f64, f64)]) -> Vec<Option<(f64, f64)>> {
+        let bucket = |&(from, to): &(f64, f64)| Bucket { from: Some(from), to: Some(to) };
+        let buckets: Vec<Bucket> = bounds.iter().map(bucket).collect();
+        let bounds = |slot: &Slot| match slot {
+            Slot::Bucket(bucket) => bucket.from.zip(bucket.to),
+            _ => None,
+        };
+        bucket_slots(&buckets, &mut []).iter().map(bounds).collect()
+    }
+
+    #[test]
+    fn gaps_are_filled_by_the_rule_of_the_others() {
+        let even = [(0.0, 50.0), (50.0, 100.0), (100.0, 150.0), (150.0, 200.0)].map(Some);
+        assert_eq!(drawn(&[(0.0, 50.0), (150.0, 200.0)]), even);
+        let ladder = [(1.0, 2.0), (2.0, 5.0), (5.0, 10.0), (10.0, 20.0), (20.0, 50.0)].map(Some);
+        assert_eq!(drawn(&[(1.0, 2.0), (20.0, 50.0)]), ladder);
+        assert_eq!(drawn(&[(0.1, 0.2), (0.5, 1.0)]).len(), 3);
+        let powers = [(1.0, 4.0), (4.0, 16.0), (16.0, 64.0)].map(Some);
+        assert_eq!(drawn(&[(1.0, 4.0), (16.0, 64.0)]), powers);
+    }
+
+    #[test]
+    fn other_gaps_are_breaks() {
+        assert_eq!(drawn(&[(0.0, 1.0), (5.0, 7.0)]), [Some((0.0, 1.0)), None, Some((5.0, 7.0))]);
+        assert_eq!(drawn(&[(0.0, 1.0), (1e6, 1e6 + 1.0)]).get(1), Some(&None));
+        assert_eq!(drawn(&[(0.0, 2.0), (3.0, 5.0)]).get(1), Some(&None));
+    }
 }
