@@ -1,3 +1,5 @@
+//! Optimal clusters against every other cut, and against the crate `ckmeans`.
+
 use super::*;
 use proptest::prelude::*;
 
