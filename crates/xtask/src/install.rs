@@ -15,7 +15,7 @@ use crate::process::{cargo, output, root, run, target_dir};
 use crate::symcheck::Size;
 
 /// Tools that go to `bin`.
-const TOOLS: [&str; 2] = ["topas-doctor", "topas-stat"];
+const TOOLS: [&str; 3] = ["topas-doctor", "topas-log", "topas-stat"];
 
 /// What to install where.
 #[derive(Args)]
@@ -111,7 +111,15 @@ fn install_docs(prefix: &Path, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<(
             _ => {}
         }
     }
-    Ok(())
+    // The gallery shows them.
+    for entry in fs::read_dir(root().join("doc/pictures"))? {
+        let path = entry?.path();
+        let name = path.file_name().context("a picture has no name")?;
+        put(&path, &staged(prefix.join("share/doc/topas/pictures").join(name)), 0o644)?;
+    }
+    // The tools contain the fonts, whose licence wants to be with them.
+    let licence = root().join("crates/topas-render/fonts/OFL.txt");
+    put(&licence, &staged(prefix.join("share/doc/topas/fonts/OFL.txt")), 0o644)
 }
 
 /// Files of `etc` that put the drivers in front of PATH, and where they go. A directory of
@@ -166,7 +174,13 @@ fn link(to: &Path, path: &Path) -> Result<()> {
 
 /// Files of `etc` for other daemons, as they stand, but with the log directory of this
 /// prefix.
-const EXAMPLES: [&str; 3] = ["logrotate/topas", "rsyslog/center.conf", "rsyslog/node.conf"];
+const EXAMPLES: [&str; 5] = [
+    "logrotate/topas",
+    "rsyslog/center.conf",
+    "rsyslog/node.conf",
+    "systemd/topas-log-close.service",
+    "systemd/topas-log-close.timer",
+];
 
 fn install_examples(
     paths: &Paths,
@@ -179,7 +193,9 @@ fn install_examples(
         let text = fs::read_to_string(&from)
             .with_context(|| format!("cannot read {}", from.display()))?
             .replace("/var/log/topas/", &format!("{logs}/"))
-            .replace("/var/log/topas-closed", &format!("{logs}-closed"));
+            .replace("/var/log/topas-closed", &format!("{logs}-closed"))
+            .replace("@PREFIX@", &prefix.display().to_string())
+            .replace("@LOGS@", &logs);
         let to = prefix.join("share/doc/topas/examples").join(name);
         write(&staged(to), text.as_bytes(), 0o644)?;
     }
