@@ -68,7 +68,7 @@ impl Chain {
 
     fn configure(&self) {
         let dir = self.scratch.path().display().to_string();
-        for sub in ["node-queue", "center-queue"] {
+        for sub in ["node-queue", "center-queue", "users"] {
             self.scratch.sub(sub);
         }
         // Free now; nobody else takes a port of this range by number.
@@ -89,6 +89,11 @@ impl Chain {
                 ("address=\"0.0.0.0\"", "address=\"127.0.0.1\""),
                 ("port=\"20514\"", &port),
                 ("\"/var/log/topas-center/", &format!("\"{dir}/center/")),
+                // With the lines for users, too.
+                ("\"/var/log/topas-users/", &format!("\"{dir}/users/")),
+                ("#set $.uid", "set $.uid"),
+                ("#action(", "action("),
+                ("#       createDirs", "createDirs"),
             ],
         );
         // What distributions have around such files.

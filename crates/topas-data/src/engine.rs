@@ -17,7 +17,9 @@ use std::thread;
 use std::time::Duration;
 
 use crate::engine::join::{Join, PART_BITS};
+pub(crate) use crate::engine::reading::Clock;
 use crate::engine::reading::{Reader, Reading};
+pub(crate) use crate::engine::record::Marks;
 use crate::engine::record::{Form, Full, Slim};
 use crate::engine::store::{Overflow, Store, Writer};
 use crate::group::Groups;

@@ -19,6 +19,7 @@
 #![deny(unsafe_code)]
 
 mod block;
+pub mod check;
 mod clock;
 mod decode;
 mod engine;

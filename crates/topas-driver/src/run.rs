@@ -7,7 +7,7 @@
 //! [`outside`]. A run is never harmed: what cannot be measured runs all the same.
 
 mod counters;
-mod elf;
+pub mod elf;
 mod environment;
 mod gather;
 mod launch;
@@ -15,7 +15,7 @@ mod log;
 mod node;
 mod options;
 mod outside;
-mod program;
+pub mod program;
 #[allow(unsafe_code)]
 mod sys;
 mod user_file;

@@ -9,7 +9,7 @@ use topas_format::text::nth;
 use crate::state::FILE_MAX;
 use crate::sys;
 
-/// Whether the program is one of Rust; known after [`look`].
+/// Whether the program may be one of Rust; known after [`look`].
 static RUST: AtomicBool = AtomicBool::new(false);
 
 /// What its sections say.
@@ -38,19 +38,21 @@ pub fn look(room: &mut [u8; FILE_MAX]) -> Sections {
     if let Some(section) = entries.clone().nth(of_names) {
         let names = sys::load_at(fd, long(section, 24), names);
         found.has_module = entries.clone().any(|section| named(names, section) == TOPAS);
+        // Who packages programs may have taken the section away: then it is not known.
+        let mut rust = true;
         if let Some(section) = entries.find(|section| named(names, section) == COMMENT) {
             let length = (long(section, 32) as usize).min(comment.len());
             let text = comment.get_mut(..length).unwrap_or_default();
             let text = sys::load_at(fd, long(section, 24), text);
-            let rust = text.windows(6).any(|bytes| word(bytes) == RUSTC);
-            RUST.store(rust, Ordering::Relaxed);
+            rust = text.windows(6).any(|bytes| word(bytes) == RUSTC);
         }
+        RUST.store(rust, Ordering::Relaxed);
     }
     sys::close(fd);
     found
 }
 
-/// Whether it is of Rust, whose runtime sets handlers only where it finds the default.
+/// Whether it may be of Rust, whose runtime sets handlers only where it finds the default.
 pub fn is_rust() -> bool {
     RUST.load(Ordering::Relaxed)
 }

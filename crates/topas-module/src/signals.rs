@@ -60,10 +60,11 @@ pub fn catch() {
     }
 }
 
-/// Whether the program is one of Rust. Its executables do not export the function.
+/// Whether the program may be one of Rust, which is no Python. Its executables do not export the
+/// function by which others know it.
 #[cfg(topas_run)]
 fn is_rust() -> bool {
-    crate::executable::is_rust()
+    crate::executable::is_rust() && library::weak!("PyOS_getsig") == 0
 }
 
 /// Whether the program is one of Rust.

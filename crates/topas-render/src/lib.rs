@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod chart;
+pub mod check;
 mod csv;
 mod document;
 mod fields;

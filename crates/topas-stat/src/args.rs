@@ -25,7 +25,8 @@ use crate::message::TOOL;
     version,
     disable_help_subcommand = true,
     group = ArgGroup::new("form").multiple(false),
-    after_help = "Exit codes: 0 report made, 1 some input could not be read, 2 usage, 3 no runs.\n\
+    after_help = "Exit codes: 0 report made, 1 some input could not be read, 2 usage, 3 no runs,\n\
+                  4 --check found faults.\n\
                   Examples:\n  \
                   topas-stat --since 2026-01-01 /var/log/topas\n  \
                   topas-stat --by user --top 10 --measure mflops,cpu_use topas.log\n  \
@@ -57,6 +58,18 @@ pub struct CommandLine {
     #[arg(long, value_name = "SIZE", help_heading = "Work")]
     pub memory: Option<String>,
 
+    /// No report: check every line, and what lines together tell; faults with their first
+    /// places, in words or with --json
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "mine", "since", "until", "user", "exe", "lang", "mplib", "mode", "min_pes",
+            "max_pes", "conditions", "by", "measure", "bucket", "upper", "log_scale", "top",
+            "sort", "csv", "jsonl", "gnuplot", "r", "bars", "svg",
+        ]
+    )]
+    pub check: bool,
+
     /// No warnings, no progress; errors only
     #[arg(short, long)]
     pub quiet: bool,
@@ -81,6 +94,11 @@ pub struct SelectionArgs {
     /// Last day: runs that ended on it or before
     #[arg(long, value_name = "DATE", value_parser = parse_date)]
     pub until: Option<Date>,
+
+    /// Lines of the user who calls this, by numeric id; the logs may have % forms as those of
+    /// topas.conf, which are taken if there are none
+    #[arg(long)]
+    pub mine: bool,
 
     /// Lines of this user, or of these
     #[arg(long, value_name = "NAME")]
@@ -265,7 +283,7 @@ pub fn parse() -> Result<CommandLine, u8> {
     let mut line = CommandLine::try_parse()
         .map_err(|error| if TOOL.command_line(&error) { exit::OK } else { exit::USAGE })?;
     let lists = line.list_fields || line.list_measures;
-    if line.inputs.is_empty() && !lists {
+    if line.inputs.is_empty() && !lists && !line.selection.mine {
         if stdin().is_terminal() {
             let hint = "name a log or a directory of logs, or pipe lines into topas-stat";
             TOOL.error(&"no input: standard input is a terminal", None, hint);

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod check;
 mod exit;
 mod message;
 mod output;
@@ -30,6 +31,9 @@ fn run() -> Result<u8, u8> {
         return Ok(printed(TOOL.print(list.as_bytes())));
     }
     let env = Environment::of_process();
+    if line.check {
+        return check::run(&line, &env);
+    }
     let (plan, order) = plan::plan(&line)?;
     let reading = reading::read(&line, &plan, &env)?;
     let written = output::write(&line.output, &env, &reading, &order);

@@ -1,9 +1,12 @@
 //! Reads all inputs and adds up their runs.
 
-use topas_config::Environment;
+use topas_config::{Conf, Environment, Paths, command_line};
 use topas_data::{
-    Answer, Plan, Progress as Place, Report, Resources, SourceError, ask, expand, parse_size,
+    Answer, Detail, Own, Plan, Progress as Place, Question, Report, Resources, Source, SourceError,
+    TemporaryError, ask, expand, parse_size,
 };
+use topas_format::conf::List;
+use topas_format::line::{Extras, Line};
 use topas_terminal::Progress;
 
 use crate::args::CommandLine;
@@ -24,19 +27,24 @@ pub fn read<'p>(line: &CommandLine, plan: &'p Plan, env: &Environment) -> Result
     let resources = resources(line, env)?;
     let mut unreadable = 0;
     let mut sources = Vec::new();
-    for input in &line.inputs {
-        match expand(input) {
-            Ok(found) => sources.extend(found),
-            Err(error) => {
-                failed(&error);
-                unreadable += 1;
+    let own = line.selection.mine.then(Own::of_caller);
+    if let Some(own) = &own {
+        sources = own_sources(line, own, env)?;
+    } else {
+        for input in &line.inputs {
+            match expand(input) {
+                Ok(found) => sources.extend(found),
+                Err(error) => {
+                    failed(&error);
+                    unreadable += 1;
+                }
             }
         }
     }
     let mut progress = Progress::new(TOOL, line.quiet);
     let answer = ask(
         &sources,
-        plan,
+        &Lines { plan, own },
         || Report::new(plan),
         &resources,
         |place| {
@@ -44,11 +52,7 @@ pub fn read<'p>(line: &CommandLine, plan: &'p Plan, env: &Environment) -> Result
         },
     );
     progress.clear();
-    let answer = answer.map_err(|error| {
-        let hint = "set TMPDIR to a directory with more room, or allow more --memory";
-        TOOL.error(&error, Some(&error.cause), hint);
-        exit::INPUT
-    })?;
+    let answer = answer.map_err(|error| temporary_failed(&error))?;
     answer.failed.iter().for_each(failed);
     unreadable += answer.failed.len();
     if !line.quiet {
@@ -57,7 +61,55 @@ pub fn read<'p>(line: &CommandLine, plan: &'p Plan, env: &Environment) -> Result
     Ok(Reading { answer, unreadable })
 }
 
-fn resources(line: &CommandLine, env: &Environment) -> Result<Resources, u8> {
+/// The plan, of all lines or of a user's own.
+struct Lines<'p> {
+    plan: &'p Plan,
+    own: Option<Own>,
+}
+
+impl Question for Lines<'_> {
+    fn detail(&self) -> Detail {
+        self.plan.detail()
+    }
+
+    #[inline]
+    fn wants(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
+        self.own.as_ref().is_none_or(|own| own.wrote(line, extras)) && self.plan.wants(line, extras)
+    }
+
+    #[inline]
+    fn key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {
+        self.plan.key(line, extras, key);
+    }
+}
+
+/// The files with the lines of the caller.
+fn own_sources(line: &CommandLine, own: &Own, env: &Environment) -> Result<Vec<Source>, u8> {
+    let argv0 = command_line().into_iter().next().unwrap_or_default();
+    let conf = Conf::load(Paths::of_this_program(&argv0, env).as_ref(), env);
+    match own.sources(&line.inputs, conf.settings().list(List::Log)) {
+        Ok(Some(sources)) => Ok(sources),
+        Ok(None) => {
+            let what = "--mine: log = in topas.conf names no files";
+            TOOL.error(&what, None, "name the log, or a path with %u as the site tells it");
+            Err(exit::USAGE)
+        }
+        Err(error) => {
+            failed(&error);
+            Err(exit::INPUT)
+        }
+    }
+}
+
+/// Says that a temporary file failed: the exit code.
+pub fn temporary_failed(error: &TemporaryError) -> u8 {
+    let hint = "set TMPDIR to a directory with more room, or allow more --memory";
+    TOOL.error(error, Some(&error.cause), hint);
+    exit::INPUT
+}
+
+/// What may be used.
+pub fn resources(line: &CommandLine, env: &Environment) -> Result<Resources, u8> {
     let mut resources = Resources { temporary: env.temporary_dir(), ..Resources::default() };
     if let Some(threads) = line.threads {
         resources.threads = threads;
@@ -84,7 +136,8 @@ fn words(place: Place, files: usize) -> String {
     }
 }
 
-fn failed(error: &SourceError) {
+/// Says that a source could not be read.
+pub fn failed(error: &SourceError) {
     let (cause, hint) = match error {
         SourceError::Open { cause, .. } => (cause, "check its name and its permissions"),
         SourceError::Broken { cause, .. } => {

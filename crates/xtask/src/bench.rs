@@ -7,6 +7,7 @@
 mod calls;
 mod ends;
 mod events;
+mod keep;
 mod link;
 mod run;
 mod scan;
@@ -43,7 +44,7 @@ pub struct Options {
 type Section = fn(&Bench) -> Result<String>;
 
 /// In the order of the results.
-const SECTIONS: [(&str, Section); 8] = [
+const SECTIONS: [(&str, Section); 9] = [
     ("size", size::size),
     ("calls", calls::calls),
     ("start", start::start),
@@ -52,6 +53,7 @@ const SECTIONS: [(&str, Section); 8] = [
     ("events", events::events),
     ("link", link::link),
     ("scan", scan::scan),
+    ("keep", keep::keep),
 ];
 
 /// What all benchmarks use.

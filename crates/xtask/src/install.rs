@@ -15,7 +15,7 @@ use crate::process::{cargo, output, root, run, target_dir};
 use crate::symcheck::Size;
 
 /// Tools that go to `bin`.
-const TOOLS: [&str; 2] = ["topas-doctor", "topas-stat"];
+const TOOLS: [&str; 3] = ["topas-doctor", "topas-log", "topas-stat"];
 
 /// What to install where.
 #[derive(Args)]
@@ -166,7 +166,13 @@ fn link(to: &Path, path: &Path) -> Result<()> {
 
 /// Files of `etc` for other daemons, as they stand, but with the log directory of this
 /// prefix.
-const EXAMPLES: [&str; 3] = ["logrotate/topas", "rsyslog/center.conf", "rsyslog/node.conf"];
+const EXAMPLES: [&str; 5] = [
+    "logrotate/topas",
+    "rsyslog/center.conf",
+    "rsyslog/node.conf",
+    "systemd/topas-log-close.service",
+    "systemd/topas-log-close.timer",
+];
 
 fn install_examples(
     paths: &Paths,
@@ -179,7 +185,9 @@ fn install_examples(
         let text = fs::read_to_string(&from)
             .with_context(|| format!("cannot read {}", from.display()))?
             .replace("/var/log/topas/", &format!("{logs}/"))
-            .replace("/var/log/topas-closed", &format!("{logs}-closed"));
+            .replace("/var/log/topas-closed", &format!("{logs}-closed"))
+            .replace("@PREFIX@", &prefix.display().to_string())
+            .replace("@LOGS@", &logs);
         let to = prefix.join("share/doc/topas/examples").join(name);
         write(&staged(to), text.as_bytes(), 0o644)?;
     }

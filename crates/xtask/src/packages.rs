@@ -21,6 +21,7 @@ pub const DEMO: &[&str] = &[
 
 /// What the tests use beyond that.
 pub const TEST: &[&str] = &[
+    "acl",
     "ccache",
     "clang",
     "file",
@@ -47,6 +48,7 @@ pub const TEST: &[&str] = &[
     "rsyslog-relp",
     "sccache",
     "strace",
+    "time",
     "tzdata",
     "valgrind",
     "xz-utils",

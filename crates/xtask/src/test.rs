@@ -166,7 +166,7 @@ pub fn test(options: &Options) -> Result<()> {
 fn fuzz(count: &mut Count, seconds: u32) -> Result<()> {
     let dir = root().join("tests/fuzz");
     let limit = format!("-max_total_time={seconds}");
-    for target in ["line", "conf", "launch", "scan", "driver"] {
+    for target in ["line", "conf", "launch", "scan", "driver", "program"] {
         let corpus = dir.join("corpus").join(target);
         fs::create_dir_all(&corpus)?;
         let mut fuzz = cargo();

@@ -32,8 +32,10 @@ impl Random {
     }
 
     /// Entries of a rank that measures, in any order and company.
-    fn environment(&mut self, library: &str) -> Vec<Vec<u8>> {
+    fn environment(&mut self, library: &str, log: &str) -> Vec<Vec<u8>> {
+        let log = format!("TOPAS_LOG={log}");
         let mut entries: Vec<Vec<u8>> = [
+            &*log,
             "OMPI_COMM_WORLD_RANK=1",
             "OMPI_COMM_WORLD_SIZE=4",
             "OMPI_MCA_orte_precondition_transports=5f",
@@ -101,7 +103,9 @@ fn a_thousand_environments_stay_as_they_are() {
 
     let library = library.display().to_string();
     let mut random = Random(SEED);
-    let environments: Vec<_> = (0..ENVIRONMENTS).map(|_| random.environment(&library)).collect();
+    let log = scratch.log_target();
+    let environments: Vec<_> =
+        (0..ENVIRONMENTS).map(|_| random.environment(&library, &log)).collect();
     let mut bytes = Vec::new();
     for entries in &environments {
         bytes.extend(u32::try_from(entries.len()).unwrap().to_ne_bytes());
@@ -117,6 +121,9 @@ fn a_thousand_environments_stay_as_they_are() {
     for runner in [&[tool.as_str()][..], &[&tool, "--outside"]] {
         let seen = found(&program, runner, &file, &scratch);
         assert_eq!(seen.len(), ENVIRONMENTS);
+        let lines = scratch.take_log();
+        assert_eq!(lines.len(), ENVIRONMENTS);
+        assert!(lines.iter().all(|line| line.pe == 1 && line.extra("via") == "run"));
         for (number, (seen, given)) in seen.iter().zip(&environments).enumerate() {
             let shown = |entries: &[Vec<u8>]| -> Vec<String> {
                 entries.iter().map(|e| e[..e.len().min(80)].escape_ascii().to_string()).collect()

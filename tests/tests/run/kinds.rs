@@ -29,6 +29,30 @@ fn a_rank_that_does_not_measure_becomes_the_program() {
     assert!(scratch.take_log().is_empty());
 }
 
+/// It opens nothing, and asks the kernel hardly anything, before it is the program.
+#[test]
+fn a_rank_that_does_not_measure_costs_little() {
+    let test = "a_rank_that_does_not_measure_costs_little";
+    if !have("strace") {
+        return skip(test, "no strace");
+    }
+    let scratch = Scratch::new();
+    let program = built(&scratch, "c/says.c", "says");
+    let report = scratch.path().join("report");
+    let rank = as_rank(&scratch, 0);
+    let mut strace = command("strace");
+    strace.envs(rank.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    strace.arg("-o").arg(&report).arg(topas_run()).arg(&program);
+    run(&mut strace).ends(3);
+    let text = fs::read_to_string(report).expect("the report of strace");
+    let calls: Vec<&str> = text.lines().collect();
+    let becomes = calls.iter().skip(1).position(|call| call.starts_with("execve(")).unwrap() + 1;
+    // The loader is done when it unmaps its cache.
+    let loaded = calls[..becomes].iter().rposition(|call| call.starts_with("munmap(")).unwrap();
+    let own = &calls[loaded + 1..becomes];
+    assert!(own.len() <= 8 && !own.iter().any(|call| call.contains("open")), "{own:#?}");
+}
+
 #[test]
 fn what_may_stand_between() {
     let scratch = Scratch::new();
@@ -177,11 +201,15 @@ fn a_full_stack_of_a_rust_program_is_told_by_rust() {
     rustc.args(["-O", "-Cstrip=symbols"]).arg(source("rust/overflow.rs")).arg("-o").arg(&program);
     run(&mut rustc).good();
     let bare = run(command(&program).current_dir(scratch.path()));
-    let ended = run(measuring(&scratch).arg(&program));
-    assert_eq!(ended.code(), bare.code());
     assert!(bare.err().contains("overflowed its stack"), "{}", bare.err());
-    assert!(ended.err().contains("overflowed its stack"), "{}", ended.err());
-    one_line(&scratch);
+    // As packages have it, too.
+    for removed in [".none", ".comment"] {
+        run(command("objcopy").arg(format!("--remove-section={removed}")).arg(&program)).good();
+        let ended = run(measuring(&scratch).arg(&program));
+        assert_eq!(ended.code(), bare.code());
+        assert!(ended.err().contains("overflowed its stack"), "{}", ended.err());
+        one_line(&scratch);
+    }
 }
 
 #[test]

@@ -278,7 +278,7 @@ impl<'r, 'o, Q: Question> Reader<'r, 'o, Q> {
 
 /// Reads when a line was written.
 #[derive(Default)]
-struct Clock {
+pub(crate) struct Clock {
     /// The last day, and days from 1970 to it: lines of a day follow each other
     day: (Date, i64),
 }
@@ -286,7 +286,12 @@ struct Clock {
 impl Clock {
     /// Seconds since 1970: `t=`, else date and time; and what is odd about the times.
     #[inline]
-    fn read(&mut self, line: &Line<'_>, extras: Extras<'_>, marks: Marks) -> (i64, Marks) {
+    pub(crate) fn read(
+        &mut self,
+        line: &Line<'_>,
+        extras: Extras<'_>,
+        marks: Marks,
+    ) -> (i64, Marks) {
         // The module writes `t=` behind `v=`; elsewhere it is found by reading every extra.
         let epoch = match extras.text().strip_prefix(b" v=1 t=") {
             Some(digits) => match leading(digits) {

@@ -146,3 +146,63 @@ impl Index {
         self.parts.iter().filter(|part| part.token == token).map(|part| part.bytes).sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::io::Write;
+
+    fn read(bytes: &[u8]) -> Option<Index> {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        Index::read(&mut file).unwrap()
+    }
+
+    fn part() -> impl Strategy<Value = Part> {
+        let texts = ("[0-9a-f]{16}", any::<String>(), "[0-9a-f]{64}");
+        let numbers = (any::<u64>(), any::<u64>(), any::<u64>());
+        (texts, numbers, any::<Option<(i64, i64)>>(), any::<bool>()).prop_map(
+            |((token, name, sha256), (bytes, lines, at), times, newline)| Part {
+                token,
+                name,
+                bytes,
+                lines,
+                times,
+                sha256,
+                newline,
+                at,
+            },
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn an_index_comes_back(
+            before in proptest::collection::vec(any::<u8>(), 0..200),
+            parts in proptest::collection::vec(part(), 0..5),
+        ) {
+            let index = Index { parts, data: before.len() as u64 };
+            let mut bytes = before;
+            bytes.extend(index.to_bytes().unwrap());
+            prop_assert_eq!(read(&bytes), Some(index));
+            // A part of it, or one byte more, is none.
+            prop_assert_eq!(read(&bytes[..bytes.len() - 1]), None);
+            bytes.push(0);
+            prop_assert_eq!(read(&bytes), None);
+        }
+
+        #[test]
+        fn what_is_no_index_is_none(
+            mut bytes in proptest::collection::vec(any::<u8>(), 0..300),
+            length in any::<u32>(),
+        ) {
+            prop_assert_eq!(read(&bytes), None);
+            bytes.extend((length % 400).to_le_bytes());
+            bytes.extend(MARK);
+            prop_assert_eq!(read(&bytes), None);
+        }
+    }
+}

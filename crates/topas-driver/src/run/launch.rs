@@ -36,6 +36,8 @@ pub struct Launch {
     pub job: Vec<u8>,
     /// Step of the job, may be empty
     pub step: Vec<u8>,
+    /// Partition or queue of the batch system, may be empty
+    pub partition: Vec<u8>,
 }
 
 /// Asks the kernel what the environment cannot prove.
@@ -80,7 +82,8 @@ impl Launch {
         let mut vars = Vars::new();
         entries.iter().for_each(|entry| vars.offer(entry));
         let started = nearest(&vars, proof).filter(|rank| rank.size != 1);
-        let rank = started.unwrap_or(Rank { family: Family::Own, rank: 0, size: 1, id: fresh() });
+        let alone = || Rank { family: Family::Own, rank: 0, size: 1, id: fresh() };
+        let rank = started.unwrap_or_else(alone);
         let (mut place, mut fault) = (choice::place(rank.id, rank.size, rank.rank), None);
         if rank.family != Family::Own
             && let Some(list) = vars.get(Var::TopasPe)
@@ -93,6 +96,9 @@ impl Launch {
         let mut buffer = [0; 4096];
         let mut id = Out::new(&mut buffer);
         job::write_id(&vars, &mut id);
+        let mut buffer = [0; 4096];
+        let mut partition = Out::new(&mut buffer);
+        job::write_partition(&vars, &mut partition);
         let found = vars.text(Var::TopasRank);
         Launch {
             place,
@@ -100,6 +106,7 @@ impl Launch {
             is_child: !found.is_empty() && marker::is_of_another(found, &rank, proof.own_pid()),
             mode: job::mode(&vars),
             job: id.text().to_vec(),
+            partition: partition.text().to_vec(),
             step: job::step(&vars, rank.family).unwrap_or_default().to_vec(),
             rank,
         }
@@ -205,8 +212,10 @@ mod tests {
     #[test]
     fn jobs_and_children() {
         let env = format!("{OMPI} SLURM_JOB_ID=12 SLURM_STEP_ID=3 ENVIRONMENT=BATCH");
+        let env = format!("{env} SLURM_JOB_PARTITION=long");
         let launch = of(&env);
         assert_eq!((launch.mode, &launch.job[..]), (Mode::Batch, &b"12"[..]));
+        assert_eq!(launch.partition, b"long");
         let mut buffer = [0; marker::SIZE];
         let mut out = Out::new(&mut buffer);
         marker::write(&mut out, &launch.rank, 99);

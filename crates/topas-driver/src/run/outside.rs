@@ -139,6 +139,8 @@ impl Measured<'_> {
             why: reasons.collect::<Vec<_>>().join(&b','),
             job: self.launch.job.clone(),
             step: self.launch.step.clone(),
+            partition: self.launch.partition.clone(),
+            compiler: shown(&facts.compiler),
             ending: match (ended.signal, ended.code) {
                 (Some(libc::SIGABRT), _) => b"abort".to_vec(),
                 (Some(signal), _) => format!("sig:{signal}").into_bytes(),
@@ -246,6 +248,8 @@ struct Texts {
     why: Vec<u8>,
     job: Vec<u8>,
     step: Vec<u8>,
+    partition: Vec<u8>,
+    compiler: Vec<u8>,
     ending: Vec<u8>,
 }
 
@@ -262,6 +266,8 @@ impl Texts {
             (text::WHY, &self.why),
             (text::JOB, &self.job),
             (text::STEP, &self.step),
+            (text::PART, &self.partition),
+            (text::CC, &self.compiler),
             (text::ENDING, &self.ending),
         ] {
             if let Some(to) = values.texts.get_mut(slot) {
@@ -269,5 +275,31 @@ impl Texts {
             }
         }
         values
+    }
+}
+
+/// What a compiler says of itself as the line has it: up to a comma or the end of the line, a run
+/// of blanks as `_`, at most 60 bytes.
+fn shown(text: &[u8]) -> Vec<u8> {
+    let text = text.get(..60).unwrap_or(text);
+    let text = text.split(|byte| matches!(byte, b',' | b'\n')).next().unwrap_or_default();
+    let words = text.split(|byte| *byte <= b' ').filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(&b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compilers_as_the_line_has_them() {
+        for (said, expected) in [
+            ("GCC: (Debian 12.2.0-14) 12.2.0", "GCC:_(Debian_12.2.0-14)_12.2.0"),
+            ("clang  version 14, of x", "clang_version_14"),
+            (&"x".repeat(70), &"x".repeat(60)),
+            ("", ""),
+        ] {
+            assert_eq!(shown(said.as_bytes()), expected.as_bytes());
+        }
     }
 }
