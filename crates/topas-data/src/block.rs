@@ -89,6 +89,7 @@ impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> Lines<'s, E> {
 
     /// A last line without newline may have been cut anywhere. One that should end with
     /// `len=`, as all that have `v=` do, and does not, is known to be.
+    #[cold]
     fn last(&mut self, text: &[u8]) {
         if is_cut(text) {
             self.bad(Problem::Unfinished, text);
@@ -98,9 +99,15 @@ impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> Lines<'s, E> {
     }
 }
 
+/// [`Line::parse`] where it is not worth a copy of it.
+#[inline(never)]
+fn parse(text: &[u8]) -> Result<(Line<'_>, Extras<'_>), Fault> {
+    Line::parse(text)
+}
+
 /// Whether a last line without newline is known to be cut: `len=` is missing.
 pub(crate) fn is_cut(text: &[u8]) -> bool {
-    Line::parse(text).is_ok_and(|(_, mut extras)| {
+    parse(text).is_ok_and(|(_, mut extras)| {
         extras.get(b"v").is_some()
             && extras.by_ref().last().is_none_or(|(key, len)| key != b"len" || len.len() != 3)
     })
@@ -112,6 +119,6 @@ pub(crate) fn behind_torn(text: &[u8]) -> Option<(Line<'_>, Extras<'_>, &[u8])> 
     let digits = text.rsplit(|b| *b == b'=').next()?;
     let len: usize = std::str::from_utf8(digits).ok()?.parse().ok()?;
     let whole = text.get(text.len().checked_sub(len)?..)?;
-    let (line, extras) = Line::parse(whole).ok().filter(|_| len < text.len())?;
+    let (line, extras) = parse(whole).ok().filter(|_| len < text.len())?;
     Some((line, extras, whole))
 }

@@ -17,7 +17,7 @@ use topas_format::line::{EXTRAS, Extras, Fault, Line};
 
 use crate::block::{MAX_LINE_READ, behind_torn};
 use crate::clock;
-use crate::engine::{Clock, Marks, Resources, TemporaryError, ask};
+use crate::engine::{Resources, TemporaryError, ask};
 use crate::question::{Fold, Question};
 use crate::remark::Remarks;
 use crate::run::Run;
@@ -27,6 +27,7 @@ use crate::segment::raw::{Piece, RawLines};
 use crate::segment::sort::{InOrder, Key, Sorter};
 use crate::source::{Source, SourceError};
 use crate::tally::Problem;
+use crate::when::{Clock, When};
 
 /// What ended so much later than now did so in the future, in s: clocks of nodes differ.
 const AHEAD: i64 = 300;
@@ -195,11 +196,11 @@ impl Checker {
     ) -> std::io::Result<()> {
         self.findings.good += 1;
         let mut find = |finding| self.findings.add(finding, file.source, Some(number));
-        let (end, marks) = file.clock.read(line, extras, Marks::default());
+        let When { end, no_zone, impossible } = file.clock.read(line, extras);
         let has_epoch = extras.number(b"t").is_some();
         for (is, finding) in [
-            (marks.has(Marks::ZONE), Finding::Zone),
-            (marks.has(Marks::SPAN), Finding::Span),
+            (no_zone, Finding::Zone),
+            (impossible, Finding::Span),
             // Without `t=` it is local time, which may be ahead of UTC by a day.
             (end > self.now + if has_epoch { AHEAD } else { 86_400 }, Finding::Future),
             (end < file.latest.saturating_sub(LATE), Finding::Order),

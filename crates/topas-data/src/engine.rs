@@ -7,7 +7,7 @@ mod record;
 mod store;
 
 use std::fmt;
-use std::io;
+use std::io::{self, Read};
 use std::num::NonZero;
 use std::panic;
 use std::path::PathBuf;
@@ -17,9 +17,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::engine::join::{Join, PART_BITS};
-pub(crate) use crate::engine::reading::Clock;
 use crate::engine::reading::{Reader, Reading};
-pub(crate) use crate::engine::record::Marks;
 use crate::engine::record::{Form, Full, Slim};
 use crate::engine::store::{Overflow, Store, Writer};
 use crate::group::Groups;
@@ -126,48 +124,75 @@ pub fn ask<Q: Question, F: Fold>(
     resources: &Resources,
     progress: impl FnMut(Progress),
 ) -> Result<Answer<F>, TemporaryError> {
-    let work = Work { sources, question, resources };
-    match question.detail() {
-        Detail::Rates => work.run::<Slim, F>(fold, progress),
-        Detail::Times => work.run::<Full<false>, F>(fold, progress),
-        Detail::Counters => work.run::<Full<true>, F>(fold, progress),
-    }
+    let of = sources.iter().map(Source::len).sum();
+    let work = Work { reading: Reading::new(sources), of, question, resources };
+    work.answer(fold, progress)
 }
 
-/// Most bytes of a piece of the temporary file: whole records of any form, and whole pages.
-const PIECE: u64 = 61_440;
+/// As [`ask`], of any reader of plain or compressed lines; `source` is what messages call it.
+///
+/// # Errors
+///
+/// As [`ask`].
+pub fn ask_reader<Q: Question, F: Fold>(
+    source: &Source,
+    reader: impl Read + Send,
+    question: &Q,
+    fold: impl Fn() -> F + Sync,
+    resources: &Resources,
+    progress: impl FnMut(Progress),
+) -> Result<Answer<F>, TemporaryError> {
+    let work = Work { reading: Reading::of_reader(source, reader), of: None, question, resources };
+    work.answer(fold, progress)
+}
+
+/// Most bytes of a piece of the temporary file.
+const PIECE: u64 = 65_536;
 
 /// How often progress is told.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 struct Work<'w, Q> {
-    sources: &'w [Source],
+    reading: Reading<'w>,
+    /// Bytes to read, if that is known
+    of: Option<u64>,
     question: &'w Q,
     resources: &'w Resources,
 }
 
 impl<Q: Question> Work<'_, Q> {
+    fn answer<F: Fold>(
+        self,
+        fold: impl Fn() -> F + Sync,
+        progress: impl FnMut(Progress),
+    ) -> Result<Answer<F>, TemporaryError> {
+        match self.question.detail() {
+            Detail::Rates => self.run::<Slim, F>(fold, progress),
+            Detail::Times => self.run::<Full<false>, F>(fold, progress),
+            Detail::Counters => self.run::<Full<true>, F>(fold, progress),
+        }
+    }
+
     fn run<R: Form, F: Fold>(
-        &self,
+        self,
         fold: impl Fn() -> F + Sync,
         mut progress: impl FnMut(Progress),
     ) -> Result<Answer<F>, TemporaryError> {
         // An eighth of the memory for what threads write, half for what is held, the rest
         // for joining.
-        let threads = self.resources.threads.get();
-        let memory = self.resources.memory;
-        let overflow = Overflow::new(&self.resources.temporary);
+        let Work { reading, of, question, resources } = self;
+        let threads = resources.threads.get();
+        let memory = resources.memory;
+        let overflow = Overflow::new(&resources.temporary);
         let store = Store::new(1 << PART_BITS, memory / 2, &overflow);
         let piece = ((memory / 8 / threads as u64) >> PART_BITS).clamp(4096, PIECE) as usize;
         let groups = Groups::default();
-        let reading = Reading::new(self.sources);
-        let of = self.sources.iter().map(Source::len).sum();
 
         let counts = on_all_threads(
-            self.resources.threads,
+            resources.threads,
             || {
                 let writer = Writer::new(&store, piece);
-                reading.run::<Q, R>(Reader::new(self.question, &groups, writer))
+                reading.run::<Q, R>(Reader::new(question, &groups, writer))
             },
             || {
                 let (bytes, sources) = reading.progress();
@@ -185,7 +210,7 @@ impl<Q: Question> Work<'_, Q> {
         let keys = groups.into_keys();
         let next = AtomicUsize::new(0);
         let folds = on_all_threads(
-            self.resources.threads,
+            resources.threads,
             || {
                 let mut join = Join::new(&keys, (memory * 3 / 8) as usize / threads);
                 let mut fold = fold();

@@ -26,7 +26,6 @@ mod engine;
 mod feed;
 pub mod field;
 mod group;
-mod join;
 pub mod measure;
 mod own;
 mod pattern;
@@ -44,12 +43,12 @@ mod source;
 #[allow(unsafe_code, reason = "a system call")]
 mod sys;
 mod tally;
+mod when;
 
 pub use block::MAX_LINE_READ;
-pub use engine::{Answer, MEMORY, Progress, Resources, TemporaryError, ask};
+pub use engine::{Answer, MEMORY, Progress, Resources, TemporaryError, ask, ask_reader};
 pub use feed::BLOCK;
 pub use field::parse_size;
-pub use join::Joiner;
 pub use own::Own;
 pub use pattern::Pattern;
 pub use period::{DateError, Period, parse_date};

@@ -4,12 +4,14 @@
 mod bucket;
 mod exact;
 mod quantile;
+mod quotient;
 mod sample;
 
 pub use bucket::{Bounds, Bucket, BucketSize, BucketSizeError, Scale, ScaleKind};
 pub use quantile::{FEW, Quantiles};
 pub use sample::{Mean, Sample, Spread, Sum};
 
+use quotient::quotient;
 use topas_format::event::Metric;
 use topas_format::number::Count;
 
@@ -39,7 +41,7 @@ pub struct Measure {
     /// Value = upper x factor.0 / (lower x factor.1), in its unit
     factor: (u32, u64),
     /// Sum = upper / this, in its unit
-    sum_divisor: f64,
+    sum_divisor: u64,
 }
 
 impl std::fmt::Debug for Measure {
@@ -104,7 +106,7 @@ const fn operations(
         detail: Detail::Rates,
         terms: Terms::OfPe(terms),
         factor: (1, 1),
-        sum_divisor: 1.0,
+        sum_divisor: 1,
     }
 }
 
@@ -170,7 +172,7 @@ pub const MEASURES: &[Measure] = &[
             Some(Ratio { upper, lower, estimate: one | other })
         }),
         factor: (1, 1),
-        sum_divisor: 1.0,
+        sum_divisor: 1,
     },
     Measure {
         name: "l1_rate",
@@ -184,7 +186,7 @@ pub const MEASURES: &[Measure] = &[
         detail: Detail::Times,
         terms: Terms::OfPe(|pe| rate(pe, pe.l1_miss)),
         factor: (1, 1),
-        sum_divisor: 1.0,
+        sum_divisor: 1,
     },
     Measure {
         name: "sys_share",
@@ -201,7 +203,7 @@ pub const MEASURES: &[Measure] = &[
             Some(Ratio { upper: cpu.sys.0.into(), lower: cpu.micros(), estimate: false })
         }),
         factor: (100, 1),
-        sum_divisor: 3.6e9,
+        sum_divisor: 3_600_000_000,
     },
     Measure {
         name: "cpu_use",
@@ -218,7 +220,7 @@ pub const MEASURES: &[Measure] = &[
             Some(Ratio { upper, lower: pe.wall.0.into(), estimate: false })
         }),
         factor: (100, 1),
-        sum_divisor: 3.6e9,
+        sum_divisor: 3_600_000_000,
     },
     Measure {
         name: "pe_hours",
@@ -232,7 +234,7 @@ pub const MEASURES: &[Measure] = &[
         detail: Detail::Rates,
         terms: Terms::OfRun(|run| Ratio { upper: run.pe_micros(), lower: 1, estimate: false }),
         factor: (1, 3_600_000_000),
-        sum_divisor: 3.6e9,
+        sum_divisor: 3_600_000_000,
     },
     Measure {
         name: "ipc",
@@ -250,7 +252,7 @@ pub const MEASURES: &[Measure] = &[
             Some(Ratio { upper, lower, estimate: one | other })
         }),
         factor: (1, 1),
-        sum_divisor: 1.0,
+        sum_divisor: 1,
     },
 ];
 
@@ -311,9 +313,10 @@ impl Measure {
         }
     }
 
-    /// A ratio of terms in its unit.
-    fn in_unit(&self, upper: f64, lower: f64) -> f64 {
-        upper * f64::from(self.factor.0) / (lower * self.factor.1 as f64)
+    /// A ratio of terms in its unit; None beyond what is held.
+    fn in_unit(&self, upper: u128, lower: u128) -> Option<f64> {
+        let upper = upper.checked_mul(self.factor.0.into())?;
+        Some(quotient(upper, lower.checked_mul(self.factor.1.into())?))
     }
 
     /// Whether its sum is extrapolated from the measuring PEs to all.

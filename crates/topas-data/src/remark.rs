@@ -19,6 +19,19 @@ pub struct Oddities {
     pub apart: bool,
 }
 
+impl Oddities {
+    /// Those of both lines or sets of lines.
+    #[inline]
+    pub(crate) fn and(self, other: Oddities) -> Oddities {
+        Oddities {
+            duplicates: self.duplicates + other.duplicates,
+            zone: self.zone + other.zone,
+            span: self.span + other.span,
+            apart: self.apart || other.apart,
+        }
+    }
+}
+
 /// No node has more processors: the largest limit a Linux kernel is built with.
 pub const MOST_CPUS: u64 = 8192;
 

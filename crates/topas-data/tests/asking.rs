@@ -1,5 +1,6 @@
 //! The answer is the same whatever the order of lines, their files, threads and memory.
 
+mod naive;
 #[path = "../examples/generate-log/synthetic.rs"]
 mod synthetic;
 
@@ -11,8 +12,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use topas_data::{
-    Answer, BLOCK, Detail, Fold, Joiner, MAX_LINE_READ, PeRecord, Problem, Question, Remarks,
-    Resources, Run, Source, SourceError, Tally, ask, scan_reader,
+    Answer, BLOCK, Detail, Fold, MAX_LINE_READ, PeRecord, Problem, Question, Remarks, Resources,
+    Run, Source, SourceError, ask,
 };
 use topas_format::line::{Extras, Fault, Line};
 
@@ -85,23 +86,34 @@ fn answer(sources: &[Source], detail: Detail, resources: &Resources) -> (Vec<See
     (seen, answer)
 }
 
-/// The runs by joining one line after the other.
+/// The runs by another way.
 fn joined<'t>(lines: impl Iterator<Item = &'t str>, detail: Detail) -> Vec<Seen> {
     let question = ByProgram(detail);
-    let mut joiner = Joiner::with(detail);
-    let mut tally = Tally::default();
-    let text: String = lines.collect();
-    let add = |line: &Line<'_>, extras: Extras<'_>| {
+    let mut all = naive::Lines::default();
+    for text in lines {
+        let (line, extras) = Line::parse(text.trim_end().as_bytes()).unwrap();
         let mut key = Vec::new();
-        question.key(line, extras, &mut key);
-        joiner.add(line, extras, &key);
-    };
-    scan_reader(&Source::Stdin, text.as_bytes(), &mut tally, add, |_| ()).unwrap();
-    assert_eq!(tally.skipped(), 0, "{:?}", tally.examples());
-    let mut runs = Runs::default();
-    joiner.runs(|run| runs.add(run));
-    runs.seen.sort();
-    runs.seen
+        question.key(&line, extras, &mut key);
+        all.add(&line, extras, &key, detail);
+    }
+    let mut runs: Vec<Seen> = all
+        .runs()
+        .into_iter()
+        .map(|(npes, members)| {
+            let pes = || members.iter().map(|(pe, _)| pe);
+            let last = pes().max_by_key(|pe| (pe.end, pe.date)).unwrap();
+            Seen {
+                key: members[0].1.clone(),
+                npes: npes.unwrap_or(members.len() as u32),
+                wall: pes().map(|pe| pe.wall.0).max().unwrap(),
+                times: (pes().map(PeRecord::start).min().unwrap(), last.end),
+                date: format!("{:?}", last.date),
+                pes: pes().map(|pe| format!("{pe:?}")).collect(),
+            }
+        })
+        .collect();
+    runs.sort();
+    runs
 }
 
 /// Writes texts into files of different forms.

@@ -3,8 +3,15 @@
 #[path = "../examples/generate-log/synthetic.rs"]
 mod synthetic;
 
+use std::num::NonZero;
+
 use proptest::prelude::*;
-use topas_data::{Joiner, Period, Source, Tally, parse_date, scan_reader};
+use topas_data::{
+    Answer, CpuTime, Detail, Fold, Period, Question, Resources, Run, Source, Tally, ask_reader,
+    parse_date, scan_reader,
+};
+use topas_format::line::{Extras, Line};
+use topas_format::number::{Count, Micros};
 
 /// What a test says about a line; the rest is the same for all.
 #[derive(Clone, Debug)]
@@ -46,34 +53,59 @@ struct Seen {
     end: i64,
     wall: u64,
     operations: Option<u128>,
+    duplicates: u32,
+}
+
+/// Groups by executable.
+struct ByExe(Detail);
+
+impl Question for ByExe {
+    fn detail(&self) -> Detail {
+        self.0
+    }
+
+    fn key(&self, line: &Line<'_>, _: Extras<'_>, key: &mut Vec<u8>) {
+        key.extend(line.exe.bytes());
+    }
+}
+
+/// Something of each run.
+struct Each<T> {
+    of: fn(&Run<'_>) -> T,
+    seen: Vec<T>,
+}
+
+impl<T: Send> Fold for Each<T> {
+    fn add(&mut self, run: &Run<'_>) {
+        self.seen.push((self.of)(run));
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.seen.extend(other.seen);
+    }
+}
+
+/// Something of each run of a log, in one thread.
+fn each<T: Send>(text: &[u8], detail: Detail, of: fn(&Run<'_>) -> T) -> Answer<Each<T>> {
+    let resources = Resources { threads: NonZero::<usize>::MIN, ..Resources::default() };
+    let fold = || Each { of, seen: Vec::new() };
+    ask_reader(&Source::Stdin, text, &ByExe(detail), fold, &resources, |_| ()).unwrap()
 }
 
 fn runs(text: &str) -> Vec<Seen> {
-    let mut joiner = Joiner::new();
-    let mut tally = Tally::default();
-    join_all(text, &mut tally, |line, extras| joiner.add(line, extras, b""));
-    assert_eq!(tally.skipped(), 0, "{:?}", tally.examples());
-    let mut seen = Vec::new();
-    joiner.runs(|run| {
-        seen.push(Seen {
-            lines: run.lines(),
-            npes: run.npes,
-            start: run.start,
-            end: run.end,
-            wall: run.wall.0,
-            operations: run.fp().map(|fp| fp.operations),
-        });
+    let answer = each(text.as_bytes(), Detail::Rates, |run| Seen {
+        lines: run.lines(),
+        npes: run.npes,
+        start: run.start,
+        end: run.end,
+        wall: run.wall.0,
+        operations: run.fp().map(|fp| fp.operations),
+        duplicates: run.odd.duplicates,
     });
+    assert_eq!(answer.tally.skipped(), 0, "{:?}", answer.tally.examples());
+    let mut seen = answer.fold.seen;
     seen.sort();
     seen
-}
-
-fn join_all(
-    text: &str,
-    tally: &mut Tally,
-    add: impl FnMut(&topas_format::line::Line<'_>, topas_format::line::Extras<'_>),
-) {
-    scan_reader(&Source::Stdin, text.as_bytes(), tally, add, |_| ()).unwrap();
 }
 
 fn joined(lines: &[Spec]) -> Vec<u32> {
@@ -125,8 +157,9 @@ fn up_to_sixteen_pes_and_launches_that_repeat() {
 #[test]
 fn a_forged_log_takes_no_longer_than_others() {
     // All of one id and time: with the same PE each is a run, with different PEs all are one.
-    let text = LINE.text();
-    assert_eq!(runs(&text.repeat(100_000)).len(), 100_000);
+    let lines: Vec<Spec> = (0..100_000).map(|wall| Spec { wall, ..LINE }).collect();
+    assert_eq!(joined(&lines), vec![1; 100_000]);
+    assert_eq!(runs(&LINE.text().repeat(100_000))[0].duplicates, 99_999);
     let lines: Vec<Spec> = (0..100_000).map(|pe| Spec { pe, ..LINE }).collect();
     assert_eq!(joined(&lines), [100_000]);
 }
@@ -154,12 +187,7 @@ fn facts_of_a_run() {
     let late = Spec { pe: 5, ops: "f~300000000", wall: 110_000, end: 1_000_010, ..LINE };
     let other = Spec { pe: 6, ops: "i=5", ..LINE };
     let text = [early.text(), late.text(), other.text()].concat();
-    let mut joiner = Joiner::new();
-    join_all(&text, &mut Tally::default(), |line, extras| {
-        let key: Vec<u8> = line.exe.bytes().collect();
-        joiner.add(line, extras, &key)
-    });
-    joiner.runs(|run| {
+    let answer = each(text.as_bytes(), Detail::Rates, |run| {
         assert_eq!((run.lines(), run.npes, run.wall.0), (3, 8, 110_000_000));
         assert_eq!((run.start, run.end), (999_900_000_000, 1_000_010_000_000));
         assert_eq!(run.pe_micros(), 880_000_000);
@@ -169,18 +197,18 @@ fn facts_of_a_run() {
         assert_eq!((fp.mflops(), fp.operations_per_pe(), fp.pes), (2.0, 2e8, 2));
         assert_eq!(run.key, b"x");
     });
+    assert_eq!(answer.fold.seen.len(), 1);
 }
 
 #[test]
 fn a_period_includes_both_its_days() {
-    let day = |text| Some(parse_date(text).unwrap());
-    let mut joiner = Joiner::new();
     let text: String =
         (0..5).map(|d| Spec { id: d, end: 86_400 * u64::from(d), ..LINE }.text()).collect();
-    join_all(&text, &mut Tally::default(), |line, extras| joiner.add(line, extras, b""));
-    let period = Period { since: day("1970-01-02"), until: day("1970/01/04") };
-    let mut inside = 0;
-    joiner.runs(|run| inside += u32::from(period.contains(run)));
+    let inside = each(text.as_bytes(), Detail::Rates, |run| {
+        let day = |text| Some(parse_date(text).unwrap());
+        Period { since: day("1970-01-02"), until: day("1970/01/04") }.contains(run)
+    });
+    let inside = inside.fold.seen.iter().filter(|inside| **inside).count();
     assert_eq!(inside, 3);
 }
 
@@ -208,7 +236,7 @@ proptest! {
         let text = |lines: &[Spec]| lines.iter().map(Spec::text).collect::<String>();
         let seen = runs(&text(&lines));
         prop_assert_eq!(&seen, &runs(&text(&shuffled)));
-        let of_runs: u32 = seen.iter().map(|run| run.lines).sum();
+        let of_runs: u32 = seen.iter().map(|run| run.lines + run.duplicates).sum();
         prop_assert_eq!(of_runs as usize, lines.len());
     }
 
@@ -247,17 +275,10 @@ fn ten_thousand_mutations_of_a_log() {
                 }
             }
         }
-        let mut tally = Tally::default();
-        let mut joiner = Joiner::new();
         let newlines = bytes.iter().filter(|&&b| b == b'\n').count() as u64;
-        let read = scan_reader(
-            &Source::Stdin,
-            bytes.as_slice(),
-            &mut tally,
-            |line, extras| joiner.add(line, extras, b""),
-            |_| (),
-        );
-        if read.is_err() {
+        let answer = each(&bytes, Detail::Rates, |run| run.lines() + run.odd.duplicates);
+        let tally = &answer.tally;
+        if !answer.failed.is_empty() {
             // The first bytes became those of a compressed file.
             continue;
         }
@@ -265,9 +286,8 @@ fn ten_thousand_mutations_of_a_log() {
         // A line behind a torn one is counted besides it.
         let behind = tally.lines().checked_sub(newlines + last).expect("no line is lost");
         assert!(behind <= tally.skipped());
-        let mut lines = 0;
-        joiner.runs(|run| lines += u64::from(run.lines()));
-        assert_eq!(lines, tally.good);
+        let lines: u32 = answer.fold.seen.iter().sum();
+        assert_eq!(u64::from(lines), tally.good);
         good += tally.good;
         bad += tally.skipped();
     }
@@ -277,17 +297,9 @@ fn ten_thousand_mutations_of_a_log() {
 /// What is kept of a line is what was asked for, and what a line does not say is missing.
 #[test]
 fn records_hold_what_was_asked_for() {
-    use topas_data::{CpuTime, Detail};
-    use topas_format::number::{Count, Micros};
     let text = "2026/11/20 08:01:02 u x 5 16 - B c mpi 12.5 0.25 13.0 i~77 ~9 1 v=1 t=1795161662 cyc=123 ins=~456\n\
                 2026/11/20 08:01:02 u x 2 16 - B c mpi 1.0 0.0 13.0 f=- - 1 v=1 t=1795161662 cyc=x ins=-\n";
-    let records = |detail| {
-        let mut joiner = Joiner::with(detail);
-        join_all(text, &mut Tally::default(), |line, extras| joiner.add(line, extras, b""));
-        let mut records = Vec::new();
-        joiner.runs(|run| records.extend_from_slice(run.pes));
-        records
-    };
+    let records = |detail| each(text.as_bytes(), detail, |run| run.pes.to_vec()).fold.seen.concat();
     let all = records(Detail::Counters);
     assert_eq!(all.iter().map(|pe| pe.pe).collect::<Vec<_>>(), [2, 5], "in order of PEs");
     let cpu = CpuTime { user: Micros(12_500_000), sys: Micros(250_000) };

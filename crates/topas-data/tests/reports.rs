@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use topas_data::measure::MEASURES;
 use topas_data::{
-    By, Fold, Joiner, Label, Order, Period, Plan, Question, Report, Selection, Share, SortKey,
-    Source, Table, Tally, scan_reader,
+    By, Fold, Label, Order, Period, Plan, Report, Resources, Selection, Share, SortKey, Source,
+    Table, ask_reader,
 };
 
 /// A run of one or two lines.
@@ -56,25 +56,11 @@ fn plan(tables: &[&str]) -> Plan {
 }
 
 fn report<'p>(plan: &'p Plan, text: &str) -> Report<'p> {
-    let mut joiner = Joiner::with(plan.detail());
-    let mut key = Vec::new();
-    let mut tally = Tally::default();
-    scan_reader(
-        &Source::Stdin,
-        text.as_bytes(),
-        &mut tally,
-        |line, extras| {
-            key.clear();
-            plan.key(line, extras, &mut key);
-            joiner.add(line, extras, &key);
-        },
-        |_| (),
-    )
-    .unwrap();
-    assert_eq!(tally.skipped(), 0, "{:?}", tally.examples());
-    let mut report = Report::new(plan);
-    joiner.runs(|run| report.add(run));
-    report
+    let (source, resources) = (Source::Stdin, Resources::default());
+    let fold = || Report::new(plan);
+    let answer = ask_reader(&source, text.as_bytes(), plan, fold, &resources, |_| ()).unwrap();
+    assert_eq!(answer.tally.skipped(), 0, "{:?}", answer.tally.examples());
+    answer.fold
 }
 
 fn sum(rows: impl IntoIterator<Item = Share>) -> Share {

@@ -64,6 +64,7 @@ macro_rules! line {
             }
 
             /// Reads the sixteen tokens; the rest is empty or begins with a blank.
+            #[inline(always)]
             fn read_tokens(text: &'a [u8]) -> Result<(Self, &'a [u8]), Fault> {
                 let rest = text;
                 $(
@@ -150,6 +151,9 @@ pub const EXTRAS: &[Field] = &[
 impl<'a> Line<'a> {
     /// Reads a line without its newline. Extras are returned unread; nothing is
     /// allocated, and no input panics.
+    ///
+    /// Inlined: fields that a reader does not look at are then checked and not computed.
+    #[inline(always)]
     pub fn parse(text: &'a [u8]) -> Result<(Line<'a>, Extras<'a>), Fault> {
         let (line, rest) = Line::read_tokens(text)?;
         let extras = Extras { rest };

@@ -2,9 +2,7 @@
 
 use proptest::prelude::*;
 use topas_data::measure::{BucketSize, ScaleKind};
-use topas_data::{
-    By, Fold, Joiner, Order, Period, Plan, Question, Report, Selection, Source, Tally, scan_reader,
-};
+use topas_data::{By, Order, Period, Plan, Report, Resources, Selection, Source, ask_reader};
 use topas_render::{Csv, Document, Form, Gnuplot, Json, JsonLines, R, Text};
 
 /// A log of lines that are given by npes, wall clock seconds, operations, lang, lib.
@@ -27,24 +25,11 @@ fn render(form: &dyn Form, bucket: &str, lines: &[(u32, &str, &str, &str, &str)]
 }
 
 fn render_plan(form: &dyn Form, plan: &Plan, log: &str) -> String {
-    let mut joiner = Joiner::with(plan.detail());
-    let mut tally = Tally::default();
-    let mut key = Vec::new();
-    scan_reader(
-        &Source::Stdin,
-        log.as_bytes(),
-        &mut tally,
-        |line, extras| {
-            key.clear();
-            plan.key(line, extras, &mut key);
-            joiner.add(line, extras, &key);
-        },
-        |_| (),
-    )
-    .unwrap();
+    let (source, resources) = (Source::Stdin, Resources::default());
+    let fold = || Report::new(plan);
+    let answer = ask_reader(&source, log.as_bytes(), plan, fold, &resources, |_| ()).unwrap();
+    let (report, tally) = (answer.fold, answer.tally);
     assert_eq!(tally.skipped(), 0, "{:?}", tally.examples());
-    let mut report = Report::new(plan);
-    joiner.runs(|run| report.add(run));
     let tables = report.tables(&Order::default());
     form.render(&Document { report: &report, tables: &tables, tally: &tally, unwanted: 0 })
 }

@@ -65,7 +65,7 @@ pub struct CommandLine {
         conflicts_with_all = [
             "mine", "since", "until", "user", "exe", "lang", "mplib", "mode", "min_pes",
             "max_pes", "conditions", "by", "measure", "bucket", "upper", "log_scale", "top",
-            "sort", "csv", "jsonl", "gnuplot", "r", "bars", "svg",
+            "sort", "csv", "jsonl", "gnuplot", "r", "bars", "svg", "png",
         ]
     )]
     pub check: bool,
@@ -135,7 +135,7 @@ pub struct SelectionArgs {
 
     /// Lines of which this is true: FIELD OPERATOR VALUE with = != < <= > >= ~ !~, and, or,
     /// not, parentheses; several must all be true
-    #[arg(short, long = "where", value_name = "EXPRESSION")]
+    #[arg(short = 'w', long = "where", value_name = "EXPRESSION")]
     pub conditions: Vec<String>,
 }
 
@@ -218,6 +218,10 @@ pub struct OutputArgs {
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
 
+    /// The same as PNG, twice as fine as on the screen
+    #[arg(long, value_name = "FILE")]
+    pub png: Option<PathBuf>,
+
     /// What bars are shares of
     #[arg(long, value_enum, value_name = "OF", default_value = "runs")]
     pub share: ShareOf,
@@ -292,4 +296,68 @@ pub fn parse() -> Result<CommandLine, u8> {
         line.inputs.push(PathBuf::from("-"));
     }
     Ok(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use clap::CommandFactory;
+
+    use super::*;
+
+    const PAGE: &str = include_str!("../../../doc/topas-stat.1");
+
+    /// The manual has a paragraph for every option, and none for what does not exist.
+    #[test]
+    fn the_manual_describes_every_option() {
+        let command = CommandLine::command();
+        let mut options: BTreeSet<String> = command
+            .get_arguments()
+            .filter_map(|argument| argument.get_long())
+            .map(str::to_owned)
+            .collect();
+        options.extend(["help".to_owned(), "version".to_owned()]);
+        let section = PAGE.split(".SH OPTIONS").nth(1).unwrap().split("\n.SH ").next().unwrap();
+        let paragraphs = section.split("\n.TP\n").skip(1);
+        let heads = paragraphs.filter_map(|paragraph| paragraph.lines().next());
+        let described: BTreeSet<String> = heads
+            .flat_map(|head| {
+                head.replace('\\', "").split("--").skip(1).map(word).collect::<Vec<_>>()
+            })
+            .collect();
+        assert_eq!(described, options);
+        for argument in command.get_arguments() {
+            if let (Some(short), Some(long)) = (argument.get_short(), argument.get_long()) {
+                let pair = format!("\\-{short} \", \" \\-\\-{long}");
+                assert!(section.contains(&pair), "-{short} and --{long} stand together: {pair}");
+            }
+        }
+    }
+
+    fn word(text: &str) -> String {
+        text.chars().take_while(|c| c.is_ascii_lowercase() || *c == '-').collect()
+    }
+
+    /// The manual lists every field and every measure.
+    #[test]
+    fn the_manual_lists_every_field_and_measure() {
+        let section = |name: &str| {
+            let rest = PAGE.split(&format!(".SS {name}\n")).nth(1).unwrap();
+            rest.split("\n.S").next().unwrap().replace('\\', "")
+        };
+        let listed = |section: &str| -> Vec<String> {
+            section.lines().filter_map(|line| line.strip_prefix(".B ")).map(word_of).collect()
+        };
+        let fields: Vec<_> =
+            topas_data::field::FIELDS.iter().map(|row| row.name.to_owned()).collect();
+        assert_eq!(listed(&section("Fields")), [&fields[..], &["extra.KEY".to_owned()]].concat());
+        let measures: Vec<_> =
+            topas_data::measure::MEASURES.iter().map(|measure| measure.name.to_owned()).collect();
+        assert_eq!(listed(&section("Measures")), measures);
+    }
+
+    fn word_of(line: &str) -> String {
+        line.split(' ').next().unwrap_or_default().to_owned()
+    }
 }

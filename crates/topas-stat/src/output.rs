@@ -36,14 +36,8 @@ pub fn write(
         ShareOf::Runs => Weight::Runs,
         ShareOf::Time => Weight::Time,
     };
-    if let (Some(path), Some(table)) = (&args.svg, tables.first()) {
-        let svg = bars(&document, table, weight).picture(Size::default()).svg();
-        if path == Path::new("-") {
-            return TOOL.print(svg.as_bytes());
-        }
-        if TOOL.save(path, svg.as_bytes()) == Printed::Failed {
-            return Printed::Failed;
-        }
+    if let Some(printed) = pictures(args, &document, weight) {
+        return printed;
     }
     let text = match args.form() {
         Format::Text => Text { width: (!args.wide).then_some(WIDTH) }.render(&document),
@@ -59,4 +53,31 @@ pub fn write(
         }
     };
     TOOL.print(text.as_bytes())
+}
+
+/// Pixels of a PNG for one of CSS: sharp on paper and on fine screens.
+const FINE: f64 = 2.0;
+
+/// Writes the pictures. Some if nothing else is to be written: one went to standard output,
+/// or could not be written.
+fn pictures(args: &OutputArgs, document: &Document<'_>, weight: Weight) -> Option<Printed> {
+    let table = document.tables.first()?;
+    if args.svg.is_none() && args.png.is_none() {
+        return None;
+    }
+    let picture = bars(document, table, weight).picture(Size::default());
+    let mut on_stdout = None;
+    let forms = [
+        (&args.svg, args.svg.as_ref().map(|_| picture.svg().into_bytes())),
+        (&args.png, args.png.as_ref().map(|_| picture.png(FINE))),
+    ];
+    for (path, bytes) in forms {
+        let (Some(path), Some(bytes)) = (path, bytes) else { continue };
+        if path == Path::new("-") {
+            on_stdout = Some(TOOL.print(&bytes));
+        } else if TOOL.save(path, &bytes) == Printed::Failed {
+            return Some(Printed::Failed);
+        }
+    }
+    on_stdout
 }

@@ -93,6 +93,30 @@ fn awk_computes_the_same() {
     assert_eq!(ours(&path), expected);
 }
 
+/// Every figure of random logs, computed by fractions: `oracle.py` tells which.
+#[test]
+fn python_computes_the_same() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        let line = b"skipped: python_computes_the_same: cannot run python3\n";
+        let _ = std::io::stderr().write_all(line);
+        return;
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle.py");
+    for seed in ["1", "2"] {
+        let dir = tempfile::tempdir().unwrap();
+        let output = Command::new("python3")
+            .args([script, env!("CARGO_BIN_EXE_topas-stat")])
+            .arg(dir.path())
+            .arg(seed)
+            .output()
+            .unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "seed {seed}: {error}");
+        let checked: u64 = String::from_utf8_lossy(&output.stdout).trim().parse().unwrap();
+        assert!(checked > 50_000, "{checked}");
+    }
+}
+
 const DUCKDB: &str = r#"
 import duckdb, sys
 db = duckdb.connect()

@@ -1,7 +1,8 @@
 //! Joins the lines of a part of all launches: those with one key come together by sorting.
 //!
 //! Lines can come in any order, and those of another node in another file, so no run is
-//! known to be complete before the end of the input.
+//! known to be complete before the end of the input. Nearly always the mate of a line
+//! stands close by.
 
 use std::sync::Arc;
 
@@ -21,7 +22,13 @@ const SPLIT_BITS: u32 = 6;
 const PIECE: usize = 16 * 1024;
 
 /// Memory needed to join a record besides its own, in B.
-const BESIDES: usize = 12;
+const BESIDES: usize = 8 + 4 + 4 + 4;
+
+/// The link of the last record of a chain; the other links are numbers of records.
+const END: u32 = u32::MAX >> 1;
+
+/// Marks the link of a record that is not the first of its chain.
+const LATER: u32 = !END;
 
 /// The part that a key belongs to.
 #[inline]
@@ -35,9 +42,13 @@ pub(super) struct Join<'k> {
     /// Memory for records in B
     memory: usize,
     records: Vec<u8>,
-    /// Records by the low bits of their keys
+    /// Keys of the records
+    keys: Vec<u64>,
+    /// Numbers of records by the low bits of their keys
     order: Vec<u32>,
     ends: Vec<u32>,
+    /// The next record of the same key
+    links: Vec<u32>,
 }
 
 impl<'k> Join<'k> {
@@ -48,8 +59,10 @@ impl<'k> Join<'k> {
             launches: Launches::new(keys),
             memory,
             records: Vec::new(),
+            keys: Vec::new(),
             order: Vec::new(),
             ends: Vec::new(),
+            links: Vec::new(),
         }
     }
 
@@ -78,7 +91,7 @@ impl<'k> Join<'k> {
             return Ok(());
         }
         // What was kept of a part joined before is in the way now.
-        (self.records, self.order, self.ends) = Default::default();
+        *self = Join { memory: self.memory, ..Join::new(self.launches.keys(), 0) };
         let overflow = part.overflow();
         let store = Store::new(1 << SPLIT_BITS, 0, overflow);
         let mut writer = Writer::new(&store, PIECE);
@@ -95,43 +108,71 @@ impl<'k> Join<'k> {
 
     /// Gives the runs of `records`.
     fn runs<F: Form>(&mut self, each: &mut impl FnMut(&Run<'_>)) {
+        self.keys.clear();
+        self.keys.extend(self.records.chunks_exact(F::SIZE).map(key));
+        self.link();
+        // Mates stand close by, nearly always: records are read from front to back.
         let records = self.records.as_slice();
         let record = |at: u32| &records[at as usize * F::SIZE..][..F::SIZE];
-        // Part sizes are bounded by the memory, so numbers fit but for petabytes of one launch.
-        let number = u32::try_from(records.len() / F::SIZE).expect("at most 4294967295 lines");
+        let mut launch = Vec::new();
+        for (at, link) in (0..).zip(&self.links) {
+            if link & LATER != 0 {
+                continue;
+            }
+            launch.clear();
+            launch.push(record(at));
+            let mut next = link & END;
+            while next != END {
+                launch.push(record(next));
+                next = self.links[next as usize] & END;
+            }
+            self.launches.separate::<F>(&mut launch, each);
+        }
+    }
+
+    /// Makes a chain of the records of each key.
+    fn link(&mut self) {
+        let Join { keys, order, ends, links, .. } = self;
+        // Parts are bounded by the memory, so numbers fit but for 100 GB of one launch.
+        let number = u32::try_from(keys.len()).ok().filter(|&number| number < END);
+        let number = number.expect("at most 2147483646 lines of one launch");
         // Two records in a bucket: those of a launch, mostly.
         let buckets = (number as usize / 2).next_power_of_two();
-        let bucket = |record: &[u8]| key(record) as usize & (buckets - 1);
-        self.ends.clear();
-        self.ends.resize(buckets + 1, 0);
-        for record in records.chunks_exact(F::SIZE) {
-            self.ends[bucket(record) + 1] += 1;
+        let bucket = |key: u64| key as usize & (buckets - 1);
+        ends.clear();
+        ends.resize(buckets + 1, 0);
+        for &key in keys.iter() {
+            ends[bucket(key) + 1] += 1;
         }
         let mut sum = 0;
-        for end in &mut self.ends {
+        for end in ends.iter_mut() {
             sum += *end;
             *end = sum;
         }
         // Each now holds where its bucket begins, and in the end where it ends.
-        self.order.clear();
-        self.order.resize(number as usize, 0);
-        for (at, record) in (0..).zip(records.chunks_exact(F::SIZE)) {
-            let end = &mut self.ends[bucket(record)];
-            self.order[*end as usize] = at;
+        order.clear();
+        order.resize(number as usize, 0);
+        for (at, &key) in (0..).zip(keys.iter()) {
+            let end = &mut ends[bucket(key)];
+            order[*end as usize] = at;
             *end += 1;
         }
+        links.clear();
+        links.resize(number as usize, END);
         let mut begin = 0;
-        let mut same = Vec::new();
-        for &end in &self.ends[..buckets] {
-            let bucket = &mut self.order[begin as usize..end as usize];
+        for &end in &ends[..buckets] {
+            let bucket = &mut order[begin as usize..end as usize];
             begin = end;
             if bucket.len() > 2 {
-                bucket.sort_unstable_by_key(|&at| key(record(at)));
+                bucket.sort_unstable_by_key(|&at| (keys[at as usize], at));
             }
-            for launch in bucket.chunk_by(|&a, &b| key(record(a)) == key(record(b))) {
-                same.clear();
-                same.extend(launch.iter().map(|&at| record(at)));
-                self.launches.separate::<F>(&mut same, each);
+            for pair in bucket.windows(2) {
+                let [first, second] = [pair[0], pair[1]];
+                if keys[first as usize] == keys[second as usize] {
+                    let link = &mut links[first as usize];
+                    *link = *link & LATER | second;
+                    links[second as usize] |= LATER;
+                }
             }
         }
     }

@@ -80,6 +80,18 @@ impl Counted {
     fn once<F: Form>(record: &[u8]) -> Self {
         Counted { member: F::decode(record), copies: 0 }
     }
+
+    /// What is odd about this line.
+    #[inline]
+    fn odd(&self) -> Oddities {
+        let marks = self.member.marks;
+        Oddities {
+            duplicates: self.copies,
+            zone: marks.has(Marks::ZONE).into(),
+            span: marks.has(Marks::SPAN).into(),
+            apart: false,
+        }
+    }
 }
 
 /// Makes runs of lines with one key.
@@ -94,6 +106,11 @@ pub(super) struct Launches<'k> {
 impl<'k> Launches<'k> {
     pub(super) fn new(keys: &'k [Arc<[u8]>]) -> Self {
         Launches { keys, members: Vec::new(), pes: Vec::new() }
+    }
+
+    /// Keys of the groups.
+    pub(super) fn keys(&self) -> &'k [Arc<[u8]>] {
+        self.keys
     }
 
     /// Gives the runs that records of one key make. `records` has at least one; it may be
@@ -135,11 +152,33 @@ impl<'k> Launches<'k> {
         let [a, b] = members.each_ref().map(|counted| &counted.member);
         let could = a.npes == b.npes && a.pe.pe != b.pe.pe;
         if could && Cover::of(&a.pe).overlap(Cover::of(&b.pe)).is_some() {
-            return self.run(members, false, each);
+            return self.run_of_two(members, each);
         }
         let apart = could && alike(a, b);
         self.run(&members[..1], apart, each);
         self.run(&members[1..], apart, each);
+    }
+
+    /// As [`Launches::run`], of two lines, which most runs have.
+    #[inline]
+    fn run_of_two(&self, members: &[Counted; 2], each: &mut impl FnMut(&Run<'_>)) {
+        let [a, b] = members;
+        let (lowest, other) = if a.member.pe.pe < b.member.pe.pe { (a, b) } else { (b, a) };
+        let odd = lowest.odd().and(other.odd());
+        let (lowest, other) = (&lowest.member, &other.member);
+        let cover = Cover::of(&lowest.pe).with(Cover::of(&other.pe));
+        let last = (lowest.pe.end, lowest.pe.date).max((other.pe.end, other.pe.date));
+        each(&Run {
+            key: &self.keys[lowest.group as usize],
+            group: lowest.group,
+            npes: if lowest.npes == UNTOLD { 2 } else { lowest.npes },
+            wall: lowest.pe.wall.max(other.pe.wall),
+            start: cover.start,
+            end: cover.end,
+            date: last.1,
+            pes: &[lowest.pe, other.pe],
+            odd: Oddities { apart: are_apart(members), ..odd },
+        });
     }
 
     /// In order of their starts, a line goes to the run that it overlaps most and that has no
@@ -194,7 +233,8 @@ impl<'k> Launches<'k> {
         let mut wall = Micros(0);
         let mut odd = Oddities { apart: apart || are_apart(members), ..Oddities::default() };
         self.pes.clear();
-        for Counted { member, copies } in members {
+        for counted in members {
+            let member = &counted.member;
             let pe = &member.pe;
             if pe.pe < lowest.pe.pe {
                 lowest = member;
@@ -204,20 +244,10 @@ impl<'k> Launches<'k> {
             }
             cover = cover.with(Cover::of(pe));
             wall = wall.max(pe.wall);
-            odd.duplicates += copies;
-            odd.zone += u32::from(member.marks.has(Marks::ZONE));
-            odd.span += u32::from(member.marks.has(Marks::SPAN));
+            odd = odd.and(counted.odd());
             self.pes.push(*pe);
         }
-        match self.pes.as_mut_slice() {
-            [_] => {}
-            [a, b] => {
-                if a.pe > b.pe {
-                    std::mem::swap(a, b);
-                }
-            }
-            pes => pes.sort_unstable_by_key(|pe| pe.pe),
-        }
+        self.pes.sort_unstable_by_key(|pe| pe.pe);
         each(&Run {
             key: &self.keys[lowest.group as usize],
             group: lowest.group,

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::hash::Hasher;
+use std::io::Read;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use rapidhash::v3::rapidhash_v3;
 use rustc_hash::FxHasher;
-use topas_format::civil::Date;
 use topas_format::escape::Name;
 use topas_format::line::{Extras, Line};
-use topas_format::number::leading;
 
 use super::TemporaryError;
 use super::join::part;
@@ -20,12 +19,9 @@ use crate::block::Lines;
 use crate::feed::{Buffer, Feed, locked};
 use crate::group::{Groups, SeenGroups};
 use crate::question::Question;
-use crate::remark::MOST_CPUS;
 use crate::source::{Source, SourceError};
 use crate::tally::{Example, Tally};
-
-/// Latest `t=` that is believed: the last second of the year 9999.
-const LATEST: u64 = 253_402_300_799;
+use crate::when::Clock;
 
 /// The number of ranks where the launcher does not tell it; no launch has none.
 const UNTOLD: u32 = 0;
@@ -104,6 +100,21 @@ impl<'s> Reading<'s> {
             opened: Condvar::new(),
             outcomes: Mutex::default(),
         }
+    }
+
+    /// A source that is read from `reader`.
+    pub(super) fn of_reader(source: &'s Source, reader: impl Read + Send + 's) -> Self {
+        let reading = Reading::new(&[]);
+        match Feed::of_reader(source, reader, Arc::clone(&reading.bytes)) {
+            Ok(feed) => {
+                let active = Active { number: 0, feed, order: Mutex::default() };
+                locked(&reading.open).active.push(Arc::new(active));
+            }
+            Err(error) => {
+                reading.finish(0, Outcome { failure: Some(error), examples: Vec::new() });
+            }
+        }
+        reading
     }
 
     /// Bytes read, and sources finished.
@@ -270,63 +281,14 @@ impl<'r, 'o, Q: Question> Reader<'r, 'o, Q> {
         self.question.key(line, extras, &mut self.key);
         let group = self.groups.number(&self.key, &mut self.seen);
         let marks = Marks::of_hash(rapidhash_v3(text));
-        let (end, marks) = self.clock.read(line, extras, marks);
-        let facts = Facts { key: key(line), end, group, marks };
+        let when = self.clock.read(line, extras);
+        let marks = marks
+            .with(Marks::ZONE, when.no_zone)
+            .with(Marks::SPAN, when.impossible)
+            .with(Marks::LAUNCH, !line.id.is_empty());
+        let facts = Facts { key: key(line), end: when.end, group, marks };
         self.writer.add(part(facts.key), F::encode(line, extras, &facts).as_ref())
     }
-}
-
-/// Reads when a line was written.
-#[derive(Default)]
-pub(crate) struct Clock {
-    /// The last day, and days from 1970 to it: lines of a day follow each other
-    day: (Date, i64),
-}
-
-impl Clock {
-    /// Seconds since 1970: `t=`, else date and time; and what is odd about the times.
-    #[inline]
-    pub(crate) fn read(
-        &mut self,
-        line: &Line<'_>,
-        extras: Extras<'_>,
-        marks: Marks,
-    ) -> (i64, Marks) {
-        // The module writes `t=` behind `v=`; elsewhere it is found by reading every extra.
-        let epoch = match extras.text().strip_prefix(b" v=1 t=") {
-            Some(digits) => match leading(digits) {
-                Some((t, [] | [b' ', ..])) => Some(t),
-                _ => None,
-            },
-            None => extras.number(b"t"),
-        };
-        if self.day.0 != line.date {
-            self.day = (line.date, line.date.days());
-        }
-        let time = line.time;
-        let local = self.day.1 * 86_400
-            + i64::from(time.hour) * 3600
-            + i64::from(time.minute) * 60
-            + i64::from(time.second);
-        let (end, zone) = match epoch.filter(|&t| t <= LATEST) {
-            Some(t) => (t as i64, is_no_zone(local - t as i64)),
-            None => (local, false),
-        };
-        let wall = line.wall_time.0;
-        let before_1970 = u64::try_from(end).map_or(true, |end| wall / 1_000_000 > end);
-        let cpu = line.user_time.0.saturating_add(line.sys_time.0);
-        let span = before_1970 || cpu / MOST_CPUS > wall.saturating_add(1_000_000);
-        let launch = !line.id.is_empty();
-        let marks = marks.with(Marks::ZONE, zone).with(Marks::SPAN, span);
-        (end, marks.with(Marks::LAUNCH, launch))
-    }
-}
-
-/// Whether local time minus UTC in s is no offset of a zone: 15 min is the finest there is.
-fn is_no_zone(offset: i64) -> bool {
-    const SLACK: i64 = 2;
-    let from_first = offset + 12 * 3600 + SLACK;
-    !(0..=26 * 3600 + 2 * SLACK).contains(&from_first) || from_first % 900 > 2 * SLACK
 }
 
 /// Hash of what lines of a run have in common.
@@ -357,21 +319,6 @@ fn hash_name(name: &Name<'_>, hasher: &mut FxHasher) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn zones_are_multiples_of_a_quarter_of_an_hour() {
-        for quarters in -48..=56 {
-            for slack in -2..=2 {
-                assert!(!is_no_zone(quarters * 900 + slack), "{quarters} quarters, {slack} s");
-            }
-            for off in [3, 300, 450, 897] {
-                assert!(is_no_zone(quarters * 900 + off), "{quarters} quarters, {off} s");
-            }
-        }
-        for off in [-13 * 3600, 15 * 3600, i64::MAX / 2, i64::MIN / 2] {
-            assert!(is_no_zone(off));
-        }
-    }
 
     #[test]
     fn blocks_done_in_any_order_number_their_lines() {

@@ -2,6 +2,7 @@
 //! measured, and how sure that is.
 
 use super::exact::ExactSum;
+use super::quotient::quotient;
 use super::{Measure, Of, Quantiles};
 use crate::run::Run;
 use crate::share::Share;
@@ -112,7 +113,7 @@ impl Sample {
                 self.estimated.add(share);
             }
             if quantiles {
-                self.quantiles.add(*u as f64 / *l as f64);
+                self.quantiles.add(quotient(*u, *l));
             }
         } else {
             self.upper_of_zero = self.upper_of_zero.saturating_add(extrapolated);
@@ -159,10 +160,11 @@ impl Sample {
 
     /// Its mean; None if no run has a value.
     pub fn mean(&self, measure: &Measure) -> Option<Mean> {
-        (self.valued.runs > 0 && self.lower > 0 && !self.is_overflown()).then(|| Mean {
-            value: measure.in_unit(self.upper as f64, self.lower as f64),
-            estimate: self.estimated.runs > 0,
-        })
+        if self.valued.runs == 0 || self.lower == 0 || self.is_overflown() {
+            return None;
+        }
+        let value = measure.in_unit(self.upper, self.lower)?;
+        Some(Mean { value, estimate: self.estimated.runs > 0 })
     }
 
     /// Its quartiles over the runs with a value, each counted once; None if there are none,
@@ -177,9 +179,10 @@ impl Sample {
         if runs == 0 || self.is_overflown() {
             return None;
         }
-        let in_unit = |parts: u128| parts as f64 / PARTS as f64 / measure.sum_divisor;
+        let divisor = measure.sum_divisor;
+        let in_unit = |parts: u128| quotient(parts, PARTS * u128::from(divisor));
         let spread = (self.spread_runs > 0).then(|| Spread {
-            error: self.variance.value().sqrt() / measure.sum_divisor,
+            error: self.variance.value().sqrt() / divisor as f64,
             runs: self.spread_runs,
             part: in_unit(self.spread_upper),
         });

@@ -8,7 +8,7 @@ use topas_format::line::Line;
 
 use crate::block::{MAX_LINE_READ, behind_torn};
 use crate::feed::BLOCK;
-use crate::join;
+use crate::when::Clock;
 
 /// A line with its newline, or a part of a line that is longer than [`MAX_LINE_READ`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +122,7 @@ pub(crate) fn ended(text: &[u8]) -> (Option<i64>, bool) {
         // The rest of a torn line says when it was torn.
         Err(_) => (behind_torn(text).map(|(line, extras, _)| (line, extras)), false),
     };
-    (line.map(|(line, extras)| join::end(&line, extras) / 1_000_000), good)
+    (line.map(|(line, extras)| Clock::default().read(&line, extras).end), good)
 }
 
 #[cfg(test)]

@@ -1,0 +1,87 @@
+//! When a line was written, and whether its clock can be believed.
+
+use topas_format::civil::Date;
+use topas_format::line::{Extras, Line};
+use topas_format::number::leading;
+
+use crate::remark::MOST_CPUS;
+
+/// Latest `t=` that is believed: the last second of the year 9999.
+const LATEST: u64 = 253_402_300_799;
+
+/// When a line was written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct When {
+    /// Seconds since 1970-01-01 00:00 (UTC if it has `t=`, else the site's local time)
+    pub(crate) end: i64,
+    /// See [`Oddities::zone`](crate::Oddities::zone)
+    pub(crate) no_zone: bool,
+    /// See [`Oddities::span`](crate::Oddities::span)
+    pub(crate) impossible: bool,
+}
+
+/// Reads when a line was written.
+#[derive(Default)]
+pub(crate) struct Clock {
+    /// The last day, and days from 1970 to it: lines of a day follow each other
+    day: (Date, i64),
+}
+
+impl Clock {
+    /// When a line was written: `t=`, else its date and time.
+    #[inline]
+    pub(crate) fn read(&mut self, line: &Line<'_>, extras: Extras<'_>) -> When {
+        // The module writes `t=` behind `v=`; elsewhere it is found by reading every extra.
+        let epoch = match extras.text().strip_prefix(b" v=1 t=") {
+            Some(digits) => match leading(digits) {
+                Some((t, [] | [b' ', ..])) => Some(t),
+                _ => None,
+            },
+            None => extras.number(b"t"),
+        };
+        if self.day.0 != line.date {
+            self.day = (line.date, line.date.days());
+        }
+        let time = line.time;
+        let local = self.day.1 * 86_400
+            + i64::from(time.hour) * 3600
+            + i64::from(time.minute) * 60
+            + i64::from(time.second);
+        let (end, no_zone) = match epoch.filter(|&t| t <= LATEST) {
+            Some(t) => (t as i64, is_no_zone(local - t as i64)),
+            None => (local, false),
+        };
+        let wall = line.wall_time.0;
+        let before_1970 = u64::try_from(end).map_or(true, |end| wall / 1_000_000 > end);
+        let cpu = line.user_time.0.saturating_add(line.sys_time.0);
+        let impossible = before_1970 || cpu / MOST_CPUS > wall.saturating_add(1_000_000);
+        When { end, no_zone, impossible }
+    }
+}
+
+/// Whether local time minus UTC in s is no offset of a zone: 15 min is the finest there is.
+fn is_no_zone(offset: i64) -> bool {
+    const SLACK: i64 = 2;
+    let from_first = offset + 12 * 3600 + SLACK;
+    !(0..=26 * 3600 + 2 * SLACK).contains(&from_first) || from_first % 900 > 2 * SLACK
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zones_are_multiples_of_a_quarter_of_an_hour() {
+        for quarters in -48..=56 {
+            for slack in -2..=2 {
+                assert!(!is_no_zone(quarters * 900 + slack), "{quarters} quarters, {slack} s");
+            }
+            for off in [3, 300, 450, 897] {
+                assert!(is_no_zone(quarters * 900 + off), "{quarters} quarters, {off} s");
+            }
+        }
+        for off in [-13 * 3600, 15 * 3600, i64::MAX / 2, i64::MIN / 2] {
+            assert!(is_no_zone(off));
+        }
+    }
+}

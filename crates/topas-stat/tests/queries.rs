@@ -1,0 +1,280 @@
+//! What can be asked: selection, tables, measures, forms; and inputs that are none.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+const LOG: &str = "\
+1999/05/04 12:00:00 mohr heat 5 16 t450 B f90 mpi 1.0 0.1 2.0 f=100000000 10 1 v=1 t=925819200 end=exit:0 part=main
+1999/05/04 12:00:00 mohr heat 9 16 t450 B f90 mpi 1.0 0.1 2.0 i=7 10 1 v=1 t=925819200 end=exit:0 part=main
+1999/05/05 12:00:00 anna cg 5 64 t300 I c mpi 1.0 0.1 1.0 f=175000000 10 2 v=1 t=925905600 end=sig:11 part=main
+1999/06/06 12:00:00 anna ft 5 2 t300 B c - 1.0 0.1 1.0 f=- - 3 v=1 t=928670400 end=exit:3 part=test
+1999/06/07 12:00:00 rosa ft 5 - - B - sma 1.0 0.1 1.0 f=250000000 - 4 v=1 t=928756800
+";
+
+struct Site(tempfile::TempDir);
+
+impl Site {
+    fn new() -> Self {
+        let site = Site(tempfile::tempdir().unwrap());
+        site.file("topas.log", LOG);
+        site
+    }
+
+    fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn run(&self, args: &[&str]) -> (i32, String, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_topas-stat"));
+        command.args(args).current_dir(&self.0).stdin(Stdio::null());
+        for variable in ["COLUMNS", "LC_ALL", "LC_CTYPE", "LANG", "NO_COLOR", "FORCE_COLOR"] {
+            command.env_remove(variable);
+        }
+        let output = command.output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    }
+
+    /// Rows of the only table: name, runs.
+    fn rows(&self, args: &[&str]) -> Vec<(String, u64)> {
+        let (code, out, err) = self.run(&[&["topas.log", "--jsonl"], args].concat());
+        assert!(code == 0 && err.is_empty(), "{args:?}: {code} {err}");
+        let row = |line: &str| {
+            let row: serde_json::Value = serde_json::from_str(line).unwrap();
+            assert_eq!(row["schema"], "topas.stat.row/1");
+            (row["name"].as_str().unwrap().to_owned(), row["runs"].as_u64().unwrap())
+        };
+        out.lines().map(row).collect()
+    }
+}
+
+fn named(rows: &[(&str, u64)]) -> Vec<(String, u64)> {
+    rows.iter().map(|&(name, runs)| (name.to_owned(), runs)).collect()
+}
+
+#[test]
+fn every_option_selects() {
+    let site = Site::new();
+    let users = |args: &[&str]| -> String {
+        let rows = site.rows(&[&["--by", "user", "--sort", "name"], args].concat());
+        rows.into_iter().map(|(name, runs)| format!("{name}{runs} ")).collect()
+    };
+    assert_eq!(users(&[]), "anna2 mohr1 rosa1 ");
+    assert_eq!(users(&["--user", "anna"]), "anna2 ");
+    assert_eq!(users(&["--user", "anna", "--user", "rosa"]), "anna2 rosa1 ");
+    assert_eq!(users(&["--exe", "ft"]), "anna1 rosa1 ");
+    assert_eq!(users(&["--exe", "ft", "--user", "anna"]), "anna1 ");
+    assert_eq!(users(&["--lang", "c,f90"]), "anna2 mohr1 ");
+    assert_eq!(users(&["--lang=-"]), "rosa1 ");
+    assert_eq!(users(&["--mplib", "mpi"]), "anna1 mohr1 ");
+    assert_eq!(users(&["--mplib", "-"]), "anna1 ");
+    assert_eq!(users(&["--mode", "I"]), "anna1 ");
+    assert_eq!(users(&["--min-pes", "16"]), "anna1 mohr1 ");
+    assert_eq!(users(&["--min-pes", "3", "--max-pes", "63"]), "mohr1 ");
+    assert_eq!(users(&["--max-pes", "99"]), "anna2 mohr1 ");
+    assert_eq!(users(&["--where", "ops = -"]), "anna1 ");
+    assert_eq!(users(&["-w", "npes < 65", "-w", "part = main"]), "anna1 mohr1 ");
+    assert_eq!(users(&["--where", "exe ~ ^h or (ending = failed and wall >= 1s)"]), "anna1 mohr1 ");
+    assert_eq!(users(&["--since", "1999-05-05", "--until", "1999-06-06"]), "anna2 ");
+}
+
+#[test]
+fn lines_are_selected_before_they_are_joined() {
+    let site = Site::new();
+    // The other rank counts integer operations: without it the run has one line.
+    let rows = site.rows(&["--by", "mflops", "--where", "intops = -"]);
+    assert_eq!(rows, named(&[("50-100", 1), ("150-200", 1), ("250-300", 1), ("not measured", 1)]));
+    let (_, out, _) = site.run(&["topas.log", "--where", "metric = intops", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(json["not_selected"]["lines"], 4);
+    assert_eq!(json["lines"]["good"], 5);
+    assert_eq!(json["remarks"]["runs_with_one_line"], 1);
+}
+
+#[test]
+fn what_is_wrong_with_a_query_is_said() {
+    let site = Site::new();
+    for (args, error) in [
+        (
+            &["--where", "lang = c and npez > 5"][..],
+            "--where: no field is called 'npez'; did you mean 'npes'?\n  lang = c and npez > 5\n  \
+             \x20            ^^^^\n  hint: --list-fields shows all fields\n",
+        ),
+        (
+            &["--by", "userr"],
+            "--by: no field and no measure is called 'userr'; did you mean 'user'?\n",
+        ),
+        (&["--by", "a,b,c"], "--by: no field and no measure is called 'a'"),
+        (&["--by", "user,exe,lang"], "--by user,exe,lang: a table is by one or two, not by 3\n"),
+        (&["--by", "user,user"], "--by user,user: a table cannot be by 'user' twice\n"),
+        (
+            &["--measure", "mflop"],
+            "--measure: no measure is called 'mflop'; did you mean 'mflops'?\n",
+        ),
+        (&["--measure", "ipc,ipc"], "--measure: 'ipc' is given twice\n"),
+        (&["--sort", "ipc"], "--sort: 'ipc' is none of name, runs, time, or --measure\n"),
+        (&["--bucket", "ipc=1"], "--bucket ipc=1: no table is by such a measure\n"),
+        (&["--bucket", "ipc"], "--bucket: invalid value 'ipc': not a decimal number"),
+        (&["--upper", "0"], "--upper: invalid value '0': not more than 0"),
+        (&["--memory", "lots"], "--memory: invalid value 'lots': not a size such as"),
+        (&["--csv", "--json"], "error: the argument '--csv' cannot be used with '--json'"),
+        (
+            &["--log-scale", "--bucket", "5"],
+            "error: the argument '--log-scale' cannot be used with",
+        ),
+        (&["--lang", "fortran"], "error: invalid value 'fortran' for '--lang"),
+        (&["--top", "0"], "error: invalid value '0' for '--top"),
+    ] {
+        let (code, out, err) = site.run(&[&["topas.log"], args].concat());
+        assert_eq!((code, out.as_str()), (2, ""), "{args:?}");
+        assert!(err.starts_with("topas-stat: error: ") && err.contains("hint: "), "{err}");
+        assert!(err.contains(error), "{args:?}: {err}");
+    }
+}
+
+#[test]
+fn lists_need_no_input() {
+    let site = Site::new();
+    let (code, out, err) = site.run(&["--list-fields"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.lines().any(|line| line.starts_with("npes (pes) ")), "{out}");
+    let (code, out, _) = site.run(&["--list-measures"]);
+    assert_eq!(code, 0);
+    assert_eq!(out.lines().count(), 10, "{out}");
+}
+
+#[test]
+fn buckets_of_all_kinds() {
+    let site = Site::new();
+    let by = |args: &[&str]| site.rows(&[&["--by", "mflops"], args].concat());
+    let rest = ("not measured", 1);
+    assert_eq!(by(&["--upper", "150"]), named(&[("50-100", 1), (">=150", 2), rest]));
+    assert_eq!(
+        by(&["-b", "mflops=200", "--upper", "mflops=230"]),
+        named(&[("0-200", 2), (">=230", 1), rest])
+    );
+    assert_eq!(by(&["--log-scale"]), named(&[("50-100", 1), ("100-200", 1), ("200-500", 1), rest]));
+    let rows = site.rows(&["--by", "cpu_use"]);
+    assert_eq!(rows, named(&[("50-60", 1), ("110-120", 3)]));
+}
+
+#[test]
+fn the_top_and_the_rest() {
+    let site = Site::new();
+    assert_eq!(site.rows(&["--by", "user", "--top", "1"]), named(&[("anna", 2), ("other (2)", 2)]));
+    let by_mean = ["--by", "user", "--measure", "mflops", "--sort", "mflops"];
+    assert_eq!(site.rows(&by_mean), named(&[("rosa", 1), ("anna", 2), ("mohr", 1)]));
+    let reversed = [&by_mean[..], &["--reverse"]].concat();
+    assert_eq!(site.rows(&reversed), named(&[("mohr", 1), ("anna", 2), ("rosa", 1)]));
+}
+
+#[test]
+fn pictures() {
+    let site = Site::new();
+    let svg = site.0.path().join("a.svg");
+    let (code, out, err) =
+        site.run(&["topas.log", "--by", "mflops,lang", "--svg", "a.svg", "--png", "a.png"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.starts_with("====="), "the report is there, too");
+    let text = fs::read_to_string(svg).unwrap();
+    assert!(text.starts_with("<svg") && text.contains("f90") && text.contains("100% are 3 runs"));
+    let png = fs::read(site.0.path().join("a.png")).unwrap();
+    assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"));
+    let (code, out, _) = site.run(&["topas.log", "--svg", "-"]);
+    assert_eq!((code, out.starts_with("<svg"), out.ends_with("</svg>\n")), (0, true, true));
+    let (code, out, err) = site.run(&["topas.log", "--svg", "no/such/dir.svg"]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.starts_with("topas-stat: error: cannot write no/such/dir.svg\n  cause: "), "{err}");
+}
+
+#[test]
+fn bars_of_characters() {
+    let site = Site::new();
+    let (code, out, _) = site.run(&["topas.log", "--by", "lang", "--bars"]);
+    assert_eq!(code, 0);
+    assert!(out.is_ascii() && !out.contains('\x1b'), "{out}");
+    assert!(out.contains("50.00%") && out.contains("100% are 4 runs."), "{out}");
+    let (_, colour, _) = site.run(&["topas.log", "--by", "lang", "--bars", "--color", "always"]);
+    assert!(colour.contains('\x1b'));
+    let (_, time, _) = site.run(&["topas.log", "--by", "lang", "--bars", "--share", "time"]);
+    assert!(time.contains("66.67%"), "{time}");
+}
+
+#[test]
+fn inputs_that_are_none() {
+    let site = Site::new();
+    let error = |args: &[&str]| site.run(args);
+    // Empty, blank, comments: no runs.
+    for text in ["", "\n\n", "# x\n"] {
+        site.file("none", text);
+        assert_eq!(error(&["none"]), (3, "no runs\n".into(), "topas-stat: no runs\n".into()));
+    }
+    // Nothing but bad lines: said, with the first ones.
+    site.file("bad", b"x\n\0\0\0\nabc \x1b[2J\n");
+    let (code, out, err) = error(&["bad"]);
+    assert_eq!((code, out.as_str()), (3, "no runs\n"));
+    assert!(err.starts_with("topas-stat: warning: 3 of 3 lines skipped: 3 bad date\n"), "{err}");
+    assert!(!err.contains('\0') && !err.contains('\x1b'), "{err:?}");
+    // A line of 10 MB, between good ones.
+    let mut long = LOG.as_bytes().to_vec();
+    long.extend(vec![b'x'; 10_000_000]);
+    long.push(b'\n');
+    long.extend(LOG.replace(" v=1", " v=1 again").as_bytes());
+    site.file("long", &long);
+    let (code, out, err) = error(&["long", "--csv", "--by", "year"]);
+    assert_eq!(code, 0);
+    assert!(err.contains("1 of 11 lines skipped: 1 too long"), "{err}");
+    assert!(out.contains("\nyear,1999,,,"), "{out}");
+    // Nothing selected, nothing in the period.
+    let (code, _, err) = error(&["topas.log", "--user", "nobody"]);
+    assert_eq!((code, err.as_str()), (3, "topas-stat: no runs: 5 lines are not selected\n"));
+    // A directory without files; a pattern that matches none.
+    fs::create_dir(site.0.path().join("empty")).unwrap();
+    assert_eq!(error(&["empty"]).0, 3);
+    let (code, _, err) = error(&["none-*.log"]);
+    assert_eq!(code, 1);
+    assert!(err.starts_with("topas-stat: error: cannot read none-*.log\n  cause: "), "{err}");
+}
+
+#[test]
+fn lines_that_are_there_twice_count_once() {
+    let site = Site::new();
+    let once = site.run(&["topas.log", "--csv"]);
+    assert_eq!(site.run(&["topas.log", "topas.log", "--csv"]), once);
+    let (_, out, _) = site.run(&["topas.log", "topas.log"]);
+    assert!(out.ends_with("\n! : 5 lines there twice, counted once\n"), "{out}");
+}
+
+#[test]
+fn grep_selects_the_same() {
+    let site = Site::new();
+    let tool = env!("CARGO_BIN_EXE_topas-stat");
+    let pipe = format!("grep ' f90 ' topas.log | grep ' B ' | grep ' mpi ' | {tool}");
+    let output = Command::new("sh").args(["-c", &pipe]).current_dir(&site.0).output().unwrap();
+    let args = ["topas.log", "--lang", "f90", "--mode", "B", "--mplib", "mpi"];
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), site.run(&args).1);
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let site = Site::new();
+    for form in ["--csv", "--json", "--bars", "--list-fields"] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_topas-stat"));
+        command.arg(form).current_dir(&site.0).stdout(writer).stdin(Stdio::piped());
+        if form == "--list-fields" {
+            command.stdin(Stdio::null());
+        }
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        if let Some(mut stdin) = child.stdin.take() {
+            stdin.write_all(LOG.as_bytes()).unwrap();
+        }
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{form}");
+    }
+}
