@@ -64,7 +64,7 @@ fn each_end_is_told() {
     for (rank, status) in (0..RANKS).zip(statuses) {
         let (expected, told) = match rank % 4 {
             0 => (ExitStatus::from_raw(0), "exit:0".to_owned()),
-            1 => (ExitStatus::from_raw(rank as i32 % 256 << 8), format!("exit:{rank}")),
+            1 => (ExitStatus::from_raw((rank as i32 % 256) << 8), format!("exit:{rank}")),
             2 => (ExitStatus::from_raw(11), "sig:11".to_owned()),
             _ => (ExitStatus::from_raw(15), "sig:15".to_owned()),
         };
