@@ -95,6 +95,7 @@ fn told(dir: &Path, report: &CloseReport, options: &Close) -> u8 {
         let CloseReport { files, lines, bytes, packed, .. } = report;
         let dir = dir.display();
         let text = match (options.dry_run, files) {
+            (_, 0) if report.failed > 0 => format!("{dir}: nothing closed"),
             (_, 0) => format!("{dir}: nothing to close"),
             (true, _) => format!("{dir}: {files} files of {bytes} B would be closed"),
             (false, _) => format!("{dir}: {files} files, {lines} lines, {bytes} B to {packed} B"),

@@ -75,19 +75,20 @@ fn list(out: &mut String, table: &Table, index: usize) {
 
 /// A row for each value of the first, a column for each of the second.
 fn matrix(out: &mut String, table: &Table, index: usize) {
-    let _ = writeln!(
-        out,
-        "# set style data histogram; set style histogram rowstacked\n\
-         # plot for [i=2:COLUMNS] FILE index {index} using i:xtic(1) title columnheader\n\
-         # % of {}, by {} and {}",
-        runs(table.of.runs),
-        table.by[0].name(),
-        table.by[1].name()
-    );
     let side = |label, at: usize| named(label, is_measure(&table.by[at])).name;
     let counted: Vec<_> = table.rows.iter().filter(|row| row.counts).collect();
     let has_rows = |label: &&Label| counted.iter().any(|row| row.labels[1] == **label);
     let columns: Vec<&Label> = table.sides[1].iter().filter(has_rows).collect();
+    let _ = writeln!(
+        out,
+        "# set style data histogram; set style histogram rowstacked\n\
+         # plot for [i=2:{}] FILE index {index} using i:xtic(1) title columnheader\n\
+         # % of {}, by {} and {}",
+        columns.len() + 1,
+        runs(table.of.runs),
+        table.by[0].name(),
+        table.by[1].name()
+    );
     *out += &string(table.by[0].name());
     for column in &columns {
         out.push(' ');

@@ -125,10 +125,15 @@ fn caption(document: &Document<'_>, table: &Table, weight: Weight) -> Caption {
         let mut chars = text.chars();
         chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
     };
-    let mut title = capital(self::title(&table.by[0]));
-    if let Some(by) = table.by.get(1) {
-        title += &format!(" by {}", self::title(by));
-    }
+    let first = self::title(&table.by[0]);
+    let title = match (table.by.get(1), is_measure(&table.by[0])) {
+        (Some(by), _) => capital(format!("{first} by {}", self::title(by))),
+        (None, true) => capital(first),
+        (None, false) => match weight {
+            Weight::Runs => format!("Runs by {first}"),
+            Weight::Time => format!("PE x wall clock time by {first}"),
+        },
+    };
     let subtitle = match report.days {
         Some((first, last)) => format!("{} to {}", date(first), date(last)),
         None => "no runs".to_owned(),

@@ -9,7 +9,7 @@ use topas_format::number::{Count, Micros, whole};
 const COUNTS: [&str; 2] = ["cyc", "ins"];
 
 /// Extras that are whole numbers.
-const NUMBERS: [&str; 7] = ["v", "t", "uid", "rss", "thr", "cut", "len"];
+const NUMBERS: [&str; 9] = ["v", "t", "uid", "rss", "thr", "cpu", "numa", "cut", "len"];
 
 /// A value, typed.
 enum Value {

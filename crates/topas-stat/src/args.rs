@@ -222,9 +222,9 @@ pub struct OutputArgs {
     #[arg(long, value_name = "FILE")]
     pub png: Option<PathBuf>,
 
-    /// What bars are shares of
-    #[arg(long, value_enum, value_name = "OF", default_value = "runs")]
-    pub share: ShareOf,
+    /// What bars are shares of [default: what rows are sorted by, else runs]
+    #[arg(long, value_enum, value_name = "OF")]
+    pub share: Option<ShareOf>,
 
     /// Colour of bars
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]

@@ -4,7 +4,7 @@ use std::io::stdout;
 use std::path::Path;
 
 use topas_config::Environment;
-use topas_data::Order;
+use topas_data::{Order, SortKey};
 use topas_render::chart::{Chart, Screen, Size};
 use topas_render::{
     Csv, Document, Form, Gnuplot, Json, JsonLines, R, TerminalBars, Text, Weight, bars,
@@ -32,9 +32,11 @@ pub fn write(
         tally: &reading.answer.tally,
         unwanted: reading.answer.unwanted,
     };
-    let weight = match args.share {
-        ShareOf::Runs => Weight::Runs,
-        ShareOf::Time => Weight::Time,
+    let weight = match (args.share, order.key()) {
+        (Some(ShareOf::Runs), _) => Weight::Runs,
+        // Bars that do not follow their order are hard to read.
+        (Some(ShareOf::Time), _) | (None, Some(SortKey::Time)) => Weight::Time,
+        (None, _) => Weight::Runs,
     };
     if let Some(printed) = pictures(args, &document, weight) {
         return printed;

@@ -111,7 +111,15 @@ fn install_docs(prefix: &Path, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<(
             _ => {}
         }
     }
-    Ok(())
+    // The gallery shows them.
+    for entry in fs::read_dir(root().join("doc/pictures"))? {
+        let path = entry?.path();
+        let name = path.file_name().context("a picture has no name")?;
+        put(&path, &staged(prefix.join("share/doc/topas/pictures").join(name)), 0o644)?;
+    }
+    // The tools contain the fonts, whose licence wants to be with them.
+    let licence = root().join("crates/topas-render/fonts/OFL.txt");
+    put(&licence, &staged(prefix.join("share/doc/topas/fonts/OFL.txt")), 0o644)
 }
 
 /// Files of `etc` that put the drivers in front of PATH, and where they go. A directory of

@@ -7,6 +7,7 @@ mod install;
 mod object;
 mod pack;
 mod packages;
+mod pictures;
 mod preload;
 mod process;
 mod symcheck;
@@ -48,6 +49,12 @@ enum Verb {
         #[arg(long, conflicts_with = "target", hide = true)]
         any_processor: bool,
     },
+    /// Makes doc/gallery.md and its pictures anew, by the commands in it
+    Pictures {
+        /// Write nothing; fail if something is not what the tools make
+        #[arg(long)]
+        check: bool,
+    },
     /// Checks built objects: size, symbols, sections, no panic code
     Symcheck {
         /// Objects to check
@@ -73,6 +80,7 @@ fn main() {
                 .and_then(|_| preload::build(&machine, &out, &conf))
                 .map(drop)
         }
+        Verb::Pictures { check } => pictures::pictures(check),
         Verb::Symcheck { objects } => symcheck::check_files(&objects, symcheck::Size::Held),
         Verb::Test(options) => test::test(&options),
     };

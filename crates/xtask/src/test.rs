@@ -11,6 +11,7 @@ use clap::Args;
 
 use crate::object::{self, Machine};
 use crate::packages::{self, ensure};
+use crate::pictures;
 use crate::process::{cargo, root, run, shown, target_dir};
 use crate::symcheck::Size;
 use crate::wheels;
@@ -115,6 +116,11 @@ pub fn test(options: &Options) -> Result<()> {
     ) {
         eprintln!("xtask: error: {error:#}");
         count.broken.push("object".into());
+    }
+    println!("== pictures");
+    if let Err(error) = pictures::pictures(true) {
+        eprintln!("xtask: error: {error:#}");
+        count.broken.push("pictures".into());
     }
     let mut tests = cargo();
     tests.args(["test", "--workspace", "--no-fail-fast"]);

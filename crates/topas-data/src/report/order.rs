@@ -33,6 +33,11 @@ pub struct Order {
 }
 
 impl Order {
+    /// What rows are sorted by, if it is the same for all fields.
+    pub fn key(&self) -> Option<SortKey> {
+        self.sort.or(self.top.map(|_| SortKey::Time))
+    }
+
     /// The numbers of a side's values in their order. `sums` has all runs of each value,
     /// `labels` its text, `columns` the measures of the samples.
     pub(super) fn of(
@@ -57,7 +62,7 @@ impl Order {
             let rank = |n: usize| (!is_text && values[n].is_none(), &values[n]);
             if is_text { labels[a].cmp(&labels[b]) } else { rank(a).cmp(&rank(b)) }
         };
-        let sort = self.sort.or(self.top.map(|_| SortKey::Time));
+        let sort = self.key();
         let compare = |a: usize, b: usize| -> Ordering {
             let (one, other) = (&sums[a], &sums[b]);
             match sort {

@@ -263,13 +263,14 @@ fn shape(strip: &HeatStrip, cells: &Cells, room: f64, high: f64) -> (usize, f64)
         let rows = count.div_ceil(columns) as f64;
         return (columns, side(columns).min((high / rows).max(5.0)));
     }
-    let columns = [8, 16, 32, 64, 128]
-        .into_iter()
-        .find(|&columns| side(columns) * count.div_ceil(columns) as f64 <= high);
-    let columns = columns.unwrap_or(128);
-    // Few cells fill their only row.
-    let columns = if count <= 16 { count.max(1) } else { columns };
-    (columns, side(columns))
+    // Few cells fill their only row. Of more the largest cells are wanted.
+    if count <= 16 {
+        return (count.max(1), side(count.max(1)));
+    }
+    let fitting = |columns: usize| side(columns).min(high / count.div_ceil(columns) as f64);
+    let shapes = [8, 16, 32, 64, 128].map(|columns| (columns, fitting(columns)));
+    let best = shapes.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    best.map_or((128, side(128)), |(columns, side)| (columns, side.max(room / 160.0)))
 }
 
 /// Numbers at the rows, and above columns.

@@ -237,7 +237,7 @@ fn draw_points(
         items.push(Item::Lines { parts, stroke: color, width: 1.5, dashed: number % 2 == 1 });
     }
     let apart = plot.width / points.len().max(1) as f64;
-    let radius = hundredth((apart * 0.3).clamp(1.0, 3.5));
+    let radius = hundredth((apart * 0.3).clamp(1.5, 3.5));
     let centers: Vec<(f64, f64)> = places.into_iter().flatten().collect();
     if number == 0 {
         items.push(Item::Dots { centers, radius, fill: color });
@@ -302,7 +302,7 @@ fn extremes(items: &mut Vec<Item>, points: &Points, plot: &Area, axis: &Axis) {
         let high = value > median;
         let middle = (x(points, plot, index), y(plot, axis, value));
         let corner = |(x, y)| (hundredth(middle.0 + x), hundredth(middle.1 + y));
-        let shape = triangle(high, 5.0).into_iter().map(corner).collect();
+        let shape = triangle(high, 6.0).into_iter().map(corner).collect();
         drawn.push(Item::Polygons { parts: vec![shape], fill: INK });
         let number = points.first.saturating_add(index as u64);
         let text = format!("{} {number}", clean(&points.along));
