@@ -10,6 +10,7 @@ use std::{fs, thread};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use topas_tests::alone::through;
 use topas_tests::build::{source, with_module};
 use topas_tests::gang::Gang;
 use topas_tests::mpi::{Mpi, launched};
@@ -63,7 +64,7 @@ fn each_end_is_told() {
     for (rank, status) in (0..RANKS).zip(statuses) {
         let (expected, told) = match rank % 4 {
             0 => (ExitStatus::from_raw(0), "exit:0".to_owned()),
-            1 => (ExitStatus::from_raw(rank as i32 % 256 << 8), format!("exit:{rank}")),
+            1 => (ExitStatus::from_raw((rank as i32 % 256) << 8), format!("exit:{rank}")),
             2 => (ExitStatus::from_raw(11), "sig:11".to_owned()),
             _ => (ExitStatus::from_raw(15), "sig:15".to_owned()),
         };
@@ -120,6 +121,32 @@ fn killed_ranks_take_no_line_of_others_with_them() {
          {twice} lines are there twice"
     );
     assert!(killed > 0 && killed_with_line > 0 && ended > 0);
+}
+
+/// The rank that writes for others needs a descriptor for each of them at a time.
+#[test]
+fn few_descriptors() {
+    let scratch = Scratch::new();
+    let program = gate(&scratch);
+    // Standard input, output and error, the socket, the file.
+    for limit in 4..=8 {
+        let mut gang = Gang::new();
+        for rank in 0..RANKS {
+            let inner = Gang::rank(&scratch, &program, rank, RANKS);
+            gang.start(&mut through(&["prlimit", &format!("--nofile={limit}")], &inner));
+        }
+        let (statuses, time) = gang.release();
+        assert!(statuses.iter().all(ExitStatus::success));
+        assert!(time < Duration::from_secs(20), "{limit} descriptors: {time:?}");
+        let out = scratch.path().join("topas.out");
+        // With four a rank can have the socket, or the file.
+        if limit > 4 {
+            let lines = by_rank(&out, 0);
+            assert_eq!(lines.len(), RANKS as usize, "{limit} descriptors");
+            assert!(lines.values().all(|lines| lines.len() == 1), "{limit} descriptors");
+        }
+        let _ = fs::remove_file(&out);
+    }
 }
 
 /// A write that was cut short ends the line it began, and no other.

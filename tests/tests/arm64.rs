@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use topas_format::field::Lib;
+use topas_tests::record::read_log;
 use topas_tests::running::run;
 use topas_tests::site::Scratch;
 use topas_tests::skip::left_out;
@@ -52,4 +53,25 @@ fn under_qemu() {
             assert_eq!((line.extra("end"), line.extra("why")), ("exit:5", why), "{}", line.text);
         }
     }
+    every_rank(&scratch, &source);
+}
+
+/// The extended module: a line of each rank.
+fn every_rank(scratch: &Scratch, source: &Path) {
+    let program = scratch.path().join("program");
+    let mut link = Command::new("aarch64-linux-gnu-gcc");
+    link.args(["-static", "-o"]).arg(&program).arg(source);
+    run(link.arg(scratch.path().join("topas.c.all.o"))).good();
+    for rank in 0..3 {
+        let mut qemu = Command::new("qemu-aarch64-static");
+        qemu.arg(&program).current_dir(scratch.path()).env("LOGNAME", "ada").env("TOPAS_PE", "1");
+        qemu.env("OMPI_COMM_WORLD_RANK", rank.to_string()).env("OMPI_COMM_WORLD_SIZE", "3");
+        qemu.env("OMPI_COMM_WORLD_LOCAL_SIZE", "3").env("PMIX_NAMESPACE", "12");
+        qemu.env("TOPAS_LOG", format!("file:{}", scratch.log().display()));
+        assert_eq!(run(&mut qemu).ends(5).err(), "");
+    }
+    let ranks: Vec<u32> =
+        read_log(&scratch.path().join("topas.out")).iter().map(|line| line.pe).collect();
+    assert_eq!(ranks, [0, 1, 2]);
+    assert_eq!(scratch.take_log().len(), 1);
 }

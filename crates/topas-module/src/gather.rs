@@ -2,7 +2,7 @@
 //!
 //! The first rank of a launch that ends on a host binds an abstract unix socket and opens the
 //! file. Those that end meanwhile connect, send their line and wait for the answer; the
-//! first takes them in batches, each one write, as long as somebody waits, then leaves. So a
+//! first takes them in batches, each one write, until for 2 ms nobody has come, then leaves. So a
 //! host has one open of the file under way at a time, and the slower the file system, the larger
 //! the batches. A rank that gets no answer because the writer was killed does the same
 //! again: no line is lost with the rank that was to write it. Nothing is left behind.
@@ -26,8 +26,12 @@ const PEERS: usize = 256;
 /// How many ranks may wait to be taken; the kernel allows 4096, or 128 before Linux 5.4.
 const QUEUE: usize = 4096;
 
-/// Batches after which the writer takes only those that wait already.
-const ROUNDS: u32 = 64;
+/// Batches, or failed looks for one, after which the writer takes only those that wait already.
+const ROUNDS: u32 = 1000;
+
+/// Milliseconds that the writer waits for the next rank to come. Ranks that end together come one
+/// after the other where there are fewer processors than ranks, and in most MPIs.
+const LINGER: u64 = 2;
 
 /// How often a rank looks for the writer, a millisecond apart, while there is none that takes
 /// it: the queue is full, or the writer just leaves.
@@ -172,6 +176,7 @@ fn collect(listener: i32, user: u32, target: &mut Target<'_>, line: &[u8]) -> Ou
     let mut rounds = 0;
     let mut silence = SILENCE;
     loop {
+        rounds += 1;
         batch.take(listener, user);
         if batch.len > 0 {
             let written = batch.flush(file);
@@ -179,13 +184,12 @@ fn collect(listener: i32, user: u32, target: &mut Target<'_>, line: &[u8]) -> Ou
             if own.teller != Teller::This && written.is_cut() {
                 *own = written.outcome(usize::MAX);
             }
-            rounds += 1;
         } else if let Some(peer) = batch.peers.first().filter(|_| batch.count > 0 && silence > 0) {
             sys::wait_readable(peer.fd, 1);
             silence -= 1;
         } else if shut {
             break;
-        } else {
+        } else if !sys::wait_readable(listener, LINGER) {
             rounds = ROUNDS;
         }
         if rounds >= ROUNDS && !shut {

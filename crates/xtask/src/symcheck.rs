@@ -8,10 +8,10 @@ use goblin::elf::{Elf, header, section_header, sym};
 use crate::object::{EXTENDED, MARKER};
 
 /// Largest object in bytes, as reached. The goal is 16,000 with everything there is.
-pub const MAX_SIZE: usize = 20_040;
+pub const MAX_SIZE: usize = 20_100;
 
 /// Largest object of the extended module, which only users who ask for it link, as reached.
-const MAX_EXTENDED: usize = 24_400;
+const MAX_EXTENDED: usize = 24_500;
 
 /// The same where [`crate::fold`] leaves the relocations in.
 const MAX_UNFOLDED: [usize; 2] = [46_000, 54_000];
@@ -21,7 +21,8 @@ const IMPORTS: [&str; 5] = ["__cxa_atexit", "environ", "getauxval", "memcpy", "m
 
 /// What it may refer to weakly: what tells the message passing library, more ways to end, and
 /// what tells that the program uses the counters itself.
-const WEAK: [&str; 16] = [
+const WEAK: [&str; 17] = [
+    "JLI_Launch",
     "MPI_Finalize",
     "PMPI_Finalized",
     "PMPI_Get_library_version",

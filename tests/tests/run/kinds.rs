@@ -160,6 +160,25 @@ fn programs_for_musl() {
     }
 }
 
+/// Of another kind of machine: nothing is loaded, and no loader complains.
+#[test]
+fn programs_of_32_bits() {
+    if !cfg!(target_arch = "x86_64") {
+        return skip("programs_of_32_bits", "for x86-64");
+    }
+    let scratch = Scratch::new();
+    let at = |name: &str| scratch.path().join(name);
+    let code = ".globl _start\n_start: movl $1, %eax\n movl $7, %ebx\n int $0x80\n";
+    fs::write(at("a.s"), code).expect("write");
+    run(command("as").arg("--32").arg("-o").arg(at("a.o")).arg(at("a.s"))).good();
+    run(command("ld").args(["-m", "elf_i386", "-o"]).arg(at("a")).arg(at("a.o"))).good();
+    if run(&mut command(at("a"))).code() != 7 {
+        return skip("programs_of_32_bits", "the kernel runs no programs of 32 bits");
+    }
+    silent(measuring(&scratch).arg("./a")).ends(7);
+    assert_eq!(one_line(&scratch).extra("end"), "exit:7");
+}
+
 /// A checker of memory that refuses to be the second library in a program.
 #[test]
 fn memory_checkers_run() {

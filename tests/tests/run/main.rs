@@ -2,6 +2,7 @@
 
 mod endings;
 mod environments;
+mod every_rank;
 mod kinds;
 mod launched;
 mod outside;

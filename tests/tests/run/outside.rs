@@ -11,6 +11,7 @@ use nix::unistd::Pid;
 use topas_format::event::Metric;
 use topas_format::number::Count;
 use topas_testkit::pmu;
+use topas_tests::build::source;
 use topas_tests::processor::Processor;
 use topas_tests::running::{command, run};
 use topas_tests::site::Scratch;
@@ -116,6 +117,21 @@ fn it_stops_and_goes_on_with_the_program() {
     kill(running.pid(), Signal::SIGUSR1).expect("kill");
     assert_eq!(running.child.wait().expect("wait").signal(), Some(Signal::SIGUSR1 as i32));
     assert_eq!(one_line(&scratch).extra("end"), "sig:10");
+}
+
+/// In the foreground of a terminal: what is typed there comes once, and the shell sees that the
+/// job stopped, and how it ended.
+#[test]
+fn on_a_terminal() {
+    let scratch = Scratch::new();
+    let [terminal, job] = ["terminal", "job"].map(|name| source(&format!("run/{name}.py")));
+    let tool = crate::topas_run();
+    let python = "/usr/bin/python3";
+    let mut shell = command(python);
+    shell.envs(measuring(&scratch).get_envs().filter_map(|(n, v)| Some((n, v?))));
+    shell.arg(terminal).arg(tool).args(["--outside", python]).arg(job);
+    assert_eq!(run(&mut shell).good().out(), "all came\n");
+    assert_eq!(one_line(&scratch).extra("end"), "exit:5");
 }
 
 /// Killed without a chance to say so, it takes the program along.

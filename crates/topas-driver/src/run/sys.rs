@@ -156,8 +156,13 @@ impl Child {
     /// child where a signal that came here stopped it, so that whoever sent that sees it; not
     /// where the child stopped otherwise: who continues it then does not know of this process.
     pub fn wait(&self) -> Ended {
-        let mut stopping = false;
+        let (mut stopping, mut stopped) = (false, false);
         loop {
+            if stopping && stopped {
+                (stopping, stopped) = (false, false);
+                // SAFETY: no memory is passed.
+                unsafe { libc::kill(libc::getpid(), libc::SIGSTOP) };
+            }
             let mut about: MaybeUninit<libc::siginfo_t> = MaybeUninit::zeroed();
             // SAFETY: all signals are held back, the set is filled, the kernel writes to `about`.
             let (signal, about) = unsafe {
@@ -168,14 +173,12 @@ impl Child {
             };
             match signal {
                 libc::SIGCHLD => {
-                    while let Some(status) = self.reap(libc::WNOHANG | libc::WUNTRACED) {
+                    const EVENTS: c_int = libc::WNOHANG | libc::WUNTRACED | libc::WCONTINUED;
+                    while let Some(status) = self.reap(EVENTS) {
                         match status {
                             Status::Ended(ended) => return ended,
-                            // SAFETY: no memory is passed.
-                            Status::Stopped if stopping => unsafe {
-                                libc::kill(libc::getpid(), libc::SIGSTOP);
-                            },
-                            Status::Stopped => {}
+                            Status::Stopped => stopped = true,
+                            Status::Continued => stopped = false,
                         }
                     }
                 }
@@ -233,6 +236,9 @@ impl Child {
         if libc::WIFSTOPPED(status) {
             return Some(Status::Stopped);
         }
+        if libc::WIFCONTINUED(status) {
+            return Some(Status::Continued);
+        }
         let micros = |time: libc::timeval| {
             time.tv_sec.cast_unsigned() * 1_000_000 + time.tv_usec.cast_unsigned()
         };
@@ -279,6 +285,7 @@ impl Held {
 
 enum Status {
     Stopped,
+    Continued,
     Ended(Ended),
 }
 

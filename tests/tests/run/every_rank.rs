@@ -1,0 +1,139 @@
+//! `--all-pe` and the wishes of a user, one process at a time: inside and from outside alike.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use nix::unistd::geteuid;
+use topas_format::event::Metric;
+use topas_tests::mpi::emulate_rank;
+use topas_tests::record::read_log;
+use topas_tests::running::run;
+use topas_tests::site::Scratch;
+
+use crate::{KEY, as_rank, built, one_line, topas_run};
+
+/// Loaded into the program, and from outside.
+const BOTH: [&[&str]; 2] = [&[], &["--outside"]];
+
+#[test]
+fn a_program_alone_is_rank_0_of_1() {
+    let scratch = Scratch::new();
+    let program = built(&scratch, "c/says.c", "says");
+    let file = scratch.path().join("topas.out");
+    for options in BOTH {
+        let mut alone = scratch.command(topas_run());
+        alone.current_dir(scratch.path()).args(options).arg("--all-pe").arg(&program);
+        let ended = run(&mut alone).ends(3);
+        assert_eq!(ended.err(), "a warning of the program\n");
+        let lines = read_log(&file);
+        assert_eq!(lines.len(), 1, "{options:?}");
+        let line = &lines[0];
+        let shown = (line.pe, line.npes, line.extra("via"), line.extra("end"));
+        assert_eq!(shown, (0, 1, "run", "exit:3"), "{}", line.text);
+        // The site does not measure such programs.
+        assert!(scratch.take_log().is_empty(), "{options:?}");
+        fs::remove_file(&file).expect("remove");
+    }
+}
+
+#[test]
+fn the_file_is_where_the_user_wants_it() {
+    let scratch = Scratch::new();
+    let program = built(&scratch, "c/says.c", "says");
+    for options in BOTH {
+        let mut rank = as_rank(&scratch, 3);
+        rank.env("TOPAS_OUT", "runs-%i/%u.out").env("TOPAS_OPS", "stores");
+        run(rank.args(options).arg("--all-pe").arg(&program)).ends(3);
+        // Not chosen: nothing in the log.
+        assert!(scratch.take_log().is_empty(), "{options:?}");
+        let dirs: Vec<_> = fs::read_dir(scratch.path())
+            .expect("directory")
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("runs-"))
+            .collect();
+        assert_eq!(dirs.len(), 1, "{options:?}: {dirs:?}");
+        let lines = read_log(&dirs[0].join(format!("{}.out", geteuid())));
+        assert_eq!(lines.len(), 1, "{options:?}");
+        assert_eq!((lines[0].pe, lines[0].metric), (3, Metric::Stores), "{}", lines[0].text);
+        assert!(dirs[0].to_string_lossy().ends_with(&lines[0].id), "{dirs:?}");
+        fs::remove_dir_all(&dirs[0]).expect("remove");
+    }
+}
+
+/// One clear sentence from the first rank of the host, none from others.
+#[test]
+fn a_file_that_cannot_be_written_is_told_once() {
+    let scratch = Scratch::new();
+    let program = built(&scratch, "c/says.c", "says");
+    for options in BOTH {
+        for (rank, words) in [(0, 1), (2, 0)] {
+            let mut command = as_rank(&scratch, rank);
+            command.env("OMPI_COMM_WORLD_LOCAL_RANK", rank.to_string());
+            command.env("TOPAS_OUT", "/nonexistent/topas.out");
+            let ended = run(command.args(options).arg("--all-pe").arg(&program)).ends(3);
+            let told = ended.err().matches("topas: not written: /nonexistent/topas.out").count();
+            assert_eq!(told, words, "{options:?}: {}", ended.err());
+        }
+    }
+}
+
+#[test]
+fn results_are_printed_in_the_same_words() {
+    let scratch = Scratch::new();
+    let program = built(&scratch, "c/says.c", "says");
+    let said = BOTH.map(|options| {
+        let mut rank = as_rank(&scratch, 1);
+        let ended = run(rank.env("TOPAS_PRINT", "yes").args(options).arg(&program)).ends(3);
+        one_line(&scratch);
+        let err = ended.err();
+        let numbers = |c: char| if c.is_ascii_digit() { '0' } else { c };
+        err.chars().map(numbers).collect::<String>()
+    });
+    assert!(said[0].contains("topas: says, PE 0 of 0, launch "), "{}", said[0]);
+    assert!(said[0].contains("topas:   wall clock 0.000 s, CPU user "), "{}", said[0]);
+    assert_eq!(said[0], said[1]);
+}
+
+/// Rank 0 says it, whether it measures or not, and however.
+#[test]
+fn a_list_of_ranks_that_is_none_is_told_once() {
+    const SENTENCE: &str =
+        "topas: TOPAS_PE=1,9 names a rank this run lacks: two chosen at random\n";
+    let scratch = Scratch::new();
+    let program = built(&scratch, "c/says.c", "says");
+    for options in BOTH {
+        // Of two ranks both measure, of four rank 0 never does.
+        for (rank, size, words) in [(0, 2, 1), (1, 2, 0), (0, 4, 1), (3, 4, 0)] {
+            let mut command = scratch.command(topas_run());
+            emulate_rank(&mut command, rank, size, KEY);
+            let ended = run(command.env("TOPAS_PE", "1,9").args(options).arg(&program)).ends(3);
+            let said = ended.err();
+            assert_eq!(said.matches(SENTENCE).count(), words, "{rank} of {size}: {said}");
+            assert_eq!(scratch.take_log().len(), usize::from(size == 2), "{rank} of {size}");
+        }
+    }
+    let mut command = as_rank(&scratch, 1);
+    let ended = run(command.env("TOPAS_OPS", "flops").arg("--outside").arg(&program)).ends(3);
+    let sentence = "topas: TOPAS_OPS=flops is none of fpops, intops, loads, stores\n";
+    assert!(ended.err().contains(sentence), "{}", ended.err());
+    one_line(&scratch);
+}
+
+/// The log of the site that cannot be written harms nobody.
+#[test]
+fn a_log_that_cannot_be_written() {
+    let scratch = Scratch::new();
+    let program = built(&scratch, "c/says.c", "says");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("mode");
+    for target in ["file:/nonexistent/log", "file:/dev/full", "unix:/nonexistent", "nonsense"] {
+        for options in BOTH {
+            let mut command = as_rank(&scratch, 1);
+            let ended = run(command.env("TOPAS_LOG", target).args(options).arg(&program)).ends(3);
+            assert_eq!(ended.err(), "a warning of the program\n", "{target} {options:?}");
+            command.env("TOPAS_VERBOSE", "1");
+            let said = run(&mut command).ends(3).err();
+            assert!(said.contains(&format!("topas: not written: {target}")), "{said}");
+        }
+    }
+}
