@@ -28,7 +28,7 @@ pub use cluster::{Cluster, PeRange, fold, unit_clusters};
 pub use column::{Column, Values, values};
 pub use compare::{Change, Comparison, Pairing, compare};
 pub use finding::{Evidence, Finding, Findings, LEAST_DIFFERENCE, LEAST_PES, Subject, findings};
-pub use group::{Group, Grouping, Groups, groups};
+pub use group::{Group, Grouping, Groups, all_groups, groups};
 pub use kmeans::{KMeans, MOST_CLASSES, best_clusters};
 pub use place::{expand, here};
 pub use ranks::{Test, mann_whitney, signed_rank};

@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 
 use topas_data::pes::{
-    Balance, Cluster, Column, Findings, Grouping, Groups, KMeans, Summary, Table, Values, balance,
-    best_clusters, findings, groups, summary, unit_clusters, values,
+    Balance, Cluster, Column, Findings, Groups, KMeans, Summary, Table, Values, all_groups,
+    balance, best_clusters, findings, summary, unit_clusters, values,
 };
 
 use crate::args::Clusters;
@@ -73,17 +73,7 @@ impl<'t> Sections<'t> {
 
     /// Groups of each kind that has several, and hosts always.
     pub fn groups(&self) -> &[Groups] {
-        self.groups.get_or_init(|| self.all_groups())
-    }
-
-    fn all_groups(&self) -> Vec<Groups> {
-        let all = Grouping::ALL.map(|by| groups(self.table, &self.values, by));
-        let many = |of: &Groups| of.groups.len() > 1 || of.by == Grouping::Host;
-        let hosts = all.iter().find(|of| of.by == Grouping::Host).map_or(0, |of| of.groups.len());
-        // NUMA nodes of a host are those of all hosts if there is one host.
-        all.into_iter()
-            .filter(|of| many(of) && !(of.by == Grouping::HostNuma && hosts < 2))
-            .collect()
+        self.groups.get_or_init(|| all_groups(self.table, &self.values))
     }
 
     /// Balance of CPU time, and of operations where counted.

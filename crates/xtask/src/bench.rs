@@ -14,6 +14,7 @@ mod scan;
 mod size;
 mod start;
 mod trace;
+mod view;
 
 use std::fs;
 use std::io::ErrorKind;
@@ -44,7 +45,7 @@ pub struct Options {
 type Section = fn(&Bench) -> Result<String>;
 
 /// In the order of the results.
-const SECTIONS: [(&str, Section); 9] = [
+const SECTIONS: [(&str, Section); 10] = [
     ("size", size::size),
     ("calls", calls::calls),
     ("start", start::start),
@@ -54,6 +55,7 @@ const SECTIONS: [(&str, Section); 9] = [
     ("link", link::link),
     ("scan", scan::scan),
     ("keep", keep::keep),
+    ("view", view::view),
 ];
 
 /// What all benchmarks use.

@@ -49,5 +49,8 @@ fn launch(args: &[String]) -> Option<(Launch, bool)> {
         _ => return None,
     };
     let (effect, seed) = (number(2, 0.3)?, number(3, 1.0)? as u64);
-    Some((Launch { pes, imbalance, effect, seed, ..Launch::default() }, word == "shuffled"))
+    // Nodes as large machines have them.
+    let per_host = if pes > 4096 { 128 } else { 8 };
+    let launch = Launch { pes, per_host, imbalance, effect, seed, ..Launch::default() };
+    Some((launch, word == "shuffled"))
 }

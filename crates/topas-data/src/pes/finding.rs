@@ -181,7 +181,8 @@ impl<'p> Measure<'p> {
     /// None if too few PEs have a value, or half of them nothing.
     fn of(places: &'p Places<'p>, column: Column) -> Option<Self> {
         let mut values = values(places.table, column).values;
-        values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        // None is negative or not a number, so that their bits have the order of the values.
+        values.sort_unstable_by_key(|value| value.0.to_bits());
         let median = middle(values.len(), |at| values[at].0)?;
         let found = Vec::new();
         (values.len() >= LEAST_PES && median > 0.0).then_some(Measure {

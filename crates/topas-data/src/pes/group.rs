@@ -1,11 +1,16 @@
 //! PEs by where they ran: hosts, NUMA nodes, programs.
 
+use std::thread;
+
 use rustc_hash::FxHashMap;
 
 use super::cluster::{PeRange, fold};
 use super::column::Values;
 use super::summary::sum;
 use super::table::{Pe, Table};
+
+/// PEs from which on each grouping is worth a thread.
+const MANY: usize = 20_000;
 
 /// What PEs are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -134,6 +139,28 @@ pub struct Groups {
     pub unknown: usize,
     /// CPU time of all PEs in µs, those without a group too: what shares are of
     pub cpu_time: u128,
+}
+
+/// Groups PEs by everything that has several groups, and by host always; each grouping on a
+/// thread of its own where there are many PEs.
+pub fn all_groups(table: &Table, values: &Values) -> Vec<Groups> {
+    let all: Vec<Groups> = if table.rows.len() < MANY {
+        Grouping::ALL.iter().map(|&by| groups(table, values, by)).collect()
+    } else {
+        thread::scope(|scope| {
+            let threads = Grouping::ALL.map(|by| scope.spawn(move || groups(table, values, by)));
+            // A panic of another thread aborts.
+            threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+        })
+    };
+    let hosts = all.iter().find(|of| of.by == Grouping::Host).map_or(0, |of| of.groups.len());
+    let is_shown = |of: &Groups| match of.by {
+        Grouping::Host => true,
+        // NUMA nodes of a host are those of all hosts if there is one host.
+        Grouping::HostNuma => of.groups.len() > 1 && hosts > 1,
+        _ => of.groups.len() > 1,
+    };
+    all.into_iter().filter(is_shown).collect()
 }
 
 /// Groups PEs, with the values of a column.
