@@ -7,7 +7,7 @@ use std::path::Path;
 use topas_config::Environment;
 use topas_data::pes::{Table, compare};
 use topas_render::chart::{Screen, Size};
-use topas_render::view::{self, Page, Parts, Selection};
+use topas_render::view::{self, Page, Parts, Piece, Selection};
 use topas_terminal::{Look, Printed};
 
 use crate::args::{Args, Clusters, TOOL, Views};
@@ -27,8 +27,8 @@ pub struct Output<'a> {
     look: Look,
 }
 
-/// Text in parts, to be written one after the other.
-type Written = Vec<Vec<u8>>;
+/// Pieces to be written one after the other.
+type Written<'v> = Vec<Piece<'v>>;
 
 impl<'a> Output<'a> {
     /// By these arguments.
@@ -48,13 +48,14 @@ impl<'a> Output<'a> {
         }
         let lines = input.lines()?;
         if self.args.list {
-            return Ok(print(&[self.list(&lines)]));
+            return Ok(print(&[self.list(&lines).into()]));
         }
         let table = input.table(&lines)?;
         let sections = self.of(&table);
         let mut done = self.pictures(&sections);
         if self.has_view() || !self.writes_files() {
-            done = both(done, print(&self.text(&sections)));
+            let rows = if self.has_table() { self.rows(&table) } else { Vec::new() };
+            done = both(done, print(&self.text(&sections, &rows)));
         }
         Ok(done)
     }
@@ -89,14 +90,13 @@ impl<'a> Output<'a> {
             || self.views.cluster.is_some())
     }
 
-    fn list(&self, lines: &topas_data::pes::Lines) -> Vec<u8> {
+    fn list(&self, lines: &topas_data::pes::Lines) -> String {
         let tables: Vec<Table> = lines.launches().map(|launch| lines.table(launch)).collect();
         let known: Vec<_> = tables
             .iter()
             .map(|table| (&table.launch, table.rows.len(), table.hosts.len()))
             .collect();
-        let text = if self.args.csv { view::launches_csv(&known) } else { view::launches(&known) };
-        text.into_bytes()
+        if self.args.csv { view::launches_csv(&known) } else { view::launches(&known) }
     }
 
     fn rows(&self, table: &Table) -> Vec<u32> {
@@ -104,19 +104,19 @@ impl<'a> Output<'a> {
         view::select(table, Selection { sort, ascending, top })
     }
 
-    fn text(&self, of: &Sections<'_>) -> Written {
+    fn text<'v>(&self, of: &'v Sections<'v>, rows: &'v [u32]) -> Written<'v> {
         if self.args.csv {
-            self.csv(of)
+            self.csv(of, rows)
         } else if self.args.jsonl {
-            view::jsonl(of.table, &self.rows(of.table), threads())
+            view::jsonl(of.table, rows)
         } else if self.args.json {
-            self.json(of)
+            self.json(of, rows)
         } else {
-            self.sections(of)
+            self.sections(of, rows)
         }
     }
 
-    fn csv(&self, of: &Sections<'_>) -> Written {
+    fn csv<'v>(&self, of: &'v Sections<'v>, rows: &'v [u32]) -> Written<'v> {
         let (table, column) = (of.table, of.column);
         let text = if self.views.stat {
             let header = "column,statistic,value,unit,pe\n".to_owned();
@@ -129,14 +129,13 @@ impl<'a> Output<'a> {
         } else if self.args.groups {
             view::groups_csv(table, column, of.groups())
         } else {
-            return view::csv(table, &self.rows(table), threads());
+            return view::csv(table, rows);
         };
-        vec![text.into_bytes()]
+        vec![text.into()]
     }
 
-    fn json(&self, of: &Sections<'_>) -> Written {
+    fn json<'v>(&self, of: &'v Sections<'v>, rows: &'v [u32]) -> Written<'v> {
         let Args { groups, balance, report, .. } = *self.args;
-        let rows = self.has_table().then(|| self.rows(of.table));
         let summary = (self.views.stat || report).then(|| of.summary());
         let clusters = self.views.cluster.and_then(Sections::width);
         let clusters = clusters.map(|width| (width, of.clusters(width)));
@@ -145,7 +144,7 @@ impl<'a> Output<'a> {
         let balances = (balance || report).then(|| of.balances());
         let findings = (balance || report || self.has_table()).then(|| of.findings());
         let parts = Parts {
-            rows: rows.as_deref(),
+            rows: self.has_table().then_some(rows),
             column: Some(of.column),
             summary: summary.as_ref().map(Option::as_ref),
             clusters: clusters.as_ref().map(|(width, clusters)| (*width, &clusters[..])),
@@ -155,15 +154,15 @@ impl<'a> Output<'a> {
             findings,
             comparison: None,
         };
-        view::json(of.table, &parts, threads())
+        view::json(of.table, &parts)
     }
 
     /// The views as text, one blank line between them.
-    fn sections(&self, of: &Sections<'_>) -> Written {
+    fn sections<'v>(&self, of: &'v Sections<'v>, rows: &'v [u32]) -> Written<'v> {
         let Args { groups, balance, strip, report, all, no_heading, .. } = *self.args;
         let (table, column, columns) = (of.table, of.column, self.columns());
-        let mut parts: Vec<Written> = Vec::new();
-        let mut add = |text: String| parts.push(vec![text.into_bytes()]);
+        let mut parts: Vec<Written<'v>> = Vec::new();
+        let mut add = |text: String| parts.push(vec![text.into()]);
         let sorted = self.has_table();
         if !no_heading {
             add(view::heading(table));
@@ -206,15 +205,15 @@ impl<'a> Output<'a> {
             }
         }
         if sorted {
-            parts.push(view::raw(table, &self.rows(table), threads()));
+            parts.push(view::raw(table, rows));
         }
         if balance || sorted && !no_heading {
-            parts.push(vec![view::findings(table, of.findings(), all, columns).into_bytes()]);
+            parts.push(vec![view::findings(table, of.findings(), all, columns).into()]);
         }
         let mut all = Written::new();
         for part in parts {
             if !all.is_empty() {
-                all.push(b"\n".to_vec());
+                all.push("\n".to_owned().into());
             }
             all.extend(part);
         }
@@ -257,11 +256,11 @@ impl<'a> Output<'a> {
         let (old, new) = (input.side(old)?, input.side(new)?);
         let comparison = compare(&old, &new);
         if self.args.csv {
-            return Ok(print(&[view::compare_csv(&new, &comparison).into_bytes()]));
+            return Ok(print(&[view::compare_csv(&new, &comparison).into()]));
         }
         if self.args.json {
             let parts = Parts { comparison: Some((&old, &comparison)), ..Parts::default() };
-            return Ok(print(&view::json(&new, &parts, threads())));
+            return Ok(print(&view::json(&new, &parts)));
         }
         let mut text = String::new();
         if !self.args.no_heading {
@@ -272,7 +271,7 @@ impl<'a> Output<'a> {
             text.push('\n');
         }
         text += &view::compare(&old, &new, &comparison, self.columns());
-        Ok(print(&[text.into_bytes()]))
+        Ok(print(&[text.into()]))
     }
 }
 
@@ -280,11 +279,11 @@ fn both(one: Printed, other: Printed) -> Printed {
     if one == Printed::Done { other } else { one }
 }
 
-/// Writes all parts on standard output; a reader that has seen enough ends it.
-fn print(parts: &[Vec<u8>]) -> Printed {
+/// Writes all pieces on standard output; a reader that has seen enough ends it.
+fn print(pieces: &[Piece<'_>]) -> Printed {
     let mut out = stdout().lock();
-    let written = parts.iter().try_for_each(|part| out.write_all(part)).and_then(|()| out.flush());
-    TOOL.printed(written)
+    let written = view::write(pieces, threads(), |text| out.write_all(text));
+    TOOL.printed(written.and_then(|()| out.flush()))
 }
 
 /// Writes into a file, or on standard output for `-`.

@@ -1,25 +1,23 @@
 //! The rows as CSV and as lines of JSON.
 
-use std::num::NonZero;
-
 use topas_data::pes::{Pe, Table};
 use topas_format::number::Count;
 
 use super::figure::{field, thousandths, whole};
-use super::raw::in_batches;
+use super::piece::Piece;
 
 /// Columns of the CSV. Times in s, rates per s; what was not measured is empty.
 const HEADER: &str = "pe,host,numa,cpu,exe,wall_s,system_s,user_s,metric,count,estimate,\
                       rate_per_s,l1_misses,l1_estimate,l1_misses_per_s,cycles,instructions,\
                       rss_bytes,end,why\n";
 
-/// The rows as CSV with a header, in parts to be written one after the other.
-pub fn csv(table: &Table, rows: &[u32], threads: NonZero<usize>) -> Vec<Vec<u8>> {
+/// The rows as CSV with a header.
+pub fn csv<'v>(table: &'v Table, rows: &'v [u32]) -> Vec<Piece<'v>> {
     let texts = |names: &[Box<[u8]>]| -> Vec<String> {
         names.iter().map(|name| field(&String::from_utf8_lossy(name))).collect()
     };
     let (hosts, exes) = (texts(&table.hosts), texts(&table.exes));
-    let write = |out: &mut Vec<u8>, row: u32| {
+    let write = move |out: &mut Vec<u8>, row: u32| {
         let Some(pe) = table.rows.get(row as usize) else { return };
         let text = |out: &mut Vec<u8>, texts: &[String], at: u32| {
             out.extend_from_slice(texts.get(at as usize).map_or(b"", |text| text.as_bytes()));
@@ -51,9 +49,7 @@ pub fn csv(table: &Table, rows: &[u32], threads: NonZero<usize>) -> Vec<Vec<u8>>
         }
         out.push(b'\n');
     };
-    let mut parts = vec![HEADER.as_bytes().to_vec()];
-    parts.extend(in_batches(rows, threads, &write));
-    parts
+    vec![HEADER.to_owned().into(), Piece::Rows { rows, write: Box::new(write) }]
 }
 
 /// Count, 1 if it is an estimate, rate.
@@ -100,27 +96,31 @@ pub(super) fn seconds(out: &mut Vec<u8>, micros: u64) {
 }
 
 /// The rows as JSON, an object in each line with `schema` and `launch`; no value is null.
-pub fn jsonl(table: &Table, rows: &[u32], threads: NonZero<usize>) -> Vec<Vec<u8>> {
+pub fn jsonl<'v>(table: &'v Table, rows: &'v [u32]) -> Vec<Piece<'v>> {
     let launch = super::json::string(&table.launch.id);
     let start = format!("{{\"schema\":\"topas.view.pe/1\",\"launch\":{launch},");
-    objects(table, rows, threads, start.as_bytes(), b"}\n")
+    vec![objects(table, rows, start, "}\n", "")]
 }
 
-/// An object for each row between `start` and `end`.
-pub(super) fn objects(
-    table: &Table,
-    rows: &[u32],
-    threads: NonZero<usize>,
-    start: &[u8],
-    end: &[u8],
-) -> Vec<Vec<u8>> {
+/// An object for each row between `start` and `end`, and `between` any two.
+pub(super) fn objects<'v>(
+    table: &'v Table,
+    rows: &'v [u32],
+    start: String,
+    end: &'static str,
+    between: &'static str,
+) -> Piece<'v> {
+    let first = rows.first().copied();
     let texts = |names: &[Box<[u8]>]| -> Vec<String> {
         names.iter().map(|name| super::json::string(name)).collect()
     };
     let (hosts, exes) = (texts(&table.hosts), texts(&table.exes));
-    let write = |out: &mut Vec<u8>, row: u32| {
+    let write = move |out: &mut Vec<u8>, row: u32| {
         let Some(pe) = table.rows.get(row as usize) else { return };
-        out.extend_from_slice(start);
+        if first != Some(row) {
+            out.extend_from_slice(between.as_bytes());
+        }
+        out.extend_from_slice(start.as_bytes());
         let key = |out: &mut Vec<u8>, key: &str| {
             out.push(b',');
             quoted(out, key);
@@ -163,9 +163,9 @@ pub(super) fn objects(
             key(out, name);
             out.extend_from_slice(super::json::string(word).as_bytes());
         }
-        out.extend_from_slice(end);
+        out.extend_from_slice(end.as_bytes());
     };
-    in_batches(rows, threads, &write)
+    Piece::Rows { rows, write: Box::new(write) }
 }
 
 fn quoted(out: &mut Vec<u8>, key: &str) {

@@ -1,7 +1,5 @@
 //! One JSON object of everything that is asked for.
 
-use std::num::NonZero;
-
 use serde_json::{Map, Value, json as object};
 use topas_data::pes::{
     Balance, Cluster, Column, Comparison, Finding, Findings, Groups, KMeans, Launch, PeRange,
@@ -9,6 +7,7 @@ use topas_data::pes::{
 };
 
 use super::groups::{key, name};
+use super::piece::Piece;
 use super::quantity::shown;
 use super::verdict::sentence;
 
@@ -38,8 +37,8 @@ pub struct Parts<'v> {
     pub comparison: Option<(&'v Table, &'v Comparison)>,
 }
 
-/// The object, in parts to be written one after the other. Not measured is null.
-pub fn json(table: &Table, parts: &Parts<'_>, threads: NonZero<usize>) -> Vec<Vec<u8>> {
+/// The object. Not measured is null.
+pub fn json<'v>(table: &'v Table, parts: &Parts<'v>) -> Vec<Piece<'v>> {
     let mut all = Map::new();
     all.insert("schema".to_owned(), SCHEMA.into());
     all.insert("launch".to_owned(), launch(table));
@@ -81,19 +80,15 @@ pub fn json(table: &Table, parts: &Parts<'_>, threads: NonZero<usize>) -> Vec<Ve
     }
     let text = format!("{:#}", Value::Object(all));
     let Some(rows) = parts.rows else {
-        return vec![text.into_bytes(), b"\n".to_vec()];
+        return vec![(text + "\n").into()];
     };
     // The rows come last, and are written as they are made.
     let open = text.trim_end_matches('}').trim_end();
-    let mut out = vec![format!("{open},\n  \"pes\": [").into_bytes()];
-    let start = out.len();
-    out.extend(super::data::objects(table, rows, threads, b"\n    {", b"},"));
-    // No comma behind the last.
-    if let Some(last) = out.iter_mut().skip(start).rev().find(|part| !part.is_empty()) {
-        last.pop();
-    }
-    out.push(b"\n  ]\n}\n".to_vec());
-    out
+    vec![
+        format!("{open},\n  \"pes\": [\n").into(),
+        super::data::objects(table, rows, "    {".to_owned(), "}", ",\n"),
+        "\n  ]\n}\n".to_owned().into(),
+    ]
 }
 
 /// Bytes as a JSON string; null if empty.

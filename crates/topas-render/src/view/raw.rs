@@ -1,39 +1,11 @@
 //! The raw table: one line per PE.
 
-use std::num::NonZero;
-use std::thread;
-
 use topas_data::pes::{Column, Pe, Table};
 use topas_format::number::Count;
 
 use super::figure::{clean, millis, named, ratio, thousandths, whole};
+use super::piece::Piece;
 use super::quantity::shown;
-
-/// Rows that a thread makes at a time.
-const BATCH: usize = 16 * 1024;
-
-/// Makes text of rows by up to `threads` threads, in parts to be written one after the other.
-pub(super) fn in_batches(
-    rows: &[u32],
-    threads: NonZero<usize>,
-    write: &(dyn Fn(&mut Vec<u8>, u32) + Sync),
-) -> Vec<Vec<u8>> {
-    let part = |rows: &[u32]| {
-        let mut out = Vec::with_capacity(rows.len() * 96);
-        rows.iter().for_each(|&row| write(&mut out, row));
-        out
-    };
-    let threads = threads.get().min(rows.len().div_ceil(BATCH)).max(1);
-    if threads == 1 {
-        return vec![part(rows)];
-    }
-    thread::scope(|scope| {
-        let shares = rows.chunks(rows.len().div_ceil(threads));
-        let running: Vec<_> = shares.map(|share| scope.spawn(move || part(share))).collect();
-        // A panic of another thread aborts.
-        running.into_iter().filter_map(|thread| thread.join().ok()).collect()
-    })
-}
 
 /// Columns of numbers, as wide as their widest number or heading.
 #[derive(Clone, Copy)]
@@ -51,15 +23,15 @@ struct Widths {
 /// What a cell without a value shows.
 const NONE: &[u8] = b"-";
 
-/// The table of these rows, in parts to be written one after the other: PE, host, wall,
+/// The table of these rows: PE, host, wall,
 /// system and user time in s, operations, their rate, L1 misses in 10^6/s. A `~` marks an
 /// estimate.
-pub fn raw(table: &Table, rows: &[u32], threads: NonZero<usize>) -> Vec<Vec<u8>> {
+pub fn raw<'v>(table: &'v Table, rows: &'v [u32]) -> Vec<Piece<'v>> {
     let hosts: Vec<String> = table.hosts.iter().map(|host| named(host)).collect();
     let lengths: Vec<usize> = hosts.iter().map(|host| host.chars().count()).collect();
     let widths = widths(table, rows, &lengths);
     let heading = heading(table, widths);
-    let write = |out: &mut Vec<u8>, row: u32| {
+    let write = move |out: &mut Vec<u8>, row: u32| {
         let Some(pe) = table.rows.get(row as usize) else { return };
         let host = pe.host as usize;
         cell(out, widths.pe, |out| whole(out, pe.pe.into()));
@@ -83,9 +55,7 @@ pub fn raw(table: &Table, rows: &[u32], threads: NonZero<usize>) -> Vec<Vec<u8>>
         }
         out.push(b'\n');
     };
-    let mut parts = vec![heading.into_bytes()];
-    parts.extend(in_batches(rows, threads, &write));
-    parts
+    vec![heading.into(), Piece::Rows { rows, write: Box::new(write) }]
 }
 
 /// Thousandths of 10^6 per s.

@@ -114,7 +114,7 @@ pub(super) fn sentence(table: &Table, finding: &Finding) -> String {
     for (at, evidence) in finding.evidence.iter().take(MOST_EVIDENCE).enumerate() {
         let shown = shown(evidence.column, table.metric);
         let Evidence { theirs, others: rest, .. } = *evidence;
-        let (theirs, rest) = (shown.value(theirs), shown.value(rest));
+        let (theirs, rest) = (shown.value(theirs), shown.value_as(rest, theirs));
         let whose = if at == 0 {
             format!("the other {}", count(others, "PE"))
         } else {
