@@ -144,7 +144,6 @@ impl<'a> Output<'a> {
         let balances = (balance || report).then(|| of.balances());
         let findings = (balance || report || self.has_table()).then(|| of.findings());
         let parts = Parts {
-            rows: self.has_table().then_some(rows),
             column: Some(of.column),
             summary: summary.as_ref().map(Option::as_ref),
             clusters: clusters.as_ref().map(|(width, clusters)| (*width, &clusters[..])),
@@ -154,7 +153,7 @@ impl<'a> Output<'a> {
             findings,
             comparison: None,
         };
-        view::json(of.table, &parts)
+        view::json(of.table, self.has_table().then_some(rows), &parts)
     }
 
     /// The views as text, one blank line between them.
@@ -260,7 +259,7 @@ impl<'a> Output<'a> {
         }
         if self.args.json {
             let parts = Parts { comparison: Some((&old, &comparison)), ..Parts::default() };
-            return Ok(print(&view::json(&new, &parts)));
+            return Ok(print(&view::json(&new, None, &parts)));
         }
         let mut text = String::new();
         if !self.args.no_heading {

@@ -17,8 +17,6 @@ pub const SCHEMA: &str = "topas.view/1";
 /// What is to be in the object; what is None is not.
 #[derive(Default)]
 pub struct Parts<'v> {
-    /// Rows
-    pub rows: Option<&'v [u32]>,
     /// Column of the following
     pub column: Option<Column>,
     /// Summary; Some(None) if there are no values
@@ -37,8 +35,8 @@ pub struct Parts<'v> {
     pub comparison: Option<(&'v Table, &'v Comparison)>,
 }
 
-/// The object. Not measured is null.
-pub fn json<'v>(table: &'v Table, parts: &Parts<'v>) -> Vec<Piece<'v>> {
+/// The object, with these rows if any are given. Not measured is null.
+pub fn json<'v>(table: &'v Table, rows: Option<&'v [u32]>, parts: &Parts<'_>) -> Vec<Piece<'v>> {
     let mut all = Map::new();
     all.insert("schema".to_owned(), SCHEMA.into());
     all.insert("launch".to_owned(), launch(table));
@@ -79,7 +77,7 @@ pub fn json<'v>(table: &'v Table, parts: &Parts<'v>) -> Vec<Piece<'v>> {
         all.insert("comparison".to_owned(), comparison(table.metric, of));
     }
     let text = format!("{:#}", Value::Object(all));
-    let Some(rows) = parts.rows else {
+    let Some(rows) = rows else {
         return vec![(text + "\n").into()];
     };
     // The rows come last, and are written as they are made.
