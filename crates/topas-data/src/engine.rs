@@ -20,6 +20,7 @@ use crate::engine::join::{Join, PART_BITS};
 use crate::engine::reading::{Reader, Reading};
 use crate::engine::record::{Form, Full, Slim};
 use crate::engine::store::{Overflow, Store, Writer};
+use crate::feed::BLOCK;
 use crate::group::Groups;
 use crate::question::{Fold, Question};
 use crate::run::Detail;
@@ -181,15 +182,19 @@ impl<Q: Question> Work<'_, Q> {
         // An eighth of the memory for what threads write, half for what is held, the rest
         // for joining.
         let Work { reading, of, question, resources } = self;
-        let threads = resources.threads.get();
+        // More would find nothing to read.
+        let blocks = of.map_or(u64::MAX, |of| of / BLOCK as u64);
+        let useful = usize::try_from(blocks).unwrap_or(usize::MAX).saturating_add(reading.len());
+        let threads =
+            NonZero::new(useful).map_or(NonZero::<usize>::MIN, |n| n.min(resources.threads));
         let memory = resources.memory;
         let overflow = Overflow::new(&resources.temporary);
         let store = Store::new(1 << PART_BITS, memory / 2, &overflow);
-        let piece = ((memory / 8 / threads as u64) >> PART_BITS).clamp(4096, PIECE) as usize;
+        let piece = ((memory / 8 / threads.get() as u64) >> PART_BITS).clamp(4096, PIECE) as usize;
         let groups = Groups::default();
 
         let counts = on_all_threads(
-            resources.threads,
+            threads,
             || {
                 let writer = Writer::new(&store, piece);
                 reading.run::<Q, R>(Reader::new(question, &groups, writer))
@@ -210,7 +215,7 @@ impl<Q: Question> Work<'_, Q> {
         let keys = groups.into_keys();
         let next = AtomicUsize::new(0);
         let folds = on_all_threads(
-            resources.threads,
+            threads,
             || {
                 let mut join = Join::new(&keys, (memory * 3 / 8) as usize / threads);
                 let mut fold = fold();

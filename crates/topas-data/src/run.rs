@@ -129,7 +129,7 @@ impl Run<'_> {
 
     /// Number of its lines.
     pub fn lines(&self) -> u32 {
-        // The joiner bounds the lines.
+        // The engine bounds the lines of a launch.
         self.pes.len() as u32
     }
 

@@ -113,9 +113,9 @@ fn checked(digits: &[u8]) -> Option<u64> {
     })
 }
 
-/// Reads a whole text as a decimal number.
+/// Reads a whole text as a decimal number. Small rather than fast: the module has this one.
 pub fn whole(text: &[u8]) -> Option<u64> {
-    match leading(text) {
+    match one_by_one(text) {
         Some((n, [])) => Some(n),
         _ => None,
     }

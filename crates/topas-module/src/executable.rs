@@ -1,5 +1,5 @@
 //! What the file of the running program says of it, where nobody looked at it when it was
-//! linked: whether it holds the module itself, and whether it is of Rust.
+//! linked: whether it holds the module itself, and whether it is of Rust or Go.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,8 +9,8 @@ use topas_format::text::nth;
 use crate::state::FILE_MAX;
 use crate::sys;
 
-/// Whether the program may be one of Rust; known after [`look`].
-static RUST: AtomicBool = AtomicBool::new(false);
+/// Whether the program may be one of Rust or Go; known after [`look`].
+static OWN_FAULTS: AtomicBool = AtomicBool::new(false);
 
 /// What its sections say.
 #[derive(Default)]
@@ -39,26 +39,29 @@ pub fn look(room: &mut [u8; FILE_MAX]) -> Sections {
         let names = sys::load_at(fd, long(section, 24), names);
         found.has_module = entries.clone().any(|section| named(names, section) == TOPAS);
         // Who packages programs may have taken the section away: then it is not known.
-        let mut rust = true;
+        let mut own = true;
+        let go = entries.clone().any(|section| named(names, section) == GO);
         if let Some(section) = entries.find(|section| named(names, section) == COMMENT) {
             let length = (long(section, 32) as usize).min(comment.len());
             let text = comment.get_mut(..length).unwrap_or_default();
             let text = sys::load_at(fd, long(section, 24), text);
-            rust = text.windows(6).any(|bytes| word(bytes) == RUSTC);
+            own = text.windows(6).any(|bytes| word(bytes) == RUSTC);
         }
-        RUST.store(rust, Ordering::Relaxed);
+        OWN_FAULTS.store(own | go, Ordering::Relaxed);
     }
     sys::close(fd);
     found
 }
 
-/// Whether it may be of Rust, whose runtime sets handlers only where it finds the default.
-pub fn is_rust() -> bool {
-    RUST.load(Ordering::Relaxed)
+/// Whether it may be of Rust, whose runtime sets handlers of faults only where it finds the
+/// default, or of Go, which hands faults to those it finds.
+pub fn has_own_faults() -> bool {
+    OWN_FAULTS.load(Ordering::Relaxed)
 }
 
 const TOPAS: u32 = word(b".topas");
 const COMMENT: u32 = word(b".comment");
+const GO: u32 = word(b".go.buildinfo");
 const RUSTC: u32 = word(b"rustc ");
 
 /// The hash of a section's name.

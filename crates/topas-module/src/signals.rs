@@ -46,7 +46,7 @@ pub fn catch() {
     if library::weak!("PyOS_getsig") != 0 {
         caught &= !(1 << 2);
     }
-    if is_rust() {
+    if has_own_faults() {
         caught &= !(1 << 7 | 1 << 11);
     }
     let mut before = DEFAULT;
@@ -60,17 +60,19 @@ pub fn catch() {
     }
 }
 
-/// Whether the program may be one of Rust, which is no Python. Its executables do not export the
-/// function by which others know it.
+/// Whether the runtime of the program reports faults by itself, and would not if it found ours:
+/// those of Rust and Go, whose executables do not export the functions by which others know
+/// them, and of Java; but not Python's.
 #[cfg(topas_run)]
-fn is_rust() -> bool {
-    crate::executable::is_rust() && library::weak!("PyOS_getsig") == 0
+fn has_own_faults() -> bool {
+    (crate::executable::has_own_faults() || library::weak!("JLI_Launch") != 0)
+        && library::weak!("PyOS_getsig") == 0
 }
 
 /// Whether the program is one of Rust.
 #[cfg(not(topas_run))]
 #[inline(always)]
-fn is_rust() -> bool {
+fn has_own_faults() -> bool {
     library::weak!("rust_eh_personality") != 0
 }
 

@@ -7,6 +7,7 @@ use crate::chart::{Bars, Bucket, Caption, Places, Quantity, Series, Unit};
 use crate::document::{Document, Form};
 use crate::number::{date, hours, percent, runs};
 use crate::row::{is_measure, named};
+use crate::text::notes::selected;
 
 /// What the height of a bar is a share of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -150,6 +151,7 @@ fn caption(document: &Document<'_>, table: &Table, weight: Weight) -> Caption {
     if left > 0 {
         notes.push(format!("Not in it: {} without a value (not measured).", runs(left)));
     }
+    notes.extend(selected(document));
     Caption { title, subtitle, notes }
 }
 

@@ -1,7 +1,7 @@
 //! The report for people, in the layout of the 1999 paper's Listing 4.
 
 mod measures;
-mod notes;
+pub(crate) mod notes;
 mod shares;
 
 use std::fmt::Write;

@@ -1,5 +1,8 @@
 //! What can be asked: selection, tables, measures, forms; and inputs that are none.
 
+#[path = "../../topas-data/examples/generate-log/synthetic.rs"]
+mod synthetic;
+
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
@@ -256,7 +259,11 @@ fn grep_selects_the_same() {
     let pipe = format!("grep ' f90 ' topas.log | grep ' B ' | grep ' mpi ' | {tool}");
     let output = Command::new("sh").args(["-c", &pipe]).current_dir(&site.0).output().unwrap();
     let args = ["topas.log", "--lang", "f90", "--mode", "B", "--mplib", "mpi"];
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), site.run(&args).1);
+    let (_, ours, _) = site.run(&args);
+    // Who selects knows that it did.
+    let without = ours.replace("Of 2 of 5 lines, which were selected.\n", "");
+    assert_ne!(without, ours);
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), without);
 }
 
 #[test]
@@ -276,5 +283,36 @@ fn a_reader_that_has_seen_enough_is_no_error() {
         }
         let output = child.wait_with_output().unwrap();
         assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{form}");
+    }
+}
+
+#[test]
+fn threads_and_memory_change_nothing() {
+    let site = Site::new();
+    let mut log = synthetic::Log::new(9);
+    let text: Vec<u8> = (0..20_000).flat_map(|_| log.line().to_vec()).collect();
+    site.file("large.log", text);
+    let args = [
+        "-q",
+        "large.log",
+        "--json",
+        "--by",
+        "user",
+        "--by",
+        "mflops,lang",
+        "--by",
+        "hour,exe",
+        "--measure",
+        "mflops,cpu_use,l1_per_op,ipc",
+        "--where",
+        "npes > 2",
+    ];
+    let of = |more: &[&str]| site.run(&[&args[..], more].concat());
+    let one = of(&["--threads", "1"]);
+    assert_eq!(one.0, 0);
+    for more in
+        [&["--threads", "2"][..], &["--threads", "7"], &["--threads", "3", "--memory", "1k"]]
+    {
+        assert_eq!(of(more), one, "{more:?}");
     }
 }

@@ -21,7 +21,8 @@ const IMPORTS: [&str; 5] = ["__cxa_atexit", "environ", "getauxval", "memcpy", "m
 
 /// What it may refer to weakly: what tells the message passing library, more ways to end, and
 /// what tells that the program uses the counters itself.
-const WEAK: [&str; 16] = [
+const WEAK: [&str; 17] = [
+    "JLI_Launch",
     "MPI_Finalize",
     "PMPI_Finalized",
     "PMPI_Get_library_version",

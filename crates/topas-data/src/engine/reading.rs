@@ -117,6 +117,11 @@ impl<'s> Reading<'s> {
         reading
     }
 
+    /// Number of sources.
+    pub(super) fn len(&self) -> usize {
+        self.sources.len()
+    }
+
     /// Bytes read, and sources finished.
     pub(super) fn progress(&self) -> (u64, usize) {
         (self.bytes.load(Ordering::Relaxed), self.finished.load(Ordering::Relaxed))

@@ -46,7 +46,23 @@ pub(super) fn write(out: &mut String, document: &Document<'_>) {
         }
         note("Quartiles: Hyndman-Fan type 7, each run counted once.".to_owned());
     }
+    selected(document).into_iter().for_each(&mut note);
     remarks(&mut note, document);
+}
+
+/// How much of the log the report is of, where that is not all.
+pub(crate) fn selected(document: &Document<'_>) -> Vec<String> {
+    let mut texts = Vec::new();
+    let (good, unwanted) = (document.tally.good, document.unwanted);
+    if unwanted > 0 {
+        texts.push(format!("Of {} of {good} lines, which were selected.", good - unwanted));
+    }
+    match document.report.outside {
+        0 => {}
+        1 => texts.push("Without 1 run outside the days selected.".to_owned()),
+        n => texts.push(format!("Without {n} runs outside the days selected.")),
+    }
+    texts
 }
 
 /// The measures that tables are by, each once.
