@@ -30,6 +30,7 @@ pub mod measure;
 mod own;
 mod pattern;
 mod period;
+pub mod pes;
 mod pseudonym;
 mod query;
 mod question;

@@ -77,6 +77,14 @@ impl Tally {
         }
     }
 
+    /// Counts as unfinished what was taken for good lines.
+    pub(crate) fn unfinished(&mut self, lines: u64) {
+        if lines > 0 {
+            self.good -= lines;
+            *self.bad.entry(Problem::Unfinished).or_default() += lines;
+        }
+    }
+
     /// Takes the examples out, so that others can come.
     pub(crate) fn take_examples(&mut self) -> Vec<Example> {
         std::mem::take(&mut self.examples)

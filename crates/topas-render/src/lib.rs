@@ -17,6 +17,7 @@ mod r;
 pub mod record;
 mod row;
 mod text;
+pub mod view;
 
 pub use csv::Csv;
 pub use document::{Document, Form};

@@ -49,13 +49,17 @@ pub fn demo() -> Result<()> {
             fs::copy(&from, work.join(name))
                 .with_context(|| format!("cannot copy {}", from.display()))?;
         }
-        let shell = Shell { path: search_path(&[paths.wrappers(), bin])?, dir: work };
+        let shell = Shell { path: search_path(&[paths.wrappers(), bin, paths.bin()])?, dir: work };
         shell.run("which mpif90 mpicc mpiexec")?;
         shell.run("mpif90 heat.f90 -o heat")?;
         shell.run("mpicc cg.c -o cg")?;
         shell.run("mpiexec -n 8 ./heat")?;
         let print = if suffix == "openmpi" { "TOPAS_PRINT=yes " } else { "" };
         shell.run(&format!("{print}mpiexec -n 8 ./cg"))?;
+        // All ranks, for its user: linked by `topas`, seen by `topasview`.
+        shell.run("topas mpicc cg.c -o cg")?;
+        shell.run("mpiexec -n 8 ./cg")?;
+        shell.run("topasview")?;
     }
 
     say("The log: two lines for each run, by two ranks chosen at random");

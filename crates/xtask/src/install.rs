@@ -15,7 +15,7 @@ use crate::process::{cargo, output, root, run, target_dir};
 use crate::symcheck::Size;
 
 /// Tools that go to `bin`.
-const TOOLS: [&str; 3] = ["topas-doctor", "topas-log", "topas-stat"];
+const TOOLS: [&str; 4] = ["topas-doctor", "topas-log", "topas-stat", "topasview"];
 
 /// What to install where.
 #[derive(Args)]

@@ -45,6 +45,8 @@ pub const TEST: &[&str] = &[
     "pvm-dev",
     "python3-dev",
     "python3-mpi4py",
+    "python3-numpy",
+    "python3-scipy",
     "r-base-core",
     "rsyslog",
     "rsyslog-relp",

@@ -26,6 +26,10 @@ const LAYERS: &[(&str, &[&str])] = &[
         "topas-log",
         &["topas-config", "topas-data", "topas-format", "topas-render", "topas-terminal"],
     ),
+    (
+        "topasview",
+        &["topas-config", "topas-data", "topas-format", "topas-render", "topas-terminal"],
+    ),
     ("topas-testkit", &["topas-config", "topas-format"]),
     ("xtask", &["topas-config", "topas-data", "topas-format"]),
     ("topas-tests", &["topas-data", "topas-format", "topas-launch", "topas-testkit"]),

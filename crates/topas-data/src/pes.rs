@@ -1,0 +1,37 @@
+//! The PEs of one launch: what `topasview` shows.
+//!
+//! ```text
+//! Source -> read (blocks of files, in parallel) -> Lines -> launches
+//!                                                        -> Table (a launch, by PE)
+//! Table + Column -> Values -> Summary, clusters, groups, balance, findings, comparison
+//! ```
+//!
+//! Lines are not joined by time as in [`crate::Joiner`]: a file of all PEs holds the lines
+//! of a launch under an id of its own.
+
+mod balance;
+mod cluster;
+mod column;
+mod compare;
+mod finding;
+mod group;
+mod intern;
+mod kmeans;
+mod place;
+mod ranks;
+mod read;
+mod summary;
+mod table;
+
+pub use balance::{Balance, balance};
+pub use cluster::{Cluster, PeRange, fold, unit_clusters};
+pub use column::{Column, Values, values};
+pub use compare::{Change, Comparison, Pairing, compare};
+pub use finding::{Evidence, Finding, Findings, LEAST_DIFFERENCE, LEAST_PES, Subject, findings};
+pub use group::{Group, Grouping, Groups, groups};
+pub use kmeans::{KMeans, MOST_CLASSES, best_clusters};
+pub use place::{expand, here};
+pub use ranks::{Test, mann_whitney, signed_rank};
+pub use read::{Launch, Lines, read};
+pub use summary::{Summary, quantile, summary};
+pub use table::{Pe, Table, Without};

@@ -1,0 +1,285 @@
+//! What stands out among the PEs, with the evidence.
+//!
+//! Each measure is looked at by itself, in this order:
+//!
+//! 1. *PEs apart*: at most a sixteenth of the PEs at an end, with a gap to the rest of three
+//!    of its standard deviations, wider than the tail of the rest leads to expect, and too far
+//!    by Student's t for one PE in as many.
+//! 2. *Groups apart*: at most a quarter of the programs, hosts or NUMA nodes, whose medians
+//!    have a gap to those of the others of 1.5 times the range of these, and whose PEs
+//!    differ by Mann and Whitney's test.
+//! 3. *Classes*: optimal clusters that lie apart by more than those of evenly spread values
+//!    do (see [`classes`]).
+//! 4. PEs apart once more, each relative to its class.
+//!
+//! A difference of less than 2 % is no finding whatever a test says. The levels of the tests
+//! are set such that noise alone gives a finding in one of a hundred runs at most.
+
+mod apart;
+mod classes;
+mod student;
+mod subject;
+
+use std::thread;
+
+use super::column::{Column, values};
+use super::group::{Grouping, Numbered, middle};
+use super::table::Table;
+
+pub use subject::Subject;
+
+/// Least difference that is a finding, as a share of the others' median.
+pub const LEAST_DIFFERENCE: f64 = 0.02;
+
+/// Least difference of times that is one, in s: below it is the start of processes.
+const LEAST_SECONDS: f64 = 0.05;
+
+/// PEs with a value that it takes to judge a measure.
+pub const LEAST_PES: usize = 4;
+
+/// How likely each test may find something in noise.
+const LEVEL: f64 = 0.000_5;
+
+/// What is looked at, where measured.
+const MEASURES: [Column; 5] =
+    [Column::Rate, Column::Counter, Column::CpuTime, Column::Wall, Column::Frequency];
+
+/// Groupings, what explains most first.
+const GROUPINGS: [Grouping; 4] =
+    [Grouping::Exe, Grouping::Host, Grouping::Numa, Grouping::HostNuma];
+
+/// PEs from which on each measure is worth a thread.
+const MANY: usize = 20_000;
+
+/// How one set of PEs differs from the others in a measure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Evidence {
+    /// The measure
+    pub column: Column,
+    /// Median of the PEs of the finding
+    pub theirs: f64,
+    /// Median of the others
+    pub others: f64,
+}
+
+impl Evidence {
+    /// The difference as a share of the others' median.
+    pub fn difference(&self) -> f64 {
+        self.theirs / self.others - 1.0
+    }
+}
+
+/// PEs, hosts or the like that stand out, or one class of PEs against the largest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// Who
+    pub subject: Subject,
+    /// Number of PEs of the subject
+    pub count: usize,
+    /// Classes that the PEs fall into in the first measure; 1 if the subject merely stands
+    /// out from the rest
+    pub classes: usize,
+    /// What differs, the largest difference first
+    pub evidence: Vec<Evidence>,
+}
+
+/// All findings, and what was looked at.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Findings {
+    /// Findings, the largest difference first
+    pub findings: Vec<Finding>,
+    /// Measures that were looked at
+    pub looked_at: Vec<Column>,
+    /// Number of PEs
+    pub pes: usize,
+}
+
+/// Looks for what stands out.
+pub fn findings(table: &Table) -> Findings {
+    let places = Places::new(table);
+    let look = |column| Some((column, Measure::of(&places, column)?.findings()));
+    let found: Vec<Option<(Column, Vec<Found>)>> = if table.rows.len() < MANY {
+        MEASURES.into_iter().map(look).collect()
+    } else {
+        thread::scope(|scope| {
+            let threads = MEASURES.map(|column| scope.spawn(move || look(column)));
+            // A panic of another thread aborts.
+            threads.into_iter().map(|thread| thread.join().ok().flatten()).collect()
+        })
+    };
+    let mut all = Findings { pes: table.rows.len(), ..Findings::default() };
+    for (column, found) in found.into_iter().flatten() {
+        all.looked_at.push(column);
+        found.into_iter().for_each(|found| all.add(&places, found));
+    }
+    all.findings.iter_mut().for_each(|finding| sort_by_size(&mut finding.evidence));
+    let size = |finding: &Finding| finding.evidence.first().map_or(0.0, |e| e.difference().abs());
+    all.findings.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    all
+}
+
+fn sort_by_size(evidence: &mut [Evidence]) {
+    evidence.sort_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
+}
+
+impl Findings {
+    /// Adds what a measure shows, to the finding of the same PEs if there is one.
+    fn add(&mut self, places: &Places<'_>, found: Found) {
+        let subject = Subject::of(places, &found.rows);
+        match self.findings.iter_mut().find(|finding| finding.subject == subject) {
+            Some(finding) => finding.evidence.push(found.evidence),
+            None => self.findings.push(Finding {
+                subject,
+                count: found.rows.len(),
+                classes: found.classes,
+                evidence: vec![found.evidence],
+            }),
+        }
+    }
+}
+
+/// A table, and its rows by groups.
+struct Places<'t> {
+    table: &'t Table,
+    groupings: [(Grouping, Numbered); 4],
+}
+
+impl<'t> Places<'t> {
+    fn new(table: &'t Table) -> Self {
+        Places { table, groupings: GROUPINGS.map(|by| (by, Numbered::new(table, by))) }
+    }
+}
+
+/// What one measure shows.
+struct Found {
+    /// Ascending
+    rows: Vec<u32>,
+    /// Classes that these rows are one of
+    classes: usize,
+    evidence: Evidence,
+}
+
+/// A value under examination.
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    /// Relative to the median, later to that of its class
+    value: f64,
+    row: u32,
+}
+
+/// The values of one measure.
+struct Measure<'p> {
+    places: &'p Places<'p>,
+    column: Column,
+    /// Ascending
+    values: Vec<(f64, u32)>,
+    median: f64,
+    found: Vec<Found>,
+}
+
+impl<'p> Measure<'p> {
+    /// None if too few PEs have a value, or half of them nothing.
+    fn of(places: &'p Places<'p>, column: Column) -> Option<Self> {
+        let mut values = values(places.table, column).values;
+        values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let median = middle(values.len(), |at| values[at].0)?;
+        let found = Vec::new();
+        (values.len() >= LEAST_PES && median > 0.0).then_some(Measure {
+            places,
+            column,
+            values,
+            median,
+            found,
+        })
+    }
+
+    fn findings(mut self) -> Vec<Found> {
+        let item = |&(value, row): &(f64, u32)| Item { value: value / self.median, row };
+        // Ascending, here and wherever items are handed on.
+        let mut items: Vec<Item> = self.values.iter().map(item).collect();
+        self.take_ends(&mut items);
+        self.take_groups(&mut items);
+        self.take_classes(&mut items);
+        self.found
+    }
+
+    /// Takes PEs that lie apart out of the items, until no more do.
+    fn take_ends(&mut self, items: &mut Vec<Item>) {
+        // Two at each end are many; the bound is for logs that are made up.
+        for _ in 0..8 {
+            let Some(range) = apart::ends(items) else { break };
+            if !self.matters(&items[range.clone()], items) {
+                break;
+            }
+            let taken: Vec<Item> = items.drain(range).collect();
+            self.add(&taken, 1);
+        }
+    }
+
+    /// Takes out the groups that lie apart, of the first grouping that has such.
+    fn take_groups(&mut self, items: &mut Vec<Item>) {
+        for (_, numbered) in &self.places.groupings {
+            let taken = apart::groups(numbered, items, self.large_is_slow());
+            if !taken.is_empty() && self.matters(&taken, items) {
+                let mut rows: Vec<u32> = taken.iter().map(|item| item.row).collect();
+                rows.sort_unstable();
+                items.retain(|item| rows.binary_search(&item.row).is_err());
+                self.add(&taken, 1);
+                return;
+            }
+        }
+    }
+
+    /// Finds classes, and PEs that lie apart in theirs.
+    fn take_classes(&mut self, items: &mut Vec<Item>) {
+        let ends = classes::ends(items);
+        let count = ends.len();
+        if count > 1 {
+            let begin = |class: usize| if class == 0 { 0 } else { ends[class - 1] };
+            // All but the largest; of several that with the fast PEs.
+            let fast = |class: usize| if self.large_is_slow() { count - class } else { class };
+            let size = |&class: &usize| (ends[class] - begin(class), fast(class));
+            let largest = (0..count).max_by_key(size).unwrap_or(0);
+            for class in 0..count {
+                let class_items = &mut items[begin(class)..ends[class]];
+                if class != largest {
+                    self.add(class_items, count);
+                }
+                let of_class = middle(class_items.len(), |at| class_items[at].value).unwrap_or(1.0);
+                class_items.iter_mut().for_each(|item| item.value /= of_class);
+            }
+            items.sort_unstable_by(|a, b| a.value.total_cmp(&b.value));
+            self.take_ends(items);
+        }
+    }
+
+    /// Whether those with the larger values are waited for.
+    fn large_is_slow(&self) -> bool {
+        !matches!(self.column, Column::Rate | Column::Frequency)
+    }
+
+    /// Whether items, which ascend, differ enough from all to be worth telling.
+    fn matters(&self, taken: &[Item], all: &[Item]) -> bool {
+        let median = |items: &[Item]| middle(items.len(), |at| items[at].value);
+        let (Some(theirs), Some(of_all)) = (median(taken), median(all)) else { return false };
+        let difference = theirs / of_all - 1.0;
+        let is_time = matches!(self.column, Column::CpuTime | Column::Wall);
+        difference.abs() >= LEAST_DIFFERENCE
+            && (!is_time || (difference * self.median).abs() >= LEAST_SECONDS)
+    }
+
+    /// Adds what was found, with their values against those of all others.
+    fn add(&mut self, items: &[Item], classes: usize) {
+        let mut rows: Vec<u32> = items.iter().map(|item| item.row).collect();
+        rows.sort_unstable();
+        let of = |is_theirs: bool| {
+            let rows = &rows;
+            let wanted =
+                move |value: &&(f64, u32)| rows.binary_search(&value.1).is_ok() == is_theirs;
+            let values: Vec<f64> = self.values.iter().filter(wanted).map(|value| value.0).collect();
+            middle(values.len(), |at| values[at]).unwrap_or(f64::NAN)
+        };
+        let evidence = Evidence { column: self.column, theirs: of(true), others: of(false) };
+        self.found.push(Found { rows, classes, evidence });
+    }
+}

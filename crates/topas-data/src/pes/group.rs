@@ -1,0 +1,186 @@
+//! PEs by where they ran: hosts, NUMA nodes, programs.
+
+use rustc_hash::FxHashMap;
+
+use super::cluster::{PeRange, fold};
+use super::column::Values;
+use super::summary::sum;
+use super::table::{Pe, Table};
+
+/// What PEs are grouped by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Grouping {
+    /// Host
+    Host,
+    /// NUMA node by number, of all hosts
+    Numa,
+    /// NUMA node of a host
+    HostNuma,
+    /// Executable, in launches of several programs
+    Exe,
+}
+
+/// Name of a group, a place in a list of names, and NUMA node.
+type Key = (u32, u32);
+
+impl Grouping {
+    /// All.
+    pub const ALL: [Grouping; 4] =
+        [Grouping::Host, Grouping::Numa, Grouping::HostNuma, Grouping::Exe];
+
+    /// Group of a PE. None if its line does not tell.
+    #[inline]
+    fn key(self, pe: &Pe, named: &[bool]) -> Option<Key> {
+        let host = || named.get(pe.host as usize).is_some_and(|named| *named).then_some(pe.host);
+        Some(match self {
+            Grouping::Host => (host()?, 0),
+            Grouping::Numa => (0, pe.numa?),
+            Grouping::HostNuma => (host()?, pe.numa?),
+            Grouping::Exe => (pe.exe, 0),
+        })
+    }
+
+    /// Whether a group has a NUMA node.
+    pub(super) fn has_node(self) -> bool {
+        matches!(self, Grouping::Numa | Grouping::HostNuma)
+    }
+}
+
+/// The groups of all rows, by number.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Numbered {
+    /// Group of each row; [`NONE`] if its line does not tell
+    pub(super) of_row: Vec<u32>,
+    /// Key of each group, ascending
+    pub(super) keys: Vec<Key>,
+    /// Number of rows of each
+    pub(super) sizes: Vec<u32>,
+}
+
+/// A row without a group.
+pub(super) const NONE: u32 = u32::MAX;
+
+impl Numbered {
+    pub(super) fn new(table: &Table, by: Grouping) -> Self {
+        let named: Vec<bool> = table.hosts.iter().map(|host| !host.is_empty()).collect();
+        let mut numbers: FxHashMap<Key, u32> = FxHashMap::default();
+        let mut all =
+            Numbered { of_row: Vec::with_capacity(table.rows.len()), ..Numbered::default() };
+        let mut last = (None, NONE);
+        for pe in &table.rows {
+            let key = by.key(pe, &named);
+            // Neighbours often agree.
+            if key != last.0 || last.1 == NONE {
+                let next = numbers.len() as u32;
+                last = (key, key.map_or(NONE, |key| *numbers.entry(key).or_insert(next)));
+            }
+            all.of_row.push(last.1);
+        }
+        let mut order: Vec<(Key, u32)> = numbers.into_iter().collect();
+        order.sort_unstable();
+        let mut places = vec![0; order.len()];
+        for (place, (key, number)) in (0..).zip(order) {
+            places[number as usize] = place;
+            all.keys.push(key);
+        }
+        all.sizes = vec![0; all.keys.len()];
+        for number in all.of_row.iter_mut().filter(|number| **number != NONE) {
+            *number = places[*number as usize];
+            all.sizes[*number as usize] += 1;
+        }
+        all
+    }
+
+    /// Rows without a group.
+    pub(super) fn unknown(&self) -> usize {
+        self.of_row.iter().filter(|number| **number == NONE).count()
+    }
+}
+
+/// PEs of one place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// Place in [`Table::hosts`], or of the executable in [`Table::exes`]; 0 of a NUMA node
+    /// of all hosts
+    pub name: u32,
+    /// NUMA node, where grouped by it
+    pub numa: Option<u32>,
+    /// The PEs, folded
+    pub pes: Vec<PeRange>,
+    /// Number of PEs
+    pub count: usize,
+    /// PEs with a value of the column
+    pub measured: usize,
+    /// Least value with the place of its row; None without values
+    pub min: Option<(f64, u32)>,
+    /// Median, type 7
+    pub median: Option<f64>,
+    /// Greatest value with the place of its row
+    pub max: Option<(f64, u32)>,
+    /// Mean
+    pub mean: Option<f64>,
+    /// CPU time of its PEs in µs
+    pub cpu_time: u128,
+}
+
+/// All groups of a grouping.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Groups {
+    /// What by
+    pub by: Grouping,
+    /// In the order of their first PEs; NUMA nodes of a host by number
+    pub groups: Vec<Group>,
+    /// PEs whose line does not tell their group
+    pub unknown: usize,
+    /// CPU time of all PEs in µs, those without a group too: what shares are of
+    pub cpu_time: u128,
+}
+
+/// Groups PEs, with the values of a column.
+pub fn groups(table: &Table, values: &Values, by: Grouping) -> Groups {
+    let numbered = Numbered::new(table, by);
+    let count = numbered.keys.len();
+    let mut pes: Vec<Vec<u32>> = vec![Vec::new(); count];
+    let mut measured: Vec<Vec<(f64, u32)>> = vec![Vec::new(); count];
+    let mut cpu_times = vec![0u128; count];
+    for (&number, pe) in numbered.of_row.iter().zip(&table.rows) {
+        if let Some(pes) = pes.get_mut(number as usize) {
+            pes.push(pe.pe);
+            cpu_times[number as usize] += u128::from(pe.cpu_time());
+        }
+    }
+    for &(value, place) in &values.values {
+        if let Some(values) = measured.get_mut(numbered.of_row[place as usize] as usize) {
+            values.push((value, place));
+        }
+    }
+    let group = |number: usize| {
+        let key = numbered.keys[number];
+        let mut values = std::mem::take(&mut measured[number]);
+        values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let greatest = values.last().map(|value| value.0);
+        let total = sum(values.iter().map(|value| value.0));
+        Group {
+            name: key.0,
+            numa: by.has_node().then_some(key.1),
+            count: pes[number].len(),
+            pes: fold(std::mem::take(&mut pes[number])),
+            measured: values.len(),
+            min: values.first().copied(),
+            median: middle(values.len(), |at| values[at].0),
+            max: values.iter().rev().take_while(|value| Some(value.0) == greatest).last().copied(),
+            mean: (!values.is_empty()).then(|| total / values.len() as f64),
+            cpu_time: cpu_times[number],
+        }
+    };
+    let groups = (0..count).map(group).collect();
+    let cpu_time = table.rows.iter().map(|pe| u128::from(pe.cpu_time())).sum();
+    Groups { by, groups, unknown: numbered.unknown(), cpu_time }
+}
+
+/// Median of `count` ascending values, type 7; None without any.
+pub(super) fn middle(count: usize, value: impl Fn(usize) -> f64) -> Option<f64> {
+    let (below, above) = (count.checked_sub(1)? / 2, count / 2);
+    let (low, high) = (value(below), value(above));
+    Some(low + (high - low) * 0.5)
+}

@@ -1,0 +1,51 @@
+//! Short texts that many lines share, each stored once.
+
+use rustc_hash::FxHashMap;
+use topas_format::escape::Name;
+
+/// Texts by number, in the order they were first seen.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Texts {
+    texts: Vec<Box<[u8]>>,
+    numbers: FxHashMap<Box<[u8]>, u32>,
+}
+
+impl Texts {
+    /// The number of a text; `last` is tried first and updated: neighbours often agree.
+    #[inline]
+    pub(super) fn number(&mut self, text: &[u8], last: &mut u32) -> u32 {
+        if self.texts.get(*last as usize).is_none_or(|seen| **seen != *text) {
+            *last = self.find(text);
+        }
+        *last
+    }
+
+    fn find(&mut self, text: &[u8]) -> u32 {
+        if let Some(&number) = self.numbers.get(text) {
+            return number;
+        }
+        // One text a line at most, and a machine that holds 2^32 lines is far away.
+        let number = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
+        self.texts.push(text.into());
+        self.numbers.insert(text.into(), number);
+        number
+    }
+
+    /// As [`Texts::number`], of a name as it stands in a line.
+    #[inline]
+    pub(super) fn name(&mut self, name: &Name<'_>, last: &mut u32) -> u32 {
+        match name.plain() {
+            Some(text) => self.number(text, last),
+            None => self.number(&name.bytes().collect::<Vec<u8>>(), last),
+        }
+    }
+
+    /// Takes the texts of `other`; gives the new number of each.
+    pub(super) fn take(&mut self, other: Texts) -> Vec<u32> {
+        other.texts.iter().map(|text| self.find(text)).collect()
+    }
+
+    pub(super) fn all(&self) -> &[Box<[u8]>] {
+        &self.texts
+    }
+}

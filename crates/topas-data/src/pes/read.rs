@@ -1,0 +1,403 @@
+//! Reads the lines of all launches, in parallel, and tells the launches apart.
+
+use std::num::NonZero;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use rustc_hash::FxHashMap;
+use topas_format::civil::{Civil, Date, Time};
+use topas_format::escape::Name;
+use topas_format::field::{Lang, Lib, Mhz, Mode};
+use topas_format::line::{Extras, Line};
+use topas_format::number::whole;
+
+use super::intern::Texts;
+use super::table::{Kept, Table};
+use crate::block;
+use crate::feed::{Buffer, Feed, locked};
+use crate::source::{Source, SourceError};
+use crate::tally::{Example, Tally};
+
+/// Latest `t=` that is believed: the last second of the year 9999.
+const LATEST: u64 = 253_402_300_799;
+
+/// One execution of a program, as its lines tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// Launch id; empty if not known
+    pub id: Box<[u8]>,
+    /// Number of PEs it was started with; None where the launcher does not tell
+    pub npes: Option<u32>,
+    /// User; empty if not known
+    pub user: Box<[u8]>,
+    /// File name of the executable of its first line
+    pub exe: Box<[u8]>,
+    /// Nominal frequency of that line's processor in MHz
+    pub mhz: Mhz,
+    /// Batch or interactive
+    pub mode: Mode,
+    /// Language
+    pub lang: Lang,
+    /// Message passing library
+    pub lib: Lib,
+    /// MPI library as it names itself, blanks as `_`; empty if not known
+    pub mpi: Box<[u8]>,
+    /// Compiler, likewise
+    pub compiler: Box<[u8]>,
+    /// Job id of the batch system; empty if none
+    pub job: Box<[u8]>,
+    /// Day of its latest line, local time of the site
+    pub date: Date,
+    /// Time of day of that line
+    pub time: Time,
+    /// When that was: s since 1970-01-01 00:00 (UTC if its line has `t=`, else local time)
+    pub end: i64,
+    /// Number of its lines
+    pub lines: u64,
+    /// Source and block of its first line
+    first: (usize, u64),
+}
+
+impl Launch {
+    fn new(line: &Line<'_>, extras: Extras<'_>, first: (usize, u64)) -> Self {
+        let bytes = |name: Name<'_>| name.bytes().collect();
+        let extra = |key: &[u8]| extras.name(key).map(bytes).unwrap_or_default();
+        Launch {
+            id: bytes(line.id),
+            npes: line.npes.0,
+            user: bytes(line.user),
+            exe: bytes(line.exe),
+            mhz: line.mhz,
+            mode: line.mode,
+            lang: line.lang,
+            lib: line.lib,
+            mpi: extra(b"mpi"),
+            compiler: extra(b"cc"),
+            job: extra(b"job"),
+            date: line.date,
+            time: line.time,
+            end: i64::MIN,
+            lines: 0,
+            first,
+        }
+    }
+
+    fn is_of(&self, line: &Line<'_>) -> bool {
+        self.npes == line.npes.0 && Name::new(&self.id) == line.id
+    }
+
+    fn ended(&mut self, end: i64, date: Date, time: Time) {
+        if end > self.end {
+            (self.end, self.date, self.time) = (end, date, time);
+        }
+    }
+}
+
+/// Launches by number, in the order they were first seen.
+#[derive(Debug, Default)]
+struct Launches {
+    all: Vec<Launch>,
+    numbers: FxHashMap<(Box<[u8]>, Option<u32>), u32>,
+    /// Source and block that are being read
+    place: (usize, u64),
+}
+
+impl Launches {
+    /// The number of a line's launch; `last` is tried first and updated.
+    #[inline]
+    fn number(&mut self, line: &Line<'_>, extras: Extras<'_>, last: &mut u32) -> u32 {
+        if !self.all.get(*last as usize).is_some_and(|launch| launch.is_of(line)) {
+            let key = (line.id.bytes().collect(), line.npes.0);
+            let place = self.place;
+            *last = self.find(key, || Launch::new(line, extras, place));
+        }
+        *last
+    }
+
+    fn find(&mut self, key: (Box<[u8]>, Option<u32>), new: impl FnOnce() -> Launch) -> u32 {
+        *self.numbers.entry(key).or_insert_with(|| {
+            self.all.push(new());
+            // At most one launch a line.
+            u32::try_from(self.all.len() - 1).unwrap_or(u32::MAX)
+        })
+    }
+
+    /// Takes those of `other`; gives the new number of each.
+    fn take(&mut self, other: Launches) -> Vec<u32> {
+        let take = |theirs: Launch| {
+            let number = self.find((theirs.id.clone(), theirs.npes), || theirs.clone());
+            if let Some(ours) = self.all.get_mut(number as usize)
+                && *ours != theirs
+            {
+                // What the first line says, and the end of the last.
+                let (end, date, time) = (theirs.end, theirs.date, theirs.time);
+                let lines = ours.lines + theirs.lines;
+                if theirs.first < ours.first {
+                    let (our_end, our_date, our_time) = (ours.end, ours.date, ours.time);
+                    *ours = theirs;
+                    ours.ended(our_end, our_date, our_time);
+                }
+                ours.ended(end, date, time);
+                ours.lines = lines;
+            }
+            number
+        };
+        other.all.into_iter().map(take).collect()
+    }
+}
+
+/// What was last seen of each text, for neighbours that agree.
+#[derive(Default)]
+struct Last {
+    launch: u32,
+    host: u32,
+    exe: u32,
+    ending: u32,
+    why: u32,
+}
+
+/// Launches and texts of lines, by numbers of their own.
+#[derive(Default)]
+struct Names {
+    launches: Launches,
+    texts: Texts,
+    last: Last,
+}
+
+/// What one thread has read.
+#[derive(Default)]
+struct Reader {
+    /// Of lines with `v=`
+    names: Names,
+    /// Of lines without: of 1999, or of today and torn before it
+    old: Names,
+    blocks: Vec<Read>,
+    tally: Tally,
+}
+
+/// What stood in a block.
+struct Read {
+    /// Place of the source, and number of the block in it
+    place: (usize, u64),
+    lines: Vec<Kept>,
+    /// Lines without `v=`
+    old: Vec<Kept>,
+    /// Number of lines of any kind
+    count: u64,
+    examples: Vec<Example>,
+}
+
+impl Reader {
+    /// Takes blocks of a source until there are no more.
+    fn read(&mut self, source: usize, feed: &Feed<'_>, buffer: &mut Buffer, progress: &dyn Fn()) {
+        while let Some((block, text)) = feed.next(buffer) {
+            let Reader { names, old, tally, .. } = self;
+            (names.launches.place, old.launches.place) = ((source, block), (source, block));
+            let (mut kept, mut kept_old) = (Vec::new(), Vec::new());
+            let each = |line: &Line<'_>, extras: Extras<'_>, _: &[u8]| {
+                // It is always the first.
+                if extras.text().starts_with(b" v=") {
+                    kept.push(names.kept(line, extras));
+                } else {
+                    kept_old.push(old.kept(line, extras));
+                }
+            };
+            let mut lines = block::Lines::new(feed.source, tally, each);
+            lines.read(text);
+            let count = lines.number;
+            let examples = self.tally.take_examples();
+            let place = (source, block);
+            self.blocks.push(Read { place, lines: kept, old: kept_old, count, examples });
+            progress();
+        }
+    }
+}
+
+impl Names {
+    #[inline]
+    fn kept(&mut self, line: &Line<'_>, extras: Extras<'_>) -> Kept {
+        let Names { launches, texts, last } = self;
+        let launch = launches.number(line, extras, &mut last.launch);
+        let mut kept = Kept::new(line, launch, texts.name(&line.exe, &mut last.exe));
+        let mut end = None;
+        for (key, value) in extras {
+            match key {
+                b"t" => end = whole(value).filter(|&t| t <= LATEST),
+                b"host" => kept.host = texts.name(&Name::from_token(value), &mut last.host),
+                b"end" => kept.ending = texts.number(value, &mut last.ending),
+                b"why" => kept.why = texts.number(value, &mut last.why),
+                b"cpu" => kept.cpu = small(value),
+                b"numa" => kept.numa = small(value),
+                b"cyc" => kept.cycles = whole(value),
+                b"ins" => kept.instructions = whole(value),
+                b"rss" => kept.rss = whole(value),
+                _ => {}
+            }
+        }
+        let end = end.map_or_else(|| local(line), |t| t as i64);
+        kept.end = end;
+        if let Some(launch) = launches.all.get_mut(launch as usize) {
+            launch.ended(end, line.date, line.time);
+            launch.lines += 1;
+        }
+        kept
+    }
+}
+
+fn small(value: &[u8]) -> Option<u32> {
+    whole(value).and_then(|n| u32::try_from(n).ok())
+}
+
+/// Seconds since 1970-01-01 00:00 local time.
+fn local(line: &Line<'_>) -> i64 {
+    let Civil { date, time } = Civil { date: line.date, time: line.time };
+    let minutes = i64::from(time.hour) * 60 + i64::from(time.minute);
+    date.days() * 86_400 + minutes * 60 + i64::from(time.second)
+}
+
+/// The lines of all launches.
+pub struct Lines {
+    pub(super) lines: Vec<Vec<Kept>>,
+    pub(super) texts: Texts,
+    launches: Vec<Launch>,
+    /// What became of the lines
+    pub tally: Tally,
+}
+
+impl Lines {
+    /// All launches, the one that ended last first.
+    pub fn launches(&self) -> impl Iterator<Item = &Launch> {
+        let mut order: Vec<&Launch> = self.launches.iter().collect();
+        // Of several that ended in the same second the one seen last is the newest.
+        order.reverse();
+        order.sort_by_key(|launch| std::cmp::Reverse((launch.end, launch.first)));
+        order.into_iter()
+    }
+
+    /// The PEs of a launch of [`Lines::launches`].
+    pub fn table(&self, launch: &Launch) -> Table {
+        let same = |other: &Launch| (&other.id, other.npes) == (&launch.id, launch.npes);
+        let number = self.launches.iter().position(same).unwrap_or(usize::MAX);
+        Table::new(self, launch.clone(), u32::try_from(number).unwrap_or(u32::MAX))
+    }
+}
+
+/// Reads all sources by up to `threads` threads: each takes short files as a whole, and all
+/// of them blocks of long ones and of streams. A source that cannot be read, or not to its
+/// end, is told and the others are read. `progress` gets the number of bytes read so far,
+/// compressed as they are, from any thread.
+pub fn read(
+    sources: &[Source],
+    threads: NonZero<usize>,
+    progress: &(dyn Fn(u64) + Sync),
+) -> (Lines, Vec<SourceError>) {
+    let bytes = Arc::new(AtomicU64::new(0));
+    let report = || progress(bytes.load(Ordering::Relaxed));
+    let failures = Mutex::new(Vec::new());
+    let (short, long): (Vec<usize>, Vec<usize>) =
+        (0..sources.len()).partition(|&place| is_short(&sources[place]));
+    let mut readers: Vec<Reader> = Vec::new();
+    readers.resize_with(threads.get(), Reader::default);
+
+    let next = AtomicUsize::new(0);
+    on_all(&mut readers, short.len(), |reader, buffer| {
+        while let Some(&place) = short.get(next.fetch_add(1, Ordering::Relaxed)) {
+            match Feed::open(&sources[place], Arc::clone(&bytes)) {
+                Ok(feed) => {
+                    reader.read(place, &feed, buffer, &report);
+                    let lines = reader.blocks.iter().filter(|read| read.place.0 == place);
+                    let lines = lines.map(|read| read.count).sum();
+                    locked(&failures).extend(feed.failure(lines).map(|error| (place, error)));
+                }
+                Err(error) => locked(&failures).push((place, error)),
+            }
+        }
+    });
+    for place in long {
+        let feed = match Feed::open(&sources[place], Arc::clone(&bytes)) {
+            Ok(feed) => feed,
+            Err(error) => {
+                locked(&failures).push((place, error));
+                continue;
+            }
+        };
+        on_all(&mut readers, usize::MAX, |reader, buffer| {
+            reader.read(place, &feed, buffer, &report)
+        });
+        let reads = readers.iter().flat_map(|reader| &reader.blocks);
+        let lines = reads.filter(|read| read.place.0 == place).map(|read| read.count).sum();
+        locked(&failures).extend(feed.failure(lines).map(|error| (place, error)));
+    }
+
+    let mut failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failures.sort_by_key(|(place, _)| *place);
+    (joined(readers), failures.into_iter().map(|(_, error)| error).collect())
+}
+
+/// Files that one thread reads by itself, in B.
+const SHORT: u64 = 4 << 20;
+
+/// Whether a source is a file that is not worth being divided; also what cannot be opened.
+fn is_short(source: &Source) -> bool {
+    match source {
+        Source::Stdin => false,
+        Source::File(path) => {
+            path.metadata().map_or(true, |about| about.is_file() && about.len() <= SHORT)
+        }
+    }
+}
+
+/// Runs `work` with each reader on a thread of its own, as many as there are tasks.
+fn on_all(readers: &mut [Reader], tasks: usize, work: impl Fn(&mut Reader, &mut Buffer) + Sync) {
+    let count = readers.len().min(tasks);
+    let work = &work;
+    thread::scope(|scope| {
+        let (first, others) = match readers.get_mut(..count).and_then(<[Reader]>::split_first_mut) {
+            Some(split) => split,
+            None => return,
+        };
+        for reader in others {
+            scope.spawn(move || work(reader, &mut Buffer::new()));
+        }
+        work(first, &mut Buffer::new());
+    });
+}
+
+/// Puts together what all threads have read, in the order of the input.
+fn joined(mut readers: Vec<Reader>) -> Lines {
+    // A line that was torn in its id looks like a line of 1999 with another id.
+    let torn = readers.iter().flat_map(|reader| &reader.blocks).any(|read| !read.lines.is_empty());
+    let mut launches = Launches::default();
+    let mut texts = Texts::default();
+    let mut tally = Tally::default();
+    let mut blocks: Vec<(Read, usize)> = Vec::new();
+    let mut numbers = Vec::new();
+    for (at, reader) in readers.iter_mut().enumerate() {
+        tally.merge(&reader.tally);
+        let names = std::mem::take(if torn { &mut reader.names } else { &mut reader.old });
+        numbers.push((launches.take(names.launches), texts.take(names.texts)));
+        blocks.extend(reader.blocks.drain(..).map(|read| (read, at)));
+    }
+    blocks.sort_by_key(|(read, _)| read.place);
+    let mut lines = Vec::with_capacity(blocks.len());
+    // Source of the last block, and its lines so far.
+    let (mut source, mut before) = (usize::MAX, 0);
+    for (mut read, at) in blocks {
+        if read.place.0 != source {
+            (source, before) = (read.place.0, 0);
+        }
+        let numbered = |example: Example| Example { line: example.line + before, ..example };
+        tally.add_examples(read.examples.into_iter().map(numbered).collect());
+        before += read.count;
+        if torn {
+            tally.unfinished(read.old.len() as u64);
+        } else {
+            read.lines = read.old;
+        }
+        let (launch_numbers, text_numbers) = &numbers[at];
+        read.lines.iter_mut().for_each(|kept| kept.renumber(launch_numbers, text_numbers));
+        lines.push(read.lines);
+    }
+    Lines { lines, texts, launches: launches.all, tally }
+}

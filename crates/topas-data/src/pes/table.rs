@@ -1,0 +1,311 @@
+//! The PEs of one launch as rows, in order of their numbers.
+
+use topas_format::event::Metric;
+use topas_format::line::Line;
+use topas_format::number::Count;
+
+use super::cluster::PeRange;
+use super::read::{Launch, Lines};
+
+/// Number of a text that a line does not have.
+const NONE: u32 = u32::MAX;
+
+/// What is kept of a line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept {
+    launch: u32,
+    pe: u32,
+    pub(super) host: u32,
+    exe: u32,
+    pub(super) ending: u32,
+    pub(super) why: u32,
+    pub(super) cpu: Option<u32>,
+    pub(super) numa: Option<u32>,
+    pub(super) end: i64,
+    wall: u64,
+    user: u64,
+    system: u64,
+    metric: Metric,
+    count: Count,
+    l1_misses: Count,
+    pub(super) cycles: Option<u64>,
+    pub(super) instructions: Option<u64>,
+    pub(super) rss: Option<u64>,
+}
+
+impl Kept {
+    #[inline]
+    pub(super) fn new(line: &Line<'_>, launch: u32, exe: u32) -> Self {
+        Kept {
+            launch,
+            pe: line.pe,
+            host: NONE,
+            exe,
+            ending: NONE,
+            why: NONE,
+            cpu: None,
+            numa: None,
+            end: i64::MIN,
+            wall: line.wall_time.0,
+            user: line.user_time.0,
+            system: line.sys_time.0,
+            metric: line.ops.metric,
+            count: line.ops.count,
+            l1_misses: line.l1_miss,
+            cycles: None,
+            instructions: None,
+            rss: None,
+        }
+    }
+
+    /// From numbers of a part to those of all.
+    pub(super) fn renumber(&mut self, launches: &[u32], texts: &[u32]) {
+        let text = |number: u32| texts.get(number as usize).copied().unwrap_or(NONE);
+        self.launch = launches.get(self.launch as usize).copied().unwrap_or(NONE);
+        self.host = text(self.host);
+        self.exe = text(self.exe);
+        self.ending = text(self.ending);
+        self.why = text(self.why);
+    }
+}
+
+/// What the line of a PE says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pe {
+    /// Number of the PE, from 0
+    pub pe: u32,
+    /// Place in [`Table::hosts`]
+    pub host: u32,
+    /// Place in [`Table::exes`]
+    pub exe: u32,
+    /// NUMA node it ended on
+    pub numa: Option<u32>,
+    /// CPU it ended on
+    pub cpu: Option<u32>,
+    /// Wall clock time in µs
+    pub wall: u64,
+    /// User CPU time in µs, all threads
+    pub user: u64,
+    /// System CPU time in µs, all threads
+    pub system: u64,
+    /// What it counted
+    pub metric: Metric,
+    /// How many of them
+    pub count: Count,
+    /// Level 1 data cache misses
+    pub l1_misses: Count,
+    /// Cycles in user mode
+    pub cycles: Option<u64>,
+    /// Instructions in user mode
+    pub instructions: Option<u64>,
+    /// Largest resident set in B
+    pub rss: Option<u64>,
+    text: Words,
+}
+
+/// Numbers of the texts `end=` and `why=`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Words {
+    ending: u32,
+    why: u32,
+}
+
+impl Pe {
+    /// CPU time in µs: user and system.
+    pub fn cpu_time(&self) -> u64 {
+        self.user.saturating_add(self.system)
+    }
+}
+
+/// PEs that a launch should have and the table has not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Without {
+    /// PEs without a line: they died before their end, or their file is elsewhere; None
+    /// where the launcher does not tell the number of PEs
+    pub missing: Option<u32>,
+    /// Those PEs, folded
+    pub ranges: Vec<PeRange>,
+    /// Lines of a PE that has a later one in the same launch; only that one is used
+    pub repeated: u64,
+    /// Lines with a PE beyond the number of PEs; they are used
+    pub beyond: u64,
+    /// Lines of an earlier run with the same id, which some launchers give again; they are
+    /// not used
+    pub earlier: u64,
+}
+
+/// The PEs of a launch.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// The launch
+    pub launch: Launch,
+    /// One for each PE that has a line, ascending
+    pub rows: Vec<Pe>,
+    /// Names of the hosts in the order of their first PEs; one is empty where a line has none
+    pub hosts: Vec<Box<[u8]>>,
+    /// Executables, likewise; several in a launch of several programs
+    pub exes: Vec<Box<[u8]>>,
+    /// What most PEs counted; that of a PE which counted another is no value
+    pub metric: Metric,
+    /// PEs that counted something else than `metric`
+    pub others: usize,
+    /// What is not in the table
+    pub without: Without,
+    /// Texts of `end=` and `why=` by number
+    texts: Vec<Box<[u8]>>,
+}
+
+impl Table {
+    pub(super) fn new(lines: &Lines, launch: Launch, number: u32) -> Self {
+        let mut kept: Vec<&Kept> = Vec::with_capacity(usize::try_from(launch.lines).unwrap_or(0));
+        kept.extend(lines.lines.iter().flatten().filter(|line| line.launch == number));
+        let of_id = kept.len();
+        keep_latest_run(&mut kept);
+        let earlier = (of_id - kept.len()) as u64;
+        let total = kept.len() as u64;
+        if !kept.is_sorted_by(|a, b| a.pe < b.pe) {
+            // Stable: of two lines of a PE that ended in the same second the later in the
+            // input is used.
+            kept.sort_by_key(|line| (line.pe, line.end));
+            kept.reverse();
+            kept.dedup_by_key(|line| line.pe);
+            kept.reverse();
+        }
+        let all = lines.texts.all();
+        let (mut hosts, mut exes) = (Named::new(all), Named::new(all));
+        let row = |line: &&Kept| Pe {
+            pe: line.pe,
+            host: hosts.place(line.host),
+            exe: exes.place(line.exe),
+            numa: line.numa,
+            cpu: line.cpu,
+            wall: line.wall,
+            user: line.user,
+            system: line.system,
+            metric: line.metric,
+            count: line.count,
+            l1_misses: line.l1_misses,
+            cycles: line.cycles,
+            instructions: line.instructions,
+            rss: line.rss,
+            text: Words { ending: line.ending, why: line.why },
+        };
+        let rows: Vec<Pe> = kept.iter().map(row).collect();
+        let metric = majority(&rows);
+        Table {
+            without: Without {
+                earlier,
+                repeated: total - rows.len() as u64,
+                ..without(&rows, launch.npes)
+            },
+            others: rows.iter().filter(|pe| pe.metric != metric).count(),
+            metric,
+            hosts: hosts.names,
+            exes: exes.names,
+            texts: all.to_vec(),
+            launch,
+            rows,
+        }
+    }
+
+    /// How the PE ended, as `end=` says; empty if it does not.
+    pub fn ending(&self, pe: &Pe) -> &[u8] {
+        self.texts.get(pe.text.ending as usize).map_or(&[], |text| text)
+    }
+
+    /// Why it has no count, as `why=` says; empty if it does not.
+    pub fn why(&self, pe: &Pe) -> &[u8] {
+        self.texts.get(pe.text.why as usize).map_or(&[], |text| text)
+    }
+
+    /// Name of the PE's host; empty if not known.
+    pub fn host(&self, pe: &Pe) -> &[u8] {
+        self.hosts.get(pe.host as usize).map_or(&[], |name| name)
+    }
+
+    /// The row of a PE.
+    pub fn row(&self, pe: u32) -> Option<&Pe> {
+        let place = self.rows.binary_search_by_key(&pe, |row| row.pe).ok()?;
+        self.rows.get(place)
+    }
+}
+
+/// Names in the order they come.
+struct Named<'t> {
+    all: &'t [Box<[u8]>],
+    places: Vec<u32>,
+    names: Vec<Box<[u8]>>,
+    nameless: u32,
+}
+
+impl<'t> Named<'t> {
+    fn new(all: &'t [Box<[u8]>]) -> Self {
+        Named { all, places: vec![NONE; all.len()], names: Vec::new(), nameless: NONE }
+    }
+
+    #[inline]
+    fn place(&mut self, number: u32) -> u32 {
+        let slot = self.places.get_mut(number as usize).unwrap_or(&mut self.nameless);
+        if *slot == NONE {
+            *slot = self.names.len() as u32;
+            self.names.push(self.all.get(number as usize).cloned().unwrap_or_default());
+        }
+        *slot
+    }
+}
+
+/// What most PEs have a count of; where none has, what most wanted to count.
+fn majority(rows: &[Pe]) -> Metric {
+    const ALL: [Metric; 4] = [Metric::FpOps, Metric::IntOps, Metric::Loads, Metric::Stores];
+    let weight = |metric: Metric| {
+        let of = rows.iter().filter(|pe| pe.metric == metric);
+        of.fold((0u32, 0u32), |(counted, wanted), pe| {
+            (counted + u32::from(pe.count.value().is_some()), wanted + 1)
+        })
+    };
+    // Of equals the first.
+    ALL.into_iter().rev().max_by_key(|metric| weight(*metric)).unwrap_or(Metric::FpOps)
+}
+
+/// How far clocks of hosts and whole seconds may be off, in s.
+const TOLERANCE: i64 = 2;
+
+/// Leaves the lines whose times, from start to end, overlap with that of the last or of one
+/// that does.
+fn keep_latest_run(kept: &mut Vec<&Kept>) {
+    let begin = |line: &Kept| line.end.saturating_sub_unsigned(line.wall.div_ceil(1_000_000));
+    let mut start = kept.iter().map(|line| line.end).max().unwrap_or(0);
+    loop {
+        let near = kept.iter().filter(|line| line.end >= start - TOLERANCE);
+        let earliest = near.map(|line| begin(line)).min().unwrap_or(start);
+        if earliest >= start {
+            break;
+        }
+        start = earliest;
+    }
+    if kept.iter().any(|line| line.end < start - TOLERANCE) {
+        kept.retain(|line| line.end >= start - TOLERANCE);
+    }
+}
+
+fn without(rows: &[Pe], npes: Option<u32>) -> Without {
+    let Some(npes) = npes else {
+        return Without::default();
+    };
+    let inside = rows.partition_point(|pe| pe.pe < npes);
+    let present = rows.get(..inside).unwrap_or_default();
+    let mut ranges = Vec::new();
+    let mut next = 0;
+    for pe in present.iter().map(|row| row.pe).chain([npes]) {
+        if pe > next {
+            ranges.push(PeRange { first: next, last: pe - 1 });
+        }
+        next = pe.saturating_add(1);
+    }
+    Without {
+        missing: Some(npes - inside as u32),
+        ranges,
+        beyond: (rows.len() - inside) as u64,
+        ..Without::default()
+    }
+}

@@ -1,0 +1,182 @@
+//! The rows as CSV and as lines of JSON.
+
+use std::num::NonZero;
+
+use topas_data::pes::{Pe, Table};
+use topas_format::number::Count;
+
+use super::figure::{field, thousandths, whole};
+use super::raw::in_batches;
+
+/// Columns of the CSV. Times in s, rates per s; what was not measured is empty.
+const HEADER: &str = "pe,host,numa,cpu,exe,wall_s,system_s,user_s,metric,count,estimate,\
+                      rate_per_s,l1_misses,l1_estimate,l1_misses_per_s,cycles,instructions,\
+                      rss_bytes,end,why\n";
+
+/// The rows as CSV with a header, in parts to be written one after the other.
+pub fn csv(table: &Table, rows: &[u32], threads: NonZero<usize>) -> Vec<Vec<u8>> {
+    let texts = |names: &[Box<[u8]>]| -> Vec<String> {
+        names.iter().map(|name| field(&String::from_utf8_lossy(name))).collect()
+    };
+    let (hosts, exes) = (texts(&table.hosts), texts(&table.exes));
+    let write = |out: &mut Vec<u8>, row: u32| {
+        let Some(pe) = table.rows.get(row as usize) else { return };
+        let text = |out: &mut Vec<u8>, texts: &[String], at: u32| {
+            out.extend_from_slice(texts.get(at as usize).map_or(b"", |text| text.as_bytes()));
+        };
+        whole(out, pe.pe.into());
+        out.push(b',');
+        text(out, &hosts, pe.host);
+        for number in [pe.numa, pe.cpu] {
+            out.push(b',');
+            maybe(out, number.map(u64::from));
+        }
+        out.push(b',');
+        text(out, &exes, pe.exe);
+        for time in [pe.wall, pe.system, pe.user] {
+            out.push(b',');
+            seconds(out, time);
+        }
+        out.extend_from_slice(&[b',', pe.metric.letter(), b',']);
+        counted(out, pe, pe.count);
+        out.push(b',');
+        counted(out, pe, pe.l1_misses);
+        for number in [pe.cycles, pe.instructions, pe.rss] {
+            out.push(b',');
+            maybe(out, number);
+        }
+        for word in [table.ending(pe), table.why(pe)] {
+            out.push(b',');
+            out.extend_from_slice(field(&String::from_utf8_lossy(word)).as_bytes());
+        }
+        out.push(b'\n');
+    };
+    let mut parts = vec![HEADER.as_bytes().to_vec()];
+    parts.extend(in_batches(rows, threads, &write));
+    parts
+}
+
+/// Count, 1 if it is an estimate, rate.
+fn counted(out: &mut Vec<u8>, pe: &Pe, count: Count) {
+    maybe(out, count.value());
+    out.push(b',');
+    if count.value().is_some() {
+        out.push(if matches!(count, Count::Estimate(_)) { b'1' } else { b'0' });
+    }
+    out.push(b',');
+    if let Some(rate) = count.value().and_then(|n| per_second(n, pe.wall)) {
+        thousandths(out, rate);
+    }
+}
+
+/// Thousandths of `count` per s, rounded half up; None in no time.
+pub(super) fn per_second(count: u64, micros: u64) -> Option<u64> {
+    if micros == 0 {
+        return None;
+    }
+    // 10^6 for µs and 10^3 for thousandths.
+    let scaled = u128::from(count) * 1_000_000_000;
+    let (scaled, micros) = (scaled + u128::from(micros) / 2, u128::from(micros));
+    // Most numbers are small enough for the fast division.
+    match u64::try_from(scaled) {
+        Ok(scaled) => Some(scaled / micros as u64),
+        Err(_) => Some(u64::try_from(scaled / micros).unwrap_or(u64::MAX)),
+    }
+}
+
+fn maybe(out: &mut Vec<u8>, number: Option<u64>) {
+    if let Some(number) = number {
+        whole(out, number);
+    }
+}
+
+/// Seconds with six places: exact.
+pub(super) fn seconds(out: &mut Vec<u8>, micros: u64) {
+    whole(out, micros / 1_000_000);
+    let rest = micros % 1_000_000;
+    let digit = |of: u64| b'0' + (rest / of % 10) as u8;
+    out.push(b'.');
+    out.extend_from_slice(&[100_000, 10_000, 1000, 100, 10, 1].map(digit));
+}
+
+/// The rows as JSON, an object in each line with `schema` and `launch`; no value is null.
+pub fn jsonl(table: &Table, rows: &[u32], threads: NonZero<usize>) -> Vec<Vec<u8>> {
+    let launch = super::json::string(&table.launch.id);
+    let start = format!("{{\"schema\":\"topas.view.pe/1\",\"launch\":{launch},");
+    objects(table, rows, threads, start.as_bytes(), b"}\n")
+}
+
+/// An object for each row between `start` and `end`.
+pub(super) fn objects(
+    table: &Table,
+    rows: &[u32],
+    threads: NonZero<usize>,
+    start: &[u8],
+    end: &[u8],
+) -> Vec<Vec<u8>> {
+    let texts = |names: &[Box<[u8]>]| -> Vec<String> {
+        names.iter().map(|name| super::json::string(name)).collect()
+    };
+    let (hosts, exes) = (texts(&table.hosts), texts(&table.exes));
+    let write = |out: &mut Vec<u8>, row: u32| {
+        let Some(pe) = table.rows.get(row as usize) else { return };
+        out.extend_from_slice(start);
+        let key = |out: &mut Vec<u8>, key: &str| {
+            out.push(b',');
+            quoted(out, key);
+        };
+        quoted(out, "pe");
+        whole(out, pe.pe.into());
+        for (name, texts, at) in [("host", &hosts, pe.host), ("exe", &exes, pe.exe)] {
+            key(out, name);
+            out.extend_from_slice(texts.get(at as usize).map_or(b"null", |text| text.as_bytes()));
+        }
+        for (name, number) in [("numa", pe.numa), ("cpu", pe.cpu)] {
+            key(out, name);
+            or_null(out, number.map(u64::from), whole);
+        }
+        for (name, time) in [("wall_s", pe.wall), ("system_s", pe.system), ("user_s", pe.user)] {
+            key(out, name);
+            seconds(out, time);
+        }
+        key(out, "metric");
+        out.extend_from_slice(&[b'"', pe.metric.letter(), b'"']);
+        for (names, count) in [
+            (["count", "estimate", "rate_per_s"], pe.count),
+            (["l1_misses", "l1_estimate", "l1_misses_per_s"], pe.l1_misses),
+        ] {
+            key(out, names[0]);
+            or_null(out, count.value(), whole);
+            key(out, names[1]);
+            let estimate = matches!(count, Count::Estimate(_));
+            out.extend_from_slice(if estimate { b"true" } else { b"false" });
+            key(out, names[2]);
+            or_null(out, count.value().and_then(|n| per_second(n, pe.wall)), thousandths);
+        }
+        for (name, number) in
+            [("cycles", pe.cycles), ("instructions", pe.instructions), ("rss_bytes", pe.rss)]
+        {
+            key(out, name);
+            or_null(out, number, whole);
+        }
+        for (name, word) in [("end", table.ending(pe)), ("why", table.why(pe))] {
+            key(out, name);
+            out.extend_from_slice(super::json::string(word).as_bytes());
+        }
+        out.extend_from_slice(end);
+    };
+    in_batches(rows, threads, &write)
+}
+
+fn quoted(out: &mut Vec<u8>, key: &str) {
+    out.push(b'"');
+    out.extend_from_slice(key.as_bytes());
+    out.extend_from_slice(b"\":");
+}
+
+fn or_null(out: &mut Vec<u8>, number: Option<u64>, write: impl Fn(&mut Vec<u8>, u64)) {
+    match number {
+        Some(number) => write(out, number),
+        None => out.extend_from_slice(b"null"),
+    }
+}

@@ -1,0 +1,177 @@
+//! The raw table: one line per PE.
+
+use std::num::NonZero;
+use std::thread;
+
+use topas_data::pes::{Column, Pe, Table};
+use topas_format::number::Count;
+
+use super::figure::{clean, millis, named, ratio, thousandths, whole};
+use super::quantity::shown;
+
+/// Rows that a thread makes at a time.
+const BATCH: usize = 16 * 1024;
+
+/// Makes text of rows by up to `threads` threads, in parts to be written one after the other.
+pub(super) fn in_batches(
+    rows: &[u32],
+    threads: NonZero<usize>,
+    write: &(dyn Fn(&mut Vec<u8>, u32) + Sync),
+) -> Vec<Vec<u8>> {
+    let part = |rows: &[u32]| {
+        let mut out = Vec::with_capacity(rows.len() * 96);
+        rows.iter().for_each(|&row| write(&mut out, row));
+        out
+    };
+    let threads = threads.get().min(rows.len().div_ceil(BATCH)).max(1);
+    if threads == 1 {
+        return vec![part(rows)];
+    }
+    thread::scope(|scope| {
+        let shares = rows.chunks(rows.len().div_ceil(threads));
+        let running: Vec<_> = shares.map(|share| scope.spawn(move || part(share))).collect();
+        // A panic of another thread aborts.
+        running.into_iter().filter_map(|thread| thread.join().ok()).collect()
+    })
+}
+
+/// Columns of numbers, as wide as their widest number or heading.
+#[derive(Clone, Copy)]
+struct Widths {
+    pe: usize,
+    host: usize,
+    wall: usize,
+    system: usize,
+    user: usize,
+    count: usize,
+    rate: usize,
+    misses: usize,
+}
+
+/// What a cell without a value shows.
+const NONE: &[u8] = b"-";
+
+/// The table of these rows, in parts to be written one after the other: PE, host, wall,
+/// system and user time in s, operations, their rate, L1 misses in 10^6/s. A `~` marks an
+/// estimate.
+pub fn raw(table: &Table, rows: &[u32], threads: NonZero<usize>) -> Vec<Vec<u8>> {
+    let hosts: Vec<String> = table.hosts.iter().map(|host| named(host)).collect();
+    let lengths: Vec<usize> = hosts.iter().map(|host| host.chars().count()).collect();
+    let widths = widths(table, rows, &lengths);
+    let heading = heading(table, widths);
+    let write = |out: &mut Vec<u8>, row: u32| {
+        let Some(pe) = table.rows.get(row as usize) else { return };
+        let host = pe.host as usize;
+        cell(out, widths.pe, |out| whole(out, pe.pe.into()));
+        out.push(b' ');
+        out.extend_from_slice(hosts.get(host).map_or(NONE, |host| host.as_bytes()));
+        blanks(out, widths.host.saturating_sub(lengths.get(host).copied().unwrap_or(1)));
+        for (width, time) in
+            [(widths.wall, pe.wall), (widths.system, pe.system), (widths.user, pe.user)]
+        {
+            out.push(b' ');
+            cell(out, width, |out| thousandths(out, millis(time)));
+        }
+        let count = if pe.metric == table.metric { pe.count } else { Count::Missing };
+        out.push(b' ');
+        cell(out, widths.count, |out| marked(out, count, whole));
+        for (width, count) in [(widths.rate, count), (widths.misses, pe.l1_misses)] {
+            out.push(b' ');
+            cell(out, width, |out| {
+                marked(out, by_time(count, pe), thousandths);
+            });
+        }
+        out.push(b'\n');
+    };
+    let mut parts = vec![heading.into_bytes()];
+    parts.extend(in_batches(rows, threads, &write));
+    parts
+}
+
+/// Thousandths of 10^6 per s.
+#[inline]
+fn by_time(count: Count, pe: &Pe) -> Count {
+    let rate = |n| ratio(n, pe.wall);
+    match count {
+        Count::Missing => Count::Missing,
+        Count::Exact(n) => rate(n).map_or(Count::Missing, Count::Exact),
+        Count::Estimate(n) => rate(n).map_or(Count::Missing, Count::Estimate),
+    }
+}
+
+fn marked(out: &mut Vec<u8>, count: Count, number: impl FnOnce(&mut Vec<u8>, u64)) {
+    match count {
+        Count::Missing => out.extend_from_slice(NONE),
+        Count::Exact(n) => number(out, n),
+        Count::Estimate(n) => {
+            out.push(b'~');
+            number(out, n);
+        }
+    }
+}
+
+fn blanks(out: &mut Vec<u8>, count: usize) {
+    out.resize(out.len() + count, b' ');
+}
+
+/// What `write` writes, to the right of `width` columns.
+#[inline]
+fn cell(out: &mut Vec<u8>, width: usize, write: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    write(out);
+    let len = out.len() - start;
+    if len < width {
+        blanks(out, width - len);
+        out.copy_within(start..start + len, start + width - len);
+        out[start..start + width - len].fill(b' ');
+    }
+}
+
+fn widths(table: &Table, rows: &[u32], hosts: &[usize]) -> Widths {
+    let pes = || rows.iter().filter_map(|&row| table.rows.get(row as usize));
+    let digits = |n: u64| n.checked_ilog10().unwrap_or(0) as usize + 1;
+    let most = |of: &dyn Fn(&Pe) -> u64| pes().map(of).max().unwrap_or(0);
+    let time = |of: &dyn Fn(&Pe) -> u64| digits(millis(most(of)) / 1000) + 4;
+    let tilde = |count: Count| usize::from(matches!(count, Count::Estimate(_)));
+    let thousandths = |of: &dyn Fn(&Pe) -> Count| {
+        let widest = |pe: &Pe| {
+            let rate = by_time(of(pe), pe);
+            rate.value().map_or(0, |n| digits(n / 1000) + 4) + tilde(rate)
+        };
+        pes().map(widest).max().unwrap_or(0)
+    };
+    Widths {
+        pe: digits(most(&|pe| pe.pe.into())).max(4),
+        host: pes().filter_map(|pe| hosts.get(pe.host as usize)).max().copied().unwrap_or(0).max(4),
+        wall: time(&|pe| pe.wall).max(9),
+        system: time(&|pe| pe.system).max(8),
+        user: time(&|pe| pe.user).max(9),
+        count: pes()
+            .map(|pe| pe.count.value().map_or(0, digits) + tilde(pe.count))
+            .max()
+            .unwrap_or(0)
+            .max(12),
+        rate: thousandths(&|pe| pe.count).max(8),
+        misses: thousandths(&|pe| pe.l1_misses).max(9),
+    }
+}
+
+fn heading(table: &Table, widths: Widths) -> String {
+    let unit = |column| clean(shown(column, table.metric).unit.as_bytes());
+    let line = |pe: &str, host: &str, cells: [&str; 6]| {
+        let w = widths;
+        let mut line = format!("{pe:>0$} {host:<1$}", w.pe, w.host);
+        for (width, cell) in
+            [w.wall, w.system, w.user, w.count, w.rate, w.misses].into_iter().zip(cells)
+        {
+            line += &format!(" {cell:>width$}");
+        }
+        line + "\n"
+    };
+    line("PE", "host", ["wall", "system", "user", "counter", "rate", "L1 misses"])
+        + &line(
+            "",
+            "",
+            ["s", "s", "s", &unit(Column::Counter), &unit(Column::Rate), &unit(Column::MissRate)],
+        )
+}

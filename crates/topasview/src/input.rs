@@ -1,0 +1,176 @@
+//! Reads the files and picks the launch.
+
+use std::cell::RefCell;
+use std::ffi::OsStr;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::thread;
+
+use topas_data::pes::{Launch, Lines, Table, expand, here, read};
+use topas_data::{Problem, Source, SourceError, Tally};
+use topas_format::line::Fault;
+use topas_terminal::Progress;
+
+use crate::args::{Args, TOOL};
+use crate::exit;
+
+/// What was read, and how well.
+pub struct Input<'a> {
+    args: &'a Args,
+    /// Sources that could not be read
+    unreadable: RefCell<usize>,
+}
+
+/// Threads that read and write.
+pub fn threads() -> NonZero<usize> {
+    thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN)
+}
+
+impl<'a> Input<'a> {
+    /// Of these arguments.
+    pub fn new(args: &'a Args) -> Self {
+        Input { args, unreadable: RefCell::new(0) }
+    }
+
+    /// Whether something could not be read; that has been said.
+    pub fn has_failed(&self) -> bool {
+        *self.unreadable.borrow() > 0
+    }
+
+    /// The lines of the files that were named, or of those in this directory. The Err is the
+    /// exit code, all has then been said.
+    pub fn lines(&self) -> Result<Lines, u8> {
+        if !self.args.inputs.is_empty() {
+            return self.read(&self.args.inputs);
+        }
+        let sources = here(Path::new(".")).map_err(|error| {
+            self.failed(&error);
+            exit::INPUT
+        })?;
+        if sources.is_empty() {
+            let hint = "link the program with `topas mpicc ...` and run it, or name a file";
+            TOOL.error(&"no topas.out in this directory", None, hint);
+            return Err(exit::NO_PES);
+        }
+        self.read_sources(&sources)
+    }
+
+    fn read(&self, paths: &[PathBuf]) -> Result<Lines, u8> {
+        let mut sources = Vec::new();
+        for path in paths {
+            match expand(path) {
+                Ok(found) => sources.extend(found),
+                Err(error) => self.failed(&error),
+            }
+        }
+        self.read_sources(&sources)
+    }
+
+    fn read_sources(&self, sources: &[Source]) -> Result<Lines, u8> {
+        let progress = Mutex::new(Progress::new(TOOL, self.args.quiet));
+        let (lines, errors) = read(sources, threads(), &|bytes| {
+            if let Ok(mut progress) = progress.try_lock() {
+                progress.at(|| format!("{} MB of text read", bytes / 1_000_000));
+            }
+        });
+        drop(progress);
+        errors.iter().for_each(|error| self.failed(error));
+        let nothing = lines.launches().next().is_none();
+        if !self.args.quiet || nothing {
+            skipped(&lines.tally);
+        }
+        if nothing {
+            if !self.has_failed() {
+                no_lines(sources, &lines.tally);
+            }
+            return Err(if self.has_failed() { exit::INPUT } else { exit::NO_PES });
+        }
+        Ok(lines)
+    }
+
+    fn failed(&self, error: &SourceError) {
+        *self.unreadable.borrow_mut() += 1;
+        let (cause, hint) = match error {
+            SourceError::Open { cause, .. } => (cause, "check its name and its permissions"),
+            SourceError::Broken { cause, .. } => {
+                (cause, "copy the file again, or test it with its decompressor")
+            }
+        };
+        TOOL.error(error, Some(cause), hint);
+    }
+
+    /// The launch that `--launch` names, or the newest.
+    pub fn table(&self, lines: &Lines) -> Result<Table, u8> {
+        match &self.args.launch {
+            None => lines.launches().next().map(|launch| lines.table(launch)).ok_or(exit::NO_PES),
+            Some(id) => self.named(lines, id).map(|launch| lines.table(launch)),
+        }
+    }
+
+    /// The newest launch with this id, else the only id that begins so.
+    fn named<'l>(&self, lines: &'l Lines, id: &str) -> Result<&'l Launch, u8> {
+        if let Some(launch) = lines.launches().find(|launch| *launch.id == *id.as_bytes()) {
+            return Ok(launch);
+        }
+        let mut found = lines.launches().filter(|launch| launch.id.starts_with(id.as_bytes()));
+        let (what, code) = match (found.next(), found.next()) {
+            (Some(launch), None) => return Ok(launch),
+            (Some(_), Some(_)) => {
+                (format!("several launches have an id that begins with {id}"), exit::USAGE)
+            }
+            (None, _) => (format!("no launch {id} in the files"), exit::NO_PES),
+        };
+        TOOL.error(&what, None, "topasview --list shows the launches");
+        Err(code)
+    }
+
+    /// One side of a comparison: the newest launch in a file, or the launch of this id in
+    /// the files that were named.
+    pub fn side(&self, which: &OsStr) -> Result<Table, u8> {
+        let path = Path::new(which);
+        if which == "-" || path.exists() {
+            let lines = self.read(&[path.to_owned()])?;
+            return self.table(&lines);
+        }
+        let lines = self.lines()?;
+        let id = which.to_string_lossy();
+        self.named(&lines, &id).map(|launch| lines.table(launch))
+    }
+}
+
+/// Lines that were skipped, with the first of them.
+fn skipped(tally: &Tally) {
+    let skipped = tally.skipped();
+    if skipped == 0 {
+        return;
+    }
+    let reasons: Vec<String> =
+        tally.problems().map(|(problem, count)| format!("{count} {}", problem.words())).collect();
+    let mut text = format!(
+        "topasview: warning: {skipped} of {} lines skipped: {}\n",
+        tally.lines(),
+        reasons.join(", ")
+    );
+    for example in tally.examples() {
+        let words = example.problem.words();
+        text += &format!("  {}:{}: {words}: {}\n", example.source, example.line, example.text);
+    }
+    if tally.problems().any(|(problem, _)| problem == Problem::Fault(Fault::version)) {
+        text += "  hint: a newer TOPAS wrote those of an unknown version; use its topasview\n";
+    }
+    TOOL.write(&text);
+}
+
+fn no_lines(sources: &[Source], tally: &Tally) {
+    let of = match sources {
+        [one] => one.to_string(),
+        many => format!("{} files", many.len()),
+    };
+    let (what, hint) = if tally.lines() == 0 {
+        (format!("{of}: empty"), "did the program end? TOPAS writes when a PE ends")
+    } else {
+        (format!("{of}: no line of a PE"), "is this a topas.out? It has a line for each PE")
+    };
+    TOOL.error(&what, None, hint);
+}

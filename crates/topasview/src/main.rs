@@ -1,0 +1,31 @@
+//! `topasview`: the PEs of a run.
+#![forbid(unsafe_code)]
+
+mod args;
+mod exit;
+mod input;
+mod output;
+mod sections;
+
+use std::process::ExitCode;
+
+use topas_terminal::Printed;
+
+use crate::input::Input;
+use crate::output::Output;
+
+fn main() -> ExitCode {
+    let code = match args::parse() {
+        Ok((args, views)) => {
+            let input = Input::new(&args);
+            let shown = Output::new(&args, &views).show(&input);
+            match shown {
+                Ok(Printed::Done) if !input.has_failed() => exit::OK,
+                Ok(_) => exit::INPUT,
+                Err(code) => code,
+            }
+        }
+        Err(code) => code,
+    };
+    code.into()
+}

@@ -1,0 +1,293 @@
+//! Puts together what was asked for, and writes it.
+
+use std::ffi::OsString;
+use std::io::{Write, stdout};
+use std::path::Path;
+
+use topas_config::Environment;
+use topas_data::pes::{Table, compare};
+use topas_render::chart::{Screen, Size};
+use topas_render::view::{self, Page, Parts, Selection};
+use topas_terminal::{Look, Printed};
+
+use crate::args::{Args, Clusters, TOOL, Views};
+use crate::input::{Input, threads};
+use crate::sections::Sections;
+
+/// Widest text of sentences, whatever the terminal: longer lines are hard to read.
+const WIDEST: usize = 100;
+
+/// Pixels of a PNG in one of CSS: sharp in print and on dense screens.
+const PNG_SCALE: f64 = 2.0;
+
+/// What is asked for.
+pub struct Output<'a> {
+    args: &'a Args,
+    views: &'a Views,
+    look: Look,
+}
+
+/// Text in parts, to be written one after the other.
+type Written = Vec<Vec<u8>>;
+
+impl<'a> Output<'a> {
+    /// By these arguments.
+    pub fn new(args: &'a Args, views: &'a Views) -> Self {
+        let look = Look::of(&Environment::of_process(), args.color, &stdout());
+        Output { args, views, look }
+    }
+
+    fn columns(&self) -> usize {
+        self.look.width.min(WIDEST)
+    }
+
+    /// Shows everything; the Err is the exit code, all has then been said.
+    pub fn show(&self, input: &Input<'_>) -> Result<Printed, u8> {
+        if let Some(sides) = &self.args.compare {
+            return self.compare(input, sides);
+        }
+        let lines = input.lines()?;
+        if self.args.list {
+            return Ok(print(&[self.list(&lines)]));
+        }
+        let table = input.table(&lines)?;
+        let sections = self.of(&table);
+        let mut done = self.pictures(&sections);
+        if self.has_view() || !self.writes_files() {
+            done = both(done, print(&self.text(&sections)));
+        }
+        Ok(done)
+    }
+
+    /// A report without a column is of what stands out most.
+    fn of<'t>(&self, table: &'t Table) -> Sections<'t> {
+        let sections = Sections::new(table, self.views.column);
+        if self.views.column.is_none() && (self.args.report || self.args.html.is_some()) {
+            return sections.of_first_finding();
+        }
+        sections
+    }
+
+    fn writes_files(&self) -> bool {
+        self.args.svg.is_some() || self.args.png.is_some() || self.args.html.is_some()
+    }
+
+    fn has_view(&self) -> bool {
+        let Args { raw, groups, balance, strip, report, csv, json, jsonl, .. } = *self.args;
+        let views = self.views.stat || self.views.cluster.is_some();
+        raw || groups || balance || strip || report || views || csv || json || jsonl
+    }
+
+    /// Whether the table of the PEs is shown: asked for, or nothing else.
+    fn has_table(&self) -> bool {
+        let Args { raw, groups, balance, strip, report, .. } = *self.args;
+        raw || !(groups
+            || balance
+            || strip
+            || report
+            || self.views.stat
+            || self.views.cluster.is_some())
+    }
+
+    fn list(&self, lines: &topas_data::pes::Lines) -> Vec<u8> {
+        let tables: Vec<Table> = lines.launches().map(|launch| lines.table(launch)).collect();
+        let known: Vec<_> = tables
+            .iter()
+            .map(|table| (&table.launch, table.rows.len(), table.hosts.len()))
+            .collect();
+        let text = if self.args.csv { view::launches_csv(&known) } else { view::launches(&known) };
+        text.into_bytes()
+    }
+
+    fn rows(&self, table: &Table) -> Vec<u32> {
+        let Args { sort, ascending, top, .. } = *self.args;
+        view::select(table, Selection { sort, ascending, top })
+    }
+
+    fn text(&self, of: &Sections<'_>) -> Written {
+        if self.args.csv {
+            self.csv(of)
+        } else if self.args.jsonl {
+            view::jsonl(of.table, &self.rows(of.table), threads())
+        } else if self.args.json {
+            self.json(of)
+        } else {
+            self.sections(of)
+        }
+    }
+
+    fn csv(&self, of: &Sections<'_>) -> Written {
+        let (table, column) = (of.table, of.column);
+        let text = if self.views.stat {
+            let header = "column,statistic,value,unit,pe\n".to_owned();
+            of.summary().map_or(header, |summary| view::listing_csv(table, column, &summary))
+        } else if let Some(clusters) = self.views.cluster {
+            match Sections::width(clusters) {
+                Some(width) => view::clusters_csv(table, column, &of.clusters(width)),
+                None => view::best_csv(table, column, &of.best()),
+            }
+        } else if self.args.groups {
+            view::groups_csv(table, column, of.groups())
+        } else {
+            return view::csv(table, &self.rows(table), threads());
+        };
+        vec![text.into_bytes()]
+    }
+
+    fn json(&self, of: &Sections<'_>) -> Written {
+        let Args { groups, balance, report, .. } = *self.args;
+        let rows = self.has_table().then(|| self.rows(of.table));
+        let summary = (self.views.stat || report).then(|| of.summary());
+        let clusters = self.views.cluster.and_then(Sections::width);
+        let clusters = clusters.map(|width| (width, of.clusters(width)));
+        let best = (report || self.views.cluster == Some(Clusters::Best)).then(|| of.best());
+        let groups = (groups || report).then(|| of.groups());
+        let balances = (balance || report).then(|| of.balances());
+        let findings = (balance || report || self.has_table()).then(|| of.findings());
+        let parts = Parts {
+            rows: rows.as_deref(),
+            column: Some(of.column),
+            summary: summary.as_ref().map(Option::as_ref),
+            clusters: clusters.as_ref().map(|(width, clusters)| (*width, &clusters[..])),
+            best: best.as_ref(),
+            groups,
+            balances: balances.as_deref(),
+            findings,
+            comparison: None,
+        };
+        view::json(of.table, &parts, threads())
+    }
+
+    /// The views as text, one blank line between them.
+    fn sections(&self, of: &Sections<'_>) -> Written {
+        let Args { groups, balance, strip, report, all, no_heading, .. } = *self.args;
+        let (table, column, columns) = (of.table, of.column, self.columns());
+        let mut parts: Vec<Written> = Vec::new();
+        let mut add = |text: String| parts.push(vec![text.into_bytes()]);
+        let sorted = self.has_table();
+        if !no_heading {
+            add(view::heading(table));
+            let about =
+                if self.views.column.is_none() { topas_data::pes::Column::Rate } else { column };
+            let values = topas_data::pes::values(table, about);
+            let notes = view::notes(table, Some((about, &values)), columns);
+            if !notes.is_empty() {
+                add(notes);
+            }
+        }
+        if report {
+            add(view::findings(table, of.findings(), all, columns));
+        }
+        if self.views.stat || report {
+            let caption = view::caption(column, table.metric) + "\n\n";
+            let text = match of.summary() {
+                Some(summary) => view::listing(table, column, &summary, all),
+                None => "no PE has a value\n".to_owned(),
+            };
+            add(if no_heading { text } else { caption + &text });
+        }
+        if let Some(width) = self.views.cluster.and_then(Sections::width) {
+            add(view::unit_clusters(&of.clusters(width), columns));
+        }
+        if report || self.views.cluster == Some(Clusters::Best) {
+            add(view::best_clusters(table, column, &of.best(), columns));
+        }
+        if strip || report {
+            let Look { unicode, color, .. } = self.look;
+            add(view::strip(table, column, &of.values, Screen { width: columns, unicode, color }));
+        }
+        if groups || report {
+            of.groups().iter().for_each(|groups| add(view::groups(table, column, groups)));
+        }
+        if balance || report {
+            let balances = of.balances();
+            if !balances.is_empty() {
+                add(view::balance(table, &balances, columns));
+            }
+        }
+        if sorted {
+            parts.push(view::raw(table, &self.rows(table), threads()));
+        }
+        if balance || sorted && !no_heading {
+            parts.push(vec![view::findings(table, of.findings(), all, columns).into_bytes()]);
+        }
+        let mut all = Written::new();
+        for part in parts {
+            if !all.is_empty() {
+                all.push(b"\n".to_vec());
+            }
+            all.extend(part);
+        }
+        all
+    }
+
+    /// Writes the pictures and the page.
+    fn pictures(&self, of: &Sections<'_>) -> Printed {
+        let mut done = Printed::Done;
+        let picture = || {
+            let kind = self.args.picture.into();
+            view::drawing(of.table, of.column, &of.values, kind).picture(Size::default())
+        };
+        if let Some(path) = &self.args.svg {
+            done = both(done, save(path, picture().svg().as_bytes()));
+        }
+        if let Some(path) = &self.args.png {
+            done = both(done, save(path, &picture().png(PNG_SCALE)));
+        }
+        if let Some(path) = &self.args.html {
+            let (summary, best) = (of.summary(), of.best());
+            let page = Page {
+                table: of.table,
+                column: of.column,
+                values: &of.values,
+                summary: summary.as_ref(),
+                best: &best,
+                groups: of.groups(),
+                balances: &of.balances(),
+                findings: of.findings(),
+                rows: &self.rows(of.table),
+            };
+            done = both(done, save(path, view::page(&page).as_bytes()));
+        }
+        done
+    }
+
+    fn compare(&self, input: &Input<'_>, sides: &[OsString]) -> Result<Printed, u8> {
+        let [old, new] = sides else { return Err(crate::exit::USAGE) };
+        let (old, new) = (input.side(old)?, input.side(new)?);
+        let comparison = compare(&old, &new);
+        if self.args.csv {
+            return Ok(print(&[view::compare_csv(&new, &comparison).into_bytes()]));
+        }
+        if self.args.json {
+            let parts = Parts { comparison: Some((&old, &comparison)), ..Parts::default() };
+            return Ok(print(&view::json(&new, &parts, threads())));
+        }
+        let mut text = String::new();
+        if !self.args.no_heading {
+            for (word, table) in [("old: ", &old), ("new: ", &new)] {
+                text += word;
+                text += &view::heading(table);
+            }
+            text.push('\n');
+        }
+        text += &view::compare(&old, &new, &comparison, self.columns());
+        Ok(print(&[text.into_bytes()]))
+    }
+}
+
+fn both(one: Printed, other: Printed) -> Printed {
+    if one == Printed::Done { other } else { one }
+}
+
+/// Writes all parts on standard output; a reader that has seen enough ends it.
+fn print(parts: &[Vec<u8>]) -> Printed {
+    let mut out = stdout().lock();
+    let written = parts.iter().try_for_each(|part| out.write_all(part)).and_then(|()| out.flush());
+    TOOL.printed(written)
+}
+
+/// Writes into a file, or on standard output for `-`.
+fn save(path: &Path, data: &[u8]) -> Printed {
+    if path.as_os_str() == "-" { TOOL.print(data) } else { TOOL.save(path, data) }
+}

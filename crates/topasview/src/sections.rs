@@ -1,0 +1,99 @@
+//! What is computed of a table for the views, what is long once.
+
+use std::cell::OnceCell;
+
+use topas_data::pes::{
+    Balance, Cluster, Column, Findings, Grouping, Groups, KMeans, Summary, Table, Values, balance,
+    best_clusters, findings, groups, summary, unit_clusters, values,
+};
+
+use crate::args::Clusters;
+
+/// A table with the column of the views.
+pub struct Sections<'t> {
+    /// The PEs
+    pub table: &'t Table,
+    /// The column
+    pub column: Column,
+    /// Its values
+    pub values: Values,
+    groups: OnceCell<Vec<Groups>>,
+    findings: OnceCell<Findings>,
+}
+
+impl<'t> Sections<'t> {
+    /// Of the column, or if None of the rate, or of the CPU time if there is no rate.
+    pub fn new(table: &'t Table, column: Option<Column>) -> Self {
+        let column = column.unwrap_or_else(|| {
+            let has_rate = table.rows.iter().any(|pe| Column::Rate.value(table, pe).is_some());
+            if has_rate { Column::Rate } else { Column::CpuTime }
+        });
+        Sections {
+            table,
+            column,
+            values: values(table, column),
+            groups: OnceCell::new(),
+            findings: OnceCell::new(),
+        }
+    }
+
+    /// Of the column that differs most in what stands out most, if anything does.
+    pub fn of_first_finding(self) -> Self {
+        let first = self.findings().findings.first().and_then(|finding| finding.evidence.first());
+        match first.map(|evidence| evidence.column) {
+            Some(column) if column != self.column => {
+                Sections { findings: self.findings, ..Sections::new(self.table, Some(column)) }
+            }
+            _ => self,
+        }
+    }
+
+    /// Statistical summary; None without values.
+    pub fn summary(&self) -> Option<Summary> {
+        summary(&self.values)
+    }
+
+    /// Clusters of a width.
+    pub fn clusters(&self, width: f64) -> Vec<Cluster> {
+        unit_clusters(self.table, &self.values, width)
+    }
+
+    /// Optimal clusters.
+    pub fn best(&self) -> KMeans {
+        best_clusters(self.table, &self.values)
+    }
+
+    /// The width of clusters that are asked for; None if the best are.
+    pub fn width(of: Clusters) -> Option<f64> {
+        match of {
+            Clusters::Width(width) => Some(width),
+            Clusters::Best => None,
+        }
+    }
+
+    /// Groups of each kind that has several, and hosts always.
+    pub fn groups(&self) -> &[Groups] {
+        self.groups.get_or_init(|| self.all_groups())
+    }
+
+    fn all_groups(&self) -> Vec<Groups> {
+        let all = Grouping::ALL.map(|by| groups(self.table, &self.values, by));
+        let many = |of: &Groups| of.groups.len() > 1 || of.by == Grouping::Host;
+        let hosts = all.iter().find(|of| of.by == Grouping::Host).map_or(0, |of| of.groups.len());
+        // NUMA nodes of a host are those of all hosts if there is one host.
+        all.into_iter()
+            .filter(|of| many(of) && !(of.by == Grouping::HostNuma && hosts < 2))
+            .collect()
+    }
+
+    /// Balance of CPU time, and of operations where counted.
+    pub fn balances(&self) -> Vec<Balance> {
+        let of = |column| balance(self.table, column, &values(self.table, column));
+        [Column::CpuTime, Column::Counter].into_iter().filter_map(of).collect()
+    }
+
+    /// What stands out.
+    pub fn findings(&self) -> &Findings {
+        self.findings.get_or_init(|| findings(self.table))
+    }
+}
