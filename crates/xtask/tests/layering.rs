@@ -24,12 +24,15 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("topas-testkit", &["topas-config", "topas-format"]),
     ("xtask", &["topas-config", "topas-data", "topas-format"]),
-    ("topas-tests", &["topas-data", "topas-format", "topas-launch", "topas-testkit"]),
+    (
+        "topas-tests",
+        &["topas-data", "topas-format", "topas-launch", "topas-mpi-table", "topas-testkit"],
+    ),
 ];
 
 /// Crates without any dependency outside the workspace, because they are linked into
 /// user programs.
-const PURE: [&str; 3] = ["topas-format", "topas-launch", "topas-module"];
+const PURE: [&str; 4] = ["topas-format", "topas-launch", "topas-module", "topas-mpi-table"];
 
 /// Crates that exist for developers only.
 const FOR_DEVELOPERS: [&str; 3] = ["topas-testkit", "topas-tests", "xtask"];
@@ -112,7 +115,7 @@ fn dependencies_point_down() {
 
 #[test]
 fn the_shared_crates_forbid_unsafe_and_std() {
-    for name in ["topas-format", "topas-launch"] {
+    for name in ["topas-format", "topas-launch", "topas-mpi-table"] {
         let text = fs::read_to_string(root().join("crates").join(name).join("src/lib.rs")).unwrap();
         for line in ["#![no_std]", "#![forbid(unsafe_code)]"] {
             assert!(text.contains(line), "{name}/src/lib.rs lacks {line}");
