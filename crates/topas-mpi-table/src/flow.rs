@@ -112,7 +112,8 @@ pub enum By {
     NotFirst,
 }
 
-/// What becomes of a flow if [`Function::in_place`] is `MPI_IN_PLACE`.
+/// What becomes of a flow if [`Function::in_place`] is `MPI_IN_PLACE`. The rule behind it: a
+/// block that stays where it is does not move, an operand counts wherever it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InPlace {
     /// The same: the data are in the other buffer, and the arguments count as always.
@@ -123,6 +124,8 @@ pub enum InPlace {
     OthersOnly,
     /// The data are in the other buffer, and these arguments tell how many.
     Instead(Amount),
+    /// The same, but the own block does not move.
+    OthersInstead(Amount),
 }
 
 /// Who knows how much of the amount there was.

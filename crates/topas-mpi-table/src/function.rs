@@ -63,7 +63,8 @@ pub struct Function {
     pub languages: Languages,
     /// The standard lets `mpi.h` make it a macro, so a wrapper may never see it.
     pub may_be_macro: bool,
-    /// The parameter that may be `MPI_IN_PLACE` where its flow takes place.
+    /// The parameter that may be `MPI_IN_PLACE`: in functions with a root at the root only, and
+    /// never on an intercommunicator.
     pub in_place: Option<&'static str>,
     /// Bytes it moves.
     pub flows: &'static [Flow],

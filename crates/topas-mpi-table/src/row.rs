@@ -254,6 +254,9 @@ macro_rules! argument {
     (in_place others) => {
         crate::InPlace::OthersOnly
     };
+    (in_place others $($amount:tt)+) => {
+        crate::InPlace::OthersInstead($crate::row::amount!($($amount)+))
+    };
     (in_place $($amount:tt)+) => {
         crate::InPlace::Instead($crate::row::amount!($($amount)+))
     };

@@ -146,7 +146,7 @@ fn flows_stand_on_parameters() {
                 }
             };
             amount(&flow.amount);
-            if let InPlace::Instead(other) = flow.in_place {
+            if let InPlace::Instead(other) | InPlace::OthersInstead(other) = flow.in_place {
                 amount(&other);
             }
             if let Some(peer) = flow.peer {

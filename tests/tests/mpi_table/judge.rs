@@ -66,7 +66,8 @@ pub fn judges(test: &str, programs: &[&str]) -> Vec<Judge> {
     all
 }
 
-fn of_debian(mpi: Mpi) -> Judge {
+/// Debian's package of an MPI.
+pub fn of_debian(mpi: Mpi) -> Judge {
     let driver = |tool| mpi.real(tool).unwrap_or_else(|| panic!("no {tool}.{}", mpi.name()));
     let compiler = driver("mpicc").display().to_string();
     // Whatever its Fortran driver links, modules of 2008 included.

@@ -85,8 +85,8 @@ mpi! {
     ) Collective(Blocking), large(4.0), in_place(sendbuf)
         + Nonblocking 3.0 MPI_Ialltoall + Persistent 4.0 MPI_Alltoall_init
     {
-        sends sendbuf(ranks * sendcount * sendtype) in_place(ranks * recvcount * recvtype);
-        receives recvbuf(ranks * recvcount * recvtype);
+        sends sendbuf(ranks * sendcount * sendtype) in_place(others ranks * recvcount * recvtype);
+        receives recvbuf(ranks * recvcount * recvtype) in_place(others);
     }
     1.0 MPI_Alltoallv(
         in sendbuf: Choice, in sendcounts: Count[ranks], in sdispls: Displacement[ranks],
@@ -95,8 +95,9 @@ mpi! {
     ) Collective(Blocking), large(4.0), in_place(sendbuf)
         + Nonblocking 3.0 MPI_Ialltoallv + Persistent 4.0 MPI_Alltoallv_init
     {
-        sends sendbuf(sum ranks sendcounts * sendtype) in_place(sum ranks recvcounts * recvtype);
-        receives recvbuf(sum ranks recvcounts * recvtype);
+        sends sendbuf(sum ranks sendcounts * sendtype)
+            in_place(others sum ranks recvcounts * recvtype);
+        receives recvbuf(sum ranks recvcounts * recvtype) in_place(others);
     }
     2.0 MPI_Alltoallw(
         in sendbuf: Choice, in sendcounts: Count[ranks], in sdispls: Displacement[ranks],
@@ -106,8 +107,8 @@ mpi! {
         + Nonblocking 3.0 MPI_Ialltoallw + Persistent 4.0 MPI_Alltoallw_init
     {
         sends sendbuf(typed ranks sendcounts * sendtypes)
-            in_place(typed ranks recvcounts * recvtypes);
-        receives recvbuf(typed ranks recvcounts * recvtypes);
+            in_place(others typed ranks recvcounts * recvtypes);
+        receives recvbuf(typed ranks recvcounts * recvtypes) in_place(others);
     }
 
     // Reductions
