@@ -6,9 +6,11 @@
 //!
 //! * A flow whose peer is `MPI_PROC_NULL` moves nothing, and neither do neighbours that are.
 //! * Only arguments of a flow that takes place may be looked at: the others are not
-//!   significant and may be anything. See [`Flow::by`], [`Flow::in_place`], [`Flow::unless_no_op`].
+//!   significant and may be anything. See [`Flow::by`](field@Flow::by),
+//!   [`Flow::in_place`](field@Flow::in_place), [`Flow::unless_no_op`].
 //! * A count is multiplied with the *size* of its datatype (`MPI_Type_size_x`), not its extent.
-//! * What arrives may be less than the arguments allow; [`Flow::told_by`] names who knows.
+//! * What arrives may be less than the arguments allow; [`Flow::told_by`](field@Flow::told_by)
+//!   names who knows.
 
 use crate::class::{Progress, Transfer};
 use crate::function::Function;
@@ -112,8 +114,9 @@ pub enum By {
     NotFirst,
 }
 
-/// What becomes of a flow if [`Function::in_place`] is `MPI_IN_PLACE`. The rule behind it: a
-/// block that stays where it is does not move, an operand counts wherever it is.
+/// What becomes of a flow if [`Function::in_place`](field@Function::in_place) is
+/// `MPI_IN_PLACE`. The rule behind it: a block that stays where it is does not move, an operand
+/// counts wherever it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InPlace {
     /// The same: the data are in the other buffer, and the arguments count as always.

@@ -168,6 +168,13 @@ impl Function {
         self.parameters(true).find(|p| p.name == name)
     }
 
+    /// What a call is about: the communicator, window, file, session or message it is given, the
+    /// first of them. Sizes that a flow needs are those of this communicator.
+    pub fn object(&self) -> Option<&'static Parameter> {
+        let kinds = [Kind::Comm, Kind::Win, Kind::File, Kind::Session, Kind::Message];
+        self.parameters(true).find(|p| kinds.contains(&p.kind) && p.direction != Direction::Out)
+    }
+
     /// True if `version` of the standard has it.
     pub fn is_in(&self, version: Version) -> bool {
         self.since <= version && version < self.removed.unwrap_or(NEVER)

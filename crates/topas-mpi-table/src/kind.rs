@@ -138,7 +138,7 @@ kinds! {
 
     /// Text.
     String "char", Character;
-    /// A list of texts.
+    /// A list of texts, up to an end mark or one per program that is spawned.
     Strings "char *", Character;
     /// A list of lists of texts.
     StringLists "char **", Character;

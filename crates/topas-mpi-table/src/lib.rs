@@ -4,8 +4,36 @@
 //! Wrappers, documentation and tests of the MPI profile are made from this one table. It
 //! stands in `table`, a file per chapter of the standard; `row` tells how rows are written.
 //!
-//! Facts are those of the standard. What the tests hold them against: the headers and symbols
-//! of the MPIs at hand (`tests/tests/mpi_table.rs`).
+//! Facts are those of the standard. `tests/tests/mpi_table` holds them against the MPIs at hand:
+//! types against headers and Fortran modules as compilers understand them, names against what
+//! libraries export, bytes of collectives against what changes in real buffers.
+//!
+//! # From a row to a wrapper
+//!
+//! A wrapper is made of the row alone; nothing in it is written by hand. On System V x86-64 and
+//! AArch64 each argument is a word ([`Kind`] has nothing larger, and [`Returns::Double`] is the
+//! one result in another register), so that one wrapper passes on the arguments of any MPI:
+//!
+//! 1. *Entry.* Note the time if this is the outermost wrapper of the thread: MPIs call their own
+//!    functions, and Fortran's may call those of C ([`Symbol`] tells all names of a function).
+//! 2. *Before the call,* for each [`Flow`] that takes place ([`Flow::by`](field@Flow::by), peer
+//!    not `MPI_PROC_NULL`, [`Flow::in_place`](field@Flow::in_place), [`Flow::unless_no_op`]):
+//!    bytes from [`Flow::amount`]. Nothing else is looked at, and nothing if no flow takes
+//!    place: arguments that are not significant may point anywhere. The group is that of
+//!    [`Function::object`].
+//! 3. *The call.* Of [`ToldBy::Status`] with a status to be ignored: with one of the wrapper.
+//! 4. *After the call.* [`Moment::Call`]: the flow counts, as far as its status says.
+//!    [`Moment::Start`] and [`Moment::Completion`]: it is kept with the handle that
+//!    [`Function::gives_request`] points to, and counts when a function of class
+//!    [`Class::Start`], [`Class::Wait`] or [`Class::Test`] meets that handle. Handles that
+//!    come out of `Out` parameters are born, those of `InOut` ones may be gone.
+//! 5. *Exit.* The time goes to the function, under [`Class`] and
+//!    [`Function::waits`](field@Function::waits).
+//!
+//! In Fortran the same words are references; [`Kind::fortran`] tells what is behind them. The
+//! lengths of [`Fortran::Character`] follow the last argument, and `_f08ts` names get a
+//! descriptor for each [`Fortran::Choice`], whose first word is the address. A function that
+//! [`Function::may_be_macro`] may never be seen, and one that is not in the table passes by.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -15,6 +43,7 @@ mod function;
 mod kind;
 mod parameter;
 mod row;
+mod show;
 mod symbol;
 mod table;
 mod version;

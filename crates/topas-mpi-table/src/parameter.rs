@@ -37,8 +37,6 @@ pub enum Length {
     Dimensions,
     /// At most this constant of MPI.
     Constant(&'static str),
-    /// As many as the function's table of the standard says, or up to the end mark.
-    Other,
 }
 
 /// On which calls a parameter means anything.

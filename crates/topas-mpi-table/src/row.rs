@@ -133,9 +133,6 @@ macro_rules! length {
     (dimensions) => {
         crate::Length::Dimensions
     };
-    (other) => {
-        crate::Length::Other
-    };
     (const $name:ident) => {
         crate::Length::Constant(stringify!($name))
     };

@@ -182,6 +182,24 @@ fn flows_look_at_nothing_that_is_not_significant() {
     });
 }
 
+/// A flow has a communicator, window or file whose sizes, ranks and names it is counted by.
+#[test]
+fn flows_are_about_something() {
+    complain(|f, wrong| {
+        let expected = match f.class {
+            Class::Rma(_) => Kind::Win,
+            Class::Io(..) => Kind::File,
+            // The message knows its communicator, and its status its source.
+            Class::Receive(_) if f.name.to_lowercase().ends_with("mrecv") => Kind::Message,
+            _ => Kind::Comm,
+        };
+        let found = f.object().map(|p| p.kind);
+        if !f.flows.is_empty() && found != Some(expected) {
+            wrong.push(format!("is about {found:?}, expected {expected:?}"));
+        }
+    });
+}
+
 /// The direction of a buffer in C is that of its bytes.
 #[test]
 fn what_is_sent_is_read_and_what_arrives_is_written() {

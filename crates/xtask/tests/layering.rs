@@ -10,6 +10,7 @@ use serde_json::Value;
 
 /// The crates each crate may use, top to bottom. What is not listed has none.
 const LAYERS: &[(&str, &[&str])] = &[
+    ("topas-mpi-table", &[]),
     ("topas-launch", &["topas-format"]),
     ("topas-module", &["topas-format", "topas-launch"]),
     ("topas-config", &["topas-format"]),
@@ -23,7 +24,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["topas-config", "topas-data", "topas-format", "topas-render", "topas-terminal"],
     ),
     ("topas-testkit", &["topas-config", "topas-format"]),
-    ("xtask", &["topas-config", "topas-data", "topas-format"]),
+    ("xtask", &["topas-config", "topas-data", "topas-format", "topas-mpi-table"]),
     (
         "topas-tests",
         &["topas-data", "topas-format", "topas-launch", "topas-mpi-table", "topas-testkit"],

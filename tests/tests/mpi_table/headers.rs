@@ -135,6 +135,25 @@ fn names(judge: &Judge, scratch: &Scratch, declared: &BTreeSet<String>) -> Vec<S
     wrong
 }
 
+/// Open MPI's header says of each function when it was deprecated.
+#[test]
+fn deprecated_functions_are_those_of_the_headers() {
+    let judges = judges("deprecated_functions_are_those_of_the_headers", &["gcc"]);
+    let mut told = 0;
+    for judge in judges {
+        let (text, _) = judge.header(&Scratch::new());
+        for (at, middle) in text.match_indices(" was deprecated in MPI-") {
+            let name = text[..at].rsplit('"').next().expect("a name");
+            let version = text[at + middle.len()..].get(..3).expect("a version");
+            let Some((function, false)) = find(name) else { continue };
+            let known = function.deprecated.map(|version| version.to_string());
+            assert_eq!(known.as_deref(), Some(version), "{}: {name}", judge.name);
+            told += 1;
+        }
+        assert!(told > 0 || !judge.name.starts_with("open"), "{} says nothing", judge.name);
+    }
+}
+
 #[test]
 fn headers_declare_what_the_table_says() {
     let mut complaints = Vec::new();
