@@ -7,14 +7,21 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use topas_mpi_table::{CHAPTERS, Function, VERSIONS, functions};
 
-/// What is made: its path below the root of the sources, and how.
-const MADE: &[(&str, fn() -> String)] = &[("doc/mpi-functions.md", mpi_functions)];
+/// A file that is made.
+struct Made {
+    /// Its path below the root of the sources.
+    path: &'static str,
+    /// Its text.
+    text: fn() -> String,
+}
+
+const MADE: [Made; 1] = [Made { path: "doc/mpi-functions.md", text: mpi_functions }];
 
 /// Writes all files below `root`, or with `check` says which one is not as it would be written.
 pub fn codegen(root: &Path, check: bool) -> Result<()> {
-    for (name, make) in MADE {
+    for Made { path: name, text } in MADE {
         let path = root.join(name);
-        let text = make();
+        let text = text();
         if check {
             let found = fs::read_to_string(&path).with_context(|| format!("cannot read {name}"))?;
             if found != text {

@@ -9,7 +9,7 @@ use topas_tests::mpi::Mpi;
 use topas_tests::site::Scratch;
 
 use super::calls::{Call, results};
-use super::judge::of_debian;
+use super::judge::{of_debian, variants};
 
 /// Indices of those over whom blocks are counted. Neighbours that are none do not count.
 fn over(call: &Call, span: Span) -> Vec<usize> {
@@ -124,15 +124,10 @@ fn operands_fit(function: &Function, all: &[Call]) -> Result<(), String> {
 
 /// Collectives with bytes in `version`, and their variants for large counts.
 fn chosen(version: Version) -> Vec<(&'static Function, bool)> {
-    let collective = |f: &&Function| {
+    let collective = |f: &&'static Function| {
         matches!(f.class, Class::Collective(_) | Class::Neighborhood(_)) && !f.flows.is_empty()
     };
-    let all = functions().filter(|f| f.is_in(version)).filter(collective);
-    let variants = |f: &'static Function| {
-        let large = f.large.is_some_and(|since| since <= version);
-        [Some((f, false)), large.then_some((f, true))].into_iter().flatten()
-    };
-    all.flat_map(variants).collect()
+    variants(functions().filter(collective), version)
 }
 
 #[test]

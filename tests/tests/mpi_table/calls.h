@@ -45,52 +45,79 @@ static void finish(int persistent) {
 }
 
 /* Groups {0, 1, 2} and {3, 4} on the two sides. */
-static void between_groups(void) {
-    MPI_Comm half;
+static MPI_Comm between_groups(void) {
+    MPI_Comm half, both;
     MPI_Comm_split(MPI_COMM_WORLD, world > 2, world, &half);
-    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, world > 2 ? 0 : 3, 1, &comm);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, world > 2 ? 0 : 3, 1, &both);
     MPI_Comm_free(&half);
-    inter = 1;
-    MPI_Comm_remote_size(comm, &peers);
+    return both;
 }
 
 /* Every process to the next one, even ones to the one behind that, too. */
-static void along_graph(void) {
-    int n;
-    MPI_Comm_size(MPI_COMM_WORLD, &n);
+static MPI_Comm along_graph(int n) {
+    MPI_Comm graph;
     sources = destinations = 0;
     to[destinations++] = (world + 1) % n;
     if (world % 2 == 0) to[destinations++] = (world + 2) % n;
     from[sources++] = (world + n - 1) % n;
     if ((world + n - 2) % n % 2 == 0) from[sources++] = (world + n - 2) % n;
     MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, sources, from, MPI_UNWEIGHTED, destinations, to,
-                                   MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm);
+                                   MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+    return graph;
 }
 
 /* A line of processes; the ends have a neighbour that is none. */
-static void along_line(void) {
-    int n, periodic = 0;
-    MPI_Comm_size(MPI_COMM_WORLD, &n);
-    MPI_Cart_create(MPI_COMM_WORLD, 1, &n, &periodic, 0, &comm);
-    MPI_Cart_shift(comm, 0, 1, &from[0], &from[1]);
-    to[0] = from[0];
-    to[1] = from[1];
+static MPI_Comm along_line(int n) {
+    int periodic = 0;
+    MPI_Comm line;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &n, &periodic, 0, &line);
+    MPI_Cart_shift(line, 0, 1, &from[0], &from[1]);
+    memcpy(to, from, sizeof to);
     sources = destinations = 2;
+    return line;
 }
 
-static void begin(const char *kind) {
-    inter = sources = destinations = 0;
-    comm = MPI_COMM_WORLD;
-    if (!strcmp(kind, "inter")) between_groups();
-    if (!strcmp(kind, "graph")) along_graph();
-    if (!strcmp(kind, "line")) along_line();
+/* A kind of communicator. It is made once: that takes longer than a call. */
+static struct kind {
+    const char *name;
+    MPI_Comm comm;
+    int sources, destinations, from[MOST], to[MOST];
+} kinds[] = {{.name = "intra"}, {.name = "inter"}, {.name = "graph"}, {.name = "line"}};
+
+#define KINDS ((int)(sizeof kinds / sizeof *kinds))
+
+static void make_kinds(void) {
+    int n;
+    MPI_Comm_size(MPI_COMM_WORLD, &n);
+    for (int i = 0; i < KINDS; i++) {
+        struct kind *kind = &kinds[i];
+        sources = destinations = 0;
+        switch (i) {
+        case 0: MPI_Comm_dup(MPI_COMM_WORLD, &kind->comm); break;
+        case 1: kind->comm = between_groups(); break;
+        case 2: kind->comm = along_graph(n); break;
+        default: kind->comm = along_line(n);
+        }
+        kind->sources = sources;
+        kind->destinations = destinations;
+        memcpy(kind->from, from, sizeof from);
+        memcpy(kind->to, to, sizeof to);
+    }
+}
+
+static void begin(const char *name) {
+    const struct kind *kind = kinds;
+    while (strcmp(kind->name, name)) kind++;
+    comm = kind->comm;
+    inter = kind == &kinds[1];
+    sources = kind->sources;
+    destinations = kind->destinations;
+    memcpy(from, kind->from, sizeof from);
+    memcpy(to, kind->to, sizeof to);
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &local);
-    if (!inter) peers = local;
-}
-
-static void done(void) {
-    if (comm != MPI_COMM_WORLD) MPI_Comm_free(&comm);
+    peers = local;
+    if (inter) MPI_Comm_remote_size(comm, &peers);
 }
 
 /* The role of this process in the next call: with rank r as the root if it has one. */
@@ -132,6 +159,7 @@ static void start(int *argc, char ***argv) {
         sendtypes[i] = MPI_INT;
         recvtypes[i] = recvtype;
     }
+    make_kinds();
     snprintf(path, sizeof path, "%s.%d", (*argv)[1], world);
     out = fopen(path, "w");
     if (!out) MPI_Abort(MPI_COMM_WORLD, 2);
@@ -140,5 +168,6 @@ static void start(int *argc, char ***argv) {
 static int finalize(void) {
     fclose(out);
     MPI_Type_free(&recvtype);
+    for (int i = 0; i < KINDS; i++) MPI_Comm_free(&kinds[i].comm);
     return MPI_Finalize();
 }

@@ -150,19 +150,15 @@ impl Judge {
 
     /// Functions of C in `version`, with the names they have there.
     pub fn c_functions(&self, version: Version) -> Vec<(String, &'static Function)> {
-        let mut all = Vec::new();
-        for function in functions().filter(|f| f.in_c() && f.is_in(version)) {
-            // The binary interface leaves out what depends on the size of Fortran's INTEGER.
-            let fortran = function.class == Class::Conversion && function.since.major < 5;
-            if self.header == "mpi_abi.h" && fortran {
-                continue;
-            }
-            all.push((function.symbol(Binding::C).to_string(), function));
-            if function.large.is_some_and(|since| since <= version) {
-                all.push((function.symbol(Binding::LargeC).to_string(), function));
-            }
-        }
-        all
+        // The binary interface leaves out what depends on the size of Fortran's INTEGER.
+        let abi = self.header == "mpi_abi.h";
+        let fortran = |f: &Function| f.class == Class::Conversion && f.since.major < 5;
+        let here = functions().filter(|f| f.in_c() && !(abi && fortran(f)));
+        let named = |(function, large): (&'static Function, bool)| {
+            let binding = if large { Binding::LargeC } else { Binding::C };
+            (function.symbol(binding).to_string(), function)
+        };
+        variants(here, version).into_iter().map(named).collect()
     }
 
     /// True if this MPI is known not to have a function of C there.
@@ -179,6 +175,22 @@ impl Judge {
         let number = |name: &str| macros[name].trim().parse().expect(name);
         Version::new(number("MPI_VERSION"), number("MPI_SUBVERSION"))
     }
+}
+
+/// Those of `functions` that `version` has, each with false, and with true if it has a variant
+/// for large counts.
+pub fn variants(
+    functions: impl Iterator<Item = &'static Function>,
+    version: Version,
+) -> Vec<(&'static Function, bool)> {
+    let mut all = Vec::new();
+    for function in functions.filter(|f| f.is_in(version)) {
+        all.push((function, false));
+        if function.large.is_some_and(|since| since <= version) {
+            all.push((function, true));
+        }
+    }
+    all
 }
 
 /// Functions that libraries export.
