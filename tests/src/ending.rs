@@ -105,6 +105,20 @@ impl Twins {
         twins
     }
 
+    /// Both without the module, for what measures a program that has none. By `options` too,
+    /// such as `-static`.
+    pub fn without_module(language: Language, options: &[&str]) -> Twins {
+        let twins = Twins::empty();
+        let (main, compiler, _, _, own) = language.tools();
+        let parts = twins.parts();
+        for dir in [&twins.bare, &twins.linked] {
+            let mut build = command(compiler);
+            build.args(["-O1", "-g"]).args(own).args(options).arg(ending(main)).args(&parts);
+            run(build.arg("-o").arg(dir.join("program"))).good();
+        }
+        twins
+    }
+
     /// Builds them by the drivers in front of an MPI.
     pub fn with_mpi(language: Language, mpi: Mpi) -> Twins {
         let twins = Twins::empty();
@@ -147,8 +161,16 @@ impl Twins {
     /// Runs both as rank 1 of 8, which measures, with no limit on core dumps: `./program`
     /// WORDS after a shell's `before`, such as `trap '' HUP;`.
     pub fn alone(&self, before: &str, words: &[&str]) -> Pair {
+        self.alone_by("", before, words)
+    }
+
+    /// The same, the second of them by words in front of its name, such as those of
+    /// `topas-run`.
+    pub fn alone_by(&self, runner: &str, before: &str, words: &[&str]) -> Pair {
         let run_in = |dir: &Path, log: &Path| {
-            let script = format!("ulimit -c unlimited 2>/dev/null; {before} exec ./program \"$@\"");
+            let runner = if dir == self.linked { runner } else { "" };
+            let script =
+                format!("ulimit -c unlimited 2>/dev/null; {before} exec {runner} ./program \"$@\"");
             let mut shell = command("sh");
             shell.env("TOPAS_LOG", log_target(log));
             shell.args(["-c", &script, "sh"]).args(words).current_dir(dir).env("TOPAS_PE", "1,2");
@@ -193,6 +215,18 @@ impl Pair {
         let shown =
             || format!("{case}: without the module:\n{}with:\n{}", bare.err(), linked.err());
         assert_eq!(status(linked), status(bare), "{}", shown());
+        assert_eq!(masked(&linked.out()), masked(&bare.out()), "{}", shown());
+        assert_eq!(masked(&linked.err()), masked(&bare.err()), "{}", shown());
+    }
+
+    /// As [`Pair::alike`]; the second may say of its core file nothing, which a process that
+    /// waited for another cannot.
+    #[track_caller]
+    pub fn alike_but_for_core(&self, case: &str) {
+        let (bare, linked) = (&self.bare, &self.linked);
+        let shown = || format!("{case}: without:\n{}with:\n{}", bare.err(), linked.err());
+        let short = |run| status(run).trim_end_matches(" core").to_owned();
+        assert_eq!(short(linked), short(bare), "{}", shown());
         assert_eq!(masked(&linked.out()), masked(&bare.out()), "{}", shown());
         assert_eq!(masked(&linked.err()), masked(&bare.err()), "{}", shown());
     }

@@ -4,7 +4,8 @@
 //! the drop-in drivers of an MPI ([`mpi`], [`installation`], [`build`]), runs it with a time limit
 //! ([`running`]) and reads the lines it left ([`record`]). Programs carry what is
 //! expected of them in their first lines ([`directives`]). Programs that end in many ways
-//! are compared with themselves without the module ([`ending`]). Small projects are built by
+//! are compared with themselves without the module ([`ending`], [`ways`]); many ranks end together
+//! ([`gang`]). Small projects are built by
 //! their own build systems ([`project`]), real ones by recipes ([`recipe`], [`sources`]). A
 //! test that cannot run here says why ([`skip`]).
 
@@ -12,6 +13,7 @@ pub mod alone;
 pub mod build;
 pub mod directives;
 pub mod ending;
+pub mod gang;
 pub mod installation;
 pub mod mpi;
 pub mod processor;
@@ -26,3 +28,4 @@ pub mod skip;
 pub mod slurm;
 pub mod slurm_jobs;
 pub mod sources;
+pub mod ways;

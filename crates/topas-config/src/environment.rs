@@ -87,6 +87,11 @@ impl Environment {
         self.get(names::TOPAS_VERBOSE).is_some_and(|value| names::is_yes(value.as_bytes()))
     }
 
+    /// Whether `TOPAS_PRINT` asks for the result on standard error.
+    pub fn prints(&self) -> bool {
+        self.get(names::TOPAS_PRINT).is_some_and(|value| names::is_yes(value.as_bytes()))
+    }
+
     /// `TOPAS_LINK`: the user's word on linking the module.
     pub fn link(&self) -> Option<LinkWish> {
         let value = self.filled(names::TOPAS_LINK)?.as_bytes();
@@ -171,6 +176,11 @@ impl Environment {
     /// `COLUMNS`: width of the terminal in characters, if it says so.
     pub fn columns(&self) -> Option<usize> {
         self.get("COLUMNS")?.to_str()?.parse().ok()
+    }
+
+    /// Where temporary files go: `TMPDIR`, else /tmp.
+    pub fn temporary_dir(&self) -> PathBuf {
+        self.filled("TMPDIR").map_or_else(|| "/tmp".into(), PathBuf::from)
     }
 
     /// The directories of `PATH` in order. An empty entry is the current directory and

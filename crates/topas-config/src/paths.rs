@@ -100,6 +100,22 @@ impl Paths {
         self.lib().join(format!("topas.{language}.all.o"))
     }
 
+    /// The variant of that without `.preinit_array`.
+    pub fn all_init_module(&self, language: &str) -> PathBuf {
+        self.lib().join(format!("topas.{language}.all.init.o"))
+    }
+
+    /// File name of the library that `topas-run` has loaded into programs of `language` (`c`,
+    /// `cxx`, `f90`), measuring the chosen ranks or `all`.
+    pub fn run_library_name(language: &str, all: bool) -> String {
+        format!("libtopas-run.{language}{}.so", if all { ".all" } else { "" })
+    }
+
+    /// The library itself.
+    pub fn run_library(&self, language: &str, all: bool) -> PathBuf {
+        self.lib().join(Paths::run_library_name(language, all))
+    }
+
     /// Directory of the packages `topas-c` and its like, for pkg-config.
     pub fn packages(&self) -> PathBuf {
         self.lib().join("pkgconfig")
@@ -201,6 +217,8 @@ mod tests {
             Path::new("/opt/t/libexec/topas/gnu-wrappers")
         );
         assert_eq!(paths.all_module("f90"), Path::new("/opt/t/lib/topas/topas.f90.all.o"));
+        let all_init = paths.all_init_module("c");
+        assert_eq!(all_init, Path::new("/opt/t/lib/topas/topas.c.all.init.o"));
         assert_eq!(paths.init_module("c"), Path::new("/opt/t/lib/topas/topas.c.init.o"));
     }
 

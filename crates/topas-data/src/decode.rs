@@ -1,6 +1,8 @@
 //! Compressed or not: told by the first bytes, never by the name.
 
+use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
 
 /// Forms a log can be stored in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,12 +26,27 @@ fn encoding(head: &[u8]) -> Encoding {
     }
 }
 
+/// Whether the text of a file is not compressed. Its position is left where it is.
+pub(crate) fn is_plain(file: &File) -> io::Result<bool> {
+    let mut head = [0; MAGIC];
+    let mut len = 0;
+    while len < MAGIC {
+        match file.read_at(&mut head[len..], len as u64) {
+            Ok(0) => break,
+            Ok(n) => len += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(encoding(&head[..len]) == Encoding::Plain)
+}
+
 /// The text in `raw`. Members and frames that follow each other are read as one text.
 ///
 /// # Errors
 ///
 /// What reading the first bytes or setting up the decoder says.
-pub(crate) fn decoded<'r>(mut raw: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
+pub(crate) fn decoded<'r>(mut raw: impl Read + Send + 'r) -> io::Result<Box<dyn Read + Send + 'r>> {
     let mut head = [0; MAGIC];
     let mut len = 0;
     while len < MAGIC {

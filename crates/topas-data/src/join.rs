@@ -5,21 +5,22 @@
 //! with an unknown id (`-`) has its user and executable for an id.
 //!
 //! Lines can come in any order, and those of another node in another file, so no run is
-//! known to be complete before the end of the input. Each line is kept as a record of
-//! 56 B. Nearly always the mate of a line stands close by: a small table of the lines
+//! known to be complete before the end of the input. Each line is kept as a record. Nearly always the mate of a line stands close by: a small table of the lines
 //! last seen chains these while reading, so that nothing as large as the input is hashed.
 //! What it missed is found at the end by sorting the keys of the chains.
 
 use std::hash::Hasher;
+use std::sync::Arc;
 
 use rustc_hash::{FxHashSet, FxHasher};
-use topas_format::civil::Date;
-use topas_format::event::Metric;
 use topas_format::line::{Extras, Line};
-use topas_format::number::{Count, Micros, leading};
+use topas_format::number::{Count, Micros, leading, whole};
 
-use crate::kind::{Kinds, hash_name};
-use crate::run::{FpRate, Run};
+use crate::group::{Groups, SeenGroups};
+use topas_format::escape::Name;
+
+use crate::remark::Oddities;
+use crate::run::{CpuTime, Detail, PeRecord, Run};
 
 /// Latest `t=` that is believed: the last second of the year 9999.
 const LATEST: u64 = 253_402_300_799;
@@ -45,31 +46,24 @@ const UNTOLD: u32 = 0;
 struct Record {
     /// Hash of id and npes
     key: u64,
-    /// µs since 1970-01-01
-    end: i64,
-    /// µs
-    wall: u64,
-    /// Floating point operations, if `counted`
-    operations: u64,
     npes: u32,
-    pe: u32,
-    kind: u32,
+    group: u32,
     /// Next record of the chain of this key
     next: u32,
-    date: Date,
     head: bool,
-    counted: bool,
-    estimate: bool,
+    pe: PeRecord,
 }
 
 impl Record {
-    fn start(&self) -> i64 {
-        self.end.saturating_sub_unsigned(self.wall)
-    }
-
     /// An order that does not depend on that of the lines.
     fn rank(&self) -> impl Ord + use<> {
-        (self.npes, self.start(), self.end, self.pe, self.counted, self.operations, self.date)
+        let pe = &self.pe;
+        let count = match pe.ops.count {
+            Count::Missing => (0, 0),
+            Count::Exact(n) => (1, n),
+            Count::Estimate(n) => (2, n),
+        };
+        (self.npes, pe.start(), pe.end, pe.pe, pe.ops.metric.letter(), count, pe.date)
     }
 }
 
@@ -82,7 +76,7 @@ struct Cover {
 
 impl Cover {
     fn of(record: &Record) -> Self {
-        Cover { start: record.start(), end: record.end }
+        Cover { start: record.pe.start(), end: record.pe.end }
     }
 
     fn with(self, other: Cover) -> Self {
@@ -109,7 +103,9 @@ impl Cover {
 /// Takes lines in any order and gives the runs they make.
 pub struct Joiner {
     records: Vec<Record>,
-    kinds: Kinds,
+    groups: Groups,
+    seen: SeenGroups,
+    detail: Detail,
     /// Key and number of the records last seen
     recent: Box<[(u64, u32); 1 << RECENT_BITS]>,
 }
@@ -121,49 +117,42 @@ impl Default for Joiner {
 }
 
 impl Joiner {
-    /// No lines yet.
+    /// No lines yet; keeps of them what rates are made of.
     pub fn new() -> Self {
+        Joiner::with(Detail::Rates)
+    }
+
+    /// No lines yet; keeps so much of them.
+    pub fn with(detail: Detail) -> Self {
         Joiner {
+            detail,
             records: Vec::new(),
-            kinds: Kinds::default(),
+            groups: Groups::default(),
+            seen: SeenGroups::default(),
             recent: Box::new([(0, END); 1 << RECENT_BITS]),
         }
     }
 
-    /// Takes a line.
+    /// Takes a line and the key of its group ([`Run::key`]).
     ///
     /// # Panics
     ///
     /// Beyond 4,294,967,294 lines, which need 240 GB of memory.
-    pub fn add(&mut self, line: &Line<'_>, extras: Extras<'_>) {
+    pub fn add(&mut self, line: &Line<'_>, extras: Extras<'_>, group: &[u8]) {
         let number = u32::try_from(self.records.len()).ok().filter(|&n| n != END);
         let number = number.expect("at most 4294967294 lines can be joined");
         let key = key(line);
-        let (counted, operations, estimate) = match (line.ops.metric, line.ops.count) {
-            (Metric::FpOps, Count::Exact(n)) => (true, n, false),
-            (Metric::FpOps, Count::Estimate(n)) => (true, n, true),
-            _ => (false, 0, false),
-        };
         let slot = &mut self.recent[(key >> (64 - RECENT_BITS)) as usize];
         let mate = (slot.0 == key).then_some(slot.1).and_then(|n| self.records.get_mut(n as usize));
-        let mate_kind = mate.map(|mate| {
-            mate.next = number;
-            mate.kind
-        });
+        let head = mate.map(|mate| mate.next = number).is_none();
         *slot = (key, number);
         self.records.push(Record {
             key,
-            end: end(line, extras),
-            wall: line.wall_time.0,
-            operations,
             npes: line.npes.0.unwrap_or(UNTOLD),
-            pe: line.pe,
-            kind: self.kinds.number(line, mate_kind),
+            group: self.groups.number(group, &mut self.seen),
             next: END,
-            date: line.date,
-            head: mate_kind.is_none(),
-            counted,
-            estimate,
+            head,
+            pe: record(line, extras, self.detail),
         });
     }
 
@@ -175,7 +164,9 @@ impl Joiner {
     /// Gives each run, in the order of their first lines.
     pub fn runs(mut self, mut each: impl FnMut(&Run<'_>)) {
         self.link_chains();
+        let keys = std::mem::take(&mut self.groups).into_keys();
         let mut members = Vec::new();
+        let mut pes = Vec::new();
         for record in &self.records {
             if !record.head {
                 continue;
@@ -190,14 +181,16 @@ impl Joiner {
             let one_run = match members.as_slice() {
                 [_] => true,
                 [a, b] => {
-                    a.npes == b.npes && a.pe != b.pe && Cover::of(a).overlap(Cover::of(b)).is_some()
+                    a.npes == b.npes
+                        && a.pe.pe != b.pe.pe
+                        && Cover::of(a).overlap(Cover::of(b)).is_some()
                 }
                 _ => false,
             };
             if one_run {
-                each(&self.run(&members));
+                each(&run(&members, &keys, &mut pes));
             } else {
-                separate(&mut members, |members| each(&self.run(members)));
+                separate(&mut members, |members| each(&run(members, &keys, &mut pes)));
             }
         }
     }
@@ -240,46 +233,81 @@ impl Joiner {
         }
         number
     }
+}
 
-    /// The run of lines that belong together; there is at least one.
-    fn run(&self, members: &[Record]) -> Run<'_> {
-        let mut lowest = &members[0];
-        let mut last = lowest;
-        let mut cover = Cover::of(lowest);
-        let mut wall = 0;
-        let mut fp = FpRate { operations: 0, wall: 0, pes: 0, estimate: false };
-        for record in members {
-            if record.pe < lowest.pe {
-                lowest = record;
-            }
-            if (record.end, record.date) > (last.end, last.date) {
-                last = record;
-            }
-            cover = cover.with(Cover::of(record));
-            wall = wall.max(record.wall);
-            if record.counted {
-                fp.operations += u128::from(record.operations);
-                fp.wall += u128::from(record.wall);
-                fp.pes += 1;
-                fp.estimate |= record.estimate;
-            }
+/// The run of lines that belong together; there is at least one. `pes` takes what it
+/// refers to.
+fn run<'r>(members: &[Record], keys: &'r [Arc<[u8]>], pes: &'r mut Vec<PeRecord>) -> Run<'r> {
+    let mut lowest = &members[0];
+    let mut last = lowest;
+    let mut cover = Cover::of(lowest);
+    let mut wall = Micros(0);
+    pes.clear();
+    for record in members {
+        if record.pe.pe < lowest.pe.pe {
+            lowest = record;
         }
-        Run {
-            kind: self.kinds.get(lowest.kind),
-            npes: if lowest.npes == UNTOLD { members.len() as u32 } else { lowest.npes },
-            wall: Micros(wall),
-            start: cover.start,
-            end: cover.end,
-            date: last.date,
-            lines: members.len() as u32,
-            counted: fp.pes > 0,
-            fp: (fp.wall > 0).then_some(fp),
+        if (record.pe.end, record.pe.date) > (last.pe.end, last.pe.date) {
+            last = record;
         }
+        cover = cover.with(Cover::of(record));
+        wall = wall.max(record.pe.wall);
+        pes.push(record.pe);
+    }
+    pes.sort_unstable_by_key(|record| record.pe);
+    Run {
+        key: &keys[lowest.group as usize],
+        group: lowest.group,
+        npes: if lowest.npes == UNTOLD { members.len() as u32 } else { lowest.npes },
+        wall,
+        start: cover.start,
+        end: cover.end,
+        date: last.pe.date,
+        pes,
+        odd: Oddities::default(),
     }
 }
 
+/// What is kept of a line.
+fn record(line: &Line<'_>, extras: Extras<'_>, detail: Detail) -> PeRecord {
+    let mut record = PeRecord {
+        pe: line.pe,
+        wall: line.wall_time,
+        end: end(line, extras),
+        date: line.date,
+        ops: line.ops,
+        cpu: None,
+        l1_miss: Count::Missing,
+        cycles: Count::Missing,
+        instructions: Count::Missing,
+    };
+    if detail >= Detail::Times {
+        record.cpu = Some(CpuTime { user: line.user_time, sys: line.sys_time });
+        record.l1_miss = line.l1_miss;
+    }
+    if detail >= Detail::Counters {
+        for (key, value) in extras {
+            match key {
+                b"cyc" => record.cycles = count(value),
+                b"ins" => record.instructions = count(value),
+                _ => {}
+            }
+        }
+    }
+    record
+}
+
+/// A count of an extra; what is none is as if it was missing.
+fn count(value: &[u8]) -> Count {
+    match value {
+        [b'~', digits @ ..] => whole(digits).map(Count::Estimate),
+        digits => whole(digits).map(Count::Exact),
+    }
+    .unwrap_or_default()
+}
+
 /// When a line was written, in µs: `t=`, else its date and time.
-fn end(line: &Line<'_>, extras: Extras<'_>) -> i64 {
+pub(crate) fn end(line: &Line<'_>, extras: Extras<'_>) -> i64 {
     // The module writes `t=` behind `v=`; elsewhere it is found by reading every extra.
     let epoch = match extras.text().strip_prefix(b" v=1 t=") {
         Some(digits) => match leading(digits) {
@@ -314,6 +342,14 @@ fn key(line: &Line<'_>) -> u64 {
     hasher.finish()
 }
 
+/// Adds the bytes a name means. Without escapes, which is nearly always, at no cost.
+fn hash_name(name: &Name<'_>, hasher: &mut FxHasher) {
+    match name.plain() {
+        Some(bytes) => hasher.write(bytes),
+        None => hasher.write(&name.bytes().collect::<Vec<u8>>()),
+    }
+}
+
 /// A run that lines may still be added to.
 struct Open {
     cover: Cover,
@@ -339,7 +375,7 @@ fn separate(members: &mut [Record], mut each: impl FnMut(&[Record])) {
         });
         let best = open
             .iter_mut()
-            .filter(|run| !run.pes.contains(&record.pe))
+            .filter(|run| !run.pes.contains(&record.pe.pe))
             .filter_map(|run| run.cover.overlap(cover).map(|overlap| (overlap, run)))
             // Of equal ones the first: max_by_key takes the last.
             .rev()
@@ -347,14 +383,14 @@ fn separate(members: &mut [Record], mut each: impl FnMut(&[Record])) {
         match best {
             Some((_, run)) => {
                 run.cover = run.cover.with(cover);
-                run.pes.insert(record.pe);
+                run.pes.insert(record.pe.pe);
                 run.members.push(*record);
             }
             None => {
                 if open.len() == MOST_OPEN {
                     each(&open.remove(0).members);
                 }
-                let pes = FxHashSet::from_iter([record.pe]);
+                let pes = FxHashSet::from_iter([record.pe.pe]);
                 open.push(Open { cover, pes, members: vec![*record] });
             }
         }

@@ -1,11 +1,77 @@
 //! A run: what its lines say together.
 
 use topas_format::civil::Date;
-use topas_format::number::Micros;
+use topas_format::event::Metric;
+use topas_format::field::Operations;
+use topas_format::number::{Count, Micros};
 
-use crate::kind::Kind;
+use crate::remark::Oddities;
 
-/// Floating point operations counted in a run, and the time they took.
+/// How much of a line is kept until its run is complete. Less of it takes less memory, and
+/// less time to read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// PE, wall clock time and operations: what a rate is made of
+    #[default]
+    Rates,
+    /// Besides, CPU times and cache misses
+    Times,
+    /// Besides, cycles and instructions, which every extra has to be read for
+    Counters,
+}
+
+/// CPU time of a PE, all its threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CpuTime {
+    /// In user mode
+    pub user: Micros,
+    /// In the system
+    pub sys: Micros,
+}
+
+impl CpuTime {
+    /// Of both modes, in µs.
+    pub fn micros(self) -> u128 {
+        u128::from(self.user.0) + u128::from(self.sys.0)
+    }
+}
+
+/// What the line of a PE says. What was not kept ([`Detail`]) is as if it was not measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeRecord {
+    /// The PE, from 0
+    pub pe: u32,
+    /// Wall clock time
+    pub wall: Micros,
+    /// When it ended, in µs since 1970-01-01 00:00, see [`Run::end`]
+    pub end: i64,
+    /// Day it ended, local time of the site
+    pub date: Date,
+    /// Operations of the kind that this PE counted
+    pub ops: Operations,
+    /// CPU time; from [`Detail::Times`] on
+    pub cpu: Option<CpuTime>,
+    /// Misses of the level 1 data cache; from [`Detail::Times`] on
+    pub l1_miss: Count,
+    /// Processor cycles in user mode (`cyc=`); of [`Detail::Counters`]
+    pub cycles: Count,
+    /// Instructions in user mode (`ins=`); of [`Detail::Counters`]
+    pub instructions: Count,
+}
+
+impl PeRecord {
+    /// When it started, in µs since 1970-01-01 00:00.
+    pub fn start(&self) -> i64 {
+        self.end.saturating_sub_unsigned(self.wall.0)
+    }
+
+    /// The count of a metric, if this PE counted it.
+    pub fn count(&self, metric: Metric) -> Count {
+        if self.ops.metric == metric { self.ops.count } else { Count::Missing }
+    }
+}
+
+/// Operations of one metric counted in a run, and the time they took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FpRate {
     /// Operations, summed over the PEs that counted them
@@ -33,8 +99,11 @@ impl FpRate {
 /// One execution of a program, as its lines tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run<'k> {
-    /// What was run: of the line of the lowest PE
-    pub kind: &'k Kind,
+    /// What [`Question::key`](crate::Question::key) said of the line of the lowest PE
+    pub key: &'k [u8],
+    /// A number for the key: the same for equal keys, below the number of different keys,
+    /// and another one the next time
+    pub group: u32,
     /// Number of PEs; of its lines, where the launcher does not tell
     pub npes: u32,
     /// Longest wall clock time of its lines
@@ -46,17 +115,44 @@ pub struct Run<'k> {
     pub end: i64,
     /// Day of the latest end, local time of the site
     pub date: Date,
-    /// Number of its lines
-    pub lines: u32,
-    /// Whether a line has a count of floating point operations
-    pub counted: bool,
-    /// None if nothing was counted, or in no time: the run has no rate, which is not 0
-    pub fp: Option<FpRate>,
+    /// Its lines in order of their PEs, which all differ; at least one
+    pub pes: &'k [PeRecord],
+    /// What is odd about its lines
+    pub odd: Oddities,
 }
 
 impl Run<'_> {
     /// PEs times wall clock time, in µs.
     pub fn pe_micros(&self) -> u128 {
         u128::from(self.npes) * u128::from(self.wall.0)
+    }
+
+    /// Number of its lines.
+    pub fn lines(&self) -> u32 {
+        // The joiner bounds the lines.
+        self.pes.len() as u32
+    }
+
+    /// Whether a line has a count of floating point operations.
+    pub fn counted(&self) -> bool {
+        self.pes.iter().any(|pe| pe.count(Metric::FpOps) != Count::Missing)
+    }
+
+    /// Floating point operations by time. None if nothing was counted, or in no time: the
+    /// run has no rate, which is not 0.
+    pub fn fp(&self) -> Option<FpRate> {
+        let mut rate = FpRate { operations: 0, wall: 0, pes: 0, estimate: false };
+        for pe in self.pes {
+            let (operations, estimate) = match pe.count(Metric::FpOps) {
+                Count::Missing => continue,
+                Count::Exact(n) => (n, false),
+                Count::Estimate(n) => (n, true),
+            };
+            rate.operations += u128::from(operations);
+            rate.wall += u128::from(pe.wall.0);
+            rate.pes += 1;
+            rate.estimate |= estimate;
+        }
+        (rate.wall > 0).then_some(rate)
     }
 }

@@ -43,9 +43,6 @@ pub struct Example {
     pub text: String,
 }
 
-/// Examples of bad lines that are kept.
-const EXAMPLES: usize = 3;
-
 /// Characters of a bad line that are kept.
 const EXAMPLE_TEXT: usize = 60;
 
@@ -63,10 +60,13 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Examples of bad lines that are kept.
+    pub(crate) const EXAMPLES: usize = 3;
+
     /// Counts a bad line; the first three are kept as examples.
     pub(crate) fn bad(&mut self, source: &Source, line: u64, problem: Problem, text: &[u8]) {
         *self.bad.entry(problem).or_default() += 1;
-        if self.examples.len() < EXAMPLES {
+        if self.examples.len() < Self::EXAMPLES {
             let head = &text[..text.len().min(4 * EXAMPLE_TEXT)];
             let text = String::from_utf8_lossy(head)
                 .chars()
@@ -74,6 +74,27 @@ impl Tally {
                 .map(|c| if c.is_control() { '\u{fffd}' } else { c })
                 .collect();
             self.examples.push(Example { source: source.clone(), line, problem, text });
+        }
+    }
+
+    /// Takes the examples out, so that others can come.
+    pub(crate) fn take_examples(&mut self) -> Vec<Example> {
+        std::mem::take(&mut self.examples)
+    }
+
+    /// Adds examples as long as there are not enough.
+    pub(crate) fn add_examples(&mut self, examples: Vec<Example>) {
+        self.examples.extend(examples);
+        self.examples.truncate(Self::EXAMPLES);
+    }
+
+    /// Adds the counts of other lines. Examples have an order, and are not added.
+    pub(crate) fn merge(&mut self, other: &Tally) {
+        self.good += other.good;
+        self.blank += other.blank;
+        self.comments += other.comments;
+        for (problem, count) in &other.bad {
+            *self.bad.entry(*problem).or_default() += count;
         }
     }
 

@@ -4,7 +4,7 @@
 mod synthetic;
 
 use proptest::prelude::*;
-use topas_data::{BucketSize, Joiner, Period, Source, Statistics, Tally, parse_date, scan_reader};
+use topas_data::{Joiner, Period, Source, Tally, parse_date, scan_reader};
 
 /// What a test says about a line; the rest is the same for all.
 #[derive(Clone, Debug)]
@@ -51,17 +51,17 @@ struct Seen {
 fn runs(text: &str) -> Vec<Seen> {
     let mut joiner = Joiner::new();
     let mut tally = Tally::default();
-    join_all(text, &mut tally, |line, extras| joiner.add(line, extras));
+    join_all(text, &mut tally, |line, extras| joiner.add(line, extras, b""));
     assert_eq!(tally.skipped(), 0, "{:?}", tally.examples());
     let mut seen = Vec::new();
     joiner.runs(|run| {
         seen.push(Seen {
-            lines: run.lines,
+            lines: run.lines(),
             npes: run.npes,
             start: run.start,
             end: run.end,
             wall: run.wall.0,
-            operations: run.fp.map(|fp| fp.operations),
+            operations: run.fp().map(|fp| fp.operations),
         });
     });
     seen.sort();
@@ -155,31 +155,20 @@ fn facts_of_a_run() {
     let other = Spec { pe: 6, ops: "i=5", ..LINE };
     let text = [early.text(), late.text(), other.text()].concat();
     let mut joiner = Joiner::new();
-    join_all(&text, &mut Tally::default(), |line, extras| joiner.add(line, extras));
+    join_all(&text, &mut Tally::default(), |line, extras| {
+        let key: Vec<u8> = line.exe.bytes().collect();
+        joiner.add(line, extras, &key)
+    });
     joiner.runs(|run| {
-        assert_eq!((run.lines, run.npes, run.wall.0), (3, 8, 110_000_000));
+        assert_eq!((run.lines(), run.npes, run.wall.0), (3, 8, 110_000_000));
         assert_eq!((run.start, run.end), (999_900_000_000, 1_000_010_000_000));
         assert_eq!(run.pe_micros(), 880_000_000);
-        let fp = run.fp.unwrap();
-        assert!(fp.estimate && run.counted);
+        let fp = run.fp().unwrap();
+        assert!(fp.estimate && run.counted());
         // 400 million operations in 200 s of two PEs.
         assert_eq!((fp.mflops(), fp.operations_per_pe(), fp.pes), (2.0, 2e8, 2));
-        assert_eq!(&*run.kind.exe, b"x");
+        assert_eq!(run.key, b"x");
     });
-}
-
-#[test]
-fn not_measured_is_not_zero() {
-    let specs = [("f=-", 5), ("i=7", 5), ("f=7", 0), ("f=0", 5)];
-    let text: String =
-        (0..).zip(specs).map(|(id, (ops, wall))| Spec { id, ops, wall, ..LINE }.text()).collect();
-    let mut joiner = Joiner::new();
-    join_all(&text, &mut Tally::default(), |line, extras| joiner.add(line, extras));
-    let mut statistics = Statistics::new(BucketSize::default());
-    joiner.runs(|run| statistics.add(run));
-    assert_eq!((statistics.uncounted.runs, statistics.timeless.runs), (2, 1));
-    let buckets: Vec<_> = statistics.distribution.buckets().map(|(at, s)| (at, s.runs)).collect();
-    assert_eq!(buckets, [(0, 1)]);
 }
 
 #[test]
@@ -188,7 +177,7 @@ fn a_period_includes_both_its_days() {
     let mut joiner = Joiner::new();
     let text: String =
         (0..5).map(|d| Spec { id: d, end: 86_400 * u64::from(d), ..LINE }.text()).collect();
-    join_all(&text, &mut Tally::default(), |line, extras| joiner.add(line, extras));
+    join_all(&text, &mut Tally::default(), |line, extras| joiner.add(line, extras, b""));
     let period = Period { since: day("1970-01-02"), until: day("1970/01/04") };
     let mut inside = 0;
     joiner.runs(|run| inside += u32::from(period.contains(run)));
@@ -221,26 +210,6 @@ proptest! {
         prop_assert_eq!(&seen, &runs(&text(&shuffled)));
         let of_runs: u32 = seen.iter().map(|run| run.lines).sum();
         prop_assert_eq!(of_runs as usize, lines.len());
-    }
-
-    #[test]
-    fn sums_of_every_table_are_the_total(lines in proptest::collection::vec(any_line(), 0..60)) {
-        let text: String = lines.iter().map(Spec::text).collect();
-        let mut joiner = Joiner::new();
-        join_all(&text, &mut Tally::default(), |line, extras| joiner.add(line, extras));
-        let mut statistics = Statistics::new("0.000007".parse().unwrap());
-        let mut number = 0;
-        joiner.runs(|run| { statistics.add(run); number += 1; });
-        let total = statistics.total;
-        prop_assert_eq!(total.runs, number);
-        let sum = |shares: Vec<topas_data::Share>| shares.iter().fold((0, 0), |sum, share| (sum.0 + share.runs, sum.1 + share.time.0));
-        let of_total = (total.runs, total.time.0);
-        prop_assert_eq!(sum(statistics.langs().map(|(_, share)| share).collect()), of_total);
-        prop_assert_eq!(sum(statistics.libs().map(|(_, share)| share).collect()), of_total);
-        let mut rates: Vec<_> = statistics.distribution.buckets().map(|(_, share)| share).collect();
-        prop_assert_eq!(sum(rates.clone()), sum(vec![statistics.measured]));
-        rates.extend([statistics.uncounted, statistics.timeless]);
-        prop_assert_eq!(sum(rates), of_total);
     }
 
     #[test]
@@ -285,7 +254,7 @@ fn ten_thousand_mutations_of_a_log() {
             &Source::Stdin,
             bytes.as_slice(),
             &mut tally,
-            |line, extras| joiner.add(line, extras),
+            |line, extras| joiner.add(line, extras, b""),
             |_| (),
         );
         if read.is_err() {
@@ -296,15 +265,39 @@ fn ten_thousand_mutations_of_a_log() {
         // A line behind a torn one is counted besides it.
         let behind = tally.lines().checked_sub(newlines + last).expect("no line is lost");
         assert!(behind <= tally.skipped());
-        let mut statistics = Statistics::new(BucketSize::default());
         let mut lines = 0;
-        joiner.runs(|run| {
-            lines += u64::from(run.lines);
-            statistics.add(run);
-        });
+        joiner.runs(|run| lines += u64::from(run.lines()));
         assert_eq!(lines, tally.good);
         good += tally.good;
         bad += tally.skipped();
     }
     assert!(good > 100_000 && bad > 5_000, "{good} good and {bad} bad lines");
+}
+
+/// What is kept of a line is what was asked for, and what a line does not say is missing.
+#[test]
+fn records_hold_what_was_asked_for() {
+    use topas_data::{CpuTime, Detail};
+    use topas_format::number::{Count, Micros};
+    let text = "2026/11/20 08:01:02 u x 5 16 - B c mpi 12.5 0.25 13.0 i~77 ~9 1 v=1 t=1795161662 cyc=123 ins=~456\n\
+                2026/11/20 08:01:02 u x 2 16 - B c mpi 1.0 0.0 13.0 f=- - 1 v=1 t=1795161662 cyc=x ins=-\n";
+    let records = |detail| {
+        let mut joiner = Joiner::with(detail);
+        join_all(text, &mut Tally::default(), |line, extras| joiner.add(line, extras, b""));
+        let mut records = Vec::new();
+        joiner.runs(|run| records.extend_from_slice(run.pes));
+        records
+    };
+    let all = records(Detail::Counters);
+    assert_eq!(all.iter().map(|pe| pe.pe).collect::<Vec<_>>(), [2, 5], "in order of PEs");
+    let cpu = CpuTime { user: Micros(12_500_000), sys: Micros(250_000) };
+    assert_eq!((all[1].cpu, all[1].l1_miss), (Some(cpu), Count::Estimate(9)));
+    assert_eq!((all[1].cycles, all[1].instructions), (Count::Exact(123), Count::Estimate(456)));
+    assert_eq!((all[0].cycles, all[0].instructions), (Count::Missing, Count::Missing));
+    for pe in records(Detail::Times) {
+        assert!(pe.cpu.is_some() && pe.cycles == Count::Missing);
+    }
+    for pe in records(Detail::Rates) {
+        assert_eq!((pe.cpu, pe.l1_miss, pe.cycles), (None, Count::Missing, Count::Missing));
+    }
 }

@@ -185,6 +185,28 @@ fn directories_give_their_files_in_order_of_names() {
 }
 
 #[test]
+fn patterns_that_no_shell_has_expanded() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["2026-10.log", "2026-11.log.gz", "2025-12.log", ".2026-x.log", "a[1].log"] {
+        fs::write(dir.path().join(name), GOOD).unwrap();
+    }
+    fs::create_dir(dir.path().join("2026-d")).unwrap();
+    fs::write(dir.path().join("2026-d/x.log"), GOOD).unwrap();
+    let file = |name| Source::File(dir.path().join(name));
+    let found = |pattern| expand(&dir.path().join(pattern));
+    assert_eq!(
+        found("2026-*").unwrap(),
+        [file("2026-10.log"), file("2026-11.log.gz"), file("2026-d/x.log")]
+    );
+    assert_eq!(found("202?-1[02].log").unwrap(), [file("2025-12.log"), file("2026-10.log")]);
+    assert_eq!(found("a[1].log").unwrap(), [file("a[1].log")], "a file of this very name");
+    for (pattern, words) in [("1999-*", "no file matches"), ("[", "Pattern syntax error")] {
+        let Err(SourceError::Open { cause, .. }) = found(pattern) else { panic!("{pattern}") };
+        assert!(cause.to_string().contains(words), "{cause}");
+    }
+}
+
+#[test]
 fn what_cannot_be_opened_is_said() {
     let dir = tempfile::tempdir().unwrap();
     assert!(matches!(expand(&dir.path().join("none")), Err(SourceError::Open { .. })));

@@ -6,6 +6,9 @@ use std::os::unix::ffi::OsStrExt;
 use topas_config::{Environment, LinkWish};
 use topas_format::conf::Ops;
 use topas_format::env::{self as names, is_off, is_yes};
+use topas_format::form::Values;
+use topas_format::out::Out;
+use topas_format::target::expand_launch;
 use topas_launch::Rank;
 use topas_launch::named::{self, Fault};
 
@@ -86,6 +89,7 @@ fn effect(name: &str, value: &[u8], rank: Option<&Rank>, user_log: bool) -> (Str
             ("programs linked now will measure every rank".to_owned(), true)
         }
         names::TOPAS_MEASURE_ALL_PE => ("no effect: switched off".to_owned(), true),
+        names::TOPAS_OUT => out(value),
         names::TOPAS_ROOT => ("where a modulefile says TOPAS is".to_owned(), true),
         names::TOPAS_PASSED => ("left by a driver that suspected a circle".to_owned(), true),
         names::TOPAS_LAUNCH_ID => ("the id of this launch, from mpiexec".to_owned(), true),
@@ -113,6 +117,19 @@ fn pe(list: &[u8], rank: Option<&Rank>) -> (String, bool) {
             };
             (format!("no effect: {says}; two ranks are chosen at random"), false)
         }
+    }
+}
+
+/// `TOPAS_OUT`: a name that can be made of it.
+fn out(value: &[u8]) -> (String, bool) {
+    let mut room = [0; 4096];
+    let expanded = expand_launch(value, &mut Values::new(), &mut Out::new(&mut room));
+    if value.is_empty() {
+        ("no effect: it is empty".to_owned(), true)
+    } else if expanded.is_none() {
+        ("no name of a file: %i %h %u %Y %m %d and %% are known".to_owned(), false)
+    } else {
+        ("programs of which every rank is measured write there, not to topas.out".to_owned(), true)
     }
 }
 
@@ -159,6 +176,8 @@ mod tests {
             ("TOPAS_LINK", "ja", false, "neither"),
             ("TOPAS_MEASURE_ALL_PE", "", true, "every rank"),
             ("TOPAS_MEASURE_ALL_PE", "0", true, "switched off"),
+            ("TOPAS_OUT", "%h/%i.out", true, "not to topas.out"),
+            ("TOPAS_OUT", "%q", false, "no name of a file"),
             ("TOPAS_PES", "3", false, "no variable of that name"),
         ] {
             let (says, is_valid) = one(name, value, Some(&RANK), true);

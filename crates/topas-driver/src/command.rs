@@ -102,7 +102,10 @@ fn link_flags(language: Language, env: &Environment, paths: &Paths) -> i32 {
     if !conf.settings().is(Switch::Link) || kill_switch(Some(paths)).is_some() {
         return line(OsStr::new(""));
     }
-    let object = paths.init_module(language.word());
+    let object = match env.measures_all() {
+        true => paths.all_init_module(language.word()),
+        false => paths.init_module(language.word()),
+    };
     if let Err(unfit) = module::check(&object) {
         say!("{NAME}: error: module {}: {unfit}", object.display());
         say!("hint: install TOPAS anew");

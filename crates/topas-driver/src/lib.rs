@@ -7,12 +7,13 @@
 //! [`symbols`] tells what its objects call; [`plan`] chooses the module and puts the command
 //! together; [`execute`] becomes it. [`package`] knows questions
 //! to pkg-config. [`explain`] prints the plan in place of running
-//! it, [`admin`] answers for the driver under its own name, [`command`] is `topas`.
+//! it, [`admin`] answers for the driver under its own name, [`command`] is `topas`, [`mod@run`] is
+//! `topas-run`.
 //!
 //! A build is never harmed: arguments are never rebuilt, at most one thing is added at
 //! their end, the word `topas.cld` is taken out, and whatever goes wrong here, a panic
 //! included, ends in the real program with the arguments as they came.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod admin;
@@ -31,6 +32,7 @@ pub mod options;
 pub mod package;
 pub mod plan;
 pub mod response;
+pub mod run;
 pub mod search;
 pub mod symbols;
 
@@ -78,6 +80,9 @@ pub fn run() -> i32 {
     let paths = own.as_ref().and_then(|own| Paths::around(&own.path));
     if name == OsStr::new(DRIVER) {
         return admin::answer(rest, own.as_ref(), paths.as_ref());
+    }
+    if name == OsStr::new(run::NAME) {
+        return run::run(rest, &env, paths.as_ref());
     }
     if name == OsStr::new(command::NAME) {
         return command::run(rest, &env, own.as_ref(), paths.as_ref());

@@ -256,10 +256,8 @@ impl Plan {
             () => paths.module(word),
         };
         let mut object = ordinary;
-        if all && answer {
-            self.notes.push("what links by this answer measures two ranks, not all".to_owned());
-        } else if all {
-            let wanted = paths.all_module(word);
+        if all {
+            let wanted = if answer { paths.all_init_module(word) } else { paths.all_module(word) };
             match module::check(&wanted) {
                 Ok(_) => object = wanted,
                 Err(unfit) => self.notes.push(format!(

@@ -74,10 +74,14 @@ pub fn real_program(
 
 /// The first executable file of this name on PATH, whatever it is.
 pub fn any_program(name: &OsStr, env: &Environment) -> Option<PathBuf> {
-    env.search_path().map(|dir| dir.join(name)).find(|path| {
-        fs::metadata(path).is_ok_and(|file| file.is_file())
-            && eaccess(path, AccessFlags::X_OK).is_ok()
-    })
+    env.search_path()
+        .map(|dir| dir.join(name))
+        .find(|path| fs::metadata(path).is_ok_and(|file| file.is_file()) && is_executable(path))
+}
+
+/// Whether this user may execute a file.
+pub fn is_executable(path: &Path) -> bool {
+    eaccess(path, AccessFlags::X_OK).is_ok()
 }
 
 /// Whether the file is a TOPAS driver, of whatever installation and version.

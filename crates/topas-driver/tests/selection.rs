@@ -78,7 +78,7 @@ fn without_the_module_of_all_ranks_the_ordinary_one_is_linked_and_said() {
     assert_eq!(calls[0].args[4..], site.module_words("c"));
     assert_eq!(note(&site, "mpicc", &["-c", "a.c"], &variables), "");
     let said = note(&site, "mpicc", &["-showme:link"], &variables);
-    assert!(said.contains("measures two ranks"), "{said}");
+    assert!(said.contains("topas.c.all.init.o: "), "{said}");
 }
 
 #[test]
@@ -99,6 +99,11 @@ fn an_answer_carries_the_module_for_libraries() {
     for args in [&["-showme:compile"][..], &["-compile_info"], &["-showme:version"], &["-v"]] {
         site.expect("mpicc", args, &[]);
     }
+    let all = site.scratch.variant("c", "all.init");
+    fs::write(&all, empty_object()).unwrap();
+    let mut command = site.command("mpicc");
+    let call = site.call(command.arg("-show").env("TOPAS_MEASURE_ALL_PE", "1"));
+    assert_eq!(call.args[1..], ["-show".into(), site.word(&all)]);
     // Open MPI's leaves its flags out if an option is there and no input.
     let real = site.fake.dir().join("opal_wrapper");
     fs::rename(site.fake.dir().join("mpicc"), &real).unwrap();

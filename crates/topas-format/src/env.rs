@@ -24,6 +24,7 @@ variables! {
     TOPAS_CONF = "The topas.conf the tools read. The module does not look at it.";
     TOPAS_LINK = "At link time: `no` leaves the module out, `always` links it into programs that use the counters themselves, too.";
     TOPAS_MEASURE_ALL_PE = "At link time, set to anything but `no`: every rank of the program will be measured.";
+    TOPAS_OUT = "Where a program of which every rank is measured writes them: a file, with %i (launch), %h (host), %u (numeric user id), %Y %m %d (date). Without it `topas.out` in the directory it was started in, or `topas.out.HOST` on several hosts.";
     TOPAS_LAUNCH_ID = "Set by the mpiexec drop-in: the id of a launch whose launcher gives none.";
     TOPAS_RANK = "Set by a measuring rank for its children, so that none of them takes itself for the rank.";
     TOPAS_ROOT = "Set by modulefiles and profile.d: where TOPAS is installed. Nothing of TOPAS reads it.";

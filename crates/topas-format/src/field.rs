@@ -159,12 +159,6 @@ macro_rules! words {
                 match self { $name::$first => $first_word, $($name::$value => $word,)* }
             }
 
-            #[inline]
-            fn read_word<'a>(text: &'a [u8], value: Self, word: &str) -> Option<(Self, &'a [u8])> {
-                let rest = text.strip_prefix(word.as_bytes())?;
-                matches!(rest, [] | [b' ', ..]).then_some((value, rest))
-            }
-
             /// The word in the line, from the one text that the module holds.
             pub fn token(self) -> &'static [u8] {
                 $name::WORDS.at(self as usize)
@@ -183,13 +177,41 @@ macro_rules! words {
             }
 
             // Not by `of_word`: that one is small, this one is fast and only in the tools.
-            #[inline]
+            #[inline(always)]
             fn read(text: &'a [u8]) -> Option<(Self, &'a [u8])> {
-                $name::read_word(text, $name::$first, $first_word)
-                    $(.or_else(|| $name::read_word(text, $name::$value, $word)))*
+                let front = front(text);
+                if let Some(rest) = word_behind(text, front, $first_word) {
+                    return Some(($name::$first, rest));
+                }
+                $(if let Some(rest) = word_behind(text, front, $word) {
+                    return Some(($name::$value, rest));
+                })*
+                None
             }
         }
     };
+}
+
+/// The first four bytes of a text as a number; a blank for each that it does not have.
+#[inline(always)]
+fn front(text: &[u8]) -> u32 {
+    let front = text.first_chunk().copied().unwrap_or_else(|| {
+        let mut front = [b' '; 4];
+        front.iter_mut().zip(text).for_each(|(to, byte)| *to = *byte);
+        front
+    });
+    u32::from_le_bytes(front)
+}
+
+/// What follows a word of at most three bytes, if that is the first token of `text`, whose
+/// [`front`] is given.
+#[inline(always)]
+fn word_behind<'a>(text: &'a [u8], front: u32, word: &str) -> Option<&'a [u8]> {
+    let mut bytes = [b' '; 4];
+    bytes.iter_mut().zip(word.as_bytes()).for_each(|(to, byte)| *to = *byte);
+    // The word and the blank behind it.
+    let mask = u32::MAX >> (24 - 8 * word.len());
+    ((front ^ u32::from_le_bytes(bytes)) & mask == 0).then(|| text.get(word.len()..))?
 }
 
 words! {
@@ -270,7 +292,7 @@ impl<'a> Token<'a> for Micros {
 }
 
 /// Decimals of a second in µs, and what follows them. Digits below a microsecond are dropped.
-#[inline]
+#[inline(always)]
 fn fraction(decimals: &[u8]) -> (u64, &[u8]) {
     const UNITS: [u64; 7] = [1_000_000, 100_000, 10_000, 1000, 100, 10, 1];
     if let Some((n, rest)) = leading(decimals)
@@ -278,6 +300,12 @@ fn fraction(decimals: &[u8]) -> (u64, &[u8]) {
     {
         return (n * unit, rest);
     }
+    long_fraction(decimals)
+}
+
+/// As [`fraction`], of any length.
+#[inline(never)]
+fn long_fraction(decimals: &[u8]) -> (u64, &[u8]) {
     let digits = decimals.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (digits, rest) = decimals.split_at_checked(digits).unwrap_or_default();
     let micros = digits.get(..6).and_then(leading).map_or(0, |(n, _)| n);
@@ -371,6 +399,19 @@ mod tests {
         }
         for bad in [&b"\xff1:02:03"[..], b"24:00:00", b"08:60:00", b"08:00:61", b"-1:00:00"] {
             assert_eq!(Time::read(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn words_end_at_a_blank() {
+        for lang in Lang::ALL {
+            for behind in ["", " ", " mpi", "  "] {
+                let text = [lang.word(), behind].concat();
+                assert_eq!(Lang::read(text.as_bytes()), Some((*lang, behind.as_bytes())));
+            }
+        }
+        for bad in ["", "f", "f9", "f900", "cx", "cxxx", "--", "x", " c", "c\t", "F90"] {
+            assert_eq!(Lang::read(bad.as_bytes()), None, "{bad:?}");
         }
     }
 

@@ -39,6 +39,10 @@ pub mod number {
     pub const RESIDENT: usize = 23;
     /// 1 once a name has lost its end
     pub const CUT: usize = 24;
+    /// Processor that the rank was on at its end
+    pub const CPU: usize = 25;
+    /// NUMA node of that processor
+    pub const NUMA: usize = 26;
 
     /// Digits that are written at least.
     pub(super) fn width(slot: usize) -> u32 {
@@ -80,6 +84,10 @@ pub mod text {
     pub const UID: usize = 12;
     /// Log targets of the user's own
     pub const LOG: usize = 13;
+    /// Partition or queue
+    pub const PART: usize = 14;
+    /// Compiler
+    pub const CC: usize = 15;
 
     /// Bytes that a name leaves free for what stands behind it, as in [`crate::line::Line`].
     pub(super) const fn reserve(slot: usize) -> usize {
@@ -200,9 +208,12 @@ impl<'a> Values<'a> {
         *second = (seconds % 60).into();
     }
 
-    /// Appends the line with its newline; counts its bytes, which begin at `begin`.
-    pub fn fill_line(&mut self, out: &mut Out<'_>, begin: usize) {
-        self.fill(out, LINE);
+    /// Appends a line of the form [`LINE`] or [`PLACED_LINE`] with its newline; counts its
+    /// bytes, which begin at `begin`.
+    #[inline]
+    pub fn fill_line(&mut self, out: &mut Out<'_>, begin: usize, form: &[u8]) {
+        self.numbers[number::CUT] = UNKNOWN;
+        self.fill(out, form);
         self.numbers[number::LEN] = (out.len() + END - 2 - begin) as u64;
         self.fill(out, END_OF_LINE);
     }
@@ -245,9 +256,9 @@ macro_rules! form {
     }};
 }
 
-/// The line up to its length, which [`END_OF_LINE`] adds: the sixteen fields, the extras. A
-/// test holds it against [`crate::line::Line`].
-const LINE: &[u8] = form![
+/// The sixteen fields and the extras of every line. A test holds it against
+/// [`crate::line::Line`].
+const BODY: &[u8] = form![
     &[n(number::YEAR), b'/', n(number::MONTH), b'/', n(number::DAY), b' '],
     &[n(number::HOUR), b':', n(number::MINUTE), b':', n(number::SECOND), b' '],
     &[name(text::USER), b' ', name(text::EXE), b' '],
@@ -276,8 +287,12 @@ const LINE: &[u8] = form![
     &[name(text::JOB)],
     b" step=",
     &[name(text::STEP)],
+    b" part=",
+    &[name(text::PART)],
     b" mpi=",
     &[name(text::MPI)],
+    b" cc=",
+    &[name(text::CC)],
     b" host=",
     &[name(text::HOST)],
     b" cyc=",
@@ -285,8 +300,21 @@ const LINE: &[u8] = form![
     b" ins=",
     &[m(mark::COUNTS + 3), n(number::COUNTS + 3)],
     b" rss=",
-    &[n(number::RESIDENT), b' '],
+    &[n(number::RESIDENT)],
 ];
+
+/// The line of the log up to its length, which [`Values::fill_line`] adds.
+pub const LINE: &[u8] = form![BODY, b" "];
+
+/// The same with the place on the node where the rank ended, as in `topas.out`.
+pub const PLACED_LINE: &[u8] =
+    form![BODY, b" cpu=", &[n(number::CPU)], b" numa=", &[n(number::NUMA), b' ']];
+
+/// [`LINE`] and [`PLACED_LINE`] of a program that `topas-run` measures.
+pub const RUN_LINE: &[u8] = form![BODY, b" via=run "];
+#[allow(missing_docs)]
+pub const PLACED_RUN_LINE: &[u8] =
+    form![BODY, b" via=run cpu=", &[n(number::CPU)], b" numa=", &[n(number::NUMA), b' ']];
 
 /// The end of the line; [`number::LEN`] is the length without its newline.
 const END_OF_LINE: &[u8] = form![b"len=", &[n(number::LEN)], b"\n"];

@@ -65,22 +65,19 @@ macro_rules! line {
 
             /// Reads the sixteen tokens; the rest is empty or begins with a blank.
             fn read_tokens(text: &'a [u8]) -> Result<(Self, &'a [u8]), Fault> {
-                let mut rest = text;
-                let mut first = true;
+                let rest = text;
                 $(
-                    if !first {
-                        rest = rest.strip_prefix(b" ").ok_or(Fault::$name)?;
-                    }
-                    first = false;
                     let ($name, tail) = <$type>::read(rest).ok_or(Fault::$name)?;
-                    // A token ends at a blank: `12x` is not the number 12.
-                    if !matches!(tail, [] | [b' ', ..]) {
-                        return Err(Fault::$name);
-                    }
-                    rest = tail;
+                    // A token ends at a blank: `12x` is not the number 12. At the end of the
+                    // line the next token finds nothing.
+                    let rest = match tail {
+                        [b' ', rest @ ..] => rest,
+                        [] => tail,
+                        _ => return Err(Fault::$name),
+                    };
                 )*
-                let _ = first;
-                Ok((Line { $($name),* }, rest))
+                let _ = rest;
+                Ok((Line { $($name),* }, tail))
             }
         }
     };
@@ -114,6 +111,7 @@ pub const EXTRAS: &[Field] = &[
     Field { name: "host", about: "Node of this rank." },
     Field { name: "job", about: "Job id of the batch system." },
     Field { name: "step", about: "Step of the job." },
+    Field { name: "part", about: "Partition or queue of the batch system." },
     Field {
         name: "end",
         about: "How the program ended: `exit:0` to `exit:255`, `sig:15` for a signal, `abort` for SIGABRT.",
@@ -134,8 +132,14 @@ pub const EXTRAS: &[Field] = &[
         name: "mpi",
         about: "MPI library, as it names itself, blanks as `_`; the file name of one loaded by dlopen.",
     },
-    Field { name: "cc", about: "Compiler." },
+    Field { name: "cc", about: "Compiler, as it names itself in the executable, blanks as `_`." },
+    Field {
+        name: "via",
+        about: "How it was measured, if not by a module that was linked: `run`, by topas-run.",
+    },
     Field { name: "bid", about: "Build id of the executable." },
+    Field { name: "cpu", about: "Processor that the rank was on at its end; in topas.out." },
+    Field { name: "numa", about: "NUMA node of that processor; in topas.out." },
     Field { name: "cut", about: "1: a name was too long for the line and lost its end." },
     Field {
         name: "len",

@@ -54,6 +54,19 @@ pub struct Shape {
 /// %u the numeric user id of `values`. None if it does not fit or is empty, or holds a `%`
 /// form that is not known.
 pub fn expand(pattern: &[u8], values: &mut Values<'_>, out: &mut Out<'_>) -> Option<Shape> {
+    expand_for::<false>(pattern, values, out)
+}
+
+/// As [`expand`], for a file of one launch, whose id is %i.
+pub fn expand_launch(pattern: &[u8], values: &mut Values<'_>, out: &mut Out<'_>) -> Option<Shape> {
+    expand_for::<true>(pattern, values, out)
+}
+
+fn expand_for<const LAUNCH: bool>(
+    pattern: &[u8],
+    values: &mut Values<'_>,
+    out: &mut Out<'_>,
+) -> Option<Shape> {
     let mut shape = Shape::default();
     let mut form_in_part = false;
     let mut bytes = pattern.iter();
@@ -77,6 +90,10 @@ pub fn expand(pattern: &[u8], values: &mut Values<'_>, out: &mut Out<'_>) -> Opt
         ];
         let form = bytes.next()?;
         shape.per_user |= *form == b'u';
+        if LAUNCH && *form == b'i' {
+            values.put(out, t(text::ID));
+            continue;
+        }
         let (_, code) = FORMS.iter().find(|(known, _)| known == form)?;
         values.put(out, *code);
     }
@@ -108,6 +125,17 @@ mod tests {
         assert_eq!(path(b"/l/%"), None);
         assert_eq!(path(b""), None);
         assert_eq!(path(&[b'a'; 61]), None);
+    }
+
+    #[test]
+    fn the_launch_is_a_form_of_its_own_files_only() {
+        let mut values = Values::new();
+        values.texts[text::ID] = Some(b"5f");
+        let mut buf = [0; 20];
+        let mut out = Out::new(&mut buf);
+        assert!(expand_launch(b"r/%i.%%", &mut values, &mut out).is_some());
+        assert_eq!(out.text(), b"r/5f.%");
+        assert_eq!(path(b"/l/%i"), None);
     }
 
     #[test]

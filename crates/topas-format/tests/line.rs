@@ -6,7 +6,7 @@ use topas_format::civil::{Date, Time};
 use topas_format::escape::Name;
 use topas_format::event::Metric;
 use topas_format::field::{Lang, Lib, Mhz, Mode, Npes, Operations};
-use topas_format::form::{UNKNOWN, Values, mark, number, text};
+use topas_format::form::{LINE, PLACED_LINE, UNKNOWN, Values, mark, number, text};
 use topas_format::line::{EXTRAS, FIELDS, Line, Writer};
 use topas_format::number::{Count, Micros};
 use topas_format::out::Out;
@@ -179,7 +179,6 @@ fn values<'a>(line: &Line<'a>) -> Values<'a> {
     }
     fill_count(&mut values, 0, line.ops.count, b'=');
     fill_count(&mut values, 1, line.l1_miss, 0);
-    values.numbers[number::CUT] = UNKNOWN;
     values
 }
 
@@ -190,7 +189,8 @@ proptest! {
     #[test]
     fn both_writers_agree(
         fields in fields(), user in name(400), exe in name(400), id in "[0-9a-f]{16}",
-        job in name(300), host in name(60), why in "(f:pmu)?", extra: u32,
+        job in name(300), host in name(60), why in "(f:pmu)?", extra: u32, part in name(20),
+        cc in "[A-Za-z_.:()0-9]{0,60}",
         ending in "((exit|sig):[0-9]{1,3}|abort)?", mpi in "[A-Za-z_.0-9]{0,40}",
         run in proptest::option::of(0u64..1000),
         counts in (count(), count()),
@@ -219,7 +219,9 @@ proptest! {
         }
         writer.name(b"job", &job);
         writer.name(b"step", b"");
+        writer.name(b"part", &part);
         writer.name(b"mpi", mpi.as_bytes());
+        writer.name(b"cc", cc.as_bytes());
         writer.name(b"host", &host);
         for (key, count) in [(b"cyc", counts.0), (b"ins", counts.1)] {
             let mark = writer.begin(key);
@@ -239,6 +241,8 @@ proptest! {
         values.numbers[number::UID] = 7;
         values.texts[text::ENDING] = Some(ending.as_bytes());
         values.texts[text::MPI] = Some(mpi.as_bytes());
+        values.texts[text::PART] = Some(&part);
+        values.texts[text::CC] = Some(cc.as_bytes());
         values.numbers[number::RUN] = run.unwrap_or(UNKNOWN);
         values.texts[text::WHY] = Some(why.as_bytes());
         values.texts[text::JOB] = Some(&job);
@@ -247,13 +251,26 @@ proptest! {
         fill_count(&mut values, 3, counts.1, 0);
         let mut buf = [0; MAX_LINE];
         let mut out = Out::new(&mut buf);
-        values.fill_line(&mut out, 0);
+        values.fill_line(&mut out, 0, LINE);
         prop_assert_eq!(
             String::from_utf8_lossy(out.text()), String::from_utf8_lossy(expected.text())
         );
         let text = out.text().strip_suffix(b"\n").unwrap();
         let (read, extras) = Line::parse(text).unwrap();
         prop_assert_eq!(extras.get(b"cut").is_none(), read == line);
+        // The same line in topas.out differs by the two extras in front of its length.
+        values.numbers[number::CPU] = 127;
+        values.numbers[number::NUMA] = 3;
+        let mut longer = [0; MAX_LINE];
+        let mut placed = Out::new(&mut longer);
+        values.fill_line(&mut placed, 0, PLACED_LINE);
+        let placed = placed.text().strip_suffix(b"\n").unwrap();
+        let (again, more) = Line::parse(placed).unwrap();
+        prop_assert_eq!(again, read);
+        if placed.len() > text.len() + 14 {
+            prop_assert_eq!((more.number(b"cpu"), more.number(b"numa")), (Some(127), Some(3)));
+            prop_assert_eq!(placed.len(), text.len() + " cpu=127 numa=3".len());
+        }
         prop_assert_eq!(
             Line { user: line.user, exe: line.exe, ..read },
             line
@@ -273,7 +290,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// What the module wrote is written again to the letter: no field changed its form.
 #[test]
 fn golden_lines_of_the_module_are_stable() {
-    let text = [golden("module.log"), golden("demo.log")].concat();
+    let text = [golden("module.log"), golden("demo.log"), golden("every-rank.out")].concat();
     for text in lines(&text) {
         let (line, extras) = Line::parse(text).unwrap();
         let mut buf = [0; MAX_LINE];
@@ -286,7 +303,7 @@ fn golden_lines_of_the_module_are_stable() {
         let out = writer.finish();
         assert_eq!(out.text().strip_suffix(b"\n").unwrap(), text);
     }
-    assert_eq!(lines(&text).count(), 6 + 8);
+    assert_eq!(lines(&text).count(), 6 + 8 + 4);
 }
 
 #[test]
@@ -307,6 +324,18 @@ fn golden_lines_mean_what_they_meant() {
     let (last, _) = Line::parse(lines(&text).last().unwrap()).unwrap();
     assert!(last.exe.is_empty());
     assert_eq!(last.id, Name::new(b"-"));
+}
+
+#[test]
+fn a_golden_file_of_every_rank() {
+    let text = golden("every-rank.out");
+    for (text, pe) in lines(&text).zip([2, 3, 1, 0]) {
+        let (line, extras) = Line::parse(text).unwrap();
+        assert_eq!((line.pe, line.npes), (pe, Npes(Some(4))));
+        assert_eq!((extras.number(b"cpu"), extras.number(b"numa")), (Some(0), Some(0)));
+        assert_eq!(extras.get(b"part"), Some(&b"batch"[..]));
+        assert_eq!(extras.get(b"cc"), Some(&b"GCC:_(Debian_12.2.0-14+deb12u1)_12.2.0"[..]));
+    }
 }
 
 #[test]

@@ -22,6 +22,10 @@ const JOBS: &[Var] = &[
     Var::JobId,
 ];
 
+/// Partition or queue in the order tried, the last one as in [`JOBS`].
+const PARTITIONS: &[Var] =
+    &[Var::SlurmPartition, Var::PbsQueue, Var::LsbQueue, Var::LoadlClass, Var::Queue];
+
 /// Variables that say `BATCH` or `PBS_BATCH`: of Slurm and SGE, which ranks inherit from the
 /// batch script; of PBS; of Fujitsu. Then such as are set in batch jobs only.
 const SIGNS: &[Var] = &[
@@ -60,8 +64,20 @@ pub fn write_id(vars: &Vars<'_>, out: &mut Out<'_>) {
     if vars.get(Var::SlurmArrayTask).is_some() {
         out.put(vars.text(Var::SlurmArrayJob)).byte(b'_').put(vars.text(Var::SlurmArrayTask));
     }
-    for var in JOBS {
-        if out.is_empty() && (*var != Var::JobId || mode(vars) == Mode::Batch) {
+    first(vars, JOBS, out);
+}
+
+/// Appends the partition or queue of the job. Nothing without a job.
+pub fn write_partition(vars: &Vars<'_>, out: &mut Out<'_>) {
+    first(vars, PARTITIONS, out);
+}
+
+/// Appends the first of some variables that is set, unless there is something already; the last
+/// of them, whose name is anybody's, in a batch job only.
+#[inline(never)]
+fn first(vars: &Vars<'_>, named: &[Var], out: &mut Out<'_>) {
+    for (at, var) in named.iter().enumerate() {
+        if out.is_empty() && (at + 1 < named.len() || mode(vars) == Mode::Batch) {
             out.put(vars.text(*var));
         }
     }

@@ -14,11 +14,13 @@
 extern crate std;
 
 pub mod choice;
+pub mod extended;
 pub mod hash;
 pub mod job;
 pub mod launcher;
 pub mod marker;
 pub mod named;
+pub mod through;
 pub mod vars;
 
 pub use launcher::{Family, Proof, Rank, find, nearest};

@@ -110,6 +110,11 @@ vars! {
     OarJobid = "OAR_JOB_ID",
     MoabJobid = "MOAB_JOBID",
     JobId = "JOB_ID",
+    SlurmPartition = "SLURM_JOB_PARTITION",
+    PbsQueue = "PBS_QUEUE",
+    LsbQueue = "LSB_QUEUE",
+    LoadlClass = "LOADL_STEP_CLASS",
+    Queue = "QUEUE",
 }
 
 /// The values of the variables that are set.
@@ -203,7 +208,8 @@ mod tests {
     #[test]
     fn our_own_names_are_those_of_the_format() {
         use topas_format::env;
-        let ours = NAMES.iter().filter(|n| n.starts_with("TOPAS"));
+        let extended = crate::extended::NAMES.iter();
+        let ours = NAMES.iter().chain(extended).filter(|n| n.starts_with("TOPAS"));
         for name in ours {
             assert!(env::ALL.iter().any(|(known, _)| known == name), "{name}");
         }

@@ -6,8 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use topas_format::out::Out;
+use topas_launch::extended::Extended;
 use topas_launch::hash::Fnv;
-use topas_launch::{Proof, Vars, job, nearest};
+use topas_launch::{Proof, Rank, Vars, job, nearest};
 
 /// One process: its environment and what is expected of it.
 struct Process {
@@ -65,6 +66,15 @@ impl Process {
         vars
     }
 
+    /// Whether all ranks are told to be on one host.
+    fn one_host(&self, rank: &Rank) -> bool {
+        let mut vars = Extended::new();
+        for entry in &self.entries {
+            vars.offer(entry.as_bytes());
+        }
+        vars.one_host(rank)
+    }
+
     /// What is said of it, as in the header, and its launch id.
     fn answer(&self, vars: &Vars<'_>) -> (BTreeMap<&'static str, String>, Option<u64>) {
         let none = || "-".to_owned();
@@ -73,6 +83,10 @@ impl Process {
         let mut buf = [0; 200];
         let mut id = Out::new(&mut buf);
         job::write_id(vars, &mut id);
+        let mut buf = [0; 200];
+        let mut part = Out::new(&mut buf);
+        job::write_partition(vars, &mut part);
+        let one_host = rank.as_ref().is_some_and(|rank| self.one_host(rank));
         let step = rank.as_ref().and_then(|rank| job::step(vars, rank.family));
         let said = BTreeMap::from([
             ("family", rank.as_ref().map_or_else(none, |rank| format!("{:?}", rank.family))),
@@ -85,6 +99,8 @@ impl Process {
                     .map_or_else(none, |rank| rank.size.to_string()),
             ),
             ("job", known(String::from_utf8(id.text().to_vec()).expect("UTF-8"))),
+            ("hosts", if one_host { "one".to_owned() } else { none() }),
+            ("part", known(String::from_utf8(part.text().to_vec()).expect("UTF-8"))),
             ("step", known(String::from_utf8_lossy(step.unwrap_or_default()).into_owned())),
             ("mode", job::mode(vars).word().to_owned()),
         ]);
@@ -153,7 +169,7 @@ fn faults(path: &Path, processes: Vec<Process>, keys: &[&str]) -> Vec<String> {
 
 #[test]
 fn every_environment_is_understood() {
-    let all = ["family", "rank", "size", "job", "step", "mode"];
+    let all = ["family", "rank", "size", "hosts", "job", "step", "part", "mode"];
     let faults: Vec<String> =
         files().iter().flat_map(|path| faults(path, processes(path), &all)).collect();
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));

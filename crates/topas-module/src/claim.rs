@@ -19,7 +19,7 @@ pub fn claim(launch: u64) -> u32 {
     let fd = sys::unix_socket(sys::SOCK_STREAM);
     let mut first = 0;
     if sys::bind(fd, name) == 0 {
-        sys::listen(fd);
+        sys::listen(fd, 0);
         // Open as long as the process lives, out of the way.
         sys::move_up(fd, sys::high());
         return sys::pid();

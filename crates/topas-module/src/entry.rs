@@ -5,31 +5,12 @@
 //! everywhere, later. Each process measures once, whatever was linked twice: the first
 //! door to run sets a flag that all copies of the module in a program share.
 
-use core::arch::global_asm;
 use core::ffi::{c_char, c_int};
-use core::sync::atomic::{AtomicU32, Ordering};
 
-use crate::library::{address, far, hidden};
+use crate::library::{address, hidden};
+use crate::seen::first;
 use crate::start;
 use crate::state::auxiliary;
-
-// The flag is the only symbol that leaves the object. It is weak so that a second copy
-// of the module on one link line is no error, and uses the first copy's flag.
-global_asm!(
-    ".pushsection .bss.topas_module_seen,\"aw\",%nobits",
-    ".p2align 2",
-    ".weak topas_module_seen",
-    ".type topas_module_seen,%object",
-    ".size topas_module_seen, 4",
-    "topas_module_seen:",
-    ".zero 4",
-    ".popsection",
-);
-
-// SAFETY: defined above with this size.
-unsafe extern "C" {
-    static topas_module_seen: AtomicU32;
-}
 
 /// What glibc passes to functions of both arrays; musl passes nothing, so the registers hold
 /// anything.
@@ -42,15 +23,6 @@ static BEFORE_LIBRARIES: Door = before_libraries;
 #[used]
 #[unsafe(link_section = ".init_array")]
 static BEFORE_MAIN: Door = before_main;
-
-/// True for the first caller in this process. Not inlined: one relocation in all.
-#[inline(never)]
-fn first() -> bool {
-    let address = far!(topas_module_seen);
-    // SAFETY: the symbol is a zeroed, aligned u32 as defined above.
-    let seen = unsafe { &*(address as *const AtomicU32) };
-    seen.swap(1, Ordering::Relaxed) == 0
-}
 
 /// Here `getenv` and `environ` of a dynamic program are still empty: only the argument
 /// holds the environment.

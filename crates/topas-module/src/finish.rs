@@ -11,7 +11,7 @@ use topas_format::text::{Words, nth};
 
 use crate::counters::Counters;
 use crate::state::{STATE, State, out};
-use crate::{facts, library, log, node, say, sys};
+use crate::{compiler, extended, facts, library, log, node, say, sys};
 
 /// How the program ends.
 #[derive(Clone, Copy)]
@@ -62,7 +62,6 @@ fn write_line(end: End) {
     let offset = node::utc_offset(epoch as i64, &mut state.file);
     values.set_time(epoch.wrapping_add_signed(offset));
     values.numbers[number::EPOCH] = epoch;
-    values.numbers[number::CUT] = UNKNOWN;
     let mut mhz = node::mhz(&mut state.file);
     if mhz == 0 {
         mhz = UNKNOWN;
@@ -96,29 +95,39 @@ fn write_line(end: End) {
     let asking = matches!(end, End::Exit(_));
     values.texts[text::LIB] = Some(library::library(asking, parts, &mut state.file).token());
     values.keep(text::MPI, parts);
+    compiler::compiler(parts, &mut state.sections, &mut state.file);
+    values.keep(text::CC, parts);
     sys::uname(&mut state.uname);
     // The second of the texts: the node's name.
     let host = state.uname.get(65..).unwrap_or_default();
     values.texts[text::HOST] = Some(nth(host, 0, 0));
 
     state.record.compose();
-
-    // Again: the site may have changed its mind.
-    let Some(settings) = state.site.read() else {
-        return;
-    };
-    let values = &mut state.record.values;
-    if state.print
-        || (settings.is(Switch::PrintBatch) && values.marks[mark::MODE] == Mode::Batch.letter())
-    {
-        print(values, &state.counters, state.metric);
+    'log: {
+        if extended::ON && !state.extended.logs {
+            break 'log;
+        }
+        // Again: the site may have changed its mind.
+        let Some(settings) = state.site.read() else {
+            break 'log;
+        };
+        let values = &mut state.record.values;
+        if state.print
+            || (settings.is(Switch::PrintBatch) && values.marks[mark::MODE] == Mode::Batch.letter())
+        {
+            print(values, &state.counters, state.metric);
+        }
+        let own = values.text(text::LOG);
+        let mut targets = settings.list(List::Log);
+        if settings.is(Switch::UserLog) && !own.is_empty() {
+            targets = own;
+        }
+        log::append(targets, &mut state.record, state.verbose);
     }
-    let own = values.text(text::LOG);
-    let mut targets = settings.list(List::Log);
-    if settings.is(Switch::UserLog) && !own.is_empty() {
-        targets = own;
+    if extended::ON {
+        let speaks = state.verbose || state.extended.vars.speaks(&state.rank);
+        state.extended.write(&mut state.record.values, &state.rank, speaks);
     }
-    log::append(targets, &mut state.record, state.verbose);
 }
 
 /// Seconds and thousandths between two readings, rounded.

@@ -13,15 +13,24 @@
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod claim;
+mod compiler;
 mod counters;
+#[cfg(not(topas_run))]
 mod entry;
+#[cfg(topas_run)]
+mod executable;
+mod extended;
 mod facts;
 mod finish;
+mod gather;
 mod library;
 mod log;
 mod node;
+#[cfg(topas_run)]
+mod preload;
 mod proof;
 mod say;
+mod seen;
 mod signals;
 mod site;
 mod start;

@@ -11,7 +11,9 @@ use topas_format::out::Out;
 use topas_format::text::{last, nth};
 
 use crate::state::FILE_MAX;
-use crate::sys;
+#[cfg(topas_run)]
+use crate::state::auxiliary;
+use crate::{node, sys};
 
 /// The address of a function or object, read once where it is wanted. In front of the names
 /// may stand what the assembler is to know of them.
@@ -88,13 +90,16 @@ macro_rules! far {
 }
 
 /// The same for what only the executable or shared library at hand can define.
+#[cfg(not(topas_run))]
 macro_rules! hidden {
     ($name:literal) => {
         $crate::library::address!($name, concat!(".hidden ", $name, "\n.weak"))
     };
 }
 
-pub(crate) use {address, far, hidden, weak};
+#[cfg(not(topas_run))]
+pub(crate) use hidden;
+pub(crate) use {address, far, weak};
 
 /// The dynamic section: tags and values, up to a tag of 0 (System V ABI, chapter 5).
 #[derive(Clone, Copy)]
@@ -119,7 +124,39 @@ struct Loaded {
 }
 
 impl Dynamic {
+    /// That of the executable, which is another file here: by its program headers, of which the
+    /// kernel tells; null if they are not there.
+    #[cfg(topas_run)]
+    fn own() -> Self {
+        /// `Elf64_Phdr`
+        #[repr(C)]
+        struct Part {
+            kind: u32,
+            flags: u32,
+            offset: usize,
+            address: usize,
+            rest: [usize; 4],
+        }
+        const AT_PHDR: usize = 3;
+        const AT_PHNUM: usize = 5;
+        const DYNAMIC: u32 = 2;
+        const HEADERS: u32 = 6;
+        let (headers, count) = (auxiliary(AT_PHDR), auxiliary(AT_PHNUM));
+        let (mut base, mut found) = (0usize, 0);
+        for at in 0..count {
+            // SAFETY: the kernel mapped that many, and they stay.
+            let part = unsafe { &*(headers as *const Part).add(at) };
+            if part.kind == HEADERS {
+                base = headers.wrapping_sub(part.address);
+            } else if part.kind == DYNAMIC {
+                found = part.address;
+            }
+        }
+        Dynamic(if found == 0 { core::ptr::null() } else { base.wrapping_add(found) as _ })
+    }
+
     /// That of the executable; null if it was linked statically.
+    #[cfg(not(topas_run))]
     #[inline(never)]
     fn own() -> Self {
         Dynamic(weak!("_DYNAMIC") as *const [usize; 2])
@@ -209,8 +246,6 @@ fn is(address: usize) -> bool {
 
 /// Appends what MPI says of itself, up to a comma or the end of the line, with blanks as `_`.
 fn version(name: &mut Out<'_>, room: &mut [u8; FILE_MAX]) {
-    // Of what it says; some go on for pages.
-    const SHOWN: usize = 60;
     let address = weak!("PMPI_Get_library_version");
     let mut len: c_int = 0;
     room[0] = 0;
@@ -224,19 +259,7 @@ fn version(name: &mut Out<'_>, room: &mut [u8; FILE_MAX]) {
         ask(room.as_mut_ptr(), &mut len);
     }
     // A NUL stands behind it (MPI 4.1, section 9.1.1).
-    let mut blank = false;
-    for byte in room.iter().take(SHOWN) {
-        if *byte == b',' || *byte == b'\n' || *byte == 0 {
-            break;
-        }
-        if *byte > b' ' {
-            if blank {
-                name.byte(b'_');
-            }
-            name.byte(*byte);
-        }
-        blank = *byte <= b' ';
-    }
+    node::shown(name, room);
 }
 
 /// Whether the executable itself calls functions of MPI. Only its imports are looked at,

@@ -40,7 +40,7 @@ pub fn append(targets: &[u8], record: &mut Record, verbose: bool) {
 }
 
 /// The number of the sentence that explains an error number.
-fn sentence(target: &[u8], errno: i32) -> usize {
+pub fn sentence(target: &[u8], errno: i32) -> usize {
     if target.is_empty() {
         return Sentence::NoTarget as usize;
     }

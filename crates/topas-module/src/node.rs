@@ -62,3 +62,24 @@ fn frequency(text: &[u8]) -> u64 {
     // No processor has 100 GHz; the kernel's other unit is kHz.
     if n < 100_000 { n } else { n / 1000 }
 }
+
+/// Appends what a library or a compiler says of itself, up to a comma, the end of the line or a
+/// NUL, with a run of blanks as `_`.
+#[inline(never)]
+pub fn shown(name: &mut Out<'_>, text: &[u8]) {
+    // Some go on for pages.
+    const SHOWN: usize = 60;
+    let mut blank = false;
+    for byte in text.iter().take(SHOWN) {
+        if *byte == b',' || *byte == b'\n' || *byte == 0 {
+            break;
+        }
+        if *byte > b' ' {
+            if blank {
+                name.byte(b'_');
+            }
+            name.byte(*byte);
+        }
+        blank = *byte <= b' ';
+    }
+}

@@ -7,7 +7,7 @@ use topas_format::out::Out;
 use topas_format::text::Words;
 
 use crate::state::out;
-use crate::sys;
+use crate::{extended, sys};
 
 macro_rules! sentences {
     ($($name:ident = $text:literal,)*) => {
@@ -62,8 +62,8 @@ pub fn say(subject: Sentence, value: &[u8], sentence: Sentence) {
 /// As [`say`].
 #[inline(never)]
 pub fn say_by_number(subject: usize, value: &[u8], mut sentence: usize) {
-    // Most of a value that is shown.
-    const SHOWN: usize = 128;
+    // Most of a value that is shown; here it may be the path of the user's own file.
+    const SHOWN: usize = if extended::ON { 4000 } else { 128 };
     let out = out();
     put(out, subject);
     for byte in value.iter().take(SHOWN) {

@@ -46,7 +46,7 @@ pub fn catch() {
     if library::weak!("PyOS_getsig") != 0 {
         caught &= !(1 << 2);
     }
-    if library::weak!("rust_eh_personality") != 0 {
+    if is_rust() {
         caught &= !(1 << 7 | 1 << 11);
     }
     let mut before = DEFAULT;
@@ -58,6 +58,19 @@ pub fn catch() {
             }
         }
     }
+}
+
+/// Whether the program is one of Rust. Its executables do not export the function.
+#[cfg(topas_run)]
+fn is_rust() -> bool {
+    crate::executable::is_rust()
+}
+
+/// Whether the program is one of Rust.
+#[cfg(not(topas_run))]
+#[inline(always)]
+fn is_rust() -> bool {
+    library::weak!("rust_eh_personality") != 0
 }
 
 /// The handler of a measuring rank, and of its forked children, which inherit it.

@@ -8,6 +8,7 @@ use topas_format::event::Metric;
 use topas_format::field::Mode;
 use topas_format::form::{UNKNOWN, Values, mark, number, text};
 use topas_format::out::Out;
+use topas_launch::extended::Extended;
 use topas_launch::hash::spread;
 use topas_launch::{Family, Rank, Var, Vars, choice, find, job, marker, named};
 
@@ -16,7 +17,7 @@ use crate::library::weak;
 use crate::proof::Kernel;
 use crate::say::{Sentence, say, say_by_number};
 use crate::state::{STATE, State, auxiliary};
-use crate::{facts, finish, library, node, signals, sys};
+use crate::{extended, facts, finish, library, node, signals, sys};
 
 /// An array of C strings that ends with a null pointer, or null itself.
 type Environment = *const *const c_char;
@@ -36,7 +37,7 @@ unsafe extern "C" {
 pub fn start(environment: Environment, status_known: bool) {
     // SAFETY: called from the two doors only, one after the other.
     let state = unsafe { STATE.get() };
-    gather(environment, &mut state.vars);
+    gather(environment, &mut state.vars, &mut state.extended.vars);
     state.status_known = status_known;
     let verbose = state.vars.is_yes(Var::TopasVerbose);
     state.verbose = verbose;
@@ -49,7 +50,7 @@ pub fn start(environment: Environment, status_known: bool) {
 }
 
 /// Takes what matters from the environment.
-fn gather(environment: Environment, vars: &mut Vars<'static>) {
+fn gather(environment: Environment, vars: &mut Vars<'static>, extended: &mut Extended<'static>) {
     if environment.is_null() {
         return;
     }
@@ -59,6 +60,9 @@ fn gather(environment: Environment, vars: &mut Vars<'static>) {
         while !(*at).is_null() {
             if Vars::may_begin(**at as u8) {
                 vars.offer(sys::bytes(*at));
+                if extended::ON {
+                    extended.offer(sys::bytes(*at));
+                }
             }
             at = at.add(1);
         }
@@ -77,7 +81,12 @@ fn begin(state: &'static mut State) -> Result<(), Sentence> {
         return Err(Sentence::Privileged);
     }
     let rank = &mut state.rank;
-    let place = place(vars, rank, &mut state.file)?;
+    let mut place = place(vars, rank, &mut state.file);
+    if extended::ON {
+        state.extended.logs = place.is_ok();
+        place = extended::place(place, rank);
+    }
+    let place = place?;
     let pid = sys::pid();
     if marker::is_of_another(vars.text(Var::TopasRank), rank, pid) {
         return Err(Sentence::Child);
@@ -88,7 +97,11 @@ fn begin(state: &'static mut State) -> Result<(), Sentence> {
     let Some(settings) = state.site.read() else {
         return Err(Sentence::Measure);
     };
-    if !wanted(settings, values, rank.size) {
+    let wanted = wanted(settings, values, rank.size);
+    if extended::ON {
+        state.extended.logs &= wanted;
+        state.extended.begin(rank, &mut state.file);
+    } else if !wanted {
         return Err(Sentence::Measure);
     }
     state.metric = metric(vars, settings, place);
@@ -151,6 +164,8 @@ fn describe(
     values.keep(text::USER, out);
     job::write_id(vars, out);
     values.keep(text::JOB, out);
+    job::write_partition(vars, out);
+    values.keep(text::PART, out);
     out.put(job::step(vars, rank.family).unwrap_or_default());
     values.keep(text::STEP, out);
 }
@@ -181,7 +196,7 @@ fn metric(vars: &Vars<'_>, settings: &Settings<'_>, place: u32) -> Metric {
     }
     match ops {
         Ops::One(metric) => metric,
-        Ops::Both if place.is_multiple_of(2) => Metric::FpOps,
+        Ops::Both if extended::ON || place.is_multiple_of(2) => Metric::FpOps,
         Ops::Both => Metric::IntOps,
     }
 }
@@ -196,7 +211,7 @@ fn place(vars: &Vars<'_>, rank: &mut Rank, room: &mut [u8]) -> Result<u32, Sente
         if !facts::serial() {
             return Err(Sentence::NoRank);
         }
-        rank.id = spread(sys::clock(sys::REAL_TIME) << 22 ^ u64::from(sys::pid()));
+        rank.id = own_launch();
         return Ok(0);
     }
     // A user has one virtual machine on a host. The kernel told the user id when it started
@@ -211,6 +226,11 @@ fn place(vars: &Vars<'_>, rank: &mut Rank, room: &mut [u8]) -> Result<u32, Sente
     rank.rank = u32::from(first != sys::pid());
     rank.id = spread(uid << 32 ^ u64::from(first));
     Ok(rank.rank)
+}
+
+/// The id of a launch of one process, which nobody gave one.
+pub fn own_launch() -> u64 {
+    spread(sys::clock(sys::REAL_TIME) << 22 ^ u64::from(sys::pid()))
 }
 
 /// How many measuring ranks of a launch are lower than this one, if it measures: by name, or
@@ -233,6 +253,7 @@ fn chosen(vars: &Vars<'_>, rank: &Rank) -> Result<u32, Sentence> {
     place.ok_or(Sentence::NotChosen)
 }
 
+#[cfg(not(topas_run))]
 /// The environment with the marker of a measuring rank in front, for its children; null
 /// on any other rank. The strings stay, the array is a new one.
 pub fn marked(environment: Environment) -> Environment {

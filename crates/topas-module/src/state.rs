@@ -7,11 +7,13 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use topas_format::MAX_LINE;
 use topas_format::event::Metric;
-use topas_format::form::Values;
+use topas_format::form::{LINE, RUN_LINE, Values};
 use topas_format::out::Out;
 use topas_launch::{Family, Rank, Vars};
 
+use crate::compiler::TABLE;
 use crate::counters::Counters;
+use crate::extended::Own;
 use crate::library::far;
 use crate::site::Site;
 use crate::sys::{self, PATH_MAX, UTSNAME};
@@ -45,7 +47,8 @@ impl Record {
     /// Writes the line behind its tag.
     pub fn compose(&mut self) {
         let mut out = Out::new(&mut self.tagged);
-        self.values.fill_line(out.put(TAG), TAG.len());
+        const FORM: &[u8] = if cfg!(topas_run) { RUN_LINE } else { LINE };
+        self.values.fill_line(out.put(TAG), TAG.len(), FORM);
         self.len = out.len();
     }
 
@@ -83,13 +86,17 @@ pub struct State {
     /// The variables, which lie in the program's own environment
     pub vars: Vars<'static>,
     /// Room for small parts of the line
-    pub parts: [u8; 128],
+    pub parts: [u8; 256],
     pub uname: [u8; UTSNAME],
     /// Room for what is kept of the environment, which the program may overwrite
     pub kept: [u8; KEPT],
     pub site: Site,
+    /// Table of sections of the executable
+    pub sections: [u64; TABLE],
     /// Text of any other file
     pub file: [u8; FILE_MAX],
+    /// Of the extended module only
+    pub extended: Own,
 }
 
 /// Shared between the start and the handlers, which never run at the same time. The state
@@ -125,11 +132,13 @@ pub static STATE: Shared = Shared {
         record: Record::new(),
         counters: Counters::new(),
         vars: Vars::new(),
-        parts: [0; 128],
+        parts: [0; 256],
         uname: [0; UTSNAME],
         kept: [0; KEPT],
         site: Site::new(),
+        sections: [0; TABLE],
         file: [0; FILE_MAX],
+        extended: Own::new(),
     }),
     scratch: UnsafeCell::new(Scratch { out: MaybeUninit::zeroed(), room: [0; PATH_MAX] }),
 };

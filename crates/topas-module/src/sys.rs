@@ -6,6 +6,8 @@ mod arch;
 #[cfg(target_arch = "x86_64")]
 #[path = "sys/x86_64.rs"]
 mod arch;
+mod place;
+mod socket;
 
 use core::ffi::{CStr, c_char, c_void};
 use core::mem::MaybeUninit;
@@ -14,6 +16,11 @@ use topas_format::out::Out;
 
 use arch::{Word, number, syscall};
 pub use arch::{base_mhz, cpu, signal_return, weigh};
+pub use place::{directory, last_byte, processor};
+pub use socket::{
+    ECONNREFUSED, SOCK_DGRAM, SOCK_SEQPACKET, SOCK_STREAM, accept, bind, connect, effective_uid,
+    listen, receive, send, shut, socket_owner, socket_peer, unix_socket, wait_readable,
+};
 
 /// Longest path the module handles, with its NUL.
 pub const PATH_MAX: usize = 4096;
@@ -22,6 +29,7 @@ const AT_FDCWD: usize = -100isize as usize;
 
 /// `open` flags (Linux, all processors of this module).
 pub const O_WRONLY: u32 = 1;
+pub const O_RDWR: u32 = 2;
 pub const O_CREAT: u32 = 0o100;
 pub const O_EXCL: u32 = 0o200;
 pub const O_NOCTTY: u32 = 0o400;
@@ -31,6 +39,7 @@ pub const O_NOFOLLOW: u32 = arch::O_NOFOLLOW;
 pub const O_CLOEXEC: u32 = 0o2000000;
 
 pub const ENOENT: i32 = 2;
+pub const EAGAIN: i32 = 11;
 pub const EACCES: i32 = 13;
 pub const EEXIST: i32 = 17;
 pub const EINVAL: i32 = 22;
@@ -89,6 +98,22 @@ pub fn load<'b>(path: &CStr, buf: &'b mut [u8]) -> &'b [u8] {
     let n = unsafe { call3(number::READ, fd as usize, buf.as_mut_ptr() as usize, buf.len()) };
     close(fd);
     written(buf, n)
+}
+
+/// What `buf` takes of an open file from a place on. Empty if it cannot be read.
+#[inline(never)]
+pub fn load_at(fd: i32, at: u64, buf: &mut [u8]) -> &[u8] {
+    let (to, size) = (buf.as_mut_ptr() as usize, buf.len());
+    // SAFETY: the kernel writes at most `size` bytes to `buf`.
+    let n = unsafe { call4(number::PREAD64, fd as usize, to, size, at as usize) };
+    written(buf, n)
+}
+
+/// Words as bytes, to be read into.
+#[inline(always)]
+pub fn as_bytes(words: &mut [u64]) -> &mut [u8] {
+    // SAFETY: the same memory, whose every bit pattern is both.
+    unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), size_of_val(words)) }
 }
 
 /// The bytes of a C string.
@@ -210,6 +235,12 @@ pub fn set_mode(fd: i32, mode: usize) {
 /// Makes the directory that the first `len` bytes of a path name, and sets its mode,
 /// whatever the program's umask is.
 pub fn make_dir(path: &mut [u8], len: usize, mode: usize) {
+    make_dir_as(path, len, mode, true);
+}
+
+/// The same, by the program's umask unless its mode is to be `exact`.
+#[inline(always)]
+pub fn make_dir_as(path: &mut [u8], len: usize, mode: usize, exact: bool) {
     let Some(end) = path.get_mut(len) else {
         return;
     };
@@ -217,7 +248,7 @@ pub fn make_dir(path: &mut [u8], len: usize, mode: usize) {
     let dir = path.as_ptr() as usize;
     // SAFETY: a NUL stands behind the directory.
     unsafe {
-        if call3(number::MKDIRAT, AT_FDCWD, dir, mode) == 0 {
+        if call3(number::MKDIRAT, AT_FDCWD, dir, mode) == 0 && exact {
             call3(number::FCHMODAT, AT_FDCWD, dir, mode);
         }
     }
@@ -283,58 +314,6 @@ pub fn times(times: &mut [u64; 3]) -> u64 {
     *user = us * 1_000_000 + uu;
     *system = ss * 1_000_000 + su;
     resident
-}
-
-/// Process id at the other end of a unix socket (`SO_PEERCRED`), 0 if there is none.
-#[inline(never)]
-pub fn socket_peer(fd: u32) -> Option<u32> {
-    const SOL_SOCKET: usize = 1;
-    const SO_PEERCRED: usize = 17;
-    // struct ucred, and behind it the size that the call takes and returns.
-    let mut credentials = [0u32, 0, 0, 12];
-    let to = credentials.as_mut_ptr();
-    // SAFETY: the kernel writes at most 12 bytes to the front of `credentials`, and its end.
-    let result = unsafe {
-        let size = to.add(3) as usize;
-        call5(number::GETSOCKOPT, fd as usize, SOL_SOCKET, SO_PEERCRED, to as usize, size)
-    };
-    let [pid, ..] = credentials;
-    (result == 0).then_some(pid)
-}
-
-/// Types of socket, which only the sender or nobody waits for.
-pub const SOCK_STREAM: usize = 1;
-pub const SOCK_DGRAM: usize = 2;
-
-/// A new unix socket.
-pub fn unix_socket(kind: usize) -> i32 {
-    const AF_UNIX: usize = 1;
-    let kind = kind | (O_CLOEXEC | O_NONBLOCK) as usize;
-    // SAFETY: no memory is passed.
-    unsafe { call3(number::SOCKET, AF_UNIX, kind, 0) as i32 }
-}
-
-/// A call on a socket with an address: 0, or minus an error number.
-#[inline(never)]
-fn on_socket(number: usize, fd: i32, address: &[u8]) -> i32 {
-    // SAFETY: the kernel reads `address.len()` bytes.
-    unsafe { call3(number, fd as usize, address.as_ptr() as usize, address.len()) as i32 }
-}
-
-/// `bind`
-pub fn bind(fd: i32, address: &[u8]) -> i32 {
-    on_socket(number::BIND, fd, address)
-}
-
-/// `connect`
-pub fn connect(fd: i32, address: &[u8]) -> i32 {
-    on_socket(number::CONNECT, fd, address)
-}
-
-/// `listen` with room for one in the queue.
-pub fn listen(fd: i32) {
-    // SAFETY: no memory is passed.
-    unsafe { call3(number::LISTEN, fd as usize, 0, 0) };
 }
 
 /// Sets the action of a signal, and tells what it was if asked: each a `struct sigaction` of the kernel.

@@ -1,43 +1,76 @@
 //! Comma separated values (RFC 4180, but lines end with a newline only).
 
-use std::fmt::Write;
+use topas_data::measure::Measure;
 
-use topas_data::{Share, Statistics};
+use crate::document::{Document, Form};
+use crate::number::machine_text;
+use crate::row::{
+    Cell, SAMPLE_COLUMNS, SHARE_COLUMNS, names, sample_cells, share_cells, table_name,
+};
 
-use crate::Form;
-use crate::number::{percent, seconds};
-use crate::table::{buckets, langs, libs, unmeasured};
-
-/// One table with a header; the first column tells the three tables apart.
+/// One table with a header; the first column tells the tables apart.
 pub struct Csv;
 
+/// A field, in quotes if it needs them.
+pub(crate) fn quoted(text: &str) -> String {
+    if text.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+/// A number as text, None if there is none.
+pub(crate) fn text_of(cell: Cell) -> Option<String> {
+    match cell {
+        Cell::Count(n) => Some(n.to_string()),
+        Cell::Number(n) => Some(machine_text(n)),
+        Cell::Flag(flag) => Some(u8::from(flag).to_string()),
+        Cell::None => None,
+    }
+}
+
 impl Form for Csv {
-    fn render(&self, statistics: &Statistics) -> String {
-        let mut out = String::from(
-            "table,name,from_mflops,to_mflops,runs,runs_percent,pe_seconds,time_percent\n",
-        );
-        let mut row = |table: &str, name: &str, from: &str, to: &str, share: Share, of: Share| {
-            let part = |part, whole| percent(part, whole, 4).unwrap_or_default();
-            let (runs, time) = (share.runs, seconds(share.time));
-            let num_percent = part(runs.into(), of.runs.into());
-            let time_percent = part(share.time.0, of.time.0);
-            // Writing to a String cannot fail; no field holds a comma or a quote.
-            let _ = writeln!(
-                out,
-                "{table},{name},{from},{to},{runs},{num_percent},{time},{time_percent}"
-            );
-        };
-        for bucket in buckets(statistics) {
-            let (from, to) = (&bucket.from, &bucket.to);
-            row("mflops", &format!("{from}-{to}"), from, to, bucket.share, statistics.measured);
+    fn render(&self, document: &Document<'_>) -> String {
+        let most = document.tables.iter().map(|table| table.by.len()).max().unwrap_or(1);
+        let mut measures: Vec<&Measure> = Vec::new();
+        for column in document.tables.iter().flat_map(|table| &table.columns) {
+            if !measures.contains(column) {
+                measures.push(column);
+            }
         }
-        let rest = unmeasured(statistics);
-        if rest.runs > 0 {
-            row("mflops", "not measured", "", "", rest, Share::default());
+        let mut header = vec!["table".to_owned()];
+        for side in ["", "2"].iter().take(most) {
+            header.extend(["name", "from", "to"].map(|name| format!("{name}{side}")));
         }
-        for (table, shares) in [("lang", langs(statistics)), ("mp_lib", libs(statistics))] {
-            for (word, share) in shares {
-                row(table, word, "", "", share, statistics.total);
+        header.extend(SHARE_COLUMNS.map(str::to_owned));
+        for measure in &measures {
+            header.extend(SAMPLE_COLUMNS.map(|name| format!("{}_{name}", measure.name)));
+        }
+        let mut out = header.join(",") + "\n";
+        for table in document.tables {
+            for row in &table.rows {
+                let mut cells = vec![quoted(&table_name(table))];
+                let mut names = names(table, row).into_iter();
+                for _ in 0..most {
+                    let label = names.next();
+                    let (name, from, to) =
+                        label.map_or_else(Default::default, |l| (l.name, l.from, l.to));
+                    cells.push(quoted(&name));
+                    cells.extend([from, to].map(Option::unwrap_or_default));
+                }
+                cells.extend(share_cells(table, row).map(Option::unwrap_or_default));
+                for measure in &measures {
+                    let at = table.columns.iter().position(|column| column == measure);
+                    match at.and_then(|at| row.samples.get(at)) {
+                        Some(sample) => cells.extend(
+                            sample_cells(measure, sample).map(|c| text_of(c).unwrap_or_default()),
+                        ),
+                        None => cells.extend(SAMPLE_COLUMNS.map(|_| String::new())),
+                    }
+                }
+                out += &cells.join(",");
+                out.push('\n');
             }
         }
         out

@@ -1,59 +1,112 @@
-//! Data blocks for gnuplot, which R and awk read as well.
+//! Data for gnuplot, awk and the like.
 
 use std::fmt::Write;
 
-use topas_data::{Share, Statistics};
+use topas_data::{Label, Table};
 
-use crate::Form;
-use crate::number::{date, percent, runs, seconds};
-use crate::table::{buckets, langs, libs, unmeasured};
+use crate::csv::text_of;
+use crate::document::{Document, Form};
+use crate::number::{date, percent, runs};
+use crate::row::{SAMPLE_COLUMNS, is_measure, named, names, sample_cells, share_cells, table_name};
 
-/// Three data blocks of the same columns, with two blank lines between them.
+/// A data block for each table, with two blank lines between them. A table by two is a
+/// matrix of percentages of the runs, as stacked histograms want it.
 pub struct Gnuplot;
 
+const MISSING: &str = "-";
+
 impl Form for Gnuplot {
-    fn render(&self, statistics: &Statistics) -> String {
+    fn render(&self, document: &Document<'_>) -> String {
+        let report = document.report;
         let mut out = String::new();
         // Writing to a String cannot fail.
-        match statistics.days {
+        match report.days {
             Some((first, last)) => {
-                let (count, first, last) = (runs(statistics.total.runs), date(first), date(last));
+                let (count, first, last) = (runs(report.total.runs), date(first), date(last));
                 let _ = writeln!(out, "# TOPAS report, {first} to {last}, {count}");
             }
             None => out += "# TOPAS report, no runs\n",
         }
-        out += "# set datafile missing \"-\"\n\
-                # plot FILE index 0 using (($2+$3)/2):5:($3-$2) with boxes\n\
-                # plot FILE index 1 using 5:xtic(1) with boxes\n\
-                # columns: name, from and to (MFlop/s per PE), runs, % of runs, PE x wall (s), % of it\n";
-        let rest = unmeasured(statistics);
-        out += "# index 0: MFlop/s per PE; % of the runs with a rate\n";
-        for bucket in buckets(statistics) {
-            let (from, to) = (&bucket.from, &bucket.to);
-            row(&mut out, &format!("{from}-{to}"), from, to, bucket.share, statistics.measured);
-        }
-        if rest.runs > 0 {
-            row(&mut out, "not measured", "-", "-", rest, Share::default());
-        }
-        let others = [
-            ("# index 1: languages; % of all runs\n", langs(statistics)),
-            ("# index 2: message passing libraries; % of all runs\n", libs(statistics)),
-        ];
-        for (heading, shares) in others {
-            out += "\n\n";
-            out += heading;
-            for (word, share) in shares {
-                row(&mut out, word, "-", "-", share, statistics.total);
+        out += "# set datafile missing \"-\"\n";
+        for (index, table) in document.tables.iter().enumerate() {
+            if index > 0 {
+                out += "\n\n";
+            }
+            let _ = writeln!(out, "# index {index}: {}", table_name(table));
+            match table.by.len() {
+                1 => list(&mut out, table, index),
+                _ => matrix(&mut out, table, index),
             }
         }
         out
     }
 }
 
-fn row(out: &mut String, name: &str, from: &str, to: &str, share: Share, of: Share) {
-    let part = |part, whole| percent(part, whole, 4).unwrap_or_else(|| "-".to_owned());
-    let (runs, time) = (share.runs, seconds(share.time));
-    let num_percent = part(runs.into(), of.runs.into());
-    let time_percent = part(share.time.0, of.time.0);
-    let _ = writeln!(out, "\"{name}\" {from} {to} {runs} {num_percent} {time} {time_percent}");
+/// A row for each row of the table.
+fn list(out: &mut String, table: &Table, index: usize) {
+    *out += if is_measure(&table.by[0]) {
+        "# plot FILE index N using (($2+$3)/2):5:($3-$2) with boxes\n"
+    } else {
+        "# plot FILE index N using 5:xtic(1) with boxes\n"
+    };
+    *out = out.replace("index N", &format!("index {index}"));
+    *out += "# columns: name, from, to, runs, % of runs, PE x wall (s), % of it";
+    for measure in &table.columns {
+        for name in SAMPLE_COLUMNS {
+            let _ = write!(out, ", {}_{name}", measure.name);
+        }
+    }
+    *out += "\n";
+    for row in &table.rows {
+        let mut cells = Vec::new();
+        for label in names(table, row) {
+            let bound = |bound: Option<String>| bound.unwrap_or_else(|| MISSING.to_owned());
+            cells.extend([string(&label.name), bound(label.from), bound(label.to)]);
+        }
+        cells.extend(share_cells(table, row).map(|c| c.unwrap_or_else(|| MISSING.to_owned())));
+        for (measure, sample) in table.columns.iter().zip(&row.samples) {
+            let text = |cell| text_of(cell).unwrap_or_else(|| MISSING.to_owned());
+            cells.extend(sample_cells(measure, sample).map(text));
+        }
+        *out += &cells.join(" ");
+        out.push('\n');
+    }
+}
+
+/// A row for each value of the first, a column for each of the second.
+fn matrix(out: &mut String, table: &Table, index: usize) {
+    let _ = writeln!(
+        out,
+        "# set style data histogram; set style histogram rowstacked\n\
+         # plot for [i=2:COLUMNS] FILE index {index} using i:xtic(1) title columnheader\n\
+         # % of {}, by {} and {}",
+        runs(table.of.runs),
+        table.by[0].name(),
+        table.by[1].name()
+    );
+    let side = |label, at: usize| named(label, is_measure(&table.by[at])).name;
+    let counted: Vec<_> = table.rows.iter().filter(|row| row.counts).collect();
+    let has_rows = |label: &&Label| counted.iter().any(|row| row.labels[1] == **label);
+    let columns: Vec<&Label> = table.sides[1].iter().filter(has_rows).collect();
+    *out += &string(table.by[0].name());
+    for column in &columns {
+        out.push(' ');
+        *out += &string(&side(column, 1));
+    }
+    out.push('\n');
+    for rows in counted.chunk_by(|a, b| a.labels[0] == b.labels[0]) {
+        *out += &string(&side(&rows[0].labels[0], 0));
+        for column in &columns {
+            let row = rows.iter().find(|row| row.labels[1] == **column);
+            let share = row.map_or(0, |row| row.share.runs);
+            let part = percent(share.into(), table.of.runs.into(), 4);
+            let _ = write!(out, " {}", part.as_deref().unwrap_or(MISSING));
+        }
+        out.push('\n');
+    }
+}
+
+/// A string in double quotes, in which gnuplot knows backslashes.
+fn string(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -1,53 +1,83 @@
-//! One JSON object.
+//! JSON: one object, or one for each row.
 
-use serde_json::{Value, json};
-use topas_data::{PeTime, Share, Statistics};
+use serde_json::{Map, Value, json};
+use topas_data::measure::{Measure, Sample};
+use topas_data::{PeTime, Row, Share, Table};
 
-use crate::Form;
-use crate::number::{date, percent};
-use crate::table::{buckets, langs, libs};
+use crate::document::{Document, Form};
+use crate::number::{date, machine, percent};
+use crate::row::{Cell, SAMPLE_COLUMNS, names, sample_cells, table_name};
 
 /// Value of the key `schema`; it changes if the meaning of a key does.
-pub const SCHEMA: &str = "topas.stat/1";
+pub const SCHEMA: &str = "topas.stat/2";
+
+/// The same in each line of [`JsonLines`].
+pub const ROW_SCHEMA: &str = "topas.stat.row/1";
 
 /// One object, indented. Not measured is null.
 pub struct Json;
 
+/// An object for each row of each table, one a line.
+pub struct JsonLines;
+
 impl Form for Json {
-    fn render(&self, statistics: &Statistics) -> String {
-        let of_measured = |share| shares(share, statistics.measured);
-        let of_all = |share| shares(share, statistics.total);
-        let mflops: Vec<Value> = buckets(statistics)
-            .into_iter()
-            .map(|bucket| {
-                let bounds = json!({ "from": number(&bucket.from), "to": number(&bucket.to) });
-                with(bounds, of_measured(bucket.share))
+    fn render(&self, document: &Document<'_>) -> String {
+        let report = document.report;
+        let days = report.days.map(|(first, last)| (date(first), date(last)));
+        let measures: Vec<Value> = report.measures().map(|(m, sample)| total(m, sample)).collect();
+        let tables: Vec<Value> = document
+            .tables
+            .iter()
+            .map(|table| {
+                let rows: Vec<Value> =
+                    table.rows.iter().map(|row| Value::Object(self::row(table, row))).collect();
+                let by: Vec<&str> = table.by.iter().map(|by| by.name()).collect();
+                json!({ "by": by, "of": plain(table.of), "rows": rows })
             })
             .collect();
-        let named = |rows: Vec<(&str, Share)>| -> Vec<Value> {
-            rows.into_iter()
-                .map(|(word, share)| with(json!({ "name": word }), of_all(share)))
-                .collect()
-        };
-        let days = statistics.days.map(|(first, last)| (date(first), date(last)));
+        let remarks = &report.remarks;
+        let problems: Map<String, Value> =
+            document.tally.problems().map(|(p, count)| (p.words(), count.into())).collect();
         let object = json!({
             "schema": SCHEMA,
             "first_day": days.as_ref().map(|days| &days.0),
             "last_day": days.as_ref().map(|days| &days.1),
-            "runs": statistics.total.runs,
-            "pe_seconds": seconds(statistics.total.time),
-            "measured": plain(statistics.measured),
-            "not_measured": {
-                "no_count": plain(statistics.uncounted),
-                "no_time": plain(statistics.timeless),
+            "runs": report.total.runs,
+            "pe_seconds": seconds(report.total.time),
+            "measures": measures,
+            "tables": tables,
+            "not_selected": { "lines": document.unwanted, "runs": report.outside },
+            "lines": {
+                "good": document.tally.good,
+                "skipped": document.tally.skipped(),
+                "problems": problems,
             },
-            "estimated": plain(statistics.estimated),
-            "bucket_mflops": statistics.bucket_size().millionths() as f64 / 1e6,
-            "mflops": mflops,
-            "languages": named(langs(statistics)),
-            "libraries": named(libs(statistics)),
+            "remarks": {
+                "runs_with_one_line": remarks.single,
+                "duplicated_lines": remarks.duplicates,
+                "lines_with_clock_jump": remarks.zone,
+                "lines_of_impossible_time": remarks.span,
+                "runs_with_clocks_apart": remarks.apart,
+            },
         });
         format!("{object:#}\n")
+    }
+}
+
+impl Form for JsonLines {
+    fn render(&self, document: &Document<'_>) -> String {
+        let mut out = String::new();
+        for table in document.tables {
+            for row in &table.rows {
+                let mut object = Map::new();
+                object.insert("schema".to_owned(), ROW_SCHEMA.into());
+                object.insert("table".to_owned(), table_name(table).into());
+                object.extend(self::row(table, row));
+                out += &Value::Object(object).to_string();
+                out.push('\n');
+            }
+        }
+        out
     }
 }
 
@@ -64,19 +94,54 @@ fn plain(share: Share) -> Value {
     json!({ "runs": share.runs, "pe_seconds": seconds(share.time) })
 }
 
-fn shares(share: Share, of: Share) -> Value {
-    let part = |part, whole| percent(part, whole, 4).as_deref().and_then(number);
-    let percents = json!({
-        "runs_percent": part(share.runs.into(), of.runs.into()),
-        "time_percent": part(share.time.0, of.time.0),
-    });
-    with(plain(share), percents)
+/// A measure over all runs.
+fn total(measure: &Measure, sample: &Sample) -> Value {
+    let mut object = Map::new();
+    object.insert("name".to_owned(), measure.name.into());
+    object.insert("unit".to_owned(), measure.unit.into());
+    object.insert("sum_of".to_owned(), measure.sum.0.into());
+    object.insert("sum_unit".to_owned(), measure.sum.1.into());
+    object.insert("valued".to_owned(), plain(sample.valued));
+    let none = json!({ "uncounted": plain(sample.uncounted), "zero": plain(sample.zero) });
+    object.insert("not_measured".to_owned(), none);
+    object.extend(cells(measure, sample));
+    Value::Object(object)
 }
 
-/// Both objects in one.
-fn with(mut object: Value, more: Value) -> Value {
-    if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
-        object.extend(more);
+fn cells(measure: &Measure, sample: &Sample) -> Map<String, Value> {
+    let value = |cell| match cell {
+        Cell::Count(n) => u64::try_from(n).map_or_else(|_| json!(n as f64), Value::from),
+        Cell::Number(n) => json!(machine(n)),
+        Cell::Flag(flag) => json!(flag),
+        Cell::None => Value::Null,
+    };
+    let cells = sample_cells(measure, sample).map(value);
+    SAMPLE_COLUMNS.iter().map(|name| (*name).to_owned()).zip(cells).collect()
+}
+
+fn row(table: &Table, row: &Row) -> Map<String, Value> {
+    let mut object = Map::new();
+    for (label, side) in names(table, row).into_iter().zip(["", "2"]) {
+        let is_bucket = label.from.is_some();
+        object.insert(format!("name{side}"), label.name.into());
+        if is_bucket {
+            let bound = |text: Option<String>| text.as_deref().and_then(number);
+            object.insert(format!("from{side}"), json!(bound(label.from)));
+            object.insert(format!("to{side}"), json!(bound(label.to)));
+        }
+    }
+    let of = if row.counts { table.of } else { Share::default() };
+    let part = |part, whole| percent(part, whole, 4).as_deref().and_then(number);
+    object.insert("runs".to_owned(), row.share.runs.into());
+    object.insert("runs_percent".to_owned(), json!(part(row.share.runs.into(), of.runs.into())));
+    object.insert("pe_seconds".to_owned(), json!(seconds(row.share.time)));
+    object.insert("time_percent".to_owned(), json!(part(row.share.time.0, of.time.0)));
+    if !table.columns.is_empty() {
+        let samples = table.columns.iter().zip(&row.samples);
+        let measures: Map<String, Value> = samples
+            .map(|(m, sample)| (m.name.to_owned(), Value::Object(cells(m, sample))))
+            .collect();
+        object.insert("measures".to_owned(), Value::Object(measures));
     }
     object
 }

@@ -1,30 +1,27 @@
-//! Makes text from statistics: for people, for spreadsheets, for gnuplot, as JSON.
+//! Makes text from reports: for people, for spreadsheets, for gnuplot and R, as JSON.
 //!
 //! Pure: no files, no clock, no environment. Each form is a file of its own behind the
-//! trait [`Form`]. What was not measured is `-`, empty or null, never 0.
+//! trait [`Form`]. What was not measured is `-`, empty, NA or null, never 0.
 #![forbid(unsafe_code)]
 
+pub mod chart;
 mod csv;
+mod document;
+mod fields;
 mod gnuplot;
 mod json;
 mod number;
-mod table;
+mod picture;
+mod r;
+pub mod record;
+mod row;
 mod text;
 
 pub use csv::Csv;
+pub use document::{Document, Form};
+pub use fields::{fields, measures};
 pub use gnuplot::Gnuplot;
-pub use json::{Json, SCHEMA};
+pub use json::{Json, JsonLines, ROW_SCHEMA, SCHEMA};
+pub use picture::{TerminalBars, Weight, bars};
+pub use r::R;
 pub use text::Text;
-
-use topas_data::Statistics;
-
-/// A form that statistics can be given in.
-pub trait Form {
-    /// The whole output, with a newline at its end.
-    fn render(&self, statistics: &Statistics) -> String;
-}
-
-/// The report for people: [`Text`].
-pub fn report(statistics: &Statistics) -> String {
-    Text.render(statistics)
-}

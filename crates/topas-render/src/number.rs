@@ -40,6 +40,54 @@ pub(crate) fn runs(count: u64) -> String {
     format!("{count} run{}", if count == 1 { "" } else { "s" })
 }
 
+/// A number with so many significant digits, as short as people like it: `1234`, `12.34`,
+/// `0.01234`; with an exponent where that would be long.
+pub(crate) fn significant(value: f64, digits: usize) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    // Rounded once, here; the exponent is that of the rounded number.
+    let scientific = format!("{value:.*e}", digits.saturating_sub(1));
+    let exponent: i32 = scientific.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
+    if !(-4..9).contains(&exponent) {
+        return scientific;
+    }
+    let decimals = usize::try_from(digits as i32 - 1 - exponent).unwrap_or(0);
+    format!("{value:.decimals$}")
+}
+
+/// Prefixes of SI from 10^3 on, each a thousand times the last.
+const PREFIXES: [&str; 11] = ["", "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q"];
+
+/// A number of four digits with a prefix of SI: `1.234P`.
+pub(crate) fn si(value: f64) -> String {
+    if value < 1000.0 {
+        return significant(value, 4);
+    }
+    let (mut scaled, mut prefix) = (value, 0);
+    // 999.96 would be shown as 1000.
+    while scaled >= 999.95 && prefix + 1 < PREFIXES.len() {
+        scaled /= 1000.0;
+        prefix += 1;
+    }
+    format!("{}{}", significant(scaled, 4), PREFIXES[prefix])
+}
+
+/// A number for programs: nine significant digits, no needless zeros.
+pub(crate) fn machine(value: f64) -> f64 {
+    format!("{value:.8e}").parse().unwrap_or(value)
+}
+
+/// [`machine`] as text.
+pub(crate) fn machine_text(value: f64) -> String {
+    let value = machine(value);
+    if value != 0.0 && !(1e-5..1e16).contains(&value) {
+        format!("{value:e}")
+    } else {
+        value.to_string()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,6 +100,24 @@ mod tests {
         assert_eq!(percent(1, 1, 2).as_deref(), Some("100.00"));
         assert_eq!(percent(0, 3, 2).as_deref(), Some("0.00"));
         assert_eq!(percent(0, 0, 2), None);
+    }
+
+    #[test]
+    fn significant_digits() {
+        let of = |value| significant(value, 4);
+        assert_eq!(of(0.0), "0");
+        assert_eq!(of(12.3456), "12.35");
+        assert_eq!(of(999.96), "1000");
+        assert_eq!(of(99.996), "100.0");
+        assert_eq!(of(123_456.0), "123456");
+        assert_eq!(of(0.000_123_44), "0.0001234");
+        assert_eq!(of(0.000_012_344), "1.234e-5");
+        assert_eq!(of(1.5e12), "1.500e12");
+        let prefixed = [si(999.94), si(999.96), si(1e15), si(1.5e33), si(1e37), si(0.5)];
+        assert_eq!(prefixed, ["999.9", "1000", "1.000P", "1500Q", "10000000Q", "0.5000"]);
+        assert_eq!(machine_text(1.0 / 3.0), "0.333333333");
+        assert_eq!([machine_text(1e15), machine_text(1e17)], ["1000000000000000", "1e17"]);
+        assert_eq!([machine_text(0.0), machine_text(1.5e-9)], ["0", "1.5e-9"]);
     }
 
     #[test]

@@ -1,85 +1,53 @@
 //! The report for people, in the layout of the 1999 paper's Listing 4.
 
+mod measures;
+mod notes;
+mod shares;
+
 use std::fmt::Write;
 
-use topas_data::{Share, Statistics};
+use topas_data::{By, Label, Table};
 
-use crate::Form;
-use crate::number::{date, hours, percent, runs};
-use crate::table::{buckets, langs, libs, unmeasured};
+use crate::document::{Document, Form};
+use crate::number::date;
+use crate::row::{is_measure, named};
 
 /// Text for people. Not an interface for programs: its layout may change.
-pub struct Text;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// Columns, at least 60: longer labels lose their end, which is marked. None: as many
+    /// as are needed.
+    pub width: Option<usize>,
+}
 
 /// What a cell shows that has no value.
 const NONE: &str = "-";
 
-/// A row as it is printed.
-struct Row {
-    label: String,
-    num_percent: String,
-    num: String,
-    time_percent: String,
-    time: String,
-}
-
-impl Row {
-    fn new(label: String, share: Share, of: Share) -> Self {
-        let cell = |part, whole| percent(part, whole, 2).map_or(NONE.to_owned(), |p| p + "%");
-        Row {
-            label,
-            num_percent: cell(share.runs.into(), of.runs.into()),
-            num: share.runs.to_string(),
-            time_percent: cell(share.time.0, of.time.0),
-            time: hours(share.time),
-        }
-    }
-
-    fn heading(label: &str) -> Self {
-        let [num_percent, num, time_percent, time] =
-            ["Num%", "Num", "Time%", "Time"].map(str::to_owned);
-        Row { label: label.to_owned(), num_percent, num, time_percent, time }
-    }
-}
+/// Mark of an end that was cut.
+const CUT: &str = "..";
 
 impl Form for Text {
-    fn render(&self, statistics: &Statistics) -> String {
-        let Some((first, last)) = statistics.days else {
+    fn render(&self, document: &Document<'_>) -> String {
+        let Some((first, last)) = document.report.days else {
             return "no runs\n".to_owned();
         };
-        let tables = [
-            (Row::heading("Mflops"), distribution(statistics)),
-            (Row::heading("Lang"), shares(langs(statistics), statistics.total)),
-            (Row::heading("MP-Lib"), shares(libs(statistics), statistics.total)),
-        ];
-        // Columns are those of the paper, wider where a number needs it.
-        let rows = || tables.iter().flat_map(|(heading, rows)| rows.iter().chain([heading]));
-        let width = |of: fn(&Row) -> &str, least: usize| {
-            rows().map(|row| of(row).len()).max().unwrap_or(0).max(least)
-        };
-        let label = width(|row| &row.label, 7);
-        let num = width(|row| &row.num, 5);
-        let time = width(|row| &row.time, 12);
-        let total = label + num + time + 18;
-
+        let shares = shares::Shares::new(document.tables, self.width);
+        let total = shares.width();
         let mut out = String::new();
-        let rule = |sign: &str| sign.repeat(total) + "\n";
         let days = format!("{} to {}", date(first), date(last));
-        out += &rule("=");
+        out += &rule("=", total);
         line(&mut out, format_args!("TOPAS Report{days:>0$}", total - 12));
-        out += &rule("=");
-        for (heading, rows) in &tables {
+        out += &rule("=", total);
+        for (table, number) in document.tables.iter().zip(0..) {
             out.push('\n');
-            for (at, row) in [heading].into_iter().chain(rows).enumerate() {
-                let Row { label: l, num_percent: np, num: n, time_percent: tp, time: t } = row;
-                line(&mut out, format_args!("{l:>label$} {np:>7} {n:>num$} {tp:>7} {t:>time$}"));
-                if at == 0 {
-                    out += &rule("-");
-                }
+            shares.write(&mut out, number);
+            for (column, measure) in table.columns.iter().enumerate() {
+                out.push('\n');
+                measures::write(&mut out, table, column, measure, self.width);
             }
         }
         out.push('\n');
-        footnotes(&mut out, statistics);
+        notes::write(&mut out, document);
         out
     }
 }
@@ -90,57 +58,97 @@ fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
     out.push('\n');
 }
 
-fn distribution(statistics: &Statistics) -> Vec<Row> {
-    let buckets = buckets(statistics);
-    let width = buckets.iter().map(|bucket| bucket.to.len()).max().unwrap_or(0).max(3);
-    let row = |bucket: &crate::table::Bucket| {
-        let label = format!("{:>width$}-{:>width$}", bucket.from, bucket.to);
-        Row::new(label, bucket.share, statistics.measured)
-    };
-    let mut rows: Vec<Row> = buckets.iter().map(row).collect();
-    let rest = unmeasured(statistics);
-    if rest.runs > 0 {
-        rows.push(Row::new(NONE.to_owned(), rest, Share::default()));
-    }
-    rows
+fn rule(sign: &str, width: usize) -> String {
+    sign.repeat(width) + "\n"
 }
 
-fn shares(rows: Vec<(&str, Share)>, of: Share) -> Vec<Row> {
-    rows.into_iter().map(|(word, share)| Row::new(word.to_owned(), share, of)).collect()
+/// Columns that a text takes.
+fn columns(text: &str) -> usize {
+    unicode_width::UnicodeWidthStr::width(text)
 }
 
-/// What the percentages are of, and what the `-` stands for.
-fn footnotes(out: &mut String, statistics: &Statistics) {
-    let Statistics { total, measured, uncounted, timeless, estimated, .. } = statistics;
-    line(out, format_args!("Mflops: MFlop/s per PE, over the wall clock time."));
-    line(
-        out,
-        format_args!(
-            "Num% of {}, Time% of {} PE x wall clock (h:mm:ss).",
-            runs(total.runs),
-            hours(total.time)
-        ),
-    );
-    if measured.runs < total.runs {
-        line(
-            out,
-            format_args!(
-                "Under Mflops: Num% of {} with a rate, Time% of their {}.",
-                runs(measured.runs),
-                hours(measured.time)
-            ),
-        );
+/// A text to the right of a field. The width of characters is that of the screen.
+fn right(text: &str, width: usize) -> String {
+    " ".repeat(width.saturating_sub(columns(text))) + text
+}
+
+/// A text of at most so many columns; what is longer loses its end, which is marked.
+fn cut(text: &str, most: usize) -> String {
+    if columns(text) <= most {
+        return text.to_owned();
     }
-    for (share, why) in [
-        (uncounted, "without a count of floating point operations"),
-        (timeless, "with a wall clock time of 0"),
-    ] {
-        if share.runs > 0 {
-            line(out, format_args!("- : {} {why} (not measured)", runs(share.runs)));
+    let mut kept = String::new();
+    for c in text.chars() {
+        if columns(&kept) + columns(c.encode_utf8(&mut [0; 4])) + CUT.len() > most {
+            break;
+        }
+        kept.push(c);
+    }
+    kept + CUT
+}
+
+/// The heading above the labels of a side.
+fn heading(by: &By) -> String {
+    match (by, by.name()) {
+        (By::Measure(measure), _) => measure.heading.to_owned(),
+        (_, "lang") => "Lang".to_owned(),
+        (_, "lib") => "MP-Lib".to_owned(),
+        (_, name) => {
+            let mut chars = name.chars();
+            chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
         }
     }
-    if estimated.runs > 0 {
-        let counts = if estimated.runs == 1 { "an estimate" } else { "estimates" };
-        line(out, format_args!("~ : {} counted by {counts}", runs(estimated.runs)));
+}
+
+/// Labels of a table, the heading first: a column for each side, with its width.
+fn labels(table: &Table) -> Vec<Vec<String>> {
+    (0..table.by.len())
+        .map(|side| {
+            let by = &table.by[side];
+            let bounds = |label: &Label| match (label, named(label, is_measure(by))) {
+                (Label::Bucket(_), named) => named.to.map(|to| columns(&to)),
+                _ => None,
+            };
+            let widest = table.sides[side].iter().filter_map(bounds).max().unwrap_or(0).max(3);
+            let text = |label: &Label| label_text(label, by, widest);
+            let rows = table.rows.iter().map(|row| text(&row.labels[side]));
+            std::iter::once(heading(by)).chain(rows).collect()
+        })
+        .collect()
+}
+
+/// A label; bounds of buckets stand in columns.
+fn label_text(label: &Label, by: &By, width: usize) -> String {
+    let named = named(label, is_measure(by));
+    match (label, named.from, named.to) {
+        (Label::Missing, ..) => NONE.to_owned(),
+        (Label::Bucket(_), Some(from), Some(to)) if from != to => {
+            format!("{from:>width$}-{to:>width$}")
+        }
+        _ => named.name,
     }
+}
+
+/// The labels of a row in one field; each side is as wide as its widest, or as `most` has
+/// room for.
+fn join(labels: &[Vec<String>], most: usize) -> Vec<String> {
+    let mut widths: Vec<usize> = labels
+        .iter()
+        .map(|side| side.iter().map(|label| columns(label)).max().unwrap_or(0))
+        .collect();
+    // The widest gives way first.
+    while widths.iter().sum::<usize>() + widths.len() - 1 > most.max(7) {
+        match widths.iter_mut().max() {
+            Some(widest) if *widest > 3 => *widest -= 1,
+            _ => break,
+        }
+    }
+    let rows = labels.first().map_or(0, Vec::len);
+    (0..rows)
+        .map(|row| {
+            let cells = labels.iter().zip(&widths);
+            let cells = cells.map(|(side, &width)| right(&cut(&side[row], width), width));
+            cells.collect::<Vec<_>>().join(" ")
+        })
+        .collect()
 }

@@ -1,114 +1,277 @@
 //! The command line.
 
 use std::io::{IsTerminal, stdin};
+use std::num::NonZero;
 use std::path::PathBuf;
 
-use clap::{Parser, ValueEnum};
-use topas_data::{BucketSize, Period, parse_date};
+use clap::builder::PossibleValuesParser;
+use clap::{ArgGroup, Args, Parser, ValueEnum};
+use topas_data::parse_date;
 use topas_format::civil::Date;
-use topas_render::{Csv, Form, Gnuplot, Json, Text};
+use topas_format::field::{Lang, Lib};
+use topas_terminal::ColorWish;
 
 use crate::exit;
 use crate::message::TOOL;
 
 /// Usage statistics of a center from the TOPAS log
 ///
-/// Joins the lines of each run and prints the distribution of the MFlop/s per PE, of the
-/// languages and of the message passing libraries, by number of runs and by PEs x wall
-/// clock time. Bad lines are counted and reported on standard error.
-#[derive(Parser)]
+/// Joins the lines of each run and prints how the runs, and the time they took, are
+/// distributed: by MFlop/s per PE, by language and by message passing library, or by any
+/// other fields and measures. Bad lines are counted and reported on standard error.
+#[derive(Debug, Parser)]
 #[command(
     name = "topas-stat",
     version,
     disable_help_subcommand = true,
+    group = ArgGroup::new("form").multiple(false),
     after_help = "Exit codes: 0 report made, 1 some input could not be read, 2 usage, 3 no runs.\n\
-                  Example:\n  grep ' f90 ' topas.log | grep ' B ' | grep ' mpi ' | topas-stat"
+                  Examples:\n  \
+                  topas-stat --since 2026-01-01 /var/log/topas\n  \
+                  topas-stat --by user --top 10 --measure mflops,cpu_use topas.log\n  \
+                  topas-stat --by mflops,lang --bucket 10 --upper 200 --svg lang.svg topas.log\n  \
+                  topas-stat --where 'npes >= 64 and exe ~ ^heat' --by month topas.log\n  \
+                  grep ' f90 ' topas.log | grep ' B ' | grep ' mpi ' | topas-stat"
 )]
-struct CommandLine {
+pub struct CommandLine {
     /// Logs, plain or compressed by gzip, zstd or xz; of a directory all its files; - is
     /// standard input, as is none
     #[arg(value_name = "FILE|DIR")]
-    inputs: Vec<PathBuf>,
+    pub inputs: Vec<PathBuf>,
 
-    /// Size of a bucket of the distribution in MFlop/s
-    #[arg(short, long, value_name = "N", default_value = "50", allow_hyphen_values = true)]
-    bucket: BucketSize,
+    #[command(flatten)]
+    pub selection: SelectionArgs,
 
-    /// Form of the output
-    #[arg(short, long, value_name = "FORM", value_enum, default_value = "text")]
-    format: Format,
+    #[command(flatten)]
+    pub tables: TableArgs,
 
-    /// First day: runs that ended on it or later (YYYY/MM/DD or YYYY-MM-DD)
-    #[arg(long, value_name = "DATE", value_parser = parse_date)]
-    since: Option<Date>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 
-    /// Last day: runs that ended on it or before
-    #[arg(long, value_name = "DATE", value_parser = parse_date)]
-    until: Option<Date>,
+    /// Threads that read and join [default: one for each processor]
+    #[arg(long, value_name = "N", help_heading = "Work")]
+    pub threads: Option<NonZero<usize>>,
+
+    /// Memory for lines that wait for others of their runs; what is more goes to a
+    /// temporary file [default: 256MiB]
+    #[arg(long, value_name = "SIZE", help_heading = "Work")]
+    pub memory: Option<String>,
 
     /// No warnings, no progress; errors only
     #[arg(short, long)]
-    quiet: bool,
+    pub quiet: bool,
+
+    /// Show the fields for --by and --where
+    #[arg(long, exclusive = true)]
+    pub list_fields: bool,
+
+    /// Show the measures for --by and --measure
+    #[arg(long, exclusive = true)]
+    pub list_measures: bool,
+}
+
+/// What counts.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Selection")]
+pub struct SelectionArgs {
+    /// First day: runs that ended on it or later (YYYY/MM/DD or YYYY-MM-DD)
+    #[arg(long, value_name = "DATE", value_parser = parse_date)]
+    pub since: Option<Date>,
+
+    /// Last day: runs that ended on it or before
+    #[arg(long, value_name = "DATE", value_parser = parse_date)]
+    pub until: Option<Date>,
+
+    /// Lines of this user, or of these
+    #[arg(long, value_name = "NAME")]
+    pub user: Vec<String>,
+
+    /// Lines of this executable, or of these
+    #[arg(long, value_name = "NAME")]
+    pub exe: Vec<String>,
+
+    /// Lines of this language, or of these
+    #[arg(long, value_delimiter = ',', value_parser = words(Lang::ALL, |lang| lang.word()))]
+    pub lang: Vec<String>,
+
+    /// Lines with this message passing library, or with these; - is none
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_parser = words(Lib::ALL, |lib| lib.word()),
+        allow_hyphen_values = true
+    )]
+    pub mplib: Vec<String>,
+
+    /// Batch (B) or interactive (I)
+    #[arg(long, value_parser = ["B", "I"])]
+    pub mode: Option<String>,
+
+    /// Lines of runs with so many PEs or more
+    #[arg(long, value_name = "N")]
+    pub min_pes: Option<u32>,
+
+    /// Lines of runs with so many PEs or less
+    #[arg(long, value_name = "N")]
+    pub max_pes: Option<u32>,
+
+    /// Lines of which this is true: FIELD OPERATOR VALUE with = != < <= > >= ~ !~, and, or,
+    /// not, parentheses; several must all be true
+    #[arg(short, long = "where", value_name = "EXPRESSION")]
+    pub conditions: Vec<String>,
+}
+
+/// Which tables.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Tables")]
+pub struct TableArgs {
+    /// A table by a field or a measure, or by two crossed; again for one more
+    /// [default: mflops, lang, lib]
+    #[arg(long, value_name = "NAME[,NAME]")]
+    pub by: Vec<String>,
+
+    /// Mean, quartiles and sum of these in each row; without --by the distributions of these
+    #[arg(short, long, value_name = "NAME", value_delimiter = ',')]
+    pub measure: Vec<String>,
+
+    /// Size of a bucket in the unit of the measure, of all or of the one that is named
+    /// [default: mflops=50; --list-measures]
+    #[arg(short, long, value_name = "[MEASURE=]N", allow_hyphen_values = true)]
+    pub bucket: Vec<String>,
+
+    /// All values from here on in one bucket
+    #[arg(long, value_name = "[MEASURE=]LIMIT", allow_hyphen_values = true)]
+    pub upper: Vec<String>,
+
+    /// Buckets from 1 to 2 to 5 to 10 and so on, for all measures
+    #[arg(long, conflicts_with = "bucket")]
+    pub log_scale: bool,
+
+    /// The N largest of each field, the others in one row; by time unless --sort says
+    #[arg(long, value_name = "N")]
+    pub top: Option<NonZero<usize>>,
+
+    /// Order of fields: name, runs, time, or the mean of a measure of --measure
+    #[arg(long, value_name = "KEY")]
+    pub sort: Option<String>,
+
+    /// The other way round
+    #[arg(long)]
+    pub reverse: bool,
+}
+
+/// How it is shown.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArgs {
+    /// Form of the output
+    #[arg(short, long, value_name = "FORM", value_enum, group = "form")]
+    pub format: Option<Format>,
+
+    /// Text as wide as the labels need [default: 80 columns]
+    #[arg(long)]
+    pub wide: bool,
+
+    /// As --format csv
+    #[arg(long, group = "form")]
+    pub csv: bool,
+
+    /// As --format json
+    #[arg(long, group = "form")]
+    pub json: bool,
+
+    /// As --format jsonl
+    #[arg(long, group = "form")]
+    pub jsonl: bool,
+
+    /// As --format gnuplot
+    #[arg(long, group = "form")]
+    pub gnuplot: bool,
+
+    /// As --format r
+    #[arg(long, group = "form")]
+    pub r: bool,
+
+    /// As --format bars
+    #[arg(long, group = "form")]
+    pub bars: bool,
+
+    /// The first table as a picture, besides; - is standard output, instead
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+
+    /// What bars are shares of
+    #[arg(long, value_enum, value_name = "OF", default_value = "runs")]
+    pub share: ShareOf,
+
+    /// Colour of bars
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorWish,
 }
 
 /// Forms of the output.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// A report for people
+    #[default]
     Text,
     /// Comma separated values
     Csv,
+    /// A JSON object, schema topas.stat/2
+    Json,
+    /// A JSON object for each row, schema topas.stat.row/1
+    Jsonl,
     /// Data blocks for gnuplot
     Gnuplot,
-    /// A JSON object, schema topas.stat/1
-    Json,
+    /// Source of R: a list of data frames
+    R,
+    /// Bars of characters
+    Bars,
 }
 
-impl Format {
-    /// What renders it.
-    pub fn form(self) -> &'static dyn Form {
-        match self {
-            Format::Text => &Text,
-            Format::Csv => &Csv,
-            Format::Gnuplot => &Gnuplot,
-            Format::Json => &Json,
-        }
+/// What bars are shares of.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ShareOf {
+    /// Number of runs
+    Runs,
+    /// PEs x wall clock time
+    Time,
+}
+
+impl OutputArgs {
+    /// The form asked for.
+    pub fn form(&self) -> Format {
+        let flags = [
+            (self.csv, Format::Csv),
+            (self.json, Format::Json),
+            (self.jsonl, Format::Jsonl),
+            (self.gnuplot, Format::Gnuplot),
+            (self.r, Format::R),
+            (self.bars, Format::Bars),
+        ];
+        let flag = flags.into_iter().find(|(given, _)| *given).map(|(_, format)| format);
+        flag.or(self.format).unwrap_or_default()
     }
 }
 
-/// What is to be done.
-pub struct Options {
-    /// Files and directories; at least one
-    pub inputs: Vec<PathBuf>,
-    /// Bucket size of the distribution
-    pub bucket: BucketSize,
-    /// Form of the output
-    pub format: Format,
-    /// Days selected
-    pub period: Period,
-    /// No warnings and no progress
-    pub quiet: bool,
+/// The words of an enumeration of the line.
+fn words<T: Copy>(all: &[T], word: fn(T) -> &'static str) -> PossibleValuesParser {
+    all.iter().map(|&value| word(value)).collect::<Vec<_>>().into()
 }
 
 /// Reads the command line. Help, version and errors are printed here; the Err is then
 /// the exit code.
-pub fn parse() -> Result<Options, u8> {
-    let line = CommandLine::try_parse()
+pub fn parse() -> Result<CommandLine, u8> {
+    let mut line = CommandLine::try_parse()
         .map_err(|error| if TOOL.command_line(&error) { exit::OK } else { exit::USAGE })?;
-    let period = Period { since: line.since, until: line.until };
-    if period.is_reversed() {
-        TOOL.error(&"--since is after --until", None, "give the earlier day to --since");
-        return Err(exit::USAGE);
-    }
-    let mut inputs = line.inputs;
-    if inputs.is_empty() {
+    let lists = line.list_fields || line.list_measures;
+    if line.inputs.is_empty() && !lists {
         if stdin().is_terminal() {
             let hint = "name a log or a directory of logs, or pipe lines into topas-stat";
             TOOL.error(&"no input: standard input is a terminal", None, hint);
             return Err(exit::USAGE);
         }
-        inputs.push(PathBuf::from("-"));
+        line.inputs.push(PathBuf::from("-"));
     }
-    let CommandLine { bucket, format, quiet, .. } = line;
-    Ok(Options { inputs, bucket, format, period, quiet })
+    Ok(line)
 }

@@ -4,44 +4,54 @@
 mod args;
 mod exit;
 mod message;
+mod output;
+mod plan;
 mod reading;
 
 use std::process::ExitCode;
 
-use topas_data::Statistics;
+use topas_config::Environment;
 use topas_terminal::Printed;
 
-use crate::args::Options;
 use crate::message::TOOL;
+use crate::reading::Reading;
 
 fn main() -> ExitCode {
-    let options = match args::parse() {
-        Ok(options) => options,
-        Err(code) => return code.into(),
-    };
-    let reading = reading::read(&options);
-    reading.report_problems(&options);
-    let mut statistics = Statistics::new(options.bucket);
-    let mut outside = 0u64;
-    reading.joiner.runs(|run| {
-        if options.period.contains(run) {
-            statistics.add(run);
-        } else {
-            outside += 1;
-        }
-    });
-    let text = options.format.form().render(&statistics);
-    if TOOL.print(text.as_bytes()) == Printed::Failed {
-        return exit::INPUT.into();
+    match run() {
+        Ok(code) | Err(code) => code.into(),
     }
-    exit_code(&options, reading.unreadable, statistics.total.runs, outside).into()
 }
 
-fn exit_code(options: &Options, unreadable: usize, runs: u64, outside: u64) -> u8 {
-    if runs == 0 && !options.quiet {
-        message::no_runs(outside);
+/// The exit code; the Err is one whose reason has been said.
+fn run() -> Result<u8, u8> {
+    let line = args::parse()?;
+    if line.list_fields || line.list_measures {
+        let list = if line.list_fields { topas_render::fields() } else { topas_render::measures() };
+        return Ok(printed(TOOL.print(list.as_bytes())));
     }
-    match (unreadable, runs) {
+    let env = Environment::of_process();
+    let (plan, order) = plan::plan(&line)?;
+    let reading = reading::read(&line, &plan, &env)?;
+    let written = output::write(&line.output, &env, &reading, &order);
+    if written == Printed::Failed {
+        return Ok(exit::INPUT);
+    }
+    Ok(exit_code(line.quiet, &reading))
+}
+
+fn printed(printed: Printed) -> u8 {
+    match printed {
+        Printed::Done => exit::OK,
+        Printed::Failed => exit::INPUT,
+    }
+}
+
+fn exit_code(quiet: bool, reading: &Reading<'_>) -> u8 {
+    let report = &reading.answer.fold;
+    if report.total.runs == 0 && !quiet {
+        message::no_runs(report.outside, reading.answer.unwanted);
+    }
+    match (reading.unreadable, report.total.runs) {
         (1.., _) => exit::INPUT,
         (0, 0) => exit::NO_RUNS,
         (0, _) => exit::OK,

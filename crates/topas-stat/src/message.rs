@@ -6,12 +6,17 @@ use topas_terminal::Tool;
 /// This tool.
 pub const TOOL: Tool = Tool("topas-stat");
 
-/// There is nothing to report on.
-pub fn no_runs(outside: u64) {
-    TOOL.say(&match outside {
-        0 => "no runs".to_owned(),
-        1 => "no runs: 1 is outside --since and --until".to_owned(),
-        n => format!("no runs: {n} are outside --since and --until"),
+/// There is nothing to report on: all is outside the period, or not selected.
+pub fn no_runs(outside: u64, unwanted: u64) {
+    let is = |count: u64, what: &str| match count {
+        1 => format!("1 {what} is"),
+        n => format!("{n} {what}s are"),
+    };
+    TOOL.say(&match (outside, unwanted) {
+        (0, 0) => "no runs".to_owned(),
+        (0, _) => format!("no runs: {} not selected", is(unwanted, "line")),
+        (1, _) => "no runs: 1 is outside --since and --until".to_owned(),
+        (n, _) => format!("no runs: {n} are outside --since and --until"),
     });
 }
 

@@ -1,73 +1,95 @@
-//! Reads all inputs.
+//! Reads all inputs and adds up their runs.
 
-use topas_data::{Joiner, Source, SourceError, Tally, expand, scan};
+use topas_config::Environment;
+use topas_data::{
+    Answer, Plan, Progress as Place, Report, Resources, SourceError, ask, expand, parse_size,
+};
 use topas_terminal::Progress;
 
-use crate::args::Options;
+use crate::args::CommandLine;
+use crate::exit;
 use crate::message::{self, TOOL};
 
 /// What was read.
-pub struct Reading {
-    /// The lines
-    pub joiner: Joiner,
+pub struct Reading<'p> {
+    /// The runs and what became of the lines
+    pub answer: Answer<Report<'p>>,
     /// Inputs that could not be read, or not to their end
     pub unreadable: usize,
-    tally: Tally,
 }
 
-/// Reads every input; one that cannot be read is reported and the others are read.
-pub fn read(options: &Options) -> Reading {
-    let mut reading = Reading { joiner: Joiner::new(), unreadable: 0, tally: Tally::default() };
+/// Reads every input; one that cannot be read is reported and the others are read. The Err
+/// is an exit code, and the reason has been said.
+pub fn read<'p>(line: &CommandLine, plan: &'p Plan, env: &Environment) -> Result<Reading<'p>, u8> {
+    let resources = resources(line, env)?;
+    let mut unreadable = 0;
     let mut sources = Vec::new();
-    for input in &options.inputs {
+    for input in &line.inputs {
         match expand(input) {
             Ok(found) => sources.extend(found),
-            Err(error) => reading.failed(&error),
+            Err(error) => {
+                failed(&error);
+                unreadable += 1;
+            }
         }
     }
-    let mut progress = Progress::new(TOOL, options.quiet);
-    for (source, number) in sources.iter().zip(1..) {
-        let place = format!("{number} of {}: {source}", sources.len());
-        if let Err(error) = reading.scan(source, &place, &mut progress) {
-            progress.clear();
-            reading.failed(&error);
-        }
-    }
+    let mut progress = Progress::new(TOOL, line.quiet);
+    let answer = ask(
+        &sources,
+        plan,
+        || Report::new(plan),
+        &resources,
+        |place| {
+            progress.at(|| words(place, sources.len()));
+        },
+    );
     progress.clear();
-    reading
+    let answer = answer.map_err(|error| {
+        let hint = "set TMPDIR to a directory with more room, or allow more --memory";
+        TOOL.error(&error, Some(&error.cause), hint);
+        exit::INPUT
+    })?;
+    answer.failed.iter().for_each(failed);
+    unreadable += answer.failed.len();
+    if !line.quiet {
+        message::skipped(&answer.tally);
+    }
+    Ok(Reading { answer, unreadable })
 }
 
-impl Reading {
-    fn scan(
-        &mut self,
-        source: &Source,
-        place: &str,
-        progress: &mut Progress,
-    ) -> Result<(), SourceError> {
-        let joiner = &mut self.joiner;
-        scan(
-            source,
-            &mut self.tally,
-            |line, extras| joiner.add(line, extras),
-            |bytes| progress.at(|| format!("{place}: {} MB of text read", bytes / 1_000_000)),
-        )
+fn resources(line: &CommandLine, env: &Environment) -> Result<Resources, u8> {
+    let mut resources = Resources { temporary: env.temporary_dir(), ..Resources::default() };
+    if let Some(threads) = line.threads {
+        resources.threads = threads;
     }
-
-    fn failed(&mut self, error: &SourceError) {
-        self.unreadable += 1;
-        let (cause, hint) = match error {
-            SourceError::Open { cause, .. } => (cause, "check its name and its permissions"),
-            SourceError::Broken { cause, .. } => {
-                (cause, "copy the file again, or test it with its decompressor")
-            }
-        };
-        TOOL.error(error, Some(cause), hint);
+    if let Some(text) = &line.memory {
+        resources.memory = parse_size(text).map_err(|error| {
+            let what = format!("--memory: invalid value '{text}': {error}");
+            TOOL.error(&what, None, "give a size such as 512M or 4GiB");
+            exit::USAGE
+        })?;
     }
+    Ok(resources)
+}
 
-    /// Says what was skipped.
-    pub fn report_problems(&self, options: &Options) {
-        if !options.quiet {
-            message::skipped(&self.tally);
+/// How far it is, in words.
+fn words(place: Place, files: usize) -> String {
+    match place {
+        Place::Reading { bytes, of, sources } => {
+            let megabytes = bytes / 1_000_000;
+            let of = of.map_or_else(String::new, |of| format!(" of {}", of / 1_000_000));
+            format!("{megabytes}{of} MB read, {sources} of {files} files done")
         }
+        Place::Joining { done, of } => format!("joining, {done} of {of} parts done"),
     }
+}
+
+fn failed(error: &SourceError) {
+    let (cause, hint) = match error {
+        SourceError::Open { cause, .. } => (cause, "check its name and its permissions"),
+        SourceError::Broken { cause, .. } => {
+            (cause, "copy the file again, or test it with its decompressor")
+        }
+    };
+    TOOL.error(error, Some(cause), hint);
 }

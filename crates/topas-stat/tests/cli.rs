@@ -79,6 +79,7 @@ Mflops: MFlop/s per PE, over the wall clock time.
 Num% of 3 runs, Time% of 0:01:04 PE x wall clock (h:mm:ss).
 Under Mflops: Num% of 2 runs with a rate, Time% of their 0:00:48.
 - : 1 run without a count of floating point operations (not measured)
+! : 2 runs of two PEs or more with one line, 66.67% of 3 runs
 ";
 
 #[test]
@@ -135,14 +136,14 @@ fn csv_and_gnuplot() {
     assert_eq!(
         out,
         "\
-table,name,from_mflops,to_mflops,runs,runs_percent,pe_seconds,time_percent
+table,name,from,to,runs,runs_percent,pe_seconds,time_percent
 mflops,50-100,50,100,1,50.0000,32.000000,66.6667
 mflops,150-200,150,200,1,50.0000,16.000000,33.3333
 mflops,not measured,,,1,,16.000000,
 lang,f90,,,1,33.3333,32.000000,50.0000
 lang,c,,,2,66.6667,32.000000,50.0000
-mp_lib,-,,,1,33.3333,16.000000,25.0000
-mp_lib,mpi,,,2,66.6667,48.000000,75.0000
+lib,-,,,1,33.3333,16.000000,25.0000
+lib,mpi,,,2,66.6667,48.000000,75.0000
 "
     );
     let (code, out, _) = site.run(&["topas.log", "-f", "gnuplot"]);
@@ -177,19 +178,25 @@ fn json() {
     let (code, out, _) = site.run(&["topas.log", "--format", "json"]);
     assert_eq!(code, 0);
     let value: serde_json::Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(value["schema"], "topas.stat/1");
+    assert_eq!(value["schema"], "topas.stat/2");
     assert_eq!(value["first_day"], "1999/05/04");
     assert_eq!(value["runs"], 3);
-    assert_eq!(value["not_measured"]["no_count"]["runs"], 1);
+    assert_eq!(value["measures"][0]["not_measured"]["uncounted"]["runs"], 1);
+    assert_eq!(value["remarks"]["runs_with_one_line"], 2);
+    let tables = value["tables"].as_array().unwrap();
+    assert_eq!(tables.len(), 3);
+    assert_eq!(tables[0]["by"], serde_json::json!(["mflops"]));
+    assert_eq!(tables[0]["of"]["runs"], 2);
     assert_eq!(
-        value["mflops"][0],
+        tables[0]["rows"][0],
         serde_json::json!({
-            "from": 50.0, "to": 100.0, "runs": 1, "runs_percent": 50.0,
+            "name": "50-100", "from": 50.0, "to": 100.0, "runs": 1, "runs_percent": 50.0,
             "pe_seconds": 32.0, "time_percent": 66.6667,
         })
     );
-    assert_eq!(value["mflops"].as_array().unwrap().len(), 2);
-    assert_eq!(value["libraries"][1]["name"], "mpi");
+    assert_eq!(tables[0]["rows"][2]["name"], "not measured");
+    assert_eq!(tables[0]["rows"][2]["runs_percent"], serde_json::Value::Null);
+    assert_eq!(tables[2]["rows"][1]["name"], "mpi");
 
     let (code, out, _) = site.pipe(&["--format", "json"], b"");
     let value: serde_json::Value = serde_json::from_str(&out).unwrap();

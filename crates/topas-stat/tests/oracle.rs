@@ -69,7 +69,7 @@ END {
         name = time[id] > 0 ? b * 25 "-" (b + 1) * 25 : "none"
         runs["mflops " name]++; sum["mflops " name] += t
         runs["lang " lang[id]]++; sum["lang " lang[id]] += t
-        runs["mp_lib " lib[id]]++; sum["mp_lib " lib[id]] += t
+        runs["lib " lib[id]]++; sum["lib " lib[id]] += t
     }
     for (row in runs) printf "%s %d %.0f\n", row, runs[row], sum[row]
 }
@@ -114,7 +114,7 @@ create table run as
 """)
 bucket = "(ops // (wall * 25)) * 25"
 name = f"case when wall > 0 then ({bucket})::varchar || '-' || ({bucket} + 25)::varchar else 'none' end"
-for table, column in [("mflops", name), ("lang", "lang"), ("mp_lib", "lib")]:
+for table, column in [("mflops", name), ("lang", "lang"), ("lib", "lib")]:
     for row in db.execute(f"select {column}, count(*), sum(micros)::hugeint from run group by all").fetchall():
         print(table, *row)
 "#;

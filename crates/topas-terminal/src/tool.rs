@@ -1,7 +1,9 @@
 //! A tool by its name: its messages and its output.
 
 use std::fmt::Display;
+use std::fs;
 use std::io::{ErrorKind, Write, stderr, stdout};
+use std::path::Path;
 
 use clap::error::ErrorKind as Clap;
 
@@ -72,6 +74,19 @@ impl Tool {
             Err(error) => {
                 let what = &"cannot write to standard output";
                 self.error(what, Some(&error), "is the disk full?");
+                Printed::Failed
+            }
+        }
+    }
+
+    /// Writes data into a file, in place of what was in it. A failure is said; there may then
+    /// be a part of the data in the file.
+    pub fn save(self, path: &Path, data: &[u8]) -> Printed {
+        match fs::write(path, data) {
+            Ok(()) => Printed::Done,
+            Err(error) => {
+                let what = format!("cannot write {}", path.display());
+                self.error(&what, Some(&error), "check the directory and its permissions");
                 Printed::Failed
             }
         }

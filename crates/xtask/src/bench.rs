@@ -5,8 +5,10 @@
 //! written to `bench/results.md` with the machine.
 
 mod calls;
+mod ends;
 mod events;
 mod link;
+mod run;
 mod scan;
 mod size;
 mod start;
@@ -41,10 +43,12 @@ pub struct Options {
 type Section = fn(&Bench) -> Result<String>;
 
 /// In the order of the results.
-const SECTIONS: [(&str, Section); 6] = [
+const SECTIONS: [(&str, Section); 8] = [
     ("size", size::size),
     ("calls", calls::calls),
     ("start", start::start),
+    ("ends", ends::ends),
+    ("run", run::run),
     ("events", events::events),
     ("link", link::link),
     ("scan", scan::scan),
@@ -76,9 +80,11 @@ impl Bench {
         let mut gcc = Command::new("gcc");
         gcc.current_dir(root().join("bench"));
         gcc.args(["-O2", "-pthread", "-Wall", "-Wextra", "-Werror", "-o"]).arg(exe).args(inputs);
-        if linked == Linked::Module {
-            gcc.arg(self.paths.module("c"));
-        }
+        match linked {
+            Linked::Bare => &mut gcc,
+            Linked::Module => gcc.arg(self.paths.module("c")),
+            Linked::AllRanks => gcc.arg(self.paths.all_module("c")),
+        };
         run(&mut gcc)
     }
 }
@@ -89,6 +95,8 @@ enum Linked {
     /// As without TOPAS
     Bare,
     Module,
+    /// The module in which every rank measures
+    AllRanks,
 }
 
 /// A program in a small environment of its own, so that no launcher around us is seen; its

@@ -10,6 +10,7 @@ use clap::Args;
 use topas_config::Paths;
 
 use crate::object::{self, LANGUAGES, Machine};
+use crate::preload;
 use crate::process::{cargo, output, root, run, target_dir};
 use crate::symcheck::Size;
 
@@ -42,6 +43,8 @@ pub fn install(options: &Options) -> Result<()> {
         &final_paths.conf_file(),
         Size::Told,
     )?;
+    let libraries =
+        preload::build(&Machine::HERE, &target_dir().join("topas"), &final_paths.conf_file())?;
     let staged = |path: PathBuf| match &options.destdir {
         None => path,
         Some(dir) => dir.join(path.strip_prefix("/").unwrap_or(&path)),
@@ -53,13 +56,15 @@ pub fn install(options: &Options) -> Result<()> {
     }
     let driver = staged(final_paths.driver());
     put(&release.join("topas-driver"), &driver, 0o755)?;
-    for object in &objects {
+    for object in objects.iter().chain(&libraries) {
         let name = object.file_name().context("an object has no name")?;
         put(object, &staged(final_paths.lib().join(name)), 0o644)?;
     }
     put(&root().join("wrappers/drivers.conf"), &staged(final_paths.drivers_conf()), 0o644)?;
     output(Command::new(&driver).arg("--link-names"))?;
-    link(Path::new("../libexec/topas/topas-driver"), &staged(final_paths.bin().join("topas")))?;
+    for name in ["topas", "topas-run"] {
+        link(Path::new("../libexec/topas/topas-driver"), &staged(final_paths.bin().join(name)))?;
+    }
     install_conf(&final_paths, &staged)?;
     let logs = staged(final_paths.log_dir());
     if !logs.exists() {

@@ -8,6 +8,7 @@ mod install;
 mod object;
 mod pack;
 mod packages;
+mod preload;
 mod process;
 mod symcheck;
 mod test;
@@ -76,7 +77,9 @@ fn main() {
         }
         Verb::Object { out, conf, target, .. } => {
             let machine = object::Machine::of(target.as_deref());
-            object::build(&machine, &out, &conf, symcheck::Size::Held).map(drop)
+            object::build(&machine, &out, &conf, symcheck::Size::Held)
+                .and_then(|_| preload::build(&machine, &out, &conf))
+                .map(drop)
         }
         Verb::Symcheck { objects } => symcheck::check_files(&objects, symcheck::Size::Held),
         Verb::Test(options) => test::test(&options),

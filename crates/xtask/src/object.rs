@@ -3,7 +3,7 @@
 //!
 //! Partial link with the sections merged, local relocations folded, symbols made local,
 //! then the `.topas` section replaced: language and topas.conf are data, so the module
-//! is compiled once.
+//! is compiled twice only, as the ordinary and as the extended one.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,15 +19,45 @@ use crate::{fold, pack};
 /// The one symbol that stays global.
 pub const MARKER: &str = "topas_module_seen";
 
+/// What the names of extended objects hold.
+pub const EXTENDED: &str = ".all.";
+
 /// Languages a driver can have.
 pub const LANGUAGES: [Lang; 4] = [Lang::C, Lang::Cxx, Lang::F77, Lang::F90];
 
-/// Variants of each: name, whether programs that run alone may be measured, what is left out.
-const VARIANTS: &[(&str, bool, &[&str])] = &[
-    ("", false, &[]),
-    (".serial", true, &[]),
-    (".init", false, &["--remove-section=.preinit_array"]),
+/// Compiled modules: the `--cfg`s of each, and what is made of it.
+const BUILDS: [Build; 2] = [
+    Build {
+        cfgs: &[],
+        variants: &[
+            Variant { name: "", serial: false, preinit: true },
+            Variant { name: ".serial", serial: true, preinit: true },
+            Variant { name: ".init", serial: false, preinit: false },
+        ],
+    },
+    // In which every rank measures; a program that runs alone, too, whatever the site wants.
+    Build {
+        cfgs: &["topas_extended"],
+        variants: &[
+            Variant { name: ".all", serial: true, preinit: true },
+            Variant { name: ".all.init", serial: true, preinit: false },
+        ],
+    },
 ];
+
+struct Build {
+    cfgs: &'static [&'static str],
+    variants: &'static [Variant],
+}
+
+struct Variant {
+    /// Between the language and `.o`
+    name: &'static str,
+    /// Whether programs that run alone may be measured
+    serial: bool,
+    /// Whether the earlier door is there, which shared libraries cannot have
+    preinit: bool,
+}
 
 /// What makes the code smaller beyond `opt-level = "z"` on x86-64: nothing is hoisted out of
 /// loops at the price of more registers, and no load is doubled to spare another path one. Each
@@ -59,10 +89,12 @@ impl<'t> Machine<'t> {
     /// The machine we run on, with a module that believes a file which processor it has.
     pub const ANY_PROCESSOR: Machine<'static> = Machine { target: None, any_processor: true };
 
-    /// Where Cargo builds for it. What tests build for themselves must not lie where the
-    /// product's is taken from.
-    fn target_dir(&self) -> PathBuf {
-        if self.any_processor { target_dir().join("any-processor") } else { target_dir() }
+    /// Where Cargo builds for it: a directory for each build, or they would be made anew in
+    /// turn. What tests build for themselves must not lie where the product's is taken from.
+    fn target_dir(&self, cfgs: &[&str]) -> PathBuf {
+        let kind = if self.any_processor { "any-processor" } else { "module" };
+        let build = if cfgs.is_empty() { "ordinary".to_owned() } else { cfgs.join("-") };
+        target_dir().join(kind).join(build)
     }
 
     /// First part of the name: the processor.
@@ -71,7 +103,7 @@ impl<'t> Machine<'t> {
     }
 
     /// A program of binutils, with the prefix that Debian gives it for other machines.
-    fn tool(&self, name: &str) -> Command {
+    pub fn tool(&self, name: &str) -> Command {
         match self.target {
             Some(_) => Command::new(format!("{}-linux-gnu-{name}", self.processor())),
             None => Command::new(name),
@@ -81,52 +113,83 @@ impl<'t> Machine<'t> {
 
 /// Builds and checks all objects; their paths. `conf` is the topas.conf they name.
 pub fn build(machine: &Machine<'_>, out: &Path, conf: &Path, size: Size) -> Result<Vec<PathBuf>> {
-    std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
+    let merged = out.join("module.merged.o");
+    let mut objects = Vec::new();
+    for Build { cfgs, variants } in &BUILDS {
+        merge(machine, cfgs, &merged)?;
+        for (lang, variant) in LANGUAGES.iter().flat_map(|l| variants.iter().map(|v| (*l, v))) {
+            let object = out.join(format!("topas.{}{}.o", lang.word(), variant.name));
+            let facts = Facts { lang, serial: variant.serial, conf };
+            let removed = ["--remove-section=.preinit_array"];
+            let removed = if variant.preinit { &[][..] } else { &removed };
+            specialize(machine, &merged, &facts, removed, &object)?;
+            objects.push(object);
+        }
+    }
+    std::fs::remove_file(&merged)?;
+    symcheck::check_files(&objects, size)?;
+    Ok(objects)
+}
+
+/// Compiles the module with these `--cfg`s and links its archive to one object, `to`, in a
+/// directory that is made on the way.
+pub fn merge(machine: &Machine<'_>, cfgs: &[&str], to: &Path) -> Result<()> {
+    let dir = to.parent().context("an object without a directory")?;
+    std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
     let mut rustc = cargo();
     rustc.args(["rustc", "--quiet", "--package", "topas-module", "--profile", "module"]);
     rustc.args(machine.target.iter().flat_map(|target| ["--target", target]));
-    rustc.env("CARGO_TARGET_DIR", machine.target_dir()).arg("--");
+    rustc.env("CARGO_TARGET_DIR", machine.target_dir(cfgs)).arg("--");
     if machine.processor() == "x86_64" {
         rustc.args(X86_64_CODEGEN);
     }
     if machine.any_processor {
         rustc.args(["--cfg", "topas_any_processor"]);
     }
+    rustc.args(cfgs.iter().flat_map(|cfg| ["--cfg", cfg]));
     run(&mut rustc)?;
-    let built = machine.target_dir().join(machine.target.unwrap_or_default());
+    let built = machine.target_dir(cfgs).join(machine.target.unwrap_or_default());
     let archive = built.join("module/libtopas_module.a");
-
-    let merged = out.join("module.merged.o");
     run(machine
         .tool("ld")
         .args(["-r", "--gc-sections", "-u", MARKER, "-e", MARKER, "-T"])
         .arg(root().join("crates/topas-module/merge.ld"))
         .arg("-o")
-        .args([&merged, &archive]))?;
-    let bytes = std::fs::read(&merged).context("cannot read the merged object")?;
-    std::fs::write(&merged, fold::fold(bytes)?)?;
+        .args([to, &archive]))?;
+    let bytes = std::fs::read(to).context("cannot read the merged object")?;
+    std::fs::write(to, fold::fold(bytes)?).context("cannot write the merged object")
+}
 
-    let mut objects = Vec::new();
-    for lang in LANGUAGES {
-        let facts = out.join("facts.bin");
-        for (variant, serial, removed) in VARIANTS {
-            let conf_bytes = conf.as_os_str().as_encoded_bytes();
-            let (section, len) = module_facts::section(lang, *serial, conf_bytes)
-                .with_context(|| format!("path of topas.conf is too long: {}", conf.display()))?;
-            std::fs::write(&facts, &section[..len])?;
-            let object = out.join(format!("topas.{}{variant}.o", lang.word()));
-            run(machine
-                .tool("objcopy")
-                .args(["--strip-unneeded", "--keep-global-symbol", MARKER])
-                .args(*removed)
-                .arg(format!("--update-section=.topas={}", facts.display()))
-                .args([&merged, &object]))?;
-            std::fs::write(&object, pack::pack(std::fs::read(&object)?)?)?;
-            objects.push(object);
-        }
-        std::fs::remove_file(&facts)?;
-    }
-    std::fs::remove_file(&merged)?;
-    symcheck::check_files(&objects, size)?;
-    Ok(objects)
+/// What an object knows from its installation.
+pub struct Facts<'f> {
+    /// Language of the programs it is for
+    pub lang: Lang,
+    /// Whether programs that run alone may be measured
+    pub serial: bool,
+    /// The topas.conf it looks for first
+    pub conf: &'f Path,
+}
+
+/// Makes the object of a language from the merged one, without the sections `removed` names.
+pub fn specialize(
+    machine: &Machine<'_>,
+    merged: &Path,
+    facts: &Facts<'_>,
+    removed: &[&str],
+    object: &Path,
+) -> Result<()> {
+    let conf = facts.conf.as_os_str().as_encoded_bytes();
+    let (section, len) = module_facts::section(facts.lang, facts.serial, conf)
+        .with_context(|| format!("path of topas.conf is too long: {}", facts.conf.display()))?;
+    let file = object.with_extension("facts");
+    std::fs::write(&file, &section[..len])?;
+    run(machine
+        .tool("objcopy")
+        .args(["--strip-unneeded", "--keep-global-symbol", MARKER])
+        .args(removed)
+        .arg(format!("--update-section=.topas={}", file.display()))
+        .args([merged, object]))?;
+    std::fs::remove_file(&file)?;
+    std::fs::write(object, pack::pack(std::fs::read(object)?)?)?;
+    Ok(())
 }

@@ -24,10 +24,13 @@ pub const TEST: &[&str] = &[
     "ccache",
     "clang",
     "file",
+    "fonts-croscore",
     "gawk",
     "gdb",
     "libpapi-dev",
     "libpfm4-dev",
+    "librsvg2-bin",
+    "libxml2-utils",
     "likwid",
     "linux-perf",
     "libpython3-dev",
@@ -73,6 +76,9 @@ pub const SLURM: &[&str] = &["munge", "slurm-client", "slurmctld", "slurmd"];
 
 /// A real program with tests of its own: PETSc on Open MPI, of Debian 12.
 pub const PROGRAMS: &[&str] = &["libpetsc-real3.18-dev", "libpetsc3.18-dev-examples", "pkg-config"];
+
+/// A browser that draws without a screen.
+pub const BROWSER: &[&str] = &["chromium"];
 
 /// Virtual environments of Python, with pip in them.
 pub const VENV: &[&str] = &["python3-venv"];

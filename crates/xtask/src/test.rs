@@ -34,6 +34,9 @@ pub struct Options {
     /// The slower build systems: libtool, configure macros, setup.py, chosen compilers
     #[arg(long)]
     builds: bool,
+    /// Pictures as a browser shows them: Chromium, without a screen
+    #[arg(long)]
+    browser: bool,
     /// Real projects, with and without TOPAS: fetches sources, takes an hour
     #[arg(long)]
     projects: bool,
@@ -65,6 +68,9 @@ pub fn test(options: &Options) -> Result<()> {
     ensure(&[packages::DEMO, packages::TEST, packages::BUILDS].concat())?;
     if options.builds {
         ensure(packages::MORE_BUILDS)?;
+    }
+    if options.browser {
+        ensure(packages::BROWSER)?;
     }
     if options.projects {
         ensure(packages::PROJECTS)?;
@@ -120,6 +126,9 @@ pub fn test(options: &Options) -> Result<()> {
     }
     if options.builds {
         tests.env("TOPAS_TEST_BUILDS", "1");
+    }
+    if options.browser {
+        tests.env("TOPAS_TEST_BROWSER", "1");
     }
     if options.projects {
         tests.env("TOPAS_TEST_PROJECTS", "1");

@@ -14,13 +14,17 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-launch", &["topas-format"]),
     ("topas-module", &["topas-format", "topas-launch"]),
     ("topas-config", &["topas-format"]),
-    ("topas-driver", &["topas-config", "topas-format"]),
+    ("topas-driver", &["topas-config", "topas-format", "topas-launch"]),
     ("topas-data", &["topas-format"]),
     ("topas-render", &["topas-data", "topas-format"]),
     ("topas-doctor", &["topas-config", "topas-format", "topas-launch"]),
     ("topas-terminal", &["topas-config"]),
     (
         "topas-stat",
+        &["topas-config", "topas-data", "topas-format", "topas-render", "topas-terminal"],
+    ),
+    (
+        "topas-log",
         &["topas-config", "topas-data", "topas-format", "topas-render", "topas-terminal"],
     ),
     ("topas-testkit", &["topas-config", "topas-format"]),
@@ -38,9 +42,10 @@ const PURE: [&str; 4] = ["topas-format", "topas-launch", "topas-module", "topas-
 /// Crates that exist for developers only.
 const FOR_DEVELOPERS: [&str; 3] = ["topas-testkit", "topas-tests", "xtask"];
 
-/// Crates whose sources may open files: configuration, logs, the driver's own inputs, and
-/// log targets that are tried, not read or written.
-const MAY_OPEN_FILES: [&str; 4] = ["topas-config", "topas-data", "topas-doctor", "topas-driver"];
+/// Crates whose sources may open files: configuration, logs, the driver's own inputs, log
+/// targets that are tried, not read or written, and files that a tool is asked to write.
+const MAY_OPEN_FILES: [&str; 5] =
+    ["topas-config", "topas-data", "topas-doctor", "topas-driver", "topas-terminal"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()

@@ -1,33 +1,49 @@
-//! Writes a log such as a busy center makes: `generate-log LINES [SEED]`, to standard output.
+//! Writes a log to standard output. `generate-log LINES [SEED]`: such as a busy center makes, for
+//! measurements; `generate-log --center RUNS [SEED]`: a center as it might be, for pictures.
 
+mod center;
 mod synthetic;
 
-use std::io::{BufWriter, Write, stdout};
+use std::io::{self, BufWriter, Write, stdout};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let mut args = std::env::args().skip(1).map(|arg| arg.parse::<u64>());
-    let (lines, seed) = match (args.next(), args.next(), args.next()) {
-        (Some(Ok(lines)), None, None) => (lines, 1),
-        (Some(Ok(lines)), Some(Ok(seed)), None) => (lines, seed),
+    let mut args: Vec<String> = std::env::args().skip(1).collect();
+    let center = args.first().is_some_and(|arg| arg == "--center");
+    if center {
+        args.remove(0);
+    }
+    let numbers: Result<Vec<u64>, _> = args.iter().map(|arg| arg.parse()).collect();
+    let (count, seed) = match numbers.as_deref() {
+        Ok(&[count]) => (count, 1),
+        Ok(&[count, seed]) => (count, seed),
         _ => {
-            eprintln!("generate-log: error: usage: generate-log LINES [SEED]");
+            eprintln!("generate-log: error: usage: generate-log [--center] LINES|RUNS [SEED]");
             return ExitCode::from(2);
         }
     };
-    let mut out = BufWriter::with_capacity(1 << 20, stdout().lock());
-    let mut log = synthetic::Log::new(seed);
-    for _ in 0..lines {
-        if let Err(error) = out.write_all(log.line()) {
-            eprintln!("generate-log: error: cannot write\n  cause: {error}");
-            return ExitCode::FAILURE;
-        }
-    }
-    match out.flush() {
+    match if center { write_center(count, seed) } else { write_busy(count, seed) } {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("generate-log: error: cannot write\n  cause: {error}");
             ExitCode::FAILURE
         }
     }
+}
+
+fn write_busy(lines: u64, seed: u64) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 20, stdout().lock());
+    let mut log = synthetic::Log::new(seed);
+    for _ in 0..lines {
+        out.write_all(log.line())?;
+    }
+    out.flush()
+}
+
+fn write_center(runs: u64, seed: u64) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 20, stdout().lock());
+    for line in center::lines(runs, seed) {
+        out.write_all(&line)?;
+    }
+    out.flush()
 }

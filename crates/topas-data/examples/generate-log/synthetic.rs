@@ -15,10 +15,16 @@ use topas_format::number::{Count, Micros};
 const RUNNING: usize = 50;
 
 /// Random numbers, the same for the same seed (splitmix64).
-struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    /// Those of `seed`.
+    pub fn new(seed: u64) -> Self {
+        Random(seed)
+    }
+
+    /// 64 random bits.
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -26,7 +32,8 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, n: u64) -> u64 {
+    /// A number from 0 to below `n`.
+    pub fn below(&mut self, n: u64) -> u64 {
         self.next() % n
     }
 }
@@ -55,7 +62,7 @@ impl Log {
     /// A log that begins on 1 November 2026.
     pub fn new(seed: u64) -> Self {
         let mut log = Log {
-            random: Random(seed),
+            random: Random::new(seed),
             events: BinaryHeap::new(),
             text: Vec::with_capacity(MAX_LINE),
         };

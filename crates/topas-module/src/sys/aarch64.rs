@@ -7,6 +7,7 @@ use topas_format::event::{Cpu, Packed};
 
 /// Numbers of include/uapi/asm-generic/unistd.h.
 pub mod number {
+    pub const GETCWD: usize = 17;
     pub const FCNTL: usize = 25;
     pub const IOCTL: usize = 29;
     pub const MKDIRAT: usize = 34;
@@ -15,8 +16,11 @@ pub mod number {
     pub const FCHMODAT: usize = 53;
     pub const OPENAT: usize = 56;
     pub const CLOSE: usize = 57;
+    pub const LSEEK: usize = 62;
     pub const READ: usize = 63;
     pub const WRITE: usize = 64;
+    pub const PREAD64: usize = 67;
+    pub const PPOLL: usize = 73;
     pub const READLINKAT: usize = 78;
     pub const EXIT_GROUP: usize = 94;
     pub const CLOCK_GETTIME: usize = 113;
@@ -28,17 +32,22 @@ pub mod number {
     pub const UNAME: usize = 160;
     pub const GETRUSAGE: usize = 165;
     pub const PRCTL: usize = 167;
+    pub const GETCPU: usize = 168;
     pub const GETPID: usize = 172;
     pub const GETUID: usize = 174;
+    pub const GETEUID: usize = 175;
     pub const GETTID: usize = 178;
     pub const SOCKET: usize = 198;
     pub const BIND: usize = 200;
     pub const LISTEN: usize = 201;
     pub const CONNECT: usize = 203;
+    pub const SENDTO: usize = 206;
     pub const GETSOCKOPT: usize = 209;
+    pub const SHUTDOWN: usize = 210;
     pub const MMAP: usize = 222;
     pub const RT_TGSIGQUEUEINFO: usize = 240;
     pub const PERF_EVENT_OPEN: usize = 241;
+    pub const ACCEPT4: usize = 242;
     pub const PRLIMIT64: usize = 261;
     pub const STATX: usize = 291;
 }

@@ -1,0 +1,65 @@
+//! Statistics of logs with nothing around them, to measure the engine: the number of runs,
+//! PE seconds and FP operations by language.
+//!
+//! ```text
+//! cargo run --release --package topas-data --example ask-log -- THREADS MEMORY_MB FILE...
+//! ```
+
+use std::num::NonZero;
+use std::path::Path;
+
+use topas_data::{
+    By, Fold, Period, Plan, Question, Report, Resources, Run, Selection, ask, expand,
+};
+use topas_format::line::{Extras, Line};
+
+/// What topas-stat asks for.
+struct All(Plan);
+
+impl Question for All {
+    fn key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {
+        self.0.key(line, extras, key);
+    }
+}
+
+struct Sums<'p> {
+    report: Report<'p>,
+    operations: u128,
+}
+
+impl Fold for Sums<'_> {
+    fn add(&mut self, run: &Run<'_>) {
+        self.report.add(run);
+        self.operations += run.fp().map_or(0, |fp| fp.operations);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.report.merge(other.report);
+        self.operations += other.operations;
+    }
+}
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let mut number = || -> u64 { arguments.next().and_then(|n| n.parse().ok()).expect("a number") };
+    let threads = NonZero::new(number() as usize).expect("a thread at least");
+    let memory = number() << 20;
+    let resources = Resources { threads, memory, ..Resources::default() };
+    let sources: Vec<_> =
+        arguments.flat_map(|path| expand(Path::new(&path)).expect("a log")).collect();
+    let mut plan = Plan::new(Selection::default(), Period::default());
+    for name in ["mflops", "lang", "lib"] {
+        plan.table(&[By::named(name).expect("a name")], &[]).expect("a table");
+    }
+    let question = All(plan);
+    let sums = || Sums { report: Report::new(&question.0), operations: 0 };
+    let answer = ask(&sources, &question, sums, &resources, |_| ()).expect("an answer");
+    let Sums { report, operations } = answer.fold;
+    println!("{} lines, {} skipped", answer.tally.lines(), answer.tally.skipped());
+    println!(
+        "{} runs, {} PE s, {operations} operations",
+        report.total.runs,
+        report.total.time.whole_seconds()
+    );
+    println!("{:?} {:?}", report.remarks, answer.failed);
+}

@@ -1,0 +1,117 @@
+//! The lines of a block of text: read, passed over on purpose, or bad.
+
+use memchr::memchr;
+use topas_format::line::{Extras, Fault, Line};
+
+use crate::source::Source;
+use crate::tally::{Problem, Tally};
+
+/// Longest line in bytes that is looked at. The longest log line has 1,000.
+pub const MAX_LINE_READ: usize = 64 * 1024;
+
+/// A part of a source that begins with a line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block<'b> {
+    /// Whole lines. Only the last may have no newline: the source ends there, or the line
+    /// is too long and its rest is in no block.
+    pub(crate) text: &'b [u8],
+    /// Whether reading failed at its end
+    pub(crate) broken: bool,
+}
+
+/// Counts the lines of blocks of one source, and hands on those of the log.
+pub(crate) struct Lines<'s, E> {
+    source: &'s Source,
+    tally: &'s mut Tally,
+    /// Lines seen so far
+    pub(crate) number: u64,
+    /// Gets each log line, and its text
+    each: E,
+}
+
+impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> Lines<'s, E> {
+    pub(crate) fn new(source: &'s Source, tally: &'s mut Tally, each: E) -> Self {
+        Lines { source, tally, number: 0, each }
+    }
+
+    #[inline]
+    pub(crate) fn read(&mut self, block: Block<'_>) {
+        let mut rest = block.text;
+        while let Some(len) = memchr(b'\n', rest) {
+            let (line, behind) = rest.split_at(len);
+            self.line(line);
+            rest = &behind[1..];
+        }
+        match rest {
+            [] => {}
+            long if long.len() > MAX_LINE_READ => self.bad(Problem::TooLong, long),
+            cut if block.broken => self.bad(Problem::Unfinished, cut),
+            last => self.last(last),
+        }
+    }
+
+    fn bad(&mut self, problem: Problem, text: &[u8]) {
+        self.number += 1;
+        self.tally.bad(self.source, self.number, problem, text);
+    }
+
+    #[inline]
+    fn line(&mut self, text: &[u8]) {
+        match Line::parse(text) {
+            Ok((line, extras)) if text.len() <= MAX_LINE_READ => {
+                self.number += 1;
+                self.tally.good += 1;
+                (self.each)(&line, extras, text);
+            }
+            Ok(_) => self.bad(Problem::TooLong, text),
+            Err(fault) => self.other(fault, text),
+        }
+    }
+
+    #[cold]
+    fn other(&mut self, fault: Fault, text: &[u8]) {
+        if text.len() > MAX_LINE_READ {
+            self.bad(Problem::TooLong, text);
+        } else if text.iter().all(u8::is_ascii_whitespace) {
+            self.number += 1;
+            self.tally.blank += 1;
+        } else if text.starts_with(b"#") {
+            self.number += 1;
+            self.tally.comments += 1;
+        } else {
+            self.bad(Problem::Fault(fault), text);
+            if let Some((line, extras, text)) = behind_torn(text) {
+                self.tally.good += 1;
+                (self.each)(&line, extras, text);
+            }
+        }
+    }
+
+    /// A last line without newline may have been cut anywhere. One that should end with
+    /// `len=`, as all that have `v=` do, and does not, is known to be.
+    fn last(&mut self, text: &[u8]) {
+        if is_cut(text) {
+            self.bad(Problem::Unfinished, text);
+        } else {
+            self.line(text);
+        }
+    }
+}
+
+/// Whether a last line without newline is known to be cut: `len=` is missing.
+pub(crate) fn is_cut(text: &[u8]) -> bool {
+    Line::parse(text).is_ok_and(|(_, mut extras)| {
+        extras.get(b"v").is_some()
+            && extras.by_ref().last().is_none_or(|(key, len)| key != b"len" || len.len() != 3)
+    })
+}
+
+/// The whole line at the end of a text that begins with a part of another. A full disk
+/// takes a line in part and without its newline, and the next line follows on it.
+pub(crate) fn behind_torn(text: &[u8]) -> Option<(Line<'_>, Extras<'_>, &[u8])> {
+    let digits = text.rsplit(|b| *b == b'=').next()?;
+    let len: usize = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    let whole = text.get(text.len().checked_sub(len)?..)?;
+    let (line, extras) = Line::parse(whole).ok().filter(|_| len < text.len())?;
+    Some((line, extras, whole))
+}

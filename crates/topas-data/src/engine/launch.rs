@@ -1,0 +1,277 @@
+//! Which lines are of one run.
+//!
+//! Lines belong together if they have the same `id` and `npes`, different PEs, and times
+//! that overlap; the last because ids such as process groups come again later. A line
+//! with an unknown id (`-`) has its user and executable for an id.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+use topas_format::number::{Count, Micros};
+
+use super::record::{Form, Marks, Member, same};
+use crate::remark::{APART, Oddities};
+use crate::run::{PeRecord, Run};
+
+/// How far clocks of nodes and whole seconds may be off, in µs.
+const TOLERANCE: i64 = 2_000_000;
+
+/// Runs of one id at the same time that are looked at. There is one, or a few where ids
+/// are process groups of several nodes; the bound keeps a forged log from taking forever.
+const MOST_OPEN: usize = 64;
+
+/// The number of ranks where the launcher does not tell it; no launch has none.
+const UNTOLD: u32 = 0;
+
+/// The times that lines of a run cover together.
+#[derive(Clone, Copy)]
+struct Cover {
+    start: i64,
+    end: i64,
+}
+
+impl Cover {
+    fn of(pe: &PeRecord) -> Self {
+        Cover { start: pe.start(), end: pe.end }
+    }
+
+    fn with(self, other: Cover) -> Self {
+        Cover { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+
+    /// The overlap in µs if it is enough for one run, negative if there is a gap.
+    ///
+    /// Ranks of a launch run at the same time, so a short line may miss the other by
+    /// [`TOLERANCE`], but long ones must overlap by more than it: launches that follow
+    /// each other in one batch job have the same process group and touch.
+    fn overlap(self, other: Cover) -> Option<i64> {
+        let overlap = self.end.min(other.end).saturating_sub(self.start.max(other.start));
+        let shorter = self.length().min(other.length());
+        let needed = (shorter / 2).min(2 * TOLERANCE) - TOLERANCE;
+        (overlap >= needed).then_some(overlap)
+    }
+
+    fn length(self) -> i64 {
+        self.end.saturating_sub(self.start)
+    }
+}
+
+/// An order that does not depend on that of the lines.
+fn rank(member: &Member) -> impl Ord + use<> {
+    let pe = &member.pe;
+    let count = |count| match count {
+        Count::Missing => (0, 0),
+        Count::Exact(n) => (1, n),
+        Count::Estimate(n) => (2, n),
+    };
+    let ops = (pe.ops.metric.letter(), count(pe.ops.count));
+    (member.npes, pe.start(), pe.end, pe.pe, ops, pe.date, member.marks)
+}
+
+/// A line, and how often it is there besides.
+#[derive(Clone, Copy)]
+struct Counted {
+    member: Member,
+    copies: u32,
+}
+
+impl Counted {
+    #[inline]
+    fn once<F: Form>(record: &[u8]) -> Self {
+        Counted { member: F::decode(record), copies: 0 }
+    }
+}
+
+/// Makes runs of lines with one key.
+pub(super) struct Launches<'k> {
+    /// Keys of the groups
+    keys: &'k [Arc<[u8]>],
+    members: Vec<Counted>,
+    /// What a run refers to
+    pes: Vec<PeRecord>,
+}
+
+impl<'k> Launches<'k> {
+    pub(super) fn new(keys: &'k [Arc<[u8]>]) -> Self {
+        Launches { keys, members: Vec::new(), pes: Vec::new() }
+    }
+
+    /// Gives the runs that records of one key make. `records` has at least one; it may be
+    /// put in another order.
+    pub(super) fn separate<F: Form>(
+        &mut self,
+        records: &mut [&[u8]],
+        each: &mut impl FnMut(&Run<'_>),
+    ) {
+        match records {
+            [one] => return self.run(&[Counted::once::<F>(one)], false, each),
+            [a, b] if !same(a, b) => {
+                return self.pair(&[Counted::once::<F>(a), Counted::once::<F>(b)], each);
+            }
+            _ => {}
+        }
+        records.sort_unstable();
+        let mut members = std::mem::take(&mut self.members);
+        members.clear();
+        for copies in records.chunk_by(|a, b| a == b) {
+            let once = Counted::once::<F>(copies[0]);
+            // At most as many as bytes of a part.
+            members.push(Counted { copies: copies.len() as u32 - 1, ..once });
+        }
+        match members.as_slice() {
+            [_] => self.run(&members, false, each),
+            [a, b] => self.pair(&[*a, *b], each),
+            _ => {
+                members.sort_unstable_by_key(|counted| rank(&counted.member));
+                self.sweep(&members, each);
+            }
+        }
+        self.members = members;
+    }
+
+    /// Two lines are one run or two.
+    #[inline]
+    fn pair(&mut self, members: &[Counted; 2], each: &mut impl FnMut(&Run<'_>)) {
+        let [a, b] = members.each_ref().map(|counted| &counted.member);
+        let could = a.npes == b.npes && a.pe.pe != b.pe.pe;
+        if could && Cover::of(&a.pe).overlap(Cover::of(&b.pe)).is_some() {
+            return self.run(members, false, each);
+        }
+        let apart = could && alike(a, b);
+        self.run(&members[..1], apart, each);
+        self.run(&members[1..], apart, each);
+    }
+
+    /// In order of their starts, a line goes to the run that it overlaps most and that has no
+    /// line of its PE, else it begins one.
+    fn sweep(&mut self, members: &[Counted], each: &mut impl FnMut(&Run<'_>)) {
+        let mut open: Vec<Open> = Vec::new();
+        let mut npes = None;
+        for counted in members {
+            let pe = &counted.member.pe;
+            let cover = Cover::of(pe);
+            let same_launch = npes.replace(counted.member.npes) == Some(counted.member.npes);
+            open.retain(|run| {
+                let keep = same_launch && run.cover.end.saturating_add(TOLERANCE) >= cover.start;
+                if !keep {
+                    self.run(&run.members, false, each);
+                }
+                keep
+            });
+            let best = open
+                .iter_mut()
+                .filter(|run| !run.pes.contains(&pe.pe))
+                .filter_map(|run| run.cover.overlap(cover).map(|overlap| (overlap, run)))
+                // Of equal ones the first: max_by_key takes the last.
+                .rev()
+                .max_by_key(|(overlap, _)| *overlap);
+            match best {
+                Some((_, run)) => {
+                    run.cover = run.cover.with(cover);
+                    run.pes.insert(pe.pe);
+                    run.members.push(*counted);
+                }
+                None => {
+                    if open.len() == MOST_OPEN {
+                        self.run(&open.remove(0).members, false, each);
+                    }
+                    let pes = FxHashSet::from_iter([pe.pe]);
+                    open.push(Open { cover, pes, members: vec![*counted] });
+                }
+            }
+        }
+        for run in &open {
+            self.run(&run.members, false, each);
+        }
+    }
+
+    /// The run of lines that belong together; there is at least one. `apart`: it is known
+    /// that clocks differ.
+    fn run(&mut self, members: &[Counted], apart: bool, each: &mut impl FnMut(&Run<'_>)) {
+        let mut lowest = &members[0].member;
+        let mut last = &lowest.pe;
+        let mut cover = Cover::of(last);
+        let mut wall = Micros(0);
+        let mut odd = Oddities { apart: apart || are_apart(members), ..Oddities::default() };
+        self.pes.clear();
+        for Counted { member, copies } in members {
+            let pe = &member.pe;
+            if pe.pe < lowest.pe.pe {
+                lowest = member;
+            }
+            if (pe.end, pe.date) > (last.end, last.date) {
+                last = pe;
+            }
+            cover = cover.with(Cover::of(pe));
+            wall = wall.max(pe.wall);
+            odd.duplicates += copies;
+            odd.zone += u32::from(member.marks.has(Marks::ZONE));
+            odd.span += u32::from(member.marks.has(Marks::SPAN));
+            self.pes.push(*pe);
+        }
+        match self.pes.as_mut_slice() {
+            [_] => {}
+            [a, b] => {
+                if a.pe > b.pe {
+                    std::mem::swap(a, b);
+                }
+            }
+            pes => pes.sort_unstable_by_key(|pe| pe.pe),
+        }
+        each(&Run {
+            key: &self.keys[lowest.group as usize],
+            group: lowest.group,
+            npes: if lowest.npes == UNTOLD { members.len() as u32 } else { lowest.npes },
+            wall,
+            start: cover.start,
+            end: cover.end,
+            date: last.date,
+            pes: &self.pes,
+            odd,
+        });
+    }
+}
+
+/// A run that lines may still be added to.
+struct Open {
+    cover: Cover,
+    pes: FxHashSet<u32>,
+    members: Vec<Counted>,
+}
+
+/// Whether two lines of a launch whose times do not meet look like one run: as long as each
+/// other, to an eighth and the usual differences.
+fn alike(a: &Member, b: &Member) -> bool {
+    let (a_wall, b_wall) = (a.pe.wall.0, b.pe.wall.0);
+    let longer = a_wall.max(b_wall);
+    a.npes != UNTOLD
+        && a.marks.has(Marks::LAUNCH)
+        && a_wall.abs_diff(b_wall) <= longer / 8 + TOLERANCE.unsigned_abs()
+}
+
+/// Whether a line began and ended more than [`APART`] after another of its run.
+fn are_apart(members: &[Counted]) -> bool {
+    if members[0].member.npes == UNTOLD {
+        return false;
+    }
+    let later = |a: &PeRecord, b: &PeRecord| {
+        b.start().saturating_sub(a.start()) > APART && b.end.saturating_sub(a.end) > APART
+    };
+    match members {
+        [_] => false,
+        [a, b] => later(&a.member.pe, &b.member.pe) || later(&b.member.pe, &a.member.pe),
+        // In order of their starts: of the lines that began so much before another, the
+        // one that ended first decides.
+        many => {
+            let mut first = 0;
+            let mut earliest = i64::MAX;
+            many.iter().any(|Counted { member: Member { pe, .. }, .. }| {
+                while pe.start().saturating_sub(many[first].member.pe.start()) > APART {
+                    earliest = earliest.min(many[first].member.pe.end);
+                    first += 1;
+                }
+                pe.end.saturating_sub(APART) > earliest
+            })
+        }
+    }
+}

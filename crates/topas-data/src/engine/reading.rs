@@ -1,0 +1,387 @@
+//! Threads that read all sources together and keep what the question asks for.
+
+use std::collections::BTreeMap;
+use std::hash::Hasher;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use rapidhash::v3::rapidhash_v3;
+use rustc_hash::FxHasher;
+use topas_format::civil::Date;
+use topas_format::escape::Name;
+use topas_format::line::{Extras, Line};
+use topas_format::number::leading;
+
+use super::TemporaryError;
+use super::join::part;
+use super::record::{Facts, Form, Marks};
+use super::store::Writer;
+use crate::block::Lines;
+use crate::feed::{Buffer, Feed, locked};
+use crate::group::{Groups, SeenGroups};
+use crate::question::Question;
+use crate::remark::MOST_CPUS;
+use crate::source::{Source, SourceError};
+use crate::tally::{Example, Tally};
+
+/// Latest `t=` that is believed: the last second of the year 9999.
+const LATEST: u64 = 253_402_300_799;
+
+/// The number of ranks where the launcher does not tell it; no launch has none.
+const UNTOLD: u32 = 0;
+
+/// Sources that all threads read.
+pub(super) struct Reading<'s> {
+    sources: &'s [Source],
+    /// Bytes read of all of them
+    bytes: Arc<AtomicU64>,
+    finished: AtomicUsize,
+    /// Nothing more is to be read: there will be no answer
+    pub(super) stopped: AtomicBool,
+    open: Mutex<OpenFeeds<'s>>,
+    opened: Condvar,
+    outcomes: Mutex<Vec<(usize, Outcome)>>,
+}
+
+/// Sources that are open, and those to come.
+#[derive(Default)]
+struct OpenFeeds<'s> {
+    /// Number of the next source
+    next: usize,
+    /// Threads that are opening one
+    opening: usize,
+    active: Vec<Arc<Active<'s>>>,
+}
+
+/// A source that threads take blocks of.
+struct Active<'s> {
+    number: usize,
+    feed: Feed<'s>,
+    order: Mutex<Order>,
+}
+
+/// Puts the blocks of a source into their order, to number its lines.
+#[derive(Default)]
+struct Order {
+    /// Blocks that are done and follow each other from the first
+    done: u64,
+    /// Their lines
+    lines: u64,
+    /// Blocks that are done before another
+    early: BTreeMap<u64, (u64, Vec<Example>)>,
+    /// Bad lines
+    examples: Vec<Example>,
+}
+
+impl Order {
+    fn add(&mut self, block: u64, lines: u64, examples: Vec<Example>) {
+        self.early.insert(block, (lines, examples));
+        while let Some((lines, examples)) = self.early.remove(&self.done) {
+            let before = self.lines;
+            self.done += 1;
+            self.lines += lines;
+            let numbered = |e: Example| Example { line: e.line + before, ..e };
+            self.examples.extend(examples.into_iter().map(numbered));
+            self.examples.truncate(Tally::EXAMPLES);
+        }
+    }
+}
+
+/// What is known of a source at its end.
+struct Outcome {
+    failure: Option<SourceError>,
+    examples: Vec<Example>,
+}
+
+impl<'s> Reading<'s> {
+    pub(super) fn new(sources: &'s [Source]) -> Self {
+        Reading {
+            sources,
+            bytes: Arc::default(),
+            finished: AtomicUsize::new(0),
+            stopped: AtomicBool::new(false),
+            open: Mutex::default(),
+            opened: Condvar::new(),
+            outcomes: Mutex::default(),
+        }
+    }
+
+    /// Bytes read, and sources finished.
+    pub(super) fn progress(&self) -> (u64, usize) {
+        (self.bytes.load(Ordering::Relaxed), self.finished.load(Ordering::Relaxed))
+    }
+
+    /// Reads until there is nothing left to take, together with other threads.
+    pub(super) fn run<Q: Question, F: Form>(
+        &self,
+        mut reader: Reader<'_, '_, Q>,
+    ) -> Result<(Tally, u64), TemporaryError> {
+        let mut buffer = Buffer::new();
+        while let Some(active) = self.choose() {
+            let result = reader.read::<F>(self, &active, &mut buffer);
+            if let Err(error) = result {
+                self.stopped.store(true, Ordering::Relaxed);
+                return Err(error);
+            }
+            self.leave(active);
+        }
+        reader.writer.finish()?;
+        Ok((reader.tally, reader.unwanted))
+    }
+
+    /// The next source, opened; if there is none, one that others read.
+    fn choose(&self) -> Option<Arc<Active<'s>>> {
+        let mut open = locked(&self.open);
+        loop {
+            if self.stopped.load(Ordering::Relaxed) {
+                return None;
+            }
+            if let Some(source) = self.sources.get(open.next) {
+                let number = open.next;
+                open.next += 1;
+                open.opening += 1;
+                drop(open);
+                let feed = Feed::open(source, Arc::clone(&self.bytes));
+                open = locked(&self.open);
+                open.opening -= 1;
+                self.opened.notify_all();
+                match feed {
+                    Ok(feed) => {
+                        let active = Arc::new(Active { number, feed, order: Mutex::default() });
+                        open.active.push(Arc::clone(&active));
+                        return Some(active);
+                    }
+                    Err(error) => {
+                        let outcome = Outcome { failure: Some(error), examples: Vec::new() };
+                        self.finish(number, outcome);
+                    }
+                }
+                continue;
+            }
+            if let Some(active) = open.active.iter().find(|active| !active.feed.is_exhausted()) {
+                return Some(Arc::clone(active));
+            }
+            if open.opening == 0 {
+                return None;
+            }
+            open = self.opened.wait(open).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// After the last block that this thread could take.
+    fn leave(&self, active: Arc<Active<'s>>) {
+        let mut open = locked(&self.open);
+        open.active.retain(|other| !Arc::ptr_eq(other, &active));
+        drop(open);
+        // The last thread that leaves knows all.
+        if let Some(Active { number, feed, order }) = Arc::into_inner(active) {
+            let order = order.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let failure = feed.failure(order.lines);
+            self.finish(number, Outcome { failure, examples: order.examples });
+        }
+    }
+
+    fn finish(&self, number: usize, outcome: Outcome) {
+        self.finished.fetch_add(1, Ordering::Relaxed);
+        if outcome.failure.is_some() || !outcome.examples.is_empty() {
+            locked(&self.outcomes).push((number, outcome));
+        }
+    }
+
+    /// What was wrong with sources, in their order; the first bad lines go to `tally`.
+    pub(super) fn outcome(self, tally: &mut Tally) -> Vec<SourceError> {
+        let mut outcomes = self.outcomes.into_inner().unwrap_or_else(PoisonError::into_inner);
+        outcomes.sort_unstable_by_key(|(number, _)| *number);
+        let mut failures = Vec::new();
+        for (_, outcome) in outcomes {
+            tally.add_examples(outcome.examples);
+            failures.extend(outcome.failure);
+        }
+        failures
+    }
+}
+
+/// What one thread needs to read.
+pub(super) struct Reader<'r, 'o, Q> {
+    question: &'r Q,
+    groups: &'r Groups,
+    seen: SeenGroups,
+    key: Vec<u8>,
+    clock: Clock,
+    writer: Writer<'r, 'o>,
+    tally: Tally,
+    unwanted: u64,
+}
+
+impl<'r, 'o, Q: Question> Reader<'r, 'o, Q> {
+    pub(super) fn new(question: &'r Q, groups: &'r Groups, writer: Writer<'r, 'o>) -> Self {
+        Reader {
+            question,
+            groups,
+            seen: SeenGroups::default(),
+            key: Vec::new(),
+            clock: Clock::default(),
+            writer,
+            tally: Tally::default(),
+            unwanted: 0,
+        }
+    }
+
+    /// Reads blocks of a source until there are no more.
+    fn read<F: Form>(
+        &mut self,
+        reading: &Reading<'_>,
+        active: &Active<'_>,
+        buffer: &mut Buffer,
+    ) -> Result<(), TemporaryError> {
+        let mut tally = std::mem::take(&mut self.tally);
+        let mut result = Ok(());
+        while let Some((number, block)) = active.feed.next(buffer) {
+            let each = |line: &Line<'_>, extras: Extras<'_>, text: &[u8]| {
+                if let Err(error) = self.line::<F>(line, extras, text) {
+                    result = Err(error);
+                }
+            };
+            let mut lines = Lines::new(active.feed.source, &mut tally, each);
+            lines.read(block);
+            let count = lines.number;
+            let examples = tally.take_examples();
+            locked(&active.order).add(number, count, examples);
+            if result.is_err() || reading.stopped.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        self.tally = tally;
+        result
+    }
+
+    #[inline]
+    fn line<F: Form>(
+        &mut self,
+        line: &Line<'_>,
+        extras: Extras<'_>,
+        text: &[u8],
+    ) -> Result<(), TemporaryError> {
+        if !self.question.wants(line, extras) {
+            self.unwanted += 1;
+            return Ok(());
+        }
+        self.key.clear();
+        self.question.key(line, extras, &mut self.key);
+        let group = self.groups.number(&self.key, &mut self.seen);
+        let marks = Marks::of_hash(rapidhash_v3(text));
+        let (end, marks) = self.clock.read(line, extras, marks);
+        let facts = Facts { key: key(line), end, group, marks };
+        self.writer.add(part(facts.key), F::encode(line, extras, &facts).as_ref())
+    }
+}
+
+/// Reads when a line was written.
+#[derive(Default)]
+struct Clock {
+    /// The last day, and days from 1970 to it: lines of a day follow each other
+    day: (Date, i64),
+}
+
+impl Clock {
+    /// Seconds since 1970: `t=`, else date and time; and what is odd about the times.
+    #[inline]
+    fn read(&mut self, line: &Line<'_>, extras: Extras<'_>, marks: Marks) -> (i64, Marks) {
+        // The module writes `t=` behind `v=`; elsewhere it is found by reading every extra.
+        let epoch = match extras.text().strip_prefix(b" v=1 t=") {
+            Some(digits) => match leading(digits) {
+                Some((t, [] | [b' ', ..])) => Some(t),
+                _ => None,
+            },
+            None => extras.number(b"t"),
+        };
+        if self.day.0 != line.date {
+            self.day = (line.date, line.date.days());
+        }
+        let time = line.time;
+        let local = self.day.1 * 86_400
+            + i64::from(time.hour) * 3600
+            + i64::from(time.minute) * 60
+            + i64::from(time.second);
+        let (end, zone) = match epoch.filter(|&t| t <= LATEST) {
+            Some(t) => (t as i64, is_no_zone(local - t as i64)),
+            None => (local, false),
+        };
+        let wall = line.wall_time.0;
+        let before_1970 = u64::try_from(end).map_or(true, |end| wall / 1_000_000 > end);
+        let cpu = line.user_time.0.saturating_add(line.sys_time.0);
+        let span = before_1970 || cpu / MOST_CPUS > wall.saturating_add(1_000_000);
+        let launch = !line.id.is_empty();
+        let marks = marks.with(Marks::ZONE, zone).with(Marks::SPAN, span);
+        (end, marks.with(Marks::LAUNCH, launch))
+    }
+}
+
+/// Whether local time minus UTC in s is no offset of a zone: 15 min is the finest there is.
+fn is_no_zone(offset: i64) -> bool {
+    const SLACK: i64 = 2;
+    let from_first = offset + 12 * 3600 + SLACK;
+    !(0..=26 * 3600 + 2 * SLACK).contains(&from_first) || from_first % 900 > 2 * SLACK
+}
+
+/// Hash of what lines of a run have in common.
+#[inline]
+fn key(line: &Line<'_>) -> u64 {
+    let mut hasher = FxHasher::default();
+    if line.id.is_empty() {
+        hash_name(&line.user, &mut hasher);
+        hash_name(&line.exe, &mut hasher);
+    } else {
+        hash_name(&line.id, &mut hasher);
+    }
+    hasher.write_u32(line.npes.0.unwrap_or(UNTOLD));
+    // Parts and buckets are chosen by any of the bits, so all must be good.
+    let hash = hasher.finish();
+    let hash = (hash ^ hash >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    hash ^ hash >> 32
+}
+
+/// Adds the bytes a name means. Without escapes, which is nearly always, at no cost.
+fn hash_name(name: &Name<'_>, hasher: &mut FxHasher) {
+    match name.plain() {
+        Some(bytes) => hasher.write(bytes),
+        None => hasher.write(&name.bytes().collect::<Vec<u8>>()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zones_are_multiples_of_a_quarter_of_an_hour() {
+        for quarters in -48..=56 {
+            for slack in -2..=2 {
+                assert!(!is_no_zone(quarters * 900 + slack), "{quarters} quarters, {slack} s");
+            }
+            for off in [3, 300, 450, 897] {
+                assert!(is_no_zone(quarters * 900 + off), "{quarters} quarters, {off} s");
+            }
+        }
+        for off in [-13 * 3600, 15 * 3600, i64::MAX / 2, i64::MIN / 2] {
+            assert!(is_no_zone(off));
+        }
+    }
+
+    #[test]
+    fn blocks_done_in_any_order_number_their_lines() {
+        let example = |line| Example {
+            source: Source::Stdin,
+            line,
+            problem: crate::Problem::TooLong,
+            text: String::new(),
+        };
+        let mut order = Order::default();
+        order.add(2, 10, vec![example(4)]);
+        order.add(1, 100, vec![]);
+        assert_eq!((order.lines, order.examples.len()), (0, 0));
+        order.add(0, 1000, vec![example(7), example(1000)]);
+        let lines: Vec<u64> = order.examples.iter().map(|e| e.line).collect();
+        assert_eq!((order.lines, lines), (1110, vec![7, 1000, 1104]));
+    }
+}

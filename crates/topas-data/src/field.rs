@@ -1,0 +1,277 @@
+//! Every field that a log can be asked for, by name: the sixteen tokens, the extras, and
+//! what follows from them. Selection, grouping, listings and the manual use this table.
+
+mod calendar;
+mod class;
+mod compiler;
+mod label;
+mod literal;
+mod mpi;
+mod table;
+mod value;
+
+pub use label::label;
+pub use literal::LiteralError;
+pub(crate) use literal::literal;
+pub use table::FIELDS;
+pub use value::Value;
+
+use std::borrow::Cow;
+use std::fmt;
+
+use topas_format::line::{self, Extras, Line};
+
+/// What a field holds: how it compares, sorts and is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Any bytes; equal or not, or matched by a regular expression
+    Text,
+    /// A number of a unit
+    Number(Unit),
+    /// A day: [`Value::Number`] of days since 1970-01-01
+    Day,
+    /// A month: months since January of year 0
+    Month,
+    /// A week of ISO 8601: days since 1970-01-01 of its Monday
+    Week,
+    /// A time of day: seconds since midnight
+    Time,
+    /// A type of processor, known by its nominal frequency: MHz
+    CpuType,
+    /// Numbers by powers of two: the exponent k of the class from 2^(k-1)+1 to 2^k
+    PowerOfTwo,
+    /// Classes in an order of their own: the place in the list
+    Class(&'static [&'static str]),
+}
+
+/// Unit of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A count, or a number such as a rank
+    None,
+    /// Seconds
+    Seconds,
+    /// Bytes
+    Bytes,
+    /// Millions of cycles in a second
+    Megahertz,
+}
+
+impl Unit {
+    /// Its symbol; empty for counts.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Unit::None => "",
+            Unit::Seconds => "s",
+            Unit::Bytes => "B",
+            Unit::Megahertz => "MHz",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Text => f.write_str("text"),
+            Kind::Number(Unit::None) => f.write_str("number"),
+            Kind::Number(unit) => write!(f, "number, {}", unit.symbol()),
+            Kind::Day => f.write_str("day, YYYY-MM-DD"),
+            Kind::Month => f.write_str("month, YYYY-MM"),
+            Kind::Week => f.write_str("week, YYYY-Www"),
+            Kind::Time => f.write_str("time, HH:MM:SS"),
+            Kind::CpuType => f.write_str("type, tMHZ"),
+            Kind::PowerOfTwo => f.write_str("class"),
+            Kind::Class(words) if words.len() <= 3 => f.write_str(&words.join("|")),
+            Kind::Class(_) => f.write_str("class"),
+        }
+    }
+}
+
+/// Reads a size in bytes: `4096`, `512M`, `4GiB`.
+///
+/// # Errors
+///
+/// [`LiteralError`] if it is of another form, or no whole number of bytes.
+pub fn parse_size(text: &str) -> Result<u64, LiteralError> {
+    match literal(Kind::Number(Unit::Bytes), text)? {
+        Value::Number(n) if n % value::MILLION == 0 => {
+            u64::try_from(n / value::MILLION).map_err(|_| LiteralError::Range)
+        }
+        _ => Err(LiteralError::Form("a whole number of bytes")),
+    }
+}
+
+/// How the value of a field is got from a line.
+#[derive(Clone, Copy)]
+enum Read {
+    /// By a function of the tokens and extras
+    Of(for<'a> fn(&Line<'a>, Extras<'a>) -> Value<'a>),
+    /// The extra of this name
+    Extra,
+}
+
+/// A row of [`FIELDS`].
+pub struct Row {
+    /// Name of the field
+    pub name: &'static str,
+    /// Another name that it is known by, or none
+    pub also: &'static str,
+    /// What it holds
+    pub kind: Kind,
+    read: Read,
+    /// What it means; empty for what the format of the line describes
+    about: &'static str,
+}
+
+impl Row {
+    /// What the field means, as a sentence.
+    pub fn about(&self) -> &'static str {
+        if !self.about.is_empty() {
+            return self.about;
+        }
+        let described = line::FIELDS.iter().chain(line::EXTRAS).find(|f| f.name == self.name);
+        described.map_or("", |field| field.about)
+    }
+}
+
+/// A field that a query names.
+#[derive(Clone)]
+pub struct Field {
+    name: Cow<'static, str>,
+    kind: Kind,
+    read: Read,
+}
+
+/// Prefix of names of extras that are read as they stand, known or not.
+pub const RAW: &str = "extra.";
+
+/// No field has this name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownField {
+    /// The name as it was given
+    pub name: String,
+    /// A field of a similar name
+    pub similar: Option<&'static str>,
+}
+
+impl fmt::Display for UnknownField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no field is called '{}'", self.name)?;
+        match self.similar {
+            Some(similar) => write!(f, "; did you mean '{similar}'?"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for UnknownField {}
+
+impl Field {
+    /// The field of this name: one of [`FIELDS`], or `extra.KEY` for any extra as it
+    /// stands in the line.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownField`] if there is none.
+    pub fn named(name: &str) -> Result<Field, UnknownField> {
+        let called = |row: &&Row| !name.is_empty() && [row.name, row.also].contains(&name);
+        if let Some(row) = FIELDS.iter().find(called) {
+            return Ok(Field { name: row.name.into(), kind: row.kind, read: row.read });
+        }
+        if let Some(key) = name.strip_prefix(RAW)
+            && !key.is_empty()
+        {
+            return Ok(Field { name: name.to_owned().into(), kind: Kind::Text, read: Read::Extra });
+        }
+        Err(UnknownField { name: name.to_owned(), similar: similar(name) })
+    }
+
+    /// Its name in [`FIELDS`], or `extra.KEY`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it holds.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Its value in a line.
+    #[inline]
+    pub fn value<'a>(&self, line: &Line<'a>, extras: Extras<'a>) -> Value<'a> {
+        match self.read {
+            Read::Of(read) => read(line, extras),
+            Read::Extra => {
+                let key = self.name.strip_prefix(RAW).unwrap_or(&self.name);
+                value::of_extra(extras.get(key.as_bytes()), self.kind)
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl PartialEq for Field {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+/// The name that the fewest changes of a letter make of `name`, if they are few.
+fn similar(name: &str) -> Option<&'static str> {
+    let names = FIELDS.iter().flat_map(|row| [(row.name, row.name), (row.also, row.name)]);
+    let known = names.filter(|(known, _)| !known.is_empty());
+    let (changes, name) = known.map(|(known, own)| (changes(name, known), own)).min()?;
+    (changes <= 2).then_some(name)
+}
+
+/// Letters to change, add or take away to make one word of the other (Levenshtein).
+pub(crate) fn changes(one: &str, other: &str) -> usize {
+    let other = other.as_bytes();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, a) in one.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in other.iter().enumerate() {
+            let least = (row[j].min(row[j + 1]) + 1).min(diagonal + usize::from(a != *b));
+            diagonal = std::mem::replace(&mut row[j + 1], least);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_of_the_format_is_here() {
+        for field in line::FIELDS.iter().chain(line::EXTRAS) {
+            assert!(FIELDS.iter().any(|row| row.name == field.name), "no field {}", field.name);
+        }
+        let mut names: Vec<_> = FIELDS.iter().flat_map(|row| [row.name, row.also]).collect();
+        names.retain(|name| !name.is_empty());
+        names.sort_unstable();
+        let all = names.len();
+        names.dedup();
+        assert_eq!(names.len(), all, "a name stands for two fields");
+        for row in FIELDS {
+            assert!(row.about().ends_with('.'), "{} has no description", row.name);
+        }
+    }
+
+    #[test]
+    fn names_and_their_neighbours() {
+        assert_eq!(Field::named("mplib").unwrap().name(), "lib");
+        assert_eq!(Field::named("langg").unwrap_err().similar, Some("lang"));
+        assert_eq!(Field::named("mplb").unwrap_err().similar, Some("lib"));
+        assert_eq!(Field::named("xyzzyxyzzy").unwrap_err().similar, None);
+        assert!(Field::named("extra.").is_err() && Field::named("").is_err());
+        assert_eq!(Field::named("extra.foo").unwrap().kind(), Kind::Text);
+        assert_eq!([changes("", "abc"), changes("kitten", "sitting")], [3, 3]);
+    }
+}

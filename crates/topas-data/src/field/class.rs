@@ -1,0 +1,92 @@
+//! Classes: values that are told apart coarsely.
+
+use topas_format::line::Extras;
+use topas_format::number::{Micros, whole};
+
+use super::Value;
+
+/// Endings: by themselves, by a fault of the program, by somebody else.
+pub(super) const ENDINGS: [&str; 6] = ["ok", "failed", "aborted", "fault", "limit", "signal"];
+
+/// Lengths of a run; each to below the next.
+pub(super) const WALL: [&str; 9] =
+    ["<1s", "1-10s", "10-60s", "1-10min", "10-60min", "1-4h", "4-12h", "12-24h", ">=24h"];
+
+/// Where those end, in s.
+const WALL_ENDS: [u64; 8] = [1, 10, 60, 600, 3600, 4 * 3600, 12 * 3600, 24 * 3600];
+
+/// Signals of a program that went wrong: SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS.
+const FAULTS: [u64; 6] = [4, 5, 7, 8, 11, 31];
+
+/// Signals of time and resources used up: SIGALRM, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF.
+const LIMITS: [u64; 5] = [14, 24, 25, 26, 27];
+
+pub(super) fn ending<'a>(extras: Extras<'_>) -> Value<'a> {
+    let Some(end) = extras.get(b"end") else { return Value::Missing };
+    let place = if end == b"abort" {
+        2
+    } else if let Some(status) = end.strip_prefix(b"exit:").and_then(whole) {
+        u8::from(status != 0)
+    } else if let Some(signal) = end.strip_prefix(b"sig:").and_then(whole) {
+        match signal {
+            6 => 2,
+            _ if FAULTS.contains(&signal) => 3,
+            _ if LIMITS.contains(&signal) => 4,
+            _ => 5,
+        }
+    } else {
+        return Value::Missing;
+    };
+    Value::whole(place)
+}
+
+pub(super) fn wall<'a>(wall: Micros) -> Value<'a> {
+    let place = WALL_ENDS.iter().filter(|&&end| wall.0 >= end * 1_000_000).count();
+    Value::whole(place as u32)
+}
+
+/// The k of 2^(k-1) < n <= 2^k: 0 of 1, 1 of 2, 2 of 3 and 4; -1 of 0.
+pub(super) fn power_of_two<'a>(n: u32) -> Value<'a> {
+    match n.checked_sub(1) {
+        Some(below) => Value::whole(u32::BITS - below.leading_zeros()),
+        None => Value::whole(-1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use topas_format::line::Line;
+
+    #[test]
+    fn endings_by_what_caused_them() {
+        for (end, class) in [
+            ("exit:0", "ok"),
+            ("exit:3", "failed"),
+            ("abort", "aborted"),
+            ("sig:6", "aborted"),
+            ("sig:11", "fault"),
+            ("sig:24", "limit"),
+            ("sig:15", "signal"),
+            ("sig:64", "signal"),
+        ] {
+            let text = format!("1999/05/04 12:00:00 u x 1 2 - B c - 0 0 1 f=- - 1 v=1 end={end}");
+            let (_, extras) = Line::parse(text.as_bytes()).unwrap();
+            let place = ENDINGS.iter().position(|&word| word == class).unwrap() as u32;
+            assert_eq!(ending(extras), Value::whole(place), "{end}");
+        }
+        assert_eq!(ending(Extras::default()), Value::Missing);
+    }
+
+    #[test]
+    fn bounds_of_classes() {
+        for (n, class) in [(0, -1), (1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (u32::MAX, 32)] {
+            assert_eq!(power_of_two(n), Value::whole(class), "{n}");
+        }
+        for (seconds, class) in [(0, "<1s"), (1, "1-10s"), (3599, "10-60min"), (86_400, ">=24h")] {
+            let place = WALL.iter().position(|&word| word == class).unwrap() as u32;
+            assert_eq!(wall(Micros(seconds * 1_000_000)), Value::whole(place), "{seconds}");
+        }
+        assert_eq!(wall(Micros(999_999)), Value::whole(0));
+    }
+}

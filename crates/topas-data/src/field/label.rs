@@ -1,0 +1,129 @@
+//! Values as people read them, and as they are written in a query.
+
+use topas_format::civil::{Date, Time};
+
+use super::calendar::{iso_week, new_year};
+use super::value::MILLION;
+use super::{Kind, Value};
+
+/// A value of a field of this kind; `-` if missing. Text that is not UTF-8 or would
+/// move the cursor is escaped as in the log, with `%`.
+pub fn label(kind: Kind, value: &Value<'_>) -> String {
+    let n = match value {
+        Value::Missing => return "-".to_owned(),
+        Value::Text(text) => return printable(text),
+        Value::Number(n) => *n,
+    };
+    let whole = n.div_euclid(MILLION) as i64;
+    match kind {
+        Kind::Text | Kind::Number(_) => decimal(n),
+        Kind::CpuType => format!("t{}", decimal(n)),
+        Kind::Day => {
+            let (year, month, day) = calendar_day(whole);
+            format!("{year:04}-{month:02}-{day:02}")
+        }
+        Kind::Month => format!("{:04}-{:02}", whole.div_euclid(12), whole.rem_euclid(12) + 1),
+        Kind::Week => {
+            let (year, week) = iso_week(whole);
+            format!("{year:04}-W{week:02}")
+        }
+        Kind::Time => {
+            format!("{:02}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60)
+        }
+        Kind::PowerOfTwo => match whole {
+            ..0 => "0".to_owned(),
+            k @ 0..=1 => (k + 1).to_string(),
+            k => format!("{}-{}", (1i64 << (k - 1).min(62)) + 1, 1i64 << k.min(62)),
+        },
+        Kind::Class(words) => {
+            let word = usize::try_from(whole).ok().and_then(|at| words.get(at));
+            word.copied().unwrap_or("-").to_owned()
+        }
+    }
+}
+
+/// Year, month and day of any day of the calendar, the years before 1970 included.
+fn calendar_day(days: i64) -> (i64, i64, i64) {
+    let (year, _) = iso_week(days);
+    // The year of the week is that of the day but around New Year.
+    let year = (year - 1..=year + 1).rev().find(|&year| new_year(year) <= days).unwrap_or(year);
+    let starts = |month: u8| Date { year: year as u16, month, day: 1 }.days();
+    let month = (1..=12).rev().find(|&month| starts(month) <= days).unwrap_or(1);
+    (year, month.into(), days - starts(month) + 1)
+}
+
+/// Millionths as a decimal number without needless zeros.
+pub(super) fn decimal(millionths: i128) -> String {
+    let sign = if millionths < 0 { "-" } else { "" };
+    let n = millionths.unsigned_abs();
+    let text = format!("{sign}{}.{:06}", n / 1_000_000, n % 1_000_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Text of the log for a screen.
+fn printable(text: &[u8]) -> String {
+    let mut out = String::with_capacity(text.len());
+    for chunk in text.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if c.is_control() || is_bidi(c) {
+                let mut bytes = [0; 4];
+                escape(&mut out, c.encode_utf8(&mut bytes).as_bytes());
+            } else {
+                out.push(c);
+            }
+        }
+        escape(&mut out, chunk.invalid());
+    }
+    out
+}
+
+/// Characters that change the direction of what follows: they would garble a table.
+fn is_bidi(c: char) -> bool {
+    matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn escape(out: &mut String, bytes: &[u8]) {
+    for byte in bytes {
+        out.push_str(&format!("%{byte:02X}"));
+    }
+}
+
+/// Seconds since midnight of a time of day.
+pub(super) fn seconds(time: Time) -> i64 {
+    (i64::from(time.hour) * 60 + i64::from(time.minute)) * 60 + i64::from(time.second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Unit, calendar, class};
+    use super::*;
+
+    #[test]
+    fn labels_of_every_kind() {
+        let whole = |kind, n: i64| label(kind, &Value::whole(n));
+        assert_eq!(whole(Kind::CpuType, 450), "t450");
+        assert_eq!(whole(Kind::Month, 1999 * 12 + 4), "1999-05");
+        assert_eq!(whole(Kind::Time, 43_201), "12:00:01");
+        assert_eq!(whole(Kind::Class(&calendar::WEEKDAYS), 4), "Fri");
+        assert_eq!(whole(Kind::Class(&class::WALL), 99), "-");
+        let sizes: Vec<_> = (-1..5).map(|k| whole(Kind::PowerOfTwo, k)).collect();
+        assert_eq!(sizes, ["0", "1", "2", "3-4", "5-8", "9-16"]);
+        assert_eq!(label(Kind::Number(Unit::Seconds), &Value::Number(1_500_000)), "1.5");
+        assert_eq!(label(Kind::Text, &Value::Missing), "-");
+        let text = |bytes: &'static [u8]| label(Kind::Text, &Value::Text(bytes.into()));
+        assert_eq!(text("größe".as_bytes()), "größe");
+        assert_eq!(text(b"a\x1b[2J\xff"), "a%1B[2J%FF");
+        assert_eq!(text("\u{202e}x".as_bytes()), "%E2%80%AEx");
+    }
+
+    #[test]
+    fn days_of_all_years() {
+        for (year, month, day) in
+            [(1, 1, 1), (1582, 10, 15), (1969, 12, 31), (1970, 1, 1), (2024, 2, 29), (9999, 12, 31)]
+        {
+            let days = Date { year, month, day }.days();
+            let text = format!("{year:04}-{month:02}-{day:02}");
+            assert_eq!(label(Kind::Day, &Value::whole(days)), text);
+        }
+    }
+}

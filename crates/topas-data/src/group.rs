@@ -1,0 +1,125 @@
+//! The keys of groups, each stored once and known by a number.
+
+use std::hash::Hasher;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+
+/// A key and its number.
+type Entry = (u64, Arc<[u8]>, u32);
+
+/// The keys seen by any thread.
+#[derive(Debug, Default)]
+pub(crate) struct Groups {
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    table: HashTable<Entry>,
+    keys: Vec<Arc<[u8]>>,
+}
+
+/// The keys that one thread has seen: only a key that is new to it takes the lock.
+#[derive(Debug)]
+pub(crate) struct SeenGroups {
+    table: HashTable<Entry>,
+    /// Where each is looked for first, by its hash. Lines of few groups alternate, and this
+    /// does so without a surprise for the processor.
+    recent: Box<[Option<Entry>; RECENT]>,
+}
+
+/// Places for groups seen last.
+const RECENT: usize = 256;
+
+impl Default for SeenGroups {
+    fn default() -> Self {
+        SeenGroups { table: HashTable::new(), recent: Box::new([const { None }; RECENT]) }
+    }
+}
+
+impl Groups {
+    /// The number of a key; there are as many numbers as different keys.
+    #[inline]
+    pub(crate) fn number(&self, key: &[u8], seen: &mut SeenGroups) -> u32 {
+        let hash = hash(key);
+        let known = |(of, known, _): &Entry| *of == hash && is_same(known, key);
+        let SeenGroups { table, recent } = seen;
+        let place = &mut recent[(hash % RECENT as u64) as usize];
+        if let Some(entry) = place.as_ref().filter(|entry| known(entry)) {
+            return entry.2;
+        }
+        let entry = match table.find(hash, known) {
+            Some(entry) => entry.clone(),
+            None => {
+                let (key, number) = self.shared_number(hash, key);
+                let entry = (hash, key, number);
+                table.insert_unique(hash, entry.clone(), |(hash, ..)| *hash);
+                entry
+            }
+        };
+        place.insert(entry).2
+    }
+
+    #[cold]
+    fn shared_number(&self, hash: u64, key: &[u8]) -> (Arc<[u8]>, u32) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let Known { table, keys } = &mut *known;
+        if let Some((_, key, number)) =
+            table.find(hash, |(of, known, _)| *of == hash && **known == *key)
+        {
+            return (key.clone(), *number);
+        }
+        // Beyond 4,294,967,295 keys, which need some 400 GB of memory.
+        let number = u32::try_from(keys.len()).expect("at most 4294967296 groups");
+        let key: Arc<[u8]> = key.into();
+        keys.push(key.clone());
+        table.insert_unique(hash, (hash, key.clone(), number), |(hash, ..)| *hash);
+        (key, number)
+    }
+
+    /// The keys by their numbers.
+    pub(crate) fn into_keys(self) -> Vec<Arc<[u8]>> {
+        self.known.into_inner().unwrap_or_else(PoisonError::into_inner).keys
+    }
+}
+
+/// Keys are short: a call to compare them takes longer than that.
+#[inline]
+fn is_same(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().eq(b)
+}
+
+fn hash(key: &[u8]) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(key);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_keys_have_one_number_in_all_threads() {
+        let groups = Groups::default();
+        let numbers: Vec<Vec<u32>> = std::thread::scope(|scope| {
+            let thread = || {
+                let mut seen = SeenGroups::default();
+                let numbers =
+                    (0..3000u32).map(|n| groups.number(&(n % 1000).to_le_bytes(), &mut seen));
+                numbers.collect::<Vec<u32>>()
+            };
+            let threads = [scope.spawn(thread), scope.spawn(thread)];
+            threads.map(|thread| thread.join().unwrap()).into()
+        });
+        assert_eq!(numbers[0], numbers[1]);
+        assert_eq!(numbers[0][..1000], numbers[0][2000..]);
+        let keys = groups.into_keys();
+        assert_eq!(keys.len(), 1000);
+        for (n, number) in (0..1000u32).zip(&numbers[0]) {
+            assert_eq!(*keys[*number as usize], n.to_le_bytes());
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! What can be computed of a run: one table of measures. Each is a ratio of sums over those
+//! PEs of the run that have both terms.
+
+mod bucket;
+mod exact;
+mod quantile;
+mod sample;
+
+pub use bucket::{Bounds, Bucket, BucketSize, BucketSizeError, Scale, ScaleKind};
+pub use quantile::{FEW, Quantiles};
+pub use sample::{Mean, Sample, Spread, Sum};
+
+use topas_format::event::Metric;
+use topas_format::number::Count;
+
+use crate::run::{Detail, PeRecord, Run};
+
+/// A measure: a row of [`MEASURES`].
+pub struct Measure {
+    /// Name in a query
+    pub name: &'static str,
+    /// Heading of a column
+    pub heading: &'static str,
+    /// Unit of a value
+    pub unit: &'static str,
+    /// What it is, as a sentence
+    pub about: &'static str,
+    /// What its sum counts and the unit of that; empty where a sum has no meaning
+    pub sum: (&'static str, &'static str),
+    /// Why a run may have no value: none of its PEs has the terms
+    pub uncounted: &'static str,
+    /// Why a run may have no value: the lower term is 0
+    pub zero: &'static str,
+    /// Size of a bucket unless told otherwise; None: on a logarithmic scale
+    pub bucket: Option<&'static str>,
+    /// How much of a line it needs
+    pub detail: Detail,
+    terms: Terms,
+    /// Value = upper x factor.0 / (lower x factor.1), in its unit
+    factor: (u32, u64),
+    /// Sum = upper / this, in its unit
+    sum_divisor: f64,
+}
+
+impl std::fmt::Debug for Measure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl PartialEq for Measure {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+/// Upper and lower term of a ratio.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Ratio {
+    upper: u128,
+    lower: u128,
+    /// Whether a count in it is an estimate
+    estimate: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Terms {
+    /// Of each PE; None if it was not measured there
+    OfPe(fn(&PeRecord) -> Option<Ratio>),
+    /// Of the run as a whole, to which all its PEs belong
+    OfRun(fn(&Run<'_>) -> Ratio),
+}
+
+/// A term that is a count, and whether it is estimated.
+fn count(count: Count) -> Option<(u128, bool)> {
+    match count {
+        Count::Missing => None,
+        Count::Exact(n) => Some((n.into(), false)),
+        Count::Estimate(n) => Some((n.into(), true)),
+    }
+}
+
+fn rate(pe: &PeRecord, of: Count) -> Option<Ratio> {
+    let (upper, estimate) = count(of)?;
+    Some(Ratio { upper, lower: pe.wall.0.into(), estimate })
+}
+
+const NO_TIME: &str = "with a wall clock time of 0";
+
+/// A rate of operations of a metric.
+const fn operations(
+    [name, heading, unit, about, sum, uncounted]: [&'static str; 6],
+    terms: fn(&PeRecord) -> Option<Ratio>,
+) -> Measure {
+    Measure {
+        name,
+        heading,
+        unit,
+        about,
+        sum: (sum, "op"),
+        uncounted,
+        zero: NO_TIME,
+        bucket: Some("50"),
+        detail: Detail::Rates,
+        terms: Terms::OfPe(terms),
+        factor: (1, 1),
+        sum_divisor: 1.0,
+    }
+}
+
+/// Every measure, the usual one first.
+pub const MEASURES: &[Measure] = &[
+    operations(
+        [
+            "mflops",
+            "Mflops",
+            "MFlop/s per PE",
+            "Floating point operations by wall clock time.",
+            "floating point operations",
+            "without a count of floating point operations",
+        ],
+        |pe| rate(pe, pe.count(Metric::FpOps)),
+    ),
+    operations(
+        [
+            "mintops",
+            "Mintops",
+            "Mop/s per PE",
+            "Integer operations by wall clock time.",
+            "integer operations",
+            "without a count of integer operations",
+        ],
+        |pe| rate(pe, pe.count(Metric::IntOps)),
+    ),
+    operations(
+        [
+            "mloads",
+            "Mloads",
+            "Mop/s per PE",
+            "Loads by wall clock time.",
+            "loads",
+            "without a count of loads",
+        ],
+        |pe| rate(pe, pe.count(Metric::Loads)),
+    ),
+    operations(
+        [
+            "mstores",
+            "Mstores",
+            "Mop/s per PE",
+            "Stores by wall clock time.",
+            "stores",
+            "without a count of stores",
+        ],
+        |pe| rate(pe, pe.count(Metric::Stores)),
+    ),
+    Measure {
+        name: "l1_per_op",
+        heading: "L1/op",
+        unit: "misses per op",
+        about: "Level 1 data cache misses by floating point operations, of PEs that counted both.",
+        sum: ("level 1 data cache misses of PEs that counted operations", "misses"),
+        uncounted: "without a PE that counted floating point operations and cache misses",
+        zero: "with 0 floating point operations",
+        bucket: None,
+        detail: Detail::Times,
+        terms: Terms::OfPe(|pe| {
+            let (upper, one) = count(pe.l1_miss)?;
+            let (lower, other) = count(pe.count(Metric::FpOps))?;
+            Some(Ratio { upper, lower, estimate: one | other })
+        }),
+        factor: (1, 1),
+        sum_divisor: 1.0,
+    },
+    Measure {
+        name: "l1_rate",
+        heading: "L1 rate",
+        unit: "M/s per PE",
+        about: "Level 1 data cache misses by wall clock time, in millions.",
+        sum: ("level 1 data cache misses", "misses"),
+        uncounted: "without a count of cache misses",
+        zero: NO_TIME,
+        bucket: Some("5"),
+        detail: Detail::Times,
+        terms: Terms::OfPe(|pe| rate(pe, pe.l1_miss)),
+        factor: (1, 1),
+        sum_divisor: 1.0,
+    },
+    Measure {
+        name: "sys_share",
+        heading: "Sys%",
+        unit: "% of CPU time",
+        about: "System CPU time by user and system CPU time.",
+        sum: ("system CPU time", "h"),
+        uncounted: "without CPU times",
+        zero: "with a CPU time of 0",
+        bucket: Some("10"),
+        detail: Detail::Times,
+        terms: Terms::OfPe(|pe| {
+            let cpu = pe.cpu?;
+            Some(Ratio { upper: cpu.sys.0.into(), lower: cpu.micros(), estimate: false })
+        }),
+        factor: (100, 1),
+        sum_divisor: 3.6e9,
+    },
+    Measure {
+        name: "cpu_use",
+        heading: "CPU%",
+        unit: "% of wall clock time",
+        about: "User and system CPU time of a PE, all its threads, by wall clock time.",
+        sum: ("CPU time", "h"),
+        uncounted: "without CPU times",
+        zero: NO_TIME,
+        bucket: Some("10"),
+        detail: Detail::Times,
+        terms: Terms::OfPe(|pe| {
+            let upper = pe.cpu?.micros();
+            Some(Ratio { upper, lower: pe.wall.0.into(), estimate: false })
+        }),
+        factor: (100, 1),
+        sum_divisor: 3.6e9,
+    },
+    Measure {
+        name: "pe_hours",
+        heading: "PE-h",
+        unit: "PE-h per run",
+        about: "Number of PEs times the wall clock time of a run.",
+        sum: ("PE-hours", "PE-h"),
+        uncounted: "without a wall clock time",
+        zero: "of nothing",
+        bucket: None,
+        detail: Detail::Rates,
+        terms: Terms::OfRun(|run| Ratio { upper: run.pe_micros(), lower: 1, estimate: false }),
+        factor: (1, 3_600_000_000),
+        sum_divisor: 3.6e9,
+    },
+    Measure {
+        name: "ipc",
+        heading: "IPC",
+        unit: "instructions per cycle",
+        about: "Instructions by processor cycles, in user mode.",
+        sum: ("instructions", "instructions"),
+        uncounted: "without counts of instructions and cycles",
+        zero: "with 0 cycles",
+        bucket: Some("0.25"),
+        detail: Detail::Counters,
+        terms: Terms::OfPe(|pe| {
+            let (upper, one) = count(pe.instructions)?;
+            let (lower, other) = count(pe.cycles)?;
+            Some(Ratio { upper, lower, estimate: one | other })
+        }),
+        factor: (1, 1),
+        sum_divisor: 1.0,
+    },
+];
+
+/// What a measure is of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Of {
+    /// No PE has the terms
+    Uncounted,
+    /// The lower term is 0
+    Zero,
+    /// Upper and lower term; the value is their ratio by the factor
+    Value {
+        /// Sum of the upper terms, with the factor
+        upper: u128,
+        /// Sum of the lower terms, with the factor
+        lower: u128,
+    },
+}
+
+impl Measure {
+    /// The measure of this name.
+    ///
+    /// # Errors
+    ///
+    /// The measure of a similar name, if there is one.
+    pub fn named(name: &str) -> Result<&'static Measure, Option<&'static str>> {
+        if let Some(measure) = MEASURES.iter().find(|measure| measure.name == name) {
+            return Ok(measure);
+        }
+        let names = MEASURES.iter().map(|m| (crate::field::changes(name, m.name), m.name));
+        Err(names.min().filter(|(changes, _)| *changes <= 2).map(|(_, name)| name))
+    }
+
+    /// Calls `each` with the terms of each PE that has them.
+    fn each_pe(&self, run: &Run<'_>, mut each: impl FnMut(Ratio)) {
+        match self.terms {
+            Terms::OfPe(terms) => run.pes.iter().filter_map(terms).for_each(each),
+            Terms::OfRun(terms) => each(terms(run)),
+        }
+    }
+
+    /// Its value of a run, as an exact ratio.
+    pub fn of(&self, run: &Run<'_>) -> Of {
+        let (mut upper, mut lower, mut counted) = (0, 0, false);
+        self.each_pe(run, |ratio| {
+            upper += ratio.upper;
+            lower += ratio.lower;
+            counted = true;
+        });
+        match (counted, lower) {
+            (false, _) => Of::Uncounted,
+            (true, 0) => Of::Zero,
+            // Both are sums of at most 2^32 numbers of 64 bits; the factors have 7 and 32.
+            (true, _) => Of::Value {
+                upper: upper * u128::from(self.factor.0),
+                lower: lower * u128::from(self.factor.1),
+            },
+        }
+    }
+
+    /// A ratio of terms in its unit.
+    fn in_unit(&self, upper: f64, lower: f64) -> f64 {
+        upper * f64::from(self.factor.0) / (lower * self.factor.1 as f64)
+    }
+
+    /// Whether its sum is extrapolated from the measuring PEs to all.
+    pub fn is_extrapolated(&self) -> bool {
+        matches!(self.terms, Terms::OfPe(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_differ_and_are_described() {
+        for (at, measure) in MEASURES.iter().enumerate() {
+            assert_eq!(Measure::named(measure.name).map(|m| m.name), Ok(measure.name));
+            assert!(MEASURES[..at].iter().all(|other| other.name != measure.name));
+            assert!(measure.about.ends_with('.'));
+            assert!(measure.bucket.is_none_or(|size| size.parse::<BucketSize>().is_ok()));
+            assert!(crate::field::Field::named(measure.name).is_err(), "{}", measure.name);
+        }
+        assert_eq!(Measure::named("mflop"), Err(Some("mflops")));
+        assert_eq!(Measure::named("temperature"), Err(None));
+    }
+}

@@ -1,0 +1,101 @@
+//! Lines of one user.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use topas_format::escape::Name;
+use topas_format::line::{Extras, Line};
+
+use crate::clock;
+use crate::pattern::Pattern;
+use crate::source::{Source, SourceError, expand};
+
+/// A user, by whom lines are chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Own {
+    /// Numeric user id
+    pub uid: u32,
+    /// Name of the system's user database; None where it has none
+    name: Option<Vec<u8>>,
+}
+
+impl Own {
+    /// The user who called this process: never what the environment says.
+    pub fn of_caller() -> Self {
+        let uid = nix::unistd::getuid().as_raw();
+        let name = users::get_user_by_uid(uid).map(|user| user.name().as_bytes().to_vec());
+        Own { uid, name }
+    }
+
+    /// The files that can have lines of this user. Of a name with `%` forms, as `log =` has
+    /// them, the user's files, found without listing directories; of another one what
+    /// [`expand`] gives. Without a name those of `targets`, the words of `log =`; None if
+    /// these name no files.
+    ///
+    /// # Errors
+    ///
+    /// What [`expand`] says of a name.
+    pub fn sources(
+        &self,
+        names: &[PathBuf],
+        targets: &[u8],
+    ) -> Result<Option<Vec<Source>>, SourceError> {
+        let year = clock::now().date.year;
+        let files =
+            |pattern: &Pattern| pattern.files_of(self.uid, year).into_iter().map(Source::File);
+        if names.is_empty() {
+            let patterns = Pattern::of_targets(targets);
+            return Ok((!patterns.is_empty()).then(|| patterns.iter().flat_map(files).collect()));
+        }
+        let mut found = Vec::new();
+        for name in names {
+            let has_forms = name.as_os_str().as_bytes().contains(&b'%');
+            match has_forms.then(|| Pattern::new(name)).flatten() {
+                Some(pattern) => found.extend(files(&pattern)),
+                None => found.extend(expand(name)?),
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// Whether a line is of this user: by `uid=`, and by the user's name only in a line that
+    /// has none.
+    pub fn wrote(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
+        match extras.get(b"uid") {
+            Some(_) => extras.number(b"uid") == Some(self.uid.into()),
+            None => self.name.as_deref().is_some_and(|name| line.user == Name::new(name)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_uid_counts_and_the_name_where_there_is_none() {
+        let own = Own { uid: 7, name: Some(b"an na".to_vec()) };
+        let wrote = |user: &str, extras: &str| {
+            let text = format!(
+                "1999/05/04 12:00:00 {user} heat 5 16 t450 B f90 mpi 1.0 0.1 2.0 f=1 10 4711{extras}"
+            );
+            let (line, extras) = Line::parse(text.as_bytes()).unwrap();
+            own.wrote(&line, extras)
+        };
+        assert!(wrote("bert", " v=1 uid=7"));
+        assert!(!wrote("an%20na", " v=1 uid=70"));
+        assert!(!wrote("an%20na", " v=1 uid="));
+        assert!(!wrote("an%20na", " v=1 uid=7 uid=8"));
+        assert!(wrote("an%20na", " v=1"));
+        assert!(wrote("an%20na", ""));
+        assert!(!wrote("anna", ""));
+        assert!(
+            !Own { uid: 7, name: None }.wrote(
+                &Line::parse(b"1999/05/04 12:00:00 - h 5 16 t450 B c - 1.0 0.1 2.0 f=1 10 1")
+                    .unwrap()
+                    .0,
+                Extras::default()
+            )
+        );
+    }
+}

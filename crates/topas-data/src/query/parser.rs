@@ -1,0 +1,185 @@
+//! Reads conditions: `lang = f90 and (npes >= 64 or exe ~ '^heat')`.
+//!
+//! ```text
+//! or   := and { "or" and }
+//! and  := not { "and" not }
+//! not  := "not" not | "(" or ")" | FIELD OPERATOR VALUE
+//! ```
+
+use std::fmt;
+
+use regex::bytes::Regex;
+
+use super::expression::Node;
+use super::lexer::{Lexer, OPERATORS, Operator, Piece, Token, Unclosed};
+use crate::field::{Field, Kind, Value, literal};
+
+/// Depth of parentheses and `not`.
+pub const MOST_NESTED: usize = 64;
+
+/// What is wrong with an expression, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpressionError {
+    /// Byte at which it begins
+    pub at: usize,
+    /// Byte after it
+    pub end: usize,
+    /// What is wrong
+    pub what: String,
+    /// What to do
+    pub hint: String,
+}
+
+impl fmt::Display for ExpressionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for ExpressionError {}
+
+impl ExpressionError {
+    /// The text in one line, and a line of marks under what is wrong.
+    pub fn marked(&self, text: &str) -> String {
+        let blank = |c: char| if c.is_control() { ' ' } else { c };
+        let line: String = text.chars().map(blank).collect();
+        let before = text.get(..self.at).unwrap_or(text).chars().count();
+        let marked = text.get(self.at..self.end).unwrap_or_default().chars().count();
+        format!("{line}\n{:before$}{}", "", "^".repeat(marked.max(1)))
+    }
+}
+
+type Result<T> = std::result::Result<T, ExpressionError>;
+
+/// Reads a whole text.
+pub(super) fn parse(text: &str) -> Result<Node> {
+    let mut parser = Parser { lexer: Lexer::new(text), token: None };
+    let node = parser.alternatives(0)?;
+    let rest = parser.take(false)?;
+    match rest.piece {
+        Piece::End => Ok(node),
+        Piece::Close => Err(error(&rest, "a ')' without its '('", "")),
+        _ => Err(error(&rest, "'and' or 'or' is expected here", "quote a value that has blanks")),
+    }
+}
+
+struct Parser<'t> {
+    lexer: Lexer<'t>,
+    /// Looked at, not taken
+    token: Option<Token<'t>>,
+}
+
+fn error(token: &Token<'_>, what: impl Into<String>, hint: impl Into<String>) -> ExpressionError {
+    ExpressionError { at: token.at, end: token.end, what: what.into(), hint: hint.into() }
+}
+
+impl<'t> Parser<'t> {
+    fn take(&mut self, value: bool) -> Result<Token<'t>> {
+        match self.token.take() {
+            Some(token) => Ok(token),
+            None => self.lexer.next(value).map_err(|Unclosed(at)| ExpressionError {
+                at,
+                end: at + 1,
+                what: "a quote that is not closed".to_owned(),
+                hint: "a quote inside quotes is written twice".to_owned(),
+            }),
+        }
+    }
+
+    /// Takes the next piece if it is this word of the grammar.
+    fn takes(&mut self, word: &str) -> Result<bool> {
+        let token = self.take(false)?;
+        let is = matches!(&token.piece,
+            Piece::Word { text, quoted: false } if text.eq_ignore_ascii_case(word));
+        if !is {
+            self.token = Some(token);
+        }
+        Ok(is)
+    }
+
+    fn alternatives(&mut self, depth: usize) -> Result<Node> {
+        let mut nodes = vec![self.conjunction(depth)?];
+        while self.takes("or")? {
+            nodes.push(self.conjunction(depth)?);
+        }
+        Ok(if nodes.len() == 1 { nodes.remove(0) } else { Node::Or(nodes) })
+    }
+
+    fn conjunction(&mut self, depth: usize) -> Result<Node> {
+        let mut nodes = vec![self.negation(depth)?];
+        while self.takes("and")? {
+            nodes.push(self.negation(depth)?);
+        }
+        Ok(if nodes.len() == 1 { nodes.remove(0) } else { Node::And(nodes) })
+    }
+
+    fn negation(&mut self, depth: usize) -> Result<Node> {
+        let not = self.takes("not")?;
+        let token = self.take(false)?;
+        if depth == MOST_NESTED {
+            return Err(error(&token, format!("more than {MOST_NESTED} levels of nesting"), ""));
+        }
+        if not {
+            self.token = Some(token);
+            return Ok(Node::Not(Box::new(self.negation(depth + 1)?)));
+        }
+        match token.piece {
+            Piece::Open => {
+                let node = self.alternatives(depth + 1)?;
+                let close = self.take(false)?;
+                if close.piece != Piece::Close {
+                    return Err(error(&close, "a ')' is missing here", ""));
+                }
+                Ok(node)
+            }
+            Piece::Word { ref text, quoted: false } => {
+                let field = Field::named(text).map_err(|unknown| {
+                    error(&token, unknown.to_string(), "--list-fields shows all fields")
+                })?;
+                self.comparison(field)
+            }
+            _ => Err(error(&token, "a field is expected here", "write it as in: npes >= 64")),
+        }
+    }
+
+    fn comparison(&mut self, field: Field) -> Result<Node> {
+        let token = self.take(false)?;
+        let Piece::Operator(operator) = token.piece else {
+            let signs: Vec<_> = OPERATORS.iter().map(|(sign, _)| *sign).collect();
+            let hint = format!("one of {}", signs.join(" "));
+            return Err(error(&token, "a comparison is expected here", hint));
+        };
+        let value = self.take(true)?;
+        let Piece::Word { text, quoted } = &value.piece else {
+            let hint = "an empty text is ''; quote a value that has parentheses";
+            return Err(error(&value, "a value is expected here", hint));
+        };
+        let kind = field.kind();
+        let equal = matches!(operator, Operator::Equal | Operator::NotEqual);
+        if equal && !quoted && text == "-" && field.name() != "lib" {
+            return Ok(Node::Missing(field, operator == Operator::Equal));
+        }
+        if matches!(operator, Operator::Matches | Operator::MatchesNot) {
+            if kind != Kind::Text {
+                let what = format!("{} is no text, so nothing can match it", field.name());
+                return Err(error(&token, what, "compare it with = != < <= > >="));
+            }
+            // The cause is in the last line of what regex says; the others draw it.
+            let regex = Regex::new(text).map_err(|bad| {
+                let text = bad.to_string();
+                let cause = text.lines().last().unwrap_or_default();
+                let cause = cause.strip_prefix("error: ").unwrap_or(cause);
+                error(&value, format!("no regular expression: {cause}"), "quote ( ) and blanks")
+            })?;
+            return Ok(Node::Matches(field, regex, operator == Operator::Matches));
+        }
+        if kind == Kind::Text && !equal {
+            let what = format!("{} is a text, which is neither less nor more", field.name());
+            return Err(error(&token, what, "compare it with = or !=, or match it with ~ or !~"));
+        }
+        let with: Value<'static> = literal(kind, text).map_err(|bad| {
+            error(&value, format!("{} cannot be '{text}': {bad}", field.name()), "")
+        })?;
+        Ok(Node::Compare(field, operator, with))
+    }
+}

@@ -1,0 +1,50 @@
+//! What is asked of a log: which lines count, how runs are grouped, what is added up.
+
+use topas_format::line::{Extras, Line};
+
+use crate::run::{Detail, Run};
+
+/// Selects lines and says what group a run is of.
+pub trait Question: Sync {
+    /// How much of a line the fold looks at.
+    fn detail(&self) -> Detail {
+        Detail::Rates
+    }
+
+    /// Whether a line counts. Each line is selected for itself, before lines are joined to
+    /// runs, as `grep` would.
+    fn wants(&self, _line: &Line<'_>, _extras: Extras<'_>) -> bool {
+        true
+    }
+
+    /// Appends what the fold is to know of the line besides its [`Detail`], as bytes of any
+    /// form; `key` comes empty. [`Run::key`] is that of the line of the lowest PE. Equal keys
+    /// are stored once: memory grows with the number of different ones.
+    fn key(&self, _line: &Line<'_>, _extras: Extras<'_>, _key: &mut Vec<u8>) {}
+}
+
+impl<Q: Question + ?Sized> Question for &Q {
+    fn detail(&self) -> Detail {
+        (**self).detail()
+    }
+
+    fn wants(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
+        (**self).wants(line, extras)
+    }
+
+    fn key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {
+        (**self).key(line, extras, key);
+    }
+}
+
+/// Adds up runs. Each thread has one of its own, and they are merged at the end.
+///
+/// Runs come in any order, and not in the same order twice: what a fold shows must not
+/// depend on it. Sums of integers do not, sums of floating point numbers do.
+pub trait Fold: Send {
+    /// Adds a run.
+    fn add(&mut self, run: &Run<'_>);
+
+    /// Adds what another one has.
+    fn merge(&mut self, other: Self);
+}

@@ -1,0 +1,145 @@
+//! The values along one side of a table, each with a number.
+
+use rustc_hash::FxHashMap;
+
+use super::plan::Parts;
+use crate::measure::{Bucket, Of, Scale};
+
+/// A number that stands for none.
+const NONE: u32 = u32::MAX;
+
+/// Buckets of so low numbers are found without hashing.
+const DENSE: usize = 1024;
+
+/// The values of a field, in the form of their keys.
+#[derive(Clone, Debug)]
+pub(super) struct FieldValues {
+    /// Place of the field in the plan
+    field: usize,
+    numbers: FxHashMap<Option<Box<[u8]>>, u32>,
+    pub(super) values: Vec<Option<Box<[u8]>>>,
+    /// Numbers by group of runs
+    by_group: Vec<u32>,
+}
+
+impl FieldValues {
+    pub(super) fn new(field: usize) -> Self {
+        FieldValues {
+            field,
+            numbers: FxHashMap::default(),
+            values: Vec::new(),
+            by_group: Vec::new(),
+        }
+    }
+
+    /// The number of a run's value.
+    #[inline]
+    pub(super) fn number(&mut self, key: &[u8], group: u32) -> u32 {
+        match self.by_group.get(group as usize) {
+            Some(&number) if number != NONE => number,
+            _ => self.first(key, group),
+        }
+    }
+
+    #[cold]
+    fn first(&mut self, key: &[u8], group: u32) -> u32 {
+        let value = Parts(key).nth(self.field).flatten();
+        let number = self.of_value(value.map(Box::from));
+        let at = group as usize;
+        if self.by_group.len() <= at {
+            self.by_group.resize(at + 1, NONE);
+        }
+        self.by_group[at] = number;
+        number
+    }
+
+    pub(super) fn of_value(&mut self, value: Option<Box<[u8]>>) -> u32 {
+        if let Some(number) = self.numbers.get(&value) {
+            return *number;
+        }
+        // There are less values than groups, whose numbers are of 32 bits.
+        let number = self.values.len() as u32;
+        self.numbers.insert(value.clone(), number);
+        self.values.push(value);
+        number
+    }
+}
+
+/// The buckets of a measure.
+#[derive(Clone, Debug)]
+pub(super) struct Buckets {
+    /// Place of the measure in the plan
+    pub(super) measure: usize,
+    dense: Vec<u32>,
+    sparse: FxHashMap<Bucket, u32>,
+    pub(super) buckets: Vec<Bucket>,
+}
+
+impl Buckets {
+    pub(super) fn new(measure: usize) -> Self {
+        Buckets {
+            measure,
+            dense: vec![NONE; DENSE],
+            sparse: FxHashMap::default(),
+            buckets: Vec::new(),
+        }
+    }
+
+    /// The number of the bucket of a run's value.
+    #[inline]
+    pub(super) fn number(&mut self, of: &Of, scale: &Scale) -> u32 {
+        let bucket = scale.bucket(of);
+        match bucket {
+            Bucket::At(n) if n < DENSE as u128 && self.dense[n as usize] != NONE => {
+                self.dense[n as usize]
+            }
+            _ => self.of_bucket(bucket),
+        }
+    }
+
+    pub(super) fn of_bucket(&mut self, bucket: Bucket) -> u32 {
+        if let Some(number) = self.sparse.get(&bucket) {
+            return *number;
+        }
+        // There are less buckets than runs, of which 2^32 can be joined.
+        let number = self.buckets.len() as u32;
+        self.sparse.insert(bucket, number);
+        self.buckets.push(bucket);
+        if let Bucket::At(n) = bucket
+            && n < DENSE as u128
+        {
+            self.dense[n as usize] = number;
+        }
+        number
+    }
+}
+
+/// One side of a table.
+#[derive(Clone, Debug)]
+pub(super) enum Dimension {
+    Field(FieldValues),
+    Measure(Buckets),
+}
+
+impl Dimension {
+    /// Number of values so far.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Dimension::Field(values) => values.values.len(),
+            Dimension::Measure(buckets) => buckets.buckets.len(),
+        }
+    }
+
+    /// Takes the values of another one: their new numbers.
+    pub(super) fn merge(&mut self, other: Dimension) -> Vec<u32> {
+        match (self, other) {
+            (Dimension::Field(own), Dimension::Field(other)) => {
+                other.values.into_iter().map(|value| own.of_value(value)).collect()
+            }
+            (Dimension::Measure(own), Dimension::Measure(other)) => {
+                other.buckets.into_iter().map(|bucket| own.of_bucket(bucket)).collect()
+            }
+            _ => unreachable!("reports of one plan have the same tables"),
+        }
+    }
+}

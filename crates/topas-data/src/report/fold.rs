@@ -1,0 +1,190 @@
+//! Adds up runs as a plan says.
+
+use rustc_hash::FxHashMap;
+use topas_format::civil::Date;
+
+use super::dimension::{Buckets, Dimension, FieldValues};
+use super::plan::{Place, Plan, TablePlan};
+use crate::measure::{Measure, Of, Sample};
+use crate::question::Fold;
+use crate::remark::Remarks;
+use crate::run::Run;
+use crate::share::Share;
+
+/// What a report is made from: runs added up by tables.
+#[derive(Clone, Debug)]
+pub struct Report<'p> {
+    pub(super) plan: &'p Plan,
+    /// All runs
+    pub total: Share,
+    /// Runs outside the period, in nothing else of this
+    pub outside: u64,
+    /// Days of the first and the last run
+    pub days: Option<(Date, Date)>,
+    /// What is odd about the runs
+    pub remarks: Remarks,
+    /// A sample of each measure of the plan, over all runs
+    totals: Vec<Sample>,
+    pub(super) tables: Vec<Sums>,
+    /// Values of one run, kept for the sake of its memory
+    values: Vec<Of>,
+}
+
+/// Runs of one table.
+#[derive(Clone, Debug)]
+pub(super) struct Sums {
+    pub(super) sides: Vec<Dimension>,
+    pub(super) cells: Cells,
+}
+
+/// By the numbers of the values of the sides.
+#[derive(Clone, Debug)]
+pub(super) enum Cells {
+    One(Vec<Cell>),
+    Two(FxHashMap<(u32, u32), Cell>),
+}
+
+/// Runs that a row is of.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cell {
+    pub(super) share: Share,
+    /// Of the table's columns
+    pub(super) samples: Vec<Sample>,
+}
+
+impl Cell {
+    fn add(&mut self, table: &TablePlan, plan: &Plan, run: &Run<'_>, values: &[Of]) {
+        self.share.add(run.pe_micros());
+        if self.samples.is_empty() {
+            self.samples.resize_with(table.columns.len(), Sample::default);
+        }
+        for (sample, &at) in self.samples.iter_mut().zip(&table.columns) {
+            sample.add(plan.measures[at].0, run, &values[at], true);
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: Cell) {
+        self.share = self.share.plus(other.share);
+        if self.samples.is_empty() {
+            self.samples = other.samples;
+            return;
+        }
+        for (sample, other) in self.samples.iter_mut().zip(other.samples) {
+            sample.merge(other);
+        }
+    }
+}
+
+impl<'p> Report<'p> {
+    /// No runs yet.
+    pub fn new(plan: &'p Plan) -> Self {
+        let side = |place: &Place| match place {
+            Place::Field(at) => Dimension::Field(FieldValues::new(*at)),
+            Place::Measure(at) => Dimension::Measure(Buckets::new(*at)),
+        };
+        let sums = |table: &TablePlan| Sums {
+            sides: table.by.iter().map(side).collect(),
+            cells: match table.by.len() {
+                1 => Cells::One(Vec::new()),
+                _ => Cells::Two(FxHashMap::default()),
+            },
+        };
+        Report {
+            plan,
+            total: Share::default(),
+            outside: 0,
+            days: None,
+            remarks: Remarks::default(),
+            totals: vec![Sample::default(); plan.measures.len()],
+            tables: plan.tables.iter().map(sums).collect(),
+            values: Vec::new(),
+        }
+    }
+
+    /// Each measure of the plan with its sample over all runs.
+    pub fn measures(&self) -> impl Iterator<Item = (&'static Measure, &Sample)> {
+        self.plan.measures.iter().map(|(measure, _)| *measure).zip(&self.totals)
+    }
+
+    /// The sample of a measure over all runs; None if the plan has no such measure.
+    pub fn sample(&self, measure: &Measure) -> Option<&Sample> {
+        self.measures().find(|(known, _)| *known == measure).map(|(_, sample)| sample)
+    }
+}
+
+impl Fold for Report<'_> {
+    fn add(&mut self, run: &Run<'_>) {
+        if !self.plan.period.contains(run) {
+            self.outside += 1;
+            return;
+        }
+        self.total.add(run.pe_micros());
+        self.remarks.add(run);
+        self.days = Some(match self.days {
+            None => (run.date, run.date),
+            Some((first, last)) => (first.min(run.date), last.max(run.date)),
+        });
+        self.values.clear();
+        self.values.extend(self.plan.measures.iter().map(|(measure, _)| measure.of(run)));
+        let measures = self.plan.measures.iter().zip(&self.values);
+        for (sample, ((measure, _), of)) in self.totals.iter_mut().zip(measures) {
+            sample.add(measure, run, of, false);
+        }
+        for (sums, table) in self.tables.iter_mut().zip(&self.plan.tables) {
+            let mut number = |side: usize| match &mut sums.sides[side] {
+                Dimension::Field(values) => values.number(run.key, run.group),
+                Dimension::Measure(buckets) => {
+                    let at = buckets.measure;
+                    buckets.number(&self.values[at], &self.plan.measures[at].1)
+                }
+            };
+            let first = number(0);
+            let cell = match &mut sums.cells {
+                Cells::One(cells) => {
+                    let at = first as usize;
+                    if cells.len() <= at {
+                        cells.resize_with(at + 1, Cell::default);
+                    }
+                    &mut cells[at]
+                }
+                Cells::Two(cells) => cells.entry((first, number(1))).or_default(),
+            };
+            cell.add(table, self.plan, run, &self.values);
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.total = self.total.plus(other.total);
+        self.outside += other.outside;
+        self.remarks.merge(other.remarks);
+        self.days = match (self.days, other.days) {
+            (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
+            (days, None) | (None, days) => days,
+        };
+        for (sample, other) in self.totals.iter_mut().zip(other.totals) {
+            sample.merge(other);
+        }
+        for (sums, other) in self.tables.iter_mut().zip(other.tables) {
+            let sides = sums.sides.iter_mut().zip(other.sides);
+            let numbers: Vec<Vec<u32>> = sides.map(|(own, other)| own.merge(other)).collect();
+            match (&mut sums.cells, other.cells) {
+                (Cells::One(cells), Cells::One(others)) => {
+                    for (cell, number) in others.into_iter().zip(&numbers[0]) {
+                        let at = *number as usize;
+                        if cells.len() <= at {
+                            cells.resize_with(at + 1, Cell::default);
+                        }
+                        cells[at].merge(cell);
+                    }
+                }
+                (Cells::Two(cells), Cells::Two(others)) => {
+                    for ((one, two), cell) in others {
+                        let at = (numbers[0][one as usize], numbers[1][two as usize]);
+                        cells.entry(at).or_default().merge(cell);
+                    }
+                }
+                _ => unreachable!("reports of one plan have the same tables"),
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The order of rows, and how many are shown.
+
+use std::cmp::{Ordering, Reverse};
+
+use super::dimension::Dimension;
+use super::fold::Cell;
+use crate::field::Kind;
+use crate::measure::Measure;
+
+/// What rows are sorted by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SortKey {
+    /// The value of the field
+    Name,
+    /// Number of runs, the most first
+    Runs,
+    /// PEs x time, the most first
+    Time,
+    /// The mean of a measure, the highest first; those without come last
+    Mean(&'static Measure),
+}
+
+/// How the rows of a table are shown. Buckets ascend whatever this says.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Order {
+    /// None: fields with an order of their own ascend, texts by number of runs; with
+    /// [`Order::top`] by time
+    pub sort: Option<SortKey>,
+    /// The other way round
+    pub reverse: bool,
+    /// Of each field only so many values, in this order; the rest becomes one
+    pub top: Option<usize>,
+}
+
+impl Order {
+    /// The numbers of a side's values in their order. `sums` has all runs of each value,
+    /// `labels` its text, `columns` the measures of the samples.
+    pub(super) fn of(
+        &self,
+        side: &Dimension,
+        kind: Option<Kind>,
+        sums: &[Cell],
+        labels: &[String],
+        columns: &[&'static Measure],
+    ) -> Vec<u32> {
+        let mut numbers: Vec<u32> = (0..side.len() as u32).collect();
+        let values = match side {
+            Dimension::Measure(buckets) => {
+                numbers.sort_by_key(|&n| buckets.buckets[n as usize]);
+                return numbers;
+            }
+            Dimension::Field(values) => &values.values,
+        };
+        let is_text = kind == Some(Kind::Text);
+        let by_name = |a: usize, b: usize| {
+            // What is missing comes last, but among texts, where it is a word like others.
+            let rank = |n: usize| (!is_text && values[n].is_none(), &values[n]);
+            if is_text { labels[a].cmp(&labels[b]) } else { rank(a).cmp(&rank(b)) }
+        };
+        let sort = self.sort.or(self.top.map(|_| SortKey::Time));
+        let compare = |a: usize, b: usize| -> Ordering {
+            let (one, other) = (&sums[a], &sums[b]);
+            match sort {
+                None if is_text => one.share.runs.cmp(&other.share.runs).then(by_name(a, b)),
+                None | Some(SortKey::Name) => by_name(a, b),
+                Some(SortKey::Runs) => {
+                    Reverse(one.share.runs).cmp(&Reverse(other.share.runs)).then(by_name(a, b))
+                }
+                Some(SortKey::Time) => {
+                    Reverse(one.share.time).cmp(&Reverse(other.share.time)).then(by_name(a, b))
+                }
+                Some(SortKey::Mean(measure)) => {
+                    let place = columns.iter().position(|column| *column == measure);
+                    let mean = |cell: &Cell| {
+                        let sample = cell.samples.get(place?)?;
+                        sample.mean(measure).map(|mean| mean.value)
+                    };
+                    let means = (mean(one), mean(other));
+                    match means {
+                        (Some(a), Some(b)) => b.total_cmp(&a),
+                        // None is less than any number and comes last.
+                        (a, b) => b.is_some().cmp(&a.is_some()),
+                    }
+                    .then(by_name(a, b))
+                }
+            }
+        };
+        numbers.sort_by(|&a, &b| {
+            let order = compare(a as usize, b as usize);
+            if self.reverse { order.reverse() } else { order }
+        });
+        numbers
+    }
+}

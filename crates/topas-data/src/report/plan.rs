@@ -1,0 +1,282 @@
+//! What is to be computed, before any line is read.
+
+use std::fmt;
+
+use topas_format::line::{Extras, Line};
+
+use crate::field::{FIELDS, Field, Value};
+use crate::measure::{BucketSize, MEASURES, Measure, Scale, ScaleKind};
+use crate::period::Period;
+use crate::query::Selection;
+use crate::question::Question;
+use crate::run::Detail;
+
+/// What a table is by.
+#[derive(Clone, Debug, PartialEq)]
+pub enum By {
+    /// The value of a field
+    Field(Field),
+    /// The bucket of a measure's value
+    Measure(&'static Measure),
+}
+
+impl By {
+    /// The measure or field of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError::Unknown`] if there is neither.
+    pub fn named(name: &str) -> Result<By, PlanError> {
+        let near = match Measure::named(name) {
+            Ok(measure) => return Ok(By::Measure(measure)),
+            Err(near) => near,
+        };
+        Field::named(name).map(By::Field).map_err(|unknown| PlanError::Unknown {
+            name: name.to_owned(),
+            similar: unknown.similar.or(near),
+        })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            By::Field(field) => field.name(),
+            By::Measure(measure) => measure.name,
+        }
+    }
+}
+
+/// Why a plan cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlanError {
+    /// Neither a field nor a measure
+    Unknown {
+        /// The name as it was given
+        name: String,
+        /// One of a similar name
+        similar: Option<&'static str>,
+    },
+    /// A table by more than two, or by none
+    Dimensions(usize),
+    /// A table by the same twice
+    Twice(String),
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlanError::Unknown { name, similar: None } => {
+                write!(f, "no field and no measure is called '{name}'")
+            }
+            PlanError::Unknown { name, similar: Some(similar) } => {
+                write!(f, "no field and no measure is called '{name}'; did you mean '{similar}'?")
+            }
+            PlanError::Dimensions(n) => write!(f, "a table is by one or two, not by {n}"),
+            PlanError::Twice(name) => write!(f, "a table cannot be by '{name}' twice"),
+        }
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+/// A dimension of a table, as a place in the lists of the plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Field(usize),
+    Measure(usize),
+}
+
+/// A table to be made.
+#[derive(Clone, Debug)]
+pub(super) struct TablePlan {
+    pub(super) by: Vec<Place>,
+    /// Measures whose samples are wanted of each row
+    pub(super) columns: Vec<usize>,
+}
+
+/// What is to be computed: the tables, the lines and runs that count.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    selection: Selection,
+    pub(super) period: Period,
+    pub(super) fields: Vec<Field>,
+    pub(super) measures: Vec<(&'static Measure, Scale)>,
+    pub(super) tables: Vec<TablePlan>,
+}
+
+/// In a key: a value is missing.
+const MISSING: u8 = 255;
+
+/// In a key: the length does not fit in the byte and follows in four.
+const LONG: u8 = 254;
+
+impl Plan {
+    /// No tables yet, of the lines that are selected and the runs of a period.
+    pub fn new(selection: Selection, period: Period) -> Self {
+        Plan { selection, period, fields: Vec::new(), measures: Vec::new(), tables: Vec::new() }
+    }
+
+    /// A table by one or two, with samples of some measures in each row.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError`] if it is by none, by more, or by the same twice.
+    pub fn table(&mut self, by: &[By], columns: &[&'static Measure]) -> Result<(), PlanError> {
+        match by {
+            [_] => {}
+            [one, other] if one != other => {}
+            [one, _] => return Err(PlanError::Twice(one.name().to_owned())),
+            _ => return Err(PlanError::Dimensions(by.len())),
+        }
+        let place = |by: &By| match by {
+            By::Measure(measure) => Place::Measure(self.measure(measure)),
+            By::Field(field) => {
+                let known = self.fields.iter().position(|known| known == field);
+                Place::Field(known.unwrap_or_else(|| {
+                    self.fields.push(field.clone());
+                    self.fields.len() - 1
+                }))
+            }
+        };
+        let by = by.iter().map(place).collect();
+        let columns = columns.iter().map(|measure| self.measure(measure)).collect();
+        self.tables.push(TablePlan { by, columns });
+        Ok(())
+    }
+
+    /// The place of a measure, which is added with its usual scale if it is new.
+    fn measure(&mut self, measure: &'static Measure) -> usize {
+        if let Some(known) = self.measures.iter().position(|(known, _)| *known == measure) {
+            return known;
+        }
+        let size = measure.bucket.and_then(|size| size.parse::<BucketSize>().ok());
+        let kind = size.map_or(ScaleKind::Logarithmic, ScaleKind::Linear);
+        self.measures.push((measure, Scale { kind, upper: None }));
+        self.measures.len() - 1
+    }
+
+    /// The measures that tables are by, each with its scale.
+    pub fn scales(&mut self) -> impl Iterator<Item = (&'static Measure, &mut Scale)> {
+        let places = self.tables.iter().flat_map(|table| &table.by);
+        let used: Vec<usize> = places
+            .filter_map(|place| match place {
+                Place::Measure(at) => Some(*at),
+                Place::Field(_) => None,
+            })
+            .collect();
+        let measures = self.measures.iter_mut().enumerate();
+        measures
+            .filter(move |(at, _)| used.contains(at))
+            .map(|(_, (measure, scale))| (*measure, scale))
+    }
+
+    /// Whether every line counts.
+    pub fn selects_all(&self) -> bool {
+        self.selection.is_all()
+    }
+
+    /// Names of everything a table can be by: measures, then fields.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        MEASURES.iter().map(|measure| measure.name).chain(FIELDS.iter().map(|row| row.name))
+    }
+}
+
+impl Question for Plan {
+    fn detail(&self) -> Detail {
+        self.measures.iter().map(|(measure, _)| measure.detail).max().unwrap_or_default()
+    }
+
+    #[inline]
+    fn wants(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
+        self.selection.wants(line, extras)
+    }
+
+    /// The values of all fields of the plan, each behind its length.
+    #[inline]
+    fn key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {
+        for field in &self.fields {
+            let value = field.value(line, extras);
+            if value == Value::Missing {
+                key.push(MISSING);
+                continue;
+            }
+            let at = key.len();
+            key.push(0);
+            value.write_key(key);
+            let len = key.len() - at - 1;
+            if len < usize::from(LONG) {
+                key[at] = len as u8;
+            } else {
+                key[at] = LONG;
+                // A line that is read has 64 KiB at most.
+                key.splice(at + 1..at + 1, (len as u32).to_le_bytes());
+            }
+        }
+    }
+}
+
+/// The parts of a key of [`Plan`]: the value of each field, None if missing.
+pub(super) struct Parts<'k>(pub(super) &'k [u8]);
+
+impl<'k> Iterator for Parts<'k> {
+    type Item = Option<&'k [u8]>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (&len, rest) = self.0.split_first()?;
+        let (len, rest) = match len {
+            MISSING => {
+                self.0 = rest;
+                return Some(None);
+            }
+            LONG => {
+                let (len, rest) = rest.split_first_chunk()?;
+                (u32::from_le_bytes(*len) as usize, rest)
+            }
+            len => (usize::from(len), rest),
+        };
+        let (part, rest) = rest.split_at_checked(len)?;
+        self.0 = rest;
+        Some(Some(part))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_key_are_those_of_the_fields() {
+        let mut plan = Plan::new(Selection::default(), Period::default());
+        for name in ["exe", "lang", "host", "npes"] {
+            plan.table(&[By::named(name).unwrap()], &[]).unwrap();
+        }
+        for exe in ["x".to_owned(), "y".repeat(253), "z".repeat(254), "w".repeat(60_000)] {
+            let text = format!("1999/05/04 12:00:00 u {exe} 1 7 - B c - 0 0 1 f=- - 1");
+            let (line, extras) = Line::parse(text.as_bytes()).unwrap();
+            let mut key = Vec::new();
+            plan.key(&line, extras, &mut key);
+            let parts: Vec<_> = Parts(&key).collect();
+            assert_eq!(parts.len(), 4);
+            assert_eq!(parts[..3], [Some(exe.as_bytes()), Some(&b"c"[..]), None]);
+        }
+    }
+
+    #[test]
+    fn tables_are_by_one_or_two() {
+        let mut plan = Plan::new(Selection::default(), Period::default());
+        let by = |name: &str| By::named(name).unwrap();
+        assert_eq!(plan.table(&[], &[]), Err(PlanError::Dimensions(0)));
+        assert_eq!(
+            plan.table(&[by("user"), by("user")], &[]),
+            Err(PlanError::Twice("user".into()))
+        );
+        assert_eq!(
+            plan.table(&[by("user"), by("exe"), by("lang")], &[]),
+            Err(PlanError::Dimensions(3))
+        );
+        assert_eq!(plan.detail(), Detail::Rates);
+        plan.table(&[by("ipc"), by("user")], &[]).unwrap();
+        assert_eq!(plan.detail(), Detail::Counters);
+        assert!(By::named("mflps").unwrap_err().to_string().ends_with("did you mean 'mflops'?"));
+    }
+}

@@ -1,0 +1,141 @@
+//! Adds the text of files to a segment, and reads it again before it counts.
+
+use std::fs::{File, Permissions};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+
+use data_encoding::HEXLOWER;
+use sha2::{Digest, Sha256};
+
+use super::target::Target;
+use super::{Open, UNFINISHED};
+use crate::segment::index::{Index, Part};
+use crate::segment::merge::judge;
+use crate::segment::output::NewFile;
+use crate::segment::raw::RawLines;
+use crate::segment::zstd_frame;
+
+/// Adds what is not there yet of each file. The segment appears whole, or is as before.
+/// `join` makes it this process's, else it has owner and mode of the file.
+pub(super) fn add(target: Target, group: &mut [Open], join: bool) -> io::Result<()> {
+    let Target { path, there, mut index } = target;
+    let mut to_add = Vec::new();
+    for (number, open) in group.iter_mut().enumerate() {
+        open.done = index.bytes_of(&open.work.token);
+        let size = open.file.metadata()?.len();
+        if size > open.done {
+            to_add.push((number, size - open.done));
+        }
+    }
+    if to_add.is_empty() {
+        return Ok(());
+    }
+    let mut new = NewFile::create(&path, UNFINISHED)?;
+    let owner = match &there {
+        Some((file, about)) => {
+            let mut file = file;
+            file.rewind()?;
+            if io::copy(&mut file.take(index.data), &mut new.file)? != index.data {
+                return Err(io::Error::other("the closed segment became shorter"));
+            }
+            Some(about.clone())
+        }
+        None => group.first().filter(|_| !join).map(|open| open.about.clone()),
+    };
+    let first = index.parts.len();
+    let mut added = Vec::new();
+    for (number, len) in to_add {
+        let open = &group[number];
+        if let Some(last) = index.parts.last()
+            && !last.newline
+            && last.token != open.work.token
+        {
+            // The line that the file before ended in must not swallow this one's first.
+            new.file.write_all(&zstd::bulk::compress(b"\n", 1)?)?;
+        }
+        let at = new.file.stream_position()?;
+        let part = pack(open, len, at, &mut new.file)?;
+        added.push((number, part.lines, part.bytes, new.file.stream_position()? - at));
+        index.parts.push(part);
+    }
+    index.data = new.file.stream_position()?;
+    new.file.write_all(&index.to_bytes()?)?;
+    if let Some(owner) = owner {
+        let now = new.file.metadata()?;
+        if (now.uid(), now.gid()) != (owner.uid(), owner.gid()) {
+            fchown(&new.file, Some(owner.uid()), Some(owner.gid()))?;
+        }
+        new.file.set_permissions(Permissions::from_mode(owner.mode() & 0o777))?;
+    }
+    verify(&mut new.file, &index, first)?;
+    new.commit()?;
+    for (number, lines, bytes, packed) in added {
+        let open = &mut group[number];
+        open.done += bytes;
+        let (all_lines, all_bytes, all_packed) = open.added;
+        open.added = (all_lines + lines, all_bytes + bytes, all_packed + packed);
+    }
+    Ok(())
+}
+
+/// Compresses `len` bytes of a file from where it is done.
+fn pack(open: &Open, len: u64, at: u64, to: &mut File) -> io::Result<Part> {
+    let mut file = &open.file;
+    file.seek(SeekFrom::Start(open.done))?;
+    let mut frame = zstd_frame(BufWriter::with_capacity(1 << 18, to))?;
+    frame.set_pledged_src_size(Some(len))?;
+    let mut lines = RawLines::new(file.take(len));
+    let mut hash = Sha256::new();
+    let mut part = Part {
+        token: open.work.token.clone(),
+        name: open.work.name.clone(),
+        at,
+        ..Part::default()
+    };
+    while let Some(piece) = lines.next()? {
+        frame.write_all(piece.bytes)?;
+        hash.update(piece.bytes);
+        part.bytes += piece.bytes.len() as u64;
+        part.lines += u64::from(piece.begins);
+        part.newline = piece.bytes.ends_with(b"\n");
+        if let (Some(time), _) = judge(&piece) {
+            let (first, last) = part.times.unwrap_or((time, time));
+            part.times = Some((first.min(time), last.max(time)));
+        }
+    }
+    frame.finish()?.flush()?;
+    if part.bytes != len {
+        return Err(io::Error::other("the file became shorter while it was read"));
+    }
+    part.sha256 = HEXLOWER.encode(&hash.finalize());
+    Ok(part)
+}
+
+/// Reads the index and the parts from `first` on as a reader would, and compares.
+fn verify(file: &mut File, index: &Index, first: usize) -> io::Result<()> {
+    let differs = || io::Error::other("the compressed copy differs from the file; not used");
+    if Index::read(file)?.as_ref() != Some(index) {
+        return Err(differs());
+    }
+    let mut buffer = vec![0; 1 << 17];
+    for part in &index.parts[first..] {
+        file.seek(SeekFrom::Start(part.at))?;
+        let mut reader = zstd::stream::read::Decoder::new(&mut *file)?.single_frame();
+        let mut hash = Sha256::new();
+        let (mut bytes, mut newlines, mut last) = (0, 0, 0);
+        loop {
+            let got = reader.read(&mut buffer)?;
+            let Some(&end) = buffer[..got].last() else { break };
+            hash.update(&buffer[..got]);
+            bytes += got as u64;
+            newlines += memchr::memchr_iter(b'\n', &buffer[..got]).count() as u64;
+            last = end;
+        }
+        let lines = newlines + u64::from(last != b'\n');
+        let hash = HEXLOWER.encode(&hash.finalize());
+        if (bytes, lines, hash) != (part.bytes, part.lines, part.sha256.clone()) {
+            return Err(differs());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,212 @@
+//! The command `topas-run`: measures a program that has no module.
+//!
+//! A rank that does not measure becomes the program at once. On one that does, what the words
+//! of the command lead to ([`program`], [`elf`]) tells how: into most programs a library is
+//! loaded that begins before them and puts their [`environment`] back as it was; static
+//! programs, scripts of shells and others into which it cannot be loaded are measured from
+//! [`outside`]. A run is never harmed: what cannot be measured runs all the same.
+
+mod counters;
+mod elf;
+mod environment;
+mod gather;
+mod launch;
+mod log;
+mod node;
+mod options;
+mod outside;
+mod program;
+#[allow(unsafe_code)]
+mod sys;
+mod user_file;
+mod way;
+
+use std::ffi::{CString, OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+
+use nix::errno::Errno;
+use nix::unistd::{execve, execvp};
+use topas_config::{Environment, Paths};
+
+use self::environment::Entries;
+use self::options::{Request, Wish};
+use self::outside::Measured;
+use self::way::{Decision, Way};
+use crate::explain::quoted;
+use crate::message::say;
+use crate::{EXIT_CANNOT_RUN, EXIT_NOT_FOUND, print};
+
+/// Its name.
+pub const NAME: &str = "topas-run";
+
+/// Exit code: wrong options; nothing was run. Programs that run others have no other meaning
+/// for it.
+pub const EXIT_WRONG_OPTION: i32 = 125;
+
+const HELP: &str = "\
+Usage: topas-run [OPTION...] [--] PROGRAM [ARGUMENT...]
+       mpirun -n 16 topas-run ./a.out input.dat
+
+Runs a program that was linked without TOPAS and measures it as if it had been linked with it:
+two ranks of a parallel run, one line each in the log.
+
+Options:
+  --all-pe       measure every rank; their lines go to topas.out
+  --outside      load nothing into the program: measure it, and all that it starts, from outside
+  --explain      say what would be done and why; run nothing
+  --version      print the version
+  --help         print this text
+
+Environment: TOPAS=off measures nothing; TOPAS_VERBOSE=1 says why something is not measured.
+Manual page: topas-run(1).
+";
+
+/// Becomes the program, or waits for it. Returns the exit code if there is nothing to become.
+pub fn run(args: &[OsString], env: &Environment, paths: Option<&Paths>) -> i32 {
+    let wish = match options::parse(args) {
+        Ok(Request::Run(wish)) => wish,
+        Ok(Request::Help) => return print(OsStr::new(HELP)),
+        Ok(Request::Version) => {
+            return print(OsStr::new(concat!("topas-run ", env!("CARGO_PKG_VERSION"), "\n")));
+        }
+        Err(what) => {
+            say!("{NAME}: error: {what}");
+            say!("hint: see {NAME} --help");
+            return EXIT_WRONG_OPTION;
+        }
+    };
+    run_program_on_panic(&wish.command);
+    if env.is_off() && !wish.explain {
+        return become_program(&wish.command);
+    }
+    let decision = Decision::of(&wish, env, paths);
+    if wish.explain {
+        return print(&explanation(&decision, &wish));
+    }
+    decision.warn(env);
+    match &decision.way {
+        Way::Plain(_) => become_program(&wish.command),
+        Way::Inside(library) => {
+            let mut entries = Entries::of_process(env);
+            let between = decision.program.as_ref().is_some_and(|program| program.behind);
+            entries.preload(library, &decision.launch.rank, std::process::id(), between);
+            become_measured(&decision, &wish, entries)
+        }
+        Way::Outside(_) => from_outside(&decision, &wish, env),
+    }
+}
+
+/// A defect in this program must not cost anybody a run: should the code below panic, the
+/// program runs after all.
+fn run_program_on_panic(command: &[OsString]) {
+    let command = command.to_vec();
+    std::panic::set_hook(Box::new(move |info| {
+        say!("{NAME}: warning: defect in {NAME}: {info}; the program runs unmeasured");
+        std::process::exit(become_program(&command));
+    }));
+}
+
+/// Becomes the program as the words say, which are searched as a shell searches. Comes back only
+/// if that fails, with the exit code; the failure has been reported then.
+fn become_program(command: &[OsString]) -> i32 {
+    let words: Result<Vec<_>, _> =
+        command.iter().map(|word| CString::new(word.as_bytes())).collect();
+    let Some((first, words)) = words.ok().and_then(|w| Some((w.first()?.clone(), w))) else {
+        return cannot_run(command, Errno::EINVAL);
+    };
+    let Err(error) = execvp(&first, &words);
+    cannot_run(command, error)
+}
+
+/// Becomes the program with another environment; without it, should that be too long.
+fn become_measured(decision: &Decision, wish: &Wish, entries: Entries) -> i32 {
+    let words: Result<Vec<_>, _> =
+        wish.command.iter().map(|word| CString::new(word.as_bytes())).collect();
+    let path = decision.program.as_ref().map(|program| program.path.as_os_str().as_bytes());
+    if let (Ok(words), Ok(path)) = (words, CString::new(path.unwrap_or_default())) {
+        // What fails here, or fails to fail, is said by the plain way.
+        let _ = execve(&path, &words, &entries.into_c_strings());
+    }
+    become_program(&wish.command)
+}
+
+/// Measures the program in a child; runs it unmeasured if that cannot be.
+fn from_outside(decision: &Decision, wish: &Wish, env: &Environment) -> i32 {
+    let Some(program) = &decision.program else { return become_program(&wish.command) };
+    let measured = Measured {
+        command: &wish.command,
+        program,
+        launch: &decision.launch,
+        metric: decision.metric,
+        settings: &decision.conf.settings(),
+        all: wish.all,
+        logs: decision.logs,
+        env,
+    };
+    match measured.run() {
+        Ok(code) => code,
+        // What is wrong with the program, the plain way says, too.
+        Err(_) => become_program(&wish.command),
+    }
+}
+
+fn cannot_run(command: &[OsString], error: Errno) -> i32 {
+    let name = command.first().map(|word| word.to_string_lossy()).unwrap_or_default();
+    if error == Errno::ENOENT {
+        say!("{NAME}: error: no program `{name}`");
+        if name.contains('/') {
+            say!("cause: {}, or its interpreter is missing", error.desc());
+        }
+        say!("hint: give a path such as ./a.out, or a name on PATH");
+        return EXIT_NOT_FOUND;
+    }
+    say!("{NAME}: error: cannot run {name}");
+    say!("cause: {}", error.desc());
+    say!("hint: check that it is an executable file of this machine");
+    EXIT_CANNOT_RUN
+}
+
+/// A line `what: value` for each fact, the command last.
+fn explanation(decision: &Decision, wish: &Wish) -> OsString {
+    let mut out = OsString::new();
+    let mut fact = |what: &str, value: &OsStr| {
+        out.push(format!("{:<15}", format!("{what}:")));
+        out.push(value);
+        out.push("\n");
+    };
+    let rank = &decision.launch.rank;
+    let of = if rank.size == 0 { "unknown".to_owned() } else { rank.size.to_string() };
+    let launch = if decision.launch.is_parallel() {
+        format!("rank {} of {of}, launch {:016x}", rank.rank, rank.id)
+    } else {
+        "none: a program alone".to_owned()
+    };
+    fact("launch", OsStr::new(&launch));
+    match &decision.program {
+        Some(program) => {
+            fact("program", program.path.as_os_str());
+            if program.behind || program.path.file_name() != Some(&program.exe) {
+                fact("runs", &program.exe);
+            }
+        }
+        None => fact("program", OsStr::new("not looked at")),
+    }
+    match &decision.way {
+        Way::Plain(why) => {
+            fact("decision", OsStr::new(&format!("run without measuring: {why}")));
+        }
+        Way::Inside(library) => {
+            fact("decision", OsStr::new("measure, with a library loaded into it"));
+            fact("library", library.as_os_str());
+        }
+        Way::Outside(why) => {
+            fact("decision", OsStr::new(&format!("measure from outside: {why}")));
+        }
+    }
+    for note in &decision.notes {
+        fact("note", OsStr::new(note));
+    }
+    let words: Vec<_> = wish.command.iter().map(|word| quoted(word)).collect();
+    fact("command", &words.join(OsStr::new(" ")));
+    out
+}

@@ -1,0 +1,364 @@
+//! What an executable says of itself: how it is loaded, what it was written in, what it uses.
+//!
+//! Headers and tables only, each read from its place: executables may be larger than memory.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use goblin::elf64::header::{EI_CLASS, EI_DATA, ELFCLASS64, Header, SIZEOF_EHDR};
+use goblin::elf64::program_header::{PT_DYNAMIC, PT_INTERP, ProgramHeader, SIZEOF_PHDR};
+use goblin::elf64::section_header::{
+    SHT_DYNAMIC, SHT_DYNSYM, SHT_SYMTAB, SIZEOF_SHDR, SectionHeader,
+};
+use topas_format::field::{Lang, Lib};
+use topas_format::module_facts::MAGIC;
+
+/// The bytes by which an executable is known.
+pub const MAGIC_NUMBER: &[u8; 4] = b"\x7fELF";
+
+/// Longest table that is read, in bytes: what is longer is taken for empty.
+const MAX_TABLE: u64 = 64 << 20;
+
+/// `DT_NEEDED`
+const NEEDED: u64 = 1;
+/// Bytes of a symbol (`Elf64_Sym`) and of an entry of the dynamic section.
+const SYMBOL: usize = 24;
+const DYNAMIC: usize = 16;
+
+/// Byte order of this machine, as `e_ident` has it.
+const ORDER: u8 = if cfg!(target_endian = "little") { 1 } else { 2 };
+
+/// What is known of an executable of this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Whether a loader loads it, and what is preloaded with it.
+    pub dynamic: bool,
+    /// Whether it was linked with the measurement module.
+    pub has_module: bool,
+    /// Language of its main program, as far as that shows.
+    pub lang: Lang,
+    /// The message passing library that it is linked with itself.
+    pub lib: Lib,
+    /// Whether it holds a message passing library itself, which no other file shows.
+    pub holds_lib: bool,
+    /// Whether it uses the hardware counters itself.
+    pub counts: bool,
+    /// Whether a checker of memory must be the first library in it.
+    pub must_be_first: bool,
+}
+
+impl Default for Facts {
+    fn default() -> Self {
+        Facts {
+            dynamic: false,
+            has_module: false,
+            lang: Lang::C,
+            lib: Lib::None,
+            holds_lib: false,
+            counts: false,
+            must_be_first: false,
+        }
+    }
+}
+
+/// What a file with the magic number is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Elf {
+    /// An executable of this machine
+    Ours(Facts),
+    /// Of another machine, or of 32 bits
+    Foreign,
+}
+
+/// Reads an executable.
+///
+/// # Errors
+/// The system's; [`io::ErrorKind::InvalidData`] if its headers are none.
+pub fn read(file: &File) -> io::Result<Elf> {
+    let mut header = [0; SIZEOF_EHDR];
+    file.read_exact_at(&mut header, 0)?;
+    let [.., m0, m1] = header.first_chunk::<20>().copied().unwrap_or([0; 20]);
+    let ident = |at: usize| header.get(at).copied().unwrap_or_default();
+    if ident(EI_CLASS) != ELFCLASS64 || ident(EI_DATA) != ORDER {
+        return Ok(Elf::Foreign);
+    }
+    if Some(u16::from_ne_bytes([m0, m1])) != machine() {
+        return Ok(Elf::Foreign);
+    }
+    let header = Header::from_bytes(&header);
+    let count = usize::from(header.e_phnum);
+    if usize::from(header.e_phentsize) != SIZEOF_PHDR || count == 0 {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut bytes = vec![0; count * SIZEOF_PHDR];
+    file.read_exact_at(&mut bytes, header.e_phoff)?;
+    let parts = ProgramHeader::from_bytes(&bytes, count);
+    let has = |kind| parts.iter().any(|part| part.p_type == kind);
+    let mut facts = Facts { dynamic: has(PT_INTERP) && has(PT_DYNAMIC), ..Facts::default() };
+    // Sections may be missing: then nothing more is known.
+    if let Some(sections) = Sections::read(file, header) {
+        sections.tell(&mut facts);
+    }
+    Ok(Elf::Ours(facts))
+}
+
+/// `e_machine` of this machine; none that exists where it is not known.
+fn machine() -> Option<u16> {
+    match () {
+        () if cfg!(target_arch = "x86_64") => Some(62),
+        () if cfg!(target_arch = "aarch64") => Some(183),
+        () if cfg!(target_arch = "powerpc64") => Some(21),
+        () if cfg!(target_arch = "riscv64") => Some(243),
+        () => None,
+    }
+}
+
+/// The table of sections.
+struct Sections<'f> {
+    file: &'f File,
+    all: Vec<SectionHeader>,
+    names: Vec<u8>,
+}
+
+impl<'f> Sections<'f> {
+    fn read(file: &'f File, header: &Header) -> Option<Self> {
+        let count = usize::from(header.e_shnum);
+        if usize::from(header.e_shentsize) != SIZEOF_SHDR || count == 0 {
+            return None;
+        }
+        let mut bytes = vec![0; count * SIZEOF_SHDR];
+        file.read_exact_at(&mut bytes, header.e_shoff).ok()?;
+        let all = SectionHeader::from_bytes(&bytes, count);
+        let mut sections = Sections { file, all, names: Vec::new() };
+        sections.names = sections.bytes(usize::from(header.e_shstrndx));
+        Some(sections)
+    }
+
+    /// The bytes of a section; none if it has none in the file, or too many.
+    fn bytes(&self, at: usize) -> Vec<u8> {
+        const NO_BITS: u32 = 8;
+        let Some(section) = self.all.get(at).filter(|section| section.sh_type != NO_BITS) else {
+            return Vec::new();
+        };
+        if section.sh_size > MAX_TABLE {
+            return Vec::new();
+        }
+        let mut bytes = vec![0; section.sh_size as usize];
+        match self.file.read_exact_at(&mut bytes, section.sh_offset) {
+            Ok(()) => bytes,
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// The first section of a type: its place, and the section it refers to.
+    fn of_type(&self, kind: u32) -> Option<(usize, usize)> {
+        let at = self.all.iter().position(|section| section.sh_type == kind)?;
+        Some((at, self.all.get(at)?.sh_link as usize))
+    }
+
+    fn tell(&self, facts: &mut Facts) {
+        let topas = self
+            .all
+            .iter()
+            .position(|section| name(&self.names, section.sh_name as usize) == Some(b".topas"));
+        facts.has_module = topas.is_some_and(|at| self.bytes(at).starts_with(MAGIC));
+        if let Some((at, strings)) = self.of_type(SHT_DYNAMIC) {
+            let strings = self.bytes(strings);
+            for entry in self.bytes(at).chunks_exact(DYNAMIC) {
+                if long(entry, 0) == NEEDED
+                    && let Some(library) = name(&strings, long(entry, 8) as usize)
+                {
+                    library_says(library, facts);
+                }
+            }
+        }
+        for kind in [SHT_DYNSYM, SHT_SYMTAB] {
+            let Some((at, strings)) = self.of_type(kind) else { continue };
+            let strings = self.bytes(strings);
+            for symbol in self.bytes(at).chunks_exact(SYMBOL) {
+                let place = word(symbol, 0) as usize;
+                // Of a function or object; a section or file has other bits here.
+                let kind = symbol.get(4).copied().unwrap_or_default() & 15;
+                if place != 0
+                    && kind <= 2
+                    && let Some(symbol_name) = name(&strings, place)
+                {
+                    let defined = symbol.get(6..8) != Some(&[0, 0]);
+                    symbol_says(symbol_name, defined, facts);
+                }
+            }
+        }
+    }
+}
+
+/// The name at a place of a table of strings.
+fn name(strings: &[u8], at: usize) -> Option<&[u8]> {
+    strings.get(at..)?.split(|byte| *byte == 0).next()
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |four| u32::from_ne_bytes(*four))
+}
+
+fn long(bytes: &[u8], at: usize) -> u64 {
+    bytes
+        .get(at..)
+        .and_then(|rest| rest.first_chunk())
+        .map_or(0, |eight| u64::from_ne_bytes(*eight))
+}
+
+/// What a library that the loader will load tells of the program.
+fn library_says(library: &[u8], facts: &mut Facts) {
+    const CXX: [&[u8]; 2] = [b"libstdc++.so", b"libc++.so"];
+    const MPI: [&[u8]; 2] = [b"libmpi", b"libfmpich"];
+    const SHMEM: [&[u8]; 2] = [b"liboshmem", b"libsma"];
+    const FIRST: [&[u8]; 3] = [b"libasan.so", b"libhwasan.so", b"libclang_rt.asan"];
+    let one_of = |names: &[&[u8]]| names.iter().any(|name| library.starts_with(name));
+    if one_of(&CXX) {
+        speaks(Lang::Cxx, facts);
+    }
+    if one_of(&MPI) {
+        uses(Lib::Mpi, facts);
+    } else if library.starts_with(b"libpvm3") {
+        uses(Lib::Pvm, facts);
+    } else if one_of(&SHMEM) {
+        uses(Lib::Sma, facts);
+    }
+    facts.must_be_first |= one_of(&FIRST);
+}
+
+/// What a function or object tells that the program defines or refers to.
+fn symbol_says(symbol: &[u8], defined: bool, facts: &mut Facts) {
+    match symbol {
+        b"_gfortran_set_args"
+        | b"MAIN__"
+        | b"_FortranAProgramStart"
+        | b"for_rtl_init_"
+        | b"MAIN_" => speaks(Lang::F90, facts),
+        b"__gxx_personality_v0" => speaks(Lang::Cxx, facts),
+        b"MPI_Init" | b"MPI_Init_thread" | b"MPI_Finalize" | b"mpi_init_" | b"mpi_finalize_" => {
+            uses(Lib::Mpi, facts);
+            facts.holds_lib |= defined;
+        }
+        b"pvm_mytid" => {
+            uses(Lib::Pvm, facts);
+            facts.holds_lib |= defined;
+        }
+        b"shmem_finalize" | b"start_pes" => {
+            uses(Lib::Sma, facts);
+            facts.holds_lib |= defined;
+        }
+        b"PAPI_library_init" | b"perfmon_init" | b"pfm_initialize" => facts.counts = true,
+        _ if symbol.starts_with(b"_ZSt") => speaks(Lang::Cxx, facts),
+        _ => {}
+    }
+}
+
+/// Fortran programs call parts in C++, not the other way round.
+fn speaks(lang: Lang, facts: &mut Facts) {
+    if facts.lang != Lang::F90 {
+        facts.lang = lang;
+    }
+}
+
+/// In the order checked: an MPI or a PVM may be built on SHMEM.
+fn uses(lib: Lib, facts: &mut Facts) {
+    if facts.lib == Lib::None || lib < facts.lib {
+        facts.lib = lib;
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::process::Command;
+
+    /// Compiles one program in a directory of its own.
+    fn built(
+        compiler: &str,
+        options: &[&str],
+        name: &str,
+        source: &str,
+    ) -> (tempfile::TempDir, File) {
+        let dir = tempfile::tempdir().unwrap();
+        let source_file = dir.path().join(name);
+        fs::write(&source_file, source).unwrap();
+        let program = dir.path().join("program");
+        let status = Command::new(compiler)
+            .arg(&source_file)
+            .args(options)
+            .arg("-o")
+            .arg(&program)
+            .status()
+            .unwrap();
+        assert!(status.success());
+        let file = File::open(program).unwrap();
+        (dir, file)
+    }
+
+    fn facts(compiler: &str, options: &[&str], name: &str, source: &str) -> Facts {
+        match read(&built(compiler, options, name, source).1).unwrap() {
+            Elf::Ours(facts) => facts,
+            Elf::Foreign => panic!("not of this machine"),
+        }
+    }
+
+    const MAIN: &str = "int main(void) { return 0; }";
+    const LOOKS: &str = "#include <string>\nint main(int c, char **) \
+                         { return std::to_string(c).size() > 3; }";
+
+    #[test]
+    fn programs_of_each_kind() {
+        let plain = Facts { dynamic: true, ..Facts::default() };
+        assert_eq!(facts("cc", &[], "a.c", MAIN), plain);
+        assert_eq!(facts("cc", &["-s"], "a.c", MAIN), plain);
+        assert_eq!(facts("cc", &["-static"], "a.c", MAIN), Facts::default());
+        assert_eq!(facts("cc", &["-static-pie"], "a.c", MAIN), Facts::default());
+        let cxx = Facts { lang: Lang::Cxx, ..plain.clone() };
+        assert_eq!(facts("c++", &[], "a.cc", LOOKS), cxx);
+        assert_eq!(facts("c++", &["-s"], "a.cc", LOOKS), cxx);
+        let fortran = "print *, 'x'\nend\n";
+        let f90 = Facts { lang: Lang::F90, ..plain.clone() };
+        assert_eq!(facts("gfortran", &["-s"], "a.f90", fortran), f90);
+        let holds = "int MPI_Finalize(void) { return 0; } int main(void) { return 0; }";
+        assert_eq!(
+            facts("cc", &["-static"], "a.c", holds),
+            Facts { lib: Lib::Mpi, holds_lib: true, ..Facts::default() }
+        );
+        let first = Facts { must_be_first: true, ..plain.clone() };
+        assert_eq!(facts("cc", &["-fsanitize=address"], "a.c", MAIN), first);
+        let section = "__attribute__((section(\".topas\"))) const char f[16] = \"TOPAS\\0\\0\\2\";\
+                       int main(void) { return f[0] == 0; }";
+        assert_eq!(facts("cc", &[], "a.c", section), Facts { has_module: true, ..plain });
+    }
+
+    /// Cut anywhere and with any byte changed: an answer or an error.
+    #[test]
+    fn broken_files_are_no_end() {
+        let (dir, file) = built("cc", &["-s"], "a.c", MAIN);
+        let mut whole = fs::read(dir.path().join("program")).unwrap();
+        drop(file);
+        let path = dir.path().join("broken");
+        let judge = |bytes: &[u8]| {
+            fs::write(&path, bytes).unwrap();
+            let _ = read(&File::open(&path).unwrap());
+        };
+        for length in (0..whole.len()).step_by(97) {
+            judge(&whole[..length]);
+        }
+        for at in 0..SIZEOF_EHDR {
+            let before = std::mem::replace(&mut whole[at], 0xff);
+            judge(&whole);
+            whole[at] = before;
+        }
+        let sections = long(&whole, 0x28) as usize;
+        for at in sections..whole.len() {
+            let before = std::mem::replace(&mut whole[at], 0xff);
+            judge(&whole);
+            whole[at] = before;
+        }
+    }
+}

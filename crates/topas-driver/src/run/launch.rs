@@ -1,0 +1,217 @@
+//! Whether this process is a rank that measures: by the rules that programs with the module
+//! follow, asked before the program is there.
+
+use std::fmt;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+
+use topas_config::Environment;
+use topas_format::field::Mode;
+use topas_format::hash::Fnv;
+use topas_format::out::Out;
+use topas_format::text::Cursor;
+use topas_launch::hash::spread;
+use topas_launch::named::Fault;
+use topas_launch::{Family, Proof, Rank, Var, Vars, choice, job, marker, named, nearest};
+
+use super::sys;
+
+/// Bytes of a proxy's command line that are looked at, as in the module.
+const COMMAND_LINE: usize = 1024;
+
+/// A rank of a launch, and what else its environment says.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// Launcher, rank, size and id
+    pub rank: Rank,
+    /// Measuring ranks below this one, if it measures
+    pub place: Option<u32>,
+    /// Why TOPAS_PE was not followed
+    pub fault: Option<Fault>,
+    /// Whether it is a descendant of a measuring rank
+    pub is_child: bool,
+    /// Batch or interactive
+    pub mode: Mode,
+    /// Job id of the batch system, may be empty
+    pub job: Vec<u8>,
+    /// Step of the job, may be empty
+    pub step: Vec<u8>,
+}
+
+/// Asks the kernel what the environment cannot prove.
+struct Kernel;
+
+impl Proof for Kernel {
+    fn own_pid(&mut self) -> u32 {
+        std::process::id()
+    }
+
+    fn peer(&mut self, fd: u32) -> Option<u32> {
+        sys::socket_peer(fd)
+    }
+
+    fn control_port(&mut self, pid: u32) -> u64 {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let mut line = Cursor::new(line.get(..COMMAND_LINE).unwrap_or(&line));
+        while !line.rest.is_empty() {
+            if line.until(0) == b"--control-port" {
+                return Fnv::new().with(line.until(0)).value();
+            }
+        }
+        0
+    }
+}
+
+impl Launch {
+    /// What the variables of this process say. A program that no launcher started is rank 0 of
+    /// 1, of the family [`Family::Own`].
+    pub fn of(env: &Environment) -> Self {
+        Launch::with_proof(env, &mut Kernel)
+    }
+
+    fn with_proof(env: &Environment, proof: &mut impl Proof) -> Self {
+        let entries: Vec<Vec<u8>> = env
+            .iter()
+            .filter(|(name, _)| {
+                name.as_bytes().first().is_some_and(|first| Vars::may_begin(*first))
+            })
+            .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
+            .collect();
+        let mut vars = Vars::new();
+        entries.iter().for_each(|entry| vars.offer(entry));
+        let started = nearest(&vars, proof).filter(|rank| rank.size != 1);
+        let rank = started.unwrap_or(Rank { family: Family::Own, rank: 0, size: 1, id: fresh() });
+        let (mut place, mut fault) = (choice::place(rank.id, rank.size, rank.rank), None);
+        if rank.family != Family::Own
+            && let Some(list) = vars.get(Var::TopasPe)
+        {
+            match named::place(list, rank.size, rank.rank) {
+                Ok(named) => place = named,
+                Err(why) => fault = Some(why),
+            }
+        }
+        let mut buffer = [0; 4096];
+        let mut id = Out::new(&mut buffer);
+        job::write_id(&vars, &mut id);
+        let found = vars.text(Var::TopasRank);
+        Launch {
+            place,
+            fault,
+            is_child: !found.is_empty() && marker::is_of_another(found, &rank, proof.own_pid()),
+            mode: job::mode(&vars),
+            job: id.text().to_vec(),
+            step: job::step(&vars, rank.family).unwrap_or_default().to_vec(),
+            rank,
+        }
+    }
+
+    /// Whether a launcher started it.
+    pub fn is_parallel(&self) -> bool {
+        self.rank.family != Family::Own
+    }
+}
+
+/// The id of a run without a launcher.
+fn fresh() -> u64 {
+    let since = std::time::UNIX_EPOCH.elapsed().unwrap_or_default();
+    spread((since.as_micros() as u64) << 22 ^ u64::from(std::process::id()))
+}
+
+/// Why a rank is not measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotMeasured {
+    /// `TOPAS=off`
+    Off,
+    /// No launcher, and the site does not measure programs that run alone
+    Alone,
+    /// Two others measure
+    NotChosen,
+    /// A descendant of a measuring rank
+    Child,
+    /// This process, or the program, runs with other rights than its user's
+    Privileged,
+    /// The program was linked with the module, which measures
+    HasModule,
+    /// The program cannot be read, so that what it does with counters is not known
+    Unreadable(String),
+    /// By the site's topas.conf or kill switch
+    Site(&'static str),
+    /// There is no such program, or it does not start
+    NoProgram,
+}
+
+impl fmt::Display for NotMeasured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotMeasured::Off => write!(f, "TOPAS is off"),
+            NotMeasured::Alone => {
+                write!(f, "no parallel run (put a launcher in front: mpirun -n 4 topas-run ...)")
+            }
+            NotMeasured::NotChosen => write!(f, "other ranks of this run measure"),
+            NotMeasured::Child => write!(f, "child of a measuring rank"),
+            NotMeasured::Privileged => write!(f, "runs with the rights of another"),
+            NotMeasured::HasModule => write!(f, "the program has the module and measures itself"),
+            NotMeasured::Unreadable(why) => write!(f, "the program cannot be read: {why}"),
+            NotMeasured::Site(key) => write!(f, "by topas.conf ({key})"),
+            NotMeasured::NoProgram => write!(f, "no such program"),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    struct Nobody;
+
+    impl Proof for Nobody {
+        fn own_pid(&mut self) -> u32 {
+            1
+        }
+        fn peer(&mut self, _: u32) -> Option<u32> {
+            None
+        }
+        fn control_port(&mut self, _: u32) -> u64 {
+            0
+        }
+    }
+
+    fn of(text: &str) -> Launch {
+        let env: Environment = text.split(' ').map(|v| v.split_once('=').unwrap()).collect();
+        Launch::with_proof(&env, &mut Nobody)
+    }
+
+    const OMPI: &str = "OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=8 PMIX_NAMESPACE=7";
+
+    #[test]
+    fn a_program_alone_is_rank_0_of_1() {
+        for env in ["A=b", "A=b TOPAS_PE=0", "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1"] {
+            let launch = of(env);
+            assert_eq!((launch.rank.rank, launch.rank.size, launch.place), (0, 1, None), "{env}");
+            assert!(!launch.is_parallel() && launch.fault.is_none());
+        }
+        assert_ne!(of("A=b").rank.id, 0);
+    }
+
+    #[test]
+    fn named_ranks_measure_and_bad_lists_do_not_count() {
+        assert_eq!(of(&format!("{OMPI} TOPAS_PE=1,3")).place, Some(1));
+        assert_eq!(of(&format!("{OMPI} TOPAS_PE=1,2")).place, None);
+        let launch = of(&format!("{OMPI} TOPAS_PE=1,9"));
+        assert_eq!((launch.place, launch.fault), (of(OMPI).place, Some(Fault::NoSuchRank)));
+    }
+
+    #[test]
+    fn jobs_and_children() {
+        let env = format!("{OMPI} SLURM_JOB_ID=12 SLURM_STEP_ID=3 ENVIRONMENT=BATCH");
+        let launch = of(&env);
+        assert_eq!((launch.mode, &launch.job[..]), (Mode::Batch, &b"12"[..]));
+        let mut buffer = [0; marker::SIZE];
+        let mut out = Out::new(&mut buffer);
+        marker::write(&mut out, &launch.rank, 99);
+        let text = String::from_utf8(out.text().to_vec()).unwrap();
+        assert!(of(&format!("{env} {}", text.trim_end_matches('\0'))).is_child);
+        assert!(!launch.is_child);
+    }
+}

@@ -1,0 +1,141 @@
+//! `topas.out`: the line of a rank that is measured because the user wants every rank.
+
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use topas_config::Environment;
+use topas_format::MAX_LINE;
+use topas_format::form::{PLACED_RUN_LINE, UNKNOWN, Values, number};
+use topas_format::hash::Fnv;
+use topas_format::out::Out;
+use topas_format::target::expand_launch;
+use topas_launch::Rank;
+use topas_launch::extended::Extended;
+use topas_launch::hash::spread;
+
+use super::gather;
+
+/// Longest path, with its NUL.
+const PATH_MAX: usize = 4096;
+
+/// Appends the line of a rank to the user's file, in the directory this process is in.
+///
+/// # Errors
+/// The path, what is wrong with it, and whether this rank speaks for those of its host.
+pub fn append(
+    values: &mut Values<'_>,
+    rank: &Rank,
+    env: &Environment,
+) -> Result<(), (PathBuf, io::Error, bool)> {
+    let entries: Vec<Vec<u8>> = env
+        .iter()
+        .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
+        .collect();
+    let mut vars = Extended::new();
+    entries.iter().for_each(|entry| vars.offer(entry));
+    let pattern = match vars.out() {
+        [] if vars.one_host(rank) => b"topas.out",
+        [] => &b"topas.out.%h"[..],
+        own => own,
+    };
+    // From outside nobody sees where the program ended.
+    for slot in [number::CPU, number::NUMA] {
+        if let Some(to) = values.numbers.get_mut(slot) {
+            *to = UNKNOWN;
+        }
+    }
+    let mut buffer = [0; MAX_LINE];
+    let mut line = Out::new(&mut buffer);
+    values.fill_line(&mut line, 0, PLACED_RUN_LINE);
+    let mut buffer = [0; PATH_MAX - 1];
+    let mut out = Out::new(&mut buffer);
+    if !pattern.starts_with(b"/")
+        && let Ok(here) = nix::unistd::getcwd()
+    {
+        out.put(here.as_os_str().as_bytes()).byte(b'/');
+    }
+    let shape = expand_launch(pattern, values, &mut out);
+    let path = PathBuf::from(OsStr::from_bytes(out.text()));
+    let done = match shape {
+        None => Err(io::ErrorKind::InvalidInput.into()),
+        Some(shape) => {
+            let open = || whole(&path, shape.own_dir.into());
+            if rank.size == 1 {
+                gather::alone(&open, line.text())
+            } else {
+                // As the module has it.
+                let name = Fnv::new().with(out.text()).value();
+                let name = format!("topas.out.{:016x}", spread(rank.id ^ name));
+                gather::together(name.as_bytes(), &open, line.text())
+            }
+        }
+    };
+    done.map_err(|error| (path, error, vars.speaks(rank)))
+}
+
+/// Opens the file for whole lines: it may be made, and the directory that is the first bytes of
+/// its path, too.
+fn whole(path: &Path, own_dir: usize) -> io::Result<File> {
+    let mut result = open(path);
+    if matches!(&result, Err(error) if error.kind() == io::ErrorKind::NotFound)
+        && let Some(dir) = path.as_os_str().as_bytes().get(..own_dir).filter(|dir| !dir.is_empty())
+    {
+        // Another rank may make it, too.
+        let _ = DirBuilder::new().create(OsStr::from_bytes(dir));
+        result = open(path);
+    }
+    let mut file = result?;
+    // A write was cut short: what is torn must not take the next line along.
+    let mut last = [b'\n'];
+    let length = file.metadata().map_or(0, |about| about.len());
+    if length > 0 && file.read_exact_at(&mut last, length - 1).is_ok() && last != *b"\n" {
+        file.write_all(b"\n")?;
+    }
+    Ok(file)
+}
+
+/// It is the user's own, so links are followed, as by any program.
+fn open(path: &Path) -> io::Result<File> {
+    let with = |read| {
+        OpenOptions::new()
+            .read(read)
+            .append(true)
+            .create(true)
+            .mode(0o644)
+            .custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK)
+            .open(path)
+    };
+    match with(true) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied && fs::exists(path)? => {
+            with(false)
+        }
+        result => result,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_torn_line_stays_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("topas.out");
+        let write =
+            |path: &Path, own_dir, line: &[u8]| gather::alone(&|| whole(path, own_dir), line);
+        write(&path, 0, b"one\n").unwrap();
+        fs::write(&path, b"one\ntorn").unwrap();
+        write(&path, 0, b"two\n").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"one\ntorn\ntwo\n");
+        let within = dir.path().join("5f/topas.out");
+        write(&within, 0, b"x\n").unwrap_err();
+        let own_dir = within.parent().unwrap().as_os_str().len();
+        write(&within, own_dir, b"x\n").unwrap();
+        assert_eq!(fs::read(&within).unwrap(), b"x\n");
+    }
+}

@@ -1,0 +1,183 @@
+//! `topas-log export` and `topas-log key`.
+
+use std::io::{ErrorKind, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use topas_config::Environment;
+use topas_data::{
+    Anonymizer, Fate, Key, KeyError, NoSuchFate, Output, Own, SegmentError, Source, each_line,
+};
+use topas_format::line::{Extras, Line};
+use topas_render::record;
+
+use crate::args::{Export, Key as KeyOptions};
+use crate::inputs::{self, failed, sources};
+use crate::{TOOL, exit};
+
+/// Makes a key: the exit code.
+pub fn make_key(options: &KeyOptions) -> u8 {
+    match Key::make(&options.file) {
+        Ok(()) => exit::OK,
+        Err(error) => {
+            let hint = match &error {
+                KeyError::File(cause) if cause.kind() == ErrorKind::AlreadyExists => {
+                    "with another key the same names get other hashes; move the old one away first"
+                }
+                _ => "check the directory and its permissions",
+            };
+            let what = format!("cannot make the key {}", options.file.display());
+            TOOL.error(&what, Some(&error), hint);
+            exit::FAILED
+        }
+    }
+}
+
+/// Exports: the exit code.
+pub fn run(options: &Export, env: &Environment) -> u8 {
+    let anonymizer = match options.key.as_deref().map(|key| anonymizer(key, options)).transpose() {
+        Ok(anonymizer) => anonymizer,
+        Err(code) => return code,
+    };
+    let own = options.mine.then(Own::of_caller);
+    let found = match &own {
+        Some(own) => inputs::own(&options.logs, own, env),
+        None => sources(&options.logs),
+    };
+    let Some(sources) = found else { return exit::FAILED };
+    let mut export = match Output::create(&options.output) {
+        Ok(output) => Exporter { options, own, anonymizer, output, lines: 0, text: String::new() },
+        Err(cause) => {
+            failed(&SegmentError::Write { path: options.output.clone(), cause });
+            return exit::FAILED;
+        }
+    };
+    let bad = export.all(&sources);
+    match bad.and_then(|bad| export.finish().map(|told| (bad, told))) {
+        Ok((bad, (lines, lost))) => {
+            tell(options, lines, bad, lost);
+            if lines == 0 { exit::NO_LINES } else { exit::OK }
+        }
+        // A reader that has seen enough (`| head`) is no error.
+        Err(SegmentError::Write { path, cause })
+            if cause.kind() == ErrorKind::BrokenPipe && path.as_os_str() == "-" =>
+        {
+            exit::OK
+        }
+        Err(error) => {
+            failed(&error);
+            exit::FAILED
+        }
+    }
+}
+
+fn tell(options: &Export, lines: u64, bad: u64, lost: u64) {
+    if options.quiet {
+        return;
+    }
+    let mut text = format!("{lines} lines");
+    if bad > 0 {
+        text += &format!(", {bad} left out because they are no log lines");
+    }
+    if lost > 0 {
+        text += &format!("; {lost} extras did not fit into their lines");
+    }
+    TOOL.say(&text);
+}
+
+/// What hides names, as the options say; an error is said here.
+fn anonymizer(key: &Path, options: &Export) -> Result<Anonymizer, u8> {
+    let key = Key::read(key).map_err(|error| {
+        let hint = match &error {
+            KeyError::Open(_) => "chmod 600 it, or make another if somebody may have read it",
+            KeyError::Short(_) => "make one with topas-log key FILE",
+            _ => "check its name and its owner; topas-log key FILE makes one",
+        };
+        TOOL.error(&format!("cannot use the key {}", key.display()), Some(&error), hint);
+        exit::FAILED
+    })?;
+    let mut anonymizer = Anonymizer::new(key);
+    for (fields, fate) in
+        [(&options.hash, Fate::Hash), (&options.keep, Fate::Keep), (&options.drop, Fate::Drop)]
+    {
+        for field in fields {
+            anonymizer.set(field, fate).map_err(|NoSuchFate { field, .. }| {
+                let what = format!("`{field}` is no field that this can be done with");
+                TOOL.error(&what, None, "names are user, exe, id and those of extras: job, host");
+                exit::USAGE
+            })?;
+        }
+    }
+    Ok(anonymizer)
+}
+
+/// Writes lines in the form that is wanted.
+struct Exporter<'o> {
+    options: &'o Export,
+    own: Option<Own>,
+    anonymizer: Option<Anonymizer>,
+    output: Output,
+    lines: u64,
+    text: String,
+}
+
+impl Exporter<'_> {
+    /// Exports all sources: the number of bad lines.
+    fn all(&mut self, sources: &[Source]) -> Result<u64, SegmentError> {
+        if self.options.csv {
+            self.text += &record::csv_header();
+        }
+        let mut bad = 0;
+        for source in sources {
+            let mut result = Ok(());
+            bad += each_line(source, |line, extras, text| {
+                result = self.line(line, extras, text);
+                if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            })?;
+            result.map_err(|cause| self.failed(cause))?;
+        }
+        Ok(bad)
+    }
+
+    fn failed(&self, cause: std::io::Error) -> SegmentError {
+        SegmentError::Write { path: self.options.output.clone(), cause }
+    }
+
+    fn line(&mut self, line: &Line<'_>, extras: Extras<'_>, text: &[u8]) -> std::io::Result<()> {
+        if self.own.as_ref().is_some_and(|own| !own.wrote(line, extras)) {
+            return Ok(());
+        }
+        self.lines += 1;
+        let mut hidden = Vec::new();
+        let (mut line, mut extras, mut text) = (*line, extras, text);
+        if let Some(anonymizer) = &mut self.anonymizer {
+            anonymizer.write(&line, extras, &mut hidden);
+            text = hidden.trim_ascii_end();
+            (line, extras) = Line::parse(text)
+                .map_err(|fault| std::io::Error::other(format!("not written: {}", fault.name())))?;
+        }
+        if self.options.csv {
+            record::csv(&line, extras, &mut self.text);
+        } else if self.options.jsonl {
+            record::json(&line, extras, &mut self.text);
+        } else {
+            self.output.write_all(text)?;
+            self.output.write_all(b"\n")?;
+        }
+        if self.text.len() > 1 << 16 {
+            self.output.write_all(std::mem::take(&mut self.text).as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Makes the output whole: lines written, and extras that did not fit.
+    fn finish(self) -> Result<(u64, u64), SegmentError> {
+        let Exporter { options, anonymizer, mut output, lines, text, .. } = self;
+        let written = output
+            .write_all(text.as_bytes())
+            .and_then(|()| output.flush())
+            .and_then(|()| output.finish());
+        written.map_err(|cause| SegmentError::Write { path: options.output.clone(), cause })?;
+        Ok((lines, anonymizer.map_or(0, |anonymizer| anonymizer.lost)))
+    }
+}

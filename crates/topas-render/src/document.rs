@@ -1,0 +1,21 @@
+//! What every form shows.
+
+use topas_data::{Report, Table, Tally};
+
+/// A report with its tables, and what became of the lines.
+pub struct Document<'r> {
+    /// The report
+    pub report: &'r Report<'r>,
+    /// Its tables, in the order they are shown in
+    pub tables: &'r [Table],
+    /// The lines that were read
+    pub tally: &'r Tally,
+    /// Good lines that were not selected
+    pub unwanted: u64,
+}
+
+/// A form that a report can be given in.
+pub trait Form {
+    /// The whole output, with a newline at its end.
+    fn render(&self, document: &Document<'_>) -> String;
+}

@@ -1,0 +1,169 @@
+//! Tables of a report as charts.
+
+use topas_data::measure::Bounds;
+use topas_data::{By, Label, Row, Share, Table};
+
+use crate::chart::{Bars, Bucket, Caption, Places, Quantity, Series, Unit};
+use crate::document::{Document, Form};
+use crate::number::{date, hours, percent, runs};
+use crate::row::{is_measure, named};
+
+/// What the height of a bar is a share of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Weight {
+    /// The number of runs
+    #[default]
+    Runs,
+    /// PEs x wall clock time
+    Time,
+}
+
+/// A table as bars: along the axis what it is by, stacked by the second if it is by two.
+/// Figures 1 and 2 of the paper are the MFlop/s by type of processor and by language.
+pub fn bars(document: &Document<'_>, table: &Table, weight: Weight) -> Bars {
+    let counted: Vec<&Row> = table.rows.iter().filter(|row| row.counts).collect();
+    let has = |side: usize| {
+        let counted = &counted;
+        move |label: &&Label| counted.iter().any(|row| row.labels[side] == **label)
+    };
+    let places: Vec<&Label> = table.sides[0].iter().filter(has(0)).collect();
+    let mut bars = Bars::new(
+        self::places(&table.by[0], &places),
+        along(&table.by[0]),
+        Quantity::new(
+            match weight {
+                Weight::Runs => "Share of runs",
+                Weight::Time => "Share of PE x wall clock time",
+            },
+            Unit::Percent,
+        ),
+    );
+    let of = part(table.of, weight);
+    let value = |place: &Label, series: Option<&Label>| {
+        let is = |row: &&&Row| {
+            row.labels[0] == *place && series.is_none_or(|label| row.labels[1] == *label)
+        };
+        let row = counted.iter().find(is)?;
+        (of > 0).then(|| part(row.share, weight) as f64 / of as f64 * 100.0)
+    };
+    match table.sides.get(1) {
+        None => {
+            bars.series = vec![Series::new("", places.iter().map(|place| value(place, None)))];
+        }
+        Some(labels) => {
+            for label in labels.iter().filter(has(1)) {
+                let rows = counted.iter().filter(|row| row.labels[1] == *label);
+                let sum = rows.map(|row| part(row.share, weight)).sum();
+                let name = named(label, is_measure(&table.by[1])).name;
+                let values = places.iter().map(|place| value(place, Some(label)));
+                let mut series = Series::new(name, values);
+                series.note = percent(sum, of, 1).map_or_else(String::new, |p| p + "%");
+                bars.series.push(series);
+            }
+        }
+    }
+    bars.caption = caption(document, table, weight);
+    bars
+}
+
+fn part(share: Share, weight: Weight) -> u128 {
+    match weight {
+        Weight::Runs => share.runs.into(),
+        Weight::Time => share.time.0,
+    }
+}
+
+/// What a side of a table is called.
+fn title(by: &By) -> String {
+    match by {
+        By::Measure(measure) => measure.unit.to_owned(),
+        By::Field(field) => match field.name() {
+            "lang" => "language".to_owned(),
+            "lib" => "message passing library".to_owned(),
+            "cputype" => "type of processor".to_owned(),
+            "exe" => "executable".to_owned(),
+            "npes" | "npes_class" => "number of PEs".to_owned(),
+            "part" => "partition".to_owned(),
+            "cc" => "compiler".to_owned(),
+            "mpi" => "MPI library".to_owned(),
+            name => name.replace('_', " "),
+        },
+    }
+}
+
+fn along(by: &By) -> Quantity {
+    match by {
+        By::Measure(measure) => Quantity::new(measure.unit, Unit::Count),
+        By::Field(_) => Quantity::new(title(by), Unit::Count),
+    }
+}
+
+/// Buckets of a linear scale; names of all else.
+fn places(by: &By, labels: &[&Label]) -> Places {
+    let millionths = |n: u128| n as f64 / 1e6;
+    let bucket = |label: &&Label| match label {
+        Label::Bucket(Bounds::Between(from, to)) => {
+            Some(Bucket { from: Some(millionths(*from)), to: Some(millionths(*to)) })
+        }
+        Label::Bucket(Bounds::From(from)) => {
+            Some(Bucket { from: Some(millionths(*from)), to: None })
+        }
+        _ => None,
+    };
+    let buckets: Option<Vec<Bucket>> = labels.iter().map(bucket).collect();
+    match buckets {
+        Some(buckets) if is_measure(by) => Places::Buckets(buckets),
+        _ => Places::Categories(
+            labels.iter().map(|label| named(label, is_measure(by)).name).collect(),
+        ),
+    }
+}
+
+fn caption(document: &Document<'_>, table: &Table, weight: Weight) -> Caption {
+    let report = document.report;
+    let capital = |text: String| {
+        let mut chars = text.chars();
+        chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
+    };
+    let mut title = capital(self::title(&table.by[0]));
+    if let Some(by) = table.by.get(1) {
+        title += &format!(" by {}", self::title(by));
+    }
+    let subtitle = match report.days {
+        Some((first, last)) => format!("{} to {}", date(first), date(last)),
+        None => "no runs".to_owned(),
+    };
+    let mut notes = vec![match weight {
+        Weight::Runs => format!("100% are {}.", runs(table.of.runs)),
+        Weight::Time => format!(
+            "100% are {} PE x wall clock time (h:mm:ss) of {}.",
+            hours(table.of.time),
+            runs(table.of.runs)
+        ),
+    }];
+    let left = report.total.runs - table.of.runs;
+    if left > 0 {
+        notes.push(format!("Not in it: {} without a value (not measured).", runs(left)));
+    }
+    Caption { title, subtitle, notes }
+}
+
+/// The tables as bars of characters.
+#[derive(Clone, Copy, Debug)]
+pub struct TerminalBars {
+    /// What the terminal can show
+    pub screen: crate::chart::Screen,
+    /// What the lengths are shares of
+    pub weight: Weight,
+}
+
+impl Form for TerminalBars {
+    fn render(&self, document: &Document<'_>) -> String {
+        use crate::chart::Chart;
+        let charts = document
+            .tables
+            .iter()
+            .map(|table| bars(document, table, self.weight).terminal(self.screen));
+        charts.collect::<Vec<_>>().join("\n")
+    }
+}

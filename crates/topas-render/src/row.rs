@@ -1,0 +1,125 @@
+//! Rows and columns as the forms for programs show them.
+
+use topas_data::measure::{Bounds, Measure, Sample};
+use topas_data::{Label, Row, Share, Table};
+
+use crate::number::{decimal, percent, seconds};
+
+/// A label in parts: its name, and the bounds of a bucket.
+pub(crate) struct Named {
+    pub(crate) name: String,
+    /// Lower bound of a bucket
+    pub(crate) from: Option<String>,
+    /// Upper bound of a bucket that has one
+    pub(crate) to: Option<String>,
+}
+
+/// What a measure without a value is called.
+pub(crate) const NOT_MEASURED: &str = "not measured";
+
+/// The parts of a row's label; `is_measure` tells what is missing in it.
+pub(crate) fn named(label: &Label, is_measure: bool) -> Named {
+    let only = |name: String| Named { name, from: None, to: None };
+    match label {
+        Label::Value(text) => only(text.clone()),
+        Label::Missing if is_measure => only(NOT_MEASURED.to_owned()),
+        Label::Missing => only("-".to_owned()),
+        Label::Other(values) => only(format!("other ({values})")),
+        Label::Bucket(bounds) => {
+            let (from, to) = match *bounds {
+                Bounds::Between(from, to) => (Some(decimal(from)), Some(decimal(to))),
+                Bounds::Zero => (Some("0".to_owned()), Some("0".to_owned())),
+                Bounds::From(from) => (Some(decimal(from)), None),
+                Bounds::Missing => (None, None),
+            };
+            let name = match (&from, &to) {
+                (Some(from), Some(to)) if from == to => from.clone(),
+                (Some(from), Some(to)) => format!("{from}-{to}"),
+                (Some(from), None) => format!(">={from}"),
+                _ => NOT_MEASURED.to_owned(),
+            };
+            Named { name, from, to }
+        }
+    }
+}
+
+/// The labels of a row in parts.
+pub(crate) fn names(table: &Table, row: &Row) -> Vec<Named> {
+    let sides = row.labels.iter().zip(&table.by);
+    sides.map(|(label, by)| named(label, is_measure(by))).collect()
+}
+
+pub(crate) fn is_measure(by: &topas_data::By) -> bool {
+    matches!(by, topas_data::By::Measure(_))
+}
+
+/// Name of a table: what it is by.
+pub(crate) fn table_name(table: &Table) -> String {
+    table.by.iter().map(|by| by.name()).collect::<Vec<_>>().join(",")
+}
+
+/// Runs, their percentage, PE seconds, their percentage; None where there is none.
+pub(crate) fn share_cells(table: &Table, row: &Row) -> [Option<String>; 4] {
+    let of = if row.counts { table.of } else { Share::default() };
+    [
+        Some(row.share.runs.to_string()),
+        percent(row.share.runs.into(), of.runs.into(), 4),
+        Some(seconds(row.share.time)),
+        percent(row.share.time.0, of.time.0, 4),
+    ]
+}
+
+/// Names of the columns of [`share_cells`].
+pub(crate) const SHARE_COLUMNS: [&str; 4] = ["runs", "runs_percent", "pe_seconds", "time_percent"];
+
+/// Names of the columns of [`sample_cells`], each behind the name of the measure.
+pub(crate) const SAMPLE_COLUMNS: [&str; 13] = [
+    "runs",
+    "none",
+    "estimated",
+    "mean",
+    "q25",
+    "q50",
+    "q75",
+    "quartiles_estimated",
+    "sum",
+    "sum_pes",
+    "sum_of_pes",
+    "sum_error",
+    "sum_error_part",
+];
+
+/// What a form for programs shows of a number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Cell {
+    Count(u128),
+    Number(f64),
+    Flag(bool),
+    None,
+}
+
+/// Runs with and without a value, those estimated; mean and quartiles; the sum, the PEs it
+/// was measured on, those it is of, its standard error, the part of it that is known of.
+pub(crate) fn sample_cells(measure: &Measure, sample: &Sample) -> [Cell; 13] {
+    let number = |value: Option<f64>| value.map_or(Cell::None, Cell::Number);
+    let mean = sample.mean(measure).map(|mean| mean.value);
+    let quartiles = sample.quartiles();
+    let quartile = |at: usize| number(quartiles.map(|(quartiles, _)| quartiles[at]));
+    let sum = sample.sum(measure);
+    let spread = sum.and_then(|sum| sum.spread);
+    [
+        Cell::Count(sample.valued.runs.into()),
+        Cell::Count(sample.without().runs.into()),
+        Cell::Count(sample.estimated.runs.into()),
+        number(mean),
+        quartile(0),
+        quartile(1),
+        quartile(2),
+        quartiles.map_or(Cell::None, |(_, estimate)| Cell::Flag(estimate)),
+        number(sum.map(|sum| sum.value)),
+        sum.map_or(Cell::None, |sum| Cell::Count(sum.pes)),
+        sum.map_or(Cell::None, |sum| Cell::Count(sum.all_pes)),
+        number(spread.map(|spread| spread.error)),
+        number(spread.map(|spread| spread.part)),
+    ]
+}

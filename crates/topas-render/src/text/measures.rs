@@ -1,0 +1,98 @@
+//! The table of a measure: how many runs have a value, mean, quartiles, sum and its error.
+
+use topas_data::Table;
+use topas_data::measure::{Measure, Sample};
+
+use super::{NONE, columns, join, labels, line, right, rule};
+use crate::number::{si, significant};
+
+/// Digits of a value.
+const DIGITS: usize = 4;
+
+/// Digits of an estimated quartile.
+const ESTIMATED_DIGITS: usize = 3;
+
+/// Writes the table of one column; all is said of it in the notes.
+pub(super) fn write(
+    out: &mut String,
+    table: &Table,
+    column: usize,
+    measure: &Measure,
+    width: Option<usize>,
+) {
+    let heading = ["Num", "None", "Mean", "Q25", "Median", "Q75", "Sum", "+/-"];
+    let mut cells = vec![heading.map(str::to_owned)];
+    cells.extend(table.rows.iter().map(|row| self::cells(measure, &row.samples[column])));
+    let least = [5, 5, 6, 6, 6, 6, 6, 5];
+    let widths: Vec<usize> = (0..heading.len())
+        .map(|at| cells.iter().map(|row| row[at].len()).max().unwrap_or(0).max(least[at]))
+        .collect();
+    let taken: usize = widths.iter().map(|width| width + 1).sum();
+    let labels = join(&labels(table), width.map_or(usize::MAX, |w| w.saturating_sub(taken)));
+    let label = labels.iter().map(|label| columns(label)).max().unwrap_or(0).max(7);
+    line(out, format_args!("{}, {}", measure.heading, measure.unit));
+    for (at, (text, cells)) in labels.iter().zip(&cells).enumerate() {
+        let cells: Vec<String> =
+            cells.iter().zip(&widths).map(|(cell, &width)| right(cell, width)).collect();
+        line(out, format_args!("{} {}", right(text, label), cells.join(" ")));
+        if at == 0 {
+            *out += &rule("-", label + taken);
+        }
+    }
+}
+
+fn cells(measure: &Measure, sample: &Sample) -> [String; 8] {
+    let marked = |estimate, value, digits| {
+        let mark = if estimate { "~" } else { "" };
+        format!("{mark}{}", significant(value, digits))
+    };
+    let none = || NONE.to_owned();
+    let mean =
+        sample.mean(measure).map_or_else(none, |mean| marked(mean.estimate, mean.value, DIGITS));
+    let quartiles = sample.quartiles();
+    let quartile = |at: usize| {
+        quartiles.map_or_else(none, |(quartiles, estimate)| {
+            marked(estimate, quartiles[at], if estimate { ESTIMATED_DIGITS } else { DIGITS })
+        })
+    };
+    let sum = sample.sum(measure);
+    let estimate = sample.estimated.runs > 0;
+    let error = sum.and_then(|sum| Some((sum.spread?, sum.runs))).map(|(spread, runs)| {
+        let part = if spread.runs < runs { "*" } else { "" };
+        format!("{}{part}", relative(spread.relative()))
+    });
+    [
+        sample.valued.runs.to_string(),
+        sample.without().runs.to_string(),
+        mean,
+        quartile(0),
+        quartile(1),
+        quartile(2),
+        sum.map_or_else(none, |sum| {
+            format!("{}{}", if estimate { "~" } else { "" }, si(sum.value))
+        }),
+        error.unwrap_or_else(none),
+    ]
+}
+
+/// A standard error in percent of what it is of, two digits.
+fn relative(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent {
+        0.0 => "0%".to_owned(),
+        p if p < 0.01 => "<0.01%".to_owned(),
+        p if p < 9.95 => format!("{}%", significant(p, 2)),
+        p => format!("{p:.0}%"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_have_two_digits() {
+        let texts = [0.0, 0.000_01, 0.001_234, 0.0994, 0.0996, 0.5, 3.0].map(relative);
+        assert_eq!(texts, ["0%", "<0.01%", "0.12%", "9.9%", "10%", "50%", "300%"]);
+    }
+}

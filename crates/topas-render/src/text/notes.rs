@@ -1,0 +1,204 @@
+//! What stands below the tables: what percentages are of, what marks mean, what is odd.
+
+use std::collections::BTreeSet;
+
+use topas_data::measure::{Measure, Sample};
+use topas_data::{By, Fault, Problem, Share};
+
+use crate::document::Document;
+use crate::number::{hours, percent, runs, significant};
+
+/// Width of the notes.
+const WIDTH: usize = 80;
+
+/// Writes the notes.
+pub(super) fn write(out: &mut String, document: &Document<'_>) {
+    let report = document.report;
+    let mut note = |text: String| wrap(out, &text);
+    let by: Vec<&Measure> = in_order(document, |by| match by {
+        By::Measure(measure) => Some(*measure),
+        By::Field(_) => None,
+    });
+    for measure in &by {
+        note(format!("{}: {}", measure.heading, about(measure)));
+    }
+    let total = report.total;
+    note(format!(
+        "Num% of {}, Time% of {} PE x wall clock (h:mm:ss).",
+        runs(total.runs),
+        hours(total.time)
+    ));
+    for measure in &by {
+        let Some(sample) = report.sample(measure) else { continue };
+        below(&mut note, document, measure, sample);
+    }
+    let columns: BTreeSet<&str> =
+        document.tables.iter().flat_map(|t| &t.columns).map(|measure| measure.name).collect();
+    for (measure, sample) in report.measures().filter(|(m, _)| columns.contains(m.name)) {
+        column(&mut note, measure, sample, by.contains(&measure));
+    }
+    if !columns.is_empty() {
+        let estimated = |sample: &Sample| sample.quartiles().is_some_and(|(_, is)| is);
+        let rows = || document.tables.iter().flat_map(|table| &table.rows);
+        if rows().any(|row| row.samples.iter().any(estimated)) {
+            let few = topas_data::measure::FEW;
+            note(format!("~ : quartiles of more than {few} runs are off by up to 0.4%"));
+        }
+        note("Quartiles: Hyndman-Fan type 7, each run counted once.".to_owned());
+    }
+    remarks(&mut note, document);
+}
+
+/// The measures that tables are by, each once.
+fn in_order<'t, T: PartialEq>(document: &Document<'t>, of: impl Fn(&'t By) -> Option<T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for value in document.tables.iter().flat_map(|table| &table.by).filter_map(of) {
+        if !found.contains(&value) {
+            found.push(value);
+        }
+    }
+    found
+}
+
+/// What a measure is, in short.
+fn about(measure: &Measure) -> String {
+    match measure.name {
+        // The words of the first reports.
+        "mflops" => "MFlop/s per PE, over the wall clock time.".to_owned(),
+        _ => format!("{}. {}", measure.unit, measure.about),
+    }
+}
+
+/// Below a table by a measure: what its percentages are of, and the runs without a value.
+fn below(
+    note: &mut impl FnMut(String),
+    document: &Document<'_>,
+    measure: &Measure,
+    sample: &Sample,
+) {
+    let total = document.report.total;
+    let valued = sample.valued;
+    let value = if measure.name == "mflops" { "rate" } else { "value" };
+    if valued.runs < total.runs {
+        note(format!(
+            "Under {}: Num% of {} with a {value}, Time% of their {}.",
+            measure.heading,
+            runs(valued.runs),
+            hours(valued.time)
+        ));
+    }
+    without(note, measure, sample);
+    estimates(note, sample);
+}
+
+fn without(note: &mut impl FnMut(String), measure: &Measure, sample: &Sample) {
+    for (share, why) in [(sample.uncounted, measure.uncounted), (sample.zero, measure.zero)] {
+        let Share { runs: count, .. } = share;
+        if count > 0 {
+            note(format!("- : {} {why} (not measured)", runs(count)));
+        }
+    }
+}
+
+fn estimates(note: &mut impl FnMut(String), sample: &Sample) {
+    let estimated = sample.estimated.runs;
+    if estimated > 0 {
+        let counts = if estimated == 1 { "an estimate" } else { "estimates" };
+        note(format!("~ : {} counted by {counts}", runs(estimated)));
+    }
+}
+
+/// Of a measure in columns: what mean and sum are, how much of the sum its error is of.
+fn column(note: &mut impl FnMut(String), measure: &Measure, sample: &Sample, known: bool) {
+    let heading = measure.heading;
+    if !known {
+        note(format!("{heading}: {}", about(measure)));
+        without(note, measure, sample);
+        estimates(note, sample);
+    }
+    let (sum_of, unit) = measure.sum;
+    let Some(sum) = sample.sum(measure) else {
+        if sample.is_overflown() {
+            note(format!("{heading}: its sums are too large to be shown."));
+        }
+        return;
+    };
+    if !measure.is_extrapolated() {
+        note(format!("{heading}: mean per run; sum of {sum_of} in {unit}, of all PEs."));
+        return;
+    }
+    note(format!(
+        "{heading}: mean weighted as the sums are; sum of {sum_of} in {unit}, extrapolated from \
+         {} of {} PEs in {}.",
+        sum.pes,
+        sum.all_pes,
+        runs(sum.runs)
+    ));
+    let part = |spread: topas_data::measure::Spread| match sum.value {
+        0.0 => "0".to_owned(),
+        value => significant(100.0 * spread.part / value, 3),
+    };
+    note(match sum.spread {
+        None => format!("{heading}: no run has two values, so the error of its sum is not known."),
+        Some(spread) if spread.runs < sum.runs => format!(
+            "+/- : standard error of the sum by the spread between measuring PEs; * : known of \
+             {} with two values, {}% of the sum of {heading}.",
+            runs(spread.runs),
+            part(spread)
+        ),
+        Some(_) => "+/- : standard error of the sum by the spread between measuring PEs".to_owned(),
+    });
+}
+
+/// What is odd about lines and runs.
+fn remarks(note: &mut impl FnMut(String), document: &Document<'_>) {
+    let remarks = &document.report.remarks;
+    let torn: u64 = document
+        .tally
+        .problems()
+        .filter(|(p, _)| matches!(p, Problem::Unfinished | Problem::Fault(Fault::length)))
+        .map(|(_, count)| count)
+        .sum();
+    let lines = |count: u64| format!("{count} line{}", if count == 1 { "" } else { "s" });
+    let total = runs(document.report.total.runs);
+    let single = percent(remarks.single.into(), document.report.total.runs.into(), 2);
+    let single = single.unwrap_or_default();
+    for (count, text) in [
+        (
+            remarks.single,
+            format!(
+                "{} of two PEs or more with one line, {single}% of {total}",
+                runs(remarks.single)
+            ),
+        ),
+        (remarks.duplicates, format!("{} there twice, counted once", lines(remarks.duplicates))),
+        (torn, format!("{} torn (cut, or mixed with another), skipped", lines(torn))),
+        (
+            remarks.zone,
+            format!("{} with a clock jump: t= and local time disagree", lines(remarks.zone)),
+        ),
+        (remarks.span, format!("{} with impossible times", lines(remarks.span))),
+        (remarks.apart, format!("{} on nodes whose clocks disagree", runs(remarks.apart))),
+    ] {
+        if count > 0 {
+            note(format!("! : {text}"));
+        }
+    }
+}
+
+/// Writes a note in lines of [`WIDTH`] columns at most; further ones are indented.
+fn wrap(out: &mut String, text: &str) {
+    let mut used = 0;
+    for word in text.split(' ') {
+        if used > 0 && used + 1 + word.chars().count() > WIDTH {
+            out.push_str("\n    ");
+            used = 4;
+        } else if used > 0 {
+            out.push(' ');
+            used += 1;
+        }
+        out.push_str(word);
+        used += word.chars().count();
+    }
+    out.push('\n');
+}

@@ -1,0 +1,147 @@
+//! From the command line to what is computed.
+
+use std::fmt::Display;
+
+use topas_data::field::Field;
+use topas_data::measure::{BucketSize, Measure, ScaleKind};
+use topas_data::{By, Expression, Order, Period, Plan, Selection, SortKey};
+
+use crate::args::{CommandLine, SelectionArgs, TableArgs};
+use crate::exit;
+use crate::message::TOOL;
+
+/// Says what is wrong with the command line.
+fn wrong(what: impl Display, hint: &str) -> u8 {
+    TOOL.error(&what, None, hint);
+    exit::USAGE
+}
+
+/// What is to be computed, and in what order it is shown. What is wrong is said; the Err is
+/// then the exit code.
+pub fn plan(line: &CommandLine) -> Result<(Plan, Order), u8> {
+    let period = Period { since: line.selection.since, until: line.selection.until };
+    if period.is_reversed() {
+        return Err(wrong("--since is after --until", "give the earlier day to --since"));
+    }
+    let mut plan = Plan::new(selection(&line.selection)?, period);
+    let measures = line.tables.measure.iter().map(|name| measure("--measure", name));
+    let measures = measures.collect::<Result<Vec<_>, u8>>()?;
+    for (at, measure) in measures.iter().enumerate() {
+        if measures[..at].contains(measure) {
+            let what = format!("--measure: '{}' is given twice", measure.name);
+            return Err(wrong(what, "name each measure once"));
+        }
+    }
+    tables(&mut plan, &line.tables, &measures)?;
+    scales(&mut plan, &line.tables)?;
+    Ok((plan, order(&line.tables, &measures)?))
+}
+
+fn measure(option: &str, name: &str) -> Result<&'static Measure, u8> {
+    Measure::named(name).map_err(|similar| {
+        let similar = similar.map_or_else(String::new, |name| format!("; did you mean '{name}'?"));
+        let what = format!("{option}: no measure is called '{name}'{similar}");
+        wrong(what, "--list-measures shows all measures")
+    })
+}
+
+fn selection(args: &SelectionArgs) -> Result<Selection, u8> {
+    let mut selection = Selection::default();
+    let mode: Vec<String> = args.mode.iter().cloned().collect();
+    for (name, values) in [
+        ("user", &args.user),
+        ("exe", &args.exe),
+        ("lang", &args.lang),
+        ("lib", &args.mplib),
+        ("mode", &mode),
+    ] {
+        if let (Ok(field), false) = (Field::named(name), values.is_empty()) {
+            selection.and(Expression::any_of(&field, values));
+        }
+    }
+    let pes = [("npes >=", args.min_pes), ("npes <=", args.max_pes)];
+    let pes = pes.iter().filter_map(|(test, n)| n.map(|n| format!("{test} {n}")));
+    for text in args.conditions.iter().cloned().chain(pes) {
+        match Expression::parse(&text) {
+            Ok(expression) => selection.and(expression),
+            Err(error) => {
+                let marked = error.marked(&text).replace('\n', "\n  ");
+                return Err(wrong(format!("--where: {error}\n  {marked}"), &error.hint));
+            }
+        }
+    }
+    Ok(selection)
+}
+
+/// The tables of `--by`; without, those of the paper, or the distributions of `--measure`.
+fn tables(plan: &mut Plan, args: &TableArgs, measures: &[&'static Measure]) -> Result<(), u8> {
+    const HINT: &str = "--list-fields and --list-measures show all names";
+    let mut by: Vec<Vec<String>> =
+        args.by.iter().map(|names| names.split(',').map(str::to_owned).collect()).collect();
+    if by.is_empty() {
+        let first = match measures {
+            [] => vec!["mflops".to_owned()],
+            _ => measures.iter().map(|measure| measure.name.to_owned()).collect(),
+        };
+        by = first.into_iter().chain(["lang", "lib"].map(str::to_owned)).map(|n| vec![n]).collect();
+    }
+    for names in by {
+        let table = names.iter().map(|name| By::named(name)).collect::<Result<Vec<_>, _>>();
+        let table = table.map_err(|unknown| wrong(format!("--by: {unknown}"), HINT))?;
+        plan.table(&table, measures)
+            .map_err(|error| wrong(format!("--by {}: {error}", names.join(",")), HINT))?;
+    }
+    Ok(())
+}
+
+/// `--bucket`, `--upper` and `--log-scale`, for the measures that tables are by.
+fn scales(plan: &mut Plan, args: &TableArgs) -> Result<(), u8> {
+    if args.log_scale {
+        for (_, scale) in plan.scales() {
+            scale.kind = ScaleKind::Logarithmic;
+        }
+    }
+    for (option, values) in [("--bucket", &args.bucket), ("--upper", &args.upper)] {
+        for value in values {
+            let (of, number) = match value.split_once('=') {
+                Some((name, number)) => (Some(measure(option, name)?), number),
+                None => (None, value.as_str()),
+            };
+            let number: BucketSize = number.parse().map_err(|error| {
+                let unit = of.map_or("MFlop/s", |measure| measure.unit);
+                let hint = format!("{option} takes a number of {unit}, such as 50 or mflops=50");
+                wrong(format!("{option}: invalid value '{value}': {error}"), &hint)
+            })?;
+            let mut used = false;
+            for (_, scale) in plan.scales().filter(|(m, _)| of.is_none_or(|of| *m == of)) {
+                match option {
+                    "--bucket" => scale.kind = ScaleKind::Linear(number),
+                    _ => scale.upper = Some(number),
+                }
+                used = true;
+            }
+            if !used {
+                let what = format!("{option} {value}: no table is by such a measure");
+                return Err(wrong(what, "ask for a table with --by MEASURE"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn order(args: &TableArgs, measures: &[&'static Measure]) -> Result<Order, u8> {
+    let sort = match args.sort.as_deref() {
+        None => None,
+        Some("name") => Some(SortKey::Name),
+        Some("runs") => Some(SortKey::Runs),
+        Some("time") => Some(SortKey::Time),
+        Some(name) => match measures.iter().find(|measure| measure.name == name) {
+            Some(measure) => Some(SortKey::Mean(measure)),
+            None => {
+                let what = format!("--sort: '{name}' is none of name, runs, time, or --measure");
+                return Err(wrong(what, &format!("add --measure {name}")));
+            }
+        },
+    };
+    Ok(Order { sort, reverse: args.reverse, top: args.top.map(Into::into) })
+}
