@@ -158,7 +158,7 @@ pub enum Class {
 pub enum Waits {
     /// For nothing: what the standard calls local.
     Nothing,
-    /// For one or some other processes.
+    /// For one or some other processes, or the rest of their message.
     Partner,
     /// For all of a communicator, window or file.
     Group,

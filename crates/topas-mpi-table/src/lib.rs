@@ -30,6 +30,28 @@
 //! 5. *Exit.* The time goes to the function, under [`Class`] and
 //!    [`Function::waits`](field@Function::waits).
 //!
+//! So the row of `MPI_Gather` makes, with W for a word and S for `PMPI_Type_size_x`:
+//!
+//! ```text
+//! W MPI_Gather(W sendbuf, W sendcount, W sendtype, W recvbuf, W recvcount, W recvtype,
+//!              W root, W comm)
+//!     enter(GATHER)                                                  // 1
+//!     role, ranks, own = role(root, comm)                            // 2, cached per comm
+//!     in_place = role is root and sendbuf == IN_PLACE
+//!     if role is group or (role is root and comm is no intercomm):   // sends ... by(group)
+//!         sent = 0 if in_place else sendcount * S(sendtype)
+//!     if role is root:                                               // receives ... by(root)
+//!         received = (ranks - in_place) * recvcount * S(recvtype)
+//!     error = next(GATHER)(sendbuf, ..., comm)                       // 3
+//!     count(GATHER, comm, peer = root, sent, received)               // 4
+//!     leave(GATHER, collective, waits for its group)                 // 5
+//!     return error
+//! ```
+//!
+//! `MPI_Igather` is the same without waiting; `MPI_Gather_init` keeps `sent` and `received`
+//! with the request, and `MPI_Start` counts them. Of `MPI_Gather_c` the words are wider inside,
+//! and of `mpi_gather_` they are references to what these words hold.
+//!
 //! In Fortran the same words are references; [`Kind::fortran`] tells what is behind them. The
 //! lengths of [`Fortran::Character`] follow the last argument, and `_f08ts` names get a
 //! descriptor for each [`Fortran::Choice`], whose first word is the address. A function that

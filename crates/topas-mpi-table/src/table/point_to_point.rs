@@ -113,7 +113,7 @@ mpi! {
     3.0 MPI_Mrecv(
         out buf: Choice, in count: Count, in datatype: Datatype, inout message: Message,
         out status: Status
-    ) Receive(Blocking), large(4.0), waits(Nothing)
+    ) Receive(Blocking), large(4.0)
     {
         receives buf(count * datatype) told_by(status);
     }
