@@ -210,3 +210,31 @@ fn off_is_off_and_named_ranks_log() {
         every_rank(&take(&out), 4);
     }
 }
+
+/// A build system asks the driver how to link and calls the compiler itself, for a library as for
+/// the program; each rank still measures once.
+#[test]
+fn by_the_answer_of_a_driver() {
+    for mpi in Mpi::installed("by_the_answer_of_a_driver") {
+        let scratch = Scratch::new();
+        let mut driver = mpi.driver(Site::shared(), &scratch, "mpicc");
+        let question = if mpi == Mpi::OpenMpi { "-showme" } else { "-show" };
+        let answer = run(driver.arg(question).env("TOPAS_MEASURE_ALL_PE", "yes")).good().out();
+        assert!(answer.contains("topas.c.all.init.o"), "{answer}");
+        let words: Vec<&str> = answer.split_whitespace().skip(1).collect();
+        let (library, program) = (scratch.path().join("libpart.so"), scratch.path().join("hello"));
+        let gcc = |more: &[&str], name: &str, out: &Path| {
+            let mut gcc = command("gcc");
+            gcc.args(more).arg(source(name)).args(&words).arg("-o").arg(out);
+            run(&mut gcc).good();
+        };
+        gcc(&["-shared", "-fPIC"], "library/part_with_mpi.c", &library);
+        let path = library.display().to_string();
+        gcc(&["-Wl,--no-as-needed", &path], "c/hello.c", &program);
+        let mut launch = mpi.launch(Site::shared(), &scratch, 4);
+        launched(&scratch, launch.arg(&program).current_dir(scratch.path())).good();
+        let lines = take(&scratch.path().join("topas.out"));
+        every_rank(&lines, 4);
+        two_in_the_log(&scratch.take_log(), &lines);
+    }
+}

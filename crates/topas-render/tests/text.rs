@@ -180,7 +180,7 @@ fn a_measure_has_a_table_of_its_own() {
         table,
         [
             "CPU%, % of wall clock time",
-            "   Npes   Num  None   Mean    Q25 Median    Q75      Sum   +/-",
+            "    PEs   Num  None   Mean    Q25 Median    Q75      Sum   +/-",
             "--------------------------------------------------------------",
             "      2     4     0  66.67  50.00  50.00  62.50 0.003333   0%*",
         ]
@@ -203,9 +203,9 @@ fn two_fields_are_two_columns() {
     ]);
     let plan = by(&["mflops", "npes"], &[]);
     let text = render_plan(&TEXT, &plan, &lines);
-    assert!(text.contains("\n  0- 50    4  50.00%     1  20.00%      0:00:04\n"), "{text}");
-    assert!(text.contains("\n 50-100   16  50.00%     1  80.00%      0:00:16\n"), "{text}");
-    assert!(text.contains("\n      -   16       -     1       -      0:00:16\n"), "{text}");
+    assert!(text.contains("\n  0- 50   4  50.00%     1  20.00%      0:00:04\n"), "{text}");
+    assert!(text.contains("\n 50-100  16  50.00%     1  80.00%      0:00:16\n"), "{text}");
+    assert!(text.contains("\n      -  16       -     1       -      0:00:16\n"), "{text}");
     let gnuplot = render_plan(&Gnuplot, &plan, &lines);
     let matrix = "\"mflops\" \"4\" \"16\"\n\"0-50\" 50.0000 0.0000\n\"50-100\" 0.0000 50.0000\n";
     assert!(gnuplot.ends_with(matrix), "{gnuplot}");

@@ -1,6 +1,7 @@
 //! The developers' verbs, and with them the README's and CI's: `cargo xtask --help`.
 
 mod bench;
+mod codegen;
 mod demo;
 mod fold;
 mod install;
@@ -29,6 +30,12 @@ struct Arguments {
 enum Verb {
     /// Measures what we promise, as ratios, and writes bench/results.md
     Bench(bench::Options),
+    /// Writes the committed files that are made from tables
+    Codegen {
+        /// Only says which of them are not as they would be written
+        #[arg(long)]
+        check: bool,
+    },
     /// Builds, installs into a scratch prefix, compiles two programs, runs them under Open
     /// MPI and MPICH, shows the log and the report
     Demo,
@@ -68,6 +75,7 @@ enum Verb {
 fn main() {
     let result = match Arguments::parse().verb {
         Verb::Bench(options) => bench::bench(&options),
+        Verb::Codegen { check } => codegen::codegen(&process::root(), check),
         Verb::Demo => demo::demo(),
         Verb::Install(options) => install::install(&options),
         Verb::Object { out, conf, any_processor: true, .. } => {

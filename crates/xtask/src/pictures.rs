@@ -20,7 +20,7 @@ const END: &str = "```";
 
 /// Makes them anew, or with `check` only says which are not what they would be.
 pub fn pictures(check: bool) -> Result<()> {
-    let bins = ["build", "--quiet", "-p", "topas-stat"];
+    let bins = ["build", "--quiet", "-p", "topas-stat", "-p", "topasview"];
     run(cargo().args(bins))?;
     let examples = ["build", "--quiet", "-p", "topas-data", "--examples"];
     run(cargo().args(examples))?;

@@ -46,16 +46,17 @@ fn parts(text: &str) -> Option<(&'static str, &str)> {
     FAMILIES.iter().find_map(|(word, family)| Some((*family, &text[text.find(word)?..])))
 }
 
-/// The digits before the first point of a version. gcc names the distribution and its
-/// version in parentheses first.
+/// The digits before the first point of a version; a number if nothing has a point. gcc
+/// names the distribution and its version in parentheses first.
 fn major(text: &str) -> Option<&str> {
     let text = match (text.starts_with("GCC:"), text.find(") ")) {
         (true, Some(end)) => &text[end + 2..],
         _ => text,
     };
-    let words = text.split(|c: char| !c.is_ascii_digit() && c != '.');
-    let versions = words.filter_map(|word| word.split_once('.'));
-    versions.map(|(major, _)| major).find(|major| !major.is_empty())
+    let words = || text.split(|c: char| !c.is_ascii_digit() && c != '.');
+    let mut pointed = words().filter_map(|word| word.split_once('.')).map(|(major, _)| major);
+    let mut numbers = words().filter(|word| !word.contains('.'));
+    pointed.find(|major| !major.is_empty()).or_else(|| numbers.find(|number| !number.is_empty()))
 }
 
 fn text<'a>(text: String) -> Value<'a> {
@@ -109,6 +110,8 @@ mod tests {
             ("AMD_clang_version_16.0.3_(CLANG:_AOCC_4.1.0-Build#270)", "aocc 4", "aocc"),
             ("rustc_version_1.95.0_(abc_2026-01-01)", "rustc 1", "rustc"),
             ("flang_version_17.0.6", "flang 17", "flang"),
+            ("GCC:_9", "gcc 9", "gcc"),
+            ("clang_version_14", "clang 14", "clang"),
             ("tcc", "tcc", "tcc"),
         ] {
             assert_eq!(of(cc, version), version_, "{cc}");

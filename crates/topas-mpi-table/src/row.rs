@@ -1,0 +1,289 @@
+//! How the table is written: rows that read like the standard's, one per operation.
+//!
+//! ```text
+//! 1.0 MPI_Gather(
+//!     in sendbuf: Choice, in sendcount: Count, in sendtype: Datatype,
+//!     out@root recvbuf: Choice, in@root recvcount: Count, in@root recvtype: Datatype,
+//!     in root: Root, in comm: Comm
+//! ) Collective(Blocking), large(4.0), in_place(sendbuf)
+//!     + Nonblocking 3.0 MPI_Igather
+//!     + Persistent 4.0 MPI_Gather_init
+//! {
+//!     sends sendbuf(sendcount * sendtype) by(group) to(root) in_place(nothing);
+//!     receives recvbuf(ranks * recvcount * recvtype) by(root) in_place(others);
+//! }
+//! ```
+//!
+//! First comes the version, then name and parameters: direction, `@root` or `@large` where
+//! they mean something only there, name, kind, and in brackets the length of an array. Then
+//! class and what else there is to say; then functions that differ only in when they are
+//! over; then the bytes. A row that misspells a word does not compile; that names of
+//! parameters are right is a test.
+
+/// The rows of a chapter. See the module.
+macro_rules! mpi {
+    ($(
+        $since:literal $name:ident (
+            $( $direction:ident $(@ $where:ident)? $parameter:ident : $kind:ident $([$($length:tt)+])? ),* $(,)?
+        )
+        $(-> $returns:ident $(($returned:ident))?)?
+        $class:ident $(($($detail:ident),+))?
+        $(, $clause:ident ($value:tt))*
+        $(+ $progress:ident $also_since:literal $also:ident)*
+        $({ $( $verb:ident $buffer:ident ($($amount:tt)+) $( $word:ident ($($argument:tt)+) )* ; )+ })?
+        $(;)?
+    )*) => {
+        $(
+            #[allow(non_upper_case_globals)]
+            const $name: crate::Function = crate::Function::new(
+                stringify!($name),
+                crate::Version::written(stringify!($since)),
+                $crate::row::class!($class $(($($detail),+))?),
+                &[$(
+                    crate::Parameter::new(
+                        stringify!($parameter),
+                        crate::Kind::$kind,
+                        $crate::row::direction!($direction),
+                    )
+                    $(.array($crate::row::length!($($length)+)))?
+                    $(.significant($crate::row::significant!($where)))?
+                ),*],
+                &[$($(
+                    crate::Flow::new(
+                        $crate::row::way!($verb),
+                        stringify!($buffer),
+                        $crate::row::amount!($($amount)+),
+                    )
+                    $(.$word($crate::row::argument!($word $($argument)+)))*
+                ),+)?],
+            )
+            $(.returns(crate::Returns::$returns $((crate::Kind::$returned))?))?
+            $(.$clause($crate::row::clause!($clause $value)))*;
+        )*
+
+        /// The functions of this chapter.
+        pub(crate) const FUNCTIONS: &[crate::Function] = &[$(
+            $name,
+            $( $name.also(
+                crate::Progress::$progress,
+                stringify!($also),
+                crate::Version::written(stringify!($also_since)),
+            ), )*
+        )*];
+    };
+}
+
+macro_rules! class {
+    (Io($transfer:ident, $position:ident, $coordination:ident, $progress:ident)) => {
+        crate::Class::Io(
+            crate::Transfer::$transfer,
+            crate::Position::$position,
+            crate::Coordination::$coordination,
+            crate::Progress::$progress,
+        )
+    };
+    (Rma($rma:ident)) => {
+        crate::Class::Rma(crate::Rma::$rma)
+    };
+    (RmaSynchronization($epoch:ident)) => {
+        crate::Class::RmaSynchronization(crate::Epoch::$epoch)
+    };
+    ($class:ident($progress:ident)) => {
+        crate::Class::$class(crate::Progress::$progress)
+    };
+    ($class:ident) => {
+        crate::Class::$class
+    };
+}
+
+macro_rules! direction {
+    (in) => {
+        crate::Direction::In
+    };
+    (out) => {
+        crate::Direction::Out
+    };
+    (inout) => {
+        crate::Direction::InOut
+    };
+}
+
+macro_rules! significant {
+    (root) => {
+        crate::Significant::AtRoot
+    };
+    (large) => {
+        crate::Significant::Large
+    };
+}
+
+macro_rules! length {
+    (ranks) => {
+        crate::Length::Ranks
+    };
+    (local) => {
+        crate::Length::Local
+    };
+    (sources) => {
+        crate::Length::Sources
+    };
+    (destinations) => {
+        crate::Length::Destinations
+    };
+    (dimensions) => {
+        crate::Length::Dimensions
+    };
+    (const $name:ident) => {
+        crate::Length::Constant(stringify!($name))
+    };
+    (sum $name:ident) => {
+        crate::Length::Sum(stringify!($name))
+    };
+    (last $name:ident) => {
+        crate::Length::Last(stringify!($name))
+    };
+    ($name:ident) => {
+        crate::Length::Parameter(stringify!($name))
+    };
+}
+
+macro_rules! way {
+    (sends) => {
+        crate::Way::Sent
+    };
+    (receives) => {
+        crate::Way::Received
+    };
+    (reads) => {
+        crate::Way::File(crate::Transfer::Read)
+    };
+    (writes) => {
+        crate::Way::File(crate::Transfer::Write)
+    };
+}
+
+macro_rules! span {
+    (ranks) => {
+        crate::Span::Ranks
+    };
+    (local) => {
+        crate::Span::Local
+    };
+    (sources) => {
+        crate::Span::Sources
+    };
+    (destinations) => {
+        crate::Span::Destinations
+    };
+}
+
+macro_rules! amount {
+    (1 * $datatype:ident) => {
+        crate::Amount::Element { datatype: stringify!($datatype) }
+    };
+    (own $counts:ident * $datatype:ident) => {
+        crate::Amount::Own { counts: stringify!($counts), datatype: stringify!($datatype) }
+    };
+    (sum $span:ident $counts:ident * $datatype:ident) => {
+        crate::Amount::Sum {
+            of: $crate::row::span!($span),
+            counts: stringify!($counts),
+            datatype: stringify!($datatype),
+        }
+    };
+    (typed $span:ident $counts:ident * $datatypes:ident) => {
+        crate::Amount::TypedSum {
+            of: $crate::row::span!($span),
+            counts: stringify!($counts),
+            datatypes: stringify!($datatypes),
+        }
+    };
+    (partitions * $count:ident * $datatype:ident) => {
+        crate::Amount::Partitions {
+            partitions: "partitions",
+            count: stringify!($count),
+            datatype: stringify!($datatype),
+        }
+    };
+    ($span:ident * $count:ident * $datatype:ident) => {
+        crate::Amount::Each {
+            of: $crate::row::span!($span),
+            count: stringify!($count),
+            datatype: stringify!($datatype),
+        }
+    };
+    ($count:ident * $datatype:ident) => {
+        crate::Amount::Block { count: stringify!($count), datatype: stringify!($datatype) }
+    };
+}
+
+macro_rules! argument {
+    (by root) => {
+        crate::By::Root
+    };
+    (by others) => {
+        crate::By::Others
+    };
+    (by group) => {
+        crate::By::Group
+    };
+    (by not_first) => {
+        crate::By::NotFirst
+    };
+    (to $rank:ident) => {
+        stringify!($rank)
+    };
+    (from $rank:ident) => {
+        stringify!($rank)
+    };
+    (told_by completion) => {
+        crate::ToldBy::Completion
+    };
+    (told_by end) => {
+        crate::ToldBy::End
+    };
+    (told_by $status:ident) => {
+        crate::ToldBy::Status(stringify!($status))
+    };
+    (in_place nothing) => {
+        crate::InPlace::Nothing
+    };
+    (in_place others) => {
+        crate::InPlace::OthersOnly
+    };
+    (in_place others $($amount:tt)+) => {
+        crate::InPlace::OthersInstead($crate::row::amount!($($amount)+))
+    };
+    (in_place $($amount:tt)+) => {
+        crate::InPlace::Instead($crate::row::amount!($($amount)+))
+    };
+    (unless no_op) => {
+        true
+    };
+}
+
+macro_rules! clause {
+    (large $version:literal) => {
+        crate::Version::written(stringify!($version))
+    };
+    (deprecated $version:literal) => {
+        crate::Version::written(stringify!($version))
+    };
+    (removed $version:literal) => {
+        crate::Version::written(stringify!($version))
+    };
+    (waits $what:ident) => {
+        crate::Waits::$what
+    };
+    (languages $which:ident) => {
+        crate::Languages::$which
+    };
+    (macros allowed) => {
+        true
+    };
+    (in_place $parameter:ident) => {
+        stringify!($parameter)
+    };
+}
+
+pub(crate) use {amount, argument, class, clause, direction, length, mpi, significant, span, way};
