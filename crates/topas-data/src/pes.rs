@@ -6,8 +6,8 @@
 //! Table + Column -> Values -> Summary, clusters, groups, balance, findings, comparison
 //! ```
 //!
-//! Lines are not joined by time as in [`crate::Joiner`]: a file of all PEs holds the lines
-//! of a launch under an id of its own.
+//! Lines are not joined by time as runs of a log are ([`crate::ask`]): a file of all PEs
+//! holds the lines of a launch under an id of its own.
 
 mod balance;
 mod cluster;

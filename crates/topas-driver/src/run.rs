@@ -4,7 +4,7 @@
 //! of the command lead to ([`program`], [`elf`]) tells how: into most programs a library is
 //! loaded that begins before them and puts their [`environment`] back as it was; static
 //! programs, scripts of shells and others into which it cannot be loaded are measured from
-//! [`outside`]. A run is never harmed: what cannot be measured runs all the same.
+//! `outside`. A run is never harmed: what cannot be measured runs all the same.
 
 mod counters;
 pub mod elf;
