@@ -1,7 +1,7 @@
 //! The PEs of a launch as text, as data, as pictures and as a page.
 //!
-//! Each view is a file of its own: [`raw`] rows, statistical [`listing`], [`clusters`],
-//! [`groups`], what stands out (`verdict`), [`compare`], [`launches`]; [`page`] has all.
+//! Each view is a file of its own: `raw` rows, statistical `listing`, `clusters`, `groups`,
+//! what stands out (`verdict`), `compare`, `launches`; `page` has all.
 //! Text for people is no interface; `csv`, `json` and `jsonl` are.
 
 mod clusters;
