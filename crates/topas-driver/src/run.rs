@@ -1,8 +1,8 @@
 //! The command `topas-run`: measures a program that has no module.
 //!
 //! A rank that does not measure becomes the program at once. On one that does, what the words
-//! of the command lead to ([`program`], [`elf`]) tells how: into most programs a library is
-//! loaded that begins before them and puts their [`environment`] back as it was; static
+//! of the command lead to (`program`, `elf`) tells how: into most programs a library is
+//! loaded that begins before them and puts their `environment` back as it was; static
 //! programs, scripts of shells and others into which it cannot be loaded are measured from
 //! `outside`. A run is never harmed: what cannot be measured runs all the same.
 
