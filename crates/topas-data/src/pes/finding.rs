@@ -3,8 +3,8 @@
 //! Each measure is looked at by itself, in this order:
 //!
 //! 1. *PEs apart*: at most a sixteenth of the PEs at an end, with a gap to the rest of three
-//!    of its standard deviations, wider than the tail of the rest leads to expect, and too far
-//!    by Student's t for one PE in as many.
+//!    of its standard deviations, wider than the tail of the rest leads to expect or than a
+//!    third of the median, and too far by Student's t for one PE in as many.
 //! 2. *Groups apart*: at most a quarter of the programs, hosts or NUMA nodes, whose medians
 //!    have a gap to those of the others of 1.5 times the range of these, and whose PEs
 //!    differ by Mann and Whitney's test.

@@ -109,6 +109,18 @@ fn two_causes_are_two_findings() {
     assert!(all.iter().any(|finding| finding.classes == 2), "{all:#?}");
 }
 
+/// As few PEs as a laptop runs, with the noise of a busy one.
+#[test]
+fn twice_the_time_stands_out_among_eight() {
+    let rates = [1000, 930, 1070, 960, 1110, 500, 940, 1050];
+    let text: String = rates.iter().zip(0..).map(|(rate, pe)| rate_line(pe, 8, *rate)).collect();
+    let all = findings(&table(text.as_bytes())).findings;
+    assert!(all.iter().any(|finding| pes(finding) == [(5, 5)]), "{all:#?}");
+    let even: String =
+        rates.iter().zip(0..).map(|(rate, pe)| rate_line(pe, 8, (*rate).max(900))).collect();
+    assert_eq!(findings(&table(even.as_bytes())).findings, []);
+}
+
 #[test]
 fn few_pes_and_short_runs_are_not_judged() {
     let text: String =
