@@ -21,8 +21,8 @@ static int by_cpu_limit(int number)
     struct rlimit limit = {.rlim_cur = 1, .rlim_max = 3};
     if (setrlimit(RLIMIT_CPU, &limit) != 0)
         return FAILED;
-    for (;;)
-        sink = number;
+    // On one line, so that every backtrace names it.
+    for (;;) sink = number;
 }
 
 // Beyond a limit that no log reaches.
