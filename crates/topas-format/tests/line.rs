@@ -108,8 +108,10 @@ proptest! {
         let text = out.text().strip_suffix(b"\n").unwrap();
         let (read, extras) = Line::parse(text).unwrap();
         let whole = extras.get(b"cut").is_none();
-        prop_assert_eq!(whole, read.user == line.user && read.exe == line.exe);
-        prop_assert_eq!(Line { user: line.user, exe: line.exe, ..read }, line);
+        // Beside numbers of ages, and two long names, the id may lose its end as well.
+        let same = (read.user, read.exe, read.id) == (line.user, line.exe, line.id);
+        prop_assert_eq!(whole, same);
+        prop_assert_eq!(Line { user: line.user, exe: line.exe, id: line.id, ..read }, line);
         prop_assert!(extras.number(b"len").is_some());
     }
 
