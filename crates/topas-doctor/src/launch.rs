@@ -6,14 +6,10 @@ use std::path::PathBuf;
 use topas_config::Environment;
 use topas_format::field::Mode;
 use topas_format::out::Out;
-use topas_format::text::Cursor;
-use topas_launch::hash::Fnv;
+use topas_launch::proxy::control_port;
 use topas_launch::{Family, Proof, Rank, Var, Vars, choice, job, marker, named, nearest};
 
 use crate::{procfs, sys};
-
-/// Bytes of a proxy's command line that are looked at, as in the module.
-const COMMAND_LINE: usize = 1024;
 
 /// What started this process.
 #[derive(Debug)]
@@ -45,15 +41,8 @@ impl Proof for Kernel {
     }
 
     fn control_port(&mut self, pid: u32) -> u64 {
-        let line =
-            procfs::bytes(&PathBuf::from(format!("/proc/{pid}/cmdline"))).unwrap_or_default();
-        let mut line = Cursor::new(line.get(..COMMAND_LINE).unwrap_or(&line));
-        while !line.rest.is_empty() {
-            if line.until(0) == b"--control-port" {
-                return Fnv::new().with(line.until(0)).value();
-            }
-        }
-        0
+        let line = procfs::bytes(&PathBuf::from(format!("/proc/{pid}/cmdline")));
+        control_port(&line.unwrap_or_default())
     }
 }
 

@@ -20,6 +20,7 @@ pub mod job;
 pub mod launcher;
 pub mod marker;
 pub mod named;
+pub mod proxy;
 pub mod through;
 pub mod vars;
 

@@ -1,8 +1,7 @@
 //! The system's answers to the questions of `topas-launch`.
 
-use topas_format::hash::{Fnv, word};
-use topas_format::text::Cursor;
 use topas_launch::Proof;
+use topas_launch::proxy::control_port;
 
 use crate::state::out;
 use crate::sys;
@@ -20,14 +19,7 @@ impl Proof for Kernel<'_> {
     }
 
     fn control_port(&mut self, pid: u32) -> u64 {
-        const OPTION: u32 = word(b"--control-port");
         let path = out().put(b"/proc/").dec(pid.into()).put(b"/cmdline");
-        let mut line = Cursor::new(sys::load(sys::path(path), self.0));
-        while !line.rest.is_empty() {
-            if word(line.until(0)) == OPTION {
-                return Fnv::new().with(line.until(0)).value();
-            }
-        }
-        0
+        control_port(sys::load(sys::path(path), self.0))
     }
 }

@@ -7,17 +7,13 @@ use std::os::unix::ffi::OsStrExt;
 
 use topas_config::Environment;
 use topas_format::field::Mode;
-use topas_format::hash::Fnv;
 use topas_format::out::Out;
-use topas_format::text::Cursor;
 use topas_launch::hash::spread;
 use topas_launch::named::Fault;
+use topas_launch::proxy::control_port;
 use topas_launch::{Family, Proof, Rank, Var, Vars, choice, job, marker, named, nearest};
 
 use super::sys;
-
-/// Bytes of a proxy's command line that are looked at, as in the module.
-const COMMAND_LINE: usize = 1024;
 
 /// A rank of a launch, and what else its environment says.
 #[derive(Clone, Debug)]
@@ -53,14 +49,7 @@ impl Proof for Kernel {
     }
 
     fn control_port(&mut self, pid: u32) -> u64 {
-        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        let mut line = Cursor::new(line.get(..COMMAND_LINE).unwrap_or(&line));
-        while !line.rest.is_empty() {
-            if line.until(0) == b"--control-port" {
-                return Fnv::new().with(line.until(0)).value();
-            }
-        }
-        0
+        control_port(&fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default())
     }
 }
 
