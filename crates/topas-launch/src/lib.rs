@@ -15,6 +15,7 @@ extern crate std;
 
 pub mod choice;
 pub mod extended;
+pub mod gather;
 pub mod hash;
 pub mod job;
 pub mod launcher;

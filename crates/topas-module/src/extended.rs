@@ -9,6 +9,7 @@ use topas_format::hash::Fnv;
 use topas_format::out::Out;
 use topas_format::target::expand_launch;
 use topas_launch::extended::Extended;
+use topas_launch::gather::{ONE_HOST, SEVERAL_HOSTS, SOCKET};
 use topas_launch::hash::spread;
 use topas_launch::{Family, Rank};
 
@@ -22,12 +23,8 @@ use crate::sys::{self, EINVAL, PATH_MAX};
 /// Whether this is the extended module.
 pub const ON: bool = cfg!(topas_extended);
 
-/// The file where all ranks are known to be on one host, and where they may not be.
-const ONE_HOST: &[u8] = b"topas.out";
-const SEVERAL: &[u8] = b"topas.out.%h";
-
-/// `struct sockaddr_un` up to the launch: AF_UNIX, the zero byte of an abstract name.
-const ADDRESS: &[u8] = b"\x01\0\0topas.out.";
+/// `struct sockaddr_un` up to the name: AF_UNIX, the zero byte of an abstract one.
+const ADDRESS: &[u8] = b"\x01\0\0";
 
 /// What the extended module keeps from start to end.
 #[repr(C)]
@@ -71,7 +68,7 @@ impl Own {
         self.directory = Some(kept.take());
         let mut pattern = kept.put(self.vars.out()).take() as &[u8];
         if pattern.is_empty() {
-            pattern = if self.vars.one_host(rank) { ONE_HOST } else { SEVERAL };
+            pattern = if self.vars.one_host(rank) { ONE_HOST } else { SEVERAL_HOSTS };
         }
         self.pattern = Some(pattern);
     }
@@ -101,7 +98,7 @@ impl Own {
             if rank.size == 1 {
                 outcome = gather::alone(target, line.text());
             } else {
-                let address = out().put(ADDRESS).hex(spread(rank.id ^ name)).text();
+                let address = out().put(ADDRESS).put(SOCKET).hex(spread(rank.id ^ name)).text();
                 outcome = gather::together(address, target, line.text());
             }
         }

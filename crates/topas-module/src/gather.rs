@@ -11,20 +11,15 @@ use core::ffi::CStr;
 
 use topas_format::MAX_LINE;
 use topas_format::target::Shape;
+use topas_launch::gather::{ATTEMPTS, BATCH, PATIENCE, QUEUE, SILENCE};
 
 use crate::sys::{
     self, EACCES, EAGAIN, ECONNREFUSED, EINVAL, ENOENT, ENOSPC, O_APPEND, O_CLOEXEC, O_CREAT,
     O_NOCTTY, O_NONBLOCK, O_RDWR, O_WRONLY, SOCK_SEQPACKET, close,
 };
 
-/// Bytes of a batch.
-const TEXT: usize = 64 << 10;
-
 /// Most ranks whose lines are in a batch; each takes a descriptor.
 const PEERS: usize = 256;
-
-/// How many ranks may wait to be taken; the kernel allows 4096, or 128 before Linux 5.4.
-const QUEUE: usize = 4096;
 
 /// Batches, or failed looks for one, after which the writer takes only those that wait already.
 const ROUNDS: u32 = 1000;
@@ -33,23 +28,11 @@ const ROUNDS: u32 = 1000;
 /// after the other where there are fewer processors than ranks, and in most MPIs.
 const LINGER: u64 = 2;
 
-/// How often a rank looks for the writer, a millisecond apart, while there is none that takes
-/// it: the queue is full, or the writer just leaves.
-const ATTEMPTS: u32 = 2000;
-
-/// Milliseconds to wait for the answer of a writer that lives: a file system may be slow.
-const PATIENCE: u64 = 30_000;
-
 /// The file, by the end of whose path a NUL stands.
 pub struct Target<'p> {
     pub path: &'p mut [u8],
     pub shape: Shape,
 }
-
-/// Milliseconds in all that the writer waits for ranks that have come and say nothing. They have
-/// lost the processor between two calls, as it would by waiting longer: with thousands of
-/// processes to a core that takes seconds.
-const SILENCE: u32 = 8;
 
 /// A rank that has come.
 #[derive(Clone, Copy)]
@@ -66,7 +49,7 @@ struct Batch {
     count: usize,
     /// Bytes of text
     len: usize,
-    text: [u8; TEXT],
+    text: [u8; BATCH],
 }
 
 /// What became of a line. The answer of the writer is the two as bytes.
@@ -146,7 +129,7 @@ fn hand_over(fd: i32, line: &[u8]) -> Answer {
     if sys::send(fd, line) < 0 {
         return Answer::Gone;
     }
-    if !sys::wait_readable(fd, PATIENCE) {
+    if !sys::wait_readable(fd, PATIENCE.into()) {
         return Answer::Never;
     }
     let mut answer = [0; 2];
@@ -222,7 +205,7 @@ impl Batch {
             at += usize::from(self.hear(at));
         }
         for _ in self.count..PEERS {
-            if self.len + MAX_LINE > TEXT {
+            if self.len + MAX_LINE > BATCH {
                 return;
             }
             let fd = sys::accept(listener);

@@ -16,6 +16,7 @@ mod picture;
 mod r;
 pub mod record;
 mod row;
+mod skipped;
 mod text;
 pub mod view;
 
@@ -26,4 +27,5 @@ pub use gnuplot::Gnuplot;
 pub use json::{Json, JsonLines, ROW_SCHEMA, SCHEMA};
 pub use picture::{TerminalBars, Weight, bars};
 pub use r::R;
+pub use skipped::skipped;
 pub use text::Text;

@@ -1,29 +1,19 @@
 //! `topas-stat --check`.
 
 use topas_config::Environment;
+use topas_data::Source;
 use topas_data::check::check;
-use topas_data::{Source, expand};
 use topas_terminal::{Printed, Progress};
 
 use crate::args::{CommandLine, Format};
 use crate::exit;
 use crate::message::TOOL;
-use crate::reading::{failed, resources, temporary_failed};
+use crate::reading::{expanded, failed, resources, temporary_failed};
 
 /// Checks the logs that are named: the exit code.
 pub fn run(line: &CommandLine, env: &Environment) -> Result<u8, u8> {
     let resources = resources(line, env)?;
-    let mut unreadable = 0;
-    let mut sources = Vec::new();
-    for input in &line.inputs {
-        match expand(input) {
-            Ok(found) => sources.extend(found),
-            Err(error) => {
-                failed(&error);
-                unreadable += 1;
-            }
-        }
-    }
+    let (sources, mut unreadable) = expanded(&line.inputs);
     if sources.contains(&Source::Stdin) {
         let what = "--check reads its files twice, and standard input can be read once";
         TOOL.error(&what, None, "name the log or a directory of logs");

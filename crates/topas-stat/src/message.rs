@@ -22,20 +22,7 @@ pub fn no_runs(outside: u64, unwanted: u64) {
 
 /// Lines that were skipped, with the first of them.
 pub fn skipped(tally: &Tally) {
-    let skipped = tally.skipped();
-    if skipped == 0 {
-        return;
+    if let Some(text) = topas_render::skipped(tally) {
+        TOOL.write(&format!("{}: warning: {text}", TOOL.0));
     }
-    let reasons: Vec<String> =
-        tally.problems().map(|(problem, count)| format!("{count} {}", problem.words())).collect();
-    let mut text = format!(
-        "topas-stat: warning: {skipped} of {} lines skipped: {}\n",
-        tally.lines(),
-        reasons.join(", ")
-    );
-    for example in tally.examples() {
-        let words = example.problem.words();
-        text += &format!("  {}:{}: {words}: {}\n", example.source, example.line, example.text);
-    }
-    TOOL.write(&text);
 }

@@ -1,5 +1,7 @@
 //! Reads all inputs and adds up their runs.
 
+use std::path::PathBuf;
+
 use topas_config::{Conf, Environment, Paths, command_line};
 use topas_data::{
     Answer, Detail, Own, Plan, Progress as Place, Question, Report, Resources, Source, SourceError,
@@ -21,26 +23,32 @@ pub struct Reading<'p> {
     pub unreadable: usize,
 }
 
+/// The sources that inputs stand for, and how many inputs could not be looked into, which has
+/// been said.
+pub fn expanded(inputs: &[PathBuf]) -> (Vec<Source>, usize) {
+    let mut unreadable = 0;
+    let mut sources = Vec::new();
+    for input in inputs {
+        match expand(input) {
+            Ok(found) => sources.extend(found),
+            Err(error) => {
+                failed(&error);
+                unreadable += 1;
+            }
+        }
+    }
+    (sources, unreadable)
+}
+
 /// Reads every input; one that cannot be read is reported and the others are read. The Err
 /// is an exit code, and the reason has been said.
 pub fn read<'p>(line: &CommandLine, plan: &'p Plan, env: &Environment) -> Result<Reading<'p>, u8> {
     let resources = resources(line, env)?;
-    let mut unreadable = 0;
-    let mut sources = Vec::new();
     let own = line.selection.mine.then(Own::of_caller);
-    if let Some(own) = &own {
-        sources = own_sources(line, own, env)?;
-    } else {
-        for input in &line.inputs {
-            match expand(input) {
-                Ok(found) => sources.extend(found),
-                Err(error) => {
-                    failed(&error);
-                    unreadable += 1;
-                }
-            }
-        }
-    }
+    let (sources, mut unreadable) = match &own {
+        Some(own) => (own_sources(line, own, env)?, 0),
+        None => expanded(&line.inputs),
+    };
     let mut progress = Progress::new(TOOL, line.quiet);
     let answer = ask(
         &sources,

@@ -141,21 +141,10 @@ impl<'a> Input<'a> {
 
 /// Lines that were skipped, with the first of them.
 fn skipped(tally: &Tally) {
-    let skipped = tally.skipped();
-    if skipped == 0 {
+    let Some(skipped) = topas_render::skipped(tally) else {
         return;
-    }
-    let reasons: Vec<String> =
-        tally.problems().map(|(problem, count)| format!("{count} {}", problem.words())).collect();
-    let mut text = format!(
-        "topasview: warning: {skipped} of {} lines skipped: {}\n",
-        tally.lines(),
-        reasons.join(", ")
-    );
-    for example in tally.examples() {
-        let words = example.problem.words();
-        text += &format!("  {}:{}: {words}: {}\n", example.source, example.line, example.text);
-    }
+    };
+    let mut text = format!("{}: warning: {skipped}", TOOL.0);
     if tally.problems().any(|(problem, _)| problem == Problem::Fault(Fault::version)) {
         text += "  hint: a newer TOPAS wrote those of an unknown version; use its topasview\n";
     }

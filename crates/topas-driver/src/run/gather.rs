@@ -15,24 +15,10 @@ use nix::sys::socket::{
 };
 use nix::unistd::geteuid;
 use topas_format::MAX_LINE;
-
-/// Bytes of a batch.
-const TEXT: usize = 64 << 10;
-
-/// How many ranks may wait to be taken; the kernel allows 4096, or 128 before Linux 5.4.
-const QUEUE: i32 = 4096;
+use topas_launch::gather::{ATTEMPTS, BATCH, PATIENCE, QUEUE, SILENCE};
 
 /// Batches after which the writer takes only those that wait already.
 const ROUNDS: u32 = 64;
-
-/// How often a rank looks for the writer, a millisecond apart.
-const ATTEMPTS: u32 = 2000;
-
-/// Milliseconds to wait for the answer of a writer that lives: a file system may be slow.
-const PATIENCE: u16 = 30_000;
-
-/// Milliseconds in all that the writer waits for ranks that have come and say nothing.
-const SILENCE: u32 = 8;
 
 /// Appends the line of this rank, together with those that come to the address `name` meanwhile,
 /// to the file that `open` opens.
@@ -77,7 +63,7 @@ fn attempt(address: &UnixAddr, open: &dyn Fn() -> io::Result<File>, line: &[u8])
         Ok(()) if is_ours(&own) => hand_over(&own, line),
         Ok(()) => None,
         Err(Errno::ECONNREFUSED) if bind(own.as_raw_fd(), address).is_ok() => {
-            listen(&own, Backlog::new(QUEUE).ok()?).ok()?;
+            listen(&own, Backlog::new(QUEUE as i32).ok()?).ok()?;
             Some(Answer::Done(collect(&own, open, line)))
         }
         Err(_) => Some(Answer::Gone),
@@ -128,7 +114,7 @@ fn collect(listener: &OwnedFd, open: &dyn Fn() -> io::Result<File>, line: &[u8])
     for round in 0.. {
         let mut text = Vec::new();
         let mut peers = Vec::new();
-        while text.len() + MAX_LINE <= TEXT
+        while text.len() + MAX_LINE <= BATCH
             && let Some(peer) = accepted(listener)
         {
             let mut room = [0; MAX_LINE];

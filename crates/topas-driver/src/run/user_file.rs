@@ -15,6 +15,7 @@ use topas_format::out::Out;
 use topas_format::target::expand_launch;
 use topas_launch::Rank;
 use topas_launch::extended::Extended;
+use topas_launch::gather::{ONE_HOST, SEVERAL_HOSTS, SOCKET};
 use topas_launch::hash::spread;
 
 use super::gather;
@@ -38,8 +39,8 @@ pub fn append(
     let mut vars = Extended::new();
     entries.iter().for_each(|entry| vars.offer(entry));
     let pattern = match vars.out() {
-        [] if vars.one_host(rank) => b"topas.out",
-        [] => &b"topas.out.%h"[..],
+        [] if vars.one_host(rank) => ONE_HOST,
+        [] => SEVERAL_HOSTS,
         own => own,
     };
     // From outside nobody sees where the program ended.
@@ -68,9 +69,11 @@ pub fn append(
                 gather::alone(&open, line.text())
             } else {
                 // As the module has it.
-                let name = Fnv::new().with(out.text()).value();
-                let name = format!("topas.out.{:016x}", spread(rank.id ^ name));
-                gather::together(name.as_bytes(), &open, line.text())
+                let file = Fnv::new().with(out.text()).value();
+                let mut buffer = [0; SOCKET.len() + 16];
+                let mut name = Out::new(&mut buffer);
+                name.put(SOCKET).hex(spread(rank.id ^ file));
+                gather::together(name.text(), &open, line.text())
             }
         }
     };
