@@ -185,8 +185,9 @@ fn a_directory_that_has_gone() {
     assert_eq!(said, "topas: not written: topas.out: no such directory\n");
 }
 
-/// A file system of 64 kB: what fits is whole, one rank says that the rest did not, and once
-/// there is room again the next run is whole.
+/// A file system of 64 kB: what fits is whole, one rank says that the rest did not, or two if the
+/// first of the host comes after it has become full, and once there is room again the next run
+/// is whole.
 #[test]
 fn a_full_file_system() {
     let test = "a_full_file_system";
@@ -215,7 +216,8 @@ fn a_full_file_system() {
     };
     let check = std::panic::catch_unwind(|| {
         let said = start(600);
-        assert_eq!(said, format!("topas: not written: {}: no space left\n", out.display()));
+        let sentence = format!("topas: not written: {}: no space left\n", out.display());
+        assert!([1, 2].iter().any(|&times| said == sentence.repeat(times)), "{said}");
         let text = fs::read(&out).expect("file");
         let torn =
             text.split_inclusive(|byte| *byte == b'\n').filter(|line| !line.ends_with(b"\n"));
