@@ -11,6 +11,7 @@ use serde_json::Value;
 /// The crates each crate may use, top to bottom. What is not listed has none.
 const LAYERS: &[(&str, &[&str])] = &[
     ("topas-mpi-table", &[]),
+    ("topas-mpi-profile", &["topas-format", "topas-mpi-table"]),
     ("topas-launch", &["topas-format"]),
     ("topas-module", &["topas-format", "topas-launch"]),
     ("topas-config", &["topas-format"]),
@@ -41,7 +42,8 @@ const LAYERS: &[(&str, &[&str])] = &[
 
 /// Crates without any dependency outside the workspace, because they are linked into
 /// user programs.
-const PURE: [&str; 4] = ["topas-format", "topas-launch", "topas-module", "topas-mpi-table"];
+const PURE: [&str; 5] =
+    ["topas-format", "topas-launch", "topas-module", "topas-mpi-profile", "topas-mpi-table"];
 
 /// Crates that exist for developers only.
 const FOR_DEVELOPERS: [&str; 3] = ["topas-testkit", "topas-tests", "xtask"];
@@ -125,7 +127,7 @@ fn dependencies_point_down() {
 
 #[test]
 fn the_shared_crates_forbid_unsafe_and_std() {
-    for name in ["topas-format", "topas-launch", "topas-mpi-table"] {
+    for name in ["topas-format", "topas-launch", "topas-mpi-profile", "topas-mpi-table"] {
         let text = fs::read_to_string(root().join("crates").join(name).join("src/lib.rs")).unwrap();
         for line in ["#![no_std]", "#![forbid(unsafe_code)]"] {
             assert!(text.contains(line), "{name}/src/lib.rs lacks {line}");

@@ -1,0 +1,377 @@
+//! The mapped file of a rank. It is written while the program runs, by plain stores: whoever
+//! reads it meanwhile may see a call whose bytes are not there yet, never a torn number.
+//!
+//! ```text
+//! Header | Communicator x COMMUNICATORS | Block of the first thread | Block | ... | peers | ...
+//! ```
+//!
+//! Everything is in the byte order of the machine; offsets are in bytes from the beginning of the
+//! file, 0 is nowhere. The file is sparse: only pages that were touched take memory. Texts end
+//! with a NUL or fill their room.
+
+use topas_mpi_table::functions;
+
+/// First bytes of the file.
+pub const MAGIC: [u8; 8] = *b"topasmpi";
+
+/// Version of this layout.
+pub const VERSION: u32 = 1;
+
+/// Rows of a block: the functions of the table, by position; a variant for large counts has the
+/// row of its function.
+pub const FUNCTIONS: usize = 544;
+
+/// Communicators told apart; the last is all others.
+pub const COMMUNICATORS: usize = 256;
+
+/// Sizes of messages: 0 is 0 B, k is from 2^(k-1) to less than 2^k B, the last has no end.
+pub const BINS: usize = 40;
+
+/// Histograms of a block: rows get them as they need them; without one left a row has none.
+pub const HISTOGRAMS: usize = 256;
+
+/// Hardware counters read around calls.
+pub const COUNTERS: usize = 4;
+
+/// A place in time.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Moment {
+    /// Time stamp counter, or nanoseconds of the monotonic clock where there is none that is
+    /// invariant
+    pub ticks: u64,
+    /// Nanoseconds of `CLOCK_MONOTONIC`
+    pub monotonic: u64,
+    /// Nanoseconds since 1970-01-01 00:00 UTC
+    pub realtime: u64,
+}
+
+/// What became of the profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum State {
+    /// The program runs, or ended without a word.
+    Running = 0,
+    /// It is in `MPI_Finalize`, after the last call that counts.
+    Finalizing = 1,
+    /// All was written; the file can go.
+    Written = 2,
+    /// It called `MPI_Abort`; see [`Header::code`].
+    Aborted = 3,
+    /// It ended by `exit` or the end of `main`, without `MPI_Finalize`.
+    Exited = 4,
+}
+
+/// Bits of [`Header::flags`].
+pub mod flag {
+    /// The program called names of the profiling interface.
+    pub const PROFILING: u64 = 1;
+    /// Constants of this MPI are not known: no bytes, no counts.
+    pub const UNKNOWN_MPI: u64 = 1 << 1;
+    /// Peers are counted.
+    pub const PEERS: u64 = 1 << 2;
+    /// Communicators are counted.
+    pub const COMMUNICATORS: u64 = 1 << 3;
+    /// Hardware counters are read.
+    pub const COUNTERS: u64 = 1 << 4;
+    /// More threads called than there is room for: their calls are not counted.
+    pub const THREADS_LOST: u64 = 1 << 5;
+    /// Ticks are nanoseconds: the processor has no time stamp counter to trust.
+    pub const CLOCK: u64 = 1 << 6;
+    /// Some receive or request was not followed to its end: bytes received are too few.
+    pub const REQUESTS_LOST: u64 = 1 << 7;
+    /// There is a world: `MPI_Init` was called, not sessions alone.
+    pub const WORLD: u64 = 1 << 8;
+    /// The user wants files of their own.
+    pub const USER: u64 = 1 << 9;
+}
+
+/// Bits of [`Header::languages`] and [`Row::flags`].
+pub mod language {
+    /// C, or whatever calls it
+    pub const C: u32 = 1;
+    /// `mpif.h` or `use mpi`
+    pub const FORTRAN: u32 = 1 << 1;
+    /// `use mpi_f08`
+    pub const F08: u32 = 1 << 2;
+}
+
+/// Of the whole process.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Header {
+    /// [`MAGIC`]
+    pub magic: [u8; 8],
+    /// [`VERSION`]
+    pub version: u32,
+    /// [`FUNCTIONS`]
+    pub functions: u32,
+    /// Hash of the names of the functions, in order: [`table_hash`]
+    pub table: u64,
+    /// A [`State`]
+    pub state: u32,
+    /// Argument of `MPI_Abort`
+    pub code: i32,
+    /// User
+    pub uid: u32,
+    /// Process
+    pub pid: u32,
+    /// Rank in the world, of its launcher before `MPI_Init` returned
+    pub rank: u32,
+    /// Size of the world; 0 if it is not known
+    pub ranks: u32,
+    /// What `MPI_Init_thread` provided: the constant of the MPI put into 0 to 3; 0 for `MPI_Init`
+    pub level: u32,
+    /// Bits of [`language`]
+    pub languages: u32,
+    /// Bits of [`flag`]
+    pub flags: u64,
+    /// Bytes of the file in use
+    pub used: u64,
+    /// Blocks of threads in use
+    pub blocks: u32,
+    /// Room for alignment
+    pub reserved: u32,
+    /// Offset of the first block; each tells the next
+    pub first_block: u64,
+    /// When measuring began: the entry of the first call of MPI
+    pub began: Moment,
+    /// When the world was there: `MPI_Init` returned
+    pub initialized: Moment,
+    /// The latest moment that was noted, for the length of a tick
+    pub latest: Moment,
+    /// Ticks during which measuring was paused
+    pub paused: u64,
+    /// When the pause that goes on began, in ticks; 0 if none does
+    pub paused_since: u64,
+    /// Ticks that the measurement took outside calls: to begin, to write
+    pub own_ticks: u64,
+    /// Ticks that the measurement adds to a call, in 1/256, as found out at the beginning
+    pub call_cost: u64,
+    /// Start of the process in nanoseconds since 1970, if known; else 0
+    pub process_began: u64,
+    /// Names of hardware counters
+    pub counters: [[u8; 32]; COUNTERS],
+    /// Launch id
+    pub id: [u8; 64],
+    /// Node
+    pub host: [u8; 256],
+    /// Name of the user
+    pub user: [u8; 64],
+    /// Executable, without its directory
+    pub exe: [u8; 256],
+    /// Job id of the batch system
+    pub job: [u8; 64],
+    /// Step of the job
+    pub step: [u8; 32],
+    /// Partition or queue
+    pub part: [u8; 64],
+    /// What MPI says of itself, as in the log line
+    pub mpi: [u8; 128],
+    /// Environment switches of the MPI: `NAME=VALUE`, each ended by a NUL
+    pub switches: [u8; 2048],
+    /// Subtotals written so far
+    pub subtotals: u32,
+    /// Functions whose bytes were not counted, the first of them: numbers of functions plus 1
+    pub missed: [u16; 30],
+}
+
+/// A communicator, or all that look alike: same name, or same maker and size.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Communicator {
+    /// Name that the program gave it
+    pub name: [u8; 48],
+    /// Processes: of an intercommunicator those of the other group
+    pub size: u32,
+    /// Function that made it, plus 1; 0 for those that are there from the start
+    pub maker: u16,
+    /// 1 if it is an intercommunicator
+    pub inter: u16,
+    /// How many there were that look alike
+    pub made: u64,
+}
+
+/// Calls of one function by one thread.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Row {
+    /// Calls
+    pub calls: u64,
+    /// Ticks in them
+    pub ticks: u64,
+    /// Ticks of the longest
+    pub longest: u64,
+    /// Sum of the count arguments
+    pub count: u64,
+    /// Messages sent, blocks put or written
+    pub sends: u64,
+    /// Bytes in them
+    pub sent: u64,
+    /// Messages received, blocks got or read
+    pub receives: u64,
+    /// Bytes in them
+    pub received: u64,
+}
+
+/// What stands beside a row, because few functions have it.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Beside {
+    /// Number of the histogram of what was sent, plus 1
+    pub sent: u16,
+    /// Number of the histogram of what was received, plus 1
+    pub received: u16,
+    /// Bits of [`language`], and [`ROW_LARGE`], [`ROW_MISSED`]
+    pub flags: u32,
+}
+
+/// In [`Beside::flags`]: the variant for large counts was called.
+pub const ROW_LARGE: u32 = 1 << 8;
+/// In [`Beside::flags`]: bytes of some calls could not be counted.
+pub const ROW_MISSED: u32 = 1 << 9;
+
+/// For what a thread waited in functions that complete requests. A call that completes several
+/// kinds is of the last of these that it completes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Waited {
+    /// Nothing that was completed, or nothing known
+    Nothing = 0,
+    /// Messages sent
+    Send = 1,
+    /// Messages received
+    Receive = 2,
+    /// Collectives
+    Collective = 3,
+    /// Requests of the user's own
+    Generalized = 4,
+    /// Access to memory of others
+    Rma = 5,
+    /// Files, read
+    Read = 6,
+    /// Files, written
+    Write = 7,
+}
+
+/// Kinds of [`Waited`].
+pub const WAITED: usize = 8;
+
+/// Calls and ticks.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Waiting {
+    /// Calls
+    pub calls: u64,
+    /// Ticks
+    pub ticks: u64,
+}
+
+/// Traffic with a peer. Peers are ranks of the world; the last, behind them, is all others.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Peer {
+    /// Messages sent to it
+    pub sends: u64,
+    /// Bytes in them
+    pub sent: u64,
+    /// Messages received from it
+    pub receives: u64,
+    /// Bytes in them
+    pub received: u64,
+}
+
+/// Traffic of a communicator.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Traffic {
+    /// Calls
+    pub calls: u64,
+    /// Ticks in them
+    pub ticks: u64,
+    /// Messages and bytes
+    pub peer: Peer,
+}
+
+/// What one thread counts.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Block {
+    /// Thread
+    pub tid: u32,
+    /// Function it is in, plus 1; 0 if none
+    pub inside: u32,
+    /// Ticks at the entry of that call
+    pub since: u64,
+    /// Offset of the next block
+    pub next: u64,
+    /// Offset of [`Header::ranks`] + 1 of [`Peer`], if peers are counted
+    pub peers: u64,
+    /// Histograms in use
+    pub histograms: u64,
+    /// Hardware counters: events outside of calls
+    pub outside: [u64; COUNTERS],
+    /// Hardware counters: events in calls
+    pub counted: [u64; COUNTERS],
+    /// Room for what comes
+    pub reserved: [u64; 3],
+    /// By [`Waited`]
+    pub waiting: [Waiting; WAITED],
+    /// By number of the function
+    pub rows: [Row; FUNCTIONS],
+    /// By number of the function
+    pub beside: [Beside; FUNCTIONS],
+    /// By number of the communicator
+    pub traffic: [Traffic; COMMUNICATORS],
+    /// By number of the histogram
+    pub sizes: [[u64; BINS]; HISTOGRAMS],
+}
+
+/// Where the table of communicators begins.
+pub const COMMUNICATORS_AT: usize = size_of::<Header>().next_multiple_of(64);
+
+/// Where the first block may begin.
+pub const BLOCKS_AT: usize =
+    (COMMUNICATORS_AT + COMMUNICATORS * size_of::<Communicator>()).next_multiple_of(4096);
+
+/// The bin of a message of this size in B.
+#[inline]
+pub const fn bin(bytes: u64) -> usize {
+    let bin = (u64::BITS - bytes.leading_zeros()) as usize;
+    if bin < BINS { bin } else { BINS - 1 }
+}
+
+/// Tells a table of functions from another.
+pub fn table_hash() -> u64 {
+    // FNV-1a, 64 bits
+    functions().flat_map(|f| f.name.bytes().chain([0])).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_a_row_for_every_function() {
+        assert_eq!(functions().count(), FUNCTIONS);
+    }
+
+    #[test]
+    fn nothing_lies_between_fields() {
+        // Whatever reads by offset and whatever writes by name see the same.
+        assert_eq!(size_of::<Row>(), 64);
+        assert_eq!(size_of::<Communicator>(), 64);
+        assert_eq!(size_of::<Block>() % 64, 0);
+        assert_eq!(COMMUNICATORS_AT % 64, 0);
+    }
+
+    #[test]
+    fn bins_are_powers_of_two() {
+        for (bytes, expected) in [(0, 0), (1, 1), (2, 2), (3, 2), (4, 3), (1023, 10), (1024, 11)] {
+            assert_eq!(bin(bytes), expected, "{bytes}");
+        }
+        assert_eq!(bin(u64::MAX), BINS - 1);
+    }
+}

@@ -1,0 +1,8 @@
+//! What the MPI profile of a rank is: its layout in a mapped file, sums over ranks, and the
+//! lines of text that logs and files of users hold.
+//!
+//! The library in the program writes what the tools read, so both use this crate.
+#![no_std]
+#![forbid(unsafe_code)]
+
+pub mod layout;
