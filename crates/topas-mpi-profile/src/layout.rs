@@ -9,7 +9,7 @@
 //! file, 0 is nowhere. The file is sparse: only pages that were touched take memory. Texts end
 //! with a NUL or fill their room.
 
-use topas_mpi_table::functions;
+use topas_mpi_table::CHAPTERS;
 
 /// First bytes of the file.
 pub const MAGIC: [u8; 8] = *b"topasmpi";
@@ -106,7 +106,7 @@ pub struct Header {
     pub version: u32,
     /// [`FUNCTIONS`]
     pub functions: u32,
-    /// Hash of the names of the functions, in order: [`table_hash`]
+    /// Hash of the names of the functions, in order: [`TABLE`]
     pub table: u64,
     /// A [`State`]
     pub state: u32,
@@ -341,16 +341,33 @@ pub const fn bin(bytes: u64) -> usize {
     if bin < BINS { bin } else { BINS - 1 }
 }
 
-/// Tells a table of functions from another.
-pub fn table_hash() -> u64 {
+/// Tells a table of functions from another: a hash of their names in order, each with a NUL.
+pub const TABLE: u64 = {
     // FNV-1a, 64 bits
-    functions().flat_map(|f| f.name.bytes().chain([0])).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
-}
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let mut chapter = 0;
+    while chapter < CHAPTERS.len() {
+        let functions = CHAPTERS[chapter].functions;
+        let mut function = 0;
+        while function < functions.len() {
+            let name = functions[function].name.as_bytes();
+            let mut i = 0;
+            while i <= name.len() {
+                let byte = if i < name.len() { name[i] } else { 0 };
+                hash = (hash ^ byte as u64).wrapping_mul(0x0000_0100_0000_01b3);
+                i += 1;
+            }
+            function += 1;
+        }
+        chapter += 1;
+    }
+    hash
+};
 
 #[cfg(test)]
 mod tests {
+    use topas_mpi_table::functions;
+
     use super::*;
 
     #[test]
