@@ -17,7 +17,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-mpi", &["topas-format", "topas-launch", "topas-mpi-profile", "topas-mpi-table"]),
     ("topas-config", &["topas-format"]),
     ("topas-driver", &["topas-config", "topas-format", "topas-launch"]),
-    ("topas-data", &["topas-format"]),
+    ("topas-data", &["topas-format", "topas-mpi-profile", "topas-mpi-table"]),
     ("topas-render", &["topas-data", "topas-format"]),
     ("topas-doctor", &["topas-config", "topas-format", "topas-launch"]),
     ("topas-terminal", &["topas-config"]),
