@@ -84,6 +84,14 @@ pub mod flag {
     pub const WORLD: u64 = 1 << 8;
     /// The user wants files of their own.
     pub const USER: u64 = 1 << 9;
+    /// There are more environment switches than there is room for.
+    pub const SWITCHES_LOST: u64 = 1 << 10;
+    /// Hardware counters were asked for, and there are none.
+    pub const NO_COUNTERS: u64 = 1 << 11;
+    /// In sums: some function has rows with `ROW_MISSED`.
+    pub const ROWS_MISSED: u64 = 1 << 12;
+    /// In sums: of some rank nothing arrived.
+    pub const RANKS_LOST: u64 = 1 << 13;
 }
 
 /// Bits of [`Header::languages`] and [`Row::flags`].
@@ -94,6 +102,16 @@ pub mod language {
     pub const FORTRAN: u32 = 1 << 1;
     /// `use mpi_f08`
     pub const F08: u32 = 1 << 2;
+    /// C++: the executable is linked with a runtime of it.
+    pub const CXX: u32 = 1 << 3;
+    /// Python: its interpreter is in the process.
+    pub const PYTHON: u32 = 1 << 4;
+    /// Rust: the executable holds its runtime.
+    pub const RUST: u32 = 1 << 5;
+    /// Julia: its runtime is in the process.
+    pub const JULIA: u32 = 1 << 6;
+    /// R: its interpreter is in the process.
+    pub const R: u32 = 1 << 7;
 }
 
 /// Of the whole process.
