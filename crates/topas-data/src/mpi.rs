@@ -7,6 +7,9 @@
 mod decode;
 mod identity;
 mod launch;
+mod line;
+mod live;
+mod process;
 mod profile;
 mod rank;
 mod read;
@@ -15,9 +18,11 @@ mod routine;
 mod spool;
 mod sums;
 
+pub(crate) use line::{behind_torn, is_cut, judge, uid};
+pub use live::{SpoolReading, read_spool};
+pub use process::is_running;
 pub use profile::{Ending, Facts, Level, Origin, Profile, Rank, Subtotal};
 pub use rank::{Inside, SpoolRank, read_rank};
-pub(crate) use read::behind_torn;
 pub use read::{Profiles, read_profiles};
 pub use routine::{Amount, Routine, RoutineNumber, Routines};
 pub use spool::{SPOOL_PREFIX, Spool, SpoolError, spool_files};

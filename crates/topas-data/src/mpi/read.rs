@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memchr::memchr;
 use topas_format::line::Line;
-use topas_mpi_profile::parse::{self, Fault, is_profile};
+use topas_mpi_profile::parse::{Fault, is_profile};
 
 use super::launch;
+use super::line::behind_torn;
 use super::profile::Profile;
 use super::record::Records;
 use crate::block::{Block, MAX_LINE_READ};
@@ -109,12 +110,4 @@ impl Reader {
             self.tally.profile += 1;
         }
     }
-}
-
-/// The whole line of a profile at the end of a text that begins with a part of another.
-pub(crate) fn behind_torn(text: &[u8]) -> Option<&[u8]> {
-    let digits = text.rsplit(|byte| *byte == b'=').next()?;
-    let len: usize = std::str::from_utf8(digits).ok()?.parse().ok()?;
-    let whole = text.get(text.len().checked_sub(len)?..)?;
-    (len < text.len() && parse::Line::parse(whole).is_ok()).then_some(whole)
 }

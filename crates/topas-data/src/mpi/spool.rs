@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::OFlag;
 use topas_mpi_profile::layout::{
     BLOCKS_AT, Block, COMMUNICATORS, COMMUNICATORS_AT, Communicator, FUNCTIONS, Header, MAGIC,
-    Peer, State, VERSION, table_hash,
+    Peer, State, TABLE, VERSION,
 };
 
 use super::decode::Decode;
@@ -129,7 +129,7 @@ impl Spool {
         if header.version != VERSION {
             return Err(SpoolError::Version(header.version));
         }
-        if header.functions as usize != FUNCTIONS || header.table != table_hash() {
+        if header.functions as usize != FUNCTIONS || header.table != TABLE {
             return Err(SpoolError::Table);
         }
         let (length, owner) = (about.len(), about.uid());
