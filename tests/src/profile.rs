@@ -2,7 +2,8 @@
 //! user's data file, or from the mapped files of ranks that did not come so far.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::mem::{offset_of, size_of};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -153,7 +154,7 @@ impl Places {
         let mut all: Vec<_> = spool_files(&self.spool)
             .iter()
             .map(|path| {
-                let bytes = fs::read(path).expect("mapped file");
+                let bytes = in_use(path).expect("mapped file");
                 of_file(&bytes).unwrap_or_else(|| panic!("no profile: {}", path.display()))
             })
             .collect();
@@ -171,6 +172,17 @@ pub fn spool_files(dir: &Path) -> Vec<PathBuf> {
     let mut files: Vec<_> = entries.map(|entry| entry.path()).filter(ours).collect();
     files.sort();
     files
+}
+
+/// The part of a mapped file that is in use: it is as long as it may ever become.
+fn in_use(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let mut bytes = vec![0; layout::BLOCKS_AT];
+    file.read_exact(&mut bytes)?;
+    let used = u64_at(&bytes, offset_of!(Header, used)).unwrap_or(0) as usize;
+    bytes.resize(used.max(bytes.len()), 0);
+    file.read_exact(&mut bytes[layout::BLOCKS_AT..])?;
+    Ok(bytes)
 }
 
 /// Launches a program with the library loaded into its ranks only.
@@ -274,14 +286,14 @@ fn of_file(bytes: &[u8]) -> Option<Counted> {
     let ticks_of = offset_of!(layout::Moment, ticks);
     let monotonic = offset_of!(layout::Moment, monotonic);
     let ticks = moment(latest, ticks_of)?.saturating_sub(moment(began, ticks_of)?);
-    let nanoseconds =
-        moment(latest, monotonic)?.saturating_sub(moment(began, monotonic)?) as f64;
+    let nanoseconds = moment(latest, monotonic)?.saturating_sub(moment(began, monotonic)?) as f64;
     let tick = if ticks == 0 { 0.0 } else { nanoseconds / ticks as f64 * 1e-9 };
     let languages = word(offset_of!(Header, languages))?;
     let flags = u64_at(bytes, offset_of!(Header, flags))?;
     let named = [(layout::language::C, "c"), (layout::language::FORTRAN, "mpifh")];
     let named = named.into_iter().chain([(layout::language::F08, "f08")]);
-    let named: Vec<_> = named.filter(|(bit, _)| languages & bit != 0).map(|(_, name)| name).collect();
+    let named: Vec<_> =
+        named.filter(|(bit, _)| languages & bit != 0).map(|(_, name)| name).collect();
     let mut counted = Counted {
         rank: word(offset_of!(Header, rank))?,
         ranks: word(offset_of!(Header, ranks))?,
@@ -352,7 +364,10 @@ mod tests {
         assert_eq!((counted.end.as_str(), counted.wall), ("exit", 2.5));
         assert_eq!(counted.missed, ["a", "b"]);
         let send = counted.routine("Send");
-        assert_eq!((send.calls, send.count, send.sends, send.sent, send.received), (3, 12, 3, 48, 0));
+        assert_eq!(
+            (send.calls, send.count, send.sends, send.sent, send.received),
+            (3, 12, 3, 48, 0)
+        );
         assert_eq!((counted.calls(), counted.routine("mpi").seconds), (5, 1.25));
     }
 }
