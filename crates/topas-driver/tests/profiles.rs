@@ -4,7 +4,7 @@ mod site;
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use site::{Site, text};
@@ -39,7 +39,7 @@ impl Bench {
     }
 
     /// The driver, in front of one that links the MPI in `dir`.
-    fn command(&self, name: &str, dir: &PathBuf) -> Command {
+    fn command(&self, name: &str, dir: &Path) -> Command {
         let mut command = self.site.command(name);
         let answer = format!("gcc -I/x -L{} -lmpiq -lm\n", dir.display());
         command.env("FAKE_COMPILER_STDOUT", answer);
@@ -121,7 +121,7 @@ fn the_site_can_ask_for_everybody_and_the_user_can_refuse() {
 #[test]
 fn archives_are_wrapped_in_one_group_with_the_profile() {
     let bench = Bench::new();
-    let expected = |dir: &PathBuf| -> Vec<OsString> {
+    let expected = |dir: &Path| -> Vec<OsString> {
         let mut words = bench.site.module_words("c");
         let word = |text: String| OsString::from(text);
         words.push(word(format!("-Wl,@{}", bench.lib("topas-mpi.wrap").display())));
@@ -132,7 +132,7 @@ fn archives_are_wrapped_in_one_group_with_the_profile() {
         words.push(word("-Wl,--end-group".into()));
         words
     };
-    let added = |dir: &PathBuf, args: &[&str]| {
+    let added = |dir: &Path, args: &[&str]| {
         bench.added(bench.command("mpicc", dir).env("TOPAS_MPI", "yes"), args).0
     };
     assert_eq!(added(&bench.archives, LINK), expected(&bench.archives));
@@ -169,7 +169,7 @@ fn an_answer_carries_the_object() {
 #[test]
 fn what_is_left_out_is_said() {
     let bench = Bench::new();
-    let why = |dir: &PathBuf, args: &[&str]| {
+    let why = |dir: &Path, args: &[&str]| {
         let mut command = bench.command("mpicc", dir);
         let shown = bench.explained(command.env("TOPAS_MPI", "yes").args(args)).unwrap();
         let (by, why) = shown.split_once(", ").unwrap();
