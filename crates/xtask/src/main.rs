@@ -12,6 +12,7 @@ mod packages;
 mod pictures;
 mod preload;
 mod process;
+mod profile_check;
 mod symcheck;
 mod test;
 mod wheels;
@@ -47,6 +48,9 @@ enum Verb {
         /// Where they go
         #[arg(long, default_value = "target/topas")]
         out: PathBuf,
+        /// topas.conf that programs with them will read
+        #[arg(long, default_value = "/etc/topas/topas.conf")]
+        conf: PathBuf,
     },
     /// Builds the measurement module: one relocatable object per language and variant
     Object {
@@ -84,7 +88,7 @@ fn main() {
         Verb::Bench(options) => bench::bench(&options),
         Verb::Codegen { check } => codegen::codegen(&process::root(), check),
         Verb::Demo => demo::demo(),
-        Verb::Mpi { out } => mpi::build(&out).map(drop),
+        Verb::Mpi { out, conf } => mpi::build(&out, &conf).map(drop),
         Verb::Install(options) => install::install(&options),
         Verb::Object { out, conf, any_processor: true, .. } => {
             let machine = object::Machine::ANY_PROCESSOR;
