@@ -21,6 +21,8 @@ const ON: u32 = 2;
 const OFF: u32 = 3;
 
 static STATE: AtomicU32 = AtomicU32::new(NEW);
+/// Children are looked after.
+static AT_FORK: AtomicBool = AtomicBool::new(false);
 static PAUSED: AtomicBool = AtomicBool::new(false);
 /// Ticks are nanoseconds of the monotonic clock.
 static SLOW_CLOCK: AtomicBool = AtomicBool::new(false);
@@ -40,8 +42,12 @@ pub fn begin(thread: &mut Thread, _function: u32) -> bool {
             _ => core::hint::spin_loop(),
         }
     }
+    if thread.lost {
+        return false;
+    }
     thread.block = spool::new_block();
-    !thread.block.is_null()
+    thread.lost = thread.block.is_null();
+    !thread.lost
 }
 
 /// Decides whether this process is measured, and begins.
@@ -57,7 +63,24 @@ fn begin_process() -> bool {
     let Some(header) = spool::begin() else { return false };
     header.began = began;
     header.latest = began;
+    if !AT_FORK.swap(true, Relaxed) {
+        sys::at_fork(in_child);
+    }
     true
+}
+
+/// In a child process. It is not the rank: it shares the file, but must not count there. If MPI has
+/// not begun yet it may become one by itself.
+extern "C" fn in_child() {
+    let began = header().is_some_and(|header| header.initialized.ticks != 0);
+    spool::forsake();
+    // SAFETY: the variables of the only thread.
+    let thread = unsafe { &mut *arch::thread() };
+    if thread.outer.is_null() {
+        thread.block = core::ptr::null_mut();
+    }
+    let new = !began && thread.outer.is_null();
+    STATE.store(if new { NEW } else { OFF }, Release);
 }
 
 /// This moment, by all clocks.

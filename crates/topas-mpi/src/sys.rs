@@ -91,23 +91,29 @@ mod number {
     pub const GETTID: usize = 186;
     pub const CLOCK_GETTIME: usize = 228;
     pub const EXIT_GROUP: usize = 231;
+    pub const TGKILL: usize = 234;
     pub const OPENAT: usize = 257;
     pub const UNLINKAT: usize = 263;
+    pub const FALLOCATE: usize = 285;
+    pub const PRLIMIT64: usize = 302;
 }
 
 #[cfg(target_arch = "aarch64")]
 mod number {
     pub const UNLINKAT: usize = 35;
     pub const FTRUNCATE: usize = 46;
+    pub const FALLOCATE: usize = 47;
     pub const OPENAT: usize = 56;
     pub const CLOSE: usize = 57;
     pub const WRITE: usize = 64;
     pub const EXIT_GROUP: usize = 94;
     pub const CLOCK_GETTIME: usize = 113;
+    pub const TGKILL: usize = 131;
     pub const GETPID: usize = 172;
     pub const GETUID: usize = 174;
     pub const GETTID: usize = 178;
     pub const MMAP: usize = 222;
+    pub const PRLIMIT64: usize = 261;
 }
 
 /// A system call; unused arguments are 0.
@@ -148,9 +154,9 @@ const O_CREAT: usize = 0o100;
 const O_EXCL: usize = 0o200;
 const O_CLOEXEC: usize = 0o2000000;
 
-/// Makes a file of this size, which must not be there, and maps it. None if that fails. The
-/// path ends with a NUL. Nothing is allocated before it is touched.
-pub fn map_new_file(path: &[u8], size: usize) -> Option<*mut u8> {
+/// Makes a file of this size, which must not be there, and maps it; the first bytes of it are
+/// allocated. None if that fails. The path ends with a NUL.
+pub fn map_new_file(path: &[u8], size: usize, first: usize) -> Option<*mut u8> {
     debug_assert_eq!(path.last(), Some(&0));
     // SAFETY: the path ends with a NUL; a new mapping of a file of that size.
     unsafe {
@@ -159,11 +165,13 @@ pub fn map_new_file(path: &[u8], size: usize) -> Option<*mut u8> {
         if fd < 0 {
             return None;
         }
-        let mapped = if syscall(number::FTRUNCATE, [fd as usize, size, 0, 0, 0, 0]) < 0 {
-            -1
-        } else {
+        let sized = syscall(number::FTRUNCATE, [fd as usize, size, 0, 0, 0, 0]) >= 0
+            && syscall(number::FALLOCATE, [fd as usize, 0, 0, first, 0, 0]) >= 0;
+        let mapped = if sized {
             // PROT_READ | PROT_WRITE, MAP_SHARED
             syscall(number::MMAP, [0, size, 3, 1, fd as usize, 0])
+        } else {
+            -1
         };
         syscall(number::CLOSE, [fd as usize, 0, 0, 0, 0, 0]);
         if (-4095..0).contains(&mapped) {
@@ -171,6 +179,72 @@ pub fn map_new_file(path: &[u8], size: usize) -> Option<*mut u8> {
             return None;
         }
         Some(mapped as *mut u8)
+    }
+}
+
+/// Allocates a part of a file, so that writing to where it is mapped cannot fail: on a full file
+/// system that would be SIGBUS. The path ends with a NUL.
+pub fn allocate(path: &[u8], at: u64, bytes: usize) -> bool {
+    debug_assert!(path.contains(&0));
+    // SAFETY: the path ends with a NUL.
+    unsafe {
+        let flags = O_RDWR | O_CLOEXEC;
+        let fd = syscall(number::OPENAT, [AT_FDCWD, path.as_ptr() as usize, flags, 0, 0, 0]);
+        if fd < 0 {
+            return false;
+        }
+        let done = syscall(number::FALLOCATE, [fd as usize, 0, at as usize, bytes, 0, 0]);
+        syscall(number::CLOSE, [fd as usize, 0, 0, 0, 0, 0]);
+        done >= 0
+    }
+}
+
+/// Puts memory of this process alone into the place of a mapping; false if that fails.
+pub fn replace_by_memory(base: *mut u8, size: usize) -> bool {
+    // PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE
+    // SAFETY: a mapping of ours.
+    let mapped = unsafe { syscall(number::MMAP, [base as usize, size, 3, 0x4032, usize::MAX, 0]) };
+    !(-4095..0).contains(&mapped)
+}
+
+/// Size that a file may grow to.
+pub const LIMIT_OF_FILES: usize = 1;
+/// Size of the address space.
+pub const LIMIT_OF_ADDRESSES: usize = 9;
+
+/// A limit of this process, in bytes; the largest number if there is none.
+pub fn limit(which: usize) -> u64 {
+    let mut limits = [u64::MAX; 2];
+    // SAFETY: room for the answer.
+    unsafe { syscall(number::PRLIMIT64, [0, which, 0, limits.as_mut_ptr() as usize, 0, 0]) };
+    limits[0]
+}
+
+/// Whether a thread of this process has ended.
+pub fn has_ended(tid: u32) -> bool {
+    const ESRCH: isize = 3;
+    // SAFETY: no signal is sent.
+    unsafe { syscall(number::TGKILL, [pid() as usize, tid as usize, 0, 0, 0, 0]) == -ESRCH }
+}
+
+/// Has a function called in every child process that is made by `fork`.
+pub fn at_fork(child: extern "C" fn()) {
+    type Handler = Option<extern "C" fn()>;
+    // Of glibc, whose pthread_atfork() is no function of its library; and of others.
+    let register = definition(b"__register_atfork\0");
+    if register != 0 {
+        // SAFETY: its type in glibc, since 2.3.2.
+        let register: extern "C" fn(Handler, Handler, Handler, *mut c_void) -> c_int =
+            unsafe { core::mem::transmute(register) };
+        register(None, None, Some(child), core::ptr::null_mut());
+        return;
+    }
+    let register = definition(b"pthread_atfork\0");
+    if register != 0 {
+        // SAFETY: its type by POSIX.
+        let register: extern "C" fn(Handler, Handler, Handler) -> c_int =
+            unsafe { core::mem::transmute(register) };
+        register(None, None, Some(child));
     }
 }
 
