@@ -116,9 +116,15 @@ impl Paths {
         self.lib().join(Paths::run_library_name(language, all))
     }
 
-    /// The object of MPI profiles, for programs whose MPI is a shared library.
+    /// The object that has programs loaded with the library of MPI profiles, for programs whose
+    /// MPI is a shared library.
     pub fn mpi_object(&self) -> PathBuf {
         self.lib().join("topas-mpi.o")
+    }
+
+    /// The variant without `.preinit_array`, which a shared library can take.
+    pub fn mpi_init_object(&self) -> PathBuf {
+        self.lib().join("topas-mpi.init.o")
     }
 
     /// The archive of MPI profiles, for programs that hold their MPI.

@@ -1,8 +1,8 @@
 //! How a driver links its MPI: as shared libraries, or as archives.
 //!
-//! The object of MPI profiles finds the functions it stands in front of when the program runs; in
-//! a program that holds its MPI there is nothing to be found. So the real driver is asked what it
-//! would link, and the directories it names are looked at.
+//! A library of MPI profiles is loaded in front of an MPI that is loaded itself; in a program that
+//! holds its MPI it would see no call. So the real driver is asked what it would link, and the
+//! directories it names are looked at.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;

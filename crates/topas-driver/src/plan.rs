@@ -169,7 +169,7 @@ impl Plan {
         self.role = Role::Linking { kind: "compiler driver", language, decision, module };
     }
 
-    /// Adds the MPI profile behind the module, in front of an empty input.
+    /// Adds the MPI profile in front of the module.
     fn add_profile(&mut self, decision: &Decision, archives: bool, around: Around<'_>) {
         let answer = matches!(decision, Decision::Answer(_));
         if matches!(decision, Decision::NotALink(_)) || !around.catalog.links_mpi(&self.name) {
@@ -183,9 +183,7 @@ impl Plan {
             Some(paths) => link.words(paths, around.env),
         };
         if let Ok(words) = &words {
-            let empty = self.added.iter().position(|word| word.is_empty());
-            let at = empty.unwrap_or(self.added.len());
-            self.added.splice(at..at, words.iter().cloned());
+            self.added.splice(0..0, words.iter().cloned());
         }
         self.profile = Some(Profile { by, words });
     }

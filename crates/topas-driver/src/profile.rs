@@ -1,9 +1,11 @@
 //! The MPI profile at link time: whether a link gets it, and in which words.
 //!
-//! Where MPI is a shared library an object is added, whose definitions are weak: a tool that the
-//! user links stays in front of it. In a program that holds its MPI nothing can be found when it
-//! runs, so there the linker is told to lead each call (`--wrap`) into an archive. Calls among the
-//! archives of the MPI are led, too, so these stand in one group with it.
+//! Where MPI is a shared library an object is added that has the program loaded with the library
+//! of the profile, and defines nothing: who asks whether an MPI has a function gets the answer of
+//! that MPI. It stands in front of the module, since it replaces the process. Nothing can be loaded
+//! in front of an MPI that the program holds, so there the linker is told to lead each call
+//! (`--wrap`) into an archive. Calls among the archives of the MPI are led, too, so these stand in
+//! one group with it.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -93,7 +95,8 @@ impl Link<'_> {
         if let Some(word) = self.args.iter().find(|word| is_mpi_archive(word)) {
             return Err(Left::Archive(word.clone()));
         }
-        let object = paths.mpi_object();
+        // An answer is about shared libraries, too.
+        let object = if self.answer { paths.mpi_init_object() } else { paths.mpi_object() };
         module::check(&object).map_err(|why| Left::Unfit(object.clone(), why.to_string()))?;
         let libraries = Libraries::ask(self.real, env).map_err(Left::Unknown)?;
         let kind = if self.archives { Kind::Archives } else { libraries.kind(env) };

@@ -21,7 +21,9 @@ impl Bench {
     fn new() -> Self {
         let site = Site::new();
         let lib = site.scratch.prefix().join("lib/topas");
-        fs::write(lib.join("topas-mpi.o"), empty_object()).unwrap();
+        for object in ["topas-mpi.o", "topas-mpi.init.o"] {
+            fs::write(lib.join(object), empty_object()).unwrap();
+        }
         fs::write(lib.join("libtopas_mpi_wrap.a"), "!<arch>\n").unwrap();
         fs::write(lib.join("topas-mpi.wrap"), "--wrap=MPI_Send\n").unwrap();
         let mpi = |name: &str, files: &[&str]| {
@@ -70,13 +72,13 @@ impl Bench {
 const LINK: &[&str] = &["a.c", "-o", "a"];
 
 #[test]
-fn a_shared_mpi_gets_the_object_behind_the_module() {
+fn a_shared_mpi_gets_the_object_in_front_of_the_module() {
     let bench = Bench::new();
     let object = bench.site.word(&bench.lib("topas-mpi.o"));
     for (name, language) in [("mpicc", "c"), ("mpicxx", "cxx"), ("mpif90", "f90")] {
         let mut command = bench.command(name, &bench.shared);
-        let mut words = bench.site.module_words(language);
-        words.push(object.clone());
+        let mut words = vec![object.clone()];
+        words.extend(bench.site.module_words(language));
         assert_eq!(bench.added(command.env("TOPAS_MPI", "yes"), LINK), (words, 1), "{name}");
     }
 }
@@ -107,7 +109,7 @@ fn the_site_can_ask_for_everybody_and_the_user_can_refuse() {
     bench.site.scratch.configure("mpi_link = yes\n");
     let object = bench.site.word(&bench.lib("topas-mpi.o"));
     let mut command = bench.command("mpicc", &bench.shared);
-    assert_eq!(bench.added(&mut command, LINK).0[1..], [object]);
+    assert_eq!(bench.added(&mut command, LINK).0[..1], [object]);
     let shown = bench.explained(bench.command("mpicc", &bench.shared).args(LINK)).unwrap();
     assert!(shown.starts_with("linked, asked for by mpi_link ("), "{shown}");
     assert!(shown.ends_with("topas.conf:1)"), "{shown}");
@@ -122,7 +124,7 @@ fn the_site_can_ask_for_everybody_and_the_user_can_refuse() {
 fn archives_are_wrapped_in_one_group_with_the_profile() {
     let bench = Bench::new();
     let expected = |dir: &Path| -> Vec<OsString> {
-        let mut words = bench.site.module_words("c");
+        let mut words = Vec::new();
         let word = |text: String| OsString::from(text);
         words.push(word(format!("-Wl,@{}", bench.lib("topas-mpi.wrap").display())));
         words.push(word("-Wl,--start-group".into()));
@@ -130,6 +132,7 @@ fn archives_are_wrapped_in_one_group_with_the_profile() {
         words.push(word(format!("-L{}", dir.display())));
         words.push(word("-lmpiq".into()));
         words.push(word("-Wl,--end-group".into()));
+        words.extend(bench.site.module_words("c"));
         words
     };
     let added = |dir: &Path, args: &[&str]| {
@@ -157,10 +160,10 @@ fn programs_that_use_counters_have_the_profile_alone() {
 #[test]
 fn an_answer_carries_the_object() {
     let bench = Bench::new();
-    let object = bench.site.word(&bench.lib("topas-mpi.o"));
+    let object = bench.site.word(&bench.lib("topas-mpi.init.o"));
     let mut command = bench.command("mpicc", &bench.shared);
     let (added, _) = bench.added(command.env("TOPAS_MPI", "yes"), &["-showme:link"]);
-    assert_eq!(added[1..], [object]);
+    assert_eq!(added[..1], [object]);
     let mut command = bench.command("mpicc", &bench.archives);
     let (added, _) = bench.added(command.env("TOPAS_MPI", "yes"), &["-showme:link"]);
     assert_eq!(added.len(), 1, "{added:?}");

@@ -46,7 +46,7 @@ pub fn install(options: &Options) -> Result<()> {
     )?;
     let libraries =
         preload::build(&Machine::HERE, &target_dir().join("topas"), &final_paths.conf_file())?;
-    let profile = mpi::build(&target_dir().join("topas"), &final_paths.conf_file())?;
+    let profile = mpi::build(&target_dir().join("topas"), &final_paths, None)?;
     let staged = |path: PathBuf| match &options.destdir {
         None => path,
         Some(dir) => dir.join(path.strip_prefix("/").unwrap_or(&path)),
@@ -144,7 +144,7 @@ fn install_environment(paths: &Paths, staged: &impl Fn(PathBuf) -> PathBuf) -> R
     let modules = LANGUAGES
         .map(|language| language.word())
         .map(|language| (language, "the TOPAS measurement module", paths.init_module(language)));
-    let profile = ("mpi", "the TOPAS profile of MPI calls", paths.mpi_object());
+    let profile = ("mpi", "the TOPAS profile of MPI calls", paths.mpi_init_object());
     for (name, what, object) in modules.into_iter().chain([profile]) {
         let text = format!(
             "Name: topas-{name}\n\
