@@ -47,6 +47,10 @@ enum Verb {
         /// Where they go
         #[arg(long, default_value = "target/topas")]
         out: PathBuf,
+        /// Path of the library that programs linked with the object will look for; where it is
+        /// built if nothing is said
+        #[arg(long)]
+        installed: Option<PathBuf>,
     },
     /// Builds the measurement module: one relocatable object per language and variant
     Object {
@@ -84,7 +88,7 @@ fn main() {
         Verb::Bench(options) => bench::bench(&options),
         Verb::Codegen { check } => codegen::codegen(&process::root(), check),
         Verb::Demo => demo::demo(),
-        Verb::Mpi { out } => mpi::build(&out).map(drop),
+        Verb::Mpi { out, installed } => mpi::build(&out, installed.as_deref()).map(drop),
         Verb::Install(options) => install::install(&options),
         Verb::Object { out, conf, any_processor: true, .. } => {
             let machine = object::Machine::ANY_PROCESSOR;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::OFlag;
 use topas_mpi_profile::layout::{
     BLOCKS_AT, Block, COMMUNICATORS, COMMUNICATORS_AT, Communicator, FUNCTIONS, Header, MAGIC,
-    Peer, State, VERSION, table_hash,
+    Peer, State, TABLE, VERSION,
 };
 
 /// First part of the name of such a file: `topas-mpi.UID.ID.RANK.PID`.
@@ -140,7 +140,7 @@ impl Spool {
     fn check(&self) -> Result<(), SpoolError> {
         let functions = self.header().u32(offset_of!(Header, functions));
         let table = self.header().u64(offset_of!(Header, table));
-        if functions as usize != FUNCTIONS || table != table_hash() {
+        if functions as usize != FUNCTIONS || table != TABLE {
             return Err(SpoolError::Table);
         }
         let says = self.header().u32(offset_of!(Header, uid));
