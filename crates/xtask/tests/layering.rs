@@ -42,7 +42,14 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("xtask", &["topas-config", "topas-data", "topas-format", "topas-mpi-table"]),
     (
         "topas-tests",
-        &["topas-data", "topas-format", "topas-launch", "topas-mpi-table", "topas-testkit"],
+        &[
+            "topas-data",
+            "topas-format",
+            "topas-launch",
+            "topas-mpi-profile",
+            "topas-mpi-table",
+            "topas-testkit",
+        ],
     ),
 ];
 
@@ -205,7 +212,9 @@ fn every_source_says_what_it_is_and_is_short_enough_to_read() {
             let shown = path.display();
             assert!(text.starts_with("//!"), "{shown} does not begin with what it is (`//!`)");
             let lines = text.lines().count();
-            assert!(lines <= 600, "{shown} has {lines} lines: split it by subject");
+            // What is made from tables is as long as they are.
+            let made = path.components().any(|part| part.as_os_str() == "generated");
+            assert!(lines <= 600 || made, "{shown} has {lines} lines: split it by subject");
             let stem = path.file_stem().unwrap().to_str().unwrap();
             assert!(
                 !["utils", "util", "helpers", "common", "misc"].contains(&stem),
