@@ -15,10 +15,12 @@
 
 mod arch;
 mod below;
+mod clock;
 mod descriptor;
 mod entry;
 mod flow;
 mod generated;
+mod installation;
 mod process;
 mod special;
 mod spool;
