@@ -109,6 +109,10 @@ unsafe extern "C" fn topas_mpi_enter(frame: *mut Frame, symbol: u32, stack: *con
     // SAFETY: the thread's own block.
     let block = unsafe { &mut *thread.block };
     block.inside = function + 1;
+    // Now, because not every call returns: some end the program, some are left by a jump.
+    if !process::paused() {
+        block.rows[function as usize & 1023].calls += 1;
+    }
     let now = clock::ticks();
     block.since = now;
     thread.cookie = now;
@@ -189,7 +193,6 @@ unsafe extern "C" fn topas_mpi_leave(frame: *mut Frame) {
     }
     let row: &mut Row = &mut block.rows[frame.function as usize & 1023];
     let length = now.wrapping_sub(frame.began);
-    row.calls += 1;
     row.ticks += length;
     if length > row.longest {
         row.longest = length;
