@@ -22,8 +22,9 @@ use topas_mpi_profile::layout::{Block, Peer, Waited, flag as header_flag};
 
 use crate::below::binding;
 use crate::entry::Frame;
+use crate::generated::number;
 use crate::thread::Thread;
-use crate::{process, spool};
+use crate::{process, spool, sys};
 
 use amount::{Words, word};
 use call::{Call, NO_COMMUNICATOR};
@@ -212,8 +213,8 @@ pub fn after(frame: &mut Frame, thread: &mut Thread, now: u64) {
     let library = match library() {
         Some(library) => library,
         None => {
-            if error == 0 && library::is_new() && !library::find_out() {
-                unknown();
+            if error == 0 && library::is_new() {
+                begin();
             }
             return;
         }
@@ -345,8 +346,7 @@ fn rare(
                 // Of a duplicate that will be there when its request is complete.
                 let entry = Entry { kind: plan.waited, peer: NOBODY, ..Entry::default() };
                 // SAFETY: the address of a request that the call has written.
-                let request =
-                    unsafe { library::handle_at(library, word(args, plan.request), 0) };
+                let request = unsafe { library::handle_at(library, word(args, plan.request), 0) };
                 ledger.requests.put(request, entry);
             }
         }
@@ -373,10 +373,33 @@ fn started(ledger: &mut Ledger, account: Option<&mut Account<'_>>, request: u64)
     }
 }
 
-/// The MPI is not known.
+/// Finds out which MPI this is, and which rank, once it works.
 #[cold]
-fn unknown() {
-    if let Some(header) = spool::header() {
+fn begin() {
+    let Some(header) = spool::header() else { return };
+    if !library::find_out() {
         header.flags |= header_flag::UNKNOWN_MPI;
+        return;
     }
+    let Some(library) = library() else { return };
+    if !library::is_initialized() {
+        return;
+    }
+    header.flags |= header_flag::WORLD;
+    let ask = |function| library::ask(function, library.comm_world).map(i32::cast_unsigned);
+    header.rank = ask(number::COMM_RANK).unwrap_or(header.rank);
+    header.ranks = ask(number::COMM_SIZE).unwrap_or(header.ranks);
+    if let Some(level) = library::provided()
+        && let Some(level) = library.abi.thread_levels.iter().position(|known| *known == level)
+    {
+        header.level = level as u32;
+    }
+}
+
+/// What is to be counted beside routines: bits of [`Header::flags`](topas_mpi_profile::layout::Header).
+pub fn wanted() -> u64 {
+    let yes = |name| matches!(sys::variable(name), Some(b"yes" | b"true" | b"on" | b"1"));
+    let peers = if yes(c"TOPAS_MPI_PEERS") { header_flag::PEERS } else { 0 };
+    let communicators = if yes(c"TOPAS_MPI_COMMS") { header_flag::COMMUNICATORS } else { 0 };
+    peers | communicators
 }

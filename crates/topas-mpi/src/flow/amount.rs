@@ -66,7 +66,11 @@ fn count(args: &Words, place: u8, large: bool) -> u64 {
 unsafe fn element(array: usize, place: usize, large: bool) -> u64 {
     // SAFETY: by the caller.
     let count = unsafe {
-        if large { *(array as *const i64).add(place) } else { i64::from(*(array as *const i32).add(place)) }
+        if large {
+            *(array as *const i64).add(place)
+        } else {
+            i64::from(*(array as *const i32).add(place))
+        }
     };
     count.max(0) as u64
 }

@@ -55,7 +55,8 @@ impl Call<'_> {
         if plan.flows == 0 && plan.request == NONE {
             return;
         }
-        let (mut among, mut in_place, mut inter, mut known) = (Among::default(), false, false, true);
+        let (mut among, mut in_place, mut inter, mut known) =
+            (Among::default(), false, false, true);
         if plan.needs_object {
             let object = object::object(library, self.ledger, handle, Kind::Comm);
             if plan.neighbors {
@@ -168,7 +169,9 @@ impl Call<'_> {
         };
         let (library, ledger) = (self.library, &mut *self.ledger);
         // SAFETY: the MPI has accepted the arguments, and this process takes part.
-        Some(unsafe { amount::bytes(library, ledger, among, amount, self.args, self.large, others) })
+        Some(unsafe {
+            amount::bytes(library, ledger, among, amount, self.args, self.large, others)
+        })
     }
 
     /// The rank in the world of a rank that a call names.

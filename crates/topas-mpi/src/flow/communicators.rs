@@ -44,10 +44,8 @@ struct Handles {
 // SAFETY: looked at and changed under the lock only.
 unsafe impl Sync for Handles {}
 
-static ALL: Handles = Handles {
-    locked: AtomicBool::new(false),
-    handles: UnsafeCell::new([NO_HANDLE; HANDLES]),
-};
+static ALL: Handles =
+    Handles { locked: AtomicBool::new(false), handles: UnsafeCell::new([NO_HANDLE; HANDLES]) };
 
 /// Does something with the handles and the rows; None if communicators are not counted.
 fn with<T>(f: impl FnOnce(&mut [Handle; HANDLES], &mut [Communicator]) -> T) -> Option<T> {
@@ -122,8 +120,7 @@ fn row_of(rows: &mut [Communicator], new: &Communicator) -> u16 {
         if named {
             row.name == new.name
         } else {
-            row.name[0] == 0
-                && (row.maker, row.size, row.inter) == (new.maker, new.size, new.inter)
+            row.name[0] == 0 && (row.maker, row.size, row.inter) == (new.maker, new.size, new.inter)
         }
     };
     // The others end the table.
@@ -178,8 +175,7 @@ pub unsafe fn named(library: &Library, handle: u64, name: *const u8, size: u32, 
         };
         let maker = handles[place].maker;
         rows[usize::from(old)].made = rows[usize::from(old)].made.saturating_sub(1);
-        let new =
-            Communicator { name: text, size, maker, inter: u16::from(inter), made: 0 };
+        let new = Communicator { name: text, size, maker, inter: u16::from(inter), made: 0 };
         handles[place].row = row_of(rows, &new);
         rows[usize::from(handles[place].row)].made += 1;
     });

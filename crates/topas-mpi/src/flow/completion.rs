@@ -88,7 +88,8 @@ pub fn before(
         if !has_many(plan.act) || count == 1 {
             args[status] = kept.status.as_mut_ptr() as usize;
             kept.status = [0; 8];
-        } else if let Some(room) = ledger.statuses.first((count * library.status_size).div_ceil(8)) {
+        } else if let Some(room) = ledger.statuses.first((count * library.status_size).div_ceil(8))
+        {
             args[status] = room as usize;
         } else {
             kept.count = 0;

@@ -28,8 +28,7 @@ fn ask(ledger: &mut Ledger, handle: u64, at: usize) -> u64 {
     let args = [handle as usize, (&raw mut size) as usize, 0, 0, 0, 0];
     // SAFETY: a datatype that a call has just accepted, and room for its size.
     let told = unsafe {
-        library::call(number::TYPE_SIZE_X, args)
-            .or_else(|| library::call(number::TYPE_SIZE, args))
+        library::call(number::TYPE_SIZE_X, args).or_else(|| library::call(number::TYPE_SIZE, args))
     };
     if told.is_none() {
         return 0;

@@ -231,6 +231,14 @@ pub fn is_initialized() -> bool {
     asked.is_some() && initialized != 0
 }
 
+/// How threads may call, in the constants of the MPI.
+pub fn provided() -> Option<i32> {
+    let mut provided = 0i32;
+    // SAFETY: takes the address of an integer.
+    unsafe { call(number::QUERY_THREAD, [(&raw mut provided) as usize, 0, 0, 0, 0, 0]) }?;
+    Some(provided)
+}
+
 /// Longer than any status.
 pub const STATUS_ROOM: usize = 64;
 

@@ -126,7 +126,8 @@ fn meet(library: &Library, ledger: &mut Ledger, handle: u64, kind: Kind, at: usi
 fn free_group(group: u64) {
     let mut handle = group;
     // SAFETY: a group of ours.
-    let _ = unsafe { library::call(number::GROUP_FREE, [(&raw mut handle) as usize, 0, 0, 0, 0, 0]) };
+    let _ =
+        unsafe { library::call(number::GROUP_FREE, [(&raw mut handle) as usize, 0, 0, 0, 0, 0]) };
 }
 
 impl Object {
@@ -159,11 +160,8 @@ impl Object {
             // SAFETY: a Cartesian communicator, and room for three lists of that many integers.
             unsafe { library::call(number::CART_GET, args) }?;
             let [size, periodic, own] = &cart;
-            self.null = cartesian_null(
-                &size[..dimensions],
-                &periodic[..dimensions],
-                &own[..dimensions],
-            );
+            self.null =
+                cartesian_null(&size[..dimensions], &periodic[..dimensions], &own[..dimensions]);
             self.sources = 2 * dimensions as u32;
             self.destinations = self.sources;
         } else if topology == library.abi.graph {
@@ -289,14 +287,8 @@ fn ask_ranks(library: &Library, object: &mut Object, kind: Kind) -> Option<Ranks
 fn translated(library: &Library, group: u64, rank: u32) -> Option<u32> {
     let world = group_of_world(library)?;
     let (from, mut to) = (rank as i32, library.abi.undefined);
-    let args = [
-        group as usize,
-        1,
-        (&raw const from) as usize,
-        world as usize,
-        (&raw mut to) as usize,
-        0,
-    ];
+    let args =
+        [group as usize, 1, (&raw const from) as usize, world as usize, (&raw mut to) as usize, 0];
     // SAFETY: two groups, one rank, and room for another.
     let told = unsafe { library::call(number::GROUP_TRANSLATE_RANKS, args) };
     free_group(world);
