@@ -22,15 +22,17 @@ const PATH: usize = 512;
 #[unsafe(link_section = ".topas_mpi")]
 static LIBRARY: [u8; PATH] = [0; PATH];
 
-/// What glibc passes to functions of this array; musl ignores it.
+/// What glibc passes to functions of both arrays. musl ignores the first, and passes nothing to
+/// those of the second.
 type Door = extern "C" fn(c_int, *const *const c_char, *const *const c_char);
 
 /// The linker finds the object by it.
 #[allow(non_upper_case_globals)]
 #[used]
 #[unsafe(no_mangle)]
-#[unsafe(link_section = ".preinit_array")]
-static topas_mpi_door: Door = before_libraries;
+#[cfg_attr(not(topas_init), unsafe(link_section = ".preinit_array"))]
+#[cfg_attr(topas_init, unsafe(link_section = ".init_array"))]
+static topas_mpi_door: Door = before_main;
 
 /// Most variables of an environment with one that is added.
 const VARIABLES: usize = 4096;
@@ -45,11 +47,16 @@ const SWITCHES: [&[u8]; 2] = [b"TOPAS_MPI=", b"TOPAS="];
 /// and would lose it.
 const STRANGERS: [&[u8]; 3] = [b"libtopas_mpi", b"vgpreload", b"libtopas-run"];
 
-extern "C" fn before_libraries(
+/// Before the constructors of all shared libraries; in the variant that a shared library can take
+/// after them, and in the executable alone.
+extern "C" fn before_main(
     _: c_int,
     arguments: *const *const c_char,
     environment: *const *const c_char,
 ) {
+    if cfg!(topas_init) && !sys::is_passed(environment) {
+        return;
+    }
     // SAFETY: what glibc passes: arrays that end with null, of texts that end with NUL.
     unsafe { replace(arguments, environment) };
 }
@@ -99,7 +106,12 @@ unsafe fn replace(arguments: *const *const c_char, environment: *const *const c_
     }
     preload.byte(0);
     // Two more, and the null at the end.
-    if preload.is_cut() || count + 3 > VARIABLES || sys::is_privileged(environment) {
+    if preload.is_cut() || count + 3 > VARIABLES || sys::has_memory_checker() {
+        return;
+    }
+    // SAFETY: behind the environment are the words of the kernel.
+    let facts = unsafe { sys::Facts::behind(environment) };
+    if !facts.may_be_replaced() {
         return;
     }
     variables[count] = preload.text().as_ptr();

@@ -20,6 +20,7 @@ mod descriptor;
 mod entry;
 mod flow;
 mod generated;
+mod installation;
 mod process;
 mod special;
 mod spool;
