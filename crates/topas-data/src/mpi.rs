@@ -9,6 +9,7 @@ mod identity;
 mod launch;
 mod line;
 mod live;
+mod metrics;
 mod process;
 mod profile;
 mod rank;
@@ -20,6 +21,7 @@ mod sums;
 
 pub(crate) use line::{behind_torn, is_cut, judge, uid};
 pub use live::{SpoolReading, read_spool};
+pub use metrics::{METRICS, Metric, Unit};
 pub use process::is_running;
 pub use profile::{Ending, Facts, Level, Origin, Profile, Rank, Subtotal};
 pub use rank::{Inside, SpoolRank, read_rank};
