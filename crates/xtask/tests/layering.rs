@@ -14,7 +14,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-mpi-profile", &["topas-format", "topas-mpi-table"]),
     ("topas-launch", &["topas-format"]),
     ("topas-module", &["topas-format", "topas-launch"]),
-    ("topas-mpi-door", &["topas-format"]),
+    ("topas-mpi-door", &["topas-format", "topas-launch"]),
     ("topas-mpi", &["topas-format", "topas-launch", "topas-mpi-profile", "topas-mpi-table"]),
     ("topas-config", &["topas-format"]),
     ("topas-driver", &["topas-config", "topas-format", "topas-launch"]),
