@@ -4,6 +4,7 @@
 //! All times are integers of nanoseconds and all amounts are exact, so that a sum does not
 //! depend on the order of ranks.
 
+mod collect;
 mod decode;
 mod identity;
 mod launch;
@@ -19,6 +20,7 @@ mod routine;
 mod spool;
 mod sums;
 
+pub use collect::{Collection, LeftLaunch, collect, spool_owners};
 pub(crate) use line::{behind_torn, is_cut, judge, uid};
 pub use live::{SpoolReading, read_spool};
 pub use metrics::{METRICS, Metric, Unit};
