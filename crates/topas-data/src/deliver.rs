@@ -1,6 +1,8 @@
 //! Lines for the center's log that a tool writes in place of a program that is gone.
 
-use std::io;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -58,6 +60,15 @@ pub fn deliver(
         }
     }
     Err(failed)
+}
+
+/// Appends lines to a file of the user's own with one write; makes it if it is missing.
+///
+/// # Errors
+///
+/// What opening or writing says.
+pub fn append(path: &Path, lines: &[u8]) -> io::Result<()> {
+    OpenOptions::new().append(true).create(true).open(path)?.write_all(lines)
 }
 
 /// Writes to one target; the error, and whether some lines were taken before.

@@ -49,7 +49,7 @@ mod tally;
 mod when;
 
 pub use block::MAX_LINE_READ;
-pub use deliver::{Writer, deliver};
+pub use deliver::{Writer, append, deliver};
 pub use engine::{Answer, MEMORY, Progress, Resources, TemporaryError, ask, ask_reader};
 pub use feed::BLOCK;
 pub use field::parse_size;

@@ -38,6 +38,17 @@ const LAYERS: &[(&str, &[&str])] = &[
         "topasview",
         &["topas-config", "topas-data", "topas-format", "topas-render", "topas-terminal"],
     ),
+    (
+        "topas-mpi-tool",
+        &[
+            "topas-config",
+            "topas-data",
+            "topas-format",
+            "topas-mpi-table",
+            "topas-render",
+            "topas-terminal",
+        ],
+    ),
     ("topas-testkit", &["topas-config", "topas-format"]),
     ("xtask", &["topas-config", "topas-data", "topas-format", "topas-mpi-table"]),
     (

@@ -273,20 +273,21 @@ impl LeftLaunch {
     }
 }
 
-/// Users of whom there are files in a directory.
+/// Users of whom there are files in a directory, with the group of one of these.
 ///
 /// # Errors
 ///
 /// If the directory cannot be listed.
-pub fn spool_owners(dir: &Path) -> io::Result<Vec<u32>> {
+pub fn spool_owners(dir: &Path) -> io::Result<Vec<(u32, u32)>> {
     let files = match spool_files(dir, None) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         files => files?,
     };
     // Whose a file is, not whose its name says.
-    let owner = |path: &PathBuf| fs::symlink_metadata(path).ok().map(|about| about.uid());
-    let mut owners: Vec<u32> = files.iter().filter_map(owner).collect();
+    let owner =
+        |path: &PathBuf| fs::symlink_metadata(path).ok().map(|about| (about.uid(), about.gid()));
+    let mut owners: Vec<(u32, u32)> = files.iter().filter_map(owner).collect();
     owners.sort_unstable();
-    owners.dedup();
+    owners.dedup_by_key(|(uid, _)| *uid);
     Ok(owners)
 }
