@@ -18,7 +18,7 @@ const SAID: &str = "Send 200, 2000 B, Recv 200, Barrier 14, Allreduce 40";
 fn compiled(mpi: Mpi, scratch: &Scratch, file: &str, options: &[&str], to: &str) -> PathBuf {
     let path = scratch.path().join(to);
     let mut build = compiler(mpi, "mpicc");
-    build.args(["-O1", "-w"]).args(options).arg(source(&format!("faults/{file}")));
+    build.args(["-O1", "-w"]).arg(source(&format!("faults/{file}"))).args(options);
     run(build.arg("-o").arg(&path)).good();
     path
 }
