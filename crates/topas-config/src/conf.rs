@@ -6,7 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use topas_format::conf::{KEYS, Key, List, MAX_READ, Ops, Settings, Switch, entries, in_force};
-use topas_format::env as names;
+use topas_format::env::{self as names, switch};
+use topas_format::mpi;
 
 use crate::environment::{Environment, LinkWish};
 use crate::paths::{Paths, SYSTEM_CONF};
@@ -164,6 +165,21 @@ impl Conf {
         settings
     }
 
+    /// What programs with the library of MPI profiles read; the environment is not looked at.
+    pub fn mpi(&self) -> mpi::Settings<'_> {
+        mpi::Settings::read(&self.text)
+    }
+
+    /// Whether the drivers of MPI link that library into every executable: `mpi_link`.
+    pub fn links_mpi(&self) -> bool {
+        entries(in_force(&self.text))
+            .flatten()
+            .filter(|e| e.key == policy::MPI_LINK.as_bytes())
+            .filter_map(|e| switch(e.value))
+            .last()
+            .unwrap_or(false)
+    }
+
     /// Where the value of a key comes from.
     pub fn origin(&self, key: &str) -> Origin {
         match key {
@@ -226,15 +242,17 @@ impl Conf {
     }
 }
 
-/// Every key of the file: what measured programs read, then what the drivers alone do.
+/// Every key of the file: what measured programs read, then what the drivers alone do, then
+/// what the library of MPI profiles reads.
 pub fn keys() -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().chain(policy::KEYS)
+    KEYS.iter().chain(policy::KEYS).chain(mpi::KEYS)
 }
 
 /// Whether a line has an effect.
 fn is_valid(key: &[u8], value: &[u8]) -> bool {
     Settings::default().set(key, value)
-        || !value.is_empty() && policy::KEYS.iter().any(|known| known.name.as_bytes() == key)
+        || mpi::Settings::default().set(key, value)
+        || policy::is_valid(key, value)
 }
 
 #[cfg(test)]

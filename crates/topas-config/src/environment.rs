@@ -111,6 +111,17 @@ impl Environment {
         value.is_some_and(|value| !names::is_off(value.as_bytes()))
     }
 
+    /// `TOPAS_MPI`: whether MPI calls are profiled; at link time, whether the library for it is
+    /// linked. None if it says neither.
+    pub fn mpi(&self) -> Option<bool> {
+        self.get(names::TOPAS_MPI).and_then(|value| names::switch(value.as_bytes()))
+    }
+
+    /// `TOPAS_MPI_SPOOL`: where the counters of running programs are.
+    pub fn mpi_spool(&self) -> Option<PathBuf> {
+        self.filled(names::TOPAS_MPI_SPOOL).map(PathBuf::from)
+    }
+
     /// `TOPAS_PASSED`: the drivers that were passed on the way here.
     pub fn passed(&self) -> Option<&OsStr> {
         self.filled(names::TOPAS_PASSED)

@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use topas_format::conf::{Key, List, listed};
+use topas_format::env::switch;
 
 use crate::conf::Conf;
 use crate::paths::{Paths, SYSTEM_CONF};
@@ -28,7 +29,23 @@ pub const KEYS: &[Key] = &[
         about: "Paths of executables that are linked without the module; `*` stands for any \
                 characters, slashes too.",
     },
+    Key {
+        name: MPI_LINK,
+        form: "yes|no",
+        default: "no",
+        about: "`yes` makes the drivers of MPI link the library of MPI profiles into every \
+                executable.",
+    },
 ];
+
+/// The key of a switch; the others are lists.
+pub(crate) const MPI_LINK: &str = "mpi_link";
+
+/// Whether this is one of [`KEYS`] with a value of its form.
+pub(crate) fn is_valid(key: &[u8], value: &[u8]) -> bool {
+    KEYS.iter().any(|known| known.name.as_bytes() == key)
+        && if key == MPI_LINK.as_bytes() { switch(value).is_some() } else { !value.is_empty() }
+}
 
 /// Name of the file that stops everything, beside `topas.conf`.
 const OFF: &str = "off";

@@ -27,6 +27,7 @@ mod feed;
 pub mod field;
 mod group;
 pub mod measure;
+pub mod mpi;
 mod own;
 mod pattern;
 mod period;

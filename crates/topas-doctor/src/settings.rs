@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use topas_config::Conf;
 use topas_format::conf::{KEYS, List, Ops, Settings, Switch};
 use topas_format::event::Metric;
+use topas_format::mpi;
 
 /// The configuration, for people and programs.
 #[derive(Debug)]
@@ -39,9 +40,12 @@ impl Configuration {
             problem: conf.problem().map(ToString::to_string),
             settings: KEYS
                 .iter()
+                .chain(mpi::KEYS)
                 .map(|key| Setting {
                     key: key.name,
-                    value: value(&settings, key.name).unwrap_or_else(|| key.default.to_owned()),
+                    value: value(&settings, key.name)
+                        .or_else(|| mpi_value(&conf.mpi(), key.name))
+                        .unwrap_or_else(|| key.default.to_owned()),
                     origin: conf.origin_in_words(key.name),
                 })
                 .collect(),
@@ -91,6 +95,17 @@ fn value(settings: &Settings<'_>, key: &str) -> Option<String> {
     }
 }
 
+/// The same of a key that the library of MPI profiles reads.
+fn mpi_value(settings: &mpi::Settings<'_>, key: &str) -> Option<String> {
+    match key {
+        "mpi" => Some(if settings.on { "yes" } else { "no" }.to_owned()),
+        "mpi_spool" if !settings.spool.is_empty() => {
+            Some(String::from_utf8_lossy(settings.spool).into_owned())
+        }
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,7 +114,8 @@ mod tests {
     fn every_key_has_a_value_that_reads_back() {
         let text = "measure = no\nlink = no\nlog = file:/a file:/b\nuser_log = no\n\
                     print_batch = yes\nops = loads\nbatch_only = yes\nmin_pes = 4\nserial = yes\n\
-                    only_exe = a b\nskip_exe = c\nonly_user = d\nskip_user = e 1*\nsignals = no\n";
+                    only_exe = a b\nskip_exe = c\nonly_user = d\nskip_user = e 1*\nsignals = no\n\
+                    mpi = no\nmpi_spool = /s\n";
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("topas.conf");
         std::fs::write(&file, format!("{text}colour = red\n")).unwrap();
@@ -108,7 +124,9 @@ mod tests {
         let again: String =
             all.settings.iter().map(|s| format!("{} = {}\n", s.key, s.value)).collect();
         assert_eq!(Settings::read(again.as_bytes()), conf.settings());
-        assert_eq!(all.settings.len(), KEYS.len());
+        assert_eq!(mpi::Settings::read(again.as_bytes()), conf.mpi());
+        assert_eq!(conf.mpi(), mpi::Settings { on: false, spool: b"/s" });
+        assert_eq!(all.settings.len(), KEYS.len() + mpi::KEYS.len());
         assert_eq!(all.warnings.len(), 1);
         assert_eq!(all.origin("ops"), format!("{}:6", file.display()));
     }
@@ -116,7 +134,7 @@ mod tests {
     #[test]
     fn defaults_are_those_of_the_table() {
         let all = Configuration::of(&Conf::default());
-        for (setting, key) in all.settings.iter().zip(KEYS) {
+        for (setting, key) in all.settings.iter().zip(KEYS.iter().chain(mpi::KEYS)) {
             assert_eq!((setting.value.as_str(), setting.origin.as_str()), (key.default, "default"));
         }
         assert!(all.file.is_none() && all.problem.is_none());

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use topas_config::{Environment, LinkWish};
 use topas_format::conf::Ops;
-use topas_format::env::{self as names, is_off, is_yes};
+use topas_format::env::{self as names, is_off, is_yes, switch as switch_of};
 use topas_format::form::Values;
 use topas_format::out::Out;
 use topas_format::target::expand_launch;
@@ -90,6 +90,23 @@ fn effect(name: &str, value: &[u8], rank: Option<&Rank>, user_log: bool) -> (Str
         }
         names::TOPAS_MEASURE_ALL_PE => ("no effect: switched off".to_owned(), true),
         names::TOPAS_OUT => out(value),
+        names::TOPAS_MPI => match switch_of(value) {
+            Some(true) => {
+                ("MPI programs are linked with the MPI profile, and write it".to_owned(), true)
+            }
+            Some(false) => ("MPI calls are not profiled".to_owned(), true),
+            None => ("no effect: it is neither yes nor no".to_owned(), value.is_empty()),
+        },
+        names::TOPAS_MPI_OUT => out(value),
+        names::TOPAS_MPI_PEERS => switch("MPI profiles tell messages for each peer"),
+        names::TOPAS_MPI_COMMS => switch("MPI profiles tell calls for each communicator"),
+        names::TOPAS_MPI_COUNTERS => switch("MPI profiles read hardware counters around calls"),
+        names::TOPAS_MPI_SPOOL if value.first() == Some(&b'/') => {
+            ("running programs keep the counters of MPI calls there".to_owned(), true)
+        }
+        names::TOPAS_MPI_SPOOL => {
+            ("no effect: it is no absolute path".to_owned(), value.is_empty())
+        }
         names::TOPAS_ROOT => ("where a modulefile says TOPAS is".to_owned(), true),
         names::TOPAS_PASSED => ("left by a driver that suspected a circle".to_owned(), true),
         names::TOPAS_LAUNCH_ID => ("the id of this launch, from mpiexec".to_owned(), true),

@@ -25,6 +25,12 @@ variables! {
     TOPAS_LINK = "At link time: `no` leaves the module out, `always` links it into programs that use the counters themselves, too.";
     TOPAS_MEASURE_ALL_PE = "At link time, set to anything but `no`: every rank of the program will be measured.";
     TOPAS_OUT = "Where a program of which every rank is measured writes them: a file, with %i (launch), %h (host), %u (numeric user id), %Y %m %d (date). Without it `topas.out` in the directory it was started in, or `topas.out.HOST` on several hosts.";
+    TOPAS_MPI = "Profile of MPI calls. At link time `yes`: the executable gets the library. At run time `no`: a program that has the library is not profiled; `yes`: it is, and the user's files are written.";
+    TOPAS_MPI_OUT = "The user's data file of an MPI profile, with %i (launch), %h (host), %u (numeric user id), %Y %m %d (date); without it `topas-mpi.out`. The table for people is beside it, `.txt` in place of `.out`.";
+    TOPAS_MPI_PEERS = "`yes`: messages and bytes are counted for each peer, too.";
+    TOPAS_MPI_COMMS = "`yes`: MPI calls are counted for each communicator, too.";
+    TOPAS_MPI_COUNTERS = "`yes`: hardware counters are read around MPI calls.";
+    TOPAS_MPI_SPOOL = "The directory where running programs keep the counters of their MPI calls, in place of `mpi_spool` of topas.conf.";
     TOPAS_LAUNCH_ID = "Set by the mpiexec drop-in: the id of a launch whose launcher gives none.";
     TOPAS_RANK = "Set by a measuring rank for its children, so that none of them takes itself for the rank.";
     TOPAS_ROOT = "Set by modulefiles and profile.d: where TOPAS is installed. Nothing of TOPAS reads it.";

@@ -16,7 +16,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-module", &["topas-format", "topas-launch"]),
     ("topas-config", &["topas-format"]),
     ("topas-driver", &["topas-config", "topas-format", "topas-launch"]),
-    ("topas-data", &["topas-format"]),
+    ("topas-data", &["topas-format", "topas-mpi-profile", "topas-mpi-table"]),
     ("topas-render", &["topas-data", "topas-format"]),
     ("topas-doctor", &["topas-config", "topas-format", "topas-launch"]),
     ("topas-terminal", &["topas-config"]),

@@ -1,0 +1,154 @@
+//! The profile of a launch.
+
+use topas_format::civil::{Date, Time};
+
+use super::routine::Routines;
+use super::sums::Sums;
+
+/// How a rank ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ending {
+    /// By `MPI_Finalize`
+    Finalize,
+    /// By `MPI_Abort` with this code
+    Abort(i32),
+    /// By `exit` or the end of `main`, without `MPI_Finalize`
+    Exit,
+    /// Without a word: by a signal, with its node, or it still ran when the others ended
+    Lost,
+    /// Not at all: it runs
+    Running,
+}
+
+/// What `MPI_Init_thread` provided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// `MPI_THREAD_SINGLE`
+    Single,
+    /// `MPI_THREAD_FUNNELED`
+    Funneled,
+    /// `MPI_THREAD_SERIALIZED`
+    Serialized,
+    /// `MPI_THREAD_MULTIPLE`
+    Multiple,
+}
+
+/// All levels, by the number that the mapped file has.
+pub(super) const LEVELS: [Level; 4] =
+    [Level::Single, Level::Funneled, Level::Serialized, Level::Multiple];
+
+impl Level {
+    /// As lines name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Level::Single => "single",
+            Level::Funneled => "funneled",
+            Level::Serialized => "serialized",
+            Level::Multiple => "multiple",
+        }
+    }
+
+    /// By its name.
+    pub fn named(name: &str) -> Option<Level> {
+        LEVELS.into_iter().find(|level| level.name() == name)
+    }
+}
+
+/// What is known of a launch, or of one rank. What is empty or None is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Launch id
+    pub id: Box<[u8]>,
+    /// Ranks it was started with
+    pub npes: Option<u32>,
+    /// User
+    pub user: Box<[u8]>,
+    /// Numeric user id
+    pub uid: Option<u64>,
+    /// File name of the executable
+    pub exe: Box<[u8]>,
+    /// Day it ended, or was looked at, local time of the site
+    pub date: Date,
+    /// Time of day
+    pub time: Time,
+    /// The same in s since 1970-01-01 00:00 UTC
+    pub epoch: Option<u64>,
+    /// Nodes that are told: of a record of all ranks that of rank 0
+    pub hosts: Vec<Box<[u8]>>,
+    /// Job id of the batch system
+    pub job: Box<[u8]>,
+    /// Step of the job
+    pub step: Box<[u8]>,
+    /// Partition or queue
+    pub part: Box<[u8]>,
+    /// MPI library as it names itself
+    pub mpi: Box<[u8]>,
+    /// How it ended; of several ranks that differ the first of: abort, lost, exit, running
+    pub ending: Option<Ending>,
+    /// Language bindings that were used: `c`, `mpifh`, `f08`, `python`
+    pub languages: Vec<Box<str>>,
+    /// Whether the program called names of the profiling interface
+    pub profiling_interface: bool,
+    /// What `MPI_Init_thread` provided
+    pub level: Option<Level>,
+    /// What was not counted, in words of doc/mpi-profile.md
+    pub missed: Vec<Box<str>>,
+    /// Environment switches of the MPI: name and value
+    pub switches: Vec<(Box<str>, Box<str>)>,
+}
+
+/// One rank.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rank {
+    /// Its rank in the world
+    pub rank: u32,
+    /// Process
+    pub pid: Option<u32>,
+    /// Its node; empty if not known
+    pub host: Box<[u8]>,
+    /// How it ended
+    pub ending: Option<Ending>,
+    /// What was not counted of it
+    pub missed: Vec<Box<str>>,
+    /// What it counted
+    pub sums: Sums,
+}
+
+/// What stood in the counters when the program asked for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subtotal {
+    /// 1 is the first
+    pub at: u32,
+    /// The rank that wrote it; None: the sum of all ranks
+    pub rank: Option<u32>,
+    /// What was counted from the beginning until then
+    pub sums: Sums,
+}
+
+/// Where a profile comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// Lines
+    Lines,
+    /// Mapped files of ranks that run, or of some that do
+    Live,
+    /// Mapped files that were left over by ranks that are gone
+    Left,
+}
+
+/// The profile of a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// What is known of the launch
+    pub facts: Facts,
+    /// Where it comes from
+    pub origin: Origin,
+    /// The sum of all ranks that are known; [`Sums::ranks`] may be fewer than were started
+    pub total: Sums,
+    /// The ranks one by one, ascending; empty if only the sum is known
+    pub ranks: Vec<Rank>,
+    /// Subtotals in order
+    pub subtotals: Vec<Subtotal>,
+    /// Names of the routines
+    pub routines: Routines,
+}

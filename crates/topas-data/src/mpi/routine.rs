@@ -1,0 +1,172 @@
+//! What is counted of one routine, and routines by number.
+
+use topas_mpi_profile::layout::FUNCTIONS;
+use topas_mpi_table::{Function, functions};
+
+/// Something that is counted, or not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Amount {
+    /// The routine has none, as `MPI_Barrier` has no bytes
+    #[default]
+    Nothing,
+    /// There may be some that were not counted
+    NotCounted,
+    /// So much
+    Exact(u128),
+}
+
+impl Amount {
+    /// The number, if it was counted.
+    pub const fn exact(self) -> Option<u128> {
+        match self {
+            Amount::Exact(amount) => Some(amount),
+            Amount::Nothing | Amount::NotCounted => None,
+        }
+    }
+
+    /// Of both together: what was not counted in one is not known of the sum.
+    pub const fn plus(self, other: Amount) -> Amount {
+        match (self, other) {
+            (Amount::NotCounted, _) | (_, Amount::NotCounted) => Amount::NotCounted,
+            (Amount::Nothing, amount) | (amount, Amount::Nothing) => amount,
+            (Amount::Exact(a), Amount::Exact(b)) => Amount::Exact(a.saturating_add(b)),
+        }
+    }
+}
+
+impl std::iter::Sum for Amount {
+    fn sum<I: Iterator<Item = Amount>>(amounts: I) -> Amount {
+        amounts.fold(Amount::Nothing, Amount::plus)
+    }
+}
+
+/// A routine by its place in the table of MPI, or behind it for one that the table does not
+/// have: see [`Routines`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RoutineNumber(pub u16);
+
+impl RoutineNumber {
+    /// The row of the table; None of a routine it does not have.
+    pub fn function(self) -> Option<&'static Function> {
+        table().get(usize::from(self.0)).copied()
+    }
+}
+
+/// The functions of MPI by number.
+pub(super) fn table() -> &'static [&'static Function; FUNCTIONS] {
+    static TABLE: std::sync::OnceLock<[&Function; FUNCTIONS]> = std::sync::OnceLock::new();
+    TABLE.get_or_init(|| {
+        let mut all = functions();
+        // The table of the layout and that of the functions have the same length.
+        std::array::from_fn(|_| all.next().unwrap_or(&topas_mpi_table::CHAPTERS[0].functions[0]))
+    })
+}
+
+/// Names of routines by number, those of the table and what else lines name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Routines {
+    others: Vec<Box<str>>,
+}
+
+impl Routines {
+    /// Name without `MPI_`, such as `Send`; empty if there is no such routine.
+    pub fn name(&self, number: RoutineNumber) -> &str {
+        match number.function() {
+            Some(function) => function.name.strip_prefix("MPI_").unwrap_or(function.name),
+            None => {
+                let place = usize::from(number.0) - FUNCTIONS;
+                self.others.get(place).map_or("", |name| name)
+            }
+        }
+    }
+
+    /// The number of a name without `MPI_`; one that is not known gets one, None if there
+    /// are too many.
+    pub fn number(&mut self, name: &str) -> Option<RoutineNumber> {
+        if let Some(&number) = names().get(name) {
+            return Some(RoutineNumber(number));
+        }
+        let place = match self.others.iter().position(|other| **other == *name) {
+            Some(place) => place,
+            None => {
+                self.others.push(name.into());
+                self.others.len() - 1
+            }
+        };
+        u16::try_from(FUNCTIONS + place).ok().map(RoutineNumber)
+    }
+}
+
+/// Numbers of the functions by name without `MPI_`.
+fn names() -> &'static rustc_hash::FxHashMap<&'static str, u16> {
+    static NAMES: std::sync::OnceLock<rustc_hash::FxHashMap<&str, u16>> =
+        std::sync::OnceLock::new();
+    NAMES.get_or_init(|| {
+        let bare = |f: &'static Function| f.name.strip_prefix("MPI_").unwrap_or(f.name);
+        (0..).zip(table()).map(|(number, function)| (bare(function), number)).collect()
+    })
+}
+
+/// Calls of one routine, by one rank or the sum of several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Routine {
+    /// Which
+    pub number: RoutineNumber,
+    /// Calls
+    pub calls: u128,
+    /// Wall clock time in them in ns, all threads
+    pub time: u128,
+    /// Time of the longest call in ns
+    pub longest: u64,
+    /// Sum of the count arguments
+    pub count: Amount,
+    /// Messages sent, blocks put or written
+    pub sends: Amount,
+    /// Bytes in them
+    pub sent: Amount,
+    /// Messages received, blocks got or read
+    pub receives: Amount,
+    /// Bytes in them
+    pub received: Amount,
+    /// Ranks that called it; None if that is not told
+    pub ranks: Option<u64>,
+}
+
+impl Routine {
+    /// Nothing, of this routine.
+    pub const fn new(number: RoutineNumber) -> Self {
+        Routine {
+            number,
+            calls: 0,
+            time: 0,
+            longest: 0,
+            count: Amount::Nothing,
+            sends: Amount::Nothing,
+            sent: Amount::Nothing,
+            receives: Amount::Nothing,
+            received: Amount::Nothing,
+            ranks: None,
+        }
+    }
+
+    /// Adds calls of the same routine by other ranks.
+    pub(super) fn add(&mut self, other: &Routine) {
+        self.calls += other.calls;
+        self.time += other.time;
+        self.longest = self.longest.max(other.longest);
+        self.count = self.count.plus(other.count);
+        self.sends = self.sends.plus(other.sends);
+        self.sent = self.sent.plus(other.sent);
+        self.receives = self.receives.plus(other.receives);
+        self.received = self.received.plus(other.received);
+        self.ranks = match (self.ranks, other.ranks) {
+            (None, ranks) | (ranks, None) => ranks,
+            (Some(a), Some(b)) => Some(a + b),
+        };
+    }
+
+    /// Bytes that the routine moved: sent and received.
+    pub fn bytes(&self) -> Amount {
+        self.sent.plus(self.received)
+    }
+}

@@ -1,0 +1,291 @@
+//! What is counted of a rank, or of several together.
+
+use topas_mpi_profile::layout::{BINS, WAITED};
+
+use super::routine::{Amount, Routine, RoutineNumber};
+
+/// What messages are for; histograms of several ranks are by this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// Point-to-point, `p2p`
+    PointToPoint,
+    /// Collective, `coll`
+    Collective,
+    /// Access to memory of others, `rma`
+    Rma,
+    /// Files, `io`
+    Io,
+}
+
+/// All classes.
+pub const CLASSES: [Class; 4] = [Class::PointToPoint, Class::Collective, Class::Rma, Class::Io];
+
+impl Class {
+    /// As lines name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Class::PointToPoint => "p2p",
+            Class::Collective => "coll",
+            Class::Rma => "rma",
+            Class::Io => "io",
+        }
+    }
+
+    /// By its name.
+    pub fn named(name: &str) -> Option<Class> {
+        CLASSES.into_iter().find(|class| class.name() == name)
+    }
+
+    /// That of a routine; None if it moves nothing or its bytes are those of another.
+    pub fn of(number: RoutineNumber) -> Option<Class> {
+        use topas_mpi_table::Class as Of;
+        match number.function()?.class {
+            Of::Send(_)
+            | Of::Receive(_)
+            | Of::SendReceive(_)
+            | Of::PartitionedSend
+            | Of::PartitionedReceive
+            | Of::Probe(_)
+            | Of::MatchedProbe(_) => Some(Class::PointToPoint),
+            Of::Collective(_) | Of::Neighborhood(_) => Some(Class::Collective),
+            Of::Rma(_) => Some(Class::Rma),
+            Of::Io(..) => Some(Class::Io),
+            _ => None,
+        }
+    }
+}
+
+/// Numbers of messages by size: bin 0 of 0 B, bin k from 2^(k-1) to less than 2^k B, the last
+/// without end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Of what was sent, put or written
+    pub sent: [u128; BINS],
+    /// Of what was received, got or read
+    pub received: [u128; BINS],
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Sizes { sent: [0; BINS], received: [0; BINS] }
+    }
+}
+
+impl Sizes {
+    pub(super) fn add(&mut self, other: &Sizes) {
+        for (mine, theirs) in [(&mut self.sent, &other.sent), (&mut self.received, &other.received)]
+        {
+            for (sum, more) in mine.iter_mut().zip(theirs) {
+                *sum += more;
+            }
+        }
+    }
+
+    /// Whether there is no message at all.
+    pub fn is_empty(&self) -> bool {
+        self.sent.iter().chain(&self.received).all(|count| *count == 0)
+    }
+}
+
+/// Messages and bytes in both directions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Messages sent
+    pub sends: u128,
+    /// Bytes in them
+    pub sent: u128,
+    /// Messages received
+    pub receives: u128,
+    /// Bytes in them
+    pub received: u128,
+}
+
+impl Traffic {
+    pub(super) fn add(&mut self, other: &Traffic) {
+        self.sends += other.sends;
+        self.sent += other.sent;
+        self.receives += other.receives;
+        self.received += other.received;
+    }
+}
+
+/// Traffic of a rank with another one, point-to-point and with its memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Rank of the world; None: processes that are not in the world
+    pub rank: Option<u32>,
+    /// Messages and bytes
+    pub traffic: Traffic,
+}
+
+/// Traffic of the communicators of one name and size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Communicator {
+    /// Name that the program gave it, or the function that made it
+    pub name: Box<str>,
+    /// Processes; of an intercommunicator those of the other group; None if not told
+    pub size: Option<u32>,
+    /// Calls with it
+    pub calls: u128,
+    /// Wall clock time in them in ns
+    pub time: u128,
+    /// Messages and bytes
+    pub traffic: Traffic,
+}
+
+/// A hardware counter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// Name of what it counts
+    pub name: Box<str>,
+    /// Events in calls of MPI
+    pub inside: Option<u128>,
+    /// Events outside of them
+    pub outside: Option<u128>,
+}
+
+/// Calls and time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waiting {
+    /// Calls
+    pub calls: u128,
+    /// Wall clock time in them in ns
+    pub time: u128,
+}
+
+/// For what ranks waited in functions that complete requests, in the order of
+/// `topas_mpi_profile::layout::Waited`.
+pub const WAITED_NAMES: [&str; WAITED] =
+    ["nothing", "send", "receive", "collective", "generalized", "rma", "read", "write"];
+
+/// What was counted, of one rank or of several together. Times are in ns of wall clock.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// Ranks in the sum
+    pub ranks: u64,
+    /// Time from the first call of MPI to the last moment known, of all ranks
+    pub wall: u128,
+    /// That of the rank that took longest
+    pub wall_max: u64,
+    /// Time in MPI
+    pub mpi: u128,
+    /// That of the rank with most
+    pub mpi_max: u64,
+    /// That of the rank with least
+    pub mpi_min: u64,
+    /// Largest time of a rank outside MPI
+    pub outside_max: u64,
+    /// Time that the measurement itself took
+    pub overhead: u128,
+    /// Time during which measuring was paused
+    pub paused: u128,
+    /// Largest number of threads of a rank that called MPI
+    pub threads: u32,
+    /// Routines that were called, by number
+    pub routines: Vec<Routine>,
+    /// Message sizes by class: places as in [`CLASSES`]
+    pub classes: [Sizes; CLASSES.len()],
+    /// Message sizes by routine, by number; of one rank only
+    pub sizes: Vec<(RoutineNumber, Sizes)>,
+    /// Waiting for requests by kind, as in [`WAITED_NAMES`]
+    pub waited: [Waiting; WAITED],
+    /// Communicators, if they were counted
+    pub communicators: Vec<Communicator>,
+    /// Peers by rank, others last, if they were counted; of one rank only
+    pub peers: Vec<Peer>,
+    /// Hardware counters, if they were read
+    pub counters: Vec<Counter>,
+}
+
+impl Sums {
+    /// The calls of a routine, if there were any.
+    pub fn routine(&self, number: RoutineNumber) -> Option<&Routine> {
+        let place = self.routines.binary_search_by_key(&number, |routine| routine.number).ok()?;
+        self.routines.get(place)
+    }
+
+    /// All calls.
+    pub fn calls(&self) -> u128 {
+        self.routines.iter().map(|routine| routine.calls).sum()
+    }
+
+    /// Time outside MPI, without pauses, in ns.
+    pub fn outside(&self) -> u128 {
+        self.wall.saturating_sub(self.mpi).saturating_sub(self.paused)
+    }
+
+    /// Message sizes of a class.
+    pub fn class(&self, class: Class) -> &Sizes {
+        &self.classes[class as usize]
+    }
+
+    /// Bytes sent, or received, by all routines.
+    pub fn sent(&self) -> Amount {
+        self.routines.iter().map(|routine| routine.sent).sum()
+    }
+
+    /// Bytes received by all routines.
+    pub fn received(&self) -> Amount {
+        self.routines.iter().map(|routine| routine.received).sum()
+    }
+
+    /// The calls of a routine, to be added to.
+    pub fn routine_mut(&mut self, number: RoutineNumber) -> &mut Routine {
+        let found = self.routines.binary_search_by_key(&number, |routine| routine.number);
+        let place = found.unwrap_or_else(|place| {
+            self.routines.insert(place, Routine::new(number));
+            place
+        });
+        &mut self.routines[place]
+    }
+
+    /// Adds other ranks. What only one rank can have, its peers and sizes by routine, is
+    /// left out.
+    pub fn add(&mut self, other: &Sums) {
+        self.mpi_min = match (self.ranks, other.ranks) {
+            (0, _) => other.mpi_min,
+            (_, 0) => self.mpi_min,
+            _ => self.mpi_min.min(other.mpi_min),
+        };
+        self.ranks += other.ranks;
+        self.wall += other.wall;
+        self.wall_max = self.wall_max.max(other.wall_max);
+        self.mpi += other.mpi;
+        self.mpi_max = self.mpi_max.max(other.mpi_max);
+        self.outside_max = self.outside_max.max(other.outside_max);
+        self.overhead += other.overhead;
+        self.paused += other.paused;
+        self.threads = self.threads.max(other.threads);
+        for routine in &other.routines {
+            self.routine_mut(routine.number).add(routine);
+        }
+        for (mine, theirs) in self.classes.iter_mut().zip(&other.classes) {
+            mine.add(theirs);
+        }
+        for (mine, theirs) in self.waited.iter_mut().zip(&other.waited) {
+            mine.calls += theirs.calls;
+            mine.time += theirs.time;
+        }
+        for theirs in &other.communicators {
+            let same = |c: &&mut Communicator| c.name == theirs.name && c.size == theirs.size;
+            match self.communicators.iter_mut().find(same) {
+                Some(mine) => {
+                    mine.calls += theirs.calls;
+                    mine.time += theirs.time;
+                    mine.traffic.add(&theirs.traffic);
+                }
+                None => self.communicators.push(theirs.clone()),
+            }
+        }
+        for theirs in &other.counters {
+            match self.counters.iter_mut().find(|counter| counter.name == theirs.name) {
+                Some(mine) => {
+                    let both = |a: Option<u128>, b: Option<u128>| Some(a? + b?);
+                    mine.inside = both(mine.inside, theirs.inside);
+                    mine.outside = both(mine.outside, theirs.outside);
+                }
+                None => self.counters.push(theirs.clone()),
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Keys of `topas.conf` that the library of MPI profiles reads. They stand in the file of the
+//! other keys and have its syntax; the module knows none of them, so they cost it no byte.
+
+use crate::conf::{Key, entries, in_force};
+use crate::env::switch;
+
+/// Where the files of running programs are, if that directory is there and nobody names another.
+pub const SPOOL: &str = "/run/topas/mpi";
+
+/// Where they are if it is not.
+pub const FALLBACK_SPOOL: &str = "/dev/shm";
+
+/// How the names of these files begin.
+pub const SPOOL_PREFIX: &str = "topas-mpi.";
+
+/// Where the user's data go if `TOPAS_MPI_OUT` names no other file.
+pub const OUT: &str = "topas-mpi.out";
+
+/// Every key. [`Settings::read`] knows the same names; a test compares the two.
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "mpi",
+        form: "yes|no",
+        default: "yes",
+        about: "Whether programs that have the library of MPI profiles are profiled, unless \
+                TOPAS_MPI says otherwise.",
+    },
+    Key {
+        name: "mpi_spool",
+        form: "directory",
+        default: "(/run/topas/mpi or /dev/shm)",
+        about: "Where running programs keep the counters of their MPI calls.",
+    },
+];
+
+/// The values in force; what a file does not say has its default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings<'a> {
+    /// `mpi`
+    pub on: bool,
+    /// `mpi_spool`; empty if no directory is named
+    pub spool: &'a [u8],
+}
+
+impl Default for Settings<'_> {
+    fn default() -> Self {
+        Settings { on: true, spool: b"" }
+    }
+}
+
+impl<'a> Settings<'a> {
+    /// Reads a file's text: whole lines of its first [`crate::conf::MAX_READ`] bytes. Other keys,
+    /// and values of another form, change nothing.
+    pub fn read(text: &'a [u8]) -> Self {
+        let mut settings = Settings::default();
+        for entry in entries(in_force(text)).flatten() {
+            settings.set(entry.key, entry.value);
+        }
+        settings
+    }
+
+    /// Sets one key. False if it is none of [`KEYS`] or the value is not of its form.
+    pub fn set(&mut self, key: &[u8], value: &'a [u8]) -> bool {
+        match key {
+            b"mpi" => switch(value).map(|on| self.on = on).is_some(),
+            // A relative path would be another directory for each program.
+            b"mpi_spool" if value.first() == Some(&b'/') => {
+                self.spool = value;
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_of_the_table_can_be_set() {
+        for (key, value) in KEYS.iter().zip(["no", "/scratch"]) {
+            let mut settings = Settings::default();
+            assert!(settings.set(key.name.as_bytes(), value.as_bytes()), "{}", key.name);
+            assert_ne!(settings, Settings::default(), "{}", key.name);
+            assert!(!settings.set(key.name.as_bytes(), b""), "{}", key.name);
+        }
+        assert!(!Settings::default().set(b"log", b"/a"));
+    }
+
+    #[test]
+    fn the_last_line_of_its_form_counts() {
+        let text = b"mpi = no\nmpi_spool = /a\nmpi = perhaps\nmpi_spool = b\n# mpi = yes\n";
+        assert_eq!(Settings::read(text), Settings { on: false, spool: b"/a" });
+        assert_eq!(Settings::read(b"measure = no\n"), Settings::default());
+    }
+}
