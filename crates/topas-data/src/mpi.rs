@@ -4,10 +4,12 @@
 //! All times are integers of nanoseconds and all amounts are exact, so that a sum does not
 //! depend on the order of ranks.
 
+mod efficiency;
 mod profile;
 mod routine;
 mod sums;
 
+pub use efficiency::{Efficiency, NoEfficiency, Ratio, efficiency};
 pub use profile::{Ending, Facts, Level, Origin, Profile, Rank, Subtotal};
 pub use routine::{Amount, Routine, RoutineNumber, Routines};
 pub use sums::{

@@ -169,4 +169,13 @@ impl Routine {
     pub fn bytes(&self) -> Amount {
         self.sent.plus(self.received)
     }
+
+    /// Bytes that were transferred, once where a routine both sends and receives: the larger of
+    /// what was sent and what was received.
+    pub fn transferred(&self) -> Amount {
+        match (self.sent, self.received) {
+            (Amount::Exact(a), Amount::Exact(b)) => Amount::Exact(a.max(b)),
+            (a, b) => a.plus(b),
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use topas_data::pes::{Cluster, Column, KMeans, Table};
 
-use super::figure::{count, field, percent, pes, wrapped};
+use crate::figure::{count, field, percent, pes, wrapped};
 use super::quantity::{Shown, caption, shown};
 
 /// The clusters of the paper's Listing 5: `95-96:  5, 9, 13`.

@@ -3,7 +3,7 @@
 use topas_data::pes::{Pe, Table};
 use topas_format::number::Count;
 
-use super::figure::{field, thousandths, whole};
+use crate::figure::{field, thousandths, whole};
 use super::piece::Piece;
 
 /// Columns of the CSV. Times in s, rates per s; what was not measured is empty.

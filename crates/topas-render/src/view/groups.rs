@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use topas_data::pes::{Column, Group, Grouping, Groups, Table};
 
-use super::figure::{count, field, named, percent, pes};
+use crate::figure::{count, field, named, percent, pes};
 use super::quantity::{caption, shown};
 
 /// What a group is called in a heading.

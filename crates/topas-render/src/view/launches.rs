@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use topas_data::pes::Launch;
 
-use super::figure::{field, named};
+use crate::figure::{field, named};
 use super::heading::when;
 
 /// A launch and what its table knows: PEs that left a line, and hosts.

@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use topas_data::pes::{Balance, Column, Findings, Groups, KMeans, Summary, Table, Values};
 
-use super::figure::{count, millis, named, percent, ratio, some_pes};
+use crate::figure::{count, millis, named, percent, ratio, some_pes};
 use super::heading::{notes, when};
 use super::pictures::{Drawing, drawing};
 use super::quantity::{caption, shown};

@@ -3,7 +3,7 @@
 use topas_data::pes::Column;
 use topas_format::event::Metric;
 
-use super::figure::{si, si_as};
+use crate::figure::{si, si_as};
 use crate::chart::{Quantity, Unit};
 
 /// How a column is shown.

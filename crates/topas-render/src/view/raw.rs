@@ -3,7 +3,7 @@
 use topas_data::pes::{Column, Pe, Table};
 use topas_format::number::Count;
 
-use super::figure::{clean, millis, named, ratio, thousandths, whole};
+use crate::figure::{clean, millis, named, ratio, thousandths, whole};
 use super::piece::Piece;
 use super::quantity::shown;
 
