@@ -21,7 +21,14 @@ fn name(communicator: &Communicator) -> String {
 /// A table, that with most time first.
 pub(super) fn text(profile: &Profile) -> String {
     let mut cells = Cells::new([
-        "communicator", "size", "calls", "time s", "of MPI", "sends", "sent B", "receives",
+        "communicator",
+        "size",
+        "calls",
+        "time s",
+        "of MPI",
+        "sends",
+        "sent B",
+        "receives",
         "received B",
     ]);
     for of in sorted(profile) {
@@ -46,7 +53,13 @@ pub(super) fn text(profile: &Profile) -> String {
 /// The same as data.
 pub(super) fn csv(profile: &Profile) -> String {
     let mut cells = Cells::new([
-        "communicator", "size", "calls", "seconds", "sends", "sent_bytes", "receives",
+        "communicator",
+        "size",
+        "calls",
+        "seconds",
+        "sends",
+        "sent_bytes",
+        "receives",
         "received_bytes",
     ]);
     for of in sorted(profile) {

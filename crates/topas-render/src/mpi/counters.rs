@@ -12,7 +12,12 @@ use super::number::{NONE, compact, percent, quotient};
 pub(super) fn text(profile: &Profile) -> String {
     let sums = &profile.total;
     let mut cells = Cells::new([
-        "counter", "outside MPI", "inside MPI", "inside", "outside 10^6/s", "inside 10^6/s",
+        "counter",
+        "outside MPI",
+        "inside MPI",
+        "inside",
+        "outside 10^6/s",
+        "inside 10^6/s",
     ]);
     // Events per ns are 10^9 per s.
     let rate = |events: Option<u128>, ns: u128| {

@@ -16,13 +16,7 @@ const HEAVY: u128 = 100;
 
 /// Day and time.
 pub(super) fn when(date: Date, time: Time) -> String {
-    format!(
-        "{} {:02}:{:02}:{:02}",
-        crate::number::date(date),
-        time.hour,
-        time.minute,
-        time.second
-    )
+    format!("{} {:02}:{:02}:{:02}", crate::number::date(date), time.hour, time.minute, time.second)
 }
 
 /// Program, user, ranks, hosts, when, id.
@@ -138,13 +132,15 @@ pub(super) fn notes(views: &Views<'_>) -> String {
         .routines
         .iter()
         .filter(|routine| {
-            let of = [routine.count, routine.sends, routine.sent, routine.receives, routine.received];
+            let of =
+                [routine.count, routine.sends, routine.sent, routine.receives, routine.received];
             of.contains(&topas_data::mpi::Amount::NotCounted)
         })
         .map(|routine| named(profile, routine.number))
         .collect();
     if !uncounted.is_empty() {
-        notes.push(format!("Calls of which bytes or counts are missing: {}.", uncounted.join(", ")));
+        notes
+            .push(format!("Calls of which bytes or counts are missing: {}.", uncounted.join(", ")));
     }
     if sums.overhead.saturating_mul(HEAVY) > sums.wall {
         notes.push(format!(
@@ -193,7 +189,11 @@ fn missing(profile: &Profile) -> Vec<String> {
             profile.ranks.iter().filter(|rank| rank.ending == Some(ending)).collect();
         if !these.is_empty() && (these.len() as u64) < present {
             let ranges = ranges(these.iter().map(|rank| u64::from(rank.rank)));
-            notes.push(format!("{} {words}: {}.", count(these.len() as u64, "rank"), some_pes(&ranges, NAMED)));
+            notes.push(format!(
+                "{} {words}: {}.",
+                count(these.len() as u64, "rank"),
+                some_pes(&ranges, NAMED)
+            ));
         }
     }
     notes

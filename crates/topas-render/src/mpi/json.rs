@@ -5,7 +5,9 @@ use topas_data::mpi::{Ending, Origin, Profile, Sums};
 
 use super::heading::when;
 use super::{View, Views};
-use super::{communicators, counters, efficiency, matrix, peers, routines, sizes, switches, waiting};
+use super::{
+    communicators, counters, efficiency, matrix, peers, routines, sizes, switches, waiting,
+};
 use crate::figure::clean;
 use crate::number::machine;
 

@@ -19,8 +19,9 @@ fn end(facts: &Facts) -> String {
 
 /// A table: facts of each launch and the ranks in its profile.
 pub fn launches(known: &[(&Facts, u64)]) -> String {
-    let mut cells =
-        Cells::new(["launch", "when", "user", "ranks", "profiles", "end", "program"]).left(3).words();
+    let mut cells = Cells::new(["launch", "when", "user", "ranks", "profiles", "end", "program"])
+        .left(3)
+        .words();
     for (facts, ranks) in known {
         let end = end(facts);
         cells.row([

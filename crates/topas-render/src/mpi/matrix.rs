@@ -172,9 +172,7 @@ pub(super) fn csv(profile: &Profile, matrices: &[Matrix]) -> String {
     let mut cells = Cells::new(header);
     for &matrix in matrices {
         let is_time = matrix == Matrix::Time;
-        let own = |ns: Option<u128>| {
-            ns.filter(|_| is_time).map(exact_seconds).unwrap_or_default()
-        };
+        let own = |ns: Option<u128>| ns.filter(|_| is_time).map(exact_seconds).unwrap_or_default();
         for (name, sums) in rows(profile) {
             let mut row = vec![matrix.name().to_owned(), matrix.unit().to_owned(), name];
             row.push(own(computing(sums)));

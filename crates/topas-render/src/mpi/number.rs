@@ -86,7 +86,10 @@ mod tests {
         assert_eq!(seconds(0, 6), "0.000000");
         assert_eq!(exact_seconds(1_500_000_000), "1.5");
         assert_eq!(exact_seconds(7), "0.000000007");
-        assert_eq!([kilobytes(400_000_000), kilobytes(344), kilobytes(0)], ["400000", "0.344", "0"]);
+        assert_eq!(
+            [kilobytes(400_000_000), kilobytes(344), kilobytes(0)],
+            ["400000", "0.344", "0"]
+        );
         assert_eq!([compact(99_999_999), compact(100_000_000)], ["99999999", "100000000"]);
         assert_eq!(compact(2_430_000_000_000), "2.430e12");
     }

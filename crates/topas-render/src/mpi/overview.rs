@@ -53,7 +53,14 @@ fn top(profile: &Profile) -> String {
     let sums = &profile.total;
     let sorted = routines::sorted(profile);
     let mut cells = Cells::new([
-        "routine", "calls", "time s", "of MPI", "of all", "us/call", "longest s", "sent B",
+        "routine",
+        "calls",
+        "time s",
+        "of MPI",
+        "of all",
+        "us/call",
+        "longest s",
+        "sent B",
         "received B",
     ]);
     for routine in sorted.iter().take(MOST) {

@@ -84,13 +84,25 @@ pub(super) fn sorted(profile: &Profile) -> Vec<&Routine> {
 pub(super) fn text(views: &Views<'_>) -> String {
     let profile = views.profile;
     let sums = &profile.total;
-    let mut cells = Cells::new(
-        ["", "column 1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13"],
-    )
+    let mut cells = Cells::new([
+        "", "column 1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13",
+    ])
     .left(2)
     .below([
-        "", "MPI routine", "calls", "calls", "sum of", "time per", "sum of", "transferred", "bytes",
-        "latency", "bandwidth", "latency", "transfer", "idle, sync",
+        "",
+        "MPI routine",
+        "calls",
+        "calls",
+        "sum of",
+        "time per",
+        "sum of",
+        "transferred",
+        "bytes",
+        "latency",
+        "bandwidth",
+        "latency",
+        "transfer",
+        "idle, sync",
     ])
     .below([
         "", "", "", "per PE", "time s", "call us", "counts", "bytes", "per call", "us", "MB/s",
@@ -162,7 +174,9 @@ pub(super) fn text(views: &Views<'_>) -> String {
             percent(estimated, sums.mpi)
         ));
     } else {
-        notes.push("Columns 9 to 13 need a calibration of this machine: topas-mpi calibrate.".into());
+        notes.push(
+            "Columns 9 to 13 need a calibration of this machine: topas-mpi calibrate.".into(),
+        );
     }
     if negative {
         notes.push(
@@ -182,9 +196,7 @@ pub(super) fn text(views: &Views<'_>) -> String {
 fn above(views: &Views<'_>) -> String {
     let profile = views.profile;
     let sums = &profile.total;
-    let hours = |ns: u128| {
-        format!("{} s = {} h", seconds(ns, 3), short(ns as f64 / 3.6e12))
-    };
+    let hours = |ns: u128| format!("{} s = {} h", seconds(ns, 3), short(ns as f64 / 3.6e12));
     let longest = u128::from(sums.wall_max) * u128::from(sums.ranks);
     let languages: Vec<String> =
         profile.facts.languages.iter().map(|name| clean(name.as_bytes())).collect();
@@ -225,10 +237,26 @@ fn above(views: &Views<'_>) -> String {
 pub(super) fn csv(views: &Views<'_>) -> String {
     let sums = &views.profile.total;
     let mut cells = Cells::new([
-        "routine", "calls", "calls_per_rank", "ranks", "seconds", "us_per_call", "longest_seconds",
-        "mpi_percent", "count", "sends", "sent_bytes", "receives", "received_bytes",
-        "transferred_bytes", "bytes_per_call", "latency_us", "bandwidth_mb_per_s",
-        "latency_seconds", "transfer_seconds", "idle_seconds",
+        "routine",
+        "calls",
+        "calls_per_rank",
+        "ranks",
+        "seconds",
+        "us_per_call",
+        "longest_seconds",
+        "mpi_percent",
+        "count",
+        "sends",
+        "sent_bytes",
+        "receives",
+        "received_bytes",
+        "transferred_bytes",
+        "bytes_per_call",
+        "latency_us",
+        "bandwidth_mb_per_s",
+        "latency_seconds",
+        "transfer_seconds",
+        "idle_seconds",
     ]);
     for routine in sorted(views.profile) {
         let estimate = Estimate::of(views, routine);

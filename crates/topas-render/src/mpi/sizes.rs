@@ -82,9 +82,7 @@ pub(super) fn text(views: &Views<'_>) -> String {
     chart.caption = crate::chart::Caption::default();
     let mut out = chart.terminal(views.screen).trim_start_matches('\n').to_owned();
     out.push('\n');
-    let shown = || {
-        COLUMNS.iter().filter(|&&(class, _, _)| !profile.total.class(class).is_empty())
-    };
+    let shown = || COLUMNS.iter().filter(|&&(class, _, _)| !profile.total.class(class).is_empty());
     let bins = counts(profile, Class::PointToPoint, true).len();
     let header = std::iter::once("messages of").chain(shown().map(|&(_, _, name)| name));
     let mut cells = Cells::new(header).left(0);
@@ -196,7 +194,13 @@ mod tests {
         }
         let labels = [0, 1, 2, 10, 11, 12, 21, 39].map(|at| label(at, BINS));
         let expected = [
-            "0 B", "1 B", "2 B–4 B", "512 B–1 KiB", "1 KiB–2 KiB", "2 KiB–4 KiB", "1 MiB–2 MiB",
+            "0 B",
+            "1 B",
+            "2 B–4 B",
+            "512 B–1 KiB",
+            "1 KiB–2 KiB",
+            "2 KiB–4 KiB",
+            "1 MiB–2 MiB",
             "≥256 GiB",
         ];
         assert_eq!(labels, expected);

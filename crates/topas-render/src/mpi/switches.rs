@@ -7,7 +7,11 @@ use super::cells::Cells;
 use crate::figure::clean;
 
 fn all(profile: &Profile) -> impl Iterator<Item = (String, String)> {
-    profile.facts.switches.iter().map(|(name, value)| (clean(name.as_bytes()), clean(value.as_bytes())))
+    profile
+        .facts
+        .switches
+        .iter()
+        .map(|(name, value)| (clean(name.as_bytes()), clean(value.as_bytes())))
 }
 
 /// A line each.
@@ -27,6 +31,7 @@ pub(super) fn csv(profile: &Profile) -> String {
 
 /// An object of names.
 pub(super) fn value(profile: &Profile) -> Value {
-    let object: Map<String, Value> = all(profile).map(|(name, value)| (name, value.into())).collect();
+    let object: Map<String, Value> =
+        all(profile).map(|(name, value)| (name, value.into())).collect();
     object.into()
 }

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use topas_data::pes::{Change, Column, Comparison, Pairing, Table};
 
-use crate::figure::{change, count, paragraph, si};
 use super::quantity::shown;
+use crate::figure::{change, count, paragraph, si};
 
 /// Below this a difference is told as one.
 const LEVEL: f64 = 0.01;

@@ -2,10 +2,10 @@
 
 use topas_data::pes::{Column, Summary, Table, Values, summary};
 
-use crate::figure::count;
 use super::heading::{heading, reasons};
 use super::quantity::axis;
 use crate::chart::{BoxGroup, BoxPlot, Caption, Chart, HeatStrip, Points, Screen, Series};
+use crate::figure::count;
 
 /// What can be drawn of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

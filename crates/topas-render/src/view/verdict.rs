@@ -6,9 +6,9 @@ use topas_data::pes::{
     Balance, Column, Evidence, Finding, Findings, LEAST_DIFFERENCE, LEAST_PES, Subject, Table,
 };
 
-use crate::figure::{change, count, paragraph, percent, si, some_pes};
 use super::groups::{kind, name};
 use super::quantity::shown;
+use crate::figure::{change, count, paragraph, percent, si, some_pes};
 
 /// Ranges of PEs, and groups, that are named in a sentence.
 const NAMED: usize = 8;
