@@ -5,13 +5,20 @@
 //! depend on the order of ranks.
 
 mod efficiency;
+mod identity;
+mod node;
 mod profile;
+mod rank;
 mod routine;
+mod spool;
 mod sums;
 
 pub use efficiency::{Efficiency, NoEfficiency, Ratio, efficiency};
+pub use node::processors_of;
 pub use profile::{Ending, Facts, Level, Origin, Profile, Rank, Subtotal};
+pub use rank::{Inside, LiveRank, read_rank};
 pub use routine::{Amount, Routine, RoutineNumber, Routines};
+pub use spool::{SPOOL_PREFIX, Spool, SpoolError, spool_files};
 pub use sums::{
     CLASSES, Class, Communicator, Counter, Peer, Sizes, Sums, Traffic, WAITED_NAMES, Waiting,
 };

@@ -1,6 +1,6 @@
 //! What stands above every view, and what must be known to read it.
 
-use topas_data::mpi::{Ending, Facts, NoEfficiency, Origin, Profile, Rank, efficiency};
+use topas_data::mpi::{Amount, Ending, Facts, NoEfficiency, Origin, Profile, Rank, efficiency};
 use topas_format::civil::{Date, Time};
 
 use super::Views;
@@ -131,10 +131,9 @@ pub(super) fn notes(views: &Views<'_>) -> String {
     let uncounted: Vec<String> = sums
         .routines
         .iter()
-        .filter(|routine| {
-            let of =
-                [routine.count, routine.sends, routine.sent, routine.receives, routine.received];
-            of.contains(&topas_data::mpi::Amount::NotCounted)
+        .filter(|of| {
+            let amounts = [of.count, of.sends, of.sent, of.receives, of.received];
+            amounts.iter().any(|of| matches!(of, Amount::NotCounted | Amount::AtLeast(_)))
         })
         .map(|routine| named(profile, routine.number))
         .collect();

@@ -1,7 +1,7 @@
 //! One JSON object of everything that is asked for. Not measured is null.
 
 use serde_json::{Map, Value, json};
-use topas_data::mpi::{Ending, Origin, Profile, Sums};
+use topas_data::mpi::{Amount, Ending, Origin, Profile, Sums};
 
 use super::heading::when;
 use super::{View, Views};
@@ -17,6 +17,15 @@ pub const SCHEMA: &str = "topas.mpi/1";
 /// An integer; beyond 64 bits the nearest double.
 pub(super) fn number(n: u128) -> Value {
     u64::try_from(n).map_or_else(|_| json!(n as f64), Value::from)
+}
+
+/// An amount: null unless counted, `{"at_least": n}` if there may be more.
+pub(super) fn counted(amount: Amount, value: impl Fn(u128) -> Value) -> Value {
+    match amount {
+        Amount::Nothing | Amount::NotCounted => Value::Null,
+        Amount::AtLeast(n) => json!({ "at_least": value(n) }),
+        Amount::Exact(n) => value(n),
+    }
 }
 
 /// ns in s.

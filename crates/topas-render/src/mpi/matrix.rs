@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use topas_data::mpi::{Amount, Profile, Routine, RoutineNumber, Sums};
 
 use super::cells::Cells;
-use super::json::{number, seconds as json_seconds};
-use super::number::{NONE, exact_seconds, kilobytes, named, plain, seconds};
+use super::json::{counted, number, seconds as json_seconds};
+use super::number::{NONE, amount, exact_seconds, kilobytes, named, plain, seconds};
 
 /// Places of seconds.
 const DECIMALS: u32 = 6;
@@ -144,15 +144,14 @@ pub(super) fn text(profile: &Profile, matrix: Matrix) -> String {
         } else {
             NOTHING.to_owned()
         });
-        row.extend(amounts(sums, &columns, matrix).map(|amount| match amount {
-            Amount::NotCounted => NONE.to_owned(),
-            Amount::Nothing if is_time => time(0),
-            Amount::Nothing => "0".to_owned(),
-            Amount::Exact(n) => match matrix {
-                Matrix::Time => time(n),
-                Matrix::Sent | Matrix::Received => kilobytes(n),
-                Matrix::Sends | Matrix::Receives => n.to_string(),
-            },
+        let cell = |n: u128| match matrix {
+            Matrix::Time => time(n),
+            Matrix::Sent | Matrix::Received => kilobytes(n),
+            Matrix::Sends | Matrix::Receives => n.to_string(),
+        };
+        row.extend(amounts(sums, &columns, matrix).map(|of| match of {
+            Amount::Nothing => cell(0),
+            of => amount(of, cell),
         }));
         row.push(if is_time { time(sums.overhead) } else { "0".to_owned() });
         if pauses {
@@ -197,9 +196,8 @@ pub(super) fn value(profile: &Profile, matrix: Matrix) -> Value {
         let values: Vec<Value> = amounts(sums, &columns, matrix)
             .map(|amount| match amount {
                 Amount::Nothing => json!(0),
-                Amount::NotCounted => Value::Null,
-                Amount::Exact(n) if is_time => json_seconds(n),
-                Amount::Exact(n) => number(n),
+                amount if is_time => counted(amount, json_seconds),
+                amount => counted(amount, number),
             })
             .collect();
         let rank = name.parse::<u64>().map_or(Value::Null, Value::from);

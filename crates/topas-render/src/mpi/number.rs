@@ -43,16 +43,18 @@ pub(super) fn short(value: f64) -> String {
     if value.is_finite() { crate::number::significant(value, 4) } else { NONE.to_owned() }
 }
 
-/// An amount for people: nothing is blank, what was not counted `-`.
+/// An amount for people: nothing is blank, what was not counted `-`; a `+` behind it says that
+/// there may be more. As a suffix it leaves the number readable for awk.
 pub(super) fn amount(amount: Amount, text: impl Fn(u128) -> String) -> String {
     match amount {
         Amount::Nothing => String::new(),
         Amount::NotCounted => NONE.to_owned(),
+        Amount::AtLeast(n) => text(n) + "+",
         Amount::Exact(n) => text(n),
     }
 }
 
-/// An amount for programs: empty unless counted.
+/// An amount for programs: empty unless all was counted.
 pub(super) fn plain(amount: Amount) -> String {
     amount.exact().map_or_else(String::new, |n| n.to_string())
 }

@@ -16,7 +16,7 @@ use topas_mpi_table::{Progress, Waits};
 
 use super::Views;
 use super::cells::Cells;
-use super::json::{number, rounded, seconds as json_seconds};
+use super::json::{counted, number, rounded, seconds as json_seconds};
 use super::number::{
     NONE, amount, compact, exact_seconds, named, percent, plain, quotient, seconds, share, short,
 };
@@ -295,19 +295,18 @@ pub(super) fn csv(views: &Views<'_>) -> String {
 pub(super) fn value(views: &Views<'_>) -> Value {
     let routine = |routine: &Routine| {
         let estimate = Estimate::of(views, routine);
-        let counted = |amount: Amount| amount.exact().map_or(Value::Null, number);
         json!({
             "name": named(views.profile, routine.number),
             "calls": number(routine.calls),
             "ranks": routine.ranks,
             "seconds": json_seconds(routine.time),
             "longest_seconds": json_seconds(routine.longest.into()),
-            "count": counted(routine.count),
-            "sends": counted(routine.sends),
-            "sent_bytes": counted(routine.sent),
-            "receives": counted(routine.receives),
-            "received_bytes": counted(routine.received),
-            "transferred_bytes": counted(routine.transferred()),
+            "count": counted(routine.count, number),
+            "sends": counted(routine.sends, number),
+            "sent_bytes": counted(routine.sent, number),
+            "receives": counted(routine.receives, number),
+            "received_bytes": counted(routine.received, number),
+            "transferred_bytes": counted(routine.transferred(), number),
             "latency_us": rounded(estimate.cost.map(|cost| cost.latency)),
             "bandwidth_mb_per_s": rounded(estimate.cost.and_then(|cost| cost.bandwidth)),
             "latency_seconds": rounded(estimate.latency),

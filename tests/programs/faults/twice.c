@@ -1,0 +1,17 @@
+// MPI_Init a second time, which is an error: told by a code, or the end of the program.
+
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    int second = MPI_Init(&argc, &argv);
+    printf("%d\n", second != MPI_SUCCESS);
+    fflush(stdout);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
