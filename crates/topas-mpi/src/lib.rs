@@ -15,6 +15,7 @@
 
 mod arch;
 mod below;
+mod clock;
 mod descriptor;
 mod entry;
 mod flow;

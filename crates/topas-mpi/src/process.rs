@@ -5,11 +5,11 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use topas_mpi_profile::layout::{Block, Header, Moment, flag};
+use topas_mpi_profile::layout::{Block, Header, flag};
 
 use crate::below::binding;
 use crate::thread::Thread;
-use crate::{arch, spool, sys};
+use crate::{arch, clock, spool, sys};
 
 /// Nothing was decided yet.
 const NEW: u32 = 0;
@@ -24,8 +24,6 @@ static STATE: AtomicU32 = AtomicU32::new(NEW);
 /// Children are looked after.
 static AT_FORK: AtomicBool = AtomicBool::new(false);
 static PAUSED: AtomicBool = AtomicBool::new(false);
-/// Ticks are nanoseconds of the monotonic clock.
-static SLOW_CLOCK: AtomicBool = AtomicBool::new(false);
 
 /// A thread's first call: gives it a block. False if nothing is measured.
 #[cold]
@@ -55,14 +53,14 @@ fn begin_process() -> bool {
     if sys::variable(c"TOPAS_MPI").is_some_and(|value| matches!(value, b"no" | b"off" | b"0")) {
         return false;
     }
-    if !arch::ticks_are_even() {
-        SLOW_CLOCK.store(true, Relaxed);
-        return false;
-    }
-    let began = now();
+    let nanoseconds = clock::begin();
+    let began = clock::now();
     let Some(header) = spool::begin() else { return false };
     header.began = began;
     header.latest = began;
+    if nanoseconds {
+        header.flags |= flag::CLOCK;
+    }
     if !AT_FORK.swap(true, Relaxed) {
         sys::at_fork(in_child);
     }
@@ -83,11 +81,6 @@ extern "C" fn in_child() {
     STATE.store(if new { NEW } else { OFF }, Release);
 }
 
-/// This moment, by all clocks.
-pub fn now() -> Moment {
-    Moment { ticks: arch::ticks(), monotonic: sys::clock(1), realtime: sys::clock(0) }
-}
-
 /// What is known of the process; None if it is not measured.
 pub fn header() -> Option<&'static mut Header> {
     (STATE.load(Acquire) == ON).then(spool::header).flatten()
@@ -105,7 +98,7 @@ pub fn pause(pause: bool) {
     if PAUSED.swap(pause, Relaxed) == pause {
         return;
     }
-    let ticks = arch::ticks();
+    let ticks = clock::ticks();
     if pause {
         header.paused_since = ticks;
     } else {

@@ -14,6 +14,7 @@ unsafe extern "C" {
     fn dlsym(handle: *mut c_void, symbol: *const c_char) -> *mut c_void;
     fn dladdr(address: *const c_void, info: *mut DlInfo) -> c_int;
     fn dlopen(file: *const c_char, mode: c_int) -> *mut c_void;
+    fn clock_gettime(clock: c_int, time: *mut u64) -> c_int;
     fn getenv(name: *const c_char) -> *const c_char;
 }
 
@@ -267,6 +268,14 @@ pub fn clock(clock: usize) -> u64 {
     let mut time = [0u64; 2];
     // SAFETY: room for the answer.
     unsafe { syscall(number::CLOCK_GETTIME, [clock, time.as_mut_ptr() as usize, 0, 0, 0, 0]) };
+    time[0].wrapping_mul(1_000_000_000).wrapping_add(time[1])
+}
+
+/// Nanoseconds of the monotonic clock, without a system call where the kernel lends its clock.
+pub fn monotonic() -> u64 {
+    let mut time = [0u64; 2];
+    // SAFETY: room for the answer.
+    unsafe { clock_gettime(1, time.as_mut_ptr()) };
     time[0].wrapping_mul(1_000_000_000).wrapping_add(time[1])
 }
 
