@@ -13,7 +13,7 @@ mod routine;
 mod spool;
 mod sums;
 
-pub use efficiency::{Efficiency, NoEfficiency, Ratio, efficiency};
+pub use efficiency::{Efficiency, NoEfficiency, Ratio, efficiency, outside_of_rank};
 pub use node::processors_of;
 pub use profile::{Ending, Facts, Level, Origin, Profile, Rank, Subtotal};
 pub use rank::{Inside, LiveRank, read_rank};

@@ -65,14 +65,20 @@ impl Efficiency {
 pub enum NoEfficiency {
     /// No time passed, or nothing is known of it
     NoTime,
-    /// So many threads of a rank called MPI: their times in MPI add up to more than that of the
-    /// rank
+    /// So many threads of a rank called MPI, and the ranks are not told one by one: the sum of
+    /// the times of threads says nothing of the time of ranks
     Threads(u32),
-    /// Measuring was paused, and ranks are not told one by one: how long the longest took
+    /// Measuring was paused, and the ranks are not told one by one: how long the longest took
     /// without pauses is not known
     Paused,
     /// The times contradict each other
     Contradiction,
+}
+
+/// Time of one rank outside MPI, in ns without pauses; of several threads by the one that was in
+/// MPI longest.
+pub fn outside_of_rank(sums: &Sums) -> u128 {
+    if sums.threads > 1 { sums.outside_max.into() } else { sums.outside() }
 }
 
 /// The efficiencies of a profile.
@@ -82,36 +88,33 @@ pub enum NoEfficiency {
 /// Where they would be nonsense.
 pub fn efficiency(profile: &Profile) -> Result<Efficiency, NoEfficiency> {
     let total = &profile.total;
-    if total.threads > 1 {
+    let of = if profile.ranks.len() as u64 == total.ranks {
+        let each = || profile.ranks.iter().map(|rank| &rank.sums);
+        let time = |sums: &Sums| sums.wall.saturating_sub(sums.paused);
+        Efficiency {
+            ranks: total.ranks,
+            time: each().map(time).max().unwrap_or(0),
+            outside: each().map(outside_of_rank).sum(),
+            outside_max: each().map(outside_of_rank).max().unwrap_or(0),
+        }
+    } else if total.threads > 1 {
         return Err(NoEfficiency::Threads(total.threads));
-    }
-    let all_told = profile.ranks.len() as u64 == total.ranks;
-    let of = if total.paused == 0 {
+    } else if total.paused > 0 {
+        return Err(NoEfficiency::Paused);
+    } else {
         Efficiency {
             ranks: total.ranks,
             time: total.wall_max.into(),
             outside: total.outside(),
             outside_max: total.outside_max.into(),
         }
-    } else if all_told {
-        let time = |sums: &Sums| sums.wall.saturating_sub(sums.paused);
-        let each = || profile.ranks.iter().map(|rank| &rank.sums);
-        Efficiency {
-            ranks: total.ranks,
-            time: each().map(time).max().unwrap_or(0),
-            outside: each().map(Sums::outside).sum(),
-            outside_max: each().map(Sums::outside).max().unwrap_or(0),
-        }
-    } else {
-        return Err(NoEfficiency::Paused);
     };
     if of.time == 0 || of.ranks == 0 {
         return Err(NoEfficiency::NoTime);
     }
-    let ranks = u128::from(of.ranks);
     let sound = of.outside_max <= of.time
-        && of.outside <= of.outside_max * ranks
-        && total.mpi <= total.wall
-        && of.outside >= of.outside_max;
+        && of.outside_max <= of.outside
+        && of.outside <= of.outside_max.saturating_mul(of.ranks.into())
+        && (total.threads > 1 || total.mpi <= total.wall);
     if sound { Ok(of) } else { Err(NoEfficiency::Contradiction) }
 }

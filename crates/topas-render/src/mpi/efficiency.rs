@@ -108,8 +108,8 @@ pub(super) fn reason(why: NoEfficiency) -> String {
     match why {
         NoEfficiency::NoTime => "No efficiencies: no time is known.".to_owned(),
         NoEfficiency::Threads(threads) => format!(
-            "No efficiencies: up to {threads} threads of a rank called MPI, and their times in \
-             MPI cannot be taken from that of the rank."
+            "No efficiencies: up to {threads} threads of a rank called MPI, and the ranks are not \
+             told one by one: sums over threads say nothing of the time of ranks."
         ),
         NoEfficiency::Paused => "No efficiencies: measuring was paused, and the ranks are not \
                                  told one by one."

@@ -1,6 +1,6 @@
 //! What stands above every view, and what must be known to read it.
 
-use topas_data::mpi::{Amount, Ending, Facts, NoEfficiency, Origin, Profile, Rank, efficiency};
+use topas_data::mpi::{Amount, Ending, Facts, Origin, Profile, Rank};
 use topas_format::civil::{Date, Time};
 
 use super::Views;
@@ -155,9 +155,11 @@ pub(super) fn notes(views: &Views<'_>) -> String {
             percent(sums.paused, sums.wall)
         ));
     }
-    if let Err(NoEfficiency::Threads(threads)) = efficiency(profile) {
+    if sums.threads > 1 {
         notes.push(format!(
-            "Up to {threads} threads of a rank called MPI: times are sums over threads."
+            "Up to {} threads of a rank called MPI: times in MPI are sums over threads; time \
+             outside MPI is that of the thread that was in MPI longest.",
+            sums.threads
         ));
     }
     notes.iter().map(|note| paragraph(note, views.columns())).collect()

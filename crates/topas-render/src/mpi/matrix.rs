@@ -5,7 +5,7 @@
 //! not call, or that moves nothing, is 0.
 
 use serde_json::{Value, json};
-use topas_data::mpi::{Amount, Profile, Routine, RoutineNumber, Sums};
+use topas_data::mpi::{Amount, Profile, Routine, RoutineNumber, Sums, outside_of_rank};
 
 use super::cells::Cells;
 use super::json::{counted, number, seconds as json_seconds};
@@ -79,10 +79,11 @@ impl Matrix {
     }
 }
 
-/// Time outside MPI, measurement and pauses in ns; None where several threads called MPI, whose
-/// times add up to more than that of their rank.
-pub(super) fn computing(sums: &Sums) -> Option<u128> {
-    (sums.threads <= 1).then(|| sums.outside().saturating_sub(sums.overhead))
+/// Time outside MPI, measurement and pauses in ns; None of several ranks together some of which
+/// called MPI from several threads: their times say nothing of that of ranks.
+fn computing(sums: &Sums) -> Option<u128> {
+    let is_told = sums.ranks <= 1 || sums.threads <= 1;
+    is_told.then(|| outside_of_rank(sums).saturating_sub(sums.overhead))
 }
 
 /// Rows: a name and what was counted. All ranks together where they are not told one by one.
