@@ -1,4 +1,4 @@
-//! The node this program runs on.
+//! The node this program runs on, and for whom.
 
 use std::fs;
 
@@ -7,6 +7,11 @@ const NAME: &str = "/proc/sys/kernel/hostname";
 
 /// Where Linux lists the processors that are on: `0-3,8`.
 const ONLINE: &str = "/sys/devices/system/cpu/online";
+
+/// The user that this program runs for.
+pub fn own_uid() -> u32 {
+    nix::unistd::getuid().as_raw()
+}
 
 /// Processors of the node of this name; None of another node than this one.
 pub fn processors_of(host: &[u8]) -> Option<u64> {

@@ -1,12 +1,12 @@
 //! What stands above every view, and what must be known to read it.
 
 use topas_data::mpi::{Amount, Ending, Facts, Origin, Profile, Rank};
+use topas_data::pes::PeRange;
 use topas_format::civil::{Date, Time};
 
 use super::Views;
 use super::number::{named, percent, seconds};
 use crate::figure::{clean, count, paragraph, some_pes};
-use topas_data::pes::PeRange;
 
 /// Ranges of ranks that are named in a note.
 const NAMED: usize = 8;
@@ -114,6 +114,16 @@ pub(super) fn notes(views: &Views<'_>) -> String {
         Origin::Lines => {}
     }
     notes.extend(missing(profile));
+    if profile.lost_lines > 0 {
+        notes.push(format!(
+            "{} of the profile missing: what they told is in no figure.",
+            if profile.lost_lines == 1 {
+                "1 line is".to_owned()
+            } else {
+                format!("{} lines are", profile.lost_lines)
+            }
+        ));
+    }
     let npes = profile.facts.npes.map(u64::from);
     if let (Some(npes), Some(processors)) = (npes, views.processors)
         && npes > processors
@@ -209,7 +219,8 @@ fn absent(known: &[Rank], npes: u64) -> Vec<PeRange> {
     }))
 }
 
-fn ranges(ranks: impl Iterator<Item = u64>) -> Vec<PeRange> {
+/// Ranks, which ascend, as ranges.
+pub(super) fn ranges(ranks: impl Iterator<Item = u64>) -> Vec<PeRange> {
     let mut ranges: Vec<PeRange> = Vec::new();
     for rank in ranks.filter_map(|rank| u32::try_from(rank).ok()) {
         match ranges.last_mut() {

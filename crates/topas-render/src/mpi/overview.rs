@@ -1,12 +1,18 @@
 //! What stands out, on one page.
 
-use topas_data::mpi::Profile;
+use std::collections::BTreeMap;
+
+use topas_data::mpi::{Origin, Profile, RoutineNumber};
 
 use super::Views;
 use super::cells::Cells;
-use super::number::{amount, compact, named, percent, quotient, seconds, short};
+use super::heading::ranges;
+use super::number::{NONE, amount, compact, named, percent, quotient, seconds, short};
 use super::{efficiency, peers, routines, waiting};
-use crate::figure::{count, paragraph};
+use crate::figure::{count, paragraph, some_pes};
+
+/// Ranges of ranks that are named.
+const NAMED: usize = 6;
 
 /// Routines that are shown.
 const MOST: usize = 10;
@@ -21,6 +27,10 @@ pub(super) fn text(views: &Views<'_>) -> String {
     let waited = waiting::text(profile);
     if !waited.is_empty() {
         parts.push(waited);
+    }
+    let inside = inside(profile);
+    if !inside.is_empty() {
+        parts.push(inside);
     }
     parts.extend(peers::summary(profile).map(|text| paragraph(&text, views.columns())));
     parts.join("\n")
@@ -87,4 +97,28 @@ fn top(profile: &Profile) -> String {
         );
     }
     out
+}
+
+/// In which calls ranks are, or were when they ended.
+fn inside(profile: &Profile) -> String {
+    let mut of: BTreeMap<RoutineNumber, (Vec<u32>, Option<u64>)> = BTreeMap::new();
+    for (rank, inside) in &profile.inside {
+        let (ranks, longest) = of.entry(inside.routine).or_default();
+        ranks.push(*rank);
+        *longest = (*longest).max(inside.time);
+    }
+    let heading = if profile.origin == Origin::Live { "in a call now" } else { "ended in a call" };
+    let mut cells = Cells::new([heading, "threads", "longest s", "ranks"]).words();
+    for (routine, (mut ranks, longest)) in of {
+        let threads = ranks.len();
+        ranks.sort_unstable();
+        ranks.dedup();
+        cells.row([
+            named(profile, routine),
+            threads.to_string(),
+            longest.map_or_else(|| NONE.to_owned(), |ns| seconds(ns.into(), 3)),
+            some_pes(&ranges(ranks.into_iter().map(u64::from)), NAMED),
+        ]);
+    }
+    if cells.is_empty() { String::new() } else { cells.aligned(2) }
 }
