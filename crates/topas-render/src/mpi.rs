@@ -127,6 +127,12 @@ impl Views<'_> {
         heading::heading(self.profile)
     }
 
+    /// The host that all ranks of a profile ran on, if it is one and that is known.
+    pub fn host(profile: &Profile) -> Option<&[u8]> {
+        let hosts = heading::hosts(profile);
+        if hosts.len() == 1 { hosts.first().copied() } else { None }
+    }
+
     /// What must be known to read the figures: what was not counted, whose ranks are missing,
     /// what the measurement took; a paragraph each.
     pub fn notes(&self) -> String {

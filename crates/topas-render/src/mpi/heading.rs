@@ -1,5 +1,7 @@
 //! What stands above every view, and what must be known to read it.
 
+use std::collections::BTreeSet;
+
 use topas_data::mpi::{Amount, Ending, Facts, Origin, Profile, Rank};
 use topas_data::pes::PeRange;
 use topas_format::civil::{Date, Time};
@@ -30,11 +32,14 @@ pub(super) fn first_line(profile: &Profile) -> String {
         }
         _ => count(present, "rank"),
     };
-    let hosts = match &facts.hosts[..] {
-        [] => String::new(),
-        [one] if one.is_empty() => String::new(),
-        [one] => format!(" on {}", clean(one)),
-        many => format!(" on {}", count(many.len() as u64, "host")),
+    let hosts = match (&Vec::from_iter(hosts(profile))[..], &facts.hosts[..]) {
+        // A sum over ranks tells where the first of them was.
+        ([], [one]) if !one.is_empty() && present > 1 => format!(", the first on {}", clean(one)),
+        ([], [one]) if !one.is_empty() => format!(" on {}", clean(one)),
+        ([], []) | ([], [_]) => String::new(),
+        ([one], _) => format!(" on {}", clean(one)),
+        ([], many) => format!(" on {}", count(many.len() as u64, "host")),
+        (many, _) => format!(" on {}", count(many.len() as u64, "host")),
     };
     format!(
         "{} of {}, {ranks}{hosts}, {}, launch {}",
@@ -43,6 +48,15 @@ pub(super) fn first_line(profile: &Profile) -> String {
         when(facts.date, facts.time),
         name(&facts.id)
     )
+}
+
+/// Hosts of all ranks; empty unless all are told.
+pub(super) fn hosts(profile: &Profile) -> BTreeSet<&[u8]> {
+    let told = profile.ranks.iter().filter(|rank| !rank.host.is_empty());
+    if told.clone().count() as u64 != profile.total.ranks {
+        return BTreeSet::new();
+    }
+    told.map(|rank| &*rank.host).collect()
 }
 
 /// The launch in two lines.

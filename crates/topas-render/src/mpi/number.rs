@@ -64,14 +64,22 @@ pub(super) fn share(part: u128, whole: u128) -> String {
     crate::number::percent(part, whole, 4).unwrap_or_default()
 }
 
-/// `part` of `whole` in percent for people.
+/// `part` of `whole` in percent for people; what is little is not shown as nothing.
 pub(super) fn percent(part: u128, whole: u128) -> String {
-    crate::number::percent(part, whole, 2).map_or_else(|| NONE.to_owned(), |text| text + "%")
+    match crate::number::percent(part, whole, 2) {
+        None => NONE.to_owned(),
+        Some(text) if text == "0.00" && part > 0 => "<0.01%".to_owned(),
+        Some(text) => text + "%",
+    }
 }
 
-/// `part / whole` to four significant digits.
+/// `part / whole`: whole if it is, else to four significant digits.
 pub(super) fn quotient(part: u128, whole: u128) -> String {
-    if whole == 0 { NONE.to_owned() } else { short(part as f64 / whole as f64) }
+    match part.checked_rem(whole) {
+        None => NONE.to_owned(),
+        Some(0) => compact(part / whole),
+        Some(_) => short(part as f64 / whole as f64),
+    }
 }
 
 #[cfg(test)]
@@ -93,6 +101,11 @@ mod tests {
             ["400000", "0.344", "0"]
         );
         assert_eq!([compact(99_999_999), compact(100_000_000)], ["99999999", "100000000"]);
+        assert_eq!(
+            [percent(0, 9), percent(1, 100_000), percent(1, 8)],
+            ["0.00%", "<0.01%", "12.50%"]
+        );
+        assert_eq!(percent(0, 0), "-");
         assert_eq!(compact(2_430_000_000_000), "2.430e12");
     }
 

@@ -7,7 +7,7 @@ use topas_data::mpi::{Origin, Profile, RoutineNumber};
 use super::Views;
 use super::cells::Cells;
 use super::heading::ranges;
-use super::number::{NONE, amount, compact, named, percent, quotient, seconds, short};
+use super::number::{NONE, amount, compact, named, percent, quotient, seconds};
 use super::{efficiency, peers, routines, waiting};
 use crate::figure::{count, paragraph, some_pes};
 
@@ -81,7 +81,7 @@ fn top(profile: &Profile) -> String {
             percent(routine.time, sums.mpi),
             percent(routine.time, sums.wall),
             quotient(routine.time, routine.calls.saturating_mul(1000)),
-            short(routine.longest as f64 / 1e9),
+            seconds(routine.longest.into(), 6),
             amount(routine.sent, compact),
             amount(routine.received, compact),
         ]);

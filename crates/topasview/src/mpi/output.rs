@@ -27,7 +27,7 @@ pub fn show(args: &Args, input: &Input<'_>, profiles: &[Profile]) -> Result<Prin
         profile,
         costs: None,
         calibration: "",
-        processors: processors(profile),
+        processors: Views::host(profile).and_then(processors_of),
         screen: Screen { width: look.width, unicode: look.unicode, color: look.color },
     };
     let asked = args.mpi.views();
@@ -63,17 +63,6 @@ fn text(args: &Args, views: &Views<'_>, asked: &[View]) -> String {
     }
     parts.extend(asked.iter().map(|view| views.text(*view)));
     parts.join("\n")
-}
-
-/// Processors of the node that all ranks ran on, if that is this one.
-fn processors(profile: &Profile) -> Option<u64> {
-    match &profile.facts.hosts[..] {
-        [host] => {
-            let others = profile.ranks.iter().any(|rank| rank.host != *host);
-            if others { None } else { processors_of(host) }
-        }
-        _ => None,
-    }
 }
 
 fn pictures(args: &Args, views: &Views<'_>, asked: &[View]) -> Result<Printed, u8> {
