@@ -5,10 +5,12 @@
 //! depend on the order of ranks.
 
 mod decode;
+mod efficiency;
 mod identity;
 mod launch;
 mod line;
 mod live;
+mod node;
 mod process;
 mod profile;
 mod rank;
@@ -18,8 +20,10 @@ mod routine;
 mod spool;
 mod sums;
 
+pub use efficiency::{Efficiency, NoEfficiency, Ratio, efficiency, outside_of_rank};
 pub(crate) use line::{behind_torn, is_cut, judge, uid};
 pub use live::{SpoolReading, read_spool};
+pub use node::{own_uid, processors_of};
 pub use process::is_running;
 pub use profile::{Ending, Facts, Level, Origin, Profile, Rank, Subtotal};
 pub use rank::{Inside, SpoolRank, read_rank};
