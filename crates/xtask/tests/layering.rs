@@ -23,7 +23,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-config", &["topas-format"]),
     ("topas-driver", &["topas-config", "topas-format", "topas-launch"]),
     ("topas-data", &["topas-format", "topas-mpi-profile", "topas-mpi-table", "topas-node"]),
-    ("topas-render", &["topas-data", "topas-format"]),
+    ("topas-render", &["topas-data", "topas-format", "topas-mpi-table"]),
     ("topas-doctor", &["topas-config", "topas-format", "topas-launch"]),
     ("topas-terminal", &["topas-config"]),
     (
