@@ -27,6 +27,7 @@ mod special;
 mod spool;
 mod sys;
 mod thread;
+mod wrapped;
 
 /// Never reached: nothing here panics on purpose, and what a program computes must go on.
 #[cfg(not(test))]
