@@ -172,7 +172,7 @@ unsafe extern "C" fn topas_mpi_leave(frame: *mut Frame) {
     let descriptor = &DESCRIPTORS[frame.function as usize & 1023];
     let outermost = thread.outer == frame as *mut Frame;
     if below::binding::is_c(frame.binding) && descriptor.after() {
-        flow::after(frame, thread);
+        flow::after(frame, thread, now);
         if descriptor.special() {
             special::after(frame, thread);
         }

@@ -86,6 +86,7 @@ mod number {
     pub const WRITE: usize = 1;
     pub const CLOSE: usize = 3;
     pub const MMAP: usize = 9;
+    pub const MUNMAP: usize = 11;
     pub const GETPID: usize = 39;
     pub const FTRUNCATE: usize = 77;
     pub const GETUID: usize = 102;
@@ -113,6 +114,7 @@ mod number {
     pub const GETPID: usize = 172;
     pub const GETUID: usize = 174;
     pub const GETTID: usize = 178;
+    pub const MUNMAP: usize = 215;
     pub const MMAP: usize = 222;
     pub const PRLIMIT64: usize = 261;
 }
@@ -255,6 +257,12 @@ pub fn map_memory(size: usize) -> Option<*mut u8> {
     // SAFETY: a new mapping.
     let mapped = unsafe { syscall(number::MMAP, [0, size, 3, 0x4022, usize::MAX, 0]) };
     (!(-4095..0).contains(&mapped)).then_some(mapped as *mut u8)
+}
+
+/// Gives memory back.
+pub fn unmap(start: *mut u8, size: usize) {
+    // SAFETY: a mapping of `map_memory`, which its owner does not use any more.
+    unsafe { syscall(number::MUNMAP, [start as usize, size, 0, 0, 0, 0]) };
 }
 
 /// Removes a file. The path ends with a NUL.
