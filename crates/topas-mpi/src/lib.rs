@@ -21,6 +21,7 @@ mod entry;
 mod flow;
 mod generated;
 mod installation;
+mod preload;
 mod process;
 mod special;
 mod spool;

@@ -96,6 +96,7 @@ mod number {
     pub const TGKILL: usize = 234;
     pub const OPENAT: usize = 257;
     pub const UNLINKAT: usize = 263;
+    pub const READLINKAT: usize = 267;
     pub const FALLOCATE: usize = 285;
     pub const PRLIMIT64: usize = 302;
 }
@@ -106,6 +107,7 @@ mod number {
     pub const FTRUNCATE: usize = 46;
     pub const FALLOCATE: usize = 47;
     pub const OPENAT: usize = 56;
+    pub const READLINKAT: usize = 78;
     pub const CLOSE: usize = 57;
     pub const WRITE: usize = 64;
     pub const EXIT_GROUP: usize = 94;
@@ -285,6 +287,15 @@ pub fn monotonic() -> u64 {
     // SAFETY: room for the answer.
     unsafe { clock_gettime(1, time.as_mut_ptr()) };
     time[0].wrapping_mul(1_000_000_000).wrapping_add(time[1])
+}
+
+/// The path of the executable; empty if it is not known.
+pub fn own_path(room: &mut [u8]) -> &[u8] {
+    let link = c"/proc/self/exe".as_ptr() as usize;
+    let words = [AT_FDCWD, link, room.as_mut_ptr() as usize, room.len(), 0, 0];
+    // SAFETY: the kernel writes at most that many bytes.
+    let length = unsafe { syscall(number::READLINKAT, words) };
+    room.get(..usize::try_from(length).unwrap_or(0)).unwrap_or_default()
 }
 
 /// Number of this process.

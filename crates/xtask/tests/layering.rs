@@ -13,7 +13,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-mpi-table", &[]),
     ("topas-mpi-profile", &["topas-format", "topas-mpi-table"]),
     ("topas-launch", &["topas-format"]),
-    ("topas-mpi-door", &["topas-format"]),
+    ("topas-mpi-door", &["topas-format", "topas-launch"]),
     ("topas-node", &["topas-format"]),
     ("topas-module", &["topas-format", "topas-launch", "topas-node"]),
     (
