@@ -153,6 +153,28 @@ impl Sums {
         }
     }
 
+    /// Makes it that of no rank. By parts, and without writing what is zero: a whole one on the
+    /// stack would be large, and pages that are not there stay so.
+    pub fn clear(&mut self) {
+        (self.ranks, self.wall, self.wall_max) = (0, 0, 0);
+        (self.mpi, self.mpi_max, self.mpi_min, self.outside_max) = (0, 0, 0, 0);
+        (self.overhead, self.paused, self.threads) = (0, 0, 0);
+        (self.level, self.languages, self.flags) = (0, 0, 0);
+        self.inside.fill(0);
+        self.outside.fill(0);
+        self.waited.fill(WaitedSums::default());
+        for bin in self.sizes.iter_mut().flatten().flatten() {
+            if *bin != 0 {
+                *bin = 0;
+            }
+        }
+        for routine in &mut self.routines {
+            if !routine.is_empty() {
+                *routine = RoutineSums::default();
+            }
+        }
+    }
+
     /// A row of a thread: its nanoseconds.
     pub fn row(&mut self, function: usize, row: &Row, beside: &Beside, tick: &TickLength) -> u64 {
         let Some(to) = self.routines.get_mut(function) else {
