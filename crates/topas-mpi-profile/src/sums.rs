@@ -4,8 +4,7 @@
 use crate::layout::{
     BINS, Beside, Block, COUNTERS, FUNCTIONS, Header, Moment, ROW_MISSED, Row, WAITED, flag,
 };
-use crate::routine::{SIZE_CLASSES, SizeClass, size_class};
-use topas_mpi_table::functions;
+use crate::routine::{SIZE_CLASSES, SizeClass, class};
 
 /// The length of a tick, from two moments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,12 +207,12 @@ impl Sums {
     pub fn thread(&mut self, block: &Block, tick: &TickLength) -> u64 {
         let mut inside = 0;
         let rows = block.rows.iter().zip(&block.beside);
-        for ((number, (row, beside)), function) in rows.enumerate().zip(functions()) {
+        for (number, (row, beside)) in rows.enumerate() {
             if row.calls == 0 && row.sends == 0 && row.receives == 0 && beside.flags == 0 {
                 continue;
             }
             inside += self.row(number, row, beside, tick);
-            let Some(class) = size_class(function) else {
+            let Some(class) = class(number) else {
                 continue;
             };
             for (received, which) in [(false, beside.sent), (true, beside.received)] {

@@ -33,8 +33,12 @@ pub fn finalize() {
     ENTERED.store(entered, Relaxed);
     header.state = State::Finalizing as u32;
     flow::begin();
-    let ranks = ranks_of(header);
     header.latest = clock::now();
+    let ranks = ranks_of(header);
+    if ranks.is_some() {
+        // The wait for the last rank is the program's; that for ranks that do not come is not.
+        header.latest = clock::now();
+    }
     let ended = header.latest.ticks;
     let written = workspace::with(|room| {
         describe(header, room);

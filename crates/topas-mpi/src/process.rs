@@ -57,11 +57,12 @@ fn begin_process() -> bool {
         return false;
     }
     let nanoseconds = clock::begin();
-    let began = clock::now();
+    let entered = clock::ticks();
     let Some(Some(header)) = workspace::with(|room| begin_profile(room)) else { return false };
-    header.began = began;
-    header.latest = began;
-    header.own_ticks = clock::ticks().wrapping_sub(began.ticks);
+    // What took the time until here is no part of the program's.
+    header.began = clock::now();
+    header.latest = header.began;
+    header.own_ticks = header.began.ticks.wrapping_sub(entered);
     header.flags |= flow::wanted();
     if nanoseconds {
         header.flags |= flag::CLOCK;

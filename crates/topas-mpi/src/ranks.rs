@@ -5,6 +5,8 @@
 //! (`MPI_Ibarrier`, which needs no answer); who has waited too long goes on alone, and the others
 //! with it. An end that is later than that for other reasons costs the record, not the run.
 
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use topas_node::sys as kernel;
 
 use crate::flow::library::{self, call, library};
@@ -16,6 +18,9 @@ const PATIENCE: u64 = 30_000_000_000;
 
 /// For so long they ask again at once, nanoseconds; then every millisecond.
 const IMPATIENT: u64 = 20_000_000;
+
+/// Not all ranks came.
+static GIVEN_UP: AtomicBool = AtomicBool::new(false);
 
 /// A communicator of all ranks.
 pub struct Ranks {
@@ -34,7 +39,9 @@ impl Ranks {
     /// Of all, once all have come here. None if they do not, or the MPI is not known.
     pub fn gather(rank: u32, size: u32) -> Option<Ranks> {
         let world = library()?.comm_world as usize;
-        if size > 1 && !all_are_there(world) {
+        // Who has waited in vain once does not wait again.
+        if size > 1 && (GIVEN_UP.load(Relaxed) || !all_are_there(world)) {
+            GIVEN_UP.store(true, Relaxed);
             return None;
         }
         // By its group: a duplicate would call the program's callbacks for attributes.

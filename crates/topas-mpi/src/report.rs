@@ -10,9 +10,8 @@ use topas_format::text::{Cursor, trim};
 use topas_mpi_profile::figure::{Also, figure};
 use topas_mpi_profile::layout::{Block, Header, Row};
 use topas_mpi_profile::lines::{End, Facts, Head, Lines, Of, text};
-use topas_mpi_profile::routine::{by_number, short};
+use topas_mpi_profile::routine;
 use topas_mpi_profile::sums::{Sums, TickLength, histogram};
-use topas_mpi_table::functions;
 use topas_node::log::{TAG, write_to};
 use topas_node::program::utc_offset;
 use topas_node::sys as kernel;
@@ -115,10 +114,10 @@ impl Record<'_> {
 fn details(lines: &mut Lines<'_>, header: &Header) {
     let tick = TickLength::of(header);
     for block in spool::blocks() {
-        for (function, beside) in functions().zip(&block.beside) {
+        for (number, beside) in block.beside.iter().enumerate() {
             for (way, which) in [(b's', beside.sent), (b'r', beside.received)] {
                 if let Some(bins) = histogram(block, which) {
-                    lines.sizes_of(function, way, bins);
+                    lines.sizes_of(number, way, bins);
                 }
             }
         }
@@ -145,8 +144,8 @@ fn communicators(lines: &mut Lines<'_>, block: &Block, tick: &TickLength) {
         }
         let mut name = text(&communicator.name);
         if name.is_empty() {
-            let maker = usize::from(communicator.maker).checked_sub(1).and_then(by_number);
-            name = maker.map_or(&b"-"[..], |function| short(function).as_bytes());
+            let maker = usize::from(communicator.maker).checked_sub(1);
+            name = maker.map_or(&b"-"[..], routine::name);
         }
         if place == others {
             name = b"others";
