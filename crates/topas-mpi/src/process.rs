@@ -5,7 +5,7 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use topas_mpi_profile::layout::{Block, Header, flag};
+use topas_mpi_profile::layout::{Header, flag};
 
 use crate::below::binding;
 use crate::thread::Thread;
@@ -58,7 +58,7 @@ fn begin_process() -> bool {
     }
     let nanoseconds = clock::begin();
     let entered = clock::ticks();
-    let Some(Some(header)) = workspace::with(|room| begin_profile(room)) else { return false };
+    let Some(Some(header)) = workspace::with(begin_profile) else { return false };
     // What took the time until here is no part of the program's.
     header.began = clock::now();
     header.latest = header.began;
@@ -136,9 +136,4 @@ pub fn note_language(names: u32) {
     if names & (1 << binding::PMPI | 1 << binding::PMPI_LARGE) != 0 {
         header.flags |= flag::PROFILING;
     }
-}
-
-/// All blocks of threads.
-pub fn blocks() -> impl Iterator<Item = &'static Block> {
-    spool::blocks()
 }

@@ -129,7 +129,6 @@ pub fn variable(name: &CStr) -> Option<&'static [u8]> {
 
 #[cfg(target_arch = "x86_64")]
 mod number {
-    pub const WRITE: usize = 1;
     pub const CLOSE: usize = 3;
     pub const MMAP: usize = 9;
     pub const SCHED_YIELD: usize = 24;
@@ -156,7 +155,6 @@ mod number {
     pub const OPENAT: usize = 56;
     pub const READLINKAT: usize = 78;
     pub const CLOSE: usize = 57;
-    pub const WRITE: usize = 64;
     pub const EXIT_GROUP: usize = 94;
     pub const CLOCK_GETTIME: usize = 113;
     pub const TGKILL: usize = 131;
@@ -362,12 +360,6 @@ pub fn tid() -> u32 {
 pub fn uid() -> u32 {
     // SAFETY: has no arguments.
     unsafe { syscall(number::GETUID, [0; 6]) as u32 }
-}
-
-/// Writes to a descriptor.
-pub fn write(fd: usize, text: &[u8]) -> isize {
-    // SAFETY: the text is there.
-    unsafe { syscall(number::WRITE, [fd, text.as_ptr() as usize, text.len(), 0, 0, 0]) }
 }
 
 /// Lets others run.
