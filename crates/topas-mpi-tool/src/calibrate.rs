@@ -17,6 +17,9 @@ use crate::{TOOL, exit};
 /// Time that a repetition should take.
 const REPETITION: Duration = Duration::from_millis(4);
 
+/// Time for all repetitions of a measurement, if three are done.
+const MEASUREMENT: Duration = Duration::from_secs(1);
+
 /// Bytes that MPIs add to each message in the buffer of `MPI_Bsend`, at most.
 const BUFFERED: usize = 4096;
 
@@ -109,7 +112,7 @@ impl Bench<'_> {
     /// How often to call what takes so long, as rank 0 says.
     fn calls(&self, took: Duration) -> u32 {
         let one = took.as_nanos().max(1);
-        let calls = (REPETITION.as_nanos() / one).clamp(3, 5000) as u32;
+        let calls = (REPETITION.as_nanos() / one).clamp(3, 2000) as u32;
         let mut bytes = calls.to_ne_bytes();
         self.mpi.broadcast(&mut bytes);
         u32::from_ne_bytes(bytes)
@@ -126,8 +129,7 @@ impl Bench<'_> {
         took(5);
         let warm = took(5) / 5;
         let calls = self.calls(warm);
-        let times = (0..self.repetitions).map(|_| took(calls).as_secs_f64() / f64::from(calls));
-        Time::of(times.collect())
+        Time::of(self.repeat(|| took(calls).as_secs_f64() / f64::from(calls)))
     }
 
     /// The time of a call by all ranks together, the mean over them: after a barrier each, so
@@ -146,17 +148,32 @@ impl Bench<'_> {
         run(5);
         let warm = run(5) / 5;
         let calls = self.calls(warm);
-        let mut means = Vec::new();
-        for _ in 0..self.repetitions {
+        let means = self.repeat(|| {
             let own = run(calls).as_secs_f64() / f64::from(calls);
             let mut all = vec![0; 8 * self.ranks as usize];
             self.mpi.gather(&own.to_ne_bytes(), &mut all);
             let times = all
                 .chunks_exact(8)
                 .map(|bytes| f64::from_ne_bytes(bytes.first_chunk().copied().unwrap_or_default()));
-            means.push(times.sum::<f64>() / f64::from(self.ranks));
-        }
+            times.sum::<f64>() / f64::from(self.ranks)
+        });
         Time::of(means)
+    }
+
+    /// What repetitions measure: as many as are wanted, or fewer if they take too long. Rank 0
+    /// says when it is enough.
+    fn repeat(&self, mut measure: impl FnMut() -> f64) -> Vec<f64> {
+        let begin = Instant::now();
+        let mut values = Vec::new();
+        let mut goes_on = [1];
+        while goes_on == [1] {
+            values.push(measure());
+            let enough = values.len() >= self.repetitions
+                || values.len() >= 3 && begin.elapsed() > MEASUREMENT;
+            goes_on = [u8::from(!enough)];
+            self.mpi.broadcast(&mut goes_on);
+        }
+        values
     }
 
     /// A cost from the times of a short and a long call that moves `bytes` more.
