@@ -13,6 +13,7 @@ use core::ffi::{CStr, c_char, c_int};
 
 use topas_format::env::is_off;
 use topas_format::out::Out;
+use topas_launch::preload::{GUARD, GUARD_SIZE, PRELOAD, write_guard};
 
 /// Most bytes of the path of the library, with its NUL.
 const PATH: usize = 512;
@@ -22,34 +23,37 @@ const PATH: usize = 512;
 #[unsafe(link_section = ".topas_mpi")]
 static LIBRARY: [u8; PATH] = [0; PATH];
 
-/// What glibc passes to functions of this array; musl ignores it.
+/// What glibc passes to functions of both arrays. musl ignores the first, and passes nothing to
+/// those of the second.
 type Door = extern "C" fn(c_int, *const *const c_char, *const *const c_char);
 
 /// The linker finds the object by it.
 #[allow(non_upper_case_globals)]
 #[used]
 #[unsafe(no_mangle)]
-#[unsafe(link_section = ".preinit_array")]
-static topas_mpi_door: Door = before_libraries;
+#[cfg_attr(not(topas_init), unsafe(link_section = ".preinit_array"))]
+#[cfg_attr(topas_init, unsafe(link_section = ".init_array"))]
+static topas_mpi_door: Door = before_main;
 
 /// Most variables of an environment with one that is added.
 const VARIABLES: usize = 4096;
 
-/// The variable that names libraries to be loaded.
-const PRELOAD: &[u8] = b"LD_PRELOAD=";
-/// The variable that holds the number of the process that was replaced.
-const REPLACED: &[u8] = b"TOPAS_MPI_DOOR=";
 /// The variables that switch the profile off.
 const SWITCHES: [&[u8]; 2] = [b"TOPAS_MPI=", b"TOPAS="];
 /// What no library to be loaded may hold: ours, or that of a tool that runs the program as data
 /// and would lose it.
 const STRANGERS: [&[u8]; 3] = [b"libtopas_mpi", b"vgpreload", b"libtopas-run"];
 
-extern "C" fn before_libraries(
+/// Before the constructors of all shared libraries; in the variant that a shared library can take
+/// after them, and in the executable alone.
+extern "C" fn before_main(
     _: c_int,
     arguments: *const *const c_char,
     environment: *const *const c_char,
 ) {
+    if cfg!(topas_init) && !sys::is_passed(environment) {
+        return;
+    }
     // SAFETY: what glibc passes: arrays that end with null, of texts that end with NUL.
     unsafe { replace(arguments, environment) };
 }
@@ -70,9 +74,10 @@ unsafe fn replace(arguments: *const *const c_char, environment: *const *const c_
     let mut texts = [0; 16384];
     let mut preload = Out::new(&mut texts);
     preload.put(PRELOAD).put(&library[..length]);
-    let mut mark = [0; 40];
-    let mut mark = Out::new(&mut mark);
-    mark.put(REPLACED).dec(sys::pid().into()).byte(0);
+    let mut guard = [0; GUARD_SIZE];
+    let mut guard = Out::new(&mut guard);
+    write_guard(&mut guard, sys::pid());
+    let mut alone = true;
     let mut variables = [core::ptr::null::<u8>(); VARIABLES];
     let mut count = 0;
     // SAFETY: the caller's promise.
@@ -81,7 +86,7 @@ unsafe fn replace(arguments: *const *const c_char, environment: *const *const c_
         while !(*at).is_null() {
             let entry = CStr::from_ptr(*at).to_bytes();
             let is_off = |name| entry.strip_prefix(name).is_some_and(is_off);
-            if SWITCHES.into_iter().any(is_off) || Some(entry) == mark.text().strip_suffix(b"\0") {
+            if SWITCHES.into_iter().any(is_off) || Some(entry) == guard.text().strip_suffix(b"\0") {
                 return;
             }
             if let Some(others) = entry.strip_prefix(PRELOAD) {
@@ -89,7 +94,8 @@ unsafe fn replace(arguments: *const *const c_char, environment: *const *const c_
                     return;
                 }
                 preload.byte(b':').put(others);
-            } else if !entry.starts_with(REPLACED) {
+                alone = false;
+            } else if !entry.starts_with(GUARD) {
                 let Some(to) = variables.get_mut(count) else { return };
                 *to = (*at).cast();
                 count += 1;
@@ -99,11 +105,19 @@ unsafe fn replace(arguments: *const *const c_char, environment: *const *const c_
     }
     preload.byte(0);
     // Two more, and the null at the end.
-    if preload.is_cut() || count + 3 > VARIABLES || sys::is_privileged(environment) {
+    if preload.is_cut() || count + 3 > VARIABLES || sys::has_memory_checker() {
+        return;
+    }
+    // SAFETY: behind the environment are the words of the kernel.
+    let facts = unsafe { sys::Facts::behind(environment) };
+    if !facts.may_be_replaced() {
         return;
     }
     variables[count] = preload.text().as_ptr();
-    variables[count + 1] = mark.text().as_ptr();
+    if !alone {
+        // Else the library makes one of the variable.
+        variables[count + 1] = guard.text().as_ptr();
+    }
     let mut path = [0; 4096];
     if sys::own_path(&mut path) {
         // Returns if it cannot be done: then the program goes on as it is.

@@ -70,25 +70,93 @@ pub fn own_path(path: &mut [u8]) -> bool {
     n > 0 && (n as usize) < path.len() - 1
 }
 
-/// Whether the program has more rights than who runs it: the word that the kernel passes for it
-/// behind the environment.
-pub fn is_privileged(environment: *const *const c_char) -> bool {
-    const AT_SECURE: usize = 23;
-    // SAFETY: behind the null that ends the environment are pairs of words; the last begins with 0.
-    unsafe {
-        let mut at = environment;
-        while !(*at).is_null() {
-            at = at.add(1);
+/// The address of a function or object that may not be there, else 0.
+macro_rules! weak {
+    ($name:literal $(, $about:literal)?) => {{
+        let address: usize;
+        // SAFETY: reads an address that the linker put into the global offset table.
+        unsafe {
+            #[cfg(target_arch = "x86_64")]
+            core::arch::asm!(
+                $(concat!($about, " ", $name),)?
+                concat!(".weak ", $name),
+                concat!("mov {0}, qword ptr [rip + ", $name, "@GOTPCREL]"),
+                out(reg) address,
+                options(pure, readonly, nostack, preserves_flags),
+            );
+            #[cfg(target_arch = "aarch64")]
+            core::arch::asm!(
+                $(concat!($about, " ", $name),)?
+                concat!(".weak ", $name),
+                concat!("adrp {0}, :got:", $name),
+                concat!("ldr {0}, [{0}, :got_lo12:", $name, "]"),
+                out(reg) address,
+                options(pure, readonly, nostack, preserves_flags),
+            );
         }
-        let mut pair: *const [usize; 2] = at.add(1).cast();
-        while (*pair)[0] != 0 {
-            if (*pair)[0] == AT_SECURE {
-                return (*pair)[1] != 0;
+        address
+    }};
+}
+
+/// Whether the program has a checker of memory that must be the first library in it.
+pub fn has_memory_checker() -> bool {
+    weak!("__asan_init") != 0
+}
+
+/// Whether a function that runs before `main` was passed this environment: musl passes nothing,
+/// and the registers hold anything.
+pub fn is_passed(environment: *const *const c_char) -> bool {
+    let libc = weak!("environ") as *const *const *const c_char;
+    // SAFETY: libc's own pointer.
+    !libc.is_null() && !environment.is_null() && unsafe { *libc } == environment
+}
+
+/// What the kernel says of a program when it starts it.
+pub struct Facts {
+    /// More rights than who runs it has
+    privileged: bool,
+    /// Where its loader is; 0 if it has none, or is one that was given the program to load
+    loader: usize,
+    /// Where it begins
+    entry: usize,
+}
+
+impl Facts {
+    /// The words behind an environment.
+    ///
+    /// # Safety
+    /// The environment that the kernel passed, as long as it was.
+    pub unsafe fn behind(environment: *const *const c_char) -> Facts {
+        const AT_BASE: usize = 7;
+        const AT_ENTRY: usize = 9;
+        const AT_SECURE: usize = 23;
+        let mut facts = Facts { privileged: true, loader: 0, entry: 0 };
+        // SAFETY: behind the null that ends the environment are pairs of words; the last
+        // begins with 0.
+        unsafe {
+            let mut at = environment;
+            while !(*at).is_null() {
+                at = at.add(1);
             }
-            pair = pair.add(1);
+            let mut pair: *const [usize; 2] = at.add(1).cast();
+            while (*pair)[0] != 0 {
+                match *pair {
+                    [AT_SECURE, secure] => facts.privileged = secure != 0,
+                    [AT_BASE, base] => facts.loader = base,
+                    [AT_ENTRY, entry] => facts.entry = entry,
+                    _ => {}
+                }
+                pair = pair.add(1);
+            }
         }
+        facts
     }
-    true
+
+    /// Whether this is the executable, and the kernel would start it the same way again, with
+    /// what is to be loaded. Of a library the start file's address is 0 or, by gold, its own.
+    pub fn may_be_replaced(&self) -> bool {
+        !self.privileged && self.loader != 0 && weak!("_start", ".hidden") == self.entry
+    }
 }
 
 /// Replaces the process by the program at `path`; returns if that cannot be done.

@@ -109,6 +109,10 @@ unsafe extern "C" fn topas_mpi_enter(frame: *mut Frame, symbol: u32, stack: *con
     // SAFETY: the thread's own block.
     let block = unsafe { &mut *thread.block };
     block.inside = function + 1;
+    // Now, because not every call returns: some end the program, some are left by a jump.
+    if !process::paused() {
+        block.rows[function as usize & 1023].calls += 1;
+    }
     let now = clock::ticks();
     block.since = now;
     thread.cookie = now;
@@ -168,7 +172,7 @@ unsafe extern "C" fn topas_mpi_leave(frame: *mut Frame) {
     let descriptor = &DESCRIPTORS[frame.function as usize & 1023];
     let outermost = thread.outer == frame as *mut Frame;
     if below::binding::is_c(frame.binding) && descriptor.after() {
-        flow::after(frame, thread);
+        flow::after(frame, thread, now);
         if descriptor.special() {
             special::after(frame, thread);
         }
@@ -189,7 +193,6 @@ unsafe extern "C" fn topas_mpi_leave(frame: *mut Frame) {
     }
     let row: &mut Row = &mut block.rows[frame.function as usize & 1023];
     let length = now.wrapping_sub(frame.began);
-    row.calls += 1;
     row.ticks += length;
     if length > row.longest {
         row.longest = length;

@@ -20,6 +20,8 @@ mod descriptor;
 mod entry;
 mod flow;
 mod generated;
+mod installation;
+mod preload;
 mod process;
 mod special;
 mod spool;

@@ -9,7 +9,7 @@ use topas_mpi_profile::layout::{Block, Header, flag};
 
 use crate::below::binding;
 use crate::thread::Thread;
-use crate::{arch, clock, spool, sys};
+use crate::{arch, clock, flow, spool, sys};
 
 /// Nothing was decided yet.
 const NEW: u32 = 0;
@@ -58,6 +58,7 @@ fn begin_process() -> bool {
     let Some(header) = spool::begin() else { return false };
     header.began = began;
     header.latest = began;
+    header.flags |= flow::wanted();
     if nanoseconds {
         header.flags |= flag::CLOCK;
     }

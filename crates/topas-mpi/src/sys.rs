@@ -86,6 +86,7 @@ mod number {
     pub const WRITE: usize = 1;
     pub const CLOSE: usize = 3;
     pub const MMAP: usize = 9;
+    pub const MUNMAP: usize = 11;
     pub const GETPID: usize = 39;
     pub const FTRUNCATE: usize = 77;
     pub const GETUID: usize = 102;
@@ -95,6 +96,7 @@ mod number {
     pub const TGKILL: usize = 234;
     pub const OPENAT: usize = 257;
     pub const UNLINKAT: usize = 263;
+    pub const READLINKAT: usize = 267;
     pub const FALLOCATE: usize = 285;
     pub const PRLIMIT64: usize = 302;
 }
@@ -105,6 +107,7 @@ mod number {
     pub const FTRUNCATE: usize = 46;
     pub const FALLOCATE: usize = 47;
     pub const OPENAT: usize = 56;
+    pub const READLINKAT: usize = 78;
     pub const CLOSE: usize = 57;
     pub const WRITE: usize = 64;
     pub const EXIT_GROUP: usize = 94;
@@ -113,6 +116,7 @@ mod number {
     pub const GETPID: usize = 172;
     pub const GETUID: usize = 174;
     pub const GETTID: usize = 178;
+    pub const MUNMAP: usize = 215;
     pub const MMAP: usize = 222;
     pub const PRLIMIT64: usize = 261;
 }
@@ -257,6 +261,12 @@ pub fn map_memory(size: usize) -> Option<*mut u8> {
     (!(-4095..0).contains(&mapped)).then_some(mapped as *mut u8)
 }
 
+/// Gives memory back.
+pub fn unmap(start: *mut u8, size: usize) {
+    // SAFETY: a mapping of `map_memory`, which its owner does not use any more.
+    unsafe { syscall(number::MUNMAP, [start as usize, size, 0, 0, 0, 0]) };
+}
+
 /// Removes a file. The path ends with a NUL.
 pub fn remove(path: &[u8]) {
     // SAFETY: the path ends with a NUL.
@@ -277,6 +287,15 @@ pub fn monotonic() -> u64 {
     // SAFETY: room for the answer.
     unsafe { clock_gettime(1, time.as_mut_ptr()) };
     time[0].wrapping_mul(1_000_000_000).wrapping_add(time[1])
+}
+
+/// The path of the executable; empty if it is not known.
+pub fn own_path(room: &mut [u8]) -> &[u8] {
+    let link = c"/proc/self/exe".as_ptr() as usize;
+    let words = [AT_FDCWD, link, room.as_mut_ptr() as usize, room.len(), 0, 0];
+    // SAFETY: the kernel writes at most that many bytes.
+    let length = unsafe { syscall(number::READLINKAT, words) };
+    room.get(..usize::try_from(length).unwrap_or(0)).unwrap_or_default()
 }
 
 /// Number of this process.

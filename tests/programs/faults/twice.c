@@ -1,4 +1,7 @@
 // MPI_Init a second time, which is an error: told by a code, or the end of the program.
+//
+// profile: ranks=2
+// profile: Comm_set_errhandler@all calls=1
 
 #include <mpi.h>
 #include <stdio.h>
