@@ -1,6 +1,7 @@
 //! What the library asks of the loader and the kernel.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
+use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 #[repr(C)]
 struct DlInfo {
@@ -16,22 +17,47 @@ unsafe extern "C" {
     fn dlopen(file: *const c_char, mode: c_int) -> *mut c_void;
     fn clock_gettime(clock: c_int, time: *mut u64) -> c_int;
     fn getenv(name: *const c_char) -> *const c_char;
+    static environ: *const *const c_char;
 }
 
 const RTLD_NEXT: *mut c_void = -1isize as *mut c_void;
 const RTLD_LAZY: c_int = 1;
 const RTLD_NOLOAD: c_int = 4;
 
+/// The library, opened for itself alone, in which definitions were found.
+static OPENED: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
+
 /// The definition of a symbol behind this library in the order of the loader; if there is none,
 /// because the MPI was opened for one library alone, the definition that the caller's library
-/// would find in what it depends on. 0 if there is none either. The name ends with a NUL.
+/// would find in what it depends on, or the library that another name was found by. 0 if there is
+/// none either. The name ends with a NUL.
 pub fn next_definition(name: &[u8], caller: usize) -> usize {
-    let name = name.as_ptr().cast();
+    let symbol = name.as_ptr().cast();
     // SAFETY: the name ends with a NUL.
-    let next = unsafe { dlsym(RTLD_NEXT, name) } as usize;
-    if next != 0 || caller == 0 {
+    let next = unsafe { dlsym(RTLD_NEXT, symbol) } as usize;
+    if next != 0 {
         return next;
     }
+    let opened = OPENED.load(Relaxed);
+    if !opened.is_null() {
+        let found = definition_in(opened, name);
+        if found != 0 {
+            return found;
+        }
+    }
+    let handle = if caller == 0 { core::ptr::null_mut() } else { library_of(caller) };
+    if handle.is_null() {
+        return 0;
+    }
+    let found = definition_in(handle, name);
+    if found != 0 {
+        OPENED.store(handle, Relaxed);
+    }
+    found
+}
+
+/// The library of an address, null if there is none.
+fn library_of(address: usize) -> *mut c_void {
     let mut info = DlInfo {
         file: core::ptr::null(),
         base: core::ptr::null_mut(),
@@ -41,16 +67,19 @@ pub fn next_definition(name: &[u8], caller: usize) -> usize {
     // SAFETY: an address of code, and room for the answer. A library that is in use is opened
     // again, which loads nothing.
     unsafe {
-        if dladdr(caller as *const c_void, &raw mut info) == 0 || info.file.is_null() {
-            return 0;
+        if dladdr(address as *const c_void, &raw mut info) == 0 || info.file.is_null() {
+            return core::ptr::null_mut();
         }
-        let handle = dlopen(info.file, RTLD_LAZY | RTLD_NOLOAD);
-        if handle.is_null() {
-            return 0;
-        }
-        let found = dlsym(handle, name) as usize;
-        if found == 0 || is_ours(found) { 0 } else { found }
+        dlopen(info.file, RTLD_LAZY | RTLD_NOLOAD)
     }
+}
+
+/// The definition of a name in a library and what it depends on, unless it is ours; 0 if there is
+/// none. The name ends with a NUL.
+fn definition_in(handle: *mut c_void, name: &[u8]) -> usize {
+    // SAFETY: the name ends with a NUL.
+    let found = unsafe { dlsym(handle, name.as_ptr().cast()) } as usize;
+    if found == 0 || is_ours(found) { 0 } else { found }
 }
 
 /// Whether an address is of this library.
@@ -72,6 +101,23 @@ pub fn definition(name: &[u8]) -> usize {
     unsafe { dlsym(core::ptr::null_mut(), name.as_ptr().cast()) as usize }
 }
 
+/// The environment, entry by entry.
+pub fn environment() -> impl Iterator<Item = &'static [u8]> {
+    // SAFETY: libc's own pointer to an array of texts that ends with null; null without one.
+    let mut at = unsafe { environ };
+    core::iter::from_fn(move || {
+        // SAFETY: as above.
+        unsafe {
+            if at.is_null() || (*at).is_null() {
+                return None;
+            }
+            let entry = CStr::from_ptr(*at).to_bytes();
+            at = at.add(1);
+            Some(entry)
+        }
+    })
+}
+
 /// A variable of the environment.
 pub fn variable(name: &CStr) -> Option<&'static [u8]> {
     // SAFETY: the name ends with a NUL, and the value too.
@@ -83,9 +129,9 @@ pub fn variable(name: &CStr) -> Option<&'static [u8]> {
 
 #[cfg(target_arch = "x86_64")]
 mod number {
-    pub const WRITE: usize = 1;
     pub const CLOSE: usize = 3;
     pub const MMAP: usize = 9;
+    pub const SCHED_YIELD: usize = 24;
     pub const MUNMAP: usize = 11;
     pub const GETPID: usize = 39;
     pub const FTRUNCATE: usize = 77;
@@ -109,7 +155,6 @@ mod number {
     pub const OPENAT: usize = 56;
     pub const READLINKAT: usize = 78;
     pub const CLOSE: usize = 57;
-    pub const WRITE: usize = 64;
     pub const EXIT_GROUP: usize = 94;
     pub const CLOCK_GETTIME: usize = 113;
     pub const TGKILL: usize = 131;
@@ -119,6 +164,7 @@ mod number {
     pub const MUNMAP: usize = 215;
     pub const MMAP: usize = 222;
     pub const PRLIMIT64: usize = 261;
+    pub const SCHED_YIELD: usize = 124;
 }
 
 /// A system call; unused arguments are 0.
@@ -316,10 +362,10 @@ pub fn uid() -> u32 {
     unsafe { syscall(number::GETUID, [0; 6]) as u32 }
 }
 
-/// Writes to a descriptor.
-pub fn write(fd: usize, text: &[u8]) -> isize {
-    // SAFETY: the text is there.
-    unsafe { syscall(number::WRITE, [fd, text.as_ptr() as usize, text.len(), 0, 0, 0]) }
+/// Lets others run.
+pub fn give_way() {
+    // SAFETY: has no arguments.
+    unsafe { syscall(number::SCHED_YIELD, [0; 6]) };
 }
 
 /// Ends the process.
