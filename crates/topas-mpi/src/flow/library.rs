@@ -363,3 +363,8 @@ pub unsafe fn handle_at(library: &Library, array: usize, place: usize) -> u64 {
         }
     }
 }
+
+/// `MPI_BYTE` and `MPI_COMM_WORLD` as a program passes them; None if the MPI is not known.
+pub fn byte_and_world() -> Option<(usize, usize)> {
+    library().map(|library| (library.byte as usize, library.comm_world as usize))
+}
