@@ -13,6 +13,22 @@ pub const REGISTERS: usize = 6;
 #[cfg(target_arch = "aarch64")]
 pub const REGISTERS: usize = 8;
 
+/// Names of all functions, each a way in.
+#[cfg(not(topas_mpi_wrap))]
+macro_rules! symbols {
+    () => {
+        include_str!("generated/symbols.s")
+    };
+}
+
+/// The way in alone: the names are members of an archive.
+#[cfg(topas_mpi_wrap)]
+macro_rules! symbols {
+    () => {
+        ".globl topas_mpi_common\n.globl topas_mpi_variadic\n"
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 global_asm!(
     ".set FRAME, {FRAME}",
@@ -21,7 +37,7 @@ global_asm!(
     ".set DOUBLE, {DOUBLE}",
     ".set MEASURED, {MEASURED}",
     include_str!("entry/x86_64.s"),
-    include_str!("generated/symbols.s"),
+    symbols!(),
     FRAME = const FRAME,
     ARGUMENTS = const ARGUMENTS,
     RESULT = const RESULT,
@@ -100,7 +116,7 @@ global_asm!(
     ".set DOUBLE, {DOUBLE}",
     ".set MEASURED, {MEASURED}",
     include_str!("entry/aarch64.s"),
-    include_str!("generated/symbols.s"),
+    symbols!(),
     FRAME = const FRAME,
     ARGUMENTS = const ARGUMENTS,
     RESULT = const RESULT,
