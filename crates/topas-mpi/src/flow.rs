@@ -31,6 +31,7 @@ use amount::{Words, word};
 use call::{Call, NO_COMMUNICATOR};
 use completion::Pending;
 use ledger::{Ledger, generation, place};
+pub use library::byte_and_world;
 use library::{Library, library};
 use object::Kind;
 use peers::{Account, NOBODY};
