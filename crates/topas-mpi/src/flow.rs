@@ -32,6 +32,7 @@ use amount::{Words, word};
 use call::Call;
 use completion::Pending;
 use ledger::Ledger;
+pub use library::byte_and_world;
 use library::{Library, library};
 use peers::Account;
 use plan::{Act, Hot, NONE, PLANS, Plan};
