@@ -12,6 +12,7 @@ mod heading;
 mod json;
 mod launches;
 mod matrix;
+mod metrics;
 mod number;
 mod overview;
 mod peers;
@@ -47,6 +48,8 @@ pub enum View {
     Sizes,
     /// Communicators
     Communicators,
+    /// Metrics of MPI-2's features by the names of K. Mohror
+    Metrics,
     /// Hardware counters inside and outside of MPI
     Counters,
     /// Environment switches of the MPI
@@ -85,6 +88,7 @@ impl Views<'_> {
             View::Peers(direction) => peers::text(self, direction),
             View::Sizes => sizes::text(self),
             View::Communicators => communicators::text(self.profile),
+            View::Metrics => metrics::text(self),
             View::Counters => counters::text(self.profile),
             View::Switches => switches::text(self.profile),
         }
@@ -101,6 +105,7 @@ impl Views<'_> {
             Some(View::Peers(_)) => peers::csv(self.profile),
             Some(View::Sizes) => sizes::csv(self.profile),
             Some(View::Communicators) => communicators::csv(self.profile),
+            Some(View::Metrics) => metrics::csv(self.profile),
             Some(View::Counters) => counters::csv(self.profile),
             Some(View::Switches) => switches::csv(self.profile),
             None => String::new(),

@@ -6,7 +6,7 @@ use topas_data::mpi::{Amount, Ending, Origin, Profile, Sums};
 use super::heading::when;
 use super::{View, Views};
 use super::{
-    communicators, counters, efficiency, matrix, peers, routines, sizes, switches, waiting,
+    communicators, counters, efficiency, matrix, metrics, peers, routines, sizes, switches, waiting,
 };
 use crate::figure::clean;
 use crate::number::machine;
@@ -72,6 +72,9 @@ pub(super) fn json(views: &Views<'_>, which: &[View]) -> String {
             }
             View::Communicators => {
                 object.insert("communicators".to_owned(), communicators::value(profile));
+            }
+            View::Metrics => {
+                object.insert("metrics".to_owned(), metrics::value(profile));
             }
             View::Counters => {
                 object.insert("counters".to_owned(), counters::value(profile));
