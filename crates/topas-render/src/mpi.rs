@@ -21,7 +21,7 @@ mod sizes;
 mod switches;
 mod waiting;
 
-use topas_data::mpi::Profile;
+use topas_data::mpi::{Calibration, Profile};
 
 use crate::chart::{Chart, Screen};
 
@@ -29,7 +29,6 @@ pub use json::SCHEMA;
 pub use launches::{launches, launches_csv};
 pub use matrix::{MATRICES, Matrix};
 pub use peers::Direction;
-pub use routines::Cost;
 
 /// What can be shown of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,10 +59,8 @@ pub enum View {
 pub struct Views<'v> {
     /// The profile
     pub profile: &'v Profile,
-    /// Latency and bandwidth of a routine by its name without `MPI_`; None: no calibration
-    pub costs: Option<&'v dyn Fn(&str) -> Option<Cost>>,
-    /// Where these are from: machine, MPI, day
-    pub calibration: &'v str,
+    /// What routines cost on this machine
+    pub calibration: Option<&'v Calibration>,
     /// Processors of the node that all ranks ran on, if they are known
     pub processors: Option<u64>,
     /// What the terminal can show

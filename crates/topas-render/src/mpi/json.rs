@@ -58,8 +58,13 @@ pub(super) fn json(views: &Views<'_>, which: &[View]) -> String {
             }
             View::Routines => {
                 object.insert("routines".to_owned(), routines::value(views));
-                let text = views.costs.map(|_| clean(views.calibration.as_bytes()));
-                object.insert("calibration".to_owned(), json!(text));
+                let calibration = views.calibration.map(|of| {
+                    let hosts: Vec<String> =
+                        of.hosts.iter().map(|host| clean(host.as_bytes())).collect();
+                    let (mpi, date) = (clean(of.mpi.as_bytes()), clean(of.date.as_bytes()));
+                    json!({ "mpi": mpi, "hosts": hosts, "date": date })
+                });
+                object.insert("calibration".to_owned(), json!(calibration));
             }
             View::Efficiency => {
                 object.insert("efficiency".to_owned(), efficiency::value(views));

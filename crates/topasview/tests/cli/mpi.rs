@@ -174,6 +174,48 @@ fn routines_are_summed_over_ranks() {
     }
 }
 
+/// Columns 9 to 13 are those of the paper; what only begins an operation has no transfer.
+#[test]
+fn a_calibration_tells_what_time_was_spent_on() {
+    let dir = ranks(16);
+    let file = dir.path().join("calibration");
+    let text = "topas-calibration 1\nmpi Open_MPI-5.0.8\nhosts a b\ndate 2026/11/20 18:00:00\n\
+                Isend 2 0.5 1000 0.1\nAllreduce 2 1 100 0.1\nAllreduce 16 4 50 0.1\n\
+                Waitall 2 0.25 - 0.1\nBcast 16 4000 20 0.1\n";
+    fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    let csv = shown(dir.path(), &["--routines", "--csv", "--calibration", file]);
+    let row = |name: &str| -> Vec<String> {
+        let line = csv.lines().find(|line| line.split(',').next() == Some(name)).unwrap();
+        line.split(',').map(str::to_owned).collect()
+    };
+    let number = |text: &str| text.parse::<f64>().unwrap();
+    let near = |a: f64, b: f64| assert!((a - b).abs() <= 1e-8 * b.abs().max(1.0), "{a} for {b}");
+    for (name, latency, bandwidth) in [("Allreduce", 4.0, 50.0), ("Bcast", 4000.0, 20.0)] {
+        let row = row(name);
+        let (calls, time, bytes) = (number(&row[1]), number(&row[4]), number(&row[13]));
+        assert_eq!((number(&row[15]), number(&row[16])), (latency, bandwidth));
+        near(number(&row[17]), calls * latency / 1e6);
+        near(number(&row[18]), bytes / bandwidth / 1e6);
+        near(number(&row[19]), time - calls * latency / 1e6 - bytes / bandwidth / 1e6);
+    }
+    assert!(number(&row("Bcast")[19]) < 0.0, "an estimate that is larger than what was measured");
+    let isend = row("Isend");
+    assert_eq!((&*isend[18], &*isend[19]), ("", ""), "it moves bytes while it is not called");
+    assert!(number(&isend[17]) > 0.0);
+    assert_eq!(row("Waitall")[18], "0");
+    // A local routine is all latency; of others nothing is known.
+    assert_eq!(row("Comm_rank")[17], row("Comm_rank")[4]);
+    assert_eq!(row("Irecv")[15..], ["", "", "", "", ""]);
+    let table = shown(dir.path(), &["--routines", "--calibration", file]);
+    for words in ["measured with Open_MPI-5.0.8 on 2 hosts, 2026/11/20", "A negative idle time"] {
+        assert!(table.replace('\n', " ").contains(words), "{words}:\n{table}");
+    }
+    let missing = view(dir.path(), &["--mpi", "--routines", "--calibration", "none"]);
+    assert_eq!(missing.code, 1);
+    assert!(missing.err.contains("cannot use the calibration none"), "{}", missing.err);
+}
+
 #[test]
 fn peers_are_told_from_both_sides() {
     let dir = ranks(12);
@@ -280,7 +322,8 @@ fn what_is_missing_is_said() {
             }
             Some((!*of_three, line))
         })
-        .filter_map(|(keep, line)| keep.then(|| line.to_owned() + "\n"))
+        .filter(|(keep, _)| *keep)
+        .map(|(_, line)| line.to_owned() + "\n")
         .collect();
     let dir = directory(&some);
     let out = shown(dir.path(), &[]);
