@@ -16,17 +16,28 @@
 mod arch;
 mod below;
 mod clock;
+mod cost;
 mod descriptor;
 mod entry;
+mod finish;
 mod flow;
 mod generated;
 mod installation;
+mod languages;
+mod launch;
 mod preload;
 mod process;
+mod ranks;
+mod report;
+mod say;
+mod site;
 mod special;
 mod spool;
+mod switches;
 mod sys;
 mod thread;
+mod workspace;
+mod wrapped;
 
 /// Never reached: nothing here panics on purpose, and what a program computes must go on.
 #[cfg(not(test))]
