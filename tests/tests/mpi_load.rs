@@ -134,7 +134,7 @@ fn python_is_profiled() {
 fn what_cannot_be_profiled_runs_and_is_told_once() {
     let scratch = Scratch::new();
     for mpi in Mpi::installed("what cannot be profiled") {
-        let mut told = |program: &[&str], why: &str| {
+        let told = |program: &[&str], why: &str| {
             let mut command = launch(mpi, &scratch, 2, &[]);
             let ended = launched(&scratch, command.args(program)).good();
             assert_eq!(ended.out(), "hello\nhello\n", "{program:?}");

@@ -51,7 +51,7 @@ extern "C" fn before_main(
     arguments: *const *const c_char,
     environment: *const *const c_char,
 ) {
-    if cfg!(topas_init) && !sys::is_passed(environment) {
+    if cfg!(topas_init) && !sys::passes_environment() {
         return;
     }
     // SAFETY: what glibc passes: arrays that end with null, of texts that end with NUL.

@@ -103,12 +103,10 @@ pub fn has_memory_checker() -> bool {
     weak!("__asan_init") != 0
 }
 
-/// Whether a function that runs before `main` was passed this environment: musl passes nothing,
-/// and the registers hold anything.
-pub fn is_passed(environment: *const *const c_char) -> bool {
-    let libc = weak!("environ") as *const *const *const c_char;
-    // SAFETY: libc's own pointer.
-    !libc.is_null() && !environment.is_null() && unsafe { *libc } == environment
+/// Whether functions that run before `main` are passed the environment: musl passes nothing, and
+/// the registers hold anything.
+pub fn passes_environment() -> bool {
+    weak!("gnu_get_libc_version") != 0
 }
 
 /// What the kernel says of a program when it starts it.
