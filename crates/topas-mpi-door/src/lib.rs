@@ -108,9 +108,7 @@ unsafe fn replace(arguments: *const *const c_char, environment: *const *const c_
     if preload.is_cut() || count + 3 > VARIABLES || sys::has_memory_checker() {
         return;
     }
-    // SAFETY: behind the environment are the words of the kernel.
-    let facts = unsafe { sys::Facts::behind(environment) };
-    if !facts.may_be_replaced() {
+    if !sys::may_be_replaced() {
         return;
     }
     variables[count] = preload.text().as_ptr();

@@ -44,8 +44,16 @@ const IMPORTS: [&str; 20] = [
 ];
 
 /// What the door may import.
-const IMPORTS_OF_DOOR: [&str; 7] =
-    ["__asan_init", "_start", "bcmp", "gnu_get_libc_version", "memcpy", "memset", "strlen"];
+const IMPORTS_OF_DOOR: [&str; 8] = [
+    "__asan_init",
+    "_start",
+    "bcmp",
+    "getauxval",
+    "gnu_get_libc_version",
+    "memcpy",
+    "memset",
+    "strlen",
+];
 
 /// Sections that would change how a program links or starts, or that a shared library cannot
 /// have.
