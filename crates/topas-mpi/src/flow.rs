@@ -203,6 +203,7 @@ fn new_ledger(thread: &Thread) -> usize {
     // SAFETY: null, or new and that of this thread.
     let (Some(new), Some(header)) = (unsafe { ledger.as_mut() }, spool::header()) else { return 0 };
     new.communicators = header.flags & header_flag::COMMUNICATORS != 0;
+    new.peers = core::ptr::null_mut();
     if header.flags & header_flag::PEERS != 0 && header.ranks != 0 {
         // SAFETY: the thread's own block, which stays mapped.
         let block = unsafe { &mut *thread.block };

@@ -63,13 +63,11 @@ pub fn after(
                 account.moved(way, plan.begin, bytes, NOBODY, NO_COMMUNICATOR);
             }
         }
-        Act::CommName => {
-            if communicators::is_on() {
-                let object = object::object(library, ledger, handle, Kind::Comm);
-                let (size, inter) = (object.size, object.inter);
-                // SAFETY: a text that the call has read.
-                unsafe { communicators::named(library, handle, address as *const u8, size, inter) };
-            }
+        Act::CommName if ledger.communicators => {
+            let object = object::object(library, ledger, handle, Kind::Comm);
+            let (size, inter) = (object.size, object.inter);
+            // SAFETY: a text that the call has read.
+            unsafe { communicators::named(library, handle, address as *const u8, size, inter) };
         }
         Act::CommMade if address != 0 => {
             // SAFETY: the address of a communicator that the call has written.
