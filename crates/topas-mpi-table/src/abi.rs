@@ -225,6 +225,25 @@ pub const STANDARD: Abi = Abi {
 pub const ALL: [Abi; 3] = [STANDARD, OPEN_MPI, MPICH];
 
 impl Abi {
+    /// Names of the symbols of the library that stand for objects.
+    pub fn symbols(&self) -> impl Iterator<Item = &'static str> {
+        let objects = [
+            self.comm_world,
+            self.comm_self,
+            self.comm_null,
+            self.request_null,
+            self.message_no_proc,
+            self.no_op,
+            self.byte,
+        ];
+        objects.into_iter().chain(self.completed.iter().copied()).filter_map(
+            |object| match object {
+                Predefined::Symbol(name) => Some(name),
+                Predefined::Value(_) => None,
+            },
+        )
+    }
+
     /// The size in B of a predefined datatype, where its handle tells it.
     #[inline]
     pub const fn size_in_handle(&self, datatype: u64) -> Option<u64> {

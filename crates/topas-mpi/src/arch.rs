@@ -12,6 +12,22 @@ pub const REGISTERS: usize = 6;
 #[cfg(target_arch = "aarch64")]
 pub const REGISTERS: usize = 8;
 
+/// Names of all functions, each a way in.
+#[cfg(not(topas_mpi_wrap))]
+macro_rules! symbols {
+    () => {
+        include_str!("generated/symbols.s")
+    };
+}
+
+/// The way in alone: the names are members of an archive.
+#[cfg(topas_mpi_wrap)]
+macro_rules! symbols {
+    () => {
+        ".globl topas_mpi_common\n.globl topas_mpi_variadic\n"
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 global_asm!(
     ".set FRAME, {FRAME}",
@@ -19,7 +35,7 @@ global_asm!(
     ".set RESULT, {RESULT}",
     ".set DOUBLE, {DOUBLE}",
     include_str!("entry/x86_64.s"),
-    include_str!("generated/symbols.s"),
+    symbols!(),
     FRAME = const FRAME,
     ARGUMENTS = const ARGUMENTS,
     RESULT = const RESULT,
@@ -96,7 +112,7 @@ global_asm!(
     ".set RESULT, {RESULT}",
     ".set DOUBLE, {DOUBLE}",
     include_str!("entry/aarch64.s"),
-    include_str!("generated/symbols.s"),
+    symbols!(),
     FRAME = const FRAME,
     ARGUMENTS = const ARGUMENTS,
     RESULT = const RESULT,

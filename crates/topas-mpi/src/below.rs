@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use topas_mpi_profile::layout::FUNCTIONS;
 
 use crate::generated::table::name;
-use crate::sys;
+use crate::{sys, wrapped};
 
 /// Names of a function, as the generated stubs number them.
 pub mod binding {
@@ -104,8 +104,12 @@ fn look_up(function: u32, binding: u32, caller: usize) -> usize {
     let mut room = [0; LONGEST];
     let mut found = 0;
     for binding in also(binding) {
-        compose(function, binding, &mut room);
-        found = sys::next_definition(&room, caller);
+        if cfg!(topas_mpi_wrap) {
+            found = wrapped::function(function | binding << 10);
+        } else {
+            compose(function, binding, &mut room);
+            found = sys::next_definition(&room, caller);
+        }
         if found != 0 {
             break;
         }

@@ -9,6 +9,7 @@ mod call;
 mod communicators;
 mod completion;
 mod datatype;
+mod hot;
 mod ledger;
 pub mod library;
 mod object;
@@ -33,7 +34,7 @@ use ledger::{Ledger, generation, place};
 use library::{Library, library};
 use object::Kind;
 use peers::{Account, NOBODY};
-use plan::{Act, NONE, PLANS, Plan};
+use plan::{Act, Hot, NONE, PLANS, Plan};
 use request::{Entry, flag};
 
 /// What is kept from before a call until after it, in its frame.
@@ -63,6 +64,13 @@ impl Plan {
         matches!(self.act, Act::TypeFree | Act::ObjectFree | Act::RequestFree | Act::Cancel)
     }
 
+    /// Whether a call has no more than its count argument, if that, and its communicator.
+    #[inline(always)]
+    const fn only_counts(&self) -> bool {
+        matches!(self.act, Act::Nothing)
+            || matches!(self.act, Act::Flows) && self.flows == 0 && self.request == NONE
+    }
+
     /// Whether something is to be done after a call.
     pub const fn after(&self) -> bool {
         !matches!(self.act, Act::Nothing | Act::TypeFree | Act::ObjectFree | Act::RequestFree)
@@ -75,7 +83,7 @@ impl Plan {
 #[inline(always)]
 fn ledger_of(thread: &mut Thread) -> Option<&'static mut Ledger> {
     if thread.flow == 0 {
-        thread.flow = Ledger::new() as usize;
+        thread.flow = new_ledger(thread);
     }
     // SAFETY: null, or that of this thread alone.
     unsafe { (thread.flow as *mut Ledger).as_mut() }
@@ -85,7 +93,8 @@ fn ledger_of(thread: &mut Thread) -> Option<&'static mut Ledger> {
 #[inline]
 pub fn before(frame: &mut Frame, thread: &mut Thread) {
     let Some(plan) = PLANS.get(frame.function as usize) else { return };
-    let (Some(library), Some(ledger)) = (library(), ledger_of(thread)) else { return };
+    let Some(library) = library() else { return };
+    let Some(ledger) = ledger_of(thread) else { return };
     let kept = &mut frame.kept;
     let args = &mut frame.args;
     match plan.act {
@@ -180,35 +189,74 @@ pub fn nested(frame: &mut Frame, thread: &mut Thread) {
 
 /// What a thread counts of flows.
 #[inline(always)]
-fn account(block: *mut Block) -> Account<'static> {
+fn account(block: *mut Block, ledger: &Ledger) -> Account<'static> {
+    let peers = if ledger.peers.is_null() {
+        &mut [][..]
+    } else {
+        // SAFETY: this part of the file is that of this thread, and stays mapped.
+        unsafe { core::slice::from_raw_parts_mut(ledger.peers, ledger.others as usize + 1) }
+    };
     // SAFETY: the thread's own block, which stays mapped.
-    let block = unsafe { &mut *block };
-    let flags = spool::header().map_or(0, |header| header.flags);
-    let peers = if flags & header_flag::PEERS != 0 { peers_of(block) } else { &mut [] };
-    Account { block, peers, communicators: flags & header_flag::COMMUNICATORS != 0 }
+    Account { block: unsafe { &mut *block }, peers, communicators: ledger.communicators }
 }
 
-/// The peers of a block, which it gets as soon as the size of the world is known.
-#[inline(always)]
-fn peers_of(block: &mut Block) -> &'static mut [Peer] {
-    let ranks = spool::header().map_or(0, |header| header.ranks as usize);
-    if ranks == 0 {
-        return &mut [];
-    }
-    if block.peers == 0 {
-        block.peers = spool::reserve((ranks + 1) * size_of::<Peer>());
+/// A new ledger for a thread. Zero if there is no memory for one.
+#[cold]
+#[inline(never)]
+fn new_ledger(thread: &Thread) -> usize {
+    let ledger = Ledger::new();
+    // SAFETY: null, or new and that of this thread.
+    let (Some(new), Some(header)) = (unsafe { ledger.as_mut() }, spool::header()) else { return 0 };
+    new.communicators = header.flags & header_flag::COMMUNICATORS != 0;
+    if header.flags & header_flag::PEERS != 0 && header.ranks != 0 {
+        // SAFETY: the thread's own block, which stays mapped.
+        let block = unsafe { &mut *thread.block };
         if block.peers == 0 {
-            return &mut [];
+            block.peers = spool::reserve((header.ranks as usize + 1) * size_of::<Peer>());
+        }
+        if block.peers != 0 {
+            new.peers = spool::at(block.peers);
+            new.others = header.ranks;
         }
     }
-    // SAFETY: this part of the file is that of this thread.
-    unsafe { core::slice::from_raw_parts_mut(spool::at(block.peers), ranks + 1) }
+    ledger as usize
 }
 
 /// After the call of a C function, which returned at `now`: what it moved.
-#[inline]
+#[inline(always)]
 pub fn after(frame: &mut Frame, thread: &mut Thread, now: u64) {
-    let Some(plan) = PLANS.get(frame.function as usize) else { return };
+    let function = frame.function as usize;
+    // SAFETY: `enter` was given the number of a function.
+    let plan = unsafe { PLANS.get_unchecked(function) };
+    // SAFETY: null, or that of this thread alone. Threads have one only if the MPI is known.
+    let ledger = unsafe { (thread.flow as *mut Ledger).as_mut() };
+    if let Some(ledger) = ledger
+        && frame.result as i32 == 0
+        && !process::paused()
+        && !ledger.communicators
+        && (plan.hot != Hot::No || plan.only_counts())
+    {
+        // SAFETY: there is a ledger.
+        let library = unsafe { library::known() };
+        let large = binding::is_large(frame.binding);
+        // SAFETY: the thread's own block, which stays mapped.
+        let block = unsafe { &mut *thread.block };
+        if plan.count != NONE {
+            let count = word(&frame.args, plan.count);
+            let count = if large { count as i64 } else { i64::from(count as i32) };
+            // SAFETY: there is a row for every function.
+            unsafe { block.rows.get_unchecked_mut(function) }.count += count.max(0) as u64;
+        }
+        let args = &frame.args;
+        hot::Call { library, ledger, block, plan, args, function, large }.flows();
+        return;
+    }
+    rest(frame, thread, plan, now);
+}
+
+/// The same, for everything else.
+#[inline(never)]
+fn rest(frame: &mut Frame, thread: &mut Thread, plan: &'static Plan, now: u64) {
     let error = frame.result as i32;
     let library = match library() {
         Some(library) => library,
@@ -223,7 +271,7 @@ pub fn after(frame: &mut Frame, thread: &mut Thread, now: u64) {
     // SAFETY: the outermost frame: this one, or that of a Fortran function below which it is.
     let began = unsafe { (*thread.outer).began };
     let ticks = now.wrapping_sub(began);
-    let mut account = (!process::paused()).then(|| account(thread.block));
+    let mut account = (!process::paused()).then(|| account(thread.block, ledger));
     let args = &frame.args;
     let large = binding::is_large(frame.binding);
     if plan.count != NONE
@@ -245,15 +293,9 @@ pub fn after(frame: &mut Frame, thread: &mut Thread, now: u64) {
         | Act::Testany
         | Act::Waitsome
         | Act::Testsome => {
-            let waited = completion::after(
-                library,
-                ledger,
-                account.as_mut(),
-                plan,
-                args,
-                &frame.kept,
-                error,
-            );
+            let kept = &frame.kept;
+            let waited =
+                completion::after(library, ledger, account.as_mut(), plan, args, kept, error);
             if let Some(account) = account
                 && let Some(waiting) = account.block.waiting.get_mut(usize::from(waited))
             {

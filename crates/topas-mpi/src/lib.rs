@@ -36,6 +36,7 @@ mod switches;
 mod sys;
 mod thread;
 mod workspace;
+mod wrapped;
 
 /// Never reached: nothing here panics on purpose, and what a program computes must go on.
 #[cfg(not(test))]

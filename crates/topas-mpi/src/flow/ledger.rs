@@ -8,6 +8,8 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
+use topas_mpi_profile::layout::Peer;
+
 use crate::flow::completion::Pending;
 use crate::flow::object::Object;
 use crate::flow::request::{Entry, Found, Requests};
@@ -45,6 +47,14 @@ pub struct Translation {
 pub struct Ledger {
     /// Requests it was given
     pub requests: Requests,
+    /// Its peers, one more than there are ranks; null if they are not counted
+    pub peers: *mut Peer,
+    /// The last of them: all that are not in the world
+    pub others: u32,
+    /// Communicators are counted
+    pub communicators: bool,
+    /// The datatype that was asked for last
+    pub last: Sized,
     /// Sizes of datatypes
     pub sizes: [Sized; PLACES],
     /// Communicators and windows
@@ -61,6 +71,8 @@ pub struct Ledger {
 
 /// Generations of handles, by place.
 static GENERATIONS: [AtomicU32; PLACES] = [const { AtomicU32::new(0) }; PLACES];
+
+static AGE: AtomicU32 = AtomicU32::new(0);
 
 /// Threads whose requests others can find.
 const THREADS: usize = 1024;
@@ -80,8 +92,15 @@ pub fn generation(place: usize) -> u32 {
     GENERATIONS[place & (PLACES - 1)].load(Relaxed) | 1
 }
 
+/// The generation of all places.
+#[inline(always)]
+pub fn age() -> u32 {
+    AGE.load(Relaxed) | 1
+}
+
 /// A handle is about to be freed, or means something else from now on.
 pub fn forget(handle: u64) {
+    AGE.fetch_add(2, Relaxed);
     GENERATIONS[place(handle)].fetch_add(2, Relaxed);
 }
 

@@ -87,6 +87,16 @@ pub fn library() -> Option<&'static Library> {
     unsafe { (*LIBRARY.0.get()).as_ref() }
 }
 
+/// The MPI, where it is known by what was done with it.
+///
+/// # Safety
+/// The caller has a ledger: threads have one only if the MPI is known.
+#[inline(always)]
+pub unsafe fn known() -> &'static Library {
+    // SAFETY: written before any ledger was made.
+    unsafe { (*LIBRARY.0.get()).as_ref().unwrap_unchecked() }
+}
+
 /// Finds out which MPI this is, once a call has shown that it works. False if it is one that is
 /// not known.
 pub fn find_out() -> bool {

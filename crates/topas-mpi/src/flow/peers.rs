@@ -114,9 +114,10 @@ fn sizes(block: &mut Block, function: u16, way: Way) -> Option<&mut [u64; BINS]>
     block.sizes.get_mut(usize::from(number) - 1)
 }
 
+/// Gives a function a histogram.
 #[cold]
 #[inline(never)]
-fn new_sizes(block: &mut Block, function: u16, way: Way) -> Option<&mut [u64; BINS]> {
+pub fn new_sizes(block: &mut Block, function: u16, way: Way) -> Option<&mut [u64; BINS]> {
     if block.histograms as usize >= HISTOGRAMS {
         return None;
     }
