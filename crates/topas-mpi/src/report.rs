@@ -164,8 +164,12 @@ pub fn own_sums(sums: &mut Sums, header: &Header, ended: u64, finalize: Option<u
         busiest = busiest.max(sums.thread(block, &tick));
     }
     if let Some(ticks) = finalize {
-        let row = Row { calls: 1, ticks, longest: ticks, ..Row::default() };
         let number = crate::generated::number::FINALIZE;
+        // The call of Fortran's function, which this one is within, has been counted.
+        let is_counted =
+            spool::blocks().any(|block| block.rows.get(number).is_some_and(|row| row.calls > 0));
+        let calls = u64::from(!is_counted);
+        let row = Row { calls, ticks, longest: ticks, ..Row::default() };
         busiest += sums.row(number, &row, &Default::default(), &tick);
     }
     sums.rank(header, ended, busiest, &tick);

@@ -105,8 +105,9 @@ impl Call<'_> {
         }
         let status = status as *const u8;
         // SAFETY: the status of a call that was successful.
-        let (bytes, source) =
-            unsafe { (library::bytes_in(library.length, status), library::source_in(library, status)) };
+        let (bytes, source) = unsafe {
+            (library::bytes_in(library.length, status), library::source_in(library, status))
+        };
         let peer = if self.ledger.peers.is_null() {
             NOBODY
         } else {
@@ -223,8 +224,11 @@ impl Call<'_> {
         if number != 0 {
             // SAFETY: numbers of histograms are 1 more than that of one, and bins are bins.
             unsafe {
-                *self.block.sizes.get_unchecked_mut(usize::from(number) - 1).get_unchecked_mut(bin) +=
-                    1;
+                *self
+                    .block
+                    .sizes
+                    .get_unchecked_mut(usize::from(number) - 1)
+                    .get_unchecked_mut(bin) += 1;
             }
         } else {
             self.first(way, bin);

@@ -185,13 +185,11 @@ const fn hot(f: &Function, plan: &Plan) -> Hot {
         (Class::Receive(Progress::Blocking), 1) if one.peer != NONE => Hot::Recv,
         (Class::Receive(Progress::Nonblocking), 1) if one.peer != NONE => Hot::Irecv,
         (Class::SendReceive(Progress::Blocking), 2) => Hot::Sendrecv,
-        (Class::Collective(Progress::Blocking), 2) if is_block(other) => {
-            match (one.by, other.by) {
-                (By::All, By::All) => Hot::Both,
-                (By::Root, By::Others) => Hot::Bcast,
-                _ => Hot::No,
-            }
-        }
+        (Class::Collective(Progress::Blocking), 2) if is_block(other) => match (one.by, other.by) {
+            (By::All, By::All) => Hot::Both,
+            (By::Root, By::Others) => Hot::Bcast,
+            _ => Hot::No,
+        },
         _ => Hot::No,
     }
 }

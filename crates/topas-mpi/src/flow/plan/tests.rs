@@ -81,10 +81,7 @@ fn acts_know_their_argument() {
 #[test]
 fn calls_of_the_same_shape_are_those_that_are_meant() {
     let expected = [
-        (
-            Hot::Send,
-            "Send Isend Bsend Ibsend Ssend Issend Rsend Irsend",
-        ),
+        (Hot::Send, "Send Isend Bsend Ibsend Ssend Issend Rsend Irsend"),
         (Hot::Rma, "Put Rput Get Rget Accumulate Raccumulate"),
         (Hot::Recv, "Recv"),
         (Hot::Irecv, "Irecv"),
