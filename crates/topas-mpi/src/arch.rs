@@ -2,6 +2,7 @@
 
 use core::arch::{asm, global_asm};
 
+use crate::cost::FUNCTION;
 use crate::entry::{ARGUMENTS, DOUBLE, FRAME, RESULT};
 use crate::thread::Thread;
 
@@ -34,12 +35,14 @@ global_asm!(
     ".set ARGUMENTS, {ARGUMENTS}",
     ".set RESULT, {RESULT}",
     ".set DOUBLE, {DOUBLE}",
+    ".set MEASURED, {MEASURED}",
     include_str!("entry/x86_64.s"),
     symbols!(),
     FRAME = const FRAME,
     ARGUMENTS = const ARGUMENTS,
     RESULT = const RESULT,
     DOUBLE = const DOUBLE,
+    MEASURED = const FUNCTION,
     options(att_syntax)
 );
 
@@ -111,10 +114,12 @@ global_asm!(
     ".set ARGUMENTS, {ARGUMENTS}",
     ".set RESULT, {RESULT}",
     ".set DOUBLE, {DOUBLE}",
+    ".set MEASURED, {MEASURED}",
     include_str!("entry/aarch64.s"),
     symbols!(),
     FRAME = const FRAME,
     ARGUMENTS = const ARGUMENTS,
     RESULT = const RESULT,
     DOUBLE = const DOUBLE,
+    MEASURED = const FUNCTION,
 );

@@ -76,6 +76,12 @@ pub fn target(function: u32, binding: u32, stack: *const usize) -> usize {
     }
 }
 
+/// Puts another target in place of what is called by this name; what it was, 0 if that was not
+/// yet looked for.
+pub fn replace(function: usize, binding: u32, target: usize) -> usize {
+    TARGETS[binding as usize][function].swap(target, Relaxed)
+}
+
 /// The MPI's own definition in C, for our own use; 0 if it has none.
 pub fn own(function: usize) -> usize {
     let slot = &TARGETS[binding::PMPI as usize][function];

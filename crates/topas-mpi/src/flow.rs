@@ -15,6 +15,7 @@ pub mod library;
 mod object;
 mod peers;
 pub mod plan;
+mod rare;
 mod request;
 
 use core::mem::MaybeUninit;
@@ -28,12 +29,12 @@ use crate::thread::Thread;
 use crate::{process, spool, sys};
 
 use amount::{Words, word};
-use call::{Call, NO_COMMUNICATOR};
+use call::Call;
 use completion::Pending;
-use ledger::{Ledger, generation, place};
+use ledger::Ledger;
+pub use library::byte_and_world;
 use library::{Library, library};
-use object::Kind;
-use peers::{Account, NOBODY};
+use peers::Account;
 use plan::{Act, Hot, NONE, PLANS, Plan};
 use request::{Entry, flag};
 
@@ -98,14 +99,7 @@ pub fn before(frame: &mut Frame, thread: &mut Thread) {
     let kept = &mut frame.kept;
     let args = &mut frame.args;
     match plan.act {
-        Act::Wait
-        | Act::Test
-        | Act::Waitall
-        | Act::Testall
-        | Act::Waitany
-        | Act::Testany
-        | Act::Waitsome
-        | Act::Testsome => completion::before(library, ledger, plan, args, kept),
+        act if act.completes() => completion::before(library, ledger, plan, args, kept),
         _ => {
             if plan.message != NONE {
                 kept.count = usize::from(take_message(library, ledger, plan, args, kept));
@@ -130,9 +124,9 @@ fn take_message(
 ) -> bool {
     // SAFETY: the address of a message.
     let message = unsafe { library::handle_at(library, word(args, plan.message), 0) };
-    let Some((found, entry)) = ledger.find(message) else { return false };
+    let Some(found) = ledger.find(message) else { return false };
+    kept.message.write(*found.entry());
     found.remove();
-    kept.message.write(entry);
     true
 }
 
@@ -154,7 +148,8 @@ fn frees(library: &Library, ledger: Option<&mut Ledger>, plan: &Plan, args: &Wor
             communicators::gone(handle);
         }
         Act::RequestFree => {
-            if let Some((found, entry)) = ledger.and_then(|ledger| ledger.find(handle)) {
+            if let Some(found) = ledger.and_then(|ledger| ledger.find(handle)) {
+                let entry = found.entry();
                 let persistent = entry.flags & flag::PERSISTENT != 0;
                 let pending = !persistent || entry.flags & flag::ACTIVE != 0;
                 if entry.flags & flag::TOLD != 0 && pending {
@@ -165,8 +160,8 @@ fn frees(library: &Library, ledger: Option<&mut Ledger>, plan: &Plan, args: &Wor
             }
         }
         Act::Cancel => {
-            if let Some((found, entry)) = ledger.and_then(|ledger| ledger.find(handle)) {
-                found.set_flags(entry.flags | flag::CANCELLED);
+            if let Some(found) = ledger.and_then(|ledger| ledger.find(handle)) {
+                found.set_flags(found.entry().flags | flag::CANCELLED);
             }
         }
         _ => {}
@@ -229,29 +224,67 @@ pub fn after(frame: &mut Frame, thread: &mut Thread, now: u64) {
     // SAFETY: `enter` was given the number of a function.
     let plan = unsafe { PLANS.get_unchecked(function) };
     // SAFETY: null, or that of this thread alone. Threads have one only if the MPI is known.
-    let ledger = unsafe { (thread.flow as *mut Ledger).as_mut() };
-    if let Some(ledger) = ledger
-        && frame.result as i32 == 0
-        && !process::paused()
-        && !ledger.communicators
-        && (plan.hot != Hot::No || plan.only_counts())
+    let Some(ledger) = (unsafe { (thread.flow as *mut Ledger).as_mut() }) else {
+        return rest(frame, thread, plan, now);
+    };
+    if plan.act.completes() {
+        return completions(frame, thread, ledger, plan, now);
+    }
+    if frame.result as i32 != 0
+        || process::paused()
+        || ledger.communicators
+        || plan.hot == Hot::No && !plan.only_counts()
     {
-        // SAFETY: there is a ledger.
-        let library = unsafe { library::known() };
-        let large = binding::is_large(frame.binding);
-        // SAFETY: the thread's own block, which stays mapped.
-        let block = unsafe { &mut *thread.block };
-        if plan.count != NONE {
-            let count = word(&frame.args, plan.count);
-            let count = if large { count as i64 } else { i64::from(count as i32) };
-            // SAFETY: there is a row for every function.
-            unsafe { block.rows.get_unchecked_mut(function) }.count += count.max(0) as u64;
-        }
-        let args = &frame.args;
-        hot::Call { library, ledger, block, plan, args, function, large }.flows();
+        return rest(frame, thread, plan, now);
+    }
+    // SAFETY: there is a ledger.
+    let library = unsafe { library::known() };
+    let large = binding::is_large(frame.binding);
+    // SAFETY: the thread's own block, which stays mapped.
+    let block = unsafe { &mut *thread.block };
+    count(block, plan, frame, library);
+    let args = &frame.args;
+    hot::Call { library, ledger, block, plan, args, function, large }.flows();
+}
+
+/// The same, for functions that wait or ask for requests.
+#[inline(always)]
+fn completions(frame: &Frame, thread: &Thread, ledger: &mut Ledger, plan: &'static Plan, now: u64) {
+    // SAFETY: there is a ledger.
+    let library = unsafe { library::known() };
+    let mut account = (!process::paused()).then(|| account(thread.block, ledger));
+    let mut waited = Waited::Nothing as u8;
+    let (args, kept) = (&frame.args, &frame.kept);
+    if kept.count != 0 {
+        let error = frame.result as i32;
+        waited = completion::after(library, ledger, account.as_mut(), plan, args, kept, error);
+    }
+    let Some(account) = account else { return };
+    count(&mut *account.block, plan, frame, library);
+    if let Some(waiting) = account.block.waiting.get_mut(usize::from(waited)) {
+        // SAFETY: the outermost frame: this one, or that of a Fortran function below which it is.
+        let began = unsafe { (*thread.outer).began };
+        waiting.calls += 1;
+        waiting.ticks += now.wrapping_sub(began);
+    }
+}
+
+/// Adds the count argument of a call.
+#[inline(always)]
+fn count(block: &mut Block, plan: &Plan, frame: &Frame, library: &Library) {
+    let args = &frame.args;
+    if plan.count == NONE
+        || plan.count_unless_in_place != NONE
+            && word(args, plan.count_unless_in_place) == library.in_place
+    {
         return;
     }
-    rest(frame, thread, plan, now);
+    let count = word(args, plan.count);
+    let large = binding::is_large(frame.binding);
+    let count = if large { count as i64 } else { i64::from(count as i32) };
+    // SAFETY: there is a row for every function.
+    let row = unsafe { block.rows.get_unchecked_mut(frame.function as usize) };
+    row.count = row.count.wrapping_add(count.max(0) as u64);
 }
 
 /// The same, for everything else.
@@ -274,35 +307,10 @@ fn rest(frame: &mut Frame, thread: &mut Thread, plan: &'static Plan, now: u64) {
     let mut account = (!process::paused()).then(|| account(thread.block, ledger));
     let args = &frame.args;
     let large = binding::is_large(frame.binding);
-    if plan.count != NONE
-        && let Some(account) = &mut account
-        && !(plan.count_unless_in_place != NONE
-            && word(args, plan.count_unless_in_place) == library.in_place)
-        && let Some(row) = account.block.rows.get_mut(frame.function as usize)
-    {
-        let count = word(args, plan.count);
-        let count = if large { count as i64 } else { i64::from(count as i32) };
-        row.count = row.count.wrapping_add(count.max(0) as u64);
+    if let Some(account) = &mut account {
+        count(account.block, plan, frame, library);
     }
     match plan.act {
-        Act::Wait
-        | Act::Test
-        | Act::Waitall
-        | Act::Testall
-        | Act::Waitany
-        | Act::Testany
-        | Act::Waitsome
-        | Act::Testsome => {
-            let kept = &frame.kept;
-            let waited =
-                completion::after(library, ledger, account.as_mut(), plan, args, kept, error);
-            if let Some(account) = account
-                && let Some(waiting) = account.block.waiting.get_mut(usize::from(waited))
-            {
-                waiting.calls += 1;
-                waiting.ticks += ticks;
-            }
-        }
         _ if error != 0 => {}
         Act::Flows => {
             let mut message = None;
@@ -315,103 +323,8 @@ fn rest(frame: &mut Frame, thread: &mut Thread, plan: &'static Plan, now: u64) {
             call.flows(account.as_mut(), ticks);
         }
         _ => {
-            rare(library, ledger, account.as_mut(), plan, frame);
+            rare::after(library, ledger, account.as_mut(), plan, frame);
         }
-    }
-}
-
-/// After functions that are called rarely, or start requests.
-#[inline(never)]
-fn rare(
-    library: &'static Library,
-    ledger: &mut Ledger,
-    account: Option<&mut Account<'_>>,
-    plan: &'static Plan,
-    frame: &Frame,
-) {
-    let args = &frame.args;
-    let address = word(args, plan.about);
-    let handle = word(args, plan.object) as u64 & library.handle_mask;
-    match plan.act {
-        // SAFETY: the address of a request that was started.
-        Act::Start => started(ledger, account, unsafe { library::handle_at(library, address, 0) }),
-        Act::Startall => {
-            let mut account = account;
-            for i in 0..(args[0] as i32).max(0) as usize {
-                // SAFETY: as many requests as the call says.
-                let request = unsafe { library::handle_at(library, address, i) };
-                started(ledger, account.as_deref_mut(), request);
-            }
-        }
-        // SAFETY: an integer that the call has written.
-        Act::MessageIf if unsafe { *(args[3] as *const i32) } == 0 => {}
-        Act::Message | Act::MessageIf => {
-            // SAFETY: the address of a message that the call has written.
-            let message = unsafe { library::handle_at(library, address, 0) };
-            if message != library.message_no_proc {
-                let index = object::object(library, ledger, handle, Kind::Comm).index;
-                let generation = generation(place(handle));
-                let entry = Entry { comm: handle, generation, index, ..Entry::default() };
-                ledger.requests.put(message, entry);
-            }
-        }
-        Act::SplitEnd => {
-            let status = word(args, plan.status);
-            if let Some(account) = account
-                && status != library.status_ignore
-            {
-                // SAFETY: the status of a call that was successful.
-                let bytes = unsafe { library::bytes_in(library.length, status as *const u8) };
-                let way = if plan.waited == Waited::Write as u8 {
-                    peers::Way::Sent
-                } else {
-                    peers::Way::Received
-                };
-                account.moved(way, plan.begin, bytes, NOBODY, NO_COMMUNICATOR);
-            }
-        }
-        Act::CommName => {
-            if communicators::is_on() {
-                let object = object::object(library, ledger, handle, Kind::Comm);
-                let (size, inter) = (object.size, object.inter);
-                // SAFETY: a text that the call has read.
-                unsafe { communicators::named(library, handle, address as *const u8, size, inter) };
-            }
-        }
-        Act::CommMade if address != 0 => {
-            // SAFETY: the address of a communicator that the call has written.
-            let made = unsafe { library::handle_at(library, address, 0) };
-            if made != library.comm_null {
-                communicators::made(made, frame.function as u16);
-            }
-            if plan.request != NONE {
-                // Of a duplicate that will be there when its request is complete.
-                let entry = Entry { kind: plan.waited, peer: NOBODY, ..Entry::default() };
-                // SAFETY: the address of a request that the call has written.
-                let request = unsafe { library::handle_at(library, word(args, plan.request), 0) };
-                ledger.requests.put(request, entry);
-            }
-        }
-        _ => {}
-    }
-}
-
-/// A request was started: what its arguments tell moves now.
-#[inline]
-fn started(ledger: &mut Ledger, account: Option<&mut Account<'_>>, request: u64) {
-    let Some((found, entry)) = ledger.find(request) else { return };
-    if entry.flags & flag::PERSISTENT == 0 {
-        return;
-    }
-    found.set_flags(entry.flags & !flag::CANCELLED | flag::ACTIVE);
-    let Some(account) = account else { return };
-    if entry.flags & flag::SENDS != 0 {
-        let way = peers::Way::Sent;
-        account.moved(way, entry.function, entry.sent, entry.peer, entry.index);
-    }
-    if entry.flags & flag::RECEIVES != 0 {
-        let way = peers::Way::Received;
-        account.moved(way, entry.function, entry.received, entry.peer, entry.index);
     }
 }
 

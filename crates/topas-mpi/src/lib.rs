@@ -16,6 +16,7 @@
 mod arch;
 mod below;
 mod clock;
+mod cost;
 mod descriptor;
 mod entry;
 mod finish;

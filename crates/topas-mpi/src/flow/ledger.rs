@@ -12,7 +12,7 @@ use topas_mpi_profile::layout::Peer;
 
 use crate::flow::completion::Pending;
 use crate::flow::object::Object;
-use crate::flow::request::{Entry, Found, Requests};
+use crate::flow::request::{Found, Requests};
 use crate::sys;
 
 /// Places of the caches.
@@ -121,12 +121,16 @@ impl Ledger {
     }
 
     /// What a request is, whoever was given it.
-    #[inline]
-    pub fn find(&self, request: u64) -> Option<(Found, Entry)> {
-        self.requests.find(request, true).or_else(|| self.find_elsewhere(request))
+    #[inline(always)]
+    pub fn find(&self, request: u64) -> Option<Found> {
+        match self.requests.find(request, true) {
+            Some(found) => Some(found),
+            None => self.find_elsewhere(request),
+        }
     }
 
-    fn find_elsewhere(&self, request: u64) -> Option<(Found, Entry)> {
+    #[inline(never)]
+    fn find_elsewhere(&self, request: u64) -> Option<Found> {
         let count = COUNT.load(Relaxed) as usize;
         if count < 2 {
             return None;

@@ -36,6 +36,8 @@ pub struct Library {
     pub comm_null: u64,
     /// `MPI_BYTE`
     pub byte: u64,
+    /// `MPI_BOR`
+    pub bit_or: u64,
     /// `MPI_REQUEST_NULL`
     pub request_null: u64,
     /// `MPI_MESSAGE_NO_PROC`
@@ -220,6 +222,7 @@ fn verified(abi: &'static Abi) -> Option<Library> {
         comm_self: value(abi.comm_self)?,
         comm_null: value(abi.comm_null)?,
         byte,
+        bit_or: value(abi.bit_or)?,
         request_null: value(abi.request_null)?,
         message_no_proc: value(abi.message_no_proc).unwrap_or(u64::MAX),
         no_op: value(abi.no_op).unwrap_or(u64::MAX),
@@ -372,4 +375,9 @@ pub unsafe fn handle_at(library: &Library, array: usize, place: usize) -> u64 {
             u64::from(*(array as *const u32).add(place))
         }
     }
+}
+
+/// `MPI_BYTE` and `MPI_COMM_WORLD` as a program passes them; None if the MPI is not known.
+pub fn byte_and_world() -> Option<(usize, usize)> {
+    library().map(|library| (library.byte as usize, library.comm_world as usize))
 }

@@ -59,6 +59,14 @@ pub enum Act {
     CommMade,
 }
 
+impl Act {
+    /// Whether requests are completed.
+    #[inline(always)]
+    pub const fn completes(self) -> bool {
+        self as u8 >= Act::Wait as u8 && self as u8 <= Act::Testsome as u8
+    }
+}
+
 /// A shape of calls that programs make all the time: see `flow::hot`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
