@@ -239,6 +239,7 @@ impl Abi {
             self.request_null,
             self.message_no_proc,
             self.no_op,
+            self.bit_or,
             self.byte,
         ];
         objects.into_iter().chain(self.completed.iter().copied()).filter_map(

@@ -13,7 +13,7 @@ use topas_format::out::Out;
 
 use crate::flow::library::call;
 use crate::generated::number;
-use crate::ranks::Ranks;
+use crate::ranks::{self, Ranks};
 use crate::report::{File, Gathered, Now, Record, append, open_own, own_sums, to_center, to_table};
 use crate::workspace::{self, CHUNK, Workspace, keep};
 use crate::{clock, flow, languages, process, say, spool, sys};
@@ -71,7 +71,11 @@ pub fn finalize() {
 fn ranks_of(header: &Header) -> Option<Ranks> {
     let known = header.flags & flag::WORLD != 0 && header.flags & flag::UNKNOWN_MPI == 0;
     let wanted = header.flags & flag::USER != 0;
-    if known && header.ranks > 0 { Ranks::gather(header.rank, header.ranks, wanted) } else { None }
+    match header.ranks {
+        1 => Some(Ranks::alone(wanted)),
+        ranks if known && ranks > 1 => Ranks::gather(header.rank, ranks, wanted),
+        _ => None,
+    }
 }
 
 /// A subtotal that the program asked for: of this process, or of all. For who wants files only: a
@@ -273,7 +277,7 @@ fn alone(header: &Header, now: &Now, room: &mut Workspace, subtotal: u32, expect
     record.lines(sums, &mut |line| gathered.line(line, &mut write));
     gathered.flush(&mut write);
     kernel::close(fd);
-    if expected && header.rank == 0 {
+    if expected && ranks::has_given_up() && header.rank == 0 {
         say::not_together(text(path));
     }
 }

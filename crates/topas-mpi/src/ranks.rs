@@ -28,6 +28,11 @@ const IMPATIENT: u64 = 20_000_000;
 /// Not all ranks came.
 static GIVEN_UP: AtomicBool = AtomicBool::new(false);
 
+/// Whether this rank has waited for the others in vain.
+pub fn has_given_up() -> bool {
+    GIVEN_UP.load(Relaxed)
+}
+
 /// Bits that all ranks tell each other when they come.
 pub mod bit {
     /// The user wants files.
@@ -58,22 +63,22 @@ pub struct Ranks {
 const TAG: usize = 1;
 
 impl Ranks {
+    /// Of one rank that is all there are.
+    pub fn alone(wanted: bool) -> Ranks {
+        Ranks { communicator: 0, byte: 0, rank: 0, size: 1, wanted }
+    }
+
     /// Of all, once all have come here. None if they do not, or the MPI is not known.
     pub fn gather(rank: u32, size: u32, wanted: bool) -> Option<Ranks> {
         let library = library()?;
-        let mut told = if wanted { bit::WANTED } else { 0 };
-        if has_attributes() {
-            told |= bit::ATTRIBUTES;
-        }
-        if size > 1 {
-            // Who has waited in vain once does not wait again.
-            let heard = if GIVEN_UP.load(Relaxed) { None } else { all_come(library, told) };
-            let Some(heard) = heard else {
-                GIVEN_UP.store(true, Relaxed);
-                return None;
-            };
-            told = heard;
-        }
+        let told = if wanted { bit::WANTED } else { 0 };
+        let told = told | if has_attributes() { bit::ATTRIBUTES } else { 0 };
+        // Who has waited in vain once does not wait again.
+        let heard = if has_given_up() { None } else { all_come(library, told) };
+        let Some(told) = heard else {
+            GIVEN_UP.store(true, Relaxed);
+            return None;
+        };
         Some(Ranks {
             communicator: own_communicator(library, told & bit::ATTRIBUTES != 0)?,
             byte: library.byte as usize,
@@ -85,6 +90,9 @@ impl Ranks {
 
     /// Frees the communicator.
     pub fn part(mut self) {
+        if self.size == 1 {
+            return;
+        }
         let at = (&raw mut self.communicator) as usize;
         // SAFETY: the address of its handle.
         unsafe { call(number::COMM_FREE, [at, 0, 0, 0, 0, 0]) };

@@ -165,11 +165,9 @@ pub fn own_sums(sums: &mut Sums, header: &Header, ended: u64, finalize: Option<u
     }
     if let Some(ticks) = finalize {
         let number = crate::generated::number::FINALIZE;
-        // The call of Fortran's function, which this one is within, has been counted.
-        let is_counted =
-            spool::blocks().any(|block| block.rows.get(number).is_some_and(|row| row.calls > 0));
-        let calls = u64::from(!is_counted);
-        let row = Row { calls, ticks, longest: ticks, ..Row::default() };
+        // Of Fortran's the call has been counted already, when it came.
+        let counted = sums.routines.get(number).is_some_and(|routine| routine.calls > 0);
+        let row = Row { calls: u64::from(!counted), ticks, longest: ticks, ..Row::default() };
         busiest += sums.row(number, &row, &Default::default(), &tick);
     }
     sums.rank(header, ended, busiest, &tick);
