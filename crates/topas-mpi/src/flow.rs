@@ -254,7 +254,7 @@ fn completions(frame: &Frame, thread: &Thread, ledger: &mut Ledger, plan: &'stat
     // SAFETY: there is a ledger.
     let library = unsafe { library::known() };
     let mut account = (!process::paused()).then(|| account(thread.block, ledger));
-    let mut waited = Waited::Nothing as u8;
+    let mut waited = Waited::Nothing as u32;
     let (args, kept) = (&frame.args, &frame.kept);
     if kept.count != 0 {
         let error = frame.result as i32;
@@ -262,7 +262,7 @@ fn completions(frame: &Frame, thread: &Thread, ledger: &mut Ledger, plan: &'stat
     }
     let Some(account) = account else { return };
     count(&mut *account.block, plan, frame, library);
-    if let Some(waiting) = account.block.waiting.get_mut(usize::from(waited)) {
+    if let Some(waiting) = account.block.waiting.get_mut(waited as usize) {
         // SAFETY: the outermost frame: this one, or that of a Fortran function below which it is.
         let began = unsafe { (*thread.outer).began };
         waiting.calls += 1;
