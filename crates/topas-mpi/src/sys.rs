@@ -315,6 +315,15 @@ pub fn map_memory(size: usize) -> Option<*mut u8> {
     (!(-4095..0).contains(&mapped)).then_some(mapped as *mut u8)
 }
 
+/// The first page of what a descriptor leads to, to be read. None if that fails.
+pub fn map_page(fd: i32) -> Option<*const u8> {
+    const PAGE: usize = 4096;
+    // PROT_READ, MAP_SHARED
+    // SAFETY: a new mapping.
+    let mapped = unsafe { syscall(number::MMAP, [0, PAGE, 1, 1, fd as usize, 0]) };
+    (!(-4095..0).contains(&mapped)).then_some(mapped as *const u8)
+}
+
 /// Gives memory back.
 pub fn unmap(start: *mut u8, size: usize) {
     // SAFETY: a mapping of `map_memory`, which its owner does not use any more.

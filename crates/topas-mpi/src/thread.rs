@@ -3,6 +3,7 @@
 use topas_mpi_profile::layout::Block;
 
 use crate::below::binding;
+use crate::counters::Own;
 use crate::entry::Frame;
 use crate::process;
 
@@ -26,7 +27,9 @@ pub struct Thread {
     pub flow: usize,
     /// There was no room for it
     pub lost: bool,
-    reserved: [usize; 9],
+    /// Hardware counters; null if they are not wanted, or cannot be read
+    pub counters: *mut Own,
+    reserved: [usize; 8],
 }
 
 const _: () = assert!(size_of::<Thread>() == 128);
