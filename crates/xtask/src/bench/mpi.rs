@@ -137,7 +137,10 @@ impl Mpi {
         let mut compiler = Command::new(format!("{tool}.{}", self.name));
         compiler.current_dir(root().join("bench"));
         // MPICH's header says of MPI_STATUSES_IGNORE that it has no room.
-        compiler.args(["-O2", "-Wall", "-Wno-stringop-overflow"]);
+        compiler.args(["-O2", "-Wall"]);
+        if tool == "mpicc" {
+            compiler.arg("-Wno-stringop-overflow");
+        }
         compiler
     }
 
