@@ -119,7 +119,8 @@ pub(super) fn notes(views: &Views<'_>) -> String {
     let mut notes = Vec::new();
     match profile.origin {
         Origin::Live => notes.push(
-            "Seen while it runs: figures are of until now, and a call that goes on is not in them."
+            "Seen while it runs: figures are of until now. Of a call that goes on the time is \
+             told, and not yet what it moves."
                 .to_owned(),
         ),
         Origin::Left => {

@@ -266,6 +266,28 @@ fn sizes_are_numbers_of_messages() {
     assert!(quiet.is_empty() && fs::read(png).unwrap().starts_with(b"\x89PNG"));
 }
 
+/// What single ranks tell is added up where the sum does not have it.
+#[test]
+fn communicators_are_those_of_all_ranks() {
+    let launch = Launch { ranks: 4, steps: 10, ..Launch::default() };
+    let text = launch.text();
+    let of_run = |line: &&str| line.contains("of=run") && !line.contains(" line=1/2");
+    assert_eq!(text.lines().filter(of_run).count(), 1, "it is the line with communicators");
+    let single: String =
+        text.lines().filter(|line| line.contains("of=rank")).map(|l| l.to_owned() + "\n").collect();
+    let csv = shown(directory(&text).path(), &["--comms", "--csv"]);
+    assert_eq!(csv, shown(directory(&single).path(), &["--comms", "--csv"]));
+    // Four ranks with two neighbours each, ten steps; one broadcast of 4 KiB.
+    assert!(csv.contains("\nplane,4,164,") && csv.contains("\nMPI_COMM_WORLD,4,40,"), "{csv}");
+    // The sum without them.
+    let head = text.lines().next().unwrap().replace(" line=1/2", " line=1/1");
+    let head = format!("{}{:03}\n", &head[..head.len() - 3], head.len());
+    let mixed = directory(&(head + &single));
+    assert_eq!(csv, shown(mixed.path(), &["--comms", "--csv"]));
+    let none = directory(&Launch { single: false, ..launch }.text().replace(" c=", " x="));
+    assert!(shown(none.path(), &["--comms"]).contains("TOPAS_MPI_COMMS=yes"));
+}
+
 #[test]
 fn json_has_every_view_and_is_of_its_schema() {
     let dir = ranks(4);
