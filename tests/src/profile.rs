@@ -59,8 +59,12 @@ pub struct Counted {
 
 impl Counted {
     /// A routine; all zero if it was not called. `mpi` is the sum of all that are not the
-    /// beginning or the end of MPI.
+    /// beginning or the end of MPI, `outside` the time between those in none of them.
     pub fn routine(&self, name: &str) -> Routine {
+        if name == "outside" {
+            let seconds = self.between() - self.routine("mpi").seconds;
+            return Routine { seconds, ..Routine::default() };
+        }
         if name != "mpi" {
             return self.routines.get(name).copied().unwrap_or_default();
         }
