@@ -7,7 +7,7 @@ use topas_mpi_profile::layout::{Block, ROW_MISSED, Row};
 use crate::arch::{self, REGISTERS};
 use crate::generated::table::DESCRIPTORS;
 use crate::thread::Thread;
-use crate::{below, clock, flow, process, special};
+use crate::{below, clock, counters, flow, process, special};
 
 /// Most words that any function has in any language.
 pub const WORDS: usize = 16;
@@ -113,6 +113,9 @@ unsafe extern "C" fn topas_mpi_enter(frame: *mut Frame, symbol: u32, stack: *con
     if !process::paused() {
         block.rows[function as usize & 1023].calls += 1;
     }
+    if !thread.counters.is_null() {
+        counters::outside(thread, block);
+    }
     let now = clock::ticks();
     block.since = now;
     thread.cookie = now;
@@ -206,6 +209,9 @@ unsafe extern "C" fn topas_mpi_leave(frame: *mut Frame) {
     }
     // SAFETY: the thread's own block.
     let block: &mut Block = unsafe { &mut *thread.block };
+    if !thread.counters.is_null() {
+        counters::inside(thread, block);
+    }
     block.inside = 0;
     let unreached = thread.leaves();
     if process::paused() {
