@@ -13,7 +13,7 @@ fuzz_target!(|text: &[u8]| {
         for routine in &profile.total.routines {
             assert!(!profile.routines.name(routine.number).contains(' '));
         }
-        METRICS.iter().for_each(|metric| drop(metric.value(&profile.total)));
+        METRICS.iter().for_each(|metric| _ = metric.value(&profile.total));
     }
     if let Ok(text) = std::str::from_utf8(text)
         && let Ok(calibration) = Calibration::parse(text)
