@@ -20,7 +20,7 @@ pub struct Thread {
     /// The C function, plus 1, that a Fortran function is expected to call and that did not yet
     awaited: u32,
     /// Languages seen
-    languages: u32,
+    pub languages: u32,
     /// The frame of that C function
     pub inner: *mut Frame,
     /// For `flow`: what it keeps for the thread

@@ -207,10 +207,13 @@ impl Completed<'_, '_> {
     }
 
     fn one(&mut self, pending: &[Pending], index: i32, status: usize) {
-        // In order of their places, and most calls have all of them.
+        // They are in order of their places; most calls have all of them.
         let near = pending.get(index.max(0) as usize).filter(|r| r.place as i32 == index);
-        let request = near.or_else(|| pending.iter().find(|r| r.place as i32 == index));
-        if let Some(request) = request {
+        let search = || {
+            let found = pending.binary_search_by_key(&index, |r| r.place as i32).ok()?;
+            pending.get(found)
+        };
+        if let Some(request) = near.or_else(search) {
             self.request(request, status, true);
         }
     }

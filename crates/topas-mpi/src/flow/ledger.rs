@@ -160,7 +160,10 @@ impl Ledger {
                 return None;
             }
             // SAFETY: ledgers stay where they are; their requests are meant to be looked at.
-            let requests = unsafe { &*(&raw const (*ledger).requests) };
+            let requests = unsafe {
+                let requests = &raw const (*ledger).requests;
+                &*requests
+            };
             requests.find(request, false)
         })
     }
