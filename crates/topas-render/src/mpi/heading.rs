@@ -129,6 +129,13 @@ pub(super) fn notes(views: &Views<'_>) -> String {
         Origin::Lines => {}
     }
     notes.extend(missing(profile));
+    if let [first, others @ ..] = &profile.subtotal_numbers()[..] {
+        let numbers = match others.last() {
+            None => format!("subtotal {first}"),
+            Some(last) => format!("subtotals {first} to {last}"),
+        };
+        notes.push(format!("The program wrote {numbers} by MPI_Pcontrol: --at N shows one."));
+    }
     if profile.lost_lines > 0 {
         notes.push(format!(
             "{} of the profile missing: what they told is in no figure.",
