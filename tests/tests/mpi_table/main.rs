@@ -7,7 +7,6 @@
 
 mod alone;
 mod bytes;
-mod calls;
 mod fortran;
 mod headers;
 mod judge;
