@@ -1,0 +1,103 @@
+//! Programs under an MPI, with the library in front of it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use topas_tests::mpi::{Mpi, launched};
+use topas_tests::running::{command, run};
+use topas_tests::site::{Scratch, Site};
+
+use super::counted::{Counted, counted, header};
+use super::profile::{Profile, profile};
+
+/// The names by which a program calls MPI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Names {
+    /// `MPI_Send`
+    Plain,
+    /// `PMPI_Send`
+    Profiling,
+}
+
+/// A program that counts its own calls.
+pub struct Program {
+    mpi: Mpi,
+    scratch: Scratch,
+}
+
+/// What a rank did, by itself and by the library.
+pub struct Rank {
+    /// By name of the function, what the program counted
+    pub counted: BTreeMap<String, Counted>,
+    /// What the library counted
+    pub profile: Profile,
+}
+
+impl Program {
+    /// Compiles a program in C.
+    pub fn new(mpi: Mpi, names: Names, text: &str, words: &[&str]) -> Program {
+        let program = Program { mpi, scratch: Scratch::new() };
+        let path = |name: &str| program.scratch.path().join(name);
+        fs::write(path("counted_all.h"), header()).expect("write a header");
+        fs::write(path("program.c"), text).expect("write a program");
+        let mut compiler = command(mpi.real("mpicc").expect("mpicc"));
+        compiler.args(["-std=gnu11", "-g", "-O1", "-w", "-include"]).arg(path("counted_all.h"));
+        if names == Names::Profiling {
+            compiler.arg("-DPROFILING");
+        }
+        compiler.arg(path("program.c")).args(words).arg("-o").arg(path("program"));
+        run(&mut compiler).good();
+        program
+    }
+
+    /// A path in the directory of the program.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.scratch.path().join(name)
+    }
+
+    /// Runs it with the library.
+    #[track_caller]
+    pub fn profiled(&self, ranks: u32, arguments: &[&str]) -> Vec<Rank> {
+        let (dir, spool) = (self.path("with"), self.path("spool"));
+        for dir in [&dir, &spool] {
+            let _ = fs::remove_dir_all(dir);
+            fs::create_dir(dir).expect("make a directory");
+        }
+        let mut launch = self.mpi.launch_bare(&self.scratch, ranks);
+        launch.env("COUNTED", &dir).env("TOPAS_MPI_SPOOL", &spool);
+        launch.env("TOPAS_MPI", "yes").env("TOPAS_MPI_OUT", self.path("topas-mpi.out"));
+        launch.env("TOPAS_MPI_PEERS", "yes").env("TOPAS_MPI_COMMS", "yes");
+        // The launcher is left alone.
+        launch.arg("env").arg(format!("LD_PRELOAD={}", library().display()));
+        launch.arg(self.path("program")).args(arguments).current_dir(self.scratch.path());
+        launched(&self.scratch, &mut launch).good();
+        let rank = |rank| Rank { counted: counted(&dir, rank), profile: profile(&dir, rank) };
+        (0..ranks).map(rank).collect()
+    }
+}
+
+/// The library under test.
+pub fn library() -> PathBuf {
+    Site::shared().module("c").with_file_name("libtopas_mpi.so")
+}
+
+/// Calls of `rank` that the library counted otherwise than the program itself.
+pub fn other_calls(rank: &Rank, leave_out: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let mut complaints = Vec::new();
+    let mut names: Vec<&str> = rank.counted.keys().map(String::as_str).collect();
+    names.extend(rank.profile.functions.keys().copied());
+    names.sort_unstable();
+    names.dedup();
+    for name in names.into_iter().filter(|name| !leave_out(name)) {
+        // Counted at its beginning; the copy is made before that.
+        let own = rank.counted.get(name).copied().unwrap_or_default();
+        let own_calls = if name == "MPI_Finalize" { 0 } else { own.calls };
+        let library = rank.profile.functions.get(name).copied().unwrap_or_default();
+        if own_calls != library.calls {
+            complaints.push(format!("{name}: {own_calls} calls, counted {}", library.calls));
+        }
+    }
+    complaints
+}
+

@@ -1,0 +1,9 @@
+//! The library of the MPI profile against real MPIs: calls, count arguments and bytes of every
+//! function, in C and Fortran, as the programs themselves know them.
+
+mod collectives;
+mod counted;
+mod launch;
+mod profile;
+mod single;
+mod traffic;

@@ -1,0 +1,74 @@
+//! Every point-to-point, one-sided and file function on one rank: less arrives than is allowed.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use topas_mpi_table::{Flow, Function, Transfer, Way, find};
+use topas_tests::mpi::Mpi;
+use topas_tests::mpi_program::alone::{NO_OP, bytes, chosen, program};
+use topas_tests::mpi_program::version;
+
+use super::launch::{Names, Program, other_calls};
+
+/// Functions that the program uses around those that it is about, too.
+const HELPERS: [&str; 4] = ["MPI_Irecv", "MPI_Isend", "MPI_File_write_at", "MPI_Psend_init"];
+
+/// Bytes that a call sends and receives, as [`bytes`] says.
+fn moves(function: &Function, no_op: bool) -> (u64, u64) {
+    let takes_place = |flow: &&Flow| !(no_op && flow.unless_no_op);
+    let (mut sent, mut received) = (0, 0);
+    for flow in function.flows.iter().filter(takes_place) {
+        let bytes = u64::try_from(bytes(function, flow)).expect("bytes");
+        match flow.way {
+            Way::Sent | Way::File(Transfer::Write) => sent += bytes,
+            Way::Received | Way::File(Transfer::Read) => received += bytes,
+        }
+    }
+    (sent, received)
+}
+
+#[test]
+fn a_process_alone_is_counted_to_the_byte() {
+    let mut complaints = Vec::new();
+    for mpi in Mpi::installed("a_process_alone_is_counted_to_the_byte") {
+        let chosen = chosen(mpi, version(mpi));
+        for names in [Names::Plain, Names::Profiling] {
+            let program = Program::new(mpi, names, &program(&chosen), &[]);
+            let (file, path) = (program.path("file"), program.path("said"));
+            let words = [file.to_str().expect("a path"), path.to_str().expect("a path")];
+            let rank = &program.profiled(1, &words)[0];
+            let mut expected: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+            for line in fs::read_to_string(&path).expect("what the program says").lines() {
+                let name = line.split(' ').next().expect(line);
+                let plain = name.trim_end_matches(NO_OP);
+                let (function, _) = find(plain).expect("a function of the table");
+                let (sent, received) = moves(function, plain != name);
+                let sum = expected.entry(function.name).or_default();
+                sum.0 += sent;
+                sum.1 += received;
+            }
+            assert!(expected.len() > 50, "{expected:?}");
+            let mut complain = |what: String| {
+                complaints.push(format!("{} {names:?}: {what}", mpi.name()));
+            };
+            other_calls(rank, &|_| false).into_iter().for_each(&mut complain);
+            for (name, (sent, received)) in expected {
+                if HELPERS.contains(&name) {
+                    continue;
+                }
+                // It tells of this read what was asked for.
+                if mpi == Mpi::OpenMpi && name == "MPI_File_read_all" {
+                    continue;
+                }
+                let counts = rank.profile.functions.get(name).copied().unwrap_or_default();
+                if (counts.sent.bytes, counts.received.bytes) != (sent, received) {
+                    complain(format!(
+                        "{name}: {sent} B out, {received} B in, counted {}, {}",
+                        counts.sent.bytes, counts.received.bytes
+                    ));
+                }
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}

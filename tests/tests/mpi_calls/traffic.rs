@@ -1,0 +1,184 @@
+//! Random programs that know what they move: per routine, by size, per peer, per communicator.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+
+use topas_mpi_profile::layout::BINS;
+use topas_tests::mpi::Mpi;
+use topas_tests::skip::left_out;
+
+use super::launch::{Names, Program, Rank, other_calls};
+use super::profile::{Counts, Exchange};
+
+/// Processes of a program.
+const RANKS: u32 = 4;
+
+/// Programs in the default set; each of some thirty acts.
+const PROGRAMS: u64 = 200;
+
+/// The first number; a whole set can be had elsewhere.
+const SEED: u64 = 20_261_120;
+
+/// What a rank expects.
+#[derive(Debug, Default)]
+struct Expected {
+    functions: BTreeMap<String, Counts>,
+    peers: Vec<Exchange>,
+    communicators: BTreeMap<String, Exchange>,
+}
+
+fn exchange(numbers: &str) -> Exchange {
+    let n: Vec<u64> = numbers.split(' ').map(|n| n.parse().expect(numbers)).collect();
+    Exchange { sends: n[0], sent: n[1], receives: n[2], received: n[3] }
+}
+
+fn expected(program: &Program, rank: usize) -> Expected {
+    let mut all = Expected::default();
+    let path = program.path("with").join(format!("expected.{rank}"));
+    let text = fs::read_to_string(path).expect("what a rank expects");
+    for line in text.lines() {
+        let words: Vec<&str> = line.splitn(3, '|').collect();
+        let name = words[1].to_owned();
+        match words[0] {
+            "function" => {
+                let moved = exchange(words[2]);
+                let counts = all.functions.entry(name).or_default();
+                counts.sent.number = moved.sends;
+                counts.sent.bytes = moved.sent;
+                counts.received.number = moved.receives;
+                counts.received.bytes = moved.received;
+            }
+            "sizes" => {
+                let numbers: Vec<u64> =
+                    words[2].split(' ').map(|n| n.parse().expect(line)).collect();
+                let counts = all.functions.entry(name).or_default();
+                let sizes: [u64; BINS] = numbers[1..].try_into().expect("bins");
+                if numbers[0] == 0 {
+                    counts.sent.sizes = sizes;
+                } else {
+                    counts.received.sizes = sizes;
+                }
+            }
+            "peer" => all.peers.push(exchange(words[2])),
+            "comm" => {
+                all.communicators.insert(name, exchange(words[2]));
+            }
+            other => panic!("{other}"),
+        }
+    }
+    all
+}
+
+/// What the library counted otherwise than a rank expects.
+fn complaints(rank: &Rank, expected: &Expected, communicators: bool) -> Vec<String> {
+    let mut all = other_calls(rank, &|_| false);
+    let nothing = Counts::default();
+    let mut names: Vec<&str> = expected.functions.keys().map(String::as_str).collect();
+    let moves = |c: &Counts| c.sent.number + c.received.number > 0;
+    names.extend(rank.profile.functions.iter().filter(|(_, c)| moves(c)).map(|(name, _)| name));
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        let wanted = expected.functions.get(name).unwrap_or(&nothing);
+        let counts = rank.profile.functions.get(name).unwrap_or(&nothing);
+        for (way, wanted, got) in [
+            ("sent", &wanted.sent, &counts.sent),
+            ("received", &wanted.received, &counts.received),
+        ] {
+            if (wanted.number, wanted.bytes) != (got.number, got.bytes) {
+                all.push(format!(
+                    "{name}: {way} {} with {} B, counted {} with {} B",
+                    wanted.number, wanted.bytes, got.number, got.bytes
+                ));
+            } else if wanted.sizes != got.sizes {
+                all.push(format!("{name}: {way} {:?}, counted {:?}", wanted.sizes, got.sizes));
+            }
+        }
+        if counts.missed {
+            all.push(format!("{name}: not all could be counted"));
+        }
+    }
+    for (i, peer) in expected.peers.iter().enumerate() {
+        if rank.profile.peers[i] != *peer {
+            all.push(format!("peer {i}: {peer:?}, counted {:?}", rank.profile.peers[i]));
+        }
+    }
+    if communicators {
+        for (name, wanted) in &expected.communicators {
+            let found = rank.profile.communicators.iter().find(|(own, _, _)| own == name);
+            let moved = found.map(|(_, _, moved)| *moved).unwrap_or_default();
+            if moved != *wanted {
+                all.push(format!("{name}: {wanted:?}, counted {moved:?}"));
+            }
+        }
+    }
+    all
+}
+
+/// Words for the compiler: what an MPI cannot do.
+fn words(mpi: Mpi) -> Vec<String> {
+    let broken = |which, mpis: &[Mpi]| format!("-D{which}={}", i32::from(mpis.contains(&mpi)));
+    vec![
+        concat!("-I", env!("CARGO_MANIFEST_DIR"), "/tests/mpi_calls/traffic").to_owned(),
+        // 4.0.2: an assertion in broadcasts between groups that are not blocking.
+        broken("IBCAST_BREAKS", &[Mpi::Mpich]),
+        // 4.1.4: splits and collectives behind the end of a file hang, or do not tell of it.
+        broken("EARLY_END_BREAKS", &[Mpi::OpenMpi]),
+        "-DISENDRECV=1".to_owned(),
+        "-DROOT_IS_PEER=0".to_owned(),
+    ]
+}
+
+fn run(program: &Program, first: u64, n: u64, only: Option<&str>) -> Vec<String> {
+    let dir = program.path("files");
+    let _ = fs::create_dir(&dir);
+    let (first, number) = (first.to_string(), n.to_string());
+    let mut words = vec![dir.to_str().expect("a path"), &first, &number];
+    words.extend(only);
+    let ranks = program.profiled(RANKS, &words);
+    let each = ranks.iter().enumerate().flat_map(|(i, rank)| {
+        let wrong = complaints(rank, &expected(program, i), n == 1);
+        wrong.into_iter().map(move |what| format!("rank {i}: {what}"))
+    });
+    each.collect()
+}
+
+/// Runs programs, and those one by one if they are not counted as they should.
+fn programs(mpi: Mpi, names: Names, first: u64, n: u64) -> Vec<String> {
+    let words = words(mpi);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let program = Program::new(mpi, names, "#include \"traffic.c\"\n", &words);
+    let only = env::var("TOPAS_TEST_TRAFFIC_ONLY").ok();
+    let all = run(&program, first, n, only.as_deref());
+    println!("{} {names:?}: {n} programs from {first}", mpi.name());
+    if all.is_empty() || n == 1 {
+        return all;
+    }
+    for seed in first..first + n {
+        let one = run(&program, seed, 1, only.as_deref());
+        if !one.is_empty() {
+            let head = format!("{} {names:?} seed {seed}", mpi.name());
+            return one.into_iter().map(|what| format!("{head}: {what}")).collect();
+        }
+    }
+    all
+}
+
+#[test]
+fn random_traffic_is_counted_to_the_byte() {
+    let test = "random_traffic_is_counted_to_the_byte";
+    let number = |name: &str| env::var(name).ok().map(|n| n.parse::<u64>().expect(name));
+    let first = number("TOPAS_TEST_TRAFFIC_SEED").unwrap_or(SEED);
+    let asked = number("TOPAS_TEST_TRAFFIC");
+    if asked.is_none() {
+        left_out(test, "more programs: TOPAS_TEST_TRAFFIC=NUMBER, TOPAS_TEST_TRAFFIC_SEED=SEED");
+    }
+    let n = asked.unwrap_or(PROGRAMS);
+    let mut all = Vec::new();
+    for mpi in Mpi::installed(test) {
+        all.extend(programs(mpi, Names::Plain, first, n));
+        all.extend(programs(mpi, Names::Profiling, first + n, n.div_ceil(10)));
+    }
+    assert!(all.is_empty(), "{} complaints:\n{}", all.len(), all.join("\n"));
+}
