@@ -14,8 +14,12 @@ pub(crate) fn epoch() -> i64 {
 
 /// Local time of `/etc/localtime`, whatever `TZ` says.
 pub(crate) fn now() -> Civil {
+    local(epoch())
+}
+
+/// The same of seconds since 1970-01-01 00:00 UTC.
+pub(crate) fn local(epoch: i64) -> Civil {
     let rules = fs::read("/etc/localtime").unwrap_or_default();
-    let epoch = epoch();
     let offset = zone::offset_at(zone::footer(&rules), epoch).unwrap_or(0);
     Civil::from_seconds(epoch + offset)
 }

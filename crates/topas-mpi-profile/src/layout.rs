@@ -9,7 +9,7 @@
 //! file, 0 is nowhere. The file is sparse: only pages that were touched take memory. Texts end
 //! with a NUL or fill their room.
 
-use topas_mpi_table::functions;
+use topas_mpi_table::CHAPTERS;
 
 /// First bytes of the file.
 pub const MAGIC: [u8; 8] = *b"topasmpi";
@@ -84,6 +84,14 @@ pub mod flag {
     pub const WORLD: u64 = 1 << 8;
     /// The user wants files of their own.
     pub const USER: u64 = 1 << 9;
+    /// There are more environment switches than there is room for.
+    pub const SWITCHES_LOST: u64 = 1 << 10;
+    /// Hardware counters were asked for, and there are none.
+    pub const NO_COUNTERS: u64 = 1 << 11;
+    /// In sums: some function has rows with `ROW_MISSED`.
+    pub const ROWS_MISSED: u64 = 1 << 12;
+    /// In sums: of some rank nothing arrived.
+    pub const RANKS_LOST: u64 = 1 << 13;
 }
 
 /// Bits of [`Header::languages`] and [`Row::flags`].
@@ -94,6 +102,16 @@ pub mod language {
     pub const FORTRAN: u32 = 1 << 1;
     /// `use mpi_f08`
     pub const F08: u32 = 1 << 2;
+    /// C++: the executable is linked with a runtime of it.
+    pub const CXX: u32 = 1 << 3;
+    /// Python: its interpreter is in the process.
+    pub const PYTHON: u32 = 1 << 4;
+    /// Rust: the executable holds its runtime.
+    pub const RUST: u32 = 1 << 5;
+    /// Julia: its runtime is in the process.
+    pub const JULIA: u32 = 1 << 6;
+    /// R: its interpreter is in the process.
+    pub const R: u32 = 1 << 7;
 }
 
 /// Of the whole process.
@@ -106,7 +124,7 @@ pub struct Header {
     pub version: u32,
     /// [`FUNCTIONS`]
     pub functions: u32,
-    /// Hash of the names of the functions, in order: [`table_hash`]
+    /// Hash of the names of the functions, in order: [`TABLE`]
     pub table: u64,
     /// A [`State`]
     pub state: u32,
@@ -341,16 +359,33 @@ pub const fn bin(bytes: u64) -> usize {
     if bin < BINS { bin } else { BINS - 1 }
 }
 
-/// Tells a table of functions from another.
-pub fn table_hash() -> u64 {
+/// Tells a table of functions from another: a hash of their names in order, each with a NUL.
+pub const TABLE: u64 = {
     // FNV-1a, 64 bits
-    functions().flat_map(|f| f.name.bytes().chain([0])).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
-}
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let mut chapter = 0;
+    while chapter < CHAPTERS.len() {
+        let functions = CHAPTERS[chapter].functions;
+        let mut function = 0;
+        while function < functions.len() {
+            let name = functions[function].name.as_bytes();
+            let mut i = 0;
+            while i <= name.len() {
+                let byte = if i < name.len() { name[i] } else { 0 };
+                hash = (hash ^ byte as u64).wrapping_mul(0x0000_0100_0000_01b3);
+                i += 1;
+            }
+            function += 1;
+        }
+        chapter += 1;
+    }
+    hash
+};
 
 #[cfg(test)]
 mod tests {
+    use topas_mpi_table::functions;
+
     use super::*;
 
     #[test]

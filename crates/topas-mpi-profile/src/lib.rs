@@ -4,5 +4,14 @@
 //! The library in the program writes what the tools read, so both use this crate.
 #![no_std]
 #![forbid(unsafe_code)]
+#![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[cfg(test)]
+extern crate std;
 
 pub mod layout;
+pub mod lines;
+pub mod parse;
+pub mod routine;
+pub mod sums;
+pub mod wire;

@@ -1,4 +1,7 @@
-//! Files that are made from tables and committed: `doc/mpi-functions.md`.
+//! Files that are made from tables and committed: `doc/mpi-functions.md`, and what the MPI
+//! profile knows of all functions.
+
+mod mpi;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,7 +18,12 @@ struct Made {
     text: fn() -> String,
 }
 
-const MADE: [Made; 1] = [Made { path: "doc/mpi-functions.md", text: mpi_functions }];
+const MADE: [Made; 4] = [
+    Made { path: "doc/mpi-functions.md", text: mpi_functions },
+    Made { path: "crates/topas-mpi/src/generated/symbols.s", text: mpi::symbols },
+    Made { path: "crates/topas-mpi/src/generated/number.rs", text: mpi::numbers },
+    Made { path: "crates/topas-mpi/src/generated/table.rs", text: mpi::table },
+];
 
 /// Writes all files below `root`, or with `check` says which one is not as it would be written.
 pub fn codegen(root: &Path, check: bool) -> Result<()> {

@@ -5,6 +5,7 @@ mod codegen;
 mod demo;
 mod fold;
 mod install;
+mod mpi;
 mod object;
 mod pack;
 mod packages;
@@ -41,6 +42,12 @@ enum Verb {
     Demo,
     /// Installs into a prefix
     Install(install::Options),
+    /// Builds the MPI profile: the object for the linker and the library for the loader
+    Mpi {
+        /// Where they go
+        #[arg(long, default_value = "target/topas")]
+        out: PathBuf,
+    },
     /// Builds the measurement module: one relocatable object per language and variant
     Object {
         /// Where the objects go
@@ -77,6 +84,7 @@ fn main() {
         Verb::Bench(options) => bench::bench(&options),
         Verb::Codegen { check } => codegen::codegen(&process::root(), check),
         Verb::Demo => demo::demo(),
+        Verb::Mpi { out } => mpi::build(&out).map(drop),
         Verb::Install(options) => install::install(&options),
         Verb::Object { out, conf, any_processor: true, .. } => {
             let machine = object::Machine::ANY_PROCESSOR;

@@ -9,27 +9,42 @@ pub enum Amount {
     /// The routine has none, as `MPI_Barrier` has no bytes
     #[default]
     Nothing,
-    /// There may be some that were not counted
+    /// There may be some, and none was counted
     NotCounted,
+    /// So much was counted, and there may be more
+    AtLeast(u128),
     /// So much
     Exact(u128),
 }
 
 impl Amount {
-    /// The number, if it was counted.
+    /// The number, if all was counted.
     pub const fn exact(self) -> Option<u128> {
         match self {
             Amount::Exact(amount) => Some(amount),
+            Amount::Nothing | Amount::NotCounted | Amount::AtLeast(_) => None,
+        }
+    }
+
+    /// What was counted, all of it or not.
+    pub const fn counted(self) -> Option<u128> {
+        match self {
+            Amount::Exact(amount) | Amount::AtLeast(amount) => Some(amount),
             Amount::Nothing | Amount::NotCounted => None,
         }
     }
 
-    /// Of both together: what was not counted in one is not known of the sum.
+    /// Of both together: where something was not counted, the sum is a lower bound.
     pub const fn plus(self, other: Amount) -> Amount {
+        use Amount::{AtLeast, Exact, NotCounted, Nothing};
         match (self, other) {
-            (Amount::NotCounted, _) | (_, Amount::NotCounted) => Amount::NotCounted,
-            (Amount::Nothing, amount) | (amount, Amount::Nothing) => amount,
-            (Amount::Exact(a), Amount::Exact(b)) => Amount::Exact(a.saturating_add(b)),
+            (Nothing, amount) | (amount, Nothing) => amount,
+            (Exact(a), Exact(b)) => Exact(a.saturating_add(b)),
+            (NotCounted, NotCounted) => NotCounted,
+            (NotCounted, AtLeast(a) | Exact(a)) | (AtLeast(a) | Exact(a), NotCounted) => AtLeast(a),
+            (AtLeast(a), AtLeast(b) | Exact(b)) | (Exact(a), AtLeast(b)) => {
+                AtLeast(a.saturating_add(b))
+            }
         }
     }
 }

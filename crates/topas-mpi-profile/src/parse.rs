@@ -1,0 +1,419 @@
+//! Reads lines of records. Tolerant of what is new: unknown keys are facts, unknown fields at
+//! the end of tokens are left alone.
+
+use topas_format::civil::{Civil, Date, Time};
+use topas_format::escape::Name;
+use topas_format::text::Cursor;
+
+use crate::layout::{BINS, WAITED};
+use crate::lines::{Amount, Of, VERSION, WAITED_WORDS, WORD};
+use crate::routine::{SizeClass, number};
+
+/// Why a line is none of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Its third word is another.
+    Other,
+    /// Date or time are none.
+    Time,
+    /// One of the seven words at the beginning is missing.
+    Short,
+    /// It has another version.
+    Version,
+    /// Its length is not what it says: it was cut, or joined with another.
+    Length,
+    /// A token that is known has another form.
+    Token,
+}
+
+impl Fault {
+    /// In words.
+    pub const fn says(self) -> &'static str {
+        match self {
+            Fault::Other => "no line of an MPI profile",
+            Fault::Time => "bad date or time",
+            Fault::Short => "too few words",
+            Fault::Version => "of another version",
+            Fault::Length => "not of the length it says",
+            Fault::Token => "bad token",
+        }
+    }
+}
+
+/// A line: its beginning; the rest by [`Line::tokens`].
+#[derive(Clone, Copy, Debug)]
+pub struct Line<'a> {
+    /// Local time of the site
+    pub at: Civil,
+    /// Name of the user
+    pub user: Name<'a>,
+    /// Executable
+    pub exe: Name<'a>,
+    /// Ranks of the launch; 0 if not known
+    pub npes: u32,
+    /// Launch id
+    pub id: Name<'a>,
+    /// What the record is of
+    pub of: Of,
+    /// Number of the subtotal; 0 for a total
+    pub subtotal: u32,
+    /// Number of this line in its record, from 1
+    pub line: u32,
+    /// Lines of the record
+    pub lines: u32,
+    tokens: &'a [u8],
+}
+
+/// Whether a line of a log is one of an MPI profile, by its third word.
+pub fn is_profile(line: &[u8]) -> bool {
+    let mut text = Cursor::new(line);
+    text.until(b' ');
+    text.until(b' ');
+    text.until(b' ') == WORD
+}
+
+/// Messages, bytes and the like of a function, in the order of the token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Routine<'a> {
+    /// Its name without `MPI_`, as it stands
+    pub name: &'a [u8],
+    /// Its number, if this table has it
+    pub number: Option<usize>,
+    /// Calls
+    pub calls: u128,
+    /// Nanoseconds in them
+    pub nanoseconds: u128,
+    /// Nanoseconds of the longest
+    pub longest: u64,
+    /// Sum of count arguments
+    pub count: Amount,
+    /// Messages sent, blocks put or written
+    pub sends: Amount,
+    /// Bytes in them
+    pub sent: Amount,
+    /// Messages received, blocks got or read
+    pub receives: Amount,
+    /// Bytes in them
+    pub received: Amount,
+    /// Ranks that called it
+    pub ranks: Option<u64>,
+}
+
+/// Of which messages a histogram is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SizesOf<'a> {
+    /// Of a class
+    Class(SizeClass),
+    /// Of a function: its name without `MPI_`
+    Routine(&'a [u8]),
+}
+
+/// Messages and bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Messages sent
+    pub sends: u128,
+    /// Bytes in them
+    pub sent: u128,
+    /// Messages received
+    pub receives: u128,
+    /// Bytes in them
+    pub received: u128,
+}
+
+/// A token of a line.
+#[expect(clippy::large_enum_variant, reason = "nothing is allocated here")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Token<'a> {
+    /// Anything else: a key and its value
+    Fact(&'a [u8], Name<'a>),
+    /// `f=`
+    Routine(Routine<'a>),
+    /// `h=`; those of one name add up
+    Sizes {
+        /// Whose
+        of: SizesOf<'a>,
+        /// Of what was received, got, read
+        received: bool,
+        /// Messages by size
+        bins: [u128; BINS],
+    },
+    /// `w=`
+    Waited {
+        /// A [`crate::layout::Waited`]
+        kind: usize,
+        /// Calls
+        calls: u128,
+        /// Nanoseconds in them
+        nanoseconds: u128,
+    },
+    /// `c=`; those of one name and size add up
+    Communicator {
+        /// Name
+        name: Name<'a>,
+        /// Processes
+        size: Option<u32>,
+        /// Calls
+        calls: u128,
+        /// Nanoseconds in them
+        nanoseconds: u128,
+        /// Messages and bytes
+        traffic: Traffic,
+    },
+    /// `p=`; those of one rank add up
+    Peer {
+        /// Rank of the world; None are all others
+        rank: Option<u32>,
+        /// Messages and bytes
+        traffic: Traffic,
+    },
+    /// `e=`
+    Switch {
+        /// Name of the variable
+        name: Name<'a>,
+        /// Its value
+        value: Name<'a>,
+    },
+    /// `ci.` and `co.`
+    Counter {
+        /// Name of the counter
+        name: Name<'a>,
+        /// In calls of MPI, or outside of them
+        inside: bool,
+        /// Events
+        count: u128,
+    },
+}
+
+impl<'a> Line<'a> {
+    /// Reads the beginning of a line, which may end with a newline.
+    ///
+    /// # Errors
+    /// A [`Fault`].
+    pub fn parse(line: &'a [u8]) -> Result<Line<'a>, Fault> {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        if !is_profile(line) {
+            return Err(Fault::Other);
+        }
+        let mut text = Cursor::new(line);
+        let date = date(text.until(b' ')).ok_or(Fault::Time)?;
+        let time = time(text.until(b' ')).ok_or(Fault::Time)?;
+        text.until(b' ');
+        let mut word = || Some(text.until(b' ')).filter(|w| !w.is_empty()).ok_or(Fault::Short);
+        let (user, exe, npes, id) = (word()?, word()?, word()?, word()?);
+        let npes = match npes {
+            b"-" => 0,
+            npes => narrow(npes).ok_or(Fault::Short)?,
+        };
+        let mut of = None;
+        let (mut subtotal, mut place, mut version) = (0, None, None);
+        let mut last: &[u8] = b"";
+        for (key, value) in pairs(text.rest) {
+            last = key;
+            match key {
+                b"v" => version = narrow(value),
+                b"of" => {
+                    let known = [Of::Run, Of::Host, Of::Rank];
+                    of = known.into_iter().find(|of| of.word().as_bytes() == value);
+                }
+                b"at" => subtotal = narrow(value).ok_or(Fault::Token)?,
+                b"line" => {
+                    let mut halves = Cursor::new(value);
+                    let one = narrow(halves.until(b'/')).ok_or(Fault::Token)?;
+                    place = Some((one, narrow(halves.rest).ok_or(Fault::Token)?));
+                }
+                b"len" if narrow(value) != u32::try_from(line.len()).ok() => {
+                    return Err(Fault::Length);
+                }
+                _ => {}
+            }
+        }
+        if last != b"len" {
+            return Err(Fault::Length);
+        }
+        if version != Some(VERSION) {
+            return Err(Fault::Version);
+        }
+        let (line, lines) =
+            place.filter(|(one, all)| (1..=*all).contains(one)).ok_or(Fault::Token)?;
+        Ok(Line {
+            at: Civil { date, time },
+            user: Name::from_token(user),
+            exe: Name::from_token(exe),
+            npes,
+            id: Name::from_token(id),
+            of: of.ok_or(Fault::Token)?,
+            subtotal,
+            line,
+            lines,
+            tokens: text.rest,
+        })
+    }
+
+    /// The tokens; without those that [`Line`] holds already, and `len`.
+    pub fn tokens(&self) -> impl Iterator<Item = Result<Token<'a>, Fault>> + Clone + use<'a> {
+        pairs(self.tokens)
+            .filter(|(key, _)| !matches!(*key, b"v" | b"of" | b"at" | b"line" | b"len"))
+            .map(|(key, value)| token(key, value).ok_or(Fault::Token))
+    }
+}
+
+/// `key=value`, separated by blanks; a word without an equals sign is a key.
+fn pairs(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> + Clone {
+    text.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).map(|word| {
+        let mut text = Cursor::new(word);
+        let key = text.until(b'=');
+        (key, text.rest)
+    })
+}
+
+fn token<'a>(key: &'a [u8], value: &'a [u8]) -> Option<Token<'a>> {
+    let mut fields = value.split(|byte| *byte == b':');
+    Some(match key {
+        b"f" => {
+            let name = fields.next()?;
+            Token::Routine(Routine {
+                name,
+                number: number(name),
+                calls: whole(fields.next()?)?,
+                nanoseconds: nanoseconds(fields.next()?)?,
+                longest: u64::try_from(nanoseconds(fields.next()?)?).ok()?,
+                count: amount(fields.next())?,
+                sends: amount(fields.next())?,
+                sent: amount(fields.next())?,
+                receives: amount(fields.next())?,
+                received: amount(fields.next())?,
+                ranks: match fields.next() {
+                    None | Some(b"") => None,
+                    Some(ranks) => Some(u64::try_from(whole(ranks)?).ok()?),
+                },
+            })
+        }
+        b"h" => {
+            let name = fields.next()?;
+            let of = SizeClass::of_word(name).map_or(SizesOf::Routine(name), SizesOf::Class);
+            let received = match fields.next()? {
+                b"s" => false,
+                b"r" => true,
+                _ => return None,
+            };
+            let mut bins = [0; BINS];
+            for bin in fields.next()?.split(|byte| *byte == b',') {
+                let mut text = Cursor::new(bin);
+                let place = narrow(text.until(b'='))?;
+                *bins.get_mut(place as usize)? += whole(text.rest)?;
+            }
+            Token::Sizes { of, received, bins }
+        }
+        b"w" => {
+            let word = fields.next()?;
+            Token::Waited {
+                kind: WAITED_WORDS.iter().position(|known| known.as_bytes() == word)?,
+                calls: whole(fields.next()?)?,
+                nanoseconds: nanoseconds(fields.next()?)?,
+            }
+        }
+        b"c" => Token::Communicator {
+            name: Name::from_token(fields.next()?),
+            size: match fields.next()? {
+                b"" | b"-" => None,
+                size => Some(narrow(size)?),
+            },
+            calls: whole(fields.next()?)?,
+            nanoseconds: nanoseconds(fields.next()?)?,
+            traffic: traffic(&mut fields)?,
+        },
+        b"p" => Token::Peer {
+            rank: match fields.next()? {
+                b"-" => None,
+                rank => Some(narrow(rank)?),
+            },
+            traffic: traffic(&mut fields)?,
+        },
+        b"e" => {
+            let mut text = Cursor::new(value);
+            Token::Switch {
+                name: Name::from_token(text.until(b'=')),
+                value: Name::from_token(text.rest),
+            }
+        }
+        [b'c', way @ (b'i' | b'o'), b'.', name @ ..] => Token::Counter {
+            name: Name::from_token(name),
+            inside: *way == b'i',
+            count: whole(value)?,
+        },
+        _ => Token::Fact(key, Name::from_token(value)),
+    })
+}
+
+fn traffic<'a>(fields: &mut impl Iterator<Item = &'a [u8]>) -> Option<Traffic> {
+    Some(Traffic {
+        sends: whole(fields.next()?)?,
+        sent: whole(fields.next()?)?,
+        receives: whole(fields.next()?)?,
+        received: whole(fields.next()?)?,
+    })
+}
+
+fn amount(field: Option<&[u8]>) -> Option<Amount> {
+    Some(match field {
+        None | Some(b"") => Amount::None,
+        Some(b"-") => Amount::Missing,
+        Some([digits @ .., b'+']) => Amount::AtLeast(whole(digits)?),
+        Some(digits) => Amount::Exact(whole(digits)?),
+    })
+}
+
+/// A decimal number of any size below 2^128. No sign, no blank.
+pub fn whole(text: &[u8]) -> Option<u128> {
+    let digit = |n: Option<u128>, byte: &u8| {
+        let digit = byte.is_ascii_digit().then(|| u128::from(byte - b'0'))?;
+        n?.checked_mul(10)?.checked_add(digit)
+    };
+    if text.is_empty() { None } else { text.iter().fold(Some(0), digit) }
+}
+
+fn narrow(text: &[u8]) -> Option<u32> {
+    whole(text).and_then(|n| u32::try_from(n).ok())
+}
+
+/// Seconds with up to nine decimals, as nanoseconds.
+pub fn nanoseconds(text: &[u8]) -> Option<u128> {
+    let mut halves = text.splitn(2, |byte| *byte == b'.');
+    let seconds = whole(halves.next()?)?.checked_mul(1_000_000_000)?;
+    let Some(decimals) = halves.next() else {
+        return Some(seconds);
+    };
+    if decimals.len() > 9 {
+        return None;
+    }
+    let missing = 9 - decimals.len() as u32;
+    seconds.checked_add(whole(decimals)?.checked_mul(10u128.pow(missing))?)
+}
+
+fn date(text: &[u8]) -> Option<Date> {
+    let mut parts = text.split(|byte| *byte == b'/');
+    let mut part = |digits: usize| {
+        let part = parts.next()?;
+        (part.len() == digits).then(|| narrow(part))?
+    };
+    let (year, month, day) = (part(4)?, part(2)?, part(2)?);
+    let date = Date { year: year as u16, month: month as u8, day: day as u8 };
+    // The day that has this number is the same, so it exists.
+    let first = year >= 1970 && (1..=12).contains(&month) && day >= 1;
+    (parts.next().is_none() && first && Date::from_days(date.days()) == date).then_some(date)
+}
+
+fn time(text: &[u8]) -> Option<Time> {
+    let mut parts = text.split(|byte| *byte == b':');
+    let mut part = |most: u32| {
+        let part = parts.next()?;
+        narrow(part).filter(|n| part.len() == 2 && *n <= most)
+    };
+    let (hour, minute, second) = (part(23)?, part(59)?, part(60)?);
+    let time = Time { hour: hour as u8, minute: minute as u8, second: second as u8 };
+    parts.next().is_none().then_some(time)
+}
+
+/// Kinds of requests that are waited for have a word each.
+const _: () = assert!(WAITED_WORDS.len() == WAITED, "a kind of request has no word");

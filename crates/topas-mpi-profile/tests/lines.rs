@@ -1,0 +1,256 @@
+//! Lines of records: what is written comes back, whatever the names and numbers.
+
+use proptest::prelude::*;
+use topas_format::MAX_LINE;
+use topas_format::civil::Civil;
+use topas_mpi_profile::layout::{BINS, COUNTERS, FUNCTIONS, Peer, ROW_MISSED, flag};
+use topas_mpi_profile::lines::{End, Facts, Head, Of, amounts, record};
+use topas_mpi_profile::parse::{Fault, Line, SizesOf, Token, Traffic};
+use topas_mpi_profile::routine::{SizeClass, by_number};
+use topas_mpi_profile::sums::{RoutineSums, Sums};
+
+/// Small numbers mostly, and some that are as large as can be.
+fn amount() -> impl Strategy<Value = u128> {
+    prop_oneof![Just(0), 0u128..1000, any::<u64>().prop_map(u128::from), any::<u128>()]
+}
+
+fn routine() -> impl Strategy<Value = RoutineSums> {
+    let numbers = (amount(), amount(), any::<u64>(), amount(), amount(), amount(), amount());
+    (1u128..u128::MAX, numbers, amount(), 1u64..5000, any::<bool>()).prop_map(
+        |(calls, (ns, count, longest, sends, sent, receives, received), _, ranks, missed)| {
+            RoutineSums {
+                calls,
+                nanoseconds: ns,
+                longest,
+                count,
+                sends,
+                sent,
+                receives,
+                received,
+                ranks,
+                flags: if missed { ROW_MISSED } else { 0 },
+            }
+        },
+    )
+}
+
+prop_compose! {
+    fn some_sums()(
+        routines in proptest::collection::vec((0..FUNCTIONS, routine()), 0..60),
+        bins in proptest::collection::vec((0usize..4, 0usize..2, 0..BINS, amount()), 0..60),
+        times in (amount(), any::<u64>(), amount(), any::<u64>(), any::<u64>(), any::<u64>()),
+        rest in (amount(), amount(), any::<u32>(), 0u32..4, 0u32..256, 0u64..4096),
+        waited in proptest::collection::vec((amount(), amount()), 8),
+    ) -> Box<Sums> {
+        let mut sums = Box::new(Sums::new());
+        for (number, routine) in routines {
+            sums.routines[number] = routine;
+        }
+        for (class, way, bin, n) in bins {
+            sums.sizes[class][way][bin] = n;
+        }
+        (sums.wall, sums.wall_max, sums.mpi, sums.mpi_max, sums.mpi_min, sums.outside_max) = times;
+        sums.overhead = rest.0;
+        sums.paused = rest.1;
+        sums.threads = rest.2.into();
+        sums.level = rest.3;
+        sums.languages = rest.4;
+        sums.flags = rest.5;
+        sums.ranks = 7;
+        for (to, (calls, nanoseconds)) in sums.waited.iter_mut().zip(waited) {
+            to.calls = calls;
+            to.nanoseconds = nanoseconds;
+        }
+        sums
+    }
+}
+
+const COUNTER_NAMES: [[u8; 32]; COUNTERS] = [[0; 32]; COUNTERS];
+
+fn facts<'a>(host: &'a [u8], rank: Option<(u32, u32)>) -> Facts<'a> {
+    Facts {
+        epoch: 1_795_161_662,
+        uid: 4711,
+        host,
+        job: b"15_3",
+        step: b"",
+        part: b"big",
+        mpi: b"openmpi:4.1.4",
+        end: End::Abort(-3),
+        rank,
+        counters: &COUNTER_NAMES,
+    }
+}
+
+fn head<'a>(user: &'a [u8], exe: &'a [u8], of: Of) -> Head<'a> {
+    let at = Civil::from_seconds(1_795_161_662);
+    Head { at, user, exe, npes: 7, id: b"00ff00ff00ff00ff", of, subtotal: 0 }
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_comes_back(
+        sums in some_sums(),
+        user in proptest::collection::vec(any::<u8>(), 0..60),
+        exe in proptest::collection::vec(any::<u8>(), 0..400),
+        names in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..48), 0..9),
+        switch in proptest::collection::vec(1u8.., 1..90),
+    ) {
+        let peers = [Peer { sends: 3, sent: u64::MAX, receives: 0, received: 1 }; 2];
+        let tick = topas_mpi_profile::sums::TickLength::between(
+            &Default::default(),
+            &topas_mpi_profile::layout::Moment { ticks: 2, monotonic: 1, realtime: 0 },
+        );
+        let traffic = topas_mpi_profile::layout::Traffic { calls: 9, ticks: 5, peer: peers[0] };
+        let head = head(&user, &exe, Of::Run);
+        let mut text = Vec::new();
+        let mut written = 0;
+        let count = record(&head, &facts(b"n 1", None), &sums, &mut |lines| {
+            lines.sizes_by_class(&sums);
+            lines.peer(Some(4), &peers[0]);
+            lines.peer(None, &peers[1]);
+            for name in &names {
+                lines.communicator(name, 12, &traffic, &tick);
+            }
+            lines.switches(&[b"OMPI_MCA_x=", &switch[..]].concat());
+        }, &mut |line| {
+            assert!(line.len() <= MAX_LINE && line.ends_with(b"\n"));
+            text.extend_from_slice(line);
+            written += 1;
+        });
+        prop_assert_eq!(count, written);
+        let mut back = Box::new(Sums::new());
+        let (mut peers_back, mut names_back, mut switches) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
+            let line = Line::parse(line).unwrap();
+            prop_assert_eq!((line.line, line.lines), (at as u32 + 1, count));
+            prop_assert_eq!((line.of, line.npes, line.at), (Of::Run, 7, head.at));
+            prop_assert!(line.user.bytes().eq(user.iter().copied().take(line.user.bytes().count())));
+            prop_assert!(line.exe.bytes().eq(exe.iter().copied().take(line.exe.bytes().count())));
+            for token in line.tokens() {
+                match token.unwrap() {
+                    Token::Routine(r) => {
+                        let number = r.number.unwrap();
+                        let was = &sums.routines[number];
+                        let known = sums.flags & flag::UNKNOWN_MPI == 0;
+                        let amounts = amounts(by_number(number).unwrap(), was, known);
+                        prop_assert_eq!(
+                            [r.count, r.sends, r.sent, r.receives, r.received], amounts);
+                        prop_assert_eq!(r.ranks, Some(was.ranks));
+                        prop_assert_eq!(
+                            (r.calls, r.nanoseconds, r.longest),
+                            (was.calls, was.nanoseconds, was.longest));
+                        back.routines[number] = *was;
+                    }
+                    Token::Sizes { of: SizesOf::Class(class), received, bins } => {
+                        for (bin, n) in bins.iter().enumerate() {
+                            back.sizes[class as usize][usize::from(received)][bin] += n;
+                        }
+                    }
+                    Token::Waited { kind, calls, nanoseconds } => {
+                        back.waited[kind].calls = calls;
+                        back.waited[kind].nanoseconds = nanoseconds;
+                    }
+                    Token::Peer { rank, traffic } => peers_back.push((rank, traffic)),
+                    Token::Communicator { name, size, calls, nanoseconds, .. } => {
+                        prop_assert_eq!((size, calls, nanoseconds), (Some(12), 9, 2));
+                        names_back.push(name.bytes().collect::<Vec<_>>());
+                    }
+                    Token::Switch { name, value } => {
+                        prop_assert!(name.bytes().eq(*b"OMPI_MCA_x"));
+                        switches.push(value.bytes().collect::<Vec<_>>());
+                    }
+                    Token::Fact(..) => {}
+                    other => prop_assert!(false, "{:?}", other),
+                }
+            }
+        }
+        prop_assert_eq!(&back.routines, &sums.routines);
+        prop_assert_eq!(&back.sizes, &sums.sizes);
+        for (back, was) in back.waited.iter().zip(&sums.waited) {
+            prop_assert_eq!(back.calls, was.calls);
+            prop_assert!(was.calls == 0 || back.nanoseconds == was.nanoseconds);
+        }
+        let there = Traffic { sends: 3, sent: u64::MAX.into(), receives: 0, received: 1 };
+        prop_assert_eq!(peers_back, vec![(Some(4), there), (None, there)]);
+        prop_assert_eq!(names_back, names);
+        prop_assert_eq!(switches, vec![switch]);
+    }
+
+    #[test]
+    fn any_bytes_are_read_without_a_panic(
+        text in proptest::collection::vec(any::<u8>(), 0..300),
+        token in "[fhwcpetv=:,.0-9a-zA-Z+ -]{0,120}",
+    ) {
+        let _ = Line::parse(&text);
+        let line = format!("2026/11/20 08:01:02 topas-mpi u e 1 id v=1 of=run line=1/1 {token} len=");
+        let line = format!("{line}{:03}", line.len() + 3);
+        if let Ok(line) = Line::parse(line.as_bytes()) {
+            for token in line.tokens() {
+                let _ = token;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_record_looks_as_documented() {
+    let mut sums = Box::new(Sums::new());
+    sums.ranks = 1;
+    sums.wall = 12_340_000_000;
+    sums.wall_max = 12_340_000_000;
+    sums.threads = 1;
+    sums.languages = 1;
+    let number = |name: &[u8]| topas_mpi_profile::routine::number(name).unwrap();
+    sums.routines[number(b"Send")] = RoutineSums {
+        calls: 3,
+        nanoseconds: 1_500_000,
+        longest: 1_000_001,
+        count: 30,
+        sends: 3,
+        sent: 240,
+        ranks: 1,
+        ..Default::default()
+    };
+    sums.routines[number(b"Barrier")] =
+        RoutineSums { calls: 2, nanoseconds: 7, ranks: 1, ..Default::default() };
+    sums.sizes[SizeClass::PointToPoint as usize][0][7] = 3;
+    let mut lines = Vec::new();
+    let rank = head(b"mohr", b"heat3d", Of::Rank);
+    record(
+        &rank,
+        &facts(b"n1", Some((2, 99))),
+        &sums,
+        &mut |lines| {
+            let send = by_number(number(b"Send")).unwrap();
+            let mut bins = [0; BINS];
+            bins[7] = 3;
+            lines.sizes_of(send, b's', &bins);
+        },
+        &mut |line| lines.push(String::from_utf8(line.to_vec()).unwrap()),
+    );
+    assert_eq!(
+        lines,
+        ["2026/11/20 08:01:02 topas-mpi mohr heat3d 7 00ff00ff00ff00ff v=1 of=rank line=1/1 \
+          t=1795161662 uid=4711 end=abort:-3 host=n1 job=15_3 part=big mpi=openmpi:4.1.4 rank=2 \
+          pid=99 ranks=1 wall=12.34 wallmax=12.34 mpisum=0 mpimax=0 mpimin=0 usemax=0 over=0 \
+          thr=1 lang=c level=single f=Send:3:0.0015:0.001000001:30:3:240 \
+          f=Barrier:2:0.000000007:0 h=Send:s:7=3 len=360\n"]
+    );
+}
+
+#[test]
+fn a_line_that_was_cut_is_told() {
+    let line = b"2026/11/20 08:01:02 topas-mpi u e 1 id v=1 of=run line=1/1 t=1 len=070";
+    assert!(Line::parse(line).is_ok());
+    for (line, fault) in [
+        (&line[..66], Fault::Length),
+        (&line[..60], Fault::Length),
+        (b"2026/11/20 08:01:02 topas u e 1 id v=1 of=run line=1/1 t=1 len=069", Fault::Other),
+        (b"2026/02/30 08:01:02 topas-mpi u e 1 id v=1 of=run line=1/1 t=1 len=070", Fault::Time),
+        (b"2026/11/20 08:01:02 topas-mpi u e 1 id v=2 of=run line=1/1 t=1 len=070", Fault::Version),
+        (b"2026/11/20 08:01:02 topas-mpi u e 1 id v=1 of=run line=2/1 t=1 len=070", Fault::Token),
+    ] {
+        assert_eq!(Line::parse(line).unwrap_err(), fault, "{}", String::from_utf8_lossy(line));
+    }
+}

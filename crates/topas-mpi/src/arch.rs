@@ -1,0 +1,104 @@
+//! What differs between processors: the time stamp counter, the thread's own variables.
+
+use core::arch::{asm, global_asm};
+
+use crate::entry::{ARGUMENTS, DOUBLE, FRAME, RESULT};
+use crate::thread::Thread;
+
+/// Arguments that are passed in registers.
+#[cfg(target_arch = "x86_64")]
+pub const REGISTERS: usize = 6;
+/// Arguments that are passed in registers.
+#[cfg(target_arch = "aarch64")]
+pub const REGISTERS: usize = 8;
+
+#[cfg(target_arch = "x86_64")]
+global_asm!(
+    ".set FRAME, {FRAME}",
+    ".set ARGUMENTS, {ARGUMENTS}",
+    ".set RESULT, {RESULT}",
+    ".set DOUBLE, {DOUBLE}",
+    include_str!("entry/x86_64.s"),
+    include_str!("generated/symbols.s"),
+    FRAME = const FRAME,
+    ARGUMENTS = const ARGUMENTS,
+    RESULT = const RESULT,
+    DOUBLE = const DOUBLE,
+    options(att_syntax)
+);
+
+/// Ticks since some moment in the past. Not ordered with what is around it: waiting for that
+/// would take longer than most calls, and a call is much longer than what overlaps.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub fn ticks() -> u64 {
+    // SAFETY: reads a counter.
+    unsafe { core::arch::x86_64::_rdtsc() }
+}
+
+/// Ticks since some moment in the past.
+#[cfg(target_arch = "aarch64")]
+#[inline(always)]
+pub fn ticks() -> u64 {
+    let ticks;
+    // SAFETY: reads a counter that Linux lets programs read.
+    unsafe { asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack)) };
+    ticks
+}
+
+/// Whether ticks have the same length at all times, in all states of the processor.
+pub fn ticks_are_even() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::__cpuid;
+        // Bit 8 of EDX: invariant TSC.
+        __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx & 1 << 8 != 0
+    }
+    #[cfg(target_arch = "aarch64")]
+    true
+}
+
+/// The variables of this thread. They are in the block that the loader allocates with the thread
+/// (the initial-exec model), so that reaching them is two instructions and never a call.
+#[inline(always)]
+pub fn thread() -> *mut Thread {
+    let thread;
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: computes an address.
+    unsafe {
+        asm!(
+            "movq %fs:0, {0}",
+            "addq topas_mpi_thread@gottpoff(%rip), {0}",
+            out(reg) thread,
+            options(att_syntax, pure, nomem, nostack)
+        );
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: computes an address.
+    unsafe {
+        asm!(
+            "mrs {0}, tpidr_el0",
+            "adrp {1}, :gottprel:topas_mpi_thread",
+            "ldr {1}, [{1}, #:gottprel_lo12:topas_mpi_thread]",
+            "add {0}, {0}, {1}",
+            out(reg) thread,
+            out(reg) _,
+            options(pure, readonly, nostack)
+        );
+    }
+    thread
+}
+
+#[cfg(target_arch = "aarch64")]
+global_asm!(
+    ".set FRAME, {FRAME}",
+    ".set ARGUMENTS, {ARGUMENTS}",
+    ".set RESULT, {RESULT}",
+    ".set DOUBLE, {DOUBLE}",
+    include_str!("entry/aarch64.s"),
+    include_str!("generated/symbols.s"),
+    FRAME = const FRAME,
+    ARGUMENTS = const ARGUMENTS,
+    RESULT = const RESULT,
+    DOUBLE = const DOUBLE,
+);

@@ -1,0 +1,153 @@
+//! What lies below: the next definitions of all functions.
+//!
+//! They are looked for when a name is called the first time, so a program pays for what it uses.
+
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use topas_mpi_profile::layout::FUNCTIONS;
+
+use crate::generated::table::name;
+use crate::sys;
+
+/// Names of a function, as the generated stubs number them.
+pub mod binding {
+    use topas_mpi_profile::layout::language;
+
+    /// `MPI_Send`
+    pub const MPI: u32 = 0;
+    /// `PMPI_Send`
+    pub const PMPI: u32 = 1;
+    /// `MPI_Send_c`
+    pub const MPI_LARGE: u32 = 2;
+    /// `PMPI_Send_c`
+    pub const PMPI_LARGE: u32 = 3;
+    /// `mpi_send_`
+    pub const FORTRAN: u32 = 4;
+    /// Endings of all Fortran names, from [`FORTRAN`] on.
+    pub const ENDINGS: [&[u8]; 8] = [
+        b"_",
+        b"_cptr_",
+        b"_f08_",
+        b"_f08ts_",
+        b"_c_f08_",
+        b"_c_f08ts_",
+        b"_f08_large_",
+        b"_f08ts_large_",
+    ];
+    /// How many there are.
+    pub const COUNT: usize = FORTRAN as usize + ENDINGS.len();
+
+    /// Whether words are those of C.
+    #[inline(always)]
+    pub const fn is_c(binding: u32) -> bool {
+        binding < FORTRAN
+    }
+
+    /// Whether it is the variant for large counts, in C.
+    #[inline(always)]
+    pub const fn is_large(binding: u32) -> bool {
+        binding == MPI_LARGE || binding == PMPI_LARGE
+    }
+
+    /// The language, a bit of [`language`].
+    #[inline(always)]
+    pub const fn language(binding: u32) -> u32 {
+        match binding {
+            ..FORTRAN => language::C,
+            FORTRAN | 5 => language::FORTRAN,
+            _ => language::F08,
+        }
+    }
+}
+
+static TARGETS: [[AtomicUsize; FUNCTIONS]; binding::COUNT] =
+    [const { [const { AtomicUsize::new(0) }; FUNCTIONS] }; binding::COUNT];
+
+/// Room for the name of any symbol, with its NUL.
+const LONGEST: usize = 96;
+
+/// The next definition of a function under this name.
+#[inline(always)]
+pub fn target(function: u32, binding: u32, stack: *const usize) -> usize {
+    let slot = &TARGETS[binding as usize & 15][function as usize & 1023];
+    match slot.load(Relaxed) {
+        0 => find(function, binding, stack),
+        target => target,
+    }
+}
+
+/// The MPI's own definition in C, for our own use; 0 if it has none.
+pub fn own(function: usize) -> usize {
+    let slot = &TARGETS[binding::PMPI as usize][function];
+    match slot.load(Relaxed) {
+        0 => look_up(function as u32, binding::PMPI, 0),
+        target => target,
+    }
+}
+
+/// Finds and keeps the next definition. Without one there is nothing that could be called: what
+/// answers is [`missing`].
+#[cold]
+#[inline(never)]
+fn find(function: u32, binding: u32, stack: *const usize) -> usize {
+    // SAFETY: the return address lies in front of the arguments on the stack.
+    let caller = unsafe { *stack.sub(1) };
+    match look_up(function, binding, caller) {
+        0 => missing as *const () as usize,
+        target => target,
+    }
+}
+
+/// Looks for the next definition of a name, and keeps it if there is one. The library that calls
+/// is at `caller`, 0 if that is not known.
+fn look_up(function: u32, binding: u32, caller: usize) -> usize {
+    let mut room = [0; LONGEST];
+    let mut found = 0;
+    for binding in also(binding) {
+        compose(function, binding, &mut room);
+        found = sys::next_definition(&room, caller);
+        if found != 0 {
+            break;
+        }
+    }
+    if found != 0 {
+        TARGETS[binding as usize][function as usize].store(found, Relaxed);
+    }
+    found
+}
+
+/// Names under which a definition may be found: that of the profiling interface is as good.
+fn also(binding: u32) -> impl Iterator<Item = u32> {
+    let other = match binding {
+        binding::MPI => Some(binding::PMPI),
+        binding::PMPI => Some(binding::MPI),
+        binding::MPI_LARGE => Some(binding::PMPI_LARGE),
+        binding::PMPI_LARGE => Some(binding::MPI_LARGE),
+        _ => None,
+    };
+    core::iter::once(binding).chain(other)
+}
+
+/// Writes the name of a symbol, with a NUL.
+fn compose(function: u32, binding: u32, room: &mut [u8; LONGEST]) {
+    let name = name(function as usize);
+    let fortran = (binding as usize).checked_sub(binding::FORTRAN as usize);
+    let profiling = matches!(binding, binding::PMPI | binding::PMPI_LARGE);
+    let (first, last): (&[u8], &[u8]) = match fortran {
+        Some(ending) => (b"mpi_", binding::ENDINGS.get(ending).copied().unwrap_or_default()),
+        None => (
+            if profiling { b"PMPI_" } else { b"MPI_" },
+            if binding::is_large(binding) { b"_c" } else { b"" },
+        ),
+    };
+    let middle = name.iter().map(|c| if fortran.is_some() { c.to_ascii_lowercase() } else { *c });
+    let bytes = first.iter().copied().chain(middle).chain(last.iter().copied()).chain([0]);
+    room.iter_mut().zip(bytes).for_each(|(to, byte)| *to = byte);
+}
+
+/// Stands for a function that this MPI does not have: the error `MPI_ERR_OTHER` of the MPIs that
+/// have the fewest classes. Whoever asked the loader whether the function exists was told that it
+/// does, so ending the program would be worse.
+extern "C" fn missing() -> i32 {
+    16
+}

@@ -1,0 +1,77 @@
+//! What the way of a call needs to know of its function.
+
+use topas_mpi_profile::layout::FUNCTIONS;
+
+use crate::below::binding;
+
+/// A function, as the way of its calls sees it.
+#[derive(Clone, Copy)]
+pub struct Descriptor {
+    /// Words of its arguments in C
+    words: u8,
+    /// Words in Fortran, with those behind the arguments
+    fortran_words: u8,
+    /// What else there is to do
+    flags: u16,
+}
+
+/// It begins, ends or steers the measurement.
+const SPECIAL: u16 = 1;
+/// It moves bytes.
+const MOVES: u16 = 1 << 1;
+/// It starts, completes or forgets requests.
+const COMPLETES: u16 = 1 << 2;
+
+impl Descriptor {
+    /// A descriptor.
+    pub const fn new(words: u8, fortran_words: u8, flags: u16) -> Descriptor {
+        Descriptor { words, fortran_words, flags }
+    }
+
+    /// The table, filled up so that any number of ten bits has an entry.
+    pub const fn table(known: &[Descriptor; FUNCTIONS]) -> [Descriptor; 1024] {
+        let mut table = [Descriptor::new(0, 0, 0); 1024];
+        let mut i = 0;
+        while i < known.len() {
+            table[i] = known[i];
+            i += 1;
+        }
+        table
+    }
+
+    /// Words of its arguments by this name.
+    #[inline(always)]
+    pub fn words(&self, name: u32) -> usize {
+        usize::from(if binding::is_c(name) { self.words } else { self.fortran_words })
+    }
+
+    /// Whether something is to be done before its call.
+    #[inline(always)]
+    pub fn before(&self) -> bool {
+        self.flags & (SPECIAL | MOVES | COMPLETES) != 0
+    }
+
+    /// Whether something is to be done after its call.
+    #[inline(always)]
+    pub fn after(&self) -> bool {
+        self.flags & (SPECIAL | MOVES | COMPLETES) != 0
+    }
+
+    /// Whether it moves bytes.
+    #[inline(always)]
+    pub fn moves(&self) -> bool {
+        self.flags & MOVES != 0
+    }
+
+    /// Whether it begins, ends or steers the measurement.
+    #[inline(always)]
+    pub fn special(&self) -> bool {
+        self.flags & SPECIAL != 0
+    }
+
+    /// Whether even nested calls matter, because they free handles.
+    #[inline(always)]
+    pub fn looks_nested(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,198 @@
+//! Entry to and return from the next definition of a function.
+
+use core::mem::offset_of;
+
+use topas_mpi_profile::layout::{Block, ROW_MISSED, Row};
+
+use crate::arch::{self, REGISTERS};
+use crate::generated::table::DESCRIPTORS;
+use crate::thread::Thread;
+use crate::{below, flow, process, special};
+
+/// Most words that any function has in any language.
+pub const WORDS: usize = 16;
+
+/// The frame of a call, on the stack of the program. Nothing of it is initialized but what
+/// `enter` was passed.
+#[repr(C, align(16))]
+pub struct Frame {
+    /// Words behind those in registers, where the callee finds them
+    outgoing: [usize; WORDS - 6],
+    /// The arguments as the program passed them; what is changed here is what the callee gets
+    pub args: [usize; WORDS],
+    /// What the callee returned
+    pub result: usize,
+    /// What it returned if that is a floating point number
+    double: u64,
+    /// Ticks at the beginning of the call
+    pub began: u64,
+    /// Number of the function
+    pub function: u32,
+    /// Its name, a [`binding`](crate::below::binding)
+    pub binding: u32,
+    /// Address to which the call returns: who called
+    pub caller: usize,
+    /// Nothing
+    reserved: usize,
+    /// What `flow` keeps from before the call until after it
+    pub kept: flow::Kept,
+}
+
+/// Size of the frame, and places in it, for the assembly.
+pub const FRAME: usize = size_of::<Frame>();
+/// See [`FRAME`].
+pub const ARGUMENTS: usize = offset_of!(Frame, args);
+/// See [`FRAME`].
+pub const RESULT: usize = offset_of!(Frame, result);
+/// See [`FRAME`].
+pub const DOUBLE: usize = offset_of!(Frame, double);
+
+const _: () = assert!(FRAME % 16 == 0);
+
+/// What is to be called, and whether [`topas_mpi_leave`] is to be told of its end.
+#[repr(C)]
+pub struct Next {
+    target: usize,
+    leave: usize,
+}
+
+impl Next {
+    /// Called and forgotten.
+    const fn pass(target: usize) -> Next {
+        Next { target, leave: 0 }
+    }
+}
+
+/// At the entry of every function: what to call.
+///
+/// # Safety
+/// `frame` holds the words of the registers, `stack` the words behind them, the return address
+/// in front of those.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn topas_mpi_enter(frame: *mut Frame, symbol: u32, stack: *const usize) -> Next {
+    let function = symbol & 1023;
+    let binding = symbol >> 10;
+    let target = below::target(function, binding, stack);
+    let thread = arch::thread();
+    // SAFETY: the variables of this thread, and a frame of its own.
+    let (thread, frame) = unsafe { (&mut *thread, &mut *frame) };
+    let descriptor = &DESCRIPTORS[function as usize & 1023];
+    if !thread.outer.is_null() && thread.is_inside(frame) {
+        frame.function = function;
+        frame.binding = binding;
+        if descriptor.looks_nested() || thread.wants(function, binding) {
+            return nested(frame, thread, target, stack);
+        }
+        return Next::pass(target);
+    }
+    if thread.block.is_null() && !process::begin(thread, function) {
+        return Next::pass(target);
+    }
+    frame.function = function;
+    frame.binding = binding;
+    // SAFETY: the word in front of the stacked arguments.
+    frame.caller = unsafe { *stack.sub(1) };
+    copy_words(frame, descriptor.words(binding), stack);
+    frame.began = thread.cookie;
+    thread.outer = frame;
+    if below::binding::is_c(binding) {
+        if descriptor.before() {
+            flow::before(frame, thread);
+            if descriptor.special() {
+                special::before(frame, thread);
+            }
+        }
+    } else {
+        thread.awaits(function);
+    }
+    put_words(frame, descriptor.words(binding));
+    // SAFETY: the thread's own block.
+    let block = unsafe { &mut *thread.block };
+    block.inside = function + 1;
+    let now = arch::ticks();
+    block.since = now;
+    thread.cookie = now;
+    frame.began = now;
+    Next { target, leave: 1 }
+}
+
+/// Fetches the words behind those in registers.
+#[inline(always)]
+fn copy_words(frame: &mut Frame, words: usize, stack: *const usize) {
+    for i in REGISTERS..words.min(WORDS) {
+        // SAFETY: the caller put them there.
+        frame.args[i] = unsafe { *stack.add(i - REGISTERS) };
+    }
+}
+
+/// Puts the words behind those in registers where the callee finds them.
+#[inline(always)]
+fn put_words(frame: &mut Frame, words: usize) {
+    for i in REGISTERS..words.min(WORDS) {
+        frame.outgoing[i - REGISTERS] = frame.args[i];
+    }
+}
+
+/// A call within a call. It is no call of the program's, but the handles it frees are gone, and
+/// below a Fortran function its own C function tells the bytes.
+#[cold]
+#[inline(never)]
+fn nested(frame: &mut Frame, thread: &mut Thread, target: usize, stack: *const usize) -> Next {
+    let descriptor = &DESCRIPTORS[frame.function as usize & 1023];
+    if !thread.wants(frame.function, frame.binding) {
+        copy_words(frame, descriptor.words(frame.binding), stack);
+        flow::nested(frame, thread);
+        return Next::pass(target);
+    }
+    thread.reached(frame);
+    copy_words(frame, descriptor.words(frame.binding), stack);
+    if descriptor.before() {
+        flow::before(frame, thread);
+        if descriptor.special() {
+            special::before(frame, thread);
+        }
+    }
+    put_words(frame, descriptor.words(frame.binding));
+    Next { target, leave: 1 }
+}
+
+/// At the return of a function that [`topas_mpi_enter`] wanted to hear of.
+///
+/// # Safety
+/// `frame` is that of the call.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn topas_mpi_leave(frame: *mut Frame) {
+    let now = arch::ticks();
+    // SAFETY: the variables of this thread, and a frame of its own.
+    let (thread, frame) = unsafe { (&mut *arch::thread(), &mut *frame) };
+    let descriptor = &DESCRIPTORS[frame.function as usize & 1023];
+    let outermost = thread.outer == frame as *mut Frame;
+    if below::binding::is_c(frame.binding) && descriptor.after() {
+        flow::after(frame, thread);
+        if descriptor.special() {
+            special::after(frame, thread);
+        }
+    }
+    if !outermost {
+        thread.inner = core::ptr::null_mut();
+        return;
+    }
+    // SAFETY: the thread's own block.
+    let block: &mut Block = unsafe { &mut *thread.block };
+    block.inside = 0;
+    let unreached = thread.leaves();
+    if process::paused() {
+        return;
+    }
+    if unreached && descriptor.moves() {
+        block.beside[frame.function as usize & 1023].flags |= ROW_MISSED;
+    }
+    let row: &mut Row = &mut block.rows[frame.function as usize & 1023];
+    let length = now.wrapping_sub(frame.began);
+    row.calls += 1;
+    row.ticks += length;
+    if length > row.longest {
+        row.longest = length;
+    }
+    thread.note_language(frame.binding);
+}

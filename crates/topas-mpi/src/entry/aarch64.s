@@ -1,0 +1,88 @@
+// The way from the program to the next definition of a function, on AArch64; see x86_64.s.
+
+.macro stub name, number
+    .weak \name
+    .type \name, %function
+\name:
+    mov w16, #\number
+    b topas_mpi_common
+    .size \name, . - \name
+.endm
+
+// Further arguments in vector registers are saved for all.
+.macro variadic name, number
+    stub \name, \number
+.endm
+
+    .section .tbss, "awT", %nobits
+    .balign 64
+    .type topas_mpi_thread, %object
+    .size topas_mpi_thread, 128
+topas_mpi_thread:
+    .zero 128
+
+    .section .text.topas_mpi_common, "ax", %progbits
+    .hidden topas_mpi_enter
+    .hidden topas_mpi_leave
+    .balign 64
+    .type topas_mpi_common, %function
+topas_mpi_common:
+    .cfi_startproc
+    stp x29, x30, [sp, #-16]!
+    .cfi_def_cfa_offset 16
+    .cfi_offset x29, -16
+    .cfi_offset x30, -8
+    mov x29, sp
+    .cfi_def_cfa_register x29
+    sub sp, sp, #(FRAME + 128)
+    stp x0, x1, [sp, #(ARGUMENTS + 0)]
+    stp x2, x3, [sp, #(ARGUMENTS + 16)]
+    stp x4, x5, [sp, #(ARGUMENTS + 32)]
+    stp x6, x7, [sp, #(ARGUMENTS + 48)]
+    add x9, sp, #FRAME
+    stp q0, q1, [x9, #0]
+    stp q2, q3, [x9, #32]
+    stp q4, q5, [x9, #64]
+    stp q6, q7, [x9, #96]
+    mov x0, sp
+    mov w1, w16
+    add x2, x29, #16
+    bl topas_mpi_enter
+    mov x16, x0
+    mov x17, x1
+    add x9, sp, #FRAME
+    ldp q0, q1, [x9, #0]
+    ldp q2, q3, [x9, #32]
+    ldp q4, q5, [x9, #64]
+    ldp q6, q7, [x9, #96]
+    ldp x0, x1, [sp, #(ARGUMENTS + 0)]
+    ldp x2, x3, [sp, #(ARGUMENTS + 16)]
+    ldp x4, x5, [sp, #(ARGUMENTS + 32)]
+    ldp x6, x7, [sp, #(ARGUMENTS + 48)]
+    cbz x17, 1f
+    blr x16
+    str x0, [sp, #RESULT]
+    str d0, [sp, #DOUBLE]
+    mov x0, sp
+    bl topas_mpi_leave
+    ldr x0, [sp, #RESULT]
+    ldr d0, [sp, #DOUBLE]
+    mov sp, x29
+    ldp x29, x30, [sp], #16
+    .cfi_remember_state
+    .cfi_def_cfa sp, 0
+    .cfi_restore x29
+    .cfi_restore x30
+    ret
+    .cfi_restore_state
+1:
+    mov sp, x29
+    ldp x29, x30, [sp], #16
+    .cfi_def_cfa sp, 0
+    .cfi_restore x29
+    .cfi_restore x30
+    br x16
+    .cfi_endproc
+    .size topas_mpi_common, . - topas_mpi_common
+
+    .section .text.topas_mpi_stubs, "ax", %progbits

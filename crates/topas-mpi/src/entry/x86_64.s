@@ -1,0 +1,152 @@
+# The way from the program to the next definition of a function, on x86-64.
+#
+# A stub loads the number of its symbol and comes here. Words of arguments are kept in a frame
+# (see entry.rs), `topas_mpi_enter` says what to call and whether `topas_mpi_leave` wants to know
+# of the end. Nested calls jump on and leave no trace.
+
+.macro stub name, number
+    .weak \name
+    .type \name, @function
+\name:
+    movl $\number, %eax
+    jmp topas_mpi_common
+    .size \name, . - \name
+.endm
+
+# Of a function with further arguments of any kind: %al tells how many vector registers hold some.
+.macro variadic name, number
+    .weak \name
+    .type \name, @function
+\name:
+    movl %eax, %r10d
+    movl $\number, %eax
+    jmp topas_mpi_variadic
+    .size \name, . - \name
+.endm
+
+    .section .tbss, "awT", @nobits
+    .balign 64
+    .type topas_mpi_thread, @object
+    .size topas_mpi_thread, 128
+topas_mpi_thread:
+    .zero 128
+
+    .section .text.topas_mpi_common, "ax", @progbits
+    .hidden topas_mpi_enter
+    .hidden topas_mpi_leave
+    .balign 64
+    .type topas_mpi_common, @function
+topas_mpi_common:
+    .cfi_startproc
+    pushq %rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset %rbp, -16
+    movq %rsp, %rbp
+    .cfi_def_cfa_register %rbp
+    subq $FRAME, %rsp
+    movq %rdi, ARGUMENTS+0(%rsp)
+    movq %rsi, ARGUMENTS+8(%rsp)
+    movq %rdx, ARGUMENTS+16(%rsp)
+    movq %rcx, ARGUMENTS+24(%rsp)
+    movq %r8, ARGUMENTS+32(%rsp)
+    movq %r9, ARGUMENTS+40(%rsp)
+    movq %rsp, %rdi
+    movl %eax, %esi
+    leaq 16(%rbp), %rdx
+    call topas_mpi_enter
+    movq ARGUMENTS+0(%rsp), %rdi
+    movq ARGUMENTS+8(%rsp), %rsi
+    movq ARGUMENTS+24(%rsp), %rcx
+    movq ARGUMENTS+32(%rsp), %r8
+    movq ARGUMENTS+40(%rsp), %r9
+    testq %rdx, %rdx
+    movq ARGUMENTS+16(%rsp), %rdx
+    je 1f
+    call *%rax
+    movq %rax, RESULT(%rsp)
+    movsd %xmm0, DOUBLE(%rsp)
+    movq %rsp, %rdi
+    call topas_mpi_leave
+    movq RESULT(%rsp), %rax
+    movsd DOUBLE(%rsp), %xmm0
+    movq %rbp, %rsp
+    popq %rbp
+    .cfi_remember_state
+    .cfi_def_cfa %rsp, 8
+    ret
+    .cfi_restore_state
+1:
+    movq %rbp, %rsp
+    popq %rbp
+    .cfi_def_cfa %rsp, 8
+    jmp *%rax
+    .cfi_endproc
+    .size topas_mpi_common, . - topas_mpi_common
+
+    .type topas_mpi_variadic, @function
+topas_mpi_variadic:
+    .cfi_startproc
+    pushq %rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset %rbp, -16
+    movq %rsp, %rbp
+    .cfi_def_cfa_register %rbp
+    subq $FRAME+144, %rsp
+    movq %rdi, ARGUMENTS+0(%rsp)
+    movq %rsi, ARGUMENTS+8(%rsp)
+    movq %rdx, ARGUMENTS+16(%rsp)
+    movq %rcx, ARGUMENTS+24(%rsp)
+    movq %r8, ARGUMENTS+32(%rsp)
+    movq %r9, ARGUMENTS+40(%rsp)
+    movq %r10, FRAME(%rsp)
+    movaps %xmm0, FRAME+16(%rsp)
+    movaps %xmm1, FRAME+32(%rsp)
+    movaps %xmm2, FRAME+48(%rsp)
+    movaps %xmm3, FRAME+64(%rsp)
+    movaps %xmm4, FRAME+80(%rsp)
+    movaps %xmm5, FRAME+96(%rsp)
+    movaps %xmm6, FRAME+112(%rsp)
+    movaps %xmm7, FRAME+128(%rsp)
+    movq %rsp, %rdi
+    movl %eax, %esi
+    leaq 16(%rbp), %rdx
+    call topas_mpi_enter
+    movq %rax, %r11
+    movq %rdx, %rax
+    movq ARGUMENTS+0(%rsp), %rdi
+    movq ARGUMENTS+8(%rsp), %rsi
+    movq ARGUMENTS+16(%rsp), %rdx
+    movq ARGUMENTS+24(%rsp), %rcx
+    movq ARGUMENTS+32(%rsp), %r8
+    movq ARGUMENTS+40(%rsp), %r9
+    movaps FRAME+16(%rsp), %xmm0
+    movaps FRAME+32(%rsp), %xmm1
+    movaps FRAME+48(%rsp), %xmm2
+    movaps FRAME+64(%rsp), %xmm3
+    movaps FRAME+80(%rsp), %xmm4
+    movaps FRAME+96(%rsp), %xmm5
+    movaps FRAME+112(%rsp), %xmm6
+    movaps FRAME+128(%rsp), %xmm7
+    testq %rax, %rax
+    movq FRAME(%rsp), %rax
+    je 1f
+    call *%r11
+    movq %rax, RESULT(%rsp)
+    movq %rsp, %rdi
+    call topas_mpi_leave
+    movq RESULT(%rsp), %rax
+    movq %rbp, %rsp
+    popq %rbp
+    .cfi_remember_state
+    .cfi_def_cfa %rsp, 8
+    ret
+    .cfi_restore_state
+1:
+    movq %rbp, %rsp
+    popq %rbp
+    .cfi_def_cfa %rsp, 8
+    jmp *%r11
+    .cfi_endproc
+    .size topas_mpi_variadic, . - topas_mpi_variadic
+
+    .section .text.topas_mpi_stubs, "ax", @progbits

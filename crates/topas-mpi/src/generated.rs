@@ -1,0 +1,6 @@
+//! Made from `topas-mpi-table` by `cargo xtask codegen`.
+
+#[rustfmt::skip]
+pub mod number;
+#[rustfmt::skip]
+pub mod table;

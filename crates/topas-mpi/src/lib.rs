@@ -1,0 +1,33 @@
+//! The MPI profile: a library between a program and whatever MPI it has.
+//!
+//! It defines every function of MPI under its names in C (`MPI_Send`, `PMPI_Send`) and Fortran,
+//! counts the call, and passes the very words of the arguments on to the next definition, be it
+//! that of a tool or of the MPI. So it needs no header of any MPI, and one build is for all.
+//!
+//! ```text
+//! stub (generated) -> entry: frame of words -> enter -> next definition -> leave -> return
+//! ```
+//!
+//! What a call means is told by tables that are made from `topas-mpi-table`. What it counted
+//! stands in a mapped file, see `topas_mpi_profile::layout`.
+#![cfg_attr(not(test), no_std)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod arch;
+mod below;
+mod descriptor;
+mod entry;
+mod flow;
+mod generated;
+mod process;
+mod special;
+mod spool;
+mod sys;
+mod thread;
+
+/// Never reached: nothing here panics on purpose, and what a program computes must go on.
+#[cfg(not(test))]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    sys::exit_now()
+}

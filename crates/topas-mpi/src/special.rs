@@ -1,0 +1,33 @@
+//! Functions that begin, end or steer the measurement.
+
+use crate::entry::Frame;
+use crate::generated::number;
+use crate::process;
+use crate::thread::Thread;
+
+/// Before a function of these.
+#[cold]
+#[inline(never)]
+pub fn before(frame: &mut Frame, _thread: &mut Thread) {
+    if frame.function as usize == number::PCONTROL {
+        match frame.args[0] as i32 {
+            0 => process::pause(true),
+            1 => process::pause(false),
+            _ => {}
+        }
+    }
+}
+
+/// After a function of these.
+#[cold]
+#[inline(never)]
+pub fn after(frame: &mut Frame, _thread: &mut Thread) {
+    let initialized = [number::INIT, number::INIT_THREAD].contains(&(frame.function as usize));
+    if initialized
+        && frame.result as i32 == 0
+        && let Some(header) = process::header()
+    {
+        header.initialized = process::now();
+        header.latest = header.initialized;
+    }
+}

@@ -1,0 +1,172 @@
+//! The mapped file: where it is, and who gets which part of it.
+
+use core::mem::size_of;
+use core::sync::atomic::{
+    AtomicPtr, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+use topas_mpi_profile::layout::{
+    BLOCKS_AT, Block, COMMUNICATORS_AT, Communicator, FUNCTIONS, Header, MAGIC, TABLE, VERSION,
+    flag,
+};
+
+use topas_format::out::Out;
+
+use crate::sys;
+
+/// Room that is reserved for a process: addresses, not memory.
+const SIZE: usize = 1 << 30;
+
+/// Room if the file cannot be had.
+const SIZE_OF_MEMORY: usize = 64 << 20;
+
+static BASE: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
+static USED: AtomicU64 = AtomicU64::new(0);
+static END: AtomicU64 = AtomicU64::new(0);
+
+/// Makes the file and fills in what is known before MPI is. None if there is no memory either.
+pub fn begin() -> Option<&'static mut Header> {
+    let (base, size) = map()?;
+    // SAFETY: a new mapping, zeroed, large enough and aligned to pages.
+    let header = unsafe { &mut *base.cast::<Header>() };
+    header.version = VERSION;
+    header.functions = FUNCTIONS as u32;
+    header.table = TABLE;
+    header.uid = sys::uid();
+    header.pid = sys::pid();
+    header.used = BLOCKS_AT as u64;
+    END.store(size as u64, Relaxed);
+    USED.store(BLOCKS_AT as u64, Relaxed);
+    BASE.store(base, Release);
+    // Last: whoever reads the file meanwhile sees by it that all is there.
+    header.magic = MAGIC;
+    Some(header)
+}
+
+/// Directories in which the file may lie, after the user's own: one that the site made for it, and
+/// what every node has. Both are in memory.
+const DIRECTORIES: [&[u8]; 2] = [b"/run/topas/mpi", b"/dev/shm"];
+
+/// Path of the file; empty if there is none.
+static mut PATH: [u8; 512] = [0; 512];
+
+/// Maps a file, or memory if none can be had: its address and size.
+fn map() -> Option<(*mut u8, usize)> {
+    let own = sys::variable(c"TOPAS_MPI_SPOOL").filter(|dir| !dir.is_empty());
+    for dir in own.into_iter().chain(DIRECTORIES) {
+        // SAFETY: only the thread that begins the process is here.
+        let path = unsafe { &mut *(&raw mut PATH) };
+        if !compose(path, dir) {
+            continue;
+        }
+        if let Some(base) = sys::map_new_file(path, SIZE) {
+            return Some((base, SIZE));
+        }
+        path[0] = 0;
+    }
+    sys::map_memory(SIZE_OF_MEMORY).map(|base| (base, SIZE_OF_MEMORY))
+}
+
+/// Writes the path of the file, `DIR/topas-mpi.UID.PID.NANOSECONDS`, with its NUL. The last part
+/// tells processes of one number in two containers apart. False if there is no room.
+fn compose(path: &mut [u8], dir: &[u8]) -> bool {
+    let mut out = Out::new(path);
+    out.put(dir).put(b"/topas-mpi.").dec(sys::uid().into()).byte(b'.');
+    out.dec(sys::pid().into()).byte(b'.').dec(sys::clock(1)).byte(0);
+    !out.is_cut()
+}
+
+/// Removes the file: all that it told is told elsewhere.
+pub fn remove() {
+    // SAFETY: written once, before the process began to measure.
+    let path = unsafe { &*(&raw const PATH) };
+    if path[0] != 0 {
+        sys::remove(path);
+    }
+}
+
+/// What is known of the process.
+pub fn header() -> Option<&'static mut Header> {
+    let base = BASE.load(Acquire);
+    // SAFETY: mapped for good. What several threads write are single words.
+    (!base.is_null()).then(|| unsafe { &mut *base.cast::<Header>() })
+}
+
+/// The table of communicators.
+pub fn communicators() -> Option<&'static mut [Communicator]> {
+    let base = BASE.load(Acquire);
+    if base.is_null() {
+        return None;
+    }
+    // SAFETY: this part of the file is theirs.
+    Some(unsafe {
+        core::slice::from_raw_parts_mut(
+            base.add(COMMUNICATORS_AT).cast(),
+            topas_mpi_profile::layout::COMMUNICATORS,
+        )
+    })
+}
+
+/// A part of the file of this many bytes: its offset, 0 if there is no room.
+pub fn reserve(bytes: usize) -> u64 {
+    let bytes = (bytes as u64).next_multiple_of(64);
+    let at = USED.fetch_add(bytes, Relaxed);
+    if at + bytes > END.load(Relaxed) {
+        USED.fetch_sub(bytes, Relaxed);
+        return 0;
+    }
+    if let Some(header) = header() {
+        header.used = header.used.max(at + bytes);
+    }
+    at
+}
+
+/// The address of a part of the file.
+pub fn at<T>(offset: u64) -> *mut T {
+    // SAFETY: offsets are those that were reserved.
+    unsafe { BASE.load(Acquire).add(offset as usize).cast() }
+}
+
+/// A block for a new thread; null if there is no room.
+pub fn new_block() -> *mut Block {
+    let offset = reserve(size_of::<Block>());
+    let Some(header) = header() else { return core::ptr::null_mut() };
+    if offset == 0 {
+        header.flags |= flag::THREADS_LOST;
+        return core::ptr::null_mut();
+    }
+    let block: *mut Block = at(offset);
+    // SAFETY: a part of the file that was just reserved, zeroed.
+    unsafe { (*block).tid = sys::tid() };
+    // Its place in the list: in front of all others.
+    // SAFETY: a word of the header, which other threads change, too.
+    let first = unsafe { AtomicU64::from_ptr(&raw mut header.first_block) };
+    let mut next = first.load(Relaxed);
+    loop {
+        // SAFETY: as above.
+        unsafe { (*block).next = next };
+        match first.compare_exchange_weak(next, offset, Release, Relaxed) {
+            Ok(_) => break,
+            Err(now) => next = now,
+        }
+    }
+    // SAFETY: a word of the header, which other threads change, too.
+    unsafe { core::sync::atomic::AtomicU32::from_ptr(&raw mut header.blocks) }
+        .fetch_add(1, Relaxed);
+    block
+}
+
+/// All blocks.
+pub fn blocks() -> impl Iterator<Item = &'static Block> {
+    let mut next = header().map_or(0, |header| header.first_block);
+    core::iter::from_fn(move || {
+        if next == 0 {
+            return None;
+        }
+        // SAFETY: blocks are mapped for good.
+        let block: &Block = unsafe { &*at::<Block>(next) };
+        next = block.next;
+        Some(block)
+    })
+}

@@ -1,0 +1,83 @@
+//! The variables of a thread.
+
+use topas_mpi_profile::layout::Block;
+
+use crate::below::binding;
+use crate::entry::Frame;
+use crate::process;
+
+/// Variables of a thread; zero at its beginning. The assembly in `entry/` allocates them.
+#[repr(C)]
+pub struct Thread {
+    /// The outermost call the thread is in
+    pub outer: *mut Frame,
+    /// When that began. It stands in the frame, too: a frame that was left by a jump does not
+    /// hold it for long.
+    pub cookie: u64,
+    /// What it counts; null before its first call
+    pub block: *mut Block,
+    /// The C function, plus 1, that a Fortran function is expected to call and that did not yet
+    awaited: u32,
+    /// Languages seen
+    languages: u32,
+    /// The frame of that C function
+    pub inner: *mut Frame,
+    /// For `flow`: what it keeps for the thread
+    pub flow: usize,
+    reserved: [usize; 10],
+}
+
+const _: () = assert!(size_of::<Thread>() == 128);
+
+impl Thread {
+    /// Whether the thread is in the call it said it is in. A jump or an exception may have
+    /// left it: then the stack was cut above it, and soon holds something else.
+    #[inline(always)]
+    pub fn is_inside(&mut self, frame: *mut Frame) -> bool {
+        // SAFETY: a place of this thread's stack, readable even if the frame is gone.
+        let began = unsafe { core::ptr::read_volatile(&raw const (*self.outer).began) };
+        if self.outer > frame && began == self.cookie {
+            return true;
+        }
+        self.outer = core::ptr::null_mut();
+        self.inner = core::ptr::null_mut();
+        self.awaited = 0;
+        false
+    }
+
+    /// The outermost call is over. True if it was one of Fortran whose C function was not reached.
+    #[inline(always)]
+    pub fn leaves(&mut self) -> bool {
+        self.outer = core::ptr::null_mut();
+        core::mem::take(&mut self.awaited) != 0
+    }
+
+    /// A Fortran function begins, whose C function will tell what it moves.
+    #[inline(always)]
+    pub fn awaits(&mut self, function: u32) {
+        self.awaited = function + 1;
+    }
+
+    /// Whether this nested call is the C function that a Fortran function stands for.
+    #[inline(always)]
+    pub fn wants(&self, function: u32, binding: u32) -> bool {
+        self.awaited == function + 1 && binding::is_c(binding)
+    }
+
+    /// The C function has been reached.
+    #[inline(always)]
+    pub fn reached(&mut self, frame: *mut Frame) {
+        self.awaited = 0;
+        self.inner = frame;
+    }
+
+    /// Notes the language of a call, and whether it was one of the profiling interface.
+    #[inline(always)]
+    pub fn note_language(&mut self, name: u32) {
+        let bit = 1 << name;
+        if self.languages & bit == 0 {
+            self.languages |= bit;
+            process::note_language(bit);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Of the MPI profile: stubs of all symbols, numbers and descriptors of all functions.
+
+use std::fmt::Write as _;
+
+use topas_mpi_table::{Binding, Class, Function, Kind, Mangling, functions};
+
+/// Names of a function, in the order of `topas_mpi::below::binding`.
+const BINDINGS: [(Binding, bool); 12] = [
+    (Binding::C, false),
+    (Binding::C, true),
+    (Binding::LargeC, false),
+    (Binding::LargeC, true),
+    (Binding::Fortran(Mangling::Underscore), false),
+    (Binding::CPointer(Mangling::Underscore), false),
+    (Binding::F08, false),
+    (Binding::F08Descriptor, false),
+    (Binding::LargeF08, false),
+    (Binding::LargeF08Descriptor, false),
+    (Binding::MpichF08, false),
+    (Binding::MpichF08Descriptor, false),
+];
+
+/// Bits of a symbol's number that tell the function.
+const FUNCTION_BITS: u32 = 10;
+
+/// Words behind the arguments of which the frame of a call has room.
+const WORDS: usize = 16;
+
+/// Whether a function may be called by this name.
+fn exists(function: &Function, binding: Binding) -> bool {
+    let large = function.large.is_some();
+    match binding {
+        Binding::C => function.in_c(),
+        Binding::LargeC => function.in_c() && large,
+        Binding::Fortran(_) => function.in_fortran(),
+        Binding::CPointer(_) => function.in_fortran() && function.has_c_pointer(),
+        Binding::F08 => function.in_f08(),
+        Binding::F08Descriptor => function.in_f08() && function.has_choice(),
+        Binding::LargeF08 => function.in_f08() && large,
+        Binding::LargeF08Descriptor => function.in_f08() && large && function.has_choice(),
+        Binding::MpichF08 => function.in_f08() && large,
+        Binding::MpichF08Descriptor => function.in_f08() && large && function.has_choice(),
+    }
+}
+
+/// Stubs of all symbols, for the assembler.
+pub fn symbols() -> String {
+    let mut text =
+        "# Made by `cargo xtask codegen` from topas-mpi-table: a stub for each symbol.\n\
+                    # Its number is that of the function, and 1024 times that of its name.\n"
+            .to_owned();
+    for (i, function) in functions().enumerate() {
+        let variadic = function.parameters(true).any(|p| p.kind == Kind::Variadic);
+        for (number, (binding, profiling)) in BINDINGS.iter().enumerate() {
+            if !exists(function, *binding) {
+                continue;
+            }
+            let symbol = if *profiling {
+                function.profiling_symbol(*binding)
+            } else {
+                function.symbol(*binding)
+            };
+            let is_c = matches!(binding, Binding::C | Binding::LargeC);
+            let stub = if variadic && is_c { "variadic" } else { "stub" };
+            writeln!(text, "{stub} {symbol} {}", i + (number << FUNCTION_BITS)).expect("text");
+        }
+    }
+    text
+}
+
+/// The name of a function without `MPI_`.
+fn short(function: &Function) -> &'static str {
+    function.name.strip_prefix("MPI_").unwrap_or(function.name)
+}
+
+/// Numbers of all functions.
+pub fn numbers() -> String {
+    let mut text =
+        "//! Numbers of all functions: their places in the table.\n\n#![allow(dead_code)]\n\n"
+            .to_owned();
+    for (i, function) in functions().enumerate() {
+        let name = short(function).to_ascii_uppercase();
+        writeln!(text, "pub const {name}: usize = {i};").expect("text");
+    }
+    text
+}
+
+/// Words that a function gets in C and in Fortran.
+fn words(function: &Function) -> (usize, usize) {
+    let c = function.parameters(true).filter(|p| p.kind != Kind::Variadic).count();
+    let in_fortran = |k: Kind| !matches!(k, Kind::ArgCount | Kind::ArgVector | Kind::Variadic);
+    let arguments = function.parameters(true).filter(|p| in_fortran(p.kind)).count();
+    // The error code, and the lengths of texts.
+    let texts = function
+        .parameters(true)
+        .filter(|p| matches!(p.kind, Kind::String | Kind::Strings | Kind::StringLists))
+        .count();
+    (c, arguments + 1 + texts)
+}
+
+/// Functions that begin, end or steer the measurement.
+const SPECIAL: [&str; 7] = [
+    "MPI_Init",
+    "MPI_Init_thread",
+    "MPI_Finalize",
+    "MPI_Abort",
+    "MPI_Pcontrol",
+    "MPI_Session_init",
+    "MPI_Session_finalize",
+];
+
+/// Descriptors and names of all functions.
+pub fn table() -> String {
+    let mut text = "//! Descriptors and names of all functions, by number.\n\n\
+                    use crate::descriptor::Descriptor;\n\n\
+                    /// By number.\n\
+                    pub static DESCRIPTORS: [Descriptor; 1024] = Descriptor::table(&[\n"
+        .to_owned();
+    for function in functions() {
+        let (c, fortran) = words(function);
+        assert!(c.max(fortran) <= WORDS, "{}: more words than a frame has", function.name);
+        let special = SPECIAL.contains(&function.name);
+        let moves = !function.flows.is_empty();
+        let completes =
+            matches!(function.class, Class::Wait | Class::Test | Class::Start | Class::Request);
+        let flags = u16::from(special) | u16::from(moves) << 1 | u16::from(completes) << 2;
+        writeln!(text, "    Descriptor::new({c}, {fortran}, {flags}), // {}", function.name)
+            .expect("text");
+    }
+    text += "]);\n\n";
+    let mut names = String::new();
+    let mut ends = Vec::new();
+    for function in functions() {
+        names += short(function);
+        ends.push(names.len());
+    }
+    writeln!(text, "static NAMES: &[u8; {}] = b\"\\", names.len()).expect("text");
+    for chunk in names.as_bytes().chunks(92) {
+        writeln!(text, "    {}\\", std::str::from_utf8(chunk).expect("ASCII")).expect("text");
+    }
+    text += "\";\n\n";
+    writeln!(text, "static ENDS: [u16; {}] = [", ends.len()).expect("text");
+    for chunk in ends.chunks(16) {
+        let line: Vec<_> = chunk.iter().map(ToString::to_string).collect();
+        writeln!(text, "    {},", line.join(", ")).expect("text");
+    }
+    text += "];\n\n\
+             /// The name of a function, without `MPI_`.\n\
+             pub fn name(function: usize) -> &'static [u8] {\n    \
+             let begin = function.checked_sub(1).and_then(|i| ENDS.get(i)).copied().unwrap_or(0);\n    \
+             let end = ENDS.get(function).copied().unwrap_or(begin);\n    \
+             NAMES.get(usize::from(begin)..usize::from(end)).unwrap_or_default()\n\
+             }\n";
+    text
+}
