@@ -38,21 +38,33 @@ __attribute__((unused)) static FILE *counted_file(const char *what) {
     return file;
 }
 
-/* The file into which the library counts, as it is now. */
+/* The file into which the library counts, as far as it is in use now. */
 __attribute__((unused)) static void counted_copy(void) {
-    char end[32], path[4096];
+    static char bytes[1 << 16];
+    char path[4096];
     const char *spool = getenv("TOPAS_MPI_SPOOL");
     DIR *dir = spool ? opendir(spool) : NULL;
     if (!dir) return;
-    snprintf(end, sizeof end, ".%ld", (long)getpid());
     for (struct dirent *entry; (entry = readdir(dir));) {
-        size_t length = strlen(entry->d_name);
-        if (length < strlen(end) || strcmp(entry->d_name + length - strlen(end), end)) continue;
+        unsigned pid;
+        unsigned long used;
         snprintf(path, sizeof path, "%s/%s", spool, entry->d_name);
-        FILE *from = fopen(path, "r"), *to = counted_file("profile");
-        if (!from) abort();
-        static char bytes[1 << 16];
-        for (size_t n; (n = fread(bytes, 1, sizeof bytes, from)) > 0;) fwrite(bytes, 1, n, to);
+        FILE *from = fopen(path, "r");
+        if (!from) continue; /* that of another rank, which has just removed it */
+        size_t n = fread(bytes, 1, USED_AT + sizeof used, from);
+        memcpy(&pid, bytes + PID_AT, sizeof pid);
+        memcpy(&used, bytes + USED_AT, sizeof used);
+        if (n < USED_AT + sizeof used || pid != (unsigned)getpid()) {
+            fclose(from);
+            continue;
+        }
+        FILE *to = counted_file("profile");
+        rewind(from);
+        for (; used > 0; used -= n) {
+            n = fread(bytes, 1, used < sizeof bytes ? used : sizeof bytes, from);
+            if (n == 0) abort();
+            fwrite(bytes, 1, n, to);
+        }
         fclose(from);
         fclose(to);
     }

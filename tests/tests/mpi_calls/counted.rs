@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
+use std::mem::offset_of;
 use std::path::Path;
 
+use topas_mpi_profile::layout::Header;
 use topas_mpi_table::{Function, Kind, functions};
 
 /// Whose count argument is in the sixth column of Rabenseifner's table, and which argument.
@@ -97,7 +99,10 @@ fn counter(text: &mut String, index: usize, function: &Function, name: &str) {
 /// A header to be included in front of a program.
 pub fn header() -> String {
     let all: Vec<_> = functions().filter(|f| f.in_c()).collect();
-    let mut text = format!("#define COUNTED {}\n{}", all.len(), include_str!("counted.h"));
+    let (pid, used) = (offset_of!(Header, pid), offset_of!(Header, used));
+    let mut text = format!("#define COUNTED {}\n", all.len());
+    write!(text, "#define PID_AT {pid}\n#define USED_AT {used}\n").unwrap();
+    text += include_str!("counted.h");
     text += "static const char *const counted_names[COUNTED] = {\n";
     all.iter().for_each(|f| writeln!(text, "\"{}\",", f.name).unwrap());
     text += "};\nenum {\n";

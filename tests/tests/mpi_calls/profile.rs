@@ -7,7 +7,7 @@ use std::path::Path;
 
 use topas_mpi_profile::layout::{
     BINS, Beside, Block, Communicator, COMMUNICATORS, COMMUNICATORS_AT, FUNCTIONS, HISTOGRAMS,
-    Header, MAGIC, Peer, ROW_MISSED, Row, Traffic, VERSION, table_hash,
+    Header, MAGIC, Peer, ROW_MISSED, Row, TABLE, Traffic, VERSION,
 };
 use topas_mpi_table::functions;
 
@@ -116,7 +116,7 @@ pub fn profile(dir: &Path, rank: u32) -> Profile {
     let bytes = Bytes(bytes);
     assert_eq!(bytes.0[..8], MAGIC, "{}", path.display());
     assert_eq!(bytes.u32(offset_of!(Header, version)), VERSION);
-    assert_eq!(bytes.u64(offset_of!(Header, table)), table_hash());
+    assert_eq!(bytes.u64(offset_of!(Header, table)), TABLE);
     let ranks = bytes.u32(offset_of!(Header, ranks)) as usize;
     let mut profile = Profile {
         flags: bytes.u64(offset_of!(Header, flags)),

@@ -72,7 +72,7 @@ static void must(int ok, const char *what, int line) {
 struct type {
     MPI_Datatype t;
     long size, extent, end; /* end: of the last byte of one element */
-    int derived, reducible;
+    int derived, reducible, pairs;
 };
 
 #define TYPES 24
@@ -110,11 +110,11 @@ static const struct type predefined(unsigned which) {
         {MPI_AINT, sizeof(MPI_Aint), .reducible = 1},
         {MPI_COUNT, sizeof(MPI_Count), .reducible = 1},
         {MPI_OFFSET, sizeof(MPI_Offset), .reducible = 1},
-        {MPI_FLOAT_INT, sizeof(float) + sizeof(int)},
-        {MPI_DOUBLE_INT, sizeof(double) + sizeof(int)},
-        {MPI_LONG_INT, sizeof(long) + sizeof(int)},
-        {MPI_2INT, 2 * sizeof(int)},
-        {MPI_SHORT_INT, sizeof(short) + sizeof(int)},
+        {MPI_FLOAT_INT, sizeof(float) + sizeof(int), .pairs = 1},
+        {MPI_DOUBLE_INT, sizeof(double) + sizeof(int), .pairs = 1},
+        {MPI_LONG_INT, sizeof(long) + sizeof(int), .pairs = 1},
+        {MPI_2INT, 2 * sizeof(int), .pairs = 1},
+        {MPI_SHORT_INT, sizeof(short) + sizeof(int), .pairs = 1},
         {MPI_INTEGER, 4},
         {MPI_REAL, 4},
         {MPI_DOUBLE_PRECISION, 8},
@@ -135,7 +135,7 @@ static long part(int distribution, long size, int processes, int rank) {
 }
 
 static struct type derive(const struct type *of, const struct type *also) {
-    struct type new = {.derived = 1};
+    struct type new = {.derived = 1, .pairs = of->pairs || also->pairs};
     long n = 1 + pick(4), length = 1 + pick(3), z = of->size;
     int lengths[4], places[4];
     MPI_Aint bytes[4];

@@ -4,7 +4,7 @@
 #if MPI_VERSION >= 4
 #define PERSISTENT(init, ...)                                                      \
     MPI_##init(__VA_ARGS__, MPI_INFO_NULL, &request);                              \
-    for (int t = 0; t < times; t++) {                                              \
+    for (int t = 0; t < (RESTART_BREAKS ? 1 : times); t++) {                                              \
         MPI_Start(&request);                                                       \
         MPI_Wait(&request, MPI_STATUS_IGNORE);                                     \
         ALL_MOVED(MPI_##init);                                                     \

@@ -43,8 +43,8 @@ static void one_program(unsigned long long seed, int only) {
     for (int i = 0; i < acts; i++) {
         unsigned what = pick(20);
         if (only >= 0) what = (unsigned)only;
-        if (getenv("TRAFFIC_LOUD") && world == 0)
-            fprintf(stderr, "seed %llu act %d: %u\n", seed, i, what);
+        if (getenv("TRAFFIC_LOUD"))
+            fprintf(stderr, "%d: seed %llu act %d: %u, %llx\n", world, seed, i, what, shared_state);
         switch (what) {
         case 0: case 1: case 2: case 3: case 4: case 5: case 6: pass_message(); break;
         case 7: shift(); break;
