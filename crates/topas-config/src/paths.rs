@@ -116,6 +116,32 @@ impl Paths {
         self.lib().join(Paths::run_library_name(language, all))
     }
 
+    /// The object that has programs loaded with the library of MPI profiles, for programs whose
+    /// MPI is a shared library.
+    pub fn mpi_object(&self) -> PathBuf {
+        self.lib().join("topas-mpi.o")
+    }
+
+    /// The variant without `.preinit_array`, which a shared library can take.
+    pub fn mpi_init_object(&self) -> PathBuf {
+        self.lib().join("topas-mpi.init.o")
+    }
+
+    /// The archive of MPI profiles, for programs that hold their MPI.
+    pub fn mpi_wrap_archive(&self) -> PathBuf {
+        self.lib().join("libtopas_mpi_wrap.a")
+    }
+
+    /// The linker's options that lead the calls of such programs into the archive.
+    pub fn mpi_wrap_names(&self) -> PathBuf {
+        self.lib().join("topas-mpi.wrap")
+    }
+
+    /// The library of MPI profiles, to be loaded into programs.
+    pub fn mpi_library(&self) -> PathBuf {
+        self.lib().join("libtopas_mpi.so")
+    }
+
     /// Directory of the packages `topas-c` and its like, for pkg-config.
     pub fn packages(&self) -> PathBuf {
         self.lib().join("pkgconfig")

@@ -3,6 +3,7 @@
 use memchr::memchr;
 use topas_format::line::{Extras, Fault, Line};
 
+use crate::mpi;
 use crate::source::Source;
 use crate::tally::{Problem, Tally};
 
@@ -79,10 +80,20 @@ impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> Lines<'s, E> {
             self.number += 1;
             self.tally.comments += 1;
         } else {
-            self.bad(Problem::Fault(fault), text);
+            match mpi::judge(text) {
+                Some(Ok(_)) => {
+                    self.number += 1;
+                    self.tally.profile += 1;
+                    return;
+                }
+                Some(Err(fault)) => self.bad(Problem::Profile(fault.says()), text),
+                None => self.bad(Problem::Fault(fault), text),
+            }
             if let Some((line, extras, text)) = behind_torn(text) {
                 self.tally.good += 1;
                 (self.each)(&line, extras, text);
+            } else if mpi::behind_torn(text).is_some() {
+                self.tally.profile += 1;
             }
         }
     }
@@ -91,7 +102,7 @@ impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> Lines<'s, E> {
     /// `len=`, as all that have `v=` do, and does not, is known to be.
     #[cold]
     fn last(&mut self, text: &[u8]) {
-        if is_cut(text) {
+        if is_cut(text) || mpi::is_cut(text) {
             self.bad(Problem::Unfinished, text);
         } else {
             self.line(text);

@@ -18,6 +18,7 @@ use topas_format::line::{EXTRAS, Extras, Fault, Line};
 use crate::block::{MAX_LINE_READ, behind_torn};
 use crate::clock;
 use crate::engine::{Resources, TemporaryError, ask};
+use crate::mpi;
 use crate::question::{Fold, Question};
 use crate::remark::Remarks;
 use crate::run::Run;
@@ -165,7 +166,10 @@ impl Checker {
             OTHER | PART => Ok(()),
             GOOD => match Line::parse(text) {
                 Ok((parsed, extras)) => self.line(file, &parsed, extras, text, line),
-                Err(_) => Ok(()),
+                Err(_) => {
+                    self.profile(file, text, line);
+                    Ok(())
+                }
             },
             BAD => {
                 let problem = match Line::parse(text) {
@@ -174,6 +178,9 @@ impl Checker {
                     Err(_) if piece.is_unfinished() => Problem::Unfinished,
                     // Whatever a torn line has in the middle: a whole one is behind it.
                     Err(_) if behind_torn(text).is_some() => Problem::Fault(Fault::length),
+                    Err(_) if let Some(Err(fault)) = mpi::judge(text) => {
+                        Problem::Profile(fault.says())
+                    }
                     Err(fault) => Problem::Fault(fault),
                 };
                 self.findings.add(Finding::Bad(problem), file.source, Some(line));
@@ -184,6 +191,24 @@ impl Checker {
             }
             _ => Ok(()),
         }
+    }
+
+    /// A line of an MPI profile. Its first one says when it was written, and by whom.
+    fn profile(&mut self, file: &mut File<'_>, text: &[u8], number: u64) {
+        self.findings.profile += 1;
+        let Some(Ok(Some(end))) = mpi::judge(text) else { return };
+        let uid = mpi::uid(text);
+        let stranger = file.uid.is_some_and(|of| uid.is_some_and(|uid| uid != of));
+        for (is, finding) in [
+            (end > self.now + AHEAD, Finding::Future),
+            (end < file.latest.saturating_sub(LATE), Finding::Order),
+            (stranger, Finding::Stranger),
+        ] {
+            if is {
+                self.findings.add(finding, file.source, Some(number));
+            }
+        }
+        file.latest = file.latest.max(end);
     }
 
     fn line(

@@ -4,15 +4,26 @@
 //! All times are integers of nanoseconds and all amounts are exact, so that a sum does not
 //! depend on the order of ranks.
 
+mod decode;
 mod identity;
+mod launch;
+mod line;
+mod live;
+mod process;
 mod profile;
 mod rank;
+mod read;
+mod record;
 mod routine;
 mod spool;
 mod sums;
 
+pub(crate) use line::{behind_torn, is_cut, judge, uid};
+pub use live::{SpoolReading, read_spool};
+pub use process::is_running;
 pub use profile::{Ending, Facts, Level, Origin, Profile, Rank, Subtotal};
-pub use rank::{Inside, LiveRank, read_rank};
+pub use rank::{Inside, SpoolRank, read_rank};
+pub use read::{Profiles, read_profiles};
 pub use routine::{Amount, Routine, RoutineNumber, Routines};
 pub use spool::{SPOOL_PREFIX, Spool, SpoolError, spool_files};
 pub use sums::{

@@ -15,6 +15,8 @@ pub enum Problem {
     TooLong,
     /// The file ends or breaks off within it.
     Unfinished,
+    /// It is a line of an MPI profile, and this is wrong with it.
+    Profile(&'static str),
 }
 
 impl Problem {
@@ -26,6 +28,7 @@ impl Problem {
             Problem::Fault(fault) => format!("bad {}", fault.name()),
             Problem::TooLong => "too long".to_owned(),
             Problem::Unfinished => "unfinished".to_owned(),
+            Problem::Profile(what) => format!("MPI profile: {what}"),
         }
     }
 }
@@ -51,6 +54,8 @@ const EXAMPLE_TEXT: usize = 60;
 pub struct Tally {
     /// Log lines that were read
     pub good: u64,
+    /// Lines of MPI profiles
+    pub profile: u64,
     /// Blank lines
     pub blank: u64,
     /// Lines that begin with `#`
@@ -99,6 +104,7 @@ impl Tally {
     /// Adds the counts of other lines. Examples have an order, and are not added.
     pub(crate) fn merge(&mut self, other: &Tally) {
         self.good += other.good;
+        self.profile += other.profile;
         self.blank += other.blank;
         self.comments += other.comments;
         for (problem, count) in &other.bad {
@@ -121,8 +127,8 @@ impl Tally {
         self.bad.values().sum()
     }
 
-    /// Number of all lines: good, bad, blank and comments.
+    /// Number of all lines: good, bad, of MPI profiles, blank and comments.
     pub fn lines(&self) -> u64 {
-        self.good + self.skipped() + self.blank + self.comments
+        self.good + self.profile + self.skipped() + self.blank + self.comments
     }
 }

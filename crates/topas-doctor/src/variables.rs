@@ -107,6 +107,7 @@ fn effect(name: &str, value: &[u8], rank: Option<&Rank>, user_log: bool) -> (Str
         names::TOPAS_MPI_SPOOL => {
             ("no effect: it is no absolute path".to_owned(), value.is_empty())
         }
+        names::TOPAS_MPI_DOOR => ("marks a process that has the MPI profile".to_owned(), true),
         names::TOPAS_ROOT => ("where a modulefile says TOPAS is".to_owned(), true),
         names::TOPAS_PASSED => ("left by a driver that suspected a circle".to_owned(), true),
         names::TOPAS_LAUNCH_ID => ("the id of this launch, from mpiexec".to_owned(), true),

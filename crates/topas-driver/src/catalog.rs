@@ -77,6 +77,7 @@ enum Kind {
     CountersSymbol,
     Plain,
     NoWl,
+    NoMpi,
 }
 
 impl Kind {
@@ -111,6 +112,7 @@ impl Kind {
             [b"counters-symbol"] => Kind::CountersSymbol,
             [b"plain"] => Kind::Plain,
             [b"no-wl"] => Kind::NoWl,
+            [b"no-mpi"] => Kind::NoMpi,
             _ => return None,
         })
     }
@@ -196,6 +198,11 @@ impl Catalog {
             _ => None,
         });
         names.next() == Some(true)
+    }
+
+    /// Whether the name is that of a driver of MPI, whose programs can have an MPI profile.
+    pub fn links_mpi(&self, name: &OsStr) -> bool {
+        self.answers(name) && !self.about(name.as_bytes()).any(|kind| *kind == Kind::NoMpi)
     }
 
     /// Every name with its set, in the order of the file; a name may be in several sets.
@@ -305,6 +312,9 @@ mod tests {
         assert_eq!(of("ftn"), Some(Personality::Compiler(Language::F90)));
         assert_eq!(of("ld"), Some(Personality::Linker));
         assert_eq!(of("papi"), None);
+        for (name, links) in [("mpicc", true), ("mpiifx", true), ("oshcc", false), ("gcc", false)] {
+            assert_eq!(catalog.links_mpi(OsStr::new(name)), links, "{name}");
+        }
         assert!(catalog.answers(OsStr::new("mpiicx")) && !catalog.answers(OsStr::new("nvc")));
         assert!(catalog.uses_counters(b"papi") && !catalog.uses_counters(b"m"));
         assert!(catalog.counter_functions().contains(&&b"PAPI_library_init"[..]));

@@ -74,6 +74,8 @@ pub struct Seen {
     /// The C library as an archive, in the word of the linker's command: what needs it must
     /// stand before it.
     pub archive: Option<OsString>,
+    /// Whether libraries behind the arguments are archives.
+    pub archives: bool,
 }
 
 /// Decides on the arguments of a compiler driver, without its name.
@@ -340,7 +342,7 @@ impl<'a> Scan<'a> {
     }
 
     fn conclude(mut self) -> (Decision, Seen) {
-        let seen = std::mem::take(&mut self.seen);
+        let seen = Seen { archives: self.archives, ..std::mem::take(&mut self.seen) };
         (self.decision(), seen)
     }
 

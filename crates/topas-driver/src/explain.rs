@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use crate::decision::Decision;
 use crate::module;
 use crate::plan::{LaunchId, Plan, Role};
+use crate::profile::Profile;
 
 /// What would be done and why: a line `what: value` for each fact, the command last.
 pub fn text(plan: &Plan) -> OsString {
@@ -39,6 +40,13 @@ pub fn text(plan: &Plan) -> OsString {
             fact("kind", OsStr::new("not in drivers.conf: passed through"));
             fact("real program", plan.real.as_os_str());
         }
+    }
+    if let Some(Profile { by, words }) = &plan.profile {
+        let text = match words {
+            Ok(_) => format!("linked, asked for by {by}"),
+            Err(why) => format!("asked for by {by}, left out: {why}"),
+        };
+        fact("MPI profile", OsStr::new(&text));
     }
     for note in &plan.notes {
         fact("note", OsStr::new(note));

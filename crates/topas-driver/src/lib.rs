@@ -5,7 +5,8 @@
 //! [`circle`] sees to it that it does not call this one again; [`cld`] and [`decision`] read the arguments with the tables of [`options`] and the files of
 //! [`response`] and say whether an executable is linked or somebody asks how to link one;
 //! [`symbols`] tells what its objects call; [`plan`] chooses the module and puts the command
-//! together; [`execute`] becomes it. [`package`] knows questions
+//! together; [`execute`] becomes it. [`profile`] adds the library of MPI profiles where that
+//! is asked for, as [`mpi_libraries`] says MPI is linked. [`package`] knows questions
 //! to pkg-config. [`explain`] prints the plan in place of running
 //! it, [`admin`] answers for the driver under its own name, [`command`] is `topas`, [`mod@run`] is
 //! `topas-run`.
@@ -28,9 +29,11 @@ pub mod launch_id;
 pub mod links;
 mod message;
 pub mod module;
+pub mod mpi_libraries;
 pub mod options;
 pub mod package;
 pub mod plan;
+pub mod profile;
 pub mod response;
 pub mod run;
 pub mod search;
@@ -48,6 +51,7 @@ use crate::catalog::{Catalog, Personality};
 use crate::message::say;
 use crate::options::{COMPILER, LINKER};
 use crate::plan::Plan;
+use crate::profile::Profile;
 use crate::search::NotFound;
 
 /// The option that shows the plan in place of running it.
@@ -105,6 +109,9 @@ pub fn run() -> i32 {
         }
         for note in &plan.notes {
             say!("{tool}: note: {note}");
+        }
+        if let Some(Profile { words: Err(why), .. }) = &plan.profile {
+            say!("{tool}: note: linked without the MPI profile: {why}");
         }
     }
     execute::plan(&tool, &plan, &env)

@@ -18,6 +18,7 @@ use crate::decision::{
     Decision, Facts, LeftAlone, NotALink, Question, Seen, examine, examine_linker,
 };
 use crate::options::{COMPILER, LINKER};
+use crate::profile::{self, Left, Link, Profile};
 use crate::search::NotFound;
 use crate::{EXPLAIN, cld, module, package, response, search, symbols};
 
@@ -43,6 +44,8 @@ pub struct Plan {
     pub role: Role,
     /// What was wished and cannot be, in sentences.
     pub notes: Vec<String>,
+    /// The MPI profile, if it is asked for.
+    pub profile: Option<Profile>,
     /// Whether the plan is to be shown, not run.
     pub explain: bool,
     /// The configuration, if it was read.
@@ -125,6 +128,7 @@ impl Plan {
             set: real.passed.map(|passed| (TOPAS_PASSED, passed)).into_iter().collect(),
             role: Role::Unknown,
             notes: Vec::new(),
+            profile: None,
             explain,
             conf: None,
         };
@@ -161,7 +165,36 @@ impl Plan {
             words.append(&mut self.added);
             self.added = words;
         }
+        self.add_profile(&decision, seen.archives, around);
         self.role = Role::Linking { kind: "compiler driver", language, decision, module };
+    }
+
+    /// Adds the MPI profile in front of the module.
+    fn add_profile(&mut self, decision: &Decision, archives: bool, around: Around<'_>) {
+        let answer = matches!(decision, Decision::Answer(_));
+        if matches!(decision, Decision::NotALink(_)) || !around.catalog.links_mpi(&self.name) {
+            return;
+        }
+        let Some(by) = self.profile_asked_by(around) else { return };
+        let link = Link { real: &self.real, args: &self.args, archives, answer };
+        let words = match around.paths {
+            _ if !takes_profile(decision) => Err(Left::Module),
+            None => Err(Left::NotInstalled),
+            Some(paths) => link.words(paths, around.env),
+        };
+        if let Ok(words) = &words {
+            self.added.splice(0..0, words.iter().cloned());
+        }
+        self.profile = Some(Profile { by, words });
+    }
+
+    fn profile_asked_by(&mut self, around: Around<'_>) -> Option<String> {
+        let conf = &mut self.conf;
+        profile::asked_by(around.env, || {
+            let conf = conf.get_or_insert_with(|| Conf::load(around.paths, around.env));
+            let by = || format!("mpi_link ({})", conf.origin_in_words("mpi_link"));
+            conf.links_mpi().then(by)
+        })
     }
 
     fn link(&mut self, around: Around<'_>) {
@@ -195,6 +228,7 @@ impl Plan {
             let name = format!("topas-{}", language.word());
             let file = paths.packages().join(format!("{name}.pc"));
             if file.is_file() {
+                let by = self.profile_asked_by(around);
                 let mut path = around.env.get(PKG_CONFIG_PATH).unwrap_or_default().to_owned();
                 if !path.is_empty() {
                     path.push(":");
@@ -202,6 +236,11 @@ impl Plan {
                 path.push(paths.packages());
                 self.set.push((PKG_CONFIG_PATH, path));
                 self.added.push(name.into());
+                if let Some(by) = by {
+                    let words = profile::package(&self.real, &self.args, paths, around.env);
+                    self.added.extend(words.iter().flatten().cloned());
+                    self.profile = Some(Profile { by, words });
+                }
             } else {
                 let why = "there is no such file".to_owned();
                 decision = Decision::LeaveAlone(LeftAlone::Module(file, why));
@@ -340,6 +379,13 @@ impl Plan {
 
 fn takes_module(decision: &Decision) -> bool {
     matches!(decision, Decision::Link | Decision::Answer(_))
+}
+
+/// Whether a program can have the MPI profile: it uses no counters of its own accord.
+fn takes_profile(decision: &Decision) -> bool {
+    let counters =
+        |why: &LeftAlone| matches!(why, LeftAlone::UsesCounters(_) | LeftAlone::CallsCounters(..));
+    takes_module(decision) || matches!(decision, Decision::LeaveAlone(why) if counters(why))
 }
 
 /// The words that make a compiler pass the object to the linker: one, or two if its path has

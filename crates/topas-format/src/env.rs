@@ -31,6 +31,7 @@ variables! {
     TOPAS_MPI_COMMS = "`yes`: MPI calls are counted for each communicator, too.";
     TOPAS_MPI_COUNTERS = "`yes`: hardware counters are read around MPI calls.";
     TOPAS_MPI_SPOOL = "The directory where running programs keep the counters of their MPI calls, in place of `mpi_spool` of topas.conf.";
+    TOPAS_MPI_DOOR = "Set in a process that was loaded with the library of MPI profiles: its number.";
     TOPAS_LAUNCH_ID = "Set by the mpiexec drop-in: the id of a launch whose launcher gives none.";
     TOPAS_RANK = "Set by a measuring rank for its children, so that none of them takes itself for the rank.";
     TOPAS_ROOT = "Set by modulefiles and profile.d: where TOPAS is installed. Nothing of TOPAS reads it.";

@@ -21,6 +21,7 @@ pub mod job;
 pub mod launcher;
 pub mod marker;
 pub mod named;
+pub mod preload;
 pub mod proxy;
 pub mod through;
 pub mod vars;

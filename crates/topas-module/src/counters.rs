@@ -8,7 +8,7 @@
 use topas_format::event::{MAX_TERMS, Metric, PERF_TYPE_HARDWARE, Packed, Reading, Why, here};
 use topas_format::form::{UNKNOWN, Values, mark, number};
 
-use crate::{library, sys};
+use crate::{library, processor, sys};
 
 /// What is counted: the chosen operation, cache misses, cycles, instructions.
 pub const QUANTITIES: usize = 4;
@@ -67,7 +67,7 @@ impl Counters {
             self.why = [Some(Why::Used); QUANTITIES];
             return;
         }
-        let row = sys::cpu().map_or(0, here::place);
+        let row = processor::cpu().map_or(0, here::place);
         self.plan(0, row, metric);
         self.plan(1, row, Metric::L1Miss);
         // PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_HW_INSTRUCTIONS
@@ -152,7 +152,7 @@ impl Counters {
                     *why = Some(fault);
                     continue;
                 };
-                *total = total.wrapping_add(sys::weigh(count, event.packed));
+                *total = total.wrapping_add(processor::weigh(count, event.packed));
                 estimate |= event.packed.speculative() || reading.running < reading.enabled;
                 share = reading.share(share);
             }

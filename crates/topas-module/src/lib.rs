@@ -28,6 +28,7 @@ mod log;
 mod node;
 #[cfg(topas_run)]
 mod preload;
+mod processor;
 mod proof;
 mod say;
 mod seen;
@@ -35,7 +36,8 @@ mod signals;
 mod site;
 mod start;
 mod state;
-mod sys;
+
+use topas_node::sys;
 
 /// Never reached: nothing in the module panics, and `symcheck` refuses an object that
 /// holds panic code.

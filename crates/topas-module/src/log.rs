@@ -1,18 +1,10 @@
 //! Where the line goes: the first target that takes it.
 
-use core::ffi::CStr;
-
-use topas_format::form::{Values, number};
-use topas_format::target::{self, Kind, Shape, expand};
 use topas_format::text::{Cursor, trim};
+use topas_node::log::write_to;
 
 use crate::say::{Sentence, say_by_number};
-use crate::state::{Record, TAG, out};
-use crate::sys::{
-    EACCES, EEXIST, EINVAL, ENOENT, ENOSPC, O_APPEND, O_CLOEXEC, O_CREAT, O_EXCL, O_NOCTTY,
-    O_NOFOLLOW, O_NONBLOCK, O_WRONLY, SOCK_DGRAM, close, connect, is_ours, make_dir, open,
-    set_mode, unix_socket, write,
-};
+use crate::state::{Record, out};
 
 /// Error numbers in the order of the sentences after [`Sentence::NoWrite`]: EACCES,
 /// ENOENT, ENXIO, EISDIR, EINVAL, ENOSPC, EROFS, ELOOP.
@@ -25,7 +17,8 @@ pub fn append(targets: &[u8], record: &mut Record, verbose: bool) {
     let mut text = Cursor::new(trim(targets));
     loop {
         let target = text.until(b' ');
-        let errno = write_to(target, record);
+        let line = record.tagged();
+        let errno = write_to(target, &mut record.values, line, out);
         if errno == 0 {
             return;
         }
@@ -50,92 +43,4 @@ pub fn sentence(target: &[u8], errno: i32) -> usize {
         }
     }
     Sentence::NoWrite as usize
-}
-
-/// Writes the line to a target: an error number, 0 if it was taken.
-fn write_to(target: &[u8], record: &mut Record) -> i32 {
-    let (kind, pattern) = target::kind(target);
-    let mut line = record.tagged();
-    if kind != Kind::Syslog {
-        line = line.get(TAG.len()..).unwrap_or_default();
-    }
-    if kind == Kind::File {
-        to_file(pattern, &mut record.values, line)
-    } else {
-        to_socket(pattern, line)
-    }
-}
-
-/// Sends a datagram, without its newline. It is not waited for: an error number, 0 if it was
-/// taken.
-fn to_socket(path: &[u8], text: &[u8]) -> i32 {
-    // struct sockaddr_un with AF_UNIX; a path that is too long for it is none to the kernel.
-    let address = out().put(b"\x01\0").put(path).byte(0).text();
-    if path.is_empty() {
-        return EINVAL;
-    }
-    let fd = unix_socket(SOCK_DGRAM);
-    let mut result = connect(fd, address);
-    if result == 0
-        && let [text @ .., _] = text
-    {
-        result = write(fd, text).min(0) as i32;
-    }
-    close(fd);
-    -result
-}
-
-/// Appends with one `write`, so that lines of many processes stay whole. An error
-/// number, 0 if the line was taken.
-#[inline(never)]
-fn to_file(pattern: &[u8], values: &mut Values<'_>, line: &[u8]) -> i32 {
-    let out = out();
-    let shape = expand(pattern, values, out);
-    let (Some(shape), false) = (shape, out.byte(0).is_cut()) else {
-        return EINVAL;
-    };
-    let fd = open_or_make(out.take_mut(), &shape);
-    if fd < 0 {
-        return -fd;
-    }
-    // Who made the file of a user can read it.
-    let mut n = -EACCES as isize;
-    if !shape.per_user || is_ours(fd, values.numbers[number::UID] as u32) {
-        n = write(fd, line);
-    }
-    close(fd);
-    match n {
-        ..0 => -n as i32,
-        n if n as usize == line.len() => 0,
-        _ => ENOSPC,
-    }
-}
-
-/// Opens the file or makes it, in turn: another rank may make it first, or its directory be
-/// missing. The descriptor, or minus an error number. The path ends with a NUL.
-fn open_or_make(path: &mut [u8], shape: &Shape) -> i32 {
-    // Not to wait for the reader of a named pipe, nor to follow a link that somebody else put
-    // into the directory.
-    const FLAGS: u32 = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
-    for attempt in 0..6 {
-        let make = attempt % 2 == 1;
-        // SAFETY: a NUL stands at its end.
-        let name = unsafe { CStr::from_ptr(path.as_ptr().cast()) };
-        let fd = open(name, if make { FLAGS | O_CREAT | O_EXCL } else { FLAGS }, 0o600);
-        if fd >= 0 && make && !shape.per_user {
-            // The file is everybody's, whatever this user's umask is.
-            set_mode(fd, 0o666);
-        }
-        if make && fd == -ENOENT && shape.own_dir > 0 {
-            // Everybody may add a file, nobody may list or remove those of others.
-            make_dir(path, shape.own_dir.into(), 0o1733);
-        } else if !(fd == -ENOENT && !make
-            || fd == -EEXIST
-            // Another user is just making it, and sets its mode next.
-            || fd == -EACCES && !shape.per_user)
-        {
-            return fd;
-        }
-    }
-    -EACCES
 }

@@ -7,7 +7,7 @@ use topas_format::out::Out;
 use topas_format::text::{Cursor, last};
 use topas_format::zone;
 
-use crate::sys;
+use crate::{processor, sys};
 
 /// Appends the file name of the executable, also if it was removed since.
 #[inline(never)]
@@ -36,7 +36,7 @@ pub fn mhz(buf: &mut [u8]) -> u64 {
         /sys/devices/system/cpu/cpu0/acpi_cppc/nominal_freq\0\
         /proc/cpuinfo\0\
         /sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq\0";
-    let mut found = sys::base_mhz().into();
+    let mut found = processor::base_mhz().into();
     let mut files = Cursor::new(FILES);
     while found == 0 && !files.rest.is_empty() {
         // SAFETY: each name in the constant ends with a NUL.

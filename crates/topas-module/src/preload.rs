@@ -7,9 +7,9 @@
 
 use core::ffi::{c_char, c_int};
 
-use topas_format::hash::word;
 use topas_format::out::Out;
 use topas_format::text::last;
+use topas_launch::preload::{RUN, names, take_out};
 use topas_launch::{marker, through};
 
 use crate::library::address;
@@ -23,17 +23,6 @@ type Door = extern "C" fn(c_int, *const *const c_char, *const *const c_char);
 #[used]
 #[unsafe(link_section = ".init_array")]
 static BEFORE_LIBRARIES: Door = before_libraries;
-
-/// The variable that names libraries to be loaded, with its equals sign.
-const PRELOAD: &[u8; 11] = b"LD_PRELOAD=";
-
-/// How file names of this library begin.
-const OURS: &[u8; 13] = b"libtopas-run.";
-
-/// Whether a text begins with another. By hash: a comparison of memory would be one more import.
-fn begins<const N: usize>(text: &[u8], with: &[u8; N]) -> bool {
-    text.first_chunk::<N>().is_some_and(|front| word(front) == word(with))
-}
 
 extern "C" fn before_libraries(_: c_int, _: *const *const c_char, passed: *const *const c_char) {
     let libc = address!("environ") as *const *const *const c_char;
@@ -53,7 +42,7 @@ extern "C" fn before_libraries(_: c_int, _: *const *const c_char, passed: *const
             // The program is still to come.
             return;
         }
-        let made_for_us = take_out(entry);
+        let made_for_us = take_out(entry, RUN);
         if first() && !executable::look(&mut state.file).has_module {
             start::start(environment, environment == passed);
         }
@@ -78,7 +67,7 @@ unsafe fn preload_entry(environment: *const *const c_char) -> Option<&'static mu
     unsafe {
         while !(*at).is_null() {
             let entry = sys::bytes(*at);
-            if begins(entry, PRELOAD) && place(entry).is_some() {
+            if names(entry, RUN) {
                 return Some(core::slice::from_raw_parts_mut(
                     (*at).cast_mut().cast(),
                     entry.len() + 1,
@@ -88,46 +77,4 @@ unsafe fn preload_entry(environment: *const *const c_char) -> Option<&'static mu
         }
     }
     None
-}
-
-/// Where the path of this library begins and ends in the variable.
-fn place(entry: &[u8]) -> Option<(usize, usize)> {
-    let is_end = |byte: &u8| matches!(byte, b':' | b' ' | 0);
-    let mut begin = PRELOAD.len();
-    while begin < entry.len() {
-        let rest = entry.get(begin..)?;
-        let length = rest.iter().position(is_end).unwrap_or(rest.len());
-        let path = rest.get(..length)?;
-        let name = path.rsplit(|byte| *byte == b'/').next()?;
-        if begins(name, OURS) {
-            return Some((begin, begin + length));
-        }
-        begin += length + 1;
-    }
-    None
-}
-
-/// Takes this library out of the variable, with the colon in front of it or behind it. True if
-/// it was all there was, without a colon: then the variable was made for it.
-fn take_out(entry: &mut [u8]) -> bool {
-    let Some((mut begin, mut end)) = place(entry) else {
-        return false;
-    };
-    let last = entry.get(end) == Some(&0);
-    if begin > PRELOAD.len() {
-        begin -= 1;
-    } else if last {
-        return true;
-    } else {
-        end += 1;
-    }
-    // By the byte: a call of memmove would be one more import.
-    while let Some(byte) = entry.get(end).copied() {
-        if let Some(to) = entry.get_mut(begin) {
-            *to = byte;
-        }
-        begin += 1;
-        end += 1;
-    }
-    false
 }

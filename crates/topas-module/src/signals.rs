@@ -11,7 +11,7 @@ use core::ffi::{c_int, c_void};
 
 use crate::finish::{self, End};
 use crate::library;
-use crate::sys;
+use crate::{processor, sys};
 
 /// Signals from 1 to 31 that end a process by default and can be caught: all but KILL, CHLD,
 /// CONT, STOP, TSTP, TTIN, TTOU, URG and WINCH (signal(7)).
@@ -39,7 +39,8 @@ pub fn catch() {
         sys::set_signal_stack(stack, STACK);
     }
     // SA_SIGINFO | SA_ONSTACK | SA_RESTORER; nothing may come in between.
-    let ours = [on_signal as *const () as usize, 0x0c00_0004, sys::signal_return(), usize::MAX];
+    let ours =
+        [on_signal as *const () as usize, 0x0c00_0004, processor::signal_return(), usize::MAX];
     let mut caught = ENDING;
     // These set handlers of their own, but only where they find the default: Python for
     // SIGINT, Rust for SIGBUS and SIGSEGV.

@@ -1,7 +1,6 @@
 //! What the module remembers from start to end, in zeroed memory of the program.
 
 use core::cell::UnsafeCell;
-use core::ffi::c_ulong;
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -10,12 +9,14 @@ use topas_format::event::Metric;
 use topas_format::form::{LINE, RUN_LINE, Values};
 use topas_format::out::Out;
 use topas_launch::{Family, Rank, Vars};
+use topas_node::log::TAG;
 
 use crate::compiler::TABLE;
 use crate::counters::Counters;
 use crate::extended::Own;
 use crate::library::far;
 use crate::site::Site;
+pub use crate::sys::auxiliary;
 use crate::sys::{self, PATH_MAX, UTSNAME};
 
 /// Most bytes of a file that are read; the longest is /etc/localtime with 4 kB.
@@ -23,10 +24,6 @@ pub const FILE_MAX: usize = 8192;
 
 /// Bytes of names and of the user's log targets together.
 const KEPT: usize = 8192;
-
-/// What stands before the line in a datagram for syslog: facility user, severity
-/// informational (RFC 3164), and the tag.
-pub const TAG: &[u8; 11] = b"<14>topas: ";
 
 /// The line and what it is made of.
 #[repr(C)]
@@ -199,16 +196,4 @@ pub fn out() -> &'static mut Out<'static> {
     // SAFETY: no two functions that write here call each other.
     let scratch = unsafe { &mut *STATE.here().scratch.get() };
     scratch.out.write(Out::new(&mut scratch.room))
-}
-
-// SAFETY: libc's own declaration.
-unsafe extern "C" {
-    fn getauxval(kind: c_ulong) -> c_ulong;
-}
-
-/// A value of the auxiliary vector, 0 if it is not there. Not inlined: one relocation in all.
-#[inline(never)]
-pub fn auxiliary(kind: usize) -> usize {
-    // SAFETY: works from the first instruction of a program on.
-    unsafe { getauxval(kind as c_ulong) as usize }
 }

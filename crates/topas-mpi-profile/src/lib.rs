@@ -9,6 +9,7 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod figure;
 pub mod layout;
 pub mod lines;
 pub mod parse;

@@ -176,7 +176,9 @@ impl Sums {
     pub fn sizes(&mut self, class: SizeClass, received: bool, bins: &[u64; BINS]) {
         let to = self.sizes.get_mut(class as usize).and_then(|c| c.get_mut(usize::from(received)));
         for (to, bin) in to.into_iter().flatten().zip(bins) {
-            *to += u128::from(*bin);
+            if *bin != 0 {
+                *to += u128::from(*bin);
+            }
         }
     }
 
@@ -225,7 +227,10 @@ impl Sums {
         let paused = tick.nanoseconds(paused);
         let mut calls = 0;
         for routine in &mut self.routines {
-            routine.ranks = u64::from(routine.calls > 0);
+            // What is zero is not written: it may be in a page that is not there.
+            if routine.calls > 0 {
+                routine.ranks = 1;
+            }
             calls += routine.calls;
             if routine.flags & ROW_MISSED != 0 {
                 self.flags |= flag::ROWS_MISSED;
@@ -274,7 +279,9 @@ impl Sums {
             add(to, from);
         }
         for (to, from) in self.routines.iter_mut().zip(&other.routines) {
-            to.merge(from);
+            if !from.is_empty() {
+                to.merge(from);
+            }
         }
     }
 }
@@ -313,6 +320,8 @@ pub fn histogram(block: &Block, number: u16) -> Option<&[u64; BINS]> {
 
 fn add<const N: usize>(to: &mut [u128; N], from: &[u128; N]) {
     for (to, from) in to.iter_mut().zip(from) {
-        *to += from;
+        if *from != 0 {
+            *to += from;
+        }
     }
 }

@@ -2,7 +2,7 @@
 //! they are small (LEB128, seven bits a byte).
 
 use crate::layout::{BINS, FUNCTIONS};
-use crate::sums::{RoutineSums, Sums};
+use crate::sums::{RoutineSums, Sums, WaitedSums};
 
 /// Most bytes of a message: every number of every function as long as can be.
 pub const MAX_MESSAGE: usize = 160 * 1024;
@@ -172,8 +172,7 @@ pub fn read(message: &[u8], sums: &mut Sums) -> Result<(), Garbled> {
     from.sparse(sums.inside.iter_mut())?;
     from.sparse(sums.outside.iter_mut())?;
     for waited in &mut sums.waited {
-        waited.calls = from.number()?;
-        waited.nanoseconds = from.number()?;
+        *waited = WaitedSums { calls: from.number()?, nanoseconds: from.number()? };
     }
     from.sparse(sums.sizes.iter_mut().flatten().flatten())?;
     let mut number = 0usize;
@@ -204,8 +203,10 @@ pub fn read(message: &[u8], sums: &mut Sums) -> Result<(), Garbled> {
 fn clear(sums: &mut Sums) {
     sums.inside.fill(0);
     sums.outside.fill(0);
-    for bins in sums.sizes.iter_mut().flatten() {
-        bins.fill(0);
+    for bin in sums.sizes.iter_mut().flatten().flatten() {
+        if *bin != 0 {
+            *bin = 0;
+        }
     }
     for routine in &mut sums.routines {
         if !routine.is_empty() {

@@ -168,6 +168,30 @@ impl Function {
         self.parameters(true).find(|p| p.name == name)
     }
 
+    /// The place of the parameter of this name among the words of a call in C, from 0. It is the
+    /// same in the variant for large counts unless that has parameters of its own.
+    pub const fn position(&self, name: &str) -> Option<usize> {
+        let mut place = 0;
+        while let Some(parameter) = self.at(place) {
+            if same(parameter.name, name) {
+                return Some(place);
+            }
+            place += 1;
+        }
+        None
+    }
+
+    /// The parameter at this place, those of the variant for large counts included.
+    pub const fn at(&self, place: usize) -> Option<&'static Parameter> {
+        if place < self.own.len() {
+            Some(&self.own[place])
+        } else if place - self.own.len() < self.last.len() {
+            Some(&self.last[place - self.own.len()])
+        } else {
+            None
+        }
+    }
+
     /// What a call is about: the communicator, window, file, session or message it is given, the
     /// first of them. Sizes that a flow needs are those of this communicator.
     pub fn object(&self) -> Option<&'static Parameter> {
@@ -211,4 +235,14 @@ impl Function {
     pub fn gives_request(&self) -> Option<&'static Parameter> {
         self.parameters(true).find(|p| p.kind == Kind::Request && p.direction == Direction::Out)
     }
+}
+
+/// True if two names are the same, where there is no `==` yet: in constants.
+pub const fn same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut i = 0;
+    while i < one.len() && i < other.len() && one[i] == other[i] {
+        i += 1;
+    }
+    i == one.len() && i == other.len()
 }

@@ -59,6 +59,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod abi;
 mod class;
 mod flow;
 mod function;
@@ -72,7 +73,7 @@ mod version;
 
 pub use class::{Class, Coordination, Epoch, Position, Progress, Rma, Transfer, Waits};
 pub use flow::{Amount, By, Flow, InPlace, Moment, Span, ToldBy, Way};
-pub use function::{Function, Languages, Returns};
+pub use function::{Function, Languages, Returns, same};
 pub use kind::{CType, Fortran, Kind};
 pub use parameter::{Direction, Length, Parameter, Significant};
 pub use symbol::{Binding, Mangling, Symbol};

@@ -27,27 +27,27 @@ global_asm!(
     options(att_syntax)
 );
 
-/// Ticks since some moment in the past. Not ordered with what is around it: waiting for that
-/// would take longer than most calls, and a call is much longer than what overlaps.
+/// The time stamp counter. Not ordered with what is around it: waiting for that would take longer
+/// than most calls, and a call is much longer than what overlaps.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub fn ticks() -> u64 {
+pub fn counter() -> u64 {
     // SAFETY: reads a counter.
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
-/// Ticks since some moment in the past.
+/// The virtual counter.
 #[cfg(target_arch = "aarch64")]
 #[inline(always)]
-pub fn ticks() -> u64 {
+pub fn counter() -> u64 {
     let ticks;
     // SAFETY: reads a counter that Linux lets programs read.
     unsafe { asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack)) };
     ticks
 }
 
-/// Whether ticks have the same length at all times, in all states of the processor.
-pub fn ticks_are_even() -> bool {
+/// Whether the counter runs at the same speed at all times, in all states of the processor.
+pub fn counter_is_even() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
         use core::arch::x86_64::__cpuid;

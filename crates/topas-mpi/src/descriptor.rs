@@ -3,6 +3,7 @@
 use topas_mpi_profile::layout::FUNCTIONS;
 
 use crate::below::binding;
+use crate::flow::plan::PLANS;
 
 /// A function, as the way of its calls sees it.
 #[derive(Clone, Copy)]
@@ -19,8 +20,12 @@ pub struct Descriptor {
 const SPECIAL: u16 = 1;
 /// It moves bytes.
 const MOVES: u16 = 1 << 1;
-/// It starts, completes or forgets requests.
-const COMPLETES: u16 = 1 << 2;
+/// Handles or statuses are to be looked at before its call.
+const BEFORE: u16 = 1 << 3;
+/// There is something to count after it.
+const AFTER: u16 = 1 << 4;
+/// It frees handles or cancels requests.
+const FREES: u16 = 1 << 5;
 
 impl Descriptor {
     /// A descriptor.
@@ -33,7 +38,12 @@ impl Descriptor {
         let mut table = [Descriptor::new(0, 0, 0); 1024];
         let mut i = 0;
         while i < known.len() {
+            let plan = &PLANS[i];
+            let before = if plan.before() { BEFORE } else { 0 };
+            let after = if plan.after() { AFTER } else { 0 };
+            let frees = if plan.frees() { FREES } else { 0 };
             table[i] = known[i];
+            table[i].flags |= before | after | frees;
             i += 1;
         }
         table
@@ -48,13 +58,13 @@ impl Descriptor {
     /// Whether something is to be done before its call.
     #[inline(always)]
     pub fn before(&self) -> bool {
-        self.flags & (SPECIAL | MOVES | COMPLETES) != 0
+        self.flags & (SPECIAL | BEFORE) != 0
     }
 
     /// Whether something is to be done after its call.
     #[inline(always)]
     pub fn after(&self) -> bool {
-        self.flags & (SPECIAL | MOVES | COMPLETES) != 0
+        self.flags & (SPECIAL | AFTER) != 0
     }
 
     /// Whether it moves bytes.
@@ -72,6 +82,6 @@ impl Descriptor {
     /// Whether even nested calls matter, because they free handles.
     #[inline(always)]
     pub fn looks_nested(&self) -> bool {
-        false
+        self.flags & FREES != 0
     }
 }

@@ -7,7 +7,7 @@ use topas_mpi_profile::layout::{Block, ROW_MISSED, Row};
 use crate::arch::{self, REGISTERS};
 use crate::generated::table::DESCRIPTORS;
 use crate::thread::Thread;
-use crate::{below, flow, process, special};
+use crate::{below, clock, flow, process, special};
 
 /// Most words that any function has in any language.
 pub const WORDS: usize = 16;
@@ -109,7 +109,11 @@ unsafe extern "C" fn topas_mpi_enter(frame: *mut Frame, symbol: u32, stack: *con
     // SAFETY: the thread's own block.
     let block = unsafe { &mut *thread.block };
     block.inside = function + 1;
-    let now = arch::ticks();
+    // Now, because not every call returns: some end the program, some are left by a jump.
+    if !process::paused() {
+        block.rows[function as usize & 1023].calls += 1;
+    }
+    let now = clock::ticks();
     block.since = now;
     thread.cookie = now;
     frame.began = now;
@@ -162,13 +166,13 @@ fn nested(frame: &mut Frame, thread: &mut Thread, target: usize, stack: *const u
 /// `frame` is that of the call.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn topas_mpi_leave(frame: *mut Frame) {
-    let now = arch::ticks();
+    let now = clock::ticks();
     // SAFETY: the variables of this thread, and a frame of its own.
     let (thread, frame) = unsafe { (&mut *arch::thread(), &mut *frame) };
     let descriptor = &DESCRIPTORS[frame.function as usize & 1023];
     let outermost = thread.outer == frame as *mut Frame;
     if below::binding::is_c(frame.binding) && descriptor.after() {
-        flow::after(frame, thread);
+        flow::after(frame, thread, now);
         if descriptor.special() {
             special::after(frame, thread);
         }
@@ -189,7 +193,6 @@ unsafe extern "C" fn topas_mpi_leave(frame: *mut Frame) {
     }
     let row: &mut Row = &mut block.rows[frame.function as usize & 1023];
     let length = now.wrapping_sub(frame.began);
-    row.calls += 1;
     row.ticks += length;
     if length > row.longest {
         row.longest = length;

@@ -15,10 +15,13 @@
 
 mod arch;
 mod below;
+mod clock;
 mod descriptor;
 mod entry;
 mod flow;
 mod generated;
+mod installation;
+mod preload;
 mod process;
 mod special;
 mod spool;

@@ -5,11 +5,11 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use topas_mpi_profile::layout::{Block, Header, Moment, flag};
+use topas_mpi_profile::layout::{Block, Header, flag};
 
 use crate::below::binding;
 use crate::thread::Thread;
-use crate::{arch, spool, sys};
+use crate::{arch, clock, flow, spool, sys};
 
 /// Nothing was decided yet.
 const NEW: u32 = 0;
@@ -21,9 +21,9 @@ const ON: u32 = 2;
 const OFF: u32 = 3;
 
 static STATE: AtomicU32 = AtomicU32::new(NEW);
+/// Children are looked after.
+static AT_FORK: AtomicBool = AtomicBool::new(false);
 static PAUSED: AtomicBool = AtomicBool::new(false);
-/// Ticks are nanoseconds of the monotonic clock.
-static SLOW_CLOCK: AtomicBool = AtomicBool::new(false);
 
 /// A thread's first call: gives it a block. False if nothing is measured.
 #[cold]
@@ -40,8 +40,12 @@ pub fn begin(thread: &mut Thread, _function: u32) -> bool {
             _ => core::hint::spin_loop(),
         }
     }
+    if thread.lost {
+        return false;
+    }
     thread.block = spool::new_block();
-    !thread.block.is_null()
+    thread.lost = thread.block.is_null();
+    !thread.lost
 }
 
 /// Decides whether this process is measured, and begins.
@@ -49,20 +53,33 @@ fn begin_process() -> bool {
     if sys::variable(c"TOPAS_MPI").is_some_and(|value| matches!(value, b"no" | b"off" | b"0")) {
         return false;
     }
-    if !arch::ticks_are_even() {
-        SLOW_CLOCK.store(true, Relaxed);
-        return false;
-    }
-    let began = now();
+    let nanoseconds = clock::begin();
+    let began = clock::now();
     let Some(header) = spool::begin() else { return false };
     header.began = began;
     header.latest = began;
+    header.flags |= flow::wanted();
+    if nanoseconds {
+        header.flags |= flag::CLOCK;
+    }
+    if !AT_FORK.swap(true, Relaxed) {
+        sys::at_fork(in_child);
+    }
     true
 }
 
-/// This moment, by all clocks.
-pub fn now() -> Moment {
-    Moment { ticks: arch::ticks(), monotonic: sys::clock(1), realtime: sys::clock(0) }
+/// In a child process. It is not the rank: it shares the file, but must not count there. If MPI has
+/// not begun yet it may become one by itself.
+extern "C" fn in_child() {
+    let began = header().is_some_and(|header| header.initialized.ticks != 0);
+    spool::forsake();
+    // SAFETY: the variables of the only thread.
+    let thread = unsafe { &mut *arch::thread() };
+    if thread.outer.is_null() {
+        thread.block = core::ptr::null_mut();
+    }
+    let new = !began && thread.outer.is_null();
+    STATE.store(if new { NEW } else { OFF }, Release);
 }
 
 /// What is known of the process; None if it is not measured.
@@ -82,7 +99,7 @@ pub fn pause(pause: bool) {
     if PAUSED.swap(pause, Relaxed) == pause {
         return;
     }
-    let ticks = arch::ticks();
+    let ticks = clock::ticks();
     if pause {
         header.paused_since = ticks;
     } else {

@@ -2,8 +2,8 @@
 
 use crate::entry::Frame;
 use crate::generated::number;
-use crate::process;
 use crate::thread::Thread;
+use crate::{clock, process};
 
 /// Before a function of these.
 #[cold]
@@ -27,7 +27,7 @@ pub fn after(frame: &mut Frame, _thread: &mut Thread) {
         && frame.result as i32 == 0
         && let Some(header) = process::header()
     {
-        header.initialized = process::now();
+        header.initialized = clock::now();
         header.latest = header.initialized;
     }
 }

@@ -2,7 +2,7 @@
 
 use core::mem::size_of;
 use core::sync::atomic::{
-    AtomicPtr, AtomicU64,
+    AtomicBool, AtomicPtr, AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
 };
 
@@ -24,6 +24,8 @@ const SIZE_OF_MEMORY: usize = 64 << 20;
 static BASE: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
 static USED: AtomicU64 = AtomicU64::new(0);
 static END: AtomicU64 = AtomicU64::new(0);
+/// There is no room left.
+static FULL: AtomicBool = AtomicBool::new(false);
 
 /// Makes the file and fills in what is known before MPI is. None if there is no memory either.
 pub fn begin() -> Option<&'static mut Header> {
@@ -53,19 +55,39 @@ static mut PATH: [u8; 512] = [0; 512];
 
 /// Maps a file, or memory if none can be had: its address and size.
 fn map() -> Option<(*mut u8, usize)> {
-    let own = sys::variable(c"TOPAS_MPI_SPOOL").filter(|dir| !dir.is_empty());
+    // A user's limit of addresses is meant for the program.
+    let addresses = sys::limit(sys::LIMIT_OF_ADDRESSES) / 64;
+    // A file that would become larger than allowed is a signal, SIGXFSZ.
+    let size = addresses.min(sys::limit(sys::LIMIT_OF_FILES)).min(SIZE as u64) & !4095;
+    // By its whole path: the program may go elsewhere.
+    let own = sys::variable(c"TOPAS_MPI_SPOOL").filter(|dir| dir.first() == Some(&b'/'));
     for dir in own.into_iter().chain(DIRECTORIES) {
         // SAFETY: only the thread that begins the process is here.
         let path = unsafe { &mut *(&raw mut PATH) };
-        if !compose(path, dir) {
+        if size < LEAST || !compose(path, dir) {
             continue;
         }
-        if let Some(base) = sys::map_new_file(path, SIZE) {
-            return Some((base, SIZE));
+        if let Some(base) = sys::map_new_file(path, size as usize, LEAST as usize) {
+            // The first block is there already.
+            return Some((base, size as usize));
         }
         path[0] = 0;
     }
-    sys::map_memory(SIZE_OF_MEMORY).map(|base| (base, SIZE_OF_MEMORY))
+    let size = addresses.min(SIZE_OF_MEMORY as u64).max(LEAST) as usize;
+    sys::map_memory(size).map(|base| (base, size))
+}
+
+/// What is of use at all: room for one thread.
+const LEAST: u64 = (BLOCKS_AT + size_of::<Block>()).next_multiple_of(4096) as u64;
+
+/// In a child process: what it writes is nobody's, and the file not its own.
+pub fn forsake() {
+    let base = BASE.load(Relaxed);
+    // SAFETY: a new process has one thread.
+    unsafe { (*(&raw mut PATH))[0] = 0 };
+    if base.is_null() || !sys::replace_by_memory(base, END.load(Relaxed) as usize) {
+        BASE.store(core::ptr::null_mut(), Relaxed);
+    }
 }
 
 /// Writes the path of the file, `DIR/topas-mpi.UID.PID.NANOSECONDS`, with its NUL. The last part
@@ -110,14 +132,23 @@ pub fn communicators() -> Option<&'static mut [Communicator]> {
 
 /// A part of the file of this many bytes: its offset, 0 if there is no room.
 pub fn reserve(bytes: usize) -> u64 {
-    let bytes = (bytes as u64).next_multiple_of(64);
-    let at = USED.fetch_add(bytes, Relaxed);
-    if at + bytes > END.load(Relaxed) {
-        USED.fetch_sub(bytes, Relaxed);
+    let bytes = bytes.next_multiple_of(64);
+    if FULL.load(Relaxed) {
+        return 0;
+    }
+    // Not given back if it fails: another thread may have the next part by then.
+    let at = USED.fetch_add(bytes as u64, Relaxed);
+    let end = at + bytes as u64;
+    // SAFETY: written once, before the process began to measure.
+    let path = unsafe { &*(&raw const PATH) };
+    let there = path[0] == 0 || end <= LEAST || sys::allocate(path, at, bytes);
+    if end > END.load(Relaxed) || !there {
+        FULL.store(true, Relaxed);
         return 0;
     }
     if let Some(header) = header() {
-        header.used = header.used.max(at + bytes);
+        // SAFETY: a word of the header, which other threads change, too.
+        unsafe { AtomicU64::from_ptr(&raw mut header.used) }.fetch_max(end, Relaxed);
     }
     at
 }
@@ -128,8 +159,12 @@ pub fn at<T>(offset: u64) -> *mut T {
     unsafe { BASE.load(Acquire).add(offset as usize).cast() }
 }
 
-/// A block for a new thread; null if there is no room.
+/// A block for a new thread, that of one that has ended if there is one; null if there is no room.
 pub fn new_block() -> *mut Block {
+    let left = blocks().map(core::ptr::from_ref).find(|block| take_over(block.cast_mut()));
+    if let Some(block) = left {
+        return block.cast_mut();
+    }
     let offset = reserve(size_of::<Block>());
     let Some(header) = header() else { return core::ptr::null_mut() };
     if offset == 0 {
@@ -152,9 +187,26 @@ pub fn new_block() -> *mut Block {
         }
     }
     // SAFETY: a word of the header, which other threads change, too.
-    unsafe { core::sync::atomic::AtomicU32::from_ptr(&raw mut header.blocks) }
-        .fetch_add(1, Relaxed);
+    unsafe { AtomicU32::from_ptr(&raw mut header.blocks) }.fetch_add(1, Relaxed);
     block
+}
+
+/// Makes a block the calling thread's if its own has ended. What stands there stays: sums are
+/// those of the process.
+fn take_over(block: *mut Block) -> bool {
+    // SAFETY: blocks are mapped for good; other threads may want it, too.
+    let owner = unsafe { AtomicU32::from_ptr(&raw mut (*block).tid) };
+    let (tid, own) = (owner.load(Relaxed), sys::tid());
+    // A number may have come back to this thread.
+    if tid != own && !sys::has_ended(tid) {
+        return false;
+    }
+    let taken = owner.compare_exchange(tid, own, Acquire, Relaxed).is_ok();
+    if taken {
+        // SAFETY: it is this thread's now.
+        unsafe { (*block).inside = 0 };
+    }
+    taken
 }
 
 /// All blocks.

@@ -14,6 +14,7 @@ unsafe extern "C" {
     fn dlsym(handle: *mut c_void, symbol: *const c_char) -> *mut c_void;
     fn dladdr(address: *const c_void, info: *mut DlInfo) -> c_int;
     fn dlopen(file: *const c_char, mode: c_int) -> *mut c_void;
+    fn clock_gettime(clock: c_int, time: *mut u64) -> c_int;
     fn getenv(name: *const c_char) -> *const c_char;
 }
 
@@ -85,29 +86,39 @@ mod number {
     pub const WRITE: usize = 1;
     pub const CLOSE: usize = 3;
     pub const MMAP: usize = 9;
+    pub const MUNMAP: usize = 11;
     pub const GETPID: usize = 39;
     pub const FTRUNCATE: usize = 77;
     pub const GETUID: usize = 102;
     pub const GETTID: usize = 186;
     pub const CLOCK_GETTIME: usize = 228;
     pub const EXIT_GROUP: usize = 231;
+    pub const TGKILL: usize = 234;
     pub const OPENAT: usize = 257;
     pub const UNLINKAT: usize = 263;
+    pub const READLINKAT: usize = 267;
+    pub const FALLOCATE: usize = 285;
+    pub const PRLIMIT64: usize = 302;
 }
 
 #[cfg(target_arch = "aarch64")]
 mod number {
     pub const UNLINKAT: usize = 35;
     pub const FTRUNCATE: usize = 46;
+    pub const FALLOCATE: usize = 47;
     pub const OPENAT: usize = 56;
+    pub const READLINKAT: usize = 78;
     pub const CLOSE: usize = 57;
     pub const WRITE: usize = 64;
     pub const EXIT_GROUP: usize = 94;
     pub const CLOCK_GETTIME: usize = 113;
+    pub const TGKILL: usize = 131;
     pub const GETPID: usize = 172;
     pub const GETUID: usize = 174;
     pub const GETTID: usize = 178;
+    pub const MUNMAP: usize = 215;
     pub const MMAP: usize = 222;
+    pub const PRLIMIT64: usize = 261;
 }
 
 /// A system call; unused arguments are 0.
@@ -148,9 +159,9 @@ const O_CREAT: usize = 0o100;
 const O_EXCL: usize = 0o200;
 const O_CLOEXEC: usize = 0o2000000;
 
-/// Makes a file of this size, which must not be there, and maps it. None if that fails. The
-/// path ends with a NUL. Nothing is allocated before it is touched.
-pub fn map_new_file(path: &[u8], size: usize) -> Option<*mut u8> {
+/// Makes a file of this size, which must not be there, and maps it; the first bytes of it are
+/// allocated. None if that fails. The path ends with a NUL.
+pub fn map_new_file(path: &[u8], size: usize, first: usize) -> Option<*mut u8> {
     debug_assert_eq!(path.last(), Some(&0));
     // SAFETY: the path ends with a NUL; a new mapping of a file of that size.
     unsafe {
@@ -159,11 +170,13 @@ pub fn map_new_file(path: &[u8], size: usize) -> Option<*mut u8> {
         if fd < 0 {
             return None;
         }
-        let mapped = if syscall(number::FTRUNCATE, [fd as usize, size, 0, 0, 0, 0]) < 0 {
-            -1
-        } else {
+        let sized = syscall(number::FTRUNCATE, [fd as usize, size, 0, 0, 0, 0]) >= 0
+            && syscall(number::FALLOCATE, [fd as usize, 0, 0, first, 0, 0]) >= 0;
+        let mapped = if sized {
             // PROT_READ | PROT_WRITE, MAP_SHARED
             syscall(number::MMAP, [0, size, 3, 1, fd as usize, 0])
+        } else {
+            -1
         };
         syscall(number::CLOSE, [fd as usize, 0, 0, 0, 0, 0]);
         if (-4095..0).contains(&mapped) {
@@ -174,12 +187,84 @@ pub fn map_new_file(path: &[u8], size: usize) -> Option<*mut u8> {
     }
 }
 
+/// Allocates a part of a file, so that writing to where it is mapped cannot fail: on a full file
+/// system that would be SIGBUS. The path ends with a NUL.
+pub fn allocate(path: &[u8], at: u64, bytes: usize) -> bool {
+    debug_assert!(path.contains(&0));
+    // SAFETY: the path ends with a NUL.
+    unsafe {
+        let flags = O_RDWR | O_CLOEXEC;
+        let fd = syscall(number::OPENAT, [AT_FDCWD, path.as_ptr() as usize, flags, 0, 0, 0]);
+        if fd < 0 {
+            return false;
+        }
+        let done = syscall(number::FALLOCATE, [fd as usize, 0, at as usize, bytes, 0, 0]);
+        syscall(number::CLOSE, [fd as usize, 0, 0, 0, 0, 0]);
+        done >= 0
+    }
+}
+
+/// Puts memory of this process alone into the place of a mapping; false if that fails.
+pub fn replace_by_memory(base: *mut u8, size: usize) -> bool {
+    // PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE
+    // SAFETY: a mapping of ours.
+    let mapped = unsafe { syscall(number::MMAP, [base as usize, size, 3, 0x4032, usize::MAX, 0]) };
+    !(-4095..0).contains(&mapped)
+}
+
+/// Size that a file may grow to.
+pub const LIMIT_OF_FILES: usize = 1;
+/// Size of the address space.
+pub const LIMIT_OF_ADDRESSES: usize = 9;
+
+/// A limit of this process, in bytes; the largest number if there is none.
+pub fn limit(which: usize) -> u64 {
+    let mut limits = [u64::MAX; 2];
+    // SAFETY: room for the answer.
+    unsafe { syscall(number::PRLIMIT64, [0, which, 0, limits.as_mut_ptr() as usize, 0, 0]) };
+    limits[0]
+}
+
+/// Whether a thread of this process has ended.
+pub fn has_ended(tid: u32) -> bool {
+    const ESRCH: isize = 3;
+    // SAFETY: no signal is sent.
+    unsafe { syscall(number::TGKILL, [pid() as usize, tid as usize, 0, 0, 0, 0]) == -ESRCH }
+}
+
+/// Has a function called in every child process that is made by `fork`.
+pub fn at_fork(child: extern "C" fn()) {
+    type Handler = Option<extern "C" fn()>;
+    // Of glibc, whose pthread_atfork() is no function of its library; and of others.
+    let register = definition(b"__register_atfork\0");
+    if register != 0 {
+        // SAFETY: its type in glibc, since 2.3.2.
+        let register: extern "C" fn(Handler, Handler, Handler, *mut c_void) -> c_int =
+            unsafe { core::mem::transmute(register) };
+        register(None, None, Some(child), core::ptr::null_mut());
+        return;
+    }
+    let register = definition(b"pthread_atfork\0");
+    if register != 0 {
+        // SAFETY: its type by POSIX.
+        let register: extern "C" fn(Handler, Handler, Handler) -> c_int =
+            unsafe { core::mem::transmute(register) };
+        register(None, None, Some(child));
+    }
+}
+
 /// Memory of this size that is zero, and is not there before it is touched. None if there is none.
 pub fn map_memory(size: usize) -> Option<*mut u8> {
     // PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
     // SAFETY: a new mapping.
     let mapped = unsafe { syscall(number::MMAP, [0, size, 3, 0x4022, usize::MAX, 0]) };
     (!(-4095..0).contains(&mapped)).then_some(mapped as *mut u8)
+}
+
+/// Gives memory back.
+pub fn unmap(start: *mut u8, size: usize) {
+    // SAFETY: a mapping of `map_memory`, which its owner does not use any more.
+    unsafe { syscall(number::MUNMAP, [start as usize, size, 0, 0, 0, 0]) };
 }
 
 /// Removes a file. The path ends with a NUL.
@@ -194,6 +279,23 @@ pub fn clock(clock: usize) -> u64 {
     // SAFETY: room for the answer.
     unsafe { syscall(number::CLOCK_GETTIME, [clock, time.as_mut_ptr() as usize, 0, 0, 0, 0]) };
     time[0].wrapping_mul(1_000_000_000).wrapping_add(time[1])
+}
+
+/// Nanoseconds of the monotonic clock, without a system call where the kernel lends its clock.
+pub fn monotonic() -> u64 {
+    let mut time = [0u64; 2];
+    // SAFETY: room for the answer.
+    unsafe { clock_gettime(1, time.as_mut_ptr()) };
+    time[0].wrapping_mul(1_000_000_000).wrapping_add(time[1])
+}
+
+/// The path of the executable; empty if it is not known.
+pub fn own_path(room: &mut [u8]) -> &[u8] {
+    let link = c"/proc/self/exe".as_ptr() as usize;
+    let words = [AT_FDCWD, link, room.as_mut_ptr() as usize, room.len(), 0, 0];
+    // SAFETY: the kernel writes at most that many bytes.
+    let length = unsafe { syscall(number::READLINKAT, words) };
+    room.get(..usize::try_from(length).unwrap_or(0)).unwrap_or_default()
 }
 
 /// Number of this process.

@@ -24,7 +24,9 @@ pub struct Thread {
     pub inner: *mut Frame,
     /// For `flow`: what it keeps for the thread
     pub flow: usize,
-    reserved: [usize; 10],
+    /// There was no room for it
+    pub lost: bool,
+    reserved: [usize; 9],
 }
 
 const _: () = assert!(size_of::<Thread>() == 128);

@@ -5,8 +5,12 @@ use topas_data::check::{Finding, Findings, Found, Place};
 
 /// The findings for people: faults, then remarks, each with its first places.
 pub fn text(findings: &Findings) -> String {
-    let Findings { files, lines, good, runs, .. } = findings;
-    let mut text = format!("{files} files, {lines} lines: {good} log lines of {runs} runs\n");
+    let Findings { files, lines, good, profile, runs, .. } = findings;
+    let mut text = format!("{files} files, {lines} lines: {good} log lines of {runs} runs");
+    if *profile > 0 {
+        text += &format!(", {profile} lines of MPI profiles");
+    }
+    text.push('\n');
     for (title, remarks) in [("Faults", false), ("Remarks", true)] {
         let mut of_kind =
             findings.found.iter().filter(|(finding, _)| finding.is_remark() == remarks).peekable();
@@ -71,6 +75,7 @@ pub fn json(findings: &Findings) -> String {
         "unreadable": findings.failed.len(),
         "lines": findings.lines,
         "log_lines": findings.good,
+        "mpi_profile_lines": findings.profile,
         "runs": findings.runs,
         "clean": !findings.has_faults() && findings.failed.is_empty(),
         "findings": found,

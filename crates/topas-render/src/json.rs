@@ -49,6 +49,7 @@ impl Form for Json {
             "not_selected": { "lines": document.unwanted, "runs": report.outside },
             "lines": {
                 "good": document.tally.good,
+                "mpi_profile": document.tally.profile,
                 "skipped": document.tally.skipped(),
                 "problems": problems,
             },

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use topas_config::Paths;
 
+use crate::mpi;
 use crate::object::{self, LANGUAGES, Machine};
 use crate::preload;
 use crate::process::{cargo, output, root, run, target_dir};
@@ -45,6 +46,7 @@ pub fn install(options: &Options) -> Result<()> {
     )?;
     let libraries =
         preload::build(&Machine::HERE, &target_dir().join("topas"), &final_paths.conf_file())?;
+    let profile = mpi::build(&target_dir().join("topas"), &final_paths, None)?;
     let staged = |path: PathBuf| match &options.destdir {
         None => path,
         Some(dir) => dir.join(path.strip_prefix("/").unwrap_or(&path)),
@@ -56,7 +58,7 @@ pub fn install(options: &Options) -> Result<()> {
     }
     let driver = staged(final_paths.driver());
     put(&release.join("topas-driver"), &driver, 0o755)?;
-    for object in objects.iter().chain(&libraries) {
+    for object in objects.iter().chain(&libraries).chain(&profile) {
         let name = object.file_name().context("an object has no name")?;
         put(object, &staged(final_paths.lib().join(name)), 0o644)?;
     }
@@ -139,15 +141,19 @@ fn install_environment(paths: &Paths, staged: &impl Fn(PathBuf) -> PathBuf) -> R
         eprintln!("xtask: warning: no modulefiles and packages: not for a prefix like {prefix}");
         return Ok(());
     }
-    for language in LANGUAGES.map(|language| language.word()) {
+    let modules = LANGUAGES
+        .map(|language| language.word())
+        .map(|language| (language, "the TOPAS measurement module", paths.init_module(language)));
+    let profile = ("mpi", "the TOPAS profile of MPI calls", paths.mpi_init_object());
+    for (name, what, object) in modules.into_iter().chain([profile]) {
         let text = format!(
-            "Name: topas-{language}\n\
-             Description: the TOPAS measurement module, for programs and shared libraries\n\
+            "Name: topas-{name}\n\
+             Description: {what}, for programs and shared libraries\n\
              Version: {}\nLibs: -Wl,{}\n",
             env!("CARGO_PKG_VERSION"),
-            paths.init_module(language).display()
+            object.display()
         );
-        let file = paths.packages().join(format!("topas-{language}.pc"));
+        let file = paths.packages().join(format!("topas-{name}.pc"));
         write(&staged(file), text.as_bytes(), 0o644)?;
     }
     let conf = paths.conf_file();

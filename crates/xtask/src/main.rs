@@ -12,6 +12,7 @@ mod packages;
 mod pictures;
 mod preload;
 mod process;
+mod profile_check;
 mod symcheck;
 mod test;
 mod wheels;
@@ -19,6 +20,7 @@ mod wheels;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use topas_config::Paths;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Builds, installs, shows, tests and measures TOPAS")]
@@ -47,6 +49,13 @@ enum Verb {
         /// Where they go
         #[arg(long, default_value = "target/topas")]
         out: PathBuf,
+        /// Path of the library that programs linked with the object will look for; where it is
+        /// built if nothing is said
+        #[arg(long)]
+        installed: Option<PathBuf>,
+        /// The installation whose topas.conf they will read
+        #[arg(long, default_value = "/usr")]
+        prefix: PathBuf,
     },
     /// Builds the measurement module: one relocatable object per language and variant
     Object {
@@ -84,7 +93,11 @@ fn main() {
         Verb::Bench(options) => bench::bench(&options),
         Verb::Codegen { check } => codegen::codegen(&process::root(), check),
         Verb::Demo => demo::demo(),
-        Verb::Mpi { out } => mpi::build(&out).map(drop),
+        Verb::Mpi { out, installed, prefix } => {
+            let paths = Paths::at(prefix);
+            let library = installed.unwrap_or_else(|| out.join("libtopas_mpi.so"));
+            mpi::build(&out, &paths, Some(&library)).map(drop)
+        }
         Verb::Install(options) => install::install(&options),
         Verb::Object { out, conf, any_processor: true, .. } => {
             let machine = object::Machine::ANY_PROCESSOR;

@@ -1,11 +1,20 @@
-//! The library of the MPI profile: from the Rust staticlib to one object, and from that to
-//! `libtopas_mpi.so`.
+//! The MPI profile: from the Rust staticlib to one object, and from that to `libtopas_mpi.so`. And
+//! `topas-mpi.o`, which has a program loaded with it.
+//!
+//! All symbols of the library but the functions of MPI are local, and these are weak. It names no
+//! other library that it needs: it is in one process with an MPI, and so with some libc, and loads
+//! with any version of either.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use topas_config::Paths;
+use topas_format::field::Lang;
+use topas_format::module_facts;
 
 use crate::process::{cargo, root, run, target_dir};
+use crate::profile_check::{self, Part};
 
 /// A symbol that every build holds, by which the linker finds the rest.
 const ROOT: &str = "MPI_Init";
@@ -13,14 +22,98 @@ const ROOT: &str = "MPI_Init";
 /// Symbols that stay global: names of functions of MPI, in C and Fortran.
 const GLOBAL: [&str; 3] = ["MPI_*", "PMPI_*", "mpi_*"];
 
-/// File name of the object.
-pub const OBJECT: &str = "topas-mpi.o";
-/// File name of the library.
-pub const LIBRARY: &str = "libtopas_mpi.so";
+/// The section by which the library knows its installation.
+const SITE_SECTION: &str = ".topas_mpi_site";
 
-/// Builds object and library into a directory; their paths.
-pub fn build(out: &Path) -> Result<Vec<PathBuf>> {
+/// Section of the door that holds the path of the library, and its size.
+const PATH_SECTION: (&str, usize) = (".topas_mpi", 512);
+
+/// What the linker makes the library by: nothing is left for later, it is never unloaded, since
+/// it is in the middle of calls; few pages.
+const LINK: [&str; 9] = [
+    "-shared",
+    "--build-id=none",
+    "--hash-style=gnu",
+    "--eh-frame-hdr",
+    "-znow",
+    "-znodelete",
+    "-znoexecstack",
+    "-znoseparate-code",
+    "-zmax-page-size=4096",
+];
+
+/// Builds and checks all parts for an installation; their paths, whose file names are those of
+/// an installation. `library` is where the library will be found, if not there.
+pub fn build(out: &Path, paths: &Paths, library: Option<&Path>) -> Result<Vec<PathBuf>> {
     std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
+    let built = build_library(out, paths)?;
+    let found = paths.mpi_library();
+    let found = std::path::absolute(library.unwrap_or(&found))?;
+    let mut parts = vec![built];
+    for (path, cfgs) in [(paths.mpi_object(), &[][..]), (paths.mpi_init_object(), &["topas_init"])]
+    {
+        parts.push(build_door(&at(out, &path)?, cfgs, &found)?);
+    }
+    Ok(parts)
+}
+
+/// The place of an installed file in the directory of what is built.
+fn at(out: &Path, installed: &Path) -> Result<PathBuf> {
+    Ok(out.join(installed.file_name().context("a part has no name")?))
+}
+
+/// Builds an object that has a program loaded with the library, which is at `found`.
+fn build_door(object: &Path, cfgs: &[&str], found: &Path) -> Result<PathBuf> {
+    let target = target_dir().join("mpi-profile").join(cfgs.join("-"));
+    let mut rustc = cargo();
+    rustc.args(["rustc", "--quiet", "--package", "topas-mpi-door", "--profile", "module"]);
+    rustc.env("CARGO_TARGET_DIR", &target).arg("--");
+    rustc.args(cfgs.iter().flat_map(|cfg| ["--cfg", cfg]));
+    run(&mut rustc)?;
+    let merged = object.with_extension("merged.o");
+    let archive = target.join("module/libtopas_mpi_door.a");
+    run(Command::new("ld")
+        .args(["-r", "--gc-sections", "-u", "topas_mpi_door", "-e", "topas_mpi_door", "-T"])
+        .arg(root().join("crates/topas-mpi-door/merge.ld"))
+        .arg("-o")
+        .args([&merged, &archive]))?;
+    let (section, size) = PATH_SECTION;
+    let mut path = found.as_os_str().as_encoded_bytes().to_vec();
+    if path.len() >= size || path.contains(&0) {
+        bail!("path of the MPI profile is too long: {}", found.display());
+    }
+    path.resize(size, 0);
+    let mut objcopy = Command::new("objcopy");
+    objcopy.args(["--strip-unneeded", "--localize-symbol=topas_mpi_door"]);
+    with_section(&mut objcopy, section, &path, &merged, object)?;
+    check(object, Part::Door)?;
+    Ok(object.to_owned())
+}
+
+/// Builds the library.
+fn build_library(out: &Path, paths: &Paths) -> Result<PathBuf> {
+    let library = at(out, &paths.mpi_library())?;
+    let (merged, object) = (out.join("mpi.merged.o"), out.join("mpi.o"));
+    merge(&merged)?;
+    let mut objcopy = Command::new("objcopy");
+    objcopy.args(["--strip-unneeded", "--wildcard"]);
+    objcopy.args(GLOBAL.map(|name| format!("--keep-global-symbol={name}")));
+    let conf = paths.conf_file();
+    let (facts, len) = module_facts::section(Lang::C, true, conf.as_os_str().as_encoded_bytes())
+        .with_context(|| format!("path of topas.conf is too long: {}", conf.display()))?;
+    with_section(&mut objcopy, SITE_SECTION, &facts[..len], &merged, &object)?;
+    check(&object, Part::Object)?;
+    let name = library.file_name().context("the library has no name")?;
+    let mut ld = Command::new("ld");
+    ld.args(LINK).arg("-soname").arg(name);
+    run(ld.args(["-s", "-o"]).args([&library, &object]))?;
+    std::fs::remove_file(&object)?;
+    check(&library, Part::Library)?;
+    Ok(library)
+}
+
+/// Compiles the crate of the library and links its archive to one object.
+fn merge(to: &Path) -> Result<()> {
     let target = target_dir().join("mpi-profile");
     let mut rustc = cargo();
     rustc.args(["rustc", "--quiet", "--package", "topas-mpi", "--profile", "mpi"]);
@@ -29,23 +122,39 @@ pub fn build(out: &Path) -> Result<Vec<PathBuf>> {
     rustc.args(["--", "-Cforce-unwind-tables=no"]);
     run(&mut rustc)?;
     let archive = target.join("mpi/libtopas_mpi.a");
-    let merged = out.join("mpi.merged.o");
     let script = root().join("crates/topas-mpi/merge.ld");
-    run(std::process::Command::new("ld")
+    run(Command::new("ld")
         .args(["-r", "--gc-sections", "-u", ROOT, "-e", ROOT, "-T"])
         .arg(&script)
         .arg("-o")
-        .args([&merged, &archive]))?;
-    let object = out.join(OBJECT);
-    run(std::process::Command::new("objcopy")
-        .args(["--strip-unneeded", "--wildcard"])
-        .args(GLOBAL.map(|name| format!("--keep-global-symbol={name}")))
-        .args([&merged, &object]))?;
-    std::fs::remove_file(&merged)?;
-    let library = out.join(LIBRARY);
-    run(std::process::Command::new("ld")
-        .args(["-shared", "--build-id=none", "--hash-style=gnu", "-znow", "-znoexecstack"])
-        .args(["-zmax-page-size=4096", "--eh-frame-hdr", "-soname", LIBRARY, "-s", "-o"])
-        .args([&library, &object]))?;
-    Ok(vec![object, library])
+        .args([to, &archive]))
+}
+
+/// Runs `objcopy` on `from`, which is removed, with the bytes of a section replaced.
+fn with_section(
+    objcopy: &mut Command,
+    section: &str,
+    bytes: &[u8],
+    from: &Path,
+    to: &Path,
+) -> Result<()> {
+    let file = to.with_extension("section");
+    std::fs::write(&file, bytes).with_context(|| format!("cannot write {}", file.display()))?;
+    run(objcopy.arg(format!("--update-section={section}={}", file.display())).args([from, to]))?;
+    std::fs::remove_file(&file)?;
+    std::fs::remove_file(from)?;
+    Ok(())
+}
+
+/// Checks a file, and tells its size or all its faults.
+fn check(path: &Path, part: Part) -> Result<()> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let faults = profile_check::check(&bytes, part);
+    if !faults.is_empty() {
+        bail!("{}: {}", path.display(), faults.join("; "));
+    }
+    if part != Part::Object {
+        println!("{}: {} B, ok", path.display(), bytes.len());
+    }
+    Ok(())
 }

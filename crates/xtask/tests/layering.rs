@@ -13,8 +13,13 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-mpi-table", &[]),
     ("topas-mpi-profile", &["topas-format", "topas-mpi-table"]),
     ("topas-launch", &["topas-format"]),
-    ("topas-module", &["topas-format", "topas-launch"]),
-    ("topas-mpi", &["topas-format", "topas-launch", "topas-mpi-profile", "topas-mpi-table"]),
+    ("topas-mpi-door", &["topas-format", "topas-launch"]),
+    ("topas-node", &["topas-format"]),
+    ("topas-module", &["topas-format", "topas-launch", "topas-node"]),
+    (
+        "topas-mpi",
+        &["topas-format", "topas-launch", "topas-mpi-profile", "topas-mpi-table", "topas-node"],
+    ),
     ("topas-config", &["topas-format"]),
     ("topas-driver", &["topas-config", "topas-format", "topas-launch"]),
     ("topas-data", &["topas-format", "topas-mpi-profile", "topas-mpi-table"]),
@@ -37,19 +42,28 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("xtask", &["topas-config", "topas-data", "topas-format", "topas-mpi-table"]),
     (
         "topas-tests",
-        &["topas-data", "topas-format", "topas-launch", "topas-mpi-table", "topas-testkit"],
+        &[
+            "topas-data",
+            "topas-format",
+            "topas-launch",
+            "topas-mpi-profile",
+            "topas-mpi-table",
+            "topas-testkit",
+        ],
     ),
 ];
 
 /// Crates without any dependency outside the workspace, because they are linked into
 /// user programs.
-const PURE: [&str; 6] = [
+const PURE: [&str; 8] = [
     "topas-format",
     "topas-launch",
     "topas-module",
     "topas-mpi",
+    "topas-mpi-door",
     "topas-mpi-profile",
     "topas-mpi-table",
+    "topas-node",
 ];
 
 /// Crates that exist for developers only.
@@ -172,11 +186,12 @@ fn files_are_opened_where_they_belong() {
     }
 }
 
+/// Crates in which `unsafe` may stand anywhere; in others it stands in `sys.rs`.
+const ROOMS: [&str; 5] = ["topas-module", "topas-mpi", "topas-mpi-door", "topas-node", "xtask"];
+
 #[test]
 fn unsafe_stays_in_its_rooms() {
-    for (name, _) in
-        LAYERS.iter().filter(|(n, _)| !["topas-module", "topas-mpi", "xtask"].contains(n))
-    {
+    for (name, _) in LAYERS.iter().filter(|(n, _)| !ROOMS.contains(n)) {
         for (path, text) in sources(name) {
             let has = [" {", " fn", " impl", " extern", "("]
                 .iter()
@@ -197,7 +212,9 @@ fn every_source_says_what_it_is_and_is_short_enough_to_read() {
             let shown = path.display();
             assert!(text.starts_with("//!"), "{shown} does not begin with what it is (`//!`)");
             let lines = text.lines().count();
-            assert!(lines <= 600, "{shown} has {lines} lines: split it by subject");
+            // What is made from tables is as long as they are.
+            let made = path.components().any(|part| part.as_os_str() == "generated");
+            assert!(lines <= 600 || made, "{shown} has {lines} lines: split it by subject");
             let stem = path.file_stem().unwrap().to_str().unwrap();
             assert!(
                 !["utils", "util", "helpers", "common", "misc"].contains(&stem),

@@ -64,6 +64,9 @@ impl Finding {
             }
             Finding::Bad(Problem::TooLong) => "lines that are too long".to_owned(),
             Finding::Bad(Problem::Unfinished) => "lines the file ends in: torn".to_owned(),
+            Finding::Bad(Problem::Profile(what)) => {
+                format!("lines of MPI profiles that are bad: {what}")
+            }
             Finding::Duplicate => "lines that stand there before".to_owned(),
             Finding::Collision => "launch ids with different numbers of PEs".to_owned(),
             Finding::Rank => "lines of a PE that the launch does not have".to_owned(),
@@ -90,6 +93,7 @@ impl Finding {
             Finding::Bad(Problem::Fault(fault)) => format!("bad_{}", fault.name()),
             Finding::Bad(Problem::TooLong) => "too_long".to_owned(),
             Finding::Bad(Problem::Unfinished) => "unfinished".to_owned(),
+            Finding::Bad(Problem::Profile(_)) => "bad_profile".to_owned(),
             Finding::Duplicate => "duplicate".to_owned(),
             Finding::Collision => "id_collision".to_owned(),
             Finding::Rank => "pe_beyond_npes".to_owned(),
@@ -140,6 +144,8 @@ pub struct Findings {
     pub lines: u64,
     /// Log lines
     pub good: u64,
+    /// Lines of MPI profiles
+    pub profile: u64,
     /// Runs they make
     pub runs: u64,
     /// What was found, and how often

@@ -2,6 +2,7 @@
 
 use topas_format::civil::{Date, Time};
 
+use super::rank::Inside;
 use super::routine::Routines;
 use super::sums::Sums;
 
@@ -151,4 +152,9 @@ pub struct Profile {
     pub subtotals: Vec<Subtotal>,
     /// Names of the routines
     pub routines: Routines,
+    /// Lines that belong to it and are missing: what they told is in no sum
+    pub lost_lines: u64,
+    /// Of ranks in mapped files: the calls that threads are in, or were in when they ended, by
+    /// rank
+    pub inside: Vec<(u32, Inside)>,
 }

@@ -49,6 +49,18 @@ impl Amount {
     }
 }
 
+impl From<topas_mpi_profile::lines::Amount> for Amount {
+    fn from(told: topas_mpi_profile::lines::Amount) -> Amount {
+        use topas_mpi_profile::lines::Amount as Told;
+        match told {
+            Told::None => Amount::Nothing,
+            Told::Missing => Amount::NotCounted,
+            Told::AtLeast(amount) => Amount::AtLeast(amount),
+            Told::Exact(amount) => Amount::Exact(amount),
+        }
+    }
+}
+
 impl std::iter::Sum for Amount {
     fn sum<I: Iterator<Item = Amount>>(amounts: I) -> Amount {
         amounts.fold(Amount::Nothing, Amount::plus)

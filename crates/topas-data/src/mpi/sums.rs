@@ -1,8 +1,12 @@
 //! What is counted of a rank, or of several together.
 
-use topas_mpi_profile::layout::{BINS, WAITED};
+use topas_mpi_profile::layout::{BINS, COUNTERS, WAITED, flag};
+use topas_mpi_profile::lines::{WAITED_WORDS, amounts};
+use topas_mpi_profile::routine::{SizeClass, size_class};
+use topas_mpi_profile::sums::{self, RoutineSums};
 
-use super::routine::{Amount, Routine, RoutineNumber};
+use super::rank::counters;
+use super::routine::{Amount, Routine, RoutineNumber, table};
 
 /// What messages are for; histograms of several ranks are by this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,19 +42,17 @@ impl Class {
 
     /// That of a routine; None if it moves nothing or its bytes are those of another.
     pub fn of(number: RoutineNumber) -> Option<Class> {
-        use topas_mpi_table::Class as Of;
-        match number.function()?.class {
-            Of::Send(_)
-            | Of::Receive(_)
-            | Of::SendReceive(_)
-            | Of::PartitionedSend
-            | Of::PartitionedReceive
-            | Of::Probe(_)
-            | Of::MatchedProbe(_) => Some(Class::PointToPoint),
-            Of::Collective(_) | Of::Neighborhood(_) => Some(Class::Collective),
-            Of::Rma(_) => Some(Class::Rma),
-            Of::Io(..) => Some(Class::Io),
-            _ => None,
+        size_class(number.function()?).map(Class::from)
+    }
+}
+
+impl From<SizeClass> for Class {
+    fn from(class: SizeClass) -> Class {
+        match class {
+            SizeClass::PointToPoint => Class::PointToPoint,
+            SizeClass::Collective => Class::Collective,
+            SizeClass::Rma => Class::Rma,
+            SizeClass::Io => Class::Io,
         }
     }
 }
@@ -155,8 +157,7 @@ pub struct Waiting {
 
 /// For what ranks waited in functions that complete requests, in the order of
 /// `topas_mpi_profile::layout::Waited`.
-pub const WAITED_NAMES: [&str; WAITED] =
-    ["nothing", "send", "receive", "collective", "generalized", "rma", "read", "write"];
+pub const WAITED_NAMES: [&str; WAITED] = WAITED_WORDS;
 
 /// What was counted, of one rank or of several together. Times are in ns of wall clock.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -198,6 +199,37 @@ pub struct Sums {
 }
 
 impl Sums {
+    /// From the sums of the library; `names` are those of hardware counters.
+    pub(super) fn of(all: &sums::Sums, names: &[[u8; 32]; COUNTERS]) -> Sums {
+        let known = all.flags & flag::UNKNOWN_MPI == 0;
+        let rows = (0..).map(RoutineNumber).zip(table().iter().zip(&all.routines));
+        let told = rows.filter(|(_, (_, sums))| sums.calls > 0 || sums.nanoseconds > 0);
+        let routines = told.map(|(number, (function, sums))| {
+            routine(number, sums, amounts(function, sums, known))
+        });
+        let waited = all
+            .waited
+            .map(|sums::WaitedSums { calls, nanoseconds }| Waiting { calls, time: nanoseconds });
+        let classes = all.sizes.map(|[sent, received]| Sizes { sent, received });
+        Sums {
+            ranks: all.ranks,
+            wall: all.wall,
+            wall_max: all.wall_max,
+            mpi: all.mpi,
+            mpi_max: all.mpi_max,
+            mpi_min: all.mpi_min,
+            outside_max: all.outside_max,
+            overhead: all.overhead,
+            paused: all.paused,
+            threads: u32::try_from(all.threads).unwrap_or(u32::MAX),
+            routines: routines.collect(),
+            classes,
+            waited,
+            counters: counters(all, names),
+            ..Sums::default()
+        }
+    }
+
     /// The calls of a routine, if there were any.
     pub fn routine(&self, number: RoutineNumber) -> Option<&Routine> {
         let place = self.routines.binary_search_by_key(&number, |routine| routine.number).ok()?;
@@ -239,6 +271,33 @@ impl Sums {
         &mut self.routines[place]
     }
 
+    /// Adds calls with communicators of one name and size.
+    pub(super) fn add_communicator(&mut self, theirs: &Communicator) {
+        let same = |c: &&mut Communicator| c.name == theirs.name && c.size == theirs.size;
+        match self.communicators.iter_mut().find(same) {
+            Some(mine) => {
+                mine.calls += theirs.calls;
+                mine.time += theirs.time;
+                mine.traffic.add(&theirs.traffic);
+            }
+            None => self.communicators.push(theirs.clone()),
+        }
+    }
+
+    /// Puts peers in order, and those of one rank together.
+    pub(super) fn merge_peers(&mut self) {
+        // All others are last.
+        let order = |peer: &Peer| peer.rank.map_or(u64::MAX, u64::from);
+        self.peers.sort_by_key(order);
+        self.peers.dedup_by(|next, kept| {
+            let same = next.rank == kept.rank;
+            if same {
+                kept.traffic.add(&next.traffic);
+            }
+            same
+        });
+    }
+
     /// Adds other ranks. What only one rank can have, its peers and sizes by routine, is
     /// left out.
     pub fn add(&mut self, other: &Sums) {
@@ -267,15 +326,7 @@ impl Sums {
             mine.time += theirs.time;
         }
         for theirs in &other.communicators {
-            let same = |c: &&mut Communicator| c.name == theirs.name && c.size == theirs.size;
-            match self.communicators.iter_mut().find(same) {
-                Some(mine) => {
-                    mine.calls += theirs.calls;
-                    mine.time += theirs.time;
-                    mine.traffic.add(&theirs.traffic);
-                }
-                None => self.communicators.push(theirs.clone()),
-            }
+            self.add_communicator(theirs);
         }
         for theirs in &other.counters {
             match self.counters.iter_mut().find(|counter| counter.name == theirs.name) {
@@ -287,5 +338,24 @@ impl Sums {
                 None => self.counters.push(theirs.clone()),
             }
         }
+    }
+}
+
+fn routine(
+    number: RoutineNumber,
+    sums: &RoutineSums,
+    [count, sends, sent, receives, received]: [topas_mpi_profile::lines::Amount; 5],
+) -> Routine {
+    Routine {
+        number,
+        calls: sums.calls,
+        time: sums.nanoseconds,
+        longest: sums.longest,
+        count: count.into(),
+        sends: sends.into(),
+        sent: sent.into(),
+        receives: receives.into(),
+        received: received.into(),
+        ranks: Some(sums.ranks),
     }
 }

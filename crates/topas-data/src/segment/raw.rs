@@ -8,6 +8,7 @@ use topas_format::line::Line;
 
 use crate::block::{MAX_LINE_READ, behind_torn};
 use crate::feed::BLOCK;
+use crate::mpi;
 use crate::when::Clock;
 
 /// A line with its newline, or a part of a line that is longer than [`MAX_LINE_READ`].
@@ -115,10 +116,12 @@ impl<R: Read> RawLines<R> {
 }
 
 /// When a line ended in s since 1970-01-01, `t=` or else its date and time as they stand;
-/// and whether it is a log line. None of a text that holds no log line.
+/// and whether it is a log line or one of an MPI profile. None of a text that holds no log line:
+/// the further lines of a profile stay behind its first.
 pub(crate) fn ended(text: &[u8]) -> (Option<i64>, bool) {
     let (line, good) = match Line::parse(text) {
         Ok(line) => (Some(line), true),
+        Err(_) if let Some(Ok(time)) = mpi::judge(text) => return (time, true),
         // The rest of a torn line says when it was torn.
         Err(_) => (behind_torn(text).map(|(line, extras, _)| (line, extras)), false),
     };

@@ -3,7 +3,7 @@
 use super::Means::{
     Asks, AsksCommand, AsksLink, Compiler, EndOfOptions, Language, Library, LinkerWord,
     LinkerWords, NoLibc, NoStartFiles, Nothing, OtherWidth, Output, OwnWidth, Relocatable,
-    SharedLibrary, StopsBeforeLink, Target,
+    SharedLibrary, Static, StopsBeforeLink, Target,
 };
 use super::Row;
 use super::Takes::{Either, Joined, None as Alone, Separate};
@@ -64,6 +64,7 @@ pub const COMPILER: &[Row] = &[
     ("--showme:", Joined, Asks),
     ("--showme:link", Alone, AsksLink),
     ("--specs", Separate, Nothing),
+    ("--static", Alone, Static),
     ("--sysroot", Separate, Nothing),
     ("--target", Separate, Target),
     ("--target-help", Alone, Asks),
@@ -207,6 +208,8 @@ pub const COMPILER: &[Row] = &[
     ("-showme:", Joined, Asks),
     ("-showme:link", Alone, AsksLink),
     ("-specs", Separate, Nothing),
+    ("-static", Alone, Static),
+    ("-static-pie", Alone, Static),
     ("-stdlib++-isystem", Separate, Nothing),
     ("-syntax-only", Alone, StopsBeforeLink),
     ("-sysroot", Separate, Nothing),

@@ -2,11 +2,14 @@
 
 use super::{O_CLOEXEC, O_NONBLOCK, Word, call1, call3, call4, call5, number, syscall};
 
-/// Types of socket.
+/// Type of socket: a stream.
 pub const SOCK_STREAM: usize = 1;
+/// Type of socket: datagrams.
 pub const SOCK_DGRAM: usize = 2;
+/// Type of socket: connected, message by message.
 pub const SOCK_SEQPACKET: usize = 5;
 
+/// Error number: nobody listens.
 pub const ECONNREFUSED: i32 = 111;
 
 /// `struct ucred` of the process at the other end of a unix socket (`SO_PEERCRED`): its id, its

@@ -9,13 +9,14 @@ mod arch;
 mod place;
 mod socket;
 
-use core::ffi::{CStr, c_char, c_void};
+use core::ffi::{CStr, c_char, c_ulong, c_void};
 use core::mem::MaybeUninit;
 
 use topas_format::out::Out;
 
+#[cfg(target_arch = "aarch64")]
+pub use arch::vector_length;
 use arch::{Word, number, syscall};
-pub use arch::{base_mhz, cpu, signal_return, weigh};
 pub use place::{directory, last_byte, processor};
 pub use socket::{
     ECONNREFUSED, SOCK_DGRAM, SOCK_SEQPACKET, SOCK_STREAM, accept, bind, connect, effective_uid,
@@ -27,22 +28,36 @@ pub const PATH_MAX: usize = 4096;
 
 const AT_FDCWD: usize = -100isize as usize;
 
-/// `open` flags (Linux, all processors of this module).
+/// Flag of `open`: to be written.
 pub const O_WRONLY: u32 = 1;
+/// Flag of `open`: to be read and written.
 pub const O_RDWR: u32 = 2;
+/// Flag of `open`: made if it is not there.
 pub const O_CREAT: u32 = 0o100;
+/// Flag of `open`: with [`O_CREAT`]: it must not be there.
 pub const O_EXCL: u32 = 0o200;
+/// Flag of `open`: not to become the controlling terminal.
 pub const O_NOCTTY: u32 = 0o400;
+/// Flag of `open`: each write goes to the end.
 pub const O_APPEND: u32 = 0o2000;
+/// Flag of `open`: nobody is waited for.
 pub const O_NONBLOCK: u32 = 0o4000;
+/// Flag of `open`: not if it is a link.
 pub const O_NOFOLLOW: u32 = arch::O_NOFOLLOW;
+/// Flag of `open`: not for programs that take the place of this one.
 pub const O_CLOEXEC: u32 = 0o2000000;
 
+/// Error number: no such file.
 pub const ENOENT: i32 = 2;
+/// Error number: not now.
 pub const EAGAIN: i32 = 11;
+/// Error number: permission denied.
 pub const EACCES: i32 = 13;
+/// Error number: it exists.
 pub const EEXIST: i32 = 17;
+/// Error number: bad argument.
 pub const EINVAL: i32 = 22;
+/// Error number: no space left.
 pub const ENOSPC: i32 = 28;
 
 /// An argument that the call does not look at: its register is left as it is.
@@ -286,8 +301,9 @@ pub fn uname(buf: &mut [u8; UTSNAME]) {
     unsafe { call1(number::UNAME, buf.as_mut_ptr() as usize) };
 }
 
-/// Clocks of `clock_gettime`.
+/// Clock: time of day.
 pub const REAL_TIME: usize = 0;
+/// Clock: time since some moment.
 pub const MONOTONIC: usize = 1;
 
 /// A clock in microseconds.
@@ -422,4 +438,16 @@ pub fn exit_now() -> ! {
         // SAFETY: exit_group does not return.
         unsafe { call1(number::EXIT_GROUP, 127) };
     }
+}
+
+// SAFETY: libc's own declaration.
+unsafe extern "C" {
+    fn getauxval(kind: c_ulong) -> c_ulong;
+}
+
+/// A value of the auxiliary vector, 0 if it is not there. Not inlined: one relocation in all.
+#[inline(never)]
+pub fn auxiliary(kind: usize) -> usize {
+    // SAFETY: works from the first instruction of a program on.
+    unsafe { getauxval(kind as c_ulong) as usize }
 }

@@ -1,0 +1,90 @@
+//! Structures of the layout from the bytes of a file: field by field, by the offsets that
+//! whoever maps the file has them at.
+
+use std::mem::{offset_of, size_of};
+
+use topas_mpi_profile::layout::{
+    Beside, Block, Communicator, Header, Moment, Peer, Row, Traffic, Waiting,
+};
+
+/// Something that stands in the file.
+pub(super) trait Decode {
+    /// From its bytes; what is missing of them is zero.
+    fn decode(bytes: &[u8]) -> Self;
+}
+
+macro_rules! integers {
+    ($($type:ty)*) => {
+        $(impl Decode for $type {
+            fn decode(bytes: &[u8]) -> Self {
+                bytes.first_chunk().map_or(0, |bytes| <$type>::from_ne_bytes(*bytes))
+            }
+        })*
+    };
+}
+
+integers!(u8 u16 u32 u64 i32);
+
+impl<T: Decode, const N: usize> Decode for [T; N] {
+    fn decode(bytes: &[u8]) -> Self {
+        std::array::from_fn(|place| at(bytes, place * size_of::<T>()))
+    }
+}
+
+/// What stands at an offset.
+fn at<T: Decode>(bytes: &[u8], offset: usize) -> T {
+    T::decode(bytes.get(offset..).unwrap_or_default())
+}
+
+macro_rules! structures {
+    ($($name:ident { $($field:ident)* })*) => {
+        $(impl Decode for $name {
+            fn decode(bytes: &[u8]) -> Self {
+                $name { $($field: at(bytes, offset_of!($name, $field)),)* }
+            }
+        })*
+    };
+}
+
+// A field that is missing here does not compile.
+structures! {
+    Moment { ticks monotonic realtime }
+    Header {
+        magic version functions table state code uid pid rank ranks level languages flags used
+        blocks reserved first_block began initialized latest paused paused_since own_ticks
+        call_cost process_began counters id host user exe job step part mpi switches subtotals
+        missed
+    }
+    Communicator { name size maker inter made }
+    Row { calls ticks longest count sends sent receives received }
+    Beside { sent received flags }
+    Waiting { calls ticks }
+    Peer { sends sent receives received }
+    Traffic { calls ticks peer }
+    Block {
+        tid inside since next peers histograms outside counted reserved waiting rows beside
+        traffic sizes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use topas_mpi_profile::layout::{BINS, FUNCTIONS, HISTOGRAMS};
+
+    /// Every eight bytes hold their number, so each field tells where it stands.
+    #[test]
+    fn fields_stand_where_the_layout_has_them() {
+        let bytes: Vec<u8> =
+            (0..size_of::<Block>() as u64 / 8).flat_map(u64::to_ne_bytes).collect();
+        let block = Block::decode(&bytes);
+        assert_eq!(block.next, 2);
+        let last = size_of::<Block>() as u64 / 8 - 1;
+        assert_eq!(block.sizes[HISTOGRAMS - 1][BINS - 1], last);
+        let rows = offset_of!(Block, rows) as u64 / 8;
+        assert_eq!(block.rows[FUNCTIONS - 1].received, rows + 8 * FUNCTIONS as u64 - 1);
+        let header = Header::decode(&bytes);
+        assert_eq!(header.began.ticks, offset_of!(Header, began) as u64 / 8);
+        assert_eq!(header.call_cost, offset_of!(Header, call_cost) as u64 / 8);
+    }
+}

@@ -1,0 +1,51 @@
+//! Lines of profiles among those of a log, for whom their content does not matter.
+
+use topas_format::escape::Name;
+use topas_mpi_profile::parse::{Fault, Line, Token, is_profile, whole};
+
+/// Latest `t=` that is believed: the last second of the year 9999.
+const LATEST: u128 = 253_402_300_799;
+
+/// Whether a text is a line of a profile: None if it is something else, else what is wrong with
+/// it, or when it was written in s since 1970-01-01, which only the first line of a record tells.
+pub(crate) fn judge(text: &[u8]) -> Option<Result<Option<i64>, Fault>> {
+    if !is_profile(text) {
+        return None;
+    }
+    let judged = Line::parse(text).and_then(|line| {
+        let mut time = None;
+        for token in line.tokens() {
+            if let Token::Fact(b"t", value) = token? {
+                time = number(value).filter(|t| *t <= LATEST).map(|t| t as i64);
+            }
+        }
+        Ok(time)
+    });
+    Some(judged)
+}
+
+fn number(value: Name<'_>) -> Option<u128> {
+    whole(value.plain()?)
+}
+
+/// The user that a line tells; only the first line of a record does.
+pub(crate) fn uid(text: &[u8]) -> Option<u64> {
+    let uid = |token| match token {
+        Ok(Token::Fact(b"uid", value)) => number(value),
+        _ => None,
+    };
+    Line::parse(text).ok()?.tokens().find_map(uid).and_then(|uid| u64::try_from(uid).ok())
+}
+
+/// Whether a last line without newline is known to be cut: it does not end with its length.
+pub(crate) fn is_cut(text: &[u8]) -> bool {
+    is_profile(text) && matches!(Line::parse(text), Err(Fault::Length))
+}
+
+/// The whole line of a profile at the end of a text that begins with a part of another line.
+pub(crate) fn behind_torn(text: &[u8]) -> Option<&[u8]> {
+    let digits = text.rsplit(|byte| *byte == b'=').next()?;
+    let len: usize = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    let whole = text.get(text.len().checked_sub(len)?..)?;
+    (len < text.len() && Line::parse(whole).is_ok()).then_some(whole)
+}

@@ -1,0 +1,127 @@
+//! Profiles of launches from the mapped files of their ranks on this node: live, or left over.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use topas_mpi_profile::layout::State;
+use topas_mpi_profile::sums;
+
+use super::identity;
+use super::process::is_running;
+use super::profile::{Facts, Origin, Profile};
+use super::rank::{SpoolRank, read_rank};
+use super::routine::Routines;
+use super::spool::{Spool, SpoolError, spool_files};
+use super::sums::Sums;
+
+/// A mapped file that was read.
+pub(super) struct Found {
+    pub(super) spool: Spool,
+    pub(super) running: bool,
+    pub(super) rank: SpoolRank,
+    pub(super) facts: Facts,
+}
+
+/// What the mapped files on this node say.
+pub struct SpoolReading {
+    /// A profile for each launch, the latest first
+    pub profiles: Vec<Profile>,
+    /// Files that cannot be read, and why
+    pub refused: Vec<(PathBuf, SpoolError)>,
+}
+
+/// Reads the mapped files in a directory: those of a user, if one is wanted, and of those the
+/// ones that can be read. A directory that does not exist has none.
+///
+/// # Errors
+///
+/// If the directory cannot be listed.
+pub fn read_spool(dir: &Path, uid: Option<u32>) -> io::Result<SpoolReading> {
+    let files = match spool_files(dir, uid) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Vec::new(),
+        files => files?,
+    };
+    let mut launches: Vec<Vec<Found>> = Vec::new();
+    let mut refused = Vec::new();
+    for path in files {
+        let found = match Spool::open(&path).and_then(look) {
+            Ok(Some(found)) => found,
+            Ok(None) => continue,
+            // It was removed meanwhile: its rank has ended well.
+            Err(SpoolError::File(cause)) if cause.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => {
+                refused.push((path, error));
+                continue;
+            }
+        };
+        match launches.iter_mut().find(|launch| same_launch(&launch[0], &found)) {
+            Some(launch) => launch.push(found),
+            None => launches.push(vec![found]),
+        }
+    }
+    let mut profiles: Vec<Profile> = launches.into_iter().map(profile).collect();
+    profiles.sort_by_key(|profile| std::cmp::Reverse(profile.facts.epoch));
+    Ok(SpoolReading { profiles, refused })
+}
+
+/// Reads one; None if it has nothing to tell any more.
+pub(super) fn look(spool: Spool) -> Result<Option<Found>, SpoolError> {
+    let running = is_running(&spool);
+    // What it counted was written elsewhere.
+    if spool.state() == Some(State::Written) {
+        return Ok(None);
+    }
+    let rank = read_rank(&spool, running)?;
+    let facts = identity::facts(&spool, running);
+    Ok(Some(Found { spool, running, rank, facts }))
+}
+
+/// Whether two ranks are of one launch on this node.
+pub(super) fn same_launch(one: &Found, other: &Found) -> bool {
+    let key = |found: &Found| (found.spool.owner, found.facts.npes);
+    // Without an id the program must do.
+    key(one) == key(other)
+        && one.facts.id == other.facts.id
+        && (!one.facts.id.is_empty() || one.facts.exe == other.facts.exe)
+}
+
+/// The sum of ranks, as the library makes it.
+pub(super) fn sum(launch: &[Found]) -> Box<sums::Sums> {
+    let mut sum: Box<sums::Sums> = Box::default();
+    launch.iter().for_each(|found| sum.merge(&found.rank.sums));
+    sum
+}
+
+/// Facts of all ranks together.
+pub(super) fn facts(launch: &[Found]) -> Option<Facts> {
+    let mut facts = launch.first()?.facts.clone();
+    launch.iter().for_each(|found| facts.join(&found.facts));
+    Some(facts)
+}
+
+fn profile(mut launch: Vec<Found>) -> Profile {
+    launch.sort_by_key(|found| (found.spool.header.rank, found.spool.header.pid));
+    let facts = launch[0].facts.clone();
+    let facts = self::facts(&launch).unwrap_or(facts);
+    let live = launch.iter().any(|found| found.running);
+    let mut total = Sums::of(&sum(&launch), &launch[0].spool.header.counters);
+    for found in &launch {
+        for communicator in &found.rank.rank.sums.communicators {
+            total.add_communicator(communicator);
+        }
+    }
+    let inside = launch.iter().flat_map(|found| {
+        found.rank.inside.iter().map(|inside| (found.spool.header.rank, *inside))
+    });
+    let inside = inside.collect();
+    Profile {
+        facts,
+        origin: if live { Origin::Live } else { Origin::Left },
+        total,
+        ranks: launch.into_iter().map(|found| found.rank.rank).collect(),
+        subtotals: Vec::new(),
+        routines: Routines::default(),
+        lost_lines: 0,
+        inside,
+    }
+}

@@ -1,0 +1,317 @@
+//! Records of profiles: their lines are put together, whatever stands between them.
+
+use std::collections::HashMap;
+
+use topas_format::civil::Civil;
+use topas_format::escape::Name;
+use topas_mpi_profile::lines::{LEVEL_WORDS, Of};
+use topas_mpi_profile::parse::{Fault, Line, SizesOf, Token, nanoseconds, whole};
+
+use super::profile::{Ending, Facts, LEVELS};
+use super::routine::{Amount, Routine, RoutineNumber, Routines};
+use super::sums::{Class, Communicator, Counter, Peer, Sizes, Sums, Traffic};
+
+/// A record: the lines that tell one sum.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    pub(super) of: Of,
+    /// Number of the subtotal; 0 for a total
+    pub(super) subtotal: u32,
+    pub(super) facts: Facts,
+    pub(super) rank: Option<u32>,
+    pub(super) pid: Option<u32>,
+    pub(super) sums: Sums,
+    /// Lines of it that are missing
+    pub(super) lost: u32,
+}
+
+/// What all lines of a record begin with.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    at: (i64, u8, u8, u8),
+    user: Box<[u8]>,
+    exe: Box<[u8]>,
+    npes: u32,
+    id: Box<[u8]>,
+    of: u8,
+    subtotal: u32,
+}
+
+/// A record whose last line has not come.
+struct Open {
+    record: Record,
+    /// Number of the line that is next
+    next: u32,
+    lines: u32,
+    /// Its place in the order of the input
+    place: usize,
+}
+
+/// Puts lines together.
+#[derive(Default)]
+pub(super) struct Records {
+    open: HashMap<Key, Vec<Open>>,
+    done: Vec<(usize, Record)>,
+    begun: usize,
+    pub(super) routines: Routines,
+}
+
+/// What a token says, before the whole line is known to be good.
+type Tokens<'a> = Vec<Token<'a>>;
+
+impl Records {
+    /// Adds a line.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it; nothing of it is used then.
+    pub(super) fn line(&mut self, text: &[u8]) -> Result<(), Fault> {
+        let line = Line::parse(text)?;
+        let tokens: Tokens<'_> = line.tokens().collect::<Result<_, _>>()?;
+        let key = Key::of(&line);
+        let place = self.begun;
+        let open = self.open.entry(key).or_default();
+        // Records of several hosts may have come at the same time. Their lines are in order.
+        let fits = |open: &Open| open.lines == line.lines && open.next <= line.line;
+        let found = match line.line {
+            1 => None,
+            _ => {
+                let exact = open.iter().rposition(|o| fits(o) && o.next == line.line);
+                exact.or_else(|| open.iter().rposition(fits))
+            }
+        };
+        let at = found.unwrap_or_else(|| {
+            self.begun += 1;
+            open.push(Open { record: Record::of(&line), next: 1, lines: line.lines, place });
+            open.len() - 1
+        });
+        let of = &mut open[at];
+        of.record.lost += line.line - of.next;
+        of.next = line.line + 1;
+        for token in tokens {
+            of.record.take(token, &mut self.routines);
+        }
+        if of.next > of.lines {
+            let Open { record, place, .. } = open.swap_remove(at);
+            self.done.push((place, record.finished()));
+        }
+        Ok(())
+    }
+
+    /// All records, in the order in which they began.
+    pub(super) fn finish(mut self) -> (Vec<Record>, Routines) {
+        for of in self.open.into_values().flatten() {
+            let mut record = of.record;
+            record.lost += of.lines - (of.next - 1);
+            self.done.push((of.place, record.finished()));
+        }
+        self.done.sort_by_key(|(place, _)| *place);
+        (self.done.into_iter().map(|(_, record)| record).collect(), self.routines)
+    }
+}
+
+impl Key {
+    fn of(line: &Line<'_>) -> Key {
+        let Civil { date, time } = line.at;
+        Key {
+            at: (date.days(), time.hour, time.minute, time.second),
+            user: bytes(line.user),
+            exe: bytes(line.exe),
+            npes: line.npes,
+            id: bytes(line.id),
+            of: line.of as u8,
+            subtotal: line.subtotal,
+        }
+    }
+}
+
+fn bytes(name: Name<'_>) -> Box<[u8]> {
+    name.bytes().collect()
+}
+
+fn string(name: Name<'_>) -> Box<str> {
+    String::from_utf8_lossy(&bytes(name)).into()
+}
+
+fn traffic(told: topas_mpi_profile::parse::Traffic) -> Traffic {
+    Traffic { sends: told.sends, sent: told.sent, receives: told.receives, received: told.received }
+}
+
+impl Record {
+    fn of(line: &Line<'_>) -> Record {
+        Record {
+            of: line.of,
+            subtotal: line.subtotal,
+            facts: Facts {
+                id: bytes(line.id),
+                npes: (line.npes > 0).then_some(line.npes),
+                user: bytes(line.user),
+                uid: None,
+                exe: bytes(line.exe),
+                date: line.at.date,
+                time: line.at.time,
+                epoch: None,
+                hosts: Vec::new(),
+                job: Box::default(),
+                step: Box::default(),
+                part: Box::default(),
+                mpi: Box::default(),
+                ending: None,
+                languages: Vec::new(),
+                profiling_interface: false,
+                level: None,
+                missed: Vec::new(),
+                switches: Vec::new(),
+            },
+            rank: None,
+            pid: None,
+            sums: Sums::default(),
+            lost: 0,
+        }
+    }
+
+    fn take(&mut self, token: Token<'_>, routines: &mut Routines) {
+        let Record { facts, sums, .. } = self;
+        match token {
+            Token::Fact(key, value) => self.fact(key, value),
+            Token::Routine(told) => {
+                let name = String::from_utf8_lossy(told.name);
+                let number = match told.number.and_then(|number| u16::try_from(number).ok()) {
+                    Some(number) => Some(RoutineNumber(number)),
+                    None => routines.number(&name),
+                };
+                let Some(number) = number else { return };
+                let amount = Amount::from;
+                sums.routine_mut(number).add(&Routine {
+                    calls: told.calls,
+                    time: told.nanoseconds,
+                    longest: told.longest,
+                    count: amount(told.count),
+                    sends: amount(told.sends),
+                    sent: amount(told.sent),
+                    receives: amount(told.receives),
+                    received: amount(told.received),
+                    ranks: told.ranks,
+                    ..Routine::new(number)
+                });
+            }
+            Token::Sizes { of, received, bins } => {
+                let mut sizes = Sizes::default();
+                *if received { &mut sizes.received } else { &mut sizes.sent } = bins;
+                match of {
+                    SizesOf::Class(class) => sums.classes[Class::from(class) as usize].add(&sizes),
+                    SizesOf::Routine(name) => {
+                        let name = String::from_utf8_lossy(name);
+                        let Some(number) = routines.number(&name) else { return };
+                        if let Some(class) = Class::of(number) {
+                            sums.classes[class as usize].add(&sizes);
+                        }
+                        let found = sums.sizes.binary_search_by_key(&number, |(of, _)| *of);
+                        let place = found.unwrap_or_else(|place| {
+                            sums.sizes.insert(place, (number, Sizes::default()));
+                            place
+                        });
+                        sums.sizes[place].1.add(&sizes);
+                    }
+                }
+            }
+            Token::Waited { kind, calls, nanoseconds } => {
+                if let Some(waiting) = sums.waited.get_mut(kind) {
+                    waiting.calls += calls;
+                    waiting.time += nanoseconds;
+                }
+            }
+            Token::Communicator { name, size, calls, nanoseconds, traffic: moved } => {
+                let name = string(name);
+                sums.add_communicator(&Communicator {
+                    name,
+                    size,
+                    calls,
+                    time: nanoseconds,
+                    traffic: traffic(moved),
+                });
+            }
+            Token::Peer { rank, traffic: moved } => {
+                sums.peers.push(Peer { rank, traffic: traffic(moved) });
+            }
+            Token::Switch { name, value } => facts.switches.push((string(name), string(value))),
+            Token::Counter { name, inside, count } => {
+                let name = string(name);
+                let found = sums.counters.iter().position(|counter| counter.name == name);
+                let place = found.unwrap_or_else(|| {
+                    sums.counters.push(Counter { name, inside: None, outside: None });
+                    sums.counters.len() - 1
+                });
+                let counter = &mut sums.counters[place];
+                *if inside { &mut counter.inside } else { &mut counter.outside } = Some(count);
+            }
+        }
+    }
+
+    /// A fact. One that is not known, or has a value that it cannot have, is left alone: a
+    /// newer version may have it.
+    fn fact(&mut self, key: &[u8], value: Name<'_>) {
+        let Record { facts, sums, .. } = self;
+        let text = bytes(value);
+        let number = || whole(&text);
+        let narrow = || number().and_then(|n| u32::try_from(n).ok());
+        let time = || nanoseconds(&text).unwrap_or(0);
+        let short = || u64::try_from(time()).unwrap_or(u64::MAX);
+        let words = || -> Vec<Box<str>> {
+            let words = text.split(|byte| *byte == b',').filter(|word| !word.is_empty());
+            words.map(|word| String::from_utf8_lossy(word).into()).collect()
+        };
+        match key {
+            b"t" => facts.epoch = number().and_then(|n| u64::try_from(n).ok()),
+            b"uid" => facts.uid = number().and_then(|n| u64::try_from(n).ok()),
+            b"host" => facts.hosts = vec![text],
+            b"job" => facts.job = text,
+            b"step" => facts.step = text,
+            b"part" => facts.part = text,
+            b"mpi" => facts.mpi = text,
+            b"end" => facts.ending = Ending::of_word(&text),
+            b"rank" => self.rank = narrow(),
+            b"pid" => self.pid = narrow(),
+            b"ranks" => sums.ranks = number().and_then(|n| u64::try_from(n).ok()).unwrap_or(0),
+            b"wall" => sums.wall = time(),
+            b"wallmax" => sums.wall_max = short(),
+            b"mpisum" => sums.mpi = time(),
+            b"mpimax" => sums.mpi_max = short(),
+            b"mpimin" => sums.mpi_min = short(),
+            b"usemax" => sums.outside_max = short(),
+            b"over" => sums.overhead = time(),
+            b"pause" => sums.paused = time(),
+            b"thr" => sums.threads = narrow().unwrap_or(0),
+            b"lang" => facts.languages = words(),
+            b"pmpi" => facts.profiling_interface = *text == *b"1",
+            b"level" => {
+                let place = LEVEL_WORDS.iter().position(|word| word.as_bytes() == &*text);
+                facts.level = place.and_then(|place| LEVELS.get(place).copied());
+            }
+            b"miss" => facts.missed = words(),
+            _ => {}
+        }
+    }
+
+    /// With all of its lines: what stands in order of its place.
+    fn finished(mut self) -> Record {
+        self.sums.merge_peers();
+        self
+    }
+}
+
+impl Ending {
+    /// By the word in lines.
+    fn of_word(word: &[u8]) -> Option<Ending> {
+        Some(match word {
+            b"finalize" => Ending::Finalize,
+            b"exit" => Ending::Exit,
+            b"lost" => Ending::Lost,
+            b"running" => Ending::Running,
+            _ => {
+                let code = word.strip_prefix(b"abort:")?;
+                Ending::Abort(std::str::from_utf8(code).ok()?.parse().ok()?)
+            }
+        })
+    }
+}

@@ -1,0 +1,292 @@
+//! Requests that a call waits for or asks for: what they were, and what they turned out to be.
+
+use topas_mpi_profile::layout::{Waited, flag as header_flag};
+
+use crate::flow::Kept;
+use crate::flow::amount::{Words, word};
+use crate::flow::ledger::{Ledger, generation, place};
+use crate::flow::library::{self, Library};
+use crate::flow::object::{self, Kind};
+use crate::flow::peers::{Account, NOBODY, OTHERS, UNKNOWN, Way};
+use crate::flow::plan::{Act, Plan};
+use crate::flow::request::{Entry, Found, flag};
+use crate::spool;
+
+/// A request of a call.
+#[derive(Clone, Copy)]
+pub struct Pending {
+    /// Its place among the requests of the call
+    place: u32,
+    /// Where it is; None of those that many operations share
+    found: Option<Found>,
+    /// What it is
+    entry: Entry,
+}
+
+/// How many requests a call has.
+#[inline(always)]
+fn requests(plan: &Plan, args: &Words) -> usize {
+    match plan.act {
+        Act::Wait | Act::Test => 1,
+        // Their number is the first argument.
+        _ => (args[0] as i32).max(0) as usize,
+    }
+}
+
+/// Whether every request of a call gets a status of its own.
+#[inline(always)]
+const fn has_many(act: Act) -> bool {
+    matches!(act, Act::Waitall | Act::Testall | Act::Waitsome | Act::Testsome)
+}
+
+/// Before the call: what its requests are; and if one of them needs a status that the program does
+/// not want, there will be one.
+#[inline]
+pub fn before(
+    library: &Library,
+    ledger: &mut Ledger,
+    plan: &Plan,
+    args: &mut Words,
+    kept: &mut Kept,
+) {
+    kept.count = 0;
+    let count = requests(plan, args);
+    let array = word(args, plan.about);
+    if count == 0 || array == 0 {
+        return;
+    }
+    let room: *mut Pending = if count == 1 {
+        kept.one.as_mut_ptr()
+    } else {
+        match ledger.pending.first(count) {
+            Some(room) => room,
+            None => return lost(),
+        }
+    };
+    kept.pending = room;
+    let mut told = false;
+    for i in 0..count {
+        // SAFETY: the array has this many.
+        let handle = unsafe { library::handle_at(library, array, i) };
+        if handle == library.request_null {
+            continue;
+        }
+        let (found, entry) = match ledger.find(handle) {
+            Some((found, entry)) => (Some(found), entry),
+            None if is_shared(library, handle) => {
+                (None, Entry { kind: Waited::Send as u8, ..Entry::default() })
+            }
+            None => continue,
+        };
+        told |= entry.flags & (flag::TOLD | flag::CANCELLED) != 0;
+        // SAFETY: there is room for all requests of the call.
+        unsafe { room.add(kept.count).write(Pending { place: i as u32, found, entry }) };
+        kept.count += 1;
+    }
+    let status = usize::from(plan.status);
+    if told && args[status] == library.status_ignore {
+        if !has_many(plan.act) || count == 1 {
+            args[status] = kept.status.as_mut_ptr() as usize;
+            kept.status = [0; 8];
+        } else if let Some(room) = ledger.statuses.first((count * library.status_size).div_ceil(8))
+        {
+            args[status] = room as usize;
+        } else {
+            kept.count = 0;
+            lost();
+        }
+    }
+}
+
+/// Whether many operations share this request, because they were complete at once.
+#[inline(always)]
+pub fn is_shared(library: &Library, request: u64) -> bool {
+    library.abi.is_shared_request(request) || library.completed.contains(&request)
+}
+
+/// What a call completed, and what came by it.
+struct Completed<'a, 'b> {
+    library: &'a Library,
+    ledger: &'a mut Ledger,
+    account: Option<&'a mut Account<'b>>,
+    waited: u8,
+}
+
+/// After the call, which returned `error`: counts what was completed, and tells what kind it was.
+#[inline]
+pub fn after(
+    library: &Library,
+    ledger: &mut Ledger,
+    account: Option<&mut Account<'_>>,
+    plan: &Plan,
+    args: &Words,
+    kept: &Kept,
+    error: i32,
+) -> u8 {
+    let mut completed = Completed { library, ledger, account, waited: Waited::Nothing as u8 };
+    if kept.count == 0 {
+        return completed.waited;
+    }
+    // SAFETY: as many as were written before the call.
+    let pending = unsafe { core::slice::from_raw_parts(kept.pending, kept.count) };
+    let status = word(args, plan.status);
+    if error != 0 {
+        completed.after_error(plan, args, pending, status);
+        return completed.waited;
+    }
+    // SAFETY: an integer that the call has written.
+    let number = |place: usize| unsafe { *(args[place] as *const i32) };
+    match plan.act {
+        Act::Wait => completed.all(pending, status, false),
+        Act::Test if number(1) != 0 => completed.all(pending, status, false),
+        Act::Waitall => completed.all(pending, status, true),
+        Act::Testall if number(2) != 0 => completed.all(pending, status, true),
+        // The flag of MPI_Testany stands behind the index.
+        Act::Testany if number(3) == 0 => {}
+        Act::Waitany | Act::Testany => completed.one(pending, number(2), status),
+        Act::Waitsome | Act::Testsome => {
+            let indices = args[3] as *const i32;
+            for i in 0..number(2).max(0) as usize {
+                let each = completed.nth(status, i);
+                // SAFETY: as many as the call says.
+                completed.one(pending, unsafe { *indices.add(i) }, each);
+            }
+        }
+        _ => {}
+    }
+    completed.waited
+}
+
+impl Completed<'_, '_> {
+    /// The status at this place of an array.
+    #[inline(always)]
+    fn nth(&self, statuses: usize, place: usize) -> usize {
+        if statuses == self.library.status_ignore {
+            statuses
+        } else {
+            statuses + place * self.library.status_size
+        }
+    }
+
+    #[inline(always)]
+    fn all(&mut self, pending: &[Pending], status: usize, many: bool) {
+        for request in pending {
+            let each = if many { self.nth(status, request.place as usize) } else { status };
+            self.request(request, each, true);
+        }
+    }
+
+    fn one(&mut self, pending: &[Pending], index: i32, status: usize) {
+        // In order of their places, and most calls have all of them.
+        let near = pending.get(index.max(0) as usize).filter(|r| r.place as i32 == index);
+        let request = near.or_else(|| pending.iter().find(|r| r.place as i32 == index));
+        if let Some(request) = request {
+            self.request(request, status, true);
+        }
+    }
+
+    /// A call that failed has completed those requests that are null now.
+    #[cold]
+    fn after_error(&mut self, plan: &Plan, args: &Words, pending: &[Pending], status: usize) {
+        let array = word(args, plan.about);
+        for request in pending {
+            let at = request.place as usize;
+            // SAFETY: the requests of the call.
+            let now = unsafe { library::handle_at(self.library, array, at) };
+            if now != self.library.request_null {
+                continue;
+            }
+            let each = self.nth(status, at);
+            let good = matches!(plan.act, Act::Waitall | Act::Testall)
+                && each != self.library.status_ignore
+                // SAFETY: the calls that fail with some requests tell how each of them ended.
+                && unsafe { library::error_in(self.library, each as *const u8) } == 0;
+            self.request(request, each, good);
+        }
+    }
+
+    /// A request came to its end, a good one or not.
+    #[inline(always)]
+    fn request(&mut self, request: &Pending, status: usize, good: bool) {
+        let entry = &request.entry;
+        if entry.flags & flag::PERSISTENT != 0 {
+            if entry.flags & flag::ACTIVE == 0 {
+                return;
+            }
+            if let Some(found) = request.found {
+                found.set_flags(entry.flags & !(flag::ACTIVE | flag::CANCELLED));
+            }
+        } else if let Some(found) = request.found {
+            found.remove();
+        }
+        self.waited = self.waited.max(entry.kind);
+        if good
+            && entry.flags & (flag::TOLD | flag::CANCELLED) != 0
+            && status != self.library.status_ignore
+        {
+            self.told(entry, status as *const u8);
+        }
+    }
+
+    /// A status tells what was received, or that a message was cancelled.
+    #[inline(always)]
+    fn told(&mut self, entry: &Entry, status: *const u8) {
+        let Some(account) = self.account.as_deref_mut() else { return };
+        let library = self.library;
+        if entry.flags & flag::CANCELLED != 0
+            // SAFETY: a status that the call has written.
+            && unsafe { library::is_cancelled(library.length, status) }
+        {
+            if entry.flags & flag::SENDS != 0
+                && !account.unsent(entry.function, entry.sent, entry.peer, entry.index)
+            {
+                lost();
+            }
+            return;
+        }
+        if entry.flags & flag::TOLD == 0 {
+            return;
+        }
+        // SAFETY: a status that the call has written.
+        let (bytes, source) = unsafe {
+            (library::bytes_in(library.length, status), library::source_in(library, status))
+        };
+        let way = match entry.kind {
+            kind if kind == Waited::Write as u8 => Way::Sent,
+            _ => Way::Received,
+        };
+        let mut peer = NOBODY;
+        if entry.kind == Waited::Receive as u8 {
+            if source == library.proc_null {
+                return;
+            }
+            if entry.flags & flag::PEER != 0 {
+                peer = source_of(library, self.ledger, entry, source);
+            }
+        }
+        account.moved(way, entry.function, bytes, peer, entry.index);
+    }
+}
+
+/// The peer of a message that was received from `source`.
+#[inline(always)]
+fn source_of(library: &Library, ledger: &mut Ledger, entry: &Entry, source: i32) -> u32 {
+    if entry.peer != UNKNOWN {
+        entry.peer
+    } else if entry.flags & flag::IDENTITY != 0 {
+        source as u32
+    } else if generation(place(entry.comm)) == entry.generation {
+        object::world_rank(library, ledger, entry.comm, Kind::Comm, source)
+    } else {
+        // The communicator is gone, and with it the meaning of the rank.
+        OTHERS
+    }
+}
+
+/// Says that some bytes will be missing.
+#[cold]
+pub fn lost() {
+    if let Some(header) = spool::header() {
+        header.flags |= header_flag::REQUESTS_LOST;
+    }
+}

@@ -1,0 +1,38 @@
+//! Sizes of datatypes.
+
+use crate::flow::ledger::{Ledger, Sized, generation, place};
+use crate::flow::library::{self, Library};
+use crate::generated::number;
+
+/// The size in B of a datatype that means something: what one element of it takes in a message.
+#[inline(always)]
+pub fn size(library: &Library, ledger: &mut Ledger, datatype: usize) -> u64 {
+    let handle = datatype as u64 & library.handle_mask;
+    if let Some(size) = library.abi.size_in_handle(handle) {
+        return size;
+    }
+    let at = place(handle);
+    let kept = &ledger.sizes[at];
+    if kept.handle == handle && kept.generation == generation(at) {
+        return kept.size;
+    }
+    ask(ledger, handle, at)
+}
+
+#[cold]
+#[inline(never)]
+fn ask(ledger: &mut Ledger, handle: u64, at: usize) -> u64 {
+    let generation = generation(at);
+    // An MPI_Count; those that write an int leave the upper half.
+    let mut size = 0u64;
+    let args = [handle as usize, (&raw mut size) as usize, 0, 0, 0, 0];
+    // SAFETY: a datatype that a call has just accepted, and room for its size.
+    let told = unsafe {
+        library::call(number::TYPE_SIZE_X, args).or_else(|| library::call(number::TYPE_SIZE, args))
+    };
+    if told.is_none() {
+        return 0;
+    }
+    ledger.sizes[at] = Sized { handle, size, generation };
+    size
+}

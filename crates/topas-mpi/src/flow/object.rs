@@ -1,0 +1,313 @@
+//! What communicators and windows are: how many processes, which of them we are, neighbours,
+//! ranks of the world.
+
+use crate::flow::amount::Among;
+use crate::flow::communicators;
+use crate::flow::ledger::{Ledger, TRANSLATIONS, Translation, generation, place};
+use crate::flow::library::{self, Library};
+use crate::flow::peers;
+use crate::generated::number;
+
+/// A communicator or window.
+#[derive(Clone, Copy)]
+pub struct Object {
+    /// Its handle
+    pub handle: u64,
+    /// Generation of its place; 0 if nothing is here
+    pub generation: u32,
+    /// Tells it from others that this thread met
+    pub serial: u32,
+    /// Processes at the other end: of an intercommunicator the remote group
+    pub size: u32,
+    /// Processes of the own group
+    pub local: u32,
+    /// Our rank in that
+    pub rank: u32,
+    /// Neighbours that data come from, `MPI_PROC_NULL` included
+    pub sources: u32,
+    /// Neighbours that data go to, `MPI_PROC_NULL` included
+    pub destinations: u32,
+    /// Number in the table of communicators
+    pub index: u16,
+    /// It is an intercommunicator
+    pub inter: bool,
+    /// Whether [`Object::sources`] and what belongs to them are known
+    neighbors: Neighbors,
+    /// Whether ranks are those of the world
+    ranks: Ranks,
+    /// Neighbours that are `MPI_PROC_NULL`, of Cartesian topologies: a bit for each
+    pub null: u64,
+    /// Its group at the other end, if ranks have to be translated
+    group: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Neighbors {
+    NotAsked = 0,
+    Known,
+    Unknown,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Ranks {
+    NotAsked = 0,
+    OfTheWorld,
+    Others,
+    Unknown,
+}
+
+/// Of communicators or windows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Communicator
+    Comm,
+    /// Window
+    Win,
+}
+
+/// What a communicator or window that a call has just accepted is.
+#[inline(always)]
+pub fn object<'a>(
+    library: &Library,
+    ledger: &'a mut Ledger,
+    handle: u64,
+    kind: Kind,
+) -> &'a mut Object {
+    let at = place(handle);
+    let kept = &raw const ledger.objects[at];
+    // SAFETY: a place of the ledger; two ways to it, one after the other.
+    let known = unsafe { (*kept).handle == handle && (*kept).generation == generation(at) };
+    if !known {
+        meet(library, ledger, handle, kind, at);
+    }
+    &mut ledger.objects[at]
+}
+
+#[cold]
+#[inline(never)]
+fn meet(library: &Library, ledger: &mut Ledger, handle: u64, kind: Kind, at: usize) {
+    let old = ledger.objects[at].group;
+    if old != 0 {
+        free_group(old);
+    }
+    ledger.serial = ledger.serial % 0xffff_fffe + 1;
+    let mut new = Object {
+        handle,
+        generation: generation(at),
+        serial: ledger.serial,
+        size: 0,
+        local: 0,
+        rank: 0,
+        sources: 0,
+        destinations: 0,
+        index: 0,
+        inter: false,
+        neighbors: Neighbors::NotAsked,
+        ranks: Ranks::NotAsked,
+        null: 0,
+        group: 0,
+    };
+    if kind == Kind::Comm {
+        let ask = |function| library::ask(function, handle).unwrap_or(0);
+        new.inter = ask(number::COMM_TEST_INTER) != 0;
+        new.local = ask(number::COMM_SIZE) as u32;
+        new.size = if new.inter { ask(number::COMM_REMOTE_SIZE) as u32 } else { new.local };
+        new.rank = ask(number::COMM_RANK) as u32;
+        new.index = communicators::index(library, handle, new.size, new.inter);
+        if handle == library.comm_world {
+            new.ranks = Ranks::OfTheWorld;
+        }
+    }
+    ledger.objects[at] = new;
+}
+
+fn free_group(group: u64) {
+    let mut handle = group;
+    // SAFETY: a group of ours.
+    let _ =
+        unsafe { library::call(number::GROUP_FREE, [(&raw mut handle) as usize, 0, 0, 0, 0, 0]) };
+}
+
+impl Object {
+    /// Asks for the neighbours of its topology, once. False if they cannot be told.
+    pub fn know_neighbors(&mut self, library: &Library) -> bool {
+        if self.neighbors == Neighbors::NotAsked {
+            self.neighbors = match self.ask_neighbors(library) {
+                Some(()) => Neighbors::Known,
+                None => Neighbors::Unknown,
+            };
+        }
+        self.neighbors == Neighbors::Known
+    }
+
+    #[cold]
+    fn ask_neighbors(&mut self, library: &Library) -> Option<()> {
+        let topology = library::ask(number::TOPO_TEST, self.handle)?;
+        let comm = self.handle as usize;
+        if topology == library.abi.cartesian {
+            // 2 bits for a dimension
+            const DIMENSIONS: usize = 32;
+            let dimensions = library::ask(number::CARTDIM_GET, self.handle)? as usize;
+            let mut cart = [[0i32; DIMENSIONS]; 3];
+            if dimensions > DIMENSIONS {
+                return None;
+            }
+            let base = cart.as_mut_ptr() as usize;
+            let at = |i: usize| base + i * size_of::<[i32; DIMENSIONS]>();
+            let args = [comm, dimensions, at(0), at(1), at(2), 0];
+            // SAFETY: a Cartesian communicator, and room for three lists of that many integers.
+            unsafe { library::call(number::CART_GET, args) }?;
+            let [size, periodic, own] = &cart;
+            self.null =
+                cartesian_null(&size[..dimensions], &periodic[..dimensions], &own[..dimensions]);
+            self.sources = 2 * dimensions as u32;
+            self.destinations = self.sources;
+        } else if topology == library.abi.graph {
+            let mut count = 0i32;
+            let args = [comm, self.rank as usize, (&raw mut count) as usize, 0, 0, 0];
+            // SAFETY: a communicator with a graph, a rank of it, room for an integer.
+            unsafe { library::call(number::GRAPH_NEIGHBORS_COUNT, args) }?;
+            self.sources = count as u32;
+            self.destinations = self.sources;
+        } else if topology == library.abi.distributed_graph {
+            let mut told = [0i32; 3];
+            let at = told.as_mut_ptr() as usize;
+            let args = [comm, at, at + 4, at + 8, 0, 0];
+            // SAFETY: a communicator with a graph, and room for three integers.
+            unsafe { library::call(number::DIST_GRAPH_NEIGHBORS_COUNT, args) }?;
+            self.sources = told[0] as u32;
+            self.destinations = told[1] as u32;
+        } else {
+            return None;
+        }
+        Some(())
+    }
+
+    /// What amounts depend on.
+    #[inline(always)]
+    pub fn among(&self) -> Among {
+        Among {
+            ranks: self.size,
+            local: self.local,
+            rank: self.rank,
+            sources: self.sources,
+            destinations: self.destinations,
+            null: self.null,
+        }
+    }
+
+    /// Whether ranks are those of the world, as far as is known without asking.
+    #[inline(always)]
+    pub fn is_world(&self) -> bool {
+        self.ranks == Ranks::OfTheWorld
+    }
+}
+
+/// Which neighbours of a Cartesian topology are `MPI_PROC_NULL`: per dimension first that below,
+/// then that above.
+fn cartesian_null(size: &[i32], periodic: &[i32], own: &[i32]) -> u64 {
+    let dimensions = size.iter().zip(periodic).zip(own).enumerate();
+    dimensions.fold(0, |null, (i, ((size, periodic), own))| {
+        let below = u64::from(*periodic == 0 && *own == 0);
+        let above = u64::from(*periodic == 0 && *own + 1 == *size);
+        null | below << (2 * i) | above << (2 * i + 1)
+    })
+}
+
+/// The rank in the world of a rank in a communicator or window; [`peers::OTHERS`] if it has none.
+#[inline(always)]
+pub fn world_rank(
+    library: &Library,
+    ledger: &mut Ledger,
+    handle: u64,
+    kind: Kind,
+    rank: i32,
+) -> u32 {
+    let object = object(library, ledger, handle, kind);
+    if object.ranks == Ranks::OfTheWorld {
+        return rank as u32;
+    }
+    translate(library, ledger, place(handle), kind, rank as u32)
+}
+
+#[inline(never)]
+fn translate(library: &Library, ledger: &mut Ledger, at: usize, kind: Kind, rank: u32) -> u32 {
+    let object = &mut ledger.objects[at];
+    if object.ranks == Ranks::NotAsked {
+        object.ranks = ask_ranks(library, object, kind).unwrap_or(Ranks::Unknown);
+    }
+    match object.ranks {
+        Ranks::OfTheWorld => return rank,
+        Ranks::Others => {}
+        _ => return peers::OTHERS,
+    }
+    let (serial, group) = (object.serial, object.group);
+    let place = (serial.wrapping_mul(0x9e37_79b1) ^ rank) as usize % TRANSLATIONS;
+    let kept = ledger.translations[place];
+    if kept.serial == serial && kept.rank == rank {
+        return kept.world;
+    }
+    let Some(world) = translated(library, group, rank) else { return peers::OTHERS };
+    ledger.translations[place] = Translation { serial, rank, world };
+    world
+}
+
+/// The group of the world. It is asked for once in a thread and object.
+fn group_of_world(library: &Library) -> Option<u64> {
+    library::ask_handle(library, number::COMM_GROUP, library.comm_world)
+}
+
+fn ask_ranks(library: &Library, object: &mut Object, kind: Kind) -> Option<Ranks> {
+    if !library::is_initialized() {
+        return Some(Ranks::Unknown);
+    }
+    let ask = match kind {
+        Kind::Comm if object.inter => number::COMM_REMOTE_GROUP,
+        Kind::Comm => number::COMM_GROUP,
+        Kind::Win => number::WIN_GET_GROUP,
+    };
+    let group = library::ask_handle(library, ask, object.handle)?;
+    let world = group_of_world(library)?;
+    let mut result = library.abi.identical.wrapping_add(1);
+    let args = [group as usize, world as usize, (&raw mut result) as usize, 0, 0, 0];
+    // SAFETY: two groups, and room for an integer.
+    let compared = unsafe { library::call(number::GROUP_COMPARE, args) };
+    free_group(world);
+    if compared.is_some() && result == library.abi.identical {
+        free_group(group);
+        return Some(Ranks::OfTheWorld);
+    }
+    object.group = group;
+    Some(Ranks::Others)
+}
+
+#[cold]
+fn translated(library: &Library, group: u64, rank: u32) -> Option<u32> {
+    let world = group_of_world(library)?;
+    let (from, mut to) = (rank as i32, library.abi.undefined);
+    let args =
+        [group as usize, 1, (&raw const from) as usize, world as usize, (&raw mut to) as usize, 0];
+    // SAFETY: two groups, one rank, and room for another.
+    let told = unsafe { library::call(number::GROUP_TRANSLATE_RANKS, args) };
+    free_group(world);
+    told?;
+    Some(if to < 0 { peers::OTHERS } else { to as u32 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_at_the_edge_have_no_neighbour_beyond_it() {
+        // 3 x 2 processes, the second dimension is a ring; then one of a single process.
+        assert_eq!(cartesian_null(&[3, 2], &[0, 1], &[0, 1]), 0b0001);
+        assert_eq!(cartesian_null(&[3, 2], &[0, 1], &[1, 1]), 0);
+        assert_eq!(cartesian_null(&[3, 2], &[0, 1], &[2, 0]), 0b0010);
+        assert_eq!(cartesian_null(&[1], &[0], &[0]), 0b11);
+        assert_eq!(cartesian_null(&[1], &[1], &[0]), 0);
+        assert_eq!(cartesian_null(&[], &[], &[]), 0);
+    }
+}

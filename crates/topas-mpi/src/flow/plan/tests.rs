@@ -1,0 +1,79 @@
+//! Plans against the table.
+
+use topas_mpi_table as table;
+use topas_mpi_table::Function;
+
+use super::*;
+
+fn of(name: &str) -> (&'static Plan, &'static Function) {
+    let number = table::functions().position(|f| f.name == name).expect(name);
+    (&PLANS[number], table::functions().nth(number).expect(name))
+}
+
+fn name(f: &'static Function, place: u8) -> &'static str {
+    if place == NONE { "" } else { f.at(usize::from(place)).map_or("?", |p| p.name) }
+}
+
+#[test]
+fn names_become_places() {
+    let (plan, f) = of("MPI_Igatherv");
+    assert_eq!(name(f, plan.in_place), "sendbuf");
+    assert_eq!(name(f, plan.root), "root");
+    assert_eq!(name(f, plan.object), "comm");
+    assert_eq!(name(f, plan.request), "request");
+    assert_eq!(name(f, plan.flow[1].amount.count), "recvcounts");
+    assert_eq!(name(f, plan.flow[1].amount.datatype), "recvtype");
+    assert_eq!(plan.flow[1].amount.form, Form::Sum);
+    assert_eq!(plan.flow[1].by, By::Root);
+}
+
+#[test]
+fn no_argument_of_a_flow_is_lost() {
+    for (f, plan) in table::functions().zip(&PLANS) {
+        assert_eq!(usize::from(plan.flows), f.flows.len(), "{}", f.name);
+        for (flow, planned) in f.flows.iter().zip(&plan.flow) {
+            let (count, datatype) = flow.amount.parameters();
+            assert_eq!(name(f, planned.amount.count), count.unwrap_or(""), "{}", f.name);
+            assert_eq!(name(f, planned.amount.datatype), datatype, "{}", f.name);
+            assert_eq!(name(f, planned.peer), flow.peer.unwrap_or(""), "{}", f.name);
+        }
+        // Places are the same with and without large counts.
+        let large = f.parameters(true).count() != f.parameters(false).count();
+        assert!(!large || plan.act == Act::Nothing && plan.count == NONE, "{}", f.name);
+    }
+}
+
+#[test]
+fn count_arguments_are_those_of_the_literature() {
+    // Rabenseifner 2000, on column 6.
+    let expected = [
+        (
+            "count",
+            "Send Recv Bsend Ssend Rsend Isend Ibsend Issend Irecv Waitany Testany \
+          Waitall Testall Send_init Bsend_init Ssend_init Rsend_init Recv_init Startall \
+          Sendrecv_replace Type_contiguous Type_vector Type_hvector Type_indexed \
+          Type_hindexed Type_struct Bcast Allreduce Scan Reduce",
+        ),
+        ("incount", "Waitsome Testsome Pack"),
+        ("outcount", "Unpack"),
+        ("sendcount", "Sendrecv Gather Gatherv Allgather Allgatherv Alltoall"),
+        ("recvcount", "Scatter Scatterv"),
+    ];
+    for (argument, functions) in expected {
+        for function in functions.split_whitespace() {
+            let (plan, f) = of(&format!("MPI_{function}"));
+            assert_eq!(name(f, plan.count), argument, "{function}");
+        }
+    }
+}
+
+#[test]
+fn acts_know_their_argument() {
+    for (f, plan) in table::functions().zip(&PLANS) {
+        let without = matches!(plan.act, Act::Nothing | Act::Flows | Act::SplitEnd);
+        assert_eq!(plan.about == NONE, without, "{}", f.name);
+    }
+    let (plan, _) = of("MPI_File_read_at_all_end");
+    let begin = table::functions().nth(usize::from(plan.begin)).map(|f| f.name);
+    assert_eq!(begin, Some("MPI_File_read_at_all_begin"));
+}

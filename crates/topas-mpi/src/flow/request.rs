@@ -1,0 +1,274 @@
+//! What requests are, from the call that gives one to the call that completes it.
+//!
+//! Each thread has a table of those it was given; others, which may complete them, look into it
+//! without a lock. Only the owner puts entries in. Whoever completes one takes it out: its serial
+//! becomes 0, if it still is the one that was found, because the MPI may give the owner the same
+//! handle again before that.
+//!
+//! A table has levels, each eight times as large as the one above and made when that is full where
+//! an entry should go; so there are no marks for what was taken out, and what is not there is
+//! known after one cache line for each level.
+
+use core::sync::atomic::{
+    AtomicPtr, AtomicU32, AtomicU64,
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
+};
+
+use crate::sys;
+
+/// What a request is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Entry {
+    /// B that are sent: by each start of a persistent one, else counted already
+    pub sent: u64,
+    /// B that are received by each start of a collective; of others the status tells
+    pub received: u64,
+    /// The communicator, whose ranks may have to be translated
+    pub comm: u64,
+    /// The peer: a rank of the world, or [`crate::flow::peers::UNKNOWN`]
+    pub peer: u32,
+    /// Generation of the communicator's handle
+    pub generation: u32,
+    /// The function that gave it
+    pub function: u16,
+    /// Number of the communicator
+    pub index: u16,
+    /// A [`Waited`](topas_mpi_profile::layout::Waited)
+    pub kind: u8,
+    /// Bits of [`flag`]
+    pub flags: u8,
+}
+
+/// Bits of [`Entry::flags`].
+pub mod flag {
+    /// The status of its completion tells what was received.
+    pub const TOLD: u8 = 1;
+    /// It is started, each time anew.
+    pub const PERSISTENT: u8 = 1 << 1;
+    /// It was started.
+    pub const ACTIVE: u8 = 1 << 2;
+    /// Cancelling it was tried.
+    pub const CANCELLED: u8 = 1 << 3;
+    /// It sends: [`super::Entry::sent`].
+    pub const SENDS: u8 = 1 << 4;
+    /// It receives as much as [`super::Entry::received`] says.
+    pub const RECEIVES: u8 = 1 << 5;
+    /// Ranks of its communicator are those of the world.
+    pub const IDENTITY: u8 = 1 << 6;
+    /// Its peer counts.
+    pub const PEER: u8 = 1 << 7;
+}
+
+/// Entries of a bucket.
+const WAYS: usize = 4;
+/// Levels: 64 buckets to 262,144.
+const LEVELS: usize = 5;
+/// Binary logarithm of the buckets of the first level.
+const FIRST: u32 = 6;
+
+#[repr(C)]
+struct Bucket {
+    keys: [AtomicU64; WAYS],
+    serials: [AtomicU32; WAYS],
+    entries: [core::cell::UnsafeCell<Entry>; WAYS],
+}
+
+/// Where an entry was found.
+#[derive(Clone, Copy)]
+pub struct Found {
+    bucket: *const Bucket,
+    way: u32,
+    serial: u32,
+    own: bool,
+}
+
+/// The requests that a thread was given. Zero at its beginning.
+#[repr(C)]
+pub struct Requests {
+    levels: [AtomicPtr<Bucket>; LEVELS],
+    serial: u32,
+    /// Entries for which there was no room
+    lost: u32,
+}
+
+// SAFETY: what others may read or write at the same time is atomic; entries are written while
+// their serial is 0.
+unsafe impl Sync for Requests {}
+
+#[inline(always)]
+const fn bucket_of(key: u64, level: usize) -> usize {
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - FIRST - 3 * level as u32)) as usize
+}
+
+impl Requests {
+    /// Nothing.
+    pub const fn new() -> Requests {
+        Requests {
+            levels: [const { AtomicPtr::new(core::ptr::null_mut()) }; LEVELS],
+            serial: 0,
+            lost: 0,
+        }
+    }
+
+    /// Remembers what a request is. Called by the owner alone. False if there is no memory.
+    #[inline]
+    pub fn put(&mut self, key: u64, entry: Entry) -> bool {
+        self.serial = if self.serial == u32::MAX { 1 } else { self.serial + 1 };
+        for level in 0..LEVELS {
+            let mut buckets = self.levels[level].load(Relaxed);
+            if buckets.is_null() {
+                buckets = self.grow(level);
+                if buckets.is_null() {
+                    break;
+                }
+            }
+            // SAFETY: the level has this many buckets.
+            let bucket = unsafe { &*buckets.add(bucket_of(key, level)) };
+            let mut free = WAYS;
+            for way in 0..WAYS {
+                if bucket.serials[way].load(Relaxed) == 0 {
+                    free = free.min(way);
+                } else if bucket.keys[way].load(Relaxed) == key {
+                    // What it was has come to its end without our seeing it, or is just being
+                    // taken out by another thread.
+                    free = way;
+                    bucket.serials[way].store(0, Relaxed);
+                    break;
+                }
+            }
+            if free < WAYS {
+                bucket.keys[free].store(key, Relaxed);
+                // SAFETY: nobody else writes entries, and nobody reads one whose serial is 0.
+                unsafe { *bucket.entries[free].get() = entry };
+                bucket.serials[free].store(self.serial, Release);
+                return true;
+            }
+        }
+        self.lost += 1;
+        false
+    }
+
+    #[cold]
+    fn grow(&mut self, level: usize) -> *mut Bucket {
+        let buckets = 1usize << (FIRST + 3 * level as u32);
+        let Some(memory) = sys::map_memory(buckets * size_of::<Bucket>()) else {
+            return core::ptr::null_mut();
+        };
+        self.levels[level].store(memory.cast(), Release);
+        memory.cast()
+    }
+
+    /// Finds a request. `own` if the caller is the owner.
+    #[inline]
+    pub fn find(&self, key: u64, own: bool) -> Option<(Found, Entry)> {
+        for (level, buckets) in self.levels.iter().enumerate() {
+            let buckets = buckets.load(Acquire);
+            if buckets.is_null() {
+                return None;
+            }
+            // SAFETY: the level has this many buckets.
+            let bucket = unsafe { &*buckets.add(bucket_of(key, level)) };
+            for way in 0..WAYS {
+                let serial = bucket.serials[way].load(Acquire);
+                if serial != 0 && bucket.keys[way].load(Relaxed) == key {
+                    // SAFETY: written before its serial was. The owner may write it again, if
+                    // this is a request that came to its end unseen: nobody would ask for it.
+                    let entry = unsafe { bucket.entries[way].get().read() };
+                    return Some((Found { bucket, way: way as u32, serial, own }, entry));
+                }
+            }
+        }
+        None
+    }
+}
+
+impl Found {
+    /// Takes it out, unless its place has another already.
+    #[inline]
+    pub fn remove(self) {
+        // SAFETY: buckets stay where they are.
+        let serial = unsafe { &(*self.bucket).serials[self.way as usize & (WAYS - 1)] };
+        if self.own {
+            serial.store(0, Relaxed);
+        } else {
+            let _ = serial.compare_exchange(self.serial, 0, AcqRel, Relaxed);
+        }
+    }
+
+    /// Changes its flags. Requests are started and cancelled by one thread at a time.
+    #[inline]
+    pub fn set_flags(self, flags: u8) {
+        // SAFETY: buckets stay where they are.
+        let bucket = unsafe { &*self.bucket };
+        let way = self.way as usize & (WAYS - 1);
+        if bucket.serials[way].load(Relaxed) == self.serial {
+            // SAFETY: a program completes, starts and cancels a request by one thread at a time.
+            unsafe { (*bucket.entries[way].get()).flags = flags };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(n: u64) -> Entry {
+        Entry { sent: n, ..Entry::default() }
+    }
+
+    #[test]
+    fn what_is_put_is_found_until_it_is_removed() {
+        let mut requests = Requests::new();
+        // As addresses of a pool, and as numbers one after the other.
+        let keys = |n: u64| [0x5555_0000_0000 + n * 192, 0x9800_0000 + n];
+        for n in 0..5_000 {
+            for key in keys(n) {
+                assert!(requests.put(key, entry(key)));
+            }
+        }
+        for n in 0..5_000 {
+            for key in keys(n) {
+                let (found, entry) = requests.find(key, true).expect("is there");
+                assert_eq!(entry.sent, key);
+                if n % 3 == 0 {
+                    found.remove();
+                }
+            }
+        }
+        for n in 0..5_000 {
+            for key in keys(n) {
+                assert_eq!(requests.find(key, true).is_some(), n % 3 != 0);
+            }
+        }
+    }
+
+    #[test]
+    fn a_handle_that_is_given_again_is_not_taken_out_with_the_old_one() {
+        let mut requests = Requests::new();
+        requests.put(7, entry(1));
+        let (old, _) = requests.find(7, false).expect("is there");
+        requests.put(7, entry(2));
+        old.remove();
+        assert_eq!(requests.find(7, true).map(|found| found.1.sent), Some(2));
+    }
+
+    #[test]
+    fn another_thread_takes_out_what_it_completes() {
+        let mut requests = Requests::new();
+        for n in 1..=1_000 {
+            requests.put(n, entry(n));
+        }
+        let shared = &requests;
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                (1..=1_000).for_each(|n| {
+                    let (found, entry) = shared.find(n, false).expect("is there");
+                    assert_eq!(entry.sent, n);
+                    found.remove();
+                });
+            });
+        });
+        assert!((1..=1_000).all(|n| requests.find(n, true).is_none()));
+    }
+}

@@ -1,0 +1,95 @@
+//! The Grindstone suite: programs with a known bottleneck, and what their profile says of it.
+
+use std::fs;
+
+use topas_tests::build::source;
+use topas_tests::expected::Expected;
+use topas_tests::mpi::Mpi;
+use topas_tests::profile::{Places, bare, build, profiled};
+use topas_tests::site::Scratch;
+use topas_tests::skip::note;
+
+const PROGRAMS: [&str; 8] = [
+    "small_messages",
+    "big_message",
+    "wrong_way",
+    "random_barrier",
+    "intensive_server",
+    "diffuse_procedure",
+    "system_time",
+    "hot_procedure",
+];
+
+/// Where time goes is not the same in each run of a busy machine; counts are.
+const TRIES: usize = 4;
+
+fn judge(name: &str) {
+    for mpi in Mpi::installed(&format!("grindstone {name}")) {
+        let scratch = Scratch::new();
+        let program = scratch.path().join(name);
+        let file = format!("grindstone/{name}.c");
+        let text = fs::read_to_string(source(&file)).expect("program");
+        let expected = Expected::read(&text).unwrap_or_else(|error| panic!("{file}: {error}"));
+        build(mpi, "mpicc", &[&file], &["-O1", "-Wall", "-Wextra", "-Werror"], &program);
+        let mut words = vec![program.to_str().expect("path")];
+        words.extend(expected.args.iter().map(String::as_str));
+        let mut faults = String::new();
+        for attempt in 0..TRIES {
+            let places = Places::new(&scratch);
+            let run = profiled(mpi, &scratch, expected.ranks, &words, &places).good();
+            assert_eq!(run.err(), "", "{name} under {}", mpi.name());
+            faults = expected.faults(&places.counted(), &run.out());
+            fs::remove_file(&places.out).expect("data file");
+            let exact = |fault: &str| !fault.contains(": share ") && !fault.contains(": seconds ");
+            if faults.is_empty() || faults.lines().any(exact) {
+                break;
+            }
+            note(&format!("grindstone {name}"), &format!("try {attempt}: {}", faults.trim_end()));
+        }
+        assert_eq!(faults, "", "{name} under {}", mpi.name());
+    }
+}
+
+macro_rules! programs {
+    ($($name:ident)*) => {
+        $(#[test]
+        fn $name() {
+            judge(stringify!($name));
+        })*
+
+        #[test]
+        fn every_program_is_judged() {
+            assert_eq!(PROGRAMS, [$(stringify!($name)),*]);
+            let dir = fs::read_dir(source("grindstone")).expect("directory of programs");
+            let programs = dir.flatten().filter(|entry| {
+                entry.path().extension().is_some_and(|extension| extension == "c")
+            });
+            assert_eq!(programs.count(), PROGRAMS.len());
+        }
+    };
+}
+
+programs! {
+    small_messages big_message wrong_way random_barrier intensive_server diffuse_procedure
+    system_time hot_procedure
+}
+
+#[test]
+fn the_programs_say_the_same_without_the_library() {
+    let test = "grindstone without the library";
+    for mpi in Mpi::installed(test) {
+        let scratch = Scratch::new();
+        let program = scratch.path().join("random_barrier");
+        build(mpi, "mpicc", &["grindstone/random_barrier.c"], &["-O1"], &program);
+        let words = [program.to_str().expect("path"), "8", "1"];
+        let sorted = |text: String| {
+            let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        let without = bare(mpi, &scratch, 3, &words).good();
+        let with = profiled(mpi, &scratch, 3, &words, &Places::new(&scratch)).good();
+        assert_eq!(sorted(without.out()), sorted(with.out()));
+        assert_eq!(without.err(), with.err());
+    }
+}
