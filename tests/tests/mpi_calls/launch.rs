@@ -68,6 +68,8 @@ impl Program {
         launch.env("COUNTED", &dir).env("TOPAS_MPI_SPOOL", &spool);
         launch.env("TOPAS_MPI", "yes").env("TOPAS_MPI_OUT", self.path("topas-mpi.out"));
         launch.env("TOPAS_MPI_PEERS", "yes").env("TOPAS_MPI_COMMS", "yes");
+        // 4.1.4: its other component for windows crashes over shared memory.
+        launch.env("OMPI_MCA_osc", "^rdma");
         // The launcher is left alone.
         launch.arg("env").arg(format!("LD_PRELOAD={}", library().display()));
         launch.arg(self.path("program")).args(arguments).current_dir(self.scratch.path());
