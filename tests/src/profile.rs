@@ -10,6 +10,7 @@ use std::process::Command;
 
 use topas_mpi_profile::layout::{self, Block, Header, Row, State};
 
+use crate::ending::{masked, status};
 use crate::mpi::{Mpi, launched};
 use crate::running::{Run, run};
 use crate::site::{Scratch, Site};
@@ -137,6 +138,14 @@ impl Places {
         words
     }
 
+    /// Removes what a run left.
+    pub fn clear(&self) {
+        // What it did not leave is no fault here.
+        let _ = fs::remove_file(&self.out);
+        let _ = fs::remove_dir_all(&self.spool);
+        fs::create_dir(&self.spool).expect("directory of mapped files");
+    }
+
     /// What all ranks counted, by rank: of the data file, else of the mapped files.
     #[track_caller]
     pub fn counted(&self) -> Vec<Counted> {
@@ -151,13 +160,17 @@ impl Places {
     /// What the mapped files hold, by rank.
     #[track_caller]
     pub fn spooled(&self) -> Vec<Counted> {
-        let mut all: Vec<_> = spool_files(&self.spool)
-            .iter()
-            .map(|path| {
-                let bytes = in_use(path).expect("mapped file");
-                of_file(&bytes).unwrap_or_else(|| panic!("no profile: {}", path.display()))
-            })
-            .collect();
+        let files = spool_files(&self.spool).len();
+        let all = self.spooled_so_far();
+        assert_eq!(all.len(), files, "profiles in mapped files");
+        all
+    }
+
+    /// The same of processes that may just begin: without those whose file holds nothing yet.
+    pub fn spooled_so_far(&self) -> Vec<Counted> {
+        let files = spool_files(&self.spool);
+        let mut all: Vec<_> =
+            files.iter().filter_map(|path| of_file(&in_use(path).ok()?)).collect();
         all.sort_by_key(|counted| (counted.rank, counted.pid));
         all
     }
@@ -200,6 +213,32 @@ pub fn bare(mpi: Mpi, scratch: &Scratch, ranks: u32, program: &[&str]) -> Run {
     let mut launch = mpi.launch_bare(scratch, ranks);
     launch.arg("env").args(program).current_dir(scratch.path());
     launched(scratch, &mut launch)
+}
+
+/// How a run ended and the lines it wrote, whatever their order and numbers of processes.
+pub fn outcome(run: &Run) -> (String, Vec<String>, Vec<String>) {
+    let sorted = |text: String| {
+        let mut lines = masked(&text);
+        lines.sort();
+        lines
+    };
+    (status(run), sorted(run.out()), sorted(run.err()))
+}
+
+/// Panics unless both ended alike and wrote the same. Lines of several ranks may stand in each other.
+#[track_caller]
+pub fn alike(without: &Run, with: &Run) {
+    let (mut with, mut without) = (outcome(with), outcome(without));
+    let mixed = |lines: &[String]| {
+        let mut all: Vec<char> = lines.iter().flat_map(|line| line.chars()).collect();
+        all.sort_unstable();
+        all
+    };
+    if mixed(&with.1) == mixed(&without.1) {
+        with.1.clear();
+        without.1.clear();
+    }
+    assert_eq!(with, without, "with the library, and without");
 }
 
 /// A command of an MPI's own compiler driver, without TOPAS. Sources and options follow.
@@ -277,6 +316,13 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }
 
+/// What was not counted.
+const MISSED: [(u64, &str); 3] = [
+    (layout::flag::UNKNOWN_MPI, "bytes"),
+    (layout::flag::THREADS_LOST, "threads"),
+    (layout::flag::REQUESTS_LOST, "requests"),
+];
+
 /// A mapped file; None if it is none.
 fn of_file(bytes: &[u8]) -> Option<Counted> {
     (bytes.get(..8)? == layout::MAGIC).then_some(())?;
@@ -302,7 +348,11 @@ fn of_file(bytes: &[u8]) -> Option<Counted> {
         wall: nanoseconds * 1e-9,
         languages: named.join(","),
         profiling: flags & layout::flag::PROFILING != 0,
-        missed: Vec::new(),
+        missed: MISSED
+            .iter()
+            .filter(|(bit, _)| flags & bit != 0)
+            .map(|(_, word)| (*word).to_owned())
+            .collect(),
         routines: BTreeMap::new(),
     };
     let mut block = u64_at(bytes, offset_of!(Header, first_block))? as usize;

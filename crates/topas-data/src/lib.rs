@@ -22,6 +22,7 @@ mod block;
 pub mod check;
 mod clock;
 mod decode;
+mod deliver;
 mod engine;
 mod feed;
 pub mod field;
@@ -48,6 +49,7 @@ mod tally;
 mod when;
 
 pub use block::MAX_LINE_READ;
+pub use deliver::{Writer, append, deliver};
 pub use engine::{Answer, MEMORY, Progress, Resources, TemporaryError, ask, ask_reader};
 pub use feed::BLOCK;
 pub use field::parse_size;

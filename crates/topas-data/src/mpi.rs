@@ -4,11 +4,15 @@
 //! All times are integers of nanoseconds and all amounts are exact, so that a sum does not
 //! depend on the order of ranks.
 
+mod collect;
 mod decode;
+mod efficiency;
 mod identity;
 mod launch;
 mod line;
 mod live;
+mod metrics;
+mod node;
 mod process;
 mod profile;
 mod rank;
@@ -18,8 +22,12 @@ mod routine;
 mod spool;
 mod sums;
 
+pub use collect::{Collection, LeftLaunch, collect, spool_owners};
+pub use efficiency::{Efficiency, NoEfficiency, Ratio, efficiency, outside_of_rank};
 pub(crate) use line::{behind_torn, is_cut, judge, uid};
 pub use live::{SpoolReading, read_spool};
+pub use metrics::{METRICS, Metric, Unit};
+pub use node::{own_uid, processors_of};
 pub use process::is_running;
 pub use profile::{Ending, Facts, Level, Origin, Profile, Rank, Subtotal};
 pub use rank::{Inside, SpoolRank, read_rank};

@@ -15,6 +15,7 @@ mod log;
 mod node;
 mod options;
 mod outside;
+mod profile;
 pub mod program;
 #[allow(unsafe_code)]
 mod sys;
@@ -22,7 +23,7 @@ mod user_file;
 mod way;
 
 use std::ffi::{CString, OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use nix::errno::Errno;
 use nix::unistd::{execve, execvp};
@@ -31,6 +32,7 @@ use topas_config::{Environment, Paths};
 use self::environment::Entries;
 use self::options::{Request, Wish};
 use self::outside::Measured;
+use self::profile::{Profile, Wanted};
 use self::way::{Decision, Way};
 use crate::explain::quoted;
 use crate::message::say;
@@ -53,6 +55,11 @@ two ranks of a parallel run, one line each in the log.
 Options:
   --all-pe       measure every rank; their lines go to topas.out
   --outside      load nothing into the program: measure it, and all that it starts, from outside
+  --mpi          profile the MPI calls of every rank, into topas-mpi.out and topas-mpi.txt
+  --peers        with --mpi: messages and bytes for each peer, too
+  --comms        with --mpi: calls for each communicator, too
+  --counters     with --mpi: hardware counters inside and outside MPI, too
+  --out FILE     with --mpi: into FILE, and its table beside it
   --explain      say what would be done and why; run nothing
   --version      print the version
   --help         print this text
@@ -80,19 +87,42 @@ pub fn run(args: &[OsString], env: &Environment, paths: Option<&Paths>) -> i32 {
         return become_program(&wish.command);
     }
     let decision = Decision::of(&wish, env, paths);
+    let profile = Profile::of(&wish, env, paths);
     if wish.explain {
-        return print(&explanation(&decision, &wish));
+        return print(&explanation(&decision, &profile, &wish));
     }
     decision.warn(env);
-    match &decision.way {
-        Way::Plain(_) => become_program(&wish.command),
-        Way::Inside(library) => {
-            let mut entries = Entries::of_process(env);
-            let between = decision.program.as_ref().is_some_and(|program| program.behind);
-            entries.preload(library, &decision.launch.rank, std::process::id(), between);
-            become_measured(&decision, &wish, entries)
-        }
-        Way::Outside(_) => from_outside(&decision, &wish, env),
+    if let Profile::Cannot(why) = &profile
+        && decision.launch.rank.rank == 0
+    {
+        say!("{NAME}: warning: no MPI profile: {why}");
+    }
+    let library = match &decision.way {
+        Way::Outside(_) => return from_outside(&decision, &profile, &wish, env),
+        Way::Plain(_) => None,
+        Way::Inside(library) => Some(library),
+    };
+    if library.is_none() && profile.library().is_none() && wish.profile.is_none() {
+        return become_program(&wish.command);
+    }
+    let mut entries = Entries::of_process(env);
+    if let Some(library) = library {
+        let behind = decision.program.as_ref().is_some_and(|program| program.behind);
+        // The variable holds the library of the profile, too, when ours leaves it.
+        let between = behind || profile.library().is_some();
+        entries.preload(library, &decision.launch.rank, std::process::id(), between);
+    }
+    prepare(&mut entries, &profile, &wish);
+    become_measured(&wish, env, entries)
+}
+
+/// Has the MPI profile loaded, and told what is wanted.
+fn prepare(entries: &mut Entries, profile: &Profile, wish: &Wish) {
+    for (name, value) in wish.profile.iter().flat_map(Wanted::variables) {
+        entries.set(name, &value);
+    }
+    if let Profile::Load { library, between } = profile {
+        entries.preload_profile(library, std::process::id(), *between);
     }
 }
 
@@ -119,11 +149,11 @@ fn become_program(command: &[OsString]) -> i32 {
 }
 
 /// Becomes the program with another environment; without it, should that be too long.
-fn become_measured(decision: &Decision, wish: &Wish, entries: Entries) -> i32 {
+fn become_measured(wish: &Wish, env: &Environment, entries: Entries) -> i32 {
     let words: Result<Vec<_>, _> =
         wish.command.iter().map(|word| CString::new(word.as_bytes())).collect();
-    let path = decision.program.as_ref().map(|program| program.path.as_os_str().as_bytes());
-    if let (Ok(words), Ok(path)) = (words, CString::new(path.unwrap_or_default())) {
+    let path = program::find(&wish.command, env).map(|program| program.path.into_os_string());
+    if let (Ok(words), Ok(path)) = (words, CString::new(path.unwrap_or_default().into_vec())) {
         // What fails here, or fails to fail, is said by the plain way.
         let _ = execve(&path, &words, &entries.into_c_strings());
     }
@@ -131,8 +161,10 @@ fn become_measured(decision: &Decision, wish: &Wish, entries: Entries) -> i32 {
 }
 
 /// Measures the program in a child; runs it unmeasured if that cannot be.
-fn from_outside(decision: &Decision, wish: &Wish, env: &Environment) -> i32 {
+fn from_outside(decision: &Decision, profile: &Profile, wish: &Wish, env: &Environment) -> i32 {
     let Some(program) = &decision.program else { return become_program(&wish.command) };
+    let mut entries = Entries::of_process(env);
+    prepare(&mut entries, profile, wish);
     let measured = Measured {
         command: &wish.command,
         program,
@@ -142,6 +174,7 @@ fn from_outside(decision: &Decision, wish: &Wish, env: &Environment) -> i32 {
         all: wish.all,
         logs: decision.logs,
         env,
+        entries,
     };
     match measured.run() {
         Ok(code) => code,
@@ -167,7 +200,7 @@ fn cannot_run(command: &[OsString], error: Errno) -> i32 {
 }
 
 /// A line `what: value` for each fact, the command last.
-fn explanation(decision: &Decision, wish: &Wish) -> OsString {
+fn explanation(decision: &Decision, profile: &Profile, wish: &Wish) -> OsString {
     let mut out = OsString::new();
     let mut fact = |what: &str, value: &OsStr| {
         out.push(format!("{:<15}", format!("{what}:")));
@@ -202,6 +235,11 @@ fn explanation(decision: &Decision, wish: &Wish) -> OsString {
         Way::Outside(why) => {
             fact("decision", OsStr::new(&format!("measure from outside: {why}")));
         }
+    }
+    match profile {
+        Profile::Unwanted => {}
+        Profile::Load { library, .. } => fact("MPI profile", library.as_os_str()),
+        Profile::Cannot(why) => fact("MPI profile", OsStr::new(&format!("none: {why}"))),
     }
     for note in &decision.notes {
         fact("note", OsStr::new(note));

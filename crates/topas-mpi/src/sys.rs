@@ -1,6 +1,7 @@
 //! What the library asks of the loader and the kernel.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
+use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 #[repr(C)]
 struct DlInfo {
@@ -22,16 +23,40 @@ const RTLD_NEXT: *mut c_void = -1isize as *mut c_void;
 const RTLD_LAZY: c_int = 1;
 const RTLD_NOLOAD: c_int = 4;
 
+/// The library, opened for itself alone, in which definitions were found.
+static OPENED: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
+
 /// The definition of a symbol behind this library in the order of the loader; if there is none,
 /// because the MPI was opened for one library alone, the definition that the caller's library
-/// would find in what it depends on. 0 if there is none either. The name ends with a NUL.
+/// would find in what it depends on, or the library that another name was found by. 0 if there is
+/// none either. The name ends with a NUL.
 pub fn next_definition(name: &[u8], caller: usize) -> usize {
-    let name = name.as_ptr().cast();
+    let symbol = name.as_ptr().cast();
     // SAFETY: the name ends with a NUL.
-    let next = unsafe { dlsym(RTLD_NEXT, name) } as usize;
-    if next != 0 || caller == 0 {
+    let next = unsafe { dlsym(RTLD_NEXT, symbol) } as usize;
+    if next != 0 {
         return next;
     }
+    let opened = OPENED.load(Relaxed);
+    if !opened.is_null() {
+        let found = definition_in(opened, name);
+        if found != 0 {
+            return found;
+        }
+    }
+    let handle = if caller == 0 { core::ptr::null_mut() } else { library_of(caller) };
+    if handle.is_null() {
+        return 0;
+    }
+    let found = definition_in(handle, name);
+    if found != 0 {
+        OPENED.store(handle, Relaxed);
+    }
+    found
+}
+
+/// The library of an address, null if there is none.
+fn library_of(address: usize) -> *mut c_void {
     let mut info = DlInfo {
         file: core::ptr::null(),
         base: core::ptr::null_mut(),
@@ -41,16 +66,19 @@ pub fn next_definition(name: &[u8], caller: usize) -> usize {
     // SAFETY: an address of code, and room for the answer. A library that is in use is opened
     // again, which loads nothing.
     unsafe {
-        if dladdr(caller as *const c_void, &raw mut info) == 0 || info.file.is_null() {
-            return 0;
+        if dladdr(address as *const c_void, &raw mut info) == 0 || info.file.is_null() {
+            return core::ptr::null_mut();
         }
-        let handle = dlopen(info.file, RTLD_LAZY | RTLD_NOLOAD);
-        if handle.is_null() {
-            return 0;
-        }
-        let found = dlsym(handle, name) as usize;
-        if found == 0 || is_ours(found) { 0 } else { found }
+        dlopen(info.file, RTLD_LAZY | RTLD_NOLOAD)
     }
+}
+
+/// The definition of a name in a library and what it depends on, unless it is ours; 0 if there is
+/// none. The name ends with a NUL.
+fn definition_in(handle: *mut c_void, name: &[u8]) -> usize {
+    // SAFETY: the name ends with a NUL.
+    let found = unsafe { dlsym(handle, name.as_ptr().cast()) } as usize;
+    if found == 0 || is_ours(found) { 0 } else { found }
 }
 
 /// Whether an address is of this library.

@@ -7,7 +7,6 @@
 mod clusters;
 mod compare;
 mod data;
-mod figure;
 mod groups;
 mod heading;
 mod json;

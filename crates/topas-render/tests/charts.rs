@@ -2,7 +2,8 @@
 
 use roxmltree::{Document, Node};
 use topas_render::chart::{
-    Bars, BoxGroup, Chart, HeatStrip, Places, Points, Quantity, Screen, Series, Size, Unit,
+    Bars, BoxGroup, Chart, HeatMatrix, HeatStrip, Places, Points, Quantity, Screen, Series, Size,
+    Unit,
 };
 
 const SVG: &str = "http://www.w3.org/2000/svg";
@@ -179,4 +180,70 @@ fn bars_of_characters_are_proportional() {
         }
         assert!(lengths[0] > 70.0);
     }
+}
+
+/// Each cell of a matrix has the colour of the class that its value is in, cells without values
+/// have none, and the numbers in the legend are how often that is so.
+#[test]
+fn cells_of_a_matrix_are_those_of_their_pairs() {
+    let mut matrix = HeatMatrix::new(Quantity::new("Bytes", Unit::Si("B")), 9);
+    let value = |row: u32, column: u32| f64::from((row * 7 + column * 3) % 11) * 1e3;
+    for (row, column) in (0..9).flat_map(|row| (0..9).map(move |column| (row, column))) {
+        if value(row, column) > 0.0 {
+            matrix.values.push((row, column, value(row, column)));
+        }
+    }
+    let svg = matrix.picture(Size::default()).svg();
+    let document = Document::parse(&svg).unwrap();
+    let legend = group(&document, "legend");
+    let words = texts(legend);
+    let number = |text: &str| {
+        let (number, unit) = text.split_once('\u{202f}').unwrap();
+        number.parse::<f64>().unwrap() * if unit == "kB" { 1e3 } else { 1.0 }
+    };
+    let classes: Vec<(String, f64, f64, usize)> = rects(legend)
+        .zip(words.chunks(2))
+        .skip(1)
+        .map(|(swatch, words)| {
+            let (low, high) = words[0].split_once('–').unwrap();
+            let fill = swatch.attribute("fill").unwrap().to_owned();
+            let count = words[1].trim_matches(['(', ')']).parse().unwrap();
+            (fill, number(low), number(high), count)
+        })
+        .collect();
+    assert!((4..=9).contains(&classes.len()), "{classes:?}");
+    let mut seen = vec![0; classes.len()];
+    for cell in rects(group(&document, "cells")) {
+        let Some(note) = cell.first_element_child() else { continue };
+        let words: Vec<&str> = note.text().unwrap().split(['\u{20}', ':']).collect();
+        let [_, row, _, column, ..] = words[..] else { panic!("{words:?}") };
+        let value = value(row.parse().unwrap(), column.parse().unwrap());
+        let fill = cell.attribute("fill").unwrap();
+        let class = classes.iter().position(|class| class.0 == fill).unwrap();
+        let (_, low, high, _) = classes[class];
+        // The last class holds its end.
+        assert!(low <= value && (value < high || class + 1 == classes.len()), "{value}: {low}");
+        seen[class] += 1;
+    }
+    assert_eq!(seen, classes.iter().map(|class| class.3).collect::<Vec<_>>());
+    assert_eq!(seen.iter().sum::<usize>(), matrix.values.len());
+}
+
+/// The sum over all cells is that over all pairs, whatever is put together.
+#[test]
+fn pairs_of_ten_thousand_ranks_are_put_together() {
+    let mut matrix = HeatMatrix::new(Quantity::new("Messages", Unit::Count), 10_000);
+    matrix.values = (0..9_999).map(|row| (row, row + 1, 1.0)).collect();
+    matrix.missing = (5_000..5_128).collect();
+    let svg = matrix.picture(Size::default()).svg();
+    for words in [
+        "A cell stands for 128 x 128 ranks",
+        "128 of 10000 ranks were not measured",
+        "128 values cannot be shown",
+        "9871 of 100000000 pairs",
+    ] {
+        // Rows 5000 to 5127 are parts of two rows of cells.
+        assert!(svg.contains(words), "{words}\n{svg}");
+    }
+    assert!(svg.len() < 100_000, "{}", svg.len());
 }

@@ -9,6 +9,7 @@ use topas_render::view::Drawing;
 use topas_terminal::{ColorWish, Tool};
 
 use crate::exit;
+use crate::mpi::MpiArgs;
 
 /// This tool.
 pub const TOOL: Tool = Tool("topasview");
@@ -36,7 +37,7 @@ pub struct Args {
     pub inputs: Vec<PathBuf>,
 
     /// The launch with this id, or whose id alone begins so; default: the newest
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", visible_alias = "id")]
     pub launch: Option<String>,
 
     /// List the launches, newest first
@@ -134,6 +135,10 @@ pub struct Args {
     /// No warnings and no progress; errors only
     #[arg(short, long)]
     pub quiet: bool,
+
+    /// The profile of MPI calls
+    #[command(flatten)]
+    pub mpi: MpiArgs,
 }
 
 /// Kinds of pictures.
@@ -229,6 +234,9 @@ fn file(word: OsString, option: &str, what: &str) -> Result<PathBuf, u8> {
 }
 
 fn check(args: &Args, views: &Views) -> Result<(), u8> {
+    if args.mpi.on {
+        return check_mpi(args, views);
+    }
     let asked = [
         args.raw,
         views.stat,
@@ -256,6 +264,48 @@ fn check(args: &Args, views: &Views) -> Result<(), u8> {
     }
     if args.json && args.list {
         return wrong("--list has no JSON", "take --list --csv");
+    }
+    Ok(())
+}
+
+/// With --mpi: nothing that is of PEs, and one table at a time as CSV.
+fn check_mpi(args: &Args, views: &Views) -> Result<(), u8> {
+    let wrong = |what: &str, hint: &str| {
+        TOOL.error(&what, None, hint);
+        Err(exit::USAGE)
+    };
+    let of_pes = [
+        (args.raw, "--raw"),
+        (views.stat, "--stat"),
+        (views.cluster.is_some(), "--cluster"),
+        (args.groups, "--groups"),
+        (args.balance, "--balance"),
+        (args.strip, "--strip"),
+        (args.report, "--report"),
+        (args.compare.is_some(), "--compare"),
+        (args.column.is_some(), "--column"),
+        (args.sort.is_some(), "--sort"),
+        (args.top.is_some(), "--top"),
+        (args.all, "--all"),
+        (args.jsonl, "--jsonl"),
+        (args.html.is_some(), "--html"),
+        (args.picture != Kind::Points, "--picture"),
+    ];
+    if let Some((_, name)) = of_pes.iter().find(|(asked, _)| *asked) {
+        return wrong(
+            &format!("{name} is of PEs, not of the profile of MPI calls"),
+            "leave it or --mpi out; topasview --help lists the options of each",
+        );
+    }
+    if args.list && args.json {
+        return wrong("--list has no JSON", "take --list --csv");
+    }
+    if args.csv && args.mpi.kinds() > 1 {
+        return wrong("--csv is of one view", "take one view at a time, or --json");
+    }
+    let has_picture = args.svg.is_some() || args.png.is_some();
+    if has_picture && args.mpi.kinds() > 1 {
+        return wrong("a picture is of one view", "take one of --peers, --sizes and --efficiency");
     }
     Ok(())
 }

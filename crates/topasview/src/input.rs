@@ -140,7 +140,7 @@ impl<'a> Input<'a> {
 }
 
 /// Lines that were skipped, with the first of them.
-fn skipped(tally: &Tally) {
+pub fn skipped(tally: &Tally) {
     let Some(skipped) = topas_render::skipped(tally) else {
         return;
     };

@@ -4,6 +4,7 @@
 mod args;
 mod exit;
 mod input;
+mod mpi;
 mod output;
 mod sections;
 
@@ -16,6 +17,7 @@ use crate::output::Output;
 
 fn main() -> ExitCode {
     let code = match args::parse() {
+        Ok((args, _)) if args.mpi.on => mpi::show(&args),
         Ok((args, views)) => {
             let input = Input::new(&args);
             let shown = Output::new(&args, &views).show(&input);

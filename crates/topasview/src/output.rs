@@ -18,7 +18,7 @@ use crate::sections::Sections;
 const WIDEST: usize = 100;
 
 /// Pixels of a PNG in one of CSS: sharp in print and on dense screens.
-const PNG_SCALE: f64 = 2.0;
+pub const PNG_SCALE: f64 = 2.0;
 
 /// What is asked for.
 pub struct Output<'a> {
@@ -274,7 +274,8 @@ impl<'a> Output<'a> {
     }
 }
 
-fn both(one: Printed, other: Printed) -> Printed {
+/// Whether both were written.
+pub fn both(one: Printed, other: Printed) -> Printed {
     if one == Printed::Done { other } else { one }
 }
 
@@ -286,6 +287,6 @@ fn print(pieces: &[Piece<'_>]) -> Printed {
 }
 
 /// Writes into a file, or on standard output for `-`.
-fn save(path: &Path, data: &[u8]) -> Printed {
+pub fn save(path: &Path, data: &[u8]) -> Printed {
     if path.as_os_str() == "-" { TOOL.print(data) } else { TOOL.save(path, data) }
 }

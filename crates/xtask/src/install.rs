@@ -16,7 +16,8 @@ use crate::process::{cargo, output, root, run, target_dir};
 use crate::symcheck::Size;
 
 /// Tools that go to `bin`.
-const TOOLS: [&str; 4] = ["topas-doctor", "topas-log", "topas-stat", "topasview"];
+const TOOLS: [&str; 5] =
+    ["topas-doctor", "topas-log", "topas-mpi", "topas-stat", "topasview"];
 
 /// What to install where.
 #[derive(Args)]
@@ -29,6 +30,11 @@ pub struct Options {
     pub destdir: Option<PathBuf>,
 }
 
+/// The package of a tool: that of the same name, unless a library has it.
+fn package(tool: &'static str) -> &'static str {
+    if tool == "topas-mpi" { "topas-mpi-tool" } else { tool }
+}
+
 /// Builds everything and installs it. An existing topas.conf and logs are kept.
 pub fn install(options: &Options) -> Result<()> {
     if !options.prefix.is_absolute() {
@@ -36,7 +42,7 @@ pub fn install(options: &Options) -> Result<()> {
     }
     run(cargo()
         .args(["build", "--quiet", "--release", "--package", "topas-driver"])
-        .args(TOOLS.iter().flat_map(|tool| ["--package", tool])))?;
+        .args(TOOLS.iter().flat_map(|tool| ["--package", package(tool)])))?;
     let final_paths = Paths::at(&options.prefix);
     let objects = object::build(
         &Machine::HERE,

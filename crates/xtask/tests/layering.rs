@@ -22,8 +22,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("topas-config", &["topas-format"]),
     ("topas-driver", &["topas-config", "topas-format", "topas-launch"]),
-    ("topas-data", &["topas-format", "topas-mpi-profile", "topas-mpi-table"]),
-    ("topas-render", &["topas-data", "topas-format"]),
+    ("topas-data", &["topas-format", "topas-mpi-profile", "topas-mpi-table", "topas-node"]),
+    ("topas-render", &["topas-data", "topas-format", "topas-mpi-table"]),
     ("topas-doctor", &["topas-config", "topas-format", "topas-launch"]),
     ("topas-terminal", &["topas-config"]),
     (
@@ -37,6 +37,17 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "topasview",
         &["topas-config", "topas-data", "topas-format", "topas-render", "topas-terminal"],
+    ),
+    (
+        "topas-mpi-tool",
+        &[
+            "topas-config",
+            "topas-data",
+            "topas-format",
+            "topas-mpi-table",
+            "topas-render",
+            "topas-terminal",
+        ],
     ),
     ("topas-testkit", &["topas-config", "topas-format"]),
     ("xtask", &["topas-config", "topas-data", "topas-format", "topas-mpi-table"]),

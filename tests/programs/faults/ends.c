@@ -78,8 +78,6 @@ static int end_by(const char *way)
         execl("/bin/sh", "sh", "-c", "exit 3", (char *)NULL);
     if (strcmp(way, "launcher_term") == 0 && launcher != NULL)
         kill(atoi(launcher), SIGTERM);
-    if (strcmp(way, "launcher_kill") == 0 && launcher != NULL)
-        kill(atoi(launcher), SIGKILL);
     for (;;)
         pause();
 }

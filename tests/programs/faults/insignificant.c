@@ -2,7 +2,7 @@
 // pointers to nowhere, wild counts. The standard allows them all; profilers have looked at them.
 //
 // profile: ranks=4
-// profile: Gather@0 sends=0 sent=0 receives=3 received=48
+// profile: Gather@0 sends=0 sent=0 received=48
 // profile: Gather@1- sends=1 sent=16 received=0
 // profile: Gatherv@0 sent=0 received=48
 // profile: Gatherv@1- sent=16 received=0

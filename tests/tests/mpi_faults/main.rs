@@ -10,10 +10,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use topas_tests::build::source;
-use topas_tests::ending::masked;
 use topas_tests::expected::Expected;
 use topas_tests::mpi::Mpi;
-use topas_tests::profile::{Counted, Places, bare, build, profiled};
+use topas_tests::profile::{Counted, Places, alike, bare, build, profiled};
 use topas_tests::running::Run;
 use topas_tests::site::Scratch;
 
@@ -73,7 +72,7 @@ impl Program {
         let with = profiled(self.mpi, &self.scratch, ranks, words, &places).ends(code);
         alike(&without, &with);
         let counted = places.counted();
-        clear(&places);
+        places.clear();
         (with, counted)
     }
 }
@@ -82,25 +81,6 @@ impl Program {
 fn expected(name: &str) -> Expected {
     let text = fs::read_to_string(source(name)).expect("program");
     Expected::read(&text).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
-
-/// Panics unless both wrote the same lines, whatever their order and numbers of processes.
-#[track_caller]
-fn alike(without: &Run, with: &Run) {
-    let sorted = |text: String| {
-        let mut lines = masked(&text);
-        lines.sort();
-        lines
-    };
-    assert_eq!(sorted(with.out()), sorted(without.out()), "standard output");
-    assert_eq!(sorted(with.err()), sorted(without.err()), "standard error");
-}
-
-/// Removes what a run left.
-fn clear(places: &Places) {
-    let _ = fs::remove_file(&places.out);
-    let _ = fs::remove_dir_all(&places.spool);
-    fs::create_dir(&places.spool).expect("directory of mapped files");
 }
 
 /// A path as text.

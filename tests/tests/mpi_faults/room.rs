@@ -5,12 +5,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use topas_tests::mpi::{Mpi, launched};
-use topas_tests::profile::{Places, library, spool_files};
+use topas_tests::profile::{Places, alike, library, spool_files};
 use topas_tests::running::{Run, command, run};
 use topas_tests::site::Site;
 use topas_tests::skip::skip;
 
-use super::{Program, alike, text};
+use super::{Program, text};
 
 /// Runs a program after a shell's `before`, without the library and with it, its mapped files in
 /// `spool`. Panics unless both end and say the same.

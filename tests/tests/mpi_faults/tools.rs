@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use topas_tests::build::source;
 use topas_tests::ending::masked;
 use topas_tests::mpi::{Mpi, launched};
-use topas_tests::profile::{Places, compiler, library};
+use topas_tests::profile::{Places, alike, compiler, library};
 use topas_tests::running::{command, run};
 use topas_tests::site::{Scratch, Site};
 
-use super::{alike, clear, expected, text};
+use super::{expected, text};
 
 /// What the tool says of the program: sums over both ranks.
 const SAID: &str = "Send 200, 2000 B, Recv 200, Barrier 14, Allreduce 40";
@@ -18,7 +18,7 @@ const SAID: &str = "Send 200, 2000 B, Recv 200, Barrier 14, Allreduce 40";
 fn compiled(mpi: Mpi, scratch: &Scratch, file: &str, options: &[&str], to: &str) -> PathBuf {
     let path = scratch.path().join(to);
     let mut build = compiler(mpi, "mpicc");
-    build.args(["-O1", "-w"]).args(options).arg(source(&format!("faults/{file}")));
+    build.args(["-O1", "-w"]).arg(source(&format!("faults/{file}"))).args(options);
     run(build.arg("-o").arg(&path)).good();
     path
 }
@@ -44,7 +44,7 @@ fn both_report(mpi: Mpi, scratch: &Scratch, loaded: &[&Path], program: &Path, to
     let without: Vec<_> = loaded.iter().copied().filter(|path| *path != ours).collect();
     let places = Places::new(scratch);
     let without = launch(mpi, scratch, &without, program);
-    clear(&places);
+    places.clear();
     let with = launch(mpi, scratch, loaded, program);
     alike(&without, &with);
     for tool in tools {
@@ -54,7 +54,7 @@ fn both_report(mpi: Mpi, scratch: &Scratch, loaded: &[&Path], program: &Path, to
     }
     let faults = expected("faults/traffic.c").faults(&places.counted(), "");
     assert_eq!(faults, "", "{tools:?}, {loaded:?} under {}", mpi.name());
-    clear(&places);
+    places.clear();
 }
 
 #[test]

@@ -9,10 +9,10 @@ use super::routine::{RoutineNumber, Routines};
 use super::spool::{Spool, text};
 use crate::clock;
 
-/// Facts of the launch, as one of its ranks has them.
-pub(super) fn facts(spool: &Spool, running: bool) -> Facts {
+/// Facts of the launch, as one of its ranks has them that ended then, in ns since 1970.
+pub(super) fn facts(spool: &Spool, running: bool, ended: u64) -> Facts {
     let header = &spool.header;
-    let epoch = if running { clock::epoch() } else { last_moment(header) };
+    let epoch = (ended / 1_000_000_000).cast_signed();
     let Civil { date, time } = clock::local(epoch);
     let words = LANGUAGE_WORDS.iter().filter(|(bit, _)| header.languages & bit != 0);
     Facts {
@@ -36,13 +36,6 @@ pub(super) fn facts(spool: &Spool, running: bool) -> Facts {
         missed: missed(header, header.flags),
         switches: switches(&header.switches),
     }
-}
-
-/// The last moment that is noted, in s since 1970.
-fn last_moment(header: &Header) -> i64 {
-    let moments = [header.began, header.initialized, header.latest];
-    let last = moments.iter().map(|moment| moment.realtime).max().unwrap_or(0);
-    (last / 1_000_000_000).cast_signed()
 }
 
 /// How the rank ended, or that it did not.

@@ -44,7 +44,10 @@ pub fn read_spool(dir: &Path, uid: Option<u32>) -> io::Result<SpoolReading> {
     let mut launches: Vec<Vec<Found>> = Vec::new();
     let mut refused = Vec::new();
     for path in files {
-        let found = match Spool::open(&path).and_then(look) {
+        let found = match Spool::open(&path).and_then(|spool| {
+            let running = is_running(&spool);
+            look(spool, running)
+        }) {
             Ok(Some(found)) => found,
             Ok(None) => continue,
             // It was removed meanwhile: its rank has ended well.
@@ -65,14 +68,13 @@ pub fn read_spool(dir: &Path, uid: Option<u32>) -> io::Result<SpoolReading> {
 }
 
 /// Reads one; None if it has nothing to tell any more.
-pub(super) fn look(spool: Spool) -> Result<Option<Found>, SpoolError> {
-    let running = is_running(&spool);
+pub(super) fn look(spool: Spool, running: bool) -> Result<Option<Found>, SpoolError> {
     // What it counted was written elsewhere.
     if spool.state() == Some(State::Written) {
         return Ok(None);
     }
     let rank = read_rank(&spool, running)?;
-    let facts = identity::facts(&spool, running);
+    let facts = identity::facts(&spool, running, rank.ended);
     Ok(Some(Found { spool, running, rank, facts }))
 }
 
@@ -86,25 +88,25 @@ pub(super) fn same_launch(one: &Found, other: &Found) -> bool {
 }
 
 /// The sum of ranks, as the library makes it.
-pub(super) fn sum(launch: &[Found]) -> Box<sums::Sums> {
+pub(super) fn sum<'f>(launch: impl Iterator<Item = &'f Found>) -> Box<sums::Sums> {
     let mut sum: Box<sums::Sums> = Box::default();
-    launch.iter().for_each(|found| sum.merge(&found.rank.sums));
+    launch.for_each(|found| sum.merge(&found.rank.sums));
     sum
 }
 
 /// Facts of all ranks together.
-pub(super) fn facts(launch: &[Found]) -> Option<Facts> {
-    let mut facts = launch.first()?.facts.clone();
-    launch.iter().for_each(|found| facts.join(&found.facts));
+pub(super) fn facts<'f>(mut launch: impl Iterator<Item = &'f Found>) -> Option<Facts> {
+    let mut facts = launch.next()?.facts.clone();
+    launch.for_each(|found| facts.join(&found.facts));
     Some(facts)
 }
 
 fn profile(mut launch: Vec<Found>) -> Profile {
     launch.sort_by_key(|found| (found.spool.header.rank, found.spool.header.pid));
     let facts = launch[0].facts.clone();
-    let facts = self::facts(&launch).unwrap_or(facts);
+    let facts = self::facts(launch.iter()).unwrap_or(facts);
     let live = launch.iter().any(|found| found.running);
-    let mut total = Sums::of(&sum(&launch), &launch[0].spool.header.counters);
+    let mut total = Sums::of(&sum(launch.iter()), &launch[0].spool.header.counters);
     for found in &launch {
         for communicator in &found.rank.rank.sums.communicators {
             total.add_communicator(communicator);

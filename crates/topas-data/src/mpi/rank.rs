@@ -30,6 +30,8 @@ pub struct SpoolRank {
     pub rank: Rank,
     /// The calls its threads are in, or were in when they ended
     pub inside: Vec<Inside>,
+    /// When it ended, as far as that is known, in ns since 1970-01-01 UTC; now if it runs
+    pub(super) ended: u64,
     /// The same sums as the library has them
     pub(super) sums: Box<sums::Sums>,
     /// Messages by size of each routine: what was sent, and what was received
@@ -118,7 +120,8 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
         missed: identity::missed(header, sums.flags),
         sums: shown,
     };
-    Ok(SpoolRank { rank, inside, sums, sizes, communicators, peers, tick })
+    let ended = header.began.realtime + tick.nanoseconds(end.saturating_sub(header.began.ticks));
+    Ok(SpoolRank { rank, inside, ended, sums, sizes, communicators, peers, tick })
 }
 
 impl Threads {
@@ -155,7 +158,7 @@ impl Threads {
     }
 }
 
-fn add_peer(sum: &mut Traded, more: &Traded) {
+pub(super) fn add_peer(sum: &mut Traded, more: &Traded) {
     sum.sends = sum.sends.saturating_add(more.sends);
     sum.sent = sum.sent.saturating_add(more.sent);
     sum.receives = sum.receives.saturating_add(more.receives);

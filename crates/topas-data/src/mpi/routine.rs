@@ -196,4 +196,18 @@ impl Routine {
     pub fn bytes(&self) -> Amount {
         self.sent.plus(self.received)
     }
+
+    /// Bytes that were transferred, once where a routine both sends and receives: the larger of
+    /// what was sent and what was received.
+    pub fn transferred(&self) -> Amount {
+        use Amount::{AtLeast, Exact, Nothing};
+        match (self.sent, self.received) {
+            (Exact(a), Exact(b)) => Exact(a.max(b)),
+            (Nothing, amount) | (amount, Nothing) => amount,
+            (a, b) => match a.counted().max(b.counted()) {
+                Some(largest) => AtLeast(largest),
+                None => Amount::NotCounted,
+            },
+        }
+    }
 }

@@ -36,6 +36,10 @@ pub struct Facts {
     pub dynamic: bool,
     /// Whether it was linked with the measurement module.
     pub has_module: bool,
+    /// Whether it has itself loaded with the library of MPI profiles.
+    pub has_door: bool,
+    /// Whether it holds the MPI profile, and its MPI.
+    pub has_profile: bool,
     /// Language of its main program, as far as that shows.
     pub lang: Lang,
     /// The message passing library that it is linked with itself.
@@ -55,6 +59,8 @@ impl Default for Facts {
         Facts {
             dynamic: false,
             has_module: false,
+            has_door: false,
+            has_profile: false,
             lang: Lang::C,
             lib: Lib::None,
             holds_lib: false,
@@ -191,6 +197,8 @@ impl<'f, F: Bytes + ?Sized> Sections<'f, F> {
                 .map(|at| self.bytes(at))
         };
         facts.has_module = named(b".topas").is_some_and(|bytes| bytes.starts_with(MAGIC));
+        facts.has_door = named(b".topas_mpi").is_some();
+        facts.has_profile = named(b".topas_mpi_site").is_some();
         facts.compiler = compiler(&named(b".comment").unwrap_or_default()).to_vec();
         if let Some((at, strings)) = self.of_type(SHT_DYNAMIC) {
             let strings = self.bytes(strings);

@@ -1,17 +1,18 @@
 //! The environment that a program is given: as it came, byte for byte, but for what has the
 //! library loaded and the marker of a rank.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use topas_config::Environment;
 use topas_format::out::Out;
+use topas_launch::preload::{self, GUARD, GUARD_SIZE, RUN, names, write_guard};
 use topas_launch::{Rank, marker};
 
 /// The variable by which the loader is told of libraries, with its equals sign.
-const PRELOAD: &[u8] = b"LD_PRELOAD=";
+const PRELOAD: &[u8] = preload::PRELOAD;
 
 /// The marker's variable, with its equals sign.
 const MARKER: &[u8] = b"TOPAS_RANK=";
@@ -60,6 +61,41 @@ impl Entries {
                     self.mark(rank, pid);
                 }
             }
+        }
+    }
+
+    /// Has the library of MPI profiles loaded, behind all others. It takes itself out when it
+    /// begins, and where there is no other puts its guard in its place. Programs that come
+    /// `between` may change the variable: then the guard is there already.
+    pub fn preload_profile(&mut self, library: &Path, pid: u32, between: bool) {
+        let library = library.as_os_str().as_bytes();
+        self.0.retain(|entry| !entry.starts_with(GUARD));
+        // That of `topas-run` leaves before it, and nothing stays.
+        let alone = |entry: &[u8]| !entry.contains(&b':') && names(entry, RUN);
+        let mut guard = between;
+        match self.0.iter_mut().rfind(|entry| entry.starts_with(PRELOAD)) {
+            Some(others) => {
+                guard |= !alone(others);
+                others.push(b':');
+                others.extend(library);
+            }
+            None => self.0.push([PRELOAD, library].concat()),
+        }
+        if guard {
+            let mut buffer = [0; GUARD_SIZE];
+            let mut out = Out::new(&mut buffer);
+            write_guard(&mut out, pid);
+            self.0.push(out.text().strip_suffix(b"\0").unwrap_or_default().to_vec());
+        }
+    }
+
+    /// Sets a variable.
+    pub fn set(&mut self, name: &str, value: &OsStr) {
+        let entry = [name.as_bytes(), b"=", value.as_bytes()].concat();
+        let named = [name.as_bytes(), b"="].concat();
+        match self.0.iter_mut().find(|entry| entry.starts_with(&named)) {
+            Some(old) => *old = entry,
+            None => self.0.push(entry),
         }
     }
 
@@ -114,6 +150,32 @@ mod tests {
         assert_eq!(c.iter().flat_map(|e| e.as_bytes_with_nul()).copied().collect::<Vec<_>>(), text);
         assert_eq!(shown(&Entries::of(b"")), [""; 0]);
         assert_eq!(shown(&Entries::of(b"\0")), [""]);
+    }
+
+    #[test]
+    fn the_profile_stands_behind_all_others() {
+        let with = |text: &[u8], library: Option<&str>, between| {
+            let mut entries = Entries::of(text);
+            if let Some(library) = library {
+                entries.preload(Path::new(library), &RANK, 42, true);
+            }
+            entries.preload_profile(Path::new("/libtopas_mpi.so"), 42, between);
+            shown(&entries)
+        };
+        let (marker, guard) = (marker_of_42(), "TOPAS_MPI_DOOR=42");
+        let ours = "LD_PRELOAD=/libtopas_mpi.so";
+        assert_eq!(with(b"A=1\0", None, false), ["A=1", ours]);
+        assert_eq!(with(b"TOPAS_MPI_DOOR=7\0", None, false), [ours]);
+        assert_eq!(with(b"", None, true), [ours, guard]);
+        let run = Some("/libtopas-run.c.so");
+        let both = "LD_PRELOAD=/libtopas-run.c.so:/libtopas_mpi.so";
+        assert_eq!(with(b"", run, true), [both, &marker, guard]);
+        let all = "LD_PRELOAD=/a:/libtopas_mpi.so";
+        assert_eq!(with(b"LD_PRELOAD=/a\0", None, false), [all, guard]);
+        // Of two libraries of ours the last to leave makes its guard of the variable.
+        assert_eq!(with(b"", run, false), [both, &marker]);
+        let all = "LD_PRELOAD=/a:/libtopas-run.c.so:/libtopas_mpi.so";
+        assert_eq!(with(b"LD_PRELOAD=/a\0", run, false), [all, &marker, guard]);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use super::profile::Wanted;
+
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
@@ -22,6 +24,8 @@ pub struct Wish {
     pub outside: bool,
     /// Say what would be done in place of doing it
     pub explain: bool,
+    /// MPI calls are profiled
+    pub profile: Option<Wanted>,
     /// The command; never empty
     pub command: Vec<OsString>,
 }
@@ -32,13 +36,30 @@ pub struct Wish {
 /// What is wrong, for people.
 pub fn parse(words: &[OsString]) -> Result<Request, String> {
     let mut wish = Wish::default();
+    let (mut wanted, mut mpi, mut first) = (Wanted::default(), false, None);
     let mut rest = words;
     while let [word, behind @ ..] = rest {
         if !word.as_encoded_bytes().starts_with(b"-") {
             break;
         }
         rest = behind;
+        let mut of_profile = |slot: &mut bool| {
+            *slot = true;
+            first.get_or_insert_with(|| word.to_string_lossy().into_owned());
+        };
         match word.to_str().unwrap_or_default() {
+            "--mpi" => mpi = true,
+            "--peers" => of_profile(&mut wanted.peers),
+            "--comms" => of_profile(&mut wanted.comms),
+            "--counters" => of_profile(&mut wanted.counters),
+            "--out" => {
+                let [file, behind @ ..] = rest else {
+                    return Err("`--out` wants a file".to_owned());
+                };
+                rest = behind;
+                of_profile(&mut false);
+                wanted.out = Some(file.clone());
+            }
             "--all-pe" => wish.all = true,
             "--outside" => wish.outside = true,
             "--explain" => wish.explain = true,
@@ -48,6 +69,10 @@ pub fn parse(words: &[OsString]) -> Result<Request, String> {
             _ => return Err(format!("unknown option `{}`", word.to_string_lossy())),
         }
     }
+    if let Some(option) = first.filter(|_| !mpi) {
+        return Err(format!("`{option}` is about the profile that `--mpi` asks for"));
+    }
+    wish.profile = mpi.then_some(wanted);
     if rest.is_empty() {
         return Err("no program given".to_owned());
     }
@@ -66,7 +91,7 @@ mod tests {
 
     fn run(all: bool, outside: bool, explain: bool, command: &str) -> Result<Request, String> {
         let command = command.split_whitespace().map(OsString::from).collect();
-        Ok(Request::Run(Wish { all, outside, explain, command }))
+        Ok(Request::Run(Wish { all, outside, explain, profile: None, command }))
     }
 
     #[test]
@@ -77,6 +102,22 @@ mod tests {
         assert_eq!(of("a.out -- b"), run(false, false, false, "a.out -- b"));
         assert_eq!(of("--help a"), Ok(Request::Help));
         assert_eq!(of("--version"), Ok(Request::Version));
+        for (text, wanted) in [
+            ("--mpi a.out", Wanted::default()),
+            ("--peers --mpi a.out", Wanted { peers: true, ..Wanted::default() }),
+            (
+                "--mpi --comms --counters a.out",
+                Wanted { comms: true, counters: true, ..Wanted::default() },
+            ),
+            ("--mpi --out f a.out", Wanted { out: Some("f".into()), ..Wanted::default() }),
+        ] {
+            let command = vec!["a.out".into()];
+            let wish = Wish { profile: Some(wanted), command, ..Wish::default() };
+            assert_eq!(of(text), Ok(Request::Run(wish)), "{text}");
+        }
+        for wrong in ["--peers a.out", "--out f a.out", "--mpi --out", "--mpi"] {
+            assert!(of(wrong).is_err(), "{wrong}");
+        }
         for wrong in ["", "--", "--all-pe", "-n 4 a.out", "-"] {
             assert!(of(wrong).is_err(), "{wrong}");
         }

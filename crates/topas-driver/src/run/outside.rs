@@ -41,6 +41,8 @@ pub struct Measured<'m> {
     pub settings: &'m Settings<'m>,
     /// The variables of this process
     pub env: &'m Environment,
+    /// The environment that the program is to have, but for the marker of the rank
+    pub entries: Entries,
 }
 
 impl Measured<'_> {
@@ -50,7 +52,7 @@ impl Measured<'_> {
     /// # Errors
     /// The program could not be started.
     pub fn run(&self) -> io::Result<i32> {
-        let mut entries = Entries::of_process(self.env);
+        let mut entries = self.entries.clone();
         entries.mark(&self.launch.rank, std::process::id());
         let environment = entries.into_c_strings();
         let c_string = |bytes: Vec<u8>| CString::new(bytes).map_err(io::Error::from);

@@ -234,7 +234,7 @@ fn language(facts: &Facts) -> &'static str {
 }
 
 /// Whether the loader will take a library without a word.
-fn usable(library: &Path) -> io::Result<()> {
+pub fn usable(library: &Path) -> io::Result<()> {
     // What separates libraries in the variable, and what the loader replaces.
     if library.as_os_str().as_bytes().iter().any(|byte| b" :$\t\n".contains(byte)) {
         return Err(io::Error::other("its path has a character that the loader takes apart"));

@@ -14,6 +14,8 @@ pub(crate) const AXIS: Color = Color(0x6b, 0x72, 0x7a);
 pub(crate) const GRID: Color = Color(0xe2, 0xe5, 0xe9);
 /// Ground
 pub(crate) const PAPER: Color = Color(0xff, 0xff, 0xff);
+/// What is 0 where most are
+pub(crate) const ZERO: Color = Color(0xf4, 0xf5, 0xf7);
 /// What was not measured
 pub(crate) const NOTHING: Color = Color(0xd5, 0xd8, 0xdc);
 

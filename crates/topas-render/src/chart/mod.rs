@@ -1,4 +1,4 @@
-//! Pictures of numbers: bars, strips of PEs, boxes, values per PE.
+//! Pictures of numbers: bars, strips of PEs, boxes, values per PE, matrices of pairs.
 //!
 //! A chart is a plain struct of what is shown. It draws itself as a [`Picture`], which is written
 //! as SVG or as PNG, the same in both, or with characters for a terminal:
@@ -36,6 +36,7 @@ mod color;
 mod font;
 mod frame;
 mod heat;
+mod matrix;
 mod picture;
 mod png;
 mod points;
@@ -48,6 +49,7 @@ mod words;
 pub use bars::{Arrangement, Bars, Bucket, Places, Series};
 pub use boxes::{BoxGroup, BoxPlot};
 pub use heat::HeatStrip;
+pub use matrix::HeatMatrix;
 pub use picture::Picture;
 pub use points::Points;
 pub use unit::{Quantity, Unit};

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use topas_data::pes::{Change, Column, Comparison, Pairing, Table};
 
-use super::figure::{change, count, paragraph, si};
 use super::quantity::shown;
+use crate::figure::{change, count, paragraph, si};
 
 /// Below this a difference is told as one.
 const LEVEL: f64 = 0.01;
@@ -69,7 +69,7 @@ fn row(new: &Table, change: &Change) -> [String; 6] {
         shown.unit.to_owned(),
         shown.number(change.medians.0),
         shown.number(change.medians.1),
-        change.relative().map_or_else(|| "-".to_owned(), super::figure::change),
+        change.relative().map_or_else(|| "-".to_owned(), crate::figure::change),
         p,
     ]
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use topas_data::pes::{Column, Launch, Table, Values};
 use topas_format::event::Metric;
 
-use super::figure::{clean, count, named, paragraph, some_pes};
+use crate::figure::{clean, count, named, paragraph, some_pes};
 
 /// The launch in a line or two: program, PEs, hosts, when, id.
 pub fn heading(table: &Table) -> String {

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use topas_data::pes::Launch;
 
-use super::figure::{field, named};
 use super::heading::when;
+use crate::figure::{field, named};
 
 /// A launch and what its table knows: PEs that left a line, and hosts.
 type Known<'l> = (&'l Launch, usize, usize);

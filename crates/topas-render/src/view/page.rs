@@ -3,13 +3,13 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use topas_data::pes::{Balance, Column, Findings, Groups, KMeans, Summary, Table, Values};
 
-use super::figure::{count, millis, named, percent, ratio, some_pes};
 use super::heading::{notes, when};
 use super::pictures::{Drawing, drawing};
 use super::quantity::{caption, shown};
 use super::verdict::sentence;
 use super::{groups, listing};
 use crate::chart::Size;
+use crate::figure::{count, millis, named, percent, ratio, some_pes};
 
 /// Rows of PEs that a page holds.
 pub const MOST_ROWS: usize = 1000;

@@ -3,8 +3,8 @@
 use topas_data::pes::Column;
 use topas_format::event::Metric;
 
-use super::figure::{si, si_as};
 use crate::chart::{Quantity, Unit};
+use crate::figure::{si, si_as};
 
 /// How a column is shown.
 pub(super) struct Shown {

@@ -3,9 +3,9 @@
 use topas_data::pes::{Column, Pe, Table};
 use topas_format::number::Count;
 
-use super::figure::{clean, millis, named, ratio, thousandths, whole};
 use super::piece::Piece;
 use super::quantity::shown;
+use crate::figure::{clean, millis, named, ratio, thousandths, whole};
 
 /// Columns of numbers, as wide as their widest number or heading.
 #[derive(Clone, Copy)]

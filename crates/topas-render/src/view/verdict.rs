@@ -6,9 +6,9 @@ use topas_data::pes::{
     Balance, Column, Evidence, Finding, Findings, LEAST_DIFFERENCE, LEAST_PES, Subject, Table,
 };
 
-use super::figure::{change, count, paragraph, percent, si, some_pes};
 use super::groups::{kind, name};
 use super::quantity::shown;
+use crate::figure::{change, count, paragraph, percent, si, some_pes};
 
 /// Ranges of PEs, and groups, that are named in a sentence.
 const NAMED: usize = 8;
@@ -164,7 +164,7 @@ fn subject(table: &Table, finding: &Finding) -> String {
             let on = host.and_then(|host| table.hosts.get(host as usize));
             let on = on.filter(|name| !name.is_empty());
             let on =
-                on.map(|name| format!(" on {}", super::figure::clean(name))).unwrap_or_default();
+                on.map(|name| format!(" on {}", crate::figure::clean(name))).unwrap_or_default();
             match &pes[..] {
                 [one] if one.first == one.last => format!("PE {}{on}", one.first),
                 ranges => format!(

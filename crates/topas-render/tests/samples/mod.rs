@@ -1,8 +1,8 @@
 //! Charts that the tests draw: each kind as it is meant, and with what nobody means.
 
 use topas_render::chart::{
-    Arrangement, Bars, BoxGroup, BoxPlot, Bucket, Caption, Chart, HeatStrip, Places, Points,
-    Quantity, Series, Unit,
+    Arrangement, Bars, BoxGroup, BoxPlot, Bucket, Caption, Chart, HeatMatrix, HeatStrip, Places,
+    Points, Quantity, Series, Unit,
 };
 
 /// Name and chart.
@@ -28,6 +28,14 @@ pub fn all() -> Vec<(&'static str, Box<dyn Chart>)> {
         ("large-points-2000", Box::new(per_pe(2000))),
         ("large-points-100000", Box::new(per_pe(100_000))),
         ("points-two", Box::new(compared())),
+        ("matrix-4", Box::new(HeatMatrix { missing: vec![2], ..peers(4) })),
+        ("matrix-24", Box::new(peers(24))),
+        (
+            "matrix-empty",
+            Box::new(HeatMatrix { missing: vec![0, 1], values: Vec::new(), ..peers(2) }),
+        ),
+        ("matrix-zero", Box::new(HeatMatrix { values: Vec::new(), ..peers(3) })),
+        ("large-matrix-10000", Box::new(peers(10_000))),
         ("bars-empty", Box::new(Bars { series: Vec::new(), ..stacked() })),
     ]
 }
@@ -271,4 +279,23 @@ fn compared() -> Points {
 
 fn same(count: usize) -> HeatStrip {
     HeatStrip::new(Quantity::new("L1 misses", Unit::Count), vec![Some(5.0); count])
+}
+
+/// What ranks of a grid send to their neighbours and to the first of them.
+pub fn peers(ranks: u32) -> HeatMatrix {
+    let mut matrix = HeatMatrix::new(Quantity::new("Bytes sent", Unit::Si("B")), ranks as usize);
+    (matrix.row, matrix.column) = ("sender".to_owned(), "receiver".to_owned());
+    matrix.caption = caption(
+        "heat3d: bytes between ranks",
+        "launch 4711 on 2026/11/20",
+        &["Point-to-point only."],
+    );
+    for rank in 0..ranks {
+        let neighbours = [rank.checked_sub(1), Some(rank + 1).filter(|&r| r < ranks)];
+        matrix.values.extend(neighbours.into_iter().flatten().map(|to| (rank, to, 64e6)));
+        let far = [rank.checked_sub(8), Some(rank + 8).filter(|&r| r < ranks)];
+        matrix.values.extend(far.into_iter().flatten().map(|to| (rank, to, 512e3)));
+        matrix.values.push((rank, 0, f64::from(1 + rank % 5) * 100.0));
+    }
+    matrix
 }

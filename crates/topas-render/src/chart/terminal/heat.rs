@@ -4,11 +4,7 @@ use super::super::color;
 use super::super::heat::{Cell, Cells, HeatStrip};
 use super::super::words::clean;
 use super::super::{Screen, color::NOTHING};
-use super::Page;
-
-/// From low to high.
-const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-const ASCII_LEVELS: [char; 8] = ['1', '2', '3', '4', '5', '6', '7', '8'];
+use super::{LEVELS, Page};
 
 /// Rows at most; more PEs share characters.
 const MOST_ROWS: usize = 32;
@@ -18,16 +14,16 @@ pub(in super::super) fn heat(strip: &HeatStrip, screen: Screen) -> String {
     let last = strip.first.saturating_add(strip.values.len() as u64).to_string();
     let label = last.len();
     let columns = columns(strip, page.width.saturating_sub(label + 1));
-    let Some(cells) = Cells::of(strip, columns * MOST_ROWS, LEVELS.len() + 1) else {
+    let Some(cells) = Cells::of(strip, columns * MOST_ROWS, LEVELS[0].len() + 1) else {
         page.line("");
         page.line("no value was measured");
         return page.finish(&[&strip.caption.notes]);
     };
     // Classes are spread over the levels; of many some share one.
     let top = cells.classes.len().saturating_sub(1).max(1);
-    let level = |class: usize| (class * (LEVELS.len() - 1) + top / 2) / top;
+    let level = |class: usize| (class * (LEVELS[0].len() - 1) + top / 2) / top;
     let sign = |level: usize| {
-        let signs = if screen.unicode { LEVELS } else { ASCII_LEVELS };
+        let signs = LEVELS[usize::from(!screen.unicode)];
         signs.get(level).copied().unwrap_or('?').to_string()
     };
     let count = cells.classes.len();

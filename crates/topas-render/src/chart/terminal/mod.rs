@@ -3,6 +3,7 @@
 mod bars;
 mod boxes;
 mod heat;
+mod matrix;
 mod points;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -14,6 +15,7 @@ use super::{Caption, Screen};
 pub(super) use bars::bars;
 pub(super) use boxes::boxes;
 pub(super) use heat::heat;
+pub(super) use matrix::matrix;
 pub(super) use points::points;
 
 /// Columns used at least.
@@ -24,6 +26,10 @@ const BLOCKS: [char; 16] =
     ['█', '▒', '▓', '░', '#', '=', '+', 'o', '*', 'x', '%', '@', '&', '$', '~', ':'];
 const ASCII_SIGNS: [char; 16] =
     ['#', '=', '+', 'o', '*', 'x', '%', '@', '&', '$', '~', ':', '-', '/', 'w', 'v'];
+
+/// From low to high, with letters beyond ASCII and without.
+const LEVELS: [[char; 8]; 2] =
+    [['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'], ['1', '2', '3', '4', '5', '6', '7', '8']];
 
 /// Text in the making.
 pub(super) struct Page {

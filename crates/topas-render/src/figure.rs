@@ -7,7 +7,7 @@ const PREFIXES: [&str; 11] = ["p", "n", "u", "m", "", "k", "M", "G", "T", "P", "
 
 /// Appends a number in decimal.
 #[inline]
-pub(super) fn whole(out: &mut Vec<u8>, mut n: u64) {
+pub(crate) fn whole(out: &mut Vec<u8>, mut n: u64) {
     let mut digits = [0u8; 20];
     let mut at = digits.len();
     loop {
@@ -23,7 +23,7 @@ pub(super) fn whole(out: &mut Vec<u8>, mut n: u64) {
 
 /// Appends thousandths as a decimal number with three places.
 #[inline]
-pub(super) fn thousandths(out: &mut Vec<u8>, n: u64) {
+pub(crate) fn thousandths(out: &mut Vec<u8>, n: u64) {
     whole(out, n / 1000);
     let rest = (n % 1000) as u16;
     let digit = |of: u16| b'0' + (rest / of % 10) as u8;
@@ -32,13 +32,13 @@ pub(super) fn thousandths(out: &mut Vec<u8>, n: u64) {
 
 /// µs in ms, rounded half up.
 #[inline]
-pub(super) fn millis(micros: u64) -> u64 {
+pub(crate) fn millis(micros: u64) -> u64 {
     micros / 1000 + u64::from(micros % 1000 >= 500)
 }
 
 /// Thousandths of `part` by `whole`, rounded half up; None by nothing. Saturates.
 #[inline]
-pub(super) fn ratio(part: u64, whole: u64) -> Option<u64> {
+pub(crate) fn ratio(part: u64, whole: u64) -> Option<u64> {
     if whole == 0 {
         return None;
     }
@@ -50,12 +50,12 @@ pub(super) fn ratio(part: u64, whole: u64) -> Option<u64> {
 }
 
 /// A value with its unit and a prefix, to four significant digits: `96.17 MFlop/s`.
-pub(super) fn si(value: f64, unit: &str) -> String {
+pub(crate) fn si(value: f64, unit: &str) -> String {
     si_as(value, value, unit)
 }
 
 /// A value with the prefix and the places that [`si`] gives to another, `like`.
-pub(super) fn si_as(value: f64, like: f64, unit: &str) -> String {
+pub(crate) fn si_as(value: f64, like: f64, unit: &str) -> String {
     if like == 0.0 {
         return format!("{value} {unit}");
     }
@@ -79,17 +79,17 @@ pub(super) fn si_as(value: f64, like: f64, unit: &str) -> String {
 }
 
 /// A share in percent with its sign: `+33.1%`.
-pub(super) fn change(share: f64) -> String {
+pub(crate) fn change(share: f64) -> String {
     format!("{:+.1}%", share * 100.0)
 }
 
 /// A share in percent.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
 /// PEs, folded: `1-4, 6-8, 10`.
-pub(super) fn pes(ranges: &[PeRange]) -> String {
+pub(crate) fn pes(ranges: &[PeRange]) -> String {
     let texts: Vec<String> = ranges.iter().map(range).collect();
     texts.join(", ")
 }
@@ -103,7 +103,7 @@ fn range(range: &PeRange) -> String {
 }
 
 /// PEs, folded, at most `most` of the ranges; how many PEs are not named is said.
-pub(super) fn some_pes(ranges: &[PeRange], most: usize) -> String {
+pub(crate) fn some_pes(ranges: &[PeRange], most: usize) -> String {
     if ranges.len() <= most {
         return pes(ranges);
     }
@@ -113,23 +113,23 @@ pub(super) fn some_pes(ranges: &[PeRange], most: usize) -> String {
 }
 
 /// `1 PE`, `12 PEs`.
-pub(super) fn count(n: u64, one: &str) -> String {
+pub(crate) fn count(n: u64, one: &str) -> String {
     format!("{n} {one}{}", if n == 1 { "" } else { "s" })
 }
 
 /// Text of bytes that anybody may have written: control characters become U+FFFD.
-pub(super) fn clean(bytes: &[u8]) -> String {
+pub(crate) fn clean(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 /// The same, or `-` if empty.
-pub(super) fn named(bytes: &[u8]) -> String {
+pub(crate) fn named(bytes: &[u8]) -> String {
     if bytes.is_empty() { "-".to_owned() } else { clean(bytes) }
 }
 
 /// A field of CSV, quoted where it must be (RFC 4180).
-pub(super) fn field(text: &str) -> String {
+pub(crate) fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
@@ -139,7 +139,7 @@ pub(super) fn field(text: &str) -> String {
 
 /// Breaks a list at blanks behind commas into lines of `width`, further lines indented by
 /// `indent`; the first has `indent` columns taken already.
-pub(super) fn wrapped(list: &str, indent: usize, width: usize) -> String {
+pub(crate) fn wrapped(list: &str, indent: usize, width: usize) -> String {
     let room = width.saturating_sub(indent).max(20);
     let mut out = String::new();
     let mut line = 0;
@@ -161,7 +161,7 @@ pub(super) fn wrapped(list: &str, indent: usize, width: usize) -> String {
 }
 
 /// Breaks sentences at blanks into lines of `width`.
-pub(super) fn paragraph(text: &str, width: usize) -> String {
+pub(crate) fn paragraph(text: &str, width: usize) -> String {
     let mut out = String::new();
     let mut line = 0;
     for word in text.split(' ') {

@@ -1,0 +1,293 @@
+//! What ranks left behind that ended without writing it: claimed, told, removed.
+//!
+//! Any number of collectors may be at work. Each file is locked by who works on it, and looked at
+//! again once it is; whoever comes too late finds it gone. A collector that is killed between
+//! writing and removing leaves files that the next one tells again: readers take a record that
+//! stands twice once.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use nix::fcntl::{Flock, FlockArg};
+use topas_format::civil::Civil;
+use topas_mpi_profile::layout::{Moment, Traffic as Moved};
+use topas_mpi_profile::lines::{self, End, Head, Lines, Of};
+use topas_mpi_profile::sums::TickLength;
+
+use super::live::{Found, facts, look, same_launch, sum};
+use super::profile::{Ending, Facts};
+use super::rank::name_of;
+use super::spool::{Spool, SpoolError, spool_files, text};
+use crate::clock;
+
+/// Age of a file that its rank never finished making, after which it is removed.
+const STILLBORN: Duration = Duration::from_secs(3600);
+
+/// What ranks of a launch left on this node, locked.
+pub struct LeftLaunch {
+    found: Vec<(Box<Found>, Flock<fs::File>)>,
+    facts: Facts,
+}
+
+/// What was found in a directory.
+#[derive(Default)]
+pub struct Collection {
+    /// Launches of which no rank runs on this node
+    pub launches: Vec<LeftLaunch>,
+    /// Ranks that run, and those of their launches that do not: they are left alone
+    pub running: usize,
+    /// Files that another collector is at work on
+    pub busy: usize,
+    /// Files that were removed because there was nothing more to tell
+    pub removed: usize,
+    /// Files that cannot be read, and why; they are left
+    pub refused: Vec<(PathBuf, SpoolError)>,
+}
+
+/// Finds what is left of a user's ranks in a directory, and locks it. A directory that does not
+/// exist has nothing.
+///
+/// # Errors
+///
+/// If the directory cannot be listed.
+pub fn collect(dir: &Path, uid: u32) -> io::Result<Collection> {
+    let mut all = Collection::default();
+    let files = match spool_files(dir, Some(uid)) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(all),
+        files => files?,
+    };
+    let mut launches: Vec<Vec<(Box<Found>, Flock<fs::File>)>> = Vec::new();
+    for path in files {
+        match claim(&path, uid) {
+            Ok(Claim::Found(found, lock)) => {
+                let same =
+                    |of: &&mut Vec<(Box<Found>, Flock<fs::File>)>| same_launch(&of[0].0, &found);
+                match launches.iter_mut().find(same) {
+                    Some(launch) => launch.push((found, lock)),
+                    None => launches.push(vec![(found, lock)]),
+                }
+            }
+            Ok(Claim::Busy) => all.busy += 1,
+            Ok(Claim::Done) => all.removed += usize::from(fs::remove_file(&path).is_ok()),
+            Ok(Claim::Gone) => {}
+            Err(error) => all.refused.push((path, error)),
+        }
+    }
+    for mut found in launches {
+        if found.iter().any(|(found, _)| found.running) {
+            all.running += found.len();
+            continue;
+        }
+        found.sort_by_key(|(found, _)| (found.spool.header.rank, found.spool.header.pid));
+        let facts = facts(found.iter().map(|(found, _)| &**found));
+        if let Some(facts) = facts {
+            all.launches.push(LeftLaunch { found, facts });
+        }
+    }
+    Ok(all)
+}
+
+enum Claim {
+    Found(Box<Found>, Flock<fs::File>),
+    /// Somebody else is at work on it
+    Busy,
+    /// There is nothing more to tell
+    Done,
+    /// It is not there any more
+    Gone,
+}
+
+fn claim(path: &Path, uid: u32) -> Result<Claim, SpoolError> {
+    let spool = match Spool::open(path) {
+        Ok(spool) => spool,
+        Err(SpoolError::File(cause)) if cause.kind() == io::ErrorKind::NotFound => {
+            return Ok(Claim::Gone);
+        }
+        Err(SpoolError::Unfinished) if is_stillborn(path) => return Ok(Claim::Done),
+        Err(error) => return Err(error),
+    };
+    if spool.owner != uid {
+        return Err(SpoolError::Owner { says: uid, is: spool.owner });
+    }
+    let Ok(lock) = Flock::lock(spool.file().try_clone()?, FlockArg::LockExclusiveNonblock) else {
+        return Ok(Claim::Busy);
+    };
+    // Whoever had it before may have removed it.
+    if lock.metadata()?.nlink() == 0 {
+        return Ok(Claim::Gone);
+    }
+    let running = super::is_running(&spool);
+    Ok(match look(spool, running)? {
+        Some(found) => Claim::Found(Box::new(found), lock),
+        None if running => Claim::Busy,
+        None => Claim::Done,
+    })
+}
+
+fn is_stillborn(path: &Path) -> bool {
+    let age = fs::symlink_metadata(path).and_then(|about| about.modified());
+    age.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > STILLBORN))
+}
+
+impl LeftLaunch {
+    /// What is known of the launch.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Its ranks on this node.
+    pub fn ranks(&self) -> usize {
+        self.found.len()
+    }
+
+    /// Node the ranks were on.
+    pub fn host(&self) -> &[u8] {
+        self.found.first().map_or(&[], |(found, _)| text(&found.spool.header.host))
+    }
+
+    /// The record of all ranks together: lines for the center's log.
+    pub fn record(&self) -> Vec<u8> {
+        let Some((first, _)) = self.found.first() else { return Vec::new() };
+        let sums = sum(self.found.iter().map(|(found, _)| &**found));
+        // Communicators of all ranks by name and size; times are in ns already.
+        let mut communicators: Vec<(String, u32, Moved)> = Vec::new();
+        for (found, _) in &self.found {
+            for (told, moved) in &found.rank.communicators {
+                let name = name_of(told);
+                let ticks = found.rank.tick.nanoseconds(moved.ticks);
+                let same = |of: &&mut (String, u32, Moved)| (&of.0, of.1) == (&name, told.size);
+                match communicators.iter_mut().find(same) {
+                    Some((_, _, sum)) => {
+                        sum.calls += moved.calls;
+                        sum.ticks += ticks;
+                        super::rank::add_peer(&mut sum.peer, &moved.peer);
+                    }
+                    None => communicators.push((name, told.size, Moved { ticks, ..*moved })),
+                }
+            }
+        }
+        let one = Moment { ticks: 1, monotonic: 1, realtime: 0 };
+        let nanoseconds = TickLength::between(&Moment::default(), &one);
+        let mut more = |to: &mut Lines<'_>| {
+            to.sizes_by_class(&sums);
+            for (name, size, moved) in &communicators {
+                to.communicator(name.as_bytes(), *size, moved, &nanoseconds);
+            }
+            to.switches(&first.spool.header.switches);
+        };
+        self.lines(first, Of::Host, self.facts.ending, &sums, &mut more)
+    }
+
+    /// A record for each rank, for a file of the user's own.
+    pub fn rank_records(&self) -> Vec<u8> {
+        let mut all = Vec::new();
+        for (found, _) in &self.found {
+            let rank = &found.rank;
+            let mut more = |to: &mut Lines<'_>| {
+                for (number, both) in &rank.sizes {
+                    let Some(function) = number.function() else { continue };
+                    for (way, bins) in [b's', b'r'].into_iter().zip(both) {
+                        to.sizes_of(function, way, bins);
+                    }
+                }
+                for (place, peer) in rank.peers.iter().enumerate() {
+                    let of = u32::try_from(place).ok().filter(|_| place + 1 != rank.peers.len());
+                    if [peer.sends, peer.receives] != [0, 0] {
+                        to.peer(of, peer);
+                    }
+                }
+                for (told, moved) in &rank.communicators {
+                    to.communicator(name_of(told).as_bytes(), told.size, moved, &rank.tick);
+                }
+                to.switches(&found.spool.header.switches);
+            };
+            let ending = found.rank.rank.ending;
+            all.extend(self.lines(found, Of::Rank, ending, &rank.sums, &mut more));
+        }
+        all
+    }
+
+    fn lines(
+        &self,
+        found: &Found,
+        of: Of,
+        ending: Option<Ending>,
+        sums: &topas_mpi_profile::sums::Sums,
+        more: &mut dyn FnMut(&mut Lines<'_>),
+    ) -> Vec<u8> {
+        let header = &found.spool.header;
+        let epoch = self.facts.epoch.unwrap_or(0);
+        let Civil { date, time } = clock::local(epoch.cast_signed());
+        let head = Head {
+            at: Civil { date, time },
+            user: &self.facts.user,
+            exe: text(&header.exe),
+            npes: header.ranks,
+            id: &self.facts.id,
+            of,
+            subtotal: 0,
+        };
+        let end = match ending {
+            Some(Ending::Finalize) => End::Finalize,
+            Some(Ending::Abort(code)) => End::Abort(code),
+            Some(Ending::Exit) => End::Exit,
+            Some(Ending::Running) => End::Running,
+            Some(Ending::Lost) | None => End::Lost,
+        };
+        let facts = lines::Facts {
+            epoch,
+            uid: found.spool.owner,
+            host: text(&header.host),
+            job: text(&header.job),
+            step: text(&header.step),
+            part: text(&header.part),
+            mpi: text(&header.mpi),
+            end,
+            rank: (of == Of::Rank).then_some((header.rank, header.pid)),
+            counters: &header.counters,
+        };
+        let mut all = Vec::new();
+        lines::record(&head, &facts, sums, more, &mut |line| all.extend_from_slice(line));
+        all
+    }
+
+    /// Removes the files, all of which was told.
+    ///
+    /// # Errors
+    ///
+    /// The first file that could not be removed; the others were tried.
+    pub fn remove(self) -> Result<(), (PathBuf, io::Error)> {
+        let mut failed = None;
+        for (found, _) in &self.found {
+            match fs::remove_file(&found.spool.path) {
+                Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+                    failed.get_or_insert((found.spool.path.clone(), cause));
+                }
+                _ => {}
+            }
+        }
+        failed.map_or(Ok(()), Err)
+    }
+}
+
+/// Users of whom there are files in a directory, with the group of one of these.
+///
+/// # Errors
+///
+/// If the directory cannot be listed.
+pub fn spool_owners(dir: &Path) -> io::Result<Vec<(u32, u32)>> {
+    let files = match spool_files(dir, None) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        files => files?,
+    };
+    // Whose a file is, not whose its name says.
+    let owner =
+        |path: &PathBuf| fs::symlink_metadata(path).ok().map(|about| (about.uid(), about.gid()));
+    let mut owners: Vec<(u32, u32)> = files.iter().filter_map(owner).collect();
+    owners.sort_unstable();
+    owners.dedup_by_key(|(uid, _)| *uid);
+    Ok(owners)
+}

@@ -1,0 +1,111 @@
+//! The MPI profile of a program that is run: whether the library for it is loaded, and why not.
+//!
+//! It is loaded into every rank, whether that measures or not: a profile is of all of them.
+
+use std::path::{Path, PathBuf};
+
+use topas_config::{Environment, Paths};
+use topas_format::env::{
+    TOPAS_MPI, TOPAS_MPI_COMMS, TOPAS_MPI_COUNTERS, TOPAS_MPI_OUT, TOPAS_MPI_PEERS,
+};
+
+use super::options::Wish;
+use super::program::{self, Kind};
+use super::way::usable;
+
+/// What becomes of the profile.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// Nobody asks for it.
+    Unwanted,
+    /// This library is loaded into the program.
+    Load {
+        /// The library
+        library: PathBuf,
+        /// Whether other programs come before the program, which become it
+        between: bool,
+    },
+    /// It was asked for and cannot be: why.
+    Cannot(String),
+}
+
+impl Profile {
+    /// Decides. The program is looked at only if somebody could want its profile.
+    pub fn of(wish: &Wish, env: &Environment, paths: Option<&Paths>) -> Self {
+        if env.is_off() {
+            return Profile::Unwanted;
+        }
+        let asked = wish.profile.is_some();
+        let Ok(found) = program::find(&wish.command, env) else { return Profile::Unwanted };
+        let why = match &found.kind {
+            Kind::Elf(facts) if !asked => {
+                // Linked with it: its door keeps shut where `topas-run` has something loaded.
+                if !facts.has_door || env.mpi() == Some(false) {
+                    return Profile::Unwanted;
+                }
+                None
+            }
+            _ if !asked => return Profile::Unwanted,
+            Kind::Elf(facts) if facts.has_profile => {
+                // Linked statically, with its MPI: it needs the variables only.
+                return Profile::Unwanted;
+            }
+            Kind::Elf(facts) if !facts.dynamic => Some("it is linked statically"),
+            Kind::Elf(facts) if facts.holds_lib => Some("it holds its MPI"),
+            Kind::Elf(facts) if facts.must_be_first => {
+                Some("a memory checker must be the first library in it")
+            }
+            Kind::Elf(_) => None,
+            Kind::Foreign => Some("it is of another machine, or of 32 bits"),
+            Kind::Shell => Some("it is a script of a shell: put topas-run into it"),
+            Kind::Starter => Some("it starts the program: put topas-run behind it"),
+            Kind::Privileged => Some("it runs with the rights of another"),
+            Kind::Unreadable(_) => Some("it cannot be read"),
+        };
+        if let Some(why) = why {
+            return Profile::Cannot(why.to_owned());
+        }
+        let Some(library) = paths.map(Paths::mpi_library) else {
+            return Profile::Cannot("topas-run does not stand in an installation".to_owned());
+        };
+        match usable(&library) {
+            Ok(()) => Profile::Load { library, between: found.behind },
+            Err(why) => Profile::Cannot(format!("library {}: {why}", library.display())),
+        }
+    }
+
+    /// The library that is loaded, if one is.
+    pub fn library(&self) -> Option<&Path> {
+        match self {
+            Profile::Load { library, .. } => Some(library),
+            _ => None,
+        }
+    }
+}
+
+/// What is asked of a profile.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Messages and bytes for each peer
+    pub peers: bool,
+    /// Calls for each communicator
+    pub comms: bool,
+    /// Hardware counters around calls
+    pub counters: bool,
+    /// The user's data file
+    pub out: Option<std::ffi::OsString>,
+}
+
+impl Wanted {
+    /// The variables by which the library is told, with their values.
+    pub fn variables(&self) -> impl Iterator<Item = (&'static str, std::ffi::OsString)> {
+        let switches = [
+            (TOPAS_MPI, true),
+            (TOPAS_MPI_PEERS, self.peers),
+            (TOPAS_MPI_COMMS, self.comms),
+            (TOPAS_MPI_COUNTERS, self.counters),
+        ];
+        let on = switches.into_iter().filter(|(_, on)| *on).map(|(name, _)| (name, "yes".into()));
+        on.chain(self.out.clone().map(|file| (TOPAS_MPI_OUT, file)))
+    }
+}

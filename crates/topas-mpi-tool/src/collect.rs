@@ -1,0 +1,194 @@
+//! `topas-mpi collect`.
+
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use nix::unistd::{geteuid, getuid};
+use topas_config::{Conf, Environment};
+use topas_data::mpi::{Collection, Ending, LeftLaunch, collect, spool_owners};
+use topas_data::{Writer, append, deliver};
+use topas_format::conf::List;
+
+use crate::args::Collect;
+use crate::spool::{conf, directories};
+use crate::{TOOL, exit};
+
+/// Collects: the exit code.
+pub fn run(options: &Collect, env: &Environment) -> u8 {
+    let conf = conf(env);
+    let directories = directories(&options.spool, &conf, env);
+    if options.all_users && geteuid().is_root() {
+        return of_all_users(options, &directories);
+    }
+    if options.all_users {
+        let what = "only root collects what other users left";
+        TOOL.error(&what, None, "leave --all-users out: your own is collected then");
+        return exit::USAGE;
+    }
+    let mut worst = exit::OK;
+    for directory in &directories {
+        worst = worst.max(in_directory(options, directory, &conf));
+    }
+    worst
+}
+
+fn in_directory(options: &Collect, directory: &Path, conf: &Conf) -> u8 {
+    let found = match collect(directory, getuid().as_raw()) {
+        Ok(found) => found,
+        Err(cause) => {
+            let what = format!("cannot list {}", directory.display());
+            TOOL.error(&what, Some(&cause), "check the directory and its permissions");
+            return exit::FAILED;
+        }
+    };
+    let Collection { launches, running, busy, removed, refused } = found;
+    let mut worst = exit::OK;
+    for (path, cause) in refused {
+        let what = format!("cannot collect {}", path.display());
+        let hint = "the topas-mpi of the installation that the program ran with can; or remove it";
+        TOOL.error(&what, Some(&cause), hint);
+        worst = exit::FAILED;
+    }
+    for launch in launches {
+        worst = worst.max(tell(options, launch, conf));
+    }
+    if !options.quiet {
+        let many = |n: usize, one: &str, more: &str| match n {
+            1 => one.to_owned(),
+            n => format!("{n} {more}"),
+        };
+        if running > 0 {
+            let who = many(running, "a rank belongs", "ranks belong");
+            TOOL.say(&format!("{who} to launches that still run on this node; left alone"));
+        }
+        if busy > 0 {
+            let who = many(busy, "a file is", "files are");
+            TOOL.say(&format!("{who} in the hands of another topas-mpi collect"));
+        }
+        if removed > 0 {
+            let who = many(removed, "a file", "files");
+            TOOL.say(&format!("{who} had nothing more to tell; removed"));
+        }
+    }
+    worst
+}
+
+/// Writes what a launch left, and removes it.
+fn tell(options: &Collect, launch: LeftLaunch, conf: &Conf) -> u8 {
+    let facts = launch.facts();
+    let named = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+    let ranks = match launch.ranks() {
+        1 => "1 rank".to_owned(),
+        n => format!("{n} ranks"),
+    };
+    let ended = match facts.ending {
+        Some(Ending::Abort(code)) => format!("ended by MPI_Abort({code})"),
+        Some(Ending::Exit) => "ended without MPI_Finalize".to_owned(),
+        Some(Ending::Finalize) => "ended in MPI_Finalize".to_owned(),
+        Some(Ending::Lost | Ending::Running) | None => "ended without a word".to_owned(),
+    };
+    let (exe, id) = (named(&facts.exe), named(&facts.id));
+    let what = format!("{exe} ({id}): {ranks} on {} {ended}", named(launch.host()));
+    if options.dry_run {
+        TOOL.say(&format!("{what}; would be collected"));
+        return exit::OK;
+    }
+    let record = launch.record();
+    if let Some(path) = &options.out
+        && let Err(cause) = append(path, &[record.as_slice(), &launch.rank_records()].concat())
+    {
+        let what = format!("cannot write {}", path.display());
+        TOOL.error(&what, Some(&cause), "check the directory and its permissions");
+        return exit::FAILED;
+    }
+    let mut written: Vec<String> =
+        options.out.iter().map(|out| out.display().to_string()).collect();
+    if !options.no_log {
+        let settings = conf.settings();
+        let writer = Writer { date: facts.date, uid: getuid().as_raw(), host: launch.host() };
+        match deliver(settings.list(List::Log), writer, &record) {
+            Ok(target) => written.push(target),
+            Err(failed) => {
+                not_written(&what, &failed);
+                return exit::FAILED;
+            }
+        }
+    }
+    let line = format!("{what}; written to {}", written.join(" and "));
+    if let Err((path, cause)) = launch.remove() {
+        let what = format!("cannot remove {}", path.display());
+        TOOL.error(&what, Some(&cause), "it will be told again; remove it by hand");
+        return exit::FAILED;
+    }
+    if !options.quiet {
+        TOOL.say(&line);
+    }
+    exit::OK
+}
+
+fn not_written(what: &str, failed: &[(String, std::io::Error)]) {
+    let causes: Vec<String> =
+        failed.iter().map(|(target, cause)| format!("{target}: {cause}")).collect();
+    let what = format!("nothing takes the profile of {what}");
+    if causes.is_empty() {
+        let hint = "log = in topas.conf names no target; --out FILE --no-log keeps it in a file";
+        TOOL.error(&what, None, hint);
+    } else {
+        TOOL.error(
+            &what,
+            Some(&causes.join("; ")),
+            "see topas.conf(5), log =; nothing was removed",
+        );
+    }
+}
+
+/// As each user of whom there are files, by this program with that user's rights and no more.
+fn of_all_users(options: &Collect, directories: &[PathBuf]) -> u8 {
+    let mut worst = exit::OK;
+    let mut owners: Vec<(u32, u32)> = Vec::new();
+    for directory in directories {
+        match spool_owners(directory) {
+            Ok(more) => owners.extend(more),
+            Err(cause) => {
+                let what = format!("cannot list {}", directory.display());
+                TOOL.error(&what, Some(&cause), "check the directory");
+                worst = exit::FAILED;
+            }
+        }
+    }
+    owners.sort_unstable();
+    owners.dedup_by_key(|(uid, _)| *uid);
+    for (uid, gid) in owners {
+        let mut arguments: Vec<OsString> = vec!["collect".into()];
+        for directory in directories {
+            arguments.push("--spool".into());
+            arguments.push(directory.into());
+        }
+        if options.dry_run {
+            arguments.push("--dry-run".into());
+        }
+        if options.quiet {
+            arguments.push("--quiet".into());
+        }
+        // Supplementary groups go with the user id.
+        let status = Command::new("/proc/self/exe").args(arguments).gid(gid).uid(uid).status();
+        let code = status.map(|status| status.code());
+        match code {
+            Ok(Some(0)) => {}
+            Ok(_) => worst = exit::FAILED,
+            Err(cause) => {
+                let what = format!("cannot become uid {uid}");
+                let hint = match cause.kind() {
+                    ErrorKind::PermissionDenied => "that user may not run this program",
+                    _ => "",
+                };
+                TOOL.error(&what, Some(&cause), hint);
+                worst = exit::FAILED;
+            }
+        }
+    }
+    worst
+}

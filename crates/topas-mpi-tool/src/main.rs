@@ -1,0 +1,31 @@
+//! `topas-mpi`: profiles of MPI calls that ranks left behind, or that run; calibration.
+
+mod args;
+mod collect;
+mod exit;
+mod list;
+mod spool;
+
+use std::process::ExitCode;
+
+use topas_config::Environment;
+use topas_terminal::Tool;
+
+use crate::args::Command;
+
+/// How this tool speaks.
+pub const TOOL: Tool = Tool("topas-mpi");
+
+fn main() -> ExitCode {
+    let command = match args::parse() {
+        Ok(command) => command,
+        Err(code) => return code.into(),
+    };
+    let env = Environment::of_process();
+    match command {
+        Command::Calibrate(_) => exit::NO_MPI,
+        Command::Collect(options) => collect::run(&options, &env),
+        Command::List(options) => list::run(&options, &env),
+    }
+    .into()
+}

@@ -1,0 +1,141 @@
+//! The MPI profile of a launch as text, as data and as pictures.
+//!
+//! [`Views`] is a profile with what the views need beside it; each [`View`] is a file of its
+//! own. Text for people is no interface, but for the matrices, which have the form of SGI's
+//! MPInside and are meant for awk; CSV and JSON are.
+
+mod cells;
+mod communicators;
+mod counters;
+mod efficiency;
+mod heading;
+mod json;
+mod launches;
+mod matrix;
+mod number;
+mod overview;
+mod peers;
+mod routines;
+mod sizes;
+mod switches;
+mod waiting;
+
+use topas_data::mpi::Profile;
+
+use crate::chart::{Chart, Screen};
+
+pub use json::SCHEMA;
+pub use launches::{launches, launches_csv};
+pub use matrix::{MATRICES, Matrix};
+pub use peers::Direction;
+pub use routines::Cost;
+
+/// What can be shown of a profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// What stands out: share of MPI, efficiencies, the routines that took longest
+    Overview,
+    /// Ranks by routines
+    Matrix(Matrix),
+    /// Routines, with estimates of what their time was spent on
+    Routines,
+    /// Efficiencies in the scheme of POP
+    Efficiency,
+    /// What ranks sent to each other
+    Peers(Direction),
+    /// Messages by size
+    Sizes,
+    /// Communicators
+    Communicators,
+    /// Hardware counters inside and outside of MPI
+    Counters,
+    /// Environment switches of the MPI
+    Switches,
+}
+
+/// A profile and what is known beside it.
+pub struct Views<'v> {
+    /// The profile
+    pub profile: &'v Profile,
+    /// Latency and bandwidth of a routine by its name without `MPI_`; None: no calibration
+    pub costs: Option<&'v dyn Fn(&str) -> Option<Cost>>,
+    /// Where these are from: machine, MPI, day
+    pub calibration: &'v str,
+    /// Processors of the node that all ranks ran on, if they are known
+    pub processors: Option<u64>,
+    /// What the terminal can show
+    pub screen: Screen,
+}
+
+/// Widest text of sentences, whatever the terminal: longer lines are hard to read.
+const WIDEST: usize = 100;
+
+impl Views<'_> {
+    fn columns(&self) -> usize {
+        self.screen.width.min(WIDEST)
+    }
+
+    /// A view as text, without heading.
+    pub fn text(&self, view: View) -> String {
+        match view {
+            View::Overview => overview::text(self),
+            View::Matrix(matrix) => matrix::text(self.profile, matrix),
+            View::Routines => routines::text(self),
+            View::Efficiency => efficiency::text(self),
+            View::Peers(direction) => peers::text(self, direction),
+            View::Sizes => sizes::text(self),
+            View::Communicators => communicators::text(self.profile),
+            View::Counters => counters::text(self.profile),
+            View::Switches => switches::text(self.profile),
+        }
+    }
+
+    /// Views as comma separated values with one header: one view, or matrices.
+    pub fn csv(&self, views: &[View]) -> String {
+        let matrix = |view: &View| if let View::Matrix(of) = view { Some(*of) } else { None };
+        let matrices: Vec<Matrix> = views.iter().filter_map(matrix).collect();
+        match views.first() {
+            Some(View::Matrix(_)) => matrix::csv(self.profile, &matrices),
+            Some(View::Routines | View::Overview) => routines::csv(self),
+            Some(View::Efficiency) => efficiency::csv(self.profile),
+            Some(View::Peers(_)) => peers::csv(self.profile),
+            Some(View::Sizes) => sizes::csv(self.profile),
+            Some(View::Communicators) => communicators::csv(self.profile),
+            Some(View::Counters) => counters::csv(self.profile),
+            Some(View::Switches) => switches::csv(self.profile),
+            None => String::new(),
+        }
+    }
+
+    /// One JSON object of the views.
+    pub fn json(&self, views: &[View]) -> String {
+        json::json(self, views)
+    }
+
+    /// A view as a picture; None where it has none.
+    pub fn picture(&self, view: View) -> Option<Box<dyn Chart>> {
+        match view {
+            View::Peers(direction) => Some(Box::new(peers::chart(self.profile, direction))),
+            View::Sizes => Some(Box::new(sizes::chart(self.profile))),
+            View::Efficiency | View::Overview => Some(Box::new(efficiency::chart(self))),
+            _ => None,
+        }
+    }
+
+    /// The launch in lines: program, ranks, when, MPI, how it ended.
+    pub fn heading(&self) -> String {
+        heading::heading(self.profile)
+    }
+
+    /// The host that all ranks of a profile ran on, if it is one and that is known.
+    pub fn host(profile: &Profile) -> Option<&[u8]> {
+        let hosts = heading::hosts(profile);
+        if hosts.len() == 1 { hosts.first().copied() } else { None }
+    }
+
+    /// What must be known to read the figures: what was not counted, whose ranks are missing,
+    /// what the measurement took; a paragraph each.
+    pub fn notes(&self) -> String {
+        heading::notes(self)
+    }
+}

@@ -1,0 +1,98 @@
+//! Communicators.
+
+use serde_json::{Value, json};
+use topas_data::mpi::{Communicator, Profile};
+
+use super::cells::Cells;
+use super::json::{number, seconds as json_seconds};
+use super::number::{NONE, compact, exact_seconds, percent, seconds};
+
+/// That with most time first.
+fn sorted(profile: &Profile) -> Vec<&Communicator> {
+    let mut all: Vec<&Communicator> = profile.total.communicators.iter().collect();
+    all.sort_by(|a, b| b.time.cmp(&a.time).then_with(|| a.name.cmp(&b.name)));
+    all
+}
+
+fn name(communicator: &Communicator) -> String {
+    crate::figure::named(communicator.name.as_bytes())
+}
+
+/// A table, that with most time first.
+pub(super) fn text(profile: &Profile) -> String {
+    let mut cells = Cells::new([
+        "communicator",
+        "size",
+        "calls",
+        "time s",
+        "of MPI",
+        "sends",
+        "sent B",
+        "receives",
+        "received B",
+    ]);
+    for of in sorted(profile) {
+        cells.row([
+            name(of),
+            of.size.map_or_else(|| NONE.to_owned(), |size| size.to_string()),
+            compact(of.calls),
+            seconds(of.time, 6),
+            percent(of.time, profile.total.mpi),
+            compact(of.traffic.sends),
+            compact(of.traffic.sent),
+            compact(of.traffic.receives),
+            compact(of.traffic.received),
+        ]);
+    }
+    if cells.is_empty() {
+        return "Communicators were not counted: run with TOPAS_MPI_COMMS=yes.\n".to_owned();
+    }
+    cells.aligned(2)
+}
+
+/// The same as data.
+pub(super) fn csv(profile: &Profile) -> String {
+    let mut cells = Cells::new([
+        "communicator",
+        "size",
+        "calls",
+        "seconds",
+        "sends",
+        "sent_bytes",
+        "receives",
+        "received_bytes",
+    ]);
+    for of in sorted(profile) {
+        cells.row([
+            name(of),
+            of.size.map(|size| size.to_string()).unwrap_or_default(),
+            of.calls.to_string(),
+            exact_seconds(of.time),
+            of.traffic.sends.to_string(),
+            of.traffic.sent.to_string(),
+            of.traffic.receives.to_string(),
+            of.traffic.received.to_string(),
+        ]);
+    }
+    cells.csv()
+}
+
+/// For JSON; null if they were not counted.
+pub(super) fn value(profile: &Profile) -> Value {
+    if profile.total.communicators.is_empty() {
+        return Value::Null;
+    }
+    let value = |of: &Communicator| {
+        json!({
+            "name": name(of),
+            "size": of.size,
+            "calls": number(of.calls),
+            "seconds": json_seconds(of.time),
+            "sends": number(of.traffic.sends),
+            "sent_bytes": number(of.traffic.sent),
+            "receives": number(of.traffic.receives),
+            "received_bytes": number(of.traffic.received),
+        })
+    };
+    sorted(profile).into_iter().map(value).collect()
+}

@@ -1,0 +1,246 @@
+//! What stands above every view, and what must be known to read it.
+
+use std::collections::BTreeSet;
+
+use topas_data::mpi::{Amount, Ending, Facts, Origin, Profile, Rank};
+use topas_data::pes::PeRange;
+use topas_format::civil::{Date, Time};
+
+use super::Views;
+use super::number::{named, percent, seconds};
+use crate::figure::{clean, count, paragraph, some_pes};
+
+/// Ranges of ranks that are named in a note.
+const NAMED: usize = 8;
+
+/// From this share of the time on the measurement is worth a note: 1 in so many.
+const HEAVY: u128 = 100;
+
+/// Day and time.
+pub(super) fn when(date: Date, time: Time) -> String {
+    format!("{} {:02}:{:02}:{:02}", crate::number::date(date), time.hour, time.minute, time.second)
+}
+
+/// Program, user, ranks, hosts, when, id.
+pub(super) fn first_line(profile: &Profile) -> String {
+    let facts = &profile.facts;
+    let name = |bytes: &[u8]| crate::figure::named(bytes);
+    let present = profile.total.ranks;
+    let ranks = match facts.npes {
+        Some(npes) if u64::from(npes) != present => {
+            format!("{present} of {}", count(npes.into(), "rank"))
+        }
+        _ => count(present, "rank"),
+    };
+    let hosts = match (&Vec::from_iter(hosts(profile))[..], &facts.hosts[..]) {
+        // A sum over ranks tells where the first of them was.
+        ([], [one]) if !one.is_empty() && present > 1 => format!(", the first on {}", clean(one)),
+        ([], [one]) if !one.is_empty() => format!(" on {}", clean(one)),
+        ([], []) | ([], [_]) => String::new(),
+        ([one], _) => format!(" on {}", clean(one)),
+        ([], many) => format!(" on {}", count(many.len() as u64, "host")),
+        (many, _) => format!(" on {}", count(many.len() as u64, "host")),
+    };
+    format!(
+        "{} of {}, {ranks}{hosts}, {}, launch {}",
+        name(&facts.exe),
+        name(&facts.user),
+        when(facts.date, facts.time),
+        name(&facts.id)
+    )
+}
+
+/// Hosts of all ranks; empty unless all are told.
+pub(super) fn hosts(profile: &Profile) -> BTreeSet<&[u8]> {
+    let told = profile.ranks.iter().filter(|rank| !rank.host.is_empty());
+    if told.clone().count() as u64 != profile.total.ranks {
+        return BTreeSet::new();
+    }
+    told.map(|rank| &*rank.host).collect()
+}
+
+/// The launch in two lines.
+pub(super) fn heading(profile: &Profile) -> String {
+    let facts = &profile.facts;
+    let mut words = Vec::new();
+    if !facts.mpi.is_empty() {
+        words.push(clean(&facts.mpi));
+    }
+    if !facts.languages.is_empty() {
+        let names: Vec<&str> = facts.languages.iter().map(|name| language(name)).collect();
+        words.push(clean(names.join(", ").as_bytes()));
+    }
+    words.extend(facts.level.map(|level| format!("MPI_THREAD_{}", level.name().to_uppercase())));
+    if facts.profiling_interface {
+        words.push("calls the profiling interface".to_owned());
+    }
+    if !facts.job.is_empty() {
+        words.push(format!("job {}", clean(&facts.job)));
+    }
+    words.extend(ending(facts, profile.origin));
+    let mut out = first_line(profile) + "\n";
+    if !words.is_empty() {
+        out += &words.join("; ");
+        out.push('\n');
+    }
+    out
+}
+
+/// A language binding as people call it.
+fn language(name: &str) -> &str {
+    match name {
+        "c" => "C",
+        "cxx" => "C++",
+        "mpifh" => "mpif.h or use mpi",
+        "f08" => "use mpi_f08",
+        "python" => "Python",
+        "rust" => "Rust",
+        other => other,
+    }
+}
+
+fn ending(facts: &Facts, origin: Origin) -> Option<String> {
+    let text = match facts.ending {
+        Some(Ending::Finalize) => "ended by MPI_Finalize".to_owned(),
+        Some(Ending::Abort(code)) => format!("ended by MPI_Abort, code {code}"),
+        Some(Ending::Exit) => "ended without MPI_Finalize".to_owned(),
+        Some(Ending::Lost) => "ended without a word".to_owned(),
+        Some(Ending::Running) => "running".to_owned(),
+        None if origin == Origin::Live => "running".to_owned(),
+        None => return None,
+    };
+    Some(text)
+}
+
+/// Notes, a paragraph each.
+pub(super) fn notes(views: &Views<'_>) -> String {
+    let profile = views.profile;
+    let sums = &profile.total;
+    let mut notes = Vec::new();
+    match profile.origin {
+        Origin::Live => notes.push(
+            "Seen while it runs: figures are of until now, and a call that goes on is not in them."
+                .to_owned(),
+        ),
+        Origin::Left => {
+            notes.push("Left by ranks that are gone: what they had counted by then.".to_owned());
+        }
+        Origin::Lines => {}
+    }
+    notes.extend(missing(profile));
+    if profile.lost_lines > 0 {
+        notes.push(format!(
+            "{} of the profile missing: what they told is in no figure.",
+            if profile.lost_lines == 1 {
+                "1 line is".to_owned()
+            } else {
+                format!("{} lines are", profile.lost_lines)
+            }
+        ));
+    }
+    let npes = profile.facts.npes.map(u64::from);
+    if let (Some(npes), Some(processors)) = (npes, views.processors)
+        && npes > processors
+    {
+        notes.push(format!(
+            "{npes} ranks on a node of {}: they waited for processors, too.",
+            count(processors, "processor")
+        ));
+    }
+    if !profile.facts.missed.is_empty() {
+        let words: Vec<String> =
+            profile.facts.missed.iter().map(|word| clean(word.as_bytes())).collect();
+        notes.push(format!("Not counted: {}.", words.join(", ")));
+    }
+    let uncounted: Vec<String> = sums
+        .routines
+        .iter()
+        .filter(|of| {
+            let amounts = [of.count, of.sends, of.sent, of.receives, of.received];
+            amounts.iter().any(|of| matches!(of, Amount::NotCounted | Amount::AtLeast(_)))
+        })
+        .map(|routine| named(profile, routine.number))
+        .collect();
+    if !uncounted.is_empty() {
+        notes
+            .push(format!("Calls of which bytes or counts are missing: {}.", uncounted.join(", ")));
+    }
+    if sums.overhead.saturating_mul(HEAVY) > sums.wall {
+        notes.push(format!(
+            "The measurement itself took {} s, {} of the time: calls are short and many.",
+            seconds(sums.overhead, 6),
+            percent(sums.overhead, sums.wall)
+        ));
+    }
+    if sums.paused > 0 {
+        notes.push(format!(
+            "Measuring was paused for {} s, {} of the time: nothing is known of that.",
+            seconds(sums.paused, 6),
+            percent(sums.paused, sums.wall)
+        ));
+    }
+    if sums.threads > 1 {
+        notes.push(format!(
+            "Up to {} threads of a rank called MPI: times in MPI are sums over threads; time \
+             outside MPI is that of the thread that was in MPI longest.",
+            sums.threads
+        ));
+    }
+    notes.iter().map(|note| paragraph(note, views.columns())).collect()
+}
+
+/// Ranks that are not in it, and ranks that ended otherwise than the launch.
+fn missing(profile: &Profile) -> Vec<String> {
+    let mut notes = Vec::new();
+    let present = profile.total.ranks;
+    let Some(npes) = profile.facts.npes.map(u64::from) else { return notes };
+    let all_told = profile.ranks.len() as u64 == present;
+    if present < npes {
+        let which = if all_told && present > 0 {
+            format!(": {}", some_pes(&absent(&profile.ranks, npes), NAMED))
+        } else {
+            String::new()
+        };
+        notes.push(format!(
+            "{} of {} left no profile{which}. All figures are of the others.",
+            npes - present,
+            count(npes, "rank")
+        ));
+    }
+    for (ending, words) in
+        [(Ending::Lost, "ended without a word"), (Ending::Exit, "ended without MPI_Finalize")]
+    {
+        let these: Vec<&Rank> =
+            profile.ranks.iter().filter(|rank| rank.ending == Some(ending)).collect();
+        if !these.is_empty() && (these.len() as u64) < present {
+            let ranges = ranges(these.iter().map(|rank| u64::from(rank.rank)));
+            notes.push(format!(
+                "{} {words}: {}.",
+                count(these.len() as u64, "rank"),
+                some_pes(&ranges, NAMED)
+            ));
+        }
+    }
+    notes
+}
+
+/// Ranks from 0 to `npes` that are not among those that are known, which ascend.
+fn absent(known: &[Rank], npes: u64) -> Vec<PeRange> {
+    let mut known = known.iter().map(|rank| u64::from(rank.rank)).peekable();
+    ranges((0..npes).filter(move |rank| {
+        while known.next_if(|known| known < rank).is_some() {}
+        known.peek() != Some(rank)
+    }))
+}
+
+/// Ranks, which ascend, as ranges.
+pub(super) fn ranges(ranks: impl Iterator<Item = u64>) -> Vec<PeRange> {
+    let mut ranges: Vec<PeRange> = Vec::new();
+    for rank in ranks.filter_map(|rank| u32::try_from(rank).ok()) {
+        match ranges.last_mut() {
+            Some(range) if range.last.checked_add(1) == Some(rank) => range.last = rank,
+            _ => ranges.push(PeRange { first: rank, last: rank }),
+        }
+    }
+    ranges
+}

@@ -1,0 +1,216 @@
+//! Ranks by routines: the five matrices of SGI's MPInside.
+//!
+//! One line for the title, one for the header, one for each rank; columns are separated by
+//! blanks. What does not apply is `-----`, what was not counted `-`. A routine that a rank did
+//! not call, or that moves nothing, is 0.
+
+use serde_json::{Value, json};
+use topas_data::mpi::{Amount, Profile, Routine, RoutineNumber, Sums, outside_of_rank};
+
+use super::cells::Cells;
+use super::json::{counted, number, seconds as json_seconds};
+use super::number::{NONE, amount, exact_seconds, kilobytes, named, plain, seconds};
+
+/// Places of seconds.
+const DECIMALS: u32 = 6;
+
+/// What does not apply.
+const NOTHING: &str = "-----";
+
+/// Which of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Matrix {
+    /// Wall clock time
+    Time,
+    /// Bytes sent, put or written
+    Sent,
+    /// Messages sent, blocks put or written
+    Sends,
+    /// Bytes received, got or read
+    Received,
+    /// Messages received, blocks got or read
+    Receives,
+}
+
+/// All, in the order of MPInside.
+pub const MATRICES: [Matrix; 5] =
+    [Matrix::Time, Matrix::Sent, Matrix::Sends, Matrix::Received, Matrix::Receives];
+
+impl Matrix {
+    /// Its name in options, CSV and JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Matrix::Time => "time",
+            Matrix::Sent => "sent",
+            Matrix::Sends => "sends",
+            Matrix::Received => "received",
+            Matrix::Receives => "receives",
+        }
+    }
+
+    /// Unit of its values in CSV and JSON.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Matrix::Time => "s",
+            Matrix::Sent | Matrix::Received => "B",
+            Matrix::Sends | Matrix::Receives => "messages",
+        }
+    }
+
+    const fn title(self) -> &'static str {
+        match self {
+            Matrix::Time => ">>>> Elapse times in (s) <<<<",
+            Matrix::Sent => ">>>> Kbytes with send attribute <<<<",
+            Matrix::Sends => ">>>> Number of request with Send attribute <<<<",
+            Matrix::Received => ">>>> Kbytes with Recv attribute <<<<",
+            Matrix::Receives => ">>>> Number of request with Recv attribute <<<<",
+        }
+    }
+
+    /// The cell of a routine that was called.
+    fn amount(self, of: &Routine) -> Amount {
+        match self {
+            Matrix::Time => Amount::Exact(of.time),
+            Matrix::Sent => of.sent,
+            Matrix::Sends => of.sends,
+            Matrix::Received => of.received,
+            Matrix::Receives => of.receives,
+        }
+    }
+}
+
+/// Time outside MPI, measurement and pauses in ns; None of several ranks together some of which
+/// called MPI from several threads: their times say nothing of that of ranks.
+fn computing(sums: &Sums) -> Option<u128> {
+    let is_told = sums.ranks <= 1 || sums.threads <= 1;
+    is_told.then(|| outside_of_rank(sums).saturating_sub(sums.overhead))
+}
+
+/// Rows: a name and what was counted. All ranks together where they are not told one by one.
+fn rows(profile: &Profile) -> Vec<(String, &Sums)> {
+    if profile.ranks.is_empty() {
+        return vec![("all".to_owned(), &profile.total)];
+    }
+    profile.ranks.iter().map(|rank| (rank.rank.to_string(), &rank.sums)).collect()
+}
+
+/// Routines that were called, in the order of the standard's chapters.
+fn columns(profile: &Profile) -> Vec<(RoutineNumber, String)> {
+    let mut numbers: Vec<RoutineNumber> = rows(profile)
+        .iter()
+        .flat_map(|(_, sums)| sums.routines.iter().map(|routine| routine.number))
+        .collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let name = |number| named(profile, number).to_lowercase().replace(char::is_whitespace, "_");
+    numbers.into_iter().map(|number| (number, name(number))).collect()
+}
+
+fn has_pauses(profile: &Profile) -> bool {
+    profile.total.paused > 0
+}
+
+/// The amounts of a row in the order of `columns`: both are by number.
+fn amounts(
+    sums: &Sums,
+    columns: &[(RoutineNumber, String)],
+    matrix: Matrix,
+) -> impl Iterator<Item = Amount> {
+    let mut routines = sums.routines.iter().peekable();
+    columns.iter().map(move |(number, _)| {
+        while routines.next_if(|routine| routine.number < *number).is_some() {}
+        let of = routines.next_if(|routine| routine.number == *number);
+        of.map_or(Amount::Nothing, |routine| matrix.amount(routine))
+    })
+}
+
+/// One matrix in the form of MPInside.
+pub(super) fn text(profile: &Profile, matrix: Matrix) -> String {
+    let columns = columns(profile);
+    let pauses = has_pauses(profile);
+    let mut header = vec!["CPU", "Comput"];
+    header.extend(columns.iter().map(|(_, name)| name.as_str()));
+    header.push("overhead");
+    if pauses {
+        header.push("paused");
+    }
+    let mut cells = Cells::new(header).left(0);
+    let is_time = matrix == Matrix::Time;
+    let time = |ns: u128| seconds(ns, DECIMALS);
+    for (name, sums) in rows(profile) {
+        let mut row = Vec::with_capacity(columns.len() + 4);
+        row.push(name);
+        row.push(if is_time {
+            computing(sums).map_or_else(|| NONE.to_owned(), time)
+        } else {
+            NOTHING.to_owned()
+        });
+        let cell = |n: u128| match matrix {
+            Matrix::Time => time(n),
+            Matrix::Sent | Matrix::Received => kilobytes(n),
+            Matrix::Sends | Matrix::Receives => n.to_string(),
+        };
+        row.extend(amounts(sums, &columns, matrix).map(|of| match of {
+            Amount::Nothing => cell(0),
+            of => amount(of, cell),
+        }));
+        row.push(if is_time { time(sums.overhead) } else { "0".to_owned() });
+        if pauses {
+            row.push(if is_time { time(sums.paused) } else { NOTHING.to_owned() });
+        }
+        cells.row(row);
+    }
+    format!("{}\n{}", matrix.title(), cells.aligned(2))
+}
+
+/// Matrices one below the other, in s, B and messages; the first column tells them apart.
+pub(super) fn csv(profile: &Profile, matrices: &[Matrix]) -> String {
+    let columns = columns(profile);
+    let mut header = vec!["matrix", "unit", "rank", "comput"];
+    header.extend(columns.iter().map(|(_, name)| name.as_str()));
+    header.extend(["overhead", "paused"]);
+    let mut cells = Cells::new(header);
+    for &matrix in matrices {
+        let is_time = matrix == Matrix::Time;
+        let own = |ns: Option<u128>| ns.filter(|_| is_time).map(exact_seconds).unwrap_or_default();
+        for (name, sums) in rows(profile) {
+            let mut row = vec![matrix.name().to_owned(), matrix.unit().to_owned(), name];
+            row.push(own(computing(sums)));
+            row.extend(amounts(sums, &columns, matrix).map(|amount| match amount {
+                Amount::Nothing => "0".to_owned(),
+                Amount::Exact(n) if is_time => exact_seconds(n),
+                amount => plain(amount),
+            }));
+            row.push(own(Some(sums.overhead)));
+            row.push(own(Some(sums.paused)));
+            cells.row(row);
+        }
+    }
+    cells.csv()
+}
+
+/// The same for JSON: columns once, values by row.
+pub(super) fn value(profile: &Profile, matrix: Matrix) -> Value {
+    let columns = columns(profile);
+    let is_time = matrix == Matrix::Time;
+    let row = |(name, sums): (String, &Sums)| {
+        let values: Vec<Value> = amounts(sums, &columns, matrix)
+            .map(|amount| match amount {
+                Amount::Nothing => json!(0),
+                amount if is_time => counted(amount, json_seconds),
+                amount => counted(amount, number),
+            })
+            .collect();
+        let rank = name.parse::<u64>().map_or(Value::Null, Value::from);
+        let mut row = json!({ "rank": rank, "values": values });
+        if is_time {
+            row["comput"] = computing(sums).map_or(Value::Null, json_seconds);
+            row["overhead"] = json_seconds(sums.overhead);
+            row["paused"] = json_seconds(sums.paused);
+        }
+        row
+    };
+    let rows: Vec<Value> = rows(profile).into_iter().map(row).collect();
+    let names: Vec<&str> = columns.iter().map(|(_, name)| name.as_str()).collect();
+    json!({ "unit": matrix.unit(), "routines": names, "rows": rows })
+}

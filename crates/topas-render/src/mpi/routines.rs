@@ -1,0 +1,318 @@
+//! The table of routines, with the columns of Figure 4 of R. Rabenseifner, "Automatic MPI Counter
+//! Profiling" (2000): what was counted, and an estimate of what the time was spent on.
+//!
+//! ```text
+//! latency time  = calls x latency             column 11 = 2 x 9
+//! transfer time = bytes / bandwidth           column 12 = 7 / 10
+//! idle time     = time - latency - transfer   column 13 = 4 - 11 - 12
+//! ```
+//!
+//! Bytes of a routine that only begins an operation move outside of it: there is no transfer
+//! and no idle time then. The time of a local routine that moves nothing is all latency.
+
+use serde_json::{Value, json};
+use topas_data::mpi::{Amount, Profile, Routine};
+use topas_mpi_table::{Progress, Waits};
+
+use super::Views;
+use super::cells::Cells;
+use super::json::{counted, number, rounded, seconds as json_seconds};
+use super::number::{
+    NONE, amount, compact, exact_seconds, named, percent, plain, quotient, seconds, share, short,
+};
+use crate::figure::clean;
+use crate::number::machine_text;
+
+/// What a routine costs on a machine that does nothing else.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// Time of a call that moves 0 B, in µs
+    pub latency: f64,
+    /// Bytes of a call with long messages by its time, in MB/s of 10^6 B/s; None: it moves none
+    pub bandwidth: Option<f64>,
+}
+
+/// Routines with at least this part of the time in MPI are marked: a tenth.
+const MARKED: u128 = 10;
+
+/// Columns 9 to 13 of a routine; None: not known, or there is no such thing.
+#[derive(Clone, Copy, Default)]
+struct Estimate {
+    cost: Option<Cost>,
+    /// s
+    latency: Option<f64>,
+    transfer: Option<f64>,
+    idle: Option<f64>,
+}
+
+impl Estimate {
+    fn of(views: &Views<'_>, routine: &Routine) -> Self {
+        let time = routine.time as f64 / 1e9;
+        let cost = views.costs.and_then(|costs| costs(views.profile.routines.name(routine.number)));
+        let function = routine.number.function();
+        let moves = function.is_none_or(|function| !function.flows.is_empty());
+        let is_local = function.is_some_and(|function| function.waits == Waits::Nothing);
+        let Some(known) = cost else {
+            // What moves nothing and waits for nobody is all latency, whatever the machine.
+            let latency = (views.costs.is_some() && is_local && !moves).then_some(time);
+            return Estimate { latency, ..Estimate::default() };
+        };
+        let latency = known.latency * routine.calls as f64 / 1e6;
+        let ends = match function.and_then(|function| function.class.progress()) {
+            None | Some(Progress::Blocking) => true,
+            Some(_) => false,
+        };
+        let transfer = match (routine.transferred(), known.bandwidth) {
+            (Amount::Nothing | Amount::Exact(0), _) => Some(0.0),
+            (Amount::Exact(bytes), Some(rate)) if rate > 0.0 => Some(bytes as f64 / (rate * 1e6)),
+            _ => None,
+        };
+        let transfer = transfer.filter(|_| ends);
+        let idle = transfer.map(|transfer| time - latency - transfer);
+        Estimate { cost, latency: Some(latency), transfer, idle }
+    }
+}
+
+/// Routines, that with most time first.
+pub(super) fn sorted(profile: &Profile) -> Vec<&Routine> {
+    let mut routines: Vec<&Routine> = profile.total.routines.iter().collect();
+    routines.sort_by_key(|routine| (std::cmp::Reverse(routine.time), routine.number));
+    routines
+}
+
+/// The table with the lines above it.
+pub(super) fn text(views: &Views<'_>) -> String {
+    let profile = views.profile;
+    let sums = &profile.total;
+    let mut cells = Cells::new([
+        "", "column 1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13",
+    ])
+    .left(2)
+    .below([
+        "",
+        "MPI routine",
+        "calls",
+        "calls",
+        "sum of",
+        "time per",
+        "sum of",
+        "transferred",
+        "bytes",
+        "latency",
+        "bandwidth",
+        "latency",
+        "transfer",
+        "idle, sync",
+    ])
+    .below([
+        "", "", "", "per PE", "time s", "call us", "counts", "bytes", "per call", "us", "MB/s",
+        "time s", "time s", "time s",
+    ]);
+    let mut mark = 3;
+    let mut marks = Vec::new();
+    let mut negative = false;
+    let mut totals = [0.0; 3];
+    let mut estimated = 0;
+    for routine in sorted(profile) {
+        let name = named(profile, routine.number);
+        let is_marked = routine.time > 0 && routine.time * MARKED >= sums.mpi;
+        if is_marked {
+            marks.push(format!("({mark}) {name} {}", percent(routine.time, sums.mpi)));
+            mark += 1;
+        }
+        let estimate = Estimate::of(views, routine);
+        negative |= estimate.idle.is_some_and(|idle| idle < 0.0);
+        let parts = [estimate.latency, estimate.transfer, estimate.idle];
+        for (total, part) in totals.iter_mut().zip(parts) {
+            *total += part.unwrap_or(0.0);
+        }
+        estimated += if estimate.idle.is_some() { routine.time } else { 0 };
+        let known = |value: Option<f64>| value.map_or_else(|| NONE.to_owned(), short);
+        let transferred = routine.transferred();
+        cells.row([
+            if is_marked { format!("({})", mark - 1) } else { String::new() },
+            name,
+            compact(routine.calls),
+            quotient(routine.calls, sums.ranks.into()),
+            short(routine.time as f64 / 1e9),
+            quotient(routine.time, routine.calls.saturating_mul(1000)),
+            amount(routine.count, compact),
+            amount(transferred, compact),
+            amount(transferred, |bytes| quotient(bytes, routine.calls)),
+            known(estimate.cost.map(|cost| cost.latency)),
+            known(estimate.cost.and_then(|cost| cost.bandwidth)),
+            known(estimate.latency),
+            known(estimate.transfer),
+            known(estimate.idle),
+        ]);
+    }
+    let bytes: Amount = sums.routines.iter().map(Routine::transferred).sum();
+    let sum = |at: usize| if views.costs.is_some() { short(totals[at]) } else { NONE.to_owned() };
+    let mut row = vec![String::new(); 14];
+    row[1] = "sum".to_owned();
+    row[2] = compact(sums.calls());
+    row[3] = quotient(sums.calls(), sums.ranks.into());
+    row[4] = short(sums.mpi as f64 / 1e9);
+    row[5] = quotient(sums.mpi, sums.calls().saturating_mul(1000));
+    row[7] = amount(bytes, compact);
+    (row[11], row[12], row[13]) = (sum(0), sum(1), sum(2));
+    cells.row(row);
+    let mut out = above(views) + "\n" + &cells.aligned(2);
+    let mut notes = Vec::new();
+    if !marks.is_empty() {
+        notes.push(format!("Marked: a tenth of the time in MPI and more: {}.", marks.join(", ")));
+    }
+    notes.push(
+        "Transferred bytes are the larger of what was sent and received. A blank does not apply, \
+         - is not known; bytes of routines that only begin an operation move outside of them."
+            .to_owned(),
+    );
+    if views.costs.is_some() {
+        notes.push(format!(
+            "Columns 9 and 10: {}. The estimates of column 13 are of {} of the time in MPI.",
+            clean(views.calibration.as_bytes()),
+            percent(estimated, sums.mpi)
+        ));
+    } else {
+        notes.push(
+            "Columns 9 to 13 need a calibration of this machine: topas-mpi calibrate.".into(),
+        );
+    }
+    if negative {
+        notes.push(
+            "A negative idle time: calls were faster than the calibration says, as within a node \
+             or where the message was there already."
+                .to_owned(),
+        );
+    }
+    for note in notes {
+        out.push('\n');
+        out += &crate::figure::paragraph(&note, views.columns());
+    }
+    out
+}
+
+/// The lines above the table; (1) and (2) are those of the paper.
+fn above(views: &Views<'_>) -> String {
+    let profile = views.profile;
+    let sums = &profile.total;
+    let hours = |ns: u128| format!("{} s = {} h", seconds(ns, 3), short(ns as f64 / 3.6e12));
+    let longest = u128::from(sums.wall_max) * u128::from(sums.ranks);
+    let languages: Vec<String> =
+        profile.facts.languages.iter().map(|name| clean(name.as_bytes())).collect();
+    let mut out = String::new();
+    let mut line = |mark: &str, text: String| out += &format!("{mark:<4}{text}\n");
+    line("", format!("used PEs: {}", sums.ranks));
+    line("", format!("used MPI routines: {}", sums.routines.len()));
+    line("", format!("sum of application time: {}", hours(sums.wall)));
+    line(
+        "(1)",
+        format!("sum of application time / (PEs x longest time) = {}", percent(sums.wall, longest)),
+    );
+    line("", format!("sum of MPI time: {}", hours(sums.mpi)));
+    line(
+        "(2)",
+        format!("sum of MPI time / sum of application time = {}", percent(sums.mpi, sums.wall)),
+    );
+    line(
+        "",
+        format!(
+            "overhead added by the profiling: {} s = {} of the application time",
+            seconds(sums.overhead, 6),
+            percent(sums.overhead, sums.wall)
+        ),
+    );
+    if !languages.is_empty() {
+        line("", format!("MPI language binding: {}", languages.join(", ")));
+    }
+    if !profile.facts.switches.is_empty() {
+        let names: Vec<String> =
+            profile.facts.switches.iter().map(|(name, _)| clean(name.as_bytes())).collect();
+        line("", format!("environment switches of the MPI: {}", names.join(", ")));
+    }
+    out
+}
+
+/// All that is known of each routine.
+pub(super) fn csv(views: &Views<'_>) -> String {
+    let sums = &views.profile.total;
+    let mut cells = Cells::new([
+        "routine",
+        "calls",
+        "calls_per_rank",
+        "ranks",
+        "seconds",
+        "us_per_call",
+        "longest_seconds",
+        "mpi_percent",
+        "count",
+        "sends",
+        "sent_bytes",
+        "receives",
+        "received_bytes",
+        "transferred_bytes",
+        "bytes_per_call",
+        "latency_us",
+        "bandwidth_mb_per_s",
+        "latency_seconds",
+        "transfer_seconds",
+        "idle_seconds",
+    ]);
+    for routine in sorted(views.profile) {
+        let estimate = Estimate::of(views, routine);
+        let by = |part: u128, whole: u128| {
+            if whole == 0 { String::new() } else { machine_text(part as f64 / whole as f64) }
+        };
+        let known = |value: Option<f64>| value.map(machine_text).unwrap_or_default();
+        let transferred = routine.transferred();
+        cells.row([
+            named(views.profile, routine.number),
+            routine.calls.to_string(),
+            by(routine.calls, sums.ranks.into()),
+            routine.ranks.map(|ranks| ranks.to_string()).unwrap_or_default(),
+            exact_seconds(routine.time),
+            by(routine.time, routine.calls.saturating_mul(1000)),
+            exact_seconds(routine.longest.into()),
+            share(routine.time, sums.mpi),
+            plain(routine.count),
+            plain(routine.sends),
+            plain(routine.sent),
+            plain(routine.receives),
+            plain(routine.received),
+            plain(transferred),
+            transferred.exact().map_or_else(String::new, |bytes| by(bytes, routine.calls)),
+            known(estimate.cost.map(|cost| cost.latency)),
+            known(estimate.cost.and_then(|cost| cost.bandwidth)),
+            known(estimate.latency),
+            known(estimate.transfer),
+            known(estimate.idle),
+        ]);
+    }
+    cells.csv()
+}
+
+/// The same for JSON.
+pub(super) fn value(views: &Views<'_>) -> Value {
+    let routine = |routine: &Routine| {
+        let estimate = Estimate::of(views, routine);
+        json!({
+            "name": named(views.profile, routine.number),
+            "calls": number(routine.calls),
+            "ranks": routine.ranks,
+            "seconds": json_seconds(routine.time),
+            "longest_seconds": json_seconds(routine.longest.into()),
+            "count": counted(routine.count, number),
+            "sends": counted(routine.sends, number),
+            "sent_bytes": counted(routine.sent, number),
+            "receives": counted(routine.receives, number),
+            "received_bytes": counted(routine.received, number),
+            "transferred_bytes": counted(routine.transferred(), number),
+            "latency_us": rounded(estimate.cost.map(|cost| cost.latency)),
+            "bandwidth_mb_per_s": rounded(estimate.cost.and_then(|cost| cost.bandwidth)),
+            "latency_seconds": rounded(estimate.latency),
+            "transfer_seconds": rounded(estimate.transfer),
+            "idle_seconds": rounded(estimate.idle),
+        })
+    };
+    sorted(views.profile).into_iter().map(routine).collect()
+}

@@ -1,0 +1,49 @@
+//! For what ranks waited in `MPI_Wait`, `MPI_Test` and their likes.
+
+use serde_json::{Map, Value, json};
+use topas_data::mpi::{Profile, WAITED_NAMES, Waiting};
+
+use super::cells::Cells;
+use super::json::{number, seconds as json_seconds};
+use super::number::{compact, percent, seconds};
+
+/// Kinds of requests as people call them, in the order of [`WAITED_NAMES`].
+const KINDS: [&str; WAITED_NAMES.len()] = [
+    "nothing that was over",
+    "messages to be sent",
+    "messages to be received",
+    "collectives",
+    "requests of the user",
+    "memory of others",
+    "files to be read",
+    "files to be written",
+];
+
+fn kinds(profile: &Profile) -> impl Iterator<Item = (usize, &Waiting)> {
+    profile.total.waited.iter().enumerate().filter(|(_, of)| of.calls > 0)
+}
+
+/// A table; empty if nobody waited.
+pub(super) fn text(profile: &Profile) -> String {
+    let mut cells = Cells::new(["waited for", "calls", "time s", "of MPI"]);
+    for (at, of) in kinds(profile) {
+        cells.row([
+            KINDS.get(at).copied().unwrap_or_default().to_owned(),
+            compact(of.calls),
+            seconds(of.time, 6),
+            percent(of.time, profile.total.mpi),
+        ]);
+    }
+    if cells.is_empty() { String::new() } else { cells.aligned(2) }
+}
+
+/// For JSON, by kind.
+pub(super) fn value(profile: &Profile) -> Value {
+    let object: Map<String, Value> = kinds(profile)
+        .map(|(at, of)| {
+            let name = WAITED_NAMES.get(at).copied().unwrap_or_default().to_owned();
+            (name, json!({ "calls": number(of.calls), "seconds": json_seconds(of.time) }))
+        })
+        .collect();
+    object.into()
+}

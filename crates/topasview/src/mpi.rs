@@ -1,0 +1,23 @@
+//! `topasview --mpi`: the profile of MPI calls.
+
+mod args;
+mod input;
+mod output;
+
+pub use args::MpiArgs;
+
+use topas_terminal::Printed;
+
+use crate::args::Args;
+use crate::exit;
+
+/// Shows what is asked for; the exit code, all has then been said.
+pub fn show(args: &Args) -> u8 {
+    let mut input = input::Input::new(args);
+    let shown = input.read().and_then(|profiles| output::show(args, &input, &profiles));
+    match shown {
+        Ok(Printed::Done) if !input.has_failed() => exit::OK,
+        Ok(_) => exit::INPUT,
+        Err(code) => code,
+    }
+}

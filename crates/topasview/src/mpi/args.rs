@@ -1,0 +1,141 @@
+//! Options of the MPI profile.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use topas_render::mpi::{Direction, MATRICES, Matrix, View};
+
+/// What is shown of the profile of MPI calls.
+#[derive(Args)]
+#[command(next_help_heading = "Profile of MPI calls")]
+pub struct MpiArgs {
+    /// The profile of MPI calls in the files, or in topas-mpi.out here, or of the ranks of this
+    /// user that run on this node or died here
+    #[arg(long = "mpi")]
+    pub on: bool,
+
+    /// Ranks by routines: times, bytes and messages in the form of MPInside
+    #[arg(long, value_name = "WHAT", value_enum, requires = "on")]
+    pub matrix: Option<Which>,
+
+    /// Every routine, and what its time was spent on
+    #[arg(long, requires = "on")]
+    pub routines: bool,
+
+    /// Latency and bandwidth of routines, as topas-mpi calibrate writes them
+    #[arg(long, value_name = "FILE", requires = "on")]
+    pub calibration: Option<PathBuf>,
+
+    /// Parallel efficiency as load balance x communication efficiency
+    #[arg(long, requires = "on")]
+    pub efficiency: bool,
+
+    /// What ranks sent to each other
+    #[arg(
+        long,
+        value_name = "WHAT",
+        value_enum,
+        requires = "on",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "sent"
+    )]
+    pub peers: Option<Pairs>,
+
+    /// Messages by size
+    #[arg(long, requires = "on")]
+    pub sizes: bool,
+
+    /// Communicators
+    #[arg(long, requires = "on")]
+    pub comms: bool,
+
+    /// Hardware counters inside and outside of MPI
+    #[arg(long, requires = "on")]
+    pub counters: bool,
+
+    /// Environment switches of the MPI
+    #[arg(long, requires = "on")]
+    pub switches: bool,
+}
+
+/// Matrices of ranks by routines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Which {
+    /// Wall clock time
+    Time,
+    /// Bytes sent
+    Sent,
+    /// Messages sent
+    Sends,
+    /// Bytes received
+    Received,
+    /// Messages received
+    Receives,
+    /// All five
+    All,
+}
+
+/// Matrices of ranks by ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Pairs {
+    /// Bytes sent
+    Sent,
+    /// Messages sent
+    Sends,
+    /// Bytes received
+    Received,
+    /// Messages received
+    Receives,
+}
+
+impl Which {
+    fn matrices(self) -> Vec<Matrix> {
+        match self {
+            Which::Time => vec![Matrix::Time],
+            Which::Sent => vec![Matrix::Sent],
+            Which::Sends => vec![Matrix::Sends],
+            Which::Received => vec![Matrix::Received],
+            Which::Receives => vec![Matrix::Receives],
+            Which::All => MATRICES.to_vec(),
+        }
+    }
+}
+
+impl From<Pairs> for Direction {
+    fn from(pairs: Pairs) -> Self {
+        match pairs {
+            Pairs::Sent => Direction::Sent,
+            Pairs::Sends => Direction::Sends,
+            Pairs::Received => Direction::Received,
+            Pairs::Receives => Direction::Receives,
+        }
+    }
+}
+
+impl MpiArgs {
+    /// Views that are asked for, in the order in which they are shown; none: the overview.
+    pub fn views(&self) -> Vec<View> {
+        let mut views = Vec::new();
+        if let Some(which) = self.matrix {
+            views.extend(which.matrices().into_iter().map(View::Matrix));
+        }
+        views.extend(self.routines.then_some(View::Routines));
+        views.extend(self.efficiency.then_some(View::Efficiency));
+        views.extend(self.peers.map(|pairs| View::Peers(pairs.into())));
+        let others = [
+            (self.sizes, View::Sizes),
+            (self.comms, View::Communicators),
+            (self.counters, View::Counters),
+            (self.switches, View::Switches),
+        ];
+        views.extend(others.iter().filter(|(asked, _)| *asked).map(|(_, view)| *view));
+        views
+    }
+
+    /// Number of kinds of views that are asked for.
+    pub fn kinds(&self) -> usize {
+        let matrices = self.matrix.map_or(0, |which| which.matrices().len());
+        self.views().len() - matrices + usize::from(matrices > 0)
+    }
+}

@@ -1,0 +1,174 @@
+//! Finds the profiles and picks the launch.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use topas_config::{Conf, Environment, Paths};
+use topas_data::mpi::{Origin, Profile, own_uid, read_profiles, read_spool};
+use topas_data::{Source, SourceError, expand};
+use topas_format::mpi::{FALLBACK_SPOOL, OUT, SPOOL};
+use topas_terminal::Progress;
+
+use crate::args::{Args, TOOL};
+use crate::exit;
+use crate::input::skipped;
+
+/// What was read, and how well.
+pub struct Input<'a> {
+    args: &'a Args,
+    /// Sources that could not be read
+    unreadable: usize,
+}
+
+impl<'a> Input<'a> {
+    /// Of these arguments.
+    pub fn new(args: &'a Args) -> Self {
+        Input { args, unreadable: 0 }
+    }
+
+    /// Whether something could not be read; that has been said.
+    pub fn has_failed(&self) -> bool {
+        self.unreadable > 0
+    }
+
+    /// The profiles in the files that were named, else in this directory's, else those that
+    /// ranks keep on this node; the newest first. The Err is the exit code, all has been said.
+    pub fn read(&mut self) -> Result<Vec<Profile>, u8> {
+        if !self.args.inputs.is_empty() {
+            let mut sources = Vec::new();
+            for path in &self.args.inputs {
+                match profiles_in(path) {
+                    Ok(found) => sources.extend(found),
+                    Err(error) => self.failed(&error),
+                }
+            }
+            return self.files(&sources);
+        }
+        if Path::new(OUT).exists() {
+            return self.files(&[Source::File(PathBuf::from(OUT))]);
+        }
+        self.ranks()
+    }
+
+    /// What ranks of this user keep on this node.
+    fn ranks(&mut self) -> Result<Vec<Profile>, u8> {
+        let dir = spool(&Environment::of_process());
+        let read = match read_spool(&dir, Some(own_uid())) {
+            Ok(read) => read,
+            Err(cause) => {
+                let what = format!("cannot list {}", dir.display());
+                TOOL.error(&what, Some(&cause), "is it what mpi_spool of topas.conf names?");
+                return Err(exit::INPUT);
+            }
+        };
+        for (path, why) in &read.refused {
+            self.unreadable += 1;
+            TOOL.error(&format!("cannot read {}", path.display()), Some(why), "");
+        }
+        if read.profiles.is_empty() {
+            let what = format!(
+                "no {OUT} in this directory, and no rank of yours with a profile in {}",
+                dir.display()
+            );
+            let hint = "run the program by topas-run --mpi, or with TOPAS_MPI=yes, or name a file";
+            TOOL.error(&what, None, hint);
+            return Err(exit::NO_PES);
+        }
+        if !self.args.quiet {
+            let live =
+                read.profiles.iter().filter(|profile| profile.origin == Origin::Live).count();
+            TOOL.say(&format!(
+                "no {OUT} in this directory: {} in {} of ranks on this node, {live} running",
+                if read.profiles.len() == 1 {
+                    "1 launch".to_owned()
+                } else {
+                    format!("{} launches", read.profiles.len())
+                },
+                dir.display()
+            ));
+        }
+        Ok(read.profiles)
+    }
+
+    fn files(&mut self, sources: &[Source]) -> Result<Vec<Profile>, u8> {
+        let mut progress = Progress::new(TOOL, self.args.quiet);
+        let (read, errors) = read_profiles(sources, &mut |bytes| {
+            progress.at(|| format!("{} MB of text read", bytes / 1_000_000));
+        });
+        drop(progress);
+        errors.iter().for_each(|error| self.failed(error));
+        let nothing = read.profiles.is_empty();
+        if !self.args.quiet || nothing {
+            skipped(&read.tally);
+        }
+        if !nothing {
+            return Ok(read.profiles);
+        }
+        if self.has_failed() {
+            return Err(exit::INPUT);
+        }
+        let what = match sources {
+            [one] => format!("no profile of MPI calls in {}", one),
+            many => format!("no profile of MPI calls in {} files", many.len()),
+        };
+        TOOL.error(
+            &what,
+            None,
+            "TOPAS_MPI=yes at run time makes a program with the library write one",
+        );
+        Err(exit::NO_PES)
+    }
+
+    fn failed(&mut self, error: &SourceError) {
+        self.unreadable += 1;
+        let (cause, hint) = match error {
+            SourceError::Open { cause, .. } => (cause, "check its name and its permissions"),
+            SourceError::Broken { cause, .. } => {
+                (cause, "copy the file again, or test it with its decompressor")
+            }
+        };
+        TOOL.error(error, Some(cause), hint);
+    }
+
+    /// The launch that `--launch` names, or the newest.
+    pub fn pick<'p>(&self, profiles: &'p [Profile]) -> Result<&'p Profile, u8> {
+        let Some(id) = &self.args.launch else {
+            return profiles.first().ok_or(exit::NO_PES);
+        };
+        let is = |profile: &&Profile| *profile.facts.id == *id.as_bytes();
+        if let Some(profile) = profiles.iter().find(is) {
+            return Ok(profile);
+        }
+        let mut found = profiles.iter().filter(|p| p.facts.id.starts_with(id.as_bytes()));
+        let (what, code) = match (found.next(), found.next()) {
+            (Some(profile), None) => return Ok(profile),
+            (Some(_), Some(_)) => {
+                (format!("several launches have an id that begins with {id}"), exit::USAGE)
+            }
+            (None, _) => (format!("no profile of launch {id}"), exit::NO_PES),
+        };
+        TOOL.error(&what, None, "topasview --mpi --list shows the launches");
+        Err(code)
+    }
+}
+
+/// The sources a path stands for: of a directory its topas-mpi.out, or all if there is none.
+fn profiles_in(path: &Path) -> Result<Vec<Source>, SourceError> {
+    let own = path.join(OUT);
+    if own.is_file() { Ok(vec![Source::File(own)]) } else { expand(path) }
+}
+
+/// Where ranks keep their counters: what the environment names, the site, or what is there.
+fn spool(env: &Environment) -> PathBuf {
+    let argv0 = topas_config::command_line().into_iter().next().unwrap_or_default();
+    let paths = Paths::of_this_program(&argv0, env);
+    let conf = Conf::load(paths.as_ref(), env);
+    let named = conf.mpi().spool;
+    match env.mpi_spool() {
+        Some(dir) => dir,
+        None if !named.is_empty() => PathBuf::from(OsStr::from_bytes(named)),
+        None if Path::new(SPOOL).is_dir() => PathBuf::from(SPOOL),
+        None => PathBuf::from(FALLBACK_SPOOL),
+    }
+}

@@ -1,0 +1,83 @@
+//! Puts together what was asked for, and writes it.
+
+use std::io::stdout;
+
+use topas_config::Environment;
+use topas_data::mpi::{Facts, Profile, processors_of};
+use topas_render::chart::{Screen, Size};
+use topas_render::mpi::{View, Views, launches, launches_csv};
+use topas_terminal::{Look, Printed};
+
+use super::input::Input;
+use crate::args::{Args, TOOL};
+use crate::exit;
+use crate::output::{PNG_SCALE, both, save};
+
+/// Shows everything; the Err is the exit code, all has then been said.
+pub fn show(args: &Args, input: &Input<'_>, profiles: &[Profile]) -> Result<Printed, u8> {
+    if args.list {
+        let known: Vec<(&Facts, u64)> =
+            profiles.iter().map(|profile| (&profile.facts, profile.total.ranks)).collect();
+        let text = if args.csv { launches_csv(&known) } else { launches(&known) };
+        return Ok(TOOL.print(text.as_bytes()));
+    }
+    let profile = input.pick(profiles)?;
+    let look = Look::of(&Environment::of_process(), args.color, &stdout());
+    let views = Views {
+        profile,
+        costs: None,
+        calibration: "",
+        processors: Views::host(profile).and_then(processors_of),
+        screen: Screen { width: look.width, unicode: look.unicode, color: look.color },
+    };
+    let asked = args.mpi.views();
+    let mut done = Printed::Done;
+    if args.svg.is_some() || args.png.is_some() {
+        done = pictures(args, &views, &asked)?;
+        if asked.is_empty() && !args.csv && !args.json {
+            return Ok(done);
+        }
+        // The picture of a view stands for its text, where nothing else is asked for.
+        if asked.len() == 1 && !args.csv && !args.json {
+            return Ok(done);
+        }
+    }
+    let asked = if asked.is_empty() { vec![View::Overview] } else { asked };
+    let text = if args.csv {
+        views.csv(&asked)
+    } else if args.json {
+        views.json(&asked)
+    } else {
+        text(args, &views, &asked)
+    };
+    Ok(both(done, TOOL.print(text.as_bytes())))
+}
+
+/// The views, one blank line between them.
+fn text(args: &Args, views: &Views<'_>, asked: &[View]) -> String {
+    let mut parts = Vec::new();
+    if !args.no_heading {
+        parts.push(views.heading());
+        let notes = views.notes();
+        parts.extend((!notes.is_empty()).then_some(notes));
+    }
+    parts.extend(asked.iter().map(|view| views.text(*view)));
+    parts.join("\n")
+}
+
+fn pictures(args: &Args, views: &Views<'_>, asked: &[View]) -> Result<Printed, u8> {
+    let view = asked.first().copied().unwrap_or(View::Overview);
+    let Some(chart) = views.picture(view) else {
+        let hint = "--peers, --sizes and --efficiency have one";
+        TOOL.error(&"this view has no picture", None, hint);
+        return Err(exit::USAGE);
+    };
+    let mut done = Printed::Done;
+    if let Some(path) = &args.svg {
+        done = both(done, save(path, chart.picture(Size::default()).svg().as_bytes()));
+    }
+    if let Some(path) = &args.png {
+        done = both(done, save(path, &chart.picture(Size::default()).png(PNG_SCALE)));
+    }
+    Ok(done)
+}
