@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use topas_mpi_table::{Class, Function, InPlace, Kind, Parameter, Progress, Significant};
 use crate::mpi::Mpi;
 use crate::running::{LIMIT, command, run, run_within};
 use crate::site::Scratch;
+use topas_mpi_table::{Class, Function, InPlace, Kind, Parameter, Progress, Significant};
 
 /// Processes of the program; on an intercommunicator three and two.
 pub const RANKS: u32 = 5;

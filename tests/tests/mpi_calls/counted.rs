@@ -70,8 +70,8 @@ fn count_argument(function: &Function) -> Option<usize> {
 }
 
 /// True if the paper sums up an argument of this function.
-pub fn has_count(function: &Function) -> bool {
-    count_argument(function).is_some()
+pub fn has_count(name: &str) -> bool {
+    COUNT_ARGUMENTS.iter().any(|(_, all)| all.contains(&name))
 }
 
 /// A macro in front of a name of C.

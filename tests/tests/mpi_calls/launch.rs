@@ -5,10 +5,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use topas_tests::mpi::{Mpi, launched};
+use topas_tests::profile::library;
 use topas_tests::running::{command, run};
 use topas_tests::site::{Scratch, Site};
 
-use super::counted::{Counted, counted, header};
+use super::counted::{Counted, counted, has_count, header};
 use super::profile::{Profile, profile};
 
 /// The names by which a program calls MPI.
@@ -71,7 +72,7 @@ impl Program {
         // 4.1.4: its other component for windows crashes over shared memory.
         launch.env("OMPI_MCA_osc", "^rdma");
         // The launcher is left alone.
-        launch.arg("env").arg(format!("LD_PRELOAD={}", library().display()));
+        launch.arg("env").arg(format!("LD_PRELOAD={}", library(Site::shared()).display()));
         launch.arg(self.path("program")).args(arguments).current_dir(self.scratch.path());
         launched(&self.scratch, &mut launch).good();
         let rank = |rank| Rank { counted: counted(&dir, rank), profile: profile(&dir, rank) };
@@ -79,12 +80,7 @@ impl Program {
     }
 }
 
-/// The library under test.
-pub fn library() -> PathBuf {
-    Site::shared().module("c").with_file_name("libtopas_mpi.so")
-}
-
-/// Calls of `rank` that the library counted otherwise than the program itself.
+/// Calls and count arguments of `rank` that the library counted otherwise than the program itself.
 pub fn other_calls(rank: &Rank, leave_out: &dyn Fn(&str) -> bool) -> Vec<String> {
     let mut complaints = Vec::new();
     let mut names: Vec<&str> = rank.counted.keys().map(String::as_str).collect();
@@ -99,7 +95,10 @@ pub fn other_calls(rank: &Rank, leave_out: &dyn Fn(&str) -> bool) -> Vec<String>
         if own_calls != library.calls {
             complaints.push(format!("{name}: {own_calls} calls, counted {}", library.calls));
         }
+        if has_count(name) && own.count != library.count {
+            complaints
+                .push(format!("{name}: {} in its calls, counted {}", own.count, library.count));
+        }
     }
     complaints
 }
-

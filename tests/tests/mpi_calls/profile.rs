@@ -6,7 +6,7 @@ use std::mem::offset_of;
 use std::path::Path;
 
 use topas_mpi_profile::layout::{
-    BINS, Beside, Block, Communicator, COMMUNICATORS, COMMUNICATORS_AT, FUNCTIONS, HISTOGRAMS,
+    BINS, Beside, Block, COMMUNICATORS, COMMUNICATORS_AT, Communicator, FUNCTIONS, HISTOGRAMS,
     Header, MAGIC, Peer, ROW_MISSED, Row, TABLE, Traffic, VERSION,
 };
 use topas_mpi_table::functions;
@@ -65,8 +65,6 @@ pub struct Profile {
     pub peers: Vec<Exchange>,
     /// By name, or who made it, and size: calls, and what moved
     pub communicators: Vec<(String, u64, Exchange)>,
-    /// Bits of its flags
-    pub flags: u64,
 }
 
 struct Bytes(Vec<u8>);
@@ -118,11 +116,7 @@ pub fn profile(dir: &Path, rank: u32) -> Profile {
     assert_eq!(bytes.u32(offset_of!(Header, version)), VERSION);
     assert_eq!(bytes.u64(offset_of!(Header, table)), TABLE);
     let ranks = bytes.u32(offset_of!(Header, ranks)) as usize;
-    let mut profile = Profile {
-        flags: bytes.u64(offset_of!(Header, flags)),
-        peers: vec![Exchange::default(); ranks + 1],
-        ..Profile::default()
-    };
+    let mut profile = Profile { peers: vec![Exchange::default(); ranks + 1], ..Profile::default() };
     let names: Vec<_> = functions().map(|f| f.name).collect();
     let mut traffic = vec![(0, Exchange::default()); COMMUNICATORS];
     let mut block = bytes.u64(offset_of!(Header, first_block)) as usize;
@@ -161,7 +155,8 @@ pub fn profile(dir: &Path, rank: u32) -> Profile {
         }
         block = bytes.u64(block + offset_of!(Block, next)) as usize;
     }
-    for (i, (calls, moved)) in traffic.into_iter().enumerate().filter(|(_, (calls, _))| *calls > 0) {
+    for (i, (calls, moved)) in traffic.into_iter().enumerate().filter(|(_, (calls, _))| *calls > 0)
+    {
         let at = COMMUNICATORS_AT + i * size_of::<Communicator>();
         let name = &bytes.0[at..at + 48];
         let name = String::from_utf8_lossy(name.split(|b| *b == 0).next().unwrap_or(name));

@@ -61,7 +61,9 @@ fn a_process_alone_is_counted_to_the_byte() {
                 let (function, _) = find(plain).expect("a function of the table");
                 let (sent, received) = moves(function, plain != name);
                 let itself = (function.name, sent, received);
-                for (name, sent, received) in [Some(itself), partner(function)].into_iter().flatten() {
+                for (name, sent, received) in
+                    [Some(itself), partner(function)].into_iter().flatten()
+                {
                     let sum = expected.entry(name).or_default();
                     sum.0 += sent;
                     sum.1 += received;

@@ -82,10 +82,9 @@ fn complaints(rank: &Rank, expected: &Expected, communicators: bool) -> Vec<Stri
     for name in names {
         let wanted = expected.functions.get(name).unwrap_or(&nothing);
         let counts = rank.profile.functions.get(name).unwrap_or(&nothing);
-        for (way, wanted, got) in [
-            ("sent", &wanted.sent, &counts.sent),
-            ("received", &wanted.received, &counts.received),
-        ] {
+        for (way, wanted, got) in
+            [("sent", &wanted.sent, &counts.sent), ("received", &wanted.received, &counts.received)]
+        {
             if (wanted.number, wanted.bytes) != (got.number, got.bytes) {
                 all.push(format!(
                     "{name}: {way} {} with {} B, counted {} with {} B",
