@@ -4,6 +4,7 @@
 //! All times are integers of nanoseconds and all amounts are exact, so that a sum does not
 //! depend on the order of ranks.
 
+mod calibration;
 mod collect;
 mod decode;
 mod efficiency;
@@ -22,6 +23,7 @@ mod routine;
 mod spool;
 mod sums;
 
+pub use calibration::{Calibration, CalibrationError, RoutineCost};
 pub use collect::{Collection, LeftLaunch, collect, spool_owners};
 pub use efficiency::{Efficiency, NoEfficiency, Ratio, efficiency, outside_of_rank};
 pub(crate) use line::{behind_torn, is_cut, judge, uid};

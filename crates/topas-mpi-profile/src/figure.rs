@@ -2,13 +2,12 @@
 //! for each function that was called.
 
 use topas_format::out::Out;
-use topas_mpi_table::{Function, functions};
 
 use crate::layout::flag;
 use crate::lines::{
-    Amount, Facts, Head, LANGUAGE_WORDS, LEVEL_WORDS, MISSED_WORDS, WAITED_WORDS, amounts, text,
+    Amount, Facts, Head, LANGUAGE_WORDS, LEVEL_WORDS, MISSED_WORDS, WAITED_WORDS, amounts_in, text,
 };
-use crate::routine::short;
+use crate::routine::{columns, name};
 use crate::sums::{RoutineSums, Sums};
 
 /// What else the table shows.
@@ -56,12 +55,12 @@ pub fn figure(
     line(&mut |out| {
         shown(out.put(b"argv[0] = "), also.command);
     });
-    let width = called(sums).map(|(function, _)| short(function).len()).max().unwrap_or(0);
+    let width = called(sums).map(|(number, _)| name(number).len()).max().unwrap_or(0);
     let known = sums.flags & flag::UNKNOWN_MPI == 0;
-    for (function, routine) in called(sums) {
+    for (number, routine) in called(sums) {
         line(&mut |out| {
-            lower(out, short(function), width);
-            put_routine(out, function, routine, sums.ranks, known);
+            lower(out, name(number), width);
+            put_routine(out, number, routine, sums.ranks, known);
         });
     }
     let ranks = u128::from(sums.ranks.max(1));
@@ -139,8 +138,8 @@ pub fn figure(
     line(&mut |_| {});
 }
 
-fn called(sums: &Sums) -> impl Iterator<Item = (&'static Function, &RoutineSums)> {
-    functions().zip(&sums.routines).filter(|(_, r)| r.calls > 0 || r.sends > 0 || r.receives > 0)
+fn called(sums: &Sums) -> impl Iterator<Item = (usize, &RoutineSums)> {
+    sums.routines.iter().enumerate().filter(|(_, r)| r.calls > 0 || r.sends > 0 || r.receives > 0)
 }
 
 fn title(out: &mut Out<'_>, head: &Head<'_>, facts: &Facts<'_>) {
@@ -159,17 +158,11 @@ fn title(out: &mut Out<'_>, head: &Head<'_>, facts: &Facts<'_>) {
     }
 }
 
-fn put_routine(
-    out: &mut Out<'_>,
-    function: &Function,
-    routine: &RoutineSums,
-    ranks: u64,
-    known: bool,
-) {
+fn put_routine(out: &mut Out<'_>, number: usize, routine: &RoutineSums, ranks: u64, known: bool) {
     let ranks_or_one = u128::from(ranks.max(1));
     average(out.byte(b' '), routine.calls, ranks_or_one).put(b" calls ");
     per_second(out, routine.nanoseconds, ranks_or_one).put(b" sec");
-    let [count, _, sent, _, received] = amounts(function, routine, known);
+    let [count, _, sent, _, received] = amounts_in(columns(number), routine, known);
     let fields: [(&[u8], Amount, u32); 3] = match sent {
         Amount::None => [(b"cnt", count, 1), (b"lng", received, 2), (b"", Amount::None, 0)],
         _ => [(b"cnt", count, 1), (b"lng", sent, 2), (b"rcv", received, 2)],
@@ -192,9 +185,9 @@ fn put_routine(
 }
 
 /// A name in small letters, filled up with blanks.
-fn lower(out: &mut Out<'_>, name: &str, width: usize) {
+fn lower(out: &mut Out<'_>, name: &[u8], width: usize) {
     for at in 0..width {
-        out.byte(name.as_bytes().get(at).map_or(b' ', u8::to_ascii_lowercase));
+        out.byte(name.get(at).map_or(b' ', u8::to_ascii_lowercase));
     }
 }
 

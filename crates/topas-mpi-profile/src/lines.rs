@@ -7,10 +7,10 @@ use topas_format::MAX_LINE;
 use topas_format::civil::Civil;
 use topas_format::escape::Name;
 use topas_format::out::Out;
-use topas_mpi_table::{Function, functions};
+use topas_mpi_table::Function;
 
 use crate::layout::{BINS, COUNTERS, Peer, ROW_MISSED, WAITED, flag, language};
-use crate::routine::{Applies, SizeClass, applies, short};
+use crate::routine::{Applies, SizeClass, applies, columns, name};
 use crate::sums::{RoutineSums, Sums, TickLength, WaitedSums};
 
 /// The third word of each line.
@@ -362,9 +362,9 @@ impl Lines<'_> {
 
     fn routines(&mut self, sums: &Sums, one_rank: bool) {
         let known = sums.flags & flag::UNKNOWN_MPI == 0;
-        for (function, routine) in functions().zip(&sums.routines) {
+        for (number, routine) in sums.routines.iter().enumerate() {
             if routine.calls > 0 || routine.sends > 0 || routine.receives > 0 {
-                self.token(&mut |out| put_routine(out, function, routine, known, one_rank));
+                self.token(&mut |out| put_routine(out, number, routine, known, one_rank));
             }
         }
     }
@@ -384,17 +384,17 @@ impl Lines<'_> {
     pub fn sizes_by_class(&mut self, sums: &Sums) {
         for (class, both) in SizeClass::ALL.into_iter().zip(&sums.sizes) {
             for (way, bins) in [b's', b'r'].into_iter().zip(both) {
-                self.sizes(class.word(), way, bins.iter().copied());
+                self.sizes(class.word().as_bytes(), way, bins.iter().copied());
             }
         }
     }
 
-    /// Message sizes of one function, for records of one rank.
-    pub fn sizes_of(&mut self, function: &Function, way: u8, bins: &[u64; BINS]) {
-        self.sizes(short(function), way, bins.iter().map(|n| u128::from(*n)));
+    /// Message sizes of one function, by its number, for records of one rank.
+    pub fn sizes_of(&mut self, number: usize, way: u8, bins: &[u64; BINS]) {
+        self.sizes(name(number), way, bins.iter().map(|n| u128::from(*n)));
     }
 
-    fn sizes(&mut self, what: &str, way: u8, bins: impl Iterator<Item = u128> + Clone) {
+    fn sizes(&mut self, what: &[u8], way: u8, bins: impl Iterator<Item = u128> + Clone) {
         // As many bins to a token as any line takes; tokens of one name add up.
         const BINS_PER_TOKEN: usize = 10;
         for first in (0..BINS).step_by(BINS_PER_TOKEN) {
@@ -404,7 +404,7 @@ impl Lines<'_> {
                 continue;
             }
             self.token(&mut |out| {
-                out.put(b"h=").put(what.as_bytes()).byte(b':').byte(way);
+                out.put(b"h=").put(what).byte(b':').byte(way);
                 let mut separator = b':';
                 for (bin, n) in bins.clone() {
                     decimal(out.byte(separator).dec(bin as u64).byte(b'='), n);
@@ -533,7 +533,12 @@ pub enum Amount {
 
 /// The amounts of a function: count, sends, sent, receives, received.
 pub fn amounts(function: &Function, routine: &RoutineSums, known: bool) -> [Amount; 5] {
-    let Applies { count, sends, receives } = applies(function);
+    amounts_in(applies(function), routine, known)
+}
+
+/// [`amounts`] of a function with these columns.
+pub fn amounts_in(columns: Applies, routine: &RoutineSums, known: bool) -> [Amount; 5] {
+    let Applies { count, sends, receives } = columns;
     let missed = routine.flags & ROW_MISSED != 0;
     let amount = |applies: bool, n: u128| match (applies || n > 0, known, missed) {
         (false, ..) => Amount::None,
@@ -553,17 +558,17 @@ pub fn amounts(function: &Function, routine: &RoutineSums, known: bool) -> [Amou
 
 fn put_routine(
     out: &mut Out<'_>,
-    function: &Function,
+    number: usize,
     routine: &RoutineSums,
     known: bool,
     one_rank: bool,
 ) {
-    out.put(b"f=").put(short(function).as_bytes());
+    out.put(b"f=").put(name(number));
     decimal(out.byte(b':'), routine.calls);
     seconds(out.byte(b':'), routine.nanoseconds);
     seconds(out.byte(b':'), routine.longest.into());
     let mut end = out.len();
-    for amount in amounts(function, routine, known) {
+    for amount in amounts_in(columns(number), routine, known) {
         out.byte(b':');
         match amount {
             Amount::None => continue,

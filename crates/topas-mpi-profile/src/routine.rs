@@ -1,7 +1,11 @@
 //! What applies to a function: what of it can be counted, and under which class its messages
 //! are.
 
-use topas_mpi_table::{Class, Direction, Function, Kind, Transfer, Way, functions};
+use topas_mpi_table::{
+    CHAPTERS, Chapter, Class, Direction, Function, Kind, Significant, Transfer, Way, functions,
+};
+
+use crate::layout::FUNCTIONS;
 
 /// The function with a number: its position in the table.
 pub fn by_number(number: usize) -> Option<&'static Function> {
@@ -86,21 +90,110 @@ pub struct Applies {
 }
 
 /// Which columns a function has, by its row of the table.
-pub fn applies(function: &Function) -> Applies {
-    let mut applies = Applies::default();
-    for parameter in function.parameters(false) {
-        applies.count |= parameter.direction == Direction::In
+pub const fn applies(function: &Function) -> Applies {
+    let mut applies = Applies { count: false, sends: false, receives: false };
+    let [mut own, mut last] = function.parameter_lists();
+    while let ([parameter, rest @ ..], _) | ([], [parameter, rest @ ..]) = (own, last) {
+        applies.count |= matches!(parameter.direction, Direction::In)
             && parameter.array.is_none()
             && matches!(parameter.kind, Kind::Count | Kind::LargeCount | Kind::Length)
-            && parameter.name.ends_with("count");
+            && matches!(parameter.name.as_bytes(), [.., b'c', b'o', b'u', b'n', b't'])
+            && !matches!(parameter.significant, Significant::Large);
+        if own.is_empty() {
+            last = rest;
+        } else {
+            own = rest;
+        }
     }
-    for flow in function.flows {
+    let mut flows = function.flows;
+    while let [flow, rest @ ..] = flows {
         match flow.way {
             Way::Sent | Way::File(Transfer::Write) => applies.sends = true,
             Way::Received | Way::File(Transfer::Read) => applies.receives = true,
         }
+        flows = rest;
     }
     applies
+}
+
+/// What the library needs of the table: a byte for each function and its name. The table itself
+/// would be 300 kB of addresses, which the loader writes into the memory of each rank.
+struct Extract {
+    facts: [u8; FUNCTIONS],
+    ends: [u16; FUNCTIONS],
+    names: [u8; NAMES],
+}
+
+/// Bytes of all names without `MPI_`.
+const NAMES: usize = {
+    let (mut length, mut chapters): (_, &[Chapter]) = (0, &CHAPTERS);
+    while let [chapter, others @ ..] = chapters {
+        let mut functions = chapter.functions;
+        while let [function, rest @ ..] = functions {
+            length += function.name.len() - PREFIX;
+            functions = rest;
+        }
+        chapters = others;
+    }
+    length
+};
+
+/// `MPI_`
+const PREFIX: usize = 4;
+
+const COUNT: u8 = 1;
+const SENDS: u8 = 2;
+const RECEIVES: u8 = 4;
+const CLASS: u32 = 3;
+
+#[allow(clippy::indexing_slicing)] // at compile time only
+static EXTRACT: Extract = {
+    let mut to = Extract { facts: [0; FUNCTIONS], ends: [0; FUNCTIONS], names: [0; NAMES] };
+    let (mut number, mut end, mut chapter) = (0, 0, 0);
+    while chapter < CHAPTERS.len() {
+        let mut functions = CHAPTERS[chapter].functions;
+        while let [function, rest @ ..] = functions {
+            let Applies { count, sends, receives } = applies(function);
+            to.facts[number] = if count { COUNT } else { 0 }
+                | if sends { SENDS } else { 0 }
+                | if receives { RECEIVES } else { 0 }
+                | match size_class(function) {
+                    Some(class) => (class as u8 + 1) << CLASS,
+                    None => 0,
+                };
+            let mut at = PREFIX;
+            while at < function.name.len() {
+                to.names[end] = function.name.as_bytes()[at];
+                (end, at) = (end + 1, at + 1);
+            }
+            to.ends[number] = end as u16;
+            number += 1;
+            functions = rest;
+        }
+        chapter += 1;
+    }
+    to
+};
+
+/// The name of a function by its number, without `MPI_`; empty without one.
+pub fn name(number: usize) -> &'static [u8] {
+    let ends = &EXTRACT.ends;
+    let begin = number.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
+    let end = ends.get(number).copied().unwrap_or(begin);
+    EXTRACT.names.get(begin.into()..end.into()).unwrap_or_default()
+}
+
+/// [`applies`] by number.
+pub fn columns(number: usize) -> Applies {
+    let fact = EXTRACT.facts.get(number).copied().unwrap_or_default();
+    Applies { count: fact & COUNT != 0, sends: fact & SENDS != 0, receives: fact & RECEIVES != 0 }
+}
+
+/// [`size_class`] by number.
+pub fn class(number: usize) -> Option<SizeClass> {
+    let fact = EXTRACT.facts.get(number).copied().unwrap_or_default();
+    let class = usize::from(fact >> CLASS).checked_sub(1)?;
+    SizeClass::ALL.get(class).copied()
 }
 
 #[cfg(test)]
@@ -140,7 +233,11 @@ mod tests {
             assert_eq!(number(short(function).as_bytes()), Some(at));
             assert_eq!(number(function.name.as_bytes()), Some(at));
             assert_eq!(by_number(at).unwrap().name, function.name);
+            assert_eq!(name(at), short(function).as_bytes());
+            assert_eq!(columns(at), applies(function));
+            assert_eq!(class(at), size_class(function));
         }
         assert_eq!(number(b"Sent"), None);
+        assert_eq!(name(FUNCTIONS), b"");
     }
 }

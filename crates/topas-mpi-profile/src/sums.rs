@@ -4,8 +4,7 @@
 use crate::layout::{
     BINS, Beside, Block, COUNTERS, FUNCTIONS, Header, Moment, ROW_MISSED, Row, WAITED, flag,
 };
-use crate::routine::{SIZE_CLASSES, SizeClass, size_class};
-use topas_mpi_table::functions;
+use crate::routine::{SIZE_CLASSES, SizeClass, class};
 
 /// The length of a tick, from two moments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,6 +152,28 @@ impl Sums {
         }
     }
 
+    /// Makes it that of no rank. By parts, and without writing what is zero: a whole one on the
+    /// stack would be large, and pages that are not there stay so.
+    pub fn clear(&mut self) {
+        (self.ranks, self.wall, self.wall_max) = (0, 0, 0);
+        (self.mpi, self.mpi_max, self.mpi_min, self.outside_max) = (0, 0, 0, 0);
+        (self.overhead, self.paused, self.threads) = (0, 0, 0);
+        (self.level, self.languages, self.flags) = (0, 0, 0);
+        self.inside.fill(0);
+        self.outside.fill(0);
+        self.waited.fill(WaitedSums::default());
+        for bin in self.sizes.iter_mut().flatten().flatten() {
+            if *bin != 0 {
+                *bin = 0;
+            }
+        }
+        for routine in &mut self.routines {
+            if !routine.is_empty() {
+                *routine = RoutineSums::default();
+            }
+        }
+    }
+
     /// A row of a thread: its nanoseconds.
     pub fn row(&mut self, function: usize, row: &Row, beside: &Beside, tick: &TickLength) -> u64 {
         let Some(to) = self.routines.get_mut(function) else {
@@ -186,12 +207,12 @@ impl Sums {
     pub fn thread(&mut self, block: &Block, tick: &TickLength) -> u64 {
         let mut inside = 0;
         let rows = block.rows.iter().zip(&block.beside);
-        for ((number, (row, beside)), function) in rows.enumerate().zip(functions()) {
+        for (number, (row, beside)) in rows.enumerate() {
             if row.calls == 0 && row.sends == 0 && row.receives == 0 && beside.flags == 0 {
                 continue;
             }
             inside += self.row(number, row, beside, tick);
-            let Some(class) = size_class(function) else {
+            let Some(class) = class(number) else {
                 continue;
             };
             for (received, which) in [(false, beside.sent), (true, beside.received)] {

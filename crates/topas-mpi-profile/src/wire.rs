@@ -151,7 +151,7 @@ impl Reader<'_> {
 /// # Errors
 /// [`Garbled`], and `sums` hold anything.
 pub fn read(message: &[u8], sums: &mut Sums) -> Result<(), Garbled> {
-    clear(sums);
+    sums.clear();
     let mut from = Reader { rest: message };
     if from.number()? != FORM {
         return Err(Garbled);
@@ -197,22 +197,6 @@ pub fn read(message: &[u8], sums: &mut Sums) -> Result<(), Garbled> {
         };
     }
     if from.rest.is_empty() { Ok(()) } else { Err(Garbled) }
-}
-
-/// By parts: a whole one on the stack would be large.
-fn clear(sums: &mut Sums) {
-    sums.inside.fill(0);
-    sums.outside.fill(0);
-    for bin in sums.sizes.iter_mut().flatten().flatten() {
-        if *bin != 0 {
-            *bin = 0;
-        }
-    }
-    for routine in &mut sums.routines {
-        if !routine.is_empty() {
-            *routine = RoutineSums::default();
-        }
-    }
 }
 
 /// Ten numbers and a distance for a function, all bins, the rest.

@@ -222,10 +222,9 @@ fn a_record_looks_as_documented() {
         &facts(b"n1", Some((2, 99))),
         &sums,
         &mut |lines| {
-            let send = by_number(number(b"Send")).unwrap();
             let mut bins = [0; BINS];
             bins[7] = 3;
-            lines.sizes_of(send, b's', &bins);
+            lines.sizes_of(number(b"Send"), b's', &bins);
         },
         &mut |line| lines.push(String::from_utf8(line.to_vec()).unwrap()),
     );

@@ -220,8 +220,9 @@ pub const STANDARD: Abi = Abi {
     },
 };
 
-/// All families.
-pub const ALL: [Abi; 3] = [OPEN_MPI, MPICH, STANDARD];
+/// All families. That of the standard comes first: a library for it says what implementation it is of,
+/// too, and may lie on top of one with that one's own handles.
+pub const ALL: [Abi; 3] = [STANDARD, OPEN_MPI, MPICH];
 
 impl Abi {
     /// The size in B of a predefined datatype, where its handle tells it.

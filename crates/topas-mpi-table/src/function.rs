@@ -163,6 +163,12 @@ impl Function {
         all.filter(move |p| large || p.significant != crate::parameter::Significant::Large)
     }
 
+    /// All its parameters, in two lists: those it has alike with its blocking or other sister, then
+    /// what it has beside them. For tables that are made at compile time.
+    pub const fn parameter_lists(&self) -> [&'static [Parameter]; 2] {
+        [self.own, self.last]
+    }
+
     /// The parameter of this name.
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters(true).find(|p| p.name == name)

@@ -10,7 +10,7 @@ mod communicators;
 mod completion;
 mod datatype;
 mod ledger;
-mod library;
+pub mod library;
 mod object;
 mod peers;
 pub mod plan;
@@ -375,7 +375,7 @@ fn started(ledger: &mut Ledger, account: Option<&mut Account<'_>>, request: u64)
 
 /// Finds out which MPI this is, and which rank, once it works.
 #[cold]
-fn begin() {
+pub fn begin() {
     let Some(header) = spool::header() else { return };
     if !library::find_out() {
         header.flags |= header_flag::UNKNOWN_MPI;

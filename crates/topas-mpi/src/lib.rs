@@ -18,15 +18,24 @@ mod below;
 mod clock;
 mod descriptor;
 mod entry;
+mod finish;
 mod flow;
 mod generated;
 mod installation;
+mod languages;
+mod launch;
 mod preload;
 mod process;
+mod ranks;
+mod report;
+mod say;
+mod site;
 mod special;
 mod spool;
+mod switches;
 mod sys;
 mod thread;
+mod workspace;
 
 /// Never reached: nothing here panics on purpose, and what a program computes must go on.
 #[cfg(not(test))]

@@ -5,11 +5,12 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use topas_mpi_profile::layout::{Block, Header, flag};
+use topas_mpi_profile::layout::{Header, flag};
 
 use crate::below::binding;
 use crate::thread::Thread;
-use crate::{arch, clock, flow, spool, sys};
+use crate::workspace::{self, Workspace};
+use crate::{arch, clock, flow, launch, site, spool, sys};
 
 /// Nothing was decided yet.
 const NEW: u32 = 0;
@@ -50,14 +51,18 @@ pub fn begin(thread: &mut Thread, _function: u32) -> bool {
 
 /// Decides whether this process is measured, and begins.
 fn begin_process() -> bool {
-    if sys::variable(c"TOPAS_MPI").is_some_and(|value| matches!(value, b"no" | b"off" | b"0")) {
+    // What a privileged program does must not depend on its caller's environment.
+    const AT_SECURE: usize = 23;
+    if site::by_variables() == Some(false) || topas_node::sys::auxiliary(AT_SECURE) != 0 {
         return false;
     }
     let nanoseconds = clock::begin();
-    let began = clock::now();
-    let Some(header) = spool::begin() else { return false };
-    header.began = began;
-    header.latest = began;
+    let entered = clock::ticks();
+    let Some(Some(header)) = workspace::with(begin_profile) else { return false };
+    // What took the time until here is no part of the program's.
+    header.began = clock::now();
+    header.latest = header.began;
+    header.own_ticks = header.began.ticks.wrapping_sub(entered);
     header.flags |= flow::wanted();
     if nanoseconds {
         header.flags |= flag::CLOCK;
@@ -66,6 +71,20 @@ fn begin_process() -> bool {
         sys::at_fork(in_child);
     }
     true
+}
+
+/// Makes the file and notes in it whose it is. None if nothing is to be measured.
+fn begin_profile(room: &mut Workspace) -> Option<&'static mut Header> {
+    let header = {
+        let site = site::read(&mut room.conf, &mut room.path)?;
+        spool::begin(site.mpi.spool)?
+    };
+    launch::describe(header, room);
+    if site::decide(header, &mut room.conf, &mut room.path) {
+        return Some(header);
+    }
+    spool::remove();
+    None
 }
 
 /// In a child process. It is not the rank: it shares the file, but must not count there. If MPI has
@@ -117,9 +136,4 @@ pub fn note_language(names: u32) {
     if names & (1 << binding::PMPI | 1 << binding::PMPI_LARGE) != 0 {
         header.flags |= flag::PROFILING;
     }
-}
-
-/// All blocks of threads.
-pub fn blocks() -> impl Iterator<Item = &'static Block> {
-    spool::blocks()
 }

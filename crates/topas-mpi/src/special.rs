@@ -3,18 +3,24 @@
 use crate::entry::Frame;
 use crate::generated::number;
 use crate::thread::Thread;
-use crate::{clock, process};
+use crate::{clock, finish, flow, process};
 
 /// Before a function of these.
 #[cold]
 #[inline(never)]
 pub fn before(frame: &mut Frame, _thread: &mut Thread) {
-    if frame.function as usize == number::PCONTROL {
-        match frame.args[0] as i32 {
+    match frame.function as usize {
+        number::PCONTROL => match frame.args[0] as i32 {
             0 => process::pause(true),
             1 => process::pause(false),
+            2 => finish::subtotal(false),
+            3 => finish::subtotal(true),
+            // For other tools.
             _ => {}
-        }
+        },
+        number::FINALIZE => finish::finalize(),
+        number::ABORT => finish::abort(frame.args[1] as i32),
+        _ => {}
     }
 }
 
@@ -29,5 +35,6 @@ pub fn after(frame: &mut Frame, _thread: &mut Thread) {
     {
         header.initialized = clock::now();
         header.latest = header.initialized;
+        flow::begin();
     }
 }

@@ -7,8 +7,8 @@ use core::sync::atomic::{
 };
 
 use topas_mpi_profile::layout::{
-    BLOCKS_AT, Block, COMMUNICATORS_AT, Communicator, FUNCTIONS, Header, MAGIC, TABLE, VERSION,
-    flag,
+    BLOCKS_AT, Block, COMMUNICATORS_AT, Communicator, FUNCTIONS, Header, MAGIC, Peer, TABLE,
+    VERSION, flag,
 };
 
 use topas_format::out::Out;
@@ -27,9 +27,10 @@ static END: AtomicU64 = AtomicU64::new(0);
 /// There is no room left.
 static FULL: AtomicBool = AtomicBool::new(false);
 
-/// Makes the file and fills in what is known before MPI is. None if there is no memory either.
-pub fn begin() -> Option<&'static mut Header> {
-    let (base, size) = map()?;
+/// Makes the file, in the directory that the site names if the user names no other, and fills in
+/// what is known before MPI is. None if there is no memory either.
+pub fn begin(site: &[u8]) -> Option<&'static mut Header> {
+    let (base, size) = map(site)?;
     // SAFETY: a new mapping, zeroed, large enough and aligned to pages.
     let header = unsafe { &mut *base.cast::<Header>() };
     header.version = VERSION;
@@ -54,14 +55,15 @@ const DIRECTORIES: [&[u8]; 2] = [b"/run/topas/mpi", b"/dev/shm"];
 static mut PATH: [u8; 512] = [0; 512];
 
 /// Maps a file, or memory if none can be had: its address and size.
-fn map() -> Option<(*mut u8, usize)> {
+fn map(site: &[u8]) -> Option<(*mut u8, usize)> {
     // A user's limit of addresses is meant for the program.
     let addresses = sys::limit(sys::LIMIT_OF_ADDRESSES) / 64;
     // A file that would become larger than allowed is a signal, SIGXFSZ.
     let size = addresses.min(sys::limit(sys::LIMIT_OF_FILES)).min(SIZE as u64) & !4095;
     // By its whole path: the program may go elsewhere.
     let own = sys::variable(c"TOPAS_MPI_SPOOL").filter(|dir| dir.first() == Some(&b'/'));
-    for dir in own.into_iter().chain(DIRECTORIES) {
+    let site = Some(site).filter(|dir| !dir.is_empty());
+    for dir in own.into_iter().chain(site).chain(DIRECTORIES) {
         // SAFETY: only the thread that begins the process is here.
         let path = unsafe { &mut *(&raw mut PATH) };
         if size < LEAST || !compose(path, dir) {
@@ -207,6 +209,14 @@ fn take_over(block: *mut Block) -> bool {
         unsafe { (*block).inside = 0 };
     }
     taken
+}
+
+/// What a thread counted for each peer, all others last; None if it did not.
+pub fn peers(header: &Header, block: &Block) -> Option<&'static [Peer]> {
+    // SAFETY: this part of the file is that of this thread, and of this length.
+    (block.peers != 0).then(|| unsafe {
+        core::slice::from_raw_parts(at::<Peer>(block.peers), header.ranks as usize + 1)
+    })
 }
 
 /// All blocks.

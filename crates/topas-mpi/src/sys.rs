@@ -17,6 +17,7 @@ unsafe extern "C" {
     fn dlopen(file: *const c_char, mode: c_int) -> *mut c_void;
     fn clock_gettime(clock: c_int, time: *mut u64) -> c_int;
     fn getenv(name: *const c_char) -> *const c_char;
+    static environ: *const *const c_char;
 }
 
 const RTLD_NEXT: *mut c_void = -1isize as *mut c_void;
@@ -100,6 +101,23 @@ pub fn definition(name: &[u8]) -> usize {
     unsafe { dlsym(core::ptr::null_mut(), name.as_ptr().cast()) as usize }
 }
 
+/// The environment, entry by entry.
+pub fn environment() -> impl Iterator<Item = &'static [u8]> {
+    // SAFETY: libc's own pointer to an array of texts that ends with null; null without one.
+    let mut at = unsafe { environ };
+    core::iter::from_fn(move || {
+        // SAFETY: as above.
+        unsafe {
+            if at.is_null() || (*at).is_null() {
+                return None;
+            }
+            let entry = CStr::from_ptr(*at).to_bytes();
+            at = at.add(1);
+            Some(entry)
+        }
+    })
+}
+
 /// A variable of the environment.
 pub fn variable(name: &CStr) -> Option<&'static [u8]> {
     // SAFETY: the name ends with a NUL, and the value too.
@@ -111,9 +129,9 @@ pub fn variable(name: &CStr) -> Option<&'static [u8]> {
 
 #[cfg(target_arch = "x86_64")]
 mod number {
-    pub const WRITE: usize = 1;
     pub const CLOSE: usize = 3;
     pub const MMAP: usize = 9;
+    pub const SCHED_YIELD: usize = 24;
     pub const MUNMAP: usize = 11;
     pub const GETPID: usize = 39;
     pub const FTRUNCATE: usize = 77;
@@ -137,7 +155,6 @@ mod number {
     pub const OPENAT: usize = 56;
     pub const READLINKAT: usize = 78;
     pub const CLOSE: usize = 57;
-    pub const WRITE: usize = 64;
     pub const EXIT_GROUP: usize = 94;
     pub const CLOCK_GETTIME: usize = 113;
     pub const TGKILL: usize = 131;
@@ -147,6 +164,7 @@ mod number {
     pub const MUNMAP: usize = 215;
     pub const MMAP: usize = 222;
     pub const PRLIMIT64: usize = 261;
+    pub const SCHED_YIELD: usize = 124;
 }
 
 /// A system call; unused arguments are 0.
@@ -344,10 +362,10 @@ pub fn uid() -> u32 {
     unsafe { syscall(number::GETUID, [0; 6]) as u32 }
 }
 
-/// Writes to a descriptor.
-pub fn write(fd: usize, text: &[u8]) -> isize {
-    // SAFETY: the text is there.
-    unsafe { syscall(number::WRITE, [fd, text.as_ptr() as usize, text.len(), 0, 0, 0]) }
+/// Lets others run.
+pub fn give_way() {
+    // SAFETY: has no arguments.
+    unsafe { syscall(number::SCHED_YIELD, [0; 6]) };
 }
 
 /// Ends the process.

@@ -5,4 +5,5 @@
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod log;
+pub mod program;
 pub mod sys;

@@ -188,9 +188,8 @@ impl LeftLaunch {
             let rank = &found.rank;
             let mut more = |to: &mut Lines<'_>| {
                 for (number, both) in &rank.sizes {
-                    let Some(function) = number.function() else { continue };
                     for (way, bins) in [b's', b'r'].into_iter().zip(both) {
-                        to.sizes_of(function, way, bins);
+                        to.sizes_of(number.0.into(), way, bins);
                     }
                 }
                 for (place, peer) in rank.peers.iter().enumerate() {

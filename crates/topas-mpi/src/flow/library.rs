@@ -34,6 +34,8 @@ pub struct Library {
     pub comm_self: u64,
     /// `MPI_COMM_NULL`
     pub comm_null: u64,
+    /// `MPI_BYTE`
+    pub byte: u64,
     /// `MPI_REQUEST_NULL`
     pub request_null: u64,
     /// `MPI_MESSAGE_NO_PROC`
@@ -207,6 +209,7 @@ fn verified(abi: &'static Abi) -> Option<Library> {
         comm_world: value(abi.comm_world)?,
         comm_self: value(abi.comm_self)?,
         comm_null: value(abi.comm_null)?,
+        byte,
         request_null: value(abi.request_null)?,
         message_no_proc: value(abi.message_no_proc).unwrap_or(u64::MAX),
         no_op: value(abi.no_op).unwrap_or(u64::MAX),

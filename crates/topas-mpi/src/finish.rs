@@ -1,0 +1,304 @@
+//! The end: sums of all ranks, records, files; and subtotals before it.
+
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use topas_mpi_profile::layout::{Header, State, flag};
+use topas_mpi_profile::lines::{Of, text};
+use topas_mpi_profile::sums::Sums;
+use topas_mpi_profile::wire;
+use topas_node::program::shown;
+use topas_node::sys as kernel;
+
+use topas_format::out::Out;
+
+use crate::flow::library::call;
+use crate::generated::number;
+use crate::ranks::Ranks;
+use crate::report::{File, Gathered, Now, Record, append, open_own, own_sums, to_center, to_table};
+use crate::workspace::{self, CHUNK, Workspace, keep};
+use crate::{clock, flow, languages, process, say, spool, sys};
+
+/// Tick at which `MPI_Finalize` was entered.
+static ENTERED: AtomicU64 = AtomicU64::new(0);
+
+/// Before `MPI_Finalize` of the MPI: writes what was counted.
+pub fn finalize() {
+    let Some(header) = process::header() else { return };
+    // Destructors may end MPI after the library has seen the process end.
+    let ends = [State::Running as u32, State::Exited as u32].contains(&header.state);
+    if header.pid != kernel::pid() || !ends {
+        return;
+    }
+    let entered = clock::ticks();
+    ENTERED.store(entered, Relaxed);
+    header.state = State::Finalizing as u32;
+    flow::begin();
+    header.latest = clock::now();
+    let ranks = ranks_of(header);
+    if ranks.is_some() {
+        // The wait for the last rank is the program's; that for ranks that do not come is not.
+        header.latest = clock::now();
+    }
+    let ended = header.latest.ticks;
+    let written = workspace::with(|room| {
+        describe(header, room);
+        let now = Now::new(&mut room.file);
+        let finalize = Some(ended.wrapping_sub(entered));
+        own_sums(&mut room.sums, header, ended, finalize);
+        match &ranks {
+            Some(ranks) => {
+                together(header, &now, room, ranks, 0);
+                true
+            }
+            None => {
+                alone(header, &now, room, 0, true);
+                false
+            }
+        }
+    });
+    if let Some(ranks) = ranks {
+        ranks.part();
+    }
+    // What the ranks did not write together is left for whoever collects it.
+    if written == Some(true) {
+        header.state = State::Written as u32;
+        spool::remove();
+    }
+    workspace::release();
+}
+
+/// All ranks, once they are there. None without a world, or in an MPI that is not known.
+fn ranks_of(header: &Header) -> Option<Ranks> {
+    let known = header.flags & flag::WORLD != 0 && header.flags & flag::UNKNOWN_MPI == 0;
+    if known && header.ranks > 0 { Ranks::gather(header.rank, header.ranks) } else { None }
+}
+
+/// A subtotal that the program asked for: of this process, or of all. For who wants files only: a
+/// program may mean another tool.
+pub fn subtotal(all: bool) {
+    let Some(header) = process::header() else { return };
+    let running = header.pid == kernel::pid() && header.state == State::Running as u32;
+    if !running || header.flags & flag::USER == 0 {
+        return;
+    }
+    let began = clock::ticks();
+    flow::begin();
+    if header.flags & flag::WORLD == 0 {
+        return;
+    }
+    let ranks = if all { ranks_of(header) } else { None };
+    header.latest = clock::now();
+    let ended = header.latest.ticks;
+    workspace::with(|room| {
+        describe(header, room);
+        let now = Now::new(&mut room.file);
+        own_sums(&mut room.sums, header, ended, None);
+        header.subtotals += 1;
+        match &ranks {
+            Some(ranks) => together(header, &now, room, ranks, header.subtotals),
+            None => alone(header, &now, room, header.subtotals, all),
+        }
+    });
+    if let Some(ranks) = ranks {
+        ranks.part();
+    }
+    header.own_ticks += clock::ticks().wrapping_sub(began);
+}
+
+/// Notes what is known late: version of the MPI, languages.
+fn describe(header: &mut Header, room: &mut Workspace) {
+    if header.mpi[0] == 0 {
+        let mut length = 0i32;
+        room.file[0] = 0;
+        let (to, length) = (room.file.as_mut_ptr() as usize, (&raw mut length) as usize);
+        // SAFETY: room for the text of any MPI (8,192 B at most), and for its length.
+        let told = unsafe { call(number::GET_LIBRARY_VERSION, [to, length, 0, 0, 0, 0]) };
+        if told.is_some() {
+            let mut name = [0; 128];
+            let mut out = Out::new(&mut name);
+            shown(&mut out, &room.file);
+            keep(&mut header.mpi, out.text());
+        }
+    }
+    header.languages |= languages::seen(text(&header.exe), &mut room.file);
+}
+
+/// All ranks tell rank 0, which writes. The sums of this rank are in the room.
+fn together(header: &Header, now: &Now, room: &mut Workspace, ranks: &Ranks, subtotal: u32) {
+    let first = ranks.rank == 0;
+    reduce(ranks, room);
+    // Rank 0 has what the user wants, whatever the environment of others is.
+    let wanted = first && header.flags & flag::USER != 0;
+    let wanted = ranks.told(wanted.into()) == Some(1);
+    let Workspace { conf, path, tagged, sums, other, message, text: gathered, .. } = room;
+    if first {
+        let record = Record { header, now, of: Of::Run, subtotal, alone: false };
+        if subtotal == 0 {
+            to_center(&record, sums, conf, path, gathered, tagged);
+        }
+        if wanted {
+            to_table(&record, sums, path, gathered);
+            own_sums_again(other, header, subtotal);
+            files(&record, sums, other, path, gathered, message, ranks);
+        }
+    } else if wanted && subtotal == 0 {
+        own_sums_again(other, header, subtotal);
+        send_lines(header, now, other, gathered, ranks);
+    }
+}
+
+/// Sums of this rank alone, where those of others have been added already.
+fn own_sums_again(sums: &mut Sums, header: &Header, subtotal: u32) {
+    let ended = header.latest.ticks;
+    let finalize = (subtotal == 0).then(|| ended.wrapping_sub(ENTERED.load(Relaxed)));
+    own_sums(sums, header, ended, finalize);
+}
+
+/// Adds up all ranks in a binomial tree: at most log2 of their number in steps one after another.
+fn reduce(ranks: &Ranks, room: &mut Workspace) {
+    const LENGTH: usize = 4;
+    let mut bit = 1;
+    while bit < ranks.size {
+        if ranks.rank & bit != 0 {
+            let (front, body) = room.message.split_at_mut(LENGTH);
+            let length = wire::write(&room.sums, body).unwrap_or(0);
+            front.copy_from_slice(&(length as u32).to_le_bytes());
+            let message = room.message.get(..LENGTH + length).unwrap_or_default();
+            if !ranks.send(ranks.rank - bit, message) {
+                return;
+            }
+            return;
+        }
+        if ranks.rank + bit < ranks.size {
+            let arrived = ranks.receive(ranks.rank + bit, &mut room.message);
+            let (front, body) = room.message.split_at(LENGTH);
+            let length = front.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+            let body = body.get(..length as usize).unwrap_or_default();
+            if arrived && wire::read(body, &mut room.other).is_ok() {
+                room.sums.merge(&room.other);
+            } else {
+                room.sums.flags |= flag::RANKS_LOST;
+            }
+        }
+        bit <<= 1;
+    }
+}
+
+/// First bytes of a message of lines: how many follow, and whether it is the last.
+const FRONT: usize = 8;
+
+/// The lines of this rank for rank 0.
+fn send_lines(header: &Header, now: &Now, sums: &Sums, room: &mut [u8; CHUNK], ranks: &Ranks) {
+    let mut len = FRONT;
+    let send = |room: &mut [u8; CHUNK], len: usize, last: bool| {
+        let (front, _) = room.split_at_mut(FRONT);
+        let (count, mark) = front.split_at_mut(4);
+        count.copy_from_slice(&((len - FRONT) as u32).to_le_bytes());
+        mark.copy_from_slice(&u32::from(last).to_le_bytes());
+        ranks.send(0, room.get(..len).unwrap_or_default())
+    };
+    let record = Record { header, now, of: Of::Rank, subtotal: 0, alone: false };
+    record.lines(sums, &mut |line| {
+        if len + line.len() > CHUNK {
+            send(room, len, false);
+            len = FRONT;
+        }
+        if let Some(place) = room.get_mut(len..len + line.len()) {
+            place.copy_from_slice(line);
+            len += line.len();
+        }
+    });
+    send(room, len, true);
+}
+
+/// The user's data file: sums of all ranks, then the lines of each, as they come from it.
+fn files(
+    record: &Record<'_>,
+    sums: &Sums,
+    own: &Sums,
+    path: &mut [u8],
+    room: &mut [u8; CHUNK],
+    message: &mut [u8],
+    ranks: &Ranks,
+) {
+    let fd = open_own(record, File::Data, path);
+    let mut good = fd.is_some();
+    // One message is enough, and what the others send is taken in any case.
+    let mut write = |lines: &[u8]| {
+        good = good && fd.is_some_and(|fd| append(fd, text(path), lines));
+    };
+    let mut gathered = Gathered::new(room);
+    record.lines(sums, &mut |line| gathered.line(line, &mut write));
+    if record.subtotal == 0 {
+        let rank = Record { of: Of::Rank, ..*record };
+        rank.lines(own, &mut |line| gathered.line(line, &mut write));
+    }
+    gathered.flush(&mut write);
+    if record.subtotal == 0 {
+        for from in 1..ranks.size {
+            loop {
+                if !ranks.receive(from, message) {
+                    break;
+                }
+                let (front, body) = message.split_at(FRONT);
+                let word = |at: usize| {
+                    let bytes = front.get(at..).and_then(|bytes| bytes.first_chunk());
+                    bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
+                };
+                write(body.get(..word(0) as usize).unwrap_or_default());
+                if word(4) != 0 {
+                    break;
+                }
+            }
+        }
+    }
+    if let Some(fd) = fd {
+        kernel::close(fd);
+    }
+}
+
+/// A record of this rank alone, into the user's files if there are to be any. `expected` if it
+/// should have been one of all.
+fn alone(header: &Header, now: &Now, room: &mut Workspace, subtotal: u32, expected: bool) {
+    if header.flags & flag::USER == 0 {
+        return;
+    }
+    let Workspace { path, sums, text: gathered, .. } = room;
+    let record = Record { header, now, of: Of::Rank, subtotal, alone: true };
+    if !expected || header.rank == 0 {
+        to_table(&record, sums, path, gathered);
+    }
+    let Some(fd) = open_own(&record, File::Data, path) else { return };
+    let mut good = true;
+    let mut write = |lines: &[u8]| good = good && append(fd, text(path), lines);
+    let mut gathered = Gathered::new(gathered);
+    record.lines(sums, &mut |line| gathered.line(line, &mut write));
+    gathered.flush(&mut write);
+    kernel::close(fd);
+    if expected && header.rank == 0 {
+        say::not_together(text(path));
+    }
+}
+
+/// Before `MPI_Abort`: says so in the file, which stays for whoever collects it.
+pub fn abort(code: i32) {
+    let Some(header) = process::header() else { return };
+    if header.pid == kernel::pid() && header.state == State::Running as u32 {
+        header.latest = clock::now();
+        header.code = code;
+        header.state = State::Aborted as u32;
+    }
+}
+
+/// At the end of the process. Without `MPI_Finalize` before it, the file says so and stays.
+pub extern "C" fn exit() {
+    let Some(header) = process::header() else { return };
+    if header.pid == sys::pid() && header.state == State::Running as u32 {
+        header.latest = clock::now();
+        header.state = State::Exited as u32;
+    }
+}
+
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_EXIT: extern "C" fn() = exit;

@@ -1,0 +1,109 @@
+//! Which launch this is: id, rank, user, program, job, as in the line of the log.
+
+use topas_format::env::is_off;
+use topas_format::field::Mode;
+use topas_format::out::Out;
+use topas_launch::hash::spread;
+use topas_launch::proxy::control_port;
+use topas_launch::{Family, Proof, Rank, Var, Vars, find, job};
+use topas_mpi_profile::layout::Header;
+use topas_node::program::executable;
+use topas_node::sys as kernel;
+
+use crate::workspace::{Workspace, keep, kept};
+use crate::{switches, sys};
+
+/// Asks the kernel, with room for a path and a command line.
+struct Kernel<'b> {
+    path: &'b mut [u8],
+    file: &'b mut [u8],
+}
+
+impl Proof for Kernel<'_> {
+    fn own_pid(&mut self) -> u32 {
+        kernel::pid()
+    }
+
+    fn peer(&mut self, fd: u32) -> Option<u32> {
+        kernel::socket_peer(fd)
+    }
+
+    fn control_port(&mut self, pid: u32) -> u64 {
+        let mut out = Out::new(self.path);
+        out.put(b"/proc/").dec(pid.into()).put(b"/cmdline");
+        // As many bytes as the module looks at: another number would be another id.
+        let (room, _) = self.file.split_at_mut(self.file.len().min(8192));
+        control_port(kernel::load(kernel::path(&mut out), room))
+    }
+}
+
+/// Notes all of it. The environment is that of now: a program that has changed it before its first
+/// call of MPI may be told wrong.
+pub fn describe(header: &mut Header, room: &mut Workspace) {
+    let mut vars = Vars::new();
+    for entry in sys::environment() {
+        if entry.first().is_some_and(|first| Vars::may_begin(*first)) {
+            vars.offer(entry);
+        }
+    }
+    let mut rank = Rank { family: Family::Own, rank: 0, size: 0, id: 0 };
+    let mut proof = Kernel { path: &mut room.path, file: &mut room.file };
+    let found = find(&vars, &mut proof, &mut rank);
+    if !found {
+        // As the module has it for a program that runs alone: nobody gave it an id.
+        let clock = kernel::clock(kernel::REAL_TIME);
+        rank = Rank {
+            family: Family::Own,
+            rank: 0,
+            size: 1,
+            id: spread(clock << 22 ^ u64::from(header.pid)),
+        };
+    }
+    header.rank = rank.rank;
+    header.ranks = rank.size;
+    let mut text = [0; 256];
+    let mut out = Out::new(&mut text);
+    keep(&mut header.id, out.hex(rank.id).text());
+    out.rewind(0);
+    job::write_id(&vars, &mut out);
+    keep(&mut header.job, out.text());
+    out.rewind(0);
+    job::write_partition(&vars, &mut out);
+    keep(&mut header.part, out.text());
+    keep(&mut header.step, job::step(&vars, rank.family).unwrap_or_default());
+    out.rewind(0);
+    executable(&mut out, &mut room.file);
+    keep(&mut header.exe, out.text());
+    out.rewind(0);
+    for var in [Var::Logname, Var::User] {
+        if out.is_empty() {
+            out.put(vars.text(var));
+        }
+    }
+    if out.is_empty() {
+        out.byte(b'#').dec(header.uid.into());
+    }
+    keep(&mut header.user, out.text());
+    let mut uname = [0; kernel::UTSNAME];
+    kernel::uname(&mut uname);
+    // The second of its texts: the node's name.
+    let host = uname.get(65..).unwrap_or_default();
+    keep(&mut header.host, topas_mpi_profile::lines::text(host));
+    switches::note(header);
+    if let Some(kept) = kept() {
+        kept.batch = job::mode(&vars) == Mode::Batch;
+        kept.verbose = vars.is_yes(Var::TopasVerbose);
+        kept.size = rank.size;
+        keep(&mut kept.log, vars.text(Var::TopasLog));
+        let out_file = sys::variable(c"TOPAS_MPI_OUT").unwrap_or_default();
+        keep(&mut kept.pattern, if is_off(out_file) { b"" } else { out_file });
+        if let [path @ .., 0] = kernel::directory(&mut room.file)
+            && path.starts_with(b"/")
+        {
+            let mut out = Out::new(&mut room.path);
+            keep(&mut kept.directory, out.put(path).byte(b'/').text());
+        }
+        let line = kernel::load(c"/proc/self/cmdline", &mut room.file);
+        keep(&mut kept.command, topas_mpi_profile::lines::text(line));
+    }
+}

@@ -1,0 +1,347 @@
+//! What is told of a profile: records of lines for the center's log and the user's data file, and
+//! the table for people.
+
+use topas_format::civil::Civil;
+use topas_format::conf::{List, Switch};
+use topas_format::form::{Values, number, text as slot};
+use topas_format::out::Out;
+use topas_format::target::{self, Kind, expand_launch};
+use topas_format::text::{Cursor, trim};
+use topas_mpi_profile::figure::{Also, figure};
+use topas_mpi_profile::layout::{Block, Header, Row};
+use topas_mpi_profile::lines::{End, Facts, Head, Lines, Of, text};
+use topas_mpi_profile::routine;
+use topas_mpi_profile::sums::{Sums, TickLength, histogram};
+use topas_node::log::{TAG, write_to};
+use topas_node::program::utc_offset;
+use topas_node::sys as kernel;
+
+use crate::workspace::{CHUNK, Kept, kept};
+use crate::{say, site, spool};
+
+/// The moment of a record, in the zone of the site.
+pub struct Now {
+    epoch: u64,
+    local: u64,
+}
+
+impl Now {
+    /// Now.
+    pub fn new(file: &mut [u8]) -> Now {
+        let epoch = kernel::clock(kernel::REAL_TIME) / 1_000_000;
+        Now { epoch, local: epoch.wrapping_add_signed(utc_offset(epoch as i64, file)) }
+    }
+}
+
+/// What a record is of.
+pub struct Record<'a> {
+    /// What is known of the process
+    pub header: &'a Header,
+    /// When
+    pub now: &'a Now,
+    /// Of what
+    pub of: Of,
+    /// Number of the subtotal; 0 for a total
+    pub subtotal: u32,
+    /// There is no record of all ranks that tells what is the same for all
+    pub alone: bool,
+}
+
+impl Record<'_> {
+    fn head(&self) -> Head<'_> {
+        Head {
+            at: Civil::from_seconds(self.now.local as i64),
+            user: text(&self.header.user),
+            exe: text(&self.header.exe),
+            npes: self.header.ranks,
+            id: text(&self.header.id),
+            of: self.of,
+            subtotal: self.subtotal,
+        }
+    }
+
+    fn facts(&self) -> Facts<'_> {
+        let header = self.header;
+        Facts {
+            epoch: self.now.epoch,
+            uid: header.uid,
+            host: text(&header.host),
+            job: text(&header.job),
+            step: text(&header.step),
+            part: text(&header.part),
+            mpi: text(&header.mpi),
+            end: if self.subtotal == 0 { End::Finalize } else { End::Running },
+            rank: (self.of == Of::Rank).then_some((header.rank, header.pid)),
+            counters: &header.counters,
+        }
+    }
+
+    /// Its lines.
+    pub fn lines(&self, sums: &Sums, sink: &mut dyn FnMut(&[u8])) {
+        let header = self.header;
+        let mut more = |lines: &mut Lines<'_>| {
+            if self.of == Of::Rank {
+                details(lines, header);
+            } else {
+                lines.sizes_by_class(sums);
+            }
+            if self.of != Of::Rank || self.alone {
+                lines.switches(&header.switches);
+            }
+        };
+        topas_mpi_profile::lines::record(&self.head(), &self.facts(), sums, &mut more, sink);
+    }
+
+    /// The table for people.
+    fn figure(&self, sums: &Sums, sink: &mut dyn FnMut(&[u8])) {
+        let command = kept().map_or(&[][..], |kept| text(&kept.command));
+        let also = Also { command, switches: &self.header.switches };
+        figure(&self.head(), &self.facts(), sums, &also, sink);
+    }
+
+    /// What names of files and targets stand for.
+    fn values(&self) -> Values<'_> {
+        let mut values = Values::new();
+        values.set_time(self.now.local);
+        values.numbers[number::UID] = self.header.uid.into();
+        values.texts[slot::HOST] = Some(text(&self.header.host));
+        values.texts[slot::ID] = Some(text(&self.header.id));
+        values
+    }
+}
+
+/// What only the rank itself has: message sizes by function, communicators, peers.
+fn details(lines: &mut Lines<'_>, header: &Header) {
+    let tick = TickLength::of(header);
+    for block in spool::blocks() {
+        for (number, beside) in block.beside.iter().enumerate() {
+            for (way, which) in [(b's', beside.sent), (b'r', beside.received)] {
+                if let Some(bins) = histogram(block, which) {
+                    lines.sizes_of(number, way, bins);
+                }
+            }
+        }
+    }
+    for block in spool::blocks() {
+        communicators(lines, block, &tick);
+        if let Some(peers) = spool::peers(header, block) {
+            for (rank, peer) in peers.iter().enumerate() {
+                if peer.sends > 0 || peer.receives > 0 {
+                    let rank = u32::try_from(rank).ok().filter(|rank| *rank < header.ranks);
+                    lines.peer(rank, peer);
+                }
+            }
+        }
+    }
+}
+
+fn communicators(lines: &mut Lines<'_>, block: &Block, tick: &TickLength) {
+    let Some(all) = spool::communicators() else { return };
+    let others = all.len() - 1;
+    for (place, (communicator, traffic)) in all.iter().zip(&block.traffic).enumerate() {
+        if traffic.calls == 0 && traffic.peer.sends == 0 && traffic.peer.receives == 0 {
+            continue;
+        }
+        let mut name = text(&communicator.name);
+        if name.is_empty() {
+            let maker = usize::from(communicator.maker).checked_sub(1);
+            name = maker.map_or(&b"-"[..], routine::name);
+        }
+        if place == others {
+            name = b"others";
+        }
+        lines.communicator(name, communicator.size, traffic, tick);
+    }
+}
+
+/// Sums of this rank, in place of what was there. `ended` is the tick at which counting ended,
+/// `finalize` are the ticks in `MPI_Finalize` until all ranks were there, which no row has yet.
+pub fn own_sums(sums: &mut Sums, header: &Header, ended: u64, finalize: Option<u64>) {
+    sums.clear();
+    let tick = TickLength::of(header);
+    let mut busiest = 0;
+    for block in spool::blocks() {
+        busiest = busiest.max(sums.thread(block, &tick));
+    }
+    if let Some(ticks) = finalize {
+        let row = Row { calls: 1, ticks, longest: ticks, ..Row::default() };
+        let number = crate::generated::number::FINALIZE;
+        busiest += sums.row(number, &row, &Default::default(), &tick);
+    }
+    sums.rank(header, ended, busiest, &tick);
+}
+
+/// Lines that are gathered until they are worth a call.
+pub struct Gathered<'r> {
+    room: &'r mut [u8; CHUNK],
+    len: usize,
+}
+
+impl<'r> Gathered<'r> {
+    /// Nothing yet.
+    pub fn new(room: &'r mut [u8; CHUNK]) -> Self {
+        Gathered { room, len: 0 }
+    }
+
+    /// Takes a line; if there is no room for it, hands over what was there before.
+    pub fn line(&mut self, line: &[u8], flush: &mut dyn FnMut(&[u8])) {
+        if self.len + line.len() > CHUNK {
+            self.flush(flush);
+        }
+        if let Some(place) = self.room.get_mut(self.len..self.len + line.len()) {
+            place.copy_from_slice(line);
+            self.len += line.len();
+        }
+    }
+
+    /// Hands over what is there.
+    pub fn flush(&mut self, flush: &mut dyn FnMut(&[u8])) {
+        if self.len > 0 {
+            flush(self.room.get(..self.len).unwrap_or_default());
+            self.len = 0;
+        }
+    }
+}
+
+/// Writes a record to the log of the center: the first target that takes it.
+pub fn to_center(
+    record: &Record<'_>,
+    sums: &Sums,
+    conf: &mut [u8],
+    path: &mut [u8],
+    room: &mut [u8; CHUNK],
+    tagged: &mut [u8],
+) {
+    let Some(kept) = kept() else { return };
+    // Again: the site may have changed its mind.
+    let Some(site) = site::read(conf, path) else { return };
+    if !site::wants(&site, record.header, kept) {
+        return;
+    }
+    let own = text(&kept.log);
+    let mut targets = site.settings.list(List::Log);
+    if site.settings.is(Switch::UserLog) && !own.is_empty() {
+        targets = own;
+    }
+    let mut center = Center { targets, record, kept, tagged };
+    let mut gathered = Gathered::new(room);
+    record.lines(sums, &mut |line| gathered.line(line, &mut |lines| center.take(lines)));
+    gathered.flush(&mut |lines| center.take(lines));
+}
+
+/// The targets of the log.
+struct Center<'a> {
+    /// Those that are still to be tried
+    targets: &'a [u8],
+    record: &'a Record<'a>,
+    kept: &'a Kept,
+    tagged: &'a mut [u8],
+}
+
+impl Center<'_> {
+    /// Writes lines to the first target that takes them. What follows goes to the same.
+    fn take(&mut self, lines: &[u8]) {
+        loop {
+            let mut text = Cursor::new(trim(self.targets));
+            let target = text.until(b' ');
+            let error = self.write(target, lines);
+            if error == 0 {
+                return;
+            }
+            if self.kept.verbose {
+                say::not_written(target, error);
+            }
+            self.targets = trim(text.rest);
+            if self.targets.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn write(&mut self, target: &[u8], lines: &[u8]) -> i32 {
+        let mut values = self.record.values();
+        if target::kind(target).0 == Kind::File {
+            return write_tagged(target, &mut values, lines, self.tagged);
+        }
+        // A datagram for each line.
+        for line in lines.split_inclusive(|byte| *byte == b'\n') {
+            let error = write_tagged(target, &mut values, line, self.tagged);
+            if error != 0 {
+                return error;
+            }
+        }
+        0
+    }
+}
+
+/// Writes lines, behind a tag where the target wants one: an error number, 0 if they were taken.
+fn write_tagged(target: &[u8], values: &mut Values<'_>, lines: &[u8], room: &mut [u8]) -> i32 {
+    let mut out = Out::new(room);
+    out.put(TAG).put(lines);
+    if out.is_cut() {
+        return kernel::ENOSPC;
+    }
+    write_to(target, values, out.text(), say::room)
+}
+
+/// Which of the user's files.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum File {
+    /// Lines, for `topasview --mpi`
+    Data,
+    /// The table for people
+    Table,
+}
+
+/// Opens a file of the user's to be appended to: its descriptor. Says so if that cannot be.
+pub fn open_own(record: &Record<'_>, file: File, path: &mut [u8]) -> Option<i32> {
+    let kept = kept()?;
+    let pattern = match text(&kept.pattern) {
+        b"" => topas_format::mpi::OUT.as_bytes(),
+        pattern => pattern,
+    };
+    let mut out = Out::new(path);
+    if !pattern.starts_with(b"/") {
+        out.put(text(&kept.directory));
+    }
+    let known = expand_launch(pattern, &mut record.values(), &mut out).is_some();
+    if known && file == File::Table {
+        let end = out.text().len();
+        if out.text().ends_with(b".out") {
+            out.rewind(end - 4);
+        }
+        out.put(b".txt");
+    }
+    let fd = if !known || out.is_cut() {
+        -kernel::EINVAL
+    } else {
+        let flags = kernel::O_WRONLY | kernel::O_APPEND | kernel::O_CREAT | kernel::O_CLOEXEC;
+        kernel::open(kernel::path(&mut out), flags | kernel::O_NOCTTY, 0o666)
+    };
+    if fd >= 0 {
+        return Some(fd);
+    }
+    say::not_written(if known { text(out.text()) } else { pattern }, -fd);
+    None
+}
+
+/// Appends to a file of the user's. False, and it says so, if that fails.
+pub fn append(fd: i32, name: &[u8], lines: &[u8]) -> bool {
+    let n = kernel::write(fd, lines);
+    if n == lines.len() as isize {
+        return true;
+    }
+    say::not_written(name, if n < 0 { -n as i32 } else { kernel::ENOSPC });
+    false
+}
+
+/// Appends the table of a record to the user's file.
+pub fn to_table(record: &Record<'_>, sums: &Sums, path: &mut [u8], room: &mut [u8; CHUNK]) {
+    let Some(fd) = open_own(record, File::Table, path) else { return };
+    let mut gathered = Gathered::new(room);
+    let mut good = true;
+    let mut write = |lines: &[u8]| good = good && append(fd, text(path), lines);
+    record.figure(sums, &mut |line| gathered.line(line, &mut write));
+    gathered.flush(&mut write);
+    kernel::close(fd);
+}

@@ -1,0 +1,120 @@
+//! Environment switches of the MPI: those that the user, the site or a module set, without those
+//! that launchers set for their own ranks.
+
+use topas_mpi_profile::layout::{Header, flag};
+
+use crate::sys;
+
+/// How names of switches begin: of Open MPI and its runtime, MPICH and what comes of it, Intel
+/// MPI, MVAPICH; of the libraries below for networks and files.
+const PREFIXES: [&[u8]; 19] = [
+    b"OMPI_MCA_",
+    b"PMIX_MCA_",
+    b"PRTE_MCA_",
+    b"MPICH_",
+    b"MPIR_",
+    b"I_MPI_",
+    b"MV2_",
+    b"MVP_",
+    b"PSP_",
+    b"UCX_",
+    b"FI_",
+    b"PSM2_",
+    b"PSM3_",
+    b"HCOLL_",
+    b"SHARP_",
+    b"MXM_",
+    b"PAMI_",
+    b"OFI_",
+    b"ROMIO_",
+];
+
+/// What launchers set for their ranks, as seen in ranks of Open MPI 4.1 and 5.0, MPICH 4.0 to
+/// 5.0, Intel MPI 2021 and MVAPICH2 2.3; with `*` at the end, all that begin so.
+const OF_LAUNCHERS: [&[u8]; 33] = [
+    b"OMPI_MCA_ess",
+    b"OMPI_MCA_ess_*",
+    b"OMPI_MCA_initial_wdir",
+    b"OMPI_MCA_mpi_oversubscribe",
+    b"OMPI_MCA_orte_app_num",
+    b"OMPI_MCA_orte_bound_at_launch",
+    b"OMPI_MCA_orte_ess_*",
+    b"OMPI_MCA_orte_hnp_uri",
+    b"OMPI_MCA_orte_jobfam_session_dir",
+    b"OMPI_MCA_orte_launch",
+    b"OMPI_MCA_orte_local_daemon_uri",
+    b"OMPI_MCA_orte_num_nodes",
+    b"OMPI_MCA_orte_precondition_transports",
+    b"OMPI_MCA_orte_tmpdir_base",
+    b"OMPI_MCA_orte_top_session_dir",
+    b"OMPI_MCA_pmix",
+    b"OMPI_MCA_shmem_RUNTIME_QUERY_hint",
+    b"PMIX_MCA_mca_base_component_show_load_errors",
+    b"PRTE_MCA_prte_tmpdir_base",
+    b"MPICH_INTERFACE_HOSTNAME",
+    b"MPIR_CVAR_CH3_INTERFACE_HOSTNAME",
+    b"I_MPI_BIND_WIN_ALLOCATE",
+    b"I_MPI_HYDRA_TOPOLIB",
+    b"I_MPI_HYDRA_UUID",
+    b"I_MPI_INFO_*",
+    b"I_MPI_INTERNAL_*",
+    b"I_MPI_PIN_INFO",
+    b"I_MPI_PIN_MAPPING",
+    b"I_MPI_RETURN_WIN_MEM_NUMA",
+    b"I_MPI_ROOT",
+    b"MV2_COMM_WORLD_*",
+    b"MV2_NODE_ID",
+    b"MV2_NUM_NODES_IN_JOB",
+];
+
+/// Whether an entry of the environment is a switch.
+fn is_switch(entry: &[u8]) -> bool {
+    let name = entry.split(|byte| *byte == b'=').next().unwrap_or_default();
+    let of_launcher = |known: &&[u8]| match known.strip_suffix(b"*") {
+        Some(front) => name.starts_with(front),
+        None => name == *known,
+    };
+    PREFIXES.iter().any(|prefix| name.len() > prefix.len() && name.starts_with(prefix))
+        && !OF_LAUNCHERS.iter().any(of_launcher)
+}
+
+/// Notes them, each with a NUL, as many as there is room for.
+pub fn note(header: &mut Header) {
+    let mut at = 0;
+    for entry in sys::environment().filter(|entry| is_switch(entry)) {
+        let room = header.switches.get_mut(at..).unwrap_or_default();
+        // Two NULs behind the last.
+        match room.get_mut(..entry.len() + 2) {
+            Some(place) => {
+                crate::workspace::keep(place, entry);
+                at += entry.len() + 1;
+            }
+            None => header.flags |= flag::SWITCHES_LOST,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_of_users_are_told_from_those_of_launchers() {
+        for (entry, expected) in [
+            (&b"OMPI_MCA_btl=self,vader"[..], true),
+            (b"OMPI_MCA_orte_base_help_aggregate=0", true),
+            (b"MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE=100", true),
+            (b"I_MPI_DEBUG=0", true),
+            (b"UCX_TLS=tcp", true),
+            (b"UCX_=", false),
+            (b"OMPI_MCA_ess_base_vpid=0", false),
+            (b"OMPI_MCA_pmix=^s1", false),
+            (b"OMPI_COMM_WORLD_RANK=0", false),
+            (b"I_MPI_INFO_NC=2", false),
+            (b"MPIR_CVAR_CH3_INTERFACE_HOSTNAME=n", false),
+            (b"PATH=/UCX_TLS", false),
+        ] {
+            assert_eq!(is_switch(entry), expected, "{}", String::from_utf8_lossy(entry));
+        }
+    }
+}
