@@ -36,7 +36,7 @@ fn collectives_are_counted_to_the_byte() {
     let mut complaints = Vec::new();
     for mpi in Mpi::installed("collectives_are_counted_to_the_byte") {
         let chosen = chosen(version(mpi));
-        for names in [Names::Plain, Names::Profiling] {
+        for names in Names::ALL {
             let program = Program::new(mpi, names, &program(mpi, &chosen), &[]);
             let path = program.path("said");
             let ranks = program.profiled(RANKS, &[path.to_str().expect("a path")]);
@@ -45,7 +45,7 @@ fn collectives_are_counted_to_the_byte() {
                 let mut complain = |what: String| {
                     complaints.push(format!("{} {names:?} rank {i}: {what}", mpi.name()));
                 };
-                other_calls(rank, &|_| false).into_iter().for_each(&mut complain);
+                other_calls(rank, names).into_iter().for_each(&mut complain);
                 let functions = rank.profile.functions.iter().filter(|(name, _)| {
                     let (function, _) = find(name).expect("a function of the table");
                     matches!(function.class, Class::Collective(_) | Class::Neighborhood(_))

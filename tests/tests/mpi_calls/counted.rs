@@ -1,7 +1,7 @@
 //! Calls of a program, counted by the program itself: the preprocessor puts a counter in front
 //! of every call.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::mem::offset_of;
@@ -75,7 +75,13 @@ pub fn has_count(name: &str) -> bool {
 }
 
 /// A macro in front of a name of C.
-fn counter(text: &mut String, index: usize, function: &Function, name: &str) {
+fn counter(
+    text: &mut String,
+    index: usize,
+    function: &Function,
+    name: &str,
+    fortran: &BTreeSet<&'static str>,
+) {
     let n = function.parameters(false).count();
     let names: Vec<_> = (0..n).map(|i| format!("a{i}")).collect();
     // Only what has to be looked at is told apart: a literal of an array has commas.
@@ -88,16 +94,18 @@ fn counter(text: &mut String, index: usize, function: &Function, name: &str) {
     };
     // The copy is made while nothing of the end is counted yet.
     let before = if name == "MPI_Finalize" { "counted_end(), " } else { "" };
+    let called =
+        if fortran.contains(name) { format!("fortran_{name}") } else { format!("BY({name})") };
     writeln!(text, "#ifndef {name}").unwrap();
     writeln!(
         text,
-        "#define {name}({list}) ({before}counted({index}, {count}), BY({name})({passed}))\n#endif"
+        "#define {name}({list}) ({before}counted({index}, {count}), {called}({passed}))\n#endif"
     )
     .unwrap();
 }
 
-/// A header to be included in front of a program.
-pub fn header() -> String {
+/// A header to be included in front of a program, which calls some functions by way of Fortran.
+pub fn header(fortran: &BTreeSet<&'static str>) -> String {
     let all: Vec<_> = functions().filter(|f| f.in_c()).collect();
     let (pid, used) = (offset_of!(Header, pid), offset_of!(Header, used));
     let mut text = format!("#define COUNTED {}\n", all.len());
@@ -109,9 +117,9 @@ pub fn header() -> String {
     all.iter().for_each(|f| writeln!(text, "F_{},", f.name).unwrap());
     text += "};\n";
     for (index, function) in all.into_iter().enumerate() {
-        counter(&mut text, index, function, function.name);
+        counter(&mut text, index, function, function.name, fortran);
         if function.large.is_some() {
-            counter(&mut text, index, function, &format!("{}_c", function.name));
+            counter(&mut text, index, function, &format!("{}_c", function.name), fortran);
         }
     }
     text

@@ -1,14 +1,16 @@
 //! Programs under an MPI, with the library in front of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
+use topas_mpi_table::{Class, find};
 use topas_tests::mpi::{Mpi, launched};
 use topas_tests::profile::library;
 use topas_tests::running::{command, run};
 use topas_tests::site::{Scratch, Site};
 
+use super::fortran::shims;
 use super::counted::{Counted, counted, has_count, header};
 use super::profile::{Profile, profile};
 
@@ -19,12 +21,23 @@ pub enum Names {
     Plain,
     /// `PMPI_Send`
     Profiling,
+    /// `mpi_send_`, of `mpif.h` and `use mpi`
+    Fortran,
+    /// `mpi_send_f08_`, `mpi_send_f08ts_`
+    F08,
 }
 
 /// A program that counts its own calls.
 pub struct Program {
     mpi: Mpi,
     scratch: Scratch,
+    /// What it calls by way of Fortran
+    pub fortran: BTreeSet<&'static str>,
+}
+
+impl Names {
+    /// All.
+    pub const ALL: [Names; 4] = [Names::Plain, Names::Profiling, Names::Fortran, Names::F08];
 }
 
 /// What a rank did, by itself and by the library.
@@ -38,18 +51,29 @@ pub struct Rank {
 impl Program {
     /// Compiles a program in C.
     pub fn new(mpi: Mpi, names: Names, text: &str, words: &[&str]) -> Program {
-        let program = Program { mpi, scratch: Scratch::new() };
-        let path = |name: &str| program.scratch.path().join(name);
-        fs::write(path("counted_all.h"), header()).expect("write a header");
+        let scratch = Scratch::new();
+        let path = |name: &str| scratch.path().join(name);
+        let (shims, fortran) = match names {
+            Names::Plain | Names::Profiling => (String::new(), BTreeSet::new()),
+            Names::Fortran | Names::F08 => shims(mpi, names),
+        };
+        fs::write(path("counted.h"), shims + &header(&fortran)).expect("write a header");
         fs::write(path("program.c"), text).expect("write a program");
         let mut compiler = command(mpi.real("mpicc").expect("mpicc"));
-        compiler.args(["-std=gnu11", "-g", "-O1", "-w", "-include"]).arg(path("counted_all.h"));
-        if names == Names::Profiling {
-            compiler.arg("-DPROFILING");
-        }
-        compiler.arg(path("program.c")).args(words).arg("-o").arg(path("program"));
+        compiler.args(["-std=gnu11", "-g", "-O1", "-w", "-include"]).arg(path("counted.h"));
+        compiler.args(match names {
+            Names::Plain => &[][..],
+            Names::Profiling => &["-DPROFILING"],
+            Names::Fortran => &["-DFORTRAN"],
+            Names::F08 => &["-DF08"],
+        });
+        compiler.arg("-c").arg(path("program.c")).args(words).arg("-o").arg(path("program.o"));
         run(&mut compiler).good();
-        program
+        let linker = if fortran.is_empty() { "mpicc" } else { "mpifort" };
+        let mut linker = command(mpi.real(linker).expect(linker));
+        linker.arg(path("program.o")).args(words).arg("-o").arg(path("program"));
+        run(&mut linker).good();
+        Program { mpi, scratch, fortran }
     }
 
     /// A path in the directory of the program.
@@ -81,7 +105,13 @@ impl Program {
 }
 
 /// Calls and count arguments of `rank` that the library counted otherwise than the program itself.
-pub fn other_calls(rank: &Rank, leave_out: &dyn Fn(&str) -> bool) -> Vec<String> {
+pub fn other_calls(rank: &Rank, names: Names) -> Vec<String> {
+    // What stands in front of Fortran converts handles.
+    let fortran = [Names::Fortran, Names::F08].contains(&names);
+    let leave_out = |name: &str| {
+        let (function, _) = find(name).expect("a function of the table");
+        fortran && function.class == Class::Conversion
+    };
     let mut complaints = Vec::new();
     let mut names: Vec<&str> = rank.counted.keys().map(String::as_str).collect();
     names.extend(rank.profile.functions.keys().copied());

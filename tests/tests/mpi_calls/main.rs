@@ -3,7 +3,9 @@
 
 mod collectives;
 mod counted;
+mod fortran;
 mod launch;
 mod profile;
 mod single;
+mod threads;
 mod traffic;

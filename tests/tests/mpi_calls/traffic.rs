@@ -14,8 +14,8 @@ use super::profile::{Counts, Exchange};
 /// Processes of a program.
 const RANKS: u32 = 4;
 
-/// Programs in the default set; each of some thirty acts.
-const PROGRAMS: u64 = 200;
+/// Programs in the default set, each of some thirty acts. Ranks of MPICH spin where they wait.
+const PROGRAMS: [(Mpi, u64); 2] = [(Mpi::OpenMpi, 140), (Mpi::Mpich, 60)];
 
 /// The first number; a whole set can be had elsewhere.
 const SEED: u64 = 20_261_120;
@@ -71,15 +71,15 @@ fn expected(program: &Program, rank: usize) -> Expected {
 }
 
 /// What the library counted otherwise than a rank expects.
-fn complaints(rank: &Rank, expected: &Expected, communicators: bool) -> Vec<String> {
-    let mut all = other_calls(rank, &|_| false);
+fn complaints(rank: &Rank, expected: &Expected, names: Names, communicators: bool) -> Vec<String> {
+    let mut all = other_calls(rank, names);
     let nothing = Counts::default();
-    let mut names: Vec<&str> = expected.functions.keys().map(String::as_str).collect();
+    let mut routines: Vec<&str> = expected.functions.keys().map(String::as_str).collect();
     let moves = |c: &Counts| c.sent.number + c.received.number > 0;
-    names.extend(rank.profile.functions.iter().filter(|(_, c)| moves(c)).map(|(name, _)| name));
-    names.sort_unstable();
-    names.dedup();
-    for name in names {
+    routines.extend(rank.profile.functions.iter().filter(|(_, c)| moves(c)).map(|(name, _)| name));
+    routines.sort_unstable();
+    routines.dedup();
+    for name in routines {
         let wanted = expected.functions.get(name).unwrap_or(&nothing);
         let counts = rank.profile.functions.get(name).unwrap_or(&nothing);
         for (way, wanted, got) in
@@ -123,7 +123,7 @@ fn broken(mpi: Mpi) -> [(&'static str, bool); 5] {
         ("EARLY_END_BREAKS", open_mpi),
         // 4.0.2: an assertion in broadcasts between groups that are not blocking
         ("IBCAST_BREAKS", mpich),
-        // 4.0.2: frees derived datatypes once too often
+        // 4.0.2: its status tells nothing, and derived datatypes are freed once too often
         ("ISENDRECV_BREAKS", mpich),
         // 4.0.2: persistent collectives can be started once, then they have no communicator
         ("RESTART_BREAKS", mpich),
@@ -139,7 +139,7 @@ fn words(mpi: Mpi) -> Vec<String> {
     [directory.to_owned(), "-DROOT_IS_PEER=0".to_owned()].into_iter().chain(broken).collect()
 }
 
-fn run(program: &Program, first: u64, n: u64, only: Option<&str>) -> Vec<String> {
+fn run(program: &Program, names: Names, first: u64, n: u64, only: Option<&str>) -> Vec<String> {
     let dir = program.path("files");
     let _ = fs::create_dir(&dir);
     let (first, number) = (first.to_string(), n.to_string());
@@ -147,31 +147,38 @@ fn run(program: &Program, first: u64, n: u64, only: Option<&str>) -> Vec<String>
     words.extend(only);
     let ranks = program.profiled(RANKS, &words);
     let each = ranks.iter().enumerate().flat_map(|(i, rank)| {
-        let wrong = complaints(rank, &expected(program, i), n == 1);
+        let wrong = complaints(rank, &expected(program, i), names, n == 1);
         wrong.into_iter().map(move |what| format!("rank {i}: {what}"))
     });
     each.collect()
 }
 
-/// Runs programs, and those one by one if they are not counted as they should.
+/// Programs of one launch: ranks that spin where they wait need long on a busy machine.
+const LAUNCH: u64 = 5;
+
+/// Runs programs, and those one by one that are not counted as they should.
 fn programs(mpi: Mpi, names: Names, first: u64, n: u64) -> Vec<String> {
     let words = words(mpi);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let program = Program::new(mpi, names, "#include \"traffic.c\"\n", &words);
     let only = env::var("TOPAS_TEST_TRAFFIC_ONLY").ok();
-    let all = run(&program, first, n, only.as_deref());
-    println!("{} {names:?}: {n} programs from {first}", mpi.name());
-    if all.is_empty() || n == 1 {
+    for first in (first..first + n).step_by(LAUNCH as usize) {
+        let n = LAUNCH.min(n);
+        let all = run(&program, names, first, n, only.as_deref());
+        if all.is_empty() {
+            continue;
+        }
+        for seed in first..first + n {
+            let one = run(&program, names, seed, 1, only.as_deref());
+            if !one.is_empty() {
+                let head = format!("{} {names:?} seed {seed}", mpi.name());
+                return one.into_iter().map(|what| format!("{head}: {what}")).collect();
+            }
+        }
         return all;
     }
-    for seed in first..first + n {
-        let one = run(&program, seed, 1, only.as_deref());
-        if !one.is_empty() {
-            let head = format!("{} {names:?} seed {seed}", mpi.name());
-            return one.into_iter().map(|what| format!("{head}: {what}")).collect();
-        }
-    }
-    all
+    println!("{} {names:?}: {n} programs from {first}", mpi.name());
+    Vec::new()
 }
 
 #[test]
@@ -183,11 +190,14 @@ fn random_traffic_is_counted_to_the_byte() {
     if asked.is_none() {
         left_out(test, "more programs: TOPAS_TEST_TRAFFIC=NUMBER, TOPAS_TEST_TRAFFIC_SEED=SEED");
     }
-    let n = asked.unwrap_or(PROGRAMS);
     let mut all = Vec::new();
     for mpi in Mpi::installed(test) {
+        let default = PROGRAMS.iter().find(|(of, _)| *of == mpi).map(|(_, n)| *n);
+        let n = asked.or(default).expect("a number of programs");
         all.extend(programs(mpi, Names::Plain, first, n));
-        all.extend(programs(mpi, Names::Profiling, first + n, n.div_ceil(10)));
+        for (names, first) in Names::ALL[1..].iter().zip((1..).map(|i| first + i * n)) {
+            all.extend(programs(mpi, *names, first, n.div_ceil(10)));
+        }
     }
     assert!(all.is_empty(), "{} complaints:\n{}", all.len(), all.join("\n"));
 }

@@ -235,6 +235,10 @@ pub fn world_rank(
 #[inline(never)]
 fn translate(library: &Library, ledger: &mut Ledger, at: usize, kind: Kind, rank: u32) -> u32 {
     let object = &mut ledger.objects[at];
+    if kind == Kind::Comm && rank >= object.size {
+        // A status may tell nonsense: that of MPICH 4.0's Isendrecv does. To ask MPI would abort.
+        return peers::OTHERS;
+    }
     if object.ranks == Ranks::NotAsked {
         object.ranks = ask_ranks(library, object, kind).unwrap_or(Ranks::Unknown);
     }

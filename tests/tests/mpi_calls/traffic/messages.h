@@ -251,7 +251,7 @@ static void shift(void) {
         if (from_world != NOBODY) RECEIVED(name, k, bytes, from_world);            \
     } while (0)
 #if MPI_VERSION >= 4
-    if (way == 0 && k->n > 1 && !(type->derived && ISENDRECV_BREAKS)) {
+    if (way == 0 && k->n > 1 && !ISENDRECV_BREAKS) {
         MPI_Request request;
         if (replace) {
             MPI_Isendrecv_replace(in, count, type->t, to, 3, any ? MPI_ANY_SOURCE : from, 3, k->c,
