@@ -31,12 +31,21 @@ fn moved(path: &std::path::Path) -> BTreeMap<(usize, &'static str), (u64, u64)> 
     all
 }
 
+/// Open MPI 4.1.4 frees the list of datatypes that it made of Fortran's before it is done with it.
+fn forgets_types(mpi: Mpi, names: Names, function: &str) -> bool {
+    let fortran = [Names::Fortran, Names::F08].contains(&names);
+    let functions = ["MPI_Ialltoallw", "MPI_Ineighbor_alltoallw"];
+    mpi == Mpi::OpenMpi && fortran && functions.contains(&function)
+}
+
 #[test]
 fn collectives_are_counted_to_the_byte() {
     let mut complaints = Vec::new();
     for mpi in Mpi::installed("collectives_are_counted_to_the_byte") {
-        let chosen = chosen(version(mpi));
+        let all = chosen(version(mpi));
         for names in Names::ALL {
+            let mut chosen = all.clone();
+            chosen.retain(|(function, _)| !forgets_types(mpi, names, function.name));
             let program = Program::new(mpi, names, &program(mpi, &chosen), &[]);
             let path = program.path("said");
             let ranks = program.profiled(RANKS, &[path.to_str().expect("a path")]);

@@ -27,9 +27,12 @@ fn exported(mpi: Mpi) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for path in paths.filter(|path| path.contains("/libmpi")) {
         let symbols = run(command("nm").args(["-D", "--defined-only"]).arg(path)).good().out();
-        all.extend(symbols.lines().filter_map(|line| line.split_whitespace().nth(2)).map(|name| {
-            name.split('@').next().unwrap_or(name).to_owned()
-        }));
+        all.extend(
+            symbols
+                .lines()
+                .filter_map(|line| line.split_whitespace().nth(2))
+                .map(|name| name.split('@').next().unwrap_or(name).to_owned()),
+        );
     }
     all
 }
@@ -70,10 +73,13 @@ fn passed(function: &Function, p: &Parameter, binding: Binding) -> Option<Passed
         _ => MOST.to_string(),
     };
     if let Some(word) = handle(p.kind) {
-        let (c, c2f, f2c) = (p.kind.c().small, format!("MPI_{word}_c2f"), format!("MPI_{word}_f2c"));
+        let (c, c2f, f2c) =
+            (p.kind.c().small, format!("MPI_{word}_c2f"), format!("MPI_{word}_f2c"));
         if p.array.is_some() {
+            // Types are looked at until a collective is over.
+            let kept = if p.kind == Kind::Datatype { "static " } else { "" };
             it.before = format!(
-                "MPI_Fint f_{name}[64]; int n_{name} = {length};\n\
+                "{kept}MPI_Fint f_{name}[64]; int n_{name} = {length};\n\
                  for (int i = 0; {name} && i < n_{name}; i++) f_{name}[i] = {c2f}({name}[i]);\n"
             );
             if p.direction != Direction::In {
@@ -83,7 +89,11 @@ fn passed(function: &Function, p: &Parameter, binding: Binding) -> Option<Passed
             }
         } else if p.is_pointer() {
             // What comes out may be nonsense where it goes in.
-            let first = if p.direction == Direction::Out { "0".to_owned() } else { format!("{c2f}(*{name})") };
+            let first = if p.direction == Direction::Out {
+                "0".to_owned()
+            } else {
+                format!("{c2f}(*{name})")
+            };
             it.before = format!("MPI_Fint f_{name} = {first};\n");
             it.after = format!("*{name} = {f2c}(f_{name});\n");
             if p.direction == Direction::Out {
@@ -99,7 +109,9 @@ fn passed(function: &Function, p: &Parameter, binding: Binding) -> Option<Passed
     }
     match p.kind {
         Kind::Choice if binding.descriptor() => {
-            it.before = format!("CFI_CDESC_T(1) d_{name};\nvoid *f_{name} = described(&d_{name}, {name});\n");
+            it.before = format!(
+                "CFI_CDESC_T(1) d_{name};\nvoid *f_{name} = described(&d_{name}, {name});\n"
+            );
         }
         Kind::Choice => it.before = format!("void *f_{name} = addressed({name});\n"),
         Kind::BufferAddress if !f08 => it.word = name.to_owned(),
@@ -144,10 +156,13 @@ fn passed(function: &Function, p: &Parameter, binding: Binding) -> Option<Passed
             if function.name.ends_with("some") && name == "array_of_indices" {
                 it.after = format!("for (int i = 0; i < *outcount; i++) {name}[i]--;\n");
             }
-            if name == "index" {
+            if name == "index" && p.array.is_none() {
                 it.after = format!("if (*{name} != MPI_UNDEFINED) --*{name};\n");
             }
-            if name == "partition" || name.starts_with("partition_") || name == "array_of_partitions" {
+            if name == "partition"
+                || name.starts_with("partition_")
+                || name == "array_of_partitions"
+            {
                 return None;
             }
             let address = if p.is_pointer() { "" } else { "&" };

@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
+use topas_mpi_profile::layout::language;
 use topas_mpi_table::{Class, find};
 use topas_tests::mpi::{Mpi, launched};
 use topas_tests::profile::library;
 use topas_tests::running::{command, run};
 use topas_tests::site::{Scratch, Site};
 
-use super::fortran::shims;
 use super::counted::{Counted, counted, has_count, header};
+use super::fortran::shims;
 use super::profile::{Profile, profile};
 
 /// The names by which a program calls MPI.
@@ -31,8 +32,6 @@ pub enum Names {
 pub struct Program {
     mpi: Mpi,
     scratch: Scratch,
-    /// What it calls by way of Fortran
-    pub fortran: BTreeSet<&'static str>,
 }
 
 impl Names {
@@ -69,11 +68,15 @@ impl Program {
         });
         compiler.arg("-c").arg(path("program.c")).args(words).arg("-o").arg(path("program.o"));
         run(&mut compiler).good();
+        if [Names::Fortran, Names::F08].contains(&names) {
+            assert!(fortran.len() > 150, "{}", fortran.len());
+            println!("{} {names:?}: {} functions by way of Fortran", mpi.name(), fortran.len());
+        }
         let linker = if fortran.is_empty() { "mpicc" } else { "mpifort" };
         let mut linker = command(mpi.real(linker).expect(linker));
         linker.arg(path("program.o")).args(words).arg("-o").arg(path("program"));
         run(&mut linker).good();
-        Program { mpi, scratch, fortran }
+        Program { mpi, scratch }
     }
 
     /// A path in the directory of the program.
@@ -113,6 +116,14 @@ pub fn other_calls(rank: &Rank, names: Names) -> Vec<String> {
         fortran && function.class == Class::Conversion
     };
     let mut complaints = Vec::new();
+    let language = match names {
+        Names::Plain | Names::Profiling => language::C,
+        Names::Fortran => language::FORTRAN,
+        Names::F08 => language::F08,
+    };
+    if rank.profile.languages & language == 0 {
+        complaints.push(format!("languages {}, not {language}", rank.profile.languages));
+    }
     let mut names: Vec<&str> = rank.counted.keys().map(String::as_str).collect();
     names.extend(rank.profile.functions.keys().copied());
     names.sort_unstable();

@@ -63,6 +63,8 @@ pub struct Profile {
     pub functions: BTreeMap<&'static str, Counts>,
     /// By rank of the world; the last is everybody else
     pub peers: Vec<Exchange>,
+    /// Bits of the languages that called
+    pub languages: u32,
     /// By name, or who made it, and size: calls, and what moved
     pub communicators: Vec<(String, u64, Exchange)>,
 }
@@ -137,7 +139,8 @@ pub fn profile(dir: &Path, rank: u32) -> Profile {
             bytes.sizes(block, sent, &mut counts.sent.sizes);
             let received = bytes.u16(beside + offset_of!(Beside, received));
             bytes.sizes(block, received, &mut counts.received.sizes);
-            counts.missed |= bytes.u32(beside + offset_of!(Beside, flags)) & ROW_MISSED != 0;
+            let flags = bytes.u32(beside + offset_of!(Beside, flags));
+            counts.missed |= flags & ROW_MISSED != 0;
             if counts != Counts::default() {
                 profile.functions.insert(name, counts);
             }

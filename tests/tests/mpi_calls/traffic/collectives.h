@@ -217,6 +217,7 @@ static void everybody(void) {
                in_place ? NULL : places, no_type, in, mine_to, places, type->t, k->c);
         break;
     case 5:
+        if (way == 1 && LISTS_BREAK) way = 0;
         goes = comes = exchanged * z;
         FAMILY(Alltoallw, Ialltoallw, Alltoallw_init, sends, in_place ? NULL : mine_to,
                in_place ? NULL : bytes, in_place ? NULL : each, in, mine_to, bytes, each, k->c);
@@ -305,6 +306,7 @@ static void neighbors(void) {
                type->t, in, gets, places, type->t, k->c);
         break;
     default:
+        if (way == 1 && LISTS_BREAK) way = 0;
         goes = to * z;
         comes = from * z;
         FAMILY(Neighbor_alltoallw, Ineighbor_alltoallw, Neighbor_alltoallw_init, out, sends, bytes,
