@@ -13,11 +13,24 @@
 //! | `results` | how many lines `check` prints at least |
 //! | `measured` | how many executables leave lines |
 //! | `built` | `once`: the sides share one build with TOPAS, as far as `check` builds itself |
+//! | `mpi` | the MPIs it is built and checked with where the MPI profile is loaded into it; without it Open MPI |
+//! | `profiles` | how many launches leave a profile then, at least |
+//!
+//! `$MPI` is the name of the MPI.
 
+use std::collections::BTreeSet;
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
 
-use crate::site::source_root;
+use crate::running::{Run, command, run, run_within};
+use crate::site::{Scratch, source_root};
+use crate::sources::Archive;
+
+/// How long one step may take.
+const LIMIT: Duration = Duration::from_secs(5400);
 
 /// A recipe.
 #[derive(Debug)]
@@ -90,4 +103,75 @@ impl Linked {
             }
         }
     }
+}
+
+/// A copy of the sources, for one side of a comparison.
+#[derive(Debug)]
+pub struct Tree<'a> {
+    /// How it is built.
+    pub recipe: &'a Recipe,
+    /// Where.
+    pub scratch: Scratch,
+    /// Which side, for names of files.
+    pub side: &'a str,
+}
+
+impl Tree<'_> {
+    /// Unpacks the sources.
+    #[track_caller]
+    pub fn unpack(&self, archive: &Archive) {
+        let mut tar = command("tar");
+        tar.args(["--strip-components=1", "-xf"]).arg(&archive.path);
+        run(tar.arg("-C").arg(self.scratch.sub("source"))).good();
+    }
+
+    /// Runs `build` or `check` in the sources by a shell, which must end well.
+    #[track_caller]
+    pub fn step(&self, mut shell: Command, step: &str) -> Run {
+        // Ranks that wait leave the processor to others, of which there are more than enough.
+        shell.env("OMPI_MCA_mpi_yield_when_idle", "1").env("TMPDIR", self.scratch.sub("tmp"));
+        let script = format!(". '{}' && {step}", self.recipe.path.display());
+        shell.current_dir(self.scratch.sub("source")).args(["-e", "-c", &script]);
+        let ended = run_within(&mut shell, LIMIT);
+        self.keep(step, &ended);
+        let said = ended.err();
+        let last: Vec<_> = said.lines().rev().take(20).collect();
+        let last = last.into_iter().rev().collect::<Vec<_>>().join("\n");
+        assert_eq!(ended.code(), 0, "{} of {}:\n{last}", step, self.recipe.value("name"));
+        ended
+    }
+
+    /// Keeps the output for whoever wants to see why, beside the sources.
+    fn keep(&self, step: &str, ended: &Run) {
+        let side = self.side;
+        let dir = env::temp_dir().join("topas-projects");
+        let name = self.recipe.path.file_stem().unwrap_or_default().to_string_lossy();
+        let _ = fs::create_dir_all(&dir);
+        for (kind, text) in [("out", &ended.stdout), ("err", &ended.stderr)] {
+            let _ = fs::write(dir.join(format!("{name}.{step}.{side}.{kind}")), text);
+        }
+        let log = fs::read(self.scratch.log()).unwrap_or_default();
+        let _ = fs::write(dir.join(format!("{name}.{step}.{side}.log")), log);
+    }
+}
+
+/// Those of some Debian packages that are not installed.
+pub fn missing(packages: &str) -> Vec<&str> {
+    let installed = |package: &&str| {
+        let query =
+            Command::new("dpkg-query").args(["-W", "-f", "${db:Status-Abbrev}", package]).output();
+        query.is_ok_and(|output| output.stdout.starts_with(b"ii"))
+    };
+    packages.split_whitespace().filter(|package| !installed(package)).collect()
+}
+
+/// Panics with the lines that only one side has.
+#[track_caller]
+pub fn same_lines(with: &str, without: &str) {
+    let [a, b] = [with, without].map(|text| text.lines().collect::<BTreeSet<_>>());
+    assert!(with == without || a != b, "the same lines in another order or number");
+    let only = |x: &BTreeSet<_>, y: &BTreeSet<&str>| {
+        x.difference(y).map(|line: &&str| (*line).to_owned()).collect::<Vec<_>>().join("\n")
+    };
+    assert!(a == b, "only with TOPAS:\n{}\nonly without:\n{}", only(&a, &b), only(&b, &a));
 }

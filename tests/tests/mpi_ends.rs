@@ -160,7 +160,7 @@ fn a_good_end_leaves_nothing_behind() {
         let without = ends.launch("finalize", None);
         let with = ends.launch("finalize", Some(&places));
         assert_eq!(outcome(&with), outcome(&without));
-        assert_eq!(spool_files(&places.spool), [PathBuf::new(); 0], "under {}", mpi.name());
+        assert_eq!(spool_files(&places.spool), Vec::<PathBuf>::new(), "under {}", mpi.name());
         let counted = places.counted();
         assert_eq!(ends.expected.faults(&counted, ""), "", "under {}", mpi.name());
         for one in counted {

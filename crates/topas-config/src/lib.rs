@@ -12,7 +12,9 @@ pub mod environment;
 pub mod paths;
 pub mod policy;
 pub mod regular;
+pub mod spool;
 
 pub use conf::Conf;
 pub use environment::{Environment, LinkWish, command_line};
 pub use paths::Paths;
+pub use spool::spool_directories;

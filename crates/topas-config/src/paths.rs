@@ -147,6 +147,11 @@ impl Paths {
         self.lib().join("pkgconfig")
     }
 
+    /// What routines of MPI cost here, as `topas-mpi calibrate` writes it.
+    pub fn mpi_calibration(&self) -> PathBuf {
+        self.conf_file().with_file_name("mpi-calibration")
+    }
+
     /// Data files.
     pub fn share(&self) -> PathBuf {
         self.prefix.join("share/topas")

@@ -30,7 +30,7 @@ pub(crate) use line::{behind_torn, is_cut, judge, uid};
 pub use live::{SpoolReading, read_spool};
 pub use metrics::{METRICS, Metric, Unit};
 pub use node::{own_uid, processors_of};
-pub use process::is_running;
+pub use process::{is_running, parent_of};
 pub use profile::{Ending, Facts, Level, Origin, Profile, Rank, Subtotal};
 pub use rank::{Inside, SpoolRank, read_rank};
 pub use read::{Profiles, read_profiles};

@@ -78,6 +78,8 @@ pub struct Abi {
     pub message_no_proc: Predefined,
     /// `MPI_NO_OP`
     pub no_op: Predefined,
+    /// `MPI_BOR`
+    pub bit_or: Predefined,
     /// `MPI_BYTE`, to verify the size of a datatype and the length in a status
     pub byte: Predefined,
     /// Requests that many operations share because they were complete at once; those that the
@@ -123,6 +125,7 @@ pub const OPEN_MPI: Abi = Abi {
     request_null: Predefined::Symbol("ompi_request_null"),
     message_no_proc: Predefined::Symbol("ompi_message_no_proc"),
     no_op: Predefined::Symbol("ompi_mpi_op_no_op"),
+    bit_or: Predefined::Symbol("ompi_mpi_op_bor"),
     byte: Predefined::Symbol("ompi_mpi_byte"),
     completed: &[Predefined::Symbol("ompi_request_empty")],
     sizes_in_handles: false,
@@ -158,6 +161,7 @@ pub const MPICH: Abi = Abi {
     request_null: Predefined::Value(0x2c00_0000),
     message_no_proc: Predefined::Value(0x6c00_0000),
     no_op: Predefined::Value(0x5800_000e),
+    bit_or: Predefined::Value(0x5800_0008),
     byte: Predefined::Value(0x4c00_010d),
     // All requests that are not made for one operation; see `is_shared_request`.
     completed: &[],
@@ -188,6 +192,7 @@ pub const STANDARD: Abi = Abi {
     request_null: Predefined::Value(0x180),
     message_no_proc: Predefined::Value(0x129),
     no_op: Predefined::Value(0x3d),
+    bit_or: Predefined::Value(0x29),
     byte: Predefined::Value(0x247),
     completed: &[],
     sizes_in_handles: false,
@@ -225,6 +230,26 @@ pub const STANDARD: Abi = Abi {
 pub const ALL: [Abi; 3] = [STANDARD, OPEN_MPI, MPICH];
 
 impl Abi {
+    /// Names of the symbols of the library that stand for objects.
+    pub fn symbols(&self) -> impl Iterator<Item = &'static str> {
+        let objects = [
+            self.comm_world,
+            self.comm_self,
+            self.comm_null,
+            self.request_null,
+            self.message_no_proc,
+            self.no_op,
+            self.bit_or,
+            self.byte,
+        ];
+        objects.into_iter().chain(self.completed.iter().copied()).filter_map(
+            |object| match object {
+                Predefined::Symbol(name) => Some(name),
+                Predefined::Value(_) => None,
+            },
+        )
+    }
+
     /// The size in B of a predefined datatype, where its handle tells it.
     #[inline]
     pub const fn size_in_handle(&self, datatype: u64) -> Option<u64> {

@@ -1,10 +1,15 @@
 //! `topas-mpi`: profiles of MPI calls that ranks left behind, or that run; calibration.
 
 mod args;
+mod calibrate;
 mod collect;
+mod collectives;
 mod exit;
 mod list;
+mod locate;
+mod mpi;
 mod spool;
+mod sys;
 
 use std::process::ExitCode;
 
@@ -23,7 +28,7 @@ fn main() -> ExitCode {
     };
     let env = Environment::of_process();
     match command {
-        Command::Calibrate(_) => exit::NO_MPI,
+        Command::Calibrate(options) => calibrate::run(&options, &env),
         Command::Collect(options) => collect::run(&options, &env),
         Command::List(options) => list::run(&options, &env),
     }

@@ -2,6 +2,7 @@
 
 use core::arch::{asm, global_asm};
 
+use crate::cost::FUNCTION;
 use crate::entry::{ARGUMENTS, DOUBLE, FRAME, RESULT};
 use crate::thread::Thread;
 
@@ -12,18 +13,36 @@ pub const REGISTERS: usize = 6;
 #[cfg(target_arch = "aarch64")]
 pub const REGISTERS: usize = 8;
 
+/// Names of all functions, each a way in.
+#[cfg(not(topas_mpi_wrap))]
+macro_rules! symbols {
+    () => {
+        include_str!("generated/symbols.s")
+    };
+}
+
+/// The way in alone: the names are members of an archive.
+#[cfg(topas_mpi_wrap)]
+macro_rules! symbols {
+    () => {
+        ".globl topas_mpi_common\n.globl topas_mpi_variadic\n"
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 global_asm!(
     ".set FRAME, {FRAME}",
     ".set ARGUMENTS, {ARGUMENTS}",
     ".set RESULT, {RESULT}",
     ".set DOUBLE, {DOUBLE}",
+    ".set MEASURED, {MEASURED}",
     include_str!("entry/x86_64.s"),
-    include_str!("generated/symbols.s"),
+    symbols!(),
     FRAME = const FRAME,
     ARGUMENTS = const ARGUMENTS,
     RESULT = const RESULT,
     DOUBLE = const DOUBLE,
+    MEASURED = const FUNCTION,
     options(att_syntax)
 );
 
@@ -95,10 +114,12 @@ global_asm!(
     ".set ARGUMENTS, {ARGUMENTS}",
     ".set RESULT, {RESULT}",
     ".set DOUBLE, {DOUBLE}",
+    ".set MEASURED, {MEASURED}",
     include_str!("entry/aarch64.s"),
-    include_str!("generated/symbols.s"),
+    symbols!(),
     FRAME = const FRAME,
     ARGUMENTS = const ARGUMENTS,
     RESULT = const RESULT,
     DOUBLE = const DOUBLE,
+    MEASURED = const FUNCTION,
 );

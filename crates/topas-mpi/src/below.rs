@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use topas_mpi_profile::layout::FUNCTIONS;
 
 use crate::generated::table::name;
-use crate::sys;
+use crate::{sys, wrapped};
 
 /// Names of a function, as the generated stubs number them.
 pub mod binding {
@@ -76,6 +76,12 @@ pub fn target(function: u32, binding: u32, stack: *const usize) -> usize {
     }
 }
 
+/// Puts another target in place of what is called by this name; what it was, 0 if that was not
+/// yet looked for.
+pub fn replace(function: usize, binding: u32, target: usize) -> usize {
+    TARGETS[binding as usize][function].swap(target, Relaxed)
+}
+
 /// The MPI's own definition in C, for our own use; 0 if it has none.
 pub fn own(function: usize) -> usize {
     let slot = &TARGETS[binding::PMPI as usize][function];
@@ -104,8 +110,12 @@ fn look_up(function: u32, binding: u32, caller: usize) -> usize {
     let mut room = [0; LONGEST];
     let mut found = 0;
     for binding in also(binding) {
-        compose(function, binding, &mut room);
-        found = sys::next_definition(&room, caller);
+        if cfg!(topas_mpi_wrap) {
+            found = wrapped::function(function | binding << 10);
+        } else {
+            compose(function, binding, &mut room);
+            found = sys::next_definition(&room, caller);
+        }
         if found != 0 {
             break;
         }

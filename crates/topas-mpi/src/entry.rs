@@ -47,7 +47,7 @@ pub const RESULT: usize = offset_of!(Frame, result);
 /// See [`FRAME`].
 pub const DOUBLE: usize = offset_of!(Frame, double);
 
-const _: () = assert!(FRAME % 16 == 0);
+const _: () = assert!(FRAME.is_multiple_of(16));
 
 /// What is to be called, and whether [`topas_mpi_leave`] is to be told of its end.
 #[repr(C)]
@@ -170,7 +170,7 @@ unsafe extern "C" fn topas_mpi_leave(frame: *mut Frame) {
     // SAFETY: the variables of this thread, and a frame of its own.
     let (thread, frame) = unsafe { (&mut *arch::thread(), &mut *frame) };
     let descriptor = &DESCRIPTORS[frame.function as usize & 1023];
-    let outermost = thread.outer == frame as *mut Frame;
+    let outermost = core::ptr::eq(thread.outer, frame);
     if below::binding::is_c(frame.binding) && descriptor.after() {
         flow::after(frame, thread, now);
         if descriptor.special() {

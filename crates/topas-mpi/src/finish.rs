@@ -13,7 +13,7 @@ use topas_format::out::Out;
 
 use crate::flow::library::call;
 use crate::generated::number;
-use crate::ranks::Ranks;
+use crate::ranks::{self, Ranks};
 use crate::report::{File, Gathered, Now, Record, append, open_own, own_sums, to_center, to_table};
 use crate::workspace::{self, CHUNK, Workspace, keep};
 use crate::{clock, flow, languages, process, say, spool, sys};
@@ -70,7 +70,12 @@ pub fn finalize() {
 /// All ranks, once they are there. None without a world, or in an MPI that is not known.
 fn ranks_of(header: &Header) -> Option<Ranks> {
     let known = header.flags & flag::WORLD != 0 && header.flags & flag::UNKNOWN_MPI == 0;
-    if known && header.ranks > 0 { Ranks::gather(header.rank, header.ranks) } else { None }
+    let wanted = header.flags & flag::USER != 0;
+    match header.ranks {
+        1 => Some(Ranks::alone(wanted)),
+        ranks if known && ranks > 1 => Ranks::gather(header.rank, ranks, wanted),
+        _ => None,
+    }
 }
 
 /// A subtotal that the program asked for: of this process, or of all. For who wants files only: a
@@ -127,21 +132,18 @@ fn describe(header: &mut Header, room: &mut Workspace) {
 fn together(header: &Header, now: &Now, room: &mut Workspace, ranks: &Ranks, subtotal: u32) {
     let first = ranks.rank == 0;
     reduce(ranks, room);
-    // Rank 0 has what the user wants, whatever the environment of others is.
-    let wanted = first && header.flags & flag::USER != 0;
-    let wanted = ranks.told(wanted.into()) == Some(1);
     let Workspace { conf, path, tagged, sums, other, message, text: gathered, .. } = room;
     if first {
         let record = Record { header, now, of: Of::Run, subtotal, alone: false };
         if subtotal == 0 {
             to_center(&record, sums, conf, path, gathered, tagged);
         }
-        if wanted {
+        if ranks.wanted {
             to_table(&record, sums, path, gathered);
             own_sums_again(other, header, subtotal);
             files(&record, sums, other, path, gathered, message, ranks);
         }
-    } else if wanted && subtotal == 0 {
+    } else if ranks.wanted && subtotal == 0 {
         own_sums_again(other, header, subtotal);
         send_lines(header, now, other, gathered, ranks);
     }
@@ -275,7 +277,7 @@ fn alone(header: &Header, now: &Now, room: &mut Workspace, subtotal: u32, expect
     record.lines(sums, &mut |line| gathered.line(line, &mut write));
     gathered.flush(&mut write);
     kernel::close(fd);
-    if expected && header.rank == 0 {
+    if expected && ranks::has_given_up() && header.rank == 0 {
         say::not_together(text(path));
     }
 }

@@ -9,11 +9,13 @@ mod call;
 mod communicators;
 mod completion;
 mod datatype;
+mod hot;
 mod ledger;
 pub mod library;
 mod object;
 mod peers;
 pub mod plan;
+mod rare;
 mod request;
 
 use core::mem::MaybeUninit;
@@ -27,13 +29,13 @@ use crate::thread::Thread;
 use crate::{process, spool, sys};
 
 use amount::{Words, word};
-use call::{Call, NO_COMMUNICATOR};
+use call::Call;
 use completion::Pending;
-use ledger::{Ledger, generation, place};
+use ledger::Ledger;
+pub use library::byte_and_world;
 use library::{Library, library};
-use object::Kind;
-use peers::{Account, NOBODY};
-use plan::{Act, NONE, PLANS, Plan};
+use peers::Account;
+use plan::{Act, Hot, NONE, PLANS, Plan};
 use request::{Entry, flag};
 
 /// What is kept from before a call until after it, in its frame.
@@ -63,6 +65,13 @@ impl Plan {
         matches!(self.act, Act::TypeFree | Act::ObjectFree | Act::RequestFree | Act::Cancel)
     }
 
+    /// Whether a call has no more than its count argument, if that, and its communicator.
+    #[inline(always)]
+    const fn only_counts(&self) -> bool {
+        matches!(self.act, Act::Nothing)
+            || matches!(self.act, Act::Flows) && self.flows == 0 && self.request == NONE
+    }
+
     /// Whether something is to be done after a call.
     pub const fn after(&self) -> bool {
         !matches!(self.act, Act::Nothing | Act::TypeFree | Act::ObjectFree | Act::RequestFree)
@@ -75,7 +84,7 @@ impl Plan {
 #[inline(always)]
 fn ledger_of(thread: &mut Thread) -> Option<&'static mut Ledger> {
     if thread.flow == 0 {
-        thread.flow = Ledger::new() as usize;
+        thread.flow = new_ledger(thread);
     }
     // SAFETY: null, or that of this thread alone.
     unsafe { (thread.flow as *mut Ledger).as_mut() }
@@ -85,18 +94,12 @@ fn ledger_of(thread: &mut Thread) -> Option<&'static mut Ledger> {
 #[inline]
 pub fn before(frame: &mut Frame, thread: &mut Thread) {
     let Some(plan) = PLANS.get(frame.function as usize) else { return };
-    let (Some(library), Some(ledger)) = (library(), ledger_of(thread)) else { return };
+    let Some(library) = library() else { return };
+    let Some(ledger) = ledger_of(thread) else { return };
     let kept = &mut frame.kept;
     let args = &mut frame.args;
     match plan.act {
-        Act::Wait
-        | Act::Test
-        | Act::Waitall
-        | Act::Testall
-        | Act::Waitany
-        | Act::Testany
-        | Act::Waitsome
-        | Act::Testsome => completion::before(library, ledger, plan, args, kept),
+        act if act.completes() => completion::before(library, ledger, plan, args, kept),
         _ => {
             if plan.message != NONE {
                 kept.count = usize::from(take_message(library, ledger, plan, args, kept));
@@ -121,9 +124,9 @@ fn take_message(
 ) -> bool {
     // SAFETY: the address of a message.
     let message = unsafe { library::handle_at(library, word(args, plan.message), 0) };
-    let Some((found, entry)) = ledger.find(message) else { return false };
+    let Some(found) = ledger.find(message) else { return false };
+    kept.message.write(*found.entry());
     found.remove();
-    kept.message.write(entry);
     true
 }
 
@@ -145,7 +148,8 @@ fn frees(library: &Library, ledger: Option<&mut Ledger>, plan: &Plan, args: &Wor
             communicators::gone(handle);
         }
         Act::RequestFree => {
-            if let Some((found, entry)) = ledger.and_then(|ledger| ledger.find(handle)) {
+            if let Some(found) = ledger.and_then(|ledger| ledger.find(handle)) {
+                let entry = found.entry();
                 let persistent = entry.flags & flag::PERSISTENT != 0;
                 let pending = !persistent || entry.flags & flag::ACTIVE != 0;
                 if entry.flags & flag::TOLD != 0 && pending {
@@ -156,8 +160,8 @@ fn frees(library: &Library, ledger: Option<&mut Ledger>, plan: &Plan, args: &Wor
             }
         }
         Act::Cancel => {
-            if let Some((found, entry)) = ledger.and_then(|ledger| ledger.find(handle)) {
-                found.set_flags(entry.flags | flag::CANCELLED);
+            if let Some(found) = ledger.and_then(|ledger| ledger.find(handle)) {
+                found.set_flags(found.entry().flags | flag::CANCELLED);
             }
         }
         _ => {}
@@ -180,35 +184,112 @@ pub fn nested(frame: &mut Frame, thread: &mut Thread) {
 
 /// What a thread counts of flows.
 #[inline(always)]
-fn account(block: *mut Block) -> Account<'static> {
+fn account(block: *mut Block, ledger: &Ledger) -> Account<'static> {
+    let peers = if ledger.peers.is_null() {
+        &mut [][..]
+    } else {
+        // SAFETY: this part of the file is that of this thread, and stays mapped.
+        unsafe { core::slice::from_raw_parts_mut(ledger.peers, ledger.others as usize + 1) }
+    };
     // SAFETY: the thread's own block, which stays mapped.
-    let block = unsafe { &mut *block };
-    let flags = spool::header().map_or(0, |header| header.flags);
-    let peers = if flags & header_flag::PEERS != 0 { peers_of(block) } else { &mut [] };
-    Account { block, peers, communicators: flags & header_flag::COMMUNICATORS != 0 }
+    Account { block: unsafe { &mut *block }, peers, communicators: ledger.communicators }
 }
 
-/// The peers of a block, which it gets as soon as the size of the world is known.
-#[inline(always)]
-fn peers_of(block: &mut Block) -> &'static mut [Peer] {
-    let ranks = spool::header().map_or(0, |header| header.ranks as usize);
-    if ranks == 0 {
-        return &mut [];
-    }
-    if block.peers == 0 {
-        block.peers = spool::reserve((ranks + 1) * size_of::<Peer>());
+/// A new ledger for a thread. Zero if there is no memory for one.
+#[cold]
+#[inline(never)]
+fn new_ledger(thread: &Thread) -> usize {
+    let ledger = Ledger::new();
+    // SAFETY: null, or new and that of this thread.
+    let (Some(new), Some(header)) = (unsafe { ledger.as_mut() }, spool::header()) else { return 0 };
+    new.communicators = header.flags & header_flag::COMMUNICATORS != 0;
+    if header.flags & header_flag::PEERS != 0 && header.ranks != 0 {
+        // SAFETY: the thread's own block, which stays mapped.
+        let block = unsafe { &mut *thread.block };
         if block.peers == 0 {
-            return &mut [];
+            block.peers = spool::reserve((header.ranks as usize + 1) * size_of::<Peer>());
+        }
+        if block.peers != 0 {
+            new.peers = spool::at(block.peers);
+            new.others = header.ranks;
         }
     }
-    // SAFETY: this part of the file is that of this thread.
-    unsafe { core::slice::from_raw_parts_mut(spool::at(block.peers), ranks + 1) }
+    ledger as usize
 }
 
 /// After the call of a C function, which returned at `now`: what it moved.
-#[inline]
+#[inline(always)]
 pub fn after(frame: &mut Frame, thread: &mut Thread, now: u64) {
-    let Some(plan) = PLANS.get(frame.function as usize) else { return };
+    let function = frame.function as usize;
+    // SAFETY: `enter` was given the number of a function.
+    let plan = unsafe { PLANS.get_unchecked(function) };
+    // SAFETY: null, or that of this thread alone. Threads have one only if the MPI is known.
+    let Some(ledger) = (unsafe { (thread.flow as *mut Ledger).as_mut() }) else {
+        return rest(frame, thread, plan, now);
+    };
+    if plan.act.completes() {
+        return completions(frame, thread, ledger, plan, now);
+    }
+    if frame.result as i32 != 0
+        || process::paused()
+        || ledger.communicators
+        || plan.hot == Hot::No && !plan.only_counts()
+    {
+        return rest(frame, thread, plan, now);
+    }
+    // SAFETY: there is a ledger.
+    let library = unsafe { library::known() };
+    let large = binding::is_large(frame.binding);
+    // SAFETY: the thread's own block, which stays mapped.
+    let block = unsafe { &mut *thread.block };
+    count(block, plan, frame, library);
+    let args = &frame.args;
+    hot::Call { library, ledger, block, plan, args, function, large }.flows();
+}
+
+/// The same, for functions that wait or ask for requests.
+#[inline(always)]
+fn completions(frame: &Frame, thread: &Thread, ledger: &mut Ledger, plan: &'static Plan, now: u64) {
+    // SAFETY: there is a ledger.
+    let library = unsafe { library::known() };
+    let mut account = (!process::paused()).then(|| account(thread.block, ledger));
+    let mut waited = Waited::Nothing as u8;
+    let (args, kept) = (&frame.args, &frame.kept);
+    if kept.count != 0 {
+        let error = frame.result as i32;
+        waited = completion::after(library, ledger, account.as_mut(), plan, args, kept, error);
+    }
+    let Some(account) = account else { return };
+    count(&mut *account.block, plan, frame, library);
+    if let Some(waiting) = account.block.waiting.get_mut(usize::from(waited)) {
+        // SAFETY: the outermost frame: this one, or that of a Fortran function below which it is.
+        let began = unsafe { (*thread.outer).began };
+        waiting.calls += 1;
+        waiting.ticks += now.wrapping_sub(began);
+    }
+}
+
+/// Adds the count argument of a call.
+#[inline(always)]
+fn count(block: &mut Block, plan: &Plan, frame: &Frame, library: &Library) {
+    let args = &frame.args;
+    if plan.count == NONE
+        || plan.count_unless_in_place != NONE
+            && word(args, plan.count_unless_in_place) == library.in_place
+    {
+        return;
+    }
+    let count = word(args, plan.count);
+    let large = binding::is_large(frame.binding);
+    let count = if large { count as i64 } else { i64::from(count as i32) };
+    // SAFETY: there is a row for every function.
+    let row = unsafe { block.rows.get_unchecked_mut(frame.function as usize) };
+    row.count = row.count.wrapping_add(count.max(0) as u64);
+}
+
+/// The same, for everything else.
+#[inline(never)]
+fn rest(frame: &mut Frame, thread: &mut Thread, plan: &'static Plan, now: u64) {
     let error = frame.result as i32;
     let library = match library() {
         Some(library) => library,
@@ -223,44 +304,13 @@ pub fn after(frame: &mut Frame, thread: &mut Thread, now: u64) {
     // SAFETY: the outermost frame: this one, or that of a Fortran function below which it is.
     let began = unsafe { (*thread.outer).began };
     let ticks = now.wrapping_sub(began);
-    let mut account = (!process::paused()).then(|| account(thread.block));
+    let mut account = (!process::paused()).then(|| account(thread.block, ledger));
     let args = &frame.args;
     let large = binding::is_large(frame.binding);
-    if plan.count != NONE
-        && let Some(account) = &mut account
-        && !(plan.count_unless_in_place != NONE
-            && word(args, plan.count_unless_in_place) == library.in_place)
-        && let Some(row) = account.block.rows.get_mut(frame.function as usize)
-    {
-        let count = word(args, plan.count);
-        let count = if large { count as i64 } else { i64::from(count as i32) };
-        row.count = row.count.wrapping_add(count.max(0) as u64);
+    if let Some(account) = &mut account {
+        count(account.block, plan, frame, library);
     }
     match plan.act {
-        Act::Wait
-        | Act::Test
-        | Act::Waitall
-        | Act::Testall
-        | Act::Waitany
-        | Act::Testany
-        | Act::Waitsome
-        | Act::Testsome => {
-            let waited = completion::after(
-                library,
-                ledger,
-                account.as_mut(),
-                plan,
-                args,
-                &frame.kept,
-                error,
-            );
-            if let Some(account) = account
-                && let Some(waiting) = account.block.waiting.get_mut(usize::from(waited))
-            {
-                waiting.calls += 1;
-                waiting.ticks += ticks;
-            }
-        }
         _ if error != 0 => {}
         Act::Flows => {
             let mut message = None;
@@ -273,103 +323,8 @@ pub fn after(frame: &mut Frame, thread: &mut Thread, now: u64) {
             call.flows(account.as_mut(), ticks);
         }
         _ => {
-            rare(library, ledger, account.as_mut(), plan, frame);
+            rare::after(library, ledger, account.as_mut(), plan, frame);
         }
-    }
-}
-
-/// After functions that are called rarely, or start requests.
-#[inline(never)]
-fn rare(
-    library: &'static Library,
-    ledger: &mut Ledger,
-    account: Option<&mut Account<'_>>,
-    plan: &'static Plan,
-    frame: &Frame,
-) {
-    let args = &frame.args;
-    let address = word(args, plan.about);
-    let handle = word(args, plan.object) as u64 & library.handle_mask;
-    match plan.act {
-        // SAFETY: the address of a request that was started.
-        Act::Start => started(ledger, account, unsafe { library::handle_at(library, address, 0) }),
-        Act::Startall => {
-            let mut account = account;
-            for i in 0..(args[0] as i32).max(0) as usize {
-                // SAFETY: as many requests as the call says.
-                let request = unsafe { library::handle_at(library, address, i) };
-                started(ledger, account.as_deref_mut(), request);
-            }
-        }
-        // SAFETY: an integer that the call has written.
-        Act::MessageIf if unsafe { *(args[3] as *const i32) } == 0 => {}
-        Act::Message | Act::MessageIf => {
-            // SAFETY: the address of a message that the call has written.
-            let message = unsafe { library::handle_at(library, address, 0) };
-            if message != library.message_no_proc {
-                let index = object::object(library, ledger, handle, Kind::Comm).index;
-                let generation = generation(place(handle));
-                let entry = Entry { comm: handle, generation, index, ..Entry::default() };
-                ledger.requests.put(message, entry);
-            }
-        }
-        Act::SplitEnd => {
-            let status = word(args, plan.status);
-            if let Some(account) = account
-                && status != library.status_ignore
-            {
-                // SAFETY: the status of a call that was successful.
-                let bytes = unsafe { library::bytes_in(library.length, status as *const u8) };
-                let way = if plan.waited == Waited::Write as u8 {
-                    peers::Way::Sent
-                } else {
-                    peers::Way::Received
-                };
-                account.moved(way, plan.begin, bytes, NOBODY, NO_COMMUNICATOR);
-            }
-        }
-        Act::CommName => {
-            if communicators::is_on() {
-                let object = object::object(library, ledger, handle, Kind::Comm);
-                let (size, inter) = (object.size, object.inter);
-                // SAFETY: a text that the call has read.
-                unsafe { communicators::named(library, handle, address as *const u8, size, inter) };
-            }
-        }
-        Act::CommMade if address != 0 => {
-            // SAFETY: the address of a communicator that the call has written.
-            let made = unsafe { library::handle_at(library, address, 0) };
-            if made != library.comm_null {
-                communicators::made(made, frame.function as u16);
-            }
-            if plan.request != NONE {
-                // Of a duplicate that will be there when its request is complete.
-                let entry = Entry { kind: plan.waited, peer: NOBODY, ..Entry::default() };
-                // SAFETY: the address of a request that the call has written.
-                let request = unsafe { library::handle_at(library, word(args, plan.request), 0) };
-                ledger.requests.put(request, entry);
-            }
-        }
-        _ => {}
-    }
-}
-
-/// A request was started: what its arguments tell moves now.
-#[inline]
-fn started(ledger: &mut Ledger, account: Option<&mut Account<'_>>, request: u64) {
-    let Some((found, entry)) = ledger.find(request) else { return };
-    if entry.flags & flag::PERSISTENT == 0 {
-        return;
-    }
-    found.set_flags(entry.flags & !flag::CANCELLED | flag::ACTIVE);
-    let Some(account) = account else { return };
-    if entry.flags & flag::SENDS != 0 {
-        let way = peers::Way::Sent;
-        account.moved(way, entry.function, entry.sent, entry.peer, entry.index);
-    }
-    if entry.flags & flag::RECEIVES != 0 {
-        let way = peers::Way::Received;
-        account.moved(way, entry.function, entry.received, entry.peer, entry.index);
     }
 }
 

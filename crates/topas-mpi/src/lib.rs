@@ -16,6 +16,7 @@
 mod arch;
 mod below;
 mod clock;
+mod cost;
 mod descriptor;
 mod entry;
 mod finish;
@@ -36,6 +37,7 @@ mod switches;
 mod sys;
 mod thread;
 mod workspace;
+mod wrapped;
 
 /// Never reached: nothing here panics on purpose, and what a program computes must go on.
 #[cfg(not(test))]

@@ -1,26 +1,51 @@
 //! All ranks together at the end: a communicator of our own, and messages on it.
 //!
 //! Nobody may wait for a rank that is not profiled: whoever launches may have had the library
-//! loaded into some ranks only. So all wait first, for some time, until all are there
-//! (`MPI_Ibarrier`, which needs no answer); who has waited too long goes on alone, and the others
-//! with it. An end that is later than that for other reasons costs the record, not the run.
+//! loaded into some ranks only. So all wait first, for some time, until all are there; who has
+//! waited too long goes on alone, and the others with it. An end that is later than that for
+//! other reasons costs the record, not the run.
+//!
+//! No call blocks. Where there are more ranks than processors, an MPI that waits in a loop of its
+//! own takes the time of the rank that it waits for; here the processor is given away.
 
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use core::sync::atomic::{
+    AtomicBool, AtomicU8, AtomicU64,
+    Ordering::{Acquire, Relaxed},
+};
 
 use topas_node::sys as kernel;
 
-use crate::flow::library::{self, call, library};
+use crate::flow::library::{self, Library, call, library};
 use crate::generated::number;
-use crate::sys;
+use crate::{below, spool, sys};
 
-/// Longest time that ranks wait for each other.
+/// Longest time that ranks wait for each other, in nanoseconds.
 const PATIENCE: u64 = 30_000_000_000;
 
-/// For so long they ask again at once, nanoseconds; then every millisecond.
+/// For so long they ask again at once; then every millisecond.
 const IMPATIENT: u64 = 20_000_000;
 
 /// Not all ranks came.
 static GIVEN_UP: AtomicBool = AtomicBool::new(false);
+
+/// Whether this rank has waited for the others in vain.
+pub fn has_given_up() -> bool {
+    GIVEN_UP.load(Relaxed)
+}
+
+/// Bits that all ranks tell each other when they come.
+pub mod bit {
+    /// The user wants files.
+    pub const WANTED: u8 = 1;
+    /// The program may have attributes, whose callbacks a duplicate would call.
+    pub const ATTRIBUTES: u8 = 2;
+}
+
+/// What this rank tells, and what all together did. They stay where they are, because nobody
+/// takes back the call of a rank that has given up.
+static TOLD: AtomicU8 = AtomicU8::new(0);
+static HEARD: AtomicU8 = AtomicU8::new(0);
+static COMING: AtomicU64 = AtomicU64::new(0);
 
 /// A communicator of all ranks.
 pub struct Ranks {
@@ -30,105 +55,155 @@ pub struct Ranks {
     pub rank: u32,
     /// How many there are
     pub size: u32,
+    /// Some rank's user wants files
+    pub wanted: bool,
 }
 
 /// Tag of all messages, on a communicator on which there are no others.
 const TAG: usize = 1;
 
 impl Ranks {
+    /// Of one rank that is all there are.
+    pub fn alone(wanted: bool) -> Ranks {
+        Ranks { communicator: 0, byte: 0, rank: 0, size: 1, wanted }
+    }
+
     /// Of all, once all have come here. None if they do not, or the MPI is not known.
-    pub fn gather(rank: u32, size: u32) -> Option<Ranks> {
-        let world = library()?.comm_world as usize;
+    pub fn gather(rank: u32, size: u32, wanted: bool) -> Option<Ranks> {
+        let library = library()?;
+        let told = if wanted { bit::WANTED } else { 0 };
+        let told = told | if has_attributes() { bit::ATTRIBUTES } else { 0 };
         // Who has waited in vain once does not wait again.
-        if size > 1 && (GIVEN_UP.load(Relaxed) || !all_are_there(world)) {
+        let heard = if has_given_up() { None } else { all_come(library, told) };
+        let Some(told) = heard else {
             GIVEN_UP.store(true, Relaxed);
             return None;
-        }
-        // By its group: a duplicate would call the program's callbacks for attributes.
-        let group = library::ask_handle(library()?, number::COMM_GROUP, world as u64)?;
-        let (mut communicator, mut group_kept) = (0u64, group);
-        let made = (&raw mut communicator) as usize;
-        // SAFETY: communicator, group, and the address of a handle.
-        let done = unsafe { call(number::COMM_CREATE, [world, group as usize, made, 0, 0, 0]) };
-        // SAFETY: the address of a handle.
-        unsafe { call(number::GROUP_FREE, [(&raw mut group_kept) as usize, 0, 0, 0, 0, 0]) };
-        done?;
-        Some(Ranks { communicator, byte: library()?.byte as usize, rank, size })
+        };
+        Some(Ranks {
+            communicator: own_communicator(library, told & bit::ATTRIBUTES != 0)?,
+            byte: library.byte as usize,
+            rank,
+            size,
+            wanted: told & bit::WANTED != 0,
+        })
     }
 
     /// Frees the communicator.
     pub fn part(mut self) {
+        if self.size == 1 {
+            return;
+        }
         let at = (&raw mut self.communicator) as usize;
         // SAFETY: the address of its handle.
         unsafe { call(number::COMM_FREE, [at, 0, 0, 0, 0, 0]) };
     }
 
-    /// Sends bytes, and returns when they have been received: no rank fills the memory of another
+    /// Sends bytes, and returns when they are being received: no rank fills the memory of another
     /// with what that has not asked for.
     #[must_use]
     pub fn send(&self, to: u32, bytes: &[u8]) -> bool {
-        let at = bytes.as_ptr() as usize;
-        let communicator = self.communicator as usize;
-        // SAFETY: a buffer of that many bytes.
-        unsafe {
-            call(number::SSEND, [at, bytes.len(), self.byte, to as usize, TAG, communicator])
-                .is_some()
-        }
+        self.message(number::ISSEND, bytes.as_ptr() as usize, bytes.len(), to)
     }
 
     /// Receives a message into the room, which is as long as any.
     #[must_use]
     pub fn receive(&self, from: u32, room: &mut [u8]) -> bool {
-        /// `MPI_Recv`, whose arguments are words here.
-        type Receive = unsafe extern "C" fn(usize, usize, usize, usize, usize, usize, usize) -> i32;
-        let target = crate::below::own(number::RECV);
-        if target == 0 {
-            return false;
-        }
-        let mut status = [0u64; library::STATUS_ROOM / 8];
-        let (at, length) = (room.as_mut_ptr() as usize, room.len());
-        let status_at = status.as_mut_ptr() as usize;
-        // SAFETY: the standard's declaration; a buffer of that many bytes, and room for a status.
-        let error = unsafe {
-            let receive = core::mem::transmute::<usize, Receive>(target);
-            let communicator = self.communicator as usize;
-            receive(at, length, self.byte, from as usize, TAG, communicator, status_at)
-        };
-        error == 0
+        self.message(number::IRECV, room.as_mut_ptr() as usize, room.len(), from)
     }
 
-    /// One byte of rank 0 for all.
-    #[must_use]
-    pub fn told(&self, byte: u8) -> Option<u8> {
-        let mut told = byte;
-        let at = (&raw mut told) as usize;
-        // SAFETY: a buffer of one byte.
-        unsafe { call(number::BCAST, [at, 1, self.byte, 0, self.communicator as usize, 0]) }?;
-        Some(told)
+    fn message(&self, function: usize, at: usize, length: usize, other: u32) -> bool {
+        let mut request = 0u64;
+        let communicator = self.communicator as usize;
+        let request_at = (&raw mut request) as usize;
+        let args = [at, length, self.byte, other as usize, TAG, communicator, request_at];
+        // SAFETY: a buffer of that many bytes, which stays until the request is complete; the
+        // address of a handle.
+        unsafe { call_with_seven(function, args) }.is_some() && is_done(request_at, u64::MAX)
     }
 }
 
-/// Waits until all ranks are there, at most for some time.
-fn all_are_there(world: usize) -> bool {
-    let mut request = 0u64;
-    let at = (&raw mut request) as usize;
-    // SAFETY: a communicator and the address of a handle.
-    if unsafe { call(number::IBARRIER, [world, at, 0, 0, 0, 0]) }.is_none() {
-        return false;
+/// Calls a function of MPI that has seven arguments; None if there is none, or it fails.
+///
+/// # Safety
+/// The words are its arguments.
+unsafe fn call_with_seven(function: usize, a: [usize; 7]) -> Option<()> {
+    type Words = unsafe extern "C" fn(usize, usize, usize, usize, usize, usize, usize) -> i32;
+    let target = below::own(function);
+    if target == 0 {
+        return None;
     }
-    let began = sys::monotonic();
+    // SAFETY: a function of MPI that takes words; by the caller these are right.
+    let error = unsafe {
+        let f = core::mem::transmute::<usize, Words>(target);
+        f(a[0], a[1], a[2], a[3], a[4], a[5], a[6])
+    };
+    (error == 0).then_some(())
+}
+
+/// Whether the program has made keys of attributes.
+fn has_attributes() -> bool {
+    [number::COMM_CREATE_KEYVAL, number::KEYVAL_CREATE].into_iter().any(|function| {
+        spool::blocks().any(|block| block.rows.get(function).is_some_and(|row| row.calls > 0))
+    })
+}
+
+/// Waits until all ranks are there, at most for some time: what they tell, all bits together.
+fn all_come(library: &Library, told: u8) -> Option<u8> {
+    TOLD.store(told, Relaxed);
+    let request_at = COMING.as_ptr() as usize;
+    let args = [
+        TOLD.as_ptr() as usize,
+        HEARD.as_ptr() as usize,
+        1,
+        library.byte as usize,
+        library.bit_or as usize,
+        library.comm_world as usize,
+        request_at,
+    ];
+    // SAFETY: two buffers of one byte that are there for good, and the address of a handle.
+    unsafe { call_with_seven(number::IALLREDUCE, args) }?;
+    is_done(request_at, PATIENCE).then(|| HEARD.load(Acquire))
+}
+
+/// A communicator like the world: a duplicate, which does not block, unless the program's
+/// callbacks for attributes would be called.
+fn own_communicator(library: &Library, attributes: bool) -> Option<u64> {
+    let world = library.comm_world as usize;
+    let (mut communicator, mut request) = (0u64, 0u64);
+    let made = (&raw mut communicator) as usize;
+    if !attributes {
+        let request_at = (&raw mut request) as usize;
+        // SAFETY: a communicator, and the addresses of two handles.
+        unsafe { call(number::COMM_IDUP, [world, made, request_at, 0, 0, 0]) }?;
+        return is_done(request_at, u64::MAX).then_some(communicator);
+    }
+    let mut group = library::ask_handle(library, number::COMM_GROUP, world as u64)?;
+    // SAFETY: communicator, group, and the address of a handle.
+    let done = unsafe { call(number::COMM_CREATE, [world, group as usize, made, 0, 0, 0]) };
+    // SAFETY: the address of a handle.
+    unsafe { call(number::GROUP_FREE, [(&raw mut group) as usize, 0, 0, 0, 0, 0]) };
+    done.map(|()| communicator)
+}
+
+/// Waits for a request, at most so many nanoseconds. False if it is not done then, or failed.
+fn is_done(request_at: usize, patience: u64) -> bool {
+    let mut began = 0;
     loop {
         let mut flag = 0i32;
         let mut status = [0u64; library::STATUS_ROOM / 8];
         let flag_at = (&raw mut flag) as usize;
         let status_at = status.as_mut_ptr() as usize;
         // SAFETY: the addresses of a handle, an integer, and room for a status.
-        let tested = unsafe { call(number::TEST, [at, flag_at, status_at, 0, 0, 0]) };
+        let tested = unsafe { call(number::TEST, [request_at, flag_at, status_at, 0, 0, 0]) };
         if tested.is_none() || flag != 0 {
             return tested.is_some();
         }
-        let waited = sys::monotonic().saturating_sub(began);
-        if waited > PATIENCE {
+        let now = sys::monotonic();
+        if began == 0 {
+            began = now;
+        }
+        let waited = now.saturating_sub(began);
+        if waited > patience {
             return false;
         }
         if waited > IMPATIENT {

@@ -164,8 +164,10 @@ pub fn own_sums(sums: &mut Sums, header: &Header, ended: u64, finalize: Option<u
         busiest = busiest.max(sums.thread(block, &tick));
     }
     if let Some(ticks) = finalize {
-        let row = Row { calls: 1, ticks, longest: ticks, ..Row::default() };
         let number = crate::generated::number::FINALIZE;
+        // Of Fortran's the call has been counted already, when it came.
+        let counted = sums.routines.get(number).is_some_and(|routine| routine.calls > 0);
+        let row = Row { calls: u64::from(!counted), ticks, longest: ticks, ..Row::default() };
         busiest += sums.row(number, &row, &Default::default(), &tick);
     }
     sums.rank(header, ended, busiest, &tick);

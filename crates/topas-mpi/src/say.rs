@@ -59,7 +59,7 @@ pub fn not_together(name: &[u8]) {
     out.put(b"topas-mpi: error: no common profile of all ranks in ");
     shown(&mut out, name);
     out.put(
-        b": some ranks are not profiled, ended 30 s later, or their MPI is not known\n\
+        b": some ranks are not profiled, or ended 30 s later\n\
         topas-mpi: hint: run the command topas-mpi collect on each node\n",
     );
     kernel::write(2, out.text());

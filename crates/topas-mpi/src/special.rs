@@ -3,7 +3,7 @@
 use crate::entry::Frame;
 use crate::generated::number;
 use crate::thread::Thread;
-use crate::{clock, finish, flow, process};
+use crate::{clock, cost, finish, flow, process};
 
 /// Before a function of these.
 #[cold]
@@ -27,7 +27,7 @@ pub fn before(frame: &mut Frame, _thread: &mut Thread) {
 /// After a function of these.
 #[cold]
 #[inline(never)]
-pub fn after(frame: &mut Frame, _thread: &mut Thread) {
+pub fn after(frame: &mut Frame, thread: &mut Thread) {
     let initialized = [number::INIT, number::INIT_THREAD].contains(&(frame.function as usize));
     if initialized
         && frame.result as i32 == 0
@@ -36,5 +36,7 @@ pub fn after(frame: &mut Frame, _thread: &mut Thread) {
         header.initialized = clock::now();
         header.latest = header.initialized;
         flow::begin();
+        cost::measure(thread, header);
+        header.own_ticks += clock::ticks().wrapping_sub(header.initialized.ticks);
     }
 }

@@ -32,6 +32,9 @@ static OPENED: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
 /// would find in what it depends on, or the library that another name was found by. 0 if there is
 /// none either. The name ends with a NUL.
 pub fn next_definition(name: &[u8], caller: usize) -> usize {
+    if cfg!(topas_mpi_wrap) {
+        return 0;
+    }
     let symbol = name.as_ptr().cast();
     // SAFETY: the name ends with a NUL.
     let next = unsafe { dlsym(RTLD_NEXT, symbol) } as usize;
@@ -97,6 +100,9 @@ fn is_ours(address: usize) -> bool {
 /// The definition that a symbol of this name has for the whole program; 0 if none. The name ends
 /// with a NUL.
 pub fn definition(name: &[u8]) -> usize {
+    if cfg!(topas_mpi_wrap) {
+        return crate::wrapped::object(name);
+    }
     // SAFETY: the name ends with a NUL.
     unsafe { dlsym(core::ptr::null_mut(), name.as_ptr().cast()) as usize }
 }

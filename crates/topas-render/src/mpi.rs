@@ -12,6 +12,7 @@ mod heading;
 mod json;
 mod launches;
 mod matrix;
+mod metrics;
 mod number;
 mod overview;
 mod peers;
@@ -20,7 +21,7 @@ mod sizes;
 mod switches;
 mod waiting;
 
-use topas_data::mpi::Profile;
+use topas_data::mpi::{Calibration, Profile};
 
 use crate::chart::{Chart, Screen};
 
@@ -28,7 +29,6 @@ pub use json::SCHEMA;
 pub use launches::{launches, launches_csv};
 pub use matrix::{MATRICES, Matrix};
 pub use peers::Direction;
-pub use routines::Cost;
 
 /// What can be shown of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,8 @@ pub enum View {
     Sizes,
     /// Communicators
     Communicators,
+    /// Metrics of MPI-2's features by the names of K. Mohror
+    Metrics,
     /// Hardware counters inside and outside of MPI
     Counters,
     /// Environment switches of the MPI
@@ -57,10 +59,8 @@ pub enum View {
 pub struct Views<'v> {
     /// The profile
     pub profile: &'v Profile,
-    /// Latency and bandwidth of a routine by its name without `MPI_`; None: no calibration
-    pub costs: Option<&'v dyn Fn(&str) -> Option<Cost>>,
-    /// Where these are from: machine, MPI, day
-    pub calibration: &'v str,
+    /// What routines cost on this machine
+    pub calibration: Option<&'v Calibration>,
     /// Processors of the node that all ranks ran on, if they are known
     pub processors: Option<u64>,
     /// What the terminal can show
@@ -85,6 +85,7 @@ impl Views<'_> {
             View::Peers(direction) => peers::text(self, direction),
             View::Sizes => sizes::text(self),
             View::Communicators => communicators::text(self.profile),
+            View::Metrics => metrics::text(self),
             View::Counters => counters::text(self.profile),
             View::Switches => switches::text(self.profile),
         }
@@ -101,6 +102,7 @@ impl Views<'_> {
             Some(View::Peers(_)) => peers::csv(self.profile),
             Some(View::Sizes) => sizes::csv(self.profile),
             Some(View::Communicators) => communicators::csv(self.profile),
+            Some(View::Metrics) => metrics::csv(self.profile),
             Some(View::Counters) => counters::csv(self.profile),
             Some(View::Switches) => switches::csv(self.profile),
             None => String::new(),

@@ -14,7 +14,8 @@ use crate::exit;
 /// Shows what is asked for; the exit code, all has then been said.
 pub fn show(args: &Args) -> u8 {
     let mut input = input::Input::new(args);
-    let shown = input.read().and_then(|profiles| output::show(args, &input, &profiles));
+    let profiles = input.read();
+    let shown = profiles.and_then(|profiles| output::show(args, &mut input, &profiles));
     match shown {
         Ok(Printed::Done) if !input.has_failed() => exit::OK,
         Ok(_) => exit::INPUT,

@@ -9,6 +9,7 @@ mod ends;
 mod events;
 mod keep;
 mod link;
+mod mpi;
 mod run;
 mod scan;
 mod size;
@@ -39,13 +40,17 @@ pub struct Options {
     /// One section; does not write bench/results.md
     #[arg(long, value_name = "SECTION", value_parser = SECTIONS.map(|(name, _)| name))]
     only: Option<String>,
+    /// A library of another tool, preloaded in turn in the sections on MPI: openmpi=LIBRARY or
+    /// mpich=LIBRARY; may be repeated
+    #[arg(long, value_name = "MPI=LIBRARY", value_parser = mpi::beside)]
+    beside: Vec<mpi::Beside>,
 }
 
 /// A part of the results, with its heading.
 type Section = fn(&Bench) -> Result<String>;
 
 /// In the order of the results.
-const SECTIONS: [(&str, Section); 10] = [
+const SECTIONS: [(&str, Section); 12] = [
     ("size", size::size),
     ("calls", calls::calls),
     ("start", start::start),
@@ -56,6 +61,8 @@ const SECTIONS: [(&str, Section); 10] = [
     ("scan", scan::scan),
     ("keep", keep::keep),
     ("view", view::view),
+    ("mpi-calls", mpi::calls::calls),
+    ("mpi-start", mpi::start::start),
 ];
 
 /// What all benchmarks use.
@@ -65,6 +72,8 @@ struct Bench {
     /// An installation in it
     paths: Paths,
     quick: bool,
+    /// Libraries of other tools
+    beside: Vec<mpi::Beside>,
 }
 
 impl Bench {
@@ -157,7 +166,8 @@ pub fn bench(options: &Options) -> Result<()> {
     let dir = dir.canonicalize()?;
     let prefix = dir.join("prefix");
     install(&install::Options { prefix: prefix.clone(), destdir: None })?;
-    let bench = Bench { dir, paths: Paths::at(prefix), quick: options.quick };
+    let beside = options.beside.clone();
+    let bench = Bench { dir, paths: Paths::at(prefix), quick: options.quick, beside };
 
     let mut text = String::from("# Results of `cargo xtask bench`\n\n");
     text.push_str(&machine()?);

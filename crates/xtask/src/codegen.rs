@@ -1,7 +1,7 @@
 //! Files that are made from tables and committed: `doc/mpi-functions.md`, and what the MPI
 //! profile knows of all functions.
 
-mod mpi;
+pub mod mpi;
 
 use std::fmt::Write as _;
 use std::fs;

@@ -16,8 +16,7 @@ use crate::process::{cargo, output, root, run, target_dir};
 use crate::symcheck::Size;
 
 /// Tools that go to `bin`.
-const TOOLS: [&str; 5] =
-    ["topas-doctor", "topas-log", "topas-mpi", "topas-stat", "topasview"];
+const TOOLS: [&str; 5] = ["topas-doctor", "topas-log", "topas-mpi", "topas-stat", "topasview"];
 
 /// What to install where.
 #[derive(Args)]

@@ -16,6 +16,8 @@ mod profile_check;
 mod symcheck;
 mod test;
 mod wheels;
+mod wrap;
+mod wrap_member;
 
 use std::path::PathBuf;
 

@@ -15,6 +15,7 @@ use topas_format::module_facts;
 
 use crate::process::{cargo, root, run, target_dir};
 use crate::profile_check::{self, Part};
+use crate::wrap::{self, ENTRIES};
 
 /// A symbol that every build holds, by which the linker finds the rest.
 const ROOT: &str = "MPI_Init";
@@ -50,6 +51,16 @@ pub fn build(out: &Path, paths: &Paths, library: Option<&Path>) -> Result<Vec<Pa
     let found = paths.mpi_library();
     let found = std::path::absolute(library.unwrap_or(&found))?;
     let mut parts = vec![built];
+    if cfg!(target_arch = "x86_64") {
+        let wrapped = out.join("mpi.wrapped.o");
+        let core = merge(&wrapped, &["topas_mpi_wrap"], ENTRIES[0])
+            .and_then(|()| localize(out, &wrapped, paths, &ENTRIES))?;
+        let (archive, options) =
+            (at(out, &paths.mpi_wrap_archive())?, at(out, &paths.mpi_wrap_names())?);
+        wrap::build(&core, &archive, &options)?;
+        std::fs::remove_file(core)?;
+        parts.extend([archive, options]);
+    }
     for (path, cfgs) in [(paths.mpi_object(), &[][..]), (paths.mpi_init_object(), &["topas_init"])]
     {
         parts.push(build_door(&at(out, &path)?, cfgs, &found)?);
@@ -93,15 +104,9 @@ fn build_door(object: &Path, cfgs: &[&str], found: &Path) -> Result<PathBuf> {
 /// Builds the library.
 fn build_library(out: &Path, paths: &Paths) -> Result<PathBuf> {
     let library = at(out, &paths.mpi_library())?;
-    let (merged, object) = (out.join("mpi.merged.o"), out.join("mpi.o"));
-    merge(&merged)?;
-    let mut objcopy = Command::new("objcopy");
-    objcopy.args(["--strip-unneeded", "--wildcard"]);
-    objcopy.args(GLOBAL.map(|name| format!("--keep-global-symbol={name}")));
-    let conf = paths.conf_file();
-    let (facts, len) = module_facts::section(Lang::C, true, conf.as_os_str().as_encoded_bytes())
-        .with_context(|| format!("path of topas.conf is too long: {}", conf.display()))?;
-    with_section(&mut objcopy, SITE_SECTION, &facts[..len], &merged, &object)?;
+    let merged = out.join("mpi.merged.o");
+    merge(&merged, &[], ROOT)?;
+    let object = localize(out, &merged, paths, &GLOBAL)?;
     check(&object, Part::Object)?;
     let name = library.file_name().context("the library has no name")?;
     let mut ld = Command::new("ld");
@@ -112,22 +117,37 @@ fn build_library(out: &Path, paths: &Paths) -> Result<PathBuf> {
     Ok(library)
 }
 
-/// Compiles the crate of the library and links its archive to one object.
-fn merge(to: &Path) -> Result<()> {
-    let target = target_dir().join("mpi-profile");
+/// Compiles the crate of the library and links its archive to one object, beginning with a symbol.
+fn merge(to: &Path, cfgs: &[&str], begin: &str) -> Result<()> {
+    let target = target_dir().join("mpi-profile").join(cfgs.join("-"));
     let mut rustc = cargo();
     rustc.args(["rustc", "--quiet", "--package", "topas-mpi", "--profile", "mpi"]);
     rustc.env("CARGO_TARGET_DIR", &target);
     // Frames of Rust are never on the stack while something below throws.
     rustc.args(["--", "-Cforce-unwind-tables=no"]);
+    rustc.args(cfgs.iter().flat_map(|cfg| ["--cfg", cfg]));
     run(&mut rustc)?;
     let archive = target.join("mpi/libtopas_mpi.a");
     let script = root().join("crates/topas-mpi/merge.ld");
     run(Command::new("ld")
-        .args(["-r", "--gc-sections", "-u", ROOT, "-e", ROOT, "-T"])
+        .args(["-r", "--gc-sections", "-u", begin, "-e", begin, "-T"])
         .arg(&script)
         .arg("-o")
         .args([to, &archive]))
+}
+
+/// Makes all symbols of an object local but these, and tells it of its installation; `merged` is
+/// removed.
+fn localize(out: &Path, merged: &Path, paths: &Paths, global: &[&str]) -> Result<PathBuf> {
+    let object = out.join("mpi.o");
+    let mut objcopy = Command::new("objcopy");
+    objcopy.args(["--strip-unneeded", "--wildcard"]);
+    objcopy.args(global.iter().map(|name| format!("--keep-global-symbol={name}")));
+    let conf = paths.conf_file();
+    let (facts, len) = module_facts::section(Lang::C, true, conf.as_os_str().as_encoded_bytes())
+        .with_context(|| format!("path of topas.conf is too long: {}", conf.display()))?;
+    with_section(&mut objcopy, SITE_SECTION, &facts[..len], merged, &object)?;
+    Ok(object)
 }
 
 /// Runs `objcopy` on `from`, which is removed, with the bytes of a section replaced.

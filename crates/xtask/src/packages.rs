@@ -50,6 +50,7 @@ pub const TEST: &[&str] = &[
     "r-base-core",
     "rsyslog",
     "rsyslog-relp",
+    "scalapack-mpi-test",
     "sccache",
     "strace",
     "time",

@@ -166,12 +166,8 @@ impl Launch {
         step as u64 * self.steps
     }
 
-    fn rank(&self, rank: u32) -> Sums {
-        let longest = (0..self.ranks).map(|rank| self.busy(rank)).max().unwrap_or(0);
-        self.rank_beside(rank, longest)
-    }
-
-    fn rank_beside(&self, rank: u32, most: u64) -> Sums {
+    /// What a rank counted, if `most` is the longest time of a rank outside MPI.
+    fn rank(&self, rank: u32, most: u64) -> Sums {
         let busy = self.busy(rank);
         let wall = most + most / 15 + 30_000_000;
         let mpi = wall - busy;
@@ -272,7 +268,7 @@ impl Launch {
         let mut total = Sums::default();
         let mut single = String::new();
         for rank in 0..self.ranks {
-            let sums = self.rank_beside(rank, most);
+            let sums = self.rank(rank, most);
             total.add(&sums);
             if self.single {
                 self.record(&mut single, "rank", &sums, Some(rank));
@@ -281,13 +277,6 @@ impl Launch {
         let mut out = String::new();
         self.record(&mut out, "run", &total, None);
         out + &single
-    }
-
-    /// One rank alone; for tests.
-    pub fn rank_text(&self, rank: u32) -> String {
-        let mut out = String::new();
-        self.record(&mut out, "rank", &self.rank(rank), Some(rank));
-        out
     }
 
     fn record(&self, out: &mut String, of: &str, sums: &Sums, rank: Option<u32>) {

@@ -50,3 +50,9 @@ fn in_other_namespaces(pid: u32) -> Vec<u32> {
     };
     pids.filter(|outer| inner(outer) == Some(pid)).collect()
 }
+
+/// The process that started a process; None if there is no such process.
+pub fn parent_of(pid: i32) -> Option<i32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
+}

@@ -1,5 +1,7 @@
 //! Requests that a call waits for or asks for: what they were, and what they turned out to be.
 
+use core::mem::MaybeUninit;
+
 use topas_mpi_profile::layout::{Waited, flag as header_flag};
 
 use crate::flow::Kept;
@@ -15,12 +17,39 @@ use crate::spool;
 /// A request of a call.
 #[derive(Clone, Copy)]
 pub struct Pending {
-    /// Its place among the requests of the call
-    place: u32,
     /// Where it is; None of those that many operations share
     found: Option<Found>,
-    /// What it is
-    entry: Entry,
+    /// Its place among the requests of the call
+    place: u32,
+    /// What it is, if it was not this thread that was given it: who was may be given another by
+    /// the same handle before we come to read it
+    entry: MaybeUninit<Entry>,
+}
+
+/// What those are that many operations share: most are messages sent.
+static SHARED: Entry = Entry {
+    sent: 0,
+    received: 0,
+    comm: 0,
+    peer: NOBODY,
+    generation: 0,
+    function: 0,
+    index: 0,
+    kind: Waited::Send as u8,
+    flags: 0,
+};
+
+impl Pending {
+    /// What it is.
+    #[inline(always)]
+    fn entry(&self) -> &Entry {
+        match &self.found {
+            Some(found) if found.is_own() => found.entry(),
+            // SAFETY: written when it was found.
+            Some(_) => unsafe { self.entry.assume_init_ref() },
+            None => &SHARED,
+        }
+    }
 }
 
 /// How many requests a call has.
@@ -41,7 +70,7 @@ const fn has_many(act: Act) -> bool {
 
 /// Before the call: what its requests are; and if one of them needs a status that the program does
 /// not want, there will be one.
-#[inline]
+#[inline(always)]
 pub fn before(
     library: &Library,
     ledger: &mut Ledger,
@@ -71,23 +100,26 @@ pub fn before(
         if handle == library.request_null {
             continue;
         }
-        let (found, entry) = match ledger.find(handle) {
-            Some((found, entry)) => (Some(found), entry),
-            None if is_shared(library, handle) => {
-                (None, Entry { kind: Waited::Send as u8, ..Entry::default() })
-            }
-            None => continue,
-        };
-        told |= entry.flags & (flag::TOLD | flag::CANCELLED) != 0;
         // SAFETY: there is room for all requests of the call.
-        unsafe { room.add(kept.count).write(Pending { place: i as u32, found, entry }) };
+        let pending = unsafe { &mut *room.add(kept.count) };
+        match ledger.find(handle) {
+            Some(found) => {
+                told |= found.entry().flags & (flag::TOLD | flag::CANCELLED) != 0;
+                if !found.is_own() {
+                    pending.entry.write(*found.entry());
+                }
+                pending.found = Some(found);
+            }
+            None if is_shared(library, handle) => pending.found = None,
+            None => continue,
+        }
+        pending.place = i as u32;
         kept.count += 1;
     }
     let status = usize::from(plan.status);
     if told && args[status] == library.status_ignore {
-        if !has_many(plan.act) || count == 1 {
+        if count == 1 || !has_many(plan.act) {
             args[status] = kept.status.as_mut_ptr() as usize;
-            kept.status = [0; 8];
         } else if let Some(room) = ledger.statuses.first((count * library.status_size).div_ceil(8))
         {
             args[status] = room as usize;
@@ -113,7 +145,8 @@ struct Completed<'a, 'b> {
 }
 
 /// After the call, which returned `error`: counts what was completed, and tells what kind it was.
-#[inline]
+/// There is a request at least.
+#[inline(always)]
 pub fn after(
     library: &Library,
     ledger: &mut Ledger,
@@ -124,9 +157,6 @@ pub fn after(
     error: i32,
 ) -> u8 {
     let mut completed = Completed { library, ledger, account, waited: Waited::Nothing as u8 };
-    if kept.count == 0 {
-        return completed.waited;
-    }
     // SAFETY: as many as were written before the call.
     let pending = unsafe { core::slice::from_raw_parts(kept.pending, kept.count) };
     let status = word(args, plan.status);
@@ -187,6 +217,7 @@ impl Completed<'_, '_> {
 
     /// A call that failed has completed those requests that are null now.
     #[cold]
+    #[inline(never)]
     fn after_error(&mut self, plan: &Plan, args: &Words, pending: &[Pending], status: usize) {
         let array = word(args, plan.about);
         for request in pending {
@@ -208,23 +239,24 @@ impl Completed<'_, '_> {
     /// A request came to its end, a good one or not.
     #[inline(always)]
     fn request(&mut self, request: &Pending, status: usize, good: bool) {
-        let entry = &request.entry;
-        if entry.flags & flag::PERSISTENT != 0 {
-            if entry.flags & flag::ACTIVE == 0 {
-                return;
-            }
-            if let Some(found) = request.found {
-                found.set_flags(entry.flags & !(flag::ACTIVE | flag::CANCELLED));
-            }
-        } else if let Some(found) = request.found {
-            found.remove();
+        let entry = request.entry();
+        let flags = entry.flags;
+        let persistent = flags & flag::PERSISTENT != 0;
+        if persistent && flags & flag::ACTIVE == 0 {
+            return;
         }
         self.waited = self.waited.max(entry.kind);
         if good
-            && entry.flags & (flag::TOLD | flag::CANCELLED) != 0
+            && flags & (flag::TOLD | flag::CANCELLED) != 0
             && status != self.library.status_ignore
         {
             self.told(entry, status as *const u8);
+        }
+        let Some(found) = request.found else { return };
+        if persistent {
+            found.set_flags(flags & !(flag::ACTIVE | flag::CANCELLED));
+        } else {
+            found.remove();
         }
     }
 

@@ -1,6 +1,6 @@
 //! Sizes of datatypes.
 
-use crate::flow::ledger::{Ledger, Sized, generation, place};
+use crate::flow::ledger::{Ledger, Sized, age, generation, place};
 use crate::flow::library::{self, Library};
 use crate::generated::number;
 
@@ -11,12 +11,24 @@ pub fn size(library: &Library, ledger: &mut Ledger, datatype: usize) -> u64 {
     if let Some(size) = library.abi.size_in_handle(handle) {
         return size;
     }
-    let at = place(handle);
-    let kept = &ledger.sizes[at];
-    if kept.handle == handle && kept.generation == generation(at) {
-        return kept.size;
+    if ledger.last.handle == handle && ledger.last.generation == age() {
+        return ledger.last.size;
     }
-    ask(ledger, handle, at)
+    known(ledger, handle)
+}
+
+#[inline(never)]
+fn known(ledger: &mut Ledger, handle: u64) -> u64 {
+    let age = age();
+    let at = place(handle);
+    let kept = ledger.sizes[at];
+    let size = if kept.handle == handle && kept.generation == generation(at) {
+        kept.size
+    } else {
+        ask(ledger, handle, at)
+    };
+    ledger.last = Sized { handle, size, generation: age };
+    size
 }
 
 #[cold]

@@ -8,9 +8,11 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
+use topas_mpi_profile::layout::Peer;
+
 use crate::flow::completion::Pending;
 use crate::flow::object::Object;
-use crate::flow::request::{Entry, Found, Requests};
+use crate::flow::request::{Found, Requests};
 use crate::sys;
 
 /// Places of the caches.
@@ -45,6 +47,14 @@ pub struct Translation {
 pub struct Ledger {
     /// Requests it was given
     pub requests: Requests,
+    /// Its peers, one more than there are ranks; null if they are not counted
+    pub peers: *mut Peer,
+    /// The last of them: all that are not in the world
+    pub others: u32,
+    /// Communicators are counted
+    pub communicators: bool,
+    /// The datatype that was asked for last
+    pub last: Sized,
     /// Sizes of datatypes
     pub sizes: [Sized; PLACES],
     /// Communicators and windows
@@ -61,6 +71,8 @@ pub struct Ledger {
 
 /// Generations of handles, by place.
 static GENERATIONS: [AtomicU32; PLACES] = [const { AtomicU32::new(0) }; PLACES];
+
+static AGE: AtomicU32 = AtomicU32::new(0);
 
 /// Threads whose requests others can find.
 const THREADS: usize = 1024;
@@ -80,8 +92,15 @@ pub fn generation(place: usize) -> u32 {
     GENERATIONS[place & (PLACES - 1)].load(Relaxed) | 1
 }
 
+/// The generation of all places.
+#[inline(always)]
+pub fn age() -> u32 {
+    AGE.load(Relaxed) | 1
+}
+
 /// A handle is about to be freed, or means something else from now on.
 pub fn forget(handle: u64) {
+    AGE.fetch_add(2, Relaxed);
     GENERATIONS[place(handle)].fetch_add(2, Relaxed);
 }
 
@@ -102,12 +121,16 @@ impl Ledger {
     }
 
     /// What a request is, whoever was given it.
-    #[inline]
-    pub fn find(&self, request: u64) -> Option<(Found, Entry)> {
-        self.requests.find(request, true).or_else(|| self.find_elsewhere(request))
+    #[inline(always)]
+    pub fn find(&self, request: u64) -> Option<Found> {
+        match self.requests.find(request, true) {
+            Some(found) => Some(found),
+            None => self.find_elsewhere(request),
+        }
     }
 
-    fn find_elsewhere(&self, request: u64) -> Option<(Found, Entry)> {
+    #[inline(never)]
+    fn find_elsewhere(&self, request: u64) -> Option<Found> {
         let count = COUNT.load(Relaxed) as usize;
         if count < 2 {
             return None;

@@ -36,6 +36,8 @@ pub struct Library {
     pub comm_null: u64,
     /// `MPI_BYTE`
     pub byte: u64,
+    /// `MPI_BOR`
+    pub bit_or: u64,
     /// `MPI_REQUEST_NULL`
     pub request_null: u64,
     /// `MPI_MESSAGE_NO_PROC`
@@ -85,6 +87,16 @@ pub fn library() -> Option<&'static Library> {
     }
     // SAFETY: written before the state was.
     unsafe { (*LIBRARY.0.get()).as_ref() }
+}
+
+/// The MPI, where it is known by what was done with it.
+///
+/// # Safety
+/// The caller has a ledger: threads have one only if the MPI is known.
+#[inline(always)]
+pub unsafe fn known() -> &'static Library {
+    // SAFETY: written before any ledger was made.
+    unsafe { (*LIBRARY.0.get()).as_ref().unwrap_unchecked() }
 }
 
 /// Finds out which MPI this is, once a call has shown that it works. False if it is one that is
@@ -210,6 +222,7 @@ fn verified(abi: &'static Abi) -> Option<Library> {
         comm_self: value(abi.comm_self)?,
         comm_null: value(abi.comm_null)?,
         byte,
+        bit_or: value(abi.bit_or)?,
         request_null: value(abi.request_null)?,
         message_no_proc: value(abi.message_no_proc).unwrap_or(u64::MAX),
         no_op: value(abi.no_op).unwrap_or(u64::MAX),
@@ -362,4 +375,9 @@ pub unsafe fn handle_at(library: &Library, array: usize, place: usize) -> u64 {
             u64::from(*(array as *const u32).add(place))
         }
     }
+}
+
+/// `MPI_BYTE` and `MPI_COMM_WORLD` as a program passes them; None if the MPI is not known.
+pub fn byte_and_world() -> Option<(usize, usize)> {
+    library().map(|library| (library.byte as usize, library.comm_world as usize))
 }

@@ -60,6 +60,8 @@ impl Account<'_> {
 
     /// A message that was sent, and then cancelled: it never was. False if this thread did not
     /// send it, and cannot take it back.
+    #[cold]
+    #[inline(never)]
     pub fn unsent(&mut self, function: u16, bytes: u64, peer: u32, communicator: u16) -> bool {
         let Some(row) = self.block.rows.get_mut(usize::from(function)) else { return false };
         if row.sends == 0 || row.sent < bytes {
@@ -114,9 +116,10 @@ fn sizes(block: &mut Block, function: u16, way: Way) -> Option<&mut [u64; BINS]>
     block.sizes.get_mut(usize::from(number) - 1)
 }
 
+/// Gives a function a histogram.
 #[cold]
 #[inline(never)]
-fn new_sizes(block: &mut Block, function: u16, way: Way) -> Option<&mut [u64; BINS]> {
+pub fn new_sizes(block: &mut Block, function: u16, way: Way) -> Option<&mut [u64; BINS]> {
     if block.histograms as usize >= HISTOGRAMS {
         return None;
     }

@@ -59,6 +59,36 @@ pub enum Act {
     CommMade,
 }
 
+impl Act {
+    /// Whether requests are completed.
+    #[inline(always)]
+    pub const fn completes(self) -> bool {
+        self as u8 >= Act::Wait as u8 && self as u8 <= Act::Testsome as u8
+    }
+}
+
+/// A shape of calls that programs make all the time: see `flow::hot`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Hot {
+    /// None of them
+    No,
+    /// One block to a rank
+    Send,
+    /// One block to or from a rank of a window
+    Rma,
+    /// One block from a rank, now
+    Recv,
+    /// One block from a rank, later
+    Irecv,
+    /// The same block sent and received by all
+    Both,
+    /// One block from the root
+    Bcast,
+    /// One block to a rank, and one from a rank
+    Sendrecv,
+}
+
 /// Which way, and who knows how much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -177,6 +207,8 @@ pub struct Flow {
 pub struct Plan {
     /// What
     pub act: Act,
+    /// Its shape, if it is one of many
+    pub hot: Hot,
     /// Flows in use
     pub flows: u8,
     /// The communicator, window or file

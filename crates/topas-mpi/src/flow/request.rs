@@ -88,8 +88,6 @@ pub struct Found {
 pub struct Requests {
     levels: [AtomicPtr<Bucket>; LEVELS],
     serial: u32,
-    /// Entries for which there was no room
-    lost: u32,
 }
 
 // SAFETY: what others may read or write at the same time is atomic; entries are written while
@@ -103,18 +101,29 @@ const fn bucket_of(key: u64, level: usize) -> usize {
 
 impl Requests {
     /// Nothing.
+    #[cfg(test)]
     pub const fn new() -> Requests {
-        Requests {
-            levels: [const { AtomicPtr::new(core::ptr::null_mut()) }; LEVELS],
-            serial: 0,
-            lost: 0,
-        }
+        Requests { levels: [const { AtomicPtr::new(core::ptr::null_mut()) }; LEVELS], serial: 0 }
     }
 
     /// Remembers what a request is. Called by the owner alone. False if there is no memory.
-    #[inline]
+    #[inline(always)]
     pub fn put(&mut self, key: u64, entry: Entry) -> bool {
-        self.serial = if self.serial == u32::MAX { 1 } else { self.serial + 1 };
+        // Serials are odd, so none is 0.
+        self.serial = self.serial.wrapping_add(2) | 1;
+        let buckets = self.levels[0].load(Relaxed);
+        if !buckets.is_null() {
+            // SAFETY: the level has this many buckets.
+            let bucket = unsafe { &*buckets.add(bucket_of(key, 0)) };
+            if bucket.put(key, entry, self.serial) {
+                return true;
+            }
+        }
+        self.put_below(key, entry)
+    }
+
+    #[inline(never)]
+    fn put_below(&mut self, key: u64, entry: Entry) -> bool {
         for level in 0..LEVELS {
             let mut buckets = self.levels[level].load(Relaxed);
             if buckets.is_null() {
@@ -125,27 +134,10 @@ impl Requests {
             }
             // SAFETY: the level has this many buckets.
             let bucket = unsafe { &*buckets.add(bucket_of(key, level)) };
-            let mut free = WAYS;
-            for way in 0..WAYS {
-                if bucket.serials[way].load(Relaxed) == 0 {
-                    free = free.min(way);
-                } else if bucket.keys[way].load(Relaxed) == key {
-                    // What it was has come to its end without our seeing it, or is just being
-                    // taken out by another thread.
-                    free = way;
-                    bucket.serials[way].store(0, Relaxed);
-                    break;
-                }
-            }
-            if free < WAYS {
-                bucket.keys[free].store(key, Relaxed);
-                // SAFETY: nobody else writes entries, and nobody reads one whose serial is 0.
-                unsafe { *bucket.entries[free].get() = entry };
-                bucket.serials[free].store(self.serial, Release);
+            if bucket.put(key, entry, self.serial) {
                 return true;
             }
         }
-        self.lost += 1;
         false
     }
 
@@ -160,22 +152,68 @@ impl Requests {
     }
 
     /// Finds a request. `own` if the caller is the owner.
-    #[inline]
-    pub fn find(&self, key: u64, own: bool) -> Option<(Found, Entry)> {
-        for (level, buckets) in self.levels.iter().enumerate() {
+    #[inline(always)]
+    pub fn find(&self, key: u64, own: bool) -> Option<Found> {
+        let buckets = self.levels[0].load(Acquire);
+        if buckets.is_null() {
+            return None;
+        }
+        // SAFETY: the level has this many buckets.
+        let found = unsafe { &*buckets.add(bucket_of(key, 0)) }.find(key, own);
+        if found.is_some() || self.levels[1].load(Relaxed).is_null() {
+            return found;
+        }
+        self.find_below(key, own)
+    }
+
+    #[inline(never)]
+    fn find_below(&self, key: u64, own: bool) -> Option<Found> {
+        self.levels.iter().enumerate().skip(1).find_map(|(level, buckets)| {
             let buckets = buckets.load(Acquire);
             if buckets.is_null() {
                 return None;
             }
             // SAFETY: the level has this many buckets.
-            let bucket = unsafe { &*buckets.add(bucket_of(key, level)) };
-            for way in 0..WAYS {
-                let serial = bucket.serials[way].load(Acquire);
-                if serial != 0 && bucket.keys[way].load(Relaxed) == key {
-                    // SAFETY: written before its serial was. The owner may write it again, if
-                    // this is a request that came to its end unseen: nobody would ask for it.
-                    let entry = unsafe { bucket.entries[way].get().read() };
-                    return Some((Found { bucket, way: way as u32, serial, own }, entry));
+            unsafe { &*buckets.add(bucket_of(key, level)) }.find(key, own)
+        })
+    }
+}
+
+impl Bucket {
+    /// Puts an entry in, by the owner. False if there is no room.
+    #[inline(always)]
+    fn put(&self, key: u64, entry: Entry, serial: u32) -> bool {
+        let mut free = WAYS;
+        for way in (0..WAYS).rev() {
+            if self.serials[way].load(Relaxed) == 0 {
+                free = way;
+            }
+        }
+        for way in 0..WAYS {
+            // What it was has come to its end without our seeing it, or is just being taken out
+            // by another thread.
+            if self.keys[way].load(Relaxed) == key && self.serials[way].load(Relaxed) != 0 {
+                self.serials[way].store(0, Relaxed);
+                free = way;
+            }
+        }
+        if free == WAYS {
+            return false;
+        }
+        self.keys[free].store(key, Relaxed);
+        // SAFETY: nobody else writes entries, and nobody reads one whose serial is 0.
+        unsafe { *self.entries[free].get() = entry };
+        self.serials[free].store(serial, Release);
+        true
+    }
+
+    #[inline(always)]
+    fn find(&self, key: u64, own: bool) -> Option<Found> {
+        for way in 0..WAYS {
+            if self.keys[way].load(Relaxed) == key {
+                let serial = self.serials[way].load(Acquire);
+                if serial != 0 {
+                    return Some(Found { bucket: self, way: way as u32, serial, own });
                 }
             }
         }
@@ -184,6 +222,22 @@ impl Requests {
 }
 
 impl Found {
+    /// Whether the thread that found it is the owner: then it stays what it is until that thread
+    /// puts another one in.
+    #[inline(always)]
+    pub fn is_own(&self) -> bool {
+        self.own
+    }
+
+    /// What it is.
+    #[inline(always)]
+    pub fn entry(&self) -> &Entry {
+        // SAFETY: buckets stay where they are, and the entry was written before its serial. The
+        // owner may write it again, if this is a request that came to its end unseen: nobody would
+        // ask for it.
+        unsafe { &*(&(*self.bucket).entries)[self.way as usize & (WAYS - 1)].get() }
+    }
+
     /// Takes it out, unless its place has another already.
     #[inline]
     pub fn remove(self) {
@@ -229,8 +283,8 @@ mod tests {
         }
         for n in 0..5_000 {
             for key in keys(n) {
-                let (found, entry) = requests.find(key, true).expect("is there");
-                assert_eq!(entry.sent, key);
+                let found = requests.find(key, true).expect("is there");
+                assert_eq!(found.entry().sent, key);
                 if n % 3 == 0 {
                     found.remove();
                 }
@@ -247,10 +301,10 @@ mod tests {
     fn a_handle_that_is_given_again_is_not_taken_out_with_the_old_one() {
         let mut requests = Requests::new();
         requests.put(7, entry(1));
-        let (old, _) = requests.find(7, false).expect("is there");
+        let old = requests.find(7, false).expect("is there");
         requests.put(7, entry(2));
         old.remove();
-        assert_eq!(requests.find(7, true).map(|found| found.1.sent), Some(2));
+        assert_eq!(requests.find(7, true).map(|found| found.entry().sent), Some(2));
     }
 
     #[test]
@@ -263,8 +317,8 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(move || {
                 (1..=1_000).for_each(|n| {
-                    let (found, entry) = shared.find(n, false).expect("is there");
-                    assert_eq!(entry.sent, n);
+                    let found = shared.find(n, false).expect("is there");
+                    assert_eq!(found.entry().sent, n);
                     found.remove();
                 });
             });

@@ -6,7 +6,7 @@ use topas_data::mpi::{Amount, Ending, Origin, Profile, Sums};
 use super::heading::when;
 use super::{View, Views};
 use super::{
-    communicators, counters, efficiency, matrix, peers, routines, sizes, switches, waiting,
+    communicators, counters, efficiency, matrix, metrics, peers, routines, sizes, switches, waiting,
 };
 use crate::figure::clean;
 use crate::number::machine;
@@ -58,8 +58,13 @@ pub(super) fn json(views: &Views<'_>, which: &[View]) -> String {
             }
             View::Routines => {
                 object.insert("routines".to_owned(), routines::value(views));
-                let text = views.costs.map(|_| clean(views.calibration.as_bytes()));
-                object.insert("calibration".to_owned(), json!(text));
+                let calibration = views.calibration.map(|of| {
+                    let hosts: Vec<String> =
+                        of.hosts.iter().map(|host| clean(host.as_bytes())).collect();
+                    let (mpi, date) = (clean(of.mpi.as_bytes()), clean(of.date.as_bytes()));
+                    json!({ "mpi": mpi, "hosts": hosts, "date": date })
+                });
+                object.insert("calibration".to_owned(), json!(calibration));
             }
             View::Efficiency => {
                 object.insert("efficiency".to_owned(), efficiency::value(views));
@@ -72,6 +77,9 @@ pub(super) fn json(views: &Views<'_>, which: &[View]) -> String {
             }
             View::Communicators => {
                 object.insert("communicators".to_owned(), communicators::value(profile));
+            }
+            View::Metrics => {
+                object.insert("metrics".to_owned(), metrics::value(profile));
             }
             View::Counters => {
                 object.insert("counters".to_owned(), counters::value(profile));

@@ -11,7 +11,7 @@
 //! and no idle time then. The time of a local routine that moves nothing is all latency.
 
 use serde_json::{Value, json};
-use topas_data::mpi::{Amount, Profile, Routine};
+use topas_data::mpi::{Amount, Calibration, Profile, Routine, RoutineCost};
 use topas_mpi_table::{Progress, Waits};
 
 use super::Views;
@@ -23,38 +23,30 @@ use super::number::{
 use crate::figure::clean;
 use crate::number::machine_text;
 
-/// What a routine costs on a machine that does nothing else.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cost {
-    /// Time of a call that moves 0 B, in µs
-    pub latency: f64,
-    /// Bytes of a call with long messages by its time, in MB/s of 10^6 B/s; None: it moves none
-    pub bandwidth: Option<f64>,
-}
-
 /// Routines with at least this part of the time in MPI are marked: a tenth.
 const MARKED: u128 = 10;
 
 /// Columns 9 to 13 of a routine; None: not known, or there is no such thing.
 #[derive(Clone, Copy, Default)]
-struct Estimate {
-    cost: Option<Cost>,
+struct Estimate<'v> {
+    cost: Option<&'v RoutineCost>,
     /// s
     latency: Option<f64>,
     transfer: Option<f64>,
     idle: Option<f64>,
 }
 
-impl Estimate {
-    fn of(views: &Views<'_>, routine: &Routine) -> Self {
+impl<'v> Estimate<'v> {
+    fn of(views: &Views<'v>, routine: &Routine) -> Self {
         let time = routine.time as f64 / 1e9;
-        let cost = views.costs.and_then(|costs| costs(views.profile.routines.name(routine.number)));
+        let name = views.profile.routines.name(routine.number);
+        let cost = views.calibration.and_then(|of| of.cost(name, views.profile.total.ranks));
         let function = routine.number.function();
         let moves = function.is_none_or(|function| !function.flows.is_empty());
         let is_local = function.is_some_and(|function| function.waits == Waits::Nothing);
         let Some(known) = cost else {
             // What moves nothing and waits for nobody is all latency, whatever the machine.
-            let latency = (views.costs.is_some() && is_local && !moves).then_some(time);
+            let latency = (views.calibration.is_some() && is_local && !moves).then_some(time);
             return Estimate { latency, ..Estimate::default() };
         };
         let latency = known.latency * routine.calls as f64 / 1e6;
@@ -147,7 +139,8 @@ pub(super) fn text(views: &Views<'_>) -> String {
         ]);
     }
     let bytes: Amount = sums.routines.iter().map(Routine::transferred).sum();
-    let sum = |at: usize| if views.costs.is_some() { short(totals[at]) } else { NONE.to_owned() };
+    let sum =
+        |at: usize| if views.calibration.is_some() { short(totals[at]) } else { NONE.to_owned() };
     let mut row = vec![String::new(); 14];
     row[1] = "sum".to_owned();
     row[2] = compact(sums.calls());
@@ -167,10 +160,10 @@ pub(super) fn text(views: &Views<'_>) -> String {
          - is not known; bytes of routines that only begin an operation move outside of them."
             .to_owned(),
     );
-    if views.costs.is_some() {
+    if let Some(of) = views.calibration {
         notes.push(format!(
             "Columns 9 and 10: {}. The estimates of column 13 are of {} of the time in MPI.",
-            clean(views.calibration.as_bytes()),
+            source(of, profile),
             percent(estimated, sums.mpi)
         ));
     } else {
@@ -190,6 +183,21 @@ pub(super) fn text(views: &Views<'_>) -> String {
         out += &crate::figure::paragraph(&note, views.columns());
     }
     out
+}
+
+/// Where a calibration is from.
+fn source(of: &Calibration, profile: &Profile) -> String {
+    let mut text = format!("measured with {}", crate::figure::named(of.mpi.as_bytes()));
+    match &of.hosts[..] {
+        [] => {}
+        [one] => text += &format!(" on {}", clean(one.as_bytes())),
+        many => text += &format!(" on {}", crate::figure::count(many.len() as u64, "host")),
+    }
+    text += &format!(", {}", crate::figure::named(of.date.as_bytes()));
+    if !profile.facts.mpi.is_empty() && *profile.facts.mpi != *of.mpi.as_bytes() {
+        text += "; that is another MPI than the program's";
+    }
+    text
 }
 
 /// The lines above the table; (1) and (2) are those of the paper.

@@ -50,6 +50,10 @@ pub struct MpiArgs {
     #[arg(long, requires = "on")]
     pub comms: bool,
 
+    /// Metrics of starting processes, memory of others and files
+    #[arg(long, requires = "on")]
+    pub metrics: bool,
+
     /// Hardware counters inside and outside of MPI
     #[arg(long, requires = "on")]
     pub counters: bool,
@@ -126,6 +130,7 @@ impl MpiArgs {
         let others = [
             (self.sizes, View::Sizes),
             (self.comms, View::Communicators),
+            (self.metrics, View::Metrics),
             (self.counters, View::Counters),
             (self.switches, View::Switches),
         ];

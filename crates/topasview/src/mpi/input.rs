@@ -1,13 +1,14 @@
 //! Finds the profiles and picks the launch.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use topas_config::{Conf, Environment, Paths};
-use topas_data::mpi::{Origin, Profile, own_uid, read_profiles, read_spool};
+use topas_config::{Conf, Environment, Paths, spool_directories};
+use topas_data::mpi::{
+    Calibration, CalibrationError, Origin, Profile, own_uid, read_profiles, read_spool,
+};
 use topas_data::{Source, SourceError, expand};
-use topas_format::mpi::{FALLBACK_SPOOL, OUT, SPOOL};
+use topas_format::mpi::OUT;
 use topas_terminal::Progress;
 
 use crate::args::{Args, TOOL};
@@ -53,42 +54,70 @@ impl<'a> Input<'a> {
 
     /// What ranks of this user keep on this node.
     fn ranks(&mut self) -> Result<Vec<Profile>, u8> {
-        let dir = spool(&Environment::of_process());
-        let read = match read_spool(&dir, Some(own_uid())) {
-            Ok(read) => read,
-            Err(cause) => {
-                let what = format!("cannot list {}", dir.display());
-                TOOL.error(&what, Some(&cause), "is it what mpi_spool of topas.conf names?");
-                return Err(exit::INPUT);
+        let mut profiles: Vec<Profile> = Vec::new();
+        let directories = spools();
+        for dir in &directories {
+            match read_spool(dir, Some(own_uid())) {
+                Ok(read) => {
+                    profiles.extend(read.profiles);
+                    for (path, why) in &read.refused {
+                        self.unreadable += 1;
+                        TOOL.error(&format!("cannot read {}", path.display()), Some(why), "");
+                    }
+                }
+                Err(cause) => {
+                    self.unreadable += 1;
+                    let what = format!("cannot list {}", dir.display());
+                    TOOL.error(&what, Some(&cause), "is it what mpi_spool of topas.conf names?");
+                }
             }
-        };
-        for (path, why) in &read.refused {
-            self.unreadable += 1;
-            TOOL.error(&format!("cannot read {}", path.display()), Some(why), "");
         }
-        if read.profiles.is_empty() {
+        profiles.sort_by_key(|profile| std::cmp::Reverse(profile.facts.epoch));
+        if profiles.is_empty() {
+            let names: Vec<String> =
+                directories.iter().map(|dir| dir.display().to_string()).collect();
             let what = format!(
                 "no {OUT} in this directory, and no rank of yours with a profile in {}",
-                dir.display()
+                names.join(" or ")
             );
             let hint = "run the program by topas-run --mpi, or with TOPAS_MPI=yes, or name a file";
             TOOL.error(&what, None, hint);
-            return Err(exit::NO_PES);
+            return Err(if self.has_failed() { exit::INPUT } else { exit::NO_PES });
         }
         if !self.args.quiet {
-            let live =
-                read.profiles.iter().filter(|profile| profile.origin == Origin::Live).count();
+            let live = profiles.iter().filter(|profile| profile.origin == Origin::Live).count();
             TOOL.say(&format!(
-                "no {OUT} in this directory: {} in {} of ranks on this node, {live} running",
-                if read.profiles.len() == 1 {
+                "no {OUT} in this directory: what ranks keep on this node, of {}, {live} running",
+                if profiles.len() == 1 {
                     "1 launch".to_owned()
                 } else {
-                    format!("{} launches", read.profiles.len())
+                    format!("{} launches", profiles.len())
                 },
-                dir.display()
             ));
         }
-        Ok(read.profiles)
+        Ok(profiles)
+    }
+
+    /// The calibration that is named, else that of the site, if it has one. The Err is the exit
+    /// code, all has been said.
+    pub fn calibration(&mut self) -> Result<Option<Calibration>, u8> {
+        let own = || paths(&Environment::of_process()).map(|paths| paths.mpi_calibration());
+        let named = self.args.mpi.calibration.clone();
+        let Some(path) = named.clone().or_else(own) else { return Ok(None) };
+        match Calibration::read(&path) {
+            Ok(calibration) => Ok(Some(calibration)),
+            Err(CalibrationError::File(cause))
+                if named.is_none() && cause.kind() == ErrorKind::NotFound =>
+            {
+                Ok(None)
+            }
+            Err(why) => {
+                let what = format!("cannot use the calibration {}", path.display());
+                TOOL.error(&what, Some(&why), "topas-mpi calibrate writes one");
+                self.unreadable += 1;
+                if named.is_some() { Err(exit::INPUT) } else { Ok(None) }
+            }
+        }
     }
 
     fn files(&mut self, sources: &[Source]) -> Result<Vec<Profile>, u8> {
@@ -159,16 +188,19 @@ fn profiles_in(path: &Path) -> Result<Vec<Source>, SourceError> {
     if own.is_file() { Ok(vec![Source::File(own)]) } else { expand(path) }
 }
 
-/// Where ranks keep their counters: what the environment names, the site, or what is there.
-fn spool(env: &Environment) -> PathBuf {
-    let argv0 = topas_config::command_line().into_iter().next().unwrap_or_default();
-    let paths = Paths::of_this_program(&argv0, env);
-    let conf = Conf::load(paths.as_ref(), env);
-    let named = conf.mpi().spool;
-    match env.mpi_spool() {
-        Some(dir) => dir,
-        None if !named.is_empty() => PathBuf::from(OsStr::from_bytes(named)),
-        None if Path::new(SPOOL).is_dir() => PathBuf::from(SPOOL),
-        None => PathBuf::from(FALLBACK_SPOOL),
+/// The directories in which ranks may keep their counters: that which the environment names
+/// alone, else all that are known.
+fn spools() -> Vec<PathBuf> {
+    let env = Environment::of_process();
+    if let Some(named) = env.mpi_spool() {
+        return vec![named];
     }
+    let conf = Conf::load(paths(&env).as_ref(), &env);
+    spool_directories(&conf, &env)
+}
+
+/// The installation that this program belongs to.
+fn paths(env: &Environment) -> Option<Paths> {
+    let argv0 = topas_config::command_line().into_iter().next().unwrap_or_default();
+    Paths::of_this_program(&argv0, env)
 }

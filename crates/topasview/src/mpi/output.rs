@@ -14,7 +14,7 @@ use crate::exit;
 use crate::output::{PNG_SCALE, both, save};
 
 /// Shows everything; the Err is the exit code, all has then been said.
-pub fn show(args: &Args, input: &Input<'_>, profiles: &[Profile]) -> Result<Printed, u8> {
+pub fn show(args: &Args, input: &mut Input<'_>, profiles: &[Profile]) -> Result<Printed, u8> {
     if args.list {
         let known: Vec<(&Facts, u64)> =
             profiles.iter().map(|profile| (&profile.facts, profile.total.ranks)).collect();
@@ -22,15 +22,16 @@ pub fn show(args: &Args, input: &Input<'_>, profiles: &[Profile]) -> Result<Prin
         return Ok(TOOL.print(text.as_bytes()));
     }
     let profile = input.pick(profiles)?;
+    let asked = args.mpi.views();
+    let has_costs = args.mpi.calibration.is_some() || asked.contains(&View::Routines);
+    let calibration = if has_costs { input.calibration()? } else { None };
     let look = Look::of(&Environment::of_process(), args.color, &stdout());
     let views = Views {
         profile,
-        costs: None,
-        calibration: "",
+        calibration: calibration.as_ref(),
         processors: Views::host(profile).and_then(processors_of),
         screen: Screen { width: look.width, unicode: look.unicode, color: look.color },
     };
-    let asked = args.mpi.views();
     let mut done = Printed::Done;
     if args.svg.is_some() || args.png.is_some() {
         done = pictures(args, &views, &asked)?;

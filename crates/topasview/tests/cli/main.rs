@@ -3,9 +3,13 @@
 #[path = "../../../topas-data/examples/generate-pes/synthetic.rs"]
 mod synthetic;
 
+#[path = "../../../topas-data/examples/generate-mpi/synthetic.rs"]
+mod synthetic_mpi;
+
 mod data;
 mod faults;
 mod listing;
+mod mpi;
 mod views;
 
 use std::io::Write;

@@ -21,7 +21,10 @@ const BINDINGS: [(Binding, bool); 12] = [
 ];
 
 /// Bits of a symbol's number that tell the function.
-const FUNCTION_BITS: u32 = 10;
+pub const FUNCTION_BITS: u32 = 10;
+
+/// Number of the names of the profiling interface, `PMPI_Send`.
+pub const PROFILING: usize = 1;
 
 /// Words behind the arguments of which the frame of a call has room.
 const WORDS: usize = 16;
@@ -43,12 +46,19 @@ fn exists(function: &Function, binding: Binding) -> bool {
     }
 }
 
-/// Stubs of all symbols, for the assembler.
-pub fn symbols() -> String {
-    let mut text =
-        "# Made by `cargo xtask codegen` from topas-mpi-table: a stub for each symbol.\n\
-                    # Its number is that of the function, and 1024 times that of its name.\n"
-            .to_owned();
+/// A name by which a function may be called.
+pub struct Name {
+    /// The symbol
+    pub symbol: String,
+    /// Its number: that of the function, and 1024 times that of the binding
+    pub number: u32,
+    /// Whether further arguments of any kind may follow, in registers of any kind
+    pub variadic: bool,
+}
+
+/// All names of all functions.
+pub fn names() -> Vec<Name> {
+    let mut all = Vec::new();
     for (i, function) in functions().enumerate() {
         let variadic = function.parameters(true).any(|p| p.kind == Kind::Variadic);
         for (number, (binding, profiling)) in BINDINGS.iter().enumerate() {
@@ -61,9 +71,25 @@ pub fn symbols() -> String {
                 function.symbol(*binding)
             };
             let is_c = matches!(binding, Binding::C | Binding::LargeC);
-            let stub = if variadic && is_c { "variadic" } else { "stub" };
-            writeln!(text, "{stub} {symbol} {}", i + (number << FUNCTION_BITS)).expect("text");
+            all.push(Name {
+                symbol: symbol.to_string(),
+                number: (i + (number << FUNCTION_BITS)) as u32,
+                variadic: variadic && is_c,
+            });
         }
+    }
+    all
+}
+
+/// Stubs of all symbols, for the assembler.
+pub fn symbols() -> String {
+    let mut text =
+        "# Made by `cargo xtask codegen` from topas-mpi-table: a stub for each symbol.\n\
+                    # Its number is that of the function, and 1024 times that of its name.\n"
+            .to_owned();
+    for name in names() {
+        let stub = if name.variadic { "variadic" } else { "stub" };
+        writeln!(text, "{stub} {} {}", name.symbol, name.number).expect("text");
     }
     text
 }

@@ -4,7 +4,7 @@ use topas_mpi_profile::layout::{FUNCTIONS, Waited};
 use topas_mpi_table as table;
 use topas_mpi_table::{Class, Direction, Function, Kind, Progress, Significant, same};
 
-use super::{Act, Amount, By, Flow, Form, InPlace, NONE, Plan, Told, Way};
+use super::{Act, Amount, By, Flow, Form, Hot, InPlace, NONE, Plan, Told, Way};
 
 const NO_AMOUNT: Amount = Amount {
     form: Form::Block,
@@ -27,6 +27,7 @@ const NO_FLOW: Flow = Flow {
 
 const NO_PLAN: Plan = Plan {
     act: Act::Nothing,
+    hot: Hot::No,
     flows: 0,
     object: NONE,
     count: NONE,
@@ -161,7 +162,36 @@ const fn plan(f: &Function) -> Plan {
         Act::CommMade => of_kind(f, Kind::Comm, Direction::Out),
         _ => NONE,
     };
+    plan.hot = hot(f, &plan);
     count(f, plan)
+}
+
+/// Whether a flow is one block, of every process that is not of a set.
+const fn is_block(flow: &Flow) -> bool {
+    matches!(flow.amount.form, Form::Block)
+        && matches!(flow.in_place, InPlace::Same)
+        && !flow.unless_no_op
+}
+
+const fn hot(f: &Function, plan: &Plan) -> Hot {
+    let [one, other, _] = &plan.flow;
+    if plan.flows == 0 || plan.persistent || !is_block(one) {
+        return Hot::No;
+    }
+    let told = matches!(one.told, Told::Arguments);
+    match (f.class, plan.flows) {
+        (Class::Send(_), 1) if told => Hot::Send,
+        (Class::Rma(_), 1) if told => Hot::Rma,
+        (Class::Receive(Progress::Blocking), 1) if one.peer != NONE => Hot::Recv,
+        (Class::Receive(Progress::Nonblocking), 1) if one.peer != NONE => Hot::Irecv,
+        (Class::SendReceive(Progress::Blocking), 2) => Hot::Sendrecv,
+        (Class::Collective(Progress::Blocking), 2) if is_block(other) => match (one.by, other.by) {
+            (By::All, By::All) => Hot::Both,
+            (By::Root, By::Others) => Hot::Bcast,
+            _ => Hot::No,
+        },
+        _ => Hot::No,
+    }
 }
 
 /// The count argument is the first that counts elements or requests and means something on every

@@ -77,3 +77,24 @@ fn acts_know_their_argument() {
     let begin = table::functions().nth(usize::from(plan.begin)).map(|f| f.name);
     assert_eq!(begin, Some("MPI_File_read_at_all_begin"));
 }
+
+#[test]
+fn calls_of_the_same_shape_are_those_that_are_meant() {
+    let expected = [
+        (Hot::Send, "Send Isend Bsend Ibsend Ssend Issend Rsend Irsend"),
+        (Hot::Rma, "Put Rput Get Rget Accumulate Raccumulate"),
+        (Hot::Recv, "Recv"),
+        (Hot::Irecv, "Irecv"),
+        (Hot::Both, "Allreduce Scan"),
+        (Hot::Bcast, "Bcast"),
+        (Hot::Sendrecv, "Sendrecv Sendrecv_replace"),
+    ];
+    let expected: Vec<(String, Hot)> = expected
+        .iter()
+        .flat_map(|(hot, names)| names.split(' ').map(|name| (format!("MPI_{name}"), *hot)))
+        .collect();
+    for (f, plan) in table::functions().zip(&PLANS) {
+        let meant = expected.iter().find(|(name, _)| name == f.name).map_or(Hot::No, |e| e.1);
+        assert_eq!(plan.hot, meant, "{}", f.name);
+    }
+}

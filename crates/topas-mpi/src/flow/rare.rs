@@ -1,0 +1,110 @@
+//! Functions that are called rarely, and those that start requests.
+
+use topas_mpi_profile::layout::Waited;
+
+use crate::entry::Frame;
+use crate::flow::amount::word;
+use crate::flow::call::NO_COMMUNICATOR;
+use crate::flow::communicators;
+use crate::flow::ledger::{Ledger, generation, place};
+use crate::flow::library::{self, Library};
+use crate::flow::object::{self, Kind};
+use crate::flow::peers::{self, Account, NOBODY};
+use crate::flow::plan::{Act, NONE, Plan};
+use crate::flow::request::{Entry, flag};
+
+/// After a successful call of one of them.
+#[inline(never)]
+pub fn after(
+    library: &'static Library,
+    ledger: &mut Ledger,
+    account: Option<&mut Account<'_>>,
+    plan: &'static Plan,
+    frame: &Frame,
+) {
+    let args = &frame.args;
+    let address = word(args, plan.about);
+    let handle = word(args, plan.object) as u64 & library.handle_mask;
+    match plan.act {
+        // SAFETY: the address of a request that was started.
+        Act::Start => started(ledger, account, unsafe { library::handle_at(library, address, 0) }),
+        Act::Startall => {
+            let mut account = account;
+            for i in 0..(args[0] as i32).max(0) as usize {
+                // SAFETY: as many requests as the call says.
+                let request = unsafe { library::handle_at(library, address, i) };
+                started(ledger, account.as_deref_mut(), request);
+            }
+        }
+        // SAFETY: an integer that the call has written.
+        Act::MessageIf if unsafe { *(args[3] as *const i32) } == 0 => {}
+        Act::Message | Act::MessageIf => {
+            // SAFETY: the address of a message that the call has written.
+            let message = unsafe { library::handle_at(library, address, 0) };
+            if message != library.message_no_proc {
+                let index = object::object(library, ledger, handle, Kind::Comm).index;
+                let generation = generation(place(handle));
+                let entry = Entry { comm: handle, generation, index, ..Entry::default() };
+                ledger.requests.put(message, entry);
+            }
+        }
+        Act::SplitEnd => {
+            let status = word(args, plan.status);
+            if let Some(account) = account
+                && status != library.status_ignore
+            {
+                // SAFETY: the status of a call that was successful.
+                let bytes = unsafe { library::bytes_in(library.length, status as *const u8) };
+                let way = if plan.waited == Waited::Write as u8 {
+                    peers::Way::Sent
+                } else {
+                    peers::Way::Received
+                };
+                account.moved(way, plan.begin, bytes, NOBODY, NO_COMMUNICATOR);
+            }
+        }
+        Act::CommName => {
+            if communicators::is_on() {
+                let object = object::object(library, ledger, handle, Kind::Comm);
+                let (size, inter) = (object.size, object.inter);
+                // SAFETY: a text that the call has read.
+                unsafe { communicators::named(library, handle, address as *const u8, size, inter) };
+            }
+        }
+        Act::CommMade if address != 0 => {
+            // SAFETY: the address of a communicator that the call has written.
+            let made = unsafe { library::handle_at(library, address, 0) };
+            if made != library.comm_null {
+                communicators::made(made, frame.function as u16);
+            }
+            if plan.request != NONE {
+                // Of a duplicate that will be there when its request is complete.
+                let entry = Entry { kind: plan.waited, peer: NOBODY, ..Entry::default() };
+                // SAFETY: the address of a request that the call has written.
+                let request = unsafe { library::handle_at(library, word(args, plan.request), 0) };
+                ledger.requests.put(request, entry);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A request was started: what its arguments tell moves now.
+#[inline]
+fn started(ledger: &mut Ledger, account: Option<&mut Account<'_>>, request: u64) {
+    let Some(found) = ledger.find(request) else { return };
+    let entry = *found.entry();
+    if entry.flags & flag::PERSISTENT == 0 {
+        return;
+    }
+    found.set_flags(entry.flags & !flag::CANCELLED | flag::ACTIVE);
+    let Some(account) = account else { return };
+    if entry.flags & flag::SENDS != 0 {
+        let way = peers::Way::Sent;
+        account.moved(way, entry.function, entry.sent, entry.peer, entry.index);
+    }
+    if entry.flags & flag::RECEIVES != 0 {
+        let way = peers::Way::Received;
+        account.moved(way, entry.function, entry.received, entry.peer, entry.index);
+    }
+}

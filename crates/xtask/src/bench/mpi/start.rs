@@ -1,0 +1,200 @@
+//! What the MPI profile adds to `MPI_Init` and `MPI_Finalize`, to the memory of a rank and to
+//! what is on disk, by ranks and by routines called.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use super::{Front, MPIS, Mpi};
+use crate::bench::{Bench, lines};
+use crate::process::{output, run};
+
+/// Ranks, routines that each rank calls, and rounds.
+const CASES: [(u32, u32, usize); 5] =
+    [(4, 0, 41), (4, 8, 41), (4, 65, 41), (16, 8, 21), (64, 8, 11)];
+
+/// Figures of a rank, in the order of the program's lines.
+const INIT: usize = 0;
+const FINALIZE: usize = 1;
+const CPU: usize = 2;
+const ANONYMOUS: usize = 3;
+const FILES: usize = 4;
+const SHARED: usize = 5;
+const MOST: usize = 6;
+const FIGURES: usize = 7;
+
+/// One launch: the mean of each figure over its ranks.
+type Launch = [f64; FIGURES];
+
+/// The tables.
+pub fn start(bench: &Bench) -> Result<String> {
+    let mut text = String::from(
+        "## MPI profile: start, end, memory\n\n\
+         A program that begins, calls a number of routines once each, and ends. Times are of \
+         `MPI_Init` and `MPI_Finalize` in the ranks, and the processor time of a rank from its \
+         first instruction to after `MPI_Finalize`: means over the ranks, medians over launches \
+         that alternate. \"more\" is the median of the differences to the launch without of the same \
+         round. On two processors ranks wait for each other, and MPICH's waiting takes processor \
+         time: \"again\" shows what differs by itself. Memory is what a rank has before \
+         `MPI_Finalize`; the most it ever had is the kernel's `VmHWM`. What stands in files is \
+         shared by all ranks of a node.\n",
+    );
+    let mut disk = String::new();
+    for mpi in MPIS {
+        let dir = bench.sub(&format!("{}-start", mpi.name))?;
+        let exe = dir.join("start");
+        let linked = dir.join("start-linked");
+        for (exe, object) in [(&exe, None), (&linked, Some(bench.paths.mpi_object()))] {
+            let mut compiler = mpi.compiler("mpicc");
+            run(compiler.args(["-Wextra", "mpi_start.c", "-o"]).arg(exe).args(object))?;
+        }
+        writeln!(
+            text,
+            "\n{}:\n\n\
+             | ranks | routines | in front | Init, ms more | Finalize, ms more | both, ms more | \
+             goal | CPU of a rank, ms | more | anonymous, kB more | files, kB more | shared, kB more | \
+             most, kB | more | goal |\n| --- |{}",
+            mpi.version()?,
+            " --- |".repeat(14)
+        )?;
+        for (ranks, routines, rounds) in CASES {
+            let fronts = [
+                vec![
+                    Front::none("nothing"),
+                    Front::none("nothing again"),
+                    Front::minimal(bench, mpi)?,
+                    Front::profile(bench, "profile"),
+                    Front::everything(bench, "all"),
+                    Front::object("all, linked"),
+                    Front::off(bench, "off"),
+                ],
+                Front::beside(bench, mpi),
+            ]
+            .concat();
+            let mut launches: Vec<Vec<Launch>> = fronts.iter().map(|_| Vec::new()).collect();
+            for round in 0..=bench.rounds(rounds) {
+                for (front, launches) in fronts.iter().zip(&mut launches) {
+                    let exe = if front.linked { &linked } else { &exe };
+                    let launch = launch(mpi, front, &dir, exe, (ranks, routines))?;
+                    if round > 0 {
+                        launches.push(launch);
+                    } else if front.title == "all" {
+                        written(&mut disk, mpi, (ranks, routines), &dir)?;
+                    }
+                }
+            }
+            rows(&mut text, (ranks, routines), &fronts, &launches)?;
+        }
+    }
+    let library = bench.paths.mpi_library();
+    let sizes = output(Command::new("size").arg(&library))?;
+    let sizes = sizes.lines().nth(1).unwrap_or_default().split_whitespace().collect::<Vec<_>>();
+    let &[code, data, bss, ..] = sizes.as_slice() else {
+        bail!("size says nothing of {}", library.display());
+    };
+    writeln!(
+        text,
+        "\n`libtopas_mpi.so`: {} B, of which text {code}, data {data}, bss {bss}; `topas-mpi.o`: {} \
+         B.\n\n\
+         Written with peers and communicators (\"all\"), in bytes:\n\n\
+         | MPI | ranks | routines | lines of the log | log | user's data | user's text |\n\
+         | --- | --- | --- | --- | --- | --- | --- |\n{disk}",
+        fs::metadata(&library)?.len(),
+        fs::metadata(bench.paths.mpi_object())?.len(),
+    )?;
+    Ok(text)
+}
+
+/// Starts all ranks once.
+fn launch(
+    mpi: Mpi,
+    front: &Front,
+    dir: &Path,
+    exe: &Path,
+    (ranks, routines): (u32, u32),
+) -> Result<Launch> {
+    let figures = dir.join("figures");
+    for file in ["figures", "log", "topas-mpi.out", "topas-mpi.txt"] {
+        let _ = fs::remove_file(dir.join(file));
+    }
+    let mut launch = mpi.launch(ranks, front, dir);
+    output(launch.arg(exe).arg(&figures).arg(routines.to_string()))?;
+    let log = dir.join("log");
+    if front.counts() != (lines(&log)? > 0) {
+        bail!("{}: lines in {}: {}", front.title, log.display(), lines(&log)?);
+    }
+    let text = fs::read_to_string(&figures)
+        .with_context(|| format!("no figures in {}", figures.display()))?;
+    if text.lines().count() != ranks as usize {
+        bail!("not {ranks} lines in {}", figures.display());
+    }
+    let mut sums = [0.0; FIGURES];
+    for line in text.lines() {
+        let mut words = line.split(' ');
+        for sum in &mut sums {
+            let word = words.next().with_context(|| format!("too few figures: {line}"))?;
+            *sum += word.parse::<f64>().with_context(|| format!("not a number: {word}"))?;
+        }
+    }
+    Ok(sums.map(|sum| sum / f64::from(ranks)))
+}
+
+/// A row for each front.
+fn rows(
+    text: &mut String,
+    (ranks, routines): (u32, u32),
+    fronts: &[Front],
+    launches: &[Vec<Launch>],
+) -> Result<()> {
+    let without = launches.first().context("nothing is the first")?;
+    for (front, launches) in fronts.iter().zip(launches) {
+        let value = |of: &dyn Fn(&Launch) -> f64| middle(launches.iter().map(of).collect());
+        let more = |of: &dyn Fn(&Launch) -> f64| {
+            middle(launches.iter().zip(without).map(|(with, bare)| of(with) - of(bare)).collect())
+        };
+        let ours = front.counts();
+        let goal = if ours && ranks == 4 { "+2.000" } else { "" };
+        let goal_kb = if ours { "+300" } else { "" };
+        writeln!(
+            text,
+            "| {ranks} | {routines} | {} | {:+.3} | {:+.3} | {:+.3} | {goal} | {:.1} | {:+.1} | {:+.0} | \
+             {:+.0} | {:+.0} | {:.0} | {:+.0} | {goal_kb} |",
+            front.title,
+            more(&|launch| launch[INIT]) / 1e3,
+            more(&|launch| launch[FINALIZE]) / 1e3,
+            more(&|launch| launch[INIT] + launch[FINALIZE]) / 1e3,
+            value(&|launch| launch[CPU]) / 1e3,
+            more(&|launch| launch[CPU]) / 1e3,
+            more(&|launch| launch[ANONYMOUS]),
+            more(&|launch| launch[FILES]),
+            more(&|launch| launch[SHARED]),
+            value(&|launch| launch[MOST]),
+            more(&|launch| launch[MOST]),
+        )?;
+    }
+    Ok(())
+}
+
+/// What a launch has written.
+fn written(disk: &mut String, mpi: Mpi, (ranks, routines): (u32, u32), dir: &Path) -> Result<()> {
+    let size = |file: &str| fs::metadata(dir.join(file)).map_or(0, |data| data.len());
+    writeln!(
+        disk,
+        "| {} | {ranks} | {routines} | {} | {} | {} | {} |",
+        mpi.title,
+        lines(&dir.join("log"))?,
+        size("log"),
+        size("topas-mpi.out"),
+        size("topas-mpi.txt"),
+    )?;
+    Ok(())
+}
+
+/// The median.
+fn middle(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
