@@ -118,7 +118,9 @@ pub fn profile(dir: &Path, rank: u32) -> Profile {
     assert_eq!(bytes.u32(offset_of!(Header, version)), VERSION);
     assert_eq!(bytes.u64(offset_of!(Header, table)), TABLE);
     let ranks = bytes.u32(offset_of!(Header, ranks)) as usize;
-    let mut profile = Profile { peers: vec![Exchange::default(); ranks + 1], ..Profile::default() };
+    let languages = bytes.u32(offset_of!(Header, languages));
+    let mut profile =
+        Profile { languages, peers: vec![Exchange::default(); ranks + 1], ..Profile::default() };
     let names: Vec<_> = functions().map(|f| f.name).collect();
     let mut traffic = vec![(0, Exchange::default()); COMMUNICATORS];
     let mut block = bytes.u64(offset_of!(Header, first_block)) as usize;
@@ -158,7 +160,10 @@ pub fn profile(dir: &Path, rank: u32) -> Profile {
         }
         block = bytes.u64(block + offset_of!(Block, next)) as usize;
     }
-    for (i, (calls, moved)) in traffic.into_iter().enumerate().filter(|(_, (calls, _))| *calls > 0)
+    for (i, (calls, moved)) in traffic
+        .into_iter()
+        .enumerate()
+        .filter(|(_, (calls, moved))| *calls > 0 || *moved != Exchange::default())
     {
         let at = COMMUNICATORS_AT + i * size_of::<Communicator>();
         let name = &bytes.0[at..at + 48];

@@ -116,10 +116,10 @@ fn complaints(rank: &Rank, expected: &Expected, names: Names, communicators: boo
 }
 
 /// What an MPI cannot do, whatever calls it.
-fn broken(mpi: Mpi, names: Names) -> [(&'static str, bool); 6] {
+fn broken(mpi: Mpi, names: Names) -> [(&'static str, bool); 7] {
     let (open_mpi, mpich) = (mpi == Mpi::OpenMpi, mpi == Mpi::Mpich);
     [
-        // 4.1.4: behind the end of a file what is split or for all hangs, or does not tell of it
+        // 4.1.4: the status of a read for all does not tell of the end of the file
         ("EARLY_END_BREAKS", open_mpi),
         // 4.1.4: in Fortran it frees lists of datatypes that it is not done with
         ("LISTS_BREAK", open_mpi && [Names::Fortran, Names::F08].contains(&names)),
@@ -127,6 +127,8 @@ fn broken(mpi: Mpi, names: Names) -> [(&'static str, bool); 6] {
         ("IBCAST_BREAKS", mpich),
         // 4.0.2: its status tells nothing, and derived datatypes are freed once too often
         ("ISENDRECV_BREAKS", mpich),
+        // 4.0.2: packs types with gaps and finds the message truncated
+        ("REPLACE_BREAKS", mpich),
         // 4.0.2: persistent collectives can be started once, then they have no communicator
         ("RESTART_BREAKS", mpich),
         // 4.0.2: to ask for a request of a file does not move it
@@ -183,6 +185,15 @@ fn programs(mpi: Mpi, names: Names, first: u64, n: u64) -> Vec<String> {
     Vec::new()
 }
 
+/// Other names by which programs call MPI. The ways of Fortran under MPICH are tried by the
+/// programs of `collectives` and `single` alone.
+fn others(mpi: Mpi) -> &'static [Names] {
+    match mpi {
+        Mpi::OpenMpi => &Names::ALL[1..],
+        Mpi::Mpich => &[Names::Profiling],
+    }
+}
+
 #[test]
 fn random_traffic_is_counted_to_the_byte() {
     let test = "random_traffic_is_counted_to_the_byte";
@@ -197,8 +208,8 @@ fn random_traffic_is_counted_to_the_byte() {
         let default = PROGRAMS.iter().find(|(of, _)| *of == mpi).map(|(_, n)| *n);
         let n = asked.or(default).expect("a number of programs");
         all.extend(programs(mpi, Names::Plain, first, n));
-        for (names, first) in Names::ALL[1..].iter().zip((1..).map(|i| first + i * n)) {
-            all.extend(programs(mpi, *names, first, n.div_ceil(10)));
+        for (i, names) in (1..).zip(others(mpi)) {
+            all.extend(programs(mpi, *names, first + i * n, n.div_ceil(10)));
         }
     }
     assert!(all.is_empty(), "{} complaints:\n{}", all.len(), all.join("\n"));

@@ -280,34 +280,35 @@ static void neighbors(void) {
         if (here >= 0) from += gets[i];
     }
     goes_to = comes_from = NOBODY;
+    int nobody = there_are(k->to, k->destinations) == 0;
     switch (what) {
     case 0:
-        goes = count * z;
+        goes = nobody ? NOTHING : count * z;
         comes = there_are(k->from, k->sources) * count * z;
         FAMILY(Neighbor_allgather, Ineighbor_allgather, Neighbor_allgather_init, out, count,
                type->t, in, count, type->t, k->c);
         break;
     case 1:
-        goes = block(k->rank, 1) * z;
+        goes = nobody ? NOTHING : block(k->rank, 1) * z;
         comes = from * z;
         FAMILY(Neighbor_allgatherv, Ineighbor_allgatherv, Neighbor_allgatherv_init, out,
                block(k->rank, 1), type->t, in, gets, places, type->t, k->c);
         break;
     case 2:
-        goes = there_are(k->to, k->destinations) * count * z;
+        goes = nobody ? NOTHING : there_are(k->to, k->destinations) * count * z;
         comes = there_are(k->from, k->sources) * count * z;
         FAMILY(Neighbor_alltoall, Ineighbor_alltoall, Neighbor_alltoall_init, out, count, type->t,
                in, count, type->t, k->c);
         break;
     case 3:
-        goes = to * z;
+        goes = nobody ? NOTHING : to * z;
         comes = from * z;
         FAMILY(Neighbor_alltoallv, Ineighbor_alltoallv, Neighbor_alltoallv_init, out, sends, places,
                type->t, in, gets, places, type->t, k->c);
         break;
     default:
         if (way == 1 && LISTS_BREAK) way = 0;
-        goes = to * z;
+        goes = nobody ? NOTHING : to * z;
         comes = from * z;
         FAMILY(Neighbor_alltoallw, Ineighbor_alltoallw, Neighbor_alltoallw_init, out, sends, bytes,
                each, in, gets, bytes, each, k->c);

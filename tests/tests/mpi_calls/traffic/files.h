@@ -89,9 +89,11 @@ static void files(void) {
             }
             continue;
         }
-        /* Does the file end in front of what this process wants, or within it? */
-        long there = where < 2 && early && !(way == 1 || way == 3) && !(EARLY_END_BREAKS && way)
-                         ? (long)pick(3000) : bytes;
+        /* Does the file end in front of what this process wants, or within it? Split reads for
+         * all and those that are not blocking hang there, in both MPIs or one. */
+        long left = (long)pick(3000);
+        int may = where < 2 && (way == 0 || (way == 2 && !EARLY_END_BREAKS));
+        long there = may && early ? left : bytes;
         long end = ROOM * k->n;
         MPI_File_set_size(fh, where < 2 && there < bytes ? ROOM * (k->n - 1) + there : end);
         MPI_Barrier(k->c);

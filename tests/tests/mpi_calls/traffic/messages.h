@@ -266,7 +266,7 @@ static void shift(void) {
         return;
     }
 #endif
-    if (replace) {
+    if (replace && !(type->pairs && REPLACE_BREAKS)) {
         MPI_Sendrecv_replace(in, count, type->t, to, 3, from, 3, k->c, ignore_or(&status));
         BOTH(MPI_Sendrecv_replace);
     } else {
