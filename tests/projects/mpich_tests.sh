@@ -16,6 +16,10 @@ mine='attr coll comm datatype ext info init pt2pt subarray topo f90types'
 # Longer than the limit below by themselves, or as often as not, on two processors.
 slow='comm/ctxalloc comm/ctxsplit comm/cmfree coll/nonblocking3 coll/nonblocking4 pt2pt/sendself'
 
+# Open MPI 4.1 reads a variable that was never set when it is asked for the datatypes of one that
+# has none: what happens depends on what stood on the stack before.
+broken='f90/f90types/createf90types f08/f90types/createf90types'
+
 build() {
     cd test/mpi
     ./configure --with-mpi= MPICC=mpicc MPICXX=mpicxx MPIF77=mpif77 MPIFC=mpif90 MPIEXEC=mpiexec \
@@ -47,7 +51,7 @@ one() {
         esac
     done
     [ "$ranks" -le 4 ] && [ -x $dir/$program ] || return 0
-    case " $slow " in *" $dir/$program "*) return 0 ;; esac
+    case " $slow $broken " in *" $dir/$program "*) return 0 ;; esac
     code=0
     (cd $dir && env $envs timeout -k 5 60 mpiexec -n $ranks ./$program $args \
         > $TMPDIR/said 2>&1 < /dev/null) || code=$?

@@ -59,8 +59,12 @@ pub struct Counted {
 
 impl Counted {
     /// A routine; all zero if it was not called. `mpi` is the sum of all that are not the
-    /// beginning or the end of MPI.
+    /// beginning or the end of MPI, `outside` the time between those in none of them.
     pub fn routine(&self, name: &str) -> Routine {
+        if name == "outside" {
+            let seconds = self.between() - self.routine("mpi").seconds;
+            return Routine { seconds, ..Routine::default() };
+        }
         if name != "mpi" {
             return self.routines.get(name).copied().unwrap_or_default();
         }
@@ -258,6 +262,7 @@ pub fn build(mpi: Mpi, tool: &str, sources: &[&str], options: &[&str], output: &
 /// Ranks of the lines `of=rank` that are no subtotals.
 fn of_lines(text: &str) -> Vec<Counted> {
     let mut all: BTreeMap<(u32, u32), Counted> = BTreeMap::new();
+    let mut latest = (u32::MAX, 0);
     for line in text.lines() {
         let words: Vec<_> = line.split(' ').collect();
         assert_eq!(words.get(2), Some(&"topas-mpi"), "no line of a profile: {line}");
@@ -267,10 +272,12 @@ fn of_lines(text: &str) -> Vec<Counted> {
             continue;
         }
         let number = |key| value(key).and_then(|value| value.parse().ok());
-        let rank = number("rank").unwrap_or_else(|| panic!("no rank: {line}"));
-        let counted = all.entry((rank, number("pid").unwrap_or(0))).or_default();
-        counted.rank = rank;
-        counted.pid = number("pid").unwrap_or(0);
+        // Further lines of a record follow its first.
+        if let Some(rank) = number("rank") {
+            latest = (rank, number("pid").unwrap_or(0));
+        }
+        let counted = all.entry(latest).or_default();
+        (counted.rank, counted.pid) = latest;
         counted.ranks = words[5].parse().unwrap_or_else(|_| panic!("no ranks: {line}"));
         for (key, value) in pairs {
             match key {
@@ -408,7 +415,7 @@ mod tests {
         let text = "2026/11/20 08:01:02 topas-mpi mohr heat 2 t1 v=1 of=run line=1/1 f=Send:9:1 len=001\n\
                     2026/11/20 08:01:02 topas-mpi mohr heat 2 t1 v=1 of=rank line=1/2 rank=1 pid=7 end=exit \
                     wall=2.5 miss=a,b f=Send:3:0.25:0.2:12:3:48::: len=001\n\
-                    2026/11/20 08:01:02 topas-mpi mohr heat 2 t1 v=1 of=rank line=2/2 rank=1 pid=7 f=Barrier:2:1 len=001\n";
+                    2026/11/20 08:01:02 topas-mpi mohr heat 2 t1 v=1 of=rank line=2/2 f=Barrier:2:1 len=001\n";
         let [counted] = &of_lines(text)[..] else { panic!("one rank") };
         assert_eq!((counted.rank, counted.ranks, counted.pid), (1, 2, 7));
         assert_eq!((counted.end.as_str(), counted.wall), ("exit", 2.5));

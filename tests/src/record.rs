@@ -74,7 +74,8 @@ impl Record {
     }
 }
 
-/// The lines of a log, none if there is no log. Panics if a line is none, or not whole.
+/// The lines of a log but those of MPI profiles, none if there is no log. Panics if a line is none,
+/// or not whole.
 #[track_caller]
 pub fn read_log(path: &Path) -> Vec<Record> {
     let bytes = match fs::read(path) {
@@ -84,8 +85,11 @@ pub fn read_log(path: &Path) -> Vec<Record> {
     };
     assert!(bytes.is_empty() || bytes.ends_with(b"\n"), "the last line of the log has no end");
     bytes.strip_suffix(b"\n").map_or_else(Vec::new, |lines| {
+        let of_profile =
+            |line: &&[u8]| line.split(|byte| *byte == b' ').nth(2) == Some(b"topas-mpi");
         lines
             .split(|byte| *byte == b'\n')
+            .filter(|line| !of_profile(line))
             .map(|line| match Record::parse(line) {
                 Ok(record) if record.extra("len") == format!("{:03}", line.len()) => record,
                 Ok(_) => panic!("not whole: {}", String::from_utf8_lossy(line)),

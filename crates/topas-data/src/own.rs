@@ -1,5 +1,6 @@
 //! Lines of one user.
 
+use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
@@ -9,6 +10,15 @@ use topas_format::line::{Extras, Line};
 use crate::clock;
 use crate::pattern::Pattern;
 use crate::source::{Source, SourceError, expand};
+
+/// Records of MPI profiles that are remembered.
+const MOST_HEADS: usize = 4096;
+
+/// Which records of MPI profiles are of a user.
+#[derive(Default)]
+pub struct OwnProfiles {
+    heads: HashMap<Vec<u8>, bool>,
+}
 
 /// A user, by whom lines are chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +66,27 @@ impl Own {
             }
         }
         Ok(Some(found))
+    }
+
+    /// Whether a line of an MPI profile is of this user. Only the first line of a record has
+    /// `uid=`; `last` is what was found out about the lines before, by what they begin with.
+    pub fn wrote_profile(&self, text: &[u8], last: &mut OwnProfiles) -> bool {
+        let Ok(line) = topas_mpi_profile::parse::Line::parse(text) else { return false };
+        // Date, time, user, executable, ranks and id, which all lines of a record share.
+        let head = text.splitn(8, |byte| *byte == b' ').take(7).collect::<Vec<_>>().join(&b' ');
+        if line.line == 1 {
+            let own = match crate::mpi::uid(text) {
+                Some(uid) => uid == u64::from(self.uid),
+                None => self.name.as_deref().is_some_and(|name| line.user == Name::new(name)),
+            };
+            // Records that are under way at the same time are few.
+            if last.heads.len() > MOST_HEADS {
+                last.heads.clear();
+            }
+            last.heads.insert(head, own);
+            return own;
+        }
+        last.heads.get(&head).copied().unwrap_or(false)
     }
 
     /// Whether a line is of this user: by `uid=`, and by the user's name only in a line that

@@ -5,6 +5,8 @@
 //! key can try names. Times, sizes and counts stay: they can identify a run for who knows when
 //! it was.
 
+mod profile;
+
 use std::fmt;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};

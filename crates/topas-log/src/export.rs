@@ -6,7 +6,8 @@ use std::path::Path;
 
 use topas_config::Environment;
 use topas_data::{
-    Anonymizer, Fate, Key, KeyError, NoSuchFate, Output, Own, SegmentError, Source, each_line,
+    Anonymizer, Fate, Key, KeyError, LogLine, NoSuchFate, Output, Own, OwnProfiles, SegmentError,
+    Source, each_line,
 };
 use topas_format::line::{Extras, Line};
 use topas_render::record;
@@ -46,16 +47,26 @@ pub fn run(options: &Export, env: &Environment) -> u8 {
     };
     let Some(sources) = found else { return exit::FAILED };
     let mut export = match Output::create(&options.output) {
-        Ok(output) => Exporter { options, own, anonymizer, output, lines: 0, text: String::new() },
+        Ok(output) => Exporter {
+            options,
+            own,
+            anonymizer,
+            output,
+            lines: 0,
+            without_columns: 0,
+            own_profiles: OwnProfiles::default(),
+            text: String::new(),
+        },
         Err(cause) => {
             failed(&SegmentError::Write { path: options.output.clone(), cause });
             return exit::FAILED;
         }
     };
     let bad = export.all(&sources);
+    let without_columns = export.without_columns;
     match bad.and_then(|bad| export.finish().map(|told| (bad, told))) {
         Ok((bad, (lines, lost))) => {
-            tell(options, lines, bad, lost);
+            tell(options, lines, bad, lost, without_columns);
             if lines == 0 { exit::NO_LINES } else { exit::OK }
         }
         // A reader that has seen enough (`| head`) is no error.
@@ -71,7 +82,7 @@ pub fn run(options: &Export, env: &Environment) -> u8 {
     }
 }
 
-fn tell(options: &Export, lines: u64, bad: u64, lost: u64) {
+fn tell(options: &Export, lines: u64, bad: u64, lost: u64, without_columns: u64) {
     if options.quiet {
         return;
     }
@@ -81,6 +92,10 @@ fn tell(options: &Export, lines: u64, bad: u64, lost: u64) {
     }
     if lost > 0 {
         text += &format!("; {lost} extras did not fit into their lines");
+    }
+    if without_columns > 0 {
+        text +=
+            &format!("; {without_columns} lines of MPI profiles have no columns and are left out");
     }
     TOOL.say(&text);
 }
@@ -118,6 +133,9 @@ struct Exporter<'o> {
     anonymizer: Option<Anonymizer>,
     output: Output,
     lines: u64,
+    /// Lines of MPI profiles that a table cannot hold
+    without_columns: u64,
+    own_profiles: OwnProfiles,
     text: String,
 }
 
@@ -130,13 +148,36 @@ impl Exporter<'_> {
         let mut bad = 0;
         for source in sources {
             let mut result = Ok(());
-            bad += each_line(source, |line, extras, text| {
-                result = self.line(line, extras, text);
+            bad += each_line(source, |line, text| {
+                result = match line {
+                    LogLine::Run(line, extras) => self.line(line, extras, text),
+                    LogLine::Profile => self.profile(text),
+                };
                 if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             })?;
             result.map_err(|cause| self.failed(cause))?;
         }
         Ok(bad)
+    }
+
+    /// A line of an MPI profile: it has no columns.
+    fn profile(&mut self, text: &[u8]) -> std::io::Result<()> {
+        if self.own.as_ref().is_some_and(|own| !own.wrote_profile(text, &mut self.own_profiles)) {
+            return Ok(());
+        }
+        if self.options.csv || self.options.jsonl {
+            self.without_columns += 1;
+            return Ok(());
+        }
+        let mut hidden = Vec::new();
+        let mut line = text;
+        if let Some(anonymizer) = &mut self.anonymizer {
+            anonymizer.write_profile(text, &mut hidden);
+            line = hidden.trim_ascii_end();
+        }
+        self.lines += 1;
+        self.output.write_all(line)?;
+        self.output.write_all(b"\n")
     }
 
     fn failed(&self, cause: std::io::Error) -> SegmentError {

@@ -243,3 +243,38 @@ fn a_closing_pipe_is_no_error() {
         assert_eq!(String::from_utf8_lossy(&out.stderr), "");
     }
 }
+
+/// Lines of MPI profiles are handed on, too, and by the same words and keys.
+#[test]
+fn profiles_lose_names_and_keep_numbers() {
+    let dir = site();
+    let profiles = golden("mpi.log");
+    dir.file("profiles", &profiles);
+    let plain = dir.run(&["export", "-q", "profiles"]);
+    assert_eq!(plain, (0, profiles.clone(), String::new()));
+    let (code, out, _) = dir.run(&["export", "-q", "-a", "-k", "key", "profiles"]);
+    assert_eq!(code, 0);
+    assert_eq!(out.lines().count(), profiles.lines().count());
+    for (old, new) in profiles.lines().zip(out.lines()) {
+        let words = |text: &str, at: usize| text.split(' ').nth(at).unwrap().to_owned();
+        for name in [3, 4, 6] {
+            assert_ne!(words(old, name), words(new, name));
+            assert!(!new.contains(&words(old, name)), "{new}");
+        }
+        let counted = |text: &str| -> Vec<String> {
+            let words = text.split(' ').filter(|word| word.starts_with("f="));
+            words.map(str::to_owned).collect()
+        };
+        assert_eq!(counted(old), counted(new));
+        let length = new.rsplit_once(" len=").unwrap().1;
+        assert_eq!(length.parse(), Ok(new.len()));
+    }
+    let id = |line: &str| line.split(' ').nth(6).unwrap().to_owned();
+    let ids: Vec<String> = out.lines().map(id).collect();
+    assert_eq!(ids[0], ids[2], "what belongs together still does");
+    assert_ne!(ids[0], ids[1]);
+    // They have no columns.
+    let (code, out, err) = dir.run(&["export", "--csv", "profiles"]);
+    assert_eq!((code, out.lines().count()), (3, 1));
+    assert!(err.contains("5 lines of MPI profiles have no columns"), "{err}");
+}

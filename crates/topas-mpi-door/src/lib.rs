@@ -51,7 +51,7 @@ extern "C" fn before_main(
     arguments: *const *const c_char,
     environment: *const *const c_char,
 ) {
-    if cfg!(topas_init) && !sys::is_passed(environment) {
+    if cfg!(topas_init) && !sys::passes_environment() {
         return;
     }
     // SAFETY: what glibc passes: arrays that end with null, of texts that end with NUL.
@@ -108,9 +108,7 @@ unsafe fn replace(arguments: *const *const c_char, environment: *const *const c_
     if preload.is_cut() || count + 3 > VARIABLES || sys::has_memory_checker() {
         return;
     }
-    // SAFETY: behind the environment are the words of the kernel.
-    let facts = unsafe { sys::Facts::behind(environment) };
-    if !facts.may_be_replaced() {
+    if !sys::may_be_replaced() {
         return;
     }
     variables[count] = preload.text().as_ptr();

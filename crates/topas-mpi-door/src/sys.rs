@@ -103,60 +103,27 @@ pub fn has_memory_checker() -> bool {
     weak!("__asan_init") != 0
 }
 
-/// Whether a function that runs before `main` was passed this environment: musl passes nothing,
-/// and the registers hold anything.
-pub fn is_passed(environment: *const *const c_char) -> bool {
-    let libc = weak!("environ") as *const *const *const c_char;
-    // SAFETY: libc's own pointer.
-    !libc.is_null() && !environment.is_null() && unsafe { *libc } == environment
+/// Whether functions that run before `main` are passed the environment: musl passes nothing, and
+/// the registers hold anything.
+pub fn passes_environment() -> bool {
+    weak!("gnu_get_libc_version") != 0
 }
 
-/// What the kernel says of a program when it starts it.
-pub struct Facts {
-    /// More rights than who runs it has
-    privileged: bool,
-    /// Where its loader is; 0 if it has none, or is one that was given the program to load
-    loader: usize,
-    /// Where it begins
-    entry: usize,
-}
-
-impl Facts {
-    /// The words behind an environment.
-    ///
-    /// # Safety
-    /// The environment that the kernel passed, as long as it was.
-    pub unsafe fn behind(environment: *const *const c_char) -> Facts {
-        const AT_BASE: usize = 7;
-        const AT_ENTRY: usize = 9;
-        const AT_SECURE: usize = 23;
-        let mut facts = Facts { privileged: true, loader: 0, entry: 0 };
-        // SAFETY: behind the null that ends the environment are pairs of words; the last
-        // begins with 0.
-        unsafe {
-            let mut at = environment;
-            while !(*at).is_null() {
-                at = at.add(1);
-            }
-            let mut pair: *const [usize; 2] = at.add(1).cast();
-            while (*pair)[0] != 0 {
-                match *pair {
-                    [AT_SECURE, secure] => facts.privileged = secure != 0,
-                    [AT_BASE, base] => facts.loader = base,
-                    [AT_ENTRY, entry] => facts.entry = entry,
-                    _ => {}
-                }
-                pair = pair.add(1);
-            }
-        }
-        facts
+/// Whether this is the executable, and the kernel would start it the same way again, with what is
+/// to be loaded: the program has no more rights than who runs it, and a loader of its own (a loader
+/// that was given the program would be given its first argument). Of a library the start file's
+/// address is 0 or, by gold, its own.
+pub fn may_be_replaced() -> bool {
+    const AT_BASE: usize = 7;
+    const AT_ENTRY: usize = 9;
+    const AT_SECURE: usize = 23;
+    let address = weak!("getauxval");
+    if address == 0 {
+        return false;
     }
-
-    /// Whether this is the executable, and the kernel would start it the same way again, with
-    /// what is to be loaded. Of a library the start file's address is 0 or, by gold, its own.
-    pub fn may_be_replaced(&self) -> bool {
-        !self.privileged && self.loader != 0 && weak!("_start", ".hidden") == self.entry
-    }
+    // SAFETY: libc's function.
+    let said = unsafe { core::mem::transmute::<usize, extern "C" fn(usize) -> usize>(address) };
+    said(AT_SECURE) == 0 && said(AT_BASE) != 0 && said(AT_ENTRY) == weak!("_start", ".hidden")
 }
 
 /// Replaces the process by the program at `path`; returns if that cannot be done.

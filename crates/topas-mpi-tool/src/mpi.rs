@@ -22,7 +22,7 @@ const REDUCTIONS: [(&str, Predefined, Predefined); 3] = [
 /// An MPI of a family that is known.
 pub struct Mpi {
     library: Library,
-    /// What it says of itself, its first line
+    /// What it calls itself, with its version
     pub name: String,
     world: usize,
     byte: usize,
@@ -49,7 +49,9 @@ impl Mpi {
             return Err("it has no MPI_Get_library_version, so it is no MPI-3".to_owned());
         }
         let says = text_in(&room);
-        let name = says.lines().next().unwrap_or_default().trim().to_owned();
+        // Behind a comma are packages and dates.
+        let name = says.lines().next().and_then(|line| line.split(',').next());
+        let name = name.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
         let abi = ALL.iter().find(|abi| is_of(abi, &library, &says));
         let Some(abi) = abi else { return Err(format!("its constants are not known: {name}")) };
         let value = |predefined: Predefined| match predefined {

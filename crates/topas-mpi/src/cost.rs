@@ -40,6 +40,7 @@ pub fn measure(thread: &mut Thread, header: &mut Header) {
     let Some((byte, world)) = flow::byte_and_world() else { return };
     let Some(scratch) = sys::map_memory(size_of::<Block>()) else { return };
     let (outer, cookie, block) = (thread.outer, thread.cookie, thread.block);
+    let languages = (header.languages, thread.languages);
     thread.outer = core::ptr::null_mut();
     thread.block = scratch.cast();
     let target = below::replace(FUNCTION, binding::MPI, nothing as *const () as usize);
@@ -54,6 +55,8 @@ pub fn measure(thread: &mut Thread, header: &mut Header) {
     header.call_cost = with.saturating_sub(without) * 256 / CALLS;
     below::replace(FUNCTION, binding::MPI, target);
     (thread.outer, thread.cookie, thread.block) = (outer, cookie, block);
+    // These calls were ours, not of a program in C.
+    (header.languages, thread.languages) = languages;
     keep_peers(scratch.cast(), block, to_itself);
     sys::unmap(scratch, size_of::<Block>());
 }

@@ -7,7 +7,7 @@ use topas_mpi_profile::layout::{Block, ROW_MISSED, Row};
 use crate::arch::{self, REGISTERS};
 use crate::generated::table::DESCRIPTORS;
 use crate::thread::Thread;
-use crate::{below, clock, flow, process, special};
+use crate::{below, clock, counters, flow, process, special};
 
 /// Most words that any function has in any language.
 pub const WORDS: usize = 16;
@@ -113,6 +113,9 @@ unsafe extern "C" fn topas_mpi_enter(frame: *mut Frame, symbol: u32, stack: *con
     if !process::paused() {
         block.rows[function as usize & 1023].calls += 1;
     }
+    if !thread.counters.is_null() {
+        counters::outside(thread, block);
+    }
     let now = clock::ticks();
     block.since = now;
     thread.cookie = now;
@@ -120,20 +123,43 @@ unsafe extern "C" fn topas_mpi_enter(frame: *mut Frame, symbol: u32, stack: *con
     Next { target, leave: 1 }
 }
 
-/// Fetches the words behind those in registers.
+/// Fetches the words behind those in registers: one by one, as they were written just before. A
+/// processor waits for two of them that are read as one.
 #[inline(always)]
 fn copy_words(frame: &mut Frame, words: usize, stack: *const usize) {
-    for i in REGISTERS..words.min(WORDS) {
-        // SAFETY: the caller put them there.
-        frame.args[i] = unsafe { *stack.add(i - REGISTERS) };
-    }
+    let copy = |from: usize, to: usize| {
+        for i in from..to {
+            // SAFETY: the caller put them there; what is behind the last is the caller's, too.
+            frame.args[i] = unsafe { stack.add(i - REGISTERS).read_volatile() };
+        }
+    };
+    in_steps(words, copy);
 }
 
 /// Puts the words behind those in registers where the callee finds them.
 #[inline(always)]
 fn put_words(frame: &mut Frame, words: usize) {
-    for i in REGISTERS..words.min(WORDS) {
-        frame.outgoing[i - REGISTERS] = frame.args[i];
+    in_steps(words, |from, to| {
+        for i in from..to {
+            // SAFETY: words of the frame.
+            frame.outgoing[i - REGISTERS] = unsafe { (&raw const frame.args[i]).read_volatile() };
+        }
+    });
+}
+
+/// Does something with the words behind those in registers, in steps whose lengths are known when
+/// this is compiled: a loop for every number would take longer than the words.
+#[inline(always)]
+fn in_steps(words: usize, mut step: impl FnMut(usize, usize)) {
+    if words <= REGISTERS {
+        return;
+    }
+    step(REGISTERS, REGISTERS + 2);
+    if words > REGISTERS + 2 {
+        step(REGISTERS + 2, REGISTERS + 6);
+        if words > REGISTERS + 6 {
+            step(REGISTERS + 6, WORDS);
+        }
     }
 }
 
@@ -183,6 +209,9 @@ unsafe extern "C" fn topas_mpi_leave(frame: *mut Frame) {
     }
     // SAFETY: the thread's own block.
     let block: &mut Block = unsafe { &mut *thread.block };
+    if !thread.counters.is_null() {
+        counters::inside(thread, block);
+    }
     block.inside = 0;
     let unreached = thread.leaves();
     if process::paused() {

@@ -203,6 +203,7 @@ fn new_ledger(thread: &Thread) -> usize {
     // SAFETY: null, or new and that of this thread.
     let (Some(new), Some(header)) = (unsafe { ledger.as_mut() }, spool::header()) else { return 0 };
     new.communicators = header.flags & header_flag::COMMUNICATORS != 0;
+    new.peers = core::ptr::null_mut();
     if header.flags & header_flag::PEERS != 0 && header.ranks != 0 {
         // SAFETY: the thread's own block, which stays mapped.
         let block = unsafe { &mut *thread.block };
@@ -253,7 +254,7 @@ fn completions(frame: &Frame, thread: &Thread, ledger: &mut Ledger, plan: &'stat
     // SAFETY: there is a ledger.
     let library = unsafe { library::known() };
     let mut account = (!process::paused()).then(|| account(thread.block, ledger));
-    let mut waited = Waited::Nothing as u8;
+    let mut waited = Waited::Nothing as u32;
     let (args, kept) = (&frame.args, &frame.kept);
     if kept.count != 0 {
         let error = frame.result as i32;
@@ -261,7 +262,7 @@ fn completions(frame: &Frame, thread: &Thread, ledger: &mut Ledger, plan: &'stat
     }
     let Some(account) = account else { return };
     count(&mut *account.block, plan, frame, library);
-    if let Some(waiting) = account.block.waiting.get_mut(usize::from(waited)) {
+    if let Some(waiting) = account.block.waiting.get_mut(waited as usize) {
         // SAFETY: the outermost frame: this one, or that of a Fortran function below which it is.
         let began = unsafe { (*thread.outer).began };
         waiting.calls += 1;

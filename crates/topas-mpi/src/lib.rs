@@ -17,6 +17,7 @@ mod arch;
 mod below;
 mod clock;
 mod cost;
+mod counters;
 mod descriptor;
 mod entry;
 mod finish;

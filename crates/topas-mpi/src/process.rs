@@ -10,7 +10,7 @@ use topas_mpi_profile::layout::{Header, flag};
 use crate::below::binding;
 use crate::thread::Thread;
 use crate::workspace::{self, Workspace};
-use crate::{arch, clock, flow, launch, site, spool, sys};
+use crate::{arch, clock, counters, flow, launch, site, spool, sys};
 
 /// Nothing was decided yet.
 const NEW: u32 = 0;
@@ -46,6 +46,9 @@ pub fn begin(thread: &mut Thread, _function: u32) -> bool {
     }
     thread.block = spool::new_block();
     thread.lost = thread.block.is_null();
+    if !thread.lost && thread.counters.is_null() {
+        counters::open(thread);
+    }
     !thread.lost
 }
 
@@ -94,6 +97,8 @@ extern "C" fn in_child() {
     spool::forsake();
     // SAFETY: the variables of the only thread.
     let thread = unsafe { &mut *arch::thread() };
+    // They are the parent's, whose thread they follow.
+    thread.counters = core::ptr::null_mut();
     if thread.outer.is_null() {
         thread.block = core::ptr::null_mut();
     }

@@ -54,6 +54,11 @@ const DIRECTORIES: [&[u8]; 2] = [b"/run/topas/mpi", b"/dev/shm"];
 /// Path of the file; empty if there is none.
 static mut PATH: [u8; 512] = [0; 512];
 
+/// Where it is.
+fn place_of_path() -> *mut [u8; 512] {
+    &raw mut PATH
+}
+
 /// Maps a file, or memory if none can be had: its address and size.
 fn map(site: &[u8]) -> Option<(*mut u8, usize)> {
     // A user's limit of addresses is meant for the program.
@@ -65,7 +70,7 @@ fn map(site: &[u8]) -> Option<(*mut u8, usize)> {
     let site = Some(site).filter(|dir| !dir.is_empty());
     for dir in own.into_iter().chain(site).chain(DIRECTORIES) {
         // SAFETY: only the thread that begins the process is here.
-        let path = unsafe { &mut *(&raw mut PATH) };
+        let path = unsafe { &mut *place_of_path() };
         if size < LEAST || !compose(path, dir) {
             continue;
         }
@@ -86,7 +91,7 @@ const LEAST: u64 = (BLOCKS_AT + size_of::<Block>()).next_multiple_of(4096) as u6
 pub fn forsake() {
     let base = BASE.load(Relaxed);
     // SAFETY: a new process has one thread.
-    unsafe { (*(&raw mut PATH))[0] = 0 };
+    unsafe { (*place_of_path())[0] = 0 };
     if base.is_null() || !sys::replace_by_memory(base, END.load(Relaxed) as usize) {
         BASE.store(core::ptr::null_mut(), Relaxed);
     }
@@ -104,7 +109,7 @@ fn compose(path: &mut [u8], dir: &[u8]) -> bool {
 /// Removes the file: all that it told is told elsewhere.
 pub fn remove() {
     // SAFETY: written once, before the process began to measure.
-    let path = unsafe { &*(&raw const PATH) };
+    let path = unsafe { &*place_of_path() };
     if path[0] != 0 {
         sys::remove(path);
     }
@@ -142,7 +147,7 @@ pub fn reserve(bytes: usize) -> u64 {
     let at = USED.fetch_add(bytes as u64, Relaxed);
     let end = at + bytes as u64;
     // SAFETY: written once, before the process began to measure.
-    let path = unsafe { &*(&raw const PATH) };
+    let path = unsafe { &*place_of_path() };
     let there = path[0] == 0 || end <= LEAST || sys::allocate(path, at, bytes);
     if end > END.load(Relaxed) || !there {
         FULL.store(true, Relaxed);

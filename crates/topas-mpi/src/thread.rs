@@ -3,6 +3,7 @@
 use topas_mpi_profile::layout::Block;
 
 use crate::below::binding;
+use crate::counters::Own;
 use crate::entry::Frame;
 use crate::process;
 
@@ -19,14 +20,16 @@ pub struct Thread {
     /// The C function, plus 1, that a Fortran function is expected to call and that did not yet
     awaited: u32,
     /// Languages seen
-    languages: u32,
+    pub languages: u32,
     /// The frame of that C function
     pub inner: *mut Frame,
     /// For `flow`: what it keeps for the thread
     pub flow: usize,
     /// There was no room for it
     pub lost: bool,
-    reserved: [usize; 9],
+    /// Hardware counters; null if they are not wanted, or cannot be read
+    pub counters: *mut Own,
+    reserved: [usize; 8],
 }
 
 const _: () = assert!(size_of::<Thread>() == 128);

@@ -24,8 +24,8 @@ pub struct Workspace {
     pub file: [u8; 8192 + 1],
     /// A path
     pub path: [u8; 4096],
-    /// A line behind a tag
-    pub tagged: [u8; 1100],
+    /// Lines behind a tag: a file gets as many at once as were gathered
+    pub tagged: [u8; CHUNK + 64],
     /// A path behind which messages to the user are
     pub said: [u8; 4096 + 512],
     /// What this rank counted, and those of which it is told

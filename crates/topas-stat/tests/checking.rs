@@ -325,3 +325,39 @@ fn users_see_their_own_lines_only() {
     let (code, _, err) = as_user(anna, &["--mine"]);
     assert!(code == 2 && err.contains("names no files"), "{err}");
 }
+
+/// Lines of MPI profiles stand in the same log: they are no log lines, and not bad.
+#[test]
+fn lines_of_mpi_profiles_are_what_they_are() {
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/logs/v1/mpi.log");
+    let profiles = fs::read_to_string(golden).unwrap();
+    let run = "2026/11/20 12:00:00 mohr heat 5 16 t450 B f90 mpi 1.0 0.1 2.0 f=100000000 10 4711\n";
+    let site = Site::new();
+    let count = profiles.lines().count();
+    site.file("log", format!("{profiles}{run}"));
+    let (code, out, err) = site.run(&["--json", "log"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let value: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(value["lines"]["good"], 1);
+    assert_eq!(value["lines"]["mpi_profile"], count);
+    assert_eq!(value["lines"]["skipped"], 0);
+    let (_, out, _) = site.run(&["--check", "log"]);
+    let words = format!("1 log lines of 1 runs, {count} lines of MPI profiles\n");
+    assert!(out.contains(&words), "{out}");
+    assert!(!out.contains("Faults"), "{out}");
+
+    // One that was torn, and one in a file of another user.
+    let uid = nobody(&profiles);
+    site.file(
+        &format!("2026-11.{uid}.log"),
+        format!("{}\n{profiles}", &profiles[..profiles.find('\n').unwrap() - 9]),
+    );
+    let (_, found) = site.check(&[&format!("2026-11.{uid}.log")]);
+    assert_eq!(found["bad_profile"].0, 1, "{found:?}");
+    assert_eq!(found["other_user"].0, count as u64, "{found:?}");
+}
+
+/// A user that the lines do not name.
+fn nobody(text: &str) -> u64 {
+    (4000..).find(|uid| !text.contains(&format!(" uid={uid} "))).unwrap()
+}

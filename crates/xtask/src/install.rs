@@ -185,12 +185,15 @@ fn link(to: &Path, path: &Path) -> Result<()> {
 
 /// Files of `etc` for other daemons, as they stand, but with the log directory of this
 /// prefix.
-const EXAMPLES: [&str; 5] = [
+const EXAMPLES: [&str; 8] = [
     "logrotate/topas",
     "rsyslog/center.conf",
     "rsyslog/node.conf",
     "systemd/topas-log-close.service",
     "systemd/topas-log-close.timer",
+    "systemd/topas-mpi-collect.service",
+    "systemd/topas-mpi-collect.timer",
+    "slurm/epilog-topas-mpi.sh",
 ];
 
 fn install_examples(

@@ -2,6 +2,7 @@
 //! runs with the library as it does without, and is counted exactly.
 
 mod languages;
+mod mpip;
 mod odd;
 mod room;
 mod tools;

@@ -5,6 +5,7 @@
 //! Debian's two by default; with `TOPAS_TEST_ALL_MPI` those of that directory as well, up to
 //! MPI 5.0. Their headers are Python packages' and have no Fortran modules.
 
+mod abi;
 mod alone;
 mod bytes;
 mod fortran;

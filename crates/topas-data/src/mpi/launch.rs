@@ -14,6 +14,8 @@ struct Launch {
     run: Option<Record>,
     hosts: Vec<Record>,
     ranks: Vec<Record>,
+    /// Place in `ranks` by rank
+    places: FxHashMap<Option<u32>, usize>,
     subtotals: Vec<Record>,
 }
 
@@ -65,10 +67,10 @@ impl Launch {
         match record.of {
             Of::Run => self.run.as_ref().is_none_or(same),
             Of::Host => true,
-            Of::Rank => {
-                let rank = |other: &&Record| other.rank == record.rank;
-                self.ranks.iter().rfind(rank).is_none_or(same)
-            }
+            Of::Rank => match self.places.get(&record.rank) {
+                Some(place) => same(&self.ranks[*place]),
+                None => true,
+            },
         }
     }
 
@@ -90,9 +92,8 @@ impl Launch {
             }
             (0, Of::Host) => &mut self.hosts,
             (0, Of::Rank) => {
-                // Ranks come in order, nearly always.
-                let after = self.ranks.last().is_none_or(|last| last.rank < record.rank);
-                if after || is_new(&self.ranks) {
+                let place = self.ranks.len();
+                if *self.places.entry(record.rank).or_insert(place) == place {
                     self.ranks.push(record);
                 }
                 return;
@@ -105,7 +106,7 @@ impl Launch {
     }
 
     fn profile(self, routines: &Routines) -> Option<Profile> {
-        let Launch { run, hosts, mut ranks, subtotals } = self;
+        let Launch { run, hosts, mut ranks, subtotals, .. } = self;
         ranks.sort_by_key(|record| record.rank);
         let first = run.iter().chain(&hosts).chain(&ranks).chain(&subtotals).next()?;
         let mut facts = first.facts.clone();

@@ -158,3 +158,54 @@ pub struct Profile {
     /// rank
     pub inside: Vec<(u32, Inside)>,
 }
+
+impl Profile {
+    /// Numbers of the subtotals, ascending.
+    pub fn subtotal_numbers(&self) -> Vec<u32> {
+        let mut numbers: Vec<u32> = self.subtotals.iter().map(|subtotal| subtotal.at).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
+
+    /// What was counted until a subtotal, as a profile of its own: the sum of all ranks, or of
+    /// those that wrote one.
+    pub fn at(&self, number: u32) -> Option<Profile> {
+        let of: Vec<&Subtotal> = self.subtotals.iter().filter(|of| of.at == number).collect();
+        let mut ranks: Vec<Rank> = of
+            .iter()
+            .filter_map(|subtotal| {
+                let rank = subtotal.rank?;
+                let host = self.ranks.iter().find(|known| known.rank == rank);
+                Some(Rank {
+                    rank,
+                    pid: host.and_then(|known| known.pid),
+                    host: host.map(|known| known.host.clone()).unwrap_or_default(),
+                    ending: None,
+                    missed: Vec::new(),
+                    sums: subtotal.sums.clone(),
+                })
+            })
+            .collect();
+        ranks.sort_by_key(|rank| rank.rank);
+        let sum = of.iter().find(|subtotal| subtotal.rank.is_none());
+        let total = match sum {
+            Some(sum) => sum.sums.clone(),
+            None => {
+                let mut total = Sums::default();
+                ranks.iter().for_each(|rank| total.add(&rank.sums));
+                total
+            }
+        };
+        (!of.is_empty()).then(|| Profile {
+            facts: self.facts.clone(),
+            origin: self.origin,
+            total,
+            ranks,
+            subtotals: Vec::new(),
+            routines: self.routines.clone(),
+            lost_lines: self.lost_lines,
+            inside: Vec::new(),
+        })
+    }
+}

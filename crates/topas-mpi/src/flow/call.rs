@@ -74,9 +74,9 @@ impl Call<'_> {
         let mut entry = Entry {
             comm: handle,
             peer: NOBODY,
-            function: self.function,
-            index,
-            kind: plan.waited,
+            function: self.function.into(),
+            index: index.into(),
+            kind: plan.waited.into(),
             flags: if plan.persistent { flag::PERSISTENT } else { 0 },
             ..Entry::default()
         };
@@ -220,7 +220,7 @@ impl Call<'_> {
             };
         }
         if let Some(message) = &self.message {
-            index = message.index;
+            index = message.index as u16;
         }
         account.moved(way(flow.way), self.function, bytes, peer, index);
     }

@@ -35,7 +35,7 @@ static SHARED: Entry = Entry {
     generation: 0,
     function: 0,
     index: 0,
-    kind: Waited::Send as u8,
+    kind: Waited::Send as u32,
     flags: 0,
 };
 
@@ -141,7 +141,7 @@ struct Completed<'a, 'b> {
     library: &'a Library,
     ledger: &'a mut Ledger,
     account: Option<&'a mut Account<'b>>,
-    waited: u8,
+    waited: u32,
 }
 
 /// After the call, which returned `error`: counts what was completed, and tells what kind it was.
@@ -155,8 +155,8 @@ pub fn after(
     args: &Words,
     kept: &Kept,
     error: i32,
-) -> u8 {
-    let mut completed = Completed { library, ledger, account, waited: Waited::Nothing as u8 };
+) -> u32 {
+    let mut completed = Completed { library, ledger, account, waited: Waited::Nothing as u32 };
     // SAFETY: as many as were written before the call.
     let pending = unsafe { core::slice::from_raw_parts(kept.pending, kept.count) };
     let status = word(args, plan.status);
@@ -207,10 +207,13 @@ impl Completed<'_, '_> {
     }
 
     fn one(&mut self, pending: &[Pending], index: i32, status: usize) {
-        // In order of their places, and most calls have all of them.
+        // They are in order of their places; most calls have all of them.
         let near = pending.get(index.max(0) as usize).filter(|r| r.place as i32 == index);
-        let request = near.or_else(|| pending.iter().find(|r| r.place as i32 == index));
-        if let Some(request) = request {
+        let search = || {
+            let found = pending.binary_search_by_key(&index, |r| r.place as i32).ok()?;
+            pending.get(found)
+        };
+        if let Some(request) = near.or_else(search) {
             self.request(request, status, true);
         }
     }
@@ -270,7 +273,12 @@ impl Completed<'_, '_> {
             && unsafe { library::is_cancelled(library.length, status) }
         {
             if entry.flags & flag::SENDS != 0
-                && !account.unsent(entry.function, entry.sent, entry.peer, entry.index)
+                && !account.unsent(
+                    entry.function as u16,
+                    entry.sent,
+                    entry.peer,
+                    entry.index as u16,
+                )
             {
                 lost();
             }
@@ -284,11 +292,11 @@ impl Completed<'_, '_> {
             (library::bytes_in(library.length, status), library::source_in(library, status))
         };
         let way = match entry.kind {
-            kind if kind == Waited::Write as u8 => Way::Sent,
+            kind if kind == Waited::Write as u32 => Way::Sent,
             _ => Way::Received,
         };
         let mut peer = NOBODY;
-        if entry.kind == Waited::Receive as u8 {
+        if entry.kind == Waited::Receive as u32 {
             if source == library.proc_null {
                 return;
             }
@@ -296,7 +304,7 @@ impl Completed<'_, '_> {
                 peer = source_of(library, self.ledger, entry, source);
             }
         }
-        account.moved(way, entry.function, bytes, peer, entry.index);
+        account.moved(way, entry.function as u16, bytes, peer, entry.index as u16);
     }
 }
 

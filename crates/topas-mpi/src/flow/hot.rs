@@ -178,9 +178,9 @@ impl Call<'_> {
             comm: 0,
             peer: NOBODY,
             generation: 0,
-            function: self.function as u16,
+            function: self.function as u32,
             index: 0,
-            kind: self.plan.waited,
+            kind: self.plan.waited.into(),
             flags: 0,
         }
     }

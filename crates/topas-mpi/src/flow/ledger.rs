@@ -5,7 +5,7 @@
 
 use core::sync::atomic::{
     AtomicPtr, AtomicU32,
-    Ordering::{Acquire, Relaxed, Release},
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
 use topas_mpi_profile::layout::Peer;
@@ -45,6 +45,8 @@ pub struct Translation {
 
 /// What a thread keeps. Zero at its beginning.
 pub struct Ledger {
+    /// The thread
+    owner: AtomicU32,
     /// Requests it was given
     pub requests: Requests,
     /// Its peers, one more than there are ranks; null if they are not counted
@@ -105,13 +107,30 @@ pub fn forget(handle: u64) {
 }
 
 impl Ledger {
-    /// That of a new thread; null if there is no memory.
+    /// That of a new thread: one of a thread that has ended, which may have left requests for
+    /// others, or a new one. Null if there is no memory.
     #[cold]
     pub fn new() -> *mut Ledger {
+        let tid = sys::tid();
+        let count = COUNT.load(Relaxed) as usize;
+        let left = LEDGERS.iter().take(count).map(|slot| slot.load(Acquire)).find(|ledger| {
+            if ledger.is_null() {
+                return false;
+            }
+            // SAFETY: ledgers stay where they are; this word is meant to be looked at.
+            let owner = unsafe { AtomicU32::from_ptr((&raw mut (**ledger).owner).cast()) };
+            let old = owner.load(Relaxed);
+            sys::has_ended(old) && owner.compare_exchange(old, tid, AcqRel, Relaxed).is_ok()
+        });
+        if let Some(ledger) = left {
+            return ledger;
+        }
         let Some(memory) = sys::map_memory(size_of::<Ledger>()) else {
             return core::ptr::null_mut();
         };
         let ledger: *mut Ledger = memory.cast();
+        // SAFETY: new, zeroed, and large enough.
+        unsafe { (*ledger).owner.store(tid, Relaxed) };
         let number = COUNT.fetch_add(1, Relaxed) as usize;
         // Requests of more threads are found by these themselves only.
         if let Some(slot) = LEDGERS.get(number) {
@@ -141,7 +160,10 @@ impl Ledger {
                 return None;
             }
             // SAFETY: ledgers stay where they are; their requests are meant to be looked at.
-            let requests = unsafe { &*(&raw const (*ledger).requests) };
+            let requests = unsafe {
+                let requests = &raw const (*ledger).requests;
+                &*requests
+            };
             requests.find(request, false)
         })
     }

@@ -42,7 +42,7 @@ pub fn after(
             // SAFETY: the address of a message that the call has written.
             let message = unsafe { library::handle_at(library, address, 0) };
             if message != library.message_no_proc {
-                let index = object::object(library, ledger, handle, Kind::Comm).index;
+                let index = object::object(library, ledger, handle, Kind::Comm).index.into();
                 let generation = generation(place(handle));
                 let entry = Entry { comm: handle, generation, index, ..Entry::default() };
                 ledger.requests.put(message, entry);
@@ -63,13 +63,11 @@ pub fn after(
                 account.moved(way, plan.begin, bytes, NOBODY, NO_COMMUNICATOR);
             }
         }
-        Act::CommName => {
-            if communicators::is_on() {
-                let object = object::object(library, ledger, handle, Kind::Comm);
-                let (size, inter) = (object.size, object.inter);
-                // SAFETY: a text that the call has read.
-                unsafe { communicators::named(library, handle, address as *const u8, size, inter) };
-            }
+        Act::CommName if ledger.communicators => {
+            let object = object::object(library, ledger, handle, Kind::Comm);
+            let (size, inter) = (object.size, object.inter);
+            // SAFETY: a text that the call has read.
+            unsafe { communicators::named(library, handle, address as *const u8, size, inter) };
         }
         Act::CommMade if address != 0 => {
             // SAFETY: the address of a communicator that the call has written.
@@ -79,7 +77,7 @@ pub fn after(
             }
             if plan.request != NONE {
                 // Of a duplicate that will be there when its request is complete.
-                let entry = Entry { kind: plan.waited, peer: NOBODY, ..Entry::default() };
+                let entry = Entry { kind: plan.waited.into(), peer: NOBODY, ..Entry::default() };
                 // SAFETY: the address of a request that the call has written.
                 let request = unsafe { library::handle_at(library, word(args, plan.request), 0) };
                 ledger.requests.put(request, entry);
@@ -101,10 +99,10 @@ fn started(ledger: &mut Ledger, account: Option<&mut Account<'_>>, request: u64)
     let Some(account) = account else { return };
     if entry.flags & flag::SENDS != 0 {
         let way = peers::Way::Sent;
-        account.moved(way, entry.function, entry.sent, entry.peer, entry.index);
+        account.moved(way, entry.function as u16, entry.sent, entry.peer, entry.index as u16);
     }
     if entry.flags & flag::RECEIVES != 0 {
         let way = peers::Way::Received;
-        account.moved(way, entry.function, entry.received, entry.peer, entry.index);
+        account.moved(way, entry.function as u16, entry.received, entry.peer, entry.index as u16);
     }
 }

@@ -31,33 +31,33 @@ pub struct Entry {
     /// Generation of the communicator's handle
     pub generation: u32,
     /// The function that gave it
-    pub function: u16,
+    pub function: u32,
     /// Number of the communicator
-    pub index: u16,
+    pub index: u32,
     /// A [`Waited`](topas_mpi_profile::layout::Waited)
-    pub kind: u8,
+    pub kind: u32,
     /// Bits of [`flag`]
-    pub flags: u8,
+    pub flags: u32,
 }
 
 /// Bits of [`Entry::flags`].
 pub mod flag {
     /// The status of its completion tells what was received.
-    pub const TOLD: u8 = 1;
+    pub const TOLD: u32 = 1;
     /// It is started, each time anew.
-    pub const PERSISTENT: u8 = 1 << 1;
+    pub const PERSISTENT: u32 = 1 << 1;
     /// It was started.
-    pub const ACTIVE: u8 = 1 << 2;
+    pub const ACTIVE: u32 = 1 << 2;
     /// Cancelling it was tried.
-    pub const CANCELLED: u8 = 1 << 3;
+    pub const CANCELLED: u32 = 1 << 3;
     /// It sends: [`super::Entry::sent`].
-    pub const SENDS: u8 = 1 << 4;
+    pub const SENDS: u32 = 1 << 4;
     /// It receives as much as [`super::Entry::received`] says.
-    pub const RECEIVES: u8 = 1 << 5;
+    pub const RECEIVES: u32 = 1 << 5;
     /// Ranks of its communicator are those of the world.
-    pub const IDENTITY: u8 = 1 << 6;
+    pub const IDENTITY: u32 = 1 << 6;
     /// Its peer counts.
-    pub const PEER: u8 = 1 << 7;
+    pub const PEER: u32 = 1 << 7;
 }
 
 /// Entries of a bucket.
@@ -112,18 +112,21 @@ impl Requests {
         // Serials are odd, so none is 0.
         self.serial = self.serial.wrapping_add(2) | 1;
         let buckets = self.levels[0].load(Relaxed);
+        let mut place = None;
         if !buckets.is_null() {
             // SAFETY: the level has this many buckets.
-            let bucket = unsafe { &*buckets.add(bucket_of(key, 0)) };
-            if bucket.put(key, entry, self.serial) {
-                return true;
-            }
+            place = unsafe { &*buckets.add(bucket_of(key, 0)) }.place(key);
         }
-        self.put_below(key, entry)
+        if place.is_none() {
+            place = self.place_below(key);
+        }
+        let Some((bucket, way)) = place else { return false };
+        bucket.put(way, key, &entry, self.serial);
+        true
     }
 
     #[inline(never)]
-    fn put_below(&mut self, key: u64, entry: Entry) -> bool {
+    fn place_below(&mut self, key: u64) -> Option<(&'static Bucket, usize)> {
         for level in 0..LEVELS {
             let mut buckets = self.levels[level].load(Relaxed);
             if buckets.is_null() {
@@ -133,12 +136,12 @@ impl Requests {
                 }
             }
             // SAFETY: the level has this many buckets.
-            let bucket = unsafe { &*buckets.add(bucket_of(key, level)) };
-            if bucket.put(key, entry, self.serial) {
-                return true;
+            let place = unsafe { &*buckets.add(bucket_of(key, level)) }.place(key);
+            if place.is_some() {
+                return place;
             }
         }
-        false
+        None
     }
 
     #[cold]
@@ -180,9 +183,9 @@ impl Requests {
 }
 
 impl Bucket {
-    /// Puts an entry in, by the owner. False if there is no room.
+    /// Where the owner may put an entry.
     #[inline(always)]
-    fn put(&self, key: u64, entry: Entry, serial: u32) -> bool {
+    fn place(&'static self, key: u64) -> Option<(&'static Bucket, usize)> {
         let mut free = WAYS;
         for way in (0..WAYS).rev() {
             if self.serials[way].load(Relaxed) == 0 {
@@ -197,14 +200,27 @@ impl Bucket {
                 free = way;
             }
         }
-        if free == WAYS {
-            return false;
-        }
-        self.keys[free].store(key, Relaxed);
+        (free < WAYS).then_some((self, free))
+    }
+
+    /// Puts an entry in: field by field, as they are read, because a processor waits for a word
+    /// that was written in parts.
+    #[inline(always)]
+    fn put(&self, way: usize, key: u64, entry: &Entry, serial: u32) {
+        let way = way & (WAYS - 1);
+        self.keys[way].store(key, Relaxed);
         // SAFETY: nobody else writes entries, and nobody reads one whose serial is 0.
-        unsafe { *self.entries[free].get() = entry };
-        self.serials[free].store(serial, Release);
-        true
+        let to = unsafe { &mut *self.entries[way].get() };
+        to.sent = entry.sent;
+        to.received = entry.received;
+        to.comm = entry.comm;
+        to.peer = entry.peer;
+        to.generation = entry.generation;
+        to.function = entry.function;
+        to.index = entry.index;
+        to.kind = entry.kind;
+        to.flags = entry.flags;
+        self.serials[way].store(serial, Release);
     }
 
     #[inline(always)]
@@ -252,7 +268,7 @@ impl Found {
 
     /// Changes its flags. Requests are started and cancelled by one thread at a time.
     #[inline]
-    pub fn set_flags(self, flags: u8) {
+    pub fn set_flags(self, flags: u32) {
         // SAFETY: buckets stay where they are.
         let bucket = unsafe { &*self.bucket };
         let way = self.way as usize & (WAYS - 1);

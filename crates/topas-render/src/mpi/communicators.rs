@@ -1,5 +1,8 @@
 //! Communicators.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use serde_json::{Value, json};
 use topas_data::mpi::{Communicator, Profile};
 
@@ -7,11 +10,37 @@ use super::cells::Cells;
 use super::json::{number, seconds as json_seconds};
 use super::number::{NONE, compact, exact_seconds, percent, seconds};
 
-/// That with most time first.
-fn sorted(profile: &Profile) -> Vec<&Communicator> {
-    let mut all: Vec<&Communicator> = profile.total.communicators.iter().collect();
+/// Of all ranks, that with most time first. A sum over ranks may not have them where single
+/// ranks do.
+fn sorted(profile: &Profile) -> Vec<Communicator> {
+    let mut all = profile.total.communicators.clone();
+    if all.is_empty() {
+        all = sum(profile.ranks.iter().flat_map(|rank| &rank.sums.communicators));
+    }
     all.sort_by(|a, b| b.time.cmp(&a.time).then_with(|| a.name.cmp(&b.name)));
     all
+}
+
+/// Those of one name and size together.
+fn sum<'p>(all: impl Iterator<Item = &'p Communicator>) -> Vec<Communicator> {
+    let mut sums: BTreeMap<(&str, Option<u32>), Communicator> = BTreeMap::new();
+    for of in all {
+        match sums.entry((&of.name, of.size)) {
+            Entry::Vacant(place) => {
+                place.insert(of.clone());
+            }
+            Entry::Occupied(mut place) => {
+                let sum = place.get_mut();
+                sum.calls += of.calls;
+                sum.time += of.time;
+                sum.traffic.sends += of.traffic.sends;
+                sum.traffic.sent += of.traffic.sent;
+                sum.traffic.receives += of.traffic.receives;
+                sum.traffic.received += of.traffic.received;
+            }
+        }
+    }
+    sums.into_values().collect()
 }
 
 fn name(communicator: &Communicator) -> String {
@@ -31,7 +60,7 @@ pub(super) fn text(profile: &Profile) -> String {
         "receives",
         "received B",
     ]);
-    for of in sorted(profile) {
+    for of in &sorted(profile) {
         cells.row([
             name(of),
             of.size.map_or_else(|| NONE.to_owned(), |size| size.to_string()),
@@ -62,7 +91,7 @@ pub(super) fn csv(profile: &Profile) -> String {
         "receives",
         "received_bytes",
     ]);
-    for of in sorted(profile) {
+    for of in &sorted(profile) {
         cells.row([
             name(of),
             of.size.map(|size| size.to_string()).unwrap_or_default(),
@@ -79,7 +108,8 @@ pub(super) fn csv(profile: &Profile) -> String {
 
 /// For JSON; null if they were not counted.
 pub(super) fn value(profile: &Profile) -> Value {
-    if profile.total.communicators.is_empty() {
+    let all = sorted(profile);
+    if all.is_empty() {
         return Value::Null;
     }
     let value = |of: &Communicator| {
@@ -94,5 +124,5 @@ pub(super) fn value(profile: &Profile) -> Value {
             "received_bytes": number(of.traffic.received),
         })
     };
-    sorted(profile).into_iter().map(value).collect()
+    all.iter().map(value).collect()
 }

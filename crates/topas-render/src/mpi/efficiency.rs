@@ -1,7 +1,7 @@
 //! Efficiencies in the scheme of POP as a tree.
 
 use serde_json::{Value, json};
-use topas_data::mpi::{Efficiency, NoEfficiency, Profile, Ratio, efficiency};
+use topas_data::mpi::{Efficiency, NoEfficiency, Profile, Ratio, Routine, efficiency};
 
 use super::Views;
 use super::cells::Cells;
@@ -77,17 +77,34 @@ pub(super) fn text(views: &Views<'_>) -> String {
     let mean = of.outside / u128::from(of.ranks.max(1));
     out += &paragraph(
         &format!(
-            "{} s outside MPI on average of {} and {} s at most, of {} s. Parallel efficiency is \
+            "{} s outside MPI on average of {} and {} s at most, of {} s{}. Parallel efficiency is \
              load balance x communication efficiency.{}",
             seconds(mean, DECIMALS),
             crate::figure::count(of.ranks, "rank"),
             seconds(of.outside_max, DECIMALS),
             seconds(of.time, DECIMALS),
+            ends(views.profile),
             crowd(views)
         ),
         views.columns(),
     );
     out
+}
+
+/// What MPI itself takes to begin and to end, which is much of a short run.
+fn ends(profile: &Profile) -> String {
+    let is_end = |routine: &&Routine| {
+        matches!(profile.routines.name(routine.number), "Init" | "Init_thread" | "Finalize")
+    };
+    let time: u128 = profile.total.routines.iter().filter(is_end).map(|of| of.time).sum();
+    if time == 0 {
+        return " from the first call of MPI on".to_owned();
+    }
+    format!(
+        " from the entry of MPI_Init to the end of the profile in MPI_Finalize; these two are time \
+         in MPI, {} of the time",
+        percent(time, profile.total.wall)
+    )
 }
 
 /// What is to be said if ranks share processors, or if that is not known.

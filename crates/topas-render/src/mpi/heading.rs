@@ -119,7 +119,8 @@ pub(super) fn notes(views: &Views<'_>) -> String {
     let mut notes = Vec::new();
     match profile.origin {
         Origin::Live => notes.push(
-            "Seen while it runs: figures are of until now, and a call that goes on is not in them."
+            "Seen while it runs: figures are of until now. Of a call that goes on the time is \
+             told, and not yet what it moves."
                 .to_owned(),
         ),
         Origin::Left => {
@@ -128,6 +129,13 @@ pub(super) fn notes(views: &Views<'_>) -> String {
         Origin::Lines => {}
     }
     notes.extend(missing(profile));
+    if let [first, others @ ..] = &profile.subtotal_numbers()[..] {
+        let numbers = match others.last() {
+            None => format!("subtotal {first}"),
+            Some(last) => format!("subtotals {first} to {last}"),
+        };
+        notes.push(format!("The program wrote {numbers} by MPI_Pcontrol: --at N shows one."));
+    }
     if profile.lost_lines > 0 {
         notes.push(format!(
             "{} of the profile missing: what they told is in no figure.",

@@ -14,6 +14,10 @@ pub struct MpiArgs {
     #[arg(long = "mpi")]
     pub on: bool,
 
+    /// What was counted until subtotal N of MPI_Pcontrol
+    #[arg(long, value_name = "N", requires = "on")]
+    pub at: Option<u32>,
+
     /// Ranks by routines: times, bytes and messages in the form of MPInside
     #[arg(long, value_name = "WHAT", value_enum, requires = "on")]
     pub matrix: Option<Which>,

@@ -21,7 +21,12 @@ pub fn show(args: &Args, input: &mut Input<'_>, profiles: &[Profile]) -> Result<
         let text = if args.csv { launches_csv(&known) } else { launches(&known) };
         return Ok(TOOL.print(text.as_bytes()));
     }
-    let profile = input.pick(profiles)?;
+    let picked = input.pick(profiles)?;
+    let subtotal = match args.mpi.at {
+        None => None,
+        Some(at) => Some(picked.at(at).ok_or_else(|| no_subtotal(picked, at))?),
+    };
+    let profile = subtotal.as_ref().unwrap_or(picked);
     let asked = args.mpi.views();
     let has_costs = args.mpi.calibration.is_some() || asked.contains(&View::Routines);
     let calibration = if has_costs { input.calibration()? } else { None };
@@ -52,6 +57,17 @@ pub fn show(args: &Args, input: &mut Input<'_>, profiles: &[Profile]) -> Result<
         text(args, &views, &asked)
     };
     Ok(both(done, TOOL.print(text.as_bytes())))
+}
+
+/// Says which subtotals there are; the exit code.
+fn no_subtotal(profile: &Profile, at: u32) -> u8 {
+    let numbers = profile.subtotal_numbers();
+    let hint = match (numbers.first(), numbers.last()) {
+        (Some(first), Some(last)) => format!("there are {first} to {last}"),
+        _ => "the program writes one where it calls MPI_Pcontrol(2) or MPI_Pcontrol(3)".to_owned(),
+    };
+    TOOL.error(&format!("no subtotal {at} in the profile"), None, &hint);
+    exit::NO_PES
 }
 
 /// The views, one blank line between them.

@@ -10,6 +10,7 @@ mod data;
 mod faults;
 mod listing;
 mod mpi;
+mod mpi_faults;
 mod views;
 
 use std::io::Write;

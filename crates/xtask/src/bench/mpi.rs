@@ -59,7 +59,8 @@ pub struct Front {
     pub arguments: &'static [&'static str],
 }
 
-/// Everything that can be counted without hardware counters.
+/// Everything that can be counted without hardware counters: a user switches on the first, then
+/// one by one.
 const EVERYTHING: [(&str, &str); 3] =
     [("TOPAS_MPI", "yes"), ("TOPAS_MPI_PEERS", "yes"), ("TOPAS_MPI_COMMS", "yes")];
 
@@ -92,6 +93,11 @@ impl Front {
     /// The library as a user gets it.
     pub fn profile(bench: &Bench, title: &str) -> Front {
         Front { environment: vec![EVERYTHING[0]], ..Front::library(bench, title) }
+    }
+
+    /// With peers.
+    pub fn peers(bench: &Bench, title: &str) -> Front {
+        Front { environment: EVERYTHING[..2].to_vec(), ..Front::library(bench, title) }
     }
 
     /// With all that can be switched on.
@@ -131,7 +137,10 @@ impl Mpi {
         let mut compiler = Command::new(format!("{tool}.{}", self.name));
         compiler.current_dir(root().join("bench"));
         // MPICH's header says of MPI_STATUSES_IGNORE that it has no room.
-        compiler.args(["-O2", "-Wall", "-Wno-stringop-overflow"]);
+        compiler.args(["-O2", "-Wall"]);
+        if tool == "mpicc" {
+            compiler.arg("-Wno-stringop-overflow");
+        }
         compiler
     }
 

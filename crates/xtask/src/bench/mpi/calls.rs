@@ -81,27 +81,34 @@ pub fn calls(bench: &Bench) -> Result<String> {
     for mpi in MPIS {
         let dir = bench.sub(mpi.name)?;
         let program = Program::build(mpi, &dir)?;
-        let paused = Front { arguments: &["paused"], ..Front::everything(bench, "paused") };
-        let threads =
-            Front { arguments: &["threads"], ..Front::everything(bench, "all, thread multiple") };
+        let paused = Front { arguments: &["paused"], ..Front::peers(bench, "paused") };
+        let threads = Front { arguments: &["threads"], ..Front::peers(bench, "thread multiple") };
         let nothing = Front::none("nothing");
         let minimal = Front::minimal(bench, mpi)?;
         let one = [
             vec![
                 nothing.clone(),
                 minimal.clone(),
-                Front::profile(bench, "without peers and communicators"),
-                Front::everything(bench, "all"),
+                Front::profile(bench, "bytes, sizes"),
+                Front::peers(bench, "bytes, sizes, peers"),
                 threads,
+                Front::everything(bench, "and communicators"),
                 paused,
                 Front::off(bench, "off"),
             ],
             Front::beside(bench, mpi),
         ]
         .concat();
-        let two =
-            [vec![nothing, minimal, Front::everything(bench, "all")], Front::beside(bench, mpi)]
-                .concat();
+        let two = [
+            vec![
+                nothing,
+                minimal,
+                Front::peers(bench, "bytes, sizes, peers"),
+                Front::everything(bench, "and communicators"),
+            ],
+            Front::beside(bench, mpi),
+        ]
+        .concat();
         for (ranks, fronts) in [(1, one), (2, two)] {
             table(bench, &mut text, mpi, &program, ranks, &fronts)?;
         }
@@ -142,16 +149,17 @@ fn table(
     fronts: &[Front],
 ) -> Result<()> {
     let pairs = if bench.quick { "101" } else { "401" };
-    let log = program.dir.join("log");
+    // The log has no lines of a rank alone.
+    let out = program.dir.join("topas-mpi.out");
     let mut costs: Vec<Costs> = fronts.iter().map(|_| Costs::default()).collect();
     for _ in 0..bench.rounds(11) {
         for (front, costs) in fronts.iter().zip(&mut costs) {
-            let _ = fs::remove_file(&log);
+            let _ = fs::remove_file(&out);
             let mut launch = mpi.launch(ranks, front, &program.dir);
             let said = output(launch.arg(&program.exe).arg(pairs).args(front.arguments))?;
             // Figures of a profile that did not count would be worth nothing.
-            if front.counts() != (lines(&log)? > 0) {
-                bail!("{}: lines in {}: {}", front.title, log.display(), lines(&log)?);
+            if front.counts() != (lines(&out)? > 0) {
+                bail!("{}: lines in {}: {}", front.title, out.display(), lines(&out)?);
             }
             costs.add(&said)?;
         }

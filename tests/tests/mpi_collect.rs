@@ -1,0 +1,283 @@
+//! What ranks counted that were killed comes into the log: `topas-mpi collect` after real ends under
+//! real launchers, against the mapped files as the tests read them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, geteuid};
+use topas_tests::mpi::{Mpi, launched};
+use topas_tests::profile::{Counted, Places, Routine, build, library, spool_files};
+use topas_tests::running::{Run, run};
+use topas_tests::site::{Scratch, Site};
+use topas_tests::skip::skip;
+
+const RANKS: u32 = 3;
+
+/// Ways to end, and the worst word that the record of all ranks may have for it.
+const ENDS: &[(&str, &[&str])] = &[
+    ("kill 1", &["lost"]),
+    ("segv 1", &["lost"]),
+    ("term -1", &["lost"]),
+    ("mpi_abort 1", &["abort:7"]),
+    ("exit -1", &["exit", "lost"]),
+    ("_exit 1", &["lost"]),
+];
+
+struct Left {
+    scratch: Scratch,
+    program: PathBuf,
+    places: Places,
+    mpi: Mpi,
+}
+
+impl Left {
+    fn new(mpi: Mpi) -> Left {
+        let scratch = Scratch::new();
+        let program = scratch.path().join("ends");
+        build(mpi, "mpicc", &["faults/ends.c"], &["-O1", "-pthread"], &program);
+        let places = Places::new(&scratch);
+        Left { scratch, program, places, mpi }
+    }
+
+    fn launch(&self, words: &str) -> Command {
+        let mut launch = self.mpi.launch_bare(&self.scratch, RANKS);
+        launch.args(self.places.words(&[&library(Site::shared())])).arg(&self.program);
+        launch.args(words.split(' ')).current_dir(self.scratch.path());
+        launch
+    }
+
+    /// `topas-mpi collect` with these words, its log in the scratch directory.
+    fn collect(&self, words: &[&str]) -> Command {
+        let mut collect = self.scratch.command(Site::shared().tool("topas-mpi"));
+        collect.args(["collect", "--spool"]).arg(&self.places.spool).args(words);
+        collect.env("TOPAS_LOG", self.scratch.log_target());
+        collect
+    }
+
+    /// Waits until nobody has the files mapped: ranks may outlive their launcher a little.
+    fn settled(&self) {
+        let begun = Instant::now();
+        let spool = self.places.spool.display().to_string();
+        while mapped(&spool) && begun.elapsed() < Duration::from_secs(30) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// Whether some process has a file of the directory mapped.
+fn mapped(dir: &str) -> bool {
+    let processes = fs::read_dir("/proc").expect("proc").flatten();
+    processes.into_iter().any(|process| {
+        let maps = fs::read_to_string(process.path().join("maps"));
+        maps.is_ok_and(|maps| maps.contains(dir))
+    })
+}
+
+/// A key's values in lines of a kind, as awk would find them.
+fn values<'t>(text: &'t str, of: &str, key: &str) -> Vec<&'t str> {
+    let lines = text.lines().filter(|line| line.contains(&format!(" of={of} ")));
+    let words = lines.flat_map(|line| line.split(' '));
+    words.filter_map(|word| word.strip_prefix(key)?.strip_prefix('=')).collect()
+}
+
+/// Calls, messages and bytes of routines in `f=` of lines of a kind.
+fn routines(text: &str, of: &str) -> BTreeMap<String, [u64; 5]> {
+    let mut all: BTreeMap<String, [u64; 5]> = BTreeMap::new();
+    for value in values(text, of, "f") {
+        let fields: Vec<&str> = value.split(':').collect();
+        let field = |at: usize| fields.get(at).map_or(0, |field| field.parse().unwrap_or(0));
+        let sum = all.entry(fields[0].to_owned()).or_default();
+        for (sum, at) in sum.iter_mut().zip([1, 5, 6, 7, 8]) {
+            *sum += field(at);
+        }
+    }
+    all
+}
+
+fn sums(counted: &[Counted]) -> BTreeMap<String, [u64; 5]> {
+    let mut all: BTreeMap<String, Routine> = BTreeMap::new();
+    for one in counted {
+        for (name, routine) in &one.routines {
+            let sum = all.entry(name.clone()).or_default();
+            *sum = sum.plus(routine);
+        }
+    }
+    let fields = |r: &Routine| [r.calls, r.sends, r.sent, r.receives, r.received];
+    all.iter().map(|(name, routine)| (name.clone(), fields(routine))).collect()
+}
+
+#[test]
+fn what_was_counted_until_the_end_is_told() {
+    for mpi in Mpi::installed("collect") {
+        let left = Left::new(mpi);
+        for (way, ends) in ENDS {
+            let name = format!("{way} under {}", mpi.name());
+            left.places.clear();
+            let _ = fs::remove_file(left.scratch.log());
+            launched(&left.scratch, &mut left.launch(way));
+            left.settled();
+            let spooled = left.places.spooled();
+            assert_eq!(spooled.len(), RANKS as usize, "{name}");
+            let out = left.places.out.display().to_string();
+            let told = run(&mut left.collect(&["--out", &out])).good();
+            assert_eq!(spool_files(&left.places.spool), [PathBuf::new(); 0], "{name}");
+
+            let log = fs::read_to_string(left.scratch.log()).expect("log");
+            assert_eq!(routines(&log, "host"), sums(&spooled), "{name}: {log}");
+            assert_eq!(values(&log, "host", "ranks"), ["3"], "{name}");
+            let end = values(&log, "host", "end");
+            assert!(end.len() == 1 && ends.contains(&end[0]), "{name}: {end:?}");
+            assert!(log.lines().all(|line| line.len() < 1000), "{name}");
+            // The ranks one by one, in the user's file.
+            let mut ranks = left.places.counted();
+            ranks.retain(|one| !one.routines.is_empty());
+            let bytes = |all: &[Counted]| -> Vec<(u32, BTreeMap<String, [u64; 5]>)> {
+                all.iter().map(|one| (one.rank, sums(std::slice::from_ref(one)))).collect()
+            };
+            assert_eq!(bytes(&ranks), bytes(&spooled), "{name}");
+            assert!(told.err().contains("written to"), "{name}: {}", told.err());
+
+            // Nothing is left to be told.
+            let again = run(&mut left.collect(&[])).good();
+            assert_eq!(again.err(), "", "{name}");
+            assert_eq!(fs::read_to_string(left.scratch.log()).expect("log"), log, "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_runs_is_left_alone() {
+    for mpi in Mpi::installed("collect while it runs") {
+        let left = Left::new(mpi);
+        let mut launch = left.launch("wait");
+        launch.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+        let mut child = launch.spawn().expect("launch");
+        let begun = Instant::now();
+        let all = |counted: &[Counted]| {
+            counted.len() == RANKS as usize && counted.iter().all(|one| one.ranks == RANKS)
+        };
+        while !all(&left.places.spooled_so_far()) && begun.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let collected = run(&mut left.collect(&[]));
+        let list = run(left
+            .scratch
+            .command(Site::shared().tool("topas-mpi"))
+            .args(["list", "--spool"])
+            .arg(&left.places.spool));
+        let files = spool_files(&left.places.spool).len();
+        kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM).expect("launcher");
+        child.wait().expect("launcher");
+        assert_eq!(files, RANKS as usize, "under {}", mpi.name());
+        assert!(collected.good().err().contains("still run"), "under {}", mpi.name());
+        assert!(!left.scratch.log().exists(), "under {}", mpi.name());
+        let list = list.good().out();
+        let words: Vec<&str> = list.lines().nth(1).expect("a line").split_whitespace().collect();
+        assert_eq!(words[..2], ["runs", "3/3"], "{list}");
+        left.settled();
+        run(&mut left.collect(&["--quiet"])).good();
+        assert_eq!(spool_files(&left.places.spool), [PathBuf::new(); 0]);
+    }
+}
+
+#[test]
+fn many_collectors_tell_each_rank_once() {
+    for mpi in Mpi::installed("many collectors") {
+        let left = Left::new(mpi);
+        launched(&left.scratch, &mut left.launch("kill -1"));
+        left.settled();
+        let expected = sums(&left.places.spooled());
+        let mut collectors: Vec<_> =
+            (0..8).map(|_| left.collect(&["-q"]).spawn().expect("collector")).collect();
+        for collector in &mut collectors {
+            assert!(collector.wait().expect("collector").success());
+        }
+        let log = fs::read_to_string(left.scratch.log()).expect("log");
+        assert_eq!(routines(&log, "host"), expected, "{log}");
+        let ranks: u32 =
+            values(&log, "host", "ranks").iter().map(|ranks| ranks.parse::<u32>().unwrap()).sum();
+        assert_eq!(ranks, RANKS, "{log}");
+    }
+}
+
+#[test]
+fn what_cannot_be_written_is_kept_and_what_is_foreign_is_told() {
+    for mpi in Mpi::installed("collect without a log").into_iter().take(1) {
+        let left = Left::new(mpi);
+        launched(&left.scratch, &mut left.launch("kill -1"));
+        left.settled();
+        let none = "file:/proc/none";
+        let failed = run(left.collect(&[]).env("TOPAS_LOG", none)).ends(1);
+        assert!(failed.err().contains(none) && failed.err().contains("hint:"), "{}", failed.err());
+        let kept = spool_files(&left.places.spool);
+        assert_eq!(kept.len(), RANKS as usize);
+        let only_told = run(&mut left.collect(&["--dry-run"])).good();
+        assert!(only_told.err().contains("would be collected"));
+        // Another version of the layout; a link; something else of that name.
+        let version = kept[0].with_file_name("topas-mpi.0.1.1");
+        let uid = geteuid().as_raw();
+        let named = |end: &str| version.with_file_name(format!("topas-mpi.{uid}.{end}"));
+        fs::copy(&kept[0], named("1.1")).expect("copy");
+        change(&named("1.1"), 8, 99);
+        std::os::unix::fs::symlink(&kept[0], named("2.1")).expect("link");
+        fs::write(named("3.1"), "something else").expect("file");
+        let run = run(&mut left.collect(&["-q"])).ends(1);
+        for what in ["version 99", "no profile", "cannot collect"] {
+            assert!(run.err().contains(what), "{what}: {}", run.err());
+        }
+        // The others were collected, these were not touched.
+        let rest: Vec<PathBuf> = ["1.1", "2.1", "3.1"].map(named).into();
+        assert_eq!(spool_files(&left.places.spool), rest);
+    }
+}
+
+/// Changes a byte of a file.
+fn change(path: &Path, at: usize, byte: u8) {
+    use std::os::unix::fs::FileExt;
+    let file = fs::OpenOptions::new().write(true).open(path).expect("file");
+    file.write_all_at(&[byte], at as u64).expect("write");
+}
+
+/// Root collects of everybody, as everybody.
+#[test]
+fn root_collects_as_the_users() {
+    const USER: u32 = 65_534;
+    if !geteuid().is_root() {
+        skip("root collects", "needs root");
+        return;
+    }
+    for mpi in Mpi::installed("root collects").into_iter().take(1) {
+        let left = Left::new(mpi);
+        launched(&left.scratch, &mut left.launch("kill -1"));
+        left.settled();
+        let mode = |path: &Path, mode| {
+            use std::os::unix::fs::PermissionsExt;
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("mode");
+        };
+        // The files of another user; one of them says that it is of root.
+        let files = spool_files(&left.places.spool);
+        for (number, file) in files.iter().enumerate() {
+            let uid_at = std::mem::offset_of!(topas_mpi_profile::layout::Header, uid);
+            if number > 0 {
+                use std::os::unix::fs::FileExt;
+                let spool = fs::OpenOptions::new().write(true).open(file).expect("file");
+                spool.write_all_at(&USER.to_ne_bytes(), uid_at as u64).expect("write");
+            }
+            let other = file.with_file_name(format!("topas-mpi.{USER}.{number}.1"));
+            fs::rename(file, &other).expect("rename");
+            std::os::unix::fs::chown(&other, Some(USER), Some(USER)).expect("owner");
+        }
+        mode(&left.places.spool, 0o1777);
+        mode(left.scratch.path(), 0o777);
+        let Run { .. } = run(&mut left.collect(&["--all-users", "-q"])).ends(1);
+        let log = fs::read_to_string(left.scratch.log()).expect("log");
+        assert_eq!(values(&log, "host", "uid"), ["65534"], "{log}");
+        assert_eq!(values(&log, "host", "ranks"), ["2"], "{log}");
+        // The one that lied is left.
+        assert_eq!(spool_files(&left.places.spool).len(), 1);
+    }
+}
