@@ -15,7 +15,7 @@ use super::profile::{Counts, Exchange};
 const RANKS: u32 = 4;
 
 /// Programs in the default set, each of some thirty acts. Ranks of MPICH spin where they wait.
-const PROGRAMS: [(Mpi, u64); 2] = [(Mpi::OpenMpi, 140), (Mpi::Mpich, 60)];
+const PROGRAMS: [(Mpi, u64); 2] = [(Mpi::OpenMpi, 180), (Mpi::Mpich, 20)];
 
 /// The first number; a whole set can be had elsewhere.
 const SEED: u64 = 20_261_120;
@@ -116,7 +116,7 @@ fn complaints(rank: &Rank, expected: &Expected, names: Names, communicators: boo
 }
 
 /// What an MPI cannot do, whatever calls it.
-fn broken(mpi: Mpi, names: Names) -> [(&'static str, bool); 7] {
+fn broken(mpi: Mpi, names: Names) -> [(&'static str, bool); 8] {
     let (open_mpi, mpich) = (mpi == Mpi::OpenMpi, mpi == Mpi::Mpich);
     [
         // 4.1.4: the status of a read for all does not tell of the end of the file
@@ -129,6 +129,8 @@ fn broken(mpi: Mpi, names: Names) -> [(&'static str, bool); 7] {
         ("ISENDRECV_BREAKS", mpich),
         // 4.0.2: packs types with gaps and finds the message truncated
         ("REPLACE_BREAKS", mpich),
+        // 4.0.2: writes that are not blocking never end with some datatypes; `single` has files
+        ("FILES_BREAK", mpich),
         // 4.0.2: persistent collectives can be started once, then they have no communicator
         ("RESTART_BREAKS", mpich),
         // 4.0.2: to ask for a request of a file does not move it

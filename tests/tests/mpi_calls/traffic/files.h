@@ -90,10 +90,11 @@ static void files(void) {
             continue;
         }
         /* Does the file end in front of what this process wants, or within it? Split reads for
-         * all and those that are not blocking hang there, in both MPIs or one. */
+         * all and those that are not blocking hang there, in both MPIs or one; into memory with gaps
+         * the status tells what was asked for. */
         long left = (long)pick(3000);
         int may = where < 2 && (way == 0 || (way == 2 && !EARLY_END_BREAKS));
-        long there = may && early ? left : bytes;
+        long there = may && early && !type->derived ? left : bytes;
         long end = ROOM * k->n;
         MPI_File_set_size(fh, where < 2 && there < bytes ? ROOM * (k->n - 1) + there : end);
         MPI_Barrier(k->c);

@@ -54,7 +54,10 @@ static void one_program(unsigned long long seed, int only) {
         case 13: case 14: everybody(); break;
         case 15: neighbors(); break;
         case 16: one_sided(); break;
-        case 17: files(); break;
+        case 17:
+            if (FILES_BREAK) pass_message();
+            else files();
+            break;
 #if MPI_VERSION >= 4
         case 18: partitions(); break;
 #endif
