@@ -33,7 +33,7 @@ pub use node::{own_uid, processors_of};
 pub use process::{is_running, parent_of};
 pub use profile::{Ending, Facts, Level, Origin, Profile, Rank, Subtotal};
 pub use rank::{Inside, SpoolRank, read_rank};
-pub use read::{Profiles, read_profiles};
+pub use read::{Profiles, read_profiles, read_profiles_of};
 pub use routine::{Amount, Routine, RoutineNumber, Routines};
 pub use spool::{SPOOL_PREFIX, Spool, SpoolError, spool_files};
 pub use sums::{

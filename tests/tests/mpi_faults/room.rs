@@ -4,6 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use topas_tests::alone::{can_mount, in_namespace};
 use topas_tests::mpi::{Mpi, launched};
 use topas_tests::profile::{Places, alike, library, spool_files};
 use topas_tests::running::{Run, command, run};
@@ -76,6 +77,32 @@ fn a_spool_that_is_not_there_or_closed() {
             judged(&program, &places);
             fs::remove_file(&places.out).expect("data file");
         }
+    }
+}
+
+/// The counters are in memory of the ranks. UCX, below MPICH, does not run on such a node.
+#[test]
+fn a_node_without_memory_files() {
+    let test = "no /dev/shm";
+    if !can_mount(test) {
+        return;
+    }
+    for mpi in Mpi::installed(test).into_iter().filter(|mpi| *mpi == Mpi::OpenMpi) {
+        let (program, places) = traffic(mpi);
+        let script = "mount -t tmpfs -o ro none /dev/shm && \
+            { ! test -d /run/topas || mount -t tmpfs -o ro none /run/topas; }";
+        let launch = |words: Vec<String>| {
+            let mut launch = mpi.launch_bare(&program.scratch, program.expected.ranks);
+            launch.args(words).arg(&program.path).current_dir(program.scratch.path());
+            let nowhere = Path::new("/");
+            launched(&program.scratch, &mut in_namespace(script, [nowhere, nowhere], &launch))
+                .good()
+        };
+        let without = launch(vec!["env".to_owned()]);
+        let mut words = places.words(&[&library(Site::shared())]);
+        words.retain(|word| !word.starts_with("TOPAS_MPI_SPOOL="));
+        alike(&without, &launch(words));
+        judged(&program, &places);
     }
 }
 

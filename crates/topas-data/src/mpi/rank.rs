@@ -120,7 +120,10 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
         missed: identity::missed(header, sums.flags),
         sums: shown,
     };
-    let ended = header.began.realtime + tick.nanoseconds(end.saturating_sub(header.began.ticks));
+    let ended = header
+        .began
+        .realtime
+        .saturating_add(tick.nanoseconds(end.saturating_sub(header.began.ticks)));
     Ok(SpoolRank { rank, inside, ended, sums, sizes, communicators, peers, tick })
 }
 

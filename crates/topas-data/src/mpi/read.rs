@@ -1,5 +1,6 @@
 //! Profiles from lines: of the center's log, and of files of users.
 
+use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -48,9 +49,27 @@ pub fn read_profiles(
             Err(failure) => failures.push(failure),
         }
     }
-    let (records, routines) = reader.records.finish();
-    let profiles = launch::profiles(records, &routines);
-    (Profiles { profiles, tally: reader.tally }, failures)
+    (reader.finish(), failures)
+}
+
+/// The same from any reader of plain or compressed lines; `source` is what messages call it.
+pub fn read_profiles_of(
+    source: &Source,
+    text: impl Read + Send,
+) -> (Profiles, Option<SourceError>) {
+    let mut reader = Reader { records: Records::default(), tally: Tally::default() };
+    let mut number = 0;
+    let failure = match Feed::of_reader(source, text, Arc::default()) {
+        Ok(feed) => {
+            let mut buffer = Buffer::new();
+            while let Some((_, block)) = feed.next(&mut buffer) {
+                reader.block(source, block, &mut number);
+            }
+            feed.failure(number)
+        }
+        Err(failure) => Some(failure),
+    };
+    (reader.finish(), failure)
 }
 
 struct Reader {
@@ -59,6 +78,11 @@ struct Reader {
 }
 
 impl Reader {
+    fn finish(self) -> Profiles {
+        let (records, routines) = self.records.finish();
+        Profiles { profiles: launch::profiles(records, &routines), tally: self.tally }
+    }
+
     fn block(&mut self, source: &Source, block: Block<'_>, number: &mut u64) {
         let mut rest = block.text;
         while let Some(len) = memchr(b'\n', rest) {

@@ -68,6 +68,9 @@ impl Records {
     pub(super) fn line(&mut self, text: &[u8]) -> Result<(), Fault> {
         let line = Line::parse(text)?;
         let tokens: Tokens<'_> = line.tokens().collect::<Result<_, _>>()?;
+        if !tokens.iter().all(is_believable) {
+            return Err(Fault::Token);
+        }
         let key = Key::of(&line);
         let place = self.begun;
         let open = self.open.entry(key).or_default();
@@ -107,6 +110,32 @@ impl Records {
         }
         self.done.sort_by_key(|(place, _)| *place);
         (self.done.into_iter().map(|(_, record)| record).collect(), self.routines)
+    }
+}
+
+/// More than any amount or number of nanoseconds: 10^28. Sums of as many lines as there can be
+/// stay far below 2^128.
+const TOO_MUCH: u128 = 1 << 93;
+
+/// Whether all numbers of a token can be.
+fn is_believable(token: &Token<'_>) -> bool {
+    let fits = |numbers: &[u128]| numbers.iter().all(|number| *number < TOO_MUCH);
+    let moved =
+        |t: &topas_mpi_profile::parse::Traffic| fits(&[t.sends, t.sent, t.receives, t.received]);
+    match token {
+        Token::Routine(told) => {
+            let amounts = [told.count, told.sends, told.sent, told.receives, told.received];
+            let counted = amounts.map(|amount| Amount::from(amount).counted().unwrap_or(0));
+            fits(&counted) && fits(&[told.calls, told.nanoseconds])
+        }
+        Token::Sizes { bins, .. } => fits(bins),
+        Token::Waited { calls, nanoseconds, .. } => fits(&[*calls, *nanoseconds]),
+        Token::Communicator { calls, nanoseconds, traffic, .. } => {
+            fits(&[*calls, *nanoseconds]) && moved(traffic)
+        }
+        Token::Peer { traffic, .. } => moved(traffic),
+        Token::Counter { count, .. } => fits(&[*count]),
+        Token::Fact(..) | Token::Switch { .. } => true,
     }
 }
 
@@ -255,7 +284,7 @@ impl Record {
         let text = bytes(value);
         let number = || whole(&text);
         let narrow = || number().and_then(|n| u32::try_from(n).ok());
-        let time = || nanoseconds(&text).unwrap_or(0);
+        let time = || nanoseconds(&text).filter(|time| *time < TOO_MUCH).unwrap_or(0);
         let short = || u64::try_from(time()).unwrap_or(u64::MAX);
         let words = || -> Vec<Box<str>> {
             let words = text.split(|byte| *byte == b',').filter(|word| !word.is_empty());

@@ -188,7 +188,7 @@ impl Routine {
         self.received = self.received.plus(other.received);
         self.ranks = match (self.ranks, other.ranks) {
             (None, ranks) | (ranks, None) => ranks,
-            (Some(a), Some(b)) => Some(a + b),
+            (Some(a), Some(b)) => Some(a.saturating_add(b)),
         };
     }
 

@@ -306,7 +306,7 @@ impl Sums {
             (_, 0) => self.mpi_min,
             _ => self.mpi_min.min(other.mpi_min),
         };
-        self.ranks += other.ranks;
+        self.ranks = self.ranks.saturating_add(other.ranks);
         self.wall += other.wall;
         self.wall_max = self.wall_max.max(other.wall_max);
         self.mpi += other.mpi;
