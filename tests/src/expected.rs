@@ -22,8 +22,6 @@ pub struct Expected {
     pub ranks: u32,
     /// Arguments
     pub args: Vec<String>,
-    /// Other words of the first line
-    pub words: Vec<(String, String)>,
     rows: Vec<RowExpected>,
 }
 
@@ -72,7 +70,7 @@ impl Expected {
             match key {
                 "ranks" => self.ranks = value.parse().map_err(|_| word.clone())?,
                 "args" => self.args = value.split(' ').map(str::to_owned).collect(),
-                _ => self.words.push((key.to_owned(), value.to_owned())),
+                _ => return Err(format!("'{word}' is no word of a run")),
             }
         }
         Ok(())
@@ -205,7 +203,7 @@ mod tests {
 
     #[test]
     fn what_is_expected_is_no_fault() {
-        let text = "// profile: ranks=2 args=\"1 2\" more=x\n\
+        let text = "// profile: ranks=2 args=\"1 2\"\n\
                     // profile: Send@0 calls=3 sent=12 share<=0.5 seconds>=own*0.5\n\
                     // profile: Send@1- calls=4\n// profile: Send@sum calls=7 sent=28\n";
         let expected = Expected::read(text).unwrap();

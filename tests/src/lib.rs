@@ -6,7 +6,8 @@
 //! expected of them in their first lines ([`directives`]). Programs that end in many ways
 //! are compared with themselves without the module ([`ending`], [`ways`]); many ranks end together
 //! ([`gang`]). Small projects are built by
-//! their own build systems ([`project`]), real ones by recipes ([`recipe`], [`sources`]). A
+//! their own build systems ([`project`]), real ones by recipes ([`recipe`], [`sources`]).
+//! Programs that call all of MPI are made from its table ([`mpi_program`]). A
 //! test that cannot run here says why ([`skip`]).
 
 pub mod alone;
@@ -17,6 +18,7 @@ pub mod expected;
 pub mod gang;
 pub mod installation;
 pub mod mpi;
+pub mod mpi_program;
 pub mod processor;
 pub mod profile;
 pub mod project;

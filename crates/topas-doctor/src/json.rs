@@ -48,6 +48,9 @@ pub fn object(report: &Report) -> String {
             "open_files": system.open_files,
             "uid": system.uid,
         },
+        "mpi_profile": report.profile.as_ref().map(|profile| json!({
+            "library": profile.library.to_string_lossy(), "faults": profile.faults,
+        })),
         "configuration": {
             "file": report.configuration.file.as_ref().map(|file| file.to_string_lossy()),
             "problem": report.configuration.problem,

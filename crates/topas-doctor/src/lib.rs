@@ -20,6 +20,7 @@ pub mod metric;
 pub mod place;
 pub mod policy;
 mod procfs;
+pub mod profile;
 pub mod report;
 pub mod selftest;
 pub mod settings;

@@ -12,6 +12,7 @@ use crate::launch::Launch;
 use crate::metric::{Finding, Quantity};
 use crate::place::{Place, places};
 use crate::policy::{kill_switch, would_measure};
+use crate::profile::Profile;
 use crate::selftest::Verdict;
 use crate::settings::Configuration;
 use crate::sys::Memory;
@@ -147,6 +148,8 @@ pub struct Report {
     pub places: Vec<Place>,
     /// The launcher around this process
     pub launch: Launch,
+    /// The MPI profile of the installation this program belongs to
+    pub profile: Option<Profile>,
     /// `TOPAS` variables
     pub variables: Vec<Variable>,
 }
@@ -165,6 +168,7 @@ impl Report {
             system: System::read(root, env),
             configuration: Configuration::of(&conf),
             measures: settings.is(Switch::Measure),
+            profile: paths.map(Profile::of),
             kill_switch: kill_switch(paths),
             here: would_measure(&settings, &launch, env),
             places: places(settings.list(List::Log)),

@@ -54,6 +54,7 @@ pub fn page(report: &Report) -> String {
     counters(&mut page, report);
     kernel(&mut page, &report.system);
     configuration(&mut page, report);
+    profile(&mut page, report);
     log(&mut page, report);
     launch(&mut page, report);
     page.0
@@ -251,6 +252,19 @@ fn configuration(page: &mut Page, report: &Report) {
     }
     if !report.measures {
         page.hint("measure = yes in topas.conf, and TOPAS not set to off, let programs measure");
+    }
+}
+
+fn profile(page: &mut Page, report: &Report) {
+    let Some(profile) = &report.profile else { return };
+    page.section("MPI profile");
+    let loads = if profile.faults.is_empty() { "loads" } else { "see below" };
+    page.item("library", &format!("{} ({loads})", profile.library.display()));
+    for fault in &profile.faults {
+        page.item("fault", fault);
+    }
+    if !profile.faults.is_empty() {
+        page.hint("install TOPAS anew; until then links and topas-run go without the profile");
     }
 }
 

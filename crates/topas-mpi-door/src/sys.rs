@@ -1,7 +1,5 @@
 //! What the object asks of the kernel.
 
-use core::ffi::c_char;
-
 #[cfg(target_arch = "x86_64")]
 mod number {
     pub const GETPID: usize = 39;

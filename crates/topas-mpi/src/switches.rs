@@ -30,12 +30,16 @@ const PREFIXES: [&[u8]; 19] = [
 ];
 
 /// What launchers set for their ranks, as seen in ranks of Open MPI 4.1 and 5.0, MPICH 4.0 to
-/// 5.0, Intel MPI 2021 and MVAPICH2 2.3; with `*` at the end, all that begin so.
-const OF_LAUNCHERS: [&[u8]; 33] = [
+/// 5.0 and Intel MPI 2021, and as MVAPICH2 2.3 documents it; with `*` at the end, all that begin
+/// so.
+const OF_LAUNCHERS: [&[u8]; 36] = [
+    b"OMPI_MCA_PREFIXES",
+    b"OMPI_MCA_cpu_type",
     b"OMPI_MCA_ess",
     b"OMPI_MCA_ess_*",
     b"OMPI_MCA_initial_wdir",
     b"OMPI_MCA_mpi_oversubscribe",
+    b"OMPI_MCA_num_procs",
     b"OMPI_MCA_orte_app_num",
     b"OMPI_MCA_orte_bound_at_launch",
     b"OMPI_MCA_orte_ess_*",

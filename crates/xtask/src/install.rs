@@ -185,7 +185,7 @@ fn link(to: &Path, path: &Path) -> Result<()> {
 
 /// Files of `etc` for other daemons, as they stand, but with the log directory of this
 /// prefix.
-const EXAMPLES: [&str; 8] = [
+const EXAMPLES: [&str; 9] = [
     "logrotate/topas",
     "rsyslog/center.conf",
     "rsyslog/node.conf",
@@ -194,6 +194,7 @@ const EXAMPLES: [&str; 8] = [
     "systemd/topas-mpi-collect.service",
     "systemd/topas-mpi-collect.timer",
     "slurm/epilog-topas-mpi.sh",
+    "tmpfiles.d/topas-mpi.conf",
 ];
 
 fn install_examples(

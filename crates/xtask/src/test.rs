@@ -38,7 +38,8 @@ pub struct Options {
     /// Pictures as a browser shows them: Chromium, without a screen
     #[arg(long)]
     browser: bool,
-    /// Real projects, with and without TOPAS: fetches sources, takes an hour
+    /// Real projects, with and without TOPAS, and with the MPI profile: fetches sources, takes
+    /// hours
     #[arg(long)]
     projects: bool,
     /// PETSc's own tests, with the module and without

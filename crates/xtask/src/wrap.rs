@@ -28,8 +28,8 @@ const OBJECTS: &str = "topas_mpi_objects";
 pub const ENTRIES: [&str; 2] = ["topas_mpi_common", "topas_mpi_variadic"];
 
 /// What the base module asks of the MPI by weak references, which would pull nothing.
-const ASKED_BY_MODULE: [&str; 3] =
-    ["PMPI_Finalized", "PMPI_Initialized", "PMPI_Get_library_version"];
+const ASKED_BY_MODULE: [&str; 4] =
+    ["MPI_Finalize", "PMPI_Finalized", "PMPI_Initialized", "PMPI_Get_library_version"];
 
 /// What every MPI has: functions that the library calls and that came later are referred to
 /// weakly.

@@ -1,6 +1,6 @@
 // One procedure uses the time, several others hardly any: nothing of it is MPI's.
 //
-// profile: ranks=2 args="300" processor=user
+// profile: ranks=2 args="300"
 // profile: mpi@all share<=0.1
 // profile: Barrier@all calls=0
 

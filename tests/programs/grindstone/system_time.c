@@ -1,6 +1,6 @@
 // Most of the time goes to system calls: nothing of it is MPI's.
 //
-// profile: ranks=2 args="300" processor=system
+// profile: ranks=2 args="300"
 // profile: mpi@all share<=0.1
 // profile: Barrier@all calls=0
 

@@ -5,6 +5,7 @@ mod languages;
 mod mpip;
 mod odd;
 mod room;
+mod shares;
 mod tools;
 
 use std::fs;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use topas_mpi_table::{Binding, Class, Function, Version, functions};
 use topas_tests::installation::Installation;
 use topas_tests::mpi::Mpi;
+use topas_tests::mpi_program::variants;
 use topas_tests::running::{command, have, run};
 use topas_tests::site::Scratch;
 use topas_tests::skip::{left_out, skip};
@@ -175,22 +176,6 @@ impl Judge {
         let number = |name: &str| macros[name].trim().parse().expect(name);
         Version::new(number("MPI_VERSION"), number("MPI_SUBVERSION"))
     }
-}
-
-/// Those of `functions` that `version` has, each with false, and with true if it has a variant
-/// for large counts.
-pub fn variants(
-    functions: impl Iterator<Item = &'static Function>,
-    version: Version,
-) -> Vec<(&'static Function, bool)> {
-    let mut all = Vec::new();
-    for function in functions.filter(|f| f.is_in(version)) {
-        all.push((function, false));
-        if function.large.is_some_and(|since| since <= version) {
-            all.push((function, true));
-        }
-    }
-    all
 }
 
 /// Functions that libraries export.

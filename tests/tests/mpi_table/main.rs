@@ -8,7 +8,6 @@
 mod abi;
 mod alone;
 mod bytes;
-mod calls;
 mod fortran;
 mod headers;
 mod judge;

@@ -5,14 +5,15 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 
+use crate::mpi::Mpi;
+use crate::running::{LIMIT, command, run, run_within};
+use crate::site::Scratch;
 use topas_mpi_table::{Class, Function, InPlace, Kind, Parameter, Progress, Significant};
-use topas_tests::mpi::Mpi;
-use topas_tests::running::{LIMIT, command, run, run_within};
-use topas_tests::site::Scratch;
 
 /// Processes of the program; on an intercommunicator three and two.
-const RANKS: u32 = 5;
+pub const RANKS: u32 = 5;
 
 /// What fails on a kind of communicator, whatever calls it.
 const BROKEN: &[(Mpi, &str, &str)] = &[
@@ -65,27 +66,22 @@ impl Call {
     }
 }
 
-/// What all processes say, call by call, of `chosen` functions and their large variants.
-pub fn results(mpi: Mpi, chosen: &[(&'static Function, bool)]) -> Vec<Vec<Call>> {
-    let scratch = Scratch::new();
-    let (source, program) = (scratch.path().join("calls.c"), scratch.path().join("calls"));
+/// The program that calls `chosen` functions, or their variants for large counts. It runs on
+/// [`RANKS`] processes; its argument is the path for [`said`].
+pub fn program(mpi: Mpi, chosen: &[(&'static Function, bool)]) -> String {
     let mut text = include_str!("calls.h").to_owned();
     for (i, (function, large)) in chosen.iter().enumerate() {
         write!(text, "static void f{i}(void) {{\n{}}}\n", roles(mpi, function, *large)).unwrap();
     }
     text += "int main(int argc, char **argv) {\nstart(&argc, &argv);\n";
     (0..chosen.len()).for_each(|i| writeln!(text, "f{i}();").unwrap());
-    text += "return finalize();\n}\n";
-    fs::write(&source, text).expect("write a program");
-    let mut compiler = command(mpi.real("mpicc").expect("mpicc"));
-    run(compiler.args(["-std=c11", "-g"]).arg(&source).arg("-o").arg(&program)).good();
-    let said = scratch.path().join("said");
-    // Ranks of MPICH spin where they wait, more of them than there may be processors.
-    let mut launch = mpi.launch_bare(&scratch, RANKS);
-    run_within(launch.arg(&program).arg(&said), 5 * LIMIT).good();
+    text + "return finalize();\n}\n"
+}
 
+/// What all processes said, call by call.
+pub fn said(path: &Path) -> Vec<Vec<Call>> {
     let each = (0..RANKS).map(|rank| {
-        let path = scratch.path().join(format!("said.{rank}"));
+        let path = format!("{}.{rank}", path.display());
         let text = fs::read_to_string(path).expect("what a process says");
         text.lines().map(Call::parse).collect::<Vec<_>>()
     });
@@ -94,6 +90,20 @@ pub fn results(mpi: Mpi, chosen: &[(&'static Function, bool)]) -> Vec<Vec<Call>>
     assert!(each.iter().all(|calls| calls.len() == n), "a process did not finish");
     let mut each: Vec<_> = each.into_iter().map(Vec::into_iter).collect();
     (0..n).map(|_| each.iter_mut().filter_map(Iterator::next).collect()).collect()
+}
+
+/// What all processes say, call by call, of `chosen` functions and their large variants.
+pub fn results(mpi: Mpi, chosen: &[(&'static Function, bool)]) -> Vec<Vec<Call>> {
+    let scratch = Scratch::new();
+    let (source, executable) = (scratch.path().join("calls.c"), scratch.path().join("calls"));
+    fs::write(&source, program(mpi, chosen)).expect("write a program");
+    let mut compiler = command(mpi.real("mpicc").expect("mpicc"));
+    run(compiler.args(["-std=c11", "-g"]).arg(&source).arg("-o").arg(&executable)).good();
+    let path = scratch.path().join("said");
+    // Ranks of MPICH spin where they wait, more of them than there may be processors.
+    let mut launch = mpi.launch_bare(&scratch, RANKS);
+    run_within(launch.arg(&executable).arg(&path), 5 * LIMIT).good();
+    said(&path)
 }
 
 /// Kinds of communicators that a function is called with.

@@ -1,0 +1,218 @@
+//! Random programs that know what they move: per routine, by size, per peer, per communicator.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+
+use topas_mpi_profile::layout::BINS;
+use topas_tests::mpi::Mpi;
+use topas_tests::skip::left_out;
+
+use super::launch::{Names, Program, Rank, other_calls};
+use super::profile::{Counts, Exchange};
+
+/// Processes of a program.
+const RANKS: u32 = 4;
+
+/// Programs in the default set, each of some thirty acts. Ranks of MPICH spin where they wait.
+const PROGRAMS: [(Mpi, u64); 2] = [(Mpi::OpenMpi, 180), (Mpi::Mpich, 20)];
+
+/// The first number; a whole set can be had elsewhere.
+const SEED: u64 = 20_261_120;
+
+/// What a rank expects.
+#[derive(Debug, Default)]
+struct Expected {
+    functions: BTreeMap<String, Counts>,
+    peers: Vec<Exchange>,
+    communicators: BTreeMap<String, Exchange>,
+}
+
+fn exchange(numbers: &str) -> Exchange {
+    let n: Vec<u64> = numbers.split(' ').map(|n| n.parse().expect(numbers)).collect();
+    Exchange { sends: n[0], sent: n[1], receives: n[2], received: n[3] }
+}
+
+fn expected(program: &Program, rank: usize) -> Expected {
+    let mut all = Expected::default();
+    let path = program.path("with").join(format!("expected.{rank}"));
+    let text = fs::read_to_string(path).expect("what a rank expects");
+    for line in text.lines() {
+        let words: Vec<&str> = line.splitn(3, '|').collect();
+        let name = words[1].to_owned();
+        match words[0] {
+            "function" => {
+                let moved = exchange(words[2]);
+                let counts = all.functions.entry(name).or_default();
+                counts.sent.number = moved.sends;
+                counts.sent.bytes = moved.sent;
+                counts.received.number = moved.receives;
+                counts.received.bytes = moved.received;
+            }
+            "sizes" => {
+                let numbers: Vec<u64> =
+                    words[2].split(' ').map(|n| n.parse().expect(line)).collect();
+                let counts = all.functions.entry(name).or_default();
+                let sizes: [u64; BINS] = numbers[1..].try_into().expect("bins");
+                if numbers[0] == 0 {
+                    counts.sent.sizes = sizes;
+                } else {
+                    counts.received.sizes = sizes;
+                }
+            }
+            "peer" => all.peers.push(exchange(words[2])),
+            "comm" => {
+                all.communicators.insert(name, exchange(words[2]));
+            }
+            other => panic!("{other}"),
+        }
+    }
+    all
+}
+
+/// What the library counted otherwise than a rank expects.
+fn complaints(rank: &Rank, expected: &Expected, names: Names, communicators: bool) -> Vec<String> {
+    let mut all = other_calls(rank, names);
+    let nothing = Counts::default();
+    let mut routines: Vec<&str> = expected.functions.keys().map(String::as_str).collect();
+    let moves = |c: &Counts| c.sent.number + c.received.number > 0;
+    routines.extend(rank.profile.functions.iter().filter(|(_, c)| moves(c)).map(|(name, _)| name));
+    routines.sort_unstable();
+    routines.dedup();
+    for name in routines {
+        let wanted = expected.functions.get(name).unwrap_or(&nothing);
+        let counts = rank.profile.functions.get(name).unwrap_or(&nothing);
+        for (way, wanted, got) in
+            [("sent", &wanted.sent, &counts.sent), ("received", &wanted.received, &counts.received)]
+        {
+            if (wanted.number, wanted.bytes) != (got.number, got.bytes) {
+                all.push(format!(
+                    "{name}: {way} {} with {} B, counted {} with {} B",
+                    wanted.number, wanted.bytes, got.number, got.bytes
+                ));
+            } else if wanted.sizes != got.sizes {
+                all.push(format!("{name}: {way} {:?}, counted {:?}", wanted.sizes, got.sizes));
+            }
+        }
+        if counts.missed {
+            all.push(format!("{name}: not all could be counted"));
+        }
+    }
+    for (i, peer) in expected.peers.iter().enumerate() {
+        if rank.profile.peers[i] != *peer {
+            all.push(format!("peer {i}: {peer:?}, counted {:?}", rank.profile.peers[i]));
+        }
+    }
+    if communicators {
+        for (name, wanted) in &expected.communicators {
+            let found = rank.profile.communicators.iter().find(|(own, _, _)| own == name);
+            let moved = found.map(|(_, _, moved)| *moved).unwrap_or_default();
+            if moved != *wanted {
+                all.push(format!("{name}: {wanted:?}, counted {moved:?}"));
+            }
+        }
+    }
+    all
+}
+
+/// What an MPI cannot do, whatever calls it.
+fn broken(mpi: Mpi, names: Names) -> [(&'static str, bool); 8] {
+    let (open_mpi, mpich) = (mpi == Mpi::OpenMpi, mpi == Mpi::Mpich);
+    [
+        // 4.1.4: the status of a read for all does not tell of the end of the file
+        ("EARLY_END_BREAKS", open_mpi),
+        // 4.1.4: in Fortran it frees lists of datatypes that it is not done with
+        ("LISTS_BREAK", open_mpi && [Names::Fortran, Names::F08].contains(&names)),
+        // 4.0.2: an assertion in broadcasts between groups that are not blocking
+        ("IBCAST_BREAKS", mpich),
+        // 4.0.2: its status tells nothing, and derived datatypes are freed once too often
+        ("ISENDRECV_BREAKS", mpich),
+        // 4.0.2: packs types with gaps and finds the message truncated
+        ("REPLACE_BREAKS", mpich),
+        // 4.0.2: writes that are not blocking never end with some datatypes; `single` has files
+        ("FILES_BREAK", mpich),
+        // 4.0.2: persistent collectives can be started once, then they have no communicator
+        ("RESTART_BREAKS", mpich),
+        // 4.0.2: to ask for a request of a file does not move it
+        ("ASKING_BREAKS", mpich),
+    ]
+}
+
+/// Words for the compiler.
+fn words(mpi: Mpi, names: Names) -> Vec<String> {
+    let directory = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/tests/mpi_calls/traffic");
+    let broken = broken(mpi, names).map(|(what, is)| format!("-D{what}={}", i32::from(is)));
+    [directory.to_owned(), "-DROOT_IS_PEER=0".to_owned()].into_iter().chain(broken).collect()
+}
+
+fn run(program: &Program, names: Names, first: u64, n: u64, only: Option<&str>) -> Vec<String> {
+    let dir = program.path("files");
+    let _ = fs::create_dir(&dir);
+    let (first, number) = (first.to_string(), n.to_string());
+    let mut words = vec![dir.to_str().expect("a path"), &first, &number];
+    words.extend(only);
+    let ranks = program.profiled(RANKS, &words);
+    let each = ranks.iter().enumerate().flat_map(|(i, rank)| {
+        let wrong = complaints(rank, &expected(program, i), names, n == 1);
+        wrong.into_iter().map(move |what| format!("rank {i}: {what}"))
+    });
+    each.collect()
+}
+
+/// Programs of one launch: ranks that spin where they wait need long on a busy machine.
+const LAUNCH: u64 = 5;
+
+/// Runs programs, and those one by one that are not counted as they should.
+fn programs(mpi: Mpi, names: Names, first: u64, n: u64) -> Vec<String> {
+    let words = words(mpi, names);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let program = Program::new(mpi, names, "#include \"traffic.c\"\n", &words);
+    let only = env::var("TOPAS_TEST_TRAFFIC_ONLY").ok();
+    for first in (first..first + n).step_by(LAUNCH as usize) {
+        let n = LAUNCH.min(n);
+        let all = run(&program, names, first, n, only.as_deref());
+        if all.is_empty() {
+            continue;
+        }
+        for seed in first..first + n {
+            let one = run(&program, names, seed, 1, only.as_deref());
+            if !one.is_empty() {
+                let head = format!("{} {names:?} seed {seed}", mpi.name());
+                return one.into_iter().map(|what| format!("{head}: {what}")).collect();
+            }
+        }
+        return all;
+    }
+    println!("{} {names:?}: {n} programs from {first}", mpi.name());
+    Vec::new()
+}
+
+/// Other names by which programs call MPI. The ways of Fortran under MPICH are tried by the
+/// programs of `collectives` and `single` alone.
+fn others(mpi: Mpi) -> &'static [Names] {
+    match mpi {
+        Mpi::OpenMpi => &Names::ALL[1..],
+        Mpi::Mpich => &[Names::Profiling],
+    }
+}
+
+#[test]
+fn random_traffic_is_counted_to_the_byte() {
+    let test = "random_traffic_is_counted_to_the_byte";
+    let number = |name: &str| env::var(name).ok().map(|n| n.parse::<u64>().expect(name));
+    let first = number("TOPAS_TEST_TRAFFIC_SEED").unwrap_or(SEED);
+    let asked = number("TOPAS_TEST_TRAFFIC");
+    if asked.is_none() {
+        left_out(test, "more programs: TOPAS_TEST_TRAFFIC=NUMBER, TOPAS_TEST_TRAFFIC_SEED=SEED");
+    }
+    let mut all = Vec::new();
+    for mpi in Mpi::installed(test) {
+        let default = PROGRAMS.iter().find(|(of, _)| *of == mpi).map(|(_, n)| *n);
+        let n = asked.or(default).expect("a number of programs");
+        all.extend(programs(mpi, Names::Plain, first, n));
+        for (i, names) in (1..).zip(others(mpi)) {
+            all.extend(programs(mpi, *names, first + i * n, n.div_ceil(10)));
+        }
+    }
+    assert!(all.is_empty(), "{} complaints:\n{}", all.len(), all.join("\n"));
+}
