@@ -217,6 +217,7 @@ static void everybody(void) {
                in_place ? NULL : places, no_type, in, mine_to, places, type->t, k->c);
         break;
     case 5:
+        if (k->inter && COPIES_BREAK) return;
         if (way == 1 && LISTS_BREAK) way = 0;
         goes = comes = exchanged * z;
         FAMILY(Alltoallw, Ialltoallw, Alltoallw_init, sends, in_place ? NULL : mine_to,
@@ -307,6 +308,7 @@ static void neighbors(void) {
                type->t, in, gets, places, type->t, k->c);
         break;
     default:
+        if (COPIES_BREAK) return;
         if (way == 1 && LISTS_BREAK) way = 0;
         goes = nobody ? NOTHING : to * z;
         comes = from * z;
