@@ -100,6 +100,7 @@ pub fn before(frame: &mut Frame, thread: &mut Thread) {
     let args = &mut frame.args;
     match plan.act {
         act if act.completes() => completion::before(library, ledger, plan, args, kept),
+        Act::Start | Act::Startall => rare::before_start(library, ledger, plan, args, kept),
         _ => {
             if plan.message != NONE {
                 kept.count = usize::from(take_message(library, ledger, plan, args, kept));

@@ -3,15 +3,15 @@
 use topas_mpi_profile::layout::Waited;
 
 use crate::entry::Frame;
-use crate::flow::amount::word;
+use crate::flow::amount::{Words, word};
 use crate::flow::call::NO_COMMUNICATOR;
-use crate::flow::communicators;
 use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
 use crate::flow::object::{self, Kind};
 use crate::flow::peers::{self, Account, NOBODY};
 use crate::flow::plan::{Act, NONE, Plan};
 use crate::flow::request::{Entry, flag};
+use crate::flow::{Kept, communicators, completion};
 
 /// After a successful call of one of them.
 #[inline(never)]
@@ -26,14 +26,16 @@ pub fn after(
     let address = word(args, plan.about);
     let handle = word(args, plan.object) as u64 & library.handle_mask;
     match plan.act {
-        // SAFETY: the address of a request that was started.
-        Act::Start => started(ledger, account, unsafe { library::handle_at(library, address, 0) }),
-        Act::Startall => {
+        Act::Start | Act::Startall => {
             let mut account = account;
-            for i in 0..(args[0] as i32).max(0) as usize {
-                // SAFETY: as many requests as the call says.
-                let request = unsafe { library::handle_at(library, address, i) };
-                started(ledger, account.as_deref_mut(), request);
+            let were: *const u64 = frame.kept.pending.cast();
+            for i in 0..to_start(plan, args) {
+                // SAFETY: as many requests as the call says, and what they were if there was room.
+                let (request, was) = unsafe {
+                    let request = library::handle_at(library, address, i);
+                    (request, if were.is_null() { request } else { *were.add(i) })
+                };
+                started(ledger, account.as_deref_mut(), request, was);
             }
         }
         // SAFETY: an integer that the call has written.
@@ -87,9 +89,49 @@ pub fn after(
     }
 }
 
-/// A request was started: what its arguments tell moves now.
+/// How many requests a call starts.
+fn to_start(plan: &Plan, args: &Words) -> usize {
+    if matches!(plan.act, Act::Start) { 1 } else { (args[0] as i32).max(0) as usize }
+}
+
+/// Before requests are started: their handles. Open MPI puts another request in the place of one
+/// whose buffered message is still under way.
+pub fn before_start(
+    library: &Library,
+    ledger: &mut Ledger,
+    plan: &Plan,
+    args: &Words,
+    kept: &mut Kept,
+) {
+    let address = word(args, plan.about);
+    let count = to_start(plan, args);
+    let room = if count <= kept.status.len() {
+        kept.status.as_mut_ptr()
+    } else {
+        ledger.statuses.first(count).unwrap_or(core::ptr::null_mut())
+    };
+    kept.pending = room.cast();
+    if room.is_null() {
+        return completion::lost();
+    }
+    for i in 0..count {
+        // SAFETY: as many requests as the call says, and room for all of them.
+        unsafe { *room.add(i) = library::handle_at(library, address, i) };
+    }
+}
+
+/// A request was started, which had the handle `was` before: what its arguments tell moves now.
 #[inline]
-fn started(ledger: &mut Ledger, account: Option<&mut Account<'_>>, request: u64) {
+fn started(ledger: &mut Ledger, account: Option<&mut Account<'_>>, request: u64, was: u64) {
+    if was != request
+        && let Some(found) = ledger.find(was)
+    {
+        let entry = *found.entry();
+        found.remove();
+        if !ledger.requests.put(request, entry) {
+            completion::lost();
+        }
+    }
     let Some(found) = ledger.find(request) else { return };
     let entry = *found.entry();
     if entry.flags & flag::PERSISTENT == 0 {
