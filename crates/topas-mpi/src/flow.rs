@@ -49,6 +49,8 @@ pub struct Kept {
     pending: *mut Pending,
     /// How many
     count: usize,
+    /// Requests that are started, as they were before
+    handles: *mut u64,
     /// The communicator of a message that is received, if it is known
     message: MaybeUninit<Entry>,
 }

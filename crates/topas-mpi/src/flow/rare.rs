@@ -3,15 +3,17 @@
 use topas_mpi_profile::layout::Waited;
 
 use crate::entry::Frame;
+use crate::flow::Kept;
 use crate::flow::amount::{Words, word};
 use crate::flow::call::NO_COMMUNICATOR;
+use crate::flow::communicators;
+use crate::flow::completion;
 use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
 use crate::flow::object::{self, Kind};
 use crate::flow::peers::{self, Account, NOBODY};
 use crate::flow::plan::{Act, NONE, Plan};
 use crate::flow::request::{Entry, flag};
-use crate::flow::{Kept, communicators, completion};
 
 /// After a successful call of one of them.
 #[inline(never)]
@@ -28,14 +30,15 @@ pub fn after(
     match plan.act {
         Act::Start | Act::Startall => {
             let mut account = account;
-            let were: *const u64 = frame.kept.pending.cast();
-            for i in 0..to_start(plan, args) {
-                // SAFETY: as many requests as the call says, and what they were if there was room.
-                let (request, was) = unsafe {
-                    let request = library::handle_at(library, address, i);
-                    (request, if were.is_null() { request } else { *were.add(i) })
+            for i in 0..frame.kept.count {
+                // SAFETY: as many requests as the call says, and as many as were noted before it.
+                let (before, now) = unsafe {
+                    (*frame.kept.handles.add(i), library::handle_at(library, address, i))
                 };
-                started(ledger, account.as_deref_mut(), request, was);
+                if before != now {
+                    moved(ledger, before, now);
+                }
+                started(ledger, account.as_deref_mut(), now);
             }
         }
         // SAFETY: an integer that the call has written.
@@ -89,13 +92,8 @@ pub fn after(
     }
 }
 
-/// How many requests a call starts.
-fn to_start(plan: &Plan, args: &Words) -> usize {
-    if matches!(plan.act, Act::Start) { 1 } else { (args[0] as i32).max(0) as usize }
-}
-
-/// Before requests are started: their handles. Open MPI puts another request in the place of one
-/// whose buffered message is still under way.
+/// Before requests are started: notes their handles. Open MPI puts another in the place of one whose
+/// last message has not yet left, such as a buffered one.
 pub fn before_start(
     library: &Library,
     ledger: &mut Ledger,
@@ -103,35 +101,40 @@ pub fn before_start(
     args: &Words,
     kept: &mut Kept,
 ) {
-    let address = word(args, plan.about);
-    let count = to_start(plan, args);
-    let room = if count <= kept.status.len() {
+    kept.count = 0;
+    let array = word(args, plan.about);
+    let one = plan.act == Act::Start;
+    let count = if one { 1 } else { (args[0] as i32).max(0) as usize };
+    if count == 0 || array == 0 {
+        return;
+    }
+    kept.handles = if one {
         kept.status.as_mut_ptr()
     } else {
-        ledger.statuses.first(count).unwrap_or(core::ptr::null_mut())
+        match ledger.statuses.first(count) {
+            Some(room) => room,
+            None => return completion::lost(),
+        }
     };
-    kept.pending = room.cast();
-    if room.is_null() {
-        return completion::lost();
-    }
     for i in 0..count {
-        // SAFETY: as many requests as the call says, and room for all of them.
-        unsafe { *room.add(i) = library::handle_at(library, address, i) };
+        // SAFETY: the array has this many, and there is room for as many.
+        unsafe { *kept.handles.add(i) = library::handle_at(library, array, i) };
     }
+    kept.count = count;
 }
 
-/// A request was started, which had the handle `was` before: what its arguments tell moves now.
+/// A request goes on under another handle.
+#[cold]
+fn moved(ledger: &mut Ledger, before: u64, now: u64) {
+    let Some(found) = ledger.find(before) else { return };
+    let entry = *found.entry();
+    found.remove();
+    ledger.requests.put(now, entry);
+}
+
+/// A request was started: what its arguments tell moves now.
 #[inline]
-fn started(ledger: &mut Ledger, account: Option<&mut Account<'_>>, request: u64, was: u64) {
-    if was != request
-        && let Some(found) = ledger.find(was)
-    {
-        let entry = *found.entry();
-        found.remove();
-        if !ledger.requests.put(request, entry) {
-            completion::lost();
-        }
-    }
+fn started(ledger: &mut Ledger, account: Option<&mut Account<'_>>, request: u64) {
     let Some(found) = ledger.find(request) else { return };
     let entry = *found.entry();
     if entry.flags & flag::PERSISTENT == 0 {
