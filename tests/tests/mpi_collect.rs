@@ -124,7 +124,7 @@ fn what_was_counted_until_the_end_is_told() {
             assert_eq!(spooled.len(), RANKS as usize, "{name}");
             let out = left.places.out.display().to_string();
             let told = run(&mut left.collect(&["--out", &out])).good();
-            assert_eq!(spool_files(&left.places.spool), [PathBuf::new(); 0], "{name}");
+            assert_eq!(spool_files(&left.places.spool), <[PathBuf; 0]>::default(), "{name}");
 
             let log = fs::read_to_string(left.scratch.log()).expect("log");
             assert_eq!(routines(&log, "host"), sums(&spooled), "{name}: {log}");
@@ -180,7 +180,7 @@ fn what_runs_is_left_alone() {
         assert_eq!(words[..2], ["runs", "3/3"], "{list}");
         left.settled();
         run(&mut left.collect(&["--quiet"])).good();
-        assert_eq!(spool_files(&left.places.spool), [PathBuf::new(); 0]);
+        assert_eq!(spool_files(&left.places.spool), <[PathBuf; 0]>::default());
     }
 }
 

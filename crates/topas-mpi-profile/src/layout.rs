@@ -94,7 +94,7 @@ pub mod flag {
     pub const RANKS_LOST: u64 = 1 << 13;
 }
 
-/// Bits of [`Header::languages`] and [`Row::flags`].
+/// Bits of [`Header::languages`] and [`Beside::flags`].
 pub mod language {
     /// C, or whatever calls it
     pub const C: u32 = 1;

@@ -243,7 +243,7 @@ impl Sums {
         let wall = tick.nanoseconds(since(header.began.ticks));
         let mut paused = header.paused;
         if header.paused_since != 0 {
-            paused += since(header.paused_since);
+            paused = paused.saturating_add(since(header.paused_since));
         }
         let paused = tick.nanoseconds(paused);
         let mut calls = 0;

@@ -110,8 +110,18 @@ pub fn subtotal(all: bool) {
     header.own_ticks += clock::ticks().wrapping_sub(began);
 }
 
-/// Notes what is known late: version of the MPI, languages.
+/// Notes what the MPI says of itself.
+pub fn describe_mpi(header: &mut Header) {
+    workspace::with(|room| describe_library(header, room));
+}
+
+/// Notes what is known late: languages, and the MPI if it was not yet.
 fn describe(header: &mut Header, room: &mut Workspace) {
+    describe_library(header, room);
+    header.languages |= languages::seen(text(&header.exe), &mut room.file);
+}
+
+fn describe_library(header: &mut Header, room: &mut Workspace) {
     if header.mpi[0] == 0 {
         let mut length = 0i32;
         room.file[0] = 0;
@@ -125,7 +135,6 @@ fn describe(header: &mut Header, room: &mut Workspace) {
             keep(&mut header.mpi, out.text());
         }
     }
-    header.languages |= languages::seen(text(&header.exe), &mut room.file);
 }
 
 /// All ranks tell rank 0, which writes. The sums of this rank are in the room.

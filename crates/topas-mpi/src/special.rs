@@ -37,6 +37,7 @@ pub fn after(frame: &mut Frame, thread: &mut Thread) {
         header.latest = header.initialized;
         flow::begin();
         cost::measure(thread, header);
+        finish::describe_mpi(header);
         header.own_ticks += clock::ticks().wrapping_sub(header.initialized.ticks);
     }
 }

@@ -66,12 +66,14 @@ impl Call {
     }
 }
 
-/// The program that calls `chosen` functions, or their variants for large counts. It runs on
-/// [`RANKS`] processes; its argument is the path for [`said`].
-pub fn program(mpi: Mpi, chosen: &[(&'static Function, bool)]) -> String {
+/// The program that calls `chosen` functions, or their variants for large counts, but none that is
+/// `broken` on a kind of communicator. It runs on [`RANKS`] processes; its argument is the path
+/// for [`said`].
+pub fn program(mpi: Mpi, chosen: &[(&'static Function, bool)], broken: &[(&str, &str)]) -> String {
     let mut text = include_str!("calls.h").to_owned();
     for (i, (function, large)) in chosen.iter().enumerate() {
-        write!(text, "static void f{i}(void) {{\n{}}}\n", roles(mpi, function, *large)).unwrap();
+        write!(text, "static void f{i}(void) {{\n{}}}\n", roles(mpi, function, *large, broken))
+            .unwrap();
     }
     text += "int main(int argc, char **argv) {\nstart(&argc, &argv);\n";
     (0..chosen.len()).for_each(|i| writeln!(text, "f{i}();").unwrap());
@@ -96,7 +98,7 @@ pub fn said(path: &Path) -> Vec<Vec<Call>> {
 pub fn results(mpi: Mpi, chosen: &[(&'static Function, bool)]) -> Vec<Vec<Call>> {
     let scratch = Scratch::new();
     let (source, executable) = (scratch.path().join("calls.c"), scratch.path().join("calls"));
-    fs::write(&source, program(mpi, chosen)).expect("write a program");
+    fs::write(&source, program(mpi, chosen, &[])).expect("write a program");
     let mut compiler = command(mpi.real("mpicc").expect("mpicc"));
     run(compiler.args(["-std=c11", "-g"]).arg(&source).arg("-o").arg(&executable)).good();
     let path = scratch.path().join("said");
@@ -119,10 +121,11 @@ fn communicators(mpi: Mpi, function: &Function) -> Vec<&'static str> {
 }
 
 /// C that calls a function in all its roles.
-fn roles(mpi: Mpi, function: &Function, large: bool) -> String {
+fn roles(mpi: Mpi, function: &Function, large: bool, broken: &[(&str, &str)]) -> String {
     let rooted = function.parameters(large).any(|p| p.kind == Kind::Root);
     let mut text = String::new();
-    for kind in communicators(mpi, function) {
+    let kinds = communicators(mpi, function);
+    for kind in kinds.into_iter().filter(|kind| !broken.contains(&(function.name, kind))) {
         // The first and the third; between groups one of the first three is the root.
         let roots = if rooted { 3 } else { 1 };
         let places = if kind == "intra" && function.in_place.is_some() { 2 } else { 1 };

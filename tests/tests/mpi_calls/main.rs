@@ -2,6 +2,7 @@
 //! function, in C and Fortran, as the programs themselves know them.
 
 mod collectives;
+mod compiled;
 mod counted;
 mod fortran;
 mod launch;

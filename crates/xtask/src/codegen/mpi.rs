@@ -29,9 +29,13 @@ pub const PROFILING: usize = 1;
 /// Words behind the arguments of which the frame of a call has room.
 const WORDS: usize = 16;
 
-/// Whether a function may be called by this name.
-fn exists(function: &Function, binding: Binding) -> bool {
+/// Whether a function may be called by this name. Conversions of handles by their profiling names
+/// are what bindings of Fortran are made of: each call would come here several times.
+fn exists(function: &Function, binding: Binding, profiling: bool) -> bool {
     let large = function.large.is_some();
+    if profiling && function.class == Class::Conversion {
+        return false;
+    }
     match binding {
         Binding::C => function.in_c(),
         Binding::LargeC => function.in_c() && large,
@@ -62,7 +66,7 @@ pub fn names() -> Vec<Name> {
     for (i, function) in functions().enumerate() {
         let variadic = function.parameters(true).any(|p| p.kind == Kind::Variadic);
         for (number, (binding, profiling)) in BINDINGS.iter().enumerate() {
-            if !exists(function, *binding) {
+            if !exists(function, *binding, *profiling) {
                 continue;
             }
             let symbol = if *profiling {
