@@ -49,6 +49,8 @@ pub struct Kept {
     pending: *mut Pending,
     /// How many
     count: usize,
+    /// Requests that are started, as they were before
+    handles: *mut u64,
     /// The communicator of a message that is received, if it is known
     message: MaybeUninit<Entry>,
 }
@@ -100,6 +102,7 @@ pub fn before(frame: &mut Frame, thread: &mut Thread) {
     let args = &mut frame.args;
     match plan.act {
         act if act.completes() => completion::before(library, ledger, plan, args, kept),
+        Act::Start | Act::Startall => rare::before_start(library, ledger, plan, args, kept),
         _ => {
             if plan.message != NONE {
                 kept.count = usize::from(take_message(library, ledger, plan, args, kept));

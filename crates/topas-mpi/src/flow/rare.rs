@@ -3,9 +3,11 @@
 use topas_mpi_profile::layout::Waited;
 
 use crate::entry::Frame;
-use crate::flow::amount::word;
+use crate::flow::Kept;
+use crate::flow::amount::{Words, word};
 use crate::flow::call::NO_COMMUNICATOR;
 use crate::flow::communicators;
+use crate::flow::completion;
 use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
 use crate::flow::object::{self, Kind};
@@ -26,14 +28,17 @@ pub fn after(
     let address = word(args, plan.about);
     let handle = word(args, plan.object) as u64 & library.handle_mask;
     match plan.act {
-        // SAFETY: the address of a request that was started.
-        Act::Start => started(ledger, account, unsafe { library::handle_at(library, address, 0) }),
-        Act::Startall => {
+        Act::Start | Act::Startall => {
             let mut account = account;
-            for i in 0..(args[0] as i32).max(0) as usize {
-                // SAFETY: as many requests as the call says.
-                let request = unsafe { library::handle_at(library, address, i) };
-                started(ledger, account.as_deref_mut(), request);
+            for i in 0..frame.kept.count {
+                // SAFETY: as many requests as the call says, and as many as were noted before it.
+                let (before, now) = unsafe {
+                    (*frame.kept.handles.add(i), library::handle_at(library, address, i))
+                };
+                if before != now {
+                    moved(ledger, before, now);
+                }
+                started(ledger, account.as_deref_mut(), now);
             }
         }
         // SAFETY: an integer that the call has written.
@@ -85,6 +90,46 @@ pub fn after(
         }
         _ => {}
     }
+}
+
+/// Before requests are started: notes their handles. Open MPI puts another in the place of one whose
+/// last message has not yet left, such as a buffered one.
+pub fn before_start(
+    library: &Library,
+    ledger: &mut Ledger,
+    plan: &Plan,
+    args: &Words,
+    kept: &mut Kept,
+) {
+    kept.count = 0;
+    let array = word(args, plan.about);
+    let one = plan.act == Act::Start;
+    let count = if one { 1 } else { (args[0] as i32).max(0) as usize };
+    if count == 0 || array == 0 {
+        return;
+    }
+    kept.handles = if one {
+        kept.status.as_mut_ptr()
+    } else {
+        match ledger.statuses.first(count) {
+            Some(room) => room,
+            None => return completion::lost(),
+        }
+    };
+    for i in 0..count {
+        // SAFETY: the array has this many, and there is room for as many.
+        unsafe { *kept.handles.add(i) = library::handle_at(library, array, i) };
+    }
+    kept.count = count;
+}
+
+/// A request goes on under another handle.
+#[cold]
+fn moved(ledger: &mut Ledger, before: u64, now: u64) {
+    let Some(found) = ledger.find(before) else { return };
+    let entry = *found.entry();
+    found.remove();
+    ledger.requests.put(now, entry);
 }
 
 /// A request was started: what its arguments tell moves now.
