@@ -7,6 +7,7 @@ mod counted;
 mod fortran;
 mod launch;
 mod profile;
+mod rest;
 mod single;
 mod threads;
 mod traffic;
