@@ -6,6 +6,7 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use topas_mpi_profile::layout::FUNCTIONS;
 
+use crate::generated::number;
 use crate::generated::table::name;
 use crate::{sys, wrapped};
 
@@ -82,13 +83,31 @@ pub fn replace(function: usize, binding: u32, target: usize) -> usize {
     TARGETS[binding as usize][function].swap(target, Relaxed)
 }
 
-/// The MPI's own definition in C, for our own use; 0 if it has none.
+/// The MPI's own definition in C, for our own use; 0 if it has none. A tool below us may define
+/// functions that its MPI does not have, so the other name is as good only where the MPI has no
+/// profiling interface.
 pub fn own(function: usize) -> usize {
     let slot = &TARGETS[binding::PMPI as usize][function];
     match slot.load(Relaxed) {
-        0 => look_up(function as u32, binding::PMPI, 0),
+        0 => {
+            let has_profiling = defined(number::INITIALIZED as u32, binding::PMPI) != 0;
+            if has_profiling && defined(function as u32, binding::PMPI) == 0 {
+                return 0;
+            }
+            look_up(function as u32, binding::PMPI, 0)
+        }
         target => target,
     }
+}
+
+/// The next definition of exactly this name; 0 if there is none.
+fn defined(function: u32, binding: u32) -> usize {
+    if cfg!(topas_mpi_wrap) {
+        return wrapped::function(function | binding << 10);
+    }
+    let mut room = [0; LONGEST];
+    compose(function, binding, &mut room);
+    sys::next_definition(&room, 0)
 }
 
 /// Finds and keeps the next definition. Without one there is nothing that could be called: what

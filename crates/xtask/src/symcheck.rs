@@ -8,10 +8,10 @@ use goblin::elf::{Elf, header, section_header, sym};
 use crate::object::{EXTENDED, MARKER};
 
 /// Largest object in bytes, as reached. The goal is 16,000 with everything there is.
-pub const MAX_SIZE: usize = 20_100;
+pub const MAX_SIZE: usize = 20_200;
 
 /// Largest object of the extended module, which only users who ask for it link, as reached.
-const MAX_EXTENDED: usize = 24_500;
+const MAX_EXTENDED: usize = 24_600;
 
 /// The same where [`crate::fold`] leaves the relocations in.
 const MAX_UNFOLDED: [usize; 2] = [46_000, 54_000];
