@@ -15,7 +15,7 @@ use super::profile::{Counts, Exchange};
 const RANKS: u32 = 4;
 
 /// Programs in the default set, each of some thirty acts. Ranks of MPICH spin where they wait.
-const PROGRAMS: [(Mpi, u64); 2] = [(Mpi::OpenMpi, 180), (Mpi::Mpich, 20)];
+const PROGRAMS: [(Mpi, u64); 2] = [(Mpi::OpenMpi, 40), (Mpi::Mpich, 20)];
 
 /// The first number; a whole set can be had elsewhere.
 const SEED: u64 = 20_261_120;
@@ -116,11 +116,13 @@ fn complaints(rank: &Rank, expected: &Expected, names: Names, communicators: boo
 }
 
 /// What an MPI cannot do, whatever calls it.
-fn broken(mpi: Mpi, names: Names) -> [(&'static str, bool); 9] {
+fn broken(mpi: Mpi, names: Names) -> [(&'static str, bool); 10] {
     let (open_mpi, mpich) = (mpi == Mpi::OpenMpi, mpi == Mpi::Mpich);
     [
         // 4.1.4: the status of a read for all does not tell of the end of the file
         ("EARLY_END_BREAKS", open_mpi),
+        // 4.1.4: calls a datatype without elements invalid
+        ("EMPTY_DARRAY_BREAKS", open_mpi),
         // 4.1.4: in Fortran it frees lists of datatypes that it is not done with
         ("LISTS_BREAK", open_mpi && [Names::Fortran, Names::F08].contains(&names)),
         // 4.0.2: copies too few datatypes between groups, and takes every topology for a graph
@@ -161,8 +163,9 @@ fn run(program: &Program, names: Names, first: u64, n: u64, only: Option<&str>) 
     each.collect()
 }
 
-/// Programs of one launch: ranks that spin where they wait need long on a busy machine.
-const LAUNCH: u64 = 5;
+/// Programs of one launch: Open MPI 4.1.4 does not stand several, with or without the library (windows
+/// become invalid, ranks wait for ever).
+const LAUNCH: u64 = 1;
 
 /// Runs programs, and those one by one that are not counted as they should.
 fn programs(mpi: Mpi, names: Names, first: u64, n: u64) -> Vec<String> {
