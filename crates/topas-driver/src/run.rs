@@ -87,7 +87,9 @@ pub fn run(args: &[OsString], env: &Environment, paths: Option<&Paths>) -> i32 {
         return become_program(&wish.command);
     }
     let decision = Decision::of(&wish, env, paths);
-    let profile = Profile::of(&wish, env, paths);
+    // A rank into which nothing is loaded need not be looked at: a door in the program acts.
+    let unasked = wish.profile.is_none() && matches!(decision.way, Way::Plain(_));
+    let profile = if unasked { Profile::Unwanted } else { Profile::of(&wish, env, paths) };
     if wish.explain {
         return print(&explanation(&decision, &profile, &wish));
     }
