@@ -163,8 +163,9 @@ fn run(program: &Program, names: Names, first: u64, n: u64, only: Option<&str>) 
     each.collect()
 }
 
-/// Programs of one launch: Open MPI 4.1.4 does not stand several, with or without the library (windows
-/// become invalid, ranks wait for ever).
+/// Programs of one launch. With five of them under Open MPI 4.1.4 ranks waited for ever in some runs,
+/// and a window was invalid in one; whether that is the MPI, these programs or the library is not
+/// known.
 const LAUNCH: u64 = 1;
 
 /// Runs programs, and those one by one that are not counted as they should.
