@@ -16,11 +16,15 @@ const NAME: &[u8] = b"topas.out";
 /// [`SourceError::Open`] if the directory cannot be listed.
 pub fn here(directory: &Path) -> Result<Vec<Source>, SourceError> {
     let list = || -> io::Result<Vec<PathBuf>> {
-        let names = fs::read_dir(directory)?.map(|entry| Ok(entry?.file_name()));
-        let names = names.collect::<io::Result<Vec<_>>>()?;
-        let mut files: Vec<_> = names.iter().map(|name| directory.join(name)).collect();
-        // What is no file is told when it is opened.
-        files.retain(|path| is_ours(path));
+        let mut files = Vec::new();
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            let path = directory.join(entry.file_name());
+            // What is neither file nor directory is told when it is opened.
+            if is_ours(&path) && !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                files.push(path);
+            }
+        }
         files.sort_unstable();
         Ok(files)
     };
