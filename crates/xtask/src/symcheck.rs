@@ -113,7 +113,7 @@ pub fn check(bytes: &[u8]) -> Vec<String> {
     }
     check_sections(&elf, &mut faults);
     check_symbols(&elf, &mut faults);
-    // Panic messages hold the path of a source file.
+    // Panic messages hold the path of a source file, unless the handler shows none.
     if bytes.windows(3).any(|w| w == b".rs") {
         faults.push("holds the name of a Rust source file, so panic code".into());
     }
@@ -160,13 +160,21 @@ fn check_symbols(elf: &Elf<'_>, faults: &mut Vec<String>) {
             sym::STB_WEAK if !undefined && name == MARKER => marker = true,
             sym::STB_GLOBAL if undefined && IMPORTS.contains(&name) => {}
             sym::STB_LOCAL => {}
-            _ if undefined => faults.push(format!("imports {name}")),
+            _ if undefined => faults.push(imported(name)),
             _ => faults.push(format!("defines the global symbol {name}")),
         }
     }
     if !marker {
         faults.push(format!("does not define {MARKER} as a weak symbol"));
     }
+}
+
+/// What every crate that runs in programs has its panic handler call, and nobody defines.
+const PANICS: &str = "topas_holds_panic_code";
+
+/// The fault of an import that is not listed.
+pub fn imported(name: &str) -> String {
+    if name == PANICS { "holds panic code".into() } else { format!("imports {name}") }
 }
 
 #[cfg(test)]
@@ -214,6 +222,7 @@ mod tests {
             (FIT.replace("run: ret", ".globl run\nrun: ret"), "global symbol run"),
             (FIT.replace("run: ret", "run: call malloc"), "imports malloc"),
             (FIT.replace("run: ret", "run: call core_panicking"), "imports core_panicking"),
+            (FIT.replace("run: ret", "run: jmp topas_holds_panic_code"), "holds panic code"),
             (FIT.replace("run: ret", ".weak puts\nrun: call puts"), "imports puts"),
             (FIT.replace(".quad run", ".quad run, run"), "no single entry"),
             (FIT.replace(".init_array,", ".fini_array,"), "section .fini_array"),
