@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use topas_config::{Conf, Environment, Paths, command_line};
-use topas_data::{Own, SegmentError, Source, SourceError, expand};
+use topas_data::{Outputs, Own, SegmentError, Source, SourceError, expand};
 use topas_format::conf::List;
 
 use crate::TOOL;
@@ -37,6 +37,13 @@ pub fn own(names: &[PathBuf], own: &Own, env: &Environment) -> Option<Vec<Source
         Err(error) => failed(&error.into()),
     }
     None
+}
+
+/// Whether these may be written, by a command that reads the sources; what may not is said.
+pub fn may_write(outputs: &[Option<&PathBuf>], sources: &[Source], force: bool) -> bool {
+    let mut made = Outputs::new(sources, force);
+    let kept = outputs.iter().flatten().find_map(|path| made.add(path).err());
+    kept.inspect(|kept| TOOL.kept(kept)).is_none()
 }
 
 /// Says what could not be read or written.

@@ -8,12 +8,15 @@ use topas_data::{MergeOptions, MergeOutput, MergeReport, Output, SegmentError, m
 use topas_terminal::Progress;
 
 use crate::args::Merge;
-use crate::inputs::{failed, sources};
+use crate::inputs::{failed, may_write, sources};
 use crate::{TOOL, exit};
 
 /// Merges: the exit code.
 pub fn run(options: &Merge, env: &Environment) -> u8 {
     let Some(sources) = sources(&options.segments) else { return exit::FAILED };
+    if !may_write(&[Some(&options.output), options.bad.as_ref()], &sources, options.force) {
+        return exit::USAGE;
+    }
     let temporary = env.temporary_dir();
     let result = (|| {
         let mut lines = create(&options.output)?;

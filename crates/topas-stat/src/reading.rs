@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use topas_config::{Conf, Environment, Paths, command_line};
 use topas_data::{
-    Answer, Detail, Own, Plan, Progress as Place, Question, Report, Resources, Source, SourceError,
-    TemporaryError, ask, expand, parse_size,
+    Answer, AskError, Detail, Own, Plan, Progress as Place, Question, Report, Resources, Source,
+    SourceError, TemporaryError, ask, expand, parse_size,
 };
 use topas_format::conf::List;
 use topas_format::line::{Extras, Line};
@@ -14,6 +14,7 @@ use topas_terminal::Progress;
 use crate::args::CommandLine;
 use crate::exit;
 use crate::message::{self, TOOL};
+use crate::output;
 
 /// What was read.
 pub struct Reading<'p> {
@@ -49,6 +50,9 @@ pub fn read<'p>(line: &CommandLine, plan: &'p Plan, env: &Environment) -> Result
         Some(own) => (own_sources(line, own, env)?, 0),
         None => expanded(&line.inputs),
     };
+    if !output::may_write(&line.output, &sources) {
+        return Err(exit::USAGE);
+    }
     let mut progress = Progress::new(TOOL, line.quiet);
     let answer = ask(
         &sources,
@@ -60,7 +64,14 @@ pub fn read<'p>(line: &CommandLine, plan: &'p Plan, env: &Environment) -> Result
         },
     );
     progress.clear();
-    let answer = answer.map_err(|error| temporary_failed(&error))?;
+    let answer = answer.map_err(|error| match &error {
+        AskError::Temporary(error) => temporary_failed(error),
+        AskError::Groups { .. } => {
+            let hint = "allow more --memory, select lines by --where, or take a coarser --by";
+            TOOL.error(&error, None, hint);
+            exit::INPUT
+        }
+    })?;
     answer.failed.iter().for_each(failed);
     unreadable += answer.failed.len();
     if !line.quiet {
