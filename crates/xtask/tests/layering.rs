@@ -24,7 +24,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-driver", &["topas-config", "topas-format", "topas-launch"]),
     ("topas-data", &["topas-format", "topas-mpi-profile", "topas-mpi-table", "topas-node"]),
     ("topas-render", &["topas-data", "topas-format", "topas-mpi-table"]),
-    ("topas-doctor", &["topas-config", "topas-format", "topas-launch"]),
+    ("topas-doctor", &["topas-config", "topas-driver", "topas-format", "topas-launch"]),
     ("topas-terminal", &["topas-config"]),
     (
         "topas-stat",
