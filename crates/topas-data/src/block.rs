@@ -67,7 +67,7 @@ impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> Lines<'s, E> {
                 self.good(&line, extras, text);
             }
             Ok(_) => self.bad(Problem::TooLong, text),
-            Err(fault) => self.other(fault, text),
+            Err(_) => self.other(text, true),
         }
     }
 
@@ -91,28 +91,21 @@ impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> Lines<'s, E> {
     }
 
     #[cold]
-    fn other(&mut self, fault: Fault, text: &[u8]) {
+    fn other(&mut self, text: &[u8], is_whole: bool) {
+        self.number += 1;
         if text.len() > MAX_LINE_READ {
-            self.bad(Problem::TooLong, text);
+            self.tally.bad(self.source, self.number, Problem::TooLong, text);
         } else if text.iter().all(u8::is_ascii_whitespace) {
-            self.number += 1;
             self.tally.blank += 1;
         } else if text.starts_with(b"#") {
-            self.number += 1;
             match self.vouch.marked(text) {
                 None => self.tally.comments += 1,
                 Some(stranger) => self.tally.foreign.add(stranger),
             }
+        } else if let Some(Ok(_)) = mpi::judge(text) {
+            self.profile(text);
         } else {
-            match mpi::judge(text) {
-                Some(Ok(_)) => {
-                    self.number += 1;
-                    self.profile(text);
-                    return;
-                }
-                Some(Err(fault)) => self.bad(Problem::Profile(fault.says()), text),
-                None => self.bad(Problem::Fault(fault), text),
-            }
+            self.tally.bad(self.source, self.number, problem(text, is_whole), text);
             if let Some((line, extras, text)) = behind_torn(text) {
                 self.good(&line, extras, text);
             } else if let Some(text) = mpi::behind_torn(text) {
@@ -121,15 +114,34 @@ impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> Lines<'s, E> {
         }
     }
 
-    /// A last line without newline may have been cut anywhere. One that should end with
-    /// `len=`, as all that have `v=` do, and does not, is known to be.
+    /// A last line without newline may have been cut anywhere.
     #[cold]
     fn last(&mut self, text: &[u8]) {
-        if is_cut(text) || mpi::is_cut(text) {
-            self.bad(Problem::Unfinished, text);
+        if is_cut(text) || parse(text).is_err() {
+            self.other(text, false);
         } else {
             self.line(text);
         }
+    }
+}
+
+/// What is wrong with a line that is none of the log; a last one without its newline is not
+/// whole.
+pub(crate) fn problem(text: &[u8], is_whole: bool) -> Problem {
+    if text.len() > MAX_LINE_READ {
+        return Problem::TooLong;
+    }
+    if !is_whole {
+        return Problem::Unfinished;
+    }
+    match parse(text) {
+        // Whatever a torn line has in the middle: a whole one is behind it.
+        Err(_) if behind_torn(text).is_some() => Problem::Fault(Fault::length),
+        Err(fault) => match mpi::judge(text) {
+            Some(Err(fault)) => Problem::Profile(fault.says()),
+            _ => Problem::Fault(fault),
+        },
+        Ok(_) => Problem::Unfinished,
     }
 }
 
@@ -139,11 +151,14 @@ fn parse(text: &[u8]) -> Result<(Line<'_>, Extras<'_>), Fault> {
     Line::parse(text)
 }
 
-/// Whether a last line without newline is known to be cut: `len=` is missing.
+/// Since when every line has a version, and so a length: the year of the first release.
+const VERSIONED_SINCE: u16 = 2026;
+
+/// Whether a last line without newline, which can be read, is cut all the same: before its
+/// version, in its id or behind that. Nothing tells where a line of the T3E ends.
 pub(crate) fn is_cut(text: &[u8]) -> bool {
-    parse(text).is_ok_and(|(_, mut extras)| {
-        extras.get(b"v").is_some()
-            && extras.by_ref().last().is_none_or(|(key, len)| key != b"len" || len.len() != 3)
+    parse(text).is_ok_and(|(line, extras)| {
+        line.date.year >= VERSIONED_SINCE && extras.get(b"len").is_none()
     })
 }
 

@@ -12,12 +12,12 @@ use std::fs::Metadata;
 use std::hash::{DefaultHasher, Hasher};
 use std::os::unix::fs::MetadataExt;
 
-use topas_format::line::{EXTRAS, Extras, Fault, Line};
+use topas_format::line::{EXTRAS, Extras, Line};
 use topas_format::shown::Shown;
 
-use crate::block::{MAX_LINE_READ, behind_torn};
+use crate::block::{behind_torn, problem};
 use crate::clock;
-use crate::engine::{Resources, TemporaryError, ask};
+use crate::engine::{AskError, Resources, TemporaryError, ask};
 use crate::mpi;
 use crate::own::OwnProfiles;
 use crate::question::{Fold, Question};
@@ -69,7 +69,12 @@ pub fn check(
     }
     let Checker { mut findings, launches, .. } = checker;
     compare(launches, sources, &mut findings).map_err(temporary)?;
-    let answer = ask(sources, &All, Runs::default, resources, |_| ())?;
+    // All lines are of one group.
+    let answer =
+        ask(sources, &All, Runs::default, resources, |_| ()).map_err(|error| match error {
+            AskError::Temporary(error) => error,
+            error => temporary(std::io::Error::other(error)),
+        })?;
     findings.runs = answer.fold.runs;
     findings.count(Finding::Single, answer.fold.remarks.single);
     findings.count(Finding::Apart, answer.fold.remarks.apart);
@@ -186,21 +191,19 @@ impl Checker {
                 }
             },
             BAD => {
-                let problem = match Line::parse(text) {
-                    _ if !piece.begins || text.len() > MAX_LINE_READ => Problem::TooLong,
-                    Ok(_) => Problem::Unfinished,
-                    Err(_) if piece.is_unfinished() => Problem::Unfinished,
-                    // Whatever a torn line has in the middle: a whole one is behind it.
-                    Err(_) if behind_torn(text).is_some() => Problem::Fault(Fault::length),
-                    Err(_) if let Some(Err(fault)) = mpi::judge(text) => {
-                        Problem::Profile(fault.says())
-                    }
-                    Err(fault) => Problem::Fault(fault),
+                let problem = match piece.begins {
+                    true => problem(text, !piece.is_unfinished()),
+                    false => Problem::TooLong,
                 };
                 self.findings.add(Finding::Bad(problem), file.source, Some(line));
                 match behind_torn(text).filter(|_| piece.begins) {
                     Some((parsed, extras, text)) => self.line(file, &parsed, extras, text, line),
-                    None => Ok(()),
+                    None => {
+                        if let Some(text) = mpi::behind_torn(text).filter(|_| piece.begins) {
+                            self.profile(file, text, line);
+                        }
+                        Ok(())
+                    }
                 }
             }
             _ => Ok(()),

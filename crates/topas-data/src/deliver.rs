@@ -1,6 +1,6 @@
 //! Lines for the center's log that a tool writes in place of a program that is gone.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 use std::thread::sleep;
@@ -66,9 +66,22 @@ pub fn deliver(
 ///
 /// # Errors
 ///
-/// What opening or writing says.
+/// What opening or writing says. A file that was made for the lines and took nothing is gone.
 pub fn append(path: &Path, lines: &[u8]) -> io::Result<()> {
-    OpenOptions::new().append(true).create(true).open(path)?.write_all(lines)
+    let made = OpenOptions::new().append(true).create_new(true).open(path);
+    let (mut file, made) = match made {
+        Ok(file) => (file, true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            (OpenOptions::new().append(true).create(true).open(path)?, false)
+        }
+        Err(error) => return Err(error),
+    };
+    file.write_all(lines).inspect_err(|_| {
+        // Unless somebody has written to it meanwhile.
+        if made && file.metadata().is_ok_and(|about| about.len() == 0) {
+            let _ = fs::remove_file(path);
+        }
+    })
 }
 
 /// Writes to one target; the error, and whether some lines were taken before.

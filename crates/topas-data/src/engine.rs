@@ -33,8 +33,8 @@ pub struct Resources {
     /// Threads that read and join
     pub threads: NonZero<usize>,
     /// Memory for lines that wait for others of their runs, in B; what is more goes to a
-    /// temporary file. Groups and what the fold holds come on top; a thread takes 2 MB
-    /// whatever this says, and lines of one launch are in memory together.
+    /// temporary file. As much again is for groups, 16 MiB at least, and more of them are an
+    /// error; a thread takes 2 MB whatever this says, and lines of one launch are in memory together.
     pub memory: u64,
     /// Directory of the temporary file, which has no name and goes with the process
     pub temporary: PathBuf,
@@ -42,6 +42,9 @@ pub struct Resources {
 
 /// Memory unless told otherwise, in B.
 pub const MEMORY: u64 = 256 << 20;
+
+/// Least memory for groups in B, however little is for lines.
+const LEAST: u64 = 16 << 20;
 
 impl Default for Resources {
     /// A thread for each processor this process may use, [`MEMORY`], `/tmp`.
@@ -88,7 +91,45 @@ pub struct Answer<F> {
     pub failed: Vec<SourceError>,
 }
 
-/// There is no answer: the temporary file could not be made, written or read.
+/// There is no answer.
+#[derive(Debug)]
+pub enum AskError {
+    /// What did not fit into memory could not be put aside
+    Temporary(TemporaryError),
+    /// There are more groups than memory for them
+    Groups {
+        /// What they may take in B
+        memory: u64,
+    },
+}
+
+impl fmt::Display for AskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AskError::Temporary(error) => error.fmt(f),
+            AskError::Groups { memory } => {
+                write!(f, "the tables have more rows than {memory} B of memory can hold")
+            }
+        }
+    }
+}
+
+impl std::error::Error for AskError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            AskError::Temporary(error) => error.source(),
+            AskError::Groups { .. } => None,
+        }
+    }
+}
+
+impl From<TemporaryError> for AskError {
+    fn from(error: TemporaryError) -> Self {
+        AskError::Temporary(error)
+    }
+}
+
+/// The temporary file could not be made, written or read.
 #[derive(Debug)]
 pub struct TemporaryError {
     /// Its directory
@@ -117,14 +158,15 @@ impl std::error::Error for TemporaryError {
 ///
 /// # Errors
 ///
-/// [`TemporaryError`] if what does not fit into memory could not be put aside.
+/// [`AskError`] if what does not fit into memory could not be put aside, or there are too many
+/// groups.
 pub fn ask<Q: Question, F: Fold>(
     sources: &[Source],
     question: &Q,
     fold: impl Fn() -> F + Sync,
     resources: &Resources,
     progress: impl FnMut(Progress),
-) -> Result<Answer<F>, TemporaryError> {
+) -> Result<Answer<F>, AskError> {
     let of = sources.iter().map(Source::len).sum();
     let work = Work { reading: Reading::new(sources), of, question, resources };
     work.answer(fold, progress)
@@ -142,7 +184,7 @@ pub fn ask_reader<Q: Question, F: Fold>(
     fold: impl Fn() -> F + Sync,
     resources: &Resources,
     progress: impl FnMut(Progress),
-) -> Result<Answer<F>, TemporaryError> {
+) -> Result<Answer<F>, AskError> {
     let work = Work { reading: Reading::of_reader(source, reader), of: None, question, resources };
     work.answer(fold, progress)
 }
@@ -166,7 +208,7 @@ impl<Q: Question> Work<'_, Q> {
         self,
         fold: impl Fn() -> F + Sync,
         progress: impl FnMut(Progress),
-    ) -> Result<Answer<F>, TemporaryError> {
+    ) -> Result<Answer<F>, AskError> {
         match self.question.detail() {
             Detail::Rates => self.run::<Slim, F>(fold, progress),
             Detail::Times => self.run::<Full<false>, F>(fold, progress),
@@ -178,7 +220,7 @@ impl<Q: Question> Work<'_, Q> {
         self,
         fold: impl Fn() -> F + Sync,
         mut progress: impl FnMut(Progress),
-    ) -> Result<Answer<F>, TemporaryError> {
+    ) -> Result<Answer<F>, AskError> {
         // An eighth of the memory for what threads write, half for what is held, the rest
         // for joining.
         let Work { reading, of, question, resources } = self;
@@ -191,7 +233,7 @@ impl<Q: Question> Work<'_, Q> {
         let overflow = Overflow::new(&resources.temporary);
         let store = Store::new(1 << PART_BITS, memory / 2, &overflow);
         let piece = ((memory / 8 / threads.get() as u64) >> PART_BITS).clamp(4096, PIECE) as usize;
-        let groups = Groups::default();
+        let groups = Groups::new(memory.max(LEAST));
 
         let counts = on_all_threads(
             threads,
@@ -204,6 +246,9 @@ impl<Q: Question> Work<'_, Q> {
                 progress(Progress::Reading { bytes, of, sources });
             },
         )?;
+        if groups.is_full() {
+            return Err(AskError::Groups { memory: memory.max(LEAST) });
+        }
         let mut tally = Tally::default();
         let mut unwanted = 0;
         for (lines, not_wanted) in &counts {

@@ -1,6 +1,7 @@
 //! The keys of groups, each stored once and known by a number.
 
 use std::hash::Hasher;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hashbrown::HashTable;
@@ -10,16 +11,26 @@ use rustc_hash::FxHasher;
 type Entry = (u64, Arc<[u8]>, u32);
 
 /// The keys seen by any thread.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Groups {
     known: Mutex<Known>,
+    /// What all groups may take in B
+    memory: u64,
+    full: AtomicBool,
 }
 
 #[derive(Debug, Default)]
 struct Known {
-    table: HashTable<Entry>,
+    /// Numbers of keys
+    table: HashTable<u32>,
     keys: Vec<Arc<[u8]>>,
+    /// What they take in B
+    bytes: u64,
 }
+
+/// What a group takes until its row is shown besides its key, in B: the key here and in tables,
+/// sums, label, row. Measured.
+const GROUP: u64 = 500;
 
 /// The keys that one thread has seen: only a key that is new to it takes the lock.
 #[derive(Debug)]
@@ -33,6 +44,9 @@ pub(crate) struct SeenGroups {
 /// Places for groups seen last.
 const RECENT: usize = 256;
 
+/// Most groups that a thread remembers; of more there is no gain.
+const SEEN: usize = 1 << 16;
+
 impl Default for SeenGroups {
     fn default() -> Self {
         SeenGroups { table: HashTable::new(), recent: Box::new([const { None }; RECENT]) }
@@ -40,6 +54,16 @@ impl Default for SeenGroups {
 }
 
 impl Groups {
+    /// No groups yet, which may take so much memory in B until their rows are shown.
+    pub(crate) fn new(memory: u64) -> Self {
+        Groups { known: Mutex::default(), memory, full: AtomicBool::new(false) }
+    }
+
+    /// Whether there are more groups than the memory is for. Numbers are given all the same.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
+    }
+
     /// The number of a key; there are as many numbers as different keys.
     #[inline]
     pub(crate) fn number(&self, key: &[u8], seen: &mut SeenGroups) -> u32 {
@@ -55,6 +79,9 @@ impl Groups {
             None => {
                 let (key, number) = self.shared_number(hash, key);
                 let entry = (hash, key, number);
+                if table.len() == SEEN {
+                    table.clear();
+                }
                 table.insert_unique(hash, entry.clone(), |(hash, ..)| *hash);
                 entry
             }
@@ -65,17 +92,19 @@ impl Groups {
     #[cold]
     fn shared_number(&self, hash: u64, key: &[u8]) -> (Arc<[u8]>, u32) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let Known { table, keys } = &mut *known;
-        if let Some((_, key, number)) =
-            table.find(hash, |(of, known, _)| *of == hash && **known == *key)
-        {
-            return (key.clone(), *number);
+        let Known { table, keys, bytes } = &mut *known;
+        if let Some(number) = table.find(hash, |number| *keys[*number as usize] == *key) {
+            return (keys[*number as usize].clone(), *number);
+        }
+        *bytes += GROUP + 4 * key.len() as u64;
+        if *bytes > self.memory {
+            self.full.store(true, Ordering::Relaxed);
         }
         // Beyond 4,294,967,295 keys, which need some 400 GB of memory.
         let number = u32::try_from(keys.len()).expect("at most 4294967296 groups");
         let key: Arc<[u8]> = key.into();
         keys.push(key.clone());
-        table.insert_unique(hash, (hash, key.clone(), number), |(hash, ..)| *hash);
+        table.insert_unique(hash, number, |number| self::hash(&keys[*number as usize]));
         (key, number)
     }
 
@@ -103,7 +132,7 @@ mod tests {
 
     #[test]
     fn equal_keys_have_one_number_in_all_threads() {
-        let groups = Groups::default();
+        let groups = Groups::new(u64::MAX);
         let numbers: Vec<Vec<u32>> = std::thread::scope(|scope| {
             let thread = || {
                 let mut seen = SeenGroups::default();
@@ -116,10 +145,27 @@ mod tests {
         });
         assert_eq!(numbers[0], numbers[1]);
         assert_eq!(numbers[0][..1000], numbers[0][2000..]);
+        assert!(!groups.is_full());
         let keys = groups.into_keys();
         assert_eq!(keys.len(), 1000);
         for (n, number) in (0..1000u32).zip(&numbers[0]) {
             assert_eq!(*keys[*number as usize], n.to_le_bytes());
         }
+    }
+
+    #[test]
+    fn more_groups_than_memory_are_told_and_forgotten_ones_keep_their_numbers() {
+        let groups = Groups::new(100 * (GROUP + 16));
+        let mut seen = SeenGroups::default();
+        for n in 0..100u32 {
+            assert_eq!(groups.number(&n.to_le_bytes(), &mut seen), n);
+        }
+        assert!(!groups.is_full());
+        for n in 100..3 * SEEN as u32 {
+            groups.number(&n.to_le_bytes(), &mut seen);
+        }
+        assert!(groups.is_full());
+        assert!(seen.table.len() <= SEEN);
+        assert_eq!(groups.number(&7u32.to_le_bytes(), &mut seen), 7);
     }
 }

@@ -26,7 +26,7 @@ mod sums;
 pub use calibration::{Calibration, CalibrationError, RoutineCost};
 pub use collect::{Collection, LeftLaunch, collect, spool_owners};
 pub use efficiency::{Efficiency, NoEfficiency, Ratio, efficiency, outside_of_rank};
-pub(crate) use line::{behind_torn, is_cut, judge, uid};
+pub(crate) use line::{behind_torn, judge, uid};
 pub use live::{SpoolReading, read_spool};
 pub use metrics::{METRICS, Metric, Unit};
 pub use node::{own_uid, processors_of};

@@ -12,8 +12,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use topas_data::{
-    Answer, BLOCK, Detail, Fold, MAX_LINE_READ, PeRecord, Problem, Question, Remarks, Resources,
-    Run, Source, SourceError, ask,
+    Answer, AskError, BLOCK, Detail, Fold, MAX_LINE_READ, PeRecord, Problem, Question, Remarks,
+    Resources, Run, Source, SourceError, ask, ask_reader,
 };
 use topas_format::line::{Extras, Fault, Line};
 
@@ -153,10 +153,10 @@ prop_compose! {
             1 => format!(" cyc={cyc} t={at} ins=9"),
             _ => format!(" v=1 t={at} cyc={cyc}"),
         };
-        format!(
+        topas_testkit::with_lengths(&format!(
             "{:04}/{:02}/{:02} {:02}:{:02}:{:02} u{user} x {pe} {npes} - B c mpi 0.0 0.{cyc} {}.{:03} {ops} ~{cyc} {id}{extras}\n",
             d.year, d.month, d.day, t.hour, t.minute, t.second, wall / 1000, wall % 1000,
-        )
+        ))
     }
 }
 
@@ -338,8 +338,44 @@ fn no_place_for_a_temporary_file_is_an_error() {
     let error = ask(&sources, &ByProgram(Detail::Rates), Runs::default, &resources, |_| ())
         .err()
         .expect("there is no such directory");
+    let AskError::Temporary(error) = error else { panic!("{error}") };
     assert_eq!(error.directory, temporary);
     // It is not needed where all fits into memory.
     let resources = Resources { memory: 1 << 20, ..resources };
     ask(&sources, &ByProgram(Detail::Rates), Runs::default, &resources, |_| ()).unwrap();
+}
+
+/// Every group has its place in memory: more of them than it can hold are said, not half counted.
+#[test]
+fn more_groups_than_memory_are_an_error() {
+    struct ById;
+    impl Question for ById {
+        fn key(&self, line: &Line<'_>, _: Extras<'_>, key: &mut Vec<u8>) {
+            key.extend(line.id.bytes());
+        }
+    }
+    #[derive(Debug, Default)]
+    struct Count(u64);
+    impl Fold for Count {
+        fn add(&mut self, _: &Run<'_>) {
+            self.0 += 1;
+        }
+        fn merge(&mut self, other: Self) {
+            self.0 += other.0;
+        }
+    }
+    let text: String = (0..100_000)
+        .map(|id| format!("1999/05/04 12:00:00 u x 0 1 - B c - 0.0 0.0 1.0 f=- - {id}\n"))
+        .collect();
+    for threads in [1, 3] {
+        let ask = |memory| {
+            let threads = NonZero::new(threads).unwrap();
+            let resources = Resources { threads, memory, ..Resources::default() };
+            let text = text.as_bytes();
+            ask_reader(&Source::Stdin, text, &ById, Count::default, &resources, |_| ())
+        };
+        assert_eq!(ask(64 << 20).unwrap().fold.0, 100_000);
+        let error = ask(1 << 20).unwrap_err();
+        assert!(matches!(error, AskError::Groups { memory } if memory == 16 << 20), "{error}");
+    }
 }

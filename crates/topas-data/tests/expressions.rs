@@ -9,6 +9,7 @@ const HEAT: &str = "2026/11/20 08:01:02 mohr heat3d 5 16 t2596 B f90 mpi 12.340 
 const CG: &str = "1999/05/04 23:59:59 a%20b cg 0 - - I - - 0.0 0.0 0.0 i=- - -";
 
 fn is(text: &str, line: &str) -> bool {
+    let line = topas_testkit::with_lengths(line);
     let (line, extras) = Line::parse(line.as_bytes()).unwrap();
     Expression::parse(text).unwrap_or_else(|e| panic!("{text}: {e}")).is_true(&line, extras)
 }

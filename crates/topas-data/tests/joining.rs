@@ -12,6 +12,7 @@ use topas_data::{
 };
 use topas_format::line::{Extras, Line};
 use topas_format::number::{Count, Micros};
+use topas_testkit::with_lengths;
 
 /// What a test says about a line; the rest is the same for all.
 #[derive(Clone, Debug)]
@@ -37,10 +38,10 @@ impl Spec {
         let (d, t) = (civil.date, civil.time);
         let wall = format!("{}.{:03}", wall / 1000, wall % 1000);
         let t_extra = if *epoch { format!(" v=1 t={end}") } else { String::new() };
-        format!(
+        with_lengths(&format!(
             "{:04}/{:02}/{:02} {:02}:{:02}:{:02} u x {pe} {npes} - B c mpi 0.0 0.0 {wall} {ops} - {id}{t_extra}\n",
             d.year, d.month, d.day, t.hour, t.minute, t.second
-        )
+        ))
     }
 }
 
@@ -167,7 +168,8 @@ fn a_forged_log_takes_no_longer_than_others() {
 #[test]
 fn an_unknown_id_is_joined_by_program() {
     let line = |user: &str, pe| {
-        LINE.text().replace(" u x 3 ", &format!(" {user} x {pe} ")).replace(" 1 v=1", " - v=1")
+        let text = LINE.text().replace(" u x 3 ", &format!(" {user} x {pe} "));
+        with_lengths(&text.replace(" 1 v=1", " - v=1"))
     };
     let text = [line("u", 3), line("w", 3), line("u", 5)].concat();
     let lines: Vec<u32> = runs(&text).iter().map(|run| run.lines).collect();
@@ -178,6 +180,7 @@ fn an_unknown_id_is_joined_by_program() {
 fn escaped_and_plain_ids_are_the_same() {
     let text = LINE.text().replace(" 1 v=1", " a%41 v=1")
         + &Spec { pe: 5, ..LINE }.text().replace(" 1 v=1", " aA v=1");
+    let text = with_lengths(&text);
     assert_eq!(runs(&text).len(), 1);
 }
 
@@ -299,6 +302,7 @@ fn ten_thousand_mutations_of_a_log() {
 fn records_hold_what_was_asked_for() {
     let text = "2026/11/20 08:01:02 u x 5 16 - B c mpi 12.5 0.25 13.0 i~77 ~9 1 v=1 t=1795161662 cyc=123 ins=~456\n\
                 2026/11/20 08:01:02 u x 2 16 - B c mpi 1.0 0.0 13.0 f=- - 1 v=1 t=1795161662 cyc=x ins=-\n";
+    let text = with_lengths(text);
     let records = |detail| each(text.as_bytes(), detail, |run| run.pes.to_vec()).fold.seen.concat();
     let all = records(Detail::Counters);
     assert_eq!(all.iter().map(|pe| pe.pe).collect::<Vec<_>>(), [2, 5], "in order of PEs");

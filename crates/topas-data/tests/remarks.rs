@@ -5,6 +5,7 @@ use std::num::NonZero;
 
 use topas_data::{Fold, Oddities, Question, Remarks, Resources, Run, Source, ask};
 use topas_format::civil::Civil;
+use topas_testkit::with_lengths;
 
 struct All;
 
@@ -41,10 +42,10 @@ fn odd(lines: &[String]) -> Odd {
 /// A line that ended at `t`, by a clock of its node in UTC + `zone` s.
 fn line(id: &str, pe: u32, npes: u32, t: i64, zone: i64, cpu: u64, wall: u64) -> String {
     let Civil { date, time } = Civil::from_seconds(t + zone);
-    format!(
+    with_lengths(&format!(
         "{:04}/{:02}/{:02} {:02}:{:02}:{:02} u x {pe} {npes} - B c mpi {cpu}.0 0.0 {wall}.0 f=1 - {id} v=1 t={t}\n",
         date.year, date.month, date.day, time.hour, time.minute, time.second
-    )
+    ))
 }
 
 const T: i64 = 1_790_000_000;
@@ -64,7 +65,7 @@ fn one_line_where_two_were_expected() {
 fn duplicates_count_once() {
     let a = line("a", 1, 8, T, 0, 1, 100);
     let b = line("a", 2, 8, T, 0, 1, 100);
-    let other = a.replace(" - a v=1", " 5 a v=1");
+    let other = with_lengths(&a.replace(" - a v=1", " 5 a v=1"));
     for (lines, duplicates, lines_of_runs) in [
         (vec![a.clone(), a.clone()], 1, vec![1]),
         (vec![a.clone(), b.clone(), a.clone(), b.clone(), a.clone()], 3, vec![2]),

@@ -33,13 +33,13 @@ fn log(runs: &[Spec]) -> String {
             let ops = ["f=-", "f=0", "f=777777", "f~123456789012345", "i=5", "f=99999999999999999"]
                 [run.ops];
             let (sys, wall) = (pe + 1, run.wall + u64::from(pe));
-            text += &format!(
+            text += &topas_testkit::with_lengths(&format!(
                 "2026/11/20 08:00:00 {user} x {pe} {} t2596 B {lang} mpi 5.0 {sys}.0 {}.{:03} {ops} {} {id} v=1 t=1795161600 cyc=7 ins=3\n",
                 run.npes,
                 wall / 1000,
                 wall % 1000,
                 1000 * (pe + 1),
-            );
+            ));
         }
     }
     text

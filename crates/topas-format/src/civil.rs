@@ -57,6 +57,17 @@ impl Date {
         }
     }
 
+    /// Whether the calendar has this day, which 31 April is not.
+    pub fn exists(self) -> bool {
+        // The calendar repeats after 400 years; 2000 and later are after 1970.
+        let year = u32::from(self.year % 400) + 2000;
+        let month = u32::from(self.month.wrapping_sub(1));
+        self.year > 0
+            && month < 12
+            && self.day > 0
+            && u32::from(self.day) <= month_days((year - 1970) * 12 + month)
+    }
+
     /// Days since 1970-01-01.
     #[inline(never)]
     pub fn days(self) -> i64 {
@@ -124,6 +135,23 @@ mod tests {
             }
             yesterday = date;
         }
+    }
+
+    #[test]
+    fn days_of_the_calendar_of_any_year() {
+        for year in [1, 4, 100, 1582, 1900, 1969, 1970, 2000, 2023, 2024, 2100, 9999] {
+            for month in 0..=13 {
+                for day in 0..=32 {
+                    let date = Date { year, month, day };
+                    // What is no day is counted like another that is one.
+                    let next = Date { year, month: month + 1, day: 1 };
+                    let is_in = if month == 12 { day < 32 } else { date.days() < next.days() };
+                    let expected = (1..=12).contains(&month) && day > 0 && is_in;
+                    assert_eq!(date.exists(), expected, "{date:?}");
+                }
+            }
+        }
+        assert!(!Date { year: 0, month: 1, day: 1 }.exists());
     }
 
     #[test]

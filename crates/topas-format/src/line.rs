@@ -38,7 +38,8 @@ macro_rules! line {
             $name,)*
             /// `v=` names a version this parser does not know
             version,
-            /// `len=` is not the length of the line: something was cut or mixed in
+            /// `len=` is not the length of the line, or a line with `v=` has none: something was
+            /// cut or mixed in
             length,
         }
 
@@ -158,17 +159,20 @@ impl<'a> Line<'a> {
         let (line, rest) = Line::read_tokens(text)?;
         let extras = Extras { rest };
         // `v=` is always the first extra; looking for it further would read every extra.
-        if let Some(v) = rest.strip_prefix(b" v=")
-            && !matches!(v, [b'1'] | [b'1', b' ', ..])
-        {
-            return Err(Fault::version);
-        }
+        let versioned = match rest.strip_prefix(b" v") {
+            Some([b'=', b'1'] | [b'=', b'1', b' ', ..]) => true,
+            // Cut within it.
+            Some([] | [b'=']) => return Err(Fault::length),
+            Some([b'=', ..]) => return Err(Fault::version),
+            _ => false,
+        };
         // `len=` is always the last token: 8 bytes with the blank before it.
         let last = text.len().checked_sub(8).and_then(|at| text.get(at..)).unwrap_or_default();
-        if let Some(digits) = last.strip_prefix(b" len=")
-            && whole(digits) != Some(text.len() as u64)
-        {
-            return Err(Fault::length);
+        match last.strip_prefix(b" len=") {
+            Some(digits) if whole(digits) == Some(text.len() as u64) => {}
+            // Lines of the T3E have none; all that have a version do.
+            None if !versioned => {}
+            _ => return Err(Fault::length),
         }
         Ok((line, extras))
     }

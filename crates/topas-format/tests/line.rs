@@ -7,7 +7,7 @@ use topas_format::escape::Name;
 use topas_format::event::Metric;
 use topas_format::field::{Lang, Lib, Mhz, Mode, Npes, Operations};
 use topas_format::form::{LINE, PLACED_LINE, UNKNOWN, Values, mark, number, text};
-use topas_format::line::{EXTRAS, FIELDS, Line, Writer};
+use topas_format::line::{EXTRAS, FIELDS, Fault, Line, Writer};
 use topas_format::number::{Count, Micros};
 use topas_format::out::Out;
 
@@ -128,10 +128,10 @@ proptest! {
         let out = writer.finish();
         let mut text = out.text().strip_suffix(b"\n").unwrap().to_vec();
         let at = at.index(text.len());
-        // The end of a line is where a full disk cuts it. What is left is refused, or is
-        // seen to lack its end.
+        // The end of a line is where a full disk cuts it. What is left is refused, unless it
+        // could be a line of the T3E.
         if let Ok((_, extras)) = Line::parse(&text[..at]) {
-            prop_assert!(extras.get(b"len").is_none_or(|len| len.len() < 3));
+            prop_assert!(extras.text().trim_ascii().is_empty());
         }
         // The middle is where another writer would come between.
         if at < text.len() - 8 {
@@ -343,12 +343,15 @@ fn a_golden_file_of_every_rank() {
 #[test]
 fn old_readers_read_new_lines_and_new_readers_old_ones() {
     let future = golden("future.log");
-    for text in lines(&future) {
+    let odd = golden("odd-extras.log");
+    let whole = lines(&future).next().unwrap();
+    for text in [whole, lines(&odd).next().unwrap()] {
         let (line, extras) = Line::parse(text).unwrap();
         assert_eq!(line.user, Name::new(b"ada"));
         assert_eq!(extras.number(b"t"), Some(1_924_992_245));
     }
-    let (_, extras) = Line::parse(lines(&future).nth(1).unwrap()).unwrap();
+    assert_eq!(Line::parse(lines(&future).nth(1).unwrap()), Err(Fault::length));
+    let (_, extras) = Line::parse(lines(&odd).next().unwrap()).unwrap();
     assert_eq!(extras.get(b"a"), Some(&b"b=c"[..]));
     assert_eq!(extras.get(b"novalue"), Some(&b""[..]));
     let old = golden("t3e.log");
@@ -371,6 +374,25 @@ fn broken_lines_are_refused_for_their_fault() {
         refused += 1;
     }
     assert_eq!(refused, 15);
+}
+
+/// A full disk, or who copies a log while it grows, leaves any part of a line.
+#[test]
+fn no_part_of_a_golden_line_is_taken_for_a_line_with_a_version() {
+    let mut refused = 0;
+    for name in ["module.log", "demo.log", "every-rank.out", "odd-extras.log"] {
+        let text = golden(name);
+        for text in lines(&text) {
+            for cut in 0..text.len() {
+                match Line::parse(&text[..cut]) {
+                    // Nothing tells it from a line of the T3E, but for its date.
+                    Ok((_, extras)) => assert!(extras.text().trim_ascii().is_empty(), "{cut}"),
+                    Err(_) => refused += 1,
+                }
+            }
+        }
+    }
+    assert!(refused > 3000, "{refused}");
 }
 
 /// `doc/format.md` describes every field and every extra under its name.

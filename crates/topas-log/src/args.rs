@@ -130,6 +130,10 @@ pub struct Export {
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
 
+    /// Replace what is there, also an input or a log
+    #[arg(long)]
+    pub force: bool,
+
     /// No report, only errors
     #[arg(short, long)]
     pub quiet: bool,
@@ -154,6 +158,10 @@ pub struct Merge {
     /// File to make, compressed if it ends in .zst, .gz or .xz; it appears when it is whole
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
+
+    /// Replace what is there, also an input or a log
+    #[arg(long)]
+    pub force: bool,
 
     /// Write log lines that are equal byte for byte once
     #[arg(short, long)]

@@ -46,6 +46,11 @@ pub fn run(options: &Export, env: &Environment) -> u8 {
         None => Some(inputs::inputs(&options.logs, options.quiet)),
     };
     let Some(inputs) = found else { return exit::FAILED };
+    let key = options.key.clone().map(Source::File);
+    let read: Vec<Source> = inputs.sources.iter().chain(&key).cloned().collect();
+    if !inputs::may_write(&[Some(&options.output)], &read, options.force) {
+        return exit::USAGE;
+    }
     let mut export = match Output::create(&options.output) {
         Ok(output) => Exporter {
             options,
@@ -245,6 +250,10 @@ impl Exporter<'_> {
     /// Makes the output whole: lines written, and extras that did not fit.
     fn finish(self) -> Result<(u64, u64), SegmentError> {
         let Exporter { options, anonymizer, mut output, lines, text, .. } = self;
+        // Nothing takes the place of what an earlier export has written.
+        if lines == 0 && options.output.as_os_str() != "-" {
+            return Ok((0, 0));
+        }
         let written = output
             .write_all(text.as_bytes())
             .and_then(|()| output.flush())

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use topas_config::{Conf, Environment};
-use topas_data::{Inputs, Own, SegmentError, SourceError};
+use topas_data::{Inputs, Outputs, Own, SegmentError, Source, SourceError};
 use topas_format::conf::List;
 
 use crate::TOOL;
@@ -42,6 +42,13 @@ pub fn unreadable(error: &SourceError) {
         }
     };
     TOOL.error(error, Some(cause), hint);
+}
+
+/// Whether these may be written, by a command that reads the sources; what may not is said.
+pub fn may_write(outputs: &[Option<&PathBuf>], sources: &[Source], force: bool) -> bool {
+    let mut made = Outputs::new(sources, force);
+    let kept = outputs.iter().flatten().find_map(|path| made.add(path).err());
+    kept.inspect(|kept| TOOL.kept(kept)).is_none()
 }
 
 /// Says what could not be read or written.

@@ -8,7 +8,7 @@ use topas_data::{Inputs, MergeOptions, MergeOutput, MergeReport, Output, Segment
 use topas_terminal::{Progress, shown};
 
 use crate::args::Merge;
-use crate::inputs::{failed, inputs, unreadable};
+use crate::inputs::{failed, inputs, may_write, unreadable};
 use crate::{TOOL, exit};
 
 /// Merges: the exit code.
@@ -17,6 +17,9 @@ pub fn run(options: &Merge, env: &Environment) -> u8 {
     let sources = &inputs.sources;
     if sources.is_empty() {
         return nothing(&inputs);
+    }
+    if !may_write(&[Some(&options.output), options.bad.as_ref()], sources, options.force) {
+        return exit::USAGE;
     }
     let temporary = env.temporary_dir();
     let result = (|| {

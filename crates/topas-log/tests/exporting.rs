@@ -211,7 +211,9 @@ fn names_of_any_bytes_and_unknown_extras() {
         b"2026/10/01 08:00:00 a,\"b\"%0D%0A e\xc3\xa9\xff 0 - - B - - 1 .5 2 f=- - %2D v=1"
             .to_vec();
     text = String::from_utf8_lossy(&text).replace(" .5 ", " 0.5 ").into_bytes();
-    text.extend(b" zz=1,2 run=0.5 cyc=~7 yy=%22q%22 zz=3\nbad\n");
+    text.extend(b" zz=1,2 run=0.5 cyc=~7 yy=%22q%22 zz=3");
+    let length = format!(" len={:03}\nbad\n", text.len() + 8);
+    text.extend(length.as_bytes());
     dir.file("log", &text);
     let (code, _, err) = dir.run(&["export", "--csv", "-o", "out", "log"]);
     assert_eq!(

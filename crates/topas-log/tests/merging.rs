@@ -133,7 +133,7 @@ fn the_file_is_whole_or_as_before() {
     dir.file("out", "before");
     fs::set_permissions(dir.path().join("out"), fs::Permissions::from_mode(0o640)).unwrap();
     let bad = |to: &str, bad: &[&str]| {
-        let (code, out, err) = dir.run(&[&["merge", "-o", to], bad].concat());
+        let (code, out, err) = dir.run(&[&["merge", "--force", "-o", to], bad].concat());
         assert_eq!((code, out.as_str()), (1, ""), "{err}");
         assert!(err.contains("topas-log: error: ") && err.contains("\n  hint: "), "{err}");
         fs::read(dir.path().join(to)).unwrap()
@@ -151,7 +151,7 @@ fn the_file_is_whole_or_as_before() {
     }
     // A segment may be the output, too.
     fs::write(dir.path().join("out"), log(1, &[2])).unwrap();
-    assert_eq!(dir.run(&["merge", "-q", "-o", "out", "out", "in"]).0, 0);
+    assert_eq!(dir.run(&["merge", "-q", "--force", "-o", "out", "out", "in"]).0, 0);
     assert_eq!(dir.text("out").as_bytes(), sorted(&[log(1, &[2]), log(0, &[3, 1, 2])]));
     let mode =
         |name: &str| fs::metadata(dir.path().join(name)).unwrap().permissions().mode() & 0o777;
@@ -179,4 +179,43 @@ fn a_closing_pipe_is_no_error() {
     let out = Command::new("sh").args(["-c", &shell]).current_dir(dir.path()).output().unwrap();
     assert_eq!(String::from_utf8(out.stdout).unwrap(), line(0, "s0", 0));
     assert_eq!(String::from_utf8(out.stderr).unwrap(), "");
+}
+
+/// What is made takes no log's place, unless the user means it.
+#[test]
+fn outputs_do_not_replace_logs() {
+    let dir = Dir::new();
+    let text = |user| (0..3).map(|t| line(t, user, t as usize)).collect::<String>();
+    let logs = [("a", text("anna")), ("b", text("bert"))];
+    logs.iter().for_each(|(name, text)| _ = dir.file(name, text));
+    dir.file("key", "x".repeat(40));
+    assert_eq!(dir.run(&["merge", "-qo", "b.zst", "b"]).0, 0);
+    let zst = fs::read(dir.path().join("b.zst")).unwrap();
+    for args in [
+        &["merge", "-o", "a", "a"][..],
+        &["merge", "-o", "b", "a"],
+        &["merge", "-o", "b.zst", "a"],
+        &["merge", "-o", "new", "--bad", "a", "a"],
+        &["merge", "-o", "new", "--bad", "new", "a"],
+        &["export", "-o", "a", "a"],
+        &["export", "--csv", "-o", "b", "a"],
+        &["export", "--jsonl", "-o", "b.zst", "a"],
+        &["key", "a"],
+    ] {
+        let (code, out, err) = dir.run(args);
+        assert!(code == 2 || args[0] == "key" && code == 1, "{args:?}: {code} {err}");
+        assert!(out.is_empty() && err.contains("  hint: "), "{err}");
+        for (name, text) in &logs {
+            assert_eq!(fs::read_to_string(dir.path().join(name)).unwrap(), *text, "{args:?}");
+        }
+        assert_eq!(fs::read(dir.path().join("b.zst")).unwrap(), zst);
+        assert!(!dir.path().join("new").exists());
+    }
+    assert_eq!(dir.run(&["merge", "-qo", "a", "--force", "a", "b"]).0, 0);
+    assert_eq!(fs::read_to_string(dir.path().join("a")).unwrap().lines().count(), 6);
+    // An export without lines leaves what an earlier one wrote.
+    assert_eq!(dir.run(&["export", "--csv", "-qo", "out", "a"]).0, 0);
+    dir.file("none", "bad\n");
+    assert_eq!(dir.run(&["export", "--csv", "-qo", "out", "none"]).0, 3);
+    assert_eq!(fs::read_to_string(dir.path().join("out")).unwrap().lines().count(), 7);
 }

@@ -399,9 +399,7 @@ fn date(text: &[u8]) -> Option<Date> {
     };
     let (year, month, day) = (part(4)?, part(2)?, part(2)?);
     let date = Date { year: year as u16, month: month as u8, day: day as u8 };
-    // The day that has this number is the same, so it exists.
-    let first = year >= 1970 && (1..=12).contains(&month) && day >= 1;
-    (parts.next().is_none() && first && Date::from_days(date.days()) == date).then_some(date)
+    (parts.next().is_none() && year >= 1970 && date.exists()).then_some(date)
 }
 
 fn time(text: &[u8]) -> Option<Time> {

@@ -46,6 +46,10 @@ pub struct Calibrate {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
+    /// Replace what is there, also a log
+    #[arg(long, requires = "output")]
+    pub force: bool,
+
     /// Keep rows of the file that are for other numbers of ranks
     #[arg(long, requires = "output")]
     pub add: bool,

@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use topas_config::Environment;
+use topas_data::Outputs;
 use topas_data::mpi::{Calibration, CalibrationError, RoutineCost};
 use topas_terminal::Printed;
 
@@ -48,6 +49,16 @@ pub fn run(options: &Calibrate, env: &Environment) -> u8 {
         TOOL.error(&what, None, hint);
         mpi.finalize();
         return exit::NO_MPI;
+    }
+    // Rank 0 writes, and alone can tell what is there.
+    let kept = options.output.as_ref().filter(|_| rank == 0).and_then(|path| {
+        Outputs::new([], options.force).add(path).err().inspect(|kept| TOOL.kept(kept))
+    });
+    let mut ends = [u8::from(kept.is_some())];
+    mpi.broadcast(&mut ends);
+    if ends == [1] {
+        mpi.finalize();
+        return exit::USAGE;
     }
     let bench = Bench { mpi: &mpi, rank, ranks, repetitions: options.repetitions as usize };
     let hosts = bench.hosts();
@@ -317,7 +328,7 @@ impl Bench<'_> {
         calibration.costs.extend(costs);
         let text = calibration.text();
         let printed = match &options.output {
-            Some(path) => TOOL.save(path, text.as_bytes()),
+            Some(path) => TOOL.saved(path, Outputs::save(path, text.as_bytes())),
             None => TOOL.print(text.as_bytes()),
         };
         match printed {

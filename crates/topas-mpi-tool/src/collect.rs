@@ -9,7 +9,7 @@ use std::process::Command;
 use nix::unistd::{geteuid, getuid};
 use topas_config::{Conf, Environment};
 use topas_data::mpi::{Collection, Ending, LeftLaunch, collect, spool_owners};
-use topas_data::{Writer, append, deliver};
+use topas_data::{Outputs, Writer, append, deliver};
 use topas_format::conf::List;
 
 use crate::args::Collect;
@@ -26,6 +26,12 @@ pub fn run(options: &Collect, env: &Environment) -> u8 {
     if options.all_users {
         let what = "only root collects what other users left";
         TOOL.error(&what, None, "leave --all-users out: your own is collected then");
+        return exit::USAGE;
+    }
+    if let Some(out) = &options.out
+        && let Err(kept) = Outputs::default().add_appended(out)
+    {
+        TOOL.error(&kept, None, "name another file for --out");
         return exit::USAGE;
     }
     let mut worst = exit::OK;

@@ -14,7 +14,7 @@ use topas_format::out::Out;
 use crate::flow::library::call;
 use crate::generated::number;
 use crate::ranks::{self, Ranks};
-use crate::report::{File, Gathered, Now, Record, append, open_own, own_sums, to_center, to_table};
+use crate::report::{File, Gathered, Now, Record, open_own, own_sums, to_center, to_table};
 use crate::workspace::{self, CHUNK, Workspace, keep};
 use crate::{clock, flow, languages, process, say, spool, sys};
 
@@ -232,11 +232,11 @@ fn files(
     message: &mut [u8],
     ranks: &Ranks,
 ) {
-    let fd = open_own(record, File::Data, path);
-    let mut good = fd.is_some();
+    let file = open_own(record, File::Data, path);
+    let mut good = file.is_some();
     // One message is enough, and what the others send is taken in any case.
     let mut write = |lines: &[u8]| {
-        good = good && fd.is_some_and(|fd| append(fd, text(path), lines));
+        good = good && file.is_some_and(|file| file.append(path, lines));
     };
     let mut gathered = Gathered::new(room);
     record.lines(sums, &mut |line| gathered.line(line, &mut write));
@@ -263,8 +263,8 @@ fn files(
             }
         }
     }
-    if let Some(fd) = fd {
-        kernel::close(fd);
+    if let Some(file) = file {
+        file.close();
     }
 }
 
@@ -279,13 +279,13 @@ fn alone(header: &Header, now: &Now, room: &mut Workspace, subtotal: u32, expect
     if !expected || header.rank == 0 {
         to_table(&record, sums, path, gathered);
     }
-    let Some(fd) = open_own(&record, File::Data, path) else { return };
+    let Some(file) = open_own(&record, File::Data, path) else { return };
     let mut good = true;
-    let mut write = |lines: &[u8]| good = good && append(fd, text(path), lines);
+    let mut write = |lines: &[u8]| good = good && file.append(path, lines);
     let mut gathered = Gathered::new(gathered);
     record.lines(sums, &mut |line| gathered.line(line, &mut write));
     gathered.flush(&mut write);
-    kernel::close(fd);
+    file.close();
     if expected && ranks::has_given_up() && header.rank == 0 {
         say::not_together(text(path));
     }

@@ -1,6 +1,8 @@
 //! What is told of a profile: records of lines for the center's log and the user's data file, and
 //! the table for people.
 
+use core::ffi::CStr;
+
 use topas_format::civil::Civil;
 use topas_format::conf::{List, Switch};
 use topas_format::form::{Values, number, text as slot};
@@ -295,8 +297,17 @@ pub enum File {
     Table,
 }
 
-/// Opens a file of the user's to be appended to: its descriptor. Says so if that cannot be.
-pub fn open_own(record: &Record<'_>, file: File, path: &mut [u8]) -> Option<i32> {
+/// A file of the user's that lines are appended to.
+#[derive(Clone, Copy)]
+pub struct Own {
+    fd: i32,
+    /// Whether this process has made it
+    made: bool,
+}
+
+/// Opens a file of the user's to be appended to; its path goes to `path`, with a NUL. Says so if
+/// that cannot be.
+pub fn open_own(record: &Record<'_>, file: File, path: &mut [u8]) -> Option<Own> {
     let kept = kept()?;
     let pattern = match text(&kept.pattern) {
         b"" => topas_format::mpi::OUT.as_bytes(),
@@ -314,36 +325,56 @@ pub fn open_own(record: &Record<'_>, file: File, path: &mut [u8]) -> Option<i32>
         }
         out.put(b".txt");
     }
-    let fd = if !known || out.is_cut() {
-        -kernel::EINVAL
-    } else {
+    let mut own = Own { fd: -kernel::EINVAL, made: false };
+    if known && !out.is_cut() {
         let flags = kernel::O_WRONLY | kernel::O_APPEND | kernel::O_CREAT | kernel::O_CLOEXEC;
-        kernel::open(kernel::path(&mut out), flags | kernel::O_NOCTTY, 0o666)
-    };
-    if fd >= 0 {
-        return Some(fd);
+        let flags = flags | kernel::O_NOCTTY;
+        let path = kernel::path(&mut out);
+        // To know whether it was there before.
+        own.fd = kernel::open(path, flags | kernel::O_EXCL, 0o666);
+        own.made = own.fd >= 0;
+        if own.fd == -kernel::EEXIST {
+            own.fd = kernel::open(path, flags, 0o666);
+        }
     }
-    say::not_written(if known { text(out.text()) } else { pattern }, -fd);
+    if own.fd >= 0 {
+        return Some(own);
+    }
+    say::not_written(if known { text(out.text()) } else { pattern }, -own.fd);
     None
 }
 
-/// Appends to a file of the user's. False, and it says so, if that fails.
-pub fn append(fd: i32, name: &[u8], lines: &[u8]) -> bool {
-    let n = kernel::write(fd, lines);
-    if n == lines.len() as isize {
-        return true;
+impl Own {
+    /// Appends lines. False, and it says so, if that fails; a file that was made for them and
+    /// took nothing is removed. `path` has the NUL of [`open_own`].
+    pub fn append(self, path: &[u8], lines: &[u8]) -> bool {
+        let n = kernel::write(self.fd, lines);
+        if n == lines.len() as isize {
+            return true;
+        }
+        say::not_written(text(path), if n < 0 { -n as i32 } else { kernel::ENOSPC });
+        if self.made
+            && n <= 0
+            && let Ok(path) = CStr::from_bytes_until_nul(path)
+        {
+            kernel::remove_empty(self.fd, path);
+        }
+        false
     }
-    say::not_written(name, if n < 0 { -n as i32 } else { kernel::ENOSPC });
-    false
+
+    /// Closes it.
+    pub fn close(self) {
+        kernel::close(self.fd);
+    }
 }
 
 /// Appends the table of a record to the user's file.
 pub fn to_table(record: &Record<'_>, sums: &Sums, path: &mut [u8], room: &mut [u8; CHUNK]) {
-    let Some(fd) = open_own(record, File::Table, path) else { return };
+    let Some(own) = open_own(record, File::Table, path) else { return };
     let mut gathered = Gathered::new(room);
     let mut good = true;
-    let mut write = |lines: &[u8]| good = good && append(fd, text(path), lines);
+    let mut write = |lines: &[u8]| good = good && own.append(path, lines);
     record.figure(sums, &mut |line| gathered.line(line, &mut write));
     gathered.flush(&mut write);
-    kernel::close(fd);
+    own.close();
 }

@@ -17,7 +17,7 @@ use topas_format::out::Out;
 #[cfg(target_arch = "aarch64")]
 pub use arch::vector_length;
 use arch::{Word, number, syscall};
-pub use place::{directory, last_byte, processor};
+pub use place::{directory, last_byte, processor, remove_empty};
 pub use socket::{
     ECONNREFUSED, SOCK_DGRAM, SOCK_SEQPACKET, SOCK_STREAM, accept, bind, connect, effective_uid,
     listen, receive, send, shut, socket_owner, socket_peer, unix_socket, wait_readable,

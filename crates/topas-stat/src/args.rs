@@ -54,7 +54,7 @@ pub struct CommandLine {
     pub threads: Option<NonZero<usize>>,
 
     /// Memory for lines that wait for others of their runs; what is more goes to a
-    /// temporary file [default: 256MiB]
+    /// temporary file. As much again is for rows of tables [default: 256MiB]
     #[arg(long, value_name = "SIZE", help_heading = "Work")]
     pub memory: Option<String>,
 
@@ -221,6 +221,10 @@ pub struct OutputArgs {
     /// The same as PNG, twice as fine as on the screen
     #[arg(long, value_name = "FILE")]
     pub png: Option<PathBuf>,
+
+    /// Replace what is there by --svg and --png, also an input or a log
+    #[arg(long)]
+    pub force: bool,
 
     /// What bars are shares of [default: what rows are sorted by, else runs]
     #[arg(long, value_enum, value_name = "OF")]

@@ -4,7 +4,7 @@ use std::io::stdout;
 use std::path::Path;
 
 use topas_config::Environment;
-use topas_data::{Order, SortKey};
+use topas_data::{Order, Outputs, SortKey, Source};
 use topas_render::chart::{Chart, Screen, Size};
 use topas_render::{
     Csv, Document, Form, Gnuplot, Json, JsonLines, R, TerminalBars, Text, Weight, bars,
@@ -14,6 +14,14 @@ use topas_terminal::{Look, Printed};
 use crate::args::{Format, OutputArgs, ShareOf};
 use crate::message::TOOL;
 use crate::reading::Reading;
+
+/// Whether the files that are asked for may be written; what may not is said.
+pub fn may_write(args: &OutputArgs, sources: &[Source]) -> bool {
+    let mut outputs = Outputs::new(sources, args.force);
+    let kept =
+        [&args.svg, &args.png].into_iter().flatten().find_map(|path| outputs.add(path).err());
+    kept.inspect(|kept| TOOL.kept(kept)).is_none()
+}
 
 /// Columns of the text unless it is wide.
 const WIDTH: usize = 80;
@@ -64,7 +72,7 @@ const FINE: f64 = 2.0;
 /// or could not be written.
 fn pictures(args: &OutputArgs, document: &Document<'_>, weight: Weight) -> Option<Printed> {
     let table = document.tables.first()?;
-    if args.svg.is_none() && args.png.is_none() {
+    if args.svg.is_none() && args.png.is_none() || document.report.total.runs == 0 {
         return None;
     }
     let picture = bars(document, table, weight).picture(Size::default());
@@ -77,7 +85,7 @@ fn pictures(args: &OutputArgs, document: &Document<'_>, weight: Weight) -> Optio
         let (Some(path), Some(bytes)) = (path, bytes) else { continue };
         if path == Path::new("-") {
             on_stdout = Some(TOOL.print(&bytes));
-        } else if TOOL.save(path, &bytes) == Printed::Failed {
+        } else if TOOL.saved(path, Outputs::save(path, &bytes)) == Printed::Failed {
             return Some(Printed::Failed);
         }
     }

@@ -2,8 +2,8 @@
 
 use topas_config::{Conf, Environment};
 use topas_data::{
-    Answer, Detail, Inputs, Own, Plan, Progress as Place, Question, Report, Resources, SourceError,
-    TemporaryError, ask, parse_size,
+    Answer, AskError, Detail, Inputs, Own, Plan, Progress as Place, Question, Report, Resources,
+    SourceError, TemporaryError, ask, parse_size,
 };
 use topas_format::conf::List;
 use topas_format::line::{Extras, Line};
@@ -12,6 +12,7 @@ use topas_terminal::Progress;
 use crate::args::CommandLine;
 use crate::exit;
 use crate::message::{self, TOOL};
+use crate::output;
 
 /// What was read.
 pub struct Reading<'p> {
@@ -34,6 +35,9 @@ pub fn read<'p>(line: &CommandLine, plan: &'p Plan, env: &Environment) -> Result
     };
     inputs.failed.iter().for_each(failed);
     let sources = &inputs.sources;
+    if !output::may_write(&line.output, sources) {
+        return Err(exit::USAGE);
+    }
     let mut progress = Progress::new(TOOL, line.quiet);
     let answer = ask(
         sources,
@@ -45,7 +49,14 @@ pub fn read<'p>(line: &CommandLine, plan: &'p Plan, env: &Environment) -> Result
         },
     );
     progress.clear();
-    let answer = answer.map_err(|error| temporary_failed(&error))?;
+    let answer = answer.map_err(|error| match &error {
+        AskError::Temporary(error) => temporary_failed(error),
+        AskError::Groups { .. } => {
+            let hint = "allow more --memory, select lines by --where, or take a coarser --by";
+            TOOL.error(&error, None, hint);
+            exit::INPUT
+        }
+    })?;
     answer.failed.iter().for_each(failed);
     let unreadable = inputs.failed.len() + answer.failed.len();
     if !line.quiet {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+use topas_testkit::with_lengths;
 
 struct Site(tempfile::TempDir);
 
@@ -139,7 +140,7 @@ fn every_finding_has_its_place() {
         site.file(name, &text);
         // Lengths that a case has changed on purpose are not what it is about.
         let fixed: String = if matches!(name, "mhz" | "version" | "zone" | "span" | "future") {
-            text.lines().map(with_length).collect()
+            with_lengths(&text)
         } else {
             text
         };
@@ -156,11 +157,45 @@ fn every_finding_has_its_place() {
     }
 }
 
-/// The line with the length it has.
-fn with_length(line: &str) -> String {
-    match line.rsplit_once(" len=") {
-        Some((text, _)) => format!("{text} len={:03}\n", text.len() + 8),
-        None => format!("{line}\n"),
+/// Every part of a line: the warning, the report and the check count the same, and none passes
+/// for a line with a version.
+#[test]
+fn cut_lines_are_counted_alike() {
+    let site = Site::new();
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/logs/v1/module.log");
+    let golden = fs::read_to_string(golden).unwrap();
+    let whole = golden.lines().next().unwrap();
+    let version = whole.find(" v=1").unwrap();
+    let id = whole[..version].rfind(' ').unwrap();
+    // What ends in the id, or with the blank behind it, could be of the T3E.
+    let like_t3e = (version - id) as u64;
+    let cuts: String = (1..whole.len()).map(|cut| format!("{}\n", &whole[..cut])).collect();
+    site.file("cuts", format!("{cuts}{whole}\n"));
+    let skipped = whole.len() as u64 - 1 - like_t3e;
+    let agree = |name: &str, good: u64, skipped: u64| {
+        let (_, out, err) = site.run(&["--json", name]);
+        let report: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(report["lines"]["good"], good, "{name}");
+        assert_eq!(report["lines"]["skipped"], skipped, "{name}");
+        let of = format!("{skipped} of {} lines skipped", good + skipped);
+        assert!(err.contains(&of), "{err}");
+        let (_, found) = site.check(&[name]);
+        let bad = found.iter().filter(|(name, _)| {
+            ["bad_", "torn", "unfinished"].iter().any(|word| name.starts_with(word))
+        });
+        assert_eq!(bad.map(|(_, (count, _))| count).sum::<u64>(), skipped, "{name}: {found:?}");
+        let (_, out, _) = site.run(&["--check", name]);
+        assert!(out.contains(&format!(" {good} log lines of ")), "{out}");
+    };
+    agree("cuts", like_t3e + 1, skipped);
+    // Without its newline at the end of the file, whatever it looks like.
+    for cut in [5, 40, id + 1, id + 5, version, version + 1, version + 3, version + 9] {
+        site.file("last", format!("{whole}\n{}", &whole[..cut]));
+        agree("last", 1, 1);
+    }
+    for cut in (version + 4..whole.len()).step_by(13) {
+        site.file("last", format!("{whole}\n{}", &whole[..cut]));
+        agree("last", 1, 1);
     }
 }
 
@@ -215,7 +250,7 @@ fn files_of_users_belong_to_them() {
     let site = Site::new();
     let own = nix::unistd::getuid().as_raw();
     let text = run(0, "a").replace("uid=1000", &format!("uid={own}"));
-    let text: String = text.lines().map(with_length).collect();
+    let text: String = with_lengths(&text);
     let path = site.file(&format!("2026-10.{own}.log"), &text);
     assert_eq!(site.check(&["."]).0, 0);
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
@@ -276,7 +311,7 @@ fn users_see_their_own_lines_only() {
     fs::set_permissions(&logs, Permissions::from_mode(0o1733)).unwrap();
     let of = |uid: u32, id: &str| -> String {
         let text = run(0, id).replace("uid=1000", &format!("uid={uid}"));
-        text.lines().map(with_length).collect()
+        with_lengths(&text)
     };
     for (uid, ids) in [(anna, ["a1", "a2", "a3"]), (bert, ["b1", "b2", "b3"])] {
         let name = |month: &str, end: &str| format!("logs/2026-{month}.{uid}.log{end}");

@@ -359,3 +359,42 @@ fn a_full_disk_is_an_error() {
     assert_eq!(code, 1);
     assert!(err.starts_with("topas-stat: error: cannot write to standard output\n"), "{err}");
 }
+
+/// No output replaces an input or a log, whatever it is called, unless the user means it.
+#[test]
+fn outputs_do_not_replace_logs() {
+    let site = Site::new();
+    site.file("other.log", LOG);
+    site.file("note.txt", "mine\n");
+    fs::hard_link(site.dir.path().join("note.txt"), site.dir.path().join("again")).unwrap();
+    let content = |name: &str| fs::read(site.dir.path().join(name)).unwrap();
+    for option in ["--svg", "--png"] {
+        for to in ["topas.log", "./topas.log", "other.log"] {
+            let (code, out, err) = site.run(&[option, to, "topas.log"]);
+            assert_eq!((code, &*out), (2, ""), "{option} {to}: {err}");
+            assert!(err.contains("is not replaced") && err.contains("  hint: "), "{err}");
+            assert_eq!(content("topas.log"), LOG.as_bytes());
+            assert_eq!(content("other.log"), LOG.as_bytes());
+        }
+        // An input that is no log, by another name.
+        let (code, _, err) = site.run(&[option, "again", "note.txt", "topas.log"]);
+        assert!(code == 2 && err.contains("again is an input"), "{err}");
+        assert_eq!(content("note.txt"), b"mine\n");
+        // Nothing to show leaves what is there.
+        let (code, ..) = site.run(&[option, "again", "--user", "nobody", "topas.log"]);
+        assert_eq!((code, content("again")), (3, b"mine\n".to_vec()));
+        let (code, _, err) = site.run(&[option, "again", "topas.log"]);
+        assert_eq!((code, &*err), (0, ""));
+        assert_ne!(content("again"), b"mine\n");
+        assert_eq!(content("note.txt"), b"mine\n", "a file is replaced, not written over");
+        let (code, _, err) = site.run(&[option, "other.log", "--force", "topas.log"]);
+        assert_eq!((code, &*err), (0, ""));
+        assert_ne!(content("other.log"), LOG.as_bytes());
+        site.file("other.log", LOG);
+        fs::remove_file(site.dir.path().join("again")).unwrap();
+        fs::hard_link(site.dir.path().join("note.txt"), site.dir.path().join("again")).unwrap();
+    }
+    let (code, _, err) = site.run(&["--svg", "both", "--png", "both", "topas.log"]);
+    assert!(code == 2 && err.contains("by another option"), "{err}");
+    assert!(!site.dir.path().join("both").exists());
+}

@@ -8,6 +8,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use topas_testkit::with_lengths;
+
 const LOG: &str = "\
 1999/05/04 12:00:00 mohr heat 5 16 t450 B f90 mpi 1.0 0.1 2.0 f=100000000 10 1 v=1 t=925819200 end=exit:0 part=main
 1999/05/04 12:00:00 mohr heat 9 16 t450 B f90 mpi 1.0 0.1 2.0 i=7 10 1 v=1 t=925819200 end=exit:0 part=main
@@ -16,12 +18,17 @@ const LOG: &str = "\
 1999/06/07 12:00:00 rosa ft 5 - - B - sma 1.0 0.1 1.0 f=250000000 - 4 v=1 t=928756800
 ";
 
+/// The lines with their lengths.
+fn log() -> String {
+    with_lengths(LOG)
+}
+
 struct Site(tempfile::TempDir);
 
 impl Site {
     fn new() -> Self {
         let site = Site(tempfile::tempdir().unwrap());
-        site.file("topas.log", LOG);
+        site.file("topas.log", log());
         site
     }
 
@@ -225,10 +232,10 @@ fn inputs_that_are_none() {
     assert!(err.starts_with("topas-stat: warning: 3 of 3 lines skipped: 3 bad date\n"), "{err}");
     assert!(!err.contains('\0') && !err.contains('\x1b'), "{err:?}");
     // A line of 10 MB, between good ones.
-    let mut long = LOG.as_bytes().to_vec();
+    let mut long = log().into_bytes();
     long.extend(vec![b'x'; 10_000_000]);
     long.push(b'\n');
-    long.extend(LOG.replace(" v=1", " v=1 again").as_bytes());
+    long.extend(with_lengths(&LOG.replace(" v=1", " v=1 again")).as_bytes());
     site.file("long", &long);
     let (code, out, err) = error(&["long", "--csv", "--by", "year"]);
     assert_eq!(code, 0);
@@ -281,7 +288,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
         }
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         if let Some(mut stdin) = child.stdin.take() {
-            stdin.write_all(LOG.as_bytes()).unwrap();
+            stdin.write_all(log().as_bytes()).unwrap();
         }
         let output = child.wait_with_output().unwrap();
         assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{form}");

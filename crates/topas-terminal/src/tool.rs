@@ -1,7 +1,6 @@
 //! A tool by its name: its messages and its output.
 
 use std::fmt::Display;
-use std::fs;
 use std::io::{ErrorKind, Write, stderr, stdout};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -99,10 +98,14 @@ impl Tool {
         }
     }
 
-    /// Writes data into a file, in place of what was in it. A failure is said; there may then
-    /// be a part of the data in the file.
-    pub fn save(self, path: &Path, data: &[u8]) -> Printed {
-        match fs::write(path, data) {
+    /// Says that a file stays as it is, and how it would be replaced.
+    pub fn kept(self, kept: &dyn Display) {
+        self.error(kept, None, "name another file, or say --force to have it replaced");
+    }
+
+    /// Judges the writing of a file that was done elsewhere; a failure is said.
+    pub fn saved(self, path: &Path, result: std::io::Result<()>) -> Printed {
+        match result {
             Ok(()) => Printed::Done,
             Err(error) => {
                 let what = format!("cannot write {}", shown(path));

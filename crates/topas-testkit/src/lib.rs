@@ -2,6 +2,9 @@
 
 pub mod command_table;
 pub mod fake_compiler;
+mod length;
 pub mod pmu;
 pub mod scratch;
 mod sys;
+
+pub use length::with_lengths;

@@ -124,6 +124,10 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 
+    /// Replace what is there by --svg, --png and --html, also an input or a log
+    #[arg(long)]
+    pub force: bool,
+
     /// Only the views: no line on the launch, no notes
     #[arg(long)]
     pub no_heading: bool,

@@ -14,6 +14,7 @@ use topas_terminal::Progress;
 
 use crate::args::{Args, TOOL};
 use crate::exit;
+use crate::output::may_write;
 
 /// What was read, and how well.
 pub struct Input<'a> {
@@ -68,6 +69,7 @@ impl<'a> Input<'a> {
 
     fn read_inputs(&self, inputs: &Inputs) -> Result<Lines, u8> {
         let sources = &inputs.sources;
+        may_write(self.args, sources)?;
         let progress = Mutex::new(Progress::new(TOOL, self.args.quiet));
         let (lines, errors) = read(sources, threads(), &|bytes| {
             if let Ok(mut progress) = progress.try_lock() {

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use topas_config::Environment;
 use topas_data::pes::{Table, compare};
+use topas_data::{Outputs, Source};
 use topas_render::chart::{Screen, Size};
 use topas_render::view::{self, Page, Parts, Piece, Selection};
 use topas_terminal::{Look, Printed};
@@ -91,11 +92,7 @@ impl<'a> Output<'a> {
     }
 
     fn list(&self, lines: &topas_data::pes::Lines) -> String {
-        let tables: Vec<Table> = lines.launches().map(|launch| lines.table(launch)).collect();
-        let known: Vec<_> = tables
-            .iter()
-            .map(|table| (&table.launch, table.rows.len(), table.hosts.len()))
-            .collect();
+        let known = lines.list();
         if self.args.csv { view::launches_csv(&known) } else { view::launches(&known) }
     }
 
@@ -274,6 +271,20 @@ impl<'a> Output<'a> {
     }
 }
 
+/// Whether the files that are asked for may be written, by a command that reads these. The Err
+/// is the exit code, all has then been said.
+pub fn may_write(args: &Args, sources: &[Source]) -> Result<(), u8> {
+    let calibration = args.mpi.calibration.clone().map(Source::File);
+    let mut outputs = Outputs::new(sources.iter().chain(&calibration), args.force);
+    for path in [&args.svg, &args.png, &args.html].into_iter().flatten() {
+        outputs.add(path).map_err(|kept| {
+            TOOL.kept(&kept);
+            crate::exit::USAGE
+        })?;
+    }
+    Ok(())
+}
+
 /// Whether both were written.
 pub fn both(one: Printed, other: Printed) -> Printed {
     if one == Printed::Done { other } else { one }
@@ -288,5 +299,9 @@ fn print(pieces: &[Piece<'_>]) -> Printed {
 
 /// Writes into a file, or on standard output for `-`.
 pub fn save(path: &Path, data: &[u8]) -> Printed {
-    if path.as_os_str() == "-" { TOOL.print(data) } else { TOOL.save(path, data) }
+    if path.as_os_str() == "-" {
+        TOOL.print(data)
+    } else {
+        TOOL.saved(path, Outputs::save(path, data))
+    }
 }

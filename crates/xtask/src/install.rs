@@ -106,7 +106,8 @@ fn link_names(paths: &Paths) -> Result<()> {
     run(Command::new(&topas).args(["mpi", "find"]).stdout(Stdio::null()))
 }
 
-/// The sample with a log target for this prefix. A site's own file is not touched.
+/// The sample with a log target for this prefix. A site's own file is not touched: a sample that is
+/// another than the last one, and than that file, comes to stand beside it.
 fn install_conf(paths: &Paths, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<()> {
     let sample = fs::read_to_string(root().join("etc/topas.conf"))?;
     let log = format!("log = file:{}/%Y-%m.%u.log", escaped(&paths.log_dir()));
@@ -115,8 +116,14 @@ fn install_conf(paths: &Paths, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<(
         bail!("etc/topas.conf has no line to put the log target in");
     }
     let conf = staged(paths.conf_file());
-    let target = if conf.exists() { conf.with_extension("conf.new") } else { conf };
-    write(&target, text.as_bytes(), 0o644)
+    let last = staged(paths.prefix().join("share/doc/topas/examples/topas.conf"));
+    let is = |path: &Path| fs::read(path).is_ok_and(|there| there == text.as_bytes());
+    if !conf.exists() {
+        write(&conf, text.as_bytes(), 0o644)?;
+    } else if !is(&conf) && !is(&last) {
+        write(&conf.with_extension("conf.new"), text.as_bytes(), 0o644)?;
+    }
+    write(&last, text.as_bytes(), 0o644)
 }
 
 /// A path as `log =` takes it: a percent sign doubled.
@@ -250,4 +257,35 @@ fn write(to: &Path, bytes: &[u8], mode: u32) -> Result<()> {
         .and_then(|()| fs::set_permissions(&fresh, fs::Permissions::from_mode(mode)))
         .and_then(|()| fs::rename(&fresh, to));
     done.with_context(|| format!("cannot write {}", to.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_comes_beside_the_configuration_only_if_it_is_new() {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = Paths::at(dir.path());
+        let (conf, new) = (paths.conf_file(), paths.conf_file().with_extension("conf.new"));
+        let install = || install_conf(&paths, &|path| path).unwrap();
+        install();
+        let sample = fs::read(&conf).unwrap();
+        install();
+        assert!(!new.exists(), "as it was installed");
+        fs::write(&conf, "measure = no\n").unwrap();
+        install();
+        assert!(!new.exists(), "the site has changed it, we have not");
+        // As an earlier version shipped it, or one that kept no sample.
+        let last = dir.path().join("share/doc/topas/examples/topas.conf");
+        for change in
+            [|path: &Path| fs::write(path, "# older\n"), |path: &Path| fs::remove_file(path)]
+        {
+            change(&last).unwrap();
+            install();
+            assert_eq!(fs::read(&new).unwrap(), sample);
+            assert_eq!(fs::read(&conf).unwrap(), b"measure = no\n");
+            fs::remove_file(&new).unwrap();
+        }
+    }
 }

@@ -49,7 +49,7 @@ pub struct Options {
     /// Counters that a real kernel drives: AArch64 in a machine that qemu plays
     #[arg(long)]
     qemu_pmu: bool,
-    /// Fuzz the parsers for so many seconds each (needs cargo-fuzz)
+    /// Fuzz the parsers for so many seconds each, with the address sanitizer
     #[arg(long, value_name = "SECONDS")]
     fuzz: Option<u32>,
 }
@@ -172,16 +172,40 @@ pub fn test(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Fuzzes every target, from its seeds and what earlier runs found.
+/// What libFuzzer and the address sanitizer want of the code: the flags of cargo-fuzz, which a
+/// stable compiler takes with `RUSTC_BOOTSTRAP`. Debug assertions look at sums and indices.
+const FUZZ_FLAGS: &str = "--cfg fuzzing -Zsanitizer=address -Cpasses=sancov-module \
+    -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+    -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares \
+    -Cdebug-assertions -Ccodegen-units=1";
+
+/// Fuzzes every target with the address sanitizer, from its seeds and what earlier runs found.
 fn fuzz(count: &mut Count, seconds: u32) -> Result<()> {
     let dir = root().join("tests/fuzz");
-    let limit = format!("-max_total_time={seconds}");
-    for target in ["line", "conf", "launch", "scan", "driver", "program"] {
+    let built = target_dir().join("fuzz-address");
+    let machine = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let mut build = cargo();
+    build.args(["build", "--quiet", "--release", "--target", &machine, "--manifest-path"]);
+    build.arg(dir.join("Cargo.toml")).env("CARGO_TARGET_DIR", &built);
+    build.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", FUZZ_FLAGS);
+    count.step("fuzz targets with the address sanitizer", &mut build);
+    let mut targets = Vec::new();
+    for entry in fs::read_dir(dir.join("fuzz_targets"))? {
+        let path = entry?.path();
+        targets.extend(path.file_stem().and_then(|name| name.to_str()).map(str::to_owned));
+    }
+    targets.sort();
+    for target in &targets {
         let corpus = dir.join("corpus").join(target);
+        let artifacts = dir.join("artifacts").join(target);
         fs::create_dir_all(&corpus)?;
-        let mut fuzz = cargo();
-        fuzz.current_dir(&dir).args(["fuzz", "run", "--sanitizer", "none", target]);
-        fuzz.arg(&corpus).arg(dir.join("seeds").join(target)).args(["--", &limit]);
+        fs::create_dir_all(&artifacts)?;
+        let mut fuzz = Command::new(built.join(&machine).join("release").join(target));
+        fuzz.arg(&corpus).arg(dir.join("seeds").join(target));
+        fuzz.arg(format!("-max_total_time={seconds}")).arg("-timeout=30");
+        fuzz.arg(format!("-artifact_prefix={}/", artifacts.display()));
         count.step(&format!("fuzz {target}"), &mut fuzz);
     }
     Ok(())

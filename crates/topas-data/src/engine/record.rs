@@ -269,6 +269,7 @@ mod tests {
             hash in any::<u64>(),
             zone in any::<bool>(),
         ) {
+            let text = topas_testkit::with_lengths(&text);
             let (line, extras) = Line::parse(text.as_bytes()).unwrap();
             let marks = Marks::of_hash(hash).with(Marks::ZONE, zone);
             let facts = Facts { key, end, group, marks };

@@ -71,6 +71,7 @@ mod tests {
             ("sig:64", "signal"),
         ] {
             let text = format!("1999/05/04 12:00:00 u x 1 2 - B c - 0 0 1 f=- - 1 v=1 end={end}");
+            let text = topas_testkit::with_lengths(&text);
             let (_, extras) = Line::parse(text.as_bytes()).unwrap();
             let place = ENDINGS.iter().position(|&word| word == class).unwrap() as u32;
             assert_eq!(ending(extras), Value::whole(place), "{end}");

@@ -87,6 +87,7 @@ mod tests {
 
     fn of(cc: &str, read: for<'a> fn(Extras<'a>) -> Value<'static>) -> String {
         let line = format!("1999/05/04 12:00:00 u x 1 2 - B c - 0 0 1 f=- - 1 v=1 cc={cc}");
+        let line = topas_testkit::with_lengths(&line);
         let (_, extras) = topas_format::line::Line::parse(line.as_bytes()).unwrap();
         match read(extras) {
             Value::Text(text) => String::from_utf8(text.into_owned()).unwrap(),

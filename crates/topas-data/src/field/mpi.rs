@@ -77,6 +77,7 @@ mod tests {
             ("7", "7", "7"),
         ] {
             let line = format!("1999/05/04 12:00:00 u x 1 2 - B c - 0 0 1 f=- - 1 v=1 mpi={mpi}");
+            let line = topas_testkit::with_lengths(&line);
             let (_, extras) = topas_format::line::Line::parse(line.as_bytes()).unwrap();
             assert_eq!(version(extras), text(version_.to_owned()), "{mpi}");
             assert_eq!(name(extras), text(name_.to_owned()), "{mpi}");

@@ -37,11 +37,6 @@ pub(crate) fn uid(text: &[u8]) -> Option<u64> {
     Line::parse(text).ok()?.tokens().find_map(uid).and_then(|uid| u64::try_from(uid).ok())
 }
 
-/// Whether a last line without newline is known to be cut: it does not end with its length.
-pub(crate) fn is_cut(text: &[u8]) -> bool {
-    is_profile(text) && matches!(Line::parse(text), Err(Fault::Length))
-}
-
 /// The whole line of a profile at the end of a text that begins with a part of another line.
 pub(crate) fn behind_torn(text: &[u8]) -> Option<&[u8]> {
     let digits = text.rsplit(|byte| *byte == b'=').next()?;

@@ -13,9 +13,10 @@ use topas_format::line::{Extras, Line};
 use topas_format::number::whole;
 
 use super::intern::Texts;
-use super::table::{Kept, Table};
+use super::table::{Kept, Table, sizes};
 use crate::block;
 use crate::feed::{Buffer, Feed, locked};
+use crate::own::UidToken;
 use crate::source::{Source, SourceError};
 use crate::tally::{Example, Tally};
 
@@ -31,6 +32,8 @@ pub struct Launch {
     pub npes: Option<u32>,
     /// User; empty if not known
     pub user: Box<[u8]>,
+    /// Numeric user id; None where its lines have none
+    pub uid: Option<u64>,
     /// File name of the executable of its first line
     pub exe: Box<[u8]>,
     /// Nominal frequency of that line's processor in MHz
@@ -67,6 +70,7 @@ impl Launch {
             id: bytes(line.id),
             npes: line.npes.0,
             user: bytes(line.user),
+            uid: extras.number(b"uid"),
             exe: bytes(line.exe),
             mhz: line.mhz,
             mode: line.mode,
@@ -83,8 +87,14 @@ impl Launch {
         }
     }
 
-    fn is_of(&self, line: &Line<'_>) -> bool {
-        self.npes == line.npes.0 && Name::new(&self.id) == line.id
+    fn is_of(&self, line: &Line<'_>, uid: Option<u64>) -> bool {
+        let of_user = self.uid == uid && (uid.is_some() || Name::new(&self.user) == line.user);
+        of_user && self.npes == line.npes.0 && Name::new(&self.id) == line.id
+    }
+
+    fn key(&self) -> LaunchKey {
+        let user = if self.uid.is_none() { self.user.clone() } else { Box::default() };
+        LaunchKey { id: self.id.clone(), npes: self.npes, uid: self.uid, user }
     }
 
     fn ended(&mut self, end: i64, date: Date, time: Time) {
@@ -94,11 +104,23 @@ impl Launch {
     }
 }
 
+/// What lines of a launch have in common. Ids of different users may be the same.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct LaunchKey {
+    id: Box<[u8]>,
+    npes: Option<u32>,
+    uid: Option<u64>,
+    /// Of lines without `uid=`
+    user: Box<[u8]>,
+}
+
 /// Launches by number, in the order they were first seen.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Launches {
     all: Vec<Launch>,
-    numbers: FxHashMap<(Box<[u8]>, Option<u32>), u32>,
+    numbers: FxHashMap<LaunchKey, u32>,
+    /// Finds the user of a line
+    uid: UidToken,
     /// Source and block that are being read
     place: (usize, u64),
 }
@@ -107,15 +129,18 @@ impl Launches {
     /// The number of a line's launch; `last` is tried first and updated.
     #[inline]
     fn number(&mut self, line: &Line<'_>, extras: Extras<'_>, last: &mut u32) -> u32 {
-        if !self.all.get(*last as usize).is_some_and(|launch| launch.is_of(line)) {
-            let key = (line.id.bytes().collect(), line.npes.0);
+        let uid = self.uid.of(extras).and_then(whole);
+        if !self.all.get(*last as usize).is_some_and(|launch| launch.is_of(line, uid)) {
+            let id = line.id.bytes().collect();
+            let user = if uid.is_none() { line.user.bytes().collect() } else { Box::default() };
+            let key = LaunchKey { id, npes: line.npes.0, uid, user };
             let place = self.place;
             *last = self.find(key, || Launch::new(line, extras, place));
         }
         *last
     }
 
-    fn find(&mut self, key: (Box<[u8]>, Option<u32>), new: impl FnOnce() -> Launch) -> u32 {
+    fn find(&mut self, key: LaunchKey, new: impl FnOnce() -> Launch) -> u32 {
         *self.numbers.entry(key).or_insert_with(|| {
             self.all.push(new());
             // At most one launch a line.
@@ -126,7 +151,7 @@ impl Launches {
     /// Takes those of `other`; gives the new number of each.
     fn take(&mut self, other: Launches) -> Vec<u32> {
         let take = |theirs: Launch| {
-            let number = self.find((theirs.id.clone(), theirs.npes), || theirs.clone());
+            let number = self.find(theirs.key(), || theirs.clone());
             if let Some(ours) = self.all.get_mut(number as usize)
                 && *ours != theirs
             {
@@ -261,6 +286,8 @@ pub struct Lines {
     pub(super) lines: Vec<Vec<Kept>>,
     pub(super) texts: Texts,
     launches: Vec<Launch>,
+    /// Whether they have `v=`
+    pub(super) versioned: bool,
     /// What became of the lines
     pub tally: Tally,
 }
@@ -275,9 +302,21 @@ impl Lines {
         order.into_iter()
     }
 
+    /// The launches in that order, each with its number of PEs and of hosts.
+    pub fn list(&self) -> Vec<(&Launch, usize, usize)> {
+        let sizes = sizes(self, self.launches.len());
+        let known =
+            self.launches.iter().zip(sizes).map(|(launch, (pes, hosts))| (launch, pes, hosts));
+        let mut known: Vec<_> = known.collect();
+        known.reverse();
+        known.sort_by_key(|(launch, ..)| std::cmp::Reverse((launch.end, launch.first)));
+        known
+    }
+
     /// The PEs of a launch of [`Lines::launches`].
     pub fn table(&self, launch: &Launch) -> Table {
-        let same = |other: &Launch| (&other.id, other.npes) == (&launch.id, launch.npes);
+        let key = launch.key();
+        let same = |other: &Launch| other.key() == key;
         let number = self.launches.iter().position(same).unwrap_or(usize::MAX);
         Table::new(self, launch.clone(), u32::try_from(number).unwrap_or(u32::MAX))
     }
@@ -365,7 +404,8 @@ fn on_all(readers: &mut [Reader], tasks: usize, work: impl Fn(&mut Reader, &mut 
 /// Puts together what all threads have read, in the order of the input.
 fn joined(mut readers: Vec<Reader>) -> Lines {
     // A line that was torn in its id looks like a line of 1999 with another id.
-    let torn = readers.iter().flat_map(|reader| &reader.blocks).any(|read| !read.lines.is_empty());
+    let versioned =
+        readers.iter().flat_map(|reader| &reader.blocks).any(|read| !read.lines.is_empty());
     let mut launches = Launches::default();
     let mut texts = Texts::default();
     let mut tally = Tally::default();
@@ -373,7 +413,7 @@ fn joined(mut readers: Vec<Reader>) -> Lines {
     let mut numbers = Vec::new();
     for (at, reader) in readers.iter_mut().enumerate() {
         tally.merge(&reader.tally);
-        let names = std::mem::take(if torn { &mut reader.names } else { &mut reader.old });
+        let names = std::mem::take(if versioned { &mut reader.names } else { &mut reader.old });
         numbers.push((launches.take(names.launches), texts.take(names.texts)));
         blocks.extend(reader.blocks.drain(..).map(|read| (read, at)));
     }
@@ -388,7 +428,7 @@ fn joined(mut readers: Vec<Reader>) -> Lines {
         let numbered = |example: Example| Example { line: example.line + before, ..example };
         tally.add_examples(read.examples.into_iter().map(numbered).collect());
         before += read.count;
-        if torn {
+        if versioned {
             tally.unfinished(read.old.len() as u64);
         } else {
             read.lines = read.old;
@@ -397,5 +437,5 @@ fn joined(mut readers: Vec<Reader>) -> Lines {
         read.lines.iter_mut().for_each(|kept| kept.renumber(launch_numbers, text_numbers));
         lines.push(read.lines);
     }
-    Lines { lines, texts, launches: launches.all, tally }
+    Lines { lines, texts, launches: launches.all, versioned, tally }
 }

@@ -125,6 +125,9 @@ pub struct Without {
     pub missing: Option<u32>,
     /// Those PEs, folded
     pub ranges: Vec<PeRange>,
+    /// Whether the lines are those of a log, in which two PEs of a launch have one, or as many as
+    /// `TOPAS_PE` names: that others have none tells nothing
+    pub of_log: bool,
     /// Lines of a PE that has a later one in the same launch; only that one is used
     pub repeated: u64,
     /// Lines with a PE beyond the number of PEs; they are used
@@ -163,14 +166,11 @@ impl Table {
         keep_latest_run(&mut kept);
         let earlier = (of_id - kept.len()) as u64;
         let total = kept.len() as u64;
-        if !kept.is_sorted_by(|a, b| a.pe < b.pe) {
-            // Stable: of two lines of a PE that ended in the same second the later in the
-            // input is used.
-            kept.sort_by_key(|line| (line.pe, line.end));
-            kept.reverse();
-            kept.dedup_by_key(|line| line.pe);
-            kept.reverse();
-        }
+        keep_latest_of_each_pe(&mut kept);
+        // Lines of `topas.out` tell their place, those of a log do not. Of the T3E there is no
+        // such sign.
+        let of_log = (lines.versioned || kept.len() <= MEASURING)
+            && kept.iter().all(|line| line.cpu.is_none() && line.numa.is_none());
         let all = lines.texts.all();
         let (mut hosts, mut exes) = (Named::new(all), Named::new(all));
         let row = |line: &&Kept| Pe {
@@ -196,6 +196,7 @@ impl Table {
             without: Without {
                 earlier,
                 repeated: total - rows.len() as u64,
+                of_log,
                 ..without(&rows, launch.npes)
             },
             others: rows.iter().filter(|pe| pe.metric != metric).count(),
@@ -267,6 +268,9 @@ fn majority(rows: &[Pe]) -> Metric {
     ALL.into_iter().rev().max_by_key(|metric| weight(*metric)).unwrap_or(Metric::FpOps)
 }
 
+/// PEs of a launch that have a line in a log, unless the user names others.
+const MEASURING: usize = 2;
+
 /// How far clocks of hosts and whole seconds may be off, in s.
 const TOLERANCE: i64 = 2;
 
@@ -274,18 +278,56 @@ const TOLERANCE: i64 = 2;
 /// that does.
 fn keep_latest_run(kept: &mut Vec<&Kept>) {
     let begin = |line: &Kept| line.end.saturating_sub_unsigned(line.wall.div_ceil(1_000_000));
-    let mut start = kept.iter().map(|line| line.end).max().unwrap_or(0);
-    loop {
-        let near = kept.iter().filter(|line| line.end >= start - TOLERANCE);
-        let earliest = near.map(|line| begin(line)).min().unwrap_or(start);
-        if earliest >= start {
-            break;
-        }
-        start = earliest;
-    }
+    let last = kept.iter().map(|line| line.end).max().unwrap_or(0);
+    let near = kept.iter().filter(|line| line.end >= last - TOLERANCE);
+    let mut start = near.map(|line| begin(line)).min().unwrap_or(last).min(last);
+    // One look is enough for a launch of its own id; of others the later ends come first.
     if kept.iter().any(|line| line.end < start - TOLERANCE) {
+        let mut times: Vec<(i64, i64)> = kept.iter().map(|line| (line.end, begin(line))).collect();
+        times.sort_unstable_by_key(|(end, _)| std::cmp::Reverse(*end));
+        for (end, begin) in times {
+            if end < start - TOLERANCE {
+                break;
+            }
+            start = start.min(begin);
+        }
         kept.retain(|line| line.end >= start - TOLERANCE);
     }
+}
+
+/// Leaves one line of each PE, the latest, in order of PEs.
+fn keep_latest_of_each_pe(kept: &mut Vec<&Kept>) {
+    if !kept.is_sorted_by(|a, b| a.pe < b.pe) {
+        // Stable: of two lines of a PE that ended in the same second the later in the input is
+        // used.
+        kept.sort_by_key(|line| (line.pe, line.end));
+        kept.reverse();
+        kept.dedup_by_key(|line| line.pe);
+        kept.reverse();
+    }
+}
+
+/// Number of PEs and of hosts of each launch, by its number, without making its table.
+pub(super) fn sizes(lines: &Lines, launches: usize) -> Vec<(usize, usize)> {
+    let mut all: Vec<&Kept> = lines.lines.iter().flatten().collect();
+    all.sort_by_key(|line| line.launch);
+    let mut sizes = vec![(0, 0); launches];
+    let (mut kept, mut hosts) = (Vec::new(), Vec::new());
+    for of_launch in all.chunk_by(|a, b| a.launch == b.launch) {
+        kept.clear();
+        kept.extend_from_slice(of_launch);
+        keep_latest_run(&mut kept);
+        keep_latest_of_each_pe(&mut kept);
+        hosts.clear();
+        hosts.extend(kept.iter().map(|line| line.host));
+        hosts.sort_unstable();
+        hosts.dedup();
+        let number = of_launch.first().map_or(NONE, |line| line.launch);
+        if let Some(size) = sizes.get_mut(number as usize) {
+            *size = (kept.len(), hosts.len());
+        }
+    }
+    sizes
 }
 
 fn without(rows: &[Pe], npes: Option<u32>) -> Without {

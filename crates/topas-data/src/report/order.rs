@@ -44,7 +44,7 @@ impl Order {
         &self,
         side: &Dimension,
         kind: Option<Kind>,
-        sums: &[Cell],
+        sums: &[&Cell],
         labels: &[String],
         columns: &[&'static Measure],
     ) -> Vec<u32> {
@@ -64,7 +64,7 @@ impl Order {
         };
         let sort = self.key();
         let compare = |a: usize, b: usize| -> Ordering {
-            let (one, other) = (&sums[a], &sums[b]);
+            let (one, other) = (sums[a], sums[b]);
             match sort {
                 None if is_text => one.share.runs.cmp(&other.share.runs).then(by_name(a, b)),
                 None | Some(SortKey::Name) => by_name(a, b),

@@ -73,21 +73,30 @@ impl Report<'_> {
         };
         let sides: Vec<Side> = (sums.sides.iter().zip(&by).enumerate())
             .map(|(at, (side, by))| {
+                if let Cells::One(cells) = &sums.cells {
+                    // As long as the side.
+                    let marginal: Vec<&Cell> = cells.iter().collect();
+                    return self.side(side, by, &marginal, &columns, order);
+                }
                 let mut marginal = vec![Cell::default(); side.len()];
                 for (numbers, cell) in &cells {
                     marginal[numbers[at] as usize].merge((*cell).clone());
                 }
+                let marginal: Vec<&Cell> = marginal.iter().collect();
                 self.side(side, by, &marginal, &columns, order)
             })
             .collect();
         // Cells by the ranks of their values; those beyond the top have one rank.
-        let mut rows: BTreeMap<Vec<usize>, Cell> = BTreeMap::new();
+        let mut rows: BTreeMap<[usize; 2], Cell> = BTreeMap::new();
         for (numbers, cell) in cells {
             if cell.share.runs == 0 {
                 continue;
             }
-            let ranks = sides.iter().zip(numbers).map(|(side, n)| side.ranks[n as usize]);
-            rows.entry(ranks.collect()).or_default().merge(cell.clone());
+            let mut ranks = [0; 2];
+            for ((rank, side), number) in ranks.iter_mut().zip(&sides).zip(numbers) {
+                *rank = side.ranks[number as usize];
+            }
+            rows.entry(ranks).or_default().merge(cell.clone());
         }
         let used = |at: usize| {
             let mut ranks: Vec<usize> = rows.keys().map(|ranks| ranks[at]).collect();
@@ -119,7 +128,7 @@ impl Report<'_> {
         &self,
         side: &Dimension,
         by: &By,
-        marginal: &[Cell],
+        marginal: &[&Cell],
         columns: &[&'static Measure],
         order: &Order,
     ) -> Side {

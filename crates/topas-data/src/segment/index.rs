@@ -153,7 +153,11 @@ impl Index {
 
     /// Bytes that are here of the file with this token.
     pub fn bytes_of(&self, token: &str) -> u64 {
-        self.parts.iter().filter(|part| part.token == token).map(|part| part.bytes).sum()
+        self.parts
+            .iter()
+            .filter(|part| part.token == token)
+            .map(|part| part.bytes)
+            .fold(0, u64::saturating_add)
     }
 }
 

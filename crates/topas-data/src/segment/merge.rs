@@ -186,7 +186,9 @@ pub fn merge(
         let mut written = to.write_all(text);
         if key.kind != PART && !bytes.ends_with(b"\n") {
             report.completed += 1;
-            written = written.and_then(|()| to.write_all(b"\n"));
+            // What a newline alone would make a line of the T3E gets a length that it has not.
+            let end: &[u8] = if crate::block::is_cut(bytes) { b" len=000\n" } else { b"\n" };
+            written = written.and_then(|()| to.write_all(end));
         }
         written.map_err(|cause| SegmentError::Write { path: name.clone(), cause })?;
     }

@@ -80,16 +80,18 @@ pub(crate) struct NewFile {
 }
 
 impl NewFile {
-    /// For `path`, mode 0600. A program that is killed may leave a file behind whose name
-    /// begins with `prefix`.
-    pub fn create(path: &Path, prefix: &'static str) -> io::Result<Self> {
+    /// For `path`, of that mode less what the umask takes. A program that is killed may leave a
+    /// file behind whose name begins with `prefix`.
+    pub fn create(path: &Path, prefix: &'static str, mode: u32) -> io::Result<Self> {
         let dir = directory(path);
         let mut options = OpenOptions::new();
-        options.read(true).write(true).mode(0o600).custom_flags(OFlag::O_TMPFILE.bits());
+        options.read(true).write(true).mode(mode).custom_flags(OFlag::O_TMPFILE.bits());
         let (file, named) = match options.open(dir) {
             Ok(file) => (file, None),
             Err(_) => {
-                let named = NamedTempFile::with_prefix_in(prefix, dir)?;
+                let mut builder = tempfile::Builder::new();
+                builder.prefix(prefix).permissions(Permissions::from_mode(mode));
+                let named = builder.tempfile_in(dir)?;
                 (named.reopen()?, Some(named))
             }
         };
@@ -122,18 +124,30 @@ impl Output {
     ///
     /// What making it says.
     pub fn create(path: &Path) -> io::Result<Self> {
+        Self::of_mode(path, Packing::of(path), 0o600)
+    }
+
+    /// As [`Output::create`], never compressed, and of the mode that the user's files get.
+    ///
+    /// # Errors
+    ///
+    /// What making it says.
+    pub fn shared(path: &Path) -> io::Result<Self> {
+        Self::of_mode(path, Packing::Plain, 0o666)
+    }
+
+    fn of_mode(path: &Path, packing: Packing, mode: u32) -> io::Result<Self> {
         if path.as_os_str() == "-" {
             // A descriptor of its own: standard output stays open.
             let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
             return Self::new(Packing::Plain, file, None);
         }
-        let packing = Packing::of(path);
         if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
             return Self::new(packing, OpenOptions::new().write(true).open(path)?, None);
         }
         // What a link leads to is replaced, not the link.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let new = NewFile::create(&path, ".topas-new-")?;
+        let new = NewFile::create(&path, ".topas-new-", mode)?;
         Self::new(packing, new.file.try_clone()?, Some(new))
     }
 

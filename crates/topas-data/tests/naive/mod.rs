@@ -6,8 +6,9 @@ use topas_data::{CpuTime, Detail, PeRecord};
 use topas_format::line::{Extras, Line};
 use topas_format::number::Count;
 
-/// A launch as lines name it: id, or user and executable without one; number of PEs.
-type Launch = (Vec<u8>, Option<u32>);
+/// A launch as lines name it: uid, or user without one; id, or user and executable without one;
+/// number of PEs.
+type Launch = (Vec<u8>, Vec<u8>, Option<u32>);
 
 /// A line and the key of its group.
 pub type Member = (PeRecord, Vec<u8>);
@@ -26,6 +27,7 @@ impl Lines {
         } else {
             line.id.bytes().collect()
         };
+        let who = extras.get(b"uid").map_or_else(|| line.user.bytes().collect(), <[u8]>::to_vec);
         let time = line.time;
         let clock = [time.hour, time.minute, time.second].map(i64::from);
         let local = ((line.date.days() * 24 + clock[0]) * 60 + clock[1]) * 60 + clock[2];
@@ -51,13 +53,13 @@ impl Lines {
             cycles: count(b"cyc").filter(|_| counters).unwrap_or_default(),
             instructions: count(b"ins").filter(|_| counters).unwrap_or_default(),
         };
-        self.0.entry((id, line.npes.0)).or_default().push((record, key.to_vec()));
+        self.0.entry((who, id, line.npes.0)).or_default().push((record, key.to_vec()));
     }
 
     /// The runs: number of PEs as it stands in the lines, and the lines in order of PEs.
     pub fn runs(self) -> Vec<(Option<u32>, Vec<Member>)> {
         let mut runs = Vec::new();
-        for ((_, npes), mut members) in self.0 {
+        for ((_, _, npes), mut members) in self.0 {
             let order = |(pe, _): &Member| {
                 let letter = pe.ops.metric.letter();
                 let count = match pe.ops.count {

@@ -173,11 +173,11 @@ fn false_findings(noise: Noise, share: f64, runs: usize) -> usize {
             let (user, wall) = (40.0 * value(), 50.0 * value());
             let operations = 4e9 * value();
             let (host, node) = (pe / 8, pe % 8 / 4);
-            text += &format!(
+            text += &topas_testkit::with_lengths(&format!(
                 "2026/11/20 08:01:02 mohr cpmd {pe} 64 t2596 B f90 mpi {user:.6} 0.100 {wall:.6} \
                  f={operations:.0} 4711 x v=1 host=n{host} numa={node} cyc={:.0}\n",
                 user * 2.6e9 * value()
-            );
+            ));
         }
         false_ones += usize::from(!findings(&table(text.as_bytes())).findings.is_empty());
     }

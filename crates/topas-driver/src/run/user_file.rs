@@ -1,5 +1,6 @@
 //! `topas.out`: the line of a rank that is measured because the user wants every rank.
 
+use std::cell::Cell;
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -64,8 +65,9 @@ pub fn append(
     let done = match shape {
         None => Err(io::ErrorKind::InvalidInput.into()),
         Some(shape) => {
-            let open = || whole(&path, shape.own_dir.into());
-            if rank.size == 1 {
+            let made = Cell::new(false);
+            let open = || whole(&path, shape.own_dir.into(), &made);
+            let done = if rank.size == 1 {
                 gather::alone(&open, line.text())
             } else {
                 // As the module has it.
@@ -74,22 +76,30 @@ pub fn append(
                 let mut name = Out::new(&mut buffer);
                 name.put(SOCKET).hex(spread(rank.id ^ file));
                 gather::together(name.text(), &open, line.text())
+            };
+            // One that was made and took nothing would tell of a run without ranks.
+            if done.is_err()
+                && made.get()
+                && fs::metadata(&path).is_ok_and(|about| about.len() == 0)
+            {
+                let _ = fs::remove_file(&path);
             }
+            done
         }
     };
     done.map_err(|error| (path, error, vars.speaks(rank)))
 }
 
 /// Opens the file for whole lines: it may be made, and the directory that is the first bytes of
-/// its path, too.
-fn whole(path: &Path, own_dir: usize) -> io::Result<File> {
-    let mut result = open(path);
+/// its path, too. `made` becomes true if it was.
+fn whole(path: &Path, own_dir: usize, made: &Cell<bool>) -> io::Result<File> {
+    let mut result = open(path, made);
     if matches!(&result, Err(error) if error.kind() == io::ErrorKind::NotFound)
         && let Some(dir) = path.as_os_str().as_bytes().get(..own_dir).filter(|dir| !dir.is_empty())
     {
         // Another rank may make it, too.
         let _ = DirBuilder::new().create(OsStr::from_bytes(dir));
-        result = open(path);
+        result = open(path, made);
     }
     let mut file = result?;
     // A write was cut short: what is torn must not take the next line along.
@@ -102,19 +112,26 @@ fn whole(path: &Path, own_dir: usize) -> io::Result<File> {
 }
 
 /// It is the user's own, so links are followed, as by any program.
-fn open(path: &Path) -> io::Result<File> {
-    let with = |read| {
+fn open(path: &Path, made: &Cell<bool>) -> io::Result<File> {
+    let with = |read, new| {
         OpenOptions::new()
             .read(read)
             .append(true)
             .create(true)
+            .create_new(new)
             .mode(0o644)
             .custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK)
             .open(path)
     };
-    match with(true) {
+    let new = with(true, true);
+    made.set(new.is_ok());
+    let opened = match new {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => with(true, false),
+        new => new,
+    };
+    match opened {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied && fs::exists(path)? => {
-            with(false)
+            with(false, false)
         }
         result => result,
     }
@@ -129,8 +146,9 @@ mod tests {
     fn a_torn_line_stays_alone() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("topas.out");
-        let write =
-            |path: &Path, own_dir, line: &[u8]| gather::alone(&|| whole(path, own_dir), line);
+        let write = |path: &Path, own_dir, line: &[u8]| {
+            gather::alone(&|| whole(path, own_dir, &Cell::new(false)), line)
+        };
         write(&path, 0, b"one\n").unwrap();
         fs::write(&path, b"one\ntorn").unwrap();
         write(&path, 0, b"two\n").unwrap();

@@ -9,6 +9,7 @@ pub mod number {
     pub const FCNTL: usize = 25;
     pub const IOCTL: usize = 29;
     pub const MKDIRAT: usize = 34;
+    pub const UNLINKAT: usize = 35;
     pub const FACCESSAT: usize = 48;
     pub const FCHMOD: usize = 52;
     pub const FCHMODAT: usize = 53;

@@ -1,5 +1,7 @@
 //! Where the process is: its directory, its processor; and files of the user's own.
 
+use core::ffi::CStr;
+
 use super::{call3, number};
 
 /// The current directory with its NUL, as much of it as a path may have; empty if it has gone.
@@ -16,6 +18,18 @@ pub fn processor() -> Option<(u64, u64)> {
     // SAFETY: the kernel writes a word to each.
     let result = unsafe { call3(number::GETCPU, cpu_at, node_at, 0) };
     (result == 0).then_some((cpu.into(), node.into()))
+}
+
+/// Removes a file that was just made and has taken nothing, unless somebody has written to it
+/// meanwhile.
+pub fn remove_empty(fd: i32, path: &CStr) {
+    const SEEK_END: usize = 2;
+    // SAFETY: the path is NUL-terminated.
+    unsafe {
+        if call3(number::LSEEK, fd as usize, 0, SEEK_END) == 0 {
+            call3(number::UNLINKAT, super::AT_FDCWD, path.as_ptr() as usize, 0);
+        }
+    }
 }
 
 /// The last byte of an open file; None of an empty one, or of what is no regular file, from

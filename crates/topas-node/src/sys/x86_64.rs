@@ -37,6 +37,7 @@ pub mod number {
     pub const OPENAT: usize = 257;
     pub const MKDIRAT: usize = 258;
     pub const READLINKAT: usize = 267;
+    pub const UNLINKAT: usize = 263;
     pub const FCHMODAT: usize = 268;
     pub const FACCESSAT: usize = 269;
     pub const PPOLL: usize = 271;

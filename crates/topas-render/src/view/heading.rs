@@ -46,7 +46,17 @@ const NAMED: usize = 8;
 pub fn notes(table: &Table, column: Option<(Column, &Values)>, columns: usize) -> String {
     let without = &table.without;
     let mut notes = Vec::new();
-    if let Some(missing) = without.missing.filter(|&missing| missing > 0) {
+    let missing = without.missing.filter(|&missing| missing > 0);
+    if let Some(missing) = missing
+        && without.of_log
+    {
+        let of = table.launch.npes.unwrap_or(missing);
+        notes.push(format!(
+            "These are lines of a log, which holds two PEs of a launch, or as many as TOPAS_PE \
+             names: {missing} of {} have none here by design.",
+            count(of.into(), "PE")
+        ));
+    } else if let Some(missing) = missing {
         let of = table.launch.npes.unwrap_or(missing);
         let these = some_pes(&without.ranges, NAMED);
         notes.push(format!(

@@ -14,6 +14,7 @@ use topas_terminal::Progress;
 use crate::args::{Args, TOOL};
 use crate::exit;
 use crate::input::{passed_over, skipped};
+use crate::output::may_write;
 
 /// What was read, and how well.
 pub struct Input<'a> {
@@ -54,6 +55,7 @@ impl<'a> Input<'a> {
 
     /// What ranks of this user keep on this node.
     fn ranks(&mut self) -> Result<Vec<Profile>, u8> {
+        may_write(self.args, &[])?;
         let mut profiles: Vec<Profile> = Vec::new();
         let directories = spools();
         for dir in &directories {
@@ -122,6 +124,7 @@ impl<'a> Input<'a> {
 
     fn files(&mut self, inputs: &Inputs) -> Result<Vec<Profile>, u8> {
         let sources = &inputs.sources;
+        may_write(self.args, sources)?;
         let mut progress = Progress::new(TOOL, self.args.quiet);
         let (read, errors) = read_profiles(sources, &mut |bytes| {
             progress.at(|| format!("{} MB of text read", bytes / 1_000_000));

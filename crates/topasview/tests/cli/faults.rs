@@ -3,6 +3,8 @@
 use std::fs;
 use std::process::Stdio;
 
+use topas_testkit::with_lengths;
+
 use super::synthetic::Launch;
 use super::{command, directory, piped, rate_line, shown, view};
 
@@ -71,6 +73,57 @@ fn missing_pes_are_named() {
         out.contains("\n5 of 10 PEs left no line: 3-5, 7-8. They died before their end, or"),
         "{out}"
     );
+}
+
+/// A log holds two PEs of a launch, and ids of users are their own.
+#[test]
+fn lines_of_a_log_are_known() {
+    let line = |pe: u32, user: &str, uid: u32, exe: &str, t: u64| {
+        with_lengths(&format!(
+            "2026/11/20 08:01:02 {user} {exe} {pe} 32 t2596 B c mpi 1.0 0.1 2.000 f=7 8 4711 v=1 \
+             t={t} uid={uid} end=exit:0 host=n1\n"
+        ))
+    };
+    let anna = line(3, "anna", 1, "heat", 1000) + &line(17, "anna", 1, "heat", 1001);
+    let bert = line(5, "bert", 2, "cg", 1000) + &line(6, "bert", 2, "cg", 1000);
+    let dir = directory(anna + &bert);
+    let out = shown(dir.path(), &["--stat"]);
+    assert!(out.starts_with("heat of anna, 2 of 32 PEs on n1"), "{out}");
+    let words = out.replace('\n', " ");
+    assert!(words.contains("30 of 32 PEs have none here by design"), "{out}");
+    assert!(!out.contains("died") && !out.contains("cg"), "{out}");
+    let list = shown(dir.path(), &["--list", "--csv"]);
+    assert_eq!(list.lines().count(), 3, "{list}");
+    assert!(list.contains(",anna,heat,2,32,1,2") && list.contains(",bert,cg,2,32,1,2"), "{list}");
+    let json = shown(dir.path(), &["--json"]);
+    assert!(
+        json.contains("\"lines_of_log\":true") && json.contains("\"missing_pes\":null"),
+        "{json}"
+    );
+}
+
+/// One id at many times, and many ids: neither takes long, nor much memory.
+#[test]
+fn many_launches_take_no_more_than_their_lines() {
+    let line = |n: u64, id: u64| {
+        with_lengths(&format!(
+            "2026/11/20 08:01:02 anna heat {} 32 t2596 B c mpi 1.0 0.1 20.000 f=7 8 {id:x} v=1 \
+             t={} uid=1 end=exit:0 host=n{n}\n",
+            n % 32,
+            100_000 + 10 * n
+        ))
+    };
+    let begin = std::time::Instant::now();
+    // A chain of runs that overlap, each with the next.
+    let one: String = (0..40_000).map(|n| line(n, 7)).collect();
+    let out = shown(directory(one).path(), &["--csv"]);
+    assert_eq!(out.lines().count(), 33);
+    let many: String = (0..40_000).map(|n| line(n, n)).collect();
+    let dir = directory(many);
+    let out = shown(dir.path(), &["--list", "--csv"]);
+    assert_eq!(out.lines().count(), 40_001);
+    // Minutes before, on the same machine.
+    assert!(begin.elapsed().as_secs() < 60, "{:?}", begin.elapsed());
 }
 
 #[test]
@@ -180,7 +233,7 @@ fn numbers_at_the_ends_of_what_a_line_can_hold() {
              f={max} {max} id v=1 t={max} cyc={max} ins={max} rss={max} numa={max}\n"
         )
     };
-    let text = line(0) + &line(4_294_967_294) + &line(u32::MAX);
+    let text = with_lengths(&(line(0) + &line(4_294_967_294) + &line(u32::MAX)));
     for args in [&[][..], &["--report"], &["--json"], &["--csv"], &["--html", "-"], &["--svg", "-"]]
     {
         let shown = view(directory(&text).path(), args);

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use topas_testkit::with_lengths;
+
 use super::synthetic::{Imbalance, Launch};
 use super::{directory, piped, rate_line, shown, view};
 
@@ -73,6 +75,7 @@ fn rows_are_sorted_and_cut() {
 fn the_table_shows_exact_numbers_rounded_once() {
     let line = "2026/11/20 08:01:02 mohr a.out 3 4 t2596 B c mpi 0.0005 12.3454999 2.000 \
                 f~123456789 4567 id v=1 host=n%01x why=x\n";
+    let line = with_lengths(line);
     let table = shown(directory(line).path(), &["--no-heading", "--raw"]);
     let row = table.lines().nth(2).unwrap();
     let cells: Vec<&str> = row.split_whitespace().collect();
@@ -195,10 +198,8 @@ fn two_runs_are_compared() {
 fn pictures_and_pages_are_written() {
     let launch = Launch { imbalance: Imbalance::SlowPe(9), ..Launch::default() };
     let text = String::from_utf8(launch.text()).unwrap();
-    // Their lengths would no longer be right.
-    let bare = |line: &str| format!("{}\n", &line[..line.find(" len=").unwrap()]);
-    let text: String = text.lines().map(bare).collect();
-    let dir = directory(text.replace("node0001", "<b>&amp;").replace(" cpmd ", " a<script>b "));
+    let text = text.replace("node0001", "<b>&amp;").replace(" cpmd ", " a<script>b ");
+    let dir = directory(with_lengths(&text));
     for kind in ["points", "strip", "hosts"] {
         let out = shown(dir.path(), &["--svg", "out.svg", "--picture", kind]);
         assert_eq!(out, "", "the picture only");
@@ -229,4 +230,30 @@ fn ascii_where_the_locale_is_not_utf8() {
     let dir = put_in(Imbalance::TwoSpeeds);
     let output = super::command(dir.path(), &["--report"]).env("LC_ALL", "C").output().unwrap();
     assert!(output.status.success() && output.stdout.is_ascii());
+}
+
+#[test]
+fn outputs_do_not_replace_inputs() {
+    let dir = put_in(Imbalance::TwoSpeeds);
+    let before = fs::read(dir.path().join("topas.out")).unwrap();
+    fs::write(dir.path().join("rank"), b"topasmpi and so on").unwrap();
+    for option in ["--svg", "--png", "--html"] {
+        for to in ["topas.out", "./topas.out", "rank"] {
+            let view = view(dir.path(), &[option, to]);
+            assert_eq!((view.code, &*view.out), (2, ""), "{option} {to}: {}", view.err);
+            assert!(view.err.contains("is not replaced"), "{}", view.err);
+        }
+        assert_eq!(fs::read(dir.path().join("topas.out")).unwrap(), before);
+        let view = view(dir.path(), &[option, "new", "topas.out", "--launch", "none"]);
+        assert!(view.code != 0 && !dir.path().join("new").exists());
+        shown(dir.path(), &[option, "rank", "--force"]);
+        fs::write(dir.path().join("rank"), b"topasmpi and so on").unwrap();
+    }
+    let profile = include_bytes!("../../../../tests/fixtures/mpi/heat2d.out");
+    fs::write(dir.path().join("topas-mpi.out"), profile).unwrap();
+    for option in ["--svg", "--png"] {
+        let view = view(dir.path(), &["--mpi", "--sizes", option, "topas-mpi.out"]);
+        assert_eq!(view.code, 2, "{}", view.err);
+    }
+    assert_eq!(fs::read(dir.path().join("topas-mpi.out")).unwrap(), profile);
 }

@@ -38,7 +38,7 @@ pub(super) fn add(target: Target, group: &mut [Open], join: bool) -> io::Result<
     if to_add.is_empty() {
         return Ok(());
     }
-    let mut new = NewFile::create(&path, UNFINISHED)?;
+    let mut new = NewFile::create(&path, UNFINISHED, 0o600)?;
     let owner = match &there {
         Some((file, about)) => {
             let mut file = file;
