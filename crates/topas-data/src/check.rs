@@ -272,7 +272,7 @@ impl Checker {
                 let name = Shown(key).to_string();
                 let names =
                     &mut self.findings.found.entry(Finding::UnknownExtra).or_default().names;
-                if names.len() < NAMES && !names.iter().any(|known| *known == name) {
+                if names.len() < NAMES && !names.contains(&name) {
                     names.push(name);
                 }
             }
