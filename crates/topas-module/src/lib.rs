@@ -5,10 +5,9 @@
 //! line to the log. Nothing runs in between.
 //!
 //! Rules of this crate, checked by `cargo xtask symcheck` on the built object: no
-//! allocation, no panic path, no formatting machinery, no symbol but
-//! `topas_module_seen`, nothing imported but the listed functions of libc. System calls
-//! are made directly, because a program may define a `read` or `open` of its own, and
-//! so that `errno` stays the program's.
+//! allocation, no panic path, no formatting machinery, no global symbol, nothing imported
+//! but the listed functions of libc. System calls are made directly, because a program may
+//! define a `read` or `open` of its own, and so that `errno` stays the program's.
 #![no_std]
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -23,6 +22,7 @@ mod extended;
 mod facts;
 mod finish;
 mod gather;
+mod language;
 mod library;
 mod log;
 mod node;

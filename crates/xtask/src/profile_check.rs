@@ -2,6 +2,7 @@
 
 use goblin::elf::{Elf, dynamic, header, reloc, section_header, sym};
 
+use crate::group;
 use crate::symcheck::imported;
 use crate::wrap::ENTRIES;
 
@@ -77,6 +78,9 @@ pub fn check(bytes: &[u8], part: Part) -> Vec<String> {
         faults.push(format!("has {} B, more than {most}", bytes.len()));
     }
     check_sections(&elf, &mut faults);
+    if elf.header.e_machine == header::EM_X86_64 {
+        faults.extend(group::lacks_note(&elf, bytes));
+    }
     match part {
         Part::Object | Part::Door | Part::Wrapped => check_object(&elf, part, &mut faults),
         Part::Library => check_library(&elf, &mut faults),
@@ -211,8 +215,12 @@ mod tests {
         for function in topas_mpi_table::functions() {
             text += &format!(".weak {0}\n.type {0},%function\n{0}: ret\n", function.name);
         }
-        text + ".section .note.GNU-stack,\"\",%progbits\n"
+        text + ".section .note.GNU-stack,\"\",%progbits\n" + NOTE
     }
+
+    /// The note of landing pads.
+    const NOTE: &str = ".section .note.gnu.property,\"a\",%note\n.balign 8\n\
+                        .long 4, 16, 5, 0x554e47, 0xc0000002, 4, 3, 0\n";
 
     fn faults(assembly: &str, part: Part, link: &[&str]) -> Vec<String> {
         let dir = tempfile::tempdir().unwrap();
@@ -252,6 +260,7 @@ mod tests {
             (format!("{fit}.section .tbss,\"awT\",@nobits\n.zero 300\n"), "thread-local"),
             (format!("{fit}.section .wx,\"awx\"\n.quad 0\n"), "written and executed"),
             (format!("{fit}.data\n.zero 600000\n"), "more than"),
+            (fit.replace("4, 3, 0", "4, 2, 0"), "no note of its landing pads"),
         ] {
             let found = faults(&spoiled, Part::Object, &[]);
             assert!(found.iter().any(|f| f.contains(fault)), "{fault}: {found:?}");
@@ -262,8 +271,8 @@ mod tests {
     /// A program that is not profiled must not hold a function of MPI by its being able to.
     #[test]
     fn the_door_defines_nothing() {
-        let door = ".text\nown: ret\n.section .note.GNU-stack,\"\",%progbits\n";
-        assert_eq!(faults(door, Part::Door, &[]), [""; 0]);
+        let door = ".text\nown: ret\n.section .note.GNU-stack,\"\",%progbits\n".to_owned() + NOTE;
+        assert_eq!(faults(&door, Part::Door, &[]), [""; 0]);
         for (spoiled, fault) in [
             (fit(), "defines MPI_Send"),
             (door.replace("own: ret", ".weak own\nown: ret"), "defines own"),
