@@ -20,7 +20,7 @@ pub enum Part {
 }
 
 /// Largest part in bytes, as reached.
-const MAX_SIZE: [usize; 4] = [600_000, 460_000, 6_000, 340_000];
+const MAX_SIZE: [usize; 4] = [640_000, 480_000, 6_000, 360_000];
 
 /// Thread-local bytes: what is loaded late shares a small reserve with all other libraries.
 const MAX_THREAD_LOCAL: u64 = 256;
