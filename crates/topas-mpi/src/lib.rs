@@ -27,6 +27,8 @@ mod generated;
 mod installation;
 mod languages;
 mod launch;
+mod lookup;
+mod objects;
 mod preload;
 mod process;
 mod ranks;
