@@ -59,6 +59,7 @@ pub fn build(out: &Path, paths: &Paths, library: Option<&Path>) -> Result<Vec<Pa
             .and_then(|()| localize(out, &wrapped, paths, &ENTRIES))?;
         let (archive, options) =
             (at(out, &paths.mpi_wrap_archive())?, at(out, &paths.mpi_wrap_names())?);
+        check(&core, Part::Wrapped)?;
         wrap::build(&core, &archive, &options)?;
         std::fs::remove_file(core)?;
         parts.extend([archive, options]);
@@ -201,7 +202,7 @@ fn check(path: &Path, part: Part) -> Result<()> {
     if !faults.is_empty() {
         bail!("{}: {}", path.display(), faults.join("; "));
     }
-    if part != Part::Object {
+    if ![Part::Object, Part::Wrapped].contains(&part) {
         println!("{}: {} B, ok", path.display(), bytes.len());
     }
     Ok(())
