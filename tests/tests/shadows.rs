@@ -145,6 +145,7 @@ fn a_configure_script_finds_the_same_names() {
     project.build(&path, "mpicxx hello.cc -o cxx && mpif90 hello.f90 -o fortran");
     project.measured("./cxx", Lang::Cxx, LAST);
     project.measured("./fortran", Lang::F90, LAST);
+    run(command(site.tool("topas")).args(["mpi", "remove", "few-names"])).good();
 }
 
 /// Compiler and launcher by path and by name, where PATH has the shadow only.
