@@ -21,6 +21,7 @@ mod entry;
 mod executable;
 mod extended;
 mod facts;
+mod filters;
 mod finish;
 mod gather;
 mod library;

@@ -8,7 +8,7 @@ use goblin::elf::{Elf, header, section_header, sym};
 use crate::object::{EXTENDED, MARKER};
 
 /// Largest object in bytes, as reached. The goal is 16,000 with everything there is.
-pub const MAX_SIZE: usize = 20_200;
+pub const MAX_SIZE: usize = 20_480;
 
 /// Largest object of the extended module, which only users who ask for it link, as reached.
 const MAX_EXTENDED: usize = 24_600;
@@ -21,7 +21,7 @@ const IMPORTS: [&str; 5] = ["__cxa_atexit", "environ", "getauxval", "memcpy", "m
 
 /// What it may refer to weakly: what tells the message passing library, more ways to end, and
 /// what tells that the program uses the counters itself.
-const WEAK: [&str; 17] = [
+const WEAK: [&str; 16] = [
     "JLI_Launch",
     "MPI_Finalize",
     "PMPI_Finalized",
@@ -35,7 +35,6 @@ const WEAK: [&str; 17] = [
     "pvm_mytid",
     "rust_eh_personality",
     "shmem_finalize",
-    "start_pes",
     "PAPI_library_init",
     "perfmon_init",
     "pfm_initialize",
