@@ -50,7 +50,6 @@ pub fn start(environment: Environment, status_known: bool) {
 }
 
 /// Takes what matters from the environment.
-#[inline(never)]
 fn gather(environment: Environment, vars: &mut Vars<'static>, extended: &mut Extended<'static>) {
     if environment.is_null() {
         return;

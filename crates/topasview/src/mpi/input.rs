@@ -7,13 +7,13 @@ use topas_config::{Conf, Environment, Paths, spool_directories};
 use topas_data::mpi::{
     Calibration, CalibrationError, Origin, Profile, own_uid, read_profiles, read_spool,
 };
-use topas_data::{Source, SourceError, expand};
+use topas_data::{Inputs, Source, SourceError};
 use topas_format::mpi::OUT;
 use topas_terminal::Progress;
 
 use crate::args::{Args, TOOL};
 use crate::exit;
-use crate::input::skipped;
+use crate::input::{passed_over, skipped};
 
 /// What was read, and how well.
 pub struct Input<'a> {
@@ -37,17 +37,17 @@ impl<'a> Input<'a> {
     /// ranks keep on this node; the newest first. The Err is the exit code, all has been said.
     pub fn read(&mut self) -> Result<Vec<Profile>, u8> {
         if !self.args.inputs.is_empty() {
-            let mut sources = Vec::new();
-            for path in &self.args.inputs {
-                match profiles_in(path) {
-                    Ok(found) => sources.extend(found),
-                    Err(error) => self.failed(&error),
-                }
+            let mut inputs = Inputs::default();
+            self.args.inputs.iter().for_each(|path| add_profiles(path, &mut inputs));
+            inputs.failed.iter().for_each(|error| self.failed(error));
+            if !self.args.quiet {
+                passed_over(&inputs);
             }
-            return self.files(&sources);
+            return self.files(&inputs);
         }
         if Path::new(OUT).exists() {
-            return self.files(&[Source::File(PathBuf::from(OUT))]);
+            let sources = vec![Source::File(PathBuf::from(OUT))];
+            return self.files(&Inputs { sources, ..Inputs::default() });
         }
         self.ranks()
     }
@@ -120,7 +120,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    fn files(&mut self, sources: &[Source]) -> Result<Vec<Profile>, u8> {
+    fn files(&mut self, inputs: &Inputs) -> Result<Vec<Profile>, u8> {
+        let sources = &inputs.sources;
         let mut progress = Progress::new(TOOL, self.args.quiet);
         let (read, errors) = read_profiles(sources, &mut |bytes| {
             progress.at(|| format!("{} MB of text read", bytes / 1_000_000));
@@ -137,9 +138,12 @@ impl<'a> Input<'a> {
         if self.has_failed() {
             return Err(exit::INPUT);
         }
-        let what = match sources {
-            [one] => format!("no profile of MPI calls in {}", one),
-            many => format!("no profile of MPI calls in {} files", many.len()),
+        let what = match sources.as_slice() {
+            [one] => format!("no profile of MPI calls in {one}"),
+            _ => {
+                let looked_at = topas_render::looked_at(inputs, read.tally.lines(), &[]);
+                format!("no profile of MPI calls; looked at {looked_at}")
+            }
         };
         TOOL.error(
             &what,
@@ -182,10 +186,10 @@ impl<'a> Input<'a> {
     }
 }
 
-/// The sources a path stands for: of a directory its topas-mpi.out, or all if there is none.
-fn profiles_in(path: &Path) -> Result<Vec<Source>, SourceError> {
+/// Adds what a name stands for: of a directory its topas-mpi.out, or all if there is none.
+fn add_profiles(path: &Path, inputs: &mut Inputs) {
     let own = path.join(OUT);
-    if own.is_file() { Ok(vec![Source::File(own)]) } else { expand(path) }
+    if own.is_file() { inputs.sources.push(Source::File(own)) } else { inputs.add(path) }
 }
 
 /// The directories in which ranks may keep their counters: that which the environment names
