@@ -176,6 +176,11 @@ impl Conf {
         settings
     }
 
+    /// The site's own targets of the log; the environment is not looked at.
+    pub fn site_log(&self) -> &[u8] {
+        Settings::read(&self.text).list(List::Log)
+    }
+
     /// What programs with the library of MPI profiles read; the environment is not looked at.
     pub fn mpi(&self) -> mpi::Settings<'_> {
         mpi::Settings::read(&self.text)

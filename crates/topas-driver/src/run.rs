@@ -173,6 +173,7 @@ fn from_outside(decision: &Decision, profile: &Profile, wish: &Wish, env: &Envir
         launch: &decision.launch,
         metric: decision.metric,
         settings: &decision.conf.settings(),
+        site_log: decision.conf.site_log(),
         all: wish.all,
         logs: decision.logs,
         env,

@@ -22,7 +22,7 @@ const IMPORTS: [&str; 5] = ["__cxa_atexit", "environ", "getauxval", "memcpy", "m
 
 /// What it may refer to weakly: what tells the message passing library, more ways to end, and
 /// what tells that the program uses the counters itself.
-const WEAK: [&str; 18] = [
+const WEAK: [&str; 17] = [
     "JLI_Launch",
     "MAIN__",
     "MPI_Finalize",
@@ -37,7 +37,6 @@ const WEAK: [&str; 18] = [
     "pvm_mytid",
     "rust_eh_personality",
     "shmem_finalize",
-    "start_pes",
     "PAPI_library_init",
     "perfmon_init",
     "pfm_initialize",

@@ -15,6 +15,7 @@ use topas_format::event::Metric;
 use topas_format::field::{Lang, Lib, Mode};
 use topas_launch::named::Fault;
 
+use super::counters::can_count;
 use super::elf::{Facts, MAGIC_NUMBER};
 use super::launch::{Launch, NotMeasured};
 use super::options::Wish;
@@ -137,11 +138,9 @@ impl Decision {
             let word = String::from_utf8_lossy(word);
             say!("topas: {TOPAS_OPS}={word} is none of fpops, intops, loads, stores");
         }
-        match parsed.unwrap_or(settings.ops) {
-            Ops::One(metric) => metric,
-            Ops::Both if wish.all || place.is_multiple_of(2) => Metric::FpOps,
-            Ops::Both => Metric::IntOps,
-        }
+        // Where every rank is measured they are to be compared.
+        let turn = if wish.all { 0 } else { place };
+        parsed.unwrap_or(settings.ops).metric(turn, || can_count(Metric::IntOps))
     }
 
     /// Says what the user should know, before the program begins.
