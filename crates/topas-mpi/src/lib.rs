@@ -26,6 +26,7 @@ mod generated;
 mod installation;
 mod languages;
 mod launch;
+mod life;
 mod preload;
 mod process;
 mod ranks;
