@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use topas_config::{Conf, Environment, Paths, spool_directories};
 use topas_data::mpi::{
-    Calibration, CalibrationError, Origin, Profile, own_uid, read_profiles, read_spool,
+    Calibration, CalibrationError, Origin, Profile, SpoolReading, is_spool, own_uid, read_profiles,
+    read_spool, read_spool_files,
 };
 use topas_data::{Source, SourceError, expand};
 use topas_format::mpi::OUT;
@@ -37,19 +38,58 @@ impl<'a> Input<'a> {
     /// ranks keep on this node; the newest first. The Err is the exit code, all has been said.
     pub fn read(&mut self) -> Result<Vec<Profile>, u8> {
         if !self.args.inputs.is_empty() {
-            let mut sources = Vec::new();
-            for path in &self.args.inputs {
-                match profiles_in(path) {
-                    Ok(found) => sources.extend(found),
-                    Err(error) => self.failed(&error),
-                }
-            }
-            return self.files(&sources);
+            return self.named();
         }
         if Path::new(OUT).exists() {
             return self.files(&[Source::File(PathBuf::from(OUT))]);
         }
         self.ranks()
+    }
+
+    /// The profiles in the files that were named: lines, or mapped files of ranks.
+    fn named(&mut self) -> Result<Vec<Profile>, u8> {
+        let (mut sources, mut mapped) = (Vec::new(), Vec::new());
+        for path in &self.args.inputs {
+            match profiles_in(path) {
+                Ok(found) => {
+                    for source in found {
+                        match source {
+                            Source::File(file) if is_spool(&file) => mapped.push(file),
+                            source => sources.push(source),
+                        }
+                    }
+                }
+                Err(error) => self.failed(&error),
+            }
+        }
+        if mapped.is_empty() {
+            return self.files(&sources);
+        }
+        let mut profiles = self.mapped(read_spool_files(mapped));
+        if !sources.is_empty() {
+            // Beside mapped files a text without a profile is no failure.
+            let (read, errors) = read_profiles(&sources, &mut |_| {});
+            errors.iter().for_each(|error| self.failed(error));
+            profiles.extend(read.profiles);
+            profiles.sort_by_key(|profile| std::cmp::Reverse(profile.facts.epoch));
+        }
+        if profiles.is_empty() {
+            if !self.has_failed() {
+                let what = "the mapped files have nothing to tell: their ranks have written it";
+                TOOL.error(&what, None, "");
+            }
+            return Err(if self.has_failed() { exit::INPUT } else { exit::NO_PES });
+        }
+        Ok(profiles)
+    }
+
+    /// What mapped files say; those that cannot be read are told.
+    fn mapped(&mut self, read: SpoolReading) -> Vec<Profile> {
+        for (path, why) in &read.refused {
+            self.unreadable += 1;
+            TOOL.error(&format!("cannot read {}", path.display()), Some(why), "");
+        }
+        read.profiles
     }
 
     /// What ranks of this user keep on this node.
@@ -58,13 +98,7 @@ impl<'a> Input<'a> {
         let directories = spools();
         for dir in &directories {
             match read_spool(dir, Some(own_uid())) {
-                Ok(read) => {
-                    profiles.extend(read.profiles);
-                    for (path, why) in &read.refused {
-                        self.unreadable += 1;
-                        TOOL.error(&format!("cannot read {}", path.display()), Some(why), "");
-                    }
-                }
+                Ok(read) => profiles.extend(self.mapped(read)),
                 Err(cause) => {
                     self.unreadable += 1;
                     let what = format!("cannot list {}", dir.display());
@@ -188,13 +222,9 @@ fn profiles_in(path: &Path) -> Result<Vec<Source>, SourceError> {
     if own.is_file() { Ok(vec![Source::File(own)]) } else { expand(path) }
 }
 
-/// The directories in which ranks may keep their counters: that which the environment names
-/// alone, else all that are known.
+/// The directories in which ranks may keep their counters.
 fn spools() -> Vec<PathBuf> {
     let env = Environment::of_process();
-    if let Some(named) = env.mpi_spool() {
-        return vec![named];
-    }
     let conf = Conf::load(paths(&env).as_ref(), &env);
     spool_directories(&conf, &env)
 }
