@@ -7,14 +7,18 @@ const LONGEST: usize = 512;
 /// What stands between the words of a value.
 const BETWEEN: &[u8] = b",;:^+-_ |@=&*()";
 
+/// Kinds of devices, which have a number of at most three digits behind them. Not `n` or `node`:
+/// hosts are called so.
+const DEVICES: &[u8] = b"\
+mlx mlx4 mlx5 hfi hfi1 eth ib en eno ens enp hsn lo bnxt irdma qib cxi gpu nic";
+
 /// Words that switches of the MPIs and of the libraries below have as values, or that such values
-/// are made of; digits behind them are numbers of devices and versions. In upper case they are the
-/// same.
+/// are made of. In upper case they are the same.
 const KNOWN: &[u8] = b"\
 on off yes no true false enable enabled disable disabled auto automatic default none all any null \
 never always try force y n t f inf infinity unlimited \
 fatal error err warn warning info debug diag trace req data async func poll print verbose quiet \
-ob cm mtl btl pml bml cml self sm vader smcuda tcp udp openib ofi ucx ugni uct usnic psm portals \
+ob1 cm mtl btl pml bml cml self sm vader smcuda tcp udp openib ofi ucx ugni uct usnic psm psm2 psm3 portals4 pt2pt \
 basic libnbc tuned hcoll ucc han adapt inter sync monitoring accelerator rdma pt pt2pt coll osc io \
 topo treematch romio romio321 romio341 ompio ompi posix mmap sysv fbtl fcoll fs sharedfp vulcan \
 dynamic static two phase individual gen gen2 lockedfile addproc shared ufs lustre gpfs beegfs nfs \
@@ -27,7 +31,7 @@ by bind map rank cpu cpus list unit omp platform range compact scatter spread bu
 hybrid cell allcores cache1 cache2 cache3 block cyclic round robin user gpu nic first last max min \
 rc dc ud verbs mlx x v ib roce shm mm cuda copy ipc gdr rocm ze level zero sockcm rdmacm cudaipc \
 sockets efa opx cxi gni rxm rxd ofi tcpofi lnx net hook dapl tmi ofa fabric mxm yalla ikrit fca \
-mlx4 mlx5 hfi eth ib en eno ens enp hsn lo hsi docker irdma bnxt re qib \
+mlx5 re hsi \
 skx clx icx spr emr gnr knl knc bdw hsw ivb snb zen naples rome milan genoa \
 ring tree binary binomial recursive doubling multiplying halving kary knomial nary scan pairwise \
 bruck linear gather scatterv split segmented pipelined pipeline chain flat multi level smp device \
@@ -63,19 +67,19 @@ fn is_number(word: &[u8]) -> bool {
     };
     let unit = match rest {
         [] | [b'%'] => true,
-        unit => whole > 0 && unit.len() <= 3 && is_listed(unit),
+        unit => whole > 0 && unit.len() <= 3 && is_listed(KNOWN, unit),
     };
     unit && word.len() <= DIGITS
 }
 
 fn is_known(word: &[u8]) -> bool {
     let digits = word.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-    // One device in a thousand has more digits, a phone or a badge has.
-    is_listed(word) || digits <= 3 && is_listed(word.get(..word.len() - digits).unwrap_or_default())
+    let device = word.get(..word.len() - digits).unwrap_or_default();
+    is_listed(KNOWN, word) || digits <= 3 && is_listed(DEVICES, device)
 }
 
-fn is_listed(word: &[u8]) -> bool {
-    KNOWN.split(|byte| *byte == b' ').any(|known| known.eq_ignore_ascii_case(word))
+fn is_listed(list: &[u8], word: &[u8]) -> bool {
+    list.split(|byte| *byte == b' ').any(|known| known.eq_ignore_ascii_case(word))
 }
 
 #[cfg(test)]
@@ -141,6 +145,7 @@ mod tests {
             "anna,self",
             "self,anna",
             "n001",
+            "node17",
             "node17.cluster.example",
             "10.0.0.1",
             "10.0.0.0/8",
