@@ -116,6 +116,11 @@ fn profile(mut launch: Vec<Found>) -> Profile {
         for communicator in &found.rank.rank.sums.communicators {
             total.add_communicator(communicator);
         }
+        for routine in found.rank.rank.sums.routines.iter().filter(|routine| routine.unended > 0) {
+            let all = total.routine_mut(routine.number);
+            all.unended += routine.unended;
+            all.unended_time += routine.unended_time;
+        }
     }
     let inside = launch.iter().flat_map(|found| {
         found.rank.inside.iter().map(|inside| (found.spool.header.rank, *inside))

@@ -21,7 +21,7 @@ pub struct Inside {
     /// Which routine
     pub routine: RoutineNumber,
     /// For how long, in ns: until now, or until the last sign of life of a rank that is gone; None
-    /// while measuring is paused
+    /// if there was none after the call began, or measuring is paused
     pub time: Option<u64>,
 }
 
@@ -89,6 +89,8 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
         let function = (block.inside as usize).checked_sub(1).filter(|number| *number < FUNCTIONS);
         if let Some(function) = function {
             let ticks = counts.then(|| until.saturating_sub(block.since));
+            // Without a later sign of life nobody knows for how long.
+            let ticks = ticks.filter(|ticks| running || *ticks > 0);
             let row = &mut block.rows[function];
             row.ticks += ticks.unwrap_or(0);
             row.longest = row.longest.max(ticks.unwrap_or(0));

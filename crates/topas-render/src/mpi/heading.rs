@@ -208,7 +208,10 @@ pub(super) fn unended(profile: &Profile) -> Option<String> {
         .map(|routine| {
             let calls = count(u64::try_from(routine.unended).unwrap_or(u64::MAX), "call");
             let name = named(profile, routine.number);
-            format!("{name} {calls}, {} s", seconds(routine.unended_time, 3))
+            match routine.unended_time {
+                0 => format!("{name} {calls}, for a time that nobody noted"),
+                time => format!("{name} {calls}, {} s", seconds(time, 3)),
+            }
         })
         .collect();
     (!calls.is_empty()).then(|| {
