@@ -15,6 +15,8 @@ local root = "@PREFIX@"
 setenv("TOPAS_ROOT", root)
 -- man looks in the share/man beside each bin of PATH.
 prepend_path("PATH", pathJoin(root, "bin"))
+-- The names of programs that everybody has on PATH; an MPI with a module of its own has a
+-- shadow, which its modulefile names: see topas mpi --help.
 -- In front of the bin of every MPI, also of those that are loaded later.
 prepend_path{"PATH", pathJoin(root, "libexec/topas/wrappers"), delim=":", priority=100}
 -- Serial programs, too: the directory of the compilers that are there, see drivers.conf.

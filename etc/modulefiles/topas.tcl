@@ -13,6 +13,8 @@ set root "@PREFIX@"
 setenv TOPAS_ROOT $root
 # man looks in the share/man beside each bin of PATH.
 prepend-path PATH $root/bin
+# The names of programs that everybody has on PATH; an MPI with a module of its own has a
+# shadow, which its modulefile names: see topas mpi --help.
 # To be loaded behind the MPI: the drivers find the next mpicc on PATH.
 prepend-path PATH $root/libexec/topas/wrappers
 # Serial programs, too: the directory of the compilers that are there, see drivers.conf.

@@ -15,8 +15,8 @@ use crate::site::{Scratch, Site, source_root};
 /// Ranks of a launch.
 pub const RANKS: u32 = 4;
 
-/// What every copy of the module keeps of its symbols.
-const MARK: &[u8] = b"topas_module_seen";
+/// What every copy of the module begins its facts with.
+pub const MARK: &[u8] = topas_format::module_facts::MAGIC;
 
 /// A copy, and the MPI it is built for.
 #[derive(Debug)]

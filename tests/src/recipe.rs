@@ -95,7 +95,7 @@ impl Linked {
                 if !bytes.starts_with(b"\x7fELF") || !has(b"/ld-linux") {
                     continue;
                 }
-                if has(b"topas_module_seen") {
+                if has(crate::project::MARK) {
                     self.with.push(path);
                 } else if has(b"\0libmpi") {
                     self.without.push(path);

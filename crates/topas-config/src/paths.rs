@@ -75,6 +75,11 @@ impl Paths {
         self.prefix.join("libexec/topas").join(name)
     }
 
+    /// The shadows of MPIs: a directory for each.
+    pub fn shadows(&self) -> PathBuf {
+        self.prefix.join("libexec/topas/mpi")
+    }
+
     /// Modules and libraries.
     pub fn lib(&self) -> PathBuf {
         self.prefix.join("lib/topas")

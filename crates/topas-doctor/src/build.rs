@@ -13,14 +13,16 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use topas_config::paths::DRIVER;
 use topas_config::policy::kill_switch;
 use topas_config::{Conf, Environment, Paths};
+use topas_driver::search::{any_program, is_driver_file};
+use topas_driver::shadow::is_system;
 use topas_format::conf::Switch;
 use topas_format::env::{TOPAS_LOG, TOPAS_PE, TOPAS_VERBOSE};
 use topas_format::module_facts::MAGIC;
 
 use crate::exit;
+use crate::names::past_the_drivers;
 
 /// Longest time for one step.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -95,7 +97,7 @@ pub fn probe(env: &Environment, paths: Option<&Paths>) -> Report {
     };
     for (name, source, text) in DRIVERS {
         let _ = writeln!(report.text, "{name}");
-        match find(name, env) {
+        match any_program(OsStr::new(name), env) {
             Some(driver) => {
                 report.tried += 1;
                 one(&mut report, &driver, (name, source, text), &dir.0, env, paths);
@@ -106,7 +108,30 @@ pub fn probe(env: &Environment, paths: Option<&Paths>) -> Report {
     if report.tried == 0 {
         report.hint("load an MPI module, or put the directory of its mpicc on PATH");
     }
+    past(&mut report, env, paths);
     report
+}
+
+/// Builds that do not ask PATH: what leads them past the drivers here, and what cannot be seen.
+fn past(report: &mut Report, env: &Environment, paths: Option<&Paths>) {
+    let _ = writeln!(report.text, "builds that do not ask PATH");
+    let ways = past_the_drivers(env, paths);
+    for way in &ways {
+        let program = way.program.display();
+        report.fact(way.variable, &format!("leads to {program}, past the drivers"));
+    }
+    let mut prefixes: Vec<_> = ways.iter().map(|way| &way.prefix).collect();
+    prefixes.dedup();
+    for prefix in prefixes {
+        let prefix = prefix.display();
+        report.hint(&format!(
+            "topas mpi add {prefix}, and name what that prints in place of {prefix}"
+        ));
+    }
+    report
+        .fact("not reached", "a compiler that is called by the path of the MPI itself, and builds");
+    report.fact("", "that keep only -l, -L and -I of what mpicc -show answers: add what");
+    report.fact("", "`topas --link-flags` prints to their links");
 }
 
 /// Builds, looks, runs.
@@ -118,16 +143,21 @@ fn one(
     env: &Environment,
     paths: Option<&Paths>,
 ) {
-    let ours = is_driver(driver);
+    let ours = is_driver_file(driver);
     let whose = if ours { "a TOPAS driver" } else { "no TOPAS driver" };
     report.fact("on PATH", &format!("{} ({whose})", driver.display()));
     if !ours {
-        match paths {
-            Some(paths) => report.hint(&format!(
-                "put {} in front of PATH, behind the MPI's module if there is one",
-                paths.wrappers().display()
+        let prefix = driver.parent().and_then(Path::parent).filter(|prefix| !is_system(prefix));
+        match (paths, prefix) {
+            (Some(_), Some(prefix)) => report.hint(&format!(
+                "topas mpi add {}, and put the bin of what that prints in front of PATH",
+                prefix.display()
             )),
-            None => report.hint("put PREFIX/libexec/topas/wrappers in front of PATH"),
+            (Some(paths), None) => {
+                let wrappers = paths.wrappers();
+                report.hint(&format!("put {} in front of PATH", wrappers.display()));
+            }
+            (None, _) => report.hint("put PREFIX/libexec/topas/wrappers in front of PATH"),
         }
         return;
     }
@@ -175,7 +205,7 @@ fn one(
 
 /// Runs the program on two ranks, both of which are told to measure.
 fn measured(report: &mut Report, dir: &Path, env: &Environment, paths: Option<&Paths>) {
-    let Some(launcher) = find("mpiexec", env) else {
+    let Some(launcher) = any_program(OsStr::new("mpiexec"), env) else {
         report.fact("run", "no mpiexec on PATH");
         report.hint("load an MPI module, or run this where programs are run");
         return;
@@ -237,19 +267,6 @@ fn lossy(bytes: &[u8]) -> String {
 
 fn holds(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
-}
-
-/// The first executable of this name on PATH.
-fn find(name: &str, env: &Environment) -> Option<PathBuf> {
-    let runs = |path: &PathBuf| {
-        fs::metadata(path).is_ok_and(|file| file.is_file())
-            && nix::unistd::access(path, nix::unistd::AccessFlags::X_OK).is_ok()
-    };
-    env.search_path().map(|dir| dir.join(name)).find(runs)
-}
-
-fn is_driver(path: &Path) -> bool {
-    fs::canonicalize(path).is_ok_and(|path| path.file_name() == Some(OsStr::new(DRIVER)))
 }
 
 /// Runs a program to its end; `None` if it cannot be run or does not end in time. What it

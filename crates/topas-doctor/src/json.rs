@@ -51,6 +51,17 @@ pub fn object(report: &Report) -> String {
         "mpi_profile": report.profile.as_ref().map(|profile| json!({
             "library": profile.library.to_string_lossy(), "faults": profile.faults,
         })),
+        "names": report.names.as_ref().map(|names| json!({
+            "directories": names.directories.iter().map(|directory| json!({
+                "path": directory.path.to_string_lossy(), "names": directory.names,
+                "without_program": directory.without,
+            })).collect::<Vec<_>>(),
+            "shadows": names.shadows.iter().map(|shadow| json!({
+                "name": shadow.name, "mpi": shadow.mpi.to_string_lossy(), "wrong": shadow.wrong,
+            })).collect::<Vec<_>>(),
+            "mpis_without_shadow": names.offered.iter().map(|p| p.to_string_lossy())
+                .collect::<Vec<_>>(),
+        })),
         "configuration": {
             "file": report.configuration.file.as_ref().map(|file| file.to_string_lossy()),
             "problem": report.configuration.problem,

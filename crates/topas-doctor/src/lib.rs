@@ -17,6 +17,7 @@ pub mod hint;
 pub mod json;
 pub mod launch;
 pub mod metric;
+pub mod names;
 pub mod place;
 pub mod policy;
 mod procfs;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use topas_config::{Environment, Paths, command_line};
 use topas_doctor::args::{Early, Options};
+use topas_doctor::names::Names;
 use topas_doctor::report::Report;
 use topas_doctor::{build, exit, json, text};
 
@@ -26,7 +27,10 @@ fn main() -> ExitCode {
         let report = build::probe(&env, paths.as_ref());
         return print(&report.text, report.exit_code());
     }
-    let report = Report::of_this_node(&env, paths.as_ref(), !options.no_self_test);
+    let mut report = Report::of_this_node(&env, paths.as_ref(), !options.no_self_test);
+    if !options.quiet {
+        report.names = paths.as_ref().map(|paths| Names::of(&env, paths));
+    }
     let output = match options {
         Options { json: true, .. } => json::object(&report),
         Options { quiet: true, .. } => text::first_line(&report),

@@ -10,6 +10,7 @@ use crate::cpu::Processor;
 use crate::exit;
 use crate::launch::Launch;
 use crate::metric::{Finding, Quantity};
+use crate::names::Names;
 use crate::place::{Place, places};
 use crate::policy::{kill_switch, would_measure};
 use crate::profile::Profile;
@@ -150,6 +151,9 @@ pub struct Report {
     pub launch: Launch,
     /// The MPI profile of the installation this program belongs to
     pub profile: Option<Profile>,
+    /// The names in front of compilers and launchers, and the MPIs of this system; for the
+    /// whole report only, as many directories are read for it
+    pub names: Option<Names>,
     /// `TOPAS` variables
     pub variables: Vec<Variable>,
 }
@@ -169,6 +173,7 @@ impl Report {
             configuration: Configuration::of(&conf),
             measures: settings.is(Switch::Measure),
             profile: paths.map(Profile::of),
+            names: None,
             kill_switch: kill_switch(paths),
             here: would_measure(&settings, &launch, env),
             places: places(settings.list(List::Log)),

@@ -54,6 +54,7 @@ pub fn page(report: &Report) -> String {
     counters(&mut page, report);
     kernel(&mut page, &report.system);
     configuration(&mut page, report);
+    names(&mut page, report);
     profile(&mut page, report);
     log(&mut page, report);
     launch(&mut page, report);
@@ -252,6 +253,34 @@ fn configuration(page: &mut Page, report: &Report) {
     }
     if !report.measures {
         page.hint("measure = yes in topas.conf, and TOPAS not set to off, let programs measure");
+    }
+}
+
+fn names(page: &mut Page, report: &Report) {
+    let Some(names) = &report.names else { return };
+    let topas = names.command.display();
+    page.section("Drivers");
+    for directory in &names.directories {
+        page.item("names", &format!("{} in {}", directory.names, directory.path.display()));
+        if let Some(without) = &directory.without {
+            page.item("no program behind", without);
+            page.hint(&format!(
+                "{} --link-names, with the PATH that everybody has",
+                names.driver.display()
+            ));
+        }
+    }
+    for shadow in &names.shadows {
+        let state = shadow.wrong.as_deref().unwrap_or("ok");
+        page.item("shadow", &format!("{} of {}: {state}", shadow.name, shadow.mpi.display()));
+        if shadow.wrong.is_some() {
+            let verb = if shadow.gone { "remove" } else { "refresh" };
+            page.hint(&format!("{topas} mpi {verb} {}", shadow.name));
+        }
+    }
+    for prefix in &names.offered {
+        page.item("MPI without shadow", &prefix.display().to_string());
+        page.hint(&format!("{topas} mpi add {}", prefix.display()));
     }
 }
 

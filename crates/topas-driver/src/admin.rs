@@ -3,15 +3,17 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use topas_config::Paths;
 use topas_config::paths::{DRIVER, Executable};
+use topas_config::{Environment, Paths};
 
 use crate::catalog::{Catalog, MPI_SET, Personality};
+use crate::links::{self, Changes, Chosen};
 use crate::message::say;
-use crate::{EXIT_CANNOT_WRITE, EXIT_USAGE, links, print};
+use crate::shadow::Shadow;
+use crate::{EXIT_CANNOT_WRITE, EXIT_USAGE, print};
 
 const HELP: &str = "\
-Usage: topas-driver --list | --link-names [SET DIRECTORY] | --version | --help
+Usage: topas-driver --list | --link-names [--all] [SET DIRECTORY] | --version | --help
        NAME [--topas-explain] [ARGUMENT...]     by a link of that name: mpicc, mpif90, mpiexec, ...
 
 Stands in front of compiler and launch drivers. Links of executables get the TOPAS
@@ -20,7 +22,9 @@ measurement module; everything else goes through untouched.
 Options:
   --list        print the names it answers to, one per line: NAME KIND [LANGUAGE] [SET]
   --link-names  link the names of every set in its directory beside the driver, or those
-                of one set in another directory; prints the directories
+                of one set in another directory; prints the directories. Only names with a
+                program behind them on PATH are linked, and those that the site's own
+                drivers.conf adds; --all links every name
   --version     print the version
   --help        print this text
 
@@ -32,16 +36,24 @@ error why an executable is linked without the module. Manual page: topas-driver(
 ";
 
 /// Answers a call under the own name. Returns the exit code.
-pub fn answer(args: &[OsString], own: Option<&Executable>, paths: Option<&Paths>) -> i32 {
+pub fn answer(
+    args: &[OsString],
+    env: &Environment,
+    own: Option<&Executable>,
+    paths: Option<&Paths>,
+) -> i32 {
     let words: Vec<_> = args.iter().map(|arg| arg.to_string_lossy()).collect();
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     match words.as_slice() {
         ["--list"] => print(&list(&catalog(paths))),
-        ["--link-names"] => link_all(paths),
-        ["--link-names", ..] => match args {
-            [_, set, dir] => link_set(set, Path::new(dir), own, paths),
-            _ => usage("--link-names takes a set and a directory, or nothing"),
-        },
+        ["--link-names", rest @ ..] => {
+            let all = rest.first() == Some(&"--all");
+            match args.get(if all { 2.. } else { 1.. }).unwrap_or_default() {
+                [] => link_sets(all, env, own, paths),
+                [set, dir] => link_set(set, Path::new(dir), all, env, own, paths),
+                _ => usage("--link-names takes a set and a directory, or nothing"),
+            }
+        }
         ["--version"] => {
             print(OsStr::new(concat!("topas-driver ", env!("CARGO_PKG_VERSION"), "\n")))
         }
@@ -86,22 +98,82 @@ fn list(catalog: &Catalog) -> OsString {
     out
 }
 
-fn link_all(paths: Option<&Paths>) -> i32 {
+/// Links the names of every set in its own directory.
+fn link_sets(all: bool, env: &Environment, own: Option<&Executable>, paths: Option<&Paths>) -> i32 {
     let Some(paths) = paths else { return not_installed() };
-    match links::all(&catalog(Some(paths)), paths) {
-        Ok(dirs) => print(&lines(dirs.iter().map(|dir| dir.as_os_str()))),
-        Err(failure) => failed(&failure),
+    let catalog = catalog(Some(paths));
+    let shadows = Shadow::all(paths);
+    let mut sets: Vec<&OsStr> = Vec::new();
+    catalog.names().for_each(|(.., set)| {
+        if !sets.contains(&set) {
+            sets.push(set)
+        }
+    });
+    let mut dirs = Vec::new();
+    for set in sets {
+        let chosen = Chosen::of(set, all, &catalog, env, own, &shadows);
+        let dir = links::directory(set, paths);
+        // Compilers that come with modules are not on PATH when TOPAS is installed: what was
+        // linked for them stays.
+        if set != MPI_SET && chosen.names.is_empty() {
+            continue;
+        }
+        // Relative, so that an installation can be moved or staged as a whole.
+        match chosen.link(&dir, &Path::new("..").join(DRIVER)) {
+            Ok(changes) => tell(set, &dir, &chosen, &changes, &catalog),
+            Err(failure) => return failed(&failure),
+        }
+        dirs.push(dir);
+    }
+    print(&lines(dirs.iter().map(|dir| dir.as_os_str())))
+}
+
+/// Says what a user of the directory has to know.
+fn tell(set: &OsStr, dir: &Path, chosen: &Chosen, changes: &Changes, catalog: &Catalog) {
+    if !changes.removed.is_empty() {
+        let names = links::in_words(&changes.removed);
+        say!("{DRIVER}: note: removed from {}: {names}", dir.display());
+        say!("cause: there is no program behind these names on PATH");
+    }
+    for (bin, names) in chosen.outside.iter().filter(|_| set == MPI_SET) {
+        let (names, bin) = (links::in_words(names), bin.display());
+        say!("{DRIVER}: note: {} holds names of {bin}: {names}", dir.display());
+        say!(
+            "hint: if {bin} is not on everybody's PATH: topas mpi add {bin}, then {DRIVER} --link-names"
+        );
+    }
+    if set == MPI_SET && !chosen.names.iter().any(|name| catalog.links_mpi(name)) {
+        say!("{DRIVER}: note: {} holds no compiler driver", dir.display());
+        say!("cause: no MPI is on PATH that has no directory of its own");
+        say!(
+            "hint: `topas mpi find` looks for MPIs, `topas mpi add DIR` makes directories for them"
+        );
     }
 }
 
-fn link_set(set: &OsStr, dir: &Path, own: Option<&Executable>, paths: Option<&Paths>) -> i32 {
-    let (Some(own), Some(_)) = (own, paths) else { return not_installed() };
+fn link_set(
+    set: &OsStr,
+    dir: &Path,
+    all: bool,
+    env: &Environment,
+    own: Option<&Executable>,
+    paths: Option<&Paths>,
+) -> i32 {
+    let (Some(driver), Some(_)) = (own, paths) else { return not_installed() };
     let catalog = catalog(paths);
     if !catalog.names().any(|(.., of)| of == set) {
         return usage(&format!("no name of a set `{}` in drivers.conf", set.to_string_lossy()));
     }
-    match links::one(&catalog, set, dir, &own.path) {
-        Ok(()) => print(&lines(std::iter::once(dir.as_os_str()))),
+    // A directory that the caller chose is for where these programs are.
+    let chosen = Chosen::of(set, all, &catalog, env, own, &[]);
+    if chosen.names.is_empty() {
+        say!("{DRIVER}: error: no program of the set `{}` is on PATH", set.to_string_lossy());
+        say!("cause: looked for {}", links::in_words(&chosen.without));
+        say!("hint: load the module of these compilers first, or give --all");
+        return EXIT_CANNOT_WRITE;
+    }
+    match chosen.link(dir, &driver.path) {
+        Ok(_) => print(&lines(std::iter::once(dir.as_os_str()))),
         Err(failure) => failed(&failure),
     }
 }

@@ -125,6 +125,8 @@ pub type Skipped = (PathBuf, u32);
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
     lines: Vec<(Vec<u8>, Kind)>,
+    /// Where the site's own lines begin.
+    site: Option<usize>,
     skipped: Vec<Skipped>,
 }
 
@@ -138,6 +140,7 @@ impl Catalog {
         if let Some(file) = paths.map(Paths::site_drivers_conf)
             && let Ok(text) = regular::read(&file, MAX_FILE)
         {
+            catalog.site = Some(catalog.lines.len());
             catalog.add(&text, &file);
         }
         catalog
@@ -214,6 +217,23 @@ impl Catalog {
             }
             _ => None,
         })
+    }
+
+    /// Whether the site's own file puts a name into a set.
+    pub fn is_of_site(&self, name: &OsStr, set: &OsStr) -> bool {
+        let lines = self.site.and_then(|from| self.lines.get(from..)).unwrap_or_default();
+        lines.iter().any(|(of, kind)| {
+            let in_set = matches!(kind, Kind::Name { set: of, .. } if *of == set.as_bytes());
+            in_set && of == name.as_bytes()
+        })
+    }
+
+    /// Whether the name, in the directory of an MPI's programs, is one that this driver stands
+    /// in front of: a driver of an MPI, a launcher, or what is asked for an MPI's package.
+    pub fn fronts(&self, name: &OsStr) -> bool {
+        let other = Some(Personality::Launcher) == self.personality(name)
+            || Some(Personality::PackageQuery) == self.personality(name);
+        self.answers(name) || other
     }
 
     /// Whether the launcher at `real`, a path without symbolic links, gives its ranks
@@ -320,12 +340,14 @@ mod tests {
         assert!(catalog.counter_functions().contains(&&b"PAPI_library_init"[..]));
         assert_eq!(catalog.runtime(b"gfortran"), Some(Language::F90));
         assert!(catalog.needs_input(Path::new("/usr/bin/opal_wrapper")));
-        // What is in front of PATH everywhere must be there everywhere: build systems take
-        // the first of several compilers they see.
+        // What is in front of PATH everywhere is no compiler by its own name: build systems take
+        // the first of several they see.
         let mpi: Vec<_> = catalog.names().filter(|(.., set)| *set == MPI_SET).collect();
         assert!(mpi.iter().all(|(name, ..)| {
             let name = name.to_str().unwrap();
-            ["mpi", "osh", "shmem", "pkg"].iter().any(|head| name.starts_with(head))
+            ["mpi", "osh", "shmem", "pkg", "orterun", "prterun", "caf"]
+                .iter()
+                .any(|head| name.starts_with(head))
         }));
     }
 
@@ -352,13 +374,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let paths = Paths::at(dir.path());
         std::fs::create_dir_all(paths.site_drivers_conf().parent().unwrap()).unwrap();
-        let site = "papi plain\nmpiCC plain\ncaf compiler f90\ncaf compiler f90 odd\nx y\n";
+        let site = "papi plain\nmpiCC plain\nfcaf compiler f90\nfcaf compiler f90 odd\nx y\n";
         std::fs::write(paths.site_drivers_conf(), site).unwrap();
         let catalog = Catalog::load(Some(&paths));
         assert!(!catalog.uses_counters(b"papi") && catalog.uses_counters(b"likwid"));
         assert_eq!(catalog.personality(OsStr::new("mpiCC")), None);
         assert!(!catalog.names().any(|(name, ..)| name == "mpiCC"));
-        let sets = catalog.names().filter(|(name, ..)| *name == "caf").map(|(.., set)| set);
+        let sets = catalog.names().filter(|(name, ..)| *name == "fcaf").map(|(.., set)| set);
         assert_eq!(sets.collect::<Vec<_>>(), ["mpi", "odd"]);
         assert_eq!(catalog.skipped(), [(paths.site_drivers_conf(), 5)]);
     }

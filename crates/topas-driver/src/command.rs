@@ -15,17 +15,22 @@ use crate::catalog::{Catalog, Language, Personality};
 use crate::explain::quoted;
 use crate::message::say;
 use crate::plan::link_arguments;
-use crate::{EXIT_CANNOT_WRITE, EXIT_NOT_FOUND, EXIT_USAGE, execute, module, print, search};
+use crate::shadow::{Shadow, TELL_BUILDS};
+use crate::{
+    EXIT_CANNOT_WRITE, EXIT_NOT_FOUND, EXIT_USAGE, execute, module, mpi_command, print, search,
+};
 
 /// Its name.
 pub const NAME: &str = "topas";
 
 const HELP: &str = "\
 Usage: topas COMMAND [ARGUMENT...]
+       topas mpi find | list | add DIRECTORY [--name NAME] | refresh [NAME] | remove NAME
        topas --prefix | --wrappers | --link-flags [LANGUAGE] | --log | --version | --help
 
 Runs a command that links, such as `mpif90 heat.f90 -o heat` or `make`, with the drivers of
 TOPAS in front of PATH, so that every rank of the resulting program will be measured.
+`topas mpi` makes a directory of drivers for one MPI: see `topas mpi --help`.
 
 Options, each answered in one line:
   --prefix       where TOPAS is installed
@@ -47,6 +52,9 @@ pub fn run(
     paths: Option<&Paths>,
 ) -> i32 {
     let Some((first, rest)) = args.split_first() else { return usage("no command given") };
+    if first == mpi_command::WORD {
+        return mpi_command::run(rest, env, paths);
+    }
     if !first.as_encoded_bytes().starts_with(b"-") {
         return link(first, rest, env, own, paths);
     }
@@ -163,7 +171,18 @@ fn link(
     );
     let mut front: Vec<PathBuf> = paths.map(Paths::wrappers).into_iter().collect();
     front.extend(dir.filter(|_| known).map(|dir| absolute(&getcwd().unwrap_or_default(), dir)));
-    let rest = env.search_path().filter(|dir| !front.contains(dir)).collect::<Vec<_>>();
+    // An MPI that has a shadow is called by it, also where CMake looks before PATH.
+    let shadows = paths.map(Shadow::all).unwrap_or_default();
+    let shadow_of = |bin: &Path| shadows.iter().find(|shadow| shadow.is_of(bin));
+    for name in TELL_BUILDS {
+        let told = env.get(name).and_then(|dir| shadow_of(&Path::new(dir).join("bin")));
+        if let Some(shadow) = told {
+            env.set(name, shadow.dir.clone());
+        }
+    }
+    let rest = env.search_path().filter(|dir| !front.contains(dir));
+    let rest: Vec<_> =
+        rest.flat_map(|dir| [shadow_of(&dir).map(Shadow::bin), Some(dir)]).flatten().collect();
     match join(front.iter().chain(&rest)) {
         Some(value) => env.set("PATH", value),
         None => return usage("the prefix has a colon, so it cannot stand in PATH"),
@@ -171,6 +190,14 @@ fn link(
     if known && let Some(own) = own {
         // The name may be in a set that is not on PATH.
         return execute::program(&own.path, name, args, &env);
+    }
+    // What a build will call is the real one where no name stands in front of it.
+    if let Some(mpicc) = search::any_program(OsStr::new("mpicc"), &env)
+        && !search::is_driver_file(&mpicc)
+    {
+        let bin = mpicc.parent().unwrap_or(&mpicc).display();
+        say!("{NAME}: warning: no driver of TOPAS stands in front of {}", mpicc.display());
+        say!("hint: as the owner of TOPAS call: {NAME} mpi add {bin}");
     }
     let found =
         if dir.is_some() { Some(path.to_path_buf()) } else { search::any_program(name, &env) };

@@ -10,7 +10,7 @@ use std::path::Path;
 use nix::errno::Errno;
 use nix::unistd::{execvp, execvpe};
 use topas_config::Environment;
-use topas_format::env::{TOPAS_LAUNCH_ID, TOPAS_PASSED};
+use topas_format::env::TOPAS_LAUNCH_ID;
 
 use crate::message::say;
 use crate::plan::{LaunchId, Plan, Role};
@@ -56,11 +56,7 @@ pub fn untouched(
     args: &[OsString],
     env: &Environment,
 ) -> i32 {
-    let env = real.passed.clone().map(|passed| {
-        let mut env = env.clone();
-        env.set(TOPAS_PASSED, passed);
-        env
-    });
+    let env = (!real.set.is_empty()).then(|| with(env, &real.set));
     without_addition(tool, &real.path, argv0, args, env.as_ref())
 }
 
@@ -72,24 +68,26 @@ pub fn program(path: &Path, argv0: &OsStr, args: &[OsString], env: &Environment)
 
 /// The environment of the real program; `None` if it stays as it is.
 fn changed(env: &Environment, plan: &Plan) -> Option<Environment> {
-    if !plan.set.is_empty() {
-        let mut env = env.clone();
-        plan.set.iter().for_each(|(name, value)| env.set(*name, value.clone()));
-        return Some(env);
-    }
-    let Role::Launcher(id) = plan.role else { return None };
-    let fresh = match id {
-        LaunchId::Untouched => return None,
-        LaunchId::Removed => None,
-        LaunchId::Fresh => launch_id::fresh(),
+    let unset = plan.set.is_empty();
+    let mut env = with(env, &plan.set);
+    let fresh = match plan.role {
+        Role::Launcher(LaunchId::Fresh) => launch_id::fresh(),
+        Role::Launcher(LaunchId::Removed) => None,
+        _ => return (!unset).then_some(env),
     };
-    let mut env = env.clone();
     match fresh {
         Some(id) => env.set(TOPAS_LAUNCH_ID, id),
-        None if !env.remove(TOPAS_LAUNCH_ID) => return None,
+        None if !env.remove(TOPAS_LAUNCH_ID) && unset => return None,
         None => {}
     }
     Some(env)
+}
+
+/// A copy of the environment with these variables set.
+fn with(env: &Environment, set: &[(&'static str, OsString)]) -> Environment {
+    let mut env = env.clone();
+    set.iter().for_each(|(name, value)| env.set(*name, value.clone()));
+    env
 }
 
 fn cannot_run(tool: &str, real: &Path, error: Errno) -> i32 {

@@ -2,13 +2,15 @@
 //!
 //! One call is one path through these modules: [`catalog`] tells from the name whether
 //! a compiler, a linker or a launcher is meant; [`search`] finds the real program on PATH,
-//! [`circle`] sees to it that it does not call this one again; [`cld`] and [`decision`] read the arguments with the tables of [`options`] and the files of
+//! [`circle`] sees to it that it does not call this one again, [`shadow`] names those of an
+//! MPI that has a directory of its own; [`cld`] and [`decision`] read the arguments with the tables of [`options`] and the files of
 //! [`response`] and say whether an executable is linked or somebody asks how to link one;
 //! [`symbols`] tells what its objects call; [`plan`] chooses the module and puts the command
 //! together; [`execute`] becomes it. [`profile`] adds the library of MPI profiles where that
 //! is asked for, as [`mpi_libraries`] says MPI is linked. [`package`] knows questions
 //! to pkg-config. [`explain`] prints the plan in place of running
-//! it, [`admin`] answers for the driver under its own name, [`command`] is `topas`, [`mod@run`] is
+//! it, [`admin`] answers for the driver under its own name, [`links`] makes its names; [`command`]
+//! is `topas`, [`mpi_command`] makes shadows of the MPIs that [`mpis`] finds, [`mod@run`] is
 //! `topas-run`.
 //!
 //! A build is never harmed: arguments are never rebuilt, at most one thing is added at
@@ -29,7 +31,9 @@ pub mod launch_id;
 pub mod links;
 mod message;
 pub mod module;
+pub mod mpi_command;
 pub mod mpi_libraries;
+pub mod mpis;
 pub mod options;
 pub mod package;
 pub mod plan;
@@ -37,6 +41,7 @@ pub mod profile;
 pub mod response;
 pub mod run;
 pub mod search;
+pub mod shadow;
 pub mod symbols;
 
 use std::ffi::{OsStr, OsString};
@@ -83,7 +88,7 @@ pub fn run() -> i32 {
     let rest = args.get(1..).unwrap_or_default();
     let paths = own.as_ref().and_then(|own| Paths::around(&own.path));
     if name == OsStr::new(DRIVER) {
-        return admin::answer(rest, own.as_ref(), paths.as_ref());
+        return admin::answer(rest, &env, own.as_ref(), paths.as_ref());
     }
     if name == OsStr::new(run::NAME) {
         return run::run(rest, &env, paths.as_ref());
@@ -128,7 +133,7 @@ fn off(argv0: &OsStr, args: &[OsString], env: &Environment, own: Option<&Executa
         Some(Personality::Linker) => Some(LINKER),
         _ => Some(COMPILER),
     };
-    match search::real_program(name, own, env, &catalog) {
+    match search::real_program(argv0, own, env, &catalog) {
         Ok(real) => {
             let argv0 = catalog.argv0(argv0, &real.path);
             let read = &response::from_file;
@@ -149,7 +154,7 @@ fn run_real_program_on_panic(args: &[OsString], env: &Environment, own: Option<&
         if env.is_verbose() {
             say!("{}: warning: defect in topas-driver: {info}", name.to_string_lossy());
         }
-        if let Ok(real) = search::real_program(name, own.as_ref(), &env, &Catalog::default()) {
+        if let Ok(real) = search::real_program(&argv0, own.as_ref(), &env, &Catalog::default()) {
             let told = real.path.clone().into_os_string();
             let rest = args.get(1..).unwrap_or_default();
             execute::untouched(&name.to_string_lossy(), &real, &told, rest, &env);
@@ -158,6 +163,12 @@ fn run_real_program_on_panic(args: &[OsString], env: &Environment, own: Option<&
 }
 
 fn not_found(tool: &str, own: Option<&Executable>, none: &NotFound) -> i32 {
+    if let Some(shadow) = none.shadow.as_ref().filter(|_| none.circle.is_none()) {
+        say!("{tool}: error: there is no program {}", shadow.real_bin.join(tool).display());
+        say!("cause: the MPI has changed or gone since {} was made", shadow.dir.display());
+        say!("hint: topas mpi refresh {}", shadow.name().to_string_lossy());
+        return EXIT_NOT_FOUND;
+    }
     say!("{tool}: error: no program `{tool}` on PATH behind the TOPAS driver of that name");
     if let Some(own) = own {
         say!("the driver: {}", own.path.display());

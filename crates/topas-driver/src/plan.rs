@@ -11,7 +11,6 @@ use topas_config::paths::Executable;
 use topas_config::policy::{Program, absolute, kill_switch};
 use topas_config::{Conf, Environment, LinkWish, Paths};
 use topas_format::conf::Switch;
-use topas_format::env::TOPAS_PASSED;
 
 use crate::catalog::{Catalog, Language, Personality};
 use crate::decision::{
@@ -106,7 +105,7 @@ impl Plan {
         let name = Path::new(argv0).file_name().unwrap_or_default();
         let catalog = Catalog::load(paths);
         let personality = catalog.personality(name);
-        let real = search::real_program(name, own, env, &catalog)?;
+        let real = search::real_program(argv0, own, env, &catalog)?;
         // Behind the first argument of a launcher come the user's program and its own.
         let ours = match personality {
             Some(Personality::Launcher) | None => 1,
@@ -125,7 +124,7 @@ impl Plan {
             real: real.path,
             args,
             added: Vec::new(),
-            set: real.passed.map(|passed| (TOPAS_PASSED, passed)).into_iter().collect(),
+            set: real.set,
             role: Role::Unknown,
             notes: Vec::new(),
             profile: None,

@@ -3,11 +3,12 @@
 //! The first runs before the constructors of all shared libraries, so that threads they
 //! start are counted, but musl ignores it and `ld -shared` refuses it. The second runs
 //! everywhere, later. Each process measures once, whatever was linked twice: the first
-//! door to run sets a flag that all copies of the module in a program share.
+//! door to run leaves a word that all copies of the module in a program share.
 
 use core::ffi::{c_char, c_int};
 
 use crate::library::{address, hidden};
+use crate::processor::landing;
 use crate::seen::first;
 use crate::start;
 use crate::state::auxiliary;
@@ -18,11 +19,14 @@ type Door = extern "C" fn(c_int, *const *const c_char, *const *const c_char);
 
 #[used]
 #[unsafe(link_section = ".preinit_array")]
-static BEFORE_LIBRARIES: Door = before_libraries;
+static BEFORE_LIBRARIES: Door = land_before_libraries;
 
 #[used]
 #[unsafe(link_section = ".init_array")]
-static BEFORE_MAIN: Door = before_main;
+static BEFORE_MAIN: Door = land_before_main;
+
+landing!(land_before_libraries(count: c_int, arguments: *const *const c_char, environment: *const *const c_char) => before_libraries);
+landing!(land_before_main(count: c_int, arguments: *const *const c_char, environment: *const *const c_char) => before_main);
 
 /// Here `getenv` and `environ` of a dynamic program are still empty: only the argument
 /// holds the environment.
@@ -31,7 +35,7 @@ extern "C" fn before_libraries(
     _: *const *const c_char,
     environment: *const *const c_char,
 ) {
-    if first() {
+    if first(true) {
         start::start(environment, true);
     }
 }
@@ -44,7 +48,8 @@ extern "C" fn before_main(_: c_int, arguments: *const *const c_char, passed: *co
     // begun: 153 bytes below the arguments in glibc 2.36, and 1,800 and more in `dlopen`.
     const AT_ENTRY: usize = 9;
     const BEGUN: usize = 768;
-    if hidden!("_start") != auxiliary(AT_ENTRY) {
+    let executable = hidden!("_start") == auxiliary(AT_ENTRY);
+    if !executable {
         let here = core::hint::black_box(&raw const passed) as usize;
         if (arguments as usize).wrapping_sub(here) > BEGUN {
             return;
@@ -54,7 +59,7 @@ extern "C" fn before_main(_: c_int, arguments: *const *const c_char, passed: *co
     // SAFETY: libc's own pointer, initialized before any function of this array, which run
     // one after the other; the new array, where there is one, lives as long as the process.
     unsafe {
-        if first() {
+        if first(executable) {
             // Who passes the environment here passes the status to exit handlers, too: glibc.
             start::start(*environment, passed == *environment);
         }

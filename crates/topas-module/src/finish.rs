@@ -10,8 +10,9 @@ use topas_format::out::Out;
 use topas_format::text::{Words, nth};
 
 use crate::counters::Counters;
+use crate::processor::landing;
 use crate::state::{STATE, State, out};
-use crate::{compiler, extended, facts, library, log, node, say, sys};
+use crate::{compiler, extended, language, library, log, node, say, sys};
 
 /// How the program ends.
 #[derive(Clone, Copy)]
@@ -22,8 +23,10 @@ pub enum End {
     Signal(u32),
 }
 
+landing!(pub exit(argument: *mut c_void, status: c_int) => at_exit);
+
 /// The exit handler, registered before all others and so run after them.
-pub extern "C" fn exit(_: *mut c_void, status: c_int) {
+extern "C" fn at_exit(_: *mut c_void, status: c_int) {
     // SAFETY: only read, and set before `main`.
     let known = unsafe { STATE.get() }.status_known;
     end(End::Exit(known.then_some(status as u8)));
@@ -90,7 +93,7 @@ fn write_line(end: End) {
         }
     }
     values.keep(text::ENDING, parts);
-    values.texts[text::LANG] = Some(facts::texts().until(0));
+    values.texts[text::LANG] = Some(language::language());
     // Functions of libraries are not called out of a signal handler.
     let asking = matches!(end, End::Exit(_));
     values.texts[text::LIB] = Some(library::library(asking, parts, &mut state.file).token());

@@ -10,9 +10,7 @@ use topas_format::hash::{place, word};
 use topas_format::out::Out;
 use topas_format::text::{last, nth};
 
-use crate::state::FILE_MAX;
-#[cfg(topas_run)]
-use crate::state::auxiliary;
+use crate::state::{FILE_MAX, auxiliary};
 use crate::{node, sys};
 
 /// The address of a function or object, read once where it is wanted. In front of the names
@@ -107,10 +105,13 @@ struct Dynamic(*const [usize; 2]);
 
 /// Tags of the dynamic section.
 mod tag {
+    pub const NEEDED: usize = 1;
     pub const HASH: usize = 4;
     pub const STRTAB: usize = 5;
     pub const SYMTAB: usize = 6;
+    pub const STRSZ: usize = 10;
     pub const DEBUG: usize = 21;
+    pub const VERSYM: usize = 0x6fff_fff0;
     pub const GNU_HASH: usize = 0x6fff_fef5;
 }
 
@@ -124,10 +125,10 @@ struct Loaded {
 }
 
 impl Dynamic {
-    /// That of the executable, which is another file here: by its program headers, of which the
-    /// kernel tells; null if they are not there.
-    #[cfg(topas_run)]
-    fn own() -> Self {
+    /// That of the executable, by its program headers, of which the kernel tells: our copy may be
+    /// in a library. Null if it was linked statically.
+    #[inline(never)]
+    fn executable() -> Self {
         /// `Elf64_Phdr`
         #[repr(C)]
         struct Part {
@@ -141,25 +142,24 @@ impl Dynamic {
         const AT_PHNUM: usize = 5;
         const DYNAMIC: u32 = 2;
         const HEADERS: u32 = 6;
-        let (headers, count) = (auxiliary(AT_PHDR), auxiliary(AT_PHNUM));
-        let (mut base, mut found) = (0usize, 0);
-        for at in 0..count {
-            // SAFETY: the kernel mapped that many, and they stay.
-            let part = unsafe { &*(headers as *const Part).add(at) };
-            if part.kind == HEADERS {
-                base = headers.wrapping_sub(part.address);
-            } else if part.kind == DYNAMIC {
-                found = part.address;
+        let none = Dynamic(core::ptr::null());
+        let headers = auxiliary(AT_PHDR) as *const Part;
+        if headers.is_null() {
+            return none;
+        }
+        // SAFETY: the kernel mapped that many, and they stay.
+        let parts = unsafe { core::slice::from_raw_parts(headers, auxiliary(AT_PHNUM)) };
+        // Their own place comes first in what the dynamic loader starts, and tells all others.
+        let Some(own) = parts.first().filter(|part| part.kind == HEADERS) else {
+            return none;
+        };
+        let base = (headers as usize).wrapping_sub(own.address);
+        for part in parts {
+            if part.kind == DYNAMIC {
+                return Dynamic(base.wrapping_add(part.address) as _);
             }
         }
-        Dynamic(if found == 0 { core::ptr::null() } else { base.wrapping_add(found) as _ })
-    }
-
-    /// That of the executable; null if it was linked statically.
-    #[cfg(not(topas_run))]
-    #[inline(never)]
-    fn own() -> Self {
-        Dynamic(weak!("_DYNAMIC") as *const [usize; 2])
+        none
     }
 
     /// The value of a tag, 0 without one.
@@ -202,7 +202,7 @@ pub fn library(asking: bool, name: &mut Out<'_>, room: &mut [u8; FILE_MAX]) -> L
     let shmem = weak!("shmem_finalize") | weak!("start_pes") != 0;
     let linked = weak!("MPI_Finalize") != 0;
     // OpenSHMEM may itself begin MPI.
-    if linked && (!asking || was_initialized()) && (!shmem || imports_mpi()) {
+    if linked && (!asking || was_initialized()) && (!shmem || imports() & calls::MPI != 0) {
         if asking {
             version(name, room);
         }
@@ -262,9 +262,22 @@ fn version(name: &mut Out<'_>, room: &mut [u8; FILE_MAX]) {
     node::shown(name, room);
 }
 
-/// Whether the executable itself calls functions of MPI. Only its imports are looked at,
-/// which stand in front of the symbol table; their number does not grow with its size.
-fn imports_mpi() -> bool {
+/// What the executable itself calls in shared libraries, as bits.
+pub mod calls {
+    /// Functions of MPI; set if nobody can say, as in static programs
+    pub const MPI: u32 = 1;
+    /// What the start of a Fortran program calls, and nothing else
+    pub const FORTRAN_START: u32 = 2;
+    /// Functions of C++
+    pub const CXX: u32 = 4;
+    /// It names the runtime of gfortran as a library it needs
+    pub const GFORTRAN: u32 = 8;
+}
+
+/// Looks at the imports of the executable, which stand in front of its symbol table; their number
+/// does not grow with its size.
+#[inline(never)]
+pub fn imports() -> u32 {
     /// `Elf64_Sym`
     #[repr(C)]
     struct Symbol {
@@ -276,10 +289,24 @@ fn imports_mpi() -> bool {
         size: usize,
     }
     const GLOBAL: u8 = 1;
-    let dynamic = Dynamic::own();
+    /// `mpi_`, of C and Fortran functions alike.
+    const MPI_: u32 = u32::from_le_bytes(*b"mpi_");
+    /// `_Z`, with which C++ begins the names of its functions, and of what handles exceptions.
+    const MANGLED: u16 = u16::from_le_bytes(*b"_Z");
+    const HANDLES: u32 = u32::from_le_bytes(*b"__gx");
+    /// Of gfortran, of nvfortran, and of flang and ifx where their runtimes are libraries.
+    const STARTS: [u32; 4] = [
+        word(b"_gfortran_set_args"),
+        word(b"fort_init"),
+        word(b"_FortranAProgramStart"),
+        word(b"for_rtl_init_"),
+    ];
+    const LIBGFORT: u64 = u64::from_le_bytes(*b"libgfort");
+    let mut found = 0;
+    let dynamic = Dynamic::executable();
     let first = dynamic.loaded();
     if first.is_null() {
-        return true;
+        return calls::MPI;
     }
     // SAFETY: the list and these tables are the loader's own and stay mapped. Some loaders
     // relocate the addresses in place, others leave them as linked, which is below the base.
@@ -294,29 +321,51 @@ fn imports_mpi() -> bool {
         let symbols = table(tag::SYMTAB) as *const Symbol;
         let names = table(tag::STRTAB) as *const u8;
         // The second word of both: symbols without a hash, which are the imports; all symbols.
-        let count = *(hash as *const u32).add(1);
-        for at in 1..count as usize {
+        let mut count = *(hash as *const u32).add(1) as usize;
+        if count == 1 {
+            // GNU ld writes so where no symbol has a hash. Behind the symbols come the names,
+            // which look like symbols without a name, and the symbols' versions.
+            count = table(tag::VERSYM).saturating_sub(symbols as usize) / size_of::<Symbol>();
+        }
+        let length = dynamic.value(tag::STRSZ);
+        for at in 1..count {
             let symbol = &*symbols.add(at);
-            let name = names.add(symbol.name as usize).cast::<u32>().read_unaligned();
             // Our own references are weak.
-            if symbol.info >> 4 == GLOBAL && symbol.section == 0 && name | 0x0020_2020 == MPI_ {
-                return true;
+            if symbol.info >> 4 == GLOBAL && symbol.section == 0 && (symbol.name as usize) < length
+            {
+                let name = names.add(symbol.name as usize);
+                let front = name.cast::<u32>().read_unaligned();
+                if front | 0x0020_2020 == MPI_ {
+                    found |= calls::MPI;
+                }
+                if front as u16 == MANGLED || front == HANDLES {
+                    found |= calls::CXX;
+                }
+                if place(&STARTS, sys::bytes(name.cast())).is_some() {
+                    found |= calls::FORTRAN_START;
+                }
             }
         }
+        let mut entry = dynamic.0;
+        while (*entry)[0] != 0 {
+            if (*entry)[0] == tag::NEEDED
+                && names.add((*entry)[1]).cast::<u64>().read_unaligned() == LIBGFORT
+            {
+                found |= calls::GFORTRAN;
+            }
+            entry = entry.add(1);
+        }
     }
-    false
+    found
 }
-
-/// `mpi_`, of C and Fortran functions alike.
-const MPI_: u32 = u32::from_le_bytes(*b"mpi_");
 
 /// Whether an MPI was loaded while the program ran, as Python does: by the file names of what
 /// is loaded. Appends the name.
 fn opened_mpi(name: &mut Out<'_>) -> bool {
     const NAMES: [u32; 3] = [word(b"libmpi"), word(b"libmpich"), word(b"libmpi_abi")];
-    let mut at = Dynamic::own().loaded();
+    let mut at = Dynamic::executable().loaded();
     while !at.is_null() {
-        // SAFETY: as in `imports_mpi`; names are C strings.
+        // SAFETY: as in `imports`; names are C strings.
         let (path, next) = unsafe { (sys::bytes((*at).name), (*at).next) };
         let file = last(path, b'/');
         if place(&NAMES, nth(file, b'.', 0)).is_some() {

@@ -13,6 +13,7 @@ use topas_launch::preload::{RUN, names, take_out};
 use topas_launch::{Family, marker, through};
 
 use crate::library::address;
+use crate::processor::landing;
 use crate::seen::first;
 use crate::state::STATE;
 use crate::{executable, extended, start, sys};
@@ -22,7 +23,9 @@ type Door = extern "C" fn(c_int, *const *const c_char, *const *const c_char);
 
 #[used]
 #[unsafe(link_section = ".init_array")]
-static BEFORE_LIBRARIES: Door = before_libraries;
+static BEFORE_LIBRARIES: Door = land_before_libraries;
+
+landing!(land_before_libraries(count: c_int, arguments: *const *const c_char, environment: *const *const c_char) => before_libraries);
 
 extern "C" fn before_libraries(_: c_int, _: *const *const c_char, passed: *const *const c_char) {
     let libc = address!("environ") as *const *const *const c_char;
@@ -45,7 +48,7 @@ extern "C" fn before_libraries(_: c_int, _: *const *const c_char, passed: *const
         let made_for_us = take_out(entry, RUN);
         let has_module = executable::look(&mut state.file).has_module;
         // Loaded into a program that has the module only to measure every rank.
-        if first() && (extended::ON || !has_module) {
+        if first(false) && (extended::ON || !has_module) {
             start::start(environment, environment == passed);
         }
         let state = STATE.get();

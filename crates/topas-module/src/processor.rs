@@ -9,3 +9,24 @@ mod x86_64;
 pub use aarch64::{base_mhz, cpu, signal_return, weigh};
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::{base_mhz, cpu, signal_return, weigh};
+
+/// A function for those who call us by a pointer, libc and the kernel. The processor may insist on
+/// a certain instruction where a pointer leads: `endbr64` is written by the compiler, as told by
+/// `xtask`; `bti c` it writes for nobody yet, so there the function is one of assembly, which jumps
+/// on.
+macro_rules! landing {
+    ($visible:vis $name:ident($($argument:ident: $type:ty),*) => $target:path) => {
+        #[cfg(target_arch = "x86_64")]
+        $visible extern "C" fn $name($($argument: $type),*) {
+            $target($($argument),*);
+        }
+
+        #[cfg(target_arch = "aarch64")]
+        #[unsafe(naked)]
+        $visible extern "C" fn $name($($argument: $type),*) {
+            // A hint that older processors pass by.
+            core::arch::naked_asm!("hint #34", "b {}", sym $target);
+        }
+    };
+}
+pub(crate) use landing;

@@ -10,8 +10,8 @@
 use core::ffi::{c_int, c_void};
 
 use crate::finish::{self, End};
-use crate::library;
-use crate::{processor, sys};
+use crate::processor::landing;
+use crate::{library, processor, sys};
 
 /// Signals from 1 to 31 that end a process by default and can be caught: all but KILL, CHLD,
 /// CONT, STOP, TSTP, TTIN, TTOU, URG and WINCH (signal(7)).
@@ -40,7 +40,7 @@ pub fn catch() {
     }
     // SA_SIGINFO | SA_ONSTACK | SA_RESTORER; nothing may come in between.
     let ours =
-        [on_signal as *const () as usize, 0x0c00_0004, processor::signal_return(), usize::MAX];
+        [land_on_signal as *const () as usize, 0x0c00_0004, processor::signal_return(), usize::MAX];
     let mut caught = ENDING;
     // These set handlers of their own, but only where they find the default: Python for
     // SIGINT, Rust for SIGBUS and SIGSEGV.
@@ -76,6 +76,8 @@ fn has_own_faults() -> bool {
 fn has_own_faults() -> bool {
     library::weak!("rust_eh_personality") != 0
 }
+
+landing!(land_on_signal(signal: c_int, info: *const c_void, context: *const c_void) => on_signal);
 
 /// The handler of a measuring rank, and of its forked children, which inherit it.
 extern "C" fn on_signal(signal: c_int, info: *const c_void, _: *const c_void) {

@@ -2,7 +2,7 @@
 
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use topas_format::MAX_LINE;
 use topas_format::event::Metric;
@@ -102,6 +102,7 @@ pub struct State {
 pub struct Shared {
     state: UnsafeCell<State>,
     scratch: UnsafeCell<Scratch>,
+    alone: AtomicUsize,
 }
 
 /// What [`out`] gives away, apart from the state, which others hold meanwhile.
@@ -115,8 +116,9 @@ struct Scratch {
 unsafe impl Sync for Shared {}
 
 /// The one state of this copy of the module. All zero, so that it takes no room in files.
-/// By a short name, which the object holds and which is made local there.
-#[unsafe(export_name = "topas_state")]
+/// By a short name, which is that of the group of our sections and made local in the object.
+#[cfg_attr(not(topas_extended), unsafe(export_name = "topas_state"))]
+#[cfg_attr(topas_extended, unsafe(export_name = "topas_state_extended"))]
 pub static STATE: Shared = Shared {
     state: UnsafeCell::new(State {
         pid: AtomicU32::new(0),
@@ -138,6 +140,7 @@ pub static STATE: Shared = Shared {
         extended: Own::new(),
     }),
     scratch: UnsafeCell::new(Scratch { out: MaybeUninit::zeroed(), room: [0; PATH_MAX] }),
+    alone: AtomicUsize::new(0),
 };
 
 impl Shared {
@@ -163,6 +166,11 @@ impl Shared {
     fn pid(&self) -> &AtomicU32 {
         // SAFETY: atomic, and never borrowed otherwise but before `main`.
         unsafe { &(*self.here().state.get()).pid }
+    }
+
+    /// The word of [`crate::seen`] where the process has none.
+    pub fn alone(&self) -> &'static AtomicUsize {
+        &self.here().alone
     }
 
     /// Whether `pid` measures; only the first to ask is told so, whichever thread or handler

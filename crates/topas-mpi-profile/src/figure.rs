@@ -204,11 +204,17 @@ fn shown<'o, 'b>(out: &'o mut Out<'b>, text: &[u8]) -> &'o mut Out<'b> {
 
 /// A number of calls: whole if it is, else with one decimal.
 fn average<'o, 'b>(out: &'o mut Out<'b>, sum: u128, ranks: u128) -> &'o mut Out<'b> {
-    if sum.is_multiple_of(ranks) {
-        return crate::lines::decimal(out, sum / ranks);
+    let (whole, rest) = (quotient(sum, ranks), sum.checked_rem(ranks));
+    if rest == Some(0) {
+        return crate::lines::decimal(out, whole);
     }
-    let tenths = (sum.saturating_mul(10) + ranks / 2) / ranks;
+    let tenths = quotient(sum.saturating_mul(10) + ranks / 2, ranks);
     crate::lines::decimal(out, tenths / 10).byte(b'.').dec((tenths % 10) as u64)
+}
+
+/// A quotient; 0 of a denominator that is 0, since to divide by it would end the program.
+fn quotient(numerator: u128, denominator: u128) -> u128 {
+    numerator.checked_div(denominator).unwrap_or(0)
 }
 
 fn per_second<'o, 'b>(out: &'o mut Out<'b>, nanoseconds: u128, ranks: u128) -> &'o mut Out<'b> {
@@ -244,7 +250,7 @@ pub fn scientific<'o, 'b>(
         exponent -= 1;
     }
     if n > 0 {
-        while n / d >= 10 {
+        while quotient(n, d) >= 10 {
             d *= 10;
             exponent += 1;
         }
@@ -254,14 +260,14 @@ pub fn scientific<'o, 'b>(
         }
     }
     let one = 10u128.pow(decimals);
-    let mut mantissa = (n * one + d / 2) / d;
+    let mut mantissa = quotient(n * one + d / 2, d);
     if mantissa >= 10 * one {
         mantissa /= 10;
         exponent += 1;
     }
-    out.dec((mantissa / one) as u64);
+    out.dec(quotient(mantissa, one) as u64);
     if decimals > 0 {
-        out.byte(b'.').dec_wide((mantissa % one) as u64, decimals);
+        out.byte(b'.').dec_wide(mantissa.checked_rem(one).unwrap_or(0) as u64, decimals);
     }
     out.put(if exponent < 0 { b"e-" } else { b"e+" });
     out.dec_wide(exponent.unsigned_abs().into(), 2)

@@ -6,6 +6,7 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use topas_mpi_profile::layout::FUNCTIONS;
 
+use crate::element::element;
 use crate::generated::number;
 use crate::generated::table::name;
 use crate::{sys, wrapped};
@@ -61,8 +62,16 @@ pub mod binding {
     }
 }
 
-static TARGETS: [[AtomicUsize; FUNCTIONS]; binding::COUNT] =
-    [const { [const { AtomicUsize::new(0) }; FUNCTIONS] }; binding::COUNT];
+/// Tables whose lengths are powers of two.
+static TARGETS: [[AtomicUsize; 1024]; 16] = [const { [const { AtomicUsize::new(0) }; 1024] }; 16];
+
+const _: () = assert!(FUNCTIONS <= 1024 && binding::COUNT <= 16);
+
+/// Where the next definition of a function under this name is kept.
+#[inline(always)]
+fn slot(function: usize, binding: u32) -> &'static AtomicUsize {
+    element(element(&TARGETS, binding as usize), function)
+}
 
 /// Room for the name of any symbol, with its NUL.
 const LONGEST: usize = 96;
@@ -70,8 +79,7 @@ const LONGEST: usize = 96;
 /// The next definition of a function under this name.
 #[inline(always)]
 pub fn target(function: u32, binding: u32, stack: *const usize) -> usize {
-    let slot = &TARGETS[binding as usize & 15][function as usize & 1023];
-    match slot.load(Relaxed) {
+    match slot(function as usize, binding).load(Relaxed) {
         0 => find(function, binding, stack),
         target => target,
     }
@@ -80,15 +88,14 @@ pub fn target(function: u32, binding: u32, stack: *const usize) -> usize {
 /// Puts another target in place of what is called by this name; what it was, 0 if that was not
 /// yet looked for.
 pub fn replace(function: usize, binding: u32, target: usize) -> usize {
-    TARGETS[binding as usize][function].swap(target, Relaxed)
+    slot(function, binding).swap(target, Relaxed)
 }
 
 /// The MPI's own definition in C, for our own use; 0 if it has none. A tool below us may define
 /// functions that its MPI does not have, so the other name is as good only where the MPI has no
 /// profiling interface.
 pub fn own(function: usize) -> usize {
-    let slot = &TARGETS[binding::PMPI as usize][function];
-    match slot.load(Relaxed) {
+    match slot(function, binding::PMPI).load(Relaxed) {
         0 => {
             let has_profiling = defined(number::INITIALIZED as u32, binding::PMPI) != 0;
             if has_profiling && defined(function as u32, binding::PMPI) == 0 {
@@ -140,7 +147,7 @@ fn look_up(function: u32, binding: u32, caller: usize) -> usize {
         }
     }
     if found != 0 {
-        TARGETS[binding as usize][function as usize].store(found, Relaxed);
+        slot(function as usize, binding).store(found, Relaxed);
     }
     found
 }

@@ -1,5 +1,8 @@
 //! What the way of a call needs to know of its function.
 
+// Done by the compiler: what panics is an error of the build.
+#![allow(clippy::indexing_slicing)]
+
 use topas_mpi_profile::layout::FUNCTIONS;
 
 use crate::below::binding;

@@ -2,9 +2,10 @@
 
 use core::mem::offset_of;
 
-use topas_mpi_profile::layout::{Block, ROW_MISSED, Row};
+use topas_mpi_profile::layout::{Block, ROW_MISSED};
 
 use crate::arch::{self, REGISTERS};
+use crate::element::{element, element_mut};
 use crate::generated::table::DESCRIPTORS;
 use crate::thread::Thread;
 use crate::{below, clock, counters, flow, process, special};
@@ -76,7 +77,7 @@ unsafe extern "C" fn topas_mpi_enter(frame: *mut Frame, symbol: u32, stack: *con
     let thread = arch::thread();
     // SAFETY: the variables of this thread, and a frame of its own.
     let (thread, frame) = unsafe { (&mut *thread, &mut *frame) };
-    let descriptor = &DESCRIPTORS[function as usize & 1023];
+    let descriptor = element(&DESCRIPTORS, function as usize);
     if !thread.outer.is_null() && thread.is_inside(frame) {
         frame.function = function;
         frame.binding = binding;
@@ -110,8 +111,10 @@ unsafe extern "C" fn topas_mpi_enter(frame: *mut Frame, symbol: u32, stack: *con
     let block = unsafe { &mut *thread.block };
     block.inside = function + 1;
     // Now, because not every call returns: some end the program, some are left by a jump.
-    if !process::paused() {
-        block.rows[function as usize & 1023].calls += 1;
+    if !process::paused()
+        && let Some(row) = block.rows.get_mut(function as usize)
+    {
+        row.calls += 1;
     }
     if !thread.counters.is_null() {
         counters::outside(thread, block);
@@ -130,7 +133,8 @@ fn copy_words(frame: &mut Frame, words: usize, stack: *const usize) {
     let copy = |from: usize, to: usize| {
         for i in from..to {
             // SAFETY: the caller put them there; what is behind the last is the caller's, too.
-            frame.args[i] = unsafe { stack.add(i - REGISTERS).read_volatile() };
+            let word = unsafe { stack.add(i - REGISTERS).read_volatile() };
+            *element_mut(&mut frame.args, i) = word;
         }
     };
     in_steps(words, copy);
@@ -141,8 +145,9 @@ fn copy_words(frame: &mut Frame, words: usize, stack: *const usize) {
 fn put_words(frame: &mut Frame, words: usize) {
     in_steps(words, |from, to| {
         for i in from..to {
-            // SAFETY: words of the frame.
-            frame.outgoing[i - REGISTERS] = unsafe { (&raw const frame.args[i]).read_volatile() };
+            let Some(place) = frame.outgoing.get_mut(i - REGISTERS) else { return };
+            // SAFETY: a word of the frame.
+            *place = unsafe { (&raw const *element(&frame.args, i)).read_volatile() };
         }
     });
 }
@@ -168,7 +173,7 @@ fn in_steps(words: usize, mut step: impl FnMut(usize, usize)) {
 #[cold]
 #[inline(never)]
 fn nested(frame: &mut Frame, thread: &mut Thread, target: usize, stack: *const usize) -> Next {
-    let descriptor = &DESCRIPTORS[frame.function as usize & 1023];
+    let descriptor = element(&DESCRIPTORS, frame.function as usize);
     if !thread.wants(frame.function, frame.binding) {
         copy_words(frame, descriptor.words(frame.binding), stack);
         flow::nested(frame, thread);
@@ -195,7 +200,7 @@ unsafe extern "C" fn topas_mpi_leave(frame: *mut Frame) {
     let now = clock::ticks();
     // SAFETY: the variables of this thread, and a frame of its own.
     let (thread, frame) = unsafe { (&mut *arch::thread(), &mut *frame) };
-    let descriptor = &DESCRIPTORS[frame.function as usize & 1023];
+    let descriptor = element(&DESCRIPTORS, frame.function as usize);
     let outermost = core::ptr::eq(thread.outer, frame);
     if below::binding::is_c(frame.binding) && descriptor.after() {
         flow::after(frame, thread, now);
@@ -217,10 +222,13 @@ unsafe extern "C" fn topas_mpi_leave(frame: *mut Frame) {
     if process::paused() {
         return;
     }
-    if unreached && descriptor.moves() {
-        block.beside[frame.function as usize & 1023].flags |= ROW_MISSED;
+    if unreached
+        && descriptor.moves()
+        && let Some(beside) = block.beside.get_mut(frame.function as usize)
+    {
+        beside.flags |= ROW_MISSED;
     }
-    let row: &mut Row = &mut block.rows[frame.function as usize & 1023];
+    let Some(row) = block.rows.get_mut(frame.function as usize) else { return };
     let length = now.wrapping_sub(frame.began);
     row.ticks += length;
     if length > row.longest {

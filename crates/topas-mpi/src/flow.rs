@@ -23,6 +23,7 @@ use core::mem::MaybeUninit;
 use topas_mpi_profile::layout::{Block, Peer, Waited, flag as header_flag};
 
 use crate::below::binding;
+use crate::element::{element, element_mut};
 use crate::entry::Frame;
 use crate::generated::number;
 use crate::thread::Thread;
@@ -107,9 +108,11 @@ pub fn before(frame: &mut Frame, thread: &mut Thread) {
             if plan.message != NONE {
                 kept.count = usize::from(take_message(library, ledger, plan, args, kept));
             }
-            if plan.status != NONE && args[usize::from(plan.status)] == library.status_ignore {
+            if plan.status != NONE
+                && *element(args, usize::from(plan.status)) == library.status_ignore
+            {
                 kept.status = [0; 8];
-                args[usize::from(plan.status)] = kept.status.as_mut_ptr() as usize;
+                *element_mut(args, usize::from(plan.status)) = kept.status.as_mut_ptr() as usize;
             }
             frees(library, Some(ledger), plan, args);
         }

@@ -153,8 +153,6 @@ mod number {
     pub const GETUID: usize = 102;
     pub const GETTID: usize = 186;
     pub const CLOCK_GETTIME: usize = 228;
-    #[cfg(not(test))]
-    pub const EXIT_GROUP: usize = 231;
     pub const TGKILL: usize = 234;
     pub const OPENAT: usize = 257;
     pub const UNLINKAT: usize = 263;
@@ -171,8 +169,6 @@ mod number {
     pub const OPENAT: usize = 56;
     pub const READLINKAT: usize = 78;
     pub const CLOSE: usize = 57;
-    #[cfg(not(test))]
-    pub const EXIT_GROUP: usize = 94;
     pub const CLOCK_GETTIME: usize = 113;
     pub const TGKILL: usize = 131;
     pub const GETPID: usize = 172;
@@ -433,13 +429,4 @@ pub fn uid() -> u32 {
 pub fn give_way() {
     // SAFETY: has no arguments.
     unsafe { syscall(number::SCHED_YIELD, [0; 6]) };
-}
-
-/// Ends the process.
-#[cfg(not(test))]
-pub fn exit_now() -> ! {
-    loop {
-        // SAFETY: does not return.
-        unsafe { syscall(number::EXIT_GROUP, [127, 0, 0, 0, 0, 0]) };
-    }
 }

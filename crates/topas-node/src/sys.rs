@@ -432,14 +432,6 @@ fn open_limit() -> u64 {
     soft
 }
 
-/// Ends the process at once.
-pub fn exit_now() -> ! {
-    loop {
-        // SAFETY: exit_group does not return.
-        unsafe { call1(number::EXIT_GROUP, 127) };
-    }
-}
-
 // SAFETY: libc's own declaration.
 unsafe extern "C" {
     fn getauxval(kind: c_ulong) -> c_ulong;

@@ -118,10 +118,13 @@ impl ScratchSite {
         self.log_dir().join("topas.log")
     }
 
-    /// Makes the links of all names, as an installation does. Panics if the driver fails.
+    /// Makes the links of all names, whether there is a program behind them or not. Panics if
+    /// the driver fails.
     pub fn link_names(&self) {
-        let output =
-            Command::new(self.driver()).arg("--link-names").output().expect("run the driver");
+        let output = Command::new(self.driver())
+            .args(["--link-names", "--all"])
+            .output()
+            .expect("run the driver");
         assert!(output.status.success(), "topas-driver --link-names: {output:?}");
     }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -12,7 +12,7 @@ use topas_config::Paths;
 use crate::mpi;
 use crate::object::{self, LANGUAGES, Machine};
 use crate::preload;
-use crate::process::{cargo, output, root, run, target_dir};
+use crate::process::{cargo, root, run, target_dir};
 use crate::symcheck::Size;
 
 /// Tools that go to `bin`.
@@ -68,7 +68,6 @@ pub fn install(options: &Options) -> Result<()> {
         put(object, &staged(final_paths.lib().join(name)), 0o644)?;
     }
     put(&root().join("wrappers/drivers.conf"), &staged(final_paths.drivers_conf()), 0o644)?;
-    output(Command::new(&driver).arg("--link-names"))?;
     for name in ["topas", "topas-run"] {
         link(Path::new("../libexec/topas/topas-driver"), &staged(final_paths.bin().join(name)))?;
     }
@@ -82,9 +81,29 @@ pub fn install(options: &Options) -> Result<()> {
     install_docs(&options.prefix, &staged)?;
     install_examples(&final_paths, &options.prefix, &staged)?;
     install_environment(&final_paths, &staged)?;
+    match options.destdir {
+        None => link_names(&final_paths)?,
+        Some(_) => {
+            eprintln!(
+                "xtask: note: no names are linked: which compilers there are is seen where it is installed"
+            );
+            eprintln!("hint: there call {} --link-names", final_paths.driver().display());
+        }
+    }
     println!("installed in {}", staged(options.prefix.clone()).display());
     println!("to use it: export PATH={}:$PATH", final_paths.wrappers().display());
     Ok(())
+}
+
+/// Links the names that have a program behind them here, brings the shadows of MPIs up to date,
+/// and says how those that have none would get one.
+fn link_names(paths: &Paths) -> Result<()> {
+    run(Command::new(paths.driver()).arg("--link-names").stdout(Stdio::null()))?;
+    let topas = paths.bin().join("topas");
+    // A shadow whose MPI has gone is said, and keeps nobody from installing.
+    let refreshed = Command::new(&topas).args(["mpi", "refresh"]).status();
+    refreshed.with_context(|| topas.display().to_string())?;
+    run(Command::new(&topas).args(["mpi", "find"]).stdout(Stdio::null()))
 }
 
 /// The sample with a log target for this prefix. A site's own file is not touched.

@@ -13,9 +13,11 @@ use topas_config::Paths;
 use topas_format::field::Lang;
 use topas_format::module_facts;
 
+use crate::object::X86_64_LANDING;
 use crate::process::{cargo, root, run, target_dir};
 use crate::profile_check::{self, Part};
 use crate::wrap::{self, ENTRIES};
+use crate::{group, landing};
 
 /// A symbol that every build holds, by which the linker finds the rest.
 const ROOT: &str = "MPI_Init";
@@ -57,6 +59,7 @@ pub fn build(out: &Path, paths: &Paths, library: Option<&Path>) -> Result<Vec<Pa
             .and_then(|()| localize(out, &wrapped, paths, &ENTRIES))?;
         let (archive, options) =
             (at(out, &paths.mpi_wrap_archive())?, at(out, &paths.mpi_wrap_names())?);
+        check(&core, Part::Wrapped)?;
         wrap::build(&core, &archive, &options)?;
         std::fs::remove_file(core)?;
         parts.extend([archive, options]);
@@ -79,6 +82,7 @@ fn build_door(object: &Path, cfgs: &[&str], found: &Path) -> Result<PathBuf> {
     let mut rustc = cargo();
     rustc.args(["rustc", "--quiet", "--package", "topas-mpi-door", "--profile", "module"]);
     rustc.env("CARGO_TARGET_DIR", &target).arg("--");
+    rustc.args(landing_arguments());
     rustc.args(cfgs.iter().flat_map(|cfg| ["--cfg", cfg]));
     run(&mut rustc)?;
     let merged = object.with_extension("merged.o");
@@ -88,6 +92,7 @@ fn build_door(object: &Path, cfgs: &[&str], found: &Path) -> Result<PathBuf> {
         .arg(root().join("crates/topas-mpi-door/merge.ld"))
         .arg("-o")
         .args([&merged, &archive]))?;
+    prove_landing(&merged)?;
     let (section, size) = PATH_SECTION;
     let mut path = found.as_os_str().as_encoded_bytes().to_vec();
     if path.len() >= size || path.contains(&0) {
@@ -124,16 +129,36 @@ fn merge(to: &Path, cfgs: &[&str], begin: &str) -> Result<()> {
     rustc.args(["rustc", "--quiet", "--package", "topas-mpi", "--profile", "mpi"]);
     rustc.env("CARGO_TARGET_DIR", &target);
     // Frames of Rust are never on the stack while something below throws.
-    rustc.args(["--", "-Cforce-unwind-tables=no"]);
+    rustc.args(["--", "-Cforce-unwind-tables=no"]).args(landing_arguments());
     rustc.args(cfgs.iter().flat_map(|cfg| ["--cfg", cfg]));
     run(&mut rustc)?;
     let archive = target.join("mpi/libtopas_mpi.a");
     let script = root().join("crates/topas-mpi/merge.ld");
     run(Command::new("ld")
-        .args(["-r", "--gc-sections", "-u", begin, "-e", begin, "-T"])
+        .args(["-r", "--gc-sections", "-u", begin, "-e", begin])
+        .args(cfg!(target_arch = "x86_64").then_some("--wrap=__udivti3"))
+        .arg("-T")
         .arg(&script)
         .arg("-o")
-        .args([to, &archive]))
+        .args([to, &archive]))?;
+    prove_landing(to)
+}
+
+/// What makes landing pads, where a compiler can. On AArch64 it cannot, so there the parts have no
+/// note, and what they are loaded into or linked with has none, either.
+fn landing_arguments() -> &'static [&'static str] {
+    if cfg!(target_arch = "x86_64") { &X86_64_LANDING } else { &[] }
+}
+
+/// Fails if an address is taken where there is no landing pad.
+fn prove_landing(object: &Path) -> Result<()> {
+    if cfg!(not(target_arch = "x86_64")) {
+        return Ok(());
+    }
+    let bytes = std::fs::read(object).context("cannot read the merged object")?;
+    let bytes = landing::call_directly(bytes)?;
+    landing::check(&bytes).with_context(|| object.display().to_string())?;
+    std::fs::write(object, bytes).context("cannot write the merged object")
 }
 
 /// Makes all symbols of an object local but these, and tells it of its installation; `merged` is
@@ -163,6 +188,10 @@ fn with_section(
     run(objcopy.arg(format!("--update-section={section}={}", file.display())).args([from, to]))?;
     std::fs::remove_file(&file)?;
     std::fs::remove_file(from)?;
+    if cfg!(target_arch = "x86_64") {
+        let object = std::fs::read(to).context("cannot read the object")?;
+        std::fs::write(to, group::noted(&object)?)?;
+    }
     Ok(())
 }
 
@@ -173,7 +202,7 @@ fn check(path: &Path, part: Part) -> Result<()> {
     if !faults.is_empty() {
         bail!("{}: {}", path.display(), faults.join("; "));
     }
-    if part != Part::Object {
+    if ![Part::Object, Part::Wrapped].contains(&part) {
         println!("{}: {} B, ok", path.display(), bytes.len());
     }
     Ok(())

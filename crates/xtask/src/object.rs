@@ -14,10 +14,16 @@ use topas_format::module_facts;
 
 use crate::process::{cargo, root, run, target_dir};
 use crate::symcheck::{self, Size};
-use crate::{fold, pack};
+use crate::{fold, group, landing, pack};
 
-/// The one symbol that stays global.
-pub const MARKER: &str = "topas_module_seen";
+/// The symbol by which the linker finds the module in its archive, and the name of the group of
+/// its sections. Code of another build has another one, or one of the two would be dropped.
+const ROOTS: [(&str, &str); 2] = [("", "topas_state"), ("topas_extended", "topas_state_extended")];
+
+/// The root of a build with these `--cfg`s.
+pub fn root_symbol(cfgs: &[&str]) -> &'static str {
+    ROOTS[usize::from(cfgs.contains(&ROOTS[1].0))].1
+}
 
 /// What the names of extended objects hold.
 pub const EXTENDED: &str = ".all.";
@@ -60,14 +66,20 @@ struct Variant {
 }
 
 /// What makes the code smaller beyond `opt-level = "z"` on x86-64: nothing is hoisted out of
-/// loops at the price of more registers, and no load is doubled to spare another path one. Each
-/// can be left out.
+/// loops at the price of more registers, and no load is doubled to spare another path one; and
+/// callers know which registers our functions leave alone. Each can be left out.
 const X86_64_CODEGEN: &[&str] = &[
+    "-Cllvm-args=-enable-ipra",
     "-Cllvm-args=-disable-lsr",
     "-Cllvm-args=-disable-machine-licm",
     "-Cllvm-args=-sink-common-insts",
     "-Cllvm-args=-enable-load-pre=0",
 ];
+
+/// What gives functions whose address is taken a landing pad on x86-64, and makes no tables of
+/// jumps, which would need some of their own. [`landing`] finds it if that fails.
+pub const X86_64_LANDING: [&str; 2] =
+    ["-Cllvm-args=-x86-indirect-branch-tracking", "-Cjump-tables=no"];
 
 /// The machine the objects are for.
 pub struct Machine<'t> {
@@ -120,7 +132,8 @@ pub fn build(machine: &Machine<'_>, out: &Path, conf: &Path, size: Size) -> Resu
         for (lang, variant) in LANGUAGES.iter().flat_map(|l| variants.iter().map(|v| (*l, v))) {
             let object = out.join(format!("topas.{}{}.o", lang.word(), variant.name));
             let every_rank = cfgs.contains(&"topas_extended");
-            let facts = Facts { lang, serial: variant.serial, every_rank, conf };
+            let group = root_symbol(cfgs);
+            let facts = Facts { lang, serial: variant.serial, every_rank, conf, group };
             let removed = ["--remove-section=.preinit_array"];
             let removed = if variant.preinit { &[][..] } else { &removed };
             specialize(machine, &merged, &facts, removed, &object)?;
@@ -142,7 +155,9 @@ pub fn merge(machine: &Machine<'_>, cfgs: &[&str], to: &Path) -> Result<()> {
     rustc.args(machine.target.iter().flat_map(|target| ["--target", target]));
     rustc.env("CARGO_TARGET_DIR", machine.target_dir(cfgs)).arg("--");
     if machine.processor() == "x86_64" {
-        rustc.args(X86_64_CODEGEN);
+        rustc.args(X86_64_CODEGEN).args(X86_64_LANDING);
+    } else {
+        rustc.arg(X86_64_LANDING[1]);
     }
     if machine.any_processor {
         rustc.args(["--cfg", "topas_any_processor"]);
@@ -151,13 +166,15 @@ pub fn merge(machine: &Machine<'_>, cfgs: &[&str], to: &Path) -> Result<()> {
     run(&mut rustc)?;
     let built = machine.target_dir(cfgs).join(machine.target.unwrap_or_default());
     let archive = built.join("module/libtopas_module.a");
+    let begin = root_symbol(cfgs);
     run(machine
         .tool("ld")
-        .args(["-r", "--gc-sections", "-u", MARKER, "-e", MARKER, "-T"])
+        .args(["-r", "--gc-sections", "-u", begin, "-e", begin, "-T"])
         .arg(root().join("crates/topas-module/merge.ld"))
         .arg("-o")
         .args([to, &archive]))?;
     let bytes = std::fs::read(to).context("cannot read the merged object")?;
+    landing::check(&bytes)?;
     std::fs::write(to, fold::fold(bytes)?).context("cannot write the merged object")
 }
 
@@ -171,6 +188,8 @@ pub struct Facts<'f> {
     pub every_rank: bool,
     /// The topas.conf it looks for first
     pub conf: &'f Path,
+    /// The name of its group
+    pub group: &'static str,
 }
 
 /// Makes the object of a language from the merged one, without the sections `removed` names.
@@ -194,11 +213,14 @@ pub fn specialize(
     std::fs::write(&file, &section[..len])?;
     run(machine
         .tool("objcopy")
-        .args(["--strip-unneeded", "--keep-global-symbol", MARKER])
+        // Nothing is called so: all symbols become local.
+        .args(["--strip-unneeded", "--keep-global-symbol=."])
+        .args(["--keep-symbol", facts.group])
         .args(removed)
         .arg(format!("--update-section=.topas={}", file.display()))
         .args([merged, object]))?;
     std::fs::remove_file(&file)?;
-    std::fs::write(object, pack::pack(std::fs::read(object)?)?)?;
+    let grouped = group::group(&std::fs::read(object)?, facts.group)?;
+    std::fs::write(object, pack::pack(grouped)?)?;
     Ok(())
 }

@@ -29,6 +29,7 @@ pub const TEST: &[&str] = &[
     "gawk",
     "gdb",
     "gnuplot-nox",
+    "libcoarrays-openmpi-dev",
     "libpapi-dev",
     "libpfm4-dev",
     "librsvg2-bin",

@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use topas_config::Paths;
 use topas_format::field::Lang;
 
-use crate::object::{Facts, MARKER, Machine, merge, specialize};
+use crate::object::{Facts, Machine, merge, root_symbol, specialize};
 use crate::process::run;
 use crate::symcheck;
 
@@ -42,7 +42,8 @@ pub fn build(machine: &Machine<'_>, out: &Path, conf: &Path) -> Result<Vec<PathB
             let library = Paths::run_library_name(lang.word(), all);
             let object = out.join(&library).with_extension("o");
             // Whether programs that run alone are measured the site says when they run.
-            let facts = Facts { lang, serial: true, every_rank: false, conf };
+            let group = root_symbol(cfgs);
+            let facts = Facts { lang, serial: true, every_rank: false, conf, group };
             specialize(machine, &merged, &facts, &[], &object)?;
             let faults = symcheck::check(&std::fs::read(&object)?);
             if !faults.is_empty() {
@@ -52,7 +53,7 @@ pub fn build(machine: &Machine<'_>, out: &Path, conf: &Path) -> Result<Vec<PathB
             run(machine
                 .tool("ld")
                 .args(LINK)
-                .args(["-soname", &library, "-e", MARKER, "-s", "-o"])
+                .args(["-soname", &library, "-e", "0", "-s", "-o"])
                 .args([&path, &object]))?;
             std::fs::remove_file(&object)?;
             libraries.push(path);

@@ -32,7 +32,8 @@ pub struct Options {
     /// events of Arm and POWER
     #[arg(long)]
     arm64: bool,
-    /// The slower build systems: libtool, configure macros, setup.py, chosen compilers
+    /// The slower build systems: libtool, configure macros, setup.py, chosen compilers, CMake in
+    /// many versions (from Python wheels)
     #[arg(long)]
     builds: bool,
     /// Pictures as a browser shows them: Chromium, without a screen
@@ -93,6 +94,7 @@ pub fn test(options: &Options) -> Result<()> {
         ensure(packages::PROGRAMS)?;
     }
     let mpis = options.all_mpi.then(wheels::ensure).transpose()?;
+    let cmakes = options.builds.then(wheels::cmakes).transpose()?;
     let mut count = Count::default();
     count.step("format", cargo().args(["fmt", "--all", "--check"]));
     let strict = ["--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"];
@@ -134,6 +136,7 @@ pub fn test(options: &Options) -> Result<()> {
     if options.builds {
         tests.env("TOPAS_TEST_BUILDS", "1");
     }
+    tests.envs(cmakes.map(|dir| ("TOPAS_TEST_CMAKES", dir)));
     if options.browser {
         tests.env("TOPAS_TEST_BROWSER", "1");
     }

@@ -1,4 +1,4 @@
-//! MPIs of many versions from Python wheels, each in a virtual environment of its own.
+//! MPIs and CMakes of many versions from Python wheels, each in a directory of its own.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,6 +25,39 @@ const MPIS: &[(&str, &[&str])] = &[
     ("intel-mpi-2021.16", &["impi-rt==2021.16.*", "impi-devel==2021.16.*"]),
 ];
 
+/// CMakes, from the first whose FindMPI asks the drivers as today's does, and the Python whose
+/// wheel is taken: they need none, but their wheels say so.
+const CMAKES: &[(&str, &str)] = &[
+    ("3.10.3", "36"),
+    ("3.13.3", "36"),
+    ("3.18.4.post1", "36"),
+    ("3.31.6", "312"),
+    ("4.1.0", "312"),
+];
+
+/// Gets the CMakes that are missing; the directory that holds one directory for each.
+pub fn cmakes() -> Result<PathBuf> {
+    let all = target_dir().join("cmakes");
+    let venv = all.join(".venv");
+    for (version, python) in CMAKES {
+        let dir = all.join(version);
+        if dir.join("cmake/data/bin/cmake").exists() {
+            continue;
+        }
+        println!("needed and not installed: CMake {version}, by pip");
+        if !venv.join("bin/pip").exists() {
+            environment(&venv)?;
+        }
+        let mut pip = Command::new(venv.join("bin/pip"));
+        pip.args(["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--upgrade"]);
+        pip.args(["--only-binary", ":all:", "--implementation", "cp", "--python-version", python]);
+        pip.args(["--abi", "cp36m", "--abi", "none", "--platform", "manylinux1_x86_64"]);
+        pip.args(["--platform", "manylinux2014_x86_64", "--target"]).arg(&dir);
+        run(pip.arg(format!("cmake=={version}")))?;
+    }
+    std::path::absolute(&all).with_context(|| all.display().to_string())
+}
+
 /// Installs those that are missing; the directory that holds them all.
 pub fn ensure() -> Result<PathBuf> {
     let all = target_dir().join("mpis");
@@ -44,11 +77,16 @@ pub fn ensure() -> Result<PathBuf> {
 }
 
 fn install(dir: &Path, wheels: &[&str]) -> Result<()> {
+    environment(dir)?;
+    let quiet = ["install", "--quiet", "--disable-pip-version-check", "--no-deps"];
+    run(Command::new(dir.join("bin/pip")).args(quiet).args(wheels))
+}
+
+/// An empty virtual environment of Python.
+fn environment(dir: &Path) -> Result<()> {
     let has_pip = Command::new("python3").args(["-c", "import ensurepip"]).output();
     if !has_pip.is_ok_and(|output| output.status.success()) {
         packages::ensure(packages::VENV)?;
     }
-    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(dir))?;
-    let quiet = ["install", "--quiet", "--disable-pip-version-check", "--no-deps"];
-    run(Command::new(dir.join("bin/pip")).args(quiet).args(wheels))
+    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(dir))
 }

@@ -4,18 +4,19 @@
 use goblin::elf::header::{EM_X86_64, ET_REL};
 use goblin::elf::reloc::{R_X86_64_64, R_X86_64_NONE, R_X86_64_PLT32};
 use goblin::elf::section_header::{
-    SHF_ALLOC, SHF_EXECINSTR, SHF_INFO_LINK, SHF_WRITE, SHT_PROGBITS, SHT_RELA, SHT_STRTAB,
-    SHT_SYMTAB,
+    SHF_ALLOC, SHF_EXECINSTR, SHF_INFO_LINK, SHF_WRITE, SHT_NOTE, SHT_PROGBITS, SHT_RELA,
+    SHT_STRTAB, SHT_SYMTAB,
 };
 
 use crate::wrap::SECTION;
+use crate::{group, landing};
 
 /// Numbers of the sections.
 const TEXT: u16 = 1;
 const REAL: u16 = 3;
-const SYMTAB: u16 = 6;
-const STRTAB: u16 = 7;
-const NAMES: u16 = 8;
+const SYMTAB: u16 = 7;
+const STRTAB: u16 = 8;
+const NAMES: u16 = 9;
 
 /// Numbers of the symbols: that of the section, which is local, comes first.
 const OF_REAL: u64 = 1;
@@ -39,7 +40,11 @@ struct Section<'s> {
 pub fn member(symbol: &str, number: u32, entry: &str) -> Vec<u8> {
     // mov eax, NUMBER; jmp ENTRY. Where a function has further arguments of any kind, eax tells
     // how many of them are in vector registers: mov r10d, eax comes first.
-    let mut code = if entry.ends_with("variadic") { vec![0x41, 0x89, 0xc2] } else { Vec::new() };
+    // A landing pad in front, since programs take addresses of functions.
+    let mut code = landing::pad(EM_X86_64).to_vec();
+    if entry.ends_with("variadic") {
+        code.extend([0x41, 0x89, 0xc2]);
+    }
     code.push(0xb8);
     code.extend(number.to_le_bytes());
     code.push(0xe9);
@@ -93,6 +98,13 @@ pub fn member(symbol: &str, number: u32, entry: &str) -> Vec<u8> {
         of(SECTION, SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, 8, pair),
         relocations(&rela_of_real, REAL, real.concat()),
         of(".note.GNU-stack", SHT_PROGBITS, 0, 1, Vec::new()),
+        of(
+            group::NOTE,
+            SHT_NOTE,
+            SHF_ALLOC,
+            8,
+            group::features(EM_X86_64).map_or_else(Vec::new, group::note),
+        ),
         Section {
             link: STRTAB,
             // The first that is not local.

@@ -24,8 +24,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-driver", &["topas-config", "topas-format", "topas-launch"]),
     ("topas-data", &["topas-format", "topas-mpi-profile", "topas-mpi-table", "topas-node"]),
     ("topas-render", &["topas-data", "topas-format", "topas-mpi-table"]),
-    ("topas-doctor", &["topas-config", "topas-format", "topas-launch"]),
-    ("topas-terminal", &["topas-config"]),
+    ("topas-doctor", &["topas-config", "topas-driver", "topas-format", "topas-launch"]),
+    ("topas-terminal", &["topas-config", "topas-format"]),
     (
         "topas-stat",
         &["topas-config", "topas-data", "topas-format", "topas-render", "topas-terminal"],

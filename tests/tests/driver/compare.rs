@@ -70,8 +70,7 @@ impl Texts {
         let modules: Vec<_> = self.modules.iter().map(|m| m.display().to_string()).collect();
         // Our section, and relocations, which are listed under the first input.
         let of_module = |line: &str| {
-            line.contains("topas_module_seen")
-                || [".topas ", ".rela.preinit_array "].iter().any(|own| line.starts_with(own))
+            [".topas ", ".rela.preinit_array "].iter().any(|own| line.starts_with(own))
                 || modules.iter().any(|module| line.contains(module))
         };
         let mut seen = false;

@@ -13,6 +13,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use topas_tests::alone::{as_nobody, is_root};
 use topas_tests::mpi::Mpi;
+use topas_tests::project::MARK;
 use topas_tests::running::{Run, command, have, run, run_within, system_path};
 use topas_tests::site::{Scratch, Site, source_root};
 use topas_tests::skip::skip;
@@ -41,7 +42,7 @@ fn called(program: &Path, words: &[&str], dirs: &[&Path], work: &Path) -> Comman
 /// Whether an executable holds the module.
 fn is_linked(program: &Path) -> bool {
     let bytes = fs::read(program).expect("executable");
-    bytes.windows(17).any(|window| window == b"topas_module_seen")
+    bytes.windows(MARK.len()).any(|window| window == MARK)
 }
 
 const LINK: &[&str] = &["plain.c", "-o", "prog"];

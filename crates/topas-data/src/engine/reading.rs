@@ -21,6 +21,7 @@ use crate::group::{Groups, SeenGroups};
 use crate::question::Question;
 use crate::source::{Source, SourceError};
 use crate::tally::{Example, Tally};
+use crate::vouch::{Claim, claim};
 use crate::when::Clock;
 
 /// The number of ranks where the launcher does not tell it; no launch has none.
@@ -258,7 +259,7 @@ impl<'r, 'o, Q: Question> Reader<'r, 'o, Q> {
                     result = Err(error);
                 }
             };
-            let mut lines = Lines::new(active.feed.source, &mut tally, each);
+            let mut lines = Lines::new(&active.feed, &mut tally, each);
             lines.read(block);
             let count = lines.number;
             let examples = tally.take_examples();
@@ -291,15 +292,19 @@ impl<'r, 'o, Q: Question> Reader<'r, 'o, Q> {
             .with(Marks::ZONE, when.no_zone)
             .with(Marks::SPAN, when.impossible)
             .with(Marks::LAUNCH, !line.id.is_empty());
-        let facts = Facts { key: key(line), end: when.end, group, marks };
+        let facts = Facts { key: key(line, extras), end: when.end, group, marks };
         self.writer.add(part(facts.key), F::encode(line, extras, &facts).as_ref())
     }
 }
 
 /// Hash of what lines of a run have in common.
 #[inline]
-fn key(line: &Line<'_>) -> u64 {
+fn key(line: &Line<'_>, extras: Extras<'_>) -> u64 {
     let mut hasher = FxHasher::default();
+    // Nobody adds to the run of another user by naming its launch.
+    if let Claim::Uid(uid) = claim(extras) {
+        hasher.write_u64(uid);
+    }
     if line.id.is_empty() {
         hash_name(&line.user, &mut hasher);
         hash_name(&line.exe, &mut hasher);

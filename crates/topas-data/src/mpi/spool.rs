@@ -21,6 +21,10 @@ use super::decode::Decode;
 /// First part of the name of such a file: `topas-mpi.UID.PID.NANOSECONDS`.
 pub const SPOOL_PREFIX: &str = "topas-mpi.";
 
+/// Most ranks that are believed: what is kept of each takes memory, and a file that says more can
+/// be made of holes.
+const MOST_RANKS: u32 = 1 << 22;
+
 /// Why a file is no profile that can be read.
 #[derive(Debug)]
 pub enum SpoolError {
@@ -131,6 +135,9 @@ impl Spool {
         }
         if header.functions as usize != FUNCTIONS || header.table != TABLE {
             return Err(SpoolError::Table);
+        }
+        if header.ranks > MOST_RANKS {
+            return Err(SpoolError::Damaged("number of ranks"));
         }
         let (length, owner) = (about.len(), about.uid());
         let needed = header.used.max(BLOCKS_AT as u64);

@@ -2,12 +2,14 @@
 #
 # A stub loads the number of its symbol and comes here. Words of arguments are kept in a frame
 # (see entry.rs), `topas_mpi_enter` says what to call and whether `topas_mpi_leave` wants to know
-# of the end. Nested calls jump on and leave no trace.
+# of the end. Nested calls jump on and leave no trace. What a pointer may lead to begins with a
+# landing pad (endbr64).
 
 .macro stub name, number
     .weak \name
     .type \name, @function
 \name:
+    endbr64
     movl $\number, %eax
     jmp topas_mpi_common
     .size \name, . - \name
@@ -18,6 +20,7 @@
     .weak \name
     .type \name, @function
 \name:
+    endbr64
     movl %eax, %r10d
     movl $\number, %eax
     jmp topas_mpi_variadic
@@ -149,6 +152,17 @@ topas_mpi_variadic:
     .cfi_endproc
     .size topas_mpi_variadic, . - topas_mpi_variadic
 
+# Rust's division of 128 bits was compiled without a landing pad, and is called by its address. The
+# linker puts this in front of it (--wrap).
+    .section .text.topas_mpi_udivti3, "ax", @progbits
+    .hidden __wrap___udivti3
+    .globl __wrap___udivti3
+    .type __wrap___udivti3, @function
+__wrap___udivti3:
+    endbr64
+    jmp __real___udivti3
+    .size __wrap___udivti3, . - __wrap___udivti3
+
     .section .text.topas_mpi_stubs, "ax", @progbits
 
 # A second stub, for our own calls.
@@ -156,6 +170,7 @@ topas_mpi_variadic:
     .globl topas_mpi_measured
     .type topas_mpi_measured, @function
 topas_mpi_measured:
+    endbr64
     movl $MEASURED, %eax
     jmp topas_mpi_common
     .size topas_mpi_measured, . - topas_mpi_measured

@@ -47,7 +47,7 @@ impl Among {
 /// An argument.
 #[inline(always)]
 pub fn word(args: &Words, place: u8) -> usize {
-    args[usize::from(place) % crate::entry::WORDS]
+    *crate::element::element(args, usize::from(place))
 }
 
 /// An `int`, in the variant for large counts an `MPI_Count`. What is negative counts nothing.

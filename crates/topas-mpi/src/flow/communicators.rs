@@ -11,6 +11,7 @@ use core::sync::atomic::{
 
 use topas_mpi_profile::layout::{COMMUNICATORS, Communicator, flag};
 
+use crate::element::{element, element_mut};
 use crate::flow::ledger;
 use crate::flow::library::Library;
 use crate::spool;
@@ -72,7 +73,7 @@ fn find(handles: &[Handle; HANDLES], handle: u64) -> Option<usize> {
     let first = (handle.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize;
     (0..HANDLES)
         .map(|i| (first + i) % HANDLES)
-        .find(|place| handles[*place].handle == handle || handles[*place].handle == 0)
+        .find(|place| [handle, 0].contains(&element(handles, *place).handle))
 }
 
 /// The row of a communicator of this size.
@@ -84,15 +85,15 @@ pub fn index(library: &Library, handle: u64, size: u32, inter: bool) -> u16 {
             } else {
                 (SELF, b"MPI_COMM_SELF")
             };
-            if rows[usize::from(row)].made == 0 {
-                rows[usize::from(row)].name[..name.len()].copy_from_slice(name);
-                rows[usize::from(row)].size = size;
-                rows[usize::from(row)].made = 1;
+            if let Some(own) = rows.get_mut(usize::from(row)).filter(|own| own.made == 0) {
+                own.name.iter_mut().zip(name).for_each(|(to, byte)| *to = *byte);
+                own.size = size;
+                own.made = 1;
             }
             return row;
         }
         let Some(place) = find(handles, handle) else { return OTHERS };
-        let known = &mut handles[place];
+        let known = element_mut(handles, place);
         if known.handle == 0 {
             *known = Handle { handle, ..NO_HANDLE };
         }
@@ -106,11 +107,18 @@ pub fn index(library: &Library, handle: u64, size: u32, inter: bool) -> u16 {
                 made: 0,
             };
             known.row = row_of(rows, &new);
-            rows[usize::from(known.row)].made += 1;
+            add(rows, known.row);
         }
         known.row
     })
     .unwrap_or(0)
+}
+
+/// One more communicator of this row.
+fn add(rows: &mut [Communicator], row: u16) {
+    if let Some(row) = rows.get_mut(usize::from(row)) {
+        row.made += 1;
+    }
 }
 
 /// The row of all that look like this one.
@@ -126,12 +134,12 @@ fn row_of(rows: &mut [Communicator], new: &Communicator) -> u16 {
     // The others end the table.
     let own = usize::from(SELF) + 1..usize::from(OTHERS);
     let free = |row: &Communicator| row.made == 0 && row.size == 0;
-    for i in own {
-        if free(&rows[i]) {
-            rows[i] = *new;
+    for (i, row) in rows.iter_mut().enumerate().take(own.end).skip(own.start) {
+        if free(row) {
+            *row = *new;
             return i as u16;
         }
-        if alike(&rows[i]) {
+        if alike(row) {
             return i as u16;
         }
     }
@@ -143,7 +151,7 @@ pub fn made(handle: u64, function: u16) {
     ledger::forget(handle);
     with(|handles, _| {
         if let Some(place) = find(handles, handle) {
-            handles[place] = Handle { handle, maker: function + 1, ..NO_HANDLE };
+            *element_mut(handles, place) = Handle { handle, maker: function + 1, ..NO_HANDLE };
         }
     });
 }
@@ -165,19 +173,25 @@ pub unsafe fn named(library: &Library, handle: u64, name: *const u8, size: u32, 
     with(|handles, rows| {
         if old <= SELF {
             // There is one of these, whatever it is called.
-            if text[0] != 0 {
-                rows[usize::from(old)].name = text;
+            if text[0] != 0
+                && let Some(row) = rows.get_mut(usize::from(old))
+            {
+                row.name = text;
             }
             return;
         }
-        let Some(place) = find(handles, handle).filter(|at| handles[*at].handle != 0) else {
+        let Some(place) = find(handles, handle) else { return };
+        let known = element_mut(handles, place);
+        if known.handle == 0 {
             return;
-        };
-        let maker = handles[place].maker;
-        rows[usize::from(old)].made = rows[usize::from(old)].made.saturating_sub(1);
+        }
+        if let Some(row) = rows.get_mut(usize::from(old)) {
+            row.made = row.made.saturating_sub(1);
+        }
+        let maker = known.maker;
         let new = Communicator { name: text, size, maker, inter: u16::from(inter), made: 0 };
-        handles[place].row = row_of(rows, &new);
-        rows[usize::from(handles[place].row)].made += 1;
+        known.row = row_of(rows, &new);
+        add(rows, known.row);
     });
     ledger::forget(handle);
 }
@@ -189,16 +203,16 @@ pub fn gone(handle: u64) {
 
 /// Takes a handle out, and moves up those behind it that could not have their place.
 fn remove(handles: &mut [Handle; HANDLES], handle: u64) {
-    let Some(mut hole) = find(handles, handle).filter(|at| handles[*at].handle != 0) else {
+    let Some(mut hole) = find(handles, handle) else { return };
+    if element(handles, hole).handle == 0 {
         return;
-    };
-    handles[hole] = NO_HANDLE;
+    }
+    *element_mut(handles, hole) = NO_HANDLE;
     let mut next = (hole + 1) % HANDLES;
-    while handles[next].handle != 0 {
-        let moved = handles[next];
-        handles[next] = NO_HANDLE;
+    while element(handles, next).handle != 0 {
+        let moved = core::mem::replace(element_mut(handles, next), NO_HANDLE);
         if let Some(place) = find(handles, moved.handle) {
-            handles[place] = moved;
+            *element_mut(handles, place) = moved;
             hole = place;
         }
         next = (next + 1) % HANDLES;

@@ -4,6 +4,7 @@ use core::mem::MaybeUninit;
 
 use topas_mpi_profile::layout::{Waited, flag as header_flag};
 
+use crate::element::{element, element_mut};
 use crate::flow::Kept;
 use crate::flow::amount::{Words, word};
 use crate::flow::ledger::{Ledger, generation, place};
@@ -117,12 +118,12 @@ pub fn before(
         kept.count += 1;
     }
     let status = usize::from(plan.status);
-    if told && args[status] == library.status_ignore {
+    if told && *element(args, status) == library.status_ignore {
         if count == 1 || !has_many(plan.act) {
-            args[status] = kept.status.as_mut_ptr() as usize;
+            *element_mut(args, status) = kept.status.as_mut_ptr() as usize;
         } else if let Some(room) = ledger.statuses.first((count * library.status_size).div_ceil(8))
         {
-            args[status] = room as usize;
+            *element_mut(args, status) = room as usize;
         } else {
             kept.count = 0;
             lost();
@@ -165,7 +166,7 @@ pub fn after(
         return completed.waited;
     }
     // SAFETY: an integer that the call has written.
-    let number = |place: usize| unsafe { *(args[place] as *const i32) };
+    let number = |place: usize| unsafe { *(*element(args, place) as *const i32) };
     match plan.act {
         Act::Wait => completed.all(pending, status, false),
         Act::Test if number(1) != 0 => completed.all(pending, status, false),

@@ -1,5 +1,6 @@
 //! Sizes of datatypes.
 
+use crate::element::{element, element_mut};
 use crate::flow::ledger::{Ledger, Sized, age, generation, place};
 use crate::flow::library::{self, Library};
 use crate::generated::number;
@@ -21,7 +22,7 @@ pub fn size(library: &Library, ledger: &mut Ledger, datatype: usize) -> u64 {
 fn known(ledger: &mut Ledger, handle: u64) -> u64 {
     let age = age();
     let at = place(handle);
-    let kept = ledger.sizes[at];
+    let kept = *element(&ledger.sizes, at);
     let size = if kept.handle == handle && kept.generation == generation(at) {
         kept.size
     } else {
@@ -45,6 +46,6 @@ fn ask(ledger: &mut Ledger, handle: u64, at: usize) -> u64 {
     if told.is_none() {
         return 0;
     }
-    ledger.sizes[at] = Sized { handle, size, generation };
+    *element_mut(&mut ledger.sizes, at) = Sized { handle, size, generation };
     size
 }

@@ -10,6 +10,7 @@ use core::sync::atomic::{
 
 use topas_mpi_profile::layout::Peer;
 
+use crate::element::element;
 use crate::flow::completion::Pending;
 use crate::flow::object::Object;
 use crate::flow::request::{Found, Requests};
@@ -91,7 +92,7 @@ pub const fn place(handle: u64) -> usize {
 /// The generation of a place, plus 1.
 #[inline(always)]
 pub fn generation(place: usize) -> u32 {
-    GENERATIONS[place & (PLACES - 1)].load(Relaxed) | 1
+    element(&GENERATIONS, place).load(Relaxed) | 1
 }
 
 /// The generation of all places.
@@ -103,7 +104,7 @@ pub fn age() -> u32 {
 /// A handle is about to be freed, or means something else from now on.
 pub fn forget(handle: u64) {
     AGE.fetch_add(2, Relaxed);
-    GENERATIONS[place(handle)].fetch_add(2, Relaxed);
+    element(&GENERATIONS, place(handle)).fetch_add(2, Relaxed);
 }
 
 impl Ledger {

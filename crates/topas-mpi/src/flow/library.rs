@@ -182,8 +182,10 @@ fn is(abi: &Abi) -> bool {
                 )
             };
             let end = text.iter().position(|byte| *byte == 0).unwrap_or(0);
+            let text = text.get(..end).unwrap_or_default();
             let says = |words: &&str| {
-                text[..end].windows(words.len()).any(|part| part == words.as_bytes())
+                let mut rest = (0..text.len()).filter_map(|at| text.get(at..));
+                rest.any(|rest| rest.starts_with(words.as_bytes()))
             };
             told.is_some() && abi.says.iter().any(says)
         }

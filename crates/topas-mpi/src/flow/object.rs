@@ -1,9 +1,10 @@
 //! What communicators and windows are: how many processes, which of them we are, neighbours,
 //! ranks of the world.
 
+use crate::element::{element, element_mut};
 use crate::flow::amount::Among;
 use crate::flow::communicators;
-use crate::flow::ledger::{Ledger, TRANSLATIONS, Translation, generation, place};
+use crate::flow::ledger::{Ledger, Translation, generation, place};
 use crate::flow::library::{self, Library};
 use crate::flow::peers;
 use crate::generated::number;
@@ -76,19 +77,19 @@ pub fn object<'a>(
     kind: Kind,
 ) -> &'a mut Object {
     let at = place(handle);
-    let kept = &raw const ledger.objects[at];
+    let kept = &raw const *element(&ledger.objects, at);
     // SAFETY: a place of the ledger; two ways to it, one after the other.
     let known = unsafe { (*kept).handle == handle && (*kept).generation == generation(at) };
     if !known {
         meet(library, ledger, handle, kind, at);
     }
-    &mut ledger.objects[at]
+    element_mut(&mut ledger.objects, at)
 }
 
 #[cold]
 #[inline(never)]
 fn meet(library: &Library, ledger: &mut Ledger, handle: u64, kind: Kind, at: usize) {
-    let old = ledger.objects[at].group;
+    let old = element(&ledger.objects, at).group;
     if old != 0 {
         free_group(old);
     }
@@ -120,7 +121,7 @@ fn meet(library: &Library, ledger: &mut Ledger, handle: u64, kind: Kind, at: usi
             new.ranks = Ranks::OfTheWorld;
         }
     }
-    ledger.objects[at] = new;
+    *element_mut(&mut ledger.objects, at) = new;
 }
 
 fn free_group(group: u64) {
@@ -159,9 +160,8 @@ impl Object {
             let args = [comm, dimensions, at(0), at(1), at(2), 0];
             // SAFETY: a Cartesian communicator, and room for three lists of that many integers.
             unsafe { library::call(number::CART_GET, args) }?;
-            let [size, periodic, own] = &cart;
-            self.null =
-                cartesian_null(&size[..dimensions], &periodic[..dimensions], &own[..dimensions]);
+            let [size, periodic, own] = cart.each_ref().map(|list| list.iter().take(dimensions));
+            self.null = cartesian_null(size, periodic, own);
             self.sources = 2 * dimensions as u32;
             self.destinations = self.sources;
         } else if topology == library.abi.graph {
@@ -207,8 +207,12 @@ impl Object {
 
 /// Which neighbours of a Cartesian topology are `MPI_PROC_NULL`: per dimension first that below,
 /// then that above.
-fn cartesian_null(size: &[i32], periodic: &[i32], own: &[i32]) -> u64 {
-    let dimensions = size.iter().zip(periodic).zip(own).enumerate();
+fn cartesian_null<'a>(
+    size: impl Iterator<Item = &'a i32>,
+    periodic: impl Iterator<Item = &'a i32>,
+    own: impl Iterator<Item = &'a i32>,
+) -> u64 {
+    let dimensions = size.zip(periodic).zip(own).enumerate();
     dimensions.fold(0, |null, (i, ((size, periodic), own))| {
         let below = u64::from(*periodic == 0 && *own == 0);
         let above = u64::from(*periodic == 0 && *own + 1 == *size);
@@ -234,7 +238,7 @@ pub fn world_rank(
 
 #[inline(never)]
 fn translate(library: &Library, ledger: &mut Ledger, at: usize, kind: Kind, rank: u32) -> u32 {
-    let object = &mut ledger.objects[at];
+    let object = element_mut(&mut ledger.objects, at);
     if kind == Kind::Comm && rank >= object.size {
         // A status may tell nonsense: that of MPICH 4.0's Isendrecv does. To ask MPI would abort.
         return peers::OTHERS;
@@ -248,13 +252,13 @@ fn translate(library: &Library, ledger: &mut Ledger, at: usize, kind: Kind, rank
         _ => return peers::OTHERS,
     }
     let (serial, group) = (object.serial, object.group);
-    let place = (serial.wrapping_mul(0x9e37_79b1) ^ rank) as usize % TRANSLATIONS;
-    let kept = ledger.translations[place];
+    let place = (serial.wrapping_mul(0x9e37_79b1) ^ rank) as usize;
+    let kept = *element(&ledger.translations, place);
     if kept.serial == serial && kept.rank == rank {
         return kept.world;
     }
     let Some(world) = translated(library, group, rank) else { return peers::OTHERS };
-    ledger.translations[place] = Translation { serial, rank, world };
+    *element_mut(&mut ledger.translations, place) = Translation { serial, rank, world };
     world
 }
 
@@ -304,14 +308,18 @@ fn translated(library: &Library, group: u64, rank: u32) -> Option<u32> {
 mod tests {
     use super::*;
 
+    fn null(size: &[i32], periodic: &[i32], own: &[i32]) -> u64 {
+        cartesian_null(size.iter(), periodic.iter(), own.iter())
+    }
+
     #[test]
     fn processes_at_the_edge_have_no_neighbour_beyond_it() {
         // 3 x 2 processes, the second dimension is a ring; then one of a single process.
-        assert_eq!(cartesian_null(&[3, 2], &[0, 1], &[0, 1]), 0b0001);
-        assert_eq!(cartesian_null(&[3, 2], &[0, 1], &[1, 1]), 0);
-        assert_eq!(cartesian_null(&[3, 2], &[0, 1], &[2, 0]), 0b0010);
-        assert_eq!(cartesian_null(&[1], &[0], &[0]), 0b11);
-        assert_eq!(cartesian_null(&[1], &[1], &[0]), 0);
-        assert_eq!(cartesian_null(&[], &[], &[]), 0);
+        assert_eq!(null(&[3, 2], &[0, 1], &[0, 1]), 0b0001);
+        assert_eq!(null(&[3, 2], &[0, 1], &[1, 1]), 0);
+        assert_eq!(null(&[3, 2], &[0, 1], &[2, 0]), 0b0010);
+        assert_eq!(null(&[1], &[0], &[0]), 0b11);
+        assert_eq!(null(&[1], &[1], &[0]), 0);
+        assert_eq!(null(&[], &[], &[]), 0);
     }
 }

@@ -44,12 +44,15 @@ impl Account<'_> {
         };
         *messages += 1;
         *sum = sum.wrapping_add(bytes);
-        if let Some(sizes) = sizes(self.block, function, way) {
-            sizes[bin(bytes)] += 1;
+        if let Some(sizes) = sizes(self.block, function, way)
+            && let Some(bin) = sizes.get_mut(bin(bytes))
+        {
+            *bin += 1;
         }
-        if peer != NOBODY && !self.peers.is_empty() {
-            let others = self.peers.len() - 1;
-            add(&mut self.peers[(peer as usize).min(others)], way, bytes);
+        if peer != NOBODY
+            && let Some(to) = peer_of(self.peers, peer)
+        {
+            add(to, way, bytes);
         }
         if self.communicators
             && let Some(traffic) = self.block.traffic.get_mut(usize::from(communicator))
@@ -69,13 +72,15 @@ impl Account<'_> {
         }
         row.sends -= 1;
         row.sent -= bytes;
-        if let Some(sizes) = sizes(self.block, function, Way::Sent) {
-            let bin = &mut sizes[bin(bytes)];
+        if let Some(sizes) = sizes(self.block, function, Way::Sent)
+            && let Some(bin) = sizes.get_mut(bin(bytes))
+        {
             *bin = bin.saturating_sub(1);
         }
-        if peer != NOBODY && !self.peers.is_empty() {
-            let others = self.peers.len() - 1;
-            take(&mut self.peers[(peer as usize).min(others)], bytes);
+        if peer != NOBODY
+            && let Some(to) = peer_of(self.peers, peer)
+        {
+            take(to, bytes);
         }
         if self.communicators
             && let Some(traffic) = self.block.traffic.get_mut(usize::from(communicator))
@@ -84,6 +89,13 @@ impl Account<'_> {
         }
         true
     }
+}
+
+/// What is counted of a peer; the others end the list. None if peers are not counted.
+#[inline(always)]
+fn peer_of(peers: &mut [Peer], peer: u32) -> Option<&mut Peer> {
+    let others = peers.len().wrapping_sub(1);
+    peers.get_mut((peer as usize).min(others))
 }
 
 #[inline(always)]

@@ -14,6 +14,7 @@ use core::sync::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
+use crate::element::element;
 use crate::sys;
 
 /// What a request is.
@@ -111,7 +112,8 @@ impl Requests {
     pub fn put(&mut self, key: u64, entry: Entry) -> bool {
         // Serials are odd, so none is 0.
         self.serial = self.serial.wrapping_add(2) | 1;
-        let buckets = self.levels[0].load(Relaxed);
+        let [first, ..] = &self.levels;
+        let buckets = first.load(Relaxed);
         let mut place = None;
         if !buckets.is_null() {
             // SAFETY: the level has this many buckets.
@@ -127,10 +129,10 @@ impl Requests {
 
     #[inline(never)]
     fn place_below(&mut self, key: u64) -> Option<(&'static Bucket, usize)> {
-        for level in 0..LEVELS {
-            let mut buckets = self.levels[level].load(Relaxed);
+        for (level, place) in self.levels.iter().enumerate() {
+            let mut buckets = place.load(Relaxed);
             if buckets.is_null() {
-                buckets = self.grow(level);
+                buckets = grow(level, place);
                 if buckets.is_null() {
                     break;
                 }
@@ -144,26 +146,17 @@ impl Requests {
         None
     }
 
-    #[cold]
-    fn grow(&mut self, level: usize) -> *mut Bucket {
-        let buckets = 1usize << (FIRST + 3 * level as u32);
-        let Some(memory) = sys::map_memory(buckets * size_of::<Bucket>()) else {
-            return core::ptr::null_mut();
-        };
-        self.levels[level].store(memory.cast(), Release);
-        memory.cast()
-    }
-
     /// Finds a request. `own` if the caller is the owner.
     #[inline(always)]
     pub fn find(&self, key: u64, own: bool) -> Option<Found> {
-        let buckets = self.levels[0].load(Acquire);
+        let [first, second, ..] = &self.levels;
+        let buckets = first.load(Acquire);
         if buckets.is_null() {
             return None;
         }
         // SAFETY: the level has this many buckets.
         let found = unsafe { &*buckets.add(bucket_of(key, 0)) }.find(key, own);
-        if found.is_some() || self.levels[1].load(Relaxed).is_null() {
+        if found.is_some() || second.load(Relaxed).is_null() {
             return found;
         }
         self.find_below(key, own)
@@ -182,21 +175,34 @@ impl Requests {
     }
 }
 
+/// Maps the buckets of a level; null if there is no memory.
+#[cold]
+fn grow(level: usize, place: &AtomicPtr<Bucket>) -> *mut Bucket {
+    let buckets = 1usize << (FIRST + 3 * level as u32);
+    let Some(memory) = sys::map_memory(buckets * size_of::<Bucket>()) else {
+        return core::ptr::null_mut();
+    };
+    place.store(memory.cast(), Release);
+    memory.cast()
+}
+
 impl Bucket {
     /// Where the owner may put an entry.
     #[inline(always)]
     fn place(&'static self, key: u64) -> Option<(&'static Bucket, usize)> {
         let mut free = WAYS;
         for way in (0..WAYS).rev() {
-            if self.serials[way].load(Relaxed) == 0 {
+            if element(&self.serials, way).load(Relaxed) == 0 {
                 free = way;
             }
         }
         for way in 0..WAYS {
             // What it was has come to its end without our seeing it, or is just being taken out
             // by another thread.
-            if self.keys[way].load(Relaxed) == key && self.serials[way].load(Relaxed) != 0 {
-                self.serials[way].store(0, Relaxed);
+            if element(&self.keys, way).load(Relaxed) == key
+                && element(&self.serials, way).load(Relaxed) != 0
+            {
+                element(&self.serials, way).store(0, Relaxed);
                 free = way;
             }
         }
@@ -207,10 +213,9 @@ impl Bucket {
     /// that was written in parts.
     #[inline(always)]
     fn put(&self, way: usize, key: u64, entry: &Entry, serial: u32) {
-        let way = way & (WAYS - 1);
-        self.keys[way].store(key, Relaxed);
+        element(&self.keys, way).store(key, Relaxed);
         // SAFETY: nobody else writes entries, and nobody reads one whose serial is 0.
-        let to = unsafe { &mut *self.entries[way].get() };
+        let to = unsafe { &mut *element(&self.entries, way).get() };
         to.sent = entry.sent;
         to.received = entry.received;
         to.comm = entry.comm;
@@ -220,14 +225,14 @@ impl Bucket {
         to.index = entry.index;
         to.kind = entry.kind;
         to.flags = entry.flags;
-        self.serials[way].store(serial, Release);
+        element(&self.serials, way).store(serial, Release);
     }
 
     #[inline(always)]
     fn find(&self, key: u64, own: bool) -> Option<Found> {
         for way in 0..WAYS {
-            if self.keys[way].load(Relaxed) == key {
-                let serial = self.serials[way].load(Acquire);
+            if element(&self.keys, way).load(Relaxed) == key {
+                let serial = element(&self.serials, way).load(Acquire);
                 if serial != 0 {
                     return Some(Found { bucket: self, way: way as u32, serial, own });
                 }
@@ -251,14 +256,14 @@ impl Found {
         // SAFETY: buckets stay where they are, and the entry was written before its serial. The
         // owner may write it again, if this is a request that came to its end unseen: nobody would
         // ask for it.
-        unsafe { &*(&(*self.bucket).entries)[self.way as usize & (WAYS - 1)].get() }
+        unsafe { &*element(&(*self.bucket).entries, self.way as usize).get() }
     }
 
     /// Takes it out, unless its place has another already.
     #[inline]
     pub fn remove(self) {
         // SAFETY: buckets stay where they are.
-        let serial = unsafe { &(*self.bucket).serials[self.way as usize & (WAYS - 1)] };
+        let serial = unsafe { element(&(*self.bucket).serials, self.way as usize) };
         if self.own {
             serial.store(0, Relaxed);
         } else {
@@ -271,10 +276,10 @@ impl Found {
     pub fn set_flags(self, flags: u32) {
         // SAFETY: buckets stay where they are.
         let bucket = unsafe { &*self.bucket };
-        let way = self.way as usize & (WAYS - 1);
-        if bucket.serials[way].load(Relaxed) == self.serial {
+        let way = self.way as usize;
+        if element(&bucket.serials, way).load(Relaxed) == self.serial {
             // SAFETY: a program completes, starts and cancels a request by one thread at a time.
-            unsafe { (*bucket.entries[way].get()).flags = flags };
+            unsafe { (*element(&bucket.entries, way).get()).flags = flags };
         }
     }
 }

@@ -20,7 +20,6 @@ pub mod number {
     pub const PREAD64: usize = 67;
     pub const PPOLL: usize = 73;
     pub const READLINKAT: usize = 78;
-    pub const EXIT_GROUP: usize = 94;
     pub const CLOCK_GETTIME: usize = 113;
     pub const TGKILL: usize = 131;
     pub const SIGALTSTACK: usize = 132;

@@ -8,13 +8,13 @@ use topas_data::mpi::{
     Calibration, CalibrationError, Origin, Profile, SpoolReading, is_spool, own_uid, read_profiles,
     read_spool, read_spool_files,
 };
-use topas_data::{Source, SourceError, expand};
+use topas_data::{Inputs, Source, SourceError};
 use topas_format::mpi::OUT;
 use topas_terminal::Progress;
 
 use crate::args::{Args, TOOL};
 use crate::exit;
-use crate::input::skipped;
+use crate::input::{passed_over, skipped};
 
 /// What was read, and how well.
 pub struct Input<'a> {
@@ -41,30 +41,32 @@ impl<'a> Input<'a> {
             return self.named();
         }
         if Path::new(OUT).exists() {
-            return self.files(&[Source::File(PathBuf::from(OUT))]);
+            let sources = vec![Source::File(PathBuf::from(OUT))];
+            return self.files(&Inputs { sources, ..Inputs::default() });
         }
         self.ranks()
     }
 
     /// The profiles in the files that were named: lines, or mapped files of ranks.
     fn named(&mut self) -> Result<Vec<Profile>, u8> {
-        let (mut sources, mut mapped) = (Vec::new(), Vec::new());
-        for path in &self.args.inputs {
-            match profiles_in(path) {
-                Ok(found) => {
-                    for source in found {
-                        match source {
-                            Source::File(file) if is_spool(&file) => mapped.push(file),
-                            source => sources.push(source),
-                        }
-                    }
-                }
-                Err(error) => self.failed(&error),
+        let mut inputs = Inputs::default();
+        self.args.inputs.iter().for_each(|path| add_profiles(path, &mut inputs));
+        inputs.failed.iter().for_each(|error| self.failed(error));
+        if !self.args.quiet {
+            passed_over(&inputs);
+        }
+        let mut mapped = Vec::new();
+        inputs.sources.retain(|source| match source {
+            Source::File(file) if is_spool(file) => {
+                mapped.push(file.clone());
+                false
             }
-        }
+            _ => true,
+        });
         if mapped.is_empty() {
-            return self.files(&sources);
+            return self.files(&inputs);
         }
+        let sources = inputs.sources;
         let mut profiles = self.mapped(read_spool_files(mapped));
         if !sources.is_empty() {
             // Beside mapped files a text without a profile is no failure.
@@ -154,7 +156,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    fn files(&mut self, sources: &[Source]) -> Result<Vec<Profile>, u8> {
+    fn files(&mut self, inputs: &Inputs) -> Result<Vec<Profile>, u8> {
+        let sources = &inputs.sources;
         let mut progress = Progress::new(TOOL, self.args.quiet);
         let (read, errors) = read_profiles(sources, &mut |bytes| {
             progress.at(|| format!("{} MB of text read", bytes / 1_000_000));
@@ -171,9 +174,12 @@ impl<'a> Input<'a> {
         if self.has_failed() {
             return Err(exit::INPUT);
         }
-        let what = match sources {
-            [one] => format!("no profile of MPI calls in {}", one),
-            many => format!("no profile of MPI calls in {} files", many.len()),
+        let what = match sources.as_slice() {
+            [one] => format!("no profile of MPI calls in {one}"),
+            _ => {
+                let looked_at = topas_render::looked_at(inputs, read.tally.lines(), &[]);
+                format!("no profile of MPI calls; looked at {looked_at}")
+            }
         };
         TOOL.error(
             &what,
@@ -216,10 +222,10 @@ impl<'a> Input<'a> {
     }
 }
 
-/// The sources a path stands for: of a directory its topas-mpi.out, or all if there is none.
-fn profiles_in(path: &Path) -> Result<Vec<Source>, SourceError> {
+/// Adds what a name stands for: of a directory its topas-mpi.out, or all if there is none.
+fn add_profiles(path: &Path, inputs: &mut Inputs) {
     let own = path.join(OUT);
-    if own.is_file() { Ok(vec![Source::File(own)]) } else { expand(path) }
+    if own.is_file() { inputs.sources.push(Source::File(own)) } else { inputs.add(path) }
 }
 
 /// The directories in which ranks may keep their counters.

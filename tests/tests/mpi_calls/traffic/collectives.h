@@ -45,6 +45,14 @@ static int goes_to, comes_from;
 static int base;
 static int block(int i, int j) { return (base + i + j + i * j) % 4; }
 
+/* Whether any of them is empty: all processes have to see it alike. */
+static int some_block_is_empty(int n) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            if (block(i, j) == 0) return 1;
+    return 0;
+}
+
 /* Who is the root, and what it is called here. */
 struct role {
     int root, at_root, group, world;
@@ -219,6 +227,7 @@ static void everybody(void) {
     case 5:
         if (k->inter && COPIES_BREAK) return;
         if (way == 1 && LISTS_BREAK) way = 0;
+        if (way == 1 && in_place && IN_PLACE_BREAKS && some_block_is_empty(k->n)) way = 0;
         goes = comes = exchanged * z;
         FAMILY(Alltoallw, Ialltoallw, Alltoallw_init, sends, in_place ? NULL : mine_to,
                in_place ? NULL : bytes, in_place ? NULL : each, in, mine_to, bytes, each, k->c);

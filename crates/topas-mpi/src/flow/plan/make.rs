@@ -1,5 +1,8 @@
 //! From the table to plans.
 
+// Done by the compiler: what panics is an error of the build.
+#![allow(clippy::indexing_slicing)]
+
 use topas_mpi_profile::layout::{FUNCTIONS, Waited};
 use topas_mpi_table as table;
 use topas_mpi_table::{Class, Direction, Function, Kind, Progress, Significant, same};
