@@ -211,6 +211,12 @@ fn compose(function: u32, binding: u32, room: &mut [u8; LONGEST]) {
     room.iter_mut().zip(bytes).for_each(|(to, byte)| *to = byte);
 }
 
+/// Whether what would be called stands for a function that is not there. In a program without MPI
+/// others, such as the module, ask by the names of the library whether MPI has begun.
+pub fn is_missing(target: usize) -> bool {
+    target == missing as *const () as usize
+}
+
 /// Stands for a function that this MPI does not have: the error `MPI_ERR_OTHER` of the MPIs that
 /// have the fewest classes. Whoever asks the loader is told that there is none; who calls it without having
 /// asked would have been ended by the loader.

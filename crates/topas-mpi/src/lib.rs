@@ -27,6 +27,7 @@ mod generated;
 mod installation;
 mod languages;
 mod launch;
+mod life;
 mod lookup;
 mod objects;
 mod preload;

@@ -84,6 +84,12 @@ pub fn note_opened(function: usize) {
     }
 }
 
+/// Whether an MPI is in the process: some library behind this one defines its functions. The
+/// archive is linked with one.
+pub fn has_mpi() -> bool {
+    cfg!(topas_mpi_wrap) || next_definition(b"PMPI_Initialized\0", 0) != 0
+}
+
 /// The library of an address, null if there is none.
 pub fn library_of(address: usize) -> *mut c_void {
     let mut info = DlInfo {
@@ -161,6 +167,9 @@ mod number {
     pub const MMAP: usize = 9;
     pub const MPROTECT: usize = 10;
     pub const SCHED_YIELD: usize = 24;
+    pub const SEMGET: usize = 64;
+    pub const SEMOP: usize = 65;
+    pub const SEMCTL: usize = 66;
     pub const MUNMAP: usize = 11;
     pub const GETPID: usize = 39;
     pub const FTRUNCATE: usize = 77;
@@ -188,6 +197,9 @@ mod number {
     pub const GETPID: usize = 172;
     pub const GETUID: usize = 174;
     pub const GETTID: usize = 178;
+    pub const SEMGET: usize = 190;
+    pub const SEMCTL: usize = 191;
+    pub const SEMOP: usize = 193;
     pub const MUNMAP: usize = 215;
     pub const MMAP: usize = 222;
     pub const MPROTECT: usize = 226;
@@ -225,6 +237,44 @@ unsafe fn syscall(number: usize, a: [usize; 6]) -> isize {
         );
     }
     result
+}
+
+/// Sets of semaphores on this node, and the most there may be; None if that is not told.
+pub fn semaphores() -> Option<(u32, u32)> {
+    const SEM_INFO: usize = 19;
+    // `struct seminfo`: ten integers, of which the second is the limit and the eighth, as it is
+    // asked for here, how many there are.
+    let mut told = [0u32; 10];
+    // SAFETY: room for the answer.
+    let done =
+        unsafe { syscall(number::SEMCTL, [0, 0, SEM_INFO, told.as_mut_ptr() as usize, 0, 0]) };
+    let [_, most, _, _, _, _, _, used, ..] = told;
+    (done >= 0).then_some((used, most))
+}
+
+/// A new set of one semaphore, raised until this process ends: its number, if it can be had.
+pub fn new_semaphore() -> Option<u32> {
+    const PRIVATE: usize = 0;
+    const CREATE: usize = 0o1000;
+    const SEM_UNDO: u16 = 0x1000;
+    // SAFETY: makes an object of the kernel's.
+    let id = unsafe { syscall(number::SEMGET, [PRIVATE, 1, CREATE | 0o600, 0, 0, 0]) };
+    let id = u32::try_from(id).ok()?;
+    // `struct sembuf`: which one, by how much, how.
+    let raise: [u16; 3] = [0, 1, SEM_UNDO];
+    // SAFETY: one operation.
+    if unsafe { syscall(number::SEMOP, [id as usize, raise.as_ptr() as usize, 1, 0, 0, 0]) } < 0 {
+        remove_semaphore(id);
+        return None;
+    }
+    Some(id)
+}
+
+/// Removes a set of semaphores.
+pub fn remove_semaphore(id: u32) {
+    const IPC_RMID: usize = 0;
+    // SAFETY: a set of this process; nobody else uses it.
+    unsafe { syscall(number::SEMCTL, [id as usize, 0, IPC_RMID, 0, 0, 0]) };
 }
 
 const AT_FDCWD: usize = -100isize as usize;

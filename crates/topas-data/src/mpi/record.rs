@@ -131,7 +131,9 @@ fn is_believable(token: &Token<'_>) -> bool {
             fits(&counted) && fits(&[told.calls, told.nanoseconds])
         }
         Token::Sizes { bins, .. } => fits(bins),
-        Token::Waited { calls, nanoseconds, .. } => fits(&[*calls, *nanoseconds]),
+        Token::Waited { calls, nanoseconds, .. } | Token::Unended { calls, nanoseconds, .. } => {
+            fits(&[*calls, *nanoseconds])
+        }
         Token::Communicator { calls, nanoseconds, traffic, .. } => {
             fits(&[*calls, *nanoseconds]) && moved(traffic)
         }
@@ -253,6 +255,12 @@ impl Record {
                     waiting.time += nanoseconds;
                 }
             }
+            Token::Unended { name, calls, nanoseconds } => {
+                let Some(number) = routines.number(&String::from_utf8_lossy(name)) else { return };
+                let routine = sums.routine_mut(number);
+                routine.unended += calls;
+                routine.unended_time += nanoseconds;
+            }
             Token::Communicator { name, size, calls, nanoseconds, traffic: moved } => {
                 let name = string(name);
                 sums.add_communicator(&Communicator {
@@ -266,7 +274,9 @@ impl Record {
             Token::Peer { rank, traffic: moved } => {
                 sums.peers.push(Peer { rank, traffic: traffic(moved) });
             }
-            Token::Switch { name, value } => facts.switches.push((string(name), string(value))),
+            Token::Switch { name, value } => {
+                facts.switches.push((string(name), value.map(string)));
+            }
             Token::Counter { name, inside, count } => {
                 let name = string(name);
                 let found = sums.counters.iter().position(|counter| counter.name == name);

@@ -116,7 +116,9 @@ impl Decision {
         if let Some(key) = wanted.filter(|key| !wish.all || *key == "measure") {
             return Err(NotMeasured::Site(key));
         }
-        self.logs = wanted.is_none() && (chosen || !parallel && settings.is(Switch::Serial));
+        // The module of a program that runs alone cannot be told to give way, and logs the line.
+        let alone = !parallel && !found.has_module() && settings.is(Switch::Serial);
+        self.logs = wanted.is_none() && (chosen || alone);
         self.notes.extend(note);
         self.metric = self.chosen_metric(wish, env, &settings, matches!(way, Way::Outside(_)));
         self.way = way;
@@ -144,7 +146,7 @@ impl Decision {
     }
 
     /// Says what the user should know, before the program begins.
-    pub fn warn(&self, env: &Environment) {
+    pub fn warn(&self, env: &Environment, asked_for_all: bool) {
         let inside = matches!(self.way, Way::Inside(_));
         if let Some(fault) = self.launch.fault.filter(|_| self.launch.rank.rank == 0 && !inside) {
             let list = env.get(TOPAS_PE).unwrap_or_default().to_string_lossy();
@@ -161,11 +163,14 @@ impl Decision {
                 say!("{NAME}: warning: {note}");
             }
         }
-        if env.is_verbose()
-            && let Way::Plain(why) = &self.way
+        if let Way::Plain(why) = &self.way
             && *why != NotMeasured::NotChosen
         {
-            say!("{NAME}: not measured: {why}");
+            // Who asks for every rank hears why it cannot be, from one of them.
+            let refused = asked_for_all && self.launch.rank.rank == 0 && why.refuses();
+            if env.is_verbose() || refused {
+                say!("{NAME}: not measured: {why}");
+            }
         }
     }
 }
@@ -185,7 +190,11 @@ fn way(
         Kind::Privileged => return Err(NotMeasured::Privileged),
         Kind::Unreadable(why) => return Err(NotMeasured::Unreadable(why.to_string())),
     };
-    if facts.has_module {
+    if facts.has_extended {
+        return Err(NotMeasured::HasExtended);
+    }
+    // The ordinary module gives way where every rank is to be measured.
+    if facts.has_module && !wish.all {
         return Err(NotMeasured::HasModule);
     }
     if let Some(why) = cannot_be_loaded_into(facts) {

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use topas_config::{Conf, Environment, Paths, spool_directories};
 use topas_data::mpi::{
-    Calibration, CalibrationError, Origin, Profile, own_uid, read_profiles, read_spool,
+    Calibration, CalibrationError, Origin, Profile, SpoolReading, is_spool, own_uid, read_profiles,
+    read_spool, read_spool_files,
 };
 use topas_data::{Inputs, Source, SourceError};
 use topas_format::mpi::OUT;
@@ -38,19 +39,60 @@ impl<'a> Input<'a> {
     /// ranks keep on this node; the newest first. The Err is the exit code, all has been said.
     pub fn read(&mut self) -> Result<Vec<Profile>, u8> {
         if !self.args.inputs.is_empty() {
-            let mut inputs = Inputs::default();
-            self.args.inputs.iter().for_each(|path| add_profiles(path, &mut inputs));
-            inputs.failed.iter().for_each(|error| self.failed(error));
-            if !self.args.quiet {
-                passed_over(&inputs);
-            }
-            return self.files(&inputs);
+            return self.named();
         }
         if Path::new(OUT).exists() {
             let sources = vec![Source::File(PathBuf::from(OUT))];
             return self.files(&Inputs { sources, ..Inputs::default() });
         }
         self.ranks()
+    }
+
+    /// The profiles in the files that were named: lines, or mapped files of ranks.
+    fn named(&mut self) -> Result<Vec<Profile>, u8> {
+        let mut inputs = Inputs::default();
+        self.args.inputs.iter().for_each(|path| add_profiles(path, &mut inputs));
+        inputs.failed.iter().for_each(|error| self.failed(error));
+        if !self.args.quiet {
+            passed_over(&inputs);
+        }
+        let mut mapped = Vec::new();
+        inputs.sources.retain(|source| match source {
+            Source::File(file) if is_spool(file) => {
+                mapped.push(file.clone());
+                false
+            }
+            _ => true,
+        });
+        if mapped.is_empty() {
+            return self.files(&inputs);
+        }
+        let sources = inputs.sources;
+        let mut profiles = self.mapped(read_spool_files(mapped));
+        if !sources.is_empty() {
+            // Beside mapped files a text without a profile is no failure.
+            let (read, errors) = read_profiles(&sources, &mut |_| {});
+            errors.iter().for_each(|error| self.failed(error));
+            profiles.extend(read.profiles);
+            profiles.sort_by_key(|profile| std::cmp::Reverse(profile.facts.epoch));
+        }
+        if profiles.is_empty() {
+            if !self.has_failed() {
+                let what = "the mapped files have nothing to tell: their ranks have written it";
+                TOOL.error(&what, None, "");
+            }
+            return Err(if self.has_failed() { exit::INPUT } else { exit::NO_PES });
+        }
+        Ok(profiles)
+    }
+
+    /// What mapped files say; those that cannot be read are told.
+    fn mapped(&mut self, read: SpoolReading) -> Vec<Profile> {
+        for (path, why) in &read.refused {
+            self.unreadable += 1;
+            TOOL.error(&format!("cannot read {}", path.display()), Some(why), "");
+        }
+        read.profiles
     }
 
     /// What ranks of this user keep on this node.
@@ -60,13 +102,7 @@ impl<'a> Input<'a> {
         let directories = spools();
         for dir in &directories {
             match read_spool(dir, Some(own_uid())) {
-                Ok(read) => {
-                    profiles.extend(read.profiles);
-                    for (path, why) in &read.refused {
-                        self.unreadable += 1;
-                        TOOL.error(&format!("cannot read {}", path.display()), Some(why), "");
-                    }
-                }
+                Ok(read) => profiles.extend(self.mapped(read)),
                 Err(cause) => {
                     self.unreadable += 1;
                     let what = format!("cannot list {}", dir.display());
@@ -195,13 +231,9 @@ fn add_profiles(path: &Path, inputs: &mut Inputs) {
     if own.is_file() { inputs.sources.push(Source::File(own)) } else { inputs.add(path) }
 }
 
-/// The directories in which ranks may keep their counters: that which the environment names
-/// alone, else all that are known.
+/// The directories in which ranks may keep their counters.
 fn spools() -> Vec<PathBuf> {
     let env = Environment::of_process();
-    if let Some(named) = env.mpi_spool() {
-        return vec![named];
-    }
     let conf = Conf::load(paths(&env).as_ref(), &env);
     spool_directories(&conf, &env)
 }
