@@ -16,6 +16,8 @@
 
     .section .tbss, "awT", %nobits
     .balign 64
+    .globl topas_mpi_thread
+    .hidden topas_mpi_thread
     .type topas_mpi_thread, %object
     .size topas_mpi_thread, 128
 topas_mpi_thread:
