@@ -97,7 +97,7 @@ fn lines_of_a_log_are_known() {
     assert!(list.contains(",anna,heat,2,32,1,2") && list.contains(",bert,cg,2,32,1,2"), "{list}");
     let json = shown(dir.path(), &["--json"]);
     assert!(
-        json.contains("\"lines_of_log\":true") && json.contains("\"missing_pes\":null"),
+        json.contains("\"lines_of_log\": true") && json.contains("\"missing_pes\": null"),
         "{json}"
     );
 }
