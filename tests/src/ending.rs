@@ -15,11 +15,12 @@ use crate::site::{Scratch, Site};
 /// Launch key of ranks that run without a launcher.
 const KEY: &str = "0123456789abcdef-0123456789abcdef";
 
-/// Whether a signal, where its disposition is the default, is caught on a rank that measures:
-/// those of the classic ones that end a process by default and can be caught (signal(7)).
+/// Whether a signal, where its disposition is the default, is caught on a rank that measures at
+/// a site that says `sigterm = yes`: those of the classic ones that end a process by default and
+/// can be caught (signal(7)), but for INT.
 pub fn is_caught(signal: i32) -> bool {
-    /// KILL CHLD CONT STOP TSTP TTIN TTOU URG WINCH
-    const LEFT_ALONE: [i32; 9] = [9, 17, 18, 19, 20, 21, 22, 23, 28];
+    /// INT KILL CHLD CONT STOP TSTP TTIN TTOU URG WINCH
+    const LEFT_ALONE: [i32; 10] = [2, 9, 17, 18, 19, 20, 21, 22, 23, 28];
     (1..=31).contains(&signal) && !LEFT_ALONE.contains(&signal)
 }
 

@@ -22,7 +22,7 @@ pub struct Site {
 
 impl Site {
     /// The installation that all tests of this process share, brought up to date with the
-    /// sources first. Tests that run at the same time in other processes share it too.
+    /// sources first; its topas.conf says `sigterm = yes`. Tests that run at the same time in other processes share it too.
     ///
     /// `TOPAS_TEST_PREFIX` names an installation to be tested in its place, as it is.
     pub fn shared() -> &'static Site {
@@ -47,6 +47,13 @@ impl Site {
             if !fresh() {
                 let begun = SystemTime::now();
                 install(&prefix)?;
+                // Most ends of programs are tested with the handlers that a site may ask for.
+                let conf = prefix.join("etc/topas/topas.conf");
+                let mut text = fs::read_to_string(&conf).expect("topas.conf");
+                if !text.ends_with("\nsigterm = yes\n") {
+                    text.push_str("\nsigterm = yes\n");
+                }
+                fs::write(conf, text).expect("write topas.conf");
                 // What was edited while it was built counts as newer.
                 let done = File::create(&stamp).and_then(|file| file.set_modified(begun));
                 done.expect("time stamp");

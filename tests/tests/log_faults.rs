@@ -52,16 +52,17 @@ fn faulty(program: &Path, target: &str, why: &str, set: impl Fn(&mut Command) ->
         let case = format!("TOPAS_LOG={target}");
         unharmed(&run, &case);
         let own = "a warning of the program\n";
-        if verbose {
-            let said = run.err().replacen(own, "", 1);
-            assert_eq!(said.lines().count(), 1, "{case}: {said}");
-            assert!(said.starts_with("topas: ") && said.contains(why), "{case}: {said}");
-            // A long one as far as it fits.
-            assert!(said.contains(target.get(..40).unwrap_or(target)), "{case}: {said}");
-            assert!(said.ends_with('\n') && said.len() < 600, "{case}: {said}");
-        } else {
-            assert_eq!(run.err(), own, "{case}");
-        }
+        let said = run.err().replacen(own, "", 1);
+        // The lower of the two ranks says in any case what is wrong with the user's variable, and
+        // if asked whether the site's log takes no line, either.
+        let lines: Vec<&str> = said.lines().collect();
+        let most = 1 + usize::from(verbose);
+        assert!((1..=most).contains(&lines.len()), "{case}: {said}");
+        let first = lines[0];
+        assert!(first.starts_with("topas: TOPAS_LOG=") && first.contains(why), "{case}: {said}");
+        // A long one as far as it fits.
+        assert!(first.contains(target.get(..40).unwrap_or(target)), "{case}: {said}");
+        assert!(said.ends_with('\n') && first.len() < 600, "{case}: {said}");
     }
 }
 
@@ -232,7 +233,7 @@ fn signals_by_the_programs_own_output() {
     }
 }
 
-/// Through the launchers: eight ranks, and not a word.
+/// Through the launchers: eight ranks, and one word of one of them.
 #[test]
 fn under_a_launcher() {
     let site = Site::shared();
@@ -244,7 +245,9 @@ fn under_a_launcher() {
             let mut launch = mpi.launch(site, &scratch, 8);
             launch.arg(&program).env("TOPAS_LOG", target);
             let ended = launched(&scratch, &mut launch).good();
-            assert_eq!(ended.err(), "", "{} {target}", mpi.name());
+            let said = ended.err();
+            assert_eq!(said.matches("topas: TOPAS_LOG=").count(), 1, "{} {said}", mpi.name());
+            assert_eq!(said.lines().count(), 1, "{} {said}", mpi.name());
             assert_eq!(ended.out(), "no MPI here\n".repeat(8), "{} {target}", mpi.name());
         }
     }
@@ -317,6 +320,25 @@ fn topas_conf() {
     let user_log = format!("file:{dir}/user.log");
     own.run(&[("TOPAS_LOG", &user_log)], as_it_is);
     assert_eq!((take().len(), read_log(&own.scratch.path().join("user.log")).len()), (0, 1));
+    // One that takes no line does not cost the site its own, and one rank says so.
+    for (wrong, why) in [
+        ("user.log".to_owned(), "is no target"),
+        (format!("file:{dir}/missing/user.log"), "no such directory"),
+        ("file:relative.log".to_owned(), "is no target"),
+        (format!("{dir}/a file:/dev/full"), "no space left"),
+    ] {
+        let said = own.run(&[("TOPAS_LOG", &wrong)], as_it_is);
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert!(said.starts_with("topas: TOPAS_LOG=") && said.contains(why), "{said}");
+        assert_eq!(take().len(), 1, "{wrong}");
+        let mut second = command(&own.program);
+        rank(&mut second);
+        emulate_rank(second.env("TOPAS_LOG", &wrong), 2, 4, KEY);
+        let ended = run(&mut second);
+        unharmed(&ended, &wrong);
+        assert_eq!(ended.err(), "a warning of the program\n", "{wrong}");
+        assert_eq!(take().len(), 1, "{wrong}");
+    }
     own.configure(&format!("user_log = no\nlog = file:{dir}/topas.log\n"));
     own.run(&[("TOPAS_LOG", &user_log)], as_it_is);
     assert_eq!((take().len(), read_log(&own.scratch.path().join("user.log")).len()), (1, 1));

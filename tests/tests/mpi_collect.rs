@@ -50,6 +50,14 @@ impl Left {
         launch
     }
 
+    /// `topas-mpi` with these words, in the directory that the environment names.
+    fn tool_by_variable(&self, words: &[&str]) -> Command {
+        let mut tool = self.scratch.command(Site::shared().tool("topas-mpi"));
+        tool.args(words).env("TOPAS_MPI_SPOOL", &self.places.spool);
+        tool.env("TOPAS_LOG", self.scratch.log_target());
+        tool
+    }
+
     /// `topas-mpi collect` with these words, its log in the scratch directory.
     fn collect(&self, words: &[&str]) -> Command {
         let mut collect = self.scratch.command(Site::shared().tool("topas-mpi"));
@@ -146,6 +154,32 @@ fn what_was_counted_until_the_end_is_told() {
             assert_eq!(again.err(), "", "{name}");
             assert_eq!(fs::read_to_string(left.scratch.log()).expect("log"), log, "{name}");
         }
+    }
+}
+
+/// Whoever names a directory means no other: what lies in the places that are known stays there.
+#[test]
+fn the_directory_that_the_environment_names_is_the_only_one() {
+    for mpi in Mpi::installed("collect by variable").into_iter().take(1) {
+        let left = Left::new(mpi);
+        launched(&left.scratch, &mut left.launch("kill -1"));
+        left.settled();
+        let mine = spool_files(&left.places.spool).swap_remove(0);
+        let known = Path::new("/dev/shm").join(mine.file_name().expect("name"));
+        let mut part = Vec::new();
+        let file = fs::File::open(&mine).expect("mapped file");
+        std::io::Read::read_to_end(&mut std::io::Read::take(file, 8 << 20), &mut part)
+            .expect("read");
+        fs::write(&known, part).expect("/dev/shm");
+        let listed = run(&mut left.tool_by_variable(&["list", "--json"]));
+        let collected = run(&mut left.tool_by_variable(&["collect"]));
+        let stayed = known.exists();
+        fs::remove_file(&known).expect("it was not collected");
+        assert!(stayed, "{}", collected.good().err());
+        let listed = listed.good().out();
+        assert!(!listed.contains("/dev/shm"), "{listed}");
+        assert!(listed.contains("\"ranks_here\": 3"), "{listed}");
+        assert!(spool_files(&left.places.spool).is_empty());
     }
 }
 

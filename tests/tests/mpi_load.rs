@@ -109,7 +109,7 @@ fn a_program_that_has_it_already_is_profiled_once() {
 fn python_is_profiled() {
     const PROGRAM: &str = "from mpi4py import MPI\nimport os\nw = MPI.COMM_WORLD\n\
         for i in range(9): w.Barrier()\n\
-        assert 'LD_PRELOAD' not in os.environ\n";
+        assert os.system('env | grep -q LD_PRELOAD') != 0\n";
     // Debian's package stands on Open MPI.
     let mpi = Mpi::OpenMpi;
     let python = Path::new("/usr/bin/python3");
@@ -142,7 +142,6 @@ fn what_cannot_be_profiled_runs_and_is_told_once() {
             let lines = ended.err().lines().filter(|line| **line == expected).count();
             assert_eq!(lines, 1, "{program:?}: {}", ended.err());
         };
-        told(&["sh", "-c", "echo hello"], "it is a script of a shell: put topas-run into it");
         let program = scratch.path().join("static");
         let source = scratch.path().join("hello.c");
         fs::write(&source, "#include <stdio.h>\nint main(void) { puts(\"hello\"); }\n").unwrap();

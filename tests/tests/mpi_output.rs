@@ -250,6 +250,37 @@ fn switches_are_those_of_the_user() {
     }
 }
 
+/// A record goes to the center: what may be a path, a host or the name of somebody stays.
+#[test]
+fn values_that_may_be_paths_or_names_are_not_recorded() {
+    for case in cases("mpi_output") {
+        let secrets = ["/home/anna/tuning", "anna.lab.example", "phoenix"];
+        let mine = [
+            format!("I_MPI_TUNING_BIN={}", secrets[0]),
+            format!("PSM2_TOPAS_TEST={}", secrets[1]),
+            format!("OMPI_MCA_topas_test_project={}", secrets[2]),
+            "MXM_TLS=self,ud".to_owned(),
+        ];
+        let mine: Vec<&str> = mine.iter().map(String::as_str).collect();
+        case.run(&mine, &[]).good();
+        let records = case.data() + &case.log() + &case.table();
+        for secret in secrets {
+            assert!(!records.contains(secret), "{secret} under {}:\n{records}", case.mpi.name());
+        }
+        let data = case.data();
+        let [sum] = &lines(&data, "run", None)[..] else { panic!("one record: {data}") };
+        let told: BTreeSet<_> = sum.split(' ').filter_map(|word| word.strip_prefix("e=")).collect();
+        for name in ["I_MPI_TUNING_BIN", "PSM2_TOPAS_TEST", "MXM_TLS=self%2Cud"] {
+            assert!(told.contains(name), "{name} under {}: {told:?}", case.mpi.name());
+        }
+        assert!(case.log().contains("MXM_TLS=self%2Cud"), "{}", case.log());
+        let mut view = case.scratch.command(Site::shared().tool("topasview"));
+        let view = run(view.args(["--mpi", "--switches"]).arg(&case.places.out)).good();
+        let line = "I_MPI_TUNING_BIN (not recorded: it may be a path or a name)";
+        assert!(view.out().lines().any(|found| found == line), "{}", view.out());
+    }
+}
+
 #[test]
 fn what_cannot_be_written_is_said_once_and_changes_nothing() {
     for case in cases("mpi_output") {

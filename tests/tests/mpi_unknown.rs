@@ -80,8 +80,7 @@ fn an_old_mpi_without_a_version_and_a_profiling_interface() {
     calls_and_seconds_alone(&counted(&scratch, &program));
 }
 
-/// Who asks the loader is told that the function is there, because the library has its name; the
-/// call fails, and the program goes on.
+/// Who asks the loader is told that the function is not there, although the library has its name.
 #[test]
 fn a_function_that_the_mpi_does_not_have() {
     let scratch = Scratch::new();

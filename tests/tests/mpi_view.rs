@@ -103,6 +103,32 @@ fn svg(scratch: &Scratch, places: &Places, file: &str) {
     }
 }
 
+/// A directory of mapped files, and one of them, are read as what they are: their size is
+/// 1 GiB each, most of it holes.
+#[test]
+fn mapped_files_are_told_from_text() {
+    for mpi in Mpi::installed("mapped_files_are_told_from_text") {
+        let scratch = Scratch::new();
+        let places = Places::new(&scratch);
+        let program = scratch.path().join("ends");
+        build(mpi, "mpicc", &["faults/ends.c"], &["-O1", "-pthread"], &program);
+        let words = [program.to_str().expect("path"), "_exit", "-1"];
+        profiled(mpi, &scratch, 2, &words, &places);
+        let elsewhere = Places::new(&Scratch::new());
+        let spool = places.spool.to_str().expect("path");
+        let files = topas_tests::profile::spool_files(&places.spool);
+        assert_eq!(files.len(), 2, "under {}", mpi.name());
+        for (input, ranks) in
+            [(spool, "2 of 2 ranks"), (files[0].to_str().expect("path"), "1 of 2")]
+        {
+            let begun = Instant::now();
+            let shown = view(&scratch, &elsewhere, &["--list", input]).good();
+            assert!(begun.elapsed() < Duration::from_secs(10), "{input}: {:?}", begun.elapsed());
+            assert!(shown.out().contains("ends"), "{ranks}: {}{}", shown.out(), shown.err());
+        }
+    }
+}
+
 /// Without a file it is what ranks have counted so far, and in which call they are.
 #[test]
 fn a_running_launch_is_seen() {

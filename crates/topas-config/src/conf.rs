@@ -116,6 +116,12 @@ impl Conf {
         conf
     }
 
+    /// As [`Conf::load`], for the installation that the running program belongs to.
+    pub fn of_this_program(env: &Environment) -> Self {
+        let argv0 = crate::command_line().into_iter().next().unwrap_or_default();
+        Conf::load(Paths::of_this_program(&argv0, env).as_ref(), env)
+    }
+
     /// Reads one file; the environment is not looked at.
     pub fn read(file: &Path) -> Self {
         let (text, problem) = match regular::read(file, MAX_FILE) {
@@ -127,6 +133,11 @@ impl Conf {
 
     fn is_missing(&self) -> bool {
         self.problem.as_ref().is_some_and(|e| e.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// Accounts whose log files are believed besides root's: `log_owner`, empty if it is not set.
+    pub fn log_owner(&self) -> &[u8] {
+        self.value(LOG_OWNER.name)
     }
 
     /// The value of a key that is no part of [`Settings`]; empty if it is not set.
@@ -163,6 +174,11 @@ impl Conf {
             settings.ops = ops;
         }
         settings
+    }
+
+    /// The site's own targets of the log; the environment is not looked at.
+    pub fn site_log(&self) -> &[u8] {
+        Settings::read(&self.text).list(List::Log)
     }
 
     /// What programs with the library of MPI profiles read; the environment is not looked at.
@@ -243,16 +259,26 @@ impl Conf {
 }
 
 /// Every key of the file: what measured programs read, then what the drivers alone do, then
-/// what the library of MPI profiles reads.
+/// what the library of MPI profiles reads, then what the tools that read logs do.
 pub fn keys() -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().chain(policy::KEYS).chain(mpi::KEYS)
+    KEYS.iter().chain(policy::KEYS).chain(mpi::KEYS).chain([&LOG_OWNER])
 }
+
+/// The key that the tools that read logs look at, and nobody else.
+pub const LOG_OWNER: Key = Key {
+    name: "log_owner",
+    form: "list of users",
+    default: "(none)",
+    about: "Accounts, besides root, whose log files are believed whatever user a line is of, by \
+            name or numeric id: the one a daemon that collects lines runs as.",
+};
 
 /// Whether a line has an effect.
 fn is_valid(key: &[u8], value: &[u8]) -> bool {
     Settings::default().set(key, value)
         || mpi::Settings::default().set(key, value)
         || policy::is_valid(key, value)
+        || key == LOG_OWNER.name.as_bytes() && !value.is_empty()
 }
 
 #[cfg(test)]

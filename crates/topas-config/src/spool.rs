@@ -8,14 +8,18 @@ use topas_format::mpi::{FALLBACK_SPOOL, SPOOL};
 
 use crate::{Conf, Environment};
 
-/// All directories in which programs look for room: what the environment names, the site, and
-/// those that are known. The first that can be used is where a program of now is.
+/// The directories in which ranks may have their counters: that which the environment names
+/// alone, for whoever names one means no other; else that of the site and those that are known.
+/// The first that can be used is where a program of now is.
 pub fn spool_directories(conf: &Conf, env: &Environment) -> Vec<PathBuf> {
+    if let Some(named) = env.mpi_spool() {
+        return vec![named];
+    }
     let site = Some(conf.mpi().spool).filter(|site| !site.is_empty());
     let site = site.map(|site| PathBuf::from(OsStr::from_bytes(site)));
     let known = [PathBuf::from(SPOOL), PathBuf::from(FALLBACK_SPOOL)];
     let mut directories: Vec<PathBuf> = Vec::new();
-    for directory in env.mpi_spool().into_iter().chain(site).chain(known) {
+    for directory in site.into_iter().chain(known) {
         if !directories.contains(&directory) {
             directories.push(directory);
         }
@@ -28,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_directory_once_and_in_order() {
+    fn the_named_directory_alone_or_all_that_are_known() {
         let mut env = Environment::default();
         let conf = Conf::default();
         let names = |env: &Environment| {
@@ -37,8 +41,6 @@ mod tests {
         };
         assert_eq!(names(&env), [SPOOL, FALLBACK_SPOOL]);
         env.set("TOPAS_MPI_SPOOL", "/scratch");
-        assert_eq!(names(&env), ["/scratch", SPOOL, FALLBACK_SPOOL]);
-        env.set("TOPAS_MPI_SPOOL", FALLBACK_SPOOL);
-        assert_eq!(names(&env), [FALLBACK_SPOOL, SPOOL]);
+        assert_eq!(names(&env), ["/scratch"]);
     }
 }

@@ -6,10 +6,10 @@
 //! ```
 
 use std::num::NonZero;
-use std::path::Path;
+use std::path::PathBuf;
 
 use topas_data::{
-    By, Fold, Period, Plan, Question, Report, Resources, Run, Selection, ask, expand,
+    By, Fold, Inputs, Period, Plan, Question, Report, Resources, Run, Selection, ask,
 };
 use topas_format::line::{Extras, Line};
 
@@ -45,15 +45,15 @@ fn main() {
     let threads = NonZero::new(number() as usize).expect("a thread at least");
     let memory = number() << 20;
     let resources = Resources { threads, memory, ..Resources::default() };
-    let sources: Vec<_> =
-        arguments.flat_map(|path| expand(Path::new(&path)).expect("a log")).collect();
+    let inputs = Inputs::new(&arguments.map(PathBuf::from).collect::<Vec<_>>());
+    assert!(inputs.failed.is_empty(), "a log");
     let mut plan = Plan::new(Selection::default(), Period::default());
     for name in ["mflops", "lang", "lib"] {
         plan.table(&[By::named(name).expect("a name")], &[]).expect("a table");
     }
     let question = All(plan);
     let sums = || Sums { report: Report::new(&question.0), operations: 0 };
-    let answer = ask(&sources, &question, sums, &resources, |_| ()).expect("an answer");
+    let answer = ask(&inputs.sources, &question, sums, &resources, |_| ()).expect("an answer");
     let Sums { report, operations } = answer.fold;
     println!("{} lines, {} skipped", answer.tally.lines(), answer.tally.skipped());
     println!(

@@ -3,9 +3,11 @@
 use memchr::memchr;
 use topas_format::line::{Extras, Fault, Line};
 
+use crate::feed::Feed;
 use crate::mpi;
 use crate::source::Source;
 use crate::tally::{Problem, Tally};
+use crate::vouch::Vouch;
 
 /// Longest line in bytes that is looked at. The longest log line has 1,000.
 pub const MAX_LINE_READ: usize = 64 * 1024;
@@ -23,6 +25,7 @@ pub(crate) struct Block<'b> {
 /// Counts the lines of blocks of one source, and hands on those of the log.
 pub(crate) struct Lines<'s, E> {
     source: &'s Source,
+    vouch: &'s Vouch,
     tally: &'s mut Tally,
     /// Lines seen so far
     pub(crate) number: u64,
@@ -31,8 +34,8 @@ pub(crate) struct Lines<'s, E> {
 }
 
 impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> Lines<'s, E> {
-    pub(crate) fn new(source: &'s Source, tally: &'s mut Tally, each: E) -> Self {
-        Lines { source, tally, number: 0, each }
+    pub(crate) fn new(feed: &'s Feed<'_>, tally: &'s mut Tally, each: E) -> Self {
+        Lines { source: feed.source, vouch: &feed.vouch, tally, number: 0, each }
     }
 
     #[inline]
@@ -61,11 +64,29 @@ impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> Lines<'s, E> {
         match Line::parse(text) {
             Ok((line, extras)) if text.len() <= MAX_LINE_READ => {
                 self.number += 1;
-                self.tally.good += 1;
-                (self.each)(&line, extras, text);
+                self.good(&line, extras, text);
             }
             Ok(_) => self.bad(Problem::TooLong, text),
             Err(_) => self.other(text, true),
+        }
+    }
+
+    /// A log line: it counts if it is vouched for.
+    #[inline]
+    fn good(&mut self, line: &Line<'_>, extras: Extras<'_>, text: &[u8]) {
+        match self.vouch.line(line, extras) {
+            Ok(()) => {
+                self.tally.good += 1;
+                (self.each)(line, extras, text);
+            }
+            Err(stranger) => self.tally.foreign.add(stranger),
+        }
+    }
+
+    fn profile(&mut self, text: &[u8]) {
+        match self.vouch.lone_profile(text) {
+            Ok(()) => self.tally.profile += 1,
+            Err(stranger) => self.tally.foreign.add(stranger),
         }
     }
 
@@ -77,16 +98,18 @@ impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> Lines<'s, E> {
         } else if text.iter().all(u8::is_ascii_whitespace) {
             self.tally.blank += 1;
         } else if text.starts_with(b"#") {
-            self.tally.comments += 1;
+            match self.vouch.marked(text) {
+                None => self.tally.comments += 1,
+                Some(stranger) => self.tally.foreign.add(stranger),
+            }
         } else if let Some(Ok(_)) = mpi::judge(text) {
-            self.tally.profile += 1;
+            self.profile(text);
         } else {
             self.tally.bad(self.source, self.number, problem(text, is_whole), text);
             if let Some((line, extras, text)) = behind_torn(text) {
-                self.tally.good += 1;
-                (self.each)(&line, extras, text);
-            } else if mpi::behind_torn(text).is_some() {
-                self.tally.profile += 1;
+                self.good(&line, extras, text);
+            } else if let Some(text) = mpi::behind_torn(text) {
+                self.profile(text);
             }
         }
     }

@@ -8,17 +8,18 @@ mod finding;
 
 pub use finding::{Finding, Findings, Found, Place};
 
-use std::fs;
+use std::fs::Metadata;
 use std::hash::{DefaultHasher, Hasher};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 
 use topas_format::line::{EXTRAS, Extras, Line};
+use topas_format::shown::Shown;
 
 use crate::block::{behind_torn, problem};
 use crate::clock;
 use crate::engine::{AskError, Resources, TemporaryError, ask};
 use crate::mpi;
+use crate::own::OwnProfiles;
 use crate::question::{Fold, Question};
 use crate::remark::Remarks;
 use crate::run::Run;
@@ -28,6 +29,7 @@ use crate::segment::raw::{Piece, RawLines};
 use crate::segment::sort::{InOrder, Key, Sorter};
 use crate::source::{Source, SourceError};
 use crate::tally::Problem;
+use crate::vouch::{Stranger, Vouch};
 use crate::when::{Clock, When};
 
 /// What ended so much later than now did so in the future, in s: clocks of nodes differ.
@@ -121,8 +123,11 @@ struct Checker {
 struct File<'s> {
     source: &'s Source,
     number: u32,
-    /// The user it is of
+    /// The user its name says that it is of
     uid: Option<u64>,
+    vouch: Vouch,
+    /// What was found out about lines of MPI profiles
+    before: OwnProfiles,
     clock: Clock,
     /// The latest end so far
     latest: i64,
@@ -138,13 +143,16 @@ impl Checker {
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), Broken> {
         let opened = |cause| Broken::Source(SourceError::Open { source: source.clone(), cause });
-        let uid = match source {
-            Source::File(path) => self.owner_and_mode(source, path).map_err(opened)?,
-            Source::Stdin => None,
+        let uid = match source.about() {
+            Some(about) => self.owner_and_mode(source, &about.map_err(opened)?),
+            None => None,
         };
-        let mut lines = RawLines::new(open(source, u64::MAX).map_err(opened)?);
+        let (reader, vouch) = open(source, u64::MAX).map_err(opened)?;
+        let mut lines = RawLines::new(reader);
         let clock = Clock::default();
-        let mut file = File { source, number, uid, clock, latest: i64::MIN, versions: [false; 2] };
+        let before = OwnProfiles::default();
+        let (latest, versions) = (i64::MIN, [false; 2]);
+        let mut file = File { source, number, uid, vouch, before, clock, latest, versions };
         let (mut line, mut bytes) = (0, 0u64);
         loop {
             let piece = lines.next().map_err(|cause| {
@@ -168,7 +176,13 @@ impl Checker {
     fn piece(&mut self, file: &mut File<'_>, piece: &Piece<'_>, line: u64) -> std::io::Result<()> {
         let text = piece.text();
         match judge(piece).1 {
-            OTHER | PART => Ok(()),
+            OTHER => {
+                if let Some(stranger) = file.vouch.marked(text) {
+                    self.foreign(file, stranger, line);
+                }
+                Ok(())
+            }
+            PART => Ok(()),
             GOOD => match Line::parse(text) {
                 Ok((parsed, extras)) => self.line(file, &parsed, extras, text, line),
                 Err(_) => {
@@ -198,6 +212,9 @@ impl Checker {
 
     /// A line of an MPI profile. Its first one says when it was written, and by whom.
     fn profile(&mut self, file: &mut File<'_>, text: &[u8], number: u64) {
+        if let Err(stranger) = file.vouch.profile(text, &mut file.before) {
+            return self.foreign(file, stranger, number);
+        }
         self.findings.profile += 1;
         let Some(Ok(Some(end))) = mpi::judge(text) else { return };
         let uid = mpi::uid(text);
@@ -222,6 +239,10 @@ impl Checker {
         text: &[u8],
         number: u64,
     ) -> std::io::Result<()> {
+        if let Err(stranger) = file.vouch.line(line, extras) {
+            self.foreign(file, stranger, number);
+            return Ok(());
+        }
         self.findings.good += 1;
         let mut find = |finding| self.findings.add(finding, file.source, Some(number));
         let When { end, no_zone, impossible } = file.clock.read(line, extras);
@@ -248,11 +269,11 @@ impl Checker {
         for (key, _) in extras {
             if !EXTRAS.iter().any(|extra| extra.name.as_bytes() == key) {
                 unknown = true;
-                let name = String::from_utf8_lossy(key);
+                let name = Shown(key).to_string();
                 let names =
                     &mut self.findings.found.entry(Finding::UnknownExtra).or_default().names;
-                if names.len() < NAMES && !names.iter().any(|known| *known == name) {
-                    names.push(name.into_owned());
+                if names.len() < NAMES && !names.contains(&name) {
+                    names.push(name);
                 }
             }
         }
@@ -270,9 +291,15 @@ impl Checker {
         self.launches.add(key, &record.to_bytes())
     }
 
+    /// A line that is counted apart.
+    fn foreign(&mut self, file: &File<'_>, stranger: Stranger, number: u64) {
+        self.findings.foreign.add(stranger);
+        self.findings.add(Finding::Foreign, file.source, Some(number));
+    }
+
     /// Checks a file as such: the user it is of, if its name says that.
-    fn owner_and_mode(&mut self, source: &Source, path: &Path) -> std::io::Result<Option<u64>> {
-        let about = fs::metadata(path)?;
+    fn owner_and_mode(&mut self, source: &Source, about: &Metadata) -> Option<u64> {
+        let path = source.path()?;
         let uid = path.file_name().and_then(|name| name.to_str()).and_then(uid_in_name);
         let wrong = match uid {
             Some(_) => about.mode() & 0o077 != 0,
@@ -285,7 +312,7 @@ impl Checker {
         if uid.is_some_and(|uid| about.is_file() && ![0, uid].contains(&about.uid().into())) {
             self.findings.add(Finding::Owner, source, None);
         }
-        Ok(uid)
+        uid
     }
 }
 

@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Forms a log can be stored in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +14,19 @@ enum Encoding {
     Zstd,
     Xz,
 }
+
+/// Bytes of text that any compressed file may hold.
+const FREE: u64 = 256 << 20;
+
+/// Bytes of text beyond that for each compressed byte. Log lines come to 5 to 60; what was made
+/// to be large comes to 1,000 (gzip) or 30,000 (zstd).
+const RATIO: u64 = 200;
+
+/// Most bytes of text in a compressed file.
+const MOST: u64 = 1 << 40;
+
+/// Most memory that xz may take, in B; `xz -9` makes files that take 65 MB.
+const XZ_MEMORY: u64 = 256 << 20;
 
 /// Bytes that tell the encodings apart.
 const MAGIC: usize = 6;
@@ -59,12 +74,60 @@ pub(crate) fn decoded<'r>(mut raw: impl Read + Send + 'r) -> io::Result<Box<dyn 
     }
     let encoding = encoding(&head[..len]);
     let all = io::Cursor::new(head).take(len as u64).chain(raw);
-    Ok(match encoding {
+    if encoding == Encoding::Plain {
+        return Ok(Box::new(all));
+    }
+    let packed = Arc::new(AtomicU64::new(0));
+    let all = Packed { raw: all, bytes: Arc::clone(&packed) };
+    let reader: Box<dyn Read + Send + 'r> = match encoding {
         Encoding::Plain => Box::new(all),
         Encoding::Gzip => Box::new(flate2::read::MultiGzDecoder::new(all)),
         Encoding::Zstd => Box::new(zstd::stream::read::Decoder::new(all)?),
-        Encoding::Xz => Box::new(liblzma::read::XzDecoder::new_multi_decoder(all)),
-    })
+        Encoding::Xz => {
+            let flags = liblzma::stream::CONCATENATED;
+            let stream = liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY, flags)?;
+            Box::new(liblzma::read::XzDecoder::new_stream(all, stream))
+        }
+    };
+    Ok(Box::new(Bounded { reader, text: 0, packed }))
+}
+
+/// Counts what is read of a compressed file.
+struct Packed<R> {
+    raw: R,
+    bytes: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Packed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let got = self.raw.read(buffer)?;
+        self.bytes.fetch_add(got as u64, Ordering::Relaxed);
+        Ok(got)
+    }
+}
+
+/// Text that ends with an error where it is more than a log can be.
+struct Bounded<'r> {
+    reader: Box<dyn Read + Send + 'r>,
+    /// Bytes of text so far
+    text: u64,
+    packed: Arc<AtomicU64>,
+}
+
+impl Read for Bounded<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let packed = self.packed.load(Ordering::Relaxed);
+        if self.text > packed.saturating_mul(RATIO).saturating_add(FREE).min(MOST) {
+            let text = format!(
+                "{packed} B hold more than {} B of text, which no log does; not read further",
+                self.text
+            );
+            return Err(io::Error::other(text));
+        }
+        let got = self.reader.read(buffer)?;
+        self.text += got as u64;
+        Ok(got)
+    }
 }
 
 #[cfg(test)]

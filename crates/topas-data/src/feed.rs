@@ -15,7 +15,9 @@ use memchr::{memchr, memrchr};
 
 use crate::block::{Block, MAX_LINE_READ};
 use crate::decode::{decoded, is_plain};
-use crate::source::{Source, SourceError};
+use crate::holes::{data_from, has_holes, refuse_hollow};
+use crate::source::{Opened, Source, SourceError};
+use crate::vouch::Vouch;
 
 /// Bytes of a block: fits the second level cache, and is large against a system call.
 pub const BLOCK: usize = 256 * 1024;
@@ -38,6 +40,8 @@ impl Buffer {
 /// A source that is open.
 pub(crate) struct Feed<'s> {
     pub(crate) source: &'s Source,
+    /// Who vouches for its lines; of a reader, whoever gave it
+    pub(crate) vouch: Vouch,
     reader: Reader<'s>,
     /// Bytes read, compressed as they are
     bytes: Arc<AtomicU64>,
@@ -59,24 +63,25 @@ struct Failure {
 impl<'s> Feed<'s> {
     /// Opens a source. Bytes that are read from it are added to `bytes`.
     pub(crate) fn open(source: &'s Source, bytes: Arc<AtomicU64>) -> Result<Self, SourceError> {
-        let open = || -> io::Result<Reader<'s>> {
-            let Source::File(path) = source else {
+        let mut vouch = Vouch::All;
+        let mut open = || -> io::Result<Reader<'s>> {
+            let Some(Opened { file, about, vouch: of, found }) = source.open()? else {
                 return Reader::stream(io::stdin(), &bytes);
             };
-            let file = File::open(path)?;
-            let about = file.metadata()?;
-            // Opening a directory succeeds, and only reading it says what it is.
-            if about.is_dir() {
-                return Err(io::ErrorKind::IsADirectory.into());
-            }
-            // Files of /proc have no length.
-            if !about.is_file() || about.len() == 0 || !is_plain(&file)? {
+            vouch = of;
+            // Files of /proc have no length: only who names one means it.
+            if !about.is_file() || about.len() == 0 && !found {
                 return Reader::stream(file, &bytes);
             }
-            Ok(Reader::Plain(Plain { file, size: about.len(), next: AtomicU64::new(0) }))
+            if !is_plain(&file)? {
+                refuse_hollow(&file, &about)?;
+                return Reader::stream(file, &bytes);
+            }
+            let (size, sparse) = (about.len(), has_holes(&file, about.len()));
+            Ok(Reader::Plain(Plain { file, size, sparse, next: Mutex::default() }))
         };
         let reader = open().map_err(|cause| SourceError::Open { source: source.clone(), cause })?;
-        Ok(Feed { bytes, ..Feed::new(source, reader) })
+        Ok(Feed { bytes, vouch, ..Feed::new(source, reader) })
     }
 
     /// A source whose text comes from `raw`, plain or compressed.
@@ -93,6 +98,7 @@ impl<'s> Feed<'s> {
     fn new(source: &'s Source, reader: Reader<'s>) -> Self {
         Feed {
             source,
+            vouch: Vouch::All,
             reader,
             bytes: Arc::default(),
             exhausted: AtomicBool::new(false),
@@ -173,17 +179,40 @@ struct Plain {
     file: File,
     /// Its length when it was opened; lines that begin behind it are of no block
     size: u64,
-    /// Number of the next block
-    next: AtomicU64,
+    /// Whether it has holes
+    sparse: bool,
+    next: Mutex<Next>,
+}
+
+/// The block that comes next.
+#[derive(Clone, Copy, Default)]
+struct Next {
+    number: u64,
+    /// Where it begins: a multiple of [`BLOCK`]
+    begin: u64,
 }
 
 impl Plain {
     /// The next block: lines that begin in it. The first ends the line before with the
     /// newline at its end or later.
     fn next(&self, buffer: &mut [u8]) -> Option<(u64, Filled)> {
-        let block = self.next.fetch_add(1, Ordering::Relaxed);
-        let begin = block.checked_mul(BLOCK as u64).filter(|&begin| begin < self.size)?;
-        Some((block, self.read(begin, buffer)))
+        let mut next = locked(&self.next);
+        let Next { number, begin } = *next;
+        if begin >= self.size {
+            return None;
+        }
+        next.number += 1;
+        next.begin = begin.saturating_add(BLOCK as u64);
+        if self.sparse {
+            // No line begins in a hole but where it begins itself, which is in this block.
+            let data = data_from(&self.file, begin, self.size);
+            next.begin = next.begin.max(data - data % BLOCK as u64);
+            if data == self.size {
+                next.begin = next.begin.max(data);
+            }
+        }
+        drop(next);
+        Some((number, self.read(begin, buffer)))
     }
 
     fn read(&self, begin: u64, buffer: &mut [u8]) -> Filled {

@@ -27,8 +27,10 @@ mod engine;
 mod feed;
 pub mod field;
 mod group;
+mod holes;
 pub mod measure;
 pub mod mpi;
+mod opened;
 mod outputs;
 mod own;
 mod pattern;
@@ -47,6 +49,7 @@ mod source;
 #[allow(unsafe_code, reason = "a system call")]
 mod sys;
 mod tally;
+mod vouch;
 mod when;
 
 pub use block::MAX_LINE_READ;
@@ -66,12 +69,13 @@ pub use report::{By, Label, Order, Plan, PlanError, Report, Row, SortKey, Table}
 pub use run::{CpuTime, Detail, FpRate, PeRecord, Run};
 pub use scan::{scan, scan_reader};
 pub use segment::SegmentError;
-pub use segment::close::{CloseError, CloseOptions, CloseReport, Closing, Left, close};
-pub use segment::lines::{LogLine, each_line};
+pub use segment::close::{CloseError, CloseOptions, CloseReport, Closing, Left, Listener, close};
+pub use segment::lines::{LeftOut, LogLine, each_line};
 pub use segment::merge::{MergeOptions, MergeOutput, MergeReport, merge};
 pub use segment::month::{Month, NoMonth};
 pub use segment::output::Output;
 pub use share::{PeTime, Share};
-pub use source::{Source, SourceError, expand};
+pub use source::{FoundFile, Inputs, PassedOver, Source, SourceError};
 pub use tally::{Example, Problem, Tally};
 pub use topas_format::line::Fault;
+pub use vouch::{Claims, Foreign, Stranger, believe};

@@ -20,6 +20,7 @@ mod rank;
 mod read;
 mod record;
 mod routine;
+mod semaphore;
 mod spool;
 mod sums;
 
@@ -27,7 +28,7 @@ pub use calibration::{Calibration, CalibrationError, RoutineCost};
 pub use collect::{Collection, LeftLaunch, collect, spool_owners};
 pub use efficiency::{Efficiency, NoEfficiency, Ratio, efficiency, outside_of_rank};
 pub(crate) use line::{behind_torn, judge, uid};
-pub use live::{SpoolReading, read_spool};
+pub use live::{SpoolReading, read_spool, read_spool_files};
 pub use metrics::{METRICS, Metric, Unit};
 pub use node::{own_uid, processors_of};
 pub use process::{is_running, parent_of};
@@ -35,7 +36,7 @@ pub use profile::{Ending, Facts, Level, Origin, Profile, Rank, Subtotal};
 pub use rank::{Inside, SpoolRank, read_rank};
 pub use read::{Profiles, read_profiles, read_profiles_of};
 pub use routine::{Amount, Routine, RoutineNumber, Routines};
-pub use spool::{SPOOL_PREFIX, Spool, SpoolError, spool_files};
+pub use spool::{SPOOL_PREFIX, Spool, SpoolError, is_spool, spool_files};
 pub use sums::{
     CLASSES, Class, Communicator, Counter, Peer, Sizes, Sums, Traffic, WAITED_NAMES, Waiting,
 };

@@ -75,7 +75,7 @@ impl Outputs {
             Source::Stdin => {
                 File::from(io::stdin().as_fd().try_clone_to_owned().ok()?).metadata().ok()
             }
-            Source::File(path) => fs::metadata(path).ok(),
+            named => named.about().and_then(Result::ok),
         };
         let inputs = inputs.into_iter().filter_map(about).map(|about| inode(&about)).collect();
         Outputs { inputs, named: Vec::new(), force }

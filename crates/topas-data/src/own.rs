@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use memchr::memchr;
 use memchr::memmem::Finder;
@@ -11,7 +12,8 @@ use topas_format::line::{Extras, Line};
 
 use crate::clock;
 use crate::pattern::Pattern;
-use crate::source::{Source, SourceError, expand};
+use crate::source::{Inputs, Source};
+use crate::vouch::{Claim, claim};
 
 /// Records of MPI profiles that are remembered.
 const MOST_HEADS: usize = 4096;
@@ -27,47 +29,50 @@ pub struct OwnProfiles {
 pub struct Own {
     /// Numeric user id
     pub uid: u32,
-    /// Name of the system's user database; None where it has none
-    name: Option<Vec<u8>>,
+    /// Name of the system's user database, looked up when it is needed; None where it has none
+    name: OnceLock<Option<Vec<u8>>>,
 }
 
 impl Own {
     /// The user who called this process: never what the environment says.
     pub fn of_caller() -> Self {
-        let uid = nix::unistd::getuid().as_raw();
-        let name = users::get_user_by_uid(uid).map(|user| user.name().as_bytes().to_vec());
-        Own { uid, name }
+        Own::new(nix::unistd::getuid().as_raw())
+    }
+
+    /// The user with this id.
+    pub(crate) fn new(uid: u32) -> Self {
+        Own { uid, name: OnceLock::new() }
+    }
+
+    /// Whether a name in a line is this user's, as the system knows it today.
+    #[cold]
+    fn is_named(&self, user: &Name<'_>) -> bool {
+        let name = || users::get_user_by_uid(self.uid).map(|user| user.name().as_bytes().to_vec());
+        self.name.get_or_init(name).as_deref().is_some_and(|name| *user == Name::new(name))
     }
 
     /// The files that can have lines of this user. Of a name with `%` forms, as `log =` has
     /// them, the user's files, found without listing directories; of another one what
-    /// [`expand`] gives. Without a name those of `targets`, the words of `log =`; None if
+    /// [`Inputs`] finds. Without a name those of `targets`, the words of `log =`; None if
     /// these name no files.
-    ///
-    /// # Errors
-    ///
-    /// What [`expand`] says of a name.
-    pub fn sources(
-        &self,
-        names: &[PathBuf],
-        targets: &[u8],
-    ) -> Result<Option<Vec<Source>>, SourceError> {
+    pub fn sources(&self, names: &[PathBuf], targets: &[u8]) -> Option<Inputs> {
         let year = clock::now().date.year;
         let files =
             |pattern: &Pattern| pattern.files_of(self.uid, year).into_iter().map(Source::File);
+        let mut inputs = Inputs::default();
         if names.is_empty() {
             let patterns = Pattern::of_targets(targets);
-            return Ok((!patterns.is_empty()).then(|| patterns.iter().flat_map(files).collect()));
+            inputs.sources.extend(patterns.iter().flat_map(files));
+            return (!patterns.is_empty()).then_some(inputs);
         }
-        let mut found = Vec::new();
         for name in names {
             let has_forms = name.as_os_str().as_bytes().contains(&b'%');
             match has_forms.then(|| Pattern::new(name)).flatten() {
-                Some(pattern) => found.extend(files(&pattern)),
-                None => found.extend(expand(name)?),
+                Some(pattern) => inputs.sources.extend(files(&pattern)),
+                None => inputs.add(name),
             }
         }
-        Ok(Some(found))
+        Some(inputs)
     }
 
     /// Whether a line of an MPI profile is of this user. Only the first line of a record has
@@ -79,7 +84,7 @@ impl Own {
         if line.line == 1 {
             let own = match crate::mpi::uid(text) {
                 Some(uid) => uid == u64::from(self.uid),
-                None => self.name.as_deref().is_some_and(|name| line.user == Name::new(name)),
+                None => self.is_named(&line.user),
             };
             // Records that are under way at the same time are few.
             if last.heads.len() > MOST_HEADS {
@@ -92,11 +97,13 @@ impl Own {
     }
 
     /// Whether a line is of this user: by `uid=`, and by the user's name only in a line that
-    /// has none.
+    /// has none. One that names several users is nobody's.
+    #[inline]
     pub fn wrote(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
-        match extras.get(b"uid") {
-            Some(_) => extras.number(b"uid") == Some(self.uid.into()),
-            None => self.name.as_deref().is_some_and(|name| line.user == Name::new(name)),
+        match claim(extras) {
+            Claim::Uid(uid) => uid == u64::from(self.uid),
+            Claim::None => self.is_named(&line.user),
+            Claim::Unclear => false,
         }
     }
 }
@@ -133,7 +140,7 @@ mod tests {
 
     #[test]
     fn the_uid_counts_and_the_name_where_there_is_none() {
-        let own = Own { uid: 7, name: Some(b"an na".to_vec()) };
+        let own = Own { uid: 7, name: Some(b"an na".to_vec()).into() };
         let wrote = |user: &str, extras: &str| {
             let text = format!(
                 "1999/05/04 12:00:00 {user} heat 5 16 t450 B f90 mpi 1.0 0.1 2.0 f=1 10 4711{extras}"
@@ -162,7 +169,7 @@ mod tests {
         assert!(wrote("an%20na", ""));
         assert!(!wrote("anna", ""));
         assert!(
-            !Own { uid: 7, name: None }.wrote(
+            !Own { uid: 7, name: None.into() }.wrote(
                 &Line::parse(b"1999/05/04 12:00:00 - h 5 16 t450 B c - 1.0 0.1 2.0 f=1 10 1")
                     .unwrap()
                     .0,

@@ -30,7 +30,7 @@ pub use compare::{Change, Comparison, Pairing, compare};
 pub use finding::{Evidence, Finding, Findings, LEAST_DIFFERENCE, LEAST_PES, Subject, findings};
 pub use group::{Group, Grouping, Groups, all_groups, groups};
 pub use kmeans::{KMeans, MOST_CLASSES, best_clusters};
-pub use place::{expand, here};
+pub use place::{add, here};
 pub use ranks::{Test, mann_whitney, signed_rank};
 pub use read::{Launch, Lines, read};
 pub use summary::{Summary, quantile, summary};

@@ -58,10 +58,9 @@ fn scan_feed(
     mut progress: impl FnMut(u64),
 ) -> Result<(), SourceError> {
     let mut buffer = Buffer::new();
-    let mut lines =
-        Lines::new(feed.source, tally, |line: &Line<'_>, extras: Extras<'_>, _: &[u8]| {
-            each(line, extras);
-        });
+    let mut lines = Lines::new(&feed, tally, |line: &Line<'_>, extras: Extras<'_>, _: &[u8]| {
+        each(line, extras);
+    });
     while let Some((_, block)) = feed.next(&mut buffer) {
         lines.read(block);
         progress(bytes.load(Ordering::Relaxed));

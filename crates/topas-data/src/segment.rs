@@ -12,12 +12,16 @@ pub(crate) mod raw;
 pub(crate) mod sort;
 
 use std::fmt;
-use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use crate::decode::decoded;
-use crate::source::{Source, SourceError};
+use topas_format::shown::Shown;
+
+use crate::decode::{decoded, is_plain};
+use crate::holes::{PastHoles, has_holes, refuse_hollow};
+use crate::source::{Opened, Source, SourceError};
+use crate::vouch::Vouch;
 
 /// Why lines could not be brought from one place to another.
 #[derive(Debug)]
@@ -28,11 +32,6 @@ pub enum SegmentError {
     Write {
         /// What was to be written; `-` is standard output
         path: PathBuf,
-        /// What the system says
-        cause: io::Error,
-    },
-    /// What had been read once could not be read again
-    Again {
         /// What the system says
         cause: io::Error,
     },
@@ -52,7 +51,6 @@ impl SegmentError {
             SegmentError::Source(SourceError::Open { cause, .. })
             | SegmentError::Source(SourceError::Broken { cause, .. })
             | SegmentError::Write { cause, .. }
-            | SegmentError::Again { cause }
             | SegmentError::Temporary { cause, .. } => cause,
         }
     }
@@ -74,12 +72,15 @@ impl fmt::Display for SegmentError {
             SegmentError::Write { path, .. } if path.as_os_str() == "-" => {
                 f.write_str("cannot write to standard output")
             }
-            SegmentError::Write { path, .. } => write!(f, "cannot write {}", path.display()),
-            SegmentError::Again { .. } => {
-                f.write_str("the logs could be read once and not a second time")
+            SegmentError::Write { path, .. } => {
+                write!(f, "cannot write {}", Shown(path.as_os_str().as_bytes()))
             }
             SegmentError::Temporary { dir, .. } => {
-                write!(f, "cannot sort with temporary files in {}", dir.display())
+                write!(
+                    f,
+                    "cannot sort with temporary files in {}",
+                    Shown(dir.as_os_str().as_bytes())
+                )
             }
         }
     }
@@ -91,21 +92,24 @@ impl std::error::Error for SegmentError {
     }
 }
 
-/// Opens a source as text. Of a regular file the first `most` bytes, so that reading it
-/// twice gives the same although lines are being added.
-pub(crate) fn open(source: &Source, most: u64) -> io::Result<Box<dyn Read + Send>> {
-    match source {
-        Source::Stdin => decoded(io::stdin()),
-        Source::File(path) => {
-            let file = File::open(path)?;
-            // Opening a directory succeeds, and only reading it says what it is.
-            match file.metadata()? {
-                about if about.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-                about if about.is_file() => decoded(file.take(most)),
-                _ => decoded(file),
-            }
-        }
-    }
+/// Opens a source as text, and says who vouches for its lines. Of a regular file the first
+/// `most` bytes, so that reading it twice gives the same although lines are being added.
+pub(crate) fn open(source: &Source, most: u64) -> io::Result<(Box<dyn Read + Send>, Vouch)> {
+    let Some(Opened { file, about, vouch, found }) = source.open()? else {
+        return Ok((decoded(io::stdin())?, Vouch::All));
+    };
+    // Files of /proc have no length: only who names one means it.
+    let text: Box<dyn Read + Send> = if !about.is_file() || about.len() == 0 && !found {
+        decoded(file)?
+    } else if !is_plain(&file)? {
+        refuse_hollow(&file, &about)?;
+        decoded(file.take(most))?
+    } else if has_holes(&file, about.len()) {
+        Box::new(PastHoles::new(file, about.len().min(most)))
+    } else {
+        Box::new(file.take(most))
+    };
+    Ok((text, vouch))
 }
 
 /// Level of compression: of log lines 7 % less than level 3, in three times its time; level 9

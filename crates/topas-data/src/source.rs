@@ -1,39 +1,115 @@
 //! Where lines come from: files, directories, standard input.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fmt;
-use std::fs;
+use std::fs::{self, File, Metadata};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use topas_format::shown::Shown;
+
+use crate::opened::{OpenDirectory, open_below, open_named};
+use crate::vouch::Vouch;
 
 /// One stream of log lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Standard input.
     Stdin,
-    /// A file.
+    /// A file that was named.
     File(PathBuf),
+    /// A file that was found in a directory.
+    Found(FoundFile),
+}
+
+/// A file below a directory that was named. It is opened without following a link on the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundFile {
+    directory: Arc<Path>,
+    below: PathBuf,
+    /// Whether others could put it there
+    shared: bool,
 }
 
 impl Source {
-    /// Its length in B, compressed as it is; None if that is not known before it is read.
-    pub(crate) fn len(&self) -> Option<u64> {
+    /// The path of a file, for its name and for messages: never to be opened by it.
+    pub fn path(&self) -> Option<Cow<'_, Path>> {
         match self {
             Source::Stdin => None,
-            // What cannot be opened is told when it is.
-            Source::File(path) => match fs::metadata(path) {
-                Ok(about) if about.is_file() => Some(about.len()),
-                Ok(_) => None,
-                Err(_) => Some(0),
-            },
+            Source::File(path) => Some(path.into()),
+            Source::Found(found) => Some(found.directory.join(&found.below).into()),
         }
     }
+
+    /// What is known of a file that is not open; None of standard input.
+    pub(crate) fn about(&self) -> Option<io::Result<Metadata>> {
+        match self {
+            Source::Stdin => None,
+            Source::File(path) => Some(fs::metadata(path)),
+            Source::Found(found) => Some(fs::symlink_metadata(found.directory.join(&found.below))),
+        }
+    }
+
+    /// Whether it is the file that a path leads to.
+    pub fn is(&self, path: &Path) -> bool {
+        let place = |about: Metadata| (about.dev(), about.ino());
+        let own = self.about().and_then(Result::ok).map(place);
+        own.is_some() && own == fs::metadata(path).ok().map(place)
+    }
+
+    /// Its length in B, compressed as it is; None if that is not known before it is read.
+    pub(crate) fn len(&self) -> Option<u64> {
+        // What cannot be opened is told when it is.
+        match self.about()? {
+            Ok(about) if about.is_file() => Some(about.len()),
+            Ok(_) => None,
+            Err(_) => Some(0),
+        }
+    }
+
+    /// Opens a file, and says who vouches for its lines; None is standard input, for which
+    /// whoever runs the tool does, as for every pipe.
+    pub(crate) fn open(&self) -> io::Result<Option<Opened>> {
+        let (file, about) = match self {
+            Source::Stdin => return Ok(None),
+            Source::File(path) => open_named(path)?,
+            Source::Found(found) => open_below(&found.directory, &found.below)?,
+        };
+        // Opening a directory succeeds, and only reading it says what it is.
+        if about.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        let found = match self {
+            Source::Found(found) if found.shared && about.nlink() > 1 => {
+                return Err(io::Error::other("it has more than one name; not read"));
+            }
+            Source::Found(_) => true,
+            Source::Stdin | Source::File(_) => false,
+        };
+        let vouch = if about.is_file() { Vouch::of(&about) } else { Vouch::All };
+        Ok(Some(Opened { file, about, vouch, found }))
+    }
+}
+
+/// A source that is open.
+pub(crate) struct Opened {
+    pub file: File,
+    pub about: Metadata,
+    pub vouch: Vouch,
+    /// Whether it was found in a directory
+    pub found: bool,
 }
 
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Source::Stdin => f.write_str("standard input"),
-            Source::File(path) => path.display().fmt(f),
+        match self.path() {
+            None => f.write_str("standard input"),
+            Some(path) => Shown(path.as_os_str().as_bytes()).fmt(f),
         }
     }
 }
@@ -59,6 +135,15 @@ pub enum SourceError {
     },
 }
 
+impl SourceError {
+    /// What it is about.
+    pub fn about(&self) -> &Source {
+        match self {
+            SourceError::Open { source, .. } | SourceError::Broken { source, .. } => source,
+        }
+    }
+}
+
 impl fmt::Display for SourceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -78,72 +163,213 @@ impl std::error::Error for SourceError {
     }
 }
 
-/// The sources a path stands for: `-` is standard input, a directory its regular files
-/// (and links to such) in order of their names, not those of its subdirectories, nor hidden
-/// ones, which are no logs or not whole yet. A path that does not exist and holds `*`, `?` or
-/// `[` is a pattern of the shell, for lists that are too long for a command line; what it
-/// matches is in order of names.
-///
-/// # Errors
-///
-/// [`SourceError::Open`] if the path does not exist or the directory cannot be listed, or
-/// nothing matches the pattern.
-pub fn expand(path: &Path) -> Result<Vec<Source>, SourceError> {
-    if path.as_os_str() == "-" {
-        return Ok(vec![Source::Stdin]);
+/// Directories below each other that are looked into.
+pub(crate) const DEPTH: usize = 16;
+
+/// Why something in a directory is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PassedOver {
+    /// It is a symbolic link
+    Link,
+    /// It is a pipe, a socket or a device
+    NoFile,
+    /// It has more than one name, in a directory that others can write to: it may be a file of
+    /// somebody else
+    Linked,
+    /// Its directories are too deep
+    Deep,
+}
+
+impl PassedOver {
+    /// A word for programs; it stays the same.
+    pub fn name(self) -> &'static str {
+        match self {
+            PassedOver::Link => "symbolic_links",
+            PassedOver::NoFile => "no_files",
+            PassedOver::Linked => "hard_links",
+            PassedOver::Deep => "too_deep",
+        }
     }
-    let failed = |cause| SourceError::Open { source: Source::File(path.to_owned()), cause };
-    let matching = match fs::metadata(path) {
-        Ok(about) => return files_of(path, about.is_dir()).map_err(failed),
-        Err(cause) => match path.to_str().filter(|text| text.contains(['*', '?', '['])) {
-            Some(pattern) if cause.kind() == io::ErrorKind::NotFound => {
-                matching(pattern).map_err(failed)?
+
+    /// In words, for one.
+    pub fn words(self) -> &'static str {
+        match self {
+            PassedOver::Link => "a symbolic link",
+            PassedOver::NoFile => "a pipe, a socket or a device",
+            PassedOver::Linked => "a file with several names (hard links)",
+            PassedOver::Deep => "a directory too deep",
+        }
+    }
+}
+
+/// What names stand for.
+#[derive(Debug, Default)]
+pub struct Inputs {
+    /// Files and streams, in the order of the names, those of a directory in that of their names
+    pub sources: Vec<Source>,
+    /// Directories that were looked into
+    pub directories: u64,
+    /// What was found in them and is not read: how much, and the first of it
+    pub passed: BTreeMap<PassedOver, (u64, PathBuf)>,
+    /// What could not be looked into
+    pub failed: Vec<SourceError>,
+}
+
+impl Inputs {
+    /// What all of these names stand for, see [`Inputs::add`].
+    pub fn new(paths: &[PathBuf]) -> Self {
+        let mut inputs = Inputs::default();
+        paths.iter().for_each(|path| inputs.add(path));
+        inputs
+    }
+
+    /// Adds what a name stands for: `-` is standard input, a directory its regular files and
+    /// those of its subdirectories, but for hidden ones, which are no logs or not whole yet. A
+    /// path that does not exist and holds `*`, `?` or `[` is a pattern of the shell, for lists
+    /// that are too long for a command line; what it matches is in order of names.
+    ///
+    /// A link that was named is followed if it is of root or of the caller; one that was found
+    /// never is.
+    pub fn add(&mut self, path: &Path) {
+        if path.as_os_str() == "-" {
+            self.sources.push(Source::Stdin);
+            return;
+        }
+        match fs::metadata(path) {
+            Ok(about) if about.is_dir() => match OpenDirectory::named(path) {
+                Ok(open) => self.directory(Arc::from(path), PathBuf::new(), open),
+                Err(cause) => self.failed(path, cause),
+            },
+            Ok(_) => self.sources.push(Source::File(path.to_owned())),
+            Err(cause) => match path.to_str().filter(|text| text.contains(['*', '?', '['])) {
+                Some(pattern) if cause.kind() == io::ErrorKind::NotFound => self.pattern(pattern),
+                _ => self.failed(path, cause),
+            },
+        }
+    }
+
+    fn failed(&mut self, path: &Path, cause: io::Error) {
+        self.failed.push(SourceError::Open { source: Source::File(path.to_owned()), cause });
+    }
+
+    fn passed(&mut self, why: PassedOver, path: PathBuf) {
+        self.passed.entry(why).or_insert((0, path)).0 += 1;
+    }
+
+    /// What a pattern of the shell matches; at least one.
+    fn pattern(&mut self, pattern: &str) {
+        let invalid = |error| io::Error::new(io::ErrorKind::InvalidInput, error);
+        // As in the shell, `*` matches no hidden files and no separator.
+        let options = glob::MatchOptions {
+            case_sensitive: true,
+            require_literal_separator: true,
+            require_literal_leading_dot: true,
+        };
+        let found = match glob::glob_with(pattern, options).map_err(invalid) {
+            Ok(found) => found,
+            Err(cause) => return self.failed(Path::new(pattern), cause),
+        };
+        let is_wild = |part: &Component<'_>| {
+            part.as_os_str().as_bytes().iter().any(|byte| b"*?[".contains(byte))
+        };
+        // Before its first wildcard a pattern is what the caller named.
+        let named: PathBuf =
+            Path::new(pattern).components().take_while(|part| !is_wild(part)).collect();
+        let root: Arc<Path> =
+            Arc::from(if named.as_os_str().is_empty() { Path::new(".") } else { &*named });
+        let mut any = false;
+        let mut open = None;
+        for path in found {
+            any = true;
+            let matched = path.map_err(io::Error::from).and_then(|path| {
+                let below = path.strip_prefix(&named).unwrap_or(&path).to_owned();
+                if open.is_none() {
+                    open = Some(OpenDirectory::named(&root)?);
+                }
+                Ok(below)
+            });
+            match (matched, &open) {
+                (Ok(below), Some(open)) => self.matched(&root, open, &below),
+                (Err(cause), _) => self.failed(Path::new(pattern), cause),
+                (Ok(_), None) => {}
             }
-            _ => return Err(failed(cause)),
-        },
-    };
-    let mut sources = Vec::new();
-    for path in matching {
-        let is_dir = fs::metadata(&path).is_ok_and(|about| about.is_dir());
-        sources.extend(files_of(&path, is_dir).map_err(failed)?);
-    }
-    Ok(sources)
-}
-
-/// The paths that a pattern of the shell matches; at least one.
-fn matching(pattern: &str) -> io::Result<Vec<PathBuf>> {
-    let invalid = |error| io::Error::new(io::ErrorKind::InvalidInput, error);
-    // As in the shell, `*` matches no hidden files and no separator.
-    let options = glob::MatchOptions {
-        case_sensitive: true,
-        require_literal_separator: true,
-        require_literal_leading_dot: true,
-    };
-    let found = glob::glob_with(pattern, options).map_err(invalid)?;
-    let paths = found.map(|path| path.map_err(io::Error::from)).collect::<io::Result<Vec<_>>>()?;
-    if paths.is_empty() {
-        return Err(io::Error::new(io::ErrorKind::NotFound, "no file matches this pattern"));
-    }
-    Ok(paths)
-}
-
-/// The file itself, or the regular files of a directory.
-fn files_of(path: &Path, is_dir: bool) -> io::Result<Vec<Source>> {
-    if !is_dir {
-        return Ok(vec![Source::File(path.to_owned())]);
-    }
-    let mut files = Vec::new();
-    for entry in fs::read_dir(path)? {
-        let entry = entry?;
-        if entry.file_name().as_encoded_bytes().starts_with(b".") {
-            continue;
         }
-        let file = entry.path();
-        // A dangling link is kept, so that opening it reports it.
-        if fs::metadata(&file).map_or(true, |about| about.is_file()) {
-            files.push(file);
+        if !any {
+            let cause = io::Error::new(io::ErrorKind::NotFound, "no file matches this pattern");
+            self.failed(Path::new(pattern), cause);
         }
     }
-    files.sort_unstable();
-    Ok(files.into_iter().map(Source::File).collect())
+
+    /// Something below a directory whose name a pattern matches.
+    fn matched(&mut self, root: &Arc<Path>, open: &OpenDirectory, below: &Path) {
+        let mut within = None;
+        let parent = below.parent().unwrap_or(Path::new(""));
+        for part in parent.components() {
+            let next = within.as_ref().unwrap_or(open).inner(part.as_os_str());
+            match next {
+                Ok(next) => within = Some(next),
+                // A link on the way, or gone meanwhile.
+                Err(_) => return self.passed(PassedOver::Link, root.join(below)),
+            }
+        }
+        let within = within.as_ref().unwrap_or(open);
+        let Some(name) = below.file_name() else { return };
+        match fs::symlink_metadata(within.path().join(name)) {
+            Ok(about) => self.entry(root, parent, within, name, about),
+            Err(cause) => self.failed(&root.join(below), cause),
+        }
+    }
+
+    /// The files of an open directory, in order of their names, and those below it.
+    fn directory(&mut self, root: Arc<Path>, below: PathBuf, open: OpenDirectory) {
+        self.directories += 1;
+        let entries = match open.entries() {
+            Ok(entries) => entries,
+            Err(cause) => return self.failed(&root.join(below), cause),
+        };
+        let mut names: Vec<_> = entries.into_iter().map(|entry| entry.file_name()).collect();
+        names.sort_unstable();
+        for name in names {
+            match fs::symlink_metadata(open.path().join(&name)) {
+                Ok(about) => self.entry(&root, &below, &open, &name, about),
+                // Removed meanwhile.
+                Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
+                Err(cause) => self.failed(&root.join(&below).join(name), cause),
+            }
+        }
+    }
+
+    fn entry(
+        &mut self,
+        root: &Arc<Path>,
+        parent: &Path,
+        open: &OpenDirectory,
+        name: &OsStr,
+        about: Metadata,
+    ) {
+        let below = parent.join(name);
+        let kind = about.file_type();
+        if kind.is_dir() {
+            if below.components().count() > DEPTH {
+                return self.passed(PassedOver::Deep, root.join(below));
+            }
+            match open.inner(name) {
+                Ok(inner) => self.directory(Arc::clone(root), below, inner),
+                Err(cause) => self.failed(&root.join(below), cause),
+            }
+        } else if kind.is_symlink() {
+            self.passed(PassedOver::Link, root.join(below));
+        } else if !kind.is_file() {
+            self.passed(PassedOver::NoFile, root.join(below));
+        } else if open.is_shared() && about.nlink() > 1 {
+            self.passed(PassedOver::Linked, root.join(below));
+        } else {
+            let shared = open.is_shared();
+            self.sources.push(Source::Found(FoundFile {
+                directory: Arc::clone(root),
+                below,
+                shared,
+            }));
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! The one system call that no library here makes.
+//! The system calls that no library here makes safe.
 
 use std::fs::File;
 use std::io;
@@ -28,6 +28,12 @@ pub(crate) fn has_writers(file: &File) -> Option<bool> {
     // SAFETY: as above.
     unsafe { libc::fcntl(fd, libc::F_SETLEASE, libc::F_UNLCK) };
     Some(false)
+}
+
+/// Removes a set of semaphores of System V, if this user may.
+pub(crate) fn remove_semaphores(id: u32) {
+    // SAFETY: takes numbers alone; a set that is not there is an error.
+    unsafe { libc::semctl(id.cast_signed(), 0, libc::IPC_RMID) };
 }
 
 #[cfg(test)]

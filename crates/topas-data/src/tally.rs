@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use topas_format::line::Fault;
 
 use crate::source::Source;
+use crate::vouch::Foreign;
 
 /// Why a line was skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,6 +61,8 @@ pub struct Tally {
     pub blank: u64,
     /// Lines that begin with `#`
     pub comments: u64,
+    /// Lines that the owner of their file does not vouch for: not counted anywhere else
+    pub foreign: Foreign,
     bad: BTreeMap<Problem, u64>,
     examples: Vec<Example>,
 }
@@ -107,6 +110,7 @@ impl Tally {
         self.profile += other.profile;
         self.blank += other.blank;
         self.comments += other.comments;
+        self.foreign.merge(&other.foreign);
         for (problem, count) in &other.bad {
             *self.bad.entry(*problem).or_default() += count;
         }
@@ -127,8 +131,9 @@ impl Tally {
         self.bad.values().sum()
     }
 
-    /// Number of all lines: good, bad, of MPI profiles, blank and comments.
+    /// Number of all lines: good, bad, foreign, of MPI profiles, blank and comments.
     pub fn lines(&self) -> u64 {
-        self.good + self.profile + self.skipped() + self.blank + self.comments
+        let none = self.skipped() + self.blank + self.comments;
+        self.good + self.profile + self.foreign.lines() + none
     }
 }

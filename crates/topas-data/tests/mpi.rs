@@ -101,7 +101,7 @@ fn everything_that_lines_say_is_there() {
     let facts = &profile.facts;
     assert_eq!((&*facts.id, facts.npes, facts.uid), (&b"81f277aa"[..], Some(4), Some(1000)));
     assert_eq!(facts.ending, Some(Ending::Finalize));
-    assert_eq!(facts.switches, [("OMPI_MCA_btl".into(), "self".into())]);
+    assert_eq!(facts.switches, [("OMPI_MCA_btl".into(), Some("self".into()))]);
     assert_eq!((profile.ranks.len(), profile.origin, profile.lost_lines), (4, Origin::Lines, 0));
     let rank = &profile.ranks[3];
     assert_eq!((rank.rank, rank.pid, rank.sums.peers[0].rank), (3, Some(103), Some(0)));

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use topas_data::{MAX_LINE_READ, Problem, Source, SourceError, Tally, expand, scan, scan_reader};
+use topas_data::{Inputs, MAX_LINE_READ, Problem, Source, SourceError, Tally, scan, scan_reader};
 use topas_format::line::Fault;
 
 const GOOD: &str =
@@ -162,6 +162,15 @@ fn a_last_line_without_newline_counts_if_it_is_whole() {
     }
 }
 
+/// Paths of what was found, below a directory.
+fn names(found: &Inputs, below: &Path) -> Vec<String> {
+    let name = |source: &Source| {
+        let path = source.path().unwrap().into_owned();
+        path.strip_prefix(below).unwrap().to_str().unwrap().to_owned()
+    };
+    found.sources.iter().map(name).collect()
+}
+
 #[test]
 fn directories_give_their_files_in_order_of_names() {
     let dir = tempfile::tempdir().unwrap();
@@ -170,16 +179,18 @@ fn directories_give_their_files_in_order_of_names() {
     }
     fs::create_dir(dir.path().join("deeper")).unwrap();
     fs::write(dir.path().join("deeper/d.log"), GOOD).unwrap();
-    let found = expand(dir.path()).unwrap();
-    let file = |name| Source::File(dir.path().join(name));
-    assert_eq!(found, [file("a.log"), file("b.log"), file("c.log.gz")]);
-    assert_eq!(expand(Path::new("-")).unwrap(), [Source::Stdin]);
+    fs::create_dir(dir.path().join(".hidden")).unwrap();
+    fs::write(dir.path().join(".hidden/e.log"), GOOD).unwrap();
+    let found = Inputs::new(&[dir.path().to_owned()]);
+    assert_eq!(names(&found, dir.path()), ["a.log", "b.log", "c.log.gz", "deeper/d.log"]);
+    assert_eq!((found.directories, found.failed.len(), found.passed.len()), (2, 0, 0));
+    assert_eq!(Inputs::new(&["-".into()]).sources, [Source::Stdin]);
 
     let mut tally = Tally::default();
-    for source in &found {
+    for source in &found.sources {
         scan(source, &mut tally, |_, _| (), |_| ()).unwrap();
     }
-    assert_eq!(tally.good, 3, "the name says nothing about the encoding");
+    assert_eq!(tally.good, 4, "the name says nothing about the encoding");
 }
 
 #[test]
@@ -190,16 +201,15 @@ fn patterns_that_no_shell_has_expanded() {
     }
     fs::create_dir(dir.path().join("2026-d")).unwrap();
     fs::write(dir.path().join("2026-d/x.log"), GOOD).unwrap();
-    let file = |name| Source::File(dir.path().join(name));
-    let found = |pattern| expand(&dir.path().join(pattern));
-    assert_eq!(
-        found("2026-*").unwrap(),
-        [file("2026-10.log"), file("2026-11.log.gz"), file("2026-d/x.log")]
-    );
-    assert_eq!(found("202?-1[02].log").unwrap(), [file("2025-12.log"), file("2026-10.log")]);
-    assert_eq!(found("a[1].log").unwrap(), [file("a[1].log")], "a file of this very name");
+    let inputs = |pattern| Inputs::new(&[dir.path().join(pattern)]);
+    let found = |pattern| names(&inputs(pattern), dir.path());
+    assert_eq!(found("2026-*"), ["2026-10.log", "2026-11.log.gz", "2026-d/x.log"]);
+    assert_eq!(found("*/x.log"), ["2026-d/x.log"]);
+    assert_eq!(found("202?-1[02].log"), ["2025-12.log", "2026-10.log"]);
+    assert_eq!(found("a[1].log"), ["a[1].log"], "a file of this very name");
     for (pattern, words) in [("1999-*", "no file matches"), ("[", "Pattern syntax error")] {
-        let Err(SourceError::Open { cause, .. }) = found(pattern) else { panic!("{pattern}") };
+        let failed = inputs(pattern).failed;
+        let Some(SourceError::Open { cause, .. }) = failed.first() else { panic!("{pattern}") };
         assert!(cause.to_string().contains(words), "{cause}");
     }
 }
@@ -207,7 +217,8 @@ fn patterns_that_no_shell_has_expanded() {
 #[test]
 fn what_cannot_be_opened_is_said() {
     let dir = tempfile::tempdir().unwrap();
-    assert!(matches!(expand(&dir.path().join("none")), Err(SourceError::Open { .. })));
+    let none = Inputs::new(&[dir.path().join("none")]);
+    assert!(matches!(none.failed[..], [SourceError::Open { .. }]));
     let mut tally = Tally::default();
     let directory = Source::File(dir.path().to_owned());
     let result = scan(&directory, &mut tally, |_, _| (), |_| ());

@@ -74,6 +74,7 @@ fn value(settings: &Settings<'_>, key: &str) -> Option<String> {
         "batch_only" => switch(Switch::BatchOnly),
         "serial" => switch(Switch::Serial),
         "signals" => switch(Switch::Signals),
+        "sigterm" => switch(Switch::Sigterm),
         "log" => list(List::Log),
         "only_exe" => list(List::OnlyExe),
         "skip_exe" => list(List::SkipExe),
@@ -82,6 +83,7 @@ fn value(settings: &Settings<'_>, key: &str) -> Option<String> {
         "min_pes" => Some(settings.min_pes.to_string()),
         "ops" => Some(
             match settings.ops {
+                Ops::Auto => "auto",
                 Ops::Both => "both",
                 Ops::One(Metric::FpOps) => "fpops",
                 Ops::One(Metric::IntOps) => "intops",

@@ -55,6 +55,11 @@ fn effect(name: &str, value: &[u8], rank: Option<&Rank>, user_log: bool) -> (Str
         }
         names::TOPAS_PE => pe(value, rank),
         names::TOPAS_OPS => match Ops::parse(value) {
+            Some(Ops::Auto) => (
+                "the lower rank counts FP, the other integer operations if the processor does"
+                    .into(),
+                true,
+            ),
             Some(Ops::Both) => {
                 ("the lower rank counts FP, the other integer operations".into(), true)
             }

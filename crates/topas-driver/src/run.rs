@@ -26,7 +26,7 @@ use std::ffi::{CString, OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use nix::errno::Errno;
-use nix::unistd::{execve, execvp};
+use nix::unistd::{execvp, execvpe};
 use topas_config::{Environment, Paths};
 
 use self::environment::Entries;
@@ -93,7 +93,7 @@ pub fn run(args: &[OsString], env: &Environment, paths: Option<&Paths>) -> i32 {
     if wish.explain {
         return print(&explanation(&decision, &profile, &wish));
     }
-    decision.warn(env);
+    decision.warn(env, wish.all);
     if let Profile::Cannot(why) = &profile
         && decision.launch.rank.rank == 0
     {
@@ -156,8 +156,9 @@ fn become_measured(wish: &Wish, env: &Environment, entries: Entries) -> i32 {
         wish.command.iter().map(|word| CString::new(word.as_bytes())).collect();
     let path = program::find(&wish.command, env).map(|program| program.path.into_os_string());
     if let (Ok(words), Ok(path)) = (words, CString::new(path.unwrap_or_default().into_vec())) {
-        // What fails here, or fails to fail, is said by the plain way.
-        let _ = execve(&path, &words, &entries.into_c_strings());
+        // As the plain way, which runs a script without a first line by a shell, and which says what
+        // fails here.
+        let _ = execvpe(&path, &words, &entries.into_c_strings());
     }
     become_program(&wish.command)
 }
@@ -173,6 +174,7 @@ fn from_outside(decision: &Decision, profile: &Profile, wish: &Wish, env: &Envir
         launch: &decision.launch,
         metric: decision.metric,
         settings: &decision.conf.settings(),
+        site_log: decision.conf.site_log(),
         all: wish.all,
         logs: decision.logs,
         env,

@@ -81,7 +81,16 @@ pub const KEYS: &[Key] = &[
         name: "signals",
         form: "yes|no",
         default: "yes",
-        about: "Whether a program that a signal ends leaves its line, too.",
+        about: "Whether a program that faults, aborts or reaches a limit, and so ends by a \
+                signal, leaves its line, too.",
+    },
+    Key {
+        name: "sigterm",
+        form: "yes|no",
+        default: "no",
+        about: "Whether a program that is ended from outside, by SIGTERM or the like, leaves its \
+                line, too. Then the signal no longer ends it at once while it waits for a file \
+                system that hangs, or in vfork.",
     },
     Key {
         name: "link",
@@ -111,10 +120,11 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "ops",
-        form: "both|fpops|intops|loads|stores",
-        default: "both",
+        form: "auto|both|fpops|intops|loads|stores",
+        default: "auto",
         about: "What is counted: `both` lets the lower rank count floating point and the other \
-                integer operations.",
+                integer operations; `auto` does so where the processor counts integer operations, \
+                else both ranks count floating point operations.",
     },
 ];
 
@@ -184,6 +194,9 @@ pub fn words(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// What the measuring ranks count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ops {
+    /// As [`Ops::Both`] where the processor counts integer operations, else floating point
+    /// operations on each rank, so that their sum has an error bar.
+    Auto,
     /// The lower rank counts floating point, the other integer operations.
     Both,
     /// Every measuring rank counts this.
@@ -191,14 +204,38 @@ pub enum Ops {
 }
 
 impl Ops {
-    /// Reads `fpops`, `intops`, `loads`, `stores` or `both`.
+    /// Reads `fpops`, `intops`, `loads`, `stores`, `both` or `auto`.
     #[inline(never)]
     pub fn parse(value: &[u8]) -> Option<Ops> {
-        const WORDS: [u32; 5] =
-            [word(b"fpops"), word(b"intops"), word(b"loads"), word(b"stores"), word(b"both")];
-        const METRICS: [Metric; 4] = [Metric::FpOps, Metric::IntOps, Metric::Loads, Metric::Stores];
-        let at = place(&WORDS, value)?;
-        Some(METRICS.get(at).map_or(Ops::Both, |metric| Ops::One(*metric)))
+        const WORDS: [u32; 6] = [
+            word(b"fpops"),
+            word(b"intops"),
+            word(b"loads"),
+            word(b"stores"),
+            word(b"both"),
+            word(b"auto"),
+        ];
+        const CHOICES: [Ops; 6] = [
+            Ops::One(Metric::FpOps),
+            Ops::One(Metric::IntOps),
+            Ops::One(Metric::Loads),
+            Ops::One(Metric::Stores),
+            Ops::Both,
+            Ops::Auto,
+        ];
+        CHOICES.get(place(&WORDS, value)?).copied()
+    }
+
+    /// What the rank counts that has `place` measuring ranks below it; `integers` tells whether
+    /// the processor counts integer operations.
+    #[inline(always)]
+    pub fn metric(self, place: u32, integers: impl FnOnce() -> bool) -> Metric {
+        match self {
+            Ops::One(metric) => metric,
+            _ if place.is_multiple_of(2) => Metric::FpOps,
+            Ops::Auto if !integers() => Metric::FpOps,
+            _ => Metric::IntOps,
+        }
     }
 }
 
@@ -225,12 +262,13 @@ pub enum Switch {
     Link,
     UserLog,
     Signals,
+    Sigterm,
     PrintBatch,
     BatchOnly,
     Serial,
 }
 
-const SWITCHES: usize = 7;
+const SWITCHES: usize = 8;
 
 /// The switches that are on by default, a bit for each.
 const ON: u32 = 1 << Switch::Measure as u32
@@ -252,7 +290,7 @@ pub struct Settings<'a> {
 
 impl Default for Settings<'_> {
     fn default() -> Self {
-        Settings { switches: ON, ops: Ops::Both, ..Settings::unread() }
+        Settings { switches: ON, ops: Ops::Auto, ..Settings::unread() }
     }
 }
 
@@ -277,7 +315,7 @@ impl<'a> Settings<'a> {
         self.lists.fill(None);
         self.switches = ON;
         self.min_pes = 0;
-        self.ops = Ops::Both;
+        self.ops = Ops::Auto;
         let mut text = Cursor::new(in_force(text));
         while !text.rest.is_empty() {
             let mut line = Cursor::new(text.until(b'\n'));
@@ -334,6 +372,7 @@ impl<'a> Settings<'a> {
             word(b"link"),
             word(b"user_log"),
             word(b"signals"),
+            word(b"sigterm"),
             word(b"print_batch"),
             word(b"batch_only"),
             word(b"serial"),

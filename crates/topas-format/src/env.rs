@@ -20,7 +20,7 @@ variables! {
     TOPAS_OPS = "What every measuring rank counts: `fpops`, `intops`, `loads` or `stores`.";
     TOPAS_PRINT = "`yes` or `true`: each measuring rank prints its result on standard error.";
     TOPAS_VERBOSE = "`1`: say on standard error why nothing was measured or written.";
-    TOPAS_LOG = "Log targets in place of those of topas.conf, where the site allows it.";
+    TOPAS_LOG = "Log targets in place of those of topas.conf, where the site allows it; if none takes the line, those of topas.conf do.";
     TOPAS_CONF = "The topas.conf the tools read. The module does not look at it.";
     TOPAS_LINK = "At link time: `no` leaves the module out, `always` links it into programs that use the counters themselves, too.";
     TOPAS_MEASURE_ALL_PE = "At link time, set to anything but `no`: every rank of the program will be measured.";

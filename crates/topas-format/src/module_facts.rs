@@ -16,6 +16,19 @@ pub const SERIAL: usize = 8;
 /// then the directories in which topas.conf is looked for, each with its slash.
 pub const TEXTS: usize = 9;
 
+/// What stands behind the last NUL of the extended module, in which every rank measures; behind
+/// that of the ordinary one the section ends.
+pub const EVERY_RANK: u8 = 1;
+
+/// Whether a section is that of the extended module. Of several that a link has joined the first
+/// counts.
+pub fn is_of_every_rank(section: &[u8]) -> bool {
+    let texts = section.strip_prefix(MAGIC).and_then(|rest| rest.get(TEXTS - SERIAL..));
+    let texts = texts.unwrap_or_default();
+    let end = texts.windows(2).position(|pair| pair == [0, 0]);
+    end.is_some_and(|end| texts.get(end + 2) == Some(&EVERY_RANK))
+}
+
 /// The system's directory, looked into last.
 pub const SYSTEM: &[u8] = b"/etc/topas/";
 
@@ -67,6 +80,19 @@ mod tests {
         assert_eq!(&s[TEXTS..len], b"f90\0/opt/t/etc/topas/\0/etc/topas/\0\0");
         let (s, len) = section(Lang::C, false, b"/etc/topas/topas.conf").unwrap();
         assert_eq!(&s[TEXTS..len], b"c\0/etc/topas/\0\0");
+    }
+
+    #[test]
+    fn the_extended_module_is_told_by_a_byte_behind_the_texts() {
+        let (s, len) = section(Lang::C, false, b"/opt/t/etc/topas/topas.conf").unwrap();
+        let plain = &s[..len];
+        assert!(!is_of_every_rank(plain));
+        let extended = [plain, &[EVERY_RANK]].concat();
+        assert!(is_of_every_rank(&extended));
+        // Two objects in one link.
+        assert!(is_of_every_rank(&[&extended[..], plain].concat()));
+        assert!(!is_of_every_rank(&[plain, &extended[..]].concat()));
+        assert!(!is_of_every_rank(b"") && !is_of_every_rank(MAGIC));
     }
 
     #[test]

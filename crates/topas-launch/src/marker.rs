@@ -6,6 +6,7 @@
 //! another process id is such a child. A nested launch inherits the marker, too, but has
 //! another id.
 
+use topas_format::hash::word;
 use topas_format::out::Out;
 use topas_format::text::Cursor;
 
@@ -21,9 +22,18 @@ fn value(rank: &Rank, pid: u32) -> u64 {
     spread(rank.id ^ u64::from(rank.rank)) >> 36 << 32 | u64::from(pid)
 }
 
+/// The variable, with its equals sign.
+const NAME: &[u8; 11] = b"TOPAS_RANK=";
+
+/// Whether an entry of the environment is a marker. By hash: a comparison of memory would be one
+/// more import.
+pub fn is_entry(entry: &[u8]) -> bool {
+    entry.first_chunk().is_some_and(|front: &[u8; NAME.len()]| word(front) == word(NAME))
+}
+
 /// Appends the entry and a NUL.
 pub fn write(out: &mut Out<'_>, rank: &Rank, pid: u32) {
-    out.put(b"TOPAS_RANK=").dec(value(rank, pid)).byte(0);
+    out.put(NAME).dec(value(rank, pid)).byte(0);
 }
 
 /// Whether the marker's value was set by another process of the same launch and rank.
@@ -44,6 +54,7 @@ mod tests {
         let mut out = Out::new(&mut buf);
         write(&mut out, &rank, 4711);
         assert!(!out.is_cut());
+        assert!(is_entry(out.text()) && !is_entry(b"TOPAS_RANKS=1") && !is_entry(b"TOPAS"));
         let value = out.text().strip_prefix(b"TOPAS_RANK=").unwrap().strip_suffix(b"\0").unwrap();
         assert!(is_of_another(value, &rank, 4712));
         assert!(!is_of_another(value, &rank, 4711));

@@ -49,7 +49,7 @@ pub enum Command {
 /// Options of `close`.
 #[derive(Args)]
 pub struct Close {
-    /// Directory of the files; may be given several times [default: those of `log =` in
+    /// Directory of the files and of directories of them; may be given several times [default: those of `log =` in
     /// topas.conf]
     #[arg(long, value_name = "DIR")]
     pub dir: Vec<PathBuf>,
@@ -87,8 +87,8 @@ pub struct Close {
 /// Options of `export`.
 #[derive(Args)]
 pub struct Export {
-    /// Logs, plain or compressed by gzip, zstd or xz; of a directory all its files; - is
-    /// standard input. With --mine also paths with % forms as in `log =`, and, if there is
+    /// Logs, plain or compressed by gzip, zstd or xz; of a directory all its files and those
+    /// below it; - is standard input. With --mine also paths with % forms as in `log =`, and, if there is
     /// none, those of topas.conf
     #[arg(value_name = "LOG", required_unless_present = "mine")]
     pub logs: Vec<PathBuf>,
@@ -150,8 +150,8 @@ pub struct Key {
 /// Options of `merge`.
 #[derive(Args)]
 pub struct Merge {
-    /// Segments, plain or compressed by gzip, zstd or xz; of a directory all its files; - is
-    /// standard input
+    /// Segments, plain or compressed by gzip, zstd or xz; of a directory all its files and those
+    /// below it; - is standard input
     #[arg(value_name = "SEGMENT", required = true)]
     pub segments: Vec<PathBuf>,
 

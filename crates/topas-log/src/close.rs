@@ -5,8 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use topas_config::{Conf, Environment, Paths, command_line};
-use topas_data::{CloseError, CloseOptions, CloseReport, Closing, Left, Month, Pattern, close};
+use topas_data::{
+    CloseError, CloseOptions, CloseReport, Closing, Left, Listener, Month, Pattern, close,
+};
 use topas_format::conf::List;
+use topas_format::shown::Shown;
+use topas_terminal::shown;
 
 use crate::args::Close;
 use crate::{TOOL, exit};
@@ -14,6 +18,8 @@ use crate::{TOOL, exit};
 /// Closes past months in every directory: the exit code.
 pub fn run(options: &Close, env: &Environment) -> u8 {
     let mut dirs = options.dir.clone();
+    // `log =` says exactly where its files are; who names a directory means all of it.
+    let below = !dirs.is_empty();
     if dirs.is_empty() {
         dirs = match directories(env) {
             Ok(dirs) => dirs,
@@ -28,18 +34,41 @@ pub fn run(options: &Close, env: &Environment) -> u8 {
         settle: Duration::from_secs(options.settle),
         dry_run: options.dry_run,
     };
-    let mut code = exit::OK;
+    let mut teller = Teller { options, dirs: &dirs, code: exit::OK };
     for dir in &dirs {
-        let result = close(dir, how, &mut |event| tell(&event, options.quiet));
-        let this = match result {
-            Ok(report) => told(dir, &report, options),
-            Err(error) => failed(dir, &error),
+        close(dir, below, how, &mut teller);
+    }
+    teller.code
+}
+
+/// Says what happens; the exit code is that of the first thing that went wrong.
+struct Teller<'o> {
+    options: &'o Close,
+    /// The directories that were named
+    dirs: &'o [PathBuf],
+    code: u8,
+}
+
+impl Listener for Teller<'_> {
+    fn file(&mut self, event: &Closing<'_>) {
+        tell(event, self.options.quiet);
+    }
+
+    fn directory(&mut self, path: &Path, done: Result<CloseReport, CloseError>) {
+        let code = match done {
+            // Of directories below those that were named only what was done is told.
+            Ok(CloseReport { files: 0, failed: 0, .. })
+                if !self.dirs.iter().any(|dir| dir == path) =>
+            {
+                exit::OK
+            }
+            Ok(report) => told(path, &report, self.options),
+            Err(error) => failed(path, &error),
         };
-        if code == exit::OK {
-            code = this;
+        if self.code == exit::OK {
+            self.code = code;
         }
     }
-    code
 }
 
 /// The directories of the files that `log =` names.
@@ -64,15 +93,20 @@ fn tell(event: &Closing<'_>, quiet: bool) {
     let text = match event {
         Closing::Left { name, why: Left::Failed(cause) } => {
             let hint = "its lines are safe; when that is mended the next close takes them";
+            let name = Shown(name.as_bytes());
             return TOOL.error(&format_args!("cannot close {name}"), Some(cause), hint);
         }
         _ if quiet => return,
-        Closing::Planned { name, bytes } => format!("{name}: would be closed, {bytes} B"),
+        Closing::Planned { name, bytes } => {
+            format!("{}: would be closed, {bytes} B", Shown(name.as_bytes()))
+        }
         Closing::Closed { name, into, lines, bytes, packed } => {
-            let into = into.display();
+            let (name, into) = (Shown(name.as_bytes()), shown(into));
             format!("{name}: {lines} lines, {bytes} B, into {into}, {packed} B")
         }
-        Closing::Left { name, why } => format!("{name}: left: {}", reason(why)),
+        Closing::Left { name, why } => {
+            format!("{}: left: {}", Shown(name.as_bytes()), reason(why))
+        }
     };
     // Who closed the pipe does not want to know; the work goes on.
     let _ = writeln!(std::io::stdout(), "{text}");
@@ -84,6 +118,7 @@ fn reason(why: &Left) -> &'static str {
         Left::Recent => "written a moment ago (--idle)",
         Left::Open => "a process has it open for writing",
         Left::NoFile => "a link, or no regular file",
+        Left::Hollow => "most of it is holes, which no log has",
         Left::Linked => "it has more than one name (hard links)",
         Left::Shorter => "it became shorter while it was closed",
         Left::Failed(_) => "failed",
@@ -93,7 +128,7 @@ fn reason(why: &Left) -> &'static str {
 fn told(dir: &Path, report: &CloseReport, options: &Close) -> u8 {
     if !options.quiet {
         let CloseReport { files, lines, bytes, packed, .. } = report;
-        let dir = dir.display();
+        let dir = shown(dir);
         let text = match (options.dry_run, files) {
             (_, 0) if report.failed > 0 => format!("{dir}: nothing closed"),
             (_, 0) => format!("{dir}: nothing to close"),
@@ -106,7 +141,7 @@ fn told(dir: &Path, report: &CloseReport, options: &Close) -> u8 {
 }
 
 fn failed(dir: &Path, error: &CloseError) -> u8 {
-    let dir = dir.display();
+    let dir = shown(dir);
     match error {
         CloseError::Busy => {
             let what = format_args!("another close is at work in {dir}");

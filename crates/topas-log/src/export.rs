@@ -6,14 +6,14 @@ use std::path::Path;
 
 use topas_config::Environment;
 use topas_data::{
-    Anonymizer, Fate, Key, KeyError, LogLine, NoSuchFate, Output, Own, OwnProfiles, SegmentError,
-    Source, each_line,
+    Anonymizer, Fate, Inputs, Key, KeyError, LeftOut, LogLine, NoSuchFate, Output, Own,
+    OwnProfiles, SegmentError, Source, each_line,
 };
 use topas_format::line::{Extras, Line};
-use topas_render::record;
+use topas_render::{looked_at, record};
 
 use crate::args::{Export, Key as KeyOptions};
-use crate::inputs::{self, failed, sources};
+use crate::inputs::{self, failed};
 use crate::{TOOL, exit};
 
 /// Makes a key: the exit code.
@@ -42,12 +42,12 @@ pub fn run(options: &Export, env: &Environment) -> u8 {
     };
     let own = options.mine.then(Own::of_caller);
     let found = match &own {
-        Some(own) => inputs::own(&options.logs, own, env),
-        None => sources(&options.logs),
+        Some(own) => inputs::own(&options.logs, own, env, options.quiet),
+        None => Some(inputs::inputs(&options.logs, options.quiet)),
     };
-    let Some(sources) = found else { return exit::FAILED };
+    let Some(inputs) = found else { return exit::FAILED };
     let key = options.key.clone().map(Source::File);
-    let read: Vec<Source> = sources.iter().chain(&key).cloned().collect();
+    let read: Vec<Source> = inputs.sources.iter().chain(&key).cloned().collect();
     if !inputs::may_write(&[Some(&options.output)], &read, options.force) {
         return exit::USAGE;
     }
@@ -60,6 +60,8 @@ pub fn run(options: &Export, env: &Environment) -> u8 {
             lines: 0,
             without_columns: 0,
             own_profiles: OwnProfiles::default(),
+            left_out: LeftOut::default(),
+            unreadable: inputs.failed.len(),
             text: String::new(),
         },
         Err(cause) => {
@@ -67,12 +69,20 @@ pub fn run(options: &Export, env: &Environment) -> u8 {
             return exit::FAILED;
         }
     };
-    let bad = export.all(&sources);
-    let without_columns = export.without_columns;
-    match bad.and_then(|bad| export.finish().map(|told| (bad, told))) {
-        Ok((bad, (lines, lost))) => {
-            tell(options, lines, bad, lost, without_columns);
-            if lines == 0 { exit::NO_LINES } else { exit::OK }
+    let done = export.all(&inputs.sources);
+    let (left_out, without_columns) = (export.left_out.clone(), export.without_columns);
+    let unreadable = export.unreadable;
+    match done.and_then(|()| export.finish()) {
+        Ok((lines, lost)) => {
+            tell(options, lines, &left_out, lost, without_columns);
+            match (unreadable, lines) {
+                (1.., _) => exit::FAILED,
+                (0, 0) => {
+                    nothing(&inputs, &left_out, options.quiet);
+                    exit::NO_LINES
+                }
+                (0, _) => exit::OK,
+            }
         }
         // A reader that has seen enough (`| head`) is no error.
         Err(SegmentError::Write { path, cause })
@@ -87,10 +97,20 @@ pub fn run(options: &Export, env: &Environment) -> u8 {
     }
 }
 
-fn tell(options: &Export, lines: u64, bad: u64, lost: u64, without_columns: u64) {
+/// Says what was looked at for nothing.
+fn nothing(inputs: &Inputs, left_out: &LeftOut, quiet: bool) {
+    if !quiet {
+        let of_them = [(left_out.bad, "no log lines"), (left_out.foreign.lines(), "foreign")];
+        let looked_at = looked_at(inputs, left_out.of_lines, &of_them);
+        TOOL.say(&format!("no log lines; looked at {looked_at}"));
+    }
+}
+
+fn tell(options: &Export, lines: u64, left_out: &LeftOut, lost: u64, without_columns: u64) {
     if options.quiet {
         return;
     }
+    let bad = left_out.bad;
     let mut text = format!("{lines} lines");
     if bad > 0 {
         text += &format!(", {bad} left out because they are no log lines");
@@ -103,6 +123,9 @@ fn tell(options: &Export, lines: u64, bad: u64, lost: u64, without_columns: u64)
             &format!("; {without_columns} lines of MPI profiles have no columns and are left out");
     }
     TOOL.say(&text);
+    if let Some(text) = topas_render::foreign(&left_out.foreign) {
+        TOOL.write(&format!("{}: warning: {text}", TOOL.0));
+    }
 }
 
 /// What hides names, as the options say; an error is said here.
@@ -141,28 +164,36 @@ struct Exporter<'o> {
     /// Lines of MPI profiles that a table cannot hold
     without_columns: u64,
     own_profiles: OwnProfiles,
+    left_out: LeftOut,
+    /// Sources that could not be read, or not to their end
+    unreadable: usize,
     text: String,
 }
 
 impl Exporter<'_> {
-    /// Exports all sources: the number of bad lines.
-    fn all(&mut self, sources: &[Source]) -> Result<u64, SegmentError> {
+    /// Exports all sources; one that cannot be read is said.
+    fn all(&mut self, sources: &[Source]) -> Result<(), SegmentError> {
         if self.options.csv {
             self.text += &record::csv_header();
         }
-        let mut bad = 0;
         for source in sources {
             let mut result = Ok(());
-            bad += each_line(source, |line, text| {
+            let mut left_out = std::mem::take(&mut self.left_out);
+            let read = each_line(source, &mut left_out, |line, text| {
                 result = match line {
                     LogLine::Run(line, extras) => self.line(line, extras, text),
                     LogLine::Profile => self.profile(text),
                 };
                 if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-            })?;
+            });
+            self.left_out = left_out;
             result.map_err(|cause| self.failed(cause))?;
+            if let Err(error) = read {
+                inputs::unreadable(&error);
+                self.unreadable += 1;
+            }
         }
-        Ok(bad)
+        Ok(())
     }
 
     /// A line of an MPI profile: it has no columns.

@@ -3,40 +3,45 @@
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use topas_config::{Conf, Environment, Paths, command_line};
-use topas_data::{Outputs, Own, SegmentError, Source, SourceError, expand};
+use topas_config::{Conf, Environment};
+use topas_data::{Inputs, Outputs, Own, SegmentError, Source, SourceError};
 use topas_format::conf::List;
 
 use crate::TOOL;
 
-/// The sources of all names; an error is said here.
-pub fn sources(names: &[PathBuf]) -> Option<Vec<Source>> {
-    let mut sources = Vec::new();
-    for name in names {
-        match expand(name) {
-            Ok(found) => sources.extend(found),
-            Err(error) => {
-                failed(&error.into());
-                return None;
-            }
-        }
+/// What all names stand for; what could not be looked into, and what is passed over, is said here.
+pub fn inputs(names: &[PathBuf], quiet: bool) -> Inputs {
+    said(Inputs::new(names), quiet)
+}
+
+fn said(inputs: Inputs, quiet: bool) -> Inputs {
+    inputs.failed.iter().for_each(unreadable);
+    if let Some(text) = topas_render::passed_over(&inputs).filter(|_| !quiet) {
+        TOOL.write(&format!("{}: warning: {text}", TOOL.0));
     }
-    Some(sources)
+    inputs
 }
 
 /// The files with lines of a user; an error is said here.
-pub fn own(names: &[PathBuf], own: &Own, env: &Environment) -> Option<Vec<Source>> {
-    let argv0 = command_line().into_iter().next().unwrap_or_default();
-    let conf = Conf::load(Paths::of_this_program(&argv0, env).as_ref(), env);
-    match own.sources(names, conf.settings().list(List::Log)) {
-        Ok(Some(sources)) => return Some(sources),
-        Ok(None) => {
-            let what = "log = in topas.conf names no files";
-            TOOL.error(&what, None, "name the log, or a path with %u as the site tells it");
-        }
-        Err(error) => failed(&error.into()),
+pub fn own(names: &[PathBuf], own: &Own, env: &Environment, quiet: bool) -> Option<Inputs> {
+    let conf = Conf::of_this_program(env);
+    let inputs = own.sources(names, conf.settings().list(List::Log));
+    if inputs.is_none() {
+        let what = "log = in topas.conf names no files";
+        TOOL.error(&what, None, "name the log, or a path with %u as the site tells it");
     }
-    None
+    inputs.map(|inputs| said(inputs, quiet))
+}
+
+/// Says that a source could not be read, or not to its end; the others are.
+pub fn unreadable(error: &SourceError) {
+    let (cause, hint) = match error {
+        SourceError::Open { cause, .. } => (cause, "check its name and its permissions"),
+        SourceError::Broken { cause, .. } => {
+            (cause, "copy the file again, or test it with its decompressor")
+        }
+    };
+    TOOL.error(error, Some(cause), hint);
 }
 
 /// Whether these may be written, by a command that reads the sources; what may not is said.
@@ -49,11 +54,7 @@ pub fn may_write(outputs: &[Option<&PathBuf>], sources: &[Source], force: bool) 
 /// Says what could not be read or written.
 pub fn failed(error: &SegmentError) {
     let hint = match error {
-        SegmentError::Source(SourceError::Open { .. }) => "check its name and its permissions",
-        SegmentError::Source(SourceError::Broken { .. }) => {
-            "copy the file again, or test it with its decompressor; nothing was written"
-        }
-        SegmentError::Again { .. } => "was one of them changed meanwhile? start again",
+        SegmentError::Source(error) => return unreadable(error),
         error if error.cause().kind() == ErrorKind::StorageFull => {
             "the file system is full; what was there before still is"
         }

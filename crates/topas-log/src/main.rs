@@ -10,7 +10,8 @@ mod merge;
 
 use std::process::ExitCode;
 
-use topas_config::Environment;
+use topas_config::{Conf, Environment};
+use topas_data::believe;
 use topas_terminal::Tool;
 
 use crate::args::Command;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         Err(code) => return code.into(),
     };
     let env = Environment::of_process();
+    believe(Conf::of_this_program(&env).log_owner());
     match command {
         Command::Close(options) => close::run(&options, &env),
         Command::Export(options) => export::run(&options, &env),

@@ -4,17 +4,21 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use topas_config::Environment;
-use topas_data::{MergeOptions, MergeOutput, MergeReport, Output, SegmentError, merge};
-use topas_terminal::Progress;
+use topas_data::{Inputs, MergeOptions, MergeOutput, MergeReport, Output, SegmentError, merge};
+use topas_terminal::{Progress, shown};
 
 use crate::args::Merge;
-use crate::inputs::{failed, may_write, sources};
+use crate::inputs::{failed, inputs, may_write, unreadable};
 use crate::{TOOL, exit};
 
 /// Merges: the exit code.
 pub fn run(options: &Merge, env: &Environment) -> u8 {
-    let Some(sources) = sources(&options.segments) else { return exit::FAILED };
-    if !may_write(&[Some(&options.output), options.bad.as_ref()], &sources, options.force) {
+    let inputs = inputs(&options.segments, options.quiet);
+    let sources = &inputs.sources;
+    if sources.is_empty() {
+        return nothing(&inputs);
+    }
+    if !may_write(&[Some(&options.output), options.bad.as_ref()], sources, options.force) {
         return exit::USAGE;
     }
     let temporary = env.temporary_dir();
@@ -23,7 +27,7 @@ pub fn run(options: &Merge, env: &Environment) -> u8 {
         let mut bad = options.bad.as_deref().map(create).transpose()?;
         let mut progress = Progress::new(TOOL, options.quiet);
         let report = merge(
-            &sources,
+            sources,
             MergeOptions { unique: options.unique, temporary: &temporary },
             &mut MergeOutput {
                 lines: &mut lines,
@@ -32,6 +36,12 @@ pub fn run(options: &Merge, env: &Environment) -> u8 {
             },
             |source, bytes| progress.at(|| format!("{source}: {} MB read", bytes / 1_000_000)),
         )?;
+        // What was there before is worth more than nothing, or than a part of itself.
+        let nothing = report.lines == 0 && report.failed.len() >= sources.len();
+        if nothing || report.failed.iter().any(|error| error.about().is(&options.output)) {
+            TOOL.say(&format!("{} is left as it was", shown(&options.output)));
+            return Ok(report);
+        }
         // The bad lines first: with the merged file all is there.
         if let (Some(bad), Some(path)) = (bad, &options.bad) {
             finish(bad, path)?;
@@ -41,10 +51,15 @@ pub fn run(options: &Merge, env: &Environment) -> u8 {
     })();
     match result {
         Ok(report) => {
+            report.failed.iter().for_each(unreadable);
             if !options.quiet {
                 TOOL.say(&words(&report, sources.len()));
+                if let Some(text) = topas_render::foreign(&report.foreign) {
+                    TOOL.write(&format!("{}: warning: {text}", TOOL.0));
+                }
             }
-            exit::OK
+            let failed = inputs.failed.len() + report.failed.len();
+            if failed > 0 { exit::FAILED } else { exit::OK }
         }
         // A reader that has seen enough (`| head`) is no error.
         Err(SegmentError::Write { path, cause })
@@ -57,6 +72,14 @@ pub fn run(options: &Merge, env: &Environment) -> u8 {
             exit::FAILED
         }
     }
+}
+
+/// There is nothing to merge: says what was looked at.
+fn nothing(inputs: &Inputs) -> u8 {
+    let looked_at = topas_render::looked_at(inputs, 0, &[]);
+    let what = format!("nothing to merge; looked at {looked_at}");
+    TOOL.error(&what, None, "name segments, or a directory of them");
+    exit::FAILED
 }
 
 fn create(path: &Path) -> Result<Output, SegmentError> {
@@ -75,6 +98,7 @@ fn words(report: &MergeReport, segments: usize) -> String {
     let mut text = format!("{} lines of {segments} segments", report.lines);
     for (count, what) in [
         (report.bad, "no log lines"),
+        (report.foreign.lines(), "foreign and marked as such"),
         (report.duplicates, "left out because they stood there before"),
         (report.completed, "got the newline they lacked"),
     ] {

@@ -132,11 +132,22 @@ fn the_file_is_whole_or_as_before() {
     dir.file("damaged.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xab");
     dir.file("out", "before");
     fs::set_permissions(dir.path().join("out"), fs::Permissions::from_mode(0o640)).unwrap();
-    for bad in [&["in", "damaged.gz"][..], &["in", "missing"], &["."]] {
-        let (code, out, err) = dir.run(&[&["merge", "--force", "-o", "out"], bad].concat());
+    let bad = |to: &str, bad: &[&str]| {
+        let (code, out, err) = dir.run(&[&["merge", "--force", "-o", to], bad].concat());
         assert_eq!((code, out.as_str()), (1, ""), "{err}");
-        assert!(err.starts_with("topas-log: error: ") && err.contains("\n  hint: "), "{err}");
-        assert_eq!(dir.text("out"), "before");
+        assert!(err.contains("topas-log: error: ") && err.contains("\n  hint: "), "{err}");
+        fs::read(dir.path().join(to)).unwrap()
+    };
+    for nothing in [&["damaged.gz"][..], &["missing"], &["damaged.gz", "missing"]] {
+        assert_eq!(bad("out", nothing), b"before");
+    }
+    // A damaged segment is not replaced by what is left of it.
+    let damaged = fs::read(dir.path().join("damaged.gz")).unwrap();
+    assert_eq!(bad("damaged.gz", &["in", "damaged.gz"]), damaged);
+    // One that is not read keeps nobody from reading the others.
+    for others in [&["in", "damaged.gz"][..], &["missing", "in"]] {
+        fs::write(dir.path().join("out"), "before").unwrap();
+        assert_eq!(bad("out", others), sorted(&[log(0, &[3, 1, 2])]));
     }
     // A segment may be the output, too.
     fs::write(dir.path().join("out"), log(1, &[2])).unwrap();

@@ -1,6 +1,7 @@
 //! After `main`: read everything again, write the line, print it if asked.
 
 use core::ffi::{c_int, c_void};
+use core::mem::MaybeUninit;
 
 use topas_format::conf::{List, Switch};
 use topas_format::event::{Metric, Why};
@@ -12,7 +13,7 @@ use topas_format::text::{Words, nth};
 use crate::counters::Counters;
 use crate::processor::landing;
 use crate::state::{STATE, State, out};
-use crate::{compiler, extended, language, library, log, node, say, sys};
+use crate::{compiler, extended, filters, language, library, log, node, say, sys};
 
 /// How the program ends.
 #[derive(Clone, Copy)]
@@ -38,6 +39,14 @@ extern "C" fn at_exit(_: *mut c_void, status: c_int) {
 /// Nothing comes in between: signals to this thread wait, and a thread that ends the process
 /// meanwhile, as threads do that run into the same fault, waits in here.
 pub fn end(end: End) -> bool {
+    // Of its own: several threads may come by here.
+    let mut room = MaybeUninit::<[u8; 3072]>::uninit();
+    // SAFETY: of the bytes only those are looked at that the kernel wrote; the descriptor is only
+    // read, and set before `main`.
+    let (room, file) = unsafe { (&mut *room.as_mut_ptr(), STATE.get().filters) };
+    if filters::may_punish(sys::read(file, room)) {
+        return false;
+    }
     let pid = sys::pid();
     if !STATE.take(pid) {
         STATE.wait_for_writer(pid);
@@ -121,11 +130,17 @@ fn write_line(end: End) {
             print(values, &state.counters, state.metric);
         }
         let own = values.text(text::LOG);
-        let mut targets = settings.list(List::Log);
+        let site = settings.list(List::Log);
+        let targets = &mut Out::new(&mut state.file);
+        let mut told = usize::MAX;
         if settings.is(Switch::UserLog) && !own.is_empty() {
-            targets = own;
+            // What a user got wrong is not lost to the site, and one rank says so.
+            targets.put(own).byte(b' ');
+            if state.lowest {
+                told = site.len();
+            }
         }
-        log::append(targets, &mut state.record, state.verbose);
+        log::append(targets.put(site).text(), &mut state.record, state.verbose, told);
     }
     if extended::ON {
         let speaks = state.verbose || state.extended.vars.speaks(&state.rank);
@@ -202,6 +217,6 @@ fn print(values: &mut Values<'static>, counters: &Counters, metric: Metric) {
 #[inline(never)]
 fn explain(out: &mut Out<'_>, why: Option<Why>) {
     if let Some(why) = why {
-        out.put(b" not measured: ").put(why.says());
+        out.put(b" not measured: ").put(why.word());
     }
 }

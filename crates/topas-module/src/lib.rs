@@ -20,6 +20,7 @@ mod entry;
 mod executable;
 mod extended;
 mod facts;
+mod filters;
 mod finish;
 mod gather;
 mod language;

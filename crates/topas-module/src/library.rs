@@ -197,9 +197,8 @@ impl Dynamic {
 /// which a signal handler must not do.
 pub fn library(asking: bool, name: &mut Out<'_>, room: &mut [u8; FILE_MAX]) -> Lib {
     // Functions that a program of the library calls, its Fortran interface if not itself;
-    // MPI_Finalize whether it begins with MPI_Init or MPI_Init_thread; start_pes, of old
-    // SHMEM programs, needs no end.
-    let shmem = weak!("shmem_finalize") | weak!("start_pes") != 0;
+    // MPI_Finalize whether it begins with MPI_Init or MPI_Init_thread.
+    let shmem = weak!("shmem_finalize") != 0;
     let linked = weak!("MPI_Finalize") != 0;
     // OpenSHMEM may itself begin MPI.
     if linked && (!asking || was_initialized()) && (!shmem || imports() & calls::MPI != 0) {

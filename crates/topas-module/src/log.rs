@@ -10,10 +10,10 @@ use crate::state::{Record, out};
 /// ENOENT, ENXIO, EISDIR, EINVAL, ENOSPC, EROFS, ELOOP.
 const EXPLAINED: &[u8] = &[13, 2, 6, 21, 22, 28, 30, 40];
 
-/// Appends the line to the first of `targets` that takes it. Says why one did not if
-/// the user wants to know.
+/// Appends the line to the first of `targets` that takes it. Says why one did not if the user
+/// wants to know, and in any case of the one behind which `told` bytes are left.
 #[inline(never)]
-pub fn append(targets: &[u8], record: &mut Record, verbose: bool) {
+pub fn append(targets: &[u8], record: &mut Record, verbose: bool, told: usize) {
     let mut text = Cursor::new(trim(targets));
     loop {
         let target = text.until(b' ');
@@ -22,10 +22,11 @@ pub fn append(targets: &[u8], record: &mut Record, verbose: bool) {
         if errno == 0 {
             return;
         }
-        if verbose {
-            say_by_number(Sentence::NotWritten as usize, target, sentence(target, errno));
-        }
         text.rest = trim(text.rest);
+        let subject = if text.rest.len() == told { Sentence::Log } else { Sentence::NotWritten };
+        if verbose || subject == Sentence::Log {
+            say_by_number(subject as usize, target, sentence(target, errno));
+        }
         if text.rest.is_empty() {
             return;
         }

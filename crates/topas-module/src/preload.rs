@@ -10,13 +10,13 @@ use core::ffi::{c_char, c_int};
 use topas_format::out::Out;
 use topas_format::text::last;
 use topas_launch::preload::{RUN, names, take_out};
-use topas_launch::{marker, through};
+use topas_launch::{Family, marker, through};
 
 use crate::library::address;
 use crate::processor::landing;
 use crate::seen::first;
 use crate::state::STATE;
-use crate::{executable, start, sys};
+use crate::{executable, extended, start, sys};
 
 /// What glibc passes; musl passes nothing, so the registers hold anything.
 type Door = extern "C" fn(c_int, *const *const c_char, *const *const c_char);
@@ -36,7 +36,7 @@ extern "C" fn before_libraries(_: c_int, _: *const *const c_char, passed: *const
     let environment = if own.is_null() { passed } else { own };
     // SAFETY: an array of C strings that ends with null, in writable memory of the stack.
     unsafe {
-        let Some(entry) = preload_entry(environment) else {
+        let Some(entry) = variable(environment, |entry| names(entry, RUN)) else {
             return;
         };
         let state = STATE.get();
@@ -46,22 +46,45 @@ extern "C" fn before_libraries(_: c_int, _: *const *const c_char, passed: *const
             return;
         }
         let made_for_us = take_out(entry, RUN);
-        if first(false) && !executable::look(&mut state.file).has_module {
+        let has_module = executable::look(&mut state.file).has_module;
+        // Loaded into a program that has the module only to measure every rank.
+        if first(false) && (extended::ON || !has_module) {
             start::start(environment, environment == passed);
+        }
+        let state = STATE.get();
+        let mut pid = sys::pid();
+        if extended::ON && has_module {
+            // The program's own module takes itself for that of a child, and gives way: no process
+            // has this number. One that runs alone does not, and logs the line by itself.
+            pid = 0;
+            state.extended.logs &= state.rank.family != Family::Own;
+        }
+        let mark = |entry: &mut [u8]| {
+            let room = entry.len().min(marker::SIZE);
+            let mut out = Out::new(entry.get_mut(..room).unwrap_or_default());
+            marker::write(&mut out, &state.rank, pid);
+        };
+        // Of one digit less at most, so there is room.
+        if pid == 0
+            && let Some(entry) = variable(environment, marker::is_entry)
+        {
+            mark(entry);
         }
         if made_for_us {
             // Where there was no such variable, its entry becomes the marker of the rank.
-            let mut out = Out::new(entry.get_mut(..marker::SIZE).unwrap_or_default());
-            marker::write(&mut out, &STATE.get().rank, sys::pid());
+            mark(entry);
         }
     }
 }
 
-/// The variable that names this library, with its NUL.
+/// The first variable that is wanted, with its NUL.
 ///
 /// # Safety
 /// An array of C strings that ends with null, whose strings may be written and stay.
-unsafe fn preload_entry(environment: *const *const c_char) -> Option<&'static mut [u8]> {
+unsafe fn variable(
+    environment: *const *const c_char,
+    wanted: impl Fn(&[u8]) -> bool,
+) -> Option<&'static mut [u8]> {
     if environment.is_null() {
         return None;
     }
@@ -70,7 +93,7 @@ unsafe fn preload_entry(environment: *const *const c_char) -> Option<&'static mu
     unsafe {
         while !(*at).is_null() {
             let entry = sys::bytes(*at);
-            if names(entry, RUN) {
+            if wanted(entry) {
                 return Some(core::slice::from_raw_parts_mut(
                     (*at).cast_mut().cast(),
                     entry.len() + 1,

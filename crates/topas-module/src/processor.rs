@@ -10,6 +10,15 @@ pub use aarch64::{base_mhz, cpu, signal_return, weigh};
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::{base_mhz, cpu, signal_return, weigh};
 
+use topas_format::event::{Metric, here};
+
+/// Whether this processor counts integer operations.
+pub fn counts_integers() -> bool {
+    // Of some instruction sets no processor does: known when the module is compiled.
+    const SOME_DO: bool = here::SMALL.ever_counts(Metric::IntOps);
+    SOME_DO && here::SMALL.counts(cpu().map_or(0, here::place), Metric::IntOps)
+}
+
 /// A function for those who call us by a pointer, libc and the kernel. The processor may insist on
 /// a certain instruction where a pointer leads: `endbr64` is written by the compiler, as told by
 /// `xtask`; `bti c` it writes for nobody yet, so there the function is one of assembly, which jumps

@@ -24,10 +24,11 @@ macro_rules! sentences {
 
 sentences! {
     // What it is about.
-    Pe = "topas: TOPAS_PE=",
-    Ops = "topas: TOPAS_OPS=",
-    NotMeasured = "topas: not measured: ",
-    NotWritten = "topas: not written: ",
+    Pe = "TOPAS_PE=",
+    Ops = "TOPAS_OPS=",
+    Log = "TOPAS_LOG=",
+    NotMeasured = "not measured: ",
+    NotWritten = "not written: ",
     // In the order of `topas_launch::named::Fault`; what happens then follows.
     NotANumber = " is no list of ranks",
     NoSuchRank = " names a rank this run lacks",
@@ -38,8 +39,8 @@ sentences! {
     NoRank = "no parallel run",
     Privileged = "privileged",
     Child = "child of a rank",
+    Filter = "seccomp",
     Measure = "by topas.conf",
-    NoHandler = "no exit handler",
     NoTarget = "no log in topas.conf",
     // In the order of the error numbers in `crate::log`.
     NoWrite = " not writable",
@@ -64,7 +65,7 @@ pub fn say(subject: Sentence, value: &[u8], sentence: Sentence) {
 pub fn say_by_number(subject: usize, value: &[u8], mut sentence: usize) {
     // Most of a value that is shown; here it may be the path of the user's own file.
     const SHOWN: usize = if extended::ON { 4000 } else { 128 };
-    let out = out();
+    let out = out().put(b"topas: ");
     put(out, subject);
     for byte in value.iter().take(SHOWN) {
         // One line, whatever the value holds.

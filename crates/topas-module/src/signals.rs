@@ -14,8 +14,25 @@ use crate::processor::landing;
 use crate::{library, processor, sys};
 
 /// Signals from 1 to 31 that end a process by default and can be caught: all but KILL, CHLD,
-/// CONT, STOP, TSTP, TTIN, TTOU, URG and WINCH (signal(7)).
-const ENDING: u32 = !(1 | 1 << 9 | 0b11_1111 << 17 | 1 << 23 | 1 << 28);
+/// CONT, STOP, TSTP, TTIN, TTOU, URG and WINCH (signal(7)). But for INT, by which a person ends a
+/// program, and for which Python sets its handler only where it finds the default.
+const ENDING: u32 = !(1 | 1 << 2 | 1 << 9 | 0b11_1111 << 17 | 1 << 23 | 1 << 28);
+
+/// Those of them that do not end a process in a killable wait, as in vfork or in a file system
+/// that hangs, any sooner where their action is the default: all that write a core file, which the
+/// kernel leaves to the process (`complete_signal`). So a handler delays no end. Of the others
+/// PIPE, which a process brings upon itself by a write.
+const PROMPT: u32 = 1 << 3
+    | 1 << 4
+    | 1 << 5
+    | 1 << 6
+    | 1 << 7
+    | 1 << 8
+    | 1 << 11
+    | 1 << 13
+    | 1 << 24
+    | 1 << 25
+    | 1 << 31;
 
 /// Those of them that Open MPI reports with a backtrace: ABRT, BUS, FPE, SEGV.
 const REPORTED: u32 = 1 << 6 | 1 << 7 | 1 << 8 | 1 << 11;
@@ -31,9 +48,10 @@ type Action = [usize; 4];
 /// The default action.
 const DEFAULT: Action = [0; 4];
 
-/// Sets the handler for every signal whose disposition is the default, and a stack for it,
-/// because a stack that is too small is what ends many programs.
-pub fn catch() {
+/// Sets the handler for signals whose disposition is the default, and a stack for it, because a
+/// stack that is too small is what ends many programs. For `all` that end a process where the site
+/// wants that: a process in a killable wait then outlives a SIGTERM until the wait is over.
+pub fn catch(all: bool) {
     let stack = sys::pages(STACK);
     if !stack.is_null() {
         sys::set_signal_stack(stack, STACK);
@@ -41,12 +59,8 @@ pub fn catch() {
     // SA_SIGINFO | SA_ONSTACK | SA_RESTORER; nothing may come in between.
     let ours =
         [land_on_signal as *const () as usize, 0x0c00_0004, processor::signal_return(), usize::MAX];
-    let mut caught = ENDING;
-    // These set handlers of their own, but only where they find the default: Python for
-    // SIGINT, Rust for SIGBUS and SIGSEGV.
-    if library::weak!("PyOS_getsig") != 0 {
-        caught &= !(1 << 2);
-    }
+    let mut caught = if all { ENDING } else { PROMPT };
+    // Rust sets handlers of its own for these, but only where it finds the default.
     if has_own_faults() {
         caught &= !(1 << 7 | 1 << 11);
     }

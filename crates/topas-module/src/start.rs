@@ -17,7 +17,7 @@ use crate::library::weak;
 use crate::proof::Kernel;
 use crate::say::{Sentence, say, say_by_number};
 use crate::state::{STATE, State, auxiliary};
-use crate::{extended, facts, finish, library, node, signals, sys};
+use crate::{extended, facts, filters, finish, library, node, processor, signals, sys};
 
 /// An array of C strings that ends with a null pointer, or null itself.
 type Environment = *const *const c_char;
@@ -87,6 +87,11 @@ fn begin(state: &'static mut State) -> Result<(), Sentence> {
         place = extended::place(place, rank);
     }
     let place = place?;
+    state.lowest = place == 0;
+    if filters::may_punish(sys::load(filters::FILE, &mut state.file)) {
+        return Err(Sentence::Filter);
+    }
+    state.filters = sys::move_up(sys::open(filters::FILE, sys::O_CLOEXEC, 0), sys::high());
     let pid = sys::pid();
     if marker::is_of_another(vars.text(Var::TopasRank), rank, pid) {
         return Err(Sentence::Child);
@@ -113,7 +118,7 @@ fn begin(state: &'static mut State) -> Result<(), Sentence> {
     // passes it the same two arguments.
     unsafe {
         if __cxa_atexit(finish::exit, none, none) != 0 {
-            return Err(Sentence::NoHandler);
+            return Err(Sentence::NotChosen);
         }
         if at_quick_exit != 0 {
             let register: extern "C" fn(extern "C" fn(*mut c_void, c_int), *mut c_void) -> c_int =
@@ -122,7 +127,7 @@ fn begin(state: &'static mut State) -> Result<(), Sentence> {
         }
     }
     if settings.is(Switch::Signals) {
-        signals::catch();
+        signals::catch(settings.is(Switch::Sigterm));
     }
     state.counters.open(state.metric);
     sys::times(&mut state.begun);
@@ -194,11 +199,8 @@ fn metric(vars: &Vars<'_>, settings: &Settings<'_>, place: u32) -> Metric {
             say(Sentence::Ops, word, Sentence::BadOps);
         }
     }
-    match ops {
-        Ops::One(metric) => metric,
-        Ops::Both if extended::ON || place.is_multiple_of(2) => Metric::FpOps,
-        Ops::Both => Metric::IntOps,
-    }
+    // Where every rank is measured they are to be compared.
+    ops.metric(if extended::ON { 0 } else { place }, processor::counts_integers)
 }
 
 /// Finds out which rank this is, and how many measuring ranks are lower than it.

@@ -5,6 +5,7 @@ use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use topas_format::MAX_LINE;
+use topas_format::conf::MAX_READ;
 use topas_format::event::Metric;
 use topas_format::form::{LINE, RUN_LINE, Values};
 use topas_format::out::Out;
@@ -19,8 +20,9 @@ use crate::site::Site;
 pub use crate::sys::auxiliary;
 use crate::sys::{self, PATH_MAX, UTSNAME};
 
-/// Most bytes of a file that are read; the longest is /etc/localtime with 4 kB.
-pub const FILE_MAX: usize = 8192;
+/// Most bytes of a file that are read, of which the longest is /etc/localtime with 4 kB; and room
+/// for the user's log targets with the site's.
+pub const FILE_MAX: usize = KEPT + MAX_READ;
 
 /// Bytes of names and of the user's log targets together.
 const KEPT: usize = 8192;
@@ -80,6 +82,10 @@ pub struct State {
     pub record: Record,
     /// The counters
     pub counters: Counters,
+    /// [`crate::filters::FILE`], to be read at the end
+    pub filters: i32,
+    /// Whether no rank below it writes to the log
+    pub lowest: bool,
     /// The variables, which lie in the program's own environment
     pub vars: Vars<'static>,
     /// Room for small parts of the line
@@ -130,6 +136,8 @@ pub static STATE: Shared = Shared {
         begun: [0; 3],
         record: Record::new(),
         counters: Counters::new(),
+        filters: 0,
+        lowest: false,
         vars: Vars::new(),
         parts: [0; 256],
         uname: [0; UTSNAME],

@@ -15,7 +15,7 @@ use crate::sums::{RoutineSums, Sums};
 pub struct Also<'a> {
     /// First word of the command line
     pub command: &'a [u8],
-    /// Environment switches of the MPI: `NAME=VALUE`, each ended by a NUL
+    /// Environment switches of the MPI: `NAME=VALUE` or `NAME`, each ended by a NUL
     pub switches: &'a [u8],
 }
 

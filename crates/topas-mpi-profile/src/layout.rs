@@ -148,8 +148,9 @@ pub struct Header {
     pub used: u64,
     /// Blocks of threads in use
     pub blocks: u32,
-    /// Room for alignment
-    pub reserved: u32,
+    /// Number of the set of semaphores by which the kernel notes when the process ends, plus 1; 0
+    /// if there is none
+    pub life: u32,
     /// Offset of the first block; each tells the next
     pub first_block: u64,
     /// When measuring began: the entry of the first call of MPI
@@ -186,7 +187,8 @@ pub struct Header {
     pub part: [u8; 64],
     /// What MPI says of itself, as in the log line
     pub mpi: [u8; 128],
-    /// Environment switches of the MPI: `NAME=VALUE`, each ended by a NUL
+    /// Environment switches of the MPI: `NAME=VALUE`, each ended by a NUL; of values that are not
+    /// told `NAME`
     pub switches: [u8; 2048],
     /// Subtotals written so far
     pub subtotals: u32,

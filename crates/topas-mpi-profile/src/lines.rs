@@ -426,6 +426,15 @@ impl Lines<'_> {
         });
     }
 
+    /// Calls of a function that had not ended when their ranks did, and the nanoseconds of them
+    /// that count for it.
+    pub fn unended(&mut self, number: usize, calls: u64, nanoseconds: u128) {
+        self.token(&mut |out| {
+            out.put(b"u=").put(name(number)).byte(b':').dec(calls);
+            seconds(out.byte(b':'), nanoseconds);
+        });
+    }
+
     /// Traffic of a communicator; without a name of the program's it has that of what made it.
     pub fn communicator(
         &mut self,
@@ -441,18 +450,19 @@ impl Lines<'_> {
         });
     }
 
-    /// Environment switches of the MPI: `NAME=VALUE`, each ended by a NUL. A long value loses its
-    /// end and gets `...`.
+    /// Environment switches of the MPI: `NAME=VALUE`, each ended by a NUL, or `NAME` if the value
+    /// is not to be told. A long value loses its end and gets `...`.
     pub fn switches(&mut self, switches: &[u8]) {
         for entry in switches.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
             let mut halves = entry.splitn(2, |byte| *byte == b'=');
-            let (name, value) =
-                (halves.next().unwrap_or_default(), halves.next().unwrap_or_default());
+            let (name, value) = (halves.next().unwrap_or_default(), halves.next());
             // Three bytes for one that is escaped.
             const NAME: usize = 60;
             const VALUE: usize = (LONGEST_TOKEN - 3 * NAME - 8) / 3;
             self.token(&mut |out| {
-                part(out.put(b"e="), name.get(..NAME).unwrap_or(name)).byte(b'=');
+                part(out.put(b"e="), name.get(..NAME).unwrap_or(name));
+                let Some(value) = value else { return };
+                out.byte(b'=');
                 match value.get(..VALUE) {
                     Some(cut) if value.len() > VALUE => part(out, cut).put(b"..."),
                     _ => part(out, value),

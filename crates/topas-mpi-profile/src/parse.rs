@@ -147,6 +147,15 @@ pub enum Token<'a> {
         /// Nanoseconds in them
         nanoseconds: u128,
     },
+    /// `u=`
+    Unended {
+        /// Name of the function
+        name: &'a [u8],
+        /// Calls that had not ended
+        calls: u128,
+        /// Nanoseconds in them, which the function has, too
+        nanoseconds: u128,
+    },
     /// `c=`; those of one name and size add up
     Communicator {
         /// Name
@@ -171,8 +180,8 @@ pub enum Token<'a> {
     Switch {
         /// Name of the variable
         name: Name<'a>,
-        /// Its value
-        value: Name<'a>,
+        /// Its value; None if it is not told
+        value: Option<Name<'a>>,
     },
     /// `ci.` and `co.`
     Counter {
@@ -313,6 +322,11 @@ fn token<'a>(key: &'a [u8], value: &'a [u8]) -> Option<Token<'a>> {
                 nanoseconds: nanoseconds(fields.next()?)?,
             }
         }
+        b"u" => Token::Unended {
+            name: fields.next()?,
+            calls: whole(fields.next()?)?,
+            nanoseconds: nanoseconds(fields.next()?)?,
+        },
         b"c" => Token::Communicator {
             name: Name::from_token(fields.next()?),
             size: match fields.next()? {
@@ -331,10 +345,10 @@ fn token<'a>(key: &'a [u8], value: &'a [u8]) -> Option<Token<'a>> {
             traffic: traffic(&mut fields)?,
         },
         b"e" => {
-            let mut text = Cursor::new(value);
+            let mut halves = value.splitn(2, |byte| *byte == b'=');
             Token::Switch {
-                name: Name::from_token(text.until(b'=')),
-                value: Name::from_token(text.rest),
+                name: Name::from_token(halves.next().unwrap_or_default()),
+                value: halves.next().map(Name::from_token),
             }
         }
         [b'c', way @ (b'i' | b'o'), b'.', name @ ..] => Token::Counter {

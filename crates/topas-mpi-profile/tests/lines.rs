@@ -6,7 +6,7 @@ use topas_format::civil::Civil;
 use topas_mpi_profile::layout::{BINS, COUNTERS, FUNCTIONS, Peer, ROW_MISSED, flag};
 use topas_mpi_profile::lines::{End, Facts, Head, Of, amounts, record};
 use topas_mpi_profile::parse::{Fault, Line, SizesOf, Token, Traffic};
-use topas_mpi_profile::routine::{SizeClass, by_number};
+use topas_mpi_profile::routine::{SizeClass, by_number, name as routine_name};
 use topas_mpi_profile::sums::{RoutineSums, Sums};
 
 /// Small numbers mostly, and some that are as large as can be.
@@ -112,7 +112,8 @@ proptest! {
             for name in &names {
                 lines.communicator(name, 12, &traffic, &tick);
             }
-            lines.switches(&[b"OMPI_MCA_x=", &switch[..]].concat());
+            lines.switches(&[b"OMPI_MCA_x=", &switch[..], b"\0OMPI_MCA_y"].concat());
+            lines.unended(3, 2, 7);
         }, &mut |line| {
             assert!(line.len() <= MAX_LINE && line.ends_with(b"\n"));
             text.extend_from_slice(line);
@@ -121,6 +122,7 @@ proptest! {
         prop_assert_eq!(count, written);
         let mut back = Box::new(Sums::new());
         let (mut peers_back, mut names_back, mut switches) = (Vec::new(), Vec::new(), Vec::new());
+        let mut unended = (None, 0, 0);
         for (at, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
             let line = Line::parse(line).unwrap();
             prop_assert_eq!((line.line, line.lines), (at as u32 + 1, count));
@@ -157,8 +159,12 @@ proptest! {
                         names_back.push(name.bytes().collect::<Vec<_>>());
                     }
                     Token::Switch { name, value } => {
-                        prop_assert!(name.bytes().eq(*b"OMPI_MCA_x"));
-                        switches.push(value.bytes().collect::<Vec<_>>());
+                        let value = value.map(|value| value.bytes().collect::<Vec<_>>());
+                        switches.push((name.bytes().collect::<Vec<_>>(), value));
+                    }
+                    Token::Unended { name, calls, nanoseconds } => {
+                        let number = (0..).position(|n| routine_name(n) == name);
+                        unended = (number, calls, nanoseconds);
                     }
                     Token::Fact(..) => {}
                     other => prop_assert!(false, "{:?}", other),
@@ -174,7 +180,10 @@ proptest! {
         let there = Traffic { sends: 3, sent: u64::MAX.into(), receives: 0, received: 1 };
         prop_assert_eq!(peers_back, vec![(Some(4), there), (None, there)]);
         prop_assert_eq!(names_back, names);
-        prop_assert_eq!(switches, vec![switch]);
+        let named = |name: &[u8]| name.to_vec();
+        let told = vec![(named(b"OMPI_MCA_x"), Some(switch)), (named(b"OMPI_MCA_y"), None)];
+        prop_assert_eq!(switches, told);
+        prop_assert_eq!(unended, (Some(3), 2, 7));
     }
 
     #[test]

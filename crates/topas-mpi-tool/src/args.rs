@@ -70,8 +70,8 @@ pub struct Calibrate {
 /// Options of `collect`.
 #[derive(Args)]
 pub struct Collect {
-    /// Directory to look in; may be given several times [default: TOPAS_MPI_SPOOL or mpi_spool
-    /// of topas.conf, /run/topas/mpi, /dev/shm]
+    /// Directory to look in; may be given several times [default: TOPAS_MPI_SPOOL alone, or if it
+    /// is not set mpi_spool of topas.conf, /run/topas/mpi and /dev/shm]
     #[arg(long, value_name = "DIR")]
     pub spool: Vec<PathBuf>,
 

@@ -14,10 +14,18 @@ pub const REGISTERS: usize = 6;
 pub const REGISTERS: usize = 8;
 
 /// Names of all functions, each a way in.
-#[cfg(not(topas_mpi_wrap))]
+#[cfg(all(not(topas_mpi_wrap), target_arch = "x86_64"))]
 macro_rules! symbols {
     () => {
-        include_str!("generated/symbols.s")
+        concat!(include_str!("generated/symbols.s"), include_str!("entry/lookup_x86_64.s"))
+    };
+}
+
+/// Names of all functions, each a way in.
+#[cfg(all(not(topas_mpi_wrap), target_arch = "aarch64"))]
+macro_rules! symbols {
+    () => {
+        concat!(include_str!("generated/symbols.s"), include_str!("entry/lookup_aarch64.s"))
     };
 }
 

@@ -9,7 +9,7 @@ use topas_mpi_profile::layout::FUNCTIONS;
 use crate::element::element;
 use crate::generated::number;
 use crate::generated::table::name;
-use crate::{sys, wrapped};
+use crate::{lookup, sys, wrapped};
 
 /// Names of a function, as the generated stubs number them.
 pub mod binding {
@@ -91,6 +91,33 @@ pub fn replace(function: usize, binding: u32, target: usize) -> usize {
     slot(function, binding).swap(target, Relaxed)
 }
 
+/// Has a name, which ends without a NUL, lead to this function, found by a program itself. False if it leads
+/// elsewhere.
+pub fn adopt(symbol: &[u8], found: usize) -> bool {
+    let Some((function, binding)) = numbers(symbol) else { return false };
+    match slot(function, binding).compare_exchange(0, found, Relaxed, Relaxed) {
+        Ok(_) => {
+            sys::note_opened(found);
+            true
+        }
+        Err(known) => known == found,
+    }
+}
+
+/// The number of the function of a symbol, and that of its name.
+fn numbers(symbol: &[u8]) -> Option<(usize, u32)> {
+    (0..FUNCTIONS).flat_map(|function| (0..binding::COUNT as u32).map(move |b| (function, b))).find(
+        |(function, binding)| {
+            let mut room = [0; LONGEST];
+            // Most are told by their length, of which their names are a part.
+            symbol.len() > name(*function).len() && {
+                compose(*function as u32, *binding, &mut room);
+                room.strip_prefix(symbol).is_some_and(|rest| rest.first() == Some(&0))
+            }
+        },
+    )
+}
+
 /// The MPI's own definition in C, for our own use; 0 if it has none. A tool below us may define
 /// functions that its MPI does not have, so the other name is as good only where the MPI has no
 /// profiling interface.
@@ -124,6 +151,9 @@ fn defined(function: u32, binding: u32) -> usize {
 fn find(function: u32, binding: u32, stack: *const usize) -> usize {
     // SAFETY: the return address lies in front of the arguments on the stack.
     let caller = unsafe { *stack.sub(1) };
+    if !cfg!(topas_mpi_wrap) {
+        lookup::update();
+    }
     match look_up(function, binding, caller) {
         0 => missing as *const () as usize,
         target => target,
@@ -181,9 +211,15 @@ fn compose(function: u32, binding: u32, room: &mut [u8; LONGEST]) {
     room.iter_mut().zip(bytes).for_each(|(to, byte)| *to = byte);
 }
 
+/// Whether what would be called stands for a function that is not there. In a program without MPI
+/// others, such as the module, ask by the names of the library whether MPI has begun.
+pub fn is_missing(target: usize) -> bool {
+    target == missing as *const () as usize
+}
+
 /// Stands for a function that this MPI does not have: the error `MPI_ERR_OTHER` of the MPIs that
-/// have the fewest classes. Whoever asked the loader whether the function exists was told that it
-/// does, so ending the program would be worse.
+/// have the fewest classes. Whoever asks the loader is told that there is none; who calls it without having
+/// asked would have been ended by the loader.
 extern "C" fn missing() -> i32 {
     16
 }

@@ -86,7 +86,7 @@ unsafe extern "C" fn topas_mpi_enter(frame: *mut Frame, symbol: u32, stack: *con
         }
         return Next::pass(target);
     }
-    if thread.block.is_null() && !process::begin(thread, function) {
+    if thread.block.is_null() && (below::is_missing(target) || !process::begin(thread, function)) {
         return Next::pass(target);
     }
     frame.function = function;

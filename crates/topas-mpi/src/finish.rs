@@ -16,7 +16,7 @@ use crate::generated::number;
 use crate::ranks::{self, Ranks};
 use crate::report::{File, Gathered, Now, Record, open_own, own_sums, to_center, to_table};
 use crate::workspace::{self, CHUNK, Workspace, keep};
-use crate::{clock, flow, languages, process, say, spool, sys};
+use crate::{clock, flow, languages, life, process, say, spool, sys};
 
 /// Tick at which `MPI_Finalize` was entered.
 static ENTERED: AtomicU64 = AtomicU64::new(0);
@@ -63,6 +63,8 @@ pub fn finalize() {
     if written == Some(true) {
         header.state = State::Written as u32;
         spool::remove();
+    } else {
+        life::end(header);
     }
     workspace::release();
 }
@@ -298,16 +300,34 @@ pub fn abort(code: i32) {
         header.latest = clock::now();
         header.code = code;
         header.state = State::Aborted as u32;
+        life::end(header);
     }
 }
 
 /// At the end of the process. Without `MPI_Finalize` before it, the file says so and stays.
 pub extern "C" fn exit() {
+    process::end();
     let Some(header) = process::header() else { return };
     if header.pid == sys::pid() && header.state == State::Running as u32 {
+        if !has_begun() {
+            header.state = State::Written as u32;
+            spool::remove();
+            return;
+        }
         header.latest = clock::now();
         header.state = State::Exited as u32;
+        life::end(header);
     }
+}
+
+/// Whether the program has done more with MPI than to ask for its version, and whether it has begun.
+fn has_begun() -> bool {
+    const QUESTIONS: [usize; 4] =
+        [number::INITIALIZED, number::FINALIZED, number::GET_VERSION, number::GET_LIBRARY_VERSION];
+    spool::blocks().any(|block| {
+        let mut rows = block.rows.iter().enumerate();
+        rows.any(|(function, row)| row.calls > 0 && !QUESTIONS.contains(&function))
+    })
 }
 
 #[used]

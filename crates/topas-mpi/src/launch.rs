@@ -37,15 +37,29 @@ impl Proof for Kernel<'_> {
     }
 }
 
-/// Notes all of it. The environment is that of now: a program that has changed it before its first
-/// call of MPI may be told wrong.
-pub fn describe(header: &mut Header, room: &mut Workspace) {
+/// Whether this process is the first rank of a launch, or of none: it speaks for the others.
+pub fn is_first() -> bool {
+    let (mut path, mut file) = ([0; 256], [0; 8192]);
+    let mut rank = Rank { family: Family::Own, rank: 0, size: 0, id: 0 };
+    let mut proof = Kernel { path: &mut path, file: &mut file };
+    !find(&variables(), &mut proof, &mut rank) || rank.rank == 0
+}
+
+/// What the environment says of now.
+fn variables() -> Vars<'static> {
     let mut vars = Vars::new();
     for entry in sys::environment() {
         if entry.first().is_some_and(|first| Vars::may_begin(*first)) {
             vars.offer(entry);
         }
     }
+    vars
+}
+
+/// Notes all of it. The environment is that of now: a program that has changed it before its first
+/// call of MPI may be told wrong.
+pub fn describe(header: &mut Header, room: &mut Workspace) {
+    let vars = variables();
     let mut rank = Rank { family: Family::Own, rank: 0, size: 0, id: 0 };
     let mut proof = Kernel { path: &mut room.path, file: &mut room.file };
     let found = find(&vars, &mut proof, &mut rank);

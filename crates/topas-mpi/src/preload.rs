@@ -1,5 +1,8 @@
-//! What the library does when it is loaded: it takes itself out of `LD_PRELOAD`, so that no child
-//! of the program is loaded with it.
+//! What the library does when it is loaded: in a program that has an MPI it takes itself out of
+//! `LD_PRELOAD`, so that no child of the program is loaded with it. In any other it waits for the
+//! program that has one: between a launcher and that stand shells and scripts, `timeout`, `env`,
+//! and interpreters that open their MPI later. A process that waits has done nothing but look at
+//! its environment.
 //!
 //! A child that has the library of its own accord, by its door, brings it in again.
 
@@ -10,7 +13,7 @@ use topas_format::text::last;
 use topas_launch::preload::{GUARD_SIZE, PROFILE, names, take_out, write_guard};
 use topas_launch::through;
 
-use crate::sys;
+use crate::{launch, say, site, sys};
 
 /// What glibc passes; musl passes nothing, so the registers hold anything.
 type Door = extern "C" fn(c_int, *const *const c_char, *const *const c_char);
@@ -32,11 +35,33 @@ extern "C" fn loaded(_: c_int, _: *const *const c_char, passed: *const *const c_
     }
     // SAFETY: an array of C strings that ends with null, in writable memory of the stack.
     let Some(entry) = (unsafe { entry(environment) }) else { return };
-    let mut room = [0; 4096];
-    if through::becomes_another(last(sys::own_path(&mut room), b'/')) {
-        // The program is still to come.
+    let wish = site::by_variables();
+    if wish == Some(false) || sys::has_mpi() {
+        leave(entry);
         return;
     }
+    let mut room = [0; 4096];
+    let name = last(sys::own_path(&mut room), b'/');
+    if through::leads_elsewhere(name) {
+        leave(entry);
+        if wish == Some(true) && launch::is_first() {
+            say::not_followed(name);
+        }
+    }
+}
+
+/// The process begins with MPI, which it may have opened just now: its children are none of the
+/// library's, as those of programs that had MPI from the start.
+pub fn begin() {
+    // SAFETY: libc's own pointer to an array of C strings that ends with null; this variable is
+    // as the kernel or a setter of variables wrote it.
+    if let Some(entry) = unsafe { environ.as_ref().and_then(|_| entry(environ)) } {
+        leave(entry);
+    }
+}
+
+/// Takes the library out of the variable.
+fn leave(entry: &mut [u8]) {
     if take_out(entry, PROFILE) {
         // Where there was no such variable, its entry becomes the guard.
         let mut out = Out::new(entry.get_mut(..GUARD_SIZE).unwrap_or_default());

@@ -10,7 +10,7 @@ use topas_mpi_profile::layout::{Header, flag};
 use crate::below::binding;
 use crate::thread::Thread;
 use crate::workspace::{self, Workspace};
-use crate::{arch, clock, counters, flow, launch, site, spool, sys};
+use crate::{arch, clock, counters, flow, launch, preload, say, site, spool, sys};
 
 /// Nothing was decided yet.
 const NEW: u32 = 0;
@@ -52,8 +52,14 @@ pub fn begin(thread: &mut Thread, _function: u32) -> bool {
     !thread.lost
 }
 
+/// The program has ended: a process that has not called MPI by now does not begin.
+pub fn end() {
+    let _ = STATE.compare_exchange(NEW, OFF, Relaxed, Relaxed);
+}
+
 /// Decides whether this process is measured, and begins.
 fn begin_process() -> bool {
+    preload::begin();
     // What a privileged program does must not depend on its caller's environment.
     const AT_SECURE: usize = 23;
     if site::by_variables() == Some(false) || topas_node::sys::auxiliary(AT_SECURE) != 0 {
@@ -79,7 +85,13 @@ fn begin_process() -> bool {
 /// Makes the file and notes in it whose it is. None if nothing is to be measured.
 fn begin_profile(room: &mut Workspace) -> Option<&'static mut Header> {
     let header = {
-        let site = site::read(&mut room.conf, &mut room.path)?;
+        let Some(site) = site::read(&mut room.conf, &mut room.path) else {
+            // Who asks and cannot have it hears so, from one rank.
+            if site::by_variables() == Some(true) && launch::is_first() {
+                say::not_wanted();
+            }
+            return None;
+        };
         spool::begin(site.mpi.spool)?
     };
     launch::describe(header, room);

@@ -222,12 +222,12 @@ pub fn to_center(
     if !site::wants(&site, record.header, kept) {
         return;
     }
-    let own = text(&kept.log);
-    let mut targets = site.settings.list(List::Log);
-    if site.settings.is(Switch::UserLog) && !own.is_empty() {
-        targets = own;
+    let mut own = text(&kept.log);
+    if !site.settings.is(Switch::UserLog) {
+        own = b"";
     }
-    let mut center = Center { targets, record, kept, tagged };
+    let targets = site.settings.list(List::Log);
+    let mut center = Center { own, targets, record, kept, tagged };
     let mut gathered = Gathered::new(room);
     record.lines(sums, &mut |line| gathered.line(line, &mut |lines| center.take(lines)));
     gathered.flush(&mut |lines| center.take(lines));
@@ -235,7 +235,9 @@ pub fn to_center(
 
 /// The targets of the log.
 struct Center<'a> {
-    /// Those that are still to be tried
+    /// Those of the user that are still to be tried
+    own: &'a [u8],
+    /// Those of the site that are tried then: what a user got wrong is not lost to it
     targets: &'a [u8],
     record: &'a Record<'a>,
     kept: &'a Kept,
@@ -246,17 +248,24 @@ impl Center<'_> {
     /// Writes lines to the first target that takes them. What follows goes to the same.
     fn take(&mut self, lines: &[u8]) {
         loop {
-            let mut text = Cursor::new(trim(self.targets));
+            let is_own = !trim(self.own).is_empty();
+            let mut text = Cursor::new(trim(if is_own { self.own } else { self.targets }));
             let target = text.until(b' ');
             let error = self.write(target, lines);
             if error == 0 {
                 return;
             }
-            if self.kept.verbose {
+            let rest = trim(text.rest);
+            // This process writes for the whole launch, so that one says it.
+            if self.kept.verbose || is_own && rest.is_empty() {
                 say::not_written(target, error);
             }
-            self.targets = trim(text.rest);
-            if self.targets.is_empty() {
+            if is_own {
+                self.own = rest;
+                continue;
+            }
+            self.targets = rest;
+            if rest.is_empty() {
                 return;
             }
         }

@@ -65,6 +65,24 @@ pub fn not_together(name: &[u8]) {
     kernel::write(2, out.text());
 }
 
+/// That the library cannot be loaded behind a program.
+pub fn not_followed(name: &[u8]) {
+    let mut room = [0; 1024];
+    let mut out = Out::new(&mut room);
+    out.put(b"topas-mpi: warning: no MPI profile of what ");
+    shown(&mut out, name);
+    out.put(
+        b" runs: the library is not seen there\n\
+        topas-mpi: hint: start topas-run --mpi of an installation in the container\n",
+    );
+    kernel::write(2, out.text());
+}
+
+/// That the site wants nothing measured, to who asked for a profile.
+pub fn not_wanted() {
+    kernel::write(2, b"topas-mpi: warning: no MPI profile: the site measures nothing\n");
+}
+
 fn shown(out: &mut Out<'_>, text: &[u8]) {
     for byte in text.iter().take(700) {
         // One line, whatever the name holds.

@@ -13,7 +13,7 @@ use topas_mpi_profile::layout::{
 
 use topas_format::out::Out;
 
-use crate::sys;
+use crate::{life, sys};
 
 /// Room that is reserved for a process: addresses, not memory.
 const SIZE: usize = 1 << 30;
@@ -44,6 +44,10 @@ pub fn begin(site: &[u8]) -> Option<&'static mut Header> {
     BASE.store(base, Release);
     // Last: whoever reads the file meanwhile sees by it that all is there.
     header.magic = MAGIC;
+    // SAFETY: only the thread that begins the process is here.
+    if unsafe { (*place_of_path())[0] } != 0 {
+        life::begin(header);
+    }
     Some(header)
 }
 
@@ -111,6 +115,9 @@ pub fn remove() {
     // SAFETY: written once, before the process began to measure.
     let path = unsafe { &*place_of_path() };
     if path[0] != 0 {
+        if let Some(header) = header() {
+            life::end(header);
+        }
         sys::remove(path);
     }
 }

@@ -1,5 +1,8 @@
 //! Environment switches of the MPI: those that the user, the site or a module set, without those
-//! that launchers set for their own ranks.
+//! that launchers set for their own ranks. Of values that may be paths or names only that there is
+//! one.
+
+mod value;
 
 use topas_mpi_profile::layout::{Header, flag};
 
@@ -82,10 +85,17 @@ fn is_switch(entry: &[u8]) -> bool {
         && !OF_LAUNCHERS.iter().any(of_launcher)
 }
 
+/// What is told of a switch: all of it, or its name without the equals sign.
+fn told(entry: &[u8]) -> &[u8] {
+    let mut halves = entry.splitn(2, |byte| *byte == b'=');
+    let name = halves.next().unwrap_or_default();
+    if value::is_told(halves.next().unwrap_or_default()) { entry } else { name }
+}
+
 /// Notes them, each with a NUL, as many as there is room for.
 pub fn note(header: &mut Header) {
     let mut at = 0;
-    for entry in sys::environment().filter(|entry| is_switch(entry)) {
+    for entry in sys::environment().filter(|entry| is_switch(entry)).map(told) {
         let room = header.switches.get_mut(at..).unwrap_or_default();
         // Two NULs behind the last.
         match room.get_mut(..entry.len() + 2) {
@@ -101,6 +111,19 @@ pub fn note(header: &mut Header) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_that_may_be_a_path_or_a_name_is_not_told() {
+        for (entry, expected) in [
+            ("I_MPI_DEBUG=5", "I_MPI_DEBUG=5"),
+            ("OMPI_MCA_btl=self,vader", "OMPI_MCA_btl=self,vader"),
+            ("OMPI_MCA_btl=", "OMPI_MCA_btl="),
+            ("I_MPI_TUNING_BIN=/home/anna/x", "I_MPI_TUNING_BIN"),
+            ("OMPI_MCA_a=b=/c", "OMPI_MCA_a"),
+        ] {
+            assert_eq!(told(entry.as_bytes()), expected.as_bytes());
+        }
+    }
 
     #[test]
     fn those_of_users_are_told_from_those_of_launchers() {

@@ -3,6 +3,8 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
+use crate::lookup;
+
 #[repr(C)]
 struct DlInfo {
     file: *const c_char,
@@ -12,12 +14,30 @@ struct DlInfo {
 }
 
 unsafe extern "C" {
-    fn dlsym(handle: *mut c_void, symbol: *const c_char) -> *mut c_void;
     fn dladdr(address: *const c_void, info: *mut DlInfo) -> c_int;
-    fn dlopen(file: *const c_char, mode: c_int) -> *mut c_void;
     fn clock_gettime(clock: c_int, time: *mut u64) -> c_int;
     fn getenv(name: *const c_char) -> *const c_char;
     static environ: *const *const c_char;
+}
+
+/// The loader's own function, not the one that this library defines; null without one.
+fn dlsym(handle: *mut c_void, symbol: *const c_char) -> *mut c_void {
+    type Ask = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
+    match lookup::dlsym() {
+        0 => core::ptr::null_mut(),
+        // SAFETY: the loader's function; callers pass names with a NUL.
+        real => unsafe { core::mem::transmute::<usize, Ask>(real)(handle, symbol) },
+    }
+}
+
+/// The same; opens what is in use, which loads nothing.
+fn opened(file: *const c_char) -> *mut c_void {
+    type Open = unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void;
+    match lookup::dlopen() {
+        0 => core::ptr::null_mut(),
+        // SAFETY: the loader's function; callers pass a path with a NUL.
+        real => unsafe { core::mem::transmute::<usize, Open>(real)(file, RTLD_LAZY | RTLD_NOLOAD) },
+    }
 }
 
 const RTLD_NEXT: *mut c_void = -1isize as *mut c_void;
@@ -35,9 +55,7 @@ pub fn next_definition(name: &[u8], caller: usize) -> usize {
     if cfg!(topas_mpi_wrap) {
         return 0;
     }
-    let symbol = name.as_ptr().cast();
-    // SAFETY: the name ends with a NUL.
-    let next = unsafe { dlsym(RTLD_NEXT, symbol) } as usize;
+    let next = dlsym(RTLD_NEXT, name.as_ptr().cast()) as usize;
     if next != 0 {
         return next;
     }
@@ -59,29 +77,40 @@ pub fn next_definition(name: &[u8], caller: usize) -> usize {
     found
 }
 
+/// Names that are found nowhere else may be found where this function is.
+pub fn note_opened(function: usize) {
+    if OPENED.load(Relaxed).is_null() {
+        OPENED.store(library_of(function), Relaxed);
+    }
+}
+
+/// Whether an MPI is in the process: some library behind this one defines its functions. The
+/// archive is linked with one.
+pub fn has_mpi() -> bool {
+    cfg!(topas_mpi_wrap) || next_definition(b"PMPI_Initialized\0", 0) != 0
+}
+
 /// The library of an address, null if there is none.
-fn library_of(address: usize) -> *mut c_void {
+pub fn library_of(address: usize) -> *mut c_void {
     let mut info = DlInfo {
         file: core::ptr::null(),
         base: core::ptr::null_mut(),
         symbol: core::ptr::null(),
         address: core::ptr::null_mut(),
     };
-    // SAFETY: an address of code, and room for the answer. A library that is in use is opened
-    // again, which loads nothing.
+    // SAFETY: an address of code, and room for the answer.
     unsafe {
         if dladdr(address as *const c_void, &raw mut info) == 0 || info.file.is_null() {
             return core::ptr::null_mut();
         }
-        dlopen(info.file, RTLD_LAZY | RTLD_NOLOAD)
+        opened(info.file)
     }
 }
 
 /// The definition of a name in a library and what it depends on, unless it is ours; 0 if there is
 /// none. The name ends with a NUL.
 fn definition_in(handle: *mut c_void, name: &[u8]) -> usize {
-    // SAFETY: the name ends with a NUL.
-    let found = unsafe { dlsym(handle, name.as_ptr().cast()) } as usize;
+    let found = dlsym(handle, name.as_ptr().cast()) as usize;
     if found == 0 || is_ours(found) { 0 } else { found }
 }
 
@@ -103,8 +132,7 @@ pub fn definition(name: &[u8]) -> usize {
     if cfg!(topas_mpi_wrap) {
         return crate::wrapped::object(name);
     }
-    // SAFETY: the name ends with a NUL.
-    unsafe { dlsym(core::ptr::null_mut(), name.as_ptr().cast()) as usize }
+    dlsym(core::ptr::null_mut(), name.as_ptr().cast()) as usize
 }
 
 /// The environment, entry by entry.
@@ -137,7 +165,11 @@ pub fn variable(name: &CStr) -> Option<&'static [u8]> {
 mod number {
     pub const CLOSE: usize = 3;
     pub const MMAP: usize = 9;
+    pub const MPROTECT: usize = 10;
     pub const SCHED_YIELD: usize = 24;
+    pub const SEMGET: usize = 64;
+    pub const SEMOP: usize = 65;
+    pub const SEMCTL: usize = 66;
     pub const MUNMAP: usize = 11;
     pub const GETPID: usize = 39;
     pub const FTRUNCATE: usize = 77;
@@ -165,8 +197,12 @@ mod number {
     pub const GETPID: usize = 172;
     pub const GETUID: usize = 174;
     pub const GETTID: usize = 178;
+    pub const SEMGET: usize = 190;
+    pub const SEMCTL: usize = 191;
+    pub const SEMOP: usize = 193;
     pub const MUNMAP: usize = 215;
     pub const MMAP: usize = 222;
+    pub const MPROTECT: usize = 226;
     pub const PRLIMIT64: usize = 261;
     pub const SCHED_YIELD: usize = 124;
 }
@@ -201,6 +237,44 @@ unsafe fn syscall(number: usize, a: [usize; 6]) -> isize {
         );
     }
     result
+}
+
+/// Sets of semaphores on this node, and the most there may be; None if that is not told.
+pub fn semaphores() -> Option<(u32, u32)> {
+    const SEM_INFO: usize = 19;
+    // `struct seminfo`: ten integers, of which the second is the limit and the eighth, as it is
+    // asked for here, how many there are.
+    let mut told = [0u32; 10];
+    // SAFETY: room for the answer.
+    let done =
+        unsafe { syscall(number::SEMCTL, [0, 0, SEM_INFO, told.as_mut_ptr() as usize, 0, 0]) };
+    let [_, most, _, _, _, _, _, used, ..] = told;
+    (done >= 0).then_some((used, most))
+}
+
+/// A new set of one semaphore, raised until this process ends: its number, if it can be had.
+pub fn new_semaphore() -> Option<u32> {
+    const PRIVATE: usize = 0;
+    const CREATE: usize = 0o1000;
+    const SEM_UNDO: u16 = 0x1000;
+    // SAFETY: makes an object of the kernel's.
+    let id = unsafe { syscall(number::SEMGET, [PRIVATE, 1, CREATE | 0o600, 0, 0, 0]) };
+    let id = u32::try_from(id).ok()?;
+    // `struct sembuf`: which one, by how much, how.
+    let raise: [u16; 3] = [0, 1, SEM_UNDO];
+    // SAFETY: one operation.
+    if unsafe { syscall(number::SEMOP, [id as usize, raise.as_ptr() as usize, 1, 0, 0, 0]) } < 0 {
+        remove_semaphore(id);
+        return None;
+    }
+    Some(id)
+}
+
+/// Removes a set of semaphores.
+pub fn remove_semaphore(id: u32) {
+    const IPC_RMID: usize = 0;
+    // SAFETY: a set of this process; nobody else uses it.
+    unsafe { syscall(number::SEMCTL, [id as usize, 0, IPC_RMID, 0, 0, 0]) };
 }
 
 const AT_FDCWD: usize = -100isize as usize;
@@ -318,6 +392,20 @@ pub fn map_page(fd: i32) -> Option<*const u8> {
     // SAFETY: a new mapping.
     let mapped = unsafe { syscall(number::MMAP, [0, PAGE, 1, 1, fd as usize, 0]) };
     (!(-4095..0).contains(&mapped)).then_some(mapped as *const u8)
+}
+
+/// Lets the pages of some memory be written, or only read. False if that fails.
+pub fn protect(start: usize, size: usize, write: bool) -> bool {
+    const PAGE: usize = 4096;
+    const AT_PAGESZ: usize = 6;
+    let page = topas_node::sys::auxiliary(AT_PAGESZ).max(PAGE);
+    let begin = start & !(page - 1);
+    let length =
+        (start.wrapping_add(size).wrapping_sub(begin)).wrapping_add(page - 1) & !(page - 1);
+    // PROT_READ, PROT_WRITE
+    let mode = if write { 3 } else { 1 };
+    // SAFETY: pages of data of an object, which stay what they are.
+    unsafe { syscall(number::MPROTECT, [begin, length, mode, 0, 0, 0]) == 0 }
 }
 
 /// Gives memory back.

@@ -36,12 +36,13 @@ const _: () = assert!(size_of::<Thread>() == 128);
 
 impl Thread {
     /// Whether the thread is in the call it said it is in. A jump or an exception may have
-    /// left it: then the stack was cut above it, and soon holds something else.
+    /// left it: then the stack was cut above it, and soon holds something else. A frame that reaches
+    /// into that of the call shows it at once.
     #[inline(always)]
     pub fn is_inside(&mut self, frame: *mut Frame) -> bool {
         // SAFETY: a place of this thread's stack, readable even if the frame is gone.
         let began = unsafe { core::ptr::read_volatile(&raw const (*self.outer).began) };
-        if self.outer > frame && began == self.cookie {
+        if self.outer >= frame.wrapping_add(1) && began == self.cookie {
             return true;
         }
         self.outer = core::ptr::null_mut();

@@ -109,9 +109,16 @@ pub fn load<'b>(path: &CStr, buf: &'b mut [u8]) -> &'b [u8] {
     if fd < 0 {
         return &[];
     }
+    let text = read(fd, buf);
+    close(fd);
+    text
+}
+
+/// What `buf` takes of an open file. Empty if it cannot be read.
+#[inline(never)]
+pub fn read(fd: i32, buf: &mut [u8]) -> &[u8] {
     // SAFETY: the kernel writes at most `buf.len()` bytes to `buf`.
     let n = unsafe { call3(number::READ, fd as usize, buf.as_mut_ptr() as usize, buf.len()) };
-    close(fd);
     written(buf, n)
 }
 

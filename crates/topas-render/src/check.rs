@@ -1,16 +1,21 @@
 //! What a check of a log found, for people and as JSON.
 
 use serde_json::{Value, json};
+use topas_data::Inputs;
 use topas_data::check::{Finding, Findings, Found, Place};
 
+use crate::skipped::{foreign, foreign_json, passed_json, passed_over};
+
 /// The findings for people: faults, then remarks, each with its first places.
-pub fn text(findings: &Findings) -> String {
+pub fn text(findings: &Findings, inputs: &Inputs) -> String {
     let Findings { files, lines, good, profile, runs, .. } = findings;
     let mut text = format!("{files} files, {lines} lines: {good} log lines of {runs} runs");
     if *profile > 0 {
         text += &format!(", {profile} lines of MPI profiles");
     }
     text.push('\n');
+    text += &foreign(&findings.foreign).unwrap_or_default();
+    text += &passed_over(inputs).unwrap_or_default();
     for (title, remarks) in [("Faults", false), ("Remarks", true)] {
         let mut of_kind =
             findings.found.iter().filter(|(finding, _)| finding.is_remark() == remarks).peekable();
@@ -49,7 +54,7 @@ fn place(place: &Place) -> String {
 }
 
 /// The findings as one JSON object, schema `topas.check/1`.
-pub fn json(findings: &Findings) -> String {
+pub fn json(findings: &Findings, inputs: &Inputs) -> String {
     let found: Vec<Value> = findings
         .found
         .iter()
@@ -72,12 +77,15 @@ pub fn json(findings: &Findings) -> String {
     let object = json!({
         "schema": "topas.check/1",
         "files": findings.files,
-        "unreadable": findings.failed.len(),
+        "unreadable": findings.failed.len() + inputs.failed.len(),
         "lines": findings.lines,
         "log_lines": findings.good,
         "mpi_profile_lines": findings.profile,
+        "foreign": foreign_json(&findings.foreign),
+        "directories": inputs.directories,
+        "passed_over": passed_json(inputs),
         "runs": findings.runs,
-        "clean": !findings.has_faults() && findings.failed.is_empty(),
+        "clean": !findings.has_faults() && findings.failed.is_empty() && inputs.failed.is_empty(),
         "findings": found,
     });
     format!("{object:#}\n")

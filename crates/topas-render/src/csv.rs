@@ -11,13 +11,27 @@ use crate::row::{
 /// One table with a header; the first column tells the tables apart.
 pub struct Csv;
 
-/// A field, in quotes if it needs them.
-pub(crate) fn quoted(text: &str) -> String {
+/// A field: in quotes if it needs them, and with an apostrophe before it if a spreadsheet would
+/// take it for a formula. Names are anybody's; numbers stay numbers.
+pub(crate) fn field(text: &str) -> String {
+    let guard = if is_formula(text) { "'" } else { "" };
     if text.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
+        format!("\"{guard}{}\"", text.replace('"', "\"\""))
     } else {
-        text.to_owned()
+        format!("{guard}{text}")
     }
+}
+
+/// Whether a spreadsheet would compute this text: it begins as a formula and is neither a number
+/// nor a sign alone.
+fn is_formula(text: &str) -> bool {
+    const SIGNS: [char; 11] =
+        ['=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
+    let number = |text: &str| {
+        text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte))
+            && text.parse::<f64>().is_ok()
+    };
+    text.starts_with(SIGNS) && text != "-" && !number(text)
 }
 
 /// A number as text, None if there is none.
@@ -50,13 +64,13 @@ impl Form for Csv {
         let mut out = header.join(",") + "\n";
         for table in document.tables {
             for row in &table.rows {
-                let mut cells = vec![quoted(&table_name(table))];
+                let mut cells = vec![field(&table_name(table))];
                 let mut names = names(table, row).into_iter();
                 for _ in 0..most {
                     let label = names.next();
                     let (name, from, to) =
                         label.map_or_else(Default::default, |l| (l.name, l.from, l.to));
-                    cells.push(quoted(&name));
+                    cells.push(field(&name));
                     cells.extend([from, to].map(Option::unwrap_or_default));
                 }
                 cells.extend(share_cells(table, row).map(Option::unwrap_or_default));
@@ -74,5 +88,33 @@ impl Form for Csv {
             }
         }
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_quoted_and_no_formula() {
+        for (text, expected) in [
+            ("node,1", "\"node,1\""),
+            ("a \"b\"", "\"a \"\"b\"\"\""),
+            ("plain", "plain"),
+            ("1-4", "1-4"),
+            ("=HYPERLINK(\"http://x\",1)", "\"'=HYPERLINK(\"\"http://x\"\",1)\""),
+            ("=1+1", "'=1+1"),
+            ("+1+cmd|' /C calc'!A0", "'+1+cmd|' /C calc'!A0"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("-2+3", "'-2+3"),
+            ("\t=1", "'\t=1"),
+            ("-1.5", "-1.5"),
+            ("+3e7", "+3e7"),
+            ("-", "-"),
+            ("-inf", "'-inf"),
+            ("", ""),
+        ] {
+            assert_eq!(field(text), expected);
+        }
     }
 }

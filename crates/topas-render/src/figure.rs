@@ -128,15 +128,6 @@ pub(crate) fn named(bytes: &[u8]) -> String {
     if bytes.is_empty() { "-".to_owned() } else { clean(bytes) }
 }
 
-/// A field of CSV, quoted where it must be (RFC 4180).
-pub(crate) fn field(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
-}
-
 /// Breaks a list at blanks behind commas into lines of `width`, further lines indented by
 /// `indent`; the first has `indent` columns taken already.
 pub(crate) fn wrapped(list: &str, indent: usize, width: usize) -> String {
@@ -223,12 +214,5 @@ mod tests {
         assert_eq!(wrapped(list, 8, 80), list);
         assert_eq!(wrapped(list, 8, 28), "1-4, 6-8, 10-12,\n        14-15");
         assert_eq!(wrapped(list, 8, 28).replace("\n       ", ""), list);
-    }
-
-    #[test]
-    fn csv_fields() {
-        assert_eq!(field("node,1"), "\"node,1\"");
-        assert_eq!(field("a \"b\""), "\"a \"\"b\"\"\"");
-        assert_eq!(field("plain"), "plain");
     }
 }

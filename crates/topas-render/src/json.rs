@@ -7,6 +7,7 @@ use topas_data::{PeTime, Row, Share, Table};
 use crate::document::{Document, Form};
 use crate::number::{date, machine, percent};
 use crate::row::{Cell, SAMPLE_COLUMNS, names, sample_cells, table_name};
+use crate::skipped::foreign_json;
 
 /// Value of the key `schema`; it changes if the meaning of a key does.
 pub const SCHEMA: &str = "topas.stat/2";
@@ -52,6 +53,7 @@ impl Form for Json {
                 "mpi_profile": document.tally.profile,
                 "skipped": document.tally.skipped(),
                 "problems": problems,
+                "foreign": foreign_json(&document.tally.foreign),
             },
             "remarks": {
                 "runs_with_one_line": remarks.single,

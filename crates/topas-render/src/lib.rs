@@ -29,5 +29,5 @@ pub use gnuplot::Gnuplot;
 pub use json::{Json, JsonLines, ROW_SCHEMA, SCHEMA};
 pub use picture::{TerminalBars, Weight, bars};
 pub use r::R;
-pub use skipped::skipped;
+pub use skipped::{foreign, looked_at, passed_over, skipped};
 pub use text::Text;

@@ -5,6 +5,8 @@ use topas_format::field::{Lang, Lib};
 use topas_format::line::{EXTRAS, Extras, FIELDS, Line};
 use topas_format::number::{Count, Micros, whole};
 
+use crate::csv::field;
+
 /// Extras that are counts and may be estimates.
 const COUNTS: [&str; 2] = ["cyc", "ins"];
 
@@ -155,10 +157,7 @@ pub fn csv(line: &Line<'_>, extras: Extras<'_>, out: &mut String) {
         match value {
             Value::Null => {}
             Value::Number(digits) => *out += digits,
-            Value::Text(text) if text.contains(['"', ',', '\r', '\n']) => {
-                *out += &format!("\"{}\"", text.replace('"', "\"\""));
-            }
-            Value::Text(text) => *out += text,
+            Value::Text(text) => *out += &field(text),
         }
     };
     for (n, (_, value)) in fields(line).iter().enumerate() {

@@ -35,8 +35,8 @@ use crate::message::TOOL;
                   grep ' f90 ' topas.log | grep ' B ' | grep ' mpi ' | topas-stat"
 )]
 pub struct CommandLine {
-    /// Logs, plain or compressed by gzip, zstd or xz; of a directory all its files; - is
-    /// standard input, as is none
+    /// Logs, plain or compressed by gzip, zstd or xz; of a directory all its files and those
+    /// below it; - is standard input, as is none
     #[arg(value_name = "FILE|DIR")]
     pub inputs: Vec<PathBuf>,
 

@@ -11,7 +11,8 @@ mod reading;
 
 use std::process::ExitCode;
 
-use topas_config::Environment;
+use topas_config::{Conf, Environment};
+use topas_data::believe;
 use topas_terminal::Printed;
 
 use crate::message::TOOL;
@@ -31,6 +32,7 @@ fn run() -> Result<u8, u8> {
         return Ok(printed(TOOL.print(list.as_bytes())));
     }
     let env = Environment::of_process();
+    believe(Conf::of_this_program(&env).log_owner());
     if line.check {
         return check::run(&line, &env);
     }
@@ -53,7 +55,12 @@ fn printed(printed: Printed) -> u8 {
 fn exit_code(quiet: bool, reading: &Reading<'_>) -> u8 {
     let report = &reading.answer.fold;
     if report.total.runs == 0 && !quiet {
-        message::no_runs(report.outside, reading.answer.unwanted);
+        message::no_runs(
+            report.outside,
+            reading.answer.unwanted,
+            &reading.inputs,
+            &reading.answer.tally,
+        );
     }
     match (reading.unreadable, report.total.runs) {
         (1.., _) => exit::INPUT,

@@ -1,11 +1,9 @@
 //! Reads all inputs and adds up their runs.
 
-use std::path::PathBuf;
-
-use topas_config::{Conf, Environment, Paths, command_line};
+use topas_config::{Conf, Environment};
 use topas_data::{
-    Answer, AskError, Detail, Own, Plan, Progress as Place, Question, Report, Resources, Source,
-    SourceError, TemporaryError, ask, expand, parse_size,
+    Answer, AskError, Detail, Inputs, Own, Plan, Progress as Place, Question, Report, Resources,
+    SourceError, TemporaryError, ask, parse_size,
 };
 use topas_format::conf::List;
 use topas_format::line::{Extras, Line};
@@ -20,25 +18,10 @@ use crate::output;
 pub struct Reading<'p> {
     /// The runs and what became of the lines
     pub answer: Answer<Report<'p>>,
+    /// What was looked at
+    pub inputs: Inputs,
     /// Inputs that could not be read, or not to their end
     pub unreadable: usize,
-}
-
-/// The sources that inputs stand for, and how many inputs could not be looked into, which has
-/// been said.
-pub fn expanded(inputs: &[PathBuf]) -> (Vec<Source>, usize) {
-    let mut unreadable = 0;
-    let mut sources = Vec::new();
-    for input in inputs {
-        match expand(input) {
-            Ok(found) => sources.extend(found),
-            Err(error) => {
-                failed(&error);
-                unreadable += 1;
-            }
-        }
-    }
-    (sources, unreadable)
 }
 
 /// Reads every input; one that cannot be read is reported and the others are read. The Err
@@ -46,16 +29,18 @@ pub fn expanded(inputs: &[PathBuf]) -> (Vec<Source>, usize) {
 pub fn read<'p>(line: &CommandLine, plan: &'p Plan, env: &Environment) -> Result<Reading<'p>, u8> {
     let resources = resources(line, env)?;
     let own = line.selection.mine.then(Own::of_caller);
-    let (sources, mut unreadable) = match &own {
-        Some(own) => (own_sources(line, own, env)?, 0),
-        None => expanded(&line.inputs),
+    let inputs = match &own {
+        Some(own) => own_inputs(line, own, env)?,
+        None => Inputs::new(&line.inputs),
     };
-    if !output::may_write(&line.output, &sources) {
+    inputs.failed.iter().for_each(failed);
+    let sources = &inputs.sources;
+    if !output::may_write(&line.output, sources) {
         return Err(exit::USAGE);
     }
     let mut progress = Progress::new(TOOL, line.quiet);
     let answer = ask(
-        &sources,
+        sources,
         &Lines { plan, own },
         || Report::new(plan),
         &resources,
@@ -73,11 +58,12 @@ pub fn read<'p>(line: &CommandLine, plan: &'p Plan, env: &Environment) -> Result
         }
     })?;
     answer.failed.iter().for_each(failed);
-    unreadable += answer.failed.len();
+    let unreadable = inputs.failed.len() + answer.failed.len();
     if !line.quiet {
+        message::passed_over(&inputs);
         message::skipped(&answer.tally);
     }
-    Ok(Reading { answer, unreadable })
+    Ok(Reading { answer, inputs, unreadable })
 }
 
 /// The plan, of all lines or of a user's own.
@@ -103,21 +89,13 @@ impl Question for Lines<'_> {
 }
 
 /// The files with the lines of the caller.
-fn own_sources(line: &CommandLine, own: &Own, env: &Environment) -> Result<Vec<Source>, u8> {
-    let argv0 = command_line().into_iter().next().unwrap_or_default();
-    let conf = Conf::load(Paths::of_this_program(&argv0, env).as_ref(), env);
-    match own.sources(&line.inputs, conf.settings().list(List::Log)) {
-        Ok(Some(sources)) => Ok(sources),
-        Ok(None) => {
-            let what = "--mine: log = in topas.conf names no files";
-            TOOL.error(&what, None, "name the log, or a path with %u as the site tells it");
-            Err(exit::USAGE)
-        }
-        Err(error) => {
-            failed(&error);
-            Err(exit::INPUT)
-        }
-    }
+fn own_inputs(line: &CommandLine, own: &Own, env: &Environment) -> Result<Inputs, u8> {
+    let conf = Conf::of_this_program(env);
+    own.sources(&line.inputs, conf.settings().list(List::Log)).ok_or_else(|| {
+        let what = "--mine: log = in topas.conf names no files";
+        TOOL.error(&what, None, "name the log, or a path with %u as the site tells it");
+        exit::USAGE
+    })
 }
 
 /// Says that a temporary file failed: the exit code.

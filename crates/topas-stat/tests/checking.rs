@@ -262,8 +262,8 @@ fn files_of_users_belong_to_them() {
         assert_eq!(site.check(&["."]).1.keys().collect::<Vec<_>>(), ["other_user"]);
         chown(&path, Some(65534), None).unwrap();
         let found = site.check(&["."]).1;
-        assert_eq!(found.keys().collect::<Vec<_>>(), ["file_owner", "other_user"]);
-        assert_eq!(found["other_user"].0, 2);
+        assert_eq!(found.keys().collect::<Vec<_>>(), ["file_owner", "foreign"]);
+        assert_eq!(found["foreign"].0, 2);
     }
     // Mode 0666 protects nobody; a shared file that users only append to does.
     let shared = site.file("all.log", run(0, "x"));

@@ -224,7 +224,10 @@ fn periods() {
     assert_eq!(runs(&["--since", "1999-05-05", "--until", "1999-05-05"]), ok(1));
     let (code, sum, err) = runs(&["--since", "2001/01/01"]);
     assert_eq!((code, sum), (3, 0));
-    assert_eq!(err, "topas-stat: no runs: 3 are outside --since and --until\n");
+    assert_eq!(
+        err,
+        "topas-stat: no runs: 3 are outside --since and --until; looked at 1 file, 4 lines\n"
+    );
     for args in [
         &["--since", "yesterday"][..],
         &["--until", "1999/02/29"],
@@ -268,9 +271,13 @@ fn what_cannot_be_read_is_an_error_and_the_rest_is_read() {
 #[test]
 fn no_runs() {
     let site = Site::new();
-    let none = (3, "no runs\n".to_owned(), "topas-stat: no runs\n".to_owned());
-    assert_eq!(site.pipe(&[], b""), none);
-    assert_eq!(site.pipe(&[], b"# only a comment\n\n"), none);
+    let none = |looked_at: &str| {
+        let said = format!("topas-stat: no runs; looked at standard input, {looked_at}\n");
+        (3, "no runs\n".to_owned(), said)
+    };
+    assert_eq!(site.pipe(&[], b""), none("0 lines"));
+    let comments = "2 lines (2 blank or comments)";
+    assert_eq!(site.pipe(&[], b"# only a comment\n\n"), none(comments));
     assert_eq!(site.pipe(&["--quiet"], b""), (3, "no runs\n".to_owned(), String::new()));
 }
 

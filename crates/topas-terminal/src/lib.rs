@@ -16,4 +16,4 @@ mod tool;
 
 pub use look::{ColorWish, Look};
 pub use progress::Progress;
-pub use tool::{Printed, Tool};
+pub use tool::{Printed, Tool, shown, shown_lines};

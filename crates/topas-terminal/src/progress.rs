@@ -3,6 +3,8 @@
 use std::io::{IsTerminal, Write, stderr};
 use std::time::{Duration, Instant};
 
+use topas_format::shown::Shown;
+
 use crate::tool::Tool;
 
 /// Nothing is shown before this, and then this often.
@@ -34,7 +36,8 @@ impl Progress {
         }
         self.next = Some(now + INTERVAL);
         self.shown = true;
-        self.overwrite(&format!("{}: {}", self.tool.0, what()));
+        let what = what();
+        self.overwrite(&format!("{}: {}", self.tool.0, Shown(what.as_bytes())));
     }
 
     /// Wipes the line, so that other text can follow.

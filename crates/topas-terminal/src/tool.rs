@@ -2,9 +2,28 @@
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Write, stderr, stdout};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use clap::error::ErrorKind as Clap;
+use topas_format::shown::Shown;
+
+/// Text of several lines of which nothing acts on a terminal: a newline ends a line, and all else
+/// is as [`Shown`] has it.
+pub fn shown_lines(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+        shown += &Shown(line.as_bytes()).to_string();
+        shown += end;
+    }
+    shown
+}
+
+/// A path of which nothing acts on a terminal.
+pub fn shown(path: &Path) -> Shown<'_> {
+    Shown(path.as_os_str().as_bytes())
+}
 
 /// What became of a tool's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,9 +60,10 @@ impl Tool {
         self.write(&format!("{}: {text}\n", self.0));
     }
 
-    /// Text on standard error as it is. That may be closed, and must not end the program.
+    /// Text on standard error; what would act on the terminal stands as `%XX`, because names of
+    /// files are anybody's. Standard error may be closed, and must not end the program.
     pub fn write(self, text: &str) {
-        let _ = stderr().lock().write_all(text.as_bytes());
+        let _ = stderr().lock().write_all(shown_lines(text).as_bytes());
     }
 
     /// Shows what clap has to say: help and version on standard output, what is wrong with
@@ -88,7 +108,7 @@ impl Tool {
         match result {
             Ok(()) => Printed::Done,
             Err(error) => {
-                let what = format!("cannot write {}", path.display());
+                let what = format!("cannot write {}", shown(path));
                 self.error(&what, Some(&error), "check the directory and its permissions");
                 Printed::Failed
             }

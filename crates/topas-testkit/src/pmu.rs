@@ -18,8 +18,8 @@
 //! so an event opened `disabled` shows zeros for ever. `read` must ask for exactly the size
 //! of its `read_format`; `pread` and `lseek` work, as they would not on an event, and a
 //! forked child goes on in the file where its parent is. A closed sibling still takes its
-//! place in the group. The program runs with
-//! `no_new_privs`, so set-user-id programs have no effect under it.
+//! place in the group. Without root, the
+//! program runs in a user namespace, so set-user-id programs have no effect under it.
 
 mod attr;
 mod call;

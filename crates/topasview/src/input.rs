@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::thread;
 
-use topas_data::pes::{Launch, Lines, Table, expand, here, read};
-use topas_data::{Problem, Source, SourceError, Tally};
+use topas_data::pes::{Launch, Lines, Table, add, here, read};
+use topas_data::{Inputs, Problem, SourceError, Tally};
 use topas_format::line::Fault;
 use topas_terminal::Progress;
 
@@ -54,21 +54,21 @@ impl<'a> Input<'a> {
             TOOL.error(&"no topas.out in this directory", None, hint);
             return Err(exit::NO_PES);
         }
-        self.read_sources(&sources)
+        self.read_inputs(&Inputs { sources, ..Inputs::default() })
     }
 
     fn read(&self, paths: &[PathBuf]) -> Result<Lines, u8> {
-        let mut sources = Vec::new();
-        for path in paths {
-            match expand(path) {
-                Ok(found) => sources.extend(found),
-                Err(error) => self.failed(&error),
-            }
+        let mut inputs = Inputs::default();
+        paths.iter().for_each(|path| add(path, &mut inputs));
+        inputs.failed.iter().for_each(|error| self.failed(error));
+        if !self.args.quiet {
+            passed_over(&inputs);
         }
-        self.read_sources(&sources)
+        self.read_inputs(&inputs)
     }
 
-    fn read_sources(&self, sources: &[Source]) -> Result<Lines, u8> {
+    fn read_inputs(&self, inputs: &Inputs) -> Result<Lines, u8> {
+        let sources = &inputs.sources;
         may_write(self.args, sources)?;
         let progress = Mutex::new(Progress::new(TOOL, self.args.quiet));
         let (lines, errors) = read(sources, threads(), &|bytes| {
@@ -84,7 +84,7 @@ impl<'a> Input<'a> {
         }
         if nothing {
             if !self.has_failed() {
-                no_lines(sources, &lines.tally);
+                no_lines(inputs, &lines.tally);
             }
             return Err(if self.has_failed() { exit::INPUT } else { exit::NO_PES });
         }
@@ -153,10 +153,17 @@ pub fn skipped(tally: &Tally) {
     TOOL.write(&text);
 }
 
-fn no_lines(sources: &[Source], tally: &Tally) {
-    let of = match sources {
+/// What was found in directories and is not read.
+pub fn passed_over(inputs: &Inputs) {
+    if let Some(text) = topas_render::passed_over(inputs) {
+        TOOL.write(&format!("{}: warning: {text}", TOOL.0));
+    }
+}
+
+fn no_lines(inputs: &Inputs, tally: &Tally) {
+    let of = match inputs.sources.as_slice() {
         [one] => one.to_string(),
-        many => format!("{} files", many.len()),
+        _ => topas_render::looked_at(inputs, tally.lines(), &[]),
     };
     let (what, hint) = if tally.lines() == 0 {
         (format!("{of}: empty"), "did the program end? TOPAS writes when a PE ends")

@@ -10,12 +10,16 @@ mod sections;
 
 use std::process::ExitCode;
 
+use topas_config::{Conf, Environment};
+use topas_data::believe;
 use topas_terminal::Printed;
 
 use crate::input::Input;
 use crate::output::Output;
 
 fn main() -> ExitCode {
+    let env = Environment::of_process();
+    believe(Conf::of_this_program(&env).log_owner());
     let code = match args::parse() {
         Ok((args, _)) if args.mpi.on => mpi::show(&args),
         Ok((args, views)) => {

@@ -15,15 +15,15 @@ use topas_format::module_facts;
 
 use crate::object::X86_64_LANDING;
 use crate::process::{cargo, root, run, target_dir};
-use crate::profile_check::{self, Part};
+use crate::profile_check::{self, LOADER, Part};
 use crate::wrap::{self, ENTRIES};
 use crate::{group, landing};
 
 /// A symbol that every build holds, by which the linker finds the rest.
 const ROOT: &str = "MPI_Init";
 
-/// Symbols that stay global: names of functions of MPI, in C and Fortran.
-const GLOBAL: [&str; 3] = ["MPI_*", "PMPI_*", "mpi_*"];
+/// Symbols that stay global: names of functions of MPI, in C and Fortran, and what asks for them.
+const GLOBAL: [&str; 6] = ["MPI_*", "PMPI_*", "mpi_*", LOADER[0], LOADER[1], LOADER[2]];
 
 /// The section by which the library knows its installation.
 const SITE_SECTION: &str = ".topas_mpi_site";

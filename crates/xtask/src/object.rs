@@ -131,7 +131,9 @@ pub fn build(machine: &Machine<'_>, out: &Path, conf: &Path, size: Size) -> Resu
         merge(machine, cfgs, &merged)?;
         for (lang, variant) in LANGUAGES.iter().flat_map(|l| variants.iter().map(|v| (*l, v))) {
             let object = out.join(format!("topas.{}{}.o", lang.word(), variant.name));
-            let facts = Facts { lang, serial: variant.serial, conf, group: root_symbol(cfgs) };
+            let every_rank = cfgs.contains(&"topas_extended");
+            let group = root_symbol(cfgs);
+            let facts = Facts { lang, serial: variant.serial, every_rank, conf, group };
             let removed = ["--remove-section=.preinit_array"];
             let removed = if variant.preinit { &[][..] } else { &removed };
             specialize(machine, &merged, &facts, removed, &object)?;
@@ -182,6 +184,8 @@ pub struct Facts<'f> {
     pub lang: Lang,
     /// Whether programs that run alone may be measured
     pub serial: bool,
+    /// Whether every rank measures
+    pub every_rank: bool,
     /// The topas.conf it looks for first
     pub conf: &'f Path,
     /// The name of its group
@@ -197,8 +201,14 @@ pub fn specialize(
     object: &Path,
 ) -> Result<()> {
     let conf = facts.conf.as_os_str().as_encoded_bytes();
-    let (section, len) = module_facts::section(facts.lang, facts.serial, conf)
+    let (mut section, mut len) = module_facts::section(facts.lang, facts.serial, conf)
         .with_context(|| format!("path of topas.conf is too long: {}", facts.conf.display()))?;
+    if facts.every_rank
+        && let Some(mark) = section.get_mut(len)
+    {
+        *mark = module_facts::EVERY_RANK;
+        len += 1;
+    }
     let file = object.with_extension("facts");
     std::fs::write(&file, &section[..len])?;
     run(machine

@@ -42,7 +42,8 @@ pub fn build(machine: &Machine<'_>, out: &Path, conf: &Path) -> Result<Vec<PathB
             let library = Paths::run_library_name(lang.word(), all);
             let object = out.join(&library).with_extension("o");
             // Whether programs that run alone are measured the site says when they run.
-            let facts = Facts { lang, serial: true, conf, group: root_symbol(cfgs) };
+            let group = root_symbol(cfgs);
+            let facts = Facts { lang, serial: true, every_rank: false, conf, group };
             specialize(machine, &merged, &facts, &[], &object)?;
             let faults = symcheck::check(&std::fs::read(&object)?);
             if !faults.is_empty() {

@@ -20,20 +20,18 @@ pub enum Part {
 }
 
 /// Largest part in bytes, as reached.
-const MAX_SIZE: [usize; 4] = [600_000, 460_000, 6_000, 340_000];
+const MAX_SIZE: [usize; 4] = [640_000, 480_000, 6_000, 360_000];
 
 /// Thread-local bytes: what is loaded late shares a small reserve with all other libraries.
 const MAX_THREAD_LOCAL: u64 = 256;
 
 /// What they may import, all from libc and its loader.
-const IMPORTS: [&str; 20] = [
+const IMPORTS: [&str; 18] = [
     "__cxa_atexit",
     "bcmp",
     "clock_gettime",
     "dl_iterate_phdr",
     "dladdr",
-    "dlopen",
-    "dlsym",
     "environ",
     "getauxval",
     "getenv",
@@ -48,6 +46,9 @@ const IMPORTS: [&str; 20] = [
     "_DYNAMIC",
     "rust_eh_personality",
 ];
+
+/// Functions of the loader that the library defines, so that names of functions look absent where they are.
+pub const LOADER: [&str; 3] = ["dlopen", "dlsym", "dlvsym"];
 
 /// What the door may import.
 const IMPORTS_OF_DOOR: [&str; 8] = [
@@ -104,12 +105,13 @@ fn check_sections(elf: &Elf<'_>, faults: &mut Vec<String>) {
     }
 }
 
-/// Whether a symbol is the name of a function of MPI, in C or Fortran.
+/// Whether a symbol is the name of a function of MPI, in C or Fortran, or of [`LOADER`].
 fn is_function_of_mpi(name: &str) -> bool {
     ["MPI_", "PMPI_"].iter().any(|front| {
         name.strip_prefix(front)
             .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
     }) || name.starts_with("mpi_") && name.ends_with('_')
+        || LOADER.contains(&name)
 }
 
 fn check_object(elf: &Elf<'_>, part: Part, faults: &mut Vec<String>) {

@@ -15,14 +15,14 @@ pub const MAX_SIZE: usize = 20_480;
 const MAX_EXTENDED: usize = 24_900;
 
 /// The same where [`crate::fold`] leaves the relocations in.
-const MAX_UNFOLDED: [usize; 2] = [46_000, 54_000];
+const MAX_UNFOLDED: [usize; 2] = [47_000, 55_000];
 
 /// What the object may import, all from libc; the last two on AArch64 only.
 const IMPORTS: [&str; 5] = ["__cxa_atexit", "environ", "getauxval", "memcpy", "memset"];
 
 /// What it may refer to weakly: what tells the message passing library, more ways to end, and
 /// what tells that the program uses the counters itself.
-const WEAK: [&str; 18] = [
+const WEAK: [&str; 17] = [
     "JLI_Launch",
     "MAIN__",
     "MPI_Finalize",
@@ -37,7 +37,6 @@ const WEAK: [&str; 18] = [
     "pvm_mytid",
     "rust_eh_personality",
     "shmem_finalize",
-    "start_pes",
     "PAPI_library_init",
     "perfmon_init",
     "pfm_initialize",

@@ -25,7 +25,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-data", &["topas-format", "topas-mpi-profile", "topas-mpi-table", "topas-node"]),
     ("topas-render", &["topas-data", "topas-format", "topas-mpi-table"]),
     ("topas-doctor", &["topas-config", "topas-driver", "topas-format", "topas-launch"]),
-    ("topas-terminal", &["topas-config"]),
+    ("topas-terminal", &["topas-config", "topas-format"]),
     (
         "topas-stat",
         &["topas-config", "topas-data", "topas-format", "topas-render", "topas-terminal"],

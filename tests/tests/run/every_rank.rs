@@ -137,3 +137,19 @@ fn a_log_that_cannot_be_written() {
         }
     }
 }
+
+/// Who asks for every rank and cannot have it hears so from one of them.
+#[test]
+fn what_cannot_be_had_is_told_by_one_rank() {
+    let scratch = Scratch::new();
+    built(&scratch, "c/says.c", "says");
+    let inner = format!("{} --all-pe ./says", topas_run().display());
+    for (rank, words) in [(0, 1), (3, 0)] {
+        let mut command = as_rank(&scratch, rank);
+        // Within a rank that measures there is no other.
+        let ended = run(command.args(["--all-pe", "sh", "-c", &inner])).ends(3);
+        let told =
+            ended.err().matches("topas-run: not measured: child of a measuring rank").count();
+        assert_eq!(told, words, "rank {rank}: {}", ended.err());
+    }
+}

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use topas_format::field::{Lang, Lib};
-use topas_tests::build::source;
+use topas_tests::build::{by_driver, source, with_module};
 use topas_tests::mpi::{Mpi, launched};
 use topas_tests::record::{Record, read_log};
 use topas_tests::running::{command, run};
@@ -173,6 +173,66 @@ fn every_rank() {
             assert_eq!(all[0].id, lines[0].id, "{mpi:?}");
             assert!(all.iter().all(|line| line.text.contains(" f=")), "{all:#?}");
             fs::remove_file(file).expect("remove");
+        }
+    }
+}
+
+/// Ranks of lines of a program.
+#[track_caller]
+fn measured(lines: &[Record], exe: &str) -> Vec<u32> {
+    assert!(lines.iter().all(|line| line.exe == exe.as_bytes()), "{lines:#?}");
+    let mut ranks: Vec<u32> = lines.iter().map(|line| line.pe).collect();
+    ranks.sort_unstable();
+    ranks
+}
+
+/// Of programs that were linked with the module, too: theirs gives way, or measures every rank
+/// itself. One line for each rank that was chosen, whatever else is loaded.
+#[test]
+fn every_rank_of_programs_with_the_module() {
+    let site = Site::shared();
+    for mpi in Mpi::installed("every_rank_of_programs_with_the_module") {
+        let scratch = Scratch::new();
+        let program = |name: &str| scratch.path().join(name);
+        run(&mut by_driver(site, &scratch, mpi, "mpicc", "c/hello.c", &program("linked"))).good();
+        let mut extended =
+            by_driver(site, &scratch, mpi, "mpicc", "c/hello.c", &program("extended"));
+        run(extended.env("TOPAS_MEASURE_ALL_PE", "yes")).good();
+        let mut gcc = command("gcc");
+        gcc.args(["-static", "-O1"]).arg(source("c/no_mpi.c")).arg(with_module(site, "c"));
+        run(gcc.arg("-o").arg(program("static"))).good();
+        let libm = "/lib/x86_64-linux-gnu/libm.so.6";
+        let file = scratch.path().join("topas.out");
+        for (exe, via) in [("linked", true), ("extended", false), ("static", true)] {
+            for (front, preload) in [(&[][..], ""), (&[], libm), (&["env", "A=b"], "")] {
+                let case = format!("{exe} behind {front:?} with `{preload}` under {}", mpi.name());
+                let mut launch = mpi.launch_bare(&scratch, 4);
+                launch.env("TOPAS_LOG", scratch.log_target()).current_dir(scratch.path());
+                if !preload.is_empty() && Path::new(preload).exists() {
+                    launch.env("LD_PRELOAD", preload);
+                }
+                launch.arg(topas_run()).arg("--all-pe").args(front).arg(program(exe));
+                let ended = launched(&scratch, &mut launch).good();
+                assert_eq!(ended.err(), "", "{case}");
+                let lines = scratch.take_log();
+                assert_eq!(measured(&lines, exe), [1, 2], "{case}");
+                let all = read_log(&file);
+                assert_eq!(measured(&all, exe), [0, 1, 2, 3], "{case}");
+                assert!(all.iter().all(|line| line.id == lines[0].id), "{case}");
+                let outside = |line: &Record| line.extras.contains_key("via");
+                assert!(lines.iter().chain(&all).all(|line| outside(line) == via), "{case}");
+                fs::remove_file(&file).expect("remove");
+            }
+        }
+        // Without a launcher there is one rank.
+        for exe in ["linked", "extended", "static"] {
+            let mut alone = scratch.command(topas_run());
+            alone.current_dir(scratch.path()).arg("--all-pe").arg(program(exe));
+            launched(&scratch, &mut alone).good();
+            let all = read_log(&file);
+            assert_eq!(measured(&all, exe), [0], "{exe} alone under {}", mpi.name());
+            assert!(scratch.take_log().is_empty(), "{exe} alone");
+            fs::remove_file(&file).expect("remove");
         }
     }
 }

@@ -6,6 +6,7 @@ use topas_format::line::Fault;
 
 use crate::source::{Source, SourceError};
 use crate::tally::Problem;
+use crate::vouch::Foreign;
 
 /// Something that is wrong with a log, or worth to be known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,7 +25,9 @@ pub enum Finding {
     Span,
     /// It ended in the future
     Future,
-    /// A line of another user than the file is of
+    /// A line that the owner of its file does not vouch for
+    Foreign,
+    /// A line of another user than the name of the file says
     Stranger,
     /// A file of a user (`%u`) that belongs to another one
     Owner,
@@ -75,7 +78,10 @@ impl Finding {
             }
             Finding::Span => "lines of impossible times".to_owned(),
             Finding::Future => "lines from the future".to_owned(),
-            Finding::Stranger => "lines of another user than the file".to_owned(),
+            Finding::Foreign => {
+                "foreign lines: the owner of the file vouches for no other user's".to_owned()
+            }
+            Finding::Stranger => "lines of another user than the file's name says".to_owned(),
             Finding::Owner => "files of a user that belong to another".to_owned(),
             Finding::Mode => "files that others can read or change".to_owned(),
             Finding::Apart => "runs whose nodes' clocks differ".to_owned(),
@@ -100,6 +106,7 @@ impl Finding {
             Finding::Zone => "clock_zone".to_owned(),
             Finding::Span => "clock_span".to_owned(),
             Finding::Future => "future".to_owned(),
+            Finding::Foreign => "foreign".to_owned(),
             Finding::Stranger => "other_user".to_owned(),
             Finding::Owner => "file_owner".to_owned(),
             Finding::Mode => "file_mode".to_owned(),
@@ -146,6 +153,8 @@ pub struct Findings {
     pub good: u64,
     /// Lines of MPI profiles
     pub profile: u64,
+    /// Lines that the owners of their files do not vouch for, in none of the numbers above
+    pub foreign: Foreign,
     /// Runs they make
     pub runs: u64,
     /// What was found, and how often

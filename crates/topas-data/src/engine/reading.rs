@@ -261,7 +261,7 @@ impl<'r, 'o, Q: Question> Reader<'r, 'o, Q> {
                     result = Err(error);
                 }
             };
-            let mut lines = Lines::new(active.feed.source, &mut tally, each);
+            let mut lines = Lines::new(&active.feed, &mut tally, each);
             lines.read(block);
             let count = lines.number;
             let examples = tally.take_examples();

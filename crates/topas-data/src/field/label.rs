@@ -1,6 +1,7 @@
 //! Values as people read them, and as they are written in a query.
 
 use topas_format::civil::{Date, Time};
+use topas_format::shown::Shown;
 
 use super::calendar::{iso_week, new_year};
 use super::value::MILLION;
@@ -11,7 +12,7 @@ use super::{Kind, Value};
 pub fn label(kind: Kind, value: &Value<'_>) -> String {
     let n = match value {
         Value::Missing => return "-".to_owned(),
-        Value::Text(text) => return printable(text),
+        Value::Text(text) => return Shown(text).to_string(),
         Value::Number(n) => *n,
     };
     let whole = n.div_euclid(MILLION) as i64;
@@ -58,34 +59,6 @@ pub(super) fn decimal(millionths: i128) -> String {
     let n = millionths.unsigned_abs();
     let text = format!("{sign}{}.{:06}", n / 1_000_000, n % 1_000_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-/// Text of the log for a screen.
-fn printable(text: &[u8]) -> String {
-    let mut out = String::with_capacity(text.len());
-    for chunk in text.utf8_chunks() {
-        for c in chunk.valid().chars() {
-            if c.is_control() || is_bidi(c) {
-                let mut bytes = [0; 4];
-                escape(&mut out, c.encode_utf8(&mut bytes).as_bytes());
-            } else {
-                out.push(c);
-            }
-        }
-        escape(&mut out, chunk.invalid());
-    }
-    out
-}
-
-/// Characters that change the direction of what follows: they would garble a table.
-fn is_bidi(c: char) -> bool {
-    matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-fn escape(out: &mut String, bytes: &[u8]) {
-    for byte in bytes {
-        out.push_str(&format!("%{byte:02X}"));
-    }
 }
 
 /// Seconds since midnight of a time of day.

@@ -5,6 +5,7 @@
 //! writing and removing leaves files that the next one tells again: readers take a record that
 //! stands twice once.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -20,6 +21,7 @@ use topas_mpi_profile::sums::TickLength;
 use super::live::{Found, facts, look, same_launch, sum};
 use super::profile::{Ending, Facts};
 use super::rank::name_of;
+use super::routine::RoutineNumber;
 use super::spool::{Spool, SpoolError, spool_files, text};
 use crate::clock;
 
@@ -177,6 +179,8 @@ impl LeftLaunch {
                 to.communicator(name.as_bytes(), *size, moved, &nanoseconds);
             }
             to.switches(&first.spool.header.switches);
+            let ranks = self.found.iter().map(|(found, _)| &**found);
+            unended(to, ranks);
         };
         self.lines(first, Of::Host, self.facts.ending, &sums, &mut more)
     }
@@ -202,6 +206,7 @@ impl LeftLaunch {
                     to.communicator(name_of(told).as_bytes(), told.size, moved, &rank.tick);
                 }
                 to.switches(&found.spool.header.switches);
+                unended(to, std::iter::once(&**found));
             };
             let ending = found.rank.rank.ending;
             all.extend(self.lines(found, Of::Rank, ending, &rank.sums, &mut more));
@@ -261,6 +266,7 @@ impl LeftLaunch {
     pub fn remove(self) -> Result<(), (PathBuf, io::Error)> {
         let mut failed = None;
         for (found, _) in &self.found {
+            super::semaphore::remove(&found.spool.header);
             match fs::remove_file(&found.spool.path) {
                 Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
                     failed.get_or_insert((found.spool.path.clone(), cause));
@@ -269,6 +275,19 @@ impl LeftLaunch {
             }
         }
         failed.map_or(Ok(()), Err)
+    }
+}
+
+/// Calls that had not ended when their ranks did, by function.
+fn unended<'f>(to: &mut Lines<'_>, ranks: impl Iterator<Item = &'f Found>) {
+    let mut sums: BTreeMap<RoutineNumber, (u64, u128)> = BTreeMap::new();
+    for inside in ranks.flat_map(|found| &found.rank.inside) {
+        let (calls, time) = sums.entry(inside.routine).or_default();
+        *calls += 1;
+        *time += u128::from(inside.time.unwrap_or(0));
+    }
+    for (routine, (calls, time)) in sums {
+        to.unended(routine.0.into(), calls, time);
     }
 }
 

@@ -51,7 +51,7 @@ structures! {
     Moment { ticks monotonic realtime }
     Header {
         magic version functions table state code uid pid rank ranks level languages flags used
-        blocks reserved first_block began initialized latest paused paused_since own_ticks
+        blocks life first_block began initialized latest paused paused_since own_ticks
         call_cost process_began counters id host user exe job step part mpi switches subtotals
         missed
     }

@@ -60,13 +60,13 @@ pub(super) fn missed(header: &Header, flags: u64) -> Vec<Box<str>> {
     missed
 }
 
-/// `NAME=VALUE`, each ended by a NUL.
-fn switches(all: &[u8]) -> Vec<(Box<str>, Box<str>)> {
+/// `NAME=VALUE` or `NAME`, each ended by a NUL.
+fn switches(all: &[u8]) -> Vec<(Box<str>, Option<Box<str>>)> {
     let texts = all.split(|byte| *byte == 0).take_while(|text| !text.is_empty());
     let halves = texts.filter_map(|text| {
         let mut halves = text.splitn(2, |byte| *byte == b'=');
         let text = |bytes: &[u8]| -> Box<str> { String::from_utf8_lossy(bytes).into() };
-        Some((text(halves.next()?), text(halves.next()?)))
+        Some((text(halves.next()?), halves.next().map(text)))
     });
     halves.collect()
 }

@@ -19,17 +19,28 @@ struct Launch {
     subtotals: Vec<Record>,
 }
 
-/// By what records belong together: id, number of ranks, user.
-type Key = (Box<[u8]>, Option<u32>, Box<[u8]>);
+/// What records of a launch have in common: id, number of ranks, user's name.
+type Names = (Box<[u8]>, Option<u32>, Box<[u8]>);
 
 /// Profiles from records in the order of the input; the one that ended last first.
 pub(super) fn profiles(records: Vec<Record>, routines: &Routines) -> Vec<Profile> {
     let mut launches: Vec<Launch> = Vec::new();
     // Some launchers give an id again: the latest launch of it is the one that goes on.
-    let mut latest: FxHashMap<Key, usize> = FxHashMap::default();
+    let mut latest: FxHashMap<(Names, Option<u64>), usize> = FxHashMap::default();
+    let names = |facts: &Facts| (facts.id.clone(), facts.npes, facts.user.clone());
+    // Records belong together by the user's id, too, which one that has lost its first line does
+    // not tell.
+    let mut uids: FxHashMap<Names, u64> = FxHashMap::default();
+    for facts in records.iter().map(|record| &record.facts) {
+        if let Some(uid) = facts.uid {
+            uids.entry(names(facts)).or_insert(uid);
+        }
+    }
     for record in records {
         let facts = &record.facts;
-        let key = (facts.id.clone(), facts.npes, facts.user.clone());
+        let names = names(facts);
+        let uid = facts.uid.or_else(|| uids.get(&names).copied());
+        let key = (names, uid);
         let found = latest.get(&key).copied().filter(|place| launches[*place].takes(&record));
         let place = found.unwrap_or_else(|| {
             launches.push(Launch::default());

@@ -41,6 +41,11 @@ pub fn read_spool(dir: &Path, uid: Option<u32>) -> io::Result<SpoolReading> {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Vec::new(),
         files => files?,
     };
+    Ok(read_spool_files(files))
+}
+
+/// Reads mapped files, those of them that can be read.
+pub fn read_spool_files(files: Vec<PathBuf>) -> SpoolReading {
     let mut launches: Vec<Vec<Found>> = Vec::new();
     let mut refused = Vec::new();
     for path in files {
@@ -64,7 +69,7 @@ pub fn read_spool(dir: &Path, uid: Option<u32>) -> io::Result<SpoolReading> {
     }
     let mut profiles: Vec<Profile> = launches.into_iter().map(profile).collect();
     profiles.sort_by_key(|profile| std::cmp::Reverse(profile.facts.epoch));
-    Ok(SpoolReading { profiles, refused })
+    SpoolReading { profiles, refused }
 }
 
 /// Reads one; None if it has nothing to tell any more.
@@ -110,6 +115,11 @@ fn profile(mut launch: Vec<Found>) -> Profile {
     for found in &launch {
         for communicator in &found.rank.rank.sums.communicators {
             total.add_communicator(communicator);
+        }
+        for routine in found.rank.rank.sums.routines.iter().filter(|routine| routine.unended > 0) {
+            let all = total.routine_mut(routine.number);
+            all.unended += routine.unended;
+            all.unended_time += routine.unended_time;
         }
     }
     let inside = launch.iter().flat_map(|found| {

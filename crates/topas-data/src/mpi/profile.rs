@@ -94,8 +94,9 @@ pub struct Facts {
     pub level: Option<Level>,
     /// What was not counted, in words of doc/mpi-profile.md
     pub missed: Vec<Box<str>>,
-    /// Environment switches of the MPI: name and value
-    pub switches: Vec<(Box<str>, Box<str>)>,
+    /// Environment switches of the MPI: name and value; None for a value that may have been a path
+    /// or a name, and was not told
+    pub switches: Vec<(Box<str>, Option<Box<str>>)>,
 }
 
 /// One rank.

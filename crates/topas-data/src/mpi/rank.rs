@@ -11,6 +11,7 @@ use topas_mpi_profile::sums::{self, TickLength, histogram};
 use super::identity;
 use super::profile::Rank;
 use super::routine::{RoutineNumber, Routines};
+use super::semaphore::death;
 use super::spool::{Spool, SpoolError, text};
 use super::sums::{Communicator, Counter, Peer, Sizes, Sums, Traffic};
 
@@ -19,14 +20,15 @@ use super::sums::{Communicator, Counter, Peer, Sizes, Sums, Traffic};
 pub struct Inside {
     /// Which routine
     pub routine: RoutineNumber,
-    /// For how long, in ns; None if the rank is gone: nobody knows when
+    /// For how long, in ns: until now, or until the last sign of life of a rank that is gone; None
+    /// if there was none after the call began, or measuring is paused
     pub time: Option<u64>,
 }
 
 /// A rank as its mapped file has it.
 pub struct SpoolRank {
-    /// What it counted. Of a rank that runs the calls its threads are in have their time
-    /// counted, too, and are no calls yet.
+    /// What it counted, the time of calls that its threads are in, or were in when it ended,
+    /// included.
     pub rank: Rank,
     /// The calls its threads are in, or were in when they ended
     pub inside: Vec<Inside>,
@@ -55,7 +57,9 @@ struct Threads {
     busiest: u64,
 }
 
-/// Reads what a rank has counted. `running`: its process is there, so time goes on.
+/// Reads what a rank has counted. `running`: its process is there, so time goes on. Of a rank that
+/// is gone a call that had not ended counts up to its last sign of life: the moment at which the
+/// kernel saw it end, if it did, else the last that the rank noted itself.
 ///
 /// # Errors
 ///
@@ -64,8 +68,8 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
     let header = &spool.header;
     let tick = tick_length(header);
     // While measuring goes on, so do the calls that threads are in.
-    let counts = running && spool.state() == Some(State::Running) && header.paused_since == 0;
-    let now = running.then(|| now(header)).flatten();
+    let counts = header.paused_since == 0 && spool.state() != Some(State::Written);
+    let now = if running { now(header) } else { death(header).and_then(|at| tick_at(header, at)) };
     let mut threads = Threads {
         sums: Box::default(),
         sizes: Vec::new(),
@@ -75,25 +79,34 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
         busiest: 0,
     };
     let mut last = header.latest.ticks.max(header.initialized.ticks).max(header.began.ticks);
-    spool.blocks(|mut block| {
+    spool.blocks(|block| {
         last = last.max(block.since);
+        Ok(())
+    })?;
+    let until = now.unwrap_or(0).max(last);
+    let mut unended: Vec<Inside> = Vec::new();
+    spool.blocks(|mut block| {
         let function = (block.inside as usize).checked_sub(1).filter(|number| *number < FUNCTIONS);
         if let Some(function) = function {
-            let ticks = now.filter(|_| counts).map(|now| now.saturating_sub(block.since));
+            let ticks = counts.then(|| until.saturating_sub(block.since));
+            // Without a later sign of life nobody knows for how long.
+            let ticks = ticks.filter(|ticks| running || *ticks > 0);
             let row = &mut block.rows[function];
             row.ticks += ticks.unwrap_or(0);
             row.longest = row.longest.max(ticks.unwrap_or(0));
-            threads.inside.push(Inside {
+            let inside = Inside {
                 routine: RoutineNumber(function as u16),
                 time: ticks.map(|ticks| tick.nanoseconds(ticks)),
-            });
+            };
+            threads.inside.push(inside);
+            unended.extend((!running).then_some(inside));
         }
         threads.add(spool, &block, &tick)
     })?;
     // Nobody knows when a rank ended that wrote nothing: not before its last call began, and
     // not before the time of its calls had gone by.
     let busiest = u128::from(threads.busiest) + u128::from(tick.nanoseconds(header.paused));
-    let end = now.unwrap_or(0).max(last).max(ticks_after(header, &tick, busiest));
+    let end = until.max(ticks_after(header, &tick, busiest));
     threads.sums.rank(header, end, threads.busiest, &tick);
 
     let communicators = match header.flags & flag::COMMUNICATORS {
@@ -109,6 +122,11 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
             (*number, Sizes { sent: wide(sent), received: wide(received) })
         })
         .collect();
+    for inside in unended {
+        let routine = shown.routine_mut(inside.routine);
+        routine.unended += 1;
+        routine.unended_time += u128::from(inside.time.unwrap_or(0));
+    }
     shown.communicators =
         communicators.iter().map(|(told, moved)| named(told, moved, &tick)).collect();
     shown.peers = named_peers(&peers);
@@ -178,7 +196,12 @@ fn tick_length(header: &Header) -> TickLength {
 /// The tick of this moment; None if that is not known.
 fn now(header: &Header) -> Option<u64> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
-    let passed = now.as_nanos().checked_sub(header.began.realtime.into())?;
+    tick_at(header, now.as_nanos())
+}
+
+/// The tick of a moment in ns since 1970; None if that is not known.
+fn tick_at(header: &Header, nanoseconds: u128) -> Option<u64> {
+    let passed = nanoseconds.checked_sub(header.began.realtime.into())?;
     Some(ticks_after(header, &tick_length(header), passed)).filter(|now| *now > 0)
 }
 

@@ -28,6 +28,8 @@ pub(super) struct Record {
 /// What all lines of a record begin with.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
+    /// The one user whose file it stands in; None of a file that is believed
+    owner: Option<u32>,
     at: (i64, u8, u8, u8),
     user: Box<[u8]>,
     exe: Box<[u8]>,
@@ -60,18 +62,18 @@ pub(super) struct Records {
 type Tokens<'a> = Vec<Token<'a>>;
 
 impl Records {
-    /// Adds a line.
+    /// Adds a line of a file that only `owner` vouches for, or of one that is believed.
     ///
     /// # Errors
     ///
     /// What is wrong with it; nothing of it is used then.
-    pub(super) fn line(&mut self, text: &[u8]) -> Result<(), Fault> {
+    pub(super) fn line(&mut self, text: &[u8], owner: Option<u32>) -> Result<(), Fault> {
         let line = Line::parse(text)?;
         let tokens: Tokens<'_> = line.tokens().collect::<Result<_, _>>()?;
         if !tokens.iter().all(is_believable) {
             return Err(Fault::Token);
         }
-        let key = Key::of(&line);
+        let key = Key::of(&line, owner);
         let place = self.begun;
         let open = self.open.entry(key).or_default();
         // Records of several hosts may have come at the same time. Their lines are in order.
@@ -85,7 +87,7 @@ impl Records {
         };
         let at = found.unwrap_or_else(|| {
             self.begun += 1;
-            open.push(Open { record: Record::of(&line), next: 1, lines: line.lines, place });
+            open.push(Open { record: Record::of(&line, owner), next: 1, lines: line.lines, place });
             open.len() - 1
         });
         let of = &mut open[at];
@@ -129,7 +131,9 @@ fn is_believable(token: &Token<'_>) -> bool {
             fits(&counted) && fits(&[told.calls, told.nanoseconds])
         }
         Token::Sizes { bins, .. } => fits(bins),
-        Token::Waited { calls, nanoseconds, .. } => fits(&[*calls, *nanoseconds]),
+        Token::Waited { calls, nanoseconds, .. } | Token::Unended { calls, nanoseconds, .. } => {
+            fits(&[*calls, *nanoseconds])
+        }
         Token::Communicator { calls, nanoseconds, traffic, .. } => {
             fits(&[*calls, *nanoseconds]) && moved(traffic)
         }
@@ -140,9 +144,10 @@ fn is_believable(token: &Token<'_>) -> bool {
 }
 
 impl Key {
-    fn of(line: &Line<'_>) -> Key {
+    fn of(line: &Line<'_>, owner: Option<u32>) -> Key {
         let Civil { date, time } = line.at;
         Key {
+            owner,
             at: (date.days(), time.hour, time.minute, time.second),
             user: bytes(line.user),
             exe: bytes(line.exe),
@@ -167,7 +172,7 @@ fn traffic(told: topas_mpi_profile::parse::Traffic) -> Traffic {
 }
 
 impl Record {
-    fn of(line: &Line<'_>) -> Record {
+    fn of(line: &Line<'_>, owner: Option<u32>) -> Record {
         Record {
             of: line.of,
             subtotal: line.subtotal,
@@ -175,7 +180,7 @@ impl Record {
                 id: bytes(line.id),
                 npes: (line.npes > 0).then_some(line.npes),
                 user: bytes(line.user),
-                uid: None,
+                uid: owner.map(u64::from),
                 exe: bytes(line.exe),
                 date: line.at.date,
                 time: line.at.time,
@@ -250,6 +255,12 @@ impl Record {
                     waiting.time += nanoseconds;
                 }
             }
+            Token::Unended { name, calls, nanoseconds } => {
+                let Some(number) = routines.number(&String::from_utf8_lossy(name)) else { return };
+                let routine = sums.routine_mut(number);
+                routine.unended += calls;
+                routine.unended_time += nanoseconds;
+            }
             Token::Communicator { name, size, calls, nanoseconds, traffic: moved } => {
                 let name = string(name);
                 sums.add_communicator(&Communicator {
@@ -263,7 +274,9 @@ impl Record {
             Token::Peer { rank, traffic: moved } => {
                 sums.peers.push(Peer { rank, traffic: traffic(moved) });
             }
-            Token::Switch { name, value } => facts.switches.push((string(name), string(value))),
+            Token::Switch { name, value } => {
+                facts.switches.push((string(name), value.map(string)));
+            }
             Token::Counter { name, inside, count } => {
                 let name = string(name);
                 let found = sums.counters.iter().position(|counter| counter.name == name);

@@ -157,6 +157,11 @@ pub struct Routine {
     pub received: Amount,
     /// Ranks that called it; None if that is not told
     pub ranks: Option<u64>,
+    /// Calls that had not ended when their ranks did
+    pub unended: u128,
+    /// Time in them up to the last sign of life of their ranks, in ns; it is in `time`, too. 0 if that
+    /// is not known
+    pub unended_time: u128,
 }
 
 impl Routine {
@@ -173,6 +178,8 @@ impl Routine {
             receives: Amount::Nothing,
             received: Amount::Nothing,
             ranks: None,
+            unended: 0,
+            unended_time: 0,
         }
     }
 
@@ -181,6 +188,8 @@ impl Routine {
         self.calls += other.calls;
         self.time += other.time;
         self.longest = self.longest.max(other.longest);
+        self.unended += other.unended;
+        self.unended_time += other.unended_time;
         self.count = self.count.plus(other.count);
         self.sends = self.sends.plus(other.sends);
         self.sent = self.sent.plus(other.sent);

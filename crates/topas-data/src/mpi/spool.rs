@@ -18,8 +18,12 @@ use topas_mpi_profile::layout::{
 
 use super::decode::Decode;
 
-/// First part of the name of such a file: `topas-mpi.UID.ID.RANK.PID`.
+/// First part of the name of such a file: `topas-mpi.UID.PID.NANOSECONDS`.
 pub const SPOOL_PREFIX: &str = "topas-mpi.";
+
+/// Most ranks that are believed: what is kept of each takes memory, and a file that says more can
+/// be made of holes.
+const MOST_RANKS: u32 = 1 << 22;
 
 /// Why a file is no profile that can be read.
 #[derive(Debug)]
@@ -131,6 +135,9 @@ impl Spool {
         }
         if header.functions as usize != FUNCTIONS || header.table != TABLE {
             return Err(SpoolError::Table);
+        }
+        if header.ranks > MOST_RANKS {
+            return Err(SpoolError::Damaged("number of ranks"));
         }
         let (length, owner) = (about.len(), about.uid());
         let needed = header.used.max(BLOCKS_AT as u64);
@@ -248,6 +255,21 @@ pub fn spool_files(dir: &Path, uid: Option<u32>) -> io::Result<Vec<PathBuf>> {
     }
     files.sort_unstable();
     Ok(files)
+}
+
+/// Whether a file is the mapped file of a rank: by its first bytes, or by its name while these
+/// are not written yet. What cannot be read is none.
+pub fn is_spool(path: &Path) -> bool {
+    let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
+    let file = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path);
+    let Some(file) = file.ok().filter(|file| file.metadata().is_ok_and(|about| about.is_file()))
+    else {
+        return false;
+    };
+    let mut first = [0; MAGIC.len()];
+    let named = || path.file_name().is_some_and(|name| owner_in_name(name).is_some());
+    file.read_exact_at(&mut first, 0).is_ok()
+        && (first == MAGIC || first == [0; MAGIC.len()] && named())
 }
 
 /// The user that the name of a file says.

@@ -357,5 +357,6 @@ fn routine(
         receives: receives.into(),
         received: received.into(),
         ranks: Some(sums.ranks),
+        ..Routine::new(number)
     }
 }

@@ -228,7 +228,7 @@ impl Reader {
                     kept_old.push(old.kept(line, extras));
                 }
             };
-            let mut lines = block::Lines::new(feed.source, tally, each);
+            let mut lines = block::Lines::new(feed, tally, each);
             lines.read(text);
             let count = lines.number;
             let examples = self.tally.take_examples();
@@ -379,11 +379,9 @@ const SHORT: u64 = 4 << 20;
 
 /// Whether a source is a file that is not worth being divided; also what cannot be opened.
 fn is_short(source: &Source) -> bool {
-    match source {
-        Source::Stdin => false,
-        Source::File(path) => {
-            path.metadata().map_or(true, |about| about.is_file() && about.len() <= SHORT)
-        }
+    match source.about() {
+        None => false,
+        Some(about) => about.map_or(true, |about| about.is_file() && about.len() <= SHORT),
     }
 }
 

@@ -15,15 +15,18 @@ mod packing;
 mod target;
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use nix::fcntl::{OFlag, RenameFlags, renameat2};
+use nix::fcntl::{RenameFlags, renameat2};
 
+use crate::holes::is_hollow;
+use crate::opened::{OpenDirectory, is_link, open_no_link};
 use crate::segment::month::Month;
+use crate::source::DEPTH;
 use crate::sys::has_writers;
 use packing::add;
 use target::Target;
@@ -105,6 +108,8 @@ pub enum Left {
     NoFile,
     /// It has more than one name
     Linked,
+    /// Most of it is holes: it would take far longer to read than it took to make
+    Hollow,
     /// It is shorter than what was read of it before
     Shorter,
     /// Something could not be read or written
@@ -128,7 +133,7 @@ pub struct CloseReport {
     pub no_month: u64,
 }
 
-/// Why nothing was done.
+/// Why nothing was done in a directory.
 #[derive(Debug)]
 pub enum CloseError {
     /// Another close is at work there
@@ -145,15 +150,73 @@ struct Work {
     /// Empty until it is renamed
     token: String,
     path: PathBuf,
+    /// Its size in bytes
+    bytes: u64,
 }
 
-/// Closes the files of past months in `dir`, and tells what became of each.
-///
-/// # Errors
-///
-/// [`CloseError`] if nothing could be done; what goes wrong with one file is told and the
-/// others are closed.
-pub fn close(
+/// Bytes of files that have been renamed and are not closed yet. A file that is larger is closed
+/// by itself, behind all others: however long that takes, only its owner waits for it.
+const BATCH: u64 = 1 << 30;
+
+/// Hears of a close.
+pub trait Listener {
+    /// What became of a file.
+    fn file(&mut self, event: &Closing<'_>);
+    /// What was done in a directory, behind all of its files. What goes wrong with one file is
+    /// told of that, and the others are closed.
+    fn directory(&mut self, path: &Path, done: Result<CloseReport, CloseError>);
+}
+
+/// Closes the files of past months in `dir`, and if that is wanted in the directories below it,
+/// each by itself. What is done in a directory stays in it, whatever users make of its name
+/// meanwhile, and links are not followed.
+pub fn close(dir: &Path, below: bool, options: CloseOptions<'_>, listener: &mut dyn Listener) {
+    match OpenDirectory::named(dir) {
+        Ok(open) => tree(&open, dir, if below { DEPTH } else { 0 }, options, listener),
+        Err(cause) => listener.directory(dir, Err(CloseError::Dir(cause))),
+    }
+}
+
+fn tree(
+    open: &OpenDirectory,
+    shown: &Path,
+    depth: usize,
+    options: CloseOptions<'_>,
+    listener: &mut dyn Listener,
+) {
+    let into = options.to.unwrap_or(shown);
+    let done = close_one(&open.path(), options, &mut |event| match event {
+        Closing::Closed { name, into: segment, lines, bytes, packed } => {
+            let segment = segment.file_name().map_or(into.to_owned(), |name| into.join(name));
+            listener.file(&Closing::Closed { name, into: &segment, lines, bytes, packed });
+        }
+        event => listener.file(&event),
+    });
+    listener.directory(shown, done);
+    if depth == 0 {
+        return;
+    }
+    let mut names: Vec<_> = match open.entries() {
+        Ok(entries) => entries,
+        // The close has said that, too.
+        Err(_) => return,
+    }
+    .into_iter()
+    .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+    .map(|entry| entry.file_name())
+    .collect();
+    names.sort_unstable();
+    for name in names {
+        let shown = shown.join(&name);
+        match open.inner(&name) {
+            Ok(inner) => tree(&inner, &shown, depth - 1, options, listener),
+            Err(cause) => listener.directory(&shown, Err(CloseError::Dir(cause))),
+        }
+    }
+}
+
+/// Closes the files of past months in one directory.
+fn close_one(
     dir: &Path,
     options: CloseOptions<'_>,
     each: &mut dyn FnMut(Closing<'_>),
@@ -166,30 +229,52 @@ pub fn close(
     if !options.dry_run {
         remove_unfinished(to).map_err(CloseError::Dir)?;
     }
-    let mut works = find(dir, &options, &mut report, each).map_err(CloseError::Dir)?;
+    let works = find(dir, &options, &mut report, each).map_err(CloseError::Dir)?;
     if options.dry_run {
         for work in &works {
-            let bytes = fs::symlink_metadata(&work.path).map_or(0, |about| about.len());
             report.files += 1;
-            report.bytes += bytes;
-            each(Closing::Planned { name: &work.name, bytes });
+            report.bytes += work.bytes;
+            each(Closing::Planned { name: &work.name, bytes: work.bytes });
         }
         return Ok(report);
     }
-    if set_aside(dir, &mut works, &mut report, each).map_err(CloseError::Dir)? {
-        std::thread::sleep(options.settle);
-    }
-    let mut groups: BTreeMap<String, Vec<Work>> = BTreeMap::new();
-    for work in works {
-        let base = if options.join { format!("{}.log", work.month) } else { work.name.clone() };
-        groups.entry(base).or_default().push(work);
-    }
-    for (base, works) in groups {
-        close_group(to, &base, works, &options, &mut report, each);
+    for mut works in batches(works) {
+        if set_aside(dir, &mut works, &mut report, each).map_err(CloseError::Dir)? {
+            std::thread::sleep(options.settle);
+        }
+        let mut groups: BTreeMap<String, Vec<Work>> = BTreeMap::new();
+        for work in works {
+            let base = if options.join { format!("{}.log", work.month) } else { work.name.clone() };
+            groups.entry(base).or_default().push(work);
+        }
+        for (base, works) in groups {
+            close_group(to, &base, works, &options, &mut report, each);
+        }
     }
     // The removals, so that nothing that was told comes back.
     let _ = File::open(dir).and_then(|dir| dir.sync_all());
     Ok(report)
+}
+
+/// The files in the order of their names, as many at a time as are renamed together; large ones
+/// are alone and come last, the largest at the end.
+fn batches(works: Vec<Work>) -> Vec<Vec<Work>> {
+    let (mut large, small): (Vec<_>, Vec<_>) = works.into_iter().partition(|w| w.bytes > BATCH);
+    let mut batches: Vec<Vec<Work>> = Vec::new();
+    let mut bytes = 0;
+    for work in small {
+        bytes += work.bytes;
+        match batches.last_mut().filter(|_| bytes <= BATCH) {
+            Some(batch) => batch.push(work),
+            None => {
+                bytes = work.bytes;
+                batches.push(vec![work]);
+            }
+        }
+    }
+    large.sort_by_key(|work| work.bytes);
+    batches.extend(large.into_iter().map(|work| vec![work]));
+    batches
 }
 
 /// A lock on a directory that lasts as long as the file is open, and no longer than the
@@ -246,6 +331,7 @@ fn find(
         if month >= options.before && token.is_empty() {
             continue;
         }
+        let bytes = about.as_ref().map_or(0, Metadata::len);
         let why = match about {
             Err(cause) => Some(Left::Failed(cause)),
             Ok(about) if !about.is_file() => Some(Left::NoFile),
@@ -265,6 +351,7 @@ fn find(
                 month,
                 token: token.to_owned(),
                 path: entry.path(),
+                bytes,
             }),
         }
     }
@@ -323,7 +410,7 @@ fn set_aside(
 struct Open {
     work: Work,
     file: File,
-    about: fs::Metadata,
+    about: Metadata,
     /// Bytes that are in the segment
     done: u64,
     /// Lines, bytes and packed bytes that were added now
@@ -334,13 +421,10 @@ struct Open {
 
 /// Opens a file that was set aside. Its owner may have put something else in its place.
 fn open(work: Work) -> Result<Open, (Work, Left)> {
-    const FLAGS: OFlag = OFlag::O_NOFOLLOW.union(OFlag::O_NONBLOCK).union(OFlag::O_NOCTTY);
-    let opened = OpenOptions::new().read(true).custom_flags(FLAGS.bits()).open(&work.path);
+    let opened = open_no_link(&work.path);
     let opened = opened.and_then(|file| file.metadata().map(|about| (file, about)));
     match opened {
-        Err(cause) if cause.raw_os_error() == Some(nix::errno::Errno::ELOOP as i32) => {
-            Err((work, Left::NoFile))
-        }
+        Err(cause) if is_link(&cause) => Err((work, Left::NoFile)),
         Err(cause) => Err((work, Left::Failed(cause))),
         Ok((_, about)) if !about.is_file() => Err((work, Left::NoFile)),
         Ok((_, about)) if about.nlink() > 1 => Err((work, Left::Linked)),
@@ -364,6 +448,10 @@ fn close_group(
         match open(work) {
             Ok(open) if has_writers(&open.file) == Some(true) => {
                 left(report, each, &open.work.name, Left::Open);
+            }
+            Ok(open) if is_hollow(&open.file, &open.about) => {
+                give_back(&open);
+                left(report, each, &open.work.name, Left::Hollow);
             }
             Ok(open) => files.push(open),
             Err((work, why)) => left(report, each, &work.name, why),

@@ -32,8 +32,13 @@ pub struct Part {
     pub token: String,
     /// Its name
     pub name: String,
-    /// Bytes of text
+    /// The one user who vouches for its lines; None if they are believed as they are, or stand in
+    /// a segment of that user
+    pub owner: Option<u32>,
+    /// Bytes of the file
     pub bytes: u64,
+    /// Bytes that stand before foreign lines, beside those of the file
+    pub marks: u64,
     /// Lines, the last one also without newline
     pub lines: u64,
     /// When the first and the last of its programs ended, in s since 1970-01-01; None without
@@ -52,7 +57,9 @@ impl Part {
         json!({
             "token": self.token,
             "name": self.name,
+            "owner": self.owner,
             "bytes": self.bytes,
+            "marks": self.marks,
             "lines": self.lines,
             "first": self.times.map(|(first, _)| first),
             "last": self.times.map(|(_, last)| last),
@@ -68,6 +75,9 @@ impl Part {
         Some(Part {
             token: text("token")?,
             name: text("name")?,
+            // Segments of before know neither.
+            owner: number("owner").and_then(|uid| u32::try_from(uid).ok()),
+            marks: number("marks").unwrap_or(0),
             bytes: number("bytes")?,
             lines: number("lines")?,
             times: value["first"].as_i64().zip(value["last"].as_i64()),
@@ -166,11 +176,14 @@ mod tests {
     fn part() -> impl Strategy<Value = Part> {
         let texts = ("[0-9a-f]{16}", any::<String>(), "[0-9a-f]{64}");
         let numbers = (any::<u64>(), any::<u64>(), any::<u64>());
-        (texts, numbers, any::<Option<(i64, i64)>>(), any::<bool>()).prop_map(
-            |((token, name, sha256), (bytes, lines, at), times, newline)| Part {
+        let owner = (any::<Option<u32>>(), any::<u64>());
+        (texts, numbers, owner, any::<Option<(i64, i64)>>(), any::<bool>()).prop_map(
+            |((token, name, sha256), (bytes, lines, at), (owner, marks), times, newline)| Part {
                 token,
                 name,
+                owner,
                 bytes,
+                marks,
                 lines,
                 times,
                 sha256,

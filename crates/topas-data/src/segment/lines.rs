@@ -6,10 +6,12 @@ use topas_format::line::{Extras, Line};
 
 use crate::block::behind_torn;
 use crate::mpi;
+use crate::own::OwnProfiles;
 use crate::segment::merge::{BAD, GOOD, judge};
 use crate::segment::open;
 use crate::segment::raw::RawLines;
 use crate::source::{Source, SourceError};
+use crate::vouch::{Foreign, Stranger};
 
 /// A line of a log.
 #[derive(Clone, Copy, Debug)]
@@ -20,45 +22,77 @@ pub enum LogLine<'a> {
     Profile,
 }
 
+/// What [`each_line`] does not give.
+#[derive(Clone, Debug, Default)]
+pub struct LeftOut {
+    /// Lines of every kind, those that were given included
+    pub of_lines: u64,
+    /// Lines that are no log lines, neither blank nor comments
+    pub bad: u64,
+    /// Lines that the owner of their file does not vouch for
+    pub foreign: Foreign,
+}
+
+impl LeftOut {
+    fn set_apart(&mut self, stranger: Stranger) -> ControlFlow<()> {
+        self.foreign.add(stranger);
+        ControlFlow::Continue(())
+    }
+}
+
 /// Reads the log lines of a source and those of MPI profiles, with their text, until `each` has
-/// enough; gives the number of lines that are neither, blank ones and comments aside.
+/// enough; `out` gets the number of those that are left out.
 ///
 /// # Errors
 ///
 /// [`SourceError`] if it cannot be opened or breaks off; the lines before have been given.
 pub fn each_line(
     source: &Source,
+    out: &mut LeftOut,
     mut each: impl FnMut(LogLine<'_>, &[u8]) -> ControlFlow<()>,
-) -> Result<u64, SourceError> {
-    let reader = open(source, u64::MAX)
+) -> Result<(), SourceError> {
+    let (reader, vouch) = open(source, u64::MAX)
         .map_err(|cause| SourceError::Open { source: source.clone(), cause })?;
     let mut pieces = RawLines::new(reader);
-    let (mut lines, mut bad) = (0, 0);
+    let mut lines = 0;
+    let mut before = OwnProfiles::default();
     let broken = |lines| move |cause| SourceError::Broken { source: source.clone(), lines, cause };
     while let Some(piece) = pieces.next().map_err(broken(lines))? {
         let kind = judge(&piece).1;
         lines += u64::from(piece.begins);
-        bad += u64::from(kind == BAD);
+        out.of_lines += u64::from(piece.begins);
+        out.bad += u64::from(kind == BAD);
         let text = piece.text();
-        let flow = match kind {
+        let found = match kind {
             GOOD => match Line::parse(text) {
-                Ok((line, extras)) => each(LogLine::Run(&line, extras), text),
-                Err(_) => each(LogLine::Profile, text),
+                Ok((line, extras)) => Some((Some((line, extras)), text)),
+                Err(_) => Some((None, text)),
             },
-            BAD if piece.begins => {
-                if let Some((line, extras, text)) = behind_torn(text) {
-                    each(LogLine::Run(&line, extras), text)
-                } else if let Some(text) = mpi::behind_torn(text) {
-                    each(LogLine::Profile, text)
-                } else {
-                    ControlFlow::Continue(())
+            BAD if piece.begins => match behind_torn(text) {
+                Some((line, extras, text)) => Some((Some((line, extras)), text)),
+                None => mpi::behind_torn(text).map(|text| (None, text)),
+            },
+            _ => {
+                if let Some(stranger) = vouch.marked(text) {
+                    out.foreign.add(stranger);
                 }
+                None
             }
-            _ => ControlFlow::Continue(()),
+        };
+        let flow = match found {
+            None => ControlFlow::Continue(()),
+            Some((Some((line, extras)), text)) => match vouch.line(&line, extras) {
+                Ok(()) => each(LogLine::Run(&line, extras), text),
+                Err(stranger) => out.set_apart(stranger),
+            },
+            Some((None, text)) => match vouch.profile(text, &mut before) {
+                Ok(()) => each(LogLine::Profile, text),
+                Err(stranger) => out.set_apart(stranger),
+            },
         };
         if flow.is_break() {
             break;
         }
     }
-    Ok(bad)
+    Ok(())
 }

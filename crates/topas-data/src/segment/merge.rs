@@ -4,16 +4,23 @@
 //! read twice: once to see how far from order it is, and once to be merged, through a window
 //! that puts it in order. What no window helps goes through a sort with temporary files.
 
+use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet, VecDeque};
-use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
+use topas_format::line::Line;
+
+use crate::block::behind_torn;
+use crate::mpi;
+use crate::own::OwnProfiles;
 use crate::segment::raw::{Piece, RawLines, ended};
 use crate::segment::sort::{InOrder, Key, Merged, Sorter};
 use crate::segment::{SegmentError, open};
 use crate::source::{Source, SourceError};
+use crate::vouch::{Foreign, Vouch, is_marked, mark};
 
 /// Bytes of lines that are held back to put a segment in order.
 const WINDOW: usize = 1 << 20;
@@ -32,6 +39,8 @@ pub(crate) const OTHER: u8 = 1;
 pub(crate) const BAD: u8 = 2;
 /// A part of a line that goes on.
 pub(crate) const PART: u8 = 3;
+/// A log line, or one of an MPI profile, that the owner of its file does not vouch for.
+const FOREIGN: u8 = 4;
 
 /// How to merge.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +52,7 @@ pub struct MergeOptions<'o> {
 }
 
 /// What was merged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct MergeReport {
     /// Lines written, of every kind, bad ones that went elsewhere included
     pub lines: u64,
@@ -55,6 +64,10 @@ pub struct MergeReport {
     pub completed: u64,
     /// Segments that had to be sorted
     pub sorted: u64,
+    /// Lines among them that the owner of their file does not vouch for
+    pub foreign: Foreign,
+    /// Sources that could not be read, or not to their end
+    pub failed: Vec<SourceError>,
 }
 
 /// Where merged lines go.
@@ -69,8 +82,11 @@ pub struct MergeOutput<'w> {
 
 /// Merges all sources in order of time; lines of the same second in order of the sources.
 ///
-/// A line that is no log line stays behind the one it follows. A source that cannot be read
-/// to its end fails the merge before anything was written, unless it is a stream.
+/// A line that is no log line stays behind the one it follows. Of a source that cannot be read
+/// to its end the lines before the break are merged, and the report says what happened.
+///
+/// A line that the owner of its file does not vouch for becomes a comment that says whose file it
+/// stood in: the merged file has another owner, and would vouch for it.
 ///
 /// # Errors
 ///
@@ -84,44 +100,69 @@ pub fn merge(
     let mut report = MergeReport::default();
     let temporary = |cause| SegmentError::Temporary { dir: options.temporary.to_owned(), cause };
     let mut in_order: Vec<(usize, Survey)> = Vec::new();
-    let mut to_sort: Vec<(usize, u64)> = Vec::new();
+    let mut to_sort: Vec<(usize, Survey)> = Vec::new();
     for (number, source) in sources.iter().enumerate() {
-        match Survey::of(source, |bytes| progress(source, bytes))? {
-            Some(survey) if survey.order != Order::None => in_order.push((number, survey)),
-            survey => {
+        match Survey::of(source, &mut report.failed, |bytes| progress(source, bytes)) {
+            Err(error) => report.failed.push(error),
+            Ok(survey) if survey.order != Order::None => in_order.push((number, survey)),
+            Ok(survey) => {
                 report.sorted += 1;
-                to_sort.push((number, survey.map_or(u64::MAX, |survey| survey.len)));
+                to_sort.push((number, survey));
             }
         }
     }
     // The many small files of users are sorted together, without a file open for each.
     in_order.sort_by_key(|(_, survey)| Reverse(survey.len));
-    to_sort.extend(in_order.drain(STREAMS.min(in_order.len())..).map(|(n, s)| (n, s.len)));
+    to_sort.extend(in_order.drain(STREAMS.min(in_order.len())..));
+    // The owners of files that only they vouch for, by the number of the source.
+    let mut owners = vec![None; sources.len()];
 
     let mut sorter = Sorter::new(options.temporary, SORT);
-    for (number, len) in to_sort {
+    for (number, survey) in to_sort {
         let source = &sources[number];
-        let mut keyed = Keyed::open(source, number, len)?;
-        while let Some(key) = keyed.next().map_err(|cause| keyed.broken(source, cause))? {
+        let mut keyed = match Keyed::open(source, number, &survey) {
+            Ok(keyed) => keyed,
+            Err(error) => {
+                report.failed.push(error);
+                continue;
+            }
+        };
+        owners[number] = keyed.vouch.owner();
+        loop {
+            let key = match keyed.next() {
+                Ok(Some(key)) => key,
+                Ok(None) => break,
+                Err(cause) => {
+                    report.failed.push(keyed.broken(source, cause));
+                    break;
+                }
+            };
             sorter.add(key, keyed.lines.current()).map_err(temporary)?;
             if key.place.is_multiple_of(4096) {
                 progress(source, keyed.bytes);
             }
         }
     }
+    // A source breaks off in its second reading if it was changed meanwhile.
+    let changed = Changed::default();
     let mut streams: Vec<Box<dyn InOrder>> = vec![Box::new(sorter.finish().map_err(temporary)?)];
     for (number, survey) in in_order {
-        let keyed = Keyed::open(&sources[number], number, survey.len)?;
+        let keyed = match Keyed::open(&sources[number], number, &survey) {
+            Ok(keyed) => keyed,
+            Err(error) => {
+                report.failed.push(error);
+                continue;
+            }
+        };
+        owners[number] = keyed.vouch.owner();
         streams.push(match survey.order {
-            Order::Window => Box::new(Windowed::new(keyed)),
-            _ => Box::new(keyed),
+            Order::Window => Box::new(Windowed::new(keyed, &changed)),
+            _ => Box::new(InPlace { keyed, changed: Rc::clone(&changed) }),
         });
     }
-    // From here on a source breaks off only if it was changed meanwhile.
-    let changed = |cause| SegmentError::Again { cause };
-    let mut merged = Merged::new(streams).map_err(changed)?;
+    let mut merged = Merged::new(streams).map_err(temporary)?;
     let mut seen = Seen::default();
-    while let Some(key) = merged.advance().map_err(changed)? {
+    while let Some(key) = merged.advance().map_err(temporary)? {
         let bytes = merged.current();
         if options.unique && key.kind == GOOD && !seen.is_new(key.time, bytes) {
             report.duplicates += 1;
@@ -129,11 +170,20 @@ pub fn merge(
         }
         report.lines += u64::from(key.kind != PART);
         report.bad += u64::from(key.kind == BAD);
+        let owner = owners.get(key.source as usize).copied().flatten();
+        let marked =
+            owner.filter(|_| key.kind == FOREIGN).map(|owner| [&mark(owner), bytes].concat());
+        let text = marked.as_deref().unwrap_or(bytes);
+        // What a merge before this one has set apart is still foreign.
+        if marked.is_some() || owner.is_none() && key.kind == OTHER {
+            let stranger = Vouch::All.marked(text.strip_suffix(b"\n").unwrap_or(text));
+            stranger.into_iter().for_each(|stranger| report.foreign.add(stranger));
+        }
         let (to, name) = match &mut out.bad {
             Some((bad, name)) if matches!(key.kind, BAD | PART) => (&mut **bad, &*name),
             _ => (&mut *out.lines, &out.name),
         };
-        let mut written = to.write_all(bytes);
+        let mut written = to.write_all(text);
         if key.kind != PART && !bytes.ends_with(b"\n") {
             report.completed += 1;
             // What a newline alone would make a line of the T3E gets a length that it has not.
@@ -142,8 +192,16 @@ pub fn merge(
         }
         written.map_err(|cause| SegmentError::Write { path: name.clone(), cause })?;
     }
+    drop(merged);
+    for (number, lines, cause) in changed.take() {
+        let source = sources[number as usize].clone();
+        report.failed.push(SourceError::Broken { source, lines, cause });
+    }
     Ok(report)
 }
+
+/// Sources that broke off while they were merged: number, pieces before, why.
+type Changed = Rc<RefCell<Vec<(u32, u64, io::Error)>>>;
 
 /// Log lines of the present second.
 #[derive(Default)]
@@ -178,26 +236,46 @@ struct Survey {
     order: Order,
     /// Bytes of the file that are read
     len: u64,
+    /// Pieces that could be read of them
+    pieces: u64,
 }
 
+/// What is read once and in any order.
+const STREAM: Survey = Survey { order: Order::None, len: u64::MAX, pieces: u64::MAX };
+
 impl Survey {
-    /// None of what can be read only once.
-    fn of(source: &Source, mut progress: impl FnMut(u64)) -> Result<Option<Survey>, SourceError> {
-        let Source::File(path) = source else { return Ok(None) };
-        let failed = |cause| SourceError::Open { source: source.clone(), cause };
-        let about = fs::metadata(path).map_err(failed)?;
+    /// Reads a file, if it can be read twice. Where it breaks off goes to `failed`.
+    fn of(
+        source: &Source,
+        failed: &mut Vec<SourceError>,
+        mut progress: impl FnMut(u64),
+    ) -> Result<Survey, SourceError> {
+        let unknown = |cause| SourceError::Open { source: source.clone(), cause };
+        let Some(about) = source.about() else { return Ok(STREAM) };
+        let about = about.map_err(unknown)?;
         if !about.is_file() && !about.is_dir() {
-            return Ok(None);
+            return Ok(STREAM);
         }
-        let mut keyed = Keyed::open(source, 0, about.len())?;
+        let mut survey = Survey { len: about.len(), ..STREAM };
+        let mut keyed = Keyed::open(source, 0, &survey)?;
         let mut disorder = Disorder::default();
-        while let Some(key) = keyed.next().map_err(|cause| keyed.broken(source, cause))? {
+        loop {
+            let key = match keyed.next() {
+                Ok(Some(key)) => key,
+                Ok(None) => break,
+                Err(cause) => {
+                    survey.pieces = keyed.place;
+                    failed.push(keyed.broken(source, cause));
+                    break;
+                }
+            };
             disorder.add(key.time, keyed.lines.current().len() as u64);
             if key.place.is_multiple_of(4096) {
                 progress(keyed.bytes);
             }
         }
-        Ok(Some(Survey { order: disorder.order(), len: about.len() }))
+        survey.order = disorder.order();
+        Ok(survey)
     }
 }
 
@@ -248,11 +326,16 @@ struct Keyed {
     time: i64,
     /// Bytes of text read
     bytes: u64,
+    /// Pieces that are read
+    most: u64,
+    vouch: Vouch,
+    /// What was found out about lines of MPI profiles
+    before: OwnProfiles,
 }
 
 impl Keyed {
-    fn open(source: &Source, number: usize, most: u64) -> Result<Self, SourceError> {
-        let reader = open(source, most)
+    fn open(source: &Source, number: usize, survey: &Survey) -> Result<Self, SourceError> {
+        let (reader, vouch) = open(source, survey.len)
             .map_err(|cause| SourceError::Open { source: source.clone(), cause })?;
         Ok(Keyed {
             lines: RawLines::new(reader),
@@ -260,6 +343,9 @@ impl Keyed {
             place: 0,
             time: i64::MIN,
             bytes: 0,
+            most: survey.pieces,
+            vouch,
+            before: OwnProfiles::default(),
         })
     }
 
@@ -267,9 +353,24 @@ impl Keyed {
         SourceError::Broken { source: source.clone(), lines: self.place, cause }
     }
 
+    /// The next one; a source that breaks off now ends there.
+    fn next_or_end(&mut self, changed: &Changed) -> Option<Key> {
+        self.next().unwrap_or_else(|cause| {
+            changed.borrow_mut().push((self.source, self.place, cause));
+            self.most = 0;
+            None
+        })
+    }
+
     fn next(&mut self) -> io::Result<Option<Key>> {
+        if self.place >= self.most {
+            return Ok(None);
+        }
         let Some(piece) = self.lines.next()? else { return Ok(None) };
-        let (time, kind) = judge(&piece);
+        let (time, mut kind) = judge(&piece);
+        if self.vouch.owner().is_some() && is_foreign(&piece, kind, &self.vouch, &mut self.before) {
+            kind = FOREIGN;
+        }
         self.time = time.unwrap_or(self.time);
         self.place += 1;
         self.bytes += piece.bytes.len() as u64;
@@ -277,13 +378,43 @@ impl Keyed {
     }
 }
 
-impl InOrder for Keyed {
+/// A source that is in order.
+struct InPlace {
+    keyed: Keyed,
+    changed: Changed,
+}
+
+impl InOrder for InPlace {
     fn advance(&mut self) -> io::Result<Option<Key>> {
-        self.next()
+        Ok(self.keyed.next_or_end(&self.changed))
     }
 
     fn current(&self) -> &[u8] {
-        self.lines.current()
+        self.keyed.lines.current()
+    }
+}
+
+/// Whether the owner of a file, the only one who vouches for its lines, does not vouch for this
+/// one; also what looks as if it had been set apart, which only its reader does.
+pub(crate) fn is_foreign(
+    piece: &Piece<'_>,
+    kind: u8,
+    vouch: &Vouch,
+    before: &mut OwnProfiles,
+) -> bool {
+    let text = piece.text();
+    match kind {
+        GOOD => match Line::parse(text) {
+            Ok((line, extras)) => vouch.line(&line, extras).is_err(),
+            Err(_) => vouch.profile(text, before).is_err(),
+        },
+        OTHER => vouch.owner().is_some() && is_marked(text),
+        BAD => match behind_torn(text).filter(|_| piece.begins) {
+            Some((line, extras, _)) => vouch.line(&line, extras).is_err(),
+            None => mpi::behind_torn(text)
+                .is_some_and(|whole| piece.begins && vouch.profile(whole, before).is_err()),
+        },
+        _ => false,
     }
 }
 
@@ -296,11 +427,13 @@ pub(crate) fn judge(piece: &Piece<'_>) -> (Option<i64>, u8) {
         return (None, BAD);
     }
     let text = piece.text();
+    // Before a look at what stands at its end: a comment can hold a whole line.
+    if text.starts_with(b"#") {
+        return (None, OTHER);
+    }
     match ended(text) {
         (time, true) if !(piece.is_unfinished() && crate::block::is_cut(text)) => (time, GOOD),
-        (None, _) if text.starts_with(b"#") || text.iter().all(u8::is_ascii_whitespace) => {
-            (None, OTHER)
-        }
+        (None, _) if text.iter().all(u8::is_ascii_whitespace) => (None, OTHER),
         (time, _) => (time, BAD),
     }
 }
@@ -312,18 +445,26 @@ struct Windowed {
     bytes: usize,
     current: Box<[u8]>,
     ended: bool,
+    changed: Changed,
 }
 
 impl Windowed {
-    fn new(keyed: Keyed) -> Self {
-        Windowed { keyed, held: BinaryHeap::new(), bytes: 0, current: Box::default(), ended: false }
+    fn new(keyed: Keyed, changed: &Changed) -> Self {
+        Windowed {
+            keyed,
+            held: BinaryHeap::new(),
+            bytes: 0,
+            current: Box::default(),
+            ended: false,
+            changed: Rc::clone(changed),
+        }
     }
 }
 
 impl InOrder for Windowed {
     fn advance(&mut self) -> io::Result<Option<Key>> {
         while !self.ended && self.bytes <= WINDOW {
-            match self.keyed.next()? {
+            match self.keyed.next_or_end(&self.changed) {
                 None => self.ended = true,
                 Some(key) => {
                     let bytes = self.keyed.lines.current();

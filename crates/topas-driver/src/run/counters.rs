@@ -48,6 +48,11 @@ pub struct Counts {
     pub share: u64,
 }
 
+/// Whether this processor has events for a metric.
+pub fn can_count(metric: Metric) -> bool {
+    formula(processor(), metric).count() > 0
+}
+
 impl Counters {
     /// Opens what this processor can count of `metric`. A program that `counts` itself gets
     /// none taken away.

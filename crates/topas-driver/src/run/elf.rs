@@ -12,7 +12,7 @@ use goblin::elf64::section_header::{
     SHT_DYNAMIC, SHT_DYNSYM, SHT_SYMTAB, SIZEOF_SHDR, SectionHeader,
 };
 use topas_format::field::{Lang, Lib};
-use topas_format::module_facts::MAGIC;
+use topas_format::module_facts::{MAGIC, is_of_every_rank};
 
 /// The bytes by which an executable is known.
 pub const MAGIC_NUMBER: &[u8; 4] = b"\x7fELF";
@@ -36,6 +36,8 @@ pub struct Facts {
     pub dynamic: bool,
     /// Whether it was linked with the measurement module.
     pub has_module: bool,
+    /// Whether that is the extended one, in which every rank measures.
+    pub has_extended: bool,
     /// Whether it has itself loaded with the library of MPI profiles.
     pub has_door: bool,
     /// Whether it holds the MPI profile, and its MPI.
@@ -59,6 +61,7 @@ impl Default for Facts {
         Facts {
             dynamic: false,
             has_module: false,
+            has_extended: false,
             has_door: false,
             has_profile: false,
             lang: Lang::C,
@@ -196,7 +199,9 @@ impl<'f, F: Bytes + ?Sized> Sections<'f, F> {
                 .position(|section| name(&self.names, section.sh_name as usize) == Some(wanted))
                 .map(|at| self.bytes(at))
         };
-        facts.has_module = named(b".topas").is_some_and(|bytes| bytes.starts_with(MAGIC));
+        let module = named(b".topas").filter(|bytes| bytes.starts_with(MAGIC));
+        facts.has_module = module.is_some();
+        facts.has_extended = module.is_some_and(|bytes| is_of_every_rank(&bytes));
         facts.has_door = named(b".topas_mpi").is_some();
         facts.has_profile = named(b".topas_mpi_site").is_some();
         facts.compiler = compiler(&named(b".comment").unwrap_or_default()).to_vec();

@@ -128,12 +128,27 @@ pub enum NotMeasured {
     Privileged,
     /// The program was linked with the module, which measures
     HasModule,
+    /// The program was linked with the extended module, by which every rank measures itself
+    HasExtended,
     /// The program cannot be read, so that what it does with counters is not known
     Unreadable(String),
     /// By the site's topas.conf or kill switch
     Site(&'static str),
     /// There is no such program, or it does not start
     NoProgram,
+}
+
+impl NotMeasured {
+    /// Whether a wish for a measurement was refused, not fulfilled in another way.
+    pub fn refuses(&self) -> bool {
+        matches!(
+            self,
+            NotMeasured::Child
+                | NotMeasured::Privileged
+                | NotMeasured::Unreadable(_)
+                | NotMeasured::Site(_)
+        )
+    }
 }
 
 impl fmt::Display for NotMeasured {
@@ -147,6 +162,9 @@ impl fmt::Display for NotMeasured {
             NotMeasured::Child => write!(f, "child of a measuring rank"),
             NotMeasured::Privileged => write!(f, "runs with the rights of another"),
             NotMeasured::HasModule => write!(f, "the program has the module and measures itself"),
+            NotMeasured::HasExtended => {
+                write!(f, "every rank of the program measures itself, as it was linked")
+            }
             NotMeasured::Unreadable(why) => write!(f, "the program cannot be read: {why}"),
             NotMeasured::Site(key) => write!(f, "by topas.conf ({key})"),
             NotMeasured::NoProgram => write!(f, "no such program"),

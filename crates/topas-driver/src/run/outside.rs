@@ -8,7 +8,7 @@ use std::time::{Instant, SystemTime};
 use nix::unistd::getuid;
 use topas_config::Environment;
 use topas_format::MAX_LINE;
-use topas_format::conf::{List, Settings, Switch};
+use topas_format::conf::{Settings, Switch};
 use topas_format::event::{Metric, Why};
 use topas_format::field::{Lang, Mode};
 use topas_format::form::{RUN_LINE, UNKNOWN, Values, mark, number, text};
@@ -39,6 +39,8 @@ pub struct Measured<'m> {
     pub logs: bool,
     /// What the site says
     pub settings: &'m Settings<'m>,
+    /// Its targets of the log, whatever the environment says
+    pub site_log: &'m [u8],
     /// The variables of this process
     pub env: &'m Environment,
     /// The environment that the program is to have, but for the marker of the rank
@@ -106,11 +108,25 @@ impl Measured<'_> {
         }
     }
 
-    /// Appends the line to the log.
+    /// Appends the line to the user's log, or to the site's if that takes none.
     fn append(&self, values: &mut Values<'_>, line: &[u8]) {
         let own = self.env.log().filter(|_| self.settings.is(Switch::UserLog));
-        let targets = own.map_or(self.settings.list(List::Log), OsStrExt::as_bytes);
-        if let Err(failed) = log::append(targets, values, line)
+        if let Some(own) = own {
+            let Err(failed) = log::append(own.as_bytes(), values, line) else { return };
+            let (last, others) = match failed.split_last() {
+                Some((last, others)) => (Some(last), others),
+                None => (None, &[][..]),
+            };
+            // One rank says what is wrong.
+            let lowest = self.launch.place.unwrap_or(0) == 0;
+            for (target, error) in others.iter().filter(|_| self.env.is_verbose()) {
+                say!("topas: not written: {target}: {error}");
+            }
+            if let Some((target, error)) = last.filter(|_| lowest || self.env.is_verbose()) {
+                say!("topas: TOPAS_LOG={target}: {error}");
+            }
+        }
+        if let Err(failed) = log::append(self.site_log, values, line)
             && self.env.is_verbose()
         {
             for (target, error) in &failed {

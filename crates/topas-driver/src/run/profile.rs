@@ -2,12 +2,15 @@
 //!
 //! It is loaded into every rank, whether that measures or not: a profile is of all of them.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use topas_config::{Environment, Paths};
 use topas_format::env::{
     TOPAS_MPI, TOPAS_MPI_COMMS, TOPAS_MPI_COUNTERS, TOPAS_MPI_OUT, TOPAS_MPI_PEERS,
 };
+
+use topas_launch::through::leads_elsewhere;
 
 use super::options::Wish;
 use super::program::{self, Kind};
@@ -57,8 +60,14 @@ impl Profile {
             }
             Kind::Elf(_) => None,
             Kind::Foreign => Some("it is of another machine, or of 32 bits"),
-            Kind::Shell => Some("it is a script of a shell: put topas-run into it"),
-            Kind::Starter => Some("it starts the program: put topas-run behind it"),
+            Kind::Shell | Kind::Starter if leads_elsewhere(found.exe.as_bytes()) => {
+                Some("it runs a container: put topas-run into that")
+            }
+            Kind::Shell | Kind::Starter if found.exe == "valgrind" => {
+                Some("a memory checker must be the first library in what it starts")
+            }
+            // The library waits in them for the program that has an MPI.
+            Kind::Shell | Kind::Starter => None,
             Kind::Privileged => Some("it runs with the rights of another"),
             Kind::Unreadable(_) => Some("it cannot be read"),
         };
@@ -69,7 +78,10 @@ impl Profile {
             return Profile::Cannot("topas-run does not stand in an installation".to_owned());
         };
         match usable(&library) {
-            Ok(()) => Profile::Load { library, between: found.behind },
+            Ok(()) => Profile::Load {
+                library,
+                between: !matches!(found.kind, Kind::Elf(_)) || found.behind,
+            },
             Err(why) => Profile::Cannot(format!("library {}: {why}", library.display())),
         }
     }

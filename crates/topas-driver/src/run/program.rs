@@ -66,6 +66,13 @@ pub struct Program {
     pub kind: Kind,
 }
 
+impl Program {
+    /// Whether the program was linked with the measurement module.
+    pub fn has_module(&self) -> bool {
+        matches!(&self.kind, Kind::Elf(facts) if facts.has_module)
+    }
+}
+
 /// Kinds of programs.
 #[derive(Debug)]
 pub enum Kind {

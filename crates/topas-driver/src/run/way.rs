@@ -15,6 +15,7 @@ use topas_format::event::Metric;
 use topas_format::field::{Lang, Lib, Mode};
 use topas_launch::named::Fault;
 
+use super::counters::can_count;
 use super::elf::{Facts, MAGIC_NUMBER};
 use super::launch::{Launch, NotMeasured};
 use super::options::Wish;
@@ -115,7 +116,9 @@ impl Decision {
         if let Some(key) = wanted.filter(|key| !wish.all || *key == "measure") {
             return Err(NotMeasured::Site(key));
         }
-        self.logs = wanted.is_none() && (chosen || !parallel && settings.is(Switch::Serial));
+        // The module of a program that runs alone cannot be told to give way, and logs the line.
+        let alone = !parallel && !found.has_module() && settings.is(Switch::Serial);
+        self.logs = wanted.is_none() && (chosen || alone);
         self.notes.extend(note);
         self.metric = self.chosen_metric(wish, env, &settings, matches!(way, Way::Outside(_)));
         self.way = way;
@@ -137,15 +140,13 @@ impl Decision {
             let word = String::from_utf8_lossy(word);
             say!("topas: {TOPAS_OPS}={word} is none of fpops, intops, loads, stores");
         }
-        match parsed.unwrap_or(settings.ops) {
-            Ops::One(metric) => metric,
-            Ops::Both if wish.all || place.is_multiple_of(2) => Metric::FpOps,
-            Ops::Both => Metric::IntOps,
-        }
+        // Where every rank is measured they are to be compared.
+        let turn = if wish.all { 0 } else { place };
+        parsed.unwrap_or(settings.ops).metric(turn, || can_count(Metric::IntOps))
     }
 
     /// Says what the user should know, before the program begins.
-    pub fn warn(&self, env: &Environment) {
+    pub fn warn(&self, env: &Environment, asked_for_all: bool) {
         let inside = matches!(self.way, Way::Inside(_));
         if let Some(fault) = self.launch.fault.filter(|_| self.launch.rank.rank == 0 && !inside) {
             let list = env.get(TOPAS_PE).unwrap_or_default().to_string_lossy();
@@ -162,11 +163,14 @@ impl Decision {
                 say!("{NAME}: warning: {note}");
             }
         }
-        if env.is_verbose()
-            && let Way::Plain(why) = &self.way
+        if let Way::Plain(why) = &self.way
             && *why != NotMeasured::NotChosen
         {
-            say!("{NAME}: not measured: {why}");
+            // Who asks for every rank hears why it cannot be, from one of them.
+            let refused = asked_for_all && self.launch.rank.rank == 0 && why.refuses();
+            if env.is_verbose() || refused {
+                say!("{NAME}: not measured: {why}");
+            }
         }
     }
 }
@@ -186,7 +190,11 @@ fn way(
         Kind::Privileged => return Err(NotMeasured::Privileged),
         Kind::Unreadable(why) => return Err(NotMeasured::Unreadable(why.to_string())),
     };
-    if facts.has_module {
+    if facts.has_extended {
+        return Err(NotMeasured::HasExtended);
+    }
+    // The ordinary module gives way where every rank is to be measured.
+    if facts.has_module && !wish.all {
         return Err(NotMeasured::HasModule);
     }
     if let Some(why) = cannot_be_loaded_into(facts) {

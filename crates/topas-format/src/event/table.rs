@@ -179,6 +179,23 @@ impl<const ROWS: usize, const TERMS: usize> Small<ROWS, TERMS> {
         usize::from(place).wrapping_sub(1)
     }
 
+    /// Whether a row has a formula for a metric.
+    pub const fn counts(&self, row: usize, metric: Metric) -> bool {
+        row < ROWS && self.rows[row][metric as usize] != 0
+    }
+
+    /// Whether any row has a formula for a metric.
+    pub const fn ever_counts(&self, metric: Metric) -> bool {
+        let mut row = 0;
+        while row < ROWS {
+            if self.counts(row, metric) {
+                return true;
+            }
+            row += 1;
+        }
+        false
+    }
+
     /// The event at a place.
     #[inline(always)]
     pub fn term(&self, place: usize) -> Option<Packed> {

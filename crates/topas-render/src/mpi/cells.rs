@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::figure::field;
+use crate::csv::field;
 
 /// Rows of cells under a header.
 pub(super) struct Cells {
@@ -88,11 +88,7 @@ impl Cells {
                 if column > 0 {
                     out.push(',');
                 }
-                if cell.contains([',', '"', '\n', '\r']) {
-                    out += &field(cell);
-                } else {
-                    out += cell;
-                }
+                out += &field(cell);
             }
             out.push('\n');
         }

@@ -1,7 +1,7 @@
 //! Efficiencies in the scheme of POP as a tree.
 
 use serde_json::{Value, json};
-use topas_data::mpi::{Efficiency, NoEfficiency, Profile, Ratio, Routine, efficiency};
+use topas_data::mpi::{Efficiency, Ending, NoEfficiency, Profile, Ratio, Routine, efficiency};
 
 use super::Views;
 use super::cells::Cells;
@@ -100,11 +100,22 @@ fn ends(profile: &Profile) -> String {
     if time == 0 {
         return " from the first call of MPI on".to_owned();
     }
-    format!(
-        " from the entry of MPI_Init to the end of the profile in MPI_Finalize; these two are time \
-         in MPI, {} of the time",
-        percent(time, profile.total.wall)
-    )
+    let share = percent(time, profile.total.wall);
+    match profile.facts.ending {
+        Some(Ending::Finalize) => format!(
+            " from the entry of MPI_Init to the end of the profile in MPI_Finalize; these two are \
+             time in MPI, {share} of the time"
+        ),
+        Some(Ending::Running) => {
+            format!(
+                " from the entry of MPI_Init until now; that is time in MPI, {share} of the time"
+            )
+        }
+        _ => format!(
+            " from the entry of MPI_Init to the last sign of life of each rank; MPI_Init is time in \
+             MPI, {share} of the time"
+        ),
+    }
 }
 
 /// What is to be said if ranks share processors, or if that is not known.

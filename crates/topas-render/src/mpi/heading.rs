@@ -146,6 +146,7 @@ pub(super) fn notes(views: &Views<'_>) -> String {
             }
         ));
     }
+    notes.extend(unended(profile));
     let npes = profile.facts.npes.map(u64::from);
     if let (Some(npes), Some(processors)) = (npes, views.processors)
         && npes > processors
@@ -195,6 +196,31 @@ pub(super) fn notes(views: &Views<'_>) -> String {
         ));
     }
     notes.iter().map(|note| paragraph(note, views.columns())).collect()
+}
+
+/// Calls that had not ended when their ranks did; None if there are none.
+pub(super) fn unended(profile: &Profile) -> Option<String> {
+    let calls: Vec<String> = profile
+        .total
+        .routines
+        .iter()
+        .filter(|routine| routine.unended > 0)
+        .map(|routine| {
+            let calls = count(u64::try_from(routine.unended).unwrap_or(u64::MAX), "call");
+            let name = named(profile, routine.number);
+            match routine.unended_time {
+                0 => format!("{name} {calls}, for a time that nobody noted"),
+                time => format!("{name} {calls}, {} s", seconds(time, 3)),
+            }
+        })
+        .collect();
+    (!calls.is_empty()).then(|| {
+        format!(
+            "Had not ended when their ranks did: {}. The time of these calls is up to the last sign \
+             of life of each rank.",
+            calls.join("; ")
+        )
+    })
 }
 
 /// Ranks that are not in it, and ranks that ended otherwise than the launch.

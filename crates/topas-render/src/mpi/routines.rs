@@ -123,7 +123,7 @@ pub(super) fn text(views: &Views<'_>) -> String {
         let transferred = routine.transferred();
         cells.row([
             if is_marked { format!("({})", mark - 1) } else { String::new() },
-            name,
+            if routine.unended > 0 { format!("{name}*") } else { name },
             compact(routine.calls),
             quotient(routine.calls, sums.ranks.into()),
             short(routine.time as f64 / 1e9),
@@ -160,6 +160,7 @@ pub(super) fn text(views: &Views<'_>) -> String {
          - is not known; bytes of routines that only begin an operation move outside of them."
             .to_owned(),
     );
+    notes.extend(super::heading::unended(profile).map(|text| format!("* {text}")));
     if let Some(of) = views.calibration {
         notes.push(format!(
             "Columns 9 and 10: {}. The estimates of column 13 are of {} of the time in MPI.",
@@ -265,6 +266,8 @@ pub(super) fn csv(views: &Views<'_>) -> String {
         "latency_seconds",
         "transfer_seconds",
         "idle_seconds",
+        "unended_calls",
+        "unended_seconds",
     ]);
     for routine in sorted(views.profile) {
         let estimate = Estimate::of(views, routine);
@@ -294,6 +297,8 @@ pub(super) fn csv(views: &Views<'_>) -> String {
             known(estimate.latency),
             known(estimate.transfer),
             known(estimate.idle),
+            routine.unended.to_string(),
+            exact_seconds(routine.unended_time),
         ]);
     }
     cells.csv()
@@ -320,6 +325,8 @@ pub(super) fn value(views: &Views<'_>) -> Value {
             "latency_seconds": rounded(estimate.latency),
             "transfer_seconds": rounded(estimate.transfer),
             "idle_seconds": rounded(estimate.idle),
+            "unended_calls": number(routine.unended),
+            "unended_seconds": json_seconds(routine.unended_time),
         })
     };
     sorted(views.profile).into_iter().map(routine).collect()

@@ -6,12 +6,14 @@ use topas_data::mpi::Profile;
 use super::cells::Cells;
 use crate::figure::clean;
 
-fn all(profile: &Profile) -> impl Iterator<Item = (String, String)> {
-    profile
-        .facts
-        .switches
-        .iter()
-        .map(|(name, value)| (clean(name.as_bytes()), clean(value.as_bytes())))
+/// What stands in the place of a value that was not recorded.
+const NOT_RECORDED: &str = "(not recorded: it may be a path or a name)";
+
+/// Names and values; None for a value that was not recorded.
+fn all(profile: &Profile) -> impl Iterator<Item = (String, Option<String>)> {
+    let value = |value: &str| clean(value.as_bytes());
+    let switches = profile.facts.switches.iter();
+    switches.map(move |(name, of)| (clean(name.as_bytes()), of.as_deref().map(value)))
 }
 
 /// A line each.
@@ -19,17 +21,22 @@ pub(super) fn text(profile: &Profile) -> String {
     if profile.facts.switches.is_empty() {
         return "No environment switch of the MPI was set.\n".to_owned();
     }
-    all(profile).map(|(name, value)| format!("{name}={value}\n")).collect()
+    let line = |(name, value): (String, Option<String>)| match value {
+        Some(value) => format!("{name}={value}\n"),
+        None => format!("{name} {NOT_RECORDED}\n"),
+    };
+    all(profile).map(line).collect()
 }
 
 /// A row each.
 pub(super) fn csv(profile: &Profile) -> String {
     let mut cells = Cells::new(["name", "value"]);
-    all(profile).for_each(|(name, value)| cells.row([name, value]));
+    let cell = |value: Option<String>| value.unwrap_or_else(|| NOT_RECORDED.to_owned());
+    all(profile).for_each(|(name, value)| cells.row([name, cell(value)]));
     cells.csv()
 }
 
-/// An object of names.
+/// An object of names; null for a value that was not recorded.
 pub(super) fn value(profile: &Profile) -> Value {
     let object: Map<String, Value> =
         all(profile).map(|(name, value)| (name, value.into())).collect();

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use topas_data::pes::{Cluster, Column, KMeans, Table};
 
 use super::quantity::{Shown, caption, shown};
-use crate::figure::{count, field, percent, pes, wrapped};
+use crate::csv::field;
+use crate::figure::{count, percent, pes, wrapped};
 
 /// The clusters of the paper's Listing 5: `95-96:  5, 9, 13`.
 pub fn unit_clusters(clusters: &[Cluster], columns: usize) -> String {

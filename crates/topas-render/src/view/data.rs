@@ -4,7 +4,8 @@ use topas_data::pes::{Pe, Table};
 use topas_format::number::Count;
 
 use super::piece::Piece;
-use crate::figure::{field, thousandths, whole};
+use crate::csv::field;
+use crate::figure::{thousandths, whole};
 
 /// Columns of the CSV. Times in s, rates per s; what was not measured is empty.
 const HEADER: &str = "pe,host,numa,cpu,exe,wall_s,system_s,user_s,metric,count,estimate,\

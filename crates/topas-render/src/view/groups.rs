@@ -5,7 +5,8 @@ use std::fmt::Write;
 use topas_data::pes::{Column, Group, Grouping, Groups, Table};
 
 use super::quantity::{caption, shown};
-use crate::figure::{count, field, named, percent, pes};
+use crate::csv::field;
+use crate::figure::{count, named, percent, pes};
 
 /// What a group is called in a heading.
 pub(super) fn kind(by: Grouping) -> &'static str {

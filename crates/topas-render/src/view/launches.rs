@@ -5,7 +5,8 @@ use std::fmt::Write;
 use topas_data::pes::Launch;
 
 use super::heading::when;
-use crate::figure::{field, named};
+use crate::csv::field;
+use crate::figure::named;
 
 /// A launch and what its table knows: PEs that left a line, and hosts.
 type Known<'l> = (&'l Launch, usize, usize);

@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 
 use topas_config::{Conf, Environment, Paths, spool_directories};
 use topas_data::mpi::{
-    Calibration, CalibrationError, Origin, Profile, own_uid, read_profiles, read_spool,
+    Calibration, CalibrationError, Origin, Profile, SpoolReading, is_spool, own_uid, read_profiles,
+    read_spool, read_spool_files,
 };
-use topas_data::{Source, SourceError, expand};
+use topas_data::{Inputs, Source, SourceError};
 use topas_format::mpi::OUT;
 use topas_terminal::Progress;
 
 use crate::args::{Args, TOOL};
 use crate::exit;
-use crate::input::skipped;
+use crate::input::{passed_over, skipped};
 use crate::output::may_write;
 
 /// What was read, and how well.
@@ -38,19 +39,60 @@ impl<'a> Input<'a> {
     /// ranks keep on this node; the newest first. The Err is the exit code, all has been said.
     pub fn read(&mut self) -> Result<Vec<Profile>, u8> {
         if !self.args.inputs.is_empty() {
-            let mut sources = Vec::new();
-            for path in &self.args.inputs {
-                match profiles_in(path) {
-                    Ok(found) => sources.extend(found),
-                    Err(error) => self.failed(&error),
-                }
-            }
-            return self.files(&sources);
+            return self.named();
         }
         if Path::new(OUT).exists() {
-            return self.files(&[Source::File(PathBuf::from(OUT))]);
+            let sources = vec![Source::File(PathBuf::from(OUT))];
+            return self.files(&Inputs { sources, ..Inputs::default() });
         }
         self.ranks()
+    }
+
+    /// The profiles in the files that were named: lines, or mapped files of ranks.
+    fn named(&mut self) -> Result<Vec<Profile>, u8> {
+        let mut inputs = Inputs::default();
+        self.args.inputs.iter().for_each(|path| add_profiles(path, &mut inputs));
+        inputs.failed.iter().for_each(|error| self.failed(error));
+        if !self.args.quiet {
+            passed_over(&inputs);
+        }
+        let mut mapped = Vec::new();
+        inputs.sources.retain(|source| match source {
+            Source::File(file) if is_spool(file) => {
+                mapped.push(file.clone());
+                false
+            }
+            _ => true,
+        });
+        if mapped.is_empty() {
+            return self.files(&inputs);
+        }
+        let sources = inputs.sources;
+        let mut profiles = self.mapped(read_spool_files(mapped));
+        if !sources.is_empty() {
+            // Beside mapped files a text without a profile is no failure.
+            let (read, errors) = read_profiles(&sources, &mut |_| {});
+            errors.iter().for_each(|error| self.failed(error));
+            profiles.extend(read.profiles);
+            profiles.sort_by_key(|profile| std::cmp::Reverse(profile.facts.epoch));
+        }
+        if profiles.is_empty() {
+            if !self.has_failed() {
+                let what = "the mapped files have nothing to tell: their ranks have written it";
+                TOOL.error(&what, None, "");
+            }
+            return Err(if self.has_failed() { exit::INPUT } else { exit::NO_PES });
+        }
+        Ok(profiles)
+    }
+
+    /// What mapped files say; those that cannot be read are told.
+    fn mapped(&mut self, read: SpoolReading) -> Vec<Profile> {
+        for (path, why) in &read.refused {
+            self.unreadable += 1;
+            TOOL.error(&format!("cannot read {}", path.display()), Some(why), "");
+        }
+        read.profiles
     }
 
     /// What ranks of this user keep on this node.
@@ -60,13 +102,7 @@ impl<'a> Input<'a> {
         let directories = spools();
         for dir in &directories {
             match read_spool(dir, Some(own_uid())) {
-                Ok(read) => {
-                    profiles.extend(read.profiles);
-                    for (path, why) in &read.refused {
-                        self.unreadable += 1;
-                        TOOL.error(&format!("cannot read {}", path.display()), Some(why), "");
-                    }
-                }
+                Ok(read) => profiles.extend(self.mapped(read)),
                 Err(cause) => {
                     self.unreadable += 1;
                     let what = format!("cannot list {}", dir.display());
@@ -122,7 +158,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    fn files(&mut self, sources: &[Source]) -> Result<Vec<Profile>, u8> {
+    fn files(&mut self, inputs: &Inputs) -> Result<Vec<Profile>, u8> {
+        let sources = &inputs.sources;
         may_write(self.args, sources)?;
         let mut progress = Progress::new(TOOL, self.args.quiet);
         let (read, errors) = read_profiles(sources, &mut |bytes| {
@@ -140,9 +177,12 @@ impl<'a> Input<'a> {
         if self.has_failed() {
             return Err(exit::INPUT);
         }
-        let what = match sources {
-            [one] => format!("no profile of MPI calls in {}", one),
-            many => format!("no profile of MPI calls in {} files", many.len()),
+        let what = match sources.as_slice() {
+            [one] => format!("no profile of MPI calls in {one}"),
+            _ => {
+                let looked_at = topas_render::looked_at(inputs, read.tally.lines(), &[]);
+                format!("no profile of MPI calls; looked at {looked_at}")
+            }
         };
         TOOL.error(
             &what,
@@ -185,19 +225,15 @@ impl<'a> Input<'a> {
     }
 }
 
-/// The sources a path stands for: of a directory its topas-mpi.out, or all if there is none.
-fn profiles_in(path: &Path) -> Result<Vec<Source>, SourceError> {
+/// Adds what a name stands for: of a directory its topas-mpi.out, or all if there is none.
+fn add_profiles(path: &Path, inputs: &mut Inputs) {
     let own = path.join(OUT);
-    if own.is_file() { Ok(vec![Source::File(own)]) } else { expand(path) }
+    if own.is_file() { inputs.sources.push(Source::File(own)) } else { inputs.add(path) }
 }
 
-/// The directories in which ranks may keep their counters: that which the environment names
-/// alone, else all that are known.
+/// The directories in which ranks may keep their counters.
 fn spools() -> Vec<PathBuf> {
     let env = Environment::of_process();
-    if let Some(named) = env.mpi_spool() {
-        return vec![named];
-    }
     let conf = Conf::load(paths(&env).as_ref(), &env);
     spool_directories(&conf, &env)
 }

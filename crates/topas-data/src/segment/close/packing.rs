@@ -9,11 +9,14 @@ use sha2::{Digest, Sha256};
 
 use super::target::Target;
 use super::{Open, UNFINISHED};
+use crate::holes::is_hollow;
+use crate::own::OwnProfiles;
 use crate::segment::index::{Index, Part};
-use crate::segment::merge::judge;
+use crate::segment::merge::{is_foreign, judge};
 use crate::segment::output::NewFile;
 use crate::segment::raw::RawLines;
 use crate::segment::zstd_frame;
+use crate::vouch::{Vouch, mark};
 
 /// Adds what is not there yet of each file. The segment appears whole, or is as before.
 /// `join` makes it this process's, else it has owner and mode of the file.
@@ -22,7 +25,12 @@ pub(super) fn add(target: Target, group: &mut [Open], join: bool) -> io::Result<
     let mut to_add = Vec::new();
     for (number, open) in group.iter_mut().enumerate() {
         open.done = index.bytes_of(&open.work.token);
-        let size = open.file.metadata()?.len();
+        let about = open.file.metadata()?;
+        let size = about.len();
+        // Its owner may have made it longer meanwhile.
+        if is_hollow(&open.file, &about) {
+            return Err(io::Error::other("most of the file is holes by now"));
+        }
         if size > open.done {
             to_add.push((number, size - open.done));
         }
@@ -46,15 +54,18 @@ pub(super) fn add(target: Target, group: &mut [Open], join: bool) -> io::Result<
     let mut added = Vec::new();
     for (number, len) in to_add {
         let open = &group[number];
+        // A segment of its own belongs to the owner, who vouches for it as for the file.
+        let vouch = if join { Vouch::of(&open.about) } else { Vouch::All };
         if let Some(last) = index.parts.last()
             && !last.newline
-            && last.token != open.work.token
+            && (last.token != open.work.token || vouch.owner().is_some())
         {
-            // The line that the file before ended in must not swallow this one's first.
+            // The line that the file before ended in must not swallow this one's first; and what
+            // two parts of a line would be together was not looked at.
             new.file.write_all(&zstd::bulk::compress(b"\n", 1)?)?;
         }
         let at = new.file.stream_position()?;
-        let part = pack(open, len, at, &mut new.file)?;
+        let part = pack(open, len, at, &vouch, &mut new.file)?;
         added.push((number, part.lines, part.bytes, new.file.stream_position()? - at));
         index.parts.push(part);
     }
@@ -78,27 +89,42 @@ pub(super) fn add(target: Target, group: &mut [Open], join: bool) -> io::Result<
     Ok(())
 }
 
-/// Compresses `len` bytes of a file from where it is done.
-fn pack(open: &Open, len: u64, at: u64, to: &mut File) -> io::Result<Part> {
+/// Compresses `len` bytes of a file from where it is done. Lines that are not vouched for become
+/// comments.
+fn pack(open: &Open, len: u64, at: u64, vouch: &Vouch, to: &mut File) -> io::Result<Part> {
     let mut file = &open.file;
     file.seek(SeekFrom::Start(open.done))?;
     let mut frame = zstd_frame(BufWriter::with_capacity(1 << 18, to))?;
-    frame.set_pledged_src_size(Some(len))?;
+    let owner = vouch.owner();
+    if owner.is_none() {
+        frame.set_pledged_src_size(Some(len))?;
+    }
     let mut lines = RawLines::new(file.take(len));
     let mut hash = Sha256::new();
     let mut part = Part {
         token: open.work.token.clone(),
         name: open.work.name.clone(),
         at,
+        owner,
         ..Part::default()
     };
+    let mut before = OwnProfiles::default();
     while let Some(piece) = lines.next()? {
+        let (time, kind) = judge(&piece);
+        if let Some(owner) = owner
+            && is_foreign(&piece, kind, vouch, &mut before)
+        {
+            let mark = mark(owner);
+            frame.write_all(&mark)?;
+            hash.update(&mark);
+            part.marks += mark.len() as u64;
+        }
         frame.write_all(piece.bytes)?;
         hash.update(piece.bytes);
         part.bytes += piece.bytes.len() as u64;
         part.lines += u64::from(piece.begins);
         part.newline = piece.bytes.ends_with(b"\n");
-        if let (Some(time), _) = judge(&piece) {
+        if let Some(time) = time {
             let (first, last) = part.times.unwrap_or((time, time));
             part.times = Some((first.min(time), last.max(time)));
         }
@@ -133,7 +159,7 @@ fn verify(file: &mut File, index: &Index, first: usize) -> io::Result<()> {
         }
         let lines = newlines + u64::from(last != b'\n');
         let hash = HEXLOWER.encode(&hash.finalize());
-        if (bytes, lines, hash) != (part.bytes, part.lines, part.sha256.clone()) {
+        if (bytes, lines, hash) != (part.bytes + part.marks, part.lines, part.sha256.clone()) {
             return Err(differs());
         }
     }

@@ -1,12 +1,12 @@
 //! The closed segment that a file goes into.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use nix::fcntl::OFlag;
-
+use crate::holes::is_hollow;
+use crate::opened::open_no_link;
 use crate::segment::index::Index;
 
 /// Segments of one name that are tried.
@@ -32,10 +32,8 @@ impl Target {
                 n => format!("{base}.{n}.zst"),
             };
             let path = dir.join(name);
-            // Not to follow a link that a user put there, nor to wait for a pipe's writer.
-            let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
-            let opened = OpenOptions::new().read(true).custom_flags(flags.bits()).open(&path);
-            let mut file = match opened {
+            // A user may have put a link or a pipe there.
+            let mut file = match open_no_link(&path) {
                 Ok(file) => file,
                 Err(error) if error.kind() == ErrorKind::NotFound => {
                     return Ok(Target { path, there: None, index: Index::default() });
@@ -43,7 +41,8 @@ impl Target {
                 Err(_) => continue,
             };
             let about = file.metadata()?;
-            if !about.is_file() || about.nlink() > 1 || about.uid() != owner {
+            let taken = !about.is_file() || about.nlink() > 1 || about.uid() != owner;
+            if taken || is_hollow(&file, &about) {
                 continue;
             }
             if let Some(index) = Index::read(&mut file)? {

@@ -1,0 +1,355 @@
+//! Names look absent where they are absent.
+//!
+//! The library defines every function of MPI, and the MPI below has some of them. Whoever asks the loader
+//! for a name (`dlsym`, a weak reference), and calls what is there, must get the answer of a process without
+//! the library. So names that no other object defines are taken out of the library's own table of symbols,
+//! by their type, which is all that a loader looks at; weak references that were filled in before are
+//! emptied. While something is being loaded all names are there, because what comes may bring an MPI.
+//!
+//! `dlopen` tells when something comes. `dlsym` of a handle finds the function of the MPI itself: what is
+//! given is the name here, with that function below, so that those calls are counted, too.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::sync::atomic::{
+    AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+use crate::objects::{self, Loads, Object};
+use crate::{below, sys};
+
+/// Most names that the library defines.
+const NAMES: usize = 4096;
+
+/// Whether another object defines a name, by its place among the library's own.
+static PRESENT: [AtomicU8; NAMES] = [const { AtomicU8::new(0) }; NAMES];
+/// Hashes of the names.
+static HASHES: [AtomicU32; NAMES] = [const { AtomicU32::new(0) }; NAMES];
+/// What was loaded when this was found out; none yet where no objects were counted.
+static ADDS: AtomicU64 = AtomicU64::new(0);
+static SUBS: AtomicU64 = AtomicU64::new(0);
+static OBJECTS: AtomicUsize = AtomicUsize::new(0);
+/// All names are there, whatever was found out.
+static REVEALED: AtomicBool = AtomicBool::new(true);
+/// Some thread changes this.
+static BUSY: AtomicBool = AtomicBool::new(false);
+/// The table of symbols can be written.
+static WRITABLE: AtomicBool = AtomicBool::new(false);
+/// A library says where those are looked for that others need: it matters who loads.
+static RPATHS: AtomicBool = AtomicBool::new(false);
+
+/// The types of a symbol that is a function, and of one that no loader looks at.
+const FUNCTION: u8 = 2;
+const SECTION: u8 = 3;
+
+/// What to jump to; 0 if the value is the answer.
+#[repr(C)]
+pub struct Answer {
+    target: usize,
+    value: usize,
+}
+
+impl Answer {
+    const fn jump(target: usize) -> Answer {
+        Answer { target, value: 0 }
+    }
+
+    const fn value(value: usize) -> Answer {
+        Answer { target: 0, value }
+    }
+}
+
+/// Whether a name may be that of a function of MPI.
+fn is_of_mpi(name: &[u8]) -> bool {
+    name.starts_with(b"MPI_") || name.starts_with(b"PMPI_") || name.starts_with(b"mpi_")
+}
+
+/// Calls a function with the library itself.
+fn with_own<T>(f: impl FnOnce(&Object) -> T) -> Option<T> {
+    let (mut f, mut result) = (Some(f), None);
+    objects::each(|object| {
+        let own = object.holds(is_of_mpi as *const () as usize);
+        if own && let Some(f) = f.take() {
+            result = Some(f(object));
+        }
+        own
+    });
+    result
+}
+
+/// A function of the loader: the first behind this library. The name ends with a NUL.
+pub fn of_loader(kept: &AtomicUsize, name: &[u8]) -> usize {
+    let known = kept.load(Relaxed);
+    if known != 0 {
+        return known;
+    }
+    let name = name.strip_suffix(b"\0").unwrap_or(name);
+    let (hash, mut behind, mut found) = (objects::hash(name), false, 0);
+    objects::each(|object| {
+        if !behind {
+            behind = object.holds(is_of_mpi as *const () as usize);
+        } else if let Some(number) = object.find(name, hash) {
+            found = object.address(number);
+        }
+        found != 0
+    });
+    kept.store(found, Relaxed);
+    found
+}
+
+/// Brings the names up to date with what is loaded.
+pub fn update() {
+    let loads = objects::loads();
+    let known = Loads { adds: ADDS.load(Relaxed), subs: SUBS.load(Relaxed) };
+    let is_new = loads != known || OBJECTS.load(Relaxed) == 0;
+    if !is_new && !REVEALED.load(Relaxed) || BUSY.swap(true, Acquire) {
+        return;
+    }
+    with_own(|own| {
+        if is_new {
+            look(own, known.subs != loads.subs);
+        }
+        show(own, |place| PRESENT.get(place).is_none_or(|there| there.load(Relaxed) != 0));
+    });
+    REVEALED.store(false, Relaxed);
+    BUSY.store(false, Release);
+}
+
+/// Looks which names the objects define that came since; from the beginning if some went.
+fn look(own: &Object, again: bool) {
+    let names = own.defined();
+    if again || OBJECTS.load(Relaxed) == 0 {
+        OBJECTS.store(0, Relaxed);
+        for (number, hash) in names.clone().zip(&HASHES) {
+            hash.store(objects::hash(own.name(number)), Relaxed);
+        }
+        PRESENT.iter().for_each(|there| there.store(0, Relaxed));
+    }
+    let seen = OBJECTS.load(Relaxed);
+    let is_own = |object: &Object| object.holds(is_of_mpi as *const () as usize);
+    let mut count = 0;
+    let loads = objects::each(|object| {
+        count += 1;
+        if count <= seen || is_own(object) {
+            return false;
+        }
+        for ((number, hash), there) in names.clone().zip(&HASHES).zip(&PRESENT) {
+            if there.load(Relaxed) == 0
+                && object.find(own.name(number), hash.load(Relaxed)).is_some()
+            {
+                there.store(1, Relaxed);
+            }
+        }
+        if count > 1 && object.has_rpath {
+            RPATHS.store(true, Relaxed);
+        }
+        false
+    });
+    let mut at = 0;
+    objects::each(|object| {
+        at += 1;
+        if at > seen && !is_own(object) {
+            empty(own, object);
+        }
+        false
+    });
+    OBJECTS.store(count, Relaxed);
+    ADDS.store(loads.adds, Relaxed);
+    SUBS.store(loads.subs, Relaxed);
+}
+
+/// Whether another object defines what is at this address of the library.
+fn is_present(own: &Object, name: &[u8]) -> bool {
+    let found = own.find(name, objects::hash(name));
+    let place = found.and_then(|number| number.checked_sub(own.defined().start));
+    let there = place.and_then(|place| PRESENT.get(place));
+    there.is_none_or(|there| there.load(Relaxed) != 0)
+}
+
+/// Empties weak references of an object that were filled in by names which nobody else defines.
+fn empty(own: &Object, object: &Object) {
+    let is_absent = |name: &[u8]| is_of_mpi(name) && !is_present(own, name);
+    object.weak_references(is_absent, |_, place, added| {
+        // SAFETY: a place that the loader has filled in.
+        let value = unsafe { place.read_volatile() };
+        if !own.holds(value) {
+            return;
+        }
+        let locked = object.is_read_only(place);
+        if locked && !sys::protect(place as usize, size_of::<usize>(), true) {
+            return;
+        }
+        // SAFETY: it can be written now.
+        unsafe { place.write_volatile(added as usize) };
+        if locked {
+            sys::protect(place as usize, size_of::<usize>(), false);
+        }
+    });
+}
+
+/// Shows the names whose places are wanted, and hides the others.
+fn show(own: &Object, wanted: impl Fn(usize) -> bool) {
+    let names = own.defined();
+    for (place, number) in names.clone().enumerate() {
+        let at = own.info_of(number);
+        let kind = if wanted(place) { FUNCTION } else { SECTION };
+        // SAFETY: an entry of the table.
+        let info = unsafe { at.read_volatile() };
+        let new = info & 0xf0 | kind;
+        if info == new || !is_of_mpi(own.name(number)) {
+            continue;
+        }
+        if !WRITABLE.load(Relaxed) {
+            let begin = own.info_of(names.start) as usize;
+            let end = own.info_of(names.end) as usize;
+            if !sys::protect(begin, end.wrapping_sub(begin), true) {
+                return;
+            }
+            WRITABLE.store(true, Relaxed);
+        }
+        // SAFETY: it can be written; a byte is never seen in parts.
+        unsafe { at.write_volatile(new) };
+    }
+}
+
+/// All names are there: something is about to be loaded.
+fn reveal() {
+    if !REVEALED.swap(true, Relaxed) && !BUSY.swap(true, Acquire) {
+        with_own(|own| show(own, |_| true));
+        BUSY.store(false, Release);
+    }
+}
+
+static DLSYM: AtomicUsize = AtomicUsize::new(0);
+static DLVSYM: AtomicUsize = AtomicUsize::new(0);
+static DLOPEN: AtomicUsize = AtomicUsize::new(0);
+
+/// The loader's function of this name.
+pub fn dlsym() -> usize {
+    of_loader(&DLSYM, b"dlsym\0")
+}
+
+/// The loader's function of this name.
+pub fn dlopen() -> usize {
+    of_loader(&DLOPEN, b"dlopen\0")
+}
+
+/// At `dlsym(handle, name)`.
+///
+/// # Safety
+/// A name with a NUL.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn topas_mpi_asks(handle: usize, name: *const c_char, caller: usize) -> Answer {
+    let real = dlsym();
+    // SAFETY: the caller's promise.
+    unsafe { answer(handle, name, caller, core::ptr::null(), real) }
+}
+
+/// At `dlvsym(handle, name, version)`.
+///
+/// # Safety
+/// A name and a version with their NULs.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn topas_mpi_asks_version(
+    handle: usize,
+    name: *const c_char,
+    caller: usize,
+    version: *const c_char,
+) -> Answer {
+    let real = of_loader(&DLVSYM, b"dlvsym\0");
+    // SAFETY: the caller's promise.
+    unsafe { answer(handle, name, caller, version, real) }
+}
+
+/// # Safety
+/// A name with a NUL, a version with one or null, the loader's function.
+unsafe fn answer(
+    handle: usize,
+    name: *const c_char,
+    caller: usize,
+    version: *const c_char,
+    real: usize,
+) -> Answer {
+    const DEFAULT: usize = 0;
+    const NEXT: usize = usize::MAX;
+    if real == 0 || name.is_null() {
+        return Answer::jump(real);
+    }
+    // SAFETY: the caller's promise.
+    let text = unsafe { CStr::from_ptr(name) }.to_bytes();
+    if !is_of_mpi(text) {
+        return Answer::jump(real);
+    }
+    let own = with_own(|own| {
+        let number = own.find(text, objects::hash(text))?;
+        Some((own.address(number), own.info_of(number) as usize))
+    });
+    let Some(Some((stub, info))) = own else { return Answer::jump(real) };
+    update();
+    let hidden = || {
+        if WRITABLE.load(Relaxed) {
+            let at = info as *mut u8;
+            // SAFETY: an entry of the table, which can be written.
+            unsafe { at.write_volatile(at.read_volatile() & 0xf0 | SECTION) };
+            REVEALED.store(true, Relaxed);
+        }
+        Answer::jump(real)
+    };
+    type Versioned = unsafe extern "C" fn(usize, *const c_char, *const c_char) -> usize;
+    // SAFETY: the loader's function; dlsym takes no third argument.
+    let ask = |handle: usize| unsafe {
+        core::mem::transmute::<usize, Versioned>(real)(handle, name, version)
+    };
+    // From here on, behind the library.
+    let next = ask(NEXT);
+    if [DEFAULT, NEXT].contains(&handle) {
+        let is_seen = next != 0 || {
+            let library = sys::library_of(caller) as usize;
+            library != 0 && ![0, stub].contains(&ask(library))
+        };
+        // The loader looks at who asks, so it is asked by whom it was.
+        return if is_seen { Answer::jump(real) } else { hidden() };
+    }
+    let found = ask(handle);
+    if found == stub {
+        return if next == 0 { hidden() } else { Answer::value(found) };
+    }
+    let counted = found != 0 && (next == found || next == 0) && below::adopt(text, found);
+    Answer::value(if counted { stub } else { found })
+}
+
+/// At `dlopen(file, mode)`.
+///
+/// # Safety
+/// A path with a NUL, or null.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn topas_mpi_opens(file: *const c_char, mode: c_int, _: usize) -> Answer {
+    const NO_LOAD: c_int = 4;
+    let real = dlopen();
+    if real == 0 || file.is_null() || mode & NO_LOAD != 0 {
+        return Answer::jump(real);
+    }
+    reveal();
+    // SAFETY: the caller's promise.
+    let path = unsafe { CStr::from_ptr(file) }.to_bytes();
+    // Where a library is looked for may depend on who asks; names are then brought up to date later.
+    if !path.contains(&b'/') || path.contains(&b'$') || RPATHS.load(Relaxed) {
+        return Answer::jump(real);
+    }
+    type Open = unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void;
+    // SAFETY: the loader's function.
+    let handle = unsafe { core::mem::transmute::<usize, Open>(real)(file, mode) };
+    if !handle.is_null() {
+        update();
+    }
+    Answer::value(handle as usize)
+}
+
+/// When the library is loaded: what was filled in before it had a say.
+extern "C" fn loaded() {
+    update();
+}
+
+#[used]
+#[cfg_attr(not(any(test, topas_mpi_wrap)), unsafe(link_section = ".init_array"))]
+static LOADED: extern "C" fn() = loaded;

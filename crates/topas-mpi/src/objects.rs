@@ -1,0 +1,366 @@
+//! The objects of the process as the loader has them: which of them defines a name, and where one
+//! refers to it. Read by hand, because the loader answers for all that come before, too.
+
+use core::ffi::{c_char, c_int, c_void};
+
+/// A symbol, as ELF has it.
+#[repr(C)]
+pub struct Symbol {
+    name: u32,
+    info: u8,
+    other: u8,
+    section: u16,
+    value: usize,
+    size: u64,
+}
+
+/// A place that the loader fills in, as ELF has it.
+#[repr(C)]
+pub struct Relocation {
+    place: usize,
+    info: u64,
+    addend: i64,
+}
+
+#[repr(C)]
+struct Segment {
+    kind: u32,
+    flags: u32,
+    offset: u64,
+    address: usize,
+    physical: u64,
+    in_file: u64,
+    size: usize,
+    align: u64,
+}
+
+#[repr(C)]
+struct Info {
+    base: usize,
+    name: *const c_char,
+    segments: *const Segment,
+    count: u16,
+    adds: u64,
+    subs: u64,
+}
+
+type Callback = unsafe extern "C" fn(*const Info, usize, *mut c_void) -> c_int;
+
+unsafe extern "C" {
+    fn dl_iterate_phdr(callback: Callback, data: *mut c_void) -> c_int;
+}
+
+const PT_LOAD: u32 = 1;
+const PT_DYNAMIC: u32 = 2;
+const PT_GNU_RELRO: u32 = 0x6474_e552;
+
+/// Undefined, and a reference that may stay so.
+const WEAK: u8 = 2;
+
+/// Relocations that hold nothing but the address of a symbol: in a table of addresses, in one of
+/// functions, anywhere.
+#[cfg(target_arch = "x86_64")]
+const ADDRESSES: [u32; 3] = [6, 7, 1];
+/// The same.
+#[cfg(target_arch = "aarch64")]
+const ADDRESSES: [u32; 3] = [1025, 1026, 257];
+
+/// An object of the process.
+pub struct Object {
+    base: usize,
+    file: *const c_char,
+    dynamic: *const [usize; 2],
+    segments: *const Segment,
+    count: usize,
+    symbols: *const Symbol,
+    strings: *const u8,
+    gnu_hash: *const u32,
+    hash: *const u32,
+    relocations: [(*const Relocation, usize); 2],
+    /// It tells the loader where libraries are looked for that it and others need
+    pub has_rpath: bool,
+}
+
+/// What the loader has loaded and unloaded so far.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Loads {
+    /// Objects that came
+    pub adds: u64,
+    /// Objects that went
+    pub subs: u64,
+}
+
+/// Calls a function for every object, in the order of the loader, until it returns true; tells what
+/// was loaded by then.
+pub fn each(mut visit: impl FnMut(&Object) -> bool) -> Loads {
+    type Visit<'a> = (&'a mut dyn FnMut(&Object) -> bool, Loads);
+    unsafe extern "C" fn callback(info: *const Info, _: usize, data: *mut c_void) -> c_int {
+        // SAFETY: what `each` passed; the loader's own description of an object.
+        let ((visit, loads), info) = unsafe { (&mut *data.cast::<Visit<'_>>(), &*info) };
+        *loads = Loads { adds: info.adds, subs: info.subs };
+        // SAFETY: as above.
+        let object = unsafe { Object::new(info) };
+        object.is_some_and(|object| visit(&object)).into()
+    }
+    let mut data: Visit<'_> = (&mut visit, Loads { adds: 0, subs: 0 });
+    // SAFETY: the callback gets what it expects.
+    unsafe { dl_iterate_phdr(callback, (&raw mut data).cast()) };
+    data.1
+}
+
+/// What was loaded and unloaded so far.
+pub fn loads() -> Loads {
+    each(|_| true)
+}
+
+/// The hash of a name, as the loader computes it.
+pub fn hash(name: &[u8]) -> u32 {
+    name.iter().fold(5381, |hash: u32, byte| hash.wrapping_mul(33).wrapping_add((*byte).into()))
+}
+
+/// The old hash of a name.
+fn old_hash(name: &[u8]) -> u32 {
+    name.iter().fold(0, |hash: u32, byte| {
+        let sum = (hash << 4).wrapping_add((*byte).into());
+        let high = sum & 0xf000_0000;
+        (sum ^ (high >> 24)) & !high
+    })
+}
+
+impl Object {
+    /// # Safety
+    /// The loader's description of an object that is loaded.
+    unsafe fn new(info: &Info) -> Option<Object> {
+        let mut object = Object {
+            base: info.base,
+            file: info.name,
+            dynamic: core::ptr::null(),
+            segments: info.segments,
+            count: info.count.into(),
+            symbols: core::ptr::null(),
+            strings: core::ptr::null(),
+            gnu_hash: core::ptr::null(),
+            hash: core::ptr::null(),
+            relocations: [(core::ptr::null(), 0); 2],
+            has_rpath: false,
+        };
+        let dynamic = object.segments().find(|segment| segment.kind == PT_DYNAMIC)?;
+        let mut at = info.base.wrapping_add(dynamic.address) as *const [usize; 2];
+        object.dynamic = at;
+        // Some loaders put addresses in place of distances from the beginning of the object.
+        let address = |value: usize| {
+            if value < info.base { info.base.wrapping_add(value) } else { value }
+        };
+        let [mut tables, mut jumps] = [(0, 0); 2];
+        loop {
+            // SAFETY: the section ends with a tag that is 0.
+            let [tag, value] = unsafe { *at };
+            match tag {
+                0 => break,
+                2 => jumps.1 = value,
+                4 => object.hash = address(value) as *const u32,
+                5 => object.strings = address(value) as *const u8,
+                6 => object.symbols = address(value) as *const Symbol,
+                7 => tables.0 = address(value),
+                8 => tables.1 = value,
+                15 => object.has_rpath = true,
+                23 => jumps.0 = address(value),
+                0x6fff_fef5 => object.gnu_hash = address(value) as *const u32,
+                _ => {}
+            }
+            at = at.wrapping_add(1);
+        }
+        let list = |(at, bytes): (usize, usize)| {
+            let count = if at == 0 { 0 } else { bytes / size_of::<Relocation>() };
+            (at as *const Relocation, count)
+        };
+        object.relocations = [list(tables), list(jumps)];
+        (!object.symbols.is_null() && !object.strings.is_null()).then_some(object)
+    }
+
+    fn segments(&self) -> impl Iterator<Item = &Segment> {
+        // SAFETY: as many as the loader says.
+        (0..self.count).map(|i| unsafe { &*self.segments.add(i) })
+    }
+
+    /// The path by which it was loaded; empty for the executable.
+    pub fn file(&self) -> &[u8] {
+        if self.file.is_null() {
+            return &[];
+        }
+        // SAFETY: the loader's own name.
+        unsafe { core::ffi::CStr::from_ptr(self.file) }.to_bytes()
+    }
+
+    /// Whether it needs a library itself.
+    pub fn needs(&self, is_it: impl Fn(&[u8]) -> bool) -> bool {
+        const NEEDED: usize = 1;
+        let mut at = self.dynamic;
+        loop {
+            // SAFETY: the section ends with a tag that is 0; names are among the strings.
+            unsafe {
+                match *at {
+                    [0, _] => return false,
+                    [NEEDED, name]
+                        if is_it(
+                            core::ffi::CStr::from_ptr(self.strings.add(name).cast()).to_bytes(),
+                        ) =>
+                    {
+                        return true;
+                    }
+                    _ => at = at.add(1),
+                }
+            }
+        }
+    }
+
+    /// Whether an address is in it.
+    pub fn holds(&self, address: usize) -> bool {
+        self.segments().filter(|segment| segment.kind == PT_LOAD).any(|segment| {
+            address.wrapping_sub(self.base.wrapping_add(segment.address)) < segment.size
+        })
+    }
+
+    fn symbol(&self, number: usize) -> *const Symbol {
+        self.symbols.wrapping_add(number)
+    }
+
+    /// The name of a symbol.
+    pub fn name(&self, number: usize) -> &[u8] {
+        // SAFETY: a number of its table, whose names are in the strings and end with a NUL.
+        unsafe {
+            let at = self.strings.add((*self.symbol(number)).name as usize);
+            core::ffi::CStr::from_ptr(at.cast()).to_bytes()
+        }
+    }
+
+    /// Where it defines a symbol.
+    pub fn address(&self, number: usize) -> usize {
+        // SAFETY: a number of its table.
+        self.base.wrapping_add(unsafe { (*self.symbol(number)).value })
+    }
+
+    /// Where the binding and type of a symbol stand.
+    pub fn info_of(&self, number: usize) -> *mut u8 {
+        // SAFETY: a number of its table; only an address is made.
+        unsafe { &raw mut (*self.symbol(number).cast_mut()).info }
+    }
+
+    /// The numbers of the symbols that it defines, of tables that are sorted by the new hash.
+    pub fn defined(&self) -> core::ops::Range<usize> {
+        if self.gnu_hash.is_null() {
+            return 0..0;
+        }
+        // SAFETY: the loader's table of this form.
+        unsafe {
+            let (buckets, first) = (*self.gnu_hash as usize, *self.gnu_hash.add(1) as usize);
+            let bloom = *self.gnu_hash.add(2) as usize;
+            let at = self.gnu_hash.add(4 + 2 * bloom);
+            let last = (0..buckets).map(|i| *at.add(i) as usize).max().unwrap_or(0);
+            if last < first {
+                return first..first;
+            }
+            let chain = at.add(buckets);
+            let mut end = last;
+            while *chain.add(end - first) & 1 == 0 {
+                end += 1;
+            }
+            first..end + 1
+        }
+    }
+
+    /// The number of a symbol of this name that it defines, whatever its type.
+    pub fn find(&self, name: &[u8], hash: u32) -> Option<usize> {
+        // SAFETY: the loader's tables of these forms.
+        unsafe {
+            if self.gnu_hash.is_null() {
+                return self.find_by_old_hash(name);
+            }
+            let (buckets, first) = (*self.gnu_hash, *self.gnu_hash.add(1) as usize);
+            let (words, shift) = (*self.gnu_hash.add(2), *self.gnu_hash.add(3));
+            let bloom = self.gnu_hash.add(4).cast::<u64>();
+            let word = *bloom.add((hash / 64).checked_rem(words)? as usize);
+            let bits = 1u64 << (hash % 64) | 1u64 << (hash.wrapping_shr(shift) % 64);
+            if word & bits != bits {
+                return None;
+            }
+            let at = bloom.add(words as usize).cast::<u32>();
+            let mut number = *at.add(hash.checked_rem(buckets)? as usize) as usize;
+            if number < first {
+                return None;
+            }
+            let chain = at.add(buckets as usize);
+            loop {
+                let found = *chain.add(number - first);
+                if found | 1 == hash | 1 && self.defines(number, name) {
+                    return Some(number);
+                }
+                if found & 1 != 0 {
+                    return None;
+                }
+                number += 1;
+            }
+        }
+    }
+
+    /// # Safety
+    /// The object is loaded.
+    unsafe fn find_by_old_hash(&self, name: &[u8]) -> Option<usize> {
+        if self.hash.is_null() {
+            return None;
+        }
+        // SAFETY: the loader's table of this form.
+        unsafe {
+            let buckets = *self.hash;
+            let place = old_hash(name).checked_rem(buckets)? as usize;
+            let chain = self.hash.add(2 + buckets as usize);
+            let mut number = *self.hash.add(2 + place) as usize;
+            while number != 0 {
+                if self.defines(number, name) {
+                    return Some(number);
+                }
+                number = *chain.add(number) as usize;
+            }
+        }
+        None
+    }
+
+    fn defines(&self, number: usize, name: &[u8]) -> bool {
+        // SAFETY: a number of its table.
+        let symbol = unsafe { &*self.symbol(number) };
+        symbol.section != 0 && symbol.value != 0 && self.name(number) == name
+    }
+
+    /// Calls a function for every place that holds the address of a symbol to which it refers weakly,
+    /// with the number of that symbol, the place, and what is added to the address.
+    pub fn weak_references(
+        &self,
+        wanted: impl Fn(&[u8]) -> bool,
+        mut visit: impl FnMut(usize, *mut usize, i64),
+    ) {
+        let refers = |number: usize| {
+            // SAFETY: a number of its table.
+            let symbol = unsafe { &*self.symbol(number) };
+            symbol.section == 0 && symbol.info >> 4 == WEAK && wanted(self.name(number))
+        };
+        for (list, count) in self.relocations {
+            for i in 0..count {
+                // SAFETY: as many as the object has.
+                let relocation = unsafe { &*list.add(i) };
+                let number = (relocation.info >> 32) as usize;
+                if number != 0 && ADDRESSES.contains(&(relocation.info as u32)) && refers(number) {
+                    let place = self.base.wrapping_add(relocation.place) as *mut usize;
+                    visit(number, place, relocation.addend);
+                }
+            }
+        }
+    }
+
+    /// Whether the loader has made a place read-only.
+    pub fn is_read_only(&self, place: *mut usize) -> bool {
+        self.segments().filter(|segment| segment.kind == PT_GNU_RELRO).any(|segment| {
+            let begin = self.base.wrapping_add(segment.address);
+            (place as usize).wrapping_sub(begin) < segment.size
+        })
+    }
+}

@@ -1,0 +1,116 @@
+//! MPI profile of ranks that hung in a call and were killed: the call has its time, and is marked.
+
+use std::fs;
+use std::io::Read;
+use std::mem::{offset_of, size_of};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use topas_mpi_profile::layout::Header;
+use topas_tests::mpi::Mpi;
+use topas_tests::profile::{Places, build, library, spool_files};
+use topas_tests::running::run;
+use topas_tests::site::{Scratch, Site};
+
+const RANKS: usize = 2;
+
+/// How long ranks hang, in s.
+const HANGS: f64 = 4.0;
+
+/// The kernel notes the second of an end, so a rank may have lived one longer.
+const RESOLUTION: f64 = 1.0;
+
+/// What slow machines add: between the signal and the end, and before the look at the calls.
+const SLACK: f64 = 20.0;
+
+/// Process of each mapped file, and the semaphore by which its end is noted, plus 1.
+fn lives(dir: &Path) -> Vec<(u32, u32)> {
+    let life = |path: &PathBuf| {
+        let mut header = [0; size_of::<Header>()];
+        fs::File::open(path).and_then(|mut file| file.read_exact(&mut header)).expect("header");
+        let word = |at: usize| u32::from_ne_bytes(header[at..at + 4].try_into().expect("word"));
+        (word(offset_of!(Header, pid)), word(offset_of!(Header, life)))
+    };
+    spool_files(dir).iter().map(life).collect()
+}
+
+fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !done() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "never: {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The numbers of all sets of semaphores on this node.
+fn semaphores() -> Vec<u32> {
+    let table = fs::read_to_string("/proc/sysvipc/sem").expect("table of semaphores");
+    table.lines().filter_map(|line| line.split_whitespace().nth(1)?.parse().ok()).collect()
+}
+
+#[test]
+fn a_call_that_had_not_ended_counts_until_the_rank_was_killed() {
+    for mpi in Mpi::installed("killed in a call") {
+        let scratch = Scratch::new();
+        let places = Places::new(&scratch);
+        let program = scratch.path().join("hangs");
+        build(mpi, "mpicc", &["faults/hangs.c"], &[], &program);
+        let mut launch = mpi.launch_bare(&scratch, RANKS as u32);
+        launch.args(places.words(&[&library(Site::shared())])).arg(&program);
+        let mut child = launch.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("launch");
+        wait_until("all ranks are in Recv", || {
+            let counted = places.spooled_so_far();
+            counted.iter().filter(|one| one.routine("Recv").calls == 1).count() == RANKS
+        });
+        thread::sleep(Duration::from_secs_f64(HANGS));
+        let ranks = lives(&places.spool);
+        let process = |pid: u32| Pid::from_raw(pid.cast_signed());
+        for (pid, _) in &ranks {
+            kill(process(*pid), Signal::SIGKILL).expect("kill");
+        }
+        child.wait().expect("launcher");
+        let is_there = |(pid, _): &(u32, u32)| kill(process(*pid), None).is_ok();
+        wait_until("all ranks are gone", || !ranks.iter().any(is_there));
+        // What happens later is no life of the ranks.
+        thread::sleep(Duration::from_secs(2));
+        let lives: Vec<u32> = ranks.iter().filter_map(|(_, life)| life.checked_sub(1)).collect();
+        assert_eq!(lives.len(), RANKS, "the kernel notes the end of each");
+        assert!(lives.iter().all(|life| semaphores().contains(life)));
+
+        let mut collect = scratch.command(Site::shared().tool("topas-mpi"));
+        collect.args(["collect", "--no-log", "--spool"]).arg(&places.spool);
+        run(collect.arg("--out").arg(&places.out)).good();
+        assert!(!lives.iter().any(|life| semaphores().contains(life)), "they are removed");
+        let text = fs::read_to_string(&places.out).expect("records");
+        let fields = |of: &str, key: &str| -> Vec<Vec<String>> {
+            let lines = text.lines().filter(|line| line.contains(&format!(" of={of} ")));
+            let words = lines.flat_map(|line| line.split(' '));
+            let values = words.filter_map(|word| word.strip_prefix(key)?.strip_prefix("=Recv:"));
+            values.map(|value| value.split(':').map(str::to_owned).collect()).collect()
+        };
+        let hung = HANGS - RESOLUTION..HANGS + SLACK;
+        for rank in fields("rank", "f") {
+            let seconds: f64 = rank[1].parse().expect("seconds");
+            assert!(hung.contains(&seconds), "under {}: {text}", mpi.name());
+        }
+        let [ref all] = fields("host", "u")[..] else { panic!("one mark: {text}") };
+        assert_eq!(all[0], RANKS.to_string(), "{text}");
+        let seconds: f64 = all[1].parse().expect("seconds");
+        assert!(seconds >= RANKS as f64 * hung.start, "{text}");
+        assert_eq!(fields("rank", "u").len(), RANKS, "{text}");
+
+        let mut view = scratch.command(Site::shared().tool("topasview"));
+        let shown = run(view.arg("--mpi").arg(&places.out)).good().out();
+        let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(shown.contains("Had not ended when their ranks did: Recv 2 calls, "), "{shown}");
+        assert!(!shown.contains("MPI_Finalize;"), "{shown}");
+        let mut view = scratch.command(Site::shared().tool("topasview"));
+        let shown = run(view.args(["--mpi", "--routines", "--no-heading"]).arg(&places.out)).good();
+        assert!(shown.out().contains(" Recv* "), "{}", shown.out());
+        assert!(shown.out().contains("* Had not ended when their ranks did:"), "{}", shown.out());
+    }
+}
