@@ -66,9 +66,16 @@ struct Variant {
 }
 
 /// What makes the code smaller beyond `opt-level = "z"` on x86-64: nothing is hoisted out of
-/// loops at the price of more registers, and no load is doubled to spare another path one; and
-/// callers know which registers our functions leave alone. Each can be left out.
+/// loops at the price of more registers, and no load is doubled to spare another path one;
+/// callers know which registers our functions leave alone; sequences of instructions that occur
+/// more than once become functions; and registers are spilled where the code is shortest. Each can
+/// be left out.
 const X86_64_CODEGEN: &[&str] = &[
+    "-Cllvm-args=-enable-machine-outliner=always",
+    "-Cllvm-args=-x86-cmov-converter=false",
+    "-Cllvm-args=-split-spill-mode=size",
+    "-Cllvm-args=-greedy-reverse-local-assignment",
+    "-Cllvm-args=-inline-threshold=8",
     "-Cllvm-args=-enable-ipra",
     "-Cllvm-args=-disable-lsr",
     "-Cllvm-args=-disable-machine-licm",
