@@ -5,8 +5,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use memchr::memchr;
-use memchr::memmem::Finder;
 use topas_format::escape::Name;
 use topas_format::line::{Extras, Line};
 
@@ -108,32 +106,6 @@ impl Own {
     }
 }
 
-/// Finds the `uid=` of lines.
-pub(crate) struct UidToken(Finder<'static>);
-
-impl Default for UidToken {
-    fn default() -> Self {
-        UidToken(Finder::new(b" uid="))
-    }
-}
-
-impl UidToken {
-    /// The value as it stands in the line; the last of several, as for whoever looks through all
-    /// extras.
-    #[inline]
-    pub(crate) fn of<'a>(&self, extras: Extras<'a>) -> Option<&'a [u8]> {
-        // The module writes it behind `v=` and `t=`.
-        let near = || {
-            let behind = extras.text().strip_prefix(b" v=1 t=")?;
-            let (_, behind) = behind.split_at(memchr(b' ', behind)?);
-            let behind = behind.strip_prefix(b" uid=")?;
-            let (value, behind) = behind.split_at(memchr(b' ', behind)?);
-            self.0.find(behind).is_none().then_some(value)
-        };
-        near().or_else(|| extras.get(b"uid"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,18 +125,6 @@ mod tests {
         assert!(!wrote("an%20na", " v=1 uid=70"));
         assert!(!wrote("an%20na", " v=1 uid="));
         assert!(!wrote("an%20na", " v=1 uid=7 uid=8"));
-        for (extras, uid) in [
-            (" v=1 t=1 uid=7 end=exit:0", Some("7")),
-            (" v=1 t=1 uid=7 end=exit:0 uid=8", Some("8")),
-            (" v=1 uid=7 t=1", Some("7")),
-            (" v=1 t=1 xuid=7", None),
-            ("", None),
-        ] {
-            let text = format!("1999/05/04 12:00:00 u x 0 1 - B c - 0 0 0 f=- - 1{extras}");
-            let text = topas_testkit::with_lengths(&text);
-            let (_, extras) = Line::parse(text.as_bytes()).unwrap();
-            assert_eq!(UidToken::default().of(extras), uid.map(str::as_bytes), "{text}");
-        }
         assert!(wrote("an%20na", " v=1"));
         assert!(wrote("an%20na", ""));
         assert!(!wrote("anna", ""));

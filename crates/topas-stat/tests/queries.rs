@@ -243,7 +243,8 @@ fn inputs_that_are_none() {
     assert!(out.contains("\nyear,1999,,,"), "{out}");
     // Nothing selected, nothing in the period.
     let (code, _, err) = error(&["topas.log", "--user", "nobody"]);
-    assert_eq!((code, err.as_str()), (3, "topas-stat: no runs: 5 lines are not selected\n"));
+    let says = "topas-stat: no runs: 5 lines are not selected; looked at 1 file, 5 lines\n";
+    assert_eq!((code, err.as_str()), (3, says));
     // A directory without files; a pattern that matches none.
     fs::create_dir(site.0.path().join("empty")).unwrap();
     assert_eq!(error(&["empty"]).0, 3);

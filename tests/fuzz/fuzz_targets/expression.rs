@@ -7,7 +7,7 @@ use topas_data::Expression;
 use topas_format::line::Line;
 
 const LINE: &[u8] = b"2026/11/20 08:01:02 mohr heat3d 5 16 t2596 B f90 mpi 12.340 0.120 12.460 \
-    f=123456789 - 81f277aa v=1 t=1795161662 end=exit:0 host=n42 mpi=Open_MPI_v4.1.4";
+    f=123456789 - 81f277aa v=1 t=1795161662 end=exit:0 host=n42 mpi=Open_MPI_v4.1.4 len=160";
 
 fuzz_target!(|text: &str| {
     match Expression::parse(text) {

@@ -12,15 +12,15 @@ use topas_data::{CloseError, CloseOptions, CloseReport, Closing, Listener, Month
 const LINE: &str =
     "1999/05/04 12:00:00 mohr a.out 5 16 t450 B f90 mpi 1.0 0.1 2.0 f=1000 10 4711\n";
 
-/// Keeps the report of the one directory.
+/// What was done in the one directory.
 #[derive(Default)]
-struct Reported(Option<CloseReport>);
+struct Done(Option<CloseReport>);
 
-impl Listener for Reported {
+impl Listener for Done {
     fn file(&mut self, _: &Closing<'_>) {}
 
     fn directory(&mut self, _: &Path, done: Result<CloseReport, CloseError>) {
-        self.0 = Some(done.unwrap());
+        self.0 = Some(done.expect("a directory of our own"));
     }
 }
 
@@ -51,9 +51,9 @@ fuzz_target!(|bytes: &[u8]| {
         settle: Duration::ZERO,
         dry_run: false,
     };
-    let mut reported = Reported::default();
-    close(&dir, false, options, &mut reported);
-    let report = reported.0.unwrap();
+    let mut done = Done::default();
+    close(&dir, false, options, &mut done);
+    let report = done.0.expect("it was looked at");
     assert!(report.failed > 0 || report.files == 1 || log.exists());
     if report.files == 0 {
         assert_eq!(fs::read(dir.join("1999-05.log.zst")).unwrap(), segment);

@@ -18,10 +18,10 @@ use super::store::Writer;
 use crate::block::Lines;
 use crate::feed::{Buffer, Feed, locked};
 use crate::group::{Groups, SeenGroups};
-use crate::own::UidToken;
 use crate::question::Question;
 use crate::source::{Source, SourceError};
 use crate::tally::{Example, Tally};
+use crate::vouch::{Claim, claim};
 use crate::when::Clock;
 
 /// The number of ranks where the launcher does not tell it; no launch has none.
@@ -225,7 +225,6 @@ pub(super) struct Reader<'r, 'o, Q> {
     seen: SeenGroups,
     key: Vec<u8>,
     clock: Clock,
-    uid: UidToken,
     writer: Writer<'r, 'o>,
     tally: Tally,
     unwanted: u64,
@@ -239,7 +238,6 @@ impl<'r, 'o, Q: Question> Reader<'r, 'o, Q> {
             seen: SeenGroups::default(),
             key: Vec::new(),
             clock: Clock::default(),
-            uid: UidToken::default(),
             writer,
             tally: Tally::default(),
             unwanted: 0,
@@ -297,18 +295,18 @@ impl<'r, 'o, Q: Question> Reader<'r, 'o, Q> {
             .with(Marks::ZONE, when.no_zone)
             .with(Marks::SPAN, when.impossible)
             .with(Marks::LAUNCH, !line.id.is_empty());
-        let facts = Facts { key: key(line, self.uid.of(extras)), end: when.end, group, marks };
+        let facts = Facts { key: key(line, extras), end: when.end, group, marks };
         self.writer.add(part(facts.key), F::encode(line, extras, &facts).as_ref())
     }
 }
 
 /// Hash of what lines of a run have in common: an id is one user's.
 #[inline]
-fn key(line: &Line<'_>, uid: Option<&[u8]>) -> u64 {
+fn key(line: &Line<'_>, extras: Extras<'_>) -> u64 {
     let mut hasher = FxHasher::default();
-    match uid {
-        Some(uid) => hasher.write(uid),
-        None => hash_name(&line.user, &mut hasher),
+    match claim(extras) {
+        Claim::Uid(uid) => hasher.write_u64(uid),
+        Claim::None | Claim::Unclear => hash_name(&line.user, &mut hasher),
     }
     if line.id.is_empty() {
         hash_name(&line.user, &mut hasher);

@@ -16,9 +16,9 @@ use super::intern::Texts;
 use super::table::{Kept, Table, sizes};
 use crate::block;
 use crate::feed::{Buffer, Feed, locked};
-use crate::own::UidToken;
 use crate::source::{Source, SourceError};
 use crate::tally::{Example, Tally};
+use crate::vouch::{Claim, claim};
 
 /// Latest `t=` that is believed: the last second of the year 9999.
 const LATEST: u64 = 253_402_300_799;
@@ -70,7 +70,7 @@ impl Launch {
             id: bytes(line.id),
             npes: line.npes.0,
             user: bytes(line.user),
-            uid: extras.number(b"uid"),
+            uid: user_of(extras),
             exe: bytes(line.exe),
             mhz: line.mhz,
             mode: line.mode,
@@ -104,6 +104,14 @@ impl Launch {
     }
 }
 
+/// The user id that a line tells.
+fn user_of(extras: Extras<'_>) -> Option<u64> {
+    match claim(extras) {
+        Claim::Uid(uid) => Some(uid),
+        Claim::None | Claim::Unclear => None,
+    }
+}
+
 /// What lines of a launch have in common. Ids of different users may be the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct LaunchKey {
@@ -119,8 +127,6 @@ struct LaunchKey {
 struct Launches {
     all: Vec<Launch>,
     numbers: FxHashMap<LaunchKey, u32>,
-    /// Finds the user of a line
-    uid: UidToken,
     /// Source and block that are being read
     place: (usize, u64),
 }
@@ -129,7 +135,7 @@ impl Launches {
     /// The number of a line's launch; `last` is tried first and updated.
     #[inline]
     fn number(&mut self, line: &Line<'_>, extras: Extras<'_>, last: &mut u32) -> u32 {
-        let uid = self.uid.of(extras).and_then(whole);
+        let uid = user_of(extras);
         if !self.all.get(*last as usize).is_some_and(|launch| launch.is_of(line, uid)) {
             let id = line.id.bytes().collect();
             let user = if uid.is_none() { line.user.bytes().collect() } else { Box::default() };
