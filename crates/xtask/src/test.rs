@@ -125,7 +125,11 @@ pub fn test(options: &Options) -> Result<()> {
         eprintln!("xtask: error: {error:#}");
         count.broken.push("pictures".into());
     }
-    let mut tests = cargo();
+    // Tests send these signals, and expect what they find at a terminal: not what `nohup` and a
+    // shell's background leave behind.
+    let cargo = cargo();
+    let mut tests = Command::new("env");
+    tests.arg("--default-signal=HUP,INT,QUIT").arg(cargo.get_program()).current_dir(root());
     tests.args(["test", "--workspace", "--no-fail-fast"]);
     if options.full {
         tests.env("TOPAS_TEST_LAUNCHES", "200").env("TOPAS_TEST_APPENDS", "1000");
