@@ -65,7 +65,7 @@ fn effect(name: &str, value: &[u8], rank: Option<&Rank>, user_log: bool) -> (Str
             }
             Some(Ops::One(_)) => ("every measuring rank counts them".to_owned(), true),
             None => (
-                "no effect: it is none of fpops, intops, loads, stores; topas.conf decides"
+                "no effect: it is none of auto, both, fpops, intops, loads, stores; topas.conf decides"
                     .to_owned(),
                 value.is_empty(),
             ),
@@ -188,7 +188,7 @@ mod tests {
             ("TOPAS_PE", "3,,7", false, "not a list"),
             ("TOPAS_OPS", "loads", true, "counts them"),
             ("TOPAS_OPS", "both", true, "integer"),
-            ("TOPAS_OPS", "flops", false, "none of fpops"),
+            ("TOPAS_OPS", "flops", false, "none of auto"),
             ("TOPAS_PRINT", "true", true, "prints"),
             ("TOPAS_PRINT", "no", true, "no effect"),
             ("TOPAS_PRINT", "ja", false, "no effect"),

@@ -53,6 +53,8 @@ pub fn end(end: End) -> bool {
         return false;
     }
     let held = sys::hold(sys::SIG_SETMASK, u64::MAX);
+    // The log may need the place, where descriptors are few.
+    sys::close(file);
     write_line(end);
     STATE.written();
     sys::hold(sys::SIG_SETMASK, held);

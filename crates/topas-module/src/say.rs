@@ -34,7 +34,7 @@ sentences! {
     NoSuchRank = " names a rank this run lacks",
     Repeated = " names a rank twice",
     AtRandom = ": two chosen at random",
-    BadOps = " is none of fpops, intops, loads, stores",
+    BadOps = " names no operations",
     Off = "TOPAS is off",
     NoRank = "no parallel run",
     Privileged = "privileged",

@@ -115,7 +115,7 @@ fn a_list_of_ranks_that_is_none_is_told_once() {
     }
     let mut command = as_rank(&scratch, 1);
     let ended = run(command.env("TOPAS_OPS", "flops").arg("--outside").arg(&program)).ends(3);
-    let sentence = "topas: TOPAS_OPS=flops is none of fpops, intops, loads, stores\n";
+    let sentence = "topas: TOPAS_OPS=flops names no operations\n";
     assert!(ended.err().contains(sentence), "{}", ended.err());
     one_line(&scratch);
 }

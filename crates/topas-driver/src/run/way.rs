@@ -138,7 +138,7 @@ impl Decision {
         let parsed = Ops::parse(word);
         if speak && !word.is_empty() && parsed.is_none() && place == 0 {
             let word = String::from_utf8_lossy(word);
-            say!("topas: {TOPAS_OPS}={word} is none of fpops, intops, loads, stores");
+            say!("topas: {TOPAS_OPS}={word} names no operations");
         }
         // Where every rank is measured they are to be compared.
         let turn = if wish.all { 0 } else { place };
