@@ -59,7 +59,7 @@ fn operations_alternate_from_the_lowest_named_rank() {
     let scratch = Scratch::new();
     for mpi in Mpi::installed("operations_alternate_from_the_lowest_named_rank") {
         let (_, lines) = launch(mpi, &scratch, |c| {
-            c.env("TOPAS_PE", "7,3");
+            c.env("TOPAS_PE", "7,3").env("TOPAS_OPS", "both");
         });
         let letters: Vec<_> = lines.iter().map(|line| line.metric.letter()).collect();
         assert_eq!(letters, [b'f', b'i'], "{}", mpi.name());

@@ -57,9 +57,9 @@ impl<'a> Input<'a> {
             passed_over(&inputs);
         }
         let mut mapped = Vec::new();
-        inputs.sources.retain(|source| match source {
-            Source::File(file) if is_spool(file) => {
-                mapped.push(file.clone());
+        inputs.sources.retain(|source| match source.path() {
+            Some(path) if is_spool(&path) => {
+                mapped.push(path.into_owned());
                 false
             }
             _ => true,
