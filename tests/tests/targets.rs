@@ -18,7 +18,7 @@ use topas_tests::site::Scratch;
 /// No target may take so long; far less than any time limit of a kernel or daemon.
 const AT_ONCE: Duration = Duration::from_secs(10);
 
-/// With a target that takes nothing: alone and silent, alone and verbose, before a file.
+/// With a target of the user's that takes nothing: alone, and before a file, silent and verbose.
 #[track_caller]
 fn faulty(
     scratch: &Scratch,
@@ -27,13 +27,19 @@ fn faulty(
     why: &str,
     by: impl Fn(&mut Command) -> Command,
 ) {
-    let mut silent = rank(program, target);
-    quiet(&run_within(&mut by(silent.env("TOPAS_VERBOSE", "0")), AT_ONCE));
-    let said = unharmed(&run_within(&mut by(&mut rank(program, target)), AT_ONCE));
-    assert_eq!(said.lines().count(), 1, "{target}: {said}");
-    assert!(said.starts_with("topas: not written: ") && said.contains(why), "{target}: {said}");
-    assert_eq!(scratch.take_log().len(), 0, "{target}");
+    for verbose in ["0", "1"] {
+        let mut alone = rank(program, target);
+        let alone = &mut by(alone.env("TOPAS_VERBOSE", verbose));
+        // It is the user's own target, so it is told in any case.
+        let said = unharmed(&run_within(alone, AT_ONCE));
+        assert_eq!(said.lines().count(), 1, "{target}: {said}");
+        assert!(said.starts_with("topas: TOPAS_LOG=") && said.contains(why), "{target}: {said}");
+        assert_eq!(scratch.take_log().len(), 0, "{target}");
+    }
     let list = format!("{target} {}", scratch.log_target());
+    let mut silent = rank(program, &list);
+    quiet(&run_within(&mut by(silent.env("TOPAS_VERBOSE", "0")), AT_ONCE));
+    assert_eq!(scratch.take_log().len(), 1, "{list}");
     let said = unharmed(&run_within(&mut by(&mut rank(program, &list)), AT_ONCE));
     assert_eq!(said.lines().count(), 1, "{list}: {said}");
     assert_eq!(scratch.take_log().len(), 1, "{list}");
