@@ -1,7 +1,7 @@
 //! Programs that do what is allowed and seldom done.
 
 use topas_tests::mpi::Mpi;
-use topas_tests::profile::{Places, bare, compiler, profiled};
+use topas_tests::profile::{Counted, Places, bare, compiler, profiled};
 use topas_tests::running::{command, have, run};
 use topas_tests::skip::skip;
 
@@ -58,12 +58,14 @@ fn a_second_beginning_is_the_same_error() {
         let without = bare(mpi, &program.scratch, 2, &words);
         let with = profiled(mpi, &program.scratch, 2, &words, &places);
         assert_eq!((with.code(), with.out()), (without.code(), without.out()));
+        // Under Open MPI the first rank that ends takes the other with it, wherever that one is.
         let counted = places.counted();
-        assert_eq!(counted.len(), 2, "under {}", mpi.name());
-        for counted in counted {
-            let barriers = if mpi == Mpi::Mpich { 2 } else { 1 };
+        let whole = |counted: &&Counted| counted.routine("Init").calls == 2;
+        let least = if mpi == Mpi::Mpich { 2 } else { 1 };
+        assert!(counted.iter().filter(whole).count() >= least, "under {}", mpi.name());
+        let barriers = if mpi == Mpi::Mpich { 2 } else { 1 };
+        for counted in counted.iter().filter(whole) {
             assert_eq!(counted.routine("Barrier").calls, barriers, "under {}", mpi.name());
-            assert_eq!(counted.routine("Init").calls, 2, "under {}", mpi.name());
         }
     }
 }
