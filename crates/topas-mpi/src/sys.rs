@@ -1,470 +1,79 @@
-//! What the library asks of the loader and the kernel.
+//! The MPI of the job, opened at run time: its functions are called by the words that the binary
+//! interfaces of all MPIs have in common.
 
-use core::ffi::{CStr, c_char, c_int, c_void};
-use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
-use crate::lookup;
+/// A library that stays open.
+pub struct Library(*mut c_void);
 
-#[repr(C)]
-struct DlInfo {
-    file: *const c_char,
-    base: *mut c_void,
-    symbol: *const c_char,
-    address: *mut c_void,
-}
-
-unsafe extern "C" {
-    fn dladdr(address: *const c_void, info: *mut DlInfo) -> c_int;
-    fn clock_gettime(clock: c_int, time: *mut u64) -> c_int;
-    fn getenv(name: *const c_char) -> *const c_char;
-    static environ: *const *const c_char;
-}
-
-/// The loader's own function, not the one that this library defines; null without one.
-fn dlsym(handle: *mut c_void, symbol: *const c_char) -> *mut c_void {
-    type Ask = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
-    match lookup::dlsym() {
-        0 => core::ptr::null_mut(),
-        // SAFETY: the loader's function; callers pass names with a NUL.
-        real => unsafe { core::mem::transmute::<usize, Ask>(real)(handle, symbol) },
-    }
-}
-
-/// The same; opens what is in use, which loads nothing.
-fn opened(file: *const c_char) -> *mut c_void {
-    type Open = unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void;
-    match lookup::dlopen() {
-        0 => core::ptr::null_mut(),
-        // SAFETY: the loader's function; callers pass a path with a NUL.
-        real => unsafe { core::mem::transmute::<usize, Open>(real)(file, RTLD_LAZY | RTLD_NOLOAD) },
-    }
-}
-
-const RTLD_NEXT: *mut c_void = -1isize as *mut c_void;
-const RTLD_LAZY: c_int = 1;
-const RTLD_NOLOAD: c_int = 4;
-
-/// The library, opened for itself alone, in which definitions were found.
-static OPENED: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
-
-/// The definition of a symbol behind this library in the order of the loader; if there is none,
-/// because the MPI was opened for one library alone, the definition that the caller's library
-/// would find in what it depends on, or the library that another name was found by. 0 if there is
-/// none either. The name ends with a NUL.
-pub fn next_definition(name: &[u8], caller: usize) -> usize {
-    if cfg!(topas_mpi_wrap) {
-        return 0;
-    }
-    let next = dlsym(RTLD_NEXT, name.as_ptr().cast()) as usize;
-    if next != 0 {
-        return next;
-    }
-    let opened = OPENED.load(Relaxed);
-    if !opened.is_null() {
-        let found = definition_in(opened, name);
-        if found != 0 {
-            return found;
+impl Library {
+    /// Opens a library, so that what it loads itself finds it.
+    ///
+    /// # Errors
+    ///
+    /// What the loader says.
+    pub fn open(name: &Path) -> Result<Library, String> {
+        let text = CString::new(name.as_os_str().as_bytes())
+            .map_err(|_| "its name holds a NUL".to_owned())?;
+        // SAFETY: `text` ends with a NUL. Initializers of a library run; it was named, or is that
+        // of the launcher.
+        let handle = unsafe { libc::dlopen(text.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
+        if !handle.is_null() {
+            return Ok(Library(handle));
         }
-    }
-    let handle = if caller == 0 { core::ptr::null_mut() } else { library_of(caller) };
-    if handle.is_null() {
-        return 0;
-    }
-    let found = definition_in(handle, name);
-    if found != 0 {
-        OPENED.store(handle, Relaxed);
-    }
-    found
-}
-
-/// Names that are found nowhere else may be found where this function is.
-pub fn note_opened(function: usize) {
-    if OPENED.load(Relaxed).is_null() {
-        OPENED.store(library_of(function), Relaxed);
-    }
-}
-
-/// Whether an MPI is in the process: some library behind this one defines its functions. The
-/// archive is linked with one.
-pub fn has_mpi() -> bool {
-    cfg!(topas_mpi_wrap) || next_definition(b"PMPI_Initialized\0", 0) != 0
-}
-
-/// The library of an address, null if there is none.
-pub fn library_of(address: usize) -> *mut c_void {
-    let mut info = DlInfo {
-        file: core::ptr::null(),
-        base: core::ptr::null_mut(),
-        symbol: core::ptr::null(),
-        address: core::ptr::null_mut(),
-    };
-    // SAFETY: an address of code, and room for the answer.
-    unsafe {
-        if dladdr(address as *const c_void, &raw mut info) == 0 || info.file.is_null() {
-            return core::ptr::null_mut();
+        // SAFETY: no other thread is there; the text is copied at once.
+        let message = unsafe { libc::dlerror() };
+        if message.is_null() {
+            return Err("it cannot be opened".to_owned());
         }
-        opened(info.file)
+        // SAFETY: the loader's message ends with a NUL.
+        Err(unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned())
+    }
+
+    /// The address of a symbol.
+    pub fn symbol(&self, name: &str) -> Option<usize> {
+        let name = CString::new(name).ok()?;
+        // SAFETY: the library is open, and the name ends with a NUL.
+        let address = unsafe { libc::dlsym(self.0, name.as_ptr()) };
+        (!address.is_null()).then_some(address as usize)
+    }
+
+    /// Calls a function of MPI with these words, at most twelve: what it returns, None if the
+    /// library has no such function. Only [`crate::mpi`] calls it, with arguments of the
+    /// function's prototype.
+    pub(crate) fn call(&self, name: &str, words: &[usize]) -> Option<c_int> {
+        type Words = unsafe extern "C" fn(
+            usize,
+            usize,
+            usize,
+            usize,
+            usize,
+            usize,
+            usize,
+            usize,
+            usize,
+            usize,
+            usize,
+            usize,
+        ) -> c_int;
+        let address = self.symbol(name)?;
+        let w: [usize; 12] =
+            std::array::from_fn(|place| words.get(place).copied().unwrap_or_default());
+        // SAFETY: a function of this name takes the words given, each in a register or a slot of
+        // eight bytes; what is behind them it does not look at.
+        Some(unsafe {
+            let function: Words = std::mem::transmute(address);
+            function(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11])
+        })
     }
 }
 
-/// The definition of a name in a library and what it depends on, unless it is ours; 0 if there is
-/// none. The name ends with a NUL.
-fn definition_in(handle: *mut c_void, name: &[u8]) -> usize {
-    let found = dlsym(handle, name.as_ptr().cast()) as usize;
-    if found == 0 || is_ours(found) { 0 } else { found }
+/// Name of the processor or library that MPI put into a room: up to its NUL.
+pub fn text_in(room: &[u8]) -> String {
+    let end = room.iter().position(|byte| *byte == 0).unwrap_or(room.len());
+    String::from_utf8_lossy(&room[..end]).into_owned()
 }
 
-/// Whether an address is of this library.
-fn is_ours(address: usize) -> bool {
-    let (mut theirs, mut ours) =
-        (core::mem::MaybeUninit::<DlInfo>::zeroed(), core::mem::MaybeUninit::<DlInfo>::zeroed());
-    // SAFETY: room for the answers, which are zeroed.
-    unsafe {
-        dladdr(address as *const c_void, theirs.as_mut_ptr());
-        dladdr(is_ours as *const c_void, ours.as_mut_ptr());
-        theirs.assume_init().base == ours.assume_init().base
-    }
-}
-
-/// The definition that a symbol of this name has for the whole program; 0 if none. The name ends
-/// with a NUL.
-pub fn definition(name: &[u8]) -> usize {
-    if cfg!(topas_mpi_wrap) {
-        return crate::wrapped::object(name);
-    }
-    dlsym(core::ptr::null_mut(), name.as_ptr().cast()) as usize
-}
-
-/// The environment, entry by entry.
-pub fn environment() -> impl Iterator<Item = &'static [u8]> {
-    // SAFETY: libc's own pointer to an array of texts that ends with null; null without one.
-    let mut at = unsafe { environ };
-    core::iter::from_fn(move || {
-        // SAFETY: as above.
-        unsafe {
-            if at.is_null() || (*at).is_null() {
-                return None;
-            }
-            let entry = CStr::from_ptr(*at).to_bytes();
-            at = at.add(1);
-            Some(entry)
-        }
-    })
-}
-
-/// A variable of the environment.
-pub fn variable(name: &CStr) -> Option<&'static [u8]> {
-    // SAFETY: the name ends with a NUL, and the value too.
-    unsafe {
-        let value = getenv(name.as_ptr());
-        (!value.is_null()).then(|| CStr::from_ptr(value).to_bytes())
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod number {
-    pub const CLOSE: usize = 3;
-    pub const MMAP: usize = 9;
-    pub const MPROTECT: usize = 10;
-    pub const SCHED_YIELD: usize = 24;
-    pub const SEMGET: usize = 64;
-    pub const SEMOP: usize = 65;
-    pub const SEMCTL: usize = 66;
-    pub const MUNMAP: usize = 11;
-    pub const GETPID: usize = 39;
-    pub const FTRUNCATE: usize = 77;
-    pub const GETUID: usize = 102;
-    pub const GETTID: usize = 186;
-    pub const CLOCK_GETTIME: usize = 228;
-    pub const TGKILL: usize = 234;
-    pub const OPENAT: usize = 257;
-    pub const UNLINKAT: usize = 263;
-    pub const READLINKAT: usize = 267;
-    pub const FALLOCATE: usize = 285;
-    pub const PRLIMIT64: usize = 302;
-}
-
-#[cfg(target_arch = "aarch64")]
-mod number {
-    pub const UNLINKAT: usize = 35;
-    pub const FTRUNCATE: usize = 46;
-    pub const FALLOCATE: usize = 47;
-    pub const OPENAT: usize = 56;
-    pub const READLINKAT: usize = 78;
-    pub const CLOSE: usize = 57;
-    pub const CLOCK_GETTIME: usize = 113;
-    pub const TGKILL: usize = 131;
-    pub const GETPID: usize = 172;
-    pub const GETUID: usize = 174;
-    pub const GETTID: usize = 178;
-    pub const SEMGET: usize = 190;
-    pub const SEMCTL: usize = 191;
-    pub const SEMOP: usize = 193;
-    pub const MUNMAP: usize = 215;
-    pub const MMAP: usize = 222;
-    pub const MPROTECT: usize = 226;
-    pub const PRLIMIT64: usize = 261;
-    pub const SCHED_YIELD: usize = 124;
-}
-
-/// A system call; unused arguments are 0.
-///
-/// # Safety
-/// As the call itself demands.
-unsafe fn syscall(number: usize, a: [usize; 6]) -> isize {
-    let result: isize;
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: the caller's promise.
-    unsafe {
-        core::arch::asm!(
-            "syscall",
-            inlateout("rax") number as isize => result,
-            in("rdi") a[0], in("rsi") a[1], in("rdx") a[2],
-            in("r10") a[3], in("r8") a[4], in("r9") a[5],
-            lateout("rcx") _, lateout("r11") _,
-            options(nostack)
-        );
-    }
-    #[cfg(target_arch = "aarch64")]
-    // SAFETY: the caller's promise.
-    unsafe {
-        core::arch::asm!(
-            "svc 0",
-            in("x8") number,
-            inlateout("x0") a[0] => result,
-            in("x1") a[1], in("x2") a[2], in("x3") a[3], in("x4") a[4], in("x5") a[5],
-            options(nostack)
-        );
-    }
-    result
-}
-
-/// Sets of semaphores on this node, and the most there may be; None if that is not told.
-pub fn semaphores() -> Option<(u32, u32)> {
-    const SEM_INFO: usize = 19;
-    // `struct seminfo`: ten integers, of which the second is the limit and the eighth, as it is
-    // asked for here, how many there are.
-    let mut told = [0u32; 10];
-    // SAFETY: room for the answer.
-    let done =
-        unsafe { syscall(number::SEMCTL, [0, 0, SEM_INFO, told.as_mut_ptr() as usize, 0, 0]) };
-    let [_, most, _, _, _, _, _, used, ..] = told;
-    (done >= 0).then_some((used, most))
-}
-
-/// A new set of one semaphore, raised until this process ends: its number, if it can be had.
-pub fn new_semaphore() -> Option<u32> {
-    const PRIVATE: usize = 0;
-    const CREATE: usize = 0o1000;
-    const SEM_UNDO: u16 = 0x1000;
-    // SAFETY: makes an object of the kernel's.
-    let id = unsafe { syscall(number::SEMGET, [PRIVATE, 1, CREATE | 0o600, 0, 0, 0]) };
-    let id = u32::try_from(id).ok()?;
-    // `struct sembuf`: which one, by how much, how.
-    let raise: [u16; 3] = [0, 1, SEM_UNDO];
-    // SAFETY: one operation.
-    if unsafe { syscall(number::SEMOP, [id as usize, raise.as_ptr() as usize, 1, 0, 0, 0]) } < 0 {
-        remove_semaphore(id);
-        return None;
-    }
-    Some(id)
-}
-
-/// Removes a set of semaphores.
-pub fn remove_semaphore(id: u32) {
-    const IPC_RMID: usize = 0;
-    // SAFETY: a set of this process; nobody else uses it.
-    unsafe { syscall(number::SEMCTL, [id as usize, 0, IPC_RMID, 0, 0, 0]) };
-}
-
-const AT_FDCWD: usize = -100isize as usize;
-const O_RDWR: usize = 2;
-const O_CREAT: usize = 0o100;
-const O_EXCL: usize = 0o200;
-const O_CLOEXEC: usize = 0o2000000;
-
-/// Makes a file of this size, which must not be there, and maps it; the first bytes of it are
-/// allocated. None if that fails. The path ends with a NUL.
-pub fn map_new_file(path: &[u8], size: usize, first: usize) -> Option<*mut u8> {
-    debug_assert_eq!(path.last(), Some(&0));
-    // SAFETY: the path ends with a NUL; a new mapping of a file of that size.
-    unsafe {
-        let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
-        let fd = syscall(number::OPENAT, [AT_FDCWD, path.as_ptr() as usize, flags, 0o600, 0, 0]);
-        if fd < 0 {
-            return None;
-        }
-        let sized = syscall(number::FTRUNCATE, [fd as usize, size, 0, 0, 0, 0]) >= 0
-            && syscall(number::FALLOCATE, [fd as usize, 0, 0, first, 0, 0]) >= 0;
-        let mapped = if sized {
-            // PROT_READ | PROT_WRITE, MAP_SHARED
-            syscall(number::MMAP, [0, size, 3, 1, fd as usize, 0])
-        } else {
-            -1
-        };
-        syscall(number::CLOSE, [fd as usize, 0, 0, 0, 0, 0]);
-        if (-4095..0).contains(&mapped) {
-            remove(path);
-            return None;
-        }
-        Some(mapped as *mut u8)
-    }
-}
-
-/// Allocates a part of a file, so that writing to where it is mapped cannot fail: on a full file
-/// system that would be SIGBUS. The path ends with a NUL.
-pub fn allocate(path: &[u8], at: u64, bytes: usize) -> bool {
-    debug_assert!(path.contains(&0));
-    // SAFETY: the path ends with a NUL.
-    unsafe {
-        let flags = O_RDWR | O_CLOEXEC;
-        let fd = syscall(number::OPENAT, [AT_FDCWD, path.as_ptr() as usize, flags, 0, 0, 0]);
-        if fd < 0 {
-            return false;
-        }
-        let done = syscall(number::FALLOCATE, [fd as usize, 0, at as usize, bytes, 0, 0]);
-        syscall(number::CLOSE, [fd as usize, 0, 0, 0, 0, 0]);
-        done >= 0
-    }
-}
-
-/// Puts memory of this process alone into the place of a mapping; false if that fails.
-pub fn replace_by_memory(base: *mut u8, size: usize) -> bool {
-    // PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE
-    // SAFETY: a mapping of ours.
-    let mapped = unsafe { syscall(number::MMAP, [base as usize, size, 3, 0x4032, usize::MAX, 0]) };
-    !(-4095..0).contains(&mapped)
-}
-
-/// Size that a file may grow to.
-pub const LIMIT_OF_FILES: usize = 1;
-/// Size of the address space.
-pub const LIMIT_OF_ADDRESSES: usize = 9;
-
-/// A limit of this process, in bytes; the largest number if there is none.
-pub fn limit(which: usize) -> u64 {
-    let mut limits = [u64::MAX; 2];
-    // SAFETY: room for the answer.
-    unsafe { syscall(number::PRLIMIT64, [0, which, 0, limits.as_mut_ptr() as usize, 0, 0]) };
-    limits[0]
-}
-
-/// Whether a thread of this process has ended.
-pub fn has_ended(tid: u32) -> bool {
-    const ESRCH: isize = 3;
-    // SAFETY: no signal is sent.
-    unsafe { syscall(number::TGKILL, [pid() as usize, tid as usize, 0, 0, 0, 0]) == -ESRCH }
-}
-
-/// Has a function called in every child process that is made by `fork`.
-pub fn at_fork(child: extern "C" fn()) {
-    type Handler = Option<extern "C" fn()>;
-    // Of glibc, whose pthread_atfork() is no function of its library; and of others.
-    let register = definition(b"__register_atfork\0");
-    if register != 0 {
-        // SAFETY: its type in glibc, since 2.3.2.
-        let register: extern "C" fn(Handler, Handler, Handler, *mut c_void) -> c_int =
-            unsafe { core::mem::transmute(register) };
-        register(None, None, Some(child), core::ptr::null_mut());
-        return;
-    }
-    let register = definition(b"pthread_atfork\0");
-    if register != 0 {
-        // SAFETY: its type by POSIX.
-        let register: extern "C" fn(Handler, Handler, Handler) -> c_int =
-            unsafe { core::mem::transmute(register) };
-        register(None, None, Some(child));
-    }
-}
-
-/// Memory of this size that is zero, and is not there before it is touched. None if there is none.
-pub fn map_memory(size: usize) -> Option<*mut u8> {
-    // PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
-    // SAFETY: a new mapping.
-    let mapped = unsafe { syscall(number::MMAP, [0, size, 3, 0x4022, usize::MAX, 0]) };
-    (!(-4095..0).contains(&mapped)).then_some(mapped as *mut u8)
-}
-
-/// The first page of what a descriptor leads to, to be read. None if that fails.
-pub fn map_page(fd: i32) -> Option<*const u8> {
-    const PAGE: usize = 4096;
-    // PROT_READ, MAP_SHARED
-    // SAFETY: a new mapping.
-    let mapped = unsafe { syscall(number::MMAP, [0, PAGE, 1, 1, fd as usize, 0]) };
-    (!(-4095..0).contains(&mapped)).then_some(mapped as *const u8)
-}
-
-/// Lets the pages of some memory be written, or only read. False if that fails.
-pub fn protect(start: usize, size: usize, write: bool) -> bool {
-    const PAGE: usize = 4096;
-    const AT_PAGESZ: usize = 6;
-    let page = topas_node::sys::auxiliary(AT_PAGESZ).max(PAGE);
-    let begin = start & !(page - 1);
-    let length =
-        (start.wrapping_add(size).wrapping_sub(begin)).wrapping_add(page - 1) & !(page - 1);
-    // PROT_READ, PROT_WRITE
-    let mode = if write { 3 } else { 1 };
-    // SAFETY: pages of data of an object, which stay what they are.
-    unsafe { syscall(number::MPROTECT, [begin, length, mode, 0, 0, 0]) == 0 }
-}
-
-/// Gives memory back.
-pub fn unmap(start: *mut u8, size: usize) {
-    // SAFETY: a mapping of `map_memory`, which its owner does not use any more.
-    unsafe { syscall(number::MUNMAP, [start as usize, size, 0, 0, 0, 0]) };
-}
-
-/// Removes a file. The path ends with a NUL.
-pub fn remove(path: &[u8]) {
-    // SAFETY: the path ends with a NUL.
-    unsafe { syscall(number::UNLINKAT, [AT_FDCWD, path.as_ptr() as usize, 0, 0, 0, 0]) };
-}
-
-/// Nanoseconds of a clock: 0 realtime, 1 monotonic.
-pub fn clock(clock: usize) -> u64 {
-    let mut time = [0u64; 2];
-    // SAFETY: room for the answer.
-    unsafe { syscall(number::CLOCK_GETTIME, [clock, time.as_mut_ptr() as usize, 0, 0, 0, 0]) };
-    time[0].wrapping_mul(1_000_000_000).wrapping_add(time[1])
-}
-
-/// Nanoseconds of the monotonic clock, without a system call where the kernel lends its clock.
-pub fn monotonic() -> u64 {
-    let mut time = [0u64; 2];
-    // SAFETY: room for the answer.
-    unsafe { clock_gettime(1, time.as_mut_ptr()) };
-    time[0].wrapping_mul(1_000_000_000).wrapping_add(time[1])
-}
-
-/// The path of the executable; empty if it is not known.
-pub fn own_path(room: &mut [u8]) -> &[u8] {
-    let link = c"/proc/self/exe".as_ptr() as usize;
-    let words = [AT_FDCWD, link, room.as_mut_ptr() as usize, room.len(), 0, 0];
-    // SAFETY: the kernel writes at most that many bytes.
-    let length = unsafe { syscall(number::READLINKAT, words) };
-    room.get(..usize::try_from(length).unwrap_or(0)).unwrap_or_default()
-}
-
-/// Number of this process.
-pub fn pid() -> u32 {
-    // SAFETY: has no arguments.
-    unsafe { syscall(number::GETPID, [0; 6]) as u32 }
-}
-
-/// Number of this thread.
-pub fn tid() -> u32 {
-    // SAFETY: has no arguments.
-    unsafe { syscall(number::GETTID, [0; 6]) as u32 }
-}
-
-/// User of this process.
-pub fn uid() -> u32 {
-    // SAFETY: has no arguments.
-    unsafe { syscall(number::GETUID, [0; 6]) as u32 }
-}
-
-/// Lets others run.
-pub fn give_way() {
-    // SAFETY: has no arguments.
-    unsafe { syscall(number::SCHED_YIELD, [0; 6]) };
-}
+const _: () = assert!(size_of::<c_char>() == 1 && size_of::<usize>() == 8);

@@ -20,9 +20,9 @@ struct Made {
 
 const MADE: [Made; 4] = [
     Made { path: "doc/mpi-functions.md", text: mpi_functions },
-    Made { path: "crates/topas-mpi/src/generated/symbols.s", text: mpi::symbols },
-    Made { path: "crates/topas-mpi/src/generated/number.rs", text: mpi::numbers },
-    Made { path: "crates/topas-mpi/src/generated/table.rs", text: mpi::table },
+    Made { path: "crates/topas-mpi-library/src/generated/symbols.s", text: mpi::symbols },
+    Made { path: "crates/topas-mpi-library/src/generated/number.rs", text: mpi::numbers },
+    Made { path: "crates/topas-mpi-library/src/generated/table.rs", text: mpi::table },
 ];
 
 /// Writes all files below `root`, or with `check` says which one is not as it would be written.

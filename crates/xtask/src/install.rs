@@ -29,11 +29,6 @@ pub struct Options {
     pub destdir: Option<PathBuf>,
 }
 
-/// The package of a tool: that of the same name, unless a library has it.
-fn package(tool: &'static str) -> &'static str {
-    if tool == "topas-mpi" { "topas-mpi-tool" } else { tool }
-}
-
 /// Builds everything and installs it. An existing topas.conf and logs are kept.
 pub fn install(options: &Options) -> Result<()> {
     if !options.prefix.is_absolute() {
@@ -41,7 +36,7 @@ pub fn install(options: &Options) -> Result<()> {
     }
     run(cargo()
         .args(["build", "--quiet", "--release", "--package", "topas-driver"])
-        .args(TOOLS.iter().flat_map(|tool| ["--package", package(tool)])))?;
+        .args(TOOLS.iter().flat_map(|tool| ["--package", tool])))?;
     let final_paths = Paths::at(&options.prefix);
     let objects = object::build(
         &Machine::HERE,

@@ -126,14 +126,14 @@ fn build_library(out: &Path, paths: &Paths) -> Result<PathBuf> {
 fn merge(to: &Path, cfgs: &[&str], begin: &str) -> Result<()> {
     let target = target_dir().join("mpi-profile").join(cfgs.join("-"));
     let mut rustc = cargo();
-    rustc.args(["rustc", "--quiet", "--package", "topas-mpi", "--profile", "mpi"]);
+    rustc.args(["rustc", "--quiet", "--package", "topas-mpi-library", "--profile", "mpi"]);
     rustc.env("CARGO_TARGET_DIR", &target);
     // Frames of Rust are never on the stack while something below throws.
     rustc.args(["--", "-Cforce-unwind-tables=no"]).args(landing_arguments());
     rustc.args(cfgs.iter().flat_map(|cfg| ["--cfg", cfg]));
     run(&mut rustc)?;
-    let archive = target.join("mpi/libtopas_mpi.a");
-    let script = root().join("crates/topas-mpi/merge.ld");
+    let archive = target.join("mpi/libtopas_mpi_library.a");
+    let script = root().join("crates/topas-mpi-library/merge.ld");
     run(Command::new("ld")
         .args(["-r", "--gc-sections", "-u", begin, "-e", begin])
         .args(cfg!(target_arch = "x86_64").then_some("--wrap=__udivti3"))

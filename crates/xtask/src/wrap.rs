@@ -104,7 +104,7 @@ fn called() -> Result<&'static [String]> {
         return Ok(found);
     }
     let mut found = Vec::new();
-    read_calls(&root().join("crates/topas-mpi/src"), &mut found)?;
+    read_calls(&root().join("crates/topas-mpi-library/src"), &mut found)?;
     if found.is_empty() {
         bail!("no call of a function of MPI in the sources of the library");
     }

@@ -1,5 +1,5 @@
 //! When a rank that was killed ended: the kernel noted it at a semaphore that the rank had raised,
-//! see `topas_mpi::life`.
+//! see `topas_mpi_library::life`.
 
 use std::fs;
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use topas_mpi_table::{Binding, Class, Function, Kind, Mangling, functions};
 
-/// Names of a function, in the order of `topas_mpi::below::binding`.
+/// Names of a function, in the order of `topas_mpi_library::below::binding`.
 const BINDINGS: [(Binding, bool); 12] = [
     (Binding::C, false),
     (Binding::C, true),
