@@ -198,7 +198,8 @@ fn files_are_opened_where_they_belong() {
 }
 
 /// Crates in which `unsafe` may stand anywhere; in others it stands in `sys.rs`.
-const ROOMS: [&str; 5] = ["topas-module", "topas-mpi-library", "topas-mpi-door", "topas-node", "xtask"];
+const ROOMS: [&str; 5] =
+    ["topas-module", "topas-mpi-library", "topas-mpi-door", "topas-node", "xtask"];
 
 #[test]
 fn unsafe_stays_in_its_rooms() {
