@@ -262,27 +262,21 @@ impl PartialEq for Field {
     }
 }
 
-/// The name that the fewest changes of a letter make of `name`, if they are few.
+/// The field that has a name or a further name most similar to `name`.
 fn similar(name: &str) -> Option<&'static str> {
     let names = FIELDS.iter().flat_map(|row| [(row.name, row.name), (row.also, row.name)]);
-    let known = names.filter(|(known, _)| !known.is_empty());
-    let (changes, name) = known.map(|(known, own)| (changes(name, known), own)).min()?;
-    (changes <= 2).then_some(name)
+    most_similar(name, names.filter(|(known, _)| !known.is_empty()))
 }
 
-/// Letters to change, add or take away to make one word of the other (Levenshtein).
-pub(crate) fn changes(one: &str, other: &str) -> usize {
-    let other = other.as_bytes();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (i, a) in one.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in other.iter().enumerate() {
-            let least = (row[j].min(row[j + 1]) + 1).min(diagonal + usize::from(a != *b));
-            diagonal = std::mem::replace(&mut row[j + 1], least);
-        }
-    }
-    row[other.len()]
+/// Of words and what they stand for, what the word stands for that the fewest changes of a
+/// letter make of `word`, if two are enough.
+pub(crate) fn most_similar(
+    word: &str,
+    known: impl Iterator<Item = (&'static str, &'static str)>,
+) -> Option<&'static str> {
+    let (changes, name) =
+        known.map(|(known, name)| (strsim::levenshtein(word, known), name)).min()?;
+    (changes <= 2).then_some(name)
 }
 
 #[cfg(test)]
@@ -333,6 +327,7 @@ mod tests {
         assert_eq!(Field::named("xyzzyxyzzy").unwrap_err().similar, None);
         assert!(Field::named("extra.").is_err() && Field::named("").is_err());
         assert_eq!(Field::named("extra.foo").unwrap().kind(), Kind::Text);
-        assert_eq!([changes("", "abc"), changes("kitten", "sitting")], [3, 3]);
+        // Letters are counted, not their bytes.
+        assert_eq!(Field::named("längü").unwrap_err().similar, Some("lang"));
     }
 }
