@@ -19,8 +19,8 @@ use topas_format::shown::Shown;
 use crate::block::{behind_torn, problem};
 use crate::clock;
 use crate::engine::{AskError, Resources, TemporaryError, ask};
-use crate::mpi;
 use crate::own::OwnProfiles;
+use crate::profile_line;
 use crate::question::{Fold, Question};
 use crate::remark::Remarks;
 use crate::run::Run;
@@ -200,7 +200,8 @@ impl Checker {
                 match behind_torn(text).filter(|_| piece.begins) {
                     Some((parsed, extras, text)) => self.line(file, &parsed, extras, text, line),
                     None => {
-                        if let Some(text) = mpi::behind_torn(text).filter(|_| piece.begins) {
+                        if let Some(text) = profile_line::behind_torn(text).filter(|_| piece.begins)
+                        {
                             self.profile(file, text, line);
                         }
                         Ok(())
@@ -217,8 +218,8 @@ impl Checker {
             return self.foreign(file, stranger, number);
         }
         self.findings.profile += 1;
-        let Some(Ok(Some(end))) = mpi::judge(text) else { return };
-        let uid = mpi::uid(text);
+        let Some(Ok(Some(end))) = profile_line::judge(text) else { return };
+        let uid = profile_line::uid(text);
         let stranger = file.uid.is_some_and(|of| uid.is_some_and(|uid| uid != of));
         for (is, finding) in [
             (end > self.now + AHEAD, Finding::Future),

@@ -13,7 +13,7 @@ use topas_mpi_profile::layout::MAGIC;
 
 use crate::block::MAX_LINE_READ;
 use crate::decode::decoded;
-use crate::mpi;
+use crate::profile_line;
 use crate::segment::output::Output;
 use crate::source::Source;
 
@@ -135,8 +135,9 @@ impl Outputs {
         if head.starts_with(&MAGIC) {
             return Some(Because::Profile);
         }
-        let is_line =
-            |text: &[u8]| Line::parse(text).is_ok() || matches!(mpi::judge(text), Some(Ok(_)));
+        let is_line = |text: &[u8]| {
+            Line::parse(text).is_ok() || matches!(profile_line::judge(text), Some(Ok(_)))
+        };
         head.split(|byte| *byte == b'\n').any(is_line).then_some(Because::Log)
     }
 

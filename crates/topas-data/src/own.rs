@@ -80,7 +80,7 @@ impl Own {
         // Date, time, user, executable, ranks and id, which all lines of a record share.
         let head = text.splitn(8, |byte| *byte == b' ').take(7).collect::<Vec<_>>().join(&b' ');
         if line.line == 1 {
-            let own = match crate::mpi::uid(text) {
+            let own = match crate::profile_line::uid(text) {
                 Some(uid) => uid == u64::from(self.uid),
                 None => self.is_named(&line.user),
             };

@@ -87,7 +87,7 @@ impl Vouch {
     pub(crate) fn profile(&self, text: &[u8], before: &mut OwnProfiles) -> Result<(), Stranger> {
         match self {
             Vouch::Owner(own) if !own.wrote_profile(text, before) => {
-                Err(Stranger { owner: own.uid, claims: crate::mpi::uid(text) })
+                Err(Stranger { owner: own.uid, claims: crate::profile_line::uid(text) })
             }
             _ => Ok(()),
         }
@@ -95,7 +95,7 @@ impl Vouch {
 
     /// The same of a line by itself: only the first of a record says whose it is.
     pub(crate) fn lone_profile(&self, text: &[u8]) -> Result<(), Stranger> {
-        match (self, crate::mpi::uid(text)) {
+        match (self, crate::profile_line::uid(text)) {
             (Vouch::Owner(own), Some(uid)) if uid != u64::from(own.uid) => {
                 Err(Stranger { owner: own.uid, claims: Some(uid) })
             }
@@ -186,7 +186,7 @@ fn unmark(comment: &[u8]) -> Option<Stranger> {
             Claim::Uid(uid) => Some(uid),
             Claim::None | Claim::Unclear => None,
         },
-        Err(_) => crate::mpi::uid(line),
+        Err(_) => crate::profile_line::uid(line),
     };
     Some(Stranger { owner: u32::try_from(owner).ok()?, claims })
 }

@@ -8,9 +8,9 @@ use std::process::Command;
 
 use nix::unistd::{geteuid, getuid};
 use topas_config::{Conf, Environment};
-use topas_data::mpi::{Collection, Ending, LeftLaunch, collect, spool_owners};
 use topas_data::{Outputs, Writer, append, deliver};
 use topas_format::conf::List;
+use topas_mpi_data::{Collection, Ending, LeftLaunch, collect, spool_owners};
 
 use crate::args::Collect;
 use crate::spool::{conf, directories};

@@ -3,7 +3,7 @@
 use nix::unistd::getuid;
 use serde_json::{Value, json};
 use topas_config::Environment;
-use topas_data::mpi::{Ending, Origin, Profile, SpoolError, read_spool};
+use topas_mpi_data::{Ending, Origin, Profile, SpoolError, read_spool};
 use topas_terminal::Printed;
 
 use crate::args::List;

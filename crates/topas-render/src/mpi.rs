@@ -21,7 +21,7 @@ mod sizes;
 mod switches;
 mod waiting;
 
-use topas_data::mpi::{Calibration, Profile};
+use topas_mpi_data::{Calibration, Profile};
 
 use topas_chart::{Chart, Screen};
 

@@ -14,8 +14,8 @@ use std::rc::Rc;
 use topas_format::line::Line;
 
 use crate::block::behind_torn;
-use crate::mpi;
 use crate::own::OwnProfiles;
+use crate::profile_line;
 use crate::segment::raw::{Piece, RawLines, ended};
 use crate::segment::sort::{InOrder, Key, Merged, Sorter};
 use crate::segment::{SegmentError, open};
@@ -411,7 +411,7 @@ pub(crate) fn is_foreign(
         OTHER => vouch.owner().is_some() && is_marked(text),
         BAD => match behind_torn(text).filter(|_| piece.begins) {
             Some((line, extras, _)) => vouch.line(&line, extras).is_err(),
-            None => mpi::behind_torn(text)
+            None => profile_line::behind_torn(text)
                 .is_some_and(|whole| piece.begins && vouch.profile(whole, before).is_err()),
         },
         _ => false,

@@ -8,7 +8,7 @@ use topas_format::line::Line;
 
 use crate::block::{MAX_LINE_READ, behind_torn};
 use crate::feed::BLOCK;
-use crate::mpi;
+use crate::profile_line;
 use crate::when::Clock;
 
 /// A line with its newline, or a part of a line that is longer than [`MAX_LINE_READ`].
@@ -121,7 +121,7 @@ impl<R: Read> RawLines<R> {
 pub(crate) fn ended(text: &[u8]) -> (Option<i64>, bool) {
     let (line, good) = match Line::parse(text) {
         Ok(line) => (Some(line), true),
-        Err(_) if let Some(Ok(time)) = mpi::judge(text) => return (time, true),
+        Err(_) if let Some(Ok(time)) = profile_line::judge(text) => return (time, true),
         // The rest of a torn line says when it was torn.
         Err(_) => (behind_torn(text).map(|(line, extras, _)| (line, extras)), false),
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use serde_json::{Value, json};
-use topas_data::mpi::{Communicator, Profile};
+use topas_mpi_data::{Communicator, Profile};
 
 use super::cells::Cells;
 use super::json::{number, seconds as json_seconds};

@@ -2,7 +2,7 @@
 //! inside says little of the program, and spoils what is counted of all.
 
 use serde_json::{Value, json};
-use topas_data::mpi::{Counter, Profile};
+use topas_mpi_data::{Counter, Profile};
 
 use super::cells::Cells;
 use super::json::number;

@@ -1,7 +1,7 @@
 //! Efficiencies in the scheme of POP as a tree.
 
 use serde_json::{Value, json};
-use topas_data::mpi::{Efficiency, Ending, NoEfficiency, Profile, Ratio, Routine, efficiency};
+use topas_mpi_data::{Efficiency, Ending, NoEfficiency, Profile, Ratio, Routine, efficiency};
 
 use super::Views;
 use super::cells::Cells;

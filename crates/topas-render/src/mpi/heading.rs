@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use topas_data::mpi::{Amount, Ending, Facts, Origin, Profile, Rank};
 use topas_data::pes::PeRange;
 use topas_format::civil::{Date, Time};
+use topas_mpi_data::{Amount, Ending, Facts, Origin, Profile, Rank};
 
 use super::Views;
 use super::number::{named, percent, seconds};

@@ -1,7 +1,7 @@
 //! One JSON object of everything that is asked for. Not measured is null.
 
 use serde_json::{Map, Value, json};
-use topas_data::mpi::{Amount, Ending, Origin, Profile, Sums};
+use topas_mpi_data::{Amount, Ending, Origin, Profile, Sums};
 
 use super::heading::when;
 use super::{View, Views};

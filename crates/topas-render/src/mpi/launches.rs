@@ -1,6 +1,6 @@
 //! The launches in files.
 
-use topas_data::mpi::{Ending, Facts};
+use topas_mpi_data::{Ending, Facts};
 
 use super::cells::Cells;
 use super::heading::when;

@@ -5,7 +5,7 @@
 //! not call, or that moves nothing, is 0.
 
 use serde_json::{Value, json};
-use topas_data::mpi::{Amount, Profile, Routine, RoutineNumber, Sums, outside_of_rank};
+use topas_mpi_data::{Amount, Profile, Routine, RoutineNumber, Sums, outside_of_rank};
 
 use super::cells::Cells;
 use super::json::{counted, number, seconds as json_seconds};

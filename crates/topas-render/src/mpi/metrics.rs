@@ -1,7 +1,7 @@
 //! Metrics of the features of MPI-2, by the names of K. Mohror's thesis, Tables 3 to 13.
 
 use serde_json::{Map, Value, json};
-use topas_data::mpi::{Amount, METRICS, Metric, Profile, Sums, Unit};
+use topas_mpi_data::{Amount, METRICS, Metric, Profile, Sums, Unit};
 
 use super::Views;
 use super::cells::Cells;

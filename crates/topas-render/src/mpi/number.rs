@@ -1,6 +1,6 @@
 //! Numbers of a profile as text. Integers are exact, what is rounded is rounded once, half up.
 
-use topas_data::mpi::{Amount, Profile, RoutineNumber};
+use topas_mpi_data::{Amount, Profile, RoutineNumber};
 
 /// What was not measured.
 pub(super) const NONE: &str = "-";

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use topas_data::mpi::{Origin, Profile, RoutineNumber};
+use topas_mpi_data::{Origin, Profile, RoutineNumber};
 
 use super::Views;
 use super::cells::Cells;

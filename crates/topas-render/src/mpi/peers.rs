@@ -1,7 +1,7 @@
 //! What ranks sent to each other: point-to-point messages, and access to memory of others.
 
 use serde_json::{Value, json};
-use topas_data::mpi::{Profile, Traffic};
+use topas_mpi_data::{Profile, Traffic};
 
 use super::Views;
 use super::cells::Cells;

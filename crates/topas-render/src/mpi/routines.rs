@@ -11,7 +11,7 @@
 //! and no idle time then. The time of a local routine that moves nothing is all latency.
 
 use serde_json::{Value, json};
-use topas_data::mpi::{Amount, Calibration, Profile, Routine, RoutineCost};
+use topas_mpi_data::{Amount, Calibration, Profile, Routine, RoutineCost};
 use topas_mpi_table::{Progress, Waits};
 
 use super::Views;

@@ -1,7 +1,7 @@
 //! Messages by size.
 
 use serde_json::{Value, json};
-use topas_data::mpi::{CLASSES, Class, Profile};
+use topas_mpi_data::{CLASSES, Class, Profile};
 
 use super::Views;
 use super::cells::Cells;

@@ -1,7 +1,7 @@
 //! Environment switches of the MPI.
 
 use serde_json::{Map, Value};
-use topas_data::mpi::Profile;
+use topas_mpi_data::Profile;
 
 use super::cells::Cells;
 use crate::figure::clean;

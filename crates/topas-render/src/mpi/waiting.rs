@@ -1,7 +1,7 @@
 //! For what ranks waited in `MPI_Wait`, `MPI_Test` and their likes.
 
 use serde_json::{Map, Value, json};
-use topas_data::mpi::{Profile, WAITED_NAMES, Waiting};
+use topas_mpi_data::{Profile, WAITED_NAMES, Waiting};
 
 use super::cells::Cells;
 use super::json::{number, seconds as json_seconds};

@@ -4,12 +4,12 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use topas_config::{Conf, Environment, Paths, spool_directories};
-use topas_data::mpi::{
+use topas_data::{Inputs, Source, SourceError};
+use topas_format::mpi::OUT;
+use topas_mpi_data::{
     Calibration, CalibrationError, Origin, Profile, SpoolReading, is_spool, own_uid, read_profiles,
     read_spool, read_spool_files,
 };
-use topas_data::{Inputs, Source, SourceError};
-use topas_format::mpi::OUT;
 use topas_terminal::Progress;
 
 use crate::args::{Args, TOOL};

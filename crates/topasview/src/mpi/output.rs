@@ -4,7 +4,7 @@ use std::io::stdout;
 
 use topas_chart::{Screen, Size};
 use topas_config::Environment;
-use topas_data::mpi::{Facts, Profile, processors_of};
+use topas_mpi_data::{Facts, Profile, processors_of};
 use topas_render::mpi::{View, Views, launches, launches_csv};
 use topas_terminal::{Look, Printed};
 

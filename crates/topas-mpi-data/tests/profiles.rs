@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
 
 use topas_data::Source;
-use topas_data::mpi::{
+use topas_mpi_data::{
     Amount, Class, Ending, Origin, Profile, Profiles, Spool, SpoolError, collect, read_profiles,
     read_rank, read_spool,
 };

@@ -2,7 +2,9 @@
 //! ranks, which run or have ended without a word.
 //!
 //! All times are integers of nanoseconds and all amounts are exact, so that a sum does not
-//! depend on the order of ranks.
+//! depend on the order of ranks. Logs are opened by `topas-data`, which hands on the lines of
+//! profiles in them; the mapped files are opened here.
+#![deny(unsafe_code)]
 
 mod calibration;
 mod collect;
@@ -10,7 +12,6 @@ mod decode;
 mod efficiency;
 mod identity;
 mod launch;
-mod line;
 mod live;
 mod metrics;
 mod node;
@@ -23,11 +24,12 @@ mod routine;
 mod semaphore;
 mod spool;
 mod sums;
+#[allow(unsafe_code, reason = "a system call")]
+mod sys;
 
 pub use calibration::{Calibration, CalibrationError, RoutineCost};
 pub use collect::{Collection, LeftLaunch, collect, spool_owners};
 pub use efficiency::{Efficiency, NoEfficiency, Ratio, efficiency, outside_of_rank};
-pub(crate) use line::{behind_torn, judge, uid};
 pub use live::{SpoolReading, read_spool, read_spool_files};
 pub use metrics::{METRICS, Metric, Unit};
 pub use node::{own_uid, processors_of};

@@ -23,7 +23,7 @@ use super::profile::{Ending, Facts};
 use super::rank::name_of;
 use super::routine::RoutineNumber;
 use super::spool::{Spool, SpoolError, spool_files, text};
-use crate::clock;
+use topas_data::clock;
 
 /// Age of a file that its rank never finished making, after which it is removed.
 const STILLBORN: Duration = Duration::from_secs(3600);

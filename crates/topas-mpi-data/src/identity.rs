@@ -7,7 +7,7 @@ use topas_mpi_profile::lines::{LANGUAGE_WORDS, MISSED_WORDS};
 use super::profile::{Ending, Facts, LEVELS};
 use super::routine::{RoutineNumber, Routines};
 use super::spool::{Spool, text};
-use crate::clock;
+use topas_data::clock;
 
 /// Facts of the launch, as one of its ranks has them that ended then, in ns since 1970.
 pub(super) fn facts(spool: &Spool, running: bool, ended: u64) -> Facts {
