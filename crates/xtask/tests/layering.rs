@@ -23,12 +23,20 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-config", &["topas-format"]),
     ("topas-driver", &["topas-config", "topas-format", "topas-launch"]),
     ("topas-data", &["topas-format", "topas-mpi-profile", "topas-mpi-table", "topas-node"]),
-    ("topas-render", &["topas-data", "topas-format", "topas-mpi-table"]),
+    ("topas-chart", &[]),
+    ("topas-render", &["topas-chart", "topas-data", "topas-format", "topas-mpi-table"]),
     ("topas-doctor", &["topas-config", "topas-driver", "topas-format", "topas-launch"]),
     ("topas-terminal", &["topas-config", "topas-format"]),
     (
         "topas-stat",
-        &["topas-config", "topas-data", "topas-format", "topas-render", "topas-terminal"],
+        &[
+            "topas-chart",
+            "topas-config",
+            "topas-data",
+            "topas-format",
+            "topas-render",
+            "topas-terminal",
+        ],
     ),
     (
         "topas-log",
@@ -36,7 +44,14 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     (
         "topasview",
-        &["topas-config", "topas-data", "topas-format", "topas-render", "topas-terminal"],
+        &[
+            "topas-chart",
+            "topas-config",
+            "topas-data",
+            "topas-format",
+            "topas-render",
+            "topas-terminal",
+        ],
     ),
     (
         "topas-mpi",
