@@ -23,7 +23,7 @@ pub(crate) struct Block<'b> {
 }
 
 /// Counts the lines of blocks of one source, and hands on those of the log.
-pub(crate) struct Lines<'s, E> {
+pub(crate) struct BlockLines<'s, E> {
     source: &'s Source,
     vouch: &'s Vouch,
     tally: &'s mut Tally,
@@ -33,9 +33,9 @@ pub(crate) struct Lines<'s, E> {
     each: E,
 }
 
-impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> Lines<'s, E> {
+impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> BlockLines<'s, E> {
     pub(crate) fn new(feed: &'s Feed<'_>, tally: &'s mut Tally, each: E) -> Self {
-        Lines { source: feed.source, vouch: &feed.vouch, tally, number: 0, each }
+        BlockLines { source: feed.source, vouch: &feed.vouch, tally, number: 0, each }
     }
 
     #[inline]

@@ -6,7 +6,7 @@ mod order;
 mod plan;
 mod table;
 
-pub use fold::Report;
-pub use order::{Order, SortKey};
-pub use plan::{By, Plan, PlanError};
-pub use table::{Label, Row, Table};
+pub use fold::LogReport;
+pub use order::{SortKey, TableOrder};
+pub use plan::{PlanError, ReportPlan, TableSide};
+pub use table::{Label, ReportRow, ReportTable};

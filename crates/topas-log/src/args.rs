@@ -16,7 +16,7 @@ use crate::{TOOL, exit};
     after_help = "Exit codes: 0 done, 1 something could not be read or written, 2 usage, \
                   3 no log lines, 5 another close is at work."
 )]
-struct CommandLine {
+struct LogOptions {
     #[command(subcommand)]
     command: Command,
 }
@@ -36,7 +36,7 @@ pub enum Command {
     Export(Export),
 
     /// Makes a key for `export --anonymize`: 256 random bits in a file of mode 0600
-    Key(Key),
+    Key(KeyOptions),
 
     /// Merges segments of hosts or users by time
     ///
@@ -141,7 +141,7 @@ pub struct Export {
 
 /// Options of `key`.
 #[derive(Args)]
-pub struct Key {
+pub struct KeyOptions {
     /// File to make; one that exists is not touched
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
@@ -179,7 +179,7 @@ pub struct Merge {
 /// Reads the command line. Help, version and errors are printed here; the Err is then
 /// the exit code.
 pub fn parse() -> Result<Command, u8> {
-    CommandLine::try_parse()
+    LogOptions::try_parse()
         .map(|line| line.command)
         .map_err(|error| if TOOL.command_line(&error) { exit::OK } else { exit::USAGE })
 }

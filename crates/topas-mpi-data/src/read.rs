@@ -5,13 +5,13 @@ use std::io::Read;
 use topas_data::{Source, SourceError, Tally, scan_profiles, scan_profiles_of};
 
 use super::launch;
-use super::profile::Profile;
+use super::profile::MpiProfile;
 use super::record::Records;
 
 /// What was read.
 pub struct Profiles {
     /// The launches, the one that ended last first
-    pub profiles: Vec<Profile>,
+    pub profiles: Vec<MpiProfile>,
     /// What became of the lines; log lines of runs are passed over, and counted as good
     pub tally: Tally,
 }

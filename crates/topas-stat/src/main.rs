@@ -16,7 +16,7 @@ use topas_data::believe;
 use topas_terminal::Printed;
 
 use crate::message::TOOL;
-use crate::reading::Reading;
+use crate::reading::StatReading;
 
 fn main() -> ExitCode {
     match run() {
@@ -52,7 +52,7 @@ fn printed(printed: Printed) -> u8 {
     }
 }
 
-fn exit_code(quiet: bool, reading: &Reading<'_>) -> u8 {
+fn exit_code(quiet: bool, reading: &StatReading<'_>) -> u8 {
     let report = &reading.answer.fold;
     if report.total.runs == 0 && !quiet {
         message::no_runs(

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use topas_data::pes::PeRange;
 use topas_format::civil::{Date, Time};
-use topas_mpi_data::{Amount, Ending, Facts, Origin, Profile, Rank};
+use topas_mpi_data::{Ending, MpiProfile, MpiRank, MpiRecordFacts, Origin, RoutineAmount};
 
 use super::Views;
 use super::number::{named, percent, seconds};
@@ -22,7 +22,7 @@ pub(super) fn when(date: Date, time: Time) -> String {
 }
 
 /// Program, user, ranks, hosts, when, id.
-pub(super) fn first_line(profile: &Profile) -> String {
+pub(super) fn first_line(profile: &MpiProfile) -> String {
     let facts = &profile.facts;
     let name = |bytes: &[u8]| crate::figure::named(bytes);
     let present = profile.total.ranks;
@@ -51,7 +51,7 @@ pub(super) fn first_line(profile: &Profile) -> String {
 }
 
 /// Hosts of all ranks; empty unless all are told.
-pub(super) fn hosts(profile: &Profile) -> BTreeSet<&[u8]> {
+pub(super) fn hosts(profile: &MpiProfile) -> BTreeSet<&[u8]> {
     let told = profile.ranks.iter().filter(|rank| !rank.host.is_empty());
     if told.clone().count() as u64 != profile.total.ranks {
         return BTreeSet::new();
@@ -60,7 +60,7 @@ pub(super) fn hosts(profile: &Profile) -> BTreeSet<&[u8]> {
 }
 
 /// The launch in two lines.
-pub(super) fn heading(profile: &Profile) -> String {
+pub(super) fn heading(profile: &MpiProfile) -> String {
     let facts = &profile.facts;
     let mut words = Vec::new();
     if !facts.mpi.is_empty() {
@@ -99,7 +99,7 @@ fn language(name: &str) -> &str {
     }
 }
 
-fn ending(facts: &Facts, origin: Origin) -> Option<String> {
+fn ending(facts: &MpiRecordFacts, origin: Origin) -> Option<String> {
     let text = match facts.ending {
         Some(Ending::Finalize) => "ended by MPI_Finalize".to_owned(),
         Some(Ending::Abort(code)) => format!("ended by MPI_Abort, code {code}"),
@@ -166,7 +166,9 @@ pub(super) fn notes(views: &Views<'_>) -> String {
         .iter()
         .filter(|of| {
             let amounts = [of.count, of.sends, of.sent, of.receives, of.received];
-            amounts.iter().any(|of| matches!(of, Amount::NotCounted | Amount::AtLeast(_)))
+            amounts
+                .iter()
+                .any(|of| matches!(of, RoutineAmount::NotCounted | RoutineAmount::AtLeast(_)))
         })
         .map(|routine| named(profile, routine.number))
         .collect();
@@ -199,7 +201,7 @@ pub(super) fn notes(views: &Views<'_>) -> String {
 }
 
 /// Calls that had not ended when their ranks did; None if there are none.
-pub(super) fn unended(profile: &Profile) -> Option<String> {
+pub(super) fn unended(profile: &MpiProfile) -> Option<String> {
     let calls: Vec<String> = profile
         .total
         .routines
@@ -224,7 +226,7 @@ pub(super) fn unended(profile: &Profile) -> Option<String> {
 }
 
 /// Ranks that are not in it, and ranks that ended otherwise than the launch.
-fn missing(profile: &Profile) -> Vec<String> {
+fn missing(profile: &MpiProfile) -> Vec<String> {
     let mut notes = Vec::new();
     let present = profile.total.ranks;
     let Some(npes) = profile.facts.npes.map(u64::from) else { return notes };
@@ -244,7 +246,7 @@ fn missing(profile: &Profile) -> Vec<String> {
     for (ending, words) in
         [(Ending::Lost, "ended without a word"), (Ending::Exit, "ended without MPI_Finalize")]
     {
-        let these: Vec<&Rank> =
+        let these: Vec<&MpiRank> =
             profile.ranks.iter().filter(|rank| rank.ending == Some(ending)).collect();
         if !these.is_empty() && (these.len() as u64) < present {
             let ranges = ranges(these.iter().map(|rank| u64::from(rank.rank)));
@@ -259,7 +261,7 @@ fn missing(profile: &Profile) -> Vec<String> {
 }
 
 /// Ranks from 0 to `npes` that are not among those that are known, which ascend.
-fn absent(known: &[Rank], npes: u64) -> Vec<PeRange> {
+fn absent(known: &[MpiRank], npes: u64) -> Vec<PeRange> {
     let mut known = known.iter().map(|rank| u64::from(rank.rank)).peekable();
     ranges((0..npes).filter(move |rank| {
         while known.next_if(|known| known < rank).is_some() {}

@@ -1,12 +1,12 @@
 //! Numbers of a profile as text. Integers are exact, what is rounded is rounded once, half up.
 
-use topas_mpi_data::{Amount, Profile, RoutineNumber};
+use topas_mpi_data::{MpiProfile, RoutineAmount, RoutineNumber};
 
 /// What was not measured.
 pub(super) const NONE: &str = "-";
 
 /// Name of a routine without `MPI_`. Lines can hold any.
-pub(super) fn named(profile: &Profile, number: RoutineNumber) -> String {
+pub(super) fn named(profile: &MpiProfile, number: RoutineNumber) -> String {
     crate::figure::named(profile.routines.name(number).as_bytes())
 }
 
@@ -45,17 +45,17 @@ pub(super) fn short(value: f64) -> String {
 
 /// An amount for people: nothing is blank, what was not counted `-`; a `+` behind it says that
 /// there may be more. As a suffix it leaves the number readable for awk.
-pub(super) fn amount(amount: Amount, text: impl Fn(u128) -> String) -> String {
+pub(super) fn amount(amount: RoutineAmount, text: impl Fn(u128) -> String) -> String {
     match amount {
-        Amount::Nothing => String::new(),
-        Amount::NotCounted => NONE.to_owned(),
-        Amount::AtLeast(n) => text(n) + "+",
-        Amount::Exact(n) => text(n),
+        RoutineAmount::Nothing => String::new(),
+        RoutineAmount::NotCounted => NONE.to_owned(),
+        RoutineAmount::AtLeast(n) => text(n) + "+",
+        RoutineAmount::Exact(n) => text(n),
     }
 }
 
 /// An amount for programs: empty unless all was counted.
-pub(super) fn plain(amount: Amount) -> String {
+pub(super) fn plain(amount: RoutineAmount) -> String {
     amount.exact().map_or_else(String::new, |n| n.to_string())
 }
 

@@ -11,7 +11,7 @@
 //! and no idle time then. The time of a local routine that moves nothing is all latency.
 
 use serde_json::{Value, json};
-use topas_mpi_data::{Amount, Calibration, Profile, Routine, RoutineCost};
+use topas_mpi_data::{Calibration, MpiProfile, RoutineAmount, RoutineCalls, RoutineCost};
 use topas_mpi_table::{Progress, Waits};
 
 use super::Views;
@@ -37,7 +37,7 @@ struct Estimate<'v> {
 }
 
 impl<'v> Estimate<'v> {
-    fn of(views: &Views<'v>, routine: &Routine) -> Self {
+    fn of(views: &Views<'v>, routine: &RoutineCalls) -> Self {
         let time = routine.time as f64 / 1e9;
         let name = views.profile.routines.name(routine.number);
         let cost = views.calibration.and_then(|of| of.cost(name, views.profile.total.ranks));
@@ -55,8 +55,10 @@ impl<'v> Estimate<'v> {
             Some(_) => false,
         };
         let transfer = match (routine.transferred(), known.bandwidth) {
-            (Amount::Nothing | Amount::Exact(0), _) => Some(0.0),
-            (Amount::Exact(bytes), Some(rate)) if rate > 0.0 => Some(bytes as f64 / (rate * 1e6)),
+            (RoutineAmount::Nothing | RoutineAmount::Exact(0), _) => Some(0.0),
+            (RoutineAmount::Exact(bytes), Some(rate)) if rate > 0.0 => {
+                Some(bytes as f64 / (rate * 1e6))
+            }
             _ => None,
         };
         let transfer = transfer.filter(|_| ends);
@@ -66,8 +68,8 @@ impl<'v> Estimate<'v> {
 }
 
 /// Routines, that with most time first.
-pub(super) fn sorted(profile: &Profile) -> Vec<&Routine> {
-    let mut routines: Vec<&Routine> = profile.total.routines.iter().collect();
+pub(super) fn sorted(profile: &MpiProfile) -> Vec<&RoutineCalls> {
+    let mut routines: Vec<&RoutineCalls> = profile.total.routines.iter().collect();
     routines.sort_by_key(|routine| (std::cmp::Reverse(routine.time), routine.number));
     routines
 }
@@ -138,7 +140,7 @@ pub(super) fn text(views: &Views<'_>) -> String {
             known(estimate.idle),
         ]);
     }
-    let bytes: Amount = sums.routines.iter().map(Routine::transferred).sum();
+    let bytes: RoutineAmount = sums.routines.iter().map(RoutineCalls::transferred).sum();
     let sum =
         |at: usize| if views.calibration.is_some() { short(totals[at]) } else { NONE.to_owned() };
     let mut row = vec![String::new(); 14];
@@ -187,7 +189,7 @@ pub(super) fn text(views: &Views<'_>) -> String {
 }
 
 /// Where a calibration is from.
-fn source(of: &Calibration, profile: &Profile) -> String {
+fn source(of: &Calibration, profile: &MpiProfile) -> String {
     let mut text = format!("measured with {}", crate::figure::named(of.mpi.as_bytes()));
     match &of.hosts[..] {
         [] => {}
@@ -306,7 +308,7 @@ pub(super) fn csv(views: &Views<'_>) -> String {
 
 /// The same for JSON.
 pub(super) fn value(views: &Views<'_>) -> Value {
-    let routine = |routine: &Routine| {
+    let routine = |routine: &RoutineCalls| {
         let estimate = Estimate::of(views, routine);
         json!({
             "name": named(views.profile, routine.number),
