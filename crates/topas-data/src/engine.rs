@@ -1,7 +1,7 @@
 //! Asks logs a [`Question`]: reads all sources, joins lines to runs, folds runs.
 
 mod join;
-mod launch;
+mod launch_lines;
 mod reading;
 mod record;
 mod store;

@@ -6,7 +6,7 @@ mod class;
 mod compiler;
 mod label;
 mod literal;
-mod mpi;
+mod mpi_version;
 mod table;
 mod value;
 

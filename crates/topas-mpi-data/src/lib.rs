@@ -11,7 +11,7 @@ mod collect;
 mod decode;
 mod efficiency;
 mod identity;
-mod launch;
+mod launch_profile;
 mod live;
 mod metrics;
 mod node;

@@ -223,7 +223,7 @@ macro_rules! metrics {
         pub const METRICS: &[Metric] = &[$(Metric {
             name: stringify!($name),
             table: $table,
-            unit: Unit::$unit,
+            unit: MetricUnit::$unit,
             about: $about,
             of: $of,
             what: What::$what,

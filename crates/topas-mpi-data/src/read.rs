@@ -4,7 +4,7 @@ use std::io::Read;
 
 use topas_data::{Source, SourceError, Tally, scan_profiles, scan_profiles_of};
 
-use super::launch;
+use super::launch_profile;
 use super::profile::MpiProfile;
 use super::record::Records;
 
@@ -42,5 +42,5 @@ pub fn read_profiles_of(
 
 fn put_together(records: Records, tally: Tally) -> Profiles {
     let (records, routines) = records.finish();
-    Profiles { profiles: launch::profiles(records, &routines), tally }
+    Profiles { profiles: launch_profile::profiles(records, &routines), tally }
 }

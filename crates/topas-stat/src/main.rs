@@ -2,11 +2,11 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod asked;
 mod check;
 mod exit;
 mod message;
 mod output;
-mod plan;
 mod reading;
 
 use std::process::ExitCode;
@@ -36,7 +36,7 @@ fn run() -> Result<u8, u8> {
     if line.check {
         return check::run(&line, &env);
     }
-    let (plan, order) = plan::plan(&line)?;
+    let (plan, order) = asked::plan(&line)?;
     let reading = reading::read(&line, &plan, &env)?;
     let written = output::write(&line.output, &env, &reading, &order);
     if written == Printed::Failed {

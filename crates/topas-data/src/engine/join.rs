@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::TemporaryError;
-use super::launch::Launches;
+use super::launch_lines::Launches;
 use super::record::{RecordForm, key};
 use super::store::{Store, StorePart, StoreWriter};
 use crate::run::Run;

@@ -62,10 +62,10 @@ pub(crate) trait RecordForm {
     /// Bytes of a record
     const SIZE: usize;
     /// As many
-    type Bytes: AsRef<[u8]>;
+    type RecordBytes: AsRef<[u8]>;
 
     /// The record of a line. Equal lines have equal ones.
-    fn encode(line: &Line<'_>, extras: Extras<'_>, facts: &LineFacts) -> Self::Bytes;
+    fn encode(line: &Line<'_>, extras: Extras<'_>, facts: &LineFacts) -> Self::RecordBytes;
 
     /// Reads a record of [`RecordForm::SIZE`] bytes.
     fn decode(bytes: &[u8]) -> Member;
@@ -101,7 +101,7 @@ const METRICS: [Metric; 4] = [Metric::FpOps, Metric::IntOps, Metric::Loads, Metr
 
 impl RecordForm for Slim {
     const SIZE: usize = 48;
-    type Bytes = [u8; 48];
+    type RecordBytes = [u8; 48];
 
     #[inline]
     fn encode(line: &Line<'_>, _: Extras<'_>, facts: &LineFacts) -> [u8; 48] {
@@ -161,7 +161,7 @@ impl RecordForm for Slim {
 
 impl<const COUNTERS: bool> RecordForm for Full<COUNTERS> {
     const SIZE: usize = 96;
-    type Bytes = [u8; 96];
+    type RecordBytes = [u8; 96];
 
     #[inline]
     fn encode(line: &Line<'_>, extras: Extras<'_>, facts: &LineFacts) -> [u8; 96] {

@@ -10,7 +10,7 @@ use topas_format::number::{Count, Micros};
 
 use super::FieldKind::{Class, CpuType, Day, Month, Number, PowerOfTwo, Text, Time, Week};
 use super::value::{Value, of_count, of_name};
-use super::{FieldRow, FieldUnit, Read, ReadField, calendar, class, compiler, mpi};
+use super::{FieldRow, FieldUnit, Read, ReadField, calendar, class, compiler, mpi_version};
 
 const COUNT: super::FieldKind = Number(FieldUnit::None);
 const SECONDS: super::FieldKind = Number(FieldUnit::Seconds);
@@ -75,7 +75,7 @@ fn extra(extra: &'static Extra) -> FieldRow {
     match extra.name {
         "part" => FieldRow { also: "partition", ..row },
         "mpi" => FieldRow {
-            read: Read::Of(|_, extras| mpi::version(extras)),
+            read: Read::Of(|_, extras| mpi_version::version(extras)),
             about: "MPI implementation and version: `Open MPI 4.1.4`; as it stands: `extra.mpi`.",
             ..row
         },
@@ -122,7 +122,9 @@ fn derived_fields() -> Vec<FieldRow> {
         derived("compiler", Text, "Family of the compiler: `gcc`.", |_, extras| {
             compiler::family(extras)
         }),
-        derived("mpi_name", Text, "MPI implementation: `Open MPI`.", |_, extras| mpi::name(extras)),
+        derived("mpi_name", Text, "MPI implementation: `Open MPI`.", |_, extras| {
+            mpi_version::name(extras)
+        }),
         derived("metric", Text, "What `ops` counts: fpops, intops, loads, stores.", |line, _| {
             Value::word(match line.ops.metric {
                 Metric::FpOps => "fpops",

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::plan::GroupKeyParts;
+use super::report_plan::GroupKeyParts;
 use crate::measure::{MeasureBucket, Of, Scale};
 
 /// A number that stands for none.

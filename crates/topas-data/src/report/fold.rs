@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use topas_format::civil::Date;
 
 use super::dimension::{Buckets, Dimension, FieldValues};
-use super::plan::{DimensionPlace, ReportPlan, TablePlan};
+use super::report_plan::{DimensionPlace, ReportPlan, TablePlan};
 use crate::measure::{Measure, Of, Sample};
 use crate::question::Fold;
 use crate::remark::Remarks;

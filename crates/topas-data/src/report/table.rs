@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::dimension::Dimension;
 use super::fold::{LogReport, ReportCell, ReportCells, TableSums};
 use super::order::TableOrder;
-use super::plan::{DimensionPlace, TablePlan, TableSide};
+use super::report_plan::{DimensionPlace, TablePlan, TableSide};
 use crate::field::{FieldKind, Value, label};
 use crate::measure::{Bounds, Measure, MeasureBucket, Sample};
 use crate::share::Share;
