@@ -3,11 +3,11 @@
 use topas_data::measure::Bounds;
 use topas_data::{By, Label, Row, Share, Table};
 
-use crate::chart::{Bars, Bucket, Caption, Places, Quantity, Series, Unit};
 use crate::document::{Document, Form};
 use crate::number::{date, hours, percent, runs};
 use crate::row::{is_measure, named};
 use crate::text::notes::selected;
+use topas_chart::{Bars, Bucket, Caption, Places, Quantity, Series, Unit};
 
 /// What the height of a bar is a share of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -159,14 +159,14 @@ fn caption(document: &Document<'_>, table: &Table, weight: Weight) -> Caption {
 #[derive(Clone, Copy, Debug)]
 pub struct TerminalBars {
     /// What the terminal can show
-    pub screen: crate::chart::Screen,
+    pub screen: topas_chart::Screen,
     /// What the lengths are shares of
     pub weight: Weight,
 }
 
 impl Form for TerminalBars {
     fn render(&self, document: &Document<'_>) -> String {
-        use crate::chart::Chart;
+        use topas_chart::Chart;
         let charts = document
             .tables
             .iter()
