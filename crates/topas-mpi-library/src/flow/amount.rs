@@ -8,7 +8,7 @@ use crate::flow::library::{self, Library};
 use crate::flow::plan::Place;
 
 /// Words of a call.
-pub type Words = [usize; crate::entry::WORDS];
+pub type Words = [usize; crate::frame::WORDS];
 
 /// What is known of the processes among which a flow is.
 #[derive(Clone, Copy, Default)]

@@ -4,13 +4,13 @@ use topas_mpi_profile::layout::Waited;
 use topas_mpi_table::{By, Flow, InPlace, ToldBy, Way};
 
 use crate::flow::amount::{self, Among, Words, word};
-use crate::flow::completion::lost;
+use crate::flow::completion::{self, lost};
 use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
 use crate::flow::object::{self, Kind};
 use crate::flow::peers::{self, Account, NOBODY, UNKNOWN};
 use crate::flow::plan::{NONE, Place, Plan};
-use crate::flow::request::{self, Entry, flag};
+use crate::requests::{Entry, flag};
 
 /// No communicator.
 pub const NO_COMMUNICATOR: u16 = u16::MAX;
@@ -131,7 +131,7 @@ impl Call<'_> {
             }
         }
         if plan.request != NONE {
-            request::keep(library, self.ledger, word(self.args, plan.request), entry);
+            completion::keep(library, self.ledger, word(self.args, plan.request), entry);
         }
     }
 

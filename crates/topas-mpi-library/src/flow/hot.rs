@@ -10,12 +10,13 @@ use topas_mpi_profile::layout::Block;
 use topas_mpi_table::{Amount, Flow, Way};
 
 use crate::flow::amount::{self, Words, word};
+use crate::flow::completion;
 use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
 use crate::flow::object::{self, Kind};
 use crate::flow::peers::{self, NOBODY, UNKNOWN};
 use crate::flow::plan::{Hot, NONE, Place, Plan};
-use crate::flow::request::{self, Entry, flag};
+use crate::requests::{Entry, flag};
 
 /// A call that was successful.
 pub struct Call<'a> {
@@ -194,7 +195,7 @@ impl Call<'_> {
 
     #[inline(always)]
     fn keep(&mut self, entry: Entry) {
-        request::keep(self.library, self.ledger, word(self.args, self.plan.request), entry);
+        completion::keep(self.library, self.ledger, word(self.args, self.plan.request), entry);
     }
 
     /// Counts a message.

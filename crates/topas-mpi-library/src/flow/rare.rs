@@ -3,8 +3,6 @@
 use topas_mpi_profile::layout::Waited;
 use topas_mpi_table::Way;
 
-use crate::entry::Frame;
-use crate::flow::Kept;
 use crate::flow::amount::{Words, word};
 use crate::flow::call::NO_COMMUNICATOR;
 use crate::flow::communicators;
@@ -14,7 +12,8 @@ use crate::flow::library::{self, Library};
 use crate::flow::object::{self, Kind};
 use crate::flow::peers::{Account, NOBODY};
 use crate::flow::plan::{Act, NONE, Plan};
-use crate::flow::request::{Entry, flag};
+use crate::frame::{Frame, Kept};
+use crate::requests::{Entry, flag};
 
 /// After a successful call of one of them.
 #[inline(never)]
