@@ -20,6 +20,7 @@ mod request;
 
 use core::mem::MaybeUninit;
 
+use topas_format::env::is_yes;
 use topas_mpi_profile::layout::{Block, Peer, Waited, flag as header_flag};
 
 use crate::below::binding;
@@ -360,7 +361,7 @@ pub fn begin() {
 
 /// What is to be counted beside routines: bits of [`Header::flags`](topas_mpi_profile::layout::Header).
 pub fn wanted() -> u64 {
-    let yes = |name| matches!(sys::variable(name), Some(b"yes" | b"true" | b"on" | b"1"));
+    let yes = |name| sys::variable(name).is_some_and(is_yes);
     let peers = if yes(c"TOPAS_MPI_PEERS") { header_flag::PEERS } else { 0 };
     let communicators = if yes(c"TOPAS_MPI_COMMS") { header_flag::COMMUNICATORS } else { 0 };
     peers | communicators

@@ -212,6 +212,19 @@ fn files_are_opened_where_they_belong() {
     }
 }
 
+/// `is_yes`, `is_off` and `switch` of `topas_format::env` know the words of a switch. Code that
+/// compares with one of these words has a second list, which lacks some of the others.
+#[test]
+fn the_words_of_switches_are_known_in_one_place() {
+    let words = ["yes", "YES", "TRUE", "no", "NO", "OFF", "FALSE"];
+    for (name, _) in LAYERS.iter().filter(|(n, _)| !FOR_DEVELOPERS.contains(n)) {
+        for (path, text) in sources(name).iter().filter(|(path, _)| !path.ends_with("env.rs")) {
+            let word = words.iter().find(|word| code(text).contains(&format!("b\"{word}\"")));
+            assert_eq!(word, None, "{}: use topas_format::env", path.display());
+        }
+    }
+}
+
 /// Crates in which `unsafe` may stand anywhere; in others it stands in `sys.rs`.
 const ROOMS: [&str; 5] =
     ["topas-module", "topas-mpi-library", "topas-mpi-door", "topas-node", "xtask"];
