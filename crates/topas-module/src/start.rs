@@ -8,6 +8,7 @@ use topas_format::event::Metric;
 use topas_format::field::Mode;
 use topas_format::form::{UNKNOWN, Values, mark, number, text};
 use topas_format::out::Out;
+use topas_format::policy::ProgramFacts;
 use topas_launch::extended::Extended;
 use topas_launch::hash::spread;
 use topas_launch::{Family, Rank, Var, Vars, choice, find, job, marker, named};
@@ -180,10 +181,14 @@ fn wanted(settings: &Settings<'_>, values: &Values<'_>, size: u32) -> bool {
     let [_, uid @ ..] = values.text(text::UID) else {
         return false;
     };
-    (values.marks[mark::MODE] == Mode::Batch.letter() || !settings.is(Switch::BatchOnly))
-        && (size == 0 || size >= settings.min_pes)
-        && (size != 1 || settings.is(Switch::Serial))
-        && settings.allow(values.text(text::EXE), values.text(text::USER), uid)
+    let program = ProgramFacts {
+        is_batch: values.marks[mark::MODE] == Mode::Batch.letter(),
+        ranks: size,
+        exe: Some(values.text(text::EXE)),
+        user: values.text(text::USER),
+        uid,
+    };
+    settings.answer_if_measured(&program).is_ok()
 }
 
 /// What the measuring rank at `place` counts.

@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use topas_config::Environment;
 use topas_format::field::Mode;
 use topas_format::out::Out;
+use topas_format::policy::SiteRefusal;
 use topas_launch::hash::spread;
 use topas_launch::named::Fault;
 use topas_launch::proxy::control_port;
@@ -133,7 +134,7 @@ pub enum NotMeasured {
     /// The program cannot be read, so that what it does with counters is not known
     Unreadable(String),
     /// By the site's topas.conf or kill switch
-    Site(&'static str),
+    Site(SiteRefusal),
     /// There is no such program, or it does not start
     NoProgram,
 }
@@ -166,7 +167,7 @@ impl fmt::Display for NotMeasured {
                 write!(f, "every rank of the program measures itself, as it was linked")
             }
             NotMeasured::Unreadable(why) => write!(f, "the program cannot be read: {why}"),
-            NotMeasured::Site(key) => write!(f, "by topas.conf ({key})"),
+            NotMeasured::Site(rule) => write!(f, "by topas.conf ({})", rule.key()),
             NotMeasured::NoProgram => write!(f, "no such program"),
         }
     }
