@@ -30,7 +30,6 @@ mod node;
 #[cfg(topas_run)]
 mod preload;
 mod processor;
-mod proof;
 mod say;
 mod seen;
 mod signals;

@@ -12,10 +12,10 @@ use topas_format::policy::ProgramFacts;
 use topas_launch::extended::Extended;
 use topas_launch::hash::spread;
 use topas_launch::{Family, Rank, Var, Vars, choice, find, job, marker, named};
+use topas_node::proof::KernelProof;
 
 use crate::claim::claim;
 use crate::library::weak;
-use crate::proof::Kernel;
 use crate::say::{Sentence, say, say_by_number};
 use crate::state::{STATE, State, auxiliary};
 use crate::{extended, facts, filters, finish, library, node, processor, signals, sys};
@@ -210,7 +210,7 @@ fn metric(vars: &Vars<'_>, settings: &Settings<'_>, place: u32) -> Metric {
 
 /// Finds out which rank this is, and how many measuring ranks are lower than it.
 fn place(vars: &Vars<'_>, rank: &mut Rank, room: &mut [u8]) -> Result<u32, Sentence> {
-    if find(vars, &mut Kernel(room), rank) && rank.size != 1 {
+    if find(vars, &mut KernelProof { room }, rank) && rank.size != 1 {
         return chosen(vars, rank);
     }
     *rank = Rank { family: Family::Own, rank: 0, size: 1, id: 0 };

@@ -6,4 +6,5 @@
 
 pub mod log;
 pub mod program;
+pub mod proof;
 pub mod sys;

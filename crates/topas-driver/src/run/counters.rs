@@ -177,7 +177,7 @@ fn why(error: &io::Error) -> Why {
 fn weight(term: &Term) -> u64 {
     match term.weight {
         Weight::Times(n) => n.into(),
-        Weight::VectorLength => super::sys::vector_length(),
+        Weight::VectorLength => vector_length(),
     }
 }
 

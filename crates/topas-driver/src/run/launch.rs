@@ -2,7 +2,6 @@
 //! follow, asked before the program is there.
 
 use std::fmt;
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
 use topas_config::Environment;
@@ -11,10 +10,9 @@ use topas_format::out::Out;
 use topas_format::policy::SiteRefusal;
 use topas_launch::hash::spread;
 use topas_launch::named::Fault;
-use topas_launch::proxy::control_port;
+use topas_launch::proxy::COMMAND_LINE;
 use topas_launch::{Family, Proof, Rank, Var, Vars, choice, job, marker, named, nearest};
-
-use super::sys;
+use topas_node::proof::KernelProof;
 
 /// A rank of a launch, and what else its environment says.
 #[derive(Clone, Debug)]
@@ -37,28 +35,11 @@ pub struct Launch {
     pub partition: Vec<u8>,
 }
 
-/// Asks the kernel what the environment cannot prove.
-struct Kernel;
-
-impl Proof for Kernel {
-    fn own_pid(&mut self) -> u32 {
-        std::process::id()
-    }
-
-    fn peer(&mut self, fd: u32) -> Option<u32> {
-        sys::socket_peer(fd)
-    }
-
-    fn control_port(&mut self, pid: u32) -> u64 {
-        control_port(&fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default())
-    }
-}
-
 impl Launch {
     /// What the variables of this process say. A program that no launcher started is rank 0 of
     /// 1, of the family [`Family::Own`].
     pub fn of(env: &Environment) -> Self {
-        Launch::with_proof(env, &mut Kernel)
+        Launch::with_proof(env, &mut KernelProof { room: &mut [0; COMMAND_LINE] })
     }
 
     fn with_proof(env: &Environment, proof: &mut impl Proof) -> Self {
