@@ -4,8 +4,6 @@
 //! Each loop is a function of its own that is never inlined, so that a disassembler or a
 //! simulator can count what it really does (`tests/oracle.rs`).
 
-use std::mem;
-
 /// Cache lines the strided sweep walks over: 16 MiB, far more than a first level cache
 /// holds, and a power of two.
 pub const LINES: usize = 1 << 18;

@@ -13,6 +13,7 @@ use perf_event::{Builder, Counter};
 use topas_format::event::{
     Cpu, Metric, PERF_TYPE_HARDWARE, Reading, Term, Weight, Why, formula, row,
 };
+use topas_node::sys::vector_length;
 
 /// What is counted: operations, cache misses, cycles, instructions.
 pub const QUANTITIES: usize = 4;
