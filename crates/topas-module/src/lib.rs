@@ -22,7 +22,6 @@ mod extended;
 mod facts;
 mod filters;
 mod finish;
-mod gather;
 mod language;
 mod library;
 mod log;

@@ -303,9 +303,3 @@ pub fn may_execute(file: BorrowedFd<'_>) -> bool {
         libc::fstatvfs(file.as_raw_fd(), &raw mut about) != 0 || about.f_flag & libc::ST_NOEXEC == 0
     }
 }
-
-/// A descriptor that the kernel has just given.
-pub fn owned(fd: c_int) -> OwnedFd {
-    // SAFETY: called with the result of `accept4`, once.
-    unsafe { OwnedFd::from_raw_fd(fd) }
-}
