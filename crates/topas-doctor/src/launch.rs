@@ -7,7 +7,7 @@ use topas_format::field::Mode;
 use topas_format::out::Out;
 use topas_launch::proxy::COMMAND_LINE;
 use topas_launch::{Family, Proof, Rank, Var, Vars, choice, job, marker, named, nearest};
-use topas_node::proof::KernelProof;
+use topas_node::proof::{KernelProof, OnStack};
 
 /// What started this process.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub struct Launch {
 impl Launch {
     /// What the variables of a process, and proofs asked of this one, say.
     pub fn of(env: &Environment) -> Self {
-        Launch::with_proof(env, &mut KernelProof { room: &mut [0; COMMAND_LINE] })
+        Launch::with_proof(env, &mut KernelProof { room: &mut [0; COMMAND_LINE], path: OnStack })
     }
 
     fn with_proof(env: &Environment, proof: &mut impl Proof) -> Self {

@@ -10,8 +10,8 @@ use topas_format::out::Out;
 use topas_format::target::expand_launch;
 use topas_launch::extended::Extended;
 use topas_launch::gather::{ONE_HOST, SEVERAL_HOSTS};
-use topas_node::gather::{self, GatherFile, GatherOutcome, Teller};
 use topas_launch::{Family, Rank};
+use topas_node::gather::{self, GatherFile, GatherOutcome, Teller};
 
 use crate::log;
 use crate::say::{Sentence, say_by_number};

@@ -8,7 +8,7 @@ use topas_launch::proxy::COMMAND_LINE;
 use topas_launch::{Family, Rank, Var, Vars, find, job};
 use topas_mpi_profile::layout::Header;
 use topas_node::program::executable;
-use topas_node::proof::KernelProof;
+use topas_node::proof::{KernelProof, OnStack};
 use topas_node::sys as kernel;
 
 use crate::workspace::{Workspace, keep, kept};
@@ -18,7 +18,7 @@ use crate::{switches, sys};
 pub fn is_first() -> bool {
     let mut room = [0; COMMAND_LINE];
     let mut rank = Rank { family: Family::Own, rank: 0, size: 0, id: 0 };
-    let mut proof = KernelProof { room: &mut room };
+    let mut proof = KernelProof { room: &mut room, path: OnStack };
     !find(&variables(), &mut proof, &mut rank) || rank.rank == 0
 }
 
@@ -38,7 +38,7 @@ fn variables() -> Vars<'static> {
 pub fn describe(header: &mut Header, room: &mut Workspace) {
     let vars = variables();
     let mut rank = Rank { family: Family::Own, rank: 0, size: 0, id: 0 };
-    let mut proof = KernelProof { room: &mut room.file };
+    let mut proof = KernelProof { room: &mut room.file, path: OnStack };
     let found = find(&vars, &mut proof, &mut rank);
     if !found {
         // As the module has it for a program that runs alone: nobody gave it an id.

@@ -348,8 +348,8 @@ fn open(target: &mut GatherFile<'_>) -> i32 {
     let mut how = O_RDWR;
     let mut fd = -EINVAL;
     for _ in 0..3 {
-        // SAFETY: a NUL stands at its end.
-        let path = unsafe { CStr::from_ptr(target.path.as_ptr().cast()) };
+        // SAFETY: a NUL stands at its end, and nowhere else: it is made of texts of C.
+        let path = unsafe { CStr::from_bytes_with_nul_unchecked(target.path) };
         fd = sys::open(path, FLAGS | how, 0o644);
         if fd == -EACCES && how == O_RDWR {
             // One that its owner cannot read.

@@ -7,12 +7,31 @@ use topas_launch::proxy::control_port;
 use crate::sys;
 
 /// Asks the kernel about this process, and about the one that started it.
-pub struct KernelProof<'b> {
+pub struct KernelProof<'b, P = OnStack> {
     /// Takes a command line, of which `COMMAND_LINE` bytes of `topas_launch::proxy` count
     pub room: &'b mut [u8],
+    /// Takes the path of a command line
+    pub path: P,
 }
 
-impl Proof for KernelProof<'_> {
+/// Where a short path is written. The module has a static text for it, which is 32 bytes of code
+/// less than one on the stack.
+pub trait PathRoom {
+    /// Does something with an empty text.
+    fn with(&mut self, act: impl FnOnce(&mut Out<'_>) -> u64) -> u64;
+}
+
+/// The path is written on the stack.
+pub struct OnStack;
+
+impl PathRoom for OnStack {
+    fn with(&mut self, act: impl FnOnce(&mut Out<'_>) -> u64) -> u64 {
+        let mut room = [0; 32];
+        act(&mut Out::new(&mut room))
+    }
+}
+
+impl<P: PathRoom> Proof for KernelProof<'_, P> {
     fn own_pid(&mut self) -> u32 {
         sys::pid()
     }
@@ -22,9 +41,9 @@ impl Proof for KernelProof<'_> {
     }
 
     fn control_port(&mut self, pid: u32) -> u64 {
-        let mut path = [0; 32];
-        let mut path = Out::new(&mut path);
-        path.put(b"/proc/").dec(pid.into()).put(b"/cmdline");
-        control_port(sys::load(sys::path(&mut path), self.room))
+        self.path.with(|path| {
+            path.put(b"/proc/").dec(pid.into()).put(b"/cmdline");
+            control_port(sys::load(sys::path(path), self.room))
+        })
     }
 }

@@ -12,7 +12,7 @@ use topas_launch::hash::spread;
 use topas_launch::named::Fault;
 use topas_launch::proxy::COMMAND_LINE;
 use topas_launch::{Family, Proof, Rank, Var, Vars, choice, job, marker, named, nearest};
-use topas_node::proof::KernelProof;
+use topas_node::proof::{KernelProof, OnStack};
 
 /// A rank of a launch, and what else its environment says.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ impl Launch {
     /// What the variables of this process say. A program that no launcher started is rank 0 of
     /// 1, of the family [`Family::Own`].
     pub fn of(env: &Environment) -> Self {
-        Launch::with_proof(env, &mut KernelProof { room: &mut [0; COMMAND_LINE] })
+        Launch::with_proof(env, &mut KernelProof { room: &mut [0; COMMAND_LINE], path: OnStack })
     }
 
     fn with_proof(env: &Environment, proof: &mut impl Proof) -> Self {
