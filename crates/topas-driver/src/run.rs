@@ -9,7 +9,6 @@
 mod counters;
 pub mod elf;
 mod environment;
-mod gather;
 mod launch;
 mod log;
 mod node;

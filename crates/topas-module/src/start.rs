@@ -8,15 +8,16 @@ use topas_format::event::Metric;
 use topas_format::field::Mode;
 use topas_format::form::{UNKNOWN, Values, mark, number, text};
 use topas_format::out::Out;
+use topas_format::policy::ProgramFacts;
 use topas_launch::extended::Extended;
 use topas_launch::hash::spread;
 use topas_launch::{Family, Rank, Var, Vars, choice, find, job, marker, named};
+use topas_node::proof::{KernelProof, PathRoom};
 
 use crate::claim::claim;
 use crate::library::weak;
-use crate::proof::Kernel;
 use crate::say::{Sentence, say, say_by_number};
-use crate::state::{STATE, State, auxiliary};
+use crate::state::{STATE, State, auxiliary, out};
 use crate::{extended, facts, filters, finish, library, node, processor, signals, sys};
 
 /// An array of C strings that ends with a null pointer, or null itself.
@@ -180,10 +181,14 @@ fn wanted(settings: &Settings<'_>, values: &Values<'_>, size: u32) -> bool {
     let [_, uid @ ..] = values.text(text::UID) else {
         return false;
     };
-    (values.marks[mark::MODE] == Mode::Batch.letter() || !settings.is(Switch::BatchOnly))
-        && (size == 0 || size >= settings.min_pes)
-        && (size != 1 || settings.is(Switch::Serial))
-        && settings.allow(values.text(text::EXE), values.text(text::USER), uid)
+    let program = ProgramFacts {
+        is_batch: values.marks[mark::MODE] == Mode::Batch.letter(),
+        ranks: size,
+        exe: Some(values.text(text::EXE)),
+        user: values.text(text::USER),
+        uid,
+    };
+    settings.answer_if_measured(&program).is_ok()
 }
 
 /// What the measuring rank at `place` counts.
@@ -203,9 +208,18 @@ fn metric(vars: &Vars<'_>, settings: &Settings<'_>, place: u32) -> Metric {
     ops.metric(if extended::ON { 0 } else { place }, processor::counts_integers)
 }
 
+/// The text that paths are written to.
+struct StatePath;
+
+impl PathRoom for StatePath {
+    fn with(&mut self, act: impl FnOnce(&mut Out<'_>) -> u64) -> u64 {
+        act(out())
+    }
+}
+
 /// Finds out which rank this is, and how many measuring ranks are lower than it.
 fn place(vars: &Vars<'_>, rank: &mut Rank, room: &mut [u8]) -> Result<u32, Sentence> {
-    if find(vars, &mut Kernel(room), rank) && rank.size != 1 {
+    if find(vars, &mut KernelProof { room, path: StatePath }, rank) && rank.size != 1 {
         return chosen(vars, rank);
     }
     *rank = Rank { family: Family::Own, rank: 0, size: 1, id: 0 };

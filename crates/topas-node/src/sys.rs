@@ -14,7 +14,6 @@ use core::mem::MaybeUninit;
 
 use topas_format::out::Out;
 
-#[cfg(target_arch = "aarch64")]
 pub use arch::vector_length;
 use arch::{Word, number, syscall};
 pub use place::{directory, last_byte, processor, remove_empty};

@@ -84,3 +84,8 @@ pub unsafe extern "C" fn syscall(
     }
     result
 }
+
+/// Vectors have no length that differs by thread: 1 unit of 128 bit.
+pub fn vector_length() -> u64 {
+    1
+}
