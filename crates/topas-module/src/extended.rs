@@ -94,7 +94,7 @@ impl Own {
         let path = path.byte(0).take_mut();
         let mut outcome = Outcome { errno: EINVAL, teller: Teller::First };
         if let (Some(shape), [.., 0]) = (shape, &*path) {
-            let target = &mut Target { path, shape };
+            let target = &mut Target { path, shape, made: false };
             if rank.size == 1 {
                 outcome = gather::alone(target, line.text());
             } else {

@@ -14,8 +14,8 @@ use topas_format::target::Shape;
 use topas_launch::gather::{ATTEMPTS, BATCH, PATIENCE, QUEUE, SILENCE};
 
 use crate::sys::{
-    self, EACCES, EAGAIN, ECONNREFUSED, EINVAL, ENOENT, ENOSPC, O_APPEND, O_CLOEXEC, O_CREAT,
-    O_NOCTTY, O_NONBLOCK, O_RDWR, O_WRONLY, SOCK_SEQPACKET, close,
+    self, EACCES, EAGAIN, ECONNREFUSED, EEXIST, EINVAL, ENOENT, ENOSPC, O_APPEND, O_CLOEXEC,
+    O_CREAT, O_EXCL, O_NOCTTY, O_NONBLOCK, O_RDWR, O_WRONLY, SOCK_SEQPACKET, close,
 };
 
 /// Most ranks whose lines are in a batch; each takes a descriptor.
@@ -32,6 +32,8 @@ const LINGER: u64 = 2;
 pub struct Target<'p> {
     pub path: &'p mut [u8],
     pub shape: Shape,
+    /// Whether this process has made it
+    pub made: bool,
 }
 
 /// A rank that has come.
@@ -120,7 +122,7 @@ pub fn alone(target: &mut Target<'_>, line: &[u8]) -> Outcome {
         put(file, b"\n");
     }
     let written = put(file, line);
-    close(file);
+    leave(file, target, written);
     written.outcome(line.len())
 }
 
@@ -155,6 +157,7 @@ fn collect(listener: i32, user: u32, target: &mut Target<'_>, line: &[u8]) -> Ou
     batch.add(line);
     let own_end = batch.len;
     let mut outcome = None;
+    let mut nothing = true;
     let mut shut = false;
     let mut rounds = 0;
     let mut silence = SILENCE;
@@ -163,6 +166,7 @@ fn collect(listener: i32, user: u32, target: &mut Target<'_>, line: &[u8]) -> Ou
         batch.take(listener, user);
         if batch.len > 0 {
             let written = batch.flush(file);
+            nothing &= written.taken == 0;
             let own = outcome.get_or_insert(written.outcome(own_end));
             if own.teller != Teller::This && written.is_cut() {
                 *own = written.outcome(usize::MAX);
@@ -183,7 +187,7 @@ fn collect(listener: i32, user: u32, target: &mut Target<'_>, line: &[u8]) -> Ou
     for peer in batch.peers.iter().take(batch.count) {
         close(peer.fd);
     }
-    close(file);
+    leave(file, target, Written { taken: usize::from(!nothing), errno: ENOSPC });
     outcome.unwrap_or(Outcome { errno: EINVAL, teller: Teller::First })
 }
 
@@ -278,6 +282,15 @@ fn is_torn(file: i32) -> bool {
     file >= 0 && sys::last_byte(file).is_some_and(|byte| byte != b'\n')
 }
 
+/// Closes the file. One that was made and then took nothing would tell of a run without ranks.
+fn leave(file: i32, target: &Target<'_>, written: Written) {
+    if file >= 0 && target.made && written.errno != 0 && written.taken == 0 {
+        // SAFETY: a NUL stands at its end.
+        sys::remove_empty(file, unsafe { CStr::from_ptr(target.path.as_ptr().cast()) });
+    }
+    close(file);
+}
+
 /// What a file took of a text.
 #[derive(Clone, Copy)]
 struct Written {
@@ -319,13 +332,17 @@ fn put(file: i32, mut text: &[u8]) -> Written {
 /// so links are followed, as by any program.
 fn open(target: &mut Target<'_>) -> i32 {
     const FLAGS: u32 = O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-    let mut how = O_RDWR;
+    // To know whether it was there before.
+    let mut how = O_RDWR | O_EXCL;
     let mut fd = -EINVAL;
-    for _ in 0..3 {
+    for _ in 0..4 {
         // SAFETY: a NUL stands at its end.
         let path = unsafe { CStr::from_ptr(target.path.as_ptr().cast()) };
         fd = sys::open(path, FLAGS | how, 0o644);
-        if fd == -EACCES && how == O_RDWR {
+        target.made = fd >= 0 && how & O_EXCL != 0;
+        if fd == -EEXIST {
+            how &= !O_EXCL;
+        } else if fd == -EACCES && how == O_RDWR {
             // One that its owner cannot read.
             how = O_WRONLY;
         } else if fd == -ENOENT && target.shape.own_dir > 0 {
