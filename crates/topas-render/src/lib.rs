@@ -4,12 +4,11 @@
 //! trait [`Form`]. What was not measured is `-`, empty, NA or null, never 0.
 #![forbid(unsafe_code)]
 
-pub mod chart;
 pub mod check;
 mod csv;
 mod document;
 mod fields;
-mod figure;
+
 mod gnuplot;
 mod json;
 pub mod mpi;
@@ -21,6 +20,7 @@ mod row;
 mod skipped;
 mod text;
 pub mod view;
+mod wording;
 
 pub use csv::Csv;
 pub use document::{Document, Form};

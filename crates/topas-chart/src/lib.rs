@@ -4,7 +4,7 @@
 //! as SVG or as PNG, the same in both, or with characters for a terminal:
 //!
 //! ```
-//! use topas_render::chart::{Bars, Chart, Places, Quantity, Screen, Series, Size, Unit};
+//! use topas_chart::{Bars, Chart, Places, Quantity, Screen, Series, Size, Unit};
 //!
 //! let mut bars = Bars::new(
 //!     Places::even(50.0, &[0, 1, 3]),
@@ -40,6 +40,7 @@ mod matrix;
 mod picture;
 mod png;
 mod points;
+mod prefix;
 mod quantile;
 mod svg;
 mod terminal;
@@ -52,6 +53,7 @@ pub use heat::HeatStrip;
 pub use matrix::HeatMatrix;
 pub use picture::Picture;
 pub use points::Points;
+pub use prefix::SiPrefix;
 pub use unit::{Quantity, Unit};
 
 /// What can be drawn.
