@@ -13,8 +13,12 @@ whatis("Description: usage and performance statistics of every parallel program"
 conflict("topas")
 local root = "@PREFIX@"
 setenv("TOPAS_ROOT", root)
--- man looks in the share/man beside each bin of PATH.
 prepend_path("PATH", pathJoin(root, "bin"))
+-- man looks beside each bin of PATH only while MANPATH is unset, or for the empty entry in it.
+-- The modulefiles of many MPIs set MANPATH, so the manual pages of TOPAS are named here. The
+-- empty entry at the end keeps the pages that man finds without MANPATH.
+prepend_path("MANPATH", pathJoin(root, "share/man"))
+append_path("MANPATH", "")
 -- The names of programs that everybody has on PATH; an MPI with a module of its own has a
 -- shadow, which its modulefile names: see topas mpi --help.
 -- In front of the bin of every MPI, also of those that are loaded later.

@@ -11,8 +11,12 @@ module-whatis "TOPAS @VERSION@: usage and performance statistics of every parall
 conflict topas
 set root "@PREFIX@"
 setenv TOPAS_ROOT $root
-# man looks in the share/man beside each bin of PATH.
 prepend-path PATH $root/bin
+# man looks beside each bin of PATH only while MANPATH is unset, or for the empty entry in it.
+# The modulefiles of many MPIs set MANPATH, so the manual pages of TOPAS are named here. The
+# empty entry at the end keeps the pages that man finds without MANPATH.
+prepend-path MANPATH $root/share/man
+append-path MANPATH {}
 # The names of programs that everybody has on PATH; an MPI with a module of its own has a
 # shadow, which its modulefile names: see topas mpi --help.
 # To be loaded behind the MPI: the drivers find the next mpicc on PATH.

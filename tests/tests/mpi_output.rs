@@ -315,6 +315,31 @@ fn off_is_off() {
     }
 }
 
+/// What a data file tells of each peer, and of each communicator.
+fn detail(data: &str) -> (usize, usize) {
+    let of_ranks = lines(data, "rank", None);
+    let count = |key| of_ranks.iter().map(|line| line.matches(key).count()).sum();
+    (count(" p="), count(" c="))
+}
+
+/// A variable of the profile is switched by the words of every other variable of TOPAS.
+#[test]
+fn detail_is_switched_by_the_words_of_every_switch() {
+    for case in cases("detail_is_switched_by_the_words_of_every_switch") {
+        let told = |peers: &str, communicators: &str| {
+            let variables = [("PEERS", peers), ("COMMS", communicators)];
+            let words = variables.map(|(name, word)| format!("TOPAS_MPI_{name}={word}"));
+            case.places.clear();
+            case.run(&[&words[0], &words[1]], &[]).good();
+            detail(&case.data())
+        };
+        let (peers, communicators) = (told("YES", "NO"), told("FALSE", "TRUE"));
+        let mpi = case.mpi.name();
+        assert!(peers.0 >= RANKS as usize && peers.1 == 0, "{peers:?} under {mpi}");
+        assert!(communicators.0 == 0 && communicators.1 > 0, "{communicators:?} under {mpi}");
+    }
+}
+
 /// The library is loaded into all ranks but the second, which nobody waits for longer than 30 s.
 #[test]
 fn ranks_without_the_library_are_not_waited_for_for_ever() {

@@ -158,7 +158,7 @@ fn out(value: &[u8]) -> (String, bool) {
 
 /// Whether a value says no where yes could stand.
 fn is_no(value: &[u8]) -> bool {
-    value.is_empty() || is_off(value) || value == b"false"
+    value.is_empty() || is_off(value)
 }
 
 #[cfg(test)]
@@ -191,6 +191,8 @@ mod tests {
             ("TOPAS_OPS", "flops", false, "none of auto"),
             ("TOPAS_PRINT", "true", true, "prints"),
             ("TOPAS_PRINT", "no", true, "no effect"),
+            ("TOPAS_PRINT", "FALSE", true, "no effect"),
+            ("TOPAS_MPI_PEERS", "YES", true, "each peer"),
             ("TOPAS_PRINT", "ja", false, "no effect"),
             ("TOPAS_VERBOSE", "1", true, "why nothing"),
             ("TOPAS_LOG", "file:/a", true, "lines go there"),

@@ -70,3 +70,33 @@ pub fn switch(value: &[u8]) -> Option<bool> {
     ];
     place(&WORDS, value).map(|at| at >= WORDS.len() / 2)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::borrow::ToOwned;
+
+    #[test]
+    fn a_switch_has_words_in_small_and_in_capital_letters() {
+        for (word, expected) in [
+            ("yes", Some(true)),
+            ("on", Some(true)),
+            ("true", Some(true)),
+            ("no", Some(false)),
+            ("off", Some(false)),
+            ("false", Some(false)),
+            ("1", Some(true)),
+            ("0", Some(false)),
+            ("", None),
+            ("2", None),
+            ("y", None),
+            ("perhaps", None),
+        ] {
+            for word in [word.to_owned(), word.to_uppercase()] {
+                assert_eq!(switch(word.as_bytes()), expected, "{word}");
+                assert_eq!(is_yes(word.as_bytes()), expected == Some(true), "{word}");
+                assert_eq!(is_off(word.as_bytes()), expected == Some(false), "{word}");
+            }
+        }
+    }
+}

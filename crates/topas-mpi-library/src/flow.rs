@@ -20,6 +20,7 @@ mod request;
 
 use core::mem::MaybeUninit;
 
+use topas_format::env::is_yes;
 use topas_mpi_profile::layout::{Block, Peer, Waited, flag as header_flag};
 
 use crate::below::binding;
@@ -286,12 +287,10 @@ fn count(block: &mut Block, plan: &Plan, frame: &Frame, library: &Library) {
     {
         return;
     }
-    let count = word(args, plan.count);
-    let large = binding::is_large(frame.binding);
-    let count = if large { count as i64 } else { i64::from(count as i32) };
+    let count = amount::count(args, plan.count, binding::is_large(frame.binding));
     // SAFETY: there is a row for every function.
     let row = unsafe { block.rows.get_unchecked_mut(frame.function as usize) };
-    row.count = row.count.wrapping_add(count.max(0) as u64);
+    row.count = row.count.wrapping_add(count);
 }
 
 /// The same, for everything else.
@@ -360,7 +359,7 @@ pub fn begin() {
 
 /// What is to be counted beside routines: bits of [`Header::flags`](topas_mpi_profile::layout::Header).
 pub fn wanted() -> u64 {
-    let yes = |name| matches!(sys::variable(name), Some(b"yes" | b"true" | b"on" | b"1"));
+    let yes = |name| sys::variable(name).is_some_and(is_yes);
     let peers = if yes(c"TOPAS_MPI_PEERS") { header_flag::PEERS } else { 0 };
     let communicators = if yes(c"TOPAS_MPI_COMMS") { header_flag::COMMUNICATORS } else { 0 };
     peers | communicators

@@ -4,7 +4,6 @@
 //! trait [`Form`]. What was not measured is `-`, empty, NA or null, never 0.
 #![forbid(unsafe_code)]
 
-pub mod chart;
 pub mod check;
 mod csv;
 mod document;

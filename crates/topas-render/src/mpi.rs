@@ -23,7 +23,7 @@ mod waiting;
 
 use topas_data::mpi::{Calibration, Profile};
 
-use crate::chart::{Chart, Screen};
+use topas_chart::{Chart, Screen};
 
 pub use json::SCHEMA;
 pub use launches::{launches, launches_csv};

@@ -3,11 +3,11 @@
 use topas_data::measure::Bounds;
 use topas_data::{By, Label, Row, Share, Table};
 
-use crate::chart::{Bars, Bucket, Caption, Places, Quantity, Series, Unit};
 use crate::document::{Document, Form};
 use crate::number::{date, hours, percent, runs};
 use crate::row::{is_measure, named};
 use crate::text::notes::selected;
+use topas_chart::{Bars, Bucket, Caption, Places, Quantity, Series, Unit};
 
 /// What the height of a bar is a share of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,17 +78,7 @@ fn part(share: Share, weight: Weight) -> u128 {
 fn title(by: &By) -> String {
     match by {
         By::Measure(measure) => measure.unit.to_owned(),
-        By::Field(field) => match field.name() {
-            "lang" => "language".to_owned(),
-            "lib" => "message passing library".to_owned(),
-            "cputype" => "type of processor".to_owned(),
-            "exe" => "executable".to_owned(),
-            "npes" | "npes_class" => "number of PEs".to_owned(),
-            "part" => "partition".to_owned(),
-            "cc" => "compiler".to_owned(),
-            "mpi" => "MPI library".to_owned(),
-            name => name.replace('_', " "),
-        },
+        By::Field(field) => field.title(),
     }
 }
 
@@ -159,14 +149,14 @@ fn caption(document: &Document<'_>, table: &Table, weight: Weight) -> Caption {
 #[derive(Clone, Copy, Debug)]
 pub struct TerminalBars {
     /// What the terminal can show
-    pub screen: crate::chart::Screen,
+    pub screen: topas_chart::Screen,
     /// What the lengths are shares of
     pub weight: Weight,
 }
 
 impl Form for TerminalBars {
     fn render(&self, document: &Document<'_>) -> String {
-        use crate::chart::Chart;
+        use topas_chart::Chart;
         let charts = document
             .tables
             .iter()

@@ -3,9 +3,9 @@
 use std::io::stdout;
 use std::path::Path;
 
+use topas_chart::{Chart, Screen, Size};
 use topas_config::Environment;
 use topas_data::{Order, Outputs, SortKey, Source};
-use topas_render::chart::{Chart, Screen, Size};
 use topas_render::{
     Csv, Document, Form, Gnuplot, Json, JsonLines, R, TerminalBars, Text, Weight, bars,
 };

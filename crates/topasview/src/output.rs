@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::io::{Write, stdout};
 use std::path::Path;
 
+use topas_chart::{Screen, Size};
 use topas_config::Environment;
 use topas_data::pes::{Table, compare};
 use topas_data::{Outputs, Source};
-use topas_render::chart::{Screen, Size};
 use topas_render::view::{self, Page, Parts, Piece, Selection};
 use topas_terminal::{Look, Printed};
 

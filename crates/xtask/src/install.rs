@@ -160,7 +160,7 @@ fn install_docs(prefix: &Path, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<(
         put(&path, &staged(prefix.join("share/doc/topas/pictures").join(name)), 0o644)?;
     }
     // The tools contain the fonts, whose licence wants to be with them.
-    let licence = root().join("crates/topas-render/fonts/OFL.txt");
+    let licence = root().join("crates/topas-chart/fonts/OFL.txt");
     put(&licence, &staged(prefix.join("share/doc/topas/fonts/OFL.txt")), 0o644)
 }
 

@@ -23,12 +23,20 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-config", &["topas-format"]),
     ("topas-driver", &["topas-config", "topas-format", "topas-launch"]),
     ("topas-data", &["topas-format", "topas-mpi-profile", "topas-mpi-table", "topas-node"]),
-    ("topas-render", &["topas-data", "topas-format", "topas-mpi-table"]),
+    ("topas-chart", &[]),
+    ("topas-render", &["topas-chart", "topas-data", "topas-format", "topas-mpi-table"]),
     ("topas-doctor", &["topas-config", "topas-driver", "topas-format", "topas-launch"]),
     ("topas-terminal", &["topas-config", "topas-format"]),
     (
         "topas-stat",
-        &["topas-config", "topas-data", "topas-format", "topas-render", "topas-terminal"],
+        &[
+            "topas-chart",
+            "topas-config",
+            "topas-data",
+            "topas-format",
+            "topas-render",
+            "topas-terminal",
+        ],
     ),
     (
         "topas-log",
@@ -36,7 +44,14 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     (
         "topasview",
-        &["topas-config", "topas-data", "topas-format", "topas-render", "topas-terminal"],
+        &[
+            "topas-chart",
+            "topas-config",
+            "topas-data",
+            "topas-format",
+            "topas-render",
+            "topas-terminal",
+        ],
     ),
     (
         "topas-mpi",
@@ -193,6 +208,19 @@ fn files_are_opened_where_they_belong() {
                 "{} opens files: logs are opened by topas-data alone",
                 path.display()
             );
+        }
+    }
+}
+
+/// `is_yes`, `is_off` and `switch` of `topas_format::env` know the words of a switch. Code that
+/// compares with one of these words has a second list, which lacks some of the others.
+#[test]
+fn the_words_of_switches_are_known_in_one_place() {
+    let words = ["yes", "YES", "TRUE", "no", "NO", "OFF", "FALSE"];
+    for (name, _) in LAYERS.iter().filter(|(n, _)| !FOR_DEVELOPERS.contains(n)) {
+        for (path, text) in sources(name).iter().filter(|(path, _)| !path.ends_with("env.rs")) {
+            let word = words.iter().find(|word| code(text).contains(&format!("b\"{word}\"")));
+            assert_eq!(word, None, "{}: use topas_format::env", path.display());
         }
     }
 }

@@ -7,8 +7,8 @@ use super::Views;
 use super::cells::Cells;
 use super::json::rounded;
 use super::number::{NONE, percent, seconds};
-use crate::chart::{Bars, Places, Quantity, Series, Unit};
 use crate::figure::paragraph;
+use topas_chart::{Bars, Places, Quantity, Series, Unit};
 
 /// Decimals of seconds.
 const DECIMALS: u32 = 3;

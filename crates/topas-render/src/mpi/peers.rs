@@ -8,8 +8,8 @@ use super::cells::Cells;
 use super::json::number;
 use super::matrix::Matrix;
 use super::number::{NONE, compact};
-use crate::chart::{Chart, HeatMatrix, Quantity, Unit};
 use crate::figure::{count, paragraph};
+use topas_chart::{Chart, HeatMatrix, Quantity, Unit};
 
 /// What is shown of a pair; a row is of the rank that counted it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

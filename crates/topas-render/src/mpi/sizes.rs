@@ -7,8 +7,8 @@ use super::Views;
 use super::cells::Cells;
 use super::json::number;
 use super::number::compact;
-use crate::chart::{Arrangement, Bars, Chart, Places, Quantity, Series, Unit};
 use crate::figure::paragraph;
+use topas_chart::{Arrangement, Bars, Chart, Places, Quantity, Series, Unit};
 
 /// Columns: class, whether sent, name.
 const COLUMNS: [(Class, bool, &str); 8] = [
@@ -79,7 +79,7 @@ pub(super) fn text(views: &Views<'_>) -> String {
         return paragraph("No messages, or their sizes were not counted.", views.columns());
     };
     let mut chart = chart(profile);
-    chart.caption = crate::chart::Caption::default();
+    chart.caption = topas_chart::Caption::default();
     let mut out = chart.terminal(views.screen).trim_start_matches('\n').to_owned();
     out.push('\n');
     let shown = || COLUMNS.iter().filter(|&&(class, _, _)| !profile.total.class(class).is_empty());

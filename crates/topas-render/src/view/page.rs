@@ -8,8 +8,8 @@ use super::pictures::{Drawing, drawing};
 use super::quantity::{caption, shown};
 use super::verdict::sentence;
 use super::{groups, listing};
-use crate::chart::Size;
 use crate::figure::{count, millis, named, percent, ratio, some_pes};
+use topas_chart::Size;
 
 /// Rows of PEs that a page holds.
 pub const MOST_ROWS: usize = 1000;

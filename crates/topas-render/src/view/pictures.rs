@@ -4,8 +4,8 @@ use topas_data::pes::{Column, Summary, Table, Values, summary};
 
 use super::heading::{heading, reasons};
 use super::quantity::axis;
-use crate::chart::{BoxGroup, BoxPlot, Caption, Chart, HeatStrip, Points, Screen, Series};
 use crate::figure::count;
+use topas_chart::{BoxGroup, BoxPlot, Caption, Chart, HeatStrip, Points, Screen, Series};
 
 /// What can be drawn of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

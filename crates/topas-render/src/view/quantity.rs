@@ -3,8 +3,8 @@
 use topas_data::pes::Column;
 use topas_format::event::Metric;
 
-use crate::chart::{Quantity, Unit};
 use crate::figure::{si, si_as};
+use topas_chart::{Quantity, Unit};
 
 /// How a column is shown.
 pub(super) struct Shown {

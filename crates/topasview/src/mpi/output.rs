@@ -2,9 +2,9 @@
 
 use std::io::stdout;
 
+use topas_chart::{Screen, Size};
 use topas_config::Environment;
 use topas_data::mpi::{Facts, Profile, processors_of};
-use topas_render::chart::{Screen, Size};
 use topas_render::mpi::{View, Views, launches, launches_csv};
 use topas_terminal::{Look, Printed};
 

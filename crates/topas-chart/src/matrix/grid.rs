@@ -1,9 +1,9 @@
 //! Cells and classes of a matrix, whatever draws them.
 
-use super::super::axis::Axis;
-use super::super::unit::Unit;
-use super::super::words::clean;
 use super::HeatMatrix;
+use crate::axis::Axis;
+use crate::unit::Unit;
+use crate::words::clean;
 
 /// Largest pairs that are named below.
 const MOST_NAMED: usize = 4;

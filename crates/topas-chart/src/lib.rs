@@ -4,7 +4,7 @@
 //! as SVG or as PNG, the same in both, or with characters for a terminal:
 //!
 //! ```
-//! use topas_render::chart::{Bars, Chart, Places, Quantity, Screen, Series, Size, Unit};
+//! use topas_chart::{Bars, Chart, Places, Quantity, Screen, Series, Size, Unit};
 //!
 //! let mut bars = Bars::new(
 //!     Places::even(50.0, &[0, 1, 3]),

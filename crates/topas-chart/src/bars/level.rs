@@ -1,13 +1,13 @@
 //! Bars that lie: categories whose names need room.
 
-use super::super::axis::Axis;
-use super::super::color::{self, INK};
-use super::super::font::{CAPITAL, Type};
-use super::super::frame::{AXIS_BELOW, Frame, LABEL, MARGIN, ground, hatched_with, level_axis};
-use super::super::picture::{Anchor, Area, Item, Picture, Text, hatching, hundredth};
 use super::stack::{Slot, Stacks};
 use super::upright::note;
 use super::{Arrangement, Bars};
+use crate::axis::Axis;
+use crate::color::{self, INK};
+use crate::font::{CAPITAL, Type};
+use crate::frame::{AXIS_BELOW, Frame, LABEL, MARGIN, ground, hatched_with, level_axis};
+use crate::picture::{Anchor, Area, Item, Picture, Text, hatching, hundredth};
 
 const VALUE: Type = Type::regular(11.0);
 

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use proptest::prelude::*;
 use roxmltree::{Document, Node};
-use topas_render::chart::{
+use topas_chart::{
     Arrangement, Bars, Bucket, Chart, Picture, Places, Quantity, Screen, Series, Size, Unit,
 };
 use ttf_parser::Face;
@@ -235,14 +235,14 @@ proptest! {
         let text = bars.terminal(Screen { width: 80, unicode: true, color: false });
         prop_assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
 
-        let strip = topas_render::chart::HeatStrip {
+        let strip = topas_chart::HeatStrip {
             extremes: vec![0, 3, 1000],
-            ..topas_render::chart::HeatStrip::new(Quantity::new("r", Unit::Si("op/s")), values.clone())
+            ..topas_chart::HeatStrip::new(Quantity::new("r", Unit::Si("op/s")), values.clone())
         };
         check("heat", &strip.picture(Size::default()).svg());
         strip.terminal(Screen { width: 80, unicode: false, color: true });
 
-        let mut points = topas_render::chart::Points::new(Quantity::new("r", Unit::Count), values.clone());
+        let mut points = topas_chart::Points::new(Quantity::new("r", Unit::Count), values.clone());
         points.extremes = vec![0, 3, 1000];
         points.first = u64::MAX - 10;
         points.joined = stacked;
@@ -250,8 +250,8 @@ proptest! {
         points.terminal(Screen { width: 40, unicode: false, color: true });
 
         let members = values.iter().flatten().map(|&v| (v, "m".to_owned()));
-        let groups = topas_render::chart::BoxGroup::of(names[0].clone(), members).into_iter().collect();
-        let plot = topas_render::chart::BoxPlot::new(Quantity::new("r", Unit::Si("s")), groups);
+        let groups = topas_chart::BoxGroup::of(names[0].clone(), members).into_iter().collect();
+        let plot = topas_chart::BoxPlot::new(Quantity::new("r", Unit::Si("s")), groups);
         check("boxes", &plot.picture(Size::default()).svg());
         plot.terminal(Screen { width: 40, unicode: true, color: true });
     }

@@ -1,15 +1,15 @@
 //! A matrix, one or two characters for each cell.
 
-use super::super::color::NOTHING;
-use super::super::matrix::{Grid, HeatMatrix, class};
-use super::super::words::clean;
-use super::super::{Screen, color::SOFT_INK};
 use super::{LEVELS, Page};
+use crate::color::NOTHING;
+use crate::matrix::{Grid, HeatMatrix, class};
+use crate::words::clean;
+use crate::{Screen, color::SOFT_INK};
 
 /// Cells in a row at most; more share characters.
 const MOST_CELLS: usize = 64;
 
-pub(in super::super) fn matrix(matrix: &HeatMatrix, screen: Screen) -> String {
+pub(crate) fn matrix(matrix: &HeatMatrix, screen: Screen) -> String {
     let mut page = Page::new(&matrix.caption, screen);
     let label = matrix.size.saturating_sub(1).to_string().len();
     let room = page.width.saturating_sub(label + 3);
@@ -31,7 +31,7 @@ pub(in super::super) fn matrix(matrix: &HeatMatrix, screen: Screen) -> String {
         clean(&matrix.row),
         clean(&matrix.column)
     ));
-    let entry = |(at, of): (usize, &super::super::matrix::Class)| {
+    let entry = |(at, of): (usize, &crate::matrix::Class)| {
         (sign(at).to_string(), class(at, count), format!("{} ({})", of.label, of.count))
     };
     let mut legend: Vec<_> = grid.classes.iter().enumerate().map(entry).collect();

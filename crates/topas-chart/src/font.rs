@@ -100,9 +100,9 @@ pub(crate) fn face(bold: bool) -> Option<&'static Face<'static>> {
     static REGULAR: OnceLock<Option<Face<'static>>> = OnceLock::new();
     static BOLD: OnceLock<Option<Face<'static>>> = OnceLock::new();
     let (cell, bytes): (_, &'static [u8]) = if bold {
-        (&BOLD, include_bytes!("../../fonts/Arimo-Bold.ttf"))
+        (&BOLD, include_bytes!("../fonts/Arimo-Bold.ttf"))
     } else {
-        (&REGULAR, include_bytes!("../../fonts/Arimo-Regular.ttf"))
+        (&REGULAR, include_bytes!("../fonts/Arimo-Regular.ttf"))
     };
     cell.get_or_init(|| Face::parse(bytes, 0).ok()).as_ref()
 }

@@ -1,9 +1,9 @@
 //! The bars that are really drawn: values checked, gaps between buckets filled in, what is too
 //! much for one picture put together.
 
-use super::super::unit::{Quantity, bound};
-use super::super::words::clean;
 use super::{Arrangement, Bars, Bucket, Places};
+use crate::unit::{Quantity, bound};
+use crate::words::clean;
 
 /// More categories than this are put into one, `other`.
 const MOST_CATEGORIES: usize = 40;

@@ -2,17 +2,17 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::super::Screen;
-use super::super::axis::Axis;
-use super::super::boxes::{BoxGroup, BoxPlot};
-use super::super::words::clean;
 use super::Page;
+use crate::Screen;
+use crate::axis::Axis;
+use crate::boxes::{BoxGroup, BoxPlot};
+use crate::words::clean;
 
 /// Whisker's ends and line, box, median, what is beyond.
 const SIGNS: [char; 6] = ['├', '┤', '─', '▒', '█', '•'];
 const ASCII_SIGNS: [char; 6] = ['|', '|', '-', '=', '#', 'o'];
 
-pub(in super::super) fn boxes(plot: &BoxPlot, screen: Screen) -> String {
+pub(crate) fn boxes(plot: &BoxPlot, screen: Screen) -> String {
     let mut page = Page::new(&plot.caption, screen);
     let (groups, notes) = plot.shown();
     let notes = [plot.caption.notes.as_slice(), notes.as_slice()];

@@ -1,6 +1,6 @@
 //! Pictures stay as they are unless somebody wants them to change.
 //!
-//! `TOPAS_UPDATE_GOLDEN=1 cargo test -p topas-render --test golden` writes them anew: look at
+//! `TOPAS_UPDATE_GOLDEN=1 cargo test -p topas-chart --test golden` writes them anew: look at
 //! them before they are committed.
 
 mod samples;
@@ -8,7 +8,7 @@ mod samples;
 use std::fs;
 use std::path::Path;
 
-use topas_render::chart::{Chart, Screen, Size};
+use topas_chart::{Chart, Screen, Size};
 
 /// Set: write the files anew.
 const UPDATE: &str = "TOPAS_UPDATE_GOLDEN";

@@ -1,6 +1,6 @@
 //! Charts that the tests draw: each kind as it is meant, and with what nobody means.
 
-use topas_render::chart::{
+use topas_chart::{
     Arrangement, Bars, BoxGroup, BoxPlot, Bucket, Caption, Chart, HeatMatrix, HeatStrip, Places,
     Points, Quantity, Series, Unit,
 };

@@ -1,18 +1,18 @@
 //! Bars that stand.
 
-use super::super::axis::Axis;
-use super::super::color;
-use super::super::font::CAPITAL;
-use super::super::frame::{
+use super::stack::{Slot, Stacks, edges};
+use super::{Arrangement, Bars};
+use crate::axis::Axis;
+use crate::color;
+use crate::color::{AXIS, INK, SOFT_INK};
+use crate::font::CAPITAL;
+use crate::font::Type;
+use crate::frame::{
     AXIS_BELOW, AXIS_HEADING, Frame, LABEL, MARGIN, below, ground, hatched_with, upright_axis,
     upright_axis_width,
 };
-use super::super::picture::{Anchor, Area, Item, Picture, Text, hatching, hundredth};
-use super::super::words::clean;
-use super::stack::{Slot, Stacks, edges};
-use super::{Arrangement, Bars};
-use crate::chart::color::{AXIS, INK, SOFT_INK};
-use crate::chart::font::Type;
+use crate::picture::{Anchor, Area, Item, Picture, Text, hatching, hundredth};
+use crate::words::clean;
 
 const VALUE: Type = Type::regular(11.0);
 

@@ -1,15 +1,15 @@
 //! A strip of PEs, one character each.
 
-use super::super::color;
-use super::super::heat::{Cell, Cells, HeatStrip};
-use super::super::words::clean;
-use super::super::{Screen, color::NOTHING};
 use super::{LEVELS, Page};
+use crate::color;
+use crate::heat::{Cell, Cells, HeatStrip};
+use crate::words::clean;
+use crate::{Screen, color::NOTHING};
 
 /// Rows at most; more PEs share characters.
 const MOST_ROWS: usize = 32;
 
-pub(in super::super) fn heat(strip: &HeatStrip, screen: Screen) -> String {
+pub(crate) fn heat(strip: &HeatStrip, screen: Screen) -> String {
     let mut page = Page::new(&strip.caption, screen);
     let last = strip.first.saturating_add(strip.values.len() as u64).to_string();
     let label = last.len();
@@ -29,7 +29,7 @@ pub(in super::super) fn heat(strip: &HeatStrip, screen: Screen) -> String {
     let count = cells.classes.len();
     let heading = cells.form.heading(&clean(&strip.value.name));
     page.wrapped(&format!("{heading} of each {}", clean(&strip.thing)));
-    let entry = |(at, class): (usize, &super::super::heat::Class)| {
+    let entry = |(at, class): (usize, &crate::heat::Class)| {
         (sign(level(at)), color::class(at, count), format!("{} ({})", class.label, class.count))
     };
     let mut legend: Vec<_> = cells.classes.iter().enumerate().map(entry).collect();

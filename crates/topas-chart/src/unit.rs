@@ -60,7 +60,7 @@ impl Unit {
     }
 
     /// One value with its unit, to `digits` significant digits at least; percent to `digits` of 99.9.
-    pub(crate) fn value(self, value: f64, digits: i32) -> String {
+    pub fn value(self, value: f64, digits: i32) -> String {
         // Rounding may carry to the next magnitude: 999.96 is 1000.
         if self == Unit::Percent {
             // All of them have the same places, so that they can be compared at a glance.

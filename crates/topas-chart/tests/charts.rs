@@ -1,7 +1,7 @@
 //! What strips, boxes and points show, against the numbers they were given.
 
 use roxmltree::{Document, Node};
-use topas_render::chart::{
+use topas_chart::{
     Bars, BoxGroup, Chart, HeatMatrix, HeatStrip, Places, Points, Quantity, Screen, Series, Size,
     Unit,
 };

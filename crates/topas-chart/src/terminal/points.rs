@@ -2,11 +2,11 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::super::axis::Axis;
-use super::super::points::{Band, Points, bands};
-use super::super::words::clean;
-use super::super::{Screen, color};
 use super::Page;
+use crate::axis::Axis;
+use crate::points::{Band, Points, bands};
+use crate::words::clean;
+use crate::{Screen, color};
 
 /// Lines of a plot.
 const HEIGHT: usize = 12;
@@ -15,7 +15,7 @@ const HEIGHT: usize = 12;
 const SIGNS: [char; 3] = ['█', '▒', '░'];
 const ASCII_SIGNS: [char; 3] = ['#', '+', '.'];
 
-pub(in super::super) fn points(points: &Points, screen: Screen) -> String {
+pub(crate) fn points(points: &Points, screen: Screen) -> String {
     let mut page = Page::new(&points.caption, screen);
     let notes = points.notes();
     let Some((low, high)) = points.range() else {

@@ -2,11 +2,11 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::super::bars::stack::{Slot, Stacks};
-use super::super::bars::{Arrangement, Bars};
-use super::super::unit::Unit;
-use super::super::{Screen, color};
 use super::Page;
+use crate::bars::stack::{Slot, Stacks};
+use crate::bars::{Arrangement, Bars};
+use crate::unit::Unit;
+use crate::{Screen, color};
 
 /// Parts of a full block, from one eighth on.
 const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
@@ -19,7 +19,7 @@ enum Row {
     Break,
 }
 
-pub(in super::super) fn bars(bars: &Bars, screen: Screen) -> String {
+pub(crate) fn bars(bars: &Bars, screen: Screen) -> String {
     let stacks = Stacks::of(bars);
     let mut page = Page::new(&bars.caption, screen);
     let notes = [bars.caption.notes.as_slice(), stacks.notes.as_slice()];
@@ -29,7 +29,7 @@ pub(in super::super) fn bars(bars: &Bars, screen: Screen) -> String {
         return page.finish(&notes);
     }
     if stacks.parts.len() > 1 || stacks.parts.iter().any(|part| !part.name.is_empty()) {
-        let entry = |(at, part): (usize, &super::super::bars::stack::Part)| {
+        let entry = |(at, part): (usize, &crate::bars::stack::Part)| {
             let text = format!("{} {}", part.name, part.note);
             (page.sign(at).to_string(), color::series(at).0, text.trim_end().to_owned())
         };
@@ -53,8 +53,8 @@ fn rows(page: &mut Page, bars: &Bars, stacks: &Stacks) {
     let labels: Vec<String> = stacks.slots.iter().map(Slot::label).collect();
     let along = bars.along.unit.form(1.0, 1.0);
     let heading = match bars.places {
-        super::super::bars::Places::Buckets(_) => along.heading(&bars.along.name),
-        super::super::bars::Places::Categories(_) => bars.along.name.clone(),
+        crate::bars::Places::Buckets(_) => along.heading(&bars.along.name),
+        crate::bars::Places::Categories(_) => bars.along.name.clone(),
     };
     let label_width = labels.iter().map(|label| page.text(label).width()).max().unwrap_or(0);
     let label_width = label_width.max(page.text(&heading).width()).min(page.width * 2 / 5);
