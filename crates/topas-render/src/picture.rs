@@ -4,9 +4,10 @@ use topas_data::measure::Bounds;
 use topas_data::{By, Label, Row, Share, Table};
 
 use crate::document::{Document, Form};
-use crate::number::{date, hours, percent, runs};
+use crate::number::{date, hours, percentage};
 use crate::row::{is_measure, named};
 use crate::text::notes::selected;
+use crate::wording::runs;
 use topas_chart::{Bars, Bucket, Caption, Places, Quantity, Series, Unit};
 
 /// What the height of a bar is a share of.
@@ -58,7 +59,7 @@ pub fn bars(document: &Document<'_>, table: &Table, weight: Weight) -> Bars {
                 let name = named(label, is_measure(&table.by[1])).name;
                 let values = places.iter().map(|place| value(place, Some(label)));
                 let mut series = Series::new(name, values);
-                series.note = percent(sum, of, 1).map_or_else(String::new, |p| p + "%");
+                series.note = percentage(sum, of, 1).map_or_else(String::new, |p| p + "%");
                 bars.series.push(series);
             }
         }

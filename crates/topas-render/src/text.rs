@@ -9,7 +9,7 @@ use std::fmt::Write;
 use topas_data::{By, Label, Table};
 
 use crate::document::{Document, Form};
-use crate::number::date;
+use crate::number::{NONE, date};
 use crate::row::{is_measure, named};
 
 /// Text for people. Not an interface for programs: its layout may change.
@@ -19,9 +19,6 @@ pub struct Text {
     /// as are needed.
     pub width: Option<usize>,
 }
-
-/// What a cell shows that has no value.
-const NONE: &str = "-";
 
 /// Mark of an end that was cut.
 const CUT: &str = "..";
