@@ -198,7 +198,7 @@ impl TestExecutable {
         let dir = target_dir().join("test-output");
         fs::create_dir_all(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
         // A file, because a process that outlives its test would keep a pipe open.
-        let kept = dir.join(self.source.replace('/', "-"));
+        let kept = dir.join(self.source.trim_start_matches('/').replace('/', "-"));
         let times = kept.with_extension("times");
         let _ = fs::remove_file(&kept);
         let file = File::options().create(true).append(true).open(&kept);
@@ -226,4 +226,69 @@ impl TestExecutable {
 /// Seconds, for people.
 pub fn seconds(time: Duration) -> String {
     format!("{:.1} s", time.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// Behaves as an executable of libtest with two tests, one of them ignored.
+    const SCRIPT: &str = "#!/bin/sh
+        case $* in
+        '') echo 'test quick ... ok'
+            echo 'test under_slurm ... ignored, cargo xtask test --slurm'
+            echo 'test result: ok. 1 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out' ;;
+        '--ignored --exact under_slurm') echo \"test under_slurm ... FAILED, ${WORD-no word}\"
+            echo 'test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 1 filtered out'
+            exit 101 ;;
+        esac\n";
+
+    #[test]
+    fn ignored_tests_run_if_they_are_asked_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let script = dir.path().join("executable");
+        fs::write(&script, SCRIPT).unwrap();
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+        for (option, count) in [
+            ("arm64", TestCount { passed: 1, left_out: 1, ..TestCount::default() }),
+            ("slurm", TestCount { passed: 1, failed: 1, ..TestCount::default() }),
+        ] {
+            let executable = TestExecutable {
+                source: format!("{}/{option}.rs", dir.path().display()),
+                executable: script.clone(),
+                package: dir.path().to_owned(),
+            };
+            let runs = run(vec![executable], &[option], &|tests| {
+                tests.env("WORD", "x");
+            });
+            assert_eq!((runs.len(), &runs[0].count), (1, &count), "{option}");
+            assert_eq!((runs[0].failed, runs[0].processor.is_some()), (count.failed > 0, true));
+        }
+    }
+
+    #[test]
+    fn messages_of_cargo_name_test_executables() {
+        let message = |test: bool| {
+            serde_json::json!({
+                "reason": "compiler-artifact",
+                "manifest_path": root().join("crates/topas-log/Cargo.toml"),
+                "target": { "src_path": root().join("crates/topas-log/tests/closing.rs") },
+                "profile": { "test": test },
+                "executable": "/target/debug/deps/closing-0123",
+            })
+        };
+        assert!(executable(&message(false)).is_none(), "a tool");
+        let one = executable(&message(true)).unwrap();
+        assert_eq!(one.source, "crates/topas-log/tests/closing.rs");
+        assert_eq!(one.package, root().join("crates/topas-log"));
+    }
+
+    #[test]
+    fn lists_name_files_that_are_there() {
+        for source in ALONE.iter().chain(&LONG).chain([&FIRST]) {
+            assert!(root().join(source).is_file(), "{source}");
+        }
+    }
 }
