@@ -276,9 +276,7 @@ struct OwnSite {
 }
 
 impl OwnSite {
-    fn new() -> OwnSite {
-        let scratch = Scratch::new();
-        let site = Site::installed_at(&scratch.path().join("prefix"));
+    fn new(scratch: Scratch, site: Site) -> OwnSite {
         let program = scratch.path().join("says");
         plain(&site, "c/says.c", false, &program);
         OwnSite { scratch, site, program }
@@ -342,14 +340,16 @@ fn a_wrong_log_of_the_users_leaves_the_line_to_the_site() {
 /// topas.conf in all that a measuring rank takes from it.
 #[test]
 fn topas_conf() {
-    let own = OwnSite::new();
+    let scratch = Scratch::new();
+    let prefix = scratch.path().join("prefix");
+    let own = OwnSite::new(scratch, Site::installed_at(&prefix));
     let dir = own.scratch.path().display().to_string();
     let log = own.scratch.log();
     let take = || own.scratch.take_log();
 
     // As installed: into the prefix, a file of this user.
     own.run(&[], as_it_is);
-    let installed = own.scratch.path().join("prefix/var/log/topas");
+    let installed = prefix.join("var/log/topas");
     let files: Vec<_> = fs::read_dir(&installed).expect("log directory").flatten().collect();
     assert_eq!(files.len(), 1, "{files:?}");
     assert_eq!(read_log(&files[0].path()).len(), 1);
@@ -411,7 +411,7 @@ fn topas_conf() {
     own.configure(&"# long\n".repeat(5000));
     assert_eq!(own.run(&[], as_it_is), "");
     // The installation is gone; the executable still runs.
-    fs::remove_dir_all(own.scratch.path().join("prefix")).expect("remove the prefix");
+    fs::remove_dir_all(&prefix).expect("remove the prefix");
     assert_eq!(own.run(&[], as_it_is), "");
     assert!(!log.exists());
 }
@@ -420,7 +420,7 @@ fn topas_conf() {
 /// and in the log its user asked for.
 #[test]
 fn an_overwritten_environment() {
-    let mut own = OwnSite::new();
+    let mut own = OwnSite::new(Scratch::new(), Site::lent());
     own.program = own.scratch.path().join("overwrites");
     plain(&own.site, "c/overwrites.c", false, &own.program);
     own.configure("log = file:/nonexistent/x\n");

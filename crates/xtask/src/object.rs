@@ -159,6 +159,7 @@ pub fn merge(machine: &Machine<'_>, cfgs: &[&str], to: &Path) -> Result<()> {
     std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
     let mut rustc = cargo();
     rustc.args(["rustc", "--quiet", "--package", "topas-module", "--profile", "module"]);
+    rustc.args(["--crate-type", "staticlib"]);
     rustc.args(machine.target.iter().flat_map(|target| ["--target", target]));
     rustc.env("CARGO_TARGET_DIR", machine.target_dir(cfgs)).arg("--");
     if machine.processor() == "x86_64" {
