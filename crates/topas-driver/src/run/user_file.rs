@@ -1,7 +1,6 @@
 //! `topas.out`: the line of a rank that is measured because the user wants every rank.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -79,6 +78,7 @@ pub fn append(
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::path::Path;
 
     use topas_format::target::Shape;
