@@ -222,16 +222,21 @@ fn random_environments() {
 
 /// What is said of a list of targets that is none: its last word, as far as it fits.
 fn log_told(list: &[u8]) -> Vec<u8> {
-    let is_blank = |byte: &u8| *byte <= b' ';
-    let begin = |text: &[u8]| text.iter().position(|byte| !is_blank(byte)).unwrap_or(text.len());
-    let end = list.iter().rposition(|byte| !is_blank(byte)).map_or(0, |last| last + 1);
-    let mut last = &list[..end];
-    last = &last[begin(last)..];
-    while let Some(blank) = last.iter().position(|byte| *byte == b' ') {
-        last = &last[blank + 1..];
-        last = &last[begin(last)..];
+    // The site's own targets stand behind those of the user.
+    const SITE: &[u8] = b".";
+    let list = [list, b" ", SITE].concat();
+    let trimmed = |text: &[u8]| {
+        let begin = text.iter().position(|byte| *byte > b' ').unwrap_or(text.len());
+        text[begin..].to_vec()
+    };
+    let mut rest = trimmed(&list);
+    let mut word = Vec::new();
+    while rest != SITE {
+        let blank = rest.iter().position(|byte| *byte == b' ').expect("the site's target");
+        word = rest[..blank].to_vec();
+        rest = trimmed(&rest[blank..]);
     }
-    let shown = last.iter().take(128).map(|byte| if *byte < b' ' { b'?' } else { *byte });
+    let shown = word.iter().take(128).map(|byte| if *byte < b' ' { b'?' } else { *byte });
     b"topas: TOPAS_LOG=".iter().copied().chain(shown).chain(*b" is no target\n").collect()
 }
 
