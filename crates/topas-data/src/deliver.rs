@@ -12,15 +12,13 @@ use topas_format::form::{Values, number, text};
 use topas_format::out::Out;
 use topas_format::target::{self, Kind};
 use topas_node::log::{TAG, write_to};
+use topas_node::sys::PATH_MAX;
 
 /// How long a socket that is full is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The error number of a socket that is full.
 const AGAIN: i32 = Errno::EAGAIN as i32;
-
-/// Longest path in B.
-const ROOM: usize = 4200;
 
 /// Who writes, for the `%` forms of paths.
 #[derive(Clone, Copy, Debug)]
@@ -94,11 +92,9 @@ fn to_target(target: &[u8], writer: LineWriter<'_>, lines: &[u8]) -> Result<(), 
     values.texts[text::HOST] = Some(writer.host);
     let mut write = |lines: &[u8]| {
         let tagged = [TAG.as_slice(), lines].concat();
-        // What a program has as a static: once a target, it need not be given back.
-        let room = || -> &'static mut Out<'static> {
-            Box::leak(Box::new(Out::new(Box::leak(vec![0; ROOM].into_boxed_slice()))))
-        };
-        write_to(target, &mut values, &tagged, room)
+        let mut room = [0; PATH_MAX];
+        let path = &mut Out::new(&mut room);
+        write_to(target, &mut values, &tagged, || path)
     };
     let error = |errno: i32, begun| (io::Error::from_raw_os_error(errno), begun);
     if target::kind(target).0 == Kind::File {

@@ -14,14 +14,14 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-mpi-profile", &["topas-format", "topas-mpi-table"]),
     ("topas-launch", &["topas-format"]),
     ("topas-mpi-door", &["topas-format", "topas-launch"]),
-    ("topas-node", &["topas-format"]),
+    ("topas-node", &["topas-format", "topas-launch"]),
     ("topas-module", &["topas-format", "topas-launch", "topas-node"]),
     (
         "topas-mpi-library",
         &["topas-format", "topas-launch", "topas-mpi-profile", "topas-mpi-table", "topas-node"],
     ),
     ("topas-config", &["topas-format"]),
-    ("topas-driver", &["topas-config", "topas-format", "topas-launch"]),
+    ("topas-driver", &["topas-config", "topas-format", "topas-launch", "topas-node"]),
     ("topas-data", &["topas-format", "topas-mpi-profile", "topas-mpi-table", "topas-node"]),
     ("topas-mpi-data", &["topas-data", "topas-format", "topas-mpi-profile", "topas-mpi-table"]),
     ("topas-chart", &[]),
@@ -29,7 +29,10 @@ const LAYERS: &[(&str, &[&str])] = &[
         "topas-render",
         &["topas-chart", "topas-data", "topas-format", "topas-mpi-data", "topas-mpi-table"],
     ),
-    ("topas-doctor", &["topas-config", "topas-driver", "topas-format", "topas-launch"]),
+    (
+        "topas-doctor",
+        &["topas-config", "topas-driver", "topas-format", "topas-launch", "topas-node"],
+    ),
     ("topas-terminal", &["topas-config", "topas-format"]),
     (
         "topas-stat",
