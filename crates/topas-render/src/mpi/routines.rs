@@ -12,7 +12,7 @@
 
 use serde_json::{Value, json};
 use topas_mpi_data::{Calibration, MpiProfile, RoutineAmount, RoutineCalls, RoutineCost};
-use topas_mpi_table::{Progress, Waits};
+use topas_mpi_table::{CallProgress, Waits};
 
 use super::Views;
 use super::amount::{amount, plain, routine_name};
@@ -54,7 +54,7 @@ impl<'v> Estimate<'v> {
         };
         let latency = known.latency * routine.calls as f64 / 1e6;
         let ends = match function.and_then(|function| function.class.progress()) {
-            None | Some(Progress::Blocking) => true,
+            None | Some(CallProgress::Blocking) => true,
             Some(_) => false,
         };
         let transfer = match (routine.transferred(), known.bandwidth) {
