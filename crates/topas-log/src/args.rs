@@ -186,3 +186,43 @@ pub fn parse() -> Result<Command, u8> {
         .map(|line| line.command)
         .map_err(|error| if TOOL.command_line(&error) { exit::OK } else { exit::USAGE })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use topas_data::field::FIELDS;
+    use topas_format::extra::ExportRule;
+
+    const PAGE: &str = include_str!("../../../doc/topas-log.1");
+
+    fn fields(rule: ExportRule) -> Vec<&'static str> {
+        let mut fields: Vec<_> =
+            FIELDS.iter().filter(|row| row.export == Some(rule)).map(|row| row.name).collect();
+        fields.sort_unstable();
+        fields
+    }
+
+    /// Names of fields in a text of the manual or of the help.
+    fn named(text: &str) -> Vec<&str> {
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let known = |word: &&str| FIELDS.iter().any(|row| row.name == *word);
+        let mut named: Vec<_> = words.filter(known).collect();
+        named.sort_unstable();
+        named
+    }
+
+    #[test]
+    fn the_help_and_the_manual_name_the_fields_that_are_hashed() {
+        let (_, behind) = PAGE.split_once("The hashed fields are\n").unwrap();
+        assert_eq!(named(behind.split('\n').next().unwrap()), fields(ExportRule::Hashed));
+        let (before, _) = PAGE.split_once("\ncan be hashed, too.").unwrap();
+        assert_eq!(named(before.rsplit('\n').next().unwrap()), fields(ExportRule::KeptName));
+        let command = LogOptions::command();
+        let export = command.find_subcommand("export").unwrap();
+        let hash = export.get_arguments().find(|argument| argument.get_id() == "hash").unwrap();
+        let help = hash.get_help().unwrap().to_string();
+        let (_, listed) = help.split_once(':').unwrap();
+        assert_eq!(named(listed), fields(ExportRule::KeptName), "{help}");
+    }
+}
