@@ -3,6 +3,7 @@
 
 use topas_format::out::Out;
 
+use crate::digits::decimal;
 use crate::layout::flag;
 use crate::lines::{
     Amount, Facts, Head, LANGUAGE_WORDS, LEVEL_WORDS, MISSED_WORDS, WAITED_WORDS, amounts_in, text,
@@ -206,10 +207,10 @@ fn shown<'o, 'b>(out: &'o mut Out<'b>, text: &[u8]) -> &'o mut Out<'b> {
 fn average<'o, 'b>(out: &'o mut Out<'b>, sum: u128, ranks: u128) -> &'o mut Out<'b> {
     let (whole, rest) = (quotient(sum, ranks), sum.checked_rem(ranks));
     if rest == Some(0) {
-        return crate::lines::decimal(out, whole);
+        return decimal(out, whole);
     }
     let tenths = quotient(sum.saturating_mul(10) + ranks / 2, ranks);
-    crate::lines::decimal(out, tenths / 10).byte(b'.').dec((tenths % 10) as u64)
+    decimal(out, tenths / 10).byte(b'.').dec((tenths % 10) as u64)
 }
 
 /// A quotient; 0 of a denominator that is 0, since to divide by it would end the program.

@@ -9,6 +9,7 @@
 #[cfg(test)]
 extern crate std;
 
+mod digits;
 pub mod figure;
 pub mod keys;
 pub mod layout;
