@@ -81,7 +81,7 @@ pub struct Twins {
 
 /// A run of each of the twins.
 #[derive(Debug)]
-pub struct Pair {
+pub struct TwinPair {
     /// Without the module.
     pub bare: Run,
     /// With it.
@@ -161,13 +161,13 @@ impl Twins {
 
     /// Runs both as rank 1 of 8, which measures, with no limit on core dumps: `./program`
     /// WORDS after a shell's `before`, such as `trap '' HUP;`.
-    pub fn alone(&self, before: &str, words: &[&str]) -> Pair {
+    pub fn alone(&self, before: &str, words: &[&str]) -> TwinPair {
         self.alone_by("", before, words)
     }
 
     /// The same, the second of them by words in front of its name, such as those of
     /// `topas-run`.
-    pub fn alone_by(&self, runner: &str, before: &str, words: &[&str]) -> Pair {
+    pub fn alone_by(&self, runner: &str, before: &str, words: &[&str]) -> TwinPair {
         let run_in = |dir: &Path, log: &Path| {
             let runner = if dir == self.linked { runner } else { "" };
             let script =
@@ -185,13 +185,13 @@ impl Twins {
     }
 
     /// Runs both by what runs the program of a directory with its lines in a file.
-    pub fn pair(&self, run_in: impl Fn(&Path, &Path) -> Run) -> Pair {
+    pub fn pair(&self, run_in: impl Fn(&Path, &Path) -> Run) -> TwinPair {
         // Its own for each pair: pairs may run at the same time.
         let logs = tempfile::tempdir_in(self.scratch.path()).expect("directory for logs");
         let log = logs.path().join("topas.log");
         let bare = self.without(&run_in);
         let linked = run_in(&self.linked, &log);
-        Pair { bare, linked, lines: read_log(&log) }
+        TwinPair { bare, linked, lines: read_log(&log) }
     }
 
     /// Runs the one without the module in the same way.
@@ -208,7 +208,7 @@ pub fn log_target(log: &Path) -> String {
     format!("file:{}", log.display())
 }
 
-impl Pair {
+impl TwinPair {
     /// Panics unless both ended alike and said the same, whatever their addresses and pids.
     #[track_caller]
     pub fn alike(&self, case: &str) {
@@ -220,7 +220,7 @@ impl Pair {
         assert_eq!(masked(&linked.err()), masked(&bare.err()), "{}", shown());
     }
 
-    /// As [`Pair::alike`]; the second may say of its core file nothing, which a process that
+    /// As [`TwinPair::alike`]; the second may say of its core file nothing, which a process that
     /// waited for another cannot.
     #[track_caller]
     pub fn alike_but_for_core(&self, case: &str) {

@@ -10,7 +10,7 @@ use topas_format::event::{
     AMD, Cpu, Family, INTEL, Metric, PERF_TYPE_HARDWARE, Weight, formula, row,
 };
 use topas_format::number::Count;
-use topas_testkit::pmu::{Answer, Plan};
+use topas_testkit::pmu::{PmuAnswer, PmuPlan};
 
 use crate::build::source;
 use crate::mpi::emulate_rank;
@@ -102,14 +102,14 @@ impl Processor {
 
     /// A plan in which every event of the row has a count of its own, on a counter for
     /// `share` thousandths of the time.
-    pub fn plan(self, share: u16) -> Plan {
-        let answer = |value| Answer::Count { value, running_per_mille: share };
-        let mut plan = Plan::new();
+    pub fn plan(self, share: u16) -> PmuPlan {
+        let answer = |value| PmuAnswer::Count { value, running_per_mille: share };
+        let mut plan = PmuPlan::new();
         for event in METRICS.into_iter().flat_map(|metric| self.events(metric)) {
             plan = plan.event(event.kind, event.config, answer(event.seen()));
         }
         let hardware =
-            |plan: Plan, config, seen| plan.event(PERF_TYPE_HARDWARE, config, answer(seen));
+            |plan: PmuPlan, config, seen| plan.event(PERF_TYPE_HARDWARE, config, answer(seen));
         hardware(hardware(plan, CYCLES, CYCLES_SEEN), INSTRUCTIONS, INSTRUCTIONS_SEEN)
     }
 

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A cluster and the programs that run there: `tiny`, which has no MPI, a copy of it by the
 /// name `other`, and `waits`, which does not end.
 #[derive(Debug)]
-pub struct Bench {
+pub struct SlurmBench {
     /// The installation.
     pub site: &'static Site,
     /// Its directory and log.
@@ -43,15 +43,15 @@ pub struct Ended {
     pub lines: Vec<Record>,
 }
 
-impl Bench {
+impl SlurmBench {
     /// Starts a cluster and builds the programs.
     ///
     /// # Errors
     /// Why that cannot be done here.
-    pub fn start() -> Result<Bench, String> {
+    pub fn start() -> Result<SlurmBench, String> {
         let (site, scratch) = (Site::shared(), Scratch::new());
         let cluster = Cluster::start(&scratch)?;
-        let bench = Bench { site, scratch, cluster };
+        let bench = SlurmBench { site, scratch, cluster };
         plain(site, "c/no_mpi.c", false, &bench.path("tiny"));
         plain(site, "c/waits.c", false, &bench.path("waits"));
         fs::copy(bench.path("tiny"), bench.path("other")).expect("copy a program");
@@ -110,7 +110,7 @@ impl Bench {
         self.ended(&mut self.batch(words, script))
     }
 
-    /// Runs what [`Bench::batch`] made to its end, which must be good.
+    /// Runs what [`SlurmBench::batch`] made to its end, which must be good.
     #[track_caller]
     pub fn ended(&self, sbatch: &mut Command) -> Ended {
         let ended = run(sbatch);
@@ -154,7 +154,7 @@ pub fn job_in(output: &str) -> String {
 
 /// What the two lines of a launch of eight tasks must say.
 #[derive(Clone, Copy, Debug)]
-pub struct Expected<'a> {
+pub struct SlurmLine<'a> {
     /// Batch or interactive.
     pub mode: Mode,
     /// Job id.
@@ -167,13 +167,13 @@ pub struct Expected<'a> {
     pub end: &'a str,
 }
 
-impl<'a> Expected<'a> {
+impl<'a> SlurmLine<'a> {
     /// The same of another job.
-    pub fn with<'b>(self, job: &'b str) -> Expected<'b>
+    pub fn with<'b>(self, job: &'b str) -> SlurmLine<'b>
     where
         'a: 'b,
     {
-        Expected { job, ..self }
+        SlurmLine { job, ..self }
     }
 
     /// Panics if the lines are others. The launch id they share.

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use topas_format::event::{Metric, PERF_TYPE_RAW};
 use topas_format::number::Count;
-use topas_testkit::pmu::{self, Answer, Call, Outcome, Plan, Reply};
+use topas_testkit::pmu::{self, PmuAnswer, PmuCall, PmuOutcome, PmuPlan, Reply};
 use topas_tests::build::plain;
 use topas_tests::mpi::{Mpi, emulate_rank};
 use topas_tests::processor::{CYCLES_SEEN, INSTRUCTIONS_SEEN, Processor, Wanted};
@@ -25,16 +25,16 @@ fn here(test: &str) -> Option<Processor> {
 }
 
 /// Program and log of a test.
-struct Bench {
+struct CounterBench {
     scratch: Scratch,
     source: &'static str,
 }
 
-impl Bench {
-    fn new(source: &'static str) -> Bench {
+impl CounterBench {
+    fn new(source: &'static str) -> CounterBench {
         let scratch = Scratch::new();
         plain(Site::shared(), source, false, &scratch.path().join("program"));
-        Bench { scratch, source }
+        CounterBench { scratch, source }
     }
 
     /// Measuring rank 1 (floating point) or 2 (integers) of 8.
@@ -46,7 +46,7 @@ impl Bench {
     }
 
     #[track_caller]
-    fn measure(&self, plan: &Plan, command: Command) -> (Outcome, Record) {
+    fn measure(&self, plan: &PmuPlan, command: Command) -> (PmuOutcome, Record) {
         let outcome = pmu::run(plan, command).expect("the stand-in");
         let said = String::from_utf8_lossy(&outcome.stderr).into_owned();
         assert_eq!((outcome.exit_code(), said.as_str()), (0, ""), "{}", self.source);
@@ -56,14 +56,14 @@ impl Bench {
     }
 }
 
-fn asked(calls: &[Call]) -> Vec<(u32, u64)> {
+fn asked(calls: &[PmuCall]) -> Vec<(u32, u64)> {
     calls.iter().map(|call| (call.attr.kind, call.attr.config)).collect()
 }
 
 #[test]
 fn opens_one_group_of_inherited_user_mode_events() {
     let Some(row) = here("opens_one_group_of_inherited_user_mode_events") else { return };
-    let bench = Bench::new("c/empty.c");
+    let bench = CounterBench::new("c/empty.c");
     let (outcome, _) = bench.measure(&row.plan(1000), bench.command(1));
     assert_eq!(asked(&outcome.calls), row.all(Metric::FpOps));
     let leader = outcome.calls[0].event;
@@ -83,7 +83,7 @@ fn opens_one_group_of_inherited_user_mode_events() {
 #[test]
 fn counts_come_out_exactly() {
     let Some(row) = here("counts_come_out_exactly") else { return };
-    let bench = Bench::new("c/empty.c");
+    let bench = CounterBench::new("c/empty.c");
     for (word, metric) in [
         (None, Metric::FpOps),
         (Some("fpops"), Metric::FpOps),
@@ -115,7 +115,7 @@ const SECOND: Metric = if cfg!(target_arch = "x86_64") { Metric::FpOps } else { 
 #[test]
 fn the_higher_rank_counts_integers_where_it_can() {
     let Some(row) = here("the_higher_rank_counts_integers_where_it_can") else { return };
-    let bench = Bench::new("c/empty.c");
+    let bench = CounterBench::new("c/empty.c");
     for (word, metric) in [(None, SECOND), (Some("auto"), SECOND), (Some("both"), Metric::IntOps)] {
         let mut command = bench.command(2);
         command.envs(word.map(|word| ("TOPAS_OPS", word)));
@@ -131,7 +131,7 @@ fn the_higher_rank_counts_integers_where_it_can() {
 #[test]
 fn the_sum_has_an_error_bar() {
     let Some(row) = here("the_sum_has_an_error_bar") else { return };
-    let bench = Bench::new("c/empty.c");
+    let bench = CounterBench::new("c/empty.c");
     for (word, sure) in [("auto", SECOND == Metric::FpOps), ("both", false)] {
         for rank in [1, 2] {
             let mut command = bench.command(rank);
@@ -154,7 +154,7 @@ fn the_sum_has_an_error_bar() {
 #[test]
 fn nonsense_in_topas_ops() {
     let Some(row) = here("nonsense_in_topas_ops") else { return };
-    let bench = Bench::new("c/empty.c");
+    let bench = CounterBench::new("c/empty.c");
     let mut said = String::new();
     for rank in [1, 2] {
         let mut command = bench.command(rank);
@@ -172,7 +172,7 @@ fn nonsense_in_topas_ops() {
 #[test]
 fn multiplexed_counts_are_estimates() {
     let Some(row) = here("multiplexed_counts_are_estimates") else { return };
-    let bench = Bench::new("c/empty.c");
+    let bench = CounterBench::new("c/empty.c");
     for (share, shown) in [(500, "0.500"), (250, "0.250"), (125, "0.125")] {
         let (_, line) = bench.measure(&row.plan(share), bench.command(1));
         let terms = row.events(Metric::FpOps);
@@ -195,7 +195,7 @@ fn multiplexed_counts_are_estimates() {
 #[test]
 fn a_group_that_is_refused() {
     let Some(row) = here("a_group_that_is_refused") else { return };
-    let bench = Bench::new("c/empty.c");
+    let bench = CounterBench::new("c/empty.c");
     let wanted = row.all(Metric::FpOps);
     for counters in 1..wanted.len() {
         let plan = row.plan(1000).group(counters as u32);
@@ -214,9 +214,9 @@ fn a_group_that_is_refused() {
 #[test]
 fn a_group_that_never_runs() {
     let Some(row) = here("a_group_that_never_runs") else { return };
-    let bench = Bench::new("c/empty.c");
-    let never = Answer::Count { value: 0, running_per_mille: 0 };
-    let (outcome, line) = bench.measure(&Plan::new().others(never), bench.command(1));
+    let bench = CounterBench::new("c/empty.c");
+    let never = PmuAnswer::Count { value: 0, running_per_mille: 0 };
+    let (outcome, line) = bench.measure(&PmuPlan::new().others(never), bench.command(1));
     let wanted = row.all(Metric::FpOps);
     assert_eq!(asked(&outcome.calls), [wanted.clone(), wanted].concat());
     let singles = &outcome.calls[outcome.calls.len() / 2..];
@@ -237,7 +237,7 @@ fn a_group_that_never_runs() {
 #[test]
 fn each_refusal_has_its_reason() {
     let Some(row) = here("each_refusal_has_its_reason") else { return };
-    let bench = Bench::new("c/empty.c");
+    let bench = CounterBench::new("c/empty.c");
     for (plan, why) in [
         ("* = EACCES", "paranoid"),
         ("* = EPERM", "seccomp"),
@@ -261,7 +261,7 @@ fn each_refusal_has_its_reason() {
     }
     // One event alone: nothing else suffers.
     let misses = row.events(Metric::L1Miss)[0].config;
-    let refused = row.plan(1000).event(PERF_TYPE_RAW, misses, Answer::Refuse(13));
+    let refused = row.plan(1000).event(PERF_TYPE_RAW, misses, PmuAnswer::Refuse(13));
     let (_, line) = bench.measure(&refused, bench.command(1));
     assert_eq!((line.ops, line.l1_miss), (row.total(Metric::FpOps), Count::Missing));
     assert_eq!(line.extra("why"), "m:paranoid", "{}", line.text);
@@ -272,7 +272,7 @@ fn each_refusal_has_its_reason() {
 #[test]
 fn a_program_that_closes_our_descriptors() {
     let Some(row) = here("a_program_that_closes_our_descriptors") else { return };
-    let bench = Bench::new("c/own_file.c");
+    let bench = CounterBench::new("c/own_file.c");
     let file = bench.scratch.path().join("file");
     // Long enough for every read an event could get.
     fs::write(&file, [7; 4096]).expect("write");
@@ -289,7 +289,7 @@ fn a_program_that_closes_our_descriptors() {
 #[test]
 fn a_low_limit_of_open_files() {
     let Some(row) = here("a_low_limit_of_open_files") else { return };
-    let bench = Bench::new("c/empty.c");
+    let bench = CounterBench::new("c/empty.c");
     for (limit, counted) in [(256, true), (64, true), (16, true), (4, false)] {
         let mut shell = bench.scratch.command("sh");
         shell.env("TOPAS_PE", "1,2");
@@ -309,13 +309,13 @@ fn a_low_limit_of_open_files() {
 fn under_a_launcher() {
     let Some(row) = here("under_a_launcher") else { return };
     let site = Site::shared();
-    let bench = Bench::new("c/empty.c");
+    let bench = CounterBench::new("c/empty.c");
     for mpi in Mpi::installed("under_a_launcher") {
         let mut launch = mpi.launch(site, &bench.scratch, 8);
         launch.arg(bench.scratch.path().join("program"));
         let outcome = pmu::run(&row.plan(1000), launch).expect("the stand-in");
         assert_eq!(outcome.exit_code(), 0, "{}", String::from_utf8_lossy(&outcome.stderr));
-        let raw = |call: &&Call| call.attr.size == 64 && call.is_open();
+        let raw = |call: &&PmuCall| call.attr.size == 64 && call.is_open();
         let mut pids: Vec<_> = outcome.calls.iter().filter(raw).map(|call| call.pid).collect();
         pids.dedup();
         pids.sort_unstable();
@@ -333,8 +333,8 @@ fn under_a_launcher() {
 #[test]
 fn the_printed_result() {
     let Some(row) = here("the_printed_result") else { return };
-    let bench = Bench::new("c/empty.c");
-    let shown = |plan: &Plan, rank| {
+    let bench = CounterBench::new("c/empty.c");
+    let shown = |plan: &PmuPlan, rank| {
         let mut command = bench.command(rank);
         command.env("TOPAS_PRINT", "yes");
         let outcome = pmu::run(plan, command).expect("the stand-in");

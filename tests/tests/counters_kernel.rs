@@ -9,7 +9,7 @@ use std::process::Command;
 
 use topas_format::event::{Cpu, Family, Metric};
 use topas_format::number::Count;
-use topas_testkit::pmu::{self, Answer, KernelEvent, Outcome, Plan};
+use topas_testkit::pmu::{self, KernelEvent, PmuAnswer, PmuOutcome, PmuPlan};
 use topas_tests::build::source;
 use topas_tests::processor::{AnyProcessor, Processor};
 use topas_tests::record::Record;
@@ -46,16 +46,16 @@ fn bench(options: &[&str]) -> (AnyProcessor, [KernelEvent; 2]) {
 }
 
 /// Events of `metric`, misses, cycles and instructions in this order.
-fn plan(processor: Processor, metric: Metric, events: &[KernelEvent]) -> Plan {
+fn plan(processor: Processor, metric: Metric, events: &[KernelEvent]) -> PmuPlan {
     let wanted = processor.all(metric);
     assert_eq!(wanted.len(), events.len());
     let pairs = wanted.into_iter().zip(events);
-    pairs.fold(Plan::new(), |plan, ((kind, config), event)| {
-        plan.event(kind, config, Answer::Other(*event))
+    pairs.fold(PmuPlan::new(), |plan, ((kind, config), event)| {
+        plan.event(kind, config, PmuAnswer::Other(*event))
     })
 }
 
-fn measure(command: Command, plan: &Plan) -> Outcome {
+fn measure(command: Command, plan: &PmuPlan) -> PmuOutcome {
     let outcome = pmu::run(plan, command).expect("the stand-in");
     assert_eq!(outcome.exit_code(), 0, "{}", String::from_utf8_lossy(&outcome.stderr));
     assert_eq!(String::from_utf8_lossy(&outcome.stderr), "");
@@ -64,7 +64,7 @@ fn measure(command: Command, plan: &Plan) -> Outcome {
 
 /// The one line of a run, by which the kernel counted all that was asked.
 #[track_caller]
-fn line(bench: &AnyProcessor, processor: Processor, plan: &Plan, arguments: &str) -> Record {
+fn line(bench: &AnyProcessor, processor: Processor, plan: &PmuPlan, arguments: &str) -> Record {
     let mut command = bench.command(processor);
     command.args(arguments.split_whitespace());
     let outcome = measure(command, plan);
@@ -184,7 +184,7 @@ fn perf_around_a_rank_tells_the_same() {
     let clock = KernelEvent::TASK_CLOCK;
     let mut plan = plan(ZEN5, Metric::FpOps, &[first, clock, second, clock]);
     // What perf itself opens goes to the kernel.
-    plan = plan.kind(5, Answer::Kernel).kind(1, Answer::Kernel);
+    plan = plan.kind(5, PmuAnswer::Kernel).kind(1, PmuAnswer::Kernel);
     let mut seen = Vec::new();
     for measured in [true, false] {
         let rank = bench.command(ZEN5);

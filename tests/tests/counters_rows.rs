@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use topas_format::event::{Cpu, Family, Metric, Table};
 use topas_format::number::Count;
-use topas_testkit::pmu::{self, Answer, Outcome, Plan, Reply};
+use topas_testkit::pmu::{self, PmuAnswer, PmuOutcome, PmuPlan, Reply};
 use topas_tests::processor::{AnyProcessor, CYCLES_SEEN, INSTRUCTIONS_SEEN, METRICS, Processor};
 use topas_tests::record::Record;
 
@@ -46,8 +46,8 @@ fn measure(
     bench: &AnyProcessor,
     processor: Processor,
     word: &str,
-    plan: &Plan,
-) -> (Outcome, Record) {
+    plan: &PmuPlan,
+) -> (PmuOutcome, Record) {
     let mut command = bench.command(processor);
     command.env("TOPAS_OPS", word);
     let outcome = pmu::run(plan, command).expect("the stand-in");
@@ -58,7 +58,7 @@ fn measure(
     (outcome, lines.remove(0))
 }
 
-fn asked(outcome: &Outcome) -> Vec<(u32, u64)> {
+fn asked(outcome: &PmuOutcome) -> Vec<(u32, u64)> {
     outcome.calls.iter().map(|call| (call.attr.kind, call.attr.config)).collect()
 }
 
@@ -150,7 +150,7 @@ fn every_row_refused() {
     let bench = AnyProcessor::building("c/empty.c", &[]);
     for processor in rows() {
         for (answer, why) in [(1, "seccomp"), (13, "paranoid")] {
-            let plan = Plan::new().others(Answer::Refuse(answer));
+            let plan = PmuPlan::new().others(PmuAnswer::Refuse(answer));
             let (_, line) = measure(&bench, processor, "fpops", &plan);
             let case = format!("{processor:?}: {}", line.text);
             assert_eq!((line.ops, line.l1_miss), (Count::Missing, Count::Missing), "{case}");
@@ -161,7 +161,7 @@ fn every_row_refused() {
             let metric = if of == Metric::L1Miss { Metric::FpOps } else { of };
             let word = OPERATIONS.iter().find(|(_, other)| *other == metric).expect("a word").0;
             for event in processor.events(of) {
-                let refused = Answer::Refuse(2);
+                let refused = PmuAnswer::Refuse(2);
                 let plan = processor.plan(1000).event(event.kind, event.config, refused);
                 let (_, line) = measure(&bench, processor, word, &plan);
                 let case = format!("{processor:?} {event:?}: {}", line.text);

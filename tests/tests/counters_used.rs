@@ -5,7 +5,7 @@
 use std::process::Command;
 
 use topas_format::number::Count;
-use topas_testkit::pmu::{self, Answer, KernelEvent, Outcome, Plan};
+use topas_testkit::pmu::{self, KernelEvent, PmuAnswer, PmuOutcome, PmuPlan};
 use topas_tests::build::{source, with_module};
 use topas_tests::mpi::emulate_rank;
 use topas_tests::running::{command, run};
@@ -40,12 +40,12 @@ fn place_of_stores(scratch: &Scratch, program: &str) -> u64 {
 }
 
 /// Runs one of them as a measuring rank. libpfm4 is told to be on a processor it knows.
-fn outcome(scratch: &Scratch, program: &str) -> Outcome {
+fn outcome(scratch: &Scratch, program: &str) -> PmuOutcome {
     let mut rank = scratch.command(scratch.path().join(program));
     rank.env("TOPAS_PE", "1,2").env("LIBPFM_FORCE_PMU", "amd64_fam19h_zen4");
     emulate_rank(&mut rank, 1, 8, "0123456789abcdef-0123456789abcdef");
-    let stores = Answer::Other(KernelEvent::stores(place_of_stores(scratch, program)));
-    let plan = Plan::new().others(Answer::Kernel).kind(4, stores).kind(0, stores);
+    let stores = PmuAnswer::Other(KernelEvent::stores(place_of_stores(scratch, program)));
+    let plan = PmuPlan::new().others(PmuAnswer::Kernel).kind(4, stores).kind(0, stores);
     let outcome = pmu::run(&plan, rank).expect("the stand-in");
     assert_eq!(outcome.exit_code(), 0, "{}", String::from_utf8_lossy(&outcome.stderr));
     outcome
@@ -58,7 +58,7 @@ fn compare(scratch: &Scratch) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert_eq!(text(&with.stdout), text(&bare.stdout));
     assert_eq!(text(&with.stderr), text(&bare.stderr));
-    let asked = |outcome: &Outcome| -> Vec<_> {
+    let asked = |outcome: &PmuOutcome| -> Vec<_> {
         outcome.calls.iter().map(|call| (call.attr, call.group_fd)).collect()
     };
     assert_eq!(asked(&with), asked(&bare), "events beside the program's own");

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use topas_testkit::command_table::{Row, read};
+use topas_testkit::command_table::{CommandRow, read};
 use topas_tests::running::{command, have, run};
 use topas_tests::site::{Scratch, source_root};
 use topas_tests::skip::skip;
@@ -64,7 +64,7 @@ fn compilers(tool: &str) -> [&'static str; 2] {
 }
 
 /// Makes the files a command names, as far as they are not there: compilers look for them.
-fn make_inputs(dir: &Path, row: &Row) {
+fn make_inputs(dir: &Path, row: &CommandRow) {
     for word in &row.words {
         let path = Path::new(word);
         let named = !word.is_empty() && !word.as_bytes().starts_with(b"-") && path.is_relative();
@@ -81,7 +81,7 @@ fn make_inputs(dir: &Path, row: &Row) {
 }
 
 /// The verdict of a compiler; `None` if it does not take the command.
-fn verdict(compiler: &str, dir: &Path, row: &Row) -> Option<Verdict> {
+fn verdict(compiler: &str, dir: &Path, row: &CommandRow) -> Option<Verdict> {
     let mut asked = command(compiler);
     let asked = run(asked.arg("-###").args(&row.words).current_dir(dir));
     if asked.code() != 0 {

@@ -14,7 +14,7 @@ use topas_tests::site::Site;
 use topas_tests::skip::skip;
 
 /// A way to end.
-struct Case {
+struct EndingCase {
     /// Languages it is for.
     languages: &'static str,
     /// Name of the way and its number, then `within` MPI or `after` it, and the rank that
@@ -32,12 +32,12 @@ const fn case(
     words: &'static str,
     open_mpi: &'static str,
     mpich: &'static str,
-) -> Case {
-    Case { languages, words, open_mpi, mpich }
+) -> EndingCase {
+    EndingCase { languages, words, open_mpi, mpich }
 }
 
 /// Open MPI ends the other ranks by SIGTERM and, a second later, SIGKILL; hydra by SIGKILL.
-const CASES: &[Case] = &[
+const CASES: &[EndingCase] = &[
     // All ranks leave MPI; the last of them ends.
     case("c c++ fortran", "exit 0 after 1", "exit:0 exit:0", "exit:0 exit:0"),
     case("c c++ fortran", "exit 3 after 1", "exit:3 exit:0", "exit:3 exit:0"),
@@ -115,14 +115,14 @@ fn run_all(mpi: Mpi) {
 
 /// What a launch without the module told, one with it, and whether a rank was killed too early.
 struct LaunchedPair {
-    without: Seen,
-    with: Seen,
+    without: LaunchSeen,
+    with: LaunchSeen,
     /// Whether SIGKILL came before a rank got to what SIGTERM asked for, as on a busy machine.
     too_late: bool,
 }
 
 /// A pair of launches; an error if a measuring rank did not end as the case says.
-fn launched_pair(twins: &Twins, mpi: Mpi, case: &Case) -> Result<LaunchedPair, String> {
+fn launched_pair(twins: &Twins, mpi: Mpi, case: &EndingCase) -> Result<LaunchedPair, String> {
     let expected = if mpi == Mpi::OpenMpi { case.open_mpi } else { case.mpich };
     let (first, second) = expected.split_once(' ').expect("both measuring ranks");
     // The one thing that is lost: see report_signals() in the module.
@@ -147,7 +147,7 @@ fn launched_pair(twins: &Twins, mpi: Mpi, case: &Case) -> Result<LaunchedPair, S
 
 /// What is not as the case says, or not as without the module: without it, hydra reports an abort of a
 /// rank as SIGTERM once in three times, and Open MPI now and then loses a message.
-fn fault(twins: &Twins, mpi: Mpi, case: &Case) -> Result<(), String> {
+fn fault(twins: &Twins, mpi: Mpi, case: &EndingCase) -> Result<(), String> {
     let pair = launched_pair(twins, mpi, case)?;
     if pair.without == pair.with && !pair.too_late {
         return Ok(());
@@ -173,11 +173,11 @@ fn launch(twins: &Twins, mpi: Mpi, words: &str, dir: &Path, log: &Path) -> Run {
 }
 
 /// Of a launch: its status, output and errors.
-type Seen = (String, Vec<String>, Vec<String>);
+type LaunchSeen = (String, Vec<String>, Vec<String>);
 
 /// Launcher's status, and the output of program, libraries and launcher in any order;
 /// without Open MPI's report of a fault if that is gone.
-fn seen(run: &Run, unreported: bool) -> Seen {
+fn seen(run: &Run, unreported: bool) -> LaunchSeen {
     let sorted = |text: String| {
         let mut lines = masked(&text);
         lines.retain(|line| !(unreported && line.starts_with('[') && line.contains(":#] ")));

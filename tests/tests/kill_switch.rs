@@ -13,26 +13,26 @@ use topas_tests::site::{Scratch, Site};
 
 const BY_SITE: &str = "topas: not measured: by topas.conf\n";
 
-struct Own {
+struct SwitchedSite {
     scratch: Scratch,
     site: Site,
     /// Dynamic and static.
     programs: Vec<PathBuf>,
 }
 
-impl Own {
-    fn new() -> Own {
-        Own::with(Scratch::new(), Site::lent())
+impl SwitchedSite {
+    fn new() -> SwitchedSite {
+        SwitchedSite::with(Scratch::new(), Site::lent())
     }
 
-    fn with(scratch: Scratch, site: Site) -> Own {
+    fn with(scratch: Scratch, site: Site) -> SwitchedSite {
         fs::write(site.conf(), format!("log = {}\n", scratch.log_target())).expect("conf");
         let [dynamic, fixed] = ["says", "static"].map(|name| scratch.path().join(name));
         plain(&site, "c/says.c", false, &dynamic);
         let mut gcc = command("gcc");
         gcc.arg("-static").arg(source("c/says.c")).arg("-o").arg(&fixed);
         run(gcc.arg(with_module(&site, "c"))).good();
-        Own { scratch, site, programs: vec![dynamic, fixed] }
+        SwitchedSite { scratch, site, programs: vec![dynamic, fixed] }
     }
 
     fn off(&self) -> PathBuf {
@@ -71,7 +71,7 @@ fn stopped() -> Vec<(String, usize)> {
 
 #[test]
 fn off_beside_topas_conf() {
-    let own = Own::new();
+    let own = SwitchedSite::new();
     assert_eq!(own.run(as_it_is), on());
     fs::write(own.off(), "").expect("touch");
     assert_eq!(own.run(as_it_is), stopped());
@@ -93,7 +93,7 @@ fn off_beside_topas_conf() {
 /// Through the launchers, in each language; without a word.
 #[test]
 fn programs_of_the_launchers() {
-    let own = Own::new();
+    let own = SwitchedSite::new();
     for mpi in Mpi::installed("programs_of_the_launchers") {
         for (tool, source) in
             [("mpicc", "c/hello.c"), ("mpicxx", "cxx/hello.cc"), ("mpif90", "f90/hello.f90")]
@@ -119,7 +119,7 @@ fn programs_of_the_launchers() {
 /// A program that runs already has begun to measure, and writes no line.
 #[test]
 fn what_runs_already_writes_no_line() {
-    let own = Own::new();
+    let own = SwitchedSite::new();
     // The switch is turned by the program's own child.
     let source = own.scratch.path().join("touch.c");
     let text = "#include <stdlib.h>\nint main(void) { return system(getenv(\"TURN\")); }\n";
@@ -137,7 +137,7 @@ fn what_runs_already_writes_no_line() {
 }
 
 /// /etc/topas of a private file system, which holds what `script` makes in it.
-fn with_etc<'a>(own: &'a Own, script: &'a str) -> impl Fn(&Command) -> Command + 'a {
+fn with_etc<'a>(own: &'a SwitchedSite, script: &'a str) -> impl Fn(&Command) -> Command + 'a {
     let script = format!("mount -t tmpfs tmpfs /etc && mkdir /etc/topas && {script}");
     move |inner| in_namespace(&script, [own.scratch.path(), Path::new("/")], inner)
 }
@@ -149,7 +149,7 @@ fn off_in_etc_topas() {
     }
     let scratch = Scratch::new();
     let prefix = scratch.path().join("prefix");
-    let own = Own::with(scratch, Site::installed_at(&prefix));
+    let own = SwitchedSite::with(scratch, Site::installed_at(&prefix));
     let conf = "echo \"log = file:$1/topas.log\" > /etc/topas/topas.conf";
     let conf_and_off = format!("{conf} && : > /etc/topas/off");
     // Of an installation that is in its place.

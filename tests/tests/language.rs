@@ -31,11 +31,11 @@ const SOURCES: [(&str, &str); 8] = [
 ];
 
 /// A directory with the sources as objects, with and without information for LTO.
-struct Parts {
+struct LanguageParts {
     scratch: Scratch,
 }
 
-impl Parts {
+impl LanguageParts {
     fn new() -> Self {
         let scratch = Scratch::new();
         for (name, source) in SOURCES {
@@ -52,7 +52,7 @@ impl Parts {
                     .good();
             }
         }
-        Parts { scratch }
+        LanguageParts { scratch }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -127,7 +127,7 @@ fn the_main_program_tells_the_language() {
     if !compilers("the_main_program_tells_the_language") {
         return;
     }
-    let parts = Parts::new();
+    let parts = LanguageParts::new();
     for (words, language) in [
         ("gcc c {c}", "c"),
         ("g++ cxx {cxx}", "cxx"),
@@ -176,7 +176,7 @@ fn the_main_program_tells_the_language() {
 /// Main programs of compilers that are not at hand, by what the starts of theirs define or call.
 #[test]
 fn starts_of_other_compilers() {
-    let parts = Parts::new();
+    let parts = LanguageParts::new();
     let runtime = parts.path("runtime.c");
     let source = "void _FortranAProgramStart(void) {}\nvoid fort_init(void) {}\n\
                   void for_rtl_init_(void) {}\n";
@@ -205,7 +205,7 @@ fn a_librarys_copy() {
     if !compilers("a_librarys_copy") {
         return;
     }
-    let parts = Parts::new();
+    let parts = LanguageParts::new();
     let library = parts.path("libpart.so");
     assert!(parts.link("gcc -shared part_c {c}", false, &library));
     let exported = run(command("nm").arg("-D").arg(&library)).good().out();
@@ -238,7 +238,7 @@ fn five_modules_are_one() {
     if !compilers("five_modules_are_one") {
         return;
     }
-    let parts = Parts::new();
+    let parts = LanguageParts::new();
     let (one, five) = (parts.path("one"), parts.path("five"));
     for linker in ["bfd", "gold", "lld", "mold"] {
         if !have(&format!("ld.{linker}")) {

@@ -17,18 +17,18 @@ use topas_tests::skip::note;
 const TRAFFIC: &str = "faults/traffic.c";
 
 /// A directory with a program of known calls.
-struct Bench {
+struct ScriptBench {
     mpi: Mpi,
     scratch: Scratch,
     expected: Expected,
 }
 
-impl Bench {
-    fn new(mpi: Mpi) -> Bench {
+impl ScriptBench {
+    fn new(mpi: Mpi) -> ScriptBench {
         let scratch = Scratch::new();
         build(mpi, "mpicc", &[TRAFFIC], &["-w"], &scratch.path().join("traffic"));
         let expected = Expected::read(&fs::read_to_string(source(TRAFFIC)).unwrap()).unwrap();
-        Bench { mpi, scratch, expected }
+        ScriptBench { mpi, scratch, expected }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -69,7 +69,7 @@ impl Bench {
 #[test]
 fn what_stands_between_launcher_and_program() {
     for mpi in Mpi::installed("behind what starts it") {
-        let bench = Bench::new(mpi);
+        let bench = ScriptBench::new(mpi);
         bench.script("bind.sh", "#!/bin/bash\nls / >/dev/null\nhostname >/dev/null\n./traffic\n");
         bench.script("no_first_line", "./traffic\n");
         bench.script("exec.sh", "#!/bin/sh\nexport OMP_NUM_THREADS=1\nexec \"$@\"\n");
@@ -105,7 +105,7 @@ fn what_stands_between_launcher_and_program() {
 #[test]
 fn a_library_that_is_preloaded_waits_for_the_program() {
     for mpi in Mpi::installed("preloaded into a script") {
-        let bench = Bench::new(mpi);
+        let bench = ScriptBench::new(mpi);
         bench.script("bind.sh", "#!/bin/sh\nhostname >/dev/null\n./traffic\n");
         let places = Places { spool: bench.scratch.sub("spool"), out: bench.path("topas-mpi.out") };
         let mut launch = bench.launch();
@@ -120,7 +120,7 @@ fn a_library_that_is_preloaded_waits_for_the_program() {
 #[test]
 fn several_programs_of_a_script() {
     for mpi in Mpi::installed("several programs of a script") {
-        let bench = Bench::new(mpi);
+        let bench = ScriptBench::new(mpi);
         let mpiexec = bench.launch();
         let mpiexec: Vec<String> = std::iter::once(mpiexec.get_program())
             .chain(mpiexec.get_args())
@@ -183,7 +183,7 @@ fn what_has_no_mpi_is_as_without() {
 #[test]
 fn a_container_is_told_of_once() {
     for mpi in Mpi::installed("behind a container") {
-        let bench = Bench::new(mpi);
+        let bench = ScriptBench::new(mpi);
         fs::create_dir(bench.path("bin")).unwrap();
         let container = bench.path("bin/apptainer");
         let program = bench.path("container.c");

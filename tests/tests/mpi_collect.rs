@@ -27,20 +27,20 @@ const ENDS: &[(&str, &[&str])] = &[
     ("_exit 1", &["lost"]),
 ];
 
-struct Left {
+struct LeftProfiles {
     scratch: Scratch,
     program: PathBuf,
     places: Places,
     mpi: Mpi,
 }
 
-impl Left {
-    fn new(mpi: Mpi) -> Left {
+impl LeftProfiles {
+    fn new(mpi: Mpi) -> LeftProfiles {
         let scratch = Scratch::new();
         let program = scratch.path().join("ends");
         build(mpi, "mpicc", &["faults/ends.c"], &["-O1", "-pthread"], &program);
         let places = Places::new(&scratch);
-        Left { scratch, program, places, mpi }
+        LeftProfiles { scratch, program, places, mpi }
     }
 
     fn launch(&self, words: &str) -> Command {
@@ -121,7 +121,7 @@ fn sums(counted: &[Counted]) -> BTreeMap<String, [u64; 5]> {
 #[test]
 fn what_was_counted_until_the_end_is_told() {
     for mpi in Mpi::installed("collect") {
-        let left = Left::new(mpi);
+        let left = LeftProfiles::new(mpi);
         for (way, ends) in ENDS {
             let name = format!("{way} under {}", mpi.name());
             left.places.clear();
@@ -161,7 +161,7 @@ fn what_was_counted_until_the_end_is_told() {
 #[test]
 fn the_directory_that_the_environment_names_is_the_only_one() {
     for mpi in Mpi::installed("collect by variable").into_iter().take(1) {
-        let left = Left::new(mpi);
+        let left = LeftProfiles::new(mpi);
         launched(&left.scratch, &mut left.launch("kill -1"));
         left.settled();
         let mine = spool_files(&left.places.spool).swap_remove(0);
@@ -186,7 +186,7 @@ fn the_directory_that_the_environment_names_is_the_only_one() {
 #[test]
 fn what_runs_is_left_alone() {
     for mpi in Mpi::installed("collect while it runs") {
-        let left = Left::new(mpi);
+        let left = LeftProfiles::new(mpi);
         let mut launch = left.launch("wait");
         launch.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
         let mut child = launch.spawn().expect("launch");
@@ -221,7 +221,7 @@ fn what_runs_is_left_alone() {
 #[test]
 fn many_collectors_tell_each_rank_once() {
     for mpi in Mpi::installed("many collectors") {
-        let left = Left::new(mpi);
+        let left = LeftProfiles::new(mpi);
         launched(&left.scratch, &mut left.launch("kill -1"));
         left.settled();
         let expected = sums(&left.places.spooled());
@@ -241,7 +241,7 @@ fn many_collectors_tell_each_rank_once() {
 #[test]
 fn what_cannot_be_written_is_kept_and_what_is_foreign_is_told() {
     for mpi in Mpi::installed("collect without a log").into_iter().take(1) {
-        let left = Left::new(mpi);
+        let left = LeftProfiles::new(mpi);
         launched(&left.scratch, &mut left.launch("kill -1"));
         left.settled();
         let none = "file:/proc/none";
@@ -285,7 +285,7 @@ fn root_collects_as_the_users() {
         return;
     }
     for mpi in Mpi::installed("root collects").into_iter().take(1) {
-        let left = Left::new(mpi);
+        let left = LeftProfiles::new(mpi);
         launched(&left.scratch, &mut left.launch("kill -1"));
         left.settled();
         let mode = |path: &Path, mode| {

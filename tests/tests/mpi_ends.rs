@@ -49,7 +49,7 @@ const CASES: &[(&str, &str, &str)] = &[
 const AT_ONCE: usize = 3;
 
 /// How a launch ended, and the lines it wrote.
-type Outcome = (String, Vec<String>, Vec<String>);
+type LaunchOutcome = (String, Vec<String>, Vec<String>);
 
 struct Ends {
     mpi: Mpi,
@@ -88,7 +88,7 @@ impl Ends {
     }
 
     /// What a launch with the library told; an error if what was counted is not as the case says.
-    fn profiled(&self, case: &(&str, &str, &str)) -> Result<Outcome, String> {
+    fn profiled(&self, case: &(&str, &str, &str)) -> Result<LaunchOutcome, String> {
         let (words, acting, others) = *case;
         let acting_rank: Option<u32> = words.split_once(' ').expect("a rank").1.parse().ok();
         let spools = tempfile::tempdir_in(self.scratch.path()).expect("directory");

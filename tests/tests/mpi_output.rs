@@ -16,7 +16,7 @@ use topas_tests::skip::skip;
 
 const RANKS: u32 = 5;
 
-struct Case {
+struct OutputCase {
     mpi: Mpi,
     scratch: Scratch,
     places: Places,
@@ -24,19 +24,19 @@ struct Case {
 }
 
 /// The program with known calls under each MPI.
-fn cases(test: &str) -> Vec<Case> {
+fn cases(test: &str) -> Vec<OutputCase> {
     let each = Mpi::installed(test).into_iter();
     each.map(|mpi| {
         let scratch = Scratch::new();
         let places = Places::new(&scratch);
         let ring = scratch.path().join("ring");
         build(mpi, "mpicc", &["output/ring.c"], &[], &ring);
-        Case { mpi, scratch, places, ring }
+        OutputCase { mpi, scratch, places, ring }
     })
     .collect()
 }
 
-impl Case {
+impl OutputCase {
     /// Runs it with assignments, then words of the program, and arguments.
     #[track_caller]
     fn run(&self, assignments: &[&str], arguments: &[&str]) -> Run {

@@ -18,19 +18,19 @@ use topas_tests::site::{Scratch, Site, source_root};
 use topas_tests::skip::skip;
 
 /// An installation of its own, whose topas.conf a test changes.
-struct Own {
+struct PolicySite {
     scratch: Scratch,
     site: Site,
     program: PathBuf,
 }
 
-impl Own {
-    fn new() -> Own {
+impl PolicySite {
+    fn new() -> PolicySite {
         let scratch = Scratch::new();
         let site = Site::lent();
         let program = scratch.path().join("says");
         plain(&site, "c/says.c", false, &program);
-        Own { scratch, site, program }
+        PolicySite { scratch, site, program }
     }
 
     /// Writes topas.conf: these lines, and the log.
@@ -68,7 +68,7 @@ impl Own {
 
 #[test]
 fn batch_only() {
-    let own = Own::new();
+    let own = PolicySite::new();
     let batch = |rank: &mut Command| {
         rank.env("PBS_ENVIRONMENT", "PBS_BATCH").env("PBS_JOBID", "8.s");
     };
@@ -88,7 +88,7 @@ fn batch_only() {
 
 #[test]
 fn min_pes() {
-    let own = Own::new();
+    let own = PolicySite::new();
     for (least, sizes) in [
         ("4", &[(2, false), (3, false), (4, true), (5, true), (100_000, true)][..]),
         ("0", &[(2, true)]),
@@ -120,7 +120,7 @@ fn min_pes() {
 /// `*`, several words, names with any bytes, users by name and by number; leaving out wins.
 #[test]
 fn only_and_skip() {
-    let own = Own::new();
+    let own = PolicySite::new();
     let uid = nix::unistd::geteuid().to_string();
     let other = "4242";
     for (lines, exe, user, expected) in [
@@ -172,7 +172,7 @@ fn only_and_skip() {
 /// Values are bytes: no encoding is asked for.
 #[test]
 fn values_that_are_no_text() {
-    let own = Own::new();
+    let own = PolicySite::new();
     let exe = b"caf\xe9\xff";
     let program = own.scratch.path().join(OsStr::from_bytes(exe));
     fs::copy(&own.program, &program).expect("copy");
@@ -195,7 +195,7 @@ fn values_that_are_no_text() {
 /// No variable of a user makes a program measured that the site leaves out.
 #[test]
 fn variables_do_not_override_the_site() {
-    let own = Own::new();
+    let own = PolicySite::new();
     for line in ["measure = no", "min_pes = 8", "batch_only = yes", "skip_exe = says"] {
         own.configure(line);
         let mut rank = own.rank(&own.program, 4);
@@ -208,7 +208,7 @@ fn variables_do_not_override_the_site() {
 /// Programs alone: only those linked for it, only while the site wants it.
 #[test]
 fn serial() {
-    let own = Own::new();
+    let own = PolicySite::new();
     let (plain_one, for_alone) =
         (own.scratch.path().join("plain"), own.scratch.path().join("alone"));
     for mpi in Mpi::installed("serial") {
@@ -266,7 +266,7 @@ fn a_program_alone_makes_no_system_call() {
     if !have("strace") || run(command("strace").args(["-o", "/dev/null", "true"])).code() != 0 {
         return skip(test, "strace does not work here");
     }
-    let own = Own::new();
+    let own = PolicySite::new();
     own.configure("serial = yes");
     let calls = |name: &str, bare: bool| {
         let dir = own.scratch.sub(name);
@@ -289,7 +289,7 @@ fn a_program_alone_makes_no_system_call() {
 /// Which signals leave a line is the site's choice; the program ends by them as ever.
 #[test]
 fn signals() {
-    let own = Own::new();
+    let own = PolicySite::new();
     let source = own.scratch.path().join("raises.c");
     let text = "#include <signal.h>\n#include <stdlib.h>\n\
                 int main(int n, char **words) { return raise(atoi(words[n - 1])); }\n";
@@ -333,7 +333,7 @@ fn signals() {
 #[test]
 fn a_long_file_loses_its_end_only() {
     const READ: usize = topas_format::conf::MAX_READ;
-    let own = Own::new();
+    let own = PolicySite::new();
     let log = format!("log = {}\n", own.scratch.log_target());
     let comment = |bytes: usize| "#".repeat(bytes - 1) + "\n";
     // All of it at the end of what is read.
@@ -355,7 +355,7 @@ fn a_file_that_cannot_be_read() {
     if !is_root("a_file_that_cannot_be_read") {
         return;
     }
-    let own = Own::new();
+    let own = PolicySite::new();
     own.configure("ops = loads");
     fs::set_permissions(own.site.conf(), PermissionsExt::from_mode(0o600)).expect("mode");
     let said = unharmed(&run(&mut as_nobody(&own.rank(&own.program, 4))));
@@ -373,7 +373,7 @@ fn a_file_that_cannot_be_read() {
 #[test]
 fn the_sample_measures() {
     let sample = fs::read_to_string(source_root().join("etc/topas.conf")).expect("sample");
-    let own = Own::new();
+    let own = PolicySite::new();
     // Each example, uncommented, is taken: no key of another version.
     let all =
         sample.lines().map(|l| l.strip_prefix('#').filter(|l| !l.starts_with(' ')).unwrap_or(""));

@@ -10,7 +10,7 @@ use topas_format::field::{Lib, Mode};
 use topas_tests::record::Record;
 use topas_tests::running::run;
 use topas_tests::skip::skip;
-use topas_tests::slurm_jobs::{Bench, Expected};
+use topas_tests::slurm_jobs::{SlurmBench, SlurmLine};
 
 /// A limit of one minute, and the half minute until Slurm looks.
 const PATIENCE: Duration = Duration::from_secs(150);
@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(150);
 #[test]
 #[ignore = "cargo xtask test --slurm"]
 fn ends_under_slurm() {
-    let bench = match Bench::start() {
+    let bench = match SlurmBench::start() {
         Ok(bench) => bench,
         Err(reason) => return skip("ends_under_slurm", &reason),
     };
@@ -30,23 +30,23 @@ fn ends_under_slurm() {
     limited.wait(&bench);
 }
 
-const STEP: Expected<'static> =
-    Expected { mode: Mode::Interactive, job: "", step: "0", lib: Lib::None, end: "sig:15" };
+const STEP: SlurmLine<'static> =
+    SlurmLine { mode: Mode::Interactive, job: "", step: "0", lib: Lib::None, end: "sig:15" };
 
 /// The file in which tasks say that they are there, as a word of a script.
-fn tasks_file(bench: &Bench, name: &str) -> String {
+fn tasks_file(bench: &SlurmBench, name: &str) -> String {
     bench.program(name)
 }
 
 /// The lines of other programs than the one whose job is limited.
-fn lines_of(bench: &Bench, job: &str) -> Vec<Record> {
+fn lines_of(bench: &SlurmBench, job: &str) -> Vec<Record> {
     let all = topas_tests::record::read_log(&bench.scratch.log());
     all.into_iter().filter(|line| line.extra("job") == job).collect()
 }
 
 /// The job that a list of those running names first, by its name.
 #[track_caller]
-fn job_named(bench: &Bench, name: &str) -> String {
+fn job_named(bench: &SlurmBench, name: &str) -> String {
     let mut squeue = bench.cluster.client(&bench.scratch, "squeue");
     let listed = run(squeue.args(["--noheader", "--format=%A", "--name", name])).good().out();
     let job = listed.split_whitespace().next();
@@ -54,12 +54,12 @@ fn job_named(bench: &Bench, name: &str) -> String {
 }
 
 #[track_caller]
-fn cancel(bench: &Bench, words: &[&str]) {
+fn cancel(bench: &SlurmBench, words: &[&str]) {
     run(bench.cluster.client(&bench.scratch, "scancel").args(words)).good();
 }
 
 /// scancel sends SIGTERM to the tasks.
-fn cancelled_step(bench: &Bench) {
+fn cancelled_step(bench: &SlurmBench) {
     let file = tasks_file(bench, "step");
     let mut srun = bench.srun(&["--mpi=none", "--job-name=step", &bench.program("waits"), &file]);
     let mut srun = srun.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("srun");
@@ -70,7 +70,7 @@ fn cancelled_step(bench: &Bench) {
     STEP.with(&job).of(&lines_of(bench, &job));
 }
 
-fn cancelled_batch_job(bench: &Bench) {
+fn cancelled_batch_job(bench: &SlurmBench) {
     let file = tasks_file(bench, "batch");
     let script = format!("srun --mpi=none {} {file}", bench.program("waits"));
     let mut sbatch = bench.batch(&["--job-name=batch"], &script);
@@ -79,11 +79,11 @@ fn cancelled_batch_job(bench: &Bench) {
     let job = job_named(bench, "batch");
     cancel(bench, &[&job]);
     assert!(!sbatch.wait().expect("sbatch").success());
-    Expected { mode: Mode::Batch, ..STEP.with(&job) }.of(&lines_of(bench, &job));
+    SlurmLine { mode: Mode::Batch, ..STEP.with(&job) }.of(&lines_of(bench, &job));
 }
 
 /// With --kill-on-bad-exit, the others get SIGTERM.
-fn one_task_fails(bench: &Bench) {
+fn one_task_fails(bench: &SlurmBench) {
     let file = tasks_file(bench, "fails");
     let script = format!(
         "case $SLURM_PROCID in 0) while [ $(wc -l < {file}) -lt 7 ]; do sleep 0.1; done; \
@@ -100,7 +100,7 @@ fn one_task_fails(bench: &Bench) {
 }
 
 /// The second run has the job id and the step of the first, and is another launch.
-fn requeued(bench: &Bench) {
+fn requeued(bench: &SlurmBench) {
     let script = format!(
         "srun --mpi=none {}\n\
          if [ -z \"$SLURM_RESTART_COUNT\" ]; then scontrol requeue $SLURM_JOB_ID; sleep 60; fi",
@@ -116,7 +116,7 @@ fn requeued(bench: &Bench) {
     assert_eq!((lines.len(), ids.len()), (4, 2), "{}", shown.join("\n"));
     for id in ids {
         let of: Vec<Record> = lines.iter().filter(|line| line.id == id).cloned().collect();
-        Expected { mode: Mode::Batch, end: "exit:0", ..STEP.with(&job) }.of(&of);
+        SlurmLine { mode: Mode::Batch, end: "exit:0", ..STEP.with(&job) }.of(&of);
     }
 }
 
@@ -128,7 +128,7 @@ struct Limited {
 
 impl Limited {
     #[track_caller]
-    fn start(bench: &Bench) -> Limited {
+    fn start(bench: &SlurmBench) -> Limited {
         let file = tasks_file(bench, "limited");
         let script = format!("srun --mpi=none {} {file}", bench.program("waits"));
         let mut sbatch = bench.batch(&["--time=1", "--job-name=limited"], &script);
@@ -141,12 +141,12 @@ impl Limited {
     }
 
     #[track_caller]
-    fn wait(&self, bench: &Bench) {
+    fn wait(&self, bench: &SlurmBench) {
         while lines_of(bench, &self.job).len() < 2 && self.since.elapsed() < PATIENCE {
             sleep(Duration::from_millis(200));
         }
         let lines = lines_of(bench, &self.job);
-        Expected { mode: Mode::Batch, ..STEP.with(&self.job) }.of(&lines);
+        SlurmLine { mode: Mode::Batch, ..STEP.with(&self.job) }.of(&lines);
         for line in lines {
             assert!(line.wall >= 59.0, "ended before the limit: {}", line.text);
         }

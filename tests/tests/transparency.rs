@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use topas_testkit::pmu::{self, Answer, Plan};
+use topas_testkit::pmu::{self, PmuAnswer, PmuPlan};
 use topas_tests::build::{by_driver, plain};
 use topas_tests::ending::is_caught;
 use topas_tests::mpi::{Mpi, emulate_rank, launched};
@@ -16,19 +16,19 @@ use topas_tests::skip::skip;
 const KEY: &str = "0123456789abcdef-0123456789abcdef";
 
 /// A C program without the module and with it, under the same name in two directories.
-struct Pair {
+struct TransparentPair {
     scratch: Scratch,
     bare: PathBuf,
     linked: PathBuf,
 }
 
-impl Pair {
-    fn of(source: &str) -> Pair {
+impl TransparentPair {
+    fn of(source: &str) -> TransparentPair {
         let scratch = Scratch::new();
         let (bare, linked) = (scratch.sub("bare"), scratch.sub("linked"));
         plain(Site::shared(), source, true, &bare.join("program"));
         plain(Site::shared(), source, false, &linked.join("program"));
-        Pair { scratch, bare, linked }
+        TransparentPair { scratch, bare, linked }
     }
 
     /// Rank `rank` of 8, of which 1 and 2 measure, started as `./program` in `dir`.
@@ -67,7 +67,7 @@ const MARKER: &str = "environment TOPAS_RANK=";
 
 #[test]
 fn the_program_sees_the_same_process() {
-    let pair = Pair::of("c/probe.c");
+    let pair = TransparentPair::of("c/probe.c");
     for rank in 0..8 {
         let bare = run(&mut pair.rank(&pair.bare, rank)).ends(42);
         let linked = run(&mut pair.rank(&pair.linked, rank)).ends(42);
@@ -87,8 +87,8 @@ fn the_program_sees_the_same_process() {
 /// With counters that open: their descriptors are out of the way.
 #[test]
 fn counters_take_no_low_descriptor() {
-    let pair = Pair::of("c/probe.c");
-    let plan = Plan::new().others(Answer::count(5));
+    let pair = TransparentPair::of("c/probe.c");
+    let plan = PmuPlan::new().others(PmuAnswer::count(5));
     for rank in [1, 2, 3] {
         let bare = pmu::run(&plan, pair.rank(&pair.bare, rank)).expect("the stand-in");
         let linked = pmu::run(&plan, pair.rank(&pair.linked, rank)).expect("the stand-in");
@@ -107,7 +107,7 @@ fn counters_take_no_low_descriptor() {
 /// privileged or switched-off program not even that.
 #[test]
 fn off_means_off() {
-    let pair = Pair::of("c/probe.c");
+    let pair = TransparentPair::of("c/probe.c");
     for value in ["off", "no", "0"] {
         let bare = run(pair.rank(&pair.bare, 1).env("TOPAS", value)).ends(42);
         let linked = run(pair.rank(&pair.linked, 1).env("TOPAS", value)).ends(42);
@@ -252,7 +252,7 @@ fn a_rank_that_does_not_measure_makes_no_system_call() {
     if !can_trace("a_rank_that_does_not_measure_makes_no_system_call") {
         return;
     }
-    let pair = Pair::of("c/empty.c");
+    let pair = TransparentPair::of("c/empty.c");
     let slurm = |command: &mut Command| {
         for (name, value) in [
             ("SLURM_PROCID", "3"),
@@ -297,7 +297,7 @@ fn system_calls_under_hydra() {
     if !can_trace(test) || Mpi::Mpich.real("mpiexec").is_none() {
         return skip(test, "needs strace and MPICH");
     }
-    let pair = Pair::of("c/empty.c");
+    let pair = TransparentPair::of("c/empty.c");
     let trace = |dir: &Path, id: Option<&str>| {
         let script = "exec strace -o $REPORTS/calls.$PMI_RANK ./program";
         let mut launch = Mpi::Mpich.launch_bare(&pair.scratch, 8);

@@ -12,7 +12,7 @@ use topas_doctor::cpu::Processor;
 use topas_doctor::metric::Quantity;
 use topas_doctor::selftest;
 use topas_format::conf::KEYS;
-use topas_testkit::pmu::{self, Answer, Plan};
+use topas_testkit::pmu::{self, PmuAnswer, PmuPlan};
 
 const DOCTOR: &str = env!("CARGO_BIN_EXE_topas-doctor");
 
@@ -63,7 +63,7 @@ impl Site {
         texts(command.envs(env.iter().copied()).output().unwrap())
     }
 
-    fn under(&self, plan: &Plan, args: &[&str]) -> (i32, String) {
+    fn under(&self, plan: &PmuPlan, args: &[&str]) -> (i32, String) {
         let command = self.command(Path::new(DOCTOR), args);
         let outcome = pmu::run(plan, command).expect("the stand-in");
         assert_eq!(String::from_utf8_lossy(&outcome.stderr), "");
@@ -78,15 +78,15 @@ fn texts(output: Output) -> (i32, String, String) {
 
 /// A PMU of this very processor that counts right; None, and a skip, if the event table
 /// does not know it.
-fn right() -> Option<Plan> {
+fn right() -> Option<PmuPlan> {
     let cpu = Processor::of_this_node(Path::new("/")).cpu;
-    let mut plan = Plan::new();
+    let mut plan = PmuPlan::new();
     for quantity in Quantity::ALL {
         let expected = selftest::plan(quantity).map(|(_, _, expected)| expected).next();
         let factor = if quantity == Quantity::Cycles { 3 } else { 1 };
         for (place, event) in quantity.events(cpu).0.into_iter().enumerate() {
             let value = if place == 0 { expected.unwrap_or(1) * factor / event.weight } else { 0 };
-            plan = plan.event(event.kind, event.config, Answer::count(value));
+            plan = plan.event(event.kind, event.config, PmuAnswer::count(value));
         }
     }
     let known = Processor::of_this_node(Path::new("/")).row().is_some();
@@ -124,18 +124,18 @@ fn exit_1_counts_are_missing_or_wrong() {
         (libc::ENOENT, "pmu=on"),
     ] {
         let Some(known) = right() else { return };
-        let all = Plan::new().others(Answer::Refuse(errno));
+        let all = PmuPlan::new().others(PmuAnswer::Refuse(errno));
         let (code, text) = site.under(&all, &[]);
         assert_eq!(code, 1, "{text}");
         assert!(text.starts_with("topas-doctor: times only: "), "{text}");
         assert!(text.contains("hint: ") && text.contains(words), "{text}");
-        let one = known.event(0, 1, Answer::Refuse(errno));
+        let one = known.event(0, 1, PmuAnswer::Refuse(errno));
         let (code, text) = site.under(&one, &["--no-self-test"]);
         assert_eq!(code, 1, "{text}");
         assert!(text.starts_with("topas-doctor: counts fall short: instructions not"), "{text}");
     }
     let Some(known) = right() else { return };
-    let (code, text) = site.under(&known.event(0, 1, Answer::count(7)), &[]);
+    let (code, text) = site.under(&known.event(0, 1, PmuAnswer::count(7)), &[]);
     assert_eq!(code, 1, "{text}");
     assert!(text.starts_with("topas-doctor: counts fall short: instructions wrong in 1 of 1"));
     assert!(text.contains("- chain of multiplications: 7 counted, 4194300 expected"), "{text}");

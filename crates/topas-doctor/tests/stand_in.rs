@@ -9,7 +9,7 @@ use topas_doctor::metric::Quantity;
 use topas_doctor::report::Counting;
 use topas_doctor::selftest;
 use topas_format::event::{Cpu, Family, Metric, TABLES};
-use topas_testkit::pmu::{self, Answer, Outcome, Plan};
+use topas_testkit::pmu::{self, PmuAnswer, PmuOutcome, PmuPlan};
 
 /// Set in the child under the stand-in: which processor it takes itself for.
 const CPU: &str = "TOPAS_DOCTOR_TEST_CPU";
@@ -54,7 +54,7 @@ fn count_as(cpu: Cpu) {
     println!("\n{MARK}{answer}");
 }
 
-fn under(plan: &Plan, cpu: Cpu) -> (Value, Outcome) {
+fn under(plan: &PmuPlan, cpu: Cpu) -> (Value, PmuOutcome) {
     let mut command = Command::new(std::env::current_exe().expect("path of the test"));
     command.args([
         "--exact",
@@ -73,15 +73,15 @@ fn under(plan: &Plan, cpu: Cpu) -> (Value, Outcome) {
 }
 
 /// A PMU whose counts are right: the first event of a formula has all of it.
-fn right(cpu: Cpu) -> Plan {
-    let mut plan = Plan::new();
+fn right(cpu: Cpu) -> PmuPlan {
+    let mut plan = PmuPlan::new();
     for quantity in Quantity::ALL {
         let expected = selftest::plan(quantity).map(|(_, _, expected)| expected).next();
         // A loop for cycles has a lower bound only.
         let factor = if quantity == Quantity::Cycles { 3 } else { 1 };
         for (place, event) in quantity.events(Some(cpu)).0.into_iter().enumerate() {
             let value = if place == 0 { expected.unwrap_or(1) * factor / event.weight } else { 0 };
-            plan = plan.event(event.kind, event.config, Answer::count(value));
+            plan = plan.event(event.kind, event.config, PmuAnswer::count(value));
         }
     }
     plan
@@ -129,7 +129,7 @@ fn integer_operations_have_no_event_on_x86_and_that_is_no_fault() {
 
 #[test]
 fn half_the_count_is_off_by_half() {
-    let plan = right(SKYLAKE).event(4, 0x03c7, Answer::count(selftest::AMOUNT / 2));
+    let plan = right(SKYLAKE).event(4, 0x03c7, PmuAnswer::count(selftest::AMOUNT / 2));
     let (answer, _) = under(&plan, SKYLAKE);
     assert_eq!(answer["complete"], false);
     for check in quantity(&answer, "fpops")["self_test"].as_array().unwrap() {
@@ -147,8 +147,8 @@ fn half_the_count_is_off_by_half() {
 fn every_event_of_a_formula_has_its_weight_in_the_sum() {
     let terms = [(0x03c7, 1), (0x04c7, 2), (0x18c7, 4), (0x60c7, 8), (0x80c7, 16)];
     for (config, weight) in terms {
-        let mut plan = right(SKYLAKE).event(4, 0x03c7, Answer::count(0));
-        plan = plan.event(4, config, Answer::count(selftest::AMOUNT / weight));
+        let mut plan = right(SKYLAKE).event(4, 0x03c7, PmuAnswer::count(0));
+        plan = plan.event(4, config, PmuAnswer::count(selftest::AMOUNT / weight));
         let (answer, _) = under(&plan, SKYLAKE);
         assert!(verdicts(&answer, "fpops").contains(&"ok"), "{config:#x}");
         assert_eq!(answer["complete"], true, "{config:#x}");
@@ -157,7 +157,7 @@ fn every_event_of_a_formula_has_its_weight_in_the_sum() {
 
 #[test]
 fn an_event_that_opens_and_counts_nothing_is_told() {
-    let (answer, _) = under(&right(ZEN5).event(4, 0x0529, Answer::count(0)), ZEN5);
+    let (answer, _) = under(&right(ZEN5).event(4, 0x0529, PmuAnswer::count(0)), ZEN5);
     assert_eq!(verdicts(&answer, "loads"), ["silent"]);
     assert_eq!(answer["complete"], false);
 }
@@ -171,7 +171,7 @@ fn refusals_have_the_reason_of_the_error_number() {
         (libc::ENOSYS, "ENOSYS", "kernel"),
         (libc::EBUSY, "EBUSY", "shared"),
     ] {
-        let (answer, _) = under(&Plan::new().others(Answer::Refuse(errno)), ZEN5);
+        let (answer, _) = under(&PmuPlan::new().others(PmuAnswer::Refuse(errno)), ZEN5);
         assert_eq!((&answer["complete"], &answer["none"]), (&json!(false), &json!(true)));
         let loads = quantity(&answer, "loads");
         assert_eq!((&loads["why"], &loads["events"][0]["errno"]), (&json!(why), &json!(name)));
@@ -179,7 +179,7 @@ fn refusals_have_the_reason_of_the_error_number() {
         assert_eq!(answer["together"], json!([]));
     }
     // One event of five refused: the sum would be wrong, so there is none.
-    let plan = right(SKYLAKE).event(4, 0x60c7, Answer::Refuse(libc::EINVAL));
+    let plan = right(SKYLAKE).event(4, 0x60c7, PmuAnswer::Refuse(libc::EINVAL));
     let (answer, _) = under(&plan, SKYLAKE);
     assert_eq!(quantity(&answer, "fpops")["why"], "refused");
     assert_eq!(verdicts(&answer, "loads"), ["ok"]);
@@ -205,7 +205,7 @@ fn events_that_do_not_fit_together_are_opened_alone() {
 
 #[test]
 fn counts_of_events_in_turns_are_scaled_with_their_share() {
-    let half = |value| Answer::Count { value, running_per_mille: 500 };
+    let half = |value| PmuAnswer::Count { value, running_per_mille: 500 };
     let plan = right(ZEN5).event(4, 0x0529, half(selftest::AMOUNT));
     let (answer, _) = under(&plan, ZEN5);
     let check = &quantity(&answer, "loads")["self_test"][0];
@@ -219,8 +219,8 @@ fn counts_of_events_in_turns_are_scaled_with_their_share() {
 #[test]
 fn a_counter_that_others_hold_is_shared() {
     for held in ["never", "unreadable"] {
-        let text = format!("{}\n", right(ZEN5).event(4, 0xe060, Answer::Unreadable));
-        let plan: Plan = text.replace("unreadable", held).parse().unwrap();
+        let text = format!("{}\n", right(ZEN5).event(4, 0xe060, PmuAnswer::Unreadable));
+        let plan: PmuPlan = text.replace("unreadable", held).parse().unwrap();
         let (answer, _) = under(&plan, ZEN5);
         let check = &quantity(&answer, "l1miss")["self_test"][0];
         assert_eq!((&check["verdict"], &check["why"]), (&json!("not-counted"), &json!("shared")));

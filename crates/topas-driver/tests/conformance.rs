@@ -12,7 +12,7 @@ use std::thread;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use site::{Site, text};
-use topas_testkit::command_table::{Row, read};
+use topas_testkit::command_table::{CommandRow, read};
 use topas_testkit::fake_compiler::FakeCompiler;
 
 /// What a reason of the tables reads like in the answer to `--topas-explain`.
@@ -45,7 +45,7 @@ fn tables() -> PathBuf {
 }
 
 /// A site with every name, and the response files in the directory of the commands.
-fn prepared(rows: &[Row]) -> Site {
+fn prepared(rows: &[CommandRow]) -> Site {
     let site = Site::new();
     let mut tools: Vec<_> = rows.iter().map(|row| row.tool.as_str()).collect();
     tools.sort_unstable();
@@ -72,7 +72,7 @@ fn module(site: &Site, name: &str) -> PathBuf {
 }
 
 /// The arguments the real program must get.
-fn expected(site: &Site, row: &Row) -> Vec<OsString> {
+fn expected(site: &Site, row: &CommandRow) -> Vec<OsString> {
     let mut words = row.passed.as_ref().unwrap_or(&row.words).clone();
     for word in &mut words {
         let name = word.to_str().and_then(|w| w.strip_prefix('%')?.strip_suffix('%'));
@@ -92,14 +92,14 @@ fn expected(site: &Site, row: &Row) -> Vec<OsString> {
     words
 }
 
-fn command(site: &Site, row: &Row, words: &[OsString]) -> Command {
+fn command(site: &Site, row: &CommandRow, words: &[OsString]) -> Command {
     let mut command = site.command_of_any_set(&row.tool);
     command.envs(row.env.iter().map(|(name, value)| (name, value))).args(words);
     command
 }
 
 /// What is wrong with the arguments behind the driver.
-fn passed_wrongly(site: &Site, row: &Row) -> Option<String> {
+fn passed_wrongly(site: &Site, row: &CommandRow) -> Option<String> {
     let output = command(site, row, &row.words).output().unwrap();
     let calls = site.fake.take_calls();
     let [call] = calls.as_slice() else { return Some(format!("{} calls", calls.len())) };
@@ -127,7 +127,7 @@ fn passed_wrongly(site: &Site, row: &Row) -> Option<String> {
 }
 
 /// What is wrong with the decision and its reason.
-fn decided_wrongly(site: &Site, row: &Row) -> Option<String> {
+fn decided_wrongly(site: &Site, row: &CommandRow) -> Option<String> {
     let begin = match row.expect.as_str() {
         "alone" => "link without the module: ",
         "no" => "no link of an executable: ",
@@ -149,7 +149,7 @@ fn decided_wrongly(site: &Site, row: &Row) -> Option<String> {
 }
 
 /// What is wrong with these rows, in front of a site of their own.
-fn wrong_rows(rows: &[Row]) -> Vec<String> {
+fn wrong_rows(rows: &[CommandRow]) -> Vec<String> {
     let site = prepared(rows);
     let mut wrong = Vec::new();
     for row in rows {
@@ -165,7 +165,7 @@ fn wrong_rows(rows: &[Row]) -> Vec<String> {
 #[test]
 fn every_command_line_of_the_tables() {
     let rows = read(&tables().join("commands"));
-    let parts: Vec<&[Row]> = rows.chunks(rows.len().div_ceil(THREADS)).collect();
+    let parts: Vec<&[CommandRow]> = rows.chunks(rows.len().div_ceil(THREADS)).collect();
     let wrong: Vec<String> = thread::scope(|scope| {
         let threads: Vec<_> =
             parts.into_iter().map(|rows| scope.spawn(|| wrong_rows(rows))).collect();

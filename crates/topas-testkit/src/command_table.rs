@@ -10,7 +10,7 @@ use std::{fs, iter};
 
 /// A row of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct CommandRow {
     /// The file and the number of the line, for messages: `links.txt:12`.
     pub place: String,
     /// What is expected, before the first colon: `+c`, `alone`, `no`, ...
@@ -27,7 +27,7 @@ pub struct Row {
     pub passed: Option<Vec<OsString>>,
 }
 
-impl Row {
+impl CommandRow {
     /// The row for a message, long words cut.
     pub fn shown(&self) -> String {
         let mut text = format!("{}: {}", self.place, self.tool);
@@ -50,7 +50,7 @@ impl Row {
 
 /// The rows of all files `*.txt` of a directory, by file name. Panics, with the place, if a
 /// line makes no sense.
-pub fn read(dir: &Path) -> Vec<Row> {
+pub fn read(dir: &Path) -> Vec<CommandRow> {
     let entries = fs::read_dir(dir).unwrap_or_else(|error| panic!("{}: {error}", dir.display()));
     let mut files: Vec<_> = entries.map(|entry| entry.expect("directory").path()).collect();
     files.retain(|file| file.extension() == Some(OsStr::new("txt")));
@@ -58,14 +58,14 @@ pub fn read(dir: &Path) -> Vec<Row> {
     files.iter().flat_map(|file| rows_of_file(file)).collect()
 }
 
-fn rows_of_file(file: &Path) -> Vec<Row> {
+fn rows_of_file(file: &Path) -> Vec<CommandRow> {
     let text = fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     parse(&text, &file.file_name().unwrap_or_default().to_string_lossy())
 }
 
 /// The rows of a text. Panics, with `name` and line, if one makes no sense.
-pub fn parse(text: &[u8], name: &str) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
+pub fn parse(text: &[u8], name: &str) -> Vec<CommandRow> {
+    let mut rows: Vec<CommandRow> = Vec::new();
     for (line, number) in text.split(|&b| b == b'\n').zip(1..) {
         let place = format!("{name}:{number}");
         if line.is_empty() || line.starts_with(b"#") {
@@ -83,7 +83,7 @@ pub fn parse(text: &[u8], name: &str) -> Vec<Row> {
         let env = words.drain(..count).filter_map(|word| variable(&word)).collect();
         assert!(!words.is_empty(), "{place}: no command");
         let tool = words.remove(0).into_string();
-        rows.push(Row {
+        rows.push(CommandRow {
             expect: expect.to_owned(),
             detail: detail.to_owned(),
             env,

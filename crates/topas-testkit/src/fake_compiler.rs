@@ -44,7 +44,7 @@ pub struct FakeCompiler {
 
 /// One call of the fake compiler.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct CompilerCall {
     /// The arguments, the program's own name first.
     pub args: Vec<OsString>,
     /// The variables asked for, as far as they were set.
@@ -72,7 +72,7 @@ impl FakeCompiler {
     }
 
     /// The calls since the last question, oldest first.
-    pub fn take_calls(&self) -> Vec<Call> {
+    pub fn take_calls(&self) -> Vec<CompilerCall> {
         let Ok(text) = fs::read(&self.log) else { return Vec::new() };
         fs::remove_file(&self.log).expect("remove the record");
         let mut words = text.split(|&b| b == 0);
@@ -91,7 +91,7 @@ impl FakeCompiler {
                 let (name, value) = (entry[..end].to_vec(), entry[end + 1..].to_vec());
                 (OsString::from_vec(name), OsString::from_vec(value))
             });
-            calls.push(Call { args, env: env.collect() });
+            calls.push(CompilerCall { args, env: env.collect() });
         }
         calls
     }

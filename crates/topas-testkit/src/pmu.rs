@@ -2,7 +2,7 @@
 //!
 //! [`run`] starts a program under a seccomp filter that hands each `perf_event_open`,
 //! and each `ioctl` that asks an event for its id, to this process. It answers by a
-//! [`Plan`] and records what was asked, for the program and all its descendants, static
+//! [`PmuPlan`] and records what was asked, for the program and all its descendants, static
 //! ones too, without privileges. Everything else the program does goes to the kernel.
 //!
 //! An open event is a sealed file in memory with the answers to [`READS`] reads one
@@ -38,9 +38,9 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 pub use attr::{Attr, read_format};
-pub use call::{Call, NotACall, Reply};
+pub use call::{NotACall, PmuCall, Reply};
 pub use kernel::KernelEvent;
-pub use plan::{Answer, Plan, PlanError, TIME_ENABLED, TIME_FRESH};
+pub use plan::{PlanError, PmuAnswer, PmuPlan, TIME_ENABLED, TIME_FRESH};
 
 use crate::sys::{self, Listener};
 
@@ -60,7 +60,7 @@ pub const EXIT_NOT_FOUND: u8 = 127;
 
 /// What became of a program.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct PmuOutcome {
     /// How the program itself ended.
     pub status: ExitStatus,
     /// What it and its descendants wrote on standard output, unless attached.
@@ -68,14 +68,14 @@ pub struct Outcome {
     /// The same for standard error.
     pub stderr: Vec<u8>,
     /// Every `perf_event_open`, in the order of the answers.
-    pub calls: Vec<Call>,
+    pub calls: Vec<PmuCall>,
     /// How often an event was asked for its id.
     pub id_queries: u64,
     /// Descendants were still there [`LINGER`] after the program.
     pub left_behind: bool,
 }
 
-impl Outcome {
+impl PmuOutcome {
     /// The program's exit code, 128 + the signal's number if a signal ended it.
     pub fn exit_code(&self) -> u8 {
         let code = self.status.code().or_else(|| self.status.signal().map(|signal| 128 + signal));
@@ -83,7 +83,7 @@ impl Outcome {
     }
 }
 
-/// Why there is no [`Outcome`].
+/// Why there is no [`PmuOutcome`].
 #[derive(Debug)]
 pub enum PmuError {
     /// The program could not be started under the filter.
@@ -156,8 +156,8 @@ impl Error for PmuError {
 /// the program.
 ///
 /// # Errors
-/// See [`PmuError`]. A program that fails is no error: see [`Outcome::status`].
-pub fn run(plan: &Plan, mut command: Command) -> Result<Outcome, PmuError> {
+/// See [`PmuError`]. A program that fails is no error: see [`PmuOutcome::status`].
+pub fn run(plan: &PmuPlan, mut command: Command) -> Result<PmuOutcome, PmuError> {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     supervise(plan, command, &mut |_| ())
 }
@@ -168,10 +168,10 @@ pub fn run(plan: &Plan, mut command: Command) -> Result<Outcome, PmuError> {
 /// # Errors
 /// As [`run`], and [`PmuError::Report`] after the program's end if a line was lost.
 pub fn run_reporting(
-    plan: &Plan,
+    plan: &PmuPlan,
     command: Command,
     report: &mut dyn Write,
-) -> Result<Outcome, PmuError> {
+) -> Result<PmuOutcome, PmuError> {
     let mut lost = None;
     let outcome = supervise(plan, command, &mut |call| {
         if let Err(error) = report.write_all(format!("{call}\n").as_bytes()) {
@@ -185,10 +185,10 @@ pub fn run_reporting(
 }
 
 fn supervise(
-    plan: &Plan,
+    plan: &PmuPlan,
     mut command: Command,
-    on_call: &mut dyn FnMut(&Call),
-) -> Result<Outcome, PmuError> {
+    on_call: &mut dyn FnMut(&PmuCall),
+) -> Result<PmuOutcome, PmuError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let start_error = |cause| PmuError::Start { program: program.clone(), cause };
     let (ours, theirs) = UnixStream::pair().map_err(start_error)?;

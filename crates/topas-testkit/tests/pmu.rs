@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use topas_testkit::pmu::{self, Answer, Call, Outcome, Plan, Reply, TIME_ENABLED};
+use topas_testkit::pmu::{self, PmuAnswer, PmuCall, PmuOutcome, PmuPlan, Reply, TIME_ENABLED};
 
 const EINVAL: i32 = 22;
 
@@ -58,8 +58,8 @@ fn command(program: &Path, arguments: &str) -> Command {
     command
 }
 
-fn run(plan: &str, program: &Path, arguments: &str) -> Outcome {
-    let plan: Plan = plan.parse().expect("the plan of a test");
+fn run(plan: &str, program: &Path, arguments: &str) -> PmuOutcome {
+    let plan: PmuPlan = plan.parse().expect("the plan of a test");
     pmu::run(&plan, command(program, arguments)).expect("the stand-in")
 }
 
@@ -79,7 +79,7 @@ fn kernel_release() -> (u32, u32) {
 
 /// A line of the program about one event.
 #[derive(Debug, PartialEq)]
-struct Shown {
+struct ShownEvents {
     config: String,
     first: [u64; 3],
     second: [u64; 3],
@@ -88,7 +88,7 @@ struct Shown {
 }
 
 /// Reads the program's lines; an event that did not open is its config and `errno`.
-fn shown(output: &[u8]) -> Vec<Result<Shown, (String, i32)>> {
+fn shown(output: &[u8]) -> Vec<Result<ShownEvents, (String, i32)>> {
     text(output)
         .lines()
         .map(|line| {
@@ -98,7 +98,7 @@ fn shown(output: &[u8]) -> Vec<Result<Shown, (String, i32)>> {
                 return Err((words[0].to_owned(), number(2) as i32));
             }
             assert!(line.ends_with(" same high 1 cloexec 1"), "{line}");
-            Ok(Shown {
+            Ok(ShownEvents {
                 config: words[0].to_owned(),
                 first: [number(1), number(2), number(3)],
                 second: [number(5), number(6), number(7)],
@@ -120,7 +120,7 @@ fn a_group_shows_the_planned_counts_and_is_recorded() {
         "events group 0x3c7 0x60c7 0x151",
     );
     assert!(outcome.status.success());
-    let lines: Vec<Shown> = shown(&outcome.stdout).into_iter().map(Result::unwrap).collect();
+    let lines: Vec<ShownEvents> = shown(&outcome.stdout).into_iter().map(Result::unwrap).collect();
     let values = [123_456_789, 0x1000, u64::MAX];
     for ((line, call), value) in lines.iter().zip(&outcome.calls).zip(values) {
         assert_eq!(line.first, [value, FULL, FULL]);
@@ -152,7 +152,7 @@ fn multiplexed_never_scheduled_fresh_and_unreadable_events() {
         program,
         "events single 1 2 3 4",
     );
-    let lines: Vec<Shown> = shown(&outcome.stdout).into_iter().map(Result::unwrap).collect();
+    let lines: Vec<ShownEvents> = shown(&outcome.stdout).into_iter().map(Result::unwrap).collect();
     assert_eq!(lines[0].first, [0, 1000, 500]);
     assert_eq!(lines[0].second, [500_000, FULL, FULL / 2]);
     assert_eq!(lines[1].second, [2, FULL, 666_000_000]);
@@ -233,7 +233,7 @@ fn a_static_program_without_a_free_descriptor_gets_emfile() {
     let Some(program) = static_counters("counters-full") else { return };
     let mut shell = Command::new("sh");
     shell.args(["-c", "ulimit -n 3; exec \"$0\" user 1"]).arg(program).stdin(Stdio::null());
-    let outcome = pmu::run(&Plan::new().others(Answer::count(1)), shell).expect("sh");
+    let outcome = pmu::run(&PmuPlan::new().others(PmuAnswer::count(1)), shell).expect("sh");
     assert_eq!(text(&outcome.stdout), "user 24\n");
     assert_eq!(outcome.calls[0].reply, Reply::Refused(24, "no free descriptor".to_owned()));
     assert_eq!(outcome.calls[0].event, None);
@@ -247,11 +247,12 @@ fn processes_and_threads_at_once_each_have_their_own_events() {
             run("4:* = 9; group = 3; delay = 5", program, &format!("{mode} 8 group 1 2 3 4"));
         assert!(outcome.status.success());
         let lines = shown(&outcome.stdout);
-        let open: Vec<&Shown> = lines.iter().filter_map(|line| line.as_ref().ok()).collect();
+        let open: Vec<&ShownEvents> = lines.iter().filter_map(|line| line.as_ref().ok()).collect();
         assert_eq!((lines.len(), open.len(), outcome.calls.len()), (32, 24, 32));
         assert!(open.iter().all(|line| line.second == [9, FULL, FULL]));
         assert_eq!(open.iter().map(|line| line.id).collect::<HashSet<_>>().len(), 24);
-        let distinct = |of: fn(&Call) -> u32| outcome.calls.iter().map(of).collect::<HashSet<_>>();
+        let distinct =
+            |of: fn(&PmuCall) -> u32| outcome.calls.iter().map(of).collect::<HashSet<_>>();
         assert_eq!(distinct(|call| call.pid).len(), processes, "{mode}");
         assert_eq!(distinct(|call| call.tid).len(), 8, "{mode}");
         // A group stays within its thread.
@@ -277,7 +278,7 @@ fn a_program_without_events_is_unaffected() {
 
 #[test]
 fn exit_status_and_large_output_pass_through() {
-    let plan = Plan::new();
+    let plan = PmuPlan::new();
     let shell = |script: &str| {
         let mut command = Command::new("sh");
         command.args(["-c", script]).stdin(Stdio::null());
@@ -318,7 +319,7 @@ fn a_signal_while_it_opens_is_delivered_and_the_event_opens() {
 fn opening_takes_the_planned_time() {
     let Some(program) = counters() else { return };
     let start = Instant::now();
-    let plan = Plan::new().others(Answer::count(1)).delay(Duration::from_millis(150));
+    let plan = PmuPlan::new().others(PmuAnswer::count(1)).delay(Duration::from_millis(150));
     let outcome = pmu::run(&plan, command(program, "events single 1 2")).unwrap();
     assert!(start.elapsed() >= Duration::from_millis(300));
     assert_eq!(shown(&outcome.stdout).iter().filter(|line| line.is_ok()).count(), 2);
@@ -329,7 +330,7 @@ fn a_process_left_behind_does_not_hold_the_stand_in() {
     let mut shell = Command::new("sh");
     shell.args(["-c", "sleep 30 & echo $!"]).stdin(Stdio::null());
     let start = Instant::now();
-    let outcome = pmu::run(&Plan::new(), shell).expect("sh");
+    let outcome = pmu::run(&PmuPlan::new(), shell).expect("sh");
     assert!(outcome.left_behind);
     assert!(start.elapsed() >= pmu::LINGER && start.elapsed() < Duration::from_secs(25));
     let sleeper = text(&outcome.stdout).trim();
@@ -371,8 +372,11 @@ fn eight_ranks_under_mpiexec() {
             .arg(program)
             .args(["events", "group", "0x3c7", "0x60c7"])
             .stdin(Stdio::null());
-        let plan =
-            Plan::new().event(4, 0x3c7, Answer::count(77)).event(4, 0x60c7, Answer::count(8));
+        let plan = PmuPlan::new().event(4, 0x3c7, PmuAnswer::count(77)).event(
+            4,
+            0x60c7,
+            PmuAnswer::count(8),
+        );
         match pmu::run(&plan, mpiexec) {
             Ok(outcome) => {
                 assert!(outcome.status.success(), "{launcher}: {}", text(&outcome.stderr));
@@ -411,7 +415,7 @@ fn the_command_reports_and_passes_the_exit_code_on() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert_eq!(shown(&output.stdout)[0].as_ref().unwrap().first, [1, FULL, FULL / 4]);
     let lines = std::fs::read_to_string(&report).unwrap();
-    let calls: Vec<Call> = lines.lines().map(|line| line.parse().unwrap()).collect();
+    let calls: Vec<PmuCall> = lines.lines().map(|line| line.parse().unwrap()).collect();
     assert_eq!(calls.len(), 2);
     assert!(calls[0].is_open());
     assert_eq!(calls[1].reply, Reply::Refused(2, "plan".to_owned()));
@@ -432,7 +436,7 @@ fn the_command_reports_and_passes_the_exit_code_on() {
         assert!(message.contains(part) && message.contains("\nhint: "), "{message}");
     }
     let within = pmu::run(
-        &Plan::new(),
+        &PmuPlan::new(),
         command(
             Path::new(env!("CARGO_BIN_EXE_topas-pmu-stand-in")),
             "--plan *=EPERM --report /dev/null -- true",

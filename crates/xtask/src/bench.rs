@@ -33,7 +33,7 @@ use crate::process::{output, root, run, target_dir};
 
 /// How long to measure.
 #[derive(Args)]
-pub struct Options {
+pub struct BenchOptions {
     /// A tenth of the rounds, for a first look; does not write bench/results.md
     #[arg(long)]
     quick: bool,
@@ -47,10 +47,10 @@ pub struct Options {
 }
 
 /// A part of the results, with its heading.
-type Section = fn(&Bench) -> Result<String>;
+type BenchSection = fn(&Bench) -> Result<String>;
 
 /// In the order of the results.
-const SECTIONS: [(&str, Section); 12] = [
+const SECTIONS: [(&str, BenchSection); 12] = [
     ("size", size::size),
     ("calls", calls::calls),
     ("start", start::start),
@@ -156,7 +156,7 @@ fn lines(log: &Path) -> Result<usize> {
 }
 
 /// Runs all benchmarks.
-pub fn bench(options: &Options) -> Result<()> {
+pub fn bench(options: &BenchOptions) -> Result<()> {
     ensure(&[packages::DEMO, packages::TEST].concat())?;
     let dir = target_dir().join("bench");
     if dir.exists() {
@@ -165,7 +165,7 @@ pub fn bench(options: &Options) -> Result<()> {
     fs::create_dir_all(&dir)?;
     let dir = dir.canonicalize()?;
     let prefix = dir.join("prefix");
-    install(&install::Options::into(prefix.clone()))?;
+    install(&install::InstallOptions::into(prefix.clone()))?;
     let beside = options.beside.clone();
     let bench = Bench { dir, paths: Paths::at(prefix), quick: options.quick, beside };
 

@@ -56,14 +56,14 @@ pub fn note((kind, bits): (u32, u32)) -> Vec<u8> {
 }
 
 /// A section: its header and its bytes.
-struct Section {
+struct ObjectSection {
     header: Vec<u8>,
     bytes: Vec<u8>,
 }
 
-impl Section {
+impl ObjectSection {
     fn new(name: u32, kind: u32, align: u64, bytes: Vec<u8>) -> Self {
-        let mut section = Section { header: vec![0; SECTION], bytes };
+        let mut section = ObjectSection { header: vec![0; SECTION], bytes };
         section.put(NAME, name);
         section.put(KIND, kind);
         section.header[ALIGN..ALIGN + 8].copy_from_slice(&align.to_le_bytes());
@@ -80,25 +80,25 @@ impl Section {
 }
 
 /// An object in its parts.
-struct Object<'o> {
+struct GroupedObject<'o> {
     elf: Elf<'o>,
     header: &'o [u8],
-    sections: Vec<Section>,
+    sections: Vec<ObjectSection>,
     /// The section with the names of all
     names: usize,
 }
 
-impl<'o> Object<'o> {
+impl<'o> GroupedObject<'o> {
     fn parse(object: &'o [u8]) -> Result<Self> {
         let elf = Elf::parse(object).context("the object is not ELF")?;
         let names = usize::from(elf.header.e_shstrndx);
         let section = |(at, section): (usize, &SectionHeader)| {
             let begin = elf.header.e_shoff as usize + at * SECTION;
             let bytes = section.file_range().map_or_else(Vec::new, |range| object[range].to_vec());
-            Section { header: object[begin..begin + SECTION].to_vec(), bytes }
+            ObjectSection { header: object[begin..begin + SECTION].to_vec(), bytes }
         };
         let sections = elf.section_headers.iter().enumerate().map(section).collect();
-        Ok(Object { elf, header: &object[..HEADER], sections, names })
+        Ok(GroupedObject { elf, header: &object[..HEADER], sections, names })
     }
 
     /// Where a name begins, which is put behind the others.
@@ -112,7 +112,7 @@ impl<'o> Object<'o> {
     /// Puts the note in front of the names, which come last.
     fn add_note(&mut self) {
         let Some(features) = features(self.elf.header.e_machine) else { return };
-        let mut section = Section::new(self.name(NOTE), SHT_NOTE, 8, note(features));
+        let mut section = ObjectSection::new(self.name(NOTE), SHT_NOTE, 8, note(features));
         section.put(FLAGS, SHF_ALLOC);
         self.sections.insert(self.names, section);
         self.names += 1;
@@ -154,7 +154,7 @@ impl<'o> Object<'o> {
         }
         let words = [COMDAT].into_iter().chain(members);
         let words = words.flat_map(|word: u32| word.to_le_bytes()).collect();
-        let mut group = Section::new(self.name(".group"), SHT_GROUP, 4, words);
+        let mut group = ObjectSection::new(self.name(".group"), SHT_GROUP, 4, words);
         group.put(LINK, table);
         group.put(INFO, signed as u32);
         group.put(ENTRY, 4);
@@ -189,7 +189,7 @@ impl<'o> Object<'o> {
 /// Returns the object with its sections as a group of the name of the symbol `signature`, and with
 /// the note.
 pub fn group(object: &[u8], signature: &str) -> Result<Vec<u8>> {
-    let mut object = Object::parse(object)?;
+    let mut object = GroupedObject::parse(object)?;
     object.make_group(signature)?;
     object.add_note();
     Ok(object.written())
@@ -197,7 +197,7 @@ pub fn group(object: &[u8], signature: &str) -> Result<Vec<u8>> {
 
 /// Returns the object with the note.
 pub fn noted(object: &[u8]) -> Result<Vec<u8>> {
-    let mut object = Object::parse(object)?;
+    let mut object = GroupedObject::parse(object)?;
     object.add_note();
     Ok(object.written())
 }

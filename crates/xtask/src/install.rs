@@ -20,7 +20,7 @@ const TOOLS: [&str; 5] = ["topas-doctor", "topas-log", "topas-mpi", "topas-stat"
 
 /// What to install where.
 #[derive(Args)]
-pub struct Options {
+pub struct InstallOptions {
     /// Where TOPAS will live; programs linked there remember its topas.conf
     #[arg(long, value_name = "P")]
     pub prefix: PathBuf,
@@ -33,15 +33,15 @@ pub struct Options {
     pub tools_profile: String,
 }
 
-impl Options {
+impl InstallOptions {
     /// As `cargo xtask install --prefix P`.
-    pub fn into(prefix: PathBuf) -> Options {
-        Options { prefix, destdir: None, tools_profile: "release".into() }
+    pub fn into(prefix: PathBuf) -> InstallOptions {
+        InstallOptions { prefix, destdir: None, tools_profile: "release".into() }
     }
 }
 
 /// Builds everything and installs it. An existing topas.conf and logs are kept.
-pub fn install(options: &Options) -> Result<()> {
+pub fn install(options: &InstallOptions) -> Result<()> {
     if !options.prefix.is_absolute() {
         bail!("the prefix must be an absolute path: {}", options.prefix.display());
     }

@@ -36,7 +36,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Verb {
     /// Measures what we promise, as ratios, and writes bench/results.md
-    Bench(bench::Options),
+    Bench(bench::BenchOptions),
     /// Writes the committed files that are made from tables
     Codegen {
         /// Only says which of them are not as they would be written
@@ -47,7 +47,7 @@ enum Verb {
     /// MPI and MPICH, shows the log and the report
     Demo,
     /// Installs into a prefix
-    Install(install::Options),
+    Install(install::InstallOptions),
     /// Builds the MPI profile: the object for the linker and the library for the loader
     Mpi {
         /// Where they go
@@ -89,7 +89,7 @@ enum Verb {
         objects: Vec<PathBuf>,
     },
     /// Runs everything that is tested
-    Test(test::Options),
+    Test(test::TestOptions),
 }
 
 fn main() {

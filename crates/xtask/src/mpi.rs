@@ -15,7 +15,7 @@ use topas_format::module_facts;
 
 use crate::object::X86_64_LANDING;
 use crate::process::{cargo, root, run, target_dir};
-use crate::profile_check::{self, LOADER, Part};
+use crate::profile_check::{self, LOADER, ProfilePart};
 use crate::wrap::{self, ENTRIES};
 use crate::{group, landing};
 
@@ -59,7 +59,7 @@ pub fn build(out: &Path, paths: &Paths, library: Option<&Path>) -> Result<Vec<Pa
             .and_then(|()| localize(out, &wrapped, paths, &ENTRIES))?;
         let (archive, options) =
             (at(out, &paths.mpi_wrap_archive())?, at(out, &paths.mpi_wrap_names())?);
-        check(&core, Part::Wrapped)?;
+        check(&core, ProfilePart::Wrapped)?;
         wrap::build(&core, &archive, &options)?;
         std::fs::remove_file(core)?;
         parts.extend([archive, options]);
@@ -103,7 +103,7 @@ fn build_door(object: &Path, cfgs: &[&str], found: &Path) -> Result<PathBuf> {
     let mut objcopy = Command::new("objcopy");
     objcopy.args(["--strip-unneeded", "--localize-symbol=topas_mpi_door"]);
     with_section(&mut objcopy, section, &path, &merged, object)?;
-    check(object, Part::Door)?;
+    check(object, ProfilePart::Door)?;
     Ok(object.to_owned())
 }
 
@@ -113,13 +113,13 @@ fn build_library(out: &Path, paths: &Paths) -> Result<PathBuf> {
     let merged = out.join("mpi.merged.o");
     merge(&merged, &[], ROOT)?;
     let object = localize(out, &merged, paths, &GLOBAL)?;
-    check(&object, Part::Object)?;
+    check(&object, ProfilePart::Object)?;
     let name = library.file_name().context("the library has no name")?;
     let mut ld = Command::new("ld");
     ld.args(LINK).arg("-soname").arg(name);
     run(ld.args(["-s", "-o"]).args([&library, &object]))?;
     std::fs::remove_file(&object)?;
-    check(&library, Part::Library)?;
+    check(&library, ProfilePart::Library)?;
     Ok(library)
 }
 
@@ -198,13 +198,13 @@ fn with_section(
 }
 
 /// Checks a file, and tells its size or all its faults.
-fn check(path: &Path, part: Part) -> Result<()> {
+fn check(path: &Path, part: ProfilePart) -> Result<()> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let faults = profile_check::check(&bytes, part);
     if !faults.is_empty() {
         bail!("{}: {}", path.display(), faults.join("; "));
     }
-    if ![Part::Object, Part::Wrapped].contains(&part) {
+    if ![ProfilePart::Object, ProfilePart::Wrapped].contains(&part) {
         println!("{}: {} B, ok", path.display(), bytes.len());
     }
     Ok(())

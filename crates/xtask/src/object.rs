@@ -140,7 +140,7 @@ pub fn build(machine: &Machine<'_>, out: &Path, conf: &Path, size: Size) -> Resu
             let object = out.join(format!("topas.{}{}.o", lang.word(), variant.name));
             let every_rank = cfgs.contains(&"topas_extended");
             let group = root_symbol(cfgs);
-            let facts = Facts { lang, serial: variant.serial, every_rank, conf, group };
+            let facts = ObjectFacts { lang, serial: variant.serial, every_rank, conf, group };
             let removed = ["--remove-section=.preinit_array"];
             let removed = if variant.preinit { &[][..] } else { &removed };
             specialize(machine, &merged, &facts, removed, &object)?;
@@ -187,7 +187,7 @@ pub fn merge(machine: &Machine<'_>, cfgs: &[&str], to: &Path) -> Result<()> {
 }
 
 /// What an object knows from its installation.
-pub struct Facts<'f> {
+pub struct ObjectFacts<'f> {
     /// Language of the programs it is for
     pub lang: Lang,
     /// Whether programs that run alone may be measured
@@ -204,7 +204,7 @@ pub struct Facts<'f> {
 pub fn specialize(
     machine: &Machine<'_>,
     merged: &Path,
-    facts: &Facts<'_>,
+    facts: &ObjectFacts<'_>,
     removed: &[&str],
     object: &Path,
 ) -> Result<()> {

@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use topas_config::Paths;
 use topas_format::field::Lang;
 
-use crate::object::{Facts, Machine, merge, root_symbol, specialize};
+use crate::object::{Machine, ObjectFacts, merge, root_symbol, specialize};
 use crate::process::run;
 use crate::symcheck;
 
@@ -43,7 +43,7 @@ pub fn build(machine: &Machine<'_>, out: &Path, conf: &Path) -> Result<Vec<PathB
             let object = out.join(&library).with_extension("o");
             // Whether programs that run alone are measured the site says when they run.
             let group = root_symbol(cfgs);
-            let facts = Facts { lang, serial: true, every_rank: false, conf, group };
+            let facts = ObjectFacts { lang, serial: true, every_rank: false, conf, group };
             specialize(machine, &merged, &facts, &[], &object)?;
             let faults = symcheck::check(&std::fs::read(&object)?);
             if !faults.is_empty() {

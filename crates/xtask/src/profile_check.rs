@@ -8,7 +8,7 @@ use crate::wrap::ENTRIES;
 
 /// A part of the MPI profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum ProfilePart {
     /// The object that the library is made of
     Object,
     /// The library that is loaded into programs
@@ -67,7 +67,7 @@ const IMPORTS_OF_DOOR: [&str; 8] = [
 const FORBIDDEN: [&str; 5] = [".gcc_except_table", ".tdata", ".ctors", ".dtors", ".debug_info"];
 
 /// Every fault of a part.
-pub fn check(bytes: &[u8], part: Part) -> Vec<String> {
+pub fn check(bytes: &[u8], part: ProfilePart) -> Vec<String> {
     let elf = match Elf::parse(bytes) {
         Ok(elf) => elf,
         Err(error) => return vec![format!("is not ELF: {error}")],
@@ -82,8 +82,10 @@ pub fn check(bytes: &[u8], part: Part) -> Vec<String> {
         faults.extend(group::lacks_note(&elf, bytes));
     }
     match part {
-        Part::Object | Part::Door | Part::Wrapped => check_object(&elf, part, &mut faults),
-        Part::Library => check_library(&elf, &mut faults),
+        ProfilePart::Object | ProfilePart::Door | ProfilePart::Wrapped => {
+            check_object(&elf, part, &mut faults)
+        }
+        ProfilePart::Library => check_library(&elf, &mut faults),
     }
     faults
 }
@@ -114,8 +116,8 @@ fn is_function_of_mpi(name: &str) -> bool {
         || LOADER.contains(&name)
 }
 
-fn check_object(elf: &Elf<'_>, part: Part, faults: &mut Vec<String>) {
-    let imports = if part == Part::Door { &IMPORTS_OF_DOOR[..] } else { &IMPORTS };
+fn check_object(elf: &Elf<'_>, part: ProfilePart, faults: &mut Vec<String>) {
+    let imports = if part == ProfilePart::Door { &IMPORTS_OF_DOOR[..] } else { &IMPORTS };
     if elf.header.e_type != header::ET_REL {
         faults.push("is not a relocatable object".into());
     }
@@ -127,16 +129,16 @@ fn check_object(elf: &Elf<'_>, part: Part, faults: &mut Vec<String>) {
             sym::STB_LOCAL => {}
             _ if undefined && imports.contains(&name) => {}
             // The sections that its members fill begin and end where the linker says.
-            _ if part == Part::Wrapped && name.starts_with("__st") => {}
+            _ if part == ProfilePart::Wrapped && name.starts_with("__st") => {}
             _ if undefined && !name.is_empty() => faults.push(imported(name)),
-            sym::STB_WEAK if is_function_of_mpi(name) && part == Part::Object => weak += 1,
-            _ if part == Part::Wrapped && ENTRIES.contains(&name) => {}
-            _ if part != Part::Object => faults.push(format!("defines {name}")),
+            sym::STB_WEAK if is_function_of_mpi(name) && part == ProfilePart::Object => weak += 1,
+            _ if part == ProfilePart::Wrapped && ENTRIES.contains(&name) => {}
+            _ if part != ProfilePart::Object => faults.push(format!("defines {name}")),
             sym::STB_WEAK => faults.push(format!("defines {name}, no function of MPI")),
             _ => faults.push(format!("{name} is not weak: a tool of the user's cannot win")),
         }
     }
-    if part == Part::Object && weak < topas_mpi_table::functions().count() {
+    if part == ProfilePart::Object && weak < topas_mpi_table::functions().count() {
         faults.push(format!("defines {weak} names, fewer than there are functions"));
     }
     let stack = elf
@@ -222,14 +224,14 @@ mod tests {
     const NOTE: &str = ".section .note.gnu.property,\"a\",%note\n.balign 8\n\
                         .long 4, 16, 5, 0x554e47, 0xc0000002, 4, 3, 0\n";
 
-    fn faults(assembly: &str, part: Part, link: &[&str]) -> Vec<String> {
+    fn faults(assembly: &str, part: ProfilePart, link: &[&str]) -> Vec<String> {
         let dir = tempfile::tempdir().unwrap();
         let (source, built) = (dir.path().join("a.s"), dir.path().join("a.o"));
         std::fs::write(&source, assembly).unwrap();
         let mut cc = Command::new("cc");
         match part {
-            Part::Object | Part::Door | Part::Wrapped => cc.arg("-c"),
-            Part::Library => cc.args(["-shared", "-nostdlib"]),
+            ProfilePart::Object | ProfilePart::Door | ProfilePart::Wrapped => cc.arg("-c"),
+            ProfilePart::Library => cc.args(["-shared", "-nostdlib"]),
         };
         assert!(cc.args(link).arg("-o").args([&built, &source]).status().unwrap().success());
         check(&std::fs::read(built).unwrap(), part)
@@ -240,8 +242,8 @@ mod tests {
 
     #[test]
     fn what_is_fit_has_no_fault() {
-        assert_eq!(faults(&fit(), Part::Object, &[]), [""; 0]);
-        assert_eq!(faults(&fit(), Part::Library, &LINK), [""; 0]);
+        assert_eq!(faults(&fit(), ProfilePart::Object, &[]), [""; 0]);
+        assert_eq!(faults(&fit(), ProfilePart::Library, &LINK), [""; 0]);
     }
 
     #[test]
@@ -262,23 +264,23 @@ mod tests {
             (format!("{fit}.data\n.zero 700000\n"), "more than"),
             (fit.replace("4, 3, 0", "4, 2, 0"), "no note of its landing pads"),
         ] {
-            let found = faults(&spoiled, Part::Object, &[]);
+            let found = faults(&spoiled, ProfilePart::Object, &[]);
             assert!(found.iter().any(|f| f.contains(fault)), "{fault}: {found:?}");
         }
-        assert!(!check(b"not ELF at all", Part::Object).is_empty());
+        assert!(!check(b"not ELF at all", ProfilePart::Object).is_empty());
     }
 
     /// A program that is not profiled must not hold a function of MPI by its being able to.
     #[test]
     fn the_door_defines_nothing() {
         let door = ".text\nown: ret\n.section .note.GNU-stack,\"\",%progbits\n".to_owned() + NOTE;
-        assert_eq!(faults(&door, Part::Door, &[]), [""; 0]);
+        assert_eq!(faults(&door, ProfilePart::Door, &[]), [""; 0]);
         for (spoiled, fault) in [
             (fit(), "defines MPI_Send"),
             (door.replace("own: ret", ".weak own\nown: ret"), "defines own"),
             (door.replace("own: ret", "own: call dlopen"), "imports dlopen"),
         ] {
-            let found = faults(&spoiled, Part::Door, &[]);
+            let found = faults(&spoiled, ProfilePart::Door, &[]);
             assert!(found.iter().any(|f| f.contains(fault)), "{fault}: {found:?}");
         }
     }
@@ -297,7 +299,7 @@ mod tests {
             (imports, &LINK, "imports malloc"),
             (text, &[LINK[0], LINK[1], "-Wl,-znotext"], "relocations in its code"),
         ] {
-            let found = faults(&assembly, Part::Library, link);
+            let found = faults(&assembly, ProfilePart::Library, link);
             assert!(found.iter().any(|f| f.contains(fault)), "{fault}: {found:?}");
         }
     }

@@ -23,7 +23,7 @@ use outcome::TestCount;
 
 /// Slow or exotic sets.
 #[derive(Args)]
-pub struct Options {
+pub struct TestOptions {
     /// 200 launches under each MPI and 64,000 appended lines, in place of a tenth
     #[arg(long)]
     full: bool,
@@ -59,7 +59,7 @@ pub struct Options {
     fuzz: Option<u32>,
 }
 
-impl Options {
+impl TestOptions {
     /// The names of the options that are there, of those by which tests say that they are ignored:
     /// `#[ignore = "cargo xtask test --slurm"]`.
     fn sets(&self) -> Vec<&'static str> {
@@ -91,7 +91,7 @@ struct TestSteps {
 const SLOWEST: usize = 20;
 
 /// Runs all steps, even after a failure, and counts.
-pub fn test(options: &Options) -> Result<()> {
+pub fn test(options: &TestOptions) -> Result<()> {
     let mut steps = TestSteps::default();
     let begun = Instant::now();
     let (mpis, cmakes) = prepare(options)?;
@@ -150,7 +150,7 @@ pub fn test(options: &Options) -> Result<()> {
 }
 
 /// Gets what the sets need: the directories of MPIs and of CMakes, where options ask for them.
-fn prepare(options: &Options) -> Result<(Option<PathBuf>, Option<PathBuf>)> {
+fn prepare(options: &TestOptions) -> Result<(Option<PathBuf>, Option<PathBuf>)> {
     ensure(&[packages::DEMO, packages::TEST, packages::BUILDS].concat())?;
     for (asked_for, packages) in [
         (options.builds, packages::MORE_BUILDS),

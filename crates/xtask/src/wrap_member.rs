@@ -24,7 +24,7 @@ const ENTRY: u64 = 3;
 const BELOW: u64 = 4;
 
 /// A section to be.
-struct Section<'s> {
+struct MemberSection<'s> {
     name: &'s str,
     kind: u32,
     flags: u32,
@@ -75,7 +75,7 @@ pub fn member(symbol: &str, number: u32, entry: &str) -> Vec<u8> {
         relocation(0, OF_REAL, R_X86_64_NONE, 0),
     ];
     let real = [relocation(8, BELOW, R_X86_64_64, 0)];
-    let of = |name, kind, flags, align, bytes| Section {
+    let of = |name, kind, flags, align, bytes| MemberSection {
         name,
         kind,
         flags,
@@ -85,7 +85,7 @@ pub fn member(symbol: &str, number: u32, entry: &str) -> Vec<u8> {
         entry: 0,
         bytes,
     };
-    let relocations = |name, info, bytes| Section {
+    let relocations = |name, info, bytes| MemberSection {
         link: SYMTAB,
         info,
         entry: 24,
@@ -105,7 +105,7 @@ pub fn member(symbol: &str, number: u32, entry: &str) -> Vec<u8> {
             8,
             group::features(EM_X86_64).map_or_else(Vec::new, group::note),
         ),
-        Section {
+        MemberSection {
             link: STRTAB,
             // The first that is not local.
             info: 2,
@@ -131,7 +131,7 @@ fn relocation(at: u64, symbol: u64, kind: u32, addend: i64) -> Vec<u8> {
 }
 
 /// A relocatable object of these sections, and one more of their names.
-fn object(mut sections: Vec<Section<'_>>) -> Vec<u8> {
+fn object(mut sections: Vec<MemberSection<'_>>) -> Vec<u8> {
     const HEADER: u64 = 64;
     let mut names = vec![0];
     let mut places = Vec::new();
@@ -139,7 +139,7 @@ fn object(mut sections: Vec<Section<'_>>) -> Vec<u8> {
         places.push(names.len() as u32);
         names.extend(name.bytes().chain([0]));
     }
-    sections.push(Section {
+    sections.push(MemberSection {
         name: ".shstrtab",
         kind: SHT_STRTAB,
         flags: 0,

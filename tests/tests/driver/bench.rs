@@ -7,12 +7,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use topas_format::field::Lang;
-use topas_testkit::command_table::Row;
+use topas_testkit::command_table::CommandRow;
 use topas_tests::mpi::{Mpi, emulate_rank, launched};
 use topas_tests::running::{command, run, system_path};
 use topas_tests::site::{Scratch, Site, source_root};
 
-use crate::compare::{self, Texts};
+use crate::compare::{self, ComparedTexts};
 
 const KEY: &str = "0123456789abcdef-0123456789abcdef";
 
@@ -21,7 +21,7 @@ pub type Files = BTreeMap<PathBuf, Vec<u8>>;
 
 /// Who runs a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum DriverChoice {
     /// The MPI's own driver.
     Real,
     /// Ours in front of it.
@@ -29,7 +29,7 @@ pub enum By {
 }
 
 /// What came of a command.
-pub struct Outcome {
+pub struct BuildOutcome {
     /// Exit code, 128 + the number of a signal.
     pub code: i32,
     /// Standard output.
@@ -43,23 +43,23 @@ pub struct Outcome {
 }
 
 /// A directory of its own with the inputs of all rows.
-pub struct Bench {
+pub struct DriverBench {
     mpi: Mpi,
     site: &'static Site,
     scratch: Scratch,
     inputs: Files,
 }
 
-impl Bench {
+impl DriverBench {
     /// Makes the inputs. Panics if one cannot be made.
-    pub fn new(mpi: Mpi, first: &[Row]) -> Bench {
+    pub fn new(mpi: Mpi, first: &[CommandRow]) -> DriverBench {
         let scratch = Scratch::new();
-        let mut bench = Bench { mpi, site: Site::shared(), scratch, inputs: Files::new() };
+        let mut bench = DriverBench { mpi, site: Site::shared(), scratch, inputs: Files::new() };
         let sources = source_root().join("tests/driver/sources");
         bench.inputs = files_below(&sources);
         let work = bench.fresh();
         for row in first {
-            let mut command = bench.command(row, By::Real);
+            let mut command = bench.command(row, DriverChoice::Real);
             let made = run(&mut command);
             assert_eq!(made.code(), 0, "{}\n{}", row.shown(), made.err());
         }
@@ -82,10 +82,10 @@ impl Bench {
         work
     }
 
-    fn command(&self, row: &Row, by: By) -> std::process::Command {
+    fn command(&self, row: &CommandRow, by: DriverChoice) -> std::process::Command {
         let path = match by {
-            By::Real => format!("{}:{}", self.mpi.tools().display(), system_path()),
-            By::Ours => self.site.path(&self.mpi.tools()),
+            DriverChoice::Real => format!("{}:{}", self.mpi.tools().display(), system_path()),
+            DriverChoice::Ours => self.site.path(&self.mpi.tools()),
         };
         // Looked up here: the standard library would look on our own PATH.
         let found = path.split(':').map(|dir| Path::new(dir).join(&row.tool)).find(|p| p.exists());
@@ -98,7 +98,7 @@ impl Bench {
         command
     }
 
-    fn outcome(&self, row: &Row, by: By) -> Outcome {
+    fn outcome(&self, row: &CommandRow, by: DriverChoice) -> BuildOutcome {
         let work = self.fresh();
         let ended = run(&mut self.command(row, by));
         let mut made = files_below(&work);
@@ -107,7 +107,7 @@ impl Bench {
             let mode = fs::metadata(work.join(path)).expect("file").permissions().mode();
             mode & 0o100 != 0 && content.starts_with(b"\x7fELF")
         });
-        Outcome {
+        BuildOutcome {
             code: ended.code(),
             programs: programs.map(|(path, _)| path.clone()).collect(),
             stdout: ended.stdout,
@@ -117,9 +117,9 @@ impl Bench {
     }
 
     /// Runs a row; what is wrong, if something is.
-    pub fn fault(&self, row: &Row) -> Option<String> {
-        let real = self.outcome(row, By::Real);
-        let ours = self.outcome(row, By::Ours);
+    pub fn fault(&self, row: &CommandRow) -> Option<String> {
+        let real = self.outcome(row, DriverChoice::Real);
+        let ours = self.outcome(row, DriverChoice::Ours);
         let fault = self.difference(row, &real, &ours).or_else(|| match row.expect.as_str() {
             "fails" => (ours.code == 0).then(|| "succeeds".to_owned()),
             _ if ours.code != 0 => {
@@ -138,9 +138,14 @@ impl Bench {
     }
 
     /// What differs between the real driver's work and ours.
-    fn difference(&self, row: &Row, real: &Outcome, ours: &Outcome) -> Option<String> {
+    fn difference(
+        &self,
+        row: &CommandRow,
+        real: &BuildOutcome,
+        ours: &BuildOutcome,
+    ) -> Option<String> {
         let linked = ["measured", "launched"].contains(&row.expect.as_str());
-        let texts = Texts {
+        let texts = ComparedTexts {
             temporary: self.scratch.path().join("tmp").into_os_string(),
             modules: ["c", "cxx", "f77", "f90"]
                 .iter()
@@ -189,12 +194,12 @@ impl Bench {
     }
 
     /// Whether a second link makes the same, to the byte.
-    fn again(&self, row: &Row, ours: &Outcome) -> Option<String> {
-        let again = self.outcome(row, By::Ours);
+    fn again(&self, row: &CommandRow, ours: &BuildOutcome) -> Option<String> {
+        let again = self.outcome(row, DriverChoice::Ours);
         (again.made != ours.made).then(|| "a second link makes something else".to_owned())
     }
 
-    fn program(&self, outcome: &Outcome) -> Result<PathBuf, String> {
+    fn program(&self, outcome: &BuildOutcome) -> Result<PathBuf, String> {
         match outcome.programs.as_slice() {
             [one] => Ok(self.scratch.path().join("work").join(one)),
             several => Err(format!("executables: {several:?}")),
@@ -203,7 +208,7 @@ impl Bench {
 
     /// Runs the program as one rank without a launcher; it leaves a line if a language is
     /// given, and none if not.
-    fn run_by_itself(&self, outcome: &Outcome, language: Option<&str>) -> Option<String> {
+    fn run_by_itself(&self, outcome: &BuildOutcome, language: Option<&str>) -> Option<String> {
         let program = match self.program(outcome) {
             Ok(program) => program,
             Err(fault) => return Some(fault),
@@ -219,7 +224,7 @@ impl Bench {
     }
 
     /// Runs the program on four ranks.
-    fn launch(&self, outcome: &Outcome, language: &str) -> Option<String> {
+    fn launch(&self, outcome: &BuildOutcome, language: &str) -> Option<String> {
         let program = match self.program(outcome) {
             Ok(program) => program,
             Err(fault) => return Some(fault),

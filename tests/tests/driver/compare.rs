@@ -6,14 +6,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// What may differ in texts.
-pub struct Texts {
+pub struct ComparedTexts {
     /// The directory of temporary files, whose names differ from call to call.
     pub temporary: OsString,
     /// The modules.
     pub modules: Vec<PathBuf>,
 }
 
-impl Texts {
+impl ComparedTexts {
     /// The first difference between a text of the real driver and ours, in words.
     pub fn difference(&self, real: &[u8], ours: &[u8]) -> Option<String> {
         let real = self.masked(real);
@@ -143,8 +143,8 @@ pub fn first_difference(real: &[u8], ours: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    fn texts() -> Texts {
-        Texts { temporary: "/t".into(), modules: vec!["/p/topas.c.o".into()] }
+    fn texts() -> ComparedTexts {
+        ComparedTexts { temporary: "/t".into(), modules: vec!["/p/topas.c.o".into()] }
     }
 
     #[test]

@@ -7,29 +7,29 @@ mod failures;
 
 use std::thread;
 
-use topas_testkit::command_table::{Row, read};
+use topas_testkit::command_table::{CommandRow, read};
 use topas_tests::mpi::Mpi;
 use topas_tests::running::have;
 use topas_tests::site::source_root;
 use topas_tests::skip::skip;
 
-use bench::Bench;
+use bench::DriverBench;
 
 /// Threads for each MPI.
 const THREADS: usize = 2;
 
-fn tables() -> Vec<Row> {
+fn tables() -> Vec<CommandRow> {
     read(&source_root().join("tests/driver/real"))
 }
 
 /// Whether the row is for this MPI.
-fn is_for(row: &Row, mpi: Mpi) -> bool {
+fn is_for(row: &CommandRow, mpi: Mpi) -> bool {
     let file = row.place.split('.').next().unwrap_or_default();
     file == mpi.name() || Mpi::ALL.iter().all(|other| other.name() != file)
 }
 
 /// A program the row needs that is not on this machine.
-fn missing(row: &Row) -> Option<&'static str> {
+fn missing(row: &CommandRow) -> Option<&'static str> {
     let chosen = |word: &str| {
         let mut words = row.words.iter().chain(row.env.iter().map(|(_, value)| value));
         row.tool == word
@@ -50,10 +50,10 @@ fn conforms(mpi: Mpi) {
     if !Mpi::installed("driver").contains(&mpi) {
         return;
     }
-    let rows: Vec<Row> = tables().into_iter().filter(|row| is_for(row, mpi)).collect();
+    let rows: Vec<CommandRow> = tables().into_iter().filter(|row| is_for(row, mpi)).collect();
     let (first, rows): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.expect == "first");
     let wrong_of = |part: usize| {
-        let bench = Bench::new(mpi, &first);
+        let bench = DriverBench::new(mpi, &first);
         let mut wrong = Vec::new();
         for row in rows.iter().skip(part).step_by(THREADS) {
             match missing(row) {

@@ -3,7 +3,7 @@
 use topas_tests::installation::{Installation, Kind};
 
 /// What is launched, and the lines that must come of it.
-pub struct Case {
+pub struct LaunchCase {
     /// In a few words
     pub what: &'static str,
     /// Where it makes sense; elsewhere it is not a case
@@ -12,10 +12,10 @@ pub struct Case {
     /// MPI, `{own}` the MPI's own launcher, by absolute paths, `{ssh}` one that goes nowhere
     pub words: &'static [&'static str],
     /// In any order
-    pub launches: &'static [Launch],
+    pub launches: &'static [ExpectedLaunch],
 }
 
-impl Case {
+impl LaunchCase {
     /// Whether its ranks start a launcher.
     pub fn is_nested(&self) -> bool {
         self.words.iter().any(|word| word.contains("{other}") || word.contains("{own}"))
@@ -25,71 +25,76 @@ impl Case {
 /// The lines of one launch: the number of ranks, 0 if the launcher does not tell it, and
 /// the programs the lines are of, in order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Launch(pub u32, pub &'static [&'static str]);
+pub struct ExpectedLaunch(pub u32, pub &'static [&'static str]);
 
 const ANY: fn(&Installation) -> bool = |_| true;
 const HYDRA: fn(&Installation) -> bool = |mpi| mpi.kind != Kind::OpenMpi;
 
 /// All of them.
-pub const CASES: &[Case] = &[
-    Case {
+pub const CASES: &[LaunchCase] = &[
+    LaunchCase {
         what: "one program",
         of: ANY,
         words: &["mpiexec", "-n", "4", "{hello}"],
-        launches: &[Launch(4, &["hello", "hello"])],
+        launches: &[ExpectedLaunch(4, &["hello", "hello"])],
     },
-    Case {
+    LaunchCase {
         what: "by its other name",
         of: ANY,
         words: &["mpirun", "-n", "3", "{hello}"],
-        launches: &[Launch(3, &["hello", "hello"])],
+        launches: &[ExpectedLaunch(3, &["hello", "hello"])],
     },
-    Case { what: "one rank", of: ANY, words: &["mpiexec", "-n", "1", "{hello}"], launches: &[] },
-    Case { what: "no launcher", of: ANY, words: &["{hello}"], launches: &[] },
-    Case {
+    LaunchCase {
+        what: "one rank",
+        of: ANY,
+        words: &["mpiexec", "-n", "1", "{hello}"],
+        launches: &[],
+    },
+    LaunchCase { what: "no launcher", of: ANY, words: &["{hello}"], launches: &[] },
+    LaunchCase {
         what: "twenty ranks",
         of: ANY,
         words: &["mpiexec", "-n", "20", "{tiny}"],
-        launches: &[Launch(20, &["tiny", "tiny"])],
+        launches: &[ExpectedLaunch(20, &["tiny", "tiny"])],
     },
-    Case {
+    LaunchCase {
         what: "a program without MPI",
         of: ANY,
         words: &["mpiexec", "-n", "4", "{tiny}"],
-        launches: &[Launch(4, &["tiny", "tiny"])],
+        launches: &[ExpectedLaunch(4, &["tiny", "tiny"])],
     },
-    Case {
+    LaunchCase {
         what: "two programs",
         of: ANY,
         // The inner two of four ranks: the last of one and the first of the other.
         words: &["mpiexec", "-n", "2", "{hello}", ":", "-n", "2", "{again}"],
-        launches: &[Launch(4, &["again", "hello"])],
+        launches: &[ExpectedLaunch(4, &["again", "hello"])],
     },
-    Case {
+    LaunchCase {
         what: "a shell that stays",
         of: ANY,
         words: &["mpiexec", "-n", "4", "sh", "-c", "{hello}; exit"],
-        launches: &[Launch(4, &["hello", "hello"])],
+        launches: &[ExpectedLaunch(4, &["hello", "hello"])],
     },
-    Case {
+    LaunchCase {
         what: "a shell that becomes the program",
         of: ANY,
         words: &["mpiexec", "-n", "4", "sh", "-c", "exec {hello}"],
-        launches: &[Launch(4, &["hello", "hello"])],
+        launches: &[ExpectedLaunch(4, &["hello", "hello"])],
     },
-    Case {
+    LaunchCase {
         what: "two programs one after the other",
         of: ANY,
         words: &["mpiexec", "-n", "4", "sh", "-c", "{tiny} && {hello}"],
-        launches: &[Launch(4, &["hello", "hello", "tiny", "tiny"])],
+        launches: &[ExpectedLaunch(4, &["hello", "hello", "tiny", "tiny"])],
     },
-    Case {
+    LaunchCase {
         what: "children of ranks",
         of: ANY,
         words: &["mpiexec", "-n", "4", "{system}", "{tiny}"],
-        launches: &[Launch(4, &["system", "system"])],
+        launches: &[ExpectedLaunch(4, &["system", "system"])],
     },
-    Case {
+    LaunchCase {
         what: "children of ranks that inherit no open files",
         of: ANY,
         words: &[
@@ -99,55 +104,55 @@ pub const CASES: &[Case] = &[
             "{system}",
             "python3 -c 'import subprocess, sys; subprocess.run(sys.argv[1])' {tiny}",
         ],
-        launches: &[Launch(4, &["system", "system"])],
+        launches: &[ExpectedLaunch(4, &["system", "system"])],
     },
-    Case {
+    LaunchCase {
         what: "spawned ranks",
         of: can_spawn,
         words: &["mpiexec", "-n", "2", "{spawn}"],
-        launches: &[Launch(2, &["spawn", "spawn"]), Launch(2, &["spawn", "spawn"])],
+        launches: &[ExpectedLaunch(2, &["spawn", "spawn"]), ExpectedLaunch(2, &["spawn", "spawn"])],
     },
-    Case {
+    LaunchCase {
         what: "ranks spawned twice",
         of: |mpi| can_spawn(mpi) && tells_spawns_apart(mpi),
         words: &["mpiexec", "-n", "2", "{spawn}", "2"],
         launches: &[
-            Launch(2, &["spawn", "spawn"]),
-            Launch(2, &["spawn", "spawn"]),
-            Launch(2, &["spawn", "spawn"]),
+            ExpectedLaunch(2, &["spawn", "spawn"]),
+            ExpectedLaunch(2, &["spawn", "spawn"]),
+            ExpectedLaunch(2, &["spawn", "spawn"]),
         ],
     },
-    Case {
+    LaunchCase {
         what: "another MPI's launcher in each rank",
         of: ANY,
         words: &["mpiexec", "-n", "2", "sh", "-c", "{other} -n 4 {tiny} && {tiny}"],
         launches: &[
-            Launch(2, &["tiny", "tiny"]),
-            Launch(4, &["tiny", "tiny"]),
-            Launch(4, &["tiny", "tiny"]),
+            ExpectedLaunch(2, &["tiny", "tiny"]),
+            ExpectedLaunch(4, &["tiny", "tiny"]),
+            ExpectedLaunch(4, &["tiny", "tiny"]),
         ],
     },
-    Case {
+    LaunchCase {
         what: "another MPI's launcher, as many ranks",
         of: ANY,
         words: &["mpiexec", "-n", "2", "sh", "-c", "{other} -n 2 {tiny} && {tiny}"],
         launches: &[
-            Launch(2, &["tiny", "tiny"]),
-            Launch(2, &["tiny", "tiny"]),
-            Launch(2, &["tiny", "tiny"]),
+            ExpectedLaunch(2, &["tiny", "tiny"]),
+            ExpectedLaunch(2, &["tiny", "tiny"]),
+            ExpectedLaunch(2, &["tiny", "tiny"]),
         ],
     },
-    Case {
+    LaunchCase {
         what: "its own launcher in each rank",
         of: HYDRA,
         words: &["mpiexec", "-n", "2", "sh", "-c", "{own} -n 2 {tiny} && {tiny}"],
         launches: &[
-            Launch(2, &["tiny", "tiny"]),
-            Launch(2, &["tiny", "tiny"]),
-            Launch(2, &["tiny", "tiny"]),
+            ExpectedLaunch(2, &["tiny", "tiny"]),
+            ExpectedLaunch(2, &["tiny", "tiny"]),
+            ExpectedLaunch(2, &["tiny", "tiny"]),
         ],
     },
-    Case {
+    LaunchCase {
         what: "variables left over from other launchers",
         of: ANY,
         words: &[
@@ -161,33 +166,33 @@ pub const CASES: &[Case] = &[
             "4",
             "{hello}",
         ],
-        launches: &[Launch(4, &["hello", "hello"])],
+        launches: &[ExpectedLaunch(4, &["hello", "hello"])],
     },
-    Case {
+    LaunchCase {
         what: "an id left over from another launch",
         of: ANY,
         words: &["env", "TOPAS_LAUNCH_ID=5f1c", "mpiexec", "-n", "4", "{tiny}"],
-        launches: &[Launch(4, &["tiny", "tiny"])],
+        launches: &[ExpectedLaunch(4, &["tiny", "tiny"])],
     },
-    Case {
+    LaunchCase {
         what: "the same id left over",
         of: ANY,
         words: &["env", "TOPAS_LAUNCH_ID=5f1c", "mpiexec", "-n", "4", "{tiny}"],
-        launches: &[Launch(4, &["tiny", "tiny"])],
+        launches: &[ExpectedLaunch(4, &["tiny", "tiny"])],
     },
-    Case {
+    LaunchCase {
         what: "a PMI server at a port",
         of: |mpi| mpi.kind == Kind::Mpich,
         words: &["mpiexec", "-pmi-port", "-n", "4", "{hello}"],
-        launches: &[Launch(0, &["hello", "hello"])],
+        launches: &[ExpectedLaunch(0, &["hello", "hello"])],
     },
-    Case {
+    LaunchCase {
         what: "the launcher that forks",
         of: |mpi| mpi.tool("mpiexec.gforker").is_some(),
         words: &["mpiexec.gforker", "-n", "4", "{hello}"],
-        launches: &[Launch(4, &["hello", "hello"])],
+        launches: &[ExpectedLaunch(4, &["hello", "hello"])],
     },
-    Case {
+    LaunchCase {
         what: "two proxies",
         of: HYDRA,
         words: &[
@@ -204,7 +209,7 @@ pub const CASES: &[Case] = &[
             "4",
             "{tiny}",
         ],
-        launches: &[Launch(4, &["tiny", "tiny"])],
+        launches: &[ExpectedLaunch(4, &["tiny", "tiny"])],
     },
 ];
 

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::{fs, thread};
 
-use cases::{CASES, Case, Launch};
+use cases::{CASES, ExpectedLaunch, LaunchCase};
 use topas_format::field::Lib;
 use topas_tests::build::plain;
 use topas_tests::installation::{Installation, Kind, Through};
@@ -27,7 +27,7 @@ use topas_tests::skip::{note, skip};
 const RETRIES: u32 = 5;
 
 /// An MPI with the programs of the table, linked with it.
-struct Bench<'a> {
+struct LauncherBench<'a> {
     mpi: &'a Installation,
     version: String,
     site: &'static Site,
@@ -35,8 +35,8 @@ struct Bench<'a> {
     other: PathBuf,
 }
 
-impl<'a> Bench<'a> {
-    fn new(mpi: &'a Installation) -> Bench<'a> {
+impl<'a> LauncherBench<'a> {
+    fn new(mpi: &'a Installation) -> LauncherBench<'a> {
         let (site, scratch) = (Site::shared(), Scratch::new());
         let path = |name: &str| scratch.path().join(name);
         plain(site, "c/no_mpi.c", false, &path("tiny"));
@@ -52,10 +52,10 @@ impl<'a> Bench<'a> {
         let other = if mpi.kind == Kind::OpenMpi { Mpi::Mpich } else { Mpi::OpenMpi };
         let other = other.real("mpiexec").expect("Debian's other MPI");
         let version = mpi.version();
-        Bench { mpi, version, site, scratch, other }
+        LauncherBench { mpi, version, site, scratch, other }
     }
 
-    fn launch(&self, case: &Case, through: Through) -> Command {
+    fn launch(&self, case: &LaunchCase, through: Through) -> Command {
         let mut words = case.words.iter().map(|word| self.filled(word));
         let first = words.next().expect("a command");
         let mut launch = self.mpi.command(self.site, &self.scratch, through, &first);
@@ -79,7 +79,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Runs a case; what is wrong with its lines, and their ids.
-    fn case(&self, case: &Case, through: Through, ids: &mut BTreeSet<String>) -> Vec<String> {
+    fn case(&self, case: &LaunchCase, through: Through, ids: &mut BTreeSet<String>) -> Vec<String> {
         let mut ended = launched(&self.scratch, &mut self.launch(case, through));
         // MPICH 4.0's launcher in a rank breaks down 9 times of 100 on a busy machine without
         // TOPAS, too, and the outer launcher then tells no more than an exit code.
@@ -108,7 +108,7 @@ impl<'a> Bench<'a> {
         faults
     }
 
-    fn faults(&self, case: &Case, ended: &Run, lines: &[Record]) -> Vec<String> {
+    fn faults(&self, case: &LaunchCase, ended: &Run, lines: &[Record]) -> Vec<String> {
         let mut faults = Vec::new();
         if ended.code() != 0 || ended.err().contains("topas:") {
             faults.push(format!("exit {}: {}{}", ended.code(), ended.out(), ended.err()));
@@ -125,7 +125,9 @@ impl<'a> Bench<'a> {
         let expected: Vec<(u32, Vec<String>)> = case
             .launches
             .iter()
-            .map(|Launch(size, programs)| (*size, programs.iter().map(|&p| p.into()).collect()))
+            .map(|ExpectedLaunch(size, programs)| {
+                (*size, programs.iter().map(|&p| p.into()).collect())
+            })
             .collect();
         if found != expected {
             faults.push(format!("launches {found:?}, expected {expected:?}"));
@@ -184,7 +186,7 @@ fn by_launch(lines: &[Record]) -> BTreeMap<String, Vec<&Record>> {
 
 /// All cases under one MPI.
 fn all_cases(mpi: &Installation) -> (BTreeSet<String>, Vec<String>) {
-    let bench = Bench::new(mpi);
+    let bench = LauncherBench::new(mpi);
     let (mut ids, mut faults) = (BTreeSet::new(), Vec::new());
     for case in CASES {
         if !(case.of)(mpi) {

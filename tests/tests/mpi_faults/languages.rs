@@ -3,7 +3,7 @@
 
 use topas_tests::mpi::Mpi;
 
-use super::Program;
+use super::FaultProgram;
 
 /// What a rank of the programs calls: not one more.
 const CALLS: u64 = 25;
@@ -14,7 +14,7 @@ fn exact(test: &str, tool: &str, file: &str, options: &[&str], language: &str) {
             topas_tests::skip::skip(test, &format!("no {tool}.{}", mpi.name()));
             continue;
         }
-        let program = Program::as_expected_of(mpi, tool, file, options, "calls.F90");
+        let program = FaultProgram::as_expected_of(mpi, tool, file, options, "calls.F90");
         for counted in program.exact(&[], 0) {
             let all: Vec<_> = counted.routines.iter().map(|(name, r)| (name, r.calls)).collect();
             assert_eq!(counted.calls(), CALLS, "{test} under {}: {all:?}", mpi.name());

@@ -19,17 +19,17 @@ use topas_tests::running::Run;
 use topas_tests::site::Scratch;
 
 /// A program of `programs/faults`, built by the MPI's own driver.
-struct Program {
+struct FaultProgram {
     scratch: Scratch,
     mpi: Mpi,
     path: PathBuf,
     expected: Expected,
 }
 
-impl Program {
+impl FaultProgram {
     #[track_caller]
-    fn new(mpi: Mpi, tool: &str, file: &str, options: &[&str]) -> Program {
-        Program::as_expected_of(mpi, tool, file, options, file)
+    fn new(mpi: Mpi, tool: &str, file: &str, options: &[&str]) -> FaultProgram {
+        FaultProgram::as_expected_of(mpi, tool, file, options, file)
     }
 
     /// One of which another program tells what to expect.
@@ -40,13 +40,13 @@ impl Program {
         file: &str,
         options: &[&str],
         expected_of: &str,
-    ) -> Program {
+    ) -> FaultProgram {
         let scratch = Scratch::new();
         let path = scratch.path().join("program");
         let name = format!("faults/{file}");
         build(mpi, tool, &[&name], options, &path);
         let expected = expected(&format!("faults/{expected_of}"));
-        Program { scratch, mpi, path, expected }
+        FaultProgram { scratch, mpi, path, expected }
     }
 
     /// Runs it without the library and with it. Panics unless both say the same and end with

@@ -5,14 +5,14 @@ use topas_tests::profile::{Counted, Places, bare, compiler, profiled};
 use topas_tests::running::{command, have, run};
 use topas_tests::skip::skip;
 
-use super::{Program, expected, text};
+use super::{FaultProgram, expected, text};
 
 const STRICT: [&str; 4] = ["-O1", "-Wall", "-Wextra", "-Werror"];
 
 #[test]
 fn functions_of_the_user_call_mpi_and_leave_it_by_jumps() {
     for mpi in Mpi::installed("callbacks") {
-        Program::new(mpi, "mpicc", "callbacks.c", &STRICT).exact(&[], 0);
+        FaultProgram::new(mpi, "mpicc", "callbacks.c", &STRICT).exact(&[], 0);
     }
 }
 
@@ -20,7 +20,7 @@ fn functions_of_the_user_call_mpi_and_leave_it_by_jumps() {
 fn exceptions_leave_mpi() {
     for mpi in Mpi::installed("throws") {
         // Headers of the C++ binding are no concern of ours.
-        Program::new(mpi, "mpicxx", "throws.cc", &["-O1", "-w"]).exact(&[], 0);
+        FaultProgram::new(mpi, "mpicxx", "throws.cc", &["-O1", "-w"]).exact(&[], 0);
     }
 }
 
@@ -28,7 +28,7 @@ fn exceptions_leave_mpi() {
 fn threads_at_once_and_threads_that_come_and_go() {
     for mpi in Mpi::installed("threads") {
         let options = [&STRICT[..], &["-pthread"]].concat();
-        Program::new(mpi, "mpicc", "threads.c", &options).exact(&[], 0);
+        FaultProgram::new(mpi, "mpicc", "threads.c", &options).exact(&[], 0);
     }
 }
 
@@ -36,14 +36,14 @@ fn threads_at_once_and_threads_that_come_and_go() {
 fn arguments_that_mean_nothing_are_not_touched() {
     for mpi in Mpi::installed("insignificant") {
         // Compilers warn of arrays at nowhere.
-        Program::new(mpi, "mpicc", "insignificant.c", &["-O1", "-w"]).exact(&[], 0);
+        FaultProgram::new(mpi, "mpicc", "insignificant.c", &["-O1", "-w"]).exact(&[], 0);
     }
 }
 
 #[test]
 fn calls_before_the_beginning_and_after_the_end() {
     for mpi in Mpi::installed("phases") {
-        Program::new(mpi, "mpicc", "phases.c", &STRICT).exact(&[], 0);
+        FaultProgram::new(mpi, "mpicc", "phases.c", &STRICT).exact(&[], 0);
     }
 }
 
@@ -52,7 +52,7 @@ fn calls_before_the_beginning_and_after_the_end() {
 #[test]
 fn a_second_beginning_is_the_same_error() {
     for mpi in Mpi::installed("twice") {
-        let program = Program::new(mpi, "mpicc", "twice.c", &STRICT);
+        let program = FaultProgram::new(mpi, "mpicc", "twice.c", &STRICT);
         let places = Places::new(&program.scratch);
         let words = [text(&program.path)];
         let without = bare(mpi, &program.scratch, 2, &words);
@@ -73,14 +73,14 @@ fn a_second_beginning_is_the_same_error() {
 #[test]
 fn children_count_nothing() {
     for mpi in Mpi::installed("forks") {
-        Program::new(mpi, "mpicc", "forks.c", &STRICT).exact(&[], 0);
+        FaultProgram::new(mpi, "mpicc", "forks.c", &STRICT).exact(&[], 0);
     }
 }
 
 #[test]
 fn mpi_is_opened_for_a_plugin_alone() {
     for mpi in Mpi::installed("opened") {
-        let program = Program::new(mpi, "mpicc", "twice.c", &STRICT);
+        let program = FaultProgram::new(mpi, "mpicc", "twice.c", &STRICT);
         let plugin = program.scratch.path().join("plugin.so");
         let source = topas_tests::build::source("faults/opened.c");
         let mut build = compiler(mpi, "mpicc");
@@ -89,7 +89,7 @@ fn mpi_is_opened_for_a_plugin_alone() {
         let opener = program.scratch.path().join("opener");
         let mut build = command("gcc");
         run(build.args(STRICT).arg(&source).arg("-o").arg(&opener).arg("-ldl")).good();
-        let program = Program { expected: expected("faults/opened.c"), ..program };
+        let program = FaultProgram { expected: expected("faults/opened.c"), ..program };
         program.exact_by(&[text(&opener), text(&plugin)], 0);
     }
 }
@@ -107,8 +107,8 @@ fn python_ends_mpi_at_its_exit_and_before() {
         "MPICH" => Mpi::Mpich,
         _ => return skip(test, "no mpi4py on this machine"),
     };
-    let program = Program::new(mpi, "mpicc", "twice.c", &STRICT);
-    let program = Program { expected: expected("faults/attributes.py"), ..program };
+    let program = FaultProgram::new(mpi, "mpicc", "twice.c", &STRICT);
+    let program = FaultProgram { expected: expected("faults/attributes.py"), ..program };
     let script = topas_tests::build::source("faults/attributes.py");
     program.exact_by(&[python, text(&script)], 0);
     program.exact_by(&[python, text(&script), "end"], 0);

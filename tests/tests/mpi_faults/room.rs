@@ -11,12 +11,12 @@ use topas_tests::running::{Run, command, run};
 use topas_tests::site::Site;
 use topas_tests::skip::skip;
 
-use super::{Program, text};
+use super::{FaultProgram, text};
 
 /// Runs a program after a shell's `before`, without the library and with it, its mapped files in
 /// `spool`. Panics unless both end and say the same.
 #[track_caller]
-fn alike_after(program: &Program, before: &str, spool: &Path, places: &Places) -> Run {
+fn alike_after(program: &FaultProgram, before: &str, spool: &Path, places: &Places) -> Run {
     let script = format!("{before} exec {}", text(&program.path));
     let run_by = |words: Vec<String>| {
         let mut launch = program.mpi.launch_bare(&program.scratch, program.expected.ranks);
@@ -37,14 +37,14 @@ fn alike_after(program: &Program, before: &str, spool: &Path, places: &Places) -
     with
 }
 
-fn traffic(mpi: Mpi) -> (Program, Places) {
-    let program = Program::new(mpi, "mpicc", "traffic.c", &["-O1", "-w"]);
+fn traffic(mpi: Mpi) -> (FaultProgram, Places) {
+    let program = FaultProgram::new(mpi, "mpicc", "traffic.c", &["-O1", "-w"]);
     let places = Places::new(&program.scratch);
     (program, places)
 }
 
 #[track_caller]
-fn judged(program: &Program, places: &Places) {
+fn judged(program: &FaultProgram, places: &Places) {
     assert_eq!(program.expected.faults(&places.counted(), ""), "", "under {}", program.mpi.name());
 }
 
@@ -137,7 +137,7 @@ fn a_file_system_that_fills_while_threads_begin() {
     let test = "a file system that fills";
     for mpi in Mpi::installed(test) {
         let options = ["-O1", "-w", "-pthread"];
-        let program = Program::new(mpi, "mpicc", "threads.c", &options);
+        let program = FaultProgram::new(mpi, "mpicc", "threads.c", &options);
         let places = Places::new(&program.scratch);
         let dir = program.scratch.sub("small");
         let mut mount = command("mount");

@@ -9,7 +9,7 @@ use topas_mpi_table::{Function, Returns, find};
 use topas_tests::running::{Run, command, run};
 use topas_tests::site::Scratch;
 
-use super::judge::{Judge, Place, judges};
+use super::judge::{Judge, NamePlace, judges};
 
 /// Functions in `mpi.h` that no version of the standard has.
 const FOREIGN: &[&str] = &[
@@ -126,7 +126,7 @@ fn names(judge: &Judge, scratch: &Scratch, declared: &BTreeSet<String>) -> Vec<S
     for (name, function) in judge.c_functions(version) {
         let replaced = function.may_be_macro && macros.contains_key(&name);
         let here = declared.contains(&name) || replaced;
-        match (here, judge.lacks(&name, Place::Header)) {
+        match (here, judge.lacks(&name, NamePlace::Header)) {
             (false, false) => wrong.push(format!("{name} is not declared")),
             (true, true) => wrong.push(format!("{name} is declared after all")),
             _ => {}

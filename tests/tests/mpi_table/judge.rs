@@ -30,7 +30,7 @@ pub struct Judge {
 
 /// Where a function may be missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum NamePlace {
     /// Not declared, nor exported
     Header,
     /// Declared, and not exported
@@ -42,15 +42,15 @@ const STATUSES: &[&str] =
 
 /// What an MPI does not have though its version of the standard does. A name that is there
 /// after all has to leave this list.
-const LACKING: &[(&str, Place, &[&str])] = &[
-    ("openmpi-of-debian", Place::Header, STATUSES),
-    ("open-mpi-4.1", Place::Header, STATUSES),
-    ("mpich-of-debian", Place::Library, STATUSES),
+const LACKING: &[(&str, NamePlace, &[&str])] = &[
+    ("openmpi-of-debian", NamePlace::Header, STATUSES),
+    ("open-mpi-4.1", NamePlace::Header, STATUSES),
+    ("mpich-of-debian", NamePlace::Library, STATUSES),
     // An erratum added it to 4.0.
-    ("mpich-of-debian", Place::Header, &["MPI_Status_set_elements_c"]),
-    ("mpich-3.4", Place::Header, STATUSES),
-    ("mpich-4.1", Place::Library, STATUSES),
-    ("intel-mpi-2021.10", Place::Header, STATUSES),
+    ("mpich-of-debian", NamePlace::Header, &["MPI_Status_set_elements_c"]),
+    ("mpich-3.4", NamePlace::Header, STATUSES),
+    ("mpich-4.1", NamePlace::Library, STATUSES),
+    ("intel-mpi-2021.10", NamePlace::Header, STATUSES),
 ];
 
 /// All MPIs at hand, for `test`, which needs `programs`.
@@ -163,9 +163,9 @@ impl Judge {
     }
 
     /// True if this MPI is known not to have a function of C there.
-    pub fn lacks(&self, name: &str, place: Place) -> bool {
+    pub fn lacks(&self, name: &str, place: NamePlace) -> bool {
         let mut lists = LACKING.iter().filter(|(judge, missing, _)| {
-            *judge == self.name && (*missing == place || *missing == Place::Header)
+            *judge == self.name && (*missing == place || *missing == NamePlace::Header)
         });
         lists.any(|(_, _, names)| names.contains(&name))
     }

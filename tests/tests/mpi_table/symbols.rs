@@ -7,7 +7,7 @@ use topas_mpi_table::{
 };
 use topas_tests::site::Scratch;
 
-use super::judge::{Place, exported, judges};
+use super::judge::{NamePlace, exported, judges};
 
 /// Functions for C that no version of the standard has, though they begin with `MPI_`.
 const FOREIGN: &[&str] = &[
@@ -50,7 +50,7 @@ fn libraries_export_what_the_table_says() {
         complaints.extend(unknown);
         for (name, function) in judge.c_functions(version) {
             let both = [symbols.contains(&name), symbols.contains(&format!("P{name}"))];
-            let missing = judge.lacks(&name, Place::Library);
+            let missing = judge.lacks(&name, NamePlace::Library);
             let wrong = match both {
                 [true, true] if missing => "is exported after all",
                 [true, true] => continue,

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use topas_testkit::fake_compiler::{Call, FakeCompiler};
+use topas_testkit::fake_compiler::{CompilerCall, FakeCompiler};
 use topas_testkit::scratch::ScratchSite;
 
 /// The driver under test.
@@ -75,13 +75,13 @@ impl Site {
     }
 
     /// Runs a command, which must succeed silently, and gives the one call it led to.
-    pub fn call(&self, command: &mut Command) -> Call {
+    pub fn call(&self, command: &mut Command) -> CompilerCall {
         let output = command.output().expect("run the driver");
         self.checked(&output)
     }
 
     /// The one call behind a silent success.
-    pub fn checked(&self, output: &Output) -> Call {
+    pub fn checked(&self, output: &Output) -> CompilerCall {
         assert!(output.status.success(), "{output:?}");
         assert_eq!(text(&output.stderr), "");
         assert_eq!(text(&output.stdout), "");

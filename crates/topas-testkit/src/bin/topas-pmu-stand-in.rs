@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use clap::Parser;
-use topas_testkit::pmu::{self, EXIT_FAILED, Outcome, Plan, PmuError};
+use topas_testkit::pmu::{self, EXIT_FAILED, PmuError, PmuOutcome, PmuPlan};
 
 /// Run PROGRAM with a stand-in for the hardware counters.
 ///
@@ -32,7 +32,7 @@ struct Arguments {
 }
 
 /// What ends the command early: message, cause, hint and exit code.
-struct Failure {
+struct StandInFailure {
     message: String,
     cause: Option<String>,
     hint: &'static str,
@@ -72,11 +72,11 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+fn run(arguments: &Arguments) -> Result<PmuOutcome, StandInFailure> {
     let plan = read_plan(&arguments.plan)?;
     let mut report = File::create(&arguments.report)
         .map_err(|error| file_failure("report", &arguments.report.display().to_string(), &error))?;
-    let (program, rest) = arguments.command.split_first().ok_or_else(|| Failure {
+    let (program, rest) = arguments.command.split_first().ok_or_else(|| StandInFailure {
         message: "no program given".to_owned(),
         cause: None,
         hint: "give a program after --",
@@ -84,7 +84,7 @@ fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     })?;
     let mut command = Command::new(program);
     command.args(rest);
-    pmu::run_reporting(&plan, command, &mut report).map_err(|error: PmuError| Failure {
+    pmu::run_reporting(&plan, command, &mut report).map_err(|error: PmuError| StandInFailure {
         message: error.to_string(),
         cause: error.source().map(ToString::to_string),
         hint: error.hint(),
@@ -92,14 +92,14 @@ fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     })
 }
 
-fn read_plan(given: &OsString) -> Result<Plan, Failure> {
+fn read_plan(given: &OsString) -> Result<PmuPlan, StandInFailure> {
     let inline = given.to_str().filter(|text| text.contains('='));
     let text = match inline {
         Some(text) => text.to_owned(),
         None => fs::read_to_string(given)
             .map_err(|error| file_failure("plan", &given.to_string_lossy(), &error))?,
     };
-    text.parse().map_err(|error: pmu::PlanError| Failure {
+    text.parse().map_err(|error: pmu::PlanError| StandInFailure {
         message: error.to_string(),
         cause: None,
         hint: "a rule is TYPE:CONFIG = ANSWER; see --help",
@@ -107,8 +107,8 @@ fn read_plan(given: &OsString) -> Result<Plan, Failure> {
     })
 }
 
-fn file_failure(what: &str, name: &str, error: &io::Error) -> Failure {
-    Failure {
+fn file_failure(what: &str, name: &str, error: &io::Error) -> StandInFailure {
+    StandInFailure {
         message: format!("cannot open the {what} '{name}'"),
         cause: Some(error.to_string()),
         hint: "check the path and its permissions",

@@ -25,7 +25,7 @@ pub enum Reply {
 /// Its text, a line of the report, is `key=value` words in a fixed order; `why=`, where
 /// there is one, comes last and runs to the end of the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct PmuCall {
     /// Process that called.
     pub pid: u32,
     /// Thread that called.
@@ -49,7 +49,7 @@ pub struct Call {
     pub reply: Reply,
 }
 
-impl Call {
+impl PmuCall {
     /// Whether the program got a descriptor the stand-in plays.
     pub fn is_open(&self) -> bool {
         matches!(self.reply, Reply::Descriptor(_))
@@ -68,7 +68,7 @@ impl fmt::Display for OrDash {
     }
 }
 
-impl fmt::Display for Call {
+impl fmt::Display for PmuCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let a = &self.attr;
         write!(
@@ -123,15 +123,15 @@ impl fmt::Display for NotACall {
 
 impl std::error::Error for NotACall {}
 
-impl FromStr for Call {
+impl FromStr for PmuCall {
     type Err = NotACall;
 
-    fn from_str(line: &str) -> Result<Call, NotACall> {
+    fn from_str(line: &str) -> Result<PmuCall, NotACall> {
         parse(line).ok_or_else(|| NotACall(line.to_owned()))
     }
 }
 
-fn parse(line: &str) -> Option<Call> {
+fn parse(line: &str) -> Option<PmuCall> {
     let (words, why) = match line.split_once(" why=") {
         Some((words, why)) => (words, Some(why)),
         None => (line, None),
@@ -151,7 +151,7 @@ fn parse(line: &str) -> Option<Call> {
         (name, Some(why)) => Reply::Refused(errno::number(name)?, why.to_owned()),
         (fd, None) => Reply::Descriptor(fd.strip_prefix("fd:")?.parse().ok()?),
     };
-    Some(Call {
+    Some(PmuCall {
         pid: decimal("pid")?.try_into().ok()?,
         tid: decimal("tid")?.try_into().ok()?,
         attr: Attr {
@@ -190,7 +190,7 @@ mod tests {
             read_format: 3,
             bits: 0x8_0000_0062,
         };
-        let call = Call {
+        let call = PmuCall {
             pid: 10,
             tid: 11,
             attr,
@@ -208,10 +208,10 @@ mod tests {
             "{line}"
         );
         for reply in [call.reply.clone(), Reply::Kernel, Reply::Gone, Reply::Descriptor(1000)] {
-            let call = Call { reply, ..call.clone() };
+            let call = PmuCall { reply, ..call.clone() };
             assert_eq!(call.to_string().parse(), Ok(call));
         }
-        assert!("pid=1".parse::<Call>().is_err());
-        assert!(line.replace("cpu=2", "cpu=x").parse::<Call>().is_err());
+        assert!("pid=1".parse::<PmuCall>().is_err());
+        assert!(line.replace("cpu=2", "cpu=x").parse::<PmuCall>().is_err());
     }
 }

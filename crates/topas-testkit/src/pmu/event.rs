@@ -7,15 +7,15 @@ use std::os::unix::fs::MetadataExt;
 
 use super::attr::{Attr, Refusal, read_format};
 use super::kernel::{KernelEvent, KernelEvents};
-use super::plan::{Answer, Plan, TIME_ENABLED, TIME_FRESH};
-use super::{READS, call::Call};
+use super::plan::{PmuAnswer, PmuPlan, TIME_ENABLED, TIME_FRESH};
+use super::{READS, call::PmuCall};
 use crate::sys;
 
 /// `PERF_TYPE_SOFTWARE`: needs no counter, so it fits into every group.
 const SOFTWARE: u32 = 1;
 
 /// One open event.
-struct Event {
+struct PmuEvent {
     id: u64,
     /// Id of the leader of its group, its own for a leader.
     leader: u64,
@@ -36,14 +36,14 @@ type Identity = (u64, u64);
 /// descriptor is closed.
 #[derive(Default)]
 pub(super) struct Events {
-    by_file: HashMap<Identity, Event>,
+    by_file: HashMap<Identity, PmuEvent>,
     kernel: KernelEvents,
     last_id: u64,
 }
 
 impl Events {
     /// The event behind descriptor `fd` of thread `tid`, if it is one of ours.
-    fn find(&self, tid: u32, fd: i32) -> Option<&Event> {
+    fn find(&self, tid: u32, fd: i32) -> Option<&PmuEvent> {
         let file = fs::metadata(format!("/proc/{tid}/fd/{fd}")).ok()?;
         self.by_file.get(&(file.dev(), file.ino()))
     }
@@ -67,7 +67,7 @@ impl Events {
     /// The kernel's; those of a group whose leader is played are `EINVAL`.
     pub(super) fn open_other(
         &mut self,
-        call: &Call,
+        call: &PmuCall,
         event: KernelEvent,
         grouped: bool,
     ) -> io::Result<(u64, File)> {
@@ -81,7 +81,7 @@ impl Events {
     }
 
     /// Why an event cannot follow the leader that `call.group_fd` is.
-    fn group_refusal(&self, plan: &Plan, call: &Call, task: i64) -> Option<Refusal> {
+    fn group_refusal(&self, plan: &PmuPlan, call: &PmuCall, task: i64) -> Option<Refusal> {
         let Some(leader) = self.find(call.tid, call.group_fd) else {
             return Some((libc::EBADF, "group_fd is no event"));
         };
@@ -111,9 +111,9 @@ impl Events {
     /// kernel to an event that cannot join its group.
     pub(super) fn open(
         &mut self,
-        plan: &Plan,
-        call: &Call,
-        answer: Answer,
+        plan: &PmuPlan,
+        call: &PmuCall,
+        answer: PmuAnswer,
         grouped: bool,
     ) -> io::Result<Result<(u64, File), Refusal>> {
         let task = if call.task == 0 { i64::from(call.tid) } else { i64::from(call.task) };
@@ -134,7 +134,7 @@ impl Events {
         self.last_id = id;
         self.by_file.insert(
             identity,
-            Event {
+            PmuEvent {
                 id,
                 leader: leader.unwrap_or(id),
                 task,
@@ -149,8 +149,8 @@ impl Events {
 }
 
 /// The content of an event's file: what the first, second, ... read shows.
-fn reads(plan: &Plan, attr: &Attr, answer: Answer, counting: bool, id: u64) -> Vec<u8> {
-    let Answer::Count { value, running_per_mille } = answer else {
+fn reads(plan: &PmuPlan, attr: &Attr, answer: PmuAnswer, counting: bool, id: u64) -> Vec<u8> {
+    let PmuAnswer::Count { value, running_per_mille } = answer else {
         return Vec::new();
     };
     let share = |of: u64| (u128::from(of) * u128::from(running_per_mille) / 1000) as u64;
@@ -180,8 +180,8 @@ fn reads(plan: &Plan, attr: &Attr, answer: Answer, counting: bool, id: u64) -> V
 mod tests {
     use super::*;
 
-    fn words(attr: &Attr, answer: Answer, counting: bool) -> Vec<u64> {
-        reads(&Plan::new().fresh(1), attr, answer, counting, 42)
+    fn words(attr: &Attr, answer: PmuAnswer, counting: bool) -> Vec<u64> {
+        reads(&PmuPlan::new().fresh(1), attr, answer, counting, 42)
             .chunks_exact(8)
             .map(|word| u64::from_ne_bytes(word.try_into().unwrap()))
             .collect()
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_read_shows_what_its_format_asks_for() {
-        let half = Answer::Count { value: u64::MAX, running_per_mille: 500 };
+        let half = PmuAnswer::Count { value: u64::MAX, running_per_mille: 500 };
         let attr = Attr { read_format: 7, ..Attr::default() };
         let shown = words(&attr, half, true);
         assert_eq!(shown.len(), 64 * 4);
@@ -197,6 +197,6 @@ mod tests {
         assert_eq!(shown[4..8], [u64::MAX / 2, 2_000_000_000, 1_000_000_000, 42]);
         assert_eq!(words(&Attr::default(), half, true)[..2], [0, u64::MAX / 2]);
         assert_eq!(words(&attr, half, false)[4..8], [0, 0, 0, 42]);
-        assert!(words(&attr, Answer::Unreadable, true).is_empty());
+        assert!(words(&attr, PmuAnswer::Unreadable, true).is_empty());
     }
 }

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-use super::call::Call;
+use super::call::PmuCall;
 use crate::sys;
 
 /// An event that the kernel counts exactly without hardware counters. What it counts is
@@ -90,7 +90,7 @@ impl KernelEvents {
     pub(super) fn open(
         &mut self,
         event: KernelEvent,
-        call: &Call,
+        call: &PmuCall,
         grouped: bool,
         number: u64,
     ) -> io::Result<File> {

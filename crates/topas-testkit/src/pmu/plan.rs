@@ -24,7 +24,7 @@ const KINDS: &[(&str, u32)] = &[
 
 /// What a process gets that opens an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum PmuAnswer {
     /// A descriptor whose reads show a count.
     Count {
         /// The count as if the event had always been on a counter. What a read shows is
@@ -44,22 +44,24 @@ pub enum Answer {
     Other(KernelEvent),
 }
 
-impl Answer {
+impl PmuAnswer {
     /// A count of an event that was on a counter all the time.
-    pub const fn count(value: u64) -> Answer {
-        Answer::Count { value, running_per_mille: 1000 }
+    pub const fn count(value: u64) -> PmuAnswer {
+        PmuAnswer::Count { value, running_per_mille: 1000 }
     }
 }
 
-impl fmt::Display for Answer {
+impl fmt::Display for PmuAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Answer::Count { value, running_per_mille: 1000 } => write!(f, "{value}"),
-            Answer::Count { value, running_per_mille } => write!(f, "{value}/{running_per_mille}"),
-            Answer::Unreadable => f.write_str("unreadable"),
-            Answer::Refuse(number) => f.write_str(&errno::name(number)),
-            Answer::Kernel => f.write_str("kernel"),
-            Answer::Other(event) => event.fmt(f),
+            PmuAnswer::Count { value, running_per_mille: 1000 } => write!(f, "{value}"),
+            PmuAnswer::Count { value, running_per_mille } => {
+                write!(f, "{value}/{running_per_mille}")
+            }
+            PmuAnswer::Unreadable => f.write_str("unreadable"),
+            PmuAnswer::Refuse(number) => f.write_str(&errno::name(number)),
+            PmuAnswer::Kernel => f.write_str("kernel"),
+            PmuAnswer::Other(event) => event.fmt(f),
         }
     }
 }
@@ -68,7 +70,7 @@ impl fmt::Display for Answer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pattern {
     /// This event.
-    Event(u32, u64),
+    PmuEvent(u32, u64),
     /// Every event of a type that has no rule of its own.
     Kind(u32),
     /// Every other event.
@@ -78,7 +80,7 @@ enum Pattern {
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Pattern::Event(kind, config) => write!(f, "{kind}:{config:#x}"),
+            Pattern::PmuEvent(kind, config) => write!(f, "{kind}:{config:#x}"),
             Pattern::Kind(kind) => write!(f, "{kind}:*"),
             Pattern::Any => f.write_str("*"),
         }
@@ -110,45 +112,45 @@ impl fmt::Display for Pattern {
 /// `VALUE * RUNNING_PER_MILLE / 1000`, rounded down. So a scaled count is exactly VALUE if
 /// that product is a multiple of 1000, else less by under 1000/RUNNING_PER_MILLE.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
-    rules: Vec<(Pattern, Answer)>,
+pub struct PmuPlan {
+    rules: Vec<(Pattern, PmuAnswer)>,
     group: Option<u32>,
     fresh: u32,
     delay: Duration,
     paranoid: i32,
 }
 
-impl Default for Plan {
+impl Default for PmuPlan {
     fn default() -> Self {
-        Plan { rules: Vec::new(), group: None, fresh: 0, delay: Duration::ZERO, paranoid: 2 }
+        PmuPlan { rules: Vec::new(), group: None, fresh: 0, delay: Duration::ZERO, paranoid: 2 }
     }
 }
 
-impl Plan {
+impl PmuPlan {
     /// A plan without rules: no event exists, each is refused with `ENOENT`.
     pub fn new() -> Self {
-        Plan::default()
+        PmuPlan::default()
     }
 
     /// Adds the rule for one event; of two for the same event the later holds.
     #[must_use]
-    pub fn event(self, kind: u32, config: u64, answer: Answer) -> Self {
-        self.rule(Pattern::Event(kind, config), answer)
+    pub fn event(self, kind: u32, config: u64, answer: PmuAnswer) -> Self {
+        self.rule(Pattern::PmuEvent(kind, config), answer)
     }
 
     /// Adds the rule for the other events of a type.
     #[must_use]
-    pub fn kind(self, kind: u32, answer: Answer) -> Self {
+    pub fn kind(self, kind: u32, answer: PmuAnswer) -> Self {
         self.rule(Pattern::Kind(kind), answer)
     }
 
     /// Sets the answer for every other event.
     #[must_use]
-    pub fn others(self, answer: Answer) -> Self {
+    pub fn others(self, answer: PmuAnswer) -> Self {
         self.rule(Pattern::Any, answer)
     }
 
-    fn rule(mut self, pattern: Pattern, answer: Answer) -> Self {
+    fn rule(mut self, pattern: Pattern, answer: PmuAnswer) -> Self {
         self.rules.retain(|(known, _)| *known != pattern);
         self.rules.push((pattern, answer));
         self
@@ -183,11 +185,11 @@ impl Plan {
     }
 
     /// The answer to an event.
-    pub(super) fn answer(&self, kind: u32, config: u64) -> Answer {
-        [Pattern::Event(kind, config), Pattern::Kind(kind), Pattern::Any]
+    pub(super) fn answer(&self, kind: u32, config: u64) -> PmuAnswer {
+        [Pattern::PmuEvent(kind, config), Pattern::Kind(kind), Pattern::Any]
             .iter()
             .find_map(|wanted| self.rules.iter().find(|(known, _)| known == wanted))
-            .map_or(Answer::Refuse(libc::ENOENT), |&(_, answer)| answer)
+            .map_or(PmuAnswer::Refuse(libc::ENOENT), |&(_, answer)| answer)
     }
 
     pub(super) fn counters(&self) -> Option<u32> {
@@ -234,7 +236,7 @@ impl Plan {
     }
 }
 
-impl fmt::Display for Plan {
+impl fmt::Display for PmuPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (pattern, answer) in &self.rules {
             writeln!(f, "{pattern} = {answer}")?;
@@ -267,11 +269,11 @@ impl fmt::Display for PlanError {
 
 impl std::error::Error for PlanError {}
 
-impl FromStr for Plan {
+impl FromStr for PmuPlan {
     type Err = PlanError;
 
-    fn from_str(text: &str) -> Result<Plan, PlanError> {
-        let mut plan = Plan::default();
+    fn from_str(text: &str) -> Result<PmuPlan, PlanError> {
+        let mut plan = PmuPlan::default();
         for (line, whole) in (1..).zip(text.lines()) {
             let code = whole.split('#').next().unwrap_or_default();
             for rule in code.split(';').map(str::trim).filter(|rule| !rule.is_empty()) {
@@ -316,28 +318,28 @@ fn parse_pattern(text: &str) -> Result<Pattern, String> {
         return Ok(Pattern::Kind(kind));
     }
     parse_number(config)
-        .map(|config| Pattern::Event(kind, config))
+        .map(|config| Pattern::PmuEvent(kind, config))
         .ok_or_else(|| format!("'{config}' is no event number"))
 }
 
-fn parse_answer(text: &str) -> Result<Answer, String> {
+fn parse_answer(text: &str) -> Result<PmuAnswer, String> {
     match text {
-        "never" => return Ok(Answer::Count { value: 0, running_per_mille: 0 }),
-        "unreadable" => return Ok(Answer::Unreadable),
-        "kernel" => return Ok(Answer::Kernel),
+        "never" => return Ok(PmuAnswer::Count { value: 0, running_per_mille: 0 }),
+        "unreadable" => return Ok(PmuAnswer::Unreadable),
+        "kernel" => return Ok(PmuAnswer::Kernel),
         _ => {}
     }
     if let Some(number) = errno::number(text) {
-        return Ok(Answer::Refuse(number));
+        return Ok(PmuAnswer::Refuse(number));
     }
     if let Some(event) = KernelEvent::parse(text, parse_number) {
-        return Ok(Answer::Other(event));
+        return Ok(PmuAnswer::Other(event));
     }
     let (value, share) = text.split_once('/').map_or((text, "1000"), |(v, s)| (v.trim(), s.trim()));
     let value = parse_number(value)
         .ok_or_else(|| format!("'{value}' is neither a count nor the name of an error"))?;
     match parse_number(share) {
-        Some(n @ 0..=1000) => Ok(Answer::Count { value, running_per_mille: n as u16 }),
+        Some(n @ 0..=1000) => Ok(PmuAnswer::Count { value, running_per_mille: n as u16 }),
         _ => Err(format!("'{share}' is not a share from 0 to 1000 per mille")),
     }
 }
@@ -348,11 +350,11 @@ mod tests {
 
     #[test]
     fn the_nearest_rule_answers() {
-        let plan: Plan = "* = EACCES; raw:* = 7\n4:0x3c7 = 1_000/500 # half\n".parse().unwrap();
-        assert_eq!(plan.answer(4, 0x3c7), Answer::Count { value: 1000, running_per_mille: 500 });
-        assert_eq!(plan.answer(4, 1), Answer::count(7));
-        assert_eq!(plan.answer(3, 0x3c7), Answer::Refuse(libc::EACCES));
-        assert_eq!(Plan::new().answer(4, 1), Answer::Refuse(libc::ENOENT));
+        let plan: PmuPlan = "* = EACCES; raw:* = 7\n4:0x3c7 = 1_000/500 # half\n".parse().unwrap();
+        assert_eq!(plan.answer(4, 0x3c7), PmuAnswer::Count { value: 1000, running_per_mille: 500 });
+        assert_eq!(plan.answer(4, 1), PmuAnswer::count(7));
+        assert_eq!(plan.answer(3, 0x3c7), PmuAnswer::Refuse(libc::EACCES));
+        assert_eq!(PmuPlan::new().answer(4, 1), PmuAnswer::Refuse(libc::ENOENT));
     }
 
     #[test]
@@ -360,16 +362,16 @@ mod tests {
         let text = "4:0x60c7=18446744073709551615/1\n0:5=never\n1:*=kernel\n3:1=unreadable\n\
                     4:1=page-faults\n4:2=stores 0x40_10\n4:3=executions 64\n4:4=task-clock\n\
                     *=EMFILE\ngroup=4\nfresh=1\ndelay=20\nparanoid=-1";
-        let built = Plan::new()
-            .event(4, 0x60c7, Answer::Count { value: u64::MAX, running_per_mille: 1 })
-            .event(0, 5, Answer::Count { value: 0, running_per_mille: 0 })
-            .kind(1, Answer::Kernel)
-            .event(3, 1, Answer::Unreadable)
-            .event(4, 1, Answer::Other(KernelEvent::PAGE_FAULTS))
-            .event(4, 2, Answer::Other(KernelEvent::stores(0x4010)))
-            .event(4, 3, Answer::Other(KernelEvent::executions(64)))
-            .event(4, 4, Answer::Other(KernelEvent::TASK_CLOCK))
-            .others(Answer::Refuse(libc::EMFILE))
+        let built = PmuPlan::new()
+            .event(4, 0x60c7, PmuAnswer::Count { value: u64::MAX, running_per_mille: 1 })
+            .event(0, 5, PmuAnswer::Count { value: 0, running_per_mille: 0 })
+            .kind(1, PmuAnswer::Kernel)
+            .event(3, 1, PmuAnswer::Unreadable)
+            .event(4, 1, PmuAnswer::Other(KernelEvent::PAGE_FAULTS))
+            .event(4, 2, PmuAnswer::Other(KernelEvent::stores(0x4010)))
+            .event(4, 3, PmuAnswer::Other(KernelEvent::executions(64)))
+            .event(4, 4, PmuAnswer::Other(KernelEvent::TASK_CLOCK))
+            .others(PmuAnswer::Refuse(libc::EMFILE))
             .group(4)
             .fresh(1)
             .delay(Duration::from_millis(20))
@@ -394,7 +396,7 @@ mod tests {
             ("fresh = 65", 1, "0 to 64"),
             ("4:0x+1 = 2", 1, "no event number"),
         ] {
-            let error = text.parse::<Plan>().unwrap_err();
+            let error = text.parse::<PmuPlan>().unwrap_err();
             assert_eq!(error.line, line, "{text}");
             assert!(error.reason.contains(part), "{text}: {error}");
         }

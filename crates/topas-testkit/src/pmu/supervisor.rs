@@ -8,10 +8,10 @@ use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
 use super::attr::{Attr, Refusal};
-use super::call::{Call, Reply};
+use super::call::{PmuCall, Reply};
 use super::event::Events;
-use super::plan::{Answer, Plan};
-use super::{LINGER, Outcome};
+use super::plan::{PmuAnswer, PmuPlan};
+use super::{LINGER, PmuOutcome};
 use crate::sys::{self, Listener, Notification, PERF_EVENT_IOC_ID};
 
 /// `PERF_FLAG_FD_NO_GROUP`: `group_fd` is not for grouping.
@@ -25,21 +25,21 @@ const ALL_FLAGS: u64 = 15;
 
 /// Answers the calls of one program and all its descendants.
 pub(super) struct Supervisor<'a> {
-    plan: &'a Plan,
+    plan: &'a PmuPlan,
     listener: Listener,
     events: Events,
     /// Calls that wait for the time the plan says opening takes.
     opening: VecDeque<(Instant, Notification)>,
-    calls: Vec<Call>,
+    calls: Vec<PmuCall>,
     id_queries: u64,
-    on_call: &'a mut dyn FnMut(&Call),
+    on_call: &'a mut dyn FnMut(&PmuCall),
 }
 
 impl<'a> Supervisor<'a> {
     pub(super) fn new(
-        plan: &'a Plan,
+        plan: &'a PmuPlan,
         listener: Listener,
-        on_call: &'a mut dyn FnMut(&Call),
+        on_call: &'a mut dyn FnMut(&PmuCall),
     ) -> Self {
         Supervisor {
             plan,
@@ -54,7 +54,7 @@ impl<'a> Supervisor<'a> {
 
     /// Serves until the program and all its descendants have ended, or [`LINGER`] after
     /// the program itself.
-    pub(super) fn serve(mut self, child: &mut Child) -> io::Result<Outcome> {
+    pub(super) fn serve(mut self, child: &mut Child) -> io::Result<PmuOutcome> {
         let process = sys::process_descriptor(child.id())?;
         let mut stdout = Stream::new(child.stdout.take());
         let mut stderr = Stream::new(child.stderr.take());
@@ -95,7 +95,7 @@ impl<'a> Supervisor<'a> {
             self.record(&asked)?;
         }
         drain([&mut stdout, &mut stderr])?;
-        Ok(Outcome {
+        Ok(PmuOutcome {
             status,
             stdout: stdout.bytes,
             stderr: stderr.bytes,
@@ -153,7 +153,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Answers a `perf_event_open`.
-    fn open(&mut self, asked: &Notification) -> io::Result<Call> {
+    fn open(&mut self, asked: &Notification) -> io::Result<PmuCall> {
         let [attr_at, task, cpu, group_fd, flags, _] = asked.args;
         let mut copy_error = None;
         let attr = Attr::read(|buffer| match sys::read_memory(asked.tid, attr_at, buffer) {
@@ -170,7 +170,7 @@ impl<'a> Supervisor<'a> {
             Err((attr, refusal)) => (attr, Some(refusal)),
         };
         let pid = process_of(asked.tid);
-        let mut call = Call {
+        let mut call = PmuCall {
             pid,
             tid: asked.tid,
             attr,
@@ -189,7 +189,7 @@ impl<'a> Supervisor<'a> {
         if let Some(error) = copy_error {
             return self.refuse(asked, call, libc::EFAULT, format!("attr cannot be read: {error}"));
         }
-        if answer == Answer::Kernel {
+        if answer == PmuAnswer::Kernel {
             if died(self.listener.pass(asked.id))?.is_some() {
                 call.reply = Reply::Kernel;
             }
@@ -198,16 +198,16 @@ impl<'a> Supervisor<'a> {
         if let Some((errno, why)) = first_refusal.or_else(|| self.kernel_refusal(&call)) {
             return self.refuse(asked, call, errno, why.to_owned());
         }
-        if let Answer::Refuse(errno) = answer {
+        if let PmuAnswer::Refuse(errno) = answer {
             return self.refuse(asked, call, errno, "plan".to_owned());
         }
-        let played = !matches!(answer, Answer::Other(_));
+        let played = !matches!(answer, PmuAnswer::Other(_));
         if let Some((errno, why)) = call.attr.not_played().filter(|_| played) {
             return self.refuse(asked, call, errno, why.to_owned());
         }
         let grouped = call.group_fd != -1 && call.flags & NO_GROUP == 0;
         let opened = match answer {
-            Answer::Other(event) => match self.events.open_other(&call, event, grouped) {
+            PmuAnswer::Other(event) => match self.events.open_other(&call, event, grouped) {
                 Ok(opened) => Ok(opened),
                 Err(error) => {
                     let errno = error.raw_os_error().unwrap_or(libc::EINVAL);
@@ -243,7 +243,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// What the kernel says before it looks at the event itself, in the kernel's order.
-    fn kernel_refusal(&self, call: &Call) -> Option<Refusal> {
+    fn kernel_refusal(&self, call: &PmuCall) -> Option<Refusal> {
         if call.flags & !ALL_FLAGS != 0 {
             return Some((libc::EINVAL, "unknown flags"));
         }
@@ -270,10 +270,10 @@ impl<'a> Supervisor<'a> {
     fn refuse(
         &self,
         asked: &Notification,
-        mut call: Call,
+        mut call: PmuCall,
         errno: i32,
         why: String,
-    ) -> io::Result<Call> {
+    ) -> io::Result<PmuCall> {
         if died(self.listener.answer(asked.id, Err(errno)))?.is_some() {
             call.reply = Reply::Refused(errno, why);
         }

@@ -14,7 +14,7 @@ use super::{Bench, Linked, MEASURES, OTHER, RANKS, alone, as_software, lines, op
 use crate::process::shown;
 
 /// A program in two forms, and where its lines go.
-struct Pair {
+struct CallPair {
     dir: PathBuf,
     bare: PathBuf,
     linked: PathBuf,
@@ -22,15 +22,15 @@ struct Pair {
 }
 
 /// What the module added.
-struct Row {
+struct CallRow {
     more: i64,
     names: String,
     /// Lines left in the log
     lines: usize,
 }
 
-impl Pair {
-    fn new(bench: &Bench, name: &str, inputs: &[&str]) -> Result<Pair> {
+impl CallPair {
+    fn new(bench: &Bench, name: &str, inputs: &[&str]) -> Result<CallPair> {
         let dir = bench.sub("calls")?.join(name);
         // Under one name, because a launcher may use it.
         let (bare, linked) = (dir.join("bare/program"), dir.join("linked/program"));
@@ -38,16 +38,16 @@ impl Pair {
             fs::create_dir_all(exe.parent().context("a program has a directory")?)?;
             bench.compile(exe, inputs, form)?;
         }
-        Ok(Pair { log: dir.join("log"), dir, bare, linked })
+        Ok(CallPair { log: dir.join("log"), dir, bare, linked })
     }
 
     /// Traces both forms as `start` starts them.
-    fn row(&self, start: impl Fn(&Path) -> Command) -> Result<Row> {
+    fn row(&self, start: impl Fn(&Path) -> Command) -> Result<CallRow> {
         let report = self.dir.join("report");
         let bare = Calls::of(&start(&self.bare), &report)?;
         let before = lines(&self.log)?;
         let linked = Calls::of(&start(&self.linked), &report)?;
-        Ok(Row {
+        Ok(CallRow {
             more: linked.number() - bare.number(),
             names: linked.beyond(&bare),
             lines: lines(&self.log)? - before,
@@ -56,7 +56,7 @@ impl Pair {
 
     /// Traces both forms, each rank by itself, under MPICH's launcher. The row of the rank
     /// that measures, and that of the other with most calls.
-    fn hydra(&self, id: Option<&str>) -> Result<[Row; 2]> {
+    fn hydra(&self, id: Option<&str>) -> Result<[CallRow; 2]> {
         let ranks = |program: &Path| -> Result<Vec<Calls>> {
             let mut launch = alone(Path::new("mpiexec.mpich"), &self.log);
             launch.args(["-n", &RANKS.to_string(), "sh", "-c"]);
@@ -81,7 +81,7 @@ impl Pair {
         let mut rows: Vec<_> = linked.iter().zip(&bare).collect();
         let measuring = rows.remove(MEASURES as usize);
         let most = rows.into_iter().max_by_key(|(linked, bare)| linked.number() - bare.number());
-        let row = |(linked, bare): (&Calls, &Calls), lines| Row {
+        let row = |(linked, bare): (&Calls, &Calls), lines| CallRow {
             more: linked.number() - bare.number(),
             names: linked.beyond(bare),
             lines,
@@ -103,12 +103,12 @@ pub fn calls(bench: &Bench) -> Result<String> {
          | process | measures | lines | calls more | goal | which |\n\
          | --- | --- | --- | --- | --- | --- |\n",
     );
-    let mut add = |process: &str, measures: &str, row: &Row, goal: &str| {
-        let Row { more, names, lines } = row;
+    let mut add = |process: &str, measures: &str, row: &CallRow, goal: &str| {
+        let CallRow { more, names, lines } = row;
         writeln!(text, "| {process} | {measures} | {lines} | {more:+} | {goal} | {names} |")
     };
-    let empty = Pair::new(bench, "empty", &["empty.c"])?;
-    let open = Pair::new(bench, "open", &["as_software.c", "empty.c"])?;
+    let empty = CallPair::new(bench, "empty", &["empty.c"])?;
+    let open = CallPair::new(bench, "open", &["as_software.c", "empty.c"])?;
     add("alone", "no", &empty.row(|program| alone(program, &empty.log))?, "+0")?;
 
     let rank = |rank| move |program: &Path, log: &Path| open_mpi_rank(program, rank, log);
@@ -135,7 +135,7 @@ pub fn calls(bench: &Bench) -> Result<String> {
         add(name, "yes", &measuring, "")?;
     }
 
-    let pvm = Pair::new(bench, "pvm", &["pvm.c"])?;
+    let pvm = CallPair::new(bench, "pvm", &["pvm.c"])?;
     // Two processes hold the places of the host.
     let holders = [Holder::start(&pvm)?, Holder::start(&pvm)?];
     let row = pvm.row(|program| alone(program, &pvm.log))?;
@@ -172,7 +172,7 @@ fn srun_rank(program: &Path, rank: u32, log: &Path, nested: bool) -> Command {
 struct Holder(Child);
 
 impl Holder {
-    fn start(pvm: &Pair) -> Result<Holder> {
+    fn start(pvm: &CallPair) -> Result<Holder> {
         let mut command = alone(&pvm.linked, &pvm.log);
         let mut child = command.arg("wait").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         // Its byte tells that the module has begun.

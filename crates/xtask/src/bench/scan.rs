@@ -60,10 +60,10 @@ pub fn scan(bench: &Bench) -> Result<String> {
     let perl = measured(&mut perl)?;
     fs::remove_dir_all(&dir)?;
 
-    let (one, two) = (Cost::median(&one), Cost::median(&two));
-    let per_line = |cost: &Cost, lines: u64| cost.cpu.div_f64(lines as f64 / 1e6);
+    let (one, two) = (ScanCost::median(&one), ScanCost::median(&two));
+    let per_line = |cost: &ScanCost, lines: u64| cost.cpu.div_f64(lines as f64 / 1e6);
     let base = per_line(&one, lines);
-    let row = |name: &str, cost: &Cost, lines: u64, goal: &str| {
+    let row = |name: &str, cost: &ScanCost, lines: u64, goal: &str| {
         format!(
             "| {name} | {:.1} | {:.2} | {:.2} | {:.2} | {} | {:.0} | {goal} |\n",
             lines as f64 / 1e6,
@@ -115,7 +115,7 @@ fn head(from: &Path, to: &Path, lines: u64) -> Result<()> {
 
 /// What a command took.
 #[derive(Clone, Copy, Debug)]
-struct Cost {
+struct ScanCost {
     /// Of all its threads
     cpu: Duration,
     wall: Duration,
@@ -123,21 +123,21 @@ struct Cost {
     memory: u64,
 }
 
-impl Cost {
+impl ScanCost {
     /// Of each of them the median.
-    fn median(costs: &[Cost]) -> Cost {
-        let of = |part: fn(&Cost) -> Duration| {
+    fn median(costs: &[ScanCost]) -> ScanCost {
+        let of = |part: fn(&ScanCost) -> Duration| {
             let mut times: Vec<Duration> = costs.iter().map(part).collect();
             times.sort_unstable();
             median(&times)
         };
         let memory = costs.iter().map(|cost| cost.memory).max().unwrap_or_default();
-        Cost { cpu: of(|cost| cost.cpu), wall: of(|cost| cost.wall), memory }
+        ScanCost { cpu: of(|cost| cost.cpu), wall: of(|cost| cost.wall), memory }
     }
 }
 
 /// Runs a command that must succeed.
-fn measured(command: &mut Command) -> Result<Cost> {
+fn measured(command: &mut Command) -> Result<ScanCost> {
     let cpu = |usage: Usage| -> Duration {
         let micros = |t: nix::sys::time::TimeVal| t.tv_sec() * 1_000_000 + t.tv_usec();
         Duration::from_micros((micros(usage.user_time()) + micros(usage.system_time())) as u64)
@@ -158,7 +158,7 @@ fn measured(command: &mut Command) -> Result<Cost> {
     if !status.success() {
         bail!("failed with {status}: {command:?}");
     }
-    Ok(Cost { cpu: cpu(getrusage(UsageWho::RUSAGE_CHILDREN)?) - before, wall, memory })
+    Ok(ScanCost { cpu: cpu(getrusage(UsageWho::RUSAGE_CHILDREN)?) - before, wall, memory })
 }
 
 /// Largest resident set of a process until now, in B; None if it has ended.

@@ -33,18 +33,18 @@ const VARIANTS: usize = 5;
 const IDLE: Duration = Duration::from_millis(1500);
 
 /// An executable without and with the module.
-struct Pair {
+struct StartPair {
     bare: PathBuf,
     linked: PathBuf,
 }
 
-impl Pair {
-    fn new(bench: &Bench, dir: &Path, name: &str, more: &[&str]) -> Result<Pair> {
+impl StartPair {
+    fn new(bench: &Bench, dir: &Path, name: &str, more: &[&str]) -> Result<StartPair> {
         let (bare, linked) = (dir.join(format!("{name}-bare")), dir.join(format!("{name}-linked")));
         let inputs = [&["as_software.c", "events.c"], more].concat();
         bench.compile(&bare, &inputs, Linked::Bare)?;
         bench.compile(&linked, &inputs, Linked::Module)?;
-        Ok(Pair { bare, linked })
+        Ok(StartPair { bare, linked })
     }
 
     /// What is timed: bare, not measuring, measuring; then with open events, bare and
@@ -78,15 +78,15 @@ pub fn events_of_a_rank(program: &Path, log: &Path, report: &Path) -> Result<i64
 pub fn start(bench: &Bench) -> Result<String> {
     let dir = bench.sub("start")?;
     let log = dir.join("log");
-    let small = Pair::new(bench, &dir, "small", &[])?;
+    let small = StartPair::new(bench, &dir, "small", &[])?;
     let padding = padding(&dir)?;
     let padding_name = padding.to_string_lossy();
-    let large = Pair::new(bench, &dir, "large", &[&padding_name])?;
-    let exporting = Pair::new(bench, &dir, "exporting", &["-rdynamic", &padding_name])?;
+    let large = StartPair::new(bench, &dir, "large", &[&padding_name])?;
+    let exporting = StartPair::new(bench, &dir, "exporting", &["-rdynamic", &padding_name])?;
     // As a program that needs it, although an empty one does not.
     let show = output(Command::new("mpicc.openmpi").arg("--showme:link"))?;
     let words = std::iter::once("-Wl,--no-as-needed").chain(show.split_whitespace());
-    let mpi = Pair::new(bench, &dir, "mpi", &words.collect::<Vec<_>>())?;
+    let mpi = StartPair::new(bench, &dir, "mpi", &words.collect::<Vec<_>>())?;
     let events = events_of_a_rank(&small.linked, &log, &dir.join("report"))?;
     let mut text = by_size(bench, [&small, &large, &exporting, &mpi], events, &log)?;
     // Two gigabytes in all.
@@ -97,7 +97,12 @@ pub fn start(bench: &Bench) -> Result<String> {
     Ok(text)
 }
 
-fn by_size(bench: &Bench, pairs: [&Pair; EXECUTABLES], events: i64, log: &Path) -> Result<String> {
+fn by_size(
+    bench: &Bench,
+    pairs: [&StartPair; EXECUTABLES],
+    events: i64,
+    log: &Path,
+) -> Result<String> {
     let rounds = bench.rounds(1000);
     let before = lines(log)?;
     let variants = pairs.map(|pair| pair.commands(events, log).map(timing));
@@ -153,7 +158,7 @@ fn by_size(bench: &Bench, pairs: [&Pair; EXECUTABLES], events: i64, log: &Path) 
 }
 
 /// The first event on a node where no process has any.
-fn first_event(bench: &Bench, pair: &Pair, events: i64, log: &Path) -> Result<String> {
+fn first_event(bench: &Bench, pair: &StartPair, events: i64, log: &Path) -> Result<String> {
     let [bare, _, _, opening, measuring] = pair.commands(events, log).map(|mut command| {
         let variant: Variant<'_> = Box::new(move || {
             thread::sleep(IDLE);

@@ -195,7 +195,7 @@ impl TestExecutable {
         prepare: &(dyn Fn(&mut Command) + Sync),
         run: &mut TestExecutableRun,
     ) -> Result<(String, bool)> {
-        let dir = target_dir().join("test-output");
+        let dir = std::path::absolute(target_dir().join("test-output"))?;
         fs::create_dir_all(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
         // A file, because a process that outlives its test would keep a pipe open.
         let kept = dir.join(self.source.trim_start_matches('/').replace('/', "-"));

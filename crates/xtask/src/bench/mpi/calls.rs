@@ -20,7 +20,7 @@ const GOAL: f64 = 20.0;
 
 /// Nanoseconds per call of a routine.
 #[derive(Clone, Copy, Debug)]
-struct Cost {
+struct CallCost {
     /// Median of the paired differences to the bare call
     more: f64,
     /// The bare call
@@ -31,7 +31,7 @@ struct Cost {
 #[derive(Default)]
 struct Costs {
     order: Vec<String>,
-    runs: BTreeMap<String, Vec<Cost>>,
+    runs: BTreeMap<String, Vec<CallCost>>,
 }
 
 impl Costs {
@@ -46,20 +46,20 @@ impl Costs {
             if !self.runs.contains_key(name) {
                 self.order.push(name.to_owned());
             }
-            self.runs.entry(name.to_owned()).or_default().push(Cost { more, bare });
+            self.runs.entry(name.to_owned()).or_default().push(CallCost { more, bare });
         }
         Ok(())
     }
 
     /// Medians over the runs.
-    fn of(&self, name: &str) -> Result<Cost> {
+    fn of(&self, name: &str) -> Result<CallCost> {
         let runs = self.runs.get(name).with_context(|| format!("{name} was not timed"))?;
-        let middle = |of: fn(&Cost) -> f64| {
+        let middle = |of: fn(&CallCost) -> f64| {
             let mut values: Vec<f64> = runs.iter().map(of).collect();
             values.sort_by(f64::total_cmp);
             values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
         };
-        Ok(Cost { more: middle(|cost| cost.more), bare: middle(|cost| cost.bare) })
+        Ok(CallCost { more: middle(|cost| cost.more), bare: middle(|cost| cost.bare) })
     }
 }
 
@@ -80,7 +80,7 @@ pub fn calls(bench: &Bench) -> Result<String> {
     );
     for mpi in MPIS {
         let dir = bench.sub(mpi.name)?;
-        let program = Program::build(mpi, &dir)?;
+        let program = CallProgram::build(mpi, &dir)?;
         let paused = Front { arguments: &["paused"], ..Front::peers(bench, "paused") };
         let threads = Front { arguments: &["threads"], ..Front::peers(bench, "thread multiple") };
         let nothing = Front::none("nothing");
@@ -117,13 +117,13 @@ pub fn calls(bench: &Bench) -> Result<String> {
 }
 
 /// The program, and where it runs.
-struct Program {
+struct CallProgram {
     dir: PathBuf,
     exe: PathBuf,
 }
 
-impl Program {
-    fn build(mpi: Mpi, dir: &Path) -> Result<Program> {
+impl CallProgram {
+    fn build(mpi: Mpi, dir: &Path) -> Result<CallProgram> {
         let mut objects = vec![dir.join("calls.o")];
         run(mpi.compiler("mpicc").args(["-Wextra", "-c", "mpi_calls.c", "-o"]).arg(&objects[0]))?;
         for (module, entry, options) in BINDINGS {
@@ -136,7 +136,7 @@ impl Program {
         }
         let exe = dir.join("calls");
         run(mpi.compiler("mpifort").args(&objects).arg("-o").arg(&exe))?;
-        Ok(Program { dir: dir.to_owned(), exe })
+        Ok(CallProgram { dir: dir.to_owned(), exe })
     }
 }
 
@@ -144,7 +144,7 @@ fn table(
     bench: &Bench,
     text: &mut String,
     mpi: Mpi,
-    program: &Program,
+    program: &CallProgram,
     ranks: u32,
     fronts: &[Front],
 ) -> Result<()> {

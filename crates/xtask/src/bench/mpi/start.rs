@@ -27,7 +27,7 @@ const MOST: usize = 6;
 const FIGURES: usize = 7;
 
 /// One launch: the mean of each figure over its ranks.
-type Launch = [f64; FIGURES];
+type LaunchFigures = [f64; FIGURES];
 
 /// The tables.
 pub fn start(bench: &Bench) -> Result<String> {
@@ -74,7 +74,7 @@ pub fn start(bench: &Bench) -> Result<String> {
                 Front::beside(bench, mpi),
             ]
             .concat();
-            let mut launches: Vec<Vec<Launch>> = fronts.iter().map(|_| Vec::new()).collect();
+            let mut launches: Vec<Vec<LaunchFigures>> = fronts.iter().map(|_| Vec::new()).collect();
             for round in 0..=bench.rounds(rounds) {
                 for (front, launches) in fronts.iter().zip(&mut launches) {
                     let exe = if front.linked { &linked } else { &exe };
@@ -115,7 +115,7 @@ fn launch(
     dir: &Path,
     exe: &Path,
     (ranks, routines): (u32, u32),
-) -> Result<Launch> {
+) -> Result<LaunchFigures> {
     let figures = dir.join("figures");
     for file in ["figures", "log", "topas-mpi.out", "topas-mpi.txt"] {
         let _ = fs::remove_file(dir.join(file));
@@ -147,12 +147,12 @@ fn rows(
     text: &mut String,
     (ranks, routines): (u32, u32),
     fronts: &[Front],
-    launches: &[Vec<Launch>],
+    launches: &[Vec<LaunchFigures>],
 ) -> Result<()> {
     let without = launches.first().context("nothing is the first")?;
     for (front, launches) in fronts.iter().zip(launches) {
-        let value = |of: &dyn Fn(&Launch) -> f64| middle(launches.iter().map(of).collect());
-        let more = |of: &dyn Fn(&Launch) -> f64| {
+        let value = |of: &dyn Fn(&LaunchFigures) -> f64| middle(launches.iter().map(of).collect());
+        let more = |of: &dyn Fn(&LaunchFigures) -> f64| {
             middle(launches.iter().zip(without).map(|(with, bare)| of(with) - of(bare)).collect())
         };
         let ours = front.counts();
