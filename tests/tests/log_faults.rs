@@ -301,7 +301,7 @@ impl OwnSite {
 /// record of an MPI profile, and is told once.
 #[test]
 fn a_wrong_log_of_the_users_leaves_the_line_to_the_site() {
-    let own = OwnSite::new();
+    let own = OwnSite::new(Scratch::new(), Site::lent());
     let log = own.scratch.log();
     own.configure(&format!("log = file:{}\n", log.display()));
     let bare = own.scratch.path().join("bare");

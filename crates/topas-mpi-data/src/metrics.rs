@@ -21,7 +21,9 @@
 //! so a metric and its `_incl` are the same here. Counts are totals, not per unit time.
 
 use topas_mpi_profile::layout::Waited;
-use topas_mpi_table::{Class, Coordination, Epoch, Function, Progress, Rma, Transfer, Waits};
+use topas_mpi_table::{
+    CallProgress, Coordination, Epoch, Function, FunctionClass, Rma, Transfer, Waits,
+};
 
 use super::routine::{RoutineAmount, RoutineCalls};
 use super::sums::MpiSums;
@@ -95,53 +97,56 @@ impl Metric {
 }
 
 fn spawn(f: &Function) -> bool {
-    f.class == Class::Spawn && f.waits != Waits::Nothing
+    f.class == FunctionClass::Spawn && f.waits != Waits::Nothing
 }
 
 fn put(f: &Function) -> bool {
-    f.class == Class::Rma(Rma::Put)
+    f.class == FunctionClass::Rma(Rma::Put)
 }
 
 fn get(f: &Function) -> bool {
-    f.class == Class::Rma(Rma::Get)
+    f.class == FunctionClass::Rma(Rma::Get)
 }
 
 fn accumulate(f: &Function) -> bool {
-    matches!(f.class, Class::Rma(Rma::Accumulate | Rma::Fetch))
+    matches!(f.class, FunctionClass::Rma(Rma::Accumulate | Rma::Fetch))
 }
 
 fn gets(f: &Function) -> bool {
-    matches!(f.class, Class::Rma(Rma::Get | Rma::Fetch))
+    matches!(f.class, FunctionClass::Rma(Rma::Get | Rma::Fetch))
 }
 
 fn rma(f: &Function) -> bool {
-    matches!(f.class, Class::Rma(_))
+    matches!(f.class, FunctionClass::Rma(_))
 }
 
 fn active(f: &Function) -> bool {
-    let class = matches!(f.class, Class::RmaSynchronization(Epoch::Fence | Epoch::General));
+    let class = matches!(f.class, FunctionClass::RmaSynchronization(Epoch::Fence | Epoch::General));
     class && f.waits != Waits::Nothing
 }
 
 fn passive(f: &Function) -> bool {
-    f.class == Class::RmaSynchronization(Epoch::Passive) && f.waits != Waits::Nothing
+    f.class == FunctionClass::RmaSynchronization(Epoch::Passive) && f.waits != Waits::Nothing
 }
 
 fn rma_synchronization(f: &Function) -> bool {
-    let window = f.class == Class::Window && f.waits == Waits::Group;
+    let window = f.class == FunctionClass::Window && f.waits == Waits::Group;
     active(f) || passive(f) || rma(f) || window
 }
 
 /// Access to files, if it is one: direction, by whom, when it is over.
-fn access(f: &Function) -> Option<(Transfer, Coordination, Progress)> {
+fn access(f: &Function) -> Option<(Transfer, Coordination, CallProgress)> {
     match f.class {
-        Class::Io(transfer, _, coordination, progress) => Some((transfer, coordination, progress)),
+        FunctionClass::Io(transfer, _, coordination, progress) => {
+            Some((transfer, coordination, progress))
+        }
         _ => None,
     }
 }
 
 fn begins(f: &Function, which: Transfer) -> bool {
-    access(f).is_some_and(|(transfer, _, progress)| transfer == which && progress != Progress::End)
+    access(f)
+        .is_some_and(|(transfer, _, progress)| transfer == which && progress != CallProgress::End)
 }
 
 fn reads(f: &Function) -> bool {
@@ -174,7 +179,7 @@ fn file_access(f: &Function) -> bool {
 
 fn collective(f: &Function, which: Transfer) -> bool {
     access(f).is_some_and(|(transfer, by, progress)| {
-        (transfer, by) == (which, Coordination::Together) && progress != Progress::Nonblocking
+        (transfer, by) == (which, Coordination::Together) && progress != CallProgress::Nonblocking
     })
 }
 
@@ -188,7 +193,7 @@ fn collective_write(f: &Function) -> bool {
 
 /// On files as such, by all that opened them.
 fn collective_file(f: &Function) -> bool {
-    f.class == Class::File && f.waits == Waits::Group
+    f.class == FunctionClass::File && f.waits == Waits::Group
 }
 
 fn collective_io(f: &Function) -> bool {
@@ -196,7 +201,7 @@ fn collective_io(f: &Function) -> bool {
 }
 
 fn alone(f: &Function, which: Transfer) -> bool {
-    access(f) == Some((which, Coordination::Alone, Progress::Blocking))
+    access(f) == Some((which, Coordination::Alone, CallProgress::Blocking))
 }
 
 fn alone_read(f: &Function) -> bool {

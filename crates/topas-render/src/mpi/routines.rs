@@ -11,8 +11,13 @@
 //! and no idle time then. The time of a local routine that moves nothing is all latency.
 
 use serde_json::{Value, json};
+<<<<<<< HEAD
 use topas_mpi_data::{Calibration, MpiProfile, RoutineAmount, RoutineCalls, RoutineCost};
 use topas_mpi_table::{Progress, Waits};
+=======
+use topas_data::mpi::{Amount, Calibration, Profile, Routine, RoutineCost};
+use topas_mpi_table::{CallProgress, Waits};
+>>>>>>> hub/h4
 
 use super::Views;
 use super::amount::{amount, plain, routine_name};
@@ -54,7 +59,7 @@ impl<'v> Estimate<'v> {
         };
         let latency = known.latency * routine.calls as f64 / 1e6;
         let ends = match function.and_then(|function| function.class.progress()) {
-            None | Some(Progress::Blocking) => true,
+            None | Some(CallProgress::Blocking) => true,
             Some(_) => false,
         };
         let transfer = match (routine.transferred(), known.bandwidth) {
