@@ -2,7 +2,7 @@
 -- front of mpicc, mpif90, mpiexec and the like.
 help([[
 Programs that are compiled and linked as usual, by mpicc, mpif90, ..., are measured when they
-run. `mpicc --topas-explain ...` tells what is done, TOPAS=off switches it off.
+run. `mpicc --topas-explain ...` shows what is done. TOPAS=off switches the measurement off.
 Manual pages: topas(7), topas-driver(1).
 ]])
 whatis("Name: TOPAS")
@@ -19,9 +19,9 @@ prepend_path("PATH", pathJoin(root, "bin"))
 -- empty entry at the end keeps the pages that man finds without MANPATH.
 prepend_path("MANPATH", pathJoin(root, "share/man"))
 append_path("MANPATH", "")
--- The names of programs that everybody has on PATH; an MPI with a module of its own has a
--- shadow, which its modulefile names: see topas mpi --help.
--- In front of the bin of every MPI, also of those that are loaded later.
+-- This directory holds the names of programs that everybody has on PATH. An MPI with a modulefile
+-- of its own gets a shadow, which that modulefile names: see topas mpi --help.
+-- The priority keeps the directory in front of the bin of every MPI, also of those loaded later.
 prepend_path{"PATH", pathJoin(root, "libexec/topas/wrappers"), delim=":", priority=100}
--- Serial programs, too: the directory of the compilers that are there, see drivers.conf.
+-- To measure serial programs as well, add the directory of their compilers, see drivers.conf:
 -- prepend_path{"PATH", pathJoin(root, "libexec/topas/gnu-wrappers"), delim=":", priority=100}

@@ -3,8 +3,8 @@
 # that stand in front of mpicc, mpif90, mpiexec and the like.
 proc ModulesHelp { } {
     puts stderr "Programs that are compiled and linked as usual, by mpicc, mpif90, ..., are"
-    puts stderr "measured when they run. `mpicc --topas-explain ...` tells what is done,"
-    puts stderr "TOPAS=off switches it off. Manual pages: topas(7), topas-driver(1)."
+    puts stderr "measured when they run. `mpicc --topas-explain ...` shows what is done,"
+    puts stderr "TOPAS=off switches the measurement off. Manual pages: topas(7), topas-driver(1)."
 }
 module-whatis "TOPAS @VERSION@: usage and performance statistics of every parallel program"
 
@@ -17,9 +17,9 @@ prepend-path PATH $root/bin
 # empty entry at the end keeps the pages that man finds without MANPATH.
 prepend-path MANPATH $root/share/man
 append-path MANPATH {}
-# The names of programs that everybody has on PATH; an MPI with a module of its own has a
-# shadow, which its modulefile names: see topas mpi --help.
-# To be loaded behind the MPI: the drivers find the next mpicc on PATH.
+# This directory holds the names of programs that everybody has on PATH. An MPI with a modulefile
+# of its own gets a shadow, which that modulefile names: see topas mpi --help.
+# Load this modulefile after that of the MPI, because the drivers find the next mpicc on PATH.
 prepend-path PATH $root/libexec/topas/wrappers
-# Serial programs, too: the directory of the compilers that are there, see drivers.conf.
+# To measure serial programs as well, add the directory of their compilers, see drivers.conf:
 # prepend-path PATH $root/libexec/topas/gnu-wrappers
