@@ -40,6 +40,7 @@ mod matrix;
 mod picture;
 mod png;
 mod points;
+mod prefix;
 mod quantile;
 mod svg;
 mod terminal;
@@ -52,6 +53,7 @@ pub use heat::HeatStrip;
 pub use matrix::HeatMatrix;
 pub use picture::Picture;
 pub use points::Points;
+pub use prefix::SiPrefix;
 pub use unit::{Quantity, Unit};
 
 /// What can be drawn.

@@ -1,5 +1,7 @@
 //! Quantities and their units, and numbers as text.
 
+use crate::prefix::SiPrefix;
+
 /// What an axis or a value stands for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantity {
@@ -29,10 +31,6 @@ pub enum Unit {
     Si(&'static str),
 }
 
-/// Prefixes of SI from 10^-24 to 10^24.
-const PREFIXES: [&str; 17] =
-    ["y", "z", "a", "f", "p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E", "Z", "Y"];
-
 /// Space that does not break, between a number and its unit and between thousands.
 const THIN: char = '\u{202f}';
 
@@ -43,20 +41,19 @@ const MOST_DECIMALS: i32 = 9;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     unit: Unit,
-    /// Power of ten of the prefix, a multiple of 3
-    power: i32,
+    prefix: SiPrefix,
     decimals: i32,
 }
 
 impl Unit {
     /// Form of numbers up to `most` in size that are `step` apart.
     pub(crate) fn form(self, most: f64, step: f64) -> Form {
-        let power = match self {
-            Unit::Si(_) => prefix_power(most),
-            _ => 0,
+        let prefix = match self {
+            Unit::Si(_) => prefix(most),
+            _ => SiPrefix::NONE,
         };
-        let decimals = power - magnitude(step * (1.0 + 1e-9));
-        Form { unit: self, power, decimals }
+        let decimals = prefix.power() - magnitude(step * (1.0 + 1e-9));
+        Form { unit: self, prefix, decimals }
     }
 
     /// One value with its unit, to `digits` significant digits at least; percent to `digits` of 99.9.
@@ -84,16 +81,13 @@ impl Unit {
         form.with_unit(rounded)
     }
 
-    /// The symbol with `power`'s prefix; empty for counts.
-    fn symbol(self, power: i32) -> String {
+    /// The symbol with a prefix; empty for counts.
+    fn symbol(self, prefix: SiPrefix) -> String {
         match self {
             Unit::Percent => "%".to_owned(),
             Unit::Count => String::new(),
             Unit::Plain(symbol) => symbol.to_owned(),
-            Unit::Si(symbol) => {
-                let at = usize::try_from(power / 3 + 8).unwrap_or(usize::MAX);
-                format!("{}{symbol}", PREFIXES.get(at).unwrap_or(&""))
-            }
+            Unit::Si(symbol) => format!("{}{symbol}", prefix.sign()),
         }
     }
 }
@@ -101,7 +95,7 @@ impl Unit {
 impl Form {
     /// The number alone.
     pub(crate) fn number(&self, value: f64) -> String {
-        figure(value / 10f64.powi(self.power), self.decimals)
+        figure(self.prefix.scaled(value), self.decimals)
     }
 
     /// The number as an axis shows it: its unit stands in the heading, but for percent.
@@ -121,7 +115,7 @@ impl Form {
 
     /// Prefix and unit.
     pub(crate) fn symbol(&self) -> String {
-        self.unit.symbol(self.power)
+        self.unit.symbol(self.prefix)
     }
 
     /// `name (unit)`, or the name alone where numbers bear the unit or there is none.
@@ -142,11 +136,15 @@ fn magnitude(value: f64) -> i32 {
     if value == 0.0 || !value.is_finite() { 0 } else { value.log10().floor() as i32 }
 }
 
-/// Power of the prefix that leaves one to three digits before the point.
-fn prefix_power(value: f64) -> i32 {
+/// The prefix that leaves one to three digits before the point; none where no prefix does.
+fn prefix(value: f64) -> SiPrefix {
     // 999.9999 is no reason for a prefix, 1000 is.
-    let power = magnitude(value * (1.0 + 1e-12)).div_euclid(3) * 3;
-    if (-24..=26).contains(&power) { power } else { 0 }
+    let value = value.abs() * (1.0 + 1e-12);
+    if (1e-30..1e33).contains(&value) {
+        SiPrefix::leaving_less_than(1000.0, value)
+    } else {
+        SiPrefix::NONE
+    }
 }
 
 /// `value` rounded to a multiple of ten to the `power`.

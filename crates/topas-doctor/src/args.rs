@@ -7,35 +7,37 @@ use clap::{CommandFactory, Parser};
 
 /// What TOPAS would measure on this node, and why not
 ///
-/// Says which processor this is, which counters the kernel opens and whether they count
-/// known loops right, where log lines would go, and what launcher and environment would do.
-/// Nothing is changed, and nothing is written to the log.
+/// topas-doctor says which processor this node has, which counters the kernel opens and whether
+/// the counters count known loops right, where log lines would go, and what the launcher and the
+/// environment would do. Nothing is changed, and nothing is written to the log.
 #[derive(Debug, Parser)]
 #[command(
     name = "topas-doctor",
     version,
     disable_help_subcommand = true,
-    after_help = "Exit codes: 0 all is measured, 1 counts are missing or wrong (times only), 2 usage,\n\
-                  3 nothing would be written, 4 the report could not be written.\n\
-                  Example, under the launcher of a job:\n  mpiexec -n 4 sh -c 'topas-doctor --quiet; true'"
+    after_help = "Exit codes: 0 all quantities are measured; 1 counts are missing or wrong, and only times\n\
+                  are right; 2 the command line is wrong; 3 no log line would be written; 4 the report could\n\
+                  not be written.\n\
+                  An example under the launcher of a job:\n  mpiexec -n 4 sh -c 'topas-doctor --quiet; true'"
 )]
 pub struct Options {
-    /// Print a JSON object, schema topas.doctor/1
+    /// Print a JSON object of the schema topas.doctor/1
     #[arg(long, conflicts_with = "quiet")]
     pub json: bool,
 
-    /// Only look whether counters open; do not count known loops (less than a second)
+    /// Only try to open the counters, and do not count known loops, which takes less than a second
     #[arg(long)]
     pub no_self_test: bool,
 
-    /// Build and run a small program with the drivers on PATH, and tell what they did
+    /// Build and run a small program with the drivers on PATH, and say what the drivers did
     ///
-    /// Says which mpicc is found and which stands behind it, whether the module was linked, and
-    /// whether a run on two ranks was measured. Writes into a directory of its own below TMPDIR.
+    /// The report says which mpicc is found and which mpicc stands behind that one, whether the
+    /// module was linked, and whether a run on two ranks was measured. The program is built in a
+    /// directory of its own below TMPDIR.
     #[arg(long, conflicts_with_all = ["json", "quiet", "no_self_test"])]
     pub build: bool,
 
-    /// Print the first line only
+    /// Print only the first line of the report
     #[arg(short, long)]
     pub quiet: bool,
 }

@@ -16,23 +16,24 @@ const HELP: &str = "\
 Usage: topas-driver --list | --link-names [--all] [SET DIRECTORY] | --version | --help
        NAME [--topas-explain] [ARGUMENT...]     by a link of that name: mpicc, mpif90, mpiexec, ...
 
-Stands in front of compiler and launch drivers. Links of executables get the TOPAS
-measurement module; everything else goes through untouched.
+topas-driver stands in front of compiler drivers and launchers. The driver adds the measurement
+module of TOPAS to links of executables, and passes all other command lines on unchanged.
 
 Options:
-  --list        print the names it answers to, one per line: NAME KIND [LANGUAGE] [SET]
-  --link-names  link the names of every set in its directory beside the driver, or those
-                of one set in another directory; prints the directories. Only names with a
-                program behind them on PATH are linked, and those that the site's own
-                drivers.conf adds; --all links every name
+  --list        print the names of the drivers, one per line: NAME KIND [LANGUAGE] [SET]
+  --link-names  make the links of every set in the directory of the set beside the driver, or
+                the links of one set in another directory, and print the directories. A name
+                is linked only if PATH has a program of that name, or if the drivers.conf of
+                the site adds the name; --all links every name
   --version     print the version
   --help        print this text
 
 Under another name:
-  --topas-explain   print what would be done and why; run nothing
+  --topas-explain   print what the driver would do, and why; nothing is run
 
-Environment: TOPAS=off passes everything through; TOPAS_VERBOSE=1 says on standard
-error why an executable is linked without the module. Manual page: topas-driver(1).
+Environment: with TOPAS=off the driver passes every command line on unchanged. With
+TOPAS_VERBOSE=1 the driver says on standard error why an executable is linked without the module.
+The manual page is topas-driver(1).
 ";
 
 /// Answers a call under the own name. Returns the exit code.

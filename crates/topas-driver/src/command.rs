@@ -28,20 +28,20 @@ Usage: topas COMMAND [ARGUMENT...]
        topas mpi find | list | add DIRECTORY [--name NAME] | refresh [NAME] | remove NAME
        topas --prefix | --wrappers | --link-flags [LANGUAGE] | --log | --version | --help
 
-Runs a command that links, such as `mpif90 heat.f90 -o heat` or `make`, with the drivers of
-TOPAS in front of PATH, so that every rank of the resulting program will be measured.
+topas runs a command that links, such as `mpif90 heat.f90 -o heat` or `make`, with the drivers of
+TOPAS in front of PATH, so that every rank of the resulting program is measured.
 `topas mpi` makes a directory of drivers for one MPI: see `topas mpi --help`.
 
-Options, each answered in one line:
-  --prefix       where TOPAS is installed
-  --wrappers     the directory that goes in front of PATH
-  --link-flags   what to add to a link that calls no driver; for programs and shared
-                 libraries; LANGUAGE is c (the default), cxx, f77 or f90
-  --log          where measured programs write their lines
+Options; the answer to each of them is one line:
+  --prefix       print the directory in which TOPAS is installed
+  --wrappers     print the directory that goes in front of PATH
+  --link-flags   print the words to add to a link that calls no driver, for programs and for
+                 shared libraries; LANGUAGE is c (the default), cxx, f77 or f90
+  --log          print where measured programs write their lines
   --version      print the version
   --help         print this text
 
-Manual page: topas(1).
+The manual page is topas(1).
 ";
 
 /// Answers, or becomes the command. Returns the exit code if there is nothing to become.

@@ -27,20 +27,21 @@ Usage: topas mpi find
        topas mpi refresh [NAME | DIRECTORY]
        topas mpi remove NAME | DIRECTORY
 
-Makes a shadow of an MPI: a prefix whose bin has exactly the names of the MPI's own, its
-compiler drivers and launchers being those of TOPAS, and all else links to the MPI. The
-modulefile of the MPI puts the shadow's bin in front of PATH and names the shadow in MPI_HOME
-(Intel MPI: I_MPI_ROOT, too), where CMake looks before PATH.
+topas mpi makes a shadow of an MPI. A shadow is a prefix whose directory bin has exactly the names
+of the MPI's own bin: its compiler drivers and launchers are the drivers of TOPAS, and all other
+names are links to the MPI. The modulefile of the MPI puts the bin of the shadow in front of PATH
+and names the shadow in MPI_HOME (for Intel MPI also in I_MPI_ROOT), where CMake looks before PATH.
 
-  find      look for MPIs on PATH and in the usual places; one line each: its directory of
-            programs, then the name of its shadow or -
-  list      the shadows; one line each: name, the MPI's prefix, `ok` or what is wrong
-  add       make the shadow of the MPI whose prefix or bin DIRECTORY is; prints its path
-  refresh   make one anew, or all of them, after the MPI or TOPAS was updated
-  remove    remove one; the MPI itself stays
+  find      look for MPIs on PATH and in the usual places; print a line for each MPI: the
+            directory of its programs, then the name of its shadow, or `-` if it has no shadow
+  list      print a line for each shadow: its name, the prefix of the MPI, and `ok` or the fault
+  add       make the shadow of the MPI whose prefix or bin is DIRECTORY, and print its path
+  refresh   make one shadow anew, or all of them, after the MPI or TOPAS was updated
+  remove    remove a shadow; the MPI itself is not changed
 
-Exit codes: 0 done, 1 not done, or a shadow does not fit its MPI, 2 usage.
-The profiles of MPI calls are another subject: see topas-mpi(1). Manual page: topas(1).
+Exit codes: 0 the work is done; 1 the work is not done, or a shadow does not fit its MPI; 2 the
+command line is wrong.
+Profiles of MPI calls are the subject of topas-mpi(1). The manual page of this command is topas(1).
 ";
 
 /// Answers. Returns the exit code.

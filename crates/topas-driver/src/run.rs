@@ -48,23 +48,25 @@ const HELP: &str = "\
 Usage: topas-run [OPTION...] [--] PROGRAM [ARGUMENT...]
        mpirun -n 16 topas-run ./a.out input.dat
 
-Runs a program that was linked without TOPAS and measures it as if it had been linked with it:
-two ranks of a parallel run, one line each in the log.
+topas-run runs a program that was linked without TOPAS and measures the program as if it had been
+linked with TOPAS: two ranks of a parallel run are measured, and each writes one line to the log.
 
 Options:
-  --all-pe       measure every rank; their lines go to topas.out
-  --outside      load nothing into the program: measure it, and all that it starts, from outside
-  --mpi          profile the MPI calls of every rank, into topas-mpi.out and topas-mpi.txt
-  --peers        with --mpi: messages and bytes for each peer, too
-  --comms        with --mpi: calls for each communicator, too
-  --counters     with --mpi: hardware counters inside and outside MPI, too
-  --out FILE     with --mpi: into FILE, and its table beside it
-  --explain      say what would be done and why; run nothing
+  --all-pe       measure every rank; the lines of the ranks go to topas.out
+  --outside      load nothing into the program; measure the program, and all that it starts, from
+                 outside
+  --mpi          profile the MPI calls of every rank; the profile goes to topas-mpi.out, and its
+                 table to topas-mpi.txt
+  --peers        with --mpi: also count messages and bytes for each pair of ranks
+  --comms        with --mpi: also count the calls on each communicator
+  --counters     with --mpi: also read hardware counters inside and outside of MPI
+  --out FILE     with --mpi: write the profile to FILE, and its table beside FILE
+  --explain      say what topas-run would do, and why; the program is not run
   --version      print the version
   --help         print this text
 
-Environment: TOPAS=off measures nothing; TOPAS_VERBOSE=1 says why something is not measured.
-Manual page: topas-run(1).
+Environment: with TOPAS=off no program is measured. With TOPAS_VERBOSE=1 topas-run says why a
+program or a quantity is not measured. The manual page is topas-run(1).
 ";
 
 /// Becomes the program, or waits for it. Returns the exit code if there is nothing to become.

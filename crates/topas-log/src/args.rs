@@ -7,14 +7,14 @@ use topas_data::Month;
 
 use crate::{TOOL, exit};
 
-/// Keeps the TOPAS log: merges, closes and exports its segments
+/// Keeps the TOPAS log: topas-log merges, closes and exports the segments of the log
 #[derive(Parser)]
 #[command(
     name = "topas-log",
     version,
     disable_help_subcommand = true,
-    after_help = "Exit codes: 0 done, 1 something could not be read or written, 2 usage, \
-                  3 no log lines, 5 another close is at work."
+    after_help = "Exit codes: 0 the work is done; 1 a file could not be read or written; 2 the command \
+                  line is wrong; 3 the input holds no log lines; 5 another `topas-log close` is at work."
 )]
 struct CommandLine {
     #[command(subcommand)]
@@ -24,62 +24,63 @@ struct CommandLine {
 /// What is to be done.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Compresses the files of past months, whose names have a month YYYY-MM
+    /// Compress the files of past months, whose names contain a month as YYYY-MM
     ///
-    /// A file is removed when its compressed copy was read again and is the same. Programs may
-    /// write meanwhile, and the work may be interrupted: no line is lost, none comes twice.
+    /// A file is removed only after its compressed copy was read again and found to be the same.
+    /// Programs may write to the log meanwhile, and the work may be interrupted: no line is lost,
+    /// and no line is stored twice.
     Close(Close),
 
-    /// Writes log lines for others: without names, as CSV or JSON, or one's own
+    /// Write log lines for others: without names, as CSV or JSON, or only your own lines
     ///
-    /// Lines that are no log lines are left out and counted.
+    /// Lines that are not log lines are left out and counted.
     Export(Export),
 
-    /// Makes a key for `export --anonymize`: 256 random bits in a file of mode 0600
+    /// Make a key for `export --anonymize`: 256 random bits in a file of mode 0600
     Key(Key),
 
-    /// Merges segments of hosts or users by time
+    /// Merge the segments of several hosts or users by time
     ///
-    /// Lines are copied byte for byte, in order of the time their programs ended, those of
-    /// the same second in order of the segments. Lines that are no log lines stay behind the
-    /// line they follow.
+    /// Lines are copied byte for byte in the order of the times at which the programs ended; lines
+    /// of the same second are in the order of the segments. A line that is not a log line stays
+    /// behind the line that it follows in its segment.
     Merge(Merge),
 }
 
 /// Options of `close`.
 #[derive(Args)]
 pub struct Close {
-    /// Directory of the files and of directories of them; may be given several times [default: those of `log =` in
-    /// topas.conf]
+    /// The directory of the files, or of directories with such files; repeat the option for further
+    /// directories [default: the directories of `log =` in topas.conf]
     #[arg(long, value_name = "DIR")]
     pub dir: Vec<PathBuf>,
 
-    /// Close months before this one [default: the present month]
+    /// Close the months before this one [default: the present month]
     #[arg(long, value_name = "YYYY-MM")]
     pub before: Option<Month>,
 
-    /// Directory of the closed segments [default: that of the file]
+    /// The directory for the closed segments [default: the directory of the file]
     #[arg(long, value_name = "DIR")]
     pub to: Option<PathBuf>,
 
-    /// One segment a month, of this process's user; else each file has a segment of its own
-    /// with its owner and mode
+    /// Make one segment for each month, owned by the user who runs topas-log; without this option,
+    /// each file becomes a segment of its own with the owner and the mode of the file
     #[arg(long)]
     pub join: bool,
 
-    /// Leave files alone that were written within this time
+    /// Leave a file alone if it was written to within this time
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     pub idle: u64,
 
-    /// Wait so long after files were renamed, for programs that had opened them
+    /// Wait this long after files were renamed, for programs that have already opened the files
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     pub settle: u64,
 
-    /// Only tell what would be closed
+    /// Only say which files would be closed
     #[arg(short = 'n', long)]
     pub dry_run: bool,
 
-    /// No report, only errors
+    /// Print errors only: no report
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -87,54 +88,55 @@ pub struct Close {
 /// Options of `export`.
 #[derive(Args)]
 pub struct Export {
-    /// Logs, plain or compressed by gzip, zstd or xz; of a directory all its files and those
-    /// below it; - is standard input. With --mine also paths with % forms as in `log =`, and, if there is
-    /// none, those of topas.conf
+    /// Logs, plain or compressed by gzip, zstd or xz. A directory stands for all files in it and
+    /// below it; `-` reads standard input. With --mine, a path may contain the % forms of `log =`,
+    /// and without a path the logs of topas.conf are read
     #[arg(value_name = "LOG", required_unless_present = "mine")]
     pub logs: Vec<PathBuf>,
 
-    /// Replace user, executable, ids, host and job by keyed hashes; leave out what is not
-    /// known
+    /// Replace the user, the executable, the ids, the host and the job by keyed hashes, and leave
+    /// out fields that topas-log does not know
     #[arg(short, long, requires = "key")]
     pub anonymize: bool,
 
-    /// File with the key, for its owner alone; see `topas-log key`
+    /// The file with the key, which only its owner may read; see `topas-log key`
     #[arg(short, long, value_name = "FILE", requires = "anonymize")]
     pub key: Option<PathBuf>,
 
-    /// Hash these, too: mpi, cc, part
+    /// Hash these fields, too: mpi, cc or part
     #[arg(long, value_name = "FIELDS", value_delimiter = ',', requires = "anonymize")]
     pub hash: Vec<String>,
 
-    /// Leave these as they are, as host
+    /// Leave these fields as they are, for example host
     #[arg(long, value_name = "FIELDS", value_delimiter = ',', requires = "anonymize")]
     pub keep: Vec<String>,
 
-    /// Leave these out; of user, exe and id a - remains
+    /// Leave these fields out; for user, exe and id a `-` remains
     #[arg(long, value_name = "FIELDS", value_delimiter = ',', requires = "anonymize")]
     pub drop: Vec<String>,
 
-    /// Comma separated values, a column for each field
+    /// Write comma separated values with a column for each field
     #[arg(long)]
     pub csv: bool,
 
-    /// A JSON object for each line, schema topas.line/1
+    /// Write a JSON object of the schema topas.line/1 for each line
     #[arg(long, conflicts_with = "csv")]
     pub jsonl: bool,
 
-    /// Only lines of the user who calls this, by numeric id
+    /// Write only your own lines, selected by your numeric user id
     #[arg(long)]
     pub mine: bool,
 
-    /// File to make, compressed if it ends in .zst, .gz or .xz; it appears when it is whole
+    /// The file to make, compressed if its name ends in .zst, .gz or .xz. The file appears when it
+    /// is complete; `-` writes to standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
 
-    /// Replace what is there, also an input or a log
+    /// Replace an existing file, even an input or a log
     #[arg(long)]
     pub force: bool,
 
-    /// No report, only errors
+    /// Print errors only: no report
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -142,7 +144,7 @@ pub struct Export {
 /// Options of `key`.
 #[derive(Args)]
 pub struct Key {
-    /// File to make; one that exists is not touched
+    /// The file to make; an existing file is not changed
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 }
@@ -150,28 +152,29 @@ pub struct Key {
 /// Options of `merge`.
 #[derive(Args)]
 pub struct Merge {
-    /// Segments, plain or compressed by gzip, zstd or xz; of a directory all its files and those
-    /// below it; - is standard input
+    /// Segments, plain or compressed by gzip, zstd or xz. A directory stands for all files in it
+    /// and below it; `-` reads standard input
     #[arg(value_name = "SEGMENT", required = true)]
     pub segments: Vec<PathBuf>,
 
-    /// File to make, compressed if it ends in .zst, .gz or .xz; it appears when it is whole
+    /// The file to make, compressed if its name ends in .zst, .gz or .xz. The file appears when it
+    /// is complete; `-` writes to standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
 
-    /// Replace what is there, also an input or a log
+    /// Replace an existing file, even an input or a log
     #[arg(long)]
     pub force: bool,
 
-    /// Write log lines that are equal byte for byte once
+    /// Write only one of several log lines that are equal byte for byte
     #[arg(short, long)]
     pub unique: bool,
 
-    /// Write lines that are no log lines to this file
+    /// Write the lines that are not log lines to this file
     #[arg(long, value_name = "FILE")]
     pub bad: Option<PathBuf>,
 
-    /// No report and no progress, only errors
+    /// Print errors only: no report and no progress
     #[arg(short, long)]
     pub quiet: bool,
 }

@@ -15,8 +15,8 @@ use topas_format::env::is_yes;
 use topas_mpi_profile::layout::{Block, COUNTERS, flag};
 use topas_node::sys as node;
 
-use crate::thread::Thread;
-use crate::{process, sys};
+use crate::pause::paused;
+use crate::{spool, sys};
 
 /// What is counted, by the words of the log line: user mode alone. Type and configuration of the
 /// event are those of `perf_event_open(2)`.
@@ -109,14 +109,14 @@ fn register(_: u32) -> u64 {
 }
 
 /// Opens the counters of this thread, if they are wanted.
-pub fn open(thread: &mut Thread) {
+pub fn open(counters: &mut *mut Own) {
     if !sys::variable(c"TOPAS_MPI_COUNTERS").is_some_and(is_yes) {
         return;
     }
-    let Some(header) = process::header() else { return };
+    let Some(header) = spool::header() else { return };
     match opened() {
         Some(own) => {
-            thread.counters = own;
+            *counters = own;
             header.flags |= flag::COUNTERS;
             for (room, (name, ..)) in header.counters.iter_mut().zip(EVENTS) {
                 room.iter_mut().zip(name).for_each(|(to, byte)| *to = *byte);
@@ -203,31 +203,29 @@ impl Own {
 /// An outermost call begins: what was counted since the last one belongs to the program.
 #[cold]
 #[inline(never)]
-pub fn outside(thread: &mut Thread, block: &mut Block) {
-    let paused = process::paused();
+pub fn outside(counters: &mut *mut Own, block: &mut Block) {
     // SAFETY: the thread's own.
-    let own = unsafe { &mut *thread.counters };
-    if !own.add((!paused).then_some(&mut block.outside)) {
-        lost(thread);
+    let own = unsafe { &mut **counters };
+    if !own.add((!paused()).then_some(&mut block.outside)) {
+        lost(counters);
     }
 }
 
 /// An outermost call ends: what was counted since it began belongs to MPI.
 #[cold]
 #[inline(never)]
-pub fn inside(thread: &mut Thread, block: &mut Block) {
-    let paused = process::paused();
+pub fn inside(counters: &mut *mut Own, block: &mut Block) {
     // SAFETY: the thread's own.
-    let own = unsafe { &mut *thread.counters };
-    if !own.add((!paused).then_some(&mut block.counted)) {
-        lost(thread);
+    let own = unsafe { &mut **counters };
+    if !own.add((!paused()).then_some(&mut block.counted)) {
+        lost(counters);
     }
 }
 
 /// The counters were taken away: sums are too small from now on, and the profile says so.
-fn lost(thread: &mut Thread) {
-    thread.counters = core::ptr::null_mut();
-    if let Some(header) = process::header() {
+fn lost(counters: &mut *mut Own) {
+    *counters = core::ptr::null_mut();
+    if let Some(header) = spool::header() {
         header.flags |= flag::NO_COUNTERS;
     }
 }

@@ -16,46 +16,25 @@ mod object;
 mod peers;
 pub mod plan;
 mod rare;
-mod request;
-
-use core::mem::MaybeUninit;
 
 use topas_format::env::is_yes;
 use topas_mpi_profile::layout::{Block, Peer, Waited, flag as header_flag};
 
-use crate::below::binding;
 use crate::element::{element, element_mut};
-use crate::entry::Frame;
+use crate::frame::{Frame, Kept};
 use crate::generated::number;
+use crate::pause::paused;
+use crate::requests::flag;
 use crate::thread::Thread;
-use crate::{process, spool, sys};
+use crate::{spool, sys};
 
 use amount::{Words, word};
 use call::Call;
-use completion::Pending;
 use ledger::Ledger;
 pub use library::byte_and_world;
 use library::{Library, library};
 use peers::Account;
 use plan::{Act, Hot, NONE, PLANS, Plan};
-use request::{Entry, flag};
-
-/// What is kept from before a call until after it, in its frame.
-#[repr(C, align(16))]
-pub struct Kept {
-    /// A status
-    status: [u64; 8],
-    /// Room for one request
-    one: MaybeUninit<Pending>,
-    /// Requests of the call
-    pending: *mut Pending,
-    /// How many
-    count: usize,
-    /// Requests that are started, as they were before
-    handles: *mut u64,
-    /// The communicator of a message that is received, if it is known
-    message: MaybeUninit<Entry>,
-}
 
 impl Plan {
     /// Whether something is to be done before a call.
@@ -239,7 +218,7 @@ pub fn after(frame: &mut Frame, thread: &mut Thread, now: u64) {
         return completions(frame, thread, ledger, plan, now);
     }
     if frame.result as i32 != 0
-        || process::paused()
+        || paused()
         || ledger.communicators
         || plan.hot == Hot::No && !plan.only_counts()
     {
@@ -247,7 +226,7 @@ pub fn after(frame: &mut Frame, thread: &mut Thread, now: u64) {
     }
     // SAFETY: there is a ledger.
     let library = unsafe { library::known() };
-    let large = binding::is_large(frame.binding);
+    let large = frame.binding.is_large();
     // SAFETY: the thread's own block, which stays mapped.
     let block = unsafe { &mut *thread.block };
     count(block, plan, frame, library);
@@ -260,7 +239,7 @@ pub fn after(frame: &mut Frame, thread: &mut Thread, now: u64) {
 fn completions(frame: &Frame, thread: &Thread, ledger: &mut Ledger, plan: &'static Plan, now: u64) {
     // SAFETY: there is a ledger.
     let library = unsafe { library::known() };
-    let mut account = (!process::paused()).then(|| account(thread.block, ledger));
+    let mut account = (!paused()).then(|| account(thread.block, ledger));
     let mut waited = Waited::Nothing as u32;
     let (args, kept) = (&frame.args, &frame.kept);
     if kept.count != 0 {
@@ -287,12 +266,10 @@ fn count(block: &mut Block, plan: &Plan, frame: &Frame, library: &Library) {
     {
         return;
     }
-    let count = word(args, plan.count);
-    let large = binding::is_large(frame.binding);
-    let count = if large { count as i64 } else { i64::from(count as i32) };
+    let count = amount::count(args, plan.count, frame.binding.is_large());
     // SAFETY: there is a row for every function.
     let row = unsafe { block.rows.get_unchecked_mut(frame.function as usize) };
-    row.count = row.count.wrapping_add(count.max(0) as u64);
+    row.count = row.count.wrapping_add(count);
 }
 
 /// The same, for everything else.
@@ -312,9 +289,9 @@ fn rest(frame: &mut Frame, thread: &mut Thread, plan: &'static Plan, now: u64) {
     // SAFETY: the outermost frame: this one, or that of a Fortran function below which it is.
     let began = unsafe { (*thread.outer).began };
     let ticks = now.wrapping_sub(began);
-    let mut account = (!process::paused()).then(|| account(thread.block, ledger));
+    let mut account = (!paused()).then(|| account(thread.block, ledger));
     let args = &frame.args;
-    let large = binding::is_large(frame.binding);
+    let large = frame.binding.is_large();
     if let Some(account) = &mut account {
         count(account.block, plan, frame, library);
     }

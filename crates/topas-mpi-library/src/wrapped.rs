@@ -2,6 +2,8 @@
 //! led the calls here (`--wrap`), and each function that is called has left a pair of its number and
 //! its address. See `xtask`: `wrap`.
 
+use crate::symbol::StubSymbol;
+
 /// A number of a symbol, or the address of a name that ends with a NUL, and what is there.
 #[cfg(topas_mpi_wrap)]
 #[repr(C)]
@@ -26,11 +28,11 @@ fn pairs(start: *const Pair, stop: *const Pair) -> &'static [Pair] {
     unsafe { core::slice::from_raw_parts(start, bytes / size_of::<Pair>()) }
 }
 
-/// The function of this number; 0 if the program does not hold it.
+/// The function of this symbol; 0 if the program does not hold it.
 #[cfg(topas_mpi_wrap)]
-pub fn function(number: u32) -> usize {
+pub fn function(symbol: StubSymbol) -> usize {
     let all = pairs(&raw const __start_topas_mpi_real, &raw const __stop_topas_mpi_real);
-    all.iter().find(|pair| pair.key == number as usize).map_or(0, |pair| pair.address)
+    all.iter().find(|pair| pair.key == symbol.number() as usize).map_or(0, |pair| pair.address)
 }
 
 /// The object of this name, which ends with a NUL; 0 if the program does not hold it.
@@ -48,7 +50,7 @@ pub fn object(name: &[u8]) -> usize {
 
 /// The library that is loaded knows no numbers.
 #[cfg(not(topas_mpi_wrap))]
-pub fn function(_: u32) -> usize {
+pub fn function(_: StubSymbol) -> usize {
     0
 }
 

@@ -6,14 +6,14 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::{TOOL, exit};
 
-/// Profiles of MPI calls: collects what ranks left behind, lists what there is, calibrates
+/// Profiles of MPI calls: collect what ranks left behind, list launches, calibrate a machine
 #[derive(Parser)]
 #[command(
     name = "topas-mpi",
     version,
     disable_help_subcommand = true,
-    after_help = "Exit codes: 0 done, 1 something could not be read, written or removed, 2 usage, \
-                  4 no MPI to calibrate."
+    after_help = "Exit codes: 0 the work is done; 1 a file could not be read, written or removed; 2 the \
+                  command line is wrong; 4 there is no MPI to calibrate."
 )]
 struct CommandLine {
     #[command(subcommand)]
@@ -23,46 +23,47 @@ struct CommandLine {
 /// What is to be done.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Measures latency and bandwidth of MPI routines; to be started by the MPI's launcher
+    /// Measure the latency and the bandwidth of MPI routines; the launcher of the MPI starts this
+    /// command
     ///
-    /// `mpirun -n 2 topas-mpi calibrate` measures point-to-point routines, between the ranks 0
-    /// and 1; with more ranks collective ones over all of them are measured, too.
+    /// `mpirun -n 2 topas-mpi calibrate` measures the point-to-point routines between the ranks 0
+    /// and 1. With more ranks, the collective routines over all ranks are measured, too.
     Calibrate(Calibrate),
 
-    /// Writes into the log what ranks on this node counted that ended without MPI_Finalize
+    /// Write to the log what those ranks of this node counted that ended without MPI_Finalize
     ///
-    /// For the end of a job script, or an epilog. Launches that still have ranks on this node are
-    /// left alone. What was written is removed.
+    /// This command is meant for the end of a job script, or for an epilog. Launches that still
+    /// have ranks on this node are left alone. The files of collected ranks are removed.
     Collect(Collect),
 
-    /// Lists launches on this node that run or left something behind
+    /// List the launches on this node that run or that left a profile behind
     List(List),
 }
 
 /// Options of `calibrate`.
 #[derive(Args)]
 pub struct Calibrate {
-    /// File to write, in place of what was in it [default: standard output]
+    /// The file to write; its former contents are replaced [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Replace what is there, also a log
+    /// Replace an existing file, even a log
     #[arg(long, requires = "output")]
     pub force: bool,
 
-    /// Keep rows of the file that are for other numbers of ranks
+    /// Keep the rows of the file that were measured with other numbers of ranks
     #[arg(long, requires = "output")]
     pub add: bool,
 
-    /// MPI library to open [default: that of the launcher]
+    /// The MPI library to open [default: the library of the launcher]
     #[arg(long, value_name = "LIBRARY")]
     pub mpi: Option<PathBuf>,
 
-    /// Longest message in B
+    /// Length of the longest message in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 4 << 20)]
     pub longest: usize,
 
-    /// Repetitions of each measurement, of which the median counts
+    /// Number of repetitions of each measurement; the median of them is the result
     #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u32).range(3..=1001))]
     pub repetitions: u32,
 }
@@ -70,28 +71,29 @@ pub struct Calibrate {
 /// Options of `collect`.
 #[derive(Args)]
 pub struct Collect {
-    /// Directory to look in; may be given several times [default: TOPAS_MPI_SPOOL alone, or if it
-    /// is not set mpi_spool of topas.conf, /run/topas/mpi and /dev/shm]
+    /// A directory to look in; repeat the option for further directories [default: the directory
+    /// that TOPAS_MPI_SPOOL names; if the variable is not set, mpi_spool of topas.conf,
+    /// /run/topas/mpi and /dev/shm]
     #[arg(long, value_name = "DIR")]
     pub spool: Vec<PathBuf>,
 
-    /// Of all users, as root: as each of them in turn
+    /// Collect for all users, which needs root: topas-mpi becomes each user in turn
     #[arg(long)]
     pub all_users: bool,
 
-    /// Append the records, and one for each rank, to this file, too
+    /// Also append the records, and one record for each rank, to this file
     #[arg(short, long, value_name = "FILE", conflicts_with = "all_users")]
     pub out: Option<PathBuf>,
 
-    /// Not into the center's log
+    /// Do not write to the log of the center
     #[arg(long, requires = "out")]
     pub no_log: bool,
 
-    /// Only tell what would be collected
+    /// Only say what would be collected
     #[arg(short = 'n', long)]
     pub dry_run: bool,
 
-    /// No report, only errors
+    /// Print errors only: no report
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -99,15 +101,15 @@ pub struct Collect {
 /// Options of `list`.
 #[derive(Args)]
 pub struct List {
-    /// Directory to look in, as of collect
+    /// A directory to look in, as for `topas-mpi collect`
     #[arg(long, value_name = "DIR")]
     pub spool: Vec<PathBuf>,
 
-    /// Of all users whose files can be read
+    /// List the launches of all users whose files you may read
     #[arg(long)]
     pub all_users: bool,
 
-    /// JSON, schema topas.mpi.list/1
+    /// Print a JSON object of the schema topas.mpi.list/1
     #[arg(long)]
     pub json: bool,
 }

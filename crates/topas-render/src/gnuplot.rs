@@ -6,8 +6,9 @@ use topas_data::{Label, Table};
 
 use crate::csv::text_of;
 use crate::document::{Document, Form};
-use crate::number::{date, percent, runs};
+use crate::number::{date, percentage};
 use crate::row::{SAMPLE_COLUMNS, is_measure, named, names, sample_cells, share_cells, table_name};
+use crate::wording::runs;
 
 /// A data block for each table, with two blank lines between them. A table by two is a
 /// matrix of percentages of the runs, as stacked histograms want it.
@@ -100,7 +101,7 @@ fn matrix(out: &mut String, table: &Table, index: usize) {
         for column in &columns {
             let row = rows.iter().find(|row| row.labels[1] == **column);
             let share = row.map_or(0, |row| row.share.runs);
-            let part = percent(share.into(), table.of.runs.into(), 4);
+            let part = percentage(share.into(), table.of.runs.into(), 4);
             let _ = write!(out, " {}", part.as_deref().unwrap_or(MISSING));
         }
         out.push('\n');

@@ -5,7 +5,7 @@ use topas_data::measure::{Measure, Sample};
 use topas_data::{PeTime, Row, Share, Table};
 
 use crate::document::{Document, Form};
-use crate::number::{date, machine, percent};
+use crate::number::{date, machine, percentage};
 use crate::row::{Cell, SAMPLE_COLUMNS, names, sample_cells, table_name};
 use crate::skipped::foreign_json;
 
@@ -134,7 +134,7 @@ fn row(table: &Table, row: &Row) -> Map<String, Value> {
         }
     }
     let of = if row.counts { table.of } else { Share::default() };
-    let part = |part, whole| percent(part, whole, 4).as_deref().and_then(number);
+    let part = |part, whole| percentage(part, whole, 4).as_deref().and_then(number);
     object.insert("runs".to_owned(), row.share.runs.into());
     object.insert("runs_percent".to_owned(), json!(part(row.share.runs.into(), of.runs.into())));
     object.insert("pe_seconds".to_owned(), json!(seconds(row.share.time)));

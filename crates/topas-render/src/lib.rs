@@ -8,7 +8,7 @@ pub mod check;
 mod csv;
 mod document;
 mod fields;
-mod figure;
+
 mod gnuplot;
 mod json;
 pub mod mpi;
@@ -20,6 +20,7 @@ mod row;
 mod skipped;
 mod text;
 pub mod view;
+mod wording;
 
 pub use csv::Csv;
 pub use document::{Document, Form};

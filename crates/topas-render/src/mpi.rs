@@ -4,6 +4,7 @@
 //! own. Text for people is no interface, but for the matrices, which have the form of SGI's
 //! MPInside and are meant for awk; CSV and JSON are.
 
+mod amount;
 mod cells;
 mod communicators;
 mod counters;
@@ -13,7 +14,6 @@ mod json;
 mod launches;
 mod matrix;
 mod metrics;
-mod number;
 mod overview;
 mod peers;
 mod routines;

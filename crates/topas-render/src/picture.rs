@@ -4,9 +4,10 @@ use topas_data::measure::Bounds;
 use topas_data::{By, Label, Row, Share, Table};
 
 use crate::document::{Document, Form};
-use crate::number::{date, hours, percent, runs};
+use crate::number::{date, hours, percentage};
 use crate::row::{is_measure, named};
 use crate::text::notes::selected;
+use crate::wording::runs;
 use topas_chart::{Bars, Bucket, Caption, Places, Quantity, Series, Unit};
 
 /// What the height of a bar is a share of.
@@ -58,7 +59,7 @@ pub fn bars(document: &Document<'_>, table: &Table, weight: Weight) -> Bars {
                 let name = named(label, is_measure(&table.by[1])).name;
                 let values = places.iter().map(|place| value(place, Some(label)));
                 let mut series = Series::new(name, values);
-                series.note = percent(sum, of, 1).map_or_else(String::new, |p| p + "%");
+                series.note = percentage(sum, of, 1).map_or_else(String::new, |p| p + "%");
                 bars.series.push(series);
             }
         }
@@ -78,17 +79,7 @@ fn part(share: Share, weight: Weight) -> u128 {
 fn title(by: &By) -> String {
     match by {
         By::Measure(measure) => measure.unit.to_owned(),
-        By::Field(field) => match field.name() {
-            "lang" => "language".to_owned(),
-            "lib" => "message passing library".to_owned(),
-            "cputype" => "type of processor".to_owned(),
-            "exe" => "executable".to_owned(),
-            "npes" | "npes_class" => "number of PEs".to_owned(),
-            "part" => "partition".to_owned(),
-            "cc" => "compiler".to_owned(),
-            "mpi" => "MPI library".to_owned(),
-            name => name.replace('_', " "),
-        },
+        By::Field(field) => field.title(),
     }
 }
 

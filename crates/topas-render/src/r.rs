@@ -4,8 +4,9 @@ use topas_data::Table;
 
 use crate::csv::text_of;
 use crate::document::{Document, Form};
-use crate::number::{date, runs};
+use crate::number::date;
 use crate::row::{SAMPLE_COLUMNS, SHARE_COLUMNS, names, sample_cells, share_cells, table_name};
+use crate::wording::runs;
 
 /// `source("FILE")` gives the list `topas`, a data frame for each table.
 pub struct R;

@@ -3,7 +3,7 @@
 use topas_data::measure::{Bounds, Measure, Sample};
 use topas_data::{Label, Row, Share, Table};
 
-use crate::number::{decimal, percent, seconds};
+use crate::number::{exact, pe_seconds, percentage};
 
 /// A label in parts: its name, and the bounds of a bucket.
 pub(crate) struct Named {
@@ -27,9 +27,9 @@ pub(crate) fn named(label: &Label, is_measure: bool) -> Named {
         Label::Other(values) => only(format!("other ({values})")),
         Label::Bucket(bounds) => {
             let (from, to) = match *bounds {
-                Bounds::Between(from, to) => (Some(decimal(from)), Some(decimal(to))),
+                Bounds::Between(from, to) => (Some(exact(from, 6)), Some(exact(to, 6))),
                 Bounds::Zero => (Some("0".to_owned()), Some("0".to_owned())),
-                Bounds::From(from) => (Some(decimal(from)), None),
+                Bounds::From(from) => (Some(exact(from, 6)), None),
                 Bounds::Missing => (None, None),
             };
             let name = match (&from, &to) {
@@ -63,9 +63,9 @@ pub(crate) fn share_cells(table: &Table, row: &Row) -> [Option<String>; 4] {
     let of = if row.counts { table.of } else { Share::default() };
     [
         Some(row.share.runs.to_string()),
-        percent(row.share.runs.into(), of.runs.into(), 4),
-        Some(seconds(row.share.time)),
-        percent(row.share.time.0, of.time.0, 4),
+        percentage(row.share.runs.into(), of.runs.into(), 4),
+        Some(pe_seconds(row.share.time)),
+        percentage(row.share.time.0, of.time.0, 4),
     ]
 }
 

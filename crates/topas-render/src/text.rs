@@ -9,7 +9,7 @@ use std::fmt::Write;
 use topas_data::{By, Label, Table};
 
 use crate::document::{Document, Form};
-use crate::number::date;
+use crate::number::{NONE, date};
 use crate::row::{is_measure, named};
 
 /// Text for people. Not an interface for programs: its layout may change.
@@ -19,9 +19,6 @@ pub struct Text {
     /// as are needed.
     pub width: Option<usize>,
 }
-
-/// What a cell shows that has no value.
-const NONE: &str = "-";
 
 /// Mark of an end that was cut.
 const CUT: &str = "..";
@@ -89,19 +86,9 @@ fn cut(text: &str, most: usize) -> String {
 
 /// The heading above the labels of a side.
 fn heading(by: &By) -> String {
-    match (by, by.name()) {
-        (By::Measure(measure), _) => measure.heading.to_owned(),
-        (_, "lang") => "Lang".to_owned(),
-        (_, "lib") => "MP-Lib".to_owned(),
-        (_, "mpi") => "MPI".to_owned(),
-        (_, "cc") => "Compiler".to_owned(),
-        (_, "part") => "Partition".to_owned(),
-        (_, "cputype") => "CPU".to_owned(),
-        (_, "npes" | "npes_class") => "PEs".to_owned(),
-        (_, name) => {
-            let mut chars = name.chars();
-            chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
-        }
+    match by {
+        By::Measure(measure) => measure.heading.to_owned(),
+        By::Field(field) => field.heading(),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::message::TOOL;
 
 /// Usage statistics of a center from the TOPAS log
 ///
-/// Joins the lines of each run and prints how the runs, and the time they took, are
+/// topas-stat joins the lines of each run and prints how the runs, and the time the runs took, are
 /// distributed: by MFlop/s per PE, by language and by message passing library, or by any
 /// other fields and measures. Bad lines are counted and reported on standard error.
 #[derive(Debug, Parser)]
@@ -25,8 +25,8 @@ use crate::message::TOOL;
     version,
     disable_help_subcommand = true,
     group = ArgGroup::new("form").multiple(false),
-    after_help = "Exit codes: 0 report made, 1 some input could not be read, 2 usage, 3 no runs,\n\
-                  4 --check found faults.\n\
+    after_help = "Exit codes: 0 the report was made; 1 an input could not be read; 2 the command line is\n\
+                  wrong; 3 the input holds no runs; 4 --check found faults.\n\
                   Examples:\n  \
                   topas-stat --since 2026-01-01 /var/log/topas\n  \
                   topas-stat --by user --top 10 --measure mflops,cpu_use topas.log\n  \
@@ -35,8 +35,8 @@ use crate::message::TOOL;
                   grep ' f90 ' topas.log | grep ' B ' | grep ' mpi ' | topas-stat"
 )]
 pub struct CommandLine {
-    /// Logs, plain or compressed by gzip, zstd or xz; of a directory all its files and those
-    /// below it; - is standard input, as is none
+    /// Logs, plain or compressed by gzip, zstd or xz. A directory stands for all files in it and
+    /// below it. `-`, or no argument, reads standard input
     #[arg(value_name = "FILE|DIR")]
     pub inputs: Vec<PathBuf>,
 
@@ -49,17 +49,18 @@ pub struct CommandLine {
     #[command(flatten)]
     pub output: OutputArgs,
 
-    /// Threads that read and join [default: one for each processor]
+    /// Number of threads that read and join lines [default: one for each processor]
     #[arg(long, value_name = "N", help_heading = "Work")]
     pub threads: Option<NonZero<usize>>,
 
-    /// Memory for lines that wait for others of their runs; what is more goes to a
-    /// temporary file. As much again is for rows of tables [default: 256MiB]
+    /// Memory for lines that wait for the other lines of their runs; further lines go to a
+    /// temporary file. The rows of tables may take the same amount again [default: 256MiB]
     #[arg(long, value_name = "SIZE", help_heading = "Work")]
     pub memory: Option<String>,
 
-    /// No report: check every line, and what lines together tell; faults with their first
-    /// places, in words or with --json
+    /// Check the log instead of making a report: each line by itself, and the lines of a run
+    /// together. Each fault is listed with the first places where it stands, in words or, with
+    /// --json, as JSON
     #[arg(
         long,
         conflicts_with_all = [
@@ -70,15 +71,15 @@ pub struct CommandLine {
     )]
     pub check: bool,
 
-    /// No warnings, no progress; errors only
+    /// Print errors only: no warnings and no progress
     #[arg(short, long)]
     pub quiet: bool,
 
-    /// Show the fields for --by and --where
+    /// List the fields that --by and --where know
     #[arg(long, exclusive = true)]
     pub list_fields: bool,
 
-    /// Show the measures for --by and --measure
+    /// List the measures that --by and --measure know
     #[arg(long, exclusive = true)]
     pub list_measures: bool,
 }
@@ -87,32 +88,33 @@ pub struct CommandLine {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Selection")]
 pub struct SelectionArgs {
-    /// First day: runs that ended on it or later (YYYY/MM/DD or YYYY-MM-DD)
+    /// Select the runs that ended on this day or later (YYYY/MM/DD or YYYY-MM-DD)
     #[arg(long, value_name = "DATE", value_parser = parse_date)]
     pub since: Option<Date>,
 
-    /// Last day: runs that ended on it or before
+    /// Select the runs that ended on this day or before
     #[arg(long, value_name = "DATE", value_parser = parse_date)]
     pub until: Option<Date>,
 
-    /// Lines of the user who calls this, by numeric id; the logs may have % forms as those of
-    /// topas.conf, which are taken if there are none
+    /// Select your own lines, by your numeric user id. The names of the logs may contain the %
+    /// forms of topas.conf; without a name, the logs of topas.conf are read
     #[arg(long)]
     pub mine: bool,
 
-    /// Lines of this user, or of these
+    /// Select the lines of this user; repeat the option for further users
     #[arg(long, value_name = "NAME")]
     pub user: Vec<String>,
 
-    /// Lines of this executable, or of these
+    /// Select the lines of this executable; repeat the option for further executables
     #[arg(long, value_name = "NAME")]
     pub exe: Vec<String>,
 
-    /// Lines of this language, or of these
+    /// Select the lines of programs in this language, or in one of several
     #[arg(long, value_delimiter = ',', value_parser = words(Lang::ALL, |lang| lang.word()))]
     pub lang: Vec<String>,
 
-    /// Lines with this message passing library, or with these; - is none
+    /// Select the lines of programs with this message passing library, or with one of several; -
+    /// stands for programs without one
     #[arg(
         long,
         value_delimiter = ',',
@@ -121,20 +123,21 @@ pub struct SelectionArgs {
     )]
     pub mplib: Vec<String>,
 
-    /// Batch (B) or interactive (I)
+    /// Select the lines of batch jobs (B) or of interactive runs (I)
     #[arg(long, value_parser = ["B", "I"])]
     pub mode: Option<String>,
 
-    /// Lines of runs with so many PEs or more
+    /// Select the lines of runs with at least N PEs
     #[arg(long, value_name = "N")]
     pub min_pes: Option<u32>,
 
-    /// Lines of runs with so many PEs or less
+    /// Select the lines of runs with at most N PEs
     #[arg(long, value_name = "N")]
     pub max_pes: Option<u32>,
 
-    /// Lines of which this is true: FIELD OPERATOR VALUE with = != < <= > >= ~ !~, and, or,
-    /// not, parentheses; several must all be true
+    /// Select the lines for which the expression is true: FIELD OPERATOR VALUE with an operator of
+    /// = != < <= > >= ~ !~, joined by `and`, `or`, `not` and parentheses. If the option is
+    /// repeated, all expressions must be true
     #[arg(short = 'w', long = "where", value_name = "EXPRESSION")]
     pub conditions: Vec<String>,
 }
@@ -143,37 +146,39 @@ pub struct SelectionArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Tables")]
 pub struct TableArgs {
-    /// A table by a field or a measure, or by two crossed; again for one more
-    /// [default: mflops, lang, lib]
+    /// Make a table by a field or a measure, or by two of them crossed; repeat the option for
+    /// further tables [default: mflops, lang, lib]
     #[arg(long, value_name = "NAME[,NAME]")]
     pub by: Vec<String>,
 
-    /// Mean, quartiles and sum of these in each row; without --by the distributions of these
+    /// Show the mean, the quartiles and the sum of these measures in each row; without --by, show
+    /// the distributions of these measures
     #[arg(short, long, value_name = "NAME", value_delimiter = ',')]
     pub measure: Vec<String>,
 
-    /// Size of a bucket in the unit of the measure, of all or of the one that is named
-    /// [default: mflops=50; --list-measures]
+    /// Set the size of a bucket in the unit of the measure, for all measures or for the one that is
+    /// named [default: mflops=50; --list-measures shows the others]
     #[arg(short, long, value_name = "[MEASURE=]N", allow_hyphen_values = true)]
     pub bucket: Vec<String>,
 
-    /// All values from here on in one bucket
+    /// Put all values from this limit on into one bucket
     #[arg(long, value_name = "[MEASURE=]LIMIT", allow_hyphen_values = true)]
     pub upper: Vec<String>,
 
-    /// Buckets from 1 to 2 to 5 to 10 and so on, for all measures
+    /// Make buckets from 1 to 2, 2 to 5, 5 to 10 and so on, for all measures
     #[arg(long, conflicts_with = "bucket")]
     pub log_scale: bool,
 
-    /// The N largest of each field, the others in one row; by time unless --sort says
+    /// Show the N largest values of each field and put the others into one row; values are ranked
+    /// by their time, or by the key of --sort
     #[arg(long, value_name = "N")]
     pub top: Option<NonZero<usize>>,
 
-    /// Order of fields: name, runs, time, or the mean of a measure of --measure
+    /// Order the values of fields by name, runs, time, or the mean of a measure of --measure
     #[arg(long, value_name = "KEY")]
     pub sort: Option<String>,
 
-    /// The other way round
+    /// Reverse the order of rows
     #[arg(long)]
     pub reverse: bool,
 }
@@ -182,55 +187,56 @@ pub struct TableArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    /// Form of the output
+    /// The form of the output
     #[arg(short, long, value_name = "FORM", value_enum, group = "form")]
     pub format: Option<Format>,
 
-    /// Text as wide as the labels need [default: 80 columns]
+    /// Make the text as wide as its labels need [default: 80 columns]
     #[arg(long)]
     pub wide: bool,
 
-    /// As --format csv
+    /// The same as --format csv
     #[arg(long, group = "form")]
     pub csv: bool,
 
-    /// As --format json
+    /// The same as --format json
     #[arg(long, group = "form")]
     pub json: bool,
 
-    /// As --format jsonl
+    /// The same as --format jsonl
     #[arg(long, group = "form")]
     pub jsonl: bool,
 
-    /// As --format gnuplot
+    /// The same as --format gnuplot
     #[arg(long, group = "form")]
     pub gnuplot: bool,
 
-    /// As --format r
+    /// The same as --format r
     #[arg(long, group = "form")]
     pub r: bool,
 
-    /// As --format bars
+    /// The same as --format bars
     #[arg(long, group = "form")]
     pub bars: bool,
 
-    /// The first table as a picture, besides; - is standard output, instead
+    /// Write the first table as an SVG picture, in addition to the report; `-` writes the picture
+    /// to standard output instead of the report
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
 
-    /// The same as PNG, twice as fine as on the screen
+    /// Write the first table as a PNG picture with twice the resolution of a screen
     #[arg(long, value_name = "FILE")]
     pub png: Option<PathBuf>,
 
-    /// Replace what is there by --svg and --png, also an input or a log
+    /// Let --svg and --png replace an existing file, even an input or a log
     #[arg(long)]
     pub force: bool,
 
-    /// What bars are shares of [default: what rows are sorted by, else runs]
+    /// What the bars are shares of [default: the key that rows are sorted by, otherwise runs]
     #[arg(long, value_enum, value_name = "OF")]
     pub share: Option<ShareOf>,
 
-    /// Colour of bars
+    /// When bars have colours
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     pub color: ColorWish,
 }
@@ -258,9 +264,9 @@ pub enum Format {
 /// What bars are shares of.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum ShareOf {
-    /// Number of runs
+    /// The number of runs
     Runs,
-    /// PEs x wall clock time
+    /// The number of PEs x the wall clock time
     Time,
 }
 

@@ -14,11 +14,11 @@ use crate::mpi::MpiArgs;
 /// This tool.
 pub const TOOL: Tool = Tool("topasview");
 
-/// The PEs of a run: table, statistics, clusters, what stands out
+/// The PEs of a run: a table, statistics, clusters and findings
 ///
-/// Reads the lines that a program linked by `topas`, or run by `topas-run --all-pe`, leaves in
-/// topas.out, one for each PE, and shows those of the newest launch. Without a view it prints
-/// the table of the PEs and what stands out among them.
+/// topasview reads the lines that a program linked by `topas`, or run by `topas-run --all-pe`,
+/// leaves in topas.out, one line for each PE, and shows the lines of the newest launch. Without an
+/// option for a view, topasview prints the table of the PEs and the PEs that stand out.
 #[derive(Parser)]
 #[command(
     name = "topasview",
@@ -26,89 +26,92 @@ pub const TOOL: Tool = Tool("topasview");
     disable_help_subcommand = true,
     group = ArgGroup::new("data").args(["csv", "json", "jsonl"]),
     after_help = "Columns: wall system user cpu counter rate misses miss-rate misses-per-op ghz ipc rss.\n\
-                  Exit codes: 0 shown, 1 some input or output failed, 2 usage, 3 no PEs.\n\
+                  Exit codes: 0 the views were shown; 1 an input or output failed; 2 the command line is\n\
+                  wrong; 3 the input holds no PEs.\n\
                   Examples:\n  topasview --stat --cluster\n  topasview --sort cpu --top 10\n  \
                   topasview --report --html run.html topas.out.*"
 )]
 pub struct Args {
-    /// Files, plain or compressed by gzip, zstd or xz; of a directory its topas.out files, or
-    /// all if there are none; - is standard input; default: topas.out and topas.out.* here
+    /// Files, plain or compressed by gzip, zstd or xz. A directory stands for its topas.out files,
+    /// or for all its files if it has none of that name; `-` reads standard input [default:
+    /// topas.out and topas.out.* in the working directory]
     #[arg(value_name = "FILE|DIR")]
     pub inputs: Vec<PathBuf>,
 
-    /// The launch with this id, or whose id alone begins so; default: the newest
+    /// Show the launch with this id; the beginning of the id is enough if no other id begins the
+    /// same way [default: the newest launch]
     #[arg(long, value_name = "ID", visible_alias = "id")]
     pub launch: Option<String>,
 
-    /// List the launches, newest first
+    /// List the launches, the newest first
     #[arg(long)]
     pub list: bool,
 
-    /// Table of the PEs
+    /// Show the table of the PEs
     #[arg(long)]
     pub raw: bool,
 
-    /// Statistical summary of a column
+    /// Show a statistical summary of a column
     #[arg(long, value_name = "COLUMN", num_args = 0..=1)]
     stat: Option<Option<OsString>>,
 
-    /// Clusters of a column: of width 1, of width N, or the best ones
+    /// Show clusters of the values of a column: clusters of width 1, of width N, or the best ones
     #[arg(long, value_name = "N|best", num_args = 0..=1)]
     cluster: Option<Option<OsString>>,
 
-    /// PEs by host, NUMA node and program
+    /// Show the PEs by host, by NUMA node and by program
     #[arg(long)]
     pub groups: bool,
 
-    /// Load imbalance, what it costs, and what stands out
+    /// Show the load imbalance, the time it costs, and the PEs that stand out
     #[arg(long)]
     pub balance: bool,
 
-    /// Strip of the PEs, dark where a value is high
+    /// Show a strip of the PEs, which is dark where a value is high
     #[arg(long)]
     pub strip: bool,
 
-    /// Everything but the table of the PEs
+    /// Show all views but the table of the PEs
     #[arg(long)]
     pub report: bool,
 
-    /// Compare two runs: files, or ids of launches in the files given
+    /// Compare two runs, each named by its file or by the id of its launch
     #[arg(long, value_names = ["OLD", "NEW"], num_args = 2)]
     pub compare: Option<Vec<OsString>>,
 
-    /// Column of the views; default: rate, or CPU time if nothing was counted
+    /// The column of the views [default: rate, or the CPU time if no operations were counted]
     #[arg(long, value_name = "COLUMN", value_parser = column)]
     pub column: Option<Column>,
 
-    /// Order of the table: largest first
+    /// Sort the table by a column, the largest value first
     #[arg(long, value_name = "COLUMN", value_parser = column)]
     pub sort: Option<Column>,
 
-    /// With --sort: smallest first
+    /// With --sort, put the smallest value first
     #[arg(long, requires = "sort")]
     pub ascending: bool,
 
-    /// The first N rows of the table only
+    /// Show only the first N rows of the table
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
 
-    /// All extremes and findings, however many
+    /// Show all extremes and findings, however many there are
     #[arg(long)]
     pub all: bool,
 
-    /// Comma separated values of one view
+    /// Print one view as comma separated values
     #[arg(long)]
     pub csv: bool,
 
-    /// A JSON object of the views, schema topas.view/1
+    /// Print the views as a JSON object of the schema topas.view/1
     #[arg(long)]
     pub json: bool,
 
-    /// Lines of JSON, one for each PE
+    /// Print a line of JSON for each PE
     #[arg(long)]
     pub jsonl: bool,
 
-    /// Write a picture as SVG (- is standard output)
+    /// Write a picture as SVG; `-` writes it to standard output
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
 
@@ -120,23 +123,23 @@ pub struct Args {
     #[arg(long, value_name = "KIND", value_enum, default_value = "points")]
     pub picture: Kind,
 
-    /// Write a page of everything (- is standard output)
+    /// Write an HTML page with all views; `-` writes the page to standard output
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 
-    /// Replace what is there by --svg, --png and --html, also an input or a log
+    /// Let --svg, --png and --html replace an existing file, even an input or a log
     #[arg(long)]
     pub force: bool,
 
-    /// Only the views: no line on the launch, no notes
+    /// Print the views alone, without the line on the launch and without notes
     #[arg(long)]
     pub no_heading: bool,
 
-    /// Colour of the strip
+    /// When the strip has colours
     #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
     pub color: ColorWish,
 
-    /// No warnings and no progress; errors only
+    /// Print errors only: no warnings and no progress
     #[arg(short, long)]
     pub quiet: bool,
 

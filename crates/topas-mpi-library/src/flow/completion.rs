@@ -1,31 +1,18 @@
 //! Requests that a call waits for or asks for: what they were, and what they turned out to be.
 
-use core::mem::MaybeUninit;
-
 use topas_mpi_profile::layout::{Waited, flag as header_flag};
+use topas_mpi_table::Way;
 
 use crate::element::{element, element_mut};
-use crate::flow::Kept;
 use crate::flow::amount::{Words, word};
 use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
 use crate::flow::object::{self, Kind};
-use crate::flow::peers::{Account, NOBODY, OTHERS, UNKNOWN, Way};
+use crate::flow::peers::{Account, NOBODY, OTHERS, UNKNOWN};
 use crate::flow::plan::{Act, Plan};
-use crate::flow::request::{Entry, Found, flag};
+use crate::frame::{Kept, Pending};
+use crate::requests::{Entry, flag};
 use crate::spool;
-
-/// A request of a call.
-#[derive(Clone, Copy)]
-pub struct Pending {
-    /// Where it is; None of those that many operations share
-    found: Option<Found>,
-    /// Its place among the requests of the call
-    place: u32,
-    /// What it is, if it was not this thread that was given it: who was may be given another by
-    /// the same handle before we come to read it
-    entry: MaybeUninit<Entry>,
-}
 
 /// What those are that many operations share: most are messages sent.
 static SHARED: Entry = Entry {
@@ -135,6 +122,19 @@ pub fn before(
 #[inline(always)]
 pub fn is_shared(library: &Library, request: u64) -> bool {
     library.abi.is_shared_request(request) || library.completed.contains(&request)
+}
+
+/// Keeps what the request is that a call has written to this address.
+#[inline(always)]
+pub fn keep(library: &Library, ledger: &mut Ledger, address: usize, entry: Entry) {
+    // SAFETY: the call has written a request there.
+    let request = unsafe { library::handle_at(library, address, 0) };
+    if request != library.request_null
+        && !is_shared(library, request)
+        && !ledger.requests.put(request, entry)
+    {
+        lost();
+    }
 }
 
 /// What a call completed, and what came by it.

@@ -11,9 +11,9 @@ use core::sync::atomic::{
 use topas_mpi_profile::layout::Peer;
 
 use crate::element::element;
-use crate::flow::completion::Pending;
 use crate::flow::object::Object;
-use crate::flow::request::{Found, Requests};
+use crate::frame::Pending;
+use crate::requests::{Found, Requests};
 use crate::sys;
 
 /// Places of the caches.

@@ -8,7 +8,7 @@ use topas_data::mpi::{Communicator, Profile};
 
 use super::cells::Cells;
 use super::json::{number, seconds as json_seconds};
-use super::number::{NONE, compact, exact_seconds, percent, seconds};
+use crate::number::{NONE, compact, exact_seconds, percent_of, seconds};
 
 /// Of all ranks, that with most time first. A sum over ranks may not have them where single
 /// ranks do.
@@ -44,7 +44,7 @@ fn sum<'p>(all: impl Iterator<Item = &'p Communicator>) -> Vec<Communicator> {
 }
 
 fn name(communicator: &Communicator) -> String {
-    crate::figure::named(communicator.name.as_bytes())
+    crate::wording::named(communicator.name.as_bytes())
 }
 
 /// A table, that with most time first.
@@ -66,7 +66,7 @@ pub(super) fn text(profile: &Profile) -> String {
             of.size.map_or_else(|| NONE.to_owned(), |size| size.to_string()),
             compact(of.calls),
             seconds(of.time, 6),
-            percent(of.time, profile.total.mpi),
+            percent_of(of.time, profile.total.mpi),
             compact(of.traffic.sends),
             compact(of.traffic.sent),
             compact(of.traffic.receives),

@@ -6,7 +6,7 @@ use topas_data::mpi::{Counter, Profile};
 
 use super::cells::Cells;
 use super::json::number;
-use super::number::{NONE, compact, percent, quotient};
+use crate::number::{NONE, compact, percent_of, quotient};
 
 /// A table.
 pub(super) fn text(profile: &Profile) -> String {
@@ -25,9 +25,10 @@ pub(super) fn text(profile: &Profile) -> String {
     };
     let known = |events: Option<u128>| events.map_or_else(|| NONE.to_owned(), compact);
     for Counter { name, inside, outside } in &sums.counters {
-        let share = inside.zip(*outside).map(|(inside, outside)| percent(inside, inside + outside));
+        let share =
+            inside.zip(*outside).map(|(inside, outside)| percent_of(inside, inside + outside));
         cells.row([
-            crate::figure::named(name.as_bytes()),
+            crate::wording::named(name.as_bytes()),
             known(*outside),
             known(*inside),
             share.unwrap_or_else(|| NONE.to_owned()),
@@ -48,7 +49,7 @@ pub(super) fn csv(profile: &Profile) -> String {
     let mut cells = Cells::new(["counter", "outside_mpi", "inside_mpi"]);
     for Counter { name, inside, outside } in &profile.total.counters {
         let known = |events: Option<u128>| events.map(|n| n.to_string()).unwrap_or_default();
-        cells.row([crate::figure::named(name.as_bytes()), known(*outside), known(*inside)]);
+        cells.row([crate::wording::named(name.as_bytes()), known(*outside), known(*inside)]);
     }
     cells.csv()
 }
@@ -60,7 +61,7 @@ pub(super) fn value(profile: &Profile) -> Value {
     }
     let value = |Counter { name, inside, outside }: &Counter| {
         json!({
-            "name": crate::figure::named(name.as_bytes()),
+            "name": crate::wording::named(name.as_bytes()),
             "outside_mpi": outside.map(number),
             "inside_mpi": inside.map(number),
         })

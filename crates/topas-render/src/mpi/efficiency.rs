@@ -6,8 +6,8 @@ use topas_data::mpi::{Efficiency, Ending, NoEfficiency, Profile, Ratio, Routine,
 use super::Views;
 use super::cells::Cells;
 use super::json::rounded;
-use super::number::{NONE, percent, seconds};
-use crate::figure::paragraph;
+use crate::number::{NONE, exact_seconds, percent_of, percentage, seconds};
+use crate::wording::paragraph;
 use topas_chart::{Bars, Places, Quantity, Series, Unit};
 
 /// Decimals of seconds.
@@ -58,7 +58,7 @@ const BRANCHES: [&str; 5] = ["", "├─ ", "└─ ", "   ├─ ", "   └─ 
 const ASCII_BRANCHES: [&str; 5] = ["", "|- ", "`- ", "   |- ", "   `- "];
 
 fn share(ratio: Option<Ratio>) -> String {
-    ratio.map_or_else(|| NONE.to_owned(), |ratio| percent(ratio.part, ratio.whole))
+    ratio.map_or_else(|| NONE.to_owned(), |ratio| percent_of(ratio.part, ratio.whole))
 }
 
 /// The tree with its definitions, or why there is none.
@@ -80,7 +80,7 @@ pub(super) fn text(views: &Views<'_>) -> String {
             "{} s outside MPI on average of {} and {} s at most, of {} s{}. Parallel efficiency is \
              load balance x communication efficiency.{}",
             seconds(mean, DECIMALS),
-            crate::figure::count(of.ranks, "rank"),
+            crate::wording::count(of.ranks, "rank"),
             seconds(of.outside_max, DECIMALS),
             seconds(of.time, DECIMALS),
             ends(views.profile),
@@ -100,7 +100,7 @@ fn ends(profile: &Profile) -> String {
     if time == 0 {
         return " from the first call of MPI on".to_owned();
     }
-    let share = percent(time, profile.total.wall);
+    let share = percent_of(time, profile.total.wall);
     match profile.facts.ending {
         Some(Ending::Finalize) => format!(
             " from the entry of MPI_Init to the end of the profile in MPI_Finalize; these two are \
@@ -156,9 +156,9 @@ pub(super) fn csv(profile: &Profile) -> String {
         let of = |text: fn(Ratio) -> String| ratio.map(text).unwrap_or_default();
         cells.row([
             row.key.to_owned(),
-            of(|ratio| super::number::share(ratio.part, ratio.whole)),
-            of(|ratio| super::number::exact_seconds(ratio.part)),
-            of(|ratio| super::number::exact_seconds(ratio.whole)),
+            of(|ratio| percentage(ratio.part, ratio.whole, 4).unwrap_or_default()),
+            of(|ratio| exact_seconds(ratio.part)),
+            of(|ratio| exact_seconds(ratio.whole)),
         ]);
     }
     cells.csv()

@@ -7,8 +7,9 @@ use topas_data::pes::PeRange;
 use topas_format::civil::{Date, Time};
 
 use super::Views;
-use super::number::{named, percent, seconds};
-use crate::figure::{clean, count, paragraph, some_pes};
+use super::amount::routine_name;
+use crate::number::{percent_of, seconds};
+use crate::wording::{clean, count, paragraph, some_pes};
 
 /// Ranges of ranks that are named in a note.
 const NAMED: usize = 8;
@@ -18,13 +19,13 @@ const HEAVY: u128 = 100;
 
 /// Day and time.
 pub(super) fn when(date: Date, time: Time) -> String {
-    format!("{} {:02}:{:02}:{:02}", crate::number::date(date), time.hour, time.minute, time.second)
+    crate::number::date_time(date, time)
 }
 
 /// Program, user, ranks, hosts, when, id.
 pub(super) fn first_line(profile: &Profile) -> String {
     let facts = &profile.facts;
-    let name = |bytes: &[u8]| crate::figure::named(bytes);
+    let name = |bytes: &[u8]| crate::wording::named(bytes);
     let present = profile.total.ranks;
     let ranks = match facts.npes {
         Some(npes) if u64::from(npes) != present => {
@@ -168,7 +169,7 @@ pub(super) fn notes(views: &Views<'_>) -> String {
             let amounts = [of.count, of.sends, of.sent, of.receives, of.received];
             amounts.iter().any(|of| matches!(of, Amount::NotCounted | Amount::AtLeast(_)))
         })
-        .map(|routine| named(profile, routine.number))
+        .map(|routine| routine_name(profile, routine.number))
         .collect();
     if !uncounted.is_empty() {
         notes
@@ -178,14 +179,14 @@ pub(super) fn notes(views: &Views<'_>) -> String {
         notes.push(format!(
             "The measurement itself took {} s, {} of the time: calls are short and many.",
             seconds(sums.overhead, 6),
-            percent(sums.overhead, sums.wall)
+            percent_of(sums.overhead, sums.wall)
         ));
     }
     if sums.paused > 0 {
         notes.push(format!(
             "Measuring was paused for {} s, {} of the time: nothing is known of that.",
             seconds(sums.paused, 6),
-            percent(sums.paused, sums.wall)
+            percent_of(sums.paused, sums.wall)
         ));
     }
     if sums.threads > 1 {
@@ -207,7 +208,7 @@ pub(super) fn unended(profile: &Profile) -> Option<String> {
         .filter(|routine| routine.unended > 0)
         .map(|routine| {
             let calls = count(u64::try_from(routine.unended).unwrap_or(u64::MAX), "call");
-            let name = named(profile, routine.number);
+            let name = routine_name(profile, routine.number);
             match routine.unended_time {
                 0 => format!("{name} {calls}, for a time that nobody noted"),
                 time => format!("{name} {calls}, {} s", seconds(time, 3)),

@@ -8,8 +8,8 @@ use super::{View, Views};
 use super::{
     communicators, counters, efficiency, matrix, metrics, peers, routines, sizes, switches, waiting,
 };
-use crate::figure::clean;
 use crate::number::machine;
+use crate::wording::clean;
 
 /// Value of the key `schema`; it changes if the meaning of a key does.
 pub const SCHEMA: &str = "topas.mpi/1";

@@ -4,7 +4,7 @@ use topas_data::mpi::{Ending, Facts};
 
 use super::cells::Cells;
 use super::heading::when;
-use crate::figure::named;
+use crate::wording::named;
 
 fn end(facts: &Facts) -> String {
     match facts.ending {
@@ -42,13 +42,13 @@ pub fn launches_csv(known: &[(&Facts, u64)]) -> String {
     let mut cells = Cells::new(["id", "when", "user", "npes", "profiles", "end", "exe"]);
     for (facts, ranks) in known {
         cells.row([
-            crate::figure::clean(&facts.id),
+            crate::wording::clean(&facts.id),
             when(facts.date, facts.time),
-            crate::figure::clean(&facts.user),
+            crate::wording::clean(&facts.user),
             facts.npes.map(|npes| npes.to_string()).unwrap_or_default(),
             ranks.to_string(),
             end(facts),
-            crate::figure::clean(&facts.exe),
+            crate::wording::clean(&facts.exe),
         ]);
     }
     cells.csv()

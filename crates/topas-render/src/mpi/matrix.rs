@@ -7,9 +7,10 @@
 use serde_json::{Value, json};
 use topas_data::mpi::{Amount, Profile, Routine, RoutineNumber, Sums, outside_of_rank};
 
+use super::amount::{amount, plain, routine_name};
 use super::cells::Cells;
 use super::json::{counted, number, seconds as json_seconds};
-use super::number::{NONE, amount, exact_seconds, kilobytes, named, plain, seconds};
+use crate::number::{NONE, exact_seconds, kilobytes, seconds};
 
 /// Places of seconds.
 const DECIMALS: u32 = 6;
@@ -102,7 +103,8 @@ fn columns(profile: &Profile) -> Vec<(RoutineNumber, String)> {
         .collect();
     numbers.sort_unstable();
     numbers.dedup();
-    let name = |number| named(profile, number).to_lowercase().replace(char::is_whitespace, "_");
+    let name =
+        |number| routine_name(profile, number).to_lowercase().replace(char::is_whitespace, "_");
     numbers.into_iter().map(|number| (number, name(number))).collect()
 }
 

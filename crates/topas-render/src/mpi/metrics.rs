@@ -4,10 +4,11 @@ use serde_json::{Map, Value, json};
 use topas_data::mpi::{Amount, METRICS, Metric, Profile, Sums, Unit};
 
 use super::Views;
+use super::amount::amount;
 use super::cells::Cells;
 use super::json::{counted, number, seconds as json_seconds};
-use super::number::{NONE, amount, compact, exact_seconds, seconds};
-use crate::figure::paragraph;
+use crate::number::{NONE, compact, exact_seconds, seconds};
+use crate::wording::paragraph;
 
 /// Decimals of seconds.
 const DECIMALS: u32 = 6;

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use topas_data::mpi::{Origin, Profile, RoutineNumber};
 
 use super::Views;
+use super::amount::{amount, routine_name};
 use super::cells::Cells;
 use super::heading::ranges;
-use super::number::{NONE, amount, compact, named, percent, quotient, seconds};
 use super::{efficiency, peers, routines, waiting};
-use crate::figure::{count, paragraph, some_pes};
+use crate::number::{NONE, compact, percent_of, quotient, seconds};
+use crate::wording::{count, paragraph, some_pes};
 
 /// Ranges of ranks that are named.
 const NAMED: usize = 6;
@@ -41,7 +42,7 @@ fn shares(views: &Views<'_>) -> String {
     let time = |ns: u128| seconds(ns, 3);
     let mut out = format!(
         "In MPI: {} of the time of all ranks, {} of {} s; of a rank {} to {} s.",
-        percent(sums.mpi, sums.wall),
+        percent_of(sums.mpi, sums.wall),
         time(sums.mpi),
         time(sums.wall),
         time(sums.mpi_min.into()),
@@ -53,7 +54,7 @@ fn shares(views: &Views<'_>) -> String {
         time(sums.wall_max.into()),
         count(u64::try_from(sums.calls()).unwrap_or(u64::MAX), "call"),
         count(sums.routines.len() as u64, "routine"),
-        percent(sums.overhead, sums.wall),
+        percent_of(sums.overhead, sums.wall),
     );
     paragraph(&out, views.columns())
 }
@@ -75,11 +76,11 @@ fn top(profile: &Profile) -> String {
     ]);
     for routine in sorted.iter().take(MOST) {
         cells.row([
-            named(profile, routine.number),
+            routine_name(profile, routine.number),
             compact(routine.calls),
             seconds(routine.time, 6),
-            percent(routine.time, sums.mpi),
-            percent(routine.time, sums.wall),
+            percent_of(routine.time, sums.mpi),
+            percent_of(routine.time, sums.wall),
             quotient(routine.time, routine.calls.saturating_mul(1000)),
             seconds(routine.longest.into(), 6),
             amount(routine.sent, compact),
@@ -93,7 +94,7 @@ fn top(profile: &Profile) -> String {
         out += &format!(
             "and {} with {} of the time in MPI (--routines)\n",
             count(rest.len() as u64, "more routine"),
-            percent(time, sums.mpi)
+            percent_of(time, sums.mpi)
         );
     }
     out
@@ -114,7 +115,7 @@ fn inside(profile: &Profile) -> String {
         ranks.sort_unstable();
         ranks.dedup();
         cells.row([
-            named(profile, routine),
+            routine_name(profile, routine),
             threads.to_string(),
             longest.map_or_else(|| NONE.to_owned(), |ns| seconds(ns.into(), 3)),
             some_pes(&ranges(ranks.into_iter().map(u64::from)), NAMED),

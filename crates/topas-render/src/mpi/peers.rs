@@ -7,8 +7,8 @@ use super::Views;
 use super::cells::Cells;
 use super::json::number;
 use super::matrix::Matrix;
-use super::number::{NONE, compact};
-use crate::figure::{count, paragraph};
+use crate::number::{NONE, compact};
+use crate::wording::{count, paragraph};
 use topas_chart::{Chart, HeatMatrix, Quantity, Unit};
 
 /// What is shown of a pair; a row is of the rank that counted it.

@@ -15,16 +15,19 @@ use topas_data::mpi::{Amount, Calibration, Profile, Routine, RoutineCost};
 use topas_mpi_table::{Progress, Waits};
 
 use super::Views;
+use super::amount::{amount, plain, routine_name};
 use super::cells::Cells;
 use super::json::{counted, number, rounded, seconds as json_seconds};
-use super::number::{
-    NONE, amount, compact, exact_seconds, named, percent, plain, quotient, seconds, share, short,
+use crate::number::{
+    NONE, compact, exact_seconds, machine_text, percent_of, percentage, quotient, seconds, short,
 };
-use crate::figure::clean;
-use crate::number::machine_text;
+use crate::wording::{clean, count, named, paragraph};
 
 /// Routines with at least this part of the time in MPI are marked: a tenth.
 const MARKED: u128 = 10;
+
+/// Number of the first mark: (1) and (2) stand above the table.
+const FIRST_MARK: usize = 3;
 
 /// Columns 9 to 13 of a routine; None: not known, or there is no such thing.
 #[derive(Clone, Copy, Default)]
@@ -74,55 +77,80 @@ pub(super) fn sorted(profile: &Profile) -> Vec<&Routine> {
 
 /// The table with the lines above it.
 pub(super) fn text(views: &Views<'_>) -> String {
-    let profile = views.profile;
-    let sums = &profile.total;
-    let mut cells = Cells::new([
-        "", "column 1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13",
-    ])
-    .left(2)
-    .below([
-        "",
-        "MPI routine",
-        "calls",
-        "calls",
-        "sum of",
-        "time per",
-        "sum of",
-        "transferred",
-        "bytes",
-        "latency",
-        "bandwidth",
-        "latency",
-        "transfer",
-        "idle, sync",
-    ])
-    .below([
-        "", "", "", "per PE", "time s", "call us", "counts", "bytes", "per call", "us", "MB/s",
-        "time s", "time s", "time s",
-    ]);
-    let mut mark = 3;
-    let mut marks = Vec::new();
-    let mut negative = false;
-    let mut totals = [0.0; 3];
-    let mut estimated = 0;
-    for routine in sorted(profile) {
-        let name = named(profile, routine.number);
-        let is_marked = routine.time > 0 && routine.time * MARKED >= sums.mpi;
-        if is_marked {
-            marks.push(format!("({mark}) {name} {}", percent(routine.time, sums.mpi)));
-            mark += 1;
+    let mut cells = header();
+    let mut table = RoutineTable::default();
+    for routine in sorted(views.profile) {
+        cells.row(table.row(views, routine));
+    }
+    cells.row(table.sums(views));
+    let mut out = above(views) + "\n" + &cells.aligned(2);
+    for note in table.notes(views) {
+        out.push('\n');
+        out += &paragraph(&note, views.columns());
+    }
+    out
+}
+
+/// The three lines of headings; the numbers of the columns are those of the paper.
+fn header() -> Cells {
+    Cells::new(["", "column 1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13"])
+        .left(2)
+        .below([
+            "",
+            "MPI routine",
+            "calls",
+            "calls",
+            "sum of",
+            "time per",
+            "sum of",
+            "transferred",
+            "bytes",
+            "latency",
+            "bandwidth",
+            "latency",
+            "transfer",
+            "idle, sync",
+        ])
+        .below([
+            "", "", "", "per PE", "time s", "call us", "counts", "bytes", "per call", "us", "MB/s",
+            "time s", "time s", "time s",
+        ])
+}
+
+/// What the sums and the notes below the table need of its rows.
+#[derive(Default)]
+struct RoutineTable {
+    /// The routines that are marked, as the note tells them
+    marks: Vec<String>,
+    /// Latency, transfer and idle time of all routines, in s
+    totals: [f64; 3],
+    /// Time of the routines whose idle time is known, in ns
+    estimated: u128,
+    /// Whether an idle time is less than nothing
+    has_negative: bool,
+}
+
+impl RoutineTable {
+    /// The row of a routine.
+    fn row(&mut self, views: &Views<'_>, routine: &Routine) -> [String; 14] {
+        let sums = &views.profile.total;
+        let name = routine_name(views.profile, routine.number);
+        let mut mark = String::new();
+        if routine.time > 0 && routine.time * MARKED >= sums.mpi {
+            mark = format!("({})", self.marks.len() + FIRST_MARK);
+            self.marks.push(format!("{mark} {name} {}", percent_of(routine.time, sums.mpi)));
         }
         let estimate = Estimate::of(views, routine);
-        negative |= estimate.idle.is_some_and(|idle| idle < 0.0);
+        self.has_negative |= estimate.idle.is_some_and(|idle| idle < 0.0);
         let parts = [estimate.latency, estimate.transfer, estimate.idle];
-        for (total, part) in totals.iter_mut().zip(parts) {
+        for (total, part) in self.totals.iter_mut().zip(parts) {
             *total += part.unwrap_or(0.0);
         }
-        estimated += if estimate.idle.is_some() { routine.time } else { 0 };
+        self.estimated += if estimate.idle.is_some() { routine.time } else { 0 };
         let known = |value: Option<f64>| value.map_or_else(|| NONE.to_owned(), short);
         let transferred = routine.transferred();
-        cells.row([
-            if is_marked { format!("({})", mark - 1) } else { String::new() },
+        [
+            mark,
             if routine.unended > 0 { format!("{name}*") } else { name },
             compact(routine.calls),
             quotient(routine.calls, sums.ranks.into()),
@@ -136,65 +164,80 @@ pub(super) fn text(views: &Views<'_>) -> String {
             known(estimate.latency),
             known(estimate.transfer),
             known(estimate.idle),
-        ]);
+        ]
     }
-    let bytes: Amount = sums.routines.iter().map(Routine::transferred).sum();
-    let sum =
-        |at: usize| if views.calibration.is_some() { short(totals[at]) } else { NONE.to_owned() };
-    let mut row = vec![String::new(); 14];
-    row[1] = "sum".to_owned();
-    row[2] = compact(sums.calls());
-    row[3] = quotient(sums.calls(), sums.ranks.into());
-    row[4] = short(sums.mpi as f64 / 1e9);
-    row[5] = quotient(sums.mpi, sums.calls().saturating_mul(1000));
-    row[7] = amount(bytes, compact);
-    (row[11], row[12], row[13]) = (sum(0), sum(1), sum(2));
-    cells.row(row);
-    let mut out = above(views) + "\n" + &cells.aligned(2);
-    let mut notes = Vec::new();
-    if !marks.is_empty() {
-        notes.push(format!("Marked: a tenth of the time in MPI and more: {}.", marks.join(", ")));
+
+    /// The row of the sums.
+    fn sums(&self, views: &Views<'_>) -> [String; 14] {
+        let sums = &views.profile.total;
+        let bytes: Amount = sums.routines.iter().map(Routine::transferred).sum();
+        let [latency, transfer, idle] = self
+            .totals
+            .map(|total| if views.calibration.is_some() { short(total) } else { NONE.to_owned() });
+        let blank = String::new;
+        [
+            blank(),
+            "sum".to_owned(),
+            compact(sums.calls()),
+            quotient(sums.calls(), sums.ranks.into()),
+            short(sums.mpi as f64 / 1e9),
+            quotient(sums.mpi, sums.calls().saturating_mul(1000)),
+            blank(),
+            amount(bytes, compact),
+            blank(),
+            blank(),
+            blank(),
+            latency,
+            transfer,
+            idle,
+        ]
     }
-    notes.push(
-        "Transferred bytes are the larger of what was sent and received. A blank does not apply, \
-         - is not known; bytes of routines that only begin an operation move outside of them."
-            .to_owned(),
-    );
-    notes.extend(super::heading::unended(profile).map(|text| format!("* {text}")));
-    if let Some(of) = views.calibration {
-        notes.push(format!(
-            "Columns 9 and 10: {}. The estimates of column 13 are of {} of the time in MPI.",
-            source(of, profile),
-            percent(estimated, sums.mpi)
-        ));
-    } else {
+
+    /// The notes below the table, a paragraph each.
+    fn notes(&self, views: &Views<'_>) -> Vec<String> {
+        let profile = views.profile;
+        let mut notes = Vec::new();
+        if !self.marks.is_empty() {
+            let marks = self.marks.join(", ");
+            notes.push(format!("Marked: a tenth of the time in MPI and more: {marks}."));
+        }
         notes.push(
-            "Columns 9 to 13 need a calibration of this machine: topas-mpi calibrate.".into(),
-        );
-    }
-    if negative {
-        notes.push(
-            "A negative idle time: calls were faster than the calibration says, as within a node \
-             or where the message was there already."
+            "Transferred bytes are the larger of what was sent and received. A blank does not apply, \
+             - is not known; bytes of routines that only begin an operation move outside of them."
                 .to_owned(),
         );
+        notes.extend(super::heading::unended(profile).map(|text| format!("* {text}")));
+        if let Some(of) = views.calibration {
+            notes.push(format!(
+                "Columns 9 and 10: {}. The estimates of column 13 are of {} of the time in MPI.",
+                source(of, profile),
+                percent_of(self.estimated, profile.total.mpi)
+            ));
+        } else {
+            notes.push(
+                "Columns 9 to 13 need a calibration of this machine: topas-mpi calibrate.".into(),
+            );
+        }
+        if self.has_negative {
+            notes.push(
+                "A negative idle time: calls were faster than the calibration says, as within a node \
+                 or where the message was there already."
+                    .to_owned(),
+            );
+        }
+        notes
     }
-    for note in notes {
-        out.push('\n');
-        out += &crate::figure::paragraph(&note, views.columns());
-    }
-    out
 }
 
 /// Where a calibration is from.
 fn source(of: &Calibration, profile: &Profile) -> String {
-    let mut text = format!("measured with {}", crate::figure::named(of.mpi.as_bytes()));
+    let mut text = format!("measured with {}", named(of.mpi.as_bytes()));
     match &of.hosts[..] {
         [] => {}
         [one] => text += &format!(" on {}", clean(one.as_bytes())),
-        many => text += &format!(" on {}", crate::figure::count(many.len() as u64, "host")),
+        many => text += &format!(" on {}", count(many.len() as u64, "host")),
     }
-    text += &format!(", {}", crate::figure::named(of.date.as_bytes()));
+    text += &format!(", {}", named(of.date.as_bytes()));
     if !profile.facts.mpi.is_empty() && *profile.facts.mpi != *of.mpi.as_bytes() {
         text += "; that is another MPI than the program's";
     }
@@ -216,19 +259,22 @@ fn above(views: &Views<'_>) -> String {
     line("", format!("sum of application time: {}", hours(sums.wall)));
     line(
         "(1)",
-        format!("sum of application time / (PEs x longest time) = {}", percent(sums.wall, longest)),
+        format!(
+            "sum of application time / (PEs x longest time) = {}",
+            percent_of(sums.wall, longest)
+        ),
     );
     line("", format!("sum of MPI time: {}", hours(sums.mpi)));
     line(
         "(2)",
-        format!("sum of MPI time / sum of application time = {}", percent(sums.mpi, sums.wall)),
+        format!("sum of MPI time / sum of application time = {}", percent_of(sums.mpi, sums.wall)),
     );
     line(
         "",
         format!(
             "overhead added by the profiling: {} s = {} of the application time",
             seconds(sums.overhead, 6),
-            percent(sums.overhead, sums.wall)
+            percent_of(sums.overhead, sums.wall)
         ),
     );
     if !languages.is_empty() {
@@ -277,14 +323,14 @@ pub(super) fn csv(views: &Views<'_>) -> String {
         let known = |value: Option<f64>| value.map(machine_text).unwrap_or_default();
         let transferred = routine.transferred();
         cells.row([
-            named(views.profile, routine.number),
+            routine_name(views.profile, routine.number),
             routine.calls.to_string(),
             by(routine.calls, sums.ranks.into()),
             routine.ranks.map(|ranks| ranks.to_string()).unwrap_or_default(),
             exact_seconds(routine.time),
             by(routine.time, routine.calls.saturating_mul(1000)),
             exact_seconds(routine.longest.into()),
-            share(routine.time, sums.mpi),
+            percentage(routine.time, sums.mpi, 4).unwrap_or_default(),
             plain(routine.count),
             plain(routine.sends),
             plain(routine.sent),
@@ -309,7 +355,7 @@ pub(super) fn value(views: &Views<'_>) -> Value {
     let routine = |routine: &Routine| {
         let estimate = Estimate::of(views, routine);
         json!({
-            "name": named(views.profile, routine.number),
+            "name": routine_name(views.profile, routine.number),
             "calls": number(routine.calls),
             "ranks": routine.ranks,
             "seconds": json_seconds(routine.time),

@@ -6,8 +6,8 @@ use topas_data::mpi::{CLASSES, Class, Profile};
 use super::Views;
 use super::cells::Cells;
 use super::json::number;
-use super::number::compact;
-use crate::figure::paragraph;
+use crate::number::compact;
+use crate::wording::paragraph;
 use topas_chart::{Arrangement, Bars, Chart, Places, Quantity, Series, Unit};
 
 /// Columns: class, whether sent, name.

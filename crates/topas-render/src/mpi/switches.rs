@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use topas_data::mpi::Profile;
 
 use super::cells::Cells;
-use crate::figure::clean;
+use crate::wording::clean;
 
 /// What stands in the place of a value that was not recorded.
 const NOT_RECORDED: &str = "(not recorded: it may be a path or a name)";

@@ -5,7 +5,7 @@ use topas_data::mpi::{Profile, WAITED_NAMES, Waiting};
 
 use super::cells::Cells;
 use super::json::{number, seconds as json_seconds};
-use super::number::{compact, percent, seconds};
+use crate::number::{compact, percent_of, seconds};
 
 /// Kinds of requests as people call them, in the order of [`WAITED_NAMES`].
 const KINDS: [&str; WAITED_NAMES.len()] = [
@@ -31,7 +31,7 @@ pub(super) fn text(profile: &Profile) -> String {
             KINDS.get(at).copied().unwrap_or_default().to_owned(),
             compact(of.calls),
             seconds(of.time, 6),
-            percent(of.time, profile.total.mpi),
+            percent_of(of.time, profile.total.mpi),
         ]);
     }
     if cells.is_empty() { String::new() } else { cells.aligned(2) }

@@ -3,8 +3,8 @@
 use topas_data::Table;
 use topas_data::measure::{Measure, Sample};
 
-use super::{NONE, columns, join, labels, line, right, rule};
-use crate::number::{si, significant};
+use super::{columns, join, labels, line, right, rule};
+use crate::number::{NONE, error_percent, si_bare, significant};
 
 /// Digits of a value.
 const DIGITS: usize = 4;
@@ -59,7 +59,7 @@ fn cells(measure: &Measure, sample: &Sample) -> [String; 8] {
     let estimate = sample.estimated.runs > 0;
     let error = sum.and_then(|sum| Some((sum.spread?, sum.runs))).map(|(spread, runs)| {
         let part = if spread.runs < runs { "*" } else { "" };
-        format!("{}{part}", relative(spread.relative()))
+        format!("{}{part}", error_percent(spread.relative()))
     });
     [
         sample.valued.runs.to_string(),
@@ -69,30 +69,8 @@ fn cells(measure: &Measure, sample: &Sample) -> [String; 8] {
         quartile(1),
         quartile(2),
         sum.map_or_else(none, |sum| {
-            format!("{}{}", if estimate { "~" } else { "" }, si(sum.value))
+            format!("{}{}", if estimate { "~" } else { "" }, si_bare(sum.value))
         }),
         error.unwrap_or_else(none),
     ]
-}
-
-/// A standard error in percent of what it is of, two digits.
-fn relative(share: f64) -> String {
-    let percent = share * 100.0;
-    match percent {
-        0.0 => "0%".to_owned(),
-        p if p < 0.01 => "<0.01%".to_owned(),
-        p if p < 9.95 => format!("{}%", significant(p, 2)),
-        p => format!("{p:.0}%"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn errors_have_two_digits() {
-        let texts = [0.0, 0.000_01, 0.001_234, 0.0994, 0.0996, 0.5, 3.0].map(relative);
-        assert_eq!(texts, ["0%", "<0.01%", "0.12%", "9.9%", "10%", "50%", "300%"]);
-    }
 }

@@ -6,15 +6,19 @@ use topas_data::measure::{Measure, Sample};
 use topas_data::{By, Fault, Problem, Share};
 
 use crate::document::Document;
-use crate::number::{hours, percent, runs, significant};
+use crate::number::{hours, percentage, significant};
+use crate::wording::{count, hanging, runs};
 
 /// Width of the notes.
 const WIDTH: usize = 80;
 
+/// Blanks before the further lines of a note.
+const INDENT: usize = 4;
+
 /// Writes the notes.
 pub(super) fn write(out: &mut String, document: &Document<'_>) {
     let report = document.report;
-    let mut note = |text: String| wrap(out, &text);
+    let mut note = |text: String| *out += &hanging(&text, WIDTH, INDENT);
     let by: Vec<&Measure> = in_order(document, |by| match by {
         By::Measure(measure) => Some(*measure),
         By::Field(_) => None,
@@ -175,9 +179,9 @@ fn remarks(note: &mut impl FnMut(String), document: &Document<'_>) {
         .filter(|(p, _)| matches!(p, Problem::Unfinished | Problem::Fault(Fault::length)))
         .map(|(_, count)| count)
         .sum();
-    let lines = |count: u64| format!("{count} line{}", if count == 1 { "" } else { "s" });
+    let lines = |n: u64| count(n, "line");
     let total = runs(document.report.total.runs);
-    let single = percent(remarks.single.into(), document.report.total.runs.into(), 2);
+    let single = percentage(remarks.single.into(), document.report.total.runs.into(), 2);
     let single = single.unwrap_or_default();
     for (count, text) in [
         (
@@ -200,21 +204,4 @@ fn remarks(note: &mut impl FnMut(String), document: &Document<'_>) {
             note(format!("! : {text}"));
         }
     }
-}
-
-/// Writes a note in lines of [`WIDTH`] columns at most; further ones are indented.
-fn wrap(out: &mut String, text: &str) {
-    let mut used = 0;
-    for word in text.split(' ') {
-        if used > 0 && used + 1 + word.chars().count() > WIDTH {
-            out.push_str("\n    ");
-            used = 4;
-        } else if used > 0 {
-            out.push(' ');
-            used += 1;
-        }
-        out.push_str(word);
-        used += word.chars().count();
-    }
-    out.push('\n');
 }

@@ -2,8 +2,8 @@
 
 use topas_data::{Row, Share, Table};
 
-use super::{NONE, columns, join, labels, line, right, rule};
-use crate::number::{hours, percent};
+use super::{columns, join, labels, line, right, rule};
+use crate::number::{NONE, hours, percentage};
 
 /// Tables, all with the same columns: those of the paper, wider where a number needs it.
 pub(super) struct Shares {
@@ -52,7 +52,7 @@ impl Shares {
 fn cells(table: &Table) -> Vec<[String; 4]> {
     let row = |row: &Row| {
         let of = if row.counts { table.of } else { Share::default() };
-        let cell = |part, whole| percent(part, whole, 2).map_or(NONE.to_owned(), |p| p + "%");
+        let cell = |part, whole| percentage(part, whole, 2).map_or(NONE.to_owned(), |p| p + "%");
         [
             cell(row.share.runs.into(), of.runs.into()),
             row.share.runs.to_string(),

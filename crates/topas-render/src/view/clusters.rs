@@ -6,7 +6,8 @@ use topas_data::pes::{Cluster, Column, KMeans, Table};
 
 use super::quantity::{Shown, caption, shown};
 use crate::csv::field;
-use crate::figure::{count, percent, pes, wrapped};
+use crate::number::percent;
+use crate::wording::{count, pes, wrapped};
 
 /// The clusters of the paper's Listing 5: `95-96:  5, 9, 13`.
 pub fn unit_clusters(clusters: &[Cluster], columns: usize) -> String {

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use topas_data::pes::{Change, Column, Comparison, Pairing, Table};
 
 use super::quantity::shown;
-use crate::figure::{change, count, paragraph, si};
+use crate::number::{si, signed_percent};
+use crate::wording::{count, paragraph};
 
 /// Below this a difference is told as one.
 const LEVEL: f64 = 0.01;
@@ -21,7 +22,11 @@ pub fn compare(old: &Table, new: &Table, comparison: &Comparison, columns: usize
         "The run took {} (old), {} (new){}.\n",
         si(before, "s"),
         si(after, "s"),
-        if before > 0.0 { format!(", {}", change(after / before - 1.0)) } else { String::new() }
+        if before > 0.0 {
+            format!(", {}", signed_percent(after / before - 1.0))
+        } else {
+            String::new()
+        }
     );
     let mut rows = vec![["median of PEs", "unit", "old", "new", "change", "p"].map(str::to_owned)];
     for change in &comparison.changes {
@@ -69,7 +74,7 @@ fn row(new: &Table, change: &Change) -> [String; 6] {
         shown.unit.to_owned(),
         shown.number(change.medians.0),
         shown.number(change.medians.1),
-        change.relative().map_or_else(|| "-".to_owned(), crate::figure::change),
+        change.relative().map_or_else(|| "-".to_owned(), signed_percent),
         p,
     ]
 }
@@ -82,7 +87,7 @@ fn single_pes(new: &Table, of: &Change) -> Option<String> {
         return None;
     }
     let pes: Vec<String> =
-        of.pes.iter().map(|(pe, share)| format!("PE {pe} {}", change(*share))).collect();
+        of.pes.iter().map(|(pe, share)| format!("PE {pe} {}", signed_percent(*share))).collect();
     let name = shown(of.column, new.metric).name;
     Some(format!(
         "Largest changes of {name}: {}, of {}.",

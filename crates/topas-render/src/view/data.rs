@@ -5,7 +5,7 @@ use topas_format::number::Count;
 
 use super::piece::Piece;
 use crate::csv::field;
-use crate::figure::{thousandths, whole};
+use crate::number::{dec, per_second, six_places, three_places};
 
 /// Columns of the CSV. Times in s, rates per s; what was not measured is empty.
 const HEADER: &str = "pe,host,numa,cpu,exe,wall_s,system_s,user_s,metric,count,estimate,\
@@ -23,7 +23,7 @@ pub fn csv<'v>(table: &'v Table, rows: &'v [u32]) -> Vec<Piece<'v>> {
         let text = |out: &mut Vec<u8>, texts: &[String], at: u32| {
             out.extend_from_slice(texts.get(at as usize).map_or(b"", |text| text.as_bytes()));
         };
-        whole(out, pe.pe.into());
+        dec(out, pe.pe.into());
         out.push(b',');
         text(out, &hosts, pe.host);
         for number in [pe.numa, pe.cpu] {
@@ -34,7 +34,7 @@ pub fn csv<'v>(table: &'v Table, rows: &'v [u32]) -> Vec<Piece<'v>> {
         text(out, &exes, pe.exe);
         for time in [pe.wall, pe.system, pe.user] {
             out.push(b',');
-            seconds(out, time);
+            six_places(out, time);
         }
         out.extend_from_slice(&[b',', pe.metric.letter(), b',']);
         counted(out, pe, pe.count);
@@ -62,38 +62,14 @@ fn counted(out: &mut Vec<u8>, pe: &Pe, count: Count) {
     }
     out.push(b',');
     if let Some(rate) = count.value().and_then(|n| per_second(n, pe.wall)) {
-        thousandths(out, rate);
-    }
-}
-
-/// Thousandths of `count` per s, rounded half up; None in no time.
-pub(super) fn per_second(count: u64, micros: u64) -> Option<u64> {
-    if micros == 0 {
-        return None;
-    }
-    // 10^6 for µs and 10^3 for thousandths.
-    let scaled = u128::from(count) * 1_000_000_000;
-    let (scaled, micros) = (scaled + u128::from(micros) / 2, u128::from(micros));
-    // Most numbers are small enough for the fast division.
-    match u64::try_from(scaled) {
-        Ok(scaled) => Some(scaled / micros as u64),
-        Err(_) => Some(u64::try_from(scaled / micros).unwrap_or(u64::MAX)),
+        three_places(out, rate);
     }
 }
 
 fn maybe(out: &mut Vec<u8>, number: Option<u64>) {
     if let Some(number) = number {
-        whole(out, number);
+        dec(out, number);
     }
-}
-
-/// Seconds with six places: exact.
-pub(super) fn seconds(out: &mut Vec<u8>, micros: u64) {
-    whole(out, micros / 1_000_000);
-    let rest = micros % 1_000_000;
-    let digit = |of: u64| b'0' + (rest / of % 10) as u8;
-    out.push(b'.');
-    out.extend_from_slice(&[100_000, 10_000, 1000, 100, 10, 1].map(digit));
 }
 
 /// The rows as JSON, an object in each line with `schema` and `launch`; no value is null.
@@ -127,18 +103,18 @@ pub(super) fn objects<'v>(
             quoted(out, key);
         };
         quoted(out, "pe");
-        whole(out, pe.pe.into());
+        dec(out, pe.pe.into());
         for (name, texts, at) in [("host", &hosts, pe.host), ("exe", &exes, pe.exe)] {
             key(out, name);
             out.extend_from_slice(texts.get(at as usize).map_or(b"null", |text| text.as_bytes()));
         }
         for (name, number) in [("numa", pe.numa), ("cpu", pe.cpu)] {
             key(out, name);
-            or_null(out, number.map(u64::from), whole);
+            or_null(out, number.map(u64::from), dec);
         }
         for (name, time) in [("wall_s", pe.wall), ("system_s", pe.system), ("user_s", pe.user)] {
             key(out, name);
-            seconds(out, time);
+            six_places(out, time);
         }
         key(out, "metric");
         out.extend_from_slice(&[b'"', pe.metric.letter(), b'"']);
@@ -147,18 +123,18 @@ pub(super) fn objects<'v>(
             (["l1_misses", "l1_estimate", "l1_misses_per_s"], pe.l1_misses),
         ] {
             key(out, names[0]);
-            or_null(out, count.value(), whole);
+            or_null(out, count.value(), dec);
             key(out, names[1]);
             let estimate = matches!(count, Count::Estimate(_));
             out.extend_from_slice(if estimate { b"true" } else { b"false" });
             key(out, names[2]);
-            or_null(out, count.value().and_then(|n| per_second(n, pe.wall)), thousandths);
+            or_null(out, count.value().and_then(|n| per_second(n, pe.wall)), three_places);
         }
         for (name, number) in
             [("cycles", pe.cycles), ("instructions", pe.instructions), ("rss_bytes", pe.rss)]
         {
             key(out, name);
-            or_null(out, number, whole);
+            or_null(out, number, dec);
         }
         for (name, word) in [("end", table.ending(pe)), ("why", table.why(pe))] {
             key(out, name);

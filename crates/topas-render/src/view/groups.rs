@@ -6,7 +6,8 @@ use topas_data::pes::{Column, Group, Grouping, Groups, Table};
 
 use super::quantity::{caption, shown};
 use crate::csv::field;
-use crate::figure::{count, named, percent, pes};
+use crate::number::{fixed, percent};
+use crate::wording::{count, named, pes};
 
 /// What a group is called in a heading.
 pub(super) fn kind(by: Grouping) -> &'static str {
@@ -101,7 +102,7 @@ pub fn groups_csv(table: &Table, column: Column, all: &[Groups]) -> String {
                 Grouping::Numa => String::new(),
                 by => field(&name(table, by, group.name, None)),
             };
-            let time = crate::number::seconds(topas_data::PeTime(group.cpu_time));
+            let time = fixed(group.cpu_time, 6, 6);
             let _ = writeln!(
                 out,
                 "{},{name},{numa},{},{},{},{},{},{},{},{},{},{unit},{time},{}",

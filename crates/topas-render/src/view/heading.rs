@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use topas_data::pes::{Column, Launch, Table, Values};
 use topas_format::event::Metric;
 
-use crate::figure::{clean, count, named, paragraph, some_pes};
+use crate::wording::{clean, count, named, paragraph, some_pes};
 
 /// The launch in a line or two: program, PEs, hosts, when, id.
 pub fn heading(table: &Table) -> String {
@@ -35,8 +35,7 @@ pub fn heading(table: &Table) -> String {
 
 /// Day and time of the end.
 pub(super) fn when(launch: &Launch) -> String {
-    let (date, time) = (crate::number::date(launch.date), launch.time);
-    format!("{date} {:02}:{:02}:{:02}", time.hour, time.minute, time.second)
+    crate::number::date_time(launch.date, launch.time)
 }
 
 /// Ranges of PEs that are named in a note.

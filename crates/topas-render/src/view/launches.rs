@@ -6,7 +6,7 @@ use topas_data::pes::Launch;
 
 use super::heading::when;
 use crate::csv::field;
-use crate::figure::named;
+use crate::wording::named;
 
 /// A launch and what its table knows: PEs that left a line, and hosts.
 type Known<'l> = (&'l Launch, usize, usize);

@@ -8,7 +8,8 @@ use super::pictures::{Drawing, drawing};
 use super::quantity::{caption, shown};
 use super::verdict::sentence;
 use super::{groups, listing};
-use crate::figure::{count, millis, named, percent, ratio, some_pes};
+use crate::number::{millis, percent, thousandths};
+use crate::wording::{count, named, some_pes};
 use topas_chart::Size;
 
 /// Rows of PEs that a page holds.
@@ -243,8 +244,8 @@ fn rows(page: &Page<'_>) -> Markup {
                     @for time in [pe.wall, pe.system, pe.user] { td { (cell(Some(millis(time)))) } }
                     @let count = pe.count.value().filter(|_| pe.metric == table.metric);
                     td { @match count { Some(n) => (n), None => "-" } }
-                    td { (cell(count.and_then(|n| ratio(n, pe.wall)))) }
-                    td { (cell(pe.l1_misses.value().and_then(|n| ratio(n, pe.wall)))) }
+                    td { (cell(count.and_then(|n| thousandths(n, pe.wall)))) }
+                    td { (cell(pe.l1_misses.value().and_then(|n| thousandths(n, pe.wall)))) }
                 }
             } }
         } }

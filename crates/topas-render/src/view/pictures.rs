@@ -4,7 +4,7 @@ use topas_data::pes::{Column, Summary, Table, Values, summary};
 
 use super::heading::{heading, reasons};
 use super::quantity::axis;
-use crate::figure::count;
+use crate::wording::count;
 use topas_chart::{BoxGroup, BoxPlot, Caption, Chart, HeatStrip, Points, Screen, Series};
 
 /// What can be drawn of a column.
@@ -106,8 +106,8 @@ pub fn drawing(table: &Table, column: Column, values: &Values, what: Drawing) ->
                 }
             }
             let boxes = members.into_iter().zip(&table.hosts);
-            let groups =
-                boxes.filter_map(|(values, host)| BoxGroup::of(crate::figure::named(host), values));
+            let groups = boxes
+                .filter_map(|(values, host)| BoxGroup::of(crate::wording::named(host), values));
             let title = format!("{} of the PEs, by host", quantity.name);
             let mut plot = BoxPlot::new(quantity, groups.collect());
             plot.caption = caption(table, column, values, &title, true);

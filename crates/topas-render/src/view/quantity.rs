@@ -3,7 +3,7 @@
 use topas_data::pes::Column;
 use topas_format::event::Metric;
 
-use crate::figure::{si, si_as};
+use crate::number::{si, si_as};
 use topas_chart::{Quantity, Unit};
 
 /// How a column is shown.

@@ -5,7 +5,8 @@ use topas_format::number::Count;
 
 use super::piece::Piece;
 use super::quantity::shown;
-use crate::figure::{clean, millis, named, ratio, thousandths, whole};
+use crate::number::{dec, millis, thousandths, three_places};
+use crate::wording::{clean, named};
 
 /// Columns of numbers, as wide as their widest number or heading.
 #[derive(Clone, Copy)]
@@ -34,7 +35,7 @@ pub fn raw<'v>(table: &'v Table, rows: &'v [u32]) -> Vec<Piece<'v>> {
     let write = move |out: &mut Vec<u8>, row: u32| {
         let Some(pe) = table.rows.get(row as usize) else { return };
         let host = pe.host as usize;
-        cell(out, widths.pe, |out| whole(out, pe.pe.into()));
+        cell(out, widths.pe, |out| dec(out, pe.pe.into()));
         out.push(b' ');
         out.extend_from_slice(hosts.get(host).map_or(NONE, |host| host.as_bytes()));
         blanks(out, widths.host.saturating_sub(lengths.get(host).copied().unwrap_or(1)));
@@ -42,15 +43,15 @@ pub fn raw<'v>(table: &'v Table, rows: &'v [u32]) -> Vec<Piece<'v>> {
             [(widths.wall, pe.wall), (widths.system, pe.system), (widths.user, pe.user)]
         {
             out.push(b' ');
-            cell(out, width, |out| thousandths(out, millis(time)));
+            cell(out, width, |out| three_places(out, millis(time)));
         }
         let count = if pe.metric == table.metric { pe.count } else { Count::Missing };
         out.push(b' ');
-        cell(out, widths.count, |out| marked(out, count, whole));
+        cell(out, widths.count, |out| marked(out, count, dec));
         for (width, count) in [(widths.rate, count), (widths.misses, pe.l1_misses)] {
             out.push(b' ');
             cell(out, width, |out| {
-                marked(out, by_time(count, pe), thousandths);
+                marked(out, by_time(count, pe), three_places);
             });
         }
         out.push(b'\n');
@@ -61,7 +62,7 @@ pub fn raw<'v>(table: &'v Table, rows: &'v [u32]) -> Vec<Piece<'v>> {
 /// Thousandths of 10^6 per s.
 #[inline]
 fn by_time(count: Count, pe: &Pe) -> Count {
-    let rate = |n| ratio(n, pe.wall);
+    let rate = |n| thousandths(n, pe.wall);
     match count {
         Count::Missing => Count::Missing,
         Count::Exact(n) => rate(n).map_or(Count::Missing, Count::Exact),
@@ -103,7 +104,7 @@ fn widths(table: &Table, rows: &[u32], hosts: &[usize]) -> Widths {
     let most = |of: &dyn Fn(&Pe) -> u64| pes().map(of).max().unwrap_or(0);
     let time = |of: &dyn Fn(&Pe) -> u64| digits(millis(most(of)) / 1000) + 4;
     let tilde = |count: Count| usize::from(matches!(count, Count::Estimate(_)));
-    let thousandths = |of: &dyn Fn(&Pe) -> Count| {
+    let widest_rate = |of: &dyn Fn(&Pe) -> Count| {
         let widest = |pe: &Pe| {
             let rate = by_time(of(pe), pe);
             rate.value().map_or(0, |n| digits(n / 1000) + 4) + tilde(rate)
@@ -121,8 +122,8 @@ fn widths(table: &Table, rows: &[u32], hosts: &[usize]) -> Widths {
             .max()
             .unwrap_or(0)
             .max(12),
-        rate: thousandths(&|pe| pe.count).max(8),
-        misses: thousandths(&|pe| pe.l1_misses).max(9),
+        rate: widest_rate(&|pe| pe.count).max(8),
+        misses: widest_rate(&|pe| pe.l1_misses).max(9),
     }
 }
 

@@ -8,7 +8,8 @@ use topas_data::pes::{
 
 use super::groups::{kind, name};
 use super::quantity::shown;
-use crate::figure::{change, count, paragraph, percent, si, some_pes};
+use crate::number::{percent, si, signed_percent};
+use crate::wording::{count, paragraph, some_pes};
 
 /// Ranges of PEs, and groups, that are named in a sentence.
 const NAMED: usize = 8;
@@ -121,7 +122,7 @@ pub(super) fn sentence(table: &Table, finding: &Finding) -> String {
             "others".to_owned()
         };
         let median = if at == 0 { " (medians)" } else { "" };
-        let difference = change(evidence.difference());
+        let difference = signed_percent(evidence.difference());
         let _ = write!(
             text,
             "{}{} {theirs}, {whose} {rest}{median}, {difference}",
@@ -164,7 +165,7 @@ fn subject(table: &Table, finding: &Finding) -> String {
             let on = host.and_then(|host| table.hosts.get(host as usize));
             let on = on.filter(|name| !name.is_empty());
             let on =
-                on.map(|name| format!(" on {}", crate::figure::clean(name))).unwrap_or_default();
+                on.map(|name| format!(" on {}", crate::wording::clean(name))).unwrap_or_default();
             match &pes[..] {
                 [one] if one.first == one.last => format!("PE {}{on}", one.first),
                 ranges => format!(

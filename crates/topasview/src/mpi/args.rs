@@ -9,32 +9,33 @@ use topas_render::mpi::{Direction, MATRICES, Matrix, View};
 #[derive(Args)]
 #[command(next_help_heading = "Profile of MPI calls")]
 pub struct MpiArgs {
-    /// The profile of MPI calls in the files, or in topas-mpi.out here, or of the ranks of this
-    /// user that run on this node or died here
+    /// Show the profile of MPI calls that the files hold. Without files, show the profile of
+    /// topas-mpi.out in the working directory, or else that of your own ranks which run on this
+    /// node or were killed on it
     #[arg(long = "mpi")]
     pub on: bool,
 
-    /// What was counted until subtotal N of MPI_Pcontrol
+    /// Show what was counted until subtotal N, which the program wrote by MPI_Pcontrol
     #[arg(long, value_name = "N", requires = "on")]
     pub at: Option<u32>,
 
-    /// Ranks by routines: times, bytes and messages in the form of MPInside
+    /// Show a matrix of ranks by routines in the form of MPInside: times, bytes or messages
     #[arg(long, value_name = "WHAT", value_enum, requires = "on")]
     pub matrix: Option<Which>,
 
-    /// Every routine, and what its time was spent on
+    /// Show every routine and what its time was spent on
     #[arg(long, requires = "on")]
     pub routines: bool,
 
-    /// Latency and bandwidth of routines, as topas-mpi calibrate writes them
+    /// Read the latency and the bandwidth of routines from a file that `topas-mpi calibrate` wrote
     #[arg(long, value_name = "FILE", requires = "on")]
     pub calibration: Option<PathBuf>,
 
-    /// Parallel efficiency as load balance x communication efficiency
+    /// Show the parallel efficiency as load balance x communication efficiency
     #[arg(long, requires = "on")]
     pub efficiency: bool,
 
-    /// What ranks sent to each other
+    /// Show what the ranks sent to each other
     #[arg(
         long,
         value_name = "WHAT",
@@ -46,23 +47,23 @@ pub struct MpiArgs {
     )]
     pub peers: Option<Pairs>,
 
-    /// Messages by size
+    /// Show the messages by their size
     #[arg(long, requires = "on")]
     pub sizes: bool,
 
-    /// Communicators
+    /// Show the calls by communicator
     #[arg(long, requires = "on")]
     pub comms: bool,
 
-    /// Metrics of starting processes, memory of others and files
+    /// Show metrics of process creation, one-sided communication and files
     #[arg(long, requires = "on")]
     pub metrics: bool,
 
-    /// Hardware counters inside and outside of MPI
+    /// Show the hardware counters inside and outside of MPI
     #[arg(long, requires = "on")]
     pub counters: bool,
 
-    /// Environment switches of the MPI
+    /// Show the environment variables that switch features of the MPI library
     #[arg(long, requires = "on")]
     pub switches: bool,
 }

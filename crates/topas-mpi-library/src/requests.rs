@@ -27,7 +27,7 @@ pub struct Entry {
     pub received: u64,
     /// The communicator, whose ranks may have to be translated
     pub comm: u64,
-    /// The peer: a rank of the world, or [`crate::flow::peers::UNKNOWN`]
+    /// The peer: a rank of the world, or one of the numbers of `flow::peers`
     pub peer: u32,
     /// Generation of the communicator's handle
     pub generation: u32,

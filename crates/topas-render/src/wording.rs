@@ -1,0 +1,110 @@
+//! Parts of sentences: counted nouns, lists of PEs, names, paragraphs.
+
+use topas_data::pes::PeRange;
+
+/// PEs, folded: `1-4, 6-8, 10`.
+pub(crate) fn pes(ranges: &[PeRange]) -> String {
+    let texts: Vec<String> = ranges.iter().map(range).collect();
+    texts.join(", ")
+}
+
+fn range(range: &PeRange) -> String {
+    if range.first == range.last {
+        range.first.to_string()
+    } else {
+        format!("{}-{}", range.first, range.last)
+    }
+}
+
+/// PEs, folded, at most `most` of the ranges; how many PEs are not named is said.
+pub(crate) fn some_pes(ranges: &[PeRange], most: usize) -> String {
+    if ranges.len() <= most {
+        return pes(ranges);
+    }
+    let (named, others) = ranges.split_at(most);
+    let count: u64 = others.iter().map(|range| range.count()).sum();
+    format!("{} and {count} more", pes(named))
+}
+
+/// `1 PE`, `12 PEs`.
+pub(crate) fn count(n: u64, one: &str) -> String {
+    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
+}
+
+/// `1 run`, `12 runs`.
+pub(crate) fn runs(n: u64) -> String {
+    count(n, "run")
+}
+
+/// Text of bytes that anybody may have written: control characters become U+FFFD.
+pub(crate) fn clean(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// The same, or `-` if empty.
+pub(crate) fn named(bytes: &[u8]) -> String {
+    if bytes.is_empty() { "-".to_owned() } else { clean(bytes) }
+}
+
+/// Breaks a list at blanks behind commas into lines of `width`, further lines indented by
+/// `indent`; the first has `indent` columns taken already.
+pub(crate) fn wrapped(list: &str, indent: usize, width: usize) -> String {
+    let room = width.saturating_sub(indent).max(20);
+    let mut out = String::new();
+    let mut line = 0;
+    for (at, part) in list.split(", ").enumerate() {
+        if at > 0 {
+            if line + 2 + part.len() + 1 > room {
+                out += ",\n";
+                out += &" ".repeat(indent);
+                line = 0;
+            } else {
+                out += ", ";
+                line += 2;
+            }
+        }
+        out += part;
+        line += part.len();
+    }
+    out
+}
+
+/// Breaks sentences at blanks into lines of `width`, but not less than 20.
+pub(crate) fn paragraph(text: &str, width: usize) -> String {
+    hanging(text, width, 0)
+}
+
+/// A [`paragraph`] whose further lines begin with `indent` blanks.
+pub(crate) fn hanging(text: &str, width: usize, indent: usize) -> String {
+    let mut out = String::new();
+    let mut used = 0;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if used > 0 && used + 1 + length > width.max(20) {
+            out.push('\n');
+            out += &" ".repeat(indent);
+            used = indent;
+        } else if used > 0 {
+            out.push(' ');
+            used += 1;
+        }
+        out += word;
+        used += length;
+    }
+    out.push('\n');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_wrap_behind_commas() {
+        let list = "1-4, 6-8, 10-12, 14-15";
+        assert_eq!(wrapped(list, 8, 80), list);
+        assert_eq!(wrapped(list, 8, 28), "1-4, 6-8, 10-12,\n        14-15");
+        assert_eq!(wrapped(list, 8, 28).replace("\n       ", ""), list);
+    }
+}
