@@ -22,7 +22,7 @@ const AGAIN: i32 = Errno::EAGAIN as i32;
 
 /// Who writes, for the `%` forms of paths.
 #[derive(Clone, Copy, Debug)]
-pub struct Writer<'a> {
+pub struct LineWriter<'a> {
     /// Local day
     pub date: Date,
     /// User
@@ -40,7 +40,7 @@ pub struct Writer<'a> {
 /// The targets that did not take them, and why; if one broke off in between it is the last.
 pub fn deliver(
     targets: &[u8],
-    writer: Writer<'_>,
+    writer: LineWriter<'_>,
     lines: &[u8],
 ) -> Result<String, Vec<(String, io::Error)>> {
     let mut failed = Vec::new();
@@ -83,7 +83,7 @@ pub fn append(path: &Path, lines: &[u8]) -> io::Result<()> {
 }
 
 /// Writes to one target; the error, and whether some lines were taken before.
-fn to_target(target: &[u8], writer: Writer<'_>, lines: &[u8]) -> Result<(), (io::Error, bool)> {
+fn to_target(target: &[u8], writer: LineWriter<'_>, lines: &[u8]) -> Result<(), (io::Error, bool)> {
     let mut values = Values::new();
     values.numbers[number::YEAR] = writer.date.year.into();
     values.numbers[number::MONTH] = writer.date.month.into();

@@ -90,7 +90,7 @@ impl Own {
         let path = path.byte(0).take_mut();
         let mut outcome = GatherOutcome { errno: EINVAL, teller: Teller::First };
         if let (Some(shape), [.., 0]) = (shape, &*path) {
-            let target = &mut GatherFile { path, shape };
+            let target = &mut GatherFile::new(path, shape);
             if rank.size == 1 {
                 outcome = gather::alone(target, line.text());
             } else {

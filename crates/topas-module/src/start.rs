@@ -177,6 +177,7 @@ fn describe(
 }
 
 /// Whether the site wants programs like this one measured.
+#[inline(never)]
 fn wanted(settings: &Settings<'_>, values: &Values<'_>, size: u32) -> bool {
     let [_, uid @ ..] = values.text(text::UID) else {
         return false;
@@ -252,6 +253,9 @@ pub fn own_launch() -> u64 {
 /// How many measuring ranks of a launch are lower than this one, if it measures: by name, or
 /// by choice.
 fn chosen(vars: &Vars<'_>, rank: &Rank) -> Result<u32, Sentence> {
+    if rank.rank == 0 {
+        tell_unmet(vars);
+    }
     let mut place = choice::place(rank.id, rank.size, rank.rank);
     if let Some(list) = vars.get(Var::TopasPe) {
         match named::place(list, rank.size, rank.rank) {
@@ -267,6 +271,30 @@ fn chosen(vars: &Vars<'_>, rank: &Rank) -> Result<u32, Sentence> {
         }
     }
     place.ok_or(Sentence::NotChosen)
+}
+
+/// Says what the user asks of a run and this program was not linked for.
+fn tell_unmet(vars: &Vars<'_>) {
+    // A marker is a child's, or that of `topas-run`, which measures this program. Where that has
+    // loaded us it has spoken.
+    if cfg!(topas_run) || vars.get(Var::TopasRank).is_some() {
+        return;
+    }
+    if !extended::ON {
+        tell_of_link(vars, Var::TopasMeasureAllPe, Sentence::AllPe);
+    }
+    if library::lacks_profile() {
+        tell_of_link(vars, Var::TopasMpi, Sentence::Mpi);
+    }
+}
+
+#[inline(never)]
+fn tell_of_link(vars: &Vars<'_>, var: Var, subject: Sentence) {
+    if vars.is_yes(var) {
+        let subject = subject as usize;
+        let sentence = subject + (Sentence::MpiAtLink as usize - Sentence::Mpi as usize);
+        say_by_number(subject, vars.text(var), sentence);
+    }
 }
 
 #[cfg(not(topas_run))]

@@ -32,7 +32,7 @@ const PERF_TYPE_HW_CACHE: u32 = 3;
 
 /// The beginning of a page that the kernel maps for an event (`struct perf_event_mmap_page`).
 #[repr(C)]
-pub struct Page {
+pub struct EventPage {
     versions: [u32; 2],
     lock: AtomicU32,
     index: AtomicU32,
@@ -43,7 +43,7 @@ pub struct Page {
     width: AtomicU16,
 }
 
-impl Page {
+impl EventPage {
     /// The count, by the sequence that perf_event.h tells: what the kernel has counted so far and
     /// what stands in the register, which has fewer bits and a sign. `read` reads a register. None
     /// if user programs may not read it, or the event is not on a counter all the time.
@@ -82,9 +82,9 @@ impl Page {
 
 /// What a thread has of its counters, on a page of its own.
 #[repr(C)]
-pub struct Own {
+pub struct ThreadCounters {
     /// The kernel's pages, of as many events as there are
-    pages: [Option<&'static Page>; COUNTERS],
+    pages: [Option<&'static EventPage>; COUNTERS],
     /// What they showed last
     last: [u64; COUNTERS],
 }
@@ -109,7 +109,7 @@ fn register(_: u32) -> u64 {
 }
 
 /// Opens the counters of this thread, if they are wanted.
-pub fn open(counters: &mut *mut Own) {
+pub fn open(counters: &mut *mut ThreadCounters) {
     if !sys::variable(c"TOPAS_MPI_COUNTERS").is_some_and(is_yes) {
         return;
     }
@@ -127,11 +127,11 @@ pub fn open(counters: &mut *mut Own) {
 }
 
 /// All counters of this thread, running; None if one of them cannot be read here.
-fn opened() -> Option<*mut Own> {
+fn opened() -> Option<*mut ThreadCounters> {
     if !cfg!(target_arch = "x86_64") {
         return None;
     }
-    let room: *mut Own = sys::map_memory(size_of::<Own>())?.cast();
+    let room: *mut ThreadCounters = sys::map_memory(size_of::<ThreadCounters>())?.cast();
     // SAFETY: memory that is zero: no pages.
     let own = unsafe { &mut *room };
     let mut leader = -1;
@@ -143,7 +143,7 @@ fn opened() -> Option<*mut Own> {
         }
         *page = sys::map_page(*fd).map(|page| {
             // SAFETY: a page of the kernel's, mapped for good.
-            unsafe { &*page.cast::<Page>() }
+            unsafe { &*page.cast::<EventPage>() }
         });
         if leader < 0 {
             leader = *fd;
@@ -165,7 +165,7 @@ fn open_event(kind: u32, config: u64, leader: i32) -> i32 {
     node::perf_event_open(&attr, leader)
 }
 
-impl Own {
+impl ThreadCounters {
     /// Notes what all counters show. False if one of them cannot be read.
     fn read(&mut self) -> bool {
         let mut now = [0; COUNTERS];
@@ -203,7 +203,7 @@ impl Own {
 /// An outermost call begins: what was counted since the last one belongs to the program.
 #[cold]
 #[inline(never)]
-pub fn outside(counters: &mut *mut Own, block: &mut Block) {
+pub fn outside(counters: &mut *mut ThreadCounters, block: &mut Block) {
     // SAFETY: the thread's own.
     let own = unsafe { &mut **counters };
     if !own.add((!paused()).then_some(&mut block.outside)) {
@@ -214,7 +214,7 @@ pub fn outside(counters: &mut *mut Own, block: &mut Block) {
 /// An outermost call ends: what was counted since it began belongs to MPI.
 #[cold]
 #[inline(never)]
-pub fn inside(counters: &mut *mut Own, block: &mut Block) {
+pub fn inside(counters: &mut *mut ThreadCounters, block: &mut Block) {
     // SAFETY: the thread's own.
     let own = unsafe { &mut **counters };
     if !own.add((!paused()).then_some(&mut block.counted)) {
@@ -223,7 +223,7 @@ pub fn inside(counters: &mut *mut Own, block: &mut Block) {
 }
 
 /// The counters were taken away: sums are too small from now on, and the profile says so.
-fn lost(counters: &mut *mut Own) {
+fn lost(counters: &mut *mut ThreadCounters) {
     *counters = core::ptr::null_mut();
     if let Some(header) = spool::header() {
         header.flags |= flag::NO_COUNTERS;
@@ -235,8 +235,8 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    fn page(index: u32, offset: i64, width: u16) -> Page {
-        Page {
+    fn page(index: u32, offset: i64, width: u16) -> EventPage {
+        EventPage {
             versions: [0; 2],
             lock: AtomicU32::new(2),
             index: AtomicU32::new(index),

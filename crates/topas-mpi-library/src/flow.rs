@@ -21,22 +21,23 @@ use topas_format::env::is_yes;
 use topas_mpi_profile::layout::{Block, Peer, Waited, flag as header_flag};
 
 use crate::element::{element, element_mut};
-use crate::frame::{Frame, Kept};
+use crate::frame::{CallNotes, Frame};
 use crate::generated::number;
 use crate::pause::paused;
 use crate::requests::flag;
 use crate::thread::Thread;
 use crate::{spool, sys};
 
-use amount::{Words, word};
-use call::Call;
+use amount::{CallWords, word};
+use call::GeneralCall;
+use hot::HotCall;
 use ledger::Ledger;
 pub use library::byte_and_world;
 use library::{Library, library};
 use peers::Account;
-use plan::{Act, Hot, NONE, PLANS, Plan};
+use plan::{Act, CallPlan, Hot, NONE, PLANS};
 
-impl Plan {
+impl CallPlan {
     /// Whether something is to be done before a call.
     pub const fn before(&self) -> bool {
         !matches!(self.act, Act::Nothing | Act::CommMade | Act::Message | Act::MessageIf)
@@ -104,9 +105,9 @@ pub fn before(frame: &mut Frame, thread: &mut Thread) {
 fn take_message(
     library: &Library,
     ledger: &Ledger,
-    plan: &Plan,
-    args: &Words,
-    kept: &mut Kept,
+    plan: &CallPlan,
+    args: &CallWords,
+    kept: &mut CallNotes,
 ) -> bool {
     // SAFETY: the address of a message.
     let message = unsafe { library::handle_at(library, word(args, plan.message), 0) };
@@ -117,7 +118,7 @@ fn take_message(
 }
 
 /// Looks at handles that a call frees or cancels.
-fn frees(library: &Library, ledger: Option<&mut Ledger>, plan: &Plan, args: &Words) {
+fn frees(library: &Library, ledger: Option<&mut Ledger>, plan: &CallPlan, args: &CallWords) {
     if !plan.frees() {
         return;
     }
@@ -231,12 +232,18 @@ pub fn after(frame: &mut Frame, thread: &mut Thread, now: u64) {
     let block = unsafe { &mut *thread.block };
     count(block, plan, frame, library);
     let args = &frame.args;
-    hot::Call { library, ledger, block, plan, args, function, large }.flows();
+    HotCall { library, ledger, block, plan, args, function, large }.flows();
 }
 
 /// The same, for functions that wait or ask for requests.
 #[inline(always)]
-fn completions(frame: &Frame, thread: &Thread, ledger: &mut Ledger, plan: &'static Plan, now: u64) {
+fn completions(
+    frame: &Frame,
+    thread: &Thread,
+    ledger: &mut Ledger,
+    plan: &'static CallPlan,
+    now: u64,
+) {
     // SAFETY: there is a ledger.
     let library = unsafe { library::known() };
     let mut account = (!paused()).then(|| account(thread.block, ledger));
@@ -258,7 +265,7 @@ fn completions(frame: &Frame, thread: &Thread, ledger: &mut Ledger, plan: &'stat
 
 /// Adds the count argument of a call.
 #[inline(always)]
-fn count(block: &mut Block, plan: &Plan, frame: &Frame, library: &Library) {
+fn count(block: &mut Block, plan: &CallPlan, frame: &Frame, library: &Library) {
     let args = &frame.args;
     if plan.count == NONE
         || plan.count_unless_in_place != NONE
@@ -274,7 +281,7 @@ fn count(block: &mut Block, plan: &Plan, frame: &Frame, library: &Library) {
 
 /// The same, for everything else.
 #[inline(never)]
-fn rest(frame: &mut Frame, thread: &mut Thread, plan: &'static Plan, now: u64) {
+fn rest(frame: &mut Frame, thread: &mut Thread, plan: &'static CallPlan, now: u64) {
     let error = frame.result as i32;
     let library = match library() {
         Some(library) => library,
@@ -304,7 +311,7 @@ fn rest(frame: &mut Frame, thread: &mut Thread, plan: &'static Plan, now: u64) {
                 message = Some(unsafe { frame.kept.message.assume_init() });
             }
             let function = frame.function as u16;
-            let mut call = Call { library, ledger, plan, args, message, function, large };
+            let mut call = GeneralCall { library, ledger, plan, args, message, function, large };
             call.flows(account.as_mut(), ticks);
         }
         _ => {

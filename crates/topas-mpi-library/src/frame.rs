@@ -3,7 +3,7 @@
 
 use core::mem::{MaybeUninit, offset_of};
 
-use crate::requests::{Entry, Found};
+use crate::requests::{FoundRequest, RequestEntry};
 use crate::symbol::StubBinding;
 
 /// Most words that any function has in any language.
@@ -32,7 +32,7 @@ pub struct Frame {
     /// Nothing
     reserved: usize,
     /// What `flow` keeps from before the call until after it
-    pub kept: Kept,
+    pub kept: CallNotes,
 }
 
 /// Size of the frame, and places in it, for the assembly.
@@ -48,29 +48,29 @@ const _: () = assert!(FRAME.is_multiple_of(16));
 
 /// What is kept from before a call until after it, in its frame.
 #[repr(C, align(16))]
-pub struct Kept {
+pub struct CallNotes {
     /// A status
     pub status: [u64; 8],
     /// Room for one request
-    pub one: MaybeUninit<Pending>,
+    pub one: MaybeUninit<PendingRequest>,
     /// Requests of the call
-    pub pending: *mut Pending,
+    pub pending: *mut PendingRequest,
     /// How many
     pub count: usize,
     /// Requests that are started, as they were before
     pub handles: *mut u64,
     /// The communicator of a message that is received, if it is known
-    pub message: MaybeUninit<Entry>,
+    pub message: MaybeUninit<RequestEntry>,
 }
 
 /// A request of a call.
 #[derive(Clone, Copy)]
-pub struct Pending {
+pub struct PendingRequest {
     /// Where it is; None of those that many operations share
-    pub found: Option<Found>,
+    pub found: Option<FoundRequest>,
     /// Its place among the requests of the call
     pub place: u32,
     /// What it is, if it was not this thread that was given it: who was may be given another by
     /// the same handle before we come to read it
-    pub entry: MaybeUninit<Entry>,
+    pub entry: MaybeUninit<RequestEntry>,
 }

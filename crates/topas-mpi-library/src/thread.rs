@@ -2,7 +2,7 @@
 
 use topas_mpi_profile::layout::Block;
 
-use crate::counters::Own;
+use crate::counters::ThreadCounters;
 use crate::frame::Frame;
 use crate::symbol::StubBinding;
 
@@ -27,7 +27,7 @@ pub struct Thread {
     /// There was no room for it
     pub lost: bool,
     /// Hardware counters; null if they are not wanted, or cannot be read
-    pub counters: *mut Own,
+    pub counters: *mut ThreadCounters,
     reserved: [usize; 8],
 }
 

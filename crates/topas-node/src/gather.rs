@@ -17,8 +17,8 @@ use topas_launch::gather::{ATTEMPTS, BATCH, PATIENCE, QUEUE, SILENCE, SOCKET};
 use topas_launch::hash::spread;
 
 use crate::sys::{
-    self, EACCES, EAGAIN, ECONNREFUSED, EINVAL, ENOENT, ENOSPC, O_APPEND, O_CLOEXEC, O_CREAT,
-    O_NOCTTY, O_NONBLOCK, O_RDWR, O_WRONLY, SOCK_SEQPACKET, close,
+    self, EACCES, EAGAIN, ECONNREFUSED, EEXIST, EINVAL, ENOENT, ENOSPC, O_APPEND, O_CLOEXEC,
+    O_CREAT, O_EXCL, O_NOCTTY, O_NONBLOCK, O_RDWR, O_WRONLY, SOCK_SEQPACKET, close,
 };
 
 /// Most ranks whose lines are in a batch; each takes a descriptor.
@@ -37,6 +37,15 @@ pub struct GatherFile<'p> {
     pub path: &'p mut [u8],
     /// What the pattern of its path says besides
     pub shape: Shape,
+    /// Whether this process has made it
+    made: bool,
+}
+
+impl<'p> GatherFile<'p> {
+    /// The file of a path with a NUL behind it.
+    pub fn new(path: &'p mut [u8], shape: Shape) -> Self {
+        Self { path, shape, made: false }
+    }
 }
 
 /// A rank that has come.
@@ -146,7 +155,7 @@ pub fn alone(target: &mut GatherFile<'_>, line: &[u8]) -> GatherOutcome {
         put(file, b"\n");
     }
     let written = put(file, line);
-    close(file);
+    leave(file, target, written);
     written.outcome(line.len())
 }
 
@@ -181,6 +190,7 @@ fn collect(listener: i32, user: u32, target: &mut GatherFile<'_>, line: &[u8]) -
     batch.add(line);
     let own_end = batch.len;
     let mut outcome = None;
+    let mut nothing = true;
     let mut shut = false;
     let mut rounds = 0;
     let mut silence = SILENCE;
@@ -189,6 +199,7 @@ fn collect(listener: i32, user: u32, target: &mut GatherFile<'_>, line: &[u8]) -
         batch.take(listener, user);
         if batch.len > 0 {
             let written = batch.flush(file);
+            nothing &= written.taken == 0;
             let own = outcome.get_or_insert(written.outcome(own_end));
             if own.teller != Teller::This && written.is_cut() {
                 *own = written.outcome(usize::MAX);
@@ -209,7 +220,7 @@ fn collect(listener: i32, user: u32, target: &mut GatherFile<'_>, line: &[u8]) -
     for peer in batch.peers.iter().take(batch.count) {
         close(peer.fd);
     }
-    close(file);
+    leave(file, target, Written { taken: usize::from(!nothing), errno: ENOSPC });
     outcome.unwrap_or(GatherOutcome { errno: EINVAL, teller: Teller::First })
 }
 
@@ -304,6 +315,15 @@ fn is_torn(file: i32) -> bool {
     file >= 0 && sys::last_byte(file).is_some_and(|byte| byte != b'\n')
 }
 
+/// Closes the file. One that was made and then took nothing would tell of a run without ranks.
+fn leave(file: i32, target: &GatherFile<'_>, written: Written) {
+    if file >= 0 && target.made && written.errno != 0 && written.taken == 0 {
+        // SAFETY: a NUL stands at its end.
+        sys::remove_empty(file, unsafe { CStr::from_ptr(target.path.as_ptr().cast()) });
+    }
+    close(file);
+}
+
 /// What a file took of a text.
 #[derive(Clone, Copy)]
 struct Written {
@@ -345,13 +365,17 @@ fn put(file: i32, mut text: &[u8]) -> Written {
 /// so links are followed, as by any program.
 fn open(target: &mut GatherFile<'_>) -> i32 {
     const FLAGS: u32 = O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-    let mut how = O_RDWR;
+    // To know whether it was there before.
+    let mut how = O_RDWR | O_EXCL;
     let mut fd = -EINVAL;
-    for _ in 0..3 {
+    for _ in 0..4 {
         // SAFETY: a NUL stands at its end, and nowhere else: it is made of texts of C.
         let path = unsafe { CStr::from_bytes_with_nul_unchecked(target.path) };
         fd = sys::open(path, FLAGS | how, 0o644);
-        if fd == -EACCES && how == O_RDWR {
+        target.made = fd >= 0 && how & O_EXCL != 0;
+        if fd == -EEXIST {
+            how &= !O_EXCL;
+        } else if fd == -EACCES && how == O_RDWR {
             // One that its owner cannot read.
             how = O_WRONLY;
         } else if fd == -ENOENT && target.shape.own_dir > 0 {

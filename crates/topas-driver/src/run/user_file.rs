@@ -1,7 +1,6 @@
 //! `topas.out`: the line of a rank that is measured because the user wants every rank.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -58,9 +57,8 @@ pub fn append(
     let hash = Fnv::new().with(out.text()).value();
     let path = PathBuf::from(OsStr::from_bytes(out.text()));
     let mut outcome = GatherOutcome { errno: EINVAL, teller: Teller::First };
-    let was_there = path.symlink_metadata().is_ok();
     if let (Some(shape), false) = (shape, out.byte(0).is_cut()) {
-        let file = &mut GatherFile { path: out.take_mut(), shape };
+        let file = &mut GatherFile::new(out.take_mut(), shape);
         outcome = if rank.size == 1 {
             gather::alone(file, line.text())
         } else {
@@ -72,10 +70,6 @@ pub fn append(
     if outcome.errno == 0 {
         return Ok(());
     }
-    // One that was made and took nothing would tell of a run without ranks.
-    if !was_there && fs::metadata(&path).is_ok_and(|about| about.len() == 0) {
-        let _ = fs::remove_file(&path);
-    }
     let told = outcome.is_told(vars.speaks(rank));
     Err((path, io::Error::from_raw_os_error(outcome.errno), told))
 }
@@ -84,6 +78,7 @@ pub fn append(
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::path::Path;
 
     use topas_format::target::Shape;
@@ -92,7 +87,7 @@ mod tests {
     fn append_line(path: &Path, own_dir: usize, line: &[u8]) -> i32 {
         let mut path = [path.as_os_str().as_bytes(), b"\0"].concat();
         let shape = Shape { per_user: false, own_dir: own_dir as u16 };
-        gather::alone(&mut GatherFile { path: &mut path, shape }, line).errno
+        gather::alone(&mut GatherFile::new(&mut path, shape), line).errno
     }
 
     #[test]
@@ -122,7 +117,7 @@ mod tests {
                 let (path, address) = (&path, &address);
                 scope.spawn(move || {
                     let mut path = [path.as_os_str().as_bytes(), b"\0"].concat();
-                    let file = &mut GatherFile { path: &mut path, shape: Shape::default() };
+                    let file = &mut GatherFile::new(&mut path, Shape::default());
                     let line = format!("rank {rank}\n");
                     let outcome = gather::together(address.as_bytes(), file, line.as_bytes());
                     assert_eq!(outcome.errno, 0, "{line}");
@@ -140,7 +135,7 @@ mod tests {
     fn what_cannot_be_written_is_told_by_the_first_of_the_host() {
         let outcome = |path: &str| {
             let mut path = format!("{path}\0").into_bytes();
-            let file = &mut GatherFile { path: &mut path, shape: Shape::default() };
+            let file = &mut GatherFile::new(&mut path, Shape::default());
             gather::together(b"\x01\0\0topas.test.full", file, b"x\n")
         };
         for (path, errno) in [("/dev/full", libc::ENOSPC), ("/proc/none/f", libc::ENOENT)] {

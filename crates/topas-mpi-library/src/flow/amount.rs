@@ -1,6 +1,6 @@
 //! How many bytes a flow moves.
 
-use topas_mpi_table::{Amount, Span};
+use topas_mpi_table::{FlowAmount, Span};
 
 use crate::flow::datatype;
 use crate::flow::ledger::Ledger;
@@ -8,7 +8,7 @@ use crate::flow::library::{self, Library};
 use crate::flow::plan::Place;
 
 /// Words of a call.
-pub type Words = [usize; crate::frame::WORDS];
+pub type CallWords = [usize; crate::frame::WORDS];
 
 /// What is known of the processes among which a flow is.
 #[derive(Clone, Copy, Default)]
@@ -46,20 +46,20 @@ impl Among {
 
 /// An argument.
 #[inline(always)]
-pub fn word(args: &Words, place: Place) -> usize {
+pub fn word(args: &CallWords, place: Place) -> usize {
     *crate::element::element(args, usize::from(place))
 }
 
 /// An `int`, in the variant for large counts an `MPI_Count`.
 #[inline(always)]
-fn integer(args: &Words, place: Place, large: bool) -> i64 {
+fn integer(args: &CallWords, place: Place, large: bool) -> i64 {
     let word = word(args, place);
     if large { word as i64 } else { i64::from(word as i32) }
 }
 
 /// A count. What is negative counts nothing.
 #[inline(always)]
-pub fn count(args: &Words, place: Place, large: bool) -> u64 {
+pub fn count(args: &CallWords, place: Place, large: bool) -> u64 {
     integer(args, place, large).max(0) as u64
 }
 
@@ -89,12 +89,12 @@ pub unsafe fn bytes(
     library: &Library,
     ledger: &mut Ledger,
     among: &Among,
-    amount: &Amount<Place>,
-    args: &Words,
+    amount: &FlowAmount<Place>,
+    args: &CallWords,
     large: bool,
     others: bool,
 ) -> u64 {
-    if let Amount::Block { count, datatype } = *amount {
+    if let FlowAmount::Block { count, datatype } = *amount {
         return block(library, ledger, args, count, datatype, large);
     }
     // SAFETY: by the caller.
@@ -106,7 +106,7 @@ pub unsafe fn bytes(
 pub fn block(
     library: &Library,
     ledger: &mut Ledger,
-    args: &Words,
+    args: &CallWords,
     count: Place,
     datatype: Place,
     large: bool,
@@ -132,8 +132,8 @@ unsafe fn more(
     library: &Library,
     ledger: &mut Ledger,
     among: &Among,
-    amount: &Amount<Place>,
-    args: &Words,
+    amount: &FlowAmount<Place>,
+    args: &CallWords,
     large: bool,
     others: bool,
 ) -> u64 {
@@ -143,29 +143,29 @@ unsafe fn more(
         (0..all as usize).filter(move |i| *i != own && !(*i < 64 && null >> *i & 1 == 1))
     };
     let (elements, datatype) = match *amount {
-        Amount::Block { count: elements, datatype } => (count(args, elements, large), datatype),
-        Amount::Element { datatype } => (1, datatype),
-        Amount::Each { of, count: elements, datatype } => {
+        FlowAmount::Block { count: elements, datatype } => (count(args, elements, large), datatype),
+        FlowAmount::Element { datatype } => (1, datatype),
+        FlowAmount::Each { of, count: elements, datatype } => {
             let (all, null) = among.over(of);
             let blocks = u64::from(all) - u64::from(null.count_ones()) - u64::from(others);
             (blocks * count(args, elements, large), datatype)
         }
-        Amount::Partitions { partitions, count: elements, datatype } => {
+        FlowAmount::Partitions { partitions, count: elements, datatype } => {
             // The count of these is an MPI_Count always.
             let partitions = count(args, partitions, false);
             (partitions.wrapping_mul(count(args, elements, true)), datatype)
         }
-        Amount::Sum { of, counts, datatype } => {
+        FlowAmount::Sum { of, counts, datatype } => {
             let array = word(args, counts);
             // SAFETY: the array has an element for each.
             let elements = blocks(of).map(|i| unsafe { element(array, i, large) });
             (elements.fold(0, u64::wrapping_add), datatype)
         }
         // SAFETY: the array has an element for the own rank.
-        Amount::Own { counts, datatype } => unsafe {
+        FlowAmount::Own { counts, datatype } => unsafe {
             (element(word(args, counts), among.rank as usize, large), datatype)
         },
-        Amount::TypedSum { of, counts, datatypes } => {
+        FlowAmount::TypedSum { of, counts, datatypes } => {
             let (counts, datatypes) = (word(args, counts), word(args, datatypes));
             return blocks(of)
                 .map(|i| {
