@@ -11,13 +11,8 @@
 //! and no idle time then. The time of a local routine that moves nothing is all latency.
 
 use serde_json::{Value, json};
-<<<<<<< HEAD
 use topas_mpi_data::{Calibration, MpiProfile, RoutineAmount, RoutineCalls, RoutineCost};
-use topas_mpi_table::{Progress, Waits};
-=======
-use topas_data::mpi::{Amount, Calibration, Profile, Routine, RoutineCost};
 use topas_mpi_table::{CallProgress, Waits};
->>>>>>> hub/h4
 
 use super::Views;
 use super::amount::{amount, plain, routine_name};
