@@ -5,7 +5,7 @@
 //! [`circle`] sees to it that it does not call this one again, [`shadow`] names those of an
 //! MPI that has a directory of its own; [`cld`] and [`decision`] read the arguments with the tables of [`options`] and the files of
 //! [`response`] and say whether an executable is linked or somebody asks how to link one;
-//! [`symbols`] tells what its objects call; [`plan`] chooses the module and puts the command
+//! [`symbols`] tells what its objects call, by `elf_records`; [`plan`] chooses the module and puts the command
 //! together; [`execute`] becomes it. [`profile`] adds the library of MPI profiles where that
 //! is asked for, as [`mpi_libraries`] says MPI is linked. [`package`] knows questions
 //! to pkg-config. [`explain`] prints the plan in place of running
@@ -25,6 +25,7 @@ pub mod circle;
 pub mod cld;
 pub mod command;
 pub mod decision;
+mod elf_records;
 pub mod execute;
 pub mod explain;
 pub mod launch_id;

@@ -5,19 +5,12 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use crate::elf_records::MACHINE;
+
 /// Length of the part of an ELF header that is looked at, in bytes.
 const HEAD: usize = 20;
 /// `ET_REL`: an object to be linked.
 const RELOCATABLE: u16 = 1;
-
-/// `e_machine` of the programs this driver links for.
-const MACHINE: Option<u16> = match () {
-    () if cfg!(target_arch = "x86_64") => Some(62),
-    () if cfg!(target_arch = "aarch64") => Some(183),
-    () if cfg!(target_arch = "powerpc64") => Some(21),
-    () if cfg!(target_arch = "riscv64") => Some(243),
-    () => None,
-};
 
 /// Why an object cannot be linked.
 #[derive(Debug)]

@@ -18,13 +18,14 @@ use crate::response;
 const QUESTION: &str = "-show";
 
 /// Directories of Debian and its children for this machine.
-const MULTIARCH: [&str; 2] = match () {
-    () if cfg!(target_arch = "x86_64") => ["/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu"],
-    () if cfg!(target_arch = "aarch64") => ["/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu"],
-    () if cfg!(target_arch = "powerpc64") => {
-        ["/lib/powerpc64le-linux-gnu", "/usr/lib/powerpc64le-linux-gnu"]
-    }
-    () => ["/lib", "/usr/lib"],
+const MULTIARCH: [&str; 2] = if cfg!(target_arch = "x86_64") {
+    ["/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu"]
+} else if cfg!(target_arch = "aarch64") {
+    ["/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu"]
+} else if cfg!(target_arch = "powerpc64") {
+    ["/lib/powerpc64le-linux-gnu", "/usr/lib/powerpc64le-linux-gnu"]
+} else {
+    ["/lib", "/usr/lib"]
 };
 
 /// Directories every linker looks at, behind those it is told.

@@ -288,10 +288,12 @@ impl Plan {
         // The site's files are looked at only if the module would be linked.
         let conf = Conf::load(Some(paths), around.env);
         let answer = matches!(decision, Decision::Answer(_));
-        let ordinary = match () {
-            () if answer => paths.init_module(word),
-            () if conf.settings().is(Switch::Serial) => paths.serial_module(word),
-            () => paths.module(word),
+        let ordinary = if answer {
+            paths.init_module(word)
+        } else if conf.settings().is(Switch::Serial) {
+            paths.serial_module(word)
+        } else {
+            paths.module(word)
         };
         let mut object = ordinary;
         if all {

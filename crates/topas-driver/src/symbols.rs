@@ -7,16 +7,16 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
+use goblin::elf64::header::{ELFCLASS64, ELFMAG, Header, SIZEOF_EHDR};
+use goblin::elf64::section_header::{SHN_UNDEF, SHT_SYMTAB, SIZEOF_SHDR, SectionHeader};
+use goblin::elf64::sym::Sym;
+
+use crate::elf_records::{name, records};
+
 /// How many objects of a command are looked at.
 const MAX_OBJECTS: usize = 64;
 /// How many bytes of their tables.
 const MAX_BYTES: u64 = 1 << 20;
-
-const HEADER: usize = 64;
-const SECTION: usize = 64;
-const SYMBOL: usize = 24;
-/// `SHT_SYMTAB`
-const SYMBOL_TABLE: u32 = 2;
 
 /// The first object that calls a function of which `wanted` is true, and that function.
 pub fn caller<'a>(
@@ -42,37 +42,22 @@ fn undefined(object: &OsStr, wanted: &dyn Fn(&[u8]) -> bool, budget: &mut u64) -
         file.read_exact_at(&mut bytes, at).ok()?;
         Some(bytes)
     };
-    let header = read(0, HEADER as u64)?;
+    let header = read(0, SIZEOF_EHDR as u64)?;
     // 64 bits, as this program is; what another byte order looks like makes no sense below.
-    if !header.starts_with(b"\x7fELF\x02") {
+    if header.strip_prefix(ELFMAG)?.first() != Some(&ELFCLASS64) {
         return None;
     }
-    let count = u64::from(half(&header, 60)?);
-    let sections = read(long(&header, 40)?, count * SECTION as u64)?;
-    let table = sections.chunks_exact(SECTION).find(|s| word(s, 4) == Some(SYMBOL_TABLE))?;
-    let strings = sections.chunks_exact(SECTION).nth(word(table, 40)? as usize)?;
-    let symbols = read(long(table, 24)?, long(table, 32)?)?;
-    let strings = read(long(strings, 24)?, long(strings, 32)?)?;
-    symbols.chunks_exact(SYMBOL).find_map(|symbol| {
-        if half(symbol, 6)? != 0 {
-            return None;
-        }
-        let rest = strings.get(word(symbol, 0)? as usize..)?;
-        let name = rest.split(|&b| b == 0).next()?;
-        wanted(name).then(|| name.to_vec())
+    let header: Header = records(&header).next()?;
+    let sections = read(header.e_shoff, u64::from(header.e_shnum) * SIZEOF_SHDR as u64)?;
+    let all: Vec<SectionHeader> = records(&sections).collect();
+    let table = all.iter().find(|section| section.sh_type == SHT_SYMTAB)?;
+    let strings = all.get(table.sh_link as usize)?;
+    let symbols = read(table.sh_offset, table.sh_size)?;
+    let strings = read(strings.sh_offset, strings.sh_size)?;
+    records::<Sym>(&symbols).find_map(|symbol| {
+        let name = name(&strings, symbol.st_name as usize)?;
+        (u32::from(symbol.st_shndx) == SHN_UNDEF && wanted(name)).then(|| name.to_vec())
     })
-}
-
-fn half(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
-}
-
-fn word(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
-}
-
-fn long(bytes: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
 #[cfg(test)]

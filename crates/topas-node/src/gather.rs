@@ -319,7 +319,7 @@ fn is_torn(file: i32) -> bool {
 fn leave(file: i32, target: &GatherFile<'_>, written: Written) {
     if file >= 0 && target.made && written.errno != 0 && written.taken == 0 {
         // SAFETY: a NUL stands at its end.
-        sys::remove_empty(file, unsafe { CStr::from_ptr(target.path.as_ptr().cast()) });
+        sys::remove_empty(file, unsafe { CStr::from_bytes_with_nul_unchecked(target.path) });
     }
     close(file);
 }

@@ -96,8 +96,8 @@ fn open_or_make(path: &mut [u8], shape: &Shape) -> i32 {
     const FLAGS: u32 = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
     for attempt in 0..6 {
         let make = attempt % 2 == 1;
-        // SAFETY: a NUL stands at its end.
-        let name = unsafe { CStr::from_ptr(path.as_ptr().cast()) };
+        // SAFETY: a NUL stands at its end, and nowhere else: it is made of texts of C.
+        let name = unsafe { CStr::from_bytes_with_nul_unchecked(path) };
         let fd = open(name, if make { FLAGS | O_CREAT | O_EXCL } else { FLAGS }, 0o600);
         if fd >= 0 && make && !shape.per_user {
             // The file is everybody's, whatever this user's umask is.

@@ -6,25 +6,23 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+use goblin::elf64::dynamic::{DT_NEEDED, Dyn};
 use goblin::elf64::header::{EI_CLASS, EI_DATA, ELFCLASS64, Header, SIZEOF_EHDR};
 use goblin::elf64::program_header::{PT_DYNAMIC, PT_INTERP, ProgramHeader, SIZEOF_PHDR};
 use goblin::elf64::section_header::{
-    SHT_DYNAMIC, SHT_DYNSYM, SHT_SYMTAB, SIZEOF_SHDR, SectionHeader,
+    SHN_UNDEF, SHT_DYNAMIC, SHT_DYNSYM, SHT_NOBITS, SHT_SYMTAB, SIZEOF_SHDR, SectionHeader,
 };
+use goblin::elf64::sym::{STT_FUNC, Sym, st_type};
 use topas_format::field::{Lang, Lib};
 use topas_format::module_facts::{MAGIC, is_of_every_rank};
+
+use crate::elf_records::{MACHINE, name, records};
 
 /// The bytes by which an executable is known.
 pub const MAGIC_NUMBER: &[u8; 4] = b"\x7fELF";
 
 /// Longest table that is read, in bytes: what is longer is taken for empty.
 const MAX_TABLE: u64 = 64 << 20;
-
-/// `DT_NEEDED`
-const NEEDED: u64 = 1;
-/// Bytes of a symbol (`Elf64_Sym`) and of an entry of the dynamic section.
-const SYMBOL: usize = 24;
-const DYNAMIC: usize = 16;
 
 /// Byte order of this machine, as `e_ident` has it.
 const ORDER: u8 = if cfg!(target_endian = "little") { 1 } else { 2 };
@@ -113,40 +111,28 @@ impl Bytes for [u8] {
 pub fn read<F: Bytes + ?Sized>(file: &F) -> io::Result<Elf> {
     let mut header = [0; SIZEOF_EHDR];
     file.fill(&mut header, 0)?;
-    let [.., m0, m1] = header.first_chunk::<20>().copied().unwrap_or([0; 20]);
     let ident = |at: usize| header.get(at).copied().unwrap_or_default();
     if ident(EI_CLASS) != ELFCLASS64 || ident(EI_DATA) != ORDER {
         return Ok(Elf::Foreign);
     }
-    if Some(u16::from_ne_bytes([m0, m1])) != machine() {
+    let header: Header = records(&header).next().ok_or(io::ErrorKind::InvalidData)?;
+    if Some(header.e_machine) != MACHINE {
         return Ok(Elf::Foreign);
     }
-    let header = Header::from_bytes(&header);
     let count = usize::from(header.e_phnum);
     if usize::from(header.e_phentsize) != SIZEOF_PHDR || count == 0 {
         return Err(io::ErrorKind::InvalidData.into());
     }
     let mut bytes = vec![0; count * SIZEOF_PHDR];
     file.fill(&mut bytes, header.e_phoff)?;
-    let parts = ProgramHeader::from_bytes(&bytes, count);
+    let parts: Vec<ProgramHeader> = records(&bytes).collect();
     let has = |kind| parts.iter().any(|part| part.p_type == kind);
     let mut facts = Facts { dynamic: has(PT_INTERP) && has(PT_DYNAMIC), ..Facts::default() };
     // Sections may be missing: then nothing more is known.
-    if let Some(sections) = Sections::read(file, header) {
+    if let Some(sections) = Sections::read(file, &header) {
         sections.tell(&mut facts);
     }
     Ok(Elf::Ours(facts))
-}
-
-/// `e_machine` of this machine; none that exists where it is not known.
-fn machine() -> Option<u16> {
-    match () {
-        () if cfg!(target_arch = "x86_64") => Some(62),
-        () if cfg!(target_arch = "aarch64") => Some(183),
-        () if cfg!(target_arch = "powerpc64") => Some(21),
-        () if cfg!(target_arch = "riscv64") => Some(243),
-        () => None,
-    }
 }
 
 /// The table of sections.
@@ -164,7 +150,7 @@ impl<'f, F: Bytes + ?Sized> Sections<'f, F> {
         }
         let mut bytes = vec![0; count * SIZEOF_SHDR];
         file.fill(&mut bytes, header.e_shoff).ok()?;
-        let all = SectionHeader::from_bytes(&bytes, count);
+        let all = records(&bytes).collect();
         let mut sections = Sections { file, all, names: Vec::new() };
         sections.names = sections.bytes(usize::from(header.e_shstrndx));
         Some(sections)
@@ -172,8 +158,7 @@ impl<'f, F: Bytes + ?Sized> Sections<'f, F> {
 
     /// The bytes of a section; none if it has none in the file, or too many.
     fn bytes(&self, at: usize) -> Vec<u8> {
-        const NO_BITS: u32 = 8;
-        let Some(section) = self.all.get(at).filter(|section| section.sh_type != NO_BITS) else {
+        let Some(section) = self.all.get(at).filter(|section| section.sh_type != SHT_NOBITS) else {
             return Vec::new();
         };
         if section.sh_size > MAX_TABLE {
@@ -207,9 +192,9 @@ impl<'f, F: Bytes + ?Sized> Sections<'f, F> {
         facts.compiler = compiler(&named(b".comment").unwrap_or_default()).to_vec();
         if let Some((at, strings)) = self.of_type(SHT_DYNAMIC) {
             let strings = self.bytes(strings);
-            for entry in self.bytes(at).chunks_exact(DYNAMIC) {
-                if long(entry, 0) == NEEDED
-                    && let Some(library) = name(&strings, long(entry, 8) as usize)
+            for entry in records::<Dyn>(&self.bytes(at)) {
+                if entry.d_tag == DT_NEEDED
+                    && let Some(library) = name(&strings, entry.d_val as usize)
                 {
                     library_says(library, facts);
                 }
@@ -218,15 +203,14 @@ impl<'f, F: Bytes + ?Sized> Sections<'f, F> {
         for kind in [SHT_DYNSYM, SHT_SYMTAB] {
             let Some((at, strings)) = self.of_type(kind) else { continue };
             let strings = self.bytes(strings);
-            for symbol in self.bytes(at).chunks_exact(SYMBOL) {
-                let place = word(symbol, 0) as usize;
-                // Of a function or object; a section or file has other bits here.
-                let kind = symbol.get(4).copied().unwrap_or_default() & 15;
+            for symbol in records::<Sym>(&self.bytes(at)) {
+                let place = symbol.st_name as usize;
+                // A function, an object, or what is not told; no section and no file.
                 if place != 0
-                    && kind <= 2
+                    && st_type(symbol.st_info) <= STT_FUNC
                     && let Some(symbol_name) = name(&strings, place)
                 {
-                    let defined = symbol.get(6..8) != Some(&[0, 0]);
+                    let defined = u32::from(symbol.st_shndx) != SHN_UNDEF;
                     symbol_says(symbol_name, defined, facts);
                 }
             }
@@ -243,22 +227,6 @@ fn compiler(comment: &[u8]) -> &[u8] {
     comment.split(|byte| *byte == 0).filter(|said| !is_linker(said)).fold(&[], |found, said| {
         if of_gcc(said) && !(found.is_empty() || of_gcc(found)) { found } else { said }
     })
-}
-
-/// The name at a place of a table of strings.
-fn name(strings: &[u8], at: usize) -> Option<&[u8]> {
-    strings.get(at..)?.split(|byte| *byte == 0).next()
-}
-
-fn word(bytes: &[u8], at: usize) -> u32 {
-    bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |four| u32::from_ne_bytes(*four))
-}
-
-fn long(bytes: &[u8], at: usize) -> u64 {
-    bytes
-        .get(at..)
-        .and_then(|rest| rest.first_chunk())
-        .map_or(0, |eight| u64::from_ne_bytes(*eight))
 }
 
 /// What a library that the loader will load tells of the program.
@@ -421,7 +389,8 @@ mod tests {
             judge(&whole);
             whole[at] = before;
         }
-        let sections = long(&whole, 0x28) as usize;
+        let header: Header = records(&whole).next().unwrap();
+        let sections = header.e_shoff as usize;
         for at in sections..whole.len() {
             let before = std::mem::replace(&mut whole[at], 0xff);
             judge(&whole);
