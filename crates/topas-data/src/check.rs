@@ -12,7 +12,8 @@ use std::fs::Metadata;
 use std::hash::{DefaultHasher, Hasher};
 use std::os::unix::fs::MetadataExt;
 
-use topas_format::line::{EXTRAS, Extras, Line};
+use topas_format::extra::Extra;
+use topas_format::line::{Extras, Line};
 use topas_format::shown::Shown;
 
 use crate::block::{behind_torn, problem};
@@ -267,7 +268,7 @@ impl Checker {
         file.versions[usize::from(extras.get(b"v").is_some())] = true;
         let mut unknown = false;
         for (key, _) in extras {
-            if !EXTRAS.iter().any(|extra| extra.name.as_bytes() == key) {
+            if Extra::known(key).is_none() {
                 unknown = true;
                 let name = Shown(key).to_string();
                 let names =

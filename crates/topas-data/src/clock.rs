@@ -1,4 +1,7 @@
 //! The present time of the site, as the names and lines of its logs have it.
+//!
+//! The zone is told by the rule of the module, not by `chrono::Local`: that one obeys `TZ`, and a
+//! user who sets it would write lines, and look for files, of another day than the site's programs.
 
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};

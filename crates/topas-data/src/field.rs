@@ -19,7 +19,8 @@ pub use value::Value;
 use std::borrow::Cow;
 use std::fmt;
 
-use topas_format::line::{self, Extras, Line};
+use topas_format::extra::ExportRule;
+use topas_format::line::{Extras, Line};
 
 /// What a field holds: how it compares, sorts and is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,16 +102,20 @@ pub fn parse_size(text: &str) -> Result<u64, LiteralError> {
     }
 }
 
+/// Finds the value of a field in a line.
+type ReadField = for<'a> fn(&Line<'a>, Extras<'a>) -> Value<'a>;
+
 /// How the value of a field is got from a line.
 #[derive(Clone, Copy)]
 enum Read {
     /// By a function of the tokens and extras
-    Of(for<'a> fn(&Line<'a>, Extras<'a>) -> Value<'a>),
+    Of(ReadField),
     /// The extra of this name
     Extra,
 }
 
-/// A row of [`FIELDS`].
+/// A row of [`FIELDS`]: all that the tools know of a field.
+#[derive(Clone)]
 pub struct Row {
     /// Name of the field
     pub name: &'static str,
@@ -118,20 +123,37 @@ pub struct Row {
     pub also: &'static str,
     /// What it holds
     pub kind: Kind,
+    /// What becomes of it where lines are handed on without names; None if no line holds it
+    pub export: Option<ExportRule>,
+    /// Whether a `-` is a value of its own; of all other fields it says that there is none
+    dash_is_value: bool,
     read: Read,
-    /// What it means; empty for what the format of the line describes
-    about: &'static str,
+    /// What it means, as a sentence
+    pub about: &'static str,
+    heading: &'static str,
+    title: &'static str,
 }
 
 impl Row {
-    /// What the field means, as a sentence.
-    pub fn about(&self) -> &'static str {
-        if !self.about.is_empty() {
-            return self.about;
-        }
-        let described = line::FIELDS.iter().chain(line::EXTRAS).find(|f| f.name == self.name);
-        described.map_or("", |field| field.about)
+    /// The heading above its values in a report: `PEs`, `Wall_time`.
+    pub fn heading(&self) -> String {
+        if self.heading.is_empty() { capital(self.name) } else { self.heading.to_owned() }
     }
+
+    /// What the titles of pictures call it: `number of PEs`, `wall time`.
+    pub fn title(&self) -> String {
+        if self.title.is_empty() { self.name.replace('_', " ") } else { self.title.to_owned() }
+    }
+
+    fn called(self, heading: &'static str, title: &'static str) -> Self {
+        Row { heading, title, ..self }
+    }
+}
+
+/// A word with its first letter as a capital.
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// A field that a query names.
@@ -140,6 +162,8 @@ pub struct Field {
     name: Cow<'static, str>,
     kind: Kind,
     read: Read,
+    /// Its row, if it is not an extra as it stands
+    row: Option<&'static Row>,
 }
 
 /// Prefix of names of extras that are read as they stand, known or not.
@@ -176,12 +200,14 @@ impl Field {
     pub fn named(name: &str) -> Result<Field, UnknownField> {
         let called = |row: &&Row| !name.is_empty() && [row.name, row.also].contains(&name);
         if let Some(row) = FIELDS.iter().find(called) {
-            return Ok(Field { name: row.name.into(), kind: row.kind, read: row.read });
+            let Row { name, kind, read, .. } = *row;
+            return Ok(Field { name: name.into(), kind, read, row: Some(row) });
         }
         if let Some(key) = name.strip_prefix(RAW)
             && !key.is_empty()
         {
-            return Ok(Field { name: name.to_owned().into(), kind: Kind::Text, read: Read::Extra });
+            let name = name.to_owned().into();
+            return Ok(Field { name, kind: Kind::Text, read: Read::Extra, row: None });
         }
         Err(UnknownField { name: name.to_owned(), similar: similar(name) })
     }
@@ -194,6 +220,21 @@ impl Field {
     /// What it holds.
     pub fn kind(&self) -> Kind {
         self.kind
+    }
+
+    /// The heading above its values in a report.
+    pub fn heading(&self) -> String {
+        self.row.map_or_else(|| capital(&self.name), Row::heading)
+    }
+
+    /// What the titles of pictures call it.
+    pub fn title(&self) -> String {
+        self.row.map_or_else(|| self.name.replace('_', " "), Row::title)
+    }
+
+    /// Whether a `-` that is compared with it is a value, not the lack of one.
+    pub(crate) fn dash_is_value(&self) -> bool {
+        self.row.is_some_and(|row| row.dash_is_value)
     }
 
     /// Its value in a line.
@@ -221,46 +262,60 @@ impl PartialEq for Field {
     }
 }
 
-/// The name that the fewest changes of a letter make of `name`, if they are few.
+/// The field that has a name or a further name most similar to `name`.
 fn similar(name: &str) -> Option<&'static str> {
     let names = FIELDS.iter().flat_map(|row| [(row.name, row.name), (row.also, row.name)]);
-    let known = names.filter(|(known, _)| !known.is_empty());
-    let (changes, name) = known.map(|(known, own)| (changes(name, known), own)).min()?;
-    (changes <= 2).then_some(name)
+    most_similar(name, names.filter(|(known, _)| !known.is_empty()))
 }
 
-/// Letters to change, add or take away to make one word of the other (Levenshtein).
-pub(crate) fn changes(one: &str, other: &str) -> usize {
-    let other = other.as_bytes();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (i, a) in one.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in other.iter().enumerate() {
-            let least = (row[j].min(row[j + 1]) + 1).min(diagonal + usize::from(a != *b));
-            diagonal = std::mem::replace(&mut row[j + 1], least);
-        }
-    }
-    row[other.len()]
+/// Of words and what they stand for, what the word stands for that the fewest changes of a
+/// letter make of `word`, if two are enough.
+pub(crate) fn most_similar(
+    word: &str,
+    known: impl Iterator<Item = (&'static str, &'static str)>,
+) -> Option<&'static str> {
+    let (changes, name) =
+        known.map(|(known, name)| (strsim::levenshtein(word, known), name)).min()?;
+    (changes <= 2).then_some(name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use topas_format::extra::EXTRAS;
 
     #[test]
     fn every_field_of_the_format_is_here() {
-        for field in line::FIELDS.iter().chain(line::EXTRAS) {
-            assert!(FIELDS.iter().any(|row| row.name == field.name), "no field {}", field.name);
-        }
+        let tokens = topas_format::line::FIELDS.iter().map(|field| field.name);
+        let extras = EXTRAS.iter().map(|extra| extra.name);
+        let of_lines = FIELDS.iter().filter(|row| row.export.is_some()).map(|row| row.name);
+        assert!(of_lines.eq(tokens.chain(extras)));
         let mut names: Vec<_> = FIELDS.iter().flat_map(|row| [row.name, row.also]).collect();
         names.retain(|name| !name.is_empty());
         names.sort_unstable();
         let all = names.len();
         names.dedup();
         assert_eq!(names.len(), all, "a name stands for two fields");
-        for row in FIELDS {
-            assert!(row.about().ends_with('.'), "{} has no description", row.name);
+        for row in FIELDS.iter() {
+            assert!(row.about.ends_with('.'), "{} has no description", row.name);
+        }
+    }
+
+    #[test]
+    fn words_for_people() {
+        let words = |name: &str| {
+            let field = Field::named(name).unwrap();
+            (field.heading(), field.title())
+        };
+        for (name, heading, title) in [
+            ("npes", "PEs", "number of PEs"),
+            ("mpi", "MPI", "MPI library"),
+            ("cputype", "CPU", "type of processor"),
+            ("wall_time", "Wall_time", "wall time"),
+            ("host", "Host", "host"),
+            ("extra.my_key", "Extra.my_key", "extra.my key"),
+        ] {
+            assert_eq!(words(name), (heading.to_owned(), title.to_owned()));
         }
     }
 
@@ -272,6 +327,7 @@ mod tests {
         assert_eq!(Field::named("xyzzyxyzzy").unwrap_err().similar, None);
         assert!(Field::named("extra.").is_err() && Field::named("").is_err());
         assert_eq!(Field::named("extra.foo").unwrap().kind(), Kind::Text);
-        assert_eq!([changes("", "abc"), changes("kitten", "sitting")], [3, 3]);
+        // Letters are counted, not their bytes.
+        assert_eq!(Field::named("längü").unwrap_err().similar, Some("lang"));
     }
 }

@@ -61,7 +61,7 @@ pub use outputs::{Because, Kept, Outputs};
 pub use own::{Own, OwnProfiles};
 pub use pattern::Pattern;
 pub use period::{DateError, Period, parse_date};
-pub use pseudonym::{Anonymizer, Fate, HASHED, Key, KeyError, NoSuchFate};
+pub use pseudonym::{Anonymizer, Fate, Key, KeyError, NoSuchFate};
 pub use query::{Expression, ExpressionError, MOST_NESTED, Selection};
 pub use question::{Fold, Question};
 pub use remark::{APART, MOST_CPUS, Oddities, Remarks};

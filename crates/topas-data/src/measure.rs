@@ -15,6 +15,7 @@ use quotient::quotient;
 use topas_format::event::Metric;
 use topas_format::number::Count;
 
+use crate::field::most_similar;
 use crate::run::{Detail, PeRecord, Run};
 
 /// A measure: a row of [`MEASURES`].
@@ -282,8 +283,7 @@ impl Measure {
         if let Some(measure) = MEASURES.iter().find(|measure| measure.name == name) {
             return Ok(measure);
         }
-        let names = MEASURES.iter().map(|m| (crate::field::changes(name, m.name), m.name));
-        Err(names.min().filter(|(changes, _)| *changes <= 2).map(|(_, name)| name))
+        Err(most_similar(name, MEASURES.iter().map(|measure| (measure.name, measure.name))))
     }
 
     /// Calls `each` with the terms of each PE that has them.

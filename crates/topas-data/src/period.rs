@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use chrono::NaiveDate;
 use topas_format::civil::Date;
 
 use crate::run::Run;
@@ -65,8 +66,10 @@ pub fn parse_date(text: &str) -> Result<Date, DateError> {
     if parts.next().is_some() {
         return Err(DateError::Form);
     }
-    let date = Date { year, month: month as u8, day: day as u8 };
-    if date.exists() { Ok(date) } else { Err(DateError::NoSuchDay) }
+    // The calendar has a year 0, and no line has.
+    let known = NaiveDate::from_ymd_opt(year.into(), month.into(), day.into()).filter(|_| year > 0);
+    known.ok_or(DateError::NoSuchDay)?;
+    Ok(Date { year, month: month as u8, day: day as u8 })
 }
 
 #[cfg(test)]

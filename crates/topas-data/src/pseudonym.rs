@@ -19,7 +19,10 @@ use nix::fcntl::OFlag;
 use sha2::Sha256;
 use topas_format::MAX_LINE;
 use topas_format::escape::Name;
-use topas_format::line::{EXTRAS, Extras, Line, Writer};
+use topas_format::extra::ExportRule;
+use topas_format::line::{Extras, Line, Writer};
+
+use crate::field::FIELDS;
 
 /// Characters of a hash: 80 bits.
 const CHARACTERS: usize = 16;
@@ -35,15 +38,6 @@ const SHORTEST: usize = 32;
 
 /// Longest key file in bytes.
 const LONGEST: u64 = 4096;
-
-/// Fields that are hashed unless told otherwise.
-pub const HASHED: [&str; 8] = ["user", "exe", "id", "uid", "host", "job", "step", "bid"];
-
-/// Extras that are as they must be.
-const FIXED: [&str; 3] = ["v", "cut", "len"];
-
-/// Further extras that are names, and so can be hashed.
-const NAMES: [&str; 3] = ["mpi", "cc", "part"];
 
 /// Why there is no key.
 #[derive(Debug)]
@@ -194,20 +188,23 @@ pub struct NoSuchFate {
 /// Makes lines without names.
 pub struct Anonymizer {
     key: Key,
-    user: Fate,
-    exe: Fate,
-    id: Fate,
-    extras: Vec<(&'static str, Fate)>,
+    /// By field of the line, in the order of [`FIELDS`]
+    fates: Vec<(&'static str, ExportRule, Fate)>,
     /// Extras that did not fit into their lines any more
     pub lost: u64,
 }
 
 impl Anonymizer {
-    /// Hashes the fields of [`HASHED`], keeps what has a known meaning and drops the rest.
+    /// Does with each field what the table of fields says, and drops extras that it does not have.
     pub fn new(key: Key) -> Self {
-        let fate = |field: &str| if HASHED.contains(&field) { Fate::Hash } else { Fate::Keep };
-        let extras = EXTRAS.iter().map(|extra| (extra.name, fate(extra.name))).collect();
-        Anonymizer { key, user: Fate::Hash, exe: Fate::Hash, id: Fate::Hash, extras, lost: 0 }
+        let fates = FIELDS.iter().filter_map(|field| {
+            let fate = match field.export? {
+                ExportRule::Hashed => Fate::Hash,
+                ExportRule::Fixed | ExportRule::Kept | ExportRule::KeptName => Fate::Keep,
+            };
+            Some((field.name, field.export?, fate))
+        });
+        Anonymizer { key, fates: fates.collect(), lost: 0 }
     }
 
     /// Changes what becomes of a field: `user`, `exe`, `id`, or an extra.
@@ -216,41 +213,37 @@ impl Anonymizer {
     ///
     /// If there is no such field, or it cannot be hashed or dropped.
     pub fn set(&mut self, field: &str, fate: Fate) -> Result<(), NoSuchFate> {
-        let no = NoSuchFate { field: field.to_owned(), fate };
-        let slot = match field {
-            "user" => &mut self.user,
-            "exe" => &mut self.exe,
-            "id" => &mut self.id,
-            _ if FIXED.contains(&field) => return Err(no),
-            _ if fate == Fate::Hash && !HASHED.contains(&field) && !NAMES.contains(&field) => {
-                return Err(no);
-            }
-            _ => match self.extras.iter_mut().find(|(name, _)| *name == field) {
-                Some((_, slot)) => slot,
-                None => return Err(no),
-            },
-        };
-        *slot = fate;
+        let known = self.fates.iter_mut().find(|(name, ..)| *name == field);
+        match known {
+            Some((_, ExportRule::KeptName | ExportRule::Hashed, slot)) => *slot = fate,
+            Some((_, ExportRule::Kept, slot)) if fate != Fate::Hash => *slot = fate,
+            _ => return Err(NoSuchFate { field: field.to_owned(), fate }),
+        }
         Ok(())
+    }
+
+    /// A field of the line by its name, and what becomes of it. None of what nobody knows, which
+    /// may name somebody.
+    fn fate(&self, name: &[u8]) -> Option<(&'static str, Fate)> {
+        let known = self.fates.iter().find(|(known, ..)| known.as_bytes() == name);
+        known.map(|(name, _, fate)| (*name, *fate))
     }
 
     /// Writes the line without names, with its newline.
     pub fn write(&mut self, line: &Line<'_>, extras: Extras<'_>, out: &mut Vec<u8>) {
         let [mut user, mut exe, mut id] = [[0; CHARACTERS]; 3];
         let replaced = Line {
-            user: self.replace("user", self.user, line.user, &mut user),
-            exe: self.replace("exe", self.exe, line.exe, &mut exe),
-            id: self.replace("id", self.id, line.id, &mut id),
+            user: self.replace("user", line.user, &mut user),
+            exe: self.replace("exe", line.exe, &mut exe),
+            id: self.replace("id", line.id, &mut id),
             ..*line
         };
         let mut buffer = [0; MAX_LINE];
         let mut writer = Writer::new(&mut buffer, &replaced);
         for (key, value) in extras {
-            let known = self.extras.iter().find(|(name, _)| name.as_bytes() == key);
-            let Some(&(field, fate)) = known.filter(|(field, _)| !matches!(*field, "v" | "len"))
-            else {
-                continue;
-            };
+            // Version and length are written anew.
+            let known = self.fate(key).filter(|(field, _)| !matches!(*field, "v" | "len"));
+            let Some((field, fate)) = known else { continue };
             if fate == Fate::Drop || value.is_empty() {
                 continue;
             }
@@ -270,8 +263,8 @@ impl Anonymizer {
         out.extend_from_slice(writer.finish().text());
     }
 
-    fn replace<'n>(&self, field: &str, fate: Fate, name: Name<'n>, word: &'n mut Word) -> Name<'n> {
-        match fate {
+    fn replace<'n>(&self, field: &str, name: Name<'n>, word: &'n mut Word) -> Name<'n> {
+        match self.fate(field.as_bytes()).map_or(Fate::Drop, |(_, fate)| fate) {
             Fate::Keep => name,
             Fate::Drop => Name::new(b""),
             // What is not known stays not known.
@@ -281,5 +274,62 @@ impl Anonymizer {
                 Name::new(word)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use topas_format::extra::EXTRAS;
+
+    /// The line after its export, of a line with this text in three tokens and in each extra.
+    fn exported(anonymizer: &mut Anonymizer, secret: &str) -> Vec<String> {
+        let tokens = format!("2026/11/20 18:00:00 {secret} {secret} 0 1 - B c mpi 0 0 1 f=- -");
+        let extras = EXTRAS.iter().filter(|extra| !["v", "cut", "len"].contains(&extra.name));
+        let extras: String = extras.map(|extra| format!(" {}={secret}", extra.name)).collect();
+        let text = format!("{tokens} {secret} v=1{extras} later={secret}");
+        let text = topas_testkit::with_lengths(&text);
+        let (line, extras) = Line::parse(text.trim_ascii_end().as_bytes()).unwrap();
+        let mut out = Vec::new();
+        anonymizer.write(&line, extras, &mut out);
+        String::from_utf8(out).unwrap().split_ascii_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_field_is_hashed_if_its_table_says_so() {
+        let mut anonymizer = Anonymizer::new(Key::of(&[7; 32]).unwrap());
+        let words = exported(&mut anonymizer, "4711mohr");
+        assert!([2, 3, 15].iter().all(|&name| words[name] != "4711mohr"), "{words:?}");
+        let kept: Vec<&str> =
+            words.iter().filter_map(|word| word.strip_suffix("=4711mohr")).collect();
+        let plain = EXTRAS
+            .iter()
+            .filter(|extra| matches!(extra.export, ExportRule::Kept | ExportRule::KeptName));
+        let plain: Vec<&str> = plain.map(|extra| extra.name).collect();
+        assert_eq!(kept, plain);
+        // Each extra that is left is known, and none that is known was lost.
+        assert_eq!(words.len(), 16 + EXTRAS.len() - 1, "{words:?}");
+    }
+
+    #[test]
+    fn what_can_be_asked_for_a_field_is_what_its_table_allows() {
+        let mut anonymizer = Anonymizer::new(Key::of(&[7; 32]).unwrap());
+        for field in FIELDS.iter() {
+            let mut can = |fate| anonymizer.set(field.name, fate).is_ok();
+            let allowed = [can(Fate::Keep), can(Fate::Drop), can(Fate::Hash)];
+            assert_eq!(
+                allowed,
+                match field.export {
+                    None | Some(ExportRule::Fixed) => [false; 3],
+                    Some(ExportRule::Kept) => [true, true, false],
+                    Some(ExportRule::KeptName | ExportRule::Hashed) => [true; 3],
+                },
+                "{}",
+                field.name
+            );
+        }
+        let words = exported(&mut anonymizer, "4711mohr");
+        let left: Vec<&String> = words.iter().filter(|word| word.contains("4711mohr")).collect();
+        assert!(left.is_empty(), "{left:?}");
     }
 }

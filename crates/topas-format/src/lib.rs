@@ -20,6 +20,7 @@ pub mod conf;
 pub mod env;
 pub mod escape;
 pub mod event;
+pub mod extra;
 pub mod field;
 pub mod form;
 pub mod hash;

@@ -1,4 +1,4 @@
-//! The log line, version 1: sixteen tokens, then extras.
+//! The log line, version 1: sixteen tokens, then the extras of [`crate::extra`].
 //!
 //! [`FIELDS`], the fields of [`Line`], its writer and its parser come from one table
 //! below, so that a field cannot exist on one side only.
@@ -104,50 +104,6 @@ line! {
     l1_miss: Count, 0 = "Level 1 data cache misses of this rank.",
     id: Name<'a>, 30 = "Launch: the same on all ranks, new for each launch.",
 }
-
-/// What an extra means: its key, and its meaning with the unit.
-pub const EXTRAS: &[Field] = &[
-    Field { name: "v", about: "Version of the line, 1." },
-    Field { name: "t", about: "When the program ended: seconds since 1970-01-01 00:00 UTC." },
-    Field { name: "uid", about: "Numeric user id." },
-    Field { name: "host", about: "Node of this rank." },
-    Field { name: "job", about: "Job id of the batch system." },
-    Field { name: "step", about: "Step of the job." },
-    Field { name: "part", about: "Partition or queue of the batch system." },
-    Field {
-        name: "end",
-        about: "How the program ended: `exit:0` to `exit:255`, `sig:15` for a signal, `abort` for SIGABRT.",
-    },
-    Field { name: "cyc", about: "Processor cycles of this rank in user mode." },
-    Field { name: "ins", about: "Instructions of this rank in user mode." },
-    Field {
-        name: "run",
-        about: "Smallest share of the time an event was on a counter, 0.000 to 1; absent if 1.",
-    },
-    Field { name: "rss", about: "Largest resident set of this rank in B." },
-    Field { name: "thr", about: "Threads of this rank." },
-    Field {
-        name: "why",
-        about: "Reason of each `-`: `f:pmu,m:pmu`; the letter of the metric (m: cache misses), then the word.",
-    },
-    Field {
-        name: "mpi",
-        about: "MPI library, as it names itself, blanks as `_`; the file name of one loaded by dlopen.",
-    },
-    Field { name: "cc", about: "Compiler, as it names itself in the executable, blanks as `_`." },
-    Field {
-        name: "via",
-        about: "How it was measured, if not by a module that was linked: `run`, by topas-run.",
-    },
-    Field { name: "bid", about: "Build id of the executable." },
-    Field { name: "cpu", about: "Processor that the rank was on at its end; in topas.out." },
-    Field { name: "numa", about: "NUMA node of that processor; in topas.out." },
-    Field { name: "cut", about: "1: a name was too long for the line and lost its end." },
-    Field {
-        name: "len",
-        about: "Bytes of the line without its newline, three digits; always last.",
-    },
-];
 
 impl<'a> Line<'a> {
     /// Reads a line without its newline. Extras are returned unread; nothing is

@@ -5,9 +5,12 @@ use topas_format::MAX_LINE;
 use topas_format::civil::{Date, Time};
 use topas_format::escape::Name;
 use topas_format::event::Metric;
+use topas_format::extra::{EXTRAS, ExportRule, Extra, ExtraValue};
 use topas_format::field::{Lang, Lib, Mhz, Mode, Npes, Operations};
-use topas_format::form::{LINE, PLACED_LINE, UNKNOWN, Values, mark, number, text};
-use topas_format::line::{EXTRAS, FIELDS, Fault, Line, Writer};
+use topas_format::form::{
+    LINE, PLACED_LINE, PLACED_RUN_LINE, RUN_LINE, UNKNOWN, Values, mark, number, text,
+};
+use topas_format::line::{FIELDS, Fault, Line, Writer};
 use topas_format::number::{Count, Micros};
 use topas_format::out::Out;
 
@@ -393,6 +396,33 @@ fn no_part_of_a_golden_line_is_taken_for_a_line_with_a_version() {
         }
     }
     assert!(refused > 3000, "{refused}");
+}
+
+/// What the module writes is in the table: an export would leave out any other extra.
+#[test]
+fn every_extra_that_is_written_is_known() {
+    for form in [LINE, PLACED_LINE, RUN_LINE, PLACED_RUN_LINE] {
+        let parts = form.split(|code| *code == b' ').filter(|part| part.contains(&b'='));
+        let keys = parts.map(|part| part.split(|code| *code == b'=').next().unwrap());
+        let mut written = 0;
+        for key in keys {
+            let name = String::from_utf8_lossy(key);
+            assert!(Extra::known(key).is_some(), "{name} is not in EXTRAS");
+            written += 1;
+        }
+        assert!(written >= 16, "{written}");
+    }
+}
+
+/// A name of any kind is text, and a text that is kept as it stands can hold only what
+/// the module itself made up.
+#[test]
+fn texts_that_an_export_keeps_hold_words_of_the_module() {
+    let kept = EXTRAS
+        .iter()
+        .filter(|extra| (extra.value, extra.export) == (ExtraValue::Text, ExportRule::Kept));
+    let kept: Vec<_> = kept.map(|extra| extra.name).collect();
+    assert_eq!(kept, ["end", "why", "via"]);
 }
 
 /// `doc/format.md` describes every field and every extra under its name.

@@ -287,12 +287,10 @@ fn count(block: &mut Block, plan: &Plan, frame: &Frame, library: &Library) {
     {
         return;
     }
-    let count = word(args, plan.count);
-    let large = binding::is_large(frame.binding);
-    let count = if large { count as i64 } else { i64::from(count as i32) };
+    let count = amount::count(args, plan.count, binding::is_large(frame.binding));
     // SAFETY: there is a row for every function.
     let row = unsafe { block.rows.get_unchecked_mut(frame.function as usize) };
-    row.count = row.count.wrapping_add(count.max(0) as u64);
+    row.count = row.count.wrapping_add(count);
 }
 
 /// The same, for everything else.

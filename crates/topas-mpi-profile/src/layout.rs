@@ -355,9 +355,11 @@ pub const BLOCKS_AT: usize =
     (COMMUNICATORS_AT + COMMUNICATORS * size_of::<Communicator>()).next_multiple_of(4096);
 
 /// The bin of a message of this size in B.
-#[inline]
+#[inline(always)]
 pub const fn bin(bytes: u64) -> usize {
-    let bin = (u64::BITS - bytes.leading_zeros()) as usize;
+    // The size with its lowest bit set is in the same bin, but for 0: so no processor has to ask
+    // whether there is a bit at all.
+    let bin = (bytes | 1).ilog2() as usize + (bytes != 0) as usize;
     if bin < BINS { bin } else { BINS - 1 }
 }
 

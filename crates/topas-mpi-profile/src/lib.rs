@@ -10,6 +10,7 @@
 extern crate std;
 
 pub mod figure;
+pub mod keys;
 pub mod layout;
 pub mod lines;
 pub mod parse;

@@ -2,7 +2,7 @@
 //! are.
 
 use topas_mpi_table::{
-    CHAPTERS, Chapter, Class, Direction, Function, Kind, Significant, Transfer, Way, functions,
+    CHAPTERS, Chapter, Class, Direction, Function, Kind, Significant, Way, functions,
 };
 
 use crate::layout::FUNCTIONS;
@@ -108,8 +108,8 @@ pub const fn applies(function: &Function) -> Applies {
     let mut flows = function.flows;
     while let [flow, rest @ ..] = flows {
         match flow.way {
-            Way::Sent | Way::File(Transfer::Write) => applies.sends = true,
-            Way::Received | Way::File(Transfer::Read) => applies.receives = true,
+            Way::Sent => applies.sends = true,
+            Way::Received => applies.receives = true,
         }
         flows = rest;
     }

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use topas_format::MAX_LINE;
 use topas_format::civil::Civil;
+use topas_mpi_profile::keys::{KEYS, KeyExport, export};
 use topas_mpi_profile::layout::{BINS, COUNTERS, FUNCTIONS, Peer, ROW_MISSED, flag};
 use topas_mpi_profile::lines::{End, Facts, Head, Of, amounts, record};
 use topas_mpi_profile::parse::{Fault, Line, SizesOf, Token, Traffic};
@@ -199,6 +200,58 @@ proptest! {
                 let _ = token;
             }
         }
+    }
+}
+
+/// What an export does with each key is told in one table, and the table has no other keys.
+#[test]
+fn every_key_that_is_written_has_its_export() {
+    let mut sums = Box::new(Sums::new());
+    (sums.ranks, sums.paused, sums.level, sums.languages, sums.flags) = (1, 1, 1, 1, u64::MAX);
+    sums.routines[0].calls = 1;
+    sums.sizes[0][0][0] = 1;
+    sums.waited[0].calls = 1;
+    let mut counters = COUNTER_NAMES;
+    counters[0][..3].copy_from_slice(b"CYC");
+    let facts = Facts { step: b"0", counters: &counters, ..facts(b"n1", Some((0, 4711))) };
+    let tick = topas_mpi_profile::sums::TickLength::between(
+        &Default::default(),
+        &topas_mpi_profile::layout::Moment { ticks: 2, monotonic: 1, realtime: 0 },
+    );
+    // A name that is too long makes the line say `cut=1`.
+    let head = Head { subtotal: 1, ..head(&[b'u'; 2000], b"heat", Of::Rank) };
+    let mut text = Vec::new();
+    record(
+        &head,
+        &facts,
+        &sums,
+        &mut |lines| {
+            lines.sizes_by_class(&sums);
+            lines.peer(None, &Peer::default());
+            lines.communicator(b"World", 1, &Default::default(), &tick);
+            lines.switches(b"OMPI_MCA_x=1");
+            lines.unended(3, 2, 7);
+        },
+        &mut |line| text.extend_from_slice(line),
+    );
+    let text = String::from_utf8(text).unwrap();
+    let mut written: Vec<&str> = text
+        .split_ascii_whitespace()
+        .filter_map(|word| word.split_once('='))
+        .map(|(key, _)| key.split_inclusive('.').next().unwrap_or(key))
+        .collect();
+    let mut known: Vec<&str> = KEYS.iter().map(|(key, _)| *key).collect();
+    for keys in [&mut written, &mut known] {
+        keys.sort_unstable();
+        keys.dedup();
+    }
+    assert_eq!(written, known);
+    assert_eq!(export(b"ci.CYC"), KeyExport::Kept);
+    for unknown in [&b"secret"[..], b"ci", b"", b"c.x"] {
+        assert_eq!(export(unknown), KeyExport::LeftOut);
+    }
+    for (key, _) in KEYS.iter().filter(|(_, export)| *export == KeyExport::AsInLog) {
+        assert!(topas_format::extra::Extra::known(key.as_bytes()).is_some(), "{key}");
     }
 }
 

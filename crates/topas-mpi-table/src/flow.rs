@@ -11,19 +11,20 @@
 //! * A count is multiplied with the *size* of its datatype (`MPI_Type_size_x`), not its extent.
 //! * What arrives may be less than the arguments allow; [`Flow::told_by`](field@Flow::told_by)
 //!   names who knows.
+//!
+//! Here arguments are named. What else names them may say so in the same types: a [`Flow<u8>`](Flow)
+//! can hold their places in a call.
 
-use crate::class::{Progress, Transfer};
+use crate::class::Progress;
 use crate::function::Function;
 
-/// Which way.
+/// Which way bytes go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Way {
-    /// To other processes.
+    /// To other processes, or into a file.
     Sent,
-    /// From other processes.
+    /// From other processes, or from a file.
     Received,
-    /// From or to a file.
-    File(Transfer),
 }
 
 /// Over which processes blocks are counted.
@@ -39,63 +40,63 @@ pub enum Span {
     Destinations,
 }
 
-/// How much. Names are those of parameters.
+/// How much, by the arguments that tell it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Amount {
+pub enum Amount<Argument = &'static str> {
     /// `count` elements of `datatype`.
     Block {
         /// Elements.
-        count: &'static str,
+        count: Argument,
         /// Of this type.
-        datatype: &'static str,
+        datatype: Argument,
     },
     /// One element of `datatype`.
     Element {
         /// Of this type.
-        datatype: &'static str,
+        datatype: Argument,
     },
     /// `count` elements for each of many processes.
     Each {
         /// Which processes.
         of: Span,
         /// Elements per process.
-        count: &'static str,
+        count: Argument,
         /// Of this type.
-        datatype: &'static str,
+        datatype: Argument,
     },
     /// `count` elements in each of `partitions`.
     Partitions {
         /// How many partitions.
-        partitions: &'static str,
+        partitions: Argument,
         /// Elements per partition.
-        count: &'static str,
+        count: Argument,
         /// Of this type.
-        datatype: &'static str,
+        datatype: Argument,
     },
     /// `counts[i]` elements for each process i.
     Sum {
         /// Which processes.
         of: Span,
         /// Elements per process, an array.
-        counts: &'static str,
+        counts: Argument,
         /// Of this type.
-        datatype: &'static str,
+        datatype: Argument,
     },
     /// `counts[i]` elements of `datatypes[i]` for each process i.
     TypedSum {
         /// Which processes.
         of: Span,
         /// Elements per process, an array.
-        counts: &'static str,
+        counts: Argument,
         /// Types per process, an array.
-        datatypes: &'static str,
+        datatypes: Argument,
     },
     /// `counts[i]` elements, where i is the own rank.
     Own {
         /// Elements per process, an array.
-        counts: &'static str,
+        counts: Argument,
         /// Of this type.
-        datatype: &'static str,
+        datatype: Argument,
     },
 }
 
@@ -118,7 +119,7 @@ pub enum By {
 /// `MPI_IN_PLACE`. The rule behind it: a block that stays where it is does not move, an operand
 /// counts wherever it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum InPlace {
+pub enum InPlace<Argument = &'static str> {
     /// The same: the data are in the other buffer, and the arguments count as always.
     Same,
     /// Nothing moves.
@@ -126,19 +127,19 @@ pub enum InPlace {
     /// All but the own block moves.
     OthersOnly,
     /// The data are in the other buffer, and these arguments tell how many.
-    Instead(Amount),
+    Instead(Amount<Argument>),
     /// The same, but the own block does not move.
-    OthersInstead(Amount),
+    OthersInstead(Amount<Argument>),
 }
 
 /// Who knows how much of the amount there was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ToldBy {
+pub enum ToldBy<Argument = &'static str> {
     /// The arguments.
     Arguments,
-    /// The status of this name. Where the user gives `MPI_STATUS_IGNORE`, ask with another.
+    /// This status. Where the user gives `MPI_STATUS_IGNORE`, ask with another.
     /// It tells the peer, too, if the source is any or the message was matched before.
-    Status(&'static str),
+    Status(Argument),
     /// The status of the call that completes the request.
     Completion,
     /// The status of the `_end` function.
@@ -147,21 +148,23 @@ pub enum ToldBy {
 
 /// Bytes that a call moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Flow {
+pub struct Flow<Argument = &'static str> {
     /// Which way.
     pub way: Way,
-    /// The parameter that is the buffer.
-    pub buffer: &'static str,
+    /// The other end is a file.
+    pub file: bool,
+    /// The buffer.
+    pub buffer: Argument,
     /// How much at most.
-    pub amount: Amount,
+    pub amount: Amount<Argument>,
     /// Who knows how much it was.
-    pub told_by: ToldBy,
+    pub told_by: ToldBy<Argument>,
     /// Who takes part.
     pub by: By,
     /// The rank at the other end; None if there are many.
-    pub peer: Option<&'static str>,
+    pub peer: Option<Argument>,
     /// What `MPI_IN_PLACE` makes of it.
-    pub in_place: InPlace,
+    pub in_place: InPlace<Argument>,
     /// Nothing moves, and its arguments mean nothing, if `op` is `MPI_NO_OP`.
     pub unless_no_op: bool,
 }
@@ -178,10 +181,30 @@ pub enum Moment {
 }
 
 impl Flow {
-    /// A flow with these arguments, the same on every process.
-    pub(crate) const fn new(way: Way, buffer: &'static str, amount: Amount) -> Flow {
+    /// To other processes: with these arguments, the same on every process.
+    pub(crate) const fn sends(buffer: &'static str, amount: Amount) -> Flow {
+        Flow::new(Way::Sent, false, buffer, amount)
+    }
+
+    /// From other processes.
+    pub(crate) const fn receives(buffer: &'static str, amount: Amount) -> Flow {
+        Flow::new(Way::Received, false, buffer, amount)
+    }
+
+    /// Into a file.
+    pub(crate) const fn writes(buffer: &'static str, amount: Amount) -> Flow {
+        Flow::new(Way::Sent, true, buffer, amount)
+    }
+
+    /// From a file.
+    pub(crate) const fn reads(buffer: &'static str, amount: Amount) -> Flow {
+        Flow::new(Way::Received, true, buffer, amount)
+    }
+
+    const fn new(way: Way, file: bool, buffer: &'static str, amount: Amount) -> Flow {
         Flow {
             way,
+            file,
             buffer,
             amount,
             told_by: ToldBy::Arguments,
@@ -226,9 +249,9 @@ impl Flow {
     }
 }
 
-impl Amount {
-    /// The parameters that count and type it; a partitioned one has a third, the first.
-    pub const fn parameters(&self) -> (Option<&'static str>, &'static str) {
+impl<Argument: Copy> Amount<Argument> {
+    /// The arguments that count and type it; a partitioned one has a third, the first.
+    pub const fn parameters(&self) -> (Option<Argument>, Argument) {
         match *self {
             Amount::Block { count, datatype }
             | Amount::Each { count, datatype, .. }

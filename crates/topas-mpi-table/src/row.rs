@@ -49,8 +49,7 @@ macro_rules! mpi {
                     $(.significant($crate::row::significant!($where)))?
                 ),*],
                 &[$($(
-                    crate::Flow::new(
-                        $crate::row::way!($verb),
+                    crate::Flow::$verb(
                         stringify!($buffer),
                         $crate::row::amount!($($amount)+),
                     )
@@ -144,21 +143,6 @@ macro_rules! length {
     };
     ($name:ident) => {
         crate::Length::Parameter(stringify!($name))
-    };
-}
-
-macro_rules! way {
-    (sends) => {
-        crate::Way::Sent
-    };
-    (receives) => {
-        crate::Way::Received
-    };
-    (reads) => {
-        crate::Way::File(crate::Transfer::Read)
-    };
-    (writes) => {
-        crate::Way::File(crate::Transfer::Write)
     };
 }
 
@@ -286,4 +270,4 @@ macro_rules! clause {
     };
 }
 
-pub(crate) use {amount, argument, class, clause, direction, length, mpi, significant, span, way};
+pub(crate) use {amount, argument, class, clause, direction, length, mpi, significant, span};

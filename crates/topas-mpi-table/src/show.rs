@@ -157,11 +157,11 @@ impl Display for Amount {
 
 impl Display for Flow {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let verb = match self.way {
-            Way::Sent => "sends",
-            Way::Received => "receives",
-            Way::File(Transfer::Read) => "reads",
-            Way::File(Transfer::Write) => "writes",
+        let verb = match (self.way, self.file) {
+            (Way::Sent, false) => "sends",
+            (Way::Received, false) => "receives",
+            (Way::Received, true) => "reads",
+            (Way::Sent, true) => "writes",
         };
         match self.by {
             By::All => {}

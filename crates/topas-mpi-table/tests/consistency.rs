@@ -208,8 +208,8 @@ fn what_is_sent_is_read_and_what_arrives_is_written() {
             let both = f.flows.iter().any(|g| g.buffer == flow.buffer && g.way != flow.way);
             let expected = match flow.way {
                 _ if both => Direction::InOut,
-                Way::Sent | Way::File(Transfer::Write) => Direction::In,
-                Way::Received | Way::File(Transfer::Read) => Direction::Out,
+                Way::Sent => Direction::In,
+                Way::Received => Direction::Out,
             };
             let found = f.parameter(flow.buffer).unwrap().direction;
             if found != expected {
@@ -236,9 +236,11 @@ fn classes_have_their_flows() {
                 ways.contains(&Way::Sent) && ways.last() == Some(&Way::Received)
             }
             Class::Io(_, _, _, Progress::End) => ways.is_empty(),
-            Class::Io(transfer, ..) => ways == [Way::File(transfer)],
+            Class::Io(Transfer::Write, ..) => ways == [Way::Sent],
+            Class::Io(Transfer::Read, ..) => ways == [Way::Received],
             _ => ways.is_empty(),
         };
+        let good = good && f.flows.iter().all(|flow| flow.file == matches!(f.class, Class::Io(..)));
         if !good {
             wrong.push(format!("{:?} moves {ways:?}", f.class));
         }
@@ -272,7 +274,7 @@ fn requests_come_from_what_is_not_over() {
                     Moment::Completion
                 }
                 (Some(Progress::Persistent), ..) => Moment::Start,
-                (Some(Progress::Nonblocking), Way::File(_), _) => Moment::Completion,
+                (Some(Progress::Nonblocking), ..) if flow.file => Moment::Completion,
                 _ => Moment::Call,
             };
             if moment != expected {

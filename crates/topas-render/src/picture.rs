@@ -79,17 +79,7 @@ fn part(share: Share, weight: Weight) -> u128 {
 fn title(by: &By) -> String {
     match by {
         By::Measure(measure) => measure.unit.to_owned(),
-        By::Field(field) => match field.name() {
-            "lang" => "language".to_owned(),
-            "lib" => "message passing library".to_owned(),
-            "cputype" => "type of processor".to_owned(),
-            "exe" => "executable".to_owned(),
-            "npes" | "npes_class" => "number of PEs".to_owned(),
-            "part" => "partition".to_owned(),
-            "cc" => "compiler".to_owned(),
-            "mpi" => "MPI library".to_owned(),
-            name => name.replace('_', " "),
-        },
+        By::Field(field) => field.title(),
     }
 }
 

@@ -1,17 +1,12 @@
 //! Single log lines in forms other programs read: CSV and JSON, a field each.
 
 use topas_format::escape::Name;
+use topas_format::extra::{EXTRAS, Extra, ExtraValue};
 use topas_format::field::{Lang, Lib};
-use topas_format::line::{EXTRAS, Extras, FIELDS, Line};
+use topas_format::line::{Extras, FIELDS, Line};
 use topas_format::number::{Count, Micros, whole};
 
 use crate::csv::field;
-
-/// Extras that are counts and may be estimates.
-const COUNTS: [&str; 2] = ["cyc", "ins"];
-
-/// Extras that are whole numbers.
-const NUMBERS: [&str; 9] = ["v", "t", "uid", "rss", "thr", "cpu", "numa", "cut", "len"];
 
 /// A value, typed.
 enum Value {
@@ -87,22 +82,21 @@ fn fields(line: &Line<'_>) -> Vec<(&'static str, Value)> {
     fields
 }
 
-/// The value of an extra that is known.
-fn extra(key: &str, value: &[u8]) -> Value {
+/// The value of an extra that is known. What is not of its form is text.
+fn extra(extra: &Extra, value: &[u8]) -> Value {
     let number = |digits: &[u8]| whole(digits).map(|n| Value::Number(n.to_string()));
-    let typed = if COUNTS.contains(&key) {
-        number(value.strip_prefix(b"~").unwrap_or(value))
-    } else if NUMBERS.contains(&key) {
-        number(value)
-    } else if key == "run" {
-        let share = str::from_utf8(value).ok().filter(|share| share.parse::<f64>().is_ok());
-        let plain = |share: &&str| {
-            share.ends_with(|c: char| c.is_ascii_digit())
-                && share.bytes().all(|b| b.is_ascii_digit() || b == b'.')
-        };
-        share.filter(plain).map(|share| Value::Number(share.to_owned()))
-    } else {
-        None
+    let typed = match extra.value {
+        ExtraValue::Text => None,
+        ExtraValue::Count => number(value.strip_prefix(b"~").unwrap_or(value)),
+        ExtraValue::Number | ExtraValue::Seconds | ExtraValue::Bytes => number(value),
+        ExtraValue::Share => {
+            let share = str::from_utf8(value).ok().filter(|share| share.parse::<f64>().is_ok());
+            let plain = |share: &&str| {
+                share.ends_with(|c: char| c.is_ascii_digit())
+                    && share.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+            };
+            share.filter(plain).map(|share| Value::Number(share.to_owned()))
+        }
     };
     typed.unwrap_or_else(|| text(Name::from_token(value)))
 }
@@ -111,8 +105,11 @@ fn extra(key: &str, value: &[u8]) -> Value {
 fn estimates(line: &Line<'_>, extras: Extras<'_>) -> Vec<&'static str> {
     let marked = |count| matches!(count, Count::Estimate(_));
     let of_line = [("ops", marked(line.ops.count)), ("l1_miss", marked(line.l1_miss))];
-    let of_extras =
-        COUNTS.map(|key| (key, extras.get(key.as_bytes()).is_some_and(|v| v.starts_with(b"~"))));
+    let counts = EXTRAS.iter().filter(|extra| extra.value == ExtraValue::Count);
+    let of_extras = counts.map(|extra| {
+        let value = extras.get(extra.name.as_bytes());
+        (extra.name, value.is_some_and(|value| value.starts_with(b"~")))
+    });
     of_line
         .into_iter()
         .chain(of_extras)
@@ -121,14 +118,9 @@ fn estimates(line: &Line<'_>, extras: Extras<'_>) -> Vec<&'static str> {
         .collect()
 }
 
-/// The extra of that key that EXTRAS knows.
-fn known(key: &[u8]) -> Option<&'static str> {
-    EXTRAS.iter().map(|extra| extra.name).find(|name| name.as_bytes() == key)
-}
-
 /// Extras of unknown meaning as they stand in the line.
 fn others(extras: Extras<'_>) -> impl Iterator<Item = (String, Value)> {
-    extras.filter(|(key, _)| known(key).is_none()).map(|(key, value)| {
+    extras.filter(|(key, _)| Extra::known(key).is_none()).map(|(key, value)| {
         let key = String::from_utf8_lossy(key).into_owned();
         (key, text(Name::from_token(value)))
     })
@@ -165,11 +157,11 @@ pub fn csv(line: &Line<'_>, extras: Extras<'_>, out: &mut String) {
     }
     for known in EXTRAS {
         let value = extras.get(known.name.as_bytes());
-        cell(&value.map_or(Value::Null, |value| extra(known.name, value)), false);
+        cell(&value.map_or(Value::Null, |value| extra(known, value)), false);
     }
     cell(&Value::Text(estimates(line, extras).join(" ")), false);
     let others: Vec<String> = extras
-        .filter(|(key, _)| known(key).is_none())
+        .filter(|(key, _)| Extra::known(key).is_none())
         .map(|(key, value)| {
             let token = [key, b"=", value].concat();
             String::from_utf8_lossy(&token).into_owned()
@@ -200,7 +192,7 @@ pub fn json(line: &Line<'_>, extras: Extras<'_>, out: &mut String) {
     }
     for known in EXTRAS {
         if let Some(of) = extras.get(known.name.as_bytes()) {
-            add(known.name, value(&extra(known.name, of)));
+            add(known.name, value(&extra(known, of)));
         }
     }
     let estimates: Vec<String> = estimates(line, extras).into_iter().map(quoted).collect();

@@ -86,19 +86,9 @@ fn cut(text: &str, most: usize) -> String {
 
 /// The heading above the labels of a side.
 fn heading(by: &By) -> String {
-    match (by, by.name()) {
-        (By::Measure(measure), _) => measure.heading.to_owned(),
-        (_, "lang") => "Lang".to_owned(),
-        (_, "lib") => "MP-Lib".to_owned(),
-        (_, "mpi") => "MPI".to_owned(),
-        (_, "cc") => "Compiler".to_owned(),
-        (_, "part") => "Partition".to_owned(),
-        (_, "cputype") => "CPU".to_owned(),
-        (_, "npes" | "npes_class") => "PEs".to_owned(),
-        (_, name) => {
-            let mut chars = name.chars();
-            chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
-        }
+    match by {
+        By::Measure(measure) => measure.heading.to_owned(),
+        By::Field(field) => field.heading(),
     }
 }
 

@@ -37,8 +37,8 @@ fn moves(function: &Function, no_op: bool) -> (u64, u64) {
     for flow in function.flows.iter().filter(takes_place) {
         let bytes = u64::try_from(bytes(function, flow)).expect("bytes");
         match flow.way {
-            Way::Sent | Way::File(Transfer::Write) => sent += bytes,
-            Way::Received | Way::File(Transfer::Read) => received += bytes,
+            Way::Sent => sent += bytes,
+            Way::Received => received += bytes,
         }
     }
     (sent, received)

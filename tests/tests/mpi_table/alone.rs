@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use topas_mpi_table::{Class, Flow, Function, ToldBy, Transfer, Way, find};
+use topas_mpi_table::{Class, Flow, Function, ToldBy, Way, find};
 use topas_tests::mpi::Mpi;
 use topas_tests::mpi_program::alone::{NO_OP, bytes, chosen, program};
 use topas_tests::running::{command, run};
@@ -17,13 +17,10 @@ fn judge(mpi: Mpi, function: &Function, no_op: bool, said: &[i64]) -> Option<Str
     let out = |flow: &&Flow| {
         // Of a comparison only the origin gets into the window.
         let seen = flow.buffer != "compare_addr" && !(no_op && flow.unless_no_op);
-        matches!(flow.way, Way::Sent | Way::File(Transfer::Write)) && seen
+        flow.way == Way::Sent && seen
     };
     let sent: i64 = function.flows.iter().filter(out).map(|f| bytes(function, f)).sum();
-    let into = function
-        .flows
-        .iter()
-        .filter(|f| matches!(f.way, Way::Received | Way::File(Transfer::Read)));
+    let into = function.flows.iter().filter(|f| f.way == Way::Received);
     let received: i64 = into.map(|f| bytes(function, f)).sum();
     let told = function.flows.iter().filter(|f| f.told_by != ToldBy::Arguments);
     let told: i64 = told.map(|f| bytes(function, f)).sum();

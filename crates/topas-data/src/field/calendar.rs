@@ -1,5 +1,7 @@
-//! Months, weeks, days of the week.
+//! Months, weeks, days of the week. The calendar is that of `chrono`; days of lines are counted
+//! as the module counts them, by [`Date::days`].
 
+use chrono::{Datelike, NaiveDate, Weekday};
 use topas_format::civil::{Date, Time};
 
 use super::Value;
@@ -19,47 +21,41 @@ pub(super) fn month<'a>(date: Date) -> Value<'a> {
 
 /// Days since 1970-01-01 of the Monday of its week.
 pub(super) fn week<'a>(date: Date) -> Value<'a> {
-    Value::whole(monday(date.days()))
+    let days = date.days();
+    Value::whole(days - since_monday(days))
 }
 
 pub(super) fn weekday<'a>(date: Date) -> Value<'a> {
-    Value::whole(date.days() - monday(date.days()))
+    Value::whole(since_monday(date.days()))
 }
 
-/// The Monday on or before a day, both in days since 1970-01-01, which was a Thursday.
-pub(super) fn monday(days: i64) -> i64 {
-    days - (days + 3).rem_euclid(7)
+fn since_monday(days: i64) -> i64 {
+    day(days).weekday().num_days_from_monday().into()
 }
 
-/// Year and number of the week of ISO 8601 that begins with a Monday: that year which
-/// has its Thursday.
-pub(super) fn iso_week(monday: i64) -> (i64, i64) {
-    let thursday = monday + 3;
-    // A year that is not too late, and near. Days before 1970 are beyond Date::from_days.
-    let mut year = 1970 + thursday.div_euclid(if thursday < 0 { 365 } else { 366 });
-    while new_year(year + 1) <= thursday {
-        year += 1;
-    }
-    (year, (thursday - new_year(year)) / 7 + 1)
+/// The day so many days after 1970-01-01. A line can tell a day that its month does not have,
+/// such as 31 April: it is taken as one of the next month.
+pub(super) fn day(days: i64) -> NaiveDate {
+    i32::try_from(days).ok().and_then(NaiveDate::from_epoch_days).unwrap_or_default()
 }
 
-/// Days from 1970-01-01 to the first day of a year.
-pub(super) fn new_year(year: i64) -> i64 {
-    let before = year - 1;
-    365 * (year - 1970) + (before.div_euclid(4) - 492) - (before.div_euclid(100) - 19)
-        + (before.div_euclid(400) - 4)
+/// Days since 1970-01-01 of the Monday of a week of ISO 8601; None if the year has no such week.
+pub(super) fn monday(year: i32, week: u32) -> Option<i64> {
+    let monday = NaiveDate::from_isoywd_opt(year, week, Weekday::Mon)?;
+    Some(monday.to_epoch_days().into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn weeks_of_iso_8601() {
         let of = |year, month, day| {
             let days = Date { year, month, day }.days();
-            let (year, week) = iso_week(monday(days));
-            (year, week, WEEKDAYS[(days - monday(days)) as usize])
+            let week = super::day(days).iso_week();
+            (week.year(), week.week(), WEEKDAYS[since_monday(days) as usize])
         };
         // The examples of the standard's annex.
         assert_eq!(of(1977, 1, 1), (1976, 53, "Sat"));
@@ -72,10 +68,35 @@ mod tests {
     }
 
     #[test]
-    fn new_years() {
-        for year in [1, 4, 100, 101, 400, 401, 1900, 1969, 1970, 2000, 2001, 2100, 9999] {
-            let day = Date { year: year as u16, month: 1, day: 1 };
-            assert_eq!(new_year(year), day.days(), "{year}");
+    fn a_day_that_its_month_does_not_have_is_one_of_the_next() {
+        let shown = |year, month, day| super::day(Date { year, month, day }.days()).to_string();
+        assert_eq!(shown(2026, 4, 31), "2026-05-01");
+        assert_eq!(shown(2023, 2, 29), "2023-03-01");
+    }
+
+    proptest! {
+        /// The module's calendar, which stamps the lines, and that of the tools are one.
+        #[test]
+        fn both_calendars_agree(year in 1u16..10_000, month in 0u8..14, of_month in 0u8..33) {
+            let date = Date { year, month, day: of_month };
+            let known = NaiveDate::from_ymd_opt(year.into(), month.into(), of_month.into());
+            prop_assert_eq!(known.is_some(), date.exists());
+            if let Some(known) = known {
+                prop_assert_eq!(i64::from(known.to_epoch_days()), date.days());
+                prop_assert_eq!(super::day(date.days()), known);
+            }
+        }
+
+        #[test]
+        fn both_calendars_tell_one_time(seconds in 0i64..253_402_300_800) {
+            let civil = topas_format::civil::Civil::from_seconds(seconds);
+            let (date, time) = (civil.date, civil.time);
+            let told = format!(
+                "{:04}-{:02}-{:02} {:02}:{:02}:{:02}",
+                date.year, date.month, date.day, time.hour, time.minute, time.second
+            );
+            let known = chrono::DateTime::from_timestamp(seconds, 0).unwrap();
+            prop_assert_eq!(told, known.naive_utc().to_string());
         }
     }
 }

@@ -1,11 +1,10 @@
 //! Values as people read them, and as they are written in a query.
 
-use topas_format::civil::{Date, Time};
+use topas_format::civil::Time;
 use topas_format::shown::Shown;
 
-use super::calendar::{iso_week, new_year};
 use super::value::MILLION;
-use super::{Kind, Value};
+use super::{Kind, Value, calendar};
 
 /// A value of a field of this kind; `-` if missing. Text that is not UTF-8 or would
 /// move the cursor is escaped as in the log, with `%`.
@@ -19,15 +18,9 @@ pub fn label(kind: Kind, value: &Value<'_>) -> String {
     match kind {
         Kind::Text | Kind::Number(_) => decimal(n),
         Kind::CpuType => format!("t{}", decimal(n)),
-        Kind::Day => {
-            let (year, month, day) = calendar_day(whole);
-            format!("{year:04}-{month:02}-{day:02}")
-        }
+        Kind::Day => calendar::day(whole).format("%Y-%m-%d").to_string(),
         Kind::Month => format!("{:04}-{:02}", whole.div_euclid(12), whole.rem_euclid(12) + 1),
-        Kind::Week => {
-            let (year, week) = iso_week(whole);
-            format!("{year:04}-W{week:02}")
-        }
+        Kind::Week => calendar::day(whole).format("%G-W%V").to_string(),
         Kind::Time => {
             format!("{:02}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60)
         }
@@ -41,16 +34,6 @@ pub fn label(kind: Kind, value: &Value<'_>) -> String {
             word.copied().unwrap_or("-").to_owned()
         }
     }
-}
-
-/// Year, month and day of any day of the calendar, the years before 1970 included.
-fn calendar_day(days: i64) -> (i64, i64, i64) {
-    let (year, _) = iso_week(days);
-    // The year of the week is that of the day but around New Year.
-    let year = (year - 1..=year + 1).rev().find(|&year| new_year(year) <= days).unwrap_or(year);
-    let starts = |month: u8| Date { year: year as u16, month, day: 1 }.days();
-    let month = (1..=12).rev().find(|&month| starts(month) <= days).unwrap_or(1);
-    (year, month.into(), days - starts(month) + 1)
 }
 
 /// Millionths as a decimal number without needless zeros.
@@ -68,8 +51,9 @@ pub(super) fn seconds(time: Time) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Unit, calendar, class};
+    use super::super::{Unit, class};
     use super::*;
+    use topas_format::civil::Date;
 
     #[test]
     fn labels_of_every_kind() {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use topas_format::civil::{Date, Time};
+use topas_format::civil::Time;
 use topas_format::field::Token;
 
 use super::label::{label, seconds};
@@ -140,17 +140,14 @@ fn week(text: &str) -> Option<Value<'static>> {
     if !digits(year, 4) || !digits(week, 2) {
         return None;
     }
-    let (year, week): (u16, i64) = (year.parse().ok()?, week.parse().ok()?);
-    // The fourth of January is always in week 1.
-    let fourth = Date { year, month: 1, day: 4 };
-    let monday = super::calendar::monday(fourth.days()) + 7 * (week - 1);
-    let same = super::calendar::iso_week(monday) == (i64::from(year), week);
-    (year > 0 && same).then(|| Value::whole(monday))
+    let (year, week) = (year.parse().ok()?, week.parse().ok()?);
+    super::calendar::monday(year, week).filter(|_| year > 0).map(Value::whole)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use topas_format::civil::Date;
 
     fn of(kind: Kind, text: &str) -> Result<i128, LiteralError> {
         literal(kind, text).map(|value| match value {

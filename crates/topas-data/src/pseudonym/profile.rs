@@ -5,18 +5,10 @@
 //! line may become longer than 1,000 B: hashes are longer than most names.
 
 use topas_format::escape::Name;
+use topas_mpi_profile::keys::{KeyExport, export};
 use topas_mpi_profile::parse::Line;
 
 use super::{Anonymizer, CHARACTERS, Fate};
-
-/// Facts of a record that name nobody.
-const COUNTED: [&[u8]; 14] = [
-    b"t", b"end", b"rank", b"ranks", b"wall", b"wallmax", b"mpisum", b"mpimax", b"mpimin",
-    b"usemax", b"over", b"pause", b"thr", b"level",
-];
-
-/// More of them, in words that this version knows.
-const WORDS: [&[u8]; 3] = [b"lang", b"pmpi", b"miss"];
 
 impl Anonymizer {
     /// Writes the line without names, with its newline. False if it is no line of a profile.
@@ -29,29 +21,23 @@ impl Anonymizer {
             out.extend_from_slice(words.next().unwrap_or_default());
             out.push(b' ');
         }
-        self.replaced("user", self.user, line.user, out);
-        self.replaced("exe", self.exe, line.exe, out);
+        self.replaced("user", line.user, out);
+        self.replaced("exe", line.exe, out);
         let npes = words.nth(2).unwrap_or_default();
         out.extend_from_slice(npes);
         out.push(b' ');
-        self.replaced("id", self.id, line.id, out);
+        self.replaced("id", line.id, out);
         words.next();
         for word in words {
             let (key, value) = match word.iter().position(|byte| *byte == b'=') {
                 Some(at) => (&word[..at], &word[at + 1..]),
                 None => (word, &[][..]),
             };
-            match key {
-                b"len" => {}
-                b"v" | b"of" | b"at" | b"line" | b"cut" | b"f" | b"h" | b"w" | b"p" => {
-                    put(word, out);
-                }
-                [b'c', b'i' | b'o', b'.', ..] => put(word, out),
-                b"c" => self.communicator(value, out),
-                // Variables and their values may name people; what is not known may.
-                b"e" => {}
-                key if COUNTED.contains(&key) || WORDS.contains(&key) => put(word, out),
-                key => self.fact(key, value, out),
+            match export(key) {
+                KeyExport::Kept => put(word, out),
+                KeyExport::LeftOut | KeyExport::Anew => {}
+                KeyExport::AsInLog => self.fact(key, value, out),
+                KeyExport::Communicator => self.communicator(value, out),
             }
         }
         let len = out.len() - begin + 7;
@@ -63,16 +49,15 @@ impl Anonymizer {
     }
 
     /// A name as a word, with the blank behind it.
-    fn replaced(&self, field: &str, fate: Fate, name: Name<'_>, out: &mut Vec<u8>) {
+    fn replaced(&self, field: &str, name: Name<'_>, out: &mut Vec<u8>) {
         let mut word = [0; CHARACTERS];
-        let name = self.replace(field, fate, name, &mut word);
+        let name = self.replace(field, name, &mut word);
         put_name(name, out);
     }
 
     /// A fact that a log line can have, too: what becomes of it there becomes of it here.
     fn fact(&self, key: &[u8], value: &[u8], out: &mut Vec<u8>) {
-        let known = self.extras.iter().find(|(name, _)| name.as_bytes() == key);
-        let Some(&(field, fate)) = known else { return };
+        let Some((field, fate)) = self.fate(key) else { return };
         if fate == Fate::Drop || value.is_empty() {
             return;
         }
@@ -139,10 +124,13 @@ mod tests {
              t=1795197600 uid=1000 end=lost host=n0042 job=4711 mpi=Open_MPI_4.1 secret=x \
              ranks=4 wall=1.5 f=Send:2:0.5:0.3:10:2:80:::4 h=p2p:s:6=2 w=send:1:0.1 \
              c=mohr%20comm:4:1:0.5:1:8:0:0 c=Comm_split:2:1:0.5:1:8:0:0 p=1:1:2:3:4 \
-             e=OMPI_MCA_x=/home/mohr ci.CYCLES=5",
+             e=OMPI_MCA_x=/home/mohr ci.CYCLES=5 \
+             pid=13 u=Recv:1:0.5",
         );
         let out = anonymous(&line);
-        for name in ["mohr", "heat3d", "81f277aa", "n0042", "4711", "1000", "secret", "/home"] {
+        for name in
+            ["mohr", "heat3d", "81f277aa", "n0042", "4711", "1000", "secret", "/home", "pid"]
+        {
             assert!(!out.contains(name), "{name} is in {out}");
         }
         for kept in [
@@ -157,6 +145,7 @@ mod tests {
             " c=Comm_split:2:",
             " p=1:1:2:3:4 ",
             " ci.CYCLES=5 ",
+            " u=Recv:1:0.5 ",
             " 4 ",
             "line=1/1",
         ] {

@@ -35,10 +35,10 @@ impl Expression {
     }
 
     /// `field = value` for any of the values, of a field that is text. As in an expression
-    /// `-` is the missing value, but of `lib`.
+    /// `-` is the missing value, unless it is a value of the field's own.
     pub fn any_of(field: &Field, values: &[String]) -> Self {
         let equal = |value: &String| {
-            if value == "-" && field.name() != "lib" {
+            if value == "-" && !field.dash_is_value() {
                 return Node::Missing(field.clone(), true);
             }
             let value = Value::Text(value.clone().into_bytes().into());

@@ -156,7 +156,7 @@ impl<'t> Parser<'t> {
         };
         let kind = field.kind();
         let equal = matches!(operator, Operator::Equal | Operator::NotEqual);
-        if equal && !quoted && text == "-" && field.name() != "lib" {
+        if equal && !quoted && text == "-" && !field.dash_is_value() {
             return Ok(Node::Missing(field, operator == Operator::Equal));
         }
         if matches!(operator, Operator::Matches | Operator::MatchesNot) {

@@ -1,11 +1,11 @@
 //! How many bytes a flow moves.
 
-use topas_mpi_table::Span;
+use topas_mpi_table::{Amount, Span};
 
 use crate::flow::datatype;
 use crate::flow::ledger::Ledger;
 use crate::flow::library::{self, Library};
-use crate::flow::plan::{Amount, Form};
+use crate::flow::plan::Place;
 
 /// Words of a call.
 pub type Words = [usize; crate::entry::WORDS];
@@ -46,16 +46,21 @@ impl Among {
 
 /// An argument.
 #[inline(always)]
-pub fn word(args: &Words, place: u8) -> usize {
+pub fn word(args: &Words, place: Place) -> usize {
     *crate::element::element(args, usize::from(place))
 }
 
-/// An `int`, in the variant for large counts an `MPI_Count`. What is negative counts nothing.
+/// An `int`, in the variant for large counts an `MPI_Count`.
 #[inline(always)]
-fn count(args: &Words, place: u8, large: bool) -> u64 {
+fn integer(args: &Words, place: Place, large: bool) -> i64 {
     let word = word(args, place);
-    let count = if large { word as i64 } else { i64::from(word as i32) };
-    count.max(0) as u64
+    if large { word as i64 } else { i64::from(word as i32) }
+}
+
+/// A count. What is negative counts nothing.
+#[inline(always)]
+pub fn count(args: &Words, place: Place, large: bool) -> u64 {
+    integer(args, place, large).max(0) as u64
 }
 
 /// An element of an array of counts.
@@ -84,17 +89,33 @@ pub unsafe fn bytes(
     library: &Library,
     ledger: &mut Ledger,
     among: &Among,
-    amount: &Amount,
+    amount: &Amount<Place>,
     args: &Words,
     large: bool,
     others: bool,
 ) -> u64 {
-    if amount.form == Form::Block {
-        let elements = count(args, amount.count, large);
-        return times(library, ledger, elements, word(args, amount.datatype));
+    if let Amount::Block { count, datatype } = *amount {
+        return block(library, ledger, args, count, datatype, large);
     }
     // SAFETY: by the caller.
     unsafe { more(library, ledger, among, amount, args, large, others) }
+}
+
+/// How many bytes one block is.
+#[inline(always)]
+pub fn block(
+    library: &Library,
+    ledger: &mut Ledger,
+    args: &Words,
+    count: Place,
+    datatype: Place,
+    large: bool,
+) -> u64 {
+    let elements = integer(args, count, large);
+    if elements <= 0 {
+        return 0;
+    }
+    (elements as u64).wrapping_mul(datatype::size(library, ledger, word(args, datatype)))
 }
 
 /// Elements of a datatype, in B. The datatype of no elements may be anything.
@@ -111,47 +132,51 @@ unsafe fn more(
     library: &Library,
     ledger: &mut Ledger,
     among: &Among,
-    amount: &Amount,
+    amount: &Amount<Place>,
     args: &Words,
     large: bool,
     others: bool,
 ) -> u64 {
-    let (all, null) = among.over(amount.of);
-    let array = word(args, amount.count);
-    let datatype = word(args, amount.datatype);
     let own = if others { among.rank as usize } else { usize::MAX };
-    let moves = |i: &usize| *i != own && !(*i < 64 && null >> *i & 1 == 1);
-    let elements = match amount.form {
-        Form::Block => count(args, amount.count, large),
-        Form::Element => 1,
-        Form::Each => {
+    let blocks = |span: Span| {
+        let (all, null) = among.over(span);
+        (0..all as usize).filter(move |i| *i != own && !(*i < 64 && null >> *i & 1 == 1))
+    };
+    let (elements, datatype) = match *amount {
+        Amount::Block { count: elements, datatype } => (count(args, elements, large), datatype),
+        Amount::Element { datatype } => (1, datatype),
+        Amount::Each { of, count: elements, datatype } => {
+            let (all, null) = among.over(of);
             let blocks = u64::from(all) - u64::from(null.count_ones()) - u64::from(others);
-            blocks * count(args, amount.count, large)
+            (blocks * count(args, elements, large), datatype)
         }
-        Form::Partitions => {
+        Amount::Partitions { partitions, count: elements, datatype } => {
             // The count of these is an MPI_Count always.
-            let partitions = count(args, amount.partitions, false);
-            partitions.wrapping_mul(count(args, amount.count, true))
+            let partitions = count(args, partitions, false);
+            (partitions.wrapping_mul(count(args, elements, true)), datatype)
         }
-        // SAFETY: the array has an element for each.
-        Form::Sum => (0..all as usize)
-            .filter(moves)
-            .map(|i| unsafe { element(array, i, large) })
-            .fold(0, u64::wrapping_add),
+        Amount::Sum { of, counts, datatype } => {
+            let array = word(args, counts);
+            // SAFETY: the array has an element for each.
+            let elements = blocks(of).map(|i| unsafe { element(array, i, large) });
+            (elements.fold(0, u64::wrapping_add), datatype)
+        }
         // SAFETY: the array has an element for the own rank.
-        Form::Own => unsafe { element(array, among.rank as usize, large) },
-        Form::Typed => {
-            return (0..all as usize)
-                .filter(moves)
+        Amount::Own { counts, datatype } => unsafe {
+            (element(word(args, counts), among.rank as usize, large), datatype)
+        },
+        Amount::TypedSum { of, counts, datatypes } => {
+            let (counts, datatypes) = (word(args, counts), word(args, datatypes));
+            return blocks(of)
                 .map(|i| {
                     // SAFETY: both arrays have an element for each.
                     let (elements, datatype) = unsafe {
-                        (element(array, i, large), library::handle_at(library, datatype, i))
+                        (element(counts, i, large), library::handle_at(library, datatypes, i))
                     };
                     times(library, ledger, elements, datatype as usize)
                 })
                 .fold(0, u64::wrapping_add);
         }
     };
-    times(library, ledger, elements, datatype)
+    times(library, ledger, elements, word(args, datatype))
 }

@@ -1,15 +1,16 @@
 //! The flows of one call.
 
 use topas_mpi_profile::layout::Waited;
+use topas_mpi_table::{By, Flow, InPlace, ToldBy, Way};
 
 use crate::flow::amount::{self, Among, Words, word};
-use crate::flow::completion::{is_shared, lost};
+use crate::flow::completion::lost;
 use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
 use crate::flow::object::{self, Kind};
 use crate::flow::peers::{self, Account, NOBODY, UNKNOWN};
-use crate::flow::plan::{By, Flow, InPlace, NONE, Plan, Told, Way};
-use crate::flow::request::{Entry, flag};
+use crate::flow::plan::{NONE, Place, Plan};
+use crate::flow::request::{self, Entry, flag};
 
 /// No communicator.
 pub const NO_COMMUNICATOR: u16 = u16::MAX;
@@ -55,6 +56,10 @@ impl Call<'_> {
         if plan.flows == 0 && plan.request == NONE {
             return;
         }
+        // A matched message names no communicator, but is of one.
+        if let Some(message) = &self.message {
+            index = message.index as u16;
+        }
         let (mut among, mut in_place, mut inter, mut known) =
             (Among::default(), false, false, true);
         if plan.needs_object {
@@ -88,48 +93,51 @@ impl Call<'_> {
             if !self.takes_place(flow, &among, inter) {
                 continue;
             }
-            let rank = if flow.peer == NONE { -1 } else { word(self.args, flow.peer) as i32 };
-            if flow.peer != NONE && rank == library.proc_null {
+            let rank = flow.peer.map_or(-1, |peer| word(self.args, peer) as i32);
+            if flow.peer.is_some() && rank == library.proc_null {
                 continue;
             }
-            match flow.told {
-                Told::Arguments => {
+            let (bytes, peer) = match flow.told_by {
+                ToldBy::Arguments => {
                     let Some(bytes) = self.bytes(flow, &among, in_place) else { continue };
                     let peer = if counts_peers { self.peer(rank, handle) } else { NOBODY };
                     if plan.persistent {
                         entry.keep(flow.way, bytes, peer);
-                    } else if let Some(account) = account.as_deref_mut() {
-                        if plan.request != NONE && flow.way == Way::Sent {
-                            // It may yet be cancelled.
-                            entry.sent = bytes;
-                            entry.peer = peer;
-                            entry.flags |= flag::SENDS;
-                        }
-                        account.moved(way(flow.way), self.function, bytes, peer, index);
+                        continue;
                     }
-                }
-                Told::Status => {
-                    if let Some(account) = account.as_deref_mut() {
-                        self.by_status(account, flow, rank, handle, index, counts_peers);
+                    if plan.request != NONE && flow.way == Way::Sent && account.is_some() {
+                        // It may yet be cancelled.
+                        entry.sent = bytes;
+                        entry.peer = peer;
+                        entry.flags |= flag::SENDS;
                     }
+                    (bytes, peer)
                 }
-                Told::Completion => {
+                ToldBy::Status(_) => match self.by_status(flow, rank, handle, counts_peers) {
+                    Some(received) => received,
+                    None => continue,
+                },
+                ToldBy::Completion => {
                     entry.flags |= flag::TOLD;
                     if counts_peers {
                         self.later(&mut entry, rank, handle);
                     }
+                    continue;
                 }
-                Told::End => {}
+                ToldBy::End => continue,
+            };
+            if let Some(account) = account.as_deref_mut() {
+                account.moved(flow.way, self.function, bytes, peer, index);
             }
         }
         if plan.request != NONE {
-            self.keep(entry);
+            request::keep(library, self.ledger, word(self.args, plan.request), entry);
         }
     }
 
     /// Whether this process takes part in a flow.
     #[inline(always)]
-    fn takes_place(&self, flow: &Flow, among: &Among, inter: bool) -> bool {
+    fn takes_place(&self, flow: &Flow<Place>, among: &Among, inter: bool) -> bool {
         if flow.unless_no_op {
             let op = word(self.args, self.plan.op) as u64 & self.library.handle_mask;
             if op == self.library.no_op {
@@ -158,14 +166,14 @@ impl Call<'_> {
 
     /// How much a flow moves; None if it does not take place.
     #[inline(always)]
-    fn bytes(&mut self, flow: &Flow, among: &Among, in_place: bool) -> Option<u64> {
-        let (amount, others) = match flow.in_place {
+    fn bytes(&mut self, flow: &Flow<Place>, among: &Among, in_place: bool) -> Option<u64> {
+        let (amount, others) = match &flow.in_place {
             _ if !in_place => (&flow.amount, false),
             InPlace::Same => (&flow.amount, false),
             InPlace::Nothing => return None,
-            InPlace::Others => (&flow.amount, true),
-            InPlace::Instead => (&flow.instead, false),
-            InPlace::OthersInstead => (&flow.instead, true),
+            InPlace::OthersOnly => (&flow.amount, true),
+            InPlace::Instead(instead) => (instead, false),
+            InPlace::OthersInstead(instead) => (instead, true),
         };
         let (library, ledger) = (self.library, &mut *self.ledger);
         // SAFETY: the MPI has accepted the arguments, and this process takes part.
@@ -184,45 +192,38 @@ impl Call<'_> {
         object::world_rank(self.library, self.ledger, handle, kind, rank)
     }
 
-    /// A message has been received, and its status is there.
+    /// How much the status of the call says, and from whom; None if it does not say.
     #[inline(always)]
     fn by_status(
         &mut self,
-        account: &mut Account<'_>,
-        flow: &Flow,
+        flow: &Flow<Place>,
         rank: i32,
         handle: u64,
-        index: u16,
         counts_peers: bool,
-    ) {
+    ) -> Option<(u64, u32)> {
         let library = self.library;
         let status = word(self.args, self.plan.status);
         if status == library.status_ignore {
-            return;
+            return None;
         }
         let status = status as *const u8;
         // SAFETY: the status of a call that was successful.
         let bytes = unsafe { library::bytes_in(library.length, status) };
         if self.plan.waited != Waited::Receive as u8 {
-            return account.moved(way(flow.way), self.function, bytes, NOBODY, index);
+            return Some((bytes, NOBODY));
         }
         // SAFETY: as above.
         let source = unsafe { library::source_in(library, status) };
         if source == library.proc_null {
-            return;
+            return None;
         }
-        let (mut peer, mut index) = (NOBODY, index);
-        if counts_peers {
-            peer = match self.message {
-                Some(message) => self.of_message(&message, source),
-                None if flow.peer == NONE => peers::OTHERS,
-                None => self.peer(if rank >= 0 { rank } else { source }, handle),
-            };
-        }
-        if let Some(message) = &self.message {
-            index = message.index as u16;
-        }
-        account.moved(way(flow.way), self.function, bytes, peer, index);
+        let peer = match self.message {
+            _ if !counts_peers => NOBODY,
+            Some(message) => self.of_message(&message, source),
+            None if flow.peer.is_none() => peers::OTHERS,
+            None => self.peer(if rank >= 0 { rank } else { source }, handle),
+        };
+        Some((bytes, peer))
     }
 
     /// The peer of a matched message.
@@ -245,7 +246,6 @@ impl Call<'_> {
         if let Some(message) = self.message {
             entry.comm = message.comm;
             entry.generation = message.generation;
-            entry.index = message.index;
             entry.peer = UNKNOWN;
         } else if rank >= 0 {
             entry.peer = self.peer(rank, handle);
@@ -258,20 +258,6 @@ impl Call<'_> {
             }
         } else {
             entry.peer = peers::OTHERS;
-        }
-    }
-
-    /// Keeps what a request is.
-    #[inline(always)]
-    fn keep(&mut self, entry: Entry) {
-        let address = word(self.args, self.plan.request);
-        // SAFETY: the call has written a request there.
-        let request = unsafe { library::handle_at(self.library, address, 0) };
-        if request != self.library.request_null
-            && !is_shared(self.library, request)
-            && !self.ledger.requests.put(request, entry)
-        {
-            lost();
         }
     }
 }
@@ -290,14 +276,5 @@ impl Entry {
             }
         }
         self.peer = peer;
-    }
-}
-
-/// The same word.
-#[inline(always)]
-pub const fn way(way: Way) -> peers::Way {
-    match way {
-        Way::Sent => peers::Way::Sent,
-        Way::Received => peers::Way::Received,
     }
 }

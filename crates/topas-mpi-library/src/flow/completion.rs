@@ -3,6 +3,7 @@
 use core::mem::MaybeUninit;
 
 use topas_mpi_profile::layout::{Waited, flag as header_flag};
+use topas_mpi_table::Way;
 
 use crate::element::{element, element_mut};
 use crate::flow::Kept;
@@ -10,7 +11,7 @@ use crate::flow::amount::{Words, word};
 use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
 use crate::flow::object::{self, Kind};
-use crate::flow::peers::{Account, NOBODY, OTHERS, UNKNOWN, Way};
+use crate::flow::peers::{Account, NOBODY, OTHERS, UNKNOWN};
 use crate::flow::plan::{Act, Plan};
 use crate::flow::request::{Entry, Found, flag};
 use crate::spool;

@@ -4,17 +4,18 @@
 //! It is for calls that were successful, while measuring is not paused and communicators are not
 //! counted.
 
-use topas_mpi_profile::layout::{BINS, Block, Peer};
+use core::hint::unreachable_unchecked;
 
-use crate::flow::amount::{Words, word};
-use crate::flow::completion::{is_shared, lost};
-use crate::flow::datatype;
+use topas_mpi_profile::layout::Block;
+use topas_mpi_table::{Amount, Flow, Way};
+
+use crate::flow::amount::{self, Words, word};
 use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
 use crate::flow::object::{self, Kind};
-use crate::flow::peers::{self, NOBODY, UNKNOWN, Way};
-use crate::flow::plan::{Amount, Flow, Hot, NONE, Plan};
-use crate::flow::request::{Entry, flag};
+use crate::flow::peers::{self, NOBODY, UNKNOWN};
+use crate::flow::plan::{Hot, NONE, Place, Plan};
+use crate::flow::request::{self, Entry, flag};
 
 /// A call that was successful.
 pub struct Call<'a> {
@@ -45,12 +46,12 @@ impl Call<'_> {
             Hot::Recv => self.receive(&self.plan.flow[0]),
             Hot::Irecv => self.post(),
             Hot::Both => {
-                let bytes = self.bytes(&self.plan.flow[0].amount);
+                let bytes = self.bytes(&self.plan.flow[0]);
                 self.moved(Way::Sent, bytes, NOBODY);
                 self.moved(Way::Received, bytes, NOBODY);
             }
             Hot::Bcast => {
-                let bytes = self.bytes(&self.plan.flow[0].amount);
+                let bytes = self.bytes(&self.plan.flow[0]);
                 self.broadcast(bytes);
             }
             Hot::Sendrecv => {
@@ -60,32 +61,38 @@ impl Call<'_> {
         }
     }
 
+    /// How much a flow moves.
     #[inline(always)]
-    fn bytes(&mut self, amount: &Amount) -> u64 {
-        let count = word(self.args, amount.count);
-        let count = if self.large { count as i64 } else { i64::from(count as i32) };
-        if count <= 0 {
-            return 0;
-        }
-        let datatype = word(self.args, amount.datatype);
-        (count as u64).wrapping_mul(datatype::size(self.library, self.ledger, datatype))
+    fn bytes(&mut self, flow: &Flow<Place>) -> u64 {
+        let Amount::Block { count, datatype } = flow.amount else {
+            // SAFETY: a plan has one of these shapes only if its flows are blocks.
+            unsafe { unreachable_unchecked() }
+        };
+        amount::block(self.library, self.ledger, self.args, count, datatype, self.large)
+    }
+
+    /// The rank at the other end, as the call names it.
+    #[inline(always)]
+    fn named(&self, flow: &Flow<Place>) -> i32 {
+        // SAFETY: a plan has a shape with a rank only if its flows name one.
+        word(self.args, unsafe { flow.peer.unwrap_unchecked() }) as i32
     }
 
     /// One block to or from the rank that is named.
     #[inline(always)]
     fn send(&mut self, kind: Kind) {
         let flow = &self.plan.flow[0];
-        let rank = word(self.args, flow.peer) as i32;
+        let rank = self.named(flow);
         let to_nobody = rank == self.library.proc_null;
         let (mut bytes, mut peer) = (0, NOBODY);
         if !to_nobody {
-            bytes = self.bytes(&flow.amount);
+            bytes = self.bytes(flow);
             if !self.ledger.peers.is_null() {
                 peer = self.rank_of(rank, kind);
             }
             match flow.way {
-                super::plan::Way::Sent => self.moved(Way::Sent, bytes, peer),
-                super::plan::Way::Received => self.moved(Way::Received, bytes, peer),
+                Way::Sent => self.moved(Way::Sent, bytes, peer),
+                Way::Received => self.moved(Way::Received, bytes, peer),
             }
         }
         if self.plan.request != NONE {
@@ -96,9 +103,9 @@ impl Call<'_> {
 
     /// A message was received, and its status is there.
     #[inline(always)]
-    fn receive(&mut self, flow: &Flow) {
+    fn receive(&mut self, flow: &Flow<Place>) {
         let status = word(self.args, self.plan.status);
-        let named = word(self.args, flow.peer) as i32;
+        let named = self.named(flow);
         let library = self.library;
         if named == library.proc_null || status == library.status_ignore {
             return;
@@ -119,7 +126,7 @@ impl Call<'_> {
     /// A message is to be received.
     #[inline(always)]
     fn post(&mut self) {
-        let rank = word(self.args, self.plan.flow[0].peer) as i32;
+        let rank = self.named(&self.plan.flow[0]);
         let mut entry = self.entry();
         if rank != self.library.proc_null {
             entry.flags = flag::TOLD;
@@ -187,97 +194,19 @@ impl Call<'_> {
 
     #[inline(always)]
     fn keep(&mut self, entry: Entry) {
-        let address = word(self.args, self.plan.request);
-        // SAFETY: the call has written a request there.
-        let request = unsafe { library::handle_at(self.library, address, 0) };
-        if request != self.library.request_null
-            && !is_shared(self.library, request)
-            && !self.ledger.requests.put(request, entry)
-        {
-            lost();
-        }
+        request::keep(self.library, self.ledger, word(self.args, self.plan.request), entry);
     }
 
     /// Counts a message.
     #[inline(always)]
     fn moved(&mut self, way: Way, bytes: u64, peer: u32) {
-        // SAFETY: numbers of functions are less than there are rows.
-        let (row, beside) = unsafe {
-            (
-                self.block.rows.get_unchecked_mut(self.function),
-                self.block.beside.get_unchecked(self.function),
-            )
-        };
-        let number = match way {
-            Way::Sent => {
-                row.sends += 1;
-                row.sent += bytes;
-                beside.sent
-            }
-            Way::Received => {
-                row.receives += 1;
-                row.received += bytes;
-                beside.received
-            }
-        };
-        let bin = bin(bytes);
-        if number != 0 {
-            // SAFETY: numbers of histograms are 1 more than that of one, and bins are bins.
-            unsafe {
-                *self
-                    .block
-                    .sizes
-                    .get_unchecked_mut(usize::from(number) - 1)
-                    .get_unchecked_mut(bin) += 1;
-            }
-        } else {
-            self.first(way, bin);
-        }
+        // SAFETY: the number of a function.
+        unsafe { peers::count(self.block, self.function, way, bytes) };
         if peer != NOBODY {
             // SAFETY: who counts peers has room for one more than there are ranks.
-            let peer: &mut Peer =
+            let peer =
                 unsafe { &mut *self.ledger.peers.add(peer.min(self.ledger.others) as usize) };
-            match way {
-                Way::Sent => {
-                    peer.sends += 1;
-                    peer.sent += bytes;
-                }
-                Way::Received => {
-                    peer.receives += 1;
-                    peer.received += bytes;
-                }
-            }
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn first(&mut self, way: Way, bin: usize) {
-        if let Some(sizes) = peers::new_sizes(self.block, self.function as u16, way)
-            && let Some(messages) = sizes.get_mut(bin)
-        {
-            *messages += 1;
-        }
-    }
-}
-
-/// The bin of a message. The size with its lowest bit set is in the same bin, but for 0.
-#[inline(always)]
-fn bin(bytes: u64) -> usize {
-    let bin = (bytes | 1).ilog2() as usize + usize::from(bytes != 0);
-    if bin < BINS { bin } else { BINS - 1 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use topas_mpi_profile::layout;
-
-    #[test]
-    fn bins_are_those_of_the_layout() {
-        let sizes = (0..64).flat_map(|k| [(1u64 << k) - 1, 1 << k, (1 << k) + 1]);
-        for bytes in sizes.chain([0, u64::MAX]) {
-            assert_eq!(bin(bytes), layout::bin(bytes), "{bytes}");
+            peers::add(peer, way, bytes);
         }
     }
 }

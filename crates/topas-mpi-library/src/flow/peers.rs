@@ -4,7 +4,8 @@
 //! have none, not even where a root is named: what the root would have to say of its peers is
 //! nowhere in its arguments, and the two halves of a matrix have to agree.
 
-use topas_mpi_profile::layout::{BINS, Block, HISTOGRAMS, Peer, bin};
+use topas_mpi_profile::layout::{BINS, Block, FUNCTIONS, HISTOGRAMS, Peer, bin};
+use topas_mpi_table::Way;
 
 /// A process that is not in the world.
 pub const OTHERS: u32 = u32::MAX - 1;
@@ -12,15 +13,6 @@ pub const OTHERS: u32 = u32::MAX - 1;
 pub const UNKNOWN: u32 = u32::MAX;
 /// None counts.
 pub const NOBODY: u32 = u32::MAX - 2;
-
-/// Which way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// To others, or written
-    Sent,
-    /// From others, or read
-    Received,
-}
 
 /// What a thread counts.
 pub struct Account<'a> {
@@ -37,18 +29,12 @@ impl Account<'_> {
     /// the numbers above.
     #[inline(always)]
     pub fn moved(&mut self, way: Way, function: u16, bytes: u64, peer: u32, communicator: u16) {
-        let Some(row) = self.block.rows.get_mut(usize::from(function)) else { return };
-        let (messages, sum) = match way {
-            Way::Sent => (&mut row.sends, &mut row.sent),
-            Way::Received => (&mut row.receives, &mut row.received),
-        };
-        *messages += 1;
-        *sum = sum.wrapping_add(bytes);
-        if let Some(sizes) = sizes(self.block, function, way)
-            && let Some(bin) = sizes.get_mut(bin(bytes))
-        {
-            *bin += 1;
+        let function = usize::from(function);
+        if function >= FUNCTIONS {
+            return;
         }
+        // SAFETY: the number of a function.
+        unsafe { count(self.block, function, way, bytes) };
         if peer != NOBODY
             && let Some(to) = peer_of(self.peers, peer)
         {
@@ -72,7 +58,10 @@ impl Account<'_> {
         }
         row.sends -= 1;
         row.sent -= bytes;
-        if let Some(sizes) = sizes(self.block, function, Way::Sent)
+        let histogram =
+            self.block.beside.get(usize::from(function)).map_or(0, |beside| beside.sent);
+        if let Some(number) = usize::from(histogram).checked_sub(1)
+            && let Some(sizes) = self.block.sizes.get_mut(number)
             && let Some(bin) = sizes.get_mut(bin(bytes))
         {
             *bin = bin.saturating_sub(1);
@@ -98,8 +87,44 @@ fn peer_of(peers: &mut [Peer], peer: u32) -> Option<&mut Peer> {
     peers.get_mut((peer as usize).min(others))
 }
 
+/// Counts a message in the row of its function, and in its histogram.
+///
+/// # Safety
+/// `function` is the number of one.
 #[inline(always)]
-fn add(peer: &mut Peer, way: Way, bytes: u64) {
+pub unsafe fn count(block: &mut Block, function: usize, way: Way, bytes: u64) {
+    // SAFETY: by the caller; there is a row for every function.
+    let (row, beside) =
+        unsafe { (block.rows.get_unchecked_mut(function), block.beside.get_unchecked(function)) };
+    let (messages, sum, number) = match way {
+        Way::Sent => (&mut row.sends, &mut row.sent, beside.sent),
+        Way::Received => (&mut row.receives, &mut row.received, beside.received),
+    };
+    *messages += 1;
+    *sum = sum.wrapping_add(bytes);
+    let bin = bin(bytes);
+    if number == 0 {
+        return count_first(block, function, way, bin);
+    }
+    // SAFETY: numbers of histograms are 1 more than that of one, and bins are bins.
+    unsafe {
+        *block.sizes.get_unchecked_mut(usize::from(number) - 1).get_unchecked_mut(bin) += 1;
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn count_first(block: &mut Block, function: usize, way: Way, bin: usize) {
+    if let Some(sizes) = new_sizes(block, function, way)
+        && let Some(messages) = sizes.get_mut(bin)
+    {
+        *messages += 1;
+    }
+}
+
+/// Counts a message of a peer.
+#[inline(always)]
+pub fn add(peer: &mut Peer, way: Way, bytes: u64) {
     let (messages, sum) = match way {
         Way::Sent => (&mut peer.sends, &mut peer.sent),
         Way::Received => (&mut peer.receives, &mut peer.received),
@@ -113,31 +138,15 @@ fn take(peer: &mut Peer, bytes: u64) {
     peer.sent = peer.sent.saturating_sub(bytes);
 }
 
-/// The histogram of a function, which it gets when it moves something for the first time; None
-/// if there are no more.
-#[inline(always)]
-fn sizes(block: &mut Block, function: u16, way: Way) -> Option<&mut [u64; BINS]> {
-    let beside = block.beside.get(usize::from(function))?;
-    let number = match way {
-        Way::Sent => beside.sent,
-        Way::Received => beside.received,
-    };
-    if number == 0 {
-        return new_sizes(block, function, way);
-    }
-    block.sizes.get_mut(usize::from(number) - 1)
-}
-
-/// Gives a function a histogram.
-#[cold]
-#[inline(never)]
-pub fn new_sizes(block: &mut Block, function: u16, way: Way) -> Option<&mut [u64; BINS]> {
+/// Gives a function a histogram, when it moves something for the first time; None if there are no
+/// more.
+fn new_sizes(block: &mut Block, function: usize, way: Way) -> Option<&mut [u64; BINS]> {
     if block.histograms as usize >= HISTOGRAMS {
         return None;
     }
     block.histograms += 1;
     let number = block.histograms as u16;
-    let beside = block.beside.get_mut(usize::from(function))?;
+    let beside = block.beside.get_mut(function)?;
     match way {
         Way::Sent => beside.sent = number,
         Way::Received => beside.received = number,

@@ -6,10 +6,13 @@ mod make;
 mod tests;
 
 use topas_mpi_profile::layout::FUNCTIONS;
-use topas_mpi_table as table;
+use topas_mpi_table::Flow;
+
+/// The place of an argument in a call.
+pub type Place = u8;
 
 /// No such argument.
-pub const NONE: u8 = u8::MAX;
+pub const NONE: Place = Place::MAX;
 
 /// What is to be done about a function, beside its flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,118 +92,6 @@ pub enum Hot {
     Sendrecv,
 }
 
-/// Which way, and who knows how much.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Way {
-    /// To others, or to a file
-    Sent,
-    /// From others, or from a file
-    Received,
-}
-
-/// Who takes part; as [`table::By`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum By {
-    /// Every process
-    All,
-    /// The root
-    Root,
-    /// All but the root
-    Others,
-    /// All; between groups, all but those beside the root
-    Group,
-    /// All but rank 0
-    NotFirst,
-}
-
-/// As [`table::InPlace`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum InPlace {
-    /// The same
-    Same,
-    /// Nothing
-    Nothing,
-    /// Without the own block
-    Others,
-    /// Another amount
-    Instead,
-    /// Another amount without the own block
-    OthersInstead,
-}
-
-/// As [`table::ToldBy`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Told {
-    /// By the arguments
-    Arguments,
-    /// By the status of the call
-    Status,
-    /// By that of its completion
-    Completion,
-    /// By that of the function that ends it
-    End,
-}
-
-/// As [`table::Amount`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Form {
-    /// `count`
-    Block,
-    /// 1
-    Element,
-    /// For each of many `count`
-    Each,
-    /// In each partition `count`
-    Partitions,
-    /// For each of many `counts[i]`
-    Sum,
-    /// The same of `datatypes[i]`
-    Typed,
-    /// `counts[rank]`
-    Own,
-}
-
-/// How much.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Amount {
-    /// In which way it is told
-    pub form: Form,
-    /// Over which processes
-    pub of: table::Span,
-    /// The argument that counts
-    pub count: u8,
-    /// The argument that is the datatype
-    pub datatype: u8,
-    /// The argument that tells the number of partitions
-    pub partitions: u8,
-}
-
-/// A flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Flow {
-    /// Which way
-    pub way: Way,
-    /// Who knows how much it was
-    pub told: Told,
-    /// Who takes part
-    pub by: By,
-    /// The argument that is the rank at the other end
-    pub peer: u8,
-    /// What `MPI_IN_PLACE` makes of it
-    pub in_place: InPlace,
-    /// Nothing moves if the operator is `MPI_NO_OP`
-    pub unless_no_op: bool,
-    /// How much
-    pub amount: Amount,
-    /// How much in place, if that is told in another way
-    pub instead: Amount,
-}
-
 /// All that is to be done about a function.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
@@ -212,25 +103,25 @@ pub struct Plan {
     /// Flows in use
     pub flows: u8,
     /// The communicator, window or file
-    pub object: u8,
+    pub object: Place,
     /// The count argument
-    pub count: u8,
+    pub count: Place,
     /// The buffer before it, if the count means nothing where that is `MPI_IN_PLACE`
-    pub count_unless_in_place: u8,
+    pub count_unless_in_place: Place,
     /// Where the request goes
-    pub request: u8,
+    pub request: Place,
     /// The buffer that may be `MPI_IN_PLACE`
-    pub in_place: u8,
+    pub in_place: Place,
     /// The root
-    pub root: u8,
+    pub root: Place,
     /// The operator
-    pub op: u8,
+    pub op: Place,
     /// The status
-    pub status: u8,
+    pub status: Place,
     /// The matched message
-    pub message: u8,
+    pub message: Place,
     /// The argument that the act is about
-    pub about: u8,
+    pub about: Place,
     /// What is waited for by who waits for its request: a [`Waited`]
     pub waited: u8,
     /// The request is started by another function, each time anew
@@ -248,7 +139,7 @@ pub struct Plan {
     /// Its calls and time count for the communicator
     pub traffic: bool,
     /// Flows
-    pub flow: [Flow; 3],
+    pub flow: [Flow<Place>; 3],
 }
 
 /// By number of the function.

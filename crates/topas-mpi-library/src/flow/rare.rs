@@ -1,6 +1,7 @@
 //! Functions that are called rarely, and those that start requests.
 
 use topas_mpi_profile::layout::Waited;
+use topas_mpi_table::Way;
 
 use crate::entry::Frame;
 use crate::flow::Kept;
@@ -11,7 +12,7 @@ use crate::flow::completion;
 use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
 use crate::flow::object::{self, Kind};
-use crate::flow::peers::{self, Account, NOBODY};
+use crate::flow::peers::{Account, NOBODY};
 use crate::flow::plan::{Act, NONE, Plan};
 use crate::flow::request::{Entry, flag};
 
@@ -60,11 +61,8 @@ pub fn after(
             {
                 // SAFETY: the status of a call that was successful.
                 let bytes = unsafe { library::bytes_in(library.length, status as *const u8) };
-                let way = if plan.waited == Waited::Write as u8 {
-                    peers::Way::Sent
-                } else {
-                    peers::Way::Received
-                };
+                let way =
+                    if plan.waited == Waited::Write as u8 { Way::Sent } else { Way::Received };
                 account.moved(way, plan.begin, bytes, NOBODY, NO_COMMUNICATOR);
             }
         }
@@ -143,11 +141,11 @@ fn started(ledger: &mut Ledger, account: Option<&mut Account<'_>>, request: u64)
     found.set_flags(entry.flags & !flag::CANCELLED | flag::ACTIVE);
     let Some(account) = account else { return };
     if entry.flags & flag::SENDS != 0 {
-        let way = peers::Way::Sent;
+        let way = Way::Sent;
         account.moved(way, entry.function as u16, entry.sent, entry.peer, entry.index as u16);
     }
     if entry.flags & flag::RECEIVES != 0 {
-        let way = peers::Way::Received;
+        let way = Way::Received;
         account.moved(way, entry.function as u16, entry.received, entry.peer, entry.index as u16);
     }
 }

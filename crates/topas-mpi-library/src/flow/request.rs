@@ -15,6 +15,9 @@ use core::sync::atomic::{
 };
 
 use crate::element::element;
+use crate::flow::completion::{is_shared, lost};
+use crate::flow::ledger::Ledger;
+use crate::flow::library::{self, Library};
 use crate::sys;
 
 /// What a request is.
@@ -82,6 +85,19 @@ pub struct Found {
     way: u32,
     serial: u32,
     own: bool,
+}
+
+/// Keeps what the request is that a call has written to this address.
+#[inline(always)]
+pub fn keep(library: &Library, ledger: &mut Ledger, address: usize, entry: Entry) {
+    // SAFETY: the call has written a request there.
+    let request = unsafe { library::handle_at(library, address, 0) };
+    if request != library.request_null
+        && !is_shared(library, request)
+        && !ledger.requests.put(request, entry)
+    {
+        lost();
+    }
 }
 
 /// The requests that a thread was given. Zero at its beginning.

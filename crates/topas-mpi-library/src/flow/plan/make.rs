@@ -5,27 +5,23 @@
 
 use topas_mpi_profile::layout::{FUNCTIONS, Waited};
 use topas_mpi_table as table;
-use topas_mpi_table::{Class, Direction, Function, Kind, Progress, Significant, same};
-
-use super::{Act, Amount, By, Flow, Form, Hot, InPlace, NONE, Plan, Told, Way};
-
-const NO_AMOUNT: Amount = Amount {
-    form: Form::Block,
-    of: table::Span::Ranks,
-    count: NONE,
-    datatype: NONE,
-    partitions: NONE,
+use topas_mpi_table::{
+    Amount, By, Class, Direction, Flow, Function, InPlace, Kind, Progress, Significant, ToldBy,
+    Way, same,
 };
 
-const NO_FLOW: Flow = Flow {
+use super::{Act, Hot, NONE, Place, Plan};
+
+const NO_FLOW: Flow<Place> = Flow {
     way: Way::Sent,
-    told: Told::Arguments,
+    file: false,
+    buffer: NONE,
+    amount: Amount::Element { datatype: NONE },
+    told_by: ToldBy::Arguments,
     by: By::All,
-    peer: NONE,
+    peer: None,
     in_place: InPlace::Same,
     unless_no_op: false,
-    amount: NO_AMOUNT,
-    instead: NO_AMOUNT,
 };
 
 const NO_PLAN: Plan = Plan {
@@ -77,26 +73,26 @@ pub const fn plans() -> [Plan; FUNCTIONS] {
     plans
 }
 
-const fn place(f: &Function, name: &str) -> u8 {
+const fn place(f: &Function, name: &str) -> Place {
     match f.position(name) {
-        Some(place) => place as u8,
+        Some(place) => place as Place,
         None => NONE,
     }
 }
 
 /// The first parameter of a kind and direction.
-const fn of_kind(f: &Function, kind: Kind, direction: Direction) -> u8 {
+const fn of_kind(f: &Function, kind: Kind, direction: Direction) -> Place {
     let mut i = 0;
     while let Some(parameter) = f.at(i) {
         if parameter.kind as u8 == kind as u8 && parameter.direction as u8 == direction as u8 {
-            return i as u8;
+            return i as Place;
         }
         i += 1;
     }
     NONE
 }
 
-const fn or(one: u8, other: u8) -> u8 {
+const fn or(one: Place, other: Place) -> Place {
     if one != NONE { one } else { other }
 }
 
@@ -107,7 +103,10 @@ const fn plan(f: &Function) -> Plan {
     while i < f.flows.len() {
         plan.flow[i] = flow(f, &f.flows[i]);
         let flow = plan.flow[i];
-        let sized = !matches!(flow.amount.form, Form::Block | Form::Element | Form::Partitions);
+        let sized = !matches!(
+            flow.amount,
+            Amount::Block { .. } | Amount::Element { .. } | Amount::Partitions { .. }
+        );
         plan.needs_object |= sized || !matches!(flow.by, By::All);
         i += 1;
     }
@@ -170,8 +169,8 @@ const fn plan(f: &Function) -> Plan {
 }
 
 /// Whether a flow is one block, of every process that is not of a set.
-const fn is_block(flow: &Flow) -> bool {
-    matches!(flow.amount.form, Form::Block)
+const fn is_block(flow: &Flow<Place>) -> bool {
+    matches!(flow.amount, Amount::Block { .. })
         && matches!(flow.in_place, InPlace::Same)
         && !flow.unless_no_op
 }
@@ -181,13 +180,17 @@ const fn hot(f: &Function, plan: &Plan) -> Hot {
     if plan.flows == 0 || plan.persistent || !is_block(one) {
         return Hot::No;
     }
-    let told = matches!(one.told, Told::Arguments);
+    let told = matches!(one.told_by, ToldBy::Arguments);
     match (f.class, plan.flows) {
-        (Class::Send(_), 1) if told => Hot::Send,
-        (Class::Rma(_), 1) if told => Hot::Rma,
-        (Class::Receive(Progress::Blocking), 1) if one.peer != NONE => Hot::Recv,
-        (Class::Receive(Progress::Nonblocking), 1) if one.peer != NONE => Hot::Irecv,
-        (Class::SendReceive(Progress::Blocking), 2) => Hot::Sendrecv,
+        (Class::Send(_), 1) if told && one.peer.is_some() => Hot::Send,
+        (Class::Rma(_), 1) if told && one.peer.is_some() => Hot::Rma,
+        (Class::Receive(Progress::Blocking), 1) if one.peer.is_some() => Hot::Recv,
+        (Class::Receive(Progress::Nonblocking), 1) if one.peer.is_some() => Hot::Irecv,
+        (Class::SendReceive(Progress::Blocking), 2)
+            if one.peer.is_some() && other.peer.is_some() =>
+        {
+            Hot::Sendrecv
+        }
         (Class::Collective(Progress::Blocking), 2) if is_block(other) => match (one.by, other.by) {
             (By::All, By::All) => Hot::Both,
             (By::Root, By::Others) => Hot::Bcast,
@@ -212,7 +215,7 @@ const fn count(f: &Function, mut plan: Plan) -> Plan {
             && matches!(p.direction, Direction::In)
             && matches!(p.significant, Significant::Always)
         {
-            plan.count = i as u8;
+            plan.count = i as Place;
             // The count of a buffer stands behind it.
             if i > 0 && plan.in_place as usize == i - 1 {
                 plan.count_unless_in_place = plan.in_place;
@@ -298,64 +301,51 @@ const fn act(f: &Function) -> Act {
     Act::Nothing
 }
 
-const fn flow(f: &Function, flow: &table::Flow) -> Flow {
-    let (in_place, instead) = match flow.in_place {
-        table::InPlace::Same => (InPlace::Same, NO_AMOUNT),
-        table::InPlace::Nothing => (InPlace::Nothing, NO_AMOUNT),
-        table::InPlace::OthersOnly => (InPlace::Others, NO_AMOUNT),
-        table::InPlace::Instead(instead) => (InPlace::Instead, amount(f, instead)),
-        table::InPlace::OthersInstead(instead) => (InPlace::OthersInstead, amount(f, instead)),
-    };
+/// A flow of the table with places of arguments in place of their names.
+const fn flow(f: &Function, flow: &Flow) -> Flow<Place> {
     Flow {
-        way: match flow.way {
-            table::Way::Sent | table::Way::File(table::Transfer::Write) => Way::Sent,
-            table::Way::Received | table::Way::File(table::Transfer::Read) => Way::Received,
-        },
-        told: match flow.told_by {
-            table::ToldBy::Arguments => Told::Arguments,
-            table::ToldBy::Status(_) => Told::Status,
-            table::ToldBy::Completion => Told::Completion,
-            table::ToldBy::End => Told::End,
-        },
-        by: match flow.by {
-            table::By::All => By::All,
-            table::By::Root => By::Root,
-            table::By::Others => By::Others,
-            table::By::Group => By::Group,
-            table::By::NotFirst => By::NotFirst,
-        },
-        peer: match flow.peer {
-            Some(peer) => place(f, peer),
-            None => NONE,
-        },
-        in_place,
-        unless_no_op: flow.unless_no_op,
+        way: flow.way,
+        file: flow.file,
+        buffer: place(f, flow.buffer),
         amount: amount(f, flow.amount),
-        instead,
+        told_by: match flow.told_by {
+            ToldBy::Arguments => ToldBy::Arguments,
+            ToldBy::Status(status) => ToldBy::Status(place(f, status)),
+            ToldBy::Completion => ToldBy::Completion,
+            ToldBy::End => ToldBy::End,
+        },
+        by: flow.by,
+        peer: match flow.peer {
+            Some(peer) => Some(place(f, peer)),
+            None => None,
+        },
+        in_place: match flow.in_place {
+            InPlace::Same => InPlace::Same,
+            InPlace::Nothing => InPlace::Nothing,
+            InPlace::OthersOnly => InPlace::OthersOnly,
+            InPlace::Instead(instead) => InPlace::Instead(amount(f, instead)),
+            InPlace::OthersInstead(instead) => InPlace::OthersInstead(amount(f, instead)),
+        },
+        unless_no_op: flow.unless_no_op,
     }
 }
 
-const fn amount(f: &Function, amount: table::Amount) -> Amount {
-    let (form, of, count, datatype) = match amount {
-        table::Amount::Block { count, datatype } => {
-            (Form::Block, table::Span::Ranks, count, datatype)
-        }
-        table::Amount::Element { datatype } => (Form::Element, table::Span::Ranks, "", datatype),
-        table::Amount::Each { of, count, datatype } => (Form::Each, of, count, datatype),
-        table::Amount::Partitions { count, datatype, .. } => {
-            (Form::Partitions, table::Span::Ranks, count, datatype)
-        }
-        table::Amount::Sum { of, counts, datatype } => (Form::Sum, of, counts, datatype),
-        table::Amount::TypedSum { of, counts, datatypes } => (Form::Typed, of, counts, datatypes),
-        table::Amount::Own { counts, datatype } => {
-            (Form::Own, table::Span::Local, counts, datatype)
-        }
+const fn amount(f: &Function, amount: Amount) -> Amount<Place> {
+    let (count, datatype) = amount.parameters();
+    let count = match count {
+        Some(count) => place(f, count),
+        None => NONE,
     };
-    Amount {
-        form,
-        of,
-        count: place(f, count),
-        datatype: place(f, datatype),
-        partitions: place(f, "partitions"),
+    let datatype = place(f, datatype);
+    match amount {
+        Amount::Block { .. } => Amount::Block { count, datatype },
+        Amount::Element { .. } => Amount::Element { datatype },
+        Amount::Each { of, .. } => Amount::Each { of, count, datatype },
+        Amount::Partitions { partitions, .. } => {
+            Amount::Partitions { partitions: place(f, partitions), count, datatype }
+        }
+        Amount::Sum { of, .. } => Amount::Sum { of, counts: count, datatype },
+        Amount::TypedSum { of, .. } => Amount::TypedSum { of, counts: count, datatypes: datatype },
+        Amount::Own { .. } => Amount::Own { counts: count, datatype },
     }
 }

@@ -1,7 +1,7 @@
 //! Plans against the table.
 
 use topas_mpi_table as table;
-use topas_mpi_table::Function;
+use topas_mpi_table::{Amount, By, Function, Span};
 
 use super::*;
 
@@ -21,9 +21,9 @@ fn names_become_places() {
     assert_eq!(name(f, plan.root), "root");
     assert_eq!(name(f, plan.object), "comm");
     assert_eq!(name(f, plan.request), "request");
-    assert_eq!(name(f, plan.flow[1].amount.count), "recvcounts");
-    assert_eq!(name(f, plan.flow[1].amount.datatype), "recvtype");
-    assert_eq!(plan.flow[1].amount.form, Form::Sum);
+    assert_eq!(name(f, plan.flow[1].amount.parameters().0.unwrap_or(NONE)), "recvcounts");
+    assert_eq!(name(f, plan.flow[1].amount.parameters().1), "recvtype");
+    assert!(matches!(plan.flow[1].amount, Amount::Sum { of: Span::Ranks, .. }));
     assert_eq!(plan.flow[1].by, By::Root);
 }
 
@@ -33,9 +33,11 @@ fn no_argument_of_a_flow_is_lost() {
         assert_eq!(usize::from(plan.flows), f.flows.len(), "{}", f.name);
         for (flow, planned) in f.flows.iter().zip(&plan.flow) {
             let (count, datatype) = flow.amount.parameters();
-            assert_eq!(name(f, planned.amount.count), count.unwrap_or(""), "{}", f.name);
-            assert_eq!(name(f, planned.amount.datatype), datatype, "{}", f.name);
-            assert_eq!(name(f, planned.peer), flow.peer.unwrap_or(""), "{}", f.name);
+            let (planned_count, planned_datatype) = planned.amount.parameters();
+            assert_eq!(planned_count.map(|at| name(f, at)), count, "{}", f.name);
+            assert_eq!(name(f, planned_datatype), datatype, "{}", f.name);
+            assert_eq!(planned.peer.map(|at| name(f, at)), flow.peer, "{}", f.name);
+            assert_eq!(name(f, planned.buffer), flow.buffer, "{}", f.name);
         }
         // Places are the same with and without large counts.
         let large = f.parameters(true).count() != f.parameters(false).count();
