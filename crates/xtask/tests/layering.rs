@@ -23,7 +23,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-config", &["topas-format"]),
     ("topas-driver", &["topas-config", "topas-format", "topas-launch"]),
     ("topas-data", &["topas-format", "topas-mpi-profile", "topas-mpi-table", "topas-node"]),
-    ("topas-chart", &[]),
+    ("topas-chart", &["topas-format"]),
     ("topas-render", &["topas-chart", "topas-data", "topas-format", "topas-mpi-table"]),
     ("topas-doctor", &["topas-config", "topas-driver", "topas-format", "topas-launch"]),
     ("topas-terminal", &["topas-config", "topas-format"]),
