@@ -5,7 +5,7 @@
 //! ([`running`]) and reads the lines it left ([`record`]). Programs carry what is
 //! expected of them in their first lines ([`directives`]). Programs that end in many ways
 //! are compared with themselves without the module ([`ending`], [`ways`]); many ranks end together
-//! ([`gang`]). Small projects are built by
+//! ([`gang`]); what they say is compared by its rates where it varies ([`rates`]). Small projects are built by
 //! their own build systems ([`project`]), real ones by recipes ([`recipe`], [`sources`]).
 //! Programs that call all of MPI are made from its table ([`mpi_program`]). A
 //! test that cannot run here says why ([`skip`]).
@@ -23,6 +23,7 @@ pub mod processor;
 pub mod profile;
 pub mod project;
 pub mod pvm;
+pub mod rates;
 pub mod recipe;
 pub mod record;
 pub mod rsyslog;

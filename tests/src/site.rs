@@ -16,13 +16,16 @@ use crate::running::{command, system_path};
 #[derive(Debug)]
 pub struct Site {
     prefix: PathBuf,
-    /// Keeps others from installing anew as long as this process tests.
+    /// Keeps others from installing anew, or from using what is lent, as long as it is there.
     _lock: Option<File>,
 }
 
 impl Site {
     /// The installation that all tests of this process share, brought up to date with the
     /// sources first; its topas.conf says `sigterm = yes`. Tests that run at the same time in other processes share it too.
+    ///
+    /// Tools are those of `cargo test` itself, so that nothing is compiled twice; `TOPAS_TEST_TOOLS`
+    /// names another profile of Cargo, such as `release`.
     ///
     /// `TOPAS_TEST_PREFIX` names an installation to be tested in its place, as it is.
     pub fn shared() -> &'static Site {
@@ -38,8 +41,9 @@ impl Site {
     fn up_to_date() -> Result<Site, String> {
         let dir = work_dir();
         let lock = File::create(dir.join("lock")).expect("lock file");
-        let prefix = dir.join("prefix");
-        let stamp = dir.join("installed");
+        // With other tools it is another installation.
+        let prefix = dir.join(format!("prefix-{}", tools_profile()));
+        let stamp = prefix.with_extension("installed");
         let fresh = || modified(&stamp) > newest_source();
         lock.lock_shared().expect("lock");
         while !fresh() {
@@ -63,8 +67,34 @@ impl Site {
         Ok(Site { prefix, _lock: Some(lock) })
     }
 
-    /// A second installation in a directory of the caller's, whose topas.conf it may
-    /// change. Shares all that was compiled with the first.
+    /// An installation that no other test has at the same time, and whose topas.conf and logs may
+    /// change: they are as installed, but with `sigterm` as the sample says. What else is in it
+    /// must stay, because tests that come later get the same.
+    pub fn lent() -> Site {
+        // Not while another process builds.
+        let _shared = Site::shared();
+        let mut prefixes =
+            (0..).map(|number| work_dir().join(format!("lent-{}-{number}", tools_profile())));
+        let free = |prefix: PathBuf| {
+            let lock = File::create(prefix.with_extension("lock")).expect("lock file");
+            lock.try_lock().ok().map(|()| (prefix, lock))
+        };
+        let (prefix, lock) = prefixes.find_map(free).expect("one more than tests that run");
+        let stamp = prefix.with_extension("installed");
+        if modified(&stamp) > newest_source() {
+            as_installed(&prefix).expect("topas.conf and logs as installed");
+        } else {
+            let begun = SystemTime::now();
+            let _ = fs::remove_dir_all(&prefix);
+            Site::installed_at(&prefix);
+            let done = File::create(&stamp).and_then(|file| file.set_modified(begun));
+            done.expect("time stamp");
+        }
+        Site { prefix, _lock: Some(lock) }
+    }
+
+    /// A second installation in a directory of the caller's, who may change all of it. Takes
+    /// some seconds, although it shares all that was compiled with the first.
     pub fn installed_at(prefix: &Path) -> Site {
         // Not while another process builds.
         let _shared = Site::shared();
@@ -119,10 +149,31 @@ pub fn source_root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("workspace")
 }
 
+/// Cargo's profile that installed tools are compiled with.
+fn tools_profile() -> String {
+    env::var("TOPAS_TEST_TOOLS").unwrap_or_else(|_| "dev".into())
+}
+
+/// Makes topas.conf and the directory of the logs what they were when they were installed.
+fn as_installed(prefix: &Path) -> io::Result<()> {
+    let with_mode = |path: &Path, mode| {
+        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))
+    };
+    let (etc, logs) = (prefix.join("etc/topas"), prefix.join("var/log/topas"));
+    for dir in [&etc, &logs] {
+        fs::remove_dir_all(dir)?;
+        fs::create_dir(dir)?;
+    }
+    with_mode(&logs, 0o1733)?;
+    fs::copy(prefix.join("share/doc/topas/examples/topas.conf"), etc.join("topas.conf"))?;
+    with_mode(&etc.join("topas.conf"), 0o644)
+}
+
 fn install(prefix: &Path) -> Result<(), String> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut xtask = Command::new(cargo);
     xtask.args(["run", "--quiet", "--package", "xtask", "--", "install", "--prefix"]).arg(prefix);
+    xtask.arg("--tools-profile").arg(tools_profile());
     xtask.current_dir(source_root()).env("CARGO_TARGET_DIR", target_dir());
     let output = xtask.output().map_err(|error| format!("cannot run cargo: {error}"))?;
     if output.status.success() {
@@ -211,5 +262,38 @@ impl Scratch {
 impl Default for Scratch {
     fn default() -> Self {
         Scratch::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `cargo xtask test` runs this first, so that the time it takes is not that of another test.
+    #[test]
+    fn tools_and_modules_are_installed() {
+        let site = Site::shared();
+        for path in [site.tool("topas-stat"), site.tool("topas-run"), site.module("c"), site.conf()]
+        {
+            assert!(path.is_file(), "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn what_is_lent_is_as_installed() {
+        let change = |site: &Site| {
+            fs::write(site.conf(), "measure = no\n").expect("write");
+            fs::write(site.conf().with_file_name("off"), "").expect("write");
+            site.prefix.clone()
+        };
+        let (one, other) = (Site::lent(), Site::lent());
+        assert_ne!(change(&one), change(&other), "both are lent");
+        drop((one, other));
+        for site in [Site::lent(), Site::lent()] {
+            let sample = site.prefix.join("share/doc/topas/examples/topas.conf");
+            let conf = fs::read(site.conf()).expect("topas.conf");
+            assert_eq!(conf, fs::read(sample).expect("sample"));
+            assert!(!site.conf().with_file_name("off").exists());
+        }
     }
 }

@@ -7,11 +7,6 @@ pub fn skip(test: &str, reason: &str) {
     line("skipped", test, reason);
 }
 
-/// A set that runs only if asked for: `left out: TEST: HOW`.
-pub fn left_out(test: &str, how: &str) {
-    line("left out", test, how);
-}
-
 /// Something to know about a test that did run: `note: TEST: WHAT`.
 pub fn note(test: &str, what: &str) {
     line("note", test, what);

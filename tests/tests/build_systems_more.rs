@@ -1,7 +1,6 @@
-//! Slower or rarer build systems, and other compilers behind the drivers. Runs with
-//! `TOPAS_TEST_BUILDS=1` only.
+//! Slower or rarer build systems, and other compilers behind the drivers. Ignored
+//! unless asked for.
 
-use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::PathBuf;
@@ -12,24 +11,15 @@ use topas_tests::mpi::Mpi;
 use topas_tests::project::{Project, has_module};
 use topas_tests::running::run;
 use topas_tests::site::Site;
-use topas_tests::skip::left_out;
 
 const HELLO: [&str; 3] = ["c/hello.c", "cxx/hello.cc", "f90/hello.f90"];
 const LIBRARY: [&str; 2] = ["library/part_with_mpi.c", "library/uses_part_with_mpi.c"];
 const LAST: &str = "hello from rank 3 of 4";
 
-/// The MPIs, if the set is asked for and the programs are there.
-fn with(test: &str, programs: &[&str]) -> Vec<Mpi> {
-    if env::var_os("TOPAS_TEST_BUILDS").as_deref() != Some(OsStr::new("1")) {
-        left_out(test, "cargo xtask test --builds");
-        return Vec::new();
-    }
-    Mpi::installed_with(test, programs)
-}
-
 #[test]
+#[ignore = "cargo xtask test --builds"]
 fn cmake_is_told_the_drivers() {
-    for mpi in with("cmake_is_told_the_drivers", &["cmake"]) {
+    for mpi in Mpi::installed_with("cmake_is_told_the_drivers", &["cmake"]) {
         let options = "-DMPI_C_COMPILER=mpicc -DMPI_CXX_COMPILER=mpicxx \
                        -DMPI_Fortran_COMPILER=mpifort";
         let paths = "-DMPI_C_COMPILER=$(command -v mpicc) -DMPI_CXX_COMPILER=$(command -v mpicxx) \
@@ -47,8 +37,9 @@ fn cmake_is_told_the_drivers() {
 }
 
 #[test]
+#[ignore = "cargo xtask test --builds"]
 fn cmake_compiles_with_the_drivers() {
-    for mpi in with("cmake_compiles_with_the_drivers", &["cmake"]) {
+    for mpi in Mpi::installed_with("cmake_compiles_with_the_drivers", &["cmake"]) {
         let project = Project::new(mpi, "cmake", &[&HELLO[..], &LIBRARY].concat());
         let drivers = [("CC", "mpicc"), ("CXX", "mpicxx"), ("FC", "mpifort")];
         project.build(&drivers, "cmake -S . -B build && cmake --build build");
@@ -68,9 +59,10 @@ const OF_CMAKE: [(&str, Lang, &str); 4] = [
 ];
 
 #[test]
+#[ignore = "cargo xtask test --builds"]
 fn a_configure_macro_finds_mpi() {
     let needed = ["autoreconf", "automake", "make"];
-    for mpi in with("a_configure_macro_finds_mpi", &needed) {
+    for mpi in Mpi::installed_with("a_configure_macro_finds_mpi", &needed) {
         let project = Project::new(mpi, "ax_mpi", &["c/hello.c"]);
         project.build(&[], "autoreconf --install && ./configure && make");
         project.measured("./by_driver", Lang::C, LAST);
@@ -79,9 +71,10 @@ fn a_configure_macro_finds_mpi() {
 }
 
 #[test]
+#[ignore = "cargo xtask test --builds"]
 fn libtool_links_libraries_and_programs() {
     let needed = ["autoreconf", "automake", "libtoolize", "make"];
-    for mpi in with("libtool_links_libraries_and_programs", &needed) {
+    for mpi in Mpi::installed_with("libtool_links_libraries_and_programs", &needed) {
         let project = Project::new(mpi, "libtool", &[&LIBRARY[..], &["cxx/hello.cc"]].concat());
         let drivers = [("CC", "mpicc"), ("CXX", "mpicxx")];
         project.build(&drivers, "mkdir m4 && autoreconf --install && ./configure && make");
@@ -101,8 +94,9 @@ fn libtool_links_libraries_and_programs() {
 }
 
 #[test]
+#[ignore = "cargo xtask test --builds"]
 fn other_compilers_behind_the_drivers() {
-    for mpi in with("other_compilers_behind_the_drivers", &["clang"]) {
+    for mpi in Mpi::installed_with("other_compilers_behind_the_drivers", &["clang"]) {
         let (variable, option) = match mpi {
             Mpi::OpenMpi => ("OMPI_CC", ""),
             Mpi::Mpich => ("MPICH_CC", "-cc=clang"),
@@ -125,8 +119,9 @@ fn other_compilers_behind_the_drivers() {
 }
 
 #[test]
+#[ignore = "cargo xtask test --builds"]
 fn profiles_of_mpich() {
-    for mpi in with("profiles_of_mpich", &[]) {
+    for mpi in Mpi::installed_with("profiles_of_mpich", &[]) {
         if mpi != Mpi::Mpich {
             continue;
         }
@@ -145,8 +140,9 @@ fn profiles_of_mpich() {
 }
 
 #[test]
+#[ignore = "cargo xtask test --builds"]
 fn scons_sorts_the_answer() {
-    for mpi in with("scons_sorts_the_answer", &["scons"]) {
+    for mpi in Mpi::installed_with("scons_sorts_the_answer", &["scons"]) {
         let project = Project::new(mpi, "scons", &["c/hello.c"]);
         project.build(&[], "scons -Q");
         project.measured("./hello", Lang::C, LAST);
@@ -154,8 +150,9 @@ fn scons_sorts_the_answer() {
 }
 
 #[test]
+#[ignore = "cargo xtask test --builds"]
 fn boosts_build_system_asks_the_driver() {
-    for mpi in with("boosts_build_system_asks_the_driver", &["b2"]) {
+    for mpi in Mpi::installed_with("boosts_build_system_asks_the_driver", &["b2"]) {
         let project = Project::new(mpi, "b2", &["cxx/hello.cc"]);
         project.build(&[], "b2");
         project.measured("./hello", Lang::Cxx, LAST);
@@ -171,8 +168,9 @@ fn extension(project: &Project) -> PathBuf {
 }
 
 #[test]
+#[ignore = "cargo xtask test --builds"]
 fn python_modules_ask_for_flags() {
-    for mpi in with("python_modules_ask_for_flags", &["python3"]) {
+    for mpi in Mpi::installed_with("python_modules_ask_for_flags", &["python3"]) {
         let project = Project::new(mpi, "python", &[]);
         let drivers = [("MPICC", "mpicc")];
         project.build(&drivers, "python3 setup.py --quiet build_ext --inplace");
@@ -201,8 +199,9 @@ fn packages(mpi: Mpi) -> [&'static str; 2] {
 }
 
 #[test]
+#[ignore = "cargo xtask test --builds"]
 fn users_of_pkg_config() {
-    for mpi in with("users_of_pkg_config", &["pkg-config"]) {
+    for mpi in Mpi::installed_with("users_of_pkg_config", &["pkg-config"]) {
         let [c, cxx] = packages(mpi);
         let project = Project::new(mpi, "makefile", &HELLO[..2]);
         project.build(
@@ -222,8 +221,9 @@ fn users_of_pkg_config() {
 }
 
 #[test]
+#[ignore = "cargo xtask test --builds"]
 fn pkg_config_answers_as_ever() {
-    for mpi in with("pkg_config_answers_as_ever", &["pkg-config"]) {
+    for mpi in Mpi::installed_with("pkg_config_answers_as_ever", &["pkg-config"]) {
         let [package, _] = packages(mpi);
         let project = Project::new(mpi, "makefile", &[]);
         for question in [
@@ -261,8 +261,9 @@ fn pkg_config_answers_as_ever() {
 }
 
 #[test]
+#[ignore = "cargo xtask test --builds"]
 fn meson_by_pkg_config() {
-    for mpi in with("meson_by_pkg_config", &["meson", "ninja", "pkg-config"]) {
+    for mpi in Mpi::installed_with("meson_by_pkg_config", &["meson", "ninja", "pkg-config"]) {
         let project = Project::new(mpi, "meson", &HELLO[..2]);
         let package = match mpi {
             Mpi::OpenMpi => "mpi",
@@ -277,8 +278,9 @@ fn meson_by_pkg_config() {
 }
 
 #[test]
+#[ignore = "cargo xtask test --builds"]
 fn compilers_of_a_site_by_name() {
-    for mpi in with("compilers_of_a_site_by_name", &[]) {
+    for mpi in Mpi::installed_with("compilers_of_a_site_by_name", &[]) {
         // For sites that want the compilers, too: a directory in front of the drivers' own.
         let gnu = Site::shared().wrappers().with_file_name("gnu-wrappers");
         let path = format!("PATH={}:$PATH", gnu.display());
@@ -300,8 +302,9 @@ fn compilers_of_a_site_by_name() {
 /// A plugin that got the module with its flags, in a program with a module and in one without:
 /// it may be unloaded, and adds no line.
 #[test]
+#[ignore = "cargo xtask test --builds"]
 fn plugins_linked_with_answers() {
-    for mpi in with("plugins_linked_with_answers", &[]) {
+    for mpi in Mpi::installed_with("plugins_linked_with_answers", &[]) {
         let project = Project::new(mpi, "plugin", &[]);
         project.build(
             &[],

@@ -1,5 +1,6 @@
 //! The Grindstone suite: programs with a known bottleneck, and what their profile says of it.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use topas_tests::build::source;
@@ -7,7 +8,6 @@ use topas_tests::expected::Expected;
 use topas_tests::mpi::Mpi;
 use topas_tests::profile::{Places, bare, build, profiled};
 use topas_tests::site::Scratch;
-use topas_tests::skip::note;
 
 const PROGRAMS: [&str; 8] = [
     "small_messages",
@@ -20,8 +20,9 @@ const PROGRAMS: [&str; 8] = [
     "hot_procedure",
 ];
 
-/// Where time goes is not the same in each run of a busy machine; counts are.
-const TRIES: usize = 4;
+/// Where time goes is not the same in each run of a busy machine; counts are. So shares of time are
+/// judged by most of so many runs.
+const RUNS: usize = 3;
 
 fn judge(name: &str) {
     for mpi in Mpi::installed(&format!("grindstone {name}")) {
@@ -33,20 +34,30 @@ fn judge(name: &str) {
         build(mpi, "mpicc", &[&file], &["-O1", "-Wall", "-Wextra", "-Werror"], &program);
         let mut words = vec![program.to_str().expect("path")];
         words.extend(expected.args.iter().map(String::as_str));
-        let mut faults = String::new();
-        for attempt in 0..TRIES {
+        // Of each row and number, the runs in which it was not what is expected.
+        let mut wrong: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for done in 1..=RUNS {
             let places = Places::new(&scratch);
             let run = profiled(mpi, &scratch, expected.ranks, &words, &places).good();
             assert_eq!(run.err(), "", "{name} under {}", mpi.name());
-            faults = expected.faults(&places.counted(), &run.out());
+            let faults = expected.faults(&places.counted(), &run.out());
             places.clear();
-            let exact = |fault: &str| !fault.contains(": share ") && !fault.contains(": seconds ");
-            if faults.is_empty() || faults.lines().any(exact) {
+            for fault in faults.lines() {
+                let of_time = [": share ", ": seconds "]
+                    .into_iter()
+                    .find_map(|key| fault.find(key).map(|at| fault[..at + key.len()].to_owned()));
+                let row =
+                    of_time.unwrap_or_else(|| panic!("{name} under {}: {faults}", mpi.name()));
+                wrong.entry(row).or_default().push(fault.to_owned());
+            }
+            // What is left to run cannot make most of them wrong.
+            let most_at_worst = wrong.values().map(Vec::len).max().unwrap_or(0) + RUNS - done;
+            if 2 * most_at_worst <= RUNS {
                 break;
             }
-            note(&format!("grindstone {name}"), &format!("try {attempt}: {}", faults.trim_end()));
         }
-        assert_eq!(faults, "", "{name} under {}", mpi.name());
+        let most: Vec<_> = wrong.values().filter(|faults| 2 * faults.len() > RUNS).collect();
+        assert!(most.is_empty(), "{name} under {}: {most:#?}", mpi.name());
     }
 }
 

@@ -22,8 +22,10 @@ struct Own {
 
 impl Own {
     fn new() -> Own {
-        let scratch = Scratch::new();
-        let site = Site::installed_at(&scratch.path().join("prefix"));
+        Own::with(Scratch::new(), Site::lent())
+    }
+
+    fn with(scratch: Scratch, site: Site) -> Own {
         fs::write(site.conf(), format!("log = {}\n", scratch.log_target())).expect("conf");
         let [dynamic, fixed] = ["says", "static"].map(|name| scratch.path().join(name));
         plain(&site, "c/says.c", false, &dynamic);
@@ -145,14 +147,15 @@ fn off_in_etc_topas() {
     if !can_mount("off_in_etc_topas") {
         return;
     }
-    let own = Own::new();
+    let scratch = Scratch::new();
+    let prefix = scratch.path().join("prefix");
+    let own = Own::with(scratch, Site::installed_at(&prefix));
     let conf = "echo \"log = file:$1/topas.log\" > /etc/topas/topas.conf";
     let conf_and_off = format!("{conf} && : > /etc/topas/off");
     // Of an installation that is in its place.
     assert_eq!(own.run(with_etc(&own, ":")), on());
     assert_eq!(own.run(with_etc(&own, ": > /etc/topas/off")), stopped());
     // Moved aside: the system's file takes its place, and its switch.
-    let prefix = own.scratch.path().join("prefix");
     fs::rename(&prefix, own.scratch.path().join("aside")).expect("move aside");
     assert_eq!(own.run(with_etc(&own, conf)), on());
     assert_eq!(own.run(with_etc(&own, &conf_and_off)), stopped());

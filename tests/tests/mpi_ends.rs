@@ -13,6 +13,7 @@ use topas_tests::build::source;
 use topas_tests::expected::Expected;
 use topas_tests::mpi::{Mpi, launched};
 use topas_tests::profile::{Places, build, library, outcome, spool_files};
+use topas_tests::rates::{LAUNCHES, difference};
 use topas_tests::running::Run;
 use topas_tests::site::{Scratch, Site};
 use topas_tests::skip::note;
@@ -44,12 +45,11 @@ const CASES: &[(&str, &str, &str)] = &[
     ("launcher_term 0", "running", "running"),
 ];
 
-/// Launchers are not of one mind: what they say of an end depends on what they notice first. Both are
-/// launched until they agree once.
-const TRIES: usize = 8;
-
 /// Launches that wait for each other's second of grace need no processor.
 const AT_ONCE: usize = 3;
+
+/// How a launch ended, and the lines it wrote.
+type Outcome = (String, Vec<String>, Vec<String>);
 
 struct Ends {
     mpi: Mpi,
@@ -87,39 +87,42 @@ impl Ends {
         launched(&self.scratch, &mut launch)
     }
 
-    /// What is not as the case says, or not as without the library.
-    fn fault(&self, case: &(&str, &str, &str)) -> Option<String> {
+    /// What a launch with the library told; an error if what was counted is not as the case says.
+    fn profiled(&self, case: &(&str, &str, &str)) -> Result<Outcome, String> {
         let (words, acting, others) = *case;
-        let name = format!("{words} under {}", self.mpi.name());
         let acting_rank: Option<u32> = words.split_once(' ').expect("a rank").1.parse().ok();
-        let (mut without, mut with) = (Vec::new(), Vec::new());
-        for _ in 0..TRIES {
-            let spools = tempfile::tempdir_in(self.scratch.path()).expect("directory");
-            let spool = spools.path().join("spool");
-            fs::create_dir(&spool).expect("directory");
-            let places = Places { spool, out: spools.path().join("profile.out") };
-            without.push(outcome(&self.launch(words, None)));
-            with.push(outcome(&self.launch(words, Some(&places))));
-            let counted = places.spooled();
-            let faults = self.expected.faults(&counted, "");
-            if !faults.is_empty() {
-                return Some(format!("{name}: {faults}"));
-            }
-            for one in &counted {
-                let acts = acting_rank.is_none_or(|rank| rank == one.rank);
-                let allowed = if acts { acting } else { others };
-                if !allowed.split('|').any(|end| end == one.end) {
-                    return Some(format!("{name}: rank {}: {}, not {allowed}", one.rank, one.end));
-                }
-            }
-            if places.out.exists() {
-                return Some(format!("{name}: a data file without MPI_Finalize"));
-            }
-            if with.iter().any(|outcome| without.contains(outcome)) {
-                return None;
+        let spools = tempfile::tempdir_in(self.scratch.path()).expect("directory");
+        let spool = spools.path().join("spool");
+        fs::create_dir(&spool).expect("directory");
+        let places = Places { spool, out: spools.path().join("profile.out") };
+        let told = outcome(&self.launch(words, Some(&places)));
+        let counted = places.spooled();
+        let faults = self.expected.faults(&counted, "");
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        for one in &counted {
+            let acts = acting_rank.is_none_or(|rank| rank == one.rank);
+            let allowed = if acts { acting } else { others };
+            if !allowed.split('|').any(|end| end == one.end) {
+                return Err(format!("rank {}: {}, not {allowed}", one.rank, one.end));
             }
         }
-        Some(format!("{name}: with the library {with:#?}\nwithout {without:#?}"))
+        if places.out.exists() {
+            return Err("a data file without MPI_Finalize".to_owned());
+        }
+        Ok(told)
+    }
+
+    /// What is not as the case says, or not as without the library.
+    fn fault(&self, case: &(&str, &str, &str)) -> Result<(), String> {
+        let without = || outcome(&self.launch(case.0, None));
+        if without() == self.profiled(case)? {
+            return Ok(());
+        }
+        let with = (0..LAUNCHES).map(|_| self.profiled(case)).collect::<Result<Vec<_>, _>>()?;
+        let without: Vec<_> = (0..LAUNCHES).map(|_| without()).collect();
+        difference(&without, &with).map_or(Ok(()), Err)
     }
 }
 
@@ -131,8 +134,10 @@ fn all_ends(mpi: Mpi) {
             scope.spawn(|| {
                 loop {
                     let Some(case) = left.lock().unwrap().next() else { break };
-                    let found = ends.fault(case);
-                    wrong.lock().unwrap().extend(found);
+                    if let Err(what) = ends.fault(case) {
+                        let name = format!("{} under {}", case.0, ends.mpi.name());
+                        wrong.lock().unwrap().push(format!("{name}: {what}"));
+                    }
                 }
             });
         }

@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use nix::sys::signal::Signal::{self, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGSEGV, SIGTERM};
 use topas_tests::alone::{as_nobody, is_root, through, unharmed};
 use topas_tests::build::{by_driver, plain, with_module};
 use topas_tests::mpi::{Mpi, emulate_rank, launched};
@@ -26,7 +27,7 @@ struct Own {
 impl Own {
     fn new() -> Own {
         let scratch = Scratch::new();
-        let site = Site::installed_at(&scratch.path().join("prefix"));
+        let site = Site::lent();
         let program = scratch.path().join("says");
         plain(&site, "c/says.c", false, &program);
         Own { scratch, site, program }
@@ -285,25 +286,46 @@ fn a_program_alone_makes_no_system_call() {
     assert_eq!(own.scratch.take_log().len(), 0);
 }
 
-/// Without handlers a signal ends the program as ever, and its line is lost.
+/// Which signals leave a line is the site's choice; the program ends by them as ever.
 #[test]
 fn signals() {
     let own = Own::new();
-    let source = own.scratch.path().join("pipe.c");
-    fs::write(&source, "#include <signal.h>\nint main(void) { return raise(SIGPIPE); }\n")
-        .expect("write");
-    let program = own.scratch.path().join("pipe");
+    let source = own.scratch.path().join("raises.c");
+    let text = "#include <signal.h>\n#include <stdlib.h>\n\
+                int main(int n, char **words) { return raise(atoi(words[n - 1])); }\n";
+    fs::write(&source, text).expect("write");
+    let program = own.scratch.path().join("raises");
     let mut gcc = command("gcc");
     run(gcc.arg(&source).arg("-o").arg(&program).arg(with_module(&own.site, "c"))).good();
-    for (value, expected) in [("yes", &["sig:13"][..]), ("no", &[]), ("perhaps", &["sig:13"])] {
-        own.configure(&format!("signals = {value}"));
-        let ended = run(&mut own.rank(&program, 4)).ends(128 + 13);
-        assert_eq!((ended.out().as_str(), ended.err().as_str()), ("", ""), "{value}");
-        let lines = own.scratch.take_log();
-        let ends: Vec<_> = lines.iter().map(|line| line.extra("end")).collect();
-        assert_eq!(ends, expected, "signals = {value}");
+    const ALL: [Signal; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGSEGV, SIGPIPE, SIGTERM];
+    // Those that no handler delays; never SIGINT, by which people end what they see.
+    const BY_DEFAULT: [Signal; 3] = [SIGQUIT, SIGSEGV, SIGPIPE];
+    const BUT_INT: [Signal; 5] = [SIGHUP, SIGQUIT, SIGSEGV, SIGPIPE, SIGTERM];
+    for (lines, with_line) in [
+        ("", &BY_DEFAULT[..]),
+        ("signals = yes", &BY_DEFAULT),
+        ("signals = perhaps", &BY_DEFAULT),
+        ("sigterm = yes", &BUT_INT),
+        ("signals = no", &[]),
+        ("signals = no\nsigterm = yes", &[]),
+    ] {
+        own.configure(lines);
+        for signal in ALL {
+            let mut rank = own.rank(&program, 4);
+            let number = signal as i32;
+            rank.arg(number.to_string());
+            // What a terminal leaves, whatever the tests were started by.
+            let mut rank = through(&["env", "--default-signal=HUP,INT,QUIT"], &rank);
+            let ended = run(rank.current_dir(own.scratch.path())).ends(128 + number);
+            assert_eq!((ended.out().as_str(), ended.err().as_str()), ("", ""), "{lines} {signal}");
+            let lines_of_log = own.scratch.take_log();
+            let ends: Vec<_> = lines_of_log.iter().map(|line| line.extra("end")).collect();
+            let expected = format!("sig:{number}");
+            let expected = if with_line.contains(&signal) { vec![&*expected] } else { Vec::new() };
+            assert_eq!(ends, expected, "{lines}: signal {signal}");
+        }
         // A normal end does not depend on it.
-        assert!(own.measures(&mut own.rank(&own.program, 4)), "{value}");
+        assert!(own.measures(&mut own.rank(&own.program, 4)), "{lines}");
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use topas_tests::mpi::{Mpi, launched};
 use topas_tests::running::{command, run};
 use topas_tests::site::{Scratch, Site};
-use topas_tests::skip::{left_out, note, skip};
+use topas_tests::skip::{note, skip};
 
 /// Example and driver, in C and Fortran: linear solvers and a nonlinear one, which all set
 /// signal handlers, as every program of PETSc does.
@@ -79,11 +79,9 @@ fn petsc() -> Option<(PathBuf, Vec<String>)> {
 }
 
 #[test]
+#[ignore = "cargo xtask test --programs"]
 fn petsc_passes_its_own_tests() {
     let name = "petsc_passes_its_own_tests";
-    if std::env::var_os("TOPAS_TEST_PROGRAMS").is_none_or(|value| value != "1") {
-        return left_out(name, "cargo xtask test --programs");
-    }
     let Some((examples, flags)) = petsc() else {
         return skip(name, "PETSc and its examples are not installed");
     };

@@ -14,7 +14,6 @@ use topas_tests::mpi::{Mpi, launched};
 use topas_tests::project::{Project, has_module};
 use topas_tests::running::{command, run, system_path};
 use topas_tests::site::{Scratch, Site};
-use topas_tests::skip::left_out;
 
 const HELLO: [&str; 3] = ["c/hello.c", "cxx/hello.cc", "f90/hello.f90"];
 const LIBRARY: [&str; 2] = ["library/part_with_mpi.c", "library/uses_part_with_mpi.c"];
@@ -73,10 +72,9 @@ fn cmake_looks_where_variables_lead() {
 }
 
 #[test]
+#[ignore = "cargo xtask test --builds"]
 fn cmakes_of_many_versions() {
-    let Some(all) = env::var_os("TOPAS_TEST_CMAKES") else {
-        return left_out("cmakes_of_many_versions", "cargo xtask test --builds");
-    };
+    let all = env::var_os("TOPAS_TEST_CMAKES").expect("TOPAS_TEST_CMAKES");
     let versions = fs::read_dir(&all).expect("directory of CMakes").flatten();
     let cmakes = versions.map(|dir| dir.path().join("cmake/data/bin/cmake"));
     let cmakes: Vec<_> = cmakes.filter(|cmake| cmake.exists()).collect();

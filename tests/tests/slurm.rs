@@ -1,16 +1,16 @@
 //! A real Slurm of two nodes: tasks of srun, launchers of MPIs inside a job, batch and
-//! interactive, array, heterogeneous and other jobs. Runs with `TOPAS_TEST_SLURM=1` only, as
+//! interactive, array, heterogeneous and other jobs. Ignored unless asked for; runs as
 //! root, with Slurm's and MUNGE's packages.
 
 use std::collections::BTreeSet;
-use std::{env, fs};
+use std::fs;
 
 use topas_format::field::{Lib, Mode};
 use topas_tests::installation::{Installation, Kind, Through};
 use topas_tests::mpi::Mpi;
 use topas_tests::record::Record;
 use topas_tests::running::run;
-use topas_tests::skip::{left_out, skip};
+use topas_tests::skip::skip;
 use topas_tests::slurm::NODES;
 use topas_tests::slurm_jobs::{Bench, Expected, job_in};
 
@@ -19,10 +19,8 @@ const STEP: Expected<'static> =
     Expected { mode: Mode::Interactive, job: "", step: "0", lib: Lib::None, end: "exit:0" };
 
 #[test]
+#[ignore = "cargo xtask test --slurm"]
 fn under_slurm() {
-    if env::var("TOPAS_TEST_SLURM").as_deref() != Ok("1") {
-        return left_out("under_slurm", "cargo xtask test --slurm");
-    }
     let bench = match Bench::start() {
         Ok(bench) => bench,
         Err(reason) => return skip("under_slurm", &reason),

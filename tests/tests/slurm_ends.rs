@@ -1,8 +1,7 @@
-//! How Slurm ends jobs: scancel, the time limit, a task that fails, requeue. Runs with
-//! `TOPAS_TEST_SLURM=1` only.
+//! How Slurm ends jobs: scancel, the time limit, a task that fails, requeue. Ignored
+//! unless asked for.
 
 use std::collections::BTreeSet;
-use std::env;
 use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -10,17 +9,15 @@ use std::time::{Duration, Instant};
 use topas_format::field::{Lib, Mode};
 use topas_tests::record::Record;
 use topas_tests::running::run;
-use topas_tests::skip::{left_out, skip};
+use topas_tests::skip::skip;
 use topas_tests::slurm_jobs::{Bench, Expected};
 
 /// A limit of one minute, and the half minute until Slurm looks.
 const PATIENCE: Duration = Duration::from_secs(150);
 
 #[test]
+#[ignore = "cargo xtask test --slurm"]
 fn ends_under_slurm() {
-    if env::var("TOPAS_TEST_SLURM").as_deref() != Ok("1") {
-        return left_out("ends_under_slurm", "cargo xtask test --slurm");
-    }
     let bench = match Bench::start() {
         Ok(bench) => bench,
         Err(reason) => return skip("ends_under_slurm", &reason),

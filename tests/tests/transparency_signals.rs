@@ -22,7 +22,7 @@ const KEY: &str = "0123456789abcdef-0123456789abcdef";
 #[test]
 fn ends_from_outside() {
     let scratch = Scratch::new();
-    let site = Site::installed_at(&scratch.path().join("prefix"));
+    let site = Site::lent();
     let [waits, dies] = ["vforks", "ends"].map(|name| scratch.sub("programs").join(name));
     plain(&site, "c/vforks.c", false, &waits);
     plain(&site, "c/ends.c", false, &dies);
@@ -56,7 +56,7 @@ fn ends_from_outside() {
 #[test]
 fn no_handlers() {
     let scratch = Scratch::new();
-    let site = Site::installed_at(&scratch.path().join("prefix"));
+    let site = Site::lent();
     let (bare, linked) = (scratch.sub("bare"), scratch.sub("linked"));
     plain(&site, "c/probe.c", true, &bare.join("program"));
     plain(&site, "c/probe.c", false, &linked.join("program"));

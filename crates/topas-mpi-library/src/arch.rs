@@ -1,10 +1,14 @@
-//! What differs between processors: the time stamp counter, the thread's own variables.
+//! What differs between processors: the way in, the thread's own variables.
 
 use core::arch::{asm, global_asm};
 
-use crate::cost::FUNCTION;
-use crate::entry::{ARGUMENTS, DOUBLE, FRAME, RESULT};
+use crate::frame::{ARGUMENTS, DOUBLE, FRAME, RESULT};
+use crate::generated::number;
 use crate::thread::Thread;
+
+/// The function whose stub the assembly has a second time, for [`cost`](crate::cost): the first of
+/// the table. A send counts more than most.
+pub const MEASURED: usize = number::SEND;
 
 /// Arguments that are passed in registers.
 #[cfg(target_arch = "x86_64")]
@@ -50,40 +54,9 @@ global_asm!(
     ARGUMENTS = const ARGUMENTS,
     RESULT = const RESULT,
     DOUBLE = const DOUBLE,
-    MEASURED = const FUNCTION,
+    MEASURED = const MEASURED,
     options(att_syntax)
 );
-
-/// The time stamp counter. Not ordered with what is around it: waiting for that would take longer
-/// than most calls, and a call is much longer than what overlaps.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-pub fn counter() -> u64 {
-    // SAFETY: reads a counter.
-    unsafe { core::arch::x86_64::_rdtsc() }
-}
-
-/// The virtual counter.
-#[cfg(target_arch = "aarch64")]
-#[inline(always)]
-pub fn counter() -> u64 {
-    let ticks;
-    // SAFETY: reads a counter that Linux lets programs read.
-    unsafe { asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack)) };
-    ticks
-}
-
-/// Whether the counter runs at the same speed at all times, in all states of the processor.
-pub fn counter_is_even() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use core::arch::x86_64::__cpuid;
-        // Bit 8 of EDX: invariant TSC.
-        __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx & 1 << 8 != 0
-    }
-    #[cfg(target_arch = "aarch64")]
-    true
-}
 
 /// The variables of this thread. They are in the block that the loader allocates with the thread
 /// (the initial-exec model), so that reaching them is two instructions and never a call.
@@ -129,5 +102,5 @@ global_asm!(
     ARGUMENTS = const ARGUMENTS,
     RESULT = const RESULT,
     DOUBLE = const DOUBLE,
-    MEASURED = const FUNCTION,
+    MEASURED = const MEASURED,
 );

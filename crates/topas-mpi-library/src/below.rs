@@ -7,95 +7,44 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use topas_mpi_profile::layout::FUNCTIONS;
 
 use crate::element::element;
+use crate::generated::name::name;
 use crate::generated::number;
-use crate::generated::table::name;
+use crate::symbol::{BINDING_ROOM, FUNCTION_ROOM, StubBinding, StubSymbol};
 use crate::{lookup, sys, wrapped};
 
-/// Names of a function, as the generated stubs number them.
-pub mod binding {
-    use topas_mpi_profile::layout::language;
-
-    /// `MPI_Send`
-    pub const MPI: u32 = 0;
-    /// `PMPI_Send`
-    pub const PMPI: u32 = 1;
-    /// `MPI_Send_c`
-    pub const MPI_LARGE: u32 = 2;
-    /// `PMPI_Send_c`
-    pub const PMPI_LARGE: u32 = 3;
-    /// `mpi_send_`
-    pub const FORTRAN: u32 = 4;
-    /// Endings of all Fortran names, from [`FORTRAN`] on.
-    pub const ENDINGS: [&[u8]; 8] = [
-        b"_",
-        b"_cptr_",
-        b"_f08_",
-        b"_f08ts_",
-        b"_c_f08_",
-        b"_c_f08ts_",
-        b"_f08_large_",
-        b"_f08ts_large_",
-    ];
-    /// How many there are.
-    pub const COUNT: usize = FORTRAN as usize + ENDINGS.len();
-
-    /// Whether words are those of C.
-    #[inline(always)]
-    pub const fn is_c(binding: u32) -> bool {
-        binding < FORTRAN
-    }
-
-    /// Whether it is the variant for large counts, in C.
-    #[inline(always)]
-    pub const fn is_large(binding: u32) -> bool {
-        binding == MPI_LARGE || binding == PMPI_LARGE
-    }
-
-    /// The language, a bit of [`language`].
-    #[inline(always)]
-    pub const fn language(binding: u32) -> u32 {
-        match binding {
-            ..FORTRAN => language::C,
-            FORTRAN | 5 => language::FORTRAN,
-            _ => language::F08,
-        }
-    }
-}
-
 /// Tables whose lengths are powers of two.
-static TARGETS: [[AtomicUsize; 1024]; 16] = [const { [const { AtomicUsize::new(0) }; 1024] }; 16];
+static TARGETS: [[AtomicUsize; FUNCTION_ROOM]; BINDING_ROOM] =
+    [const { [const { AtomicUsize::new(0) }; FUNCTION_ROOM] }; BINDING_ROOM];
 
-const _: () = assert!(FUNCTIONS <= 1024 && binding::COUNT <= 16);
-
-/// Where the next definition of a function under this name is kept.
+/// Where the next definition of a symbol is kept.
 #[inline(always)]
-fn slot(function: usize, binding: u32) -> &'static AtomicUsize {
-    element(element(&TARGETS, binding as usize), function)
+fn slot(symbol: StubSymbol) -> &'static AtomicUsize {
+    element(element(&TARGETS, symbol.binding().index()), symbol.function() as usize)
 }
 
 /// Room for the name of any symbol, with its NUL.
 const LONGEST: usize = 96;
 
-/// The next definition of a function under this name.
+/// The next definition of a symbol.
 #[inline(always)]
-pub fn target(function: u32, binding: u32, stack: *const usize) -> usize {
-    match slot(function as usize, binding).load(Relaxed) {
-        0 => find(function, binding, stack),
+pub fn target(symbol: StubSymbol, stack: *const usize) -> usize {
+    match slot(symbol).load(Relaxed) {
+        0 => find(symbol, stack),
         target => target,
     }
 }
 
 /// Puts another target in place of what is called by this name; what it was, 0 if that was not
 /// yet looked for.
-pub fn replace(function: usize, binding: u32, target: usize) -> usize {
-    slot(function, binding).swap(target, Relaxed)
+pub fn replace(symbol: StubSymbol, target: usize) -> usize {
+    slot(symbol).swap(target, Relaxed)
 }
 
 /// Has a name, which ends without a NUL, lead to this function, found by a program itself. False if it leads
 /// elsewhere.
 pub fn adopt(symbol: &[u8], found: usize) -> bool {
-    let Some((function, binding)) = numbers(symbol) else { return false };
-    match slot(function, binding).compare_exchange(0, found, Relaxed, Relaxed) {
+    let Some(symbol) = named(symbol) else { return false };
+    match slot(symbol).compare_exchange(0, found, Relaxed, Relaxed) {
         Ok(_) => {
             sys::note_opened(found);
             true
@@ -104,109 +53,82 @@ pub fn adopt(symbol: &[u8], found: usize) -> bool {
     }
 }
 
-/// The number of the function of a symbol, and that of its name.
-fn numbers(symbol: &[u8]) -> Option<(usize, u32)> {
-    (0..FUNCTIONS).flat_map(|function| (0..binding::COUNT as u32).map(move |b| (function, b))).find(
-        |(function, binding)| {
-            let mut room = [0; LONGEST];
-            // Most are told by their length, of which their names are a part.
-            symbol.len() > name(*function).len() && {
-                compose(*function as u32, *binding, &mut room);
-                room.strip_prefix(symbol).is_some_and(|rest| rest.first() == Some(&0))
-            }
-        },
-    )
+/// The symbol of this name.
+fn named(text: &[u8]) -> Option<StubSymbol> {
+    // Most are told by their length, of which their names are a part.
+    let functions = (0..FUNCTIONS).filter(|function| text.len() > name(*function).len());
+    let symbols = functions.flat_map(|function| {
+        StubBinding::all().map(move |binding| StubSymbol::new(function as u32, binding))
+    });
+    symbols.into_iter().find(|symbol| {
+        let mut room = [0; LONGEST];
+        compose(*symbol, &mut room);
+        room.strip_prefix(text).is_some_and(|rest| rest.first() == Some(&0))
+    })
 }
 
 /// The MPI's own definition in C, for our own use; 0 if it has none. A tool below us may define
 /// functions that its MPI does not have, so the other name is as good only where the MPI has no
 /// profiling interface.
 pub fn own(function: usize) -> usize {
-    match slot(function, binding::PMPI).load(Relaxed) {
+    let profiling = |function| StubSymbol::new(function as u32, StubBinding::PMPI);
+    let symbol = profiling(function);
+    match slot(symbol).load(Relaxed) {
         0 => {
-            let has_profiling = defined(number::INITIALIZED as u32, binding::PMPI) != 0;
-            if has_profiling && defined(function as u32, binding::PMPI) == 0 {
+            if defined(profiling(number::INITIALIZED), 0) != 0 && defined(symbol, 0) == 0 {
                 return 0;
             }
-            look_up(function as u32, binding::PMPI, 0)
+            look_up(symbol, 0)
         }
         target => target,
     }
 }
 
-/// The next definition of exactly this name; 0 if there is none.
-fn defined(function: u32, binding: u32) -> usize {
+/// The next definition of exactly this symbol for the library at `caller`, 0 if that is not known;
+/// 0 if there is none.
+fn defined(symbol: StubSymbol, caller: usize) -> usize {
     if cfg!(topas_mpi_wrap) {
-        return wrapped::function(function | binding << 10);
+        return wrapped::function(symbol);
     }
     let mut room = [0; LONGEST];
-    compose(function, binding, &mut room);
-    sys::next_definition(&room, 0)
+    compose(symbol, &mut room);
+    sys::next_definition(&room, caller)
 }
 
 /// Finds and keeps the next definition. Without one there is nothing that could be called: what
 /// answers is [`missing`].
 #[cold]
 #[inline(never)]
-fn find(function: u32, binding: u32, stack: *const usize) -> usize {
+fn find(symbol: StubSymbol, stack: *const usize) -> usize {
     // SAFETY: the return address lies in front of the arguments on the stack.
     let caller = unsafe { *stack.sub(1) };
     if !cfg!(topas_mpi_wrap) {
         lookup::update();
     }
-    match look_up(function, binding, caller) {
+    match look_up(symbol, caller) {
         0 => missing as *const () as usize,
         target => target,
     }
 }
 
-/// Looks for the next definition of a name, and keeps it if there is one. The library that calls
-/// is at `caller`, 0 if that is not known.
-fn look_up(function: u32, binding: u32, caller: usize) -> usize {
-    let mut room = [0; LONGEST];
-    let mut found = 0;
-    for binding in also(binding) {
-        if cfg!(topas_mpi_wrap) {
-            found = wrapped::function(function | binding << 10);
-        } else {
-            compose(function, binding, &mut room);
-            found = sys::next_definition(&room, caller);
-        }
-        if found != 0 {
-            break;
-        }
-    }
+/// Looks for the next definition of a symbol, and keeps it if there is one; that of the profiling
+/// interface is as good. The library that calls is at `caller`, 0 if that is not known.
+fn look_up(symbol: StubSymbol, caller: usize) -> usize {
+    let twin = symbol.binding().twin().map(|binding| StubSymbol::new(symbol.function(), binding));
+    let known = core::iter::once(symbol).chain(twin);
+    let found = known.map(|symbol| defined(symbol, caller)).find(|found| *found != 0).unwrap_or(0);
     if found != 0 {
-        slot(function as usize, binding).store(found, Relaxed);
+        slot(symbol).store(found, Relaxed);
     }
     found
 }
 
-/// Names under which a definition may be found: that of the profiling interface is as good.
-fn also(binding: u32) -> impl Iterator<Item = u32> {
-    let other = match binding {
-        binding::MPI => Some(binding::PMPI),
-        binding::PMPI => Some(binding::MPI),
-        binding::MPI_LARGE => Some(binding::PMPI_LARGE),
-        binding::PMPI_LARGE => Some(binding::MPI_LARGE),
-        _ => None,
-    };
-    core::iter::once(binding).chain(other)
-}
-
 /// Writes the name of a symbol, with a NUL.
-fn compose(function: u32, binding: u32, room: &mut [u8; LONGEST]) {
-    let name = name(function as usize);
-    let fortran = (binding as usize).checked_sub(binding::FORTRAN as usize);
-    let profiling = matches!(binding, binding::PMPI | binding::PMPI_LARGE);
-    let (first, last): (&[u8], &[u8]) = match fortran {
-        Some(ending) => (b"mpi_", binding::ENDINGS.get(ending).copied().unwrap_or_default()),
-        None => (
-            if profiling { b"PMPI_" } else { b"MPI_" },
-            if binding::is_large(binding) { b"_c" } else { b"" },
-        ),
-    };
-    let middle = name.iter().map(|c| if fortran.is_some() { c.to_ascii_lowercase() } else { *c });
+fn compose(symbol: StubSymbol, room: &mut [u8; LONGEST]) {
+    let (first, last) = symbol.binding().affixes();
+    let is_c = symbol.binding().is_c();
+    let name = name(symbol.function() as usize);
+    let middle = name.iter().map(|c| if is_c { *c } else { c.to_ascii_lowercase() });
     let bytes = first.iter().copied().chain(middle).chain(last.iter().copied()).chain([0]);
     room.iter_mut().zip(bytes).for_each(|(to, byte)| *to = byte);
 }
@@ -221,5 +143,6 @@ pub fn is_missing(target: usize) -> bool {
 /// have the fewest classes. Whoever asks the loader is told that there is none; who calls it without having
 /// asked would have been ended by the loader.
 extern "C" fn missing() -> i32 {
-    16
+    const ERR_OTHER: i32 = 16;
+    ERR_OTHER
 }

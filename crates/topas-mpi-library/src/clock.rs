@@ -4,14 +4,14 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use topas_mpi_profile::layout::Moment;
 
-use crate::{arch, sys};
+use crate::{sys, ticks};
 
 /// Ticks are nanoseconds of the monotonic clock.
 static NANOSECONDS: AtomicBool = AtomicBool::new(false);
 
 /// Decides what a tick is. True if it is a nanosecond.
 pub fn begin() -> bool {
-    let nanoseconds = !arch::counter_is_even();
+    let nanoseconds = !ticks::counter_is_even();
     NANOSECONDS.store(nanoseconds, Relaxed);
     nanoseconds
 }
@@ -19,7 +19,7 @@ pub fn begin() -> bool {
 /// Ticks since some moment in the past.
 #[inline(always)]
 pub fn ticks() -> u64 {
-    if NANOSECONDS.load(Relaxed) { sys::monotonic() } else { arch::counter() }
+    if NANOSECONDS.load(Relaxed) { sys::monotonic() } else { ticks::counter() }
 }
 
 /// This moment, by all clocks.

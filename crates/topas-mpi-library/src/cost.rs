@@ -8,14 +8,11 @@ use core::hint::black_box;
 
 use topas_mpi_profile::layout::{Block, Header, Peer};
 
-use crate::below::{self, binding};
-use crate::generated::number;
+use crate::arch::MEASURED;
+use crate::below;
+use crate::symbol::{StubBinding, StubSymbol};
 use crate::thread::Thread;
 use crate::{clock, flow, spool, sys};
-
-/// The function that is called: the first of the table, whose stub the assembly has a second
-/// time. A send counts more than most.
-pub const FUNCTION: usize = number::SEND;
 
 /// Calls between two looks at the clock, and how often. The fastest counts: others were disturbed.
 const CALLS: u64 = 64;
@@ -25,7 +22,7 @@ const ROUNDS: usize = 6;
 type Send = extern "C" fn(usize, usize, usize, usize, usize, usize) -> usize;
 
 unsafe extern "C" {
-    /// The stub of [`FUNCTION`]. By the name of MPI the loader could find one in front of it.
+    /// The stub of [`MEASURED`]. By the name of MPI the loader could find one in front of it.
     fn topas_mpi_measured(a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> usize;
 }
 
@@ -40,10 +37,11 @@ pub fn measure(thread: &mut Thread, header: &mut Header) {
     let Some((byte, world)) = flow::byte_and_world() else { return };
     let Some(scratch) = sys::map_memory(size_of::<Block>()) else { return };
     let (outer, cookie, block) = (thread.outer, thread.cookie, thread.block);
-    let languages = (header.languages, thread.languages);
+    let languages = (header.languages, thread.bindings);
     thread.outer = core::ptr::null_mut();
     thread.block = scratch.cast();
-    let target = below::replace(FUNCTION, binding::MPI, nothing as *const () as usize);
+    let symbol = StubSymbol::new(MEASURED as u32, StubBinding::MPI);
+    let target = below::replace(symbol, nothing as *const () as usize);
     let to_itself = header.rank as usize;
     // SAFETY: the stub passes words on, whatever they are.
     let send = |call: Send| call(0, 0, byte, to_itself, 0, world);
@@ -53,10 +51,10 @@ pub fn measure(thread: &mut Thread, header: &mut Header) {
     let with = fastest(|| send(black_box(measured)));
     let without = fastest(|| send(black_box(nothing)));
     header.call_cost = with.saturating_sub(without) * 256 / CALLS;
-    below::replace(FUNCTION, binding::MPI, target);
+    below::replace(symbol, target);
     (thread.outer, thread.cookie, thread.block) = (outer, cookie, block);
     // These calls were ours, not of a program in C.
-    (header.languages, thread.languages) = languages;
+    (header.languages, thread.bindings) = languages;
     keep_peers(scratch.cast(), block, to_itself);
     sys::unmap(scratch, size_of::<Block>());
 }

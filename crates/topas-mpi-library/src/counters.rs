@@ -15,8 +15,8 @@ use topas_format::env::is_yes;
 use topas_mpi_profile::layout::{Block, COUNTERS, flag};
 use topas_node::sys as node;
 
-use crate::thread::Thread;
-use crate::{process, sys};
+use crate::pause::paused;
+use crate::{spool, sys};
 
 /// What is counted, by the words of the log line: user mode alone. Type and configuration of the
 /// event are those of `perf_event_open(2)`.
@@ -32,7 +32,7 @@ const PERF_TYPE_HW_CACHE: u32 = 3;
 
 /// The beginning of a page that the kernel maps for an event (`struct perf_event_mmap_page`).
 #[repr(C)]
-pub struct Page {
+pub struct EventPage {
     versions: [u32; 2],
     lock: AtomicU32,
     index: AtomicU32,
@@ -43,7 +43,7 @@ pub struct Page {
     width: AtomicU16,
 }
 
-impl Page {
+impl EventPage {
     /// The count, by the sequence that perf_event.h tells: what the kernel has counted so far and
     /// what stands in the register, which has fewer bits and a sign. `read` reads a register. None
     /// if user programs may not read it, or the event is not on a counter all the time.
@@ -82,9 +82,9 @@ impl Page {
 
 /// What a thread has of its counters, on a page of its own.
 #[repr(C)]
-pub struct Own {
+pub struct ThreadCounters {
     /// The kernel's pages, of as many events as there are
-    pages: [Option<&'static Page>; COUNTERS],
+    pages: [Option<&'static EventPage>; COUNTERS],
     /// What they showed last
     last: [u64; COUNTERS],
 }
@@ -109,14 +109,14 @@ fn register(_: u32) -> u64 {
 }
 
 /// Opens the counters of this thread, if they are wanted.
-pub fn open(thread: &mut Thread) {
+pub fn open(counters: &mut *mut ThreadCounters) {
     if !sys::variable(c"TOPAS_MPI_COUNTERS").is_some_and(is_yes) {
         return;
     }
-    let Some(header) = process::header() else { return };
+    let Some(header) = spool::header() else { return };
     match opened() {
         Some(own) => {
-            thread.counters = own;
+            *counters = own;
             header.flags |= flag::COUNTERS;
             for (room, (name, ..)) in header.counters.iter_mut().zip(EVENTS) {
                 room.iter_mut().zip(name).for_each(|(to, byte)| *to = *byte);
@@ -127,11 +127,11 @@ pub fn open(thread: &mut Thread) {
 }
 
 /// All counters of this thread, running; None if one of them cannot be read here.
-fn opened() -> Option<*mut Own> {
+fn opened() -> Option<*mut ThreadCounters> {
     if !cfg!(target_arch = "x86_64") {
         return None;
     }
-    let room: *mut Own = sys::map_memory(size_of::<Own>())?.cast();
+    let room: *mut ThreadCounters = sys::map_memory(size_of::<ThreadCounters>())?.cast();
     // SAFETY: memory that is zero: no pages.
     let own = unsafe { &mut *room };
     let mut leader = -1;
@@ -143,7 +143,7 @@ fn opened() -> Option<*mut Own> {
         }
         *page = sys::map_page(*fd).map(|page| {
             // SAFETY: a page of the kernel's, mapped for good.
-            unsafe { &*page.cast::<Page>() }
+            unsafe { &*page.cast::<EventPage>() }
         });
         if leader < 0 {
             leader = *fd;
@@ -165,7 +165,7 @@ fn open_event(kind: u32, config: u64, leader: i32) -> i32 {
     node::perf_event_open(&attr, leader)
 }
 
-impl Own {
+impl ThreadCounters {
     /// Notes what all counters show. False if one of them cannot be read.
     fn read(&mut self) -> bool {
         let mut now = [0; COUNTERS];
@@ -203,31 +203,29 @@ impl Own {
 /// An outermost call begins: what was counted since the last one belongs to the program.
 #[cold]
 #[inline(never)]
-pub fn outside(thread: &mut Thread, block: &mut Block) {
-    let paused = process::paused();
+pub fn outside(counters: &mut *mut ThreadCounters, block: &mut Block) {
     // SAFETY: the thread's own.
-    let own = unsafe { &mut *thread.counters };
-    if !own.add((!paused).then_some(&mut block.outside)) {
-        lost(thread);
+    let own = unsafe { &mut **counters };
+    if !own.add((!paused()).then_some(&mut block.outside)) {
+        lost(counters);
     }
 }
 
 /// An outermost call ends: what was counted since it began belongs to MPI.
 #[cold]
 #[inline(never)]
-pub fn inside(thread: &mut Thread, block: &mut Block) {
-    let paused = process::paused();
+pub fn inside(counters: &mut *mut ThreadCounters, block: &mut Block) {
     // SAFETY: the thread's own.
-    let own = unsafe { &mut *thread.counters };
-    if !own.add((!paused).then_some(&mut block.counted)) {
-        lost(thread);
+    let own = unsafe { &mut **counters };
+    if !own.add((!paused()).then_some(&mut block.counted)) {
+        lost(counters);
     }
 }
 
 /// The counters were taken away: sums are too small from now on, and the profile says so.
-fn lost(thread: &mut Thread) {
-    thread.counters = core::ptr::null_mut();
-    if let Some(header) = process::header() {
+fn lost(counters: &mut *mut ThreadCounters) {
+    *counters = core::ptr::null_mut();
+    if let Some(header) = spool::header() {
         header.flags |= flag::NO_COUNTERS;
     }
 }
@@ -237,8 +235,8 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    fn page(index: u32, offset: i64, width: u16) -> Page {
-        Page {
+    fn page(index: u32, offset: i64, width: u16) -> EventPage {
+        EventPage {
             versions: [0; 2],
             lock: AtomicU32::new(2),
             index: AtomicU32::new(index),

@@ -5,8 +5,8 @@
 
 use topas_mpi_profile::layout::FUNCTIONS;
 
-use crate::below::binding;
 use crate::flow::plan::PLANS;
+use crate::symbol::{FUNCTION_ROOM, StubBinding};
 
 /// A function, as the way of its calls sees it.
 #[derive(Clone, Copy)]
@@ -24,29 +24,42 @@ const SPECIAL: u16 = 1;
 /// It moves bytes.
 const MOVES: u16 = 1 << 1;
 /// Handles or statuses are to be looked at before its call.
-const BEFORE: u16 = 1 << 3;
+const BEFORE: u16 = 1 << 2;
 /// There is something to count after it.
-const AFTER: u16 = 1 << 4;
+const AFTER: u16 = 1 << 3;
 /// It frees handles or cancels requests.
-const FREES: u16 = 1 << 5;
+const FREES: u16 = 1 << 4;
 
 impl Descriptor {
-    /// A descriptor.
-    pub const fn new(words: u8, fortran_words: u8, flags: u16) -> Descriptor {
-        Descriptor { words, fortran_words, flags }
+    /// That of a function of which nothing but the words of its arguments is known, in C and in Fortran.
+    pub const fn of_words(words: u8, fortran_words: u8) -> Descriptor {
+        Descriptor { words, fortran_words, flags: 0 }
     }
 
-    /// The table, filled up so that any number of ten bits has an entry.
-    pub const fn table(known: &[Descriptor; FUNCTIONS]) -> [Descriptor; 1024] {
-        let mut table = [Descriptor::new(0, 0, 0); 1024];
+    /// It begins, ends or steers the measurement.
+    pub const fn steers(self) -> Descriptor {
+        self.with(SPECIAL)
+    }
+
+    /// It moves bytes.
+    pub const fn transfers(self) -> Descriptor {
+        self.with(MOVES)
+    }
+
+    const fn with(self, flag: u16) -> Descriptor {
+        Descriptor { flags: self.flags | flag, ..self }
+    }
+
+    /// The table, filled up so that every number that a stub can tell has an entry.
+    pub const fn table(known: &[Descriptor; FUNCTIONS]) -> [Descriptor; FUNCTION_ROOM] {
+        let mut table = [Descriptor::of_words(0, 0); FUNCTION_ROOM];
         let mut i = 0;
         while i < known.len() {
             let plan = &PLANS[i];
             let before = if plan.before() { BEFORE } else { 0 };
             let after = if plan.after() { AFTER } else { 0 };
             let frees = if plan.frees() { FREES } else { 0 };
-            table[i] = known[i];
-            table[i].flags |= before | after | frees;
+            table[i] = known[i].with(before | after | frees);
             i += 1;
         }
         table
@@ -54,8 +67,8 @@ impl Descriptor {
 
     /// Words of its arguments by this name.
     #[inline(always)]
-    pub fn words(&self, name: u32) -> usize {
-        usize::from(if binding::is_c(name) { self.words } else { self.fortran_words })
+    pub fn words(&self, binding: StubBinding) -> usize {
+        usize::from(if binding.is_c() { self.words } else { self.fortran_words })
     }
 
     /// Whether something is to be done before its call.

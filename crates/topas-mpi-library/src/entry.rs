@@ -1,54 +1,15 @@
 //! Entry to and return from the next definition of a function.
 
-use core::mem::offset_of;
-
 use topas_mpi_profile::layout::{Block, ROW_MISSED};
 
 use crate::arch::{self, REGISTERS};
 use crate::element::{element, element_mut};
+use crate::frame::{Frame, WORDS};
 use crate::generated::table::DESCRIPTORS;
+use crate::pause::paused;
+use crate::symbol::StubSymbol;
 use crate::thread::Thread;
 use crate::{below, clock, counters, flow, process, special};
-
-/// Most words that any function has in any language.
-pub const WORDS: usize = 16;
-
-/// The frame of a call, on the stack of the program. Nothing of it is initialized but what
-/// `enter` was passed.
-#[repr(C, align(16))]
-pub struct Frame {
-    /// Words behind those in registers, where the callee finds them
-    outgoing: [usize; WORDS - 6],
-    /// The arguments as the program passed them; what is changed here is what the callee gets
-    pub args: [usize; WORDS],
-    /// What the callee returned
-    pub result: usize,
-    /// What it returned if that is a floating point number
-    double: u64,
-    /// Ticks at the beginning of the call
-    pub began: u64,
-    /// Number of the function
-    pub function: u32,
-    /// Its name, a [`binding`](crate::below::binding)
-    pub binding: u32,
-    /// Address to which the call returns: who called
-    pub caller: usize,
-    /// Nothing
-    reserved: usize,
-    /// What `flow` keeps from before the call until after it
-    pub kept: flow::Kept,
-}
-
-/// Size of the frame, and places in it, for the assembly.
-pub const FRAME: usize = size_of::<Frame>();
-/// See [`FRAME`].
-pub const ARGUMENTS: usize = offset_of!(Frame, args);
-/// See [`FRAME`].
-pub const RESULT: usize = offset_of!(Frame, result);
-/// See [`FRAME`].
-pub const DOUBLE: usize = offset_of!(Frame, double);
-
-const _: () = assert!(FRAME.is_multiple_of(16));
 
 /// What is to be called, and whether [`topas_mpi_leave`] is to be told of its end.
 #[repr(C)]
@@ -70,10 +31,13 @@ impl Next {
 /// `frame` holds the words of the registers, `stack` the words behind them, the return address
 /// in front of those.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn topas_mpi_enter(frame: *mut Frame, symbol: u32, stack: *const usize) -> Next {
-    let function = symbol & 1023;
-    let binding = symbol >> 10;
-    let target = below::target(function, binding, stack);
+unsafe extern "C" fn topas_mpi_enter(
+    frame: *mut Frame,
+    symbol: StubSymbol,
+    stack: *const usize,
+) -> Next {
+    let (function, binding) = (symbol.function(), symbol.binding());
+    let target = below::target(symbol, stack);
     let thread = arch::thread();
     // SAFETY: the variables of this thread, and a frame of its own.
     let (thread, frame) = unsafe { (&mut *thread, &mut *frame) };
@@ -86,7 +50,7 @@ unsafe extern "C" fn topas_mpi_enter(frame: *mut Frame, symbol: u32, stack: *con
         }
         return Next::pass(target);
     }
-    if thread.block.is_null() && (below::is_missing(target) || !process::begin(thread, function)) {
+    if thread.block.is_null() && (below::is_missing(target) || !process::begin(thread)) {
         return Next::pass(target);
     }
     frame.function = function;
@@ -96,11 +60,11 @@ unsafe extern "C" fn topas_mpi_enter(frame: *mut Frame, symbol: u32, stack: *con
     copy_words(frame, descriptor.words(binding), stack);
     frame.began = thread.cookie;
     thread.outer = frame;
-    if below::binding::is_c(binding) {
+    if binding.is_c() {
         if descriptor.before() {
             flow::before(frame, thread);
             if descriptor.special() {
-                special::before(frame, thread);
+                special::before(frame);
             }
         }
     } else {
@@ -111,13 +75,13 @@ unsafe extern "C" fn topas_mpi_enter(frame: *mut Frame, symbol: u32, stack: *con
     let block = unsafe { &mut *thread.block };
     block.inside = function + 1;
     // Now, because not every call returns: some end the program, some are left by a jump.
-    if !process::paused()
+    if !paused()
         && let Some(row) = block.rows.get_mut(function as usize)
     {
         row.calls += 1;
     }
     if !thread.counters.is_null() {
-        counters::outside(thread, block);
+        counters::outside(&mut thread.counters, block);
     }
     let now = clock::ticks();
     block.since = now;
@@ -184,7 +148,7 @@ fn nested(frame: &mut Frame, thread: &mut Thread, target: usize, stack: *const u
     if descriptor.before() {
         flow::before(frame, thread);
         if descriptor.special() {
-            special::before(frame, thread);
+            special::before(frame);
         }
     }
     put_words(frame, descriptor.words(frame.binding));
@@ -202,7 +166,7 @@ unsafe extern "C" fn topas_mpi_leave(frame: *mut Frame) {
     let (thread, frame) = unsafe { (&mut *arch::thread(), &mut *frame) };
     let descriptor = element(&DESCRIPTORS, frame.function as usize);
     let outermost = core::ptr::eq(thread.outer, frame);
-    if below::binding::is_c(frame.binding) && descriptor.after() {
+    if frame.binding.is_c() && descriptor.after() {
         flow::after(frame, thread, now);
         if descriptor.special() {
             special::after(frame, thread);
@@ -215,11 +179,11 @@ unsafe extern "C" fn topas_mpi_leave(frame: *mut Frame) {
     // SAFETY: the thread's own block.
     let block: &mut Block = unsafe { &mut *thread.block };
     if !thread.counters.is_null() {
-        counters::inside(thread, block);
+        counters::inside(&mut thread.counters, block);
     }
     block.inside = 0;
     let unreached = thread.leaves();
-    if process::paused() {
+    if paused() {
         return;
     }
     if unreached
@@ -234,5 +198,7 @@ unsafe extern "C" fn topas_mpi_leave(frame: *mut Frame) {
     if length > row.longest {
         row.longest = length;
     }
-    thread.note_language(frame.binding);
+    if thread.is_new_binding(frame.binding) {
+        process::note_language(frame.binding);
+    }
 }

@@ -16,48 +16,28 @@ mod object;
 mod peers;
 pub mod plan;
 mod rare;
-mod request;
-
-use core::mem::MaybeUninit;
 
 use topas_format::env::is_yes;
 use topas_mpi_profile::layout::{Block, Peer, Waited, flag as header_flag};
 
-use crate::below::binding;
 use crate::element::{element, element_mut};
-use crate::entry::Frame;
+use crate::frame::{CallNotes, Frame};
 use crate::generated::number;
+use crate::pause::paused;
+use crate::requests::flag;
 use crate::thread::Thread;
-use crate::{process, spool, sys};
+use crate::{spool, sys};
 
-use amount::{Words, word};
-use call::Call;
-use completion::Pending;
+use amount::{CallWords, word};
+use call::GeneralCall;
+use hot::HotCall;
 use ledger::Ledger;
 pub use library::byte_and_world;
 use library::{Library, library};
 use peers::Account;
-use plan::{Act, Hot, NONE, PLANS, Plan};
-use request::{Entry, flag};
+use plan::{Act, CallPlan, Hot, NONE, PLANS};
 
-/// What is kept from before a call until after it, in its frame.
-#[repr(C, align(16))]
-pub struct Kept {
-    /// A status
-    status: [u64; 8],
-    /// Room for one request
-    one: MaybeUninit<Pending>,
-    /// Requests of the call
-    pending: *mut Pending,
-    /// How many
-    count: usize,
-    /// Requests that are started, as they were before
-    handles: *mut u64,
-    /// The communicator of a message that is received, if it is known
-    message: MaybeUninit<Entry>,
-}
-
-impl Plan {
+impl CallPlan {
     /// Whether something is to be done before a call.
     pub const fn before(&self) -> bool {
         !matches!(self.act, Act::Nothing | Act::CommMade | Act::Message | Act::MessageIf)
@@ -125,9 +105,9 @@ pub fn before(frame: &mut Frame, thread: &mut Thread) {
 fn take_message(
     library: &Library,
     ledger: &Ledger,
-    plan: &Plan,
-    args: &Words,
-    kept: &mut Kept,
+    plan: &CallPlan,
+    args: &CallWords,
+    kept: &mut CallNotes,
 ) -> bool {
     // SAFETY: the address of a message.
     let message = unsafe { library::handle_at(library, word(args, plan.message), 0) };
@@ -138,7 +118,7 @@ fn take_message(
 }
 
 /// Looks at handles that a call frees or cancels.
-fn frees(library: &Library, ledger: Option<&mut Ledger>, plan: &Plan, args: &Words) {
+fn frees(library: &Library, ledger: Option<&mut Ledger>, plan: &CallPlan, args: &CallWords) {
     if !plan.frees() {
         return;
     }
@@ -239,7 +219,7 @@ pub fn after(frame: &mut Frame, thread: &mut Thread, now: u64) {
         return completions(frame, thread, ledger, plan, now);
     }
     if frame.result as i32 != 0
-        || process::paused()
+        || paused()
         || ledger.communicators
         || plan.hot == Hot::No && !plan.only_counts()
     {
@@ -247,20 +227,26 @@ pub fn after(frame: &mut Frame, thread: &mut Thread, now: u64) {
     }
     // SAFETY: there is a ledger.
     let library = unsafe { library::known() };
-    let large = binding::is_large(frame.binding);
+    let large = frame.binding.is_large();
     // SAFETY: the thread's own block, which stays mapped.
     let block = unsafe { &mut *thread.block };
     count(block, plan, frame, library);
     let args = &frame.args;
-    hot::Call { library, ledger, block, plan, args, function, large }.flows();
+    HotCall { library, ledger, block, plan, args, function, large }.flows();
 }
 
 /// The same, for functions that wait or ask for requests.
 #[inline(always)]
-fn completions(frame: &Frame, thread: &Thread, ledger: &mut Ledger, plan: &'static Plan, now: u64) {
+fn completions(
+    frame: &Frame,
+    thread: &Thread,
+    ledger: &mut Ledger,
+    plan: &'static CallPlan,
+    now: u64,
+) {
     // SAFETY: there is a ledger.
     let library = unsafe { library::known() };
-    let mut account = (!process::paused()).then(|| account(thread.block, ledger));
+    let mut account = (!paused()).then(|| account(thread.block, ledger));
     let mut waited = Waited::Nothing as u32;
     let (args, kept) = (&frame.args, &frame.kept);
     if kept.count != 0 {
@@ -279,7 +265,7 @@ fn completions(frame: &Frame, thread: &Thread, ledger: &mut Ledger, plan: &'stat
 
 /// Adds the count argument of a call.
 #[inline(always)]
-fn count(block: &mut Block, plan: &Plan, frame: &Frame, library: &Library) {
+fn count(block: &mut Block, plan: &CallPlan, frame: &Frame, library: &Library) {
     let args = &frame.args;
     if plan.count == NONE
         || plan.count_unless_in_place != NONE
@@ -287,7 +273,7 @@ fn count(block: &mut Block, plan: &Plan, frame: &Frame, library: &Library) {
     {
         return;
     }
-    let count = amount::count(args, plan.count, binding::is_large(frame.binding));
+    let count = amount::count(args, plan.count, frame.binding.is_large());
     // SAFETY: there is a row for every function.
     let row = unsafe { block.rows.get_unchecked_mut(frame.function as usize) };
     row.count = row.count.wrapping_add(count);
@@ -295,7 +281,7 @@ fn count(block: &mut Block, plan: &Plan, frame: &Frame, library: &Library) {
 
 /// The same, for everything else.
 #[inline(never)]
-fn rest(frame: &mut Frame, thread: &mut Thread, plan: &'static Plan, now: u64) {
+fn rest(frame: &mut Frame, thread: &mut Thread, plan: &'static CallPlan, now: u64) {
     let error = frame.result as i32;
     let library = match library() {
         Some(library) => library,
@@ -310,9 +296,9 @@ fn rest(frame: &mut Frame, thread: &mut Thread, plan: &'static Plan, now: u64) {
     // SAFETY: the outermost frame: this one, or that of a Fortran function below which it is.
     let began = unsafe { (*thread.outer).began };
     let ticks = now.wrapping_sub(began);
-    let mut account = (!process::paused()).then(|| account(thread.block, ledger));
+    let mut account = (!paused()).then(|| account(thread.block, ledger));
     let args = &frame.args;
-    let large = binding::is_large(frame.binding);
+    let large = frame.binding.is_large();
     if let Some(account) = &mut account {
         count(account.block, plan, frame, library);
     }
@@ -325,7 +311,7 @@ fn rest(frame: &mut Frame, thread: &mut Thread, plan: &'static Plan, now: u64) {
                 message = Some(unsafe { frame.kept.message.assume_init() });
             }
             let function = frame.function as u16;
-            let mut call = Call { library, ledger, plan, args, message, function, large };
+            let mut call = GeneralCall { library, ledger, plan, args, message, function, large };
             call.flows(account.as_mut(), ticks);
         }
         _ => {

@@ -6,7 +6,7 @@ use topas_format::text::{last, nth};
 use topas_mpi_profile::layout::language;
 use topas_node::sys as kernel;
 
-use crate::objects::{self, Object};
+use crate::objects::{self, LoadedObject};
 
 /// Libraries by which a language is known if they are in the process, whoever loaded them.
 const RUNTIMES: [(&[u8], u32); 3] =
@@ -33,7 +33,7 @@ pub fn seen(exe: &[u8], room: &mut [u8]) -> u32 {
 }
 
 /// What an object of the process shows.
-fn shown_by(object: &Object) -> u32 {
+fn shown_by(object: &LoadedObject) -> u32 {
     let name = object.file();
     // Nothing to name is the executable.
     if name.is_empty() {

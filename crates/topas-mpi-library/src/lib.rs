@@ -10,6 +10,20 @@
 //!
 //! What a call means is told by tables that are made from `topas-mpi-table`. What it counted
 //! stands in a mapped file, see `topas_mpi_profile::layout`.
+//!
+//! The modules in their order: each uses modules of its own line and of the lines above it only.
+//!
+//! ```text
+//! element symbol pause ticks objects generated::{name,number}   leaves
+//! sys lookup below wrapped                      the kernel, the loader, the next definitions
+//! life spool requests workspace                 what is kept, in files and in memory
+//! frame counters thread arch clock              a call, a thread, the time
+//! flow descriptor generated::table              what calls move
+//! installation site switches launch say preload whether this process is measured
+//! cost process                                  the beginning
+//! languages ranks report finish                 the end
+//! special entry                                 the way of a call
+//! ```
 #![cfg_attr(not(test), no_std)]
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -23,6 +37,7 @@ mod element;
 mod entry;
 mod finish;
 mod flow;
+mod frame;
 mod generated;
 mod installation;
 mod languages;
@@ -30,17 +45,21 @@ mod launch;
 mod life;
 mod lookup;
 mod objects;
+mod pause;
 mod preload;
 mod process;
 mod ranks;
 mod report;
+mod requests;
 mod say;
 mod site;
 mod special;
 mod spool;
 mod switches;
+mod symbol;
 mod sys;
 mod thread;
+mod ticks;
 mod workspace;
 mod wrapped;
 

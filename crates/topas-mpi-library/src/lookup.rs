@@ -15,7 +15,7 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use crate::objects::{self, Loads, Object};
+use crate::objects::{self, LoadedObject, Loads};
 use crate::{below, sys};
 
 /// Most names that the library defines.
@@ -44,18 +44,18 @@ const SECTION: u8 = 3;
 
 /// What to jump to; 0 if the value is the answer.
 #[repr(C)]
-pub struct Answer {
+pub struct LoaderAnswer {
     target: usize,
     value: usize,
 }
 
-impl Answer {
-    const fn jump(target: usize) -> Answer {
-        Answer { target, value: 0 }
+impl LoaderAnswer {
+    const fn jump(target: usize) -> LoaderAnswer {
+        LoaderAnswer { target, value: 0 }
     }
 
-    const fn value(value: usize) -> Answer {
-        Answer { target: 0, value }
+    const fn value(value: usize) -> LoaderAnswer {
+        LoaderAnswer { target: 0, value }
     }
 }
 
@@ -65,7 +65,7 @@ fn is_of_mpi(name: &[u8]) -> bool {
 }
 
 /// Calls a function with the library itself.
-fn with_own<T>(f: impl FnOnce(&Object) -> T) -> Option<T> {
+fn with_own<T>(f: impl FnOnce(&LoadedObject) -> T) -> Option<T> {
     let (mut f, mut result) = (Some(f), None);
     objects::each(|object| {
         let own = object.holds(is_of_mpi as *const () as usize);
@@ -116,7 +116,7 @@ pub fn update() {
 }
 
 /// Looks which names the objects define that came since; from the beginning if some went.
-fn look(own: &Object, again: bool) {
+fn look(own: &LoadedObject, again: bool) {
     let names = own.defined();
     if again || OBJECTS.load(Relaxed) == 0 {
         OBJECTS.store(0, Relaxed);
@@ -126,7 +126,7 @@ fn look(own: &Object, again: bool) {
         PRESENT.iter().for_each(|there| there.store(0, Relaxed));
     }
     let seen = OBJECTS.load(Relaxed);
-    let is_own = |object: &Object| object.holds(is_of_mpi as *const () as usize);
+    let is_own = |object: &LoadedObject| object.holds(is_of_mpi as *const () as usize);
     let mut count = 0;
     let loads = objects::each(|object| {
         count += 1;
@@ -159,7 +159,7 @@ fn look(own: &Object, again: bool) {
 }
 
 /// Whether another object defines what is at this address of the library.
-fn is_present(own: &Object, name: &[u8]) -> bool {
+fn is_present(own: &LoadedObject, name: &[u8]) -> bool {
     let found = own.find(name, objects::hash(name));
     let place = found.and_then(|number| number.checked_sub(own.defined().start));
     let there = place.and_then(|place| PRESENT.get(place));
@@ -167,7 +167,7 @@ fn is_present(own: &Object, name: &[u8]) -> bool {
 }
 
 /// Empties weak references of an object that were filled in by names which nobody else defines.
-fn empty(own: &Object, object: &Object) {
+fn empty(own: &LoadedObject, object: &LoadedObject) {
     let is_absent = |name: &[u8]| is_of_mpi(name) && !is_present(own, name);
     object.weak_references(is_absent, |_, place, added| {
         // SAFETY: a place that the loader has filled in.
@@ -188,7 +188,7 @@ fn empty(own: &Object, object: &Object) {
 }
 
 /// Shows the names whose places are wanted, and hides the others.
-fn show(own: &Object, wanted: impl Fn(usize) -> bool) {
+fn show(own: &LoadedObject, wanted: impl Fn(usize) -> bool) {
     let names = own.defined();
     for (place, number) in names.clone().enumerate() {
         let at = own.info_of(number);
@@ -239,7 +239,11 @@ pub fn dlopen() -> usize {
 /// # Safety
 /// A name with a NUL.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn topas_mpi_asks(handle: usize, name: *const c_char, caller: usize) -> Answer {
+unsafe extern "C" fn topas_mpi_asks(
+    handle: usize,
+    name: *const c_char,
+    caller: usize,
+) -> LoaderAnswer {
     let real = dlsym();
     // SAFETY: the caller's promise.
     unsafe { answer(handle, name, caller, core::ptr::null(), real) }
@@ -255,7 +259,7 @@ unsafe extern "C" fn topas_mpi_asks_version(
     name: *const c_char,
     caller: usize,
     version: *const c_char,
-) -> Answer {
+) -> LoaderAnswer {
     let real = of_loader(&DLVSYM, b"dlvsym\0");
     // SAFETY: the caller's promise.
     unsafe { answer(handle, name, caller, version, real) }
@@ -269,22 +273,22 @@ unsafe fn answer(
     caller: usize,
     version: *const c_char,
     real: usize,
-) -> Answer {
+) -> LoaderAnswer {
     const DEFAULT: usize = 0;
     const NEXT: usize = usize::MAX;
     if real == 0 || name.is_null() {
-        return Answer::jump(real);
+        return LoaderAnswer::jump(real);
     }
     // SAFETY: the caller's promise.
     let text = unsafe { CStr::from_ptr(name) }.to_bytes();
     if !is_of_mpi(text) {
-        return Answer::jump(real);
+        return LoaderAnswer::jump(real);
     }
     let own = with_own(|own| {
         let number = own.find(text, objects::hash(text))?;
         Some((own.address(number), own.info_of(number) as usize))
     });
-    let Some(Some((stub, info))) = own else { return Answer::jump(real) };
+    let Some(Some((stub, info))) = own else { return LoaderAnswer::jump(real) };
     update();
     let hidden = || {
         if WRITABLE.load(Relaxed) {
@@ -293,7 +297,7 @@ unsafe fn answer(
             unsafe { at.write_volatile(at.read_volatile() & 0xf0 | SECTION) };
             REVEALED.store(true, Relaxed);
         }
-        Answer::jump(real)
+        LoaderAnswer::jump(real)
     };
     type Versioned = unsafe extern "C" fn(usize, *const c_char, *const c_char) -> usize;
     // SAFETY: the loader's function; dlsym takes no third argument.
@@ -308,14 +312,14 @@ unsafe fn answer(
             library != 0 && ![0, stub].contains(&ask(library))
         };
         // The loader looks at who asks, so it is asked by whom it was.
-        return if is_seen { Answer::jump(real) } else { hidden() };
+        return if is_seen { LoaderAnswer::jump(real) } else { hidden() };
     }
     let found = ask(handle);
     if found == stub {
-        return if next == 0 { hidden() } else { Answer::value(found) };
+        return if next == 0 { hidden() } else { LoaderAnswer::value(found) };
     }
     let counted = found != 0 && (next == found || next == 0) && below::adopt(text, found);
-    Answer::value(if counted { stub } else { found })
+    LoaderAnswer::value(if counted { stub } else { found })
 }
 
 /// At `dlopen(file, mode)`.
@@ -323,18 +327,18 @@ unsafe fn answer(
 /// # Safety
 /// A path with a NUL, or null.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn topas_mpi_opens(file: *const c_char, mode: c_int, _: usize) -> Answer {
+unsafe extern "C" fn topas_mpi_opens(file: *const c_char, mode: c_int, _: usize) -> LoaderAnswer {
     const NO_LOAD: c_int = 4;
     let real = dlopen();
     if real == 0 || file.is_null() || mode & NO_LOAD != 0 {
-        return Answer::jump(real);
+        return LoaderAnswer::jump(real);
     }
     reveal();
     // SAFETY: the caller's promise.
     let path = unsafe { CStr::from_ptr(file) }.to_bytes();
     // Where a library is looked for may depend on who asks; names are then brought up to date later.
     if !path.contains(&b'/') || path.contains(&b'$') || RPATHS.load(Relaxed) {
-        return Answer::jump(real);
+        return LoaderAnswer::jump(real);
     }
     type Open = unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void;
     // SAFETY: the loader's function.
@@ -342,7 +346,7 @@ unsafe extern "C" fn topas_mpi_opens(file: *const c_char, mode: c_int, _: usize)
     if !handle.is_null() {
         update();
     }
-    Answer::value(handle as usize)
+    LoaderAnswer::value(handle as usize)
 }
 
 /// When the library is loaded: what was filled in before it had a say.

@@ -5,7 +5,7 @@ use core::ffi::{c_char, c_int, c_void};
 
 /// A symbol, as ELF has it.
 #[repr(C)]
-pub struct Symbol {
+pub struct ElfSymbol {
     name: u32,
     info: u8,
     other: u8,
@@ -66,13 +66,13 @@ const ADDRESSES: [u32; 3] = [6, 7, 1];
 const ADDRESSES: [u32; 3] = [1025, 1026, 257];
 
 /// An object of the process.
-pub struct Object {
+pub struct LoadedObject {
     base: usize,
     file: *const c_char,
     dynamic: *const [usize; 2],
     segments: *const Segment,
     count: usize,
-    symbols: *const Symbol,
+    symbols: *const ElfSymbol,
     strings: *const u8,
     gnu_hash: *const u32,
     hash: *const u32,
@@ -92,14 +92,14 @@ pub struct Loads {
 
 /// Calls a function for every object, in the order of the loader, until it returns true; tells what
 /// was loaded by then.
-pub fn each(mut visit: impl FnMut(&Object) -> bool) -> Loads {
-    type Visit<'a> = (&'a mut dyn FnMut(&Object) -> bool, Loads);
+pub fn each(mut visit: impl FnMut(&LoadedObject) -> bool) -> Loads {
+    type Visit<'a> = (&'a mut dyn FnMut(&LoadedObject) -> bool, Loads);
     unsafe extern "C" fn callback(info: *const Info, _: usize, data: *mut c_void) -> c_int {
         // SAFETY: what `each` passed; the loader's own description of an object.
         let ((visit, loads), info) = unsafe { (&mut *data.cast::<Visit<'_>>(), &*info) };
         *loads = Loads { adds: info.adds, subs: info.subs };
         // SAFETY: as above.
-        let object = unsafe { Object::new(info) };
+        let object = unsafe { LoadedObject::new(info) };
         object.is_some_and(|object| visit(&object)).into()
     }
     let mut data: Visit<'_> = (&mut visit, Loads { adds: 0, subs: 0 });
@@ -127,11 +127,11 @@ fn old_hash(name: &[u8]) -> u32 {
     })
 }
 
-impl Object {
+impl LoadedObject {
     /// # Safety
     /// The loader's description of an object that is loaded.
-    unsafe fn new(info: &Info) -> Option<Object> {
-        let mut object = Object {
+    unsafe fn new(info: &Info) -> Option<LoadedObject> {
+        let mut object = LoadedObject {
             base: info.base,
             file: info.name,
             dynamic: core::ptr::null(),
@@ -160,7 +160,7 @@ impl Object {
                 2 => jumps.1 = value,
                 4 => object.hash = address(value) as *const u32,
                 5 => object.strings = address(value) as *const u8,
-                6 => object.symbols = address(value) as *const Symbol,
+                6 => object.symbols = address(value) as *const ElfSymbol,
                 7 => tables.0 = address(value),
                 8 => tables.1 = value,
                 15 => object.has_rpath = true,
@@ -221,7 +221,7 @@ impl Object {
         })
     }
 
-    fn symbol(&self, number: usize) -> *const Symbol {
+    fn symbol(&self, number: usize) -> *const ElfSymbol {
         self.symbols.wrapping_add(number)
     }
 

@@ -16,11 +16,11 @@ use topas_launch::through;
 use crate::{launch, say, site, sys};
 
 /// What glibc passes; musl passes nothing, so the registers hold anything.
-type Door = extern "C" fn(c_int, *const *const c_char, *const *const c_char);
+type Initializer = extern "C" fn(c_int, *const *const c_char, *const *const c_char);
 
 #[used]
 #[cfg_attr(not(test), unsafe(link_section = ".init_array"))]
-static LOADED: Door = loaded;
+static LOADED: Initializer = loaded;
 
 unsafe extern "C" {
     static environ: *const *const c_char;

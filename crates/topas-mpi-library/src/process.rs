@@ -7,10 +7,10 @@ use core::sync::atomic::{
 
 use topas_mpi_profile::layout::{Header, flag};
 
-use crate::below::binding;
+use crate::symbol::StubBinding;
 use crate::thread::Thread;
 use crate::workspace::{self, Workspace};
-use crate::{arch, clock, counters, flow, launch, preload, say, site, spool, sys};
+use crate::{arch, clock, counters, flow, launch, pause, preload, say, site, spool, sys};
 
 /// Nothing was decided yet.
 const NEW: u32 = 0;
@@ -24,12 +24,11 @@ const OFF: u32 = 3;
 static STATE: AtomicU32 = AtomicU32::new(NEW);
 /// Children are looked after.
 static AT_FORK: AtomicBool = AtomicBool::new(false);
-static PAUSED: AtomicBool = AtomicBool::new(false);
 
 /// A thread's first call: gives it a block. False if nothing is measured.
 #[cold]
 #[inline(never)]
-pub fn begin(thread: &mut Thread, _function: u32) -> bool {
+pub fn begin(thread: &mut Thread) -> bool {
     loop {
         match STATE.load(Acquire) {
             ON => break,
@@ -47,7 +46,7 @@ pub fn begin(thread: &mut Thread, _function: u32) -> bool {
     thread.block = spool::new_block();
     thread.lost = thread.block.is_null();
     if !thread.lost && thread.counters.is_null() {
-        counters::open(thread);
+        counters::open(&mut thread.counters);
     }
     !thread.lost
 }
@@ -123,16 +122,10 @@ pub fn header() -> Option<&'static mut Header> {
     (STATE.load(Acquire) == ON).then(spool::header).flatten()
 }
 
-/// Whether measuring is paused.
-#[inline(always)]
-pub fn paused() -> bool {
-    PAUSED.load(Relaxed)
-}
-
 /// Pauses measuring, or goes on.
 pub fn pause(pause: bool) {
     let Some(header) = header() else { return };
-    if PAUSED.swap(pause, Relaxed) == pause {
+    if !pause::pause(pause) {
         return;
     }
     let ticks = clock::ticks();
@@ -144,13 +137,13 @@ pub fn pause(pause: bool) {
     }
 }
 
-/// Notes names of functions that were called: a bit of each [`binding`].
+/// Notes the language of a call, and whether it was one of the profiling interface.
 #[cold]
 #[inline(never)]
-pub fn note_language(names: u32) {
+pub fn note_language(binding: StubBinding) {
     let Some(header) = header() else { return };
-    header.languages |= binding::language(names.trailing_zeros());
-    if names & (1 << binding::PMPI | 1 << binding::PMPI_LARGE) != 0 {
+    header.languages |= binding.language();
+    if binding.is_profiling() {
         header.flags |= flag::PROFILING;
     }
 }

@@ -1,6 +1,6 @@
 //! Functions that begin, end or steer the measurement.
 
-use crate::entry::Frame;
+use crate::frame::Frame;
 use crate::generated::number;
 use crate::thread::Thread;
 use crate::{clock, cost, finish, flow, process};
@@ -8,7 +8,7 @@ use crate::{clock, cost, finish, flow, process};
 /// Before a function of these.
 #[cold]
 #[inline(never)]
-pub fn before(frame: &mut Frame, _thread: &mut Thread) {
+pub fn before(frame: &mut Frame) {
     match frame.function as usize {
         number::PCONTROL => match frame.args[0] as i32 {
             0 => process::pause(true),

@@ -2,10 +2,9 @@
 
 use topas_mpi_profile::layout::Block;
 
-use crate::below::binding;
-use crate::counters::Own;
-use crate::entry::Frame;
-use crate::process;
+use crate::counters::ThreadCounters;
+use crate::frame::Frame;
+use crate::symbol::StubBinding;
 
 /// Variables of a thread; zero at its beginning. The assembly in `entry/` allocates them.
 #[repr(C)]
@@ -19,8 +18,8 @@ pub struct Thread {
     pub block: *mut Block,
     /// The C function, plus 1, that a Fortran function is expected to call and that did not yet
     awaited: u32,
-    /// Languages seen
-    pub languages: u32,
+    /// Names seen: a bit of each
+    pub bindings: u32,
     /// The frame of that C function
     pub inner: *mut Frame,
     /// For `flow`: what it keeps for the thread
@@ -28,7 +27,7 @@ pub struct Thread {
     /// There was no room for it
     pub lost: bool,
     /// Hardware counters; null if they are not wanted, or cannot be read
-    pub counters: *mut Own,
+    pub counters: *mut ThreadCounters,
     reserved: [usize; 8],
 }
 
@@ -66,8 +65,8 @@ impl Thread {
 
     /// Whether this nested call is the C function that a Fortran function stands for.
     #[inline(always)]
-    pub fn wants(&self, function: u32, binding: u32) -> bool {
-        self.awaited == function + 1 && binding::is_c(binding)
+    pub fn wants(&self, function: u32, binding: StubBinding) -> bool {
+        self.awaited == function + 1 && binding.is_c()
     }
 
     /// The C function has been reached.
@@ -77,13 +76,13 @@ impl Thread {
         self.inner = frame;
     }
 
-    /// Notes the language of a call, and whether it was one of the profiling interface.
+    /// Notes by which of its names a function was called. True for the first call by such a name.
     #[inline(always)]
-    pub fn note_language(&mut self, name: u32) {
-        let bit = 1 << name;
-        if self.languages & bit == 0 {
-            self.languages |= bit;
-            process::note_language(bit);
+    pub fn is_new_binding(&mut self, binding: StubBinding) -> bool {
+        if self.bindings & binding.bit() != 0 {
+            return false;
         }
+        self.bindings |= binding.bit();
+        true
     }
 }

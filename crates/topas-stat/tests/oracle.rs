@@ -142,13 +142,8 @@ for table, column in [("mflops", name), ("lang", "lang"), ("lib", "lib")]:
 "#;
 
 #[test]
+#[ignore = "needs a python3 with duckdb"]
 fn duckdb_computes_the_same() {
-    if std::env::var_os("TOPAS_TEST_DUCKDB").is_none() {
-        // Past the capture of libtest.
-        let line = b"left out: duckdb_computes_the_same: set TOPAS_TEST_DUCKDB=1\n";
-        let _ = std::io::stderr().write_all(line);
-        return;
-    }
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("topas.log");
     log(&path);
@@ -160,7 +155,7 @@ fn duckdb_computes_the_same() {
         .unwrap();
     python.stdin.take().unwrap().write_all(DUCKDB.as_bytes()).unwrap();
     let output = python.wait_with_output().unwrap();
-    assert!(output.status.success(), "asked for by TOPAS_TEST_DUCKDB, so it must run");
+    assert!(output.status.success(), "asked for, so it must run");
     let expected = rows(&output.stdout);
     assert!(expected.len() > 50);
     assert_eq!(ours(&path), expected);

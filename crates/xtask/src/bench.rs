@@ -165,7 +165,7 @@ pub fn bench(options: &Options) -> Result<()> {
     fs::create_dir_all(&dir)?;
     let dir = dir.canonicalize()?;
     let prefix = dir.join("prefix");
-    install(&install::Options { prefix: prefix.clone(), destdir: None })?;
+    install(&install::Options::into(prefix.clone()))?;
     let beside = options.beside.clone();
     let bench = Bench { dir, paths: Paths::at(prefix), quick: options.quick, beside };
 

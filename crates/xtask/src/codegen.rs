@@ -18,10 +18,11 @@ struct Made {
     text: fn() -> String,
 }
 
-const MADE: [Made; 4] = [
+const MADE: [Made; 5] = [
     Made { path: "doc/mpi-functions.md", text: mpi_functions },
     Made { path: "crates/topas-mpi-library/src/generated/symbols.s", text: mpi::symbols },
     Made { path: "crates/topas-mpi-library/src/generated/number.rs", text: mpi::numbers },
+    Made { path: "crates/topas-mpi-library/src/generated/name.rs", text: mpi::names_by_number },
     Made { path: "crates/topas-mpi-library/src/generated/table.rs", text: mpi::table },
 ];
 

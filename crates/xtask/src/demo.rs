@@ -30,7 +30,7 @@ pub fn demo() -> Result<()> {
     fs::create_dir_all(&dir)?;
     let prefix = dir.canonicalize()?.join("prefix");
     say("Installing into a scratch prefix");
-    install(&install::Options { prefix: prefix.clone(), destdir: None })?;
+    install(&install::Options::into(prefix.clone()))?;
     let paths = Paths::at(&prefix);
 
     for (title, suffix) in MPIS {

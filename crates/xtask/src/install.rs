@@ -27,6 +27,17 @@ pub struct Options {
     /// Stage below this directory, as packages do; paths in files stay those of the prefix
     #[arg(long, value_name = "D")]
     pub destdir: Option<PathBuf>,
+    /// For tests: Cargo's profile that tools are compiled with. What goes into programs is always
+    /// compiled the same
+    #[arg(long, value_name = "NAME", default_value = "release", hide = true)]
+    pub tools_profile: String,
+}
+
+impl Options {
+    /// As `cargo xtask install --prefix P`.
+    pub fn into(prefix: PathBuf) -> Options {
+        Options { prefix, destdir: None, tools_profile: "release".into() }
+    }
 }
 
 /// Builds everything and installs it. An existing topas.conf and logs are kept.
@@ -35,7 +46,8 @@ pub fn install(options: &Options) -> Result<()> {
         bail!("the prefix must be an absolute path: {}", options.prefix.display());
     }
     run(cargo()
-        .args(["build", "--quiet", "--release", "--package", "topas-driver"])
+        .args(["build", "--quiet", "--profile", &options.tools_profile])
+        .args(["--package", "topas-driver"])
         .args(TOOLS.iter().flat_map(|tool| ["--package", tool])))?;
     let final_paths = Paths::at(&options.prefix);
     let objects = object::build(
@@ -52,12 +64,14 @@ pub fn install(options: &Options) -> Result<()> {
         Some(dir) => dir.join(path.strip_prefix("/").unwrap_or(&path)),
     };
 
-    let release = target_dir().join("release");
+    // Cargo's one profile whose directory has another name.
+    let tools = if options.tools_profile == "dev" { "debug" } else { &options.tools_profile };
+    let built = target_dir().join(tools);
     for tool in TOOLS {
-        put(&release.join(tool), &staged(final_paths.bin().join(tool)), 0o755)?;
+        put(&built.join(tool), &staged(final_paths.bin().join(tool)), 0o755)?;
     }
     let driver = staged(final_paths.driver());
-    put(&release.join("topas-driver"), &driver, 0o755)?;
+    put(&built.join("topas-driver"), &driver, 0o755)?;
     for object in objects.iter().chain(&libraries).chain(&profile) {
         let name = object.file_name().context("an object has no name")?;
         put(object, &staged(final_paths.lib().join(name)), 0o644)?;

@@ -81,6 +81,7 @@ fn build_door(object: &Path, cfgs: &[&str], found: &Path) -> Result<PathBuf> {
     let target = target_dir().join("mpi-profile").join(cfgs.join("-"));
     let mut rustc = cargo();
     rustc.args(["rustc", "--quiet", "--package", "topas-mpi-door", "--profile", "module"]);
+    rustc.args(["--crate-type", "staticlib"]);
     rustc.env("CARGO_TARGET_DIR", &target).arg("--");
     rustc.args(landing_arguments());
     rustc.args(cfgs.iter().flat_map(|cfg| ["--cfg", cfg]));
@@ -127,6 +128,7 @@ fn merge(to: &Path, cfgs: &[&str], begin: &str) -> Result<()> {
     let target = target_dir().join("mpi-profile").join(cfgs.join("-"));
     let mut rustc = cargo();
     rustc.args(["rustc", "--quiet", "--package", "topas-mpi-library", "--profile", "mpi"]);
+    rustc.args(["--crate-type", "staticlib"]);
     rustc.env("CARGO_TARGET_DIR", &target);
     // Frames of Rust are never on the stack while something below throws.
     rustc.args(["--", "-Cforce-unwind-tables=no"]).args(landing_arguments());

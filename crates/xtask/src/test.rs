@@ -1,20 +1,25 @@
 //! `cargo xtask test`: everything that is tested, with one count at the end.
 
-use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::thread;
+mod executables;
+mod outcome;
 
-use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
 use clap::Args;
 
 use crate::object::{self, Machine};
 use crate::packages::{self, ensure};
 use crate::pictures;
-use crate::process::{cargo, root, run, shown, target_dir};
+use crate::process::{cargo, root, run, target_dir};
 use crate::symcheck::Size;
 use crate::wheels;
+
+use executables::{TestExecutableRun, seconds};
+use outcome::TestCount;
 
 /// Slow or exotic sets.
 #[derive(Args)]
@@ -54,126 +59,118 @@ pub struct Options {
     fuzz: Option<u32>,
 }
 
-/// What came out.
-#[derive(Default)]
-struct Count {
-    passed: usize,
-    failed: usize,
-    skipped: usize,
-    /// Sets behind a flag, which count as not run
-    left_out: usize,
-    /// Steps that failed, tests or not
-    broken: Vec<String>,
+impl Options {
+    /// The names of the options that are there, of those by which tests say that they are ignored:
+    /// `#[ignore = "cargo xtask test --slurm"]`.
+    fn sets(&self) -> Vec<&'static str> {
+        let sets = [
+            (self.slurm, "slurm"),
+            (self.all_mpi, "all-mpi"),
+            (self.arm64, "arm64"),
+            (self.builds, "builds"),
+            (self.browser, "browser"),
+            (self.projects, "projects"),
+            (self.programs, "programs"),
+            (self.qemu_pmu, "qemu-pmu"),
+        ];
+        sets.into_iter().filter(|(asked_for, _)| *asked_for).map(|(_, name)| name).collect()
+    }
 }
+
+/// Steps that were done, and what came out.
+#[derive(Default)]
+struct TestSteps {
+    /// What each took.
+    took: Vec<(String, Duration)>,
+    /// Those that failed.
+    failed: Vec<String>,
+    executables: Vec<TestExecutableRun>,
+}
+
+/// Test executables at the end of the summary.
+const SLOWEST: usize = 20;
 
 /// Runs all steps, even after a failure, and counts.
 pub fn test(options: &Options) -> Result<()> {
-    ensure(&[packages::DEMO, packages::TEST, packages::BUILDS].concat())?;
-    if options.builds {
-        ensure(packages::MORE_BUILDS)?;
-    }
-    if options.browser {
-        ensure(packages::BROWSER)?;
-    }
-    if options.projects {
-        ensure(packages::PROJECTS)?;
-    }
-    if options.slurm {
-        ensure(packages::SLURM)?;
-    }
-    if options.qemu_pmu {
-        ensure(packages::QEMU_PMU)?;
-    }
-    if options.arm64 {
-        ensure(packages::ARM64)?;
-    }
-    if options.arm64 || options.qemu_pmu {
-        run(Command::new("rustup").args(["target", "add", "aarch64-unknown-linux-gnu"]))?;
-    }
-    if options.programs {
-        ensure(packages::PROGRAMS)?;
-    }
-    let mpis = options.all_mpi.then(wheels::ensure).transpose()?;
-    let cmakes = options.builds.then(wheels::cmakes).transpose()?;
-    let mut count = Count::default();
-    count.step("format", cargo().args(["fmt", "--all", "--check"]));
+    let mut steps = TestSteps::default();
+    let begun = Instant::now();
+    let (mpis, cmakes) = prepare(options)?;
+    steps.took.push(("packages".into(), begun.elapsed()));
+    steps.call("format", cargo().args(["fmt", "--all", "--check"]));
     let strict = ["--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"];
-    count.step("lints", cargo().arg("clippy").args(strict));
-    count.step(
+    steps.call("lints", cargo().arg("clippy").args(strict));
+    steps.call(
         "documentation",
         cargo()
             .args(["doc", "--workspace", "--no-deps", "--quiet"])
             .env("RUSTDOCFLAGS", "--deny warnings"),
     );
-    // Built only, so that they do not fall behind what they fuzz.
+    // Built only, so that they do not fall behind what they fuzz; with the libraries of the rest.
     let manifest = root().join("tests/fuzz/Cargo.toml");
-    let target = target_dir().join("fuzz");
     let check = ["check", "--quiet", "--manifest-path"];
-    count.step("fuzz targets", cargo().args(check).arg(manifest).env("CARGO_TARGET_DIR", target));
-    println!("== object");
-    if let Err(error) = object::build(
-        &Machine::HERE,
-        &target_dir().join("topas"),
-        Path::new("/etc/topas/topas.conf"),
-        Size::Held,
-    ) {
-        eprintln!("xtask: error: {error:#}");
-        count.broken.push("object".into());
-    }
-    println!("== pictures");
-    if let Err(error) = pictures::pictures(true) {
-        eprintln!("xtask: error: {error:#}");
-        count.broken.push("pictures".into());
-    }
-    // Tests send these signals, and expect what they find at a terminal: not what `nohup` and a
-    // shell's background leave behind.
-    let cargo = cargo();
-    let mut tests = Command::new("env");
-    tests.arg("--default-signal=HUP,INT,QUIT").arg(cargo.get_program()).current_dir(root());
-    tests.args(["test", "--workspace", "--no-fail-fast"]);
-    if options.full {
-        tests.env("TOPAS_TEST_LAUNCHES", "200").env("TOPAS_TEST_APPENDS", "1000");
-    }
-    if options.slurm {
-        tests.env("TOPAS_TEST_SLURM", "1");
-    }
-    if options.builds {
-        tests.env("TOPAS_TEST_BUILDS", "1");
-    }
-    tests.envs(cmakes.map(|dir| ("TOPAS_TEST_CMAKES", dir)));
-    if options.browser {
-        tests.env("TOPAS_TEST_BROWSER", "1");
-    }
-    if options.projects {
-        tests.env("TOPAS_TEST_PROJECTS", "1");
-    }
-    tests.envs(mpis.map(|dir| ("TOPAS_TEST_ALL_MPI", dir)));
-    if options.arm64 {
-        tests.env("TOPAS_TEST_ARM64", "1");
-    }
-    if options.programs {
-        tests.env("TOPAS_TEST_PROGRAMS", "1");
-    }
-    if options.qemu_pmu {
-        tests.env("TOPAS_TEST_QEMU_PMU", "1");
-    }
-    count.step("tests", &mut tests);
+    let mut fuzz_targets = cargo();
+    fuzz_targets.args(check).arg(manifest).env("CARGO_TARGET_DIR", target_dir());
+    steps.call("fuzz targets", fuzz_targets.env("CARGO_PROFILE_DEV_DEBUG", "false"));
+    steps.step("object", || {
+        let conf = Path::new("/etc/topas/topas.conf");
+        object::build(&Machine::HERE, &target_dir().join("topas"), conf, Size::Held).map(drop)
+    });
+    let mut built = Vec::new();
+    steps.step("building tests", || {
+        built = executables::build()?;
+        Ok(())
+    });
+    steps.step("pictures", || pictures::pictures(true));
+    let variables = |tests: &mut Command| {
+        if options.full {
+            tests.env("TOPAS_TEST_LAUNCHES", "200").env("TOPAS_TEST_APPENDS", "1000");
+            tests.env("TOPAS_TEST_TOOLS", "release");
+        }
+        tests.envs(cmakes.as_ref().map(|dir| ("TOPAS_TEST_CMAKES", dir)));
+        tests.envs(mpis.as_ref().map(|dir| ("TOPAS_TEST_ALL_MPI", dir)));
+    };
+    let mut runs = Vec::new();
+    steps.step("tests", || {
+        runs = executables::run(built, &options.sets(), &variables);
+        let failed: Vec<_> = runs.iter().filter(|run| run.failed).map(|run| &*run.source).collect();
+        if !failed.is_empty() {
+            bail!("failed: {}", failed.join(", "));
+        }
+        Ok(())
+    });
+    steps.executables = runs;
+    steps.call(
+        "examples of the documentation",
+        cargo().args(["test", "--workspace", "--doc", "--quiet"]),
+    );
     if let Some(seconds) = options.fuzz {
-        fuzz(&mut count, seconds)?;
+        fuzz(&mut steps, seconds)?;
     }
+    steps.finish(begun.elapsed())
+}
 
-    if count.left_out > 0 {
-        println!("\n{} left out, see `cargo xtask test --help`", count.left_out);
+/// Gets what the sets need: the directories of MPIs and of CMakes, where options ask for them.
+fn prepare(options: &Options) -> Result<(Option<PathBuf>, Option<PathBuf>)> {
+    ensure(&[packages::DEMO, packages::TEST, packages::BUILDS].concat())?;
+    for (asked_for, packages) in [
+        (options.builds, packages::MORE_BUILDS),
+        (options.browser, packages::BROWSER),
+        (options.projects, packages::PROJECTS),
+        (options.slurm, packages::SLURM),
+        (options.qemu_pmu, packages::QEMU_PMU),
+        (options.arm64, packages::ARM64),
+        (options.programs, packages::PROGRAMS),
+    ] {
+        if asked_for {
+            ensure(packages)?;
+        }
     }
-    println!("\n{} passed, {} failed, {} skipped", count.passed, count.failed, count.skipped);
-    if !count.broken.is_empty() {
-        bail!("failed: {}", count.broken.join(", "));
+    if options.arm64 || options.qemu_pmu {
+        run(Command::new("rustup").args(["target", "add", "aarch64-unknown-linux-gnu"]))?;
     }
-    // What CI names must run there; only the sets behind a flag may be missing.
-    if std::env::var_os("CI").is_some() && count.skipped > 0 {
-        bail!("{} tests could not run; in CI none may be skipped", count.skipped);
-    }
-    Ok(())
+    let mpis = options.all_mpi.then(wheels::ensure).transpose()?;
+    let cmakes = options.builds.then(wheels::cmakes).transpose()?;
+    Ok((mpis, cmakes))
 }
 
 /// What libFuzzer and the address sanitizer want of the code: the flags of cargo-fuzz, which a
@@ -186,7 +183,7 @@ const FUZZ_FLAGS: &str = "--cfg fuzzing -Zsanitizer=address -Cpasses=sancov-modu
     -Cdebug-assertions -Ccodegen-units=1";
 
 /// Fuzzes every target with the address sanitizer, from its seeds and what earlier runs found.
-fn fuzz(count: &mut Count, seconds: u32) -> Result<()> {
+fn fuzz(steps: &mut TestSteps, seconds: u32) -> Result<()> {
     let dir = root().join("tests/fuzz");
     let built = target_dir().join("fuzz-address");
     let machine = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
@@ -194,7 +191,7 @@ fn fuzz(count: &mut Count, seconds: u32) -> Result<()> {
     build.args(["build", "--quiet", "--release", "--target", &machine, "--manifest-path"]);
     build.arg(dir.join("Cargo.toml")).env("CARGO_TARGET_DIR", &built);
     build.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", FUZZ_FLAGS);
-    count.step("fuzz targets with the address sanitizer", &mut build);
+    steps.call("fuzz targets with the address sanitizer", &mut build);
     let mut targets = Vec::new();
     for entry in fs::read_dir(dir.join("fuzz_targets"))? {
         let path = entry?.path();
@@ -210,73 +207,55 @@ fn fuzz(count: &mut Count, seconds: u32) -> Result<()> {
         fuzz.arg(&corpus).arg(dir.join("seeds").join(target));
         fuzz.arg(format!("-max_total_time={seconds}")).arg("-timeout=30");
         fuzz.arg(format!("-artifact_prefix={}/", artifacts.display()));
-        count.step(&format!("fuzz {target}"), &mut fuzz);
+        steps.call(&format!("fuzz {target}"), &mut fuzz);
     }
     Ok(())
 }
 
-impl Count {
-    /// Runs a step, shows what it prints, and counts the tests in it.
-    fn step(&mut self, name: &str, command: &mut Command) {
+impl TestSteps {
+    /// Does a step, and tells its time.
+    fn step(&mut self, name: &str, step: impl FnOnce() -> Result<()>) {
         println!("== {name}");
-        match self.counted(command) {
-            Ok(true) => {}
-            Ok(false) => self.broken.push(name.into()),
-            Err(error) => {
-                eprintln!("xtask: error: {error:#}");
-                self.broken.push(name.into());
-            }
+        let begun = Instant::now();
+        if let Err(error) = step() {
+            eprintln!("xtask: error: {error:#}");
+            self.failed.push(name.into());
         }
+        println!("== {name}: {}", seconds(begun.elapsed()));
+        self.took.push((name.into(), begun.elapsed()));
     }
 
-    fn counted(&mut self, command: &mut Command) -> Result<bool> {
-        let line = shown(command);
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .with_context(|| format!("cannot run: {line}"))?;
-        let errors = child.stderr.take().context("no stderr")?;
-        let skips = thread::spawn(move || forward(errors, &mut std::io::stderr()));
-        let output = child.stdout.take().context("no stdout")?;
-        let results = forward(output, &mut std::io::stdout());
-        let skips = skips.join().unwrap_or_default();
-        for line in results.iter().chain(&skips) {
-            if let Some(rest) = line.strip_prefix("test result: ") {
-                self.passed += number_before(rest, " passed");
-                self.failed += number_before(rest, " failed");
-                self.skipped += number_before(rest, " ignored");
-            } else if line.starts_with("skipped: ") {
-                // A test that could not run returned early, and libtest took it as passed.
-                self.skipped += 1;
-                self.passed = self.passed.saturating_sub(1);
-            } else {
-                self.left_out += 1;
-                self.passed = self.passed.saturating_sub(1);
-            }
-        }
-        Ok(child.wait()?.success())
+    /// A step that is one command.
+    fn call(&mut self, name: &str, command: &mut Command) {
+        self.step(name, || run(command));
     }
-}
 
-/// Passes lines on and keeps those that count.
-fn forward(from: impl Read, to: &mut impl Write) -> Vec<String> {
-    let mut kept = Vec::new();
-    for line in BufReader::new(from).split(b'\n').map_while(Result::ok) {
-        let _ = to.write_all(&line).and_then(|()| to.write_all(b"\n"));
-        let text = String::from_utf8_lossy(&line);
-        if ["test result: ", "skipped: ", "left out: "].iter().any(|kind| text.starts_with(kind)) {
-            kept.push(text.into_owned());
+    /// Tells where the time went and what came out; an error if not all is well.
+    fn finish(mut self, took: Duration) -> Result<()> {
+        println!("\nsteps:");
+        for (name, took) in &self.took {
+            println!("{:>10}  {name}", seconds(*took));
         }
+        println!("{:>10}  all", seconds(took));
+        self.executables.sort_by_key(|run| std::cmp::Reverse(run.took));
+        println!("\nslowest test executables, and processor time of each with its children:");
+        for run in self.executables.iter().take(SLOWEST) {
+            let processor = run.processor.map_or_else(|| "unknown".to_owned(), seconds);
+            println!("{:>10} {processor:>10}  {}", seconds(run.took), run.source);
+        }
+        let mut count = TestCount::default();
+        self.executables.iter().for_each(|run| count.add(&run.count));
+        if count.left_out > 0 {
+            println!("\n{} left out, see `cargo xtask test --help`", count.left_out);
+        }
+        println!("\n{} passed, {} failed, {} skipped", count.passed, count.failed, count.skipped);
+        if !self.failed.is_empty() {
+            bail!("failed: {}", self.failed.join(", "));
+        }
+        // What CI names must run there; only the sets behind an option may be missing.
+        if std::env::var_os("CI").is_some() && count.skipped > 0 {
+            bail!("{} tests could not run; in CI none may be skipped", count.skipped);
+        }
+        Ok(())
     }
-    kept
-}
-
-/// The number that stands before a word.
-fn number_before(text: &str, word: &str) -> usize {
-    text.split(word)
-        .next()
-        .and_then(|t| t.rsplit(' ').next())
-        .and_then(|n| n.parse().ok())
-        .unwrap_or(0)
 }

@@ -10,7 +10,7 @@ use topas_tests::mpi::{Mpi, launched};
 use topas_tests::profile::library;
 use topas_tests::running::{command, run as run_command};
 use topas_tests::site::{Scratch, Site};
-use topas_tests::skip::left_out;
+use topas_tests::skip::note;
 
 use super::launch::{Names, Program, Rank, other_calls};
 use super::profile::{Counts, Exchange};
@@ -228,7 +228,7 @@ fn random_traffic_is_counted_to_the_byte() {
     let first = number("TOPAS_TEST_TRAFFIC_SEED").unwrap_or(SEED);
     let asked = number("TOPAS_TEST_TRAFFIC");
     if asked.is_none() {
-        left_out(test, "more programs: TOPAS_TEST_TRAFFIC=NUMBER, TOPAS_TEST_TRAFFIC_SEED=SEED");
+        note(test, "more programs: TOPAS_TEST_TRAFFIC=NUMBER, TOPAS_TEST_TRAFFIC_SEED=SEED");
     }
     let mut all = Vec::new();
     for mpi in Mpi::installed(test) {

@@ -2,8 +2,6 @@
 //! checked without the library and with it. It is loaded into all that a check starts: shells, make,
 //! compilers and launchers, too.
 
-use std::env;
-use std::ffi::OsStr;
 use std::fs;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -13,7 +11,7 @@ use topas_tests::profile::{Places, library};
 use topas_tests::recipe::{Recipe, Tree, missing, same_lines};
 use topas_tests::running::{command, system_path};
 use topas_tests::site::{Scratch, Site};
-use topas_tests::skip::{left_out, note, skip};
+use topas_tests::skip::{note, skip};
 use topas_tests::sources::fetch;
 
 use super::EVERYTHING;
@@ -31,9 +29,6 @@ fn shell(mpi: Mpi, scratch: &Scratch) -> Command {
 
 fn suite(name: &str) {
     let test = format!("suite {name}");
-    if env::var_os("TOPAS_TEST_PROJECTS").as_deref() != Some(OsStr::new("1")) {
-        return left_out(&test, "cargo xtask test --projects");
-    }
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let recipe = Recipe::read(name);
     let missing = missing(recipe.value("needs"));
@@ -76,6 +71,7 @@ fn suite(name: &str) {
 macro_rules! suites {
     ($($name:ident)*) => {
         $(#[test]
+        #[ignore = "cargo xtask test --projects"]
         fn $name() {
             suite(stringify!($name));
         })*

@@ -8,7 +8,7 @@ use crate::flow::library::{self, Library};
 use crate::flow::plan::Place;
 
 /// Words of a call.
-pub type Words = [usize; crate::entry::WORDS];
+pub type CallWords = [usize; crate::frame::WORDS];
 
 /// What is known of the processes among which a flow is.
 #[derive(Clone, Copy, Default)]
@@ -46,20 +46,20 @@ impl Among {
 
 /// An argument.
 #[inline(always)]
-pub fn word(args: &Words, place: Place) -> usize {
+pub fn word(args: &CallWords, place: Place) -> usize {
     *crate::element::element(args, usize::from(place))
 }
 
 /// An `int`, in the variant for large counts an `MPI_Count`.
 #[inline(always)]
-fn integer(args: &Words, place: Place, large: bool) -> i64 {
+fn integer(args: &CallWords, place: Place, large: bool) -> i64 {
     let word = word(args, place);
     if large { word as i64 } else { i64::from(word as i32) }
 }
 
 /// A count. What is negative counts nothing.
 #[inline(always)]
-pub fn count(args: &Words, place: Place, large: bool) -> u64 {
+pub fn count(args: &CallWords, place: Place, large: bool) -> u64 {
     integer(args, place, large).max(0) as u64
 }
 
@@ -90,7 +90,7 @@ pub unsafe fn bytes(
     ledger: &mut Ledger,
     among: &Among,
     amount: &Amount<Place>,
-    args: &Words,
+    args: &CallWords,
     large: bool,
     others: bool,
 ) -> u64 {
@@ -106,7 +106,7 @@ pub unsafe fn bytes(
 pub fn block(
     library: &Library,
     ledger: &mut Ledger,
-    args: &Words,
+    args: &CallWords,
     count: Place,
     datatype: Place,
     large: bool,
@@ -133,7 +133,7 @@ unsafe fn more(
     ledger: &mut Ledger,
     among: &Among,
     amount: &Amount<Place>,
-    args: &Words,
+    args: &CallWords,
     large: bool,
     others: bool,
 ) -> u64 {

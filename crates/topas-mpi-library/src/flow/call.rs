@@ -3,37 +3,37 @@
 use topas_mpi_profile::layout::Waited;
 use topas_mpi_table::{By, Flow, InPlace, ToldBy, Way};
 
-use crate::flow::amount::{self, Among, Words, word};
-use crate::flow::completion::lost;
+use crate::flow::amount::{self, Among, CallWords, word};
+use crate::flow::completion::{self, lost};
 use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
-use crate::flow::object::{self, Kind};
+use crate::flow::object::{self, ObjectKind};
 use crate::flow::peers::{self, Account, NOBODY, UNKNOWN};
-use crate::flow::plan::{NONE, Place, Plan};
-use crate::flow::request::{self, Entry, flag};
+use crate::flow::plan::{CallPlan, NONE, Place};
+use crate::requests::{RequestEntry, flag};
 
 /// No communicator.
 pub const NO_COMMUNICATOR: u16 = u16::MAX;
 
 /// A call that was successful.
-pub struct Call<'a> {
+pub struct GeneralCall<'a> {
     /// The MPI
     pub library: &'static Library,
     /// The thread's
     pub ledger: &'a mut Ledger,
     /// What is to be done
-    pub plan: &'static Plan,
+    pub plan: &'static CallPlan,
     /// Its arguments
-    pub args: &'a Words,
+    pub args: &'a CallWords,
     /// What is known of the message that it receives
-    pub message: Option<Entry>,
+    pub message: Option<RequestEntry>,
     /// Its number
     pub function: u16,
     /// It takes large counts
     pub large: bool,
 }
 
-impl Call<'_> {
+impl GeneralCall<'_> {
     /// Counts what the call moved, and keeps what is to be counted with its request.
     #[inline(always)]
     pub fn flows(&mut self, mut account: Option<&mut Account<'_>>, ticks: u64) {
@@ -45,7 +45,7 @@ impl Call<'_> {
             && let Some(account) = account.as_deref_mut()
             && account.communicators
         {
-            index = object::object(library, self.ledger, handle, Kind::Comm).index;
+            index = object::object(library, self.ledger, handle, ObjectKind::Comm).index;
             if plan.traffic
                 && let Some(traffic) = account.block.traffic.get_mut(usize::from(index))
             {
@@ -63,7 +63,7 @@ impl Call<'_> {
         let (mut among, mut in_place, mut inter, mut known) =
             (Among::default(), false, false, true);
         if plan.needs_object {
-            let object = object::object(library, self.ledger, handle, Kind::Comm);
+            let object = object::object(library, self.ledger, handle, ObjectKind::Comm);
             if plan.neighbors {
                 known = object.know_neighbors(library);
             }
@@ -76,14 +76,14 @@ impl Call<'_> {
         }
         let counts_peers =
             plan.peers && account.as_deref().is_some_and(|account| !account.peers.is_empty());
-        let mut entry = Entry {
+        let mut entry = RequestEntry {
             comm: handle,
             peer: NOBODY,
             function: self.function.into(),
             index: index.into(),
             kind: plan.waited.into(),
             flags: if plan.persistent { flag::PERSISTENT } else { 0 },
-            ..Entry::default()
+            ..RequestEntry::default()
         };
         if !known {
             lost();
@@ -131,7 +131,7 @@ impl Call<'_> {
             }
         }
         if plan.request != NONE {
-            request::keep(library, self.ledger, word(self.args, plan.request), entry);
+            completion::keep(library, self.ledger, word(self.args, plan.request), entry);
         }
     }
 
@@ -188,7 +188,7 @@ impl Call<'_> {
         if rank < 0 {
             return NOBODY;
         }
-        let kind = if self.plan.is_comm { Kind::Comm } else { Kind::Win };
+        let kind = if self.plan.is_comm { ObjectKind::Comm } else { ObjectKind::Win };
         object::world_rank(self.library, self.ledger, handle, kind, rank)
     }
 
@@ -228,9 +228,9 @@ impl Call<'_> {
 
     /// The peer of a matched message.
     #[cold]
-    fn of_message(&mut self, message: &Entry, source: i32) -> u32 {
+    fn of_message(&mut self, message: &RequestEntry, source: i32) -> u32 {
         if generation(place(message.comm)) == message.generation {
-            object::world_rank(self.library, self.ledger, message.comm, Kind::Comm, source)
+            object::world_rank(self.library, self.ledger, message.comm, ObjectKind::Comm, source)
         } else {
             peers::OTHERS
         }
@@ -238,7 +238,7 @@ impl Call<'_> {
 
     /// What has to be known of the peer when the request is completed.
     #[inline(always)]
-    fn later(&mut self, entry: &mut Entry, rank: i32, handle: u64) {
+    fn later(&mut self, entry: &mut RequestEntry, rank: i32, handle: u64) {
         if !self.plan.peers {
             return;
         }
@@ -252,7 +252,7 @@ impl Call<'_> {
         } else if self.plan.is_comm {
             entry.peer = UNKNOWN;
             entry.generation = generation(place(handle));
-            let object = object::object(self.library, self.ledger, handle, Kind::Comm);
+            let object = object::object(self.library, self.ledger, handle, ObjectKind::Comm);
             if object.is_world() {
                 entry.flags |= flag::IDENTITY;
             }
@@ -262,7 +262,7 @@ impl Call<'_> {
     }
 }
 
-impl Entry {
+impl RequestEntry {
     /// What each start of a persistent request moves.
     fn keep(&mut self, way: Way, bytes: u64, peer: u32) {
         match way {

@@ -1,35 +1,21 @@
 //! Requests that a call waits for or asks for: what they were, and what they turned out to be.
 
-use core::mem::MaybeUninit;
-
 use topas_mpi_profile::layout::{Waited, flag as header_flag};
 use topas_mpi_table::Way;
 
 use crate::element::{element, element_mut};
-use crate::flow::Kept;
-use crate::flow::amount::{Words, word};
+use crate::flow::amount::{CallWords, word};
 use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
-use crate::flow::object::{self, Kind};
+use crate::flow::object::{self, ObjectKind};
 use crate::flow::peers::{Account, NOBODY, OTHERS, UNKNOWN};
-use crate::flow::plan::{Act, Plan};
-use crate::flow::request::{Entry, Found, flag};
+use crate::flow::plan::{Act, CallPlan};
+use crate::frame::{CallNotes, PendingRequest};
+use crate::requests::{RequestEntry, flag};
 use crate::spool;
 
-/// A request of a call.
-#[derive(Clone, Copy)]
-pub struct Pending {
-    /// Where it is; None of those that many operations share
-    found: Option<Found>,
-    /// Its place among the requests of the call
-    place: u32,
-    /// What it is, if it was not this thread that was given it: who was may be given another by
-    /// the same handle before we come to read it
-    entry: MaybeUninit<Entry>,
-}
-
 /// What those are that many operations share: most are messages sent.
-static SHARED: Entry = Entry {
+static SHARED: RequestEntry = RequestEntry {
     sent: 0,
     received: 0,
     comm: 0,
@@ -41,10 +27,10 @@ static SHARED: Entry = Entry {
     flags: 0,
 };
 
-impl Pending {
+impl PendingRequest {
     /// What it is.
     #[inline(always)]
-    fn entry(&self) -> &Entry {
+    fn entry(&self) -> &RequestEntry {
         match &self.found {
             Some(found) if found.is_own() => found.entry(),
             // SAFETY: written when it was found.
@@ -56,7 +42,7 @@ impl Pending {
 
 /// How many requests a call has.
 #[inline(always)]
-fn requests(plan: &Plan, args: &Words) -> usize {
+fn requests(plan: &CallPlan, args: &CallWords) -> usize {
     match plan.act {
         Act::Wait | Act::Test => 1,
         // Their number is the first argument.
@@ -76,9 +62,9 @@ const fn has_many(act: Act) -> bool {
 pub fn before(
     library: &Library,
     ledger: &mut Ledger,
-    plan: &Plan,
-    args: &mut Words,
-    kept: &mut Kept,
+    plan: &CallPlan,
+    args: &mut CallWords,
+    kept: &mut CallNotes,
 ) {
     kept.count = 0;
     let count = requests(plan, args);
@@ -86,7 +72,7 @@ pub fn before(
     if count == 0 || array == 0 {
         return;
     }
-    let room: *mut Pending = if count == 1 {
+    let room: *mut PendingRequest = if count == 1 {
         kept.one.as_mut_ptr()
     } else {
         match ledger.pending.first(count) {
@@ -138,6 +124,19 @@ pub fn is_shared(library: &Library, request: u64) -> bool {
     library.abi.is_shared_request(request) || library.completed.contains(&request)
 }
 
+/// Keeps what the request is that a call has written to this address.
+#[inline(always)]
+pub fn keep(library: &Library, ledger: &mut Ledger, address: usize, entry: RequestEntry) {
+    // SAFETY: the call has written a request there.
+    let request = unsafe { library::handle_at(library, address, 0) };
+    if request != library.request_null
+        && !is_shared(library, request)
+        && !ledger.requests.put(request, entry)
+    {
+        lost();
+    }
+}
+
 /// What a call completed, and what came by it.
 struct Completed<'a, 'b> {
     library: &'a Library,
@@ -153,9 +152,9 @@ pub fn after(
     library: &Library,
     ledger: &mut Ledger,
     account: Option<&mut Account<'_>>,
-    plan: &Plan,
-    args: &Words,
-    kept: &Kept,
+    plan: &CallPlan,
+    args: &CallWords,
+    kept: &CallNotes,
     error: i32,
 ) -> u32 {
     let mut completed = Completed { library, ledger, account, waited: Waited::Nothing as u32 };
@@ -201,14 +200,14 @@ impl Completed<'_, '_> {
     }
 
     #[inline(always)]
-    fn all(&mut self, pending: &[Pending], status: usize, many: bool) {
+    fn all(&mut self, pending: &[PendingRequest], status: usize, many: bool) {
         for request in pending {
             let each = if many { self.nth(status, request.place as usize) } else { status };
             self.request(request, each, true);
         }
     }
 
-    fn one(&mut self, pending: &[Pending], index: i32, status: usize) {
+    fn one(&mut self, pending: &[PendingRequest], index: i32, status: usize) {
         // They are in order of their places; most calls have all of them.
         let near = pending.get(index.max(0) as usize).filter(|r| r.place as i32 == index);
         let search = || {
@@ -223,7 +222,13 @@ impl Completed<'_, '_> {
     /// A call that failed has completed those requests that are null now.
     #[cold]
     #[inline(never)]
-    fn after_error(&mut self, plan: &Plan, args: &Words, pending: &[Pending], status: usize) {
+    fn after_error(
+        &mut self,
+        plan: &CallPlan,
+        args: &CallWords,
+        pending: &[PendingRequest],
+        status: usize,
+    ) {
         let array = word(args, plan.about);
         for request in pending {
             let at = request.place as usize;
@@ -243,7 +248,7 @@ impl Completed<'_, '_> {
 
     /// A request came to its end, a good one or not.
     #[inline(always)]
-    fn request(&mut self, request: &Pending, status: usize, good: bool) {
+    fn request(&mut self, request: &PendingRequest, status: usize, good: bool) {
         let entry = request.entry();
         let flags = entry.flags;
         let persistent = flags & flag::PERSISTENT != 0;
@@ -267,7 +272,7 @@ impl Completed<'_, '_> {
 
     /// A status tells what was received, or that a message was cancelled.
     #[inline(always)]
-    fn told(&mut self, entry: &Entry, status: *const u8) {
+    fn told(&mut self, entry: &RequestEntry, status: *const u8) {
         let Some(account) = self.account.as_deref_mut() else { return };
         let library = self.library;
         if entry.flags & flag::CANCELLED != 0
@@ -312,13 +317,13 @@ impl Completed<'_, '_> {
 
 /// The peer of a message that was received from `source`.
 #[inline(always)]
-fn source_of(library: &Library, ledger: &mut Ledger, entry: &Entry, source: i32) -> u32 {
+fn source_of(library: &Library, ledger: &mut Ledger, entry: &RequestEntry, source: i32) -> u32 {
     if entry.peer != UNKNOWN {
         entry.peer
     } else if entry.flags & flag::IDENTITY != 0 {
         source as u32
     } else if generation(place(entry.comm)) == entry.generation {
-        object::world_rank(library, ledger, entry.comm, Kind::Comm, source)
+        object::world_rank(library, ledger, entry.comm, ObjectKind::Comm, source)
     } else {
         // The communicator is gone, and with it the meaning of the rank.
         OTHERS

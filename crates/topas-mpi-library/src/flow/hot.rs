@@ -9,16 +9,17 @@ use core::hint::unreachable_unchecked;
 use topas_mpi_profile::layout::Block;
 use topas_mpi_table::{Amount, Flow, Way};
 
-use crate::flow::amount::{self, Words, word};
+use crate::flow::amount::{self, CallWords, word};
+use crate::flow::completion;
 use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
-use crate::flow::object::{self, Kind};
+use crate::flow::object::{self, ObjectKind};
 use crate::flow::peers::{self, NOBODY, UNKNOWN};
-use crate::flow::plan::{Hot, NONE, Place, Plan};
-use crate::flow::request::{self, Entry, flag};
+use crate::flow::plan::{CallPlan, Hot, NONE, Place};
+use crate::requests::{RequestEntry, flag};
 
 /// A call that was successful.
-pub struct Call<'a> {
+pub struct HotCall<'a> {
     /// The MPI
     pub library: &'static Library,
     /// The thread's
@@ -26,23 +27,23 @@ pub struct Call<'a> {
     /// The thread's
     pub block: &'a mut Block,
     /// What is to be done
-    pub plan: &'static Plan,
+    pub plan: &'static CallPlan,
     /// Its arguments
-    pub args: &'a Words,
+    pub args: &'a CallWords,
     /// Its number, less than that of functions
     pub function: usize,
     /// It takes large counts
     pub large: bool,
 }
 
-impl Call<'_> {
+impl HotCall<'_> {
     /// Counts what the call moved.
     #[inline(always)]
     pub fn flows(mut self) {
         match self.plan.hot {
             Hot::No => {}
-            Hot::Send => self.send(Kind::Comm),
-            Hot::Rma => self.send(Kind::Win),
+            Hot::Send => self.send(ObjectKind::Comm),
+            Hot::Rma => self.send(ObjectKind::Win),
             Hot::Recv => self.receive(&self.plan.flow[0]),
             Hot::Irecv => self.post(),
             Hot::Both => {
@@ -55,7 +56,7 @@ impl Call<'_> {
                 self.broadcast(bytes);
             }
             Hot::Sendrecv => {
-                self.send(Kind::Comm);
+                self.send(ObjectKind::Comm);
                 self.receive(&self.plan.flow[1]);
             }
         }
@@ -80,7 +81,7 @@ impl Call<'_> {
 
     /// One block to or from the rank that is named.
     #[inline(always)]
-    fn send(&mut self, kind: Kind) {
+    fn send(&mut self, kind: ObjectKind) {
         let flow = &self.plan.flow[0];
         let rank = self.named(flow);
         let to_nobody = rank == self.library.proc_null;
@@ -97,7 +98,7 @@ impl Call<'_> {
         }
         if self.plan.request != NONE {
             let flags = if to_nobody { 0 } else { flag::SENDS };
-            self.keep(Entry { sent: bytes, peer, flags, ..self.entry() });
+            self.keep(RequestEntry { sent: bytes, peer, flags, ..self.entry() });
         }
     }
 
@@ -118,7 +119,7 @@ impl Call<'_> {
         let peer = if self.ledger.peers.is_null() {
             NOBODY
         } else {
-            self.rank_of(if named >= 0 { named } else { source }, Kind::Comm)
+            self.rank_of(if named >= 0 { named } else { source }, ObjectKind::Comm)
         };
         self.moved(Way::Received, bytes, peer);
     }
@@ -134,7 +135,7 @@ impl Call<'_> {
                 entry.flags |= flag::PEER;
                 let comm = self.handle();
                 if rank >= 0 {
-                    entry.peer = self.rank_of(rank, Kind::Comm);
+                    entry.peer = self.rank_of(rank, ObjectKind::Comm);
                 } else if comm == self.library.comm_world {
                     entry.flags |= flag::IDENTITY;
                     entry.peer = UNKNOWN;
@@ -151,7 +152,7 @@ impl Call<'_> {
     #[inline(always)]
     fn broadcast(&mut self, bytes: u64) {
         let handle = self.handle();
-        let object = object::object(self.library, self.ledger, handle, Kind::Comm);
+        let object = object::object(self.library, self.ledger, handle, ObjectKind::Comm);
         let (inter, rank) = (object.inter, object.rank as i32);
         let root = word(self.args, self.plan.root) as i32;
         let sends = root == if inter { self.library.abi.root } else { rank };
@@ -169,7 +170,7 @@ impl Call<'_> {
 
     /// The rank in the world of a rank that is not negative.
     #[inline(always)]
-    fn rank_of(&mut self, rank: i32, kind: Kind) -> u32 {
+    fn rank_of(&mut self, rank: i32, kind: ObjectKind) -> u32 {
         let handle = self.handle();
         if handle == self.library.comm_world {
             return rank as u32;
@@ -178,8 +179,8 @@ impl Call<'_> {
     }
 
     #[inline(always)]
-    fn entry(&self) -> Entry {
-        Entry {
+    fn entry(&self) -> RequestEntry {
+        RequestEntry {
             sent: 0,
             received: 0,
             comm: 0,
@@ -193,8 +194,8 @@ impl Call<'_> {
     }
 
     #[inline(always)]
-    fn keep(&mut self, entry: Entry) {
-        request::keep(self.library, self.ledger, word(self.args, self.plan.request), entry);
+    fn keep(&mut self, entry: RequestEntry) {
+        completion::keep(self.library, self.ledger, word(self.args, self.plan.request), entry);
     }
 
     /// Counts a message.

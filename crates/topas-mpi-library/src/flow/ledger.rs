@@ -11,9 +11,9 @@ use core::sync::atomic::{
 use topas_mpi_profile::layout::Peer;
 
 use crate::element::element;
-use crate::flow::completion::Pending;
-use crate::flow::object::Object;
-use crate::flow::request::{Found, Requests};
+use crate::flow::object::CommObject;
+use crate::frame::PendingRequest;
+use crate::requests::{FoundRequest, Requests};
 use crate::sys;
 
 /// Places of the caches.
@@ -36,7 +36,7 @@ pub struct Sized {
 /// A rank of the world.
 #[derive(Clone, Copy)]
 pub struct Translation {
-    /// [`Object::serial`] of its communicator; 0 if nothing is here
+    /// [`CommObject::serial`] of its communicator; 0 if nothing is here
     pub serial: u32,
     /// Rank there
     pub rank: u32,
@@ -61,13 +61,13 @@ pub struct Ledger {
     /// Sizes of datatypes
     pub sizes: [Sized; PLACES],
     /// Communicators and windows
-    pub objects: [Object; PLACES],
+    pub objects: [CommObject; PLACES],
     /// Serials of objects
     pub serial: u32,
     /// Ranks
     pub translations: [Translation; TRANSLATIONS],
     /// Requests of the call that the thread is in, if there are many
-    pub pending: Buffer<Pending>,
+    pub pending: Buffer<PendingRequest>,
     /// Statuses for them
     pub statuses: Buffer<u64>,
 }
@@ -142,7 +142,7 @@ impl Ledger {
 
     /// What a request is, whoever was given it.
     #[inline(always)]
-    pub fn find(&self, request: u64) -> Option<Found> {
+    pub fn find(&self, request: u64) -> Option<FoundRequest> {
         match self.requests.find(request, true) {
             Some(found) => Some(found),
             None => self.find_elsewhere(request),
@@ -150,7 +150,7 @@ impl Ledger {
     }
 
     #[inline(never)]
-    fn find_elsewhere(&self, request: u64) -> Option<Found> {
+    fn find_elsewhere(&self, request: u64) -> Option<FoundRequest> {
         let count = COUNT.load(Relaxed) as usize;
         if count < 2 {
             return None;

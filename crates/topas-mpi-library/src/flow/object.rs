@@ -11,7 +11,7 @@ use crate::generated::number;
 
 /// A communicator or window.
 #[derive(Clone, Copy)]
-pub struct Object {
+pub struct CommObject {
     /// Its handle
     pub handle: u64,
     /// Generation of its place; 0 if nothing is here
@@ -32,10 +32,10 @@ pub struct Object {
     pub index: u16,
     /// It is an intercommunicator
     pub inter: bool,
-    /// Whether [`Object::sources`] and what belongs to them are known
+    /// Whether [`CommObject::sources`] and what belongs to them are known
     neighbors: Neighbors,
     /// Whether ranks are those of the world
-    ranks: Ranks,
+    ranks: WorldRanks,
     /// Neighbours that are `MPI_PROC_NULL`, of Cartesian topologies: a bit for each
     pub null: u64,
     /// Its group at the other end, if ranks have to be translated
@@ -52,7 +52,7 @@ enum Neighbors {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-enum Ranks {
+enum WorldRanks {
     NotAsked = 0,
     OfTheWorld,
     Others,
@@ -61,7 +61,7 @@ enum Ranks {
 
 /// Of communicators or windows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ObjectKind {
     /// Communicator
     Comm,
     /// Window
@@ -74,8 +74,8 @@ pub fn object<'a>(
     library: &Library,
     ledger: &'a mut Ledger,
     handle: u64,
-    kind: Kind,
-) -> &'a mut Object {
+    kind: ObjectKind,
+) -> &'a mut CommObject {
     let at = place(handle);
     let kept = &raw const *element(&ledger.objects, at);
     // SAFETY: a place of the ledger; two ways to it, one after the other.
@@ -88,13 +88,13 @@ pub fn object<'a>(
 
 #[cold]
 #[inline(never)]
-fn meet(library: &Library, ledger: &mut Ledger, handle: u64, kind: Kind, at: usize) {
+fn meet(library: &Library, ledger: &mut Ledger, handle: u64, kind: ObjectKind, at: usize) {
     let old = element(&ledger.objects, at).group;
     if old != 0 {
         free_group(old);
     }
     ledger.serial = ledger.serial % 0xffff_fffe + 1;
-    let mut new = Object {
+    let mut new = CommObject {
         handle,
         generation: generation(at),
         serial: ledger.serial,
@@ -106,11 +106,11 @@ fn meet(library: &Library, ledger: &mut Ledger, handle: u64, kind: Kind, at: usi
         index: 0,
         inter: false,
         neighbors: Neighbors::NotAsked,
-        ranks: Ranks::NotAsked,
+        ranks: WorldRanks::NotAsked,
         null: 0,
         group: 0,
     };
-    if kind == Kind::Comm {
+    if kind == ObjectKind::Comm {
         let ask = |function| library::ask(function, handle).unwrap_or(0);
         new.inter = ask(number::COMM_TEST_INTER) != 0;
         new.local = ask(number::COMM_SIZE) as u32;
@@ -118,7 +118,7 @@ fn meet(library: &Library, ledger: &mut Ledger, handle: u64, kind: Kind, at: usi
         new.rank = ask(number::COMM_RANK) as u32;
         new.index = communicators::index(library, handle, new.size, new.inter);
         if handle == library.comm_world {
-            new.ranks = Ranks::OfTheWorld;
+            new.ranks = WorldRanks::OfTheWorld;
         }
     }
     *element_mut(&mut ledger.objects, at) = new;
@@ -131,7 +131,7 @@ fn free_group(group: u64) {
         unsafe { library::call(number::GROUP_FREE, [(&raw mut handle) as usize, 0, 0, 0, 0, 0]) };
 }
 
-impl Object {
+impl CommObject {
     /// Asks for the neighbours of its topology, once. False if they cannot be told.
     pub fn know_neighbors(&mut self, library: &Library) -> bool {
         if self.neighbors == Neighbors::NotAsked {
@@ -201,7 +201,7 @@ impl Object {
     /// Whether ranks are those of the world, as far as is known without asking.
     #[inline(always)]
     pub fn is_world(&self) -> bool {
-        self.ranks == Ranks::OfTheWorld
+        self.ranks == WorldRanks::OfTheWorld
     }
 }
 
@@ -226,29 +226,35 @@ pub fn world_rank(
     library: &Library,
     ledger: &mut Ledger,
     handle: u64,
-    kind: Kind,
+    kind: ObjectKind,
     rank: i32,
 ) -> u32 {
     let object = object(library, ledger, handle, kind);
-    if object.ranks == Ranks::OfTheWorld {
+    if object.ranks == WorldRanks::OfTheWorld {
         return rank as u32;
     }
     translate(library, ledger, place(handle), kind, rank as u32)
 }
 
 #[inline(never)]
-fn translate(library: &Library, ledger: &mut Ledger, at: usize, kind: Kind, rank: u32) -> u32 {
+fn translate(
+    library: &Library,
+    ledger: &mut Ledger,
+    at: usize,
+    kind: ObjectKind,
+    rank: u32,
+) -> u32 {
     let object = element_mut(&mut ledger.objects, at);
-    if kind == Kind::Comm && rank >= object.size {
+    if kind == ObjectKind::Comm && rank >= object.size {
         // A status may tell nonsense: that of MPICH 4.0's Isendrecv does. To ask MPI would abort.
         return peers::OTHERS;
     }
-    if object.ranks == Ranks::NotAsked {
-        object.ranks = ask_ranks(library, object, kind).unwrap_or(Ranks::Unknown);
+    if object.ranks == WorldRanks::NotAsked {
+        object.ranks = ask_ranks(library, object, kind).unwrap_or(WorldRanks::Unknown);
     }
     match object.ranks {
-        Ranks::OfTheWorld => return rank,
-        Ranks::Others => {}
+        WorldRanks::OfTheWorld => return rank,
+        WorldRanks::Others => {}
         _ => return peers::OTHERS,
     }
     let (serial, group) = (object.serial, object.group);
@@ -267,14 +273,14 @@ fn group_of_world(library: &Library) -> Option<u64> {
     library::ask_handle(library, number::COMM_GROUP, library.comm_world)
 }
 
-fn ask_ranks(library: &Library, object: &mut Object, kind: Kind) -> Option<Ranks> {
+fn ask_ranks(library: &Library, object: &mut CommObject, kind: ObjectKind) -> Option<WorldRanks> {
     if !library::is_initialized() {
-        return Some(Ranks::Unknown);
+        return Some(WorldRanks::Unknown);
     }
     let ask = match kind {
-        Kind::Comm if object.inter => number::COMM_REMOTE_GROUP,
-        Kind::Comm => number::COMM_GROUP,
-        Kind::Win => number::WIN_GET_GROUP,
+        ObjectKind::Comm if object.inter => number::COMM_REMOTE_GROUP,
+        ObjectKind::Comm => number::COMM_GROUP,
+        ObjectKind::Win => number::WIN_GET_GROUP,
     };
     let group = library::ask_handle(library, ask, object.handle)?;
     let world = group_of_world(library)?;
@@ -285,10 +291,10 @@ fn ask_ranks(library: &Library, object: &mut Object, kind: Kind) -> Option<Ranks
     free_group(world);
     if compared.is_some() && result == library.abi.identical {
         free_group(group);
-        return Some(Ranks::OfTheWorld);
+        return Some(WorldRanks::OfTheWorld);
     }
     object.group = group;
-    Some(Ranks::Others)
+    Some(WorldRanks::Others)
 }
 
 #[cold]

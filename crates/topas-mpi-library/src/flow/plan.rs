@@ -95,7 +95,7 @@ pub enum Hot {
 /// All that is to be done about a function.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub struct Plan {
+pub struct CallPlan {
     /// What
     pub act: Act,
     /// Its shape, if it is one of many
@@ -143,4 +143,4 @@ pub struct Plan {
 }
 
 /// By number of the function.
-pub static PLANS: [Plan; FUNCTIONS] = make::plans();
+pub static PLANS: [CallPlan; FUNCTIONS] = make::plans();

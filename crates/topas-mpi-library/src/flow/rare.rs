@@ -3,18 +3,17 @@
 use topas_mpi_profile::layout::Waited;
 use topas_mpi_table::Way;
 
-use crate::entry::Frame;
-use crate::flow::Kept;
-use crate::flow::amount::{Words, word};
+use crate::flow::amount::{CallWords, word};
 use crate::flow::call::NO_COMMUNICATOR;
 use crate::flow::communicators;
 use crate::flow::completion;
 use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
-use crate::flow::object::{self, Kind};
+use crate::flow::object::{self, ObjectKind};
 use crate::flow::peers::{Account, NOBODY};
-use crate::flow::plan::{Act, NONE, Plan};
-use crate::flow::request::{Entry, flag};
+use crate::flow::plan::{Act, CallPlan, NONE};
+use crate::frame::{CallNotes, Frame};
+use crate::requests::{RequestEntry, flag};
 
 /// After a successful call of one of them.
 #[inline(never)]
@@ -22,7 +21,7 @@ pub fn after(
     library: &'static Library,
     ledger: &mut Ledger,
     account: Option<&mut Account<'_>>,
-    plan: &'static Plan,
+    plan: &'static CallPlan,
     frame: &Frame,
 ) {
     let args = &frame.args;
@@ -48,9 +47,10 @@ pub fn after(
             // SAFETY: the address of a message that the call has written.
             let message = unsafe { library::handle_at(library, address, 0) };
             if message != library.message_no_proc {
-                let index = object::object(library, ledger, handle, Kind::Comm).index.into();
+                let index = object::object(library, ledger, handle, ObjectKind::Comm).index.into();
                 let generation = generation(place(handle));
-                let entry = Entry { comm: handle, generation, index, ..Entry::default() };
+                let entry =
+                    RequestEntry { comm: handle, generation, index, ..RequestEntry::default() };
                 ledger.requests.put(message, entry);
             }
         }
@@ -67,7 +67,7 @@ pub fn after(
             }
         }
         Act::CommName if ledger.communicators => {
-            let object = object::object(library, ledger, handle, Kind::Comm);
+            let object = object::object(library, ledger, handle, ObjectKind::Comm);
             let (size, inter) = (object.size, object.inter);
             // SAFETY: a text that the call has read.
             unsafe { communicators::named(library, handle, address as *const u8, size, inter) };
@@ -80,7 +80,11 @@ pub fn after(
             }
             if plan.request != NONE {
                 // Of a duplicate that will be there when its request is complete.
-                let entry = Entry { kind: plan.waited.into(), peer: NOBODY, ..Entry::default() };
+                let entry = RequestEntry {
+                    kind: plan.waited.into(),
+                    peer: NOBODY,
+                    ..RequestEntry::default()
+                };
                 // SAFETY: the address of a request that the call has written.
                 let request = unsafe { library::handle_at(library, word(args, plan.request), 0) };
                 ledger.requests.put(request, entry);
@@ -95,9 +99,9 @@ pub fn after(
 pub fn before_start(
     library: &Library,
     ledger: &mut Ledger,
-    plan: &Plan,
-    args: &Words,
-    kept: &mut Kept,
+    plan: &CallPlan,
+    args: &CallWords,
+    kept: &mut CallNotes,
 ) {
     kept.count = 0;
     let array = word(args, plan.about);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use topas_mpi_table::{Binding, Class, Function, Kind, Mangling, functions};
 
-/// Names of a function, in the order of `topas_mpi_library::below::binding`.
+/// Names of a function, in the order of `StubBinding` of `topas-mpi-library`.
 const BINDINGS: [(Binding, bool); 12] = [
     (Binding::C, false),
     (Binding::C, true),
@@ -139,25 +139,28 @@ const SPECIAL: [&str; 7] = [
     "MPI_Session_finalize",
 ];
 
-/// Descriptors and names of all functions.
+/// Descriptors of all functions.
 pub fn table() -> String {
-    let mut text = "//! Descriptors and names of all functions, by number.\n\n\
-                    use crate::descriptor::Descriptor;\n\n\
+    let mut text = "//! Descriptors of all functions, by number.\n\n\
+                    use crate::descriptor::Descriptor;\n\
+                    use crate::symbol::FUNCTION_ROOM;\n\n\
                     /// By number.\n\
-                    pub static DESCRIPTORS: [Descriptor; 1024] = Descriptor::table(&[\n"
+                    pub static DESCRIPTORS: [Descriptor; FUNCTION_ROOM] = Descriptor::table(&[\n"
         .to_owned();
     for function in functions() {
         let (c, fortran) = words(function);
         assert!(c.max(fortran) <= WORDS, "{}: more words than a frame has", function.name);
-        let special = SPECIAL.contains(&function.name);
-        let moves = !function.flows.is_empty();
-        let completes =
-            matches!(function.class, Class::Wait | Class::Test | Class::Start | Class::Request);
-        let flags = u16::from(special) | u16::from(moves) << 1 | u16::from(completes) << 2;
-        writeln!(text, "    Descriptor::new({c}, {fortran}, {flags}), // {}", function.name)
-            .expect("text");
+        let steers = if SPECIAL.contains(&function.name) { ".steers()" } else { "" };
+        let transfers = if function.flows.is_empty() { "" } else { ".transfers()" };
+        let made = format!("Descriptor::of_words({c}, {fortran}){steers}{transfers}");
+        writeln!(text, "    {made}, // {}", function.name).expect("text");
     }
-    text += "]);\n\n";
+    text + "]);\n"
+}
+
+/// Names of all functions.
+pub fn names_by_number() -> String {
+    let mut text = "//! Names of all functions, by number.\n\n".to_owned();
     let mut names = String::new();
     let mut ends = Vec::new();
     for function in functions() {

@@ -10,7 +10,7 @@ use topas_mpi_table::{
     Way, same,
 };
 
-use super::{Act, Hot, NONE, Place, Plan};
+use super::{Act, CallPlan, Hot, NONE, Place};
 
 const NO_FLOW: Flow<Place> = Flow {
     way: Way::Sent,
@@ -24,7 +24,7 @@ const NO_FLOW: Flow<Place> = Flow {
     unless_no_op: false,
 };
 
-const NO_PLAN: Plan = Plan {
+const NO_PLAN: CallPlan = CallPlan {
     act: Act::Nothing,
     hot: Hot::No,
     flows: 0,
@@ -50,7 +50,7 @@ const NO_PLAN: Plan = Plan {
 };
 
 /// Those of all functions.
-pub const fn plans() -> [Plan; FUNCTIONS] {
+pub const fn plans() -> [CallPlan; FUNCTIONS] {
     let mut plans = [NO_PLAN; FUNCTIONS];
     let mut number = 0;
     let mut chapter = 0;
@@ -96,7 +96,7 @@ const fn or(one: Place, other: Place) -> Place {
     if one != NONE { one } else { other }
 }
 
-const fn plan(f: &Function) -> Plan {
+const fn plan(f: &Function) -> CallPlan {
     let mut plan = NO_PLAN;
     plan.flows = f.flows.len() as u8;
     let mut i = 0;
@@ -175,7 +175,7 @@ const fn is_block(flow: &Flow<Place>) -> bool {
         && !flow.unless_no_op
 }
 
-const fn hot(f: &Function, plan: &Plan) -> Hot {
+const fn hot(f: &Function, plan: &CallPlan) -> Hot {
     let [one, other, _] = &plan.flow;
     if plan.flows == 0 || plan.persistent || !is_block(one) {
         return Hot::No;
@@ -202,7 +202,7 @@ const fn hot(f: &Function, plan: &Plan) -> Hot {
 
 /// The count argument is the first that counts elements or requests and means something on every
 /// call.
-const fn count(f: &Function, mut plan: Plan) -> Plan {
+const fn count(f: &Function, mut plan: CallPlan) -> CallPlan {
     if matches!(f.class, Class::Tool) {
         return plan;
     }

@@ -5,7 +5,7 @@ use topas_mpi_table::{Amount, By, Function, Span};
 
 use super::*;
 
-fn of(name: &str) -> (&'static Plan, &'static Function) {
+fn of(name: &str) -> (&'static CallPlan, &'static Function) {
     let number = table::functions().position(|f| f.name == name).expect(name);
     (&PLANS[number], table::functions().nth(number).expect(name))
 }

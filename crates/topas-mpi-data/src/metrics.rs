@@ -23,12 +23,12 @@
 use topas_mpi_profile::layout::Waited;
 use topas_mpi_table::{Class, Coordination, Epoch, Function, Progress, Rma, Transfer, Waits};
 
-use super::routine::{Amount, Routine};
-use super::sums::Sums;
+use super::routine::{RoutineAmount, RoutineCalls};
+use super::sums::MpiSums;
 
 /// Unit of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Unit {
+pub enum MetricUnit {
     /// Calls
     Calls,
     /// B
@@ -44,7 +44,7 @@ pub struct Metric {
     /// Number of its table there
     pub table: u8,
     /// Its unit
-    pub unit: Unit,
+    pub unit: MetricUnit,
     /// What it is, in words
     pub about: &'static str,
     /// Whether a routine belongs to it
@@ -72,23 +72,23 @@ impl Metric {
     }
 
     /// Its value, of a rank or of several together.
-    pub fn value(&self, sums: &Sums) -> Amount {
-        let of = |routine: &&Routine| routine.number.function().is_some_and(self.of);
+    pub fn value(&self, sums: &MpiSums) -> RoutineAmount {
+        let of = |routine: &&RoutineCalls| routine.number.function().is_some_and(self.of);
         let routines = sums.routines.iter().filter(of);
         let waited = || self.waited.iter().map(|kind| sums.waited[*kind as usize].time).sum();
         let value = match self.what {
-            What::Calls => Amount::Exact(routines.map(|routine| routine.calls).sum()),
+            What::Calls => RoutineAmount::Exact(routines.map(|routine| routine.calls).sum()),
             What::Time => {
                 let waited: u128 = waited();
-                Amount::Exact(routines.map(|routine| routine.time).sum::<u128>() + waited)
+                RoutineAmount::Exact(routines.map(|routine| routine.time).sum::<u128>() + waited)
             }
             What::Sent => routines.map(|routine| routine.sent).sum(),
             What::Received => routines.map(|routine| routine.received).sum(),
-            What::Both => routines.map(Routine::bytes).sum(),
+            What::Both => routines.map(RoutineCalls::bytes).sum(),
         };
         match value {
             // None was called.
-            Amount::Nothing => Amount::Exact(0),
+            RoutineAmount::Nothing => RoutineAmount::Exact(0),
             value => value,
         }
     }
@@ -223,7 +223,7 @@ macro_rules! metrics {
         pub const METRICS: &[Metric] = &[$(Metric {
             name: stringify!($name),
             table: $table,
-            unit: Unit::$unit,
+            unit: MetricUnit::$unit,
             about: $about,
             of: $of,
             what: What::$what,
@@ -414,16 +414,16 @@ mod tests {
     #[test]
     fn what_was_called_is_added_up() {
         let mut routines = super::super::Routines::default();
-        let mut sums = Sums::default();
+        let mut sums = MpiSums::default();
         let mut call = |name: &str, calls, time, sent, received| {
             let number = routines.number(name).unwrap();
-            let (sent, received) = (Amount::Exact(sent), Amount::Exact(received));
-            sums.routine_mut(number).add(&Routine {
+            let (sent, received) = (RoutineAmount::Exact(sent), RoutineAmount::Exact(received));
+            sums.routine_mut(number).add(&RoutineCalls {
                 calls,
                 time,
                 sent,
                 received,
-                ..Routine::new(number)
+                ..RoutineCalls::new(number)
             });
         };
         call("Put", 2, 10, 16, 0);
@@ -449,10 +449,10 @@ mod tests {
     #[test]
     fn bytes_of_an_unknown_mpi_are_not_zero() {
         let number = super::super::Routines::default().number("Put").unwrap();
-        let mut sums = Sums::default();
+        let mut sums = MpiSums::default();
         *sums.routine_mut(number) =
-            Routine { calls: 1, sent: Amount::NotCounted, ..Routine::new(number) };
-        assert_eq!(metric("rma_put_bytes").value(&sums), Amount::NotCounted);
-        assert_eq!(metric("rma_get_bytes").value(&sums), Amount::Exact(0));
+            RoutineCalls { calls: 1, sent: RoutineAmount::NotCounted, ..RoutineCalls::new(number) };
+        assert_eq!(metric("rma_put_bytes").value(&sums), RoutineAmount::NotCounted);
+        assert_eq!(metric("rma_get_bytes").value(&sums), RoutineAmount::Exact(0));
     }
 }

@@ -15,22 +15,19 @@ use core::sync::atomic::{
 };
 
 use crate::element::element;
-use crate::flow::completion::{is_shared, lost};
-use crate::flow::ledger::Ledger;
-use crate::flow::library::{self, Library};
 use crate::sys;
 
 /// What a request is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
-pub struct Entry {
+pub struct RequestEntry {
     /// B that are sent: by each start of a persistent one, else counted already
     pub sent: u64,
     /// B that are received by each start of a collective; of others the status tells
     pub received: u64,
     /// The communicator, whose ranks may have to be translated
     pub comm: u64,
-    /// The peer: a rank of the world, or [`crate::flow::peers::UNKNOWN`]
+    /// The peer: a rank of the world, or one of the numbers of `flow::peers`
     pub peer: u32,
     /// Generation of the communicator's handle
     pub generation: u32,
@@ -44,7 +41,7 @@ pub struct Entry {
     pub flags: u32,
 }
 
-/// Bits of [`Entry::flags`].
+/// Bits of [`RequestEntry::flags`].
 pub mod flag {
     /// The status of its completion tells what was received.
     pub const TOLD: u32 = 1;
@@ -54,9 +51,9 @@ pub mod flag {
     pub const ACTIVE: u32 = 1 << 2;
     /// Cancelling it was tried.
     pub const CANCELLED: u32 = 1 << 3;
-    /// It sends: [`super::Entry::sent`].
+    /// It sends: [`super::RequestEntry::sent`].
     pub const SENDS: u32 = 1 << 4;
-    /// It receives as much as [`super::Entry::received`] says.
+    /// It receives as much as [`super::RequestEntry::received`] says.
     pub const RECEIVES: u32 = 1 << 5;
     /// Ranks of its communicator are those of the world.
     pub const IDENTITY: u32 = 1 << 6;
@@ -72,38 +69,25 @@ const LEVELS: usize = 5;
 const FIRST: u32 = 6;
 
 #[repr(C)]
-struct Bucket {
+struct RequestBucket {
     keys: [AtomicU64; WAYS],
     serials: [AtomicU32; WAYS],
-    entries: [core::cell::UnsafeCell<Entry>; WAYS],
+    entries: [core::cell::UnsafeCell<RequestEntry>; WAYS],
 }
 
 /// Where an entry was found.
 #[derive(Clone, Copy)]
-pub struct Found {
-    bucket: *const Bucket,
+pub struct FoundRequest {
+    bucket: *const RequestBucket,
     way: u32,
     serial: u32,
     own: bool,
 }
 
-/// Keeps what the request is that a call has written to this address.
-#[inline(always)]
-pub fn keep(library: &Library, ledger: &mut Ledger, address: usize, entry: Entry) {
-    // SAFETY: the call has written a request there.
-    let request = unsafe { library::handle_at(library, address, 0) };
-    if request != library.request_null
-        && !is_shared(library, request)
-        && !ledger.requests.put(request, entry)
-    {
-        lost();
-    }
-}
-
 /// The requests that a thread was given. Zero at its beginning.
 #[repr(C)]
 pub struct Requests {
-    levels: [AtomicPtr<Bucket>; LEVELS],
+    levels: [AtomicPtr<RequestBucket>; LEVELS],
     serial: u32,
 }
 
@@ -125,7 +109,7 @@ impl Requests {
 
     /// Remembers what a request is. Called by the owner alone. False if there is no memory.
     #[inline(always)]
-    pub fn put(&mut self, key: u64, entry: Entry) -> bool {
+    pub fn put(&mut self, key: u64, entry: RequestEntry) -> bool {
         // Serials are odd, so none is 0.
         self.serial = self.serial.wrapping_add(2) | 1;
         let [first, ..] = &self.levels;
@@ -144,7 +128,7 @@ impl Requests {
     }
 
     #[inline(never)]
-    fn place_below(&mut self, key: u64) -> Option<(&'static Bucket, usize)> {
+    fn place_below(&mut self, key: u64) -> Option<(&'static RequestBucket, usize)> {
         for (level, place) in self.levels.iter().enumerate() {
             let mut buckets = place.load(Relaxed);
             if buckets.is_null() {
@@ -164,7 +148,7 @@ impl Requests {
 
     /// Finds a request. `own` if the caller is the owner.
     #[inline(always)]
-    pub fn find(&self, key: u64, own: bool) -> Option<Found> {
+    pub fn find(&self, key: u64, own: bool) -> Option<FoundRequest> {
         let [first, second, ..] = &self.levels;
         let buckets = first.load(Acquire);
         if buckets.is_null() {
@@ -179,7 +163,7 @@ impl Requests {
     }
 
     #[inline(never)]
-    fn find_below(&self, key: u64, own: bool) -> Option<Found> {
+    fn find_below(&self, key: u64, own: bool) -> Option<FoundRequest> {
         self.levels.iter().enumerate().skip(1).find_map(|(level, buckets)| {
             let buckets = buckets.load(Acquire);
             if buckets.is_null() {
@@ -193,19 +177,19 @@ impl Requests {
 
 /// Maps the buckets of a level; null if there is no memory.
 #[cold]
-fn grow(level: usize, place: &AtomicPtr<Bucket>) -> *mut Bucket {
+fn grow(level: usize, place: &AtomicPtr<RequestBucket>) -> *mut RequestBucket {
     let buckets = 1usize << (FIRST + 3 * level as u32);
-    let Some(memory) = sys::map_memory(buckets * size_of::<Bucket>()) else {
+    let Some(memory) = sys::map_memory(buckets * size_of::<RequestBucket>()) else {
         return core::ptr::null_mut();
     };
     place.store(memory.cast(), Release);
     memory.cast()
 }
 
-impl Bucket {
+impl RequestBucket {
     /// Where the owner may put an entry.
     #[inline(always)]
-    fn place(&'static self, key: u64) -> Option<(&'static Bucket, usize)> {
+    fn place(&'static self, key: u64) -> Option<(&'static RequestBucket, usize)> {
         let mut free = WAYS;
         for way in (0..WAYS).rev() {
             if element(&self.serials, way).load(Relaxed) == 0 {
@@ -228,7 +212,7 @@ impl Bucket {
     /// Puts an entry in: field by field, as they are read, because a processor waits for a word
     /// that was written in parts.
     #[inline(always)]
-    fn put(&self, way: usize, key: u64, entry: &Entry, serial: u32) {
+    fn put(&self, way: usize, key: u64, entry: &RequestEntry, serial: u32) {
         element(&self.keys, way).store(key, Relaxed);
         // SAFETY: nobody else writes entries, and nobody reads one whose serial is 0.
         let to = unsafe { &mut *element(&self.entries, way).get() };
@@ -245,12 +229,12 @@ impl Bucket {
     }
 
     #[inline(always)]
-    fn find(&self, key: u64, own: bool) -> Option<Found> {
+    fn find(&self, key: u64, own: bool) -> Option<FoundRequest> {
         for way in 0..WAYS {
             if element(&self.keys, way).load(Relaxed) == key {
                 let serial = element(&self.serials, way).load(Acquire);
                 if serial != 0 {
-                    return Some(Found { bucket: self, way: way as u32, serial, own });
+                    return Some(FoundRequest { bucket: self, way: way as u32, serial, own });
                 }
             }
         }
@@ -258,7 +242,7 @@ impl Bucket {
     }
 }
 
-impl Found {
+impl FoundRequest {
     /// Whether the thread that found it is the owner: then it stays what it is until that thread
     /// puts another one in.
     #[inline(always)]
@@ -268,7 +252,7 @@ impl Found {
 
     /// What it is.
     #[inline(always)]
-    pub fn entry(&self) -> &Entry {
+    pub fn entry(&self) -> &RequestEntry {
         // SAFETY: buckets stay where they are, and the entry was written before its serial. The
         // owner may write it again, if this is a request that came to its end unseen: nobody would
         // ask for it.
@@ -304,8 +288,8 @@ impl Found {
 mod tests {
     use super::*;
 
-    fn entry(n: u64) -> Entry {
-        Entry { sent: n, ..Entry::default() }
+    fn entry(n: u64) -> RequestEntry {
+        RequestEntry { sent: n, ..RequestEntry::default() }
     }
 
     #[test]

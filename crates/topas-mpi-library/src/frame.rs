@@ -1,0 +1,76 @@
+//! The frame of a call: what the assembly puts on the stack, and what is kept in it from before the
+//! call until after it.
+
+use core::mem::{MaybeUninit, offset_of};
+
+use crate::requests::{FoundRequest, RequestEntry};
+use crate::symbol::StubBinding;
+
+/// Most words that any function has in any language.
+pub const WORDS: usize = 16;
+
+/// The frame of a call, on the stack of the program. Nothing of it is initialized but what
+/// `enter` was passed.
+#[repr(C, align(16))]
+pub struct Frame {
+    /// Words behind those in registers, where the callee finds them
+    pub outgoing: [usize; WORDS - 6],
+    /// The arguments as the program passed them; what is changed here is what the callee gets
+    pub args: [usize; WORDS],
+    /// What the callee returned
+    pub result: usize,
+    /// What it returned if that is a floating point number
+    double: u64,
+    /// Ticks at the beginning of the call
+    pub began: u64,
+    /// Number of the function
+    pub function: u32,
+    /// Its name
+    pub binding: StubBinding,
+    /// Address to which the call returns: who called
+    pub caller: usize,
+    /// Nothing
+    reserved: usize,
+    /// What `flow` keeps from before the call until after it
+    pub kept: CallNotes,
+}
+
+/// Size of the frame, and places in it, for the assembly.
+pub const FRAME: usize = size_of::<Frame>();
+/// See [`FRAME`].
+pub const ARGUMENTS: usize = offset_of!(Frame, args);
+/// See [`FRAME`].
+pub const RESULT: usize = offset_of!(Frame, result);
+/// See [`FRAME`].
+pub const DOUBLE: usize = offset_of!(Frame, double);
+
+const _: () = assert!(FRAME.is_multiple_of(16));
+
+/// What is kept from before a call until after it, in its frame.
+#[repr(C, align(16))]
+pub struct CallNotes {
+    /// A status
+    pub status: [u64; 8],
+    /// Room for one request
+    pub one: MaybeUninit<PendingRequest>,
+    /// Requests of the call
+    pub pending: *mut PendingRequest,
+    /// How many
+    pub count: usize,
+    /// Requests that are started, as they were before
+    pub handles: *mut u64,
+    /// The communicator of a message that is received, if it is known
+    pub message: MaybeUninit<RequestEntry>,
+}
+
+/// A request of a call.
+#[derive(Clone, Copy)]
+pub struct PendingRequest {
+    /// Where it is; None of those that many operations share
+    pub found: Option<FoundRequest>,
+    /// Its place among the requests of the call
+    pub place: u32,
+    /// What it is, if it was not this thread that was given it: who was may be given another by
+    /// the same handle before we come to read it
+    pub entry: MaybeUninit<RequestEntry>,
+}
