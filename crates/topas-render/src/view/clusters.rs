@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use topas_data::pes::{Cluster, Column, KMeans, PeTable};
 
-use super::quantity::{Shown, caption, shown};
+use super::quantity::{ColumnText, caption, shown};
 use crate::csv::field;
 use crate::number::{percent, trimmed};
 use crate::wording::{count, pes, wrapped};
@@ -77,7 +77,7 @@ pub fn best_clusters(table: &PeTable, column: Column, best: &KMeans, columns: us
     out
 }
 
-fn row(shown: &Shown, best: &KMeans, at: usize, all: usize) -> [String; 4] {
+fn row(shown: &ColumnText, best: &KMeans, at: usize, all: usize) -> [String; 4] {
     let cluster = &best.clusters[at];
     let share = cluster.count as f64 / all as f64;
     [
