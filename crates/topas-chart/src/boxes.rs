@@ -4,9 +4,9 @@ use super::axis::Axis;
 use super::color::{AXIS, Color, GRID, INK, SOFT_INK};
 use super::font::{CAPITAL, Type};
 use super::frame::{AXIS_BELOW, Frame, LABEL, MARGIN, level_axis};
-use super::picture::{Anchor, Area, Item, Picture, Text, hundredth};
+use super::picture::{Anchor, Area, Picture, PictureItem, PictureText, hundredth};
 use super::quantile::{quantile, sorted};
-use super::unit::{Quantity, Unit};
+use super::unit::{AxisUnit, Quantity};
 use super::words::clean;
 use super::{Caption, Chart, Screen, Size, terminal};
 
@@ -151,7 +151,7 @@ impl Chart for BoxPlot {
         let (low, high) = Self::range(&groups);
         let axis = Axis::around(low, high, 6);
         let form = self.value.unit.form(axis.most(), axis.step);
-        let count = |group: &BoxGroup| Unit::Count.value(group.count as f64, 3);
+        let count = |group: &BoxGroup| AxisUnit::Count.value(group.count as f64, 3);
         let width = |text: String, font: Type| font.width(&text);
         let names = groups.iter().map(|g| width(clean(&g.name), LABEL)).fold(0.0, f64::max);
         let names = names.min(frame.inner_width() * 0.35);
@@ -171,7 +171,8 @@ impl Chart for BoxPlot {
         let heads = [(0.0, things, NUMBER, heads[0]), (counts, by, LABEL, heads[1])];
         for (before, text, font, room) in heads {
             let at = (hundredth(plot.x - 8.0 - before), hundredth(plot.y - 8.0));
-            let head = Text::new(at, text, font, SOFT_INK).anchor(Anchor::End).within(room + 0.1);
+            let head =
+                PictureText::new(at, text, font, SOFT_INK).anchor(Anchor::End).within(room + 0.1);
             items.push(head.into());
         }
         level_axis(&mut items, &plot, &axis, &form, &self.value);
@@ -179,13 +180,18 @@ impl Chart for BoxPlot {
             let middle = plot.y + (index as f64 + 0.5) * row;
             let at = |font: Type| hundredth(middle + font.size * CAPITAL / 2.0);
             let right = plot.x - 8.0;
-            let number = Text::new((hundredth(right), at(NUMBER)), count(group), NUMBER, SOFT_INK);
+            let number =
+                PictureText::new((hundredth(right), at(NUMBER)), count(group), NUMBER, SOFT_INK);
             items.push(number.anchor(Anchor::End).into());
-            let name =
-                Text::new((hundredth(right - counts), at(LABEL)), clean(&group.name), LABEL, INK);
+            let name = PictureText::new(
+                (hundredth(right - counts), at(LABEL)),
+                clean(&group.name),
+                LABEL,
+                INK,
+            );
             items.push(name.anchor(Anchor::End).within(names).into());
             let drawn = draw(self, group, &plot, &axis, middle, row);
-            items.push(Item::Group { kind: "box", name: group.name.clone(), items: drawn });
+            items.push(PictureItem::Group { kind: "box", name: group.name.clone(), items: drawn });
         }
         frame.items = items;
         let description = describe(self, &groups);
@@ -204,12 +210,12 @@ fn draw(
     axis: &Axis,
     middle: f64,
     row: f64,
-) -> Vec<Item> {
+) -> Vec<PictureItem> {
     let x = |value: f64| hundredth(area.x + area.width * axis.share(value));
     let half = (row * 0.3).min(11.0);
     let cap = half * 0.6;
     let y = |offset: f64| hundredth(middle + offset);
-    let line = |parts, width, stroke| Item::Lines { parts, stroke, width, dashed: false };
+    let line = |parts, width, stroke| PictureItem::Lines { parts, stroke, width, dashed: false };
     let whiskers = vec![
         vec![(x(group.low), y(0.0)), (x(group.q25), y(0.0))],
         vec![(x(group.q75), y(0.0)), (x(group.high), y(0.0))],
@@ -232,9 +238,9 @@ fn draw(
     let mut items = vec![
         line(vec![vec![(area.x, y(0.0)), (area.right(), y(0.0))]], 0.5, GRID),
         line(whiskers, 1.25, AXIS),
-        Item::Bar { area: body, fill: BOX, note },
+        PictureItem::Bar { area: body, fill: BOX, note },
         line(vec![vec![(x(group.median), y(-half)), (x(group.median), y(half))]], 2.5, MEDIAN),
-        Item::Dots { centers: dots, radius: 2.5, fill: MEDIAN },
+        PictureItem::Dots { centers: dots, radius: 2.5, fill: MEDIAN },
     ];
     // A few are named, where there is room between them.
     let mut taken: Vec<(f64, f64)> = Vec::new();
@@ -246,7 +252,8 @@ fn draw(
         if free && !text.is_empty() && row >= 22.0 {
             taken.push((left, left + width));
             items.push(
-                Text::new((hundredth(left), y(-5.0)), text, Type::regular(9.5), SOFT_INK).into(),
+                PictureText::new((hundredth(left), y(-5.0)), text, Type::regular(9.5), SOFT_INK)
+                    .into(),
             );
         }
     }

@@ -3,10 +3,10 @@
 use super::axis::Axis;
 use super::color::{self, Color, INK, NOTHING, PAPER, SOFT_INK};
 use super::font::{CAPITAL, Type};
-use super::frame::{Entry, Frame, LABEL, MARGIN, Sign};
-use super::picture::{Anchor, Area, Item, Picture, Text, hatching, hundredth};
+use super::frame::{Frame, LABEL, LegendEntry, MARGIN, Sign};
+use super::picture::{Anchor, Area, Picture, PictureItem, PictureText, hatching, hundredth};
 use super::quantile::{quantile, sorted};
-use super::unit::{Form, Quantity};
+use super::unit::{NumberForm, Quantity};
 use super::words::clean;
 use super::{Caption, Chart, Screen, Size, terminal};
 
@@ -56,19 +56,19 @@ impl HeatStrip {
 }
 
 /// What a strip shows, by whichever back end.
-pub(crate) struct Cells {
+pub(crate) struct HeatCells {
     /// Values that one cell stands for
     pub(crate) each: usize,
-    pub(crate) cells: Vec<Cell>,
-    pub(crate) classes: Vec<Class>,
-    pub(crate) form: Form,
+    pub(crate) cells: Vec<HeatCell>,
+    pub(crate) classes: Vec<HeatClass>,
+    pub(crate) form: NumberForm,
     pub(crate) missing: usize,
     pub(crate) notes: Vec<String>,
 }
 
 /// One cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Cell {
+pub(crate) struct HeatCell {
     pub(crate) value: Option<f64>,
     /// Index of the class
     pub(crate) class: usize,
@@ -77,12 +77,12 @@ pub(crate) struct Cell {
 }
 
 /// A range of values that have one colour.
-pub(crate) struct Class {
+pub(crate) struct HeatClass {
     pub(crate) label: String,
     pub(crate) count: usize,
 }
 
-impl Cells {
+impl HeatCells {
     /// At most `most` cells with about `steps` classes; `whole` cells stand together if possible.
     pub(crate) fn of(strip: &HeatStrip, most: usize, steps: usize) -> Option<Self> {
         let good = |value: &Option<f64>| value.filter(|v| v.is_finite() && v.abs() < 1e200);
@@ -107,14 +107,14 @@ impl Cells {
             ticks.iter().skip(1).filter(|&&tick| value >= tick).count().min(count - 1)
         };
         let each = values.len().div_ceil(most.max(1)).max(1).next_power_of_two();
-        let mut cells: Vec<Cell> = values
+        let mut cells: Vec<HeatCell> = values
             .chunks(each)
             .map(|values| {
                 let value = match values {
                     [only] => *only,
                     several => quantile(&sorted(several.iter().copied().flatten()), 0.5),
                 };
-                Cell { value, class: value.map_or(0, class), extreme: None }
+                HeatCell { value, class: value.map_or(0, class), extreme: None }
             })
             .collect();
         let mut counts = vec![0; count];
@@ -143,12 +143,12 @@ impl Cells {
             } else {
                 format!("{}–{}", number(at), number(at + 1))
             };
-            Class { label, count }
+            HeatClass { label, count }
         };
-        let classes: Vec<Class> = counts.iter().enumerate().map(label).collect();
+        let classes: Vec<HeatClass> = counts.iter().enumerate().map(label).collect();
         let missing = values.len() - ascending.len();
         let notes = notes(strip, &values, &extremes, median, each, missing);
-        Some(Cells { each, cells, classes, form, missing, notes })
+        Some(HeatCells { each, cells, classes, form, missing, notes })
     }
 }
 
@@ -194,7 +194,7 @@ fn notes(
 
 impl Chart for HeatStrip {
     fn picture(&self, size: Size) -> Picture {
-        let Some(cells) = Cells::of(self, MOST_CELLS, 9) else {
+        let Some(cells) = HeatCells::of(self, MOST_CELLS, 9) else {
             return Frame::new(&self.caption, size, &[], Vec::new())
                 .nothing("no value was measured");
         };
@@ -206,14 +206,16 @@ impl Chart for HeatStrip {
         let heading = cells.form.heading(&clean(&self.value.name));
         let text = format!("{heading} of each {}", clean(&self.thing));
         let at = (MARGIN, hundredth(frame.top + 8.0));
-        frame.items.push(Text::new(at, text, LABEL, SOFT_INK).within(frame.inner_width()).into());
+        frame
+            .items
+            .push(PictureText::new(at, text, LABEL, SOFT_INK).within(frame.inner_width()).into());
         let top = frame.top + 34.0;
         let high = frame.height_left(150.0) - 34.0;
         let (columns, side) = shape(self, &cells, room, high);
 
         let mut items = axes(self, &cells, (left, top), columns, side);
         draw(&mut items, self, &cells, (left, top), columns, side);
-        let group = Item::Group { kind: "cells", name: self.value.name.clone(), items };
+        let group = PictureItem::Group { kind: "cells", name: self.value.name.clone(), items };
         frame.items.push(group);
         let rows = cells.cells.len().div_ceil(columns) as f64;
         let description = describe(self, &cells);
@@ -225,16 +227,16 @@ impl Chart for HeatStrip {
     }
 }
 
-fn legend(strip: &HeatStrip, cells: &Cells) -> Vec<Entry> {
+fn legend(strip: &HeatStrip, cells: &HeatCells) -> Vec<LegendEntry> {
     let count = cells.classes.len();
-    let entry = |(at, class): (usize, &Class)| Entry {
+    let entry = |(at, class): (usize, &HeatClass)| LegendEntry {
         sign: Sign::Fill(color::class(at, count), false),
         name: class.label.clone(),
         note: format!("({})", class.count),
     };
-    let mut legend: Vec<Entry> = cells.classes.iter().enumerate().map(entry).collect();
+    let mut legend: Vec<LegendEntry> = cells.classes.iter().enumerate().map(entry).collect();
     if cells.missing > 0 {
-        legend.push(Entry {
+        legend.push(LegendEntry {
             sign: Sign::Fill(NOTHING, true),
             name: "not measured".to_owned(),
             note: format!("({})", cells.missing),
@@ -243,7 +245,7 @@ fn legend(strip: &HeatStrip, cells: &Cells) -> Vec<Entry> {
     for (high, name) in [(true, "high"), (false, "low")] {
         if cells.cells.iter().any(|cell| cell.extreme == Some(high)) {
             let name = format!("{name} {}", clean(&strip.thing));
-            legend.push(Entry {
+            legend.push(LegendEntry {
                 sign: Sign::Shape(triangle(high, 5.0), INK),
                 name,
                 note: String::new(),
@@ -254,7 +256,7 @@ fn legend(strip: &HeatStrip, cells: &Cells) -> Vec<Entry> {
 }
 
 /// Cells in a row, and the side of a cell in px.
-fn shape(strip: &HeatStrip, cells: &Cells, room: f64, high: f64) -> (usize, f64) {
+fn shape(strip: &HeatStrip, cells: &HeatCells, room: f64, high: f64) -> (usize, f64) {
     const LARGEST: f64 = 46.0;
     let count = cells.cells.len();
     let side = |columns: usize| (room / columns as f64).min(LARGEST);
@@ -274,7 +276,13 @@ fn shape(strip: &HeatStrip, cells: &Cells, room: f64, high: f64) -> (usize, f64)
 }
 
 /// Numbers at the rows, and above columns.
-fn axes(strip: &HeatStrip, cells: &Cells, at: (f64, f64), columns: usize, side: f64) -> Vec<Item> {
+fn axes(
+    strip: &HeatStrip,
+    cells: &HeatCells,
+    at: (f64, f64),
+    columns: usize,
+    side: f64,
+) -> Vec<PictureItem> {
     let mut items = Vec::new();
     let number = |cell: usize| strip.first.saturating_add((cell * cells.each) as u64).to_string();
     let rows = cells.cells.len().div_ceil(columns);
@@ -283,8 +291,9 @@ fn axes(strip: &HeatStrip, cells: &Cells, at: (f64, f64), columns: usize, side: 
     for row in (0..rows).step_by(every) {
         let middle = at.1 + (row as f64 + 0.5) * side + LABEL.size * CAPITAL / 2.0;
         let at = (hundredth(at.0 - 8.0), hundredth(middle));
-        items
-            .push(Text::new(at, number(row * columns), LABEL, SOFT_INK).anchor(Anchor::End).into());
+        items.push(
+            PictureText::new(at, number(row * columns), LABEL, SOFT_INK).anchor(Anchor::End).into(),
+        );
     }
     if rows > 1 {
         let widest = SMALL.width(&format!("+{}", columns * cells.each)) + 8.0;
@@ -292,7 +301,7 @@ fn axes(strip: &HeatStrip, cells: &Cells, at: (f64, f64), columns: usize, side: 
         for column in (0..columns).step_by(every) {
             let x = hundredth(at.0 + (column as f64 + 0.5) * side);
             let text = format!("+{}", column * cells.each);
-            let text = Text::new((x, hundredth(at.1 - 5.0)), text, SMALL, SOFT_INK);
+            let text = PictureText::new((x, hundredth(at.1 - 5.0)), text, SMALL, SOFT_INK);
             items.push(text.anchor(Anchor::Middle).into());
         }
     }
@@ -300,9 +309,9 @@ fn axes(strip: &HeatStrip, cells: &Cells, at: (f64, f64), columns: usize, side: 
 }
 
 fn draw(
-    items: &mut Vec<Item>,
+    items: &mut Vec<PictureItem>,
     strip: &HeatStrip,
-    cells: &Cells,
+    cells: &HeatCells,
     at: (f64, f64),
     columns: usize,
     side: f64,
@@ -329,7 +338,7 @@ fn draw(
         if cells.cells.len() <= MOST_NOTES {
             let fill = if cell.value.is_some() { color::class(cell.class, count) } else { NOTHING };
             let note = note(strip, cells, index, cell);
-            items.push(Item::Bar { area, fill, note });
+            items.push(PictureItem::Bar { area, fill, note });
         } else if cell.value.is_some() {
             classes.get_mut(cell.class).into_iter().for_each(|class| class.push(area));
         } else {
@@ -340,10 +349,10 @@ fn draw(
         }
     }
     for (at, areas) in classes.into_iter().enumerate() {
-        items.push(Item::Cells { areas, fill: color::class(at, count) });
+        items.push(PictureItem::Cells { areas, fill: color::class(at, count) });
     }
-    items.push(Item::Cells { areas: missing, fill: NOTHING });
-    items.push(Item::Lines { parts: hatches, stroke: SOFT_INK, width: 0.75, dashed: false });
+    items.push(PictureItem::Cells { areas: missing, fill: NOTHING });
+    items.push(PictureItem::Lines { parts: hatches, stroke: SOFT_INK, width: 0.75, dashed: false });
     for (index, cell) in cells.cells.iter().enumerate() {
         let Some(high) = cell.extreme else { continue };
         sign(items, &area(index), color::class(cell.class, count), high);
@@ -351,7 +360,7 @@ fn draw(
 }
 
 /// A triangle in the cell; around small cells a frame, and the triangle beside it.
-fn sign(items: &mut Vec<Item>, area: &Area, ground: Color, high: bool) {
+fn sign(items: &mut Vec<PictureItem>, area: &Area, ground: Color, high: bool) {
     let middle = (area.x + area.width / 2.0, area.y + area.height / 2.0);
     let shape = |size: f64, middle: (f64, f64)| -> Vec<(f64, f64)> {
         let place = |(x, y): (f64, f64)| (hundredth(middle.0 + x), hundredth(middle.1 + y));
@@ -359,10 +368,10 @@ fn sign(items: &mut Vec<Item>, area: &Area, ground: Color, high: bool) {
     };
     if area.width >= 9.0 {
         let size = (area.width * 0.3).min(6.0);
-        items.push(Item::Polygons { parts: vec![shape(size, middle)], fill: ground.ink() });
+        items.push(PictureItem::Polygons { parts: vec![shape(size, middle)], fill: ground.ink() });
     } else {
-        items.push(Item::Polygons { parts: vec![shape(6.5, middle)], fill: PAPER });
-        items.push(Item::Polygons { parts: vec![shape(5.0, middle)], fill: INK });
+        items.push(PictureItem::Polygons { parts: vec![shape(6.5, middle)], fill: PAPER });
+        items.push(PictureItem::Polygons { parts: vec![shape(5.0, middle)], fill: INK });
     }
 }
 
@@ -372,7 +381,7 @@ pub(crate) fn triangle(high: bool, size: f64) -> Vec<(f64, f64)> {
     vec![(-size, -0.75 * up * size), (size, -0.75 * up * size), (0.0, 0.9 * up * size)]
 }
 
-fn note(strip: &HeatStrip, cells: &Cells, index: usize, cell: &Cell) -> String {
+fn note(strip: &HeatStrip, cells: &HeatCells, index: usize, cell: &HeatCell) -> String {
     let thing = clean(&strip.thing);
     let first = strip.first.saturating_add((index * cells.each) as u64);
     let value = match cell.value {
@@ -388,8 +397,8 @@ fn note(strip: &HeatStrip, cells: &Cells, index: usize, cell: &Cell) -> String {
     }
 }
 
-fn describe(strip: &HeatStrip, cells: &Cells) -> String {
-    let class = |class: &Class| format!("{}: {}", class.label, class.count);
+fn describe(strip: &HeatStrip, cells: &HeatCells) -> String {
+    let class = |class: &HeatClass| format!("{}: {}", class.label, class.count);
     let classes: Vec<String> = cells.classes.iter().map(class).collect();
     let heading = cells.form.heading(&clean(&strip.value.name));
     let things = format!("{} {}s", strip.values.len(), clean(&strip.thing));

@@ -4,12 +4,12 @@
 //! as SVG or as PNG, the same in both, or with characters for a terminal:
 //!
 //! ```
-//! use topas_chart::{Bars, Chart, Places, Quantity, Screen, Series, Size, Unit};
+//! use topas_chart::{Bars, Chart, BarPlaces, Quantity, Screen, Series, Size, AxisUnit};
 //!
 //! let mut bars = Bars::new(
-//!     Places::even(50.0, &[0, 1, 3]),
-//!     Quantity::new("MFlop/s per PE", Unit::Plain("MFlop/s")),
-//!     Quantity::new("Share of runs", Unit::Percent),
+//!     BarPlaces::even(50.0, &[0, 1, 3]),
+//!     Quantity::new("MFlop/s per PE", AxisUnit::Plain("MFlop/s")),
+//!     Quantity::new("Share of runs", AxisUnit::Percent),
 //! );
 //! bars.caption.title = "Sustained rates".to_owned();
 //! bars.caption.notes = vec!["100% are 68 007 runs with a rate.".to_owned()];
@@ -47,14 +47,14 @@ mod terminal;
 mod unit;
 mod words;
 
-pub use bars::{Arrangement, Bars, Bucket, Places, Series};
+pub use bars::{Arrangement, BarBucket, BarPlaces, Bars, Series};
 pub use boxes::{BoxGroup, BoxPlot};
 pub use heat::HeatStrip;
 pub use matrix::HeatMatrix;
 pub use picture::Picture;
 pub use points::Points;
 pub use prefix::SiPrefix;
-pub use unit::{Quantity, Unit};
+pub use unit::{AxisUnit, Quantity};
 
 /// What can be drawn.
 pub trait Chart {

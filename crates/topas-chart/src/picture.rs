@@ -12,7 +12,7 @@ pub struct Picture {
     pub(crate) title: String,
     /// What is read aloud then: the numbers in words
     pub(crate) description: String,
-    pub(crate) items: Vec<Item>,
+    pub(crate) items: Vec<PictureItem>,
 }
 
 /// A rectangle in px; x to the right, y down.
@@ -53,9 +53,9 @@ impl Area {
 
 /// What is drawn.
 #[derive(Clone, Debug)]
-pub(crate) enum Item {
+pub(crate) enum PictureItem {
     /// Things that belong together, with the name of what they show
-    Group { kind: &'static str, name: String, items: Vec<Item> },
+    Group { kind: &'static str, name: String, items: Vec<PictureItem> },
     /// A filled rectangle; `note` is shown when it is pointed at
     Bar { area: Area, fill: Color, note: String },
     /// Filled rectangles of one colour
@@ -67,12 +67,12 @@ pub(crate) enum Item {
     /// Filled circles of one size
     Dots { centers: Vec<(f64, f64)>, radius: f64, fill: Color },
     /// One line of text
-    Text(Text),
+    Text(PictureText),
 }
 
 /// One line of text.
 #[derive(Clone, Debug)]
-pub(crate) struct Text {
+pub(crate) struct PictureText {
     /// End of the baseline that `anchor` names
     pub(crate) at: (f64, f64),
     pub(crate) text: String,
@@ -91,13 +91,20 @@ pub(crate) enum Anchor {
     End,
 }
 
-impl Text {
+impl PictureText {
     pub(crate) fn new(at: (f64, f64), text: impl Into<String>, font: Type, color: Color) -> Self {
-        Text { at, text: text.into(), font, color, anchor: Anchor::Start, whole: String::new() }
+        PictureText {
+            at,
+            text: text.into(),
+            font,
+            color,
+            anchor: Anchor::Start,
+            whole: String::new(),
+        }
     }
 
     pub(crate) fn anchor(self, anchor: Anchor) -> Self {
-        Text { anchor, ..self }
+        PictureText { anchor, ..self }
     }
 
     /// Shortened to `room` px; the whole text is shown when it is pointed at.
@@ -110,9 +117,9 @@ impl Text {
     }
 }
 
-impl From<Text> for Item {
-    fn from(text: Text) -> Item {
-        Item::Text(text)
+impl From<PictureText> for PictureItem {
+    fn from(text: PictureText) -> PictureItem {
+        PictureItem::Text(text)
     }
 }
 

@@ -9,7 +9,7 @@ use unicode_bidi::BidiInfo;
 
 use super::color::{Color, PAPER};
 use super::font::face;
-use super::picture::{Anchor, Item, Picture, Text};
+use super::picture::{Anchor, Picture, PictureItem, PictureText};
 
 /// Pixels of a picture at most.
 const MOST_PIXELS: f64 = 64e6;
@@ -61,36 +61,38 @@ fn encode(canvas: &Pixmap, scale: f64, picture: &Picture) -> Vec<u8> {
     out
 }
 
-fn draw(canvas: &mut Pixmap, transform: Transform, item: &Item) {
+fn draw(canvas: &mut Pixmap, transform: Transform, item: &PictureItem) {
     match item {
-        Item::Group { items, .. } => items.iter().for_each(|item| draw(canvas, transform, item)),
-        Item::Bar { area, fill, .. } => {
+        PictureItem::Group { items, .. } => {
+            items.iter().for_each(|item| draw(canvas, transform, item))
+        }
+        PictureItem::Bar { area, fill, .. } => {
             fill_path(canvas, transform, polygons([area.points().as_slice()], true), *fill);
         }
-        Item::Cells { areas, fill } => {
+        PictureItem::Cells { areas, fill } => {
             let corners: Vec<_> = areas.iter().map(|area| area.points()).collect();
             let path = polygons(corners.iter().map(Vec::as_slice), true);
             fill_path(canvas, transform, path, *fill);
         }
-        Item::Polygons { parts, fill } => {
+        PictureItem::Polygons { parts, fill } => {
             let path = polygons(parts.iter().map(Vec::as_slice), true);
             fill_path(canvas, transform, path, *fill);
         }
-        Item::Lines { parts, stroke, width, dashed } => {
+        PictureItem::Lines { parts, stroke, width, dashed } => {
             let dash = if *dashed { StrokeDash::new(vec![4.0, 3.0], 0.0) } else { None };
             let kind = Stroke { width: *width as f32, dash, ..Stroke::default() };
             if let Some(path) = polygons(parts.iter().map(Vec::as_slice), false) {
                 canvas.stroke_path(&path, &paint(*stroke), &kind, transform, None);
             }
         }
-        Item::Dots { centers, radius, fill } => {
+        PictureItem::Dots { centers, radius, fill } => {
             let mut builder = PathBuilder::new();
             for &(x, y) in centers {
                 builder.push_circle(x as f32, y as f32, *radius as f32);
             }
             fill_path(canvas, transform, builder.finish(), *fill);
         }
-        Item::Text(text) => fill_path(canvas, transform, letters(text), text.color),
+        PictureItem::Text(text) => fill_path(canvas, transform, letters(text), text.color),
     }
 }
 
@@ -121,7 +123,7 @@ fn polygons<'a>(parts: impl IntoIterator<Item = &'a [(f64, f64)]>, closed: bool)
 }
 
 /// Outlines of a text.
-fn letters(text: &Text) -> Option<Path> {
+fn letters(text: &PictureText) -> Option<Path> {
     let start = match text.anchor {
         Anchor::Start => 0.0,
         Anchor::Middle => text.font.width(&text.text) / 2.0,

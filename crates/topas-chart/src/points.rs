@@ -4,13 +4,13 @@ use super::axis::Axis;
 use super::color::{self, Color, INK};
 use super::font::{CAPITAL, Type};
 use super::frame::{
-    AXIS_BELOW, AXIS_HEADING, Entry, Frame, LABEL, MARGIN, Sign, below, ground, upright_axis,
+    AXIS_BELOW, AXIS_HEADING, Frame, LABEL, LegendEntry, MARGIN, Sign, below, ground, upright_axis,
     upright_axis_width,
 };
 use super::heat::triangle;
-use super::picture::{Anchor, Area, Item, Picture, Text, hundredth};
+use super::picture::{Anchor, Area, Picture, PictureItem, PictureText, hundredth};
 use super::quantile::{quantile, sorted};
-use super::unit::{Quantity, Unit};
+use super::unit::{AxisUnit, Quantity};
 use super::words::clean;
 use super::{Caption, Chart, Screen, Series, Size, terminal};
 
@@ -135,13 +135,13 @@ impl Chart for Points {
                 ),
             );
         }
-        let entry = |(at, series): (usize, &Series)| Entry {
+        let entry = |(at, series): (usize, &Series)| LegendEntry {
             sign: Sign::Line(color::series(at).0),
             name: series.name.clone(),
             note: series.note.clone(),
         };
         let named = self.series.iter().any(|series| !series.name.is_empty());
-        let legend: Vec<Entry> =
+        let legend: Vec<LegendEntry> =
             self.series.iter().enumerate().filter(|_| named).map(entry).collect();
         let mut frame = Frame::new(&self.caption, size, &legend, notes);
         let axis = if self.from_zero && low >= 0.0 {
@@ -165,7 +165,11 @@ impl Chart for Points {
             } else {
                 draw_points(self, series, &plot, &axis, color, at)
             };
-            items.push(Item::Group { kind: "series", name: series.name.clone(), items: drawn });
+            items.push(PictureItem::Group {
+                kind: "series",
+                name: series.name.clone(),
+                items: drawn,
+            });
         }
         extremes(&mut items, self, &plot, &axis);
         frame.items = items;
@@ -194,28 +198,33 @@ fn y(plot: &Area, axis: &Axis, value: f64) -> f64 {
 }
 
 /// Numbers from left to right.
-fn along(items: &mut Vec<Item>, points: &Points, plot: &Area) {
+fn along(items: &mut Vec<PictureItem>, points: &Points, plot: &Area) {
     let count = points.len();
     let first = points.first as f64;
-    let widest = LABEL.width(&Unit::Count.value(first + count as f64, 3)) + 16.0;
+    let widest = LABEL.width(&AxisUnit::Count.value(first + count as f64, 3)) + 16.0;
     let wanted = ((plot.width / widest) as usize).clamp(1, 10);
     let axis = Axis::around(first, first + count.saturating_sub(1) as f64, wanted);
     let whole = axis.step.max(1.0);
     let baseline = hundredth(plot.bottom() + 8.0 + LABEL.size * CAPITAL);
-    let (mut all, mut marks): (Vec<Item>, _) = (Vec::new(), Vec::new());
+    let (mut all, mut marks): (Vec<PictureItem>, _) = (Vec::new(), Vec::new());
     for tick in axis.ticks().filter(|tick| tick % whole == 0.0) {
         let index = tick - first;
         if (0.0..count as f64).contains(&index) {
             let x = x(points, plot, index as usize);
             marks.push(vec![(x, plot.bottom()), (x, hundredth(plot.bottom() + 4.0))]);
-            let text = Text::new((x, baseline), Unit::Count.value(tick, 3), LABEL, color::SOFT_INK);
+            let text = PictureText::new(
+                (x, baseline),
+                AxisUnit::Count.value(tick, 3),
+                LABEL,
+                color::SOFT_INK,
+            );
             all.push(text.anchor(Anchor::Middle).into());
         }
     }
     items.push(ground((plot.x, plot.bottom()), (plot.right(), plot.bottom())));
-    all.push(Item::Lines { parts: marks, stroke: color::AXIS, width: 1.0, dashed: false });
+    all.push(PictureItem::Lines { parts: marks, stroke: color::AXIS, width: 1.0, dashed: false });
     all.push(below(plot, clean(&points.along)).into());
-    items.push(Item::Group { kind: "axis", name: points.along.clone(), items: all });
+    items.push(PictureItem::Group { kind: "axis", name: points.along.clone(), items: all });
 }
 
 fn draw_points(
@@ -225,7 +234,7 @@ fn draw_points(
     axis: &Axis,
     color: Color,
     number: usize,
-) -> Vec<Item> {
+) -> Vec<PictureItem> {
     let place = |(index, value): (usize, &Option<f64>)| {
         Some((x(points, plot, index), y(plot, axis, drawable(value)?)))
     };
@@ -234,13 +243,18 @@ fn draw_points(
     if points.joined {
         let runs = places.split(Option::is_none).map(|run| run.iter().copied().flatten().collect());
         let parts: Vec<Vec<(f64, f64)>> = runs.filter(|run: &Vec<_>| run.len() > 1).collect();
-        items.push(Item::Lines { parts, stroke: color, width: 1.5, dashed: number % 2 == 1 });
+        items.push(PictureItem::Lines {
+            parts,
+            stroke: color,
+            width: 1.5,
+            dashed: number % 2 == 1,
+        });
     }
     let apart = plot.width / points.len().max(1) as f64;
     let radius = hundredth((apart * 0.3).clamp(1.5, 3.5));
     let centers: Vec<(f64, f64)> = places.into_iter().flatten().collect();
     if number == 0 {
-        items.push(Item::Dots { centers, radius, fill: color });
+        items.push(PictureItem::Dots { centers, radius, fill: color });
     } else {
         // Another series, another shape.
         let high = number % 2 == 1;
@@ -248,7 +262,10 @@ fn draw_points(
             let corner = |(x, y)| (hundredth(cx + x), hundredth(cy + y));
             triangle(high, radius * 1.3).into_iter().map(corner).collect()
         };
-        items.push(Item::Polygons { parts: centers.into_iter().map(shape).collect(), fill: color });
+        items.push(PictureItem::Polygons {
+            parts: centers.into_iter().map(shape).collect(),
+            fill: color,
+        });
     }
     items
 }
@@ -259,7 +276,7 @@ fn draw_bands(
     plot: &Area,
     axis: &Axis,
     color: Color,
-) -> Vec<Item> {
+) -> Vec<PictureItem> {
     let columns = (plot.width / COLUMN).floor().max(1.0) as usize;
     let bands = bands(&series.values, points.len(), columns);
     let left = |band: &Band| plot.x + band.column as f64 * plot.width / columns as f64;
@@ -282,14 +299,14 @@ fn draw_bands(
         before = Some(band.column);
     }
     vec![
-        Item::Cells { areas: all, fill: color.pale(0.25) },
-        Item::Cells { areas: inner, fill: color.pale(0.55) },
-        Item::Lines { parts: line, stroke: color, width: 1.5, dashed: false },
+        PictureItem::Cells { areas: all, fill: color.pale(0.25) },
+        PictureItem::Cells { areas: inner, fill: color.pale(0.55) },
+        PictureItem::Lines { parts: line, stroke: color, width: 1.5, dashed: false },
     ]
 }
 
 /// Signs and numbers of what stands out.
-fn extremes(items: &mut Vec<Item>, points: &Points, plot: &Area, axis: &Axis) {
+fn extremes(items: &mut Vec<PictureItem>, points: &Points, plot: &Area, axis: &Axis) {
     const MOST: usize = 8;
     let Some(series) = points.series.first() else { return };
     let ascending = sorted(series.values.iter().filter_map(drawable));
@@ -297,13 +314,13 @@ fn extremes(items: &mut Vec<Item>, points: &Points, plot: &Area, axis: &Axis) {
     let value = |&index: &usize| Some((index, drawable(series.values.get(index)?)?));
     let mut found: Vec<(usize, f64)> = points.extremes.iter().filter_map(value).collect();
     found.sort_by(|a, b| (b.1 - median).abs().total_cmp(&(a.1 - median).abs()).then(a.0.cmp(&b.0)));
-    let (mut drawn, mut taken): (Vec<Item>, Vec<Area>) = (Vec::new(), Vec::new());
+    let (mut drawn, mut taken): (Vec<PictureItem>, Vec<Area>) = (Vec::new(), Vec::new());
     for (order, (index, value)) in found.into_iter().enumerate() {
         let high = value > median;
         let middle = (x(points, plot, index), y(plot, axis, value));
         let corner = |(x, y)| (hundredth(middle.0 + x), hundredth(middle.1 + y));
         let shape = triangle(high, 6.0).into_iter().map(corner).collect();
-        drawn.push(Item::Polygons { parts: vec![shape], fill: INK });
+        drawn.push(PictureItem::Polygons { parts: vec![shape], fill: INK });
         let number = points.first.saturating_add(index as u64);
         let text = format!("{} {number}", clean(&points.along));
         let width = NAME.width(&text);
@@ -316,8 +333,8 @@ fn extremes(items: &mut Vec<Item>, points: &Points, plot: &Area, axis: &Axis) {
         if order < MOST && free {
             taken.push(area);
             let at = (hundredth(left), hundredth(middle.1 + NAME.size * CAPITAL / 2.0));
-            drawn.push(Text::new(at, text, NAME, INK).into());
+            drawn.push(PictureText::new(at, text, NAME, INK).into());
         }
     }
-    items.push(Item::Group { kind: "extremes", name: String::new(), items: drawn });
+    items.push(PictureItem::Group { kind: "extremes", name: String::new(), items: drawn });
 }

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::font::FAMILIES;
-use super::picture::{Anchor, Area, Item, Picture, Text};
+use super::picture::{Anchor, Area, Picture, PictureItem, PictureText};
 use super::words::clean;
 
 impl Picture {
@@ -31,16 +31,16 @@ impl Picture {
     }
 }
 
-fn write_item(out: &mut String, item: &Item) {
+fn write_item(out: &mut String, item: &PictureItem) {
     match item {
-        Item::Group { kind, name, items } => {
+        PictureItem::Group { kind, name, items } => {
             let _ = writeln!(out, "<g class=\"{kind}\" data-name=\"{}\">", escape(name));
             for item in items {
                 write_item(out, item);
             }
             *out += "</g>\n";
         }
-        Item::Bar { area, fill, note } => {
+        PictureItem::Bar { area, fill, note } => {
             let Area { x, y, width, height } = *area;
             let [x, y, width, height] = [x, y, width, height].map(Number);
             let _ = write!(
@@ -50,7 +50,7 @@ fn write_item(out: &mut String, item: &Item) {
             );
             *out += &close("rect", note);
         }
-        Item::Cells { areas, fill } if !areas.is_empty() => {
+        PictureItem::Cells { areas, fill } if !areas.is_empty() => {
             let cell = |area: &Area| {
                 let Area { x, y, width, height } = *area;
                 let [x, y, width, height, back] = [x, y, width, height, -width].map(Number);
@@ -59,10 +59,10 @@ fn write_item(out: &mut String, item: &Item) {
             let cells: String = areas.iter().map(cell).collect();
             let _ = writeln!(out, "<path d=\"{cells}\" fill=\"{}\"/>", fill.hex());
         }
-        Item::Polygons { parts, fill } if !parts.is_empty() => {
+        PictureItem::Polygons { parts, fill } if !parts.is_empty() => {
             let _ = writeln!(out, "<path d=\"{}\" fill=\"{}\"/>", path(parts, true), fill.hex());
         }
-        Item::Lines { parts, stroke, width, dashed } if !parts.is_empty() => {
+        PictureItem::Lines { parts, stroke, width, dashed } if !parts.is_empty() => {
             let dash = if *dashed { " stroke-dasharray=\"4 3\"" } else { "" };
             let _ = writeln!(
                 out,
@@ -72,7 +72,7 @@ fn write_item(out: &mut String, item: &Item) {
                 Number(*width)
             );
         }
-        Item::Dots { centers, radius, fill } if !centers.is_empty() => {
+        PictureItem::Dots { centers, radius, fill } if !centers.is_empty() => {
             let _ = writeln!(out, "<g fill=\"{}\">", fill.hex());
             for &(x, y) in centers {
                 let [x, y, radius] = [x, y, *radius].map(Number);
@@ -80,12 +80,15 @@ fn write_item(out: &mut String, item: &Item) {
             }
             *out += "</g>\n";
         }
-        Item::Cells { .. } | Item::Polygons { .. } | Item::Lines { .. } | Item::Dots { .. } => (),
-        Item::Text(text) => write_text(out, text),
+        PictureItem::Cells { .. }
+        | PictureItem::Polygons { .. }
+        | PictureItem::Lines { .. }
+        | PictureItem::Dots { .. } => (),
+        PictureItem::Text(text) => write_text(out, text),
     }
 }
 
-fn write_text(out: &mut String, text: &Text) {
+fn write_text(out: &mut String, text: &PictureText) {
     let (x, y) = (Number(text.at.0), Number(text.at.1));
     let _ = write!(out, "<text x=\"{x}\" y=\"{y}\" font-size=\"{}\"", Number(text.font.size));
     if text.font.bold {

@@ -8,19 +8,19 @@ pub struct Quantity {
     /// Such as `Share of runs`; the unit is added by the chart
     pub name: String,
     /// Unit of the values
-    pub unit: Unit,
+    pub unit: AxisUnit,
 }
 
 impl Quantity {
     /// `name` in `unit`.
-    pub fn new(name: impl Into<String>, unit: Unit) -> Self {
+    pub fn new(name: impl Into<String>, unit: AxisUnit) -> Self {
         Quantity { name: name.into(), unit }
     }
 }
 
 /// Unit of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum AxisUnit {
     /// Values are percent: 50.0 is one half
     Percent,
     /// A number of things, without a unit: runs, PEs
@@ -39,27 +39,27 @@ const MOST_DECIMALS: i32 = 9;
 
 /// How the numbers of one axis are written.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Form {
-    unit: Unit,
+pub(crate) struct NumberForm {
+    unit: AxisUnit,
     prefix: SiPrefix,
     decimals: i32,
 }
 
-impl Unit {
+impl AxisUnit {
     /// Form of numbers up to `most` in size that are `step` apart.
-    pub(crate) fn form(self, most: f64, step: f64) -> Form {
+    pub(crate) fn form(self, most: f64, step: f64) -> NumberForm {
         let prefix = match self {
-            Unit::Si(_) => prefix(most),
+            AxisUnit::Si(_) => prefix(most),
             _ => SiPrefix::NONE,
         };
         let decimals = prefix.power() - magnitude(step * (1.0 + 1e-9));
-        Form { unit: self, prefix, decimals }
+        NumberForm { unit: self, prefix, decimals }
     }
 
     /// One value with its unit, to `digits` significant digits at least; percent to `digits` of 99.9.
     pub fn value(self, value: f64, digits: i32) -> String {
         // Rounding may carry to the next magnitude: 999.96 is 1000.
-        if self == Unit::Percent {
+        if self == AxisUnit::Percent {
             // All of them have the same places, so that they can be compared at a glance.
             let places = digits - 2;
             let least = 10f64.powi(-places);
@@ -72,11 +72,11 @@ impl Unit {
             };
         }
         // Without a prefix all digits before the point are shown.
-        let most = if let Unit::Si(_) = self { i32::MAX } else { 0 };
+        let most = if let AxisUnit::Si(_) = self { i32::MAX } else { 0 };
         let last = |value: f64| (magnitude(value) - digits + 1).min(most);
         let rounded = round_to(value, last(value));
         let step = 10f64.powi(last(rounded));
-        let whole = self == Unit::Count && rounded.fract() == 0.0;
+        let whole = self == AxisUnit::Count && rounded.fract() == 0.0;
         let form = self.form(rounded.abs(), if rounded == 0.0 || whole { 1.0 } else { step });
         form.with_unit(rounded)
     }
@@ -84,15 +84,15 @@ impl Unit {
     /// The symbol with a prefix; empty for counts.
     fn symbol(self, prefix: SiPrefix) -> String {
         match self {
-            Unit::Percent => "%".to_owned(),
-            Unit::Count => String::new(),
-            Unit::Plain(symbol) => symbol.to_owned(),
-            Unit::Si(symbol) => format!("{}{symbol}", prefix.sign()),
+            AxisUnit::Percent => "%".to_owned(),
+            AxisUnit::Count => String::new(),
+            AxisUnit::Plain(symbol) => symbol.to_owned(),
+            AxisUnit::Si(symbol) => format!("{}{symbol}", prefix.sign()),
         }
     }
 }
 
-impl Form {
+impl NumberForm {
     /// The number alone.
     pub(crate) fn number(&self, value: f64) -> String {
         figure(self.prefix.scaled(value), self.decimals)
@@ -100,16 +100,16 @@ impl Form {
 
     /// The number as an axis shows it: its unit stands in the heading, but for percent.
     pub(crate) fn on_axis(&self, value: f64) -> String {
-        self.number(value) + if self.unit == Unit::Percent { "%" } else { "" }
+        self.number(value) + if self.unit == AxisUnit::Percent { "%" } else { "" }
     }
 
     /// The number and its unit.
     pub(crate) fn with_unit(&self, value: f64) -> String {
         let number = self.number(value);
         match self.unit {
-            Unit::Percent => number + "%",
-            Unit::Count => number,
-            Unit::Plain(_) | Unit::Si(_) => format!("{number}{THIN}{}", self.symbol()),
+            AxisUnit::Percent => number + "%",
+            AxisUnit::Count => number,
+            AxisUnit::Plain(_) | AxisUnit::Si(_) => format!("{number}{THIN}{}", self.symbol()),
         }
     }
 
@@ -122,7 +122,7 @@ impl Form {
     pub(crate) fn heading(&self, name: &str) -> String {
         let symbol = self.symbol();
         let told = name.split(|c: char| !c.is_alphanumeric() && c != '/').any(|w| w == symbol);
-        if self.unit == Unit::Percent || symbol.is_empty() || told {
+        if self.unit == AxisUnit::Percent || symbol.is_empty() || told {
             name.to_owned()
         } else {
             format!("{name} ({symbol})")
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn values_have_prefixes_and_digits() {
-        let si = Unit::Si("op/s");
+        let si = AxisUnit::Si("op/s");
         for (value, text) in [
             (0.0, "0 op/s"),
             (1.0, "1.00 op/s"),
@@ -223,24 +223,24 @@ mod tests {
             assert_eq!(plain(&si.value(value, 3)), text);
         }
         assert_eq!(
-            [64.947, 0.06, 0.04, 0.0].map(|v| Unit::Percent.value(v, 3)),
+            [64.947, 0.06, 0.04, 0.0].map(|v| AxisUnit::Percent.value(v, 3)),
             ["64.9%", "0.1%", "<0.1%", "0.0%"]
         );
-        assert_eq!(plain(&Unit::Plain("h").value(931_114.4, 3)), "931 114 h");
-        assert_eq!(plain(&Unit::Plain("h").value(1e-12, 3)), "1e−12 h");
-        assert_eq!(plain(&Unit::Count.value(1e18, 3)), "1e18");
-        assert_eq!(Unit::Count.value(4321.0, 3), "4321");
+        assert_eq!(plain(&AxisUnit::Plain("h").value(931_114.4, 3)), "931 114 h");
+        assert_eq!(plain(&AxisUnit::Plain("h").value(1e-12, 3)), "1e−12 h");
+        assert_eq!(plain(&AxisUnit::Count.value(1e18, 3)), "1e18");
+        assert_eq!(AxisUnit::Count.value(4321.0, 3), "4321");
     }
 
     #[test]
     fn the_numbers_of_an_axis_have_one_form() {
-        let form = Unit::Si("s").form(3000.0, 500.0);
+        let form = AxisUnit::Si("s").form(3000.0, 500.0);
         assert_eq!(form.heading("Wall clock time"), "Wall clock time (ks)");
         assert_eq!([0.0, 500.0, 3000.0].map(|v| form.number(v)), ["0.0", "0.5", "3.0"]);
-        let form = Unit::Plain("MFlop/s").form(450.0, 50.0);
+        let form = AxisUnit::Plain("MFlop/s").form(450.0, 50.0);
         assert_eq!(form.heading("MFlop/s per PE"), "MFlop/s per PE");
         assert_eq!(form.number(450.0), "450");
-        assert_eq!(Unit::Percent.form(70.0, 10.0).heading("Share"), "Share");
+        assert_eq!(AxisUnit::Percent.form(70.0, 10.0).heading("Share"), "Share");
     }
 
     #[test]

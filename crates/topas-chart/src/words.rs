@@ -1,16 +1,11 @@
 //! Text as it may be shown: no character that steers a terminal, an XML reader or the order of
 //! letters around it.
 
-/// `text` on one line. Control characters, controls of the writing direction and what XML cannot
-/// hold become U+FFFD.
-pub(crate) fn clean(text: &str) -> String {
-    text.chars().map(|c| if steers(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
-}
+use topas_format::shown::replaced;
 
-fn steers(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
-        || matches!(c, '\u{61c}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' | '\u{fff9}'..='\u{fffb}')
+/// `text` on one line: what would act on a terminal or on a reader of XML becomes U+FFFD.
+pub(crate) fn clean(text: &str) -> String {
+    text.chars().map(replaced).collect()
 }
 
 /// `text` in ASCII: signs of ours by their likes, anything else by `?`.

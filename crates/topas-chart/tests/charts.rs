@@ -2,8 +2,8 @@
 
 use roxmltree::{Document, Node};
 use topas_chart::{
-    Bars, BoxGroup, Chart, HeatMatrix, HeatStrip, Places, Points, Quantity, Screen, Series, Size,
-    Unit,
+    AxisUnit, BarPlaces, Bars, BoxGroup, Chart, HeatMatrix, HeatStrip, Points, Quantity, Screen,
+    Series, Size,
 };
 
 const SVG: &str = "http://www.w3.org/2000/svg";
@@ -37,7 +37,7 @@ fn cells_have_the_colour_of_their_class() {
     let rate = |at: u32| 96e6 + f64::from(at * 7919 % 101) * 1e4;
     let mut values: Vec<Option<f64>> = (0..64).map(|at| Some(rate(at))).collect();
     (values[9], values[32], values[61]) = (Some(91e6), Some(99e6), None);
-    let mut strip = HeatStrip::new(Quantity::new("Rate", Unit::Si("Flop/s")), values.clone());
+    let mut strip = HeatStrip::new(Quantity::new("Rate", AxisUnit::Si("Flop/s")), values.clone());
     strip.first = 100;
     let svg = strip.picture(Size::default()).svg();
     let document = Document::parse(&svg).unwrap();
@@ -82,7 +82,7 @@ fn a_million_cells_are_put_together_and_the_extremes_still_seen() {
     let mut values = vec![Some(10.0); 1_000_000];
     values[777_777] = Some(1.0);
     values[5] = None;
-    let mut strip = HeatStrip::new(Quantity::new("Rate", Unit::Plain("MFlop/s")), values);
+    let mut strip = HeatStrip::new(Quantity::new("Rate", AxisUnit::Plain("MFlop/s")), values);
     strip.extremes = vec![777_777];
     let svg = strip.picture(Size::default()).svg();
     assert!(svg.len() < 400_000, "{}", svg.len());
@@ -99,7 +99,7 @@ fn a_million_cells_are_put_together_and_the_extremes_still_seen() {
 #[test]
 fn rows_are_hosts() {
     let values = (0..96).map(|at| Some(f64::from(at / 24))).collect();
-    let mut strip = HeatStrip::new(Quantity::new("x", Unit::Count), values);
+    let mut strip = HeatStrip::new(Quantity::new("x", AxisUnit::Count), values);
     strip.per_row = Some(24);
     let svg = strip.picture(Size::default()).svg();
     let document = Document::parse(&svg).unwrap();
@@ -132,8 +132,10 @@ fn boxes_are_those_of_numpy() {
 #[test]
 fn points_are_where_their_values_are() {
     let values: Vec<f64> = (0..50).map(|at| f64::from(at * at % 37)).collect();
-    let points =
-        Points::new(Quantity::new("y", Unit::Count), values.iter().copied().map(Some).collect());
+    let points = Points::new(
+        Quantity::new("y", AxisUnit::Count),
+        values.iter().copied().map(Some).collect(),
+    );
     let svg = points.picture(Size::default()).svg();
     let document = Document::parse(&svg).unwrap();
     let number = |node: Node<'_, '_>, key| node.attribute(key).unwrap().parse::<f64>().unwrap();
@@ -165,9 +167,9 @@ fn points_are_where_their_values_are() {
 fn bars_of_characters_are_proportional() {
     let values = [100.0, 50.0, 25.0, 3.0, 0.0];
     let mut bars = Bars::new(
-        Places::even(10.0, &[0, 1, 2, 3, 4]),
-        Quantity::new("x", Unit::Count),
-        Quantity::new("y", Unit::Count),
+        BarPlaces::even(10.0, &[0, 1, 2, 3, 4]),
+        Quantity::new("x", AxisUnit::Count),
+        Quantity::new("y", AxisUnit::Count),
     );
     bars.series = vec![Series::new("", values.map(Some))];
     for (unicode, sign) in [(true, '█'), (false, '#')] {
@@ -186,7 +188,7 @@ fn bars_of_characters_are_proportional() {
 /// have none, and the numbers in the legend are how often that is so.
 #[test]
 fn cells_of_a_matrix_are_those_of_their_pairs() {
-    let mut matrix = HeatMatrix::new(Quantity::new("Bytes", Unit::Si("B")), 9);
+    let mut matrix = HeatMatrix::new(Quantity::new("Bytes", AxisUnit::Si("B")), 9);
     let value = |row: u32, column: u32| f64::from((row * 7 + column * 3) % 11) * 1e3;
     for (row, column) in (0..9).flat_map(|row| (0..9).map(move |column| (row, column))) {
         if value(row, column) > 0.0 {
@@ -232,7 +234,7 @@ fn cells_of_a_matrix_are_those_of_their_pairs() {
 /// The sum over all cells is that over all pairs, whatever is put together.
 #[test]
 fn pairs_of_ten_thousand_ranks_are_put_together() {
-    let mut matrix = HeatMatrix::new(Quantity::new("Messages", Unit::Count), 10_000);
+    let mut matrix = HeatMatrix::new(Quantity::new("Messages", AxisUnit::Count), 10_000);
     matrix.values = (0..9_999).map(|row| (row, row + 1, 1.0)).collect();
     matrix.missing = (5_000..5_128).collect();
     let svg = matrix.picture(Size::default()).svg();

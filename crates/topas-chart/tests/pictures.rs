@@ -9,7 +9,8 @@ use std::process::{Command, Stdio};
 use proptest::prelude::*;
 use roxmltree::{Document, Node};
 use topas_chart::{
-    Arrangement, Bars, Bucket, Chart, Picture, Places, Quantity, Screen, Series, Size, Unit,
+    Arrangement, AxisUnit, BarBucket, BarPlaces, Bars, Chart, Picture, Quantity, Screen, Series,
+    Size,
 };
 use ttf_parser::Face;
 
@@ -163,12 +164,12 @@ proptest! {
         upright in any::<bool>(),
     ) {
         let places = if upright {
-            Places::even(50.0, &[0, 1, 2, 3, 4, 5])
+            BarPlaces::even(50.0, &[0, 1, 2, 3, 4, 5])
         } else {
-            Places::Categories((0..6).map(|at| format!("a name of a category that is too long to stand below a bar, {at}")).collect())
+            BarPlaces::Categories((0..6).map(|at| format!("a name of a category that is too long to stand below a bar, {at}")).collect())
         };
-        let unit = Unit::Si("op/s");
-        let mut bars = Bars::new(places, Quantity::new("x", Unit::Count), Quantity::new("y", unit));
+        let unit = AxisUnit::Si("op/s");
+        let mut bars = Bars::new(places, Quantity::new("x", AxisUnit::Count), Quantity::new("y", unit));
         bars.series = values.iter().enumerate()
             .map(|(at, v)| Series::new(format!("s{at}"), v.iter().map(|v| Some(v * scale))))
             .collect();
@@ -223,11 +224,11 @@ proptest! {
         categories in any::<bool>(),
     ) {
         let places = if categories {
-            Places::Categories(names.clone())
+            BarPlaces::Categories(names.clone())
         } else {
-            Places::Buckets(buckets.into_iter().map(|(from, to)| Bucket { from, to }).collect())
+            BarPlaces::Buckets(buckets.into_iter().map(|(from, to)| BarBucket { from, to }).collect())
         };
-        let mut bars = Bars::new(places, Quantity::new(title.clone(), Unit::Percent), Quantity::new("y", Unit::Plain("h")));
+        let mut bars = Bars::new(places, Quantity::new(title.clone(), AxisUnit::Percent), Quantity::new("y", AxisUnit::Plain("h")));
         bars.arrangement = if stacked { Arrangement::Stacked } else { Arrangement::Beside };
         bars.caption.title = title;
         bars.series = names.iter().take(5).map(|n| Series::new(n.clone(), values.iter().copied())).collect();
@@ -237,12 +238,12 @@ proptest! {
 
         let strip = topas_chart::HeatStrip {
             extremes: vec![0, 3, 1000],
-            ..topas_chart::HeatStrip::new(Quantity::new("r", Unit::Si("op/s")), values.clone())
+            ..topas_chart::HeatStrip::new(Quantity::new("r", AxisUnit::Si("op/s")), values.clone())
         };
         check("heat", &strip.picture(Size::default()).svg());
         strip.terminal(Screen { width: 80, unicode: false, color: true });
 
-        let mut points = topas_chart::Points::new(Quantity::new("r", Unit::Count), values.clone());
+        let mut points = topas_chart::Points::new(Quantity::new("r", AxisUnit::Count), values.clone());
         points.extremes = vec![0, 3, 1000];
         points.first = u64::MAX - 10;
         points.joined = stacked;
@@ -251,7 +252,7 @@ proptest! {
 
         let members = values.iter().flatten().map(|&v| (v, "m".to_owned()));
         let groups = topas_chart::BoxGroup::of(names[0].clone(), members).into_iter().collect();
-        let plot = topas_chart::BoxPlot::new(Quantity::new("r", Unit::Si("s")), groups);
+        let plot = topas_chart::BoxPlot::new(Quantity::new("r", AxisUnit::Si("s")), groups);
         check("boxes", &plot.picture(Size::default()).svg());
         plot.terminal(Screen { width: 40, unicode: true, color: true });
     }
@@ -260,9 +261,9 @@ proptest! {
 #[test]
 fn a_thousand_buckets_are_all_drawn() {
     let mut bars = Bars::new(
-        Places::even(1.0, &(0..1000).collect::<Vec<_>>()),
-        Quantity::new("Rate", Unit::Plain("MFlop/s")),
-        Quantity::new("Runs", Unit::Count),
+        BarPlaces::even(1.0, &(0..1000).collect::<Vec<_>>()),
+        Quantity::new("Rate", AxisUnit::Plain("MFlop/s")),
+        Quantity::new("Runs", AxisUnit::Count),
     );
     bars.series = vec![Series::new("", (0..1000).map(|at| Some(f64::from(at % 17 + 1))))];
     let svg = bars.picture(Size::default()).svg();
@@ -275,9 +276,9 @@ fn a_thousand_buckets_are_all_drawn() {
 #[test]
 fn what_was_not_drawn_is_said() {
     let mut bars = Bars::new(
-        Places::Categories((0..100).map(|at| format!("user{at}")).collect()),
-        Quantity::new("User", Unit::Count),
-        Quantity::new("PE hours", Unit::Plain("h")),
+        BarPlaces::Categories((0..100).map(|at| format!("user{at}")).collect()),
+        Quantity::new("User", AxisUnit::Count),
+        Quantity::new("PE hours", AxisUnit::Plain("h")),
     );
     bars.series = vec![Series::new("", (0..100).map(|at| Some(f64::from(at))))];
     bars.series[0].values[3] = Some(f64::NAN);

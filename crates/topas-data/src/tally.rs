@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use topas_format::line::Fault;
+use topas_format::shown::replaced;
 
 use crate::source::Source;
 use crate::vouch::Foreign;
@@ -76,11 +77,8 @@ impl Tally {
         *self.bad.entry(problem).or_default() += 1;
         if self.examples.len() < Self::EXAMPLES {
             let head = &text[..text.len().min(4 * EXAMPLE_TEXT)];
-            let text = String::from_utf8_lossy(head)
-                .chars()
-                .take(EXAMPLE_TEXT)
-                .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-                .collect();
+            let text =
+                String::from_utf8_lossy(head).chars().take(EXAMPLE_TEXT).map(replaced).collect();
             self.examples.push(Example { source: source.clone(), line, problem, text });
         }
     }

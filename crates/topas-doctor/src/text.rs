@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use nix::errno::Errno;
+use topas_format::shown::Shown;
 
 use crate::hint::remedy;
 use crate::metric::{Finding, Quantity};
@@ -37,9 +38,8 @@ impl Page {
 }
 
 /// A text of which nothing acts on a terminal: values of variables are anybody's.
-fn shown(text: &str) -> String {
-    let escape = |c: char| c.escape_default().collect::<String>();
-    text.chars().map(|c| if c.is_control() { escape(c) } else { c.to_string() }).collect()
+fn shown(text: &str) -> Shown<'_> {
+    Shown(text.as_bytes())
 }
 
 /// The first line.

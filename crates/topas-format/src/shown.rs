@@ -9,13 +9,18 @@ use core::fmt::{self, Display, Formatter, Write};
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a>(pub &'a [u8]);
 
-/// Whether a character would act on a terminal, or garble what stands behind it.
+/// Whether a character would act on a terminal or on a reader of XML, or garble what stands behind
+/// it: control characters, ends of lines, marks of the writing direction and of annotations, what
+/// is no character.
 pub fn acts(c: char) -> bool {
     c.is_control()
-        || matches!(
-            c,
-            '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-        )
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(c, '\u{61c}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' | '\u{fff9}'..='\u{fffb}')
+}
+
+/// The character, or U+FFFD for one that [`acts`]: where a text keeps its number of characters.
+pub fn replaced(c: char) -> char {
+    if acts(c) { char::REPLACEMENT_CHARACTER } else { c }
 }
 
 impl Display for Shown<'_> {
@@ -53,5 +58,7 @@ mod tests {
         ] {
             assert_eq!(Shown(bytes).to_string(), shown);
         }
+        let replaced = "a\x1b[31m\n\u{202e}b\u{85}é\u{feff}".chars().map(replaced);
+        assert!(replaced.eq("a\u{fffd}[31m\u{fffd}\u{fffd}b\u{fffd}é\u{fffd}".chars()));
     }
 }

@@ -5,7 +5,7 @@ use topas_format::out::Out;
 use topas_format::text::Cursor;
 
 use crate::state::FILE_MAX;
-use crate::{node, sys};
+use crate::sys;
 
 /// Words of an entry of the section table (`Elf64_Shdr`).
 const ENTRY: usize = 8;
@@ -32,7 +32,7 @@ pub fn compiler(name: &mut Out<'_>, table: &mut [u64; TABLE], room: &mut [u8; FI
             sys::load_at(fd, names + (own & 0xffff_ffff), sys::as_bytes(&mut word));
             if word == [COMMENT] {
                 let room = room.get_mut(..size as usize).unwrap_or_default();
-                node::shown(name, of_program(sys::load_at(fd, at, room)));
+                name.one_word(of_program(sys::load_at(fd, at, room)));
                 break;
             }
         }

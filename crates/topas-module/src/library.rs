@@ -11,7 +11,7 @@ use topas_format::out::Out;
 use topas_format::text::{last, nth};
 
 use crate::state::{FILE_MAX, auxiliary};
-use crate::{node, sys};
+use crate::sys;
 
 /// The address of a function or object, read once where it is wanted. In front of the names
 /// may stand what the assembler is to know of them.
@@ -264,7 +264,7 @@ fn version(name: &mut Out<'_>, room: &mut [u8; FILE_MAX]) {
         ask(room.as_mut_ptr(), &mut len);
     }
     // A NUL stands behind it (MPI 4.1, section 9.1.1).
-    node::shown(name, room);
+    name.one_word(room);
 }
 
 /// What the executable itself calls in shared libraries, as bits.

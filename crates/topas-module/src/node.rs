@@ -3,7 +3,7 @@
 use core::ffi::CStr;
 
 use topas_format::text::Cursor;
-pub use topas_node::program::{executable, shown, utc_offset};
+pub use topas_node::program::{executable, utc_offset};
 
 use crate::{processor, sys};
 

@@ -72,10 +72,7 @@ pub fn say_by_number(subject: usize, value: &[u8], mut sentence: usize) {
     const SHOWN: usize = if extended::ON { 4000 } else { 128 };
     let out = out().put(b"topas: ");
     put(out, subject);
-    for byte in value.iter().take(SHOWN) {
-        // One line, whatever the value holds.
-        out.byte(if *byte < b' ' { b'?' } else { *byte });
-    }
+    out.one_line(value, SHOWN);
     loop {
         put(out, sentence);
         if sentence >= Sentence::AtRandom as usize {

@@ -6,7 +6,6 @@ use topas_mpi_profile::layout::{Header, State, flag};
 use topas_mpi_profile::lines::{Of, text};
 use topas_mpi_profile::sums::Sums;
 use topas_mpi_profile::wire;
-use topas_node::program::shown;
 use topas_node::sys as kernel;
 
 use topas_format::out::Out;
@@ -133,7 +132,7 @@ fn describe_library(header: &mut Header, room: &mut Workspace) {
         if told.is_some() {
             let mut name = [0; 128];
             let mut out = Out::new(&mut name);
-            shown(&mut out, &room.file);
+            out.one_word(&room.file);
             keep(&mut header.mpi, out.text());
         }
     }

@@ -84,8 +84,5 @@ pub fn not_wanted() {
 }
 
 fn shown(out: &mut Out<'_>, text: &[u8]) {
-    for byte in text.iter().take(700) {
-        // One line, whatever the name holds.
-        out.byte(if *byte < b' ' { b'?' } else { *byte });
-    }
+    out.one_line(text, 700);
 }

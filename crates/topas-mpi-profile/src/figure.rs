@@ -197,10 +197,7 @@ fn shown<'o, 'b>(out: &'o mut Out<'b>, text: &[u8]) -> &'o mut Out<'b> {
     if text.is_empty() {
         out.byte(b'-');
     }
-    for byte in text {
-        out.byte(if *byte < b' ' || *byte == 0x7f { b'?' } else { *byte });
-    }
-    out
+    out.one_line(text, LINE)
 }
 
 /// A number of calls: whole if it is, else with one decimal.

@@ -3,6 +3,7 @@
 use nix::unistd::getuid;
 use serde_json::{Value, json};
 use topas_config::Environment;
+use topas_format::shown::Shown;
 use topas_mpi_data::{Ending, MpiProfile, Origin, SpoolError, read_spool};
 use topas_terminal::Printed;
 
@@ -63,12 +64,9 @@ fn state(profile: &MpiProfile) -> &'static str {
     }
 }
 
-/// Text of the program: no control characters.
-fn clean(name: &[u8]) -> String {
-    let text = String::from_utf8_lossy(name);
-    let text: String =
-        text.chars().map(|c| if c.is_control() || c == ' ' { '?' } else { c }).collect();
-    if text.is_empty() { "-".to_owned() } else { text }
+/// Text of the program as a cell: nothing acts on the terminal, and no blank ends the cell.
+fn cell(name: &[u8]) -> String {
+    if name.is_empty() { "-".to_owned() } else { Shown(name).to_string().replace(' ', "?") }
 }
 
 /// The ranks here, of all of the launch.
@@ -95,9 +93,9 @@ fn table(profiles: &[&MpiProfile]) -> String {
             format!("{:.3}", total.wall_max as f64 / 1e9),
             share,
             total.calls().to_string(),
-            clean(&profile.facts.user),
-            clean(&profile.facts.exe),
-            clean(&profile.facts.id),
+            cell(&profile.facts.user),
+            cell(&profile.facts.exe),
+            cell(&profile.facts.id),
         ]);
     }
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();

@@ -26,24 +26,3 @@ pub fn utc_offset(epoch: i64, buf: &mut [u8]) -> i64 {
     let tail = sys::load(c"/etc/localtime", buf);
     zone::offset_at(zone::footer(tail), epoch).unwrap_or(0)
 }
-
-/// Appends what a library or a compiler says of itself, up to a comma, the end of the line or a
-/// NUL, with a run of blanks as `_`.
-#[inline(never)]
-pub fn shown(name: &mut Out<'_>, text: &[u8]) {
-    // Some go on for pages.
-    const SHOWN: usize = 60;
-    let mut blank = false;
-    for byte in text.iter().take(SHOWN) {
-        if *byte == b',' || *byte == b'\n' || *byte == 0 {
-            break;
-        }
-        if *byte > b' ' {
-            if blank {
-                name.byte(b'_');
-            }
-            name.byte(*byte);
-        }
-        blank = *byte <= b' ';
-    }
-}

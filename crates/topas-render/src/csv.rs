@@ -2,10 +2,10 @@
 
 use topas_data::measure::Measure;
 
-use crate::document::{Document, Form};
+use crate::document::{Document, ReportForm};
 use crate::number::machine_text;
 use crate::row::{
-    Cell, SAMPLE_COLUMNS, SHARE_COLUMNS, names, sample_cells, share_cells, table_name,
+    SAMPLE_COLUMNS, SHARE_COLUMNS, SampleCell, names, sample_cells, share_cells, table_name,
 };
 
 /// One table with a header; the first column tells the tables apart.
@@ -35,16 +35,16 @@ fn is_formula(text: &str) -> bool {
 }
 
 /// A number as text, None if there is none.
-pub(crate) fn text_of(cell: Cell) -> Option<String> {
+pub(crate) fn text_of(cell: SampleCell) -> Option<String> {
     match cell {
-        Cell::Count(n) => Some(n.to_string()),
-        Cell::Number(n) => Some(machine_text(n)),
-        Cell::Flag(flag) => Some(u8::from(flag).to_string()),
-        Cell::None => None,
+        SampleCell::Count(n) => Some(n.to_string()),
+        SampleCell::Number(n) => Some(machine_text(n)),
+        SampleCell::Flag(flag) => Some(u8::from(flag).to_string()),
+        SampleCell::None => None,
     }
 }
 
-impl Form for Csv {
+impl ReportForm for Csv {
     fn render(&self, document: &Document<'_>) -> String {
         let most = document.tables.iter().map(|table| table.by.len()).max().unwrap_or(1);
         let mut measures: Vec<&Measure> = Vec::new();

@@ -15,7 +15,7 @@ pub struct Document<'r> {
 }
 
 /// A form that a report can be given in.
-pub trait Form {
+pub trait ReportForm {
     /// The whole output, with a newline at its end.
     fn render(&self, document: &Document<'_>) -> String;
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use topas_data::{Label, ReportTable};
 
 use crate::csv::text_of;
-use crate::document::{Document, Form};
+use crate::document::{Document, ReportForm};
 use crate::number::{date, percentage};
 use crate::row::{SAMPLE_COLUMNS, is_measure, named, names, sample_cells, share_cells, table_name};
 use crate::wording::runs;
@@ -16,7 +16,7 @@ pub struct Gnuplot;
 
 const MISSING: &str = "-";
 
-impl Form for Gnuplot {
+impl ReportForm for Gnuplot {
     fn render(&self, document: &Document<'_>) -> String {
         let report = document.report;
         let mut out = String::new();

@@ -4,9 +4,9 @@ use serde_json::{Map, Value, json};
 use topas_data::measure::{Measure, Sample};
 use topas_data::{PeTime, ReportRow, ReportTable, Share};
 
-use crate::document::{Document, Form};
+use crate::document::{Document, ReportForm};
 use crate::number::{date, machine, percentage};
-use crate::row::{Cell, SAMPLE_COLUMNS, names, sample_cells, table_name};
+use crate::row::{SAMPLE_COLUMNS, SampleCell, names, sample_cells, table_name};
 use crate::skipped::foreign_json;
 
 /// Value of the key `schema`; it changes if the meaning of a key does.
@@ -21,7 +21,7 @@ pub struct Json;
 /// An object for each row of each table, one a line.
 pub struct JsonLines;
 
-impl Form for Json {
+impl ReportForm for Json {
     fn render(&self, document: &Document<'_>) -> String {
         let report = document.report;
         let days = report.days.map(|(first, last)| (date(first), date(last)));
@@ -67,7 +67,7 @@ impl Form for Json {
     }
 }
 
-impl Form for JsonLines {
+impl ReportForm for JsonLines {
     fn render(&self, document: &Document<'_>) -> String {
         let mut out = String::new();
         for table in document.tables {
@@ -113,10 +113,10 @@ fn total(measure: &Measure, sample: &Sample) -> Value {
 
 fn cells(measure: &Measure, sample: &Sample) -> Map<String, Value> {
     let value = |cell| match cell {
-        Cell::Count(n) => u64::try_from(n).map_or_else(|_| json!(n as f64), Value::from),
-        Cell::Number(n) => json!(machine(n)),
-        Cell::Flag(flag) => json!(flag),
-        Cell::None => Value::Null,
+        SampleCell::Count(n) => u64::try_from(n).map_or_else(|_| json!(n as f64), Value::from),
+        SampleCell::Number(n) => json!(machine(n)),
+        SampleCell::Flag(flag) => json!(flag),
+        SampleCell::None => Value::Null,
     };
     let cells = sample_cells(measure, sample).map(value);
     SAMPLE_COLUMNS.iter().map(|name| (*name).to_owned()).zip(cells).collect()

@@ -1,7 +1,7 @@
 //! Makes text from reports: for people, for spreadsheets, for gnuplot and R, as JSON.
 //!
 //! Pure: no files, no clock, no environment. Each form is a file of its own behind the
-//! trait [`Form`]. What was not measured is `-`, empty, NA or null, never 0.
+//! trait [`ReportForm`]. What was not measured is `-`, empty, NA or null, never 0.
 #![forbid(unsafe_code)]
 
 pub mod check;
@@ -23,11 +23,11 @@ pub mod view;
 mod wording;
 
 pub use csv::Csv;
-pub use document::{Document, Form};
+pub use document::{Document, ReportForm};
 pub use fields::{fields, measures};
 pub use gnuplot::Gnuplot;
 pub use json::{Json, JsonLines, ROW_SCHEMA, SCHEMA};
 pub use picture::{TerminalBars, Weight, bars};
 pub use r::R;
 pub use skipped::{foreign, looked_at, passed_over, skipped};
-pub use text::Text;
+pub use text::TextReport;

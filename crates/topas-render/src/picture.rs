@@ -3,12 +3,12 @@
 use topas_data::measure::Bounds;
 use topas_data::{Label, ReportRow, ReportTable, Share, TableSide};
 
-use crate::document::{Document, Form};
+use crate::document::{Document, ReportForm};
 use crate::number::{date, hours, percentage};
 use crate::row::{is_measure, named};
 use crate::text::notes::selected;
 use crate::wording::runs;
-use topas_chart::{Bars, Bucket, Caption, Places, Quantity, Series, Unit};
+use topas_chart::{AxisUnit, BarBucket, BarPlaces, Bars, Caption, Quantity, Series};
 
 /// What the height of a bar is a share of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub fn bars(document: &Document<'_>, table: &ReportTable, weight: Weight) -> Bar
                 Weight::Runs => "Share of runs",
                 Weight::Time => "Share of PE x wall clock time",
             },
-            Unit::Percent,
+            AxisUnit::Percent,
         ),
     );
     let of = part(table.of, weight);
@@ -85,27 +85,27 @@ fn title(by: &TableSide) -> String {
 
 fn along(by: &TableSide) -> Quantity {
     match by {
-        TableSide::Measure(measure) => Quantity::new(measure.unit, Unit::Count),
-        TableSide::Field(_) => Quantity::new(title(by), Unit::Count),
+        TableSide::Measure(measure) => Quantity::new(measure.unit, AxisUnit::Count),
+        TableSide::Field(_) => Quantity::new(title(by), AxisUnit::Count),
     }
 }
 
 /// Buckets of a linear scale; names of all else.
-fn places(by: &TableSide, labels: &[&Label]) -> Places {
+fn places(by: &TableSide, labels: &[&Label]) -> BarPlaces {
     let millionths = |n: u128| n as f64 / 1e6;
     let bucket = |label: &&Label| match label {
         Label::Bucket(Bounds::Between(from, to)) => {
-            Some(Bucket { from: Some(millionths(*from)), to: Some(millionths(*to)) })
+            Some(BarBucket { from: Some(millionths(*from)), to: Some(millionths(*to)) })
         }
         Label::Bucket(Bounds::From(from)) => {
-            Some(Bucket { from: Some(millionths(*from)), to: None })
+            Some(BarBucket { from: Some(millionths(*from)), to: None })
         }
         _ => None,
     };
-    let buckets: Option<Vec<Bucket>> = labels.iter().map(bucket).collect();
+    let buckets: Option<Vec<BarBucket>> = labels.iter().map(bucket).collect();
     match buckets {
-        Some(buckets) if is_measure(by) => Places::Buckets(buckets),
-        _ => Places::Categories(
+        Some(buckets) if is_measure(by) => BarPlaces::Buckets(buckets),
+        _ => BarPlaces::Categories(
             labels.iter().map(|label| named(label, is_measure(by)).name).collect(),
         ),
     }
@@ -155,7 +155,7 @@ pub struct TerminalBars {
     pub weight: Weight,
 }
 
-impl Form for TerminalBars {
+impl ReportForm for TerminalBars {
     fn render(&self, document: &Document<'_>) -> String {
         use topas_chart::Chart;
         let charts = document

@@ -3,7 +3,7 @@
 use topas_data::ReportTable;
 
 use crate::csv::text_of;
-use crate::document::{Document, Form};
+use crate::document::{Document, ReportForm};
 use crate::number::date;
 use crate::row::{SAMPLE_COLUMNS, SHARE_COLUMNS, names, sample_cells, share_cells, table_name};
 use crate::wording::runs;
@@ -11,7 +11,7 @@ use crate::wording::runs;
 /// `source("FILE")` gives the list `topas`, a data frame for each table.
 pub struct R;
 
-impl Form for R {
+impl ReportForm for R {
     fn render(&self, document: &Document<'_>) -> String {
         let report = document.report;
         let mut out = match report.days {

@@ -91,7 +91,7 @@ pub(crate) const SAMPLE_COLUMNS: [&str; 13] = [
 
 /// What a form for programs shows of a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Cell {
+pub(crate) enum SampleCell {
     Count(u128),
     Number(f64),
     Flag(bool),
@@ -100,25 +100,25 @@ pub(crate) enum Cell {
 
 /// Runs with and without a value, those estimated; mean and quartiles; the sum, the PEs it
 /// was measured on, those it is of, its standard error, the part of it that is known of.
-pub(crate) fn sample_cells(measure: &Measure, sample: &Sample) -> [Cell; 13] {
-    let number = |value: Option<f64>| value.map_or(Cell::None, Cell::Number);
+pub(crate) fn sample_cells(measure: &Measure, sample: &Sample) -> [SampleCell; 13] {
+    let number = |value: Option<f64>| value.map_or(SampleCell::None, SampleCell::Number);
     let mean = sample.mean(measure).map(|mean| mean.value);
     let quartiles = sample.quartiles();
     let quartile = |at: usize| number(quartiles.map(|(quartiles, _)| quartiles[at]));
     let sum = sample.sum(measure);
     let spread = sum.and_then(|sum| sum.spread);
     [
-        Cell::Count(sample.valued.runs.into()),
-        Cell::Count(sample.without().runs.into()),
-        Cell::Count(sample.estimated.runs.into()),
+        SampleCell::Count(sample.valued.runs.into()),
+        SampleCell::Count(sample.without().runs.into()),
+        SampleCell::Count(sample.estimated.runs.into()),
         number(mean),
         quartile(0),
         quartile(1),
         quartile(2),
-        quartiles.map_or(Cell::None, |(_, estimate)| Cell::Flag(estimate)),
+        quartiles.map_or(SampleCell::None, |(_, estimate)| SampleCell::Flag(estimate)),
         number(sum.map(|sum| sum.value)),
-        sum.map_or(Cell::None, |sum| Cell::Count(sum.pes)),
-        sum.map_or(Cell::None, |sum| Cell::Count(sum.all_pes)),
+        sum.map_or(SampleCell::None, |sum| SampleCell::Count(sum.pes)),
+        sum.map_or(SampleCell::None, |sum| SampleCell::Count(sum.all_pes)),
         number(spread.map(|spread| spread.error)),
         number(spread.map(|spread| spread.part)),
     ]

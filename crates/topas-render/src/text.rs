@@ -8,13 +8,13 @@ use std::fmt::Write;
 
 use topas_data::{Label, ReportTable, TableSide};
 
-use crate::document::{Document, Form};
+use crate::document::{Document, ReportForm};
 use crate::number::{NONE, date};
 use crate::row::{is_measure, named};
 
 /// Text for people. Not an interface for programs: its layout may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Text {
+pub struct TextReport {
     /// Columns, at least 60: longer labels lose their end, which is marked. None: as many
     /// as are needed.
     pub width: Option<usize>,
@@ -23,7 +23,7 @@ pub struct Text {
 /// Mark of an end that was cut.
 const CUT: &str = "..";
 
-impl Form for Text {
+impl ReportForm for TextReport {
     fn render(&self, document: &Document<'_>) -> String {
         let Some((first, last)) = document.report.days else {
             return "no runs\n".to_owned();

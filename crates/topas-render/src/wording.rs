@@ -1,6 +1,7 @@
 //! Parts of sentences: counted nouns, lists of PEs, names, paragraphs.
 
 use topas_data::pes::PeRange;
+use topas_format::shown::replaced;
 
 /// PEs, folded: `1-4, 6-8, 10`.
 pub(crate) fn pes(ranges: &[PeRange]) -> String {
@@ -36,10 +37,9 @@ pub(crate) fn runs(n: u64) -> String {
     count(n, "run")
 }
 
-/// Text of bytes that anybody may have written: control characters become U+FFFD.
+/// Text of bytes that anybody may have written: what would act on a terminal becomes U+FFFD.
 pub(crate) fn clean(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    String::from_utf8_lossy(bytes).chars().map(replaced).collect()
 }
 
 /// The same, or `-` if empty.

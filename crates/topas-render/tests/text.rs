@@ -5,7 +5,7 @@ use topas_data::measure::{BucketSize, ScaleKind};
 use topas_data::{
     LogReport, Period, ReportPlan, Resources, Selection, Source, TableOrder, TableSide, ask_reader,
 };
-use topas_render::{Csv, Document, Form, Gnuplot, Json, JsonLines, R, Text};
+use topas_render::{Csv, Document, Gnuplot, Json, JsonLines, R, ReportForm, TextReport};
 
 /// A log of lines that are given by npes, wall clock seconds, operations, lang, lib.
 fn log(lines: &[(u32, &str, &str, &str, &str)]) -> String {
@@ -16,7 +16,7 @@ fn log(lines: &[(u32, &str, &str, &str, &str)]) -> String {
 }
 
 /// The tables of the paper in a form.
-fn render(form: &dyn Form, bucket: &str, lines: &[(u32, &str, &str, &str, &str)]) -> String {
+fn render(form: &dyn ReportForm, bucket: &str, lines: &[(u32, &str, &str, &str, &str)]) -> String {
     let mut plan = ReportPlan::new(Selection::default(), Period::default());
     for name in ["mflops", "lang", "lib"] {
         plan.table(&[TableSide::named(name).unwrap()], &[]).unwrap();
@@ -26,7 +26,7 @@ fn render(form: &dyn Form, bucket: &str, lines: &[(u32, &str, &str, &str, &str)]
     render_plan(form, &plan, &log(lines))
 }
 
-fn render_plan(form: &dyn Form, plan: &ReportPlan, log: &str) -> String {
+fn render_plan(form: &dyn ReportForm, plan: &ReportPlan, log: &str) -> String {
     let (source, resources) = (Source::Stdin, Resources::default());
     let fold = || LogReport::new(plan);
     let answer = ask_reader(&source, log.as_bytes(), plan, fold, &resources, |_| ()).unwrap();
@@ -36,7 +36,7 @@ fn render_plan(form: &dyn Form, plan: &ReportPlan, log: &str) -> String {
     form.render(&Document { report: &report, tables: &tables, tally: &tally, unwanted: 0 })
 }
 
-const TEXT: Text = Text { width: Some(80) };
+const TEXT: TextReport = TextReport { width: Some(80) };
 
 /// The report for people, without the remarks on lines.
 fn report(bucket: &str, lines: &[(u32, &str, &str, &str, &str)]) -> String {
@@ -102,7 +102,7 @@ fn nothing_measured_leaves_no_zero() {
     let report = report("50", &lines);
     let row = report.lines().nth(6);
     assert_eq!(row, Some("      -       -     1       -      0:00:04"), "{report}");
-    let of = |form: &dyn Form| render(form, "50", &lines);
+    let of = |form: &dyn ReportForm| render(form, "50", &lines);
     assert!(of(&Csv).contains("\nmflops,not measured,,,1,,4.000000,\n"));
     assert!(of(&Gnuplot).contains("\n\"not measured\" - - 1 - 4.000000 -\n"));
     assert!(of(&R).contains("runs_percent = c(NA_real_)"));
@@ -123,7 +123,7 @@ fn runs_of_no_time_have_no_share_of_it() {
 
 #[test]
 fn no_runs_is_said() {
-    let of = |form: &dyn Form| render(form, "50", &[]);
+    let of = |form: &dyn ReportForm| render(form, "50", &[]);
     assert_eq!(of(&TEXT), "no runs\n");
     assert_eq!(of(&Csv).lines().count(), 1);
     assert!(of(&Gnuplot).starts_with("# TOPAS report, no runs\n"));
@@ -151,11 +151,11 @@ const NAMES: &str = "\
 #[test]
 fn names_of_any_bytes() {
     let plan = by(&["user"], &["cpu_use"]);
-    let of = |form: &dyn Form| render_plan(form, &plan, NAMES);
+    let of = |form: &dyn ReportForm| render_plan(form, &plan, NAMES);
     let text = of(&TEXT);
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     assert!(text.contains("a-name-that-is-so-long-that-no-table-of-eig..  25.00% "), "{text}");
-    let wide = of(&Text { width: None });
+    let wide = of(&TextReport { width: None });
     assert!(wide.contains("-can-ever-have-room-for-it  25.00%"), "{wide}");
     assert!(wide.contains(" größe%0A%E2%80%AE  25.00% "), "{wide}");
     let csv = of(&Csv);

@@ -7,7 +7,7 @@ use topas_chart::{Chart, Screen, Size};
 use topas_config::Environment;
 use topas_data::{Outputs, SortKey, Source, TableOrder};
 use topas_render::{
-    Csv, Document, Form, Gnuplot, Json, JsonLines, R, TerminalBars, Text, Weight, bars,
+    Csv, Document, Gnuplot, Json, JsonLines, R, ReportForm, TerminalBars, TextReport, Weight, bars,
 };
 use topas_terminal::{Look, Printed};
 
@@ -50,7 +50,7 @@ pub fn write(
         return printed;
     }
     let text = match args.form() {
-        Format::Text => Text { width: (!args.wide).then_some(WIDTH) }.render(&document),
+        Format::Text => TextReport { width: (!args.wide).then_some(WIDTH) }.render(&document),
         Format::Csv => Csv.render(&document),
         Format::Json => Json.render(&document),
         Format::Jsonl => JsonLines.render(&document),

@@ -121,7 +121,7 @@ pub struct Args {
 
     /// What the picture shows
     #[arg(long, value_name = "KIND", value_enum, default_value = "points")]
-    pub picture: Kind,
+    pub picture: PictureKind,
 
     /// Write an HTML page with all views; `-` writes the page to standard output
     #[arg(long, value_name = "FILE")]
@@ -150,7 +150,7 @@ pub struct Args {
 
 /// Kinds of pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Kind {
+pub enum PictureKind {
     /// A point for each PE
     Points,
     /// A cell for each PE
@@ -159,12 +159,12 @@ pub enum Kind {
     Hosts,
 }
 
-impl From<Kind> for Drawing {
-    fn from(kind: Kind) -> Self {
+impl From<PictureKind> for Drawing {
+    fn from(kind: PictureKind) -> Self {
         match kind {
-            Kind::Points => Drawing::Points,
-            Kind::Strip => Drawing::Strip,
-            Kind::Hosts => Drawing::Hosts,
+            PictureKind::Points => Drawing::Points,
+            PictureKind::Strip => Drawing::Strip,
+            PictureKind::Hosts => Drawing::Hosts,
         }
     }
 }
@@ -180,7 +180,7 @@ pub enum Clusters {
 
 /// Views that are asked for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Views {
+pub struct AskedViews {
     /// Statistical summary
     pub stat: bool,
     /// Clusters
@@ -197,10 +197,10 @@ fn column(name: &str) -> Result<Column, String> {
 }
 
 /// Reads the command line; the Err is the exit code, all has then been said.
-pub fn parse() -> Result<(Args, Views), u8> {
+pub fn parse() -> Result<(Args, AskedViews), u8> {
     let mut args = Args::try_parse_from(topas_config::command_line())
         .map_err(|error| if TOOL.command_line(&error) { exit::OK } else { exit::USAGE })?;
-    let mut views = Views { stat: args.stat.is_some(), cluster: None, column: args.column };
+    let mut views = AskedViews { stat: args.stat.is_some(), cluster: None, column: args.column };
     // A word behind --stat or --cluster that is none of theirs is a file.
     if let Some(word) = args.stat.take().flatten() {
         match word.to_str().and_then(Column::of_name) {
@@ -240,7 +240,7 @@ fn file(word: OsString, option: &str, what: &str) -> Result<PathBuf, u8> {
     Err(exit::USAGE)
 }
 
-fn check(args: &Args, views: &Views) -> Result<(), u8> {
+fn check(args: &Args, views: &AskedViews) -> Result<(), u8> {
     if args.mpi.on {
         return check_mpi(args, views);
     }
@@ -276,7 +276,7 @@ fn check(args: &Args, views: &Views) -> Result<(), u8> {
 }
 
 /// With --mpi: nothing that is of PEs, and one table at a time as CSV.
-fn check_mpi(args: &Args, views: &Views) -> Result<(), u8> {
+fn check_mpi(args: &Args, views: &AskedViews) -> Result<(), u8> {
     let wrong = |what: &str, hint: &str| {
         TOOL.error(&what, None, hint);
         Err(exit::USAGE)
@@ -296,7 +296,7 @@ fn check_mpi(args: &Args, views: &Views) -> Result<(), u8> {
         (args.all, "--all"),
         (args.jsonl, "--jsonl"),
         (args.html.is_some(), "--html"),
-        (args.picture != Kind::Points, "--picture"),
+        (args.picture != PictureKind::Points, "--picture"),
     ];
     if let Some((_, name)) = of_pes.iter().find(|(asked, _)| *asked) {
         return wrong(

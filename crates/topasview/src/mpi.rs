@@ -13,7 +13,7 @@ use crate::exit;
 
 /// Shows what is asked for; the exit code, all has then been said.
 pub fn show(args: &Args) -> u8 {
-    let mut input = input::Input::new(args);
+    let mut input = input::MpiInput::new(args);
     let profiles = input.read();
     let shown = profiles.and_then(|profiles| output::show(args, &mut input, &profiles));
     match shown {

@@ -8,12 +8,12 @@ use topas_chart::{Screen, Size};
 use topas_config::Environment;
 use topas_data::pes::{PeTable, compare};
 use topas_data::{Outputs, Source};
-use topas_render::view::{self, Page, Parts, Piece, Selection};
+use topas_render::view::{self, HtmlPage, JsonParts, OutputPiece, Selection};
 use topas_terminal::{Look, Printed};
 
-use crate::args::{Args, Clusters, TOOL, Views};
+use crate::args::{Args, AskedViews, Clusters, TOOL};
 use crate::input::{Input, threads};
-use crate::sections::Sections;
+use crate::sections::ViewSections;
 
 /// Widest text of sentences, whatever the terminal: longer lines are hard to read.
 const WIDEST: usize = 100;
@@ -24,16 +24,16 @@ pub const PNG_SCALE: f64 = 2.0;
 /// What is asked for.
 pub struct Output<'a> {
     args: &'a Args,
-    views: &'a Views,
+    views: &'a AskedViews,
     look: Look,
 }
 
 /// Pieces to be written one after the other.
-type Written<'v> = Vec<Piece<'v>>;
+type ViewPieces<'v> = Vec<OutputPiece<'v>>;
 
 impl<'a> Output<'a> {
     /// By these arguments.
-    pub fn new(args: &'a Args, views: &'a Views) -> Self {
+    pub fn new(args: &'a Args, views: &'a AskedViews) -> Self {
         let look = Look::of(&Environment::of_process(), args.color, &stdout());
         Output { args, views, look }
     }
@@ -62,8 +62,8 @@ impl<'a> Output<'a> {
     }
 
     /// A report without a column is of what stands out most.
-    fn of<'t>(&self, table: &'t PeTable) -> Sections<'t> {
-        let sections = Sections::new(table, self.views.column);
+    fn of<'t>(&self, table: &'t PeTable) -> ViewSections<'t> {
+        let sections = ViewSections::new(table, self.views.column);
         if self.views.column.is_none() && (self.args.report || self.args.html.is_some()) {
             return sections.of_first_finding();
         }
@@ -101,7 +101,7 @@ impl<'a> Output<'a> {
         view::select(table, Selection { sort, ascending, top })
     }
 
-    fn text<'v>(&self, of: &'v Sections<'v>, rows: &'v [u32]) -> Written<'v> {
+    fn text<'v>(&self, of: &'v ViewSections<'v>, rows: &'v [u32]) -> ViewPieces<'v> {
         if self.args.csv {
             self.csv(of, rows)
         } else if self.args.jsonl {
@@ -113,13 +113,13 @@ impl<'a> Output<'a> {
         }
     }
 
-    fn csv<'v>(&self, of: &'v Sections<'v>, rows: &'v [u32]) -> Written<'v> {
+    fn csv<'v>(&self, of: &'v ViewSections<'v>, rows: &'v [u32]) -> ViewPieces<'v> {
         let (table, column) = (of.table, of.column);
         let text = if self.views.stat {
             let header = "column,statistic,value,unit,pe\n".to_owned();
             of.summary().map_or(header, |summary| view::listing_csv(table, column, &summary))
         } else if let Some(clusters) = self.views.cluster {
-            match Sections::width(clusters) {
+            match ViewSections::width(clusters) {
                 Some(width) => view::clusters_csv(table, column, &of.clusters(width)),
                 None => view::best_csv(table, column, &of.best()),
             }
@@ -131,16 +131,16 @@ impl<'a> Output<'a> {
         vec![text.into()]
     }
 
-    fn json<'v>(&self, of: &'v Sections<'v>, rows: &'v [u32]) -> Written<'v> {
+    fn json<'v>(&self, of: &'v ViewSections<'v>, rows: &'v [u32]) -> ViewPieces<'v> {
         let Args { groups, balance, report, .. } = *self.args;
         let summary = (self.views.stat || report).then(|| of.summary());
-        let clusters = self.views.cluster.and_then(Sections::width);
+        let clusters = self.views.cluster.and_then(ViewSections::width);
         let clusters = clusters.map(|width| (width, of.clusters(width)));
         let best = (report || self.views.cluster == Some(Clusters::Best)).then(|| of.best());
         let groups = (groups || report).then(|| of.groups());
         let balances = (balance || report).then(|| of.balances());
         let findings = (balance || report || self.has_table()).then(|| of.findings());
-        let parts = Parts {
+        let parts = JsonParts {
             column: Some(of.column),
             summary: summary.as_ref().map(Option::as_ref),
             clusters: clusters.as_ref().map(|(width, clusters)| (*width, &clusters[..])),
@@ -154,10 +154,10 @@ impl<'a> Output<'a> {
     }
 
     /// The views as text, one blank line between them.
-    fn sections<'v>(&self, of: &'v Sections<'v>, rows: &'v [u32]) -> Written<'v> {
+    fn sections<'v>(&self, of: &'v ViewSections<'v>, rows: &'v [u32]) -> ViewPieces<'v> {
         let Args { groups, balance, strip, report, all, no_heading, .. } = *self.args;
         let (table, column, columns) = (of.table, of.column, self.columns());
-        let mut parts: Vec<Written<'v>> = Vec::new();
+        let mut parts: Vec<ViewPieces<'v>> = Vec::new();
         let mut add = |text: String| parts.push(vec![text.into()]);
         let sorted = self.has_table();
         if !no_heading {
@@ -181,7 +181,7 @@ impl<'a> Output<'a> {
             };
             add(if no_heading { text } else { caption + &text });
         }
-        if let Some(width) = self.views.cluster.and_then(Sections::width) {
+        if let Some(width) = self.views.cluster.and_then(ViewSections::width) {
             add(view::unit_clusters(&of.clusters(width), columns));
         }
         if report || self.views.cluster == Some(Clusters::Best) {
@@ -206,7 +206,7 @@ impl<'a> Output<'a> {
         if balance || sorted && !no_heading {
             parts.push(vec![view::findings(table, of.findings(), all, columns).into()]);
         }
-        let mut all = Written::new();
+        let mut all = ViewPieces::new();
         for part in parts {
             if !all.is_empty() {
                 all.push("\n".to_owned().into());
@@ -217,7 +217,7 @@ impl<'a> Output<'a> {
     }
 
     /// Writes the pictures and the page.
-    fn pictures(&self, of: &Sections<'_>) -> Printed {
+    fn pictures(&self, of: &ViewSections<'_>) -> Printed {
         let mut done = Printed::Done;
         let picture = || {
             let kind = self.args.picture.into();
@@ -231,7 +231,7 @@ impl<'a> Output<'a> {
         }
         if let Some(path) = &self.args.html {
             let (summary, best) = (of.summary(), of.best());
-            let page = Page {
+            let page = HtmlPage {
                 table: of.table,
                 column: of.column,
                 values: &of.values,
@@ -255,7 +255,7 @@ impl<'a> Output<'a> {
             return Ok(print(&[view::compare_csv(&new, &comparison).into()]));
         }
         if self.args.json {
-            let parts = Parts { comparison: Some((&old, &comparison)), ..Parts::default() };
+            let parts = JsonParts { comparison: Some((&old, &comparison)), ..JsonParts::default() };
             return Ok(print(&view::json(&new, None, &parts)));
         }
         let mut text = String::new();
@@ -291,7 +291,7 @@ pub fn both(one: Printed, other: Printed) -> Printed {
 }
 
 /// Writes all pieces on standard output; a reader that has seen enough ends it.
-fn print(pieces: &[Piece<'_>]) -> Printed {
+fn print(pieces: &[OutputPiece<'_>]) -> Printed {
     let mut out = stdout().lock();
     let written = view::write(pieces, threads(), |text| out.write_all(text));
     TOOL.printed(written.and_then(|()| out.flush()))

@@ -10,7 +10,7 @@ use topas_data::pes::{
 use crate::args::Clusters;
 
 /// A table with the column of the views.
-pub struct Sections<'t> {
+pub struct ViewSections<'t> {
     /// The PEs
     pub table: &'t PeTable,
     /// The column
@@ -21,14 +21,14 @@ pub struct Sections<'t> {
     findings: OnceCell<Findings>,
 }
 
-impl<'t> Sections<'t> {
+impl<'t> ViewSections<'t> {
     /// Of the column, or if None of the rate, or of the CPU time if there is no rate.
     pub fn new(table: &'t PeTable, column: Option<Column>) -> Self {
         let column = column.unwrap_or_else(|| {
             let has_rate = table.rows.iter().any(|pe| Column::Rate.value(table, pe).is_some());
             if has_rate { Column::Rate } else { Column::CpuTime }
         });
-        Sections {
+        ViewSections {
             table,
             column,
             values: values(table, column),
@@ -41,9 +41,10 @@ impl<'t> Sections<'t> {
     pub fn of_first_finding(self) -> Self {
         let first = self.findings().findings.first().and_then(|finding| finding.evidence.first());
         match first.map(|evidence| evidence.column) {
-            Some(column) if column != self.column => {
-                Sections { findings: self.findings, ..Sections::new(self.table, Some(column)) }
-            }
+            Some(column) if column != self.column => ViewSections {
+                findings: self.findings,
+                ..ViewSections::new(self.table, Some(column))
+            },
             _ => self,
         }
     }

@@ -24,7 +24,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-driver", &["topas-config", "topas-format", "topas-launch", "topas-node"]),
     ("topas-data", &["topas-format", "topas-mpi-profile", "topas-mpi-table", "topas-node"]),
     ("topas-mpi-data", &["topas-data", "topas-format", "topas-mpi-profile", "topas-mpi-table"]),
-    ("topas-chart", &[]),
+    ("topas-chart", &["topas-format"]),
     (
         "topas-render",
         &["topas-chart", "topas-data", "topas-format", "topas-mpi-data", "topas-mpi-table"],

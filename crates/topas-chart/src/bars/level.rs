@@ -7,7 +7,7 @@ use crate::axis::Axis;
 use crate::color::{self, INK};
 use crate::font::{CAPITAL, Type};
 use crate::frame::{AXIS_BELOW, Frame, LABEL, MARGIN, ground, hatched_with, level_axis};
-use crate::picture::{Anchor, Area, Item, Picture, Text, hatching, hundredth};
+use crate::picture::{Anchor, Area, Picture, PictureItem, PictureText, hatching, hundredth};
 
 const VALUE: Type = Type::regular(11.0);
 
@@ -57,12 +57,12 @@ pub(super) fn draw(bars: &Bars, stacks: &Stacks, mut frame: Frame, description: 
             if hatched {
                 hatches.extend(hatching(&area, 5.0));
             }
-            drawn.push(Item::Bar { area, fill, note: note(bars, &part.name, slot, value) });
+            drawn.push(PictureItem::Bar { area, fill, note: note(bars, &part.name, slot, value) });
         }
         if hatched {
             drawn.push(hatched_with(fill, hatches));
         }
-        items.push(Item::Group { kind: "series", name: part.name.clone(), items: drawn });
+        items.push(PictureItem::Group { kind: "series", name: part.name.clone(), items: drawn });
     }
     let mut texts = Vec::new();
     for ((index, slot), value) in stacks.slots.iter().enumerate().zip(values) {
@@ -71,16 +71,18 @@ pub(super) fn draw(bars: &Bars, stacks: &Stacks, mut frame: Frame, description: 
         texts.push(label(slot, plot.x - 8.0, base(LABEL), names));
         if let (Some(text), true) = (value, stacked) {
             let end = x(stacks.total(index).unwrap_or(0.0));
-            texts.push(Text::new((hundredth(end + 5.0), base(VALUE)), text, VALUE, INK).into());
+            texts.push(
+                PictureText::new((hundredth(end + 5.0), base(VALUE)), text, VALUE, INK).into(),
+            );
         }
     }
-    items.push(Item::Group { kind: "axis", name: bars.along.name.clone(), items: texts });
+    items.push(PictureItem::Group { kind: "axis", name: bars.along.name.clone(), items: texts });
     items.push(ground((plot.x, plot.y), (plot.x, plot.bottom())));
     frame.items = items;
     frame.finish(plot.bottom() + AXIS_BELOW, description)
 }
 
-fn label(slot: &Slot, right: f64, baseline: f64, room: f64) -> Item {
-    let text = Text::new((hundredth(right), baseline), slot.label(), LABEL, INK);
+fn label(slot: &Slot, right: f64, baseline: f64, room: f64) -> PictureItem {
+    let text = PictureText::new((hundredth(right), baseline), slot.label(), LABEL, INK);
     text.anchor(Anchor::End).within(room).into()
 }

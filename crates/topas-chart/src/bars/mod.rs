@@ -4,7 +4,7 @@ mod level;
 pub(super) mod stack;
 mod upright;
 
-use super::frame::{Entry, Frame, LABEL, Sign};
+use super::frame::{Frame, LABEL, LegendEntry, Sign};
 use super::picture::Picture;
 use super::unit::{Quantity, bound};
 use super::{Caption, Chart, Screen, Size, color, terminal};
@@ -21,7 +21,7 @@ pub struct Bars {
     /// What the bars stand along: its unit is that of the buckets' bounds
     pub along: Quantity,
     /// Where bars stand
-    pub places: Places,
+    pub places: BarPlaces,
     /// What their height, or length, means
     pub height: Quantity,
     /// Parts of each bar. The first stands at the bottom, and first in the legend
@@ -32,18 +32,18 @@ pub struct Bars {
 
 /// Where bars stand.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Places {
+pub enum BarPlaces {
     /// Ranges of a number, ascending. Every bucket is drawn in the same width, so areas tell the
     /// values on any scale. Where two do not meet there are buckets without values: they are drawn
     /// if all are of one width, else a break in the axis is
-    Buckets(Vec<Bucket>),
+    Buckets(Vec<BarBucket>),
     /// Names, in the order they are shown
     Categories(Vec<String>),
 }
 
 /// A range of a number; the upper bound belongs to the next bucket.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bucket {
+pub struct BarBucket {
     /// Lower bound; None: everything below `to`
     pub from: Option<f64>,
     /// Upper bound; None: `from` and everything above
@@ -78,21 +78,21 @@ impl Series {
     }
 }
 
-impl Places {
+impl BarPlaces {
     /// Buckets of one width: those with the given numbers, ascending, from `number * width` on.
     pub fn even(width: f64, numbers: &[u64]) -> Self {
-        let bucket = |&at: &u64| Bucket {
+        let bucket = |&at: &u64| BarBucket {
             from: Some(at as f64 * width),
             to: Some((at as f64 + 1.0) * width),
         };
-        Places::Buckets(numbers.iter().map(bucket).collect())
+        BarPlaces::Buckets(numbers.iter().map(bucket).collect())
     }
 
     /// Number of places.
     pub fn len(&self) -> usize {
         match self {
-            Places::Buckets(buckets) => buckets.len(),
-            Places::Categories(names) => names.len(),
+            BarPlaces::Buckets(buckets) => buckets.len(),
+            BarPlaces::Categories(names) => names.len(),
         }
     }
 
@@ -102,7 +102,7 @@ impl Places {
     }
 }
 
-impl Bucket {
+impl BarBucket {
     /// Such as `50–100`, `>200`, `<1`.
     pub fn label(&self) -> String {
         match (self.from, self.to) {
@@ -116,7 +116,7 @@ impl Bucket {
 
 impl Bars {
     /// Stacked bars without series yet.
-    pub fn new(places: Places, along: Quantity, height: Quantity) -> Self {
+    pub fn new(places: BarPlaces, along: Quantity, height: Quantity) -> Self {
         Bars {
             caption: Caption::default(),
             along,
@@ -127,10 +127,10 @@ impl Bars {
         }
     }
 
-    fn legend(&self, stacks: &Stacks) -> Vec<Entry> {
-        let entry = |(at, series): (usize, &stack::Part)| {
+    fn legend(&self, stacks: &Stacks) -> Vec<LegendEntry> {
+        let entry = |(at, series): (usize, &stack::StackPart)| {
             let (color, hatched) = color::series(at);
-            Entry {
+            LegendEntry {
                 sign: Sign::Fill(color, hatched),
                 name: series.name.clone(),
                 note: series.note.clone(),
@@ -159,7 +159,7 @@ impl Chart for Bars {
         }
         let description = stacks.describe(&self.along, &self.height);
         match &self.places {
-            Places::Categories(names) if !self.fits_upright(names, &frame) => {
+            BarPlaces::Categories(names) if !self.fits_upright(names, &frame) => {
                 level::draw(self, &stacks, frame, description)
             }
             _ => upright::draw(self, &stacks, frame, description),

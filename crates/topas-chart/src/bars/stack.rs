@@ -1,7 +1,7 @@
 //! The bars that are really drawn: values checked, gaps between buckets filled in, what is too
 //! much for one picture put together.
 
-use super::{Arrangement, Bars, Bucket, Places};
+use super::{Arrangement, BarBucket, BarPlaces, Bars};
 use crate::unit::{Quantity, bound};
 use crate::words::clean;
 
@@ -19,7 +19,7 @@ const MOST_VALUE: f64 = 1e200;
 
 /// What is drawn.
 pub(crate) struct Stacks {
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<StackPart>,
     /// Places along the axis
     pub(crate) slots: Vec<Slot>,
     /// What was left out or put together
@@ -28,7 +28,7 @@ pub(crate) struct Stacks {
 }
 
 /// One series.
-pub(crate) struct Part {
+pub(crate) struct StackPart {
     pub(crate) name: String,
     pub(crate) note: String,
     /// One for each slot
@@ -38,7 +38,7 @@ pub(crate) struct Part {
 /// One place along the axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Slot {
-    Bucket(Bucket),
+    Bucket(BarBucket),
     Category(String),
     /// Buckets that are not drawn are between the neighbours
     Break,
@@ -71,9 +71,9 @@ impl Stacks {
                 *value = value.map(|v| v + 0.0);
             }
             undrawable += series.values.iter().skip(places).flatten().count();
-            Part { name: clean(&series.name), note: clean(&series.note), values }
+            StackPart { name: clean(&series.name), note: clean(&series.note), values }
         };
-        let mut parts: Vec<Part> = bars.series.iter().map(&mut part).collect();
+        let mut parts: Vec<StackPart> = bars.series.iter().map(&mut part).collect();
         if undrawable > 0 {
             let values = if undrawable == 1 { "value" } else { "values" };
             notes.push(format!(
@@ -82,8 +82,8 @@ impl Stacks {
         }
         fold_series(&mut parts, places);
         let slots = match &bars.places {
-            Places::Buckets(buckets) => bucket_slots(buckets, &mut parts),
-            Places::Categories(names) => category_slots(names, &mut parts),
+            BarPlaces::Buckets(buckets) => bucket_slots(buckets, &mut parts),
+            BarPlaces::Categories(names) => category_slots(names, &mut parts),
         };
         Stacks { parts, slots, notes, stacked: bars.arrangement == Arrangement::Stacked }
     }
@@ -133,11 +133,11 @@ impl Stacks {
 }
 
 /// Puts the series with the smallest sums into one.
-fn fold_series(parts: &mut Vec<Part>, places: usize) {
+fn fold_series(parts: &mut Vec<StackPart>, places: usize) {
     if parts.len() <= MOST_SERIES {
         return;
     }
-    let sum = |part: &Part| part.values.iter().flatten().sum::<f64>();
+    let sum = |part: &StackPart| part.values.iter().flatten().sum::<f64>();
     let mut sums: Vec<(usize, f64)> = parts.iter().map(sum).enumerate().collect();
     sums.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let mut kept = vec![false; parts.len()];
@@ -147,7 +147,7 @@ fn fold_series(parts: &mut Vec<Part>, places: usize) {
         }
     }
     let mut kept = kept.into_iter();
-    let (stay, fold): (Vec<Part>, Vec<Part>) =
+    let (stay, fold): (Vec<StackPart>, Vec<StackPart>) =
         parts.drain(..).partition(|_| kept.next().unwrap_or(false));
     let mut other = vec![None; places];
     for part in &fold {
@@ -157,16 +157,16 @@ fn fold_series(parts: &mut Vec<Part>, places: usize) {
     }
     let name = format!("other ({})", fold.len());
     *parts = stay;
-    parts.push(Part { name, note: String::new(), values: other });
+    parts.push(StackPart { name, note: String::new(), values: other });
 }
 
 /// Buckets with those that have no values between them.
-fn bucket_slots(buckets: &[Bucket], parts: &mut [Part]) -> Vec<Slot> {
+fn bucket_slots(buckets: &[BarBucket], parts: &mut [StackPart]) -> Vec<Slot> {
     let scale = Scale::of(buckets);
     let mut slots = Vec::new();
     // For each slot the place its values come from.
     let mut places = Vec::new();
-    let mut before: Option<Bucket> = None;
+    let mut before: Option<BarBucket> = None;
     for (place, bucket) in buckets.iter().enumerate() {
         if let Some((to, from)) = before.and_then(|before| Some((before.to?, bucket.from?)))
             && !same(to, from)
@@ -204,7 +204,7 @@ enum Scale {
 }
 
 impl Scale {
-    fn of(buckets: &[Bucket]) -> Self {
+    fn of(buckets: &[BarBucket]) -> Self {
         let closed = || buckets.iter().filter_map(|bucket| Some((bucket.from?, bucket.to?)));
         let Some((from, to)) = closed().next() else { return Scale::Own };
         let (width, ratio) = (to - from, to / from);
@@ -235,7 +235,7 @@ impl Scale {
             if slots.len() == most || !(to > from && (to < high || same(to, high))) {
                 return None;
             }
-            slots.push(Slot::Bucket(Bucket { from: Some(from), to: Some(to) }));
+            slots.push(Slot::Bucket(BarBucket { from: Some(from), to: Some(to) }));
             from = to;
         }
         Some(slots)
@@ -251,7 +251,7 @@ fn next_of_125(value: f64) -> f64 {
 }
 
 /// Categories; of too many those with the largest sums in their order, and the others as one.
-fn category_slots(names: &[String], parts: &mut [Part]) -> Vec<Slot> {
+fn category_slots(names: &[String], parts: &mut [StackPart]) -> Vec<Slot> {
     let slot = |name: &String| Slot::Category(clean(name));
     if names.len() <= MOST_CATEGORIES {
         return names.iter().map(slot).collect();
@@ -303,8 +303,8 @@ mod tests {
     use super::*;
 
     fn drawn(bounds: &[(f64, f64)]) -> Vec<Option<(f64, f64)>> {
-        let bucket = |&(from, to): &(f64, f64)| Bucket { from: Some(from), to: Some(to) };
-        let buckets: Vec<Bucket> = bounds.iter().map(bucket).collect();
+        let bucket = |&(from, to): &(f64, f64)| BarBucket { from: Some(from), to: Some(to) };
+        let buckets: Vec<BarBucket> = bounds.iter().map(bucket).collect();
         let bounds = |slot: &Slot| match slot {
             Slot::Bucket(bucket) => bucket.from.zip(bucket.to),
             _ => None,

@@ -11,7 +11,7 @@ use crate::frame::{
     AXIS_BELOW, AXIS_HEADING, Frame, LABEL, MARGIN, below, ground, hatched_with, upright_axis,
     upright_axis_width,
 };
-use crate::picture::{Anchor, Area, Item, Picture, Text, hatching, hundredth};
+use crate::picture::{Anchor, Area, Picture, PictureItem, PictureText, hatching, hundredth};
 use crate::words::clean;
 
 const VALUE: Type = Type::regular(11.0);
@@ -43,14 +43,14 @@ pub(super) fn draw(bars: &Bars, stacks: &Stacks, mut frame: Frame, description: 
 /// Space to the left and to the right of a bar in its slot.
 fn gap(bars: &Bars, slot: f64) -> f64 {
     let share = match bars.places {
-        super::Places::Buckets(_) => 0.04,
-        super::Places::Categories(_) => 0.14,
+        super::BarPlaces::Buckets(_) => 0.04,
+        super::BarPlaces::Categories(_) => 0.14,
     };
     if slot < 3.0 { 0.0 } else { (slot * share).clamp(0.25, 40.0) }
 }
 
 fn series(
-    items: &mut Vec<Item>,
+    items: &mut Vec<PictureItem>,
     bars: &Bars,
     stacks: &Stacks,
     plot: &Area,
@@ -88,12 +88,12 @@ fn series(
                 Some(slot) => note(bars, &part.name, slot, value),
                 None => String::new(),
             };
-            drawn.push(Item::Bar { area, fill, note });
+            drawn.push(PictureItem::Bar { area, fill, note });
         }
         if hatched {
             drawn.push(hatched_with(fill, hatches));
         }
-        items.push(Item::Group { kind: "series", name: part.name.clone(), items: drawn });
+        items.push(PictureItem::Group { kind: "series", name: part.name.clone(), items: drawn });
     }
 }
 
@@ -110,7 +110,7 @@ pub(super) fn note(bars: &Bars, name: &str, slot: &Slot, value: f64) -> String {
 
 /// Heights as numbers, where all of them have room.
 fn totals(
-    items: &mut Vec<Item>,
+    items: &mut Vec<PictureItem>,
     bars: &Bars,
     stacks: &Stacks,
     plot: &Area,
@@ -129,26 +129,28 @@ fn totals(
     let text = |(at, value, text): (usize, f64, String)| {
         let x = hundredth(plot.x + (at as f64 + 0.5) * slot);
         let y = hundredth(plot.bottom() - plot.height * axis.share(value) - 4.0);
-        Text::new((x, y), text, VALUE, INK).anchor(Anchor::Middle).into()
+        PictureText::new((x, y), text, VALUE, INK).anchor(Anchor::Middle).into()
     };
     let texts = totals.into_iter().map(text).collect();
-    items.push(Item::Group { kind: "totals", name: String::new(), items: texts });
+    items.push(PictureItem::Group { kind: "totals", name: String::new(), items: texts });
 }
 
 /// What stands below the bars: bounds between buckets, names below categories.
-fn labels(items: &mut Vec<Item>, bars: &Bars, stacks: &Stacks, plot: &Area, slot: f64) {
+fn labels(items: &mut Vec<PictureItem>, bars: &Bars, stacks: &Stacks, plot: &Area, slot: f64) {
     let baseline = hundredth(plot.bottom() + 8.0 + LABEL.size * CAPITAL);
-    let mut all: Vec<Item> = Vec::new();
+    let mut all: Vec<PictureItem> = Vec::new();
     let middle = |at: usize| hundredth(plot.x + (at as f64 + 0.5) * slot);
     let right = plot.right() + MARGIN - 4.0;
     let centered = |x: f64, text: String| {
         // The first and the last may be wider than the margin.
         let half = LABEL.width(&text) / 2.0;
         let x = hundredth(x.min(right - half).max(4.0 + half));
-        Item::from(Text::new((x, baseline), text, LABEL, SOFT_INK).anchor(Anchor::Middle))
+        PictureItem::from(
+            PictureText::new((x, baseline), text, LABEL, SOFT_INK).anchor(Anchor::Middle),
+        )
     };
     let mut name = clean(&bars.along.name);
-    if let super::Places::Categories(_) = bars.places {
+    if let super::BarPlaces::Categories(_) = bars.places {
         all.extend(stacks.slots.iter().enumerate().map(|(at, s)| centered(middle(at), s.label())));
     } else {
         name = bars.along.unit.form(1.0, 1.0).heading(&name);
@@ -186,7 +188,12 @@ fn labels(items: &mut Vec<Item>, bars: &Bars, stacks: &Stacks, plot: &Area, slot
             }
         }
         if marks.len() as f64 * 4.0 < plot.width {
-            items.push(Item::Lines { parts: marks, stroke: AXIS, width: 1.0, dashed: false });
+            items.push(PictureItem::Lines {
+                parts: marks,
+                stroke: AXIS,
+                width: 1.0,
+                dashed: false,
+            });
         }
         let breaks = stacks.slots.iter().enumerate().filter(|(_, slot)| **slot == Slot::Break);
         let zigzag = breaks.map(|(at, _)| {
@@ -196,10 +203,10 @@ fn labels(items: &mut Vec<Item>, bars: &Bars, stacks: &Stacks, plot: &Area, slot
                 .to_vec()
         });
         let zigzag: Vec<_> = zigzag.collect();
-        items.push(Item::Lines { parts: zigzag, stroke: AXIS, width: 1.5, dashed: false });
+        items.push(PictureItem::Lines { parts: zigzag, stroke: AXIS, width: 1.5, dashed: false });
     }
     all.push(below(plot, name).into());
-    items.push(Item::Group { kind: "axis", name: bars.along.name.clone(), items: all });
+    items.push(PictureItem::Group { kind: "axis", name: bars.along.name.clone(), items: all });
 }
 
 /// For buckets of one width without breaks: the first border with a label and the distance to the

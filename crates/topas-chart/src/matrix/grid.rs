@@ -2,7 +2,7 @@
 
 use super::HeatMatrix;
 use crate::axis::Axis;
-use crate::unit::Unit;
+use crate::unit::AxisUnit;
 use crate::words::clean;
 
 /// Largest pairs that are named below.
@@ -22,7 +22,7 @@ pub(crate) struct Grid {
     pub(crate) side: usize,
     /// Row by row; None: not measured
     pub(crate) cells: Vec<Option<f64>>,
-    pub(crate) classes: Vec<Class>,
+    pub(crate) classes: Vec<PairClass>,
     /// Cells that are 0
     pub(crate) zeros: usize,
     /// Cells that were not measured
@@ -32,7 +32,7 @@ pub(crate) struct Grid {
 }
 
 /// A range of values that have one colour.
-pub(crate) struct Class {
+pub(crate) struct PairClass {
     pub(crate) label: String,
     pub(crate) count: usize,
 }
@@ -88,7 +88,8 @@ impl Grid {
         }
         let unit = matrix.value.unit;
         let labels = grid.bounds.windows(2).map(|of| label(unit, of[0], of[1]));
-        grid.classes = labels.zip(counts).map(|(label, count)| Class { label, count }).collect();
+        grid.classes =
+            labels.zip(counts).map(|(label, count)| PairClass { label, count }).collect();
         Some(grid)
     }
 
@@ -123,7 +124,7 @@ fn bounds(values: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
     bounds
 }
 
-fn label(unit: Unit, low: f64, high: f64) -> String {
+fn label(unit: AxisUnit, low: f64, high: f64) -> String {
     if low == high {
         unit.value(low, 3)
     } else {
@@ -132,7 +133,7 @@ fn label(unit: Unit, low: f64, high: f64) -> String {
 }
 
 /// A round number with its unit and no needless places.
-fn short(unit: Unit, value: f64) -> String {
+fn short(unit: AxisUnit, value: f64) -> String {
     let is_enough = |digits: &i32| {
         let power = 10f64.powi(value.log10().floor() as i32 - digits + 1);
         ((value / power).round() * power - value).abs() <= value * 1e-9

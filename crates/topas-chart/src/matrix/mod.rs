@@ -4,13 +4,13 @@ mod grid;
 
 use super::color::{self, SOFT_INK, ZERO};
 use super::font::CAPITAL;
-use super::frame::{Entry, Frame, LABEL, MARGIN, Sign};
-use super::picture::{Anchor, Area, Item, Picture, Text, hatching, hundredth};
+use super::frame::{Frame, LABEL, LegendEntry, MARGIN, Sign};
+use super::picture::{Anchor, Area, Picture, PictureItem, PictureText, hatching, hundredth};
 use super::unit::Quantity;
 use super::words::clean;
 use super::{Caption, Chart, Screen, Size, color::NOTHING, terminal};
 
-pub(crate) use grid::{Class, Grid};
+pub(crate) use grid::{Grid, PairClass};
 
 /// Rows and columns of a picture at most; more are put together.
 const MOST_CELLS: usize = 128;
@@ -71,7 +71,9 @@ impl Chart for HeatMatrix {
         let value = clean(&self.value.name);
         let text = format!("{value}: {row}s down, {column}s from left to right");
         let at = (MARGIN, hundredth(frame.top + 8.0));
-        frame.items.push(Text::new(at, text, LABEL, SOFT_INK).within(frame.inner_width()).into());
+        frame
+            .items
+            .push(PictureText::new(at, text, LABEL, SOFT_INK).within(frame.inner_width()).into());
         let top = frame.top + 34.0;
         // A square that fills the width would be higher than a screen.
         let room = (frame.inner_width() - label_width).min((frame.height_left(150.0) - 34.0) * 1.4);
@@ -79,7 +81,11 @@ impl Chart for HeatMatrix {
         let at = (MARGIN + label_width, top);
         let mut items = numbers(&grid, at, cell);
         draw(&mut items, self, &grid, at, cell);
-        frame.items.push(Item::Group { kind: "cells", name: self.value.name.clone(), items });
+        frame.items.push(PictureItem::Group {
+            kind: "cells",
+            name: self.value.name.clone(),
+            items,
+        });
         let description = format!(
             "{value} of {} {}s: {row}s down, {column}s from left to right. {}",
             self.size,
@@ -99,20 +105,20 @@ pub(crate) fn class(at: usize, count: usize) -> color::Color {
     color::class(at + 1, count + 1)
 }
 
-fn legend(grid: &Grid) -> Vec<Entry> {
+fn legend(grid: &Grid) -> Vec<LegendEntry> {
     let count = grid.classes.len();
-    let mut legend = vec![Entry {
+    let mut legend = vec![LegendEntry {
         sign: Sign::Fill(ZERO, false),
         name: "0".to_owned(),
         note: format!("({})", grid.zeros),
     }];
-    legend.extend(grid.classes.iter().enumerate().map(|(at, of)| Entry {
+    legend.extend(grid.classes.iter().enumerate().map(|(at, of)| LegendEntry {
         sign: Sign::Fill(class(at, count), false),
         name: of.label.clone(),
         note: format!("({})", of.count),
     }));
     if grid.missing > 0 {
-        legend.push(Entry {
+        legend.push(LegendEntry {
             sign: Sign::Fill(NOTHING, true),
             name: "not measured".to_owned(),
             note: format!("({})", grid.missing),
@@ -122,26 +128,27 @@ fn legend(grid: &Grid) -> Vec<Entry> {
 }
 
 /// Numbers of rows at the left and of columns above.
-fn numbers(grid: &Grid, at: (f64, f64), cell: f64) -> Vec<Item> {
+fn numbers(grid: &Grid, at: (f64, f64), cell: f64) -> Vec<PictureItem> {
     let mut items = Vec::new();
     let number = |place: usize| (place * grid.each).to_string();
     let every = ((14.0 / cell).ceil().max(1.0) as usize).next_power_of_two();
     for row in (0..grid.side).step_by(every) {
         let middle = at.1 + (row as f64 + 0.5) * cell + LABEL.size * CAPITAL / 2.0;
         let place = (hundredth(at.0 - 8.0), hundredth(middle));
-        items.push(Text::new(place, number(row), LABEL, SOFT_INK).anchor(Anchor::End).into());
+        items
+            .push(PictureText::new(place, number(row), LABEL, SOFT_INK).anchor(Anchor::End).into());
     }
     let widest = LABEL.width(&number(grid.side.saturating_sub(1))) + 8.0;
     let every = ((widest / cell).ceil().max(1.0) as usize).next_power_of_two();
     for column in (0..grid.side).step_by(every) {
         let x = hundredth(at.0 + (column as f64 + 0.5) * cell);
-        let text = Text::new((x, hundredth(at.1 - 6.0)), number(column), LABEL, SOFT_INK);
+        let text = PictureText::new((x, hundredth(at.1 - 6.0)), number(column), LABEL, SOFT_INK);
         items.push(text.anchor(Anchor::Middle).into());
     }
     items
 }
 
-fn draw(items: &mut Vec<Item>, matrix: &HeatMatrix, grid: &Grid, at: (f64, f64), cell: f64) {
+fn draw(items: &mut Vec<PictureItem>, matrix: &HeatMatrix, grid: &Grid, at: (f64, f64), cell: f64) {
     let gap = if cell >= 8.0 { 0.5 } else { 0.0 };
     let area = |row: usize, column: usize| {
         let (x, y) = (at.0 + column as f64 * cell, at.1 + row as f64 * cell);
@@ -149,7 +156,7 @@ fn draw(items: &mut Vec<Item>, matrix: &HeatMatrix, grid: &Grid, at: (f64, f64),
     };
     let edge = grid.side as f64 * cell;
     let ground = Area::between(at.0, at.1, at.0 + edge, at.1 + edge);
-    items.push(Item::Bar { area: ground, fill: ZERO, note: String::new() });
+    items.push(PictureItem::Bar { area: ground, fill: ZERO, note: String::new() });
     let count = grid.classes.len();
     let mut classes: Vec<Vec<Area>> = vec![Vec::new(); count];
     let (mut missing, mut hatches) = (Vec::new(), Vec::new());
@@ -165,7 +172,7 @@ fn draw(items: &mut Vec<Item>, matrix: &HeatMatrix, grid: &Grid, at: (f64, f64),
                 if grid.cells.len() <= MOST_NOTES {
                     let note = note(matrix, grid, row, column, *value);
                     let fill = class(of, count);
-                    items.push(Item::Bar { area: area(row, column), fill, note });
+                    items.push(PictureItem::Bar { area: area(row, column), fill, note });
                 } else if let Some(class) = classes.get_mut(of) {
                     class.push(area(row, column));
                 }
@@ -174,10 +181,10 @@ fn draw(items: &mut Vec<Item>, matrix: &HeatMatrix, grid: &Grid, at: (f64, f64),
         }
     }
     for (at, areas) in classes.into_iter().enumerate() {
-        items.push(Item::Cells { areas, fill: class(at, count) });
+        items.push(PictureItem::Cells { areas, fill: class(at, count) });
     }
-    items.push(Item::Cells { areas: missing, fill: NOTHING });
-    items.push(Item::Lines { parts: hatches, stroke: SOFT_INK, width: 0.75, dashed: false });
+    items.push(PictureItem::Cells { areas: missing, fill: NOTHING });
+    items.push(PictureItem::Lines { parts: hatches, stroke: SOFT_INK, width: 0.75, dashed: false });
 }
 
 fn note(matrix: &HeatMatrix, grid: &Grid, row: usize, column: usize, value: f64) -> String {

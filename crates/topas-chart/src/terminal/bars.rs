@@ -2,17 +2,17 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::Page;
+use super::TerminalPage;
 use crate::bars::stack::{Slot, Stacks};
 use crate::bars::{Arrangement, Bars};
-use crate::unit::Unit;
+use crate::unit::AxisUnit;
 use crate::{Screen, color};
 
 /// Parts of a full block, from one eighth on.
 const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /// A row, or a gap between rows.
-enum Row {
+enum BarRow {
     Bar(usize),
     /// So many places without a value
     Gap(usize),
@@ -21,7 +21,7 @@ enum Row {
 
 pub(crate) fn bars(bars: &Bars, screen: Screen) -> String {
     let stacks = Stacks::of(bars);
-    let mut page = Page::new(&bars.caption, screen);
+    let mut page = TerminalPage::new(&bars.caption, screen);
     let notes = [bars.caption.notes.as_slice(), stacks.notes.as_slice()];
     if stacks.is_empty() {
         page.line("");
@@ -29,7 +29,7 @@ pub(crate) fn bars(bars: &Bars, screen: Screen) -> String {
         return page.finish(&notes);
     }
     if stacks.parts.len() > 1 || stacks.parts.iter().any(|part| !part.name.is_empty()) {
-        let entry = |(at, part): (usize, &crate::bars::stack::Part)| {
+        let entry = |(at, part): (usize, &crate::bars::stack::StackPart)| {
             let text = format!("{} {}", part.name, part.note);
             (page.sign(at).to_string(), color::series(at).0, text.trim_end().to_owned())
         };
@@ -41,11 +41,11 @@ pub(crate) fn bars(bars: &Bars, screen: Screen) -> String {
     page.finish(&notes)
 }
 
-fn rows(page: &mut Page, bars: &Bars, stacks: &Stacks) {
+fn rows(page: &mut TerminalPage, bars: &Bars, stacks: &Stacks) {
     let unit = bars.height.unit;
     let stacked = bars.arrangement == Arrangement::Stacked;
     let most = stacks.highest();
-    let digits = if unit == Unit::Percent { 4 } else { 3 };
+    let digits = if unit == AxisUnit::Percent { 4 } else { 3 };
     let value =
         |value: Option<f64>| value.map_or("-".to_owned(), |value| unit.value(value, digits));
     let rows = shown(stacks);
@@ -53,8 +53,8 @@ fn rows(page: &mut Page, bars: &Bars, stacks: &Stacks) {
     let labels: Vec<String> = stacks.slots.iter().map(Slot::label).collect();
     let along = bars.along.unit.form(1.0, 1.0);
     let heading = match bars.places {
-        crate::bars::Places::Buckets(_) => along.heading(&bars.along.name),
-        crate::bars::Places::Categories(_) => bars.along.name.clone(),
+        crate::bars::BarPlaces::Buckets(_) => along.heading(&bars.along.name),
+        crate::bars::BarPlaces::Categories(_) => bars.along.name.clone(),
     };
     let label_width = labels.iter().map(|label| page.text(label).width()).max().unwrap_or(0);
     let label_width = label_width.max(page.text(&heading).width()).min(page.width * 2 / 5);
@@ -72,13 +72,13 @@ fn rows(page: &mut Page, bars: &Bars, stacks: &Stacks) {
     page.line(&head);
     for row in rows {
         let slot = match row {
-            Row::Bar(slot) => slot,
-            Row::Gap(count) => {
+            BarRow::Bar(slot) => slot,
+            BarRow::Gap(count) => {
                 let text = page.cell("…", label_width, true);
                 page.line(&format!("{text}  ({count} without values)"));
                 continue;
             }
-            Row::Break => {
+            BarRow::Break => {
                 let text = page.cell("…", label_width, true);
                 page.line(&text);
                 continue;
@@ -86,7 +86,7 @@ fn rows(page: &mut Page, bars: &Bars, stacks: &Stacks) {
         };
         let label = labels.get(slot).map_or("", String::as_str);
         let label = page.cell(label, label_width, true);
-        let number = |page: &Page, v| page.cell(&value(v), value_width, true);
+        let number = |page: &TerminalPage, v| page.cell(&value(v), value_width, true);
         if stacked {
             let bar = stack(page, stacks, slot, most, room);
             let line = format!("{label}  {} {bar}", number(page, stacks.total(slot)));
@@ -104,26 +104,26 @@ fn rows(page: &mut Page, bars: &Bars, stacks: &Stacks) {
 }
 
 /// The rows; three and more places without a value become one.
-fn shown(stacks: &Stacks) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
+fn shown(stacks: &Stacks) -> Vec<BarRow> {
+    let mut rows: Vec<BarRow> = Vec::new();
     let mut empty = Vec::new();
-    let flush = |rows: &mut Vec<Row>, empty: &mut Vec<usize>| {
+    let flush = |rows: &mut Vec<BarRow>, empty: &mut Vec<usize>| {
         if empty.len() < 3 {
-            rows.extend(empty.iter().map(|&slot| Row::Bar(slot)));
+            rows.extend(empty.iter().map(|&slot| BarRow::Bar(slot)));
         } else {
-            rows.push(Row::Gap(empty.len()));
+            rows.push(BarRow::Gap(empty.len()));
         }
         empty.clear();
     };
     for (at, slot) in stacks.slots.iter().enumerate() {
         if *slot == Slot::Break {
             flush(&mut rows, &mut empty);
-            rows.push(Row::Break);
+            rows.push(BarRow::Break);
         } else if stacks.total(at).is_none_or(|total| total == 0.0) {
             empty.push(at);
         } else {
             flush(&mut rows, &mut empty);
-            rows.push(Row::Bar(at));
+            rows.push(BarRow::Bar(at));
         }
     }
     flush(&mut rows, &mut empty);
@@ -131,7 +131,7 @@ fn shown(stacks: &Stacks) -> Vec<Row> {
 }
 
 /// All series of a slot in one bar. Ends are rounded, not lengths, so the whole is right.
-fn stack(page: &Page, stacks: &Stacks, slot: usize, most: f64, room: usize) -> String {
+fn stack(page: &TerminalPage, stacks: &Stacks, slot: usize, most: f64, room: usize) -> String {
     if let [only] = stacks.parts.as_slice() {
         let value = only.values.get(slot).copied().flatten().unwrap_or(0.0);
         return single(page, 0, value, most, room);
@@ -148,7 +148,7 @@ fn stack(page: &Page, stacks: &Stacks, slot: usize, most: f64, room: usize) -> S
 }
 
 /// A bar of one series, with eighths of a character where there are.
-fn single(page: &Page, series: usize, value: f64, most: f64, room: usize) -> String {
+fn single(page: &TerminalPage, series: usize, value: f64, most: f64, room: usize) -> String {
     let length = if most > 0.0 { value / most * room as f64 } else { 0.0 };
     let sign = page.sign(series).to_string();
     let bar = if page.screen.unicode && series == 0 {

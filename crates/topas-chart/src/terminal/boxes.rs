@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::Page;
+use super::TerminalPage;
 use crate::Screen;
 use crate::axis::Axis;
 use crate::boxes::{BoxGroup, BoxPlot};
@@ -13,7 +13,7 @@ const SIGNS: [char; 6] = ['├', '┤', '─', '▒', '█', '•'];
 const ASCII_SIGNS: [char; 6] = ['|', '|', '-', '=', '#', 'o'];
 
 pub(crate) fn boxes(plot: &BoxPlot, screen: Screen) -> String {
-    let mut page = Page::new(&plot.caption, screen);
+    let mut page = TerminalPage::new(&plot.caption, screen);
     let (groups, notes) = plot.shown();
     let notes = [plot.caption.notes.as_slice(), notes.as_slice()];
     page.line("");
@@ -73,7 +73,7 @@ fn draw(group: &BoxGroup, axis: &Axis, room: usize, unicode: bool) -> String {
 }
 
 /// Numbers below an axis, as many as have room.
-fn scale(page: &Page, axis: &Axis, text: impl Fn(f64) -> String, room: usize) -> String {
+fn scale(page: &TerminalPage, axis: &Axis, text: impl Fn(f64) -> String, room: usize) -> String {
     let mut out = String::new();
     for tick in axis.ticks() {
         let text = page.text(&text(tick));

@@ -1,8 +1,8 @@
 //! A strip of PEs, one character each.
 
-use super::{LEVELS, Page};
+use super::{LEVELS, TerminalPage};
 use crate::color;
-use crate::heat::{Cell, Cells, HeatStrip};
+use crate::heat::{HeatCell, HeatCells, HeatStrip};
 use crate::words::clean;
 use crate::{Screen, color::NOTHING};
 
@@ -10,11 +10,11 @@ use crate::{Screen, color::NOTHING};
 const MOST_ROWS: usize = 32;
 
 pub(crate) fn heat(strip: &HeatStrip, screen: Screen) -> String {
-    let mut page = Page::new(&strip.caption, screen);
+    let mut page = TerminalPage::new(&strip.caption, screen);
     let last = strip.first.saturating_add(strip.values.len() as u64).to_string();
     let label = last.len();
     let columns = columns(strip, page.width.saturating_sub(label + 1));
-    let Some(cells) = Cells::of(strip, columns * MOST_ROWS, LEVELS[0].len() + 1) else {
+    let Some(cells) = HeatCells::of(strip, columns * MOST_ROWS, LEVELS[0].len() + 1) else {
         page.line("");
         page.line("no value was measured");
         return page.finish(&[&strip.caption.notes]);
@@ -29,7 +29,7 @@ pub(crate) fn heat(strip: &HeatStrip, screen: Screen) -> String {
     let count = cells.classes.len();
     let heading = cells.form.heading(&clean(&strip.value.name));
     page.wrapped(&format!("{heading} of each {}", clean(&strip.thing)));
-    let entry = |(at, class): (usize, &crate::heat::Class)| {
+    let entry = |(at, class): (usize, &crate::heat::HeatClass)| {
         (sign(level(at)), color::class(at, count), format!("{} ({})", class.label, class.count))
     };
     let mut legend: Vec<_> = cells.classes.iter().enumerate().map(entry).collect();
@@ -43,14 +43,14 @@ pub(crate) fn heat(strip: &HeatStrip, screen: Screen) -> String {
     {
         let columns = columns.div_ceil(divisor(strip, &cells));
         let first = strip.first.saturating_add((row * columns * cells.each) as u64);
-        let show = |cell: &Cell| match cell.value {
+        let show = |cell: &HeatCell| match cell.value {
             Some(_) => page.colored(&sign(level(cell.class)), color::class(cell.class, count)),
             None => ".".to_owned(),
         };
         let text: String = cells_of_row.iter().map(show).collect();
         page.line(&format!("{first:>label$} {text}"));
         if cells_of_row.iter().any(|cell| cell.extreme.is_some()) {
-            let mark = |cell: &Cell| match (cell.extreme, screen.unicode) {
+            let mark = |cell: &HeatCell| match (cell.extreme, screen.unicode) {
                 (Some(true), true) => '▲',
                 (Some(false), true) => '▼',
                 (Some(true), false) => '^',
@@ -71,6 +71,6 @@ fn columns(strip: &HeatStrip, room: usize) -> usize {
 }
 
 /// Where rows are wanted to hold so many PEs and several share a character.
-fn divisor(strip: &HeatStrip, cells: &Cells) -> usize {
+fn divisor(strip: &HeatStrip, cells: &HeatCells) -> usize {
     if strip.per_row.is_some() { cells.each } else { 1 }
 }

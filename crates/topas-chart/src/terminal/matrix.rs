@@ -1,6 +1,6 @@
 //! A matrix, one or two characters for each cell.
 
-use super::{LEVELS, Page};
+use super::{LEVELS, TerminalPage};
 use crate::color::NOTHING;
 use crate::matrix::{Grid, HeatMatrix, class};
 use crate::words::clean;
@@ -10,7 +10,7 @@ use crate::{Screen, color::SOFT_INK};
 const MOST_CELLS: usize = 64;
 
 pub(crate) fn matrix(matrix: &HeatMatrix, screen: Screen) -> String {
-    let mut page = Page::new(&matrix.caption, screen);
+    let mut page = TerminalPage::new(&matrix.caption, screen);
     let label = matrix.size.saturating_sub(1).to_string().len();
     let room = page.width.saturating_sub(label + 3);
     let most = [64, 32, 16].into_iter().find(|&n| n <= room).unwrap_or(8).min(MOST_CELLS);
@@ -31,7 +31,7 @@ pub(crate) fn matrix(matrix: &HeatMatrix, screen: Screen) -> String {
         clean(&matrix.row),
         clean(&matrix.column)
     ));
-    let entry = |(at, of): (usize, &crate::matrix::Class)| {
+    let entry = |(at, of): (usize, &crate::matrix::PairClass)| {
         (sign(at).to_string(), class(at, count), format!("{} ({})", of.label, of.count))
     };
     let mut legend: Vec<_> = grid.classes.iter().enumerate().map(entry).collect();

@@ -32,17 +32,17 @@ const LEVELS: [[char; 8]; 2] =
     [['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'], ['1', '2', '3', '4', '5', '6', '7', '8']];
 
 /// Text in the making.
-pub(super) struct Page {
+pub(super) struct TerminalPage {
     pub(super) screen: Screen,
     pub(super) width: usize,
     out: String,
 }
 
-impl Page {
+impl TerminalPage {
     /// Begins with title and subtitle.
     pub(super) fn new(caption: &Caption, screen: Screen) -> Self {
         let width = screen.width.clamp(LEAST_WIDTH, 1000);
-        let mut page = Page { screen, width, out: String::new() };
+        let mut page = TerminalPage { screen, width, out: String::new() };
         for text in [&caption.title, &caption.subtitle] {
             if !text.is_empty() {
                 page.wrapped(text);

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::Page;
+use super::TerminalPage;
 use crate::axis::Axis;
 use crate::points::{Band, Points, bands};
 use crate::words::clean;
@@ -16,7 +16,7 @@ const SIGNS: [char; 3] = ['█', '▒', '░'];
 const ASCII_SIGNS: [char; 3] = ['#', '+', '.'];
 
 pub(crate) fn points(points: &Points, screen: Screen) -> String {
-    let mut page = Page::new(&points.caption, screen);
+    let mut page = TerminalPage::new(&points.caption, screen);
     let notes = points.notes();
     let Some((low, high)) = points.range() else {
         page.line("");

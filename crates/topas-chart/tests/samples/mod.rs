@@ -1,8 +1,8 @@
 //! Charts that the tests draw: each kind as it is meant, and with what nobody means.
 
 use topas_chart::{
-    Arrangement, Bars, BoxGroup, BoxPlot, Bucket, Caption, Chart, HeatMatrix, HeatStrip, Places,
-    Points, Quantity, Series, Unit,
+    Arrangement, AxisUnit, BarBucket, BarPlaces, Bars, BoxGroup, BoxPlot, Caption, Chart,
+    HeatMatrix, HeatStrip, Points, Quantity, Series,
 };
 
 /// Name and chart.
@@ -61,14 +61,17 @@ pub fn stacked() -> Bars {
         };
         (0..21).map(bucket).collect()
     };
-    let mut buckets: Vec<Bucket> = (0..20)
-        .map(|at| Bucket { from: Some(f64::from(at) * 10.0), to: Some(f64::from(at + 1) * 10.0) })
+    let mut buckets: Vec<BarBucket> = (0..20)
+        .map(|at| BarBucket {
+            from: Some(f64::from(at) * 10.0),
+            to: Some(f64::from(at + 1) * 10.0),
+        })
         .collect();
-    buckets.push(Bucket { from: Some(200.0), to: None });
+    buckets.push(BarBucket { from: Some(200.0), to: None });
     let mut bars = Bars::new(
-        Places::Buckets(buckets),
-        Quantity::new("MFlop/s per PE", Unit::Plain("MFlop/s")),
-        Quantity::new("Share of PE time", Unit::Percent),
+        BarPlaces::Buckets(buckets),
+        Quantity::new("MFlop/s per PE", AxisUnit::Plain("MFlop/s")),
+        Quantity::new("Share of PE time", AxisUnit::Percent),
     );
     bars.caption = caption(
         "Sustained MFlop/s per PE by CPU type",
@@ -92,13 +95,13 @@ pub fn stacked() -> Bars {
 /// Buckets of 1, 2, 5 from below 1 to 1000 and above.
 fn log_scale() -> Bars {
     let bounds = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0];
-    let mut buckets = vec![Bucket { from: None, to: Some(1.0) }];
-    buckets.extend(bounds.windows(2).map(|w| Bucket { from: Some(w[0]), to: Some(w[1]) }));
-    buckets.push(Bucket { from: Some(1000.0), to: None });
+    let mut buckets = vec![BarBucket { from: None, to: Some(1.0) }];
+    buckets.extend(bounds.windows(2).map(|w| BarBucket { from: Some(w[0]), to: Some(w[1]) }));
+    buckets.push(BarBucket { from: Some(1000.0), to: None });
     let mut bars = Bars::new(
-        Places::Buckets(buckets),
-        Quantity::new("MFlop/s per PE", Unit::Plain("MFlop/s")),
-        Quantity::new("Runs", Unit::Count),
+        BarPlaces::Buckets(buckets),
+        Quantity::new("MFlop/s per PE", AxisUnit::Plain("MFlop/s")),
+        Quantity::new("Runs", AxisUnit::Count),
     );
     bars.caption = caption("Rates on a logarithmic scale", "", &["12 345 runs with a rate."]);
     bars.series = vec![
@@ -126,9 +129,9 @@ fn log_scale() -> Bars {
 fn categories() -> Bars {
     let names = ["mpi", "sma", "-", "pvm"].map(str::to_owned).to_vec();
     let mut bars = Bars::new(
-        Places::Categories(names),
-        Quantity::new("Message passing library", Unit::Count),
-        Quantity::new("PE hours", Unit::Plain("h")),
+        BarPlaces::Categories(names),
+        Quantity::new("Message passing library", AxisUnit::Count),
+        Quantity::new("PE hours", AxisUnit::Plain("h")),
     );
     bars.caption = caption("PE hours by message passing library", "", &[]);
     bars.series = vec![Series::new("", some(&[592_858.0, 236_699.0, 101_545.0, 11.5]))];
@@ -144,9 +147,9 @@ fn long_names() -> Bars {
         _ => format!("program-{at:02}"),
     };
     let mut bars = Bars::new(
-        Places::Categories((0..60).map(name).collect()),
-        Quantity::new("Executable", Unit::Count),
-        Quantity::new("PE hours", Unit::Plain("h")),
+        BarPlaces::Categories((0..60).map(name).collect()),
+        Quantity::new("Executable", AxisUnit::Count),
+        Quantity::new("PE hours", AxisUnit::Plain("h")),
     );
     bars.caption = caption("PE hours by executable", "", &["All are 5 runs."]);
     let values = |scale: f64| -> Vec<Option<f64>> {
@@ -160,9 +163,9 @@ fn long_names() -> Bars {
 /// Two runs compared.
 fn beside() -> Bars {
     let mut bars = Bars::new(
-        Places::even(0.5, &[180, 181, 182, 183, 184, 185]),
-        Quantity::new("Rate per PE", Unit::Plain("MFlop/s")),
-        Quantity::new("PEs", Unit::Count),
+        BarPlaces::even(0.5, &[180, 181, 182, 183, 184, 185]),
+        Quantity::new("Rate per PE", AxisUnit::Plain("MFlop/s")),
+        Quantity::new("PEs", AxisUnit::Count),
     );
     bars.arrangement = Arrangement::Beside;
     bars.caption = caption("Before and after", "heat3d on 64 PEs", &[]);
@@ -176,9 +179,9 @@ fn beside() -> Bars {
 /// One bucket far out, and two nearby that do not meet.
 fn gap() -> Bars {
     let mut bars = Bars::new(
-        Places::even(50.0, &[0, 1, 4, 1_000_000]),
-        Quantity::new("MFlop/s per PE", Unit::Plain("MFlop/s")),
-        Quantity::new("Share of runs", Unit::Percent),
+        BarPlaces::even(50.0, &[0, 1, 4, 1_000_000]),
+        Quantity::new("MFlop/s per PE", AxisUnit::Plain("MFlop/s")),
+        Quantity::new("Share of runs", AxisUnit::Percent),
     );
     bars.caption = caption("A bucket far out", "", &[]);
     bars.series = vec![Series::new("", some(&[60.0, 25.0, 14.0, 1.0]))];
@@ -188,12 +191,12 @@ fn gap() -> Bars {
 /// Names that try to be markup, values that are none, more series than colours.
 fn hostile() -> Bars {
     let mut bars = Bars::new(
-        Places::Categories(vec![
+        BarPlaces::Categories(vec![
             "<script>alert(1)</script>".to_owned(),
             "a&b\"c'\u{1b}[31m\n".to_owned(),
         ]),
-        Quantity::new("]]><!-- &amp; --", Unit::Count),
-        Quantity::new("<b>", Unit::Si("op/s")),
+        Quantity::new("]]><!-- &amp; --", AxisUnit::Count),
+        Quantity::new("<b>", AxisUnit::Si("op/s")),
     );
     bars.caption =
         caption("</title><script>1</script>", &"long ".repeat(100), &["\u{202e}drowkcab"]);
@@ -233,7 +236,7 @@ pub fn rates(count: usize) -> Vec<Option<f64>> {
 }
 
 fn rate() -> Quantity {
-    Quantity::new("Rate", Unit::Si("Flop/s"))
+    Quantity::new("Rate", AxisUnit::Si("Flop/s"))
 }
 
 fn strip(count: usize) -> HeatStrip {
@@ -269,7 +272,7 @@ fn compared() -> Points {
     let mut chance = chance(5);
     let mut run =
         |mean: f64| (0..64).map(|_| Some(normal(&mut chance, mean, 2.0))).collect::<Vec<_>>();
-    let mut points = Points::new(Quantity::new("Wall clock time", Unit::Si("s")), Vec::new());
+    let mut points = Points::new(Quantity::new("Wall clock time", AxisUnit::Si("s")), Vec::new());
     points.series = vec![Series::new("old", run(120.0)), Series::new("new", run(104.0))];
     points.joined = true;
     points.from_zero = true;
@@ -278,12 +281,13 @@ fn compared() -> Points {
 }
 
 fn same(count: usize) -> HeatStrip {
-    HeatStrip::new(Quantity::new("L1 misses", Unit::Count), vec![Some(5.0); count])
+    HeatStrip::new(Quantity::new("L1 misses", AxisUnit::Count), vec![Some(5.0); count])
 }
 
 /// What ranks of a grid send to their neighbours and to the first of them.
 pub fn peers(ranks: u32) -> HeatMatrix {
-    let mut matrix = HeatMatrix::new(Quantity::new("Bytes sent", Unit::Si("B")), ranks as usize);
+    let mut matrix =
+        HeatMatrix::new(Quantity::new("Bytes sent", AxisUnit::Si("B")), ranks as usize);
     (matrix.row, matrix.column) = ("sender".to_owned(), "receiver".to_owned());
     matrix.caption = caption(
         "heat3d: bytes between ranks",

@@ -9,6 +9,7 @@
 use std::fmt;
 
 use regex::bytes::Regex;
+use topas_format::shown::acts;
 
 use super::expression::Node;
 use super::lexer::{Lexer, OPERATORS, Operator, QueryPiece, QueryToken, Unclosed};
@@ -41,7 +42,7 @@ impl std::error::Error for ExpressionError {}
 impl ExpressionError {
     /// The text in one line, and a line of marks under what is wrong.
     pub fn marked(&self, text: &str) -> String {
-        let blank = |c: char| if c.is_control() { ' ' } else { c };
+        let blank = |c: char| if acts(c) { ' ' } else { c };
         let line: String = text.chars().map(blank).collect();
         let before = text.get(..self.at).unwrap_or(text).chars().count();
         let marked = text.get(self.at..self.end).unwrap_or_default().chars().count();

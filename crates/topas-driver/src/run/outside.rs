@@ -158,7 +158,7 @@ impl Measured<'_> {
             job: self.launch.job.clone(),
             step: self.launch.step.clone(),
             partition: self.launch.partition.clone(),
-            compiler: shown(&facts.compiler),
+            compiler: one_word(&facts.compiler),
             ending: match (ended.signal, ended.code) {
                 (Some(libc::SIGABRT), _) => b"abort".to_vec(),
                 (Some(signal), _) => format!("sig:{signal}").into_bytes(),
@@ -296,13 +296,10 @@ impl Texts {
     }
 }
 
-/// What a compiler says of itself as the line has it: up to a comma or the end of the line, a run
-/// of blanks as `_`, at most 60 bytes.
-fn shown(text: &[u8]) -> Vec<u8> {
-    let text = text.get(..60).unwrap_or(text);
-    let text = text.split(|byte| matches!(byte, b',' | b'\n')).next().unwrap_or_default();
-    let words = text.split(|byte| *byte <= b' ').filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join(&b'_')
+/// What a compiler says of itself as the line has it.
+fn one_word(text: &[u8]) -> Vec<u8> {
+    let mut room = [0; 64];
+    Out::new(&mut room).one_word(text).text().to_vec()
 }
 
 #[cfg(test)]
@@ -317,7 +314,7 @@ mod tests {
             (&"x".repeat(70), &"x".repeat(60)),
             ("", ""),
         ] {
-            assert_eq!(shown(said.as_bytes()), expected.as_bytes());
+            assert_eq!(one_word(said.as_bytes()), expected.as_bytes());
         }
     }
 }

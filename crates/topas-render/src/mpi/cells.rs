@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::csv::field;
 
 /// Rows of cells under a header.
-pub(super) struct Cells {
+pub(super) struct CellTable {
     rows: Vec<Vec<String>>,
     /// Lines of the header
     header: usize,
@@ -15,21 +15,21 @@ pub(super) struct Cells {
     words: bool,
 }
 
-impl Cells {
+impl CellTable {
     /// With a header of one line.
     pub(super) fn new<'h>(header: impl IntoIterator<Item = &'h str>) -> Self {
         let header = header.into_iter().map(str::to_owned).collect();
-        Cells { rows: vec![header], header: 1, left: 1, words: false }
+        CellTable { rows: vec![header], header: 1, left: 1, words: false }
     }
 
     /// So many columns begin at the left.
     pub(super) fn left(self, left: usize) -> Self {
-        Cells { left, ..self }
+        CellTable { left, ..self }
     }
 
     /// The last column is of words.
     pub(super) fn words(self) -> Self {
-        Cells { words: true, ..self }
+        CellTable { words: true, ..self }
     }
 
     /// A further line of the header, of the same number of columns.

@@ -6,7 +6,7 @@ use std::collections::btree_map::Entry;
 use serde_json::{Value, json};
 use topas_mpi_data::{Communicator, MpiProfile};
 
-use super::cells::Cells;
+use super::cells::CellTable;
 use super::json::{number, seconds as json_seconds};
 use crate::number::{NONE, compact, exact_seconds, percent_of, seconds};
 
@@ -49,7 +49,7 @@ fn name(communicator: &Communicator) -> String {
 
 /// A table, that with most time first.
 pub(super) fn text(profile: &MpiProfile) -> String {
-    let mut cells = Cells::new([
+    let mut cells = CellTable::new([
         "communicator",
         "size",
         "calls",
@@ -81,7 +81,7 @@ pub(super) fn text(profile: &MpiProfile) -> String {
 
 /// The same as data.
 pub(super) fn csv(profile: &MpiProfile) -> String {
-    let mut cells = Cells::new([
+    let mut cells = CellTable::new([
         "communicator",
         "size",
         "calls",

@@ -4,14 +4,14 @@
 use serde_json::{Value, json};
 use topas_mpi_data::{Counter, MpiProfile};
 
-use super::cells::Cells;
+use super::cells::CellTable;
 use super::json::number;
 use crate::number::{NONE, compact, percent_of, quotient};
 
 /// A table.
 pub(super) fn text(profile: &MpiProfile) -> String {
     let sums = &profile.total;
-    let mut cells = Cells::new([
+    let mut cells = CellTable::new([
         "counter",
         "outside MPI",
         "inside MPI",
@@ -46,7 +46,7 @@ pub(super) fn text(profile: &MpiProfile) -> String {
 
 /// The same as data.
 pub(super) fn csv(profile: &MpiProfile) -> String {
-    let mut cells = Cells::new(["counter", "outside_mpi", "inside_mpi"]);
+    let mut cells = CellTable::new(["counter", "outside_mpi", "inside_mpi"]);
     for Counter { name, inside, outside } in &profile.total.counters {
         let known = |events: Option<u128>| events.map(|n| n.to_string()).unwrap_or_default();
         cells.row([crate::wording::named(name.as_bytes()), known(*outside), known(*inside)]);

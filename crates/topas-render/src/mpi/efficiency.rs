@@ -6,17 +6,17 @@ use topas_mpi_data::{
 };
 
 use super::Views;
-use super::cells::Cells;
+use super::cells::CellTable;
 use super::json::rounded;
 use crate::number::{NONE, exact_seconds, percent_of, percentage, seconds};
 use crate::wording::paragraph;
-use topas_chart::{Bars, Places, Quantity, Series, Unit};
+use topas_chart::{AxisUnit, BarPlaces, Bars, Quantity, Series};
 
 /// Decimals of seconds.
 const DECIMALS: u32 = 3;
 
 /// What is told of each efficiency.
-struct Row {
+struct EfficiencyRow {
     /// Name in CSV and JSON
     key: &'static str,
     name: &'static str,
@@ -26,8 +26,9 @@ struct Row {
     ratio: Option<Ratio>,
 }
 
-fn rows(of: &Efficiency) -> [Row; 5] {
-    let row = |key, name, depth, definition, ratio| Row { key, name, depth, definition, ratio };
+fn rows(of: &Efficiency) -> [EfficiencyRow; 5] {
+    let row =
+        |key, name, depth, definition, ratio| EfficiencyRow { key, name, depth, definition, ratio };
     [
         row(
             "parallel_efficiency",
@@ -70,7 +71,7 @@ pub(super) fn text(views: &Views<'_>) -> String {
         Err(why) => return paragraph(&reason(why), views.columns()),
     };
     let branches = if views.screen.unicode { BRANCHES } else { ASCII_BRANCHES };
-    let mut cells = Cells::new(["efficiency", "", "definition"]).words();
+    let mut cells = CellTable::new(["efficiency", "", "definition"]).words();
     for (row, branch) in rows(&of).iter().zip(branches) {
         cells.row([format!("{branch}{}", row.name), share(row.ratio), row.definition.to_owned()]);
     }
@@ -152,7 +153,7 @@ pub(super) fn reason(why: NoEfficiency) -> String {
 
 /// A row for each.
 pub(super) fn csv(profile: &MpiProfile) -> String {
-    let mut cells = Cells::new(["efficiency", "percent", "part_seconds", "whole_seconds"]);
+    let mut cells = CellTable::new(["efficiency", "percent", "part_seconds", "whole_seconds"]);
     for row in efficiency(profile).iter().flat_map(rows) {
         let ratio = row.ratio;
         let of = |text: fn(Ratio) -> String| ratio.map(text).unwrap_or_default();
@@ -186,9 +187,9 @@ pub(super) fn chart(views: &Views<'_>) -> Bars {
     let rows = known.as_ref().map(rows);
     let told = || rows.iter().flatten().filter(|row| row.depth < 2);
     let mut bars = Bars::new(
-        Places::Categories(told().map(|row| row.name.to_owned()).collect()),
-        Quantity::new("", Unit::Count),
-        Quantity::new("Efficiency", Unit::Percent),
+        BarPlaces::Categories(told().map(|row| row.name.to_owned()).collect()),
+        Quantity::new("", AxisUnit::Count),
+        Quantity::new("Efficiency", AxisUnit::Percent),
     );
     let values = told().map(|row| Some(row.ratio?.value()? * 100.0));
     bars.series = vec![Series::new("", values)];

@@ -2,7 +2,7 @@
 
 use topas_mpi_data::{Ending, MpiRecordFacts};
 
-use super::cells::Cells;
+use super::cells::CellTable;
 use super::heading::when;
 use crate::wording::named;
 
@@ -19,9 +19,10 @@ fn end(facts: &MpiRecordFacts) -> String {
 
 /// A table: facts of each launch and the ranks in its profile.
 pub fn launches(known: &[(&MpiRecordFacts, u64)]) -> String {
-    let mut cells = Cells::new(["launch", "when", "user", "ranks", "profiles", "end", "program"])
-        .left(3)
-        .words();
+    let mut cells =
+        CellTable::new(["launch", "when", "user", "ranks", "profiles", "end", "program"])
+            .left(3)
+            .words();
     for (facts, ranks) in known {
         let end = end(facts);
         cells.row([
@@ -39,7 +40,7 @@ pub fn launches(known: &[(&MpiRecordFacts, u64)]) -> String {
 
 /// The same as data.
 pub fn launches_csv(known: &[(&MpiRecordFacts, u64)]) -> String {
-    let mut cells = Cells::new(["id", "when", "user", "npes", "profiles", "end", "exe"]);
+    let mut cells = CellTable::new(["id", "when", "user", "npes", "profiles", "end", "exe"]);
     for (facts, ranks) in known {
         cells.row([
             crate::wording::clean(&facts.id),

@@ -10,7 +10,7 @@ use topas_mpi_data::{
 };
 
 use super::amount::{amount, plain, routine_name};
-use super::cells::Cells;
+use super::cells::CellTable;
 use super::json::{counted, number, seconds as json_seconds};
 use crate::number::{NONE, exact_seconds, kilobytes, seconds};
 
@@ -138,7 +138,7 @@ pub(super) fn text(profile: &MpiProfile, matrix: Matrix) -> String {
     if pauses {
         header.push("paused");
     }
-    let mut cells = Cells::new(header).left(0);
+    let mut cells = CellTable::new(header).left(0);
     let is_time = matrix == Matrix::Time;
     let time = |ns: u128| seconds(ns, DECIMALS);
     for (name, sums) in rows(profile) {
@@ -173,7 +173,7 @@ pub(super) fn csv(profile: &MpiProfile, matrices: &[Matrix]) -> String {
     let mut header = vec!["matrix", "unit", "rank", "comput"];
     header.extend(columns.iter().map(|(_, name)| name.as_str()));
     header.extend(["overhead", "paused"]);
-    let mut cells = Cells::new(header);
+    let mut cells = CellTable::new(header);
     for &matrix in matrices {
         let is_time = matrix == Matrix::Time;
         let own = |ns: Option<u128>| ns.filter(|_| is_time).map(exact_seconds).unwrap_or_default();

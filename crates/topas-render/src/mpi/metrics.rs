@@ -5,7 +5,7 @@ use topas_mpi_data::{METRICS, Metric, MetricUnit, MpiProfile, MpiSums, RoutineAm
 
 use super::Views;
 use super::amount::amount;
-use super::cells::Cells;
+use super::cells::CellTable;
 use super::json::{counted, number, seconds as json_seconds};
 use crate::number::{NONE, compact, exact_seconds, seconds};
 use crate::wording::paragraph;
@@ -38,9 +38,10 @@ fn most(metric: &Metric, profile: &MpiProfile) -> Option<(u32, String)> {
 /// All that are not 0, with the sum over ranks and the rank that has most.
 pub(super) fn text(views: &Views<'_>) -> String {
     let profile = views.profile;
-    let mut cells = Cells::new(["metric", "unit", "all ranks", "most", "on rank", "what it is"])
-        .left(2)
-        .words();
+    let mut cells =
+        CellTable::new(["metric", "unit", "all ranks", "most", "on rank", "what it is"])
+            .left(2)
+            .words();
     let mut zeros = 0;
     for metric in METRICS {
         if metric.value(&profile.total) == RoutineAmount::Exact(0) {
@@ -75,7 +76,7 @@ pub(super) fn text(views: &Views<'_>) -> String {
 
 /// A row for each metric of the sum, where `rank` is empty, and of each rank.
 pub(super) fn csv(profile: &MpiProfile) -> String {
-    let mut cells = Cells::new(["metric", "table", "unit", "rank", "value"]);
+    let mut cells = CellTable::new(["metric", "table", "unit", "rank", "value"]);
     let ranks = profile.ranks.iter().map(|rank| (rank.rank.to_string(), &rank.sums));
     for (rank, sums) in std::iter::once((String::new(), &profile.total)).chain(ranks) {
         for metric in METRICS {

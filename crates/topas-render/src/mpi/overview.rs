@@ -6,7 +6,7 @@ use topas_mpi_data::{MpiProfile, Origin, RoutineNumber};
 
 use super::Views;
 use super::amount::{amount, routine_name};
-use super::cells::Cells;
+use super::cells::CellTable;
 use super::heading::ranges;
 use super::{efficiency, peers, routines, waiting};
 use crate::number::{NONE, compact, percent_of, quotient, seconds};
@@ -63,7 +63,7 @@ fn shares(views: &Views<'_>) -> String {
 fn top(profile: &MpiProfile) -> String {
     let sums = &profile.total;
     let sorted = routines::sorted(profile);
-    let mut cells = Cells::new([
+    let mut cells = CellTable::new([
         "routine",
         "calls",
         "time s",
@@ -109,7 +109,7 @@ fn inside(profile: &MpiProfile) -> String {
         *longest = (*longest).max(inside.time);
     }
     let heading = if profile.origin == Origin::Live { "in a call now" } else { "ended in a call" };
-    let mut cells = Cells::new([heading, "threads", "longest s", "ranks"]).words();
+    let mut cells = CellTable::new([heading, "threads", "longest s", "ranks"]).words();
     for (routine, (mut ranks, longest)) in of {
         let threads = ranks.len();
         ranks.sort_unstable();

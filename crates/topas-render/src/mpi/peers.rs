@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 use topas_mpi_data::{MpiProfile, TrafficSums};
 
 use super::Views;
-use super::cells::Cells;
+use super::cells::CellTable;
 use super::json::number;
 use super::matrix::Matrix;
 use crate::number::{NONE, compact};
 use crate::wording::{count, paragraph};
-use topas_chart::{Chart, HeatMatrix, Quantity, Unit};
+use topas_chart::{AxisUnit, Chart, HeatMatrix, Quantity};
 
 /// What is shown of a pair; a row is of the rank that counted it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,12 +38,12 @@ impl Direction {
         matches!(self, Direction::Sent | Direction::Sends)
     }
 
-    const fn quantity(self) -> (&'static str, Unit) {
+    const fn quantity(self) -> (&'static str, AxisUnit) {
         match self {
-            Direction::Sent => ("Bytes sent", Unit::Si("B")),
-            Direction::Sends => ("Messages sent", Unit::Count),
-            Direction::Received => ("Bytes received", Unit::Si("B")),
-            Direction::Receives => ("Messages received", Unit::Count),
+            Direction::Sent => ("Bytes sent", AxisUnit::Si("B")),
+            Direction::Sends => ("Messages sent", AxisUnit::Count),
+            Direction::Received => ("Bytes received", AxisUnit::Si("B")),
+            Direction::Receives => ("Messages received", AxisUnit::Count),
         }
     }
 
@@ -137,7 +137,7 @@ pub(super) fn text(views: &Views<'_>, direction: Direction) -> String {
         let table = numbers(profile, direction, size);
         if table.lines().all(|line| line.chars().count() <= views.screen.width) {
             let (name, unit) = direction.quantity();
-            let unit = if unit == Unit::Count { "" } else { " (B)" };
+            let unit = if unit == AxisUnit::Count { "" } else { " (B)" };
             let (row, column) =
                 if direction.sends() { ("sender", "receiver") } else { ("receiver", "sender") };
             let mut out = format!("{name}{unit}: {row}s down, {column}s from left to right\n\n");
@@ -158,7 +158,7 @@ pub(super) fn text(views: &Views<'_>, direction: Direction) -> String {
 fn numbers(profile: &MpiProfile, direction: Direction, size: usize) -> String {
     let header: Vec<String> = (0..size).map(|rank| rank.to_string()).collect();
     let mut cells =
-        Cells::new(std::iter::once("rank").chain(header.iter().map(String::as_str))).left(0);
+        CellTable::new(std::iter::once("rank").chain(header.iter().map(String::as_str))).left(0);
     for row in 0..size {
         let rank = profile.ranks.iter().find(|rank| rank.rank as usize == row);
         let mut line = vec![row.to_string()];
@@ -181,7 +181,7 @@ fn numbers(profile: &MpiProfile, direction: Direction, size: usize) -> String {
 /// A row for each pair with traffic; the peer is empty for processes outside of the world.
 pub(super) fn csv(profile: &MpiProfile) -> String {
     let mut cells =
-        Cells::new(["rank", "peer", "sends", "sent_bytes", "receives", "received_bytes"]);
+        CellTable::new(["rank", "peer", "sends", "sent_bytes", "receives", "received_bytes"]);
     for rank in &profile.ranks {
         for peer in &rank.sums.peers {
             let TrafficSums { sends, sent, receives, received } = peer.traffic;

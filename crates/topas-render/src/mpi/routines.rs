@@ -16,7 +16,7 @@ use topas_mpi_table::{CallProgress, Waits};
 
 use super::Views;
 use super::amount::{amount, plain, routine_name};
-use super::cells::Cells;
+use super::cells::CellTable;
 use super::json::{counted, number, rounded, seconds as json_seconds};
 use crate::number::{
     NONE, compact, exact_seconds, machine_text, percent_of, percentage, quotient, seconds, short,
@@ -94,8 +94,8 @@ pub(super) fn text(views: &Views<'_>) -> String {
 }
 
 /// The three lines of headings; the numbers of the columns are those of the paper.
-fn header() -> Cells {
-    Cells::new(["", "column 1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13"])
+fn header() -> CellTable {
+    CellTable::new(["", "column 1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13"])
         .left(2)
         .below([
             "",
@@ -293,7 +293,7 @@ fn above(views: &Views<'_>) -> String {
 /// All that is known of each routine.
 pub(super) fn csv(views: &Views<'_>) -> String {
     let sums = &views.profile.total;
-    let mut cells = Cells::new([
+    let mut cells = CellTable::new([
         "routine",
         "calls",
         "calls_per_rank",

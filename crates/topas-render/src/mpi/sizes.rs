@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 use topas_mpi_data::{CLASSES, MessageClass, MpiProfile};
 
 use super::Views;
-use super::cells::Cells;
+use super::cells::CellTable;
 use super::json::number;
 use crate::number::compact;
 use crate::wording::paragraph;
-use topas_chart::{Arrangement, Bars, Chart, Places, Quantity, Series, Unit};
+use topas_chart::{Arrangement, AxisUnit, BarPlaces, Bars, Chart, Quantity, Series};
 
 /// Columns: class, whether sent, name.
 const COLUMNS: [(MessageClass, bool, &str); 8] = [
@@ -85,7 +85,7 @@ pub(super) fn text(views: &Views<'_>) -> String {
     let shown = || COLUMNS.iter().filter(|&&(class, _, _)| !profile.total.class(class).is_empty());
     let bins = counts(profile, MessageClass::PointToPoint, true).len();
     let header = std::iter::once("messages of").chain(shown().map(|&(_, _, name)| name));
-    let mut cells = Cells::new(header).left(0);
+    let mut cells = CellTable::new(header).left(0);
     for bin in first..=last {
         let mut row = vec![if views.screen.unicode {
             label(bin, bins)
@@ -111,9 +111,9 @@ pub(super) fn chart(profile: &MpiProfile) -> Bars {
     let bins = counts(profile, MessageClass::PointToPoint, true).len();
     let range = || span(profile).map(|(first, last)| first..=last).into_iter().flatten();
     let mut bars = Bars::new(
-        Places::Categories(range().map(|bin| label(bin, bins)).collect()),
-        Quantity::new("Size", Unit::Count),
-        Quantity::new("Messages", Unit::Count),
+        BarPlaces::Categories(range().map(|bin| label(bin, bins)).collect()),
+        Quantity::new("Size", AxisUnit::Count),
+        Quantity::new("Messages", AxisUnit::Count),
     );
     bars.arrangement = Arrangement::Beside;
     for (class, sent, name) in DRAWN {
@@ -122,7 +122,7 @@ pub(super) fn chart(profile: &MpiProfile) -> Bars {
         if all > 0 {
             let values = range().map(|bin| of.get(bin).map(|count| *count as f64));
             let mut series = Series::new(name, values);
-            series.note = format!("({})", Unit::Count.value(all as f64, 4));
+            series.note = format!("({})", AxisUnit::Count.value(all as f64, 4));
             bars.series.push(series);
         }
     }
@@ -137,7 +137,7 @@ pub(super) fn chart(profile: &MpiProfile) -> Bars {
 
 /// A row for each bin of each class and direction that has messages.
 pub(super) fn csv(profile: &MpiProfile) -> String {
-    let mut cells = Cells::new(["class", "direction", "from_bytes", "to_bytes", "messages"]);
+    let mut cells = CellTable::new(["class", "direction", "from_bytes", "to_bytes", "messages"]);
     each(profile, |class, direction, (from, to), messages| {
         cells.row([
             class.to_owned(),

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use topas_mpi_data::MpiProfile;
 
-use super::cells::Cells;
+use super::cells::CellTable;
 use crate::wording::clean;
 
 /// What stands in the place of a value that was not recorded.
@@ -30,7 +30,7 @@ pub(super) fn text(profile: &MpiProfile) -> String {
 
 /// A row each.
 pub(super) fn csv(profile: &MpiProfile) -> String {
-    let mut cells = Cells::new(["name", "value"]);
+    let mut cells = CellTable::new(["name", "value"]);
     let cell = |value: Option<String>| value.unwrap_or_else(|| NOT_RECORDED.to_owned());
     all(profile).for_each(|(name, value)| cells.row([name, cell(value)]));
     cells.csv()

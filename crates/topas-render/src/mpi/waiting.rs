@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use topas_mpi_data::{MpiProfile, WAITED_NAMES, Waiting};
 
-use super::cells::Cells;
+use super::cells::CellTable;
 use super::json::{number, seconds as json_seconds};
 use crate::number::{compact, percent_of, seconds};
 
@@ -25,7 +25,7 @@ fn kinds(profile: &MpiProfile) -> impl Iterator<Item = (usize, &Waiting)> {
 
 /// A table; empty if nobody waited.
 pub(super) fn text(profile: &MpiProfile) -> String {
-    let mut cells = Cells::new(["waited for", "calls", "time s", "of MPI"]);
+    let mut cells = CellTable::new(["waited for", "calls", "time s", "of MPI"]);
     for (at, of) in kinds(profile) {
         cells.row([
             KINDS.get(at).copied().unwrap_or_default().to_owned(),

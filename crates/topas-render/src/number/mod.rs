@@ -12,7 +12,7 @@ use topas_format::civil::{Date, Time};
 
 pub(crate) use rows::{dec, six_places, three_places};
 pub(crate) use significant::{
-    compact, error_percent, machine, machine_text, short, si, si_as, si_bare, significant,
+    compact, error_percent, machine, machine_text, short, si, si_as, si_bare, significant, trimmed,
 };
 
 /// What people see where nothing was measured.

@@ -86,6 +86,13 @@ pub(crate) fn error_percent(share: f64) -> String {
     }
 }
 
+/// A number of at most six places, without needless ones.
+pub(crate) fn trimmed(value: f64) -> String {
+    let text = format!("{value:.6}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
 /// A number for programs: nine significant digits, no needless zeros.
 pub(crate) fn machine(value: f64) -> f64 {
     format!("{value:.8e}").parse().unwrap_or(value)

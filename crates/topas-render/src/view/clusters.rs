@@ -4,16 +4,16 @@ use std::fmt::Write;
 
 use topas_data::pes::{Cluster, Column, KMeans, PeTable};
 
-use super::quantity::{Shown, caption, shown};
+use super::quantity::{ColumnText, caption, shown};
 use crate::csv::field;
-use crate::number::percent;
+use crate::number::{percent, trimmed};
 use crate::wording::{count, pes, wrapped};
 
 /// The clusters of the paper's Listing 5: `95-96:  5, 9, 13`.
 pub fn unit_clusters(clusters: &[Cluster], columns: usize) -> String {
     let bounds: Vec<String> = clusters
         .iter()
-        .map(|cluster| format!("{}-{}:", plain(cluster.from), plain(cluster.to)))
+        .map(|cluster| format!("{}-{}:", trimmed(cluster.from), trimmed(cluster.to)))
         .collect();
     let width = bounds.iter().map(String::len).max().unwrap_or(0);
     let mut out = String::new();
@@ -23,13 +23,6 @@ pub fn unit_clusters(clusters: &[Cluster], columns: usize) -> String {
         let _ = writeln!(out, "{bounds:>width$}  {members}");
     }
     out
-}
-
-/// A bound without needless places.
-fn plain(bound: f64) -> String {
-    let text = format!("{bound:.6}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
 /// Clusters as CSV: `column,cluster,from,to,mean,deviation,unit,pes,pe_ranges`; `kind` says how
@@ -84,7 +77,7 @@ pub fn best_clusters(table: &PeTable, column: Column, best: &KMeans, columns: us
     out
 }
 
-fn row(shown: &Shown, best: &KMeans, at: usize, all: usize) -> [String; 4] {
+fn row(shown: &ColumnText, best: &KMeans, at: usize, all: usize) -> [String; 4] {
     let cluster = &best.clusters[at];
     let share = cluster.count as f64 / all as f64;
     [

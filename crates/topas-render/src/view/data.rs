@@ -3,7 +3,7 @@
 use topas_data::pes::{Pe, PeTable};
 use topas_format::number::Count;
 
-use super::piece::Piece;
+use super::piece::OutputPiece;
 use crate::csv::field;
 use crate::number::{dec, per_second, six_places, three_places};
 
@@ -13,7 +13,7 @@ const HEADER: &str = "pe,host,numa,cpu,exe,wall_s,system_s,user_s,metric,count,e
                       rss_bytes,end,why\n";
 
 /// The rows as CSV with a header.
-pub fn csv<'v>(table: &'v PeTable, rows: &'v [u32]) -> Vec<Piece<'v>> {
+pub fn csv<'v>(table: &'v PeTable, rows: &'v [u32]) -> Vec<OutputPiece<'v>> {
     let texts = |names: &[Box<[u8]>]| -> Vec<String> {
         names.iter().map(|name| field(&String::from_utf8_lossy(name))).collect()
     };
@@ -50,7 +50,7 @@ pub fn csv<'v>(table: &'v PeTable, rows: &'v [u32]) -> Vec<Piece<'v>> {
         }
         out.push(b'\n');
     };
-    vec![HEADER.to_owned().into(), Piece::Rows { rows, write: Box::new(write) }]
+    vec![HEADER.to_owned().into(), OutputPiece::Rows { rows, write: Box::new(write) }]
 }
 
 /// Count, 1 if it is an estimate, rate.
@@ -73,7 +73,7 @@ fn maybe(out: &mut Vec<u8>, number: Option<u64>) {
 }
 
 /// The rows as JSON, an object in each line with `schema` and `launch`; no value is null.
-pub fn jsonl<'v>(table: &'v PeTable, rows: &'v [u32]) -> Vec<Piece<'v>> {
+pub fn jsonl<'v>(table: &'v PeTable, rows: &'v [u32]) -> Vec<OutputPiece<'v>> {
     let launch = super::json::string(&table.launch.id);
     let start = format!("{{\"schema\":\"topas.view.pe/1\",\"launch\":{launch},");
     vec![objects(table, rows, start, "}\n", "")]
@@ -86,7 +86,7 @@ pub(super) fn objects<'v>(
     start: String,
     end: &'static str,
     between: &'static str,
-) -> Piece<'v> {
+) -> OutputPiece<'v> {
     let first = rows.first().copied();
     let texts = |names: &[Box<[u8]>]| -> Vec<String> {
         names.iter().map(|name| super::json::string(name)).collect()
@@ -142,7 +142,7 @@ pub(super) fn objects<'v>(
         }
         out.extend_from_slice(end.as_bytes());
     };
-    Piece::Rows { rows, write: Box::new(write) }
+    OutputPiece::Rows { rows, write: Box::new(write) }
 }
 
 fn quoted(out: &mut Vec<u8>, key: &str) {

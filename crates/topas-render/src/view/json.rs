@@ -7,7 +7,7 @@ use topas_data::pes::{
 };
 
 use super::groups::{key, name};
-use super::piece::Piece;
+use super::piece::OutputPiece;
 use super::quantity::shown;
 use super::verdict::sentence;
 
@@ -16,7 +16,7 @@ pub const SCHEMA: &str = "topas.view/1";
 
 /// What is to be in the object; what is None is not.
 #[derive(Default)]
-pub struct Parts<'v> {
+pub struct JsonParts<'v> {
     /// Column of the following
     pub column: Option<Column>,
     /// Summary; Some(None) if there are no values
@@ -36,7 +36,11 @@ pub struct Parts<'v> {
 }
 
 /// The object, with these rows if any are given. Not measured is null.
-pub fn json<'v>(table: &'v PeTable, rows: Option<&'v [u32]>, parts: &Parts<'_>) -> Vec<Piece<'v>> {
+pub fn json<'v>(
+    table: &'v PeTable,
+    rows: Option<&'v [u32]>,
+    parts: &JsonParts<'_>,
+) -> Vec<OutputPiece<'v>> {
     let mut all = Map::new();
     all.insert("schema".to_owned(), SCHEMA.into());
     all.insert("launch".to_owned(), launch(table));

@@ -9,10 +9,10 @@ use crate::csv::field;
 use crate::wording::named;
 
 /// A launch and what its table knows: PEs that left a line, and hosts.
-type Known<'l> = (&'l PeLaunch, usize, usize);
+type CountedLaunch<'l> = (&'l PeLaunch, usize, usize);
 
 /// A table of the launches, in the order given.
-pub fn launches(launches: &[Known<'_>]) -> String {
+pub fn launches(launches: &[CountedLaunch<'_>]) -> String {
     let heading = ["launch", "ended", "user", "program", "PEs", "of", "hosts"].map(str::to_owned);
     let mut rows = vec![heading];
     rows.extend(launches.iter().map(|(launch, pes, hosts)| {
@@ -46,7 +46,7 @@ pub fn launches(launches: &[Known<'_>]) -> String {
 }
 
 /// The same as CSV.
-pub fn launches_csv(launches: &[Known<'_>]) -> String {
+pub fn launches_csv(launches: &[CountedLaunch<'_>]) -> String {
     let mut out = String::from("launch,ended,user,exe,pes,npes,hosts,lines\n");
     for (launch, pes, hosts) in launches {
         let npes = launch.npes.map(|npes| npes.to_string()).unwrap_or_default();

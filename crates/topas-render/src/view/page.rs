@@ -22,7 +22,7 @@ const MOST_RANGES: usize = 24;
 const MOST_GROUPS: usize = 200;
 
 /// What the page shows.
-pub struct Page<'v> {
+pub struct HtmlPage<'v> {
     /// The launch
     pub table: &'v PeTable,
     /// The column that is summed up and drawn
@@ -56,7 +56,7 @@ svg{max-width:100%;height:auto}.wide{overflow-x:auto}
 @media print{body{margin:0;max-width:none}th{position:static}}";
 
 /// The page.
-pub fn page(page: &Page<'_>) -> String {
+pub fn page(page: &HtmlPage<'_>) -> String {
     let table = page.table;
     let exes: Vec<String> = table.exes.iter().map(|exe| named(exe)).collect();
     let title = format!("{}: {}", exes.join(" and "), count(table.rows.len() as u64, "PE"));
@@ -132,7 +132,7 @@ fn facts(table: &PeTable) -> Markup {
     }
 }
 
-fn verdict(page: &Page<'_>) -> Markup {
+fn verdict(page: &HtmlPage<'_>) -> Markup {
     html! {
         @if page.findings.findings.is_empty() {
             p { (super::findings(page.table, page.findings, true, usize::MAX)) }
@@ -144,7 +144,7 @@ fn verdict(page: &Page<'_>) -> Markup {
     }
 }
 
-fn balances(page: &Page<'_>) -> Markup {
+fn balances(page: &HtmlPage<'_>) -> Markup {
     html! {
         @if page.balances.is_empty() {
             p { "No PE has a load." }
@@ -154,7 +154,7 @@ fn balances(page: &Page<'_>) -> Markup {
     }
 }
 
-fn clusters(page: &Page<'_>) -> Markup {
+fn clusters(page: &HtmlPage<'_>) -> Markup {
     let shown = shown(page.column, page.table.metric);
     let all: usize = page.best.clusters.iter().map(|cluster| cluster.count).sum();
     html! {
@@ -182,7 +182,7 @@ fn clusters(page: &Page<'_>) -> Markup {
     }
 }
 
-fn group_table(page: &Page<'_>, of: &Groups) -> Markup {
+fn group_table(page: &HtmlPage<'_>, of: &Groups) -> Markup {
     let shown = shown(page.column, page.table.metric);
     let number =
         |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| shown.number(value));
@@ -214,7 +214,7 @@ fn group_table(page: &Page<'_>, of: &Groups) -> Markup {
     }
 }
 
-fn rows(page: &Page<'_>) -> Markup {
+fn rows(page: &HtmlPage<'_>) -> Markup {
     let table = page.table;
     let unit = |column| shown(column, table.metric).unit;
     let cell = |n: Option<u64>| match n {

@@ -10,7 +10,7 @@ const BATCH: usize = 16 * 1024;
 pub type WriteRow<'v> = dyn Fn(&mut Vec<u8>, u32) + Sync + 'v;
 
 /// A part of an output.
-pub enum Piece<'v> {
+pub enum OutputPiece<'v> {
     /// Text
     Text(String),
     /// Rows
@@ -22,9 +22,9 @@ pub enum Piece<'v> {
     },
 }
 
-impl From<String> for Piece<'_> {
+impl From<String> for OutputPiece<'_> {
     fn from(text: String) -> Self {
-        Piece::Text(text)
+        OutputPiece::Text(text)
     }
 }
 
@@ -34,15 +34,15 @@ impl From<String> for Piece<'_> {
 ///
 /// The first of `sink`, which is then not called again.
 pub fn write<E>(
-    pieces: &[Piece<'_>],
+    pieces: &[OutputPiece<'_>],
     threads: NonZero<usize>,
     mut sink: impl FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut buffers: Vec<Vec<u8>> = vec![Vec::new(); threads.get()];
     for piece in pieces {
         match piece {
-            Piece::Text(text) => sink(text.as_bytes())?,
-            Piece::Rows { rows, write } => {
+            OutputPiece::Text(text) => sink(text.as_bytes())?,
+            OutputPiece::Rows { rows, write } => {
                 for round in rows.chunks(BATCH * threads.get()) {
                     let batches = || round.chunks(BATCH);
                     thread::scope(|scope| {

@@ -4,10 +4,10 @@ use topas_data::pes::Column;
 use topas_format::event::Metric;
 
 use crate::number::{si, si_as};
-use topas_chart::{Quantity, Unit};
+use topas_chart::{AxisUnit, Quantity};
 
 /// How a column is shown.
-pub(super) struct Shown {
+pub(super) struct ColumnText {
     /// Name in a sentence
     pub(super) name: &'static str,
     /// Unit of its values
@@ -30,8 +30,8 @@ fn operations(metric: Metric) -> [&'static str; 4] {
     }
 }
 
-pub(super) fn shown(column: Column, metric: Metric) -> Shown {
-    let of = |name, unit, decimals, scale, base| Shown { name, unit, decimals, scale, base };
+pub(super) fn shown(column: Column, metric: Metric) -> ColumnText {
+    let of = |name, unit, decimals, scale, base| ColumnText { name, unit, decimals, scale, base };
     let [operations, mega, count, rate] = operations(metric);
     match column {
         Column::Wall => of("wall clock time", "s", 3, 1.0, "s"),
@@ -49,7 +49,7 @@ pub(super) fn shown(column: Column, metric: Metric) -> Shown {
     }
 }
 
-impl Shown {
+impl ColumnText {
     /// A value of the column to four digits, with its unit.
     pub(super) fn value(&self, value: f64) -> String {
         if self.base.is_empty() {
@@ -88,8 +88,8 @@ pub fn column_unit(column: Column, metric: Metric) -> &'static str {
 
 /// As an axis of a picture; values are those of the column times the factor.
 pub(super) fn axis(column: Column, metric: Metric) -> (Quantity, f64) {
-    let Shown { name, base, scale, .. } = shown(column, metric);
-    let unit = if base.is_empty() { Unit::Count } else { Unit::Si(base) };
+    let ColumnText { name, base, scale, .. } = shown(column, metric);
+    let unit = if base.is_empty() { AxisUnit::Count } else { AxisUnit::Si(base) };
     let mut name = name.to_owned();
     if let Some(first) = name.get_mut(..1) {
         first.make_ascii_uppercase();

@@ -3,7 +3,7 @@
 use topas_data::pes::{Column, Pe, PeTable};
 use topas_format::number::Count;
 
-use super::piece::Piece;
+use super::piece::OutputPiece;
 use super::quantity::shown;
 use crate::number::{dec, millis, thousandths, three_places};
 use crate::wording::{clean, named};
@@ -27,7 +27,7 @@ const NONE: &[u8] = b"-";
 /// The table of these rows: PE, host, wall,
 /// system and user time in s, operations, their rate, L1 misses in 10^6/s. A `~` marks an
 /// estimate.
-pub fn raw<'v>(table: &'v PeTable, rows: &'v [u32]) -> Vec<Piece<'v>> {
+pub fn raw<'v>(table: &'v PeTable, rows: &'v [u32]) -> Vec<OutputPiece<'v>> {
     let hosts: Vec<String> = table.hosts.iter().map(|host| named(host)).collect();
     let lengths: Vec<usize> = hosts.iter().map(|host| host.chars().count()).collect();
     let widths = widths(table, rows, &lengths);
@@ -56,7 +56,7 @@ pub fn raw<'v>(table: &'v PeTable, rows: &'v [u32]) -> Vec<Piece<'v>> {
         }
         out.push(b'\n');
     };
-    vec![heading.into(), Piece::Rows { rows, write: Box::new(write) }]
+    vec![heading.into(), OutputPiece::Rows { rows, write: Box::new(write) }]
 }
 
 /// Thousandths of 10^6 per s.

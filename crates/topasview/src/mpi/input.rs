@@ -18,16 +18,16 @@ use crate::input::{passed_over, skipped};
 use crate::output::may_write;
 
 /// What was read, and how well.
-pub struct Input<'a> {
+pub struct MpiInput<'a> {
     args: &'a Args,
     /// Sources that could not be read
     unreadable: usize,
 }
 
-impl<'a> Input<'a> {
+impl<'a> MpiInput<'a> {
     /// Of these arguments.
     pub fn new(args: &'a Args) -> Self {
-        Input { args, unreadable: 0 }
+        MpiInput { args, unreadable: 0 }
     }
 
     /// Whether something could not be read; that has been said.

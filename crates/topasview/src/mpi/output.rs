@@ -8,13 +8,13 @@ use topas_mpi_data::{MpiProfile, MpiRecordFacts, processors_of};
 use topas_render::mpi::{View, Views, launches, launches_csv};
 use topas_terminal::{Look, Printed};
 
-use super::input::Input;
+use super::input::MpiInput;
 use crate::args::{Args, TOOL};
 use crate::exit;
 use crate::output::{PNG_SCALE, both, save};
 
 /// Shows everything; the Err is the exit code, all has then been said.
-pub fn show(args: &Args, input: &mut Input<'_>, profiles: &[MpiProfile]) -> Result<Printed, u8> {
+pub fn show(args: &Args, input: &mut MpiInput<'_>, profiles: &[MpiProfile]) -> Result<Printed, u8> {
     if args.list {
         let known: Vec<(&MpiRecordFacts, u64)> =
             profiles.iter().map(|profile| (&profile.facts, profile.total.ranks)).collect();
