@@ -215,8 +215,20 @@ fn a_full_file_system() {
         fs::read_to_string(scratch.path().join("said")).expect("what was said")
     };
     let check = std::panic::catch_unwind(|| {
-        let said = start(600);
         let sentence = format!("topas: not written: {}: no space left\n", out.display());
+        // Without any room no file stays that would tell of a run without ranks; one of the user's
+        // does.
+        let filler = dir.join("filler");
+        let _ = fs::write(&filler, vec![1; 70_000]);
+        assert_eq!(start(4), sentence);
+        assert!(!out.exists());
+        fs::write(&out, "").unwrap();
+        fs::remove_file(scratch.path().join("said")).unwrap();
+        assert_eq!(start(4), sentence);
+        assert!(out.exists());
+        fs::remove_file(scratch.path().join("said")).unwrap();
+        fs::remove_file(&filler).unwrap();
+        let said = start(600);
         assert!([1, 2].iter().any(|&times| said == sentence.repeat(times)), "{said}");
         let text = fs::read(&out).expect("file");
         let torn =

@@ -9,8 +9,9 @@ use std::process::Command;
 use nix::sys::stat::Mode;
 use nix::unistd::{geteuid, mkfifo};
 use topas_format::event::Metric;
-use topas_tests::build::plain;
+use topas_tests::build::{plain, source};
 use topas_tests::mpi::{Mpi, emulate_rank, launched};
+use topas_tests::profile::library;
 use topas_tests::record::{Record, read_log};
 use topas_tests::running::{Run, command, have, run};
 use topas_tests::site::{Scratch, Site};
@@ -293,6 +294,46 @@ impl OwnSite {
         let run = run(&mut by(command.envs(variables.iter().copied())));
         unharmed(&run, "own site");
         run.err().replacen("a warning of the program\n", "", 1)
+    }
+}
+
+/// A wrong log of the user's costs the site no line of `topas-run`, loaded or from outside, nor the
+/// record of an MPI profile, and is told once.
+#[test]
+fn a_wrong_log_of_the_users_leaves_the_line_to_the_site() {
+    let own = OwnSite::new(Scratch::new(), Site::lent());
+    let log = own.scratch.log();
+    own.configure(&format!("log = file:{}\n", log.display()));
+    let bare = own.scratch.path().join("bare");
+    plain(&own.site, "c/says.c", true, &bare);
+    for wrong in ["user.log", "file:/nonexistent/log", "file:/dev/full", "unix:/nonexistent"] {
+        for options in [&[][..], &["--outside"]] {
+            let mut command = command(own.site.tool("topas-run"));
+            rank(&mut command);
+            command.env("TOPAS_LOG", wrong).args(options).arg(&bare);
+            let ended = run(&mut command);
+            unharmed(&ended, wrong);
+            let said = ended.err().replacen("a warning of the program\n", "", 1);
+            assert_eq!(said.lines().count(), 1, "{options:?}: {said}");
+            assert!(said.starts_with(&format!("topas: TOPAS_LOG={wrong}")), "{options:?}: {said}");
+            let lines = own.scratch.take_log();
+            assert_eq!(lines.len(), 1, "{wrong} {options:?}");
+            assert_eq!(lines[0].extra("via"), "run", "{wrong} {options:?}");
+        }
+    }
+    for mpi in Mpi::installed("a_wrong_log_of_the_users_leaves_the_line_to_the_site") {
+        let program = own.scratch.path().join("hello");
+        let mut driver = command(mpi.real("mpicc").expect("a driver of this MPI"));
+        run(driver.arg(source("c/hello.c")).arg("-o").arg(&program)).good();
+        let mut launch = mpi.launch_bare(&own.scratch, 4);
+        launch.args(["env", &format!("LD_PRELOAD={}", library(&own.site).display())]);
+        launch.arg(&program).env("TOPAS_LOG", "file:/dev/full").env("TOPAS_MPI", "yes");
+        launch.env("TOPAS_MPI_SPOOL", own.scratch.sub("spool")).current_dir(own.scratch.path());
+        let said = launched(&own.scratch, &mut launch).good().err();
+        assert_eq!(said.matches("not written to file:/dev/full").count(), 1, "{said}");
+        let text = fs::read_to_string(&log).expect("log of the site");
+        assert_eq!(text.lines().count(), 1, "{}: {text}", mpi.name());
+        fs::remove_file(&log).expect("remove");
     }
 }
 

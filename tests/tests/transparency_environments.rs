@@ -1,5 +1,6 @@
-//! A thousand environments as no launcher would make them: the program never crashes, never
-//! prints, and ends as it does; what lines there are, are lines.
+//! A thousand environments as no launcher would make them: the program never crashes, prints
+//! nothing but one line about a log of the user's that is none, and ends as it does; what lines
+//! there are, are lines.
 
 use std::fs;
 
@@ -191,16 +192,25 @@ fn random_environments() {
     all.args(["environments", "exit", &CODE.to_string()]).current_dir(dir);
     let results = run(&mut all).good().out();
     assert_eq!(results.lines().count(), ENVIRONMENTS);
+    let mut told = 0;
     for (number, (result, entries)) in results.lines().zip(&environments).enumerate() {
         let about = || format!("seed {SEED}, number {number}: {result}\n{}", shown(entries));
-        let (status, said) = result.split_once(' ').expect("two numbers");
-        assert_eq!(status, (CODE << 8).to_string(), "{}", about());
-        // Only of a log of the user's that takes nothing a word is said.
-        let wrong = |entry: &Vec<u8>| {
-            entry.starts_with(b"TOPAS_LOG=file:/nonexistent") || entry.starts_with(b"TOPAS_LOG=x")
+        let [status, length, said] = *result.split(' ').collect::<Vec<_>>() else {
+            panic!("{}", about());
         };
-        assert!(said == "0" || entries.iter().any(wrong), "{}", about());
+        assert_eq!(status, (CODE << 8).to_string(), "{}", about());
+        if length == "0" {
+            continue;
+        }
+        told += 1;
+        // Of a log of the user's that takes nothing the lowest rank that measures says one line.
+        let log = entries.iter().find_map(|entry| entry.strip_prefix(b"TOPAS_LOG="));
+        let expected = log_told(log.unwrap_or_default());
+        assert_eq!(length, expected.len().to_string(), "{}", about());
+        let hex: String = expected.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(said, hex, "{}", about());
     }
+    assert!(told > ENVIRONMENTS / 20, "only {told} heard of a log that is none");
     // Whatever stood in the environment, a line is a line; and lines there were.
     let lines = read_log(&log);
     assert!(lines.len() > ENVIRONMENTS / 8, "only {} runs were measured", lines.len());
@@ -208,6 +218,21 @@ fn random_environments() {
         assert_eq!(line.extra("end"), format!("exit:{CODE}"), "{}", line.text);
         assert!(line.text.len() <= 1000, "{}", line.text);
     }
+}
+
+/// What is said of a list of targets that is none: its last word, as far as it fits.
+fn log_told(list: &[u8]) -> Vec<u8> {
+    let is_blank = |byte: &u8| *byte <= b' ';
+    let begin = |text: &[u8]| text.iter().position(|byte| !is_blank(byte)).unwrap_or(text.len());
+    let end = list.iter().rposition(|byte| !is_blank(byte)).map_or(0, |last| last + 1);
+    let mut last = &list[..end];
+    last = &last[begin(last)..];
+    while let Some(blank) = last.iter().position(|byte| *byte == b' ') {
+        last = &last[blank + 1..];
+        last = &last[begin(last)..];
+    }
+    let shown = last.iter().take(128).map(|byte| if *byte < b' ' { b'?' } else { *byte });
+    b"topas: TOPAS_LOG=".iter().copied().chain(shown).chain(*b" is no target\n").collect()
 }
 
 /// Entries for a message, long ones cut.

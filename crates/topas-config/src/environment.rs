@@ -133,6 +133,15 @@ impl Environment {
         self.filled("LOGNAME").or(self.filled("USER")).unwrap_or_default()
     }
 
+    /// The user as rules of the site for users see it: the [name](Environment::user) or, without
+    /// one, `#` and the numeric id.
+    pub fn user_or_id(&self, uid: &str) -> OsString {
+        match self.user() {
+            user if user.is_empty() => format!("#{uid}").into(),
+            user => user.to_owned(),
+        }
+    }
+
     /// `TOPAS_CONF`: the configuration file to read in place of the installed one.
     pub fn conf_file(&self) -> Option<PathBuf> {
         self.filled(names::TOPAS_CONF).map(PathBuf::from)

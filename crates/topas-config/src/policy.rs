@@ -7,8 +7,10 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-use topas_format::conf::{Key, List, listed};
+use topas_format::conf::{Key, ListAnswer};
 use topas_format::env::switch;
+use topas_format::module_facts::OFF;
+use topas_format::policy::answer_of_lists;
 
 use crate::conf::Conf;
 use crate::paths::{Paths, SYSTEM_CONF};
@@ -16,14 +18,14 @@ use crate::paths::{Paths, SYSTEM_CONF};
 /// Keys of `topas.conf` that only the drivers read.
 pub const KEYS: &[Key] = &[
     Key {
-        name: "only_path",
+        name: ONLY_PATH,
         form: "list of paths",
         default: "(all)",
         about: "Paths of executables that are linked with the module; `*` stands for any \
                 characters, slashes too.",
     },
     Key {
-        name: "skip_path",
+        name: SKIP_PATH,
         form: "list of paths",
         default: "(none)",
         about: "Paths of executables that are linked without the module; `*` stands for any \
@@ -38,6 +40,12 @@ pub const KEYS: &[Key] = &[
     },
 ];
 
+/// A list of paths: of no others.
+const ONLY_PATH: &str = "only_path";
+
+/// A list of paths: not of these.
+const SKIP_PATH: &str = "skip_path";
+
 /// The key of a switch; the others are lists.
 pub(crate) const MPI_LINK: &str = "mpi_link";
 
@@ -47,14 +55,15 @@ pub(crate) fn is_valid(key: &[u8], value: &[u8]) -> bool {
         && if key == MPI_LINK.as_bytes() { switch(value).is_some() } else { !value.is_empty() }
 }
 
-/// Name of the file that stops everything, beside `topas.conf`.
-const OFF: &str = "off";
-
 /// The file that switches TOPAS off for everybody, if there is one: of the installation,
 /// then of the system. Programs look at the same two, whatever `TOPAS_CONF` says.
 pub fn kill_switch(paths: Option<&Paths>) -> Option<PathBuf> {
     let files = [paths.map(Paths::conf_file), Some(SYSTEM_CONF.into())];
-    files.into_iter().flatten().map(|conf| conf.with_file_name(OFF)).find(|off| off.exists())
+    files
+        .into_iter()
+        .flatten()
+        .map(|conf| conf.with_file_name(OsStr::from_bytes(OFF)))
+        .find(|off| off.exists())
 }
 
 /// A program that is about to be linked.
@@ -75,21 +84,16 @@ impl Conf {
         let exe = program.path.file_name().unwrap_or_default().as_bytes();
         let path = program.path.as_os_str().as_bytes();
         let uid = program.uid.to_string();
-        let user = [program.user.as_bytes(), uid.as_bytes()];
-        let only = |list: &[u8], names: &[&[u8]]| {
-            !list.is_empty() && !names.iter().any(|name| listed(list, name, name))
-        };
-        let skip = |list: &[u8], names: &[&[u8]]| names.iter().any(|name| listed(list, name, name));
-        [
-            ("only_exe", only(settings.list(List::OnlyExe), &[exe])),
-            ("skip_exe", skip(settings.list(List::SkipExe), &[exe])),
-            ("only_user", only(settings.list(List::OnlyUser), &user)),
-            ("skip_user", skip(settings.list(List::SkipUser), &user)),
-            ("only_path", only(self.value("only_path"), &[path])),
-            ("skip_path", skip(self.value("skip_path"), &[path])),
-        ]
-        .into_iter()
-        .find_map(|(key, refused)| refused.then_some(key))
+        let user = program.user.as_bytes();
+        if let Err(refusal) = settings.answer_by_name(Some(exe), user, uid.as_bytes()) {
+            return Some(refusal.key());
+        }
+        let (only, skip) = (self.value(ONLY_PATH), self.value(SKIP_PATH));
+        match answer_of_lists(only, skip, path) {
+            ListAnswer::Wanted => None,
+            ListAnswer::NotInOnly => Some(ONLY_PATH),
+            ListAnswer::InSkip => Some(SKIP_PATH),
+        }
     }
 }
 

@@ -9,12 +9,13 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 use topas_data::{
-    By, Fold, Inputs, Period, Plan, Question, Report, Resources, Run, Selection, ask,
+    Fold, Inputs, LogReport, Period, Question, ReportPlan, Resources, Run, Selection, TableSide,
+    ask,
 };
 use topas_format::line::{Extras, Line};
 
 /// What topas-stat asks for.
-struct All(Plan);
+struct All(ReportPlan);
 
 impl Question for All {
     fn key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {
@@ -23,7 +24,7 @@ impl Question for All {
 }
 
 struct Sums<'p> {
-    report: Report<'p>,
+    report: LogReport<'p>,
     operations: u128,
 }
 
@@ -47,12 +48,12 @@ fn main() {
     let resources = Resources { threads, memory, ..Resources::default() };
     let inputs = Inputs::new(&arguments.map(PathBuf::from).collect::<Vec<_>>());
     assert!(inputs.failed.is_empty(), "a log");
-    let mut plan = Plan::new(Selection::default(), Period::default());
+    let mut plan = ReportPlan::new(Selection::default(), Period::default());
     for name in ["mflops", "lang", "lib"] {
-        plan.table(&[By::named(name).expect("a name")], &[]).expect("a table");
+        plan.table(&[TableSide::named(name).expect("a name")], &[]).expect("a table");
     }
     let question = All(plan);
-    let sums = || Sums { report: Report::new(&question.0), operations: 0 };
+    let sums = || Sums { report: LogReport::new(&question.0), operations: 0 };
     let answer = ask(&inputs.sources, &question, sums, &resources, |_| ()).expect("an answer");
     let Sums { report, operations } = answer.fold;
     println!("{} lines, {} skipped", answer.tally.lines(), answer.tally.skipped());

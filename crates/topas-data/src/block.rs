@@ -4,7 +4,7 @@ use memchr::memchr;
 use topas_format::line::{Extras, Fault, Line};
 
 use crate::feed::Feed;
-use crate::mpi;
+use crate::profile_line;
 use crate::source::Source;
 use crate::tally::{Problem, Tally};
 use crate::vouch::Vouch;
@@ -23,7 +23,7 @@ pub(crate) struct Block<'b> {
 }
 
 /// Counts the lines of blocks of one source, and hands on those of the log.
-pub(crate) struct Lines<'s, E> {
+pub(crate) struct BlockLines<'s, E> {
     source: &'s Source,
     vouch: &'s Vouch,
     tally: &'s mut Tally,
@@ -33,9 +33,9 @@ pub(crate) struct Lines<'s, E> {
     each: E,
 }
 
-impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> Lines<'s, E> {
+impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> BlockLines<'s, E> {
     pub(crate) fn new(feed: &'s Feed<'_>, tally: &'s mut Tally, each: E) -> Self {
-        Lines { source: feed.source, vouch: &feed.vouch, tally, number: 0, each }
+        BlockLines { source: feed.source, vouch: &feed.vouch, tally, number: 0, each }
     }
 
     #[inline]
@@ -102,13 +102,13 @@ impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> Lines<'s, E> {
                 None => self.tally.comments += 1,
                 Some(stranger) => self.tally.foreign.add(stranger),
             }
-        } else if let Some(Ok(_)) = mpi::judge(text) {
+        } else if let Some(Ok(_)) = profile_line::judge(text) {
             self.profile(text);
         } else {
             self.tally.bad(self.source, self.number, problem(text, is_whole), text);
             if let Some((line, extras, text)) = behind_torn(text) {
                 self.good(&line, extras, text);
-            } else if let Some(text) = mpi::behind_torn(text) {
+            } else if let Some(text) = profile_line::behind_torn(text) {
                 self.profile(text);
             }
         }
@@ -137,7 +137,7 @@ pub(crate) fn problem(text: &[u8], is_whole: bool) -> Problem {
     match parse(text) {
         // Whatever a torn line has in the middle: a whole one is behind it.
         Err(_) if behind_torn(text).is_some() => Problem::Fault(Fault::length),
-        Err(fault) => match mpi::judge(text) {
+        Err(fault) => match profile_line::judge(text) {
             Some(Err(fault)) => Problem::Profile(fault.says()),
             _ => Problem::Fault(fault),
         },

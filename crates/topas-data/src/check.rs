@@ -6,7 +6,7 @@
 
 mod finding;
 
-pub use finding::{Finding, Findings, Found, Place};
+pub use finding::{CheckFinding, FindingCount, FindingPlace, Findings};
 
 use std::fs::Metadata;
 use std::hash::{DefaultHasher, Hasher};
@@ -19,15 +19,15 @@ use topas_format::shown::Shown;
 use crate::block::{behind_torn, problem};
 use crate::clock;
 use crate::engine::{AskError, Resources, TemporaryError, ask};
-use crate::mpi;
 use crate::own::OwnProfiles;
+use crate::profile_line;
 use crate::question::{Fold, Question};
 use crate::remark::Remarks;
 use crate::run::Run;
 use crate::segment::merge::{BAD, GOOD, OTHER, PART, judge};
 use crate::segment::open;
-use crate::segment::raw::{Piece, RawLines};
-use crate::segment::sort::{InOrder, Key, Sorter};
+use crate::segment::raw::{RawLine, RawLines};
+use crate::segment::sort::{InOrder, LineSortKey, Sorter};
 use crate::source::{Source, SourceError};
 use crate::tally::Problem;
 use crate::vouch::{Stranger, Vouch};
@@ -72,20 +72,22 @@ pub fn check(
     compare(launches, sources, &mut findings).map_err(temporary)?;
     // All lines are of one group.
     let answer =
-        ask(sources, &All, Runs::default, resources, |_| ()).map_err(|error| match error {
-            AskError::Temporary(error) => error,
-            error => temporary(std::io::Error::other(error)),
-        })?;
+        ask(sources, &EveryLine, Runs::default, resources, |_| ()).map_err(
+            |error| match error {
+                AskError::Temporary(error) => error,
+                error => temporary(std::io::Error::other(error)),
+            },
+        )?;
     findings.runs = answer.fold.runs;
-    findings.count(Finding::Single, answer.fold.remarks.single);
-    findings.count(Finding::Apart, answer.fold.remarks.apart);
+    findings.count(CheckFinding::Single, answer.fold.remarks.single);
+    findings.count(CheckFinding::Apart, answer.fold.remarks.apart);
     Ok(findings)
 }
 
 /// Every line.
-struct All;
+struct EveryLine;
 
-impl Question for All {}
+impl Question for EveryLine {}
 
 /// Counts runs and what is odd about them.
 #[derive(Default)]
@@ -169,12 +171,17 @@ impl Checker {
         }
         self.findings.lines += line;
         if file.versions == [true, true] {
-            self.findings.add(Finding::Versions, source, None);
+            self.findings.add(CheckFinding::Versions, source, None);
         }
         Ok(())
     }
 
-    fn piece(&mut self, file: &mut File<'_>, piece: &Piece<'_>, line: u64) -> std::io::Result<()> {
+    fn piece(
+        &mut self,
+        file: &mut File<'_>,
+        piece: &RawLine<'_>,
+        line: u64,
+    ) -> std::io::Result<()> {
         let text = piece.text();
         match judge(piece).1 {
             OTHER => {
@@ -196,11 +203,12 @@ impl Checker {
                     true => problem(text, !piece.is_unfinished()),
                     false => Problem::TooLong,
                 };
-                self.findings.add(Finding::Bad(problem), file.source, Some(line));
+                self.findings.add(CheckFinding::Bad(problem), file.source, Some(line));
                 match behind_torn(text).filter(|_| piece.begins) {
                     Some((parsed, extras, text)) => self.line(file, &parsed, extras, text, line),
                     None => {
-                        if let Some(text) = mpi::behind_torn(text).filter(|_| piece.begins) {
+                        if let Some(text) = profile_line::behind_torn(text).filter(|_| piece.begins)
+                        {
                             self.profile(file, text, line);
                         }
                         Ok(())
@@ -217,13 +225,13 @@ impl Checker {
             return self.foreign(file, stranger, number);
         }
         self.findings.profile += 1;
-        let Some(Ok(Some(end))) = mpi::judge(text) else { return };
-        let uid = mpi::uid(text);
+        let Some(Ok(Some(end))) = profile_line::judge(text) else { return };
+        let uid = profile_line::uid(text);
         let stranger = file.uid.is_some_and(|of| uid.is_some_and(|uid| uid != of));
         for (is, finding) in [
-            (end > self.now + AHEAD, Finding::Future),
-            (end < file.latest.saturating_sub(LATE), Finding::Order),
-            (stranger, Finding::Stranger),
+            (end > self.now + AHEAD, CheckFinding::Future),
+            (end < file.latest.saturating_sub(LATE), CheckFinding::Order),
+            (stranger, CheckFinding::Stranger),
         ] {
             if is {
                 self.findings.add(finding, file.source, Some(number));
@@ -249,15 +257,15 @@ impl Checker {
         let When { end, no_zone, impossible } = file.clock.read(line, extras);
         let has_epoch = extras.number(b"t").is_some();
         for (is, finding) in [
-            (no_zone, Finding::Zone),
-            (impossible, Finding::Span),
+            (no_zone, CheckFinding::Zone),
+            (impossible, CheckFinding::Span),
             // Without `t=` it is local time, which may be ahead of UTC by a day.
-            (end > self.now + if has_epoch { AHEAD } else { 86_400 }, Finding::Future),
-            (end < file.latest.saturating_sub(LATE), Finding::Order),
-            (line.npes.0.is_some_and(|npes| line.pe >= npes), Finding::Rank),
+            (end > self.now + if has_epoch { AHEAD } else { 86_400 }, CheckFinding::Future),
+            (end < file.latest.saturating_sub(LATE), CheckFinding::Order),
+            (line.npes.0.is_some_and(|npes| line.pe >= npes), CheckFinding::Rank),
             (
                 file.uid.is_some_and(|uid| extras.number(b"uid").is_some_and(|of| of != uid)),
-                Finding::Stranger,
+                CheckFinding::Stranger,
             ),
         ] {
             if is {
@@ -272,30 +280,32 @@ impl Checker {
                 unknown = true;
                 let name = Shown(key).to_string();
                 let names =
-                    &mut self.findings.found.entry(Finding::UnknownExtra).or_default().names;
+                    &mut self.findings.found.entry(CheckFinding::UnknownExtra).or_default().names;
                 if names.len() < NAMES && !names.contains(&name) {
                     names.push(name);
                 }
             }
         }
         if unknown {
-            self.findings.add(Finding::UnknownExtra, file.source, Some(number));
+            self.findings.add(CheckFinding::UnknownExtra, file.source, Some(number));
         }
-        let record = Record { text: hash(text), npes: line.npes.0, has_id: !line.id.is_empty() };
+        let record =
+            ComparedLine { text: hash(text), npes: line.npes.0, has_id: !line.id.is_empty() };
         // Lines without an id are compared by their text alone.
         let launch = match line.id.plain() {
             Some([]) => record.text,
             Some(id) => hash(id),
             None => hash(&line.id.bytes().collect::<Vec<u8>>()),
         };
-        let key = Key { time: launch.cast_signed(), source: file.number, place: number, kind: 0 };
+        let key =
+            LineSortKey { time: launch.cast_signed(), source: file.number, place: number, kind: 0 };
         self.launches.add(key, &record.to_bytes())
     }
 
     /// A line that is counted apart.
     fn foreign(&mut self, file: &File<'_>, stranger: Stranger, number: u64) {
         self.findings.foreign.add(stranger);
-        self.findings.add(Finding::Foreign, file.source, Some(number));
+        self.findings.add(CheckFinding::Foreign, file.source, Some(number));
     }
 
     /// Checks a file as such: the user it is of, if its name says that.
@@ -308,10 +318,10 @@ impl Checker {
             None => about.mode() & 0o006 == 0o006,
         };
         if about.is_file() && wrong {
-            self.findings.add(Finding::Mode, source, None);
+            self.findings.add(CheckFinding::Mode, source, None);
         }
         if uid.is_some_and(|uid| about.is_file() && ![0, uid].contains(&about.uid().into())) {
-            self.findings.add(Finding::Owner, source, None);
+            self.findings.add(CheckFinding::Owner, source, None);
         }
         uid
     }
@@ -328,14 +338,14 @@ fn uid_in_name(name: &str) -> Option<u64> {
 
 /// What is compared with the other lines of a launch.
 #[derive(Clone, Copy)]
-struct Record {
+struct ComparedLine {
     /// Hash of the line
     text: u64,
     npes: Option<u32>,
     has_id: bool,
 }
 
-impl Record {
+impl ComparedLine {
     fn to_bytes(self) -> [u8; 14] {
         let mut bytes = [0; 14];
         bytes[..8].copy_from_slice(&self.text.to_le_bytes());
@@ -345,9 +355,9 @@ impl Record {
         bytes
     }
 
-    fn of_bytes(bytes: &[u8]) -> Option<Record> {
+    fn of_bytes(bytes: &[u8]) -> Option<ComparedLine> {
         let [t0, t1, t2, t3, t4, t5, t6, t7, n0, n1, n2, n3, told, has_id] = *bytes.as_array()?;
-        Some(Record {
+        Some(ComparedLine {
             text: u64::from_le_bytes([t0, t1, t2, t3, t4, t5, t6, t7]),
             npes: (told == 1).then(|| u32::from_le_bytes([n0, n1, n2, n3])),
             has_id: has_id == 1,
@@ -371,9 +381,9 @@ fn compare(launches: Sorter, sources: &[Source], findings: &mut Findings) -> std
     let mut npes: Option<Option<u32>> = None;
     let mut collided = false;
     // In order of the files: launches come in that of their hashes.
-    let mut places: Vec<(Finding, u32, u64)> = Vec::new();
+    let mut places: Vec<(CheckFinding, u32, u64)> = Vec::new();
     while let Some(key) = sorted.advance()? {
-        let Some(record) = Record::of_bytes(sorted.current()) else { continue };
+        let Some(record) = ComparedLine::of_bytes(sorted.current()) else { continue };
         if present != Some(key.time) {
             present = Some(key.time);
             texts.clear();
@@ -385,29 +395,29 @@ fn compare(launches: Sorter, sources: &[Source], findings: &mut Findings) -> std
             keep_first(&mut places, (finding, key.source, key.place));
         };
         if !texts.insert(record.text) {
-            find(Finding::Duplicate);
+            find(CheckFinding::Duplicate);
             continue;
         }
         if record.has_id && npes.is_some_and(|npes| npes != record.npes) && !collided {
             collided = true;
-            find(Finding::Collision);
+            find(CheckFinding::Collision);
         }
         npes = Some(record.npes);
     }
     for (finding, source, line) in places {
         if let Some(found) = findings.found.get_mut(&finding) {
             let source = sources[source as usize].clone();
-            found.places.push(Place { source, line: Some(line) });
+            found.places.push(FindingPlace { source, line: Some(line) });
         }
     }
     Ok(())
 }
 
 /// Keeps the first places of each finding.
-fn keep_first(places: &mut Vec<(Finding, u32, u64)>, place: (Finding, u32, u64)) {
+fn keep_first(places: &mut Vec<(CheckFinding, u32, u64)>, place: (CheckFinding, u32, u64)) {
     let at = places.partition_point(|other| *other < place);
     places.insert(at, place);
-    let last = |p: &(Finding, u32, u64)| p.0 == place.0;
+    let last = |p: &(CheckFinding, u32, u64)| p.0 == place.0;
     if places.iter().filter(|p| last(p)).count() > finding::PLACES
         && let Some(at) = places.iter().rposition(last)
     {

@@ -10,18 +10,18 @@ use topas_format::civil::Civil;
 use topas_format::zone;
 
 /// Seconds since 1970-01-01 00:00 UTC.
-pub(crate) fn epoch() -> i64 {
+pub fn epoch() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
 }
 
 /// Local time of `/etc/localtime`, whatever `TZ` says.
-pub(crate) fn now() -> Civil {
+pub fn now() -> Civil {
     local(epoch())
 }
 
 /// The same of seconds since 1970-01-01 00:00 UTC.
-pub(crate) fn local(epoch: i64) -> Civil {
+pub fn local(epoch: i64) -> Civil {
     let rules = fs::read("/etc/localtime").unwrap_or_default();
     let offset = zone::offset_at(zone::footer(&rules), epoch).unwrap_or(0);
     Civil::from_seconds(epoch + offset)

@@ -12,6 +12,7 @@ use topas_format::form::{Values, number, text};
 use topas_format::out::Out;
 use topas_format::target::{self, Kind};
 use topas_node::log::{TAG, write_to};
+use topas_node::sys::PATH_MAX;
 
 /// How long a socket that is full is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -19,12 +20,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The error number of a socket that is full.
 const AGAIN: i32 = Errno::EAGAIN as i32;
 
-/// Longest path in B.
-const ROOM: usize = 4200;
-
 /// Who writes, for the `%` forms of paths.
 #[derive(Clone, Copy, Debug)]
-pub struct Writer<'a> {
+pub struct LineWriter<'a> {
     /// Local day
     pub date: Date,
     /// User
@@ -42,7 +40,7 @@ pub struct Writer<'a> {
 /// The targets that did not take them, and why; if one broke off in between it is the last.
 pub fn deliver(
     targets: &[u8],
-    writer: Writer<'_>,
+    writer: LineWriter<'_>,
     lines: &[u8],
 ) -> Result<String, Vec<(String, io::Error)>> {
     let mut failed = Vec::new();
@@ -85,7 +83,7 @@ pub fn append(path: &Path, lines: &[u8]) -> io::Result<()> {
 }
 
 /// Writes to one target; the error, and whether some lines were taken before.
-fn to_target(target: &[u8], writer: Writer<'_>, lines: &[u8]) -> Result<(), (io::Error, bool)> {
+fn to_target(target: &[u8], writer: LineWriter<'_>, lines: &[u8]) -> Result<(), (io::Error, bool)> {
     let mut values = Values::new();
     values.numbers[number::YEAR] = writer.date.year.into();
     values.numbers[number::MONTH] = writer.date.month.into();
@@ -94,11 +92,9 @@ fn to_target(target: &[u8], writer: Writer<'_>, lines: &[u8]) -> Result<(), (io:
     values.texts[text::HOST] = Some(writer.host);
     let mut write = |lines: &[u8]| {
         let tagged = [TAG.as_slice(), lines].concat();
-        // What a program has as a static: once a target, it need not be given back.
-        let room = || -> &'static mut Out<'static> {
-            Box::leak(Box::new(Out::new(Box::leak(vec![0; ROOM].into_boxed_slice()))))
-        };
-        write_to(target, &mut values, &tagged, room)
+        let mut room = [0; PATH_MAX];
+        let path = &mut Out::new(&mut room);
+        write_to(target, &mut values, &tagged, || path)
     };
     let error = |errno: i32, begun| (io::Error::from_raw_os_error(errno), begun);
     if target::kind(target).0 == Kind::File {

@@ -1,7 +1,7 @@
 //! Asks logs a [`Question`]: reads all sources, joins lines to runs, folds runs.
 
 mod join;
-mod launch;
+mod launch_lines;
 mod reading;
 mod record;
 mod store;
@@ -17,9 +17,9 @@ use std::thread;
 use std::time::Duration;
 
 use crate::engine::join::{Join, PART_BITS};
-use crate::engine::reading::{Reader, Reading};
-use crate::engine::record::{Form, Full, Slim};
-use crate::engine::store::{Overflow, Store, Writer};
+use crate::engine::reading::{LogReader, SharedReading};
+use crate::engine::record::{Full, RecordForm, Slim};
+use crate::engine::store::{Overflow, Store, StoreWriter};
 use crate::feed::BLOCK;
 use crate::group::Groups;
 use crate::question::{Fold, Question};
@@ -59,7 +59,7 @@ impl Default for Resources {
 
 /// How far the work is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum AskProgress {
     /// Sources are read.
     Reading {
         /// Bytes read, compressed as they are
@@ -80,7 +80,7 @@ pub enum Progress {
 
 /// What came out.
 #[derive(Debug)]
-pub struct Answer<F> {
+pub struct AskAnswer<F> {
     /// The runs, added up
     pub fold: F,
     /// The lines
@@ -165,10 +165,10 @@ pub fn ask<Q: Question, F: Fold>(
     question: &Q,
     fold: impl Fn() -> F + Sync,
     resources: &Resources,
-    progress: impl FnMut(Progress),
-) -> Result<Answer<F>, AskError> {
+    progress: impl FnMut(AskProgress),
+) -> Result<AskAnswer<F>, AskError> {
     let of = sources.iter().map(Source::len).sum();
-    let work = Work { reading: Reading::new(sources), of, question, resources };
+    let work = AskWork { reading: SharedReading::new(sources), of, question, resources };
     work.answer(fold, progress)
 }
 
@@ -183,9 +183,14 @@ pub fn ask_reader<Q: Question, F: Fold>(
     question: &Q,
     fold: impl Fn() -> F + Sync,
     resources: &Resources,
-    progress: impl FnMut(Progress),
-) -> Result<Answer<F>, AskError> {
-    let work = Work { reading: Reading::of_reader(source, reader), of: None, question, resources };
+    progress: impl FnMut(AskProgress),
+) -> Result<AskAnswer<F>, AskError> {
+    let work = AskWork {
+        reading: SharedReading::of_reader(source, reader),
+        of: None,
+        question,
+        resources,
+    };
     work.answer(fold, progress)
 }
 
@@ -195,20 +200,20 @@ const PIECE: u64 = 65_536;
 /// How often progress is told.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-struct Work<'w, Q> {
-    reading: Reading<'w>,
+struct AskWork<'w, Q> {
+    reading: SharedReading<'w>,
     /// Bytes to read, if that is known
     of: Option<u64>,
     question: &'w Q,
     resources: &'w Resources,
 }
 
-impl<Q: Question> Work<'_, Q> {
+impl<Q: Question> AskWork<'_, Q> {
     fn answer<F: Fold>(
         self,
         fold: impl Fn() -> F + Sync,
-        progress: impl FnMut(Progress),
-    ) -> Result<Answer<F>, AskError> {
+        progress: impl FnMut(AskProgress),
+    ) -> Result<AskAnswer<F>, AskError> {
         match self.question.detail() {
             Detail::Rates => self.run::<Slim, F>(fold, progress),
             Detail::Times => self.run::<Full<false>, F>(fold, progress),
@@ -216,14 +221,14 @@ impl<Q: Question> Work<'_, Q> {
         }
     }
 
-    fn run<R: Form, F: Fold>(
+    fn run<R: RecordForm, F: Fold>(
         self,
         fold: impl Fn() -> F + Sync,
-        mut progress: impl FnMut(Progress),
-    ) -> Result<Answer<F>, AskError> {
+        mut progress: impl FnMut(AskProgress),
+    ) -> Result<AskAnswer<F>, AskError> {
         // An eighth of the memory for what threads write, half for what is held, the rest
         // for joining.
-        let Work { reading, of, question, resources } = self;
+        let AskWork { reading, of, question, resources } = self;
         // More would find nothing to read.
         let blocks = of.map_or(u64::MAX, |of| of / BLOCK as u64);
         let useful = usize::try_from(blocks).unwrap_or(usize::MAX).saturating_add(reading.len());
@@ -238,12 +243,12 @@ impl<Q: Question> Work<'_, Q> {
         let counts = on_all_threads(
             threads,
             || {
-                let writer = Writer::new(&store, piece);
-                reading.run::<Q, R>(Reader::new(question, &groups, writer))
+                let writer = StoreWriter::new(&store, piece);
+                reading.run::<Q, R>(LogReader::new(question, &groups, writer))
             },
             || {
                 let (bytes, sources) = reading.progress();
-                progress(Progress::Reading { bytes, of, sources });
+                progress(AskProgress::Reading { bytes, of, sources });
             },
         )?;
         if groups.is_full() {
@@ -278,7 +283,7 @@ impl<Q: Question> Work<'_, Q> {
             },
             || {
                 let done = next.load(Ordering::Relaxed).min(store.parts());
-                progress(Progress::Joining { done, of: store.parts() });
+                progress(AskProgress::Joining { done, of: store.parts() });
             },
         )?;
         let fold = folds.into_iter().reduce(|mut all, fold| {
@@ -286,7 +291,7 @@ impl<Q: Question> Work<'_, Q> {
             all
         });
         let fold = fold.expect("there is a thread");
-        Ok(Answer { fold, tally, unwanted, failed })
+        Ok(AskAnswer { fold, tally, unwanted, failed })
     }
 }
 

@@ -42,20 +42,20 @@ pub(crate) struct Feed<'s> {
     pub(crate) source: &'s Source,
     /// Who vouches for its lines; of a reader, whoever gave it
     pub(crate) vouch: Vouch,
-    reader: Reader<'s>,
+    reader: FeedReader<'s>,
     /// Bytes read, compressed as they are
     bytes: Arc<AtomicU64>,
     exhausted: AtomicBool,
-    failure: Mutex<Option<Failure>>,
+    failure: Mutex<Option<FeedFailure>>,
 }
 
-enum Reader<'s> {
+enum FeedReader<'s> {
     Plain(Plain),
     Stream(Mutex<Stream<'s>>),
 }
 
 /// What ended a source too soon, and in which block.
-struct Failure {
+struct FeedFailure {
     block: u64,
     cause: io::Error,
 }
@@ -64,21 +64,21 @@ impl<'s> Feed<'s> {
     /// Opens a source. Bytes that are read from it are added to `bytes`.
     pub(crate) fn open(source: &'s Source, bytes: Arc<AtomicU64>) -> Result<Self, SourceError> {
         let mut vouch = Vouch::All;
-        let mut open = || -> io::Result<Reader<'s>> {
+        let mut open = || -> io::Result<FeedReader<'s>> {
             let Some(Opened { file, about, vouch: of, found }) = source.open()? else {
-                return Reader::stream(io::stdin(), &bytes);
+                return FeedReader::stream(io::stdin(), &bytes);
             };
             vouch = of;
             // Files of /proc have no length: only who names one means it.
             if !about.is_file() || about.len() == 0 && !found {
-                return Reader::stream(file, &bytes);
+                return FeedReader::stream(file, &bytes);
             }
             if !is_plain(&file)? {
                 refuse_hollow(&file, &about)?;
-                return Reader::stream(file, &bytes);
+                return FeedReader::stream(file, &bytes);
             }
             let (size, sparse) = (about.len(), has_holes(&file, about.len()));
-            Ok(Reader::Plain(Plain { file, size, sparse, next: Mutex::default() }))
+            Ok(FeedReader::Plain(Plain { file, size, sparse, next: Mutex::default() }))
         };
         let reader = open().map_err(|cause| SourceError::Open { source: source.clone(), cause })?;
         Ok(Feed { bytes, vouch, ..Feed::new(source, reader) })
@@ -90,12 +90,12 @@ impl<'s> Feed<'s> {
         raw: impl Read + Send + 's,
         bytes: Arc<AtomicU64>,
     ) -> Result<Self, SourceError> {
-        let reader = Reader::stream(raw, &bytes)
+        let reader = FeedReader::stream(raw, &bytes)
             .map_err(|cause| SourceError::Open { source: source.clone(), cause })?;
         Ok(Feed { bytes, ..Feed::new(source, reader) })
     }
 
-    fn new(source: &'s Source, reader: Reader<'s>) -> Self {
+    fn new(source: &'s Source, reader: FeedReader<'s>) -> Self {
         Feed {
             source,
             vouch: Vouch::All,
@@ -112,7 +112,7 @@ impl<'s> Feed<'s> {
             return None;
         }
         let (block, read) = match &self.reader {
-            Reader::Plain(plain) => match plain.next(&mut buffer.0) {
+            FeedReader::Plain(plain) => match plain.next(&mut buffer.0) {
                 Some((block, read)) => {
                     self.bytes.fetch_add(read.bytes, Ordering::Relaxed);
                     (block, read)
@@ -122,7 +122,7 @@ impl<'s> Feed<'s> {
                     return None;
                 }
             },
-            Reader::Stream(stream) => {
+            FeedReader::Stream(stream) => {
                 let mut stream = locked(stream);
                 match stream.next(&mut buffer.0) {
                     Some(read) => (stream.blocks - 1, read),
@@ -138,7 +138,7 @@ impl<'s> Feed<'s> {
             self.exhaust();
             let mut failure = locked(&self.failure);
             if failure.as_ref().is_none_or(|of| block < of.block) {
-                *failure = Some(Failure { block, cause });
+                *failure = Some(FeedFailure { block, cause });
             }
         }
         Some((block, Block { text: &buffer.0[read.start..read.end], broken }))
@@ -220,7 +220,7 @@ impl Plain {
         // The byte before tells whether a line begins with the block.
         let before = usize::from(begin > 0);
         let from = begin - before as u64;
-        let mut text = Text { file: &self.file, from, buffer, filled: 0, ended: false };
+        let mut text = FeedText { file: &self.file, from, buffer, filled: 0, ended: false };
         let mut read = Filled { start: 0, end: 0, bytes: len as u64, error: None };
         read.error = text.fill(before + len).err();
         if text.ended {
@@ -257,7 +257,7 @@ impl Plain {
 }
 
 /// Text of a file that is read on and on.
-struct Text<'t> {
+struct FeedText<'t> {
     file: &'t File,
     /// Where in the file the buffer begins
     from: u64,
@@ -267,7 +267,7 @@ struct Text<'t> {
     ended: bool,
 }
 
-impl Text<'_> {
+impl FeedText<'_> {
     fn fill(&mut self, to: usize) -> io::Result<()> {
         while self.filled < to && !self.ended {
             let at = self.from + self.filled as u64;
@@ -294,12 +294,12 @@ struct Stream<'r> {
     blocks: u64,
 }
 
-impl<'s> Reader<'s> {
+impl<'s> FeedReader<'s> {
     fn stream(raw: impl Read + Send + 's, bytes: &Arc<AtomicU64>) -> io::Result<Self> {
-        let reader = decoded(Counted { raw, bytes: Arc::clone(bytes) })?;
+        let reader = decoded(CountedBytes { raw, bytes: Arc::clone(bytes) })?;
         let tail = Vec::new();
         let stream = Stream { reader, tail, passing: false, ended: false, blocks: 0 };
-        Ok(Reader::Stream(Mutex::new(stream)))
+        Ok(FeedReader::Stream(Mutex::new(stream)))
     }
 }
 
@@ -350,12 +350,12 @@ impl Stream<'_> {
 }
 
 /// Counts what is read.
-struct Counted<R> {
+struct CountedBytes<R> {
     raw: R,
     bytes: Arc<AtomicU64>,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountedBytes<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let got = self.raw.read(buffer)?;
         self.bytes.fetch_add(got as u64, Ordering::Relaxed);

@@ -6,7 +6,7 @@ mod class;
 mod compiler;
 mod label;
 mod literal;
-mod mpi;
+mod mpi_version;
 mod table;
 mod value;
 
@@ -24,11 +24,11 @@ use topas_format::line::{Extras, Line};
 
 /// What a field holds: how it compares, sorts and is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FieldKind {
     /// Any bytes; equal or not, or matched by a regular expression
     Text,
     /// A number of a unit
-    Number(Unit),
+    Number(FieldUnit),
     /// A day: [`Value::Number`] of days since 1970-01-01
     Day,
     /// A month: months since January of year 0
@@ -47,7 +47,7 @@ pub enum Kind {
 
 /// Unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum FieldUnit {
     /// A count, or a number such as a rank
     None,
     /// Seconds
@@ -58,32 +58,32 @@ pub enum Unit {
     Megahertz,
 }
 
-impl Unit {
+impl FieldUnit {
     /// Its symbol; empty for counts.
     pub const fn symbol(self) -> &'static str {
         match self {
-            Unit::None => "",
-            Unit::Seconds => "s",
-            Unit::Bytes => "B",
-            Unit::Megahertz => "MHz",
+            FieldUnit::None => "",
+            FieldUnit::Seconds => "s",
+            FieldUnit::Bytes => "B",
+            FieldUnit::Megahertz => "MHz",
         }
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for FieldKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Kind::Text => f.write_str("text"),
-            Kind::Number(Unit::None) => f.write_str("number"),
-            Kind::Number(unit) => write!(f, "number, {}", unit.symbol()),
-            Kind::Day => f.write_str("day, YYYY-MM-DD"),
-            Kind::Month => f.write_str("month, YYYY-MM"),
-            Kind::Week => f.write_str("week, YYYY-Www"),
-            Kind::Time => f.write_str("time, HH:MM:SS"),
-            Kind::CpuType => f.write_str("type, tMHZ"),
-            Kind::PowerOfTwo => f.write_str("class"),
-            Kind::Class(words) if words.len() <= 3 => f.write_str(&words.join("|")),
-            Kind::Class(_) => f.write_str("class"),
+            FieldKind::Text => f.write_str("text"),
+            FieldKind::Number(FieldUnit::None) => f.write_str("number"),
+            FieldKind::Number(unit) => write!(f, "number, {}", unit.symbol()),
+            FieldKind::Day => f.write_str("day, YYYY-MM-DD"),
+            FieldKind::Month => f.write_str("month, YYYY-MM"),
+            FieldKind::Week => f.write_str("week, YYYY-Www"),
+            FieldKind::Time => f.write_str("time, HH:MM:SS"),
+            FieldKind::CpuType => f.write_str("type, tMHZ"),
+            FieldKind::PowerOfTwo => f.write_str("class"),
+            FieldKind::Class(words) if words.len() <= 3 => f.write_str(&words.join("|")),
+            FieldKind::Class(_) => f.write_str("class"),
         }
     }
 }
@@ -94,7 +94,7 @@ impl fmt::Display for Kind {
 ///
 /// [`LiteralError`] if it is of another form, or no whole number of bytes.
 pub fn parse_size(text: &str) -> Result<u64, LiteralError> {
-    match literal(Kind::Number(Unit::Bytes), text)? {
+    match literal(FieldKind::Number(FieldUnit::Bytes), text)? {
         Value::Number(n) if n % value::MILLION == 0 => {
             u64::try_from(n / value::MILLION).map_err(|_| LiteralError::Range)
         }
@@ -116,13 +116,13 @@ enum Read {
 
 /// A row of [`FIELDS`]: all that the tools know of a field.
 #[derive(Clone)]
-pub struct Row {
+pub struct FieldRow {
     /// Name of the field
     pub name: &'static str,
     /// Another name that it is known by, or none
     pub also: &'static str,
     /// What it holds
-    pub kind: Kind,
+    pub kind: FieldKind,
     /// What becomes of it where lines are handed on without names; None if no line holds it
     pub export: Option<ExportRule>,
     /// Whether a `-` is a value of its own; of all other fields it says that there is none
@@ -134,7 +134,7 @@ pub struct Row {
     title: &'static str,
 }
 
-impl Row {
+impl FieldRow {
     /// The heading above its values in a report: `PEs`, `Wall_time`.
     pub fn heading(&self) -> String {
         if self.heading.is_empty() { capital(self.name) } else { self.heading.to_owned() }
@@ -146,7 +146,7 @@ impl Row {
     }
 
     fn called(self, heading: &'static str, title: &'static str) -> Self {
-        Row { heading, title, ..self }
+        FieldRow { heading, title, ..self }
     }
 }
 
@@ -160,10 +160,10 @@ fn capital(word: &str) -> String {
 #[derive(Clone)]
 pub struct Field {
     name: Cow<'static, str>,
-    kind: Kind,
+    kind: FieldKind,
     read: Read,
     /// Its row, if it is not an extra as it stands
-    row: Option<&'static Row>,
+    row: Option<&'static FieldRow>,
 }
 
 /// Prefix of names of extras that are read as they stand, known or not.
@@ -198,16 +198,16 @@ impl Field {
     ///
     /// [`UnknownField`] if there is none.
     pub fn named(name: &str) -> Result<Field, UnknownField> {
-        let called = |row: &&Row| !name.is_empty() && [row.name, row.also].contains(&name);
+        let called = |row: &&FieldRow| !name.is_empty() && [row.name, row.also].contains(&name);
         if let Some(row) = FIELDS.iter().find(called) {
-            let Row { name, kind, read, .. } = *row;
+            let FieldRow { name, kind, read, .. } = *row;
             return Ok(Field { name: name.into(), kind, read, row: Some(row) });
         }
         if let Some(key) = name.strip_prefix(RAW)
             && !key.is_empty()
         {
             let name = name.to_owned().into();
-            return Ok(Field { name, kind: Kind::Text, read: Read::Extra, row: None });
+            return Ok(Field { name, kind: FieldKind::Text, read: Read::Extra, row: None });
         }
         Err(UnknownField { name: name.to_owned(), similar: similar(name) })
     }
@@ -218,18 +218,18 @@ impl Field {
     }
 
     /// What it holds.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> FieldKind {
         self.kind
     }
 
     /// The heading above its values in a report.
     pub fn heading(&self) -> String {
-        self.row.map_or_else(|| capital(&self.name), Row::heading)
+        self.row.map_or_else(|| capital(&self.name), FieldRow::heading)
     }
 
     /// What the titles of pictures call it.
     pub fn title(&self) -> String {
-        self.row.map_or_else(|| self.name.replace('_', " "), Row::title)
+        self.row.map_or_else(|| self.name.replace('_', " "), FieldRow::title)
     }
 
     /// Whether a `-` that is compared with it is a value, not the lack of one.
@@ -326,7 +326,7 @@ mod tests {
         assert_eq!(Field::named("mplb").unwrap_err().similar, Some("lib"));
         assert_eq!(Field::named("xyzzyxyzzy").unwrap_err().similar, None);
         assert!(Field::named("extra.").is_err() && Field::named("").is_err());
-        assert_eq!(Field::named("extra.foo").unwrap().kind(), Kind::Text);
+        assert_eq!(Field::named("extra.foo").unwrap().kind(), FieldKind::Text);
         // Letters are counted, not their bytes.
         assert_eq!(Field::named("längü").unwrap_err().similar, Some("lang"));
     }

@@ -8,19 +8,19 @@ use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
 /// A key and its number.
-type Entry = (u64, Arc<[u8]>, u32);
+type GroupEntry = (u64, Arc<[u8]>, u32);
 
 /// The keys seen by any thread.
 #[derive(Debug)]
 pub(crate) struct Groups {
-    known: Mutex<Known>,
+    known: Mutex<KnownGroup>,
     /// What all groups may take in B
     memory: u64,
     full: AtomicBool,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownGroup {
     /// Numbers of keys
     table: HashTable<u32>,
     keys: Vec<Arc<[u8]>>,
@@ -35,10 +35,10 @@ const GROUP: u64 = 500;
 /// The keys that one thread has seen: only a key that is new to it takes the lock.
 #[derive(Debug)]
 pub(crate) struct SeenGroups {
-    table: HashTable<Entry>,
+    table: HashTable<GroupEntry>,
     /// Where each is looked for first, by its hash. Lines of few groups alternate, and this
     /// does so without a surprise for the processor.
-    recent: Box<[Option<Entry>; RECENT]>,
+    recent: Box<[Option<GroupEntry>; RECENT]>,
 }
 
 /// Places for groups seen last.
@@ -68,7 +68,7 @@ impl Groups {
     #[inline]
     pub(crate) fn number(&self, key: &[u8], seen: &mut SeenGroups) -> u32 {
         let hash = hash(key);
-        let known = |(of, known, _): &Entry| *of == hash && is_same(known, key);
+        let known = |(of, known, _): &GroupEntry| *of == hash && is_same(known, key);
         let SeenGroups { table, recent } = seen;
         let place = &mut recent[(hash % RECENT as u64) as usize];
         if let Some(entry) = place.as_ref().filter(|entry| known(entry)) {
@@ -92,7 +92,7 @@ impl Groups {
     #[cold]
     fn shared_number(&self, hash: u64, key: &[u8]) -> (Arc<[u8]>, u32) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let Known { table, keys, bytes } = &mut *known;
+        let KnownGroup { table, keys, bytes } = &mut *known;
         if let Some(number) = table.find(hash, |number| *keys[*number as usize] == *key) {
             return (keys[*number as usize].clone(), *number);
         }

@@ -20,7 +20,7 @@
 
 mod block;
 pub mod check;
-mod clock;
+pub mod clock;
 mod decode;
 mod deliver;
 mod engine;
@@ -29,13 +29,14 @@ pub mod field;
 mod group;
 mod holes;
 pub mod measure;
-pub mod mpi;
 mod opened;
 mod outputs;
 mod own;
 mod pattern;
 mod period;
 pub mod pes;
+mod profile_line;
+mod profile_scan;
 mod pseudonym;
 mod query;
 mod question;
@@ -53,23 +54,30 @@ mod vouch;
 mod when;
 
 pub use block::MAX_LINE_READ;
-pub use deliver::{Writer, append, deliver};
-pub use engine::{Answer, AskError, MEMORY, Progress, Resources, TemporaryError, ask, ask_reader};
+pub use deliver::{LineWriter, append, deliver};
+pub use engine::{
+    AskAnswer, AskError, AskProgress, MEMORY, Resources, TemporaryError, ask, ask_reader,
+};
 pub use feed::BLOCK;
 pub use field::parse_size;
-pub use outputs::{Because, Kept, Outputs};
-pub use own::{Own, OwnProfiles};
+pub use outputs::{Because, KeptFile, Outputs};
+pub use own::{OwnLines, OwnProfiles};
 pub use pattern::Pattern;
 pub use period::{DateError, Period, parse_date};
-pub use pseudonym::{Anonymizer, Fate, Key, KeyError, NoSuchFate};
+pub use profile_scan::{TakeProfileLine, scan_profiles, scan_profiles_of};
+pub use pseudonym::{Anonymizer, ExportKey, Fate, KeyError, NoSuchFate};
 pub use query::{Expression, ExpressionError, MOST_NESTED, Selection};
 pub use question::{Fold, Question};
 pub use remark::{APART, MOST_CPUS, Oddities, Remarks};
-pub use report::{By, Label, Order, Plan, PlanError, Report, Row, SortKey, Table};
+pub use report::{
+    Label, LogReport, PlanError, ReportPlan, ReportRow, ReportTable, SortKey, TableOrder, TableSide,
+};
 pub use run::{CpuTime, Detail, FpRate, PeRecord, Run};
 pub use scan::{scan, scan_reader};
 pub use segment::SegmentError;
-pub use segment::close::{CloseError, CloseOptions, CloseReport, Closing, Left, Listener, close};
+pub use segment::close::{
+    CloseError, CloseOptions, CloseReport, Closing, LeftFile, Listener, close,
+};
 pub use segment::lines::{LeftOut, LogLine, each_line};
 pub use segment::merge::{MergeOptions, MergeOutput, MergeReport, merge};
 pub use segment::month::{Month, NoMonth};

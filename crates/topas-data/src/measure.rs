@@ -7,7 +7,7 @@ mod quantile;
 mod quotient;
 mod sample;
 
-pub use bucket::{Bounds, Bucket, BucketSize, BucketSizeError, Scale, ScaleKind};
+pub use bucket::{Bounds, BucketSize, BucketSizeError, MeasureBucket, Scale, ScaleKind};
 pub use quantile::{FEW, Quantiles};
 pub use sample::{Mean, Sample, Spread, Sum};
 

@@ -13,7 +13,7 @@ use topas_mpi_profile::layout::MAGIC;
 
 use crate::block::MAX_LINE_READ;
 use crate::decode::decoded;
-use crate::mpi;
+use crate::profile_line;
 use crate::segment::output::Output;
 use crate::source::Source;
 
@@ -22,7 +22,7 @@ const HEAD: u64 = 2 * MAX_LINE_READ as u64;
 
 /// A file that stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct KeptFile {
     /// What was to be written
     pub path: PathBuf,
     /// Why it is not
@@ -42,7 +42,7 @@ pub enum Because {
     Profile,
 }
 
-impl fmt::Display for Kept {
+impl fmt::Display for KeptFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
         match self.because {
@@ -56,7 +56,7 @@ impl fmt::Display for Kept {
     }
 }
 
-impl std::error::Error for Kept {}
+impl std::error::Error for KeptFile {}
 
 /// The outputs of a command.
 #[derive(Clone, Debug, Default)]
@@ -85,10 +85,10 @@ impl Outputs {
     ///
     /// # Errors
     ///
-    /// [`Kept`] if there is a file that is not to be replaced. What is no regular file, as
+    /// [`KeptFile`] if there is a file that is not to be replaced. What is no regular file, as
     /// `/dev/null`, is none.
-    pub fn add(&mut self, path: &Path) -> Result<(), Kept> {
-        self.judge(path, Self::why).map_err(|because| Kept { path: path.to_owned(), because })
+    pub fn add(&mut self, path: &Path) -> Result<(), KeptFile> {
+        self.judge(path, Self::why).map_err(|because| KeptFile { path: path.to_owned(), because })
     }
 
     /// As [`Outputs::add`], of a file that lines are appended to: it may hold such.
@@ -96,9 +96,9 @@ impl Outputs {
     /// # Errors
     ///
     /// As [`Outputs::add`].
-    pub fn add_appended(&mut self, path: &Path) -> Result<(), Kept> {
+    pub fn add_appended(&mut self, path: &Path) -> Result<(), KeptFile> {
         let why = |path: &Path| Self::why(path).filter(|because| *because != Because::Log);
-        self.judge(path, why).map_err(|because| Kept { path: path.to_owned(), because })
+        self.judge(path, why).map_err(|because| KeptFile { path: path.to_owned(), because })
     }
 
     fn judge(
@@ -135,8 +135,9 @@ impl Outputs {
         if head.starts_with(&MAGIC) {
             return Some(Because::Profile);
         }
-        let is_line =
-            |text: &[u8]| Line::parse(text).is_ok() || matches!(mpi::judge(text), Some(Ok(_)));
+        let is_line = |text: &[u8]| {
+            Line::parse(text).is_ok() || matches!(profile_line::judge(text), Some(Ok(_)))
+        };
         head.split(|byte| *byte == b'\n').any(is_line).then_some(Because::Log)
     }
 

@@ -24,22 +24,22 @@ pub struct OwnProfiles {
 
 /// A user, by whom lines are chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Own {
+pub struct OwnLines {
     /// Numeric user id
     pub uid: u32,
     /// Name of the system's user database, looked up when it is needed; None where it has none
     name: OnceLock<Option<Vec<u8>>>,
 }
 
-impl Own {
+impl OwnLines {
     /// The user who called this process: never what the environment says.
     pub fn of_caller() -> Self {
-        Own::new(nix::unistd::getuid().as_raw())
+        OwnLines::new(nix::unistd::getuid().as_raw())
     }
 
     /// The user with this id.
     pub(crate) fn new(uid: u32) -> Self {
-        Own { uid, name: OnceLock::new() }
+        OwnLines { uid, name: OnceLock::new() }
     }
 
     /// Whether a name in a line is this user's, as the system knows it today.
@@ -80,7 +80,7 @@ impl Own {
         // Date, time, user, executable, ranks and id, which all lines of a record share.
         let head = text.splitn(8, |byte| *byte == b' ').take(7).collect::<Vec<_>>().join(&b' ');
         if line.line == 1 {
-            let own = match crate::mpi::uid(text) {
+            let own = match crate::profile_line::uid(text) {
                 Some(uid) => uid == u64::from(self.uid),
                 None => self.is_named(&line.user),
             };
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn the_uid_counts_and_the_name_where_there_is_none() {
-        let own = Own { uid: 7, name: Some(b"an na".to_vec()).into() };
+        let own = OwnLines { uid: 7, name: Some(b"an na".to_vec()).into() };
         let wrote = |user: &str, extras: &str| {
             let text = format!(
                 "1999/05/04 12:00:00 {user} heat 5 16 t450 B f90 mpi 1.0 0.1 2.0 f=1 10 4711{extras}"
@@ -129,7 +129,7 @@ mod tests {
         assert!(wrote("an%20na", ""));
         assert!(!wrote("anna", ""));
         assert!(
-            !Own { uid: 7, name: None.into() }.wrote(
+            !OwnLines { uid: 7, name: None.into() }.wrote(
                 &Line::parse(b"1999/05/04 12:00:00 - h 5 16 t450 B c - 1.0 0.1 2.0 f=1 10 1")
                     .unwrap()
                     .0,

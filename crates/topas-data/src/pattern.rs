@@ -19,7 +19,7 @@ pub struct Pattern(Vec<u8>);
 
 /// A part of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Piece {
+enum PatternPart {
     Byte(u8),
     /// `Y`, `m`, `d`, `h` or `u`
     Form(u8),
@@ -51,7 +51,7 @@ impl Pattern {
     }
 
     fn has(&self, form: u8) -> bool {
-        pieces(&self.0).is_some_and(|pieces| pieces.contains(&Piece::Form(form)))
+        pieces(&self.0).is_some_and(|pieces| pieces.contains(&PatternPart::Form(form)))
     }
 
     /// The directories that exist and that files of this pattern can be in.
@@ -81,14 +81,14 @@ impl Pattern {
         let mut filled = Vec::new();
         for piece in pieces(&self.0).unwrap_or_default() {
             match piece {
-                Piece::Form(b'Y') => filled.extend(format!("{year:04}").bytes()),
-                Piece::Form(b'm') => filled.extend(format!("{month:02}").bytes()),
-                Piece::Form(b'd') => filled.extend(format!("{day:02}").bytes()),
-                Piece::Form(b'u') => filled.extend(uid.to_string().bytes()),
+                PatternPart::Form(b'Y') => filled.extend(format!("{year:04}").bytes()),
+                PatternPart::Form(b'm') => filled.extend(format!("{month:02}").bytes()),
+                PatternPart::Form(b'd') => filled.extend(format!("{day:02}").bytes()),
+                PatternPart::Form(b'u') => filled.extend(uid.to_string().bytes()),
                 // What is left for `existing`.
-                Piece::Form(form) => filled.extend([b'%', form]),
-                Piece::Byte(b'%') => filled.extend(b"%%"),
-                Piece::Byte(byte) => filled.push(byte),
+                PatternPart::Form(form) => filled.extend([b'%', form]),
+                PatternPart::Byte(b'%') => filled.extend(b"%%"),
+                PatternPart::Byte(byte) => filled.push(byte),
             }
         }
         for end in COMPRESSED {
@@ -111,17 +111,17 @@ impl Pattern {
 }
 
 /// None if there are forms that are not known.
-fn pieces(pattern: &[u8]) -> Option<Vec<Piece>> {
+fn pieces(pattern: &[u8]) -> Option<Vec<PatternPart>> {
     let mut pieces = Vec::new();
     let mut bytes = pattern.iter();
     while let Some(&byte) = bytes.next() {
         pieces.push(match byte {
             b'%' => match bytes.next()? {
-                b'%' => Piece::Byte(b'%'),
-                form @ (b'Y' | b'm' | b'd' | b'h' | b'u') => Piece::Form(*form),
+                b'%' => PatternPart::Byte(b'%'),
+                form @ (b'Y' | b'm' | b'd' | b'h' | b'u') => PatternPart::Form(*form),
                 _ => return None,
             },
-            byte => Piece::Byte(byte),
+            byte => PatternPart::Byte(byte),
         });
     }
     Some(pieces)
@@ -160,28 +160,28 @@ fn existing(pattern: &[u8]) -> Vec<PathBuf> {
 }
 
 /// The name without forms but `%h`; None if there are others.
-fn literal(pieces: &[Piece], host: Option<&[u8]>) -> Option<OsString> {
+fn literal(pieces: &[PatternPart], host: Option<&[u8]>) -> Option<OsString> {
     let mut name = Vec::new();
     for piece in pieces {
         match piece {
-            Piece::Byte(byte) => name.push(*byte),
-            Piece::Form(b'h') => name.extend_from_slice(host?),
-            Piece::Form(_) => return None,
+            PatternPart::Byte(byte) => name.push(*byte),
+            PatternPart::Form(b'h') => name.extend_from_slice(host?),
+            PatternPart::Form(_) => return None,
         }
     }
     Some(OsString::from_vec(name))
 }
 
 /// Whether a name is of the form.
-fn matches(pieces: &[Piece], name: &[u8]) -> bool {
+fn matches(pieces: &[PatternPart], name: &[u8]) -> bool {
     let digits = |at: usize| name.get(..at).is_some_and(|part| part.iter().all(u8::is_ascii_digit));
     let Some((first, rest)) = pieces.split_first() else { return name.is_empty() };
     match first {
-        Piece::Byte(byte) => name.first() == Some(byte) && matches(rest, &name[1..]),
-        Piece::Form(b'Y') => digits(4) && matches(rest, &name[4..]),
-        Piece::Form(b'm' | b'd') => digits(2) && matches(rest, &name[2..]),
-        Piece::Form(b'u') => (1..=name.len()).any(|n| digits(n) && matches(rest, &name[n..])),
-        Piece::Form(_) => (1..=name.len()).any(|n| matches(rest, &name[n..])),
+        PatternPart::Byte(byte) => name.first() == Some(byte) && matches(rest, &name[1..]),
+        PatternPart::Form(b'Y') => digits(4) && matches(rest, &name[4..]),
+        PatternPart::Form(b'm' | b'd') => digits(2) && matches(rest, &name[2..]),
+        PatternPart::Form(b'u') => (1..=name.len()).any(|n| digits(n) && matches(rest, &name[n..])),
+        PatternPart::Form(_) => (1..=name.len()).any(|n| matches(rest, &name[n..])),
     }
 }
 

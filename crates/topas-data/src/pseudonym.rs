@@ -80,9 +80,9 @@ impl From<io::Error> for KeyError {
 }
 
 /// A secret that names are hashed with.
-pub struct Key(Hmac<Sha256>);
+pub struct ExportKey(Hmac<Sha256>);
 
-impl Key {
+impl ExportKey {
     /// Makes a key file with 256 random bits as hexadecimal digits, mode 0600.
     ///
     /// # Errors
@@ -106,7 +106,7 @@ impl Key {
     /// # Errors
     ///
     /// [`KeyError`] also for a key that others know or that could be guessed.
-    pub fn read(path: &Path) -> Result<Key, KeyError> {
+    pub fn read(path: &Path) -> Result<ExportKey, KeyError> {
         // Not to wait for the writer of a pipe.
         let file =
             OpenOptions::new().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path)?;
@@ -127,13 +127,13 @@ impl Key {
         if text.len() as u64 > LONGEST {
             return Err(KeyError::Long);
         }
-        Key::of(text.trim_ascii()).ok_or(KeyError::Short(text.trim_ascii().len()))
+        ExportKey::of(text.trim_ascii()).ok_or(KeyError::Short(text.trim_ascii().len()))
     }
 
     /// A key from its bytes; None of fewer than 32.
-    pub fn of(bytes: &[u8]) -> Option<Key> {
+    pub fn of(bytes: &[u8]) -> Option<ExportKey> {
         let long = bytes.len() >= SHORTEST;
-        long.then(|| Hmac::new_from_slice(bytes).ok().map(Key)).flatten()
+        long.then(|| Hmac::new_from_slice(bytes).ok().map(ExportKey)).flatten()
     }
 
     fn hash(&self, field: &str, name: Name<'_>) -> [u8; 32] {
@@ -148,7 +148,7 @@ impl Key {
     }
 
     /// The word in place of a name of `field`.
-    fn word(&self, field: &str, name: Name<'_>) -> Word {
+    fn word(&self, field: &str, name: Name<'_>) -> HashWord {
         let mut word = [0; CHARACTERS];
         // Ten bytes are sixteen characters, without padding.
         BASE32.encode_mut(&self.hash(field, name)[..CHARACTERS * 5 / 8], &mut word);
@@ -163,7 +163,7 @@ impl Key {
     }
 }
 
-type Word = [u8; CHARACTERS];
+type HashWord = [u8; CHARACTERS];
 
 /// What becomes of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,7 +187,7 @@ pub struct NoSuchFate {
 
 /// Makes lines without names.
 pub struct Anonymizer {
-    key: Key,
+    key: ExportKey,
     /// By field of the line, in the order of [`FIELDS`]
     fates: Vec<(&'static str, ExportRule, Fate)>,
     /// Extras that did not fit into their lines any more
@@ -196,7 +196,7 @@ pub struct Anonymizer {
 
 impl Anonymizer {
     /// Does with each field what the table of fields says, and drops extras that it does not have.
-    pub fn new(key: Key) -> Self {
+    pub fn new(key: ExportKey) -> Self {
         let fates = FIELDS.iter().filter_map(|field| {
             let fate = match field.export? {
                 ExportRule::Hashed => Fate::Hash,
@@ -263,7 +263,7 @@ impl Anonymizer {
         out.extend_from_slice(writer.finish().text());
     }
 
-    fn replace<'n>(&self, field: &str, name: Name<'n>, word: &'n mut Word) -> Name<'n> {
+    fn replace<'n>(&self, field: &str, name: Name<'n>, word: &'n mut HashWord) -> Name<'n> {
         match self.fate(field.as_bytes()).map_or(Fate::Drop, |(_, fate)| fate) {
             Fate::Keep => name,
             Fate::Drop => Name::new(b""),
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn a_field_is_hashed_if_its_table_says_so() {
-        let mut anonymizer = Anonymizer::new(Key::of(&[7; 32]).unwrap());
+        let mut anonymizer = Anonymizer::new(ExportKey::of(&[7; 32]).unwrap());
         let words = exported(&mut anonymizer, "4711mohr");
         assert!([2, 3, 15].iter().all(|&name| words[name] != "4711mohr"), "{words:?}");
         let kept: Vec<&str> =
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn what_can_be_asked_for_a_field_is_what_its_table_allows() {
-        let mut anonymizer = Anonymizer::new(Key::of(&[7; 32]).unwrap());
+        let mut anonymizer = Anonymizer::new(ExportKey::of(&[7; 32]).unwrap());
         for field in FIELDS.iter() {
             let mut can = |fate| anonymizer.set(field.name, fate).is_ok();
             let allowed = [can(Fate::Keep), can(Fate::Drop), can(Fate::Hash)];

@@ -3,10 +3,10 @@
 mod dimension;
 mod fold;
 mod order;
-mod plan;
+mod report_plan;
 mod table;
 
-pub use fold::Report;
-pub use order::{Order, SortKey};
-pub use plan::{By, Plan, PlanError};
-pub use table::{Label, Row, Table};
+pub use fold::LogReport;
+pub use order::{SortKey, TableOrder};
+pub use report_plan::{PlanError, ReportPlan, TableSide};
+pub use table::{Label, ReportRow, ReportTable};

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use topas_format::line::{Extras, Line};
 
-use crate::block::Lines;
+use crate::block::BlockLines;
 use crate::feed::{Buffer, Feed};
 use crate::source::{Source, SourceError};
 use crate::tally::Tally;
@@ -58,9 +58,10 @@ fn scan_feed(
     mut progress: impl FnMut(u64),
 ) -> Result<(), SourceError> {
     let mut buffer = Buffer::new();
-    let mut lines = Lines::new(&feed, tally, |line: &Line<'_>, extras: Extras<'_>, _: &[u8]| {
-        each(line, extras);
-    });
+    let mut lines =
+        BlockLines::new(&feed, tally, |line: &Line<'_>, extras: Extras<'_>, _: &[u8]| {
+            each(line, extras);
+        });
     while let Some((_, block)) = feed.next(&mut buffer) {
         lines.read(block);
         progress(bytes.load(Ordering::Relaxed));

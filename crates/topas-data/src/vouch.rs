@@ -15,7 +15,7 @@ use memchr::memmem;
 use topas_format::line::{Extras, Line};
 use topas_format::number::leading;
 
-use crate::own::{Own, OwnProfiles};
+use crate::own::{OwnLines, OwnProfiles};
 
 /// Accounts, besides root and the caller, whose files are believed.
 static BELIEVED: OnceLock<Vec<u32>> = OnceLock::new();
@@ -46,7 +46,7 @@ pub(crate) enum Vouch {
     /// The file says it for all users
     All,
     /// This user, for lines of this user
-    Owner(Own),
+    Owner(OwnLines),
 }
 
 impl Vouch {
@@ -54,7 +54,7 @@ impl Vouch {
     pub(crate) fn of(about: &Metadata) -> Self {
         match about.uid() {
             uid if is_believed(uid) => Vouch::All,
-            uid => Vouch::Owner(Own::new(uid)),
+            uid => Vouch::Owner(OwnLines::new(uid)),
         }
     }
 
@@ -87,7 +87,7 @@ impl Vouch {
     pub(crate) fn profile(&self, text: &[u8], before: &mut OwnProfiles) -> Result<(), Stranger> {
         match self {
             Vouch::Owner(own) if !own.wrote_profile(text, before) => {
-                Err(Stranger { owner: own.uid, claims: crate::mpi::uid(text) })
+                Err(Stranger { owner: own.uid, claims: crate::profile_line::uid(text) })
             }
             _ => Ok(()),
         }
@@ -95,7 +95,7 @@ impl Vouch {
 
     /// The same of a line by itself: only the first of a record says whose it is.
     pub(crate) fn lone_profile(&self, text: &[u8]) -> Result<(), Stranger> {
-        match (self, crate::mpi::uid(text)) {
+        match (self, crate::profile_line::uid(text)) {
             (Vouch::Owner(own), Some(uid)) if uid != u64::from(own.uid) => {
                 Err(Stranger { owner: own.uid, claims: Some(uid) })
             }
@@ -186,7 +186,7 @@ fn unmark(comment: &[u8]) -> Option<Stranger> {
             Claim::Uid(uid) => Some(uid),
             Claim::None | Claim::Unclear => None,
         },
-        Err(_) => crate::mpi::uid(line),
+        Err(_) => crate::profile_line::uid(line),
     };
     Some(Stranger { owner: u32::try_from(owner).ok()?, claims })
 }
@@ -281,7 +281,7 @@ mod tests {
         let marked = [mark(70), line(" v=1 t=1 uid=7").into_bytes()].concat();
         let stranger = Some(Stranger { owner: 70, claims: Some(7) });
         assert_eq!(Vouch::All.marked(&marked), stranger);
-        assert_eq!(Vouch::Owner(Own::new(70)).marked(&marked), None);
+        assert_eq!(Vouch::Owner(OwnLines::new(70)).marked(&marked), None);
         assert_eq!(Vouch::All.marked(b"#foreign things"), None);
     }
 

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use topas_data::{
-    Answer, AskError, BLOCK, Detail, Fold, MAX_LINE_READ, PeRecord, Problem, Question, Remarks,
+    AskAnswer, AskError, BLOCK, Detail, Fold, MAX_LINE_READ, PeRecord, Problem, Question, Remarks,
     Resources, Run, Source, SourceError, ask, ask_reader,
 };
 use topas_format::line::{Extras, Fault, Line};
@@ -32,7 +32,7 @@ impl Question for ByProgram {
 
 /// All that a run says, but for what is odd.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Seen {
+struct AskedRuns {
     key: Vec<u8>,
     npes: u32,
     wall: u64,
@@ -43,7 +43,7 @@ struct Seen {
 
 #[derive(Default)]
 struct Runs {
-    seen: Vec<Seen>,
+    seen: Vec<AskedRuns>,
     remarks: Remarks,
     /// Key of each group's number
     groups: BTreeMap<u32, Vec<u8>>,
@@ -55,7 +55,7 @@ impl Fold for Runs {
         let known = self.groups.entry(run.group).or_insert_with(|| run.key.to_vec());
         assert_eq!(known, run.key);
         let date = format!("{:?}", run.date);
-        self.seen.push(Seen {
+        self.seen.push(AskedRuns {
             key: run.key.to_vec(),
             npes: run.npes,
             wall: run.wall.0,
@@ -79,7 +79,11 @@ fn resources(threads: usize, memory: u64) -> Resources {
     Resources { threads: NonZero::new(threads).unwrap(), memory, ..Resources::default() }
 }
 
-fn answer(sources: &[Source], detail: Detail, resources: &Resources) -> (Vec<Seen>, Answer<Runs>) {
+fn answer(
+    sources: &[Source],
+    detail: Detail,
+    resources: &Resources,
+) -> (Vec<AskedRuns>, AskAnswer<Runs>) {
     let mut answer = ask(sources, &ByProgram(detail), Runs::default, resources, |_| ()).unwrap();
     let mut seen = std::mem::take(&mut answer.fold.seen);
     seen.sort();
@@ -87,22 +91,22 @@ fn answer(sources: &[Source], detail: Detail, resources: &Resources) -> (Vec<See
 }
 
 /// The runs by another way.
-fn joined<'t>(lines: impl Iterator<Item = &'t str>, detail: Detail) -> Vec<Seen> {
+fn joined<'t>(lines: impl Iterator<Item = &'t str>, detail: Detail) -> Vec<AskedRuns> {
     let question = ByProgram(detail);
-    let mut all = naive::Lines::default();
+    let mut all = naive::NaiveLines::default();
     for text in lines {
         let (line, extras) = Line::parse(text.trim_end().as_bytes()).unwrap();
         let mut key = Vec::new();
         question.key(&line, extras, &mut key);
         all.add(&line, extras, &key, detail);
     }
-    let mut runs: Vec<Seen> = all
+    let mut runs: Vec<AskedRuns> = all
         .runs()
         .into_iter()
         .map(|(npes, members)| {
             let pes = || members.iter().map(|(pe, _)| pe);
             let last = pes().max_by_key(|pe| (pe.end, pe.date)).unwrap();
-            Seen {
+            AskedRuns {
                 key: members[0].1.clone(),
                 npes: npes.unwrap_or(members.len() as u32),
                 wall: pes().map(|pe| pe.wall.0).max().unwrap(),
@@ -355,8 +359,8 @@ fn more_groups_than_memory_are_an_error() {
         }
     }
     #[derive(Debug, Default)]
-    struct Count(u64);
-    impl Fold for Count {
+    struct CountedRuns(u64);
+    impl Fold for CountedRuns {
         fn add(&mut self, _: &Run<'_>) {
             self.0 += 1;
         }
@@ -372,7 +376,7 @@ fn more_groups_than_memory_are_an_error() {
             let threads = NonZero::new(threads).unwrap();
             let resources = Resources { threads, memory, ..Resources::default() };
             let text = text.as_bytes();
-            ask_reader(&Source::Stdin, text, &ById, Count::default, &resources, |_| ())
+            ask_reader(&Source::Stdin, text, &ById, CountedRuns::default, &resources, |_| ())
         };
         assert_eq!(ask(64 << 20).unwrap().fold.0, 100_000);
         let error = ask(1 << 20).unwrap_err();

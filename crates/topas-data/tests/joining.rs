@@ -7,7 +7,7 @@ use std::num::NonZero;
 
 use proptest::prelude::*;
 use topas_data::{
-    Answer, CpuTime, Detail, Fold, Period, Question, Resources, Run, Source, Tally, ask_reader,
+    AskAnswer, CpuTime, Detail, Fold, Period, Question, Resources, Run, Source, Tally, ask_reader,
     parse_date, scan_reader,
 };
 use topas_format::line::{Extras, Line};
@@ -47,7 +47,7 @@ impl Spec {
 
 /// What is compared of a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Seen {
+struct JoinedRuns {
     lines: u32,
     npes: u32,
     start: i64,
@@ -87,14 +87,14 @@ impl<T: Send> Fold for Each<T> {
 }
 
 /// Something of each run of a log, in one thread.
-fn each<T: Send>(text: &[u8], detail: Detail, of: fn(&Run<'_>) -> T) -> Answer<Each<T>> {
+fn each<T: Send>(text: &[u8], detail: Detail, of: fn(&Run<'_>) -> T) -> AskAnswer<Each<T>> {
     let resources = Resources { threads: NonZero::<usize>::MIN, ..Resources::default() };
     let fold = || Each { of, seen: Vec::new() };
     ask_reader(&Source::Stdin, text, &ByExe(detail), fold, &resources, |_| ()).unwrap()
 }
 
-fn runs(text: &str) -> Vec<Seen> {
-    let answer = each(text.as_bytes(), Detail::Rates, |run| Seen {
+fn runs(text: &str) -> Vec<JoinedRuns> {
+    let answer = each(text.as_bytes(), Detail::Rates, |run| JoinedRuns {
         lines: run.lines(),
         npes: run.npes,
         start: run.start,

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
-use topas_data::check::{Finding, check};
+use topas_data::check::{CheckFinding, check};
 use topas_data::{Problem, Resources, Source, SourceError, Tally, scan};
 
 const GOOD: &str =
@@ -52,6 +52,6 @@ fn holes_are_passed_over() {
     assert_eq!((tally.good, problems), (10_000, vec![(Problem::TooLong, 2)]));
     let found = check(&[source], &Resources::default(), |_, _| ()).unwrap();
     assert_eq!((found.good, found.lines), (10_000, 10_002));
-    assert_eq!(found.found[&Finding::Bad(Problem::TooLong)].count, 2);
+    assert_eq!(found.found[&CheckFinding::Bad(Problem::TooLong)].count, 2);
     assert!(since.elapsed() < Duration::from_secs(60), "{:?}", since.elapsed());
 }

@@ -7,9 +7,9 @@ use topas_data::{Fold, Oddities, Question, Remarks, Resources, Run, Source, ask}
 use topas_format::civil::Civil;
 use topas_testkit::with_lengths;
 
-struct All;
+struct AllRemarks;
 
-impl Question for All {}
+impl Question for AllRemarks {}
 
 #[derive(Default)]
 struct Odd {
@@ -34,7 +34,7 @@ fn odd(lines: &[String]) -> Odd {
     let path = dir.path().join("topas.log");
     fs::write(&path, lines.concat()).unwrap();
     let resources = Resources { threads: NonZero::new(2).unwrap(), ..Resources::default() };
-    let answer = ask(&[Source::File(path)], &All, Odd::default, &resources, |_| ()).unwrap();
+    let answer = ask(&[Source::File(path)], &AllRemarks, Odd::default, &resources, |_| ()).unwrap();
     assert_eq!(answer.tally.good, lines.len() as u64, "{:?}", answer.tally.examples());
     answer.fold
 }

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use topas_data::measure::MEASURES;
 use topas_data::{
-    By, Fold, Label, Order, Period, Plan, Report, Resources, Selection, Share, SortKey, Source,
-    Table, ask_reader,
+    Fold, Label, LogReport, Period, ReportPlan, ReportTable, Resources, Selection, Share, SortKey,
+    Source, TableOrder, TableSide, ask_reader,
 };
 
 /// A run of one or two lines.
@@ -45,19 +45,20 @@ fn log(runs: &[Spec]) -> String {
     text
 }
 
-fn plan(tables: &[&str]) -> Plan {
-    let mut plan = Plan::new(Selection::default(), Period::default());
+fn plan(tables: &[&str]) -> ReportPlan {
+    let mut plan = ReportPlan::new(Selection::default(), Period::default());
     let measures: Vec<_> = MEASURES.iter().collect();
     for table in tables {
-        let by: Vec<By> = table.split(',').map(|name| By::named(name).unwrap()).collect();
+        let by: Vec<TableSide> =
+            table.split(',').map(|name| TableSide::named(name).unwrap()).collect();
         plan.table(&by, &measures).unwrap();
     }
     plan
 }
 
-fn report<'p>(plan: &'p Plan, text: &str) -> Report<'p> {
+fn report<'p>(plan: &'p ReportPlan, text: &str) -> LogReport<'p> {
     let (source, resources) = (Source::Stdin, Resources::default());
-    let fold = || Report::new(plan);
+    let fold = || LogReport::new(plan);
     let answer = ask_reader(&source, text.as_bytes(), plan, fold, &resources, |_| ()).unwrap();
     assert_eq!(answer.tally.skipped(), 0, "{:?}", answer.tally.examples());
     answer.fold
@@ -68,7 +69,7 @@ fn sum(rows: impl IntoIterator<Item = Share>) -> Share {
 }
 
 /// All that is shown of a table, as text.
-fn shown(tables: &[Table]) -> String {
+fn shown(tables: &[ReportTable]) -> String {
     let samples = tables.iter().flat_map(|table| {
         table.rows.iter().flat_map(|row| {
             let columns = table.columns.iter().zip(&row.samples);
@@ -88,7 +89,7 @@ proptest! {
         let plan = plan(&TABLES);
         let report = report(&plan, &log(&runs));
         prop_assert_eq!(report.total.runs, runs.len() as u64);
-        for order in [Order::default(), Order { top: Some(top.max(1)), ..Order::default() }] {
+        for order in [TableOrder::default(), TableOrder { top: Some(top.max(1)), ..TableOrder::default() }] {
             for table in report.tables(&order) {
                 prop_assert_eq!(sum(table.rows.iter().map(|row| row.share)), report.total);
                 prop_assert_eq!(sum(table.rows.iter().filter(|row| row.counts).map(|row| row.share)), table.of);
@@ -105,12 +106,12 @@ proptest! {
     #[test]
     fn parts_make_the_whole(runs in proptest::collection::vec(any_run(), 0..60), cut in 0..60usize) {
         let plan = plan(&TABLES);
-        let whole = shown(&report(&plan, &log(&runs)).tables(&Order::default()));
+        let whole = shown(&report(&plan, &log(&runs)).tables(&TableOrder::default()));
         let (one, other) = runs.split_at(cut.min(runs.len()));
         for (a, b) in [(one, other), (other, one)] {
             let mut merged = report(&plan, &log(a));
             merged.merge(report(&plan, &log(b)));
-            prop_assert_eq!(&shown(&merged.tables(&Order::default())), &whole);
+            prop_assert_eq!(&shown(&merged.tables(&TableOrder::default())), &whole);
         }
     }
 }
@@ -119,7 +120,7 @@ fn spec(user: usize, npes: u32, wall: u64, ops: usize) -> Spec {
     Spec { user, lang: 0, npes, wall, ops, lines: 1 }
 }
 
-fn labels(table: &Table) -> Vec<String> {
+fn labels(table: &ReportTable) -> Vec<String> {
     table
         .rows
         .iter()
@@ -142,12 +143,16 @@ fn orders_of_rows() {
     let text = log(&runs);
     let plan = plan(&["user", "npes"]);
     let report = report(&plan, &text);
-    let order =
-        |order: Order| -> Vec<Vec<String>> { report.tables(&order).iter().map(labels).collect() };
-    let sorted = |sort| Order { sort: Some(sort), ..Order::default() };
+    let order = |order: TableOrder| -> Vec<Vec<String>> {
+        report.tables(&order).iter().map(labels).collect()
+    };
+    let sorted = |sort| TableOrder { sort: Some(sort), ..TableOrder::default() };
     let mflops = topas_data::measure::Measure::named("mflops").unwrap();
     // Texts by number of runs, then by name; numbers ascend.
-    assert_eq!(order(Order::default()), [vec!["#5", "bob", "c c", "ann"], vec!["1", "2", "30"]]);
+    assert_eq!(
+        order(TableOrder::default()),
+        [vec!["#5", "bob", "c c", "ann"], vec!["1", "2", "30"]]
+    );
     assert_eq!(order(sorted(SortKey::Name))[0], ["#5", "ann", "bob", "c c"]);
     assert_eq!(
         order(sorted(SortKey::Runs)),
@@ -159,11 +164,14 @@ fn orders_of_rows() {
     );
     // Without a value comes last.
     assert_eq!(order(sorted(SortKey::Mean(mflops)))[0], ["bob", "ann", "c c", "#5"]);
-    assert_eq!(order(Order { reverse: true, ..sorted(SortKey::Time) })[1], ["2", "1", "30"]);
-    let top = Order { top: Some(1), ..Order::default() };
+    assert_eq!(order(TableOrder { reverse: true, ..sorted(SortKey::Time) })[1], ["2", "1", "30"]);
+    let top = TableOrder { top: Some(1), ..TableOrder::default() };
     assert_eq!(order(top), [vec!["bob", "Other(3)"], vec!["30", "Other(2)"]]);
     // A row for the rest is no gain where the rest is one.
-    assert_eq!(order(Order { top: Some(3), ..Order::default() })[0], ["bob", "c c", "#5", "ann"]);
+    assert_eq!(
+        order(TableOrder { top: Some(3), ..TableOrder::default() })[0],
+        ["bob", "c c", "#5", "ann"]
+    );
 }
 
 #[test]
@@ -175,7 +183,7 @@ fn not_measured_is_not_zero() {
     );
     let sample = report.sample(MEASURES.first().unwrap()).unwrap();
     assert_eq!((sample.uncounted.runs, sample.zero.runs, sample.valued.runs), (2, 1, 1));
-    let table = &report.tables(&Order::default())[0];
+    let table = &report.tables(&TableOrder::default())[0];
     let rows: Vec<_> =
         table.rows.iter().map(|row| (&row.labels[0], row.share.runs, row.counts)).collect();
     assert_eq!(rows.len(), 2);

@@ -1,15 +1,13 @@
 //! The launcher around this process, and what it would mean for a program in its place.
 
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 
 use topas_config::Environment;
 use topas_format::field::Mode;
 use topas_format::out::Out;
-use topas_launch::proxy::control_port;
+use topas_launch::proxy::COMMAND_LINE;
 use topas_launch::{Family, Proof, Rank, Var, Vars, choice, job, marker, named, nearest};
-
-use crate::{procfs, sys};
+use topas_node::proof::{KernelProof, OnStack};
 
 /// What started this process.
 #[derive(Debug)]
@@ -28,28 +26,10 @@ pub struct Launch {
     pub step: Option<String>,
 }
 
-/// Asks the kernel what the environment cannot prove.
-struct Kernel;
-
-impl Proof for Kernel {
-    fn own_pid(&mut self) -> u32 {
-        std::process::id()
-    }
-
-    fn peer(&mut self, fd: u32) -> Option<u32> {
-        sys::socket_peer(fd)
-    }
-
-    fn control_port(&mut self, pid: u32) -> u64 {
-        let line = procfs::bytes(&PathBuf::from(format!("/proc/{pid}/cmdline")));
-        control_port(&line.unwrap_or_default())
-    }
-}
-
 impl Launch {
     /// What the variables of a process, and proofs asked of this one, say.
     pub fn of(env: &Environment) -> Self {
-        Launch::with_proof(env, &mut Kernel)
+        Launch::with_proof(env, &mut KernelProof { room: &mut [0; COMMAND_LINE], path: OnStack })
     }
 
     fn with_proof(env: &Environment, proof: &mut impl Proof) -> Self {

@@ -2,10 +2,11 @@
 //! kernel opens them.
 
 use topas_format::event::{Cpu, Metric, Weight, Why, formula, row};
+use topas_node::sys::vector_length;
 
 use crate::counter::{Event, Open, Refusal};
 use crate::selftest::{self, Check};
-use crate::sys::{self, Memory};
+use crate::sys::Memory;
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +67,7 @@ impl Quantity {
                     config: term.config.into(),
                     weight: match term.weight {
                         Weight::Times(n) => n.into(),
-                        Weight::VectorLength => sys::vector_length(),
+                        Weight::VectorLength => vector_length(),
                     },
                 };
                 (formula.terms().map(event).collect(), formula.estimate())

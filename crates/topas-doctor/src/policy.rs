@@ -6,6 +6,7 @@ use nix::unistd::getuid;
 use topas_config::Environment;
 pub use topas_config::policy::kill_switch;
 use topas_format::conf::{List, Settings, Switch};
+use topas_format::policy::{ProgramFacts, SiteRefusal};
 
 use crate::launch::Launch;
 
@@ -21,28 +22,36 @@ pub fn would_measure(
     launch: &Launch,
     env: &Environment,
 ) -> Result<(), String> {
-    let size = launch.rank.map_or(1, |rank| rank.size);
-    let alone = size == 1 && !launch.is_child;
+    let ranks = launch.rank.map_or(1, |rank| rank.size);
+    let alone = ranks == 1 && !launch.is_child;
     match launch.would_measure() {
         Err(_) if alone && settings.is(Switch::Serial) => {}
         answer => answer.map_err(str::to_owned)?,
     }
-    if settings.is(Switch::BatchOnly) && !launch.batch {
-        return Err("the site measures batch jobs only (batch_only)".to_owned());
-    }
-    if size != 0 && size < settings.min_pes {
-        let least = settings.min_pes;
-        return Err(format!("the site measures launches of {least} ranks or more (min_pes)"));
-    }
-    let mut of_users = *settings;
-    of_users.put(List::OnlyExe, b"");
-    of_users.put(List::SkipExe, b"");
-    let named = |name| env.get(name).filter(|user| !user.is_empty()).map(OsStrExt::as_bytes);
-    let user = named("LOGNAME").or(named("USER")).unwrap_or_default();
-    if !of_users.allow(b"", user, getuid().to_string().as_bytes()) {
-        return Err("the site leaves this user out (only_user, skip_user)".to_owned());
-    }
-    Ok(())
+    let uid = getuid().to_string();
+    let user = env.user_or_id(&uid);
+    let (user, uid) = (user.as_bytes(), uid.as_bytes());
+    settings
+        .answer(&ProgramFacts { is_batch: launch.batch, ranks, exe: None, user, uid })
+        .map_err(|refusal| in_words(refusal, settings))
+}
+
+/// A rule that refuses a program, for people.
+fn in_words(refusal: SiteRefusal, settings: &Settings<'_>) -> String {
+    let says = match refusal {
+        SiteRefusal::Off => "every program is switched off".to_owned(),
+        SiteRefusal::Measure => "measuring is switched off".to_owned(),
+        SiteRefusal::BatchOnly => "the site measures batch jobs only".to_owned(),
+        SiteRefusal::MinPes => {
+            format!("the site measures launches of {} ranks or more", settings.min_pes)
+        }
+        SiteRefusal::Serial => "the site does not measure programs that run alone".to_owned(),
+        SiteRefusal::List(List::OnlyUser | List::SkipUser) => {
+            "the site leaves this user out".to_owned()
+        }
+        SiteRefusal::List(_) => "the site leaves this program out".to_owned(),
+    };
+    format!("{says} ({})", refusal.key())
 }
 
 #[cfg(test)]
@@ -63,11 +72,12 @@ mod tests {
         let uid = getuid();
         assert_eq!(answer("", &with(&[])), Ok(()));
         for (conf, key) in [
-            ("batch_only = yes".to_owned(), "batch_only"),
-            ("min_pes = 5".to_owned(), "5 ranks"),
-            ("only_user = anna".to_owned(), "only_user"),
-            ("skip_user = mo*".to_owned(), "skip_user"),
-            (format!("skip_user = {uid}"), "skip_user"),
+            ("batch_only = yes".to_owned(), "(batch_only)"),
+            ("measure = no".to_owned(), "(measure)"),
+            ("min_pes = 5".to_owned(), "5 ranks or more (min_pes)"),
+            ("only_user = anna".to_owned(), "(only_user)"),
+            ("skip_user = mo*".to_owned(), "(skip_user)"),
+            (format!("skip_user = {uid}"), "(skip_user)"),
         ] {
             let why = answer(&conf, &with(&[("LOGNAME", "mohr")])).unwrap_err();
             assert!(why.contains(key), "{conf}: {why}");

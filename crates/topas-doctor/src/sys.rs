@@ -1,10 +1,8 @@
 //! Everything with `unsafe`: the self-test's loops, whose instructions must be known one
-//! by one, and two system calls.
+//! by one, and the loading of a library.
 //!
 //! Each loop is a function of its own that is never inlined, so that a disassembler or a
 //! simulator can count what it really does (`tests/oracle.rs`).
-
-use std::mem;
 
 /// Cache lines the strided sweep walks over: 16 MiB, far more than a first level cache
 /// holds, and a power of two.
@@ -437,33 +435,6 @@ mod arch {
 /// Every loop of this instruction set, whether or not this processor has it.
 pub fn loops() -> impl Iterator<Item = &'static Loop> {
     arch::LOOPS.into_iter().flatten()
-}
-
-/// Process id at the other end of the unix socket `fd` (`SO_PEERCRED`).
-pub fn socket_peer(fd: u32) -> Option<u32> {
-    // SAFETY: all-zero is a valid ucred.
-    let mut credentials: libc::ucred = unsafe { mem::zeroed() };
-    let mut size = mem::size_of::<libc::ucred>() as libc::socklen_t;
-    let fd = i32::try_from(fd).ok()?;
-    // SAFETY: the kernel writes at most `size` bytes to `credentials`, and to `size`.
-    let result = unsafe {
-        libc::getsockopt(
-            fd,
-            libc::SOL_SOCKET,
-            libc::SO_PEERCRED,
-            (&raw mut credentials).cast(),
-            &raw mut size,
-        )
-    };
-    (result == 0).then(|| u32::try_from(credentials.pid).ok()).flatten().filter(|pid| *pid != 0)
-}
-
-/// SVE vector length of this thread in units of 128 bit, 1 where there is no SVE.
-pub fn vector_length() -> u64 {
-    const PR_SVE_GET_VL: libc::c_int = 51;
-    // SAFETY: no memory is passed.
-    let bytes = unsafe { libc::prctl(PR_SVE_GET_VL, 0, 0, 0, 0) };
-    u64::try_from(bytes).map_or(1, |bytes| (bytes & 0xffff) / 16)
 }
 
 /// Loads a library into this process, for good.

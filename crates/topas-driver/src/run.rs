@@ -9,7 +9,6 @@
 mod counters;
 pub mod elf;
 mod environment;
-mod gather;
 mod launch;
 mod log;
 mod node;
@@ -28,11 +27,13 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use nix::errno::Errno;
 use nix::unistd::{execvp, execvpe};
 use topas_config::{Environment, Paths};
+use topas_format::env::{TOPAS_MEASURE_ALL_PE, TOPAS_MPI};
 
 use self::environment::Entries;
 use self::options::{Request, Wish};
 use self::outside::Measured;
 use self::profile::{Profile, Wanted};
+use self::program::Kind;
 use self::way::{Decision, Way};
 use crate::explain::quoted;
 use crate::message::say;
@@ -96,6 +97,7 @@ pub fn run(args: &[OsString], env: &Environment, paths: Option<&Paths>) -> i32 {
         return print(&explanation(&decision, &profile, &wish));
     }
     decision.warn(env, wish.all);
+    warn_of_variables(&decision, &wish, env);
     if let Profile::Cannot(why) = &profile
         && decision.launch.rank.rank == 0
     {
@@ -118,6 +120,29 @@ pub fn run(args: &[OsString], env: &Environment, paths: Option<&Paths>) -> i32 {
     }
     prepare(&mut entries, &profile, &wish);
     become_measured(&wish, env, entries)
+}
+
+/// Says by one rank of a launch which of its options a variable cannot replace. A program that
+/// has the module says it itself.
+fn warn_of_variables(decision: &Decision, wish: &Wish, env: &Environment) {
+    let all = env.measures_all() && !wish.all;
+    let profile = env.mpi() == Some(true) && wish.profile.is_none();
+    let launch = &decision.launch;
+    let speaks = launch.is_parallel() && launch.rank.rank == 0 && !launch.is_child;
+    if !speaks || !(all || profile) {
+        return;
+    }
+    let Ok(program) = program::find(&wish.command, env) else { return };
+    let Kind::Elf(facts) = program.kind else { return };
+    if facts.has_module {
+        return;
+    }
+    if all {
+        say!("{NAME}: warning: {TOPAS_MEASURE_ALL_PE} is for the link: here --all-pe measures all");
+    }
+    if profile && !facts.has_door && !facts.has_profile {
+        say!("{NAME}: warning: {TOPAS_MPI} is for the link: here --mpi profiles");
+    }
 }
 
 /// Has the MPI profile loaded, and told what is wanted.

@@ -399,25 +399,33 @@ impl<'a> Settings<'a> {
         Ops::parse(value).map(|ops| self.ops = ops).is_some()
     }
 
-    /// Whether the lists let a program be measured. `user` and `uid` are the user's name and
-    /// numeric id; either counts.
-    pub fn allow(&self, exe: &[u8], user: &[u8], uid: &[u8]) -> bool {
-        self.lets(List::OnlyExe as usize, exe, exe) && self.lets(List::OnlyUser as usize, user, uid)
-    }
-
-    /// Whether one of two names is in the list at a place, if that is not empty, and none in
-    /// the next.
+    /// What a list that lets names in, at a place, and the next, which keeps names out, say of two
+    /// names of one thing.
     #[inline(never)]
-    fn lets(&self, only: usize, name: &[u8], other: &[u8]) -> bool {
+    pub(crate) fn by_lists(&self, only: usize, name: &[u8], other: &[u8]) -> ListAnswer {
         let only_these = self.at(only);
-        (only_these.is_empty() || listed(only_these, name, other))
-            && !listed(self.at(only + 1), name, other)
+        if !only_these.is_empty() && !listed(only_these, name, other) {
+            return ListAnswer::NotInOnly;
+        }
+        if listed(self.at(only + 1), name, other) { ListAnswer::InSkip } else { ListAnswer::Wanted }
     }
+}
+
+/// What a pair of lists says of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ListAnswer {
+    /// Neither refuses it
+    Wanted,
+    /// The list of those that are wanted is not empty, and lacks it
+    NotInOnly,
+    /// The list of those that are not wanted has it
+    InSkip,
 }
 
 /// Whether a word of a list stands for one of two names; `*` in it stands for any characters.
 #[inline(never)]
-pub fn listed(list: &[u8], name: &[u8], other: &[u8]) -> bool {
+fn listed(list: &[u8], name: &[u8], other: &[u8]) -> bool {
     let mut text = Cursor::new(list);
     while !text.rest.is_empty() {
         let pattern = text.until(b' ');
@@ -545,15 +553,5 @@ mod tests {
                 matches(pattern.as_bytes(), name.as_bytes()), defined(&pattern, &name)
             );
         }
-    }
-
-    #[test]
-    fn lists_choose_programs_and_users() {
-        let s = Settings::read(b"skip_exe = conftest cmTC_*\nonly_user = mohr 10*\n");
-        assert!(s.allow(b"a.out", b"mohr", b"7"));
-        assert!(s.allow(b"a.out", b"x", b"1003"));
-        assert!(!s.allow(b"a.out", b"x", b"7"));
-        assert!(!s.allow(b"cmTC_1", b"mohr", b"7"));
-        assert!(Settings::default().allow(b"a", b"b", b"0"));
     }
 }

@@ -124,14 +124,14 @@ pub const fn name(slot: usize) -> u8 {
     NAME | slot as u8
 }
 
-/// What the slots hold. Numbers first: what is near the front is reached by shorter
+/// What the slots hold. The marks come first: what is near the front is reached by shorter
 /// instructions.
 #[repr(C)]
 pub struct Values<'a> {
+    /// Bytes, by [`mark`]
+    pub marks: [u8; MARKS],
     /// Numbers, by [`number`]
     pub numbers: [u64; SLOTS],
-    /// Bytes, by [`mark`]
-    pub marks: [u8; SLOTS],
     /// Texts, by [`text`]
     pub texts: [Option<&'a [u8]>; SLOTS],
 }
@@ -139,10 +139,13 @@ pub struct Values<'a> {
 /// One of each kind for each code.
 const SLOTS: usize = 32;
 
+/// Of marks there are a few only.
+const MARKS: usize = 8;
+
 impl<'a> Values<'a> {
     /// Zeros, nothing, and no texts: all zero.
     pub const fn new() -> Self {
-        Values { numbers: [0; SLOTS], marks: [0; SLOTS], texts: [None; SLOTS] }
+        Values { numbers: [0; SLOTS], marks: [0; MARKS], texts: [None; SLOTS] }
     }
 
     /// Takes what was written to `out` as a text.
@@ -166,33 +169,32 @@ impl<'a> Values<'a> {
         let slot = usize::from(code & 31);
         let text = self.text(slot);
         let number = self.numbers.get(slot).copied().unwrap_or_default();
-        let kind = code & 0xe0;
         let mut byte = code;
-        if kind == TEXT {
-            out.put(text);
-            return true;
-        }
-        if kind == NAME {
-            if !escape::put(out, text, text::reserve(slot)) {
-                self.numbers[number::CUT] = 1;
-                return false;
-            }
-            return !text.is_empty();
-        }
-        if kind == NUMBER {
+        let mut known = true;
+        // Compared in the order of the kinds: each by one short instruction.
+        if code >= MARK {
+            byte = self.marks.get(slot).copied().unwrap_or_default();
+        } else if code >= NUMBER {
             if number != UNKNOWN {
                 out.dec_wide(number, number::width(slot));
                 return true;
             }
             byte = b'-';
-        }
-        if kind == MARK {
-            byte = self.marks.get(slot).copied().unwrap_or_default();
+            known = false;
+        } else if code >= NAME {
+            if !escape::put(out, text, text::reserve(slot)) {
+                self.numbers[number::CUT] = 1;
+                return false;
+            }
+            return !text.is_empty();
+        } else if code >= TEXT {
+            out.put(text);
+            return true;
         }
         if byte != 0 {
             out.byte(byte);
         }
-        kind != NUMBER
+        known
     }
 
     /// Sets date and time of day to `seconds` after 1970-01-01 00:00 in the same zone.

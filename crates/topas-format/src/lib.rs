@@ -29,6 +29,7 @@ pub mod module_facts;
 pub mod mpi;
 pub mod number;
 pub mod out;
+pub mod policy;
 pub mod shown;
 pub mod target;
 pub mod text;

@@ -35,6 +35,9 @@ pub const SYSTEM: &[u8] = b"/etc/topas/";
 /// The name of the file.
 pub const CONF: &[u8] = b"topas.conf";
 
+/// The name of the file beside it that switches TOPAS off for everybody.
+pub const OFF: &[u8] = b"off";
+
 /// The section as compiled: no language, no directory.
 pub const fn blank() -> [u8; SIZE] {
     let mut section = [0; SIZE];

@@ -12,7 +12,8 @@ pub fn place(id: u64, size: u32, rank: u32) -> Option<u32> {
 ///
 /// From four ranks on two different ones of 1 to n-2, each pair equally likely: the
 /// edges are often masters and untypical. With three ranks the middle and one edge.
-/// Where the size is not told, which is a size of 0, these are ranks 1 and 2.
+/// Where the size is not told, which is a size of 0, these are ranks 1 and 2: right for every
+/// launch of three ranks and more, and none of a single process. Of two ranks it is one.
 pub fn two(id: u64, size: u32) -> Option<(u32, u32)> {
     if size == 1 {
         return None;

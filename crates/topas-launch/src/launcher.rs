@@ -433,6 +433,31 @@ mod tests {
         assert_eq!(ask("RANK=1 WORLD_SIZE=4", &mut Told::default()), None);
     }
 
+    /// All that `prterun` of PRRTE 3 without a personality tells of a launch; those of one, two and
+    /// three ranks differ in the rank alone, so nothing tells the size.
+    const PRTERUN: &str = "PMIX_BFROP_BUFFER_TYPE=PMIX_BFROP_BUFFER_NON_DESC \
+        PMIX_GDS_MODULE=shmem2,hash PMIX_HOSTNAME=n1 PMIX_NAMESPACE=prterun-n1-20305@1 \
+        PMIX_PARAM_FILE_PASSED=1 PMIX_SECURITY_MODE=native PMIX_SYSTEM_TMPDIR=/tmp \
+        PMIX_SERVER_TMPDIR=/tmp/prtrn.20305 PMIX_VERSION=5.0.11rc1 PRTE_LAUNCHED=1 \
+        PMIX_SERVER_URI2=prterun-n1-20305@0.0;tcp4://127.0.0.1:44015 ";
+
+    #[test]
+    fn prterun_without_a_personality_tells_no_size() {
+        let ask = |rank: &str| {
+            let mut told = Told::default();
+            let found = ask(&[PRTERUN, "PMIX_RANK=", rank].concat(), &mut told).unwrap();
+            assert!(told.asked.is_empty(), "{:?}", told.asked);
+            found
+        };
+        let ranks = ["0", "1", "2", "3"].map(ask);
+        for (number, rank) in (0..).zip(ranks) {
+            assert_eq!((rank.family, rank.rank, rank.size), (Family::Pmix, number, 0));
+            assert_eq!(rank.id, ranks[0].id);
+        }
+        let places = ranks.map(|rank| crate::choice::place(rank.id, rank.size, rank.rank));
+        assert_eq!(places, [None, Some(0), Some(1), None]);
+    }
+
     #[test]
     fn without_its_socket_a_child_of_a_rank_is_no_rank() {
         for env in [HYDRA, &[HYDRA, "TOPAS_LAUNCH_ID=5f"].concat()] {

@@ -45,6 +45,8 @@ vars! {
     TopasLog = "TOPAS_LOG",
     TopasLaunchId = "TOPAS_LAUNCH_ID",
     TopasRank = "TOPAS_RANK",
+    TopasMeasureAllPe = "TOPAS_MEASURE_ALL_PE",
+    TopasMpi = "TOPAS_MPI",
     Logname = "LOGNAME",
     User = "USER",
     OmpiRank = "OMPI_COMM_WORLD_RANK",

@@ -16,7 +16,7 @@ use crate::{TOOL, exit};
     after_help = "Exit codes: 0 the work is done; 1 a file could not be read or written; 2 the command \
                   line is wrong; 3 the input holds no log lines; 5 another `topas-log close` is at work."
 )]
-struct CommandLine {
+struct LogOptions {
     #[command(subcommand)]
     command: Command,
 }
@@ -37,7 +37,7 @@ pub enum Command {
     Export(Export),
 
     /// Make a key for `export --anonymize`: 256 random bits in a file of mode 0600
-    Key(Key),
+    Key(KeyOptions),
 
     /// Merge the segments of several hosts or users by time
     ///
@@ -143,7 +143,7 @@ pub struct Export {
 
 /// Options of `key`.
 #[derive(Args)]
-pub struct Key {
+pub struct KeyOptions {
     /// The file to make; an existing file is not changed
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
@@ -182,7 +182,7 @@ pub struct Merge {
 /// Reads the command line. Help, version and errors are printed here; the Err is then
 /// the exit code.
 pub fn parse() -> Result<Command, u8> {
-    CommandLine::try_parse()
+    LogOptions::try_parse()
         .map(|line| line.command)
         .map_err(|error| if TOOL.command_line(&error) { exit::OK } else { exit::USAGE })
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use topas_config::{Conf, Environment, Paths, command_line};
 use topas_data::{
-    CloseError, CloseOptions, CloseReport, Closing, Left, Listener, Month, Pattern, close,
+    CloseError, CloseOptions, CloseReport, Closing, LeftFile, Listener, Month, Pattern, close,
 };
 use topas_format::conf::List;
 use topas_format::shown::Shown;
@@ -91,7 +91,7 @@ fn directories(env: &Environment) -> Result<Vec<PathBuf>, u8> {
 /// Says what became of a file.
 fn tell(event: &Closing<'_>, quiet: bool) {
     let text = match event {
-        Closing::Left { name, why: Left::Failed(cause) } => {
+        Closing::Left { name, why: LeftFile::Failed(cause) } => {
             let hint = "its lines are safe; when that is mended the next close takes them";
             let name = Shown(name.as_bytes());
             return TOOL.error(&format_args!("cannot close {name}"), Some(cause), hint);
@@ -112,16 +112,16 @@ fn tell(event: &Closing<'_>, quiet: bool) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
-fn reason(why: &Left) -> &'static str {
+fn reason(why: &LeftFile) -> &'static str {
     match why {
-        Left::NoMonth => "no month YYYY-MM in its name",
-        Left::Recent => "written a moment ago (--idle)",
-        Left::Open => "a process has it open for writing",
-        Left::NoFile => "a link, or no regular file",
-        Left::Hollow => "most of it is holes, which no log has",
-        Left::Linked => "it has more than one name (hard links)",
-        Left::Shorter => "it became shorter while it was closed",
-        Left::Failed(_) => "failed",
+        LeftFile::NoMonth => "no month YYYY-MM in its name",
+        LeftFile::Recent => "written a moment ago (--idle)",
+        LeftFile::Open => "a process has it open for writing",
+        LeftFile::NoFile => "a link, or no regular file",
+        LeftFile::Hollow => "most of it is holes, which no log has",
+        LeftFile::Linked => "it has more than one name (hard links)",
+        LeftFile::Shorter => "it became shorter while it was closed",
+        LeftFile::Failed(_) => "failed",
     }
 }
 

@@ -6,19 +6,19 @@ use std::path::Path;
 
 use topas_config::Environment;
 use topas_data::{
-    Anonymizer, Fate, Inputs, Key, KeyError, LeftOut, LogLine, NoSuchFate, Output, Own,
+    Anonymizer, ExportKey, Fate, Inputs, KeyError, LeftOut, LogLine, NoSuchFate, Output, OwnLines,
     OwnProfiles, SegmentError, Source, each_line,
 };
 use topas_format::line::{Extras, Line};
 use topas_render::{looked_at, record};
 
-use crate::args::{Export, Key as KeyOptions};
+use crate::args::{Export, KeyOptions};
 use crate::inputs::{self, failed};
 use crate::{TOOL, exit};
 
 /// Makes a key: the exit code.
 pub fn make_key(options: &KeyOptions) -> u8 {
-    match Key::make(&options.file) {
+    match ExportKey::make(&options.file) {
         Ok(()) => exit::OK,
         Err(error) => {
             let hint = match &error {
@@ -40,7 +40,7 @@ pub fn run(options: &Export, env: &Environment) -> u8 {
         Ok(anonymizer) => anonymizer,
         Err(code) => return code,
     };
-    let own = options.mine.then(Own::of_caller);
+    let own = options.mine.then(OwnLines::of_caller);
     let found = match &own {
         Some(own) => inputs::own(&options.logs, own, env, options.quiet),
         None => Some(inputs::inputs(&options.logs, options.quiet)),
@@ -130,7 +130,7 @@ fn tell(options: &Export, lines: u64, left_out: &LeftOut, lost: u64, without_col
 
 /// What hides names, as the options say; an error is said here.
 fn anonymizer(key: &Path, options: &Export) -> Result<Anonymizer, u8> {
-    let key = Key::read(key).map_err(|error| {
+    let key = ExportKey::read(key).map_err(|error| {
         let hint = match &error {
             KeyError::Open(_) => "chmod 600 it, or make another if somebody may have read it",
             KeyError::Short(_) => "make one with topas-log key FILE",
@@ -157,7 +157,7 @@ fn anonymizer(key: &Path, options: &Export) -> Result<Anonymizer, u8> {
 /// Writes lines in the form that is wanted.
 struct Exporter<'o> {
     options: &'o Export,
-    own: Option<Own>,
+    own: Option<OwnLines>,
     anonymizer: Option<Anonymizer>,
     output: Output,
     lines: u64,

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use topas_config::{Conf, Environment};
-use topas_data::{Inputs, Outputs, Own, SegmentError, Source, SourceError};
+use topas_data::{Inputs, Outputs, OwnLines, SegmentError, Source, SourceError};
 use topas_format::conf::List;
 
 use crate::TOOL;
@@ -23,7 +23,7 @@ fn said(inputs: Inputs, quiet: bool) -> Inputs {
 }
 
 /// The files with lines of a user; an error is said here.
-pub fn own(names: &[PathBuf], own: &Own, env: &Environment, quiet: bool) -> Option<Inputs> {
+pub fn own(names: &[PathBuf], own: &OwnLines, env: &Environment, quiet: bool) -> Option<Inputs> {
     let conf = Conf::of_this_program(env);
     let inputs = own.sources(names, conf.settings().list(List::Log));
     if inputs.is_none() {

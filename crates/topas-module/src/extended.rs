@@ -9,11 +9,10 @@ use topas_format::hash::Fnv;
 use topas_format::out::Out;
 use topas_format::target::expand_launch;
 use topas_launch::extended::Extended;
-use topas_launch::gather::{ONE_HOST, SEVERAL_HOSTS, SOCKET};
-use topas_launch::hash::spread;
+use topas_launch::gather::{ONE_HOST, SEVERAL_HOSTS};
 use topas_launch::{Family, Rank};
+use topas_node::gather::{self, GatherFile, GatherOutcome, Teller};
 
-use crate::gather::{self, Outcome, Target, Teller};
 use crate::log;
 use crate::say::{Sentence, say_by_number};
 use crate::start::own_launch;
@@ -22,9 +21,6 @@ use crate::sys::{self, EINVAL, PATH_MAX};
 
 /// Whether this is the extended module.
 pub const ON: bool = cfg!(topas_extended);
-
-/// `struct sockaddr_un` up to the name: AF_UNIX, the zero byte of an abstract one.
-const ADDRESS: &[u8] = b"\x01\0\0";
 
 /// What the extended module keeps from start to end.
 #[repr(C)]
@@ -92,22 +88,17 @@ impl Own {
         let name = Fnv::new().with(path.text()).value();
         let shown = path.len();
         let path = path.byte(0).take_mut();
-        let mut outcome = Outcome { errno: EINVAL, teller: Teller::First };
+        let mut outcome = GatherOutcome { errno: EINVAL, teller: Teller::First };
         if let (Some(shape), [.., 0]) = (shape, &*path) {
-            let target = &mut Target { path, shape };
+            let target = &mut GatherFile::new(path, shape);
             if rank.size == 1 {
                 outcome = gather::alone(target, line.text());
             } else {
-                let address = out().put(ADDRESS).put(SOCKET).hex(spread(rank.id ^ name)).text();
+                let address = gather::address(out(), rank.id, name);
                 outcome = gather::together(address, target, line.text());
             }
         }
-        let says = match outcome.teller {
-            Teller::First => speaks,
-            Teller::This => true,
-            Teller::Nobody => false,
-        };
-        if outcome.errno != 0 && says {
+        if outcome.errno != 0 && outcome.is_told(speaks) {
             let path = path.get(..shown).unwrap_or_default();
             let sentence = log::sentence(path, outcome.errno);
             say_by_number(Sentence::NotWritten as usize, path, sentence);

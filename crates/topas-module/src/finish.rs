@@ -62,7 +62,6 @@ pub fn end(end: End) -> bool {
 }
 
 /// Reads everything again, writes the line, prints it if asked.
-#[inline(never)]
 fn write_line(end: End) {
     // SAFETY: `take` lets one pass.
     let state: &'static mut State = unsafe { STATE.get() };

@@ -22,7 +22,6 @@ mod extended;
 mod facts;
 mod filters;
 mod finish;
-mod gather;
 mod language;
 mod library;
 mod log;
@@ -30,7 +29,6 @@ mod node;
 #[cfg(topas_run)]
 mod preload;
 mod processor;
-mod proof;
 mod say;
 mod seen;
 mod signals;

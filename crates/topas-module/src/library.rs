@@ -199,7 +199,7 @@ pub fn library(asking: bool, name: &mut Out<'_>, room: &mut [u8; FILE_MAX]) -> L
     // Functions that a program of the library calls, its Fortran interface if not itself;
     // MPI_Finalize whether it begins with MPI_Init or MPI_Init_thread.
     let shmem = weak!("shmem_finalize") != 0;
-    let linked = weak!("MPI_Finalize") != 0;
+    let linked = is_mpi();
     // OpenSHMEM may itself begin MPI.
     if linked && (!asking || was_initialized()) && (!shmem || imports() & calls::MPI != 0) {
         if asking {
@@ -214,6 +214,12 @@ pub fn library(asking: bool, name: &mut Out<'_>, room: &mut [u8; FILE_MAX]) -> L
         return Lib::Sma;
     }
     if !linked && opened_mpi(name) { Lib::Mpi } else { Lib::None }
+}
+
+/// Whether MPI is linked.
+#[inline(never)]
+fn is_mpi() -> bool {
+    weak!("MPI_Finalize") != 0
 }
 
 /// Whether PVM is linked.
@@ -358,22 +364,38 @@ pub fn imports() -> u32 {
     found
 }
 
-/// Whether an MPI was loaded while the program ran, as Python does: by the file names of what
-/// is loaded. Appends the name.
+/// Whether an MPI was loaded while the program ran, as Python does. Appends the name of its file.
 fn opened_mpi(name: &mut Out<'_>) -> bool {
     const NAMES: [u32; 3] = [word(b"libmpi"), word(b"libmpich"), word(b"libmpi_abi")];
+    let file = loaded_file(&NAMES).unwrap_or_default();
+    name.put(file);
+    !file.is_empty()
+}
+
+/// Whether the program is linked with an MPI whose calls could be profiled, and are not.
+pub fn lacks_profile() -> bool {
+    const NAMES: [u32; 1] = [word(b"libtopas_mpi")];
+    is_mpi() && loaded_file(&NAMES).is_some_and(<[u8]>::is_empty)
+}
+
+/// The file name of the first loaded library that is one of these, by their names up to the first
+/// dot; empty if none is. None in static programs.
+#[inline(never)]
+fn loaded_file(names: &[u32]) -> Option<&'static [u8]> {
     let mut at = Dynamic::executable().loaded();
+    if at.is_null() {
+        return None;
+    }
     while !at.is_null() {
         // SAFETY: as in `imports`; names are C strings.
         let (path, next) = unsafe { (sys::bytes((*at).name), (*at).next) };
         let file = last(path, b'/');
-        if place(&NAMES, nth(file, b'.', 0)).is_some() {
-            name.put(file);
-            return true;
+        if place(names, nth(file, b'.', 0)).is_some() {
+            return Some(file);
         }
         at = next;
     }
-    false
+    Some(&[])
 }
 
 /// Lets Open MPI, if that is running, take the signals it reports, as it would have done if

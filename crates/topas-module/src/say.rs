@@ -27,6 +27,8 @@ sentences! {
     Pe = "TOPAS_PE=",
     Ops = "TOPAS_OPS=",
     Log = "TOPAS_LOG=",
+    AllPe = "TOPAS_MEASURE_ALL_PE=",
+    Mpi = "TOPAS_MPI=",
     NotMeasured = "not measured: ",
     NotWritten = "not written: ",
     // In the order of `topas_launch::named::Fault`; what happens then follows.
@@ -35,6 +37,9 @@ sentences! {
     Repeated = " names a rank twice",
     AtRandom = ": two chosen at random",
     BadOps = " names no operations",
+    // In the order of the variables.
+    AllPeAtLink = " needs a relink, or topas-run --all-pe",
+    MpiAtLink = " needs a relink, or topas-run --mpi",
     Off = "TOPAS is off",
     NoRank = "no parallel run",
     Privileged = "privileged",

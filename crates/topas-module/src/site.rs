@@ -1,7 +1,7 @@
 //! What the site wants: topas.conf, and the switch beside it.
 
 use topas_format::conf::{MAX_READ, Settings, Switch};
-use topas_format::module_facts::CONF;
+use topas_format::module_facts::{CONF, OFF};
 
 use crate::state::out;
 use crate::{facts, sys};
@@ -35,7 +35,7 @@ impl Site {
                 break;
             }
             // A file `off` beside it stops everything.
-            if sys::exists(sys::path(out().put(dir).put(b"off"))) {
+            if sys::exists(sys::path(out().put(dir).put(OFF))) {
                 return None;
             }
             if found == 0 {

@@ -8,15 +8,16 @@ use topas_format::event::Metric;
 use topas_format::field::Mode;
 use topas_format::form::{UNKNOWN, Values, mark, number, text};
 use topas_format::out::Out;
+use topas_format::policy::ProgramFacts;
 use topas_launch::extended::Extended;
 use topas_launch::hash::spread;
 use topas_launch::{Family, Rank, Var, Vars, choice, find, job, marker, named};
+use topas_node::proof::{KernelProof, PathRoom};
 
 use crate::claim::claim;
 use crate::library::weak;
-use crate::proof::Kernel;
 use crate::say::{Sentence, say, say_by_number};
-use crate::state::{STATE, State, auxiliary};
+use crate::state::{STATE, State, auxiliary, out};
 use crate::{extended, facts, filters, finish, library, node, processor, signals, sys};
 
 /// An array of C strings that ends with a null pointer, or null itself.
@@ -176,14 +177,19 @@ fn describe(
 }
 
 /// Whether the site wants programs like this one measured.
+#[inline(never)]
 fn wanted(settings: &Settings<'_>, values: &Values<'_>, size: u32) -> bool {
     let [_, uid @ ..] = values.text(text::UID) else {
         return false;
     };
-    (values.marks[mark::MODE] == Mode::Batch.letter() || !settings.is(Switch::BatchOnly))
-        && (size == 0 || size >= settings.min_pes)
-        && (size != 1 || settings.is(Switch::Serial))
-        && settings.allow(values.text(text::EXE), values.text(text::USER), uid)
+    let program = ProgramFacts {
+        is_batch: values.marks[mark::MODE] == Mode::Batch.letter(),
+        ranks: size,
+        exe: Some(values.text(text::EXE)),
+        user: values.text(text::USER),
+        uid,
+    };
+    settings.answer_if_measured(&program).is_ok()
 }
 
 /// What the measuring rank at `place` counts.
@@ -203,9 +209,18 @@ fn metric(vars: &Vars<'_>, settings: &Settings<'_>, place: u32) -> Metric {
     ops.metric(if extended::ON { 0 } else { place }, processor::counts_integers)
 }
 
+/// The text that paths are written to.
+struct StatePath;
+
+impl PathRoom for StatePath {
+    fn with(&mut self, act: impl FnOnce(&mut Out<'_>) -> u64) -> u64 {
+        act(out())
+    }
+}
+
 /// Finds out which rank this is, and how many measuring ranks are lower than it.
 fn place(vars: &Vars<'_>, rank: &mut Rank, room: &mut [u8]) -> Result<u32, Sentence> {
-    if find(vars, &mut Kernel(room), rank) && rank.size != 1 {
+    if find(vars, &mut KernelProof { room, path: StatePath }, rank) && rank.size != 1 {
         return chosen(vars, rank);
     }
     *rank = Rank { family: Family::Own, rank: 0, size: 1, id: 0 };
@@ -238,6 +253,9 @@ pub fn own_launch() -> u64 {
 /// How many measuring ranks of a launch are lower than this one, if it measures: by name, or
 /// by choice.
 fn chosen(vars: &Vars<'_>, rank: &Rank) -> Result<u32, Sentence> {
+    if rank.rank == 0 {
+        tell_unmet(vars);
+    }
     let mut place = choice::place(rank.id, rank.size, rank.rank);
     if let Some(list) = vars.get(Var::TopasPe) {
         match named::place(list, rank.size, rank.rank) {
@@ -253,6 +271,30 @@ fn chosen(vars: &Vars<'_>, rank: &Rank) -> Result<u32, Sentence> {
         }
     }
     place.ok_or(Sentence::NotChosen)
+}
+
+/// Says what the user asks of a run and this program was not linked for.
+fn tell_unmet(vars: &Vars<'_>) {
+    // A marker is a child's, or that of `topas-run`, which measures this program. Where that has
+    // loaded us it has spoken.
+    if cfg!(topas_run) || vars.get(Var::TopasRank).is_some() {
+        return;
+    }
+    if !extended::ON {
+        tell_of_link(vars, Var::TopasMeasureAllPe, Sentence::AllPe);
+    }
+    if library::lacks_profile() {
+        tell_of_link(vars, Var::TopasMpi, Sentence::Mpi);
+    }
+}
+
+#[inline(never)]
+fn tell_of_link(vars: &Vars<'_>, var: Var, subject: Sentence) {
+    if vars.is_yes(var) {
+        let subject = subject as usize;
+        let sentence = subject + (Sentence::MpiAtLink as usize - Sentence::Mpi as usize);
+        say_by_number(subject, vars.text(var), sentence);
+    }
 }
 
 #[cfg(not(topas_run))]

@@ -52,7 +52,6 @@ impl Record {
     }
 
     /// The line behind a [`TAG`].
-    #[inline(never)]
     pub fn tagged(&self) -> &'static [u8] {
         // SAFETY: written once, in place and for ever.
         unsafe { core::slice::from_raw_parts(self.tagged.as_ptr(), self.len) }
@@ -75,6 +74,10 @@ pub struct State {
     pub print: bool,
     /// Whether the user wants to know why nothing was measured or written
     pub verbose: bool,
+    /// Whether no rank below it writes to the log
+    pub lowest: bool,
+    /// [`crate::filters::FILE`], to be read at the end
+    pub filters: i32,
     /// Its place in the launch
     pub rank: Rank,
     /// [`crate::sys::times`] at the start, which are not zero after an exec
@@ -82,10 +85,6 @@ pub struct State {
     pub record: Record,
     /// The counters
     pub counters: Counters,
-    /// [`crate::filters::FILE`], to be read at the end
-    pub filters: i32,
-    /// Whether no rank below it writes to the log
-    pub lowest: bool,
     /// The variables, which lie in the program's own environment
     pub vars: Vars<'static>,
     /// Room for small parts of the line
@@ -132,12 +131,12 @@ pub static STATE: Shared = Shared {
         status_known: false,
         print: false,
         verbose: false,
+        lowest: false,
+        filters: 0,
         rank: Rank { family: Family::OpenMpi, rank: 0, size: 0, id: 0 },
         begun: [0; 3],
         record: Record::new(),
         counters: Counters::new(),
-        filters: 0,
-        lowest: false,
         vars: Vars::new(),
         parts: [0; 256],
         uname: [0; UTSNAME],

@@ -4,44 +4,21 @@ use topas_format::env::is_off;
 use topas_format::field::Mode;
 use topas_format::out::Out;
 use topas_launch::hash::spread;
-use topas_launch::proxy::control_port;
-use topas_launch::{Family, Proof, Rank, Var, Vars, find, job};
+use topas_launch::proxy::COMMAND_LINE;
+use topas_launch::{Family, Rank, Var, Vars, find, job};
 use topas_mpi_profile::layout::Header;
 use topas_node::program::executable;
+use topas_node::proof::{KernelProof, OnStack};
 use topas_node::sys as kernel;
 
 use crate::workspace::{Workspace, keep, kept};
 use crate::{switches, sys};
 
-/// Asks the kernel, with room for a path and a command line.
-struct Kernel<'b> {
-    path: &'b mut [u8],
-    file: &'b mut [u8],
-}
-
-impl Proof for Kernel<'_> {
-    fn own_pid(&mut self) -> u32 {
-        kernel::pid()
-    }
-
-    fn peer(&mut self, fd: u32) -> Option<u32> {
-        kernel::socket_peer(fd)
-    }
-
-    fn control_port(&mut self, pid: u32) -> u64 {
-        let mut out = Out::new(self.path);
-        out.put(b"/proc/").dec(pid.into()).put(b"/cmdline");
-        // As many bytes as the module looks at: another number would be another id.
-        let (room, _) = self.file.split_at_mut(self.file.len().min(8192));
-        control_port(kernel::load(kernel::path(&mut out), room))
-    }
-}
-
 /// Whether this process is the first rank of a launch, or of none: it speaks for the others.
 pub fn is_first() -> bool {
-    let (mut path, mut file) = ([0; 256], [0; 8192]);
+    let mut room = [0; COMMAND_LINE];
     let mut rank = Rank { family: Family::Own, rank: 0, size: 0, id: 0 };
-    let mut proof = Kernel { path: &mut path, file: &mut file };
+    let mut proof = KernelProof { room: &mut room, path: OnStack };
     !find(&variables(), &mut proof, &mut rank) || rank.rank == 0
 }
 
@@ -61,7 +38,7 @@ fn variables() -> Vars<'static> {
 pub fn describe(header: &mut Header, room: &mut Workspace) {
     let vars = variables();
     let mut rank = Rank { family: Family::Own, rank: 0, size: 0, id: 0 };
-    let mut proof = Kernel { path: &mut room.path, file: &mut room.file };
+    let mut proof = KernelProof { room: &mut room.file, path: OnStack };
     let found = find(&vars, &mut proof, &mut rank);
     if !found {
         // As the module has it for a program that runs alone: nobody gave it an id.

@@ -2,9 +2,10 @@
 
 use topas_format::conf::{Settings, Switch};
 use topas_format::env::{is_off, is_yes};
-use topas_format::module_facts::CONF;
+use topas_format::module_facts::{CONF, OFF};
 use topas_format::mpi;
 use topas_format::out::Out;
+use topas_format::policy::ProgramFacts;
 use topas_mpi_profile::layout::{Header, flag};
 use topas_mpi_profile::lines::text;
 use topas_node::sys as kernel;
@@ -26,7 +27,7 @@ pub fn read<'a>(conf: &'a mut [u8], path: &mut [u8]) -> Option<Site<'a>> {
     let mut found = 0;
     for directory in installation::directories() {
         let mut out = Out::new(path);
-        if kernel::exists(kernel::path(out.put(directory).put(b"off"))) {
+        if kernel::exists(kernel::path(out.put(directory).put(OFF))) {
             return None;
         }
         if found == 0 {
@@ -47,11 +48,14 @@ pub fn wants(site: &Site<'_>, header: &Header, kept: &Kept) -> bool {
         out.dec(header.uid.into());
         out.take()
     };
-    let settings = &site.settings;
-    (kept.batch || !settings.is(Switch::BatchOnly))
-        && (kept.size == 0 || kept.size >= settings.min_pes)
-        && (kept.size != 1 || settings.is(Switch::Serial))
-        && settings.allow(text(&header.exe), text(&header.user), uid)
+    let program = ProgramFacts {
+        is_batch: kept.batch,
+        ranks: kept.size,
+        exe: Some(text(&header.exe)),
+        user: text(&header.user),
+        uid,
+    };
+    site.settings.answer_if_measured(&program).is_ok()
 }
 
 /// Whether the process is to be profiled at all, as far as variables tell: None if they leave it

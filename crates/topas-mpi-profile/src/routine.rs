@@ -2,7 +2,8 @@
 //! are.
 
 use topas_mpi_table::{
-    CHAPTERS, Chapter, Class, Direction, Function, Kind, Significant, Way, functions,
+    CHAPTERS, Chapter, Direction, Function, FunctionClass, ParameterKind, Significant, Way,
+    functions,
 };
 
 use crate::layout::FUNCTIONS;
@@ -64,16 +65,18 @@ impl SizeClass {
 /// The class of what a function moves; None for functions that move nothing to others.
 pub const fn size_class(function: &Function) -> Option<SizeClass> {
     match function.class {
-        Class::Collective(_) | Class::Neighborhood(_) => Some(SizeClass::Collective),
-        Class::Rma(_) => Some(SizeClass::Rma),
-        Class::Io(..) => Some(SizeClass::Io),
-        Class::Send(_)
-        | Class::Receive(_)
-        | Class::SendReceive(_)
-        | Class::PartitionedSend
-        | Class::PartitionedReceive
-        | Class::Partition
-        | Class::MatchedProbe(_) => Some(SizeClass::PointToPoint),
+        FunctionClass::Collective(_) | FunctionClass::Neighborhood(_) => {
+            Some(SizeClass::Collective)
+        }
+        FunctionClass::Rma(_) => Some(SizeClass::Rma),
+        FunctionClass::Io(..) => Some(SizeClass::Io),
+        FunctionClass::Send(_)
+        | FunctionClass::Receive(_)
+        | FunctionClass::SendReceive(_)
+        | FunctionClass::PartitionedSend
+        | FunctionClass::PartitionedReceive
+        | FunctionClass::Partition
+        | FunctionClass::MatchedProbe(_) => Some(SizeClass::PointToPoint),
         _ => None,
     }
 }
@@ -96,7 +99,10 @@ pub const fn applies(function: &Function) -> Applies {
     while let ([parameter, rest @ ..], _) | ([], [parameter, rest @ ..]) = (own, last) {
         applies.count |= matches!(parameter.direction, Direction::In)
             && parameter.array.is_none()
-            && matches!(parameter.kind, Kind::Count | Kind::LargeCount | Kind::Length)
+            && matches!(
+                parameter.kind,
+                ParameterKind::Count | ParameterKind::LargeCount | ParameterKind::Length
+            )
             && matches!(parameter.name.as_bytes(), [.., b'c', b'o', b'u', b'n', b't'])
             && !matches!(parameter.significant, Significant::Large);
         if own.is_empty() {

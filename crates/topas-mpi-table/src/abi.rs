@@ -43,7 +43,7 @@ pub enum Length {
 
 /// A status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Status {
+pub struct StatusLayout {
     /// Its size in bytes
     pub size: usize,
     /// Offset of `MPI_SOURCE`, an `int`
@@ -110,7 +110,7 @@ pub struct Abi {
     /// `MPI_THREAD_SINGLE`, `_FUNNELED`, `_SERIALIZED`, `_MULTIPLE`
     pub thread_levels: [i32; 4],
     /// The status
-    pub status: Status,
+    pub status: StatusLayout,
 }
 
 /// Open MPI 2 to 5 and what comes of it: predefined objects are variables of the library.
@@ -140,7 +140,7 @@ pub const OPEN_MPI: Abi = Abi {
     graph: 2,
     distributed_graph: 3,
     thread_levels: [0, 1, 2, 3],
-    status: Status {
+    status: StatusLayout {
         size: 24,
         source: 0,
         error: 8,
@@ -177,7 +177,7 @@ pub const MPICH: Abi = Abi {
     graph: 1,
     distributed_graph: 3,
     thread_levels: [0, 1, 2, 3],
-    status: Status { size: 20, source: 8, error: 16, length: &[Length::Halves { at: 0 }] },
+    status: StatusLayout { size: 20, source: 8, error: 16, length: &[Length::Halves { at: 0 }] },
 };
 
 /// The standard's own binary interface, since MPI 5.0.
@@ -208,7 +208,7 @@ pub const STANDARD: Abi = Abi {
     distributed_graph: 213,
     thread_levels: [0, 1024, 2048, 4096],
     // Three fields of the standard, then five integers of the implementation.
-    status: Status {
+    status: StatusLayout {
         size: 32,
         source: 0,
         error: 8,

@@ -2,12 +2,12 @@
 
 /// When an operation is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Progress {
+pub enum CallProgress {
     /// When the function returns.
     Blocking,
-    /// When a function of class [`Class::Wait`] or [`Class::Test`] says so of its request.
+    /// When a function of class [`FunctionClass::Wait`] or [`FunctionClass::Test`] says so of its request.
     Nonblocking,
-    /// The function prepares a request; [`Class::Start`] begins the operation, each time anew.
+    /// The function prepares a request; [`FunctionClass::Start`] begins the operation, each time anew.
     Persistent,
     /// The function begins an access that its `_end` ends; no request.
     Begin,
@@ -70,23 +70,23 @@ pub enum Coordination {
 
 /// What a function is for. One class per function; what has bytes is told by its flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Class {
+pub enum FunctionClass {
     /// Sends to one process.
-    Send(Progress),
+    Send(CallProgress),
     /// Receives from one process.
-    Receive(Progress),
+    Receive(CallProgress),
     /// Both in one call.
-    SendReceive(Progress),
-    /// Sends in partitions; see [`Class::Partition`].
+    SendReceive(CallProgress),
+    /// Sends in partitions; see [`FunctionClass::Partition`].
     PartitionedSend,
     /// Receives in partitions.
     PartitionedReceive,
     /// Gives away a partition, or asks for one.
     Partition,
     /// Looks for a message and leaves it.
-    Probe(Progress),
+    Probe(CallProgress),
     /// Looks for a message and takes it out of the queue.
-    MatchedProbe(Progress),
+    MatchedProbe(CallProgress),
     /// The buffer for buffered sends.
     SendBuffer,
     /// Starts persistent and partitioned requests.
@@ -102,9 +102,9 @@ pub enum Class {
     /// What is in a status.
     Status,
     /// By all of a communicator.
-    Collective(Progress),
+    Collective(CallProgress),
     /// By all of a communicator, with the neighbours of its topology.
-    Neighborhood(Progress),
+    Neighborhood(CallProgress),
     /// Operators of reductions.
     Operator,
     /// Memory of other processes.
@@ -114,7 +114,7 @@ pub enum Class {
     /// Windows themselves.
     Window,
     /// Data of files.
-    Io(Transfer, Position, Coordination, Progress),
+    Io(Transfer, Position, Coordination, CallProgress),
     /// Files themselves: open, close, views, sizes, pointers.
     File,
     /// Starts processes.
@@ -168,31 +168,33 @@ pub enum Waits {
     Runtime,
 }
 
-impl Class {
+impl FunctionClass {
     /// The class of a row's other functions, which differ only in when they are over.
-    pub(crate) const fn with(self, progress: Progress) -> Class {
+    pub(crate) const fn with(self, progress: CallProgress) -> FunctionClass {
         match self {
-            Class::Send(_) => Class::Send(progress),
-            Class::Receive(_) => Class::Receive(progress),
-            Class::SendReceive(_) => Class::SendReceive(progress),
-            Class::Collective(_) => Class::Collective(progress),
-            Class::Neighborhood(_) => Class::Neighborhood(progress),
+            FunctionClass::Send(_) => FunctionClass::Send(progress),
+            FunctionClass::Receive(_) => FunctionClass::Receive(progress),
+            FunctionClass::SendReceive(_) => FunctionClass::SendReceive(progress),
+            FunctionClass::Collective(_) => FunctionClass::Collective(progress),
+            FunctionClass::Neighborhood(_) => FunctionClass::Neighborhood(progress),
             other => other,
         }
     }
 
     /// When an operation of this class is over; None where there is no operation but the call.
-    pub const fn progress(self) -> Option<Progress> {
+    pub const fn progress(self) -> Option<CallProgress> {
         match self {
-            Class::Send(progress)
-            | Class::Receive(progress)
-            | Class::SendReceive(progress)
-            | Class::Probe(progress)
-            | Class::MatchedProbe(progress)
-            | Class::Collective(progress)
-            | Class::Neighborhood(progress)
-            | Class::Io(_, _, _, progress) => Some(progress),
-            Class::PartitionedSend | Class::PartitionedReceive => Some(Progress::Persistent),
+            FunctionClass::Send(progress)
+            | FunctionClass::Receive(progress)
+            | FunctionClass::SendReceive(progress)
+            | FunctionClass::Probe(progress)
+            | FunctionClass::MatchedProbe(progress)
+            | FunctionClass::Collective(progress)
+            | FunctionClass::Neighborhood(progress)
+            | FunctionClass::Io(_, _, _, progress) => Some(progress),
+            FunctionClass::PartitionedSend | FunctionClass::PartitionedReceive => {
+                Some(CallProgress::Persistent)
+            }
             _ => None,
         }
     }
@@ -200,22 +202,25 @@ impl Class {
     /// What functions of this class wait for, unless their row says otherwise.
     pub(crate) const fn waits(self) -> Waits {
         match self {
-            Class::Send(Progress::Blocking)
-            | Class::Receive(Progress::Blocking)
-            | Class::SendReceive(Progress::Blocking)
-            | Class::Probe(Progress::Blocking)
-            | Class::MatchedProbe(Progress::Blocking)
-            | Class::Wait
-            | Class::RmaSynchronization(Epoch::General | Epoch::Passive) => Waits::Partner,
-            Class::Collective(Progress::Blocking)
-            | Class::Neighborhood(Progress::Blocking)
-            | Class::RmaSynchronization(Epoch::Fence)
-            | Class::Io(_, _, Coordination::Together, Progress::Blocking | Progress::End) => {
-                Waits::Group
-            }
-            Class::Io(_, _, Coordination::Alone, Progress::Blocking) => Waits::Storage,
+            FunctionClass::Send(CallProgress::Blocking)
+            | FunctionClass::Receive(CallProgress::Blocking)
+            | FunctionClass::SendReceive(CallProgress::Blocking)
+            | FunctionClass::Probe(CallProgress::Blocking)
+            | FunctionClass::MatchedProbe(CallProgress::Blocking)
+            | FunctionClass::Wait
+            | FunctionClass::RmaSynchronization(Epoch::General | Epoch::Passive) => Waits::Partner,
+            FunctionClass::Collective(CallProgress::Blocking)
+            | FunctionClass::Neighborhood(CallProgress::Blocking)
+            | FunctionClass::RmaSynchronization(Epoch::Fence)
+            | FunctionClass::Io(
+                _,
+                _,
+                Coordination::Together,
+                CallProgress::Blocking | CallProgress::End,
+            ) => Waits::Group,
+            FunctionClass::Io(_, _, Coordination::Alone, CallProgress::Blocking) => Waits::Storage,
             // A split access may do all of its work at its beginning.
-            Class::Io(_, _, Coordination::Together, Progress::Begin) => Waits::Group,
+            FunctionClass::Io(_, _, Coordination::Together, CallProgress::Begin) => Waits::Group,
             _ => Waits::Nothing,
         }
     }

@@ -15,7 +15,7 @@
 //! Here arguments are named. What else names them may say so in the same types: a [`Flow<u8>`](Flow)
 //! can hold their places in a call.
 
-use crate::class::Progress;
+use crate::class::CallProgress;
 use crate::function::Function;
 
 /// Which way bytes go.
@@ -42,7 +42,7 @@ pub enum Span {
 
 /// How much, by the arguments that tell it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Amount<Argument = &'static str> {
+pub enum FlowAmount<Argument = &'static str> {
     /// `count` elements of `datatype`.
     Block {
         /// Elements.
@@ -102,7 +102,7 @@ pub enum Amount<Argument = &'static str> {
 
 /// Who takes part in a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum By {
+pub enum Participants {
     /// Every process.
     All,
     /// The root. On an intercommunicator: who passes `MPI_ROOT`.
@@ -127,9 +127,9 @@ pub enum InPlace<Argument = &'static str> {
     /// All but the own block moves.
     OthersOnly,
     /// The data are in the other buffer, and these arguments tell how many.
-    Instead(Amount<Argument>),
+    Instead(FlowAmount<Argument>),
     /// The same, but the own block does not move.
-    OthersInstead(Amount<Argument>),
+    OthersInstead(FlowAmount<Argument>),
 }
 
 /// Who knows how much of the amount there was.
@@ -156,11 +156,11 @@ pub struct Flow<Argument = &'static str> {
     /// The buffer.
     pub buffer: Argument,
     /// How much at most.
-    pub amount: Amount<Argument>,
+    pub amount: FlowAmount<Argument>,
     /// Who knows how much it was.
     pub told_by: ToldBy<Argument>,
     /// Who takes part.
-    pub by: By,
+    pub by: Participants,
     /// The rank at the other end; None if there are many.
     pub peer: Option<Argument>,
     /// What `MPI_IN_PLACE` makes of it.
@@ -182,40 +182,40 @@ pub enum Moment {
 
 impl Flow {
     /// To other processes: with these arguments, the same on every process.
-    pub(crate) const fn sends(buffer: &'static str, amount: Amount) -> Flow {
+    pub(crate) const fn sends(buffer: &'static str, amount: FlowAmount) -> Flow {
         Flow::new(Way::Sent, false, buffer, amount)
     }
 
     /// From other processes.
-    pub(crate) const fn receives(buffer: &'static str, amount: Amount) -> Flow {
+    pub(crate) const fn receives(buffer: &'static str, amount: FlowAmount) -> Flow {
         Flow::new(Way::Received, false, buffer, amount)
     }
 
     /// Into a file.
-    pub(crate) const fn writes(buffer: &'static str, amount: Amount) -> Flow {
+    pub(crate) const fn writes(buffer: &'static str, amount: FlowAmount) -> Flow {
         Flow::new(Way::Sent, true, buffer, amount)
     }
 
     /// From a file.
-    pub(crate) const fn reads(buffer: &'static str, amount: Amount) -> Flow {
+    pub(crate) const fn reads(buffer: &'static str, amount: FlowAmount) -> Flow {
         Flow::new(Way::Received, true, buffer, amount)
     }
 
-    const fn new(way: Way, file: bool, buffer: &'static str, amount: Amount) -> Flow {
+    const fn new(way: Way, file: bool, buffer: &'static str, amount: FlowAmount) -> Flow {
         Flow {
             way,
             file,
             buffer,
             amount,
             told_by: ToldBy::Arguments,
-            by: By::All,
+            by: Participants::All,
             peer: None,
             in_place: InPlace::Same,
             unless_no_op: false,
         }
     }
 
-    pub(crate) const fn by(self, by: By) -> Flow {
+    pub(crate) const fn by(self, by: Participants) -> Flow {
         Flow { by, ..self }
     }
 
@@ -243,23 +243,23 @@ impl Flow {
     pub const fn moment(&self, function: &Function) -> Moment {
         match (self.told_by, function.class.progress()) {
             (ToldBy::Completion | ToldBy::End, _) => Moment::Completion,
-            (_, Some(Progress::Persistent)) => Moment::Start,
+            (_, Some(CallProgress::Persistent)) => Moment::Start,
             _ => Moment::Call,
         }
     }
 }
 
-impl<Argument: Copy> Amount<Argument> {
+impl<Argument: Copy> FlowAmount<Argument> {
     /// The arguments that count and type it; a partitioned one has a third, the first.
     pub const fn parameters(&self) -> (Option<Argument>, Argument) {
         match *self {
-            Amount::Block { count, datatype }
-            | Amount::Each { count, datatype, .. }
-            | Amount::Partitions { count, datatype, .. }
-            | Amount::Sum { counts: count, datatype, .. }
-            | Amount::TypedSum { counts: count, datatypes: datatype, .. }
-            | Amount::Own { counts: count, datatype } => (Some(count), datatype),
-            Amount::Element { datatype } => (None, datatype),
+            FlowAmount::Block { count, datatype }
+            | FlowAmount::Each { count, datatype, .. }
+            | FlowAmount::Partitions { count, datatype, .. }
+            | FlowAmount::Sum { counts: count, datatype, .. }
+            | FlowAmount::TypedSum { counts: count, datatypes: datatype, .. }
+            | FlowAmount::Own { counts: count, datatype } => (Some(count), datatype),
+            FlowAmount::Element { datatype } => (None, datatype),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! A function of MPI.
 
-use crate::class::{Class, Progress, Waits};
+use crate::class::{CallProgress, FunctionClass, Waits};
 use crate::flow::Flow;
-use crate::kind::Kind;
+use crate::kind::ParameterKind;
 use crate::parameter::{Direction, Parameter};
 use crate::version::{NEVER, Version};
 
@@ -20,7 +20,7 @@ pub enum Returns {
     /// `MPI_Fint`
     Fint,
     /// A handle of this kind.
-    Handle(Kind),
+    Handle(ParameterKind),
     /// Nothing; it has no `ierror` either.
     Nothing,
 }
@@ -54,7 +54,7 @@ pub struct Function {
     /// The version that brought its variant for large counts: in C `MPI_Send_c`.
     pub large: Option<Version>,
     /// What it is for.
-    pub class: Class,
+    pub class: FunctionClass,
     /// For what it may wait.
     pub waits: Waits,
     /// What it returns in C.
@@ -72,15 +72,15 @@ pub struct Function {
     last: &'static [Parameter],
 }
 
-const REQUEST: Parameter = Parameter::new("request", Kind::Request, Direction::Out);
-const INFO: Parameter = Parameter::new("info", Kind::Info, Direction::In);
+const REQUEST: Parameter = Parameter::new("request", ParameterKind::Request, Direction::Out);
+const INFO: Parameter = Parameter::new("info", ParameterKind::Info, Direction::In);
 
 impl Function {
     /// A row of the table.
     pub(crate) const fn new(
         name: &'static str,
         since: Version,
-        class: Class,
+        class: FunctionClass,
         parameters: &'static [Parameter],
         flows: &'static [Flow],
     ) -> Function {
@@ -106,15 +106,16 @@ impl Function {
     /// and requests of the persistent ones come last.
     pub(crate) const fn also(
         self,
-        progress: Progress,
+        progress: CallProgress,
         name: &'static str,
         since: Version,
     ) -> Function {
         let class = self.class.with(progress);
         let last: &[Parameter] = match (progress, class) {
-            (Progress::Persistent, Class::Collective(_) | Class::Neighborhood(_)) => {
-                &[INFO, REQUEST]
-            }
+            (
+                CallProgress::Persistent,
+                FunctionClass::Collective(_) | FunctionClass::Neighborhood(_),
+            ) => &[INFO, REQUEST],
             _ => &[REQUEST],
         };
         let large = match self.large {
@@ -201,7 +202,13 @@ impl Function {
     /// What a call is about: the communicator, window, file, session or message it is given, the
     /// first of them. Sizes that a flow needs are those of this communicator.
     pub fn object(&self) -> Option<&'static Parameter> {
-        let kinds = [Kind::Comm, Kind::Win, Kind::File, Kind::Session, Kind::Message];
+        let kinds = [
+            ParameterKind::Comm,
+            ParameterKind::Win,
+            ParameterKind::File,
+            ParameterKind::Session,
+            ParameterKind::Message,
+        ];
         self.parameters(true).find(|p| kinds.contains(&p.kind) && p.direction != Direction::Out)
     }
 
@@ -227,19 +234,21 @@ impl Function {
 
     /// True if it takes a buffer, so that `mpi_f08` may pass a descriptor.
     pub fn has_choice(&self) -> bool {
-        self.parameters(true).any(|p| p.kind == Kind::Choice)
+        self.parameters(true).any(|p| p.kind == ParameterKind::Choice)
     }
 
     /// True if `mpi_f08` calls its variant for large counts by the name with `_c`, too. Others
     /// are told apart by their arguments; those of callbacks would not do.
     pub fn is_c_in_f08(&self) -> bool {
-        self.parameters(true)
-            .any(|p| matches!(p.kind, Kind::UserFunction | Kind::DatarepConversionFunction))
+        self.parameters(true).any(|p| {
+            matches!(p.kind, ParameterKind::UserFunction | ParameterKind::DatarepConversionFunction)
+        })
     }
 
     /// The parameter that gets a request to be completed by others, or started.
     pub fn gives_request(&self) -> Option<&'static Parameter> {
-        self.parameters(true).find(|p| p.kind == Kind::Request && p.direction == Direction::Out)
+        self.parameters(true)
+            .find(|p| p.kind == ParameterKind::Request && p.direction == Direction::Out)
     }
 }
 

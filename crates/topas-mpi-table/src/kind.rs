@@ -43,22 +43,22 @@ macro_rules! kinds {
     ($( $(#[$doc:meta])* $kind:ident $small:literal $(/ $large:literal)?, $fortran:expr $(=> $large_fortran:expr)?; )*) => {
         /// What a parameter is.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Kind {
+        pub enum ParameterKind {
             $( $(#[$doc])* $kind, )*
         }
 
-        impl Kind {
+        impl ParameterKind {
             /// Its type in C.
             pub const fn c(self) -> CType {
                 match self {
-                    $( Kind::$kind => CType { small: $small, large: kinds!(@last $small $(, $large)?) }, )*
+                    $( ParameterKind::$kind => CType { small: $small, large: kinds!(@last $small $(, $large)?) }, )*
                 }
             }
 
             /// Its type in Fortran, where `large` means the variant for large counts.
             pub const fn fortran(self, large: bool) -> Fortran {
                 match self {
-                    $( Kind::$kind => {
+                    $( ParameterKind::$kind => {
                         let small = $fortran;
                         if large { kinds!(@last small $(, $large_fortran)?) } else { small }
                     } )*

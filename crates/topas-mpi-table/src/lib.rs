@@ -11,7 +11,7 @@
 //! # From a row to a wrapper
 //!
 //! A wrapper is made of the row alone; nothing in it is written by hand. On System V x86-64 and
-//! AArch64 each argument is a word ([`Kind`] has nothing larger, and [`Returns::Double`] is the
+//! AArch64 each argument is a word ([`ParameterKind`] has nothing larger, and [`Returns::Double`] is the
 //! one result in another register), so that one wrapper passes on the arguments of any MPI:
 //!
 //! 1. *Entry.* Note the time if this is the outermost wrapper of the thread: MPIs call their own
@@ -25,9 +25,9 @@
 //! 4. *After the call.* [`Moment::Call`]: the flow counts, as far as its status says.
 //!    [`Moment::Start`] and [`Moment::Completion`]: it is kept with the handle that
 //!    [`Function::gives_request`] points to, and counts when a function of class
-//!    [`Class::Start`], [`Class::Wait`] or [`Class::Test`] meets that handle. Handles that
+//!    [`FunctionClass::Start`], [`FunctionClass::Wait`] or [`FunctionClass::Test`] meets that handle. Handles that
 //!    come out of `Out` parameters are born, those of `InOut` ones may be gone.
-//! 5. *Exit.* The time goes to the function, under [`Class`] and
+//! 5. *Exit.* The time goes to the function, under [`FunctionClass`] and
 //!    [`Function::waits`](field@Function::waits).
 //!
 //! So the row of `MPI_Gather` makes, with W for a word and S for `PMPI_Type_size_x`:
@@ -52,7 +52,7 @@
 //! with the request, and `MPI_Start` counts them. Of `MPI_Gather_c` the words are wider inside,
 //! and of `mpi_gather_` they are references to what these words hold.
 //!
-//! In Fortran the same words are references; [`Kind::fortran`] tells what is behind them. The
+//! In Fortran the same words are references; [`ParameterKind::fortran`] tells what is behind them. The
 //! lengths of [`Fortran::Character`] follow the last argument, and `_f08ts` names get a
 //! descriptor for each [`Fortran::Choice`], whose first word is the address. A function that
 //! [`Function::may_be_macro`] may never be seen, and one that is not in the table passes by.
@@ -71,10 +71,10 @@ mod symbol;
 mod table;
 mod version;
 
-pub use class::{Class, Coordination, Epoch, Position, Progress, Rma, Transfer, Waits};
-pub use flow::{Amount, By, Flow, InPlace, Moment, Span, ToldBy, Way};
+pub use class::{CallProgress, Coordination, Epoch, FunctionClass, Position, Rma, Transfer, Waits};
+pub use flow::{Flow, FlowAmount, InPlace, Moment, Participants, Span, ToldBy, Way};
 pub use function::{Function, Languages, Returns, same};
-pub use kind::{CType, Fortran, Kind};
+pub use kind::{CType, Fortran, ParameterKind};
 pub use parameter::{Direction, Length, Parameter, Significant};
 pub use symbol::{Binding, Mangling, Symbol};
 pub use table::{CHAPTERS, Chapter, PREDEFINED_CALLBACKS};

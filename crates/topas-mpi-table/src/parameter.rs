@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::kind::Kind;
+use crate::kind::ParameterKind;
 
 /// What a function does with the memory behind a pointer: `const` in C or not. What is passed
 /// by value is `In`.
@@ -56,7 +56,7 @@ pub struct Parameter {
     /// Its name in the standard.
     pub name: &'static str,
     /// What it is.
-    pub kind: Kind,
+    pub kind: ParameterKind,
     /// What becomes of it.
     pub direction: Direction,
     /// Its length, if it is an array.
@@ -67,7 +67,11 @@ pub struct Parameter {
 
 impl Parameter {
     /// A parameter that is passed by value or read.
-    pub(crate) const fn new(name: &'static str, kind: Kind, direction: Direction) -> Parameter {
+    pub(crate) const fn new(
+        name: &'static str,
+        kind: ParameterKind,
+        direction: Direction,
+    ) -> Parameter {
         Parameter { name, kind, direction, array: None, significant: Significant::Always }
     }
 
@@ -89,27 +93,27 @@ impl Parameter {
         self.array.is_some()
             || !matches!(self.direction, Direction::In)
             || self.kind.always_pointer()
-            || matches!(self.kind, Kind::Strings | Kind::StringLists)
+            || matches!(self.kind, ParameterKind::Strings | ParameterKind::StringLists)
     }
 }
 
-impl Kind {
+impl ParameterKind {
     /// True if C passes a pointer even to what is only read.
     const fn always_pointer(self) -> bool {
         matches!(
             self,
-            Kind::Choice
-                | Kind::Status
-                | Kind::String
-                | Kind::BufferAddress
-                | Kind::AttributeValue
-                | Kind::IntegerAttribute
-                | Kind::ExtraState
-                | Kind::IntegerExtraState
-                | Kind::LogicalValue
-                | Kind::Object
-                | Kind::FStatus
-                | Kind::F08Status
+            ParameterKind::Choice
+                | ParameterKind::Status
+                | ParameterKind::String
+                | ParameterKind::BufferAddress
+                | ParameterKind::AttributeValue
+                | ParameterKind::IntegerAttribute
+                | ParameterKind::ExtraState
+                | ParameterKind::IntegerExtraState
+                | ParameterKind::LogicalValue
+                | ParameterKind::Object
+                | ParameterKind::FStatus
+                | ParameterKind::F08Status
         )
     }
 
@@ -117,15 +121,15 @@ impl Kind {
     const fn never_const(self) -> bool {
         matches!(
             self,
-            Kind::AttributeValue
-                | Kind::IntegerAttribute
-                | Kind::ExtraState
-                | Kind::IntegerExtraState
-                | Kind::LogicalValue
-                | Kind::Object
-                | Kind::RankRanges
-                | Kind::Strings
-                | Kind::StringLists
+            ParameterKind::AttributeValue
+                | ParameterKind::IntegerAttribute
+                | ParameterKind::ExtraState
+                | ParameterKind::IntegerExtraState
+                | ParameterKind::LogicalValue
+                | ParameterKind::Object
+                | ParameterKind::RankRanges
+                | ParameterKind::Strings
+                | ParameterKind::StringLists
         )
     }
 }
@@ -140,10 +144,10 @@ impl fmt::Display for CDeclaration {
         let Parameter { kind, direction, .. } = self.parameter;
         let base = if self.large { kind.c().large } else { kind.c().small };
         match kind {
-            Kind::Variadic => return f.write_str(base),
-            Kind::RankRanges => return f.write_str("int (*)[3]"),
+            ParameterKind::Variadic => return f.write_str(base),
+            ParameterKind::RankRanges => return f.write_str("int (*)[3]"),
             // These point to their arrays already.
-            Kind::Strings | Kind::StringLists => return write!(f, "{base}*"),
+            ParameterKind::Strings | ParameterKind::StringLists => return write!(f, "{base}*"),
             _ => {}
         }
         if !self.parameter.is_pointer() {

@@ -42,7 +42,7 @@ macro_rules! mpi {
                 &[$(
                     crate::Parameter::new(
                         stringify!($parameter),
-                        crate::Kind::$kind,
+                        crate::ParameterKind::$kind,
                         $crate::row::direction!($direction),
                     )
                     $(.array($crate::row::length!($($length)+)))?
@@ -56,7 +56,7 @@ macro_rules! mpi {
                     $(.$word($crate::row::argument!($word $($argument)+)))*
                 ),+)?],
             )
-            $(.returns(crate::Returns::$returns $((crate::Kind::$returned))?))?
+            $(.returns(crate::Returns::$returns $((crate::ParameterKind::$returned))?))?
             $(.$clause($crate::row::clause!($clause $value)))*;
         )*
 
@@ -64,7 +64,7 @@ macro_rules! mpi {
         pub(crate) const FUNCTIONS: &[crate::Function] = &[$(
             $name,
             $( $name.also(
-                crate::Progress::$progress,
+                crate::CallProgress::$progress,
                 stringify!($also),
                 crate::Version::written(stringify!($also_since)),
             ), )*
@@ -74,24 +74,24 @@ macro_rules! mpi {
 
 macro_rules! class {
     (Io($transfer:ident, $position:ident, $coordination:ident, $progress:ident)) => {
-        crate::Class::Io(
+        crate::FunctionClass::Io(
             crate::Transfer::$transfer,
             crate::Position::$position,
             crate::Coordination::$coordination,
-            crate::Progress::$progress,
+            crate::CallProgress::$progress,
         )
     };
     (Rma($rma:ident)) => {
-        crate::Class::Rma(crate::Rma::$rma)
+        crate::FunctionClass::Rma(crate::Rma::$rma)
     };
     (RmaSynchronization($epoch:ident)) => {
-        crate::Class::RmaSynchronization(crate::Epoch::$epoch)
+        crate::FunctionClass::RmaSynchronization(crate::Epoch::$epoch)
     };
     ($class:ident($progress:ident)) => {
-        crate::Class::$class(crate::Progress::$progress)
+        crate::FunctionClass::$class(crate::CallProgress::$progress)
     };
     ($class:ident) => {
-        crate::Class::$class
+        crate::FunctionClass::$class
     };
 }
 
@@ -163,56 +163,56 @@ macro_rules! span {
 
 macro_rules! amount {
     (1 * $datatype:ident) => {
-        crate::Amount::Element { datatype: stringify!($datatype) }
+        crate::FlowAmount::Element { datatype: stringify!($datatype) }
     };
     (own $counts:ident * $datatype:ident) => {
-        crate::Amount::Own { counts: stringify!($counts), datatype: stringify!($datatype) }
+        crate::FlowAmount::Own { counts: stringify!($counts), datatype: stringify!($datatype) }
     };
     (sum $span:ident $counts:ident * $datatype:ident) => {
-        crate::Amount::Sum {
+        crate::FlowAmount::Sum {
             of: $crate::row::span!($span),
             counts: stringify!($counts),
             datatype: stringify!($datatype),
         }
     };
     (typed $span:ident $counts:ident * $datatypes:ident) => {
-        crate::Amount::TypedSum {
+        crate::FlowAmount::TypedSum {
             of: $crate::row::span!($span),
             counts: stringify!($counts),
             datatypes: stringify!($datatypes),
         }
     };
     (partitions * $count:ident * $datatype:ident) => {
-        crate::Amount::Partitions {
+        crate::FlowAmount::Partitions {
             partitions: "partitions",
             count: stringify!($count),
             datatype: stringify!($datatype),
         }
     };
     ($span:ident * $count:ident * $datatype:ident) => {
-        crate::Amount::Each {
+        crate::FlowAmount::Each {
             of: $crate::row::span!($span),
             count: stringify!($count),
             datatype: stringify!($datatype),
         }
     };
     ($count:ident * $datatype:ident) => {
-        crate::Amount::Block { count: stringify!($count), datatype: stringify!($datatype) }
+        crate::FlowAmount::Block { count: stringify!($count), datatype: stringify!($datatype) }
     };
 }
 
 macro_rules! argument {
     (by root) => {
-        crate::By::Root
+        crate::Participants::Root
     };
     (by others) => {
-        crate::By::Others
+        crate::Participants::Others
     };
     (by group) => {
-        crate::By::Group
+        crate::Participants::Group
     };
     (by not_first) => {
-        crate::By::NotFirst
+        crate::Participants::NotFirst
     };
     (to $rank:ident) => {
         stringify!($rank)

@@ -2,71 +2,75 @@
 
 use core::fmt::{self, Display, Formatter};
 
-use crate::class::{Class, Coordination, Epoch, Position, Progress, Rma, Transfer, Waits};
-use crate::flow::{Amount, By, Flow, InPlace, Span, ToldBy, Way};
+use crate::class::{
+    CallProgress, Coordination, Epoch, FunctionClass, Position, Rma, Transfer, Waits,
+};
+use crate::flow::{Flow, FlowAmount, InPlace, Participants, Span, ToldBy, Way};
 use crate::function::Languages;
 
-impl Display for Progress {
+impl Display for CallProgress {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Progress::Blocking => "blocking",
-            Progress::Nonblocking => "non-blocking",
-            Progress::Persistent => "persistent",
-            Progress::Begin => "split, begin",
-            Progress::End => "split, end",
+            CallProgress::Blocking => "blocking",
+            CallProgress::Nonblocking => "non-blocking",
+            CallProgress::Persistent => "persistent",
+            CallProgress::Begin => "split, begin",
+            CallProgress::End => "split, end",
         })
     }
 }
 
-impl Class {
+impl FunctionClass {
     /// Its name, without when it is over.
     pub const fn name(self) -> &'static str {
         match self {
-            Class::Send(_) => "send",
-            Class::Receive(_) => "receive",
-            Class::SendReceive(_) => "send and receive",
-            Class::PartitionedSend => "partitioned send",
-            Class::PartitionedReceive => "partitioned receive",
-            Class::Partition => "partition",
-            Class::Probe(_) => "probe",
-            Class::MatchedProbe(_) => "matched probe",
-            Class::SendBuffer => "send buffer",
-            Class::Start => "start",
-            Class::Wait => "wait",
-            Class::Test => "test",
-            Class::Request => "request",
-            Class::GeneralizedRequest => "generalized request",
-            Class::Status => "status",
-            Class::Collective(_) => "collective",
-            Class::Neighborhood(_) => "neighborhood collective",
-            Class::Operator => "operator",
-            Class::Rma(Rma::Put) => "RMA put",
-            Class::Rma(Rma::Get) => "RMA get",
-            Class::Rma(Rma::Accumulate) => "RMA accumulate",
-            Class::Rma(Rma::Fetch) => "RMA fetch",
-            Class::RmaSynchronization(Epoch::Fence) => "RMA active target, fence",
-            Class::RmaSynchronization(Epoch::General) => "RMA active target, general",
-            Class::RmaSynchronization(Epoch::Passive) => "RMA passive target",
-            Class::Window => "window",
-            Class::Io(transfer, position, coordination, _) => io(transfer, position, coordination),
-            Class::File => "file",
-            Class::Spawn => "spawn",
-            Class::Connect => "connect",
-            Class::World => "world",
-            Class::Session => "session",
-            Class::Group => "group",
-            Class::Communicator => "communicator",
-            Class::Topology => "topology",
-            Class::Datatype => "datatype",
-            Class::Pack => "pack",
-            Class::Attribute => "attribute",
-            Class::Error => "error",
-            Class::Info => "info",
-            Class::Environment => "environment",
-            Class::Timer => "timer",
-            Class::Conversion => "conversion",
-            Class::Profiling => "profiling",
-            Class::Tool => "tool interface",
+            FunctionClass::Send(_) => "send",
+            FunctionClass::Receive(_) => "receive",
+            FunctionClass::SendReceive(_) => "send and receive",
+            FunctionClass::PartitionedSend => "partitioned send",
+            FunctionClass::PartitionedReceive => "partitioned receive",
+            FunctionClass::Partition => "partition",
+            FunctionClass::Probe(_) => "probe",
+            FunctionClass::MatchedProbe(_) => "matched probe",
+            FunctionClass::SendBuffer => "send buffer",
+            FunctionClass::Start => "start",
+            FunctionClass::Wait => "wait",
+            FunctionClass::Test => "test",
+            FunctionClass::Request => "request",
+            FunctionClass::GeneralizedRequest => "generalized request",
+            FunctionClass::Status => "status",
+            FunctionClass::Collective(_) => "collective",
+            FunctionClass::Neighborhood(_) => "neighborhood collective",
+            FunctionClass::Operator => "operator",
+            FunctionClass::Rma(Rma::Put) => "RMA put",
+            FunctionClass::Rma(Rma::Get) => "RMA get",
+            FunctionClass::Rma(Rma::Accumulate) => "RMA accumulate",
+            FunctionClass::Rma(Rma::Fetch) => "RMA fetch",
+            FunctionClass::RmaSynchronization(Epoch::Fence) => "RMA active target, fence",
+            FunctionClass::RmaSynchronization(Epoch::General) => "RMA active target, general",
+            FunctionClass::RmaSynchronization(Epoch::Passive) => "RMA passive target",
+            FunctionClass::Window => "window",
+            FunctionClass::Io(transfer, position, coordination, _) => {
+                io(transfer, position, coordination)
+            }
+            FunctionClass::File => "file",
+            FunctionClass::Spawn => "spawn",
+            FunctionClass::Connect => "connect",
+            FunctionClass::World => "world",
+            FunctionClass::Session => "session",
+            FunctionClass::Group => "group",
+            FunctionClass::Communicator => "communicator",
+            FunctionClass::Topology => "topology",
+            FunctionClass::Datatype => "datatype",
+            FunctionClass::Pack => "pack",
+            FunctionClass::Attribute => "attribute",
+            FunctionClass::Error => "error",
+            FunctionClass::Info => "info",
+            FunctionClass::Environment => "environment",
+            FunctionClass::Timer => "timer",
+            FunctionClass::Conversion => "conversion",
+            FunctionClass::Profiling => "profiling",
+            FunctionClass::Tool => "tool interface",
         }
     }
 }
@@ -90,11 +94,13 @@ const fn io(transfer: Transfer, position: Position, coordination: Coordination) 
     }
 }
 
-impl Display for Class {
+impl Display for FunctionClass {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         match (self, self.progress()) {
-            (Class::PartitionedSend | Class::PartitionedReceive, _) | (_, None) => Ok(()),
+            (FunctionClass::PartitionedSend | FunctionClass::PartitionedReceive, _) | (_, None) => {
+                Ok(())
+            }
             (_, Some(progress)) => write!(f, ", {progress}"),
         }
     }
@@ -135,22 +141,22 @@ impl Display for Span {
     }
 }
 
-impl Display for Amount {
+impl Display for FlowAmount {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Amount::Block { count, datatype } => write!(f, "{count} x {datatype}"),
-            Amount::Element { datatype } => write!(f, "1 x {datatype}"),
-            Amount::Each { of, count, datatype } => write!(f, "{of} x {count} x {datatype}"),
-            Amount::Partitions { partitions, count, datatype } => {
+            FlowAmount::Block { count, datatype } => write!(f, "{count} x {datatype}"),
+            FlowAmount::Element { datatype } => write!(f, "1 x {datatype}"),
+            FlowAmount::Each { of, count, datatype } => write!(f, "{of} x {count} x {datatype}"),
+            FlowAmount::Partitions { partitions, count, datatype } => {
                 write!(f, "{partitions} x {count} x {datatype}")
             }
-            Amount::Sum { of, counts, datatype } => {
+            FlowAmount::Sum { of, counts, datatype } => {
                 write!(f, "sum over {of} of {counts}[i] x {datatype}")
             }
-            Amount::TypedSum { of, counts, datatypes } => {
+            FlowAmount::TypedSum { of, counts, datatypes } => {
                 write!(f, "sum over {of} of {counts}[i] x {datatypes}[i]")
             }
-            Amount::Own { counts, datatype } => write!(f, "{counts}[rank] x {datatype}"),
+            FlowAmount::Own { counts, datatype } => write!(f, "{counts}[rank] x {datatype}"),
         }
     }
 }
@@ -164,11 +170,11 @@ impl Display for Flow {
             (Way::Sent, true) => "writes",
         };
         match self.by {
-            By::All => {}
-            By::Root => f.write_str("root ")?,
-            By::Others => f.write_str("all but the root ")?,
-            By::Group => f.write_str("all ")?,
-            By::NotFirst => f.write_str("all but rank 0 ")?,
+            Participants::All => {}
+            Participants::Root => f.write_str("root ")?,
+            Participants::Others => f.write_str("all but the root ")?,
+            Participants::Group => f.write_str("all ")?,
+            Participants::NotFirst => f.write_str("all but rank 0 ")?,
         }
         write!(f, "{verb} {}", self.amount)?;
         match (self.peer, self.way) {

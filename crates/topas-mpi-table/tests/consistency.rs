@@ -101,8 +101,13 @@ fn parameters_are_named_once_and_lengths_are_parameters() {
                     wrong.push(format!("{name} cannot be the length of {}", p.name));
                 }
                 Some(length) => {
-                    let kinds =
-                        [Kind::Count, Kind::Length, Kind::Int, Kind::Bytes, Kind::LargeCount];
+                    let kinds = [
+                        ParameterKind::Count,
+                        ParameterKind::Length,
+                        ParameterKind::Int,
+                        ParameterKind::Bytes,
+                        ParameterKind::LargeCount,
+                    ];
                     if !kinds.contains(&length.kind) {
                         wrong.push(format!("{name} is a {:?}, no length", length.kind));
                     }
@@ -110,7 +115,7 @@ fn parameters_are_named_once_and_lengths_are_parameters() {
             }
         }
         let at_root = f.parameters(true).any(|p| p.significant == Significant::AtRoot);
-        if at_root && f.parameters(true).all(|p| p.kind != Kind::Root) {
+        if at_root && f.parameters(true).all(|p| p.kind != ParameterKind::Root) {
             wrong.push("parameters for the root, and no root".to_owned());
         }
     });
@@ -120,7 +125,7 @@ fn parameters_are_named_once_and_lengths_are_parameters() {
 #[test]
 fn flows_stand_on_parameters() {
     complain(|f, wrong| {
-        let mut want = |name: &str, kind: &[Kind], array: bool| match f.parameter(name) {
+        let mut want = |name: &str, kind: &[ParameterKind], array: bool| match f.parameter(name) {
             None => wrong.push(format!("{name} is missing")),
             Some(p) if !kind.contains(&p.kind) => wrong.push(format!("{name} is a {:?}", p.kind)),
             Some(p) if p.array.is_some() != array => {
@@ -129,20 +134,20 @@ fn flows_stand_on_parameters() {
             Some(_) => {}
         };
         for flow in f.flows {
-            want(flow.buffer, &[Kind::Choice], false);
-            let mut amount = |amount: &Amount| {
+            want(flow.buffer, &[ParameterKind::Choice], false);
+            let mut amount = |amount: &FlowAmount| {
                 let (count, datatype) = amount.parameters();
                 let counts = matches!(
                     amount,
-                    Amount::Sum { .. } | Amount::TypedSum { .. } | Amount::Own { .. }
+                    FlowAmount::Sum { .. } | FlowAmount::TypedSum { .. } | FlowAmount::Own { .. }
                 );
-                let types = matches!(amount, Amount::TypedSum { .. });
+                let types = matches!(amount, FlowAmount::TypedSum { .. });
                 if let Some(count) = count {
-                    want(count, &[Kind::Count, Kind::LargeCount], counts);
+                    want(count, &[ParameterKind::Count, ParameterKind::LargeCount], counts);
                 }
-                want(datatype, &[Kind::Datatype], types);
-                if let Amount::Partitions { partitions, .. } = amount {
-                    want(partitions, &[Kind::Int], false);
+                want(datatype, &[ParameterKind::Datatype], types);
+                if let FlowAmount::Partitions { partitions, .. } = amount {
+                    want(partitions, &[ParameterKind::Int], false);
                 }
             };
             amount(&flow.amount);
@@ -150,17 +155,17 @@ fn flows_stand_on_parameters() {
                 amount(&other);
             }
             if let Some(peer) = flow.peer {
-                want(peer, &[Kind::Rank, Kind::Root], false);
+                want(peer, &[ParameterKind::Rank, ParameterKind::Root], false);
             }
             if let ToldBy::Status(status) = flow.told_by {
-                want(status, &[Kind::Status], false);
+                want(status, &[ParameterKind::Status], false);
             }
             if flow.unless_no_op {
-                want("op", &[Kind::Op], false);
+                want("op", &[ParameterKind::Op], false);
             }
         }
         if let Some(buffer) = f.in_place {
-            want(buffer, &[Kind::Choice], false);
+            want(buffer, &[ParameterKind::Choice], false);
         }
     });
 }
@@ -174,7 +179,7 @@ fn flows_look_at_nothing_that_is_not_significant() {
             for name in [Some(flow.buffer), count, Some(datatype)].into_iter().flatten() {
                 let root_only =
                     f.parameter(name).is_some_and(|p| p.significant == Significant::AtRoot);
-                if root_only && flow.by != By::Root {
+                if root_only && flow.by != Participants::Root {
                     wrong.push(format!("{name} counts at the root only, the flow for all"));
                 }
             }
@@ -187,11 +192,13 @@ fn flows_look_at_nothing_that_is_not_significant() {
 fn flows_are_about_something() {
     complain(|f, wrong| {
         let expected = match f.class {
-            Class::Rma(_) => Kind::Win,
-            Class::Io(..) => Kind::File,
+            FunctionClass::Rma(_) => ParameterKind::Win,
+            FunctionClass::Io(..) => ParameterKind::File,
             // The message knows its communicator, and its status its source.
-            Class::Receive(_) if f.name.to_lowercase().ends_with("mrecv") => Kind::Message,
-            _ => Kind::Comm,
+            FunctionClass::Receive(_) if f.name.to_lowercase().ends_with("mrecv") => {
+                ParameterKind::Message
+            }
+            _ => ParameterKind::Comm,
         };
         let found = f.object().map(|p| p.kind);
         if !f.flows.is_empty() && found != Some(expected) {
@@ -225,22 +232,29 @@ fn classes_have_their_flows() {
     complain(|f, wrong| {
         let ways: Vec<Way> = f.flows.iter().map(|flow| flow.way).collect();
         let good = match f.class {
-            Class::Send(_) | Class::PartitionedSend => ways == [Way::Sent],
-            Class::Receive(_) | Class::PartitionedReceive => ways == [Way::Received],
-            Class::SendReceive(_) | Class::Neighborhood(_) => ways == [Way::Sent, Way::Received],
-            Class::Collective(_) if f.name.to_lowercase().contains("barrier") => ways.is_empty(),
-            Class::Collective(_) => ways == [Way::Sent, Way::Received],
-            Class::Rma(Rma::Put | Rma::Accumulate) => ways == [Way::Sent],
-            Class::Rma(Rma::Get) => ways == [Way::Received],
-            Class::Rma(Rma::Fetch) => {
+            FunctionClass::Send(_) | FunctionClass::PartitionedSend => ways == [Way::Sent],
+            FunctionClass::Receive(_) | FunctionClass::PartitionedReceive => {
+                ways == [Way::Received]
+            }
+            FunctionClass::SendReceive(_) | FunctionClass::Neighborhood(_) => {
+                ways == [Way::Sent, Way::Received]
+            }
+            FunctionClass::Collective(_) if f.name.to_lowercase().contains("barrier") => {
+                ways.is_empty()
+            }
+            FunctionClass::Collective(_) => ways == [Way::Sent, Way::Received],
+            FunctionClass::Rma(Rma::Put | Rma::Accumulate) => ways == [Way::Sent],
+            FunctionClass::Rma(Rma::Get) => ways == [Way::Received],
+            FunctionClass::Rma(Rma::Fetch) => {
                 ways.contains(&Way::Sent) && ways.last() == Some(&Way::Received)
             }
-            Class::Io(_, _, _, Progress::End) => ways.is_empty(),
-            Class::Io(Transfer::Write, ..) => ways == [Way::Sent],
-            Class::Io(Transfer::Read, ..) => ways == [Way::Received],
+            FunctionClass::Io(_, _, _, CallProgress::End) => ways.is_empty(),
+            FunctionClass::Io(Transfer::Write, ..) => ways == [Way::Sent],
+            FunctionClass::Io(Transfer::Read, ..) => ways == [Way::Received],
             _ => ways.is_empty(),
         };
-        let good = good && f.flows.iter().all(|flow| flow.file == matches!(f.class, Class::Io(..)));
+        let good = good
+            && f.flows.iter().all(|flow| flow.file == matches!(f.class, FunctionClass::Io(..)));
         if !good {
             wrong.push(format!("{:?} moves {ways:?}", f.class));
         }
@@ -252,8 +266,11 @@ fn classes_have_their_flows() {
 fn requests_come_from_what_is_not_over() {
     complain(|f, wrong| {
         let request = f.gives_request().is_some();
-        let late = matches!(f.class.progress(), Some(Progress::Nonblocking | Progress::Persistent));
-        let probes = matches!(f.class, Class::Probe(_) | Class::MatchedProbe(_));
+        let late = matches!(
+            f.class.progress(),
+            Some(CallProgress::Nonblocking | CallProgress::Persistent)
+        );
+        let probes = matches!(f.class, FunctionClass::Probe(_) | FunctionClass::MatchedProbe(_));
         if late && !probes && !request {
             wrong.push("not over, and no request".to_owned());
         }
@@ -264,17 +281,19 @@ fn requests_come_from_what_is_not_over() {
             let moment = flow.moment(f);
             let expected = match (f.class.progress(), flow.way, flow.told_by) {
                 (_, _, ToldBy::End) => Moment::Completion,
-                (Some(Progress::Nonblocking | Progress::Persistent), Way::Received, by)
+                (Some(CallProgress::Nonblocking | CallProgress::Persistent), Way::Received, by)
                     if matches!(
                         f.class,
-                        Class::Receive(_) | Class::SendReceive(_) | Class::PartitionedReceive
+                        FunctionClass::Receive(_)
+                            | FunctionClass::SendReceive(_)
+                            | FunctionClass::PartitionedReceive
                     ) =>
                 {
                     assert_eq!(by, ToldBy::Completion, "{}", f.name);
                     Moment::Completion
                 }
-                (Some(Progress::Persistent), ..) => Moment::Start,
-                (Some(Progress::Nonblocking), ..) if flow.file => Moment::Completion,
+                (Some(CallProgress::Persistent), ..) => Moment::Start,
+                (Some(CallProgress::Nonblocking), ..) if flow.file => Moment::Completion,
                 _ => Moment::Call,
             };
             if moment != expected {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use topas_config::Environment;
 use topas_data::Outputs;
-use topas_data::mpi::{Calibration, CalibrationError, RoutineCost};
+use topas_mpi_data::{Calibration, CalibrationError, RoutineCost};
 use topas_terminal::Printed;
 
 use crate::args::Calibrate;

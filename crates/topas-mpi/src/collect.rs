@@ -8,9 +8,9 @@ use std::process::Command;
 
 use nix::unistd::{geteuid, getuid};
 use topas_config::{Conf, Environment};
-use topas_data::mpi::{Collection, Ending, LeftLaunch, collect, spool_owners};
-use topas_data::{Outputs, Writer, append, deliver};
+use topas_data::{LineWriter, Outputs, append, deliver};
 use topas_format::conf::List;
+use topas_mpi_data::{Collection, Ending, LeftLaunch, collect, spool_owners};
 
 use crate::args::Collect;
 use crate::spool::{conf, directories};
@@ -114,7 +114,7 @@ fn tell(options: &Collect, launch: LeftLaunch, conf: &Conf) -> u8 {
         options.out.iter().map(|out| out.display().to_string()).collect();
     if !options.no_log {
         let settings = conf.settings();
-        let writer = Writer { date: facts.date, uid: getuid().as_raw(), host: launch.host() };
+        let writer = LineWriter { date: facts.date, uid: getuid().as_raw(), host: launch.host() };
         match deliver(settings.list(List::Log), writer, &record) {
             Ok(target) => written.push(target),
             Err(failed) => {

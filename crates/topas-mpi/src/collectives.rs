@@ -1,6 +1,6 @@
 //! Collective routines over all ranks.
 
-use topas_data::mpi::RoutineCost;
+use topas_mpi_data::RoutineCost;
 
 use crate::calibrate::Bench;
 use crate::mpi::Parts;

@@ -3,7 +3,7 @@
 use nix::unistd::getuid;
 use serde_json::{Value, json};
 use topas_config::Environment;
-use topas_data::mpi::{Ending, Origin, Profile, SpoolError, read_spool};
+use topas_mpi_data::{Ending, MpiProfile, Origin, SpoolError, read_spool};
 use topas_terminal::Printed;
 
 use crate::args::List;
@@ -44,7 +44,7 @@ pub fn run(options: &List, env: &Environment) -> u8 {
             profiles.iter().map(|(dir, profile)| object(dir, profile)).collect();
         format!("{:#}\n", json!({ "schema": "topas.mpi.list/1", "launches": launches }))
     } else {
-        let shown: Vec<&Profile> = profiles.iter().map(|(_, profile)| profile).collect();
+        let shown: Vec<&MpiProfile> = profiles.iter().map(|(_, profile)| profile).collect();
         table(&shown)
     };
     match TOOL.print(text.as_bytes()) {
@@ -54,7 +54,7 @@ pub fn run(options: &List, env: &Environment) -> u8 {
 }
 
 /// How the launch is, in a word.
-fn state(profile: &Profile) -> &'static str {
+fn state(profile: &MpiProfile) -> &'static str {
     match (profile.origin, profile.facts.ending) {
         (Origin::Live, _) => "runs",
         (_, Some(Ending::Abort(_))) => "abort",
@@ -72,12 +72,12 @@ fn clean(name: &[u8]) -> String {
 }
 
 /// The ranks here, of all of the launch.
-fn ranks(profile: &Profile) -> String {
+fn ranks(profile: &MpiProfile) -> String {
     let all = profile.facts.npes.map_or_else(|| "-".to_owned(), |npes| npes.to_string());
     format!("{}/{all}", profile.total.ranks)
 }
 
-fn table(profiles: &[&Profile]) -> String {
+fn table(profiles: &[&MpiProfile]) -> String {
     if profiles.is_empty() {
         return String::new();
     }
@@ -118,7 +118,7 @@ fn table(profiles: &[&Profile]) -> String {
     text
 }
 
-fn object(directory: &std::path::Path, profile: &Profile) -> Value {
+fn object(directory: &std::path::Path, profile: &MpiProfile) -> Value {
     let text = |name: &[u8]| match name {
         [] => Value::Null,
         name => String::from_utf8_lossy(name).into(),

@@ -50,7 +50,7 @@ fn prefixes() -> Vec<PathBuf> {
         let exe = nix::fcntl::readlink(format!("/proc/{pid}/exe").as_str()).map(PathBuf::from);
         let prefix = exe.ok().and_then(|exe| Some(exe.parent()?.parent()?.to_owned()));
         prefixes.extend(prefix.filter(|prefix| !prefixes.contains(prefix)));
-        let Some(parent) = topas_data::mpi::parent_of(pid) else { break };
+        let Some(parent) = topas_mpi_data::parent_of(pid) else { break };
         pid = parent;
     }
     prefixes

@@ -4,6 +4,8 @@
 #![no_std]
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod gather;
 pub mod log;
 pub mod program;
+pub mod proof;
 pub mod sys;

@@ -17,8 +17,9 @@ use crate::sys::{
 pub const TAG: &[u8; 11] = b"<14>topas: ";
 
 /// Writes a line that stands behind a [`TAG`] to a target: an error number, 0 if it was taken.
-/// Where the room is is known at compile time: an argument would cost the module 96 bytes.
-pub fn write_to<R: Fn() -> &'static mut Out<'static> + Copy>(
+/// `room` gives the empty text that takes a path. Where that is is known at compile time: an
+/// argument would cost the module 96 bytes.
+pub fn write_to<'r, R: FnOnce() -> &'r mut Out<'r>>(
     target: &[u8],
     values: &mut Values<'_>,
     tagged: &[u8],
@@ -38,7 +39,7 @@ pub fn write_to<R: Fn() -> &'static mut Out<'static> + Copy>(
 
 /// Sends a datagram, without its newline. It is not waited for: an error number, 0 if it was
 /// taken.
-fn to_socket<R: Fn() -> &'static mut Out<'static>>(path: &[u8], text: &[u8], room: R) -> i32 {
+fn to_socket<'r, R: FnOnce() -> &'r mut Out<'r>>(path: &[u8], text: &[u8], room: R) -> i32 {
     // struct sockaddr_un with AF_UNIX; a path that is too long for it is none to the kernel.
     let address = room().put(b"\x01\0").put(path).byte(0).text();
     if path.is_empty() {
@@ -58,7 +59,7 @@ fn to_socket<R: Fn() -> &'static mut Out<'static>>(path: &[u8], text: &[u8], roo
 /// Appends with one `write`, so that lines of many processes stay whole. An error
 /// number, 0 if the line was taken.
 #[inline(never)]
-fn to_file<R: Fn() -> &'static mut Out<'static>>(
+fn to_file<'r, R: FnOnce() -> &'r mut Out<'r>>(
     pattern: &[u8],
     values: &mut Values<'_>,
     line: &[u8],

@@ -14,7 +14,6 @@ use core::mem::MaybeUninit;
 
 use topas_format::out::Out;
 
-#[cfg(target_arch = "aarch64")]
 pub use arch::vector_length;
 use arch::{Word, number, syscall};
 pub use place::{directory, last_byte, processor, remove_empty};
@@ -70,28 +69,45 @@ const ANY: Word = MaybeUninit::uninit();
 #[inline(always)]
 unsafe fn call1(number: usize, a: usize) -> isize {
     // SAFETY: the caller's promise.
-    unsafe { syscall(Word::new(a), ANY, ANY, number, ANY, ANY) }
+    unsafe { syscall(Word::new(a), ANY, ANY, number, ANY, ANY, ANY) }
 }
 
 /// A call with two or three arguments.
 #[inline(always)]
 unsafe fn call3(number: usize, a: usize, b: usize, c: usize) -> isize {
     // SAFETY: the caller's promise.
-    unsafe { syscall(Word::new(a), Word::new(b), Word::new(c), number, ANY, ANY) }
+    unsafe { syscall(Word::new(a), Word::new(b), Word::new(c), number, ANY, ANY, ANY) }
 }
 
 /// A call with four arguments.
 #[inline(always)]
 unsafe fn call4(number: usize, a: usize, b: usize, c: usize, d: usize) -> isize {
     // SAFETY: the caller's promise.
-    unsafe { syscall(Word::new(a), Word::new(b), Word::new(c), number, ANY, Word::new(d)) }
+    unsafe { syscall(Word::new(a), Word::new(b), Word::new(c), number, ANY, Word::new(d), ANY) }
 }
 
 /// A call with five arguments.
 #[inline(always)]
 unsafe fn call5(number: usize, a: usize, b: usize, c: usize, d: usize, e: usize) -> isize {
     // SAFETY: the caller's promise.
-    unsafe { syscall(Word::new(a), Word::new(b), Word::new(c), number, Word::new(e), Word::new(d)) }
+    unsafe { call5_and(number, a, b, c, d, e, ANY) }
+}
+
+/// A call with five arguments and perhaps a sixth.
+#[inline(always)]
+unsafe fn call5_and(
+    number: usize,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+    f: Word,
+) -> isize {
+    // SAFETY: the caller's promise.
+    unsafe {
+        syscall(Word::new(a), Word::new(b), Word::new(c), number, Word::new(e), Word::new(d), f)
+    }
 }
 
 /// Opens a file: its descriptor, or minus an error number.
@@ -234,17 +250,13 @@ pub fn close(fd: i32) {
     unsafe { call1(number::CLOSE, fd as usize) };
 }
 
-/// Whether an open file belongs to a user, or to root; true if the kernel cannot tell (before
-/// 4.11).
+/// Whether an open file belongs to a user, or to root; true if the kernel cannot tell.
 pub fn is_ours(fd: i32, uid: u32) -> bool {
-    const AT_EMPTY_PATH: usize = 0x1000;
-    const STATX_UID: usize = 8;
-    // struct statx, of which the sixth word is stx_uid
+    // More than `struct stat` has.
     let mut about = [0u32; 64];
-    let (path, to) = (c"".as_ptr() as usize, about.as_mut_ptr() as usize);
-    // SAFETY: the path is NUL-terminated; the kernel writes one `struct statx` to `about`.
-    unsafe { call5(number::STATX, fd as usize, path, AT_EMPTY_PATH, STATX_UID, to) };
-    let [_, _, _, _, _, owner, ..] = about;
+    // SAFETY: the kernel writes one `struct stat` to `about`.
+    unsafe { call3(number::FSTAT, fd as usize, about.as_mut_ptr() as usize, 0) };
+    let owner = about[arch::STAT_UID];
     owner == uid || owner == 0
 }
 
@@ -380,7 +392,7 @@ pub fn signal_again(signal: u32, info: *const c_void) {
 pub fn pages(bytes: usize) -> *mut u8 {
     // PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS; the descriptor does not matter.
     // SAFETY: a new anonymous mapping touches no memory in use.
-    let address = unsafe { call5(number::MMAP, 0, bytes, 3, 0x22, usize::MAX) };
+    let address = unsafe { call5_and(number::MMAP, 0, bytes, 3, 0x22, usize::MAX, Word::new(0)) };
     if address < 0 { core::ptr::null_mut() } else { address as *mut u8 }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use topas_data::Inputs;
-use topas_data::check::{Finding, Findings, Found, Place};
+use topas_data::check::{CheckFinding, FindingCount, FindingPlace, Findings};
 
 use crate::skipped::{foreign, foreign_json, passed_json, passed_over};
 
@@ -32,7 +32,7 @@ pub fn text(findings: &Findings, inputs: &Inputs) -> String {
     text
 }
 
-fn entry(finding: Finding, found: &Found, text: &mut String) {
+fn entry(finding: CheckFinding, found: &FindingCount, text: &mut String) {
     *text += &format!("{:>10}  {}", found.count, finding.words());
     if !found.names.is_empty() {
         *text += &format!(": {}", found.names.join(" "));
@@ -46,7 +46,7 @@ fn entry(finding: Finding, found: &Found, text: &mut String) {
     }
 }
 
-fn place(place: &Place) -> String {
+fn place(place: &FindingPlace) -> String {
     match place.line {
         Some(line) => format!("{}:{line}", place.source),
         None => place.source.to_string(),

@@ -1,13 +1,13 @@
 //! What every form shows.
 
-use topas_data::{Report, Table, Tally};
+use topas_data::{LogReport, ReportTable, Tally};
 
 /// A report with its tables, and what became of the lines.
 pub struct Document<'r> {
     /// The report
-    pub report: &'r Report<'r>,
+    pub report: &'r LogReport<'r>,
     /// Its tables, in the order they are shown in
-    pub tables: &'r [Table],
+    pub tables: &'r [ReportTable],
     /// The lines that were read
     pub tally: &'r Tally,
     /// Good lines that were not selected

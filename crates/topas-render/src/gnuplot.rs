@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use topas_data::{Label, Table};
+use topas_data::{Label, ReportTable};
 
 use crate::csv::text_of;
 use crate::document::{Document, Form};
@@ -44,7 +44,7 @@ impl Form for Gnuplot {
 }
 
 /// A row for each row of the table.
-fn list(out: &mut String, table: &Table, index: usize) {
+fn list(out: &mut String, table: &ReportTable, index: usize) {
     *out += if is_measure(&table.by[0]) {
         "# plot FILE index N using (($2+$3)/2):5:($3-$2) with boxes\n"
     } else {
@@ -75,7 +75,7 @@ fn list(out: &mut String, table: &Table, index: usize) {
 }
 
 /// A row for each value of the first, a column for each of the second.
-fn matrix(out: &mut String, table: &Table, index: usize) {
+fn matrix(out: &mut String, table: &ReportTable, index: usize) {
     let side = |label, at: usize| named(label, is_measure(&table.by[at])).name;
     let counted: Vec<_> = table.rows.iter().filter(|row| row.counts).collect();
     let has_rows = |label: &&Label| counted.iter().any(|row| row.labels[1] == **label);

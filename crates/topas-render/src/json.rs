@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use topas_data::measure::{Measure, Sample};
-use topas_data::{PeTime, Row, Share, Table};
+use topas_data::{PeTime, ReportRow, ReportTable, Share};
 
 use crate::document::{Document, Form};
 use crate::number::{date, machine, percentage};
@@ -122,7 +122,7 @@ fn cells(measure: &Measure, sample: &Sample) -> Map<String, Value> {
     SAMPLE_COLUMNS.iter().map(|name| (*name).to_owned()).zip(cells).collect()
 }
 
-fn row(table: &Table, row: &Row) -> Map<String, Value> {
+fn row(table: &ReportTable, row: &ReportRow) -> Map<String, Value> {
     let mut object = Map::new();
     for (label, side) in names(table, row).into_iter().zip(["", "2"]) {
         let is_bucket = label.from.is_some();

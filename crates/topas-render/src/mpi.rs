@@ -21,7 +21,7 @@ mod sizes;
 mod switches;
 mod waiting;
 
-use topas_data::mpi::{Calibration, Profile};
+use topas_mpi_data::{Calibration, MpiProfile};
 
 use topas_chart::{Chart, Screen};
 
@@ -58,7 +58,7 @@ pub enum View {
 /// A profile and what is known beside it.
 pub struct Views<'v> {
     /// The profile
-    pub profile: &'v Profile,
+    pub profile: &'v MpiProfile,
     /// What routines cost on this machine
     pub calibration: Option<&'v Calibration>,
     /// Processors of the node that all ranks ran on, if they are known
@@ -130,7 +130,7 @@ impl Views<'_> {
     }
 
     /// The host that all ranks of a profile ran on, if it is one and that is known.
-    pub fn host(profile: &Profile) -> Option<&[u8]> {
+    pub fn host(profile: &MpiProfile) -> Option<&[u8]> {
         let hosts = heading::hosts(profile);
         if hosts.len() == 1 { hosts.first().copied() } else { None }
     }

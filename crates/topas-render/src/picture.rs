@@ -1,7 +1,7 @@
 //! Tables of a report as charts.
 
 use topas_data::measure::Bounds;
-use topas_data::{By, Label, Row, Share, Table};
+use topas_data::{Label, ReportRow, ReportTable, Share, TableSide};
 
 use crate::document::{Document, Form};
 use crate::number::{date, hours, percentage};
@@ -22,8 +22,8 @@ pub enum Weight {
 
 /// A table as bars: along the axis what it is by, stacked by the second if it is by two.
 /// Figures 1 and 2 of the paper are the MFlop/s by type of processor and by language.
-pub fn bars(document: &Document<'_>, table: &Table, weight: Weight) -> Bars {
-    let counted: Vec<&Row> = table.rows.iter().filter(|row| row.counts).collect();
+pub fn bars(document: &Document<'_>, table: &ReportTable, weight: Weight) -> Bars {
+    let counted: Vec<&ReportRow> = table.rows.iter().filter(|row| row.counts).collect();
     let has = |side: usize| {
         let counted = &counted;
         move |label: &&Label| counted.iter().any(|row| row.labels[side] == **label)
@@ -42,7 +42,7 @@ pub fn bars(document: &Document<'_>, table: &Table, weight: Weight) -> Bars {
     );
     let of = part(table.of, weight);
     let value = |place: &Label, series: Option<&Label>| {
-        let is = |row: &&&Row| {
+        let is = |row: &&&ReportRow| {
             row.labels[0] == *place && series.is_none_or(|label| row.labels[1] == *label)
         };
         let row = counted.iter().find(is)?;
@@ -76,22 +76,22 @@ fn part(share: Share, weight: Weight) -> u128 {
 }
 
 /// What a side of a table is called.
-fn title(by: &By) -> String {
+fn title(by: &TableSide) -> String {
     match by {
-        By::Measure(measure) => measure.unit.to_owned(),
-        By::Field(field) => field.title(),
+        TableSide::Measure(measure) => measure.unit.to_owned(),
+        TableSide::Field(field) => field.title(),
     }
 }
 
-fn along(by: &By) -> Quantity {
+fn along(by: &TableSide) -> Quantity {
     match by {
-        By::Measure(measure) => Quantity::new(measure.unit, Unit::Count),
-        By::Field(_) => Quantity::new(title(by), Unit::Count),
+        TableSide::Measure(measure) => Quantity::new(measure.unit, Unit::Count),
+        TableSide::Field(_) => Quantity::new(title(by), Unit::Count),
     }
 }
 
 /// Buckets of a linear scale; names of all else.
-fn places(by: &By, labels: &[&Label]) -> Places {
+fn places(by: &TableSide, labels: &[&Label]) -> Places {
     let millionths = |n: u128| n as f64 / 1e6;
     let bucket = |label: &&Label| match label {
         Label::Bucket(Bounds::Between(from, to)) => {
@@ -111,7 +111,7 @@ fn places(by: &By, labels: &[&Label]) -> Places {
     }
 }
 
-fn caption(document: &Document<'_>, table: &Table, weight: Weight) -> Caption {
+fn caption(document: &Document<'_>, table: &ReportTable, weight: Weight) -> Caption {
     let report = document.report;
     let capital = |text: String| {
         let mut chars = text.chars();

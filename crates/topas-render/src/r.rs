@@ -1,6 +1,6 @@
 //! Source of R: a list of data frames.
 
-use topas_data::Table;
+use topas_data::ReportTable;
 
 use crate::csv::text_of;
 use crate::document::{Document, Form};
@@ -28,7 +28,7 @@ impl Form for R {
     }
 }
 
-fn frame(table: &Table) -> String {
+fn frame(table: &ReportTable) -> String {
     let mut columns: Vec<(String, Vec<String>)> = Vec::new();
     let mut column =
         |name: String, cell: String| match columns.iter_mut().find(|(known, _)| *known == name) {

@@ -1,7 +1,7 @@
 //! Rows and columns as the forms for programs show them.
 
 use topas_data::measure::{Bounds, Measure, Sample};
-use topas_data::{Label, Row, Share, Table};
+use topas_data::{Label, ReportRow, ReportTable, Share};
 
 use crate::number::{exact, pe_seconds, percentage};
 
@@ -44,22 +44,22 @@ pub(crate) fn named(label: &Label, is_measure: bool) -> Named {
 }
 
 /// The labels of a row in parts.
-pub(crate) fn names(table: &Table, row: &Row) -> Vec<Named> {
+pub(crate) fn names(table: &ReportTable, row: &ReportRow) -> Vec<Named> {
     let sides = row.labels.iter().zip(&table.by);
     sides.map(|(label, by)| named(label, is_measure(by))).collect()
 }
 
-pub(crate) fn is_measure(by: &topas_data::By) -> bool {
-    matches!(by, topas_data::By::Measure(_))
+pub(crate) fn is_measure(by: &topas_data::TableSide) -> bool {
+    matches!(by, topas_data::TableSide::Measure(_))
 }
 
 /// Name of a table: what it is by.
-pub(crate) fn table_name(table: &Table) -> String {
+pub(crate) fn table_name(table: &ReportTable) -> String {
     table.by.iter().map(|by| by.name()).collect::<Vec<_>>().join(",")
 }
 
 /// Runs, their percentage, PE seconds, their percentage; None where there is none.
-pub(crate) fn share_cells(table: &Table, row: &Row) -> [Option<String>; 4] {
+pub(crate) fn share_cells(table: &ReportTable, row: &ReportRow) -> [Option<String>; 4] {
     let of = if row.counts { table.of } else { Share::default() };
     [
         Some(row.share.runs.to_string()),

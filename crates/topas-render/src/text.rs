@@ -6,7 +6,7 @@ mod shares;
 
 use std::fmt::Write;
 
-use topas_data::{By, Label, Table};
+use topas_data::{Label, ReportTable, TableSide};
 
 use crate::document::{Document, Form};
 use crate::number::{NONE, date};
@@ -85,15 +85,15 @@ fn cut(text: &str, most: usize) -> String {
 }
 
 /// The heading above the labels of a side.
-fn heading(by: &By) -> String {
+fn heading(by: &TableSide) -> String {
     match by {
-        By::Measure(measure) => measure.heading.to_owned(),
-        By::Field(field) => field.heading(),
+        TableSide::Measure(measure) => measure.heading.to_owned(),
+        TableSide::Field(field) => field.heading(),
     }
 }
 
 /// Labels of a table, the heading first: a column for each side, with its width.
-fn labels(table: &Table) -> Vec<Vec<String>> {
+fn labels(table: &ReportTable) -> Vec<Vec<String>> {
     (0..table.by.len())
         .map(|side| {
             let by = &table.by[side];
@@ -110,7 +110,7 @@ fn labels(table: &Table) -> Vec<Vec<String>> {
 }
 
 /// A label; bounds of buckets stand in columns.
-fn label_text(label: &Label, by: &By, width: usize) -> String {
+fn label_text(label: &Label, by: &TableSide, width: usize) -> String {
     let named = named(label, is_measure(by));
     match (label, named.from, named.to) {
         (Label::Missing, ..) => NONE.to_owned(),

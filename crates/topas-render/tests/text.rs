@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use topas_data::measure::{BucketSize, ScaleKind};
-use topas_data::{By, Order, Period, Plan, Report, Resources, Selection, Source, ask_reader};
+use topas_data::{
+    LogReport, Period, ReportPlan, Resources, Selection, Source, TableOrder, TableSide, ask_reader,
+};
 use topas_render::{Csv, Document, Form, Gnuplot, Json, JsonLines, R, Text};
 
 /// A log of lines that are given by npes, wall clock seconds, operations, lang, lib.
@@ -15,22 +17,22 @@ fn log(lines: &[(u32, &str, &str, &str, &str)]) -> String {
 
 /// The tables of the paper in a form.
 fn render(form: &dyn Form, bucket: &str, lines: &[(u32, &str, &str, &str, &str)]) -> String {
-    let mut plan = Plan::new(Selection::default(), Period::default());
+    let mut plan = ReportPlan::new(Selection::default(), Period::default());
     for name in ["mflops", "lang", "lib"] {
-        plan.table(&[By::named(name).unwrap()], &[]).unwrap();
+        plan.table(&[TableSide::named(name).unwrap()], &[]).unwrap();
     }
     let size: BucketSize = bucket.parse().unwrap();
     plan.scales().for_each(|(_, scale)| scale.kind = ScaleKind::Linear(size));
     render_plan(form, &plan, &log(lines))
 }
 
-fn render_plan(form: &dyn Form, plan: &Plan, log: &str) -> String {
+fn render_plan(form: &dyn Form, plan: &ReportPlan, log: &str) -> String {
     let (source, resources) = (Source::Stdin, Resources::default());
-    let fold = || Report::new(plan);
+    let fold = || LogReport::new(plan);
     let answer = ask_reader(&source, log.as_bytes(), plan, fold, &resources, |_| ()).unwrap();
     let (report, tally) = (answer.fold, answer.tally);
     assert_eq!(tally.skipped(), 0, "{:?}", tally.examples());
-    let tables = report.tables(&Order::default());
+    let tables = report.tables(&TableOrder::default());
     form.render(&Document { report: &report, tables: &tables, tally: &tally, unwanted: 0 })
 }
 
@@ -129,10 +131,10 @@ fn no_runs_is_said() {
     assert_eq!(of(&JsonLines), "");
 }
 
-fn by(names: &[&str], columns: &[&str]) -> Plan {
+fn by(names: &[&str], columns: &[&str]) -> ReportPlan {
     use topas_data::measure::Measure;
-    let mut plan = Plan::new(Selection::default(), Period::default());
-    let by: Vec<By> = names.iter().map(|name| By::named(name).unwrap()).collect();
+    let mut plan = ReportPlan::new(Selection::default(), Period::default());
+    let by: Vec<TableSide> = names.iter().map(|name| TableSide::named(name).unwrap()).collect();
     let columns: Vec<_> = columns.iter().map(|name| Measure::named(name).unwrap()).collect();
     plan.table(&by, &columns).unwrap();
     plan

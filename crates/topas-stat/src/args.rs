@@ -34,7 +34,7 @@ use crate::message::TOOL;
                   topas-stat --where 'npes >= 64 and exe ~ ^heat' --by month topas.log\n  \
                   grep ' f90 ' topas.log | grep ' B ' | grep ' mpi ' | topas-stat"
 )]
-pub struct CommandLine {
+pub struct StatOptions {
     /// Logs, plain or compressed by gzip, zstd or xz. A directory stands for all files in it and
     /// below it. `-`, or no argument, reads standard input
     #[arg(value_name = "FILE|DIR")]
@@ -293,8 +293,8 @@ fn words<T: Copy>(all: &[T], word: fn(T) -> &'static str) -> PossibleValuesParse
 
 /// Reads the command line. Help, version and errors are printed here; the Err is then
 /// the exit code.
-pub fn parse() -> Result<CommandLine, u8> {
-    let mut line = CommandLine::try_parse()
+pub fn parse() -> Result<StatOptions, u8> {
+    let mut line = StatOptions::try_parse()
         .map_err(|error| if TOOL.command_line(&error) { exit::OK } else { exit::USAGE })?;
     let lists = line.list_fields || line.list_measures;
     if line.inputs.is_empty() && !lists && !line.selection.mine {
@@ -321,7 +321,7 @@ mod tests {
     /// The manual has a paragraph for every option, and none for what does not exist.
     #[test]
     fn the_manual_describes_every_option() {
-        let command = CommandLine::command();
+        let command = StatOptions::command();
         let mut options: BTreeSet<String> = command
             .get_arguments()
             .filter_map(|argument| argument.get_long())

@@ -5,13 +5,13 @@ use topas_data::check::check;
 use topas_data::{Inputs, Source};
 use topas_terminal::{Printed, Progress};
 
-use crate::args::{CommandLine, Format};
+use crate::args::{Format, StatOptions};
 use crate::exit;
 use crate::message::TOOL;
 use crate::reading::{failed, resources, temporary_failed};
 
 /// Checks the logs that are named: the exit code.
-pub fn run(line: &CommandLine, env: &Environment) -> Result<u8, u8> {
+pub fn run(line: &StatOptions, env: &Environment) -> Result<u8, u8> {
     let resources = resources(line, env)?;
     let inputs = Inputs::new(&line.inputs);
     inputs.failed.iter().for_each(failed);

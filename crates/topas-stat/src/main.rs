@@ -2,11 +2,11 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod asked;
 mod check;
 mod exit;
 mod message;
 mod output;
-mod plan;
 mod reading;
 
 use std::process::ExitCode;
@@ -16,7 +16,7 @@ use topas_data::believe;
 use topas_terminal::Printed;
 
 use crate::message::TOOL;
-use crate::reading::Reading;
+use crate::reading::StatReading;
 
 fn main() -> ExitCode {
     match run() {
@@ -36,7 +36,7 @@ fn run() -> Result<u8, u8> {
     if line.check {
         return check::run(&line, &env);
     }
-    let (plan, order) = plan::plan(&line)?;
+    let (plan, order) = asked::plan(&line)?;
     let reading = reading::read(&line, &plan, &env)?;
     let written = output::write(&line.output, &env, &reading, &order);
     if written == Printed::Failed {
@@ -52,7 +52,7 @@ fn printed(printed: Printed) -> u8 {
     }
 }
 
-fn exit_code(quiet: bool, reading: &Reading<'_>) -> u8 {
+fn exit_code(quiet: bool, reading: &StatReading<'_>) -> u8 {
     let report = &reading.answer.fold;
     if report.total.runs == 0 && !quiet {
         message::no_runs(

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use topas_chart::{Chart, Screen, Size};
 use topas_config::Environment;
-use topas_data::{Order, Outputs, SortKey, Source};
+use topas_data::{Outputs, SortKey, Source, TableOrder};
 use topas_render::{
     Csv, Document, Form, Gnuplot, Json, JsonLines, R, TerminalBars, Text, Weight, bars,
 };
@@ -13,7 +13,7 @@ use topas_terminal::{Look, Printed};
 
 use crate::args::{Format, OutputArgs, ShareOf};
 use crate::message::TOOL;
-use crate::reading::Reading;
+use crate::reading::StatReading;
 
 /// Whether the files that are asked for may be written; what may not is said.
 pub fn may_write(args: &OutputArgs, sources: &[Source]) -> bool {
@@ -30,8 +30,8 @@ const WIDTH: usize = 80;
 pub fn write(
     args: &OutputArgs,
     env: &Environment,
-    reading: &Reading<'_>,
-    order: &Order,
+    reading: &StatReading<'_>,
+    order: &TableOrder,
 ) -> Printed {
     let tables = reading.answer.fold.tables(order);
     let document = Document {

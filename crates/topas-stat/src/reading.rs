@@ -2,22 +2,22 @@
 
 use topas_config::{Conf, Environment};
 use topas_data::{
-    Answer, AskError, Detail, Inputs, Own, Plan, Progress as Place, Question, Report, Resources,
-    SourceError, TemporaryError, ask, parse_size,
+    AskAnswer, AskError, AskProgress as Place, Detail, Inputs, LogReport, OwnLines, Question,
+    ReportPlan, Resources, SourceError, TemporaryError, ask, parse_size,
 };
 use topas_format::conf::List;
 use topas_format::line::{Extras, Line};
 use topas_terminal::Progress;
 
-use crate::args::CommandLine;
+use crate::args::StatOptions;
 use crate::exit;
 use crate::message::{self, TOOL};
 use crate::output;
 
 /// What was read.
-pub struct Reading<'p> {
+pub struct StatReading<'p> {
     /// The runs and what became of the lines
-    pub answer: Answer<Report<'p>>,
+    pub answer: AskAnswer<LogReport<'p>>,
     /// What was looked at
     pub inputs: Inputs,
     /// Inputs that could not be read, or not to their end
@@ -26,9 +26,13 @@ pub struct Reading<'p> {
 
 /// Reads every input; one that cannot be read is reported and the others are read. The Err
 /// is an exit code, and the reason has been said.
-pub fn read<'p>(line: &CommandLine, plan: &'p Plan, env: &Environment) -> Result<Reading<'p>, u8> {
+pub fn read<'p>(
+    line: &StatOptions,
+    plan: &'p ReportPlan,
+    env: &Environment,
+) -> Result<StatReading<'p>, u8> {
     let resources = resources(line, env)?;
-    let own = line.selection.mine.then(Own::of_caller);
+    let own = line.selection.mine.then(OwnLines::of_caller);
     let inputs = match &own {
         Some(own) => own_inputs(line, own, env)?,
         None => Inputs::new(&line.inputs),
@@ -41,8 +45,8 @@ pub fn read<'p>(line: &CommandLine, plan: &'p Plan, env: &Environment) -> Result
     let mut progress = Progress::new(TOOL, line.quiet);
     let answer = ask(
         sources,
-        &Lines { plan, own },
-        || Report::new(plan),
+        &PlannedLines { plan, own },
+        || LogReport::new(plan),
         &resources,
         |place| {
             progress.at(|| words(place, sources.len()));
@@ -63,16 +67,16 @@ pub fn read<'p>(line: &CommandLine, plan: &'p Plan, env: &Environment) -> Result
         message::passed_over(&inputs);
         message::skipped(&answer.tally);
     }
-    Ok(Reading { answer, inputs, unreadable })
+    Ok(StatReading { answer, inputs, unreadable })
 }
 
 /// The plan, of all lines or of a user's own.
-struct Lines<'p> {
-    plan: &'p Plan,
-    own: Option<Own>,
+struct PlannedLines<'p> {
+    plan: &'p ReportPlan,
+    own: Option<OwnLines>,
 }
 
-impl Question for Lines<'_> {
+impl Question for PlannedLines<'_> {
     fn detail(&self) -> Detail {
         self.plan.detail()
     }
@@ -89,7 +93,7 @@ impl Question for Lines<'_> {
 }
 
 /// The files with the lines of the caller.
-fn own_inputs(line: &CommandLine, own: &Own, env: &Environment) -> Result<Inputs, u8> {
+fn own_inputs(line: &StatOptions, own: &OwnLines, env: &Environment) -> Result<Inputs, u8> {
     let conf = Conf::of_this_program(env);
     own.sources(&line.inputs, conf.settings().list(List::Log)).ok_or_else(|| {
         let what = "--mine: log = in topas.conf names no files";
@@ -106,7 +110,7 @@ pub fn temporary_failed(error: &TemporaryError) -> u8 {
 }
 
 /// What may be used.
-pub fn resources(line: &CommandLine, env: &Environment) -> Result<Resources, u8> {
+pub fn resources(line: &StatOptions, env: &Environment) -> Result<Resources, u8> {
     let mut resources = Resources { temporary: env.temporary_dir(), ..Resources::default() };
     if let Some(threads) = line.threads {
         resources.threads = threads;

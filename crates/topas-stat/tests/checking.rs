@@ -11,11 +11,11 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use topas_testkit::with_lengths;
 
-struct Site(tempfile::TempDir);
+struct CheckSite(tempfile::TempDir);
 
-impl Site {
+impl CheckSite {
     fn new() -> Self {
-        Site(tempfile::tempdir().unwrap())
+        CheckSite(tempfile::tempdir().unwrap())
     }
 
     fn path(&self) -> &Path {
@@ -88,7 +88,7 @@ fn run(second: i64, id: &str) -> String {
 
 #[test]
 fn a_clean_log() {
-    let site = Site::new();
+    let site = CheckSite::new();
     site.file("a.log", format!("# a comment\n\n{}{}", run(0, "a"), run(5, "b")));
     let (code, out, err) = site.run(&["--check", "a.log"]);
     assert_eq!((code, err.as_str()), (0, ""));
@@ -98,7 +98,7 @@ fn a_clean_log() {
 
 #[test]
 fn every_finding_has_its_place() {
-    let site = Site::new();
+    let site = CheckSite::new();
     let whole = line(30, 1, 4, "torn", "");
     let future = run(0, "f").replace(&format!("t={EPOCH}"), "t=4102444800");
     let cases: Vec<(&str, String, &str, &str, bool)> = vec![
@@ -161,7 +161,7 @@ fn every_finding_has_its_place() {
 /// for a line with a version.
 #[test]
 fn cut_lines_are_counted_alike() {
-    let site = Site::new();
+    let site = CheckSite::new();
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/logs/v1/module.log");
     let golden = fs::read_to_string(golden).unwrap();
     let whole = golden.lines().next().unwrap();
@@ -203,7 +203,7 @@ fn cut_lines_are_counted_alike() {
 /// everything goes through temporary files.
 #[test]
 fn duplicates_over_many_files_as_sort_finds_them() {
-    let site = Site::new();
+    let site = CheckSite::new();
     let mut random = 7u64;
     let mut next = |n: u64| {
         random =
@@ -247,7 +247,7 @@ fn duplicates_over_many_files_as_sort_finds_them() {
 
 #[test]
 fn files_of_users_belong_to_them() {
-    let site = Site::new();
+    let site = CheckSite::new();
     let own = nix::unistd::getuid().as_raw();
     let text = run(0, "a").replace("uid=1000", &format!("uid={own}"));
     let text: String = with_lengths(&text);
@@ -275,7 +275,7 @@ fn files_of_users_belong_to_them() {
 
 #[test]
 fn what_cannot_be_checked() {
-    let site = Site::new();
+    let site = CheckSite::new();
     site.file("a.log", run(0, "a"));
     let (code, _, err) = site.run(&["--check", "missing"]);
     assert!(code == 1 && err.contains("cannot read missing"), "{err}");
@@ -296,7 +296,7 @@ fn what_cannot_be_checked() {
 /// it, plain and closed, and nobody those of others.
 #[test]
 fn users_see_their_own_lines_only() {
-    let site = Site::new();
+    let site = CheckSite::new();
     if !nix::unistd::getuid().is_root() {
         let _ =
             std::io::stderr().write_all(b"skipped: users_see_their_own_lines_only: needs root\n");
@@ -367,7 +367,7 @@ fn lines_of_mpi_profiles_are_what_they_are() {
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/logs/v1/mpi.log");
     let profiles = fs::read_to_string(golden).unwrap();
     let run = "2026/11/20 12:00:00 mohr heat 5 16 t450 B f90 mpi 1.0 0.1 2.0 f=100000000 10 4711\n";
-    let site = Site::new();
+    let site = CheckSite::new();
     let count = profiles.lines().count();
     site.file("log", format!("{profiles}{run}"));
     let (code, out, err) = site.run(&["--json", "log"]);

@@ -12,13 +12,13 @@ const LOG: &str = "\
 1999/05/06 12:00:00 mohr cg 5 16 t450 B c - 1.0 0.1 1.0 f=- - 4713
 ";
 
-struct Site {
+struct StatSite {
     dir: tempfile::TempDir,
 }
 
-impl Site {
+impl StatSite {
     fn new() -> Self {
-        let site = Site { dir: tempfile::tempdir().unwrap() };
+        let site = StatSite { dir: tempfile::tempdir().unwrap() };
         site.file("topas.log", LOG);
         site
     }
@@ -84,7 +84,7 @@ Under Mflops: Num% of 2 runs with a rate, Time% of their 0:00:48.
 
 #[test]
 fn a_file_a_directory_and_standard_input() {
-    let site = Site::new();
+    let site = StatSite::new();
     let whole = (0, REPORT.to_owned(), String::new());
     assert_eq!(site.run(&["topas.log"]), whole);
     assert_eq!(site.run(&["."]), whole);
@@ -98,7 +98,7 @@ fn a_file_a_directory_and_standard_input() {
 
 #[test]
 fn the_pipe_of_the_paper() {
-    let site = Site::new();
+    let site = StatSite::new();
     let line = format!(
         "grep ' f90 ' topas.log | grep ' B ' | grep ' mpi ' | {}",
         env!("CARGO_BIN_EXE_topas-stat")
@@ -112,7 +112,7 @@ fn the_pipe_of_the_paper() {
 
 #[test]
 fn bucket_sizes() {
-    let site = Site::new();
+    let site = StatSite::new();
     for args in [["--bucket", "100"], ["-b", "100"]] {
         let (code, out, _) = site.run(&["topas.log", args[0], args[1]]);
         assert_eq!(code, 0);
@@ -130,7 +130,7 @@ fn bucket_sizes() {
 
 #[test]
 fn csv_and_gnuplot() {
-    let site = Site::new();
+    let site = StatSite::new();
     let (code, out, _) = site.run(&["topas.log", "--format", "csv"]);
     assert_eq!(code, 0);
     assert_eq!(
@@ -174,7 +174,7 @@ lib,mpi,,,2,66.6667,48.000000,75.0000
 
 #[test]
 fn json() {
-    let site = Site::new();
+    let site = StatSite::new();
     let (code, out, _) = site.run(&["topas.log", "--format", "json"]);
     assert_eq!(code, 0);
     let value: serde_json::Value = serde_json::from_str(&out).unwrap();
@@ -208,7 +208,7 @@ fn json() {
 
 #[test]
 fn periods() {
-    let site = Site::new();
+    let site = StatSite::new();
     let runs = |args: &[&str]| {
         let (code, out, err) = site.run(&[&["topas.log", "--format", "csv"], args].concat());
         let sum: u32 = out
@@ -241,7 +241,7 @@ fn periods() {
 
 #[test]
 fn bad_lines_are_one_warning() {
-    let site = Site::new();
+    let site = StatSite::new();
     let bad = format!("{LOG}garbage\n\n# comment\n{}", LOG.replace("t450", "450"));
     site.file("bad.log", &bad);
     let (code, out, err) = site.run(&["bad.log"]);
@@ -256,7 +256,7 @@ fn bad_lines_are_one_warning() {
 
 #[test]
 fn what_cannot_be_read_is_an_error_and_the_rest_is_read() {
-    let site = Site::new();
+    let site = StatSite::new();
     let (code, out, err) = site.run(&["missing.log", "topas.log", "-q"]);
     assert_eq!((code, out.as_str()), (1, REPORT));
     assert!(err.starts_with("topas-stat: error: cannot read missing.log\n  cause: "), "{err}");
@@ -270,7 +270,7 @@ fn what_cannot_be_read_is_an_error_and_the_rest_is_read() {
 
 #[test]
 fn no_runs() {
-    let site = Site::new();
+    let site = StatSite::new();
     let none = |looked_at: &str| {
         let said = format!("topas-stat: no runs; looked at standard input, {looked_at}\n");
         (3, "no runs\n".to_owned(), said)
@@ -283,7 +283,7 @@ fn no_runs() {
 
 #[test]
 fn usage_help_and_version() {
-    let site = Site::new();
+    let site = StatSite::new();
     for help in ["--help", "-h"] {
         let (code, out, err) = site.run(&[help]);
         assert_eq!((code, err.as_str()), (0, ""));
@@ -303,7 +303,7 @@ fn usage_help_and_version() {
 
 #[test]
 fn compressed_logs() {
-    let site = Site::new();
+    let site = StatSite::new();
     for (tool, args) in [("gzip", &["-c"][..]), ("zstd", &["-c", "-q"]), ("xz", &["-c"])] {
         let packed = Command::new(tool).args(args).arg("topas.log").current_dir(&site.dir).output();
         let packed = match packed {
@@ -323,7 +323,7 @@ fn compressed_logs() {
 
 #[test]
 fn a_closed_pipe_ends_quietly() {
-    let site = Site::new();
+    let site = StatSite::new();
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let result = texts(site.command(&["topas.log"]).stdout(writer).output().unwrap());
@@ -332,7 +332,7 @@ fn a_closed_pipe_ends_quietly() {
 
 #[test]
 fn a_terminal_is_not_waited_for() {
-    let site = Site::new();
+    let site = StatSite::new();
     // util-linux's script gives the command a terminal.
     let mut script = Command::new("script");
     script.args(["-qec", env!("CARGO_BIN_EXE_topas-stat"), "/dev/null"]).stdin(Stdio::null());
@@ -353,7 +353,7 @@ fn a_full_disk_is_an_error() {
         eprintln!("SKIPPED a_full_disk_is_an_error: no /dev/full");
         return;
     }
-    let site = Site::new();
+    let site = StatSite::new();
     let out = fs::OpenOptions::new().write(true).open(full).unwrap();
     let (code, _, err) = texts(site.command(&["topas.log"]).stdout(out).output().unwrap());
     assert_eq!(code, 1);
@@ -363,7 +363,7 @@ fn a_full_disk_is_an_error() {
 /// No output replaces an input or a log, whatever it is called, unless the user means it.
 #[test]
 fn outputs_do_not_replace_logs() {
-    let site = Site::new();
+    let site = StatSite::new();
     site.file("other.log", LOG);
     site.file("note.txt", "mine\n");
     fs::hard_link(site.dir.path().join("note.txt"), site.dir.path().join("again")).unwrap();

@@ -23,11 +23,11 @@ fn log() -> String {
     with_lengths(LOG)
 }
 
-struct Site(tempfile::TempDir);
+struct QuerySite(tempfile::TempDir);
 
-impl Site {
+impl QuerySite {
     fn new() -> Self {
-        let site = Site(tempfile::tempdir().unwrap());
+        let site = QuerySite(tempfile::tempdir().unwrap());
         site.file("topas.log", log());
         site
     }
@@ -68,7 +68,7 @@ fn named(rows: &[(&str, u64)]) -> Vec<(String, u64)> {
 
 #[test]
 fn every_option_selects() {
-    let site = Site::new();
+    let site = QuerySite::new();
     let users = |args: &[&str]| -> String {
         let rows = site.rows(&[&["--by", "user", "--sort", "name"], args].concat());
         rows.into_iter().map(|(name, runs)| format!("{name}{runs} ")).collect()
@@ -94,7 +94,7 @@ fn every_option_selects() {
 
 #[test]
 fn lines_are_selected_before_they_are_joined() {
-    let site = Site::new();
+    let site = QuerySite::new();
     // The other rank counts integer operations: without it the run has one line.
     let rows = site.rows(&["--by", "mflops", "--where", "intops = -"]);
     assert_eq!(rows, named(&[("50-100", 1), ("150-200", 1), ("250-300", 1), ("not measured", 1)]));
@@ -107,7 +107,7 @@ fn lines_are_selected_before_they_are_joined() {
 
 #[test]
 fn what_is_wrong_with_a_query_is_said() {
-    let site = Site::new();
+    let site = QuerySite::new();
     for (args, error) in [
         (
             &["--where", "lang = c and npez > 5"][..],
@@ -148,7 +148,7 @@ fn what_is_wrong_with_a_query_is_said() {
 
 #[test]
 fn lists_need_no_input() {
-    let site = Site::new();
+    let site = QuerySite::new();
     let (code, out, err) = site.run(&["--list-fields"]);
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(out.lines().any(|line| line.starts_with("npes (pes) ")), "{out}");
@@ -159,7 +159,7 @@ fn lists_need_no_input() {
 
 #[test]
 fn buckets_of_all_kinds() {
-    let site = Site::new();
+    let site = QuerySite::new();
     let by = |args: &[&str]| site.rows(&[&["--by", "mflops"], args].concat());
     let rest = ("not measured", 1);
     assert_eq!(by(&["--upper", "150"]), named(&[("50-100", 1), (">=150", 2), rest]));
@@ -174,7 +174,7 @@ fn buckets_of_all_kinds() {
 
 #[test]
 fn the_top_and_the_rest() {
-    let site = Site::new();
+    let site = QuerySite::new();
     assert_eq!(site.rows(&["--by", "user", "--top", "1"]), named(&[("anna", 2), ("other (2)", 2)]));
     let by_mean = ["--by", "user", "--measure", "mflops", "--sort", "mflops"];
     assert_eq!(site.rows(&by_mean), named(&[("rosa", 1), ("anna", 2), ("mohr", 1)]));
@@ -184,7 +184,7 @@ fn the_top_and_the_rest() {
 
 #[test]
 fn pictures() {
-    let site = Site::new();
+    let site = QuerySite::new();
     let svg = site.0.path().join("a.svg");
     let (code, out, err) =
         site.run(&["topas.log", "--by", "mflops,lang", "--svg", "a.svg", "--png", "a.png"]);
@@ -203,7 +203,7 @@ fn pictures() {
 
 #[test]
 fn bars_of_characters() {
-    let site = Site::new();
+    let site = QuerySite::new();
     let (code, out, _) = site.run(&["topas.log", "--by", "lang", "--bars"]);
     assert_eq!(code, 0);
     assert!(out.is_ascii() && !out.contains('\x1b'), "{out}");
@@ -216,7 +216,7 @@ fn bars_of_characters() {
 
 #[test]
 fn inputs_that_are_none() {
-    let site = Site::new();
+    let site = QuerySite::new();
     let error = |args: &[&str]| site.run(args);
     // Empty, blank, comments: no runs.
     for text in ["", "\n\n", "# x\n"] {
@@ -255,7 +255,7 @@ fn inputs_that_are_none() {
 
 #[test]
 fn lines_that_are_there_twice_count_once() {
-    let site = Site::new();
+    let site = QuerySite::new();
     let once = site.run(&["topas.log", "--csv"]);
     assert_eq!(site.run(&["topas.log", "topas.log", "--csv"]), once);
     let (_, out, _) = site.run(&["topas.log", "topas.log"]);
@@ -264,7 +264,7 @@ fn lines_that_are_there_twice_count_once() {
 
 #[test]
 fn grep_selects_the_same() {
-    let site = Site::new();
+    let site = QuerySite::new();
     let tool = env!("CARGO_BIN_EXE_topas-stat");
     let pipe = format!("grep ' f90 ' topas.log | grep ' B ' | grep ' mpi ' | {tool}");
     let output = Command::new("sh").args(["-c", &pipe]).current_dir(&site.0).output().unwrap();
@@ -278,7 +278,7 @@ fn grep_selects_the_same() {
 
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
-    let site = Site::new();
+    let site = QuerySite::new();
     for form in ["--csv", "--json", "--bars", "--list-fields"] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
@@ -298,7 +298,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
 
 #[test]
 fn threads_and_memory_change_nothing() {
-    let site = Site::new();
+    let site = QuerySite::new();
     let mut log = synthetic::Log::new(9);
     let text: Vec<u8> = (0..20_000).flat_map(|_| log.line().to_vec()).collect();
     site.file("large.log", text);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::thread;
 
-use topas_data::pes::{Launch, Lines, Table, add, here, read};
+use topas_data::pes::{PeLaunch, PeLines, PeTable, add, here, read};
 use topas_data::{Inputs, Problem, SourceError, Tally};
 use topas_format::line::Fault;
 use topas_terminal::Progress;
@@ -41,7 +41,7 @@ impl<'a> Input<'a> {
 
     /// The lines of the files that were named, or of those in this directory. The Err is the
     /// exit code, all has then been said.
-    pub fn lines(&self) -> Result<Lines, u8> {
+    pub fn lines(&self) -> Result<PeLines, u8> {
         if !self.args.inputs.is_empty() {
             return self.read(&self.args.inputs);
         }
@@ -57,7 +57,7 @@ impl<'a> Input<'a> {
         self.read_inputs(&Inputs { sources, ..Inputs::default() })
     }
 
-    fn read(&self, paths: &[PathBuf]) -> Result<Lines, u8> {
+    fn read(&self, paths: &[PathBuf]) -> Result<PeLines, u8> {
         let mut inputs = Inputs::default();
         paths.iter().for_each(|path| add(path, &mut inputs));
         inputs.failed.iter().for_each(|error| self.failed(error));
@@ -67,7 +67,7 @@ impl<'a> Input<'a> {
         self.read_inputs(&inputs)
     }
 
-    fn read_inputs(&self, inputs: &Inputs) -> Result<Lines, u8> {
+    fn read_inputs(&self, inputs: &Inputs) -> Result<PeLines, u8> {
         let sources = &inputs.sources;
         may_write(self.args, sources)?;
         let progress = Mutex::new(Progress::new(TOOL, self.args.quiet));
@@ -103,7 +103,7 @@ impl<'a> Input<'a> {
     }
 
     /// The launch that `--launch` names, or the newest.
-    pub fn table(&self, lines: &Lines) -> Result<Table, u8> {
+    pub fn table(&self, lines: &PeLines) -> Result<PeTable, u8> {
         match &self.args.launch {
             None => lines.launches().next().map(|launch| lines.table(launch)).ok_or(exit::NO_PES),
             Some(id) => self.named(lines, id).map(|launch| lines.table(launch)),
@@ -111,7 +111,7 @@ impl<'a> Input<'a> {
     }
 
     /// The newest launch with this id, else the only id that begins so.
-    fn named<'l>(&self, lines: &'l Lines, id: &str) -> Result<&'l Launch, u8> {
+    fn named<'l>(&self, lines: &'l PeLines, id: &str) -> Result<&'l PeLaunch, u8> {
         if let Some(launch) = lines.launches().find(|launch| *launch.id == *id.as_bytes()) {
             return Ok(launch);
         }
@@ -129,7 +129,7 @@ impl<'a> Input<'a> {
 
     /// One side of a comparison: the newest launch in a file, or the launch of this id in
     /// the files that were named.
-    pub fn side(&self, which: &OsStr) -> Result<Table, u8> {
+    pub fn side(&self, which: &OsStr) -> Result<PeTable, u8> {
         let path = Path::new(which);
         if which == "-" || path.exists() {
             let lines = self.read(&[path.to_owned()])?;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use topas_chart::{Screen, Size};
 use topas_config::Environment;
-use topas_data::pes::{Table, compare};
+use topas_data::pes::{PeTable, compare};
 use topas_data::{Outputs, Source};
 use topas_render::view::{self, Page, Parts, Piece, Selection};
 use topas_terminal::{Look, Printed};
@@ -62,7 +62,7 @@ impl<'a> Output<'a> {
     }
 
     /// A report without a column is of what stands out most.
-    fn of<'t>(&self, table: &'t Table) -> Sections<'t> {
+    fn of<'t>(&self, table: &'t PeTable) -> Sections<'t> {
         let sections = Sections::new(table, self.views.column);
         if self.views.column.is_none() && (self.args.report || self.args.html.is_some()) {
             return sections.of_first_finding();
@@ -91,12 +91,12 @@ impl<'a> Output<'a> {
             || self.views.cluster.is_some())
     }
 
-    fn list(&self, lines: &topas_data::pes::Lines) -> String {
+    fn list(&self, lines: &topas_data::pes::PeLines) -> String {
         let known = lines.list();
         if self.args.csv { view::launches_csv(&known) } else { view::launches(&known) }
     }
 
-    fn rows(&self, table: &Table) -> Vec<u32> {
+    fn rows(&self, table: &PeTable) -> Vec<u32> {
         let Args { sort, ascending, top, .. } = *self.args;
         view::select(table, Selection { sort, ascending, top })
     }

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use topas_data::pes::{
-    Balance, Cluster, Column, Findings, Groups, KMeans, Summary, Table, Values, all_groups,
+    Balance, Cluster, Column, Findings, Groups, KMeans, PeTable, Summary, Values, all_groups,
     balance, best_clusters, findings, summary, unit_clusters, values,
 };
 
@@ -12,7 +12,7 @@ use crate::args::Clusters;
 /// A table with the column of the views.
 pub struct Sections<'t> {
     /// The PEs
-    pub table: &'t Table,
+    pub table: &'t PeTable,
     /// The column
     pub column: Column,
     /// Its values
@@ -23,7 +23,7 @@ pub struct Sections<'t> {
 
 impl<'t> Sections<'t> {
     /// Of the column, or if None of the rate, or of the CPU time if there is no rate.
-    pub fn new(table: &'t Table, column: Option<Column>) -> Self {
+    pub fn new(table: &'t PeTable, column: Option<Column>) -> Self {
         let column = column.unwrap_or_else(|| {
             let has_rate = table.rows.iter().any(|pe| Column::Rate.value(table, pe).is_some());
             if has_rate { Column::Rate } else { Column::CpuTime }

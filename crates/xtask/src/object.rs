@@ -68,8 +68,8 @@ struct Variant {
 /// What makes the code smaller beyond `opt-level = "z"` on x86-64: nothing is hoisted out of
 /// loops at the price of more registers, and no load is doubled to spare another path one;
 /// callers know which registers our functions leave alone; sequences of instructions that occur
-/// more than once become functions; and registers are spilled where the code is shortest. Each can
-/// be left out.
+/// more than once become functions; registers are spilled where the code is shortest; and of two
+/// conditions the second is looked at only if the first holds. Each can be left out.
 const X86_64_CODEGEN: &[&str] = &[
     "-Cllvm-args=-enable-machine-outliner=always",
     "-Cllvm-args=-x86-cmov-converter=false",
@@ -77,10 +77,10 @@ const X86_64_CODEGEN: &[&str] = &[
     "-Cllvm-args=-greedy-reverse-local-assignment",
     "-Cllvm-args=-inline-threshold=8",
     "-Cllvm-args=-enable-ipra",
-    "-Cllvm-args=-disable-lsr",
     "-Cllvm-args=-disable-machine-licm",
     "-Cllvm-args=-sink-common-insts",
     "-Cllvm-args=-enable-load-pre=0",
+    "-Cllvm-args=-x86-br-merging-base-cost=0",
 ];
 
 /// What gives functions whose address is taken a landing pad on x86-64, and makes no tables of

@@ -22,7 +22,7 @@ const END: &str = "```";
 pub fn pictures(check: bool) -> Result<()> {
     let bins = ["build", "--quiet", "-p", "topas-stat", "-p", "topasview"];
     run(cargo().args(bins))?;
-    let examples = ["build", "--quiet", "-p", "topas-data", "--examples"];
+    let examples = ["build", "--quiet", "-p", "topas-data", "-p", "topas-mpi-data", "--examples"];
     run(cargo().args(examples))?;
     pictures_by_built_tools(check)
 }

@@ -14,18 +14,25 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-mpi-profile", &["topas-format", "topas-mpi-table"]),
     ("topas-launch", &["topas-format"]),
     ("topas-mpi-door", &["topas-format", "topas-launch"]),
-    ("topas-node", &["topas-format"]),
+    ("topas-node", &["topas-format", "topas-launch"]),
     ("topas-module", &["topas-format", "topas-launch", "topas-node"]),
     (
         "topas-mpi-library",
         &["topas-format", "topas-launch", "topas-mpi-profile", "topas-mpi-table", "topas-node"],
     ),
     ("topas-config", &["topas-format"]),
-    ("topas-driver", &["topas-config", "topas-format", "topas-launch"]),
+    ("topas-driver", &["topas-config", "topas-format", "topas-launch", "topas-node"]),
     ("topas-data", &["topas-format", "topas-mpi-profile", "topas-mpi-table", "topas-node"]),
+    ("topas-mpi-data", &["topas-data", "topas-format", "topas-mpi-profile", "topas-mpi-table"]),
     ("topas-chart", &[]),
-    ("topas-render", &["topas-chart", "topas-data", "topas-format", "topas-mpi-table"]),
-    ("topas-doctor", &["topas-config", "topas-driver", "topas-format", "topas-launch"]),
+    (
+        "topas-render",
+        &["topas-chart", "topas-data", "topas-format", "topas-mpi-data", "topas-mpi-table"],
+    ),
+    (
+        "topas-doctor",
+        &["topas-config", "topas-driver", "topas-format", "topas-launch", "topas-node"],
+    ),
     ("topas-terminal", &["topas-config", "topas-format"]),
     (
         "topas-stat",
@@ -49,6 +56,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "topas-config",
             "topas-data",
             "topas-format",
+            "topas-mpi-data",
             "topas-render",
             "topas-terminal",
         ],
@@ -59,6 +67,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "topas-config",
             "topas-data",
             "topas-format",
+            "topas-mpi-data",
             "topas-mpi-table",
             "topas-render",
             "topas-terminal",
@@ -95,10 +104,17 @@ const PURE: [&str; 8] = [
 /// Crates that exist for developers only.
 const FOR_DEVELOPERS: [&str; 3] = ["topas-testkit", "topas-tests", "xtask"];
 
-/// Crates whose sources may open files: configuration, logs, the driver's own inputs, log
-/// targets that are tried, not read or written, and files that a tool is asked to write.
-const MAY_OPEN_FILES: [&str; 5] =
-    ["topas-config", "topas-data", "topas-doctor", "topas-driver", "topas-terminal"];
+/// Crates whose sources may open files: configuration, logs, the mapped files of ranks, the
+/// driver's own inputs, log targets that are tried, not read or written, and files that a tool is
+/// asked to write.
+const MAY_OPEN_FILES: [&str; 6] = [
+    "topas-config",
+    "topas-data",
+    "topas-mpi-data",
+    "topas-doctor",
+    "topas-driver",
+    "topas-terminal",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()

@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use topas_data::Source;
-use topas_data::mpi::{Calibration, METRICS, read_profiles_of};
+use topas_mpi_data::{Calibration, METRICS, read_profiles_of};
 
 fuzz_target!(|text: &[u8]| {
     let (read, _) = read_profiles_of(&Source::Stdin, text);

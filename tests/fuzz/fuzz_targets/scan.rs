@@ -6,28 +6,28 @@ use std::num::NonZero;
 use libfuzzer_sys::fuzz_target;
 use topas_data::measure::MEASURES;
 use topas_data::{
-    By, Order, Period, Plan, Report, Resources, Selection, Source, ask_reader,
+    LogReport, Period, ReportPlan, Resources, Selection, Source, TableOrder, TableSide, ask_reader,
 };
 
 fuzz_target!(|text: &[u8]| {
     // Tables by every field and measure.
-    let mut plan = Plan::new(Selection::default(), Period::default());
+    let mut plan = ReportPlan::new(Selection::default(), Period::default());
     let measures: Vec<_> = MEASURES.iter().collect();
-    for name in Plan::names() {
-        plan.table(&[By::named(name).unwrap()], &measures).unwrap();
+    for name in ReportPlan::names() {
+        plan.table(&[TableSide::named(name).unwrap()], &measures).unwrap();
     }
     let answer = ask_reader(
         &Source::Stdin,
         text,
         &plan,
-        || Report::new(&plan),
+        || LogReport::new(&plan),
         &Resources { threads: NonZero::<usize>::MIN, ..Resources::default() },
         |_| (),
     );
     let Ok(answer) = answer else { panic!("no temporary file is needed") };
     let report = answer.fold;
     assert!(report.total.runs <= answer.tally.good);
-    for table in report.tables(&Order { top: Some(3), ..Order::default() }) {
+    for table in report.tables(&TableOrder { top: Some(3), ..TableOrder::default() }) {
         let runs: u64 = table.rows.iter().map(|row| row.share.runs).sum();
         assert_eq!(runs, report.total.runs);
     }

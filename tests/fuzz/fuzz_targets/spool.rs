@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use libfuzzer_sys::fuzz_target;
-use topas_data::mpi::{METRICS, read_spool};
+use topas_mpi_data::{METRICS, read_spool};
 use topas_mpi_profile::layout::{BLOCKS_AT, Block, FUNCTIONS, Header, MAGIC, TABLE, VERSION};
 
 /// Words that are changed: the place in four bytes, then eight bytes.

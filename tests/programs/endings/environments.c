@@ -1,7 +1,8 @@
 // Runs ./program WORDS once in each environment of a file, byte for byte as it stands there:
 // names twice, entries without '=', empty ones. In the file an environment is the number of
 // its entries, 4 bytes in the order of this machine, and the entries with their final NULs.
-// For each one line: wait status and number of bytes the program wrote.
+// For each one line: wait status, number of bytes the program wrote, and the first of them in
+// hexadecimal digits.
 
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -30,6 +31,7 @@ static char *read_all(const char *name, size_t *size)
 
 static void run(char **words, char **environment)
 {
+    unsigned char said[512];
     int status, file = open("output", O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
     struct stat written;
     pid_t child;
@@ -43,8 +45,12 @@ static void run(char **words, char **environment)
     posix_spawn_file_actions_destroy(&actions);
     if (waitpid(child, &status, 0) != child || fstat(file, &written) != 0)
         exit(1);
+    ssize_t length = pread(file, said, sizeof said, 0);
     close(file);
-    printf("%d %lld\n", status, (long long)written.st_size);
+    printf("%d %lld ", status, (long long)written.st_size);
+    for (ssize_t i = 0; i < length; i++)
+        printf("%02x", said[i]);
+    printf("\n");
 }
 
 int main(int argc, char **argv)

@@ -3,7 +3,8 @@
 //! too early.
 
 use topas_mpi_table::{
-    Amount, Class, Flow, Function, Kind, Parameter, Progress, Transfer, Version, Way, functions,
+    CallProgress, Flow, FlowAmount, Function, FunctionClass, Parameter, ParameterKind, Transfer,
+    Version, Way, functions,
 };
 
 use crate::mpi::Mpi;
@@ -16,25 +17,29 @@ const THERE: i64 = 3;
 
 /// C that makes an argument, by the parameter's name.
 fn argument(function: &Function, parameter: &Parameter) -> &'static str {
-    let single = function.flows.iter().any(|flow| matches!(flow.amount, Amount::Element { .. }));
+    let single =
+        function.flows.iter().any(|flow| matches!(flow.amount, FlowAmount::Element { .. }));
     match (parameter.kind, parameter.name) {
-        (Kind::Choice, "recvbuf" | "result_addr") => "other",
-        (Kind::Choice, "compare_addr") => "third",
-        (Kind::Choice, _) => "buf",
-        (Kind::Count | Kind::LargeCount, _) => "COUNT",
+        (ParameterKind::Choice, "recvbuf" | "result_addr") => "other",
+        (ParameterKind::Choice, "compare_addr") => "third",
+        (ParameterKind::Choice, _) => "buf",
+        (ParameterKind::Count | ParameterKind::LargeCount, _) => "COUNT",
         // What is compared or fetched one at a time has to be a predefined type.
-        (Kind::Datatype, _) if single => "MPI_INT",
-        (Kind::Datatype, _) => "datatype",
-        (Kind::Int, "partitions") => "2",
-        (Kind::Rank | Kind::Aint | Kind::Offset | Kind::Tag, _) => "0",
-        (Kind::Comm, _) => "comm",
-        (Kind::Info, _) => "info",
-        (Kind::Status, _) => "&status",
-        (Kind::Request, _) => "&request",
-        (Kind::Message, _) => "&message",
-        (Kind::Op, _) => "op",
-        (Kind::Win, _) => "win",
-        (Kind::File, _) => "fh",
+        (ParameterKind::Datatype, _) if single => "MPI_INT",
+        (ParameterKind::Datatype, _) => "datatype",
+        (ParameterKind::Int, "partitions") => "2",
+        (
+            ParameterKind::Rank | ParameterKind::Aint | ParameterKind::Offset | ParameterKind::Tag,
+            _,
+        ) => "0",
+        (ParameterKind::Comm, _) => "comm",
+        (ParameterKind::Info, _) => "info",
+        (ParameterKind::Status, _) => "&status",
+        (ParameterKind::Request, _) => "&request",
+        (ParameterKind::Message, _) => "&message",
+        (ParameterKind::Op, _) => "op",
+        (ParameterKind::Win, _) => "win",
+        (ParameterKind::File, _) => "fh",
         other => panic!("{}: no argument for {other:?}", function.name),
     }
 }
@@ -44,22 +49,22 @@ fn block(function: &Function, large: bool) -> String {
     let name = if large { format!("{}_c", function.name) } else { function.name.to_owned() };
     let arguments: Vec<_> = function.parameters(large).map(|p| argument(function, p)).collect();
     let call = format!("{name}({});", arguments.join(", "));
-    let persistent = function.class.progress() == Some(Progress::Persistent);
+    let persistent = function.class.progress() == Some(CallProgress::Persistent);
     let finish = match function.gives_request() {
         Some(_) => format!("finish({});", i32::from(persistent)),
         None => String::new(),
     };
     let all = "COUNT, datatype, 0, 0, comm";
     let (before, after, sent, received) = match function.class {
-        Class::Send(_) => (
+        FunctionClass::Send(_) => (
             format!("fill(1); MPI_Irecv(other, {all}, &partner);"),
             format!("{finish} MPI_Wait(&partner, MPI_STATUS_IGNORE);"),
             "changed(other, NOBODY)",
             "0",
         ),
-        Class::Receive(_) => (
+        FunctionClass::Receive(_) => (
             "fill(0); MPI_Isend(third, THERE, datatype, 0, 0, comm, &partner);".to_owned()
-                + if function.object().is_some_and(|p| p.kind == Kind::Message) {
+                + if function.object().is_some_and(|p| p.kind == ParameterKind::Message) {
                     "MPI_Mprobe(0, 0, comm, &message, MPI_STATUS_IGNORE);"
                 } else {
                     ""
@@ -69,26 +74,26 @@ fn block(function: &Function, large: bool) -> String {
             "changed(buf, NOBODY)",
         ),
         // What replaces itself changes nothing; its status tells.
-        Class::SendReceive(_) if function.parameter("recvbuf").is_none() => {
+        FunctionClass::SendReceive(_) if function.parameter("recvbuf").is_none() => {
             ("fill(1);".to_owned(), finish, "told()", "told()")
         }
-        Class::SendReceive(_) => {
+        FunctionClass::SendReceive(_) => {
             let changed = "changed(other, NOBODY)";
             ("fill(1);".to_owned(), finish, changed, changed)
         }
-        Class::PartitionedSend => (
+        FunctionClass::PartitionedSend => (
             format!("fill(1); MPI_Precv_init(other, 2, {all}, info, &partner);"),
             "give_partitions(&request, &partner);".to_owned(),
             "changed(other, NOBODY)",
             "0",
         ),
-        Class::PartitionedReceive => (
+        FunctionClass::PartitionedReceive => (
             format!("fill(0); MPI_Psend_init(third, 2, {all}, info, &partner);"),
             "give_partitions(&partner, &request);".to_owned(),
             "0",
             "changed(buf, NOBODY)",
         ),
-        Class::Rma(_) => {
+        FunctionClass::Rma(_) => {
             let writes = function.flows.iter().any(|flow| flow.way == Way::Sent);
             let received = match (function.parameter("result_addr"), writes) {
                 (Some(_), _) => "changed(other, NOBODY)",
@@ -102,8 +107,8 @@ fn block(function: &Function, large: bool) -> String {
                 received,
             )
         }
-        Class::Io(transfer, _, _, progress) => {
-            let end = if progress == Progress::Begin {
+        FunctionClass::Io(transfer, _, _, progress) => {
+            let end = if progress == CallProgress::Begin {
                 format!("{}(fh, buf, &status);", function.name.replace("_begin", "_end"))
             } else {
                 finish
@@ -144,16 +149,18 @@ fn no_op(function: &Function, parameter: &Parameter) -> &'static str {
 
 /// Does the file end before a read does? Open MPI 4.1.4 waits for ever for the rest of a
 /// one that is not blocking.
-fn ends_early(progress: Progress) -> bool {
-    progress == Progress::Blocking
+fn ends_early(progress: CallProgress) -> bool {
+    progress == CallProgress::Blocking
 }
 
 /// Functions with bytes that one process can call alone.
 pub fn chosen(mpi: Mpi, version: Version) -> Vec<(&'static Function, bool)> {
     let alone = |f: &&'static Function| {
         // 4.0.2, to itself: reads what is not there, not always at the first call.
-        let broken = mpi == Mpi::Mpich && f.class == Class::SendReceive(Progress::Nonblocking);
-        let together = matches!(f.class, Class::Collective(_) | Class::Neighborhood(_));
+        let broken =
+            mpi == Mpi::Mpich && f.class == FunctionClass::SendReceive(CallProgress::Nonblocking);
+        let together =
+            matches!(f.class, FunctionClass::Collective(_) | FunctionClass::Neighborhood(_));
         !f.flows.is_empty() && !together && !broken
     };
     variants(functions().filter(alone), version)
@@ -162,14 +169,16 @@ pub fn chosen(mpi: Mpi, version: Version) -> Vec<(&'static Function, bool)> {
 /// Bytes of a flow of one call: less than allowed where somebody else tells how many.
 pub fn bytes(function: &Function, flow: &Flow) -> i64 {
     let short = match function.class {
-        Class::Receive(_) => true,
-        Class::Io(transfer, _, _, progress) => transfer == Transfer::Read && ends_early(progress),
+        FunctionClass::Receive(_) => true,
+        FunctionClass::Io(transfer, _, _, progress) => {
+            transfer == Transfer::Read && ends_early(progress)
+        }
         _ => false,
     };
     let elements = if short { THERE } else { COUNT };
     match flow.amount {
-        Amount::Element { .. } => 4,
-        Amount::Partitions { .. } => 2 * 8 * elements,
+        FlowAmount::Element { .. } => 4,
+        FlowAmount::Partitions { .. } => 2 * 8 * elements,
         _ => 8 * elements,
     }
 }
@@ -179,7 +188,7 @@ pub fn bytes(function: &Function, flow: &Flow) -> i64 {
 pub fn program(chosen: &[(&'static Function, bool)]) -> String {
     let mut text = include_str!("alone.h").to_owned();
     text += "int main(int argc, char **argv) {\nstart(&argc, &argv);\n";
-    let blocks = chosen.iter().filter(|(f, _)| f.class.progress() != Some(Progress::End));
+    let blocks = chosen.iter().filter(|(f, _)| f.class.progress() != Some(CallProgress::End));
     blocks.for_each(|(function, large)| text += &block(function, *large));
     text + "return finalize();\n}\n"
 }

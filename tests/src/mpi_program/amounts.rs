@@ -1,6 +1,8 @@
 //! Bytes that the table tells of a call of a collective.
 
-use topas_mpi_table::{Amount, By, Class, Flow, Function, InPlace, Span, Version, Way, functions};
+use topas_mpi_table::{
+    Flow, FlowAmount, Function, FunctionClass, InPlace, Participants, Span, Version, Way, functions,
+};
 
 use super::calls::Call;
 use super::variants;
@@ -21,19 +23,19 @@ pub fn over(call: &Call, span: Span) -> Vec<usize> {
 }
 
 /// Bytes of an amount, with or without the own block.
-fn bytes(call: &Call, amount: &Amount, others_only: bool) -> i64 {
+fn bytes(call: &Call, amount: &FlowAmount, others_only: bool) -> i64 {
     let rank = usize::try_from(call.one("rank")).expect("a rank");
     let over = |span| over(call, span).into_iter().filter(|i| !(others_only && *i == rank));
     let (count, datatype) = amount.parameters();
     let count = count.expect("a count");
     let elements = match *amount {
-        Amount::Block { .. } => call.one(count),
-        Amount::Each { of, .. } => over(of).map(|_| call.one(count)).sum(),
-        Amount::Sum { of, .. } | Amount::TypedSum { of, .. } => {
+        FlowAmount::Block { .. } => call.one(count),
+        FlowAmount::Each { of, .. } => over(of).map(|_| call.one(count)).sum(),
+        FlowAmount::Sum { of, .. } | FlowAmount::TypedSum { of, .. } => {
             over(of).map(|i| call.many(count)[i]).sum()
         }
-        Amount::Own { .. } => call.many(count)[rank],
-        Amount::Element { .. } | Amount::Partitions { .. } => unreachable!("no collective"),
+        FlowAmount::Own { .. } => call.many(count)[rank],
+        FlowAmount::Element { .. } | FlowAmount::Partitions { .. } => unreachable!("no collective"),
     };
     // Of pairs of integers where data arrive, unless both sides have one type.
     elements * if datatype.starts_with("recv") { 8 } else { 4 }
@@ -42,11 +44,11 @@ fn bytes(call: &Call, amount: &Amount, others_only: bool) -> i64 {
 /// Bytes of a flow in a call.
 fn flow(call: &Call, flow: &Flow) -> i64 {
     let here = match flow.by {
-        By::All => true,
-        By::Root => call.is("at_root"),
-        By::Others => !call.is("at_root") && call.is("takes_part"),
-        By::Group => call.is("takes_part") && !(call.is("inter") && call.is("at_root")),
-        By::NotFirst => call.one("rank") != 0,
+        Participants::All => true,
+        Participants::Root => call.is("at_root"),
+        Participants::Others => !call.is("at_root") && call.is("takes_part"),
+        Participants::Group => call.is("takes_part") && !(call.is("inter") && call.is("at_root")),
+        Participants::NotFirst => call.one("rank") != 0,
     };
     if !here {
         return 0;
@@ -75,7 +77,8 @@ pub fn invisible(function: &Function, call: &Call) -> bool {
 /// Collectives with bytes in `version`, and their variants for large counts.
 pub fn chosen(version: Version) -> Vec<(&'static Function, bool)> {
     let collective = |f: &&'static Function| {
-        matches!(f.class, Class::Collective(_) | Class::Neighborhood(_)) && !f.flows.is_empty()
+        matches!(f.class, FunctionClass::Collective(_) | FunctionClass::Neighborhood(_))
+            && !f.flows.is_empty()
     };
     variants(functions().filter(collective), version)
 }

@@ -10,7 +10,9 @@ use std::path::Path;
 use crate::mpi::Mpi;
 use crate::running::{LIMIT, command, run, run_within};
 use crate::site::Scratch;
-use topas_mpi_table::{Class, Function, InPlace, Kind, Parameter, Progress, Significant};
+use topas_mpi_table::{
+    CallProgress, Function, FunctionClass, InPlace, Parameter, ParameterKind, Significant,
+};
 
 /// Processes of the program; on an intercommunicator three and two.
 pub const RANKS: u32 = 5;
@@ -111,7 +113,7 @@ pub fn results(mpi: Mpi, chosen: &[(&'static Function, bool)]) -> Vec<Vec<Call>>
 /// Kinds of communicators that a function is called with.
 fn communicators(mpi: Mpi, function: &Function) -> Vec<&'static str> {
     let mut kinds = match function.class {
-        Class::Neighborhood(_) => vec!["graph", "line"],
+        FunctionClass::Neighborhood(_) => vec!["graph", "line"],
         // The standard has none between groups.
         _ if function.name.to_lowercase().contains("scan") => vec!["intra"],
         _ => vec!["intra", "inter"],
@@ -122,7 +124,7 @@ fn communicators(mpi: Mpi, function: &Function) -> Vec<&'static str> {
 
 /// C that calls a function in all its roles.
 fn roles(mpi: Mpi, function: &Function, large: bool, broken: &[(&str, &str)]) -> String {
-    let rooted = function.parameters(large).any(|p| p.kind == Kind::Root);
+    let rooted = function.parameters(large).any(|p| p.kind == ParameterKind::Root);
     let mut text = String::new();
     let kinds = communicators(mpi, function);
     for kind in kinds.into_iter().filter(|kind| !broken.contains(&(function.name, kind))) {
@@ -164,7 +166,7 @@ fn call(function: &Function, large: bool) -> String {
             means.push("!in_place");
         }
         let means = means.join(" && ");
-        if p.kind == Kind::Count {
+        if p.kind == ParameterKind::Count {
             let (values, n) = match p.array {
                 Some(_) => (format!("v_{}", p.name), "MOST"),
                 None => (format!("(int[]){{{value}}}"), "1"),
@@ -177,12 +179,12 @@ fn call(function: &Function, large: bool) -> String {
             value
         };
         arguments.push(match (p.kind, means.as_str()) {
-            (Kind::Request, _) => "&request".to_owned(),
+            (ParameterKind::Request, _) => "&request".to_owned(),
             (_, "1") => value,
             _ => format!("({means} ? {value} : {})", nonsense(p)),
         });
     }
-    let persistent = function.class.progress() == Some(Progress::Persistent);
+    let persistent = function.class.progress() == Some(CallProgress::Persistent);
     writeln!(text, "{name}({});", arguments.join(", ")).unwrap();
     if function.gives_request().is_some() {
         writeln!(text, "finish({});", i32::from(persistent)).unwrap();
@@ -206,7 +208,7 @@ fn value(function: &Function, parameter: &Parameter) -> String {
         "recvcount" => "3",
         "count" => "5",
         // The variable of this name.
-        name if parameter.array.is_none() || parameter.kind == Kind::Datatype => name,
+        name if parameter.array.is_none() || parameter.kind == ParameterKind::Datatype => name,
         name => return format!("a_{name}"),
     };
     value.to_owned()
@@ -215,7 +217,7 @@ fn value(function: &Function, parameter: &Parameter) -> String {
 /// C that fills the arrays of a call.
 fn arrays(function: &Function, large: bool) -> String {
     let lower = function.name.to_lowercase();
-    let neighbors = matches!(function.class, Class::Neighborhood(_));
+    let neighbors = matches!(function.class, FunctionClass::Neighborhood(_));
     let mut text = String::new();
     for p in function.parameters(large).filter(|p| p.array.is_some()) {
         let each = match p.name {
@@ -260,7 +262,7 @@ fn idle_in_place(function: &Function) -> Vec<&'static str> {
 fn nonsense(parameter: &Parameter) -> &'static str {
     match parameter.kind {
         _ if parameter.is_pointer() => "NULL",
-        Kind::Datatype => "MPI_DATATYPE_NULL",
+        ParameterKind::Datatype => "MPI_DATATYPE_NULL",
         _ => "-1",
     }
 }

@@ -234,3 +234,32 @@ fn under_the_mpis_of_debian() {
 fn under_many_mpis() {
     all_under(&Installation::all().expect("TOPAS_TEST_ALL_MPI"));
 }
+
+/// PRRTE's own launcher tells its ranks no size, so that ranks 1 and 2 measure.
+#[test]
+#[ignore = "cargo xtask test --all-mpi"]
+fn prterun_without_a_personality() {
+    let mpis = Installation::all().expect("TOPAS_TEST_ALL_MPI");
+    let site = Site::shared();
+    let mut launchers = 0;
+    for mpi in mpis.iter().filter(|mpi| mpi.kind == Kind::OpenMpi) {
+        let Some(prterun) = mpi.tool("prterun") else { continue };
+        launchers += 1;
+        let prefix = prterun.ancestors().nth(2).expect("a prefix").to_owned();
+        let scratch = Scratch::new();
+        let program = scratch.path().join("hello");
+        mpi.build(site, &scratch, "c/hello.c", &program);
+        for (ranks, measured) in [(1, &[][..]), (2, &[1]), (3, &[1, 2]), (5, &[1, 2])] {
+            let mut launch = mpi.command(site, &scratch, Through::Bare, "prterun");
+            launch.args(["--map-by", ":oversubscribe", "-n", &ranks.to_string()]).arg(&program);
+            launch.envs(["PRTE_PREFIX", "PMIX_PREFIX"].map(|name| (name, &prefix)));
+            launched(&scratch, &mut launch).good();
+            let lines = scratch.take_log();
+            let mut found: Vec<u32> = lines.iter().map(|line| line.pe).collect();
+            found.sort_unstable();
+            assert_eq!(found, measured, "{} ranks under {}", ranks, mpi.name);
+            assert!(lines.iter().all(|line| line.npes == 0 && line.id == lines[0].id), "{lines:?}");
+        }
+    }
+    assert!(launchers > 0, "no prterun among the MPIs");
+}

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use topas_mpi_table::{Class, Way, find};
+use topas_mpi_table::{FunctionClass, Way, find};
 use topas_tests::mpi::Mpi;
 use topas_tests::mpi_program::amounts::{chosen, invisible, total};
 use topas_tests::mpi_program::calls::{RANKS, program, said};
@@ -75,7 +75,10 @@ fn collectives_are_counted_to_the_byte() {
                 other_calls(rank, names).into_iter().for_each(&mut complain);
                 let functions = rank.profile.functions.iter().filter(|(name, _)| {
                     let (function, _) = find(name).expect("a function of the table");
-                    matches!(function.class, Class::Collective(_) | Class::Neighborhood(_))
+                    matches!(
+                        function.class,
+                        FunctionClass::Collective(_) | FunctionClass::Neighborhood(_)
+                    )
                 });
                 for (name, counts) in functions {
                     let (sent, received) = moved.get(&(i, *name)).copied().unwrap_or_default();

@@ -8,7 +8,7 @@ use std::mem::offset_of;
 use std::path::Path;
 
 use topas_mpi_profile::layout::Header;
-use topas_mpi_table::{Function, Kind, functions};
+use topas_mpi_table::{Function, ParameterKind, functions};
 
 /// Whose count argument is in the sixth column of Rabenseifner's table, and which argument.
 const COUNT_ARGUMENTS: &[(&str, &[&str])] = &[
@@ -87,7 +87,7 @@ fn counter(
     // Only what has to be looked at is told apart: a literal of an array has commas.
     let (list, passed, count) = match count_argument(function) {
         Some(place) => (names.join(", "), names.join(", "), format!("(a{place})")),
-        None if function.parameters(false).any(|p| p.kind == Kind::Variadic) || n > 0 => {
+        None if function.parameters(false).any(|p| p.kind == ParameterKind::Variadic) || n > 0 => {
             ("...".to_owned(), "__VA_ARGS__".to_owned(), "0".to_owned())
         }
         None => (String::new(), String::new(), "0".to_owned()),

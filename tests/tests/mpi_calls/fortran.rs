@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use topas_mpi_table::{Binding, Direction, Function, Kind, Length, Mangling, Parameter, functions};
+use topas_mpi_table::{
+    Binding, Direction, Function, Length, Mangling, Parameter, ParameterKind, functions,
+};
 use topas_tests::mpi::Mpi;
 use topas_tests::running::{command, run};
 use topas_tests::site::Scratch;
@@ -38,17 +40,17 @@ fn exported(mpi: Mpi) -> BTreeSet<String> {
 }
 
 /// The word in `MPI_Comm_c2f`; None for what is no handle.
-fn handle(kind: Kind) -> Option<&'static str> {
+fn handle(kind: ParameterKind) -> Option<&'static str> {
     Some(match kind {
-        Kind::Comm => "Comm",
-        Kind::Datatype => "Type",
-        Kind::File => "File",
-        Kind::Group => "Group",
-        Kind::Info => "Info",
-        Kind::Message => "Message",
-        Kind::Op => "Op",
-        Kind::Request => "Request",
-        Kind::Win => "Win",
+        ParameterKind::Comm => "Comm",
+        ParameterKind::Datatype => "Type",
+        ParameterKind::File => "File",
+        ParameterKind::Group => "Group",
+        ParameterKind::Info => "Info",
+        ParameterKind::Message => "Message",
+        ParameterKind::Op => "Op",
+        ParameterKind::Request => "Request",
+        ParameterKind::Win => "Win",
         _ => return None,
     })
 }
@@ -77,7 +79,7 @@ fn passed(function: &Function, p: &Parameter, binding: Binding) -> Option<Passed
             (p.kind.c().small, format!("MPI_{word}_c2f"), format!("MPI_{word}_f2c"));
         if p.array.is_some() {
             // Types are looked at until a collective is over.
-            let kept = if p.kind == Kind::Datatype { "static " } else { "" };
+            let kept = if p.kind == ParameterKind::Datatype { "static " } else { "" };
             it.before = format!(
                 "{kept}MPI_Fint f_{name}[64]; int n_{name} = {length};\n\
                  for (int i = 0; {name} && i < n_{name}; i++) f_{name}[i] = {c2f}({name}[i]);\n"
@@ -108,14 +110,14 @@ fn passed(function: &Function, p: &Parameter, binding: Binding) -> Option<Passed
         return Some(it);
     }
     match p.kind {
-        Kind::Choice if binding.descriptor() => {
+        ParameterKind::Choice if binding.descriptor() => {
             it.before = format!(
                 "CFI_CDESC_T(1) d_{name};\nvoid *f_{name} = described(&d_{name}, {name});\n"
             );
         }
-        Kind::Choice => it.before = format!("void *f_{name} = addressed({name});\n"),
-        Kind::BufferAddress if !f08 => it.word = name.to_owned(),
-        Kind::Status if p.direction == Direction::Out && p.array.is_some() => {
+        ParameterKind::Choice => it.before = format!("void *f_{name} = addressed({name});\n"),
+        ParameterKind::BufferAddress if !f08 => it.word = name.to_owned(),
+        ParameterKind::Status if p.direction == Direction::Out && p.array.is_some() => {
             it.before = format!(
                 "MPI_Fint s_{name}[64 * STATUS]; int n_{name} = {length};\n\
                  void *f_{name} = {name} == MPI_STATUSES_IGNORE ? NO_STATUSES : s_{name};\n"
@@ -125,7 +127,7 @@ fn passed(function: &Function, p: &Parameter, binding: Binding) -> Option<Passed
                  MPI_Status_f2c(&s_{name}[i * STATUS], &{name}[i]);\n"
             );
         }
-        Kind::Status if p.direction == Direction::Out => {
+        ParameterKind::Status if p.direction == Direction::Out => {
             it.before = format!(
                 "MPI_Fint s_{name}[STATUS] = {{0}};\n\
                  void *f_{name} = {name} == MPI_STATUS_IGNORE ? NO_STATUS : s_{name};\n"
@@ -133,25 +135,25 @@ fn passed(function: &Function, p: &Parameter, binding: Binding) -> Option<Passed
             it.after =
                 format!("if ({name} != MPI_STATUS_IGNORE) MPI_Status_f2c(s_{name}, {name});\n");
         }
-        Kind::String if p.direction == Direction::In => {
+        ParameterKind::String if p.direction == Direction::In => {
             it.word = format!("(void *){name}");
             it.length = Some(format!("strlen({name})"));
         }
-        Kind::Count
-        | Kind::LargeCount
-        | Kind::Bytes
-        | Kind::Displacement
-        | Kind::Extent
-        | Kind::Aint
-        | Kind::Offset
-        | Kind::Position
-        | Kind::Rank
-        | Kind::Root
-        | Kind::Tag
-        | Kind::Length
-        | Kind::Int
-        | Kind::Logical
-        | Kind::Error => {
+        ParameterKind::Count
+        | ParameterKind::LargeCount
+        | ParameterKind::Bytes
+        | ParameterKind::Displacement
+        | ParameterKind::Extent
+        | ParameterKind::Aint
+        | ParameterKind::Offset
+        | ParameterKind::Position
+        | ParameterKind::Rank
+        | ParameterKind::Root
+        | ParameterKind::Tag
+        | ParameterKind::Length
+        | ParameterKind::Int
+        | ParameterKind::Logical
+        | ParameterKind::Error => {
             // Numbers start at 1.
             if function.name.ends_with("some") && name == "array_of_indices" {
                 it.after = format!("for (int i = 0; i < *outcount; i++) {name}[i]--;\n");

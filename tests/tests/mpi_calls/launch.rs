@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use topas_mpi_profile::layout::language;
-use topas_mpi_table::{Class, find};
+use topas_mpi_table::{FunctionClass, find};
 use topas_tests::mpi::{Mpi, launched};
 use topas_tests::profile::library;
 use topas_tests::running::{command, run};
@@ -113,12 +113,12 @@ pub fn other_calls(rank: &Rank, names: Names) -> Vec<String> {
     let fortran = [Names::Fortran, Names::F08].contains(&names);
     let leave_out = |name: &str| {
         let (function, _) = find(name).expect("a function of the table");
-        fortran && function.class == Class::Conversion
+        fortran && function.class == FunctionClass::Conversion
     };
     // Conversions by their profiling names are what bindings of Fortran are made of.
     let passes_by = |name: &str| {
         let (function, _) = find(name).expect("a function of the table");
-        names == Names::Profiling && function.class == Class::Conversion
+        names == Names::Profiling && function.class == FunctionClass::Conversion
     };
     let mut complaints = Vec::new();
     let language = match names {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use topas_mpi_table::{Class, Flow, Function, Progress, Transfer, Way, find};
+use topas_mpi_table::{CallProgress, Flow, Function, FunctionClass, Transfer, Way, find};
 use topas_tests::mpi::Mpi;
 use topas_tests::mpi_program::alone::{NO_OP, bytes, chosen, program};
 use topas_tests::mpi_program::version;
@@ -18,12 +18,12 @@ fn partner(function: &Function) -> Option<(&'static str, u64, u64)> {
     };
     // A receive allows more than is there; all that is sent to MPI_Irecv arrives.
     match function.class {
-        Class::Send(_) => Some(("MPI_Irecv", 0, bytes("MPI_Isend"))),
-        Class::Receive(_) => Some(("MPI_Isend", bytes("MPI_Irecv"), 0)),
-        Class::PartitionedSend => Some(("MPI_Precv_init", 0, bytes("MPI_Precv_init"))),
-        Class::PartitionedReceive => Some(("MPI_Psend_init", bytes("MPI_Psend_init"), 0)),
-        Class::Io(Transfer::Read, _, _, progress) => {
-            let short = progress == Progress::Blocking;
+        FunctionClass::Send(_) => Some(("MPI_Irecv", 0, bytes("MPI_Isend"))),
+        FunctionClass::Receive(_) => Some(("MPI_Isend", bytes("MPI_Irecv"), 0)),
+        FunctionClass::PartitionedSend => Some(("MPI_Precv_init", 0, bytes("MPI_Precv_init"))),
+        FunctionClass::PartitionedReceive => Some(("MPI_Psend_init", bytes("MPI_Psend_init"), 0)),
+        FunctionClass::Io(Transfer::Read, _, _, progress) => {
+            let short = progress == CallProgress::Blocking;
             Some(("MPI_File_write_at", bytes(if short { "MPI_File_read" } else { "MPI_Isend" }), 0))
         }
         _ => None,

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use topas_mpi_table::{Class, Flow, Function, ToldBy, Way, find};
+use topas_mpi_table::{Flow, Function, FunctionClass, ToldBy, Way, find};
 use topas_tests::mpi::Mpi;
 use topas_tests::mpi_program::alone::{NO_OP, bytes, chosen, program};
 use topas_tests::running::{command, run};
@@ -26,7 +26,7 @@ fn judge(mpi: Mpi, function: &Function, no_op: bool, said: &[i64]) -> Option<Str
     let told: i64 = told.map(|f| bytes(function, f)).sum();
     // Partitioned requests tell nothing in this program. Open MPI 4.1.4 tells of this read
     // what was asked for.
-    let silent = function.class == Class::PartitionedReceive
+    let silent = function.class == FunctionClass::PartitionedReceive
         || (mpi == Mpi::OpenMpi && function.name == "MPI_File_read_all");
     let tells = told != 0 && !silent;
     let good = sent == said[0] && received == said[1] && (!tells || told == said[2]);

@@ -2,7 +2,7 @@
 //! neighbourhood function is called in all its roles, and the bytes that changed in its
 //! buffers are counted. Sent bytes cannot be seen: they must be what all others receive.
 
-use topas_mpi_table::{Class, Function, Span, Way, find};
+use topas_mpi_table::{Function, FunctionClass, Span, Way, find};
 use topas_tests::mpi::Mpi;
 use topas_tests::mpi_program::amounts::{chosen, invisible, over, total};
 use topas_tests::mpi_program::calls::{Call, results};
@@ -14,7 +14,7 @@ use super::judge::of_debian;
 fn receivers(function: &Function, call: &Call) -> i64 {
     let lower = function.name.to_lowercase();
     let (bcast, allgather) = (lower.contains("bcast"), lower.contains("allgather"));
-    let neighbors = matches!(function.class, Class::Neighborhood(_));
+    let neighbors = matches!(function.class, FunctionClass::Neighborhood(_));
     match (bcast || allgather, neighbors) {
         (false, _) => 1,
         (true, true) => i64::try_from(over(call, Span::Destinations).len()).expect("a number"),

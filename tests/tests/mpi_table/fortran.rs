@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use topas_mpi_table::{
-    Class, Fortran, Function, Kind, Length, Parameter, Returns, Version, functions,
+    Fortran, Function, FunctionClass, Length, Parameter, ParameterKind, Returns, Version, functions,
 };
 use topas_tests::running::{Run, command, run};
 use topas_tests::site::Scratch;
@@ -41,7 +41,7 @@ fn declaration(parameter: &Parameter, module: Module, large: bool) -> Option<Str
         }
         Fortran::Pointer if f08 => "type(c_ptr)".to_owned(),
         Fortran::Pointer => "integer(MPI_ADDRESS_KIND)".to_owned(),
-        Fortran::Status if f08 || parameter.kind == Kind::F08Status => {
+        Fortran::Status if f08 || parameter.kind == ParameterKind::F08Status => {
             "type(MPI_Status)".to_owned()
         }
         Fortran::Status => {
@@ -60,14 +60,14 @@ fn declaration(parameter: &Parameter, module: Module, large: bool) -> Option<Str
         Fortran::Procedure => return Some(format!("external :: a_{}", parameter.name)),
     };
     match parameter.kind {
-        Kind::FStatus => shape.push("MPI_STATUS_SIZE"),
-        Kind::RankRanges => shape.push("3"),
-        Kind::Strings => shape.push("4"),
+        ParameterKind::FStatus => shape.push("MPI_STATUS_SIZE"),
+        ParameterKind::RankRanges => shape.push("3"),
+        ParameterKind::Strings => shape.push("4"),
         // Its array is that of the lists.
-        Kind::StringLists => shape.push("4"),
+        ParameterKind::StringLists => shape.push("4"),
         _ => {}
     }
-    if parameter.array.is_some() && parameter.kind != Kind::String {
+    if parameter.array.is_some() && parameter.kind != ParameterKind::String {
         shape.push("4");
     }
     let shape = if shape.is_empty() { String::new() } else { format!("({})", shape.join(",")) };
@@ -136,7 +136,7 @@ fn compile(driver: &Path, module: Module, calls: &[String], scratch: &Scratch) -
 /// What a module does not declare as the standard says. What it does declare so after all has
 /// to leave this list.
 fn undeclared(judge: &str, module: Module, function: &Function, large: bool) -> bool {
-    let io = matches!(function.class, Class::Io(..));
+    let io = matches!(function.class, FunctionClass::Io(..));
     let statuses = ["MPI_Status_f082f", "MPI_Status_f2f08"].contains(&function.name);
     match (judge, module) {
         // `mpif.h` and its successor leave out what MPI 2 replaced.
@@ -160,7 +160,7 @@ fn callable(function: &Function) -> bool {
     // Generic over types.
     function.name != "MPI_Sizeof"
         // The standard leaves open what follows the level.
-        && function.class != Class::Profiling
+        && function.class != FunctionClass::Profiling
 }
 
 #[test]

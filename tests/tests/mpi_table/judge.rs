@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use topas_mpi_table::{Binding, Class, Function, Version, functions};
+use topas_mpi_table::{Binding, Function, FunctionClass, Version, functions};
 use topas_tests::installation::Installation;
 use topas_tests::mpi::Mpi;
 use topas_tests::mpi_program::variants;
@@ -153,7 +153,7 @@ impl Judge {
     pub fn c_functions(&self, version: Version) -> Vec<(String, &'static Function)> {
         // The binary interface leaves out what depends on the size of Fortran's INTEGER.
         let abi = self.header == "mpi_abi.h";
-        let fortran = |f: &Function| f.class == Class::Conversion && f.since.major < 5;
+        let fortran = |f: &Function| f.class == FunctionClass::Conversion && f.since.major < 5;
         let here = functions().filter(|f| f.in_c() && !(abi && fortran(f)));
         let named = |(function, large): (&'static Function, bool)| {
             let binding = if large { Binding::LargeC } else { Binding::C };

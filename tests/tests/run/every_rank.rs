@@ -120,7 +120,8 @@ fn a_list_of_ranks_that_is_none_is_told_once() {
     one_line(&scratch);
 }
 
-/// A log of the user's that cannot be written is told once, and the line goes to that of the site.
+/// A log of the user's that cannot be written is told once, and whoever asks hears it, too.
+/// That the line goes to the log of the site is tested beside the same rule of the module.
 #[test]
 fn a_log_that_cannot_be_written() {
     let scratch = Scratch::new();
@@ -129,11 +130,17 @@ fn a_log_that_cannot_be_written() {
     for target in ["file:/nonexistent/log", "file:/dev/full", "unix:/nonexistent", "nonsense"] {
         for options in BOTH {
             let mut command = as_rank(&scratch, 1);
-            let said =
-                run(command.env("TOPAS_LOG", target).args(options).arg(&program)).ends(3).err();
+            command.env("TOPAS_LOG", target).args(options).arg(&program);
+            let said = run(&mut command).ends(3).err();
             let told = format!("a warning of the program\ntopas: TOPAS_LOG={target}");
             assert!(said.starts_with(&told), "{options:?}: {said}");
             assert_eq!(said.lines().count(), 2, "{options:?}: {said}");
+            // The other rank that measures says it only if asked.
+            let mut second = as_rank(&scratch, 2);
+            second.env("TOPAS_LOG", target).args(options).arg(&program);
+            assert_eq!(run(&mut second).ends(3).err(), "a warning of the program\n");
+            let said = run(second.env("TOPAS_VERBOSE", "1")).ends(3).err();
+            assert!(said.contains(target), "{options:?}: {said}");
         }
     }
 }

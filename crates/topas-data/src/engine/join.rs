@@ -7,9 +7,9 @@
 use std::sync::Arc;
 
 use super::TemporaryError;
-use super::launch::Launches;
-use super::record::{Form, key};
-use super::store::{Part, Store, Writer};
+use super::launch_lines::Launches;
+use super::record::{RecordForm, key};
+use super::store::{Store, StorePart, StoreWriter};
 use crate::run::Run;
 
 /// Bits of a key that choose the part.
@@ -67,18 +67,18 @@ impl<'k> Join<'k> {
     }
 
     /// Gives the runs of a part.
-    pub(super) fn part<F: Form>(
+    pub(super) fn part<F: RecordForm>(
         &mut self,
-        part: Part<'_>,
+        part: StorePart<'_>,
         each: &mut impl FnMut(&Run<'_>),
     ) -> Result<(), TemporaryError> {
         self.split::<F>(part, PART_BITS, usize::MAX, each)
     }
 
     /// `used` bits of the keys are the same; `of` is the size of what it is a part of.
-    fn split<F: Form>(
+    fn split<F: RecordForm>(
         &mut self,
-        part: Part<'_>,
+        part: StorePart<'_>,
         used: u32,
         of: usize,
         each: &mut impl FnMut(&Run<'_>),
@@ -94,7 +94,7 @@ impl<'k> Join<'k> {
         *self = Join { memory: self.memory, ..Join::new(self.launches.keys(), 0) };
         let overflow = part.overflow();
         let store = Store::new(1 << SPLIT_BITS, 0, overflow);
-        let mut writer = Writer::new(&store, PIECE);
+        let mut writer = StoreWriter::new(&store, PIECE);
         part.each(|piece| {
             piece.chunks_exact(F::SIZE).try_for_each(|record| {
                 let part = key(record) << used >> (64 - SPLIT_BITS);
@@ -107,7 +107,7 @@ impl<'k> Join<'k> {
     }
 
     /// Gives the runs of `records`.
-    fn runs<F: Form>(&mut self, each: &mut impl FnMut(&Run<'_>)) {
+    fn runs<F: RecordForm>(&mut self, each: &mut impl FnMut(&Run<'_>)) {
         self.keys.clear();
         self.keys.extend(self.records.chunks_exact(F::SIZE).map(key));
         self.link();

@@ -13,9 +13,9 @@ use topas_format::line::{Extras, Line};
 
 use super::TemporaryError;
 use super::join::part;
-use super::record::{Facts, Form, Marks};
-use super::store::Writer;
-use crate::block::Lines;
+use super::record::{LineFacts, Marks, RecordForm};
+use super::store::StoreWriter;
+use crate::block::BlockLines;
 use crate::feed::{Buffer, Feed, locked};
 use crate::group::{Groups, SeenGroups};
 use crate::question::Question;
@@ -28,7 +28,7 @@ use crate::when::Clock;
 const UNTOLD: u32 = 0;
 
 /// Sources that all threads read.
-pub(super) struct Reading<'s> {
+pub(super) struct SharedReading<'s> {
     sources: &'s [Source],
     /// Bytes read of all of them
     bytes: Arc<AtomicU64>,
@@ -37,7 +37,7 @@ pub(super) struct Reading<'s> {
     pub(super) stopped: AtomicBool,
     open: Mutex<OpenFeeds<'s>>,
     opened: Condvar,
-    outcomes: Mutex<Vec<(usize, Outcome)>>,
+    outcomes: Mutex<Vec<(usize, SourceOutcome)>>,
 }
 
 /// Sources that are open, and those to come.
@@ -54,12 +54,12 @@ struct OpenFeeds<'s> {
 struct Active<'s> {
     number: usize,
     feed: Feed<'s>,
-    order: Mutex<Order>,
+    order: Mutex<BlockOrder>,
 }
 
 /// Puts the blocks of a source into their order, to number its lines.
 #[derive(Default)]
-struct Order {
+struct BlockOrder {
     /// Blocks that are done and follow each other from the first
     done: u64,
     /// Their lines
@@ -70,7 +70,7 @@ struct Order {
     examples: Vec<Example>,
 }
 
-impl Order {
+impl BlockOrder {
     fn add(&mut self, block: u64, lines: u64, examples: Vec<Example>) {
         self.early.insert(block, (lines, examples));
         while let Some((lines, examples)) = self.early.remove(&self.done) {
@@ -85,14 +85,14 @@ impl Order {
 }
 
 /// What is known of a source at its end.
-struct Outcome {
+struct SourceOutcome {
     failure: Option<SourceError>,
     examples: Vec<Example>,
 }
 
-impl<'s> Reading<'s> {
+impl<'s> SharedReading<'s> {
     pub(super) fn new(sources: &'s [Source]) -> Self {
-        Reading {
+        SharedReading {
             sources,
             bytes: Arc::default(),
             finished: AtomicUsize::new(0),
@@ -105,14 +105,14 @@ impl<'s> Reading<'s> {
 
     /// A source that is read from `reader`.
     pub(super) fn of_reader(source: &'s Source, reader: impl Read + Send + 's) -> Self {
-        let reading = Reading::new(&[]);
+        let reading = SharedReading::new(&[]);
         match Feed::of_reader(source, reader, Arc::clone(&reading.bytes)) {
             Ok(feed) => {
                 let active = Active { number: 0, feed, order: Mutex::default() };
                 locked(&reading.open).active.push(Arc::new(active));
             }
             Err(error) => {
-                reading.finish(0, Outcome { failure: Some(error), examples: Vec::new() });
+                reading.finish(0, SourceOutcome { failure: Some(error), examples: Vec::new() });
             }
         }
         reading
@@ -129,9 +129,9 @@ impl<'s> Reading<'s> {
     }
 
     /// Reads until there is nothing left to take, together with other threads.
-    pub(super) fn run<Q: Question, F: Form>(
+    pub(super) fn run<Q: Question, F: RecordForm>(
         &self,
-        mut reader: Reader<'_, '_, Q>,
+        mut reader: LogReader<'_, '_, Q>,
     ) -> Result<(Tally, u64), TemporaryError> {
         let mut buffer = Buffer::new();
         while let Some(active) = self.choose() {
@@ -169,7 +169,7 @@ impl<'s> Reading<'s> {
                         return Some(active);
                     }
                     Err(error) => {
-                        let outcome = Outcome { failure: Some(error), examples: Vec::new() };
+                        let outcome = SourceOutcome { failure: Some(error), examples: Vec::new() };
                         self.finish(number, outcome);
                     }
                 }
@@ -194,11 +194,11 @@ impl<'s> Reading<'s> {
         if let Some(Active { number, feed, order }) = Arc::into_inner(active) {
             let order = order.into_inner().unwrap_or_else(PoisonError::into_inner);
             let failure = feed.failure(order.lines);
-            self.finish(number, Outcome { failure, examples: order.examples });
+            self.finish(number, SourceOutcome { failure, examples: order.examples });
         }
     }
 
-    fn finish(&self, number: usize, outcome: Outcome) {
+    fn finish(&self, number: usize, outcome: SourceOutcome) {
         self.finished.fetch_add(1, Ordering::Relaxed);
         if outcome.failure.is_some() || !outcome.examples.is_empty() {
             locked(&self.outcomes).push((number, outcome));
@@ -219,20 +219,20 @@ impl<'s> Reading<'s> {
 }
 
 /// What one thread needs to read.
-pub(super) struct Reader<'r, 'o, Q> {
+pub(super) struct LogReader<'r, 'o, Q> {
     question: &'r Q,
     groups: &'r Groups,
     seen: SeenGroups,
     key: Vec<u8>,
     clock: Clock,
-    writer: Writer<'r, 'o>,
+    writer: StoreWriter<'r, 'o>,
     tally: Tally,
     unwanted: u64,
 }
 
-impl<'r, 'o, Q: Question> Reader<'r, 'o, Q> {
-    pub(super) fn new(question: &'r Q, groups: &'r Groups, writer: Writer<'r, 'o>) -> Self {
-        Reader {
+impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
+    pub(super) fn new(question: &'r Q, groups: &'r Groups, writer: StoreWriter<'r, 'o>) -> Self {
+        LogReader {
             question,
             groups,
             seen: SeenGroups::default(),
@@ -245,9 +245,9 @@ impl<'r, 'o, Q: Question> Reader<'r, 'o, Q> {
     }
 
     /// Reads blocks of a source until there are no more.
-    fn read<F: Form>(
+    fn read<F: RecordForm>(
         &mut self,
-        reading: &Reading<'_>,
+        reading: &SharedReading<'_>,
         active: &Active<'_>,
         buffer: &mut Buffer,
     ) -> Result<(), TemporaryError> {
@@ -259,7 +259,7 @@ impl<'r, 'o, Q: Question> Reader<'r, 'o, Q> {
                     result = Err(error);
                 }
             };
-            let mut lines = Lines::new(&active.feed, &mut tally, each);
+            let mut lines = BlockLines::new(&active.feed, &mut tally, each);
             lines.read(block);
             let count = lines.number;
             let examples = tally.take_examples();
@@ -276,7 +276,7 @@ impl<'r, 'o, Q: Question> Reader<'r, 'o, Q> {
     }
 
     #[inline]
-    fn line<F: Form>(
+    fn line<F: RecordForm>(
         &mut self,
         line: &Line<'_>,
         extras: Extras<'_>,
@@ -295,7 +295,7 @@ impl<'r, 'o, Q: Question> Reader<'r, 'o, Q> {
             .with(Marks::ZONE, when.no_zone)
             .with(Marks::SPAN, when.impossible)
             .with(Marks::LAUNCH, !line.id.is_empty());
-        let facts = Facts { key: key(line, extras), end: when.end, group, marks };
+        let facts = LineFacts { key: key(line, extras), end: when.end, group, marks };
         self.writer.add(part(facts.key), F::encode(line, extras, &facts).as_ref())
     }
 }
@@ -341,7 +341,7 @@ mod tests {
             problem: crate::Problem::TooLong,
             text: String::new(),
         };
-        let mut order = Order::default();
+        let mut order = BlockOrder::default();
         order.add(2, 10, vec![example(4)]);
         order.add(1, 100, vec![]);
         assert_eq!((order.lines, order.examples.len()), (0, 0));

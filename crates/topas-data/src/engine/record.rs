@@ -10,7 +10,7 @@ use crate::run::{CpuTime, PeRecord};
 
 /// What is known of a line besides its tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Facts {
+pub(crate) struct LineFacts {
     /// Hash of what lines of a launch have in common
     pub(crate) key: u64,
     /// When it was written: seconds since 1970-01-01
@@ -58,16 +58,16 @@ pub(crate) struct Member {
 }
 
 /// A form that records are stored in.
-pub(crate) trait Form {
+pub(crate) trait RecordForm {
     /// Bytes of a record
     const SIZE: usize;
     /// As many
-    type Bytes: AsRef<[u8]>;
+    type RecordBytes: AsRef<[u8]>;
 
     /// The record of a line. Equal lines have equal ones.
-    fn encode(line: &Line<'_>, extras: Extras<'_>, facts: &Facts) -> Self::Bytes;
+    fn encode(line: &Line<'_>, extras: Extras<'_>, facts: &LineFacts) -> Self::RecordBytes;
 
-    /// Reads a record of [`Form::SIZE`] bytes.
+    /// Reads a record of [`RecordForm::SIZE`] bytes.
     fn decode(bytes: &[u8]) -> Member;
 }
 
@@ -99,12 +99,12 @@ const DATE: u32 = 14 + 4 + 5;
 /// The metrics of an operations token; two bits tell which.
 const METRICS: [Metric; 4] = [Metric::FpOps, Metric::IntOps, Metric::Loads, Metric::Stores];
 
-impl Form for Slim {
+impl RecordForm for Slim {
     const SIZE: usize = 48;
-    type Bytes = [u8; 48];
+    type RecordBytes = [u8; 48];
 
     #[inline]
-    fn encode(line: &Line<'_>, _: Extras<'_>, facts: &Facts) -> [u8; 48] {
+    fn encode(line: &Line<'_>, _: Extras<'_>, facts: &LineFacts) -> [u8; 48] {
         let (state, operations) = parts(line.ops.count);
         let metric = match line.ops.metric {
             Metric::FpOps | Metric::L1Miss => 0,
@@ -159,12 +159,12 @@ impl Form for Slim {
     }
 }
 
-impl<const COUNTERS: bool> Form for Full<COUNTERS> {
+impl<const COUNTERS: bool> RecordForm for Full<COUNTERS> {
     const SIZE: usize = 96;
-    type Bytes = [u8; 96];
+    type RecordBytes = [u8; 96];
 
     #[inline]
-    fn encode(line: &Line<'_>, extras: Extras<'_>, facts: &Facts) -> [u8; 96] {
+    fn encode(line: &Line<'_>, extras: Extras<'_>, facts: &LineFacts) -> [u8; 96] {
         let (mut cycles, mut instructions) = (Count::Missing, Count::Missing);
         if COUNTERS {
             for (key, value) in extras {
@@ -272,7 +272,7 @@ mod tests {
             let text = topas_testkit::with_lengths(&text);
             let (line, extras) = Line::parse(text.as_bytes()).unwrap();
             let marks = Marks::of_hash(hash).with(Marks::ZONE, zone);
-            let facts = Facts { key, end, group, marks };
+            let facts = LineFacts { key, end, group, marks };
             let full = Full::<true>::encode(&line, extras, &facts);
             prop_assert_eq!(super::key(&full), key);
             let member = Full::<true>::decode(&full);

@@ -73,14 +73,14 @@ const PAGE: usize = 4096;
 
 /// Records of one part, in pieces.
 #[derive(Debug)]
-enum Piece {
+enum StorePiece {
     Memory(Vec<u8>),
     Overflow { at: u64, len: usize },
 }
 
 /// Records of all parts.
 pub(crate) struct Store<'o> {
-    parts: Vec<Mutex<Vec<Piece>>>,
+    parts: Vec<Mutex<Vec<StorePiece>>>,
     overflow: &'o Overflow,
     /// Bytes that may still be held in memory
     room: AtomicU64,
@@ -102,12 +102,12 @@ impl<'o> Store<'o> {
     }
 
     /// Takes a part out.
-    pub(crate) fn take(&self, part: usize) -> Part<'o> {
+    pub(crate) fn take(&self, part: usize) -> StorePart<'o> {
         let pieces = std::mem::take(&mut *locked(&self.parts[part]));
-        Part { pieces, overflow: self.overflow }
+        StorePart { pieces, overflow: self.overflow }
     }
 
-    fn add(&self, part: usize, piece: Piece) {
+    fn add(&self, part: usize, piece: StorePiece) {
         locked(&self.parts[part]).push(piece);
     }
 
@@ -119,12 +119,12 @@ impl<'o> Store<'o> {
 }
 
 /// The records of one part.
-pub(crate) struct Part<'o> {
-    pieces: Vec<Piece>,
+pub(crate) struct StorePart<'o> {
+    pieces: Vec<StorePiece>,
     overflow: &'o Overflow,
 }
 
-impl<'o> Part<'o> {
+impl<'o> StorePart<'o> {
     /// Where more of it can go.
     pub(crate) fn overflow(&self) -> &'o Overflow {
         self.overflow
@@ -132,9 +132,9 @@ impl<'o> Part<'o> {
 
     /// Its size in B.
     pub(crate) fn len(&self) -> usize {
-        let len = |piece: &Piece| match piece {
-            Piece::Memory(bytes) => bytes.len(),
-            Piece::Overflow { len, .. } => *len,
+        let len = |piece: &StorePiece| match piece {
+            StorePiece::Memory(bytes) => bytes.len(),
+            StorePiece::Overflow { len, .. } => *len,
         };
         self.pieces.iter().map(len).sum()
     }
@@ -157,8 +157,8 @@ impl<'o> Part<'o> {
         let mut buffer = Vec::new();
         for piece in self.pieces {
             match piece {
-                Piece::Memory(bytes) => piece_of(&bytes)?,
-                Piece::Overflow { at, len } => {
+                StorePiece::Memory(bytes) => piece_of(&bytes)?,
+                StorePiece::Overflow { at, len } => {
                     buffer.resize(len, 0);
                     self.overflow.read(&mut buffer, at)?;
                     piece_of(&buffer)?;
@@ -170,17 +170,17 @@ impl<'o> Part<'o> {
 }
 
 /// One thread's way into a store: collects records of a part until they are worth a piece.
-pub(crate) struct Writer<'s, 'o> {
+pub(crate) struct StoreWriter<'s, 'o> {
     store: &'s Store<'o>,
     buffers: Vec<Vec<u8>>,
     /// Bytes of a piece
     piece: usize,
 }
 
-impl<'s, 'o> Writer<'s, 'o> {
+impl<'s, 'o> StoreWriter<'s, 'o> {
     /// Pieces of about so many bytes; the buffers of all parts take that much memory.
     pub(crate) fn new(store: &'s Store<'o>, piece: usize) -> Self {
-        Writer { store, buffers: vec![Vec::new(); store.parts()], piece }
+        StoreWriter { store, buffers: vec![Vec::new(); store.parts()], piece }
     }
 
     /// Adds a record to a part.
@@ -217,10 +217,10 @@ impl<'s, 'o> Writer<'s, 'o> {
             return Ok(());
         }
         if store.hold(buffer.len()) {
-            store.add(part, Piece::Memory(std::mem::take(buffer)));
+            store.add(part, StorePiece::Memory(std::mem::take(buffer)));
         } else {
             let (at, len) = (store.overflow.write(buffer)?, buffer.len());
-            store.add(part, Piece::Overflow { at, len });
+            store.add(part, StorePiece::Overflow { at, len });
             buffer.clear();
         }
         Ok(())
@@ -242,7 +242,7 @@ mod tests {
     fn filled(memory: u64, piece: usize) -> (Vec<Vec<u8>>, u64) {
         let overflow = Overflow::new(Path::new("/tmp"));
         let store = Store::new(4, memory, &overflow);
-        let mut writer = Writer::new(&store, piece);
+        let mut writer = StoreWriter::new(&store, piece);
         for n in 0..10_000u64 {
             writer.add((n % 4) as usize, &n.to_le_bytes()).unwrap();
         }

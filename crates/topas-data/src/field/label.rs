@@ -4,11 +4,11 @@ use topas_format::civil::Time;
 use topas_format::shown::Shown;
 
 use super::value::MILLION;
-use super::{Kind, Value, calendar};
+use super::{FieldKind, Value, calendar};
 
 /// A value of a field of this kind; `-` if missing. Text that is not UTF-8 or would
 /// move the cursor is escaped as in the log, with `%`.
-pub fn label(kind: Kind, value: &Value<'_>) -> String {
+pub fn label(kind: FieldKind, value: &Value<'_>) -> String {
     let n = match value {
         Value::Missing => return "-".to_owned(),
         Value::Text(text) => return Shown(text).to_string(),
@@ -16,20 +16,20 @@ pub fn label(kind: Kind, value: &Value<'_>) -> String {
     };
     let whole = n.div_euclid(MILLION) as i64;
     match kind {
-        Kind::Text | Kind::Number(_) => decimal(n),
-        Kind::CpuType => format!("t{}", decimal(n)),
-        Kind::Day => calendar::day(whole).format("%Y-%m-%d").to_string(),
-        Kind::Month => format!("{:04}-{:02}", whole.div_euclid(12), whole.rem_euclid(12) + 1),
-        Kind::Week => calendar::day(whole).format("%G-W%V").to_string(),
-        Kind::Time => {
+        FieldKind::Text | FieldKind::Number(_) => decimal(n),
+        FieldKind::CpuType => format!("t{}", decimal(n)),
+        FieldKind::Day => calendar::day(whole).format("%Y-%m-%d").to_string(),
+        FieldKind::Month => format!("{:04}-{:02}", whole.div_euclid(12), whole.rem_euclid(12) + 1),
+        FieldKind::Week => calendar::day(whole).format("%G-W%V").to_string(),
+        FieldKind::Time => {
             format!("{:02}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60)
         }
-        Kind::PowerOfTwo => match whole {
+        FieldKind::PowerOfTwo => match whole {
             ..0 => "0".to_owned(),
             k @ 0..=1 => (k + 1).to_string(),
             k => format!("{}-{}", (1i64 << (k - 1).min(62)) + 1, 1i64 << k.min(62)),
         },
-        Kind::Class(words) => {
+        FieldKind::Class(words) => {
             let word = usize::try_from(whole).ok().and_then(|at| words.get(at));
             word.copied().unwrap_or("-").to_owned()
         }
@@ -51,23 +51,23 @@ pub(super) fn seconds(time: Time) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Unit, class};
+    use super::super::{FieldUnit, class};
     use super::*;
     use topas_format::civil::Date;
 
     #[test]
     fn labels_of_every_kind() {
         let whole = |kind, n: i64| label(kind, &Value::whole(n));
-        assert_eq!(whole(Kind::CpuType, 450), "t450");
-        assert_eq!(whole(Kind::Month, 1999 * 12 + 4), "1999-05");
-        assert_eq!(whole(Kind::Time, 43_201), "12:00:01");
-        assert_eq!(whole(Kind::Class(&calendar::WEEKDAYS), 4), "Fri");
-        assert_eq!(whole(Kind::Class(&class::WALL), 99), "-");
-        let sizes: Vec<_> = (-1..5).map(|k| whole(Kind::PowerOfTwo, k)).collect();
+        assert_eq!(whole(FieldKind::CpuType, 450), "t450");
+        assert_eq!(whole(FieldKind::Month, 1999 * 12 + 4), "1999-05");
+        assert_eq!(whole(FieldKind::Time, 43_201), "12:00:01");
+        assert_eq!(whole(FieldKind::Class(&calendar::WEEKDAYS), 4), "Fri");
+        assert_eq!(whole(FieldKind::Class(&class::WALL), 99), "-");
+        let sizes: Vec<_> = (-1..5).map(|k| whole(FieldKind::PowerOfTwo, k)).collect();
         assert_eq!(sizes, ["0", "1", "2", "3-4", "5-8", "9-16"]);
-        assert_eq!(label(Kind::Number(Unit::Seconds), &Value::Number(1_500_000)), "1.5");
-        assert_eq!(label(Kind::Text, &Value::Missing), "-");
-        let text = |bytes: &'static [u8]| label(Kind::Text, &Value::Text(bytes.into()));
+        assert_eq!(label(FieldKind::Number(FieldUnit::Seconds), &Value::Number(1_500_000)), "1.5");
+        assert_eq!(label(FieldKind::Text, &Value::Missing), "-");
+        let text = |bytes: &'static [u8]| label(FieldKind::Text, &Value::Text(bytes.into()));
         assert_eq!(text("größe".as_bytes()), "größe");
         assert_eq!(text(b"a\x1b[2J\xff"), "a%1B[2J%FF");
         assert_eq!(text("\u{202e}x".as_bytes()), "%E2%80%AEx");
@@ -80,7 +80,7 @@ mod tests {
         {
             let days = Date { year, month, day }.days();
             let text = format!("{year:04}-{month:02}-{day:02}");
-            assert_eq!(label(Kind::Day, &Value::whole(days)), text);
+            assert_eq!(label(FieldKind::Day, &Value::whole(days)), text);
         }
     }
 }

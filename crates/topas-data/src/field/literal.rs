@@ -7,7 +7,7 @@ use topas_format::field::Token;
 
 use super::label::{label, seconds};
 use super::value::MILLION;
-use super::{Kind, Unit, Value};
+use super::{FieldKind, FieldUnit, Value};
 use crate::period::parse_date;
 
 /// Why a text is no value of a field's kind.
@@ -63,36 +63,36 @@ const TIMES: &[(&str, i128)] = &[
 const FREQUENCIES: &[(&str, i128)] = &[("", MILLION), ("MHz", MILLION), ("GHz", MILLION * 1000)];
 
 /// Reads a value of a kind.
-pub(crate) fn literal(kind: Kind, text: &str) -> Result<Value<'static>, LiteralError> {
+pub(crate) fn literal(kind: FieldKind, text: &str) -> Result<Value<'static>, LiteralError> {
     let whole = |n: i64| Ok(Value::whole(n));
     match kind {
-        Kind::Text => Ok(Value::Text(text.as_bytes().to_vec().into())),
-        Kind::Number(unit) => number(unit, text).map(Value::Number),
-        Kind::CpuType => {
-            number(Unit::Megahertz, text.strip_prefix('t').unwrap_or(text)).map(Value::Number)
+        FieldKind::Text => Ok(Value::Text(text.as_bytes().to_vec().into())),
+        FieldKind::Number(unit) => number(unit, text).map(Value::Number),
+        FieldKind::CpuType => {
+            number(FieldUnit::Megahertz, text.strip_prefix('t').unwrap_or(text)).map(Value::Number)
         }
-        Kind::Day => match parse_date(text) {
+        FieldKind::Day => match parse_date(text) {
             Ok(date) => whole(date.days()),
             Err(_) => Err(LiteralError::Form("a day such as 2026-11-20")),
         },
-        Kind::Month => match parse_date(&format!("{}-01", text.replace('/', "-"))) {
+        FieldKind::Month => match parse_date(&format!("{}-01", text.replace('/', "-"))) {
             Ok(date) => whole(i64::from(date.year) * 12 + i64::from(date.month) - 1),
             Err(_) => Err(LiteralError::Form("a month such as 2026-11")),
         },
-        Kind::Week => week(text).ok_or(LiteralError::Form("a week such as 2026-W47")),
-        Kind::Time => {
+        FieldKind::Week => week(text).ok_or(LiteralError::Form("a week such as 2026-W47")),
+        FieldKind::Time => {
             let padded = format!("{text}{}", if text.len() == 5 { ":00" } else { "" });
             match Time::read(padded.as_bytes()) {
                 Some((time, [])) => whole(seconds(time)),
                 _ => Err(LiteralError::Form("a time of day such as 18:00")),
             }
         }
-        Kind::PowerOfTwo => {
+        FieldKind::PowerOfTwo => {
             let mut classes = (-1..33).map(|k| Value::whole(k as i64));
             let found = classes.find(|class| label(kind, class) == text);
             found.ok_or(LiteralError::Form("a class such as 1, 2, 3-4, 5-8, 9-16"))
         }
-        Kind::Class(words) => match words.iter().position(|&word| word == text) {
+        FieldKind::Class(words) => match words.iter().position(|&word| word == text) {
             Some(place) => whole(place as i64),
             None => Err(LiteralError::Word(words)),
         },
@@ -100,20 +100,20 @@ pub(crate) fn literal(kind: Kind, text: &str) -> Result<Value<'static>, LiteralE
 }
 
 /// A decimal number with the suffix of a unit, in millionths.
-fn number(unit: Unit, text: &str) -> Result<i128, LiteralError> {
+fn number(unit: FieldUnit, text: &str) -> Result<i128, LiteralError> {
     const FORM: LiteralError = LiteralError::Form("a number such as 12, 0.5, 2.5G");
     const SECONDS: LiteralError = LiteralError::Form("a time such as 12, 0.5s, 90min, 24h");
     const BYTES: LiteralError = LiteralError::Form("a size such as 4096, 2.5GB, 4GiB");
     const MHZ: LiteralError = LiteralError::Form("a frequency such as 450 or 2.6GHz");
     let (units, form) = match unit {
-        Unit::None => (PREFIXES, FORM),
-        Unit::Seconds => (TIMES, SECONDS),
-        Unit::Bytes => (PREFIXES, BYTES),
-        Unit::Megahertz => (FREQUENCIES, MHZ),
+        FieldUnit::None => (PREFIXES, FORM),
+        FieldUnit::Seconds => (TIMES, SECONDS),
+        FieldUnit::Bytes => (PREFIXES, BYTES),
+        FieldUnit::Megahertz => (FREQUENCIES, MHZ),
     };
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (digits, mut suffix) = text.split_at(end);
-    if unit == Unit::Bytes {
+    if unit == FieldUnit::Bytes {
         suffix = suffix.strip_suffix('B').unwrap_or(suffix);
     }
     let (_, factor) = units.iter().find(|(name, _)| *name == suffix).ok_or(form)?;
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
     use topas_format::civil::Date;
 
-    fn of(kind: Kind, text: &str) -> Result<i128, LiteralError> {
+    fn of(kind: FieldKind, text: &str) -> Result<i128, LiteralError> {
         literal(kind, text).map(|value| match value {
             Value::Number(n) => n,
             other => panic!("{other:?}"),
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn numbers_with_units() {
-        let count = |text| of(Kind::Number(Unit::None), text);
+        let count = |text| of(FieldKind::Number(FieldUnit::None), text);
         assert_eq!(count("12"), Ok(12 * MILLION));
         assert_eq!(count("2.5G"), Ok(2_500_000_000 * MILLION));
         assert_eq!(count("0.000001"), Ok(1));
@@ -170,31 +170,31 @@ mod tests {
         for bad in ["", "-1", "+1", "1e3", "1.", ".5", "1 G", "G", "1.2.3", "1s", "٣"] {
             assert!(matches!(count(bad), Err(LiteralError::Form(_))), "{bad}");
         }
-        let time = |text| of(Kind::Number(Unit::Seconds), text);
+        let time = |text| of(FieldKind::Number(FieldUnit::Seconds), text);
         assert_eq!([time("90min"), time("1.5h"), time("5400")], [Ok(5400 * MILLION); 3]);
         assert_eq!(time("250ms"), Ok(250_000));
         assert!(time("1G").is_err());
-        let bytes = |text| of(Kind::Number(Unit::Bytes), text);
+        let bytes = |text| of(FieldKind::Number(FieldUnit::Bytes), text);
         assert_eq!(bytes("4GiB"), Ok(MILLION << 32));
         assert_eq!([bytes("2GB"), bytes("2G")], [Ok(2_000_000_000 * MILLION); 2]);
     }
 
     #[test]
     fn days_and_classes() {
-        assert_eq!(of(Kind::Month, "2026-11"), Ok((2026 * 12 + 10) * MILLION));
-        assert_eq!(of(Kind::Month, "2026/11"), Ok((2026 * 12 + 10) * MILLION));
-        assert!(of(Kind::Month, "2026-13").is_err());
+        assert_eq!(of(FieldKind::Month, "2026-11"), Ok((2026 * 12 + 10) * MILLION));
+        assert_eq!(of(FieldKind::Month, "2026/11"), Ok((2026 * 12 + 10) * MILLION));
+        assert!(of(FieldKind::Month, "2026-13").is_err());
         let monday = Date { year: 2026, month: 11, day: 16 }.days();
-        assert_eq!(of(Kind::Week, "2026-W47"), Ok(i128::from(monday) * MILLION));
+        assert_eq!(of(FieldKind::Week, "2026-W47"), Ok(i128::from(monday) * MILLION));
         for bad in ["2026-W00", "2026-W54", "2025-W53", "2026W47", "0000-W01"] {
-            assert!(of(Kind::Week, bad).is_err(), "{bad}");
+            assert!(of(FieldKind::Week, bad).is_err(), "{bad}");
         }
-        assert!(of(Kind::Week, "2026-W53").is_ok());
-        assert_eq!(of(Kind::Time, "18:00"), Ok(64_800 * MILLION));
-        assert!(of(Kind::Time, "24:00").is_err());
-        assert_eq!(of(Kind::CpuType, "t450"), Ok(450 * MILLION));
-        assert_eq!(of(Kind::PowerOfTwo, "3-4"), Ok(2 * MILLION));
-        assert_eq!(of(Kind::Class(&["no", "yes"]), "yes"), Ok(MILLION));
-        assert!(of(Kind::Class(&["no", "yes"]), "maybe").is_err());
+        assert!(of(FieldKind::Week, "2026-W53").is_ok());
+        assert_eq!(of(FieldKind::Time, "18:00"), Ok(64_800 * MILLION));
+        assert!(of(FieldKind::Time, "24:00").is_err());
+        assert_eq!(of(FieldKind::CpuType, "t450"), Ok(450 * MILLION));
+        assert_eq!(of(FieldKind::PowerOfTwo, "3-4"), Ok(2 * MILLION));
+        assert_eq!(of(FieldKind::Class(&["no", "yes"]), "yes"), Ok(MILLION));
+        assert!(of(FieldKind::Class(&["no", "yes"]), "maybe").is_err());
     }
 }

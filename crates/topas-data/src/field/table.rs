@@ -8,19 +8,19 @@ use topas_format::extra::{EXTRAS, Extra, ExtraValue};
 use topas_format::line::{self, Line};
 use topas_format::number::{Count, Micros};
 
-use super::Kind::{Class, CpuType, Day, Month, Number, PowerOfTwo, Text, Time, Week};
+use super::FieldKind::{Class, CpuType, Day, Month, Number, PowerOfTwo, Text, Time, Week};
 use super::value::{Value, of_count, of_name};
-use super::{Read, ReadField, Row, Unit, calendar, class, compiler, mpi};
+use super::{FieldRow, FieldUnit, Read, ReadField, calendar, class, compiler, mpi_version};
 
-const COUNT: super::Kind = Number(Unit::None);
-const SECONDS: super::Kind = Number(Unit::Seconds);
+const COUNT: super::FieldKind = Number(FieldUnit::None);
+const SECONDS: super::FieldKind = Number(FieldUnit::Seconds);
 
 /// Every field: tokens in the order of the line, extras, then what is derived.
-pub static FIELDS: LazyLock<Vec<Row>> =
+pub static FIELDS: LazyLock<Vec<FieldRow>> =
     LazyLock::new(|| [tokens(), EXTRAS.iter().map(extra).collect(), derived_fields()].concat());
 
 /// The sixteen tokens. Each says what becomes of it in an export.
-fn tokens() -> Vec<Row> {
+fn tokens() -> Vec<FieldRow> {
     vec![
         token("date", "day", Day, Fixed, |line, _| Value::whole(line.date.days())),
         token("time", "", Time, Fixed, |line, _| calendar::time(line.time)),
@@ -32,14 +32,14 @@ fn tokens() -> Vec<Row> {
             line.npes.0.map_or(Value::Missing, Value::whole)
         })
         .called("PEs", "number of PEs"),
-        token("mhz", "", Number(Unit::Megahertz), Fixed, |line, _| mhz(line)),
+        token("mhz", "", Number(FieldUnit::Megahertz), Fixed, |line, _| mhz(line)),
         token("mode", "", Text, Fixed, |line, _| Value::word(line.mode.word())),
         token("lang", "language", Text, Fixed, |line, _| match line.lang.word() {
             "-" => Value::Missing,
             word => Value::word(word),
         })
         .called("Lang", "language"),
-        Row {
+        FieldRow {
             dash_is_value: true,
             ..token("lib", "mplib", Text, Fixed, |line, _| Value::word(line.lib.word()))
                 .called("MP-Lib", "message passing library")
@@ -54,14 +54,14 @@ fn tokens() -> Vec<Row> {
 }
 
 /// A field for an extra. Two are not shown as they stand in the line, and one has a further name.
-fn extra(extra: &'static Extra) -> Row {
+fn extra(extra: &'static Extra) -> FieldRow {
     let kind = match extra.value {
         ExtraValue::Text => Text,
         ExtraValue::Number | ExtraValue::Count | ExtraValue::Share => COUNT,
         ExtraValue::Seconds => SECONDS,
-        ExtraValue::Bytes => Number(Unit::Bytes),
+        ExtraValue::Bytes => Number(FieldUnit::Bytes),
     };
-    let row = Row {
+    let row = FieldRow {
         name: extra.name,
         also: "",
         kind,
@@ -73,13 +73,13 @@ fn extra(extra: &'static Extra) -> Row {
         title: extra.title,
     };
     match extra.name {
-        "part" => Row { also: "partition", ..row },
-        "mpi" => Row {
-            read: Read::Of(|_, extras| mpi::version(extras)),
+        "part" => FieldRow { also: "partition", ..row },
+        "mpi" => FieldRow {
+            read: Read::Of(|_, extras| mpi_version::version(extras)),
             about: "MPI implementation and version: `Open MPI 4.1.4`; as it stands: `extra.mpi`.",
             ..row
         },
-        "cc" => Row {
+        "cc" => FieldRow {
             read: Read::Of(|_, extras| compiler::version(extras)),
             about: "Compiler and major version: `gcc 12`; as it stands: `extra.cc`.",
             ..row
@@ -89,7 +89,7 @@ fn extra(extra: &'static Extra) -> Row {
 }
 
 /// What follows from the tokens and extras of a line.
-fn derived_fields() -> Vec<Row> {
+fn derived_fields() -> Vec<FieldRow> {
     vec![
         derived("month", Month, "Month the program ended.", |line, _| calendar::month(line.date)),
         derived("week", Week, "Week the program ended, ISO 8601.", |line, _| {
@@ -122,7 +122,9 @@ fn derived_fields() -> Vec<Row> {
         derived("compiler", Text, "Family of the compiler: `gcc`.", |_, extras| {
             compiler::family(extras)
         }),
-        derived("mpi_name", Text, "MPI implementation: `Open MPI`.", |_, extras| mpi::name(extras)),
+        derived("mpi_name", Text, "MPI implementation: `Open MPI`.", |_, extras| {
+            mpi_version::name(extras)
+        }),
         derived("metric", Text, "What `ops` counts: fpops, intops, loads, stores.", |line, _| {
             Value::word(match line.ops.metric {
                 Metric::FpOps => "fpops",
@@ -163,20 +165,25 @@ fn derived_fields() -> Vec<Row> {
 fn token(
     name: &'static str,
     also: &'static str,
-    kind: super::Kind,
+    kind: super::FieldKind,
     export: ExportRule,
     read: ReadField,
-) -> Row {
+) -> FieldRow {
     let described = line::FIELDS.iter().find(|field| field.name == name);
-    Row {
+    FieldRow {
         also,
         export: Some(export),
         ..derived(name, kind, described.map_or("", |field| field.about), read)
     }
 }
 
-fn derived(name: &'static str, kind: super::Kind, about: &'static str, read: ReadField) -> Row {
-    Row {
+fn derived(
+    name: &'static str,
+    kind: super::FieldKind,
+    about: &'static str,
+    read: ReadField,
+) -> FieldRow {
+    FieldRow {
         name,
         also: "",
         kind,

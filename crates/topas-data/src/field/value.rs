@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use topas_format::escape::Name;
 use topas_format::number::{Count, leading};
 
-use super::Kind;
+use super::FieldKind;
 
 /// Millionths in one: numbers are held exact to that, as times are in µs.
 pub const MILLION: i128 = 1_000_000;
@@ -18,7 +18,7 @@ pub enum Value<'a> {
     /// Text without escapes
     Text(Cow<'a, [u8]>),
     /// Of kinds that are numbers with a unit: in millionths. Of others: the number that
-    /// [`Kind`] tells, in millionths as well.
+    /// [`FieldKind`] tells, in millionths as well.
     Number(i128),
 }
 
@@ -46,10 +46,10 @@ impl<'a> Value<'a> {
     }
 
     /// The value a key was made of.
-    pub fn of_key(kind: Kind, present: bool, key: &'a [u8]) -> Self {
+    pub fn of_key(kind: FieldKind, present: bool, key: &'a [u8]) -> Self {
         match (present, kind) {
             (false, _) => Value::Missing,
-            (true, Kind::Text) => Value::Text(Cow::Borrowed(key)),
+            (true, FieldKind::Text) => Value::Text(Cow::Borrowed(key)),
             (true, _) => match key.try_into() {
                 Ok(bytes) => Value::Number((u128::from_be_bytes(bytes) ^ (1 << 127)) as i128),
                 Err(_) => Value::Missing,
@@ -76,10 +76,10 @@ pub(super) fn of_count<'a>(count: Count) -> Value<'a> {
 
 /// The raw value of an extra; missing if there is none, it is empty, or no number where
 /// it should be one.
-pub(super) fn of_extra(raw: Option<&[u8]>, kind: Kind) -> Value<'_> {
+pub(super) fn of_extra(raw: Option<&[u8]>, kind: FieldKind) -> Value<'_> {
     let Some(raw) = raw.filter(|raw| !raw.is_empty()) else { return Value::Missing };
     match kind {
-        Kind::Text => of_name(Name::from_token(raw)),
+        FieldKind::Text => of_name(Name::from_token(raw)),
         _ => number(raw.strip_prefix(b"~").unwrap_or(raw)).map_or(Value::Missing, Value::Number),
     }
 }
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn extras_as_numbers() {
         let of = |text: &'static str| {
-            of_extra(Some(text.as_bytes()), Kind::Number(super::super::Unit::None))
+            of_extra(Some(text.as_bytes()), FieldKind::Number(super::super::FieldUnit::None))
         };
         assert_eq!(of("12"), Value::whole(12));
         assert_eq!(of("~12"), Value::whole(12));
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn keys_keep_values_and_their_order() {
-        let kind = Kind::Number(super::super::Unit::None);
+        let kind = FieldKind::Number(super::super::FieldUnit::None);
         let numbers = [-5, 0, 1, 255, 256, i128::from(u64::MAX) * MILLION];
         let keys = numbers.map(|n| {
             let mut key = Vec::new();

@@ -97,7 +97,7 @@ impl Default for Scale {
 
 /// A bucket. They sort as their values do; what has no value comes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Bucket {
+pub enum MeasureBucket {
     /// From the lower bound, which belongs to it, to the upper; the number of the bucket
     At(u128),
     /// From the limit on
@@ -122,22 +122,22 @@ pub enum Bounds {
 impl Scale {
     /// The bucket of a value. Exact, without rounding.
     #[inline]
-    pub fn bucket(&self, of: &Of) -> Bucket {
-        let Of::Value { upper, lower } = *of else { return Bucket::Missing };
+    pub fn bucket(&self, of: &Of) -> MeasureBucket {
+        let Of::Value { upper, lower } = *of else { return MeasureBucket::Missing };
         let millionths = millionths(upper, lower);
         if self.upper.is_some_and(|limit| millionths >= u128::from(limit.millionths)) {
-            return Bucket::Above;
+            return MeasureBucket::Above;
         }
         match self.kind {
             ScaleKind::Linear(size) => {
                 let size = size.millionths;
                 // Nearly always the fast division does.
-                Bucket::At(match u64::try_from(millionths) {
+                MeasureBucket::At(match u64::try_from(millionths) {
                     Ok(millionths) => u128::from(millionths / size),
                     Err(_) => millionths / u128::from(size),
                 })
             }
-            ScaleKind::Logarithmic => Bucket::At(match millionths {
+            ScaleKind::Logarithmic => MeasureBucket::At(match millionths {
                 0 => u128::from(upper > 0),
                 _ => {
                     let decade = millionths.ilog10();
@@ -153,13 +153,13 @@ impl Scale {
     }
 
     /// The bounds of a bucket.
-    pub fn bounds(&self, bucket: Bucket) -> Bounds {
+    pub fn bounds(&self, bucket: MeasureBucket) -> Bounds {
         let number = match bucket {
-            Bucket::Missing => return Bounds::Missing,
-            Bucket::Above => {
+            MeasureBucket::Missing => return Bounds::Missing,
+            MeasureBucket::Above => {
                 return Bounds::From(self.upper.map_or(0, |limit| limit.millionths.into()));
             }
-            Bucket::At(number) => number,
+            MeasureBucket::At(number) => number,
         };
         let (from, to) = match self.kind {
             ScaleKind::Linear(size) => {
@@ -245,9 +245,22 @@ mod tests {
         assert_eq!(at(scale, 179, 1), Bounds::Between(150 * ONE, 180 * ONE));
         assert_eq!(at(scale, 180, 1), Bounds::From(180 * ONE));
         assert_eq!(scale.bounds(scale.bucket(&Of::Zero)), Bounds::Missing);
-        let mut all = [Bucket::Missing, Bucket::Above, Bucket::At(7), Bucket::At(0)];
+        let mut all = [
+            MeasureBucket::Missing,
+            MeasureBucket::Above,
+            MeasureBucket::At(7),
+            MeasureBucket::At(0),
+        ];
         all.sort();
-        assert_eq!(all, [Bucket::At(0), Bucket::At(7), Bucket::Above, Bucket::Missing]);
+        assert_eq!(
+            all,
+            [
+                MeasureBucket::At(0),
+                MeasureBucket::At(7),
+                MeasureBucket::Above,
+                MeasureBucket::Missing
+            ]
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::column::{Column, Values};
 use super::summary::sum;
-use super::table::Table;
+use super::table::PeTable;
 
 /// How evenly a load is spread over the PEs.
 ///
@@ -43,7 +43,7 @@ impl Balance {
 }
 
 /// The balance of a load over the PEs that have a value; None if no PE has a load.
-pub fn balance(table: &Table, of: Column, values: &Values) -> Option<Balance> {
+pub fn balance(table: &PeTable, of: Column, values: &Values) -> Option<Balance> {
     // Of several the first PE.
     let first_max = |best: Option<(f64, u32)>, value: &(f64, u32)| match best {
         Some(best) if best.0 >= value.0 => Some(best),

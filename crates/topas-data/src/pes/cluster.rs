@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::column::Values;
-use super::table::Table;
+use super::table::PeTable;
 
 /// PEs `first..=last`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub struct Cluster {
 
 /// The clusters of the 1999 paper: values by multiples of `width`, ascending, without
 /// empty ones.
-pub fn unit_clusters(table: &Table, values: &Values, width: f64) -> Vec<Cluster> {
+pub fn unit_clusters(table: &PeTable, values: &Values, width: f64) -> Vec<Cluster> {
     let mut clusters: BTreeMap<i64, (usize, Vec<PeRange>)> = BTreeMap::new();
     for &(value, place) in &values.values {
         // Saturates far beyond what a rate can be.

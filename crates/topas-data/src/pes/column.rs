@@ -2,7 +2,7 @@
 
 use topas_format::number::Count;
 
-use super::table::{Pe, Table};
+use super::table::{Pe, PeTable};
 
 /// A number that each PE has or has not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,7 +76,7 @@ impl Column {
     /// The value of a PE in the unit of the column: one division, rounded once. None if it
     /// was not measured, or by nothing.
     #[inline]
-    pub fn value(self, table: &Table, pe: &Pe) -> Option<f64> {
+    pub fn value(self, table: &PeTable, pe: &Pe) -> Option<f64> {
         let count = || pe.count.value().filter(|_| pe.metric == table.metric);
         match self {
             Column::Wall => Some(seconds(pe.wall)),
@@ -109,7 +109,7 @@ fn by(part: u64, whole: u64) -> Option<f64> {
 /// The values of a column, of the PEs that have one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Values {
-    /// Value and place of its row in [`Table::rows`], by PE
+    /// Value and place of its row in [`PeTable::rows`], by PE
     pub values: Vec<(f64, u32)>,
     /// PEs without a value
     pub missing: usize,
@@ -118,7 +118,7 @@ pub struct Values {
 }
 
 /// Takes a column out of a table.
-pub fn values(table: &Table, column: Column) -> Values {
+pub fn values(table: &PeTable, column: Column) -> Values {
     let mut values = Vec::with_capacity(table.rows.len());
     let mut estimates = 0;
     for (place, pe) in (0..).zip(&table.rows) {

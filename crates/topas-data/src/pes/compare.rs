@@ -2,7 +2,7 @@
 
 use super::column::{Column, values};
 use super::ranks::{Test, mann_whitney, median, signed_rank};
-use super::table::Table;
+use super::table::PeTable;
 
 /// How the values of two runs are set against each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Comparison {
 ///
 /// The tests ask whether the runs differ by more than their PEs scatter. That is no promise
 /// for the next run: PEs of one run are not independent of each other.
-pub fn compare(old: &Table, new: &Table) -> Comparison {
+pub fn compare(old: &PeTable, new: &PeTable) -> Comparison {
     let same = old.rows.iter().map(|pe| pe.pe).eq(new.rows.iter().map(|pe| pe.pe));
     let pairing = if same { Pairing::ByPe } else { Pairing::Sets };
     let columns = Column::ALL.into_iter().filter(|column| {
@@ -70,8 +70,8 @@ pub fn compare(old: &Table, new: &Table) -> Comparison {
     Comparison { pairing, changes }
 }
 
-fn change(old: &Table, new: &Table, column: Column, pairing: Pairing) -> Option<Change> {
-    let plain = |table: &Table| -> Vec<f64> {
+fn change(old: &PeTable, new: &PeTable, column: Column, pairing: Pairing) -> Option<Change> {
+    let plain = |table: &PeTable| -> Vec<f64> {
         values(table, column).values.iter().map(|value| value.0).collect()
     };
     let (before, after) = (plain(old), plain(new));
@@ -94,7 +94,7 @@ fn change(old: &Table, new: &Table, column: Column, pairing: Pairing) -> Option<
     })
 }
 
-fn by_pe(old: &Table, new: &Table, column: Column) -> (Option<Test>, Vec<(u32, f64)>) {
+fn by_pe(old: &PeTable, new: &PeTable, column: Column) -> (Option<Test>, Vec<(u32, f64)>) {
     let mut differences = Vec::with_capacity(old.rows.len());
     let mut shares = Vec::with_capacity(old.rows.len());
     for (before, after) in old.rows.iter().zip(&new.rows) {

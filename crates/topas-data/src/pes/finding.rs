@@ -24,7 +24,7 @@ use std::thread;
 
 use super::column::{Column, values};
 use super::group::{Grouping, Numbered, middle};
-use super::table::Table;
+use super::table::PeTable;
 
 pub use subject::Subject;
 
@@ -71,7 +71,7 @@ impl Evidence {
 
 /// PEs, hosts or the like that stand out, or one class of PEs against the largest.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
+pub struct PeFinding {
     /// Who
     pub subject: Subject,
     /// Number of PEs of the subject
@@ -87,7 +87,7 @@ pub struct Finding {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
     /// Findings, the largest difference first
-    pub findings: Vec<Finding>,
+    pub findings: Vec<PeFinding>,
     /// Measures that were looked at
     pub looked_at: Vec<Column>,
     /// Number of PEs
@@ -95,10 +95,10 @@ pub struct Findings {
 }
 
 /// Looks for what stands out.
-pub fn findings(table: &Table) -> Findings {
-    let places = Places::new(table);
+pub fn findings(table: &PeTable) -> Findings {
+    let places = GroupPlaces::new(table);
     let look = |column| Some((column, Measure::of(&places, column)?.findings()));
-    let found: Vec<Option<(Column, Vec<Found>)>> = if table.rows.len() < MANY {
+    let found: Vec<Option<(Column, Vec<MeasureFindings>)>> = if table.rows.len() < MANY {
         MEASURES.into_iter().map(look).collect()
     } else {
         thread::scope(|scope| {
@@ -113,7 +113,7 @@ pub fn findings(table: &Table) -> Findings {
         found.into_iter().for_each(|found| all.add(&places, found));
     }
     all.findings.iter_mut().for_each(|finding| sort_by_size(&mut finding.evidence));
-    let size = |finding: &Finding| finding.evidence.first().map_or(0.0, |e| e.difference().abs());
+    let size = |finding: &PeFinding| finding.evidence.first().map_or(0.0, |e| e.difference().abs());
     all.findings.sort_by(|a, b| size(b).total_cmp(&size(a)));
     all
 }
@@ -124,11 +124,11 @@ fn sort_by_size(evidence: &mut [Evidence]) {
 
 impl Findings {
     /// Adds what a measure shows, to the finding of the same PEs if there is one.
-    fn add(&mut self, places: &Places<'_>, found: Found) {
+    fn add(&mut self, places: &GroupPlaces<'_>, found: MeasureFindings) {
         let subject = Subject::of(places, &found.rows);
         match self.findings.iter_mut().find(|finding| finding.subject == subject) {
             Some(finding) => finding.evidence.push(found.evidence),
-            None => self.findings.push(Finding {
+            None => self.findings.push(PeFinding {
                 subject,
                 count: found.rows.len(),
                 classes: found.classes,
@@ -139,19 +139,19 @@ impl Findings {
 }
 
 /// A table, and its rows by groups.
-struct Places<'t> {
-    table: &'t Table,
+struct GroupPlaces<'t> {
+    table: &'t PeTable,
     groupings: [(Grouping, Numbered); 4],
 }
 
-impl<'t> Places<'t> {
-    fn new(table: &'t Table) -> Self {
-        Places { table, groupings: GROUPINGS.map(|by| (by, Numbered::new(table, by))) }
+impl<'t> GroupPlaces<'t> {
+    fn new(table: &'t PeTable) -> Self {
+        GroupPlaces { table, groupings: GROUPINGS.map(|by| (by, Numbered::new(table, by))) }
     }
 }
 
 /// What one measure shows.
-struct Found {
+struct MeasureFindings {
     /// Ascending
     rows: Vec<u32>,
     /// Classes that these rows are one of
@@ -161,7 +161,7 @@ struct Found {
 
 /// A value under examination.
 #[derive(Clone, Copy, Debug)]
-struct Item {
+struct ExaminedValue {
     /// Relative to the median, later to that of its class
     value: f64,
     row: u32,
@@ -169,17 +169,17 @@ struct Item {
 
 /// The values of one measure.
 struct Measure<'p> {
-    places: &'p Places<'p>,
+    places: &'p GroupPlaces<'p>,
     column: Column,
     /// Ascending
     values: Vec<(f64, u32)>,
     median: f64,
-    found: Vec<Found>,
+    found: Vec<MeasureFindings>,
 }
 
 impl<'p> Measure<'p> {
     /// None if too few PEs have a value, or half of them nothing.
-    fn of(places: &'p Places<'p>, column: Column) -> Option<Self> {
+    fn of(places: &'p GroupPlaces<'p>, column: Column) -> Option<Self> {
         let mut values = values(places.table, column).values;
         // None is negative or not a number, so that their bits have the order of the values.
         values.sort_unstable_by_key(|value| value.0.to_bits());
@@ -194,10 +194,10 @@ impl<'p> Measure<'p> {
         })
     }
 
-    fn findings(mut self) -> Vec<Found> {
-        let item = |&(value, row): &(f64, u32)| Item { value: value / self.median, row };
+    fn findings(mut self) -> Vec<MeasureFindings> {
+        let item = |&(value, row): &(f64, u32)| ExaminedValue { value: value / self.median, row };
         // Ascending, here and wherever items are handed on.
-        let mut items: Vec<Item> = self.values.iter().map(item).collect();
+        let mut items: Vec<ExaminedValue> = self.values.iter().map(item).collect();
         self.take_ends(&mut items);
         self.take_groups(&mut items);
         self.take_classes(&mut items);
@@ -205,20 +205,20 @@ impl<'p> Measure<'p> {
     }
 
     /// Takes PEs that lie apart out of the items, until no more do.
-    fn take_ends(&mut self, items: &mut Vec<Item>) {
+    fn take_ends(&mut self, items: &mut Vec<ExaminedValue>) {
         // Two at each end are many; the bound is for logs that are made up.
         for _ in 0..8 {
             let Some(range) = apart::ends(items) else { break };
             if !self.matters(&items[range.clone()], items) {
                 break;
             }
-            let taken: Vec<Item> = items.drain(range).collect();
+            let taken: Vec<ExaminedValue> = items.drain(range).collect();
             self.add(&taken, 1);
         }
     }
 
     /// Takes out the groups that lie apart, of the first grouping that has such.
-    fn take_groups(&mut self, items: &mut Vec<Item>) {
+    fn take_groups(&mut self, items: &mut Vec<ExaminedValue>) {
         for (_, numbered) in &self.places.groupings {
             let taken = apart::groups(numbered, items, self.large_is_slow());
             if !taken.is_empty() && self.matters(&taken, items) {
@@ -232,7 +232,7 @@ impl<'p> Measure<'p> {
     }
 
     /// Finds classes, and PEs that lie apart in theirs.
-    fn take_classes(&mut self, items: &mut Vec<Item>) {
+    fn take_classes(&mut self, items: &mut Vec<ExaminedValue>) {
         let ends = classes::ends(items);
         let count = ends.len();
         if count > 1 {
@@ -260,8 +260,8 @@ impl<'p> Measure<'p> {
     }
 
     /// Whether items, which ascend, differ enough from all to be worth telling.
-    fn matters(&self, taken: &[Item], all: &[Item]) -> bool {
-        let median = |items: &[Item]| middle(items.len(), |at| items[at].value);
+    fn matters(&self, taken: &[ExaminedValue], all: &[ExaminedValue]) -> bool {
+        let median = |items: &[ExaminedValue]| middle(items.len(), |at| items[at].value);
         let (Some(theirs), Some(of_all)) = (median(taken), median(all)) else { return false };
         let difference = theirs / of_all - 1.0;
         let is_time = matches!(self.column, Column::CpuTime | Column::Wall);
@@ -270,7 +270,7 @@ impl<'p> Measure<'p> {
     }
 
     /// Adds what was found, with their values against those of all others.
-    fn add(&mut self, items: &[Item], classes: usize) {
+    fn add(&mut self, items: &[ExaminedValue], classes: usize) {
         let mut rows: Vec<u32> = items.iter().map(|item| item.row).collect();
         rows.sort_unstable();
         let of = |is_theirs: bool| {
@@ -281,6 +281,6 @@ impl<'p> Measure<'p> {
             middle(values.len(), |at| values[at]).unwrap_or(f64::NAN)
         };
         let evidence = Evidence { column: self.column, theirs: of(true), others: of(false) };
-        self.found.push(Found { rows, classes, evidence });
+        self.found.push(MeasureFindings { rows, classes, evidence });
     }
 }

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::cluster::{PeRange, fold};
 use super::column::Values;
 use super::summary::sum;
-use super::table::{Pe, Table};
+use super::table::{Pe, PeTable};
 
 /// PEs from which on each grouping is worth a thread.
 const MANY: usize = 20_000;
@@ -26,7 +26,7 @@ pub enum Grouping {
 }
 
 /// Name of a group, a place in a list of names, and NUMA node.
-type Key = (u32, u32);
+type PeGroupKey = (u32, u32);
 
 impl Grouping {
     /// All.
@@ -35,7 +35,7 @@ impl Grouping {
 
     /// Group of a PE. None if its line does not tell.
     #[inline]
-    fn key(self, pe: &Pe, named: &[bool]) -> Option<Key> {
+    fn key(self, pe: &Pe, named: &[bool]) -> Option<PeGroupKey> {
         let host = || named.get(pe.host as usize).is_some_and(|named| *named).then_some(pe.host);
         Some(match self {
             Grouping::Host => (host()?, 0),
@@ -57,7 +57,7 @@ pub(super) struct Numbered {
     /// Group of each row; [`NONE`] if its line does not tell
     pub(super) of_row: Vec<u32>,
     /// Key of each group, ascending
-    pub(super) keys: Vec<Key>,
+    pub(super) keys: Vec<PeGroupKey>,
     /// Number of rows of each
     pub(super) sizes: Vec<u32>,
 }
@@ -66,9 +66,9 @@ pub(super) struct Numbered {
 pub(super) const NONE: u32 = u32::MAX;
 
 impl Numbered {
-    pub(super) fn new(table: &Table, by: Grouping) -> Self {
+    pub(super) fn new(table: &PeTable, by: Grouping) -> Self {
         let named: Vec<bool> = table.hosts.iter().map(|host| !host.is_empty()).collect();
-        let mut numbers: FxHashMap<Key, u32> = FxHashMap::default();
+        let mut numbers: FxHashMap<PeGroupKey, u32> = FxHashMap::default();
         let mut all =
             Numbered { of_row: Vec::with_capacity(table.rows.len()), ..Numbered::default() };
         let mut last = (None, NONE);
@@ -81,7 +81,7 @@ impl Numbered {
             }
             all.of_row.push(last.1);
         }
-        let mut order: Vec<(Key, u32)> = numbers.into_iter().collect();
+        let mut order: Vec<(PeGroupKey, u32)> = numbers.into_iter().collect();
         order.sort_unstable();
         let mut places = vec![0; order.len()];
         for (place, (key, number)) in (0..).zip(order) {
@@ -105,7 +105,7 @@ impl Numbered {
 /// PEs of one place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// Place in [`Table::hosts`], or of the executable in [`Table::exes`]; 0 of a NUMA node
+    /// Place in [`PeTable::hosts`], or of the executable in [`PeTable::exes`]; 0 of a NUMA node
     /// of all hosts
     pub name: u32,
     /// NUMA node, where grouped by it
@@ -143,7 +143,7 @@ pub struct Groups {
 
 /// Groups PEs by everything that has several groups, and by host always; each grouping on a
 /// thread of its own where there are many PEs.
-pub fn all_groups(table: &Table, values: &Values) -> Vec<Groups> {
+pub fn all_groups(table: &PeTable, values: &Values) -> Vec<Groups> {
     let all: Vec<Groups> = if table.rows.len() < MANY {
         Grouping::ALL.iter().map(|&by| groups(table, values, by)).collect()
     } else {
@@ -164,7 +164,7 @@ pub fn all_groups(table: &Table, values: &Values) -> Vec<Groups> {
 }
 
 /// Groups PEs, with the values of a column.
-pub fn groups(table: &Table, values: &Values, by: Grouping) -> Groups {
+pub fn groups(table: &PeTable, values: &Values, by: Grouping) -> Groups {
     let numbered = Numbered::new(table, by);
     let count = numbered.keys.len();
     let mut pes: Vec<Vec<u32>> = vec![Vec::new(); count];

@@ -5,12 +5,12 @@ use topas_format::escape::Name;
 
 /// Texts by number, in the order they were first seen.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Texts {
+pub(super) struct InternedTexts {
     texts: Vec<Box<[u8]>>,
     numbers: FxHashMap<Box<[u8]>, u32>,
 }
 
-impl Texts {
+impl InternedTexts {
     /// The number of a text; `last` is tried first and updated: neighbours often agree.
     #[inline]
     pub(super) fn number(&mut self, text: &[u8], last: &mut u32) -> u32 {
@@ -31,7 +31,7 @@ impl Texts {
         number
     }
 
-    /// As [`Texts::number`], of a name as it stands in a line.
+    /// As [`InternedTexts::number`], of a name as it stands in a line.
     #[inline]
     pub(super) fn name(&mut self, name: &Name<'_>, last: &mut u32) -> u32 {
         match name.plain() {
@@ -41,7 +41,7 @@ impl Texts {
     }
 
     /// Takes the texts of `other`; gives the new number of each.
-    pub(super) fn take(&mut self, other: Texts) -> Vec<u32> {
+    pub(super) fn take(&mut self, other: InternedTexts) -> Vec<u32> {
         other.texts.iter().map(|text| self.find(text)).collect()
     }
 

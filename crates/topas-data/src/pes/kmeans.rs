@@ -10,7 +10,7 @@
 
 use super::cluster::{Cluster, PeRange};
 use super::column::Values;
-use super::table::Table;
+use super::table::PeTable;
 
 /// Most clusters that are tried.
 pub const MOST_CLASSES: usize = 9;
@@ -37,7 +37,7 @@ pub struct KMeans {
 /// Exact up to 8,192 distinct values. Of more, clusters are looked for that begin at one of
 /// the 4,096 widest gaps, or where one of 4,096 parts with the same number of values does;
 /// then each border is moved to the middle of the means beside it until none moves any more.
-pub fn best_clusters(table: &Table, values: &Values) -> KMeans {
+pub fn best_clusters(table: &PeTable, values: &Values) -> KMeans {
     let mut sorted: Vec<f64> = values.values.iter().map(|value| value.0).collect();
     sorted.sort_unstable_by(f64::total_cmp);
     let (ends, criteria) = best(&sorted);
@@ -206,16 +206,16 @@ fn bins(sorted: &[f64]) -> Vec<Bin> {
 }
 
 /// Sums over the first bins, of values less a middle one, so that little cancels.
-struct Sums {
+struct BinSums {
     count: Vec<f64>,
     first: Vec<f64>,
     second: Vec<f64>,
 }
 
-impl Sums {
+impl BinSums {
     fn new(bins: &[Bin]) -> Self {
         let middle = bins.get(bins.len() / 2).map_or(0.0, |bin| bin.moments.mean);
-        let mut sums = Sums { count: vec![0.0], first: vec![0.0], second: vec![0.0] };
+        let mut sums = BinSums { count: vec![0.0], first: vec![0.0], second: vec![0.0] };
         let (mut count, mut first, mut second) = (0.0, 0.0, 0.0);
         for Bin { moments, .. } in bins {
             let mean = moments.mean - middle;
@@ -239,7 +239,7 @@ impl Sums {
 
 /// For 1 to `most` clusters the ends of the best, counted in bins.
 fn partitions(bins: &[Bin], most: usize) -> Vec<Vec<usize>> {
-    let sums = Sums::new(bins);
+    let sums = BinSums::new(bins);
     let count = bins.len();
     // Cost of the first `end` bins in as many clusters as rows are done.
     let mut cost: Vec<f64> =
@@ -247,14 +247,14 @@ fn partitions(bins: &[Bin], most: usize) -> Vec<Vec<usize>> {
     // Where the last cluster begins, for each number of clusters and each end.
     let mut begins: Vec<Vec<u32>> = vec![vec![0; count + 1]];
     for clusters in 2..=most {
-        let mut row = Row {
+        let mut row = ClusterRow {
             sums: &sums,
             before: &cost,
             cost: vec![f64::INFINITY; count + 1],
             begin: vec![0; count + 1],
         };
         row.halve(clusters, count, clusters - 1, count - 1);
-        let Row { cost: next, begin, .. } = row;
+        let ClusterRow { cost: next, begin, .. } = row;
         cost = next;
         begins.push(begin);
     }
@@ -269,14 +269,14 @@ fn partitions(bins: &[Bin], most: usize) -> Vec<Vec<usize>> {
 }
 
 /// The table's row for one more cluster.
-struct Row<'s> {
-    sums: &'s Sums,
+struct ClusterRow<'s> {
+    sums: &'s BinSums,
     before: &'s [f64],
     cost: Vec<f64>,
     begin: Vec<u32>,
 }
 
-impl Row<'_> {
+impl ClusterRow<'_> {
     /// Fills ends `first..=last`, whose last clusters begin in `low..=high`.
     fn halve(&mut self, first: usize, last: usize, low: usize, high: usize) {
         if first > last {

@@ -12,8 +12,8 @@ use topas_format::field::{Lang, Lib, Mhz, Mode};
 use topas_format::line::{Extras, Line};
 use topas_format::number::whole;
 
-use super::intern::Texts;
-use super::table::{Kept, Table, sizes};
+use super::intern::InternedTexts;
+use super::table::{KeptLine, PeTable, sizes};
 use crate::block;
 use crate::feed::{Buffer, Feed, locked};
 use crate::source::{Source, SourceError};
@@ -25,7 +25,7 @@ const LATEST: u64 = 253_402_300_799;
 
 /// One execution of a program, as its lines tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Launch {
+pub struct PeLaunch {
     /// Launch id; empty if not known
     pub id: Box<[u8]>,
     /// Number of PEs it was started with; None where the launcher does not tell
@@ -62,11 +62,11 @@ pub struct Launch {
     first: (usize, u64),
 }
 
-impl Launch {
+impl PeLaunch {
     fn new(line: &Line<'_>, extras: Extras<'_>, first: (usize, u64)) -> Self {
         let bytes = |name: Name<'_>| name.bytes().collect();
         let extra = |key: &[u8]| extras.name(key).map(bytes).unwrap_or_default();
-        Launch {
+        PeLaunch {
             id: bytes(line.id),
             npes: line.npes.0,
             user: bytes(line.user),
@@ -125,7 +125,7 @@ struct LaunchKey {
 /// Launches by number, in the order they were first seen.
 #[derive(Default)]
 struct Launches {
-    all: Vec<Launch>,
+    all: Vec<PeLaunch>,
     numbers: FxHashMap<LaunchKey, u32>,
     /// Source and block that are being read
     place: (usize, u64),
@@ -141,12 +141,12 @@ impl Launches {
             let user = if uid.is_none() { line.user.bytes().collect() } else { Box::default() };
             let key = LaunchKey { id, npes: line.npes.0, uid, user };
             let place = self.place;
-            *last = self.find(key, || Launch::new(line, extras, place));
+            *last = self.find(key, || PeLaunch::new(line, extras, place));
         }
         *last
     }
 
-    fn find(&mut self, key: LaunchKey, new: impl FnOnce() -> Launch) -> u32 {
+    fn find(&mut self, key: LaunchKey, new: impl FnOnce() -> PeLaunch) -> u32 {
         *self.numbers.entry(key).or_insert_with(|| {
             self.all.push(new());
             // At most one launch a line.
@@ -156,7 +156,7 @@ impl Launches {
 
     /// Takes those of `other`; gives the new number of each.
     fn take(&mut self, other: Launches) -> Vec<u32> {
-        let take = |theirs: Launch| {
+        let take = |theirs: PeLaunch| {
             let number = self.find(theirs.key(), || theirs.clone());
             if let Some(ours) = self.all.get_mut(number as usize)
                 && *ours != theirs
@@ -190,19 +190,19 @@ struct Last {
 
 /// Launches and texts of lines, by numbers of their own.
 #[derive(Default)]
-struct Names {
+struct LineNames {
     launches: Launches,
-    texts: Texts,
+    texts: InternedTexts,
     last: Last,
 }
 
 /// What one thread has read.
 #[derive(Default)]
-struct Reader {
+struct PeReader {
     /// Of lines with `v=`
-    names: Names,
+    names: LineNames,
     /// Of lines without: of 1999, or of today and torn before it
-    old: Names,
+    old: LineNames,
     blocks: Vec<Read>,
     tally: Tally,
 }
@@ -211,19 +211,19 @@ struct Reader {
 struct Read {
     /// Place of the source, and number of the block in it
     place: (usize, u64),
-    lines: Vec<Kept>,
+    lines: Vec<KeptLine>,
     /// Lines without `v=`
-    old: Vec<Kept>,
+    old: Vec<KeptLine>,
     /// Number of lines of any kind
     count: u64,
     examples: Vec<Example>,
 }
 
-impl Reader {
+impl PeReader {
     /// Takes blocks of a source until there are no more.
     fn read(&mut self, source: usize, feed: &Feed<'_>, buffer: &mut Buffer, progress: &dyn Fn()) {
         while let Some((block, text)) = feed.next(buffer) {
-            let Reader { names, old, tally, .. } = self;
+            let PeReader { names, old, tally, .. } = self;
             (names.launches.place, old.launches.place) = ((source, block), (source, block));
             let (mut kept, mut kept_old) = (Vec::new(), Vec::new());
             let each = |line: &Line<'_>, extras: Extras<'_>, _: &[u8]| {
@@ -234,7 +234,7 @@ impl Reader {
                     kept_old.push(old.kept(line, extras));
                 }
             };
-            let mut lines = block::Lines::new(feed, tally, each);
+            let mut lines = block::BlockLines::new(feed, tally, each);
             lines.read(text);
             let count = lines.number;
             let examples = self.tally.take_examples();
@@ -245,12 +245,12 @@ impl Reader {
     }
 }
 
-impl Names {
+impl LineNames {
     #[inline]
-    fn kept(&mut self, line: &Line<'_>, extras: Extras<'_>) -> Kept {
-        let Names { launches, texts, last } = self;
+    fn kept(&mut self, line: &Line<'_>, extras: Extras<'_>) -> KeptLine {
+        let LineNames { launches, texts, last } = self;
         let launch = launches.number(line, extras, &mut last.launch);
-        let mut kept = Kept::new(line, launch, texts.name(&line.exe, &mut last.exe));
+        let mut kept = KeptLine::new(line, launch, texts.name(&line.exe, &mut last.exe));
         let mut end = None;
         for (key, value) in extras {
             match key {
@@ -288,20 +288,20 @@ fn local(line: &Line<'_>) -> i64 {
 }
 
 /// The lines of all launches.
-pub struct Lines {
-    pub(super) lines: Vec<Vec<Kept>>,
-    pub(super) texts: Texts,
-    launches: Vec<Launch>,
+pub struct PeLines {
+    pub(super) lines: Vec<Vec<KeptLine>>,
+    pub(super) texts: InternedTexts,
+    launches: Vec<PeLaunch>,
     /// Whether they have `v=`
     pub(super) versioned: bool,
     /// What became of the lines
     pub tally: Tally,
 }
 
-impl Lines {
+impl PeLines {
     /// All launches, the one that ended last first.
-    pub fn launches(&self) -> impl Iterator<Item = &Launch> {
-        let mut order: Vec<&Launch> = self.launches.iter().collect();
+    pub fn launches(&self) -> impl Iterator<Item = &PeLaunch> {
+        let mut order: Vec<&PeLaunch> = self.launches.iter().collect();
         // Of several that ended in the same second the one seen last is the newest.
         order.reverse();
         order.sort_by_key(|launch| std::cmp::Reverse((launch.end, launch.first)));
@@ -309,7 +309,7 @@ impl Lines {
     }
 
     /// The launches in that order, each with its number of PEs and of hosts.
-    pub fn list(&self) -> Vec<(&Launch, usize, usize)> {
+    pub fn list(&self) -> Vec<(&PeLaunch, usize, usize)> {
         let sizes = sizes(self, self.launches.len());
         let known =
             self.launches.iter().zip(sizes).map(|(launch, (pes, hosts))| (launch, pes, hosts));
@@ -319,12 +319,12 @@ impl Lines {
         known
     }
 
-    /// The PEs of a launch of [`Lines::launches`].
-    pub fn table(&self, launch: &Launch) -> Table {
+    /// The PEs of a launch of [`PeLines::launches`].
+    pub fn table(&self, launch: &PeLaunch) -> PeTable {
         let key = launch.key();
-        let same = |other: &Launch| other.key() == key;
+        let same = |other: &PeLaunch| other.key() == key;
         let number = self.launches.iter().position(same).unwrap_or(usize::MAX);
-        Table::new(self, launch.clone(), u32::try_from(number).unwrap_or(u32::MAX))
+        PeTable::new(self, launch.clone(), u32::try_from(number).unwrap_or(u32::MAX))
     }
 }
 
@@ -336,14 +336,14 @@ pub fn read(
     sources: &[Source],
     threads: NonZero<usize>,
     progress: &(dyn Fn(u64) + Sync),
-) -> (Lines, Vec<SourceError>) {
+) -> (PeLines, Vec<SourceError>) {
     let bytes = Arc::new(AtomicU64::new(0));
     let report = || progress(bytes.load(Ordering::Relaxed));
     let failures = Mutex::new(Vec::new());
     let (short, long): (Vec<usize>, Vec<usize>) =
         (0..sources.len()).partition(|&place| is_short(&sources[place]));
-    let mut readers: Vec<Reader> = Vec::new();
-    readers.resize_with(threads.get(), Reader::default);
+    let mut readers: Vec<PeReader> = Vec::new();
+    readers.resize_with(threads.get(), PeReader::default);
 
     let next = AtomicUsize::new(0);
     on_all(&mut readers, short.len(), |reader, buffer| {
@@ -392,11 +392,16 @@ fn is_short(source: &Source) -> bool {
 }
 
 /// Runs `work` with each reader on a thread of its own, as many as there are tasks.
-fn on_all(readers: &mut [Reader], tasks: usize, work: impl Fn(&mut Reader, &mut Buffer) + Sync) {
+fn on_all(
+    readers: &mut [PeReader],
+    tasks: usize,
+    work: impl Fn(&mut PeReader, &mut Buffer) + Sync,
+) {
     let count = readers.len().min(tasks);
     let work = &work;
     thread::scope(|scope| {
-        let (first, others) = match readers.get_mut(..count).and_then(<[Reader]>::split_first_mut) {
+        let (first, others) = match readers.get_mut(..count).and_then(<[PeReader]>::split_first_mut)
+        {
             Some(split) => split,
             None => return,
         };
@@ -408,12 +413,12 @@ fn on_all(readers: &mut [Reader], tasks: usize, work: impl Fn(&mut Reader, &mut 
 }
 
 /// Puts together what all threads have read, in the order of the input.
-fn joined(mut readers: Vec<Reader>) -> Lines {
+fn joined(mut readers: Vec<PeReader>) -> PeLines {
     // A line that was torn in its id looks like a line of 1999 with another id.
     let versioned =
         readers.iter().flat_map(|reader| &reader.blocks).any(|read| !read.lines.is_empty());
     let mut launches = Launches::default();
-    let mut texts = Texts::default();
+    let mut texts = InternedTexts::default();
     let mut tally = Tally::default();
     let mut blocks: Vec<(Read, usize)> = Vec::new();
     let mut numbers = Vec::new();
@@ -443,5 +448,5 @@ fn joined(mut readers: Vec<Reader>) -> Lines {
         read.lines.iter_mut().for_each(|kept| kept.renumber(launch_numbers, text_numbers));
         lines.push(read.lines);
     }
-    Lines { lines, texts, launches: launches.all, versioned, tally }
+    PeLines { lines, texts, launches: launches.all, versioned, tally }
 }

@@ -5,14 +5,14 @@ use topas_format::line::Line;
 use topas_format::number::Count;
 
 use super::cluster::PeRange;
-use super::read::{Launch, Lines};
+use super::read::{PeLaunch, PeLines};
 
 /// Number of a text that a line does not have.
 const NONE: u32 = u32::MAX;
 
 /// What is kept of a line.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kept {
+pub(super) struct KeptLine {
     launch: u32,
     pe: u32,
     pub(super) host: u32,
@@ -33,10 +33,10 @@ pub(super) struct Kept {
     pub(super) rss: Option<u64>,
 }
 
-impl Kept {
+impl KeptLine {
     #[inline]
     pub(super) fn new(line: &Line<'_>, launch: u32, exe: u32) -> Self {
-        Kept {
+        KeptLine {
             launch,
             pe: line.pe,
             host: NONE,
@@ -74,9 +74,9 @@ impl Kept {
 pub struct Pe {
     /// Number of the PE, from 0
     pub pe: u32,
-    /// Place in [`Table::hosts`]
+    /// Place in [`PeTable::hosts`]
     pub host: u32,
-    /// Place in [`Table::exes`]
+    /// Place in [`PeTable::exes`]
     pub exe: u32,
     /// NUMA node it ended on
     pub numa: Option<u32>,
@@ -100,12 +100,12 @@ pub struct Pe {
     pub instructions: Option<u64>,
     /// Largest resident set in B
     pub rss: Option<u64>,
-    text: Words,
+    text: WordNumbers,
 }
 
 /// Numbers of the texts `end=` and `why=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Words {
+struct WordNumbers {
     ending: u32,
     why: u32,
 }
@@ -139,9 +139,9 @@ pub struct Without {
 
 /// The PEs of a launch.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct PeTable {
     /// The launch
-    pub launch: Launch,
+    pub launch: PeLaunch,
     /// One for each PE that has a line, ascending
     pub rows: Vec<Pe>,
     /// Names of the hosts in the order of their first PEs; one is empty where a line has none
@@ -158,9 +158,10 @@ pub struct Table {
     texts: Vec<Box<[u8]>>,
 }
 
-impl Table {
-    pub(super) fn new(lines: &Lines, launch: Launch, number: u32) -> Self {
-        let mut kept: Vec<&Kept> = Vec::with_capacity(usize::try_from(launch.lines).unwrap_or(0));
+impl PeTable {
+    pub(super) fn new(lines: &PeLines, launch: PeLaunch, number: u32) -> Self {
+        let mut kept: Vec<&KeptLine> =
+            Vec::with_capacity(usize::try_from(launch.lines).unwrap_or(0));
         kept.extend(lines.lines.iter().flatten().filter(|line| line.launch == number));
         let of_id = kept.len();
         keep_latest_run(&mut kept);
@@ -173,7 +174,7 @@ impl Table {
             && kept.iter().all(|line| line.cpu.is_none() && line.numa.is_none());
         let all = lines.texts.all();
         let (mut hosts, mut exes) = (Named::new(all), Named::new(all));
-        let row = |line: &&Kept| Pe {
+        let row = |line: &&KeptLine| Pe {
             pe: line.pe,
             host: hosts.place(line.host),
             exe: exes.place(line.exe),
@@ -188,11 +189,11 @@ impl Table {
             cycles: line.cycles,
             instructions: line.instructions,
             rss: line.rss,
-            text: Words { ending: line.ending, why: line.why },
+            text: WordNumbers { ending: line.ending, why: line.why },
         };
         let rows: Vec<Pe> = kept.iter().map(row).collect();
         let metric = majority(&rows);
-        Table {
+        PeTable {
             without: Without {
                 earlier,
                 repeated: total - rows.len() as u64,
@@ -276,8 +277,8 @@ const TOLERANCE: i64 = 2;
 
 /// Leaves the lines whose times, from start to end, overlap with that of the last or of one
 /// that does.
-fn keep_latest_run(kept: &mut Vec<&Kept>) {
-    let begin = |line: &Kept| line.end.saturating_sub_unsigned(line.wall.div_ceil(1_000_000));
+fn keep_latest_run(kept: &mut Vec<&KeptLine>) {
+    let begin = |line: &KeptLine| line.end.saturating_sub_unsigned(line.wall.div_ceil(1_000_000));
     let last = kept.iter().map(|line| line.end).max().unwrap_or(0);
     let near = kept.iter().filter(|line| line.end >= last - TOLERANCE);
     let mut start = near.map(|line| begin(line)).min().unwrap_or(last).min(last);
@@ -296,7 +297,7 @@ fn keep_latest_run(kept: &mut Vec<&Kept>) {
 }
 
 /// Leaves one line of each PE, the latest, in order of PEs.
-fn keep_latest_of_each_pe(kept: &mut Vec<&Kept>) {
+fn keep_latest_of_each_pe(kept: &mut Vec<&KeptLine>) {
     if !kept.is_sorted_by(|a, b| a.pe < b.pe) {
         // Stable: of two lines of a PE that ended in the same second the later in the input is
         // used.
@@ -308,8 +309,8 @@ fn keep_latest_of_each_pe(kept: &mut Vec<&Kept>) {
 }
 
 /// Number of PEs and of hosts of each launch, by its number, without making its table.
-pub(super) fn sizes(lines: &Lines, launches: usize) -> Vec<(usize, usize)> {
-    let mut all: Vec<&Kept> = lines.lines.iter().flatten().collect();
+pub(super) fn sizes(lines: &PeLines, launches: usize) -> Vec<(usize, usize)> {
+    let mut all: Vec<&KeptLine> = lines.lines.iter().flatten().collect();
     all.sort_by_key(|line| line.launch);
     let mut sizes = vec![(0, 0); launches];
     let (mut kept, mut hosts) = (Vec::new(), Vec::new());

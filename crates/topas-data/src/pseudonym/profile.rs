@@ -104,10 +104,10 @@ fn put_name(name: Name<'_>, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pseudonym::Key;
+    use crate::pseudonym::ExportKey;
 
     fn anonymous(text: &str) -> String {
-        let mut anonymizer = Anonymizer::new(Key::of(&[7; 32]).unwrap());
+        let mut anonymizer = Anonymizer::new(ExportKey::of(&[7; 32]).unwrap());
         let mut out = Vec::new();
         assert!(anonymizer.write_profile(text.as_bytes(), &mut out));
         String::from_utf8(out).unwrap()

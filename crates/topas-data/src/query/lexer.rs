@@ -31,7 +31,7 @@ pub(crate) const OPERATORS: &[(&str, Operator)] = &[
 
 /// A piece of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Piece<'t> {
+pub(crate) enum QueryPiece<'t> {
     /// Letters, digits and most signs; `quoted` ones are never words of the grammar
     Word { text: Cow<'t, str>, quoted: bool },
     /// A comparison
@@ -46,8 +46,8 @@ pub(crate) enum Piece<'t> {
 
 /// A piece and where it stands, in bytes.
 #[derive(Clone, Debug)]
-pub(crate) struct Token<'t> {
-    pub(crate) piece: Piece<'t>,
+pub(crate) struct QueryToken<'t> {
+    pub(crate) piece: QueryPiece<'t>,
     pub(crate) at: usize,
     pub(crate) end: usize,
 }
@@ -68,26 +68,26 @@ impl<'t> Lexer<'t> {
     }
 
     /// The next piece. After an operator stands a value, which may have signs in it.
-    pub(crate) fn next(&mut self, value: bool) -> Result<Token<'t>, Unclosed> {
+    pub(crate) fn next(&mut self, value: bool) -> Result<QueryToken<'t>, Unclosed> {
         let rest = self.text[self.at..].trim_start();
         let at = self.text.len() - rest.len();
         let (piece, len) = match rest.chars().next() {
-            None => (Piece::End, 0),
-            Some('(') => (Piece::Open, 1),
-            Some(')') => (Piece::Close, 1),
+            None => (QueryPiece::End, 0),
+            Some('(') => (QueryPiece::Open, 1),
+            Some(')') => (QueryPiece::Close, 1),
             Some(quote @ ('\'' | '"')) => quoted(rest, quote).ok_or(Unclosed(at))?,
             Some(_) => match OPERATORS.iter().find(|(sign, _)| rest.starts_with(sign)) {
-                Some((sign, operator)) if !value => (Piece::Operator(*operator), sign.len()),
+                Some((sign, operator)) if !value => (QueryPiece::Operator(*operator), sign.len()),
                 _ => word(rest, value),
             },
         };
         self.at = at + len;
-        Ok(Token { piece, at, end: self.at })
+        Ok(QueryToken { piece, at, end: self.at })
     }
 }
 
 /// Text between quotes, in which the doubled quote stands for itself, and its length with them.
-fn quoted(rest: &str, quote: char) -> Option<(Piece<'_>, usize)> {
+fn quoted(rest: &str, quote: char) -> Option<(QueryPiece<'_>, usize)> {
     let mut text = String::new();
     let mut chars = rest.char_indices().skip(1);
     while let Some((at, c)) = chars.next() {
@@ -97,7 +97,7 @@ fn quoted(rest: &str, quote: char) -> Option<(Piece<'_>, usize)> {
             text.push(quote);
             chars.next();
         } else {
-            return Some((Piece::Word { text: Cow::Owned(text), quoted: true }, at + 1));
+            return Some((QueryPiece::Word { text: Cow::Owned(text), quoted: true }, at + 1));
         }
     }
     None
@@ -105,10 +105,10 @@ fn quoted(rest: &str, quote: char) -> Option<(Piece<'_>, usize)> {
 
 /// A word to the next blank or parenthesis, or sign unless it is a value. At least one
 /// character, so that reading goes on.
-fn word(rest: &str, value: bool) -> (Piece<'_>, usize) {
+fn word(rest: &str, value: bool) -> (QueryPiece<'_>, usize) {
     let ends =
         |c: char| c.is_whitespace() || matches!(c, '(' | ')') || !value && "=!<>~'\"".contains(c);
     let first = rest.chars().next().map_or(0, char::len_utf8);
     let end = rest[first..].find(ends).map_or(rest.len(), |end| end + first);
-    (Piece::Word { text: Cow::Borrowed(&rest[..end]), quoted: false }, end)
+    (QueryPiece::Word { text: Cow::Borrowed(&rest[..end]), quoted: false }, end)
 }

@@ -11,8 +11,8 @@ use std::fmt;
 use regex::bytes::Regex;
 
 use super::expression::Node;
-use super::lexer::{Lexer, OPERATORS, Operator, Piece, Token, Unclosed};
-use crate::field::{Field, Kind, Value, literal};
+use super::lexer::{Lexer, OPERATORS, Operator, QueryPiece, QueryToken, Unclosed};
+use crate::field::{Field, FieldKind, Value, literal};
 
 /// Depth of parentheses and `not`.
 pub const MOST_NESTED: usize = 64;
@@ -57,8 +57,8 @@ pub(super) fn parse(text: &str) -> Result<Node> {
     let node = parser.alternatives(0)?;
     let rest = parser.take(false)?;
     match rest.piece {
-        Piece::End => Ok(node),
-        Piece::Close => Err(error(&rest, "a ')' without its '('", "")),
+        QueryPiece::End => Ok(node),
+        QueryPiece::Close => Err(error(&rest, "a ')' without its '('", "")),
         _ => Err(error(&rest, "'and' or 'or' is expected here", "quote a value that has blanks")),
     }
 }
@@ -66,15 +66,19 @@ pub(super) fn parse(text: &str) -> Result<Node> {
 struct Parser<'t> {
     lexer: Lexer<'t>,
     /// Looked at, not taken
-    token: Option<Token<'t>>,
+    token: Option<QueryToken<'t>>,
 }
 
-fn error(token: &Token<'_>, what: impl Into<String>, hint: impl Into<String>) -> ExpressionError {
+fn error(
+    token: &QueryToken<'_>,
+    what: impl Into<String>,
+    hint: impl Into<String>,
+) -> ExpressionError {
     ExpressionError { at: token.at, end: token.end, what: what.into(), hint: hint.into() }
 }
 
 impl<'t> Parser<'t> {
-    fn take(&mut self, value: bool) -> Result<Token<'t>> {
+    fn take(&mut self, value: bool) -> Result<QueryToken<'t>> {
         match self.token.take() {
             Some(token) => Ok(token),
             None => self.lexer.next(value).map_err(|Unclosed(at)| ExpressionError {
@@ -90,7 +94,7 @@ impl<'t> Parser<'t> {
     fn takes(&mut self, word: &str) -> Result<bool> {
         let token = self.take(false)?;
         let is = matches!(&token.piece,
-            Piece::Word { text, quoted: false } if text.eq_ignore_ascii_case(word));
+            QueryPiece::Word { text, quoted: false } if text.eq_ignore_ascii_case(word));
         if !is {
             self.token = Some(token);
         }
@@ -124,15 +128,15 @@ impl<'t> Parser<'t> {
             return Ok(Node::Not(Box::new(self.negation(depth + 1)?)));
         }
         match token.piece {
-            Piece::Open => {
+            QueryPiece::Open => {
                 let node = self.alternatives(depth + 1)?;
                 let close = self.take(false)?;
-                if close.piece != Piece::Close {
+                if close.piece != QueryPiece::Close {
                     return Err(error(&close, "a ')' is missing here", ""));
                 }
                 Ok(node)
             }
-            Piece::Word { ref text, quoted: false } => {
+            QueryPiece::Word { ref text, quoted: false } => {
                 let field = Field::named(text).map_err(|unknown| {
                     error(&token, unknown.to_string(), "--list-fields shows all fields")
                 })?;
@@ -144,13 +148,13 @@ impl<'t> Parser<'t> {
 
     fn comparison(&mut self, field: Field) -> Result<Node> {
         let token = self.take(false)?;
-        let Piece::Operator(operator) = token.piece else {
+        let QueryPiece::Operator(operator) = token.piece else {
             let signs: Vec<_> = OPERATORS.iter().map(|(sign, _)| *sign).collect();
             let hint = format!("one of {}", signs.join(" "));
             return Err(error(&token, "a comparison is expected here", hint));
         };
         let value = self.take(true)?;
-        let Piece::Word { text, quoted } = &value.piece else {
+        let QueryPiece::Word { text, quoted } = &value.piece else {
             let hint = "an empty text is ''; quote a value that has parentheses";
             return Err(error(&value, "a value is expected here", hint));
         };
@@ -160,7 +164,7 @@ impl<'t> Parser<'t> {
             return Ok(Node::Missing(field, operator == Operator::Equal));
         }
         if matches!(operator, Operator::Matches | Operator::MatchesNot) {
-            if kind != Kind::Text {
+            if kind != FieldKind::Text {
                 let what = format!("{} is no text, so nothing can match it", field.name());
                 return Err(error(&token, what, "compare it with = != < <= > >="));
             }
@@ -173,7 +177,7 @@ impl<'t> Parser<'t> {
             })?;
             return Ok(Node::Matches(field, regex, operator == Operator::Matches));
         }
-        if kind == Kind::Text && !equal {
+        if kind == FieldKind::Text && !equal {
             let what = format!("{} is a text, which is neither less nor more", field.name());
             return Err(error(&token, what, "compare it with = or !=, or match it with ~ or !~"));
         }

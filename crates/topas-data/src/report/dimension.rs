@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::plan::Parts;
-use crate::measure::{Bucket, Of, Scale};
+use super::report_plan::GroupKeyParts;
+use crate::measure::{MeasureBucket, Of, Scale};
 
 /// A number that stands for none.
 const NONE: u32 = u32::MAX;
@@ -43,7 +43,7 @@ impl FieldValues {
 
     #[cold]
     fn first(&mut self, key: &[u8], group: u32) -> u32 {
-        let value = Parts(key).nth(self.field).flatten();
+        let value = GroupKeyParts(key).nth(self.field).flatten();
         let number = self.of_value(value.map(Box::from));
         let at = group as usize;
         if self.by_group.len() <= at {
@@ -71,8 +71,8 @@ pub(super) struct Buckets {
     /// Place of the measure in the plan
     pub(super) measure: usize,
     dense: Vec<u32>,
-    sparse: FxHashMap<Bucket, u32>,
-    pub(super) buckets: Vec<Bucket>,
+    sparse: FxHashMap<MeasureBucket, u32>,
+    pub(super) buckets: Vec<MeasureBucket>,
 }
 
 impl Buckets {
@@ -90,14 +90,14 @@ impl Buckets {
     pub(super) fn number(&mut self, of: &Of, scale: &Scale) -> u32 {
         let bucket = scale.bucket(of);
         match bucket {
-            Bucket::At(n) if n < DENSE as u128 && self.dense[n as usize] != NONE => {
+            MeasureBucket::At(n) if n < DENSE as u128 && self.dense[n as usize] != NONE => {
                 self.dense[n as usize]
             }
             _ => self.of_bucket(bucket),
         }
     }
 
-    pub(super) fn of_bucket(&mut self, bucket: Bucket) -> u32 {
+    pub(super) fn of_bucket(&mut self, bucket: MeasureBucket) -> u32 {
         if let Some(number) = self.sparse.get(&bucket) {
             return *number;
         }
@@ -105,7 +105,7 @@ impl Buckets {
         let number = self.buckets.len() as u32;
         self.sparse.insert(bucket, number);
         self.buckets.push(bucket);
-        if let Bucket::At(n) = bucket
+        if let MeasureBucket::At(n) = bucket
             && n < DENSE as u128
         {
             self.dense[n as usize] = number;

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use topas_format::civil::Date;
 
 use super::dimension::{Buckets, Dimension, FieldValues};
-use super::plan::{Place, Plan, TablePlan};
+use super::report_plan::{DimensionPlace, ReportPlan, TablePlan};
 use crate::measure::{Measure, Of, Sample};
 use crate::question::Fold;
 use crate::remark::Remarks;
@@ -13,8 +13,8 @@ use crate::share::Share;
 
 /// What a report is made from: runs added up by tables.
 #[derive(Clone, Debug)]
-pub struct Report<'p> {
-    pub(super) plan: &'p Plan,
+pub struct LogReport<'p> {
+    pub(super) plan: &'p ReportPlan,
     /// All runs
     pub total: Share,
     /// Runs outside the period, in nothing else of this
@@ -25,35 +25,35 @@ pub struct Report<'p> {
     pub remarks: Remarks,
     /// A sample of each measure of the plan, over all runs
     totals: Vec<Sample>,
-    pub(super) tables: Vec<Sums>,
+    pub(super) tables: Vec<TableSums>,
     /// Values of one run, kept for the sake of its memory
     values: Vec<Of>,
 }
 
 /// Runs of one table.
 #[derive(Clone, Debug)]
-pub(super) struct Sums {
+pub(super) struct TableSums {
     pub(super) sides: Vec<Dimension>,
-    pub(super) cells: Cells,
+    pub(super) cells: ReportCells,
 }
 
 /// By the numbers of the values of the sides.
 #[derive(Clone, Debug)]
-pub(super) enum Cells {
-    One(Vec<Cell>),
-    Two(FxHashMap<(u32, u32), Cell>),
+pub(super) enum ReportCells {
+    One(Vec<ReportCell>),
+    Two(FxHashMap<(u32, u32), ReportCell>),
 }
 
 /// Runs that a row is of.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Cell {
+pub(super) struct ReportCell {
     pub(super) share: Share,
     /// Of the table's columns
     pub(super) samples: Vec<Sample>,
 }
 
-impl Cell {
-    fn add(&mut self, table: &TablePlan, plan: &Plan, run: &Run<'_>, values: &[Of]) {
+impl ReportCell {
+    fn add(&mut self, table: &TablePlan, plan: &ReportPlan, run: &Run<'_>, values: &[Of]) {
         self.share.add(run.pe_micros());
         if self.samples.is_empty() {
             self.samples.resize_with(table.columns.len(), Sample::default);
@@ -63,7 +63,7 @@ impl Cell {
         }
     }
 
-    pub(super) fn merge(&mut self, other: Cell) {
+    pub(super) fn merge(&mut self, other: ReportCell) {
         self.share = self.share.plus(other.share);
         if self.samples.is_empty() {
             self.samples = other.samples;
@@ -75,21 +75,21 @@ impl Cell {
     }
 }
 
-impl<'p> Report<'p> {
+impl<'p> LogReport<'p> {
     /// No runs yet.
-    pub fn new(plan: &'p Plan) -> Self {
-        let side = |place: &Place| match place {
-            Place::Field(at) => Dimension::Field(FieldValues::new(*at)),
-            Place::Measure(at) => Dimension::Measure(Buckets::new(*at)),
+    pub fn new(plan: &'p ReportPlan) -> Self {
+        let side = |place: &DimensionPlace| match place {
+            DimensionPlace::Field(at) => Dimension::Field(FieldValues::new(*at)),
+            DimensionPlace::Measure(at) => Dimension::Measure(Buckets::new(*at)),
         };
-        let sums = |table: &TablePlan| Sums {
+        let sums = |table: &TablePlan| TableSums {
             sides: table.by.iter().map(side).collect(),
             cells: match table.by.len() {
-                1 => Cells::One(Vec::new()),
-                _ => Cells::Two(FxHashMap::default()),
+                1 => ReportCells::One(Vec::new()),
+                _ => ReportCells::Two(FxHashMap::default()),
             },
         };
-        Report {
+        LogReport {
             plan,
             total: Share::default(),
             outside: 0,
@@ -112,7 +112,7 @@ impl<'p> Report<'p> {
     }
 }
 
-impl Fold for Report<'_> {
+impl Fold for LogReport<'_> {
     fn add(&mut self, run: &Run<'_>) {
         if !self.plan.period.contains(run) {
             self.outside += 1;
@@ -140,14 +140,14 @@ impl Fold for Report<'_> {
             };
             let first = number(0);
             let cell = match &mut sums.cells {
-                Cells::One(cells) => {
+                ReportCells::One(cells) => {
                     let at = first as usize;
                     if cells.len() <= at {
-                        cells.resize_with(at + 1, Cell::default);
+                        cells.resize_with(at + 1, ReportCell::default);
                     }
                     &mut cells[at]
                 }
-                Cells::Two(cells) => cells.entry((first, number(1))).or_default(),
+                ReportCells::Two(cells) => cells.entry((first, number(1))).or_default(),
             };
             cell.add(table, self.plan, run, &self.values);
         }
@@ -168,16 +168,16 @@ impl Fold for Report<'_> {
             let sides = sums.sides.iter_mut().zip(other.sides);
             let numbers: Vec<Vec<u32>> = sides.map(|(own, other)| own.merge(other)).collect();
             match (&mut sums.cells, other.cells) {
-                (Cells::One(cells), Cells::One(others)) => {
+                (ReportCells::One(cells), ReportCells::One(others)) => {
                     for (cell, number) in others.into_iter().zip(&numbers[0]) {
                         let at = *number as usize;
                         if cells.len() <= at {
-                            cells.resize_with(at + 1, Cell::default);
+                            cells.resize_with(at + 1, ReportCell::default);
                         }
                         cells[at].merge(cell);
                     }
                 }
-                (Cells::Two(cells), Cells::Two(others)) => {
+                (ReportCells::Two(cells), ReportCells::Two(others)) => {
                     for ((one, two), cell) in others {
                         let at = (numbers[0][one as usize], numbers[1][two as usize]);
                         cells.entry(at).or_default().merge(cell);

@@ -3,8 +3,8 @@
 use std::cmp::{Ordering, Reverse};
 
 use super::dimension::Dimension;
-use super::fold::Cell;
-use crate::field::Kind;
+use super::fold::ReportCell;
+use crate::field::FieldKind;
 use crate::measure::Measure;
 
 /// What rows are sorted by.
@@ -22,9 +22,9 @@ pub enum SortKey {
 
 /// How the rows of a table are shown. Buckets ascend whatever this says.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Order {
+pub struct TableOrder {
     /// None: fields with an order of their own ascend, texts by number of runs; with
-    /// [`Order::top`] by time
+    /// [`TableOrder::top`] by time
     pub sort: Option<SortKey>,
     /// The other way round
     pub reverse: bool,
@@ -32,7 +32,7 @@ pub struct Order {
     pub top: Option<usize>,
 }
 
-impl Order {
+impl TableOrder {
     /// What rows are sorted by, if it is the same for all fields.
     pub fn key(&self) -> Option<SortKey> {
         self.sort.or(self.top.map(|_| SortKey::Time))
@@ -43,8 +43,8 @@ impl Order {
     pub(super) fn of(
         &self,
         side: &Dimension,
-        kind: Option<Kind>,
-        sums: &[&Cell],
+        kind: Option<FieldKind>,
+        sums: &[&ReportCell],
         labels: &[String],
         columns: &[&'static Measure],
     ) -> Vec<u32> {
@@ -56,7 +56,7 @@ impl Order {
             }
             Dimension::Field(values) => &values.values,
         };
-        let is_text = kind == Some(Kind::Text);
+        let is_text = kind == Some(FieldKind::Text);
         let by_name = |a: usize, b: usize| {
             // What is missing comes last, but among texts, where it is a word like others.
             let rank = |n: usize| (!is_text && values[n].is_none(), &values[n]);
@@ -76,7 +76,7 @@ impl Order {
                 }
                 Some(SortKey::Mean(measure)) => {
                     let place = columns.iter().position(|column| *column == measure);
-                    let mean = |cell: &Cell| {
+                    let mean = |cell: &ReportCell| {
                         let sample = cell.samples.get(place?)?;
                         sample.mean(measure).map(|mean| mean.value)
                     };

@@ -3,36 +3,36 @@
 use std::collections::BTreeMap;
 
 use super::dimension::Dimension;
-use super::fold::{Cell, Cells, Report, Sums};
-use super::order::Order;
-use super::plan::{By, Place, TablePlan};
-use crate::field::{Kind, Value, label};
-use crate::measure::{Bounds, Bucket, Measure, Sample};
+use super::fold::{LogReport, ReportCell, ReportCells, TableSums};
+use super::order::TableOrder;
+use super::report_plan::{DimensionPlace, TablePlan, TableSide};
+use crate::field::{FieldKind, Value, label};
+use crate::measure::{Bounds, Measure, MeasureBucket, Sample};
 use crate::share::Share;
 
 /// A table.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct ReportTable {
     /// What it is by: one or two
-    pub by: Vec<By>,
+    pub by: Vec<TableSide>,
     /// The labels of each side that rows have, in order
     pub sides: Vec<Vec<Label>>,
     /// Measures with a sample in each row
     pub columns: Vec<&'static Measure>,
     /// Its rows in order
-    pub rows: Vec<Row>,
+    pub rows: Vec<ReportRow>,
     /// What shares are of: all runs, but those without a value of a measure that it is by
     pub of: Share,
 }
 
 /// A row of a table.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct ReportRow {
     /// A label for each thing the table is by
     pub labels: Vec<Label>,
     /// Its runs
     pub share: Share,
-    /// Whether it is a part of [`Table::of`]
+    /// Whether it is a part of [`ReportTable::of`]
     pub counts: bool,
     /// A sample for each measure of the table
     pub samples: Vec<Sample>,
@@ -51,43 +51,43 @@ pub enum Label {
     Other(usize),
 }
 
-impl Report<'_> {
+impl LogReport<'_> {
     /// The tables in the order of the plan.
-    pub fn tables(&self, order: &Order) -> Vec<Table> {
+    pub fn tables(&self, order: &TableOrder) -> Vec<ReportTable> {
         self.tables.iter().zip(&self.plan.tables).map(|(s, t)| self.table(s, t, order)).collect()
     }
 
-    fn table(&self, sums: &Sums, table: &TablePlan, order: &Order) -> Table {
+    fn table(&self, sums: &TableSums, table: &TablePlan, order: &TableOrder) -> ReportTable {
         let columns: Vec<_> = table.columns.iter().map(|&at| self.plan.measures[at].0).collect();
-        let by: Vec<By> = table
+        let by: Vec<TableSide> = table
             .by
             .iter()
             .map(|place| match *place {
-                Place::Field(at) => By::Field(self.plan.fields[at].clone()),
-                Place::Measure(at) => By::Measure(self.plan.measures[at].0),
+                DimensionPlace::Field(at) => TableSide::Field(self.plan.fields[at].clone()),
+                DimensionPlace::Measure(at) => TableSide::Measure(self.plan.measures[at].0),
             })
             .collect();
-        let cells: Vec<([u32; 2], &Cell)> = match &sums.cells {
-            Cells::One(cells) => (0..).map(|n| [n, 0]).zip(cells).collect(),
-            Cells::Two(cells) => cells.iter().map(|(&(a, b), cell)| ([a, b], cell)).collect(),
+        let cells: Vec<([u32; 2], &ReportCell)> = match &sums.cells {
+            ReportCells::One(cells) => (0..).map(|n| [n, 0]).zip(cells).collect(),
+            ReportCells::Two(cells) => cells.iter().map(|(&(a, b), cell)| ([a, b], cell)).collect(),
         };
         let sides: Vec<Side> = (sums.sides.iter().zip(&by).enumerate())
             .map(|(at, (side, by))| {
-                if let Cells::One(cells) = &sums.cells {
+                if let ReportCells::One(cells) = &sums.cells {
                     // As long as the side.
-                    let marginal: Vec<&Cell> = cells.iter().collect();
+                    let marginal: Vec<&ReportCell> = cells.iter().collect();
                     return self.side(side, by, &marginal, &columns, order);
                 }
-                let mut marginal = vec![Cell::default(); side.len()];
+                let mut marginal = vec![ReportCell::default(); side.len()];
                 for (numbers, cell) in &cells {
                     marginal[numbers[at] as usize].merge((*cell).clone());
                 }
-                let marginal: Vec<&Cell> = marginal.iter().collect();
+                let marginal: Vec<&ReportCell> = marginal.iter().collect();
                 self.side(side, by, &marginal, &columns, order)
             })
             .collect();
         // Cells by the ranks of their values; those beyond the top have one rank.
-        let mut rows: BTreeMap<[usize; 2], Cell> = BTreeMap::new();
+        let mut rows: BTreeMap<[usize; 2], ReportCell> = BTreeMap::new();
         for (numbers, cell) in cells {
             if cell.share.runs == 0 {
                 continue;
@@ -111,29 +111,29 @@ impl Report<'_> {
             .map(|(ranks, cell)| {
                 let labels: Vec<_> =
                     sides.iter().zip(ranks).map(|(side, rank)| side.labels[rank].clone()).collect();
-                let unmeasured = |(by, label): (&By, &Label)| {
-                    matches!(by, By::Measure(_)) && *label == Label::Missing
+                let unmeasured = |(by, label): (&TableSide, &Label)| {
+                    matches!(by, TableSide::Measure(_)) && *label == Label::Missing
                 };
                 let counts = !by.iter().zip(&labels).any(unmeasured);
                 if counts {
                     of = of.plus(cell.share);
                 }
-                Row { labels, share: cell.share, counts, samples: cell.samples }
+                ReportRow { labels, share: cell.share, counts, samples: cell.samples }
             })
             .collect();
-        Table { by, sides: shown, columns, rows, of }
+        ReportTable { by, sides: shown, columns, rows, of }
     }
 
     fn side(
         &self,
         side: &Dimension,
-        by: &By,
-        marginal: &[&Cell],
+        by: &TableSide,
+        marginal: &[&ReportCell],
         columns: &[&'static Measure],
-        order: &Order,
+        order: &TableOrder,
     ) -> Side {
-        let (kind, labels): (Option<Kind>, Vec<Label>) = match (side, by) {
-            (Dimension::Field(values), By::Field(field)) => {
+        let (kind, labels): (Option<FieldKind>, Vec<Label>) = match (side, by) {
+            (Dimension::Field(values), TableSide::Field(field)) => {
                 let kind = field.kind();
                 let of = |value: &Option<Box<[u8]>>| match value {
                     Some(key) => Label::Value(label(kind, &Value::of_key(kind, true, key))),
@@ -143,7 +143,7 @@ impl Report<'_> {
             }
             (Dimension::Measure(buckets), _) => {
                 let scale = self.plan.measures[buckets.measure].1;
-                let of = |bucket: &Bucket| match scale.bounds(*bucket) {
+                let of = |bucket: &MeasureBucket| match scale.bounds(*bucket) {
                     Bounds::Missing => Label::Missing,
                     bounds => Label::Bucket(bounds),
                 };

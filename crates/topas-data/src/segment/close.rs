@@ -91,13 +91,13 @@ pub enum Closing<'c> {
         /// Its name
         name: &'c str,
         /// Why
-        why: Left,
+        why: LeftFile,
     },
 }
 
 /// Why a file was left.
 #[derive(Debug)]
-pub enum Left {
+pub enum LeftFile {
     /// Its name has no month
     NoMonth,
     /// It was written a moment ago
@@ -143,7 +143,7 @@ pub enum CloseError {
 }
 
 /// A file that is to be closed.
-struct Work {
+struct ClosingFile {
     /// Its name as a log
     name: String,
     month: Month,
@@ -242,7 +242,7 @@ fn close_one(
         if set_aside(dir, &mut works, &mut report, each).map_err(CloseError::Dir)? {
             std::thread::sleep(options.settle);
         }
-        let mut groups: BTreeMap<String, Vec<Work>> = BTreeMap::new();
+        let mut groups: BTreeMap<String, Vec<ClosingFile>> = BTreeMap::new();
         for work in works {
             let base = if options.join { format!("{}.log", work.month) } else { work.name.clone() };
             groups.entry(base).or_default().push(work);
@@ -258,9 +258,9 @@ fn close_one(
 
 /// The files in the order of their names, as many at a time as are renamed together; large ones
 /// are alone and come last, the largest at the end.
-fn batches(works: Vec<Work>) -> Vec<Vec<Work>> {
+fn batches(works: Vec<ClosingFile>) -> Vec<Vec<ClosingFile>> {
     let (mut large, small): (Vec<_>, Vec<_>) = works.into_iter().partition(|w| w.bytes > BATCH);
-    let mut batches: Vec<Vec<Work>> = Vec::new();
+    let mut batches: Vec<Vec<ClosingFile>> = Vec::new();
     let mut bytes = 0;
     for work in small {
         bytes += work.bytes;
@@ -306,7 +306,7 @@ fn find(
     options: &CloseOptions<'_>,
     report: &mut CloseReport,
     each: &mut dyn FnMut(Closing<'_>),
-) -> io::Result<Vec<Work>> {
+) -> io::Result<Vec<ClosingFile>> {
     let now = SystemTime::now();
     let mut works = Vec::new();
     for entry in fs::read_dir(dir)? {
@@ -325,7 +325,7 @@ fn find(
         };
         let Some(month) = Month::in_name(name) else {
             report.no_month += 1;
-            each(Closing::Left { name, why: Left::NoMonth });
+            each(Closing::Left { name, why: LeftFile::NoMonth });
             continue;
         };
         if month >= options.before && token.is_empty() {
@@ -333,20 +333,20 @@ fn find(
         }
         let bytes = about.as_ref().map_or(0, Metadata::len);
         let why = match about {
-            Err(cause) => Some(Left::Failed(cause)),
-            Ok(about) if !about.is_file() => Some(Left::NoFile),
-            Ok(about) if about.nlink() > 1 => Some(Left::Linked),
+            Err(cause) => Some(LeftFile::Failed(cause)),
+            Ok(about) if !about.is_file() => Some(LeftFile::NoFile),
+            Ok(about) if about.nlink() > 1 => Some(LeftFile::Linked),
             Ok(about) if token.is_empty() => {
                 // A time in the future is recent, too.
                 let age = about.modified().map(|at| now.duration_since(at).unwrap_or_default());
                 let recent = age.is_ok_and(|age| age < options.idle);
-                recent.then_some(Left::Recent)
+                recent.then_some(LeftFile::Recent)
             }
             Ok(_) => None,
         };
         match why {
             Some(why) => left(report, each, name, why),
-            None => works.push(Work {
+            None => works.push(ClosingFile {
                 name: name.to_owned(),
                 month,
                 token: token.to_owned(),
@@ -363,15 +363,15 @@ fn is_token(text: &str) -> bool {
     text.len() == TOKEN && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-fn left(report: &mut CloseReport, each: &mut dyn FnMut(Closing<'_>), name: &str, why: Left) {
-    report.failed += u64::from(matches!(why, Left::Failed(_)));
+fn left(report: &mut CloseReport, each: &mut dyn FnMut(Closing<'_>), name: &str, why: LeftFile) {
+    report.failed += u64::from(matches!(why, LeftFile::Failed(_)));
     each(Closing::Left { name, why });
 }
 
 /// Renames the files, so that lines from now on make new ones; whether there was any.
 fn set_aside(
     dir: &Path,
-    works: &mut Vec<Work>,
+    works: &mut Vec<ClosingFile>,
     report: &mut CloseReport,
     each: &mut dyn FnMut(Closing<'_>),
 ) -> io::Result<bool> {
@@ -395,7 +395,7 @@ fn set_aside(
         });
         match renamed {
             Ok(()) => any = true,
-            Err(cause) => left(report, each, &work.name, Left::Failed(cause)),
+            Err(cause) => left(report, each, &work.name, LeftFile::Failed(cause)),
         }
         !work.token.is_empty() && work.path.to_string_lossy().ends_with(&*work.token)
     });
@@ -407,8 +407,8 @@ fn set_aside(
 }
 
 /// A file that is being closed, open for reading.
-struct Open {
-    work: Work,
+struct OpenFile {
+    work: ClosingFile,
     file: File,
     about: Metadata,
     /// Bytes that are in the segment
@@ -420,16 +420,16 @@ struct Open {
 }
 
 /// Opens a file that was set aside. Its owner may have put something else in its place.
-fn open(work: Work) -> Result<Open, (Work, Left)> {
+fn open(work: ClosingFile) -> Result<OpenFile, (ClosingFile, LeftFile)> {
     let opened = open_no_link(&work.path);
     let opened = opened.and_then(|file| file.metadata().map(|about| (file, about)));
     match opened {
-        Err(cause) if is_link(&cause) => Err((work, Left::NoFile)),
-        Err(cause) => Err((work, Left::Failed(cause))),
-        Ok((_, about)) if !about.is_file() => Err((work, Left::NoFile)),
-        Ok((_, about)) if about.nlink() > 1 => Err((work, Left::Linked)),
+        Err(cause) if is_link(&cause) => Err((work, LeftFile::NoFile)),
+        Err(cause) => Err((work, LeftFile::Failed(cause))),
+        Ok((_, about)) if !about.is_file() => Err((work, LeftFile::NoFile)),
+        Ok((_, about)) if about.nlink() > 1 => Err((work, LeftFile::Linked)),
         Ok((file, about)) => {
-            Ok(Open { work, file, about, done: 0, added: (0, 0, 0), removed: false })
+            Ok(OpenFile { work, file, about, done: 0, added: (0, 0, 0), removed: false })
         }
     }
 }
@@ -438,7 +438,7 @@ fn open(work: Work) -> Result<Open, (Work, Left)> {
 fn close_group(
     to: &Path,
     base: &str,
-    works: Vec<Work>,
+    works: Vec<ClosingFile>,
     options: &CloseOptions<'_>,
     report: &mut CloseReport,
     each: &mut dyn FnMut(Closing<'_>),
@@ -447,11 +447,11 @@ fn close_group(
     for work in works {
         match open(work) {
             Ok(open) if has_writers(&open.file) == Some(true) => {
-                left(report, each, &open.work.name, Left::Open);
+                left(report, each, &open.work.name, LeftFile::Open);
             }
             Ok(open) if is_hollow(&open.file, &open.about) => {
                 give_back(&open);
-                left(report, each, &open.work.name, Left::Hollow);
+                left(report, each, &open.work.name, LeftFile::Hollow);
             }
             Ok(open) => files.push(open),
             Err((work, why)) => left(report, each, &work.name, why),
@@ -478,35 +478,35 @@ fn close_group(
                         give_back(&open);
                     }
                     let cause = io::Error::new(cause.kind(), cause.to_string());
-                    left(report, each, &open.work.name, Left::Failed(cause));
+                    left(report, each, &open.work.name, LeftFile::Failed(cause));
                 }
             }
         }
     }
     for open in files {
-        left(report, each, &open.work.name, Left::Open);
+        left(report, each, &open.work.name, LeftFile::Open);
     }
 }
 
 /// Removes the files whose lines are in the segment. Gives those that have more by now.
 fn remove(
-    group: Vec<Open>,
+    group: Vec<OpenFile>,
     into: &Path,
     report: &mut CloseReport,
     each: &mut dyn FnMut(Closing<'_>),
-) -> Vec<Open> {
+) -> Vec<OpenFile> {
     let mut again = Vec::new();
     for mut open in group {
-        let size = |open: &Open| open.file.metadata().map(|about| about.len());
-        let more = |open: &Open| size(open).is_ok_and(|size| size > open.done);
+        let size = |open: &OpenFile| open.file.metadata().map(|about| about.len());
+        let more = |open: &OpenFile| size(open).is_ok_and(|size| size > open.done);
         if size(&open).is_ok_and(|size| size < open.done) {
-            left(report, each, &open.work.name, Left::Shorter);
+            left(report, each, &open.work.name, LeftFile::Shorter);
         } else if !open.removed && has_writers(&open.file) == Some(true) {
-            left(report, each, &open.work.name, Left::Open);
+            left(report, each, &open.work.name, LeftFile::Open);
         } else if more(&open) {
             again.push(open);
         } else if let Err(cause) = remove_name(&mut open) {
-            left(report, each, &open.work.name, Left::Failed(cause));
+            left(report, each, &open.work.name, LeftFile::Failed(cause));
         } else if more(&open) {
             // Written between the look at it and its removal; it lives while it is open.
             again.push(open);
@@ -522,7 +522,7 @@ fn remove(
     again
 }
 
-fn remove_name(open: &mut Open) -> io::Result<()> {
+fn remove_name(open: &mut OpenFile) -> io::Result<()> {
     if !open.removed {
         fs::remove_file(&open.work.path)?;
         open.removed = true;
@@ -531,7 +531,7 @@ fn remove_name(open: &mut Open) -> io::Result<()> {
 }
 
 /// Gives a file, of which nothing is in a segment, its name back if no new one has it.
-fn give_back(open: &Open) {
+fn give_back(open: &OpenFile) {
     let path = open.work.path.with_file_name(&open.work.name);
     if !open.removed {
         let cwd = nix::fcntl::AT_FDCWD;

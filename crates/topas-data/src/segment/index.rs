@@ -27,7 +27,7 @@ const LONGEST: u32 = 64 << 20;
 
 /// A part: what was added at once, of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct IndexPart {
     /// What tells the file from all others that were closed
     pub token: String,
     /// Its name
@@ -52,7 +52,7 @@ pub struct Part {
     pub at: u64,
 }
 
-impl Part {
+impl IndexPart {
     fn to_json(&self) -> Value {
         json!({
             "token": self.token,
@@ -69,10 +69,10 @@ impl Part {
         })
     }
 
-    fn of_json(value: &Value) -> Option<Part> {
+    fn of_json(value: &Value) -> Option<IndexPart> {
         let text = |key: &str| value[key].as_str().map(str::to_owned);
         let number = |key: &str| value[key].as_u64();
-        Some(Part {
+        Some(IndexPart {
             token: text("token")?,
             name: text("name")?,
             // Segments of before know neither.
@@ -92,7 +92,7 @@ impl Part {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Index {
     /// In the order of the file
-    pub parts: Vec<Part>,
+    pub parts: Vec<IndexPart>,
     /// Bytes of the file before the index
     pub data: u64,
 }
@@ -125,8 +125,9 @@ impl Index {
         if !bytes.starts_with(&FRAME) || value["schema"] != "topas.segment/1" {
             return Ok(None);
         }
-        let parts: Option<Vec<Part>> =
-            value["parts"].as_array().and_then(|parts| parts.iter().map(Part::of_json).collect());
+        let parts: Option<Vec<IndexPart>> = value["parts"]
+            .as_array()
+            .and_then(|parts| parts.iter().map(IndexPart::of_json).collect());
         Ok(parts.map(|parts| Index { parts, data }))
     }
 
@@ -136,7 +137,7 @@ impl Index {
     ///
     /// Of so many parts that the frame would be too long.
     pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
-        let parts: Vec<Value> = self.parts.iter().map(Part::to_json).collect();
+        let parts: Vec<Value> = self.parts.iter().map(IndexPart::to_json).collect();
         let json = json!({ "schema": "topas.segment/1", "parts": parts }).to_string();
         let frame = HEAD + json.len() + TAIL;
         if frame as u64 > LONGEST.into() {
@@ -173,22 +174,13 @@ mod tests {
         Index::read(&mut file).unwrap()
     }
 
-    fn part() -> impl Strategy<Value = Part> {
+    fn part() -> impl Strategy<Value = IndexPart> {
         let texts = ("[0-9a-f]{16}", any::<String>(), "[0-9a-f]{64}");
         let numbers = (any::<u64>(), any::<u64>(), any::<u64>());
         let owner = (any::<Option<u32>>(), any::<u64>());
         (texts, numbers, owner, any::<Option<(i64, i64)>>(), any::<bool>()).prop_map(
-            |((token, name, sha256), (bytes, lines, at), (owner, marks), times, newline)| Part {
-                token,
-                name,
-                owner,
-                bytes,
-                marks,
-                lines,
-                times,
-                sha256,
-                newline,
-                at,
+            |((token, name, sha256), (bytes, lines, at), (owner, marks), times, newline)| {
+                IndexPart { token, name, owner, bytes, marks, lines, times, sha256, newline, at }
             },
         )
     }

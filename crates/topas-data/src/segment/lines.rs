@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use topas_format::line::{Extras, Line};
 
 use crate::block::behind_torn;
-use crate::mpi;
 use crate::own::OwnProfiles;
+use crate::profile_line;
 use crate::segment::merge::{BAD, GOOD, judge};
 use crate::segment::open;
 use crate::segment::raw::RawLines;
@@ -70,7 +70,7 @@ pub fn each_line(
             },
             BAD if piece.begins => match behind_torn(text) {
                 Some((line, extras, text)) => Some((Some((line, extras)), text)),
-                None => mpi::behind_torn(text).map(|text| (None, text)),
+                None => profile_line::behind_torn(text).map(|text| (None, text)),
             },
             _ => {
                 if let Some(stranger) = vouch.marked(text) {

@@ -14,10 +14,10 @@ use std::rc::Rc;
 use topas_format::line::Line;
 
 use crate::block::behind_torn;
-use crate::mpi;
 use crate::own::OwnProfiles;
-use crate::segment::raw::{Piece, RawLines, ended};
-use crate::segment::sort::{InOrder, Key, Merged, Sorter};
+use crate::profile_line;
+use crate::segment::raw::{RawLine, RawLines, ended};
+use crate::segment::sort::{InOrder, LineSortKey, Merged, Sorter};
 use crate::segment::{SegmentError, open};
 use crate::source::{Source, SourceError};
 use crate::vouch::{Foreign, Vouch, is_marked, mark};
@@ -104,7 +104,7 @@ pub fn merge(
     for (number, source) in sources.iter().enumerate() {
         match Survey::of(source, &mut report.failed, |bytes| progress(source, bytes)) {
             Err(error) => report.failed.push(error),
-            Ok(survey) if survey.order != Order::None => in_order.push((number, survey)),
+            Ok(survey) if survey.order != SegmentOrder::None => in_order.push((number, survey)),
             Ok(survey) => {
                 report.sorted += 1;
                 to_sort.push((number, survey));
@@ -156,12 +156,12 @@ pub fn merge(
         };
         owners[number] = keyed.vouch.owner();
         streams.push(match survey.order {
-            Order::Window => Box::new(Windowed::new(keyed, &changed)),
-            _ => Box::new(InPlace { keyed, changed: Rc::clone(&changed) }),
+            SegmentOrder::Window => Box::new(Windowed::new(keyed, &changed)),
+            _ => Box::new(OrderedSource { keyed, changed: Rc::clone(&changed) }),
         });
     }
     let mut merged = Merged::new(streams).map_err(temporary)?;
-    let mut seen = Seen::default();
+    let mut seen = SecondsLines::default();
     while let Some(key) = merged.advance().map_err(temporary)? {
         let bytes = merged.current();
         if options.unique && key.kind == GOOD && !seen.is_new(key.time, bytes) {
@@ -205,12 +205,12 @@ type Changed = Rc<RefCell<Vec<(u32, u64, io::Error)>>>;
 
 /// Log lines of the present second.
 #[derive(Default)]
-struct Seen {
+struct SecondsLines {
     time: i64,
     lines: HashSet<Box<[u8]>>,
 }
 
-impl Seen {
+impl SecondsLines {
     fn is_new(&mut self, time: i64, line: &[u8]) -> bool {
         if self.time != time {
             self.time = time;
@@ -222,7 +222,7 @@ impl Seen {
 
 /// How far from order a segment is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Order {
+enum SegmentOrder {
     /// Not at all
     Sorted,
     /// No further than [`WINDOW`]
@@ -233,7 +233,7 @@ enum Order {
 
 /// What the first reading of a segment tells.
 struct Survey {
-    order: Order,
+    order: SegmentOrder,
     /// Bytes of the file that are read
     len: u64,
     /// Pieces that could be read of them
@@ -241,7 +241,7 @@ struct Survey {
 }
 
 /// What is read once and in any order.
-const STREAM: Survey = Survey { order: Order::None, len: u64::MAX, pieces: u64::MAX };
+const STREAM: Survey = Survey { order: SegmentOrder::None, len: u64::MAX, pieces: u64::MAX };
 
 impl Survey {
     /// Reads a file, if it can be read twice. Where it breaks off goes to `failed`.
@@ -308,11 +308,11 @@ impl Disorder {
         self.at += len;
     }
 
-    fn order(&self) -> Order {
+    fn order(&self) -> SegmentOrder {
         match (self.some, self.too_much) {
-            (_, true) => Order::None,
-            (true, false) => Order::Window,
-            (false, false) => Order::Sorted,
+            (_, true) => SegmentOrder::None,
+            (true, false) => SegmentOrder::Window,
+            (false, false) => SegmentOrder::Sorted,
         }
     }
 }
@@ -354,7 +354,7 @@ impl Keyed {
     }
 
     /// The next one; a source that breaks off now ends there.
-    fn next_or_end(&mut self, changed: &Changed) -> Option<Key> {
+    fn next_or_end(&mut self, changed: &Changed) -> Option<LineSortKey> {
         self.next().unwrap_or_else(|cause| {
             changed.borrow_mut().push((self.source, self.place, cause));
             self.most = 0;
@@ -362,7 +362,7 @@ impl Keyed {
         })
     }
 
-    fn next(&mut self) -> io::Result<Option<Key>> {
+    fn next(&mut self) -> io::Result<Option<LineSortKey>> {
         if self.place >= self.most {
             return Ok(None);
         }
@@ -374,18 +374,18 @@ impl Keyed {
         self.time = time.unwrap_or(self.time);
         self.place += 1;
         self.bytes += piece.bytes.len() as u64;
-        Ok(Some(Key { time: self.time, source: self.source, place: self.place, kind }))
+        Ok(Some(LineSortKey { time: self.time, source: self.source, place: self.place, kind }))
     }
 }
 
 /// A source that is in order.
-struct InPlace {
+struct OrderedSource {
     keyed: Keyed,
     changed: Changed,
 }
 
-impl InOrder for InPlace {
-    fn advance(&mut self) -> io::Result<Option<Key>> {
+impl InOrder for OrderedSource {
+    fn advance(&mut self) -> io::Result<Option<LineSortKey>> {
         Ok(self.keyed.next_or_end(&self.changed))
     }
 
@@ -397,7 +397,7 @@ impl InOrder for InPlace {
 /// Whether the owner of a file, the only one who vouches for its lines, does not vouch for this
 /// one; also what looks as if it had been set apart, which only its reader does.
 pub(crate) fn is_foreign(
-    piece: &Piece<'_>,
+    piece: &RawLine<'_>,
     kind: u8,
     vouch: &Vouch,
     before: &mut OwnProfiles,
@@ -411,7 +411,7 @@ pub(crate) fn is_foreign(
         OTHER => vouch.owner().is_some() && is_marked(text),
         BAD => match behind_torn(text).filter(|_| piece.begins) {
             Some((line, extras, _)) => vouch.line(&line, extras).is_err(),
-            None => mpi::behind_torn(text)
+            None => profile_line::behind_torn(text)
                 .is_some_and(|whole| piece.begins && vouch.profile(whole, before).is_err()),
         },
         _ => false,
@@ -419,7 +419,7 @@ pub(crate) fn is_foreign(
 }
 
 /// Time and kind of a piece.
-pub(crate) fn judge(piece: &Piece<'_>) -> (Option<i64>, u8) {
+pub(crate) fn judge(piece: &RawLine<'_>) -> (Option<i64>, u8) {
     if piece.continues {
         return (None, PART);
     }
@@ -441,7 +441,7 @@ pub(crate) fn judge(piece: &Piece<'_>) -> (Option<i64>, u8) {
 /// Puts lines that are nearly in order in order.
 struct Windowed {
     keyed: Keyed,
-    held: BinaryHeap<Reverse<(Key, Box<[u8]>)>>,
+    held: BinaryHeap<Reverse<(LineSortKey, Box<[u8]>)>>,
     bytes: usize,
     current: Box<[u8]>,
     ended: bool,
@@ -462,7 +462,7 @@ impl Windowed {
 }
 
 impl InOrder for Windowed {
-    fn advance(&mut self) -> io::Result<Option<Key>> {
+    fn advance(&mut self) -> io::Result<Option<LineSortKey>> {
         while !self.ended && self.bytes <= WINDOW {
             match self.keyed.next_or_end(&self.changed) {
                 None => self.ended = true,

@@ -8,12 +8,12 @@ use topas_format::line::Line;
 
 use crate::block::{MAX_LINE_READ, behind_torn};
 use crate::feed::BLOCK;
-use crate::mpi;
+use crate::profile_line;
 use crate::when::Clock;
 
 /// A line with its newline, or a part of a line that is longer than [`MAX_LINE_READ`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Piece<'b> {
+pub(crate) struct RawLine<'b> {
     /// As it stands in the source
     pub bytes: &'b [u8],
     /// Whether a line begins here
@@ -22,7 +22,7 @@ pub(crate) struct Piece<'b> {
     pub continues: bool,
 }
 
-impl<'b> Piece<'b> {
+impl<'b> RawLine<'b> {
     /// The bytes without the newline.
     pub fn text(&self) -> &'b [u8] {
         self.bytes.strip_suffix(b"\n").unwrap_or(self.bytes)
@@ -64,7 +64,7 @@ impl<R: Read> RawLines<R> {
     /// # Errors
     ///
     /// What the reader says.
-    pub fn next(&mut self) -> io::Result<Option<Piece<'_>>> {
+    pub fn next(&mut self) -> io::Result<Option<RawLine<'_>>> {
         let mut looked = 0;
         let end = loop {
             let held = &self.buffer[self.at..self.filled];
@@ -89,7 +89,7 @@ impl<R: Read> RawLines<R> {
         let begins = !self.inside;
         let last = self.ended && self.at == self.filled;
         self.inside = !bytes.ends_with(b"\n") && !last;
-        Ok(Some(Piece { bytes, begins, continues: self.inside }))
+        Ok(Some(RawLine { bytes, begins, continues: self.inside }))
     }
 
     /// The bytes of the piece that came last.
@@ -121,7 +121,7 @@ impl<R: Read> RawLines<R> {
 pub(crate) fn ended(text: &[u8]) -> (Option<i64>, bool) {
     let (line, good) = match Line::parse(text) {
         Ok(line) => (Some(line), true),
-        Err(_) if let Some(Ok(time)) = mpi::judge(text) => return (time, true),
+        Err(_) if let Some(Ok(time)) = profile_line::judge(text) => return (time, true),
         // The rest of a torn line says when it was torn.
         Err(_) => (behind_torn(text).map(|(line, extras, _)| (line, extras)), false),
     };

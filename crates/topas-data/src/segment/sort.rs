@@ -11,7 +11,7 @@ const MOST_RUNS: usize = 64;
 
 /// What a run is ordered by, in the order of the fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Key {
+pub(crate) struct LineSortKey {
     /// s since 1970-01-01, or any other measure
     pub time: i64,
     /// Number of the source
@@ -24,7 +24,7 @@ pub(crate) struct Key {
 
 const KEY: usize = 8 + 4 + 8 + 1;
 
-impl Key {
+impl LineSortKey {
     fn to_bytes(self) -> [u8; KEY] {
         let mut bytes = [0; KEY];
         bytes[..8].copy_from_slice(&self.time.to_le_bytes());
@@ -37,7 +37,7 @@ impl Key {
     fn of_bytes(bytes: &[u8; KEY]) -> Self {
         let [t0, t1, t2, t3, t4, t5, t6, t7, s0, s1, s2, s3, rest @ ..] = *bytes;
         let [p0, p1, p2, p3, p4, p5, p6, p7, kind] = rest;
-        Key {
+        LineSortKey {
             time: i64::from_le_bytes([t0, t1, t2, t3, t4, t5, t6, t7]),
             source: u32::from_le_bytes([s0, s1, s2, s3]),
             place: u64::from_le_bytes([p0, p1, p2, p3, p4, p5, p6, p7]),
@@ -52,7 +52,7 @@ pub(crate) struct Sorter {
     /// Bytes that may be held
     budget: usize,
     text: Vec<u8>,
-    entries: Vec<(Key, usize, u32)>,
+    entries: Vec<(LineSortKey, usize, u32)>,
     runs: Vec<File>,
 }
 
@@ -73,8 +73,8 @@ impl Sorter {
     /// # Errors
     ///
     /// What writing temporary files says.
-    pub fn add(&mut self, key: Key, bytes: &[u8]) -> io::Result<()> {
-        let held = self.text.len() + self.entries.len() * size_of::<(Key, usize, u32)>();
+    pub fn add(&mut self, key: LineSortKey, bytes: &[u8]) -> io::Result<()> {
+        let held = self.text.len() + self.entries.len() * size_of::<(LineSortKey, usize, u32)>();
         if held + bytes.len() > self.budget && !self.entries.is_empty() {
             self.spill()?;
         }
@@ -115,7 +115,7 @@ impl Sorter {
 /// Gives keys and bytes in order.
 pub(crate) trait InOrder {
     /// Goes to the next one: its key, none at the end.
-    fn advance(&mut self) -> io::Result<Option<Key>>;
+    fn advance(&mut self) -> io::Result<Option<LineSortKey>>;
     /// The bytes of the one that came last.
     fn current(&self) -> &[u8];
 }
@@ -138,12 +138,12 @@ fn write_run(dir: &Path, mut from: impl InOrder) -> io::Result<File> {
 #[derive(Default)]
 struct Held {
     text: Vec<u8>,
-    entries: Vec<(Key, usize, u32)>,
+    entries: Vec<(LineSortKey, usize, u32)>,
     next: usize,
 }
 
 impl InOrder for Held {
-    fn advance(&mut self) -> io::Result<Option<Key>> {
+    fn advance(&mut self) -> io::Result<Option<LineSortKey>> {
         let key = self.entries.get(self.next).map(|(key, ..)| *key);
         self.next += 1;
         Ok(key)
@@ -162,7 +162,7 @@ struct Stored {
 }
 
 impl InOrder for Stored {
-    fn advance(&mut self) -> io::Result<Option<Key>> {
+    fn advance(&mut self) -> io::Result<Option<LineSortKey>> {
         let mut key = [0; KEY];
         match self.reader.read(&mut key)? {
             0 => return Ok(None),
@@ -172,7 +172,7 @@ impl InOrder for Stored {
         self.reader.read_exact(&mut len)?;
         self.bytes.resize(u32::from_le_bytes(len) as usize, 0);
         self.reader.read_exact(&mut self.bytes)?;
-        Ok(Some(Key::of_bytes(&key)))
+        Ok(Some(LineSortKey::of_bytes(&key)))
     }
 
     fn current(&self) -> &[u8] {
@@ -183,7 +183,7 @@ impl InOrder for Stored {
 /// Merges what is in order each for itself. The keys of all must differ.
 pub(crate) struct Merged<'s> {
     streams: Vec<Box<dyn InOrder + 's>>,
-    heads: BinaryHeap<Reverse<(Key, usize)>>,
+    heads: BinaryHeap<Reverse<(LineSortKey, usize)>>,
     current: Option<usize>,
 }
 
@@ -205,7 +205,7 @@ impl<'s> Merged<'s> {
 }
 
 impl InOrder for Merged<'_> {
-    fn advance(&mut self) -> io::Result<Option<Key>> {
+    fn advance(&mut self) -> io::Result<Option<LineSortKey>> {
         // The head that was handed out stays on the heap until its bytes are done with.
         if let Some(number) = self.current.take() {
             let next = self.streams[number].advance()?;
@@ -241,7 +241,7 @@ impl Sorted {
 }
 
 impl InOrder for Sorted {
-    fn advance(&mut self) -> io::Result<Option<Key>> {
+    fn advance(&mut self) -> io::Result<Option<LineSortKey>> {
         self.0.advance()
     }
 
@@ -268,7 +268,7 @@ mod tests {
             let mut sorter = Sorter::new(dir.path(), budget);
             let mut expected = Vec::new();
             for (place, (time, bytes)) in given.into_iter().enumerate() {
-                let key = Key { time: time.into(), source: 3, place: place as u64, kind: bytes.len() as u8 };
+                let key = LineSortKey { time: time.into(), source: 3, place: place as u64, kind: bytes.len() as u8 };
                 sorter.add(key, &bytes).unwrap();
                 expected.push((key, bytes));
             }

@@ -8,7 +8,7 @@ use topas_format::number::Count;
 
 /// A launch as lines name it: uid, or user without one; id, or user and executable without one;
 /// number of PEs.
-type Launch = (Vec<u8>, Vec<u8>, Option<u32>);
+type NaiveLaunch = (Vec<u8>, Vec<u8>, Option<u32>);
 
 /// A line and the key of its group.
 pub type Member = (PeRecord, Vec<u8>);
@@ -18,9 +18,9 @@ const TOLERANCE: i64 = 2_000_000;
 
 /// All lines.
 #[derive(Default)]
-pub struct Lines(BTreeMap<Launch, Vec<Member>>);
+pub struct NaiveLines(BTreeMap<NaiveLaunch, Vec<Member>>);
 
-impl Lines {
+impl NaiveLines {
     pub fn add(&mut self, line: &Line<'_>, extras: Extras<'_>, key: &[u8], detail: Detail) {
         let id: Vec<u8> = if line.id.is_empty() {
             line.user.bytes().chain(*b" ").chain(line.exe.bytes()).collect()

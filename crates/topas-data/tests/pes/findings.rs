@@ -1,25 +1,25 @@
 //! What is put in is what is found; noise is not.
 
-use topas_data::pes::{Column, Finding, Grouping, PeRange, Subject, findings};
+use topas_data::pes::{Column, Grouping, PeFinding, PeRange, Subject, findings};
 
 use super::synthetic::{Imbalance, Launch};
 use super::{rate_line, table};
 
-fn found(launch: &Launch) -> Vec<Finding> {
+fn found(launch: &Launch) -> Vec<PeFinding> {
     findings(&table(&launch.text())).findings
 }
 
-fn pes(finding: &Finding) -> Vec<(u32, u32)> {
+fn pes(finding: &PeFinding) -> Vec<(u32, u32)> {
     finding.subject.pes().iter().map(|range| (range.first, range.last)).collect()
 }
 
-fn evidence(finding: &Finding, column: Column) -> f64 {
+fn evidence(finding: &PeFinding, column: Column) -> f64 {
     let of = finding.evidence.iter().find(|evidence| evidence.column == column);
     of.unwrap_or_else(|| panic!("no evidence of {column:?} in {finding:?}")).difference()
 }
 
 /// Effects of 10 and 30 %, noise of 1 and 2 %, many seeds: found each time, and alone.
-fn each_time(imbalance: Imbalance, check: impl Fn(&Finding, f64)) {
+fn each_time(imbalance: Imbalance, check: impl Fn(&PeFinding, f64)) {
     for (effect, noise) in [(0.3, 0.01), (0.3, 0.02), (0.12, 0.01)] {
         for seed in 0..40 {
             let launch = Launch { imbalance, effect, noise, seed, ..Launch::default() };

@@ -11,7 +11,7 @@ mod statistics;
 use std::num::NonZero;
 
 use tempfile::TempDir;
-use topas_data::pes::{Lines, Table, read};
+use topas_data::pes::{PeLines, PeTable, read};
 use topas_data::{Source, SourceError};
 
 /// A file of lines, and its directory.
@@ -22,12 +22,12 @@ fn file(text: &[u8]) -> (TempDir, Source) {
     (dir, Source::File(path))
 }
 
-fn read_all(sources: &[Source]) -> (Lines, Vec<SourceError>) {
+fn read_all(sources: &[Source]) -> (PeLines, Vec<SourceError>) {
     read(sources, NonZero::new(2).unwrap(), &|_| ())
 }
 
 /// The newest launch in a text.
-fn table(text: &[u8]) -> Table {
+fn table(text: &[u8]) -> PeTable {
     let (_dir, source) = file(text);
     let (lines, errors) = read_all(&[source]);
     assert!(errors.is_empty(), "{errors:?}");

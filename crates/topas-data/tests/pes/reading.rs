@@ -119,7 +119,7 @@ proptest! {
         let shuffled = table(&[&lines.concat()[..], torn].concat());
         let rates = |table| values(table, Column::Rate).values;
         prop_assert_eq!(rates(&straight), rates(&shuffled));
-        let hosts = |table: &topas_data::pes::Table| -> Vec<Vec<u8>> {
+        let hosts = |table: &topas_data::pes::PeTable| -> Vec<Vec<u8>> {
             table.rows.iter().map(|pe| table.host(pe).to_vec()).collect()
         };
         prop_assert_eq!(hosts(&straight), hosts(&shuffled));

@@ -13,6 +13,7 @@ use perf_event::{Builder, Counter};
 use topas_format::event::{
     Cpu, Metric, PERF_TYPE_HARDWARE, Reading, Term, Weight, Why, formula, row,
 };
+use topas_node::sys::vector_length;
 
 /// What is counted: operations, cache misses, cycles, instructions.
 pub const QUANTITIES: usize = 4;
@@ -177,7 +178,7 @@ fn why(error: &io::Error) -> Why {
 fn weight(term: &Term) -> u64 {
     match term.weight {
         Weight::Times(n) => n.into(),
-        Weight::VectorLength => super::sys::vector_length(),
+        Weight::VectorLength => vector_length(),
     }
 }
 

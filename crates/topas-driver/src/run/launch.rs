@@ -2,18 +2,17 @@
 //! follow, asked before the program is there.
 
 use std::fmt;
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
 use topas_config::Environment;
 use topas_format::field::Mode;
 use topas_format::out::Out;
+use topas_format::policy::SiteRefusal;
 use topas_launch::hash::spread;
 use topas_launch::named::Fault;
-use topas_launch::proxy::control_port;
+use topas_launch::proxy::COMMAND_LINE;
 use topas_launch::{Family, Proof, Rank, Var, Vars, choice, job, marker, named, nearest};
-
-use super::sys;
+use topas_node::proof::{KernelProof, OnStack};
 
 /// A rank of a launch, and what else its environment says.
 #[derive(Clone, Debug)]
@@ -36,28 +35,11 @@ pub struct Launch {
     pub partition: Vec<u8>,
 }
 
-/// Asks the kernel what the environment cannot prove.
-struct Kernel;
-
-impl Proof for Kernel {
-    fn own_pid(&mut self) -> u32 {
-        std::process::id()
-    }
-
-    fn peer(&mut self, fd: u32) -> Option<u32> {
-        sys::socket_peer(fd)
-    }
-
-    fn control_port(&mut self, pid: u32) -> u64 {
-        control_port(&fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default())
-    }
-}
-
 impl Launch {
     /// What the variables of this process say. A program that no launcher started is rank 0 of
     /// 1, of the family [`Family::Own`].
     pub fn of(env: &Environment) -> Self {
-        Launch::with_proof(env, &mut Kernel)
+        Launch::with_proof(env, &mut KernelProof { room: &mut [0; COMMAND_LINE], path: OnStack })
     }
 
     fn with_proof(env: &Environment, proof: &mut impl Proof) -> Self {
@@ -133,7 +115,7 @@ pub enum NotMeasured {
     /// The program cannot be read, so that what it does with counters is not known
     Unreadable(String),
     /// By the site's topas.conf or kill switch
-    Site(&'static str),
+    Site(SiteRefusal),
     /// There is no such program, or it does not start
     NoProgram,
 }
@@ -166,7 +148,7 @@ impl fmt::Display for NotMeasured {
                 write!(f, "every rank of the program measures itself, as it was linked")
             }
             NotMeasured::Unreadable(why) => write!(f, "the program cannot be read: {why}"),
-            NotMeasured::Site(key) => write!(f, "by topas.conf ({key})"),
+            NotMeasured::Site(rule) => write!(f, "by topas.conf ({})", rule.key()),
             NotMeasured::NoProgram => write!(f, "no such program"),
         }
     }

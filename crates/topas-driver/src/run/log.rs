@@ -1,25 +1,12 @@
 //! Where the line goes: the first target that takes it, by the rules of the module.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::os::unix::net::UnixDatagram;
-use std::path::{Path, PathBuf};
-
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
+use std::io;
 
 use topas_format::conf::words;
-use topas_format::form::{Values, number};
+use topas_format::form::Values;
 use topas_format::out::Out;
-use topas_format::target::{self, Kind, Shape, expand};
-
-/// What stands before the line in a datagram for syslog: facility user, severity
-/// informational (RFC 3164), and the tag.
-const TAG: &[u8] = b"<14>topas: ";
-
-/// Longest path, with its NUL.
-const PATH_MAX: usize = 4096;
+use topas_node::log::{TAG, write_to};
+use topas_node::sys::PATH_MAX;
 
 /// Appends a line, with its newline, to the first of `targets` that takes it.
 ///
@@ -30,112 +17,31 @@ pub fn append(
     values: &mut Values<'_>,
     line: &[u8],
 ) -> Result<(), Vec<(String, io::Error)>> {
+    let tagged = [TAG.as_slice(), line].concat();
     let mut failed = Vec::new();
     for target in words(targets) {
-        match write_to(target, values, line) {
-            Ok(()) => return Ok(()),
-            Err(error) => failed.push((String::from_utf8_lossy(target).into_owned(), error)),
+        let mut room = [0; PATH_MAX];
+        let path = &mut Out::new(&mut room);
+        match write_to(target, values, &tagged, || path) {
+            0 => return Ok(()),
+            errno => failed.push((
+                String::from_utf8_lossy(target).into_owned(),
+                io::Error::from_raw_os_error(errno),
+            )),
         }
     }
     Err(failed)
-}
-
-fn write_to(target: &[u8], values: &mut Values<'_>, line: &[u8]) -> io::Result<()> {
-    let (kind, pattern) = target::kind(target);
-    let text = line.strip_suffix(b"\n").unwrap_or(line);
-    match kind {
-        Kind::File => to_file(pattern, values, line),
-        Kind::Unix => to_socket(pattern, text),
-        Kind::Syslog => to_socket(pattern, &[TAG, text].concat()),
-    }
-}
-
-/// Sends a datagram, which nobody waits for.
-fn to_socket(path: &[u8], text: &[u8]) -> io::Result<()> {
-    if path.is_empty() {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    let socket = UnixDatagram::unbound()?;
-    socket.set_nonblocking(true)?;
-    socket.connect(OsStr::from_bytes(path))?;
-    socket.send(text).map(drop)
-}
-
-/// Appends with one `write`, so that lines of many processes stay whole.
-fn to_file(pattern: &[u8], values: &mut Values<'_>, line: &[u8]) -> io::Result<()> {
-    let mut buffer = [0; PATH_MAX - 1];
-    let mut out = Out::new(&mut buffer);
-    let shape = expand(pattern, values, &mut out).ok_or(io::ErrorKind::InvalidInput)?;
-    let path = PathBuf::from(OsStr::from_bytes(out.text()));
-    let mut file = open_or_make(&path, &shape)?;
-    // Who made the file of a user can read it.
-    let uid = values.numbers[number::UID];
-    let owner = u64::from(file.metadata()?.uid());
-    if shape.per_user && owner != uid && owner != 0 {
-        return Err(io::Error::from_raw_os_error(libc::EACCES));
-    }
-    if file.write(line)? == line.len() {
-        Ok(())
-    } else {
-        Err(io::Error::from_raw_os_error(libc::ENOSPC))
-    }
-}
-
-/// Opens the file or makes it, in turn: another rank may make it first, or its directory be
-/// missing.
-fn open_or_make(path: &Path, shape: &Shape) -> io::Result<File> {
-    // Not to wait for the reader of a named pipe, nor to follow a link that somebody else put
-    // into the directory.
-    const FLAGS: i32 = libc::O_NOCTTY | libc::O_NONBLOCK | libc::O_NOFOLLOW;
-    for attempt in 0..6 {
-        let make = attempt % 2 == 1;
-        let result = OpenOptions::new()
-            .append(true)
-            .create_new(make)
-            .mode(0o600)
-            .custom_flags(FLAGS)
-            .open(path);
-        if let Ok(file) = &result
-            && make
-            && !shape.per_user
-        {
-            // The file is everybody's, whatever this user's umask is.
-            let _ = file.set_permissions(Permissions::from_mode(0o666));
-        }
-        let missing = match &result {
-            Ok(_) => return result,
-            Err(error) => error.kind() == io::ErrorKind::NotFound,
-        };
-        if make && missing && shape.own_dir > 0 {
-            make_dir(path, shape.own_dir.into());
-        } else if !(missing && !make
-            || matches!(&result, Err(e) if e.kind() == io::ErrorKind::AlreadyExists)
-            // Another user is just making it, and sets its mode next.
-            || matches!(&result, Err(e) if e.kind() == io::ErrorKind::PermissionDenied)
-                && !shape.per_user)
-        {
-            return result;
-        }
-    }
-    Err(io::Error::from_raw_os_error(libc::EACCES))
-}
-
-/// Makes the directory that the first `len` bytes of a path name. Everybody may add a file,
-/// nobody may list or remove those of others, whatever this user's umask is.
-fn make_dir(path: &Path, len: usize) {
-    const MODE: u32 = 0o1733;
-    let Some(dir) = path.as_os_str().as_bytes().get(..len) else { return };
-    let dir = Path::new(OsStr::from_bytes(dir));
-    if DirBuilder::new().mode(MODE).create(dir).is_ok() {
-        let _ = fs::set_permissions(dir, Permissions::from_mode(MODE));
-    }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use topas_format::form::text;
+    use std::fs;
+    use std::os::unix::fs::MetadataExt;
+    use std::os::unix::net::UnixDatagram;
+
+    use topas_format::form::{number, text};
 
     fn values() -> Values<'static> {
         let mut values = Values::new();

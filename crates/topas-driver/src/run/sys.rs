@@ -9,29 +9,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
-/// Process id at the other end of the unix socket `fd` (`SO_PEERCRED`), 0 if that cannot be
-/// seen from here. None if `fd` is no open socket.
-pub fn socket_peer(fd: u32) -> Option<u32> {
-    let fd = c_int::try_from(fd).ok()?;
-    // SAFETY: all-zero is a valid ucred.
-    let mut credentials: libc::ucred = unsafe { std::mem::zeroed() };
-    let mut size = size_of::<libc::ucred>() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `size` bytes to `credentials`, and to `size`.
-    let result = unsafe {
-        libc::getsockopt(
-            fd,
-            libc::SOL_SOCKET,
-            libc::SO_PEERCRED,
-            (&raw mut credentials).cast(),
-            &raw mut size,
-        )
-    };
-    if result != 0 {
-        return None;
-    }
-    Some(credentials.pid.cast_unsigned())
-}
-
 /// Whether a file gives its process some of root's rights.
 pub fn has_capabilities(path: &Path) -> bool {
     let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return false };
@@ -325,18 +302,4 @@ pub fn may_execute(file: BorrowedFd<'_>) -> bool {
         let mut about: libc::statvfs = std::mem::zeroed();
         libc::fstatvfs(file.as_raw_fd(), &raw mut about) != 0 || about.f_flag & libc::ST_NOEXEC == 0
     }
-}
-
-/// A descriptor that the kernel has just given.
-pub fn owned(fd: c_int) -> OwnedFd {
-    // SAFETY: called with the result of `accept4`, once.
-    unsafe { OwnedFd::from_raw_fd(fd) }
-}
-
-/// SVE vector length of this thread in units of 128 bit, 1 where there is no SVE.
-pub fn vector_length() -> u64 {
-    const PR_SVE_GET_VL: c_int = 51;
-    // SAFETY: no memory is passed.
-    let bytes = unsafe { libc::prctl(PR_SVE_GET_VL, 0, 0, 0, 0) };
-    u64::try_from(bytes).map_or(1, |bytes| (bytes & 0xffff) / 16)
 }

@@ -1,12 +1,9 @@
 //! `topas.out`: the line of a rank that is measured because the user wants every rank.
 
-use std::cell::Cell;
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use topas_config::Environment;
 use topas_format::MAX_LINE;
@@ -16,13 +13,9 @@ use topas_format::out::Out;
 use topas_format::target::expand_launch;
 use topas_launch::Rank;
 use topas_launch::extended::Extended;
-use topas_launch::gather::{ONE_HOST, SEVERAL_HOSTS, SOCKET};
-use topas_launch::hash::spread;
-
-use super::gather;
-
-/// Longest path, with its NUL.
-const PATH_MAX: usize = 4096;
+use topas_launch::gather::{ONE_HOST, SEVERAL_HOSTS};
+use topas_node::gather::{self, GatherFile, GatherOutcome, Teller};
+use topas_node::sys::{EINVAL, PATH_MAX};
 
 /// Appends the line of a rank to the user's file, in the directory this process is in.
 ///
@@ -53,7 +46,7 @@ pub fn append(
     let mut buffer = [0; MAX_LINE];
     let mut line = Out::new(&mut buffer);
     values.fill_line(&mut line, 0, PLACED_RUN_LINE);
-    let mut buffer = [0; PATH_MAX - 1];
+    let mut buffer = [0; PATH_MAX];
     let mut out = Out::new(&mut buffer);
     if !pattern.starts_with(b"/")
         && let Ok(here) = nix::unistd::getcwd()
@@ -61,102 +54,94 @@ pub fn append(
         out.put(here.as_os_str().as_bytes()).byte(b'/');
     }
     let shape = expand_launch(pattern, values, &mut out);
+    let hash = Fnv::new().with(out.text()).value();
     let path = PathBuf::from(OsStr::from_bytes(out.text()));
-    let done = match shape {
-        None => Err(io::ErrorKind::InvalidInput.into()),
-        Some(shape) => {
-            let made = Cell::new(false);
-            let open = || whole(&path, shape.own_dir.into(), &made);
-            let done = if rank.size == 1 {
-                gather::alone(&open, line.text())
-            } else {
-                // As the module has it.
-                let file = Fnv::new().with(out.text()).value();
-                let mut buffer = [0; SOCKET.len() + 16];
-                let mut name = Out::new(&mut buffer);
-                name.put(SOCKET).hex(spread(rank.id ^ file));
-                gather::together(name.text(), &open, line.text())
-            };
-            // One that was made and took nothing would tell of a run without ranks.
-            if done.is_err()
-                && made.get()
-                && fs::metadata(&path).is_ok_and(|about| about.len() == 0)
-            {
-                let _ = fs::remove_file(&path);
-            }
-            done
-        }
-    };
-    done.map_err(|error| (path, error, vars.speaks(rank)))
-}
-
-/// Opens the file for whole lines: it may be made, and the directory that is the first bytes of
-/// its path, too. `made` becomes true if it was.
-fn whole(path: &Path, own_dir: usize, made: &Cell<bool>) -> io::Result<File> {
-    let mut result = open(path, made);
-    if matches!(&result, Err(error) if error.kind() == io::ErrorKind::NotFound)
-        && let Some(dir) = path.as_os_str().as_bytes().get(..own_dir).filter(|dir| !dir.is_empty())
-    {
-        // Another rank may make it, too.
-        let _ = DirBuilder::new().create(OsStr::from_bytes(dir));
-        result = open(path, made);
+    let mut outcome = GatherOutcome { errno: EINVAL, teller: Teller::First };
+    if let (Some(shape), false) = (shape, out.byte(0).is_cut()) {
+        let file = &mut GatherFile::new(out.take_mut(), shape);
+        outcome = if rank.size == 1 {
+            gather::alone(file, line.text())
+        } else {
+            let mut room = [0; 64];
+            let mut address = Out::new(&mut room);
+            gather::together(gather::address(&mut address, rank.id, hash), file, line.text())
+        };
     }
-    let mut file = result?;
-    // A write was cut short: what is torn must not take the next line along.
-    let mut last = [b'\n'];
-    let length = file.metadata().map_or(0, |about| about.len());
-    if length > 0 && file.read_exact_at(&mut last, length - 1).is_ok() && last != *b"\n" {
-        file.write_all(b"\n")?;
+    if outcome.errno == 0 {
+        return Ok(());
     }
-    Ok(file)
-}
-
-/// It is the user's own, so links are followed, as by any program.
-fn open(path: &Path, made: &Cell<bool>) -> io::Result<File> {
-    let with = |read, new| {
-        OpenOptions::new()
-            .read(read)
-            .append(true)
-            .create(true)
-            .create_new(new)
-            .mode(0o644)
-            .custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK)
-            .open(path)
-    };
-    let new = with(true, true);
-    made.set(new.is_ok());
-    let opened = match new {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => with(true, false),
-        new => new,
-    };
-    match opened {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied && fs::exists(path)? => {
-            with(false, false)
-        }
-        result => result,
-    }
+    let told = outcome.is_told(vars.speaks(rank));
+    Err((path, io::Error::from_raw_os_error(outcome.errno), told))
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use std::fs;
+    use std::path::Path;
+
+    use topas_format::target::Shape;
+
+    /// Appends a line, or says by which error number it could not.
+    fn append_line(path: &Path, own_dir: usize, line: &[u8]) -> i32 {
+        let mut path = [path.as_os_str().as_bytes(), b"\0"].concat();
+        let shape = Shape { per_user: false, own_dir: own_dir as u16 };
+        gather::alone(&mut GatherFile::new(&mut path, shape), line).errno
+    }
 
     #[test]
     fn a_torn_line_stays_alone() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("topas.out");
-        let write = |path: &Path, own_dir, line: &[u8]| {
-            gather::alone(&|| whole(path, own_dir, &Cell::new(false)), line)
-        };
-        write(&path, 0, b"one\n").unwrap();
+        assert_eq!(append_line(&path, 0, b"one\n"), 0);
         fs::write(&path, b"one\ntorn").unwrap();
-        write(&path, 0, b"two\n").unwrap();
+        assert_eq!(append_line(&path, 0, b"two\n"), 0);
         assert_eq!(fs::read(&path).unwrap(), b"one\ntorn\ntwo\n");
         let within = dir.path().join("5f/topas.out");
-        write(&within, 0, b"x\n").unwrap_err();
+        assert_eq!(append_line(&within, 0, b"x\n"), libc::ENOENT);
         let own_dir = within.parent().unwrap().as_os_str().len();
-        write(&within, own_dir, b"x\n").unwrap();
+        assert_eq!(append_line(&within, own_dir, b"x\n"), 0);
         assert_eq!(fs::read(&within).unwrap(), b"x\n");
+    }
+
+    /// Ranks that end together, as threads of this process.
+    #[test]
+    fn many_lines_of_one_launch() {
+        const RANKS: u32 = 64;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("out");
+        let address = format!("\x01\0\0topas.test.{}", std::process::id());
+        std::thread::scope(|scope| {
+            for rank in 0..RANKS {
+                let (path, address) = (&path, &address);
+                scope.spawn(move || {
+                    let mut path = [path.as_os_str().as_bytes(), b"\0"].concat();
+                    let file = &mut GatherFile::new(&mut path, Shape::default());
+                    let line = format!("rank {rank}\n");
+                    let outcome = gather::together(address.as_bytes(), file, line.as_bytes());
+                    assert_eq!(outcome.errno, 0, "{line}");
+                });
+            }
+        });
+        let text = fs::read_to_string(&path).unwrap();
+        let mut lines: Vec<u32> =
+            text.lines().map(|line| line.strip_prefix("rank ").unwrap().parse().unwrap()).collect();
+        lines.sort_unstable();
+        assert!(lines.into_iter().eq(0..RANKS), "{text}");
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_told_by_the_first_of_the_host() {
+        let outcome = |path: &str| {
+            let mut path = format!("{path}\0").into_bytes();
+            let file = &mut GatherFile::new(&mut path, Shape::default());
+            gather::together(b"\x01\0\0topas.test.full", file, b"x\n")
+        };
+        for (path, errno) in [("/dev/full", libc::ENOSPC), ("/proc/none/f", libc::ENOENT)] {
+            let outcome = outcome(path);
+            assert_eq!(outcome.errno, errno, "{path}");
+            assert!(outcome.is_told(true) && !outcome.is_told(false), "{path}");
+        }
     }
 }

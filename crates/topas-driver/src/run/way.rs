@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use nix::unistd::getuid;
 use topas_config::policy::kill_switch;
 use topas_config::{Conf, Environment, Paths};
-use topas_format::conf::{List, Ops, Settings, Switch, listed};
+use topas_format::conf::{Ops, Settings, Switch};
 use topas_format::env::{TOPAS_CONF, TOPAS_OPS, TOPAS_PE};
 use topas_format::event::Metric;
 use topas_format::field::{Lang, Lib, Mode};
+use topas_format::policy::{ProgramFacts, SiteRefusal};
 use topas_launch::named::Fault;
 
 use super::counters::can_count;
@@ -110,15 +111,17 @@ impl Decision {
         }
         let (way, note) = way(found, wish, paths)?;
         if kill_switch(paths).is_some() {
-            return Err(NotMeasured::Site("off"));
+            return Err(NotMeasured::Site(SiteRefusal::Off));
         }
-        let wanted = wanted(&settings, &self.launch, found, env);
-        if let Some(key) = wanted.filter(|key| !wish.all || *key == "measure") {
-            return Err(NotMeasured::Site(key));
+        let answer = answer(&settings, &self.launch, found, env);
+        if let Err(refusal) = answer
+            && (!wish.all || refusal == SiteRefusal::Measure)
+        {
+            return Err(NotMeasured::Site(refusal));
         }
         // The module of a program that runs alone cannot be told to give way, and logs the line.
         let alone = !parallel && !found.has_module() && settings.is(Switch::Serial);
-        self.logs = wanted.is_none() && (chosen || alone);
+        self.logs = answer.is_ok() && (chosen || alone);
         self.notes.extend(note);
         self.metric = self.chosen_metric(wish, env, &settings, matches!(way, Way::Outside(_)));
         self.way = way;
@@ -259,34 +262,19 @@ pub fn usable(library: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The key by which the site refuses a measurement, if one does: by the rules of the module.
-fn wanted(
+/// What the site says of a measurement: by the rules of the module.
+fn answer(
     settings: &Settings<'_>,
     launch: &Launch,
     program: &Program,
     env: &Environment,
-) -> Option<&'static str> {
+) -> Result<(), SiteRefusal> {
     let uid = getuid().as_raw().to_string();
-    let user = match env.user().as_bytes() {
-        [] => format!("#{uid}").into_bytes(),
-        user => user.to_vec(),
-    };
-    let exe = program.exe.as_bytes();
-    let size = launch.rank.size;
-    let is_in = |list, name: &[u8], other: &[u8]| listed(settings.list(list), name, other);
-    let refused = |only, name: &[u8], other: &[u8]| {
-        !settings.list(only).is_empty() && !is_in(only, name, other)
-    };
-    [
-        ("measure", !settings.is(Switch::Measure)),
-        ("batch_only", settings.is(Switch::BatchOnly) && launch.mode != Mode::Batch),
-        ("min_pes", size != 0 && size < settings.min_pes),
-        ("serial", size == 1 && !settings.is(Switch::Serial)),
-        ("only_exe", refused(List::OnlyExe, exe, exe)),
-        ("skip_exe", is_in(List::SkipExe, exe, exe)),
-        ("only_user", refused(List::OnlyUser, &user, uid.as_bytes())),
-        ("skip_user", is_in(List::SkipUser, &user, uid.as_bytes())),
-    ]
-    .into_iter()
-    .find_map(|(key, refuses)| refuses.then_some(key))
+    settings.answer(&ProgramFacts {
+        is_batch: launch.mode == Mode::Batch,
+        ranks: launch.rank.size,
+        exe: Some(program.exe.as_bytes()),
+        user: env.user_or_id(&uid).as_bytes(),
+        uid: uid.as_bytes(),
+    })
 }

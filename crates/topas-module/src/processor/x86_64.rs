@@ -41,6 +41,7 @@ pub fn cpu() -> Option<Cpu> {
 }
 
 /// Base frequency in MHz from CPUID leaf 16h, which Intel has since Skylake; else 0.
+#[inline(never)]
 pub fn base_mhz() -> u32 {
     let highest = __cpuid(0);
     // AMD leaves it reserved; beyond the highest leaf, Intel returns another leaf's data.

@@ -1,6 +1,6 @@
 //! How many bytes a flow moves.
 
-use topas_mpi_table::{Amount, Span};
+use topas_mpi_table::{FlowAmount, Span};
 
 use crate::flow::datatype;
 use crate::flow::ledger::Ledger;
@@ -89,12 +89,12 @@ pub unsafe fn bytes(
     library: &Library,
     ledger: &mut Ledger,
     among: &Among,
-    amount: &Amount<Place>,
+    amount: &FlowAmount<Place>,
     args: &CallWords,
     large: bool,
     others: bool,
 ) -> u64 {
-    if let Amount::Block { count, datatype } = *amount {
+    if let FlowAmount::Block { count, datatype } = *amount {
         return block(library, ledger, args, count, datatype, large);
     }
     // SAFETY: by the caller.
@@ -132,7 +132,7 @@ unsafe fn more(
     library: &Library,
     ledger: &mut Ledger,
     among: &Among,
-    amount: &Amount<Place>,
+    amount: &FlowAmount<Place>,
     args: &CallWords,
     large: bool,
     others: bool,
@@ -143,29 +143,29 @@ unsafe fn more(
         (0..all as usize).filter(move |i| *i != own && !(*i < 64 && null >> *i & 1 == 1))
     };
     let (elements, datatype) = match *amount {
-        Amount::Block { count: elements, datatype } => (count(args, elements, large), datatype),
-        Amount::Element { datatype } => (1, datatype),
-        Amount::Each { of, count: elements, datatype } => {
+        FlowAmount::Block { count: elements, datatype } => (count(args, elements, large), datatype),
+        FlowAmount::Element { datatype } => (1, datatype),
+        FlowAmount::Each { of, count: elements, datatype } => {
             let (all, null) = among.over(of);
             let blocks = u64::from(all) - u64::from(null.count_ones()) - u64::from(others);
             (blocks * count(args, elements, large), datatype)
         }
-        Amount::Partitions { partitions, count: elements, datatype } => {
+        FlowAmount::Partitions { partitions, count: elements, datatype } => {
             // The count of these is an MPI_Count always.
             let partitions = count(args, partitions, false);
             (partitions.wrapping_mul(count(args, elements, true)), datatype)
         }
-        Amount::Sum { of, counts, datatype } => {
+        FlowAmount::Sum { of, counts, datatype } => {
             let array = word(args, counts);
             // SAFETY: the array has an element for each.
             let elements = blocks(of).map(|i| unsafe { element(array, i, large) });
             (elements.fold(0, u64::wrapping_add), datatype)
         }
         // SAFETY: the array has an element for the own rank.
-        Amount::Own { counts, datatype } => unsafe {
+        FlowAmount::Own { counts, datatype } => unsafe {
             (element(word(args, counts), among.rank as usize, large), datatype)
         },
-        Amount::TypedSum { of, counts, datatypes } => {
+        FlowAmount::TypedSum { of, counts, datatypes } => {
             let (counts, datatypes) = (word(args, counts), word(args, datatypes));
             return blocks(of)
                 .map(|i| {

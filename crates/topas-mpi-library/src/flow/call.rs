@@ -1,7 +1,7 @@
 //! The flows of one call.
 
 use topas_mpi_profile::layout::Waited;
-use topas_mpi_table::{By, Flow, InPlace, ToldBy, Way};
+use topas_mpi_table::{Flow, InPlace, Participants, ToldBy, Way};
 
 use crate::flow::amount::{self, Among, CallWords, word};
 use crate::flow::completion::{self, lost};
@@ -148,19 +148,19 @@ impl GeneralCall<'_> {
         if self.plan.neighbors && flow.way == Way::Sent && among.goes_nowhere() {
             return false;
         }
-        if flow.by == By::All {
+        if flow.by == Participants::All {
             return true;
         }
         let root = word(self.args, self.plan.root) as i32;
         let own = among.rank as i32;
         match flow.by {
-            By::All => true,
-            By::NotFirst => own != 0,
-            By::Root if inter => root == self.library.abi.root,
-            By::Others | By::Group if inter => root >= 0,
-            By::Root => root == own,
-            By::Others => root != own,
-            By::Group => true,
+            Participants::All => true,
+            Participants::NotFirst => own != 0,
+            Participants::Root if inter => root == self.library.abi.root,
+            Participants::Others | Participants::Group if inter => root >= 0,
+            Participants::Root => root == own,
+            Participants::Others => root != own,
+            Participants::Group => true,
         }
     }
 

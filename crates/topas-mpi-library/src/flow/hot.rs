@@ -7,7 +7,7 @@
 use core::hint::unreachable_unchecked;
 
 use topas_mpi_profile::layout::Block;
-use topas_mpi_table::{Amount, Flow, Way};
+use topas_mpi_table::{Flow, FlowAmount, Way};
 
 use crate::flow::amount::{self, CallWords, word};
 use crate::flow::completion;
@@ -65,7 +65,7 @@ impl HotCall<'_> {
     /// How much a flow moves.
     #[inline(always)]
     fn bytes(&mut self, flow: &Flow<Place>) -> u64 {
-        let Amount::Block { count, datatype } = flow.amount else {
+        let FlowAmount::Block { count, datatype } = flow.amount else {
             // SAFETY: a plan has one of these shapes only if its flows are blocks.
             unsafe { unreachable_unchecked() }
         };

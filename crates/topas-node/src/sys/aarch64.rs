@@ -21,6 +21,7 @@ pub mod number {
     pub const PREAD64: usize = 67;
     pub const PPOLL: usize = 73;
     pub const READLINKAT: usize = 78;
+    pub const FSTAT: usize = 80;
     pub const CLOCK_GETTIME: usize = 113;
     pub const TGKILL: usize = 131;
     pub const SIGALTSTACK: usize = 132;
@@ -47,11 +48,13 @@ pub mod number {
     pub const PERF_EVENT_OPEN: usize = 241;
     pub const ACCEPT4: usize = 242;
     pub const PRLIMIT64: usize = 261;
-    pub const STATX: usize = 291;
 }
 
 /// `open` flag, which is another on some processors.
 pub const O_NOFOLLOW: u32 = 0o100000;
+
+/// Which word of `struct stat` is `st_uid`.
+pub const STAT_UID: usize = 6;
 
 /// `_IOR('$', 7, __u64 *)`
 pub const PERF_EVENT_IOC_ID: usize = 0x8008_2407;
@@ -59,7 +62,7 @@ pub const PERF_EVENT_IOC_ID: usize = 0x8008_2407;
 /// An argument, which a call that does not look at it leaves as it is.
 pub type Word = MaybeUninit<usize>;
 
-/// A system call with arguments a to e, the sixth is 0.
+/// A system call with arguments a to f.
 ///
 /// # Safety
 /// As the call itself demands.
@@ -71,6 +74,7 @@ pub unsafe extern "C" fn syscall(
     number: usize,
     e: Word,
     d: Word,
+    f: Word,
 ) -> isize {
     let result;
     // SAFETY: the kernel keeps all registers but x0.
@@ -79,7 +83,7 @@ pub unsafe extern "C" fn syscall(
             "svc 0",
             in("x8") number,
             inlateout("x0") a => result,
-            in("x1") b, in("x2") c, in("x3") d, in("x4") e, in("x5") 0,
+            in("x1") b, in("x2") c, in("x3") d, in("x4") e, in("x5") f,
             options(nostack),
         );
     }

@@ -1,6 +1,6 @@
 //! Unix sockets.
 
-use super::{O_CLOEXEC, O_NONBLOCK, Word, call1, call3, call4, call5, number, syscall};
+use super::{O_CLOEXEC, O_NONBLOCK, call1, call3, call4, call5, number};
 
 /// Type of socket: a stream.
 pub const SOCK_STREAM: usize = 1;
@@ -94,11 +94,7 @@ pub fn send(fd: i32, message: &[u8]) -> isize {
     const MSG_NOSIGNAL: usize = 0x4000;
     let (at, len) = (message.as_ptr() as usize, message.len());
     // SAFETY: the kernel reads `len` bytes; no address is passed.
-    unsafe {
-        let flags = Word::new(MSG_NOSIGNAL);
-        let fd = Word::new(fd as usize);
-        syscall(fd, Word::new(at), Word::new(len), number::SENDTO, Word::new(0), flags)
-    }
+    unsafe { call5(number::SENDTO, fd as usize, at, len, MSG_NOSIGNAL, 0) }
 }
 
 /// Receives a message, of which `room` takes the front: its length, 0 if the other end has gone,

@@ -8,6 +8,7 @@ pub mod number {
     pub const READ: usize = 0;
     pub const WRITE: usize = 1;
     pub const CLOSE: usize = 3;
+    pub const FSTAT: usize = 5;
     pub const LSEEK: usize = 8;
     pub const MMAP: usize = 9;
     pub const RT_SIGACTION: usize = 13;
@@ -46,11 +47,13 @@ pub mod number {
     pub const PERF_EVENT_OPEN: usize = 298;
     pub const PRLIMIT64: usize = 302;
     pub const GETCPU: usize = 309;
-    pub const STATX: usize = 332;
 }
 
 /// `open` flag, which is another on some processors.
 pub const O_NOFOLLOW: u32 = 0o400000;
+
+/// Which word of `struct stat` is `st_uid`.
+pub const STAT_UID: usize = 7;
 
 /// `_IOR('$', 7, __u64 *)`
 pub const PERF_EVENT_IOC_ID: usize = 0x8008_2407;
@@ -58,7 +61,7 @@ pub const PERF_EVENT_IOC_ID: usize = 0x8008_2407;
 /// An argument, which a call that does not look at it leaves as it is.
 pub type Word = MaybeUninit<usize>;
 
-/// A system call with arguments a to e, the sixth is 0. The order of the parameters leaves
+/// A system call with arguments a to f. The order of the parameters leaves
 /// most of them in the register the kernel wants, where it is not inlined.
 ///
 /// # Safety
@@ -70,6 +73,7 @@ pub unsafe extern "C" fn syscall(
     number: usize,
     e: Word,
     d: Word,
+    f: Word,
 ) -> isize {
     let result;
     // SAFETY: the kernel keeps all registers but rax, rcx and r11.
@@ -77,10 +81,15 @@ pub unsafe extern "C" fn syscall(
         asm!(
             "syscall",
             inlateout("rax") number => result,
-            in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") 0,
+            in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") f,
             lateout("rcx") _, lateout("r11") _,
             options(nostack),
         );
     }
     result
+}
+
+/// Vectors have no length that differs by thread: 1 unit of 128 bit.
+pub fn vector_length() -> u64 {
+    1
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use serde_json::{Value, json};
-use topas_data::mpi::{Communicator, Profile};
+use topas_mpi_data::{Communicator, MpiProfile};
 
 use super::cells::Cells;
 use super::json::{number, seconds as json_seconds};
@@ -12,7 +12,7 @@ use crate::number::{NONE, compact, exact_seconds, percent_of, seconds};
 
 /// Of all ranks, that with most time first. A sum over ranks may not have them where single
 /// ranks do.
-fn sorted(profile: &Profile) -> Vec<Communicator> {
+fn sorted(profile: &MpiProfile) -> Vec<Communicator> {
     let mut all = profile.total.communicators.clone();
     if all.is_empty() {
         all = sum(profile.ranks.iter().flat_map(|rank| &rank.sums.communicators));
@@ -48,7 +48,7 @@ fn name(communicator: &Communicator) -> String {
 }
 
 /// A table, that with most time first.
-pub(super) fn text(profile: &Profile) -> String {
+pub(super) fn text(profile: &MpiProfile) -> String {
     let mut cells = Cells::new([
         "communicator",
         "size",
@@ -80,7 +80,7 @@ pub(super) fn text(profile: &Profile) -> String {
 }
 
 /// The same as data.
-pub(super) fn csv(profile: &Profile) -> String {
+pub(super) fn csv(profile: &MpiProfile) -> String {
     let mut cells = Cells::new([
         "communicator",
         "size",
@@ -107,7 +107,7 @@ pub(super) fn csv(profile: &Profile) -> String {
 }
 
 /// For JSON; null if they were not counted.
-pub(super) fn value(profile: &Profile) -> Value {
+pub(super) fn value(profile: &MpiProfile) -> Value {
     let all = sorted(profile);
     if all.is_empty() {
         return Value::Null;

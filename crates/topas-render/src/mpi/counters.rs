@@ -2,14 +2,14 @@
 //! inside says little of the program, and spoils what is counted of all.
 
 use serde_json::{Value, json};
-use topas_data::mpi::{Counter, Profile};
+use topas_mpi_data::{Counter, MpiProfile};
 
 use super::cells::Cells;
 use super::json::number;
 use crate::number::{NONE, compact, percent_of, quotient};
 
 /// A table.
-pub(super) fn text(profile: &Profile) -> String {
+pub(super) fn text(profile: &MpiProfile) -> String {
     let sums = &profile.total;
     let mut cells = Cells::new([
         "counter",
@@ -45,7 +45,7 @@ pub(super) fn text(profile: &Profile) -> String {
 }
 
 /// The same as data.
-pub(super) fn csv(profile: &Profile) -> String {
+pub(super) fn csv(profile: &MpiProfile) -> String {
     let mut cells = Cells::new(["counter", "outside_mpi", "inside_mpi"]);
     for Counter { name, inside, outside } in &profile.total.counters {
         let known = |events: Option<u128>| events.map(|n| n.to_string()).unwrap_or_default();
@@ -55,7 +55,7 @@ pub(super) fn csv(profile: &Profile) -> String {
 }
 
 /// For JSON; null if there are none.
-pub(super) fn value(profile: &Profile) -> Value {
+pub(super) fn value(profile: &MpiProfile) -> Value {
     if profile.total.counters.is_empty() {
         return Value::Null;
     }

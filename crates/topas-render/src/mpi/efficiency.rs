@@ -1,7 +1,9 @@
 //! Efficiencies in the scheme of POP as a tree.
 
 use serde_json::{Value, json};
-use topas_data::mpi::{Efficiency, Ending, NoEfficiency, Profile, Ratio, Routine, efficiency};
+use topas_mpi_data::{
+    Efficiency, Ending, MpiProfile, NoEfficiency, Ratio, RoutineCalls, efficiency,
+};
 
 use super::Views;
 use super::cells::Cells;
@@ -92,8 +94,8 @@ pub(super) fn text(views: &Views<'_>) -> String {
 }
 
 /// What MPI itself takes to begin and to end, which is much of a short run.
-fn ends(profile: &Profile) -> String {
-    let is_end = |routine: &&Routine| {
+fn ends(profile: &MpiProfile) -> String {
+    let is_end = |routine: &&RoutineCalls| {
         matches!(profile.routines.name(routine.number), "Init" | "Init_thread" | "Finalize")
     };
     let time: u128 = profile.total.routines.iter().filter(is_end).map(|of| of.time).sum();
@@ -149,7 +151,7 @@ pub(super) fn reason(why: NoEfficiency) -> String {
 }
 
 /// A row for each.
-pub(super) fn csv(profile: &Profile) -> String {
+pub(super) fn csv(profile: &MpiProfile) -> String {
     let mut cells = Cells::new(["efficiency", "percent", "part_seconds", "whole_seconds"]);
     for row in efficiency(profile).iter().flat_map(rows) {
         let ratio = row.ratio;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use topas_data::mpi::{Amount, Ending, Facts, Origin, Profile, Rank};
 use topas_data::pes::PeRange;
 use topas_format::civil::{Date, Time};
+use topas_mpi_data::{Ending, MpiProfile, MpiRank, MpiRecordFacts, Origin, RoutineAmount};
 
 use super::Views;
 use super::amount::routine_name;
@@ -23,7 +23,7 @@ pub(super) fn when(date: Date, time: Time) -> String {
 }
 
 /// Program, user, ranks, hosts, when, id.
-pub(super) fn first_line(profile: &Profile) -> String {
+pub(super) fn first_line(profile: &MpiProfile) -> String {
     let facts = &profile.facts;
     let name = |bytes: &[u8]| crate::wording::named(bytes);
     let present = profile.total.ranks;
@@ -52,7 +52,7 @@ pub(super) fn first_line(profile: &Profile) -> String {
 }
 
 /// Hosts of all ranks; empty unless all are told.
-pub(super) fn hosts(profile: &Profile) -> BTreeSet<&[u8]> {
+pub(super) fn hosts(profile: &MpiProfile) -> BTreeSet<&[u8]> {
     let told = profile.ranks.iter().filter(|rank| !rank.host.is_empty());
     if told.clone().count() as u64 != profile.total.ranks {
         return BTreeSet::new();
@@ -61,7 +61,7 @@ pub(super) fn hosts(profile: &Profile) -> BTreeSet<&[u8]> {
 }
 
 /// The launch in two lines.
-pub(super) fn heading(profile: &Profile) -> String {
+pub(super) fn heading(profile: &MpiProfile) -> String {
     let facts = &profile.facts;
     let mut words = Vec::new();
     if !facts.mpi.is_empty() {
@@ -100,7 +100,7 @@ fn language(name: &str) -> &str {
     }
 }
 
-fn ending(facts: &Facts, origin: Origin) -> Option<String> {
+fn ending(facts: &MpiRecordFacts, origin: Origin) -> Option<String> {
     let text = match facts.ending {
         Some(Ending::Finalize) => "ended by MPI_Finalize".to_owned(),
         Some(Ending::Abort(code)) => format!("ended by MPI_Abort, code {code}"),
@@ -167,7 +167,9 @@ pub(super) fn notes(views: &Views<'_>) -> String {
         .iter()
         .filter(|of| {
             let amounts = [of.count, of.sends, of.sent, of.receives, of.received];
-            amounts.iter().any(|of| matches!(of, Amount::NotCounted | Amount::AtLeast(_)))
+            amounts
+                .iter()
+                .any(|of| matches!(of, RoutineAmount::NotCounted | RoutineAmount::AtLeast(_)))
         })
         .map(|routine| routine_name(profile, routine.number))
         .collect();
@@ -200,7 +202,7 @@ pub(super) fn notes(views: &Views<'_>) -> String {
 }
 
 /// Calls that had not ended when their ranks did; None if there are none.
-pub(super) fn unended(profile: &Profile) -> Option<String> {
+pub(super) fn unended(profile: &MpiProfile) -> Option<String> {
     let calls: Vec<String> = profile
         .total
         .routines
@@ -225,7 +227,7 @@ pub(super) fn unended(profile: &Profile) -> Option<String> {
 }
 
 /// Ranks that are not in it, and ranks that ended otherwise than the launch.
-fn missing(profile: &Profile) -> Vec<String> {
+fn missing(profile: &MpiProfile) -> Vec<String> {
     let mut notes = Vec::new();
     let present = profile.total.ranks;
     let Some(npes) = profile.facts.npes.map(u64::from) else { return notes };
@@ -245,7 +247,7 @@ fn missing(profile: &Profile) -> Vec<String> {
     for (ending, words) in
         [(Ending::Lost, "ended without a word"), (Ending::Exit, "ended without MPI_Finalize")]
     {
-        let these: Vec<&Rank> =
+        let these: Vec<&MpiRank> =
             profile.ranks.iter().filter(|rank| rank.ending == Some(ending)).collect();
         if !these.is_empty() && (these.len() as u64) < present {
             let ranges = ranges(these.iter().map(|rank| u64::from(rank.rank)));
@@ -260,7 +262,7 @@ fn missing(profile: &Profile) -> Vec<String> {
 }
 
 /// Ranks from 0 to `npes` that are not among those that are known, which ascend.
-fn absent(known: &[Rank], npes: u64) -> Vec<PeRange> {
+fn absent(known: &[MpiRank], npes: u64) -> Vec<PeRange> {
     let mut known = known.iter().map(|rank| u64::from(rank.rank)).peekable();
     ranges((0..npes).filter(move |rank| {
         while known.next_if(|known| known < rank).is_some() {}

@@ -1,7 +1,7 @@
 //! One JSON object of everything that is asked for. Not measured is null.
 
 use serde_json::{Map, Value, json};
-use topas_data::mpi::{Amount, Ending, Origin, Profile, Sums};
+use topas_mpi_data::{Ending, MpiProfile, MpiSums, Origin, RoutineAmount};
 
 use super::heading::when;
 use super::{View, Views};
@@ -20,11 +20,11 @@ pub(super) fn number(n: u128) -> Value {
 }
 
 /// An amount: null unless counted, `{"at_least": n}` if there may be more.
-pub(super) fn counted(amount: Amount, value: impl Fn(u128) -> Value) -> Value {
+pub(super) fn counted(amount: RoutineAmount, value: impl Fn(u128) -> Value) -> Value {
     match amount {
-        Amount::Nothing | Amount::NotCounted => Value::Null,
-        Amount::AtLeast(n) => json!({ "at_least": value(n) }),
-        Amount::Exact(n) => value(n),
+        RoutineAmount::Nothing | RoutineAmount::NotCounted => Value::Null,
+        RoutineAmount::AtLeast(n) => json!({ "at_least": value(n) }),
+        RoutineAmount::Exact(n) => value(n),
     }
 }
 
@@ -97,7 +97,7 @@ fn text(bytes: &[u8]) -> Value {
     if bytes.is_empty() { Value::Null } else { clean(bytes).into() }
 }
 
-fn launch(profile: &Profile) -> Value {
+fn launch(profile: &MpiProfile) -> Value {
     let facts = &profile.facts;
     let (end, code) = match facts.ending {
         Some(Ending::Finalize) => (Some("finalize"), None),
@@ -136,7 +136,7 @@ fn launch(profile: &Profile) -> Value {
     })
 }
 
-fn sums(sums: &Sums) -> Value {
+fn sums(sums: &MpiSums) -> Value {
     json!({
         "ranks": sums.ranks,
         "calls": number(sums.calls()),

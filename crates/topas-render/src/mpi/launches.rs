@@ -1,12 +1,12 @@
 //! The launches in files.
 
-use topas_data::mpi::{Ending, Facts};
+use topas_mpi_data::{Ending, MpiRecordFacts};
 
 use super::cells::Cells;
 use super::heading::when;
 use crate::wording::named;
 
-fn end(facts: &Facts) -> String {
+fn end(facts: &MpiRecordFacts) -> String {
     match facts.ending {
         Some(Ending::Finalize) => "finalize".to_owned(),
         Some(Ending::Abort(code)) => format!("abort:{code}"),
@@ -18,7 +18,7 @@ fn end(facts: &Facts) -> String {
 }
 
 /// A table: facts of each launch and the ranks in its profile.
-pub fn launches(known: &[(&Facts, u64)]) -> String {
+pub fn launches(known: &[(&MpiRecordFacts, u64)]) -> String {
     let mut cells = Cells::new(["launch", "when", "user", "ranks", "profiles", "end", "program"])
         .left(3)
         .words();
@@ -38,7 +38,7 @@ pub fn launches(known: &[(&Facts, u64)]) -> String {
 }
 
 /// The same as data.
-pub fn launches_csv(known: &[(&Facts, u64)]) -> String {
+pub fn launches_csv(known: &[(&MpiRecordFacts, u64)]) -> String {
     let mut cells = Cells::new(["id", "when", "user", "npes", "profiles", "end", "exe"]);
     for (facts, ranks) in known {
         cells.row([

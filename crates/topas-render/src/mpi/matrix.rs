@@ -5,7 +5,9 @@
 //! not call, or that moves nothing, is 0.
 
 use serde_json::{Value, json};
-use topas_data::mpi::{Amount, Profile, Routine, RoutineNumber, Sums, outside_of_rank};
+use topas_mpi_data::{
+    MpiProfile, MpiSums, RoutineAmount, RoutineCalls, RoutineNumber, outside_of_rank,
+};
 
 use super::amount::{amount, plain, routine_name};
 use super::cells::Cells;
@@ -69,9 +71,9 @@ impl Matrix {
     }
 
     /// The cell of a routine that was called.
-    fn amount(self, of: &Routine) -> Amount {
+    fn amount(self, of: &RoutineCalls) -> RoutineAmount {
         match self {
-            Matrix::Time => Amount::Exact(of.time),
+            Matrix::Time => RoutineAmount::Exact(of.time),
             Matrix::Sent => of.sent,
             Matrix::Sends => of.sends,
             Matrix::Received => of.received,
@@ -82,13 +84,13 @@ impl Matrix {
 
 /// Time outside MPI, measurement and pauses in ns; None of several ranks together some of which
 /// called MPI from several threads: their times say nothing of that of ranks.
-fn computing(sums: &Sums) -> Option<u128> {
+fn computing(sums: &MpiSums) -> Option<u128> {
     let is_told = sums.ranks <= 1 || sums.threads <= 1;
     is_told.then(|| outside_of_rank(sums).saturating_sub(sums.overhead))
 }
 
 /// Rows: a name and what was counted. All ranks together where they are not told one by one.
-fn rows(profile: &Profile) -> Vec<(String, &Sums)> {
+fn rows(profile: &MpiProfile) -> Vec<(String, &MpiSums)> {
     if profile.ranks.is_empty() {
         return vec![("all".to_owned(), &profile.total)];
     }
@@ -96,7 +98,7 @@ fn rows(profile: &Profile) -> Vec<(String, &Sums)> {
 }
 
 /// Routines that were called, in the order of the standard's chapters.
-fn columns(profile: &Profile) -> Vec<(RoutineNumber, String)> {
+fn columns(profile: &MpiProfile) -> Vec<(RoutineNumber, String)> {
     let mut numbers: Vec<RoutineNumber> = rows(profile)
         .iter()
         .flat_map(|(_, sums)| sums.routines.iter().map(|routine| routine.number))
@@ -108,26 +110,26 @@ fn columns(profile: &Profile) -> Vec<(RoutineNumber, String)> {
     numbers.into_iter().map(|number| (number, name(number))).collect()
 }
 
-fn has_pauses(profile: &Profile) -> bool {
+fn has_pauses(profile: &MpiProfile) -> bool {
     profile.total.paused > 0
 }
 
 /// The amounts of a row in the order of `columns`: both are by number.
 fn amounts(
-    sums: &Sums,
+    sums: &MpiSums,
     columns: &[(RoutineNumber, String)],
     matrix: Matrix,
-) -> impl Iterator<Item = Amount> {
+) -> impl Iterator<Item = RoutineAmount> {
     let mut routines = sums.routines.iter().peekable();
     columns.iter().map(move |(number, _)| {
         while routines.next_if(|routine| routine.number < *number).is_some() {}
         let of = routines.next_if(|routine| routine.number == *number);
-        of.map_or(Amount::Nothing, |routine| matrix.amount(routine))
+        of.map_or(RoutineAmount::Nothing, |routine| matrix.amount(routine))
     })
 }
 
 /// One matrix in the form of MPInside.
-pub(super) fn text(profile: &Profile, matrix: Matrix) -> String {
+pub(super) fn text(profile: &MpiProfile, matrix: Matrix) -> String {
     let columns = columns(profile);
     let pauses = has_pauses(profile);
     let mut header = vec!["CPU", "Comput"];
@@ -153,7 +155,7 @@ pub(super) fn text(profile: &Profile, matrix: Matrix) -> String {
             Matrix::Sends | Matrix::Receives => n.to_string(),
         };
         row.extend(amounts(sums, &columns, matrix).map(|of| match of {
-            Amount::Nothing => cell(0),
+            RoutineAmount::Nothing => cell(0),
             of => amount(of, cell),
         }));
         row.push(if is_time { time(sums.overhead) } else { "0".to_owned() });
@@ -166,7 +168,7 @@ pub(super) fn text(profile: &Profile, matrix: Matrix) -> String {
 }
 
 /// Matrices one below the other, in s, B and messages; the first column tells them apart.
-pub(super) fn csv(profile: &Profile, matrices: &[Matrix]) -> String {
+pub(super) fn csv(profile: &MpiProfile, matrices: &[Matrix]) -> String {
     let columns = columns(profile);
     let mut header = vec!["matrix", "unit", "rank", "comput"];
     header.extend(columns.iter().map(|(_, name)| name.as_str()));
@@ -179,8 +181,8 @@ pub(super) fn csv(profile: &Profile, matrices: &[Matrix]) -> String {
             let mut row = vec![matrix.name().to_owned(), matrix.unit().to_owned(), name];
             row.push(own(computing(sums)));
             row.extend(amounts(sums, &columns, matrix).map(|amount| match amount {
-                Amount::Nothing => "0".to_owned(),
-                Amount::Exact(n) if is_time => exact_seconds(n),
+                RoutineAmount::Nothing => "0".to_owned(),
+                RoutineAmount::Exact(n) if is_time => exact_seconds(n),
                 amount => plain(amount),
             }));
             row.push(own(Some(sums.overhead)));
@@ -192,13 +194,13 @@ pub(super) fn csv(profile: &Profile, matrices: &[Matrix]) -> String {
 }
 
 /// The same for JSON: columns once, values by row.
-pub(super) fn value(profile: &Profile, matrix: Matrix) -> Value {
+pub(super) fn value(profile: &MpiProfile, matrix: Matrix) -> Value {
     let columns = columns(profile);
     let is_time = matrix == Matrix::Time;
-    let row = |(name, sums): (String, &Sums)| {
+    let row = |(name, sums): (String, &MpiSums)| {
         let values: Vec<Value> = amounts(sums, &columns, matrix)
             .map(|amount| match amount {
-                Amount::Nothing => json!(0),
+                RoutineAmount::Nothing => json!(0),
                 amount if is_time => counted(amount, json_seconds),
                 amount => counted(amount, number),
             })

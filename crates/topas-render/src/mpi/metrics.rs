@@ -1,7 +1,7 @@
 //! Metrics of the features of MPI-2, by the names of K. Mohror's thesis, Tables 3 to 13.
 
 use serde_json::{Map, Value, json};
-use topas_data::mpi::{Amount, METRICS, Metric, Profile, Sums, Unit};
+use topas_mpi_data::{METRICS, Metric, MetricUnit, MpiProfile, MpiSums, RoutineAmount};
 
 use super::Views;
 use super::amount::amount;
@@ -15,22 +15,22 @@ const DECIMALS: u32 = 6;
 
 const fn unit(metric: &Metric) -> &'static str {
     match metric.unit {
-        Unit::Calls => "calls",
-        Unit::Bytes => "B",
-        Unit::Nanoseconds => "s",
+        MetricUnit::Calls => "calls",
+        MetricUnit::Bytes => "B",
+        MetricUnit::Nanoseconds => "s",
     }
 }
 
-fn cell(metric: &Metric, sums: &Sums) -> String {
+fn cell(metric: &Metric, sums: &MpiSums) -> String {
     amount(metric.value(sums), |n| match metric.unit {
-        Unit::Nanoseconds => seconds(n, DECIMALS),
-        Unit::Calls | Unit::Bytes => compact(n),
+        MetricUnit::Nanoseconds => seconds(n, DECIMALS),
+        MetricUnit::Calls | MetricUnit::Bytes => compact(n),
     })
 }
 
 /// The rank with most, if ranks are told.
-fn most(metric: &Metric, profile: &Profile) -> Option<(u32, String)> {
-    let value = |sums: &Sums| metric.value(sums).counted().unwrap_or(0);
+fn most(metric: &Metric, profile: &MpiProfile) -> Option<(u32, String)> {
+    let value = |sums: &MpiSums| metric.value(sums).counted().unwrap_or(0);
     let rank = profile.ranks.iter().rev().max_by_key(|rank| value(&rank.sums))?;
     Some((rank.rank, cell(metric, &rank.sums)))
 }
@@ -43,7 +43,7 @@ pub(super) fn text(views: &Views<'_>) -> String {
         .words();
     let mut zeros = 0;
     for metric in METRICS {
-        if metric.value(&profile.total) == Amount::Exact(0) {
+        if metric.value(&profile.total) == RoutineAmount::Exact(0) {
             zeros += 1;
             continue;
         }
@@ -74,7 +74,7 @@ pub(super) fn text(views: &Views<'_>) -> String {
 }
 
 /// A row for each metric of the sum, where `rank` is empty, and of each rank.
-pub(super) fn csv(profile: &Profile) -> String {
+pub(super) fn csv(profile: &MpiProfile) -> String {
     let mut cells = Cells::new(["metric", "table", "unit", "rank", "value"]);
     let ranks = profile.ranks.iter().map(|rank| (rank.rank.to_string(), &rank.sums));
     for (rank, sums) in std::iter::once((String::new(), &profile.total)).chain(ranks) {
@@ -86,8 +86,8 @@ pub(super) fn csv(profile: &Profile) -> String {
                 unit(metric).to_owned(),
                 rank.clone(),
                 value.map_or_else(String::new, |n| match metric.unit {
-                    Unit::Nanoseconds => exact_seconds(n),
-                    Unit::Calls | Unit::Bytes => n.to_string(),
+                    MetricUnit::Nanoseconds => exact_seconds(n),
+                    MetricUnit::Calls | MetricUnit::Bytes => n.to_string(),
                 }),
             ]);
         }
@@ -96,11 +96,11 @@ pub(super) fn csv(profile: &Profile) -> String {
 }
 
 /// For JSON: by name, the sum and each rank.
-pub(super) fn value(profile: &Profile) -> Value {
-    let of = |metric: &Metric, sums: &Sums| {
+pub(super) fn value(profile: &MpiProfile) -> Value {
+    let of = |metric: &Metric, sums: &MpiSums| {
         counted(metric.value(sums), |n| match metric.unit {
-            Unit::Nanoseconds => json_seconds(n),
-            Unit::Calls | Unit::Bytes => number(n),
+            MetricUnit::Nanoseconds => json_seconds(n),
+            MetricUnit::Calls | MetricUnit::Bytes => number(n),
         })
     };
     let object: Map<String, Value> = METRICS

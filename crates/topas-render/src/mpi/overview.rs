@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use topas_data::mpi::{Origin, Profile, RoutineNumber};
+use topas_mpi_data::{MpiProfile, Origin, RoutineNumber};
 
 use super::Views;
 use super::amount::{amount, routine_name};
@@ -60,7 +60,7 @@ fn shares(views: &Views<'_>) -> String {
 }
 
 /// The routines that took longest.
-fn top(profile: &Profile) -> String {
+fn top(profile: &MpiProfile) -> String {
     let sums = &profile.total;
     let sorted = routines::sorted(profile);
     let mut cells = Cells::new([
@@ -101,7 +101,7 @@ fn top(profile: &Profile) -> String {
 }
 
 /// In which calls ranks are, or were when they ended.
-fn inside(profile: &Profile) -> String {
+fn inside(profile: &MpiProfile) -> String {
     let mut of: BTreeMap<RoutineNumber, (Vec<u32>, Option<u64>)> = BTreeMap::new();
     for (rank, inside) in &profile.inside {
         let (ranks, longest) = of.entry(inside.routine).or_default();

@@ -1,7 +1,7 @@
 //! What ranks sent to each other: point-to-point messages, and access to memory of others.
 
 use serde_json::{Value, json};
-use topas_data::mpi::{Profile, Traffic};
+use topas_mpi_data::{MpiProfile, TrafficSums};
 
 use super::Views;
 use super::cells::Cells;
@@ -25,7 +25,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    fn of(self, traffic: &Traffic) -> u128 {
+    fn of(self, traffic: &TrafficSums) -> u128 {
         match self {
             Direction::Sent => traffic.sent,
             Direction::Sends => traffic.sends,
@@ -59,12 +59,12 @@ impl Direction {
 }
 
 /// Whether peers were counted of any rank.
-pub(super) fn are_counted(profile: &Profile) -> bool {
+pub(super) fn are_counted(profile: &MpiProfile) -> bool {
     profile.ranks.iter().any(|rank| !rank.sums.peers.is_empty())
 }
 
 /// Ranks of the world: those it was started with, or that are known.
-fn size(profile: &Profile) -> usize {
+fn size(profile: &MpiProfile) -> usize {
     let known = profile.ranks.iter().flat_map(|rank| {
         let peers = rank.sums.peers.iter().filter_map(|peer| peer.rank);
         peers.chain([rank.rank])
@@ -74,13 +74,13 @@ fn size(profile: &Profile) -> usize {
 }
 
 /// Traffic with processes outside of the world.
-fn others(profile: &Profile, direction: Direction) -> u128 {
+fn others(profile: &MpiProfile, direction: Direction) -> u128 {
     let peers = profile.ranks.iter().flat_map(|rank| &rank.sums.peers);
     peers.filter(|peer| peer.rank.is_none()).map(|peer| direction.of(&peer.traffic)).sum()
 }
 
 /// The matrix as a chart.
-pub(super) fn chart(profile: &Profile, direction: Direction) -> HeatMatrix {
+pub(super) fn chart(profile: &MpiProfile, direction: Direction) -> HeatMatrix {
     let (name, unit) = direction.quantity();
     let size = size(profile);
     let mut matrix = HeatMatrix::new(Quantity::new(name, unit), size);
@@ -106,7 +106,7 @@ pub(super) fn chart(profile: &Profile, direction: Direction) -> HeatMatrix {
     matrix
 }
 
-fn notes(profile: &Profile, direction: Direction) -> Vec<String> {
+fn notes(profile: &MpiProfile, direction: Direction) -> Vec<String> {
     let mut notes = vec![
         "Point-to-point messages and access to memory of others; collectives have no peers."
             .to_owned(),
@@ -155,7 +155,7 @@ pub(super) fn text(views: &Views<'_>, direction: Direction) -> String {
     chart.terminal(views.screen)
 }
 
-fn numbers(profile: &Profile, direction: Direction, size: usize) -> String {
+fn numbers(profile: &MpiProfile, direction: Direction, size: usize) -> String {
     let header: Vec<String> = (0..size).map(|rank| rank.to_string()).collect();
     let mut cells =
         Cells::new(std::iter::once("rank").chain(header.iter().map(String::as_str))).left(0);
@@ -179,12 +179,12 @@ fn numbers(profile: &Profile, direction: Direction, size: usize) -> String {
 }
 
 /// A row for each pair with traffic; the peer is empty for processes outside of the world.
-pub(super) fn csv(profile: &Profile) -> String {
+pub(super) fn csv(profile: &MpiProfile) -> String {
     let mut cells =
         Cells::new(["rank", "peer", "sends", "sent_bytes", "receives", "received_bytes"]);
     for rank in &profile.ranks {
         for peer in &rank.sums.peers {
-            let Traffic { sends, sent, receives, received } = peer.traffic;
+            let TrafficSums { sends, sent, receives, received } = peer.traffic;
             cells.row([
                 rank.rank.to_string(),
                 peer.rank.map(|peer| peer.to_string()).unwrap_or_default(),
@@ -199,7 +199,7 @@ pub(super) fn csv(profile: &Profile) -> String {
 }
 
 /// The same for JSON; null if peers were not counted.
-pub(super) fn value(profile: &Profile) -> Value {
+pub(super) fn value(profile: &MpiProfile) -> Value {
     if !are_counted(profile) {
         return Value::Null;
     }
@@ -220,7 +220,7 @@ pub(super) fn value(profile: &Profile) -> Value {
 }
 
 /// How many pairs have traffic, for the overview.
-pub(super) fn summary(profile: &Profile) -> Option<String> {
+pub(super) fn summary(profile: &MpiProfile) -> Option<String> {
     are_counted(profile).then(|| {
         let pairs: usize = profile.ranks.iter().map(|rank| rank.sums.peers.len()).sum();
         format!("Peers were counted: {} have traffic (--peers).", count(pairs as u64, "pair"))

@@ -11,8 +11,8 @@
 //! and no idle time then. The time of a local routine that moves nothing is all latency.
 
 use serde_json::{Value, json};
-use topas_data::mpi::{Amount, Calibration, Profile, Routine, RoutineCost};
-use topas_mpi_table::{Progress, Waits};
+use topas_mpi_data::{Calibration, MpiProfile, RoutineAmount, RoutineCalls, RoutineCost};
+use topas_mpi_table::{CallProgress, Waits};
 
 use super::Views;
 use super::amount::{amount, plain, routine_name};
@@ -40,7 +40,7 @@ struct Estimate<'v> {
 }
 
 impl<'v> Estimate<'v> {
-    fn of(views: &Views<'v>, routine: &Routine) -> Self {
+    fn of(views: &Views<'v>, routine: &RoutineCalls) -> Self {
         let time = routine.time as f64 / 1e9;
         let name = views.profile.routines.name(routine.number);
         let cost = views.calibration.and_then(|of| of.cost(name, views.profile.total.ranks));
@@ -54,12 +54,14 @@ impl<'v> Estimate<'v> {
         };
         let latency = known.latency * routine.calls as f64 / 1e6;
         let ends = match function.and_then(|function| function.class.progress()) {
-            None | Some(Progress::Blocking) => true,
+            None | Some(CallProgress::Blocking) => true,
             Some(_) => false,
         };
         let transfer = match (routine.transferred(), known.bandwidth) {
-            (Amount::Nothing | Amount::Exact(0), _) => Some(0.0),
-            (Amount::Exact(bytes), Some(rate)) if rate > 0.0 => Some(bytes as f64 / (rate * 1e6)),
+            (RoutineAmount::Nothing | RoutineAmount::Exact(0), _) => Some(0.0),
+            (RoutineAmount::Exact(bytes), Some(rate)) if rate > 0.0 => {
+                Some(bytes as f64 / (rate * 1e6))
+            }
             _ => None,
         };
         let transfer = transfer.filter(|_| ends);
@@ -69,8 +71,8 @@ impl<'v> Estimate<'v> {
 }
 
 /// Routines, that with most time first.
-pub(super) fn sorted(profile: &Profile) -> Vec<&Routine> {
-    let mut routines: Vec<&Routine> = profile.total.routines.iter().collect();
+pub(super) fn sorted(profile: &MpiProfile) -> Vec<&RoutineCalls> {
+    let mut routines: Vec<&RoutineCalls> = profile.total.routines.iter().collect();
     routines.sort_by_key(|routine| (std::cmp::Reverse(routine.time), routine.number));
     routines
 }
@@ -132,7 +134,7 @@ struct RoutineTable {
 
 impl RoutineTable {
     /// The row of a routine.
-    fn row(&mut self, views: &Views<'_>, routine: &Routine) -> [String; 14] {
+    fn row(&mut self, views: &Views<'_>, routine: &RoutineCalls) -> [String; 14] {
         let sums = &views.profile.total;
         let name = routine_name(views.profile, routine.number);
         let mut mark = String::new();
@@ -170,7 +172,7 @@ impl RoutineTable {
     /// The row of the sums.
     fn sums(&self, views: &Views<'_>) -> [String; 14] {
         let sums = &views.profile.total;
-        let bytes: Amount = sums.routines.iter().map(Routine::transferred).sum();
+        let bytes: RoutineAmount = sums.routines.iter().map(RoutineCalls::transferred).sum();
         let [latency, transfer, idle] = self
             .totals
             .map(|total| if views.calibration.is_some() { short(total) } else { NONE.to_owned() });
@@ -230,7 +232,7 @@ impl RoutineTable {
 }
 
 /// Where a calibration is from.
-fn source(of: &Calibration, profile: &Profile) -> String {
+fn source(of: &Calibration, profile: &MpiProfile) -> String {
     let mut text = format!("measured with {}", named(of.mpi.as_bytes()));
     match &of.hosts[..] {
         [] => {}
@@ -352,7 +354,7 @@ pub(super) fn csv(views: &Views<'_>) -> String {
 
 /// The same for JSON.
 pub(super) fn value(views: &Views<'_>) -> Value {
-    let routine = |routine: &Routine| {
+    let routine = |routine: &RoutineCalls| {
         let estimate = Estimate::of(views, routine);
         json!({
             "name": routine_name(views.profile, routine.number),

@@ -1,7 +1,7 @@
 //! Messages by size.
 
 use serde_json::{Value, json};
-use topas_data::mpi::{CLASSES, Class, Profile};
+use topas_mpi_data::{CLASSES, MessageClass, MpiProfile};
 
 use super::Views;
 use super::cells::Cells;
@@ -11,38 +11,38 @@ use crate::wording::paragraph;
 use topas_chart::{Arrangement, Bars, Chart, Places, Quantity, Series, Unit};
 
 /// Columns: class, whether sent, name.
-const COLUMNS: [(Class, bool, &str); 8] = [
-    (Class::PointToPoint, true, "point-to-point sent"),
-    (Class::PointToPoint, false, "received"),
-    (Class::Collective, true, "collective sent"),
-    (Class::Collective, false, "received"),
-    (Class::Rma, true, "memory put"),
-    (Class::Rma, false, "got"),
-    (Class::Io, true, "files written"),
-    (Class::Io, false, "read"),
+const COLUMNS: [(MessageClass, bool, &str); 8] = [
+    (MessageClass::PointToPoint, true, "point-to-point sent"),
+    (MessageClass::PointToPoint, false, "received"),
+    (MessageClass::Collective, true, "collective sent"),
+    (MessageClass::Collective, false, "received"),
+    (MessageClass::Rma, true, "memory put"),
+    (MessageClass::Rma, false, "got"),
+    (MessageClass::Io, true, "files written"),
+    (MessageClass::Io, false, "read"),
 ];
 
 /// Series of the chart.
-const DRAWN: [(Class, bool, &str); 4] = [
-    (Class::PointToPoint, true, "point-to-point"),
-    (Class::Collective, true, "collective"),
-    (Class::Rma, true, "put into memory"),
-    (Class::Io, true, "written to files"),
+const DRAWN: [(MessageClass, bool, &str); 4] = [
+    (MessageClass::PointToPoint, true, "point-to-point"),
+    (MessageClass::Collective, true, "collective"),
+    (MessageClass::Rma, true, "put into memory"),
+    (MessageClass::Io, true, "written to files"),
 ];
 
-fn counts(profile: &Profile, class: Class, is_sent: bool) -> &[u128] {
+fn counts(profile: &MpiProfile, class: MessageClass, is_sent: bool) -> &[u128] {
     let sizes = profile.total.class(class);
     if is_sent { &sizes.sent } else { &sizes.received }
 }
 
 /// First and last bin that has a message.
-fn span(profile: &Profile) -> Option<(usize, usize)> {
+fn span(profile: &MpiProfile) -> Option<(usize, usize)> {
     let has = |bin: &usize| {
         COLUMNS.iter().any(|&(class, sent, _)| {
             counts(profile, class, sent).get(*bin).is_some_and(|count| *count > 0)
         })
     };
-    let bins = counts(profile, Class::PointToPoint, true).len();
+    let bins = counts(profile, MessageClass::PointToPoint, true).len();
     let first = (0..bins).find(has)?;
     Some((first, (0..bins).rev().find(has)?))
 }
@@ -83,7 +83,7 @@ pub(super) fn text(views: &Views<'_>) -> String {
     let mut out = chart.terminal(views.screen).trim_start_matches('\n').to_owned();
     out.push('\n');
     let shown = || COLUMNS.iter().filter(|&&(class, _, _)| !profile.total.class(class).is_empty());
-    let bins = counts(profile, Class::PointToPoint, true).len();
+    let bins = counts(profile, MessageClass::PointToPoint, true).len();
     let header = std::iter::once("messages of").chain(shown().map(|&(_, _, name)| name));
     let mut cells = Cells::new(header).left(0);
     for bin in first..=last {
@@ -92,7 +92,7 @@ pub(super) fn text(views: &Views<'_>) -> String {
         } else {
             label(bin, bins).replace('–', " to ").replace('≥', ">=")
         }];
-        let count = |&(class, sent, _): &(Class, bool, &str)| {
+        let count = |&(class, sent, _): &(MessageClass, bool, &str)| {
             compact(counts(profile, class, sent).get(bin).copied().unwrap_or(0))
         };
         row.extend(shown().map(count));
@@ -107,8 +107,8 @@ pub(super) fn text(views: &Views<'_>) -> String {
 }
 
 /// What was sent, by size.
-pub(super) fn chart(profile: &Profile) -> Bars {
-    let bins = counts(profile, Class::PointToPoint, true).len();
+pub(super) fn chart(profile: &MpiProfile) -> Bars {
+    let bins = counts(profile, MessageClass::PointToPoint, true).len();
     let range = || span(profile).map(|(first, last)| first..=last).into_iter().flatten();
     let mut bars = Bars::new(
         Places::Categories(range().map(|bin| label(bin, bins)).collect()),
@@ -136,7 +136,7 @@ pub(super) fn chart(profile: &Profile) -> Bars {
 }
 
 /// A row for each bin of each class and direction that has messages.
-pub(super) fn csv(profile: &Profile) -> String {
+pub(super) fn csv(profile: &MpiProfile) -> String {
     let mut cells = Cells::new(["class", "direction", "from_bytes", "to_bytes", "messages"]);
     each(profile, |class, direction, (from, to), messages| {
         cells.row([
@@ -151,7 +151,7 @@ pub(super) fn csv(profile: &Profile) -> String {
 }
 
 /// Calls `tell` for each bin with messages: class, direction, bounds, messages.
-fn each(profile: &Profile, mut tell: impl FnMut(&str, &str, (u64, Option<u64>), u128)) {
+fn each(profile: &MpiProfile, mut tell: impl FnMut(&str, &str, (u64, Option<u64>), u128)) {
     for class in CLASSES {
         for (is_sent, direction) in [(true, "sent"), (false, "received")] {
             let of = counts(profile, class, is_sent);
@@ -163,7 +163,7 @@ fn each(profile: &Profile, mut tell: impl FnMut(&str, &str, (u64, Option<u64>), 
 }
 
 /// The same for JSON.
-pub(super) fn value(profile: &Profile) -> Value {
+pub(super) fn value(profile: &MpiProfile) -> Value {
     let mut all = Vec::new();
     each(profile, |class, direction, (from, to), messages| {
         all.push(json!({

@@ -1,7 +1,7 @@
 //! Environment switches of the MPI.
 
 use serde_json::{Map, Value};
-use topas_data::mpi::Profile;
+use topas_mpi_data::MpiProfile;
 
 use super::cells::Cells;
 use crate::wording::clean;
@@ -10,14 +10,14 @@ use crate::wording::clean;
 const NOT_RECORDED: &str = "(not recorded: it may be a path or a name)";
 
 /// Names and values; None for a value that was not recorded.
-fn all(profile: &Profile) -> impl Iterator<Item = (String, Option<String>)> {
+fn all(profile: &MpiProfile) -> impl Iterator<Item = (String, Option<String>)> {
     let value = |value: &str| clean(value.as_bytes());
     let switches = profile.facts.switches.iter();
     switches.map(move |(name, of)| (clean(name.as_bytes()), of.as_deref().map(value)))
 }
 
 /// A line each.
-pub(super) fn text(profile: &Profile) -> String {
+pub(super) fn text(profile: &MpiProfile) -> String {
     if profile.facts.switches.is_empty() {
         return "No environment switch of the MPI was set.\n".to_owned();
     }
@@ -29,7 +29,7 @@ pub(super) fn text(profile: &Profile) -> String {
 }
 
 /// A row each.
-pub(super) fn csv(profile: &Profile) -> String {
+pub(super) fn csv(profile: &MpiProfile) -> String {
     let mut cells = Cells::new(["name", "value"]);
     let cell = |value: Option<String>| value.unwrap_or_else(|| NOT_RECORDED.to_owned());
     all(profile).for_each(|(name, value)| cells.row([name, cell(value)]));
@@ -37,7 +37,7 @@ pub(super) fn csv(profile: &Profile) -> String {
 }
 
 /// An object of names; null for a value that was not recorded.
-pub(super) fn value(profile: &Profile) -> Value {
+pub(super) fn value(profile: &MpiProfile) -> Value {
     let object: Map<String, Value> =
         all(profile).map(|(name, value)| (name, value.into())).collect();
     object.into()

@@ -1,7 +1,7 @@
 //! For what ranks waited in `MPI_Wait`, `MPI_Test` and their likes.
 
 use serde_json::{Map, Value, json};
-use topas_data::mpi::{Profile, WAITED_NAMES, Waiting};
+use topas_mpi_data::{MpiProfile, WAITED_NAMES, Waiting};
 
 use super::cells::Cells;
 use super::json::{number, seconds as json_seconds};
@@ -19,12 +19,12 @@ const KINDS: [&str; WAITED_NAMES.len()] = [
     "files to be written",
 ];
 
-fn kinds(profile: &Profile) -> impl Iterator<Item = (usize, &Waiting)> {
+fn kinds(profile: &MpiProfile) -> impl Iterator<Item = (usize, &Waiting)> {
     profile.total.waited.iter().enumerate().filter(|(_, of)| of.calls > 0)
 }
 
 /// A table; empty if nobody waited.
-pub(super) fn text(profile: &Profile) -> String {
+pub(super) fn text(profile: &MpiProfile) -> String {
     let mut cells = Cells::new(["waited for", "calls", "time s", "of MPI"]);
     for (at, of) in kinds(profile) {
         cells.row([
@@ -38,7 +38,7 @@ pub(super) fn text(profile: &Profile) -> String {
 }
 
 /// For JSON, by kind.
-pub(super) fn value(profile: &Profile) -> Value {
+pub(super) fn value(profile: &MpiProfile) -> Value {
     let object: Map<String, Value> = kinds(profile)
         .map(|(at, of)| {
             let name = WAITED_NAMES.get(at).copied().unwrap_or_default().to_owned();

@@ -1,6 +1,6 @@
 //! The table of a measure: how many runs have a value, mean, quartiles, sum and its error.
 
-use topas_data::Table;
+use topas_data::ReportTable;
 use topas_data::measure::{Measure, Sample};
 
 use super::{columns, join, labels, line, right, rule};
@@ -15,7 +15,7 @@ const ESTIMATED_DIGITS: usize = 3;
 /// Writes the table of one column; all is said of it in the notes.
 pub(super) fn write(
     out: &mut String,
-    table: &Table,
+    table: &ReportTable,
     column: usize,
     measure: &Measure,
     width: Option<usize>,

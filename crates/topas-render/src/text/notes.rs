@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use topas_data::measure::{Measure, Sample};
-use topas_data::{By, Fault, Problem, Share};
+use topas_data::{Fault, Problem, Share, TableSide};
 
 use crate::document::Document;
 use crate::number::{hours, percentage, significant};
@@ -20,8 +20,8 @@ pub(super) fn write(out: &mut String, document: &Document<'_>) {
     let report = document.report;
     let mut note = |text: String| *out += &hanging(&text, WIDTH, INDENT);
     let by: Vec<&Measure> = in_order(document, |by| match by {
-        By::Measure(measure) => Some(*measure),
-        By::Field(_) => None,
+        TableSide::Measure(measure) => Some(*measure),
+        TableSide::Field(_) => None,
     });
     for measure in &by {
         note(format!("{}: {}", measure.heading, about(measure)));
@@ -70,7 +70,10 @@ pub(crate) fn selected(document: &Document<'_>) -> Vec<String> {
 }
 
 /// The measures that tables are by, each once.
-fn in_order<'t, T: PartialEq>(document: &Document<'t>, of: impl Fn(&'t By) -> Option<T>) -> Vec<T> {
+fn in_order<'t, T: PartialEq>(
+    document: &Document<'t>,
+    of: impl Fn(&'t TableSide) -> Option<T>,
+) -> Vec<T> {
     let mut found = Vec::new();
     for value in document.tables.iter().flat_map(|table| &table.by).filter_map(of) {
         if !found.contains(&value) {

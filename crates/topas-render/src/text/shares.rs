@@ -1,6 +1,6 @@
 //! Tables of shares: label, Num%, Num, Time%, Time.
 
-use topas_data::{Row, Share, Table};
+use topas_data::{ReportRow, ReportTable, Share};
 
 use super::{columns, join, labels, line, right, rule};
 use crate::number::{NONE, hours, percentage};
@@ -14,7 +14,7 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    pub(super) fn new(tables: &[Table], width: Option<usize>) -> Self {
+    pub(super) fn new(tables: &[ReportTable], width: Option<usize>) -> Self {
         let cells: Vec<Vec<[String; 4]>> = tables.iter().map(cells).collect();
         let widest = |at: usize, least: usize| {
             let cells = cells.iter().flatten().map(|row| row[at].len());
@@ -22,7 +22,7 @@ impl Shares {
         };
         let (num, time) = (widest(1, 5), widest(3, 12));
         let most = width.map_or(usize::MAX, |width| width.saturating_sub(num + time + 18));
-        let rows = |(table, cells): (&Table, Vec<[String; 4]>)| {
+        let rows = |(table, cells): (&ReportTable, Vec<[String; 4]>)| {
             let labels = join(&labels(table), most);
             let row = |(label, [a, b, c, d]): (String, [String; 4])| [label, a, b, c, d];
             labels.into_iter().zip(cells).map(row).collect::<Vec<_>>()
@@ -49,8 +49,8 @@ impl Shares {
 }
 
 /// The heading and the rows of a table, without their labels.
-fn cells(table: &Table) -> Vec<[String; 4]> {
-    let row = |row: &Row| {
+fn cells(table: &ReportTable) -> Vec<[String; 4]> {
+    let row = |row: &ReportRow| {
         let of = if row.counts { table.of } else { Share::default() };
         let cell = |part, whole| percentage(part, whole, 2).map_or(NONE.to_owned(), |p| p + "%");
         [

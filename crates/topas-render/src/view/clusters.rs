@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use topas_data::pes::{Cluster, Column, KMeans, Table};
+use topas_data::pes::{Cluster, Column, KMeans, PeTable};
 
 use super::quantity::{Shown, caption, shown};
 use crate::csv::field;
@@ -35,7 +35,7 @@ fn plain(bound: f64) -> String {
 /// Clusters as CSV: `column,cluster,from,to,mean,deviation,unit,pes,pe_ranges`; `kind` says how
 /// they were made.
 fn csv(
-    table: &Table,
+    table: &PeTable,
     column: Column,
     clusters: &[Cluster],
     more: impl Fn(usize) -> String,
@@ -52,18 +52,18 @@ fn csv(
 }
 
 /// Clusters of a width as CSV.
-pub fn clusters_csv(table: &Table, column: Column, clusters: &[Cluster]) -> String {
+pub fn clusters_csv(table: &PeTable, column: Column, clusters: &[Cluster]) -> String {
     csv(table, column, clusters, |_| ",".to_owned())
 }
 
 /// Optimal clusters as CSV.
-pub fn best_csv(table: &Table, column: Column, best: &KMeans) -> String {
+pub fn best_csv(table: &PeTable, column: Column, best: &KMeans) -> String {
     csv(table, column, &best.clusters, |at| format!("{},{}", best.means[at], best.deviations[at]))
 }
 
 /// Optimal clusters: mean, standard deviation, number and share of PEs, least and greatest
 /// value, PEs.
-pub fn best_clusters(table: &Table, column: Column, best: &KMeans, columns: usize) -> String {
+pub fn best_clusters(table: &PeTable, column: Column, best: &KMeans, columns: usize) -> String {
     let shown = shown(column, table.metric);
     let all: usize = best.clusters.iter().map(|cluster| cluster.count).sum();
     let caption = caption(column, table.metric);

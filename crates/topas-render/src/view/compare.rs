@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use topas_data::pes::{Change, Column, Comparison, Pairing, Table};
+use topas_data::pes::{Change, Column, Comparison, Pairing, PeTable};
 
 use super::quantity::shown;
 use crate::number::{si, signed_percent};
@@ -12,7 +12,7 @@ use crate::wording::{count, paragraph};
 const LEVEL: f64 = 0.01;
 
 /// A table of the medians, with how likely their difference is by chance.
-pub fn compare(old: &Table, new: &Table, comparison: &Comparison, columns: usize) -> String {
+pub fn compare(old: &PeTable, new: &PeTable, comparison: &Comparison, columns: usize) -> String {
     let mut out = String::new();
     let walls = [old, new].map(|table| table.rows.iter().map(|pe| pe.wall).max().unwrap_or(0));
     let [before, after] = walls.map(|wall| wall as f64 / 1e6);
@@ -62,7 +62,7 @@ pub fn compare(old: &Table, new: &Table, comparison: &Comparison, columns: usize
     out
 }
 
-fn row(new: &Table, change: &Change) -> [String; 6] {
+fn row(new: &PeTable, change: &Change) -> [String; 6] {
     let shown = shown(change.column, new.metric);
     let p = match &change.test {
         None => "equal".to_owned(),
@@ -80,7 +80,7 @@ fn row(new: &Table, change: &Change) -> [String; 6] {
 }
 
 /// PEs that changed most, of CPU time and rate, where the runs differ.
-fn single_pes(new: &Table, of: &Change) -> Option<String> {
+fn single_pes(new: &PeTable, of: &Change) -> Option<String> {
     let told = matches!(of.column, Column::CpuTime | Column::Rate);
     let differs = of.test.is_some_and(|test| test.p < LEVEL);
     if !told || !differs || of.pes.is_empty() {
@@ -97,7 +97,7 @@ fn single_pes(new: &Table, of: &Change) -> Option<String> {
 }
 
 /// The same as CSV.
-pub fn compare_csv(new: &Table, comparison: &Comparison) -> String {
+pub fn compare_csv(new: &PeTable, comparison: &Comparison) -> String {
     let mut out = String::from(
         "column,unit,old_pes,new_pes,old_median,new_median,old_mean,new_mean,old_max,new_max,p,test\n",
     );

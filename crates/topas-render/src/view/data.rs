@@ -1,6 +1,6 @@
 //! The rows as CSV and as lines of JSON.
 
-use topas_data::pes::{Pe, Table};
+use topas_data::pes::{Pe, PeTable};
 use topas_format::number::Count;
 
 use super::piece::Piece;
@@ -13,7 +13,7 @@ const HEADER: &str = "pe,host,numa,cpu,exe,wall_s,system_s,user_s,metric,count,e
                       rss_bytes,end,why\n";
 
 /// The rows as CSV with a header.
-pub fn csv<'v>(table: &'v Table, rows: &'v [u32]) -> Vec<Piece<'v>> {
+pub fn csv<'v>(table: &'v PeTable, rows: &'v [u32]) -> Vec<Piece<'v>> {
     let texts = |names: &[Box<[u8]>]| -> Vec<String> {
         names.iter().map(|name| field(&String::from_utf8_lossy(name))).collect()
     };
@@ -73,7 +73,7 @@ fn maybe(out: &mut Vec<u8>, number: Option<u64>) {
 }
 
 /// The rows as JSON, an object in each line with `schema` and `launch`; no value is null.
-pub fn jsonl<'v>(table: &'v Table, rows: &'v [u32]) -> Vec<Piece<'v>> {
+pub fn jsonl<'v>(table: &'v PeTable, rows: &'v [u32]) -> Vec<Piece<'v>> {
     let launch = super::json::string(&table.launch.id);
     let start = format!("{{\"schema\":\"topas.view.pe/1\",\"launch\":{launch},");
     vec![objects(table, rows, start, "}\n", "")]
@@ -81,7 +81,7 @@ pub fn jsonl<'v>(table: &'v Table, rows: &'v [u32]) -> Vec<Piece<'v>> {
 
 /// An object for each row between `start` and `end`, and `between` any two.
 pub(super) fn objects<'v>(
-    table: &'v Table,
+    table: &'v PeTable,
     rows: &'v [u32],
     start: String,
     end: &'static str,

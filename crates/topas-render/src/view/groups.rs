@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use topas_data::pes::{Column, Group, Grouping, Groups, Table};
+use topas_data::pes::{Column, Group, Grouping, Groups, PeTable};
 
 use super::quantity::{caption, shown};
 use crate::csv::field;
@@ -20,7 +20,7 @@ pub(super) fn kind(by: Grouping) -> &'static str {
 }
 
 /// Name of a group.
-pub(super) fn name(table: &Table, by: Grouping, place: u32, numa: Option<u32>) -> String {
+pub(super) fn name(table: &PeTable, by: Grouping, place: u32, numa: Option<u32>) -> String {
     let names = if by == Grouping::Exe { &table.exes } else { &table.hosts };
     let name = names.get(place as usize).map_or_else(|| "-".to_owned(), |name| named(name));
     match (by, numa) {
@@ -32,7 +32,7 @@ pub(super) fn name(table: &Table, by: Grouping, place: u32, numa: Option<u32>) -
 
 /// A table of the groups: PEs, least, median, greatest value with their PEs, mean, and the
 /// share of all PEs' CPU time.
-pub fn groups(table: &Table, column: Column, groups: &Groups) -> String {
+pub fn groups(table: &PeTable, column: Column, groups: &Groups) -> String {
     let shown = shown(column, table.metric);
     let heading =
         [kind(groups.by), "PEs", "min", "on PE", "median", "max", "on PE", "mean", "time%"];
@@ -84,7 +84,7 @@ fn share(group: &Group, groups: &Groups) -> String {
 }
 
 /// The same as CSV.
-pub fn groups_csv(table: &Table, column: Column, all: &[Groups]) -> String {
+pub fn groups_csv(table: &PeTable, column: Column, all: &[Groups]) -> String {
     let mut out = String::from(
         "by,group,numa,pes,column,measured,min,min_pe,median,max,max_pe,mean,unit,cpu_s,pe_ranges\n",
     );

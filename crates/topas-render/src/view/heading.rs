@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use topas_data::pes::{Column, Launch, Table, Values};
+use topas_data::pes::{Column, PeLaunch, PeTable, Values};
 use topas_format::event::Metric;
 
 use crate::wording::{clean, count, named, paragraph, some_pes};
 
 /// The launch in a line or two: program, PEs, hosts, when, id.
-pub fn heading(table: &Table) -> String {
+pub fn heading(table: &PeTable) -> String {
     let launch = &table.launch;
     let exes: Vec<String> = table.exes.iter().map(|exe| named(exe)).collect();
     let present = table.rows.len() as u64;
@@ -34,7 +34,7 @@ pub fn heading(table: &Table) -> String {
 }
 
 /// Day and time of the end.
-pub(super) fn when(launch: &Launch) -> String {
+pub(super) fn when(launch: &PeLaunch) -> String {
     crate::number::date_time(launch.date, launch.time)
 }
 
@@ -42,7 +42,7 @@ pub(super) fn when(launch: &Launch) -> String {
 const NAMED: usize = 8;
 
 /// What is missing, double or not counted; a paragraph each, in lines of `columns`.
-pub fn notes(table: &Table, column: Option<(Column, &Values)>, columns: usize) -> String {
+pub fn notes(table: &PeTable, column: Option<(Column, &Values)>, columns: usize) -> String {
     let without = &table.without;
     let mut notes = Vec::new();
     let missing = without.missing.filter(|&missing| missing > 0);
@@ -105,7 +105,7 @@ pub fn notes(table: &Table, column: Option<(Column, &Values)>, columns: usize) -
 }
 
 /// Why PEs have no count, with the number of PEs of each reason.
-pub(super) fn reasons(table: &Table, column: Column) -> String {
+pub(super) fn reasons(table: &PeTable, column: Column) -> String {
     let letter = match column {
         Column::Counter | Column::Rate => table.metric.letter(),
         Column::Misses | Column::MissRate | Column::MissesPerOperation => Metric::L1Miss.letter(),

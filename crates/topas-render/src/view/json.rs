@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json as object};
 use topas_data::pes::{
-    Balance, Cluster, Column, Comparison, Finding, Findings, Groups, KMeans, Launch, PeRange,
-    Subject, Summary, Table,
+    Balance, Cluster, Column, Comparison, Findings, Groups, KMeans, PeFinding, PeLaunch, PeRange,
+    PeTable, Subject, Summary,
 };
 
 use super::groups::{key, name};
@@ -32,11 +32,11 @@ pub struct Parts<'v> {
     /// What stands out
     pub findings: Option<&'v Findings>,
     /// The old run and the comparison with it
-    pub comparison: Option<(&'v Table, &'v Comparison)>,
+    pub comparison: Option<(&'v PeTable, &'v Comparison)>,
 }
 
 /// The object, with these rows if any are given. Not measured is null.
-pub fn json<'v>(table: &'v Table, rows: Option<&'v [u32]>, parts: &Parts<'_>) -> Vec<Piece<'v>> {
+pub fn json<'v>(table: &'v PeTable, rows: Option<&'v [u32]>, parts: &Parts<'_>) -> Vec<Piece<'v>> {
     let mut all = Map::new();
     all.insert("schema".to_owned(), SCHEMA.into());
     all.insert("launch".to_owned(), launch(table));
@@ -101,8 +101,8 @@ fn text(bytes: &[u8]) -> Value {
     if bytes.is_empty() { Value::Null } else { String::from_utf8_lossy(bytes).into() }
 }
 
-fn launch(table: &Table) -> Value {
-    let Launch { id, npes, user, mpi, compiler, job, end, .. } = &table.launch;
+fn launch(table: &PeTable) -> Value {
+    let PeLaunch { id, npes, user, mpi, compiler, job, end, .. } = &table.launch;
     let hosts: Vec<Value> = table.hosts.iter().map(|host| text(host)).collect();
     let exes: Vec<Value> = table.exes.iter().map(|exe| text(exe)).collect();
     let without = &table.without;
@@ -135,11 +135,11 @@ fn ranges(ranges: &[PeRange]) -> Value {
     pairs.collect::<Vec<_>>().into()
 }
 
-fn pe(table: &Table, place: u32) -> Value {
+fn pe(table: &PeTable, place: u32) -> Value {
     table.rows.get(place as usize).map_or(Value::Null, |row| row.pe.into())
 }
 
-fn summary(table: &Table, of: &Summary) -> Value {
+fn summary(table: &PeTable, of: &Summary) -> Value {
     let at = |&(value, place): &(f64, u32)| object!({ "value": value, "pe": pe(table, place) });
     let [q25, q50, q75] = of.quartiles;
     object!({
@@ -175,7 +175,7 @@ fn k_means(of: &KMeans) -> Value {
     })
 }
 
-fn group_list(table: &Table, groups: &Groups) -> Vec<Value> {
+fn group_list(table: &PeTable, groups: &Groups) -> Vec<Value> {
     let one = |group: &topas_data::pes::Group| {
         let at = |of: Option<(f64, u32)>| {
             of.map(|(value, place)| object!({ "value": value, "pe": pe(table, place) }))
@@ -198,7 +198,7 @@ fn group_list(table: &Table, groups: &Groups) -> Vec<Value> {
     groups.groups.iter().map(one).collect()
 }
 
-fn balance(table: &Table, of: &Balance) -> Value {
+fn balance(table: &PeTable, of: &Balance) -> Value {
     object!({
         "of": of.of.name(),
         "unit": shown(of.of, table.metric).unit,
@@ -212,7 +212,7 @@ fn balance(table: &Table, of: &Balance) -> Value {
     })
 }
 
-fn finding(table: &Table, of: &Finding) -> Value {
+fn finding(table: &PeTable, of: &PeFinding) -> Value {
     let (by, names) = match &of.subject {
         Subject::Pes { .. } => ("pe", Vec::new()),
         Subject::Groups { by, groups, .. } => {

@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use topas_data::pes::Launch;
+use topas_data::pes::PeLaunch;
 
 use super::heading::when;
 use crate::csv::field;
 use crate::wording::named;
 
 /// A launch and what its table knows: PEs that left a line, and hosts.
-type Known<'l> = (&'l Launch, usize, usize);
+type Known<'l> = (&'l PeLaunch, usize, usize);
 
 /// A table of the launches, in the order given.
 pub fn launches(launches: &[Known<'_>]) -> String {

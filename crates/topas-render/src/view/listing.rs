@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use topas_data::pes::{Column, Summary, Table};
+use topas_data::pes::{Column, PeTable, Summary};
 
 use super::quantity::shown;
 
@@ -12,7 +12,7 @@ const MOST_EXTREMES: usize = 10;
 /// The summary: extremes (`***`), minimum, quartiles, maximum, mean and standard deviation
 /// (`rho`), in the unit of the column. Of many extremes the farthest ten on a side, and how
 /// many more there are, unless `all`.
-pub fn listing(table: &Table, column: Column, summary: &Summary, all: bool) -> String {
+pub fn listing(table: &PeTable, column: Column, summary: &Summary, all: bool) -> String {
     let shown = shown(column, table.metric);
     let values = [summary.min.0, summary.max.0, summary.mean];
     let ends = [summary.low.first(), summary.high.last()].into_iter().flatten().map(|v| v.0);
@@ -53,7 +53,7 @@ pub fn listing(table: &Table, column: Column, summary: &Summary, all: bool) -> S
 }
 
 /// The same as CSV: `column,statistic,value,unit,pe`.
-pub fn listing_csv(table: &Table, column: Column, summary: &Summary) -> String {
+pub fn listing_csv(table: &PeTable, column: Column, summary: &Summary) -> String {
     let unit = shown(column, table.metric).unit;
     let mut out = String::from("column,statistic,value,unit,pe\n");
     let mut row = |statistic: &str, value: f64, place: Option<u32>| {

@@ -1,7 +1,7 @@
 //! Everything about a run on one page of HTML, without script and without other files.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use topas_data::pes::{Balance, Column, Findings, Groups, KMeans, Summary, Table, Values};
+use topas_data::pes::{Balance, Column, Findings, Groups, KMeans, PeTable, Summary, Values};
 
 use super::heading::{notes, when};
 use super::pictures::{Drawing, drawing};
@@ -24,7 +24,7 @@ const MOST_GROUPS: usize = 200;
 /// What the page shows.
 pub struct Page<'v> {
     /// The launch
-    pub table: &'v Table,
+    pub table: &'v PeTable,
     /// The column that is summed up and drawn
     pub column: Column,
     /// Its values
@@ -111,7 +111,7 @@ fn inline(svg: &str) -> &str {
     svg.find("<svg").and_then(|at| svg.get(at..)).unwrap_or(svg)
 }
 
-fn facts(table: &Table) -> Markup {
+fn facts(table: &PeTable) -> Markup {
     let launch = &table.launch;
     let npes = launch.npes.map_or_else(|| "not told".to_owned(), |npes| npes.to_string());
     let facts = [

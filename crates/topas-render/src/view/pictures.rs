@@ -1,6 +1,6 @@
 //! Pictures of a column: a strip of the PEs, points, boxes by host.
 
-use topas_data::pes::{Column, Summary, Table, Values, summary};
+use topas_data::pes::{Column, PeTable, Summary, Values, summary};
 
 use super::heading::{heading, reasons};
 use super::quantity::axis;
@@ -26,7 +26,7 @@ const FEW: usize = 65_536;
 
 /// The values by PE, None where there is none; whether places are the numbers of the PEs, or
 /// of the rows, where the numbers are too sparse to be drawn.
-fn by_pe(table: &Table, values: &Values, scale: f64) -> (Vec<Option<f64>>, bool) {
+fn by_pe(table: &PeTable, values: &Values, scale: f64) -> (Vec<Option<f64>>, bool) {
     let last = table.rows.last().map_or(0, |row| row.pe as usize + 1);
     let npes = table.launch.npes.map_or(last, |npes| (npes as usize).max(last));
     let by_number = npes <= SPARSE * table.rows.len() + FEW;
@@ -42,7 +42,7 @@ fn by_pe(table: &Table, values: &Values, scale: f64) -> (Vec<Option<f64>>, bool)
 }
 
 /// Places of the extremes of a summary in the values of [`by_pe`].
-fn extremes(table: &Table, of: &Option<Summary>, by_number: bool) -> Vec<usize> {
+fn extremes(table: &PeTable, of: &Option<Summary>, by_number: bool) -> Vec<usize> {
     let extremes = of.iter().flat_map(|of| of.low.iter().chain(of.high.iter()));
     let place = |&(_, row): &(f64, u32)| {
         if by_number { table.rows[row as usize].pe as usize } else { row as usize }
@@ -53,7 +53,7 @@ fn extremes(table: &Table, of: &Option<Summary>, by_number: bool) -> Vec<usize> 
 }
 
 fn caption(
-    table: &Table,
+    table: &PeTable,
     column: Column,
     values: &Values,
     title: &str,
@@ -75,7 +75,7 @@ fn caption(
 }
 
 /// The drawing of a column.
-pub fn drawing(table: &Table, column: Column, values: &Values, what: Drawing) -> Box<dyn Chart> {
+pub fn drawing(table: &PeTable, column: Column, values: &Values, what: Drawing) -> Box<dyn Chart> {
     let (quantity, scale) = axis(column, table.metric);
     let of = summary(values);
     match what {
@@ -117,6 +117,6 @@ pub fn drawing(table: &Table, column: Column, values: &Values, what: Drawing) ->
 }
 
 /// The strip of the PEs for a terminal.
-pub fn strip(table: &Table, column: Column, values: &Values, screen: Screen) -> String {
+pub fn strip(table: &PeTable, column: Column, values: &Values, screen: Screen) -> String {
     drawing(table, column, values, Drawing::Strip).terminal(screen)
 }

@@ -1,6 +1,6 @@
 //! The raw table: one line per PE.
 
-use topas_data::pes::{Column, Pe, Table};
+use topas_data::pes::{Column, Pe, PeTable};
 use topas_format::number::Count;
 
 use super::piece::Piece;
@@ -27,7 +27,7 @@ const NONE: &[u8] = b"-";
 /// The table of these rows: PE, host, wall,
 /// system and user time in s, operations, their rate, L1 misses in 10^6/s. A `~` marks an
 /// estimate.
-pub fn raw<'v>(table: &'v Table, rows: &'v [u32]) -> Vec<Piece<'v>> {
+pub fn raw<'v>(table: &'v PeTable, rows: &'v [u32]) -> Vec<Piece<'v>> {
     let hosts: Vec<String> = table.hosts.iter().map(|host| named(host)).collect();
     let lengths: Vec<usize> = hosts.iter().map(|host| host.chars().count()).collect();
     let widths = widths(table, rows, &lengths);
@@ -98,7 +98,7 @@ fn cell(out: &mut Vec<u8>, width: usize, write: impl FnOnce(&mut Vec<u8>)) {
     }
 }
 
-fn widths(table: &Table, rows: &[u32], hosts: &[usize]) -> Widths {
+fn widths(table: &PeTable, rows: &[u32], hosts: &[usize]) -> Widths {
     let pes = || rows.iter().filter_map(|&row| table.rows.get(row as usize));
     let digits = |n: u64| n.checked_ilog10().unwrap_or(0) as usize + 1;
     let most = |of: &dyn Fn(&Pe) -> u64| pes().map(of).max().unwrap_or(0);
@@ -127,7 +127,7 @@ fn widths(table: &Table, rows: &[u32], hosts: &[usize]) -> Widths {
     }
 }
 
-fn heading(table: &Table, widths: Widths) -> String {
+fn heading(table: &PeTable, widths: Widths) -> String {
     let unit = |column| clean(shown(column, table.metric).unit.as_bytes());
     let line = |pe: &str, host: &str, cells: [&str; 6]| {
         let w = widths;

@@ -1,6 +1,6 @@
 //! Which rows are shown, in which order.
 
-use topas_data::pes::{Column, Table};
+use topas_data::pes::{Column, PeTable};
 
 /// What of the rows is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,8 +13,8 @@ pub struct Selection {
     pub top: Option<usize>,
 }
 
-/// Places of the rows in [`Table::rows`].
-pub fn select(table: &Table, selection: Selection) -> Vec<u32> {
+/// Places of the rows in [`PeTable::rows`].
+pub fn select(table: &PeTable, selection: Selection) -> Vec<u32> {
     let count = u32::try_from(table.rows.len()).unwrap_or(u32::MAX);
     let mut rows: Vec<u32> = match selection.sort {
         None => (0..count).collect(),

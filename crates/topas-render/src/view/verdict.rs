@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use topas_data::pes::{
-    Balance, Column, Evidence, Finding, Findings, LEAST_DIFFERENCE, LEAST_PES, Subject, Table,
+    Balance, Column, Evidence, Findings, LEAST_DIFFERENCE, LEAST_PES, PeFinding, PeTable, Subject,
 };
 
 use super::groups::{kind, name};
@@ -21,7 +21,7 @@ const MOST: usize = 3;
 const MOST_EVIDENCE: usize = 3;
 
 /// How even the loads are, and what an even spread would save.
-pub fn balance(table: &Table, balances: &[Balance], columns: usize) -> String {
+pub fn balance(table: &PeTable, balances: &[Balance], columns: usize) -> String {
     let mut out =
         String::from("Load imbalance: how much the PE with the most has beyond the mean\n\n");
     for balance in balances {
@@ -49,7 +49,7 @@ pub fn balance(table: &Table, balances: &[Balance], columns: usize) -> String {
     out
 }
 
-fn cost(table: &Table, balance: &Balance) -> String {
+fn cost(table: &PeTable, balance: &Balance) -> String {
     let wall = balance.wall as f64 / 1e6;
     let share = balance.saving() / wall;
     let hours = |seconds: f64| format!("{:.3}", seconds / 3600.0);
@@ -67,7 +67,7 @@ fn cost(table: &Table, balance: &Balance) -> String {
 
 /// What stands out, each finding in a paragraph with its evidence, the largest three unless
 /// `all`; or that nothing does, and what was looked at.
-pub fn findings(table: &Table, findings: &Findings, all: bool, columns: usize) -> String {
+pub fn findings(table: &PeTable, findings: &Findings, all: bool, columns: usize) -> String {
     let most = if all { usize::MAX } else { MOST };
     let mut out = String::new();
     for finding in findings.findings.iter().take(most) {
@@ -83,7 +83,7 @@ pub fn findings(table: &Table, findings: &Findings, all: bool, columns: usize) -
     out
 }
 
-fn nothing(table: &Table, findings: &Findings) -> String {
+fn nothing(table: &PeTable, findings: &Findings) -> String {
     if findings.looked_at.is_empty() {
         return format!(
             "{} with values: too few to tell what stands out; it takes {LEAST_PES}.",
@@ -102,7 +102,7 @@ fn nothing(table: &Table, findings: &Findings) -> String {
 
 /// Evidence first: `PE 9 on node0001 stands out: CPU time 53.10 s, the other 63 PEs 39.90 s
 /// (median), +33.1%.`
-pub(super) fn sentence(table: &Table, finding: &Finding) -> String {
+pub(super) fn sentence(table: &PeTable, finding: &PeFinding) -> String {
     let others = (table.rows.len() - finding.count) as u64;
     let who = subject(table, finding);
     let plural = finding.count > 1 && !is_one_group(&finding.subject);
@@ -142,7 +142,7 @@ fn is_one_group(subject: &Subject) -> bool {
 }
 
 /// Who it is: `Host node0003 (PEs 24-31)`, `PE 9 on node0001`, `32 PEs (1, 3, 5 and 29 more)`.
-fn subject(table: &Table, finding: &Finding) -> String {
+fn subject(table: &PeTable, finding: &PeFinding) -> String {
     match &finding.subject {
         Subject::Groups { by, groups, pes } => {
             let names: Vec<String> = groups
@@ -179,7 +179,7 @@ fn subject(table: &Table, finding: &Finding) -> String {
 }
 
 /// What the measures say together, where they do.
-fn meaning(table: &Table, finding: &Finding) -> Option<String> {
+fn meaning(table: &PeTable, finding: &PeFinding) -> Option<String> {
     let change = |column: Column| {
         let of = finding.evidence.iter().find(|evidence| evidence.column == column)?;
         Some(of.difference())

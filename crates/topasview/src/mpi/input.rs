@@ -4,12 +4,12 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use topas_config::{Conf, Environment, Paths, spool_directories};
-use topas_data::mpi::{
-    Calibration, CalibrationError, Origin, Profile, SpoolReading, is_spool, own_uid, read_profiles,
-    read_spool, read_spool_files,
-};
 use topas_data::{Inputs, Source, SourceError};
 use topas_format::mpi::OUT;
+use topas_mpi_data::{
+    Calibration, CalibrationError, MpiProfile, Origin, SpoolReading, is_spool, own_uid,
+    read_profiles, read_spool, read_spool_files,
+};
 use topas_terminal::Progress;
 
 use crate::args::{Args, TOOL};
@@ -37,7 +37,7 @@ impl<'a> Input<'a> {
 
     /// The profiles in the files that were named, else in this directory's, else those that
     /// ranks keep on this node; the newest first. The Err is the exit code, all has been said.
-    pub fn read(&mut self) -> Result<Vec<Profile>, u8> {
+    pub fn read(&mut self) -> Result<Vec<MpiProfile>, u8> {
         if !self.args.inputs.is_empty() {
             return self.named();
         }
@@ -49,7 +49,7 @@ impl<'a> Input<'a> {
     }
 
     /// The profiles in the files that were named: lines, or mapped files of ranks.
-    fn named(&mut self) -> Result<Vec<Profile>, u8> {
+    fn named(&mut self) -> Result<Vec<MpiProfile>, u8> {
         let mut inputs = Inputs::default();
         self.args.inputs.iter().for_each(|path| add_profiles(path, &mut inputs));
         inputs.failed.iter().for_each(|error| self.failed(error));
@@ -87,7 +87,7 @@ impl<'a> Input<'a> {
     }
 
     /// What mapped files say; those that cannot be read are told.
-    fn mapped(&mut self, read: SpoolReading) -> Vec<Profile> {
+    fn mapped(&mut self, read: SpoolReading) -> Vec<MpiProfile> {
         for (path, why) in &read.refused {
             self.unreadable += 1;
             TOOL.error(&format!("cannot read {}", path.display()), Some(why), "");
@@ -96,9 +96,9 @@ impl<'a> Input<'a> {
     }
 
     /// What ranks of this user keep on this node.
-    fn ranks(&mut self) -> Result<Vec<Profile>, u8> {
+    fn ranks(&mut self) -> Result<Vec<MpiProfile>, u8> {
         may_write(self.args, &[])?;
-        let mut profiles: Vec<Profile> = Vec::new();
+        let mut profiles: Vec<MpiProfile> = Vec::new();
         let directories = spools();
         for dir in &directories {
             match read_spool(dir, Some(own_uid())) {
@@ -158,7 +158,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    fn files(&mut self, inputs: &Inputs) -> Result<Vec<Profile>, u8> {
+    fn files(&mut self, inputs: &Inputs) -> Result<Vec<MpiProfile>, u8> {
         let sources = &inputs.sources;
         may_write(self.args, sources)?;
         let mut progress = Progress::new(TOOL, self.args.quiet);
@@ -204,11 +204,11 @@ impl<'a> Input<'a> {
     }
 
     /// The launch that `--launch` names, or the newest.
-    pub fn pick<'p>(&self, profiles: &'p [Profile]) -> Result<&'p Profile, u8> {
+    pub fn pick<'p>(&self, profiles: &'p [MpiProfile]) -> Result<&'p MpiProfile, u8> {
         let Some(id) = &self.args.launch else {
             return profiles.first().ok_or(exit::NO_PES);
         };
-        let is = |profile: &&Profile| *profile.facts.id == *id.as_bytes();
+        let is = |profile: &&MpiProfile| *profile.facts.id == *id.as_bytes();
         if let Some(profile) = profiles.iter().find(is) {
             return Ok(profile);
         }

@@ -4,7 +4,7 @@ use std::io::stdout;
 
 use topas_chart::{Screen, Size};
 use topas_config::Environment;
-use topas_data::mpi::{Facts, Profile, processors_of};
+use topas_mpi_data::{MpiProfile, MpiRecordFacts, processors_of};
 use topas_render::mpi::{View, Views, launches, launches_csv};
 use topas_terminal::{Look, Printed};
 
@@ -14,9 +14,9 @@ use crate::exit;
 use crate::output::{PNG_SCALE, both, save};
 
 /// Shows everything; the Err is the exit code, all has then been said.
-pub fn show(args: &Args, input: &mut Input<'_>, profiles: &[Profile]) -> Result<Printed, u8> {
+pub fn show(args: &Args, input: &mut Input<'_>, profiles: &[MpiProfile]) -> Result<Printed, u8> {
     if args.list {
-        let known: Vec<(&Facts, u64)> =
+        let known: Vec<(&MpiRecordFacts, u64)> =
             profiles.iter().map(|profile| (&profile.facts, profile.total.ranks)).collect();
         let text = if args.csv { launches_csv(&known) } else { launches(&known) };
         return Ok(TOOL.print(text.as_bytes()));
@@ -60,7 +60,7 @@ pub fn show(args: &Args, input: &mut Input<'_>, profiles: &[Profile]) -> Result<
 }
 
 /// Says which subtotals there are; the exit code.
-fn no_subtotal(profile: &Profile, at: u32) -> u8 {
+fn no_subtotal(profile: &MpiProfile, at: u32) -> u8 {
     let numbers = profile.subtotal_numbers();
     let hint = match (numbers.first(), numbers.last()) {
         (Some(first), Some(last)) => format!("there are {first} to {last}"),

@@ -3,7 +3,7 @@
 #[path = "../../../topas-data/examples/generate-pes/synthetic.rs"]
 mod synthetic;
 
-#[path = "../../../topas-data/examples/generate-mpi/synthetic.rs"]
+#[path = "../../../topas-mpi-data/examples/generate-mpi/synthetic.rs"]
 mod synthetic_mpi;
 
 mod data;

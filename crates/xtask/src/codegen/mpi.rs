@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use topas_mpi_table::{Binding, Class, Function, Kind, Mangling, functions};
+use topas_mpi_table::{Binding, Function, FunctionClass, Mangling, ParameterKind, functions};
 
 /// Names of a function, in the order of `StubBinding` of `topas-mpi-library`.
 const BINDINGS: [(Binding, bool); 12] = [
@@ -33,7 +33,7 @@ const WORDS: usize = 16;
 /// are what bindings of Fortran are made of: each call would come here several times.
 fn exists(function: &Function, binding: Binding, profiling: bool) -> bool {
     let large = function.large.is_some();
-    if profiling && function.class == Class::Conversion {
+    if profiling && function.class == FunctionClass::Conversion {
         return false;
     }
     match binding {
@@ -64,7 +64,7 @@ pub struct Name {
 pub fn names() -> Vec<Name> {
     let mut all = Vec::new();
     for (i, function) in functions().enumerate() {
-        let variadic = function.parameters(true).any(|p| p.kind == Kind::Variadic);
+        let variadic = function.parameters(true).any(|p| p.kind == ParameterKind::Variadic);
         for (number, (binding, profiling)) in BINDINGS.iter().enumerate() {
             if !exists(function, *binding, *profiling) {
                 continue;
@@ -117,13 +117,20 @@ pub fn numbers() -> String {
 
 /// Words that a function gets in C and in Fortran.
 fn words(function: &Function) -> (usize, usize) {
-    let c = function.parameters(true).filter(|p| p.kind != Kind::Variadic).count();
-    let in_fortran = |k: Kind| !matches!(k, Kind::ArgCount | Kind::ArgVector | Kind::Variadic);
+    let c = function.parameters(true).filter(|p| p.kind != ParameterKind::Variadic).count();
+    let in_fortran = |k: ParameterKind| {
+        !matches!(k, ParameterKind::ArgCount | ParameterKind::ArgVector | ParameterKind::Variadic)
+    };
     let arguments = function.parameters(true).filter(|p| in_fortran(p.kind)).count();
     // The error code, and the lengths of texts.
     let texts = function
         .parameters(true)
-        .filter(|p| matches!(p.kind, Kind::String | Kind::Strings | Kind::StringLists))
+        .filter(|p| {
+            matches!(
+                p.kind,
+                ParameterKind::String | ParameterKind::Strings | ParameterKind::StringLists
+            )
+        })
         .count();
     (c, arguments + 1 + texts)
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::student::both_tails;
-use super::{Item, LEAST_PES, LEVEL};
+use super::{ExaminedValue, LEAST_PES, LEVEL};
 use crate::pes::group::{NONE, Numbered};
 use crate::pes::ranks::{each_tie, rank_sum};
 
@@ -31,7 +31,7 @@ const FEW_GROUPS: usize = 4;
 const GROUP_GAP: f64 = 1.5;
 
 /// The items at the lower or the upper end of ascending ones that lie apart, if any.
-pub(super) fn ends(items: &[Item]) -> Option<Range<usize>> {
+pub(super) fn ends(items: &[ExaminedValue]) -> Option<Range<usize>> {
     let all = items.len();
     let up = top(all, |at| items[at].value);
     // Mirrored, the lower end is the upper.
@@ -95,13 +95,17 @@ fn tail(sums: &[f64], count: usize) -> f64 {
 
 /// The items of the groups that lie apart, ascending as all items; of two groups those with
 /// the larger values if `large`. Empty if there are none, or not all items have a group.
-pub(super) fn groups(numbered: &Numbered, items: &[Item], large: bool) -> Vec<Item> {
+pub(super) fn groups(
+    numbered: &Numbered,
+    items: &[ExaminedValue],
+    large: bool,
+) -> Vec<ExaminedValue> {
     let many = numbered.keys.len();
     // Groups of one PE are PEs.
     if many < 2 || many * 2 > items.len() {
         return Vec::new();
     }
-    let of = |item: &Item| numbered.of_row[item.row as usize];
+    let of = |item: &ExaminedValue| numbered.of_row[item.row as usize];
     let mut counts = vec![0u32; many];
     for item in items {
         match of(item) {
@@ -138,7 +142,7 @@ pub(super) fn groups(numbered: &Numbered, items: &[Item], large: bool) -> Vec<It
     };
     let mut taken = vec![false; many];
     apart.iter().for_each(|&group| taken[group] = true);
-    let is_taken = |item: &Item| taken[of(item) as usize];
+    let is_taken = |item: &ExaminedValue| taken[of(item) as usize];
     if differ(items, is_taken, ascending.len()) {
         items.iter().copied().filter(is_taken).collect()
     } else {
@@ -166,7 +170,11 @@ fn top_groups(medians: &[f64]) -> Option<(f64, usize)> {
 
 /// Whether the taken items differ from the others by ranks, for one of `groups` tests at
 /// each end.
-fn differ(items: &[Item], is_taken: impl Fn(&Item) -> bool, groups: usize) -> bool {
+fn differ(
+    items: &[ExaminedValue],
+    is_taken: impl Fn(&ExaminedValue) -> bool,
+    groups: usize,
+) -> bool {
     let (mut sum, mut ties, mut taken) = (0.0, 0.0, 0);
     each_tie(
         items,

@@ -1,6 +1,6 @@
 //! Classes of PEs: optimal clusters that lie apart.
 
-use super::{Item, LEAST_DIFFERENCE};
+use super::{ExaminedValue, LEAST_DIFFERENCE};
 use crate::pes::kmeans::{Moments, best, best_two};
 
 /// PEs that it takes to tell classes.
@@ -21,7 +21,7 @@ fn apart(count: usize) -> f64 {
 }
 
 /// Ends of the classes of ascending items; one end if there are none to tell apart.
-pub(super) fn ends(items: &[Item]) -> Vec<usize> {
+pub(super) fn ends(items: &[ExaminedValue]) -> Vec<usize> {
     let values: Vec<f64> = items.iter().map(|item| item.value).collect();
     let all = vec![values.len()];
     if values.len() < LEAST {

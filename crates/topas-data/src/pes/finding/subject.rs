@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Places;
+use super::GroupPlaces;
 use crate::pes::cluster::{PeRange, fold};
 use crate::pes::group::{Grouping, NONE, Numbered};
 
@@ -37,7 +37,7 @@ impl Subject {
     }
 
     /// The subject of these rows, which ascend.
-    pub(super) fn of(places: &Places<'_>, rows: &[u32]) -> Self {
+    pub(super) fn of(places: &GroupPlaces<'_>, rows: &[u32]) -> Self {
         let table = places.table;
         let pes = fold(rows.iter().map(|&row| table.rows[row as usize].pe));
         for (by, numbered) in &places.groupings {

@@ -8,10 +8,10 @@ use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use super::target::Target;
-use super::{Open, UNFINISHED};
+use super::{OpenFile, UNFINISHED};
 use crate::holes::is_hollow;
 use crate::own::OwnProfiles;
-use crate::segment::index::{Index, Part};
+use crate::segment::index::{Index, IndexPart};
 use crate::segment::merge::{is_foreign, judge};
 use crate::segment::output::NewFile;
 use crate::segment::raw::RawLines;
@@ -20,7 +20,7 @@ use crate::vouch::{Vouch, mark};
 
 /// Adds what is not there yet of each file. The segment appears whole, or is as before.
 /// `join` makes it this process's, else it has owner and mode of the file.
-pub(super) fn add(target: Target, group: &mut [Open], join: bool) -> io::Result<()> {
+pub(super) fn add(target: Target, group: &mut [OpenFile], join: bool) -> io::Result<()> {
     let Target { path, there, mut index } = target;
     let mut to_add = Vec::new();
     for (number, open) in group.iter_mut().enumerate() {
@@ -91,7 +91,7 @@ pub(super) fn add(target: Target, group: &mut [Open], join: bool) -> io::Result<
 
 /// Compresses `len` bytes of a file from where it is done. Lines that are not vouched for become
 /// comments.
-fn pack(open: &Open, len: u64, at: u64, vouch: &Vouch, to: &mut File) -> io::Result<Part> {
+fn pack(open: &OpenFile, len: u64, at: u64, vouch: &Vouch, to: &mut File) -> io::Result<IndexPart> {
     let mut file = &open.file;
     file.seek(SeekFrom::Start(open.done))?;
     let mut frame = zstd_frame(BufWriter::with_capacity(1 << 18, to))?;
@@ -101,12 +101,12 @@ fn pack(open: &Open, len: u64, at: u64, vouch: &Vouch, to: &mut File) -> io::Res
     }
     let mut lines = RawLines::new(file.take(len));
     let mut hash = Sha256::new();
-    let mut part = Part {
+    let mut part = IndexPart {
         token: open.work.token.clone(),
         name: open.work.name.clone(),
         at,
         owner,
-        ..Part::default()
+        ..IndexPart::default()
     };
     let mut before = OwnProfiles::default();
     while let Some(piece) = lines.next()? {

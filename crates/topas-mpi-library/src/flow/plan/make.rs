@@ -6,8 +6,8 @@
 use topas_mpi_profile::layout::{FUNCTIONS, Waited};
 use topas_mpi_table as table;
 use topas_mpi_table::{
-    Amount, By, Class, Direction, Flow, Function, InPlace, Kind, Progress, Significant, ToldBy,
-    Way, same,
+    CallProgress, Direction, Flow, FlowAmount, Function, FunctionClass, InPlace, ParameterKind,
+    Participants, Significant, ToldBy, Way, same,
 };
 
 use super::{Act, CallPlan, Hot, NONE, Place};
@@ -16,9 +16,9 @@ const NO_FLOW: Flow<Place> = Flow {
     way: Way::Sent,
     file: false,
     buffer: NONE,
-    amount: Amount::Element { datatype: NONE },
+    amount: FlowAmount::Element { datatype: NONE },
     told_by: ToldBy::Arguments,
-    by: By::All,
+    by: Participants::All,
     peer: None,
     in_place: InPlace::Same,
     unless_no_op: false,
@@ -61,7 +61,10 @@ pub const fn plans() -> [CallPlan; FUNCTIONS] {
             plans[number] = plan(&functions[i]);
             if let Act::SplitEnd = plans[number].act {
                 // The table has it behind its beginning.
-                assert!(matches!(functions[i - 1].class, Class::Io(_, _, _, Progress::Begin)));
+                assert!(matches!(
+                    functions[i - 1].class,
+                    FunctionClass::Io(_, _, _, CallProgress::Begin)
+                ));
                 plans[number].begin = (number - 1) as u16;
             }
             number += 1;
@@ -81,7 +84,7 @@ const fn place(f: &Function, name: &str) -> Place {
 }
 
 /// The first parameter of a kind and direction.
-const fn of_kind(f: &Function, kind: Kind, direction: Direction) -> Place {
+const fn of_kind(f: &Function, kind: ParameterKind, direction: Direction) -> Place {
     let mut i = 0;
     while let Some(parameter) = f.at(i) {
         if parameter.kind as u8 == kind as u8 && parameter.direction as u8 == direction as u8 {
@@ -105,49 +108,54 @@ const fn plan(f: &Function) -> CallPlan {
         let flow = plan.flow[i];
         let sized = !matches!(
             flow.amount,
-            Amount::Block { .. } | Amount::Element { .. } | Amount::Partitions { .. }
+            FlowAmount::Block { .. } | FlowAmount::Element { .. } | FlowAmount::Partitions { .. }
         );
-        plan.needs_object |= sized || !matches!(flow.by, By::All);
+        plan.needs_object |= sized || !matches!(flow.by, Participants::All);
         i += 1;
     }
-    let comm = of_kind(f, Kind::Comm, Direction::In);
+    let comm = of_kind(f, ParameterKind::Comm, Direction::In);
     plan.is_comm = comm != NONE;
-    plan.object =
-        or(comm, or(of_kind(f, Kind::Win, Direction::In), of_kind(f, Kind::File, Direction::In)));
-    plan.request = of_kind(f, Kind::Request, Direction::Out);
+    plan.object = or(
+        comm,
+        or(
+            of_kind(f, ParameterKind::Win, Direction::In),
+            of_kind(f, ParameterKind::File, Direction::In),
+        ),
+    );
+    plan.request = of_kind(f, ParameterKind::Request, Direction::Out);
     plan.status = or(place(f, "status"), place(f, "array_of_statuses"));
-    plan.root = of_kind(f, Kind::Root, Direction::In);
+    plan.root = of_kind(f, ParameterKind::Root, Direction::In);
     plan.op = place(f, "op");
     if let Some(name) = f.in_place {
         plan.in_place = place(f, name);
     }
     plan.waited = waited(f.class) as u8;
-    plan.persistent = matches!(f.class.progress(), Some(Progress::Persistent));
-    plan.neighbors = matches!(f.class, Class::Neighborhood(_));
+    plan.persistent = matches!(f.class.progress(), Some(CallProgress::Persistent));
+    plan.neighbors = matches!(f.class, FunctionClass::Neighborhood(_));
     plan.needs_object |= plan.neighbors;
     plan.peers = matches!(
         f.class,
-        Class::Send(_)
-            | Class::Receive(_)
-            | Class::SendReceive(_)
-            | Class::PartitionedSend
-            | Class::PartitionedReceive
-            | Class::Rma(_)
+        FunctionClass::Send(_)
+            | FunctionClass::Receive(_)
+            | FunctionClass::SendReceive(_)
+            | FunctionClass::PartitionedSend
+            | FunctionClass::PartitionedReceive
+            | FunctionClass::Rma(_)
     );
     plan.traffic = plan.is_comm
         && matches!(
             f.class,
-            Class::Send(_)
-                | Class::Receive(_)
-                | Class::SendReceive(_)
-                | Class::PartitionedSend
-                | Class::PartitionedReceive
-                | Class::Probe(_)
-                | Class::MatchedProbe(_)
-                | Class::Collective(_)
-                | Class::Neighborhood(_)
+            FunctionClass::Send(_)
+                | FunctionClass::Receive(_)
+                | FunctionClass::SendReceive(_)
+                | FunctionClass::PartitionedSend
+                | FunctionClass::PartitionedReceive
+                | FunctionClass::Probe(_)
+                | FunctionClass::MatchedProbe(_)
+                | FunctionClass::Collective(_)
+                | FunctionClass::Neighborhood(_)
         );
-    plan.message = of_kind(f, Kind::Message, Direction::InOut);
+    plan.message = of_kind(f, ParameterKind::Message, Direction::InOut);
     plan.act = act(f);
     plan.about = match plan.act {
         Act::Wait | Act::Test | Act::Start | Act::RequestFree | Act::Cancel => place(f, "request"),
@@ -161,7 +169,7 @@ const fn plan(f: &Function) -> CallPlan {
         Act::Message | Act::MessageIf => place(f, "message"),
         Act::TypeFree | Act::ObjectFree => 0,
         Act::CommName => place(f, "comm_name"),
-        Act::CommMade => of_kind(f, Kind::Comm, Direction::Out),
+        Act::CommMade => of_kind(f, ParameterKind::Comm, Direction::Out),
         _ => NONE,
     };
     plan.hot = hot(f, &plan);
@@ -170,7 +178,7 @@ const fn plan(f: &Function) -> CallPlan {
 
 /// Whether a flow is one block, of every process that is not of a set.
 const fn is_block(flow: &Flow<Place>) -> bool {
-    matches!(flow.amount, Amount::Block { .. })
+    matches!(flow.amount, FlowAmount::Block { .. })
         && matches!(flow.in_place, InPlace::Same)
         && !flow.unless_no_op
 }
@@ -182,20 +190,22 @@ const fn hot(f: &Function, plan: &CallPlan) -> Hot {
     }
     let told = matches!(one.told_by, ToldBy::Arguments);
     match (f.class, plan.flows) {
-        (Class::Send(_), 1) if told && one.peer.is_some() => Hot::Send,
-        (Class::Rma(_), 1) if told && one.peer.is_some() => Hot::Rma,
-        (Class::Receive(Progress::Blocking), 1) if one.peer.is_some() => Hot::Recv,
-        (Class::Receive(Progress::Nonblocking), 1) if one.peer.is_some() => Hot::Irecv,
-        (Class::SendReceive(Progress::Blocking), 2)
+        (FunctionClass::Send(_), 1) if told && one.peer.is_some() => Hot::Send,
+        (FunctionClass::Rma(_), 1) if told && one.peer.is_some() => Hot::Rma,
+        (FunctionClass::Receive(CallProgress::Blocking), 1) if one.peer.is_some() => Hot::Recv,
+        (FunctionClass::Receive(CallProgress::Nonblocking), 1) if one.peer.is_some() => Hot::Irecv,
+        (FunctionClass::SendReceive(CallProgress::Blocking), 2)
             if one.peer.is_some() && other.peer.is_some() =>
         {
             Hot::Sendrecv
         }
-        (Class::Collective(Progress::Blocking), 2) if is_block(other) => match (one.by, other.by) {
-            (By::All, By::All) => Hot::Both,
-            (By::Root, By::Others) => Hot::Bcast,
-            _ => Hot::No,
-        },
+        (FunctionClass::Collective(CallProgress::Blocking), 2) if is_block(other) => {
+            match (one.by, other.by) {
+                (Participants::All, Participants::All) => Hot::Both,
+                (Participants::Root, Participants::Others) => Hot::Bcast,
+                _ => Hot::No,
+            }
+        }
         _ => Hot::No,
     }
 }
@@ -203,13 +213,19 @@ const fn hot(f: &Function, plan: &CallPlan) -> Hot {
 /// The count argument is the first that counts elements or requests and means something on every
 /// call.
 const fn count(f: &Function, mut plan: CallPlan) -> CallPlan {
-    if matches!(f.class, Class::Tool) {
+    if matches!(f.class, FunctionClass::Tool) {
         return plan;
     }
     let mut i = 0;
     while let Some(p) = f.at(i) {
         let counts = ends_with_count(p.name)
-            && matches!(p.kind, Kind::Count | Kind::LargeCount | Kind::Length | Kind::Int);
+            && matches!(
+                p.kind,
+                ParameterKind::Count
+                    | ParameterKind::LargeCount
+                    | ParameterKind::Length
+                    | ParameterKind::Int
+            );
         if counts
             && p.array.is_none()
             && matches!(p.direction, Direction::In)
@@ -240,15 +256,21 @@ const fn ends_with_count(name: &str) -> bool {
     true
 }
 
-const fn waited(class: Class) -> Waited {
+const fn waited(class: FunctionClass) -> Waited {
     match class {
-        Class::Send(_) | Class::PartitionedSend | Class::SendBuffer => Waited::Send,
-        Class::Receive(_) | Class::SendReceive(_) | Class::PartitionedReceive => Waited::Receive,
-        Class::Collective(_) | Class::Neighborhood(_) | Class::Communicator => Waited::Collective,
-        Class::GeneralizedRequest => Waited::Generalized,
-        Class::Rma(_) => Waited::Rma,
-        Class::Io(table::Transfer::Read, ..) => Waited::Read,
-        Class::Io(table::Transfer::Write, ..) => Waited::Write,
+        FunctionClass::Send(_) | FunctionClass::PartitionedSend | FunctionClass::SendBuffer => {
+            Waited::Send
+        }
+        FunctionClass::Receive(_)
+        | FunctionClass::SendReceive(_)
+        | FunctionClass::PartitionedReceive => Waited::Receive,
+        FunctionClass::Collective(_)
+        | FunctionClass::Neighborhood(_)
+        | FunctionClass::Communicator => Waited::Collective,
+        FunctionClass::GeneralizedRequest => Waited::Generalized,
+        FunctionClass::Rma(_) => Waited::Rma,
+        FunctionClass::Io(table::Transfer::Read, ..) => Waited::Read,
+        FunctionClass::Io(table::Transfer::Write, ..) => Waited::Write,
         _ => Waited::Nothing,
     }
 }
@@ -284,17 +306,23 @@ const fn act(f: &Function) -> Act {
         }
         i += 1;
     }
-    if matches!(f.class, Class::Io(_, _, _, Progress::End)) {
+    if matches!(f.class, FunctionClass::Io(_, _, _, CallProgress::End)) {
         return Act::SplitEnd;
     }
-    if of_kind(f, Kind::Comm, Direction::Out) != NONE
-        && matches!(f.class, Class::Communicator | Class::Topology | Class::Spawn | Class::Connect)
+    if of_kind(f, ParameterKind::Comm, Direction::Out) != NONE
+        && matches!(
+            f.class,
+            FunctionClass::Communicator
+                | FunctionClass::Topology
+                | FunctionClass::Spawn
+                | FunctionClass::Connect
+        )
     {
         return Act::CommMade;
     }
     if !f.flows.is_empty()
-        || of_kind(f, Kind::Request, Direction::Out) != NONE
-        || matches!(f.class, Class::Collective(_) | Class::Probe(_))
+        || of_kind(f, ParameterKind::Request, Direction::Out) != NONE
+        || matches!(f.class, FunctionClass::Collective(_) | FunctionClass::Probe(_))
     {
         return Act::Flows;
     }
@@ -330,7 +358,7 @@ const fn flow(f: &Function, flow: &Flow) -> Flow<Place> {
     }
 }
 
-const fn amount(f: &Function, amount: Amount) -> Amount<Place> {
+const fn amount(f: &Function, amount: FlowAmount) -> FlowAmount<Place> {
     let (count, datatype) = amount.parameters();
     let count = match count {
         Some(count) => place(f, count),
@@ -338,14 +366,16 @@ const fn amount(f: &Function, amount: Amount) -> Amount<Place> {
     };
     let datatype = place(f, datatype);
     match amount {
-        Amount::Block { .. } => Amount::Block { count, datatype },
-        Amount::Element { .. } => Amount::Element { datatype },
-        Amount::Each { of, .. } => Amount::Each { of, count, datatype },
-        Amount::Partitions { partitions, .. } => {
-            Amount::Partitions { partitions: place(f, partitions), count, datatype }
+        FlowAmount::Block { .. } => FlowAmount::Block { count, datatype },
+        FlowAmount::Element { .. } => FlowAmount::Element { datatype },
+        FlowAmount::Each { of, .. } => FlowAmount::Each { of, count, datatype },
+        FlowAmount::Partitions { partitions, .. } => {
+            FlowAmount::Partitions { partitions: place(f, partitions), count, datatype }
         }
-        Amount::Sum { of, .. } => Amount::Sum { of, counts: count, datatype },
-        Amount::TypedSum { of, .. } => Amount::TypedSum { of, counts: count, datatypes: datatype },
-        Amount::Own { .. } => Amount::Own { counts: count, datatype },
+        FlowAmount::Sum { of, .. } => FlowAmount::Sum { of, counts: count, datatype },
+        FlowAmount::TypedSum { of, .. } => {
+            FlowAmount::TypedSum { of, counts: count, datatypes: datatype }
+        }
+        FlowAmount::Own { .. } => FlowAmount::Own { counts: count, datatype },
     }
 }

@@ -1,7 +1,7 @@
 //! Plans against the table.
 
 use topas_mpi_table as table;
-use topas_mpi_table::{Amount, By, Function, Span};
+use topas_mpi_table::{FlowAmount, Function, Participants, Span};
 
 use super::*;
 
@@ -23,8 +23,8 @@ fn names_become_places() {
     assert_eq!(name(f, plan.request), "request");
     assert_eq!(name(f, plan.flow[1].amount.parameters().0.unwrap_or(NONE)), "recvcounts");
     assert_eq!(name(f, plan.flow[1].amount.parameters().1), "recvtype");
-    assert!(matches!(plan.flow[1].amount, Amount::Sum { of: Span::Ranks, .. }));
-    assert_eq!(plan.flow[1].by, By::Root);
+    assert!(matches!(plan.flow[1].amount, FlowAmount::Sum { of: Span::Ranks, .. }));
+    assert_eq!(plan.flow[1].by, Participants::Root);
 }
 
 #[test]

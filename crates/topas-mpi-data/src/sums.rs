@@ -6,11 +6,11 @@ use topas_mpi_profile::routine::{SizeClass, size_class};
 use topas_mpi_profile::sums::{self, RoutineSums};
 
 use super::rank::counters;
-use super::routine::{Amount, Routine, RoutineNumber, table};
+use super::routine::{RoutineAmount, RoutineCalls, RoutineNumber, table};
 
 /// What messages are for; histograms of several ranks are by this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Class {
+pub enum MessageClass {
     /// Point-to-point, `p2p`
     PointToPoint,
     /// Collective, `coll`
@@ -22,37 +22,38 @@ pub enum Class {
 }
 
 /// All classes.
-pub const CLASSES: [Class; 4] = [Class::PointToPoint, Class::Collective, Class::Rma, Class::Io];
+pub const CLASSES: [MessageClass; 4] =
+    [MessageClass::PointToPoint, MessageClass::Collective, MessageClass::Rma, MessageClass::Io];
 
-impl Class {
+impl MessageClass {
     /// As lines name it.
     pub const fn name(self) -> &'static str {
         match self {
-            Class::PointToPoint => "p2p",
-            Class::Collective => "coll",
-            Class::Rma => "rma",
-            Class::Io => "io",
+            MessageClass::PointToPoint => "p2p",
+            MessageClass::Collective => "coll",
+            MessageClass::Rma => "rma",
+            MessageClass::Io => "io",
         }
     }
 
     /// By its name.
-    pub fn named(name: &str) -> Option<Class> {
+    pub fn named(name: &str) -> Option<MessageClass> {
         CLASSES.into_iter().find(|class| class.name() == name)
     }
 
     /// That of a routine; None if it moves nothing or its bytes are those of another.
-    pub fn of(number: RoutineNumber) -> Option<Class> {
-        size_class(number.function()?).map(Class::from)
+    pub fn of(number: RoutineNumber) -> Option<MessageClass> {
+        size_class(number.function()?).map(MessageClass::from)
     }
 }
 
-impl From<SizeClass> for Class {
-    fn from(class: SizeClass) -> Class {
+impl From<SizeClass> for MessageClass {
+    fn from(class: SizeClass) -> MessageClass {
         match class {
-            SizeClass::PointToPoint => Class::PointToPoint,
-            SizeClass::Collective => Class::Collective,
-            SizeClass::Rma => Class::Rma,
-            SizeClass::Io => Class::Io,
+            SizeClass::PointToPoint => MessageClass::PointToPoint,
+            SizeClass::Collective => MessageClass::Collective,
+            SizeClass::Rma => MessageClass::Rma,
+            SizeClass::Io => MessageClass::Io,
         }
     }
 }
@@ -91,7 +92,7 @@ impl Sizes {
 
 /// Messages and bytes in both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Traffic {
+pub struct TrafficSums {
     /// Messages sent
     pub sends: u128,
     /// Bytes in them
@@ -102,8 +103,8 @@ pub struct Traffic {
     pub received: u128,
 }
 
-impl Traffic {
-    pub(super) fn add(&mut self, other: &Traffic) {
+impl TrafficSums {
+    pub(super) fn add(&mut self, other: &TrafficSums) {
         self.sends += other.sends;
         self.sent += other.sent;
         self.receives += other.receives;
@@ -113,11 +114,11 @@ impl Traffic {
 
 /// Traffic of a rank with another one, point-to-point and with its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Peer {
+pub struct PeerSums {
     /// Rank of the world; None: processes that are not in the world
     pub rank: Option<u32>,
     /// Messages and bytes
-    pub traffic: Traffic,
+    pub traffic: TrafficSums,
 }
 
 /// Traffic of the communicators of one name and size.
@@ -132,7 +133,7 @@ pub struct Communicator {
     /// Wall clock time in them in ns
     pub time: u128,
     /// Messages and bytes
-    pub traffic: Traffic,
+    pub traffic: TrafficSums,
 }
 
 /// A hardware counter.
@@ -161,7 +162,7 @@ pub const WAITED_NAMES: [&str; WAITED] = WAITED_WORDS;
 
 /// What was counted, of one rank or of several together. Times are in ns of wall clock.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
+pub struct MpiSums {
     /// Ranks in the sum
     pub ranks: u64,
     /// Time from the first call of MPI to the last moment known, of all ranks
@@ -183,7 +184,7 @@ pub struct Sums {
     /// Largest number of threads of a rank that called MPI
     pub threads: u32,
     /// Routines that were called, by number
-    pub routines: Vec<Routine>,
+    pub routines: Vec<RoutineCalls>,
     /// Message sizes by class: places as in [`CLASSES`]
     pub classes: [Sizes; CLASSES.len()],
     /// Message sizes by routine, by number; of one rank only
@@ -193,14 +194,14 @@ pub struct Sums {
     /// Communicators, if they were counted
     pub communicators: Vec<Communicator>,
     /// Peers by rank, others last, if they were counted; of one rank only
-    pub peers: Vec<Peer>,
+    pub peers: Vec<PeerSums>,
     /// Hardware counters, if they were read
     pub counters: Vec<Counter>,
 }
 
-impl Sums {
+impl MpiSums {
     /// From the sums of the library; `names` are those of hardware counters.
-    pub(super) fn of(all: &sums::Sums, names: &[[u8; 32]; COUNTERS]) -> Sums {
+    pub(super) fn of(all: &sums::Sums, names: &[[u8; 32]; COUNTERS]) -> MpiSums {
         let known = all.flags & flag::UNKNOWN_MPI == 0;
         let rows = (0..).map(RoutineNumber).zip(table().iter().zip(&all.routines));
         let told = rows.filter(|(_, (_, sums))| sums.calls > 0 || sums.nanoseconds > 0);
@@ -211,7 +212,7 @@ impl Sums {
             .waited
             .map(|sums::WaitedSums { calls, nanoseconds }| Waiting { calls, time: nanoseconds });
         let classes = all.sizes.map(|[sent, received]| Sizes { sent, received });
-        Sums {
+        MpiSums {
             ranks: all.ranks,
             wall: all.wall,
             wall_max: all.wall_max,
@@ -226,12 +227,12 @@ impl Sums {
             classes,
             waited,
             counters: counters(all, names),
-            ..Sums::default()
+            ..MpiSums::default()
         }
     }
 
     /// The calls of a routine, if there were any.
-    pub fn routine(&self, number: RoutineNumber) -> Option<&Routine> {
+    pub fn routine(&self, number: RoutineNumber) -> Option<&RoutineCalls> {
         let place = self.routines.binary_search_by_key(&number, |routine| routine.number).ok()?;
         self.routines.get(place)
     }
@@ -247,25 +248,25 @@ impl Sums {
     }
 
     /// Message sizes of a class.
-    pub fn class(&self, class: Class) -> &Sizes {
+    pub fn class(&self, class: MessageClass) -> &Sizes {
         &self.classes[class as usize]
     }
 
     /// Bytes sent, or received, by all routines.
-    pub fn sent(&self) -> Amount {
+    pub fn sent(&self) -> RoutineAmount {
         self.routines.iter().map(|routine| routine.sent).sum()
     }
 
     /// Bytes received by all routines.
-    pub fn received(&self) -> Amount {
+    pub fn received(&self) -> RoutineAmount {
         self.routines.iter().map(|routine| routine.received).sum()
     }
 
     /// The calls of a routine, to be added to.
-    pub fn routine_mut(&mut self, number: RoutineNumber) -> &mut Routine {
+    pub fn routine_mut(&mut self, number: RoutineNumber) -> &mut RoutineCalls {
         let found = self.routines.binary_search_by_key(&number, |routine| routine.number);
         let place = found.unwrap_or_else(|place| {
-            self.routines.insert(place, Routine::new(number));
+            self.routines.insert(place, RoutineCalls::new(number));
             place
         });
         &mut self.routines[place]
@@ -287,7 +288,7 @@ impl Sums {
     /// Puts peers in order, and those of one rank together.
     pub(super) fn merge_peers(&mut self) {
         // All others are last.
-        let order = |peer: &Peer| peer.rank.map_or(u64::MAX, u64::from);
+        let order = |peer: &PeerSums| peer.rank.map_or(u64::MAX, u64::from);
         self.peers.sort_by_key(order);
         self.peers.dedup_by(|next, kept| {
             let same = next.rank == kept.rank;
@@ -300,7 +301,7 @@ impl Sums {
 
     /// Adds other ranks. What only one rank can have, its peers and sizes by routine, is
     /// left out.
-    pub fn add(&mut self, other: &Sums) {
+    pub fn add(&mut self, other: &MpiSums) {
         self.mpi_min = match (self.ranks, other.ranks) {
             (0, _) => other.mpi_min,
             (_, 0) => self.mpi_min,
@@ -345,8 +346,8 @@ fn routine(
     number: RoutineNumber,
     sums: &RoutineSums,
     [count, sends, sent, receives, received]: [topas_mpi_profile::lines::Amount; 5],
-) -> Routine {
-    Routine {
+) -> RoutineCalls {
+    RoutineCalls {
         number,
         calls: sums.calls,
         time: sums.nanoseconds,
@@ -357,6 +358,6 @@ fn routine(
         receives: receives.into(),
         received: received.into(),
         ranks: Some(sums.ranks),
-        ..Routine::new(number)
+        ..RoutineCalls::new(number)
     }
 }

@@ -7,9 +7,9 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
 
 use topas_data::Source;
-use topas_data::mpi::{
-    Amount, Class, Ending, Origin, Profile, Profiles, Spool, SpoolError, collect, read_profiles,
-    read_rank, read_spool,
+use topas_mpi_data::{
+    Ending, MessageClass, MpiProfile, Origin, Profiles, RoutineAmount, Spool, SpoolError, collect,
+    read_profiles, read_rank, read_spool,
 };
 use topas_mpi_profile::layout::{
     self, BLOCKS_AT, Beside, Block, FUNCTIONS, Header, Moment, Row, TABLE,
@@ -59,7 +59,7 @@ fn read(text: &str) -> Profiles {
     profiles
 }
 
-fn the_one(text: &str) -> Profile {
+fn the_one(text: &str) -> MpiProfile {
     let mut read = read(text);
     assert_eq!(read.tally.skipped(), 0, "{:?}", read.tally.examples());
     assert_eq!(read.profiles.len(), 1);
@@ -81,19 +81,19 @@ fn everything_that_lines_say_is_there() {
     };
     let (send, recv) = (name("Send"), name("Recv"));
     assert_eq!((send.calls, send.time, send.longest), (8, 1_500_000_000, 250_000_000));
-    assert_eq!((send.sends, send.sent), (Amount::Exact(8), Amount::Exact(640)));
+    assert_eq!((send.sends, send.sent), (RoutineAmount::Exact(8), RoutineAmount::Exact(640)));
     assert_eq!(
         (send.receives, send.received, send.ranks),
-        (Amount::Nothing, Amount::Nothing, Some(4))
+        (RoutineAmount::Nothing, RoutineAmount::Nothing, Some(4))
     );
-    assert_eq!(recv.received, Amount::AtLeast(640));
+    assert_eq!(recv.received, RoutineAmount::AtLeast(640));
     assert_eq!((name("Newer_thing").calls, name("Newer_thing").ranks), (1, None));
     let total = &profile.total;
     assert_eq!((total.ranks, total.wall, total.mpi), (4, 40_000_000_000, 8_500_000_000));
     assert_eq!((total.mpi_max, total.mpi_min), (3_000_000_000, 1_500_000_000));
     assert_eq!((total.overhead, total.threads), (1_000_000, 2));
-    assert_eq!(total.class(Class::PointToPoint).sent[7], 8);
-    assert_eq!(total.class(Class::Collective).received[0], 1);
+    assert_eq!(total.class(MessageClass::PointToPoint).sent[7], 8);
+    assert_eq!(total.class(MessageClass::Collective).received[0], 1);
     assert_eq!(total.waited[layout::Waited::Read as usize].time, 500_000_000);
     let comm = &total.communicators[0];
     assert_eq!((&*comm.name, comm.size, comm.traffic.sent), ("my world", Some(4), 640));
@@ -105,7 +105,7 @@ fn everything_that_lines_say_is_there() {
     assert_eq!((profile.ranks.len(), profile.origin, profile.lost_lines), (4, Origin::Lines, 0));
     let rank = &profile.ranks[3];
     assert_eq!((rank.rank, rank.pid, rank.sums.peers[0].rank), (3, Some(103), Some(0)));
-    assert_eq!(rank.sums.class(Class::PointToPoint).sent[7], 2);
+    assert_eq!(rank.sums.class(MessageClass::PointToPoint).sent[7], 2);
 }
 
 #[test]
@@ -234,8 +234,8 @@ fn a_mapped_file_says_what_its_rank_counted() {
     assert_eq!((sums.wall, sums.mpi), (2000, 250));
     let send = sums.routines[0];
     assert_eq!((send.calls, send.time, send.longest), (3, 250, 150));
-    assert_eq!((send.count, send.sent), (Amount::Exact(30), Amount::Exact(240)));
-    assert_eq!(sums.class(Class::PointToPoint).sent[7], 3);
+    assert_eq!((send.count, send.sent), (RoutineAmount::Exact(30), RoutineAmount::Exact(240)));
+    assert_eq!(sums.class(MessageClass::PointToPoint).sent[7], 3);
     assert_eq!((rank.rank.rank, rank.rank.ending), (2, Some(Ending::Lost)));
     assert_eq!(rank.inside.len(), 1);
     assert_eq!(rank.inside[0].time, None, "nobody knows when it ended");

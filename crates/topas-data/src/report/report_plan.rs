@@ -13,25 +13,25 @@ use crate::run::Detail;
 
 /// What a table is by.
 #[derive(Clone, Debug, PartialEq)]
-pub enum By {
+pub enum TableSide {
     /// The value of a field
     Field(Field),
     /// The bucket of a measure's value
     Measure(&'static Measure),
 }
 
-impl By {
+impl TableSide {
     /// The measure or field of this name.
     ///
     /// # Errors
     ///
     /// [`PlanError::Unknown`] if there is neither.
-    pub fn named(name: &str) -> Result<By, PlanError> {
+    pub fn named(name: &str) -> Result<TableSide, PlanError> {
         let near = match Measure::named(name) {
-            Ok(measure) => return Ok(By::Measure(measure)),
+            Ok(measure) => return Ok(TableSide::Measure(measure)),
             Err(near) => near,
         };
-        Field::named(name).map(By::Field).map_err(|unknown| PlanError::Unknown {
+        Field::named(name).map(TableSide::Field).map_err(|unknown| PlanError::Unknown {
             name: name.to_owned(),
             similar: unknown.similar.or(near),
         })
@@ -40,8 +40,8 @@ impl By {
     /// Its name.
     pub fn name(&self) -> &str {
         match self {
-            By::Field(field) => field.name(),
-            By::Measure(measure) => measure.name,
+            TableSide::Field(field) => field.name(),
+            TableSide::Measure(measure) => measure.name,
         }
     }
 }
@@ -81,7 +81,7 @@ impl std::error::Error for PlanError {}
 
 /// A dimension of a table, as a place in the lists of the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum DimensionPlace {
     Field(usize),
     Measure(usize),
 }
@@ -89,14 +89,14 @@ pub(super) enum Place {
 /// A table to be made.
 #[derive(Clone, Debug)]
 pub(super) struct TablePlan {
-    pub(super) by: Vec<Place>,
+    pub(super) by: Vec<DimensionPlace>,
     /// Measures whose samples are wanted of each row
     pub(super) columns: Vec<usize>,
 }
 
 /// What is to be computed: the tables, the lines and runs that count.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct ReportPlan {
     selection: Selection,
     pub(super) period: Period,
     pub(super) fields: Vec<Field>,
@@ -110,10 +110,16 @@ const MISSING: u8 = 255;
 /// In a key: the length does not fit in the byte and follows in four.
 const LONG: u8 = 254;
 
-impl Plan {
+impl ReportPlan {
     /// No tables yet, of the lines that are selected and the runs of a period.
     pub fn new(selection: Selection, period: Period) -> Self {
-        Plan { selection, period, fields: Vec::new(), measures: Vec::new(), tables: Vec::new() }
+        ReportPlan {
+            selection,
+            period,
+            fields: Vec::new(),
+            measures: Vec::new(),
+            tables: Vec::new(),
+        }
     }
 
     /// A table by one or two, with samples of some measures in each row.
@@ -121,18 +127,22 @@ impl Plan {
     /// # Errors
     ///
     /// [`PlanError`] if it is by none, by more, or by the same twice.
-    pub fn table(&mut self, by: &[By], columns: &[&'static Measure]) -> Result<(), PlanError> {
+    pub fn table(
+        &mut self,
+        by: &[TableSide],
+        columns: &[&'static Measure],
+    ) -> Result<(), PlanError> {
         match by {
             [_] => {}
             [one, other] if one != other => {}
             [one, _] => return Err(PlanError::Twice(one.name().to_owned())),
             _ => return Err(PlanError::Dimensions(by.len())),
         }
-        let place = |by: &By| match by {
-            By::Measure(measure) => Place::Measure(self.measure(measure)),
-            By::Field(field) => {
+        let place = |by: &TableSide| match by {
+            TableSide::Measure(measure) => DimensionPlace::Measure(self.measure(measure)),
+            TableSide::Field(field) => {
                 let known = self.fields.iter().position(|known| known == field);
-                Place::Field(known.unwrap_or_else(|| {
+                DimensionPlace::Field(known.unwrap_or_else(|| {
                     self.fields.push(field.clone());
                     self.fields.len() - 1
                 }))
@@ -160,8 +170,8 @@ impl Plan {
         let places = self.tables.iter().flat_map(|table| &table.by);
         let used: Vec<usize> = places
             .filter_map(|place| match place {
-                Place::Measure(at) => Some(*at),
-                Place::Field(_) => None,
+                DimensionPlace::Measure(at) => Some(*at),
+                DimensionPlace::Field(_) => None,
             })
             .collect();
         let measures = self.measures.iter_mut().enumerate();
@@ -181,7 +191,7 @@ impl Plan {
     }
 }
 
-impl Question for Plan {
+impl Question for ReportPlan {
     fn detail(&self) -> Detail {
         self.measures.iter().map(|(measure, _)| measure.detail).max().unwrap_or_default()
     }
@@ -215,10 +225,10 @@ impl Question for Plan {
     }
 }
 
-/// The parts of a key of [`Plan`]: the value of each field, None if missing.
-pub(super) struct Parts<'k>(pub(super) &'k [u8]);
+/// The parts of a key of [`ReportPlan`]: the value of each field, None if missing.
+pub(super) struct GroupKeyParts<'k>(pub(super) &'k [u8]);
 
-impl<'k> Iterator for Parts<'k> {
+impl<'k> Iterator for GroupKeyParts<'k> {
     type Item = Option<&'k [u8]>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -246,16 +256,16 @@ mod tests {
 
     #[test]
     fn parts_of_a_key_are_those_of_the_fields() {
-        let mut plan = Plan::new(Selection::default(), Period::default());
+        let mut plan = ReportPlan::new(Selection::default(), Period::default());
         for name in ["exe", "lang", "host", "npes"] {
-            plan.table(&[By::named(name).unwrap()], &[]).unwrap();
+            plan.table(&[TableSide::named(name).unwrap()], &[]).unwrap();
         }
         for exe in ["x".to_owned(), "y".repeat(253), "z".repeat(254), "w".repeat(60_000)] {
             let text = format!("1999/05/04 12:00:00 u {exe} 1 7 - B c - 0 0 1 f=- - 1");
             let (line, extras) = Line::parse(text.as_bytes()).unwrap();
             let mut key = Vec::new();
             plan.key(&line, extras, &mut key);
-            let parts: Vec<_> = Parts(&key).collect();
+            let parts: Vec<_> = GroupKeyParts(&key).collect();
             assert_eq!(parts.len(), 4);
             assert_eq!(parts[..3], [Some(exe.as_bytes()), Some(&b"c"[..]), None]);
         }
@@ -263,8 +273,8 @@ mod tests {
 
     #[test]
     fn tables_are_by_one_or_two() {
-        let mut plan = Plan::new(Selection::default(), Period::default());
-        let by = |name: &str| By::named(name).unwrap();
+        let mut plan = ReportPlan::new(Selection::default(), Period::default());
+        let by = |name: &str| TableSide::named(name).unwrap();
         assert_eq!(plan.table(&[], &[]), Err(PlanError::Dimensions(0)));
         assert_eq!(
             plan.table(&[by("user"), by("user")], &[]),
@@ -277,6 +287,8 @@ mod tests {
         assert_eq!(plan.detail(), Detail::Rates);
         plan.table(&[by("ipc"), by("user")], &[]).unwrap();
         assert_eq!(plan.detail(), Detail::Counters);
-        assert!(By::named("mflps").unwrap_err().to_string().ends_with("did you mean 'mflops'?"));
+        assert!(
+            TableSide::named("mflps").unwrap_err().to_string().ends_with("did you mean 'mflops'?")
+        );
     }
 }

@@ -4,7 +4,7 @@ use topas_format::civil::{Date, Time};
 
 use super::rank::Inside;
 use super::routine::Routines;
-use super::sums::Sums;
+use super::sums::MpiSums;
 
 /// How a rank ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -57,7 +57,7 @@ impl Level {
 
 /// What is known of a launch, or of one rank. What is empty or None is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub struct MpiRecordFacts {
     /// Launch id
     pub id: Box<[u8]>,
     /// Ranks it was started with
@@ -101,7 +101,7 @@ pub struct Facts {
 
 /// One rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rank {
+pub struct MpiRank {
     /// Its rank in the world
     pub rank: u32,
     /// Process
@@ -113,7 +113,7 @@ pub struct Rank {
     /// What was not counted of it
     pub missed: Vec<Box<str>>,
     /// What it counted
-    pub sums: Sums,
+    pub sums: MpiSums,
 }
 
 /// What stood in the counters when the program asked for it.
@@ -124,7 +124,7 @@ pub struct Subtotal {
     /// The rank that wrote it; None: the sum of all ranks
     pub rank: Option<u32>,
     /// What was counted from the beginning until then
-    pub sums: Sums,
+    pub sums: MpiSums,
 }
 
 /// Where a profile comes from.
@@ -140,15 +140,15 @@ pub enum Origin {
 
 /// The profile of a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Profile {
+pub struct MpiProfile {
     /// What is known of the launch
-    pub facts: Facts,
+    pub facts: MpiRecordFacts,
     /// Where it comes from
     pub origin: Origin,
-    /// The sum of all ranks that are known; [`Sums::ranks`] may be fewer than were started
-    pub total: Sums,
+    /// The sum of all ranks that are known; [`MpiSums::ranks`] may be fewer than were started
+    pub total: MpiSums,
     /// The ranks one by one, ascending; empty if only the sum is known
-    pub ranks: Vec<Rank>,
+    pub ranks: Vec<MpiRank>,
     /// Subtotals in order
     pub subtotals: Vec<Subtotal>,
     /// Names of the routines
@@ -160,7 +160,7 @@ pub struct Profile {
     pub inside: Vec<(u32, Inside)>,
 }
 
-impl Profile {
+impl MpiProfile {
     /// Numbers of the subtotals, ascending.
     pub fn subtotal_numbers(&self) -> Vec<u32> {
         let mut numbers: Vec<u32> = self.subtotals.iter().map(|subtotal| subtotal.at).collect();
@@ -171,14 +171,14 @@ impl Profile {
 
     /// What was counted until a subtotal, as a profile of its own: the sum of all ranks, or of
     /// those that wrote one.
-    pub fn at(&self, number: u32) -> Option<Profile> {
+    pub fn at(&self, number: u32) -> Option<MpiProfile> {
         let of: Vec<&Subtotal> = self.subtotals.iter().filter(|of| of.at == number).collect();
-        let mut ranks: Vec<Rank> = of
+        let mut ranks: Vec<MpiRank> = of
             .iter()
             .filter_map(|subtotal| {
                 let rank = subtotal.rank?;
                 let host = self.ranks.iter().find(|known| known.rank == rank);
-                Some(Rank {
+                Some(MpiRank {
                     rank,
                     pid: host.and_then(|known| known.pid),
                     host: host.map(|known| known.host.clone()).unwrap_or_default(),
@@ -193,12 +193,12 @@ impl Profile {
         let total = match sum {
             Some(sum) => sum.sums.clone(),
             None => {
-                let mut total = Sums::default();
+                let mut total = MpiSums::default();
                 ranks.iter().for_each(|rank| total.add(&rank.sums));
                 total
             }
         };
-        (!of.is_empty()).then(|| Profile {
+        (!of.is_empty()).then(|| MpiProfile {
             facts: self.facts.clone(),
             origin: self.origin,
             total,

@@ -18,20 +18,20 @@ use topas_mpi_profile::layout::{Moment, Traffic as Moved};
 use topas_mpi_profile::lines::{self, End, Head, Lines, Of};
 use topas_mpi_profile::sums::TickLength;
 
-use super::live::{Found, facts, look, same_launch, sum};
-use super::profile::{Ending, Facts};
+use super::live::{FoundSpool, facts, look, same_launch, sum};
+use super::profile::{Ending, MpiRecordFacts};
 use super::rank::name_of;
 use super::routine::RoutineNumber;
 use super::spool::{Spool, SpoolError, spool_files, text};
-use crate::clock;
+use topas_data::clock;
 
 /// Age of a file that its rank never finished making, after which it is removed.
 const STILLBORN: Duration = Duration::from_secs(3600);
 
 /// What ranks of a launch left on this node, locked.
 pub struct LeftLaunch {
-    found: Vec<(Box<Found>, Flock<fs::File>)>,
-    facts: Facts,
+    found: Vec<(Box<FoundSpool>, Flock<fs::File>)>,
+    facts: MpiRecordFacts,
 }
 
 /// What was found in a directory.
@@ -61,12 +61,13 @@ pub fn collect(dir: &Path, uid: u32) -> io::Result<Collection> {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(all),
         files => files?,
     };
-    let mut launches: Vec<Vec<(Box<Found>, Flock<fs::File>)>> = Vec::new();
+    let mut launches: Vec<Vec<(Box<FoundSpool>, Flock<fs::File>)>> = Vec::new();
     for path in files {
         match claim(&path, uid) {
             Ok(Claim::Found(found, lock)) => {
-                let same =
-                    |of: &&mut Vec<(Box<Found>, Flock<fs::File>)>| same_launch(&of[0].0, &found);
+                let same = |of: &&mut Vec<(Box<FoundSpool>, Flock<fs::File>)>| {
+                    same_launch(&of[0].0, &found)
+                };
                 match launches.iter_mut().find(same) {
                     Some(launch) => launch.push((found, lock)),
                     None => launches.push(vec![(found, lock)]),
@@ -93,7 +94,7 @@ pub fn collect(dir: &Path, uid: u32) -> io::Result<Collection> {
 }
 
 enum Claim {
-    Found(Box<Found>, Flock<fs::File>),
+    Found(Box<FoundSpool>, Flock<fs::File>),
     /// Somebody else is at work on it
     Busy,
     /// There is nothing more to tell
@@ -136,7 +137,7 @@ fn is_stillborn(path: &Path) -> bool {
 
 impl LeftLaunch {
     /// What is known of the launch.
-    pub fn facts(&self) -> &Facts {
+    pub fn facts(&self) -> &MpiRecordFacts {
         &self.facts
     }
 
@@ -216,7 +217,7 @@ impl LeftLaunch {
 
     fn lines(
         &self,
-        found: &Found,
+        found: &FoundSpool,
         of: Of,
         ending: Option<Ending>,
         sums: &topas_mpi_profile::sums::Sums,
@@ -279,7 +280,7 @@ impl LeftLaunch {
 }
 
 /// Calls that had not ended when their ranks did, by function.
-fn unended<'f>(to: &mut Lines<'_>, ranks: impl Iterator<Item = &'f Found>) {
+fn unended<'f>(to: &mut Lines<'_>, ranks: impl Iterator<Item = &'f FoundSpool>) {
     let mut sums: BTreeMap<RoutineNumber, (u64, u128)> = BTreeMap::new();
     for inside in ranks.flat_map(|found| &found.rank.inside) {
         let (calls, time) = sums.entry(inside.routine).or_default();

@@ -5,7 +5,7 @@ use topas_mpi_table::{Function, functions};
 
 /// Something that is counted, or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Amount {
+pub enum RoutineAmount {
     /// The routine has none, as `MPI_Barrier` has no bytes
     #[default]
     Nothing,
@@ -17,26 +17,26 @@ pub enum Amount {
     Exact(u128),
 }
 
-impl Amount {
+impl RoutineAmount {
     /// The number, if all was counted.
     pub const fn exact(self) -> Option<u128> {
         match self {
-            Amount::Exact(amount) => Some(amount),
-            Amount::Nothing | Amount::NotCounted | Amount::AtLeast(_) => None,
+            RoutineAmount::Exact(amount) => Some(amount),
+            RoutineAmount::Nothing | RoutineAmount::NotCounted | RoutineAmount::AtLeast(_) => None,
         }
     }
 
     /// What was counted, all of it or not.
     pub const fn counted(self) -> Option<u128> {
         match self {
-            Amount::Exact(amount) | Amount::AtLeast(amount) => Some(amount),
-            Amount::Nothing | Amount::NotCounted => None,
+            RoutineAmount::Exact(amount) | RoutineAmount::AtLeast(amount) => Some(amount),
+            RoutineAmount::Nothing | RoutineAmount::NotCounted => None,
         }
     }
 
     /// Of both together: where something was not counted, the sum is a lower bound.
-    pub const fn plus(self, other: Amount) -> Amount {
-        use Amount::{AtLeast, Exact, NotCounted, Nothing};
+    pub const fn plus(self, other: RoutineAmount) -> RoutineAmount {
+        use RoutineAmount::{AtLeast, Exact, NotCounted, Nothing};
         match (self, other) {
             (Nothing, amount) | (amount, Nothing) => amount,
             (Exact(a), Exact(b)) => Exact(a.saturating_add(b)),
@@ -49,21 +49,21 @@ impl Amount {
     }
 }
 
-impl From<topas_mpi_profile::lines::Amount> for Amount {
-    fn from(told: topas_mpi_profile::lines::Amount) -> Amount {
+impl From<topas_mpi_profile::lines::Amount> for RoutineAmount {
+    fn from(told: topas_mpi_profile::lines::Amount) -> RoutineAmount {
         use topas_mpi_profile::lines::Amount as Told;
         match told {
-            Told::None => Amount::Nothing,
-            Told::Missing => Amount::NotCounted,
-            Told::AtLeast(amount) => Amount::AtLeast(amount),
-            Told::Exact(amount) => Amount::Exact(amount),
+            Told::None => RoutineAmount::Nothing,
+            Told::Missing => RoutineAmount::NotCounted,
+            Told::AtLeast(amount) => RoutineAmount::AtLeast(amount),
+            Told::Exact(amount) => RoutineAmount::Exact(amount),
         }
     }
 }
 
-impl std::iter::Sum for Amount {
-    fn sum<I: Iterator<Item = Amount>>(amounts: I) -> Amount {
-        amounts.fold(Amount::Nothing, Amount::plus)
+impl std::iter::Sum for RoutineAmount {
+    fn sum<I: Iterator<Item = RoutineAmount>>(amounts: I) -> RoutineAmount {
+        amounts.fold(RoutineAmount::Nothing, RoutineAmount::plus)
     }
 }
 
@@ -136,7 +136,7 @@ fn names() -> &'static rustc_hash::FxHashMap<&'static str, u16> {
 
 /// Calls of one routine, by one rank or the sum of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Routine {
+pub struct RoutineCalls {
     /// Which
     pub number: RoutineNumber,
     /// Calls
@@ -146,15 +146,15 @@ pub struct Routine {
     /// Time of the longest call in ns
     pub longest: u64,
     /// Sum of the count arguments
-    pub count: Amount,
+    pub count: RoutineAmount,
     /// Messages sent, blocks put or written
-    pub sends: Amount,
+    pub sends: RoutineAmount,
     /// Bytes in them
-    pub sent: Amount,
+    pub sent: RoutineAmount,
     /// Messages received, blocks got or read
-    pub receives: Amount,
+    pub receives: RoutineAmount,
     /// Bytes in them
-    pub received: Amount,
+    pub received: RoutineAmount,
     /// Ranks that called it; None if that is not told
     pub ranks: Option<u64>,
     /// Calls that had not ended when their ranks did
@@ -164,19 +164,19 @@ pub struct Routine {
     pub unended_time: u128,
 }
 
-impl Routine {
+impl RoutineCalls {
     /// Nothing, of this routine.
     pub const fn new(number: RoutineNumber) -> Self {
-        Routine {
+        RoutineCalls {
             number,
             calls: 0,
             time: 0,
             longest: 0,
-            count: Amount::Nothing,
-            sends: Amount::Nothing,
-            sent: Amount::Nothing,
-            receives: Amount::Nothing,
-            received: Amount::Nothing,
+            count: RoutineAmount::Nothing,
+            sends: RoutineAmount::Nothing,
+            sent: RoutineAmount::Nothing,
+            receives: RoutineAmount::Nothing,
+            received: RoutineAmount::Nothing,
             ranks: None,
             unended: 0,
             unended_time: 0,
@@ -184,7 +184,7 @@ impl Routine {
     }
 
     /// Adds calls of the same routine by other ranks.
-    pub(super) fn add(&mut self, other: &Routine) {
+    pub(super) fn add(&mut self, other: &RoutineCalls) {
         self.calls += other.calls;
         self.time += other.time;
         self.longest = self.longest.max(other.longest);
@@ -202,20 +202,20 @@ impl Routine {
     }
 
     /// Bytes that the routine moved: sent and received.
-    pub fn bytes(&self) -> Amount {
+    pub fn bytes(&self) -> RoutineAmount {
         self.sent.plus(self.received)
     }
 
     /// Bytes that were transferred, once where a routine both sends and receives: the larger of
     /// what was sent and what was received.
-    pub fn transferred(&self) -> Amount {
-        use Amount::{AtLeast, Exact, Nothing};
+    pub fn transferred(&self) -> RoutineAmount {
+        use RoutineAmount::{AtLeast, Exact, Nothing};
         match (self.sent, self.received) {
             (Exact(a), Exact(b)) => Exact(a.max(b)),
             (Nothing, amount) | (amount, Nothing) => amount,
             (a, b) => match a.counted().max(b.counted()) {
                 Some(largest) => AtLeast(largest),
-                None => Amount::NotCounted,
+                None => RoutineAmount::NotCounted,
             },
         }
     }

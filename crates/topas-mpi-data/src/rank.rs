@@ -9,11 +9,11 @@ use topas_mpi_profile::layout::{
 use topas_mpi_profile::sums::{self, TickLength, histogram};
 
 use super::identity;
-use super::profile::Rank;
+use super::profile::MpiRank;
 use super::routine::{RoutineNumber, Routines};
 use super::semaphore::death;
 use super::spool::{Spool, SpoolError, text};
-use super::sums::{Communicator, Counter, Peer, Sizes, Sums, Traffic};
+use super::sums::{Communicator, Counter, MpiSums, PeerSums, Sizes, TrafficSums};
 
 /// The call a thread is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Inside {
 pub struct SpoolRank {
     /// What it counted, the time of calls that its threads are in, or were in when it ended,
     /// included.
-    pub rank: Rank,
+    pub rank: MpiRank,
     /// The calls its threads are in, or were in when they ended
     pub inside: Vec<Inside>,
     /// When it ended, as far as that is known, in ns since 1970-01-01 UTC; now if it runs
@@ -114,7 +114,7 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
         _ => with_traffic(spool.communicators()?, threads.traffic),
     };
     let Threads { sums, sizes, peers, inside, .. } = threads;
-    let mut shown = Sums::of(&sums, &header.counters);
+    let mut shown = MpiSums::of(&sums, &header.counters);
     shown.sizes = sizes
         .iter()
         .map(|(number, [sent, received])| {
@@ -130,7 +130,7 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
     shown.communicators =
         communicators.iter().map(|(told, moved)| named(told, moved, &tick)).collect();
     shown.peers = named_peers(&peers);
-    let rank = Rank {
+    let rank = MpiRank {
         rank: header.rank,
         pid: Some(header.pid),
         host: text(&header.host).into(),
@@ -232,23 +232,23 @@ fn named(told: &Told, moved: &Moved, tick: &TickLength) -> Communicator {
         size: (told.size > 0).then_some(told.size),
         calls: moved.calls.into(),
         time: tick.nanoseconds(moved.ticks).into(),
-        traffic: Traffic::of(&moved.peer),
+        traffic: TrafficSums::of(&moved.peer),
     }
 }
 
 /// Peers with traffic; the last place is that of all others.
-fn named_peers(peers: &[Traded]) -> Vec<Peer> {
-    let peer = |(place, traded): (usize, &Traded)| Peer {
+fn named_peers(peers: &[Traded]) -> Vec<PeerSums> {
+    let peer = |(place, traded): (usize, &Traded)| PeerSums {
         rank: u32::try_from(place).ok().filter(|_| place + 1 != peers.len()),
-        traffic: Traffic::of(traded),
+        traffic: TrafficSums::of(traded),
     };
     let peers = peers.iter().enumerate().map(peer);
-    peers.filter(|peer| peer.traffic != Traffic::default()).collect()
+    peers.filter(|peer| peer.traffic != TrafficSums::default()).collect()
 }
 
-impl Traffic {
-    fn of(peer: &Traded) -> Traffic {
-        Traffic {
+impl TrafficSums {
+    fn of(peer: &Traded) -> TrafficSums {
+        TrafficSums {
             sends: peer.sends.into(),
             sent: peer.sent.into(),
             receives: peer.receives.into(),

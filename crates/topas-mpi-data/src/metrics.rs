@@ -21,14 +21,16 @@
 //! so a metric and its `_incl` are the same here. Counts are totals, not per unit time.
 
 use topas_mpi_profile::layout::Waited;
-use topas_mpi_table::{Class, Coordination, Epoch, Function, Progress, Rma, Transfer, Waits};
+use topas_mpi_table::{
+    CallProgress, Coordination, Epoch, Function, FunctionClass, Rma, Transfer, Waits,
+};
 
-use super::routine::{Amount, Routine};
-use super::sums::Sums;
+use super::routine::{RoutineAmount, RoutineCalls};
+use super::sums::MpiSums;
 
 /// Unit of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Unit {
+pub enum MetricUnit {
     /// Calls
     Calls,
     /// B
@@ -44,7 +46,7 @@ pub struct Metric {
     /// Number of its table there
     pub table: u8,
     /// Its unit
-    pub unit: Unit,
+    pub unit: MetricUnit,
     /// What it is, in words
     pub about: &'static str,
     /// Whether a routine belongs to it
@@ -72,76 +74,79 @@ impl Metric {
     }
 
     /// Its value, of a rank or of several together.
-    pub fn value(&self, sums: &Sums) -> Amount {
-        let of = |routine: &&Routine| routine.number.function().is_some_and(self.of);
+    pub fn value(&self, sums: &MpiSums) -> RoutineAmount {
+        let of = |routine: &&RoutineCalls| routine.number.function().is_some_and(self.of);
         let routines = sums.routines.iter().filter(of);
         let waited = || self.waited.iter().map(|kind| sums.waited[*kind as usize].time).sum();
         let value = match self.what {
-            What::Calls => Amount::Exact(routines.map(|routine| routine.calls).sum()),
+            What::Calls => RoutineAmount::Exact(routines.map(|routine| routine.calls).sum()),
             What::Time => {
                 let waited: u128 = waited();
-                Amount::Exact(routines.map(|routine| routine.time).sum::<u128>() + waited)
+                RoutineAmount::Exact(routines.map(|routine| routine.time).sum::<u128>() + waited)
             }
             What::Sent => routines.map(|routine| routine.sent).sum(),
             What::Received => routines.map(|routine| routine.received).sum(),
-            What::Both => routines.map(Routine::bytes).sum(),
+            What::Both => routines.map(RoutineCalls::bytes).sum(),
         };
         match value {
             // None was called.
-            Amount::Nothing => Amount::Exact(0),
+            RoutineAmount::Nothing => RoutineAmount::Exact(0),
             value => value,
         }
     }
 }
 
 fn spawn(f: &Function) -> bool {
-    f.class == Class::Spawn && f.waits != Waits::Nothing
+    f.class == FunctionClass::Spawn && f.waits != Waits::Nothing
 }
 
 fn put(f: &Function) -> bool {
-    f.class == Class::Rma(Rma::Put)
+    f.class == FunctionClass::Rma(Rma::Put)
 }
 
 fn get(f: &Function) -> bool {
-    f.class == Class::Rma(Rma::Get)
+    f.class == FunctionClass::Rma(Rma::Get)
 }
 
 fn accumulate(f: &Function) -> bool {
-    matches!(f.class, Class::Rma(Rma::Accumulate | Rma::Fetch))
+    matches!(f.class, FunctionClass::Rma(Rma::Accumulate | Rma::Fetch))
 }
 
 fn gets(f: &Function) -> bool {
-    matches!(f.class, Class::Rma(Rma::Get | Rma::Fetch))
+    matches!(f.class, FunctionClass::Rma(Rma::Get | Rma::Fetch))
 }
 
 fn rma(f: &Function) -> bool {
-    matches!(f.class, Class::Rma(_))
+    matches!(f.class, FunctionClass::Rma(_))
 }
 
 fn active(f: &Function) -> bool {
-    let class = matches!(f.class, Class::RmaSynchronization(Epoch::Fence | Epoch::General));
+    let class = matches!(f.class, FunctionClass::RmaSynchronization(Epoch::Fence | Epoch::General));
     class && f.waits != Waits::Nothing
 }
 
 fn passive(f: &Function) -> bool {
-    f.class == Class::RmaSynchronization(Epoch::Passive) && f.waits != Waits::Nothing
+    f.class == FunctionClass::RmaSynchronization(Epoch::Passive) && f.waits != Waits::Nothing
 }
 
 fn rma_synchronization(f: &Function) -> bool {
-    let window = f.class == Class::Window && f.waits == Waits::Group;
+    let window = f.class == FunctionClass::Window && f.waits == Waits::Group;
     active(f) || passive(f) || rma(f) || window
 }
 
 /// Access to files, if it is one: direction, by whom, when it is over.
-fn access(f: &Function) -> Option<(Transfer, Coordination, Progress)> {
+fn access(f: &Function) -> Option<(Transfer, Coordination, CallProgress)> {
     match f.class {
-        Class::Io(transfer, _, coordination, progress) => Some((transfer, coordination, progress)),
+        FunctionClass::Io(transfer, _, coordination, progress) => {
+            Some((transfer, coordination, progress))
+        }
         _ => None,
     }
 }
 
 fn begins(f: &Function, which: Transfer) -> bool {
-    access(f).is_some_and(|(transfer, _, progress)| transfer == which && progress != Progress::End)
+    access(f)
+        .is_some_and(|(transfer, _, progress)| transfer == which && progress != CallProgress::End)
 }
 
 fn reads(f: &Function) -> bool {
@@ -174,7 +179,7 @@ fn file_access(f: &Function) -> bool {
 
 fn collective(f: &Function, which: Transfer) -> bool {
     access(f).is_some_and(|(transfer, by, progress)| {
-        (transfer, by) == (which, Coordination::Together) && progress != Progress::Nonblocking
+        (transfer, by) == (which, Coordination::Together) && progress != CallProgress::Nonblocking
     })
 }
 
@@ -188,7 +193,7 @@ fn collective_write(f: &Function) -> bool {
 
 /// On files as such, by all that opened them.
 fn collective_file(f: &Function) -> bool {
-    f.class == Class::File && f.waits == Waits::Group
+    f.class == FunctionClass::File && f.waits == Waits::Group
 }
 
 fn collective_io(f: &Function) -> bool {
@@ -196,7 +201,7 @@ fn collective_io(f: &Function) -> bool {
 }
 
 fn alone(f: &Function, which: Transfer) -> bool {
-    access(f) == Some((which, Coordination::Alone, Progress::Blocking))
+    access(f) == Some((which, Coordination::Alone, CallProgress::Blocking))
 }
 
 fn alone_read(f: &Function) -> bool {
@@ -223,7 +228,7 @@ macro_rules! metrics {
         pub const METRICS: &[Metric] = &[$(Metric {
             name: stringify!($name),
             table: $table,
-            unit: Unit::$unit,
+            unit: MetricUnit::$unit,
             about: $about,
             of: $of,
             what: What::$what,
@@ -414,16 +419,16 @@ mod tests {
     #[test]
     fn what_was_called_is_added_up() {
         let mut routines = super::super::Routines::default();
-        let mut sums = Sums::default();
+        let mut sums = MpiSums::default();
         let mut call = |name: &str, calls, time, sent, received| {
             let number = routines.number(name).unwrap();
-            let (sent, received) = (Amount::Exact(sent), Amount::Exact(received));
-            sums.routine_mut(number).add(&Routine {
+            let (sent, received) = (RoutineAmount::Exact(sent), RoutineAmount::Exact(received));
+            sums.routine_mut(number).add(&RoutineCalls {
                 calls,
                 time,
                 sent,
                 received,
-                ..Routine::new(number)
+                ..RoutineCalls::new(number)
             });
         };
         call("Put", 2, 10, 16, 0);
@@ -449,10 +454,10 @@ mod tests {
     #[test]
     fn bytes_of_an_unknown_mpi_are_not_zero() {
         let number = super::super::Routines::default().number("Put").unwrap();
-        let mut sums = Sums::default();
+        let mut sums = MpiSums::default();
         *sums.routine_mut(number) =
-            Routine { calls: 1, sent: Amount::NotCounted, ..Routine::new(number) };
-        assert_eq!(metric("rma_put_bytes").value(&sums), Amount::NotCounted);
-        assert_eq!(metric("rma_get_bytes").value(&sums), Amount::Exact(0));
+            RoutineCalls { calls: 1, sent: RoutineAmount::NotCounted, ..RoutineCalls::new(number) };
+        assert_eq!(metric("rma_put_bytes").value(&sums), RoutineAmount::NotCounted);
+        assert_eq!(metric("rma_get_bytes").value(&sums), RoutineAmount::Exact(0));
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use topas_format::number::{Count, Micros};
 
-use super::record::{Form, Marks, Member, same};
+use super::record::{Marks, Member, RecordForm, same};
 use crate::remark::{APART, Oddities};
 use crate::run::{PeRecord, Run};
 
@@ -70,15 +70,15 @@ fn rank(member: &Member) -> impl Ord + use<> {
 
 /// A line, and how often it is there besides.
 #[derive(Clone, Copy)]
-struct Counted {
+struct RepeatedLine {
     member: Member,
     copies: u32,
 }
 
-impl Counted {
+impl RepeatedLine {
     #[inline]
-    fn once<F: Form>(record: &[u8]) -> Self {
-        Counted { member: F::decode(record), copies: 0 }
+    fn once<F: RecordForm>(record: &[u8]) -> Self {
+        RepeatedLine { member: F::decode(record), copies: 0 }
     }
 
     /// What is odd about this line.
@@ -98,7 +98,7 @@ impl Counted {
 pub(super) struct Launches<'k> {
     /// Keys of the groups
     keys: &'k [Arc<[u8]>],
-    members: Vec<Counted>,
+    members: Vec<RepeatedLine>,
     /// What a run refers to
     pes: Vec<PeRecord>,
 }
@@ -115,15 +115,15 @@ impl<'k> Launches<'k> {
 
     /// Gives the runs that records of one key make. `records` has at least one; it may be
     /// put in another order.
-    pub(super) fn separate<F: Form>(
+    pub(super) fn separate<F: RecordForm>(
         &mut self,
         records: &mut [&[u8]],
         each: &mut impl FnMut(&Run<'_>),
     ) {
         match records {
-            [one] => return self.run(&[Counted::once::<F>(one)], false, each),
+            [one] => return self.run(&[RepeatedLine::once::<F>(one)], false, each),
             [a, b] if !same(a, b) => {
-                return self.pair(&[Counted::once::<F>(a), Counted::once::<F>(b)], each);
+                return self.pair(&[RepeatedLine::once::<F>(a), RepeatedLine::once::<F>(b)], each);
             }
             _ => {}
         }
@@ -131,9 +131,9 @@ impl<'k> Launches<'k> {
         let mut members = std::mem::take(&mut self.members);
         members.clear();
         for copies in records.chunk_by(|a, b| a == b) {
-            let once = Counted::once::<F>(copies[0]);
+            let once = RepeatedLine::once::<F>(copies[0]);
             // At most as many as bytes of a part.
-            members.push(Counted { copies: copies.len() as u32 - 1, ..once });
+            members.push(RepeatedLine { copies: copies.len() as u32 - 1, ..once });
         }
         match members.as_slice() {
             [_] => self.run(&members, false, each),
@@ -148,7 +148,7 @@ impl<'k> Launches<'k> {
 
     /// Two lines are one run or two.
     #[inline]
-    fn pair(&mut self, members: &[Counted; 2], each: &mut impl FnMut(&Run<'_>)) {
+    fn pair(&mut self, members: &[RepeatedLine; 2], each: &mut impl FnMut(&Run<'_>)) {
         let [a, b] = members.each_ref().map(|counted| &counted.member);
         let could = a.npes == b.npes && a.pe.pe != b.pe.pe;
         if could && Cover::of(&a.pe).overlap(Cover::of(&b.pe)).is_some() {
@@ -161,7 +161,7 @@ impl<'k> Launches<'k> {
 
     /// As [`Launches::run`], of two lines, which most runs have.
     #[inline]
-    fn run_of_two(&self, members: &[Counted; 2], each: &mut impl FnMut(&Run<'_>)) {
+    fn run_of_two(&self, members: &[RepeatedLine; 2], each: &mut impl FnMut(&Run<'_>)) {
         let [a, b] = members;
         let (lowest, other) = if a.member.pe.pe < b.member.pe.pe { (a, b) } else { (b, a) };
         let odd = lowest.odd().and(other.odd());
@@ -183,8 +183,8 @@ impl<'k> Launches<'k> {
 
     /// In order of their starts, a line goes to the run that it overlaps most and that has no
     /// line of its PE, else it begins one.
-    fn sweep(&mut self, members: &[Counted], each: &mut impl FnMut(&Run<'_>)) {
-        let mut open: Vec<Open> = Vec::new();
+    fn sweep(&mut self, members: &[RepeatedLine], each: &mut impl FnMut(&Run<'_>)) {
+        let mut open: Vec<OpenRun> = Vec::new();
         let mut npes = None;
         for counted in members {
             let pe = &counted.member.pe;
@@ -215,7 +215,7 @@ impl<'k> Launches<'k> {
                         self.run(&open.remove(0).members, false, each);
                     }
                     let pes = FxHashSet::from_iter([pe.pe]);
-                    open.push(Open { cover, pes, members: vec![*counted] });
+                    open.push(OpenRun { cover, pes, members: vec![*counted] });
                 }
             }
         }
@@ -226,7 +226,7 @@ impl<'k> Launches<'k> {
 
     /// The run of lines that belong together; there is at least one. `apart`: it is known
     /// that clocks differ.
-    fn run(&mut self, members: &[Counted], apart: bool, each: &mut impl FnMut(&Run<'_>)) {
+    fn run(&mut self, members: &[RepeatedLine], apart: bool, each: &mut impl FnMut(&Run<'_>)) {
         let mut lowest = &members[0].member;
         let mut last = &lowest.pe;
         let mut cover = Cover::of(last);
@@ -263,10 +263,10 @@ impl<'k> Launches<'k> {
 }
 
 /// A run that lines may still be added to.
-struct Open {
+struct OpenRun {
     cover: Cover,
     pes: FxHashSet<u32>,
-    members: Vec<Counted>,
+    members: Vec<RepeatedLine>,
 }
 
 /// Whether two lines of a launch whose times do not meet look like one run: as long as each
@@ -280,7 +280,7 @@ fn alike(a: &Member, b: &Member) -> bool {
 }
 
 /// Whether a line began and ended more than [`APART`] after another of its run.
-fn are_apart(members: &[Counted]) -> bool {
+fn are_apart(members: &[RepeatedLine]) -> bool {
     if members[0].member.npes == UNTOLD {
         return false;
     }
@@ -295,7 +295,7 @@ fn are_apart(members: &[Counted]) -> bool {
         many => {
             let mut first = 0;
             let mut earliest = i64::MAX;
-            many.iter().any(|Counted { member: Member { pe, .. }, .. }| {
+            many.iter().any(|RepeatedLine { member: Member { pe, .. }, .. }| {
                 while pe.start().saturating_sub(many[first].member.pe.start()) > APART {
                     earliest = earliest.min(many[first].member.pe.end);
                     first += 1;

@@ -7,27 +7,27 @@ use topas_format::escape::Name;
 use topas_mpi_profile::lines::{LEVEL_WORDS, Of};
 use topas_mpi_profile::parse::{Fault, Line, SizesOf, Token, nanoseconds, whole};
 
-use super::profile::{Ending, Facts, LEVELS};
-use super::routine::{Amount, Routine, RoutineNumber, Routines};
-use super::sums::{Class, Communicator, Counter, Peer, Sizes, Sums, Traffic};
+use super::profile::{Ending, LEVELS, MpiRecordFacts};
+use super::routine::{RoutineAmount, RoutineCalls, RoutineNumber, Routines};
+use super::sums::{Communicator, Counter, MessageClass, MpiSums, PeerSums, Sizes, TrafficSums};
 
 /// A record: the lines that tell one sum.
 #[derive(Clone, Debug)]
-pub(super) struct Record {
+pub(super) struct MpiRecord {
     pub(super) of: Of,
     /// Number of the subtotal; 0 for a total
     pub(super) subtotal: u32,
-    pub(super) facts: Facts,
+    pub(super) facts: MpiRecordFacts,
     pub(super) rank: Option<u32>,
     pub(super) pid: Option<u32>,
-    pub(super) sums: Sums,
+    pub(super) sums: MpiSums,
     /// Lines of it that are missing
     pub(super) lost: u32,
 }
 
 /// What all lines of a record begin with.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Key {
+struct RecordKey {
     /// The one user whose file it stands in; None of a file that is believed
     owner: Option<u32>,
     at: (i64, u8, u8, u8),
@@ -40,8 +40,8 @@ struct Key {
 }
 
 /// A record whose last line has not come.
-struct Open {
-    record: Record,
+struct OpenRecord {
+    record: MpiRecord,
     /// Number of the line that is next
     next: u32,
     lines: u32,
@@ -52,8 +52,8 @@ struct Open {
 /// Puts lines together.
 #[derive(Default)]
 pub(super) struct Records {
-    open: HashMap<Key, Vec<Open>>,
-    done: Vec<(usize, Record)>,
+    open: HashMap<RecordKey, Vec<OpenRecord>>,
+    done: Vec<(usize, MpiRecord)>,
     begun: usize,
     pub(super) routines: Routines,
 }
@@ -73,11 +73,11 @@ impl Records {
         if !tokens.iter().all(is_believable) {
             return Err(Fault::Token);
         }
-        let key = Key::of(&line, owner);
+        let key = RecordKey::of(&line, owner);
         let place = self.begun;
         let open = self.open.entry(key).or_default();
         // Records of several hosts may have come at the same time. Their lines are in order.
-        let fits = |open: &Open| open.lines == line.lines && open.next <= line.line;
+        let fits = |open: &OpenRecord| open.lines == line.lines && open.next <= line.line;
         let found = match line.line {
             1 => None,
             _ => {
@@ -87,7 +87,12 @@ impl Records {
         };
         let at = found.unwrap_or_else(|| {
             self.begun += 1;
-            open.push(Open { record: Record::of(&line, owner), next: 1, lines: line.lines, place });
+            open.push(OpenRecord {
+                record: MpiRecord::of(&line, owner),
+                next: 1,
+                lines: line.lines,
+                place,
+            });
             open.len() - 1
         });
         let of = &mut open[at];
@@ -97,14 +102,14 @@ impl Records {
             of.record.take(token, &mut self.routines);
         }
         if of.next > of.lines {
-            let Open { record, place, .. } = open.swap_remove(at);
+            let OpenRecord { record, place, .. } = open.swap_remove(at);
             self.done.push((place, record.finished()));
         }
         Ok(())
     }
 
     /// All records, in the order in which they began.
-    pub(super) fn finish(mut self) -> (Vec<Record>, Routines) {
+    pub(super) fn finish(mut self) -> (Vec<MpiRecord>, Routines) {
         for of in self.open.into_values().flatten() {
             let mut record = of.record;
             record.lost += of.lines - (of.next - 1);
@@ -127,7 +132,7 @@ fn is_believable(token: &Token<'_>) -> bool {
     match token {
         Token::Routine(told) => {
             let amounts = [told.count, told.sends, told.sent, told.receives, told.received];
-            let counted = amounts.map(|amount| Amount::from(amount).counted().unwrap_or(0));
+            let counted = amounts.map(|amount| RoutineAmount::from(amount).counted().unwrap_or(0));
             fits(&counted) && fits(&[told.calls, told.nanoseconds])
         }
         Token::Sizes { bins, .. } => fits(bins),
@@ -143,10 +148,10 @@ fn is_believable(token: &Token<'_>) -> bool {
     }
 }
 
-impl Key {
-    fn of(line: &Line<'_>, owner: Option<u32>) -> Key {
+impl RecordKey {
+    fn of(line: &Line<'_>, owner: Option<u32>) -> RecordKey {
         let Civil { date, time } = line.at;
-        Key {
+        RecordKey {
             owner,
             at: (date.days(), time.hour, time.minute, time.second),
             user: bytes(line.user),
@@ -167,16 +172,21 @@ fn string(name: Name<'_>) -> Box<str> {
     String::from_utf8_lossy(&bytes(name)).into()
 }
 
-fn traffic(told: topas_mpi_profile::parse::Traffic) -> Traffic {
-    Traffic { sends: told.sends, sent: told.sent, receives: told.receives, received: told.received }
+fn traffic(told: topas_mpi_profile::parse::Traffic) -> TrafficSums {
+    TrafficSums {
+        sends: told.sends,
+        sent: told.sent,
+        receives: told.receives,
+        received: told.received,
+    }
 }
 
-impl Record {
-    fn of(line: &Line<'_>, owner: Option<u32>) -> Record {
-        Record {
+impl MpiRecord {
+    fn of(line: &Line<'_>, owner: Option<u32>) -> MpiRecord {
+        MpiRecord {
             of: line.of,
             subtotal: line.subtotal,
-            facts: Facts {
+            facts: MpiRecordFacts {
                 id: bytes(line.id),
                 npes: (line.npes > 0).then_some(line.npes),
                 user: bytes(line.user),
@@ -199,13 +209,13 @@ impl Record {
             },
             rank: None,
             pid: None,
-            sums: Sums::default(),
+            sums: MpiSums::default(),
             lost: 0,
         }
     }
 
     fn take(&mut self, token: Token<'_>, routines: &mut Routines) {
-        let Record { facts, sums, .. } = self;
+        let MpiRecord { facts, sums, .. } = self;
         match token {
             Token::Fact(key, value) => self.fact(key, value),
             Token::Routine(told) => {
@@ -215,8 +225,8 @@ impl Record {
                     None => routines.number(&name),
                 };
                 let Some(number) = number else { return };
-                let amount = Amount::from;
-                sums.routine_mut(number).add(&Routine {
+                let amount = RoutineAmount::from;
+                sums.routine_mut(number).add(&RoutineCalls {
                     calls: told.calls,
                     time: told.nanoseconds,
                     longest: told.longest,
@@ -226,18 +236,20 @@ impl Record {
                     receives: amount(told.receives),
                     received: amount(told.received),
                     ranks: told.ranks,
-                    ..Routine::new(number)
+                    ..RoutineCalls::new(number)
                 });
             }
             Token::Sizes { of, received, bins } => {
                 let mut sizes = Sizes::default();
                 *if received { &mut sizes.received } else { &mut sizes.sent } = bins;
                 match of {
-                    SizesOf::Class(class) => sums.classes[Class::from(class) as usize].add(&sizes),
+                    SizesOf::Class(class) => {
+                        sums.classes[MessageClass::from(class) as usize].add(&sizes)
+                    }
                     SizesOf::Routine(name) => {
                         let name = String::from_utf8_lossy(name);
                         let Some(number) = routines.number(&name) else { return };
-                        if let Some(class) = Class::of(number) {
+                        if let Some(class) = MessageClass::of(number) {
                             sums.classes[class as usize].add(&sizes);
                         }
                         let found = sums.sizes.binary_search_by_key(&number, |(of, _)| *of);
@@ -272,7 +284,7 @@ impl Record {
                 });
             }
             Token::Peer { rank, traffic: moved } => {
-                sums.peers.push(Peer { rank, traffic: traffic(moved) });
+                sums.peers.push(PeerSums { rank, traffic: traffic(moved) });
             }
             Token::Switch { name, value } => {
                 facts.switches.push((string(name), value.map(string)));
@@ -293,7 +305,7 @@ impl Record {
     /// A fact. One that is not known, or has a value that it cannot have, is left alone: a
     /// newer version may have it.
     fn fact(&mut self, key: &[u8], value: Name<'_>) {
-        let Record { facts, sums, .. } = self;
+        let MpiRecord { facts, sums, .. } = self;
         let text = bytes(value);
         let number = || whole(&text);
         let narrow = || number().and_then(|n| u32::try_from(n).ok());
@@ -336,7 +348,7 @@ impl Record {
     }
 
     /// With all of its lines: what stands in order of its place.
-    fn finished(mut self) -> Record {
+    fn finished(mut self) -> MpiRecord {
         self.sums.merge_peers();
         self
     }

@@ -2,15 +2,16 @@
 //! ranks, which run or have ended without a word.
 //!
 //! All times are integers of nanoseconds and all amounts are exact, so that a sum does not
-//! depend on the order of ranks.
+//! depend on the order of ranks. Logs are opened by `topas-data`, which hands on the lines of
+//! profiles in them; the mapped files are opened here.
+#![deny(unsafe_code)]
 
 mod calibration;
 mod collect;
 mod decode;
 mod efficiency;
 mod identity;
-mod launch;
-mod line;
+mod launch_profile;
 mod live;
 mod metrics;
 mod node;
@@ -23,20 +24,22 @@ mod routine;
 mod semaphore;
 mod spool;
 mod sums;
+#[allow(unsafe_code, reason = "a system call")]
+mod sys;
 
 pub use calibration::{Calibration, CalibrationError, RoutineCost};
 pub use collect::{Collection, LeftLaunch, collect, spool_owners};
 pub use efficiency::{Efficiency, NoEfficiency, Ratio, efficiency, outside_of_rank};
-pub(crate) use line::{behind_torn, judge, uid};
 pub use live::{SpoolReading, read_spool, read_spool_files};
-pub use metrics::{METRICS, Metric, Unit};
+pub use metrics::{METRICS, Metric, MetricUnit};
 pub use node::{own_uid, processors_of};
 pub use process::{is_running, parent_of};
-pub use profile::{Ending, Facts, Level, Origin, Profile, Rank, Subtotal};
+pub use profile::{Ending, Level, MpiProfile, MpiRank, MpiRecordFacts, Origin, Subtotal};
 pub use rank::{Inside, SpoolRank, read_rank};
 pub use read::{Profiles, read_profiles, read_profiles_of};
-pub use routine::{Amount, Routine, RoutineNumber, Routines};
+pub use routine::{RoutineAmount, RoutineCalls, RoutineNumber, Routines};
 pub use spool::{SPOOL_PREFIX, Spool, SpoolError, is_spool, spool_files};
 pub use sums::{
-    CLASSES, Class, Communicator, Counter, Peer, Sizes, Sums, Traffic, WAITED_NAMES, Waiting,
+    CLASSES, Communicator, Counter, MessageClass, MpiSums, PeerSums, Sizes, TrafficSums,
+    WAITED_NAMES, Waiting,
 };

@@ -5,17 +5,20 @@
 //! first takes them in batches, each one write, until for 2 ms nobody has come, then leaves. So a
 //! host has one open of the file under way at a time, and the slower the file system, the larger
 //! the batches. A rank that gets no answer because the writer was killed does the same
-//! again: no line is lost with the rank that was to write it. Nothing is left behind.
+//! again: no line is lost with the rank that was to write it. Nothing is left behind. Ranks of one
+//! launch may be measured by their own module and by `topas-run`: both come here.
 
 use core::ffi::CStr;
 
 use topas_format::MAX_LINE;
+use topas_format::out::Out;
 use topas_format::target::Shape;
-use topas_launch::gather::{ATTEMPTS, BATCH, PATIENCE, QUEUE, SILENCE};
+use topas_launch::gather::{ATTEMPTS, BATCH, PATIENCE, QUEUE, SILENCE, SOCKET};
+use topas_launch::hash::spread;
 
 use crate::sys::{
-    self, EACCES, EAGAIN, ECONNREFUSED, EINVAL, ENOENT, ENOSPC, O_APPEND, O_CLOEXEC, O_CREAT,
-    O_NOCTTY, O_NONBLOCK, O_RDWR, O_WRONLY, SOCK_SEQPACKET, close,
+    self, EACCES, EAGAIN, ECONNREFUSED, EEXIST, EINVAL, ENOENT, ENOSPC, O_APPEND, O_CLOEXEC,
+    O_CREAT, O_EXCL, O_NOCTTY, O_NONBLOCK, O_RDWR, O_WRONLY, SOCK_SEQPACKET, close,
 };
 
 /// Most ranks whose lines are in a batch; each takes a descriptor.
@@ -28,10 +31,21 @@ const ROUNDS: u32 = 1000;
 /// after the other where there are fewer processors than ranks, and in most MPIs.
 const LINGER: u64 = 2;
 
-/// The file, by the end of whose path a NUL stands.
-pub struct Target<'p> {
+/// The file of the lines.
+pub struct GatherFile<'p> {
+    /// Its path, with a NUL behind it
     pub path: &'p mut [u8],
+    /// What the pattern of its path says besides
     pub shape: Shape,
+    /// Whether this process has made it
+    made: bool,
+}
+
+impl<'p> GatherFile<'p> {
+    /// The file of a path with a NUL behind it.
+    pub fn new(path: &'p mut [u8], shape: Shape) -> Self {
+        Self { path, shape, made: false }
+    }
 }
 
 /// A rank that has come.
@@ -54,7 +68,7 @@ struct Batch {
 
 /// What became of a line. The answer of the writer is the two as bytes.
 #[derive(Clone, Copy)]
-pub struct Outcome {
+pub struct GatherOutcome {
     /// Error number, 0 if all is well
     pub errno: i32,
     /// Who is to say that something is wrong
@@ -73,17 +87,38 @@ pub enum Teller {
     Nobody,
 }
 
+impl GatherOutcome {
+    /// Whether this rank says what is wrong; `speaks` tells whether it is the first of its host.
+    #[inline(always)]
+    pub fn is_told(&self, speaks: bool) -> bool {
+        match self.teller {
+            Teller::First => speaks,
+            Teller::This => true,
+            Teller::Nobody => false,
+        }
+    }
+}
+
 /// What became of handing a line over.
 enum Answer {
-    Done(Outcome),
+    Done(GatherOutcome),
     /// The writer has gone without a word
     Gone,
     /// Not to be asked again
     Never,
 }
 
+/// The address where the ranks of a launch meet on a host: `launch` is the launch's id, `file` the
+/// hash (`Fnv`) of the path of the file they write. `out` is empty.
+#[inline(always)]
+pub fn address<'o>(out: &'o mut Out<'_>, launch: u64, file: u64) -> &'o [u8] {
+    // `struct sockaddr_un` up to the name: AF_UNIX, the zero byte of an abstract one.
+    const FRONT: &[u8] = b"\x01\0\0";
+    out.put(FRONT).put(SOCKET).hex(spread(launch ^ file)).text()
+}
+
 /// Appends the line of this rank together with those that come to the address meanwhile.
-pub fn together(address: &[u8], target: &mut Target<'_>, line: &[u8]) -> Outcome {
+pub fn together(address: &[u8], target: &mut GatherFile<'_>, line: &[u8]) -> GatherOutcome {
     let user = sys::effective_uid();
     for _ in 0..ATTEMPTS {
         let fd = sys::unix_socket(SOCK_SEQPACKET);
@@ -114,13 +149,13 @@ pub fn together(address: &[u8], target: &mut Target<'_>, line: &[u8]) -> Outcome
 
 /// Appends one line.
 #[inline(never)]
-pub fn alone(target: &mut Target<'_>, line: &[u8]) -> Outcome {
+pub fn alone(target: &mut GatherFile<'_>, line: &[u8]) -> GatherOutcome {
     let file = open(target);
     if is_torn(file) {
         put(file, b"\n");
     }
     let written = put(file, line);
-    close(file);
+    leave(file, target, written);
     written.outcome(line.len())
 }
 
@@ -138,11 +173,11 @@ fn hand_over(fd: i32, line: &[u8]) -> Answer {
     }
     let [errno, told] = answer;
     let teller = if told == 0 { Teller::First } else { Teller::Nobody };
-    Answer::Done(Outcome { errno: errno.into(), teller })
+    Answer::Done(GatherOutcome { errno: errno.into(), teller })
 }
 
 /// Writes the line and those of all who come to the socket meanwhile.
-fn collect(listener: i32, user: u32, target: &mut Target<'_>, line: &[u8]) -> Outcome {
+fn collect(listener: i32, user: u32, target: &mut GatherFile<'_>, line: &[u8]) -> GatherOutcome {
     // SAFETY: fresh zeroed pages; zero is a value of every field.
     let batch = unsafe { sys::pages(size_of::<Batch>()).cast::<Batch>().as_mut() };
     let Some(batch) = batch else {
@@ -155,6 +190,7 @@ fn collect(listener: i32, user: u32, target: &mut Target<'_>, line: &[u8]) -> Ou
     batch.add(line);
     let own_end = batch.len;
     let mut outcome = None;
+    let mut nothing = true;
     let mut shut = false;
     let mut rounds = 0;
     let mut silence = SILENCE;
@@ -163,6 +199,7 @@ fn collect(listener: i32, user: u32, target: &mut Target<'_>, line: &[u8]) -> Ou
         batch.take(listener, user);
         if batch.len > 0 {
             let written = batch.flush(file);
+            nothing &= written.taken == 0;
             let own = outcome.get_or_insert(written.outcome(own_end));
             if own.teller != Teller::This && written.is_cut() {
                 *own = written.outcome(usize::MAX);
@@ -183,8 +220,8 @@ fn collect(listener: i32, user: u32, target: &mut Target<'_>, line: &[u8]) -> Ou
     for peer in batch.peers.iter().take(batch.count) {
         close(peer.fd);
     }
-    close(file);
-    outcome.unwrap_or(Outcome { errno: EINVAL, teller: Teller::First })
+    leave(file, target, Written { taken: usize::from(!nothing), errno: ENOSPC });
+    outcome.unwrap_or(GatherOutcome { errno: EINVAL, teller: Teller::First })
 }
 
 impl Batch {
@@ -259,7 +296,7 @@ impl Batch {
                 break;
             };
             if peer.end > 0 {
-                let Outcome { errno, .. } = written.outcome(peer.end);
+                let GatherOutcome { errno, .. } = written.outcome(peer.end);
                 sys::send(peer.fd, &[errno as u8, written.is_cut().into()]);
                 close(peer.fd);
             } else if let Some(to) = self.peers.get_mut(silent) {
@@ -278,6 +315,15 @@ fn is_torn(file: i32) -> bool {
     file >= 0 && sys::last_byte(file).is_some_and(|byte| byte != b'\n')
 }
 
+/// Closes the file. One that was made and then took nothing would tell of a run without ranks.
+fn leave(file: i32, target: &GatherFile<'_>, written: Written) {
+    if file >= 0 && target.made && written.errno != 0 && written.taken == 0 {
+        // SAFETY: a NUL stands at its end.
+        sys::remove_empty(file, unsafe { CStr::from_ptr(target.path.as_ptr().cast()) });
+    }
+    close(file);
+}
+
 /// What a file took of a text.
 #[derive(Clone, Copy)]
 struct Written {
@@ -294,9 +340,9 @@ impl Written {
     }
 
     /// What became of a line that ends there.
-    fn outcome(&self, end: usize) -> Outcome {
+    fn outcome(&self, end: usize) -> GatherOutcome {
         let errno = if end <= self.taken { 0 } else { self.errno };
-        Outcome { errno, teller: if self.is_cut() { Teller::This } else { Teller::First } }
+        GatherOutcome { errno, teller: if self.is_cut() { Teller::This } else { Teller::First } }
     }
 }
 
@@ -317,15 +363,19 @@ fn put(file: i32, mut text: &[u8]) -> Written {
 
 /// Opens the file or makes it: the descriptor, or minus an error number. It is the user's own,
 /// so links are followed, as by any program.
-fn open(target: &mut Target<'_>) -> i32 {
+fn open(target: &mut GatherFile<'_>) -> i32 {
     const FLAGS: u32 = O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-    let mut how = O_RDWR;
+    // To know whether it was there before.
+    let mut how = O_RDWR | O_EXCL;
     let mut fd = -EINVAL;
-    for _ in 0..3 {
-        // SAFETY: a NUL stands at its end.
-        let path = unsafe { CStr::from_ptr(target.path.as_ptr().cast()) };
+    for _ in 0..4 {
+        // SAFETY: a NUL stands at its end, and nowhere else: it is made of texts of C.
+        let path = unsafe { CStr::from_bytes_with_nul_unchecked(target.path) };
         fd = sys::open(path, FLAGS | how, 0o644);
-        if fd == -EACCES && how == O_RDWR {
+        target.made = fd >= 0 && how & O_EXCL != 0;
+        if fd == -EEXIST {
+            how &= !O_EXCL;
+        } else if fd == -EACCES && how == O_RDWR {
             // One that its owner cannot read.
             how = O_WRONLY;
         } else if fd == -ENOENT && target.shape.own_dir > 0 {

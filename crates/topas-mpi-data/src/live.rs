@@ -8,24 +8,24 @@ use topas_mpi_profile::sums;
 
 use super::identity;
 use super::process::is_running;
-use super::profile::{Facts, Origin, Profile};
+use super::profile::{MpiProfile, MpiRecordFacts, Origin};
 use super::rank::{SpoolRank, read_rank};
 use super::routine::Routines;
 use super::spool::{Spool, SpoolError, spool_files};
-use super::sums::Sums;
+use super::sums::MpiSums;
 
 /// A mapped file that was read.
-pub(super) struct Found {
+pub(super) struct FoundSpool {
     pub(super) spool: Spool,
     pub(super) running: bool,
     pub(super) rank: SpoolRank,
-    pub(super) facts: Facts,
+    pub(super) facts: MpiRecordFacts,
 }
 
 /// What the mapped files on this node say.
 pub struct SpoolReading {
     /// A profile for each launch, the latest first
-    pub profiles: Vec<Profile>,
+    pub profiles: Vec<MpiProfile>,
     /// Files that cannot be read, and why
     pub refused: Vec<(PathBuf, SpoolError)>,
 }
@@ -46,7 +46,7 @@ pub fn read_spool(dir: &Path, uid: Option<u32>) -> io::Result<SpoolReading> {
 
 /// Reads mapped files, those of them that can be read.
 pub fn read_spool_files(files: Vec<PathBuf>) -> SpoolReading {
-    let mut launches: Vec<Vec<Found>> = Vec::new();
+    let mut launches: Vec<Vec<FoundSpool>> = Vec::new();
     let mut refused = Vec::new();
     for path in files {
         let found = match Spool::open(&path).and_then(|spool| {
@@ -67,25 +67,25 @@ pub fn read_spool_files(files: Vec<PathBuf>) -> SpoolReading {
             None => launches.push(vec![found]),
         }
     }
-    let mut profiles: Vec<Profile> = launches.into_iter().map(profile).collect();
+    let mut profiles: Vec<MpiProfile> = launches.into_iter().map(profile).collect();
     profiles.sort_by_key(|profile| std::cmp::Reverse(profile.facts.epoch));
     SpoolReading { profiles, refused }
 }
 
 /// Reads one; None if it has nothing to tell any more.
-pub(super) fn look(spool: Spool, running: bool) -> Result<Option<Found>, SpoolError> {
+pub(super) fn look(spool: Spool, running: bool) -> Result<Option<FoundSpool>, SpoolError> {
     // What it counted was written elsewhere.
     if spool.state() == Some(State::Written) {
         return Ok(None);
     }
     let rank = read_rank(&spool, running)?;
     let facts = identity::facts(&spool, running, rank.ended);
-    Ok(Some(Found { spool, running, rank, facts }))
+    Ok(Some(FoundSpool { spool, running, rank, facts }))
 }
 
 /// Whether two ranks are of one launch on this node.
-pub(super) fn same_launch(one: &Found, other: &Found) -> bool {
-    let key = |found: &Found| (found.spool.owner, found.facts.npes);
+pub(super) fn same_launch(one: &FoundSpool, other: &FoundSpool) -> bool {
+    let key = |found: &FoundSpool| (found.spool.owner, found.facts.npes);
     // Without an id the program must do.
     key(one) == key(other)
         && one.facts.id == other.facts.id
@@ -93,25 +93,27 @@ pub(super) fn same_launch(one: &Found, other: &Found) -> bool {
 }
 
 /// The sum of ranks, as the library makes it.
-pub(super) fn sum<'f>(launch: impl Iterator<Item = &'f Found>) -> Box<sums::Sums> {
+pub(super) fn sum<'f>(launch: impl Iterator<Item = &'f FoundSpool>) -> Box<sums::Sums> {
     let mut sum: Box<sums::Sums> = Box::default();
     launch.for_each(|found| sum.merge(&found.rank.sums));
     sum
 }
 
 /// Facts of all ranks together.
-pub(super) fn facts<'f>(mut launch: impl Iterator<Item = &'f Found>) -> Option<Facts> {
+pub(super) fn facts<'f>(
+    mut launch: impl Iterator<Item = &'f FoundSpool>,
+) -> Option<MpiRecordFacts> {
     let mut facts = launch.next()?.facts.clone();
     launch.for_each(|found| facts.join(&found.facts));
     Some(facts)
 }
 
-fn profile(mut launch: Vec<Found>) -> Profile {
+fn profile(mut launch: Vec<FoundSpool>) -> MpiProfile {
     launch.sort_by_key(|found| (found.spool.header.rank, found.spool.header.pid));
     let facts = launch[0].facts.clone();
     let facts = self::facts(launch.iter()).unwrap_or(facts);
     let live = launch.iter().any(|found| found.running);
-    let mut total = Sums::of(&sum(launch.iter()), &launch[0].spool.header.counters);
+    let mut total = MpiSums::of(&sum(launch.iter()), &launch[0].spool.header.counters);
     for found in &launch {
         for communicator in &found.rank.rank.sums.communicators {
             total.add_communicator(communicator);
@@ -126,7 +128,7 @@ fn profile(mut launch: Vec<Found>) -> Profile {
         found.rank.inside.iter().map(|inside| (found.spool.header.rank, *inside))
     });
     let inside = inside.collect();
-    Profile {
+    MpiProfile {
         facts,
         origin: if live { Origin::Live } else { Origin::Left },
         total,

@@ -28,7 +28,7 @@ use topas_format::civil::Civil;
 use topas_format::escape::Name;
 use topas_format::out::Out;
 
-use crate::clock;
+use topas_data::clock;
 
 /// First word of the line that tells the version.
 const WORD: &str = "topas-calibration";

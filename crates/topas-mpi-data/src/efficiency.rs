@@ -11,8 +11,8 @@
 //! Splitting communication efficiency into serialisation and transfer takes a replay on an ideal
 //! network, thus a trace: it is not done here.
 
-use super::profile::Profile;
-use super::sums::Sums;
+use super::profile::MpiProfile;
+use super::sums::MpiSums;
 
 /// A share: `part` of `whole`, both in ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ pub enum NoEfficiency {
 
 /// Time of one rank outside MPI, in ns without pauses; of several threads by the one that was in
 /// MPI longest.
-pub fn outside_of_rank(sums: &Sums) -> u128 {
+pub fn outside_of_rank(sums: &MpiSums) -> u128 {
     if sums.threads > 1 { sums.outside_max.into() } else { sums.outside() }
 }
 
@@ -86,11 +86,11 @@ pub fn outside_of_rank(sums: &Sums) -> u128 {
 /// # Errors
 ///
 /// Where they would be nonsense.
-pub fn efficiency(profile: &Profile) -> Result<Efficiency, NoEfficiency> {
+pub fn efficiency(profile: &MpiProfile) -> Result<Efficiency, NoEfficiency> {
     let total = &profile.total;
     let of = if profile.ranks.len() as u64 == total.ranks {
         let each = || profile.ranks.iter().map(|rank| &rank.sums);
-        let time = |sums: &Sums| sums.wall.saturating_sub(sums.paused);
+        let time = |sums: &MpiSums| sums.wall.saturating_sub(sums.paused);
         Efficiency {
             ranks: total.ranks,
             time: each().map(time).max().unwrap_or(0),
@@ -124,12 +124,12 @@ mod tests {
     use proptest::prelude::*;
     use topas_format::civil::{Date, Time};
 
-    use super::super::profile::{Facts, Origin, Profile, Rank};
-    use super::super::sums::Sums;
+    use super::super::profile::{MpiProfile, MpiRank, MpiRecordFacts, Origin};
+    use super::super::sums::MpiSums;
     use super::*;
 
-    fn facts() -> Facts {
-        Facts {
+    fn facts() -> MpiRecordFacts {
+        MpiRecordFacts {
             id: Box::default(),
             npes: None,
             user: Box::default(),
@@ -153,14 +153,14 @@ mod tests {
     }
 
     /// Wall clock time and time in MPI of ranks.
-    fn profile(times: &[(u64, u64)]) -> Profile {
-        let rank = |(rank, &(wall, mpi)): (usize, &(u64, u64))| Rank {
+    fn profile(times: &[(u64, u64)]) -> MpiProfile {
+        let rank = |(rank, &(wall, mpi)): (usize, &(u64, u64))| MpiRank {
             rank: rank as u32,
             pid: None,
             host: Box::default(),
             ending: None,
             missed: Vec::new(),
-            sums: Sums {
+            sums: MpiSums {
                 ranks: 1,
                 wall: wall.into(),
                 wall_max: wall,
@@ -169,13 +169,13 @@ mod tests {
                 mpi_min: mpi,
                 outside_max: wall - mpi,
                 threads: 1,
-                ..Sums::default()
+                ..MpiSums::default()
             },
         };
-        let ranks: Vec<Rank> = times.iter().enumerate().map(rank).collect();
-        let mut total = Sums::default();
+        let ranks: Vec<MpiRank> = times.iter().enumerate().map(rank).collect();
+        let mut total = MpiSums::default();
         ranks.iter().for_each(|rank| total.add(&rank.sums));
-        Profile {
+        MpiProfile {
             facts: facts(),
             origin: Origin::Lines,
             total,
@@ -200,7 +200,7 @@ mod tests {
     fn nonsense_is_refused() {
         assert_eq!(efficiency(&profile(&[(0, 0)])), Err(NoEfficiency::NoTime));
         assert_eq!(efficiency(&profile(&[])), Err(NoEfficiency::NoTime));
-        let sum = |change: fn(&mut Sums)| {
+        let sum = |change: fn(&mut MpiSums)| {
             let mut profile = profile(&[(10, 2), (10, 6)]);
             profile.ranks.clear();
             change(&mut profile.total);

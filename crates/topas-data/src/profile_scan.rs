@@ -1,4 +1,4 @@
-//! Profiles from lines: of the center's log, and of files of users.
+//! Reads the lines of MPI profiles among those of logs, for whoever puts them together.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -8,33 +8,28 @@ use memchr::memchr;
 use topas_format::line as log;
 use topas_mpi_profile::parse::{Fault, Line, is_profile};
 
-use super::launch;
-use super::line::behind_torn;
-use super::profile::Profile;
-use super::record::Records;
 use crate::block::{Block, MAX_LINE_READ};
 use crate::feed::{Buffer, Feed};
 use crate::own::OwnProfiles;
+use crate::profile_line::behind_torn;
 use crate::source::{Source, SourceError};
 use crate::tally::{Problem, Tally};
 use crate::vouch::Vouch;
 
-/// What was read.
-pub struct Profiles {
-    /// The launches, the one that ended last first
-    pub profiles: Vec<Profile>,
-    /// What became of the lines; log lines of runs are passed over, and counted as good
-    pub tally: Tally,
-}
+/// Takes a whole line of a profile, and the user of whose file it is if only lines of that user
+/// count in it. An error says what is wrong with the line, which is then counted as bad.
+pub type TakeProfileLine<'t> = dyn FnMut(&[u8], Option<u32>) -> Result<(), Fault> + 't;
 
-/// Reads the profiles in all sources. What is bad is counted; a source that cannot be read, or
-/// not to its end, is told, and the others are read. `progress` gets the number of bytes read so
-/// far, compressed as they are.
-pub fn read_profiles(
+/// Hands on each line of a profile in all sources, in their order. What is bad is counted; a
+/// source that cannot be read, or not to its end, is told, and the others are read. `progress`
+/// gets the number of bytes read so far, compressed as they are. Log lines of runs are passed
+/// over, and counted as good.
+pub fn scan_profiles(
     sources: &[Source],
     progress: &mut dyn FnMut(u64),
-) -> (Profiles, Vec<SourceError>) {
-    let mut reader = Reader::default();
+    take: &mut TakeProfileLine<'_>,
+) -> (Tally, Vec<SourceError>) {
+    let mut scan = ProfileScan { take, tally: Tally::default() };
     let mut failures = Vec::new();
     let bytes = Arc::new(AtomicU64::new(0));
     let mut buffer = Buffer::new();
@@ -44,7 +39,7 @@ pub fn read_profiles(
                 let mut number = 0;
                 let mut before = OwnProfiles::default();
                 while let Some((_, block)) = feed.next(&mut buffer) {
-                    reader.block(&feed, block, &mut before, &mut number);
+                    scan.block(&feed, block, &mut before, &mut number);
                     progress(bytes.load(Ordering::Relaxed));
                 }
                 failures.extend(feed.failure(number));
@@ -52,38 +47,38 @@ pub fn read_profiles(
             Err(failure) => failures.push(failure),
         }
     }
-    (reader.finish(), failures)
+    (scan.tally, failures)
 }
 
 /// The same from any reader of plain or compressed lines; `source` is what messages call it.
-pub fn read_profiles_of(
+pub fn scan_profiles_of(
     source: &Source,
     text: impl Read + Send,
-) -> (Profiles, Option<SourceError>) {
-    let mut reader = Reader::default();
+    take: &mut TakeProfileLine<'_>,
+) -> (Tally, Option<SourceError>) {
+    let mut scan = ProfileScan { take, tally: Tally::default() };
     let mut number = 0;
     let failure = match Feed::of_reader(source, text, Arc::default()) {
         Ok(feed) => {
             let mut buffer = Buffer::new();
             let mut before = OwnProfiles::default();
             while let Some((_, block)) = feed.next(&mut buffer) {
-                reader.block(&feed, block, &mut before, &mut number);
+                scan.block(&feed, block, &mut before, &mut number);
             }
             feed.failure(number)
         }
         Err(failure) => Some(failure),
     };
-    (reader.finish(), failure)
+    (scan.tally, failure)
 }
 
-#[derive(Default)]
-struct Reader {
-    records: Records,
+struct ProfileScan<'s, 't> {
+    take: &'s mut TakeProfileLine<'t>,
     tally: Tally,
 }
 
 /// Where a line stands.
-struct At<'a> {
+struct LinePlace<'a> {
     source: &'a Source,
     vouch: &'a Vouch,
     /// What was found out about lines before it, of whose they are
@@ -93,12 +88,7 @@ struct At<'a> {
     last: bool,
 }
 
-impl Reader {
-    fn finish(self) -> Profiles {
-        let (records, routines) = self.records.finish();
-        Profiles { profiles: launch::profiles(records, &routines), tally: self.tally }
-    }
-
+impl ProfileScan<'_, '_> {
     fn block(
         &mut self,
         feed: &Feed<'_>,
@@ -111,19 +101,20 @@ impl Reader {
         while let Some(len) = memchr(b'\n', rest) {
             let (line, behind) = rest.split_at(len);
             *number += 1;
-            self.line(line, At { source, vouch, before, number: *number, last: false });
+            self.line(line, LinePlace { source, vouch, before, number: *number, last: false });
             rest = &behind[1..];
         }
         if !rest.is_empty() {
             *number += 1;
             match block.broken {
                 true => self.tally.bad(source, *number, Problem::Unfinished, rest),
-                false => self.line(rest, At { source, vouch, before, number: *number, last: true }),
+                false => self
+                    .line(rest, LinePlace { source, vouch, before, number: *number, last: true }),
             }
         }
     }
 
-    fn line(&mut self, text: &[u8], at: At<'_>) {
+    fn line(&mut self, text: &[u8], at: LinePlace<'_>) {
         let mut bad = |problem| self.tally.bad(at.source, at.number, problem, text);
         if text.len() > MAX_LINE_READ {
             bad(Problem::TooLong);
@@ -159,11 +150,11 @@ impl Reader {
 
     /// A line of a profile that is whole. It goes to those of the same owner's files, or of
     /// files that are believed.
-    fn record(&mut self, text: &[u8], at: At<'_>) {
+    fn record(&mut self, text: &[u8], at: LinePlace<'_>) {
         if let Err(stranger) = at.vouch.profile(text, at.before) {
             return self.tally.foreign.add(stranger);
         }
-        match self.records.line(text, at.vouch.owner()) {
+        match (self.take)(text, at.vouch.owner()) {
             Ok(()) => self.tally.profile += 1,
             Err(fault) => {
                 let problem = Problem::Profile(fault.says());
@@ -174,11 +165,11 @@ impl Reader {
     }
 
     /// A whole line behind a torn one, as a full disk makes them.
-    fn behind(&mut self, text: &[u8], at: At<'_>) {
+    fn behind(&mut self, text: &[u8], at: LinePlace<'_>) {
         if let Some(whole) = behind_torn(text) {
             match at.vouch.profile(whole, at.before) {
                 Ok(()) => {
-                    let taken = self.records.line(whole, at.vouch.owner());
+                    let taken = (self.take)(whole, at.vouch.owner());
                     self.tally.profile += u64::from(taken.is_ok());
                 }
                 Err(stranger) => self.tally.foreign.add(stranger),

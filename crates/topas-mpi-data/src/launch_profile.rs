@@ -3,34 +3,34 @@
 use rustc_hash::FxHashMap;
 use topas_mpi_profile::lines::Of;
 
-use super::profile::{Ending, Facts, Origin, Profile, Rank, Subtotal};
-use super::record::Record;
+use super::profile::{Ending, MpiProfile, MpiRank, MpiRecordFacts, Origin, Subtotal};
+use super::record::MpiRecord;
 use super::routine::Routines;
-use super::sums::Sums;
+use super::sums::MpiSums;
 
 /// What was told of a launch so far.
 #[derive(Default)]
-struct Launch {
-    run: Option<Record>,
-    hosts: Vec<Record>,
-    ranks: Vec<Record>,
+struct LaunchRecords {
+    run: Option<MpiRecord>,
+    hosts: Vec<MpiRecord>,
+    ranks: Vec<MpiRecord>,
     /// Place in `ranks` by rank
     places: FxHashMap<Option<u32>, usize>,
-    subtotals: Vec<Record>,
+    subtotals: Vec<MpiRecord>,
 }
 
 /// What records of a launch have in common: id, number of ranks, user's name.
-type Names = (Box<[u8]>, Option<u32>, Box<[u8]>);
+type LaunchNames = (Box<[u8]>, Option<u32>, Box<[u8]>);
 
 /// Profiles from records in the order of the input; the one that ended last first.
-pub(super) fn profiles(records: Vec<Record>, routines: &Routines) -> Vec<Profile> {
-    let mut launches: Vec<Launch> = Vec::new();
+pub(super) fn profiles(records: Vec<MpiRecord>, routines: &Routines) -> Vec<MpiProfile> {
+    let mut launches: Vec<LaunchRecords> = Vec::new();
     // Some launchers give an id again: the latest launch of it is the one that goes on.
-    let mut latest: FxHashMap<(Names, Option<u64>), usize> = FxHashMap::default();
-    let names = |facts: &Facts| (facts.id.clone(), facts.npes, facts.user.clone());
+    let mut latest: FxHashMap<(LaunchNames, Option<u64>), usize> = FxHashMap::default();
+    let names = |facts: &MpiRecordFacts| (facts.id.clone(), facts.npes, facts.user.clone());
     // Records belong together by the user's id, too, which one that has lost its first line does
     // not tell.
-    let mut uids: FxHashMap<Names, u64> = FxHashMap::default();
+    let mut uids: FxHashMap<LaunchNames, u64> = FxHashMap::default();
     for facts in records.iter().map(|record| &record.facts) {
         if let Some(uid) = facts.uid {
             uids.entry(names(facts)).or_insert(uid);
@@ -43,17 +43,17 @@ pub(super) fn profiles(records: Vec<Record>, routines: &Routines) -> Vec<Profile
         let key = (names, uid);
         let found = latest.get(&key).copied().filter(|place| launches[*place].takes(&record));
         let place = found.unwrap_or_else(|| {
-            launches.push(Launch::default());
+            launches.push(LaunchRecords::default());
             latest.insert(key, launches.len() - 1);
             launches.len() - 1
         });
         launches[place].add(record);
     }
-    let mut profiles: Vec<Profile> =
+    let mut profiles: Vec<MpiProfile> =
         launches.into_iter().filter_map(|launch| launch.profile(routines)).collect();
     // Of those that ended in the same second the one told last is the newest.
     profiles.reverse();
-    let ended = |facts: &Facts| {
+    let ended = |facts: &MpiRecordFacts| {
         let local = (facts.date.days(), facts.time.hour, facts.time.minute, facts.time.second);
         // Without `t=` local time is what there is.
         let seconds = |(days, hour, minute, second): (i64, u8, u8, u8)| {
@@ -65,12 +65,12 @@ pub(super) fn profiles(records: Vec<Record>, routines: &Routines) -> Vec<Profile
     profiles
 }
 
-impl Launch {
+impl LaunchRecords {
     /// Whether a record can be of this launch. If not, its id was given again.
-    fn takes(&self, record: &Record) -> bool {
-        let same = |other: &Record| other.sums == record.sums;
+    fn takes(&self, record: &MpiRecord) -> bool {
+        let same = |other: &MpiRecord| other.sums == record.sums;
         if record.subtotal > 0 {
-            let subtotal = |other: &&Record| {
+            let subtotal = |other: &&MpiRecord| {
                 (other.subtotal, other.of, other.rank) == (record.subtotal, record.of, record.rank)
             };
             return self.subtotals.iter().find(subtotal).is_none_or(same);
@@ -86,9 +86,9 @@ impl Launch {
     }
 
     /// Adds a record; one that stands there already, in the log and in a user's file, once.
-    fn add(&mut self, record: Record) {
-        let is_new = |all: &[Record]| {
-            let same = |other: &Record| {
+    fn add(&mut self, record: MpiRecord) {
+        let is_new = |all: &[MpiRecord]| {
+            let same = |other: &MpiRecord| {
                 other.rank == record.rank
                     && other.facts.hosts == record.facts.hosts
                     && (other.of, other.subtotal) == (record.of, record.subtotal)
@@ -116,18 +116,18 @@ impl Launch {
         }
     }
 
-    fn profile(self, routines: &Routines) -> Option<Profile> {
-        let Launch { run, hosts, mut ranks, subtotals, .. } = self;
+    fn profile(self, routines: &Routines) -> Option<MpiProfile> {
+        let LaunchRecords { run, hosts, mut ranks, subtotals, .. } = self;
         ranks.sort_by_key(|record| record.rank);
         let first = run.iter().chain(&hosts).chain(&ranks).chain(&subtotals).next()?;
         let mut facts = first.facts.clone();
         let mut lost: u64 = subtotals.iter().map(|record| u64::from(record.lost)).sum();
-        let mut total = Sums::default();
+        let mut total = MpiSums::default();
         // Whoever is in a sum of ranks is not added again.
-        let told = |total: &Sums, more: u64| {
+        let told = |total: &MpiSums, more: u64| {
             facts.npes.is_none_or(|npes| total.ranks.saturating_add(more) <= npes.into())
         };
-        let mut parts: Vec<&Record> = Vec::new();
+        let mut parts: Vec<&MpiRecord> = Vec::new();
         for record in run.iter().chain(&hosts) {
             lost += u64::from(record.lost);
             if total.ranks == 0 || told(&total, record.sums.ranks) {
@@ -149,7 +149,7 @@ impl Launch {
             sums: record.sums,
         });
         let ranks = ranks.into_iter().filter_map(|record| {
-            Some(Rank {
+            Some(MpiRank {
                 rank: record.rank?,
                 pid: record.pid,
                 host: record.facts.hosts.into_iter().next().unwrap_or_default(),
@@ -158,7 +158,7 @@ impl Launch {
                 sums: record.sums,
             })
         });
-        Some(Profile {
+        Some(MpiProfile {
             facts,
             origin: Origin::Lines,
             total,
@@ -171,9 +171,9 @@ impl Launch {
     }
 }
 
-impl Facts {
+impl MpiRecordFacts {
     /// Adds what another part of the launch says.
-    pub(super) fn join(&mut self, other: &Facts) {
+    pub(super) fn join(&mut self, other: &MpiRecordFacts) {
         let add = |mine: &mut Vec<Box<str>>, theirs: &[Box<str>]| {
             for word in theirs {
                 if !mine.contains(word) {

@@ -4,9 +4,9 @@ use std::fmt::Display;
 
 use topas_data::field::Field;
 use topas_data::measure::{BucketSize, Measure, ScaleKind};
-use topas_data::{By, Expression, Order, Period, Plan, Selection, SortKey};
+use topas_data::{Expression, Period, ReportPlan, Selection, SortKey, TableOrder, TableSide};
 
-use crate::args::{CommandLine, SelectionArgs, TableArgs};
+use crate::args::{SelectionArgs, StatOptions, TableArgs};
 use crate::exit;
 use crate::message::TOOL;
 
@@ -18,12 +18,12 @@ fn wrong(what: impl Display, hint: &str) -> u8 {
 
 /// What is to be computed, and in what order it is shown. What is wrong is said; the Err is
 /// then the exit code.
-pub fn plan(line: &CommandLine) -> Result<(Plan, Order), u8> {
+pub fn plan(line: &StatOptions) -> Result<(ReportPlan, TableOrder), u8> {
     let period = Period { since: line.selection.since, until: line.selection.until };
     if period.is_reversed() {
         return Err(wrong("--since is after --until", "give the earlier day to --since"));
     }
-    let mut plan = Plan::new(selection(&line.selection)?, period);
+    let mut plan = ReportPlan::new(selection(&line.selection)?, period);
     let measures = line.tables.measure.iter().map(|name| measure("--measure", name));
     let measures = measures.collect::<Result<Vec<_>, u8>>()?;
     for (at, measure) in measures.iter().enumerate() {
@@ -74,7 +74,11 @@ fn selection(args: &SelectionArgs) -> Result<Selection, u8> {
 }
 
 /// The tables of `--by`; without, those of the paper, or the distributions of `--measure`.
-fn tables(plan: &mut Plan, args: &TableArgs, measures: &[&'static Measure]) -> Result<(), u8> {
+fn tables(
+    plan: &mut ReportPlan,
+    args: &TableArgs,
+    measures: &[&'static Measure],
+) -> Result<(), u8> {
     const HINT: &str = "--list-fields and --list-measures show all names";
     let mut by: Vec<Vec<String>> =
         args.by.iter().map(|names| names.split(',').map(str::to_owned).collect()).collect();
@@ -86,7 +90,7 @@ fn tables(plan: &mut Plan, args: &TableArgs, measures: &[&'static Measure]) -> R
         by = first.into_iter().chain(["lang", "lib"].map(str::to_owned)).map(|n| vec![n]).collect();
     }
     for names in by {
-        let table = names.iter().map(|name| By::named(name)).collect::<Result<Vec<_>, _>>();
+        let table = names.iter().map(|name| TableSide::named(name)).collect::<Result<Vec<_>, _>>();
         let table = table.map_err(|unknown| wrong(format!("--by: {unknown}"), HINT))?;
         plan.table(&table, measures)
             .map_err(|error| wrong(format!("--by {}: {error}", names.join(",")), HINT))?;
@@ -95,7 +99,7 @@ fn tables(plan: &mut Plan, args: &TableArgs, measures: &[&'static Measure]) -> R
 }
 
 /// `--bucket`, `--upper` and `--log-scale`, for the measures that tables are by.
-fn scales(plan: &mut Plan, args: &TableArgs) -> Result<(), u8> {
+fn scales(plan: &mut ReportPlan, args: &TableArgs) -> Result<(), u8> {
     if args.log_scale {
         for (_, scale) in plan.scales() {
             scale.kind = ScaleKind::Logarithmic;
@@ -129,7 +133,7 @@ fn scales(plan: &mut Plan, args: &TableArgs) -> Result<(), u8> {
     Ok(())
 }
 
-fn order(args: &TableArgs, measures: &[&'static Measure]) -> Result<Order, u8> {
+fn order(args: &TableArgs, measures: &[&'static Measure]) -> Result<TableOrder, u8> {
     let sort = match args.sort.as_deref() {
         None => None,
         Some("name") => Some(SortKey::Name),
@@ -143,5 +147,5 @@ fn order(args: &TableArgs, measures: &[&'static Measure]) -> Result<Order, u8> {
             }
         },
     };
-    Ok(Order { sort, reverse: args.reverse, top: args.top.map(Into::into) })
+    Ok(TableOrder { sort, reverse: args.reverse, top: args.top.map(Into::into) })
 }

@@ -4,18 +4,18 @@ use topas_format::civil::Civil;
 use topas_mpi_profile::layout::{Header, State, flag};
 use topas_mpi_profile::lines::{LANGUAGE_WORDS, MISSED_WORDS};
 
-use super::profile::{Ending, Facts, LEVELS};
+use super::profile::{Ending, LEVELS, MpiRecordFacts};
 use super::routine::{RoutineNumber, Routines};
 use super::spool::{Spool, text};
-use crate::clock;
+use topas_data::clock;
 
 /// Facts of the launch, as one of its ranks has them that ended then, in ns since 1970.
-pub(super) fn facts(spool: &Spool, running: bool, ended: u64) -> Facts {
+pub(super) fn facts(spool: &Spool, running: bool, ended: u64) -> MpiRecordFacts {
     let header = &spool.header;
     let epoch = (ended / 1_000_000_000).cast_signed();
     let Civil { date, time } = clock::local(epoch);
     let words = LANGUAGE_WORDS.iter().filter(|(bit, _)| header.languages & bit != 0);
-    Facts {
+    MpiRecordFacts {
         id: text(&header.id).into(),
         npes: (header.ranks > 0).then_some(header.ranks),
         user: text(&header.user).into(),
