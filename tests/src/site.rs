@@ -25,7 +25,7 @@ impl Site {
     /// sources first; its topas.conf says `sigterm = yes`. Tests that run at the same time in other processes share it too.
     ///
     /// Tools are those of `cargo test` itself, so that nothing is compiled twice; `TOPAS_TEST_TOOLS`
-    /// names another profile of Cargo, such as `release`.
+    /// names another profile of Cargo, such as `release`, or the directory of tools that are built.
     ///
     /// `TOPAS_TEST_PREFIX` names an installation to be tested in its place, as it is.
     pub fn shared() -> &'static Site {
@@ -41,8 +41,7 @@ impl Site {
     fn up_to_date() -> Result<Site, String> {
         let dir = work_dir();
         let lock = File::create(dir.join("lock")).expect("lock file");
-        // With other tools it is another installation.
-        let prefix = dir.join(format!("prefix-{}", tools_profile()));
+        let prefix = dir.join(format!("prefix-{}", tools_name()));
         let stamp = prefix.with_extension("installed");
         let fresh = || modified(&stamp) > newest_source();
         lock.lock_shared().expect("lock");
@@ -74,7 +73,7 @@ impl Site {
         // Not while another process builds.
         let _shared = Site::shared();
         let mut prefixes =
-            (0..).map(|number| work_dir().join(format!("lent-{}-{number}", tools_profile())));
+            (0..).map(|number| work_dir().join(format!("lent-{}-{number}", tools_name())));
         let free = |prefix: PathBuf| {
             let lock = File::create(prefix.with_extension("lock")).expect("lock file");
             lock.try_lock().ok().map(|()| (prefix, lock))
@@ -149,9 +148,14 @@ pub fn source_root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("workspace")
 }
 
-/// Cargo's profile that installed tools are compiled with.
-fn tools_profile() -> String {
+/// Cargo's profile that installed tools are compiled with, or a directory in which they are.
+fn tools() -> String {
     env::var("TOPAS_TEST_TOOLS").unwrap_or_else(|_| "dev".into())
+}
+
+/// The last part of [`tools`]: with other tools it is another installation.
+fn tools_name() -> String {
+    tools().rsplit('/').next().unwrap_or_default().to_owned()
 }
 
 /// Makes topas.conf and the directory of the logs what they were when they were installed.
@@ -173,7 +177,9 @@ fn install(prefix: &Path) -> Result<(), String> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut xtask = Command::new(cargo);
     xtask.args(["run", "--quiet", "--package", "xtask", "--", "install", "--prefix"]).arg(prefix);
-    xtask.arg("--tools-profile").arg(tools_profile());
+    let tools = tools();
+    let option = if tools.starts_with('/') { "--tools-from" } else { "--tools-profile" };
+    xtask.arg(option).arg(tools);
     xtask.current_dir(source_root()).env("CARGO_TARGET_DIR", target_dir());
     let output = xtask.output().map_err(|error| format!("cannot run cargo: {error}"))?;
     if output.status.success() {

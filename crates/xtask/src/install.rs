@@ -31,12 +31,15 @@ pub struct InstallOptions {
     /// compiled the same
     #[arg(long, value_name = "NAME", default_value = "release", hide = true)]
     pub tools_profile: String,
+    /// For tests: a directory with tools that are built already
+    #[arg(long, value_name = "D", hide = true, conflicts_with = "tools_profile")]
+    pub tools_from: Option<PathBuf>,
 }
 
 impl InstallOptions {
     /// As `cargo xtask install --prefix P`.
     pub fn into(prefix: PathBuf) -> InstallOptions {
-        InstallOptions { prefix, destdir: None, tools_profile: "release".into() }
+        InstallOptions { prefix, destdir: None, tools_profile: "release".into(), tools_from: None }
     }
 }
 
@@ -45,10 +48,10 @@ pub fn install(options: &InstallOptions) -> Result<()> {
     if !options.prefix.is_absolute() {
         bail!("the prefix must be an absolute path: {}", options.prefix.display());
     }
-    run(cargo()
-        .args(["build", "--quiet", "--profile", &options.tools_profile])
-        .args(["--package", "topas-driver"])
-        .args(TOOLS.iter().flat_map(|tool| ["--package", tool])))?;
+    let tools = match &options.tools_from {
+        Some(dir) => dir.clone(),
+        None => build_tools(&options.tools_profile)?,
+    };
     let final_paths = Paths::at(&options.prefix);
     let objects = object::build(
         &Machine::HERE,
@@ -64,14 +67,11 @@ pub fn install(options: &InstallOptions) -> Result<()> {
         Some(dir) => dir.join(path.strip_prefix("/").unwrap_or(&path)),
     };
 
-    // Cargo's one profile whose directory has another name.
-    let tools = if options.tools_profile == "dev" { "debug" } else { &options.tools_profile };
-    let built = target_dir().join(tools);
     for tool in TOOLS {
-        put(&built.join(tool), &staged(final_paths.bin().join(tool)), 0o755)?;
+        put(&tools.join(tool), &staged(final_paths.bin().join(tool)), 0o755)?;
     }
     let driver = staged(final_paths.driver());
-    put(&built.join("topas-driver"), &driver, 0o755)?;
+    put(&tools.join("topas-driver"), &driver, 0o755)?;
     for object in objects.iter().chain(&libraries).chain(&profile) {
         let name = object.file_name().context("an object has no name")?;
         put(object, &staged(final_paths.lib().join(name)), 0o644)?;
@@ -102,6 +102,15 @@ pub fn install(options: &InstallOptions) -> Result<()> {
     println!("installed in {}", staged(options.prefix.clone()).display());
     println!("to use it: export PATH={}:$PATH", final_paths.wrappers().display());
     Ok(())
+}
+
+/// Builds the tools with a profile of Cargo; the directory in which they are.
+fn build_tools(profile: &str) -> Result<PathBuf> {
+    run(cargo()
+        .args(["build", "--quiet", "--profile", profile, "--package", "topas-driver"])
+        .args(TOOLS.iter().flat_map(|tool| ["--package", tool])))?;
+    // Cargo's one profile whose directory has another name.
+    Ok(target_dir().join(if profile == "dev" { "debug" } else { profile }))
 }
 
 /// Links the names that have a program behind them here, brings the shadows of MPIs up to date,

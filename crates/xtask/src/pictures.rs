@@ -24,7 +24,11 @@ pub fn pictures(check: bool) -> Result<()> {
     run(cargo().args(bins))?;
     let examples = ["build", "--quiet", "-p", "topas-data", "-p", "topas-mpi-data", "--examples"];
     run(cargo().args(examples))?;
+    pictures_by_built_tools(check)
+}
 
+/// As [`pictures`], by tools and examples that `cargo test` has built.
+pub fn pictures_by_built_tools(check: bool) -> Result<()> {
     let dir = target_dir().join("gallery");
     if dir.exists() {
         fs::remove_dir_all(&dir).with_context(|| format!("cannot clear {}", dir.display()))?;

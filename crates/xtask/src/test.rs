@@ -3,6 +3,7 @@
 mod executables;
 mod outcome;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -120,12 +121,16 @@ pub fn test(options: &TestOptions) -> Result<()> {
         built = executables::build()?;
         Ok(())
     });
-    steps.step("pictures", || pictures::pictures(true));
+    steps.step("pictures", || pictures::pictures_by_built_tools(true));
     let variables = |tests: &mut Command| {
         if options.full {
             tests.env("TOPAS_TEST_LAUNCHES", "200").env("TOPAS_TEST_APPENDS", "1000");
-            tests.env("TOPAS_TEST_TOOLS", "release");
         }
+        // What users get, or what Cargo has built for the tests of the tools themselves: calling it
+        // for the tools alone compiles much of them again, with other features of libraries.
+        let debug = target_dir().join("debug");
+        let tools = if options.full { OsStr::new("release") } else { debug.as_os_str() };
+        tests.env("TOPAS_TEST_TOOLS", tools);
         tests.envs(cmakes.as_ref().map(|dir| ("TOPAS_TEST_CMAKES", dir)));
         tests.envs(mpis.as_ref().map(|dir| ("TOPAS_TEST_ALL_MPI", dir)));
     };
