@@ -38,8 +38,9 @@ impl Page {
 }
 
 /// A text of which nothing acts on a terminal: values of variables are anybody's.
-fn shown(text: &str) -> Shown<'_> {
-    Shown(text.as_bytes())
+fn shown(text: &str) -> String {
+    // A string, because `Shown` itself is not filled up to a width.
+    Shown(text.as_bytes()).to_string()
 }
 
 /// The first line.
