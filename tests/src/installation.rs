@@ -13,7 +13,7 @@ use crate::site::{Scratch, Site};
 
 /// A family of implementations: what its launcher can do, and what it calls itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MpiKind {
     /// Open MPI, with ORTE or PRRTE
     OpenMpi,
     /// MPICH, with hydra
@@ -37,7 +37,7 @@ pub struct Installation {
     /// Such as `mpich-5.0`.
     pub name: String,
     /// What it is.
-    pub kind: Kind,
+    pub kind: MpiKind,
     tools: PathBuf,
     variables: Vec<(&'static str, String)>,
 }
@@ -47,8 +47,8 @@ impl Installation {
     pub fn of_debian(mpi: Mpi) -> Option<Installation> {
         mpi.real("mpiexec")?;
         let kind = match mpi {
-            Mpi::OpenMpi => Kind::OpenMpi,
-            Mpi::Mpich => Kind::Mpich,
+            Mpi::OpenMpi => MpiKind::OpenMpi,
+            Mpi::Mpich => MpiKind::Mpich,
         };
         let name = format!("{}-of-debian", mpi.name());
         Some(Installation { name, kind, tools: mpi.tools(), variables: Vec::new() })
@@ -72,17 +72,17 @@ impl Installation {
         let tools = dir.join("bin");
         tools.join("mpiexec").exists().then_some(())?;
         let kind = match name.rsplit_once('-')?.0 {
-            "open-mpi" => Kind::OpenMpi,
-            "mpich" => Kind::Mpich,
-            "intel-mpi" => Kind::Intel,
+            "open-mpi" => MpiKind::OpenMpi,
+            "mpich" => MpiKind::Mpich,
+            "intel-mpi" => MpiKind::Intel,
             other => panic!("unknown kind of MPI: {other}"),
         };
         let mut variables = Vec::new();
-        if kind == Kind::OpenMpi {
+        if kind == MpiKind::OpenMpi {
             // Its drivers find it themselves; a program without a launcher does not.
             variables = vec![("OPAL_PREFIX", dir.display().to_string())];
         }
-        if kind == Kind::Intel {
+        if kind == MpiKind::Intel {
             let lib = dir.join("lib");
             // With its providers beside or below it.
             let fabric = [lib.join("libfabric"), lib.clone()];
@@ -117,7 +117,7 @@ impl Installation {
             Through::Bare => format!("{}:{}", self.tools.display(), system_path()),
         };
         command.env("PATH", path).envs(self.variables.iter().cloned());
-        if self.kind == Kind::OpenMpi {
+        if self.kind == MpiKind::OpenMpi {
             permit(&mut command, scratch);
         }
         command

@@ -8,7 +8,7 @@ use std::mem::{offset_of, size_of};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use topas_mpi_profile::layout::{self, Block, Header, Row, State};
+use topas_mpi_profile::layout::{self, Block, Header, RankState, Row};
 
 use crate::ending::{masked, status};
 use crate::mpi::{Mpi, launched};
@@ -397,11 +397,11 @@ fn add_block(counted: &mut Counted, bytes: &[u8], block: usize, tick: f64) -> Op
 
 fn end(state: u32, code: u32) -> String {
     match state {
-        s if s == State::Running as u32 => "running".to_owned(),
-        s if s == State::Finalizing as u32 => "finalizing".to_owned(),
-        s if s == State::Written as u32 => "finalize".to_owned(),
-        s if s == State::Aborted as u32 => format!("abort:{}", code.cast_signed()),
-        s if s == State::Exited as u32 => "exit".to_owned(),
+        s if s == RankState::Running as u32 => "running".to_owned(),
+        s if s == RankState::Finalizing as u32 => "finalizing".to_owned(),
+        s if s == RankState::Written as u32 => "finalize".to_owned(),
+        s if s == RankState::Aborted as u32 => format!("abort:{}", code.cast_signed()),
+        s if s == RankState::Exited as u32 => "exit".to_owned(),
         other => panic!("unknown state {other}"),
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use topas_tests::build::source;
 use topas_tests::expected::Expected;
-use topas_tests::installation::{Installation, Kind, Through};
+use topas_tests::installation::{Installation, MpiKind, Through};
 use topas_tests::mpi::{Mpi, launched};
 use topas_tests::profile::{Counted, Places, library};
 use topas_tests::running::{Run, run};
@@ -60,7 +60,7 @@ fn build(mpi: &Installation, column: &Column, scratch: &Scratch) -> Option<PathB
     // Libraries of a virtual environment are on no path of the loader.
     let own = mpi.tool(tool)?;
     let lib = own.parent().and_then(Path::parent).expect("directory of an MPI").join("lib");
-    if mpi.kind != Kind::Intel && !mpi.name.ends_with("-of-debian") {
+    if mpi.kind != MpiKind::Intel && !mpi.name.ends_with("-of-debian") {
         driver.arg(format!("-Wl,-rpath,{}", lib.display()));
     }
     let built = run(&mut driver);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use topas_format::field::Lang;
 use topas_tests::build::source;
-use topas_tests::installation::{Installation, Kind, Through};
+use topas_tests::installation::{Installation, MpiKind, Through};
 use topas_tests::mpi::{Mpi, launched};
 use topas_tests::project::{Project, has_module};
 use topas_tests::running::{command, run, system_path};
@@ -168,7 +168,7 @@ fn programs_of_each_mpi_by_its_shadow() {
                 Path::new(program).to_str().expect("text"),
             );
             command.env("PATH", format!("{}:{}", bin.display(), system_path()));
-            if mpi.kind == Kind::Intel {
+            if mpi.kind == MpiKind::Intel {
                 command.env("I_MPI_ROOT", &shadow);
             }
             command

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use topas_format::field::{Lib, Mode};
-use topas_tests::installation::{Installation, Kind, Through};
+use topas_tests::installation::{Installation, MpiKind, Through};
 use topas_tests::mpi::Mpi;
 use topas_tests::record::Record;
 use topas_tests::running::run;
@@ -166,7 +166,7 @@ fn launchers_in_a_job(bench: &SlurmBench, mpi: &Installation, ids: &mut Ids) {
             let lines = those(&ended.lines, |line| line.id == id);
             // Hydra starts its proxies as a step; under Open MPI the head node has none.
             let step = lines[0].extra("step").to_owned();
-            assert_eq!(step.is_empty(), mpi.kind == Kind::OpenMpi, "{case}: {}", lines[0].text);
+            assert_eq!(step.is_empty(), mpi.kind == MpiKind::OpenMpi, "{case}: {}", lines[0].text);
             let (job, lib) = (ended.jobs[0].as_str(), Lib::Mpi);
             ids.take(&lines, SlurmLine { mode: Mode::Batch, job, step: &step, lib, ..STEP });
         }

@@ -36,12 +36,12 @@ pub struct Warning {
     /// Line number, from 1.
     pub line: u32,
     /// What is wrong with it.
-    pub fault: Fault,
+    pub fault: ConfFault,
 }
 
 /// Why a line has no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum ConfFault {
     /// It is not of the form `key = value`.
     NotAnEntry,
     /// No key of that name.
@@ -63,14 +63,14 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: ", self.file.display(), self.line)?;
         match &self.fault {
-            Fault::NotAnEntry => write!(f, "line is not of the form `key = value`; ignored"),
-            Fault::TooLong => write!(
+            ConfFault::NotAnEntry => write!(f, "line is not of the form `key = value`; ignored"),
+            ConfFault::TooLong => write!(
                 f,
                 "from here on ignored: programs and drivers take whole lines of the first \
                  {MAX_READ} B"
             ),
-            Fault::UnknownKey(key) => write!(f, "unknown key `{key}`; ignored"),
-            Fault::BadValue { key, value, form } => {
+            ConfFault::UnknownKey(key) => write!(f, "unknown key `{key}`; ignored"),
+            ConfFault::BadValue { key, value, form } => {
                 write!(f, "`{value}` is no value of `{key}`, which takes {form}; ignored")
             }
         }
@@ -232,18 +232,18 @@ impl Conf {
         let too_long = (read.len() < self.text.len()).then_some(Warning {
             file: file_here,
             line: lines as u32 + 1,
-            fault: Fault::TooLong,
+            fault: ConfFault::TooLong,
         });
         entries(read)
             .filter_map(|entry| {
                 let (line, fault) = match entry {
-                    Err(bad) => (bad.line, Fault::NotAnEntry),
+                    Err(bad) => (bad.line, ConfFault::NotAnEntry),
                     Ok(e) if is_valid(e.key, e.value) => return None,
                     Ok(e) => (
                         e.line,
                         match keys().find(|key| key.name.as_bytes() == e.key) {
-                            None => Fault::UnknownKey(lossy(e.key)),
-                            Some(key) => Fault::BadValue {
+                            None => ConfFault::UnknownKey(lossy(e.key)),
+                            Some(key) => ConfFault::BadValue {
                                 key: key.name,
                                 value: lossy(e.value),
                                 form: key.form,
@@ -336,9 +336,9 @@ mod tests {
         let conf = Conf::load(Some(&paths), &env(&[]));
         let warnings = conf.warnings();
         let faults: Vec<_> = warnings.iter().map(|w| (w.line, &w.fault)).collect();
-        assert_eq!(faults[0], (1, &Fault::NotAnEntry));
-        assert_eq!(faults[1], (2, &Fault::UnknownKey("colour".into())));
-        assert!(matches!(faults[2], (3, Fault::BadValue { key: "ops", .. })));
+        assert_eq!(faults[0], (1, &ConfFault::NotAnEntry));
+        assert_eq!(faults[1], (2, &ConfFault::UnknownKey("colour".into())));
+        assert!(matches!(faults[2], (3, ConfFault::BadValue { key: "ops", .. })));
         assert_eq!(faults.len(), 3);
         let text = warnings[2].to_string();
         assert!(text.starts_with(&format!("{}:3: ", paths.conf_file().display())), "{text}");

@@ -10,7 +10,7 @@ use nix::errno::Errno;
 use topas_format::civil::Date;
 use topas_format::form::{Values, number, text};
 use topas_format::out::Out;
-use topas_format::target::{self, Kind};
+use topas_format::target::{self, TargetKind};
 use topas_node::log::{TAG, write_to};
 use topas_node::sys::PATH_MAX;
 
@@ -97,7 +97,7 @@ fn to_target(target: &[u8], writer: LineWriter<'_>, lines: &[u8]) -> Result<(), 
         write_to(target, &mut values, &tagged, || path)
     };
     let error = |errno: i32, begun| (io::Error::from_raw_os_error(errno), begun);
-    if target::kind(target).0 == Kind::File {
+    if target::kind(target).0 == TargetKind::File {
         return match write(lines) {
             0 => Ok(()),
             errno => Err(error(errno, false)),

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use topas_format::target::{self, Kind};
+use topas_format::target::{self, TargetKind};
 
 /// First year that is looked for; no log is older.
 const FIRST_YEAR: u16 = 1990;
@@ -37,7 +37,7 @@ impl Pattern {
         targets
             .split(u8::is_ascii_whitespace)
             .filter_map(|word| match target::kind(word) {
-                (Kind::File, pattern) => {
+                (TargetKind::File, pattern) => {
                     Pattern::new(Path::new(std::ffi::OsStr::from_bytes(pattern)))
                 }
                 _ => None,

@@ -1,14 +1,14 @@
 //! Lines of profiles among those of a log, for whom their content does not matter.
 
 use topas_format::escape::Name;
-use topas_mpi_profile::parse::{Fault, Line, Token, is_profile, whole};
+use topas_mpi_profile::parse::{Line, ProfileLineFault, Token, is_profile, whole};
 
 /// Latest `t=` that is believed: the last second of the year 9999.
 const LATEST: u128 = 253_402_300_799;
 
 /// Whether a text is a line of a profile: None if it is something else, else what is wrong with
 /// it, or when it was written in s since 1970-01-01, which only the first line of a record tells.
-pub(crate) fn judge(text: &[u8]) -> Option<Result<Option<i64>, Fault>> {
+pub(crate) fn judge(text: &[u8]) -> Option<Result<Option<i64>, ProfileLineFault>> {
     if !is_profile(text) {
         return None;
     }

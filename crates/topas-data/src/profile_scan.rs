@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memchr::memchr;
 use topas_format::line as log;
-use topas_mpi_profile::parse::{Fault, Line, is_profile};
+use topas_mpi_profile::parse::{Line, ProfileLineFault, is_profile};
 
 use crate::block::{Block, MAX_LINE_READ};
 use crate::feed::{Buffer, Feed};
@@ -18,7 +18,7 @@ use crate::vouch::Vouch;
 
 /// Takes a whole line of a profile, and the user of whose file it is if only lines of that user
 /// count in it. An error says what is wrong with the line, which is then counted as bad.
-pub type TakeProfileLine<'t> = dyn FnMut(&[u8], Option<u32>) -> Result<(), Fault> + 't;
+pub type TakeProfileLine<'t> = dyn FnMut(&[u8], Option<u32>) -> Result<(), ProfileLineFault> + 't;
 
 /// Hands on each line of a profile in all sources, in their order. What is bad is counted; a
 /// source that cannot be read, or not to its end, is told, and the others are read. `progress`
@@ -121,7 +121,7 @@ impl ProfileScan<'_, '_> {
         } else if is_profile(text) {
             match Line::parse(text) {
                 Ok(_) => self.record(text, at),
-                Err(Fault::Length) if at.last => bad(Problem::Unfinished),
+                Err(ProfileLineFault::Length) if at.last => bad(Problem::Unfinished),
                 Err(fault) => {
                     bad(Problem::Profile(fault.says()));
                     self.behind(text, at);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use topas_config::{Environment, Paths};
 use topas_driver::catalog::{Catalog, MPI_SET};
-use topas_driver::shadow::{Shadow, State, TELL_BUILDS, holds_mpi};
+use topas_driver::shadow::{Shadow, ShadowState, TELL_BUILDS, holds_mpi};
 use topas_driver::{links, mpis, search};
 
 /// Variables by which builds are told a compiler.
@@ -78,7 +78,7 @@ impl Names {
                 name: shadow.name().to_string_lossy().into_owned(),
                 mpi: shadow.prefix(),
                 wrong: state.says(shadow),
-                gone: state == State::Gone,
+                gone: state == ShadowState::Gone,
             }
         };
         Names {

@@ -15,7 +15,7 @@ use topas_format::civil::Civil;
 use topas_format::conf::words;
 use topas_format::form::{Values, number, text};
 use topas_format::out::Out;
-use topas_format::target::{Kind, expand, kind};
+use topas_format::target::{TargetKind, expand, kind};
 use topas_format::{MAX_LINE, zone};
 
 use crate::{procfs, socket};
@@ -90,7 +90,7 @@ pub fn places(log: &[u8]) -> Vec<Place> {
 
 fn place(target: &[u8], host: &[u8]) -> Place {
     let shown = String::from_utf8_lossy(target).into_owned();
-    if let (kind @ (Kind::Unix | Kind::Syslog), path @ [_, ..]) = kind(target) {
+    if let (kind @ (TargetKind::Unix | TargetKind::Syslog), path @ [_, ..]) = kind(target) {
         let path = PathBuf::from(OsStr::from_bytes(path));
         let answer = socket::try_socket(kind, &path);
         let readers = answer.takes().then_some(socket::READERS);
@@ -139,7 +139,7 @@ fn file_of(target: &[u8], host: &[u8]) -> Option<(PathBuf, bool, Option<PathBuf>
     values.texts[text::HOST] = Some(host);
     let mut buffer = vec![0; PATH_MAX];
     let mut out = Out::new(&mut buffer);
-    let (Kind::File, pattern) = kind(target) else {
+    let (TargetKind::File, pattern) = kind(target) else {
         return None;
     };
     let shape = expand(pattern, &mut values, &mut out)?;

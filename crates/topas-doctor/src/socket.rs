@@ -4,7 +4,7 @@ use std::io;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 
-use topas_format::target::Kind;
+use topas_format::target::TargetKind;
 
 use crate::place::Answer;
 
@@ -15,7 +15,7 @@ const PATH_MAX: usize = 107;
 pub const READERS: &str = "whoever the daemon behind the socket lets";
 
 /// Looks whether a daemon takes datagrams at `path`.
-pub fn try_socket(kind: Kind, path: &Path) -> Answer {
+pub fn try_socket(kind: TargetKind, path: &Path) -> Answer {
     if path.as_os_str().len() > PATH_MAX {
         return Answer::Refuses {
             why: format!("the path is longer than {PATH_MAX} B"),
@@ -28,9 +28,9 @@ pub fn try_socket(kind: Kind, path: &Path) -> Answer {
     }
 }
 
-fn refuses(kind: Kind, path: &Path, error: &io::Error) -> Answer {
+fn refuses(kind: TargetKind, path: &Path, error: &io::Error) -> Answer {
     let shown = path.display();
-    let start = if kind == Kind::Syslog {
+    let start = if kind == TargetKind::Syslog {
         "start the system's log daemon, or name another target behind syslog"
     } else {
         "start the daemon that listens there, or name another target behind it"
@@ -61,7 +61,7 @@ mod tests {
         let at = |name: &str| dir.path().join(name);
         let reader = UnixDatagram::bind(at("alive")).unwrap();
         reader.set_nonblocking(true).unwrap();
-        assert!(matches!(try_socket(Kind::Unix, &at("alive")), Answer::Listens));
+        assert!(matches!(try_socket(TargetKind::Unix, &at("alive")), Answer::Listens));
         assert_eq!(reader.recv(&mut [0; 9]).unwrap_err().kind(), io::ErrorKind::WouldBlock);
         drop(UnixDatagram::bind(at("dead")).unwrap());
         let _stream = UnixListener::bind(at("stream")).unwrap();
@@ -72,14 +72,14 @@ mod tests {
             (at("stream"), "no datagram socket", "datagrams"),
             (long, "longer than 107 B", "shorter"),
         ] {
-            match try_socket(Kind::Unix, &path) {
+            match try_socket(TargetKind::Unix, &path) {
                 Answer::Refuses { why: w, hint: h } => {
                     assert!(w.contains(why) && h.contains(hint), "{w}: {h}");
                 }
                 other => panic!("{}: {other:?}", path.display()),
             }
         }
-        match try_socket(Kind::Syslog, &at("none")) {
+        match try_socket(TargetKind::Syslog, &at("none")) {
             Answer::Refuses { hint, .. } => assert!(hint.contains("system's log daemon")),
             other => panic!("{other:?}"),
         }

@@ -10,7 +10,7 @@ use topas_format::form::Values;
 use topas_format::out::Out;
 use topas_format::target::expand_launch;
 use topas_launch::Rank;
-use topas_launch::named::{self, Fault};
+use topas_launch::named::{self, NamedRanksFault};
 
 /// A variable that is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,9 +134,9 @@ fn pe(list: &[u8], rank: Option<&Rank>) -> (String, bool) {
         (Ok(_), None) => ("these ranks measure, if a run has all of them".to_owned(), true),
         (Err(fault), _) => {
             let says = match fault {
-                Fault::NotANumber => "it is not a list of ranks like 3,7",
-                Fault::NoSuchRank => "it names a rank that this run does not have",
-                Fault::Repeated => "it names a rank twice",
+                NamedRanksFault::NotANumber => "it is not a list of ranks like 3,7",
+                NamedRanksFault::NoSuchRank => "it names a rank that this run does not have",
+                NamedRanksFault::Repeated => "it names a rank twice",
             };
             (format!("no effect: {says}; two ranks are chosen at random"), false)
         }

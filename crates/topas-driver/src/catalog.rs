@@ -66,7 +66,7 @@ pub const MPI_SET: &str = "mpi";
 
 /// Meaning of one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Kind {
+enum DriverFactKind {
     Name { personality: Personality, answers: bool, set: Vec<u8> },
     GivesId { beside: Option<Vec<u8>> },
     NeedsInput,
@@ -80,10 +80,10 @@ enum Kind {
     NoMpi,
 }
 
-impl Kind {
+impl DriverFactKind {
     /// The meaning of the words behind a name; `None` if they make no sense.
     fn parse(words: &[&[u8]]) -> Option<Self> {
-        let name = |personality, answers, set: Option<&&[u8]>| Kind::Name {
+        let name = |personality, answers, set: Option<&&[u8]>| DriverFactKind::Name {
             personality,
             answers,
             set: set.map_or(MPI_SET.as_bytes(), |set| set).to_vec(),
@@ -102,17 +102,17 @@ impl Kind {
                 name(Personality::PackageQuery, false, set.first())
             }
             [b"linker", set] => name(Personality::Linker, false, Some(set)),
-            [b"gives-id"] => Kind::GivesId { beside: None },
-            [b"gives-id", beside] => Kind::GivesId { beside: Some(beside.to_vec()) },
-            [b"needs-input"] => Kind::NeedsInput,
-            [b"looks-on"] => Kind::LooksOn,
-            [b"runtime", language] => Kind::Runtime(Language::parse(language)?),
-            [b"package", language] => Kind::Package(Language::parse(language)?),
-            [b"counters"] => Kind::Counters,
-            [b"counters-symbol"] => Kind::CountersSymbol,
-            [b"plain"] => Kind::Plain,
-            [b"no-wl"] => Kind::NoWl,
-            [b"no-mpi"] => Kind::NoMpi,
+            [b"gives-id"] => DriverFactKind::GivesId { beside: None },
+            [b"gives-id", beside] => DriverFactKind::GivesId { beside: Some(beside.to_vec()) },
+            [b"needs-input"] => DriverFactKind::NeedsInput,
+            [b"looks-on"] => DriverFactKind::LooksOn,
+            [b"runtime", language] => DriverFactKind::Runtime(Language::parse(language)?),
+            [b"package", language] => DriverFactKind::Package(Language::parse(language)?),
+            [b"counters"] => DriverFactKind::Counters,
+            [b"counters-symbol"] => DriverFactKind::CountersSymbol,
+            [b"plain"] => DriverFactKind::Plain,
+            [b"no-wl"] => DriverFactKind::NoWl,
+            [b"no-mpi"] => DriverFactKind::NoMpi,
             _ => return None,
         })
     }
@@ -124,7 +124,7 @@ pub type Skipped = (PathBuf, u32);
 /// The content of `drivers.conf`.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
-    lines: Vec<(Vec<u8>, Kind)>,
+    lines: Vec<(Vec<u8>, DriverFactKind)>,
     /// Where the site's own lines begin.
     site: Option<usize>,
     skipped: Vec<Skipped>,
@@ -167,7 +167,7 @@ impl Catalog {
             if name.starts_with(b"#") {
                 continue;
             }
-            match Kind::parse(rest) {
+            match DriverFactKind::parse(rest) {
                 Some(kind) => self.lines.push((name.to_vec(), kind)),
                 None => self.skipped.push((file.to_path_buf(), number)),
             }
@@ -180,15 +180,15 @@ impl Catalog {
     }
 
     /// The lines about a name that hold: those behind the last `plain`.
-    fn about(&self, name: &[u8]) -> impl Iterator<Item = &Kind> {
+    fn about(&self, name: &[u8]) -> impl Iterator<Item = &DriverFactKind> {
         let lines = self.lines.iter().rev().filter(move |(of, _)| of == name);
-        lines.map(|(_, kind)| kind).take_while(|kind| **kind != Kind::Plain)
+        lines.map(|(_, kind)| kind).take_while(|kind| **kind != DriverFactKind::Plain)
     }
 
     /// What a name stands for; the last line about it counts.
     pub fn personality(&self, name: &OsStr) -> Option<Personality> {
         self.about(name.as_bytes()).find_map(|kind| match kind {
-            Kind::Name { personality, .. } => Some(*personality),
+            DriverFactKind::Name { personality, .. } => Some(*personality),
             _ => None,
         })
     }
@@ -197,7 +197,7 @@ impl Catalog {
     /// how to link; a compiler may mean something else by the same options.
     pub fn answers(&self, name: &OsStr) -> bool {
         let mut names = self.about(name.as_bytes()).filter_map(|kind| match kind {
-            Kind::Name { answers, .. } => Some(*answers),
+            DriverFactKind::Name { answers, .. } => Some(*answers),
             _ => None,
         });
         names.next() == Some(true)
@@ -205,13 +205,14 @@ impl Catalog {
 
     /// Whether the name is that of a driver of MPI, whose programs can have an MPI profile.
     pub fn links_mpi(&self, name: &OsStr) -> bool {
-        self.answers(name) && !self.about(name.as_bytes()).any(|kind| *kind == Kind::NoMpi)
+        self.answers(name)
+            && !self.about(name.as_bytes()).any(|kind| *kind == DriverFactKind::NoMpi)
     }
 
     /// Every name with its set, in the order of the file; a name may be in several sets.
     pub fn names(&self) -> impl Iterator<Item = (&OsStr, Personality, &OsStr)> {
         self.lines.iter().filter_map(|(name, kind)| match kind {
-            Kind::Name { set, .. } => {
+            DriverFactKind::Name { set, .. } => {
                 let name = OsStr::from_bytes(name);
                 Some((name, self.personality(name)?, OsStr::from_bytes(set)))
             }
@@ -223,7 +224,8 @@ impl Catalog {
     pub fn is_of_site(&self, name: &OsStr, set: &OsStr) -> bool {
         let lines = self.site.and_then(|from| self.lines.get(from..)).unwrap_or_default();
         lines.iter().any(|(of, kind)| {
-            let in_set = matches!(kind, Kind::Name { set: of, .. } if *of == set.as_bytes());
+            let in_set =
+                matches!(kind, DriverFactKind::Name { set: of, .. } if *of == set.as_bytes());
             in_set && of == name.as_bytes()
         })
     }
@@ -241,8 +243,8 @@ impl Catalog {
     pub fn gives_launch_id(&self, real: &Path) -> bool {
         let Some(name) = real.file_name() else { return false };
         self.about(name.as_bytes()).any(|kind| match kind {
-            Kind::GivesId { beside: None } => true,
-            Kind::GivesId { beside: Some(other) } => {
+            DriverFactKind::GivesId { beside: None } => true,
+            DriverFactKind::GivesId { beside: Some(other) } => {
                 real.with_file_name(OsStr::from_bytes(other)).exists()
             }
             _ => false,
@@ -253,14 +255,14 @@ impl Catalog {
     /// the answer to `-show` if it is given an option and no input.
     pub fn needs_input(&self, real: &Path) -> bool {
         let name = real.file_name().unwrap_or_default();
-        self.about(name.as_bytes()).any(|kind| *kind == Kind::NeedsInput)
+        self.about(name.as_bytes()).any(|kind| *kind == DriverFactKind::NeedsInput)
     }
 
     /// Whether the program at `real`, a path without symbolic links, looks for the next
     /// program of the name it is called by.
     pub fn looks_on(&self, real: &Path) -> bool {
         let name = real.file_name().unwrap_or_default();
-        self.about(name.as_bytes()).any(|kind| *kind == Kind::LooksOn)
+        self.about(name.as_bytes()).any(|kind| *kind == DriverFactKind::LooksOn)
     }
 
     /// The name the program at `real` is told, where ours was called as `argv0`.
@@ -279,7 +281,7 @@ impl Catalog {
     /// The language whose runtime library `name` (as in `-lname`) is.
     pub fn runtime(&self, name: &[u8]) -> Option<Language> {
         self.about(name).find_map(|kind| match kind {
-            Kind::Runtime(language) => Some(*language),
+            DriverFactKind::Runtime(language) => Some(*language),
             _ => None,
         })
     }
@@ -287,21 +289,23 @@ impl Catalog {
     /// The language of the MPI package `name`, as pkg-config names it.
     pub fn package(&self, name: &[u8]) -> Option<Language> {
         self.about(name).find_map(|kind| match kind {
-            Kind::Package(language) => Some(*language),
+            DriverFactKind::Package(language) => Some(*language),
             _ => None,
         })
     }
 
     /// Whether programs that link the library `name` (as in `-lname`) use the counters.
     pub fn uses_counters(&self, name: &[u8]) -> bool {
-        self.about(name).any(|kind| *kind == Kind::Counters)
+        self.about(name).any(|kind| *kind == DriverFactKind::Counters)
     }
 
     /// The functions whose callers use the counters.
     pub fn counter_functions(&self) -> Vec<&[u8]> {
-        let lines = self.lines.iter().filter(|(_, kind)| *kind == Kind::CountersSymbol);
+        let lines = self.lines.iter().filter(|(_, kind)| *kind == DriverFactKind::CountersSymbol);
         let names = lines.map(|(name, _)| name.as_slice());
-        names.filter(|name| self.about(name).any(|kind| *kind == Kind::CountersSymbol)).collect()
+        names
+            .filter(|name| self.about(name).any(|kind| *kind == DriverFactKind::CountersSymbol))
+            .collect()
     }
 
     /// Whether `command`, a compiler with options perhaps, does not know `-Wl,`.
@@ -309,7 +313,7 @@ impl Catalog {
         let words = command.as_bytes().split(u8::is_ascii_whitespace);
         words
             .filter_map(|word| Path::new(OsStr::from_bytes(word)).file_name())
-            .any(|program| self.about(program.as_bytes()).any(|kind| *kind == Kind::NoWl))
+            .any(|program| self.about(program.as_bytes()).any(|kind| *kind == DriverFactKind::NoWl))
     }
 }
 

@@ -11,7 +11,7 @@ use topas_config::{Environment, Paths};
 use crate::catalog::Catalog;
 use crate::message::say;
 use crate::mpis;
-use crate::shadow::{Refused, Shadow, State};
+use crate::shadow::{Refused, Shadow, ShadowState};
 use crate::{EXIT_CANNOT_WRITE, EXIT_OK, EXIT_USAGE, links, print};
 
 /// The word behind `topas`.
@@ -215,9 +215,9 @@ impl Installed<'_> {
         let mut code = EXIT_OK;
         for shadow in shadows {
             let name = shadow.name().to_string_lossy();
-            if shadow.state(&self.catalog) == State::Gone {
+            if shadow.state(&self.catalog) == ShadowState::Gone {
                 say!("{TOOL}: error: cannot refresh {name}");
-                say!("cause: {}", State::Gone.says(shadow).unwrap_or_default());
+                say!("cause: {}", ShadowState::Gone.says(shadow).unwrap_or_default());
                 say!("hint: {TOOL} remove {name}");
                 code = EXIT_CANNOT_WRITE;
                 continue;

@@ -42,7 +42,7 @@ const USUAL: [&str; 8] = [
 
 /// The kind of an MPI's libraries.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MpiLibraryKind {
     /// Shared libraries, which the loader brings.
     Shared,
     /// Archives, which become a part of the program.
@@ -141,7 +141,7 @@ impl Libraries {
     }
 
     /// What a link takes of these: the first directory decides, and in it the shared library.
-    pub fn kind(&self, env: &Environment) -> Kind {
+    pub fn kind(&self, env: &Environment) -> MpiLibraryKind {
         let usual = USUAL.iter().map(PathBuf::from);
         // GCC and Clang look there, too.
         let path = env.get("LIBRARY_PATH").unwrap_or_default().as_bytes();
@@ -151,7 +151,7 @@ impl Libraries {
         for name in &self.names {
             if name.as_bytes().contains(&b'/') {
                 if is_archive(Path::new(name)) {
-                    return Kind::Archives;
+                    return MpiLibraryKind::Archives;
                 }
                 continue;
             }
@@ -165,11 +165,11 @@ impl Libraries {
             let holds = |dir: &&PathBuf| dir.join(&shared).exists() || dir.join(&archive).exists();
             match dirs.iter().find(holds) {
                 Some(dir) if dir.join(&shared).exists() => {}
-                Some(_) => return Kind::Archives,
-                None => return Kind::Unknown(Unknown::NotFound(name.clone())),
+                Some(_) => return MpiLibraryKind::Archives,
+                None => return MpiLibraryKind::Unknown(Unknown::NotFound(name.clone())),
             }
         }
-        Kind::Shared
+        MpiLibraryKind::Shared
     }
 
     /// The words that link the same libraries once more.
@@ -262,15 +262,15 @@ mod tests {
             };
             libraries.kind(env)
         };
-        assert_eq!(kind(&["archives", "both"], &["mpiq"], &env), Kind::Archives);
-        assert_eq!(kind(&["both", "archives"], &["mpiq"], &env), Kind::Shared);
-        assert_eq!(kind(&["both"], &["mpiq", "mpiq_f"], &env), Kind::Archives);
-        assert_eq!(kind(&["both"], &["mpiq", "/x/libmpi.a"], &env), Kind::Archives);
-        let missing = Kind::Unknown(Unknown::NotFound("mpiq".into()));
+        assert_eq!(kind(&["archives", "both"], &["mpiq"], &env), MpiLibraryKind::Archives);
+        assert_eq!(kind(&["both", "archives"], &["mpiq"], &env), MpiLibraryKind::Shared);
+        assert_eq!(kind(&["both"], &["mpiq", "mpiq_f"], &env), MpiLibraryKind::Archives);
+        assert_eq!(kind(&["both"], &["mpiq", "/x/libmpi.a"], &env), MpiLibraryKind::Archives);
+        let missing = MpiLibraryKind::Unknown(Unknown::NotFound("mpiq".into()));
         assert_eq!(kind(&["none"], &["mpiq"], &env), missing);
         let path = dir.path().join("archives").display().to_string();
         let env: Environment = [("LIBRARY_PATH", path.as_str())].into_iter().collect();
-        assert_eq!(kind(&["none"], &["mpiq"], &env), Kind::Archives);
+        assert_eq!(kind(&["none"], &["mpiq"], &env), MpiLibraryKind::Archives);
     }
 
     #[test]

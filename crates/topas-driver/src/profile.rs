@@ -17,7 +17,7 @@ use topas_config::{Environment, Paths};
 use topas_format::env::TOPAS_MPI;
 
 use crate::module;
-use crate::mpi_libraries::{Kind, Libraries, Unknown, is_mpi_file};
+use crate::mpi_libraries::{Libraries, MpiLibraryKind, Unknown, is_mpi_file};
 use crate::plan::link_arguments;
 
 /// The package that pkg-config is asked for, too.
@@ -99,12 +99,12 @@ impl Link<'_> {
         let object = if self.answer { paths.mpi_init_object() } else { paths.mpi_object() };
         module::check(&object).map_err(|why| Left::Unfit(object.clone(), why.to_string()))?;
         let libraries = Libraries::ask(self.real, env).map_err(Left::Unknown)?;
-        let kind = if self.archives { Kind::Archives } else { libraries.kind(env) };
+        let kind = if self.archives { MpiLibraryKind::Archives } else { libraries.kind(env) };
         match kind {
-            Kind::Shared => Ok(link_arguments(&object)),
-            Kind::Archives if self.answer => Err(Left::Answer),
-            Kind::Archives => wrapped(&libraries, paths),
-            Kind::Unknown(why) => Err(Left::Unknown(why)),
+            MpiLibraryKind::Shared => Ok(link_arguments(&object)),
+            MpiLibraryKind::Archives if self.answer => Err(Left::Answer),
+            MpiLibraryKind::Archives => wrapped(&libraries, paths),
+            MpiLibraryKind::Unknown(why) => Err(Left::Unknown(why)),
         }
     }
 }
@@ -122,9 +122,9 @@ pub fn package(
     let file = paths.packages().join(PACKAGE).with_extension("pc");
     File::open(&file).map_err(|why| Left::Unfit(file, why.to_string()))?;
     match Libraries::answered(real, args, env).map(|libraries| libraries.kind(env)) {
-        Ok(Kind::Shared) => Ok(vec![PACKAGE.into()]),
-        Ok(Kind::Archives) => Err(Left::Answer),
-        Ok(Kind::Unknown(why)) | Err(why) => Err(Left::Unknown(why)),
+        Ok(MpiLibraryKind::Shared) => Ok(vec![PACKAGE.into()]),
+        Ok(MpiLibraryKind::Archives) => Err(Left::Answer),
+        Ok(MpiLibraryKind::Unknown(why)) | Err(why) => Err(Left::Unknown(why)),
     }
 }
 

@@ -33,7 +33,7 @@ use self::environment::Entries;
 use self::options::{Request, Wish};
 use self::outside::Measured;
 use self::profile::{Profile, Wanted};
-use self::program::Kind;
+use self::program::ExecutableKind;
 use self::way::{Decision, Way};
 use crate::explain::quoted;
 use crate::message::say;
@@ -133,7 +133,7 @@ fn warn_of_variables(decision: &Decision, wish: &Wish, env: &Environment) {
         return;
     }
     let Ok(program) = program::find(&wish.command, env) else { return };
-    let Kind::Elf(facts) = program.kind else { return };
+    let ExecutableKind::Elf(facts) = program.kind else { return };
     if facts.has_module {
         return;
     }

@@ -43,7 +43,7 @@ pub struct Shadow {
 
 /// How a shadow stands to its MPI.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum ShadowState {
     /// It has what the MPI has.
     Good,
     /// There is no such directory any more.
@@ -176,14 +176,14 @@ impl Shadow {
     }
 
     /// Compares it with its MPI.
-    pub fn state(&self, catalog: &Catalog) -> State {
-        let Ok([top, bin]) = self.wanted(catalog) else { return State::Gone };
+    pub fn state(&self, catalog: &Catalog) -> ShadowState {
+        let Ok([top, bin]) = self.wanted(catalog) else { return ShadowState::Gone };
         let differ = |dir: &Path, wanted: &Wanted| links::differences(dir, wanted, |_| true);
         let mut changes = differ(&self.bin(), &bin);
         if changes.is_empty() {
             changes = differ(&self.dir, &top);
         }
-        if changes.is_empty() { State::Good } else { State::Changed(changes) }
+        if changes.is_empty() { ShadowState::Good } else { ShadowState::Changed(changes) }
     }
 
     /// Makes it, or makes it anew what its MPI is now. A build that is under way finds either
@@ -215,13 +215,15 @@ impl Shadow {
     }
 }
 
-impl State {
+impl ShadowState {
     /// What is wrong, in a phrase; `None` if nothing is.
     pub fn says(&self, shadow: &Shadow) -> Option<String> {
         match self {
-            State::Good => None,
-            State::Gone => Some(format!("its MPI has gone: {}", shadow.real_bin.display())),
-            State::Changed(changes) => Some(format!("its MPI has changed: {}", changes.says())),
+            ShadowState::Good => None,
+            ShadowState::Gone => Some(format!("its MPI has gone: {}", shadow.real_bin.display())),
+            ShadowState::Changed(changes) => {
+                Some(format!("its MPI has changed: {}", changes.says()))
+            }
         }
     }
 }
@@ -311,7 +313,7 @@ mod tests {
         }
         assert_eq!(Shadow::around(&shadow.bin().join("mpicc")).unwrap().real_bin, shadow.real_bin);
         assert_eq!(Shadow::all(&paths), std::slice::from_ref(&shadow));
-        assert_eq!(shadow.state(&catalog), State::Good);
+        assert_eq!(shadow.state(&catalog), ShadowState::Good);
         shadow.remove().unwrap();
         assert!(!shadow.dir.exists() && prefix.join("lib").exists());
     }
@@ -324,21 +326,21 @@ mod tests {
         assert_eq!(shadow.name(), "x");
         shadow.make(&catalog).unwrap();
         fs::rename(prefix.join("bin/mpifort"), prefix.join("bin/mpif90")).unwrap();
-        let State::Changed(changes) = shadow.state(&catalog) else { panic!("not told") };
+        let ShadowState::Changed(changes) = shadow.state(&catalog) else { panic!("not told") };
         assert_eq!(
             (changes.added, changes.removed),
             (vec!["mpif90".into()], vec!["mpifort".into()])
         );
         shadow.make(&catalog).unwrap();
-        assert_eq!(shadow.state(&catalog), State::Good);
+        assert_eq!(shadow.state(&catalog), ShadowState::Good);
         assert_eq!(shadow.names(), ["mpicc", "mpif90"]);
         // A program that became a plain file is no driver's name any more.
         fs::set_permissions(prefix.join("bin/mpif90"), fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(matches!(shadow.state(&catalog), State::Changed(_)));
+        assert!(matches!(shadow.state(&catalog), ShadowState::Changed(_)));
         fs::create_dir(prefix.join("etc")).unwrap();
-        assert!(matches!(shadow.state(&catalog), State::Changed(_)));
+        assert!(matches!(shadow.state(&catalog), ShadowState::Changed(_)));
         fs::remove_dir_all(&prefix).unwrap();
-        assert_eq!(shadow.state(&catalog), State::Gone);
+        assert_eq!(shadow.state(&catalog), ShadowState::Gone);
     }
 
     #[test]

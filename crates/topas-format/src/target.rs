@@ -8,7 +8,7 @@ use crate::text::Cursor;
 /// What a target is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
+pub enum TargetKind {
     /// `file:PATH`: the line is appended
     File,
     /// `unix:PATH`: the line is a datagram
@@ -21,7 +21,7 @@ pub enum Kind {
 pub const SYSLOG: &[u8] = b"/dev/log";
 
 /// Kind and path pattern of a target; an empty pattern for what is none.
-pub fn kind(target: &[u8]) -> (Kind, &[u8]) {
+pub fn kind(target: &[u8]) -> (TargetKind, &[u8]) {
     const KINDS: [u32; 3] = [word(b"file"), word(b"unix"), word(b"syslog")];
     let mut text = Cursor::new(target);
     let place = place(&KINDS, text.until(b':'));
@@ -33,9 +33,9 @@ pub fn kind(target: &[u8]) -> (Kind, &[u8]) {
         pattern = &[];
     }
     let kind = match place {
-        Some(1) => Kind::Unix,
-        Some(2) => Kind::Syslog,
-        _ => Kind::File,
+        Some(1) => TargetKind::Unix,
+        Some(2) => TargetKind::Syslog,
+        _ => TargetKind::File,
     };
     (kind, pattern)
 }
@@ -147,9 +147,9 @@ mod tests {
 
     #[test]
     fn kinds_of_target() {
-        assert_eq!(kind(b"file:/a"), (Kind::File, &b"/a"[..]));
-        assert_eq!(kind(b"unix:/a:b"), (Kind::Unix, &b"/a:b"[..]));
-        assert_eq!(kind(b"syslog"), (Kind::Syslog, SYSLOG));
+        assert_eq!(kind(b"file:/a"), (TargetKind::File, &b"/a"[..]));
+        assert_eq!(kind(b"unix:/a:b"), (TargetKind::Unix, &b"/a:b"[..]));
+        assert_eq!(kind(b"syslog"), (TargetKind::Syslog, SYSLOG));
         for none in [&b"file:a"[..], b"unix:", b"syslog:/a", b"/a", b"", b"fil:/a"] {
             assert_eq!(kind(none).1, b"");
         }

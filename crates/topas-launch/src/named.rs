@@ -5,7 +5,7 @@ use topas_format::text::Cursor;
 /// Why a list is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Fault {
+pub enum NamedRanksFault {
     /// Something between commas is not a decimal number
     NotANumber,
     /// A rank that the launch does not have
@@ -19,20 +19,20 @@ pub enum Fault {
 /// be below `size` and be named once.
 ///
 /// A list is short, so repeats are found by reading it again: no storage, no limit.
-pub fn place(list: &[u8], size: u32, rank: u32) -> Result<Option<u32>, Fault> {
+pub fn place(list: &[u8], size: u32, rank: u32) -> Result<Option<u32>, NamedRanksFault> {
     let mut text = Cursor::new(list);
     loop {
         let named = text.number();
         if !text.ok {
-            return Err(Fault::NotANumber);
+            return Err(NamedRanksFault::NotANumber);
         }
         // A size of 0, not told, has room for every rank.
         if named > size.wrapping_sub(1).into() {
-            return Err(Fault::NoSuchRank);
+            return Err(NamedRanksFault::NoSuchRank);
         }
         let (times, _) = count(list, named);
         if times > 1 {
-            return Err(Fault::Repeated);
+            return Err(NamedRanksFault::Repeated);
         }
         if text.rest.is_empty() {
             break;
@@ -75,18 +75,18 @@ mod tests {
         assert_eq!(place(b"3,4000", 0, 4000), Ok(Some(1)));
         let digits = "9".repeat(4096);
         for (text, fault) in [
-            ("", Fault::NotANumber),
-            ("abc", Fault::NotANumber),
-            ("3,,7", Fault::NotANumber),
-            ("3,", Fault::NotANumber),
-            ("-1", Fault::NotANumber),
-            ("3, 7", Fault::NotANumber),
-            ("3;7", Fault::NotANumber),
-            ("0,,", Fault::NotANumber),
-            ("3,8", Fault::NoSuchRank),
-            (digits.as_str(), Fault::NoSuchRank),
-            ("3,3", Fault::Repeated),
-            ("3,1,03", Fault::Repeated),
+            ("", NamedRanksFault::NotANumber),
+            ("abc", NamedRanksFault::NotANumber),
+            ("3,,7", NamedRanksFault::NotANumber),
+            ("3,", NamedRanksFault::NotANumber),
+            ("-1", NamedRanksFault::NotANumber),
+            ("3, 7", NamedRanksFault::NotANumber),
+            ("3;7", NamedRanksFault::NotANumber),
+            ("0,,", NamedRanksFault::NotANumber),
+            ("3,8", NamedRanksFault::NoSuchRank),
+            (digits.as_str(), NamedRanksFault::NoSuchRank),
+            ("3,3", NamedRanksFault::Repeated),
+            ("3,1,03", NamedRanksFault::Repeated),
         ] {
             assert_eq!(place(text.as_bytes(), 8, 3), Err(fault), "{text:.20}");
         }
@@ -100,7 +100,7 @@ mod tests {
             let list: Vec<String> = ranks.iter().map(ToString::to_string).collect();
             let sorted: BTreeSet<u32> = ranks.iter().copied().collect();
             let expected = if sorted.len() < ranks.len() {
-                Err(Fault::Repeated)
+                Err(NamedRanksFault::Repeated)
             } else {
                 Ok(sorted.iter().position(|r| *r == rank).map(|at| at as u32))
             };

@@ -12,7 +12,7 @@ use topas_format::text::{Words, nth};
 
 use crate::counters::Counters;
 use crate::processor::landing;
-use crate::state::{STATE, State, out};
+use crate::state::{ModuleState, STATE, out};
 use crate::{compiler, extended, filters, language, library, log, node, say, sys};
 
 /// How the program ends.
@@ -64,7 +64,7 @@ pub fn end(end: End) -> bool {
 /// Reads everything again, writes the line, prints it if asked.
 fn write_line(end: End) {
     // SAFETY: `take` lets one pass.
-    let state: &'static mut State = unsafe { STATE.get() };
+    let state: &'static mut ModuleState = unsafe { STATE.get() };
     let values = &mut state.record.values;
     let mut ended = [0; 3];
     values.numbers[number::RESIDENT] = sys::times(&mut ended).wrapping_mul(1024);

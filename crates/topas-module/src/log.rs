@@ -4,7 +4,7 @@ use topas_format::text::{Cursor, trim};
 use topas_node::log::write_to;
 
 use crate::say::{Sentence, say_by_number};
-use crate::state::{Record, out};
+use crate::state::{ModuleRecord, out};
 
 /// Error numbers in the order of the sentences after [`Sentence::NoWrite`]: EACCES,
 /// ENOENT, ENXIO, EISDIR, EINVAL, ENOSPC, EROFS, ELOOP.
@@ -13,7 +13,7 @@ const EXPLAINED: &[u8] = &[13, 2, 6, 21, 22, 28, 30, 40];
 /// Appends the line to the first of `targets` that takes it. Says why one did not if the user
 /// wants to know, and in any case of the one behind which `told` bytes are left.
 #[inline(never)]
-pub fn append(targets: &[u8], record: &mut Record, verbose: bool, told: usize) {
+pub fn append(targets: &[u8], record: &mut ModuleRecord, verbose: bool, told: usize) {
     let mut text = Cursor::new(trim(targets));
     loop {
         let target = text.until(b' ');

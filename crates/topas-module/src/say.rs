@@ -31,7 +31,7 @@ sentences! {
     Mpi = "TOPAS_MPI=",
     NotMeasured = "not measured: ",
     NotWritten = "not written: ",
-    // In the order of `topas_launch::named::Fault`; what happens then follows.
+    // In the order of `topas_launch::named::NamedRanksFault`; what happens then follows.
     NotANumber = " is no list of ranks",
     NoSuchRank = " names a rank this run lacks",
     Repeated = " names a rank twice",

@@ -9,17 +9,17 @@ use crate::{facts, sys};
 /// What topas.conf said last. Buffers last, because what is near the front is reached by
 /// shorter instructions.
 #[repr(C)]
-pub struct Site {
+pub struct ModuleSite {
     settings: Settings<'static>,
     /// Bytes of `conf`
     len: usize,
     conf: [u8; MAX_READ],
 }
 
-impl Site {
+impl ModuleSite {
     /// Nothing read.
     pub const fn new() -> Self {
-        Site { settings: Settings::unread(), len: 0, conf: [0; MAX_READ] }
+        ModuleSite { settings: Settings::unread(), len: 0, conf: [0; MAX_READ] }
     }
 
     /// Reads the topas.conf of the installation or, if that has gone or says nothing, of the

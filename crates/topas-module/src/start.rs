@@ -17,7 +17,7 @@ use topas_node::proof::{KernelProof, PathRoom};
 use crate::claim::claim;
 use crate::library::weak;
 use crate::say::{Sentence, say, say_by_number};
-use crate::state::{STATE, State, auxiliary, out};
+use crate::state::{ModuleState, STATE, auxiliary, out};
 use crate::{extended, facts, filters, finish, library, node, processor, signals, sys};
 
 /// An array of C strings that ends with a null pointer, or null itself.
@@ -71,7 +71,7 @@ fn gather(environment: Environment, vars: &mut Vars<'static>, extended: &mut Ext
 }
 
 /// Begins to measure, or tells why not.
-fn begin(state: &'static mut State) -> Result<(), Sentence> {
+fn begin(state: &'static mut ModuleState) -> Result<(), Sentence> {
     let vars = &state.vars;
     if is_off(vars.text(Var::Topas)) {
         return Err(Sentence::Off);

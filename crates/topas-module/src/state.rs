@@ -16,7 +16,7 @@ use crate::compiler::TABLE;
 use crate::counters::Counters;
 use crate::extended::Own;
 use crate::library::far;
-use crate::site::Site;
+use crate::site::ModuleSite;
 pub use crate::sys::auxiliary;
 use crate::sys::{self, PATH_MAX, UTSNAME};
 
@@ -29,7 +29,7 @@ const KEPT: usize = 8192;
 
 /// The line and what it is made of.
 #[repr(C)]
-pub struct Record {
+pub struct ModuleRecord {
     pub values: Values<'static>,
     /// Bytes of `tagged`
     len: usize,
@@ -37,10 +37,10 @@ pub struct Record {
     tagged: [u8; TAG.len() + MAX_LINE],
 }
 
-impl Record {
+impl ModuleRecord {
     /// Nothing known.
     const fn new() -> Self {
-        Record { values: Values::new(), len: 0, tagged: [0; TAG.len() + MAX_LINE] }
+        ModuleRecord { values: Values::new(), len: 0, tagged: [0; TAG.len() + MAX_LINE] }
     }
 
     /// Writes the line behind its tag.
@@ -62,7 +62,7 @@ impl Record {
 /// reached by shorter instructions; buffers stand here because on the stack they would
 /// make every other variable far.
 #[repr(C)]
-pub struct State {
+pub struct ModuleState {
     /// Process that measures, its complement while its line is written, then 0; a forked child
     /// has another id and is silent
     pub pid: AtomicU32,
@@ -82,7 +82,7 @@ pub struct State {
     pub rank: Rank,
     /// [`crate::sys::times`] at the start, which are not zero after an exec
     pub begun: [u64; 3],
-    pub record: Record,
+    pub record: ModuleRecord,
     /// The counters
     pub counters: Counters,
     /// The variables, which lie in the program's own environment
@@ -92,7 +92,7 @@ pub struct State {
     pub uname: [u8; UTSNAME],
     /// Room for what is kept of the environment, which the program may overwrite
     pub kept: [u8; KEPT],
-    pub site: Site,
+    pub site: ModuleSite,
     /// Table of sections of the executable
     pub sections: [u64; TABLE],
     /// Text of any other file
@@ -105,7 +105,7 @@ pub struct State {
 /// first, by which the address is that of both.
 #[repr(C)]
 pub struct Shared {
-    state: UnsafeCell<State>,
+    state: UnsafeCell<ModuleState>,
     scratch: UnsafeCell<Scratch>,
     alone: AtomicUsize,
 }
@@ -125,7 +125,7 @@ unsafe impl Sync for Shared {}
 #[cfg_attr(not(topas_extended), unsafe(export_name = "topas_state"))]
 #[cfg_attr(topas_extended, unsafe(export_name = "topas_state_extended"))]
 pub static STATE: Shared = Shared {
-    state: UnsafeCell::new(State {
+    state: UnsafeCell::new(ModuleState {
         pid: AtomicU32::new(0),
         metric: Metric::FpOps,
         status_known: false,
@@ -135,13 +135,13 @@ pub static STATE: Shared = Shared {
         filters: 0,
         rank: Rank { family: Family::OpenMpi, rank: 0, size: 0, id: 0 },
         begun: [0; 3],
-        record: Record::new(),
+        record: ModuleRecord::new(),
         counters: Counters::new(),
         vars: Vars::new(),
         parts: [0; 256],
         uname: [0; UTSNAME],
         kept: [0; KEPT],
-        site: Site::new(),
+        site: ModuleSite::new(),
         sections: [0; TABLE],
         file: [0; FILE_MAX],
         extended: Own::new(),
@@ -164,7 +164,7 @@ impl Shared {
     /// # Safety
     /// Only from a constructor, or by the one that [`Shared::take`] let pass.
     #[allow(clippy::mut_from_ref)]
-    pub unsafe fn get(&self) -> &mut State {
+    pub unsafe fn get(&self) -> &mut ModuleState {
         // SAFETY: the caller's promise.
         unsafe { &mut *self.here().state.get() }
     }

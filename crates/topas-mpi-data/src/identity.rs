@@ -1,7 +1,7 @@
 //! What the mapped file of a rank says of its launch.
 
 use topas_format::civil::Civil;
-use topas_mpi_profile::layout::{Header, State, flag};
+use topas_mpi_profile::layout::{Header, RankState, flag};
 use topas_mpi_profile::lines::{LANGUAGE_WORDS, MISSED_WORDS};
 
 use super::profile::{Ending, LEVELS, MpiRecordFacts};
@@ -42,10 +42,10 @@ pub(super) fn facts(spool: &Spool, running: bool, ended: u64) -> MpiRecordFacts 
 pub(super) fn ending(spool: &Spool, running: bool) -> Ending {
     match spool.state() {
         _ if running => Ending::Running,
-        Some(State::Written) => Ending::Finalize,
-        Some(State::Aborted) => Ending::Abort(spool.header.code),
-        Some(State::Exited) => Ending::Exit,
-        Some(State::Running | State::Finalizing) | None => Ending::Lost,
+        Some(RankState::Written) => Ending::Finalize,
+        Some(RankState::Aborted) => Ending::Abort(spool.header.code),
+        Some(RankState::Exited) => Ending::Exit,
+        Some(RankState::Running | RankState::Finalizing) | None => Ending::Lost,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use topas_mpi_profile::layout::State;
+use topas_mpi_profile::layout::RankState;
 use topas_mpi_profile::sums;
 
 use super::identity;
@@ -75,7 +75,7 @@ pub fn read_spool_files(files: Vec<PathBuf>) -> SpoolReading {
 /// Reads one; None if it has nothing to tell any more.
 pub(super) fn look(spool: Spool, running: bool) -> Result<Option<FoundSpool>, SpoolError> {
     // What it counted was written elsewhere.
-    if spool.state() == Some(State::Written) {
+    if spool.state() == Some(RankState::Written) {
         return Ok(None);
     }
     let rank = read_rank(&spool, running)?;

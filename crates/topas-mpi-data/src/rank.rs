@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use topas_mpi_profile::layout::{
     BINS, Block, COMMUNICATORS, Communicator as Told, FUNCTIONS, HISTOGRAMS, Header,
-    Peer as Traded, State, Traffic as Moved, flag,
+    Peer as Traded, RankState, Traffic as Moved, flag,
 };
 use topas_mpi_profile::sums::{self, TickLength, histogram};
 
@@ -68,7 +68,7 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
     let header = &spool.header;
     let tick = tick_length(header);
     // While measuring goes on, so do the calls that threads are in.
-    let counts = header.paused_since == 0 && spool.state() != Some(State::Written);
+    let counts = header.paused_since == 0 && spool.state() != Some(RankState::Written);
     let now = if running { now(header) } else { death(header).and_then(|at| tick_at(header, at)) };
     let mut threads = Threads {
         sums: Box::default(),

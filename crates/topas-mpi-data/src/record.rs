@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use topas_format::civil::Civil;
 use topas_format::escape::Name;
 use topas_mpi_profile::lines::{LEVEL_WORDS, Of};
-use topas_mpi_profile::parse::{Fault, Line, SizesOf, Token, nanoseconds, whole};
+use topas_mpi_profile::parse::{Line, ProfileLineFault, SizesOf, Token, nanoseconds, whole};
 
 use super::profile::{Ending, LEVELS, MpiRecordFacts};
 use super::routine::{RoutineAmount, RoutineCalls, RoutineNumber, Routines};
@@ -67,11 +67,11 @@ impl Records {
     /// # Errors
     ///
     /// What is wrong with it; nothing of it is used then.
-    pub(super) fn line(&mut self, text: &[u8], owner: Option<u32>) -> Result<(), Fault> {
+    pub(super) fn line(&mut self, text: &[u8], owner: Option<u32>) -> Result<(), ProfileLineFault> {
         let line = Line::parse(text)?;
         let tokens: Tokens<'_> = line.tokens().collect::<Result<_, _>>()?;
         if !tokens.iter().all(is_believable) {
-            return Err(Fault::Token);
+            return Err(ProfileLineFault::Token);
         }
         let key = RecordKey::of(&line, owner);
         let place = self.begun;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::OFlag;
 use topas_mpi_profile::layout::{
     BLOCKS_AT, Block, COMMUNICATORS, COMMUNICATORS_AT, Communicator, FUNCTIONS, Header, MAGIC,
-    Peer, State, TABLE, VERSION,
+    Peer, RankState, TABLE, VERSION,
 };
 
 use super::decode::Decode;
@@ -152,9 +152,14 @@ impl Spool {
     }
 
     /// What became of it, as it says.
-    pub fn state(&self) -> Option<State> {
-        let states =
-            [State::Running, State::Finalizing, State::Written, State::Aborted, State::Exited];
+    pub fn state(&self) -> Option<RankState> {
+        let states = [
+            RankState::Running,
+            RankState::Finalizing,
+            RankState::Written,
+            RankState::Aborted,
+            RankState::Exited,
+        ];
         states.into_iter().find(|state| *state as u32 == self.header.state)
     }
 

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use topas_mpi_profile::layout::{Header, State, flag};
+use topas_mpi_profile::layout::{Header, RankState, flag};
 use topas_mpi_profile::lines::{Of, text};
 use topas_mpi_profile::sums::Sums;
 use topas_mpi_profile::wire;
@@ -13,7 +13,7 @@ use topas_format::out::Out;
 use crate::flow::library::call;
 use crate::generated::number;
 use crate::ranks::{self, Ranks};
-use crate::report::{File, Gathered, Now, Record, open_own, own_sums, to_center, to_table};
+use crate::report::{File, Gathered, Now, ProfileRecord, open_own, own_sums, to_center, to_table};
 use crate::workspace::{self, CHUNK, Workspace, keep};
 use crate::{clock, flow, languages, life, process, say, spool, sys};
 
@@ -24,13 +24,13 @@ static ENTERED: AtomicU64 = AtomicU64::new(0);
 pub fn finalize() {
     let Some(header) = process::header() else { return };
     // Destructors may end MPI after the library has seen the process end.
-    let ends = [State::Running as u32, State::Exited as u32].contains(&header.state);
+    let ends = [RankState::Running as u32, RankState::Exited as u32].contains(&header.state);
     if header.pid != kernel::pid() || !ends {
         return;
     }
     let entered = clock::ticks();
     ENTERED.store(entered, Relaxed);
-    header.state = State::Finalizing as u32;
+    header.state = RankState::Finalizing as u32;
     flow::begin();
     header.latest = clock::now();
     let ranks = ranks_of(header);
@@ -60,7 +60,7 @@ pub fn finalize() {
     }
     // What the ranks did not write together is left for whoever collects it.
     if written == Some(true) {
-        header.state = State::Written as u32;
+        header.state = RankState::Written as u32;
         spool::remove();
     } else {
         life::end(header);
@@ -83,7 +83,7 @@ fn ranks_of(header: &Header) -> Option<Ranks> {
 /// program may mean another tool.
 pub fn subtotal(all: bool) {
     let Some(header) = process::header() else { return };
-    let running = header.pid == kernel::pid() && header.state == State::Running as u32;
+    let running = header.pid == kernel::pid() && header.state == RankState::Running as u32;
     if !running || header.flags & flag::USER == 0 {
         return;
     }
@@ -144,7 +144,7 @@ fn together(header: &Header, now: &Now, room: &mut Workspace, ranks: &Ranks, sub
     reduce(ranks, room);
     let Workspace { conf, path, tagged, sums, other, message, text: gathered, .. } = room;
     if first {
-        let record = Record { header, now, of: Of::Run, subtotal, alone: false };
+        let record = ProfileRecord { header, now, of: Of::Run, subtotal, alone: false };
         if subtotal == 0 {
             to_center(&record, sums, conf, path, gathered, tagged);
         }
@@ -209,7 +209,7 @@ fn send_lines(header: &Header, now: &Now, sums: &Sums, room: &mut [u8; CHUNK], r
         mark.copy_from_slice(&u32::from(last).to_le_bytes());
         ranks.send(0, room.get(..len).unwrap_or_default())
     };
-    let record = Record { header, now, of: Of::Rank, subtotal: 0, alone: false };
+    let record = ProfileRecord { header, now, of: Of::Rank, subtotal: 0, alone: false };
     record.lines(sums, &mut |line| {
         if len + line.len() > CHUNK {
             send(room, len, false);
@@ -225,7 +225,7 @@ fn send_lines(header: &Header, now: &Now, sums: &Sums, room: &mut [u8; CHUNK], r
 
 /// The user's data file: sums of all ranks, then the lines of each, as they come from it.
 fn files(
-    record: &Record<'_>,
+    record: &ProfileRecord<'_>,
     sums: &Sums,
     own: &Sums,
     path: &mut [u8],
@@ -242,7 +242,7 @@ fn files(
     let mut gathered = Gathered::new(room);
     record.lines(sums, &mut |line| gathered.line(line, &mut write));
     if record.subtotal == 0 {
-        let rank = Record { of: Of::Rank, ..*record };
+        let rank = ProfileRecord { of: Of::Rank, ..*record };
         rank.lines(own, &mut |line| gathered.line(line, &mut write));
     }
     gathered.flush(&mut write);
@@ -276,7 +276,7 @@ fn alone(header: &Header, now: &Now, room: &mut Workspace, subtotal: u32, expect
         return;
     }
     let Workspace { path, sums, text: gathered, .. } = room;
-    let record = Record { header, now, of: Of::Rank, subtotal, alone: true };
+    let record = ProfileRecord { header, now, of: Of::Rank, subtotal, alone: true };
     if !expected || header.rank == 0 {
         to_table(&record, sums, path, gathered);
     }
@@ -295,10 +295,10 @@ fn alone(header: &Header, now: &Now, room: &mut Workspace, subtotal: u32, expect
 /// Before `MPI_Abort`: says so in the file, which stays for whoever collects it.
 pub fn abort(code: i32) {
     let Some(header) = process::header() else { return };
-    if header.pid == kernel::pid() && header.state == State::Running as u32 {
+    if header.pid == kernel::pid() && header.state == RankState::Running as u32 {
         header.latest = clock::now();
         header.code = code;
-        header.state = State::Aborted as u32;
+        header.state = RankState::Aborted as u32;
         life::end(header);
     }
 }
@@ -307,14 +307,14 @@ pub fn abort(code: i32) {
 pub extern "C" fn exit() {
     process::end();
     let Some(header) = process::header() else { return };
-    if header.pid == sys::pid() && header.state == State::Running as u32 {
+    if header.pid == sys::pid() && header.state == RankState::Running as u32 {
         if !has_begun() {
-            header.state = State::Written as u32;
+            header.state = RankState::Written as u32;
             spool::remove();
             return;
         }
         header.latest = clock::now();
-        header.state = State::Exited as u32;
+        header.state = RankState::Exited as u32;
         life::end(header);
     }
 }

@@ -7,7 +7,7 @@ use topas_format::civil::Civil;
 use topas_format::conf::{List, Switch};
 use topas_format::form::{Values, number, text as slot};
 use topas_format::out::Out;
-use topas_format::target::{self, Kind, expand_launch};
+use topas_format::target::{self, TargetKind, expand_launch};
 use topas_format::text::{Cursor, trim};
 use topas_mpi_profile::figure::{Also, figure};
 use topas_mpi_profile::layout::{Block, Header, Row};
@@ -36,7 +36,7 @@ impl Now {
 }
 
 /// What a record is of.
-pub struct Record<'a> {
+pub struct ProfileRecord<'a> {
     /// What is known of the process
     pub header: &'a Header,
     /// When
@@ -49,7 +49,7 @@ pub struct Record<'a> {
     pub alone: bool,
 }
 
-impl Record<'_> {
+impl ProfileRecord<'_> {
     fn head(&self) -> Head<'_> {
         Head {
             at: Civil::from_seconds(self.now.local as i64),
@@ -209,7 +209,7 @@ impl<'r> Gathered<'r> {
 
 /// Writes a record to the log of the center: the first target that takes it.
 pub fn to_center(
-    record: &Record<'_>,
+    record: &ProfileRecord<'_>,
     sums: &Sums,
     conf: &mut [u8],
     path: &mut [u8],
@@ -239,7 +239,7 @@ struct Center<'a> {
     own: &'a [u8],
     /// Those of the site that are tried then: what a user got wrong is not lost to it
     targets: &'a [u8],
-    record: &'a Record<'a>,
+    record: &'a ProfileRecord<'a>,
     kept: &'a Kept,
     tagged: &'a mut [u8],
 }
@@ -273,7 +273,7 @@ impl Center<'_> {
 
     fn write(&mut self, target: &[u8], lines: &[u8]) -> i32 {
         let mut values = self.record.values();
-        if target::kind(target).0 == Kind::File {
+        if target::kind(target).0 == TargetKind::File {
             return write_tagged(target, &mut values, lines, self.tagged);
         }
         // A datagram for each line.
@@ -316,7 +316,7 @@ pub struct Own {
 
 /// Opens a file of the user's to be appended to; its path goes to `path`, with a NUL. Says so if
 /// that cannot be.
-pub fn open_own(record: &Record<'_>, file: File, path: &mut [u8]) -> Option<Own> {
+pub fn open_own(record: &ProfileRecord<'_>, file: File, path: &mut [u8]) -> Option<Own> {
     let kept = kept()?;
     let pattern = match text(&kept.pattern) {
         b"" => topas_format::mpi::OUT.as_bytes(),
@@ -378,7 +378,7 @@ impl Own {
 }
 
 /// Appends the table of a record to the user's file.
-pub fn to_table(record: &Record<'_>, sums: &Sums, path: &mut [u8], room: &mut [u8; CHUNK]) {
+pub fn to_table(record: &ProfileRecord<'_>, sums: &Sums, path: &mut [u8], room: &mut [u8; CHUNK]) {
     let Some(own) = open_own(record, File::Table, path) else { return };
     let mut gathered = Gathered::new(room);
     let mut good = true;

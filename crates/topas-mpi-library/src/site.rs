@@ -14,7 +14,7 @@ use crate::workspace::{Kept, kept};
 use crate::{installation, sys};
 
 /// What topas.conf says.
-pub struct Site<'a> {
+pub struct ProfileSite<'a> {
     /// Keys of all programs
     pub settings: Settings<'a>,
     /// Keys of the MPI profile
@@ -23,7 +23,7 @@ pub struct Site<'a> {
 
 /// Reads the topas.conf of the installation or, if that has gone, of the system. None if the site
 /// wants nothing measured.
-pub fn read<'a>(conf: &'a mut [u8], path: &mut [u8]) -> Option<Site<'a>> {
+pub fn read<'a>(conf: &'a mut [u8], path: &mut [u8]) -> Option<ProfileSite<'a>> {
     let mut found = 0;
     for directory in installation::directories() {
         let mut out = Out::new(path);
@@ -36,12 +36,12 @@ pub fn read<'a>(conf: &'a mut [u8], path: &mut [u8]) -> Option<Site<'a>> {
         }
     }
     let conf: &'a [u8] = conf.get(..found).unwrap_or_default();
-    let site = Site { settings: Settings::read(conf), mpi: mpi::Settings::read(conf) };
+    let site = ProfileSite { settings: Settings::read(conf), mpi: mpi::Settings::read(conf) };
     site.settings.is(Switch::Measure).then_some(site)
 }
 
 /// Whether the site wants the line of this program in its log.
-pub fn wants(site: &Site<'_>, header: &Header, kept: &Kept) -> bool {
+pub fn wants(site: &ProfileSite<'_>, header: &Header, kept: &Kept) -> bool {
     let mut room = [0; 16];
     let uid = {
         let mut out = Out::new(&mut room);

@@ -49,7 +49,7 @@ pub struct Moment {
 /// What became of the profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum State {
+pub enum RankState {
     /// The program runs, or ended without a word.
     Running = 0,
     /// It is in `MPI_Finalize`, after the last call that counts.
@@ -126,7 +126,7 @@ pub struct Header {
     pub functions: u32,
     /// Hash of the names of the functions, in order: [`TABLE`]
     pub table: u64,
-    /// A [`State`]
+    /// A [`RankState`]
     pub state: u32,
     /// Argument of `MPI_Abort`
     pub code: i32,

@@ -11,7 +11,7 @@ use crate::routine::{SizeClass, number};
 
 /// Why a line is none of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum ProfileLineFault {
     /// Its third word is another.
     Other,
     /// Date or time are none.
@@ -26,16 +26,16 @@ pub enum Fault {
     Token,
 }
 
-impl Fault {
+impl ProfileLineFault {
     /// In words.
     pub const fn says(self) -> &'static str {
         match self {
-            Fault::Other => "no line of an MPI profile",
-            Fault::Time => "bad date or time",
-            Fault::Short => "too few words",
-            Fault::Version => "of another version",
-            Fault::Length => "not of the length it says",
-            Fault::Token => "bad token",
+            ProfileLineFault::Other => "no line of an MPI profile",
+            ProfileLineFault::Time => "bad date or time",
+            ProfileLineFault::Short => "too few words",
+            ProfileLineFault::Version => "of another version",
+            ProfileLineFault::Length => "not of the length it says",
+            ProfileLineFault::Token => "bad token",
         }
     }
 }
@@ -198,21 +198,22 @@ impl<'a> Line<'a> {
     /// Reads the beginning of a line, which may end with a newline.
     ///
     /// # Errors
-    /// A [`Fault`].
-    pub fn parse(line: &'a [u8]) -> Result<Line<'a>, Fault> {
+    /// A [`ProfileLineFault`].
+    pub fn parse(line: &'a [u8]) -> Result<Line<'a>, ProfileLineFault> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         if !is_profile(line) {
-            return Err(Fault::Other);
+            return Err(ProfileLineFault::Other);
         }
         let mut text = Cursor::new(line);
-        let date = date(text.until(b' ')).ok_or(Fault::Time)?;
-        let time = time(text.until(b' ')).ok_or(Fault::Time)?;
+        let date = date(text.until(b' ')).ok_or(ProfileLineFault::Time)?;
+        let time = time(text.until(b' ')).ok_or(ProfileLineFault::Time)?;
         text.until(b' ');
-        let mut word = || Some(text.until(b' ')).filter(|w| !w.is_empty()).ok_or(Fault::Short);
+        let mut word =
+            || Some(text.until(b' ')).filter(|w| !w.is_empty()).ok_or(ProfileLineFault::Short);
         let (user, exe, npes, id) = (word()?, word()?, word()?, word()?);
         let npes = match npes {
             b"-" => 0,
-            npes => narrow(npes).ok_or(Fault::Short)?,
+            npes => narrow(npes).ok_or(ProfileLineFault::Short)?,
         };
         let mut of = None;
         let (mut subtotal, mut place, mut version) = (0, None, None);
@@ -225,33 +226,33 @@ impl<'a> Line<'a> {
                     let known = [Of::Run, Of::Host, Of::Rank];
                     of = known.into_iter().find(|of| of.word().as_bytes() == value);
                 }
-                b"at" => subtotal = narrow(value).ok_or(Fault::Token)?,
+                b"at" => subtotal = narrow(value).ok_or(ProfileLineFault::Token)?,
                 b"line" => {
                     let mut halves = Cursor::new(value);
-                    let one = narrow(halves.until(b'/')).ok_or(Fault::Token)?;
-                    place = Some((one, narrow(halves.rest).ok_or(Fault::Token)?));
+                    let one = narrow(halves.until(b'/')).ok_or(ProfileLineFault::Token)?;
+                    place = Some((one, narrow(halves.rest).ok_or(ProfileLineFault::Token)?));
                 }
                 b"len" if narrow(value) != u32::try_from(line.len()).ok() => {
-                    return Err(Fault::Length);
+                    return Err(ProfileLineFault::Length);
                 }
                 _ => {}
             }
         }
         if last != b"len" {
-            return Err(Fault::Length);
+            return Err(ProfileLineFault::Length);
         }
         if version != Some(VERSION) {
-            return Err(Fault::Version);
+            return Err(ProfileLineFault::Version);
         }
         let (line, lines) =
-            place.filter(|(one, all)| (1..=*all).contains(one)).ok_or(Fault::Token)?;
+            place.filter(|(one, all)| (1..=*all).contains(one)).ok_or(ProfileLineFault::Token)?;
         Ok(Line {
             at: Civil { date, time },
             user: Name::from_token(user),
             exe: Name::from_token(exe),
             npes,
             id: Name::from_token(id),
-            of: of.ok_or(Fault::Token)?,
+            of: of.ok_or(ProfileLineFault::Token)?,
             subtotal,
             line,
             lines,
@@ -260,10 +261,12 @@ impl<'a> Line<'a> {
     }
 
     /// The tokens; without those that [`Line`] holds already, and `len`.
-    pub fn tokens(&self) -> impl Iterator<Item = Result<Token<'a>, Fault>> + Clone + use<'a> {
+    pub fn tokens(
+        &self,
+    ) -> impl Iterator<Item = Result<Token<'a>, ProfileLineFault>> + Clone + use<'a> {
         pairs(self.tokens)
             .filter(|(key, _)| !matches!(*key, b"v" | b"of" | b"at" | b"line" | b"len"))
-            .map(|(key, value)| token(key, value).ok_or(Fault::Token))
+            .map(|(key, value)| token(key, value).ok_or(ProfileLineFault::Token))
     }
 }
 

@@ -6,7 +6,7 @@ use topas_format::civil::Civil;
 use topas_mpi_profile::keys::{KEYS, KeyExport, export};
 use topas_mpi_profile::layout::{BINS, COUNTERS, FUNCTIONS, Peer, ROW_MISSED, flag};
 use topas_mpi_profile::lines::{End, Facts, Head, Of, amounts, record};
-use topas_mpi_profile::parse::{Fault, Line, SizesOf, Token, Traffic};
+use topas_mpi_profile::parse::{Line, ProfileLineFault, SizesOf, Token, Traffic};
 use topas_mpi_profile::routine::{SizeClass, by_number, name as routine_name};
 use topas_mpi_profile::sums::{RoutineSums, Sums};
 
@@ -305,12 +305,24 @@ fn a_line_that_was_cut_is_told() {
     let line = b"2026/11/20 08:01:02 topas-mpi u e 1 id v=1 of=run line=1/1 t=1 len=070";
     assert!(Line::parse(line).is_ok());
     for (line, fault) in [
-        (&line[..66], Fault::Length),
-        (&line[..60], Fault::Length),
-        (b"2026/11/20 08:01:02 topas u e 1 id v=1 of=run line=1/1 t=1 len=069", Fault::Other),
-        (b"2026/02/30 08:01:02 topas-mpi u e 1 id v=1 of=run line=1/1 t=1 len=070", Fault::Time),
-        (b"2026/11/20 08:01:02 topas-mpi u e 1 id v=2 of=run line=1/1 t=1 len=070", Fault::Version),
-        (b"2026/11/20 08:01:02 topas-mpi u e 1 id v=1 of=run line=2/1 t=1 len=070", Fault::Token),
+        (&line[..66], ProfileLineFault::Length),
+        (&line[..60], ProfileLineFault::Length),
+        (
+            b"2026/11/20 08:01:02 topas u e 1 id v=1 of=run line=1/1 t=1 len=069",
+            ProfileLineFault::Other,
+        ),
+        (
+            b"2026/02/30 08:01:02 topas-mpi u e 1 id v=1 of=run line=1/1 t=1 len=070",
+            ProfileLineFault::Time,
+        ),
+        (
+            b"2026/11/20 08:01:02 topas-mpi u e 1 id v=2 of=run line=1/1 t=1 len=070",
+            ProfileLineFault::Version,
+        ),
+        (
+            b"2026/11/20 08:01:02 topas-mpi u e 1 id v=1 of=run line=2/1 t=1 len=070",
+            ProfileLineFault::Token,
+        ),
     ] {
         assert_eq!(Line::parse(line).unwrap_err(), fault, "{}", String::from_utf8_lossy(line));
     }

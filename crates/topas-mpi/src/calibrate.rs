@@ -11,7 +11,7 @@ use topas_terminal::Printed;
 use crate::args::Calibrate;
 use crate::collectives;
 use crate::locate::candidates;
-use crate::mpi::{Mpi, NAME_ROOM};
+use crate::mpi::{NAME_ROOM, OpenedMpi};
 use crate::sys::text_in;
 use crate::{TOOL, exit};
 
@@ -32,7 +32,9 @@ pub fn run(options: &Calibrate, env: &Environment) -> u8 {
     let tried = options.mpi.clone().map_or_else(|| candidates(env), |path| vec![path]);
     let mut causes = Vec::new();
     let mpi = tried.iter().find_map(|path| {
-        Mpi::open(path).map_err(|cause| causes.push(format!("{}: {cause}", path.display()))).ok()
+        OpenedMpi::open(path)
+            .map_err(|cause| causes.push(format!("{}: {cause}", path.display())))
+            .ok()
     });
     let Some(mpi) = mpi else {
         let what = "there is no MPI library to be opened";
@@ -74,7 +76,7 @@ pub fn run(options: &Calibrate, env: &Environment) -> u8 {
 /// Measures, all ranks together.
 pub struct Bench<'m> {
     /// The MPI
-    pub mpi: &'m Mpi,
+    pub mpi: &'m OpenedMpi,
     /// Own rank
     pub rank: u32,
     /// Ranks of the world

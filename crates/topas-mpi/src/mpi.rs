@@ -20,7 +20,7 @@ const REDUCTIONS: [(&str, Predefined, Predefined); 3] = [
 ];
 
 /// An MPI of a family that is known.
-pub struct Mpi {
+pub struct OpenedMpi {
     library: Library,
     /// What it calls itself, with its version
     pub name: String,
@@ -34,13 +34,13 @@ pub struct Mpi {
 /// A request under way.
 pub struct Request(Box<u64>);
 
-impl Mpi {
+impl OpenedMpi {
     /// Opens a library.
     ///
     /// # Errors
     ///
     /// Why it is none that can be used.
-    pub fn open(path: &Path) -> Result<Mpi, String> {
+    pub fn open(path: &Path) -> Result<OpenedMpi, String> {
         let library = Library::open(path)?;
         let mut room = vec![0u8; VERSION_ROOM];
         let mut length = 0u32;
@@ -66,7 +66,7 @@ impl Mpi {
             return Err(format!("predefined objects are missing: {name}"));
         };
         let ignore = abi.status_ignore as usize;
-        Ok(Mpi { library, name, world, byte, double, sum, ignore })
+        Ok(OpenedMpi { library, name, world, byte, double, sum, ignore })
     }
 
     /// Calls a function that every MPI has.
@@ -130,7 +130,7 @@ impl Mpi {
         self.call("MPI_Recv", &words);
     }
 
-    /// `MPI_Isend`; the data stay where they are until [`Mpi::wait`].
+    /// `MPI_Isend`; the data stay where they are until [`OpenedMpi::wait`].
     pub fn begin_send(&self, data: &[u8], to: u32) -> Request {
         let mut request = Box::new(0u64);
         let (at, handle) = (data.as_ptr() as usize, &raw mut *request as usize);
@@ -139,7 +139,7 @@ impl Mpi {
         Request(request)
     }
 
-    /// `MPI_Irecv`; nobody looks at the room until [`Mpi::wait`].
+    /// `MPI_Irecv`; nobody looks at the room until [`OpenedMpi::wait`].
     pub fn begin_receive(&self, room: &mut [u8], from: u32) -> Request {
         let mut request = Box::new(0u64);
         let (at, handle) = (room.as_mut_ptr() as usize, &raw mut *request as usize);

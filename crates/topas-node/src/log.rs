@@ -4,7 +4,7 @@ use core::ffi::CStr;
 
 use topas_format::form::{Values, number};
 use topas_format::out::Out;
-use topas_format::target::{self, Kind, Shape, expand};
+use topas_format::target::{self, Shape, TargetKind, expand};
 
 use crate::sys::{
     EACCES, EEXIST, EINVAL, ENOENT, ENOSPC, O_APPEND, O_CLOEXEC, O_CREAT, O_EXCL, O_NOCTTY,
@@ -27,10 +27,10 @@ pub fn write_to<'r, R: FnOnce() -> &'r mut Out<'r>>(
 ) -> i32 {
     let (kind, pattern) = target::kind(target);
     let mut line = tagged;
-    if kind != Kind::Syslog {
+    if kind != TargetKind::Syslog {
         line = line.get(TAG.len()..).unwrap_or_default();
     }
-    if kind == Kind::File {
+    if kind == TargetKind::File {
         to_file(pattern, values, line, room)
     } else {
         to_socket(pattern, line, room)

@@ -1,7 +1,7 @@
 //! The house rules of ARCHITECTURE.md as tests: who depends on whom, who reads the
 //! environment, who opens files, where `unsafe` may stand. A message tells the remedy.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -278,6 +278,31 @@ fn every_source_says_what_it_is_and_is_short_enough_to_read() {
             );
         }
     }
+}
+
+/// The name of a public struct, enum, union or trait that a line declares.
+fn public_type(line: &str) -> Option<&str> {
+    let rest = line.trim_start().strip_prefix("pub ")?;
+    let rest = rest.strip_prefix("unsafe ").unwrap_or(rest);
+    let words = ["struct ", "enum ", "union ", "trait "];
+    let rest = words.iter().find_map(|word| rest.strip_prefix(word))?;
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+    Some(&rest[..end])
+}
+
+/// Who searches for a name must not find three of them.
+#[test]
+fn the_name_of_a_public_type_says_whose_the_type_is() {
+    let mut crates: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for (name, _) in LAYERS.iter().chain([&("topas-format", &[][..])]) {
+        for (_, text) in sources(name) {
+            for public in code(&text).lines().filter_map(public_type) {
+                crates.entry(public.to_owned()).or_default().insert(name);
+            }
+        }
+    }
+    crates.retain(|_, crates| crates.len() >= 3);
+    assert!(crates.is_empty(), "name these types after what they belong to: {crates:#?}");
 }
 
 /// topas(7) has an entry for every variable, and none that does not exist.

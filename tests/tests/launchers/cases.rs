@@ -1,6 +1,6 @@
 //! The table of launches.
 
-use topas_tests::installation::{Installation, Kind};
+use topas_tests::installation::{Installation, MpiKind};
 
 /// What is launched, and the lines that must come of it.
 pub struct LaunchCase {
@@ -28,7 +28,7 @@ impl LaunchCase {
 pub struct ExpectedLaunch(pub u32, pub &'static [&'static str]);
 
 const ANY: fn(&Installation) -> bool = |_| true;
-const HYDRA: fn(&Installation) -> bool = |mpi| mpi.kind != Kind::OpenMpi;
+const HYDRA: fn(&Installation) -> bool = |mpi| mpi.kind != MpiKind::OpenMpi;
 
 /// All of them.
 pub const CASES: &[LaunchCase] = &[
@@ -182,7 +182,7 @@ pub const CASES: &[LaunchCase] = &[
     },
     LaunchCase {
         what: "a PMI server at a port",
-        of: |mpi| mpi.kind == Kind::Mpich,
+        of: |mpi| mpi.kind == MpiKind::Mpich,
         words: &["mpiexec", "-pmi-port", "-n", "4", "{hello}"],
         launches: &[ExpectedLaunch(0, &["hello", "hello"])],
     },
@@ -220,6 +220,6 @@ fn can_spawn(mpi: &Installation) -> bool {
 
 /// From 4.2 on all ranks that MPICH's launcher spawns have one proxy and one environment.
 fn tells_spawns_apart(mpi: &Installation) -> bool {
-    mpi.kind != Kind::Mpich
+    mpi.kind != MpiKind::Mpich
         || ["mpich-3", "mpich-4.0", "mpich-4.1"].iter().any(|old| mpi.name.starts_with(old))
 }

@@ -16,7 +16,7 @@ use std::{fs, thread};
 use cases::{CASES, ExpectedLaunch, LaunchCase};
 use topas_format::field::Lib;
 use topas_tests::build::plain;
-use topas_tests::installation::{Installation, Kind, Through};
+use topas_tests::installation::{Installation, MpiKind, Through};
 use topas_tests::mpi::{Mpi, launched};
 use topas_tests::record::Record;
 use topas_tests::running::Run;
@@ -49,7 +49,7 @@ impl<'a> LauncherBench<'a> {
             "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift; done\nshift\nexec sh -c \"$*\"\n";
         fs::write(path("ssh"), ssh).expect("write a script");
         fs::set_permissions(path("ssh"), fs::Permissions::from_mode(0o755)).expect("mode");
-        let other = if mpi.kind == Kind::OpenMpi { Mpi::Mpich } else { Mpi::OpenMpi };
+        let other = if mpi.kind == MpiKind::OpenMpi { Mpi::Mpich } else { Mpi::OpenMpi };
         let other = other.real("mpiexec").expect("Debian's other MPI");
         let version = mpi.version();
         LauncherBench { mpi, version, site, scratch, other }
@@ -59,7 +59,7 @@ impl<'a> LauncherBench<'a> {
         let mut words = case.words.iter().map(|word| self.filled(word));
         let first = words.next().expect("a command");
         let mut launch = self.mpi.command(self.site, &self.scratch, through, &first);
-        if self.mpi.kind != Kind::OpenMpi {
+        if self.mpi.kind != MpiKind::OpenMpi {
             // For Open MPI's launcher in a rank.
             topas_tests::mpi::permit(&mut launch, &self.scratch);
         }
@@ -160,9 +160,9 @@ impl<'a> LauncherBench<'a> {
         }
         let said = line.extra("mpi");
         let names = match self.mpi.kind {
-            Kind::OpenMpi => "Open_MPI",
-            Kind::Mpich => "MPICH",
-            Kind::Intel => "Intel",
+            MpiKind::OpenMpi => "Open_MPI",
+            MpiKind::Mpich => "MPICH",
+            MpiKind::Intel => "Intel",
         };
         let right = said.contains(names) && said.contains(&self.version);
         if (lib == Lib::Mpi && !right) || (lib == Lib::None && !said.is_empty()) {
@@ -242,7 +242,7 @@ fn prterun_without_a_personality() {
     let mpis = Installation::all().expect("TOPAS_TEST_ALL_MPI");
     let site = Site::shared();
     let mut launchers = 0;
-    for mpi in mpis.iter().filter(|mpi| mpi.kind == Kind::OpenMpi) {
+    for mpi in mpis.iter().filter(|mpi| mpi.kind == MpiKind::OpenMpi) {
         let Some(prterun) = mpi.tool("prterun") else { continue };
         launchers += 1;
         let prefix = prterun.ancestors().nth(2).expect("a prefix").to_owned();

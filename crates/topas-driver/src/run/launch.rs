@@ -9,7 +9,7 @@ use topas_format::field::Mode;
 use topas_format::out::Out;
 use topas_format::policy::SiteRefusal;
 use topas_launch::hash::spread;
-use topas_launch::named::Fault;
+use topas_launch::named::NamedRanksFault;
 use topas_launch::proxy::COMMAND_LINE;
 use topas_launch::{Family, Proof, Rank, Var, Vars, choice, job, marker, named, nearest};
 use topas_node::proof::{KernelProof, OnStack};
@@ -22,7 +22,7 @@ pub struct Launch {
     /// Measuring ranks below this one, if it measures
     pub place: Option<u32>,
     /// Why TOPAS_PE was not followed
-    pub fault: Option<Fault>,
+    pub fault: Option<NamedRanksFault>,
     /// Whether it is a descendant of a measuring rank
     pub is_child: bool,
     /// Batch or interactive
@@ -195,7 +195,10 @@ mod tests {
         assert_eq!(of(&format!("{OMPI} TOPAS_PE=1,3")).place, Some(1));
         assert_eq!(of(&format!("{OMPI} TOPAS_PE=1,2")).place, None);
         let launch = of(&format!("{OMPI} TOPAS_PE=1,9"));
-        assert_eq!((launch.place, launch.fault), (of(OMPI).place, Some(Fault::NoSuchRank)));
+        assert_eq!(
+            (launch.place, launch.fault),
+            (of(OMPI).place, Some(NamedRanksFault::NoSuchRank))
+        );
     }
 
     #[test]

@@ -18,7 +18,7 @@ use super::counters::{Counters, Counts};
 use super::elf::Facts;
 use super::environment::Entries;
 use super::launch::Launch;
-use super::program::{Kind, Program};
+use super::program::{ExecutableKind, Program};
 use super::sys::{Child, Ended, Image, end_by};
 use super::{log, node, user_file};
 use crate::message::say;
@@ -79,7 +79,7 @@ impl Measured<'_> {
     /// What is known of the program without looking into it.
     fn facts(&self) -> Facts {
         match &self.program.kind {
-            Kind::Elf(facts) => facts.clone(),
+            ExecutableKind::Elf(facts) => facts.clone(),
             _ => Facts { lang: Lang::Unknown, ..Facts::default() },
         }
     }

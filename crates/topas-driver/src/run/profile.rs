@@ -13,7 +13,7 @@ use topas_format::env::{
 use topas_launch::through::leads_elsewhere;
 
 use super::options::Wish;
-use super::program::{self, Kind};
+use super::program::{self, ExecutableKind};
 use super::way::usable;
 
 /// What becomes of the profile.
@@ -41,7 +41,7 @@ impl Profile {
         let asked = wish.profile.is_some();
         let Ok(found) = program::find(&wish.command, env) else { return Profile::Unwanted };
         let why = match &found.kind {
-            Kind::Elf(facts) if !asked => {
+            ExecutableKind::Elf(facts) if !asked => {
                 // Linked with it: its door keeps shut where `topas-run` has something loaded.
                 if !facts.has_door || env.mpi() == Some(false) {
                     return Profile::Unwanted;
@@ -49,27 +49,29 @@ impl Profile {
                 None
             }
             _ if !asked => return Profile::Unwanted,
-            Kind::Elf(facts) if facts.has_profile => {
+            ExecutableKind::Elf(facts) if facts.has_profile => {
                 // Linked statically, with its MPI: it needs the variables only.
                 return Profile::Unwanted;
             }
-            Kind::Elf(facts) if !facts.dynamic => Some("it is linked statically"),
-            Kind::Elf(facts) if facts.holds_lib => Some("it holds its MPI"),
-            Kind::Elf(facts) if facts.must_be_first => {
+            ExecutableKind::Elf(facts) if !facts.dynamic => Some("it is linked statically"),
+            ExecutableKind::Elf(facts) if facts.holds_lib => Some("it holds its MPI"),
+            ExecutableKind::Elf(facts) if facts.must_be_first => {
                 Some("a memory checker must be the first library in it")
             }
-            Kind::Elf(_) => None,
-            Kind::Foreign => Some("it is of another machine, or of 32 bits"),
-            Kind::Shell | Kind::Starter if leads_elsewhere(found.exe.as_bytes()) => {
+            ExecutableKind::Elf(_) => None,
+            ExecutableKind::Foreign => Some("it is of another machine, or of 32 bits"),
+            ExecutableKind::Shell | ExecutableKind::Starter
+                if leads_elsewhere(found.exe.as_bytes()) =>
+            {
                 Some("it runs a container: put topas-run into that")
             }
-            Kind::Shell | Kind::Starter if found.exe == "valgrind" => {
+            ExecutableKind::Shell | ExecutableKind::Starter if found.exe == "valgrind" => {
                 Some("a memory checker must be the first library in what it starts")
             }
             // The library waits in them for the program that has an MPI.
-            Kind::Shell | Kind::Starter => None,
-            Kind::Privileged => Some("it runs with the rights of another"),
-            Kind::Unreadable(_) => Some("it cannot be read"),
+            ExecutableKind::Shell | ExecutableKind::Starter => None,
+            ExecutableKind::Privileged => Some("it runs with the rights of another"),
+            ExecutableKind::Unreadable(_) => Some("it cannot be read"),
         };
         if let Some(why) = why {
             return Profile::Cannot(why.to_owned());
@@ -80,7 +82,7 @@ impl Profile {
         match usable(&library) {
             Ok(()) => Profile::Load {
                 library,
-                between: !matches!(found.kind, Kind::Elf(_)) || found.behind,
+                between: !matches!(found.kind, ExecutableKind::Elf(_)) || found.behind,
             },
             Err(why) => Profile::Cannot(format!("library {}: {why}", library.display())),
         }

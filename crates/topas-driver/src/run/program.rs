@@ -63,19 +63,19 @@ pub struct Program {
     /// Whether other programs come before it, which become it.
     pub behind: bool,
     /// What it is.
-    pub kind: Kind,
+    pub kind: ExecutableKind,
 }
 
 impl Program {
     /// Whether the program was linked with the measurement module.
     pub fn has_module(&self) -> bool {
-        matches!(&self.kind, Kind::Elf(facts) if facts.has_module)
+        matches!(&self.kind, ExecutableKind::Elf(facts) if facts.has_module)
     }
 }
 
 /// Kinds of programs.
 #[derive(Debug)]
-pub enum Kind {
+pub enum ExecutableKind {
     /// An executable of this machine
     Elf(Facts),
     /// An executable of another machine, or of 32 bits
@@ -115,7 +115,7 @@ pub fn find(command: &[OsString], env: &Environment) -> Result<Program, NotFound
                 line.extend(words.into_iter().skip(1));
                 words = line;
             }
-            Step::End(kind @ Kind::Elf(_)) if becomes_another(exe.as_bytes()) => {
+            Step::End(kind @ ExecutableKind::Elf(_)) if becomes_another(exe.as_bytes()) => {
                 let Some(next) = next_program(&words, env) else {
                     return Ok(Program { path, exe, behind, kind });
                 };
@@ -125,11 +125,11 @@ pub fn find(command: &[OsString], env: &Environment) -> Result<Program, NotFound
             Step::End(kind) => {
                 let named = exe.to_str().unwrap_or_default();
                 let kind = match kind {
-                    Kind::Elf(_) if SHELLS.contains(&named) => Kind::Shell,
-                    Kind::Elf(_) if STARTERS.contains(&named) => Kind::Starter,
+                    ExecutableKind::Elf(_) if SHELLS.contains(&named) => ExecutableKind::Shell,
+                    ExecutableKind::Elf(_) if STARTERS.contains(&named) => ExecutableKind::Starter,
                     kind => kind,
                 };
-                if let Kind::Shell | Kind::Starter = kind {
+                if let ExecutableKind::Shell | ExecutableKind::Starter = kind {
                     // Of many names that lead to one file it is the one that was used.
                     exe = script.unwrap_or_else(|| at.file_name().unwrap_or_default().to_owned());
                 }
@@ -142,7 +142,7 @@ pub fn find(command: &[OsString], env: &Environment) -> Result<Program, NotFound
         at = next;
     }
     // The kernel will say what is wrong with it.
-    Ok(Program { path, exe: script.unwrap_or(exe), behind, kind: Kind::Shell })
+    Ok(Program { path, exe: script.unwrap_or(exe), behind, kind: ExecutableKind::Shell })
 }
 
 /// What a word names: a path, or the first executable file of that name on PATH.
@@ -178,14 +178,14 @@ enum Step {
     /// A script: the words in front of its own path
     Interpreted(Vec<OsString>),
     /// Anything else
-    End(Kind),
+    End(ExecutableKind),
 }
 
 impl Step {
     fn at(path: &Path) -> Step {
         match Step::read(path) {
             Ok(step) => step,
-            Err(error) => Step::End(Kind::Unreadable(error)),
+            Err(error) => Step::End(ExecutableKind::Unreadable(error)),
         }
     }
 
@@ -196,21 +196,21 @@ impl Step {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         if about.mode() & SET_ID != 0 || sys::has_capabilities(path) {
-            return Ok(Step::End(Kind::Privileged));
+            return Ok(Step::End(ExecutableKind::Privileged));
         }
         let mut file = File::open(path)?;
         let mut head = Vec::with_capacity(FIRST_LINE);
         file.by_ref().take(FIRST_LINE as u64).read_to_end(&mut head)?;
         if head.starts_with(elf::MAGIC_NUMBER) {
             return Ok(Step::End(match elf::read(&file)? {
-                Elf::Ours(facts) => Kind::Elf(facts),
-                Elf::Foreign => Kind::Foreign,
+                Elf::Ours(facts) => ExecutableKind::Elf(facts),
+                Elf::Foreign => ExecutableKind::Foreign,
             }));
         }
         Ok(match interpreter(&head) {
             Some(words) => Step::Interpreted(words),
             // The shell takes what the kernel does not.
-            None => Step::End(Kind::Shell),
+            None => Step::End(ExecutableKind::Shell),
         })
     }
 }
@@ -305,9 +305,9 @@ mod tests {
         ] {
             let found = find(&words(command), &env).unwrap();
             let found_kind = match found.kind {
-                Kind::Elf(_) => "elf",
-                Kind::Shell => "shell",
-                Kind::Starter => "starter",
+                ExecutableKind::Elf(_) => "elf",
+                ExecutableKind::Shell => "shell",
+                ExecutableKind::Starter => "starter",
                 kind => panic!("{command}: {kind:?}"),
             };
             let shown = (found.exe.to_str().unwrap(), found.behind, found_kind);
@@ -324,8 +324,8 @@ mod tests {
         let path = dir.path().join("s.sh");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o4755)).unwrap();
         let kind = find(&words("s.sh"), &env).unwrap().kind;
-        assert!(matches!(kind, Kind::Privileged), "{kind:?}");
+        assert!(matches!(kind, ExecutableKind::Privileged), "{kind:?}");
         let kind = find(&[dir.path().into()], &env).unwrap().kind;
-        assert!(matches!(kind, Kind::Unreadable(_)), "{kind:?}");
+        assert!(matches!(kind, ExecutableKind::Unreadable(_)), "{kind:?}");
     }
 }

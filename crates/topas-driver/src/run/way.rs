@@ -14,13 +14,13 @@ use topas_format::env::{TOPAS_CONF, TOPAS_OPS, TOPAS_PE};
 use topas_format::event::Metric;
 use topas_format::field::{Lang, Lib, Mode};
 use topas_format::policy::{ProgramFacts, SiteRefusal};
-use topas_launch::named::Fault;
+use topas_launch::named::NamedRanksFault;
 
 use super::counters::can_count;
 use super::elf::{Facts, MAGIC_NUMBER};
 use super::launch::{Launch, NotMeasured};
 use super::options::Wish;
-use super::program::{self, Kind, Program};
+use super::program::{self, ExecutableKind, Program};
 use super::{NAME, sys};
 use crate::message::say;
 
@@ -100,7 +100,7 @@ impl Decision {
         let found = program::find(&wish.command, env).map_err(|_| NotMeasured::NoProgram)?;
         let found = self.program.insert(found);
         let facts = match &found.kind {
-            Kind::Elf(facts) => Some(facts),
+            ExecutableKind::Elf(facts) => Some(facts),
             _ => None,
         };
         // Tasks of PVM are told apart by the library, which asks the kernel.
@@ -154,9 +154,9 @@ impl Decision {
         if let Some(fault) = self.launch.fault.filter(|_| self.launch.rank.rank == 0 && !inside) {
             let list = env.get(TOPAS_PE).unwrap_or_default().to_string_lossy();
             let what = match fault {
-                Fault::NotANumber => "is no list of ranks",
-                Fault::NoSuchRank => "names a rank this run lacks",
-                Fault::Repeated => "names a rank twice",
+                NamedRanksFault::NotANumber => "is no list of ranks",
+                NamedRanksFault::NoSuchRank => "names a rank this run lacks",
+                NamedRanksFault::Repeated => "names a rank twice",
             };
             say!("topas: {TOPAS_PE}={list} {what}: two chosen at random");
         }
@@ -186,12 +186,16 @@ fn way(
 ) -> Result<(Way, Option<String>), NotMeasured> {
     let outside = |why| Ok((Way::Outside(why), None));
     let facts = match &program.kind {
-        Kind::Elf(facts) => facts,
-        Kind::Foreign => return outside("an executable of another machine, or of 32 bits"),
-        Kind::Shell => return outside("a shell, with all that it starts"),
-        Kind::Starter => return outside("a program that starts others, with all of them"),
-        Kind::Privileged => return Err(NotMeasured::Privileged),
-        Kind::Unreadable(why) => return Err(NotMeasured::Unreadable(why.to_string())),
+        ExecutableKind::Elf(facts) => facts,
+        ExecutableKind::Foreign => {
+            return outside("an executable of another machine, or of 32 bits");
+        }
+        ExecutableKind::Shell => return outside("a shell, with all that it starts"),
+        ExecutableKind::Starter => {
+            return outside("a program that starts others, with all of them");
+        }
+        ExecutableKind::Privileged => return Err(NotMeasured::Privileged),
+        ExecutableKind::Unreadable(why) => return Err(NotMeasured::Unreadable(why.to_string())),
     };
     if facts.has_extended {
         return Err(NotMeasured::HasExtended);

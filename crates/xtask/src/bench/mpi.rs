@@ -13,12 +13,14 @@ use super::Bench;
 use crate::process::{output, root, run};
 
 /// The MPIs of Debian.
-pub const MPIS: [Mpi; 2] =
-    [Mpi { name: "openmpi", title: "Open MPI" }, Mpi { name: "mpich", title: "MPICH" }];
+pub const MPIS: [BenchedMpi; 2] = [
+    BenchedMpi { name: "openmpi", title: "Open MPI" },
+    BenchedMpi { name: "mpich", title: "MPICH" },
+];
 
 /// An MPI.
 #[derive(Clone, Copy, Debug)]
-pub struct Mpi {
+pub struct BenchedMpi {
     /// The ending of its programs.
     pub name: &'static str,
     /// As people write it.
@@ -77,7 +79,7 @@ impl Front {
     }
 
     /// The least a wrapper can do, compiled for this MPI.
-    pub fn minimal(bench: &Bench, mpi: Mpi) -> Result<Front> {
+    pub fn minimal(bench: &Bench, mpi: BenchedMpi) -> Result<Front> {
         let library = bench.sub(mpi.name)?.join("minimal.so");
         let mut cc = mpi.compiler("mpicc");
         cc.args(["-shared", "-fPIC", "-ftls-model=initial-exec", "mpi_minimal.c", "-o"]);
@@ -116,7 +118,7 @@ impl Front {
     }
 
     /// The libraries of the command line that are for this MPI.
-    pub fn beside(bench: &Bench, mpi: Mpi) -> Vec<Front> {
+    pub fn beside(bench: &Bench, mpi: BenchedMpi) -> Vec<Front> {
         let ours = bench.beside.iter().filter(|beside| beside.mpi == mpi.name);
         ours.map(|beside| {
             let name = beside.library.file_stem().unwrap_or_default().to_string_lossy();
@@ -131,7 +133,7 @@ impl Front {
     }
 }
 
-impl Mpi {
+impl BenchedMpi {
     /// A compiler driver of this MPI, in `bench/`.
     pub fn compiler(self, tool: &str) -> Command {
         let mut compiler = Command::new(format!("{tool}.{}", self.name));

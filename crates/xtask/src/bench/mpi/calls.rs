@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::{Front, MPIS, Mpi};
+use super::{BenchedMpi, Front, MPIS};
 use crate::bench::{Bench, lines};
 use crate::process::{output, run};
 
@@ -123,7 +123,7 @@ struct CallProgram {
 }
 
 impl CallProgram {
-    fn build(mpi: Mpi, dir: &Path) -> Result<CallProgram> {
+    fn build(mpi: BenchedMpi, dir: &Path) -> Result<CallProgram> {
         let mut objects = vec![dir.join("calls.o")];
         run(mpi.compiler("mpicc").args(["-Wextra", "-c", "mpi_calls.c", "-o"]).arg(&objects[0]))?;
         for (module, entry, options) in BINDINGS {
@@ -143,7 +143,7 @@ impl CallProgram {
 fn table(
     bench: &Bench,
     text: &mut String,
-    mpi: Mpi,
+    mpi: BenchedMpi,
     program: &CallProgram,
     ranks: u32,
     fronts: &[Front],

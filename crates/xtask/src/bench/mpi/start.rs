@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use super::{Front, MPIS, Mpi};
+use super::{BenchedMpi, Front, MPIS};
 use crate::bench::{Bench, lines};
 use crate::process::{output, run};
 
@@ -110,7 +110,7 @@ pub fn start(bench: &Bench) -> Result<String> {
 
 /// Starts all ranks once.
 fn launch(
-    mpi: Mpi,
+    mpi: BenchedMpi,
     front: &Front,
     dir: &Path,
     exe: &Path,
@@ -179,7 +179,12 @@ fn rows(
 }
 
 /// What a launch has written.
-fn written(disk: &mut String, mpi: Mpi, (ranks, routines): (u32, u32), dir: &Path) -> Result<()> {
+fn written(
+    disk: &mut String,
+    mpi: BenchedMpi,
+    (ranks, routines): (u32, u32),
+    dir: &Path,
+) -> Result<()> {
     let size = |file: &str| fs::metadata(dir.join(file)).map_or(0, |data| data.len());
     writeln!(
         disk,
