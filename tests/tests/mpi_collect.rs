@@ -11,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use topas_tests::mpi::{Mpi, launched};
 use topas_tests::profile::{Counted, Places, Routine, build, library, spool_files};
-use topas_tests::running::{Run, run};
+use topas_tests::running::{Run, command, run};
 use topas_tests::site::{Scratch, Site};
 use topas_tests::skip::skip;
 
@@ -313,5 +313,59 @@ fn root_collects_as_the_users() {
         assert_eq!(values(&log, "host", "ranks"), ["2"], "{log}");
         // The one that lied is left.
         assert_eq!(spool_files(&left.places.spool).len(), 1);
+    }
+}
+
+/// Neither a profile that is collected nor a log is lost to an output option that names it.
+#[test]
+fn no_output_replaces_an_input() {
+    for mpi in Mpi::installed("outputs of topas-mpi") {
+        let left = Left::new(mpi);
+        launched(&left.scratch, &mut left.launch("kill -1"));
+        left.settled();
+        let before: Vec<_> = spool_files(&left.places.spool)
+            .into_iter()
+            .map(|path| (fs::read(&path).expect("mapped file"), path))
+            .collect();
+        assert_eq!(before.len(), RANKS as usize);
+        let unchanged = || before.iter().all(|(bytes, path)| fs::read(path).unwrap() == *bytes);
+        let (_, profile) = &before[0];
+        let profile = profile.to_str().expect("a path");
+        for words in [&["--out", profile][..], &["--out", profile, "--no-log"]] {
+            let said = run(&mut left.collect(words)).ends(2).err();
+            assert!(said.contains("holds the MPI profile of a rank"), "{words:?}: {said}");
+            assert!(unchanged(), "{words:?}");
+            assert!(!left.scratch.log().exists(), "{words:?}");
+        }
+        // What was refused is collected by another name.
+        run(&mut left.collect(&["--out", "own.out"]).current_dir(left.scratch.path())).good();
+        assert_eq!(spool_files(&left.places.spool), Vec::<PathBuf>::new());
+        let (log, own) = (left.scratch.log(), left.scratch.path().join("own.out"));
+
+        // An MPI that the user has built is an input, too.
+        let libraries = run(command("ldd").arg(&left.program)).good().out();
+        let library = libraries.split_whitespace().find(|word| word.contains("/libmpi"));
+        let copy = left.scratch.path().join("libmpi-copy.so");
+        fs::copy(library.expect("the library of the MPI"), &copy).expect("copy");
+        let calibrate = |path: &Path, more: &[&str]| {
+            let mut launch = mpi.launch_bare(&left.scratch, 2);
+            launch.arg(Site::shared().tool("topas-mpi")).args(["calibrate", "-o"]).arg(path);
+            launched(&left.scratch, launch.args(more).args(["--repetitions", "3"]))
+        };
+        let bytes = fs::read(&copy).expect("library");
+        let ended = calibrate(&copy, &["--mpi", copy.to_str().expect("a path")]);
+        assert!(ended.code() != 0 && ended.err().contains("is an input"), "{}", ended.err());
+        assert!(fs::read(&copy).expect("library") == bytes);
+
+        for path in [&log, &own] {
+            let text = fs::read(path).expect("records");
+            for more in [&[][..], &["--add"]] {
+                let ended = calibrate(path, more);
+                let said = ended.err();
+                assert_ne!(ended.code(), 0, "{more:?}: {said}");
+                assert_eq!(said.matches("holds lines of a log").count(), 1, "{more:?}: {said}");
+                assert_eq!(fs::read(path).expect("records"), text, "{more:?}");
+            }
+        }
     }
 }

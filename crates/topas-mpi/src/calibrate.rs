@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use topas_config::Environment;
-use topas_data::Outputs;
+use topas_data::{Outputs, Source};
 use topas_mpi_data::{Calibration, CalibrationError, RoutineCost};
 use topas_terminal::Printed;
 
@@ -54,7 +54,9 @@ pub fn run(options: &Calibrate, env: &Environment) -> u8 {
     }
     // Rank 0 writes, and alone can tell what is there.
     let kept = options.output.as_ref().filter(|_| rank == 0).and_then(|path| {
-        Outputs::new([], options.force).add(path).err().inspect(|kept| TOOL.kept(kept))
+        // The library may be a file of the user's own.
+        let inputs: Vec<Source> = tried.iter().cloned().map(Source::File).collect();
+        Outputs::new(&inputs, options.force).add(path).err().inspect(|kept| TOOL.kept(kept))
     });
     let mut ends = [u8::from(kept.is_some())];
     mpi.broadcast(&mut ends);
