@@ -157,8 +157,12 @@ pub fn launched(scratch: &Scratch, launch: &mut Command) -> Run {
             return ended;
         };
         note("one launch", &format!("its launcher {why}; launched again"));
-        let log = fs::remove_file(scratch.log());
-        assert!(log.is_ok() || !scratch.log().exists(), "cannot remove the log: {log:?}");
+        // The ranks of that launch have run, and have left what every run leaves.
+        let own = launch.get_current_dir().map(|dir| dir.join("topas.out"));
+        for left in [Some(scratch.log()), own].into_iter().flatten() {
+            let removed = fs::remove_file(&left);
+            assert!(removed.is_ok() || !left.exists(), "{}: {removed:?}", left.display());
+        }
     }
     run(launch)
 }
