@@ -13,8 +13,8 @@ pub enum Subject {
     Groups {
         /// What kind of groups
         by: Grouping,
-        /// Place of the name in [`crate::pes::Table::hosts`] or [`crate::pes::Table::exes`], and the NUMA node, as
-        /// in [`crate::pes::Group`]
+        /// Place of the name in [`crate::pes::PeTable::hosts`] or [`crate::pes::PeTable::exes`],
+        /// and the NUMA node, as in [`crate::pes::Group`]
         groups: Vec<(u32, Option<u32>)>,
         /// The PEs, folded
         pes: Vec<PeRange>,
@@ -23,7 +23,8 @@ pub enum Subject {
     Pes {
         /// The PEs, folded
         pes: Vec<PeRange>,
-        /// Their host if all have the same, a place in [`crate::pes::Table::hosts`], and there are others
+        /// Their host if all have the same, a place in [`crate::pes::PeTable::hosts`], and there
+        /// are others
         host: Option<u32>,
     },
 }
