@@ -6,10 +6,11 @@
 //! ```
 //!
 //! The first tells how to run it. In the others stands a routine without `MPI_` (or `mpi`: all but
-//! beginning and end, `outside`: the time between those in none), the ranks (`@all`, `@2`, `@1-`, `@-2`, `@sum` over all), and fields: `calls`, `count`, `sends`,
-//! `sent`, `receives`, `received` are equal to a number; `seconds` and `share` (of the time between
-//! the beginning and the end of MPI) are bounded by `<=` and `>=`. A factor may stand behind a value of
-//! the program's own, printed as `NAME@RANK=VALUE`: `seconds>=waited*0.9`.
+//! beginning and end, `outside`: the time between those in none), the ranks (`@all`, `@2`, `@1-`,
+//! `@-2`, `@sum` over all), and fields: `calls`, `count`, `sends`, `sent`, `receives`, `received`
+//! are equal to a number; `seconds` and `share` (of the time between the beginning and the end of
+//! MPI) are bounded by `<=` and `>=`. A factor may stand behind a value of the program's own,
+//! printed as `NAME@RANK=VALUE`: `seconds>=waited*0.9`.
 
 use std::fmt::Write as _;
 

@@ -1,14 +1,14 @@
 //! End-to-end tests: what the tests of this package stand on.
 //!
-//! A test takes the one installation of its process ([`site`]), builds a program with
-//! the drop-in drivers of an MPI ([`mpi`], [`installation`], [`build`]), runs it with a time limit
-//! ([`running`]) and reads the lines it left ([`record`]). Programs carry what is
-//! expected of them in their first lines ([`directives`]). Programs that end in many ways
-//! are compared with themselves without the module ([`ending`], [`ways`]); many ranks end together
-//! ([`gang`]); what they say is compared by its rates where it varies ([`rates`]). Small projects are built by
-//! their own build systems ([`project`]), real ones by recipes ([`recipe`], [`sources`]).
-//! Programs that call all of MPI are made from its table ([`mpi_program`]). A
-//! test that cannot run here says why ([`skip`]).
+//! A test takes the one installation of its process ([`site`]), builds a program with the drop-in
+//! drivers of an MPI ([`mpi`], [`installation`], [`build`]), runs it with a time limit
+//! ([`running`]) and reads the lines it left ([`record`]). Programs carry what is expected of them
+//! in their first lines ([`directives`]). Programs that end in many ways are compared with
+//! themselves without the module ([`ending`], [`ways`]); many ranks end together ([`gang`]); what
+//! they say is compared by its rates where it varies ([`rates`]). Small projects are built by their
+//! own build systems ([`project`]), real ones by recipes ([`recipe`], [`sources`]). Programs that
+//! call all of MPI are made from its table ([`mpi_program`]). A test that cannot run here says why
+//! ([`skip`]).
 
 pub mod alone;
 pub mod build;

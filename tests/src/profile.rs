@@ -1,5 +1,5 @@
-//! What the MPI profile of a run says, read here by rules of our own: from the lines of ranks in the
-//! user's data file, or from the mapped files of ranks that did not come so far.
+//! What the MPI profile of a run says, read here by rules of our own: from the lines of ranks in
+//! the user's data file, or from the mapped files of ranks that did not come so far.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -229,7 +229,8 @@ pub fn outcome(run: &Run) -> (String, Vec<String>, Vec<String>) {
     (status(run), sorted(run.out()), sorted(run.err()))
 }
 
-/// Panics unless both ended alike and wrote the same. Lines of several ranks may stand in each other.
+/// Panics unless both ended alike and wrote the same. Lines of several ranks may stand in each
+/// other.
 #[track_caller]
 pub fn alike(without: &Run, with: &Run) {
     let (mut with, mut without) = (outcome(with), outcome(without));

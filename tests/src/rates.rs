@@ -1,8 +1,8 @@
-//! Launches whose outcome is not the same every time: whether it differs with TOPAS is a question of
-//! rates, which are counted.
+//! Launches whose outcome is not the same every time: whether it differs with TOPAS is a question
+//! of rates, which are counted.
 //!
-//! Launchers are not of one mind: what they say of an end depends on what they notice first. Where one
-//! launch with TOPAS and one without differ, a test makes [`LAUNCHES`] more of each and asks
+//! Launchers are not of one mind: what they say of an end depends on what they notice first. Where
+//! one launch with TOPAS and one without differ, a test makes [`LAUNCHES`] more of each and asks
 //! [`difference`].
 
 use std::fmt::Debug;
@@ -10,13 +10,13 @@ use std::fmt::Debug;
 /// Launches of each side whose outcomes are compared by their rates.
 pub const LAUNCHES: usize = 10;
 
-/// Two counts in [`LAUNCHES`] launches each that are so far apart are not of one rate. If both sides have
-/// an outcome in half of the launches, where counts differ most, chance brings them so far apart 42
-/// times in a million.
+/// Two counts in [`LAUNCHES`] launches each that are so far apart are not of one rate. If both
+/// sides have an outcome in half of the launches, where counts differ most, chance brings them so
+/// far apart 42 times in a million.
 const APART: usize = 9;
 
-/// How rates of outcomes differ between [`LAUNCHES`] launches without TOPAS and as many with it; `None`
-/// if no more than chance makes them differ.
+/// How rates of outcomes differ between [`LAUNCHES`] launches without TOPAS and as many with it;
+/// `None` if no more than chance makes them differ.
 pub fn difference<T: PartialEq + Debug>(without: &[T], with: &[T]) -> Option<String> {
     let times = |outcome: &T, list: &[T]| list.iter().filter(|one| *one == outcome).count();
     for outcome in without.iter().chain(with) {
@@ -28,7 +28,8 @@ pub fn difference<T: PartialEq + Debug>(without: &[T], with: &[T]) -> Option<Str
             ));
         }
     }
-    // Where hardly two outcomes are the same without TOPAS, those with it are not expected among them.
+    // Where hardly two outcomes are the same without TOPAS, those with it are not expected among
+    // them.
     let again = without.iter().filter(|outcome| times(outcome, without) > 1).count();
     let known = with.iter().filter(|outcome| times(outcome, without) > 0).count();
     (again >= known + APART).then(|| {

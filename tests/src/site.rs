@@ -21,11 +21,13 @@ pub struct Site {
 }
 
 impl Site {
-    /// The installation that all tests of this process share, brought up to date with the
-    /// sources first; its topas.conf says `sigterm = yes`. Tests that run at the same time in other processes share it too.
+    /// The installation that all tests of this process share, brought up to date with the sources
+    /// first; its topas.conf says `sigterm = yes`. Tests that run at the same time in other
+    /// processes share it too.
     ///
-    /// Tools are those of `cargo test` itself, so that nothing is compiled twice; `TOPAS_TEST_TOOLS`
-    /// names another profile of Cargo, such as `release`, or the directory of tools that are built.
+    /// Tools are those of `cargo test` itself, so that nothing is compiled twice;
+    /// `TOPAS_TEST_TOOLS` names another profile of Cargo, such as `release`, or the directory of
+    /// tools that are built.
     ///
     /// `TOPAS_TEST_PREFIX` names an installation to be tested in its place, as it is.
     pub fn shared() -> &'static Site {

@@ -145,8 +145,8 @@ fn launched_pair(twins: &Twins, mpi: Mpi, case: &EndingCase) -> Result<LaunchedP
     Ok(LaunchedPair { without, with, too_late })
 }
 
-/// What is not as the case says, or not as without the module: without it, hydra reports an abort of a
-/// rank as SIGTERM once in three times, and Open MPI now and then loses a message.
+/// What is not as the case says, or not as without the module: without it, hydra reports an abort
+/// of a rank as SIGTERM once in three times, and Open MPI now and then loses a message.
 fn fault(twins: &Twins, mpi: Mpi, case: &EndingCase) -> Result<(), String> {
     let pair = launched_pair(twins, mpi, case)?;
     if pair.without == pair.with && !pair.too_late {

@@ -1,5 +1,5 @@
-//! `man` finds the pages of TOPAS by the files for `/etc/profile.d` and by the modulefiles, also where
-//! the modulefile of an MPI sets `MANPATH`, and it still finds those of the system.
+//! `man` finds the pages of TOPAS by the files for `/etc/profile.d` and by the modulefiles, also
+//! where the modulefile of an MPI sets `MANPATH`, and it still finds those of the system.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! What ranks counted that were killed comes into the log: `topas-mpi collect` after real ends under
-//! real launchers, against the mapped files as the tests read them.
+//! What ranks counted that were killed comes into the log: `topas-mpi collect` after real ends
+//! under real launchers, against the mapped files as the tests read them.
 
 use std::collections::BTreeMap;
 use std::fs;

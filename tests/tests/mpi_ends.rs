@@ -1,5 +1,5 @@
-//! How programs end, with the MPI profile and without: launcher and program say and return the same, and
-//! what was counted so far is there.
+//! How programs end, with the MPI profile and without: launcher and program say and return the
+//! same, and what was counted so far is there.
 
 use std::fs;
 use std::path::PathBuf;
@@ -21,7 +21,8 @@ use topas_tests::skip::note;
 const RANKS: u32 = 3;
 
 /// A way to end and the rank that does, -1 for all; what became of its profile, and of those of the
-/// others. `running` is what stands there when a process ends without a word; `|` between what may be.
+/// others. `running` is what stands there when a process ends without a word; `|` between what may
+/// be.
 const CASES: &[(&str, &str, &str)] = &[
     ("return -1", "exit|running", ""),
     ("exit 1", "exit", "running"),
@@ -70,7 +71,8 @@ impl Ends {
         Ends { mpi, scratch, program, expected }
     }
 
-    /// `mpiexec -n 3 PROGRAM WORDS`, with its profile or without; ranks are told the launcher's pid.
+    /// `mpiexec -n 3 PROGRAM WORDS`, with its profile or without; ranks are told the launcher's
+    /// pid.
     fn launch(&self, words: &str, places: Option<&Places>) -> Run {
         let mut launch = self.mpi.launch_bare(&self.scratch, 1);
         let path = launch.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, path)| path);

@@ -1,5 +1,5 @@
-//! `topas-run --mpi`: programs that were linked without TOPAS are profiled; the base measurement, the
-//! environment and the way programs end stay as they are.
+//! `topas-run --mpi`: programs that were linked without TOPAS are profiled; the base measurement,
+//! the environment and the way programs end stay as they are.
 
 use std::fs;
 use std::path::{Path, PathBuf};

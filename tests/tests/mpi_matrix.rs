@@ -1,4 +1,5 @@
-//! Many MPIs, one library: the same calls in each language that an MPI has drivers for, counted exactly.
+//! Many MPIs, one library: the same calls in each language that an MPI has drivers for, counted
+//! exactly.
 //!
 //! Debian's Open MPI and MPICH run it always, `cargo xtask test --all-mpi` adds others.
 

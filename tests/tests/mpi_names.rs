@@ -1,6 +1,6 @@
-//! MPI profile: a name of a function looks absent where it is absent. Every name of the table, asked for in
-//! every way, gives null with the library exactly where it does without; what asks before it calls is
-//! answered as without, and profiled.
+//! MPI profile: a name of a function looks absent where it is absent. Every name of the table,
+//! asked for in every way, gives null with the library exactly where it does without; what asks
+//! before it calls is answered as without, and profiled.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,8 +15,8 @@ use topas_tests::running::{command, have, run};
 use topas_tests::site::{Scratch, Site};
 use topas_tests::skip::skip;
 
-/// Ways to ask for a name: a weak reference, the whole program, what comes next, a library, the program as
-/// a library, a version. One letter each, capital where the answer is an address.
+/// Ways to ask for a name: a weak reference, the whole program, what comes next, a library, the
+/// program as a library, a version. One letter each, capital where the answer is an address.
 const ASKS: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>

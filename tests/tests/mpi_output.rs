@@ -88,7 +88,8 @@ fn awk(program: &str, file: &Path) -> String {
     run(Command::new("awk").arg(program).arg(file)).good().out()
 }
 
-/// For each routine the sums of calls, sends, bytes sent, receives, bytes received in lines of a kind.
+/// For each routine the sums of calls, sends, bytes sent, receives, bytes received in lines of a
+/// kind.
 fn sums(file: &Path, of: &str) -> String {
     let program = r#"
         index($0, " of=KIND ") && !index($0, " at=") {

@@ -1,6 +1,6 @@
-//! MPIs that nobody knows: handles, constants and versions like those of no other, functions that are
-//! missing, and functions that the table does not have. The program runs; calls and seconds are counted,
-//! and what is not is named.
+//! MPIs that nobody knows: handles, constants and versions like those of no other, functions that
+//! are missing, and functions that the table does not have. The program runs; calls and seconds are
+//! counted, and what is not is named.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,8 +36,8 @@ fn profiled(scratch: &Scratch, places: &Places, program: &Path) -> Command {
     profiled
 }
 
-/// Runs a program without the library and with it; its profile. A rank alone needs no messages, of which an
-/// unknown MPI has none that could be used.
+/// Runs a program without the library and with it; its profile. A rank alone needs no messages, of
+/// which an unknown MPI has none that could be used.
 #[track_caller]
 fn counted(scratch: &Scratch, program: &Path) -> Counted {
     let places = Places::new(scratch);

@@ -51,8 +51,8 @@ fn ends_from_outside() {
 }
 
 /// By default only signals are caught that a handler does not delay; `sigterm = yes` adds the
-/// others, but for SIGINT. `signals = no`: dispositions and stack are untouched, ends by exit leave their line, ends
-/// by a signal none.
+/// others, but for SIGINT. `signals = no`: dispositions and stack are untouched, ends by exit leave
+/// their line, ends by a signal none.
 #[test]
 fn no_handlers() {
     let scratch = Scratch::new();

@@ -56,7 +56,8 @@ impl AxisUnit {
         NumberForm { unit: self, prefix, decimals }
     }
 
-    /// One value with its unit, to `digits` significant digits at least; percent to `digits` of 99.9.
+    /// One value with its unit, to `digits` significant digits at least; percent to `digits` of
+    /// 99.9.
     pub fn value(self, value: f64, digits: i32) -> String {
         // Rounding may carry to the next magnitude: 999.96 is 1000.
         if self == AxisUnit::Percent {

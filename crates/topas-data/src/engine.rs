@@ -32,9 +32,9 @@ use crate::tally::Tally;
 pub struct Resources {
     /// Threads that read and join
     pub threads: NonZero<usize>,
-    /// Memory for lines that wait for others of their runs, in B; what is more goes to a
-    /// temporary file. As much again is for groups, 16 MiB at least, and more of them are an
-    /// error; a thread takes 2 MB whatever this says, and lines of one launch are in memory together.
+    /// Memory for lines that wait for others of their runs, in B; what is more goes to a temporary
+    /// file. As much again is for groups, 16 MiB at least, and more of them are an error; a thread
+    /// takes 2 MB whatever this says, and lines of one launch are in memory together.
     pub memory: u64,
     /// Directory of the temporary file, which has no name and goes with the process
     pub temporary: PathBuf,

@@ -1,17 +1,16 @@
 //! The compiler and launch driver that stands in front of `mpicc`, `mpif90`, `mpiexec`.
 //!
-//! One call is one path through these modules: [`catalog`] tells from the name whether
-//! a compiler, a linker or a launcher is meant; [`search`] finds the real program on PATH,
-//! [`circle`] sees to it that it does not call this one again, [`shadow`] names those of an
-//! MPI that has a directory of its own; [`cld`] and [`decision`] read the arguments with the tables of [`options`] and the files of
-//! [`response`] and say whether an executable is linked or somebody asks how to link one;
-//! [`symbols`] tells what its objects call, by `elf_records`; [`plan`] chooses the module and puts the command
-//! together; [`execute`] becomes it. [`profile`] adds the library of MPI profiles where that
-//! is asked for, as [`mpi_libraries`] says MPI is linked. [`package`] knows questions
-//! to pkg-config. [`explain`] prints the plan in place of running
-//! it, [`admin`] answers for the driver under its own name, [`links`] makes its names; [`command`]
-//! is `topas`, [`mpi_command`] makes shadows of the MPIs that [`mpis`] finds, [`mod@run`] is
-//! `topas-run`.
+//! One call is one path through these modules: [`catalog`] tells from the name whether a compiler,
+//! a linker or a launcher is meant; [`search`] finds the real program on PATH, [`circle`] sees to
+//! it that it does not call this one again, [`shadow`] names those of an MPI that has a directory
+//! of its own; [`cld`] and [`decision`] read the arguments with the tables of [`options`] and the
+//! files of [`response`] and say whether an executable is linked or somebody asks how to link one;
+//! [`symbols`] tells what its objects call, by `elf_records`; [`plan`] chooses the module and puts
+//! the command together; [`execute`] becomes it. [`profile`] adds the library of MPI profiles where
+//! that is asked for, as [`mpi_libraries`] says MPI is linked. [`package`] knows questions to
+//! pkg-config. [`explain`] prints the plan in place of running it, [`admin`] answers for the driver
+//! under its own name, [`links`] makes its names; [`command`] is `topas`, [`mpi_command`] makes
+//! shadows of the MPIs that [`mpis`] finds, [`mod@run`] is `topas-run`.
 //!
 //! A build is never harmed: arguments are never rebuilt, at most one thing is added at
 //! their end, the word `topas.cld` is taken out, and whatever goes wrong here, a panic

@@ -183,8 +183,8 @@ fn become_measured(wish: &Wish, env: &Environment, entries: Entries) -> i32 {
         wish.command.iter().map(|word| CString::new(word.as_bytes())).collect();
     let path = program::find(&wish.command, env).map(|program| program.path.into_os_string());
     if let (Ok(words), Ok(path)) = (words, CString::new(path.unwrap_or_default().into_vec())) {
-        // As the plain way, which runs a script without a first line by a shell, and which says what
-        // fails here.
+        // As the plain way, which runs a script without a first line by a shell, and which says
+        // what fails here.
         let _ = execvpe(&path, &words, &entries.into_c_strings());
     }
     become_program(&wish.command)

@@ -110,9 +110,10 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The count for the whole time it was wanted; None if it was on a counter for less than
-    /// a thousandth of that, too little to tell of the rest. Exact when `running == enabled`, else value * enabled / running, in double
-    /// precision because it is an estimate anyway. Counts stay below 2^63.
+    /// The count for the whole time it was wanted; None if it was on a counter for less than a
+    /// thousandth of that, too little to tell of the rest. Exact when `running == enabled`, else
+    /// value * enabled / running, in double precision because it is an estimate anyway. Counts stay
+    /// below 2^63.
     pub fn scaled(&self) -> Option<u64> {
         if self.running <= self.enabled / 1000 {
             None

@@ -8,9 +8,9 @@ use std::process::Command;
 
 use topas_format::zone::{footer, offset_at};
 
-/// 2040-01-15 and 2040-07-15, 12:00 UTC: behind 2037, up to which files list changes one by one, among them
-/// exceptions from a zone's own rule (Morocco and Cuba in 2026). Not in Ramadan, for which files of
-/// Morocco held exceptions for longer.
+/// 2040-01-15 and 2040-07-15, 12:00 UTC: behind 2037, up to which files list changes one by one,
+/// among them exceptions from a zone's own rule (Morocco and Cuba in 2026). Not in Ramadan, for
+/// which files of Morocco held exceptions for longer.
 const INSTANTS: [i64; 2] = [2_210_241_600, 2_225_966_400];
 
 fn zones(dir: &Path, found: &mut Vec<PathBuf>) {

@@ -38,8 +38,8 @@ mod state;
 
 use topas_node::sys;
 
-// Defined nowhere. Whatever could panic would import it, and `symcheck` refuses an object that imports
-// what is not listed.
+// Defined nowhere. Whatever could panic would import it, and `symcheck` refuses an object that
+// imports what is not listed.
 unsafe extern "C" {
     safe fn topas_holds_panic_code() -> !;
 }

@@ -159,8 +159,8 @@ pub struct RoutineCalls {
     pub ranks: Option<u64>,
     /// Calls that had not ended when their ranks did
     pub unended: u128,
-    /// Time in them up to the last sign of life of their ranks, in ns; it is in `time`, too. 0 if that
-    /// is not known
+    /// Time in them up to the last sign of life of their ranks, in ns; it is in `time`, too. 0 if
+    /// that is not known
     pub unended_time: u128,
 }
 

@@ -1,5 +1,5 @@
-//! Profiles of MPI calls: lines between other lines, records under way at the same time, damage; and
-//! mapped files as a rank writes them.
+//! Profiles of MPI calls: lines between other lines, records under way at the same time, damage;
+//! and mapped files as a rank writes them.
 
 use std::fs::{self, File};
 use std::mem::{offset_of, size_of};

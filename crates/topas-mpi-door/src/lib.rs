@@ -126,8 +126,8 @@ unsafe fn replace(arguments: *const *const c_char, environment: *const *const c_
     }
 }
 
-// Defined nowhere. Whatever could panic would import it, and `cargo xtask mpi` refuses an object that
-// imports what is not listed.
+// Defined nowhere. Whatever could panic would import it, and `cargo xtask mpi` refuses an object
+// that imports what is not listed.
 unsafe extern "C" {
     safe fn topas_holds_panic_code() -> !;
 }

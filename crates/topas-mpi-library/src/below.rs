@@ -40,8 +40,8 @@ pub fn replace(symbol: StubSymbol, target: usize) -> usize {
     slot(symbol).swap(target, Relaxed)
 }
 
-/// Has a name, which ends without a NUL, lead to this function, found by a program itself. False if it leads
-/// elsewhere.
+/// Has a name, which ends without a NUL, lead to this function, found by a program itself. False if
+/// it leads elsewhere.
 pub fn adopt(symbol: &[u8], found: usize) -> bool {
     let Some(symbol) = named(symbol) else { return false };
     match slot(symbol).compare_exchange(0, found, Relaxed, Relaxed) {
@@ -140,8 +140,8 @@ pub fn is_missing(target: usize) -> bool {
 }
 
 /// Stands for a function that this MPI does not have: the error `MPI_ERR_OTHER` of the MPIs that
-/// have the fewest classes. Whoever asks the loader is told that there is none; who calls it without having
-/// asked would have been ended by the loader.
+/// have the fewest classes. Whoever asks the loader is told that there is none; who calls it
+/// without having asked would have been ended by the loader.
 extern "C" fn missing() -> i32 {
     const ERR_OTHER: i32 = 16;
     ERR_OTHER

@@ -31,7 +31,8 @@ const AFTER: u16 = 1 << 3;
 const FREES: u16 = 1 << 4;
 
 impl Descriptor {
-    /// That of a function of which nothing but the words of its arguments is known, in C and in Fortran.
+    /// That of a function of which nothing but the words of its arguments is known, in C and in
+    /// Fortran.
     pub const fn of_words(words: u8, fortran_words: u8) -> Descriptor {
         Descriptor { words, fortran_words, flags: 0 }
     }

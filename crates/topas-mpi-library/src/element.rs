@@ -1,5 +1,5 @@
-//! Elements of tables by numbers that cannot lead out of them: the length is a power of two, and bits
-//! above it do not count. So there is no code for a number that is too large.
+//! Elements of tables by numbers that cannot lead out of them: the length is a power of two, and
+//! bits above it do not count. So there is no code for a number that is too large.
 
 /// The element of a table.
 #[inline(always)]

@@ -319,7 +319,8 @@ pub extern "C" fn exit() {
     }
 }
 
-/// Whether the program has done more with MPI than to ask for its version, and whether it has begun.
+/// Whether the program has done more with MPI than to ask for its version, and whether it has
+/// begun.
 fn has_begun() -> bool {
     const QUESTIONS: [usize; 4] =
         [number::INITIALIZED, number::FINALIZED, number::GET_VERSION, number::GET_LIBRARY_VERSION];

@@ -343,7 +343,8 @@ pub fn begin() {
     }
 }
 
-/// What is to be counted beside routines: bits of [`Header::flags`](topas_mpi_profile::layout::Header).
+/// What is to be counted beside routines: bits of
+/// [`Header::flags`](topas_mpi_profile::layout::Header).
 pub fn wanted() -> u64 {
     let yes = |name| sys::variable(name).is_some_and(is_yes);
     let peers = if yes(c"TOPAS_MPI_PEERS") { header_flag::PEERS } else { 0 };

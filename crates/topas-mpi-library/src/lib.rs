@@ -63,8 +63,8 @@ mod ticks;
 mod workspace;
 mod wrapped;
 
-// Defined nowhere. Whatever could panic would import it, and `cargo xtask mpi` refuses a library that
-// imports what is not listed: so nothing in it panics, and what a program computes goes on.
+// Defined nowhere. Whatever could panic would import it, and `cargo xtask mpi` refuses a library
+// that imports what is not listed: so nothing in it panics, and what a program computes goes on.
 #[cfg(not(test))]
 unsafe extern "C" {
     safe fn topas_holds_panic_code() -> !;

@@ -1,13 +1,14 @@
 //! Names look absent where they are absent.
 //!
-//! The library defines every function of MPI, and the MPI below has some of them. Whoever asks the loader
-//! for a name (`dlsym`, a weak reference), and calls what is there, must get the answer of a process without
-//! the library. So names that no other object defines are taken out of the library's own table of symbols,
-//! by their type, which is all that a loader looks at; weak references that were filled in before are
-//! emptied. While something is being loaded all names are there, because what comes may bring an MPI.
+//! The library defines every function of MPI, and the MPI below has some of them. Whoever asks the
+//! loader for a name (`dlsym`, a weak reference), and calls what is there, must get the answer of a
+//! process without the library. So names that no other object defines are taken out of the
+//! library's own table of symbols, by their type, which is all that a loader looks at; weak
+//! references that were filled in before are emptied. While something is being loaded all names are
+//! there, because what comes may bring an MPI.
 //!
-//! `dlopen` tells when something comes. `dlsym` of a handle finds the function of the MPI itself: what is
-//! given is the name here, with that function below, so that those calls are counted, too.
+//! `dlopen` tells when something comes. `dlsym` of a handle finds the function of the MPI itself:
+//! what is given is the name here, with that function below, so that those calls are counted, too.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{
@@ -336,7 +337,8 @@ unsafe extern "C" fn topas_mpi_opens(file: *const c_char, mode: c_int, _: usize)
     reveal();
     // SAFETY: the caller's promise.
     let path = unsafe { CStr::from_ptr(file) }.to_bytes();
-    // Where a library is looked for may depend on who asks; names are then brought up to date later.
+    // Where a library is looked for may depend on who asks; names are then brought up to date
+    // later.
     if !path.contains(&b'/') || path.contains(&b'$') || RPATHS.load(Relaxed) {
         return LoaderAnswer::jump(real);
     }

@@ -331,8 +331,8 @@ impl LoadedObject {
         symbol.section != 0 && symbol.value != 0 && self.name(number) == name
     }
 
-    /// Calls a function for every place that holds the address of a symbol to which it refers weakly,
-    /// with the number of that symbol, the place, and what is added to the address.
+    /// Calls a function for every place that holds the address of a symbol to which it refers
+    /// weakly, with the number of that symbol, the place, and what is added to the address.
     pub fn weak_references(
         &self,
         wanted: impl Fn(&[u8]) -> bool,

@@ -121,7 +121,8 @@ impl StubBinding {
         }
     }
 
-    /// The name in C that is as good: that of the profiling interface, or the one that it stands for.
+    /// The name in C that is as good: that of the profiling interface, or the one that it stands
+    /// for.
     pub const fn twin(self) -> Option<StubBinding> {
         match self {
             StubBinding::MPI => Some(StubBinding::PMPI),

@@ -34,9 +34,9 @@ pub struct Thread {
 const _: () = assert!(size_of::<Thread>() == 128);
 
 impl Thread {
-    /// Whether the thread is in the call it said it is in. A jump or an exception may have
-    /// left it: then the stack was cut above it, and soon holds something else. A frame that reaches
-    /// into that of the call shows it at once.
+    /// Whether the thread is in the call it said it is in. A jump or an exception may have left it:
+    /// then the stack was cut above it, and soon holds something else. A frame that reaches into
+    /// that of the call shows it at once.
     #[inline(always)]
     pub fn is_inside(&mut self, frame: *mut Frame) -> bool {
         // SAFETY: a place of this thread's stack, readable even if the frame is gone.

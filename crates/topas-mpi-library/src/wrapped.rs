@@ -1,6 +1,6 @@
 //! What lies below in a program that holds its MPI, where no loader can be asked: the linker has
-//! led the calls here (`--wrap`), and each function that is called has left a pair of its number and
-//! its address. See `xtask`: `wrap`.
+//! led the calls here (`--wrap`), and each function that is called has left a pair of its number
+//! and its address. See `xtask`: `wrap`.
 
 use crate::symbol::StubSymbol;
 

@@ -225,8 +225,8 @@ pub const STANDARD: Abi = Abi {
     },
 };
 
-/// All families. That of the standard comes first: a library for it says what implementation it is of,
-/// too, and may lie on top of one with that one's own handles.
+/// All families. That of the standard comes first: a library for it says what implementation it is
+/// of, too, and may lie on top of one with that one's own handles.
 pub const ALL: [Abi; 3] = [STANDARD, OPEN_MPI, MPICH];
 
 impl Abi {

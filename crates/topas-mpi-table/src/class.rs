@@ -5,9 +5,11 @@
 pub enum CallProgress {
     /// When the function returns.
     Blocking,
-    /// When a function of class [`FunctionClass::Wait`] or [`FunctionClass::Test`] says so of its request.
+    /// When a function of class [`FunctionClass::Wait`] or [`FunctionClass::Test`] says so of its
+    /// request.
     Nonblocking,
-    /// The function prepares a request; [`FunctionClass::Start`] begins the operation, each time anew.
+    /// The function prepares a request; [`FunctionClass::Start`] begins the operation, each time
+    /// anew.
     Persistent,
     /// The function begins an access that its `_end` ends; no request.
     Begin,

@@ -12,8 +12,8 @@
 //! * What arrives may be less than the arguments allow; [`Flow::told_by`](field@Flow::told_by)
 //!   names who knows.
 //!
-//! Here arguments are named. What else names them may say so in the same types: a [`Flow<u8>`](Flow)
-//! can hold their places in a call.
+//! Here arguments are named. What else names them may say so in the same types: a
+//! [`Flow<u8>`](Flow) can hold their places in a call.
 
 use crate::class::CallProgress;
 use crate::function::Function;

@@ -11,8 +11,8 @@
 //! # From a row to a wrapper
 //!
 //! A wrapper is made of the row alone; nothing in it is written by hand. On System V x86-64 and
-//! AArch64 each argument is a word ([`ParameterKind`] has nothing larger, and [`Returns::Double`] is the
-//! one result in another register), so that one wrapper passes on the arguments of any MPI:
+//! AArch64 each argument is a word ([`ParameterKind`] has nothing larger, and [`Returns::Double`]
+//! is the one result in another register), so that one wrapper passes on the arguments of any MPI:
 //!
 //! 1. *Entry.* Note the time if this is the outermost wrapper of the thread: MPIs call their own
 //!    functions, and Fortran's may call those of C ([`Symbol`] tells all names of a function).
@@ -52,8 +52,8 @@
 //! with the request, and `MPI_Start` counts them. Of `MPI_Gather_c` the words are wider inside,
 //! and of `mpi_gather_` they are references to what these words hold.
 //!
-//! In Fortran the same words are references; [`ParameterKind::fortran`] tells what is behind them. The
-//! lengths of [`Fortran::Character`] follow the last argument, and `_f08ts` names get a
+//! In Fortran the same words are references; [`ParameterKind::fortran`] tells what is behind them.
+//! The lengths of [`Fortran::Character`] follow the last argument, and `_f08ts` names get a
 //! descriptor for each [`Fortran::Choice`], whose first word is the address. A function that
 //! [`Function::may_be_macro`] may never be seen, and one that is not in the table passes by.
 #![no_std]

@@ -351,7 +351,8 @@ pub fn times(times: &mut [u64; 3]) -> u64 {
     resident
 }
 
-/// Sets the action of a signal, and tells what it was if asked: each a `struct sigaction` of the kernel.
+/// Sets the action of a signal, and tells what it was if asked: each a `struct sigaction` of the
+/// kernel.
 #[inline(never)]
 pub fn signal_action(signal: u32, action: &[usize; 4], before: Option<&mut [usize; 4]>) {
     const SIZE: usize = size_of::<u64>();

@@ -13,8 +13,9 @@ pub const LANGUAGES: [&str; 4] = ["c", "cxx", "f77", "f90"];
 
 /// A prefix with the layout of an installation; removed when dropped.
 ///
-/// It holds a copy of a driver, wrapper links for every name it knows, the data on
-/// these names, the command `topas`, empty objects in place of the modules and a `topas.conf` that logs into the prefix.
+/// It holds a copy of a driver, wrapper links for every name it knows, the data on these names, the
+/// command `topas`, empty objects in place of the modules and a `topas.conf` that logs into the
+/// prefix.
 #[derive(Debug)]
 pub struct ScratchSite {
     dir: tempfile::TempDir,

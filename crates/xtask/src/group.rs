@@ -37,8 +37,8 @@ const INFO: usize = 44;
 const ALIGN: usize = 48;
 const ENTRY: usize = 56;
 
-/// What the note says of code for a processor: the type of the property (`GNU_PROPERTY_*_FEATURE_1_AND`)
-/// and its bits. None for others.
+/// What the note says of code for a processor: the type of the property
+/// (`GNU_PROPERTY_*_FEATURE_1_AND`) and its bits. None for others.
 pub fn features(machine: u16) -> Option<(u32, u32)> {
     match machine {
         // IBT and SHSTK.

@@ -47,7 +47,8 @@ const IMPORTS: [&str; 18] = [
     "rust_eh_personality",
 ];
 
-/// Functions of the loader that the library defines, so that names of functions look absent where they are.
+/// Functions of the loader that the library defines, so that names of functions look absent where
+/// they are.
 pub const LOADER: [&str; 3] = ["dlopen", "dlsym", "dlvsym"];
 
 /// What the door may import.

@@ -3,9 +3,9 @@
 //!
 //! Of each name of a function there is a member that defines `__wrap_NAME`, and refers to
 //! `__real_NAME`: so a program gets the members of the names it calls, and of the MPI what it would
-//! have got anyway. All of them lead into one more member, the library itself, which finds what lies
-//! below in a section that the members fill. It is compiled without the loader's functions, of which
-//! a static program is warned when it is linked.
+//! have got anyway. All of them lead into one more member, the library itself, which finds what
+//! lies below in a section that the members fill. It is compiled without the loader's functions, of
+//! which a static program is warned when it is linked.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -127,7 +127,8 @@ fn broken(mpi: Mpi, names: Names) -> [(&'static str, bool); 11] {
         ("EARLY_END_BREAKS", open_mpi),
         // 4.1.4: calls a datatype without elements invalid
         ("EMPTY_DARRAY_BREAKS", open_mpi),
-        // 4.1.4: MPI_Ialltoallw in place with empty blocks hangs or is truncated: `ialltoallw_in_place.c`
+        // 4.1.4: MPI_Ialltoallw in place with empty blocks hangs or is truncated:
+        // `ialltoallw_in_place.c`
         ("IN_PLACE_BREAKS", open_mpi),
         // 4.1.4: in Fortran it frees lists of datatypes that it is not done with
         ("LISTS_BREAK", open_mpi && [Names::Fortran, Names::F08].contains(&names)),
@@ -197,8 +198,8 @@ fn programs(mpi: Mpi, names: Names, first: u64, n: u64) -> Vec<String> {
     Vec::new()
 }
 
-/// What is left out of the traffic of an MPI because it fails there is no fault of the library: it fails
-/// without the library, too.
+/// What is left out of the traffic of an MPI because it fails there is no fault of the library: it
+/// fails without the library, too.
 #[test]
 fn an_exchange_in_place_ends_with_the_library_as_without() {
     for mpi in Mpi::installed("exchange in place") {

@@ -1,5 +1,5 @@
-//! The same calls in each binding: none is missed, none counted twice, whether the Fortran functions of
-//! an MPI call those of C, their profiling names, or neither.
+//! The same calls in each binding: none is missed, none counted twice, whether the Fortran
+//! functions of an MPI call those of C, their profiling names, or neither.
 
 use topas_tests::mpi::Mpi;
 
@@ -26,7 +26,8 @@ fn exact(test: &str, tool: &str, file: &str, options: &[&str], language: &str) {
     }
 }
 
-/// `mpif.h` has no interfaces: a buffer that is once a constant and once an array is told as a fault.
+/// `mpif.h` has no interfaces: a buffer that is once a constant and once an array is told as a
+/// fault.
 const OLD: [&str; 2] = ["-w", "-fallow-argument-mismatch"];
 
 #[test]

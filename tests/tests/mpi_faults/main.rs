@@ -1,5 +1,5 @@
-//! What other profilers of MPI get wrong, and programs that do what is allowed and seldom done: each
-//! runs with the library as it does without, and is counted exactly.
+//! What other profilers of MPI get wrong, and programs that do what is allowed and seldom done:
+//! each runs with the library as it does without, and is counted exactly.
 
 mod languages;
 mod mpip;

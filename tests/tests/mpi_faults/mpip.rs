@@ -1,5 +1,5 @@
-//! mpiP beside the library, in front of it and behind: both report, and its counts, which it takes by
-//! wrappers of its own, are ours.
+//! mpiP beside the library, in front of it and behind: both report, and its counts, which it takes
+//! by wrappers of its own, are ours.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -85,7 +85,8 @@ fn mpip_counts_the_same() {
             }
             for ((rank, name), calls) in calls {
                 let own = counted[rank as usize].routine(&name).calls;
-                // Who comes first calls us for its own report, too, by names of the profiling interface.
+                // Who comes first calls us for its own report, too, by names of the profiling
+                // interface.
                 let fits = if in_front { own == calls } else { own >= calls };
                 assert!(fits, "{name} of rank {rank} under {}: {own}, {calls}", mpi.name());
             }

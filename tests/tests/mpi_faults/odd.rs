@@ -47,8 +47,8 @@ fn calls_before_the_beginning_and_after_the_end() {
     }
 }
 
-/// MPICH tells it by a code; Open MPI ends the program, and what its launcher says of that is not the
-/// same every time.
+/// MPICH tells it by a code; Open MPI ends the program, and what its launcher says of that is not
+/// the same every time.
 #[test]
 fn a_second_beginning_is_the_same_error() {
     for mpi in Mpi::installed("twice") {

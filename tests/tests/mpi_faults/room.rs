@@ -51,7 +51,8 @@ fn judged(program: &FaultProgram, places: &Places) {
 #[test]
 fn limits_of_files_and_addresses_are_the_program_s() {
     for mpi in Mpi::installed("limits") {
-        // In 512 B and in kB: less than a mapped file might grow to, and hardly more than MPIs need.
+        // In 512 B and in kB: less than a mapped file might grow to, and hardly more than MPIs
+        // need.
         for before in ["ulimit -f 60000;", "ulimit -v 4000000;"] {
             let (program, places) = traffic(mpi);
             alike_after(&program, before, &places.spool, &places);

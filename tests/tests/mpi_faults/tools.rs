@@ -1,5 +1,5 @@
-//! Tools of the profiling interface beside the library, whatever way they came into the program: both
-//! report, and both the same.
+//! Tools of the profiling interface beside the library, whatever way they came into the program:
+//! both report, and both the same.
 
 use std::path::{Path, PathBuf};
 

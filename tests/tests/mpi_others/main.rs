@@ -1,7 +1,7 @@
 //! Programs and test suites of others with the library of the MPI profile loaded into them: they
-//! end, say and compute what they do without it. `quick` runs what Debian has as packages, `own` the
-//! programs of `tests/programs`, whose calls a second counter counts, too; `suites`, ignored unless
-//! asked for, real projects and the MPIs' own test suites.
+//! end, say and compute what they do without it. `quick` runs what Debian has as packages, `own`
+//! the programs of `tests/programs`, whose calls a second counter counts, too; `suites`, ignored
+//! unless asked for, real projects and the MPIs' own test suites.
 
 mod counter;
 mod own;

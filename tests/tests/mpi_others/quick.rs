@@ -1,5 +1,5 @@
-//! Programs that Debian has as packages: the testers of ScaLAPACK and of BLACS in Fortran and C, for
-//! both MPIs, and what comes with mpi4py.
+//! Programs that Debian has as packages: the testers of ScaLAPACK and of BLACS in Fortran and C,
+//! for both MPIs, and what comes with mpi4py.
 
 use std::fs;
 use std::path::Path;

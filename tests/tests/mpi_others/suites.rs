@@ -1,6 +1,6 @@
 //! Real projects and test suites, by the recipes of `tests/projects`: built once without TOPAS, and
-//! checked without the library and with it. It is loaded into all that a check starts: shells, make,
-//! compilers and launchers, too.
+//! checked without the library and with it. It is loaded into all that a check starts: shells,
+//! make, compilers and launchers, too.
 
 use std::fs;
 use std::process::Command;

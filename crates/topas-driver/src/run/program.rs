@@ -215,7 +215,8 @@ impl Step {
     }
 }
 
-/// The words of a script's first line `#!interpreter argument`; of `env -S` all that it takes apart.
+/// The words of a script's first line `#!interpreter argument`; of `env -S` all that it takes
+/// apart.
 pub fn interpreter(head: &[u8]) -> Option<Vec<OsString>> {
     let line = head.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?.trim_ascii();
     let blank = |byte: &u8| matches!(byte, b' ' | b'\t');

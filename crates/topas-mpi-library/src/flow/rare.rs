@@ -94,8 +94,8 @@ pub fn after(
     }
 }
 
-/// Before requests are started: notes their handles. Open MPI puts another in the place of one whose
-/// last message has not yet left, such as a buffered one.
+/// Before requests are started: notes their handles. Open MPI puts another in the place of one
+/// whose last message has not yet left, such as a buffered one.
 pub fn before_start(
     library: &Library,
     ledger: &mut Ledger,

@@ -18,9 +18,10 @@ use topas_testkit::pmu::{self, EXIT_FAILED, PmuError, PmuOutcome, PmuPlan};
 #[derive(Parser)]
 #[command(name = "topas-pmu-stand-in")]
 struct Arguments {
-    /// File with the plan, or the plan itself if it contains '='; rules are
-    /// TYPE:CONFIG = VALUE[/RUNNING_PER_MILLE] | never | unreadable | ERRNO | kernel |
-    /// page-faults | task-clock | stores ADDRESS | executions ADDRESS, * = ..., group = N, fresh = N, delay = MS, paranoid = N.
+    /// File with the plan, or the plan itself if it contains '='; rules are TYPE:CONFIG =
+    /// VALUE[/RUNNING_PER_MILLE] | never | unreadable | ERRNO | kernel | page-faults | task-clock |
+    /// stores ADDRESS | executions ADDRESS, * = ..., group = N, fresh = N, delay = MS, paranoid =
+    /// N.
     #[arg(long)]
     plan: OsString,
     /// File that gets one line per perf_event_open.

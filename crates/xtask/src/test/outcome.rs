@@ -48,8 +48,8 @@ impl TestCount {
     }
 }
 
-/// The names of tests that were ignored and that one of these options of `cargo xtask test`, such as
-/// `slurm`, asks for.
+/// The names of tests that were ignored and that one of these options of `cargo xtask test`, such
+/// as `slurm`, asks for.
 pub fn ignored_tests<'o>(output: &'o str, options: &[&str]) -> Vec<&'o str> {
     let mut names = Vec::new();
     for line in output.lines() {
