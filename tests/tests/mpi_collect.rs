@@ -320,7 +320,7 @@ fn root_collects_as_the_users() {
 #[test]
 fn no_output_replaces_an_input() {
     for mpi in Mpi::installed("outputs of topas-mpi") {
-        let left = Left::new(mpi);
+        let left = LeftProfiles::new(mpi);
         launched(&left.scratch, &mut left.launch("kill -1"));
         left.settled();
         let before: Vec<_> = spool_files(&left.places.spool)

@@ -236,7 +236,8 @@ fn log_told(list: &[u8]) -> Vec<u8> {
         word = rest[..blank].to_vec();
         rest = trimmed(&rest[blank..]);
     }
-    let shown = word.iter().take(128).map(|byte| if byte.is_ascii_control() { b'?' } else { *byte });
+    let shown =
+        word.iter().take(128).map(|byte| if byte.is_ascii_control() { b'?' } else { *byte });
     b"topas: TOPAS_LOG=".iter().copied().chain(shown).chain(*b" is no target\n").collect()
 }
 
