@@ -8,14 +8,14 @@ use goblin::elf::{Elf, header, section_header, sym};
 use crate::object::EXTENDED;
 use crate::{group, landing};
 
-/// Largest object in bytes, as reached. The goal is 16,000 with everything there is.
+/// Largest object in bytes, for installations with a short prefix.
 pub const MAX_SIZE: usize = 20_480;
 
 /// Largest object of the extended module, which only users who ask for it link, as reached.
 const MAX_EXTENDED: usize = 24_900;
 
 /// The same where [`crate::fold`] leaves the relocations in.
-const MAX_UNFOLDED: [usize; 2] = [48_000, 56_000];
+const MAX_UNFOLDED: [usize; 2] = [48_500, 56_700];
 
 /// What the object may import, all from libc; the last two on AArch64 only.
 const IMPORTS: [&str; 5] = ["__cxa_atexit", "environ", "getauxval", "memcpy", "memset"];
