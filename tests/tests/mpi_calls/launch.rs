@@ -8,8 +8,9 @@ use topas_mpi_profile::layout::language;
 use topas_mpi_table::{FunctionClass, find};
 use topas_tests::mpi::{Mpi, launched};
 use topas_tests::profile::library;
-use topas_tests::running::{command, run};
+use topas_tests::running::{Run, command, run};
 use topas_tests::site::{Scratch, Site};
+use topas_tests::skip::note;
 
 use super::counted::{Counted, counted, has_count, header};
 use super::fortran::shims;
@@ -88,23 +89,37 @@ impl Program {
     #[track_caller]
     pub fn profiled(&self, ranks: u32, arguments: &[&str]) -> Vec<Rank> {
         let (dir, spool) = (self.path("with"), self.path("spool"));
-        for dir in [&dir, &spool] {
-            let _ = fs::remove_dir_all(dir);
-            fs::create_dir(dir).expect("make a directory");
+        let launch = || {
+            for dir in [&dir, &spool] {
+                let _ = fs::remove_dir_all(dir);
+                fs::create_dir(dir).expect("make a directory");
+            }
+            let mut launch = self.mpi.launch_bare(&self.scratch, ranks);
+            launch.env("COUNTED", &dir).env("TOPAS_MPI_SPOOL", &spool);
+            launch.env("TOPAS_MPI", "yes").env("TOPAS_MPI_OUT", self.path("topas-mpi.out"));
+            launch.env("TOPAS_MPI_PEERS", "yes").env("TOPAS_MPI_COMMS", "yes");
+            // 4.1.4: its other component for windows crashes over shared memory.
+            launch.env("OMPI_MCA_osc", "^rdma");
+            // The launcher is left alone.
+            launch.arg("env").arg(format!("LD_PRELOAD={}", library(Site::shared()).display()));
+            launch.arg(self.path("program")).args(arguments).current_dir(self.scratch.path());
+            launched(&self.scratch, &mut launch)
+        };
+        let mut ended = launch();
+        if met_badly(&ended) {
+            note("one launch", "a rank crashed in MPI_Comm_spawn of Open MPI; launched again");
+            ended = launch();
         }
-        let mut launch = self.mpi.launch_bare(&self.scratch, ranks);
-        launch.env("COUNTED", &dir).env("TOPAS_MPI_SPOOL", &spool);
-        launch.env("TOPAS_MPI", "yes").env("TOPAS_MPI_OUT", self.path("topas-mpi.out"));
-        launch.env("TOPAS_MPI_PEERS", "yes").env("TOPAS_MPI_COMMS", "yes");
-        // 4.1.4: its other component for windows crashes over shared memory.
-        launch.env("OMPI_MCA_osc", "^rdma");
-        // The launcher is left alone.
-        launch.arg("env").arg(format!("LD_PRELOAD={}", library(Site::shared()).display()));
-        launch.arg(self.path("program")).args(arguments).current_dir(self.scratch.path());
-        launched(&self.scratch, &mut launch).good();
+        ended.good();
         let rank = |rank| Rank { counted: counted(&dir, rank), profile: profile(&dir, rank) };
         (0..ranks).map(rank).collect()
     }
+}
+
+/// Whether a rank crashed where Open MPI lets ranks meet what they have started. Version 4.1.4 is
+/// unsteady there on a busy machine: of 8 launches with six spawns each, without TOPAS, 2 hung.
+fn met_badly(ended: &Run) -> bool {
+    ended.code() != 0 && ended.err().contains("(ompi_dpm_connect_accept+")
 }
 
 /// Calls and count arguments of `rank` that the library counted otherwise than the program itself.
