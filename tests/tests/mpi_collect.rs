@@ -338,7 +338,7 @@ fn no_output_replaces_an_input() {
             assert!(!left.scratch.log().exists(), "{words:?}");
         }
         // What was refused is collected by another name.
-        run(&mut left.collect(&["--out", "own.out"]).current_dir(left.scratch.path())).good();
+        run(left.collect(&["--out", "own.out"]).current_dir(left.scratch.path())).good();
         assert_eq!(spool_files(&left.places.spool), Vec::<PathBuf>::new());
         let (log, own) = (left.scratch.log(), left.scratch.path().join("own.out"));
 
