@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -316,6 +317,15 @@ fn root_collects_as_the_users() {
     }
 }
 
+/// The first MiB of a mapped file and its size: the rest is mostly holes.
+fn beginning(path: &Path) -> (Vec<u8>, u64) {
+    let file = fs::File::open(path).expect("mapped file");
+    let size = file.metadata().expect("size").len();
+    let mut bytes = Vec::new();
+    file.take(1 << 20).read_to_end(&mut bytes).expect("mapped file");
+    (bytes, size)
+}
+
 /// Neither a profile that is collected nor a log is lost to an output option that names it.
 #[test]
 fn no_output_replaces_an_input() {
@@ -325,10 +335,10 @@ fn no_output_replaces_an_input() {
         left.settled();
         let before: Vec<_> = spool_files(&left.places.spool)
             .into_iter()
-            .map(|path| (fs::read(&path).expect("mapped file"), path))
+            .map(|path| (beginning(&path), path))
             .collect();
         assert_eq!(before.len(), RANKS as usize);
-        let unchanged = || before.iter().all(|(bytes, path)| fs::read(path).unwrap() == *bytes);
+        let unchanged = || before.iter().all(|(bytes, path)| beginning(path) == *bytes);
         let (_, profile) = &before[0];
         let profile = profile.to_str().expect("a path");
         for words in [&["--out", profile][..], &["--out", profile, "--no-log"]] {
