@@ -76,7 +76,7 @@ unsafe fn replace(arguments: *const *const c_char, environment: *const *const c_
     preload.put(PRELOAD).put(library.get(..length).unwrap_or_default());
     let mut guard = [0; GUARD_SIZE];
     let mut guard = Out::new(&mut guard);
-    write_guard(&mut guard, sys::pid());
+    write_guard(&mut guard, topas_node::sys::pid());
     let mut alone = true;
     let mut variables = [core::ptr::null::<u8>(); VARIABLES];
     let mut count = 0;

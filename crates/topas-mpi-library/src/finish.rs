@@ -15,7 +15,7 @@ use crate::generated::number;
 use crate::ranks::{self, Ranks};
 use crate::report::{File, Gathered, Now, ProfileRecord, open_own, own_sums, to_center, to_table};
 use crate::workspace::{self, CHUNK, Workspace, keep};
-use crate::{clock, flow, languages, life, process, say, spool, sys};
+use crate::{clock, flow, languages, life, process, say, spool};
 
 /// Tick at which `MPI_Finalize` was entered.
 static ENTERED: AtomicU64 = AtomicU64::new(0);
@@ -307,7 +307,7 @@ pub fn abort(code: i32) {
 pub extern "C" fn exit() {
     process::end();
     let Some(header) = process::header() else { return };
-    if header.pid == sys::pid() && header.state == RankState::Running as u32 {
+    if header.pid == kernel::pid() && header.state == RankState::Running as u32 {
         if !has_begun() {
             header.state = RankState::Written as u32;
             spool::remove();

@@ -12,6 +12,7 @@ use topas_format::out::Out;
 use topas_format::text::last;
 use topas_launch::preload::{GUARD_SIZE, PROFILE, names, take_out, write_guard};
 use topas_launch::through;
+use topas_node::sys as kernel;
 
 use crate::{launch, say, site, sys};
 
@@ -41,7 +42,7 @@ extern "C" fn loaded(_: c_int, _: *const *const c_char, passed: *const *const c_
         return;
     }
     let mut room = [0; 4096];
-    let name = last(sys::own_path(&mut room), b'/');
+    let name = last(kernel::read_link(c"/proc/self/exe", &mut room), b'/');
     if through::leads_elsewhere(name) {
         leave(entry);
         if wish == Some(true) && launch::is_first() {
@@ -65,7 +66,7 @@ fn leave(entry: &mut [u8]) {
     if take_out(entry, PROFILE) {
         // Where there was no such variable, its entry becomes the guard.
         let mut out = Out::new(entry.get_mut(..GUARD_SIZE).unwrap_or_default());
-        write_guard(&mut out, sys::pid());
+        write_guard(&mut out, kernel::pid());
     }
 }
 

@@ -12,6 +12,7 @@ use topas_mpi_profile::layout::{
 };
 
 use topas_format::out::Out;
+use topas_node::sys as kernel;
 
 use crate::{life, sys};
 
@@ -36,8 +37,8 @@ pub fn begin(site: &[u8]) -> Option<&'static mut Header> {
     header.version = VERSION;
     header.functions = FUNCTIONS as u32;
     header.table = TABLE;
-    header.uid = sys::uid();
-    header.pid = sys::pid();
+    header.uid = kernel::uid();
+    header.pid = kernel::pid();
     header.used = BLOCKS_AT as u64;
     END.store(size as u64, Relaxed);
     USED.store(BLOCKS_AT as u64, Relaxed);
@@ -105,8 +106,8 @@ pub fn forsake() {
 /// tells processes of one number in two containers apart. False if there is no room.
 fn compose(path: &mut [u8], dir: &[u8]) -> bool {
     let mut out = Out::new(path);
-    out.put(dir).put(b"/topas-mpi.").dec(sys::uid().into()).byte(b'.');
-    out.dec(sys::pid().into()).byte(b'.').dec(sys::clock(1)).byte(0);
+    out.put(dir).put(b"/topas-mpi.").dec(kernel::uid().into()).byte(b'.');
+    out.dec(kernel::pid().into()).byte(b'.').dec(sys::clock(1)).byte(0);
     !out.is_cut()
 }
 

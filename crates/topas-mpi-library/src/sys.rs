@@ -3,6 +3,8 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
+use topas_node::sys::{AT_FDCWD, O_CLOEXEC, O_CREAT, O_EXCL, O_RDWR, number, pid, raw_syscall};
+
 use crate::lookup;
 
 #[repr(C)]
@@ -161,84 +163,6 @@ pub fn variable(name: &CStr) -> Option<&'static [u8]> {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-mod number {
-    pub const CLOSE: usize = 3;
-    pub const MMAP: usize = 9;
-    pub const MPROTECT: usize = 10;
-    pub const SCHED_YIELD: usize = 24;
-    pub const SEMGET: usize = 64;
-    pub const SEMOP: usize = 65;
-    pub const SEMCTL: usize = 66;
-    pub const MUNMAP: usize = 11;
-    pub const GETPID: usize = 39;
-    pub const FTRUNCATE: usize = 77;
-    pub const GETUID: usize = 102;
-    pub const GETTID: usize = 186;
-    pub const CLOCK_GETTIME: usize = 228;
-    pub const TGKILL: usize = 234;
-    pub const OPENAT: usize = 257;
-    pub const UNLINKAT: usize = 263;
-    pub const READLINKAT: usize = 267;
-    pub const FALLOCATE: usize = 285;
-    pub const PRLIMIT64: usize = 302;
-}
-
-#[cfg(target_arch = "aarch64")]
-mod number {
-    pub const UNLINKAT: usize = 35;
-    pub const FTRUNCATE: usize = 46;
-    pub const FALLOCATE: usize = 47;
-    pub const OPENAT: usize = 56;
-    pub const READLINKAT: usize = 78;
-    pub const CLOSE: usize = 57;
-    pub const CLOCK_GETTIME: usize = 113;
-    pub const TGKILL: usize = 131;
-    pub const GETPID: usize = 172;
-    pub const GETUID: usize = 174;
-    pub const GETTID: usize = 178;
-    pub const SEMGET: usize = 190;
-    pub const SEMCTL: usize = 191;
-    pub const SEMOP: usize = 193;
-    pub const MUNMAP: usize = 215;
-    pub const MMAP: usize = 222;
-    pub const MPROTECT: usize = 226;
-    pub const PRLIMIT64: usize = 261;
-    pub const SCHED_YIELD: usize = 124;
-}
-
-/// A system call; unused arguments are 0.
-///
-/// # Safety
-/// As the call itself demands.
-unsafe fn syscall(number: usize, a: [usize; 6]) -> isize {
-    let result: isize;
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: the caller's promise.
-    unsafe {
-        core::arch::asm!(
-            "syscall",
-            inlateout("rax") number as isize => result,
-            in("rdi") a[0], in("rsi") a[1], in("rdx") a[2],
-            in("r10") a[3], in("r8") a[4], in("r9") a[5],
-            lateout("rcx") _, lateout("r11") _,
-            options(nostack)
-        );
-    }
-    #[cfg(target_arch = "aarch64")]
-    // SAFETY: the caller's promise.
-    unsafe {
-        core::arch::asm!(
-            "svc 0",
-            in("x8") number,
-            inlateout("x0") a[0] => result,
-            in("x1") a[1], in("x2") a[2], in("x3") a[3], in("x4") a[4], in("x5") a[5],
-            options(nostack)
-        );
-    }
-    result
-}
-
 /// Sets of semaphores on this node, and the most there may be; None if that is not told.
 pub fn semaphores() -> Option<(u32, u32)> {
     const SEM_INFO: usize = 19;
@@ -247,7 +171,7 @@ pub fn semaphores() -> Option<(u32, u32)> {
     let mut told = [0u32; 10];
     // SAFETY: room for the answer.
     let done =
-        unsafe { syscall(number::SEMCTL, [0, 0, SEM_INFO, told.as_mut_ptr() as usize, 0, 0]) };
+        unsafe { raw_syscall(number::SEMCTL, [0, 0, SEM_INFO, told.as_mut_ptr() as usize, 0, 0]) };
     let [_, most, _, _, _, _, _, used, ..] = told;
     (done >= 0).then_some((used, most))
 }
@@ -258,12 +182,13 @@ pub fn new_semaphore() -> Option<u32> {
     const CREATE: usize = 0o1000;
     const SEM_UNDO: u16 = 0x1000;
     // SAFETY: makes an object of the kernel's.
-    let id = unsafe { syscall(number::SEMGET, [PRIVATE, 1, CREATE | 0o600, 0, 0, 0]) };
+    let id = unsafe { raw_syscall(number::SEMGET, [PRIVATE, 1, CREATE | 0o600, 0, 0, 0]) };
     let id = u32::try_from(id).ok()?;
     // `struct sembuf`: which one, by how much, how.
     let raise: [u16; 3] = [0, 1, SEM_UNDO];
     // SAFETY: one operation.
-    if unsafe { syscall(number::SEMOP, [id as usize, raise.as_ptr() as usize, 1, 0, 0, 0]) } < 0 {
+    if unsafe { raw_syscall(number::SEMOP, [id as usize, raise.as_ptr() as usize, 1, 0, 0, 0]) } < 0
+    {
         remove_semaphore(id);
         return None;
     }
@@ -274,14 +199,8 @@ pub fn new_semaphore() -> Option<u32> {
 pub fn remove_semaphore(id: u32) {
     const IPC_RMID: usize = 0;
     // SAFETY: a set of this process; nobody else uses it.
-    unsafe { syscall(number::SEMCTL, [id as usize, 0, IPC_RMID, 0, 0, 0]) };
+    unsafe { raw_syscall(number::SEMCTL, [id as usize, 0, IPC_RMID, 0, 0, 0]) };
 }
-
-const AT_FDCWD: usize = -100isize as usize;
-const O_RDWR: usize = 2;
-const O_CREAT: usize = 0o100;
-const O_EXCL: usize = 0o200;
-const O_CLOEXEC: usize = 0o2000000;
 
 /// Makes a file of this size, which must not be there, and maps it; the first bytes of it are
 /// allocated. None if that fails. The path ends with a NUL.
@@ -289,20 +208,21 @@ pub fn map_new_file(path: &[u8], size: usize, first: usize) -> Option<*mut u8> {
     debug_assert_eq!(path.last(), Some(&0));
     // SAFETY: the path ends with a NUL; a new mapping of a file of that size.
     unsafe {
-        let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
-        let fd = syscall(number::OPENAT, [AT_FDCWD, path.as_ptr() as usize, flags, 0o600, 0, 0]);
+        let flags = (O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC) as usize;
+        let fd =
+            raw_syscall(number::OPENAT, [AT_FDCWD, path.as_ptr() as usize, flags, 0o600, 0, 0]);
         if fd < 0 {
             return None;
         }
-        let sized = syscall(number::FTRUNCATE, [fd as usize, size, 0, 0, 0, 0]) >= 0
-            && syscall(number::FALLOCATE, [fd as usize, 0, 0, first, 0, 0]) >= 0;
+        let sized = raw_syscall(number::FTRUNCATE, [fd as usize, size, 0, 0, 0, 0]) >= 0
+            && raw_syscall(number::FALLOCATE, [fd as usize, 0, 0, first, 0, 0]) >= 0;
         let mapped = if sized {
             // PROT_READ | PROT_WRITE, MAP_SHARED
-            syscall(number::MMAP, [0, size, 3, 1, fd as usize, 0])
+            raw_syscall(number::MMAP, [0, size, 3, 1, fd as usize, 0])
         } else {
             -1
         };
-        syscall(number::CLOSE, [fd as usize, 0, 0, 0, 0, 0]);
+        raw_syscall(number::CLOSE, [fd as usize, 0, 0, 0, 0, 0]);
         if (-4095..0).contains(&mapped) {
             remove(path);
             return None;
@@ -317,13 +237,13 @@ pub fn allocate(path: &[u8], at: u64, bytes: usize) -> bool {
     debug_assert!(path.contains(&0));
     // SAFETY: the path ends with a NUL.
     unsafe {
-        let flags = O_RDWR | O_CLOEXEC;
-        let fd = syscall(number::OPENAT, [AT_FDCWD, path.as_ptr() as usize, flags, 0, 0, 0]);
+        let flags = (O_RDWR | O_CLOEXEC) as usize;
+        let fd = raw_syscall(number::OPENAT, [AT_FDCWD, path.as_ptr() as usize, flags, 0, 0, 0]);
         if fd < 0 {
             return false;
         }
-        let done = syscall(number::FALLOCATE, [fd as usize, 0, at as usize, bytes, 0, 0]);
-        syscall(number::CLOSE, [fd as usize, 0, 0, 0, 0, 0]);
+        let done = raw_syscall(number::FALLOCATE, [fd as usize, 0, at as usize, bytes, 0, 0]);
+        raw_syscall(number::CLOSE, [fd as usize, 0, 0, 0, 0, 0]);
         done >= 0
     }
 }
@@ -332,7 +252,8 @@ pub fn allocate(path: &[u8], at: u64, bytes: usize) -> bool {
 pub fn replace_by_memory(base: *mut u8, size: usize) -> bool {
     // PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE
     // SAFETY: a mapping of ours.
-    let mapped = unsafe { syscall(number::MMAP, [base as usize, size, 3, 0x4032, usize::MAX, 0]) };
+    let mapped =
+        unsafe { raw_syscall(number::MMAP, [base as usize, size, 3, 0x4032, usize::MAX, 0]) };
     !(-4095..0).contains(&mapped)
 }
 
@@ -345,7 +266,7 @@ pub const LIMIT_OF_ADDRESSES: usize = 9;
 pub fn limit(which: usize) -> u64 {
     let mut limits = [u64::MAX; 2];
     // SAFETY: room for the answer.
-    unsafe { syscall(number::PRLIMIT64, [0, which, 0, limits.as_mut_ptr() as usize, 0, 0]) };
+    unsafe { raw_syscall(number::PRLIMIT64, [0, which, 0, limits.as_mut_ptr() as usize, 0, 0]) };
     limits[0]
 }
 
@@ -353,7 +274,7 @@ pub fn limit(which: usize) -> u64 {
 pub fn has_ended(tid: u32) -> bool {
     const ESRCH: isize = 3;
     // SAFETY: no signal is sent.
-    unsafe { syscall(number::TGKILL, [pid() as usize, tid as usize, 0, 0, 0, 0]) == -ESRCH }
+    unsafe { raw_syscall(number::TGKILL, [pid() as usize, tid as usize, 0, 0, 0, 0]) == -ESRCH }
 }
 
 /// Has a function called in every child process that is made by `fork`.
@@ -381,7 +302,7 @@ pub fn at_fork(child: extern "C" fn()) {
 pub fn map_memory(size: usize) -> Option<*mut u8> {
     // PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
     // SAFETY: a new mapping.
-    let mapped = unsafe { syscall(number::MMAP, [0, size, 3, 0x4022, usize::MAX, 0]) };
+    let mapped = unsafe { raw_syscall(number::MMAP, [0, size, 3, 0x4022, usize::MAX, 0]) };
     (!(-4095..0).contains(&mapped)).then_some(mapped as *mut u8)
 }
 
@@ -390,7 +311,7 @@ pub fn map_page(fd: i32) -> Option<*const u8> {
     const PAGE: usize = 4096;
     // PROT_READ, MAP_SHARED
     // SAFETY: a new mapping.
-    let mapped = unsafe { syscall(number::MMAP, [0, PAGE, 1, 1, fd as usize, 0]) };
+    let mapped = unsafe { raw_syscall(number::MMAP, [0, PAGE, 1, 1, fd as usize, 0]) };
     (!(-4095..0).contains(&mapped)).then_some(mapped as *const u8)
 }
 
@@ -405,26 +326,26 @@ pub fn protect(start: usize, size: usize, write: bool) -> bool {
     // PROT_READ, PROT_WRITE
     let mode = if write { 3 } else { 1 };
     // SAFETY: pages of data of an object, which stay what they are.
-    unsafe { syscall(number::MPROTECT, [begin, length, mode, 0, 0, 0]) == 0 }
+    unsafe { raw_syscall(number::MPROTECT, [begin, length, mode, 0, 0, 0]) == 0 }
 }
 
 /// Gives memory back.
 pub fn unmap(start: *mut u8, size: usize) {
     // SAFETY: a mapping of `map_memory`, which its owner does not use any more.
-    unsafe { syscall(number::MUNMAP, [start as usize, size, 0, 0, 0, 0]) };
+    unsafe { raw_syscall(number::MUNMAP, [start as usize, size, 0, 0, 0, 0]) };
 }
 
 /// Removes a file. The path ends with a NUL.
 pub fn remove(path: &[u8]) {
     // SAFETY: the path ends with a NUL.
-    unsafe { syscall(number::UNLINKAT, [AT_FDCWD, path.as_ptr() as usize, 0, 0, 0, 0]) };
+    unsafe { raw_syscall(number::UNLINKAT, [AT_FDCWD, path.as_ptr() as usize, 0, 0, 0, 0]) };
 }
 
 /// Nanoseconds of a clock: 0 realtime, 1 monotonic.
 pub fn clock(clock: usize) -> u64 {
     let mut time = [0u64; 2];
     // SAFETY: room for the answer.
-    unsafe { syscall(number::CLOCK_GETTIME, [clock, time.as_mut_ptr() as usize, 0, 0, 0, 0]) };
+    unsafe { raw_syscall(number::CLOCK_GETTIME, [clock, time.as_mut_ptr() as usize, 0, 0, 0, 0]) };
     time[0].wrapping_mul(1_000_000_000).wrapping_add(time[1])
 }
 
@@ -436,35 +357,14 @@ pub fn monotonic() -> u64 {
     time[0].wrapping_mul(1_000_000_000).wrapping_add(time[1])
 }
 
-/// The path of the executable; empty if it is not known.
-pub fn own_path(room: &mut [u8]) -> &[u8] {
-    let link = c"/proc/self/exe".as_ptr() as usize;
-    let words = [AT_FDCWD, link, room.as_mut_ptr() as usize, room.len(), 0, 0];
-    // SAFETY: the kernel writes at most that many bytes.
-    let length = unsafe { syscall(number::READLINKAT, words) };
-    room.get(..usize::try_from(length).unwrap_or(0)).unwrap_or_default()
-}
-
-/// Number of this process.
-pub fn pid() -> u32 {
-    // SAFETY: has no arguments.
-    unsafe { syscall(number::GETPID, [0; 6]) as u32 }
-}
-
 /// Number of this thread.
 pub fn tid() -> u32 {
     // SAFETY: has no arguments.
-    unsafe { syscall(number::GETTID, [0; 6]) as u32 }
-}
-
-/// User of this process.
-pub fn uid() -> u32 {
-    // SAFETY: has no arguments.
-    unsafe { syscall(number::GETUID, [0; 6]) as u32 }
+    unsafe { raw_syscall(number::GETTID, [0; 6]) as u32 }
 }
 
 /// Lets others run.
 pub fn give_way() {
     // SAFETY: has no arguments.
-    unsafe { syscall(number::SCHED_YIELD, [0; 6]) };
+    unsafe { raw_syscall(number::SCHED_YIELD, [0; 6]) };
 }

@@ -14,8 +14,8 @@ use core::mem::MaybeUninit;
 
 use topas_format::out::Out;
 
-pub use arch::vector_length;
-use arch::{Word, number, syscall};
+use arch::{Word, syscall};
+pub use arch::{number, vector_length};
 pub use place::{directory, last_byte, processor, remove_empty};
 pub use socket::{
     ECONNREFUSED, SOCK_DGRAM, SOCK_SEQPACKET, SOCK_STREAM, accept, bind, connect, effective_uid,
@@ -25,7 +25,8 @@ pub use socket::{
 /// Longest path the module handles, with its NUL.
 pub const PATH_MAX: usize = 4096;
 
-const AT_FDCWD: usize = -100isize as usize;
+/// In place of a descriptor: paths begin at the working directory.
+pub const AT_FDCWD: usize = -100isize as usize;
 
 /// Flag of `open`: to be written.
 pub const O_WRONLY: u32 = 1;
@@ -70,6 +71,15 @@ const ANY: Word = MaybeUninit::uninit();
 unsafe fn call1(number: usize, a: usize) -> isize {
     // SAFETY: the caller's promise.
     unsafe { syscall(Word::new(a), ANY, ANY, number, ANY, ANY, ANY) }
+}
+
+/// A call that a crate above makes, by the kernel's number; unused arguments are 0.
+///
+/// # Safety
+/// As the call itself demands.
+pub unsafe fn raw_syscall(number: usize, [a, b, c, d, e, f]: [usize; 6]) -> isize {
+    // SAFETY: the caller's promise.
+    unsafe { call5_and(number, a, b, c, d, e, Word::new(f)) }
 }
 
 /// A call with two or three arguments.

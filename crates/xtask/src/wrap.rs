@@ -147,7 +147,7 @@ mod tests {
     fn calls_are_found_in_sources() {
         let mut found = Vec::new();
         calls_in(
-            "unsafe { call(\n  number::SEND, [0]) }; library::ask(number::COMM_SIZE)? \
+            "{ call(\n  number::SEND, [0]) }; library::ask(number::COMM_SIZE)? \
              ask_handle(library()?, number::COMM_GROUP, x) below::own(number::RECV) \
              syscall(number::OPENAT, []) call(function, args) [number::IBARRIER].any() \
              match x { number::WAIT => 0 }",

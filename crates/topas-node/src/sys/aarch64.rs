@@ -4,12 +4,15 @@ use core::arch::asm;
 use core::mem::MaybeUninit;
 
 /// Numbers of include/uapi/asm-generic/unistd.h.
+#[allow(missing_docs)]
 pub mod number {
     pub const GETCWD: usize = 17;
     pub const FCNTL: usize = 25;
     pub const IOCTL: usize = 29;
     pub const MKDIRAT: usize = 34;
     pub const UNLINKAT: usize = 35;
+    pub const FTRUNCATE: usize = 46;
+    pub const FALLOCATE: usize = 47;
     pub const FACCESSAT: usize = 48;
     pub const FCHMOD: usize = 52;
     pub const FCHMODAT: usize = 53;
@@ -23,6 +26,7 @@ pub mod number {
     pub const READLINKAT: usize = 78;
     pub const FSTAT: usize = 80;
     pub const CLOCK_GETTIME: usize = 113;
+    pub const SCHED_YIELD: usize = 124;
     pub const TGKILL: usize = 131;
     pub const SIGALTSTACK: usize = 132;
     pub const RT_SIGACTION: usize = 134;
@@ -36,6 +40,9 @@ pub mod number {
     pub const GETUID: usize = 174;
     pub const GETEUID: usize = 175;
     pub const GETTID: usize = 178;
+    pub const SEMGET: usize = 190;
+    pub const SEMCTL: usize = 191;
+    pub const SEMOP: usize = 193;
     pub const SOCKET: usize = 198;
     pub const BIND: usize = 200;
     pub const LISTEN: usize = 201;
@@ -43,7 +50,10 @@ pub mod number {
     pub const SENDTO: usize = 206;
     pub const GETSOCKOPT: usize = 209;
     pub const SHUTDOWN: usize = 210;
+    pub const MUNMAP: usize = 215;
+    pub const EXECVE: usize = 221;
     pub const MMAP: usize = 222;
+    pub const MPROTECT: usize = 226;
     pub const RT_TGSIGQUEUEINFO: usize = 240;
     pub const PERF_EVENT_OPEN: usize = 241;
     pub const ACCEPT4: usize = 242;

@@ -4,6 +4,7 @@ use core::arch::asm;
 use core::mem::MaybeUninit;
 
 /// Numbers of arch/x86/entry/syscalls/syscall_64.tbl.
+#[allow(missing_docs)]
 pub mod number {
     pub const READ: usize = 0;
     pub const WRITE: usize = 1;
@@ -11,10 +12,13 @@ pub mod number {
     pub const FSTAT: usize = 5;
     pub const LSEEK: usize = 8;
     pub const MMAP: usize = 9;
+    pub const MPROTECT: usize = 10;
+    pub const MUNMAP: usize = 11;
     pub const RT_SIGACTION: usize = 13;
     pub const RT_SIGPROCMASK: usize = 14;
     pub const IOCTL: usize = 16;
     pub const PREAD64: usize = 17;
+    pub const SCHED_YIELD: usize = 24;
     pub const GETPID: usize = 39;
     pub const SOCKET: usize = 41;
     pub const CONNECT: usize = 42;
@@ -23,8 +27,13 @@ pub mod number {
     pub const BIND: usize = 49;
     pub const LISTEN: usize = 50;
     pub const GETSOCKOPT: usize = 55;
+    pub const EXECVE: usize = 59;
     pub const UNAME: usize = 63;
+    pub const SEMGET: usize = 64;
+    pub const SEMOP: usize = 65;
+    pub const SEMCTL: usize = 66;
     pub const FCNTL: usize = 72;
+    pub const FTRUNCATE: usize = 77;
     pub const GETCWD: usize = 79;
     pub const FCHMOD: usize = 91;
     pub const GETRUSAGE: usize = 98;
@@ -37,11 +46,12 @@ pub mod number {
     pub const TGKILL: usize = 234;
     pub const OPENAT: usize = 257;
     pub const MKDIRAT: usize = 258;
-    pub const READLINKAT: usize = 267;
     pub const UNLINKAT: usize = 263;
+    pub const READLINKAT: usize = 267;
     pub const FCHMODAT: usize = 268;
     pub const FACCESSAT: usize = 269;
     pub const PPOLL: usize = 271;
+    pub const FALLOCATE: usize = 285;
     pub const ACCEPT4: usize = 288;
     pub const RT_TGSIGQUEUEINFO: usize = 297;
     pub const PERF_EVENT_OPEN: usize = 298;
