@@ -10,6 +10,7 @@ mod mpi_version;
 mod table;
 mod value;
 
+pub(crate) use class::ENDED_OK;
 pub use label::label;
 pub use literal::LiteralError;
 pub(crate) use literal::literal;

@@ -1,5 +1,7 @@
 //! The command line.
 
+mod shares;
+
 use std::io::{IsTerminal, stdin};
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -10,6 +12,8 @@ use topas_data::parse_date;
 use topas_format::civil::Date;
 use topas_format::field::{Lang, Lib};
 use topas_terminal::ColorWish;
+
+pub use shares::{Percent, ShareArgs};
 
 use crate::exit;
 use crate::message::TOOL;
@@ -45,6 +49,9 @@ pub struct StatOptions {
 
     #[command(flatten)]
     pub tables: TableArgs,
+
+    #[command(flatten)]
+    pub shares: ShareArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,
@@ -152,7 +159,8 @@ pub struct TableArgs {
     pub by: Vec<String>,
 
     /// Show the mean, the quartiles and the sum of these measures in each row; without --by, show
-    /// the distributions of these measures
+    /// the distributions of these measures. users, jobs, exes show numbers of different ones,
+    /// failures the rate of failed runs
     #[arg(short, long, value_name = "NAME", value_delimiter = ',')]
     pub measure: Vec<String>,
 
@@ -174,7 +182,7 @@ pub struct TableArgs {
     #[arg(long, value_name = "N")]
     pub top: Option<NonZero<usize>>,
 
-    /// Order the values of fields by name, runs, time, or the mean of a measure of --measure
+    /// Order the values of fields by name, runs, time, or a measure of --measure
     #[arg(long, value_name = "KEY")]
     pub sort: Option<String>,
 

@@ -8,6 +8,9 @@ use super::Value;
 /// Endings: by themselves, by a fault of the program, by somebody else.
 pub(super) const ENDINGS: [&str; 6] = ["ok", "failed", "aborted", "fault", "limit", "signal"];
 
+/// The place of the ending that is no failure, in the form of values: the first.
+pub(crate) const ENDED_OK: i128 = 0;
+
 /// Lengths of a run; each to below the next.
 pub(super) const WALL: [&str; 9] =
     ["<1s", "1-10s", "10-60s", "1-10min", "10-60min", "1-4h", "4-12h", "12-24h", ">=24h"];
