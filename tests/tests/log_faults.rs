@@ -14,7 +14,7 @@ use topas_tests::build::{plain, source};
 use topas_tests::mpi::{Mpi, emulate_rank, launched};
 use topas_tests::profile::library;
 use topas_tests::record::{Record, read_log};
-use topas_tests::running::{Run, command, have, run};
+use topas_tests::running::{Run, command, run};
 use topas_tests::site::{Scratch, Site};
 use topas_tests::skip::skip;
 use topas_tests::small_disk::SmallDisk;
