@@ -211,8 +211,10 @@ fn balance(table: &PeTable, of: &Balance) -> Value {
         "max": { "value": of.max.0, "pe": pe(table, of.max.1) },
         "imbalance": of.imbalance(),
         "wall_s": of.wall as f64 / 1e6,
-        "saving_s": of.saving(),
-        "lost_pe_s": of.lost_pe_seconds(),
+        "saving_s": of.gain().seconds,
+        "lost_pe_s": of.gain().pe_seconds(),
+        "saving_share": of.gain().share(),
+        "all_pe_s": of.gain().all_pe_seconds(),
     })
 }
 
@@ -240,6 +242,8 @@ fn finding(table: &PeTable, of: &PeFinding) -> Value {
         "pe_ranges": ranges(of.subject.pes()),
         "classes": of.classes,
         "evidence": of.evidence.iter().map(evidence).collect::<Vec<_>>(),
+        "saving_s": of.gain.map(|gain| gain.seconds),
+        "saving_share": of.gain.map(|gain| gain.share()),
         "sentence": sentence(table, of),
     })
 }
