@@ -13,6 +13,7 @@ mod balance;
 mod cluster;
 mod column;
 mod compare;
+mod ending;
 mod finding;
 mod gain;
 mod group;
@@ -28,6 +29,7 @@ pub use balance::{Balance, LoadSpread, balance, costliest};
 pub use cluster::{Cluster, PeRange, fold, unit_clusters};
 pub use column::{Column, Values, values};
 pub use compare::{Change, Comparison, Pairing, compare};
+pub use ending::{PeEnding, PeEndings, endings};
 pub use finding::{
     Evidence, Findings, LEAST_DIFFERENCE, LEAST_OF_CAUSES, LEAST_PES, LEAST_SECONDS, PeFinding,
     Subject, findings,

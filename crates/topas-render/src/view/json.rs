@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json as object};
 use topas_data::pes::{
-    Balance, Cluster, Column, Comparison, Findings, Groups, KMeans, PeFinding, PeLaunch, PeRange,
-    PeTable, Subject, Summary,
+    Balance, Cluster, Column, Comparison, Findings, Groups, KMeans, PeEnding, PeEndings, PeFinding,
+    PeLaunch, PeRange, PeTable, Subject, Summary, endings,
 };
 
 use super::groups::{key, name};
@@ -75,6 +75,10 @@ pub fn json<'v>(
         let list: Vec<Value> = of.findings.iter().map(|of| finding(table, of)).collect();
         let looked: Vec<&str> = of.looked_at.iter().map(|column| column.name()).collect();
         all.insert("findings".to_owned(), object!({ "looked_at": looked, "findings": list }));
+        all.insert(
+            "endings".to_owned(),
+            endings(table).map_or(Value::Null, |of| ended(table, &of)),
+        );
     }
     if let Some((old, of)) = parts.comparison {
         all.insert("old".to_owned(), launch(old));
@@ -215,6 +219,24 @@ fn balance(table: &PeTable, of: &Balance) -> Value {
         "lost_pe_s": of.gain().pe_seconds(),
         "saving_share": of.gain().share(),
         "all_pe_s": of.gain().all_pe_seconds(),
+    })
+}
+
+fn ended(table: &PeTable, of: &PeEndings) -> Value {
+    let one = |ending: &PeEnding| {
+        object!({
+            "end": text(&ending.end),
+            "well": ending.well,
+            "from_outside": ending.from_outside,
+            "pes": ending.count,
+            "pe_ranges": ranges(&ending.pes),
+        })
+    };
+    object!({
+        "first_failed_pe": of.first.map(|row| pe(table, row)),
+        "others_in_same_second": of.same_second,
+        "endings": of.all.iter().map(one).collect::<Vec<_>>(),
+        "sentence": super::ended::ended_badly(table, of),
     })
 }
 

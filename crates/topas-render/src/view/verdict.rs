@@ -4,16 +4,17 @@ use std::fmt::Write;
 
 use topas_data::pes::{
     Balance, Column, Evidence, Findings, Gain, LEAST_COST, LEAST_DIFFERENCE, LEAST_OF_CAUSES,
-    LEAST_PES, LEAST_SECONDS, LoadSpread, PeFinding, PeTable, Subject, costliest,
+    LEAST_PES, LEAST_SECONDS, LoadSpread, PeFinding, PeTable, Subject, costliest, endings,
 };
 
+use super::ended::ended_badly;
 use super::groups::{kind, name};
 use super::quantity::shown;
 use crate::number::{percent, si, signed_percent, significant};
 use crate::wording::{clean, count, paragraph, some_pes};
 
 /// Ranges of PEs, and groups, that are named in a sentence.
-const NAMED: usize = 8;
+pub(super) const NAMED: usize = 8;
 
 /// Findings that are shown unless all are wanted.
 const MOST: usize = 3;
@@ -120,8 +121,9 @@ fn imbalance(table: &PeTable, balance: &Balance, findings: &Findings) -> String 
     text
 }
 
-/// What the load imbalance costs, and what stands out: each finding in a paragraph with its
-/// evidence, the most costly three unless `all`; or that nothing does, and what was looked at.
+/// Which PE died first, what the load imbalance costs, and what stands out: each finding in a
+/// paragraph with its evidence, the most costly three unless `all`; or that nothing does, and
+/// what was looked at.
 pub fn findings(
     table: &PeTable,
     balances: &[Balance],
@@ -154,6 +156,9 @@ pub(super) fn sentences(
     let mut all: Vec<String> = costly.into_iter().chain(single).collect();
     if all.is_empty() {
         all.push(nothing(table, balances, findings));
+    }
+    if let Some(ended) = endings(table) {
+        all.insert(0, ended_badly(table, &ended));
     }
     all
 }

@@ -186,3 +186,47 @@ fn nothing_stands_out_below_the_limit_only() {
         "{short}"
     );
 }
+
+#[test]
+fn who_died_first_and_how_the_others_ended() {
+    let fault = said(&made_run("a", 8, |pe| {
+        Some(match pe {
+            5 => MadePe { wall: 11.0, end: "sig:11", ..PE },
+            _ => MadePe { wall: 12.0, end: "sig:15", later: 1, ..PE },
+        })
+    }));
+    assert!(
+        fault.starts_with(
+            "PE 5 on node0 died first: sig:11 (SIGSEGV) after 11.00 s. Of the other 7 PEs, 7 ended \
+             with others, by sig:15 (SIGTERM) (PEs 0-4, 6-7). "
+        ),
+        "{fault}"
+    );
+    // Within a second the wall clock times tell.
+    let several = said(&made_run("a", 8, |pe| {
+        Some(match pe {
+            2 => MadePe { wall: 11.0, end: "exit:3", ..PE },
+            6 => MadePe { wall: 10.0, end: "exit:3", ..PE },
+            _ => MadePe { wall: 12.0, ..PE },
+        })
+    }));
+    assert!(
+        several.starts_with(
+            "PE 6 on node0 died first: exit:3 after 10.00 s. 1 other PE failed in the same second; \
+             the wall clock times tell which was first. Of the other 7 PEs, 6 ended well (exit:0), 1 \
+             failed, too: exit:3. "
+        ),
+        "{several}"
+    );
+    // Nobody who left a line did it.
+    let killed = said(&made_run("a", 8, |pe| (pe != 2).then_some(MadePe { end: "sig:15", ..PE })));
+    assert!(
+        killed.contains(
+            "No PE failed by itself. Of 7 PEs, 7 were ended from outside, by sig:15 (SIGTERM) (PEs \
+             0-1, 3-7): the launcher, the batch system or the user sent the signal. 1 PE left no \
+             line, so one of them may have died before."
+        ),
+        "{killed}"
+    );
+    assert!(!run_of_64(|_| PE).contains("died"));
+}
