@@ -62,7 +62,10 @@ impl ReportForm for Json {
             "figures": figures(report.figures()),
             "measures": measures,
             "tables": tables,
-            "not_selected": { "lines": document.unwanted, "runs": report.outside },
+            "not_selected": {
+                "lines": document.unwanted,
+                "runs": document.unwanted_runs + report.outside,
+            },
             "lines": {
                 "good": document.tally.good,
                 "mpi_profile": document.tally.profile,

@@ -8,9 +8,6 @@ use super::Value;
 /// Endings: by themselves, by a fault of the program, by somebody else.
 pub(super) const ENDINGS: [&str; 6] = ["ok", "failed", "aborted", "fault", "limit", "signal"];
 
-/// The place of the ending that is no failure, in the form of values: the first.
-pub(crate) const ENDED_OK: i128 = 0;
-
 /// Lengths of a run; each to below the next.
 pub(super) const WALL: [&str; 9] =
     ["<1s", "1-10s", "10-60s", "1-10min", "10-60min", "1-4h", "4-12h", "12-24h", ">=24h"];
@@ -24,8 +21,18 @@ const FAULTS: [u64; 6] = [4, 5, 7, 8, 11, 31];
 /// Signals of time and resources used up: SIGALRM, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF.
 const LIMITS: [u64; 5] = [14, 24, 25, 26, 27];
 
+/// Place in [`ENDINGS`] of programs that ended well.
+pub(crate) const ENDED_WELL: u8 = 0;
+
+/// Place in [`ENDINGS`] of programs that somebody else ended.
+pub(crate) const ENDED_FROM_OUTSIDE: u8 = 5;
+
 pub(super) fn ending<'a>(extras: Extras<'_>) -> Value<'a> {
-    let Some(end) = extras.get(b"end") else { return Value::Missing };
+    extras.get(b"end").and_then(ending_class).map_or(Value::Missing, Value::whole)
+}
+
+/// Place in [`ENDINGS`] of what `end=` says; None of what is no ending.
+pub(crate) fn ending_class(end: &[u8]) -> Option<u8> {
     let place = if end == b"abort" {
         2
     } else if let Some(status) = end.strip_prefix(b"exit:").and_then(whole) {
@@ -38,9 +45,9 @@ pub(super) fn ending<'a>(extras: Extras<'_>) -> Value<'a> {
             _ => 5,
         }
     } else {
-        return Value::Missing;
+        return None;
     };
-    Value::whole(place)
+    Some(place)
 }
 
 pub(super) fn wall<'a>(wall: Micros) -> Value<'a> {

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::dimension::FieldValues;
-use crate::field::{ENDED_OK, Field, FieldKind, most_similar};
+use crate::field::{ENDED_WELL, Field, FieldKind, MILLION, most_similar};
 use crate::run::Run;
 
 /// A figure: a number of different ones, or of failures.
@@ -228,21 +228,23 @@ impl FigureValues {
         FigureValues { figure, values: FieldValues::new(field) }
     }
 
-    /// A run fails if one of its lines says so.
-    pub(super) fn of(&mut self, run: &Run<'_>) -> FigureOfRun {
+    /// Of a run in whose keys the fields begin at a place. A run fails if one of its lines does.
+    pub(super) fn of(&mut self, run: &Run<'_>, fields: usize) -> FigureOfRun {
         let values = &mut self.values;
         if self.figure != Figure::Failures {
-            let number = values.number(run.key, run.group);
+            let number = values.number(run.key.get(fields..).unwrap_or_default(), run.group);
             return match values.values[number as usize] {
                 Some(_) => FigureOfRun::Value(number),
                 None => FigureOfRun::Missing,
             };
         }
+        const OK: i128 = ENDED_WELL as i128 * MILLION;
         let mut told = FigureOfRun::Missing;
         for pe in run.pes {
-            let number = values.number(run.key_of(pe), pe.group);
+            let key = run.key_of(pe).get(fields..).unwrap_or_default();
+            let number = values.number(key, pe.group);
             if let Some(key) = &values.values[number as usize] {
-                let ok = super::axis::number(FieldKind::Class(&[]), key) == Some(ENDED_OK);
+                let ok = super::axis::number(FieldKind::Class(&[]), key) == Some(OK);
                 let before = matches!(told, FigureOfRun::Ended { failed: true });
                 told = FigureOfRun::Ended { failed: before || !ok };
             }

@@ -169,7 +169,10 @@ impl Fold for LogReport<'_> {
             return;
         }
         self.total.add(run.pe_micros());
-        self.remarks.add(run);
+        let selection = self.plan.selection();
+        self.remarks.add(run, selection.is_of_ranks());
+        let fields = selection.key_len();
+        let key = run.key.get(fields..).unwrap_or_default();
         self.days = Some(match self.days {
             None => (run.date, run.date),
             Some((first, last)) => (first.min(run.date), last.max(run.date)),
@@ -181,13 +184,13 @@ impl Fold for LogReport<'_> {
             sample.add(measure, run, of, false);
         }
         self.told.clear();
-        self.told.extend(self.figure_values.iter_mut().map(|values| values.of(run)));
+        self.told.extend(self.figure_values.iter_mut().map(|values| values.of(run, fields)));
         for (figure, told) in self.figures.iter_mut().zip(&self.told) {
             figure.add(*told);
         }
         for (sums, table) in self.tables.iter_mut().zip(&self.plan.tables) {
             let mut number = |side: usize| match &mut sums.sides[side] {
-                Dimension::Field(values) => values.number(run.key, run.group),
+                Dimension::Field(values) => values.number(key, run.group),
                 Dimension::Measure(buckets) => {
                     let at = buckets.measure;
                     buckets.number(&self.values[at], &self.plan.measures[at].1)
