@@ -6,6 +6,7 @@ use topas_format::civil::Date;
 use super::dimension::{Buckets, Dimension, FieldValues};
 use super::report_plan::{DimensionPlace, ReportPlan, TablePlan};
 use crate::measure::{Measure, Of, Sample};
+use crate::period::Period;
 use crate::question::Fold;
 use crate::remark::Remarks;
 use crate::run::Run;
@@ -99,6 +100,11 @@ impl<'p> LogReport<'p> {
             tables: plan.tables.iter().map(sums).collect(),
             values: Vec::new(),
         }
+    }
+
+    /// The days that its runs are of.
+    pub fn period(&self) -> Period {
+        self.plan.period
     }
 
     /// Each measure of the plan with its sample over all runs.

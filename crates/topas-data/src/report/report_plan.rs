@@ -175,6 +175,11 @@ impl ReportPlan {
             .map(|(_, (measure, scale))| (*measure, scale))
     }
 
+    /// The days that runs are of.
+    pub fn period(&self) -> Period {
+        self.period
+    }
+
     /// What counts.
     pub fn selection(&self) -> &Selection {
         &self.selection
