@@ -10,10 +10,12 @@ mod mpi_version;
 mod table;
 mod value;
 
+pub(crate) use class::{ENDED_FROM_OUTSIDE, ENDED_WELL, ending_class};
 pub use label::label;
 pub use literal::LiteralError;
 pub(crate) use literal::literal;
 pub use table::FIELDS;
+pub(crate) use value::MILLION;
 pub use value::Value;
 
 use std::borrow::Cow;
