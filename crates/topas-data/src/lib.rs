@@ -64,7 +64,7 @@ pub use field::parse_size;
 pub use outputs::{Because, KeptFile, Outputs};
 pub use own::{OwnLines, OwnProfiles};
 pub use pattern::Pattern;
-pub use period::{DateError, Period, parse_date};
+pub use period::{DateError, Period, PeriodError, parse_date, parse_period};
 pub use profile_scan::{TakeProfileLine, scan_profiles, scan_profiles_of};
 pub use pseudonym::{Anonymizer, ExportKey, Fate, KeyError, NoSuchFate};
 pub use query::{

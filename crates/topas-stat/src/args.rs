@@ -1,5 +1,6 @@
 //! The command line.
 
+mod period;
 mod shares;
 
 use std::io::{IsTerminal, stdin};
@@ -8,8 +9,6 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Args, Parser, ValueEnum};
-use topas_data::parse_date;
-use topas_format::civil::Date;
 use topas_format::field::{Lang, Lib};
 use topas_terminal::ColorWish;
 
@@ -17,6 +16,8 @@ pub use shares::{Percent, ShareArgs};
 
 use crate::exit;
 use crate::message::TOOL;
+
+pub use period::PeriodArgs;
 
 /// Usage statistics of a center from the TOPAS log
 ///
@@ -32,7 +33,7 @@ use crate::message::TOOL;
     after_help = "Exit codes: 0 the report was made; 1 an input could not be read; 2 the command line is\n\
                   wrong; 3 the input holds no runs; 4 --check found faults.\n\
                   Examples:\n  \
-                  topas-stat --since 2026-01-01 /var/log/topas\n  \
+                  topas-stat --since 7d /var/log/topas\n  \
                   topas-stat --by user --top 10 --measure mflops,cpu_use topas.log\n  \
                   topas-stat --by mflops,lang --bucket 10 --upper 200 --svg lang.svg topas.log\n  \
                   topas-stat --where 'npes > 64 and mflops < 100 and wall > 1h' --by exe topas.log\n  \
@@ -71,7 +72,7 @@ pub struct StatOptions {
     #[arg(
         long,
         conflicts_with_all = [
-            "mine", "since", "until", "user", "exe", "lang", "mplib", "mode", "min_pes",
+            "mine", "since", "until", "period", "user", "exe", "lang", "mplib", "mode", "min_pes",
             "max_pes", "conditions", "by", "measure", "bucket", "upper", "log_scale", "top",
             "sort", "csv", "jsonl", "gnuplot", "r", "bars", "svg", "png",
         ]
@@ -95,13 +96,8 @@ pub struct StatOptions {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Selection")]
 pub struct SelectionArgs {
-    /// Select the runs that ended on this day or later (YYYY/MM/DD or YYYY-MM-DD)
-    #[arg(long, value_name = "DATE", value_parser = parse_date)]
-    pub since: Option<Date>,
-
-    /// Select the runs that ended on this day or before
-    #[arg(long, value_name = "DATE", value_parser = parse_date)]
-    pub until: Option<Date>,
+    #[command(flatten)]
+    pub period: PeriodArgs,
 
     /// Select your own lines, by your numeric user id. The names of the logs may contain the %
     /// forms of topas.conf; without a name, the logs of topas.conf are read

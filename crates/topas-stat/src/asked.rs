@@ -4,9 +4,7 @@ use std::fmt::Display;
 
 use topas_data::field::Field;
 use topas_data::measure::{BucketSize, Measure, ScaleKind};
-use topas_data::{
-    Expression, Figure, Period, ReportPlan, Selection, SortKey, TableOrder, TableSide,
-};
+use topas_data::{Expression, Figure, ReportPlan, Selection, SortKey, TableOrder, TableSide};
 
 use crate::args::{Percent, SelectionArgs, StatOptions, TableArgs};
 use crate::exit;
@@ -21,7 +19,7 @@ fn wrong(what: impl Display, hint: &str) -> u8 {
 /// What is to be computed, and in what order it is shown. What is wrong is said; the Err is
 /// then the exit code.
 pub fn plan(line: &StatOptions) -> Result<(ReportPlan, TableOrder), u8> {
-    let period = Period { since: line.selection.since, until: line.selection.until };
+    let period = line.selection.period.days();
     if period.is_reversed() {
         return Err(wrong("--since is after --until", "give the earlier day to --since"));
     }

@@ -7,6 +7,7 @@ use super::dimension::{Buckets, Dimension, FieldValues};
 use super::figure::{Figure, FigureCell, FigureOfRun, FigureValue, FigureValues};
 use super::report_plan::{DimensionPlace, ReportPlan, TablePlan};
 use crate::measure::{Measure, Of, Sample};
+use crate::period::Period;
 use crate::question::Fold;
 use crate::remark::Remarks;
 use crate::run::Run;
@@ -144,6 +145,11 @@ impl<'p> LogReport<'p> {
             values: Vec::new(),
             told: Vec::new(),
         }
+    }
+
+    /// The days that its runs are of.
+    pub fn period(&self) -> Period {
+        self.plan.period
     }
 
     /// Each measure of the plan with its sample over all runs.

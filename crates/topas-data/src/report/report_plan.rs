@@ -199,6 +199,11 @@ impl ReportPlan {
         self.tables.iter().any(|table| table.by.len() > 1)
     }
 
+    /// The days that runs are of.
+    pub fn period(&self) -> Period {
+        self.period
+    }
+
     /// What counts.
     pub fn selection(&self) -> &Selection {
         &self.selection
