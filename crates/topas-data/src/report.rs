@@ -1,6 +1,7 @@
 //! What a report is made from: runs in tables, by fields and measures.
 
 mod axis;
+mod compare;
 mod dimension;
 mod figure;
 mod fold;
@@ -9,6 +10,11 @@ mod report_plan;
 mod table;
 
 pub use axis::PeriodAxis;
+pub(crate) use compare::part_of_side;
+pub use compare::{
+    CompareKey, CompareOrder, ComparePlan, CompareReport, CompareRow, CompareSide, CompareTable,
+    CompareVerdict, LEAST_RUNS,
+};
 pub use figure::{FIGURES, FailureRate, Figure, FigureValue};
 pub use fold::LogReport;
 pub use order::{PercentOf, SortKey, TableOrder};

@@ -151,7 +151,8 @@ fn total(measure: &Measure, sample: &Sample) -> Value {
     Value::Object(object)
 }
 
-fn value(cell: SampleCell) -> Value {
+/// A cell as JSON; null if there is none.
+pub(crate) fn value(cell: SampleCell) -> Value {
     match cell {
         SampleCell::Count(n) => u64::try_from(n).map_or_else(|_| json!(n as f64), Value::from),
         SampleCell::Number(n) => json!(machine(n)),

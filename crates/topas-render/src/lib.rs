@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod check;
+mod compare;
 mod csv;
 mod document;
 mod fields;
@@ -24,11 +25,13 @@ mod text;
 pub mod view;
 mod wording;
 
+pub use compare::{COMPARE_SCHEMA, CompareDocument};
 pub use csv::Csv;
 pub use document::{Document, ReportForm};
 pub use fields::{fields, measures};
 pub use gnuplot::Gnuplot;
 pub use json::{Json, JsonLines, ROW_SCHEMA, SCHEMA};
+pub use period::period_words;
 pub use picture::{TerminalBars, Weight, bars};
 pub use r::R;
 pub use skipped::{foreign, looked_at, passed_over, skipped};

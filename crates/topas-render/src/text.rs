@@ -51,28 +51,28 @@ impl ReportForm for TextReport {
     }
 }
 
-fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+pub(crate) fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
     // Writing to a String cannot fail.
     let _ = out.write_fmt(text);
     out.push('\n');
 }
 
-fn rule(sign: &str, width: usize) -> String {
+pub(crate) fn rule(sign: &str, width: usize) -> String {
     sign.repeat(width) + "\n"
 }
 
 /// Columns that a text takes.
-fn columns(text: &str) -> usize {
+pub(crate) fn columns(text: &str) -> usize {
     unicode_width::UnicodeWidthStr::width(text)
 }
 
 /// A text to the right of a field. The width of characters is that of the screen.
-fn right(text: &str, width: usize) -> String {
+pub(crate) fn right(text: &str, width: usize) -> String {
     " ".repeat(width.saturating_sub(columns(text))) + text
 }
 
 /// A text of at most so many columns; what is longer loses its end, which is marked.
-fn cut(text: &str, most: usize) -> String {
+pub(crate) fn cut(text: &str, most: usize) -> String {
     if columns(text) <= most {
         return text.to_owned();
     }
@@ -87,7 +87,7 @@ fn cut(text: &str, most: usize) -> String {
 }
 
 /// The heading above the labels of a side.
-fn heading(by: &TableSide) -> String {
+pub(crate) fn heading(by: &TableSide) -> String {
     match by {
         TableSide::Measure(measure) => measure.heading.to_owned(),
         TableSide::Field(field) => field.heading(),

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod compare;
 mod period;
 mod shares;
 
@@ -12,6 +13,7 @@ use clap::{ArgGroup, Args, Parser, ValueEnum};
 use topas_format::field::{Lang, Lib};
 use topas_terminal::ColorWish;
 
+pub use compare::CompareArgs;
 pub use shares::{Percent, ShareArgs};
 
 use crate::exit;
@@ -55,6 +57,9 @@ pub struct StatOptions {
     pub shares: ShareArgs,
 
     #[command(flatten)]
+    pub compare: CompareArgs,
+
+    #[command(flatten)]
     pub output: OutputArgs,
 
     /// Number of threads that read and join lines [default: one for each processor]
@@ -74,7 +79,7 @@ pub struct StatOptions {
         conflicts_with_all = [
             "mine", "since", "until", "period", "user", "exe", "lang", "mplib", "mode", "min_pes",
             "max_pes", "conditions", "by", "measure", "bucket", "upper", "log_scale", "top",
-            "sort", "csv", "jsonl", "gnuplot", "r", "bars", "svg", "png",
+            "sort", "compare", "compare_where", "csv", "jsonl", "gnuplot", "r", "bars", "svg", "png",
         ]
     )]
     pub check: bool,

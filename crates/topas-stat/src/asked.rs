@@ -11,7 +11,7 @@ use crate::exit;
 use crate::message::TOOL;
 
 /// Says what is wrong with the command line.
-fn wrong(what: impl Display, hint: &str) -> u8 {
+pub fn wrong(what: impl Display, hint: &str) -> u8 {
     TOOL.error(&what, None, hint);
     exit::USAGE
 }
@@ -23,7 +23,8 @@ pub fn plan(line: &StatOptions) -> Result<(ReportPlan, TableOrder), u8> {
     if period.is_reversed() {
         return Err(wrong("--since is after --until", "give the earlier day to --since"));
     }
-    let mut plan = ReportPlan::new(selection(&line.selection)?, period);
+    let mut plan =
+        ReportPlan::new(selection(&line.selection, &line.selection.conditions, "--where")?, period);
     let names = &line.tables.measure;
     if let Some((_, name)) = names.iter().enumerate().find(|(at, n)| names[..*at].contains(n)) {
         let what = format!("--measure: '{name}' is given twice");
@@ -44,7 +45,9 @@ pub fn plan(line: &StatOptions) -> Result<(ReportPlan, TableOrder), u8> {
     Ok((plan, TableOrder { percent: line.shares.percent.into(), ..order }))
 }
 
-fn measure(option: &str, name: &str) -> Result<&'static Measure, u8> {
+/// The measure of this name, which an option gave. What is wrong is said; the Err is then the exit
+/// code.
+pub fn measure(option: &str, name: &str) -> Result<&'static Measure, u8> {
     Measure::named(name).map_err(|similar| {
         let similar = similar.or_else(|| Figure::named(name).err().flatten());
         let similar = similar.map_or_else(String::new, |name| format!("; did you mean '{name}'?"));
@@ -53,7 +56,13 @@ fn measure(option: &str, name: &str) -> Result<&'static Measure, u8> {
     })
 }
 
-fn selection(args: &SelectionArgs) -> Result<Selection, u8> {
+/// What is selected, with the conditions that an option gave. What is wrong is said; the Err is then
+/// the exit code.
+pub fn selection(
+    args: &SelectionArgs,
+    conditions: &[String],
+    option: &str,
+) -> Result<Selection, u8> {
     let mut selection = Selection::default();
     let mode: Vec<String> = args.mode.iter().cloned().collect();
     for (name, values) in [
@@ -69,12 +78,12 @@ fn selection(args: &SelectionArgs) -> Result<Selection, u8> {
     }
     let pes = [("npes >=", args.min_pes), ("npes <=", args.max_pes)];
     let pes = pes.iter().filter_map(|(test, n)| n.map(|n| format!("{test} {n}")));
-    for text in args.conditions.iter().cloned().chain(pes) {
+    for text in conditions.iter().cloned().chain(pes) {
         match Expression::of_runs(&text) {
             Ok(expression) => selection.and(expression),
             Err(error) => {
                 let marked = error.marked(&text).replace('\n', "\n  ");
-                return Err(wrong(format!("--where: {error}\n  {marked}"), &error.hint));
+                return Err(wrong(format!("{option}: {error}\n  {marked}"), &error.hint));
             }
         }
     }

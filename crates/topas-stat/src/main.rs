@@ -4,6 +4,7 @@
 mod args;
 mod asked;
 mod check;
+mod compare;
 mod exit;
 mod message;
 mod output;
@@ -35,6 +36,9 @@ fn run() -> Result<u8, u8> {
     believe(Conf::of_this_program(&env).log_owner());
     if line.check {
         return check::run(&line, &env);
+    }
+    if line.compare.is_given() {
+        return compare::run(&line, &env);
     }
     let (plan, order) = asked::plan(&line)?;
     let reading = reading::read(&line, &plan, &env)?;

@@ -3,7 +3,7 @@
 use std::io::stdout;
 use std::path::Path;
 
-use topas_chart::{Chart, Screen, Size};
+use topas_chart::{Bars, Chart, Screen, Size};
 use topas_config::Environment;
 use topas_data::{Outputs, SortKey, Source, TableOrder};
 use topas_render::{
@@ -24,7 +24,7 @@ pub fn may_write(args: &OutputArgs, sources: &[Source]) -> bool {
 }
 
 /// Columns of the text unless it is wide.
-const WIDTH: usize = 80;
+pub const WIDTH: usize = 80;
 
 /// Writes the report on standard output, and pictures into files.
 pub fn write(
@@ -72,11 +72,16 @@ const FINE: f64 = 2.0;
 /// Writes the pictures. Some if nothing else is to be written: one went to standard output,
 /// or could not be written.
 fn pictures(args: &OutputArgs, document: &Document<'_>, weight: Weight) -> Option<Printed> {
-    let table = document.tables.first()?;
-    if args.svg.is_none() && args.png.is_none() || document.report.total.runs == 0 {
+    let table = document.tables.first().filter(|_| document.report.total.runs > 0)?;
+    save_pictures(args, || bars(document, table, weight))
+}
+
+/// Writes a chart as the pictures that are asked for, as [`pictures`] does.
+pub fn save_pictures(args: &OutputArgs, chart: impl FnOnce() -> Bars) -> Option<Printed> {
+    if args.svg.is_none() && args.png.is_none() {
         return None;
     }
-    let picture = bars(document, table, weight).picture(Size::default());
+    let picture = chart().picture(Size::default());
     let mut on_stdout = None;
     let forms = [
         (&args.svg, args.svg.as_ref().map(|_| picture.svg().into_bytes())),

@@ -2,7 +2,7 @@
 
 use topas_config::{Conf, Environment};
 use topas_data::{
-    AskAnswer, AskError, AskProgress as Place, Detail, Inputs, LogReport, OwnLines, Question,
+    AskAnswer, AskError, AskProgress as Place, Detail, Fold, Inputs, LogReport, OwnLines, Question,
     ReportPlan, Resources, Run, SourceError, TemporaryError, ask, parse_size,
 };
 use topas_format::conf::List;
@@ -15,14 +15,17 @@ use crate::message::{self, TOOL};
 use crate::output;
 
 /// What was read.
-pub struct StatReading<'p> {
+pub struct Reading<F> {
     /// The runs and what became of the lines
-    pub answer: AskAnswer<LogReport<'p>>,
+    pub answer: AskAnswer<F>,
     /// What was looked at
     pub inputs: Inputs,
     /// Inputs that could not be read, or not to their end
     pub unreadable: usize,
 }
+
+/// What was read for a report.
+pub type StatReading<'p> = Reading<LogReport<'p>>;
 
 /// Reads every input; one that cannot be read is reported and the others are read. The Err
 /// is an exit code, and the reason has been said.
@@ -31,6 +34,16 @@ pub fn read<'p>(
     plan: &'p ReportPlan,
     env: &Environment,
 ) -> Result<StatReading<'p>, u8> {
+    read_inputs(line, plan, || LogReport::new(plan), env)
+}
+
+/// As [`read`], for any question and what its runs are added up in.
+pub fn read_inputs<Q: Question, F: Fold>(
+    line: &StatOptions,
+    question: &Q,
+    fold: impl Fn() -> F + Sync,
+    env: &Environment,
+) -> Result<Reading<F>, u8> {
     let resources = resources(line, env)?;
     let own = line.selection.mine.then(OwnLines::of_caller);
     let inputs = match &own {
@@ -43,15 +56,9 @@ pub fn read<'p>(
         return Err(exit::USAGE);
     }
     let mut progress = Progress::new(TOOL, line.quiet);
-    let answer = ask(
-        sources,
-        &PlannedLines { plan, own },
-        || LogReport::new(plan),
-        &resources,
-        |place| {
-            progress.at(|| words(place, sources.len()));
-        },
-    );
+    let answer = ask(sources, &PlannedLines { plan: question, own }, fold, &resources, |place| {
+        progress.at(|| words(place, sources.len()));
+    });
     progress.clear();
     let answer = answer.map_err(|error| match &error {
         AskError::Temporary(error) => temporary_failed(error),
@@ -67,16 +74,16 @@ pub fn read<'p>(
         message::passed_over(&inputs);
         message::skipped(&answer.tally);
     }
-    Ok(StatReading { answer, inputs, unreadable })
+    Ok(Reading { answer, inputs, unreadable })
 }
 
 /// The plan, of all lines or of a user's own.
-struct PlannedLines<'p> {
-    plan: &'p ReportPlan,
+struct PlannedLines<'p, Q> {
+    plan: &'p Q,
     own: Option<OwnLines>,
 }
 
-impl Question for PlannedLines<'_> {
+impl<Q: Question> Question for PlannedLines<'_, Q> {
     fn detail(&self) -> Detail {
         self.plan.detail()
     }

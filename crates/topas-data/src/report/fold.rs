@@ -6,7 +6,7 @@ use topas_format::civil::Date;
 use super::dimension::{Buckets, Dimension, FieldValues};
 use super::figure::{Figure, FigureCell, FigureOfRun, FigureValue, FigureValues};
 use super::report_plan::{DimensionPlace, ReportPlan, TablePlan};
-use crate::measure::{Measure, Of, Sample};
+use crate::measure::{Measure, Of, RunNoise, Sample};
 use crate::period::Period;
 use crate::question::Fold;
 use crate::remark::Remarks;
@@ -59,6 +59,8 @@ pub(super) struct ReportCell {
     pub(super) samples: Vec<Sample>,
     /// Of the plan
     pub(super) figures: Vec<FigureCell>,
+    /// Of the table's columns, if the plan asks for it
+    pub(super) noise: Vec<RunNoise>,
 }
 
 impl ReportCell {
@@ -88,6 +90,12 @@ impl ReportCell {
         for (sample, &at) in self.samples.iter_mut().zip(&table.columns) {
             sample.add(plan.measures[at].0, run, &values[at], true);
         }
+        if plan.noise {
+            self.noise.resize_with(table.columns.len(), RunNoise::default);
+            for (noise, &at) in self.noise.iter_mut().zip(&table.columns) {
+                noise.add(plan.measures[at].0, run, &values[at]);
+            }
+        }
     }
 
     /// Adds a cell of the same report.
@@ -108,6 +116,10 @@ impl ReportCell {
 
     fn merge_samples(&mut self, other: ReportCell) {
         self.share = self.share.plus(other.share);
+        self.noise.resize_with(self.noise.len().max(other.noise.len()), RunNoise::default);
+        for (noise, other) in self.noise.iter_mut().zip(&other.noise) {
+            noise.merge(other);
+        }
         if self.samples.is_empty() {
             self.samples = other.samples;
             return;

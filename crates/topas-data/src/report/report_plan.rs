@@ -106,6 +106,8 @@ pub struct ReportPlan {
     pub(super) tables: Vec<TablePlan>,
     /// Figures of each row, with the places of their fields
     pub(super) figures: Vec<(Figure, usize)>,
+    /// Whether rows tell the noise of their measures
+    pub(super) noise: bool,
 }
 
 impl ReportPlan {
@@ -118,6 +120,7 @@ impl ReportPlan {
             measures: Vec::new(),
             tables: Vec::new(),
             figures: Vec::new(),
+            noise: false,
         }
     }
 

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use topas_data::measure::{Measure, Sample, ScaleKind};
-use topas_data::{Fault, PercentOf, Period, Problem, Share, TableSide};
+use topas_data::{Fault, PercentOf, Problem, Share, TableSide};
 
 use super::{figures, heading};
 use crate::document::Document;
-use crate::number::{date, exact, hours, percentage, significant};
+use crate::number::{exact, hours, percentage, significant};
+use crate::period::period_words;
 use crate::row::table_name;
 use crate::wording::{count, hanging, runs};
 
@@ -91,14 +92,7 @@ pub(crate) fn selected(document: &Document<'_>) -> Vec<String> {
         1 => texts.push("Without 1 run that was not selected.".to_owned()),
         n => texts.push(format!("Without {n} runs that were not selected.")),
     }
-    let Period { since, until } = document.report.period();
-    let days = match (since, until) {
-        (Some(since), Some(until)) if since == until => date(since),
-        (Some(since), Some(until)) => format!("{} to {}", date(since), date(until)),
-        (Some(since), None) => format!("{} and later", date(since)),
-        (None, Some(until)) => format!("{} and before", date(until)),
-        (None, None) => String::new(),
-    };
+    let days = period_words(document.report.period());
     match document.report.outside {
         0 => {}
         n => texts.push(format!("Without {} outside the days selected, {days}.", runs(n))),
