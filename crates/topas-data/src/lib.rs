@@ -44,6 +44,7 @@ mod question;
 mod remark;
 mod report;
 mod run;
+mod run_list;
 mod scan;
 mod segment;
 mod share;
@@ -74,6 +75,9 @@ pub use report::{
     Label, LogReport, PlanError, ReportPlan, ReportRow, ReportTable, SortKey, TableOrder, TableSide,
 };
 pub use run::{CpuTime, Detail, FpRate, PeRecord, Run};
+pub use run_list::{
+    RunColumn, RunListAnswer, RunListError, RunListPlan, RunRow, RunValue, list_runs,
+};
 pub use scan::{scan, scan_reader};
 pub use segment::SegmentError;
 pub use segment::close::{
@@ -84,7 +88,7 @@ pub use segment::merge::{MergeOptions, MergeOutput, MergeReport, merge};
 pub use segment::month::{Month, NoMonth};
 pub use segment::output::Output;
 pub use share::{PeTime, Share};
-pub use source::{FoundFile, Inputs, PassedOver, Source, SourceError};
+pub use source::{FoundFile, Inputs, KeptInput, PassedOver, Source, SourceError};
 pub use tally::{Example, Problem, Tally};
 pub use topas_format::line::Fault;
 pub use vouch::{Claims, Foreign, Stranger, believe};

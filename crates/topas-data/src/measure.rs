@@ -273,6 +273,16 @@ pub enum Of {
     },
 }
 
+impl Of {
+    /// The value; None if there is none.
+    pub fn ratio(&self) -> Option<f64> {
+        match *self {
+            Of::Uncounted | Of::Zero => None,
+            Of::Value { upper, lower } => Some(quotient(upper, lower)),
+        }
+    }
+}
+
 impl Measure {
     /// The measure of this name.
     ///

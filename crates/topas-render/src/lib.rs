@@ -17,6 +17,7 @@ mod picture;
 mod r;
 pub mod record;
 mod row;
+pub mod runs;
 mod skipped;
 mod text;
 pub mod view;

@@ -1,5 +1,7 @@
 //! The command line.
 
+mod runs;
+
 use std::io::{IsTerminal, stdin};
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -11,6 +13,7 @@ use topas_format::civil::Date;
 use topas_format::field::{Lang, Lib};
 use topas_terminal::ColorWish;
 
+pub use self::runs::RunArgs;
 use crate::exit;
 use crate::message::TOOL;
 
@@ -32,6 +35,7 @@ use crate::message::TOOL;
                   topas-stat --by user --top 10 --measure mflops,cpu_use topas.log\n  \
                   topas-stat --by mflops,lang --bucket 10 --upper 200 --svg lang.svg topas.log\n  \
                   topas-stat --where 'npes >= 64 and exe ~ ^heat' --by month topas.log\n  \
+                  topas-stat --runs --sort pe_hours --top 10 --since 2026-11-01 /var/log/topas\n  \
                   grep ' f90 ' topas.log | grep ' B ' | grep ' mpi ' | topas-stat"
 )]
 pub struct StatOptions {
@@ -45,6 +49,9 @@ pub struct StatOptions {
 
     #[command(flatten)]
     pub tables: TableArgs,
+
+    #[command(flatten)]
+    pub runs: RunArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,

@@ -8,6 +8,7 @@ mod exit;
 mod message;
 mod output;
 mod reading;
+mod runs;
 
 use std::process::ExitCode;
 
@@ -35,6 +36,9 @@ fn run() -> Result<u8, u8> {
     believe(Conf::of_this_program(&env).log_owner());
     if line.check {
         return check::run(&line, &env);
+    }
+    if line.runs.runs {
+        return runs::run(&line, &env);
     }
     let (plan, order) = asked::plan(&line)?;
     let reading = reading::read(&line, &plan, &env)?;

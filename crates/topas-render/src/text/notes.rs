@@ -56,12 +56,17 @@ pub(super) fn write(out: &mut String, document: &Document<'_>) {
 
 /// How much of the log the report is of, where that is not all.
 pub(crate) fn selected(document: &Document<'_>) -> Vec<String> {
+    selected_of(document.tally.good, document.unwanted, document.report.outside)
+}
+
+/// The same by the numbers of good lines, of those that were not selected, and of runs outside
+/// the period.
+pub(crate) fn selected_of(good: u64, unwanted: u64, outside: u64) -> Vec<String> {
     let mut texts = Vec::new();
-    let (good, unwanted) = (document.tally.good, document.unwanted);
     if unwanted > 0 {
         texts.push(format!("Of {} of {good} lines, which were selected.", good - unwanted));
     }
-    match document.report.outside {
+    match outside {
         0 => {}
         1 => texts.push("Without 1 run outside the days selected.".to_owned()),
         n => texts.push(format!("Without {n} runs outside the days selected.")),
