@@ -173,7 +173,7 @@ Ended            Job User Exe  PEs    Wall     PE-h   Mflops End
         "{\"schema\":\"topas.runs.row/1\",\"id\":\"r2\",\"host\":\"n1\",\"rss\":null,\"wall\":3.5,\
          \"mflops\":null,\"lines\":1}\n\
          {\"schema\":\"topas.runs.row/1\",\"id\":\"r1\",\"host\":\"n1|n2\",\"rss\":1000,\"wall\":61,\
-         \"mflops\":1e-5,\"lines\":2}\n"
+         \"mflops\":0.00001,\"lines\":2}\n"
     );
     for arguments in [&["--json"][..], &["--json", "--top", "1"], &["--json", "--until=2000-01-01"]]
     {
