@@ -30,6 +30,7 @@ mod group;
 mod holes;
 mod key_parts;
 pub mod measure;
+mod one_run;
 mod opened;
 mod outputs;
 mod own;
@@ -62,6 +63,10 @@ pub use engine::{
 };
 pub use feed::BLOCK;
 pub use field::parse_size;
+pub use one_run::{
+    EarlierRuns, FoundRuns, LineFacts, MOST_EARLIER, MeasuredValue, RunFacts, RunName, RunSearch,
+    SeenLines, earlier_runs, find_runs,
+};
 pub use outputs::{Because, KeptFile, Outputs};
 pub use own::{OwnLines, OwnProfiles};
 pub use pattern::Pattern;

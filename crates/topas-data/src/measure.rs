@@ -323,6 +323,18 @@ impl Measure {
         }
     }
 
+    /// The PEs of a run that have its terms, and whether a count among these is an estimate. Of a
+    /// measure of the run as a whole all PEs that have a line.
+    pub fn counted_by(&self, run: &Run<'_>) -> (Vec<u32>, bool) {
+        let Terms::OfPe(terms) = self.terms else {
+            return (run.pes.iter().map(|pe| pe.pe).collect(), false);
+        };
+        let counted =
+            run.pes.iter().filter_map(|pe| terms(pe).map(|ratio| (pe.pe, ratio.estimate)));
+        let (pes, estimates): (Vec<u32>, Vec<bool>) = counted.unzip();
+        (pes, estimates.contains(&true))
+    }
+
     /// A ratio of terms in its unit; None beyond what is held.
     fn in_unit(&self, upper: u128, lower: u128) -> Option<f64> {
         let upper = upper.checked_mul(self.factor.0.into())?;

@@ -7,7 +7,9 @@
 mod column;
 mod rank;
 
+pub(crate) use column::ended;
 pub use column::{RunColumn, RunValue};
+pub(crate) use rank::Place;
 
 use std::collections::BinaryHeap;
 use std::sync::atomic::AtomicUsize;
@@ -17,7 +19,7 @@ use rustc_hash::FxHashMap;
 use topas_format::civil::Date;
 use topas_format::line::{Extras, Line};
 
-use self::rank::{Place, Rank, RunPlace};
+use self::rank::{Rank, RunPlace};
 use crate::engine::{AskAnswer, AskError, AskProgress, Resources, ask, launch_key};
 use crate::field::Field;
 use crate::key_parts;

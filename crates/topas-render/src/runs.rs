@@ -127,7 +127,7 @@ fn heading(column: &RunColumn) -> String {
 }
 
 /// A local time in µs: `2026-11-20 08:01:02`, whole seconds.
-fn moment(micros: i128) -> String {
+pub(crate) fn moment(micros: i128) -> String {
     const DAY: i128 = 86_400 * MILLION;
     let day = label(FieldKind::Day, &Value::Number(micros.div_euclid(DAY) * MILLION));
     day + " " + &label(FieldKind::Time, &Value::Number(micros.rem_euclid(DAY)))

@@ -6,6 +6,7 @@ mod asked;
 mod check;
 mod exit;
 mod message;
+mod one_run;
 mod output;
 mod reading;
 mod runs;
@@ -39,6 +40,9 @@ fn run() -> Result<u8, u8> {
     }
     if line.runs.runs {
         return runs::run(&line, &env);
+    }
+    if let Some(name) = line.runs.name() {
+        return one_run::run(&line, name, &env);
     }
     let (plan, order) = asked::plan(&line)?;
     let reading = reading::read(&line, &plan, &env)?;

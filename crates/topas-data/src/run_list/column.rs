@@ -185,7 +185,7 @@ fn of_lines(run: &Run<'_>, at: usize, kind: FieldKind) -> RunValue {
 }
 
 /// When the last line of a run was written, local time in µs since 1970-01-01.
-fn ended(run: &Run<'_>, fields: &[Field]) -> Option<i128> {
+pub(crate) fn ended(run: &Run<'_>, fields: &[Field]) -> Option<i128> {
     let at = fields.iter().position(|field| field.name() == "time")?;
     let last = run.pes.iter().max_by_key(|pe| (pe.end, pe.date))?;
     let part = KeyParts(run.key_of(last)).nth(at).flatten();

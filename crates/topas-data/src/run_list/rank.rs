@@ -34,7 +34,7 @@ impl Rank {
 
 /// What tells a run from all others of a log, and orders those of equal rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+pub(crate) struct Place {
     pub(super) end: i64,
     pub(super) start: i64,
     pub(super) launch: u64,
@@ -43,7 +43,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub(super) fn new(run: &Run<'_>) -> Self {
+    pub(crate) fn new(run: &Run<'_>) -> Self {
         let mut hasher = FxHasher::default();
         for pe in run.pes {
             (pe.pe, pe.wall.0, pe.end).hash(&mut hasher);
