@@ -10,8 +10,8 @@ mod unknown;
 use topas_data::{EarlierRuns, LineFacts, PeTime, RunFacts};
 use topas_mpi_data::MpiProfile;
 
-use crate::number::{NONE, date, hours, percent_of, seconds, short, si};
-use crate::runs::{length, moment};
+use crate::number::{NONE, hours, percent_of, seconds, short, si};
+use crate::runs::{day, length, moment};
 use crate::text::{columns, cut, right};
 use crate::wording::{clean, count, hanging};
 
@@ -22,7 +22,7 @@ pub use not_found::not_found;
 const WIDTH: usize = 80;
 
 /// Columns of the labels on the left.
-const LABEL: usize = 12;
+const LABEL: usize = 16;
 
 /// What is known of a run: from its lines, and from others.
 pub struct KnownRun<'r> {
@@ -67,10 +67,7 @@ fn one(run: &KnownRun<'_>) -> String {
     let mut out = hanging(&ending::sentence(facts), WIDTH, 0);
     out.push('\n');
     let mut items: Vec<(&str, String)> = vec![
-        (
-            "When",
-            format!("{} to {}, local time of the site", moment(facts.started), moment(facts.ended)),
-        ),
+        ("When", format!("{} to {}, local time", moment(facts.started), moment(facts.ended))),
         ("Launch", named(&facts.id)),
         ("Job", job(facts)),
         ("Program", program(facts)),
@@ -87,7 +84,7 @@ fn one(run: &KnownRun<'_>) -> String {
     // Findings of the run, when there are any to tell, stand here: between the figures that they
     // judge and what is not known.
     out.push('\n');
-    out += "Not known, or to be known for reading this\n";
+    out += "Not known, and remarks\n";
     for text in unknown::sentences(run) {
         out += &hanging(&format!("* {text}"), WIDTH, 2);
     }
@@ -245,7 +242,7 @@ fn earlier(run: &KnownRun<'_>) -> String {
     };
     let mut text = format!(
         "{all}{few} {what} since {}{badly}: median wall clock time {}; this run took {}, {place}.",
-        date(since),
+        day(since),
         length(median.round() as u128),
         length(facts.wall.into()),
     );

@@ -5,6 +5,7 @@ mod table;
 
 use topas_data::field::{FieldKind, FieldUnit, MILLION, Value, label};
 use topas_data::{RunColumn, RunListAnswer, RunListPlan, RunRow, RunValue};
+use topas_format::civil::Date;
 
 use crate::number::{NONE, fixed, hours, machine_text, short, si};
 
@@ -131,6 +132,11 @@ pub(crate) fn moment(micros: i128) -> String {
     const DAY: i128 = 86_400 * MILLION;
     let day = label(FieldKind::Day, &Value::Number(micros.div_euclid(DAY) * MILLION));
     day + " " + &label(FieldKind::Time, &Value::Number(micros.rem_euclid(DAY)))
+}
+
+/// A day: `2026-11-20`.
+pub(crate) fn day(date: Date) -> String {
+    label(FieldKind::Day, &Value::whole(date.days()))
 }
 
 /// A length of time for people: `12.46 s`, and from a minute on `1:02:03` in hours.

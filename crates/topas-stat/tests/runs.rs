@@ -163,7 +163,7 @@ Ended            Job User Exe  PEs    Wall     PE-h   Mflops End
 ";
     assert!(shown.starts_with(expected), "{shown}");
     assert!(shown.contains("\nAll 2 runs, sorted by ended, the latest first.\n"), "{shown}");
-    assert!(shown.contains("2 runs from 2026/11/20 to 2026/11/20 took 0:04:11 PE x wall clock"));
+    assert!(shown.contains("2 runs from 2026-11-20 to 2026-11-20 took 0:04:11 PE x wall clock"));
     assert!(shown.lines().all(|line| line.len() <= 80));
     let top = text(stat(&["--top", "1", "--sort", "wall", "--reverse"], &path));
     assert!(top.contains("\n1 of 2 runs, sorted by wall, the smallest first.\n"), "{top}");

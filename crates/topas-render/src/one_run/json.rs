@@ -5,8 +5,8 @@ use topas_data::{LineFacts, RunFacts};
 use topas_format::number::Count;
 
 use super::{KnownRun, RunReport, unknown};
-use crate::number::{date, machine};
-use crate::runs::moment;
+use crate::number::machine;
+use crate::runs::{day, moment};
 
 /// Value of the key `schema`; it changes if the meaning of a key does.
 pub const ONE_RUN_SCHEMA: &str = "topas.run/1";
@@ -114,7 +114,7 @@ fn earlier(known: &KnownRun<'_>) -> Value {
         "runs": earlier.runs,
         "compared": earlier.walls.len(),
         "ended_badly": earlier.failed,
-        "first_day": earlier.since.map(date),
+        "first_day": earlier.since.map(day),
         "median_wall_s": earlier.median_wall().map(|wall| machine(wall / 1e6)),
         "shorter": earlier.faster_than(wall),
         "longer": earlier.slower_than(wall),

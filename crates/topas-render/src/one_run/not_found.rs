@@ -2,7 +2,7 @@
 
 use topas_data::{FoundRuns, Inputs, RunName};
 
-use crate::number::date;
+use crate::runs::day;
 use crate::skipped::looked_at;
 use crate::wording::{clean, count};
 
@@ -29,7 +29,7 @@ pub fn not_found(
         return (what, hint);
     };
     let lines = count(seen.lines, "line");
-    let what = format!("no run of {name} in {lines} from {} to {}", date(first), date(last));
+    let what = format!("no run of {name} in {lines} from {} to {}", day(first), day(last));
     let (what_is_it, option) = match kind {
         RunName::Job(_) => ("a job id", "--job"),
         RunName::Id(_) => ("a launch id", "--run"),

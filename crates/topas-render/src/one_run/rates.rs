@@ -17,7 +17,7 @@ pub(super) fn those(pes: &[u32]) -> String {
 type Counted = (&'static str, &'static str, &'static str, fn(&topas_data::PeRecord) -> Count);
 
 const COUNTED: [Counted; 5] = [
-    ("Floating p.", "mflops", "floating point operations", |pe| pe.count(Metric::FpOps)),
+    ("Floating point", "mflops", "floating point operations", |pe| pe.count(Metric::FpOps)),
     ("Integer", "mintops", "integer operations", |pe| pe.count(Metric::IntOps)),
     ("Loads", "mloads", "loads", |pe| pe.count(Metric::Loads)),
     ("Stores", "mstores", "stores", |pe| pe.count(Metric::Stores)),

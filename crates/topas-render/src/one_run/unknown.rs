@@ -54,11 +54,9 @@ fn missing_lines(facts: &RunFacts) -> Vec<String> {
             ));
         }
         Some(npes) if npes > measured => all.push(format!(
-            "{} by design: rates are of the PEs that were measured, not of all {npes}.",
-            match npes - measured {
-                1 => "1 PE was not measured".to_owned(),
-                n => format!("{n} PEs were not measured"),
-            }
+            "{} of {npes} were not measured, by design: how they ended is not known, and rates are \
+             of the PEs that were measured.",
+            count(npes - measured, "PE")
         )),
         Some(_) => {}
     }

@@ -3,9 +3,8 @@
 use serde_json::{Map, Value, json};
 use topas_data::{RunListAnswer, RunListPlan, RunRow};
 
-use super::{RUN_ROW_SCHEMA, RUNS_SCHEMA, RunListWriter, plain, unit};
+use super::{RUN_ROW_SCHEMA, RUNS_SCHEMA, RunListWriter, day, plain, unit};
 use crate::csv::field;
-use crate::number::date;
 use crate::skipped::foreign_json;
 
 /// Rows, below the names of the columns if they are the first.
@@ -80,7 +79,7 @@ pub(super) fn json(writer: &mut RunListWriter<'_>, rows: &[RunRow]) -> String {
 
 /// The end of the object.
 pub(super) fn json_end(plan: &RunListPlan, answer: &RunListAnswer) -> String {
-    let days = answer.days.map(|(first, last)| (date(first), date(last)));
+    let days = answer.days.map(|(first, last)| (day(first), day(last)));
     let problems: Map<String, Value> =
         answer.tally.problems().map(|(p, count)| (p.words(), count.into())).collect();
     let rest = json!({

@@ -2,8 +2,8 @@
 
 use topas_data::{RunColumn, RunListAnswer, RunListPlan, RunRow};
 
-use super::{RunListWriter, heading, is_text, shown};
-use crate::number::{date, hours};
+use super::{RunListWriter, day, heading, is_text, shown};
+use crate::number::hours;
 use crate::text::notes::selected_of;
 use crate::text::{columns, cut, right};
 use crate::wording::{hanging, runs};
@@ -105,8 +105,8 @@ pub(super) fn notes(plan: &RunListPlan, answer: &RunListAnswer) -> String {
     note(&format!(
         "{} from {} to {} took {} PE x wall clock (h:mm:ss).",
         runs(all),
-        date(first),
-        date(last),
+        day(first),
+        day(last),
         hours(answer.total.time)
     ));
     for column in &plan.columns {
