@@ -22,6 +22,7 @@ use crate::period::Period;
 use crate::query::Selection;
 use crate::question::{Fold, Question};
 use crate::run::{Detail, Run};
+use crate::run_list::FieldKeys;
 use crate::source::{Source, SourceError};
 use crate::tally::Tally;
 
@@ -83,7 +84,8 @@ pub fn find_runs(
     progress: impl FnMut(AskProgress),
 ) -> Result<FoundRuns, AskError> {
     let question = NamedLines { search, watch: Watch::new(&search.name), fields: facts::fields() };
-    let fold = || NamedRuns { period: search.period, runs: Vec::new(), outside: 0 };
+    let keys = FieldKeys { skip: search.selection.key_len(), fields: &question.fields };
+    let fold = || NamedRuns { keys, period: search.period, runs: Vec::new(), outside: 0 };
     let AskAnswer { fold, tally, failed, .. } = ask(sources, &question, fold, resources, progress)?;
     let mut runs = fold.runs;
     runs.sort_by_key(|run| (Reverse((run.end, run.start)), run.id.clone(), run.pes().next()));
@@ -106,23 +108,29 @@ impl Question for NamedLines<'_> {
         self.search.counts(line, extras) && self.watch.is_named(line, extras)
     }
 
+    fn wants_run(&self, run: &Run<'_>) -> bool {
+        self.search.selection.wants_run(run)
+    }
+
     fn key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {
+        self.search.selection.write_key(line, extras, key);
         for field in &self.fields {
             crate::key_parts::write(&field.value(line, extras), key);
         }
     }
 }
 
-struct NamedRuns {
+struct NamedRuns<'s> {
+    keys: FieldKeys<'s>,
     period: Period,
     runs: Vec<RunFacts>,
     outside: u64,
 }
 
-impl Fold for NamedRuns {
+impl Fold for NamedRuns<'_> {
     fn add(&mut self, run: &Run<'_>) {
         if self.period.contains(run) {
-            self.runs.push(RunFacts::new(run));
+            self.runs.push(RunFacts::new(run, self.keys));
         } else {
             self.outside += 1;
         }

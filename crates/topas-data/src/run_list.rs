@@ -7,7 +7,7 @@
 mod column;
 mod rank;
 
-pub(crate) use column::ended;
+pub(crate) use column::FieldKeys;
 pub use column::{RunColumn, RunValue};
 pub(crate) use rank::Place;
 
@@ -30,8 +30,7 @@ use crate::question::{Fold, Question};
 use crate::remark::Remarks;
 use crate::run::{Detail, Run};
 use crate::share::Share;
-use crate::source::{Source, SourceError};
-use crate::tally::Tally;
+use crate::source::Source;
 
 /// What is to be listed, and in what order.
 #[derive(Clone, Debug)]
@@ -73,12 +72,8 @@ pub struct RunListAnswer {
     pub days: Option<(Date, Date)>,
     /// What is odd about the runs that were selected
     pub remarks: Remarks,
-    /// The lines
-    pub tally: Tally,
-    /// Lines that were not selected; `tally` has them as good
-    pub unwanted: u64,
-    /// Sources that could not be read, or not to their end
-    pub failed: Vec<SourceError>,
+    /// What became of lines and sources
+    pub asked: AskAnswer<()>,
 }
 
 /// There is no list.
@@ -144,11 +139,12 @@ pub fn list_runs(
     let places = || RunPlaces::new(plan, &room);
     let answer =
         ask(sources, &sorting, places, resources, &mut progress).map_err(RunListError::Ask)?;
-    let AskAnswer { fold, tally, unwanted, failed } = answer;
+    let AskAnswer { fold, tally, unwanted, unwanted_runs, failed } = answer;
+    let asked = AskAnswer { fold: (), tally, unwanted, unwanted_runs, failed };
     let RunPlaces { heap, total, outside, days, remarks, .. } = fold;
-    let asked = plan.top.map_or(total.runs, |top| total.runs.min(top as u64));
-    if asked > heap.len() as u64 {
-        return Err(RunListError::Runs { runs: asked, most });
+    let all = plan.top.map_or(total.runs, |top| total.runs.min(top as u64));
+    if all > heap.len() as u64 {
+        return Err(RunListError::Runs { runs: all, most });
     }
     let shown = heap.len() as u64;
     let places = heap.into_sorted_vec();
@@ -159,7 +155,7 @@ pub fn list_runs(
     if places.is_empty() {
         portion(&[]);
     }
-    Ok(RunListAnswer { total, shown, outside, days, remarks, tally, unwanted, failed })
+    Ok(RunListAnswer { total, shown, outside, days, remarks, asked })
 }
 
 /// The rows of some runs, in the same order.
@@ -215,7 +211,7 @@ struct SortedRuns<'p> {
 
 impl Question for SortedRuns<'_> {
     fn detail(&self) -> Detail {
-        self.plan.sort.detail_to_sort()
+        self.plan.sort.detail_to_sort().max(self.plan.selection.detail())
     }
 
     #[inline]
@@ -224,7 +220,14 @@ impl Question for SortedRuns<'_> {
     }
 
     #[inline]
+    fn wants_run(&self, run: &Run<'_>) -> bool {
+        // Those outside of the period are counted.
+        !self.plan.period.contains(run) || self.plan.selection.wants_run(run)
+    }
+
+    #[inline]
     fn key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {
+        self.plan.selection.write_key(line, extras, key);
         if let Some(field) = self.plan.sort.field_to_sort() {
             key_parts::write(&field.value(line, extras), key);
         }
@@ -283,12 +286,13 @@ impl Fold for RunPlaces<'_> {
             return;
         }
         self.total.add(run.pe_micros());
-        self.remarks.add(run);
+        self.remarks.add(run, self.plan.selection.is_of_ranks());
         self.days = Some(match self.days {
             None => (run.date, run.date),
             Some((first, last)) => (first.min(run.date), last.max(run.date)),
         });
-        let rank = Rank::new(self.plan.sort.to_sort(run, &self.fields), self.plan.reverse);
+        let keys = FieldKeys { skip: self.plan.selection.key_len(), fields: &self.fields };
+        let rank = Rank::new(self.plan.sort.to_sort(run, keys), self.plan.reverse);
         self.keep(RunPlace { rank, place: Place::new(run) });
     }
 
@@ -346,7 +350,8 @@ struct ListedRuns<'p> {
 impl Fold for ListedRuns<'_> {
     fn add(&mut self, run: &Run<'_>) {
         if let Some(number) = self.numbers.get(&Place::new(run)) {
-            let cells = self.columns.iter().map(|column| column.value(run, self.fields));
+            let keys = FieldKeys { skip: 0, fields: self.fields };
+            let cells = self.columns.iter().map(|column| column.value(run, keys));
             self.rows.push((*number, RunRow { cells: cells.collect() }));
         }
     }

@@ -42,19 +42,19 @@ pub fn run(line: &StatOptions, env: &Environment) -> Result<u8, u8> {
     );
     progress.borrow_mut().clear();
     let answer = answer.map_err(|error| no_list(&error))?;
-    answer.failed.iter().for_each(failed);
+    answer.asked.failed.iter().for_each(failed);
     if !line.quiet {
         message::passed_over(&inputs);
-        message::skipped(&answer.tally);
+        message::skipped(&answer.asked.tally);
     }
     if printed == Printed::Done {
         printed = TOOL.print(writer.end(&answer).as_bytes());
     }
-    let RunListAnswer { total, outside, unwanted, tally, .. } = &answer;
+    let RunListAnswer { total, outside, asked, .. } = &answer;
     if total.runs == 0 && !line.quiet {
-        message::no_runs(*outside, *unwanted, &inputs, tally);
+        message::no_runs(*outside, asked, &inputs);
     }
-    Ok(match (inputs.failed.len() + answer.failed.len(), total.runs) {
+    Ok(match (inputs.failed.len() + answer.asked.failed.len(), total.runs) {
         _ if printed == Printed::Failed => exit::INPUT,
         (1.., _) => exit::INPUT,
         (0, 0) => exit::NO_RUNS,

@@ -95,7 +95,12 @@ struct SameProgram<'s> {
 
 impl Question for SameProgram<'_> {
     fn detail(&self) -> Detail {
-        Measure::named(RATE).map_or(Detail::Rates, |measure| measure.detail)
+        let own = Measure::named(RATE).map_or(Detail::Rates, |measure| measure.detail);
+        own.max(self.search.selection.detail())
+    }
+
+    fn wants_run(&self, run: &Run<'_>) -> bool {
+        self.search.selection.wants_run(run)
     }
 
     fn wants(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
@@ -109,6 +114,7 @@ impl Question for SameProgram<'_> {
     }
 
     fn key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {
+        self.search.selection.write_key(line, extras, key);
         let ending = self.ending.as_ref().map(|field| field.value(line, extras));
         key_parts::write(&ending.unwrap_or(Value::Missing), key);
     }
@@ -163,7 +169,8 @@ impl Fold for EarlierFold<'_> {
             Value::whole(0).write_key(&mut key);
             key
         };
-        let told = |pe| KeyParts(run.key_of(pe)).next().flatten();
+        let skip = self.search.selection.key_len();
+        let told = |pe| KeyParts(run.key_of(pe).get(skip..).unwrap_or_default()).next().flatten();
         if run.pes.iter().filter_map(told).any(|ending| ending != well) {
             self.failed += 1;
             return;

@@ -3,11 +3,10 @@
 use topas_format::event::Why;
 
 use crate::field::{Field, FieldKind, MILLION, Value};
-use crate::key_parts::KeyParts;
 use crate::measure::{MEASURES, Measure};
 use crate::remark::Oddities;
 use crate::run::{PeRecord, Run};
-use crate::run_list::{Place, ended};
+use crate::run_list::{FieldKeys, Place};
 
 /// The fields that are kept of each line, besides its numbers.
 const FIELDS: [&str; 25] = [
@@ -141,10 +140,6 @@ pub struct RunFacts {
 struct Parts<'k>(Vec<Option<&'k [u8]>>);
 
 impl<'k> Parts<'k> {
-    fn new(key: &'k [u8]) -> Self {
-        Parts(KeyParts(key).collect())
-    }
-
     fn part(&self, name: &str) -> Option<&'k [u8]> {
         let at = FIELDS.iter().position(|known| *known == name)?;
         self.0.get(at).copied().flatten()
@@ -169,16 +164,16 @@ impl<'k> Parts<'k> {
 
 impl RunFacts {
     /// Of a run whose keys have [`fields`].
-    pub(super) fn new(run: &Run<'_>) -> Self {
-        let parts: Vec<Parts<'_>> = run.pes.iter().map(|pe| Parts::new(run.key_of(pe))).collect();
+    pub(super) fn new(run: &Run<'_>, keys: FieldKeys<'_>) -> Self {
+        let parts = run.pes.iter().map(|pe| Parts(keys.parts(run, pe).collect()));
+        let parts: Vec<Parts<'_>> = parts.collect();
         // A text of the run: of the lowest PE that tells it.
         let text = |name: &str| {
             let told = parts.iter().map(|line| line.text(name)).find(|text| !text.is_empty());
             told.unwrap_or_default()
         };
         let whole = |name: &str| parts.iter().find_map(|line| line.whole(name));
-        let fields = fields();
-        let ended = ended(run, &fields).unwrap_or_else(|| run.end.into());
+        let ended = keys.ended(run).unwrap_or_else(|| run.end.into());
         let line = |(record, parts): (&PeRecord, &Parts<'_>)| LineFacts {
             record: *record,
             host: parts.text("host"),

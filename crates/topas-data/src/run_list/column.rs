@@ -125,7 +125,7 @@ impl RunColumn {
     }
 
     /// The value that a run is sorted by.
-    pub(super) fn to_sort(&self, run: &Run<'_>, fields: &[Field]) -> RunValue {
+    pub(super) fn to_sort(&self, run: &Run<'_>, keys: FieldKeys<'_>) -> RunValue {
         match self {
             RunColumn::Ended => RunValue::Number(run.end.into()),
             RunColumn::Started => RunValue::Number(run.start.into()),
@@ -133,29 +133,24 @@ impl RunColumn {
                 Some(read) => {
                     run.pes.iter().find_map(read).map_or(RunValue::Missing, RunValue::Number)
                 }
-                None => self.value(run, fields),
+                None => self.value(run, keys),
             },
-            _ => self.value(run, fields),
+            _ => self.value(run, keys),
         }
     }
 
-    /// The value of a run whose keys hold `fields`.
-    pub(super) fn value(&self, run: &Run<'_>, fields: &[Field]) -> RunValue {
+    /// The value of a run.
+    pub(super) fn value(&self, run: &Run<'_>, keys: FieldKeys<'_>) -> RunValue {
         match self {
-            RunColumn::Ended => ended(run, fields).map_or(RunValue::Missing, RunValue::Number),
+            RunColumn::Ended => keys.ended(run).map_or(RunValue::Missing, RunValue::Number),
             RunColumn::Started => {
                 let length = i128::from(run.end) - i128::from(run.start);
-                ended(run, fields).map_or(RunValue::Missing, |end| RunValue::Number(end - length))
+                keys.ended(run).map_or(RunValue::Missing, |end| RunValue::Number(end - length))
             }
             RunColumn::Wall => RunValue::Number(run.wall.0.into()),
             RunColumn::Lines => RunValue::Number(i128::from(run.lines()) * MILLION),
             RunColumn::Measure(measure) => measure_of(measure, run),
-            RunColumn::Field(field) => {
-                let Some(at) = fields.iter().position(|known| known == field) else {
-                    return RunValue::Missing;
-                };
-                of_lines(run, at, field.kind())
-            }
+            RunColumn::Field(field) => keys.of_lines(run, field),
         }
     }
 }
@@ -165,33 +160,52 @@ fn measure_of(measure: &Measure, run: &Run<'_>) -> RunValue {
     measure.of(run).ratio().map_or(RunValue::Missing, RunValue::Ratio)
 }
 
-/// What the lines of a run say of a field, whose place in their keys is `at`.
-fn of_lines(run: &Run<'_>, at: usize, kind: FieldKind) -> RunValue {
-    let mut values = run.pes.iter().filter_map(|pe| KeyParts(run.key_of(pe)).nth(at).flatten());
-    if kind != FieldKind::Text {
-        let Some(first) = values.next() else { return RunValue::Missing };
-        return match Value::of_key(kind, true, first) {
-            Value::Number(n) => RunValue::Number(n),
-            Value::Missing | Value::Text(_) => RunValue::Missing,
-        };
-    }
-    let mut texts: Vec<&[u8]> = Vec::new();
-    for text in values {
-        if !texts.contains(&text) {
-            texts.push(text);
-        }
-    }
-    if texts.is_empty() { RunValue::Missing } else { RunValue::Text(texts.join(&b'|').into()) }
+/// The fields that the keys of lines hold.
+#[derive(Clone, Copy)]
+pub(crate) struct FieldKeys<'f> {
+    /// Bytes before them, of the selection
+    pub(crate) skip: usize,
+    pub(crate) fields: &'f [Field],
 }
 
-/// When the last line of a run was written, local time in µs since 1970-01-01.
-pub(crate) fn ended(run: &Run<'_>, fields: &[Field]) -> Option<i128> {
-    let at = fields.iter().position(|field| field.name() == "time")?;
-    let last = run.pes.iter().max_by_key(|pe| (pe.end, pe.date))?;
-    let part = KeyParts(run.key_of(last)).nth(at).flatten();
-    match Value::of_key(FieldKind::Time, part.is_some(), part.unwrap_or_default()) {
-        Value::Number(time) => Some(i128::from(last.date.days()) * 86_400_000_000 + time),
-        Value::Missing | Value::Text(_) => None,
+impl FieldKeys<'_> {
+    /// The values in the key of a line, in the order of the fields.
+    pub(crate) fn parts<'k>(&self, run: &Run<'k>, pe: &PeRecord) -> KeyParts<'k> {
+        KeyParts(run.key_of(pe).get(self.skip..).unwrap_or_default())
+    }
+
+    /// What the lines of a run say of a field.
+    fn of_lines(&self, run: &Run<'_>, field: &Field) -> RunValue {
+        let Some(at) = self.fields.iter().position(|known| known == field) else {
+            return RunValue::Missing;
+        };
+        let kind = field.kind();
+        let mut values = run.pes.iter().filter_map(|pe| self.parts(run, pe).nth(at).flatten());
+        if kind != FieldKind::Text {
+            let Some(first) = values.next() else { return RunValue::Missing };
+            return match Value::of_key(kind, true, first) {
+                Value::Number(n) => RunValue::Number(n),
+                Value::Missing | Value::Text(_) => RunValue::Missing,
+            };
+        }
+        let mut texts: Vec<&[u8]> = Vec::new();
+        for text in values {
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        if texts.is_empty() { RunValue::Missing } else { RunValue::Text(texts.join(&b'|').into()) }
+    }
+
+    /// When the last line of a run was written, local time in µs since 1970-01-01.
+    pub(crate) fn ended(&self, run: &Run<'_>) -> Option<i128> {
+        let at = self.fields.iter().position(|field| field.name() == "time")?;
+        let last = run.pes.iter().max_by_key(|pe| (pe.end, pe.date))?;
+        let part = self.parts(run, last).nth(at).flatten();
+        match Value::of_key(FieldKind::Time, part.is_some(), part.unwrap_or_default()) {
+            Value::Number(time) => Some(i128::from(last.date.days()) * 86_400_000_000 + time),
+            Value::Missing | Value::Text(_) => None,
+        }
     }
 }
 

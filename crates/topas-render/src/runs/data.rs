@@ -81,7 +81,7 @@ pub(super) fn json(writer: &mut RunListWriter<'_>, rows: &[RunRow]) -> String {
 pub(super) fn json_end(plan: &RunListPlan, answer: &RunListAnswer) -> String {
     let days = answer.days.map(|(first, last)| (day(first), day(last)));
     let problems: Map<String, Value> =
-        answer.tally.problems().map(|(p, count)| (p.words(), count.into())).collect();
+        answer.asked.tally.problems().map(|(p, count)| (p.words(), count.into())).collect();
     let rest = json!({
         "sort": plan.sort.name(),
         "reverse": plan.reverse,
@@ -92,13 +92,16 @@ pub(super) fn json_end(plan: &RunListPlan, answer: &RunListAnswer) -> String {
             "first_day": days.as_ref().map(|days| &days.0),
             "last_day": days.as_ref().map(|days| &days.1),
         },
-        "not_selected": { "lines": answer.unwanted, "runs": answer.outside },
+        "not_selected": {
+            "lines": answer.asked.unwanted,
+            "runs": answer.asked.unwanted_runs + answer.outside,
+        },
         "lines": {
-            "good": answer.tally.good,
-            "mpi_profile": answer.tally.profile,
-            "skipped": answer.tally.skipped(),
+            "good": answer.asked.tally.good,
+            "mpi_profile": answer.asked.tally.profile,
+            "skipped": answer.asked.tally.skipped(),
             "problems": problems,
-            "foreign": foreign_json(&answer.tally.foreign),
+            "foreign": foreign_json(&answer.asked.tally.foreign),
         },
     });
     let rest = format!("{rest:#}");

@@ -119,7 +119,9 @@ pub(super) fn notes(plan: &RunListPlan, answer: &RunListAnswer) -> String {
         }
     }
     note("- : not measured, or not known.");
-    for text in selected_of(answer.tally.good, answer.unwanted, answer.outside) {
+    let asked = &answer.asked;
+    let (good, outside) = (asked.tally.good, answer.outside);
+    for text in selected_of(good, asked.unwanted, asked.unwanted_runs, outside) {
         note(&text);
     }
     out

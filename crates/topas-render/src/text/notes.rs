@@ -56,15 +56,26 @@ pub(super) fn write(out: &mut String, document: &Document<'_>) {
 
 /// How much of the log the report is of, where that is not all.
 pub(crate) fn selected(document: &Document<'_>) -> Vec<String> {
-    selected_of(document.tally.good, document.unwanted, document.report.outside)
+    let (runs, outside) = (document.unwanted_runs, document.report.outside);
+    selected_of(document.tally.good, document.unwanted, runs, outside)
 }
 
-/// The same by the numbers of good lines, of those that were not selected, and of runs outside
-/// the period.
-pub(crate) fn selected_of(good: u64, unwanted: u64, outside: u64) -> Vec<String> {
+/// The same by the numbers of good lines, of lines and of runs that were not selected, and of runs
+/// outside the period.
+pub(crate) fn selected_of(
+    good: u64,
+    unwanted: u64,
+    unwanted_runs: u64,
+    outside: u64,
+) -> Vec<String> {
     let mut texts = Vec::new();
     if unwanted > 0 {
         texts.push(format!("Of {} of {good} lines, which were selected.", good - unwanted));
+    }
+    match unwanted_runs {
+        0 => {}
+        1 => texts.push("Without 1 run that was not selected.".to_owned()),
+        n => texts.push(format!("Without {n} runs that were not selected.")),
     }
     match outside {
         0 => {}
@@ -152,7 +163,7 @@ fn column(note: &mut impl FnMut(String), measure: &Measure, sample: &Sample, kno
         return;
     };
     if !measure.is_extrapolated() {
-        note(format!("{heading}: mean per run; sum of {sum_of} in {unit}, of all PEs."));
+        note(format!("{heading}: mean per run; sum of {sum_of} in {unit}."));
         return;
     }
     note(format!(
