@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-const LINES: usize = 12_000;
+const LINES: usize = 4000;
 
 /// What the lines of a run say, by plain loops.
 #[derive(Clone, Debug, Default)]
@@ -85,7 +85,7 @@ fn every_run_has_a_row_with_the_figures_of_its_lines() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("topas.log");
     let expected = oracle(&log(&path));
-    assert!(expected.len() > 5000);
+    assert!(expected.len() > 1500);
     let csv = text(stat(&[COLUMNS, "--csv"], &path));
     let rows = rows(&csv);
     assert_eq!(rows.len(), expected.len());
@@ -118,7 +118,7 @@ fn the_first_rows_are_the_first_of_all() {
     let path = dir.path().join("topas.log");
     let expected = oracle(&log(&path));
     let without = expected.values().filter(|run| run.fp.is_none()).count();
-    assert!(without > 100, "{without} runs without a rate");
+    assert!(without > 30, "{without} runs without a rate");
     for (key, at) in [("wall", 4), ("pe_hours", 5), ("mflops", 6), ("npes", 3)] {
         for reverse in [false, true] {
             let sort = ["--sort", key, "--csv", COLUMNS, "--reverse"];
