@@ -10,6 +10,7 @@ mod mpi_version;
 mod table;
 mod value;
 
+pub(crate) use class::{ENDED_FROM_OUTSIDE, ENDED_WELL, ending_class};
 pub use label::label;
 pub use literal::LiteralError;
 pub(crate) use literal::literal;

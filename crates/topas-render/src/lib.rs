@@ -14,6 +14,7 @@ mod json;
 pub mod mpi;
 mod number;
 pub mod one_run;
+mod period;
 mod picture;
 mod r;
 pub mod record;
