@@ -4,14 +4,14 @@ use std::fmt::Display;
 
 use topas_data::field::Field;
 use topas_data::measure::{BucketSize, Measure, ScaleKind};
-use topas_data::{Expression, ReportPlan, Selection, SortKey, TableOrder, TableSide};
+use topas_data::{Expression, Period, ReportPlan, Selection, SortKey, TableOrder, TableSide};
 
 use crate::args::{SelectionArgs, StatOptions, TableArgs};
 use crate::exit;
 use crate::message::TOOL;
 
 /// Says what is wrong with the command line.
-fn wrong(what: impl Display, hint: &str) -> u8 {
+pub fn wrong(what: impl Display, hint: &str) -> u8 {
     TOOL.error(&what, None, hint);
     exit::USAGE
 }
@@ -19,10 +19,7 @@ fn wrong(what: impl Display, hint: &str) -> u8 {
 /// What is to be computed, and in what order it is shown. What is wrong is said; the Err is
 /// then the exit code.
 pub fn plan(line: &StatOptions) -> Result<(ReportPlan, TableOrder), u8> {
-    let period = line.selection.period.days();
-    if period.is_reversed() {
-        return Err(wrong("--since is after --until", "give the earlier day to --since"));
-    }
+    let period = period(&line.selection)?;
     let mut plan = ReportPlan::new(selection(&line.selection)?, period);
     let measures = line.tables.measure.iter().map(|name| measure("--measure", name));
     let measures = measures.collect::<Result<Vec<_>, u8>>()?;
@@ -37,6 +34,15 @@ pub fn plan(line: &StatOptions) -> Result<(ReportPlan, TableOrder), u8> {
     Ok((plan, order(&line.tables, &measures)?))
 }
 
+/// The days that count.
+pub fn period(args: &SelectionArgs) -> Result<Period, u8> {
+    let period = args.period.days();
+    if period.is_reversed() {
+        return Err(wrong("--since is after --until", "give the earlier day to --since"));
+    }
+    Ok(period)
+}
+
 fn measure(option: &str, name: &str) -> Result<&'static Measure, u8> {
     Measure::named(name).map_err(|similar| {
         let similar = similar.map_or_else(String::new, |name| format!("; did you mean '{name}'?"));
@@ -45,7 +51,8 @@ fn measure(option: &str, name: &str) -> Result<&'static Measure, u8> {
     })
 }
 
-fn selection(args: &SelectionArgs) -> Result<Selection, u8> {
+/// The lines that count.
+pub fn selection(args: &SelectionArgs) -> Result<Selection, u8> {
     let mut selection = Selection::default();
     let mode: Vec<String> = args.mode.iter().cloned().collect();
     for (name, values) in [
