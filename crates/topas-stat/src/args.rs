@@ -2,6 +2,7 @@
 
 mod period;
 mod runs;
+mod shares;
 
 use std::io::{IsTerminal, stdin};
 use std::num::NonZero;
@@ -13,6 +14,8 @@ use topas_format::field::{Lang, Lib};
 use topas_terminal::ColorWish;
 
 pub use self::runs::RunArgs;
+pub use shares::{Percent, ShareArgs};
+
 use crate::exit;
 use crate::message::TOOL;
 
@@ -54,6 +57,9 @@ pub struct StatOptions {
 
     #[command(flatten)]
     pub runs: RunArgs,
+
+    #[command(flatten)]
+    pub shares: ShareArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,
@@ -157,7 +163,8 @@ pub struct TableArgs {
     pub by: Vec<String>,
 
     /// Show the mean, the quartiles and the sum of these measures in each row; without --by, show
-    /// the distributions of these measures
+    /// the distributions of these measures. users, jobs, exes show numbers of different ones,
+    /// failures the rate of failed runs
     #[arg(short, long, value_name = "NAME", value_delimiter = ',')]
     pub measure: Vec<String>,
 
@@ -179,7 +186,7 @@ pub struct TableArgs {
     #[arg(long, value_name = "N")]
     pub top: Option<NonZero<usize>>,
 
-    /// Order the values of fields by name, runs, time, or the mean of a measure of --measure
+    /// Order the values of fields by name, runs, time, or a measure of --measure
     #[arg(long, value_name = "KEY")]
     pub sort: Option<String>,
 
