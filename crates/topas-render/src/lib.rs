@@ -8,6 +8,7 @@ pub mod check;
 mod csv;
 mod document;
 mod fields;
+pub mod finding;
 
 mod gnuplot;
 mod json;
