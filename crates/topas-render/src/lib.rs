@@ -9,6 +9,7 @@ mod csv;
 mod document;
 mod fields;
 mod figure;
+pub mod finding;
 
 mod gnuplot;
 mod json;
