@@ -4,7 +4,9 @@ use std::fmt::Display;
 
 use topas_data::field::Field;
 use topas_data::measure::{BucketSize, Measure, ScaleKind};
-use topas_data::{Expression, Figure, ReportPlan, Selection, SortKey, TableOrder, TableSide};
+use topas_data::{
+    Expression, Figure, Period, ReportPlan, Selection, SortKey, TableOrder, TableSide,
+};
 
 use crate::args::{Percent, SelectionArgs, StatOptions, TableArgs};
 use crate::exit;
@@ -19,12 +21,8 @@ pub fn wrong(what: impl Display, hint: &str) -> u8 {
 /// What is to be computed, and in what order it is shown. What is wrong is said; the Err is
 /// then the exit code.
 pub fn plan(line: &StatOptions) -> Result<(ReportPlan, TableOrder), u8> {
-    let period = line.selection.period.days();
-    if period.is_reversed() {
-        return Err(wrong("--since is after --until", "give the earlier day to --since"));
-    }
-    let mut plan =
-        ReportPlan::new(selection(&line.selection, &line.selection.conditions, "--where")?, period);
+    let period = period(&line.selection)?;
+    let mut plan = ReportPlan::new(selection(&line.selection)?, period);
     let names = &line.tables.measure;
     if let Some((_, name)) = names.iter().enumerate().find(|(at, n)| names[..*at].contains(n)) {
         let what = format!("--measure: '{name}' is given twice");
@@ -45,6 +43,15 @@ pub fn plan(line: &StatOptions) -> Result<(ReportPlan, TableOrder), u8> {
     Ok((plan, TableOrder { percent: line.shares.percent.into(), ..order }))
 }
 
+/// The days that count.
+pub fn period(args: &SelectionArgs) -> Result<Period, u8> {
+    let period = args.period.days();
+    if period.is_reversed() {
+        return Err(wrong("--since is after --until", "give the earlier day to --since"));
+    }
+    Ok(period)
+}
+
 /// The measure of this name, which an option gave. What is wrong is said; the Err is then the exit
 /// code.
 pub fn measure(option: &str, name: &str) -> Result<&'static Measure, u8> {
@@ -56,9 +63,14 @@ pub fn measure(option: &str, name: &str) -> Result<&'static Measure, u8> {
     })
 }
 
-/// What is selected, with the conditions that an option gave. What is wrong is said; the Err is then
-/// the exit code.
-pub fn selection(
+/// The lines that count.
+pub fn selection(args: &SelectionArgs) -> Result<Selection, u8> {
+    selection_with(args, &args.conditions, "--where")
+}
+
+/// As [`selection`], with the conditions that another option gave. What is wrong is said; the Err is
+/// then the exit code.
+pub fn selection_with(
     args: &SelectionArgs,
     conditions: &[String],
     option: &str,

@@ -52,27 +52,24 @@ pub fn run(line: &StatOptions, env: &Environment) -> Result<u8, u8> {
 /// Both plans, and what each is of in words.
 fn plan(line: &StatOptions) -> Result<(ComparePlan, [String; 2]), u8> {
     let args = &line.compare;
-    let mut period = line.selection.period.days();
+    let mut period = asked::period(&line.selection)?;
     let other = args.compare.unwrap_or(period);
     if let (Some(before), true) = (args.compare, period == Period::default()) {
         // What came after it.
         let next = before.until.map(|day| Date::from_days(day.days() + 1));
         period = Period { since: next, until: None };
     }
-    if period.is_reversed() {
-        return Err(wrong("--since is after --until", "give the earlier day to --since"));
-    }
     if period == other && args.compare_where.is_empty() {
         let what = "--compare: both sides are of the same period";
         return Err(wrong(what, "name the other period with --since, --until or --period"));
     }
-    let own = asked::selection(&line.selection, &line.selection.conditions, "--where")?;
+    let own = asked::selection(&line.selection)?;
     let (conditions, option) = if args.compare_where.is_empty() {
         (&line.selection.conditions, "--where")
     } else {
         (&args.compare_where, "--compare-where")
     };
-    let others = asked::selection(&line.selection, conditions, option)?;
+    let others = asked::selection_with(&line.selection, conditions, option)?;
     if !args.compare_where.is_empty() && (own.is_of_ranks() || others.is_of_ranks()) {
         let what = "--compare-where: a field of single ranks cannot tell two sides apart";
         return Err(wrong(what, "compare by fields that are the same on all ranks of a run"));

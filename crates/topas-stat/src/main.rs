@@ -7,8 +7,10 @@ mod check;
 mod compare;
 mod exit;
 mod message;
+mod one_run;
 mod output;
 mod reading;
+mod runs;
 
 use std::process::ExitCode;
 
@@ -39,6 +41,12 @@ fn run() -> Result<u8, u8> {
     }
     if line.compare.is_given() {
         return compare::run(&line, &env);
+    }
+    if line.runs.runs {
+        return runs::run(&line, &env);
+    }
+    if let Some(name) = line.runs.name() {
+        return one_run::run(&line, name, &env);
     }
     let (plan, order) = asked::plan(&line)?;
     let reading = reading::read(&line, &plan, &env)?;

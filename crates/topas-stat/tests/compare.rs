@@ -285,6 +285,8 @@ fn what_cannot_be_compared_is_said() {
         (&["--compare", "2026-09", "--measure", "failures"], "no measure is called 'failures'"),
         (&["--compare", "2026-09", "--sort", "size"], "not sorted by 'size'"),
         (&["--compare", "someday"], "--compare"),
+        (&["--compare", "2026-09", "--runs"], "cannot be used with"),
+        (&["--compare", "2026-09", "--percent", "row"], "cannot be used with"),
     ] {
         let said = error(dir, args);
         assert!(said.contains(words), "{args:?}: {said}");

@@ -197,14 +197,14 @@ impl ReportPlan {
             .map(|(_, (measure, scale))| (*measure, scale))
     }
 
-    /// Whether a table is by two.
-    pub fn has_crossed_table(&self) -> bool {
-        self.tables.iter().any(|table| table.by.len() > 1)
-    }
-
     /// The days that runs are of.
     pub fn period(&self) -> Period {
         self.period
+    }
+
+    /// Whether a table is by two.
+    pub fn has_crossed_table(&self) -> bool {
+        self.tables.iter().any(|table| table.by.len() > 1)
     }
 
     /// What counts.

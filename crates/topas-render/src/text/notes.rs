@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use topas_data::measure::{Measure, Sample, ScaleKind};
-use topas_data::{Fault, PercentOf, Problem, Share, TableSide};
+use topas_data::{Fault, PercentOf, Period, Problem, Share, TableSide};
 
 use super::{figures, heading};
 use crate::document::Document;
@@ -82,18 +82,31 @@ fn percentages(note: &mut impl FnMut(String), document: &Document<'_>) {
 
 /// How much of the log the report is of, where that is not all.
 pub(crate) fn selected(document: &Document<'_>) -> Vec<String> {
+    let (runs, outside) = (document.unwanted_runs, document.report.outside);
+    let period = document.report.period();
+    selected_of(document.tally.good, document.unwanted, runs, outside, period)
+}
+
+/// The same by the numbers of good lines, of lines and of runs that were not selected, and of runs
+/// outside the period.
+pub(crate) fn selected_of(
+    good: u64,
+    unwanted: u64,
+    unwanted_runs: u64,
+    outside: u64,
+    period: Period,
+) -> Vec<String> {
     let mut texts = Vec::new();
-    let (good, unwanted) = (document.tally.good, document.unwanted);
     if unwanted > 0 {
         texts.push(format!("Of {} of {good} lines, which were selected.", good - unwanted));
     }
-    match document.unwanted_runs {
+    match unwanted_runs {
         0 => {}
         1 => texts.push("Without 1 run that was not selected.".to_owned()),
         n => texts.push(format!("Without {n} runs that were not selected.")),
     }
-    let days = period_words(document.report.period());
-    match document.report.outside {
+    let days = period_words(period);
+    match outside {
         0 => {}
         n => texts.push(format!("Without {} outside the days selected, {days}.", runs(n))),
     }
