@@ -10,7 +10,9 @@ mod mpi_version;
 mod table;
 mod value;
 
+pub(crate) use calendar::civil_day;
 pub use label::label;
+pub(crate) use label::seconds;
 pub use literal::LiteralError;
 pub(crate) use literal::literal;
 pub use table::FIELDS;

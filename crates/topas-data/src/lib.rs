@@ -51,6 +51,7 @@ mod source;
 #[allow(unsafe_code, reason = "a system call")]
 mod sys;
 mod tally;
+mod utilisation;
 mod vouch;
 mod when;
 
@@ -86,5 +87,10 @@ pub use segment::output::Output;
 pub use share::{PeTime, Share};
 pub use source::{FoundFile, Inputs, PassedOver, Source, SourceError};
 pub use tally::{Example, Problem, Tally};
+pub use topas_format::capacity::CapacityLine;
 pub use topas_format::line::Fault;
+pub use utilisation::{
+    Capacity, MOST_PERIODS, PeriodStep, UsedCell, UsedPeriod, Utilisation, UtilisationQuestion,
+    UtilisationReport, UtilisationTooLong, ZoneFound,
+};
 pub use vouch::{Claims, Foreign, Stranger, believe};

@@ -19,6 +19,7 @@ pub mod record;
 mod row;
 mod skipped;
 mod text;
+pub mod utilisation;
 pub mod view;
 mod wording;
 

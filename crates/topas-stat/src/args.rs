@@ -1,5 +1,7 @@
 //! The command line.
 
+mod utilisation;
+
 use std::io::{IsTerminal, stdin};
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -11,6 +13,7 @@ use topas_format::civil::Date;
 use topas_format::field::{Lang, Lib};
 use topas_terminal::ColorWish;
 
+pub use self::utilisation::UtilisationArgs;
 use crate::exit;
 use crate::message::TOOL;
 
@@ -45,6 +48,9 @@ pub struct StatOptions {
 
     #[command(flatten)]
     pub tables: TableArgs,
+
+    #[command(flatten)]
+    pub utilisation: UtilisationArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,
@@ -297,6 +303,7 @@ pub fn parse() -> Result<StatOptions, u8> {
     let mut line = StatOptions::try_parse()
         .map_err(|error| if TOOL.command_line(&error) { exit::OK } else { exit::USAGE })?;
     let lists = line.list_fields || line.list_measures;
+    line.inputs.splice(..0, line.utilisation.take_input()?);
     if line.inputs.is_empty() && !lists && !line.selection.mine {
         if stdin().is_terminal() {
             let hint = "name a log or a directory of logs, or pipe lines into topas-stat";

@@ -11,7 +11,7 @@ use crate::exit;
 use crate::message::TOOL;
 
 /// Says what is wrong with the command line.
-fn wrong(what: impl Display, hint: &str) -> u8 {
+pub fn wrong(what: impl Display, hint: &str) -> u8 {
     TOOL.error(&what, None, hint);
     exit::USAGE
 }
@@ -19,10 +19,7 @@ fn wrong(what: impl Display, hint: &str) -> u8 {
 /// What is to be computed, and in what order it is shown. What is wrong is said; the Err is
 /// then the exit code.
 pub fn plan(line: &StatOptions) -> Result<(ReportPlan, TableOrder), u8> {
-    let period = Period { since: line.selection.since, until: line.selection.until };
-    if period.is_reversed() {
-        return Err(wrong("--since is after --until", "give the earlier day to --since"));
-    }
+    let period = period(&line.selection)?;
     let mut plan = ReportPlan::new(selection(&line.selection)?, period);
     let measures = line.tables.measure.iter().map(|name| measure("--measure", name));
     let measures = measures.collect::<Result<Vec<_>, u8>>()?;
@@ -35,6 +32,21 @@ pub fn plan(line: &StatOptions) -> Result<(ReportPlan, TableOrder), u8> {
     tables(&mut plan, &line.tables, &measures)?;
     scales(&mut plan, &line.tables)?;
     Ok((plan, order(&line.tables, &measures)?))
+}
+
+/// The days of `--since` and `--until`.
+fn period(args: &SelectionArgs) -> Result<Period, u8> {
+    let period = Period { since: args.since, until: args.until };
+    if period.is_reversed() {
+        return Err(wrong("--since is after --until", "give the earlier day to --since"));
+    }
+    Ok(period)
+}
+
+/// A plan without tables of the lines that are selected, of all days; and the days.
+pub fn selected(line: &StatOptions) -> Result<(ReportPlan, Period), u8> {
+    let period = period(&line.selection)?;
+    Ok((ReportPlan::new(selection(&line.selection)?, Period::default()), period))
 }
 
 fn measure(option: &str, name: &str) -> Result<&'static Measure, u8> {

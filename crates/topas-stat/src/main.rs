@@ -8,11 +8,12 @@ mod exit;
 mod message;
 mod output;
 mod reading;
+mod utilisation;
 
 use std::process::ExitCode;
 
 use topas_config::{Conf, Environment};
-use topas_data::believe;
+use topas_data::{LogReport, believe};
 use topas_terminal::Printed;
 
 use crate::message::TOOL;
@@ -36,6 +37,9 @@ fn run() -> Result<u8, u8> {
     if line.check {
         return check::run(&line, &env);
     }
+    if line.utilisation.is_asked() {
+        return utilisation::run(&line, &env);
+    }
     let (plan, order) = asked::plan(&line)?;
     let reading = reading::read(&line, &plan, &env)?;
     let written = output::write(&line.output, &env, &reading, &order);
@@ -52,7 +56,7 @@ fn printed(printed: Printed) -> u8 {
     }
 }
 
-fn exit_code(quiet: bool, reading: &StatReading<'_>) -> u8 {
+fn exit_code(quiet: bool, reading: &StatReading<LogReport<'_>>) -> u8 {
     let report = &reading.answer.fold;
     if report.total.runs == 0 && !quiet {
         message::no_runs(
