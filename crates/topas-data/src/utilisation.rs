@@ -53,9 +53,16 @@ impl<Q: Question> Question for UtilisationQuestion<Q> {
         self.wanted.wants(line, extras)
     }
 
-    /// The clock, then the name of the partition, which is empty where the line has none.
+    #[inline]
+    fn wants_run(&self, run: &Run<'_>) -> bool {
+        self.wanted.wants_run(run)
+    }
+
+    /// What the other question says, the clock, then the name of the partition, which is empty
+    /// where the line has none.
     #[inline]
     fn key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {
+        self.wanted.key(line, extras, key);
         key.push(LineClock::of_line(line, extras).byte());
         self.partition.value(line, extras).write_key(key);
     }
@@ -73,6 +80,8 @@ struct PartitionUse {
 /// Adds up what runs used; [`Utilisation::report`] makes periods of it.
 #[derive(Clone, Debug, Default)]
 pub struct Utilisation {
+    /// Bytes of the other question at the beginning of each key
+    others: usize,
     /// By name, which is empty for runs without a partition
     partitions: Vec<(Box<[u8]>, PartitionUse)>,
     /// Of each group of runs: the place of its partition, and the clock
@@ -88,9 +97,9 @@ pub struct Utilisation {
 }
 
 impl Utilisation {
-    /// No runs yet.
-    pub fn new() -> Self {
-        Utilisation::default()
+    /// No runs yet. The other question appends so many bytes to each key.
+    pub fn new(others: usize) -> Self {
+        Utilisation { others, ..Utilisation::default() }
     }
 
     /// Whether there is no run that has a time.
@@ -103,7 +112,8 @@ impl Utilisation {
         if let Some(Some(known)) = self.groups.get(at) {
             return *known;
         }
-        let (clock, name) = run.key.split_first().map_or((255, run.key), |(c, name)| (*c, name));
+        let key = run.key.get(self.others..).unwrap_or_default();
+        let (clock, name) = key.split_first().map_or((255, key), |(clock, name)| (*clock, name));
         let found = (self.partition(name), LineClock::of_byte(clock));
         if self.groups.len() <= at {
             self.groups.resize(at + 1, None);

@@ -47,7 +47,10 @@ impl ReportForm for Json {
             "pe_seconds": seconds(report.total.time),
             "measures": measures,
             "tables": tables,
-            "not_selected": { "lines": document.unwanted, "runs": report.outside },
+            "not_selected": {
+                "lines": document.unwanted,
+                "runs": document.unwanted_runs + report.outside,
+            },
             "lines": {
                 "good": document.tally.good,
                 "mpi_profile": document.tally.profile,

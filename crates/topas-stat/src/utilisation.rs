@@ -26,10 +26,14 @@ pub fn run(line: &StatOptions, env: &Environment) -> Result<u8, u8> {
     let conf = Conf::of_this_program(env);
     let capacity = capacity(&line.utilisation.capacity, &conf)?;
     let (plan, days) = selected(line)?;
-    let reading = read_as(line, &plan, env, UtilisationQuestion::new, Utilisation::new)?;
-    let is_whole = plan.selects_all() && !line.selection.mine;
+    let fold = || Utilisation::new(plan.selection().key_len());
+    let reading = read_as(line, &plan, env, UtilisationQuestion::new, fold)?;
+    let is_whole = plan.selection().is_all() && !line.selection.mine;
     let answer = reading.answer;
     let nothing = answer.fold.is_empty();
+    if nothing && !line.quiet {
+        message::no_runs(0, &answer, &reading.inputs);
+    }
     let report = answer.fold.report(step, days, &capacity, &clock::zone_rule(), is_whole);
     let report = report.map_err(|error| {
         TOOL.error(&error, None, "select days with --since and --until, or take longer periods");
@@ -37,9 +41,6 @@ pub fn run(line: &StatOptions, env: &Environment) -> Result<u8, u8> {
     })?;
     if show(line, env, &report) == Printed::Failed {
         return Ok(exit::INPUT);
-    }
-    if nothing && !line.quiet {
-        message::no_runs(0, answer.unwanted, &reading.inputs, &answer.tally);
     }
     Ok(match (reading.unreadable, nothing) {
         (1.., _) => exit::INPUT,

@@ -210,6 +210,21 @@ fn days_select_the_time_and_not_the_runs() {
 }
 
 #[test]
+fn selections_of_runs_and_of_lines_choose_what_is_spread() {
+    let (_dir, path, _) = site();
+    let used = |condition: &str| {
+        let args = ["--utilisation", "month", "--json", "--where", condition];
+        let json: serde_json::Value = serde_json::from_str(&text(&stat(&path, &args))).unwrap();
+        (json["runs"].as_u64().unwrap(), json["pe_seconds"].as_f64().unwrap())
+    };
+    let parts = [used("pe_hours > 100 or hour < 12"), used("not (pe_hours > 100 or hour < 12)")];
+    assert!(parts.iter().all(|(runs, _)| *runs > 20), "{parts:?}");
+    assert_eq!(parts[0].0 + parts[1].0, 400);
+    let all = used("npes > 0").1;
+    assert!((parts[0].1 + parts[1].1 - all).abs() < 1e-3);
+}
+
+#[test]
 fn people_read_shares_and_what_they_are_of() {
     let (_dir, path, _) = site();
     let args = ["--utilisation", "--capacity", "batch 4x8", "--capacity", "large 2000"];

@@ -61,6 +61,11 @@ pub(crate) fn selected(document: &Document<'_>) -> Vec<String> {
     if unwanted > 0 {
         texts.push(format!("Of {} of {good} lines, which were selected.", good - unwanted));
     }
+    match document.unwanted_runs {
+        0 => {}
+        1 => texts.push("Without 1 run that was not selected.".to_owned()),
+        n => texts.push(format!("Without {n} runs that were not selected.")),
+    }
     match document.report.outside {
         0 => {}
         1 => texts.push("Without 1 run outside the days selected.".to_owned()),
@@ -147,7 +152,7 @@ fn column(note: &mut impl FnMut(String), measure: &Measure, sample: &Sample, kno
         return;
     };
     if !measure.is_extrapolated() {
-        note(format!("{heading}: mean per run; sum of {sum_of} in {unit}, of all PEs."));
+        note(format!("{heading}: mean per run; sum of {sum_of} in {unit}."));
         return;
     }
     note(format!(
