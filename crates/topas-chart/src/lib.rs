@@ -48,7 +48,7 @@ mod terminal;
 mod unit;
 mod words;
 
-pub use bars::{Arrangement, BarBucket, BarPlaces, Bars, Series};
+pub use bars::{Arrangement, BarBucket, BarPeriod, BarPlaces, Bars, Series};
 pub use boxes::{BoxGroup, BoxPlot};
 pub use calendar::{Calendar, CalendarCell};
 pub use heat::HeatStrip;

@@ -11,11 +11,13 @@ mod table;
 mod value;
 
 pub(crate) use calendar::civil_day;
+pub(crate) use class::{ENDED_FROM_OUTSIDE, ENDED_WELL, ending_class};
 pub use label::label;
 pub(crate) use label::seconds;
 pub use literal::LiteralError;
 pub(crate) use literal::literal;
 pub use table::FIELDS;
+pub(crate) use value::MILLION;
 pub use value::Value;
 
 use std::borrow::Cow;

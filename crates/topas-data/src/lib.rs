@@ -74,7 +74,8 @@ pub use query::{
 pub use question::{Fold, Question};
 pub use remark::{APART, MOST_CPUS, Oddities, Remarks};
 pub use report::{
-    Label, LogReport, PlanError, ReportPlan, ReportRow, ReportTable, SortKey, TableOrder, TableSide,
+    Label, LogReport, PeriodAxis, PlanError, ReportPlan, ReportRow, ReportTable, SortKey,
+    TableOrder, TableSide,
 };
 pub use run::{CpuTime, Detail, FpRate, PeRecord, Run};
 pub use scan::{scan, scan_reader};

@@ -7,7 +7,9 @@ mod quantile;
 mod quotient;
 mod sample;
 
-pub use bucket::{Bounds, BucketSize, BucketSizeError, MeasureBucket, Scale, ScaleKind};
+pub use bucket::{
+    Bounds, BucketSize, BucketSizeError, MOST_LINEAR, MeasureBucket, Scale, ScaleKind, SettledScale,
+};
 pub use quantile::{FEW, Quantiles};
 pub use sample::{Mean, Sample, Spread, Sum};
 
@@ -38,7 +40,8 @@ pub struct Measure {
     pub uncounted: &'static str,
     /// Why a run may have no value: the lower term is 0
     pub zero: &'static str,
-    /// Size of a bucket unless told otherwise; None: on a logarithmic scale
+    /// Size of a bucket where the data calls for a linear scale ([`ScaleKind::FromData`]); None:
+    /// on a logarithmic scale
     pub bucket: Option<&'static str>,
     /// How much of a line it needs
     pub detail: Detail,

@@ -164,7 +164,7 @@ pub struct TableArgs {
     pub measure: Vec<String>,
 
     /// Set the size of a bucket in the unit of the measure, for all measures or for the one that is
-    /// named [default: mflops=50; --list-measures shows the others]
+    /// named; 50 is the layout of 1999 [default: the data decides between one size and --log-scale]
     #[arg(short, long, value_name = "[MEASURE=]N", allow_hyphen_values = true)]
     pub bucket: Vec<String>,
 
@@ -177,7 +177,7 @@ pub struct TableArgs {
     pub log_scale: bool,
 
     /// Show the N largest values of each field and put the others into one row; values are ranked
-    /// by their time, or by the key of --sort
+    /// by their time, or by the key of --sort. Days, weeks, months and the like stay whole
     #[arg(long, value_name = "N")]
     pub top: Option<NonZero<usize>>,
 

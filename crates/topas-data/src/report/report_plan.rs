@@ -155,7 +155,7 @@ impl ReportPlan {
             return known;
         }
         let size = measure.bucket.and_then(|size| size.parse::<BucketSize>().ok());
-        let kind = size.map_or(ScaleKind::Logarithmic, ScaleKind::Linear);
+        let kind = size.map_or(ScaleKind::Logarithmic, ScaleKind::FromData);
         self.measures.push((measure, Scale { kind, upper: None }));
         self.measures.len() - 1
     }
