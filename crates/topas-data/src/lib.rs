@@ -44,6 +44,7 @@ mod question;
 mod remark;
 mod report;
 mod run;
+mod sacct;
 mod scan;
 mod segment;
 mod share;
@@ -78,6 +79,10 @@ pub use report::{
     TableOrder, TableSide,
 };
 pub use run::{CpuTime, Detail, FpRate, PeRecord, Run};
+pub use sacct::{
+    CoverageQuestion, CpuHours, JobShare, LogJobs, NoLine, RunsByJob, SacctCoverage, SacctError,
+    SacctFault, SacctGroup, SacctJobs, SacctLines, SacctSeen, SacctTally, join_sacct,
+};
 pub use scan::{scan, scan_reader};
 pub use segment::SegmentError;
 pub use segment::close::{

@@ -62,6 +62,12 @@ fn epoch(extras: Extras<'_>) -> Option<i64> {
     epoch.filter(|&t| t <= LATEST).map(|t| t as i64)
 }
 
+/// Local date and time of a line in s since 1970.
+#[inline]
+pub(crate) fn local_seconds(line: &Line<'_>) -> i64 {
+    line.date.days() * 86_400 + field::seconds(line.time)
+}
+
 /// Which clock the times of a line are of, as one byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineClock {
@@ -77,7 +83,7 @@ impl LineClock {
     #[inline]
     pub(crate) fn of_line(line: &Line<'_>, extras: Extras<'_>) -> Self {
         let Some(epoch) = epoch(extras) else { return LineClock::Local };
-        let offset = line.date.days() * 86_400 + field::seconds(line.time) - epoch;
+        let offset = local_seconds(line) - epoch;
         match (is_no_zone(offset), i8::try_from((offset + 450).div_euclid(900))) {
             (false, Ok(quarters)) => LineClock::Ahead(quarters),
             _ => LineClock::NoZone,

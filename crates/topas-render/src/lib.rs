@@ -18,6 +18,7 @@ mod picture;
 mod r;
 pub mod record;
 mod row;
+pub mod sacct;
 mod skipped;
 mod text;
 pub mod utilisation;

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod sacct;
 mod utilisation;
 
 use std::io::{IsTerminal, stdin};
@@ -13,6 +14,7 @@ use topas_format::civil::Date;
 use topas_format::field::{Lang, Lib};
 use topas_terminal::ColorWish;
 
+pub use self::sacct::SacctArgs;
 pub use self::utilisation::UtilisationArgs;
 use crate::exit;
 use crate::message::TOOL;
@@ -51,6 +53,9 @@ pub struct StatOptions {
 
     #[command(flatten)]
     pub utilisation: UtilisationArgs,
+
+    #[command(flatten)]
+    pub sacct: SacctArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,

@@ -8,6 +8,7 @@ mod exit;
 mod message;
 mod output;
 mod reading;
+mod sacct;
 mod utilisation;
 
 use std::process::ExitCode;
@@ -37,12 +38,22 @@ fn run() -> Result<u8, u8> {
     if line.check {
         return check::run(&line, &env);
     }
+    let jobs = sacct::jobs(&line)?;
+    if let Some(jobs) = jobs.filter(|_| line.sacct.coverage) {
+        return sacct::coverage(&line, &env, jobs);
+    }
     if line.utilisation.is_asked() {
         return utilisation::run(&line, &env);
     }
     let (plan, order) = asked::plan(&line)?;
-    let reading = reading::read(&line, &plan, &env)?;
-    let written = output::write(&line.output, &env, &reading, &order);
+    let (reading, coverage) = match jobs {
+        Some(jobs) => sacct::read(&line, &plan, &env, jobs)?,
+        None => (reading::read(&line, &plan, &env)?, None),
+    };
+    let mut written = output::write(&line.output, &env, &reading, &order);
+    if let Some(coverage) = coverage.filter(|_| written == Printed::Done) {
+        written = sacct::note(&line, &coverage);
+    }
     if written == Printed::Failed {
         return Ok(exit::INPUT);
     }
