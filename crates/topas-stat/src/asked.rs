@@ -52,6 +52,12 @@ pub fn period(args: &SelectionArgs) -> Result<Period, u8> {
     Ok(period)
 }
 
+/// A plan without tables of the lines that are selected, of all days; and the days.
+pub fn selected(line: &StatOptions) -> Result<(ReportPlan, Period), u8> {
+    let period = period(&line.selection)?;
+    Ok((ReportPlan::new(selection(&line.selection)?, Period::default()), period))
+}
+
 /// The measure of this name, which an option gave. What is wrong is said; the Err is then the exit
 /// code.
 pub fn measure(option: &str, name: &str) -> Result<&'static Measure, u8> {

@@ -2,7 +2,7 @@
 
 use std::io::stdout;
 
-use topas_chart::{Chart, Screen};
+use topas_chart::{Chart, Screen, Size};
 use topas_config::Environment;
 use topas_data::field::Field;
 use topas_data::measure::Measure;
@@ -17,7 +17,8 @@ use crate::args::{Format, StatOptions};
 use crate::asked::{self, wrong};
 use crate::message::TOOL;
 use crate::output::{WIDTH, save_pictures};
-use crate::{exit, message, reading};
+use crate::reading::read_as;
+use crate::{exit, message};
 
 /// Rows of a table for people, unless `--top` says another number.
 const TOP: usize = 20;
@@ -26,7 +27,7 @@ const TOP: usize = 20;
 pub fn run(line: &StatOptions, env: &Environment) -> Result<u8, u8> {
     let (plan, sides) = plan(line)?;
     let order = order(line)?;
-    let read = reading::read_inputs(line, &plan, || CompareReport::new(&plan), env)?;
+    let read = read_as(line, &plan, env, |lines| lines, || CompareReport::new(&plan))?;
     let report = &read.answer.fold;
     let runs: u64 = report.sides.iter().map(|side| side.total.runs).sum();
     if runs == 0 {
@@ -138,8 +139,10 @@ fn order(line: &StatOptions) -> Result<CompareOrder, u8> {
 
 fn write(line: &StatOptions, env: &Environment, document: &CompareDocument<'_>) -> Printed {
     let args = &line.output;
-    let table = document.tables.first();
-    if let Some(printed) = table.and_then(|table| save_pictures(args, || document.bars(table))) {
+    if let Some(table) = document.tables.first()
+        && (args.svg.is_some() || args.png.is_some())
+        && let Some(printed) = save_pictures(args, &document.bars(table).picture(Size::default()))
+    {
         return printed;
     }
     let text = match args.form() {

@@ -15,7 +15,7 @@ use crate::message::{self, TOOL};
 use crate::output;
 
 /// What was read.
-pub struct Reading<F> {
+pub struct StatReading<F> {
     /// The runs and what became of the lines
     pub answer: AskAnswer<F>,
     /// What was looked at
@@ -24,26 +24,24 @@ pub struct Reading<F> {
     pub unreadable: usize,
 }
 
-/// What was read for a report.
-pub type StatReading<'p> = Reading<LogReport<'p>>;
-
 /// Reads every input; one that cannot be read is reported and the others are read. The Err
 /// is an exit code, and the reason has been said.
 pub fn read<'p>(
     line: &StatOptions,
     plan: &'p ReportPlan,
     env: &Environment,
-) -> Result<StatReading<'p>, u8> {
-    read_inputs(line, plan, || LogReport::new(plan), env)
+) -> Result<StatReading<LogReport<'p>>, u8> {
+    read_as(line, plan, env, |lines| lines, || LogReport::new(plan))
 }
 
-/// As [`read`], for any question and what its runs are added up in.
-pub fn read_inputs<Q: Question, F: Fold>(
+/// As [`read`], with another question about the lines of the plan, and another fold.
+pub fn read_as<'p, P: Question, Q: Question, F: Fold>(
     line: &StatOptions,
-    question: &Q,
-    fold: impl Fn() -> F + Sync,
+    plan: &'p P,
     env: &Environment,
-) -> Result<Reading<F>, u8> {
+    question: impl FnOnce(PlannedLines<'p, P>) -> Q,
+    fold: impl Fn() -> F + Sync,
+) -> Result<StatReading<F>, u8> {
     let resources = resources(line, env)?;
     let own = line.selection.mine.then(OwnLines::of_caller);
     let inputs = inputs(line, own.as_ref(), env)?;
@@ -53,7 +51,7 @@ pub fn read_inputs<Q: Question, F: Fold>(
         return Err(exit::USAGE);
     }
     let mut progress = Progress::new(TOOL, line.quiet);
-    let answer = ask(sources, &PlannedLines { plan: question, own }, fold, &resources, |place| {
+    let answer = ask(sources, &question(PlannedLines { plan, own }), fold, &resources, |place| {
         progress.at(|| words(place, sources.len()));
     });
     progress.clear();
@@ -64,16 +62,16 @@ pub fn read_inputs<Q: Question, F: Fold>(
         message::passed_over(&inputs);
         message::skipped(&answer.tally);
     }
-    Ok(Reading { answer, inputs, unreadable })
+    Ok(StatReading { answer, inputs, unreadable })
 }
 
 /// The plan, of all lines or of a user's own.
-struct PlannedLines<'p, Q> {
-    plan: &'p Q,
+pub struct PlannedLines<'p, P = ReportPlan> {
+    plan: &'p P,
     own: Option<OwnLines>,
 }
 
-impl<Q: Question> Question for PlannedLines<'_, Q> {
+impl<P: Question> Question for PlannedLines<'_, P> {
     fn detail(&self) -> Detail {
         self.plan.detail()
     }

@@ -6,8 +6,20 @@ use topas_data::Period;
 use super::period::period;
 
 /// What does not go together with a comparison.
-const REPORTS_ONLY: [&str; 9] =
-    ["runs", "job", "id", "bucket", "upper", "log_scale", "share", "percent", "check"];
+const REPORTS_ONLY: [&str; 12] = [
+    "runs",
+    "job",
+    "id",
+    "bucket",
+    "upper",
+    "log_scale",
+    "share",
+    "percent",
+    "check",
+    "sacct",
+    "coverage",
+    "utilisation",
+];
 
 /// What is compared with the runs that are selected.
 #[derive(Args, Debug)]
