@@ -41,6 +41,13 @@ fn run() -> Result<u8, u8> {
     if line.check {
         return check::run(&line, &env);
     }
+    let jobs = sacct::jobs(&line)?;
+    if let Some(jobs) = jobs.filter(|_| line.sacct.coverage) {
+        return sacct::coverage(&line, &env, jobs);
+    }
+    if line.utilisation.is_asked() {
+        return utilisation::run(&line, &env);
+    }
     if line.compare.is_given() {
         return compare::run(&line, &env);
     }
@@ -49,13 +56,6 @@ fn run() -> Result<u8, u8> {
     }
     if let Some(name) = line.runs.name() {
         return one_run::run(&line, name, &env);
-    }
-    let jobs = sacct::jobs(&line)?;
-    if let Some(jobs) = jobs.filter(|_| line.sacct.coverage) {
-        return sacct::coverage(&line, &env, jobs);
-    }
-    if line.utilisation.is_asked() {
-        return utilisation::run(&line, &env);
     }
     let (plan, order) = asked::plan(&line)?;
     let (reading, coverage) = match jobs {
