@@ -50,6 +50,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "topas-data",
             "topas-findings",
             "topas-format",
+            "topas-mpi-data",
             "topas-render",
             "topas-terminal",
         ],
