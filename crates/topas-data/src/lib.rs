@@ -73,8 +73,8 @@ pub use query::{
 pub use question::{Fold, Question};
 pub use remark::{APART, MOST_CPUS, Oddities, Remarks};
 pub use report::{
-    Label, LogReport, PeriodAxis, PlanError, ReportPlan, ReportRow, ReportTable, SortKey,
-    TableOrder, TableSide,
+    FIGURES, FailureRate, Figure, FigureValue, Label, LogReport, PercentOf, PeriodAxis, PlanError,
+    ReportPlan, ReportRow, ReportTable, SortKey, TableOrder, TableSide,
 };
 pub use run::{CpuTime, Detail, FpRate, PeRecord, Run};
 pub use scan::{scan, scan_reader};

@@ -8,6 +8,7 @@ pub mod check;
 mod csv;
 mod document;
 mod fields;
+mod figure;
 
 mod gnuplot;
 mod json;

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod period;
+mod shares;
 
 use std::io::{IsTerminal, stdin};
 use std::num::NonZero;
@@ -10,6 +11,8 @@ use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Args, Parser, ValueEnum};
 use topas_format::field::{Lang, Lib};
 use topas_terminal::ColorWish;
+
+pub use shares::{Percent, ShareArgs};
 
 use crate::exit;
 use crate::message::TOOL;
@@ -47,6 +50,9 @@ pub struct StatOptions {
 
     #[command(flatten)]
     pub tables: TableArgs,
+
+    #[command(flatten)]
+    pub shares: ShareArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,
@@ -150,7 +156,8 @@ pub struct TableArgs {
     pub by: Vec<String>,
 
     /// Show the mean, the quartiles and the sum of these measures in each row; without --by, show
-    /// the distributions of these measures
+    /// the distributions of these measures. users, jobs, exes show numbers of different ones,
+    /// failures the rate of failed runs
     #[arg(short, long, value_name = "NAME", value_delimiter = ',')]
     pub measure: Vec<String>,
 
@@ -172,7 +179,7 @@ pub struct TableArgs {
     #[arg(long, value_name = "N")]
     pub top: Option<NonZero<usize>>,
 
-    /// Order the values of fields by name, runs, time, or the mean of a measure of --measure
+    /// Order the values of fields by name, runs, time, or a measure of --measure
     #[arg(long, value_name = "KEY")]
     pub sort: Option<String>,
 
