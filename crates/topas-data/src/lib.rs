@@ -30,6 +30,7 @@ mod group;
 mod holes;
 mod key_parts;
 pub mod measure;
+mod one_run;
 mod opened;
 mod outputs;
 mod own;
@@ -44,6 +45,7 @@ mod question;
 mod remark;
 mod report;
 mod run;
+mod run_list;
 mod scan;
 mod segment;
 mod share;
@@ -61,6 +63,10 @@ pub use engine::{
 };
 pub use feed::BLOCK;
 pub use field::parse_size;
+pub use one_run::{
+    EarlierRuns, FoundRuns, LineFacts, MOST_EARLIER, MeasuredValue, RunFacts, RunName, RunSearch,
+    SeenLines, earlier_runs, find_runs,
+};
 pub use outputs::{Because, KeptFile, Outputs};
 pub use own::{OwnLines, OwnProfiles};
 pub use pattern::Pattern;
@@ -77,6 +83,9 @@ pub use report::{
     ReportPlan, ReportRow, ReportTable, SortKey, TableOrder, TableSide,
 };
 pub use run::{CpuTime, Detail, FpRate, PeRecord, Run};
+pub use run_list::{
+    RunColumn, RunListAnswer, RunListError, RunListPlan, RunRow, RunValue, list_runs,
+};
 pub use scan::{scan, scan_reader};
 pub use segment::SegmentError;
 pub use segment::close::{
@@ -87,7 +96,7 @@ pub use segment::merge::{MergeOptions, MergeOutput, MergeReport, merge};
 pub use segment::month::{Month, NoMonth};
 pub use segment::output::Output;
 pub use share::{PeTime, Share};
-pub use source::{FoundFile, Inputs, PassedOver, Source, SourceError};
+pub use source::{FoundFile, Inputs, KeptInput, PassedOver, Source, SourceError};
 pub use tally::{Example, Problem, Tally};
 pub use topas_format::line::Fault;
 pub use vouch::{Claims, Foreign, Stranger, believe};

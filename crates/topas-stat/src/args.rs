@@ -1,6 +1,7 @@
 //! The command line.
 
 mod period;
+mod runs;
 mod shares;
 
 use std::io::{IsTerminal, stdin};
@@ -12,8 +13,8 @@ use clap::{ArgGroup, Args, Parser, ValueEnum};
 use topas_format::field::{Lang, Lib};
 use topas_terminal::ColorWish;
 
+pub use self::runs::RunArgs;
 pub use shares::{Percent, ShareArgs};
-
 use crate::exit;
 use crate::message::TOOL;
 
@@ -31,12 +32,14 @@ pub use period::PeriodArgs;
     disable_help_subcommand = true,
     group = ArgGroup::new("form").multiple(false),
     after_help = "Exit codes: 0 the report was made; 1 an input could not be read; 2 the command line is\n\
-                  wrong; 3 the input holds no runs; 4 --check found faults.\n\
+                  wrong; 3 the input holds no (such) runs; 4 --check found faults.\n\
                   Examples:\n  \
                   topas-stat --since 7d /var/log/topas\n  \
                   topas-stat --by user --top 10 --measure mflops,cpu_use topas.log\n  \
                   topas-stat --by mflops,lang --bucket 10 --upper 200 --svg lang.svg topas.log\n  \
                   topas-stat --where 'npes > 64 and mflops < 100 and wall > 1h' --by exe topas.log\n  \
+                  topas-stat --runs --sort pe_hours --top 10 --since 2026-11-01 /var/log/topas\n  \
+                  topas-stat --job 4711 /var/log/topas\n  \
                   grep ' f90 ' topas.log | grep ' B ' | grep ' mpi ' | topas-stat"
 )]
 pub struct StatOptions {
@@ -53,6 +56,9 @@ pub struct StatOptions {
 
     #[command(flatten)]
     pub shares: ShareArgs,
+
+    #[command(flatten)]
+    pub runs: RunArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,

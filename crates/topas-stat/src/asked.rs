@@ -5,7 +5,7 @@ use std::fmt::Display;
 use topas_data::field::Field;
 use topas_data::measure::{BucketSize, Measure, ScaleKind};
 use topas_data::{
-    Expression, Figure, ReportPlan, Selection, SortKey, TableOrder, TableSide,
+    Expression, Figure, Period, ReportPlan, Selection, SortKey, TableOrder, TableSide,
 };
 
 use crate::args::{Percent, SelectionArgs, StatOptions, TableArgs};
@@ -13,7 +13,7 @@ use crate::exit;
 use crate::message::TOOL;
 
 /// Says what is wrong with the command line.
-fn wrong(what: impl Display, hint: &str) -> u8 {
+pub fn wrong(what: impl Display, hint: &str) -> u8 {
     TOOL.error(&what, None, hint);
     exit::USAGE
 }
@@ -21,10 +21,7 @@ fn wrong(what: impl Display, hint: &str) -> u8 {
 /// What is to be computed, and in what order it is shown. What is wrong is said; the Err is
 /// then the exit code.
 pub fn plan(line: &StatOptions) -> Result<(ReportPlan, TableOrder), u8> {
-    let period = line.selection.period.days();
-    if period.is_reversed() {
-        return Err(wrong("--since is after --until", "give the earlier day to --since"));
-    }
+    let period = period(&line.selection)?;
     let mut plan = ReportPlan::new(selection(&line.selection)?, period);
     let names = &line.tables.measure;
     if let Some((_, name)) = names.iter().enumerate().find(|(at, n)| names[..*at].contains(n)) {
@@ -46,6 +43,15 @@ pub fn plan(line: &StatOptions) -> Result<(ReportPlan, TableOrder), u8> {
     Ok((plan, TableOrder { percent: line.shares.percent.into(), ..order }))
 }
 
+/// The days that count.
+pub fn period(args: &SelectionArgs) -> Result<Period, u8> {
+    let period = args.period.days();
+    if period.is_reversed() {
+        return Err(wrong("--since is after --until", "give the earlier day to --since"));
+    }
+    Ok(period)
+}
+
 fn measure(option: &str, name: &str) -> Result<&'static Measure, u8> {
     Measure::named(name).map_err(|similar| {
         let similar = similar.or_else(|| Figure::named(name).err().flatten());
@@ -55,7 +61,8 @@ fn measure(option: &str, name: &str) -> Result<&'static Measure, u8> {
     })
 }
 
-fn selection(args: &SelectionArgs) -> Result<Selection, u8> {
+/// The lines that count.
+pub fn selection(args: &SelectionArgs) -> Result<Selection, u8> {
     let mut selection = Selection::default();
     let mode: Vec<String> = args.mode.iter().cloned().collect();
     for (name, values) in [

@@ -41,6 +41,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "topas-config",
             "topas-data",
             "topas-format",
+            "topas-mpi-data",
             "topas-render",
             "topas-terminal",
         ],

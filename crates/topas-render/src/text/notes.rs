@@ -81,17 +81,30 @@ fn percentages(note: &mut impl FnMut(String), document: &Document<'_>) {
 
 /// How much of the log the report is of, where that is not all.
 pub(crate) fn selected(document: &Document<'_>) -> Vec<String> {
+    let (runs, outside) = (document.unwanted_runs, document.report.outside);
+    let period = document.report.period();
+    selected_of(document.tally.good, document.unwanted, runs, outside, period)
+}
+
+/// The same by the numbers of good lines, of lines and of runs that were not selected, and of runs
+/// outside the period.
+pub(crate) fn selected_of(
+    good: u64,
+    unwanted: u64,
+    unwanted_runs: u64,
+    outside: u64,
+    period: Period,
+) -> Vec<String> {
     let mut texts = Vec::new();
-    let (good, unwanted) = (document.tally.good, document.unwanted);
     if unwanted > 0 {
         texts.push(format!("Of {} of {good} lines, which were selected.", good - unwanted));
     }
-    match document.unwanted_runs {
+    match unwanted_runs {
         0 => {}
         1 => texts.push("Without 1 run that was not selected.".to_owned()),
         n => texts.push(format!("Without {n} runs that were not selected.")),
     }
-    let Period { since, until } = document.report.period();
+    let Period { since, until } = period;
     let days = match (since, until) {
         (Some(since), Some(until)) if since == until => date(since),
         (Some(since), Some(until)) => format!("{} to {}", date(since), date(until)),
@@ -99,7 +112,7 @@ pub(crate) fn selected(document: &Document<'_>) -> Vec<String> {
         (None, Some(until)) => format!("{} and before", date(until)),
         (None, None) => String::new(),
     };
-    match document.report.outside {
+    match outside {
         0 => {}
         n => texts.push(format!("Without {} outside the days selected, {days}.", runs(n))),
     }
