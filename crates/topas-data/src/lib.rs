@@ -79,8 +79,8 @@ pub use query::{
 pub use question::{Fold, Question};
 pub use remark::{APART, MOST_CPUS, Oddities, Remarks};
 pub use report::{
-    FIGURES, FailureRate, Figure, FigureValue, Label, LogReport, PercentOf, PeriodAxis, PlanError,
-    ReportPlan, ReportRow, ReportTable, SortKey, TableOrder, TableSide,
+    EndingGap, EndingGaps, FIGURES, FailureRate, Figure, FigureValue, Label, LogReport, PercentOf,
+    PeriodAxis, PlanError, ReportPlan, ReportRow, ReportTable, SortKey, TableOrder, TableSide,
 };
 pub use run::{CpuTime, Detail, FpRate, PeRecord, Run};
 pub use run_list::{

@@ -7,6 +7,7 @@
 pub mod check;
 mod csv;
 mod document;
+mod endings;
 mod fields;
 mod figure;
 

@@ -14,9 +14,9 @@ use topas_format::field::{Lang, Lib};
 use topas_terminal::ColorWish;
 
 pub use self::runs::RunArgs;
-pub use shares::{Percent, ShareArgs};
 use crate::exit;
 use crate::message::TOOL;
+pub use shares::{Percent, ShareArgs};
 
 pub use period::PeriodArgs;
 
