@@ -10,6 +10,7 @@ mod document;
 mod endings;
 mod fields;
 mod figure;
+pub mod finding;
 
 mod gnuplot;
 mod json;

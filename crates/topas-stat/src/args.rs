@@ -14,9 +14,10 @@ use topas_format::field::{Lang, Lib};
 use topas_terminal::ColorWish;
 
 pub use self::runs::RunArgs;
+pub use shares::{Percent, ShareArgs};
+
 use crate::exit;
 use crate::message::TOOL;
-pub use shares::{Percent, ShareArgs};
 
 pub use period::PeriodArgs;
 
@@ -55,10 +56,10 @@ pub struct StatOptions {
     pub tables: TableArgs,
 
     #[command(flatten)]
-    pub shares: ShareArgs,
+    pub runs: RunArgs,
 
     #[command(flatten)]
-    pub runs: RunArgs,
+    pub shares: ShareArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,
