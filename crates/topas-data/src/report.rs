@@ -5,6 +5,7 @@ mod compare;
 mod dimension;
 mod figure;
 mod fold;
+mod gaps;
 mod order;
 mod report_plan;
 mod table;
@@ -17,6 +18,7 @@ pub use compare::{
 };
 pub use figure::{FIGURES, FailureRate, Figure, FigureValue};
 pub use fold::LogReport;
+pub use gaps::{EndingGap, EndingGaps};
 pub use order::{PercentOf, SortKey, TableOrder};
 pub use report_plan::{PlanError, ReportPlan, TableSide};
 pub use table::{Label, ReportRow, ReportTable};

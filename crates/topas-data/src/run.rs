@@ -161,6 +161,11 @@ impl<'k> Run<'k> {
         u128::from(self.npes) * u128::from(self.wall.0)
     }
 
+    /// Whether it has one line though two of its PEs measure.
+    pub fn has_one_line_of_two(&self) -> bool {
+        self.npes >= 2 && self.pes.len() == 1
+    }
+
     /// Number of its lines.
     pub fn lines(&self) -> u32 {
         // The engine bounds the lines of a launch.

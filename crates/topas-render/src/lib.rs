@@ -8,6 +8,7 @@ pub mod check;
 mod compare;
 mod csv;
 mod document;
+mod endings;
 mod fields;
 mod figure;
 pub mod finding;

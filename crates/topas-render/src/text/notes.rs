@@ -7,6 +7,7 @@ use topas_data::{Fault, PercentOf, Period, Problem, Share, TableSide};
 
 use super::{figures, heading};
 use crate::document::Document;
+use crate::endings;
 use crate::number::{exact, hours, percentage, significant};
 use crate::period::period_words;
 use crate::row::table_name;
@@ -52,6 +53,7 @@ pub(super) fn write(out: &mut String, document: &Document<'_>) {
         note("Quartiles: Hyndman-Fan type 7, each run counted once.".to_owned());
     }
     selected(document).into_iter().for_each(&mut note);
+    document.report.gaps.iter().flat_map(endings::notes).for_each(&mut note);
     remarks(&mut note, document);
 }
 
