@@ -1,10 +1,11 @@
 //! `topas-stat --job` and `--run`.
 
-use topas_config::Environment;
+use topas_config::{Conf, Environment};
 use topas_data::{
     EarlierRuns, FoundRuns, Inputs, OwnLines, Resources, RunFacts, RunName, RunSearch,
     earlier_runs, find_runs,
 };
+use topas_findings::{RuleFinding, Rules, run_facts};
 use topas_format::shown::Shown;
 use topas_mpi_data::{MpiProfile, read_launch_profiles};
 use topas_render::one_run::{KnownRun, RunReport, not_found};
@@ -67,12 +68,19 @@ pub fn run(line: &StatOptions, name: RunName, env: &Environment) -> Result<u8, u
         _ => told.iter().map(|run| looking.profile(run, &mut progress)).collect(),
     };
     progress.clear();
-    let both = earlier.iter().zip(&profiles);
+    let rules = rules(line.quiet, env);
+    let both = || earlier.iter().zip(&profiles);
+    let found_in =
+        |(facts, (earlier, profile)): (&RunFacts, (&Option<EarlierRuns>, &Option<_>))| {
+            rules.of_run(&run_facts(facts, earlier.as_ref(), profile.as_ref()))
+        };
+    let findings: Vec<Vec<RuleFinding>> = told.iter().zip(both()).map(found_in).collect();
     let known: Vec<KnownRun<'_>> = told
         .iter()
-        .zip(both)
-        .map(|(facts, (earlier, profile))| KnownRun {
+        .zip(both().zip(&findings))
+        .map(|(facts, ((earlier, profile), findings))| KnownRun {
             facts,
+            findings,
             earlier: earlier.as_ref(),
             profile: profile.as_ref(),
         })
@@ -81,6 +89,17 @@ pub fn run(line: &StatOptions, name: RunName, env: &Environment) -> Result<u8, u
     let text = if as_json { report.json() } else { report.text() };
     let printed = TOOL.print(text.as_bytes());
     Ok(if printed == Printed::Failed || unreadable > 0 { exit::INPUT } else { exit::OK })
+}
+
+/// The rules with those of the site; what is wrong with these is said, unless errors alone are
+/// wanted.
+fn rules(quiet: bool, env: &Environment) -> Rules {
+    let site = Conf::of_this_program(env).site_rules();
+    let (rules, faults) = Rules::with(&site.texts);
+    if !quiet {
+        TOOL.faulty_rules(&site, &faults);
+    }
+    rules
 }
 
 /// What is read, more than once.

@@ -241,3 +241,55 @@ fn figures_are_those_of_the_lines() {
         assert!((shown - hours).abs() <= 1e-7 * hours, "{id}: {shown}");
     }
 }
+
+/// The findings of a run stand between its figures and what is not known; the rules are those of
+/// every tool, and a center changes them.
+#[test]
+fn what_the_rules_find_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut log = String::new();
+    let mut run = |id: &str, day: u32, wall: u32, system: u32, end: &str| {
+        for pe in [1, 2] {
+            log += &format!(
+                "2026/11/{day:02} 08:00:59 ann heat {pe} 4 t2596 B c mpi {} {system}.0 {wall}.0 f=- - \
+                 {id} v=1 uid=7 end={end} host=n{pe} job=7{id}\n",
+                wall - system - 5,
+            );
+        }
+    };
+    for n in 1..=6 {
+        run(&format!("r{n}"), n, 100 + n, 1, "exit:0");
+    }
+    run("this", 8, 200, 80, "sig:11");
+    run("well", 9, 104, 1, "exit:0");
+    let path = dir.path().join("history.log");
+    fs::write(&path, with_lengths(&log)).unwrap();
+    let shown = text(&stat(&["--job", "7this"], &path));
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    let findings = unbroken(shown.split_once("\nFindings\n").expect("findings").1);
+    // The slower run: 200 s against the median 103.5 s; system time: 80 of 195 s.
+    for words in [
+        "* Of the measured PEs, PE 1 on n1 died first: sig:11 (SIGSEGV) after 200.0 s. Next: ",
+        "* This run took 200.0 s, 93.2% more than the median of 6 earlier runs of this program on 4 \
+         PEs, which is 103.5 s.",
+        "* 41.0% of the CPU time is system time: 80.00 s per PE, of 200.0 s wall clock time. Next: ",
+    ] {
+        assert!(findings.contains(words), "{words}: {findings}");
+    }
+    assert!(!text(&stat(&["--job", "7well"], &path)).contains("\nFindings\n"));
+    let object = object(&["--job", "7this"], &path);
+    let found = object["runs"][0]["findings"].as_array().unwrap();
+    let names: Vec<&str> = found.iter().map(|one| one["rule"].as_str().unwrap()).collect();
+    assert_eq!(names, ["failed", "slower-than-before", "system-time"]);
+    assert_eq!(found[1]["saving_s"], 96.5);
+    // A rule of the center.
+    fs::create_dir(dir.path().join("rules.d")).unwrap();
+    fs::write(dir.path().join("topas.conf"), "").unwrap();
+    fs::write(dir.path().join("rules.d/a.conf"), "[system-time]\nshare = 50\n[x]\nwhat\n").unwrap();
+    let mut changed = Command::new(env!("CARGO_BIN_EXE_topas-stat"));
+    changed.args(["--job", "7this"]).arg(&path);
+    let changed = changed.env("TOPAS_CONF", dir.path().join("topas.conf")).output().unwrap();
+    assert!(!text(&changed).contains("is system time"));
+    let error = String::from_utf8_lossy(&changed.stderr);
+    assert!(error.contains("a.conf:4: `what` is not of the form `key = value`"), "{error}");
+}
