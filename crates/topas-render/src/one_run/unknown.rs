@@ -23,7 +23,7 @@ fn metric(letter: u8) -> String {
 pub(super) fn sentences(run: &KnownRun<'_>) -> Vec<String> {
     let facts = run.facts;
     let mut all = Vec::new();
-    all.extend(missing_lines(facts));
+    all.extend(missing_lines(run));
     all.extend(reasons(facts));
     all.extend(untold(facts));
     if run.profile.is_none() && &*facts.lib == b"mpi" {
@@ -37,7 +37,8 @@ pub(super) fn sentences(run: &KnownRun<'_>) -> Vec<String> {
     all
 }
 
-fn missing_lines(facts: &RunFacts) -> Vec<String> {
+fn missing_lines(run: &KnownRun<'_>) -> Vec<String> {
+    let facts = run.facts;
     let measured = facts.lines.len() as u64;
     let mut all = Vec::new();
     match facts.npes.map(u64::from) {
@@ -54,9 +55,10 @@ fn missing_lines(facts: &RunFacts) -> Vec<String> {
             ));
         }
         Some(npes) if npes > measured => all.push(format!(
-            "{} of {npes} were not measured, by design: how they ended is not known, and rates are \
-             of the PEs that were measured.",
-            count(npes - measured, "PE")
+            "{} of {npes} were not measured, by design: {}rates are of the PEs that were measured.",
+            count(npes - measured, "PE"),
+            // The profile of MPI has every rank.
+            if run.profile.is_none() { "how they ended is not known, and " } else { "" }
         )),
         Some(_) => {}
     }
