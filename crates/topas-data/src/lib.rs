@@ -70,7 +70,7 @@ pub use one_run::{
 pub use outputs::{Because, KeptFile, Outputs};
 pub use own::{OwnLines, OwnProfiles};
 pub use pattern::Pattern;
-pub use period::{DateError, Period, parse_date};
+pub use period::{DateError, Period, PeriodError, parse_date, parse_period};
 pub use profile_scan::{TakeProfileLine, scan_profiles, scan_profiles_of};
 pub use pseudonym::{Anonymizer, ExportKey, Fate, KeyError, NoSuchFate};
 pub use query::{
@@ -79,8 +79,8 @@ pub use query::{
 pub use question::{Fold, Question};
 pub use remark::{APART, MOST_CPUS, Oddities, Remarks};
 pub use report::{
-    Label, LogReport, PeriodAxis, PlanError, ReportPlan, ReportRow, ReportTable, SortKey,
-    TableOrder, TableSide,
+    FIGURES, FailureRate, Figure, FigureValue, Label, LogReport, PercentOf, PeriodAxis, PlanError,
+    ReportPlan, ReportRow, ReportTable, SortKey, TableOrder, TableSide,
 };
 pub use run::{CpuTime, Detail, FpRate, PeRecord, Run};
 pub use run_list::{

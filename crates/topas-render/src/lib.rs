@@ -8,6 +8,8 @@ pub mod check;
 mod csv;
 mod document;
 mod fields;
+mod figure;
+pub mod finding;
 
 mod gnuplot;
 mod json;

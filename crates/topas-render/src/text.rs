@@ -1,5 +1,6 @@
 //! The report for people, in the layout of the 1999 paper's Listing 4.
 
+mod figures;
 mod measures;
 pub(crate) mod notes;
 mod shares;
@@ -38,6 +39,7 @@ impl ReportForm for TextReport {
         for (table, number) in document.tables.iter().zip(0..) {
             out.push('\n');
             shares.write(&mut out, number);
+            figures::write(&mut out, table, self.width);
             for (column, measure) in table.columns.iter().enumerate() {
                 out.push('\n');
                 measures::write(&mut out, table, column, measure, self.width);

@@ -4,6 +4,7 @@ use std::fmt;
 
 use topas_format::line::{Extras, Line};
 
+use super::figure::Figure;
 use crate::field::{FIELDS, Field};
 use crate::key_parts;
 use crate::measure::{BucketSize, MEASURES, Measure, Scale, ScaleKind};
@@ -103,6 +104,8 @@ pub struct ReportPlan {
     pub(super) fields: Vec<Field>,
     pub(super) measures: Vec<(&'static Measure, Scale)>,
     pub(super) tables: Vec<TablePlan>,
+    /// Figures of each row, with the places of their fields
+    pub(super) figures: Vec<(Figure, usize)>,
 }
 
 impl ReportPlan {
@@ -114,6 +117,7 @@ impl ReportPlan {
             fields: Vec::new(),
             measures: Vec::new(),
             tables: Vec::new(),
+            figures: Vec::new(),
         }
     }
 
@@ -135,18 +139,33 @@ impl ReportPlan {
         }
         let place = |by: &TableSide| match by {
             TableSide::Measure(measure) => DimensionPlace::Measure(self.measure(measure)),
-            TableSide::Field(field) => {
-                let known = self.fields.iter().position(|known| known == field);
-                DimensionPlace::Field(known.unwrap_or_else(|| {
-                    self.fields.push(field.clone());
-                    self.fields.len() - 1
-                }))
-            }
+            TableSide::Field(field) => DimensionPlace::Field(self.field(field)),
         };
         let by = by.iter().map(place).collect();
         let columns = columns.iter().map(|measure| self.measure(measure)).collect();
         self.tables.push(TablePlan { by, columns });
         Ok(())
+    }
+
+    /// The place of a field, which is added if it is new.
+    fn field(&mut self, field: &Field) -> usize {
+        self.fields.iter().position(|known| known == field).unwrap_or_else(|| {
+            self.fields.push(field.clone());
+            self.fields.len() - 1
+        })
+    }
+
+    /// A figure in each row of all tables; one that is there already stays.
+    pub fn figure(&mut self, figure: Figure) {
+        if !self.figures.iter().any(|(known, _)| *known == figure) {
+            let field = self.field(&figure.field());
+            self.figures.push((figure, field));
+        }
+    }
+
+    /// The figures of each row.
+    pub fn figures(&self) -> impl Iterator<Item = Figure> + '_ {
+        self.figures.iter().map(|(figure, _)| *figure)
     }
 
     /// The place of a measure, which is added with its usual scale if it is new.
@@ -173,6 +192,16 @@ impl ReportPlan {
         measures
             .filter(move |(at, _)| used.contains(at))
             .map(|(_, (measure, scale))| (*measure, scale))
+    }
+
+    /// The days that runs are of.
+    pub fn period(&self) -> Period {
+        self.period
+    }
+
+    /// Whether a table is by two.
+    pub fn has_crossed_table(&self) -> bool {
+        self.tables.iter().any(|table| table.by.len() > 1)
     }
 
     /// What counts.

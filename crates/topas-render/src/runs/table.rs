@@ -121,7 +121,7 @@ pub(super) fn notes(plan: &RunListPlan, answer: &RunListAnswer) -> String {
     note("- : not measured, or not known.");
     let asked = &answer.asked;
     let (good, outside) = (asked.tally.good, answer.outside);
-    for text in selected_of(good, asked.unwanted, asked.unwanted_runs, outside) {
+    for text in selected_of(good, asked.unwanted, asked.unwanted_runs, outside, plan.period) {
         note(&text);
     }
     out
