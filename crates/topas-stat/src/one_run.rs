@@ -2,7 +2,7 @@
 
 use topas_config::Environment;
 use topas_data::{
-    EarlierRuns, FoundRuns, Inputs, OwnLines, Resources, RunFacts, RunName, RunSearch,
+    FoundRuns, Inputs, OwnLines, Resources, RunHistory, RunName, RunRecord, RunSearch,
     earlier_runs, find_runs,
 };
 use topas_format::shown::Shown;
@@ -102,11 +102,11 @@ impl Looking<'_> {
 
     fn earlier(
         &self,
-        told: &[RunFacts],
+        told: &[RunRecord],
         progress: &mut Progress,
-    ) -> Result<Vec<Option<EarlierRuns>>, u8> {
+    ) -> Result<Vec<Option<RunHistory>>, u8> {
         let sources = &self.inputs.sources;
-        let of = |run: &RunFacts| {
+        let of = |run: &RunRecord| {
             let earlier = earlier_runs(sources, self.search, run, self.resources, |place| {
                 progress.at(|| reading::words(place, sources.len()));
             });
@@ -116,7 +116,7 @@ impl Looking<'_> {
     }
 
     /// The MPI profile of a run: of its launch id and user, and of the time of the run.
-    fn profile(&self, run: &RunFacts, progress: &mut Progress) -> Option<MpiProfile> {
+    fn profile(&self, run: &RunRecord, progress: &mut Progress) -> Option<MpiProfile> {
         let (read, _) = read_launch_profiles(&self.inputs.sources, &run.id, &mut |bytes| {
             progress.at(|| format!("{} MB read for the MPI profile", bytes / 1_000_000));
         });

@@ -78,7 +78,7 @@ pub struct MeasuredValue {
 
 /// What is known of a run. Texts are without escapes, and empty if not told.
 #[derive(Clone, Debug)]
-pub struct RunFacts {
+pub struct RunRecord {
     /// Launch id
     pub id: Box<[u8]>,
     /// User
@@ -162,7 +162,7 @@ impl<'k> Parts<'k> {
     }
 }
 
-impl RunFacts {
+impl RunRecord {
     /// Of a run whose keys have [`fields`].
     pub(super) fn new(run: &Run<'_>, keys: FieldKeys<'_>) -> Self {
         let parts = run.pes.iter().map(|pe| Parts(keys.parts(run, pe).collect()));
@@ -188,7 +188,7 @@ impl RunFacts {
             let (pes, estimate) = measure.counted_by(run);
             MeasuredValue { measure, value: measure.of(run).ratio(), pes, estimate }
         };
-        RunFacts {
+        RunRecord {
             id: text("id"),
             user: text("user"),
             uid: whole("uid"),

@@ -1,7 +1,7 @@
 //! Runs of a name as JSON.
 
 use serde_json::{Map, Value, json};
-use topas_data::{LineFacts, RunFacts};
+use topas_data::{LineFacts, RunRecord};
 use topas_format::number::Count;
 
 use super::{KnownRun, RunReport, unknown};
@@ -22,7 +22,7 @@ fn text(bytes: &[u8]) -> Value {
     if bytes.is_empty() { Value::Null } else { String::from_utf8_lossy(bytes).into() }
 }
 
-fn run(report: &RunReport<'_>, facts: &RunFacts) -> Value {
+fn run(report: &RunReport<'_>, facts: &RunRecord) -> Value {
     let measure = |of: &topas_data::MeasuredValue| {
         let value = json!({
             "value": of.value.map(machine),

@@ -1,6 +1,6 @@
 //! What is not known of a run, why, and what must be known to read its figures.
 
-use topas_data::{LineFacts, RunFacts};
+use topas_data::{LineFacts, RunRecord};
 
 use super::KnownRun;
 use super::rates::those;
@@ -66,7 +66,7 @@ fn missing_lines(run: &KnownRun<'_>) -> Vec<String> {
 }
 
 /// Metrics that were not counted, by reason.
-fn reasons(facts: &RunFacts) -> Vec<String> {
+fn reasons(facts: &RunRecord) -> Vec<String> {
     let mut found: Vec<(u8, &[u8], Vec<u32>)> = Vec::new();
     for line in &facts.lines {
         for (letter, word) in &line.why {
@@ -104,7 +104,7 @@ fn reasons(facts: &RunFacts) -> Vec<String> {
 }
 
 /// Facts that no line tells.
-fn untold(facts: &RunFacts) -> Option<String> {
+fn untold(facts: &RunRecord) -> Option<String> {
     let no_line = |has: fn(&LineFacts) -> bool| !facts.lines.iter().any(has);
     let is_mpi = &*facts.lib == b"mpi";
     let untold: Vec<&str> = [
@@ -123,7 +123,7 @@ fn untold(facts: &RunFacts) -> Option<String> {
 }
 
 /// What is odd about the lines.
-fn odd(facts: &RunFacts) -> Vec<String> {
+fn odd(facts: &RunRecord) -> Vec<String> {
     let odd = &facts.odd;
     let mut all = Vec::new();
     if !facts.gpu.is_empty() {
