@@ -8,8 +8,10 @@ mod rates;
 mod unknown;
 
 use topas_data::{LineFacts, PeTime, RunHistory, RunRecord};
+use topas_findings::RuleFinding;
 use topas_mpi_data::MpiProfile;
 
+use crate::finding;
 use crate::number::{NONE, hours, percent_of, seconds, short, si};
 use crate::runs::{day, length, moment};
 use crate::text::{columns, cut, right};
@@ -32,6 +34,8 @@ pub struct KnownRun<'r> {
     pub profile: Option<&'r MpiProfile>,
     /// Its earlier runs; None if its lines do not tell of which program
     pub earlier: Option<&'r RunHistory>,
+    /// What rules find in it
+    pub findings: &'r [RuleFinding],
 }
 
 /// What is shown: the runs of a name.
@@ -81,8 +85,12 @@ fn one(run: &KnownRun<'_>) -> String {
     items.extend(mpi(run));
     items.push(("Earlier", earlier(run)));
     write(&mut out, &items);
-    // Findings of the run, when there are any to tell, stand here: between the figures that they
-    // judge and what is not known.
+    if !run.findings.is_empty() {
+        out += "\nFindings\n";
+        for found in run.findings {
+            out += &hanging(&format!("* {}", finding::sentence(found)), WIDTH, 2);
+        }
+    }
     out.push('\n');
     out += "Not known, and remarks\n";
     for text in unknown::sentences(run) {

@@ -5,8 +5,9 @@ use topas_data::{
     FoundRuns, Inputs, OwnLines, Resources, RunHistory, RunName, RunRecord, RunSearch,
     earlier_runs, find_runs,
 };
+use topas_findings::{EarlierRuns, RuleFinding, Rules, run_facts};
 use topas_format::shown::Shown;
-use topas_mpi_data::{MpiProfile, read_launch_profiles};
+use topas_mpi_data::{MpiProfile, efficiency, read_launch_profiles};
 use topas_render::one_run::{KnownRun, RunReport, not_found};
 use topas_terminal::{Printed, Progress};
 
@@ -67,20 +68,49 @@ pub fn run(line: &StatOptions, name: RunName, env: &Environment) -> Result<u8, u
         _ => told.iter().map(|run| looking.profile(run, &mut progress)).collect(),
     };
     progress.clear();
-    let both = earlier.iter().zip(&profiles);
+    let rules = Rules::builtin();
+    let both = || earlier.iter().zip(&profiles);
+    let findings: Vec<Vec<RuleFinding>> = told
+        .iter()
+        .zip(both())
+        .map(|(run, (earlier, profile))| findings(&rules, run, earlier.as_ref(), profile.as_ref()))
+        .collect();
     let known: Vec<KnownRun<'_>> = told
         .iter()
-        .zip(both)
-        .map(|(facts, (earlier, profile))| KnownRun {
+        .zip(both())
+        .zip(&findings)
+        .map(|((facts, (earlier, profile)), findings)| KnownRun {
             facts,
             earlier: earlier.as_ref(),
             profile: profile.as_ref(),
+            findings,
         })
         .collect();
     let report = RunReport { name: &name, all: &found.runs, told: &known };
     let text = if as_json { report.json() } else { report.text() };
     let printed = TOOL.print(text.as_bytes());
     Ok(if printed == Printed::Failed || unreadable > 0 { exit::INPUT } else { exit::OK })
+}
+
+/// What the rules find in a run, with its earlier runs and its MPI profile.
+fn findings(
+    rules: &Rules,
+    run: &RunRecord,
+    earlier: Option<&RunHistory>,
+    profile: Option<&MpiProfile>,
+) -> Vec<RuleFinding> {
+    let seconds =
+        |history: &RunHistory| history.walls.iter().map(|wall| *wall as f64 / 1e6).collect();
+    let walls: Vec<f64> = earlier.map(seconds).unwrap_or_default();
+    let ending = run.worst_line().map(|line| String::from_utf8_lossy(&line.end));
+    let efficiency = profile.and_then(|profile| efficiency(profile).ok());
+    let more = EarlierRuns {
+        walls: &walls,
+        ending: ending.as_deref().unwrap_or_default(),
+        mhz: run.mhz.map(|mhz| mhz as f64),
+        mpi: efficiency.as_ref(),
+    };
+    rules.of_run(&run.as_run(|run| run_facts(run, &more)))
 }
 
 /// What is read, more than once.

@@ -103,6 +103,13 @@ fn a_run_is_compared_with_the_earlier_ones_of_its_program() {
     let none = unbroken(&text(&stat(&["--run", "this", "--where", "wall > 16s"], &path)));
     assert!(none.contains("2 earlier runs"), "{none}");
     let bad = unbroken(&text(&stat(&["--run", "bad"], &path)));
+    assert!(bad.contains("Findings * A measured PE failed first: sig:11 after 2.000 s."), "{bad}");
+    let findings = &object(&["--run", "bad"], &path)["runs"][0]["findings"];
+    let rules: Vec<_> =
+        findings.as_array().unwrap().iter().map(|of| of["sentence"].as_str()).collect();
+    assert!(rules.iter().flatten().any(|text| text.contains("sig:11")), "{findings}");
+    let well = text(&stat(&["--run", "r5"], &path));
+    assert!(!well.contains("\nFindings\n"), "{well}");
     assert!(
         bad.starts_with(
             "heat of ann ran on 4 PEs for 2.00 s and was ended by signal 11 (SIGSEGV)."
@@ -188,7 +195,7 @@ fn what_is_not_there_is_said_with_a_hint() {
             &["--run", "this", "--since", "2027-01-01"],
             &path,
             3,
-            "1 run of launch this ended outside",
+            "1 run of launch this ended outside the period",
         ),
         (&["--run", "this", "--user", "eve"], &path, 3, "the selections leave none of 26 lines"),
         (&["--run", "this", "--csv"], &path, 2, "cannot be used with"),

@@ -1,6 +1,8 @@
 //! What the lines of a run say.
 
+use topas_format::civil::Date;
 use topas_format::event::Why;
+use topas_format::number::Micros;
 
 use crate::field::{Field, FieldKind, MILLION, Value};
 use crate::measure::{MEASURES, Measure};
@@ -223,6 +225,30 @@ impl RunRecord {
     /// Its PEs that have a line.
     pub fn pes(&self) -> impl Iterator<Item = u32> {
         self.lines.iter().map(|line| line.record.pe)
+    }
+
+    /// Calls `ask` with the run as the engine has it, but without keys of its lines.
+    pub fn as_run<T>(&self, ask: impl FnOnce(&Run<'_>) -> T) -> T {
+        let pes: Vec<PeRecord> = self.lines.iter().map(|line| line.record).collect();
+        let dates = pes.iter().map(|pe| (pe.end, pe.date));
+        ask(&Run {
+            key: &[],
+            group: 0,
+            launch: self.place.launch,
+            npes: self.booked,
+            wall: Micros(self.wall),
+            start: self.start,
+            end: self.end,
+            date: dates.max().map_or_else(Date::default, |(_, date)| date),
+            pes: &pes,
+            odd: self.odd,
+            keys: &[],
+        })
+    }
+
+    /// The line with the worst ending, the first of several; None if no line tells one.
+    pub fn worst_line(&self) -> Option<&LineFacts> {
+        self.lines.iter().rev().max_by_key(|line| line.ending).filter(|line| line.ending.is_some())
     }
 
     /// The value of a measure of this name; None if it was not measured.

@@ -62,6 +62,8 @@ fn run(report: &RunReport<'_>, facts: &RunRecord) -> Value {
     if let (Some(known), Some(object)) = (known, object.as_object_mut()) {
         object.insert("mpi_profile".to_owned(), profile(known));
         object.insert("earlier".to_owned(), earlier(known));
+        let findings: Vec<Value> = known.findings.iter().map(crate::finding::json).collect();
+        object.insert("findings".to_owned(), findings.into());
         object.insert("not_known".to_owned(), unknown::sentences(known).into());
     }
     object

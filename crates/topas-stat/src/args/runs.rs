@@ -4,11 +4,22 @@ use clap::Args;
 use topas_data::RunName;
 
 /// What does not go together with a list of runs.
-const TABLES_ONLY: [&str; 10] =
-    ["by", "measure", "bucket", "upper", "log_scale", "share", "gnuplot", "r", "bars", "check"];
+const TABLES_ONLY: [&str; 11] = [
+    "by",
+    "measure",
+    "bucket",
+    "upper",
+    "log_scale",
+    "share",
+    "percent",
+    "gnuplot",
+    "r",
+    "bars",
+    "check",
+];
 
 /// What does not go together with one run.
-const ONE_RUN_ONLY: [&str; 17] = [
+const ONE_RUN_ONLY: [&str; 18] = [
     "runs",
     "columns",
     "top",
@@ -20,6 +31,7 @@ const ONE_RUN_ONLY: [&str; 17] = [
     "upper",
     "log_scale",
     "share",
+    "percent",
     "csv",
     "jsonl",
     "gnuplot",
