@@ -113,7 +113,13 @@ fn named(text: &[u8]) -> String {
 
 fn job(facts: &RunRecord) -> String {
     let mut words = vec![named(&facts.job)];
-    let more = [("step", &facts.step), ("partition", &facts.part)];
+    let more = [
+        ("step", &facts.step),
+        ("partition", &facts.part),
+        ("account", &facts.account),
+        ("QOS", &facts.qos),
+        ("state by sacct", &facts.state),
+    ];
     let told = more.into_iter().filter(|(_, text)| !text.is_empty());
     words.extend(told.map(|(what, text)| format!("{what} {}", clean(text))));
     words.push(match &*facts.mode {

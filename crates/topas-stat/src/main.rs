@@ -40,13 +40,13 @@ fn run() -> Result<u8, u8> {
     if line.check {
         return check::run(&line, &env);
     }
+    let jobs = sacct::jobs(&line)?;
     if line.runs.runs {
         return runs::run(&line, &env);
     }
     if let Some(name) = line.runs.name() {
         return one_run::run(&line, name, &env);
     }
-    let jobs = sacct::jobs(&line)?;
     if let Some(jobs) = jobs.filter(|_| line.sacct.coverage) {
         return sacct::coverage(&line, &env, jobs);
     }

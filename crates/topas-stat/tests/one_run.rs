@@ -248,3 +248,35 @@ fn figures_are_those_of_the_lines() {
         assert!((shown - hours).abs() <= 1e-7 * hours, "{id}: {shown}");
     }
 }
+
+/// What the batch system tells of the job stands beside what its lines say.
+#[test]
+fn jobs_of_sacct_are_told_and_listed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = PathBuf::from(LOGS).join("module.log");
+    let jobs = dir.path().join("jobs.txt");
+    fs::write(
+        &jobs,
+        "JobID|JobIDRaw|User|Account|QOS|Partition|State|Timelimit|Elapsed|AllocCPUS|CPUTimeRAW|Start|End\n\
+         4711|4711|mohr|chem|long|main|TIMEOUT|01:00:00|00:00:17|16|272|2026-11-20T08:00:46|2026-11-20T08:01:03\n",
+    )
+    .unwrap();
+    let sacct = jobs.to_str().unwrap();
+    let shown = unbroken(&text(&stat(&["--job", "4711", "--sacct", sacct], &path)));
+    let job = "Job 4711, step 0, account chem, QOS long, state by sacct TIMEOUT, batch";
+    assert!(shown.contains(job), "{shown}");
+    let list = text(&stat(
+        &[
+            "--runs",
+            "--sacct",
+            sacct,
+            "--csv",
+            "--columns",
+            "id,sacct.account",
+            "--where",
+            "job = 4711",
+        ],
+        &path,
+    ));
+    assert_eq!(list, "id,sacct.account\n81f277aa03c4d9e1,chem\n");
+}

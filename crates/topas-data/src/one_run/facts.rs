@@ -10,8 +10,9 @@ use crate::remark::Oddities;
 use crate::run::{PeRecord, Run};
 use crate::run_list::{FieldKeys, Place};
 
-/// The fields that are kept of each line, besides its numbers.
-const FIELDS: [&str; 25] = [
+/// The fields that are kept of each line, besides its numbers. Those of sacct stand last, because
+/// they are there only if its jobs were read.
+const FIELDS: [&str; 28] = [
     "time",
     "user",
     "exe",
@@ -37,6 +38,9 @@ const FIELDS: [&str; 25] = [
     "via",
     "bid",
     "extra.gpu",
+    "sacct.account",
+    "sacct.qos",
+    "sacct.state",
 ];
 
 /// What is kept of each line, in the order of its key.
@@ -95,6 +99,12 @@ pub struct RunRecord {
     pub step: Box<[u8]>,
     /// Partition or queue
     pub part: Box<[u8]>,
+    /// Account of the job, by sacct
+    pub account: Box<[u8]>,
+    /// Quality of service of the job, by sacct
+    pub qos: Box<[u8]>,
+    /// State of the job, by sacct
+    pub state: Box<[u8]>,
     /// `B` or `I`
     pub mode: Box<[u8]>,
     /// Language
@@ -198,6 +208,9 @@ impl RunRecord {
             job: text("job"),
             step: text("step"),
             part: text("part"),
+            account: text("sacct.account"),
+            qos: text("sacct.qos"),
+            state: text("sacct.state"),
             mode: text("mode"),
             lang: text("lang"),
             lib: text("lib"),

@@ -4,7 +4,7 @@ use clap::Args;
 use topas_data::RunName;
 
 /// What does not go together with a list of runs.
-const TABLES_ONLY: [&str; 11] = [
+const TABLES_ONLY: [&str; 13] = [
     "by",
     "measure",
     "bucket",
@@ -16,10 +16,12 @@ const TABLES_ONLY: [&str; 11] = [
     "r",
     "bars",
     "check",
+    "coverage",
+    "utilisation",
 ];
 
 /// What does not go together with one run.
-const ONE_RUN_ONLY: [&str; 18] = [
+const ONE_RUN_ONLY: [&str; 20] = [
     "runs",
     "columns",
     "top",
@@ -38,6 +40,8 @@ const ONE_RUN_ONLY: [&str; 18] = [
     "r",
     "bars",
     "check",
+    "coverage",
+    "utilisation",
 ];
 
 /// Lists of runs, and single runs.
