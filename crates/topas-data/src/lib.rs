@@ -28,6 +28,7 @@ mod feed;
 pub mod field;
 mod group;
 mod holes;
+mod key_parts;
 pub mod measure;
 mod opened;
 mod outputs;

@@ -1,5 +1,7 @@
 //! A run: what its lines say together.
 
+use std::sync::Arc;
+
 use topas_format::civil::Date;
 use topas_format::event::Metric;
 use topas_format::field::Operations;
@@ -57,6 +59,8 @@ pub struct PeRecord {
     pub cycles: Count,
     /// Instructions in user mode (`ins=`); of [`Detail::Counters`]
     pub instructions: Count,
+    /// Number of what [`Question::key`](crate::Question::key) said of this line, see [`Run::key_of`]
+    pub group: u32,
 }
 
 impl PeRecord {
@@ -104,6 +108,9 @@ pub struct Run<'k> {
     /// A number for the key: the same for equal keys, below the number of different keys,
     /// and another one the next time
     pub group: u32,
+    /// A hash of what the lines of its launch have in common: user, id and number of PEs. Another
+    /// run has the same if the id came again
+    pub launch: u64,
     /// Number of PEs; of its lines, where the launcher does not tell
     pub npes: u32,
     /// Longest wall clock time of its lines
@@ -119,9 +126,16 @@ pub struct Run<'k> {
     pub pes: &'k [PeRecord],
     /// What is odd about its lines
     pub odd: Oddities,
+    /// Keys by their numbers
+    pub(crate) keys: &'k [Arc<[u8]>],
 }
 
-impl Run<'_> {
+impl<'k> Run<'k> {
+    /// What [`Question::key`](crate::Question::key) said of the line of one of its PEs.
+    pub fn key_of(&self, pe: &PeRecord) -> &'k [u8] {
+        &self.keys[pe.group as usize]
+    }
+
     /// PEs times wall clock time, in µs.
     pub fn pe_micros(&self) -> u128 {
         u128::from(self.npes) * u128::from(self.wall.0)

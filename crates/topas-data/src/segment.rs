@@ -45,6 +45,12 @@ pub enum SegmentError {
 }
 
 impl SegmentError {
+    /// Whether a reader of standard output had seen enough (`| head`), which is no error.
+    pub fn is_reader_gone(&self) -> bool {
+        matches!(self, SegmentError::Write { path, cause }
+            if cause.kind() == io::ErrorKind::BrokenPipe && path.as_os_str() == "-")
+    }
+
     /// What the system says.
     pub fn cause(&self) -> &io::Error {
         match self {

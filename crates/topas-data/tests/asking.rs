@@ -41,6 +41,11 @@ struct AskedRuns {
     pes: Vec<String>,
 }
 
+/// What a line says, and the key of this line.
+fn said(pe: &PeRecord, key: &[u8]) -> String {
+    format!("{:?} {}", PeRecord { group: 0, ..*pe }, key.escape_ascii())
+}
+
 #[derive(Default)]
 struct Runs {
     seen: Vec<AskedRuns>,
@@ -61,7 +66,7 @@ impl Fold for Runs {
             wall: run.wall.0,
             times: (run.start, run.end),
             date,
-            pes: run.pes.iter().map(|pe: &PeRecord| format!("{pe:?}")).collect(),
+            pes: run.pes.iter().map(|pe| said(pe, run.key_of(pe))).collect(),
         });
     }
 
@@ -112,7 +117,7 @@ fn joined<'t>(lines: impl Iterator<Item = &'t str>, detail: Detail) -> Vec<Asked
                 wall: pes().map(|pe| pe.wall.0).max().unwrap(),
                 times: (pes().map(PeRecord::start).min().unwrap(), last.end),
                 date: format!("{:?}", last.date),
-                pes: pes().map(|pe| format!("{pe:?}")).collect(),
+                pes: members.iter().map(|(pe, key)| said(pe, key)).collect(),
             }
         })
         .collect();

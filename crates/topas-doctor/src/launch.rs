@@ -114,24 +114,12 @@ fn measuring(vars: &Vars<'_>, rank: &Rank) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
+    use topas_testkit::ProcessAlone;
+
     use super::*;
 
-    struct Nobody;
-
-    impl Proof for Nobody {
-        fn own_pid(&mut self) -> u32 {
-            1
-        }
-        fn peer(&mut self, _: u32) -> Option<u32> {
-            None
-        }
-        fn control_port(&mut self, _: u32) -> u64 {
-            0
-        }
-    }
-
     fn of(variables: &[(&str, &str)]) -> Launch {
-        Launch::with_proof(&variables.iter().copied().collect(), &mut Nobody)
+        Launch::with_proof(&variables.iter().copied().collect(), &mut ProcessAlone)
     }
 
     const OMPI: [(&str, &str); 3] = [

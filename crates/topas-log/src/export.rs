@@ -84,12 +84,7 @@ pub fn run(options: &Export, env: &Environment) -> u8 {
                 (0, _) => exit::OK,
             }
         }
-        // A reader that has seen enough (`| head`) is no error.
-        Err(SegmentError::Write { path, cause })
-            if cause.kind() == ErrorKind::BrokenPipe && path.as_os_str() == "-" =>
-        {
-            exit::OK
-        }
+        Err(error) if error.is_reader_gone() => exit::OK,
         Err(error) => {
             failed(&error);
             exit::FAILED

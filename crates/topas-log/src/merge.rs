@@ -1,6 +1,6 @@
 //! `topas-log merge`.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use topas_config::Environment;
@@ -22,7 +22,7 @@ pub fn run(options: &Merge, env: &Environment) -> u8 {
         return exit::USAGE;
     }
     let temporary = env.temporary_dir();
-    let result = (|| {
+    let result: Result<MergeReport, SegmentError> = (|| {
         let mut lines = create(&options.output)?;
         let mut bad = options.bad.as_deref().map(create).transpose()?;
         let mut progress = Progress::new(TOOL, options.quiet);
@@ -61,12 +61,7 @@ pub fn run(options: &Merge, env: &Environment) -> u8 {
             let failed = inputs.failed.len() + report.failed.len();
             if failed > 0 { exit::FAILED } else { exit::OK }
         }
-        // A reader that has seen enough (`| head`) is no error.
-        Err(SegmentError::Write { path, cause })
-            if cause.kind() == ErrorKind::BrokenPipe && path.as_os_str() == "-" =>
-        {
-            exit::OK
-        }
+        Err(error) if error.is_reader_gone() => exit::OK,
         Err(error) => {
             failed(&error);
             exit::FAILED

@@ -75,7 +75,7 @@ fn write_line(end: End) {
     let offset = node::utc_offset(epoch as i64, &mut state.file);
     values.set_time(epoch.wrapping_add_signed(offset));
     values.numbers[number::EPOCH] = epoch;
-    let mut mhz = node::mhz(&mut state.file);
+    let mut mhz = node::mhz(state.file.first_chunk_mut());
     if mhz == 0 {
         mhz = UNKNOWN;
     } else {

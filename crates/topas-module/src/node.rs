@@ -9,11 +9,15 @@ use crate::{processor, sys};
 
 /// Nominal frequency in MHz, 0 if nobody tells: CPUID, the kernel's base or nominal
 /// frequency, what /proc/cpuinfo says, the highest frequency; in this order.
-pub fn mhz(buf: &mut [u8]) -> u64 {
+///
+/// The kernel composes /proc/cpuinfo processor by processor until the buffer is full, in some
+/// 10 us each, and the frequency stands among the first 300 bytes.
+pub fn mhz(buf: Option<&mut [u8; 512]>) -> u64 {
     const FILES: &[u8] = b"/sys/devices/system/cpu/cpu0/cpufreq/base_frequency\0\
         /sys/devices/system/cpu/cpu0/acpi_cppc/nominal_freq\0\
         /proc/cpuinfo\0\
         /sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq\0";
+    let Some(buf) = buf else { return 0 };
     let mut found = processor::base_mhz().into();
     let mut files = Cursor::new(FILES);
     while found == 0 && !files.rest.is_empty() {

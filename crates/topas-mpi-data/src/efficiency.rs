@@ -129,27 +129,10 @@ mod tests {
     use super::*;
 
     fn facts() -> MpiRecordFacts {
-        MpiRecordFacts {
-            id: Box::default(),
-            npes: None,
-            user: Box::default(),
-            uid: None,
-            exe: Box::default(),
-            date: Date { year: 2026, month: 11, day: 20 },
-            time: Time { hour: 8, minute: 0, second: 0 },
-            epoch: None,
-            hosts: Vec::new(),
-            job: Box::default(),
-            step: Box::default(),
-            part: Box::default(),
-            mpi: Box::default(),
-            ending: None,
-            languages: Vec::new(),
-            profiling_interface: false,
-            level: None,
-            missed: Vec::new(),
-            switches: Vec::new(),
-        }
+        MpiRecordFacts::at(
+            Date { year: 2026, month: 11, day: 20 },
+            Time { hour: 8, minute: 0, second: 0 },
+        )
     }
 
     /// Wall clock time and time in MPI of ranks.

@@ -99,6 +99,33 @@ pub struct MpiRecordFacts {
     pub switches: Vec<(Box<str>, Option<Box<str>>)>,
 }
 
+impl MpiRecordFacts {
+    /// Nothing is known but when it ended, or was looked at, in local time of the site.
+    pub fn at(date: Date, time: Time) -> Self {
+        MpiRecordFacts {
+            id: Box::default(),
+            npes: None,
+            user: Box::default(),
+            uid: None,
+            exe: Box::default(),
+            date,
+            time,
+            epoch: None,
+            hosts: Vec::new(),
+            job: Box::default(),
+            step: Box::default(),
+            part: Box::default(),
+            mpi: Box::default(),
+            ending: None,
+            languages: Vec::new(),
+            profiling_interface: false,
+            level: None,
+            missed: Vec::new(),
+            switches: Vec::new(),
+        }
+    }
+}
+
 /// One rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MpiRank {

@@ -41,22 +41,31 @@ macro_rules! symbols {
     };
 }
 
+/// The way in, which has to know places in a frame.
+macro_rules! entry {
+    ($source:literal $(, $syntax:ident)?) => {
+        global_asm!(
+            ".set FRAME, {FRAME}",
+            ".set ARGUMENTS, {ARGUMENTS}",
+            ".set RESULT, {RESULT}",
+            ".set DOUBLE, {DOUBLE}",
+            ".set MEASURED, {MEASURED}",
+            include_str!($source),
+            symbols!(),
+            FRAME = const FRAME,
+            ARGUMENTS = const ARGUMENTS,
+            RESULT = const RESULT,
+            DOUBLE = const DOUBLE,
+            MEASURED = const MEASURED,
+            $(options($syntax))?
+        );
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
-global_asm!(
-    ".set FRAME, {FRAME}",
-    ".set ARGUMENTS, {ARGUMENTS}",
-    ".set RESULT, {RESULT}",
-    ".set DOUBLE, {DOUBLE}",
-    ".set MEASURED, {MEASURED}",
-    include_str!("entry/x86_64.s"),
-    symbols!(),
-    FRAME = const FRAME,
-    ARGUMENTS = const ARGUMENTS,
-    RESULT = const RESULT,
-    DOUBLE = const DOUBLE,
-    MEASURED = const MEASURED,
-    options(att_syntax)
-);
+entry!("entry/x86_64.s", att_syntax);
+#[cfg(target_arch = "aarch64")]
+entry!("entry/aarch64.s");
 
 /// The variables of this thread. They are in the block that the loader allocates with the thread
 /// (the initial-exec model), so that reaching them is two instructions and never a call.
@@ -88,19 +97,3 @@ pub fn thread() -> *mut Thread {
     }
     thread
 }
-
-#[cfg(target_arch = "aarch64")]
-global_asm!(
-    ".set FRAME, {FRAME}",
-    ".set ARGUMENTS, {ARGUMENTS}",
-    ".set RESULT, {RESULT}",
-    ".set DOUBLE, {DOUBLE}",
-    ".set MEASURED, {MEASURED}",
-    include_str!("entry/aarch64.s"),
-    symbols!(),
-    FRAME = const FRAME,
-    ARGUMENTS = const ARGUMENTS,
-    RESULT = const RESULT,
-    DOUBLE = const DOUBLE,
-    MEASURED = const MEASURED,
-);

@@ -1,5 +1,6 @@
 //! Test support for TOPAS.
 
+mod alone;
 pub mod command_table;
 pub mod fake_compiler;
 mod length;
@@ -7,4 +8,5 @@ pub mod pmu;
 pub mod scratch;
 mod sys;
 
+pub use alone::ProcessAlone;
 pub use length::with_lengths;

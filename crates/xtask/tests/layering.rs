@@ -73,7 +73,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "topas-terminal",
         ],
     ),
-    ("topas-testkit", &["topas-config", "topas-format"]),
+    ("topas-testkit", &["topas-config", "topas-format", "topas-launch"]),
     ("xtask", &["topas-config", "topas-data", "topas-format", "topas-mpi-table"]),
     (
         "topas-tests",

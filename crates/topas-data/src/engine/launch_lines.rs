@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use topas_format::number::{Count, Micros};
 
-use super::record::{Marks, Member, RecordForm, same};
+use super::record::{Marks, Member, RecordForm, key, same};
 use crate::remark::{APART, Oddities};
 use crate::run::{PeRecord, Run};
 
@@ -98,6 +98,8 @@ impl RepeatedLine {
 pub(super) struct Launches<'k> {
     /// Keys of the groups
     keys: &'k [Arc<[u8]>],
+    /// The key of the records that are looked at
+    launch: u64,
     members: Vec<RepeatedLine>,
     /// What a run refers to
     pes: Vec<PeRecord>,
@@ -105,7 +107,7 @@ pub(super) struct Launches<'k> {
 
 impl<'k> Launches<'k> {
     pub(super) fn new(keys: &'k [Arc<[u8]>]) -> Self {
-        Launches { keys, members: Vec::new(), pes: Vec::new() }
+        Launches { keys, launch: 0, members: Vec::new(), pes: Vec::new() }
     }
 
     /// Keys of the groups.
@@ -120,6 +122,7 @@ impl<'k> Launches<'k> {
         records: &mut [&[u8]],
         each: &mut impl FnMut(&Run<'_>),
     ) {
+        self.launch = key(records[0]);
         match records {
             [one] => return self.run(&[RepeatedLine::once::<F>(one)], false, each),
             [a, b] if !same(a, b) => {
@@ -169,8 +172,9 @@ impl<'k> Launches<'k> {
         let cover = Cover::of(&lowest.pe).with(Cover::of(&other.pe));
         let last = (lowest.pe.end, lowest.pe.date).max((other.pe.end, other.pe.date));
         each(&Run {
-            key: &self.keys[lowest.group as usize],
-            group: lowest.group,
+            key: &self.keys[lowest.pe.group as usize],
+            group: lowest.pe.group,
+            launch: self.launch,
             npes: if lowest.npes == UNTOLD { 2 } else { lowest.npes },
             wall: lowest.pe.wall.max(other.pe.wall),
             start: cover.start,
@@ -178,6 +182,7 @@ impl<'k> Launches<'k> {
             date: last.1,
             pes: &[lowest.pe, other.pe],
             odd: Oddities { apart: are_apart(members), ..odd },
+            keys: self.keys,
         });
     }
 
@@ -249,8 +254,9 @@ impl<'k> Launches<'k> {
         }
         self.pes.sort_unstable_by_key(|pe| pe.pe);
         each(&Run {
-            key: &self.keys[lowest.group as usize],
-            group: lowest.group,
+            key: &self.keys[lowest.pe.group as usize],
+            group: lowest.pe.group,
+            launch: self.launch,
             npes: if lowest.npes == UNTOLD { members.len() as u32 } else { lowest.npes },
             wall,
             start: cover.start,
@@ -258,6 +264,7 @@ impl<'k> Launches<'k> {
             date: last.date,
             pes: &self.pes,
             odd,
+            keys: self.keys,
         });
     }
 }

@@ -52,7 +52,6 @@ impl Marks {
 pub(crate) struct Member {
     /// 0 if the launcher does not tell it
     pub(crate) npes: u32,
-    pub(crate) group: u32,
     pub(crate) marks: Marks,
     pub(crate) pe: PeRecord,
 }
@@ -135,7 +134,6 @@ impl RecordForm for Slim {
         let marks = group_marks as u32;
         Member {
             npes: (npes_pe >> 32) as u32,
-            group: (group_marks >> 32) as u32,
             marks: Marks(marks & !0xf),
             pe: PeRecord {
                 pe: npes_pe as u32,
@@ -154,6 +152,7 @@ impl RecordForm for Slim {
                 l1_miss: Count::Missing,
                 cycles: Count::Missing,
                 instructions: Count::Missing,
+                group: (group_marks >> 32) as u32,
             },
         }
     }
@@ -277,8 +276,8 @@ mod tests {
             prop_assert_eq!(super::key(&full), key);
             let member = Full::<true>::decode(&full);
             prop_assert_eq!(
-                (member.npes, member.group, member.marks),
-                (line.npes.0.unwrap_or(0), group, marks)
+                (member.npes, member.marks),
+                (line.npes.0.unwrap_or(0), marks)
             );
             let expected = PeRecord {
                 pe: line.pe,
@@ -290,6 +289,7 @@ mod tests {
                 l1_miss: line.l1_miss,
                 cycles: count_of(extras.get(b"cyc").unwrap()),
                 instructions: count_of(extras.get(b"ins").unwrap()),
+                group,
             };
             prop_assert_eq!(member.pe, expected);
             let slim = Slim::decode(&Slim::encode(&line, extras, &facts));

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::report_plan::GroupKeyParts;
+use crate::key_parts::KeyParts;
 use crate::measure::{MeasureBucket, Of, Scale};
 
 /// A number that stands for none.
@@ -43,7 +43,7 @@ impl FieldValues {
 
     #[cold]
     fn first(&mut self, key: &[u8], group: u32) -> u32 {
-        let value = GroupKeyParts(key).nth(self.field).flatten();
+        let value = KeyParts(key).nth(self.field).flatten();
         let number = self.of_value(value.map(Box::from));
         let at = group as usize;
         if self.by_group.len() <= at {

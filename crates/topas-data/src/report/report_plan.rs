@@ -4,7 +4,8 @@ use std::fmt;
 
 use topas_format::line::{Extras, Line};
 
-use crate::field::{FIELDS, Field, Value};
+use crate::field::{FIELDS, Field};
+use crate::key_parts;
 use crate::measure::{BucketSize, MEASURES, Measure, Scale, ScaleKind};
 use crate::period::Period;
 use crate::query::Selection;
@@ -104,12 +105,6 @@ pub struct ReportPlan {
     pub(super) tables: Vec<TablePlan>,
 }
 
-/// In a key: a value is missing.
-const MISSING: u8 = 255;
-
-/// In a key: the length does not fit in the byte and follows in four.
-const LONG: u8 = 254;
-
 impl ReportPlan {
     /// No tables yet, of the lines that are selected and the runs of a period.
     pub fn new(selection: Selection, period: Period) -> Self {
@@ -205,54 +200,15 @@ impl Question for ReportPlan {
     #[inline]
     fn key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {
         for field in &self.fields {
-            let value = field.value(line, extras);
-            if value == Value::Missing {
-                key.push(MISSING);
-                continue;
-            }
-            let at = key.len();
-            key.push(0);
-            value.write_key(key);
-            let len = key.len() - at - 1;
-            if len < usize::from(LONG) {
-                key[at] = len as u8;
-            } else {
-                key[at] = LONG;
-                // A line that is read has 64 KiB at most.
-                key.splice(at + 1..at + 1, (len as u32).to_le_bytes());
-            }
+            key_parts::write(&field.value(line, extras), key);
         }
-    }
-}
-
-/// The parts of a key of [`ReportPlan`]: the value of each field, None if missing.
-pub(super) struct GroupKeyParts<'k>(pub(super) &'k [u8]);
-
-impl<'k> Iterator for GroupKeyParts<'k> {
-    type Item = Option<&'k [u8]>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let (&len, rest) = self.0.split_first()?;
-        let (len, rest) = match len {
-            MISSING => {
-                self.0 = rest;
-                return Some(None);
-            }
-            LONG => {
-                let (len, rest) = rest.split_first_chunk()?;
-                (u32::from_le_bytes(*len) as usize, rest)
-            }
-            len => (usize::from(len), rest),
-        };
-        let (part, rest) = rest.split_at_checked(len)?;
-        self.0 = rest;
-        Some(Some(part))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key_parts::KeyParts;
 
     #[test]
     fn parts_of_a_key_are_those_of_the_fields() {
@@ -265,7 +221,7 @@ mod tests {
             let (line, extras) = Line::parse(text.as_bytes()).unwrap();
             let mut key = Vec::new();
             plan.key(&line, extras, &mut key);
-            let parts: Vec<_> = GroupKeyParts(&key).collect();
+            let parts: Vec<_> = KeyParts(&key).collect();
             assert_eq!(parts.len(), 4);
             assert_eq!(parts[..3], [Some(exe.as_bytes()), Some(&b"c"[..]), None]);
         }

@@ -157,25 +157,13 @@ impl fmt::Display for NotMeasured {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use topas_testkit::ProcessAlone;
+
     use super::*;
-
-    struct Nobody;
-
-    impl Proof for Nobody {
-        fn own_pid(&mut self) -> u32 {
-            1
-        }
-        fn peer(&mut self, _: u32) -> Option<u32> {
-            None
-        }
-        fn control_port(&mut self, _: u32) -> u64 {
-            0
-        }
-    }
 
     fn of(text: &str) -> Launch {
         let env: Environment = text.split(' ').map(|v| v.split_once('=').unwrap()).collect();
-        Launch::with_proof(&env, &mut Nobody)
+        Launch::with_proof(&env, &mut ProcessAlone)
     }
 
     const OMPI: &str = "OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=8 PMIX_NAMESPACE=7";
