@@ -1,5 +1,7 @@
 //! The command line.
 
+mod accelerators;
+
 use std::io::{IsTerminal, stdin};
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -10,6 +12,8 @@ use topas_data::parse_date;
 use topas_format::civil::Date;
 use topas_format::field::{Lang, Lib};
 use topas_terminal::ColorWish;
+
+pub use accelerators::AcceleratorArgs;
 
 use crate::exit;
 use crate::message::TOOL;
@@ -44,6 +48,9 @@ pub struct StatOptions {
     pub selection: SelectionArgs,
 
     #[command(flatten)]
+    pub accelerators: AcceleratorArgs,
+
+    #[command(flatten)]
     pub tables: TableArgs,
 
     #[command(flatten)]
@@ -66,7 +73,7 @@ pub struct StatOptions {
         conflicts_with_all = [
             "mine", "since", "until", "user", "exe", "lang", "mplib", "mode", "min_pes",
             "max_pes", "conditions", "by", "measure", "bucket", "upper", "log_scale", "top",
-            "sort", "csv", "jsonl", "gnuplot", "r", "bars", "svg", "png",
+            "sort", "with_accelerators", "csv", "jsonl", "gnuplot", "r", "bars", "svg", "png",
         ]
     )]
     pub check: bool,

@@ -24,6 +24,9 @@ pub fn plan(line: &StatOptions) -> Result<(ReportPlan, TableOrder), u8> {
         return Err(wrong("--since is after --until", "give the earlier day to --since"));
     }
     let mut plan = ReportPlan::new(selection(&line.selection)?, period);
+    if line.accelerators.with_accelerators {
+        plan.with_accelerators();
+    }
     let measures = line.tables.measure.iter().map(|name| measure("--measure", name));
     let measures = measures.collect::<Result<Vec<_>, u8>>()?;
     for (at, measure) in measures.iter().enumerate() {

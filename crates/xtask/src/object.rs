@@ -86,6 +86,9 @@ const X86_64_CODEGEN: &[&str] = &[
     "-Cllvm-args=-lsr-insns-cost=false",
 ];
 
+/// The same elsewhere: nothing is hoisted out of loops.
+const CODEGEN: &[&str] = &["-Cllvm-args=-disable-machine-licm"];
+
 /// What gives functions whose address is taken a landing pad on x86-64, and makes no tables of
 /// jumps, which would need some of their own. [`landing`] finds it if that fails.
 pub const X86_64_LANDING: [&str; 2] =
@@ -168,7 +171,7 @@ pub fn merge(machine: &Machine<'_>, cfgs: &[&str], to: &Path) -> Result<()> {
     if machine.processor() == "x86_64" {
         rustc.args(X86_64_CODEGEN).args(X86_64_LANDING);
     } else {
-        rustc.arg(X86_64_LANDING[1]);
+        rustc.args(CODEGEN).arg(X86_64_LANDING[1]);
     }
     if machine.any_processor {
         rustc.args(["--cfg", "topas_any_processor"]);

@@ -10,7 +10,9 @@ use topas_format::number::{Count, Micros};
 
 use super::FieldKind::{Class, CpuType, Day, Month, Number, PowerOfTwo, Text, Time, Week};
 use super::value::{Value, of_count, of_name};
-use super::{FieldRow, FieldUnit, Read, ReadField, calendar, class, compiler, mpi_version};
+use super::{
+    FieldRow, FieldUnit, Read, ReadField, accelerator, calendar, class, compiler, mpi_version,
+};
 
 const COUNT: super::FieldKind = Number(FieldUnit::None);
 const SECONDS: super::FieldKind = Number(FieldUnit::Seconds);
@@ -84,6 +86,8 @@ fn extra(extra: &'static Extra) -> FieldRow {
             about: "Compiler and major version: `gcc 12`; as it stands: `extra.cc`.",
             ..row
         },
+        // Looked for in every line of a report, and nearly never there.
+        "gpu" => FieldRow { read: Read::Of(|_, extras| accelerator::named(extras)), ..row },
         _ => row,
     }
 }

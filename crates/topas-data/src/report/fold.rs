@@ -27,7 +27,27 @@ pub struct LogReport<'p> {
     totals: Vec<Sample>,
     pub(super) tables: Vec<TableSums>,
     /// Values of one run, kept for the sake of its memory
-    values: Vec<Of>,
+    values: Vec<RunValue>,
+    /// What lines say of accelerators
+    accelerators: Option<FieldValues>,
+}
+
+/// A measure of one run.
+#[derive(Clone, Debug)]
+struct RunValue {
+    of: Of,
+    /// It is a rate of the processor, and the run used an accelerator
+    accelerated: bool,
+}
+
+impl RunValue {
+    fn add_to(&self, sample: &mut Sample, measure: &Measure, run: &Run<'_>, quantiles: bool) {
+        if self.accelerated {
+            sample.accelerated.add(run.pe_micros());
+        } else {
+            sample.add(measure, run, &self.of, quantiles);
+        }
+    }
 }
 
 /// Runs of one table.
@@ -53,13 +73,13 @@ pub(super) struct ReportCell {
 }
 
 impl ReportCell {
-    fn add(&mut self, table: &TablePlan, plan: &ReportPlan, run: &Run<'_>, values: &[Of]) {
+    fn add(&mut self, table: &TablePlan, plan: &ReportPlan, run: &Run<'_>, values: &[RunValue]) {
         self.share.add(run.pe_micros());
         if self.samples.is_empty() {
             self.samples.resize_with(table.columns.len(), Sample::default);
         }
         for (sample, &at) in self.samples.iter_mut().zip(&table.columns) {
-            sample.add(plan.measures[at].0, run, &values[at], true);
+            values[at].add_to(sample, plan.measures[at].0, run, true);
         }
     }
 
@@ -98,6 +118,7 @@ impl<'p> LogReport<'p> {
             totals: vec![Sample::default(); plan.measures.len()],
             tables: plan.tables.iter().map(sums).collect(),
             values: Vec::new(),
+            accelerators: plan.accelerator.map(FieldValues::new),
         }
     }
 
@@ -125,17 +146,25 @@ impl Fold for LogReport<'_> {
             Some((first, last)) => (first.min(run.date), last.max(run.date)),
         });
         self.values.clear();
-        self.values.extend(self.plan.measures.iter().map(|(measure, _)| measure.of(run)));
+        let accelerated = self
+            .accelerators
+            .as_mut()
+            .is_some_and(|known| run.pes.iter().any(|pe| known.is_some(run.key_of(pe), pe.group)));
+        self.values.extend(self.plan.measures.iter().map(|(measure, _)| {
+            let accelerated = accelerated && measure.is_of_processor();
+            let of = if accelerated { Of::Uncounted } else { measure.of(run) };
+            RunValue { of, accelerated }
+        }));
         let measures = self.plan.measures.iter().zip(&self.values);
-        for (sample, ((measure, _), of)) in self.totals.iter_mut().zip(measures) {
-            sample.add(measure, run, of, false);
+        for (sample, ((measure, _), value)) in self.totals.iter_mut().zip(measures) {
+            value.add_to(sample, measure, run, false);
         }
         for (sums, table) in self.tables.iter_mut().zip(&self.plan.tables) {
             let mut number = |side: usize| match &mut sums.sides[side] {
                 Dimension::Field(values) => values.number(run.key, run.group),
                 Dimension::Measure(buckets) => {
                     let at = buckets.measure;
-                    buckets.number(&self.values[at], &self.plan.measures[at].1)
+                    buckets.number(&self.values[at].of, &self.plan.measures[at].1)
                 }
             };
             let first = number(0);

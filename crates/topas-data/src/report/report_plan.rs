@@ -103,6 +103,9 @@ pub struct ReportPlan {
     pub(super) fields: Vec<Field>,
     pub(super) measures: Vec<(&'static Measure, Scale)>,
     pub(super) tables: Vec<TablePlan>,
+    with_accelerators: bool,
+    /// Place of the field by which runs are kept out of rates of the processor
+    pub(super) accelerator: Option<usize>,
 }
 
 impl ReportPlan {
@@ -114,7 +117,15 @@ impl ReportPlan {
             fields: Vec::new(),
             measures: Vec::new(),
             tables: Vec::new(),
+            with_accelerators: false,
+            accelerator: None,
         }
+    }
+
+    /// Lets runs that used an accelerator count in rates of the processor, too. To be called before
+    /// the first [`ReportPlan::table`].
+    pub fn with_accelerators(&mut self) {
+        self.with_accelerators = true;
     }
 
     /// A table by one or two, with samples of some measures in each row.
@@ -135,13 +146,7 @@ impl ReportPlan {
         }
         let place = |by: &TableSide| match by {
             TableSide::Measure(measure) => DimensionPlace::Measure(self.measure(measure)),
-            TableSide::Field(field) => {
-                let known = self.fields.iter().position(|known| known == field);
-                DimensionPlace::Field(known.unwrap_or_else(|| {
-                    self.fields.push(field.clone());
-                    self.fields.len() - 1
-                }))
-            }
+            TableSide::Field(field) => DimensionPlace::Field(self.field(field)),
         };
         let by = by.iter().map(place).collect();
         let columns = columns.iter().map(|measure| self.measure(measure)).collect();
@@ -149,10 +154,25 @@ impl ReportPlan {
         Ok(())
     }
 
+    /// The place of a field, which is added if it is new.
+    fn field(&mut self, field: &Field) -> usize {
+        let known = self.fields.iter().position(|known| known == field);
+        known.unwrap_or_else(|| {
+            self.fields.push(field.clone());
+            self.fields.len() - 1
+        })
+    }
+
     /// The place of a measure, which is added with its usual scale if it is new.
     fn measure(&mut self, measure: &'static Measure) -> usize {
         if let Some(known) = self.measures.iter().position(|(known, _)| *known == measure) {
             return known;
+        }
+        if measure.is_of_processor()
+            && !self.with_accelerators
+            && let Ok(field) = Field::named("gpu")
+        {
+            self.accelerator = Some(self.field(&field));
         }
         let size = measure.bucket.and_then(|size| size.parse::<BucketSize>().ok());
         let kind = size.map_or(ScaleKind::Logarithmic, ScaleKind::Linear);
