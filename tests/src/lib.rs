@@ -7,7 +7,8 @@
 //! themselves without the module ([`ending`], [`ways`]); many ranks end together ([`gang`]); what
 //! they say is compared by its rates where it varies ([`rates`]). Small projects are built by their
 //! own build systems ([`project`]), real ones by recipes ([`recipe`], [`sources`]). Programs that
-//! call all of MPI are made from its table ([`mpi_program`]). A test that cannot run here says why
+//! call all of MPI are made from its table ([`mpi_program`]). File systems can be nearly full
+//! ([`small_disk`]). A test that cannot run here says why
 //! ([`skip`]).
 
 pub mod alone;
@@ -32,5 +33,6 @@ pub mod site;
 pub mod skip;
 pub mod slurm;
 pub mod slurm_jobs;
+pub mod small_disk;
 pub mod sources;
 pub mod ways;

@@ -13,6 +13,7 @@ use topas_tests::record::read_log;
 use topas_tests::running::{Run, command, have, run};
 use topas_tests::site::{Scratch, Site};
 use topas_tests::skip::skip;
+use topas_tests::small_disk::SmallDisk;
 
 fn gate(scratch: &Scratch) -> PathBuf {
     let program = scratch.path().join("gate");
@@ -197,11 +198,9 @@ fn a_full_file_system() {
     let scratch = Scratch::new();
     let program = gate(&scratch);
     let dir = scratch.sub("small");
-    let mount = |words: &[&str]| run(command(words[0]).args(&words[1..]).arg(&dir));
-    let mounted = mount(&["mount", "-t", "tmpfs", "-o", "size=64k,mode=755", "none"]);
-    if mounted.code() != 0 {
+    let Some(disk) = SmallDisk::mount(&dir, "size=64k,mode=755") else {
         return skip(test, "no file system can be mounted");
-    }
+    };
     let out = dir.join("topas.out");
     let start = |ranks: u32| {
         let mut gang = Gang::new();
@@ -214,36 +213,30 @@ fn a_full_file_system() {
         assert!(statuses.iter().all(|status| status.code() == Some(5)));
         fs::read_to_string(scratch.path().join("said")).expect("what was said")
     };
-    let check = std::panic::catch_unwind(|| {
-        let sentence = format!("topas: not written: {}: no space left\n", out.display());
-        // Without any room no file stays that would tell of a run without ranks; one of the user's
-        // does.
-        let filler = dir.join("filler");
-        let _ = fs::write(&filler, vec![1; 70_000]);
-        assert_eq!(start(4), sentence);
-        assert!(!out.exists());
-        fs::write(&out, "").unwrap();
-        fs::remove_file(scratch.path().join("said")).unwrap();
-        assert_eq!(start(4), sentence);
-        assert!(out.exists());
-        fs::remove_file(scratch.path().join("said")).unwrap();
-        fs::remove_file(&filler).unwrap();
-        let said = start(600);
-        assert!([1, 2].iter().any(|&times| said == sentence.repeat(times)), "{said}");
-        let text = fs::read(&out).expect("file");
-        let torn =
-            text.split_inclusive(|byte| *byte == b'\n').filter(|line| !line.ends_with(b"\n"));
-        assert!(text.len() > 60_000 && torn.count() <= 1);
-        // Room for some more, behind the torn line.
-        fs::OpenOptions::new().write(true).open(&out).and_then(|f| f.set_len(20_000)).unwrap();
-        fs::remove_file(scratch.path().join("said")).unwrap();
-        assert_eq!(start(8), "");
-        let text = fs::read_to_string(&out).expect("file");
-        let last: Vec<&str> = text.lines().rev().take(8).collect();
-        assert!(last.iter().all(|line| line.contains(" 8 ") && line.contains(" len=")));
-    });
-    mount(&["umount"]).good();
-    check.unwrap_or_else(|failure| std::panic::resume_unwind(failure));
+    let sentence = format!("topas: not written: {}: no space left\n", out.display());
+    // Without any room no file stays that would tell of a run without ranks; one of the user's
+    // does.
+    let filler = disk.leave(0);
+    assert_eq!(start(4), sentence);
+    assert!(!out.exists());
+    fs::write(&out, "").unwrap();
+    fs::remove_file(scratch.path().join("said")).unwrap();
+    assert_eq!(start(4), sentence);
+    assert!(out.exists());
+    fs::remove_file(scratch.path().join("said")).unwrap();
+    fs::remove_file(&filler).unwrap();
+    let said = start(600);
+    assert!([1, 2].iter().any(|&times| said == sentence.repeat(times)), "{said}");
+    let text = fs::read(&out).expect("file");
+    let torn = text.split_inclusive(|byte| *byte == b'\n').filter(|line| !line.ends_with(b"\n"));
+    assert!(text.len() > 60_000 && torn.count() <= 1);
+    // Room for some more, behind the torn line.
+    fs::OpenOptions::new().write(true).open(&out).and_then(|f| f.set_len(20_000)).unwrap();
+    fs::remove_file(scratch.path().join("said")).unwrap();
+    assert_eq!(start(8), "");
+    let text = fs::read_to_string(&out).expect("file");
+    let last: Vec<&str> = text.lines().rev().take(8).collect();
+    assert!(last.iter().all(|line| line.contains(" 8 ") && line.contains(" len=")));
 }
 
 /// A limit on the size of files raises a signal that would end the program.

@@ -9,13 +9,15 @@ use std::process::Command;
 use nix::sys::stat::Mode;
 use nix::unistd::{geteuid, mkfifo};
 use topas_format::event::Metric;
+use topas_tests::alone::is_root;
 use topas_tests::build::{plain, source};
 use topas_tests::mpi::{Mpi, emulate_rank, launched};
 use topas_tests::profile::library;
 use topas_tests::record::{Record, read_log};
-use topas_tests::running::{Run, command, have, run};
+use topas_tests::running::{Run, command, run};
 use topas_tests::site::{Scratch, Site};
 use topas_tests::skip::skip;
+use topas_tests::small_disk::SmallDisk;
 
 const KEY: &str = "0123456789abcdef-0123456789abcdef";
 const NOBODY: &str = "65534";
@@ -86,15 +88,6 @@ fn through(words: &[&str]) -> impl Fn(&mut Command) -> Command {
 
 fn as_nobody() -> impl Fn(&mut Command) -> Command {
     through(&["setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--"])
-}
-
-/// Whether tests may act for other users.
-fn is_root(test: &str) -> bool {
-    let root = geteuid().is_root() && have("setpriv");
-    if !root {
-        skip(test, "needs root, to act for two users");
-    }
-    root
 }
 
 #[test]
@@ -175,14 +168,9 @@ fn full_and_read_only_file_systems() {
     }
     let (scratch, program) = says();
     let disk = scratch.sub("disk");
-    let mount = |options: &str| {
-        let mut mount = command("mount");
-        run(mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(&disk)).code() == 0
-    };
-    let umount = || run(command("umount").arg(&disk)).good();
-    if !mount("size=4k") {
+    let Some(writable) = SmallDisk::mount(&disk, "size=4k") else {
         return skip(test, "no right to mount");
-    }
+    };
     let target = format!("file:{}/topas.log", disk.display());
     fs::write(disk.join("ballast"), [0; 4096]).expect("fill the file system");
     faulty(&program, &target, "no space left", as_it_is);
@@ -190,12 +178,11 @@ fn full_and_read_only_file_systems() {
     // The file system has one page: room for 50 bytes of the line.
     fs::write(disk.join("topas.log"), [b'\n'; 4096 - 50]).expect("nearly fill");
     faulty(&program, &target, "no space left", as_it_is);
-    umount();
-    if !mount("size=4k,ro") {
+    drop(writable);
+    let Some(_read_only) = SmallDisk::mount(&disk, "size=4k,ro") else {
         return skip(test, "no right to mount read-only");
-    }
+    };
     faulty(&program, &target, "read-only", as_it_is);
-    umount();
 }
 
 /// A limit on the size of files must not turn the log into a signal.

@@ -15,6 +15,7 @@ use topas_tests::profile::{Counted, Places, Routine, build, library, spool_files
 use topas_tests::running::{Run, command, run};
 use topas_tests::site::{Scratch, Site};
 use topas_tests::skip::skip;
+use topas_tests::small_disk::SmallDisk;
 
 const RANKS: u32 = 3;
 
@@ -155,6 +156,33 @@ fn what_was_counted_until_the_end_is_told() {
             assert_eq!(again.err(), "", "{name}");
             assert_eq!(fs::read_to_string(left.scratch.log()).expect("log"), log, "{name}");
         }
+    }
+}
+
+/// What finds no room in the user's file stays where it was counted, and no empty file is left.
+#[test]
+fn nothing_is_lost_on_a_full_file_system() {
+    let test = "collect on a full file system";
+    for mpi in Mpi::installed(test).into_iter().take(1) {
+        let left = LeftProfiles::new(mpi);
+        launched(&left.scratch, &mut left.launch("kill -1"));
+        left.settled();
+        let dir = left.scratch.sub("small");
+        let Some(disk) = SmallDisk::mount(&dir, "size=64k,mode=1777") else {
+            return skip(test, "no file system can be mounted");
+        };
+        let filler = disk.leave(0);
+        let out = dir.join("profile.out");
+        let words = ["--no-log", "--out", &out.display().to_string()];
+        let full = run(&mut left.collect(&words)).ends(1);
+        assert!(full.err().contains("No space left"), "{}", full.err());
+        assert!(full.err().contains("hint: "), "{}", full.err());
+        assert!(!out.exists(), "an empty file stays");
+        assert_eq!(spool_files(&left.places.spool).len(), RANKS as usize);
+        fs::remove_file(filler).expect("remove");
+        run(&mut left.collect(&words)).good();
+        assert_eq!(values(&fs::read_to_string(&out).expect("file"), "host", "ranks"), ["3"]);
+        assert_eq!(spool_files(&left.places.spool), <[PathBuf; 0]>::default());
     }
 }
 

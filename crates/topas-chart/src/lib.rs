@@ -47,7 +47,7 @@ mod terminal;
 mod unit;
 mod words;
 
-pub use bars::{Arrangement, BarBucket, BarPlaces, Bars, Series};
+pub use bars::{Arrangement, BarBucket, BarPeriod, BarPlaces, Bars, Series};
 pub use boxes::{BoxGroup, BoxPlot};
 pub use heat::HeatStrip;
 pub use matrix::HeatMatrix;

@@ -99,7 +99,7 @@ struct Runs {
 impl Fold for Runs {
     fn add(&mut self, run: &Run<'_>) {
         self.runs += 1;
-        self.remarks.add(run);
+        self.remarks.add(run, false);
     }
 
     fn merge(&mut self, other: Self) {

@@ -87,6 +87,8 @@ pub struct AskAnswer<F> {
     pub tally: Tally,
     /// Lines that the question did not want; `tally` has them as good
     pub unwanted: u64,
+    /// Runs that the question did not want, of the lines that it wanted
+    pub unwanted_runs: u64,
     /// Sources that could not be read, or not to their end
     pub failed: Vec<SourceError>,
 }
@@ -269,12 +271,19 @@ impl<Q: Question> AskWork<'_, Q> {
             || {
                 let mut join = Join::new(&keys, (memory * 3 / 8) as usize / threads);
                 let mut fold = fold();
+                let mut unwanted = 0;
                 loop {
                     let part = next.fetch_add(1, Ordering::Relaxed);
                     if part >= store.parts() {
-                        return Ok(fold);
+                        return Ok((fold, unwanted));
                     }
-                    let joined = join.part::<R>(store.take(part), &mut |run| fold.add(run));
+                    let joined = join.part::<R>(store.take(part), &mut |run| {
+                        if question.wants_run(run) {
+                            fold.add(run);
+                        } else {
+                            unwanted += 1;
+                        }
+                    });
                     if joined.is_err() {
                         next.store(store.parts(), Ordering::Relaxed);
                     }
@@ -286,12 +295,12 @@ impl<Q: Question> AskWork<'_, Q> {
                 progress(AskProgress::Joining { done, of: store.parts() });
             },
         )?;
-        let fold = folds.into_iter().reduce(|mut all, fold| {
+        let fold = folds.into_iter().reduce(|(mut all, unwanted), (fold, more)| {
             all.merge(fold);
-            all
+            (all, unwanted + more)
         });
-        let fold = fold.expect("there is a thread");
-        Ok(AskAnswer { fold, tally, unwanted, failed })
+        let (fold, unwanted_runs) = fold.expect("there is a thread");
+        Ok(AskAnswer { fold, tally, unwanted, unwanted_runs, failed })
     }
 }
 

@@ -11,10 +11,12 @@ mod mpi_version;
 mod table;
 mod value;
 
+pub(crate) use class::{ENDED_FROM_OUTSIDE, ENDED_WELL, ending_class};
 pub use label::label;
 pub use literal::LiteralError;
 pub(crate) use literal::literal;
 pub use table::FIELDS;
+pub(crate) use value::MILLION;
 pub use value::Value;
 
 use std::borrow::Cow;
@@ -57,6 +59,10 @@ pub enum FieldUnit {
     Bytes,
     /// Millions of cycles in a second
     Megahertz,
+    /// Millions in a second
+    MillionPerSecond,
+    /// Hundredths
+    Percent,
 }
 
 impl FieldUnit {
@@ -67,6 +73,8 @@ impl FieldUnit {
             FieldUnit::Seconds => "s",
             FieldUnit::Bytes => "B",
             FieldUnit::Megahertz => "MHz",
+            FieldUnit::MillionPerSecond => "M/s",
+            FieldUnit::Percent => "%",
         }
     }
 }
@@ -103,6 +111,17 @@ pub fn parse_size(text: &str) -> Result<u64, LiteralError> {
     }
 }
 
+/// Whose a field is: what decides whether a condition selects runs or lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FieldScope {
+    /// Of the launch: all lines of a run agree
+    Launch,
+    /// Of the run, whose lines may differ: that of the line with the lowest PE counts
+    Run,
+    /// Of a single rank: each line has its own
+    Rank,
+}
+
 /// Finds the value of a field in a line.
 type ReadField = for<'a> fn(&Line<'a>, Extras<'a>) -> Value<'a>;
 
@@ -124,6 +143,8 @@ pub struct FieldRow {
     pub also: &'static str,
     /// What it holds
     pub kind: FieldKind,
+    /// Whose it is
+    pub scope: FieldScope,
     /// What becomes of it where lines are handed on without names; None if no line holds it
     pub export: Option<ExportRule>,
     /// Whether a `-` is a value of its own; of all other fields it says that there is none
@@ -136,6 +157,12 @@ pub struct FieldRow {
 }
 
 impl FieldRow {
+    /// What it holds and, if that is so, that it is of a single rank: `number, s; of a rank`.
+    pub fn holds(&self) -> String {
+        let rank = if self.scope == FieldScope::Rank { "; of a rank" } else { "" };
+        format!("{}{rank}", self.kind)
+    }
+
     /// The heading above its values in a report: `PEs`, `Wall_time`.
     pub fn heading(&self) -> String {
         if self.heading.is_empty() { capital(self.name) } else { self.heading.to_owned() }
@@ -223,6 +250,16 @@ impl Field {
         self.kind
     }
 
+    /// Whose it is. Of an extra as it stands, it is that of the field of its name.
+    pub fn scope(&self) -> FieldScope {
+        if let Some(row) = self.row {
+            return row.scope;
+        }
+        let extra = self.name.strip_prefix(RAW).unwrap_or(&self.name);
+        let row = FIELDS.iter().find(|row| row.name == extra);
+        row.map_or(FieldScope::Rank, |row| row.scope)
+    }
+
     /// The heading above its values in a report.
     pub fn heading(&self) -> String {
         self.row.map_or_else(|| capital(&self.name), FieldRow::heading)
@@ -300,6 +337,24 @@ mod tests {
         for row in FIELDS.iter() {
             assert!(row.about.ends_with('.'), "{} has no description", row.name);
         }
+    }
+
+    #[test]
+    fn fields_are_of_launches_runs_or_ranks() {
+        let scope = |name: &str| Field::named(name).unwrap().scope();
+        for (name, whose) in [
+            ("user", FieldScope::Launch),
+            ("npes_class", FieldScope::Launch),
+            ("month", FieldScope::Run),
+            ("extra.mpi", FieldScope::Run),
+            ("host", FieldScope::Rank),
+            ("wall_time", FieldScope::Rank),
+            ("extra.what", FieldScope::Rank),
+        ] {
+            assert_eq!(scope(name), whose, "{name}");
+        }
+        assert_eq!(Field::named("npes").unwrap().row.unwrap().holds(), "number");
+        assert_eq!(Field::named("host").unwrap().row.unwrap().holds(), "text; of a rank");
     }
 
     #[test]

@@ -67,11 +67,14 @@ pub use pattern::Pattern;
 pub use period::{DateError, Period, parse_date};
 pub use profile_scan::{TakeProfileLine, scan_profiles, scan_profiles_of};
 pub use pseudonym::{Anonymizer, ExportKey, Fate, KeyError, NoSuchFate};
-pub use query::{Expression, ExpressionError, MOST_NESTED, Selection};
+pub use query::{
+    Expression, ExpressionError, MOST_NESTED, Operand, Selection, UnknownOperand, Valuation,
+};
 pub use question::{Fold, Question};
 pub use remark::{APART, MOST_CPUS, Oddities, Remarks};
 pub use report::{
-    Label, LogReport, PlanError, ReportPlan, ReportRow, ReportTable, SortKey, TableOrder, TableSide,
+    Label, LogReport, PeriodAxis, PlanError, ReportPlan, ReportRow, ReportTable, SortKey,
+    TableOrder, TableSide,
 };
 pub use run::{CpuTime, Detail, FpRate, PeRecord, Run};
 pub use scan::{scan, scan_reader};

@@ -7,15 +7,19 @@ mod quantile;
 mod quotient;
 mod sample;
 
-pub use bucket::{Bounds, BucketSize, BucketSizeError, MeasureBucket, Scale, ScaleKind};
+pub use bucket::{
+    Bounds, BucketSize, BucketSizeError, MOST_LINEAR, MeasureBucket, Scale, ScaleKind, SettledScale,
+};
 pub use quantile::{FEW, Quantiles};
 pub use sample::{Mean, Sample, Spread, Sum};
+
+use std::cmp::Ordering;
 
 use quotient::quotient;
 use topas_format::event::Metric;
 use topas_format::number::Count;
 
-use crate::field::most_similar;
+use crate::field::{FieldUnit, most_similar};
 use crate::run::{Detail, PeRecord, Run};
 
 /// A measure: a row of [`MEASURES`].
@@ -26,6 +30,8 @@ pub struct Measure {
     pub heading: &'static str,
     /// Unit of a value
     pub unit: &'static str,
+    /// Unit that an expression writes its values in
+    pub written: FieldUnit,
     /// What it is, as a sentence
     pub about: &'static str,
     /// What its sum counts and the unit of that; empty where a sum has no meaning
@@ -34,7 +40,8 @@ pub struct Measure {
     pub uncounted: &'static str,
     /// Why a run may have no value: the lower term is 0
     pub zero: &'static str,
-    /// Size of a bucket unless told otherwise; None: on a logarithmic scale
+    /// Size of a bucket where the data calls for a linear scale ([`ScaleKind::FromData`]); None:
+    /// on a logarithmic scale
     pub bucket: Option<&'static str>,
     /// How much of a line it needs
     pub detail: Detail,
@@ -99,6 +106,7 @@ const fn operations(
         name,
         heading,
         unit,
+        written: FieldUnit::MillionPerSecond,
         about,
         sum: (sum, "op"),
         uncounted,
@@ -161,6 +169,7 @@ pub const MEASURES: &[Measure] = &[
         name: "l1_per_op",
         heading: "L1/op",
         unit: "misses per op",
+        written: FieldUnit::None,
         about: "Level 1 data cache misses by floating point operations, of PEs that counted both.",
         sum: ("level 1 data cache misses of PEs that counted operations", "misses"),
         uncounted: "without a PE that counted floating point operations and cache misses",
@@ -179,6 +188,7 @@ pub const MEASURES: &[Measure] = &[
         name: "l1_rate",
         heading: "L1 rate",
         unit: "M/s per PE",
+        written: FieldUnit::MillionPerSecond,
         about: "Level 1 data cache misses by wall clock time, in millions.",
         sum: ("level 1 data cache misses", "misses"),
         uncounted: "without a count of cache misses",
@@ -193,6 +203,7 @@ pub const MEASURES: &[Measure] = &[
         name: "sys_share",
         heading: "Sys%",
         unit: "% of CPU time",
+        written: FieldUnit::Percent,
         about: "System CPU time by user and system CPU time.",
         sum: ("system CPU time", "h"),
         uncounted: "without CPU times",
@@ -210,6 +221,7 @@ pub const MEASURES: &[Measure] = &[
         name: "cpu_use",
         heading: "CPU%",
         unit: "% of wall clock time",
+        written: FieldUnit::Percent,
         about: "User and system CPU time of a PE, all its threads, by wall clock time.",
         sum: ("CPU time", "h"),
         uncounted: "without CPU times",
@@ -227,6 +239,7 @@ pub const MEASURES: &[Measure] = &[
         name: "pe_hours",
         heading: "PE-h",
         unit: "PE-h per run",
+        written: FieldUnit::None,
         about: "Number of PEs times the wall clock time of a run.",
         sum: ("PE-hours", "PE-h"),
         uncounted: "without a wall clock time",
@@ -238,9 +251,25 @@ pub const MEASURES: &[Measure] = &[
         sum_divisor: 3_600_000_000,
     },
     Measure {
+        name: "wall",
+        heading: "Wall",
+        unit: "s per run",
+        written: FieldUnit::Seconds,
+        about: "Wall clock time of a run: that of its longest line.",
+        sum: ("wall clock time", "h"),
+        uncounted: "without a wall clock time",
+        zero: "of nothing",
+        bucket: None,
+        detail: Detail::Rates,
+        terms: Terms::OfRun(|run| Ratio { upper: run.wall.0.into(), lower: 1, estimate: false }),
+        factor: (1, 1_000_000),
+        sum_divisor: 3_600_000_000,
+    },
+    Measure {
         name: "ipc",
         heading: "IPC",
         unit: "instructions per cycle",
+        written: FieldUnit::None,
         about: "Instructions by processor cycles, in user mode.",
         sum: ("instructions", "instructions"),
         uncounted: "without counts of instructions and cycles",
@@ -275,6 +304,29 @@ pub enum Of {
         /// Sum of the lower terms, with the factor
         lower: u128,
     },
+}
+
+impl Of {
+    /// How the value compares with a number of millionths of its unit, exactly; None if there is
+    /// no value.
+    pub fn order(&self, millionths: i128) -> Option<Ordering> {
+        let Of::Value { upper, lower } = *self else { return None };
+        let Ok(other) = u128::try_from(millionths) else { return Some(Ordering::Greater) };
+        Some(match (upper.checked_mul(1_000_000), lower.checked_mul(other)) {
+            (Some(own), Some(other)) => own.cmp(&other),
+            (None, Some(_)) => Ordering::Greater,
+            (Some(_), None) => Ordering::Less,
+            // Not of runs that exist: the terms of 2^32 PEs have less digits.
+            (None, None) => quotient(upper, lower).total_cmp(&(other as f64 / 1e6)),
+        })
+    }
+
+    /// The value in millionths of its unit, without what is finer; None if there is none.
+    pub fn millionths(&self) -> Option<i128> {
+        let Of::Value { upper, lower } = *self else { return None };
+        let fraction = (upper % lower).saturating_mul(1_000_000) / lower;
+        i128::try_from((upper / lower).saturating_mul(1_000_000).saturating_add(fraction)).ok()
+    }
 }
 
 impl Measure {
@@ -338,6 +390,20 @@ impl Measure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_compare_exactly() {
+        let third = Of::Value { upper: 1, lower: 3 };
+        assert_eq!(third.millionths(), Some(333_333));
+        assert_eq!(third.order(333_333), Some(Ordering::Greater));
+        assert_eq!(third.order(333_334), Some(Ordering::Less));
+        assert_eq!(third.order(-1), Some(Ordering::Greater));
+        assert_eq!(Of::Value { upper: 7, lower: 7 }.order(1_000_000), Some(Ordering::Equal));
+        let large = Of::Value { upper: u128::MAX, lower: u128::MAX };
+        assert_eq!(large.order(i128::MAX), Some(Ordering::Less));
+        assert_eq!(large.order(1), Some(Ordering::Greater));
+        assert_eq!((Of::Zero.order(0), Of::Uncounted.order(0)), (None, None));
+    }
 
     #[test]
     fn names_differ_and_are_described() {

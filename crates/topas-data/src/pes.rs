@@ -13,7 +13,9 @@ mod balance;
 mod cluster;
 mod column;
 mod compare;
+mod ending;
 mod finding;
+mod gain;
 mod group;
 mod intern;
 mod kmeans;
@@ -23,11 +25,16 @@ mod read;
 mod summary;
 mod table;
 
-pub use balance::{Balance, balance};
+pub use balance::{Balance, LoadSpread, balance, costliest};
 pub use cluster::{Cluster, PeRange, fold, unit_clusters};
 pub use column::{Column, Values, values};
 pub use compare::{Change, Comparison, Pairing, compare};
-pub use finding::{Evidence, Findings, LEAST_DIFFERENCE, LEAST_PES, PeFinding, Subject, findings};
+pub use ending::{PeEnding, PeEndings, endings};
+pub use finding::{
+    Evidence, Findings, LEAST_DIFFERENCE, LEAST_OF_CAUSES, LEAST_PES, LEAST_SECONDS, PeFinding,
+    Subject, findings,
+};
+pub use gain::{Gain, LEAST_COST};
 pub use group::{Group, Grouping, Groups, all_groups, groups};
 pub use kmeans::{KMeans, MOST_CLASSES, best_clusters};
 pub use place::{add, here};

@@ -4,7 +4,7 @@ use topas_format::line::{Extras, Line};
 
 use crate::run::{Detail, Run};
 
-/// Selects lines and says what group a run is of.
+/// Selects lines and runs, and says what group a run is of.
 pub trait Question: Sync {
     /// How much of a line the fold looks at.
     fn detail(&self) -> Detail {
@@ -14,6 +14,11 @@ pub trait Question: Sync {
     /// Whether a line counts. Each line is selected for itself, before lines are joined to
     /// runs, as `grep` would.
     fn wants(&self, _line: &Line<'_>, _extras: Extras<'_>) -> bool {
+        true
+    }
+
+    /// Whether a run counts, made of the lines that do. A run that does not is in no fold.
+    fn wants_run(&self, _run: &Run<'_>) -> bool {
         true
     }
 
@@ -30,6 +35,10 @@ impl<Q: Question + ?Sized> Question for &Q {
 
     fn wants(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
         (**self).wants(line, extras)
+    }
+
+    fn wants_run(&self, run: &Run<'_>) -> bool {
+        (**self).wants_run(run)
     }
 
     fn key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {

@@ -56,7 +56,7 @@ struct Runs {
 
 impl Fold for Runs {
     fn add(&mut self, run: &Run<'_>) {
-        self.remarks.add(run);
+        self.remarks.add(run, false);
         let known = self.groups.entry(run.group).or_insert_with(|| run.key.to_vec());
         assert_eq!(known, run.key);
         let date = format!("{:?}", run.date);

@@ -1,7 +1,8 @@
 //! Conditions on lines: what they mean, and what is said of bad ones.
 
 use proptest::prelude::*;
-use topas_data::{Expression, ExpressionError};
+use topas_data::field::{FieldKind, FieldUnit, Value};
+use topas_data::{Expression, ExpressionError, Operand, UnknownOperand, Valuation};
 use topas_format::line::Line;
 
 const HEAT: &str = "2026/11/20 08:01:02 mohr heat3d 5 16 t2596 B f90 mpi 12.340 0.120 12.460 \
@@ -22,7 +23,7 @@ fn comparisons() {
         "user != root",
         "npes >= 16 and npes <= 16",
         "npes > 15.999999",
-        "wall > 12s and wall < 0.01h",
+        "wall_time > 12s and wall_time < 0.01h and wall_time < 5m",
         "ops > 123M and ops < 0.2G",
         "rss = 4GiB",
         "date = 2026-11-20 and month = 2026-11 and week = 2026-W47 and weekday = Fri",
@@ -76,7 +77,7 @@ fn bad(text: &str) -> ExpressionError {
 #[test]
 fn bad_ones_tell_the_place() {
     for (text, marked, what) in [
-        ("", "", "a field is expected here"),
+        ("", "", "a name is expected here"),
         ("npes", "", "a comparison is expected here"),
         ("npes >=", "", "a value is expected here"),
         ("npes >= 64 lang = c", "lang", "'and' or 'or' is expected here"),
@@ -88,7 +89,7 @@ fn bad_ones_tell_the_place() {
         ("exe = 'a", "'", "a quote that is not closed"),
         ("(npes = 1", "", "a ')' is missing here"),
         ("npes = 1)", ")", "a ')' without its '('"),
-        ("wall > 5 and", "", "a field is expected here"),
+        ("wall_time > 5 and", "", "a name is expected here"),
         (
             "date > yesterday",
             "yesterday",
@@ -123,6 +124,53 @@ fn nesting_has_an_end() {
     assert!(bad(&"not ".repeat(100_000)).what.contains("64 levels"));
     // Long without nesting is no harm.
     assert!(is(&vec!["npes = 16"; 10_000].join(" and "), HEAT));
+}
+
+/// A number of some name.
+#[derive(Clone, Debug)]
+struct Named(&'static str);
+
+impl Operand for Named {
+    fn name(&self) -> &str {
+        self.0
+    }
+
+    fn kind(&self) -> FieldKind {
+        FieldKind::Number(if self.0 == "wait" { FieldUnit::Seconds } else { FieldUnit::Percent })
+    }
+}
+
+struct Numbers;
+
+impl Valuation<Named> for Numbers {
+    fn value(&self, operand: &Named) -> Value<'_> {
+        match operand.0 {
+            "wait" => Value::whole(90),
+            "share" => Value::Number(12_500_000),
+            _ => Value::Missing,
+        }
+    }
+}
+
+#[test]
+fn expressions_are_over_any_names() {
+    let named = |name: &str| match ["wait", "share", "unknown"].iter().find(|n| **n == name) {
+        Some(name) => Ok(Named(name)),
+        None => Err(UnknownOperand { what: format!("no {name}"), hint: "look".to_owned() }),
+    };
+    for (text, truth) in [
+        ("wait > 1m and share = 12.5%", Some(true)),
+        ("wait > 2m or share > 50%", Some(false)),
+        ("wait > 2m or unknown > 50", None),
+        ("wait > 1m or not unknown > 50", Some(true)),
+        ("unknown = - and wait != -", Some(true)),
+    ] {
+        let expression = Expression::parse_with(text, named).unwrap();
+        assert_eq!(expression.truth(&Numbers), truth, "{text}");
+        assert_eq!(expression.operands().len(), 2);
+    }
+    let error = Expression::parse_with("wait > 5 and x = 1", named).unwrap_err();
+    assert_eq!((error.at, error.what.as_str(), error.hint.as_str()), (13, "no x", "look"));
 }
 
 /// An expression over three facts, and what it is by two-valued logic.

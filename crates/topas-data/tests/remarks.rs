@@ -19,7 +19,7 @@ struct Odd {
 
 impl Fold for Odd {
     fn add(&mut self, run: &Run<'_>) {
-        self.remarks.add(run);
+        self.remarks.add(run, false);
         self.runs.push((run.pes.len(), run.odd));
     }
 

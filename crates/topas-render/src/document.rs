@@ -12,6 +12,8 @@ pub struct Document<'r> {
     pub tally: &'r Tally,
     /// Good lines that were not selected
     pub unwanted: u64,
+    /// Runs of the other lines that were not selected
+    pub unwanted_runs: u64,
 }
 
 /// A form that a report can be given in.

@@ -7,7 +7,7 @@ use topas_data::measure::MEASURES;
 pub fn fields() -> String {
     let rows = FIELDS.iter().map(|row| {
         let also = if row.also.is_empty() { String::new() } else { format!(" ({})", row.also) };
-        [format!("{}{also}", row.name), row.kind.to_string(), plain(row.about)]
+        [format!("{}{also}", row.name), row.holds(), plain(row.about)]
     });
     let extra = ["extra.KEY", "text", "Any extra as it stands in the line."].map(str::to_owned);
     columns(&rows.chain([extra]).collect::<Vec<_>>())

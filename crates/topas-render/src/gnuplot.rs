@@ -1,8 +1,9 @@
 //! Data for gnuplot, awk and the like.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 
-use topas_data::{Label, ReportTable};
+use topas_data::{Label, ReportRow, ReportTable};
 
 use crate::csv::text_of;
 use crate::document::{Document, ReportForm};
@@ -96,8 +97,17 @@ fn matrix(out: &mut String, table: &ReportTable, index: usize) {
         *out += &string(&side(column, 1));
     }
     out.push('\n');
-    for rows in counted.chunk_by(|a, b| a.labels[0] == b.labels[0]) {
-        *out += &string(&side(&rows[0].labels[0], 0));
+    let by_first: HashMap<&Label, &[&ReportRow]> = counted
+        .chunk_by(|a, b| a.labels[0] == b.labels[0])
+        .map(|rows| (&rows[0].labels[0], rows))
+        .collect();
+    for label in &table.sides[0] {
+        let rows = by_first.get(label).copied().unwrap_or_default();
+        // Periods without runs have their place.
+        if rows.is_empty() && table.axes[0].is_none() {
+            continue;
+        }
+        *out += &string(&side(label, 0));
         for column in &columns {
             let row = rows.iter().find(|row| row.labels[1] == **column);
             let share = row.map_or(0, |row| row.share.runs);

@@ -1,11 +1,11 @@
 //! JSON: one object, or one for each row.
 
 use serde_json::{Map, Value, json};
-use topas_data::measure::{Measure, Sample};
-use topas_data::{PeTime, ReportRow, ReportTable, Share};
+use topas_data::measure::{BucketSize, Measure, Sample, ScaleKind, SettledScale};
+use topas_data::{PeTime, ReportRow, ReportTable, Share, TableSide};
 
 use crate::document::{Document, ReportForm};
-use crate::number::{date, machine, percentage};
+use crate::number::{date, exact, machine, percentage};
 use crate::row::{SAMPLE_COLUMNS, SampleCell, names, sample_cells, table_name};
 use crate::skipped::foreign_json;
 
@@ -33,7 +33,7 @@ impl ReportForm for Json {
                 let rows: Vec<Value> =
                     table.rows.iter().map(|row| Value::Object(self::row(table, row))).collect();
                 let by: Vec<&str> = table.by.iter().map(|by| by.name()).collect();
-                json!({ "by": by, "of": plain(table.of), "rows": rows })
+                json!({ "by": by, "scales": scales(table), "of": plain(table.of), "rows": rows })
             })
             .collect();
         let remarks = &report.remarks;
@@ -47,7 +47,10 @@ impl ReportForm for Json {
             "pe_seconds": seconds(report.total.time),
             "measures": measures,
             "tables": tables,
-            "not_selected": { "lines": document.unwanted, "runs": report.outside },
+            "not_selected": {
+                "lines": document.unwanted,
+                "runs": document.unwanted_runs + report.outside,
+            },
             "lines": {
                 "good": document.tally.good,
                 "mpi_profile": document.tally.profile,
@@ -95,6 +98,28 @@ fn number(text: &str) -> Option<f64> {
 
 fn plain(share: Share) -> Value {
     json!({ "runs": share.runs, "pe_seconds": seconds(share.time) })
+}
+
+/// For each thing that a table is by the scale of a measure's buckets; null of a field.
+fn scales(table: &ReportTable) -> Vec<Value> {
+    let scale = |(by, settled): (&TableSide, &Option<SettledScale>)| {
+        let Some(SettledScale { scale, linear }) = settled else { return Value::Null };
+        let bound = |size: BucketSize| number(&exact(size.millionths().into(), 6));
+        let (kind, bucket) = match scale.kind {
+            ScaleKind::Linear(size) => ("linear", bound(size)),
+            _ => ("logarithmic", None),
+        };
+        json!({
+            "measure": by.name(),
+            "kind": kind,
+            "bucket": bucket,
+            "upper": scale.upper.and_then(bound),
+            "from_data": linear.is_some(),
+            "linear_bucket": linear.and_then(|(size, _)| bound(size)),
+            "linear_rows": linear.map(|(_, rows)| rows),
+        })
+    };
+    table.by.iter().zip(&table.scales).map(scale).collect()
 }
 
 /// A measure over all runs.

@@ -13,6 +13,7 @@ mod gnuplot;
 mod json;
 pub mod mpi;
 mod number;
+mod period;
 mod picture;
 mod r;
 pub mod record;

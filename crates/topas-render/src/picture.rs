@@ -1,10 +1,13 @@
 //! Tables of a report as charts.
 
+use std::collections::{HashMap, HashSet};
+
 use topas_data::measure::Bounds;
-use topas_data::{Label, ReportRow, ReportTable, Share, TableSide};
+use topas_data::{Label, PeriodAxis, ReportRow, ReportTable, Share, TableSide};
 
 use crate::document::{Document, ReportForm};
 use crate::number::{date, hours, percentage};
+use crate::period::periods;
 use crate::row::{is_measure, named};
 use crate::text::notes::selected;
 use crate::wording::runs;
@@ -24,13 +27,14 @@ pub enum Weight {
 /// Figures 1 and 2 of the paper are the MFlop/s by type of processor and by language.
 pub fn bars(document: &Document<'_>, table: &ReportTable, weight: Weight) -> Bars {
     let counted: Vec<&ReportRow> = table.rows.iter().filter(|row| row.counts).collect();
-    let has = |side: usize| {
-        let counted = &counted;
-        move |label: &&Label| counted.iter().any(|row| row.labels[side] == **label)
+    let labels = |side: usize| -> Vec<&Label> {
+        let used: HashSet<&Label> = counted.iter().map(|row| &row.labels[side]).collect();
+        let is_shown = |label: &&Label| table.axes[side].is_some() || used.contains(label);
+        table.sides[side].iter().filter(is_shown).collect()
     };
-    let places: Vec<&Label> = table.sides[0].iter().filter(has(0)).collect();
+    let places: Vec<&Label> = labels(0);
     let mut bars = Bars::new(
-        self::places(&table.by[0], &places),
+        self::places(&table.by[0], table.axes[0].as_ref(), &places),
         along(&table.by[0]),
         Quantity::new(
             match weight {
@@ -41,22 +45,21 @@ pub fn bars(document: &Document<'_>, table: &ReportTable, weight: Weight) -> Bar
         ),
     );
     let of = part(table.of, weight);
+    let by_labels: HashMap<(&Label, Option<&Label>), &ReportRow> =
+        counted.iter().map(|row| ((&row.labels[0], row.labels.get(1)), *row)).collect();
     let value = |place: &Label, series: Option<&Label>| {
-        let is = |row: &&&ReportRow| {
-            row.labels[0] == *place && series.is_none_or(|label| row.labels[1] == *label)
-        };
-        let row = counted.iter().find(is)?;
+        let row = by_labels.get(&(place, series))?;
         (of > 0).then(|| part(row.share, weight) as f64 / of as f64 * 100.0)
     };
-    match table.sides.get(1) {
+    match table.by.get(1) {
         None => {
             bars.series = vec![Series::new("", places.iter().map(|place| value(place, None)))];
         }
-        Some(labels) => {
-            for label in labels.iter().filter(has(1)) {
+        Some(by) => {
+            for label in labels(1) {
                 let rows = counted.iter().filter(|row| row.labels[1] == *label);
                 let sum = rows.map(|row| part(row.share, weight)).sum();
-                let name = named(label, is_measure(&table.by[1])).name;
+                let name = named(label, is_measure(by)).name;
                 let values = places.iter().map(|place| value(place, Some(label)));
                 let mut series = Series::new(name, values);
                 series.note = percentage(sum, of, 1).map_or_else(String::new, |p| p + "%");
@@ -90,8 +93,11 @@ fn along(by: &TableSide) -> Quantity {
     }
 }
 
-/// Buckets of a linear scale; names of all else.
-fn places(by: &TableSide, labels: &[&Label]) -> BarPlaces {
+/// Buckets of a measure, periods of the calendar; names of all else.
+fn places(by: &TableSide, axis: Option<&PeriodAxis>, labels: &[&Label]) -> BarPlaces {
+    if let (TableSide::Field(field), Some(axis)) = (by, axis) {
+        return BarPlaces::Periods(periods(field, axis, labels));
+    }
     let millionths = |n: u128| n as f64 / 1e6;
     let bucket = |label: &&Label| match label {
         Label::Bucket(Bounds::Between(from, to)) => {

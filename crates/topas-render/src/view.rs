@@ -7,6 +7,7 @@
 mod clusters;
 mod compare;
 mod data;
+mod ended;
 mod groups;
 mod heading;
 mod json;

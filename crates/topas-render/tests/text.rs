@@ -33,7 +33,13 @@ fn render_plan(form: &dyn ReportForm, plan: &ReportPlan, log: &str) -> String {
     let (report, tally) = (answer.fold, answer.tally);
     assert_eq!(tally.skipped(), 0, "{:?}", tally.examples());
     let tables = report.tables(&TableOrder::default());
-    form.render(&Document { report: &report, tables: &tables, tally: &tally, unwanted: 0 })
+    form.render(&Document {
+        report: &report,
+        tables: &tables,
+        tally: &tally,
+        unwanted: 0,
+        unwanted_runs: 0,
+    })
 }
 
 const TEXT: TextReport = TextReport { width: Some(80) };

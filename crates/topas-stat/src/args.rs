@@ -35,7 +35,7 @@ use crate::message::TOOL;
                   topas-stat --since 2026-01-01 /var/log/topas\n  \
                   topas-stat --by user --top 10 --measure mflops,cpu_use topas.log\n  \
                   topas-stat --by mflops,lang --bucket 10 --upper 200 --svg lang.svg topas.log\n  \
-                  topas-stat --where 'npes >= 64 and exe ~ ^heat' --by month topas.log\n  \
+                  topas-stat --where 'npes > 64 and mflops < 100 and wall > 1h' --by exe topas.log\n  \
                   grep ' f90 ' topas.log | grep ' B ' | grep ' mpi ' | topas-stat"
 )]
 pub struct StatOptions {
@@ -86,7 +86,7 @@ pub struct StatOptions {
     #[arg(long, exclusive = true)]
     pub list_fields: bool,
 
-    /// List the measures that --by and --measure know
+    /// List the measures that --by, --measure and --where know
     #[arg(long, exclusive = true)]
     pub list_measures: bool,
 }
@@ -108,19 +108,19 @@ pub struct SelectionArgs {
     #[arg(long)]
     pub mine: bool,
 
-    /// Select the lines of this user; repeat the option for further users
+    /// Select the runs of this user; repeat the option for further users
     #[arg(long, value_name = "NAME")]
     pub user: Vec<String>,
 
-    /// Select the lines of this executable; repeat the option for further executables
+    /// Select the runs of this executable; repeat the option for further executables
     #[arg(long, value_name = "NAME")]
     pub exe: Vec<String>,
 
-    /// Select the lines of programs in this language, or in one of several
+    /// Select the runs of programs in this language, or in one of several
     #[arg(long, value_delimiter = ',', value_parser = words(Lang::ALL, |lang| lang.word()))]
     pub lang: Vec<String>,
 
-    /// Select the lines of programs with this message passing library, or with one of several; -
+    /// Select the runs of programs with this message passing library, or with one of several; -
     /// stands for programs without one
     #[arg(
         long,
@@ -130,21 +130,22 @@ pub struct SelectionArgs {
     )]
     pub mplib: Vec<String>,
 
-    /// Select the lines of batch jobs (B) or of interactive runs (I)
+    /// Select batch jobs (B) or interactive runs (I)
     #[arg(long, value_parser = ["B", "I"])]
     pub mode: Option<String>,
 
-    /// Select the lines of runs with at least N PEs
+    /// Select the runs with at least N PEs
     #[arg(long, value_name = "N")]
     pub min_pes: Option<u32>,
 
-    /// Select the lines of runs with at most N PEs
+    /// Select the runs with at most N PEs
     #[arg(long, value_name = "N")]
     pub max_pes: Option<u32>,
 
-    /// Select the lines for which the expression is true: FIELD OPERATOR VALUE with an operator of
-    /// = != < <= > >= ~ !~, joined by `and`, `or`, `not` and parentheses. If the option is
-    /// repeated, all expressions must be true
+    /// Select the runs for which the expression is true: NAME OPERATOR VALUE with the name of a
+    /// field or measure and an operator of = != < <= > >= ~ !~, joined by `and`, `or`, `not` and
+    /// parentheses; for a field of a single rank, select lines. If the option is repeated, all
+    /// expressions must be true
     #[arg(short = 'w', long = "where", value_name = "EXPRESSION")]
     pub conditions: Vec<String>,
 }
@@ -164,7 +165,7 @@ pub struct TableArgs {
     pub measure: Vec<String>,
 
     /// Set the size of a bucket in the unit of the measure, for all measures or for the one that is
-    /// named [default: mflops=50; --list-measures shows the others]
+    /// named; 50 is the layout of 1999 [default: the data decides between one size and --log-scale]
     #[arg(short, long, value_name = "[MEASURE=]N", allow_hyphen_values = true)]
     pub bucket: Vec<String>,
 
@@ -177,7 +178,7 @@ pub struct TableArgs {
     pub log_scale: bool,
 
     /// Show the N largest values of each field and put the others into one row; values are ranked
-    /// by their time, or by the key of --sort
+    /// by their time, or by the key of --sort. Days, weeks, months and the like stay whole
     #[arg(long, value_name = "N")]
     pub top: Option<NonZero<usize>>,
 

@@ -65,7 +65,7 @@ fn selection(args: &SelectionArgs) -> Result<Selection, u8> {
     let pes = [("npes >=", args.min_pes), ("npes <=", args.max_pes)];
     let pes = pes.iter().filter_map(|(test, n)| n.map(|n| format!("{test} {n}")));
     for text in args.conditions.iter().cloned().chain(pes) {
-        match Expression::parse(&text) {
+        match Expression::of_runs(&text) {
             Ok(expression) => selection.and(expression),
             Err(error) => {
                 let marked = error.marked(&text).replace('\n', "\n  ");

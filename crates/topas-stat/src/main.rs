@@ -55,12 +55,7 @@ fn printed(printed: Printed) -> u8 {
 fn exit_code(quiet: bool, reading: &StatReading<'_>) -> u8 {
     let report = &reading.answer.fold;
     if report.total.runs == 0 && !quiet {
-        message::no_runs(
-            report.outside,
-            reading.answer.unwanted,
-            &reading.inputs,
-            &reading.answer.tally,
-        );
+        message::no_runs(report.outside, &reading.answer, &reading.inputs);
     }
     match (reading.unreadable, report.total.runs) {
         (1.., _) => exit::INPUT,

@@ -1,6 +1,6 @@
 //! What `topas-stat` says on standard error.
 
-use topas_data::{Inputs, Tally};
+use topas_data::{AskAnswer, Inputs, Tally};
 use topas_render::looked_at;
 use topas_terminal::Tool;
 
@@ -8,7 +8,8 @@ use topas_terminal::Tool;
 pub const TOOL: Tool = Tool("topas-stat");
 
 /// There is nothing to report on: all is outside the period, or not selected.
-pub fn no_runs(outside: u64, unwanted: u64, inputs: &Inputs, tally: &Tally) {
+pub fn no_runs<F>(outside: u64, answer: &AskAnswer<F>, inputs: &Inputs) {
+    let tally = &answer.tally;
     let is = |count: u64, what: &str| match count {
         1 => format!("1 {what} is"),
         n => format!("{n} {what}s are"),
@@ -20,13 +21,19 @@ pub fn no_runs(outside: u64, unwanted: u64, inputs: &Inputs, tally: &Tally) {
         (tally.blank + tally.comments, "blank or comments"),
     ];
     let looked_at = looked_at(inputs, tally.lines(), &of_them);
-    let what = match (outside, unwanted) {
-        (0, 0) => "no runs".to_owned(),
-        (0, _) => format!("no runs: {} not selected", is(unwanted, "line")),
-        (1, _) => "no runs: 1 is outside --since and --until".to_owned(),
-        (n, _) => format!("no runs: {n} are outside --since and --until"),
-    };
-    TOOL.say(&format!("{what}; looked at {looked_at}"));
+    let unwanted = [(answer.unwanted, "line"), (answer.unwanted_runs, "run")];
+    let mut why: Vec<String> = unwanted
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|&(count, what)| format!("{} not selected", is(count, what)))
+        .collect();
+    match outside {
+        0 => {}
+        1 => why.push("1 is outside --since and --until".to_owned()),
+        n => why.push(format!("{n} are outside --since and --until")),
+    }
+    let why = if why.is_empty() { String::new() } else { format!(": {}", why.join(", ")) };
+    TOOL.say(&format!("no runs{why}; looked at {looked_at}"));
 }
 
 /// What was found in directories and is not read.

@@ -39,6 +39,7 @@ pub fn write(
         tables: &tables,
         tally: &reading.answer.tally,
         unwanted: reading.answer.unwanted,
+        unwanted_runs: reading.answer.unwanted_runs,
     };
     let weight = match (args.share, order.key()) {
         (Some(ShareOf::Runs), _) => Weight::Runs,

@@ -3,7 +3,7 @@
 use topas_config::{Conf, Environment};
 use topas_data::{
     AskAnswer, AskError, AskProgress as Place, Detail, Inputs, LogReport, OwnLines, Question,
-    ReportPlan, Resources, SourceError, TemporaryError, ask, parse_size,
+    ReportPlan, Resources, Run, SourceError, TemporaryError, ask, parse_size,
 };
 use topas_format::conf::List;
 use topas_format::line::{Extras, Line};
@@ -84,6 +84,11 @@ impl Question for PlannedLines<'_> {
     #[inline]
     fn wants(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
         self.own.as_ref().is_none_or(|own| own.wrote(line, extras)) && self.plan.wants(line, extras)
+    }
+
+    #[inline]
+    fn wants_run(&self, run: &Run<'_>) -> bool {
+        self.plan.wants_run(run)
     }
 
     #[inline]

@@ -17,10 +17,10 @@ fn fields() -> String {
             "" => String::new(),
             also => format!(" \\fRor\\fP {also}"),
         };
-        let (about, kind) = (words(field.about), words(&field.kind.to_string()));
+        let (about, kind) = (words(field.about), words(&field.holds()));
         text += &format!(".TP\n.B {}{also}\n{about} ({kind})\n", field.name);
     }
-    text + ".TP\n.B extra.KEY\nAny extra as it stands in the line. (text)\n"
+    text + ".TP\n.B extra.KEY\nAny extra as it stands in the line. (text; of a rank, unless the field KEY is of the run)\n"
 }
 
 #[test]

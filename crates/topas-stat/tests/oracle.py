@@ -305,15 +305,48 @@ def percent(part, whole, decimals):
     return "%d.%0*d" % (n // 10**decimals, decimals, n % 10**decimals)
 
 
+def is_log(runs, measure, options):
+    """Without options: logarithmic if linear buckets are more than 24, or only one of several."""
+    if "size" in options or options.get("log") or MEASURES[measure][3] is None:
+        return options.get("log")
+    of = lambda log: {bucket(r.value(measure), measure, MEASURES[measure][3], log, options.get("upper"))
+                      for r in runs} - {"not measured"}
+    linear = len(of(False))
+    return linear > 24 or linear == 1 and len(of(True)) > 1
+
+
+def periods(name, present):
+    """All periods from the first to the last; whole days and weeks."""
+    if name == "hour":
+        return [str(hour) for hour in range(24)]
+    if name == "weekday":
+        return "Mon Tue Wed Thu Fri Sat Sun".split()
+    forms = {"date": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m", "year": "%Y"}
+    if name not in forms or not present:
+        return []
+    parse = {"week": lambda text: datetime.datetime.strptime(text + "-1", "%G-W%V-%u")}
+    parse = parse.get(name, lambda text: datetime.datetime.strptime(text, forms[name]))
+    day, last, all_of_them = parse(min(present)), parse(max(present)), set()
+    while day <= last:
+        all_of_them.add(day.strftime(forms[name]))
+        day += datetime.timedelta(days=1)
+    return all_of_them
+
+
 def group(runs, tables, options):
     result = {}
     for table in tables:
         names = table.split(",")
+        log = {n: is_log(runs, n, options) for n in names if n in MEASURES}
         for r in runs:
             key = tuple(
-                bucket(r.value(n), n, options.get("size", MEASURES[n][3]), options.get("log"), options.get("upper"))
+                bucket(r.value(n), n, options.get("size", MEASURES[n][3]), log[n], options.get("upper"))
                 if n in MEASURES else FIELDS[n](r.first) for n in names)
             result.setdefault((table,) + key, []).append(r)
+        if len(names) == 1:
+            present = [key[1] for key in result if key[0] == table]
+            for name in periods(table, present):
+                result.setdefault((table, name), [])
     return result
 
 

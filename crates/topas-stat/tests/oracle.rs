@@ -93,6 +93,63 @@ fn awk_computes_the_same() {
     assert_eq!(ours(&path), expected);
 }
 
+/// Runs that meet a condition: their number and PE microseconds.
+const AWK_SELECTED: &str = r#"
+{
+    id = $16 " " $6
+    wall = sprintf("%.0f", $13 * 1e6) + 0
+    npes[id] = $6
+    if (wall > most[id]) most[id] = wall
+    if ($14 ~ /^f[=~][0-9]/) { ops[id] += substr($14, 3); time[id] += wall }
+    if (!(id in pe) || $5 + 0 < pe[id]) { pe[id] = $5 + 0; clock[id] = $2 }
+    lang[id] = $9
+}
+END {
+    for (id in npes) {
+        n = npes[id]; valued = time[id] > 0
+        if (CONDITION) { runs++; sum += n * most[id] }
+    }
+    printf "%d %.0f\n", runs, sum
+}
+"#;
+
+#[test]
+fn awk_selects_the_same_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("topas.log");
+    log(&path);
+    for (ours, theirs) in [
+        (
+            "npes > 64 and mflops < 1000 and wall > 2s",
+            "n > 64 && valued && ops[id] < 1000 * time[id] && most[id] > 2e6",
+        ),
+        (
+            "not mflops >= 0.5G and lang = f90",
+            r#"valued && ops[id] < 500 * time[id] && lang[id] == "f90""#,
+        ),
+        ("mflops = - or wall <= 0.01m", "!valued || most[id] <= 600e3"),
+        (
+            "time < 00:05 or not (pe_hours < 0.05 or weekday = Mon)",
+            r#"clock[id] < "00:05" || n * most[id] >= 180e6"#,
+        ),
+    ] {
+        let script = AWK_SELECTED.replace("CONDITION", theirs);
+        let awk = Command::new("awk").arg(script).arg(&path).output().unwrap();
+        assert!(awk.status.success(), "{}", String::from_utf8_lossy(&awk.stderr));
+        let expected = String::from_utf8(awk.stdout).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_topas-stat"))
+            .args(["--json", "--where", ours])
+            .arg(&path)
+            .output()
+            .unwrap();
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let micros = (json["pe_seconds"].as_f64().unwrap() * 1e6).round();
+        assert_eq!(format!("{} {micros}\n", json["runs"]), expected, "{ours}");
+        let runs = json["runs"].as_u64().unwrap();
+        assert!(runs > 20 && runs < 14_000, "{ours}: {runs}");
+    }
+}
+
 /// Every figure of random logs, computed by fractions: `oracle.py` tells which.
 #[test]
 fn python_computes_the_same() {

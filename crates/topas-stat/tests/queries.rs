@@ -95,14 +95,63 @@ fn every_option_selects() {
 #[test]
 fn lines_are_selected_before_they_are_joined() {
     let site = QuerySite::new();
-    // The other rank counts integer operations: without it the run has one line.
+    // The other rank counts integer operations: without it the run has one line, which is no
+    // remark, because it was asked for.
     let rows = site.rows(&["--by", "mflops", "--where", "intops = -"]);
     assert_eq!(rows, named(&[("50-100", 1), ("150-200", 1), ("250-300", 1), ("not measured", 1)]));
     let (_, out, _) = site.run(&["topas.log", "--where", "metric = intops", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(json["not_selected"]["lines"], 4);
     assert_eq!(json["lines"]["good"], 5);
-    assert_eq!(json["remarks"]["runs_with_one_line"], 1);
+    assert_eq!(json["remarks"]["runs_with_one_line"], 0);
+    let (_, out, _) = site.run(&["topas.log", "--where", "user = anna", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(json["remarks"]["runs_with_one_line"], 2);
+}
+
+#[test]
+fn measures_select_runs() {
+    let site = QuerySite::new();
+    let users = |test: &str| -> String {
+        let rows = site.rows(&["--by", "user", "--sort", "name", "--where", test]);
+        rows.into_iter().map(|(name, runs)| format!("{name}{runs} ")).collect()
+    };
+    for (test, wanted) in [
+        ("mflops < 100", "mohr1 "),
+        ("mflops = 50", "mohr1 "),
+        ("mflops > 50", "anna1 rosa1 "),
+        ("mflops > 0.2G", "rosa1 "),
+        // What was not measured is neither less nor more.
+        ("not mflops < 100", "anna1 rosa1 "),
+        ("mflops = -", "anna1 "),
+        ("wall >= 2s and wall < 1m", "mohr1 "),
+        ("pe_hours * 1", ""),
+        ("sys_share > 9% and sys_share < 10", "anna2 mohr1 rosa1 "),
+        ("npes > 15 and mflops < 100 and wall > 1s", "mohr1 "),
+        ("npes > 15 or mflops > 200", "anna1 mohr1 rosa1 "),
+        ("month = 1999-05 and not (weekday = Tue or mflops > 1000)", "anna1 "),
+        ("host = - and mflops > 100", "anna1 rosa1 "),
+        // Of the line with the lowest PE.
+        ("pe = 9 or mflops > 200", "rosa1 "),
+        ("pe = 9 and wall > 1s", "mohr1 "),
+        ("ops = 7 and mflops = -", "mohr1 "),
+    ] {
+        if wanted.is_empty() {
+            assert_eq!(site.run(&["topas.log", "--where", test]).0, 2, "{test}");
+        } else {
+            assert_eq!(users(test), wanted, "{test}");
+        }
+    }
+    // A selection by measures leaves runs whole, and says how many are not in the report.
+    let (_, out, err) = site.run(&["topas.log", "--where", "mflops < 100"]);
+    assert!(err.is_empty() && out.contains("Without 3 runs that were not selected."), "{out}");
+    assert!(!out.contains("one line"), "{out}");
+    let (_, out, _) = site.run(&["topas.log", "--where", "mflops < 100", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(json["not_selected"], serde_json::json!({ "lines": 0, "runs": 3 }));
+    let (code, _, err) = site.run(&["topas.log", "--where", "wall > 3d"]);
+    assert_eq!(code, 3);
+    assert!(err.contains("no runs: 4 runs are not selected; looked at"), "{err}");
 }
 
 #[test]
@@ -111,8 +160,8 @@ fn what_is_wrong_with_a_query_is_said() {
     for (args, error) in [
         (
             &["--where", "lang = c and npez > 5"][..],
-            "--where: no field is called 'npez'; did you mean 'npes'?\n  lang = c and npez > 5\n  \
-             \x20            ^^^^\n  hint: --list-fields shows all fields\n",
+            "--where: no field and no measure is called 'npez'; did you mean 'npes'?\n  lang = c and npez > 5\n  \
+             \x20            ^^^^\n  hint: --list-fields and --list-measures show all names\n",
         ),
         (
             &["--by", "userr"],
@@ -154,7 +203,7 @@ fn lists_need_no_input() {
     assert!(out.lines().any(|line| line.starts_with("npes (pes) ")), "{out}");
     let (code, out, _) = site.run(&["--list-measures"]);
     assert_eq!(code, 0);
-    assert_eq!(out.lines().count(), 10, "{out}");
+    assert_eq!(out.lines().count(), 11, "{out}");
 }
 
 #[test]

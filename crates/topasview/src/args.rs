@@ -18,7 +18,7 @@ pub const TOOL: Tool = Tool("topasview");
 ///
 /// topasview reads the lines that a program linked by `topas`, or run by `topas-run --all-pe`,
 /// leaves in topas.out, one line for each PE, and shows the lines of the newest launch. Without an
-/// option for a view, topasview prints the table of the PEs and the PEs that stand out.
+/// option for a view, topasview prints what costs time or stands out, and the table of the PEs.
 #[derive(Parser)]
 #[command(
     name = "topasview",

@@ -146,7 +146,7 @@ impl<'a> Output<'a> {
             clusters: clusters.as_ref().map(|(width, clusters)| (*width, &clusters[..])),
             best: best.as_ref(),
             groups,
-            balances: balances.as_deref(),
+            balances,
             findings,
             comparison: None,
         };
@@ -170,8 +170,9 @@ impl<'a> Output<'a> {
                 add(notes);
             }
         }
-        if report {
-            add(view::findings(table, of.findings(), all, columns));
+        // What matters most comes first.
+        if report || balance || sorted && !no_heading {
+            add(view::findings(table, of.balances(), of.findings(), all, columns));
         }
         if self.views.stat || report {
             let caption = view::caption(column, table.metric) + "\n\n";
@@ -197,14 +198,11 @@ impl<'a> Output<'a> {
         if balance || report {
             let balances = of.balances();
             if !balances.is_empty() {
-                add(view::balance(table, &balances, columns));
+                add(view::balance(table, balances, columns));
             }
         }
         if sorted {
             parts.push(view::raw(table, rows));
-        }
-        if balance || sorted && !no_heading {
-            parts.push(vec![view::findings(table, of.findings(), all, columns).into()]);
         }
         let mut all = ViewPieces::new();
         for part in parts {
@@ -238,7 +236,7 @@ impl<'a> Output<'a> {
                 summary: summary.as_ref(),
                 best: &best,
                 groups: of.groups(),
-                balances: &of.balances(),
+                balances: of.balances(),
                 findings: of.findings(),
                 rows: &self.rows(of.table),
             };

@@ -19,6 +19,7 @@ pub struct ViewSections<'t> {
     pub values: Values,
     groups: OnceCell<Vec<Groups>>,
     findings: OnceCell<Findings>,
+    balances: OnceCell<Vec<Balance>>,
 }
 
 impl<'t> ViewSections<'t> {
@@ -34,6 +35,7 @@ impl<'t> ViewSections<'t> {
             values: values(table, column),
             groups: OnceCell::new(),
             findings: OnceCell::new(),
+            balances: OnceCell::new(),
         }
     }
 
@@ -77,10 +79,11 @@ impl<'t> ViewSections<'t> {
         self.groups.get_or_init(|| all_groups(self.table, &self.values))
     }
 
-    /// Balance of CPU time, and of operations where counted.
-    pub fn balances(&self) -> Vec<Balance> {
+    /// Balance of CPU time, of operations where counted, and of wall clock time.
+    pub fn balances(&self) -> &[Balance] {
         let of = |column| balance(self.table, column, &values(self.table, column));
-        [Column::CpuTime, Column::Counter].into_iter().filter_map(of).collect()
+        let loads = [Column::CpuTime, Column::Counter, Column::Wall];
+        self.balances.get_or_init(|| loads.into_iter().filter_map(of).collect())
     }
 
     /// What stands out.

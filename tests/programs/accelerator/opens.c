@@ -1,6 +1,5 @@
 // Opens libraries while it runs: each argument is one, closed at once if `-` stands before it. The
-// last argument may be `fault`, and the rank then ends by SIGBUS
-// behind MPI.
+// last argument may be `fault`, and the rank then ends by SIGSEGV behind MPI.
 
 #include <dlfcn.h>
 #include <mpi.h>
@@ -13,10 +12,9 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "fault")) {
-            // While MPI runs, its library for the topology may hold libraries open. Of this signal no
-            // driver takes hold.
+            // While MPI runs, its library for the topology may hold libraries open.
             MPI_Finalize();
-            return raise(SIGBUS);
+            return raise(SIGSEGV);
         }
         int closes = *argv[i] == '-';
         void *library = dlopen(argv[i] + closes, RTLD_NOW | RTLD_LOCAL);

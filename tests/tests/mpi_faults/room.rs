@@ -7,9 +7,10 @@ use std::path::Path;
 use topas_tests::alone::{can_mount, in_namespace};
 use topas_tests::mpi::{Mpi, launched};
 use topas_tests::profile::{Places, alike, library, spool_files};
-use topas_tests::running::{Run, command, run};
+use topas_tests::running::Run;
 use topas_tests::site::Site;
 use topas_tests::skip::skip;
+use topas_tests::small_disk::SmallDisk;
 
 use super::{FaultProgram, text};
 
@@ -116,15 +117,13 @@ fn a_full_file_system() {
             let (program, places) = traffic(mpi);
             let dir = program.scratch.sub("small");
             let options = format!("size={size},mode=1777");
-            let mut mount = command("mount");
-            mount.args(["-t", "tmpfs", "-o", &options, "none"]).arg(&dir);
-            if run(&mut mount).code() != 0 {
+            let Some(disk) = SmallDisk::mount(&dir, &options) else {
                 return skip(test, "no file system can be mounted");
-            }
-            fill(&dir, left);
+            };
+            disk.leave(left);
             alike_after(&program, "", &dir, &places);
             let left_over = spool_files(&dir).len();
-            run(command("umount").arg(&dir)).good();
+            drop(disk);
             judged(&program, &places);
             assert_eq!(left_over, 0, "mapped files with {left} B free of {size}");
         }
@@ -141,13 +140,11 @@ fn a_file_system_that_fills_while_threads_begin() {
         let program = FaultProgram::new(mpi, "mpicc", "threads.c", &options);
         let places = Places::new(&program.scratch);
         let dir = program.scratch.sub("small");
-        let mut mount = command("mount");
-        mount.args(["-t", "tmpfs", "-o", "size=500k,mode=1777", "none"]).arg(&dir);
-        if run(&mut mount).code() != 0 {
+        let Some(disk) = SmallDisk::mount(&dir, "size=500k,mode=1777") else {
             return skip(test, "no file system can be mounted");
-        }
+        };
         alike_after(&program, "", &dir, &places);
-        run(command("umount").arg(&dir)).good();
+        drop(disk);
         let counted = places.counted();
         let calls: u64 = counted.iter().map(|one| one.routine("Allreduce").calls).sum();
         assert!(calls < 800_000, "{calls} calls in 500 kB of two ranks");
@@ -156,15 +153,4 @@ fn a_file_system_that_fills_while_threads_begin() {
             "not said: {counted:?}"
         );
     }
-}
-
-/// Leaves about this many bytes free.
-fn fill(dir: &Path, left: u64) {
-    let free = || {
-        let data = nix::sys::statvfs::statvfs(dir).expect("free room");
-        data.blocks_available() as u64 * data.fragment_size() as u64
-    };
-    let fill = free().saturating_sub(left);
-    fs::write(dir.join("filler"), vec![1; fill as usize]).expect("fill a file system");
-    assert!(free() <= left.max(4096), "{} B free", free());
 }

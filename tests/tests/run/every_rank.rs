@@ -9,6 +9,8 @@ use topas_tests::mpi::emulate_rank;
 use topas_tests::record::read_log;
 use topas_tests::running::run;
 use topas_tests::site::Scratch;
+use topas_tests::skip::skip;
+use topas_tests::small_disk::SmallDisk;
 
 use crate::{KEY, as_rank, built, one_line, topas_run};
 
@@ -59,6 +61,32 @@ fn the_file_is_where_the_user_wants_it() {
         assert!(dirs[0].to_string_lossy().ends_with(&lines[0].id), "{dirs:?}");
         fs::remove_dir_all(&dirs[0]).expect("remove");
     }
+}
+
+/// Without any room the sentence is said, and no empty file stays that would tell of a run
+/// without ranks.
+#[test]
+fn no_file_stays_on_a_full_file_system() {
+    let scratch = Scratch::new();
+    let program = built(&scratch, "c/says.c", "says");
+    let dir = scratch.sub("small");
+    let Some(disk) = SmallDisk::mount(&dir, "size=64k,mode=1777") else {
+        return skip("no_file_stays_on_a_full_file_system", "no file system can be mounted");
+    };
+    let filler = disk.leave(0);
+    let file = dir.join("topas.out");
+    for options in BOTH {
+        let mut command = as_rank(&scratch, 0);
+        command.env("OMPI_COMM_WORLD_LOCAL_RANK", "0").env("TOPAS_OUT", &file);
+        let ended = run(command.args(options).arg("--all-pe").arg(&program)).ends(3);
+        let sentence = format!("topas: not written: {}: no space left", file.display());
+        let said = ended.err().to_lowercase();
+        assert!(said.contains(&sentence.to_lowercase()), "{options:?}: {said}");
+        assert!(!file.exists(), "{options:?}");
+    }
+    fs::remove_file(filler).expect("remove");
+    run(as_rank(&scratch, 0).env("TOPAS_OUT", &file).arg("--all-pe").arg(&program)).ends(3);
+    assert_eq!(read_log(&file).len(), 1);
 }
 
 /// One clear sentence from the first rank of the host, none from others.

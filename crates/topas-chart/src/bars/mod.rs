@@ -39,6 +39,21 @@ pub enum BarPlaces {
     Buckets(Vec<BarBucket>),
     /// Names, in the order they are shown
     Categories(Vec<String>),
+    /// Periods of time that follow each other. However many they are, none is put together with
+    /// others, and the bars stand
+    Periods(Vec<BarPeriod>),
+}
+
+/// A period of time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BarPeriod {
+    /// What it is called, such as `2026-11-20`
+    pub name: String,
+    /// How round it is: where there is no room for all names, those of the least round are left
+    /// out first
+    pub roundness: u8,
+    /// Whether periods are left out before it, which is drawn as a break
+    pub after_break: bool,
 }
 
 /// A range of a number; the upper bound belongs to the next bucket.
@@ -93,6 +108,7 @@ impl BarPlaces {
         match self {
             BarPlaces::Buckets(buckets) => buckets.len(),
             BarPlaces::Categories(names) => names.len(),
+            BarPlaces::Periods(periods) => periods.len(),
         }
     }
 

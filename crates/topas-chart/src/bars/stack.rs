@@ -1,7 +1,7 @@
 //! The bars that are really drawn: values checked, gaps between buckets filled in, what is too
 //! much for one picture put together.
 
-use super::{Arrangement, BarBucket, BarPlaces, Bars};
+use super::{Arrangement, BarBucket, BarPeriod, BarPlaces, Bars};
 use crate::unit::{Quantity, bound};
 use crate::words::clean;
 
@@ -40,7 +40,9 @@ pub(crate) struct StackPart {
 pub(crate) enum Slot {
     Bucket(BarBucket),
     Category(String),
-    /// Buckets that are not drawn are between the neighbours
+    /// With its roundness
+    Period(String, u8),
+    /// Buckets or periods that are not drawn are between the neighbours
     Break,
 }
 
@@ -48,7 +50,7 @@ impl Slot {
     pub(crate) fn label(&self) -> String {
         match self {
             Slot::Bucket(bucket) => bucket.label(),
-            Slot::Category(name) => name.clone(),
+            Slot::Category(name) | Slot::Period(name, _) => name.clone(),
             Slot::Break => "…".to_owned(),
         }
     }
@@ -84,6 +86,7 @@ impl Stacks {
         let slots = match &bars.places {
             BarPlaces::Buckets(buckets) => bucket_slots(buckets, &mut parts),
             BarPlaces::Categories(names) => category_slots(names, &mut parts),
+            BarPlaces::Periods(periods) => period_slots(periods, &mut parts),
         };
         Stacks { parts, slots, notes, stacked: bars.arrangement == Arrangement::Stacked }
     }
@@ -180,10 +183,30 @@ fn bucket_slots(buckets: &[BarBucket], parts: &mut [StackPart]) -> Vec<Slot> {
         places.push(Some(place));
         before = Some(*bucket);
     }
+    spread(parts, &places);
+    slots
+}
+
+/// Periods with a break where some are left out.
+fn period_slots(periods: &[BarPeriod], parts: &mut [StackPart]) -> Vec<Slot> {
+    let (mut slots, mut places) = (Vec::new(), Vec::new());
+    for (place, period) in periods.iter().enumerate() {
+        if period.after_break && place > 0 {
+            slots.push(Slot::Break);
+            places.push(None);
+        }
+        slots.push(Slot::Period(clean(&period.name), period.roundness));
+        places.push(Some(place));
+    }
+    spread(parts, &places);
+    slots
+}
+
+/// Puts values where their places went: for each slot the place its values come from.
+fn spread(parts: &mut [StackPart], places: &[Option<usize>]) {
     for part in parts {
         part.values = places.iter().map(|place| *part.values.get((*place)?)?).collect();
     }
-    slots
 }
 
 fn same(a: f64, b: f64) -> bool {
@@ -321,6 +344,23 @@ mod tests {
         assert_eq!(drawn(&[(0.1, 0.2), (0.5, 1.0)]).len(), 3);
         let powers = [(1.0, 4.0), (4.0, 16.0), (16.0, 64.0)].map(Some);
         assert_eq!(drawn(&[(1.0, 4.0), (16.0, 64.0)]), powers);
+    }
+
+    #[test]
+    fn every_period_has_its_place() {
+        let period = |at: usize| BarPeriod {
+            name: at.to_string(),
+            roundness: 0,
+            after_break: at == 0 || at == 300,
+        };
+        let periods: Vec<BarPeriod> = (0..400).map(period).collect();
+        let values = (0..400).map(|at| Some(f64::from(at))).collect();
+        let mut parts = [StackPart { name: String::new(), note: String::new(), values }];
+        let slots = period_slots(&periods, &mut parts);
+        assert_eq!((slots.len(), parts[0].values.len()), (401, 401));
+        assert_eq!((&slots[300], parts[0].values[300]), (&Slot::Break, None));
+        assert_eq!(slots[400], Slot::Period("399".to_owned(), 0));
+        assert_eq!(parts[0].values[400], Some(399.0));
     }
 
     #[test]

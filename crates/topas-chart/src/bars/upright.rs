@@ -44,6 +44,7 @@ pub(super) fn draw(bars: &Bars, stacks: &Stacks, mut frame: Frame, description: 
 fn gap(bars: &Bars, slot: f64) -> f64 {
     let share = match bars.places {
         super::BarPlaces::Buckets(_) => 0.04,
+        super::BarPlaces::Periods(_) => 0.08,
         super::BarPlaces::Categories(_) => 0.14,
     };
     if slot < 3.0 { 0.0 } else { (slot * share).clamp(0.25, 40.0) }
@@ -100,10 +101,10 @@ fn series(
 /// What is shown when a bar is pointed at.
 pub(super) fn note(bars: &Bars, name: &str, slot: &Slot, value: f64) -> String {
     let unit = match bars.along.unit.form(1.0, 1.0).symbol() {
-        symbol if symbol.is_empty() || matches!(slot, Slot::Category(_)) => symbol,
+        _ if matches!(slot, Slot::Category(_) | Slot::Period(..)) => String::new(),
+        symbol if symbol.is_empty() => symbol,
         symbol => format!(" {symbol}"),
     };
-    let unit = if matches!(slot, Slot::Category(_)) { String::new() } else { unit };
     let of = if name.is_empty() { String::new() } else { format!(", {name}") };
     format!("{}{unit}{of}: {}", slot.label(), bars.height.unit.value(value, 4))
 }
@@ -152,6 +153,13 @@ fn labels(items: &mut Vec<PictureItem>, bars: &Bars, stacks: &Stacks, plot: &Are
     let mut name = clean(&bars.along.name);
     if let super::BarPlaces::Categories(_) = bars.places {
         all.extend(stacks.slots.iter().enumerate().map(|(at, s)| centered(middle(at), s.label())));
+    } else if let super::BarPlaces::Periods(_) = bars.places {
+        let named = named_periods(&stacks.slots, slot);
+        let marks = named.iter().map(|&at| middle(at));
+        let marks = marks.map(|x| vec![(x, plot.bottom()), (x, hundredth(plot.bottom() + 4.0))]);
+        items.push(tick_marks(marks.collect()));
+        all.extend(named.iter().map(|&at| centered(middle(at), stacks.slots[at].label())));
+        items.push(zigzag(stacks, plot, middle));
     } else {
         name = bars.along.unit.form(1.0, 1.0).heading(&name);
         let mut ends = f64::NEG_INFINITY;
@@ -188,25 +196,63 @@ fn labels(items: &mut Vec<PictureItem>, bars: &Bars, stacks: &Stacks, plot: &Are
             }
         }
         if marks.len() as f64 * 4.0 < plot.width {
-            items.push(PictureItem::Lines {
-                parts: marks,
-                stroke: AXIS,
-                width: 1.0,
-                dashed: false,
-            });
+            items.push(tick_marks(marks));
         }
-        let breaks = stacks.slots.iter().enumerate().filter(|(_, slot)| **slot == Slot::Break);
-        let zigzag = breaks.map(|(at, _)| {
-            let y = plot.bottom();
-            [(-4.0, 4.0), (-1.5, -4.0), (1.5, 4.0), (4.0, -4.0)]
-                .map(|(dx, dy)| (hundredth(middle(at) + dx), y + dy))
-                .to_vec()
-        });
-        let zigzag: Vec<_> = zigzag.collect();
-        items.push(PictureItem::Lines { parts: zigzag, stroke: AXIS, width: 1.5, dashed: false });
+        items.push(zigzag(stacks, plot, middle));
     }
     all.push(below(plot, name).into());
     items.push(PictureItem::Group { kind: "axis", name: bars.along.name.clone(), items: all });
+}
+
+fn tick_marks(parts: Vec<Vec<(f64, f64)>>) -> PictureItem {
+    PictureItem::Lines { parts, stroke: AXIS, width: 1.0, dashed: false }
+}
+
+/// The breaks in the axis.
+fn zigzag(stacks: &Stacks, plot: &Area, middle: impl Fn(usize) -> f64) -> PictureItem {
+    let breaks = stacks.slots.iter().enumerate().filter(|(_, slot)| **slot == Slot::Break);
+    let zigzag = breaks.map(|(at, _)| {
+        let y = plot.bottom();
+        [(-4.0, 4.0), (-1.5, -4.0), (1.5, 4.0), (4.0, -4.0)]
+            .map(|(dx, dy)| (hundredth(middle(at) + dx), y + dy))
+            .to_vec()
+    });
+    PictureItem::Lines { parts: zigzag.collect(), stroke: AXIS, width: 1.5, dashed: false }
+}
+
+/// The periods whose names are shown: those of the least roundness at which no two meet, and if
+/// the roundest do, those of them that have room.
+fn named_periods(slots: &[Slot], width: f64) -> Vec<usize> {
+    let named = |least: u8| -> Vec<(usize, f64)> {
+        let period = |(at, slot): (usize, &Slot)| match slot {
+            Slot::Period(name, roundness) if *roundness >= least => {
+                Some((at, LABEL.width(name) + 8.0))
+            }
+            _ => None,
+        };
+        slots.iter().enumerate().filter_map(period).collect()
+    };
+    let apart = |one: &(usize, f64), next: &(usize, f64)| {
+        (next.0 - one.0) as f64 * width >= (one.1 + next.1) / 2.0
+    };
+    let mut last = named(0);
+    for least in 0..=u8::MAX {
+        let these = named(least);
+        if these.is_empty() {
+            break;
+        }
+        if these.is_sorted_by(apart) {
+            return these.into_iter().map(|(at, _)| at).collect();
+        }
+        last = these;
+    }
+    let mut shown: Vec<(usize, f64)> = Vec::new();
+    for period in last {
+        if shown.last().is_none_or(|before| apart(before, &period)) {
+            shown.push(period);
+        }
+    }
+    shown.into_iter().map(|(at, _)| at).collect()
 }
 
 /// For buckets of one width without breaks: the first border with a label and the distance to the

@@ -54,7 +54,7 @@ fn rows(page: &mut TerminalPage, bars: &Bars, stacks: &Stacks) {
     let along = bars.along.unit.form(1.0, 1.0);
     let heading = match bars.places {
         crate::bars::BarPlaces::Buckets(_) => along.heading(&bars.along.name),
-        crate::bars::BarPlaces::Categories(_) => bars.along.name.clone(),
+        _ => bars.along.name.clone(),
     };
     let label_width = labels.iter().map(|label| page.text(label).width()).max().unwrap_or(0);
     let label_width = label_width.max(page.text(&heading).width()).min(page.width * 2 / 5);
@@ -103,12 +103,17 @@ fn rows(page: &mut TerminalPage, bars: &Bars, stacks: &Stacks) {
     }
 }
 
+/// Periods without a value have a row each, unless more than a month of days follow each other.
+const MOST_EMPTY_PERIODS: usize = 31;
+
 /// The rows; three and more places without a value become one.
 fn shown(stacks: &Stacks) -> Vec<BarRow> {
+    let is_time = stacks.slots.iter().any(|slot| matches!(slot, Slot::Period(..)));
+    let most_empty = if is_time { MOST_EMPTY_PERIODS } else { 2 };
     let mut rows: Vec<BarRow> = Vec::new();
     let mut empty = Vec::new();
     let flush = |rows: &mut Vec<BarRow>, empty: &mut Vec<usize>| {
-        if empty.len() < 3 {
+        if empty.len() <= most_empty {
             rows.extend(empty.iter().map(|&slot| BarRow::Bar(slot)));
         } else {
             rows.push(BarRow::Gap(empty.len()));

@@ -1,60 +1,27 @@
 //! Keeps records apart by the hash of their launch: in memory as long as they fit, then in
-//! a temporary file.
+//! temporary files.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use super::TemporaryError;
 use crate::feed::locked;
 
-/// The temporary file of all threads: it has no name, so nothing is left of it whatever
-/// ends the process.
+/// Where temporary files are made. They have no names, so nothing is left of them whatever ends
+/// the process.
 pub(crate) struct Overflow {
     directory: PathBuf,
-    file: OnceLock<File>,
-    making: Mutex<()>,
+    /// Bytes of all files
     written: AtomicU64,
 }
 
 impl Overflow {
     pub(crate) fn new(directory: &Path) -> Self {
-        Overflow {
-            directory: directory.to_owned(),
-            file: OnceLock::new(),
-            making: Mutex::new(()),
-            written: AtomicU64::new(0),
-        }
-    }
-
-    fn file(&self) -> io::Result<&File> {
-        let _one = locked(&self.making);
-        if let Some(file) = self.file.get() {
-            return Ok(file);
-        }
-        let file = tempfile::tempfile_in(&self.directory)?;
-        Ok(self.file.get_or_init(|| file))
-    }
-
-    /// Where the bytes begin that it holds now.
-    fn write(&self, bytes: &[u8]) -> Result<u64, TemporaryError> {
-        // Whole pages are written faster.
-        let len = bytes.len().next_multiple_of(PAGE) as u64;
-        let at = self.written.fetch_add(len, Ordering::Relaxed);
-        let file = match self.file.get() {
-            Some(file) => Ok(file),
-            None => self.file(),
-        };
-        file.and_then(|file| file.write_all_at(bytes, at)).map_err(|cause| self.failed(cause))?;
-        Ok(at)
-    }
-
-    fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), TemporaryError> {
-        let file = self.file().map_err(|cause| self.failed(cause))?;
-        file.read_exact_at(bytes, at).map_err(|cause| self.failed(cause))
+        Overflow { directory: directory.to_owned(), written: AtomicU64::new(0) }
     }
 
     fn failed(&self, cause: io::Error) -> TemporaryError {
@@ -68,6 +35,34 @@ impl Overflow {
     }
 }
 
+/// The temporary file of one writer: the kernel lets only one write to a file at a time.
+#[derive(Default)]
+struct OverflowFile {
+    /// Made by the first write
+    file: Option<Arc<File>>,
+    end: u64,
+}
+
+impl OverflowFile {
+    /// Puts bytes aside.
+    fn write(&mut self, overflow: &Overflow, bytes: &[u8]) -> Result<StorePiece, TemporaryError> {
+        let file = match &self.file {
+            Some(file) => file,
+            None => {
+                let made = tempfile::tempfile_in(&overflow.directory);
+                self.file.insert(Arc::new(made.map_err(|cause| overflow.failed(cause))?))
+            }
+        };
+        file.write_all_at(bytes, self.end).map_err(|cause| overflow.failed(cause))?;
+        let piece = StorePiece::Overflow { file: Arc::clone(file), at: self.end, len: bytes.len() };
+        // Whole pages are written faster.
+        let len = bytes.len().next_multiple_of(PAGE) as u64;
+        self.end += len;
+        overflow.written.fetch_add(len, Ordering::Relaxed);
+        Ok(piece)
+    }
+}
+
 /// Bytes of a page.
 const PAGE: usize = 4096;
 
@@ -75,7 +70,7 @@ const PAGE: usize = 4096;
 #[derive(Debug)]
 enum StorePiece {
     Memory(Vec<u8>),
-    Overflow { at: u64, len: usize },
+    Overflow { file: Arc<File>, at: u64, len: usize },
 }
 
 /// Records of all parts.
@@ -158,9 +153,10 @@ impl<'o> StorePart<'o> {
         for piece in self.pieces {
             match piece {
                 StorePiece::Memory(bytes) => piece_of(&bytes)?,
-                StorePiece::Overflow { at, len } => {
+                StorePiece::Overflow { file, at, len } => {
                     buffer.resize(len, 0);
-                    self.overflow.read(&mut buffer, at)?;
+                    let read = file.read_exact_at(&mut buffer, at);
+                    read.map_err(|cause| self.overflow.failed(cause))?;
                     piece_of(&buffer)?;
                 }
             }
@@ -175,12 +171,14 @@ pub(crate) struct StoreWriter<'s, 'o> {
     buffers: Vec<Vec<u8>>,
     /// Bytes of a piece
     piece: usize,
+    file: OverflowFile,
 }
 
 impl<'s, 'o> StoreWriter<'s, 'o> {
     /// Pieces of about so many bytes; the buffers of all parts take that much memory.
     pub(crate) fn new(store: &'s Store<'o>, piece: usize) -> Self {
-        StoreWriter { store, buffers: vec![Vec::new(); store.parts()], piece }
+        let buffers = vec![Vec::new(); store.parts()];
+        StoreWriter { store, buffers, piece, file: OverflowFile::default() }
     }
 
     /// Adds a record to a part.
@@ -188,7 +186,7 @@ impl<'s, 'o> StoreWriter<'s, 'o> {
     pub(crate) fn add(&mut self, part: usize, record: &[u8]) -> Result<(), TemporaryError> {
         let buffer = &mut self.buffers[part];
         if buffer.capacity() - buffer.len() < record.len() {
-            Self::make_room(self.store, self.piece, part, buffer)?;
+            Self::make_room(self.store, &mut self.file, self.piece, part, buffer)?;
         }
         buffer.extend_from_slice(record);
         Ok(())
@@ -197,6 +195,7 @@ impl<'s, 'o> StoreWriter<'s, 'o> {
     #[cold]
     fn make_room(
         store: &Store<'_>,
+        file: &mut OverflowFile,
         most: usize,
         part: usize,
         buffer: &mut Vec<u8>,
@@ -207,20 +206,24 @@ impl<'s, 'o> StoreWriter<'s, 'o> {
             buffer.reserve_exact(room - buffer.len());
             return Ok(());
         }
-        Self::put(store, part, buffer)?;
+        Self::put(store, file, part, buffer)?;
         buffer.reserve_exact(most);
         Ok(())
     }
 
-    fn put(store: &Store<'_>, part: usize, buffer: &mut Vec<u8>) -> Result<(), TemporaryError> {
+    fn put(
+        store: &Store<'_>,
+        file: &mut OverflowFile,
+        part: usize,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), TemporaryError> {
         if buffer.is_empty() {
             return Ok(());
         }
         if store.hold(buffer.len()) {
             store.add(part, StorePiece::Memory(std::mem::take(buffer)));
         } else {
-            let (at, len) = (store.overflow.write(buffer)?, buffer.len());
-            store.add(part, StorePiece::Overflow { at, len });
+            store.add(part, file.write(store.overflow, buffer)?);
             buffer.clear();
         }
         Ok(())
@@ -229,7 +232,7 @@ impl<'s, 'o> StoreWriter<'s, 'o> {
     /// Hands over what is still held back.
     pub(crate) fn finish(mut self) -> Result<(), TemporaryError> {
         for (part, buffer) in self.buffers.iter_mut().enumerate() {
-            Self::put(self.store, part, buffer)?;
+            Self::put(self.store, &mut self.file, part, buffer)?;
         }
         Ok(())
     }
@@ -274,11 +277,11 @@ mod tests {
     #[test]
     fn a_directory_that_is_none_and_a_full_disk_are_errors() {
         let overflow = Overflow::new(Path::new("/dev/null/none"));
-        let error = overflow.write(b"x").unwrap_err();
+        let error = OverflowFile::default().write(&overflow, b"x").unwrap_err();
         assert!(error.to_string().contains("/dev/null/none"), "{error}");
-        let overflow = Overflow::new(Path::new("/tmp"));
-        overflow.file.set(File::options().write(true).open("/dev/full").unwrap()).unwrap();
-        let error = overflow.write(b"x").unwrap_err();
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let mut full = OverflowFile { file: Some(Arc::new(full)), end: 0 };
+        let error = full.write(&Overflow::new(Path::new("/tmp")), b"x").unwrap_err();
         assert_eq!(error.cause.kind(), io::ErrorKind::StorageFull);
     }
 }

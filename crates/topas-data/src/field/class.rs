@@ -21,8 +21,18 @@ const FAULTS: [u64; 6] = [4, 5, 7, 8, 11, 31];
 /// Signals of time and resources used up: SIGALRM, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF.
 const LIMITS: [u64; 5] = [14, 24, 25, 26, 27];
 
+/// Place in [`ENDINGS`] of programs that ended well.
+pub(crate) const ENDED_WELL: u8 = 0;
+
+/// Place in [`ENDINGS`] of programs that somebody else ended.
+pub(crate) const ENDED_FROM_OUTSIDE: u8 = 5;
+
 pub(super) fn ending<'a>(extras: Extras<'_>) -> Value<'a> {
-    let Some(end) = extras.get(b"end") else { return Value::Missing };
+    extras.get(b"end").and_then(ending_class).map_or(Value::Missing, Value::whole)
+}
+
+/// Place in [`ENDINGS`] of what `end=` says; None of what is no ending.
+pub(crate) fn ending_class(end: &[u8]) -> Option<u8> {
     let place = if end == b"abort" {
         2
     } else if let Some(status) = end.strip_prefix(b"exit:").and_then(whole) {
@@ -35,9 +45,9 @@ pub(super) fn ending<'a>(extras: Extras<'_>) -> Value<'a> {
             _ => 5,
         }
     } else {
-        return Value::Missing;
+        return None;
     };
-    Value::whole(place)
+    Some(place)
 }
 
 pub(super) fn wall<'a>(wall: Micros) -> Value<'a> {

@@ -55,12 +55,25 @@ const TIMES: &[(&str, i128)] = &[
     ("us", 1),
     ("ms", 1000),
     ("s", MILLION),
+    ("m", MILLION * 60),
     ("min", MILLION * 60),
     ("h", MILLION * 3600),
     ("d", MILLION * 86_400),
 ];
 
 const FREQUENCIES: &[(&str, i128)] = &[("", MILLION), ("MHz", MILLION), ("GHz", MILLION * 1000)];
+
+/// Of rates in millions a second: the prefix of a rate in a second.
+const RATES: &[(&str, i128)] = &[
+    ("", MILLION),
+    ("k", 1000),
+    ("M", MILLION),
+    ("G", MILLION * 1000),
+    ("T", MILLION * 1_000_000),
+    ("P", MILLION * 1_000_000_000),
+];
+
+const SHARES: &[(&str, i128)] = &[("", MILLION), ("%", MILLION)];
 
 /// Reads a value of a kind.
 pub(crate) fn literal(kind: FieldKind, text: &str) -> Result<Value<'static>, LiteralError> {
@@ -102,14 +115,18 @@ pub(crate) fn literal(kind: FieldKind, text: &str) -> Result<Value<'static>, Lit
 /// A decimal number with the suffix of a unit, in millionths.
 fn number(unit: FieldUnit, text: &str) -> Result<i128, LiteralError> {
     const FORM: LiteralError = LiteralError::Form("a number such as 12, 0.5, 2.5G");
-    const SECONDS: LiteralError = LiteralError::Form("a time such as 12, 0.5s, 90min, 24h");
+    const SECONDS: LiteralError = LiteralError::Form("a time such as 12, 0.5s, 90min, 24h, 2d");
     const BYTES: LiteralError = LiteralError::Form("a size such as 4096, 2.5GB, 4GiB");
     const MHZ: LiteralError = LiteralError::Form("a frequency such as 450 or 2.6GHz");
+    const RATE: LiteralError = LiteralError::Form("a rate in M/s such as 100, 0.5, 2.5G");
+    const SHARE: LiteralError = LiteralError::Form("a share such as 5 or 12.5%");
     let (units, form) = match unit {
         FieldUnit::None => (PREFIXES, FORM),
         FieldUnit::Seconds => (TIMES, SECONDS),
         FieldUnit::Bytes => (PREFIXES, BYTES),
         FieldUnit::Megahertz => (FREQUENCIES, MHZ),
+        FieldUnit::MillionPerSecond => (RATES, RATE),
+        FieldUnit::Percent => (SHARES, SHARE),
     };
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (digits, mut suffix) = text.split_at(end);
@@ -173,6 +190,11 @@ mod tests {
         let time = |text| of(FieldKind::Number(FieldUnit::Seconds), text);
         assert_eq!([time("90min"), time("1.5h"), time("5400")], [Ok(5400 * MILLION); 3]);
         assert_eq!(time("250ms"), Ok(250_000));
+        assert_eq!([time("5m"), time("2d")], [Ok(300 * MILLION), Ok(172_800 * MILLION)]);
+        let rate = |text| of(FieldKind::Number(FieldUnit::MillionPerSecond), text);
+        assert_eq!([rate("2G"), rate("2000")], [Ok(2000 * MILLION); 2]);
+        let share = |text| of(FieldKind::Number(FieldUnit::Percent), text);
+        assert_eq!([share("12.5%"), share("12.5")], [Ok(12_500_000); 2]);
         assert!(time("1G").is_err());
         let bytes = |text| of(FieldKind::Number(FieldUnit::Bytes), text);
         assert_eq!(bytes("4GiB"), Ok(MILLION << 32));

@@ -11,7 +11,8 @@ use topas_format::number::{Count, Micros};
 use super::FieldKind::{Class, CpuType, Day, Month, Number, PowerOfTwo, Text, Time, Week};
 use super::value::{Value, of_count, of_name};
 use super::{
-    FieldRow, FieldUnit, Read, ReadField, accelerator, calendar, class, compiler, mpi_version,
+    FieldRow, FieldScope, FieldUnit, Read, ReadField, accelerator, calendar, class, compiler,
+    mpi_version,
 };
 
 const COUNT: super::FieldKind = Number(FieldUnit::None);
@@ -20,6 +21,53 @@ const SECONDS: super::FieldKind = Number(FieldUnit::Seconds);
 /// Every field: tokens in the order of the line, extras, then what is derived.
 pub static FIELDS: LazyLock<Vec<FieldRow>> =
     LazyLock::new(|| [tokens(), EXTRAS.iter().map(extra).collect(), derived_fields()].concat());
+
+/// Fields whose value is that of the launch, in all of its lines.
+const OF_LAUNCH: &[&str] = &[
+    "user",
+    "exe",
+    "npes",
+    "mode",
+    "lang",
+    "lib",
+    "id",
+    "v",
+    "uid",
+    "job",
+    "step",
+    "part",
+    "cc",
+    "via",
+    "bid",
+    "npes_class",
+    "compiler",
+];
+
+/// Fields that a run has and that its lines may tell differently: the ranks of a run end one
+/// after the other, on nodes of several types, and one that a signal ended does not name the MPI.
+const OF_RUN: &[&str] = &[
+    "date",
+    "time",
+    "t",
+    "mhz",
+    "mpi",
+    "month",
+    "week",
+    "year",
+    "weekday",
+    "hour",
+    "cputype",
+    "wall_class",
+    "mpi_name",
+];
+
+fn scope(name: &str) -> FieldScope {
+    match name {
+        name if OF_LAUNCH.contains(&name) => FieldScope::Launch,
+        name if OF_RUN.contains(&name) => FieldScope::Run,
+        _ => FieldScope::Rank,
+    }
+}
 
 /// The sixteen tokens. Each says what becomes of it in an export.
 fn tokens() -> Vec<FieldRow> {
@@ -48,7 +96,7 @@ fn tokens() -> Vec<FieldRow> {
         },
         token("user_time", "", SECONDS, Fixed, |line, _| time(line.user_time)),
         token("sys_time", "", SECONDS, Fixed, |line, _| time(line.sys_time)),
-        token("wall_time", "wall", SECONDS, Fixed, |line, _| time(line.wall_time)),
+        token("wall_time", "", SECONDS, Fixed, |line, _| time(line.wall_time)),
         token("ops", "", COUNT, Fixed, |line, _| of_count(line.ops.count)),
         token("l1_miss", "", COUNT, Fixed, |line, _| of_count(line.l1_miss)),
         token("id", "launch", Text, Hashed, |line, _| of_name(line.id)),
@@ -67,6 +115,7 @@ fn extra(extra: &'static Extra) -> FieldRow {
         name: extra.name,
         also: "",
         kind,
+        scope: scope(extra.name),
         export: Some(extra.export),
         dash_is_value: false,
         read: Read::Extra,
@@ -191,6 +240,7 @@ fn derived(
         name,
         also: "",
         kind,
+        scope: scope(name),
         export: None,
         dash_is_value: false,
         read: Read::Of(read),

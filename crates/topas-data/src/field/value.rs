@@ -1,6 +1,7 @@
 //! Values of fields.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use topas_format::escape::Name;
 use topas_format::number::{Count, leading};
@@ -8,7 +9,7 @@ use topas_format::number::{Count, leading};
 use super::FieldKind;
 
 /// Millionths in one: numbers are held exact to that, as times are in µs.
-pub const MILLION: i128 = 1_000_000;
+pub(crate) const MILLION: i128 = 1_000_000;
 
 /// The value of a field in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +31,16 @@ impl<'a> Value<'a> {
 
     pub(super) fn word(word: &'static str) -> Self {
         Value::Text(Cow::Borrowed(word.as_bytes()))
+    }
+
+    /// How it compares with one of its kind; None if one is missing.
+    #[inline]
+    pub fn order(&self, with: &Value<'_>) -> Option<Ordering> {
+        match (self, with) {
+            (Value::Number(a), Value::Number(b)) => Some(a.cmp(b)),
+            (Value::Text(a), Value::Text(b)) => Some(a.as_ref().cmp(b.as_ref())),
+            _ => None,
+        }
     }
 
     /// Appends a form of the value by which equal ones are equal and others sort: first

@@ -1,5 +1,6 @@
 //! Values in buckets: of equal size, or on a logarithmic scale, up to a limit or without.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -87,6 +88,26 @@ pub enum ScaleKind {
     Linear(BucketSize),
     /// At 1, 2 and 5 times powers of ten, from a millionth on; 0 is a bucket of its own
     Logarithmic,
+    /// One of the two, which the data decides when all are read ([`Scale::settled`]). Until then
+    /// buckets have the bounds of both: those below the size are logarithmic, the others linear.
+    /// From the size on, each 1, 2 or 5 times a power of ten has to be a multiple of it
+    FromData(BucketSize),
+}
+
+/// Most linear buckets that a scale from data shows.
+pub const MOST_LINEAR: usize = 24;
+
+/// Number of the first linear bucket behind the logarithmic ones in [`ScaleKind::FromData`]; a
+/// value has at most 39 digits, and there are three logarithmic buckets for each.
+const FIRST_LINEAR: u128 = 128;
+
+/// What a scale became by the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SettledScale {
+    /// The scale, which is linear or logarithmic
+    pub scale: Scale,
+    /// Size and number of the linear buckets with values, if the data decided
+    pub linear: Option<(BucketSize, usize)>,
 }
 
 impl Default for Scale {
@@ -107,7 +128,7 @@ pub enum MeasureBucket {
 }
 
 /// Bounds of a bucket in millionths of the unit: from the first to below the second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bounds {
     /// Of a bucket between two bounds
     Between(u128, u128),
@@ -129,27 +150,48 @@ impl Scale {
             return MeasureBucket::Above;
         }
         match self.kind {
-            ScaleKind::Linear(size) => {
-                let size = size.millionths;
-                // Nearly always the fast division does.
-                MeasureBucket::At(match u64::try_from(millionths) {
-                    Ok(millionths) => u128::from(millionths / size),
-                    Err(_) => millionths / u128::from(size),
-                })
+            ScaleKind::Linear(size) => MeasureBucket::At(linear(millionths, size)),
+            ScaleKind::FromData(size) if millionths >= u128::from(size.millionths) => {
+                MeasureBucket::At(FIRST_LINEAR + linear(millionths, size))
             }
-            ScaleKind::Logarithmic => MeasureBucket::At(match millionths {
-                0 => u128::from(upper > 0),
-                _ => {
-                    let decade = millionths.ilog10();
-                    let part = match millionths / 10u128.pow(decade) {
-                        1 => 0,
-                        2..=4 => 1,
-                        _ => 2,
-                    };
-                    2 + 3 * u128::from(decade) + part
-                }
-            }),
+            ScaleKind::Logarithmic | ScaleKind::FromData(_) => {
+                MeasureBucket::At(logarithmic(millionths, upper > 0))
+            }
         }
+    }
+
+    /// The scale for these buckets, in which there are values: as it is, unless the data is to
+    /// decide. Then it is linear if 2 to [`MOST_LINEAR`] of its buckets have values, or if
+    /// logarithmic ones would tell no more values apart.
+    pub fn settled(&self, buckets: &[MeasureBucket]) -> SettledScale {
+        let ScaleKind::FromData(size) = self.kind else {
+            return SettledScale { scale: *self, linear: None };
+        };
+        let number = |kind| {
+            let scale = Scale { kind, ..*self };
+            let valued = buckets.iter().filter(|bucket| **bucket != MeasureBucket::Missing);
+            let coarse: BTreeSet<_> = valued.map(|bucket| self.coarser(*bucket, &scale)).collect();
+            coarse.len()
+        };
+        let linear = number(ScaleKind::Linear(size));
+        let is_linear = match linear {
+            0..=1 => number(ScaleKind::Logarithmic) <= 1,
+            some => some <= MOST_LINEAR,
+        };
+        let kind = if is_linear { ScaleKind::Linear(size) } else { ScaleKind::Logarithmic };
+        SettledScale { scale: Scale { kind, ..*self }, linear: Some((size, linear)) }
+    }
+
+    /// The bucket of a settled scale that a bucket of this one is part of.
+    pub fn coarser(&self, bucket: MeasureBucket, settled: &Scale) -> MeasureBucket {
+        let (ScaleKind::FromData(size), MeasureBucket::At(number)) = (self.kind, bucket) else {
+            return bucket;
+        };
+        let linear = number.checked_sub(FIRST_LINEAR);
+        MeasureBucket::At(match settled.kind {
+            ScaleKind::Linear(_) => linear.unwrap_or(0),
+            _ => linear.map_or(number, |n| logarithmic(n * u128::from(size.millionths), true)),
+        })
     }
 
     /// The bounds of a bucket.
@@ -166,14 +208,44 @@ impl Scale {
                 let size = u128::from(size.millionths);
                 (number * size, (number + 1) * size)
             }
-            ScaleKind::Logarithmic if number == 0 => return Bounds::Zero,
-            ScaleKind::Logarithmic if number == 1 => (0, 1),
-            ScaleKind::Logarithmic => (bound(number - 2), bound(number - 1)),
+            ScaleKind::FromData(size) if number >= FIRST_LINEAR => {
+                let (number, size) = (number - FIRST_LINEAR, u128::from(size.millionths));
+                (number * size, (number + 1) * size)
+            }
+            ScaleKind::FromData(_) | ScaleKind::Logarithmic => match number {
+                0 => return Bounds::Zero,
+                1 => (0, 1),
+                _ => (bound(number - 2), bound(number - 1)),
+            },
         };
         // The limit may lie within a bucket, which then ends there.
         let limit = self.upper.map_or(to, |limit| limit.millionths.into());
         Bounds::Between(from, to.min(limit))
     }
+}
+
+/// The number of a linear bucket.
+#[inline]
+fn linear(millionths: u128, size: BucketSize) -> u128 {
+    // Nearly always the fast division does.
+    match u64::try_from(millionths) {
+        Ok(millionths) => u128::from(millionths / size.millionths),
+        Err(_) => millionths / u128::from(size.millionths),
+    }
+}
+
+/// The number of a logarithmic bucket; `more` tells 0 from what is less than a millionth.
+fn logarithmic(millionths: u128, more: bool) -> u128 {
+    if millionths == 0 {
+        return u128::from(more);
+    }
+    let decade = millionths.ilog10();
+    let part = match millionths / 10u128.pow(decade) {
+        1 => 0,
+        2..=4 => 1,
+        _ => 2,
+    };
+    2 + 3 * u128::from(decade) + part
 }
 
 /// 1, 2, 5, 10, 20, 50, 100, ...
@@ -276,6 +348,48 @@ mod tests {
         assert_eq!(at(scale, 10, 1), Bounds::Between(10 * ONE, 20 * ONE));
         let most = Bounds::Between(10u128.pow(38), 2 * 10u128.pow(38));
         assert_eq!(at(scale, 10u128.pow(32), 1), most);
+    }
+
+    /// Each bucket of both scales is made of whole buckets of the one from data.
+    #[test]
+    fn scales_from_data_settle_without_an_error() {
+        let sizes = crate::measure::MEASURES.iter().filter_map(|measure| measure.bucket);
+        for size in sizes {
+            let size: BucketSize = size.parse().unwrap();
+            for upper in [None, Some("180".parse().unwrap())] {
+                let scale = |kind| Scale { kind, upper };
+                let from_data = scale(ScaleKind::FromData(size));
+                for value in (0..40_000_000u128).step_by(7919).map(|n| n * n / 77) {
+                    let of = Of::Value { upper: value, lower: ONE };
+                    for kind in [ScaleKind::Linear(size), ScaleKind::Logarithmic] {
+                        let settled = scale(kind);
+                        let coarse = from_data.coarser(from_data.bucket(&of), &settled);
+                        assert_eq!(coarse, settled.bucket(&of), "{value} {kind:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_data_decides_the_scale() {
+        let size: BucketSize = "50".parse().unwrap();
+        let scale = Scale { kind: ScaleKind::FromData(size), upper: None };
+        let settled = |values: &[u128]| {
+            let of = |value: &u128| scale.bucket(&Of::Value { upper: *value, lower: 1 });
+            let mut buckets: Vec<_> = values.iter().map(of).collect();
+            buckets.push(MeasureBucket::Missing);
+            let settled = scale.settled(&buckets);
+            (settled.scale.kind == ScaleKind::Logarithmic, settled.linear.unwrap().1)
+        };
+        let steps = |n: u128| (0..n).map(|at| at * 50).collect::<Vec<_>>();
+        assert_eq!(settled(&[]), (false, 0));
+        assert_eq!(settled(&[30, 31]), (false, 1));
+        assert_eq!(settled(&[3, 30]), (true, 1));
+        assert_eq!(settled(&steps(24)), (false, 24));
+        assert_eq!(settled(&steps(25)), (true, 25));
+        let given = Scale::default().settled(&[MeasureBucket::At(7)]);
+        assert_eq!(given, SettledScale { scale: Scale::default(), linear: None });
     }
 
     #[test]

@@ -12,7 +12,8 @@
 //!    do (see [`classes`]).
 //! 4. PEs apart once more, each relative to its class.
 //!
-//! A difference of less than 2 % is no finding whatever a test says. The levels of the tests
+//! A difference of less than 2 % is no finding whatever a test says; of cache misses and of memory
+//! one of less than 30 %. System time is compared as a share of the wall clock time. The levels of the tests
 //! are set such that noise alone gives a finding in one of a hundred runs at most.
 
 mod apart;
@@ -23,6 +24,7 @@ mod subject;
 use std::thread;
 
 use super::column::{Column, values};
+use super::gain::{Gain, as_the_others, wall};
 use super::group::{Grouping, Numbered, middle};
 use super::table::PeTable;
 
@@ -32,7 +34,12 @@ pub use subject::Subject;
 pub const LEAST_DIFFERENCE: f64 = 0.02;
 
 /// Least difference of times that is one, in s: below it is the start of processes.
-const LEAST_SECONDS: f64 = 0.05;
+pub const LEAST_SECONDS: f64 = 0.05;
+
+/// Least difference of cache misses and of memory that is one, as [`LEAST_DIFFERENCE`]: a smaller
+/// one changes no time.
+pub const LEAST_OF_CAUSES: f64 = 0.3;
+const LEAST_OF_SINGLE_CAUSES: f64 = 1.0;
 
 /// PEs with a value that it takes to judge a measure.
 pub const LEAST_PES: usize = 4;
@@ -41,8 +48,16 @@ pub const LEAST_PES: usize = 4;
 const LEVEL: f64 = 0.000_5;
 
 /// What is looked at, where measured.
-const MEASURES: [Column; 5] =
-    [Column::Rate, Column::Counter, Column::CpuTime, Column::Wall, Column::Frequency];
+const MEASURES: [Column; 8] = [
+    Column::Rate,
+    Column::Counter,
+    Column::CpuTime,
+    Column::Wall,
+    Column::Frequency,
+    Column::System,
+    Column::MissesPerOperation,
+    Column::Memory,
+];
 
 /// Groupings, what explains most first.
 const GROUPINGS: [Grouping; 4] =
@@ -81,12 +96,17 @@ pub struct PeFinding {
     pub classes: usize,
     /// What differs, the largest difference first
     pub evidence: Vec<Evidence>,
+    /// What is saved at most if these PEs were as the others are, or their additional work were
+    /// spread evenly; None if that does not show
+    pub gain: Option<Gain>,
+    /// Places of the PEs in [`PeTable::rows`], ascending
+    rows: Vec<u32>,
 }
 
 /// All findings, and what was looked at.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
-    /// Findings, the largest difference first
+    /// Findings: what costs most first, then the largest difference
     pub findings: Vec<PeFinding>,
     /// Measures that were looked at
     pub looked_at: Vec<Column>,
@@ -112,9 +132,15 @@ pub fn findings(table: &PeTable) -> Findings {
         all.looked_at.push(column);
         found.into_iter().for_each(|found| all.add(&places, found));
     }
-    all.findings.iter_mut().for_each(|finding| sort_by_size(&mut finding.evidence));
+    for finding in &mut all.findings {
+        sort_by_size(&mut finding.evidence);
+        finding.gain = as_the_others(table, &finding.rows, &finding.evidence);
+    }
     let size = |finding: &PeFinding| finding.evidence.first().map_or(0.0, |e| e.difference().abs());
-    all.findings.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    // What costs time first; a cost below the limit is none.
+    let cost =
+        |finding: &PeFinding| finding.gain.filter(Gain::matters).map_or(0.0, |gain| gain.seconds);
+    all.findings.sort_by(|a, b| cost(b).total_cmp(&cost(a)).then(size(b).total_cmp(&size(a))));
     all
 }
 
@@ -133,6 +159,8 @@ impl Findings {
                 count: found.rows.len(),
                 classes: found.classes,
                 evidence: vec![found.evidence],
+                gain: None,
+                rows: found.rows,
             }),
         }
     }
@@ -173,7 +201,10 @@ struct Measure<'p> {
     column: Column,
     /// Ascending
     values: Vec<(f64, u32)>,
+    /// What the values are examined relative to
     median: f64,
+    /// What is added to the values for that, so that little of a small value is no finding
+    offset: f64,
     found: Vec<MeasureFindings>,
 }
 
@@ -183,21 +214,31 @@ impl<'p> Measure<'p> {
         let mut values = values(places.table, column).values;
         // None is negative or not a number, so that their bits have the order of the values.
         values.sort_unstable_by_key(|value| value.0.to_bits());
-        let median = middle(values.len(), |at| values[at].0)?;
+        // System time is judged as a part of the wall clock time.
+        let offset = if column == Column::System { wall(places.table) as f64 / 1e6 } else { 0.0 };
+        let median = middle(values.len(), |at| values[at].0)? + offset;
         let found = Vec::new();
         (values.len() >= LEAST_PES && median > 0.0).then_some(Measure {
             places,
             column,
             values,
             median,
+            offset,
             found,
         })
     }
 
     fn findings(mut self) -> Vec<MeasureFindings> {
-        let item = |&(value, row): &(f64, u32)| ExaminedValue { value: value / self.median, row };
+        let item = |&(value, row): &(f64, u32)| ExaminedValue {
+            value: (value + self.offset) / self.median,
+            row,
+        };
         // Ascending, here and wherever items are handed on.
         let mut items: Vec<ExaminedValue> = self.values.iter().map(item).collect();
+        let (Some(first), Some(last)) = (items.first(), items.last()) else { return self.found };
+        if last.value - first.value < self.least() * first.value {
+            return self.found;
+        }
         self.take_ends(&mut items);
         self.take_groups(&mut items);
         self.take_classes(&mut items);
@@ -209,7 +250,7 @@ impl<'p> Measure<'p> {
         // Two at each end are many; the bound is for logs that are made up.
         for _ in 0..8 {
             let Some(range) = apart::ends(items) else { break };
-            if !self.matters(&items[range.clone()], items) {
+            if !self.matters(&items[range.clone()], items, self.least_of_ends()) {
                 break;
             }
             let taken: Vec<ExaminedValue> = items.drain(range).collect();
@@ -221,7 +262,7 @@ impl<'p> Measure<'p> {
     fn take_groups(&mut self, items: &mut Vec<ExaminedValue>) {
         for (_, numbered) in &self.places.groupings {
             let taken = apart::groups(numbered, items, self.large_is_slow());
-            if !taken.is_empty() && self.matters(&taken, items) {
+            if !taken.is_empty() && self.matters(&taken, items, self.least()) {
                 let mut rows: Vec<u32> = taken.iter().map(|item| item.row).collect();
                 rows.sort_unstable();
                 items.retain(|item| rows.binary_search(&item.row).is_err());
@@ -233,7 +274,7 @@ impl<'p> Measure<'p> {
 
     /// Finds classes, and PEs that lie apart in theirs.
     fn take_classes(&mut self, items: &mut Vec<ExaminedValue>) {
-        let ends = classes::ends(items);
+        let ends = classes::ends(items, self.least());
         let count = ends.len();
         if count > 1 {
             let begin = |class: usize| if class == 0 { 0 } else { ends[class - 1] };
@@ -259,14 +300,30 @@ impl<'p> Measure<'p> {
         !matches!(self.column, Column::Rate | Column::Frequency)
     }
 
+    /// Least difference that is a finding, relative to the others.
+    fn least(&self) -> f64 {
+        match self.column {
+            Column::MissesPerOperation | Column::Memory => LEAST_OF_CAUSES,
+            Column::CpuTime | Column::Wall | Column::System => {
+                LEAST_DIFFERENCE.max(LEAST_SECONDS / self.median)
+            }
+            _ => LEAST_DIFFERENCE,
+        }
+    }
+
+    /// The same of single PEs: that one has more memory, or other data in its cache, is common.
+    fn least_of_ends(&self) -> f64 {
+        match self.column {
+            Column::MissesPerOperation | Column::Memory => LEAST_OF_SINGLE_CAUSES,
+            _ => self.least(),
+        }
+    }
+
     /// Whether items, which ascend, differ enough from all to be worth telling.
-    fn matters(&self, taken: &[ExaminedValue], all: &[ExaminedValue]) -> bool {
+    fn matters(&self, taken: &[ExaminedValue], all: &[ExaminedValue], least: f64) -> bool {
         let median = |items: &[ExaminedValue]| middle(items.len(), |at| items[at].value);
         let (Some(theirs), Some(of_all)) = (median(taken), median(all)) else { return false };
-        let difference = theirs / of_all - 1.0;
-        let is_time = matches!(self.column, Column::CpuTime | Column::Wall);
-        difference.abs() >= LEAST_DIFFERENCE
-            && (!is_time || (difference * self.median).abs() >= LEAST_SECONDS)
+        (theirs / of_all - 1.0).abs() >= least
     }
 
     /// Adds what was found, with their values against those of all others.

@@ -100,6 +100,8 @@ pub struct Pe {
     pub instructions: Option<u64>,
     /// Largest resident set in B
     pub rss: Option<u64>,
+    /// When its line was written: s since 1970-01-01 00:00, as [`PeLaunch::end`]
+    pub end: i64,
     text: WordNumbers,
 }
 
@@ -189,6 +191,7 @@ impl PeTable {
             cycles: line.cycles,
             instructions: line.instructions,
             rss: line.rss,
+            end: line.end,
             text: WordNumbers { ending: line.ending, why: line.why },
         };
         let rows: Vec<Pe> = kept.iter().map(row).collect();
@@ -213,6 +216,11 @@ impl PeTable {
     /// How the PE ended, as `end=` says; empty if it does not.
     pub fn ending(&self, pe: &Pe) -> &[u8] {
         self.texts.get(pe.text.ending as usize).map_or(&[], |text| text)
+    }
+
+    /// Number of the text of [`PeTable::ending`], the same of PEs that ended alike.
+    pub(super) fn ending_number(pe: &Pe) -> u32 {
+        pe.text.ending
     }
 
     /// Why it has no count, as `why=` says; empty if it does not.

@@ -11,9 +11,9 @@ use std::fmt;
 use regex::bytes::Regex;
 use topas_format::shown::acts;
 
-use super::expression::Node;
+use super::expression::{Node, Operand, UnknownOperand};
 use super::lexer::{Lexer, OPERATORS, Operator, QueryPiece, QueryToken, Unclosed};
-use crate::field::{Field, FieldKind, Value, literal};
+use crate::field::{FieldKind, Value, literal};
 
 /// Depth of parentheses and `not`.
 pub const MOST_NESTED: usize = 64;
@@ -53,8 +53,11 @@ impl ExpressionError {
 type Result<T> = std::result::Result<T, ExpressionError>;
 
 /// Reads a whole text.
-pub(super) fn parse(text: &str) -> Result<Node> {
-    let mut parser = Parser { lexer: Lexer::new(text), token: None };
+pub(super) fn parse<O: Operand>(
+    text: &str,
+    named: impl Fn(&str) -> std::result::Result<O, UnknownOperand>,
+) -> Result<Node<O>> {
+    let mut parser = Parser { lexer: Lexer::new(text), token: None, named };
     let node = parser.alternatives(0)?;
     let rest = parser.take(false)?;
     match rest.piece {
@@ -64,10 +67,12 @@ pub(super) fn parse(text: &str) -> Result<Node> {
     }
 }
 
-struct Parser<'t> {
+struct Parser<'t, N> {
     lexer: Lexer<'t>,
     /// Looked at, not taken
     token: Option<QueryToken<'t>>,
+    /// Finds operands by their names
+    named: N,
 }
 
 fn error(
@@ -78,7 +83,11 @@ fn error(
     ExpressionError { at: token.at, end: token.end, what: what.into(), hint: hint.into() }
 }
 
-impl<'t> Parser<'t> {
+impl<'t, O, N> Parser<'t, N>
+where
+    O: Operand,
+    N: Fn(&str) -> std::result::Result<O, UnknownOperand>,
+{
     fn take(&mut self, value: bool) -> Result<QueryToken<'t>> {
         match self.token.take() {
             Some(token) => Ok(token),
@@ -102,7 +111,7 @@ impl<'t> Parser<'t> {
         Ok(is)
     }
 
-    fn alternatives(&mut self, depth: usize) -> Result<Node> {
+    fn alternatives(&mut self, depth: usize) -> Result<Node<O>> {
         let mut nodes = vec![self.conjunction(depth)?];
         while self.takes("or")? {
             nodes.push(self.conjunction(depth)?);
@@ -110,7 +119,7 @@ impl<'t> Parser<'t> {
         Ok(if nodes.len() == 1 { nodes.remove(0) } else { Node::Or(nodes) })
     }
 
-    fn conjunction(&mut self, depth: usize) -> Result<Node> {
+    fn conjunction(&mut self, depth: usize) -> Result<Node<O>> {
         let mut nodes = vec![self.negation(depth)?];
         while self.takes("and")? {
             nodes.push(self.negation(depth)?);
@@ -118,7 +127,7 @@ impl<'t> Parser<'t> {
         Ok(if nodes.len() == 1 { nodes.remove(0) } else { Node::And(nodes) })
     }
 
-    fn negation(&mut self, depth: usize) -> Result<Node> {
+    fn negation(&mut self, depth: usize) -> Result<Node<O>> {
         let not = self.takes("not")?;
         let token = self.take(false)?;
         if depth == MOST_NESTED {
@@ -138,16 +147,15 @@ impl<'t> Parser<'t> {
                 Ok(node)
             }
             QueryPiece::Word { ref text, quoted: false } => {
-                let field = Field::named(text).map_err(|unknown| {
-                    error(&token, unknown.to_string(), "--list-fields shows all fields")
-                })?;
-                self.comparison(field)
+                let operand = (self.named)(text)
+                    .map_err(|unknown| error(&token, unknown.what, unknown.hint))?;
+                self.comparison(operand)
             }
-            _ => Err(error(&token, "a field is expected here", "write it as in: npes >= 64")),
+            _ => Err(error(&token, "a name is expected here", "write it as in: npes >= 64")),
         }
     }
 
-    fn comparison(&mut self, field: Field) -> Result<Node> {
+    fn comparison(&mut self, operand: O) -> Result<Node<O>> {
         let token = self.take(false)?;
         let QueryPiece::Operator(operator) = token.piece else {
             let signs: Vec<_> = OPERATORS.iter().map(|(sign, _)| *sign).collect();
@@ -159,14 +167,14 @@ impl<'t> Parser<'t> {
             let hint = "an empty text is ''; quote a value that has parentheses";
             return Err(error(&value, "a value is expected here", hint));
         };
-        let kind = field.kind();
+        let kind = operand.kind();
         let equal = matches!(operator, Operator::Equal | Operator::NotEqual);
-        if equal && !quoted && text == "-" && !field.dash_is_value() {
-            return Ok(Node::Missing(field, operator == Operator::Equal));
+        if equal && !quoted && text == "-" && !operand.dash_is_value() {
+            return Ok(Node::Missing(operand, operator == Operator::Equal));
         }
         if matches!(operator, Operator::Matches | Operator::MatchesNot) {
             if kind != FieldKind::Text {
-                let what = format!("{} is no text, so nothing can match it", field.name());
+                let what = format!("{} is no text, so nothing can match it", operand.name());
                 return Err(error(&token, what, "compare it with = != < <= > >="));
             }
             // The cause is in the last line of what regex says; the others draw it.
@@ -176,15 +184,15 @@ impl<'t> Parser<'t> {
                 let cause = cause.strip_prefix("error: ").unwrap_or(cause);
                 error(&value, format!("no regular expression: {cause}"), "quote ( ) and blanks")
             })?;
-            return Ok(Node::Matches(field, regex, operator == Operator::Matches));
+            return Ok(Node::Matches(operand, regex, operator == Operator::Matches));
         }
         if kind == FieldKind::Text && !equal {
-            let what = format!("{} is a text, which is neither less nor more", field.name());
+            let what = format!("{} is a text, which is neither less nor more", operand.name());
             return Err(error(&token, what, "compare it with = or !=, or match it with ~ or !~"));
         }
         let with: Value<'static> = literal(kind, text).map_err(|bad| {
-            error(&value, format!("{} cannot be '{text}': {bad}", field.name()), "")
+            error(&value, format!("{} cannot be '{text}': {bad}", operand.name()), "")
         })?;
-        Ok(Node::Compare(field, operator, with))
+        Ok(Node::Compare(operand, operator, with))
     }
 }

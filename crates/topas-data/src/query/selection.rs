@@ -1,30 +1,223 @@
-//! Which lines count.
+//! Which lines and runs count.
+//!
+//! A condition is taken apart at its outermost `and`. Each part that names a measure is of the
+//! run; one that names a field of a rank, and no measure, is of each line for itself; all others
+//! are of the run. A field is for a run what it is for a row of a table: that of the line with
+//! the lowest PE.
+//!
+//! What all lines of a run agree on is asked of each line, so that those of other runs need not
+//! be kept. What else a run is asked of its fields is answered at each line, too, and the answers
+//! stand at the beginning of its key: one byte each, however many values the fields have.
+
+use std::cmp::Ordering;
 
 use topas_format::line::{Extras, Line};
 
-use super::Expression;
+use super::expression::{Expression, Node, Operand, UnknownOperand, Valuation};
+use super::lexer::Operator;
+use super::parser::ExpressionError;
+use crate::field::{Field, FieldKind, FieldScope, Value};
+use crate::measure::Measure;
+use crate::report::TableSide;
+use crate::run::{Detail, Run};
 
-/// Conditions that a line must all meet, each line for itself, as `grep` in front would
-/// select them.
+impl Operand for TableSide {
+    fn name(&self) -> &str {
+        self.name()
+    }
+
+    fn kind(&self) -> FieldKind {
+        match self {
+            TableSide::Field(field) => field.kind(),
+            TableSide::Measure(measure) => FieldKind::Number(measure.written),
+        }
+    }
+
+    fn dash_is_value(&self) -> bool {
+        matches!(self, TableSide::Field(field) if field.dash_is_value())
+    }
+}
+
+impl From<Expression> for Expression<TableSide> {
+    fn from(expression: Expression) -> Self {
+        let side = |field: &Field| Some(TableSide::Field(field.clone()));
+        Expression(expression.0.map(&side).expect("every field has a side"))
+    }
+}
+
+impl Expression<TableSide> {
+    /// The expression over fields and measures that a text says.
+    ///
+    /// # Errors
+    ///
+    /// [`ExpressionError`], with the place in the text.
+    pub fn of_runs(text: &str) -> Result<Self, ExpressionError> {
+        Self::parse_with(text, |name| {
+            TableSide::named(name).map_err(|unknown| UnknownOperand {
+                what: unknown.to_string(),
+                hint: "--list-fields and --list-measures show all names".to_owned(),
+            })
+        })
+    }
+}
+
+/// What the conditions on a run are made of.
+#[derive(Clone, Debug)]
+enum RunOperand {
+    /// The answer in this byte of the key: 0 or 1, missing if it is neither
+    Answer(usize),
+    Measure(&'static Measure),
+}
+
+/// Answers in a key.
+const NO: u8 = 0;
+const YES: u8 = 1;
+const NEITHER: u8 = 2;
+
+/// Conditions that must all be met, by each line for itself or by the runs that are made of
+/// those lines.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    conditions: Vec<Expression>,
+    lines: Vec<Node<Field>>,
+    runs: Vec<Node<RunOperand>>,
+    /// What lines answer for their runs
+    answers: Vec<Node<Field>>,
+    of_ranks: bool,
+    detail: Detail,
 }
 
 impl Selection {
     /// One more condition.
-    pub fn and(&mut self, condition: Expression) {
-        self.conditions.push(condition);
+    pub fn and(&mut self, condition: impl Into<Expression<TableSide>>) {
+        let mut parts = vec![condition.into().0];
+        while let Some(part) = parts.pop() {
+            match part {
+                Node::And(nodes) => parts.extend(nodes.into_iter().rev()),
+                part => self.and_part(&part),
+            }
+        }
     }
 
-    /// Whether every line is wanted.
+    fn and_part(&mut self, part: &Node<TableSide>) {
+        if let Some(of_fields) = part.map(&field) {
+            let scope = of_fields.operands().iter().map(|field| field.scope()).max();
+            match scope.unwrap_or(FieldScope::Launch) {
+                FieldScope::Launch => return self.lines.push(of_fields),
+                FieldScope::Rank => {
+                    self.of_ranks = true;
+                    return self.lines.push(of_fields);
+                }
+                FieldScope::Run => {}
+            }
+        }
+        let of_run = self.of_run(part);
+        self.runs.push(of_run);
+    }
+
+    /// A condition on runs, in which lines answer what is of fields alone.
+    fn of_run(&mut self, node: &Node<TableSide>) -> Node<RunOperand> {
+        if let Some(of_fields) = node.map(&field) {
+            self.answers.push(of_fields);
+            let answer = RunOperand::Answer(self.answers.len() - 1);
+            return Node::Compare(answer, Operator::Equal, Value::whole(1));
+        }
+        if let Some(of_measures) = node.map(&measure) {
+            let details = of_measures.operands().into_iter().map(|operand| match operand {
+                RunOperand::Measure(measure) => measure.detail,
+                RunOperand::Answer(_) => Detail::default(),
+            });
+            self.detail = details.max().unwrap_or_default().max(self.detail);
+            return of_measures;
+        }
+        let mut all = |nodes: &[Node<TableSide>]| nodes.iter().map(|n| self.of_run(n)).collect();
+        match node {
+            Node::Not(node) => Node::Not(Box::new(self.of_run(node))),
+            Node::And(nodes) => Node::And(all(nodes)),
+            Node::Or(nodes) => Node::Or(all(nodes)),
+            Node::Compare(..) | Node::Matches(..) | Node::Missing(..) => {
+                unreachable!("one operand is a field or a measure")
+            }
+        }
+    }
+
+    /// Whether every line and every run is wanted.
     pub fn is_all(&self) -> bool {
-        self.conditions.is_empty()
+        self.lines.is_empty() && self.runs.is_empty()
     }
 
-    /// Whether a line meets every condition.
+    /// Whether single lines are selected, so that a run may be without some of its lines.
+    pub fn is_of_ranks(&self) -> bool {
+        self.of_ranks
+    }
+
+    /// How much of a line the conditions on runs look at.
+    pub fn detail(&self) -> Detail {
+        self.detail
+    }
+
+    /// Whether a line meets every condition on lines.
     #[inline]
     pub fn wants(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
-        self.conditions.iter().all(|condition| condition.is_true(line, extras))
+        self.lines.iter().all(|condition| condition.of_line(line, extras) == Some(true))
+    }
+
+    /// Appends what the line says for its run: [`Selection::key_len`] bytes, with which a key of
+    /// [`Question::key`](crate::Question::key) must begin.
+    #[inline]
+    pub fn write_key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {
+        key.extend(self.answers.iter().map(|asked| match asked.of_line(line, extras) {
+            Some(false) => NO,
+            Some(true) => YES,
+            None => NEITHER,
+        }));
+    }
+
+    /// Number of bytes that [`Selection::write_key`] appends.
+    pub fn key_len(&self) -> usize {
+        self.answers.len()
+    }
+
+    /// Whether a run meets every condition on runs.
+    #[inline]
+    pub fn wants_run(&self, run: &Run<'_>) -> bool {
+        self.runs.iter().all(|condition| condition.truth(&RunValues(run)) == Some(true))
+    }
+}
+
+fn field(side: &TableSide) -> Option<Field> {
+    match side {
+        TableSide::Field(field) => Some(field.clone()),
+        TableSide::Measure(_) => None,
+    }
+}
+
+fn measure(side: &TableSide) -> Option<RunOperand> {
+    match side {
+        TableSide::Field(_) => None,
+        TableSide::Measure(measure) => Some(RunOperand::Measure(measure)),
+    }
+}
+
+struct RunValues<'r, 'k>(&'r Run<'k>);
+
+impl Valuation<RunOperand> for RunValues<'_, '_> {
+    fn value(&self, operand: &RunOperand) -> Value<'_> {
+        match operand {
+            RunOperand::Answer(at) => match self.0.key.get(*at) {
+                Some(&NO) => Value::whole(0),
+                Some(&YES) => Value::whole(1),
+                _ => Value::Missing,
+            },
+            RunOperand::Measure(measure) => {
+                measure.of(self.0).millionths().map_or(Value::Missing, Value::Number)
+            }
+        }
+    }
+
+    fn order(&self, operand: &RunOperand, with: &Value<'static>) -> Option<Ordering> {
+        match (operand, with) {
+            (RunOperand::Measure(measure), Value::Number(n)) => measure.of(self.0).order(*n),
+            _ => self.value(operand).order(with),
+        }
     }
 }

@@ -140,7 +140,9 @@ impl Fold for LogReport<'_> {
             return;
         }
         self.total.add(run.pe_micros());
-        self.remarks.add(run);
+        let selection = self.plan.selection();
+        self.remarks.add(run, selection.is_of_ranks());
+        let key = run.key.get(selection.key_len()..).unwrap_or_default();
         self.days = Some(match self.days {
             None => (run.date, run.date),
             Some((first, last)) => (first.min(run.date), last.max(run.date)),
@@ -161,7 +163,7 @@ impl Fold for LogReport<'_> {
         }
         for (sums, table) in self.tables.iter_mut().zip(&self.plan.tables) {
             let mut number = |side: usize| match &mut sums.sides[side] {
-                Dimension::Field(values) => values.number(run.key, run.group),
+                Dimension::Field(values) => values.number(key, run.group),
                 Dimension::Measure(buckets) => {
                     let at = buckets.measure;
                     buckets.number(&self.values[at].of, &self.plan.measures[at].1)

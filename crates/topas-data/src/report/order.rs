@@ -28,35 +28,38 @@ pub struct TableOrder {
     pub sort: Option<SortKey>,
     /// The other way round
     pub reverse: bool,
-    /// Of each field only so many values, in this order; the rest becomes one
+    /// Of each field only so many values, in this order; the rest becomes one. Periods of the
+    /// calendar are whole, unless a table is by one alone and has another order
     pub top: Option<usize>,
 }
 
 impl TableOrder {
+    /// Whether periods of the calendar follow each other along a side.
+    pub(super) fn keeps_periods(&self, is_crossed: bool) -> bool {
+        is_crossed || matches!(self.sort, None | Some(SortKey::Name))
+    }
+
     /// What rows are sorted by, if it is the same for all fields.
     pub fn key(&self) -> Option<SortKey> {
         self.sort.or(self.top.map(|_| SortKey::Time))
     }
 
-    /// The numbers of a side's values in their order. `sums` has all runs of each value,
+    /// The numbers of a field's values in their order. `sums` has all runs of each value,
     /// `labels` its text, `columns` the measures of the samples.
     pub(super) fn of(
         &self,
         side: &Dimension,
-        kind: Option<FieldKind>,
+        kind: FieldKind,
         sums: &[&ReportCell],
         labels: &[String],
         columns: &[&'static Measure],
     ) -> Vec<u32> {
         let mut numbers: Vec<u32> = (0..side.len() as u32).collect();
         let values = match side {
-            Dimension::Measure(buckets) => {
-                numbers.sort_by_key(|&n| buckets.buckets[n as usize]);
-                return numbers;
-            }
+            Dimension::Measure(_) => return numbers,
             Dimension::Field(values) => &values.values,
         };
-        let is_text = kind == Some(FieldKind::Text);
+        let is_text = kind == FieldKind::Text;
         let by_name = |a: usize, b: usize| {
             // What is missing comes last, but among texts, where it is a word like others.
             let rank = |n: usize| (!is_text && values[n].is_none(), &values[n]);

@@ -10,7 +10,7 @@ use crate::measure::{BucketSize, MEASURES, Measure, Scale, ScaleKind};
 use crate::period::Period;
 use crate::query::Selection;
 use crate::question::Question;
-use crate::run::Detail;
+use crate::run::{Detail, Run};
 
 /// What a table is by.
 #[derive(Clone, Debug, PartialEq)]
@@ -175,7 +175,7 @@ impl ReportPlan {
             self.accelerator = Some(self.field(&field));
         }
         let size = measure.bucket.and_then(|size| size.parse::<BucketSize>().ok());
-        let kind = size.map_or(ScaleKind::Logarithmic, ScaleKind::Linear);
+        let kind = size.map_or(ScaleKind::Logarithmic, ScaleKind::FromData);
         self.measures.push((measure, Scale { kind, upper: None }));
         self.measures.len() - 1
     }
@@ -195,9 +195,9 @@ impl ReportPlan {
             .map(|(_, (measure, scale))| (*measure, scale))
     }
 
-    /// Whether every line counts.
-    pub fn selects_all(&self) -> bool {
-        self.selection.is_all()
+    /// What counts.
+    pub fn selection(&self) -> &Selection {
+        &self.selection
     }
 
     /// Names of everything a table can be by: measures, then fields.
@@ -208,7 +208,8 @@ impl ReportPlan {
 
 impl Question for ReportPlan {
     fn detail(&self) -> Detail {
-        self.measures.iter().map(|(measure, _)| measure.detail).max().unwrap_or_default()
+        let details = self.measures.iter().map(|(measure, _)| measure.detail);
+        details.max().unwrap_or_default().max(self.selection.detail())
     }
 
     #[inline]
@@ -216,9 +217,17 @@ impl Question for ReportPlan {
         self.selection.wants(line, extras)
     }
 
-    /// The values of all fields of the plan, each behind its length.
+    #[inline]
+    fn wants_run(&self, run: &Run<'_>) -> bool {
+        // The report counts those outside its period.
+        !self.period.contains(run) || self.selection.wants_run(run)
+    }
+
+    /// What the selection knows of the line, then the values of all fields of the plan, each
+    /// behind its length.
     #[inline]
     fn key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {
+        self.selection.write_key(line, extras, key);
         for field in &self.fields {
             key_parts::write(&field.value(line, extras), key);
         }

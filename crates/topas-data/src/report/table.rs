@@ -1,13 +1,14 @@
 //! The tables of a report, in order and cut to what is to be shown.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::dimension::Dimension;
+use super::axis::{self, PeriodAxis, PeriodStep};
+use super::dimension::{Dimension, FieldValues};
 use super::fold::{LogReport, ReportCell, ReportCells, TableSums};
 use super::order::TableOrder;
 use super::report_plan::{DimensionPlace, TablePlan, TableSide};
 use crate::field::{FieldKind, Value, label};
-use crate::measure::{Bounds, Measure, MeasureBucket, Sample};
+use crate::measure::{Bounds, Measure, MeasureBucket, Sample, Scale, SettledScale};
 use crate::share::Share;
 
 /// A table.
@@ -15,8 +16,13 @@ use crate::share::Share;
 pub struct ReportTable {
     /// What it is by: one or two
     pub by: Vec<TableSide>,
-    /// The labels of each side that rows have, in order
+    /// The labels of each side that rows have, and those of periods without runs, in order
     pub sides: Vec<Vec<Label>>,
+    /// For each side the scale of a measure
+    pub scales: Vec<Option<SettledScale>>,
+    /// For each side the axis of periods, if these follow each other; all of them are labels of
+    /// the side, and rows in a table by one
+    pub axes: Vec<Option<PeriodAxis>>,
     /// Measures with a sample in each row
     pub columns: Vec<&'static Measure>,
     /// Its rows in order
@@ -39,7 +45,7 @@ pub struct ReportRow {
 }
 
 /// What a row is of.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Label {
     /// The value of a field
     Value(String),
@@ -71,19 +77,20 @@ impl LogReport<'_> {
             ReportCells::One(cells) => (0..).map(|n| [n, 0]).zip(cells).collect(),
             ReportCells::Two(cells) => cells.iter().map(|(&(a, b), cell)| ([a, b], cell)).collect(),
         };
+        let is_crossed = by.len() > 1;
         let sides: Vec<Side> = (sums.sides.iter().zip(&by).enumerate())
             .map(|(at, (side, by))| {
                 if let ReportCells::One(cells) = &sums.cells {
                     // As long as the side.
                     let marginal: Vec<&ReportCell> = cells.iter().collect();
-                    return self.side(side, by, &marginal, &columns, order);
+                    return self.side(side, by, &marginal, &columns, order, is_crossed);
                 }
                 let mut marginal = vec![ReportCell::default(); side.len()];
                 for (numbers, cell) in &cells {
                     marginal[numbers[at] as usize].merge((*cell).clone());
                 }
                 let marginal: Vec<&ReportCell> = marginal.iter().collect();
-                self.side(side, by, &marginal, &columns, order)
+                self.side(side, by, &marginal, &columns, order, is_crossed)
             })
             .collect();
         // Cells by the ranks of their values; those beyond the top have one rank.
@@ -98,8 +105,22 @@ impl LogReport<'_> {
             }
             rows.entry(ranks).or_default().merge(cell.clone());
         }
+        let periods = |at: usize| match &sides[at] {
+            Side { axis: Some(_), periods, .. } => 0..*periods,
+            _ => 0..0,
+        };
+        if !is_crossed {
+            let empty = || ReportCell {
+                samples: vec![Sample::default(); columns.len()],
+                ..ReportCell::default()
+            };
+            for rank in periods(0) {
+                rows.entry([rank, 0]).or_insert_with(empty);
+            }
+        }
         let used = |at: usize| {
-            let mut ranks: Vec<usize> = rows.keys().map(|ranks| ranks[at]).collect();
+            let mut ranks: Vec<usize> =
+                rows.keys().map(|ranks| ranks[at]).chain(periods(at)).collect();
             ranks.sort_unstable();
             ranks.dedup();
             ranks.into_iter().map(|rank| sides[at].labels[rank].clone()).collect()
@@ -121,7 +142,9 @@ impl LogReport<'_> {
                 ReportRow { labels, share: cell.share, counts, samples: cell.samples }
             })
             .collect();
-        ReportTable { by, sides: shown, columns, rows, of }
+        let scales = sides.iter().map(|side| side.scale).collect();
+        let axes = sides.into_iter().map(|side| side.axis).collect();
+        ReportTable { by, sides: shown, scales, axes, columns, rows, of }
     }
 
     fn side(
@@ -131,41 +154,30 @@ impl LogReport<'_> {
         marginal: &[&ReportCell],
         columns: &[&'static Measure],
         order: &TableOrder,
+        is_crossed: bool,
     ) -> Side {
-        let (kind, labels): (Option<FieldKind>, Vec<Label>) = match (side, by) {
+        match (side, by) {
             (Dimension::Field(values), TableSide::Field(field)) => {
                 let kind = field.kind();
                 let of = |value: &Option<Box<[u8]>>| match value {
                     Some(key) => Label::Value(label(kind, &Value::of_key(kind, true, key))),
                     None => Label::Missing,
                 };
-                (Some(kind), values.values.iter().map(of).collect())
+                let step = PeriodStep::of(field).filter(|_| order.keeps_periods(is_crossed));
+                if let Some(side) =
+                    step.and_then(|step| Side::of_periods(values, kind, step, order))
+                {
+                    return side;
+                }
+                let labels: Vec<Label> = values.values.iter().map(of).collect();
+                let texts: Vec<String> = labels.iter().map(Label::text).collect();
+                Side::of_values(&labels, &order.of(side, kind, marginal, &texts, columns), order)
             }
             (Dimension::Measure(buckets), _) => {
-                let scale = self.plan.measures[buckets.measure].1;
-                let of = |bucket: &MeasureBucket| match scale.bounds(*bucket) {
-                    Bounds::Missing => Label::Missing,
-                    bounds => Label::Bucket(bounds),
-                };
-                (None, buckets.buckets.iter().map(of).collect())
+                Side::of_buckets(&buckets.buckets, self.plan.measures[buckets.measure].1)
             }
             _ => unreachable!("a side is by what its plan says"),
-        };
-        let texts: Vec<String> = labels.iter().map(Label::text).collect();
-        let sorted = order.of(side, kind, marginal, &texts, columns);
-        let shown = match order.top {
-            // One row for the rest would not save one.
-            Some(top) if kind.is_some() && sorted.len() > top + 1 => top,
-            _ => sorted.len(),
-        };
-        let mut ranks = vec![shown; sorted.len()];
-        let mut by_rank = Vec::with_capacity(shown + 1);
-        for (rank, &number) in sorted.iter().take(shown).enumerate() {
-            ranks[number as usize] = rank;
-            by_rank.push(labels[number as usize].clone());
         }
-        by_rank.push(Label::Other(sorted.len() - shown));
-        Side { ranks, labels: by_rank }
     }
 }
 
@@ -175,6 +187,76 @@ struct Side {
     ranks: Vec<usize>,
     /// Label of each rank; the last is of the rest
     labels: Vec<Label>,
+    scale: Option<SettledScale>,
+    axis: Option<PeriodAxis>,
+    /// Number of periods, which have the first ranks
+    periods: usize,
+}
+
+impl Side {
+    /// Labels by the numbers of values, and the numbers in order.
+    fn of_values(labels: &[Label], sorted: &[u32], order: &TableOrder) -> Self {
+        let shown = match order.top {
+            // One row for the rest would not save one.
+            Some(top) if sorted.len() > top + 1 => top,
+            _ => sorted.len(),
+        };
+        let mut ranks = vec![shown; sorted.len()];
+        let mut by_rank = Vec::with_capacity(shown + 1);
+        for (rank, &number) in sorted.iter().take(shown).enumerate() {
+            ranks[number as usize] = rank;
+            by_rank.push(labels[number as usize].clone());
+        }
+        by_rank.push(Label::Other(sorted.len() - shown));
+        Side { ranks, labels: by_rank, scale: None, axis: None, periods: 0 }
+    }
+
+    /// Buckets ascend; those that are one in the settled scale have one rank.
+    fn of_buckets(buckets: &[MeasureBucket], scale: Scale) -> Self {
+        let settled = scale.settled(buckets);
+        let coarser = |bucket: &MeasureBucket| scale.coarser(*bucket, &settled.scale);
+        let coarse: BTreeSet<MeasureBucket> = buckets.iter().map(coarser).collect();
+        let coarse: Vec<MeasureBucket> = coarse.into_iter().collect();
+        let rank = |bucket| coarse.binary_search(&coarser(bucket)).unwrap_or_default();
+        let label = |bucket: &MeasureBucket| match settled.scale.bounds(*bucket) {
+            Bounds::Missing => Label::Missing,
+            bounds => Label::Bucket(bounds),
+        };
+        Side {
+            ranks: buckets.iter().map(rank).collect(),
+            labels: coarse.iter().map(label).chain([Label::Other(0)]).collect(),
+            scale: Some(settled),
+            axis: None,
+            periods: 0,
+        }
+    }
+
+    /// Periods ascend, what is missing comes last; None if a value is no number.
+    fn of_periods(
+        values: &FieldValues,
+        kind: FieldKind,
+        step: PeriodStep,
+        order: &TableOrder,
+    ) -> Option<Self> {
+        let numbers = values.values.iter().flatten().map(|key| axis::number(kind, key));
+        let present: BTreeSet<i128> = numbers.collect::<Option<_>>()?;
+        let present: Vec<i128> = present.into_iter().collect();
+        let (mut all, mut axis) = step.filled(&present);
+        let periods = all.len();
+        let rank = |key: &Option<Box<[u8]>>| {
+            let number = key.as_ref().and_then(|key| axis::number(kind, key));
+            let rank = number.and_then(|number| all.binary_search(&number).ok());
+            rank.map_or(periods, |rank| if order.reverse { periods - 1 - rank } else { rank })
+        };
+        let ranks = values.values.iter().map(rank).collect();
+        if order.reverse {
+            all.reverse();
+            axis.breaks = axis.breaks.iter().rev().map(|at| periods - at).collect();
+        }
+        let labels = all.iter().map(|&n| Label::Value(label(kind, &Value::Number(n))));
+        let labels = labels.chain([Label::Missing, Label::Other(0)]).collect();
+        Some(Side { ranks, labels, scale: None, axis: Some(axis), periods })
+    }
 }
 
 impl Label {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use topas_data::measure::{Measure, Sample};
+use topas_data::measure::{Measure, Sample, ScaleKind};
 use topas_data::{Fault, Problem, Share, TableSide};
 
 use crate::document::Document;
-use crate::number::{hours, percentage, significant};
+use crate::number::{exact, hours, percentage, significant};
 use crate::wording::{count, hanging, runs};
 
 /// Width of the notes.
@@ -26,6 +26,8 @@ pub(super) fn write(out: &mut String, document: &Document<'_>) {
     for measure in &by {
         note(format!("{}: {}", measure.heading, about(measure)));
     }
+    scales(&mut note, document);
+    left_out(&mut note, document);
     let total = report.total;
     note(format!(
         "Num% of {}, Time% of {} PE x wall clock (h:mm:ss).",
@@ -61,12 +63,58 @@ pub(crate) fn selected(document: &Document<'_>) -> Vec<String> {
     if unwanted > 0 {
         texts.push(format!("Of {} of {good} lines, which were selected.", good - unwanted));
     }
+    match document.unwanted_runs {
+        0 => {}
+        1 => texts.push("Without 1 run that was not selected.".to_owned()),
+        n => texts.push(format!("Without {n} runs that were not selected.")),
+    }
     match document.report.outside {
         0 => {}
         1 => texts.push("Without 1 run outside the days selected.".to_owned()),
         n => texts.push(format!("Without {n} runs outside the days selected.")),
     }
     texts
+}
+
+/// Of each measure whose buckets are logarithmic because of the data: what linear ones would be.
+fn scales(note: &mut impl FnMut(String), document: &Document<'_>) {
+    let mut said = BTreeSet::new();
+    for table in document.tables {
+        for (by, settled) in table.by.iter().zip(&table.scales) {
+            let (TableSide::Measure(measure), Some(settled)) = (by, settled) else { continue };
+            let (ScaleKind::Logarithmic, Some((size, rows))) = (settled.scale.kind, settled.linear)
+            else {
+                continue;
+            };
+            if said.insert(measure.name) {
+                let size = exact(size.millionths().into(), 6);
+                note(format!(
+                    "{}: logarithmic buckets, because the data would fill {} of {size} \
+                     (--bucket {}={size}).",
+                    measure.heading,
+                    count(rows as u64, "bucket"),
+                    measure.name
+                ));
+            }
+        }
+    }
+}
+
+/// Of each table by periods, how many are left out in long gaps.
+fn left_out(note: &mut impl FnMut(String), document: &Document<'_>) {
+    for table in document.tables {
+        for (by, axis) in table.by.iter().zip(&table.axes) {
+            let (TableSide::Field(field), Some(axis)) = (by, axis) else { continue };
+            if !axis.breaks.is_empty() {
+                note(format!(
+                    "{}: without {} that have no runs, in {}.",
+                    field.heading(),
+                    count(axis.left_out, &field.title()),
+                    count(axis.breaks.len() as u64, "gap"),
+                ));
+            }
+        }
+    }
 }
 
 /// The measures that tables are by, each once.
@@ -157,7 +205,7 @@ fn column(note: &mut impl FnMut(String), measure: &Measure, sample: &Sample, kno
         return;
     };
     if !measure.is_extrapolated() {
-        note(format!("{heading}: mean per run; sum of {sum_of} in {unit}, of all PEs."));
+        note(format!("{heading}: mean per run; sum of {sum_of} in {unit}."));
         return;
     }
     note(format!(

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json as object};
 use topas_data::pes::{
-    Balance, Cluster, Column, Comparison, Findings, Groups, KMeans, PeFinding, PeLaunch, PeRange,
-    PeTable, Subject, Summary,
+    Balance, Cluster, Column, Comparison, Findings, Groups, KMeans, PeEnding, PeEndings, PeFinding,
+    PeLaunch, PeRange, PeTable, Subject, Summary, endings,
 };
 
 use super::groups::{key, name};
@@ -75,6 +75,10 @@ pub fn json<'v>(
         let list: Vec<Value> = of.findings.iter().map(|of| finding(table, of)).collect();
         let looked: Vec<&str> = of.looked_at.iter().map(|column| column.name()).collect();
         all.insert("findings".to_owned(), object!({ "looked_at": looked, "findings": list }));
+        all.insert(
+            "endings".to_owned(),
+            endings(table).map_or(Value::Null, |of| ended(table, &of)),
+        );
     }
     if let Some((old, of)) = parts.comparison {
         all.insert("old".to_owned(), launch(old));
@@ -211,8 +215,28 @@ fn balance(table: &PeTable, of: &Balance) -> Value {
         "max": { "value": of.max.0, "pe": pe(table, of.max.1) },
         "imbalance": of.imbalance(),
         "wall_s": of.wall as f64 / 1e6,
-        "saving_s": of.saving(),
-        "lost_pe_s": of.lost_pe_seconds(),
+        "saving_s": of.gain().seconds,
+        "lost_pe_s": of.gain().pe_seconds(),
+        "saving_share": of.gain().share(),
+        "all_pe_s": of.gain().all_pe_seconds(),
+    })
+}
+
+fn ended(table: &PeTable, of: &PeEndings) -> Value {
+    let one = |ending: &PeEnding| {
+        object!({
+            "end": text(&ending.end),
+            "well": ending.well,
+            "from_outside": ending.from_outside,
+            "pes": ending.count,
+            "pe_ranges": ranges(&ending.pes),
+        })
+    };
+    object!({
+        "first_failed_pe": of.first.map(|row| pe(table, row)),
+        "others_in_same_second": of.same_second,
+        "endings": of.all.iter().map(one).collect::<Vec<_>>(),
+        "sentence": super::ended::ended_badly(table, of),
     })
 }
 
@@ -240,6 +264,8 @@ fn finding(table: &PeTable, of: &PeFinding) -> Value {
         "pe_ranges": ranges(of.subject.pes()),
         "classes": of.classes,
         "evidence": of.evidence.iter().map(evidence).collect::<Vec<_>>(),
+        "saving_s": of.gain.map(|gain| gain.seconds),
+        "saving_share": of.gain.map(|gain| gain.share()),
         "sentence": sentence(table, of),
     })
 }

@@ -6,7 +6,7 @@ use topas_data::pes::{Balance, Column, Findings, Groups, KMeans, PeTable, Summar
 use super::heading::{notes, when};
 use super::pictures::{Drawing, drawing};
 use super::quantity::{caption, shown};
-use super::verdict::sentence;
+use super::verdict::sentences;
 use super::{groups, listing};
 use crate::number::{millis, percent, thousandths};
 use crate::wording::{count, named, some_pes};
@@ -133,14 +133,9 @@ fn facts(table: &PeTable) -> Markup {
 }
 
 fn verdict(page: &HtmlPage<'_>) -> Markup {
+    let sentences = sentences(page.table, page.balances, page.findings, usize::MAX);
     html! {
-        @if page.findings.findings.is_empty() {
-            p { (super::findings(page.table, page.findings, true, usize::MAX)) }
-        } @else {
-            ul.findings {
-                @for finding in &page.findings.findings { li { (sentence(page.table, finding)) } }
-            }
-        }
+        ul.findings { @for sentence in &sentences { li { (sentence) } } }
     }
 }
 

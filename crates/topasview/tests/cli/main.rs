@@ -6,6 +6,7 @@ mod synthetic;
 #[path = "../../../topas-mpi-data/examples/generate-mpi/synthetic.rs"]
 mod synthetic_mpi;
 
+mod balance;
 mod data;
 mod faults;
 mod listing;

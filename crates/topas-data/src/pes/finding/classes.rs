@@ -1,6 +1,6 @@
 //! Classes of PEs: optimal clusters that lie apart.
 
-use super::{ExaminedValue, LEAST_DIFFERENCE};
+use super::ExaminedValue;
 use crate::pes::kmeans::{Moments, best, best_two};
 
 /// PEs that it takes to tell classes.
@@ -20,32 +20,33 @@ fn apart(count: usize) -> f64 {
     3.5 + 9.0 / n.sqrt() + 25.0 / n + 400.0 / (n * n)
 }
 
-/// Ends of the classes of ascending items; one end if there are none to tell apart.
-pub(super) fn ends(items: &[ExaminedValue]) -> Vec<usize> {
+/// Ends of the classes of ascending items whose means differ by the share `least` at least; one
+/// end if there are none to tell apart.
+pub(super) fn ends(items: &[ExaminedValue], least: f64) -> Vec<usize> {
     let values: Vec<f64> = items.iter().map(|item| item.value).collect();
     let all = vec![values.len()];
     if values.len() < LEAST {
         return all;
     }
-    let many = merged(&values, best(&values).0);
+    let many = merged(&values, best(&values).0, least);
     if many.len() > 1 {
         return many;
     }
     // The criterion may cut one class in many pieces that melt together again.
     let two = best_two(&values).map_or(all, |end| vec![end, values.len()]);
-    merged(&values, two)
+    merged(&values, two, least)
 }
 
 /// Joins neighbours that are no classes of their own, the nearest first.
-fn merged(values: &[f64], mut ends: Vec<usize>) -> Vec<usize> {
-    while let Some(weak) = weakest(values, &ends) {
+fn merged(values: &[f64], mut ends: Vec<usize>, difference: f64) -> Vec<usize> {
+    while let Some(weak) = weakest(values, &ends, difference) {
         ends.remove(weak);
     }
     ends
 }
 
 /// The border that least separates two classes, if there is one that does not.
-fn weakest(values: &[f64], ends: &[usize]) -> Option<usize> {
+fn weakest(values: &[f64], ends: &[usize], difference: f64) -> Option<usize> {
     let least = (values.len() / SHARE).max(2);
     let begin = |class: usize| if class == 0 { 0 } else { ends[class - 1] };
     let separation = |border: usize| {
@@ -57,7 +58,7 @@ fn weakest(values: &[f64], ends: &[usize]) -> Option<usize> {
         let (a, b) = (Moments::of(low), Moments::of(high));
         // The wider of the two: a long tail is no class.
         let within = a.sample_variance().max(b.sample_variance());
-        if b.mean / a.mean - 1.0 < LEAST_DIFFERENCE {
+        if b.mean / a.mean - 1.0 < difference {
             return 0.0;
         }
         (b.mean - a.mean) / within.sqrt().max(1e-12) / apart(low.len() + high.len())
