@@ -17,6 +17,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::engine::join::{Join, PART_BITS};
+pub(crate) use crate::engine::reading::launch_key;
 use crate::engine::reading::{LogReader, SharedReading};
 use crate::engine::record::{Full, RecordForm, Slim};
 use crate::engine::store::{Overflow, Store, StoreWriter};

@@ -16,8 +16,7 @@ pub use label::label;
 pub use literal::LiteralError;
 pub(crate) use literal::literal;
 pub use table::FIELDS;
-pub(crate) use value::MILLION;
-pub use value::Value;
+pub use value::{MILLION, Value};
 
 use std::borrow::Cow;
 use std::fmt;

@@ -30,6 +30,7 @@ mod group;
 mod holes;
 mod key_parts;
 pub mod measure;
+mod one_run;
 mod opened;
 mod outputs;
 mod own;
@@ -44,6 +45,7 @@ mod question;
 mod remark;
 mod report;
 mod run;
+mod run_list;
 mod scan;
 mod segment;
 mod share;
@@ -61,10 +63,14 @@ pub use engine::{
 };
 pub use feed::BLOCK;
 pub use field::parse_size;
+pub use one_run::{
+    EarlierRuns, FoundRuns, LineFacts, MOST_EARLIER, MeasuredValue, RunFacts, RunName, RunSearch,
+    SeenLines, earlier_runs, find_runs,
+};
 pub use outputs::{Because, KeptFile, Outputs};
 pub use own::{OwnLines, OwnProfiles};
 pub use pattern::Pattern;
-pub use period::{DateError, Period, parse_date};
+pub use period::{DateError, Period, PeriodError, parse_date, parse_period};
 pub use profile_scan::{TakeProfileLine, scan_profiles, scan_profiles_of};
 pub use pseudonym::{Anonymizer, ExportKey, Fate, KeyError, NoSuchFate};
 pub use query::{
@@ -73,10 +79,13 @@ pub use query::{
 pub use question::{Fold, Question};
 pub use remark::{APART, MOST_CPUS, Oddities, Remarks};
 pub use report::{
-    Label, LogReport, PeriodAxis, PlanError, ReportPlan, ReportRow, ReportTable, SortKey,
-    TableOrder, TableSide,
+    FIGURES, FailureRate, Figure, FigureValue, Label, LogReport, PercentOf, PeriodAxis, PlanError,
+    ReportPlan, ReportRow, ReportTable, SortKey, TableOrder, TableSide,
 };
 pub use run::{CpuTime, Detail, FpRate, PeRecord, Run};
+pub use run_list::{
+    RunColumn, RunListAnswer, RunListError, RunListPlan, RunRow, RunValue, list_runs,
+};
 pub use scan::{scan, scan_reader};
 pub use segment::SegmentError;
 pub use segment::close::{
@@ -87,7 +96,7 @@ pub use segment::merge::{MergeOptions, MergeOutput, MergeReport, merge};
 pub use segment::month::{Month, NoMonth};
 pub use segment::output::Output;
 pub use share::{PeTime, Share};
-pub use source::{FoundFile, Inputs, PassedOver, Source, SourceError};
+pub use source::{FoundFile, Inputs, KeptInput, PassedOver, Source, SourceError};
 pub use tally::{Example, Problem, Tally};
 pub use topas_format::line::Fault;
 pub use vouch::{Claims, Foreign, Stranger, believe};

@@ -307,6 +307,14 @@ pub enum Of {
 }
 
 impl Of {
+    /// The value; None if there is none.
+    pub fn ratio(&self) -> Option<f64> {
+        match *self {
+            Of::Uncounted | Of::Zero => None,
+            Of::Value { upper, lower } => Some(quotient(upper, lower)),
+        }
+    }
+
     /// How the value compares with a number of millionths of its unit, exactly; None if there is
     /// no value.
     pub fn order(&self, millionths: i128) -> Option<Ordering> {
@@ -367,6 +375,18 @@ impl Measure {
                 lower: lower * u128::from(self.factor.1),
             },
         }
+    }
+
+    /// The PEs of a run that have its terms, and whether a count among these is an estimate. Of a
+    /// measure of the run as a whole all PEs that have a line.
+    pub fn counted_by(&self, run: &Run<'_>) -> (Vec<u32>, bool) {
+        let Terms::OfPe(terms) = self.terms else {
+            return (run.pes.iter().map(|pe| pe.pe).collect(), false);
+        };
+        let counted =
+            run.pes.iter().filter_map(|pe| terms(pe).map(|ratio| (pe.pe, ratio.estimate)));
+        let (pes, estimates): (Vec<u32>, Vec<bool>) = counted.unzip();
+        (pes, estimates.contains(&true))
     }
 
     /// A ratio of terms in its unit; None beyond what is held.

@@ -1,11 +1,15 @@
 //! A period of days that runs are selected by.
 
+mod words;
+
 use std::fmt;
 
 use chrono::NaiveDate;
 use topas_format::civil::Date;
 
 use crate::run::Run;
+
+pub use words::{PeriodError, parse_period};
 
 /// Days from `since` to `until`, both included; None is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

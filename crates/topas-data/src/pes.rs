@@ -28,7 +28,10 @@ mod table;
 pub use balance::{Balance, LoadSpread, balance, costliest};
 pub use cluster::{Cluster, PeRange, fold, unit_clusters};
 pub use column::{Column, Values, values};
-pub use compare::{Change, Comparison, Pairing, compare};
+pub use compare::{
+    Change, Comparison, LEAST_RUNS, Pairing, RunChange, RunMedians, RunSpread, compare,
+    compare_runs,
+};
 pub use ending::{PeEnding, PeEndings, endings};
 pub use finding::{
     Evidence, Findings, LEAST_DIFFERENCE, LEAST_OF_CAUSES, LEAST_PES, LEAST_SECONDS, PeFinding,

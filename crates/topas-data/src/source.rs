@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File, Metadata};
-use std::io;
+use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
@@ -13,6 +14,8 @@ use std::sync::Arc;
 
 use topas_format::shown::Shown;
 
+use crate::engine::TemporaryError;
+use crate::feed::BLOCK;
 use crate::opened::{OpenDirectory, open_below, open_named};
 use crate::vouch::Vouch;
 
@@ -25,6 +28,29 @@ pub enum Source {
     File(PathBuf),
     /// A file that was found in a directory.
     Found(FoundFile),
+    /// What came from standard input, see [`Inputs::keep_stdin`].
+    Kept(KeptInput),
+}
+
+/// A temporary file without a name, which holds what came from standard input.
+#[derive(Clone, Debug)]
+pub struct KeptInput(Arc<File>);
+
+impl PartialEq for KeptInput {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for KeptInput {}
+
+impl KeptInput {
+    /// The file once more, with a place of its own.
+    fn open(&self) -> io::Result<(File, Metadata)> {
+        let file = File::open(format!("/proc/self/fd/{}", self.0.as_raw_fd()))?;
+        let about = file.metadata()?;
+        Ok((file, about))
+    }
 }
 
 /// A file below a directory that was named. It is opened without following a link on the way.
@@ -40,7 +66,7 @@ impl Source {
     /// The path of a file, for its name and for messages: never to be opened by it.
     pub fn path(&self) -> Option<Cow<'_, Path>> {
         match self {
-            Source::Stdin => None,
+            Source::Stdin | Source::Kept(_) => None,
             Source::File(path) => Some(path.into()),
             Source::Found(found) => Some(found.directory.join(&found.below).into()),
         }
@@ -50,6 +76,7 @@ impl Source {
     pub(crate) fn about(&self) -> Option<io::Result<Metadata>> {
         match self {
             Source::Stdin => None,
+            Source::Kept(kept) => Some(kept.0.metadata()),
             Source::File(path) => Some(fs::metadata(path)),
             Source::Found(found) => Some(fs::symlink_metadata(found.directory.join(&found.below))),
         }
@@ -79,6 +106,10 @@ impl Source {
             Source::Stdin => return Ok(None),
             Source::File(path) => open_named(path)?,
             Source::Found(found) => open_below(&found.directory, &found.below)?,
+            Source::Kept(kept) => {
+                let (file, about) = kept.open()?;
+                return Ok(Some(Opened { file, about, vouch: Vouch::All, found: false }));
+            }
         };
         // Opening a directory succeeds, and only reading it says what it is.
         if about.is_dir() {
@@ -89,7 +120,7 @@ impl Source {
                 return Err(io::Error::other("it has more than one name; not read"));
             }
             Source::Found(_) => true,
-            Source::Stdin | Source::File(_) => false,
+            Source::Stdin | Source::File(_) | Source::Kept(_) => false,
         };
         let vouch = if about.is_file() { Vouch::of(&about) } else { Vouch::All };
         Ok(Some(Opened { file, about, vouch, found }))
@@ -246,6 +277,43 @@ impl Inputs {
                 _ => self.failed(path, cause),
             },
         }
+    }
+
+    /// Copies standard input, if it is among the sources, to a temporary file without a name, so
+    /// that it can be read more than once. What was read before an error is kept, and the error
+    /// is among those of sources.
+    ///
+    /// # Errors
+    ///
+    /// [`TemporaryError`] if the file cannot be made or written.
+    pub fn keep_stdin(&mut self, directory: &Path) -> Result<(), TemporaryError> {
+        let Some(at) = self.sources.iter().position(|source| *source == Source::Stdin) else {
+            return Ok(());
+        };
+        let failed =
+            |written, cause| TemporaryError { directory: directory.to_owned(), written, cause };
+        let mut file = tempfile::tempfile_in(directory).map_err(|cause| failed(0, cause))?;
+        let (mut stdin, mut block) = (io::stdin().lock(), vec![0; BLOCK]);
+        let mut written = 0;
+        loop {
+            match stdin.read(&mut block) {
+                Ok(0) => break,
+                Ok(len) => {
+                    file.write_all(&block[..len]).map_err(|cause| failed(written, cause))?;
+                    written += len as u64;
+                }
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                Err(cause) => {
+                    self.failed.push(SourceError::Open { source: Source::Stdin, cause });
+                    break;
+                }
+            }
+        }
+        // A second `-` has nothing left to read.
+        self.sources.retain(|source| *source != Source::Stdin);
+        let at = at.min(self.sources.len());
+        self.sources.insert(at, Source::Kept(KeptInput(Arc::new(file))));
+        Ok(())
     }
 
     fn failed(&mut self, path: &Path, cause: io::Error) {

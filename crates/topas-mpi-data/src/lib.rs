@@ -36,7 +36,7 @@ pub use node::{own_uid, processors_of};
 pub use process::{is_running, parent_of};
 pub use profile::{Ending, Level, MpiProfile, MpiRank, MpiRecordFacts, Origin, Subtotal};
 pub use rank::{Inside, SpoolRank, read_rank};
-pub use read::{Profiles, read_profiles, read_profiles_of};
+pub use read::{Profiles, read_launch_profiles, read_profiles, read_profiles_of};
 pub use routine::{RoutineAmount, RoutineCalls, RoutineNumber, Routines};
 pub use spool::{SPOOL_PREFIX, Spool, SpoolError, is_spool, spool_files};
 pub use sums::{

@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use topas_data::{Source, SourceError, Tally, scan_profiles, scan_profiles_of};
+use topas_mpi_profile::parse::Line;
 
 use super::launch_profile;
 use super::profile::MpiProfile;
@@ -26,6 +27,22 @@ pub fn read_profiles(
     let mut records = Records::default();
     let (tally, failures) =
         scan_profiles(sources, progress, &mut |text, owner| records.line(text, owner));
+    (put_together(records, tally), failures)
+}
+
+/// The same of the launches with this id alone; lines of others take no memory, and are counted
+/// as good whatever is in them.
+pub fn read_launch_profiles(
+    sources: &[Source],
+    id: &[u8],
+    progress: &mut dyn FnMut(u64),
+) -> (Profiles, Vec<SourceError>) {
+    let mut records = Records::default();
+    let (tally, failures) =
+        scan_profiles(sources, progress, &mut |text, owner| match Line::parse(text) {
+            Ok(line) if !line.id.bytes().eq(id.iter().copied()) => Ok(()),
+            _ => records.line(text, owner),
+        });
     (put_together(records, tally), failures)
 }
 

@@ -3,9 +3,11 @@
 use topas_data::measure::Measure;
 
 use crate::document::{Document, ReportForm};
+use crate::figure::{figure_cells, figure_columns};
 use crate::number::machine_text;
 use crate::row::{
-    SAMPLE_COLUMNS, SHARE_COLUMNS, SampleCell, names, sample_cells, share_cells, table_name,
+    self, OF_COLUMNS, SAMPLE_COLUMNS, SHARE_COLUMNS, SampleCell, names, of_cells, sample_cells,
+    share_cells, table_name,
 };
 
 /// One table with a header; the first column tells the tables apart.
@@ -58,6 +60,14 @@ impl ReportForm for Csv {
             header.extend(["name", "from", "to"].map(|name| format!("{name}{side}")));
         }
         header.extend(SHARE_COLUMNS.map(str::to_owned));
+        let is_of_parts = document.tables.iter().any(row::is_of_parts);
+        if is_of_parts {
+            header.extend(OF_COLUMNS.map(str::to_owned));
+        }
+        for figure in document.report.figures().map(|(figure, _)| figure) {
+            let names = figure_columns(figure).iter();
+            header.extend(names.map(|name| format!("{}_{name}", figure.name())));
+        }
         for measure in &measures {
             header.extend(SAMPLE_COLUMNS.map(|name| format!("{}_{name}", measure.name)));
         }
@@ -73,7 +83,14 @@ impl ReportForm for Csv {
                     cells.push(field(&name));
                     cells.extend([from, to].map(Option::unwrap_or_default));
                 }
-                cells.extend(share_cells(table, row).map(Option::unwrap_or_default));
+                cells.extend(share_cells(row).map(Option::unwrap_or_default));
+                if is_of_parts {
+                    cells.extend(of_cells(row).map(Option::unwrap_or_default));
+                }
+                for value in &row.figures {
+                    let figure = figure_cells(value).into_iter();
+                    cells.extend(figure.map(|cell| text_of(cell).unwrap_or_default()));
+                }
                 for measure in &measures {
                     let at = table.columns.iter().position(|column| column == measure);
                     match at.and_then(|at| row.samples.get(at)) {

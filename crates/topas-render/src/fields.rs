@@ -2,6 +2,7 @@
 
 use topas_data::field::FIELDS;
 use topas_data::measure::MEASURES;
+use topas_data::{FIGURES, Figure};
 
 /// The fields: name, what it holds, what it means; one a line.
 pub fn fields() -> String {
@@ -13,12 +14,14 @@ pub fn fields() -> String {
     columns(&rows.chain([extra]).collect::<Vec<_>>())
 }
 
-/// The measures: name, unit, what it is; one a line.
+/// The measures and figures: name, unit, what it is; one a line.
 pub fn measures() -> String {
     let row = |measure: &topas_data::measure::Measure| {
         [measure.name, measure.unit, measure.about].map(str::to_owned)
     };
-    columns(&MEASURES.iter().map(row).collect::<Vec<_>>())
+    let figure =
+        |figure: &Figure| [figure.name(), figure.unit(), figure.about()].map(str::to_owned);
+    columns(&MEASURES.iter().map(row).chain(FIGURES.iter().map(figure)).collect::<Vec<_>>())
 }
 
 /// Without the marks of code.

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use topas_data::{Label, ReportRow, ReportTable};
+use topas_data::{Label, PercentOf, ReportRow, ReportTable};
 
 use crate::csv::text_of;
 use crate::document::{Document, ReportForm};
+use crate::figure::{figure_cells, figure_columns};
 use crate::number::{date, percentage};
 use crate::row::{SAMPLE_COLUMNS, is_measure, named, names, sample_cells, share_cells, table_name};
 use crate::wording::runs;
@@ -53,6 +54,11 @@ fn list(out: &mut String, table: &ReportTable, index: usize) {
     };
     *out = out.replace("index N", &format!("index {index}"));
     *out += "# columns: name, from, to, runs, % of runs, PE x wall (s), % of it";
+    for figure in &table.figures {
+        for name in figure_columns(*figure) {
+            let _ = write!(out, ", {}_{name}", figure.name());
+        }
+    }
     for measure in &table.columns {
         for name in SAMPLE_COLUMNS {
             let _ = write!(out, ", {}_{name}", measure.name);
@@ -65,7 +71,11 @@ fn list(out: &mut String, table: &ReportTable, index: usize) {
             let bound = |bound: Option<String>| bound.unwrap_or_else(|| MISSING.to_owned());
             cells.extend([string(&label.name), bound(label.from), bound(label.to)]);
         }
-        cells.extend(share_cells(table, row).map(|c| c.unwrap_or_else(|| MISSING.to_owned())));
+        cells.extend(share_cells(row).map(|c| c.unwrap_or_else(|| MISSING.to_owned())));
+        for value in &row.figures {
+            let text = |cell| text_of(cell).unwrap_or_else(|| MISSING.to_owned());
+            cells.extend(figure_cells(value).into_iter().map(text));
+        }
         for (measure, sample) in table.columns.iter().zip(&row.samples) {
             let text = |cell| text_of(cell).unwrap_or_else(|| MISSING.to_owned());
             cells.extend(sample_cells(measure, sample).map(text));
@@ -87,7 +97,11 @@ fn matrix(out: &mut String, table: &ReportTable, index: usize) {
          # plot for [i=2:{}] FILE index {index} using i:xtic(1) title columnheader\n\
          # % of {}, by {} and {}",
         columns.len() + 1,
-        runs(table.of.runs),
+        match table.percent {
+            PercentOf::All => runs(table.of.runs),
+            PercentOf::Row => format!("the runs of each {}", table.by[0].name()),
+            PercentOf::Column => format!("the runs of each {}", table.by[1].name()),
+        },
         table.by[0].name(),
         table.by[1].name()
     );
@@ -110,8 +124,9 @@ fn matrix(out: &mut String, table: &ReportTable, index: usize) {
         *out += &string(&side(label, 0));
         for column in &columns {
             let row = rows.iter().find(|row| row.labels[1] == **column);
-            let share = row.map_or(0, |row| row.share.runs);
-            let part = percentage(share.into(), table.of.runs.into(), 4);
+            // Without a row there is nothing of whatever the percentages are of.
+            let (part, of) = row.map_or((0, table.of), |row| (row.share.runs, row.of));
+            let part = percentage(part.into(), of.runs.into(), 4);
             let _ = write!(out, " {}", part.as_deref().unwrap_or(MISSING));
         }
         out.push('\n');

@@ -2,11 +2,14 @@
 
 use serde_json::{Map, Value, json};
 use topas_data::measure::{BucketSize, Measure, Sample, ScaleKind, SettledScale};
-use topas_data::{PeTime, ReportRow, ReportTable, Share, TableSide};
+use topas_data::{
+    Figure, FigureValue, PeTime, PercentOf, ReportRow, ReportTable, Share, TableSide,
+};
 
 use crate::document::{Document, ReportForm};
+use crate::figure::{figure_cells, figure_columns};
 use crate::number::{date, exact, machine, percentage};
-use crate::row::{SAMPLE_COLUMNS, SampleCell, names, sample_cells, table_name};
+use crate::row::{SAMPLE_COLUMNS, SampleCell, is_of_parts, names, sample_cells, table_name};
 use crate::skipped::foreign_json;
 
 /// Value of the key `schema`; it changes if the meaning of a key does.
@@ -33,7 +36,18 @@ impl ReportForm for Json {
                 let rows: Vec<Value> =
                     table.rows.iter().map(|row| Value::Object(self::row(table, row))).collect();
                 let by: Vec<&str> = table.by.iter().map(|by| by.name()).collect();
-                json!({ "by": by, "scales": scales(table), "of": plain(table.of), "rows": rows })
+                let percent_of = match table.percent {
+                    PercentOf::All => "all",
+                    PercentOf::Row => "row",
+                    PercentOf::Column => "column",
+                };
+                json!({
+                    "by": by,
+                    "scales": scales(table),
+                    "percent_of": percent_of,
+                    "of": plain(table.of),
+                    "rows": rows,
+                })
             })
             .collect();
         let remarks = &report.remarks;
@@ -45,6 +59,7 @@ impl ReportForm for Json {
             "last_day": days.as_ref().map(|days| &days.1),
             "runs": report.total.runs,
             "pe_seconds": seconds(report.total.time),
+            "figures": figures(report.figures()),
             "measures": measures,
             "tables": tables,
             "not_selected": {
@@ -140,15 +155,27 @@ fn total(measure: &Measure, sample: &Sample) -> Value {
     Value::Object(object)
 }
 
-fn cells(measure: &Measure, sample: &Sample) -> Map<String, Value> {
-    let value = |cell| match cell {
+fn value(cell: SampleCell) -> Value {
+    match cell {
         SampleCell::Count(n) => u64::try_from(n).map_or_else(|_| json!(n as f64), Value::from),
         SampleCell::Number(n) => json!(machine(n)),
         SampleCell::Flag(flag) => json!(flag),
         SampleCell::None => Value::Null,
-    };
+    }
+}
+
+fn cells(measure: &Measure, sample: &Sample) -> Map<String, Value> {
     let cells = sample_cells(measure, sample).map(value);
     SAMPLE_COLUMNS.iter().map(|name| (*name).to_owned()).zip(cells).collect()
+}
+
+fn figures(figures: impl Iterator<Item = (Figure, FigureValue)>) -> Value {
+    let figure = |(figure, told): (Figure, FigureValue)| {
+        let cells = figure_cells(&told).into_iter().map(value);
+        let names = figure_columns(figure).iter().map(|name| (*name).to_owned());
+        (figure.name().to_owned(), Value::Object(names.zip(cells).collect()))
+    };
+    Value::Object(figures.map(figure).collect())
 }
 
 fn row(table: &ReportTable, row: &ReportRow) -> Map<String, Value> {
@@ -162,12 +189,19 @@ fn row(table: &ReportTable, row: &ReportRow) -> Map<String, Value> {
             object.insert(format!("to{side}"), json!(bound(label.to)));
         }
     }
-    let of = if row.counts { table.of } else { Share::default() };
+    let of = row.of;
     let part = |part, whole| percentage(part, whole, 4).as_deref().and_then(number);
     object.insert("runs".to_owned(), row.share.runs.into());
     object.insert("runs_percent".to_owned(), json!(part(row.share.runs.into(), of.runs.into())));
     object.insert("pe_seconds".to_owned(), json!(seconds(row.share.time)));
     object.insert("time_percent".to_owned(), json!(part(row.share.time.0, of.time.0)));
+    if is_of_parts(table) {
+        object.insert("of".to_owned(), row.counts.then(|| plain(of)).into());
+    }
+    if !table.figures.is_empty() {
+        let figures = table.figures.iter().zip(&row.figures);
+        object.insert("figures".to_owned(), self::figures(figures.map(|(f, v)| (*f, *v))));
+    }
     if !table.columns.is_empty() {
         let samples = table.columns.iter().zip(&row.samples);
         let measures: Map<String, Value> = samples

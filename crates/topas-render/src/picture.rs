@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use topas_data::measure::Bounds;
-use topas_data::{Label, PeriodAxis, ReportRow, ReportTable, Share, TableSide};
+use topas_data::{Label, PercentOf, PeriodAxis, ReportRow, ReportTable, Share, TableSide};
 
 use crate::document::{Document, ReportForm};
 use crate::number::{date, hours, percentage};
@@ -11,7 +11,7 @@ use crate::period::periods;
 use crate::row::{is_measure, named};
 use crate::text::notes::selected;
 use crate::wording::runs;
-use topas_chart::{AxisUnit, BarBucket, BarPlaces, Bars, Caption, Quantity, Series};
+use topas_chart::{Arrangement, AxisUnit, BarBucket, BarPlaces, Bars, Caption, Quantity, Series};
 
 /// What the height of a bar is a share of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,11 +44,16 @@ pub fn bars(document: &Document<'_>, table: &ReportTable, weight: Weight) -> Bar
             AxisUnit::Percent,
         ),
     );
+    if table.percent == PercentOf::Column {
+        // Parts of different wholes do not add up.
+        bars.arrangement = Arrangement::Beside;
+    }
     let of = part(table.of, weight);
     let by_labels: HashMap<(&Label, Option<&Label>), &ReportRow> =
         counted.iter().map(|row| ((&row.labels[0], row.labels.get(1)), *row)).collect();
     let value = |place: &Label, series: Option<&Label>| {
         let row = by_labels.get(&(place, series))?;
+        let of = part(row.of, weight);
         (of > 0).then(|| part(row.share, weight) as f64 / of as f64 * 100.0)
     };
     match table.by.get(1) {
@@ -136,9 +141,18 @@ fn caption(document: &Document<'_>, table: &ReportTable, weight: Weight) -> Capt
         Some((first, last)) => format!("{} to {}", date(first), date(last)),
         None => "no runs".to_owned(),
     };
-    let mut notes = vec![match weight {
-        Weight::Runs => format!("100% are {}.", runs(table.of.runs)),
-        Weight::Time => format!(
+    let each = match table.percent {
+        PercentOf::All => None,
+        PercentOf::Row => table.by.first().map(self::title),
+        PercentOf::Column => table.by.get(1).map(self::title),
+    };
+    let mut notes = vec![match (each, weight) {
+        (Some(each), Weight::Runs) => format!("100% are the runs of each {each}."),
+        (Some(each), Weight::Time) => {
+            format!("100% are the PE x wall clock time of each {each}.")
+        }
+        (None, Weight::Runs) => format!("100% are {}.", runs(table.of.runs)),
+        (None, Weight::Time) => format!(
             "100% are {} PE x wall clock time (h:mm:ss) of {}.",
             hours(table.of.time),
             runs(table.of.runs)

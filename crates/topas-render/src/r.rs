@@ -4,8 +4,12 @@ use topas_data::ReportTable;
 
 use crate::csv::text_of;
 use crate::document::{Document, ReportForm};
+use crate::figure::{figure_cells, figure_columns};
 use crate::number::date;
-use crate::row::{SAMPLE_COLUMNS, SHARE_COLUMNS, names, sample_cells, share_cells, table_name};
+use crate::row::{
+    OF_COLUMNS, SAMPLE_COLUMNS, SHARE_COLUMNS, is_of_parts, names, of_cells, sample_cells,
+    share_cells, table_name,
+};
 use crate::wording::runs;
 
 /// `source("FILE")` gives the list `topas`, a data frame for each table.
@@ -43,8 +47,17 @@ fn frame(table: &ReportTable) -> String {
             column(format!("from{side}"), label.from.unwrap_or_else(|| "NA_real_".to_owned()));
             column(format!("to{side}"), to);
         }
-        for (name, cell) in SHARE_COLUMNS.iter().zip(share_cells(table, row)) {
+        for (name, cell) in SHARE_COLUMNS.iter().zip(share_cells(row)) {
             column((*name).to_owned(), cell.unwrap_or_else(|| "NA_real_".to_owned()));
+        }
+        for (name, cell) in OF_COLUMNS.iter().zip(of_cells(row)).filter(|_| is_of_parts(table)) {
+            column((*name).to_owned(), cell.unwrap_or_else(|| "NA_real_".to_owned()));
+        }
+        for (figure, value) in table.figures.iter().zip(&row.figures) {
+            for (name, cell) in figure_columns(*figure).iter().zip(figure_cells(value)) {
+                let cell = text_of(cell).unwrap_or_else(|| "NA_real_".to_owned());
+                column(format!("{}_{name}", figure.name()), cell);
+            }
         }
         for (measure, sample) in table.columns.iter().zip(&row.samples) {
             for (name, cell) in SAMPLE_COLUMNS.iter().zip(sample_cells(measure, sample)) {

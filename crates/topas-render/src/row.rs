@@ -1,7 +1,7 @@
 //! Rows and columns as the forms for programs show them.
 
 use topas_data::measure::{Bounds, Measure, Sample};
-use topas_data::{Label, ReportRow, ReportTable, Share};
+use topas_data::{Label, PercentOf, ReportRow, ReportTable};
 
 use crate::number::{exact, pe_seconds, percentage};
 
@@ -59,14 +59,27 @@ pub(crate) fn table_name(table: &ReportTable) -> String {
 }
 
 /// Runs, their percentage, PE seconds, their percentage; None where there is none.
-pub(crate) fn share_cells(table: &ReportTable, row: &ReportRow) -> [Option<String>; 4] {
-    let of = if row.counts { table.of } else { Share::default() };
+pub(crate) fn share_cells(row: &ReportRow) -> [Option<String>; 4] {
     [
         Some(row.share.runs.to_string()),
-        percentage(row.share.runs.into(), of.runs.into(), 4),
+        percentage(row.share.runs.into(), row.of.runs.into(), 4),
         Some(pe_seconds(row.share.time)),
-        percentage(row.share.time.0, of.time.0, 4),
+        percentage(row.share.time.0, row.of.time.0, 4),
     ]
+}
+
+/// Names of the columns of [`of_cells`].
+pub(crate) const OF_COLUMNS: [&str; 2] = ["of_runs", "of_pe_seconds"];
+
+/// What the percentages of a row are of: runs and PE seconds; None if it does not count.
+pub(crate) fn of_cells(row: &ReportRow) -> [Option<String>; 2] {
+    let cells = [row.of.runs.to_string(), pe_seconds(row.of.time)];
+    cells.map(|cell| Some(cell).filter(|_| row.counts))
+}
+
+/// Whether percentages in a table are of rows or columns, so that rows say of what.
+pub(crate) fn is_of_parts(table: &ReportTable) -> bool {
+    table.percent != PercentOf::All
 }
 
 /// Names of the columns of [`share_cells`].

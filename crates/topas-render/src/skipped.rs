@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 
 use serde_json::{Map, Value, json};
-use topas_data::{Foreign, Inputs, Source, Tally};
+use topas_data::{Foreign, Inputs, Tally};
 use topas_format::shown::Shown;
 
 /// How many lines were skipped and why, and below it the first of them; then foreign lines. None
@@ -92,7 +92,7 @@ pub fn looked_at(inputs: &Inputs, lines: u64, of_them: &[(u64, &str)]) -> String
     if inputs.directories > 0 {
         parts.push(count(inputs.directories, "directory", "directories"));
     }
-    let files = inputs.sources.iter().filter(|source| **source != Source::Stdin).count();
+    let files = inputs.sources.iter().filter(|source| source.path().is_some()).count();
     if files < inputs.sources.len() {
         parts.push("standard input".to_owned());
     }

@@ -1,5 +1,6 @@
 //! The report for people, in the layout of the 1999 paper's Listing 4.
 
+mod figures;
 mod measures;
 pub(crate) mod notes;
 mod shares;
@@ -38,6 +39,7 @@ impl ReportForm for TextReport {
         for (table, number) in document.tables.iter().zip(0..) {
             out.push('\n');
             shares.write(&mut out, number);
+            figures::write(&mut out, table, self.width);
             for (column, measure) in table.columns.iter().enumerate() {
                 out.push('\n');
                 measures::write(&mut out, table, column, measure, self.width);
@@ -60,17 +62,17 @@ fn rule(sign: &str, width: usize) -> String {
 }
 
 /// Columns that a text takes.
-fn columns(text: &str) -> usize {
+pub(crate) fn columns(text: &str) -> usize {
     unicode_width::UnicodeWidthStr::width(text)
 }
 
 /// A text to the right of a field. The width of characters is that of the screen.
-fn right(text: &str, width: usize) -> String {
+pub(crate) fn right(text: &str, width: usize) -> String {
     " ".repeat(width.saturating_sub(columns(text))) + text
 }
 
 /// A text of at most so many columns; what is longer loses its end, which is marked.
-fn cut(text: &str, most: usize) -> String {
+pub(crate) fn cut(text: &str, most: usize) -> String {
     if columns(text) <= most {
         return text.to_owned();
     }

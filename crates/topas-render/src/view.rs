@@ -22,7 +22,7 @@ mod rows;
 mod verdict;
 
 pub use clusters::{best_clusters, best_csv, clusters_csv, unit_clusters};
-pub use compare::{compare, compare_csv};
+pub use compare::{compare, compare_csv, other_runs};
 pub use data::{csv, jsonl};
 pub use groups::{groups, groups_csv};
 pub use heading::{heading, notes};

@@ -1,6 +1,9 @@
 //! The command line.
 
 mod accelerators;
+mod period;
+mod runs;
+mod shares;
 
 use std::io::{IsTerminal, stdin};
 use std::num::NonZero;
@@ -8,15 +11,17 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Args, Parser, ValueEnum};
-use topas_data::parse_date;
-use topas_format::civil::Date;
 use topas_format::field::{Lang, Lib};
 use topas_terminal::ColorWish;
 
+pub use self::runs::RunArgs;
 pub use accelerators::AcceleratorArgs;
+pub use shares::{Percent, ShareArgs};
 
 use crate::exit;
 use crate::message::TOOL;
+
+pub use period::PeriodArgs;
 
 /// Usage statistics of a center from the TOPAS log
 ///
@@ -30,12 +35,14 @@ use crate::message::TOOL;
     disable_help_subcommand = true,
     group = ArgGroup::new("form").multiple(false),
     after_help = "Exit codes: 0 the report was made; 1 an input could not be read; 2 the command line is\n\
-                  wrong; 3 the input holds no runs; 4 --check found faults.\n\
+                  wrong; 3 the input holds no (such) runs; 4 --check found faults.\n\
                   Examples:\n  \
-                  topas-stat --since 2026-01-01 /var/log/topas\n  \
+                  topas-stat --since 7d /var/log/topas\n  \
                   topas-stat --by user --top 10 --measure mflops,cpu_use topas.log\n  \
                   topas-stat --by mflops,lang --bucket 10 --upper 200 --svg lang.svg topas.log\n  \
                   topas-stat --where 'npes > 64 and mflops < 100 and wall > 1h' --by exe topas.log\n  \
+                  topas-stat --runs --sort pe_hours --top 10 --since 2026-11-01 /var/log/topas\n  \
+                  topas-stat --job 4711 /var/log/topas\n  \
                   grep ' f90 ' topas.log | grep ' B ' | grep ' mpi ' | topas-stat"
 )]
 pub struct StatOptions {
@@ -52,6 +59,12 @@ pub struct StatOptions {
 
     #[command(flatten)]
     pub tables: TableArgs,
+
+    #[command(flatten)]
+    pub runs: RunArgs,
+
+    #[command(flatten)]
+    pub shares: ShareArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,
@@ -71,7 +84,7 @@ pub struct StatOptions {
     #[arg(
         long,
         conflicts_with_all = [
-            "mine", "since", "until", "user", "exe", "lang", "mplib", "mode", "min_pes",
+            "mine", "since", "until", "period", "user", "exe", "lang", "mplib", "mode", "min_pes",
             "max_pes", "conditions", "by", "measure", "bucket", "upper", "log_scale", "top",
             "sort", "with_accelerators", "csv", "jsonl", "gnuplot", "r", "bars", "svg", "png",
         ]
@@ -95,13 +108,8 @@ pub struct StatOptions {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Selection")]
 pub struct SelectionArgs {
-    /// Select the runs that ended on this day or later (YYYY/MM/DD or YYYY-MM-DD)
-    #[arg(long, value_name = "DATE", value_parser = parse_date)]
-    pub since: Option<Date>,
-
-    /// Select the runs that ended on this day or before
-    #[arg(long, value_name = "DATE", value_parser = parse_date)]
-    pub until: Option<Date>,
+    #[command(flatten)]
+    pub period: PeriodArgs,
 
     /// Select your own lines, by your numeric user id. The names of the logs may contain the %
     /// forms of topas.conf; without a name, the logs of topas.conf are read
@@ -160,7 +168,8 @@ pub struct TableArgs {
     pub by: Vec<String>,
 
     /// Show the mean, the quartiles and the sum of these measures in each row; without --by, show
-    /// the distributions of these measures
+    /// the distributions of these measures. users, jobs, exes show numbers of different ones,
+    /// failures the rate of failed runs
     #[arg(short, long, value_name = "NAME", value_delimiter = ',')]
     pub measure: Vec<String>,
 
@@ -182,7 +191,7 @@ pub struct TableArgs {
     #[arg(long, value_name = "N")]
     pub top: Option<NonZero<usize>>,
 
-    /// Order the values of fields by name, runs, time, or the mean of a measure of --measure
+    /// Order the values of fields by name, runs, time, or a measure of --measure
     #[arg(long, value_name = "KEY")]
     pub sort: Option<String>,
 

@@ -4,14 +4,16 @@ use std::fmt::Display;
 
 use topas_data::field::Field;
 use topas_data::measure::{BucketSize, Measure, ScaleKind};
-use topas_data::{Expression, Period, ReportPlan, Selection, SortKey, TableOrder, TableSide};
+use topas_data::{
+    Expression, Figure, Period, ReportPlan, Selection, SortKey, TableOrder, TableSide,
+};
 
-use crate::args::{SelectionArgs, StatOptions, TableArgs};
+use crate::args::{Percent, SelectionArgs, StatOptions, TableArgs};
 use crate::exit;
 use crate::message::TOOL;
 
 /// Says what is wrong with the command line.
-fn wrong(what: impl Display, hint: &str) -> u8 {
+pub fn wrong(what: impl Display, hint: &str) -> u8 {
     TOOL.error(&what, None, hint);
     exit::USAGE
 }
@@ -19,36 +21,51 @@ fn wrong(what: impl Display, hint: &str) -> u8 {
 /// What is to be computed, and in what order it is shown. What is wrong is said; the Err is
 /// then the exit code.
 pub fn plan(line: &StatOptions) -> Result<(ReportPlan, TableOrder), u8> {
-    let period = Period { since: line.selection.since, until: line.selection.until };
-    if period.is_reversed() {
-        return Err(wrong("--since is after --until", "give the earlier day to --since"));
-    }
+    let period = period(&line.selection)?;
     let mut plan = ReportPlan::new(selection(&line.selection)?, period);
     if line.accelerators.with_accelerators {
         plan.with_accelerators();
     }
-    let measures = line.tables.measure.iter().map(|name| measure("--measure", name));
-    let measures = measures.collect::<Result<Vec<_>, u8>>()?;
-    for (at, measure) in measures.iter().enumerate() {
-        if measures[..at].contains(measure) {
-            let what = format!("--measure: '{}' is given twice", measure.name);
-            return Err(wrong(what, "name each measure once"));
-        }
+    let names = &line.tables.measure;
+    if let Some((_, name)) = names.iter().enumerate().find(|(at, n)| names[..*at].contains(n)) {
+        let what = format!("--measure: '{name}' is given twice");
+        return Err(wrong(what, "name each measure once"));
     }
+    let (figures, measures): (Vec<_>, Vec<_>) =
+        names.iter().partition(|name| Figure::named(name).is_ok());
+    figures.iter().filter_map(|name| Figure::named(name).ok()).for_each(|f| plan.figure(f));
+    let measures = measures.into_iter().map(|name| measure("--measure", name));
+    let measures = measures.collect::<Result<Vec<_>, u8>>()?;
     tables(&mut plan, &line.tables, &measures)?;
     scales(&mut plan, &line.tables)?;
-    Ok((plan, order(&line.tables, &measures)?))
+    if line.shares.percent != Percent::All && !plan.has_crossed_table() {
+        let what = "--percent: no table is by two names";
+        return Err(wrong(what, "cross two names with --by NAME,NAME"));
+    }
+    let order = order(&line.tables, &measures, &plan)?;
+    Ok((plan, TableOrder { percent: line.shares.percent.into(), ..order }))
+}
+
+/// The days that count.
+pub fn period(args: &SelectionArgs) -> Result<Period, u8> {
+    let period = args.period.days();
+    if period.is_reversed() {
+        return Err(wrong("--since is after --until", "give the earlier day to --since"));
+    }
+    Ok(period)
 }
 
 fn measure(option: &str, name: &str) -> Result<&'static Measure, u8> {
     Measure::named(name).map_err(|similar| {
+        let similar = similar.or_else(|| Figure::named(name).err().flatten());
         let similar = similar.map_or_else(String::new, |name| format!("; did you mean '{name}'?"));
         let what = format!("{option}: no measure is called '{name}'{similar}");
         wrong(what, "--list-measures shows all measures")
     })
 }
 
-fn selection(args: &SelectionArgs) -> Result<Selection, u8> {
+/// The lines that count.
+pub fn selection(args: &SelectionArgs) -> Result<Selection, u8> {
     let mut selection = Selection::default();
     let mode: Vec<String> = args.mode.iter().cloned().collect();
     for (name, values) in [
@@ -136,7 +153,11 @@ fn scales(plan: &mut ReportPlan, args: &TableArgs) -> Result<(), u8> {
     Ok(())
 }
 
-fn order(args: &TableArgs, measures: &[&'static Measure]) -> Result<TableOrder, u8> {
+fn order(
+    args: &TableArgs,
+    measures: &[&'static Measure],
+    plan: &ReportPlan,
+) -> Result<TableOrder, u8> {
     let sort = match args.sort.as_deref() {
         None => None,
         Some("name") => Some(SortKey::Name),
@@ -144,11 +165,15 @@ fn order(args: &TableArgs, measures: &[&'static Measure]) -> Result<TableOrder, 
         Some("time") => Some(SortKey::Time),
         Some(name) => match measures.iter().find(|measure| measure.name == name) {
             Some(measure) => Some(SortKey::Mean(measure)),
+            None if plan.figures().any(|figure| figure.name() == name) => {
+                Figure::named(name).ok().map(SortKey::Figure)
+            }
             None => {
                 let what = format!("--sort: '{name}' is none of name, runs, time, or --measure");
                 return Err(wrong(what, &format!("add --measure {name}")));
             }
         },
     };
-    Ok(TableOrder { sort, reverse: args.reverse, top: args.top.map(Into::into) })
+    let top = args.top.map(Into::into);
+    Ok(TableOrder { sort, reverse: args.reverse, top, ..TableOrder::default() })
 }

@@ -6,8 +6,10 @@ mod asked;
 mod check;
 mod exit;
 mod message;
+mod one_run;
 mod output;
 mod reading;
+mod runs;
 
 use std::process::ExitCode;
 
@@ -35,6 +37,12 @@ fn run() -> Result<u8, u8> {
     believe(Conf::of_this_program(&env).log_owner());
     if line.check {
         return check::run(&line, &env);
+    }
+    if line.runs.runs {
+        return runs::run(&line, &env);
+    }
+    if let Some(name) = line.runs.name() {
+        return one_run::run(&line, name, &env);
     }
     let (plan, order) = asked::plan(&line)?;
     let reading = reading::read(&line, &plan, &env)?;

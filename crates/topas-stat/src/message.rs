@@ -29,8 +29,8 @@ pub fn no_runs<F>(outside: u64, answer: &AskAnswer<F>, inputs: &Inputs) {
         .collect();
     match outside {
         0 => {}
-        1 => why.push("1 is outside --since and --until".to_owned()),
-        n => why.push(format!("{n} are outside --since and --until")),
+        1 => why.push("1 run is outside the period".to_owned()),
+        n => why.push(format!("{n} runs are outside the period")),
     }
     let why = if why.is_empty() { String::new() } else { format!(": {}", why.join(", ")) };
     TOOL.say(&format!("no runs{why}; looked at {looked_at}"));

@@ -24,7 +24,7 @@ pub fn may_write(args: &OutputArgs, sources: &[Source]) -> bool {
 }
 
 /// Columns of the text unless it is wide.
-const WIDTH: usize = 80;
+pub const WIDTH: usize = 80;
 
 /// Writes the report on standard output, and pictures into files.
 pub fn write(

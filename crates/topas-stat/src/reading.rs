@@ -33,10 +33,7 @@ pub fn read<'p>(
 ) -> Result<StatReading<'p>, u8> {
     let resources = resources(line, env)?;
     let own = line.selection.mine.then(OwnLines::of_caller);
-    let inputs = match &own {
-        Some(own) => own_inputs(line, own, env)?,
-        None => Inputs::new(&line.inputs),
-    };
+    let inputs = inputs(line, own.as_ref(), env)?;
     inputs.failed.iter().for_each(failed);
     let sources = &inputs.sources;
     if !output::may_write(&line.output, sources) {
@@ -53,14 +50,7 @@ pub fn read<'p>(
         },
     );
     progress.clear();
-    let answer = answer.map_err(|error| match &error {
-        AskError::Temporary(error) => temporary_failed(error),
-        AskError::Groups { .. } => {
-            let hint = "allow more --memory, select lines by --where, or take a coarser --by";
-            TOOL.error(&error, None, hint);
-            exit::INPUT
-        }
-    })?;
+    let answer = answer.map_err(|error| no_answer(&error))?;
     answer.failed.iter().for_each(failed);
     let unreadable = inputs.failed.len() + answer.failed.len();
     if !line.quiet {
@@ -94,6 +84,26 @@ impl Question for PlannedLines<'_> {
     #[inline]
     fn key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {
         self.plan.key(line, extras, key);
+    }
+}
+
+/// Says why there is no answer: the exit code.
+pub fn no_answer(error: &AskError) -> u8 {
+    match error {
+        AskError::Temporary(error) => temporary_failed(error),
+        AskError::Groups { .. } => {
+            let hint = "allow more --memory, select lines by --where, or take a coarser --by";
+            TOOL.error(error, None, hint);
+            exit::INPUT
+        }
+    }
+}
+
+/// What is to be read: the files that are named, or those of a user.
+pub fn inputs(line: &StatOptions, own: Option<&OwnLines>, env: &Environment) -> Result<Inputs, u8> {
+    match own {
+        Some(own) => own_inputs(line, own, env),
+        None => Ok(Inputs::new(&line.inputs)),
     }
 }
 
@@ -131,7 +141,7 @@ pub fn resources(line: &StatOptions, env: &Environment) -> Result<Resources, u8>
 }
 
 /// How far it is, in words.
-fn words(place: Place, files: usize) -> String {
+pub fn words(place: Place, files: usize) -> String {
     match place {
         Place::Reading { bytes, of, sources } => {
             let megabytes = bytes / 1_000_000;

@@ -222,14 +222,19 @@ fn periods() {
     assert_eq!(runs(&["--since", "1999/05/05"]), ok(2));
     assert_eq!(runs(&["--until", "1999-05-05"]), ok(2));
     assert_eq!(runs(&["--since", "1999-05-05", "--until", "1999-05-05"]), ok(1));
+    assert_eq!(runs(&["--period", "1999-05-05"]), ok(1));
+    assert_eq!(runs(&["--period", "1999-05"]), runs(&["--since", "1999-05", "--until", "1999-05"]));
+    assert_eq!(runs(&["--period", "1999"]), ok(3));
+    assert_eq!(runs(&["--period", "1999-Q1..1999-05-05"]), ok(2));
     let (code, sum, err) = runs(&["--since", "2001/01/01"]);
     assert_eq!((code, sum), (3, 0));
     assert_eq!(
         err,
-        "topas-stat: no runs: 3 are outside --since and --until; looked at 1 file, 4 lines\n"
+        "topas-stat: no runs: 3 runs are outside the period; looked at 1 file, 4 lines\n"
     );
     for args in [
-        &["--since", "yesterday"][..],
+        &["--since", "24h"][..],
+        &["--period", "1999", "--until", "1999"],
         &["--until", "1999/02/29"],
         &["--since", "1999/05/05", "--until", "1999/05/04"],
     ] {
@@ -237,6 +242,35 @@ fn periods() {
         assert_eq!(code, 2, "{args:?}");
         assert!(err.starts_with("topas-stat: error: "), "{err}");
     }
+    let (_, _, err) = runs(&["--since", "24h"]);
+    assert!(err.contains("days are the smallest unit"), "{err}");
+}
+
+/// Runs that ended so many days ago, 40 of them, by what is said of days.
+#[test]
+fn periods_in_words() {
+    let site = StatSite::new();
+    let counts = || {
+        let today = topas_data::clock::now().date;
+        let line = |ago: i64| {
+            let day = topas_format::civil::Date::from_days(today.days() - ago);
+            let (y, m, d) = (day.year, day.month, day.day);
+            format!("{y:04}/{m:02}/{d:02} 12:00:00 u x 1 2 - B c mpi 1.0 0.1 2.0 f=1 1 r{ago}\n")
+        };
+        site.file("days.log", (0..40).map(line).collect::<String>());
+        let counts =
+            ["7d", "yesterday", "2 weeks", "last 30 days", "last week", "this week"].map(|words| {
+                let (code, out, err) = site.run(&["days.log", "--json", "--period", words]);
+                assert!(code == 0 && err.is_empty(), "{words}: {err}");
+                serde_json::from_str::<serde_json::Value>(&out).unwrap()["runs"].as_u64().unwrap()
+            });
+        (today, counts, topas_data::clock::now().date)
+    };
+    // Once more if midnight came between.
+    let (today, counts, _) = std::iter::repeat_with(counts).find(|(a, _, b)| a == b).unwrap();
+    // The epoch began on a Thursday.
+    let since_monday = (today.days() + 3).rem_euclid(7) as u64;
+    assert_eq!(counts, [7, 1, 14, 30, 7, since_monday + 1]);
 }
 
 #[test]

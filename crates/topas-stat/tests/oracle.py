@@ -169,8 +169,11 @@ MEASURES = {
     "sys_share": (lambda l: (l.sys_time, l.sys_time + l.user_time, False), 100, 3_600_000_000, Fraction(10)),
     "cpu_use": (lambda l: (l.sys_time + l.user_time, l.wall, False), 100, 3_600_000_000, Fraction(10)),
     "pe_hours": (None, Fraction(1, 3_600_000_000), 3_600_000_000, None),
+    "wall": (None, Fraction(1, 1_000_000), 3_600_000_000, None),
     "ipc": (lambda l: None if l.cyc is None else (l.ins, l.cyc, False), 1, 1, Fraction(1, 4)),
 }
+# Those of a run as a whole.
+OF_RUN = ("pe_hours", "wall")
 
 
 class Run:
@@ -178,11 +181,12 @@ class Run:
         self.lines = lines
         self.first = min(lines, key=lambda l: l.pe)
         self.npes = self.first.npes or len(lines)
-        self.time = self.npes * max(l.wall for l in lines)
+        self.wall = max(l.wall for l in lines)
+        self.time = self.npes * self.wall
 
     def terms(self, measure):
-        if measure == "pe_hours":
-            return [(self.time, 1, False)]
+        if measure in OF_RUN:
+            return [(self.time if measure == "pe_hours" else self.wall, 1, False)]
         return [t for t in map(MEASURES[measure][0], self.lines) if t is not None]
 
     def value(self, measure):
@@ -237,7 +241,7 @@ def sample(runs, measure):
             continue
         counted += 1
         n = len(terms)
-        big = 1 if measure == "pe_hours" else max(r.npes, n)
+        big = 1 if measure in OF_RUN else max(r.npes, n)
         y = [t[0] for t in terms]
         extrapolated = Fraction(sum(y) * big, n)
         total += extrapolated
@@ -245,7 +249,7 @@ def sample(runs, measure):
             upper += extrapolated
             lower += Fraction(sum(t[1] for t in terms) * big, n)
         pes, of = pes + n, of + big
-        if measure != "pe_hours" and (n > 1 or n == big):
+        if measure not in OF_RUN and (n > 1 or n == big):
             with_spread += 1
             part += extrapolated
             if n < big:
@@ -355,12 +359,14 @@ def hours(micros):
     return "%d:%02d:%02d" % (s // 3600, s // 60 % 60, s % 60)
 
 
-def check(written, arguments, tables, measures=(), where=lambda line: True, since=None, **options):
+def check(written, arguments, tables, measures=(), where=lambda line: True, since=None,
+          where_run=lambda run: True, **options):
     runs = []
     for lines in written:
         lines = [l for l in lines if where(l)]
         if lines and (since is None or lines[0].local.date() >= since):
             runs.append(Run(lines))
+    runs = [r for r in runs if where_run(r)]
     expected = group(runs, tables, options)
     path = DIRECTORY + "/topas.log"
 
@@ -436,4 +442,25 @@ assert 0 < some < 700
 some = check(log, ["--since", "2021-03-28", "--by", "month,weekday"], ["month,weekday"],
              since=datetime.date(2021, 3, 28))
 assert 0 < some < 1000
+
+
+def is_less(value, than):
+    """None is neither true nor false."""
+    return None if value is None else value < than
+
+
+some = check(log, ["--where", "npes > 2 and mflops < 100 and wall > 1s", "--by", "exe", "--measure", "wall"], ["exe"], ["wall"],
+             where_run=lambda r: r.first.npes is not None and r.npes > 2 and is_less(r.value("mflops"), 100)
+             and r.wall > 10**6)
+assert 0 < some < 900, some
+some = check(log, ["--where", "not (mflops < 100 or month = 2021-03)", "--by", "user"], ["user"],
+             where_run=lambda r: is_less(r.value("mflops"), 100) is False
+             and r.first.local.strftime("%Y-%m") != "2021-03")
+assert 0 < some < 900, some
+some = check(log, ["--where", "host = n1 and sys_share < 9.5%", "--by", "lang"], ["lang"],
+             where=lambda l: l.host == "n1", where_run=lambda r: is_less(r.value("sys_share"), Fraction(19, 2)))
+assert 0 < some < 900, some
+some = check(log, ["--where", "wall >= 1m or ipc = -", "--by", "lang"], ["lang"],
+             where_run=lambda r: r.wall >= 60 * 10**6 or r.value("ipc") is None)
+assert 0 < some < 1000, some
 print(checked)

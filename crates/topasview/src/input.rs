@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::thread;
 
-use topas_data::pes::{PeLaunch, PeLines, PeTable, add, here, read};
+use topas_data::pes::{PeLaunch, PeLines, PeTable, RunMedians, add, here, read};
 use topas_data::{Inputs, Problem, SourceError, Tally};
 use topas_format::line::Fault;
 use topas_terminal::Progress;
@@ -127,18 +127,49 @@ impl<'a> Input<'a> {
         Err(code)
     }
 
-    /// One side of a comparison: the newest launch in a file, or the launch of this id in
-    /// the files that were named.
-    pub fn side(&self, which: &OsStr) -> Result<PeTable, u8> {
+    /// One side of a comparison: the launches of a file that are of the same program and size as
+    /// the newest, or the launch of this id in the files that were named.
+    pub fn side(&self, which: &OsStr) -> Result<ComparedSide, u8> {
         let path = Path::new(which);
         if which == "-" || path.exists() {
             let lines = self.read(&[path.to_owned()])?;
-            return self.table(&lines);
+            return self.same_program(&lines);
         }
         let lines = self.lines()?;
         let id = which.to_string_lossy();
-        self.named(&lines, &id).map(|launch| lines.table(launch))
+        let newest = self.named(&lines, &id).map(|launch| lines.table(launch))?;
+        Ok(ComparedSide { runs: vec![RunMedians::new(&newest)], newest, others: 0 })
     }
+
+    /// The newest launch, or that of `--launch`, and those before it that are like it.
+    fn same_program(&self, lines: &PeLines) -> Result<ComparedSide, u8> {
+        let newest = self.table(lines)?;
+        let is_same = |launch: &PeLaunch| {
+            launch.exe == newest.launch.exe && launch.npes == newest.launch.npes
+        };
+        let mut runs = vec![RunMedians::new(&newest)];
+        let mut others = 0;
+        if self.args.launch.is_none() {
+            for launch in lines.launches().skip(1) {
+                if is_same(launch) {
+                    runs.push(RunMedians::new(&lines.table(launch)));
+                } else {
+                    others += 1;
+                }
+            }
+        }
+        Ok(ComparedSide { newest, runs, others })
+    }
+}
+
+/// One side of a comparison.
+pub struct ComparedSide {
+    /// The newest run
+    pub newest: PeTable,
+    /// Of all runs of this program and size, the newest first
+    pub runs: Vec<RunMedians>,
+    /// Launches of other programs or sizes, which are left out
+    pub others: usize,
 }
 
 /// Lines that were skipped, with the first of them.

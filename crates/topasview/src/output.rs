@@ -6,7 +6,7 @@ use std::path::Path;
 
 use topas_chart::{Screen, Size};
 use topas_config::Environment;
-use topas_data::pes::{PeTable, compare};
+use topas_data::pes::{PeTable, compare, compare_runs};
 use topas_data::{Outputs, Source};
 use topas_render::view::{self, HtmlPage, JsonParts, OutputPiece, Selection};
 use topas_terminal::{Look, Printed};
@@ -248,23 +248,26 @@ impl<'a> Output<'a> {
     fn compare(&self, input: &Input<'_>, sides: &[OsString]) -> Result<Printed, u8> {
         let [old, new] = sides else { return Err(crate::exit::USAGE) };
         let (old, new) = (input.side(old)?, input.side(new)?);
-        let comparison = compare(&old, &new);
+        let comparison = compare(&old.newest, &new.newest);
+        let runs = compare_runs(&old.runs, &new.runs, &comparison);
         if self.args.csv {
-            return Ok(print(&[view::compare_csv(&new, &comparison).into()]));
+            return Ok(print(&[view::compare_csv(&new.newest, &comparison, &runs).into()]));
         }
         if self.args.json {
-            let parts = JsonParts { comparison: Some((&old, &comparison)), ..JsonParts::default() };
-            return Ok(print(&view::json(&new, None, &parts)));
+            let comparison = Some((&old.newest, &comparison, &runs[..]));
+            let parts = JsonParts { comparison, ..JsonParts::default() };
+            return Ok(print(&view::json(&new.newest, None, &parts)));
         }
         let mut text = String::new();
         if !self.args.no_heading {
-            for (word, table) in [("old: ", &old), ("new: ", &new)] {
+            for (word, side) in [("old: ", &old), ("new: ", &new)] {
                 text += word;
-                text += &view::heading(table);
+                text += &view::heading(&side.newest);
+                text += &view::other_runs(side.runs.len() - 1, side.others);
             }
             text.push('\n');
         }
-        text += &view::compare(&old, &new, &comparison, self.columns());
+        text += &view::compare(&old.newest, &new.newest, &comparison, &runs, self.columns());
         Ok(print(&[text.into()]))
     }
 }

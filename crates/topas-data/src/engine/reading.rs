@@ -295,14 +295,14 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
             .with(Marks::ZONE, when.no_zone)
             .with(Marks::SPAN, when.impossible)
             .with(Marks::LAUNCH, !line.id.is_empty());
-        let facts = LineFacts { key: key(line, extras), end: when.end, group, marks };
+        let facts = LineFacts { key: launch_key(line, extras), end: when.end, group, marks };
         self.writer.add(part(facts.key), F::encode(line, extras, &facts).as_ref())
     }
 }
 
 /// Hash of what lines of a run have in common: an id is one user's.
 #[inline]
-fn key(line: &Line<'_>, extras: Extras<'_>) -> u64 {
+pub(crate) fn launch_key(line: &Line<'_>, extras: Extras<'_>) -> u64 {
     let mut hasher = FxHasher::default();
     match claim(extras) {
         Claim::Uid(uid) => hasher.write_u64(uid),

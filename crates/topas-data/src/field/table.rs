@@ -51,6 +51,7 @@ const OF_RUN: &[&str] = &[
     "t",
     "mhz",
     "mpi",
+    "gpu",
     "month",
     "week",
     "year",

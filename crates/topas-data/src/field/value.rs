@@ -9,7 +9,7 @@ use topas_format::number::{Count, leading};
 use super::FieldKind;
 
 /// Millionths in one: numbers are held exact to that, as times are in µs.
-pub(crate) const MILLION: i128 = 1_000_000;
+pub const MILLION: i128 = 1_000_000;
 
 /// The value of a field in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]

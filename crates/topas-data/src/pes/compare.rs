@@ -1,4 +1,4 @@
-//! Two runs against each other.
+//! Two runs against each other, or several runs of a program against several.
 
 use super::column::{Column, values};
 use super::ranks::{Test, mann_whitney, median, signed_rank};
@@ -113,4 +113,98 @@ fn by_pe(old: &PeTable, new: &PeTable, column: Column) -> (Option<Test>, Vec<(u3
     }
     shares.sort_by(larger);
     (signed_rank(&differences), shares)
+}
+
+/// Runs that each side must have before a test of the runs can tell anything: of three against
+/// three the most different ones have p = 0.1.
+pub const LEAST_RUNS: usize = 4;
+
+/// The medians of the PEs of one run, by the place of the column in [`Column::ALL`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RunMedians([Option<f64>; Column::ALL.len()]);
+
+impl RunMedians {
+    /// Of a run.
+    pub fn new(table: &PeTable) -> Self {
+        RunMedians(Column::ALL.map(|column| {
+            let plain: Vec<f64> = values(table, column).values.iter().map(|v| v.0).collect();
+            (!plain.is_empty()).then(|| median(plain))
+        }))
+    }
+}
+
+/// The medians of several runs: their median, and the range that they spread over.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunSpread {
+    /// Number of runs with a value
+    pub runs: usize,
+    /// Median of the runs
+    pub median: f64,
+    /// Least and greatest of the runs
+    pub range: (f64, f64),
+}
+
+impl RunSpread {
+    /// None without values.
+    fn new(of: &[f64]) -> Option<Self> {
+        let least = of.iter().copied().reduce(f64::min)?;
+        let greatest = of.iter().copied().reduce(f64::max)?;
+        Some(RunSpread { runs: of.len(), median: median(of.to_vec()), range: (least, greatest) })
+    }
+
+    /// The width of the range as a share of the median; None of one run, or of 0.
+    pub fn share(&self) -> Option<f64> {
+        let (least, greatest) = self.range;
+        (self.runs > 1 && self.median != 0.0).then(|| (greatest - least) / self.median)
+    }
+}
+
+/// A column in the runs of both sides.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunChange {
+    /// What
+    pub column: Column,
+    /// The old runs
+    pub old: RunSpread,
+    /// The new runs
+    pub new: RunSpread,
+    /// Whether the runs of the sides differ by more than they spread; None of fewer than
+    /// [`LEAST_RUNS`] on a side, or if all are equal
+    pub test: Option<Test>,
+}
+
+impl RunChange {
+    /// Change of the median as a share of the old one; None from 0.
+    pub fn relative(&self) -> Option<f64> {
+        (self.old.median != 0.0).then(|| self.new.median / self.old.median - 1.0)
+    }
+
+    /// Whether both sides have as many runs as a test takes.
+    pub fn has_enough(&self) -> bool {
+        self.old.runs.min(self.new.runs) >= LEAST_RUNS
+    }
+}
+
+/// Compares runs with runs: the columns of `comparison`, which is of the newest of each side.
+pub fn compare_runs(
+    old: &[RunMedians],
+    new: &[RunMedians],
+    comparison: &Comparison,
+) -> Vec<RunChange> {
+    let of = |runs: &[RunMedians], column: Column| -> Vec<f64> {
+        let place = Column::ALL.iter().position(|one| *one == column).unwrap_or(0);
+        runs.iter().filter_map(|run| run.0.get(place).copied().flatten()).collect()
+    };
+    let change = |change: &Change| {
+        let column = change.column;
+        let (before, after) = (of(old, column), of(new, column));
+        let enough = before.len().min(after.len()) >= LEAST_RUNS;
+        Some(RunChange {
+            column,
+            old: RunSpread::new(&before)?,
+            new: RunSpread::new(&after)?,
+            test: if enough { mann_whitney(&after, &before) } else { None },
+        })
+    };
+    comparison.changes.iter().filter_map(change).collect()
 }

@@ -60,6 +60,11 @@ impl FieldValues {
         number
     }
 
+    /// Takes the values of another one: their new numbers.
+    pub(super) fn merge(&mut self, other: FieldValues) -> Vec<u32> {
+        other.values.into_iter().map(|value| self.of_value(value)).collect()
+    }
+
     pub(super) fn of_value(&mut self, value: Option<Box<[u8]>>) -> u32 {
         if let Some(number) = self.numbers.get(&value) {
             return *number;
@@ -140,9 +145,7 @@ impl Dimension {
     /// Takes the values of another one: their new numbers.
     pub(super) fn merge(&mut self, other: Dimension) -> Vec<u32> {
         match (self, other) {
-            (Dimension::Field(own), Dimension::Field(other)) => {
-                other.values.into_iter().map(|value| own.of_value(value)).collect()
-            }
+            (Dimension::Field(own), Dimension::Field(other)) => own.merge(other),
             (Dimension::Measure(own), Dimension::Measure(other)) => {
                 other.buckets.into_iter().map(|bucket| own.of_bucket(bucket)).collect()
             }

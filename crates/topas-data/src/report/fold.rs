@@ -4,11 +4,13 @@ use rustc_hash::FxHashMap;
 use topas_format::civil::Date;
 
 use super::dimension::{Buckets, Dimension, FieldValues};
+use super::figure::{Figure, FigureCell, FigureOfRun, FigureValue, FigureValues};
 use super::report_plan::{DimensionPlace, ReportPlan, TablePlan};
 use crate::measure::{Measure, Of, Sample};
+use crate::period::Period;
 use crate::question::Fold;
 use crate::remark::Remarks;
-use crate::run::Run;
+use crate::run::{PeRecord, Run};
 use crate::share::Share;
 
 /// What a report is made from: runs added up by tables.
@@ -26,8 +28,13 @@ pub struct LogReport<'p> {
     /// A sample of each measure of the plan, over all runs
     totals: Vec<Sample>,
     pub(super) tables: Vec<TableSums>,
+    /// Figures over all runs
+    pub(super) figures: Vec<FigureCell>,
+    figure_values: Vec<FigureValues>,
     /// Values of one run, kept for the sake of its memory
     values: Vec<RunValue>,
+    /// What one run adds to figures, likewise
+    told: Vec<FigureOfRun>,
     /// What lines say of accelerators
     accelerators: Option<FieldValues>,
 }
@@ -70,9 +77,29 @@ pub(super) struct ReportCell {
     pub(super) share: Share,
     /// Of the table's columns
     pub(super) samples: Vec<Sample>,
+    /// Of the plan
+    pub(super) figures: Vec<FigureCell>,
 }
 
 impl ReportCell {
+    /// Without runs, for a table with so many columns.
+    pub(super) fn empty(plan: &ReportPlan, columns: usize) -> Self {
+        ReportCell {
+            samples: vec![Sample::default(); columns],
+            figures: plan.figures().map(FigureCell::new).collect(),
+            ..ReportCell::default()
+        }
+    }
+
+    fn tell(&mut self, plan: &ReportPlan, told: &[FigureOfRun]) {
+        if self.figures.is_empty() {
+            self.figures = plan.figures().map(FigureCell::new).collect();
+        }
+        for (figure, told) in self.figures.iter_mut().zip(told) {
+            figure.add(*told);
+        }
+    }
+
     fn add(&mut self, table: &TablePlan, plan: &ReportPlan, run: &Run<'_>, values: &[RunValue]) {
         self.share.add(run.pe_micros());
         if self.samples.is_empty() {
@@ -83,7 +110,23 @@ impl ReportCell {
         }
     }
 
+    /// Adds a cell of the same report.
     pub(super) fn merge(&mut self, other: ReportCell) {
+        self.merge_figures(&other, |_, number| number);
+        self.merge_samples(other);
+    }
+
+    /// Adds figures whose values have these numbers here; the first of it is the figure.
+    fn merge_figures(&mut self, other: &ReportCell, number: impl Fn(usize, u32) -> u32) {
+        if self.figures.is_empty() {
+            self.figures = other.figures.iter().map(FigureCell::emptied).collect();
+        }
+        for (at, (figure, other)) in self.figures.iter_mut().zip(&other.figures).enumerate() {
+            figure.merge(other, |value| number(at, value));
+        }
+    }
+
+    fn merge_samples(&mut self, other: ReportCell) {
         self.share = self.share.plus(other.share);
         if self.samples.is_empty() {
             self.samples = other.samples;
@@ -117,14 +160,27 @@ impl<'p> LogReport<'p> {
             remarks: Remarks::default(),
             totals: vec![Sample::default(); plan.measures.len()],
             tables: plan.tables.iter().map(sums).collect(),
+            figures: plan.figures().map(FigureCell::new).collect(),
+            figure_values: plan.figures.iter().map(|(f, at)| FigureValues::new(*f, *at)).collect(),
             values: Vec::new(),
             accelerators: plan.accelerator.map(FieldValues::new),
+            told: Vec::new(),
         }
+    }
+
+    /// The days that its runs are of.
+    pub fn period(&self) -> Period {
+        self.plan.period
     }
 
     /// Each measure of the plan with its sample over all runs.
     pub fn measures(&self) -> impl Iterator<Item = (&'static Measure, &Sample)> {
         self.plan.measures.iter().map(|(measure, _)| *measure).zip(&self.totals)
+    }
+
+    /// Each figure of the plan over all runs.
+    pub fn figures(&self) -> impl Iterator<Item = (Figure, FigureValue)> + '_ {
+        self.plan.figures().zip(self.figures.iter().map(FigureCell::value))
     }
 
     /// The sample of a measure over all runs; None if the plan has no such measure.
@@ -142,16 +198,19 @@ impl Fold for LogReport<'_> {
         self.total.add(run.pe_micros());
         let selection = self.plan.selection();
         self.remarks.add(run, selection.is_of_ranks());
-        let key = run.key.get(selection.key_len()..).unwrap_or_default();
+        let fields = selection.key_len();
+        let key = run.key.get(fields..).unwrap_or_default();
         self.days = Some(match self.days {
             None => (run.date, run.date),
             Some((first, last)) => (first.min(run.date), last.max(run.date)),
         });
         self.values.clear();
-        let accelerated = self
-            .accelerators
-            .as_mut()
-            .is_some_and(|known| run.pes.iter().any(|pe| known.is_some(run.key_of(pe), pe.group)));
+        let accelerated = self.accelerators.as_mut().is_some_and(|known| {
+            let says = |pe: &PeRecord| {
+                known.is_some(run.key_of(pe).get(fields..).unwrap_or_default(), pe.group)
+            };
+            run.pes.iter().any(says)
+        });
         self.values.extend(self.plan.measures.iter().map(|(measure, _)| {
             let accelerated = accelerated && measure.is_of_processor();
             let of = if accelerated { Of::Uncounted } else { measure.of(run) };
@@ -160,6 +219,11 @@ impl Fold for LogReport<'_> {
         let measures = self.plan.measures.iter().zip(&self.values);
         for (sample, ((measure, _), value)) in self.totals.iter_mut().zip(measures) {
             value.add_to(sample, measure, run, false);
+        }
+        self.told.clear();
+        self.told.extend(self.figure_values.iter_mut().map(|values| values.of(run, fields)));
+        for (figure, told) in self.figures.iter_mut().zip(&self.told) {
+            figure.add(*told);
         }
         for (sums, table) in self.tables.iter_mut().zip(&self.plan.tables) {
             let mut number = |side: usize| match &mut sums.sides[side] {
@@ -181,6 +245,9 @@ impl Fold for LogReport<'_> {
                 ReportCells::Two(cells) => cells.entry((first, number(1))).or_default(),
             };
             cell.add(table, self.plan, run, &self.values);
+            if !self.told.is_empty() {
+                cell.tell(self.plan, &self.told);
+            }
         }
     }
 
@@ -195,6 +262,17 @@ impl Fold for LogReport<'_> {
         for (sample, other) in self.totals.iter_mut().zip(other.totals) {
             sample.merge(other);
         }
+        let values = self.figure_values.iter_mut().zip(other.figure_values);
+        let figure_numbers: Vec<Vec<u32>> =
+            values.map(|(own, other)| own.values.merge(other.values)).collect();
+        let figure_number = |at: usize, value: u32| figure_numbers[at][value as usize];
+        for (at, (figure, other)) in self.figures.iter_mut().zip(&other.figures).enumerate() {
+            figure.merge(other, |value| figure_number(at, value));
+        }
+        let merge = |cell: &mut ReportCell, other: ReportCell| {
+            cell.merge_figures(&other, figure_number);
+            cell.merge_samples(other);
+        };
         for (sums, other) in self.tables.iter_mut().zip(other.tables) {
             let sides = sums.sides.iter_mut().zip(other.sides);
             let numbers: Vec<Vec<u32>> = sides.map(|(own, other)| own.merge(other)).collect();
@@ -205,13 +283,13 @@ impl Fold for LogReport<'_> {
                         if cells.len() <= at {
                             cells.resize_with(at + 1, ReportCell::default);
                         }
-                        cells[at].merge(cell);
+                        merge(&mut cells[at], cell);
                     }
                 }
                 (ReportCells::Two(cells), ReportCells::Two(others)) => {
                     for ((one, two), cell) in others {
                         let at = (numbers[0][one as usize], numbers[1][two as usize]);
-                        cells.entry(at).or_default().merge(cell);
+                        merge(cells.entry(at).or_default(), cell);
                     }
                 }
                 _ => unreachable!("reports of one plan have the same tables"),

@@ -3,6 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 
 use super::dimension::Dimension;
+use super::figure::Figure;
 use super::fold::ReportCell;
 use crate::field::FieldKind;
 use crate::measure::Measure;
@@ -18,6 +19,20 @@ pub enum SortKey {
     Time,
     /// The mean of a measure, the highest first; those without come last
     Mean(&'static Measure),
+    /// A figure, the highest number or rate first; those without come last
+    Figure(Figure),
+}
+
+/// What the shares of a crossed table are of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PercentOf {
+    /// All rows
+    #[default]
+    All,
+    /// The rows with the same value of the first side
+    Row,
+    /// The rows with the same value of the second side
+    Column,
 }
 
 /// How the rows of a table are shown. Buckets ascend whatever this says.
@@ -31,6 +46,8 @@ pub struct TableOrder {
     /// Of each field only so many values, in this order; the rest becomes one. Periods of the
     /// calendar are whole, unless a table is by one alone and has another order
     pub top: Option<usize>,
+    /// What the shares of a crossed table are of
+    pub percent: PercentOf,
 }
 
 impl TableOrder {
@@ -45,7 +62,8 @@ impl TableOrder {
     }
 
     /// The numbers of a field's values in their order. `sums` has all runs of each value,
-    /// `labels` its text, `columns` the measures of the samples.
+    /// `labels` its text, `columns` the measures of the samples, `figures` the
+    /// figures.
     pub(super) fn of(
         &self,
         side: &Dimension,
@@ -53,6 +71,7 @@ impl TableOrder {
         sums: &[&ReportCell],
         labels: &[String],
         columns: &[&'static Measure],
+        figures: &[Figure],
     ) -> Vec<u32> {
         let mut numbers: Vec<u32> = (0..side.len() as u32).collect();
         let values = match side {
@@ -77,19 +96,18 @@ impl TableOrder {
                 Some(SortKey::Time) => {
                     Reverse(one.share.time).cmp(&Reverse(other.share.time)).then(by_name(a, b))
                 }
+                Some(SortKey::Figure(figure)) => {
+                    let place = figures.iter().position(|known| *known == figure);
+                    let value = |cell: &ReportCell| cell.figures.get(place?)?.value().rank();
+                    descending(value(one), value(other)).then(by_name(a, b))
+                }
                 Some(SortKey::Mean(measure)) => {
                     let place = columns.iter().position(|column| *column == measure);
                     let mean = |cell: &ReportCell| {
                         let sample = cell.samples.get(place?)?;
                         sample.mean(measure).map(|mean| mean.value)
                     };
-                    let means = (mean(one), mean(other));
-                    match means {
-                        (Some(a), Some(b)) => b.total_cmp(&a),
-                        // None is less than any number and comes last.
-                        (a, b) => b.is_some().cmp(&a.is_some()),
-                    }
-                    .then(by_name(a, b))
+                    descending(mean(one), mean(other)).then(by_name(a, b))
                 }
             }
         };
@@ -98,5 +116,14 @@ impl TableOrder {
             if self.reverse { order.reverse() } else { order }
         });
         numbers
+    }
+}
+
+/// The highest first, None last.
+fn descending(one: Option<f64>, other: Option<f64>) -> Ordering {
+    match (one, other) {
+        (Some(one), Some(other)) => other.total_cmp(&one),
+        // None is less than any number.
+        (one, other) => other.is_some().cmp(&one.is_some()),
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use topas_format::line::{Extras, Line};
 
+use super::figure::Figure;
 use crate::field::{FIELDS, Field};
 use crate::key_parts;
 use crate::measure::{BucketSize, MEASURES, Measure, Scale, ScaleKind};
@@ -106,6 +107,8 @@ pub struct ReportPlan {
     with_accelerators: bool,
     /// Place of the field by which runs are kept out of rates of the processor
     pub(super) accelerator: Option<usize>,
+    /// Figures of each row, with the places of their fields
+    pub(super) figures: Vec<(Figure, usize)>,
 }
 
 impl ReportPlan {
@@ -119,6 +122,7 @@ impl ReportPlan {
             tables: Vec::new(),
             with_accelerators: false,
             accelerator: None,
+            figures: Vec::new(),
         }
     }
 
@@ -156,11 +160,23 @@ impl ReportPlan {
 
     /// The place of a field, which is added if it is new.
     fn field(&mut self, field: &Field) -> usize {
-        let known = self.fields.iter().position(|known| known == field);
-        known.unwrap_or_else(|| {
+        self.fields.iter().position(|known| known == field).unwrap_or_else(|| {
             self.fields.push(field.clone());
             self.fields.len() - 1
         })
+    }
+
+    /// A figure in each row of all tables; one that is there already stays.
+    pub fn figure(&mut self, figure: Figure) {
+        if !self.figures.iter().any(|(known, _)| *known == figure) {
+            let field = self.field(&figure.field());
+            self.figures.push((figure, field));
+        }
+    }
+
+    /// The figures of each row.
+    pub fn figures(&self) -> impl Iterator<Item = Figure> + '_ {
+        self.figures.iter().map(|(figure, _)| *figure)
     }
 
     /// The place of a measure, which is added with its usual scale if it is new.
@@ -193,6 +209,16 @@ impl ReportPlan {
         measures
             .filter(move |(at, _)| used.contains(at))
             .map(|(_, (measure, scale))| (*measure, scale))
+    }
+
+    /// The days that runs are of.
+    pub fn period(&self) -> Period {
+        self.period
+    }
+
+    /// Whether a table is by two.
+    pub fn has_crossed_table(&self) -> bool {
+        self.tables.iter().any(|table| table.by.len() > 1)
     }
 
     /// What counts.

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::axis::{self, PeriodAxis, PeriodStep};
 use super::dimension::{Dimension, FieldValues};
+use super::figure::{Figure, FigureCell, FigureValue};
 use super::fold::{LogReport, ReportCell, ReportCells, TableSums};
-use super::order::TableOrder;
+use super::order::{PercentOf, TableOrder};
 use super::report_plan::{DimensionPlace, TablePlan, TableSide};
 use crate::field::{FieldKind, Value, label};
 use crate::measure::{Bounds, Measure, MeasureBucket, Sample, Scale, SettledScale};
@@ -27,7 +28,11 @@ pub struct ReportTable {
     pub columns: Vec<&'static Measure>,
     /// Its rows in order
     pub rows: Vec<ReportRow>,
-    /// What shares are of: all runs, but those without a value of a measure that it is by
+    /// Figures of each row
+    pub figures: Vec<Figure>,
+    /// Whether shares are of all, of a row or of a column; of all in a table by one
+    pub percent: PercentOf,
+    /// All runs, but those without a value of a measure that it is by
     pub of: Share,
 }
 
@@ -40,8 +45,12 @@ pub struct ReportRow {
     pub share: Share,
     /// Whether it is a part of [`ReportTable::of`]
     pub counts: bool,
+    /// What its share is of; nothing if it does not count
+    pub of: Share,
     /// A sample for each measure of the table
     pub samples: Vec<Sample>,
+    /// A value for each figure of the table
+    pub figures: Vec<FigureValue>,
 }
 
 /// What a row is of.
@@ -110,10 +119,7 @@ impl LogReport<'_> {
             _ => 0..0,
         };
         if !is_crossed {
-            let empty = || ReportCell {
-                samples: vec![Sample::default(); columns.len()],
-                ..ReportCell::default()
-            };
+            let empty = || ReportCell::empty(self.plan, columns.len());
             for rank in periods(0) {
                 rows.entry([rank, 0]).or_insert_with(empty);
             }
@@ -126,25 +132,42 @@ impl LogReport<'_> {
             ranks.into_iter().map(|rank| sides[at].labels[rank].clone()).collect()
         };
         let shown = (0..by.len()).map(used).collect();
-        let mut of = Share::default();
-        let rows = rows
-            .into_iter()
-            .map(|(ranks, cell)| {
-                let labels: Vec<_> =
-                    sides.iter().zip(ranks).map(|(side, rank)| side.labels[rank].clone()).collect();
-                let unmeasured = |(by, label): (&TableSide, &Label)| {
-                    matches!(by, TableSide::Measure(_)) && *label == Label::Missing
-                };
-                let counts = !by.iter().zip(&labels).any(unmeasured);
-                if counts {
-                    of = of.plus(cell.share);
-                }
-                ReportRow { labels, share: cell.share, counts, samples: cell.samples }
-            })
-            .collect();
+        let counts = |ranks: &[usize; 2]| {
+            let unmeasured = |((by, side), rank): ((&TableSide, &Side), &usize)| {
+                matches!(by, TableSide::Measure(_)) && side.labels[*rank] == Label::Missing
+            };
+            !by.iter().zip(&sides).zip(ranks).any(unmeasured)
+        };
+        let percent = if is_crossed { order.percent } else { PercentOf::All };
+        let group = |ranks: &[usize; 2]| match percent {
+            PercentOf::All => 0,
+            PercentOf::Row => ranks[0],
+            PercentOf::Column => ranks[1],
+        };
+        let (mut of, mut of_groups) = (Share::default(), BTreeMap::<usize, Share>::new());
+        for (ranks, cell) in rows.iter().filter(|(ranks, _)| counts(ranks)) {
+            of = of.plus(cell.share);
+            let of_group = of_groups.entry(group(ranks)).or_default();
+            *of_group = of_group.plus(cell.share);
+        }
+        let rows = rows.into_iter().map(|(ranks, cell)| {
+            let labels = sides.iter().zip(ranks).map(|(side, rank)| side.labels[rank].clone());
+            let counts = counts(&ranks);
+            let of = if counts { of_groups.get(&group(&ranks)).copied() } else { None };
+            ReportRow {
+                labels: labels.collect(),
+                share: cell.share,
+                counts,
+                of: of.unwrap_or_default(),
+                samples: cell.samples,
+                figures: cell.figures.iter().map(FigureCell::value).collect(),
+            }
+        });
+        let rows = rows.collect();
+        let figures = self.plan.figures().collect();
         let scales = sides.iter().map(|side| side.scale).collect();
         let axes = sides.into_iter().map(|side| side.axis).collect();
-        ReportTable { by, sides: shown, scales, axes, columns, rows, of }
+        ReportTable { by, sides: shown, scales, axes, columns, figures, percent, rows, of }
     }
 
     fn side(
@@ -171,7 +194,9 @@ impl LogReport<'_> {
                 }
                 let labels: Vec<Label> = values.values.iter().map(of).collect();
                 let texts: Vec<String> = labels.iter().map(Label::text).collect();
-                Side::of_values(&labels, &order.of(side, kind, marginal, &texts, columns), order)
+                let figures: Vec<Figure> = self.plan.figures().collect();
+                let sorted = order.of(side, kind, marginal, &texts, columns, &figures);
+                Side::of_values(&labels, &sorted, order)
             }
             (Dimension::Measure(buckets), _) => {
                 Side::of_buckets(&buckets.buckets, self.plan.measures[buckets.measure].1)

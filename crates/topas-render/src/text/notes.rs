@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use topas_data::measure::{Measure, Sample, ScaleKind};
-use topas_data::{Fault, Problem, Share, TableSide};
+use topas_data::{Fault, PercentOf, Period, Problem, Share, TableSide};
 
+use super::{figures, heading};
 use crate::document::Document;
-use crate::number::{exact, hours, percentage, significant};
+use crate::number::{date, exact, hours, percentage, significant};
+use crate::row::table_name;
 use crate::wording::{count, hanging, runs};
 
 /// Width of the notes.
@@ -28,16 +30,12 @@ pub(super) fn write(out: &mut String, document: &Document<'_>) {
     }
     scales(&mut note, document);
     left_out(&mut note, document);
-    let total = report.total;
-    note(format!(
-        "Num% of {}, Time% of {} PE x wall clock (h:mm:ss).",
-        runs(total.runs),
-        hours(total.time)
-    ));
+    percentages(&mut note, document);
     for measure in &by {
         let Some(sample) = report.sample(measure) else { continue };
         below(&mut note, document, measure, sample);
     }
+    figures::notes(&mut note, document);
     let columns: BTreeSet<&str> =
         document.tables.iter().flat_map(|t| &t.columns).map(|measure| measure.name).collect();
     for (measure, sample) in report.measures().filter(|(m, _)| columns.contains(m.name)) {
@@ -56,22 +54,67 @@ pub(super) fn write(out: &mut String, document: &Document<'_>) {
     remarks(&mut note, document);
 }
 
+/// What percentages are of.
+fn percentages(note: &mut impl FnMut(String), document: &Document<'_>) {
+    let total = document.report.total;
+    let mut of_all = true;
+    for table in document.tables {
+        let side = match (table.percent, &table.by[..]) {
+            (PercentOf::Row, [row, ..]) => row,
+            (PercentOf::Column, [_, column]) => column,
+            _ => continue,
+        };
+        of_all = false;
+        note(format!(
+            "{}: Num% of the Of runs of each {}, Time% of their Of PE x wall clock (h:mm:ss).",
+            table_name(table),
+            heading(side)
+        ));
+    }
+    let (all, time) = (runs(total.runs), hours(total.time));
+    note(if of_all {
+        format!("Num% of {all}, Time% of {time} PE x wall clock (h:mm:ss).")
+    } else {
+        format!("In all {all} and {time} PE x wall clock (h:mm:ss).")
+    });
+}
+
 /// How much of the log the report is of, where that is not all.
 pub(crate) fn selected(document: &Document<'_>) -> Vec<String> {
+    let (runs, outside) = (document.unwanted_runs, document.report.outside);
+    let period = document.report.period();
+    selected_of(document.tally.good, document.unwanted, runs, outside, period)
+}
+
+/// The same by the numbers of good lines, of lines and of runs that were not selected, and of runs
+/// outside the period.
+pub(crate) fn selected_of(
+    good: u64,
+    unwanted: u64,
+    unwanted_runs: u64,
+    outside: u64,
+    period: Period,
+) -> Vec<String> {
     let mut texts = Vec::new();
-    let (good, unwanted) = (document.tally.good, document.unwanted);
     if unwanted > 0 {
         texts.push(format!("Of {} of {good} lines, which were selected.", good - unwanted));
     }
-    match document.unwanted_runs {
+    match unwanted_runs {
         0 => {}
         1 => texts.push("Without 1 run that was not selected.".to_owned()),
         n => texts.push(format!("Without {n} runs that were not selected.")),
     }
-    match document.report.outside {
+    let Period { since, until } = period;
+    let days = match (since, until) {
+        (Some(since), Some(until)) if since == until => date(since),
+        (Some(since), Some(until)) => format!("{} to {}", date(since), date(until)),
+        (Some(since), None) => format!("{} and later", date(since)),
+        (None, Some(until)) => format!("{} and before", date(until)),
+        (None, None) => String::new(),
+    };
+    match outside {
         0 => {}
-        1 => texts.push("Without 1 run outside the days selected.".to_owned()),
-        n => texts.push(format!("Without {n} runs outside the days selected.")),
+        n => texts.push(format!("Without {} outside the days selected, {days}.", runs(n))),
     }
     texts
 }

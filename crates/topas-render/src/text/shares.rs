@@ -1,46 +1,54 @@
-//! Tables of shares: label, Num%, Num, Time%, Time.
+//! Tables of shares: label, Num%, Num, Time%, Time; where shares are of rows or columns, also
+//! what they are of.
 
-use topas_data::{ReportRow, ReportTable, Share};
+use topas_data::{ReportRow, ReportTable};
 
 use super::{columns, join, labels, line, right, rule};
 use crate::number::{NONE, hours, percentage};
+use crate::row::is_of_parts;
+
+/// Columns, each with its least width.
+const PLAIN: [(&str, usize); 4] = [("Num%", 7), ("Num", 5), ("Time%", 7), ("Time", 12)];
+const OF_PARTS: [(&str, usize); 6] =
+    [("Num%", 7), ("Num", 5), ("Of", 5), ("Time%", 7), ("Time", 12), ("Of", 12)];
 
 /// Tables, all with the same columns: those of the paper, wider where a number needs it.
 pub(super) struct Shares {
-    tables: Vec<Vec<[String; 5]>>,
+    /// For each table its rows: the label, then the cells
+    tables: Vec<Vec<(String, Vec<String>)>>,
     label: usize,
-    num: usize,
-    time: usize,
+    widths: Vec<usize>,
 }
 
 impl Shares {
     pub(super) fn new(tables: &[ReportTable], width: Option<usize>) -> Self {
-        let cells: Vec<Vec<[String; 4]>> = tables.iter().map(cells).collect();
-        let widest = |at: usize, least: usize| {
+        let heading: &[(&str, usize)] =
+            if tables.iter().any(is_of_parts) { &OF_PARTS } else { &PLAIN };
+        let cells: Vec<_> = tables.iter().map(|table| cells(table, heading)).collect();
+        let widest = |(at, (_, least)): (usize, &(&str, usize))| {
             let cells = cells.iter().flatten().map(|row| row[at].len());
-            cells.max().unwrap_or(0).max(least)
+            cells.max().unwrap_or(0).max(*least)
         };
-        let (num, time) = (widest(1, 5), widest(3, 12));
-        let most = width.map_or(usize::MAX, |width| width.saturating_sub(num + time + 18));
-        let rows = |(table, cells): (&ReportTable, Vec<[String; 4]>)| {
-            let labels = join(&labels(table), most);
-            let row = |(label, [a, b, c, d]): (String, [String; 4])| [label, a, b, c, d];
-            labels.into_iter().zip(cells).map(row).collect::<Vec<_>>()
+        let widths: Vec<usize> = heading.iter().enumerate().map(widest).collect();
+        let taken: usize = widths.iter().map(|width| width + 1).sum();
+        let most = width.map_or(usize::MAX, |width| width.saturating_sub(taken));
+        let rows = |(table, cells): (&ReportTable, Vec<Vec<String>>)| {
+            join(&labels(table), most).into_iter().zip(cells).collect::<Vec<_>>()
         };
         let tables: Vec<_> = tables.iter().zip(cells).map(rows).collect();
-        let label = tables.iter().flatten().map(|row| columns(&row[0])).max();
-        Shares { label: label.unwrap_or(0).max(7), num, time, tables }
+        let label = tables.iter().flatten().map(|(label, _)| columns(label)).max();
+        Shares { label: label.unwrap_or(0).max(7), widths, tables }
     }
 
     pub(super) fn width(&self) -> usize {
-        self.label + self.num + self.time + 18
+        self.label + self.widths.iter().map(|width| width + 1).sum::<usize>()
     }
 
     pub(super) fn write(&self, out: &mut String, number: usize) {
-        let Shares { num, time, .. } = self;
-        for (at, [label, np, n, tp, t]) in self.tables[number].iter().enumerate() {
-            let label = right(label, self.label);
-            line(out, format_args!("{label} {np:>7} {n:>num$} {tp:>7} {t:>time$}"));
+        for (at, (label, cells)) in self.tables[number].iter().enumerate() {
+            let cells: Vec<String> =
+                cells.iter().zip(&self.widths).map(|(cell, &width)| right(cell, width)).collect();
+            line(out, format_args!("{} {}", right(label, self.label), cells.join(" ")));
             if at == 0 {
                 *out += &rule("-", self.width());
             }
@@ -49,17 +57,25 @@ impl Shares {
 }
 
 /// The heading and the rows of a table, without their labels.
-fn cells(table: &ReportTable) -> Vec<[String; 4]> {
+fn cells(table: &ReportTable, heading: &[(&str, usize)]) -> Vec<Vec<String>> {
     let row = |row: &ReportRow| {
-        let of = if row.counts { table.of } else { Share::default() };
+        let of = row.of;
         let cell = |part, whole| percentage(part, whole, 2).map_or(NONE.to_owned(), |p| p + "%");
-        [
+        let whole = |text: String| if row.counts { text } else { NONE.to_owned() };
+        let mut cells = vec![
             cell(row.share.runs.into(), of.runs.into()),
             row.share.runs.to_string(),
+            whole(of.runs.to_string()),
             cell(row.share.time.0, of.time.0),
             hours(row.share.time),
-        ]
+            whole(hours(of.time)),
+        ];
+        if heading.len() == PLAIN.len() {
+            cells.remove(5);
+            cells.remove(2);
+        }
+        cells
     };
-    let heading = ["Num%", "Num", "Time%", "Time"].map(str::to_owned);
+    let heading = heading.iter().map(|(name, _)| (*name).to_owned()).collect();
     std::iter::once(heading).chain(table.rows.iter().map(row)).collect()
 }

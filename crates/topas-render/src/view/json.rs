@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json as object};
 use topas_data::pes::{
     Balance, Cluster, Column, Comparison, Findings, Groups, KMeans, PeEnding, PeEndings, PeFinding,
-    PeLaunch, PeRange, PeTable, Subject, Summary, endings,
+    PeLaunch, PeRange, PeTable, RunChange, Subject, Summary, endings,
 };
 
 use super::groups::{key, name};
@@ -32,7 +32,7 @@ pub struct JsonParts<'v> {
     /// What stands out
     pub findings: Option<&'v Findings>,
     /// The old run and the comparison with it
-    pub comparison: Option<(&'v PeTable, &'v Comparison)>,
+    pub comparison: Option<(&'v PeTable, &'v Comparison, &'v [RunChange])>,
 }
 
 /// The object, with these rows if any are given. Not measured is null.
@@ -80,9 +80,9 @@ pub fn json<'v>(
             endings(table).map_or(Value::Null, |of| ended(table, &of)),
         );
     }
-    if let Some((old, of)) = parts.comparison {
+    if let Some((old, of, runs)) = parts.comparison {
         all.insert("old".to_owned(), launch(old));
-        all.insert("comparison".to_owned(), comparison(table.metric, of));
+        all.insert("comparison".to_owned(), comparison(table.metric, of, runs));
     }
     let text = format!("{:#}", Value::Object(all));
     let Some(rows) = rows else {
@@ -270,7 +270,7 @@ fn finding(table: &PeTable, of: &PeFinding) -> Value {
     })
 }
 
-fn comparison(metric: topas_format::event::Metric, of: &Comparison) -> Value {
+fn comparison(metric: topas_format::event::Metric, of: &Comparison, runs: &[RunChange]) -> Value {
     let one = |change: &topas_data::pes::Change| {
         let pes = change.pes.iter().map(|(pe, share)| object!({ "pe": pe, "change": share }));
         object!({
@@ -285,7 +285,21 @@ fn comparison(metric: topas_format::event::Metric, of: &Comparison) -> Value {
             "largest": pes.collect::<Vec<_>>(),
         })
     };
+    let run = |change: &RunChange| {
+        object!({
+            "column": change.column.name(),
+            "unit": shown(change.column, metric).unit,
+            "runs": [change.old.runs, change.new.runs],
+            "median": [change.old.median, change.new.median],
+            "min": [change.old.range.0, change.new.range.0],
+            "max": [change.old.range.1, change.new.range.1],
+            "change": change.relative(),
+            "enough_runs": change.has_enough(),
+            "p": change.test.map(|test| test.p),
+        })
+    };
     object!({
+        "runs": runs.iter().map(run).collect::<Vec<_>>(),
         "test": super::compare::test_name(of.pairing),
         "columns": of.changes.iter().map(one).collect::<Vec<_>>(),
     })

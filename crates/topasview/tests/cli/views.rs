@@ -170,28 +170,87 @@ fn two_runs_are_compared() {
     put("same", run(2, Imbalance::None, 64, "b"));
     put("slow", run(2, Imbalance::TwoSpeeds, 64, "c"));
     put("wide", run(2, Imbalance::TwoSpeeds, 128, "d"));
-    let row = |args: [&str; 2], name: &str| -> Vec<String> {
-        let text = shown(dir.path(), &["--compare", args[0], args[1]]);
-        let row = text.lines().find(|line| line.starts_with(name)).unwrap();
-        row.trim_start_matches(name).split_whitespace().map(str::to_owned).collect()
+    // Column 11 is p of the PEs.
+    let p = |args: [&str; 2]| -> String {
+        let csv = shown(dir.path(), &["--compare", args[0], args[1], "--csv"]);
+        let row = csv.lines().find(|line| line.starts_with("cpu,")).unwrap();
+        row.split(',').nth(10).unwrap().to_owned()
     };
-    let p = |row: &[String]| row.last().unwrap().trim_start_matches('<').parse::<f64>().unwrap();
-    assert!(p(&row(["old", "same"], "CPU time")) > 0.01);
-    assert!(p(&row(["old", "slow"], "CPU time")) <= 0.0001);
-    assert!(p(&row(["old", "wide"], "CPU time")) <= 0.0001);
-    assert_eq!(row(["old", "old"], "CPU time").last().unwrap(), "equal");
-    let sets = shown(dir.path(), &["--compare", "old", "wide"]);
-    assert!(
-        sets.replace('\n', " ")
-            .contains("Mann and Whitney's test, because the runs have other PEs")
-    );
+    let number = |args| p(args).parse::<f64>().unwrap();
+    assert!(number(["old", "same"]) > 0.01);
+    assert!(number(["old", "slow"]) <= 0.0001);
+    assert!(number(["old", "wide"]) <= 0.0001);
+    assert_eq!(p(["old", "old"]), "", "equal");
+    let sets = shown(dir.path(), &["--compare", "old", "wide", "--csv"]);
+    assert!(sets.contains(",mann_whitney,1,1,"), "{sets}");
     let pairs = shown(dir.path(), &["--compare", "old", "slow"]);
     assert!(pairs.contains("Largest changes of CPU time: PE "), "{pairs}");
+    // One run a side tells nothing about the next.
+    assert!(
+        pairs.contains(
+            "Not enough runs to tell whether the next run will differ, too: 1 old, 1 new."
+        ),
+        "{pairs}"
+    );
+    assert!(!pairs.contains("p =") && !pairs.contains("spread"), "{pairs}");
     // Launches of one file, by their ids.
     let both = [run(1, Imbalance::None, 64, "a"), run(2, Imbalance::TwoSpeeds, 64, "c")].concat();
     put("topas.out", both);
     let ids = shown(dir.path(), &["--compare", "a", "c"]);
     assert_eq!(ids, pairs);
+}
+
+/// All launches of a program in a file are runs of a side: the medians and ranges are those of
+/// plain arithmetic over the tokens of the lines.
+#[test]
+fn several_runs_are_compared_with_several() {
+    let runs = |walls: &[u64], pes: u32| -> String {
+        let run = |(at, wall): (usize, &u64)| {
+            let lines = (0..pes).map(|pe| {
+                rate_line(pe, pes, 1000)
+                    .replace("12:00:00", &format!("12:{at:02}:00"))
+                    .replace("1000.000 f", &format!("{}.000 f", wall + u64::from(pe % 2)))
+                    .replace(" 4711\n", &format!(" {wall}-{at}\n"))
+            });
+            lines.collect::<String>()
+        };
+        walls.iter().enumerate().map(run).collect()
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let put = |name: &str, text: String| fs::write(dir.path().join(name), text).unwrap();
+    put(
+        "old",
+        runs(&[20, 21, 19, 22, 20], 4) + &runs(&[99], 2).replace("1999/08/23", "1999/08/22"),
+    );
+    put("new", runs(&[30, 33, 31, 32], 4));
+    put("few", runs(&[30, 33], 4));
+    put("like", runs(&[21, 20, 22, 19], 4));
+    // Medians of the PEs of a run are half a second above.
+    let csv = shown(dir.path(), &["--compare", "old", "new", "--csv"]);
+    let row: Vec<&str> =
+        csv.lines().find(|line| line.starts_with("wall,")).unwrap().split(',').collect();
+    assert_eq!(row[12..20], ["5", "4", "20.5", "32", "19.5", "30.5", "22.5", "33.5"], "{csv}");
+    let p: f64 = row[20].parse().unwrap();
+    assert!((0.01..0.03).contains(&p), "{csv}");
+    let text = shown(dir.path(), &["--compare", "old", "new"]);
+    assert!(text.contains("and 4 runs of this program before it"), "{text}");
+    assert!(text.contains("1 launch of other programs or sizes left out"), "{text}");
+    let row = text.lines().find(|line| line.starts_with("wall clock time")).unwrap();
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(cells[3..], ["20.50", "s", "14.6%", "32.00", "s", "9.4%", "+56.1%"], "{row}");
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        flat.contains("differ by more than they spread in wall clock time (p = 0.01"),
+        "{flat}"
+    );
+    assert!(flat.contains("(5 old, 4 new)"), "{flat}");
+    let few = shown(dir.path(), &["--compare", "old", "few"]).replace('\n', " ");
+    assert!(few.contains("Not enough runs to tell") && few.contains("5 old, 2 new"), "{few}");
+    assert!(few.contains("Run each program 4 times or more"), "{few}");
+    let like = shown(dir.path(), &["--compare", "old", "like"]).replace('\n', " ");
+    assert!(like.contains("The runs differ by no more than they spread, by"), "{like}");
+    let json = shown(dir.path(), &["--compare", "old", "new", "--json"]);
+    assert!(json.contains("\"enough_runs\": true"), "{json}");
 }
 
 #[test]

@@ -1,0 +1,189 @@
+//! The earlier runs of the program of a run.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use topas_format::civil::Date;
+use topas_format::line::{Extras, Line};
+
+use super::{RunFacts, RunSearch};
+use crate::engine::{AskError, AskProgress, Resources, ask};
+use crate::field::{Field, Value};
+use crate::key_parts::{self, KeyParts};
+use crate::measure::Measure;
+use crate::pes::quantile;
+use crate::question::{Fold, Question};
+use crate::run::{Detail, Run};
+use crate::run_list::Place;
+use crate::source::Source;
+use crate::vouch::{Claim, claim};
+
+/// Earlier runs that are compared with, the latest.
+pub const MOST_EARLIER: usize = 100_000;
+
+/// Runs of the same executable by the same user with the same number of PEs that ended before a
+/// run, as far as they ended well or did not tell.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EarlierRuns {
+    /// How many there are; at most [`MOST_EARLIER`], the latest, are in the rest
+    pub runs: u64,
+    /// Earlier runs that ended badly, in nothing else of this
+    pub failed: u64,
+    /// Day of the first of them, local time of the site
+    pub since: Option<Date>,
+    /// Wall clock times in µs, ascending
+    pub walls: Vec<u64>,
+    /// MFlop/s per PE of those that have a rate, ascending
+    pub rates: Vec<f64>,
+}
+
+impl EarlierRuns {
+    /// Median of the wall clock times in µs, type 7; None without runs.
+    pub fn median_wall(&self) -> Option<f64> {
+        let walls: Vec<f64> = self.walls.iter().map(|wall| *wall as f64).collect();
+        (!walls.is_empty()).then(|| quantile(&walls, 0.5))
+    }
+
+    /// Median of the rates, type 7; None without rates.
+    pub fn median_rate(&self) -> Option<f64> {
+        (!self.rates.is_empty()).then(|| quantile(&self.rates, 0.5))
+    }
+
+    /// How many of them took less time than this, in µs.
+    pub fn faster_than(&self, wall: u64) -> usize {
+        self.walls.partition_point(|known| *known < wall)
+    }
+
+    /// How many of them took more time than this, in µs.
+    pub fn slower_than(&self, wall: u64) -> usize {
+        self.walls.len() - self.walls.partition_point(|known| *known <= wall)
+    }
+}
+
+/// Finds the earlier runs of the program of `run` in all lines that count for `search`, whatever
+/// their jobs and ids. None of a run whose executable or number of PEs is not told.
+///
+/// # Errors
+///
+/// [`AskError`] as [`ask`] has it.
+pub fn earlier_runs(
+    sources: &[Source],
+    search: &RunSearch,
+    run: &RunFacts,
+    resources: &Resources,
+    progress: impl FnMut(AskProgress),
+) -> Result<Option<EarlierRuns>, AskError> {
+    let (Some(_), false) = (run.npes, run.exe.is_empty()) else { return Ok(None) };
+    let ending = Field::named("ending").ok();
+    let question = SameProgram { search, run, ending };
+    let fold = || EarlierFold { search, run, latest: BinaryHeap::new(), runs: 0, failed: 0 };
+    let fold = ask(sources, &question, fold, resources, progress)?.fold;
+    let mut walls: Vec<u64> = fold.latest.iter().map(|Reverse(of)| of.wall).collect();
+    let mut rates: Vec<f64> = fold.latest.iter().filter_map(|Reverse(of)| of.rate()).collect();
+    walls.sort_unstable();
+    rates.sort_unstable_by(f64::total_cmp);
+    let since = fold.latest.iter().map(|Reverse(of)| of.date).min();
+    Ok(Some(EarlierRuns { runs: fold.runs, failed: fold.failed, since, walls, rates }))
+}
+
+/// Lines of one program of a user.
+struct SameProgram<'s> {
+    search: &'s RunSearch,
+    run: &'s RunFacts,
+    ending: Option<Field>,
+}
+
+impl Question for SameProgram<'_> {
+    fn detail(&self) -> Detail {
+        let own = Measure::named(RATE).map_or(Detail::Rates, |measure| measure.detail);
+        own.max(self.search.selection.detail())
+    }
+
+    fn wants_run(&self, run: &Run<'_>) -> bool {
+        self.search.selection.wants_run(run)
+    }
+
+    fn wants(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
+        line.npes.0 == self.run.npes
+            && line.exe.bytes().eq(self.run.exe.iter().copied())
+            && match (claim(extras), self.run.uid) {
+                (Claim::Uid(uid), Some(of)) => uid == of,
+                _ => line.user.bytes().eq(self.run.user.iter().copied()),
+            }
+            && self.search.counts(line, extras)
+    }
+
+    fn key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {
+        self.search.selection.write_key(line, extras, key);
+        let ending = self.ending.as_ref().map(|field| field.value(line, extras));
+        key_parts::write(&ending.unwrap_or(Value::Missing), key);
+    }
+}
+
+/// The measure that runs are compared by, besides their time.
+const RATE: &str = "mflops";
+
+/// A run; the one that ended first is the least.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct EarlierRun {
+    end: i64,
+    date: Date,
+    wall: u64,
+    /// Bits of the rate, so that runs have an order; that of NaN if there is none
+    rate: u64,
+}
+
+impl EarlierRun {
+    fn rate(&self) -> Option<f64> {
+        Some(f64::from_bits(self.rate)).filter(|rate| !rate.is_nan())
+    }
+}
+
+struct EarlierFold<'s> {
+    search: &'s RunSearch,
+    run: &'s RunFacts,
+    /// The first of the latest is at the top
+    latest: BinaryHeap<Reverse<EarlierRun>>,
+    runs: u64,
+    failed: u64,
+}
+
+impl EarlierFold<'_> {
+    fn keep(&mut self, run: EarlierRun) {
+        self.latest.push(Reverse(run));
+        if self.latest.len() > MOST_EARLIER {
+            self.latest.pop();
+        }
+    }
+}
+
+impl Fold for EarlierFold<'_> {
+    fn add(&mut self, run: &Run<'_>) {
+        let is_earlier = run.end < self.run.end && Place::new(run) != self.run.place;
+        if !is_earlier || !self.search.period.contains(run) {
+            return;
+        }
+        // The class of runs that ended well is 0, whose key is not that of any other.
+        let well = {
+            let mut key = Vec::new();
+            Value::whole(0).write_key(&mut key);
+            key
+        };
+        let skip = self.search.selection.key_len();
+        let told = |pe| KeyParts(run.key_of(pe).get(skip..).unwrap_or_default()).next().flatten();
+        if run.pes.iter().filter_map(told).any(|ending| ending != well) {
+            self.failed += 1;
+            return;
+        }
+        self.runs += 1;
+        let rate = Measure::named(RATE).ok().and_then(|measure| measure.of(run).ratio());
+        let rate = rate.unwrap_or(f64::NAN).to_bits();
+        self.keep(EarlierRun { end: run.end, date: run.date, wall: run.wall.0, rate });
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.runs += other.runs;
+        self.failed += other.failed;
+        other.latest.into_iter().for_each(|Reverse(run)| self.keep(run));
+    }
+}

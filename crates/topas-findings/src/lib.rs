@@ -1,0 +1,28 @@
+//! Findings: what is to be said of a run, from rules that a center can change.
+//!
+//! ```text
+//! table of PEs, run of a log -> RunFacts \
+//! rules.d/*.conf -> Rules -------------> RuleFinding: what, where, how much, evidence,
+//!                                        confidence, ruled out, next step
+//! ```
+//!
+//! A rule is data: what it requires, the condition under which it fires, its sentences with
+//! `{facts}` in them, and one next step. Conditions are the expressions of `--where`
+//! ([`topas_data::Expression`]), over the facts of [`FACTS`]. The rules of `etc/topas/rules.d` are
+//! built in ([`Rules::builtin`]); texts of a center change them ([`Rules::with`]). A finding holds
+//! its values as numbers with units: how they are written is a matter of `topas-render`.
+#![forbid(unsafe_code)]
+
+mod fact;
+mod log_run;
+mod pe_table;
+mod read;
+mod rule;
+mod template;
+
+pub use fact::{FACTS, Fact, FactValue, RunFacts};
+pub use log_run::{EarlierRuns, run_facts};
+pub use pe_table::{part_facts, pe_facts};
+pub use read::RuleFault;
+pub use rule::{Confidence, Rule, RuleFinding, RuleOutcome, Rules, Scope};
+pub use template::{Word, Words};

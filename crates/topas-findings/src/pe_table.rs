@@ -1,0 +1,194 @@
+//! RunFacts of a table of PEs.
+
+use std::collections::BTreeMap;
+
+use topas_data::pes::{
+    Balance, Column, Findings, Grouping, LoadSpread, PeEndings, PeFinding, PeTable, Subject,
+    costliest,
+};
+use topas_format::event::Metric;
+
+use crate::fact::RunFacts;
+
+/// Share of the wall clock time below which CPU time is that of an idle PE.
+const IDLE: f64 = 0.05;
+
+/// The facts of a run whose PEs are known. `who` names a PE with its host; `unit` is that of the
+/// values of a column, `names` what the column is called.
+pub fn pe_facts(
+    table: &PeTable,
+    balances: &[Balance],
+    findings: &Findings,
+    endings: Option<&PeEndings>,
+    names: &impl Fn(Column) -> (&'static str, &'static str),
+) -> RunFacts {
+    let mut facts = RunFacts::default();
+    let pes = table.rows.len() as f64;
+    let wall = table.rows.iter().map(|pe| pe.wall).max().unwrap_or(0) as f64 / 1e6;
+    let npes = table.launch.npes.map_or(pes, f64::from);
+    facts.text("source", if table.without.of_log { "log" } else { "pes" });
+    facts.number("pes", pes);
+    facts.number("npes", npes);
+    facts.number("hosts", table.hosts.len() as f64);
+    facts.number("wall", wall);
+    facts.number("pe_hours", npes * wall / 3600.0);
+    facts.number("ghz_nominal", table.launch.mhz.0.map(f64::from));
+    if table.rows.iter().any(|pe| pe.count.value().is_some()) {
+        facts.text("counted", names(Column::Counter).0);
+    }
+    sums(table, wall, &mut facts);
+    memory(table, &mut facts);
+    if let Some(balance) = costliest(balances) {
+        imbalance(table, balance, findings, names, &mut facts);
+    }
+    if let Some(endings) = endings {
+        ended(table, endings, &mut facts);
+    }
+    if let Some(missing) = table.without.missing.filter(|_| !table.without.of_log) {
+        facts.number("no_line", f64::from(missing));
+    }
+    facts
+}
+
+/// A PE with its host, if there are several.
+fn who(table: &PeTable, row: u32) -> String {
+    let Some(pe) = table.rows.get(row as usize) else { return String::new() };
+    let host = table.host(pe);
+    if host.is_empty() || table.hosts.len() < 2 {
+        return format!("PE {}", pe.pe);
+    }
+    format!("PE {} on {}", pe.pe, String::from_utf8_lossy(host))
+}
+
+/// A ratio of sums over the PEs that have both terms.
+fn ratio(table: &PeTable, of: impl Fn(&topas_data::pes::Pe) -> Option<(u64, u64)>) -> Option<f64> {
+    let both = table.rows.iter().filter_map(of);
+    let (part, whole) = both.fold((0u128, 0u128), |(part, whole), (a, b)| {
+        (part + u128::from(a), whole + u128::from(b))
+    });
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+fn sums(table: &PeTable, wall: f64, facts: &mut RunFacts) {
+    let pes = table.rows.len() as f64;
+    let sum = |of: fn(&topas_data::pes::Pe) -> u64| -> f64 {
+        table.rows.iter().map(|pe| u128::from(of(pe))).sum::<u128>() as f64 / 1e6
+    };
+    let (cpu, system) = (sum(|pe| pe.cpu_time()), sum(|pe| pe.system));
+    facts.number("cpu_use", 100.0 * cpu / (pes * wall));
+    facts.number("processors", cpu / (pes * wall));
+    facts.number("system_share", 100.0 * system / cpu);
+    facts.number("system_wall", 100.0 * system / (pes * wall));
+    facts.number("system_time", system / pes);
+    let counted = |pe: &topas_data::pes::Pe| pe.count.value().filter(|_| pe.metric == table.metric);
+    if table.metric == Metric::FpOps {
+        facts.number("mflops", ratio(table, |pe| Some((counted(pe)?, pe.wall))));
+    }
+    facts.number("l1_per_op", ratio(table, |pe| Some((pe.l1_misses.value()?, counted(pe)?))));
+    facts.number("ipc", ratio(table, |pe| Some((pe.instructions?, pe.cycles?))));
+    let mhz = ratio(table, |pe| Some((pe.cycles?, pe.user)));
+    facts.number("ghz", mhz);
+    let nominal = table.launch.mhz.0.map(f64::from).filter(|mhz| *mhz > 0.0);
+    facts.number("ghz_share", mhz.zip(nominal).map(|(mhz, nominal)| 100.0 * mhz / nominal));
+    let is_idle = |pe: &&topas_data::pes::Pe| (pe.cpu_time() as f64) < IDLE * wall * 1e6;
+    let idle = table.rows.iter().filter(is_idle).count() as f64;
+    facts.number("idle_pes", idle);
+    facts.number("idle_share", 100.0 * idle / pes);
+    let mut places: Vec<(u32, u32)> =
+        table.rows.iter().filter_map(|pe| Some((pe.host, pe.cpu?))).collect();
+    if !places.is_empty() {
+        places.sort_unstable();
+        let shared = places.chunk_by(|a, b| a == b).filter(|same| same.len() > 1);
+        facts.number("shared_pes", shared.map(<[_]>::len).sum::<usize>() as f64);
+    }
+}
+
+fn memory(table: &PeTable, facts: &mut RunFacts) {
+    let mut of_hosts: BTreeMap<u32, u128> = BTreeMap::new();
+    for pe in &table.rows {
+        if let Some(rss) = pe.rss {
+            *of_hosts.entry(pe.host).or_default() += u128::from(rss);
+        }
+    }
+    let largest = table.rows.iter().filter_map(|pe| pe.rss).max();
+    facts.number("memory_largest", largest.map(|bytes| bytes as f64));
+    if let Some((host, bytes)) = of_hosts.iter().max_by_key(|(_, bytes)| **bytes) {
+        facts.number("memory_of_host", *bytes as f64);
+        let name = table.hosts.get(*host as usize).map_or(&b""[..], |name| name);
+        facts.text("memory_host", String::from_utf8_lossy(name));
+    }
+}
+
+fn imbalance(
+    table: &PeTable,
+    balance: &Balance,
+    findings: &Findings,
+    names: &impl Fn(Column) -> (&'static str, &'static str),
+    facts: &mut RunFacts,
+) {
+    let (gain, (name, unit)) = (balance.gain(), names(balance.of));
+    facts.text("imbalance_of", name);
+    facts.text("imbalance_who", who(table, balance.max.1));
+    facts.quantity("imbalance_max", balance.max.0, unit);
+    facts.quantity("imbalance_mean", balance.mean, unit);
+    facts.number("imbalance_cost", gain.seconds);
+    facts.number("imbalance_share", 100.0 * gain.share());
+    facts.number("imbalance_lost", gain.pe_seconds() / 3600.0);
+    facts.number("imbalance_all", gain.all_pe_seconds() / 3600.0);
+    match balance.spread {
+        LoadSpread::AlongPes(first, last) => {
+            facts.quantity("imbalance_first", first, unit);
+            facts.quantity("imbalance_last", last, unit);
+        }
+        LoadSpread::Quartiles([low, _, high])
+            if findings.findings.is_empty() && !findings.looked_at.is_empty() =>
+        {
+            facts.quantity("imbalance_low", low, unit);
+            facts.quantity("imbalance_high", high, unit);
+        }
+        LoadSpread::Quartiles(_) => {}
+    }
+}
+
+fn ended(table: &PeTable, endings: &PeEndings, facts: &mut RunFacts) {
+    let Some(pe) = endings.first.and_then(|row| table.rows.get(row as usize)) else { return };
+    facts.text("ending", String::from_utf8_lossy(table.ending(pe)));
+    facts.text("ending_who", endings.first.map(|row| who(table, row)).unwrap_or_default());
+    facts.number("ending_after", pe.wall as f64 / 1e6);
+}
+
+/// The facts of a part that stands out, besides those of its run.
+pub fn part_facts(run: &RunFacts, finding: &PeFinding) -> RunFacts {
+    let mut facts = run.clone();
+    let part = match &finding.subject {
+        _ if finding.classes > 1 => "class",
+        Subject::Pes { .. } => "pe",
+        Subject::Groups { by: Grouping::Exe, .. } => "exe",
+        Subject::Groups { by: Grouping::Host, .. } => "host",
+        Subject::Groups { .. } => "numa",
+    };
+    facts.text("part", part);
+    facts.number("part_pes", finding.count as f64);
+    for (more, less, column) in [
+        ("cpu_more", "cpu_less", Column::CpuTime),
+        ("operations_more", "operations_less", Column::Counter),
+        ("rate_more", "rate_less", Column::Rate),
+        ("wall_more", "wall_less", Column::Wall),
+        ("frequency_more", "frequency_less", Column::Frequency),
+        ("l1_more", "l1_less", Column::MissesPerOperation),
+        ("memory_more", "memory_less", Column::Memory),
+        ("system_more", "system_less", Column::System),
+    ] {
+        let evidence = finding.evidence.iter().find(|evidence| evidence.column == column);
+        let change = evidence.map_or(0.0, |evidence| match column {
+            Column::System => {
+                let wall = run.get_number("wall").unwrap_or(f64::INFINITY);
+                (evidence.theirs - evidence.others) / wall
+            }
+            _ => evidence.difference(),
+        });
+        facts.number(more, 100.0 * change.max(0.0));
+        facts.number(less, 100.0 * (-change).max(0.0));
+    }
+    facts
+}

@@ -1,0 +1,213 @@
+//! Rules, and what they find.
+
+use topas_data::Expression;
+
+use crate::fact::{Fact, FactOperand, RunFacts};
+use crate::read::{RuleFault, read};
+use crate::template::{Template, Words};
+
+/// What a rule is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The run as a whole
+    Run,
+    /// PEs, hosts or classes of PEs that stand out in a run
+    Part,
+}
+
+/// How sure a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confidence {
+    /// It follows from what was measured
+    Sure,
+    /// Another cause is possible
+    Likely,
+    /// It is a question to look into
+    Hint,
+}
+
+impl Confidence {
+    /// The word for it in rules and in data.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Confidence::Sure => "sure",
+            Confidence::Likely => "likely",
+            Confidence::Hint => "hint",
+        }
+    }
+}
+
+/// A rule, as a section of a file says.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// Name of its section
+    pub name: String,
+    /// What it is about
+    pub scope: Scope,
+    /// Its finding in a few words
+    pub what: String,
+    /// How sure its finding is
+    pub confidence: Confidence,
+    /// A page about it
+    pub link: Option<String>,
+    /// Its parameters with their values as written
+    pub parameters: Vec<(String, String)>,
+    pub(crate) requires: Vec<&'static Fact>,
+    pub(crate) when: Expression<FactOperand>,
+    pub(crate) place: Option<Template>,
+    pub(crate) sentence: Template,
+    pub(crate) also: Vec<Template>,
+    pub(crate) evidence: Vec<Template>,
+    pub(crate) ruled_out: Vec<(Template, Expression<FactOperand>)>,
+    pub(crate) gain: Option<&'static Fact>,
+    pub(crate) next: Template,
+    pub(crate) urgent: bool,
+}
+
+/// A finding of a rule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuleFinding {
+    /// Name of the rule
+    pub rule: String,
+    /// What it is, in a few words
+    pub what: String,
+    /// Where: PEs or hosts; None if it is the run
+    pub place: Option<Words>,
+    /// Wall clock time in s that could be saved at most; None if that is not known
+    pub seconds: Option<f64>,
+    /// That time as a share of the wall clock time
+    pub share: Option<f64>,
+    /// The finding in sentences, with evidence
+    pub sentence: Words,
+    /// More evidence, a sentence each
+    pub evidence: Vec<Words>,
+    /// How sure it is
+    pub confidence: Confidence,
+    /// Causes that the facts rule out
+    pub ruled_out: Vec<Words>,
+    /// One next step
+    pub next: Words,
+    /// A page about it
+    pub link: Option<String>,
+    /// Whether it is told before what costs time
+    urgent: bool,
+}
+
+/// What came of a rule.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RuleOutcome {
+    /// It fires
+    Found(Box<RuleFinding>),
+    /// It does not
+    Not,
+    /// It cannot be told, because these facts are missing
+    Unknown(Vec<&'static Fact>),
+}
+
+impl Rule {
+    /// What comes of it with these facts.
+    pub fn look(&self, facts: &RunFacts) -> RuleOutcome {
+        let needed = self.requires.iter().copied().chain(self.sentence.facts());
+        let missing: Vec<_> = needed.filter(|fact| facts.get(fact.name).is_none()).collect();
+        if !missing.is_empty() {
+            return RuleOutcome::Unknown(missing);
+        }
+        match self.when.truth(facts) {
+            Some(true) => {}
+            Some(false) => return RuleOutcome::Not,
+            None => {
+                let of_condition = self.when.operands().into_iter().map(|operand| operand.0);
+                let missing = of_condition.filter(|fact| facts.get(fact.name).is_none());
+                return RuleOutcome::Unknown(missing.collect());
+            }
+        }
+        self.found(facts).map_or(RuleOutcome::Not, |found| RuleOutcome::Found(Box::new(found)))
+    }
+
+    fn found(&self, facts: &RunFacts) -> Option<RuleFinding> {
+        let mut sentence = self.sentence.fill(facts)?;
+        for more in self.also.iter().filter_map(|also| also.fill(facts)) {
+            sentence.push(crate::Word::Text(" ".to_owned()));
+            sentence.extend(more);
+        }
+        let seconds = self.gain.and_then(|gain| facts.get_number(gain.name));
+        let wall = facts.get_number("wall").filter(|wall| *wall > 0.0);
+        let ruled_out = self.ruled_out.iter();
+        Some(RuleFinding {
+            rule: self.name.clone(),
+            what: self.what.clone(),
+            place: self.place.as_ref().and_then(|place| place.fill(facts)),
+            seconds,
+            share: seconds.zip(wall).map(|(seconds, wall)| seconds / wall),
+            sentence,
+            evidence: self.evidence.iter().filter_map(|one| one.fill(facts)).collect(),
+            confidence: self.confidence,
+            ruled_out: ruled_out
+                .filter(|(_, when)| when.truth(facts) == Some(true))
+                .filter_map(|(text, _)| text.fill(facts))
+                .collect(),
+            next: self.next.fill(facts)?,
+            link: self.link.clone(),
+            urgent: self.urgent,
+        })
+    }
+}
+
+/// All rules.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    /// In the order of their files and sections
+    pub rules: Vec<Rule>,
+}
+
+/// The files of `etc/topas/rules.d`, which are the defaults.
+const BUILTIN: [(&str, &str); 3] = [
+    ("built in: run.conf", include_str!("../../../etc/topas/rules.d/run.conf")),
+    ("built in: work.conf", include_str!("../../../etc/topas/rules.d/work.conf")),
+    ("built in: parts.conf", include_str!("../../../etc/topas/rules.d/parts.conf")),
+];
+
+impl Rules {
+    /// The rules that are built in.
+    pub fn builtin() -> Self {
+        Rules::with(&[]).0
+    }
+
+    /// The rules that are built in, changed by texts of a center, each with its name, in this order.
+    /// A section of the name of a rule changes the keys that it names; another one is a rule of its
+    /// own. What is faulty is told and left out: a rule that is built in stays as it was.
+    pub fn with(texts: &[(String, String)]) -> (Self, Vec<RuleFault>) {
+        let builtin = BUILTIN.map(|(name, text)| (name.to_owned(), text.to_owned()));
+        let (rules, faults) = read(&builtin, texts);
+        (Rules { rules }, faults)
+    }
+
+    /// What the rules find in the facts of a run: what is urgent first, then what costs most.
+    pub fn of_run(&self, facts: &RunFacts) -> Vec<RuleFinding> {
+        let of_runs = self.rules.iter().filter(|rule| rule.scope == Scope::Run);
+        let mut found: Vec<RuleFinding> = of_runs
+            .filter_map(|rule| match rule.look(facts) {
+                RuleOutcome::Found(found) => Some(*found),
+                RuleOutcome::Not | RuleOutcome::Unknown(_) => None,
+            })
+            .collect();
+        let cost = |found: &RuleFinding| found.seconds.unwrap_or(0.0);
+        found.sort_by(|a, b| b.urgent.cmp(&a.urgent).then(cost(b).total_cmp(&cost(a))));
+        found
+    }
+
+    /// What the first rule that fires says of a part that stands out.
+    pub fn of_part(&self, facts: &RunFacts) -> Option<RuleFinding> {
+        let of_parts = self.rules.iter().filter(|rule| rule.scope == Scope::Part);
+        of_parts.into_iter().find_map(|rule| match rule.look(facts) {
+            RuleOutcome::Found(found) => Some(*found),
+            RuleOutcome::Not | RuleOutcome::Unknown(_) => None,
+        })
+    }
+
+    /// The value of a parameter of a rule as written; None if there is no such rule or parameter.
+    pub fn parameter(&self, rule: &str, name: &str) -> Option<&str> {
+        let rule = self.rules.iter().find(|one| one.name == rule)?;
+        rule.parameters.iter().find(|(one, _)| one == name).map(|(_, value)| &**value)
+    }
+}

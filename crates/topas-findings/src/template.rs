@@ -1,0 +1,66 @@
+//! Sentences with facts in them: `{wall}`, and parameters of their rule: `{$share}`.
+
+use crate::fact::{Fact, FactValue, RunFacts};
+
+/// A sentence with its values: texts and facts, in their order.
+pub type Words = Vec<Word>;
+
+/// A piece of a sentence.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Word {
+    /// Text as it is
+    Text(String),
+    /// The value of a fact, to be written with the unit of the fact
+    Value(&'static Fact, FactValue),
+}
+
+/// A sentence whose values are not known yet.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Template(Vec<Piece>);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Piece {
+    Text(String),
+    Fact(&'static Fact),
+}
+
+impl Template {
+    /// The sentence that a text says, in which parameters have been replaced.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let mut pieces = Vec::new();
+        let mut rest = text;
+        while let Some(open) = rest.find('{') {
+            let (before, from) = rest.split_at(open);
+            let close = from.find('}').ok_or("a { without its }")?;
+            let name = &from[1..close];
+            let fact = Fact::named(name).ok_or_else(|| format!("there is no fact {{{name}}}"))?;
+            pieces.push(Piece::Text(before.to_owned()));
+            pieces.push(Piece::Fact(fact));
+            rest = &from[close + 1..];
+        }
+        pieces.push(Piece::Text(rest.to_owned()));
+        pieces.retain(|piece| *piece != Piece::Text(String::new()));
+        Ok(Template(pieces))
+    }
+
+    /// The facts in it.
+    pub(crate) fn facts(&self) -> impl Iterator<Item = &'static Fact> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Fact(fact) => Some(*fact),
+            Piece::Text(_) => None,
+        })
+    }
+
+    /// The sentence with these values; None if one is missing.
+    pub(crate) fn fill(&self, facts: &RunFacts) -> Option<Words> {
+        let word = |piece: &Piece| match piece {
+            Piece::Text(text) => Some(Word::Text(text.clone())),
+            Piece::Fact(fact) => Some(Word::Value(fact, facts.get(fact.name)?.clone())),
+        };
+        self.0.iter().map(word).collect()
+    }
+}

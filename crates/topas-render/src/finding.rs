@@ -1,0 +1,88 @@
+//! Findings of rules in words: the same in every tool.
+
+use serde_json::{Value, json as object};
+use topas_data::field::{FieldKind, FieldUnit};
+use topas_findings::{Fact, FactValue, RuleFinding, Word, Words};
+
+use crate::number::{percent, short, si, significant};
+use crate::wording::{clean, paragraph};
+
+/// The value of a fact with its unit.
+fn value(fact: &Fact, value: &FactValue) -> String {
+    match (value, fact.kind) {
+        (FactValue::Text(text), _) => clean(text.as_bytes()),
+        (FactValue::Quantity(value, unit), _) => si(*value, unit),
+        (FactValue::Number(value), FieldKind::Number(unit)) => number(*value, unit),
+        (FactValue::Number(value), _) => short(*value),
+    }
+}
+
+fn number(value: f64, unit: FieldUnit) -> String {
+    match unit {
+        FieldUnit::Seconds => si(value, "s"),
+        FieldUnit::Bytes => si(value, "B"),
+        FieldUnit::Percent => percent(value / 100.0),
+        FieldUnit::Megahertz => si(value * 1e6, "Hz"),
+        FieldUnit::MillionPerSecond => si(value * 1e6, "Flop/s"),
+        FieldUnit::None if value.fract() == 0.0 => format!("{value}"),
+        // What is little is not shown as nothing.
+        FieldUnit::None if value.abs() < 0.1 => significant(value, 3),
+        FieldUnit::None => format!("{value:.3}"),
+    }
+}
+
+/// A sentence with its values.
+pub fn words(words: &Words) -> String {
+    let word = |word: &Word| match word {
+        Word::Text(text) => clean(text.as_bytes()),
+        Word::Value(fact, of) => value(fact, of),
+    };
+    words.iter().map(word).collect()
+}
+
+/// A finding in one paragraph: its sentences, what was ruled out, the next step.
+pub fn sentence(finding: &RuleFinding) -> String {
+    let mut text = words(&finding.sentence);
+    for evidence in &finding.evidence {
+        text.push(' ');
+        text += &words(evidence);
+    }
+    text + &advice(finding)
+}
+
+/// What was ruled out, and the next step, behind the sentences of a finding.
+pub(crate) fn advice(finding: &RuleFinding) -> String {
+    let mut text = String::new();
+    if !finding.ruled_out.is_empty() {
+        let causes: Vec<String> = finding.ruled_out.iter().map(words).collect();
+        text += &format!(" Ruled out: {}.", causes.join("; "));
+    }
+    text += &format!(" Next: {}", words(&finding.next));
+    if let Some(link) = &finding.link {
+        text += &format!(" {}", clean(link.as_bytes()));
+    }
+    text
+}
+
+/// Findings, a paragraph each, in lines of `columns`.
+pub fn findings(of: &[RuleFinding], columns: usize) -> String {
+    of.iter().map(|finding| paragraph(&sentence(finding), columns)).collect()
+}
+
+/// A finding as an object of JSON.
+pub fn json(finding: &RuleFinding) -> Value {
+    let all = |of: &[Words]| of.iter().map(words).collect::<Vec<_>>();
+    object!({
+        "rule": finding.rule,
+        "what": finding.what,
+        "where": finding.place.as_ref().map(words),
+        "saving_s": finding.seconds,
+        "saving_share": finding.share,
+        "sentence": words(&finding.sentence),
+        "evidence": all(&finding.evidence),
+        "confidence": finding.confidence.word(),
+        "ruled_out": all(&finding.ruled_out),
+        "next": words(&finding.next),
+        "link": finding.link,
+    })
+}

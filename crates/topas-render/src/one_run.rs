@@ -1,0 +1,259 @@
+//! One run in words, on one screen, and as JSON.
+
+mod ending;
+mod json;
+mod not_found;
+mod overview;
+mod rates;
+mod unknown;
+
+use topas_data::{EarlierRuns, LineFacts, PeTime, RunFacts};
+use topas_mpi_data::MpiProfile;
+
+use crate::number::{NONE, hours, percent_of, seconds, short, si};
+use crate::runs::{day, length, moment};
+use crate::text::{columns, cut, right};
+use crate::wording::{clean, count, hanging};
+
+pub use json::ONE_RUN_SCHEMA;
+pub use not_found::not_found;
+
+/// Columns of a screen.
+const WIDTH: usize = 80;
+
+/// Columns of the labels on the left.
+const LABEL: usize = 16;
+
+/// What is known of a run: from its lines, and from others.
+pub struct KnownRun<'r> {
+    /// What its lines say
+    pub facts: &'r RunFacts,
+    /// Its MPI profile, if there is one
+    pub profile: Option<&'r MpiProfile>,
+    /// Its earlier runs; None if its lines do not tell of which program
+    pub earlier: Option<&'r EarlierRuns>,
+}
+
+/// What is shown: the runs of a name.
+pub struct RunReport<'r> {
+    /// What they were looked for by, as people say it: `job 4711`
+    pub name: &'r str,
+    /// All of them, the latest first
+    pub all: &'r [RunFacts],
+    /// Those that are told in words
+    pub told: &'r [KnownRun<'r>],
+}
+
+impl RunReport<'_> {
+    /// An overview if there are several runs, and each run that is told in words.
+    pub fn text(&self) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        if self.all.len() > 1 {
+            parts.push(overview::text(self));
+        }
+        parts.extend(self.told.iter().map(one));
+        parts.join(&format!("\n{}\n\n", "-".repeat(WIDTH)))
+    }
+
+    /// One JSON object of all.
+    pub fn json(&self) -> String {
+        json::json(self)
+    }
+}
+
+/// A run in words.
+fn one(run: &KnownRun<'_>) -> String {
+    let facts = run.facts;
+    let mut out = hanging(&ending::sentence(facts), WIDTH, 0);
+    out.push('\n');
+    let mut items: Vec<(&str, String)> = vec![
+        ("When", format!("{} to {}, local time", moment(facts.started), moment(facts.ended))),
+        ("Launch", named(&facts.id)),
+        ("Job", job(facts)),
+        ("Program", program(facts)),
+        ("Time", time(facts)),
+    ];
+    write(&mut out, &items);
+    out.push('\n');
+    out += &lines(facts);
+    out.push('\n');
+    items = rates::items(facts);
+    items.extend(mpi(run));
+    items.push(("Earlier", earlier(run)));
+    write(&mut out, &items);
+    // Findings of the run, when there are any to tell, stand here: between the figures that they
+    // judge and what is not known.
+    out.push('\n');
+    out += "Not known, and remarks\n";
+    for text in unknown::sentences(run) {
+        out += &hanging(&format!("* {text}"), WIDTH, 2);
+    }
+    out
+}
+
+/// Labels on the left, texts on the right.
+fn write(out: &mut String, items: &[(&str, String)]) {
+    for (label, text) in items {
+        *out += &hanging(&format!("{label:<LABEL$}{text}"), WIDTH, LABEL);
+    }
+}
+
+/// Text of a line, or `-`.
+fn named(text: &[u8]) -> String {
+    crate::wording::named(text)
+}
+
+fn job(facts: &RunFacts) -> String {
+    let mut words = vec![named(&facts.job)];
+    let more = [("step", &facts.step), ("partition", &facts.part)];
+    let told = more.into_iter().filter(|(_, text)| !text.is_empty());
+    words.extend(told.map(|(what, text)| format!("{what} {}", clean(text))));
+    words.push(match &*facts.mode {
+        b"B" => "batch".to_owned(),
+        _ => "interactive".to_owned(),
+    });
+    words.join(", ")
+}
+
+fn program(facts: &RunFacts) -> String {
+    let mut words = Vec::new();
+    let lang = match &*facts.lang {
+        b"c" | b"cc" => "C",
+        b"cxx" | b"kxx" => "C++",
+        b"f77" => "Fortran 77",
+        b"f90" => "Fortran 90",
+        _ => "",
+    };
+    words.extend((!lang.is_empty()).then(|| lang.to_owned()));
+    words.extend((!facts.compiler.is_empty()).then(|| clean(&facts.compiler)));
+    words.push(match &*facts.lib {
+        b"mpi" if facts.mpi.is_empty() => "MPI".to_owned(),
+        b"mpi" => clean(&facts.mpi),
+        b"sma" => "OpenSHMEM".to_owned(),
+        b"pvm" => "PVM".to_owned(),
+        _ => "no message passing library".to_owned(),
+    });
+    words.extend(facts.mhz.map(|mhz| format!("processor of {mhz} MHz nominal")));
+    words.extend((!facts.gpu.is_empty()).then(|| format!("accelerators ({})", clean(&facts.gpu))));
+    words.extend((&*facts.via == b"run").then(|| "measured through topas-run".to_owned()));
+    words.join(", ")
+}
+
+fn time(facts: &RunFacts) -> String {
+    let booked = count(facts.booked.into(), "PE");
+    let hours_of = facts.value("pe_hours").map_or_else(|| NONE.to_owned(), short);
+    format!(
+        "{} wall clock x {booked} = {hours_of} PE-h ({})",
+        length(facts.wall.into()),
+        hours(PeTime(facts.pe_micros))
+    )
+}
+
+/// A row for each line.
+fn lines(facts: &RunFacts) -> String {
+    let of = facts.npes.map_or_else(|| "an unknown number of".to_owned(), |n| n.to_string());
+    let mut out = format!("Measured: {} of {of} PEs\n", facts.lines.len());
+    let header = ["PE", "Host", "End", "Wall", "User CPU", "System CPU", "Memory", "Threads"];
+    let mut rows = vec![header.map(str::to_owned)];
+    rows.extend(facts.lines.iter().map(cells));
+    let width = |at: usize| rows.iter().map(|row| columns(&row[at])).max().unwrap_or(0).min(24);
+    let widths: [usize; 8] = std::array::from_fn(width);
+    for row in &rows {
+        let mut line = String::new();
+        for (at, (cell, width)) in row.iter().zip(widths).enumerate() {
+            line += "  ";
+            let cell = cut(cell, width);
+            if matches!(at, 1 | 2) {
+                let blanks = width.saturating_sub(columns(&cell));
+                line += &cell;
+                line.extend(std::iter::repeat_n(' ', blanks));
+            } else {
+                line += &right(&cell, width);
+            }
+        }
+        out += line.trim_end();
+        out.push('\n');
+    }
+    out
+}
+
+fn cells(line: &LineFacts) -> [String; 8] {
+    let record = &line.record;
+    let cpu = |micros: Option<u64>| {
+        micros.map_or_else(|| NONE.to_owned(), |micros| length(micros.into()))
+    };
+    [
+        record.pe.to_string(),
+        named(&line.host),
+        named(&line.end),
+        length(record.wall.0.into()),
+        cpu(record.cpu.map(|cpu| cpu.user.0)),
+        cpu(record.cpu.map(|cpu| cpu.sys.0)),
+        line.rss.map_or_else(|| NONE.to_owned(), |rss| si(rss as f64, "B")),
+        line.threads.map_or_else(|| NONE.to_owned(), |threads| threads.to_string()),
+    ]
+}
+
+/// The share of MPI, of a run that has a profile.
+fn mpi(run: &KnownRun<'_>) -> Option<(&'static str, String)> {
+    let profile = run.profile?;
+    let sums = &profile.total;
+    let text = format!(
+        "{} of the time of {} was spent in MPI: {} of {} s, by the MPI profile (topasview --mpi)",
+        percent_of(sums.mpi, sums.wall),
+        count(sums.ranks, "rank"),
+        seconds(sums.mpi, 3),
+        seconds(sums.wall, 3)
+    );
+    Some(("MPI", text))
+}
+
+/// The same program before, and the place of this run.
+fn earlier(run: &KnownRun<'_>) -> String {
+    let facts = run.facts;
+    let Some(earlier) = run.earlier else {
+        return "not compared, because the lines do not tell the program or the number of PEs"
+            .to_owned();
+    };
+    let what = format!(
+        "of {} by {} with {}",
+        named(&facts.exe),
+        named(&facts.user),
+        count(facts.booked.into(), "PE")
+    );
+    let badly = match earlier.failed {
+        0 => String::new(),
+        n => format!(", without {n} that ended badly"),
+    };
+    let (Some(median), Some(since)) = (earlier.median_wall(), earlier.since) else {
+        return format!("no earlier run {what} is in what was read{badly}");
+    };
+    let runs = earlier.walls.len();
+    let few = match earlier.runs > runs as u64 {
+        true => format!(" (of {})", earlier.runs),
+        false => String::new(),
+    };
+    let all = count(runs as u64, "earlier run");
+    let (faster, slower) = (earlier.faster_than(facts.wall), earlier.slower_than(facts.wall));
+    let place = match (faster, slower) {
+        (0, 0) => "as fast as all of them".to_owned(),
+        (faster, slower) if faster >= slower => format!("slower than {faster} of {runs}"),
+        (_, slower) => format!("faster than {slower} of {runs}"),
+    };
+    let mut text = format!(
+        "{all}{few} {what} since {}{badly}: median wall clock time {}; this run took {}, {place}.",
+        day(since),
+        length(median.round() as u128),
+        length(facts.wall.into()),
+    );
+    if let Some(median) = earlier.median_rate() {
+        let rated = earlier.rates.len();
+        let own = match facts.value("mflops") {
+            Some(rate) => format!("this run had {}", short(rate)),
+            None => "this run has no rate".to_owned(),
+        };
+        text +=
+            &format!(" Median rate of {rated} of them: {} MFlop/s per PE; {own}.", short(median));
+    }
+    text
+}
