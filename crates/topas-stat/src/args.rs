@@ -3,7 +3,9 @@
 mod accelerators;
 mod period;
 mod runs;
+mod sacct;
 mod shares;
+mod utilisation;
 
 use std::io::{IsTerminal, stdin};
 use std::num::NonZero;
@@ -18,6 +20,8 @@ pub use self::runs::RunArgs;
 pub use accelerators::AcceleratorArgs;
 pub use shares::{Percent, ShareArgs};
 
+pub use self::sacct::SacctArgs;
+pub use self::utilisation::UtilisationArgs;
 use crate::exit;
 use crate::message::TOOL;
 
@@ -65,6 +69,12 @@ pub struct StatOptions {
 
     #[command(flatten)]
     pub shares: ShareArgs,
+
+    #[command(flatten)]
+    pub utilisation: UtilisationArgs,
+
+    #[command(flatten)]
+    pub sacct: SacctArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,
@@ -314,6 +324,7 @@ pub fn parse() -> Result<StatOptions, u8> {
     let mut line = StatOptions::try_parse()
         .map_err(|error| if TOOL.command_line(&error) { exit::OK } else { exit::USAGE })?;
     let lists = line.list_fields || line.list_measures;
+    line.inputs.splice(..0, line.utilisation.take_input()?);
     if line.inputs.is_empty() && !lists && !line.selection.mine {
         if stdin().is_terminal() {
             let hint = "name a log or a directory of logs, or pipe lines into topas-stat";

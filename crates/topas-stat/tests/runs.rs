@@ -200,7 +200,7 @@ fn what_cannot_be_listed_is_said() {
         (&["--format", "r"], 2, "--runs has the forms text, csv, json and jsonl"),
         (&["--svg", "x.svg"], 2, "--runs makes no picture"),
         (&["--by", "exe"], 2, "cannot be used with"),
-        (&["--since", "2030-01-01"], 3, "2 are outside --since and --until"),
+        (&["--since", "2030-01-01"], 3, "2 runs are outside the period"),
         (&["--user", "eve"], 3, "3 lines are not selected"),
     ] {
         let output = stat(arguments, &path);
