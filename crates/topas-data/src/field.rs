@@ -1,6 +1,7 @@
 //! Every field that a log can be asked for, by name: the sixteen tokens, the extras, and
 //! what follows from them. Selection, grouping, listings and the manual use this table.
 
+mod accelerator;
 mod calendar;
 mod class;
 mod compiler;

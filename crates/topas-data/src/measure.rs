@@ -288,6 +288,10 @@ pub const MEASURES: &[Measure] = &[
     },
 ];
 
+/// Measures that are made of counts of events of the processor.
+const PROCESSOR_RATES: [&str; 7] =
+    ["mflops", "mintops", "mloads", "mstores", "l1_per_op", "l1_rate", "ipc"];
+
 /// What a measure is of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Of {
@@ -406,6 +410,12 @@ impl Measure {
         self.name == "pe_hours"
     }
 
+    /// Whether it is a rate of the processor, made of counts of its events. Of a program that
+    /// computes on an accelerator such a rate says nothing.
+    pub fn is_of_processor(&self) -> bool {
+        PROCESSOR_RATES.contains(&self.name)
+    }
+
     /// Whether its sum is extrapolated from the measuring PEs to all.
     pub fn is_extrapolated(&self) -> bool {
         matches!(self.terms, Terms::OfPe(_))
@@ -439,6 +449,7 @@ mod tests {
             assert!(measure.bucket.is_none_or(|size| size.parse::<BucketSize>().is_ok()));
             assert!(crate::field::Field::named(measure.name).is_err(), "{}", measure.name);
         }
+        assert!(PROCESSOR_RATES.iter().all(|name| Measure::named(name).is_ok()));
         assert_eq!(Measure::named("mflop"), Err(Some("mflops")));
         assert_eq!(Measure::named("temperature"), Err(None));
     }

@@ -95,7 +95,7 @@ proptest! {
                 prop_assert_eq!(sum(table.rows.iter().filter(|row| row.counts).map(|row| row.share)), table.of);
                 for row in &table.rows {
                     for sample in &row.samples {
-                        let parts = [sample.valued, sample.uncounted, sample.zero];
+                        let parts = [sample.valued, sample.uncounted, sample.zero, sample.accelerated];
                         prop_assert_eq!(sum(parts), row.share);
                     }
                 }

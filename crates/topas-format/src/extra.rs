@@ -115,6 +115,14 @@ pub const EXTRAS: &[Extra] = &[
     .called("MPI", "MPI library"),
     extra("cc", Text, KeptName, "Compiler, as it names itself in the executable, blanks as `_`.")
         .called("Compiler", "compiler"),
+    extra(
+        "gpu",
+        Text,
+        Kept,
+        "Accelerators for which the library of a driver was loaded at the end: `cuda`, `hip`, `ze`, \
+         `opencl`, several joined by `+`.",
+    )
+    .called("Accelerator", "accelerator"),
     extra("via", Text, Kept, "`run` if measured through topas-run."),
     extra("bid", Text, Hashed, "Build id of the executable."),
     extra("cpu", Number, Kept, "Processor the rank ended on, in topas.out."),

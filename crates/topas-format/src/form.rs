@@ -88,6 +88,8 @@ pub mod text {
     pub const PART: usize = 14;
     /// Compiler
     pub const CC: usize = 15;
+    /// Accelerators
+    pub const GPU: usize = 16;
 
     /// Bytes that a name leaves free for what stands behind it, as in [`crate::line::Line`].
     pub(super) const fn reserve(slot: usize) -> usize {
@@ -295,6 +297,8 @@ const BODY: &[u8] = form![
     &[name(text::MPI)],
     b" cc=",
     &[name(text::CC)],
+    b" gpu=",
+    &[name(text::GPU)],
     b" host=",
     &[name(text::HOST)],
     b" cyc=",

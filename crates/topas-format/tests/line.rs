@@ -195,7 +195,7 @@ proptest! {
     fn both_writers_agree(
         fields in fields(), user in name(400), exe in name(400), id in "[0-9a-f]{16}",
         job in name(300), host in name(60), why in "(f:pmu)?", extra: u32, part in name(20),
-        cc in "[A-Za-z_.:()0-9]{0,60}",
+        cc in "[A-Za-z_.:()0-9]{0,60}", gpu in "(cuda|hip\\+ze|opencl)?",
         ending in "((exit|sig):[0-9]{1,3}|abort)?", mpi in "[A-Za-z_.0-9]{0,40}",
         run in proptest::option::of(0u64..1000),
         counts in (count(), count()),
@@ -227,6 +227,7 @@ proptest! {
         writer.name(b"part", &part);
         writer.name(b"mpi", mpi.as_bytes());
         writer.name(b"cc", cc.as_bytes());
+        writer.name(b"gpu", gpu.as_bytes());
         writer.name(b"host", &host);
         for (key, count) in [(b"cyc", counts.0), (b"ins", counts.1)] {
             let mark = writer.begin(key);
@@ -248,6 +249,7 @@ proptest! {
         values.texts[text::MPI] = Some(mpi.as_bytes());
         values.texts[text::PART] = Some(&part);
         values.texts[text::CC] = Some(cc.as_bytes());
+        values.texts[text::GPU] = Some(gpu.as_bytes());
         values.numbers[number::RUN] = run.unwrap_or(UNKNOWN);
         values.texts[text::WHY] = Some(why.as_bytes());
         values.texts[text::JOB] = Some(&job);
@@ -422,7 +424,7 @@ fn texts_that_an_export_keeps_hold_words_of_the_module() {
         .iter()
         .filter(|extra| (extra.value, extra.export) == (ExtraValue::Text, ExportRule::Kept));
     let kept: Vec<_> = kept.map(|extra| extra.name).collect();
-    assert_eq!(kept, ["end", "why", "via"]);
+    assert_eq!(kept, ["end", "why", "gpu", "via"]);
 }
 
 /// `doc/format.md` describes every field and every extra under its name.

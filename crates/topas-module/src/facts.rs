@@ -57,11 +57,14 @@ pub fn language() -> &'static [u8] {
     const PAGE: usize = 4096;
     let mut facts = facts();
     let mut language = &[][..];
+    let mut most = 0;
     loop {
         let mut texts = texts_of(facts);
-        // The words are in the order of the alphabet.
+        // The words are in the order of the alphabet, which their first two bytes tell.
+        let front = texts.rest.first_chunk().map_or(0, |front| u16::from_be_bytes(*front));
         let said = texts.until(0);
-        if said.iter().cmp(language).is_gt() {
+        if front > most {
+            most = front;
             language = said;
         }
         while !texts.until(0).is_empty() {}

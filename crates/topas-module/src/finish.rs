@@ -108,6 +108,8 @@ fn write_line(end: End) {
     let asking = matches!(end, End::Exit(_));
     values.texts[text::LIB] = Some(library::library(asking, parts, &mut state.file).token());
     values.keep(text::MPI, parts);
+    library::accelerators(parts);
+    values.texts[text::GPU] = parts.take().get(1..);
     compiler::compiler(parts, &mut state.sections, &mut state.file);
     values.keep(text::CC, parts);
     sys::uname(&mut state.uname);

@@ -8,7 +8,7 @@ use core::ffi::{c_char, c_int};
 use topas_format::field::Lib;
 use topas_format::hash::{place, word};
 use topas_format::out::Out;
-use topas_format::text::{last, nth};
+use topas_format::text::{Words, last, nth};
 
 use crate::state::{FILE_MAX, auxiliary};
 use crate::sys;
@@ -199,9 +199,7 @@ pub fn library(asking: bool, name: &mut Out<'_>, room: &mut [u8; FILE_MAX]) -> L
     // Functions that a program of the library calls, its Fortran interface if not itself;
     // MPI_Finalize whether it begins with MPI_Init or MPI_Init_thread.
     let shmem = weak!("shmem_finalize") != 0;
-    let linked = is_mpi();
-    // OpenSHMEM may itself begin MPI.
-    if linked && (!asking || was_initialized()) && (!shmem || imports() & calls::MPI != 0) {
+    if uses_mpi(asking, shmem) {
         if asking {
             version(name, room);
         }
@@ -213,7 +211,14 @@ pub fn library(asking: bool, name: &mut Out<'_>, room: &mut [u8; FILE_MAX]) -> L
     if shmem {
         return Lib::Sma;
     }
-    if !linked && opened_mpi(name) { Lib::Mpi } else { Lib::None }
+    if !is_mpi() && opened_mpi(name) { Lib::Mpi } else { Lib::None }
+}
+
+/// Whether the program itself uses MPI; OpenSHMEM may begin it, too. Not inlined, or what is to be
+/// done without MPI would be there several times.
+#[inline(never)]
+fn uses_mpi(asking: bool, shmem: bool) -> bool {
+    is_mpi() && (!asking || was_initialized()) && (!shmem || imports() & calls::MPI != 0)
 }
 
 /// Whether MPI is linked.
@@ -364,38 +369,79 @@ pub fn imports() -> u32 {
     found
 }
 
-/// Whether an MPI was loaded while the program ran, as Python does. Appends the name of its file.
+/// Appends the file name of an MPI that was loaded while the program ran, as Python does; whether
+/// there is one.
 fn opened_mpi(name: &mut Out<'_>) -> bool {
-    const NAMES: [u32; 3] = [word(b"libmpi"), word(b"libmpich"), word(b"libmpi_abi")];
-    let file = loaded_file(&NAMES).unwrap_or_default();
+    let mut file = &[][..];
+    loaded(&mut file);
     name.put(file);
     !file.is_empty()
 }
 
 /// Whether the program is linked with an MPI whose calls could be profiled, and are not.
 pub fn lacks_profile() -> bool {
-    const NAMES: [u32; 1] = [word(b"libtopas_mpi")];
-    is_mpi() && loaded_file(&NAMES).is_some_and(<[u8]>::is_empty)
+    is_mpi() && loaded(&mut &[][..]) & files::PROFILE == 0
 }
 
-/// The file name of the first loaded library that is one of these, by their names up to the first
-/// dot; empty if none is. None in static programs.
+/// Appends the accelerators for which the library of a driver is loaded, each behind a `+`.
+pub fn accelerators(out: &mut Out<'_>) {
+    const NAMES: Words = Words(b"cuda+hip+ze+opencl", b'+');
+    let found = loaded(&mut &[][..]);
+    // HIP stands on HSA, which other programs use without it.
+    let found = found | found >> (files::HSA - files::HIP) & 1 << files::HIP;
+    for place in 0..files::HSA {
+        if found >> place & 1 != 0 {
+            out.byte(b'+').put(NAMES.at(place));
+        }
+    }
+}
+
+/// Files of libraries that are looked for.
+mod files {
+    use topas_format::hash::word;
+
+    /// Their names up to the first dot: drivers of accelerators first, MPIs last.
+    pub const NAMES: [u32; 9] = [
+        word(b"libcuda"),
+        word(b"libamdhip64"),
+        word(b"libze_loader"),
+        word(b"libOpenCL"),
+        word(b"libhsa-runtime64"),
+        word(b"libtopas_mpi"),
+        word(b"libmpi"),
+        word(b"libmpich"),
+        word(b"libmpi_abi"),
+    ];
+    pub const HIP: usize = 1;
+    pub const HSA: usize = 4;
+    /// The bit of the library that profiles MPI
+    pub const PROFILE: u32 = 1 << 5;
+    /// The first of the MPIs
+    pub const MPI: usize = 6;
+}
+
+/// Which of [`files::NAMES`] are loaded, as bits; puts the file name of an MPI into `mpi`. Of
+/// static programs, in which nothing can be loaded, nothing more is to be said.
 #[inline(never)]
-fn loaded_file(names: &[u32]) -> Option<&'static [u8]> {
+fn loaded(mpi: &mut &'static [u8]) -> u32 {
     let mut at = Dynamic::executable().loaded();
+    let mut found = 0;
     if at.is_null() {
-        return None;
+        return files::PROFILE;
     }
     while !at.is_null() {
         // SAFETY: as in `imports`; names are C strings.
         let (path, next) = unsafe { (sys::bytes((*at).name), (*at).next) };
         let file = last(path, b'/');
-        if place(names, nth(file, b'.', 0)).is_some() {
-            return Some(file);
+        if let Some(place) = place(&files::NAMES, nth(file, b'.', 0)) {
+            found |= 1 << place;
+            if place >= files::MPI {
+                *mpi = file;
+            }
         }
         at = next;
     }
-    Some(&[])
+    found
 }
 
 /// Lets Open MPI, if that is running, take the signals it reports, as it would have done if

@@ -147,7 +147,11 @@ fn total(measure: &Measure, sample: &Sample) -> Value {
     object.insert("sum_of".to_owned(), measure.sum.0.into());
     object.insert("sum_unit".to_owned(), measure.sum.1.into());
     object.insert("valued".to_owned(), plain(sample.valued));
-    let none = json!({ "uncounted": plain(sample.uncounted), "zero": plain(sample.zero) });
+    let none = json!({
+        "uncounted": plain(sample.uncounted),
+        "zero": plain(sample.zero),
+        "accelerated": plain(sample.accelerated),
+    });
     object.insert("not_measured".to_owned(), none);
     object.extend(cells(measure, sample));
     Value::Object(object)

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod accelerators;
 mod compare;
 mod period;
 mod runs;
@@ -17,6 +18,7 @@ use topas_format::field::{Lang, Lib};
 use topas_terminal::ColorWish;
 
 pub use self::runs::RunArgs;
+pub use accelerators::AcceleratorArgs;
 pub use compare::CompareArgs;
 pub use shares::{Percent, ShareArgs};
 
@@ -59,6 +61,9 @@ pub struct StatOptions {
     pub selection: SelectionArgs,
 
     #[command(flatten)]
+    pub accelerators: AcceleratorArgs,
+
+    #[command(flatten)]
     pub tables: TableArgs,
 
     #[command(flatten)]
@@ -96,7 +101,7 @@ pub struct StatOptions {
         conflicts_with_all = [
             "mine", "since", "until", "period", "user", "exe", "lang", "mplib", "mode", "min_pes",
             "max_pes", "conditions", "by", "measure", "bucket", "upper", "log_scale", "top",
-            "sort", "csv", "jsonl", "gnuplot", "r", "bars", "svg", "png",
+            "sort", "with_accelerators", "csv", "jsonl", "gnuplot", "r", "bars", "svg", "png",
         ]
     )]
     pub check: bool,

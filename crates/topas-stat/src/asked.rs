@@ -23,6 +23,9 @@ pub fn wrong(what: impl Display, hint: &str) -> u8 {
 pub fn plan(line: &StatOptions) -> Result<(ReportPlan, TableOrder), u8> {
     let period = period(&line.selection)?;
     let mut plan = ReportPlan::new(selection(&line.selection)?, period);
+    if line.accelerators.with_accelerators {
+        plan.with_accelerators();
+    }
     let names = &line.tables.measure;
     if let Some((_, name)) = names.iter().enumerate().find(|(at, n)| names[..*at].contains(n)) {
         let what = format!("--measure: '{name}' is given twice");

@@ -68,8 +68,9 @@ struct Variant {
 /// What makes the code smaller beyond `opt-level = "z"` on x86-64: nothing is hoisted out of
 /// loops at the price of more registers, and no load is doubled to spare another path one;
 /// callers know which registers our functions leave alone; sequences of instructions that occur
-/// more than once become functions; registers are spilled where the code is shortest; and of two
-/// conditions the second is looked at only if the first holds. Each can be left out.
+/// more than once become functions; registers are spilled where the code is shortest; of two
+/// conditions the second is looked at only if the first holds; nothing is computed beforehand to
+/// spare a jump; and loops count what needs the fewest registers. Each can be left out.
 const X86_64_CODEGEN: &[&str] = &[
     "-Cllvm-args=-enable-machine-outliner=always",
     "-Cllvm-args=-x86-cmov-converter=false",
@@ -81,7 +82,12 @@ const X86_64_CODEGEN: &[&str] = &[
     "-Cllvm-args=-sink-common-insts",
     "-Cllvm-args=-enable-load-pre=0",
     "-Cllvm-args=-x86-br-merging-base-cost=0",
+    "-Cllvm-args=-phi-node-folding-threshold=0",
+    "-Cllvm-args=-lsr-insns-cost=false",
 ];
+
+/// The same elsewhere: nothing is hoisted out of loops.
+const CODEGEN: &[&str] = &["-Cllvm-args=-disable-machine-licm"];
 
 /// What gives functions whose address is taken a landing pad on x86-64, and makes no tables of
 /// jumps, which would need some of their own. [`landing`] finds it if that fails.
@@ -165,7 +171,7 @@ pub fn merge(machine: &Machine<'_>, cfgs: &[&str], to: &Path) -> Result<()> {
     if machine.processor() == "x86_64" {
         rustc.args(X86_64_CODEGEN).args(X86_64_LANDING);
     } else {
-        rustc.arg(X86_64_LANDING[1]);
+        rustc.args(CODEGEN).arg(X86_64_LANDING[1]);
     }
     if machine.any_processor {
         rustc.args(["--cfg", "topas_any_processor"]);

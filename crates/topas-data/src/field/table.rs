@@ -13,7 +13,8 @@ use super::value::{Value, of_count, of_name};
 use crate::sacct::{self, SacctField};
 
 use super::{
-    FieldRow, FieldScope, FieldUnit, Read, ReadField, calendar, class, compiler, mpi_version,
+    FieldRow, FieldScope, FieldUnit, Read, ReadField, accelerator, calendar, class, compiler,
+    mpi_version,
 };
 
 const COUNT: super::FieldKind = Number(FieldUnit::None);
@@ -56,8 +57,8 @@ const OF_LAUNCH: &[&str] = &[
 /// Fields that a run has and that its lines may tell differently: the ranks of a run end one
 /// after the other, on nodes of several types, and one that a signal ended does not name the MPI.
 const OF_RUN: &[&str] = &[
-    "date", "time", "t", "mhz", "mpi", "month", "week", "year", "weekday", "hour", "cputype",
-    "mpi_name",
+    "date", "time", "t", "mhz", "mpi", "gpu", "month", "week", "year", "weekday", "hour",
+    "cputype", "mpi_name",
 ];
 
 fn scope(name: &str) -> FieldScope {
@@ -135,6 +136,8 @@ fn extra(extra: &'static Extra) -> FieldRow {
             about: "Compiler and major version: `gcc 12`; as it stands: `extra.cc`.",
             ..row
         },
+        // Looked for in every line of a report, and nearly never there.
+        "gpu" => FieldRow { read: Read::Of(|_, extras| accelerator::named(extras)), ..row },
         _ => row,
     }
 }

@@ -20,6 +20,8 @@ pub struct Sample {
     pub uncounted: Share,
     /// Runs whose lower term is 0
     pub zero: Share,
+    /// Runs that used an accelerator, whose rates of the processor do not count
+    pub accelerated: Share,
     /// Runs with a value that is an estimate
     pub estimated: Share,
     /// Extrapolated terms of the runs with a value, in 1 / [`PARTS`]
@@ -136,6 +138,7 @@ impl Sample {
         self.valued = self.valued.plus(other.valued);
         self.uncounted = self.uncounted.plus(other.uncounted);
         self.zero = self.zero.plus(other.zero);
+        self.accelerated = self.accelerated.plus(other.accelerated);
         self.estimated = self.estimated.plus(other.estimated);
         self.upper = self.upper.saturating_add(other.upper);
         self.lower = self.lower.saturating_add(other.lower);
@@ -150,7 +153,7 @@ impl Sample {
 
     /// Runs without a value.
     pub fn without(&self) -> Share {
-        self.uncounted.plus(self.zero)
+        self.uncounted.plus(self.zero).plus(self.accelerated)
     }
 
     /// Whether sums are beyond what is held (3.4e38 / 720720), and so not to be shown.

@@ -66,6 +66,13 @@ impl FieldValues {
         }
     }
 
+    /// Whether a line has a value.
+    #[inline]
+    pub(super) fn is_some(&mut self, key: &[u8], group: u32) -> bool {
+        let number = self.number(key, group);
+        self.values[number as usize].is_some()
+    }
+
     #[cold]
     fn first(&mut self, key: &[u8], group: u32) -> u32 {
         let value = KeyParts(key).nth(self.field).flatten();

@@ -11,7 +11,7 @@ use crate::measure::{Measure, Of, RunNoise, Sample};
 use crate::period::Period;
 use crate::question::Fold;
 use crate::remark::Remarks;
-use crate::run::Run;
+use crate::run::{PeRecord, Run};
 use crate::share::Share;
 
 /// What a report is made from: runs added up by tables.
@@ -35,9 +35,29 @@ pub struct LogReport<'p> {
     pub(super) figures: Vec<FigureCell>,
     figure_values: Vec<FigureValues>,
     /// Values of one run, kept for the sake of its memory
-    values: Vec<Of>,
+    values: Vec<MeasureOfRun>,
     /// What one run adds to figures, likewise
     told: Vec<FigureOfRun>,
+    /// What lines say of accelerators
+    accelerators: Option<FieldValues>,
+}
+
+/// A measure of one run.
+#[derive(Clone, Debug)]
+struct MeasureOfRun {
+    of: Of,
+    /// It is a rate of the processor, and the run used an accelerator
+    accelerated: bool,
+}
+
+impl MeasureOfRun {
+    fn add_to(&self, sample: &mut Sample, measure: &Measure, run: &Run<'_>, quantiles: bool) {
+        if self.accelerated {
+            sample.accelerated.add(run.pe_micros());
+        } else {
+            sample.add(measure, run, &self.of, quantiles);
+        }
+    }
 }
 
 /// Runs of one table.
@@ -85,18 +105,26 @@ impl ReportCell {
         }
     }
 
-    fn add(&mut self, table: &TablePlan, plan: &ReportPlan, run: &Run<'_>, values: &[Of]) {
+    fn add(
+        &mut self,
+        table: &TablePlan,
+        plan: &ReportPlan,
+        run: &Run<'_>,
+        values: &[MeasureOfRun],
+    ) {
         self.share.add(run.pe_micros());
         if self.samples.is_empty() {
             self.samples.resize_with(table.columns.len(), Sample::default);
         }
         for (sample, &at) in self.samples.iter_mut().zip(&table.columns) {
-            sample.add(plan.measures[at].0, run, &values[at], true);
+            values[at].add_to(sample, plan.measures[at].0, run, true);
         }
         if plan.noise {
             self.noise.resize_with(table.columns.len(), RunNoise::default);
             for (noise, &at) in self.noise.iter_mut().zip(&table.columns) {
-                noise.add(plan.measures[at].0, run, &values[at]);
+                if !values[at].accelerated {
+                    noise.add(plan.measures[at].0, run, &values[at].of);
+                }
             }
         }
     }
@@ -162,6 +190,7 @@ impl<'p> LogReport<'p> {
             figures: plan.figures().map(FigureCell::new).collect(),
             figure_values: plan.figures.iter().map(|(f, at)| FigureValues::new(*f, *at)).collect(),
             values: Vec::new(),
+            accelerators: plan.accelerator.map(FieldValues::new),
             told: Vec::new(),
         }
     }
@@ -205,10 +234,20 @@ impl Fold for LogReport<'_> {
             Some((first, last)) => (first.min(run.date), last.max(run.date)),
         });
         self.values.clear();
-        self.values.extend(self.plan.measures.iter().map(|(measure, _)| measure.of(run)));
+        let accelerated = self.accelerators.as_mut().is_some_and(|known| {
+            let says = |pe: &PeRecord| {
+                known.is_some(run.key_of(pe).get(fields..).unwrap_or_default(), pe.group)
+            };
+            run.pes.iter().any(says)
+        });
+        self.values.extend(self.plan.measures.iter().map(|(measure, _)| {
+            let accelerated = accelerated && measure.is_of_processor();
+            let of = if accelerated { Of::Uncounted } else { measure.of(run) };
+            MeasureOfRun { of, accelerated }
+        }));
         let measures = self.plan.measures.iter().zip(&self.values);
-        for (sample, ((measure, _), of)) in self.totals.iter_mut().zip(measures) {
-            sample.add(measure, run, of, false);
+        for (sample, ((measure, _), value)) in self.totals.iter_mut().zip(measures) {
+            value.add_to(sample, measure, run, false);
         }
         self.told.clear();
         self.told.extend(self.figure_values.iter_mut().map(|values| values.of(run, fields)));
@@ -220,7 +259,7 @@ impl Fold for LogReport<'_> {
                 Dimension::Field(values) => values.number_of_run(run, fields),
                 Dimension::Measure(buckets) => {
                     let at = buckets.measure;
-                    buckets.number(&self.values[at], &self.plan.measures[at].1)
+                    buckets.number(&self.values[at].of, &self.plan.measures[at].1)
                 }
             };
             let first = number(0);

@@ -113,6 +113,9 @@ pub struct ReportPlan {
     pub(super) tables: Vec<TablePlan>,
     /// For tables by the ending
     pub(super) gap_places: Option<GapPlaces>,
+    with_accelerators: bool,
+    /// Place of the field by which runs are kept out of rates of the processor
+    pub(super) accelerator: Option<usize>,
     /// Figures of each row, with the places of their fields
     pub(super) figures: Vec<(Figure, usize)>,
     /// Whether rows tell the noise of their measures
@@ -129,9 +132,17 @@ impl ReportPlan {
             measures: Vec::new(),
             tables: Vec::new(),
             gap_places: None,
+            with_accelerators: false,
+            accelerator: None,
             figures: Vec::new(),
             noise: false,
         }
+    }
+
+    /// Lets runs that used an accelerator count in rates of the processor, too. To be called before
+    /// the first [`ReportPlan::table`].
+    pub fn with_accelerators(&mut self) {
+        self.with_accelerators = true;
     }
 
     /// A table by one or two, with samples of some measures in each row.
@@ -191,6 +202,12 @@ impl ReportPlan {
     fn measure(&mut self, measure: &'static Measure) -> usize {
         if let Some(known) = self.measures.iter().position(|(known, _)| *known == measure) {
             return known;
+        }
+        if measure.is_of_processor()
+            && !self.with_accelerators
+            && let Ok(field) = Field::named("gpu")
+        {
+            self.accelerator = Some(self.field(&field));
         }
         let size = measure.bucket.and_then(|size| size.parse::<BucketSize>().ok());
         let kind = size.map_or(ScaleKind::Logarithmic, ScaleKind::FromData);

@@ -208,6 +208,16 @@ fn without(note: &mut impl FnMut(String), measure: &Measure, sample: &Sample) {
             note(format!("- : {} {why} (not measured)", runs(count)));
         }
     }
+    let accelerated = sample.accelerated.runs;
+    if accelerated > 0 {
+        let are = if accelerated == 1 { "is" } else { "are" };
+        note(format!(
+            "- : {} used an accelerator and {are} in no rate of the processor; \
+             --with-accelerators adds {}.",
+            runs(accelerated),
+            if accelerated == 1 { "it" } else { "them" }
+        ));
+    }
 }
 
 fn estimates(note: &mut impl FnMut(String), sample: &Sample) {
