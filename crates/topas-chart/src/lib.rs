@@ -1,4 +1,4 @@
-//! Pictures of numbers: bars, strips of PEs, boxes, values per PE, matrices of pairs.
+//! Pictures of numbers: bars, strips of PEs, boxes, values per PE, matrices of pairs, calendars.
 //!
 //! A chart is a plain struct of what is shown. It draws itself as a [`Picture`], which is written
 //! as SVG or as PNG, the same in both, or with characters for a terminal:
@@ -32,6 +32,7 @@
 mod axis;
 mod bars;
 mod boxes;
+mod calendar;
 mod color;
 mod font;
 mod frame;
@@ -49,6 +50,7 @@ mod words;
 
 pub use bars::{Arrangement, BarBucket, BarPeriod, BarPlaces, Bars, Series};
 pub use boxes::{BoxGroup, BoxPlot};
+pub use calendar::{Calendar, CalendarCell};
 pub use heat::HeatStrip;
 pub use matrix::HeatMatrix;
 pub use picture::Picture;

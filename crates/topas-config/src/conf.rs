@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use topas_format::capacity::CapacityLine;
 use topas_format::conf::{KEYS, Key, List, MAX_READ, Ops, Settings, Switch, entries, in_force};
 use topas_format::env::{self as names, switch};
 use topas_format::mpi;
@@ -140,6 +141,14 @@ impl Conf {
         self.value(LOG_OWNER.name)
     }
 
+    /// The lines of `capacity`, in their order; those of another form are left out.
+    pub fn capacity(&self) -> impl Iterator<Item = CapacityLine<'_>> {
+        let lines = entries(in_force(&self.text)).flatten();
+        lines
+            .filter(|e| e.key == CAPACITY.name.as_bytes())
+            .filter_map(|e| CapacityLine::parse(e.value))
+    }
+
     /// The value of a key that is no part of [`Settings`]; empty if it is not set.
     pub(crate) fn value(&self, key: &str) -> &[u8] {
         let lines = entries(in_force(&self.text)).flatten().filter(|e| e.key == key.as_bytes());
@@ -261,7 +270,7 @@ impl Conf {
 /// Every key of the file: what measured programs read, then what the drivers alone do, then
 /// what the library of MPI profiles reads, then what the tools that read logs do.
 pub fn keys() -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().chain(policy::KEYS).chain(mpi::KEYS).chain([&LOG_OWNER])
+    KEYS.iter().chain(policy::KEYS).chain(mpi::KEYS).chain([&LOG_OWNER, &CAPACITY])
 }
 
 /// The key that the tools that read logs look at, and nobody else.
@@ -273,12 +282,23 @@ pub const LOG_OWNER: Key = Key {
             name or numeric id: the one a daemon that collects lines runs as.",
 };
 
+/// What the site has to give; only the tools that read logs look at it. Every line counts.
+pub const CAPACITY: Key = Key {
+    name: "capacity",
+    form: "[DATE] [PARTITION] PES",
+    default: "(unknown)",
+    about: "Processing elements that can be used from a day on: a number, or NODESxPES, of a \
+            partition or of the whole machine. The key can stand on several lines, which all \
+            count.",
+};
+
 /// Whether a line has an effect.
 fn is_valid(key: &[u8], value: &[u8]) -> bool {
     Settings::default().set(key, value)
         || mpi::Settings::default().set(key, value)
         || policy::is_valid(key, value)
         || key == LOG_OWNER.name.as_bytes() && !value.is_empty()
+        || key == CAPACITY.name.as_bytes() && CapacityLine::parse(value).is_some()
 }
 
 #[cfg(test)]
@@ -357,6 +377,18 @@ mod tests {
             assert_eq!(told.len(), warnings, "{told:?}");
             assert!(told.iter().all(|w| w.contains(":3: from here on ignored")), "{told:?}");
         }
+    }
+
+    #[test]
+    fn every_line_of_capacity_counts() {
+        let text = "capacity = 512\ncapacity = 2026-06-01 big 8x64\ncapacity = many\n";
+        let (_dir, paths) = site(text);
+        let conf = Conf::load(Some(&paths), &env(&[]));
+        let lines: Vec<_> = conf.capacity().map(|line| (line.partition, line.pes)).collect();
+        assert_eq!(lines, [(None, 512), (Some(b"big".as_slice()), 512)]);
+        let told: Vec<_> = conf.warnings().iter().map(ToString::to_string).collect();
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].contains(":3: `many` is no value of `capacity`"), "{told:?}");
     }
 
     #[test]

@@ -20,9 +20,14 @@ pub fn now() -> Civil {
     local(epoch())
 }
 
-/// The same of seconds since 1970-01-01 00:00 UTC.
+/// The rule of the site's zone, such as `CET-1CEST,M3.5.0,M10.5.0/3`: the last line of
+/// `/etc/localtime`. Empty if there is none.
+pub fn zone_rule() -> Vec<u8> {
+    zone::footer(&fs::read("/etc/localtime").unwrap_or_default()).to_vec()
+}
+
+/// Local time of seconds since 1970-01-01 00:00 UTC.
 pub fn local(epoch: i64) -> Civil {
-    let rules = fs::read("/etc/localtime").unwrap_or_default();
-    let offset = zone::offset_at(zone::footer(&rules), epoch).unwrap_or(0);
+    let offset = zone::offset_at(&zone_rule(), epoch).unwrap_or(0);
     Civil::from_seconds(epoch + offset)
 }

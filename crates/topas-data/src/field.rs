@@ -10,8 +10,10 @@ mod mpi_version;
 mod table;
 mod value;
 
+pub(crate) use calendar::civil_day;
 pub(crate) use class::{ENDED_WELL, ending_class, is_from_outside};
 pub use label::label;
+pub(crate) use label::seconds;
 pub use literal::LiteralError;
 pub(crate) use literal::literal;
 pub use table::FIELDS;
@@ -204,10 +206,18 @@ pub struct UnknownField {
     pub name: String,
     /// A field of a similar name
     pub similar: Option<&'static str>,
+    /// Whether it is a field of jobs, and no jobs were joined
+    pub needs_sacct: bool,
 }
+
+/// Prefix of names of fields that have values only if jobs were joined.
+const OF_JOBS: &str = "sacct.";
 
 impl fmt::Display for UnknownField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.needs_sacct {
+            return write!(f, "'{}' needs --sacct FILE", self.name);
+        }
         write!(f, "no field is called '{}'", self.name)?;
         match self.similar {
             Some(similar) => write!(f, "; did you mean '{similar}'?"),
@@ -229,6 +239,9 @@ impl Field {
         let called = |row: &&FieldRow| !name.is_empty() && [row.name, row.also].contains(&name);
         if let Some(row) = FIELDS.iter().find(called) {
             let FieldRow { name, kind, read, .. } = *row;
+            if name.starts_with(OF_JOBS) && !crate::sacct::is_joined() {
+                return Err(UnknownField { name: name.into(), similar: None, needs_sacct: true });
+            }
             return Ok(Field { name: name.into(), kind, read, row: Some(row) });
         }
         if let Some(key) = name.strip_prefix(RAW)
@@ -237,7 +250,7 @@ impl Field {
             let name = name.to_owned().into();
             return Ok(Field { name, kind: FieldKind::Text, read: Read::Extra, row: None });
         }
-        Err(UnknownField { name: name.to_owned(), similar: similar(name) })
+        Err(UnknownField { name: name.to_owned(), similar: similar(name), needs_sacct: false })
     }
 
     /// Its name in [`FIELDS`], or `extra.KEY`.

@@ -46,6 +46,7 @@ mod remark;
 mod report;
 mod run;
 mod run_list;
+mod sacct;
 mod scan;
 mod segment;
 mod share;
@@ -53,6 +54,7 @@ mod source;
 #[allow(unsafe_code, reason = "a system call")]
 mod sys;
 mod tally;
+mod utilisation;
 mod vouch;
 mod when;
 
@@ -86,6 +88,10 @@ pub use run::{CpuTime, Detail, FpRate, PeRecord, Run};
 pub use run_list::{
     RunColumn, RunListAnswer, RunListError, RunListPlan, RunRow, RunValue, list_runs,
 };
+pub use sacct::{
+    CoverageQuestion, CpuHours, JobShare, LogJobs, NoLine, RunsByJob, SacctCoverage, SacctError,
+    SacctFault, SacctGroup, SacctJobs, SacctLines, SacctSeen, SacctTally, join_sacct,
+};
 pub use scan::{scan, scan_reader};
 pub use segment::SegmentError;
 pub use segment::close::{
@@ -98,5 +104,10 @@ pub use segment::output::Output;
 pub use share::{PeTime, Share};
 pub use source::{FoundFile, Inputs, KeptInput, PassedOver, Source, SourceError};
 pub use tally::{Example, Problem, Tally};
+pub use topas_format::capacity::CapacityLine;
 pub use topas_format::line::Fault;
+pub use utilisation::{
+    Capacity, MOST_PERIODS, PeriodStep, UsedCell, UsedPeriod, Utilisation, UtilisationQuestion,
+    UtilisationReport, UtilisationTooLong, ZoneFound,
+};
 pub use vouch::{Claims, Foreign, Stranger, believe};

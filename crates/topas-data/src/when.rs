@@ -4,6 +4,7 @@ use topas_format::civil::Date;
 use topas_format::line::{Extras, Line};
 use topas_format::number::leading;
 
+use crate::field;
 use crate::remark::MOST_CPUS;
 
 /// Latest `t=` that is believed: the last second of the year 9999.
@@ -31,24 +32,12 @@ impl Clock {
     /// When a line was written: `t=`, else its date and time.
     #[inline]
     pub(crate) fn read(&mut self, line: &Line<'_>, extras: Extras<'_>) -> When {
-        // The module writes `t=` behind `v=`; elsewhere it is found by reading every extra.
-        let epoch = match extras.text().strip_prefix(b" v=1 t=") {
-            Some(digits) => match leading(digits) {
-                Some((t, [] | [b' ', ..])) => Some(t),
-                _ => None,
-            },
-            None => extras.number(b"t"),
-        };
         if self.day.0 != line.date {
             self.day = (line.date, line.date.days());
         }
-        let time = line.time;
-        let local = self.day.1 * 86_400
-            + i64::from(time.hour) * 3600
-            + i64::from(time.minute) * 60
-            + i64::from(time.second);
-        let (end, no_zone) = match epoch.filter(|&t| t <= LATEST) {
-            Some(t) => (t as i64, is_no_zone(local - t as i64)),
+        let local = self.day.1 * 86_400 + field::seconds(line.time);
+        let (end, no_zone) = match epoch(extras) {
+            Some(t) => (t, is_no_zone(local - t)),
             None => (local, false),
         };
         let wall = line.wall_time.0;
@@ -56,6 +45,65 @@ impl Clock {
         let cpu = line.user_time.0.saturating_add(line.sys_time.0);
         let impossible = before_1970 || cpu / MOST_CPUS > wall.saturating_add(1_000_000);
         When { end, no_zone, impossible }
+    }
+}
+
+/// `t=` of a line, if it has one that is believed.
+#[inline]
+fn epoch(extras: Extras<'_>) -> Option<i64> {
+    // The module writes `t=` behind `v=`; elsewhere it is found by reading every extra.
+    let epoch = match extras.text().strip_prefix(b" v=1 t=") {
+        Some(digits) => match leading(digits) {
+            Some((t, [] | [b' ', ..])) => Some(t),
+            _ => None,
+        },
+        None => extras.number(b"t"),
+    };
+    epoch.filter(|&t| t <= LATEST).map(|t| t as i64)
+}
+
+/// Local date and time of a line in s since 1970.
+#[inline]
+pub(crate) fn local_seconds(line: &Line<'_>) -> i64 {
+    line.date.days() * 86_400 + field::seconds(line.time)
+}
+
+/// Which clock the times of a line are of, as one byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineClock {
+    /// It has no `t=`: local time of the site
+    Local,
+    /// UTC, and local time is ahead by so many quarters of an hour
+    Ahead(i8),
+    /// UTC, and its local time is that of no zone
+    NoZone,
+}
+
+impl LineClock {
+    #[inline]
+    pub(crate) fn of_line(line: &Line<'_>, extras: Extras<'_>) -> Self {
+        let Some(epoch) = epoch(extras) else { return LineClock::Local };
+        let offset = local_seconds(line) - epoch;
+        match (is_no_zone(offset), i8::try_from((offset + 450).div_euclid(900))) {
+            (false, Ok(quarters)) => LineClock::Ahead(quarters),
+            _ => LineClock::NoZone,
+        }
+    }
+
+    pub(crate) fn byte(self) -> u8 {
+        match self {
+            LineClock::Local => 255,
+            LineClock::NoZone => 254,
+            LineClock::Ahead(quarters) => (i16::from(quarters) + 100) as u8,
+        }
+    }
+
+    pub(crate) fn of_byte(byte: u8) -> Self {
+        match byte {
+            255 => LineClock::Local,
+            254 => LineClock::NoZone,
+            ahead => LineClock::Ahead((i16::from(ahead) - 100) as i8),
+        }
     }
 }
 

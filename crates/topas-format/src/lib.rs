@@ -15,6 +15,7 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod capacity;
 pub mod civil;
 pub mod conf;
 pub mod env;

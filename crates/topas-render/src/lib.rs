@@ -23,8 +23,10 @@ mod r;
 pub mod record;
 mod row;
 pub mod runs;
+pub mod sacct;
 mod skipped;
 mod text;
+pub mod utilisation;
 pub mod view;
 mod wording;
 

@@ -2,7 +2,9 @@
 
 mod period;
 mod runs;
+mod sacct;
 mod shares;
+mod utilisation;
 
 use std::io::{IsTerminal, stdin};
 use std::num::NonZero;
@@ -16,6 +18,8 @@ use topas_terminal::ColorWish;
 pub use self::runs::RunArgs;
 pub use shares::{Percent, ShareArgs};
 
+pub use self::sacct::SacctArgs;
+pub use self::utilisation::UtilisationArgs;
 use crate::exit;
 use crate::message::TOOL;
 
@@ -60,6 +64,12 @@ pub struct StatOptions {
 
     #[command(flatten)]
     pub shares: ShareArgs,
+
+    #[command(flatten)]
+    pub utilisation: UtilisationArgs,
+
+    #[command(flatten)]
+    pub sacct: SacctArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,
@@ -309,6 +319,7 @@ pub fn parse() -> Result<StatOptions, u8> {
     let mut line = StatOptions::try_parse()
         .map_err(|error| if TOOL.command_line(&error) { exit::OK } else { exit::USAGE })?;
     let lists = line.list_fields || line.list_measures;
+    line.inputs.splice(..0, line.utilisation.take_input()?);
     if line.inputs.is_empty() && !lists && !line.selection.mine {
         if stdin().is_terminal() {
             let hint = "name a log or a directory of logs, or pipe lines into topas-stat";

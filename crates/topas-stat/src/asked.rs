@@ -52,6 +52,12 @@ pub fn period(args: &SelectionArgs) -> Result<Period, u8> {
     Ok(period)
 }
 
+/// A plan without tables of the lines that are selected, of all days; and the days.
+pub fn selected(line: &StatOptions) -> Result<(ReportPlan, Period), u8> {
+    let period = period(&line.selection)?;
+    Ok((ReportPlan::new(selection(&line.selection)?, Period::default()), period))
+}
+
 fn measure(option: &str, name: &str) -> Result<&'static Measure, u8> {
     Measure::named(name).map_err(|similar| {
         let similar = similar.or_else(|| Figure::named(name).err().flatten());

@@ -10,11 +10,13 @@ mod one_run;
 mod output;
 mod reading;
 mod runs;
+mod sacct;
+mod utilisation;
 
 use std::process::ExitCode;
 
 use topas_config::{Conf, Environment};
-use topas_data::believe;
+use topas_data::{LogReport, believe};
 use topas_terminal::Printed;
 
 use crate::message::TOOL;
@@ -44,9 +46,22 @@ fn run() -> Result<u8, u8> {
     if let Some(name) = line.runs.name() {
         return one_run::run(&line, name, &env);
     }
+    let jobs = sacct::jobs(&line)?;
+    if let Some(jobs) = jobs.filter(|_| line.sacct.coverage) {
+        return sacct::coverage(&line, &env, jobs);
+    }
+    if line.utilisation.is_asked() {
+        return utilisation::run(&line, &env);
+    }
     let (plan, order) = asked::plan(&line)?;
-    let reading = reading::read(&line, &plan, &env)?;
-    let written = output::write(&line.output, &env, &reading, &order);
+    let (reading, coverage) = match jobs {
+        Some(jobs) => sacct::read(&line, &plan, &env, jobs)?,
+        None => (reading::read(&line, &plan, &env)?, None),
+    };
+    let mut written = output::write(&line.output, &env, &reading, &order);
+    if let Some(coverage) = coverage.filter(|_| written == Printed::Done) {
+        written = sacct::note(&line, &coverage);
+    }
     if written == Printed::Failed {
         return Ok(exit::INPUT);
     }
@@ -60,7 +75,7 @@ fn printed(printed: Printed) -> u8 {
     }
 }
 
-fn exit_code(quiet: bool, reading: &StatReading<'_>) -> u8 {
+fn exit_code(quiet: bool, reading: &StatReading<LogReport<'_>>) -> u8 {
     let report = &reading.answer.fold;
     if report.total.runs == 0 && !quiet {
         message::no_runs(report.outside, &reading.answer, &reading.inputs);

@@ -3,9 +3,9 @@
 use std::io::stdout;
 use std::path::Path;
 
-use topas_chart::{Chart, Screen, Size};
+use topas_chart::{Chart, Picture, Screen, Size};
 use topas_config::Environment;
-use topas_data::{Outputs, SortKey, Source, TableOrder};
+use topas_data::{LogReport, Outputs, SortKey, Source, TableOrder};
 use topas_render::{
     Csv, Document, Gnuplot, Json, JsonLines, R, ReportForm, TerminalBars, TextReport, Weight, bars,
 };
@@ -30,7 +30,7 @@ pub const WIDTH: usize = 80;
 pub fn write(
     args: &OutputArgs,
     env: &Environment,
-    reading: &StatReading<'_>,
+    reading: &StatReading<LogReport<'_>>,
     order: &TableOrder,
 ) -> Printed {
     let tables = reading.answer.fold.tables(order);
@@ -57,13 +57,15 @@ pub fn write(
         Format::Jsonl => JsonLines.render(&document),
         Format::Gnuplot => Gnuplot.render(&document),
         Format::R => R.render(&document),
-        Format::Bars => {
-            let look = Look::of(env, args.color, &stdout());
-            let Look { width, color, unicode } = look;
-            TerminalBars { screen: Screen { width, unicode, color }, weight }.render(&document)
-        }
+        Format::Bars => TerminalBars { screen: screen(args, env), weight }.render(&document),
     };
     TOOL.print(text.as_bytes())
+}
+
+/// What the terminal can show.
+pub fn screen(args: &OutputArgs, env: &Environment) -> Screen {
+    let Look { width, color, unicode } = Look::of(env, args.color, &stdout());
+    Screen { width, unicode, color }
 }
 
 /// Pixels of a PNG for one of CSS: sharp on paper and on fine screens.
@@ -76,7 +78,11 @@ fn pictures(args: &OutputArgs, document: &Document<'_>, weight: Weight) -> Optio
     if args.svg.is_none() && args.png.is_none() || document.report.total.runs == 0 {
         return None;
     }
-    let picture = bars(document, table, weight).picture(Size::default());
+    save_pictures(args, &bars(document, table, weight).picture(Size::default()))
+}
+
+/// Writes a picture in the forms that are asked for, as [`pictures`].
+pub fn save_pictures(args: &OutputArgs, picture: &Picture) -> Option<Printed> {
     let mut on_stdout = None;
     let forms = [
         (&args.svg, args.svg.as_ref().map(|_| picture.svg().into_bytes())),

@@ -2,7 +2,7 @@
 
 use topas_config::{Conf, Environment};
 use topas_data::{
-    AskAnswer, AskError, AskProgress as Place, Detail, Inputs, LogReport, OwnLines, Question,
+    AskAnswer, AskError, AskProgress as Place, Detail, Fold, Inputs, LogReport, OwnLines, Question,
     ReportPlan, Resources, Run, SourceError, TemporaryError, ask, parse_size,
 };
 use topas_format::conf::List;
@@ -15,9 +15,9 @@ use crate::message::{self, TOOL};
 use crate::output;
 
 /// What was read.
-pub struct StatReading<'p> {
+pub struct StatReading<F> {
     /// The runs and what became of the lines
-    pub answer: AskAnswer<LogReport<'p>>,
+    pub answer: AskAnswer<F>,
     /// What was looked at
     pub inputs: Inputs,
     /// Inputs that could not be read, or not to their end
@@ -30,7 +30,18 @@ pub fn read<'p>(
     line: &StatOptions,
     plan: &'p ReportPlan,
     env: &Environment,
-) -> Result<StatReading<'p>, u8> {
+) -> Result<StatReading<LogReport<'p>>, u8> {
+    read_as(line, plan, env, |lines| lines, || LogReport::new(plan))
+}
+
+/// As [`read`], with another question about the lines of the plan, and another fold.
+pub fn read_as<'p, Q: Question, F: Fold>(
+    line: &StatOptions,
+    plan: &'p ReportPlan,
+    env: &Environment,
+    question: impl FnOnce(PlannedLines<'p>) -> Q,
+    fold: impl Fn() -> F + Sync,
+) -> Result<StatReading<F>, u8> {
     let resources = resources(line, env)?;
     let own = line.selection.mine.then(OwnLines::of_caller);
     let inputs = inputs(line, own.as_ref(), env)?;
@@ -40,15 +51,9 @@ pub fn read<'p>(
         return Err(exit::USAGE);
     }
     let mut progress = Progress::new(TOOL, line.quiet);
-    let answer = ask(
-        sources,
-        &PlannedLines { plan, own },
-        || LogReport::new(plan),
-        &resources,
-        |place| {
-            progress.at(|| words(place, sources.len()));
-        },
-    );
+    let answer = ask(sources, &question(PlannedLines { plan, own }), fold, &resources, |place| {
+        progress.at(|| words(place, sources.len()));
+    });
     progress.clear();
     let answer = answer.map_err(|error| no_answer(&error))?;
     answer.failed.iter().for_each(failed);
@@ -61,7 +66,7 @@ pub fn read<'p>(
 }
 
 /// The plan, of all lines or of a user's own.
-struct PlannedLines<'p> {
+pub struct PlannedLines<'p> {
     plan: &'p ReportPlan,
     own: Option<OwnLines>,
 }

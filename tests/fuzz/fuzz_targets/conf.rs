@@ -2,6 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use topas_format::capacity::CapacityLine;
 use topas_format::conf::{List, Settings, entries, in_force, words};
 use topas_format::form::{Values, text};
 use topas_format::out::Out;
@@ -27,6 +28,7 @@ fuzz_target!(|bytes: &[u8]| {
             assert!(!out.is_cut());
         }
     }
+    let _ = CapacityLine::parse(bytes);
     let _ = offset_at(footer(bytes), 1_795_161_662);
     let _ = offset_at(bytes, 1_795_161_662);
 });

@@ -2,6 +2,7 @@
 
 mod bars;
 mod boxes;
+mod calendar;
 mod heat;
 mod matrix;
 mod points;
@@ -14,6 +15,7 @@ use super::{Caption, Screen};
 
 pub(super) use bars::bars;
 pub(super) use boxes::boxes;
+pub(super) use calendar::calendar;
 pub(super) use heat::heat;
 pub(super) use matrix::matrix;
 pub(super) use points::points;

@@ -1,8 +1,8 @@
 //! Charts that the tests draw: each kind as it is meant, and with what nobody means.
 
 use topas_chart::{
-    Arrangement, AxisUnit, BarBucket, BarPlaces, Bars, BoxGroup, BoxPlot, Caption, Chart,
-    HeatMatrix, HeatStrip, Points, Quantity, Series,
+    Arrangement, AxisUnit, BarBucket, BarPlaces, Bars, BoxGroup, BoxPlot, Calendar, CalendarCell,
+    Caption, Chart, HeatMatrix, HeatStrip, Points, Quantity, Series,
 };
 
 /// Name and chart.
@@ -36,6 +36,10 @@ pub fn all() -> Vec<(&'static str, Box<dyn Chart>)> {
         ),
         ("matrix-zero", Box::new(HeatMatrix { values: Vec::new(), ..peers(3) })),
         ("large-matrix-10000", Box::new(peers(10_000))),
+        ("calendar-days", Box::new(days(30))),
+        ("calendar-hours", Box::new(hours(16))),
+        ("large-calendar-hours", Box::new(hours(400))),
+        ("calendar-empty", Box::new(Calendar { cells: Vec::new(), ..days(2) })),
         ("bars-empty", Box::new(Bars { series: Vec::new(), ..stacked() })),
     ]
 }
@@ -302,4 +306,47 @@ pub fn peers(ranks: u32) -> HeatMatrix {
         matrix.values.push((rank, 0, f64::from(1 + rank % 5) * 100.0));
     }
     matrix
+}
+
+/// Days of so many weeks by day of the week: busy from Monday to Friday, a day without a capacity,
+/// one that is more than full.
+pub fn days(weeks: usize) -> Calendar {
+    let percent = |at: usize| match at {
+        9 => None,
+        17 => Some(131.0),
+        at if at % 7 > 4 => Some((at * 7 % 40) as f64),
+        at => Some(55.0 + (at * 13 % 46) as f64),
+    };
+    let cell = |at: usize| CalendarCell {
+        column: at / 7,
+        row: at % 7,
+        percent: percent(at),
+        note: format!("day {at}"),
+    };
+    let name =
+        |week: usize| if week.is_multiple_of(4) { format!("W{week:02}") } else { String::new() };
+    Calendar {
+        caption: caption("Utilisation by day", "2026", &["100% are the PE-hours of 2048 PEs."]),
+        rows: ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"].map(str::to_owned).to_vec(),
+        columns: (0..weeks).map(name).collect(),
+        name: "Share of the PE-hours of each day".to_owned(),
+        cells: (3..weeks * 7).map(cell).collect(),
+        unknown: "capacity not known".to_owned(),
+    }
+}
+
+/// Hours of so many days by hour of the day.
+fn hours(days: usize) -> Calendar {
+    let cell = |at: usize| CalendarCell {
+        column: at / 24,
+        row: at % 24,
+        percent: Some((at * 37 % 101) as f64),
+        note: format!("hour {at}"),
+    };
+    Calendar {
+        rows: (0..24).map(|hour| format!("{hour:02}")).collect(),
+        columns: (0..days).map(|day| format!("{:02}", day % 31 + 1)).collect(),
+        cells: (0..days * 24).map(cell).collect(),
+        ..self::days(0)
+    }
 }

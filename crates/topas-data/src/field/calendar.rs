@@ -39,6 +39,12 @@ pub(super) fn day(days: i64) -> NaiveDate {
     i32::try_from(days).ok().and_then(NaiveDate::from_epoch_days).unwrap_or_default()
 }
 
+/// The same as a day of the module.
+pub(crate) fn civil_day(days: i64) -> Date {
+    let day = day(days);
+    Date { year: day.year().clamp(0, 9999) as u16, month: day.month() as u8, day: day.day() as u8 }
+}
+
 /// Days since 1970-01-01 of the Monday of a week of ISO 8601; None if the year has no such week.
 pub(super) fn monday(year: i32, week: u32) -> Option<i64> {
     let monday = NaiveDate::from_isoywd_opt(year, week, Weekday::Mon)?;

@@ -45,7 +45,7 @@ pub(super) fn decimal(millionths: i128) -> String {
 }
 
 /// Seconds since midnight of a time of day.
-pub(super) fn seconds(time: Time) -> i64 {
+pub(crate) fn seconds(time: Time) -> i64 {
     (i64::from(time.hour) * 60 + i64::from(time.minute)) * 60 + i64::from(time.second)
 }
 

@@ -10,6 +10,8 @@ use topas_format::number::{Count, Micros};
 
 use super::FieldKind::{Class, CpuType, Day, Month, Number, PowerOfTwo, Text, Time, Week};
 use super::value::{Value, of_count, of_name};
+use crate::sacct::{self, SacctField};
+
 use super::{
     FieldRow, FieldScope, FieldUnit, Read, ReadField, calendar, class, compiler, mpi_version,
 };
@@ -18,8 +20,9 @@ const COUNT: super::FieldKind = Number(FieldUnit::None);
 const SECONDS: super::FieldKind = Number(FieldUnit::Seconds);
 
 /// Every field: tokens in the order of the line, extras, then what is derived.
-pub static FIELDS: LazyLock<Vec<FieldRow>> =
-    LazyLock::new(|| [tokens(), EXTRAS.iter().map(extra).collect(), derived_fields()].concat());
+pub static FIELDS: LazyLock<Vec<FieldRow>> = LazyLock::new(|| {
+    [tokens(), EXTRAS.iter().map(extra).collect(), derived_fields(), of_sacct()].concat()
+});
 
 /// Fields whose value is that of the launch, in all of its lines.
 const OF_LAUNCH: &[&str] = &[
@@ -40,6 +43,14 @@ const OF_LAUNCH: &[&str] = &[
     "bid",
     "npes_class",
     "compiler",
+    "sacct.account",
+    "sacct.qos",
+    "sacct.state",
+    "sacct.user",
+    "sacct.partition",
+    "sacct.timelimit",
+    "sacct.elapsed",
+    "sacct.cpus",
 ];
 
 /// Fields that a run has and that its lines may tell differently: the ranks of a run end one
@@ -126,6 +137,40 @@ fn extra(extra: &'static Extra) -> FieldRow {
         },
         _ => row,
     }
+}
+
+/// What sacct tells of the job of a line; of nothing without `--sacct`.
+fn of_sacct() -> Vec<FieldRow> {
+    let text = |name, about, read| derived(name, Text, about, read);
+    vec![
+        text("sacct.account", "Account of the job, of --sacct.", |_, extras| {
+            sacct::value(extras, SacctField::Account)
+        }),
+        text("sacct.qos", "Quality of service of the job, of --sacct.", |_, extras| {
+            sacct::value(extras, SacctField::Qos)
+        }),
+        text("sacct.state", "State in which the job ended, of --sacct: `TIMEOUT`.", |_, extras| {
+            sacct::value(extras, SacctField::State)
+        }),
+        text("sacct.user", "User of the job, of --sacct.", |_, extras| {
+            sacct::value(extras, SacctField::User)
+        }),
+        text("sacct.partition", "Partition of the job, of --sacct.", |_, extras| {
+            sacct::value(extras, SacctField::Partition)
+        }),
+        derived(
+            "sacct.timelimit",
+            SECONDS,
+            "Time the job asked for, of --sacct; - if it is not limited.",
+            |_, extras| sacct::value(extras, SacctField::Timelimit),
+        ),
+        derived("sacct.elapsed", SECONDS, "Time the job took, of --sacct.", |_, extras| {
+            sacct::value(extras, SacctField::Elapsed)
+        }),
+        derived("sacct.cpus", COUNT, "CPUs allocated to the job, of --sacct.", |_, extras| {
+            sacct::value(extras, SacctField::Cpus)
+        }),
+    ]
 }
 
 /// What follows from the tokens and extras of a line.

@@ -34,9 +34,12 @@ impl TableSide {
             Ok(measure) => return Ok(TableSide::Measure(measure)),
             Err(near) => near,
         };
-        Field::named(name).map(TableSide::Field).map_err(|unknown| PlanError::Unknown {
-            name: name.to_owned(),
-            similar: unknown.similar.or(near),
+        Field::named(name).map(TableSide::Field).map_err(|unknown| {
+            let name = name.to_owned();
+            if unknown.needs_sacct {
+                return PlanError::NeedsSacct(name);
+            }
+            PlanError::Unknown { name, similar: unknown.similar.or(near) }
         })
     }
 
@@ -59,6 +62,8 @@ pub enum PlanError {
         /// One of a similar name
         similar: Option<&'static str>,
     },
+    /// A field of jobs, and no jobs were joined
+    NeedsSacct(String),
     /// A table by more than two, or by none
     Dimensions(usize),
     /// A table by the same twice
@@ -74,6 +79,7 @@ impl fmt::Display for PlanError {
             PlanError::Unknown { name, similar: Some(similar) } => {
                 write!(f, "no field and no measure is called '{name}'; did you mean '{similar}'?")
             }
+            PlanError::NeedsSacct(name) => write!(f, "'{name}' needs --sacct FILE"),
             PlanError::Dimensions(n) => write!(f, "a table is by one or two, not by {n}"),
             PlanError::Twice(name) => write!(f, "a table cannot be by '{name}' twice"),
         }

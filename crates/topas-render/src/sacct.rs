@@ -1,0 +1,305 @@
+//! Which jobs of sacct left a line: for people, as CSV, as JSON.
+
+use serde_json::{Map, Value, json};
+use topas_data::{
+    CpuHours, JobShare, NoLine, PeTime, SacctCoverage, SacctFault, SacctGroup, SacctTally, Share,
+};
+use topas_format::shown::Shown;
+
+use crate::csv;
+use crate::number::{NONE, fixed, percent_of, percentage};
+use crate::text::{columns, cut};
+use crate::utilisation::pe_hours;
+use crate::wording::{count, hanging, runs};
+
+/// Value of the key `schema` of the object.
+pub const COVERAGE_SCHEMA: &str = "topas.coverage/1";
+
+/// The same in each line of [`json_lines`].
+pub const COVERAGE_ROW_SCHEMA: &str = "topas.coverage.row/1";
+
+/// Columns of the text.
+const WIDTH: usize = 80;
+
+/// Columns of the names of rows.
+const NAME: usize = 39;
+
+/// Why a job may have left no line, for people.
+fn words(reason: NoLine) -> &'static str {
+    match reason {
+        NoLine::Running => "had not ended",
+        NoLine::BeforeLog => "ended before the log begins",
+        NoLine::AfterLog => "began after the log ends",
+        NoLine::OneCpu => "one CPU",
+        NoLine::Short => "shorter than a minute",
+        NoLine::Killed => "cancelled, time limit or other kill",
+        NoLine::NoStep => "no step of srun or the like",
+        NoLine::Partition => "partition of which no job left a line",
+        NoLine::User => "user of whom no job left a line",
+        NoLine::Other => "other: perhaps without the module",
+    }
+}
+
+/// Rows that were skipped, with the first of them.
+pub fn skipped(tally: &SacctTally) -> Option<String> {
+    let faults = SacctFault::ALL.iter().zip(&tally.skipped).filter(|(_, rows)| **rows > 0);
+    let faults: Vec<String> = faults.map(|(fault, rows)| format!("{rows} {fault}")).collect();
+    (!faults.is_empty()).then(|| {
+        let (skipped, rows) = (tally.skipped(), tally.rows);
+        let mut text =
+            format!("--sacct: {skipped} of {rows} rows skipped: {}\n", faults.join(", "));
+        for example in &tally.examples {
+            text += &format!("  {example}\n");
+        }
+        text
+    })
+}
+
+/// One note below any report: how much of the jobs it can be of.
+pub fn note(coverage: &SacctCoverage) -> String {
+    let without = coverage.unmeasured();
+    let states: Vec<String> =
+        coverage.states.iter().take(4).map(|s| format!("{} {}", name(s), s.without.jobs)).collect();
+    let mut text = format!(
+        "--sacct: measured {} of the CPU-hours of jobs that ran ({} of {} CPU-h); {} of {} left no \
+         line",
+        share(coverage.measured.time, coverage.ran.time),
+        cpu_hours(coverage.measured.time),
+        cpu_hours(coverage.ran.time),
+        without.jobs,
+        count(coverage.ran.jobs, "job"),
+    );
+    if !states.is_empty() {
+        text += &format!(", by state: {}", states.join(", "));
+        text += if coverage.states.len() > 4 { " and others" } else { "" };
+    }
+    hanging(&(text + ". --coverage tells more."), WIDTH, 4)
+}
+
+fn share(part: CpuHours, of: CpuHours) -> String {
+    percent_of(part.0, of.0)
+}
+
+/// CPU-hours with two places.
+fn cpu_hours(time: CpuHours) -> String {
+    let hundredth = 36;
+    fixed(time.0 / hundredth + u128::from(time.0 % hundredth >= hundredth / 2), 2, 2)
+}
+
+fn name(group: &SacctGroup) -> String {
+    if group.name.is_empty() { NONE.to_owned() } else { Shown(&group.name).to_string() }
+}
+
+/// A name, padded to its column.
+fn padded(name: &str) -> String {
+    let name = cut(name, NAME);
+    let blanks = " ".repeat(NAME - columns(&name));
+    name + &blanks
+}
+
+fn line(out: &mut String, name: &str, jobs: &str, hours: &str, share: &str) {
+    let row = format!("{} {jobs:>12} {hours:>15} {share:>8}", padded(name));
+    *out += row.trim_end();
+    out.push('\n');
+}
+
+fn row(out: &mut String, name: &str, part: JobShare, of: JobShare) {
+    let percent = share(part.time, of.time);
+    line(out, name, &part.jobs.to_string(), &cpu_hours(part.time), &percent);
+}
+
+/// The report for people; at most `most` users, accounts and partitions are shown.
+pub fn text(coverage: &SacctCoverage, tally: &SacctTally, most: usize) -> String {
+    let mut out = format!(
+        "Measured {} of the CPU-hours of jobs ({} of {} CPU-h)\n\n",
+        share(coverage.measured.time, coverage.ran.time),
+        cpu_hours(coverage.measured.time),
+        cpu_hours(coverage.ran.time)
+    );
+    line(&mut out, "Jobs", "Jobs", "CPU-h", "CPU-h%");
+    row(&mut out, "ran", coverage.ran, coverage.ran);
+    row(&mut out, "left a line", coverage.measured, coverage.ran);
+    row(&mut out, "left no line", coverage.unmeasured(), coverage.ran);
+    if !coverage.reasons.is_empty() {
+        out.push('\n');
+        line(&mut out, "No line, likely because", "Jobs", "CPU-h", "CPU-h%");
+        for (reason, share) in &coverage.reasons {
+            row(&mut out, words(*reason), *share, coverage.ran);
+        }
+    }
+    for (heading, groups) in [
+        ("User", &coverage.users),
+        ("Account", &coverage.accounts),
+        ("Partition", &coverage.partitions),
+        ("State", &coverage.states),
+    ] {
+        if groups.iter().all(|group| group.name.is_empty()) {
+            continue;
+        }
+        out.push('\n');
+        line(&mut out, &format!("{heading}, no line"), "Jobs (of)", "CPU-h", "of own");
+        for group in groups.iter().take(most) {
+            let jobs = format!("{} ({})", group.without.jobs, group.of.jobs);
+            let percent = share(group.without.time, group.of.time);
+            line(&mut out, &name(group), &jobs, &cpu_hours(group.without.time), &percent);
+        }
+        if groups.len() > most {
+            out += &format!("... and {} more, see --top\n", groups.len() - most);
+        }
+    }
+    out.push('\n');
+    for note in notes(coverage, tally) {
+        out += &hanging(&note, WIDTH, 4);
+    }
+    out
+}
+
+fn notes(coverage: &SacctCoverage, tally: &SacctTally) -> Vec<String> {
+    let mut notes = vec![
+        "CPU-h: allocated CPUs x elapsed time of a job, as sacct tells. CPU-h% of all jobs that \
+         ran; `of own`: of those of the same user, account, partition or state."
+            .to_owned(),
+    ];
+    if tally.no_cpu_time {
+        let what = "! A file of sacct tells no CPU time of jobs: add CPUTimeRAW to its columns.";
+        notes.push(what.to_owned());
+    }
+    let of_runs = |share: Share| format!("{} PE-h of {}", pe_hours(share.time), runs(share.runs));
+    let log = &coverage.log;
+    notes.push(format!(
+        "In the log: {} of jobs that sacct tells; {} of {} that it does not tell; {} of no job.",
+        of_runs(log.runs.told),
+        of_runs(log.runs.not_told),
+        count(log.unknown, "job"),
+        of_runs(log.runs.without)
+    ));
+    if coverage.measured.time.0 > 0 {
+        let told = CpuHours(log.runs.told.time.0 / 1_000_000);
+        notes.push(format!(
+            "The runs of measured jobs used {} of the CPU-h of these jobs (PEs x wall clock time).",
+            share(told, coverage.measured.time)
+        ));
+    }
+    if coverage.never_ran > 0 || tally.waiting > 0 {
+        notes.push(format!(
+            "Not in the tables: {} that never ran.",
+            count(coverage.never_ran + tally.waiting, "job")
+        ));
+    }
+    for (rows, what) in [
+        (tally.skipped(), "could not be read"),
+        (tally.repeated, "were there before"),
+        (tally.attempts, "are further attempts of a job; their CPU-h were added"),
+        (tally.lone_steps, "are of steps without their job"),
+    ] {
+        if rows > 0 {
+            notes.push(format!("Rows of sacct: {rows} of {} {what}.", tally.rows));
+        }
+    }
+    notes
+}
+
+/// What each row is of: table, name, jobs, and the jobs that it is a share of.
+fn rows(coverage: &SacctCoverage) -> Vec<(&'static str, String, JobShare, JobShare)> {
+    let ran = coverage.ran;
+    let mut rows = vec![
+        ("total", "ran".to_owned(), ran, ran),
+        ("total", "measured".to_owned(), coverage.measured, ran),
+        ("total", "not_measured".to_owned(), coverage.unmeasured(), ran),
+    ];
+    rows.extend(
+        coverage.reasons.iter().map(|(r, share)| ("reason", r.name().to_owned(), *share, ran)),
+    );
+    for (table, groups) in [
+        ("user", &coverage.users),
+        ("account", &coverage.accounts),
+        ("partition", &coverage.partitions),
+        ("state", &coverage.states),
+    ] {
+        let row =
+            |group: &SacctGroup| (table, Shown(&group.name).to_string(), group.without, group.of);
+        rows.extend(groups.iter().map(row));
+    }
+    rows
+}
+
+/// A line for each row of each table.
+pub fn csv(coverage: &SacctCoverage) -> String {
+    let mut out = "table,name,jobs,cpu_seconds,cpu_percent,of_jobs,of_cpu_seconds\n".to_owned();
+    for (table, name, part, of) in rows(coverage) {
+        let percent = percentage(part.time.0, of.time.0, 4).unwrap_or_default();
+        let name = csv::field(&name);
+        let (jobs, time) = (part.jobs, part.time.0);
+        out += &format!("{table},{name},{jobs},{time},{percent},{},{}\n", of.jobs, of.time.0);
+    }
+    out
+}
+
+fn object(part: JobShare, of: JobShare) -> Map<String, Value> {
+    let percent = percentage(part.time.0, of.time.0, 4);
+    let percent: Option<f64> = percent.and_then(|text| text.parse().ok());
+    let seconds = |time: CpuHours| u64::try_from(time.0).map_or(json!(time.0 as f64), Value::from);
+    let mut object = Map::new();
+    object.insert("jobs".to_owned(), part.jobs.into());
+    object.insert("cpu_seconds".to_owned(), seconds(part.time));
+    object.insert("cpu_percent".to_owned(), json!(percent));
+    object.insert("of_jobs".to_owned(), of.jobs.into());
+    object.insert("of_cpu_seconds".to_owned(), seconds(of.time));
+    object
+}
+
+/// One object, schema `topas.coverage/1`.
+pub fn json(coverage: &SacctCoverage, tally: &SacctTally) -> String {
+    let mut tables: Map<String, Value> = Map::new();
+    for (table, name, part, of) in rows(coverage) {
+        let mut row = Map::new();
+        row.insert("name".to_owned(), name.into());
+        row.extend(object(part, of));
+        let rows = tables.entry(table).or_insert_with(|| Value::Array(Vec::new()));
+        if let Value::Array(rows) = rows {
+            rows.push(Value::Object(row));
+        }
+    }
+    let pe_seconds = |time: PeTime| time.0 as f64 / 1e6;
+    let plain = |share: Share| json!({ "runs": share.runs, "pe_seconds": pe_seconds(share.time) });
+    let faults: Map<String, Value> = SacctFault::ALL
+        .iter()
+        .zip(&tally.skipped)
+        .map(|(fault, rows)| (fault.to_string(), (*rows).into()))
+        .collect();
+    let object = json!({
+        "schema": COVERAGE_SCHEMA,
+        "tables": tables,
+        "never_ran": coverage.never_ran + tally.waiting,
+        "log": {
+            "jobs_not_in_sacct": coverage.log.unknown,
+            "of_jobs": plain(coverage.log.runs.told),
+            "of_jobs_not_in_sacct": plain(coverage.log.runs.not_told),
+            "without_job": plain(coverage.log.runs.without),
+        },
+        "rows": {
+            "all": tally.rows,
+            "skipped": tally.skipped(),
+            "problems": faults,
+            "repeated": tally.repeated,
+            "attempts": tally.attempts,
+            "lone_steps": tally.lone_steps,
+        },
+    });
+    format!("{object:#}\n")
+}
+
+/// An object for each row of each table, one a line.
+pub fn json_lines(coverage: &SacctCoverage) -> String {
+    let mut out = String::new();
+    for (table, name, part, of) in rows(coverage) {
+        let mut row = Map::new();
+        row.insert("schema".to_owned(), COVERAGE_ROW_SCHEMA.into());
+        row.insert("table".to_owned(), table.into());
+        row.insert("name".to_owned(), name.into());
+        row.extend(object(part, of));
+        out += &Value::Object(row).to_string();
+        out.push('\n');
+    }
+    out
+}

@@ -1,0 +1,300 @@
+//! Utilisation by period: for people, as CSV, as JSON, and as a calendar.
+
+mod calendar;
+mod notes;
+
+use serde_json::{Map, Value, json};
+use topas_data::{PeTime, UsedCell, UsedPeriod, UtilisationReport};
+use topas_format::shown::Shown;
+
+use crate::csv;
+use crate::number::{NONE, fixed, pe_seconds, percentage};
+use crate::text::{columns, cut, right};
+use crate::wording::hanging;
+
+pub use calendar::calendar;
+
+/// Value of the key `schema` of the object.
+pub const UTILISATION_SCHEMA: &str = "topas.utilisation/1";
+
+/// The same in each line of [`json_lines`].
+pub const UTILISATION_ROW_SCHEMA: &str = "topas.utilisation.row/1";
+
+/// Columns of the text.
+const WIDTH: usize = 80;
+
+/// Width of a column of the text that shows the share of a partition.
+const PARTITION: usize = 8;
+
+/// What runs without a partition are called.
+const NO_PARTITION: &str = "(none)";
+
+/// The name of a partition, as people read it.
+fn partition(name: &[u8]) -> String {
+    if name.is_empty() { NO_PARTITION.to_owned() } else { Shown(name).to_string() }
+}
+
+/// PE-hours, with two places.
+pub(crate) fn pe_hours(time: PeTime) -> String {
+    // A hundredth of an hour is 36 s.
+    let hundredth = 36_000_000;
+    fixed(time.0 / hundredth + u128::from(time.0 % hundredth >= hundredth / 2), 2, 2)
+}
+
+/// Used by available in percent, `-` where that is not known. What is little is not nothing.
+fn share(cell: &UsedCell) -> String {
+    let percent = cell.available.and_then(|of| percentage(cell.used.0, of.0, 1));
+    match percent {
+        None => NONE.to_owned(),
+        Some(text) if text == "0.0" && cell.used.0 > 0 => "<0.1%".to_owned(),
+        Some(text) => text + "%",
+    }
+}
+
+fn available(cell: &UsedCell) -> String {
+    cell.available.map_or_else(|| NONE.to_owned(), pe_hours)
+}
+
+/// Whether the columns of partitions tell anything that the machine does not.
+fn has_partitions(report: &UtilisationReport) -> bool {
+    report.partitions.iter().any(|name| !name.is_empty())
+}
+
+/// The report for people.
+pub fn text(report: &UtilisationReport) -> String {
+    let step = report.step.name();
+    let mut out = match (report.periods.first(), report.periods.last()) {
+        (Some(first), Some(last)) => {
+            format!("Utilisation by {step}, {} to {}\n", first.name, last.name)
+        }
+        _ => return "no runs\n".to_owned(),
+    };
+    out.push('\n');
+    let names = period_names(report);
+    let width = names.iter().map(String::len).max().unwrap_or(0).max(step.len());
+    let mut heading = format!("{:<width$}", capital(step));
+    let room = WIDTH.saturating_sub(width + 2 + 14 + 14 + 8) / (PARTITION + 1);
+    // Which share a partition has is of use only where its capacity is known.
+    let shown: Vec<usize> = (0..report.partitions.len())
+        .filter(|&at| report.periods.iter().any(|period| period.partitions[at].available.is_some()))
+        .take(room)
+        .collect();
+    heading += &format!("  {:>13} {:>13} {:>7}", "PE-h used", "available", "Share");
+    for &at in &shown {
+        heading.push(' ');
+        heading += &right(&cut(&partition(&report.partitions[at]), PARTITION), PARTITION);
+    }
+    line(&mut out, &heading);
+    for (period, name) in report.periods.iter().zip(names) {
+        let mut row = format!("{name:<width$}{} ", if period.partial { "*" } else { " " });
+        row += &figures(&period.all);
+        for &at in &shown {
+            row.push(' ');
+            row += &right(&share(&period.partitions[at]), PARTITION);
+        }
+        line(&mut out, &row);
+    }
+    let mut row = format!("{:<width$}  {}", "Sum", figures(&report.all));
+    for &at in &shown {
+        row.push(' ');
+        row += &right(&share(&report.sums[at]), PARTITION);
+    }
+    line(&mut out, &row);
+    if has_partitions(report) {
+        partitions(&mut out, report);
+    }
+    out.push('\n');
+    for note in notes::notes(report) {
+        out += &hanging(&note, WIDTH, 4);
+    }
+    out
+}
+
+fn partitions(out: &mut String, report: &UtilisationReport) {
+    let names: Vec<String> =
+        report.partitions.iter().map(|name| cut(&partition(name), 36)).collect();
+    let width = names.iter().map(|name| columns(name)).max().unwrap_or(0).max(9);
+    out.push('\n');
+    let heading =
+        format!("{:<width$}  {:>13} {:>13} {:>7}", "Partition", "PE-h used", "available", "Share");
+    line(out, &heading);
+    for (name, cell) in names.iter().zip(&report.sums) {
+        let blanks = " ".repeat(width - columns(name));
+        line(out, &format!("{name}{blanks}  {}", figures(cell)));
+    }
+}
+
+fn figures(cell: &UsedCell) -> String {
+    format!("{:>13} {:>13} {:>7}", pe_hours(cell.used), available(cell), share(cell))
+}
+
+fn line(out: &mut String, text: &str) {
+    *out += text.trim_end();
+    out.push('\n');
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The names of the periods; an hour that clocks repeat also has its offset from UTC.
+fn period_names(report: &UtilisationReport) -> Vec<String> {
+    let periods = &report.periods;
+    let name = |(at, period): (usize, &UsedPeriod)| {
+        let is_same = |at: usize| periods.get(at).is_some_and(|other| other.name == period.name);
+        let twice = is_same(at + 1) || at.checked_sub(1).is_some_and(is_same);
+        let ahead = if twice { format!(" {}", offset(period.ahead)) } else { String::new() };
+        period.name.clone() + &ahead
+    };
+    periods.iter().enumerate().map(name).collect()
+}
+
+/// Seconds as `+01:00`.
+pub(crate) fn offset(seconds: i64) -> String {
+    let sign = if seconds < 0 { '-' } else { '+' };
+    let minutes = seconds.abs() / 60;
+    format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+}
+
+/// When a period begins: `2026-11-20T08:00:00+01:00`.
+fn begin(period: &UsedPeriod) -> String {
+    let day = period.day;
+    let local = (period.begin + period.ahead).rem_euclid(86_400) / 60;
+    format!(
+        "{:04}-{:02}-{:02}T{:02}:{:02}:00{}",
+        day.year,
+        day.month,
+        day.day,
+        local / 60,
+        local % 60,
+        offset(period.ahead)
+    )
+}
+
+/// What a row is of: the machine, or a partition.
+fn rows<'r>(
+    report: &'r UtilisationReport,
+    period: &'r UsedPeriod,
+) -> impl Iterator<Item = (Option<String>, &'r UsedCell)> {
+    let name = |name: &[u8]| Shown(name).to_string();
+    let parts = report.partitions.iter().map(move |part| Some(name(part))).zip(&period.partitions);
+    let parts = parts.filter(move |_| has_partitions(report));
+    std::iter::once((None, &period.all)).chain(parts)
+}
+
+/// A line for each period of the machine and of each partition.
+pub fn csv(report: &UtilisationReport) -> String {
+    let mut out = "period,begin,seconds,scope,partition,used_pe_seconds,available_pe_seconds,\
+                   share_percent,partial\n"
+        .to_owned();
+    for period in &report.periods {
+        for (name, cell) in rows(report, period) {
+            let scope = if name.is_some() { "partition" } else { "machine" };
+            let share = cell.available.and_then(|of| percentage(cell.used.0, of.0, 4));
+            out += &[
+                period.name.clone(),
+                begin(period),
+                period.seconds.to_string(),
+                scope.to_owned(),
+                csv::field(&name.unwrap_or_default()),
+                pe_seconds(cell.used),
+                cell.available.map(pe_seconds).unwrap_or_default(),
+                share.unwrap_or_default(),
+                u8::from(period.partial).to_string(),
+            ]
+            .join(",");
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// One object, schema `topas.utilisation/1`.
+pub fn json(report: &UtilisationReport) -> String {
+    let periods: Vec<Value> = report
+        .periods
+        .iter()
+        .map(|period| {
+            let mut object = about(period);
+            object.extend(figures_json(&period.all));
+            object.insert("partitions".to_owned(), parts_json(report, &period.partitions));
+            Value::Object(object)
+        })
+        .collect();
+    let mut sum = figures_json(&report.all);
+    sum.insert("partitions".to_owned(), parts_json(report, &report.sums));
+    let zone = report.zone;
+    let object = json!({
+        "schema": UTILISATION_SCHEMA,
+        "step": report.step.name(),
+        "runs": report.runs.runs,
+        "pe_seconds": seconds(report.runs.time),
+        "outside_pe_seconds": seconds(report.outside),
+        "impossible": {
+            "runs": report.impossible.runs,
+            "pe_seconds": seconds(report.impossible.time),
+        },
+        "zone": { "of_this_machine": zone.own, "agreed_runs": zone.agreed, "runs": zone.of },
+        "capacity_known": report.has_capacity,
+        "sum": sum,
+        "periods": periods,
+    });
+    format!("{object:#}\n")
+}
+
+/// An object for each period of the machine and of each partition, one a line.
+pub fn json_lines(report: &UtilisationReport) -> String {
+    let mut out = String::new();
+    for period in &report.periods {
+        for (name, cell) in rows(report, period) {
+            let mut object = Map::new();
+            object.insert("schema".to_owned(), UTILISATION_ROW_SCHEMA.into());
+            object.insert("step".to_owned(), report.step.name().into());
+            object.extend(about(period));
+            let scope = if name.is_some() { "partition" } else { "machine" };
+            object.insert("scope".to_owned(), scope.into());
+            object.insert("partition".to_owned(), json!(name));
+            object.extend(figures_json(cell));
+            out += &Value::Object(object).to_string();
+            out.push('\n');
+        }
+    }
+    out
+}
+
+fn about(period: &UsedPeriod) -> Map<String, Value> {
+    let mut object = Map::new();
+    object.insert("period".to_owned(), period.name.clone().into());
+    object.insert("begin".to_owned(), begin(period).into());
+    object.insert("seconds".to_owned(), period.seconds.into());
+    object.insert("partial".to_owned(), period.partial.into());
+    object
+}
+
+fn figures_json(cell: &UsedCell) -> Map<String, Value> {
+    let share = cell.available.and_then(|of| percentage(cell.used.0, of.0, 4));
+    let share: Option<f64> = share.and_then(|text| text.parse().ok());
+    let mut object = Map::new();
+    object.insert("used_pe_seconds".to_owned(), json!(seconds(cell.used)));
+    object.insert("available_pe_seconds".to_owned(), json!(cell.available.map(seconds)));
+    object.insert("share_percent".to_owned(), json!(share));
+    object
+}
+
+fn parts_json(report: &UtilisationReport, cells: &[UsedCell]) -> Value {
+    if !has_partitions(report) {
+        return Value::Array(Vec::new());
+    }
+    let parts = report.partitions.iter().zip(cells).map(|(name, cell)| {
+        let mut object = Map::new();
+        object.insert("partition".to_owned(), Shown(name).to_string().into());
+        object.extend(figures_json(cell));
+        Value::Object(object)
+    });
+    Value::Array(parts.collect())
+}
+
+fn seconds(time: PeTime) -> f64 {
+    time.0 as f64 / 1e6
+}

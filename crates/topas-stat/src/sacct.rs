@@ -1,0 +1,108 @@
+//! `topas-stat --sacct`: jobs beside the lines of the log.
+
+use std::path::{Path, PathBuf};
+
+use topas_config::Environment;
+use topas_data::{
+    CoverageQuestion, LogReport, Period, ReportPlan, RunsByJob, SacctCoverage, SacctError,
+    SacctJobs, SacctLines, SacctSeen, Selection, join_sacct,
+};
+use topas_render::sacct;
+use topas_terminal::Printed;
+
+use crate::args::{Format, StatOptions};
+use crate::asked::wrong;
+use crate::exit;
+use crate::message::TOOL;
+use crate::reading::{StatReading, read_as};
+
+/// Groups that the text shows unless `--top` tells.
+const TOP: usize = 10;
+
+/// Reads and joins the jobs of `--sacct`, if there are any. The Err is an exit code whose reason
+/// has been said.
+pub fn jobs(line: &StatOptions) -> Result<Option<&'static SacctJobs>, u8> {
+    let files = &line.sacct.sacct;
+    if files.is_empty() {
+        return Ok(None);
+    }
+    let inputs = files.iter().chain(&line.inputs).filter(|path| path.as_path() == Path::new("-"));
+    if inputs.count() > 1 {
+        return Err(wrong("standard input can be read once", "name the log, or the file of sacct"));
+    }
+    let mut jobs = SacctJobs::default();
+    for file in files {
+        jobs.read_file(file).map_err(|error| failed(&error))?;
+    }
+    if !line.quiet
+        && let Some(text) = sacct::skipped(&jobs.tally)
+    {
+        TOOL.write(&format!("{}: warning: {text}", TOOL.0));
+    }
+    Ok(Some(join_sacct(jobs)))
+}
+
+fn failed(error: &SacctError) -> u8 {
+    match error {
+        SacctError::Read { cause, .. } => {
+            TOOL.error(error, Some(cause), "check its name and its permissions");
+        }
+        SacctError::NoHeader { .. } => {
+            let hint = "make the file by sacct -a -P -o JobID,JobIDRaw,User,Account,QOS,Partition,\
+                        State,Timelimit,Elapsed,AllocCPUS,CPUTimeRAW,Start,End, without -n";
+            TOOL.error(error, None, hint);
+        }
+    }
+    exit::INPUT
+}
+
+/// A reading, and which jobs left a line.
+type WithCoverage<'p> = (StatReading<LogReport<'p>>, Option<SacctCoverage>);
+
+/// Reads the lines of a plan, and notes the jobs of all lines, wanted or not.
+pub fn read<'p>(
+    line: &StatOptions,
+    plan: &'p ReportPlan,
+    env: &Environment,
+    jobs: &SacctJobs,
+) -> Result<WithCoverage<'p>, u8> {
+    let seen = SacctSeen::new(jobs);
+    let question = |lines| SacctLines::new(lines, &seen);
+    let reading = read_as(line, plan, env, question, || LogReport::new(plan))?;
+    Ok((reading, Some(seen.coverage(RunsByJob::default()))))
+}
+
+/// Says below a text how much of the jobs it can be of.
+pub fn note(line: &StatOptions, coverage: &SacctCoverage) -> Printed {
+    let on_stdout = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
+    let is_picture = on_stdout(&line.output.svg) || on_stdout(&line.output.png);
+    if line.output.form() != Format::Text || is_picture || line.selection.mine {
+        return Printed::Done;
+    }
+    TOOL.print(sacct::note(coverage).as_bytes())
+}
+
+/// Shows which jobs left a line: the exit code.
+pub fn coverage(line: &StatOptions, env: &Environment, jobs: &SacctJobs) -> Result<u8, u8> {
+    if !matches!(line.output.form(), Format::Text | Format::Csv | Format::Json | Format::Jsonl) {
+        return Err(wrong(
+            "--coverage has no output of this form",
+            "take text, csv, json or jsonl",
+        ));
+    }
+    let plan = ReportPlan::new(Selection::default(), Period::default());
+    let seen = SacctSeen::new(jobs);
+    let question = |lines| CoverageQuestion::new(lines, &seen);
+    let reading = read_as(line, &plan, env, question, RunsByJob::default)?;
+    let coverage = seen.coverage(reading.answer.fold);
+    let text = match line.output.form() {
+        Format::Csv => sacct::csv(&coverage),
+        Format::Json => sacct::json(&coverage, &jobs.tally),
+        Format::Jsonl => sacct::json_lines(&coverage),
+        _ => sacct::text(&coverage, &jobs.tally, line.tables.top.map_or(TOP, Into::into)),
+    };
+    if TOOL.print(text.as_bytes()) == Printed::Failed || reading.unreadable > 0 {
+        return Ok(exit::INPUT);
+    }
+    Ok(if coverage.ran.jobs == 0 { exit::NO_RUNS } else { exit::OK })
+}

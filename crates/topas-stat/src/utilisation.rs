@@ -1,0 +1,83 @@
+//! `topas-stat --utilisation`.
+
+use topas_chart::{Chart, Size};
+use topas_config::{Conf, Environment};
+use topas_data::{
+    Capacity, CapacityLine, Utilisation, UtilisationQuestion, UtilisationReport, clock,
+};
+use topas_render::utilisation;
+use topas_terminal::Printed;
+
+use crate::args::{Format, StatOptions};
+use crate::asked::{selected, wrong};
+use crate::exit;
+use crate::message::{self, TOOL};
+use crate::output::{save_pictures, screen};
+use crate::reading::read_as;
+
+/// Shows how much of the machine was used: the exit code. The Err is one whose reason has been
+/// said.
+pub fn run(line: &StatOptions, env: &Environment) -> Result<u8, u8> {
+    let step = line.utilisation.step();
+    if matches!(line.output.form(), Format::Gnuplot | Format::R) {
+        let what = "--utilisation has no output of this form";
+        return Err(wrong(what, "take text, csv, json, jsonl or bars"));
+    }
+    let conf = Conf::of_this_program(env);
+    let capacity = capacity(&line.utilisation.capacity, &conf)?;
+    let (plan, days) = selected(line)?;
+    let fold = || Utilisation::new(plan.selection().key_len());
+    let reading = read_as(line, &plan, env, UtilisationQuestion::new, fold)?;
+    let is_whole = plan.selection().is_all() && !line.selection.mine;
+    let answer = reading.answer;
+    let nothing = answer.fold.is_empty();
+    if nothing && !line.quiet {
+        message::no_runs(0, &answer, &reading.inputs);
+    }
+    let report = answer.fold.report(step, days, &capacity, &clock::zone_rule(), is_whole);
+    let report = report.map_err(|error| {
+        TOOL.error(&error, None, "select days with --since and --until, or take longer periods");
+        exit::INPUT
+    })?;
+    if show(line, env, &report) == Printed::Failed {
+        return Ok(exit::INPUT);
+    }
+    Ok(match (reading.unreadable, nothing) {
+        (1.., _) => exit::INPUT,
+        (0, true) => exit::NO_RUNS,
+        (0, false) => exit::OK,
+    })
+}
+
+/// What was available: `--capacity`, else that of topas.conf.
+fn capacity(given: &[String], conf: &Conf) -> Result<Capacity, u8> {
+    if given.is_empty() {
+        return Ok(Capacity::new(conf.capacity()));
+    }
+    let lines = given.iter().map(|text| {
+        CapacityLine::parse(text.as_bytes()).ok_or_else(|| {
+            let what = format!("--capacity: invalid value '{text}'");
+            wrong(what, "write it as '2048', 'batch 128x48' or '2026-06-01 batch 160x48'")
+        })
+    });
+    Ok(Capacity::new(lines.collect::<Result<Vec<_>, u8>>()?))
+}
+
+fn show(line: &StatOptions, env: &Environment, report: &UtilisationReport) -> Printed {
+    let args = &line.output;
+    let chart = || utilisation::calendar(report);
+    if (args.svg.is_some() || args.png.is_some()) && !report.periods.is_empty() {
+        let picture = chart().picture(Size::default());
+        if let Some(printed) = save_pictures(args, &picture) {
+            return printed;
+        }
+    }
+    let text = match args.form() {
+        Format::Csv => utilisation::csv(report),
+        Format::Json => utilisation::json(report),
+        Format::Jsonl => utilisation::json_lines(report),
+        Format::Bars => chart().terminal(screen(args, env)),
+        Format::Text | Format::Gnuplot | Format::R => utilisation::text(report),
+    };
+    TOOL.print(text.as_bytes())
+}
