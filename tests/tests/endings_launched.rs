@@ -2,14 +2,17 @@
 //! measuring rank, and that launcher and program say and return what they do without the
 //! module.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
 
+use serde_json::Value;
 use topas_tests::ending::{Language, Twins, log_target, masked, status};
 use topas_tests::mpi::{Mpi, launched};
 use topas_tests::rates::{LAUNCHES, difference};
-use topas_tests::running::Run;
+use topas_tests::record::read_log;
+use topas_tests::running::{Run, command, run};
 use topas_tests::site::Site;
 use topas_tests::skip::skip;
 
@@ -185,6 +188,54 @@ fn seen(run: &Run, unreported: bool) -> LaunchSeen {
         lines
     };
     (status(run), sorted(run.out()), sorted(run.err()))
+}
+
+/// What a report says of launches that went well and that failed: what the lines of the measuring
+/// ranks can tell, and by which MPI they do not.
+fn reported(mpi: Mpi) {
+    if mpi.real("mpiexec").is_none() {
+        return skip("endings in reports", &format!("no mpiexec.{}", mpi.name()));
+    }
+    let twins = Twins::with_mpi(Language::C, mpi);
+    let log = twins.scratch.path().join("reported.log");
+    for words in ["exit 0 after 1", "exit 3 within 1", "segv 1 within 0"] {
+        launch(&twins, mpi, words, &twins.linked, &log);
+    }
+    let mut ends: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in read_log(&log) {
+        ends.entry(line.id.clone()).or_default().push(line.extra("end").to_owned());
+    }
+    let with = |end: &str| ends.values().filter(|ends| ends.iter().any(|e| e == end)).count();
+    let stopped = ends.values().filter(|ends| ends.iter().all(|end| end == "sig:15")).count();
+    let single = ends.values().filter(|ends| ends.len() == 1).count();
+
+    let mut stat = command(Site::shared().tool("topas-stat"));
+    let report = run(stat.args(["--by", "ending", "--json"]).arg(&log)).good();
+    let report: Value = serde_json::from_str(&report.out()).expect("JSON");
+    let rows = report["tables"][0]["rows"].as_array().expect("rows");
+    let count = |name: &str| -> u64 {
+        let row = rows.iter().find(|row| row["name"] == name);
+        row.map_or(0, |row| row["runs"].as_u64().expect("number of runs"))
+    };
+    // The other rank of the run that failed says sig:15 under Open MPI, and nothing under MPICH.
+    assert_eq!((count("ok"), count("failed"), count("signal")), (1, 1, 0), "{report:#}");
+    assert_eq!((with("exit:3"), count("with-others")), (1, stopped as u64), "{report:#}");
+    let lost = report["endings"]["one_line_of_two"].as_array().expect("list");
+    let lost_runs: u64 = lost.iter().filter_map(|of| of["runs"].as_u64()).sum();
+    assert_eq!(lost_runs, single as u64, "{report:#}");
+    if mpi == Mpi::Mpich {
+        assert_eq!((single, &lost[0]["mpi"]), (1, &Value::from("MPICH")), "{report:#}");
+    }
+}
+
+#[test]
+fn reports_under_open_mpi() {
+    reported(Mpi::OpenMpi);
+}
+
+#[test]
+fn reports_under_mpich() {
+    reported(Mpi::Mpich);
 }
 
 #[test]

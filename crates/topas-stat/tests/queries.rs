@@ -163,6 +163,27 @@ fn endings_are_told_as_far_as_they_can_be() {
 }
 
 #[test]
+fn what_has_no_value_is_neither_first_nor_slowest() {
+    let site = QuerySite::new();
+    let order = |args: &[&str]| -> String {
+        let rows = site.rows(&[&["--by", "exe", "--measure", "mintops,mflops"], args].concat());
+        rows.into_iter().map(|(name, _)| format!("{name} ")).collect()
+    };
+    // One run of heat has integer operations; of cg and ft nothing is known.
+    assert_eq!(order(&["--sort", "mintops"]), "heat cg ft ");
+    assert_eq!(order(&["--sort", "mintops", "--reverse"]), "heat ft cg ");
+    assert_eq!(order(&["--sort", "mintops", "--reverse", "--top", "1"]), "heat other (2) ");
+    assert_eq!(order(&["--sort", "mflops", "--reverse"]), "heat cg ft ");
+    let rows = site.rows(&["--by", "npes", "--reverse"]);
+    assert_eq!(rows, named(&[("64", 1), ("16", 1), ("2", 1), ("-", 1)]));
+    let list = ["topas.log", "--runs", "--columns", "exe,mflops", "--sort", "mflops", "--csv"];
+    let (_, out, err) = site.run(&list);
+    assert_eq!(out, "exe,mflops\nft,250\ncg,175\nheat,50\nft,\n", "{err}");
+    let (_, out, _) = site.run(&[&list[..], &["--reverse"]].concat());
+    assert_eq!(out, "exe,mflops\nheat,50\ncg,175\nft,250\nft,\n");
+}
+
+#[test]
 fn measures_select_runs() {
     let site = QuerySite::new();
     let users = |test: &str| -> String {

@@ -41,7 +41,7 @@ pub struct TableOrder {
     /// None: fields with an order of their own ascend, texts by number of runs; with
     /// [`TableOrder::top`] by time
     pub sort: Option<SortKey>,
-    /// The other way round
+    /// The other way round, but what has no value stays last
     pub reverse: bool,
     /// Of each field only so many values, in this order; the rest becomes one. Periods of the
     /// calendar are whole, unless a table is by one alone and has another order
@@ -85,6 +85,21 @@ impl TableOrder {
             if is_text { labels[a].cmp(&labels[b]) } else { rank(a).cmp(&rank(b)) }
         };
         let sort = self.key();
+        let figure_of = |cell: &ReportCell, figure: Figure| {
+            let place = figures.iter().position(|known| *known == figure)?;
+            cell.figures.get(place)?.value().rank()
+        };
+        let mean_of = |cell: &ReportCell, measure: &'static Measure| {
+            let place = columns.iter().position(|column| *column == measure)?;
+            cell.samples.get(place)?.mean(measure).map(|mean| mean.value)
+        };
+        // Neither the slowest nor the fastest has no speed.
+        let has_value = |n: usize| match sort {
+            Some(SortKey::Figure(figure)) => figure_of(sums[n], figure).is_some(),
+            Some(SortKey::Mean(measure)) => mean_of(sums[n], measure).is_some(),
+            None | Some(SortKey::Name) => is_text || values[n].is_some(),
+            Some(SortKey::Runs | SortKey::Time) => true,
+        };
         let compare = |a: usize, b: usize| -> Ordering {
             let (one, other) = (sums[a], sums[b]);
             match sort {
@@ -97,23 +112,18 @@ impl TableOrder {
                     Reverse(one.share.time).cmp(&Reverse(other.share.time)).then(by_name(a, b))
                 }
                 Some(SortKey::Figure(figure)) => {
-                    let place = figures.iter().position(|known| *known == figure);
-                    let value = |cell: &ReportCell| cell.figures.get(place?)?.value().rank();
-                    descending(value(one), value(other)).then(by_name(a, b))
+                    descending(figure_of(one, figure), figure_of(other, figure)).then(by_name(a, b))
                 }
                 Some(SortKey::Mean(measure)) => {
-                    let place = columns.iter().position(|column| *column == measure);
-                    let mean = |cell: &ReportCell| {
-                        let sample = cell.samples.get(place?)?;
-                        sample.mean(measure).map(|mean| mean.value)
-                    };
-                    descending(mean(one), mean(other)).then(by_name(a, b))
+                    descending(mean_of(one, measure), mean_of(other, measure)).then(by_name(a, b))
                 }
             }
         };
         numbers.sort_by(|&a, &b| {
-            let order = compare(a as usize, b as usize);
-            if self.reverse { order.reverse() } else { order }
+            let (a, b) = (a as usize, b as usize);
+            let order = compare(a, b);
+            let order = if self.reverse { order.reverse() } else { order };
+            has_value(b).cmp(&has_value(a)).then(order)
         });
         numbers
     }
