@@ -1,4 +1,4 @@
-//! RunFacts: the named values that conditions and sentences of rules are about.
+//! FactValues: the named values that conditions and sentences of rules are about.
 
 use topas_data::field::{FieldKind, FieldUnit, MILLION, Value};
 use topas_data::{Operand, UnknownOperand, Valuation};
@@ -78,6 +78,7 @@ pub const FACTS: &[Fact] = &[
         "PEs that were on the same processor of their host as another PE when they ended.",
     ),
     fact("imbalance_of", TEXT, "The load whose imbalance costs most."),
+    fact("imbalance_pes", COUNT, "PEs with a value of this load."),
     fact("imbalance_who", TEXT, "The PE with the most of this load."),
     fact("imbalance_max", TEXT, "The load of this PE, with its unit."),
     fact("imbalance_mean", TEXT, "The mean load of a PE, with its unit."),
@@ -97,10 +98,10 @@ pub const FACTS: &[Fact] = &[
     fact("imbalance_last", TEXT, "Load of the last PE, likewise."),
     fact("imbalance_low", TEXT, "A quarter of the PEs has less of this load, if no PEs stand out."),
     fact("imbalance_high", TEXT, "A quarter of the PEs has more of this load, likewise."),
-    fact("ending", TEXT, "How the run ended, if a PE failed: end= of the first of them."),
+    fact("ending", TEXT, "How the first PE that failed by itself ended."),
     fact("ending_who", TEXT, "The PE that failed first."),
     fact("ending_after", SECONDS, "Wall clock time of this PE."),
-    fact("ending_others", TEXT, "How the other PEs ended."),
+    fact("ending_others", TEXT, "How the other PEs ended, in sentences."),
     fact("no_line", COUNT, "PEs that left no line, where every PE leaves one."),
     fact(
         "mpi_share",
@@ -195,9 +196,9 @@ pub enum FactValue {
 
 /// What is known of a run, or of a part of one.
 #[derive(Clone, Debug, Default)]
-pub struct RunFacts(Vec<(&'static str, FactValue)>);
+pub struct FactValues(Vec<(&'static str, FactValue)>);
 
-impl RunFacts {
+impl FactValues {
     /// Sets a number, in the unit of the fact; what is no number stays missing.
     pub fn number(&mut self, name: &'static str, value: impl Into<Option<f64>>) {
         if let Some(value) = value.into().filter(|value| value.is_finite()) {
@@ -240,7 +241,7 @@ impl RunFacts {
     }
 }
 
-impl Valuation<FactOperand> for RunFacts {
+impl Valuation<FactOperand> for FactValues {
     fn value(&self, operand: &FactOperand) -> Value<'_> {
         match self.get(operand.0.name) {
             None => Value::Missing,

@@ -1,4 +1,4 @@
-//! RunFacts of a table of PEs.
+//! FactValues of a table of PEs.
 
 use std::collections::BTreeMap;
 
@@ -8,21 +8,22 @@ use topas_data::pes::{
 };
 use topas_format::event::Metric;
 
-use crate::fact::RunFacts;
+use crate::ending::ending_words;
+use crate::fact::FactValues;
 
 /// Share of the wall clock time below which CPU time is that of an idle PE.
 const IDLE: f64 = 0.05;
 
-/// The facts of a run whose PEs are known. `who` names a PE with its host; `unit` is that of the
-/// values of a column, `names` what the column is called.
+/// The facts of a run whose PEs are known. `names` tells what a column is called, and the unit of
+/// its values; `ended` how the PEs ended, with what is to be said of all but the first.
 pub fn pe_facts(
     table: &PeTable,
     balances: &[Balance],
     findings: &Findings,
-    endings: Option<&PeEndings>,
+    ended: Option<(&PeEndings, String)>,
     names: &impl Fn(Column) -> (&'static str, &'static str),
-) -> RunFacts {
-    let mut facts = RunFacts::default();
+) -> FactValues {
+    let mut facts = FactValues::default();
     let pes = table.rows.len() as f64;
     let wall = table.rows.iter().map(|pe| pe.wall).max().unwrap_or(0) as f64 / 1e6;
     let npes = table.launch.npes.map_or(pes, f64::from);
@@ -41,8 +42,9 @@ pub fn pe_facts(
     if let Some(balance) = costliest(balances) {
         imbalance(table, balance, findings, names, &mut facts);
     }
-    if let Some(endings) = endings {
-        ended(table, endings, &mut facts);
+    if let Some((endings, others)) = ended {
+        first_failed(table, endings, &mut facts);
+        facts.text("ending_others", others);
     }
     if let Some(missing) = table.without.missing.filter(|_| !table.without.of_log) {
         facts.number("no_line", f64::from(missing));
@@ -69,7 +71,7 @@ fn ratio(table: &PeTable, of: impl Fn(&topas_data::pes::Pe) -> Option<(u64, u64)
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-fn sums(table: &PeTable, wall: f64, facts: &mut RunFacts) {
+fn sums(table: &PeTable, wall: f64, facts: &mut FactValues) {
     let pes = table.rows.len() as f64;
     let sum = |of: fn(&topas_data::pes::Pe) -> u64| -> f64 {
         table.rows.iter().map(|pe| u128::from(of(pe))).sum::<u128>() as f64 / 1e6
@@ -103,7 +105,7 @@ fn sums(table: &PeTable, wall: f64, facts: &mut RunFacts) {
     }
 }
 
-fn memory(table: &PeTable, facts: &mut RunFacts) {
+fn memory(table: &PeTable, facts: &mut FactValues) {
     let mut of_hosts: BTreeMap<u32, u128> = BTreeMap::new();
     for pe in &table.rows {
         if let Some(rss) = pe.rss {
@@ -124,10 +126,11 @@ fn imbalance(
     balance: &Balance,
     findings: &Findings,
     names: &impl Fn(Column) -> (&'static str, &'static str),
-    facts: &mut RunFacts,
+    facts: &mut FactValues,
 ) {
     let (gain, (name, unit)) = (balance.gain(), names(balance.of));
     facts.text("imbalance_of", name);
+    facts.number("imbalance_pes", balance.pes as f64);
     facts.text("imbalance_who", who(table, balance.max.1));
     facts.quantity("imbalance_max", balance.max.0, unit);
     facts.quantity("imbalance_mean", balance.mean, unit);
@@ -150,15 +153,17 @@ fn imbalance(
     }
 }
 
-fn ended(table: &PeTable, endings: &PeEndings, facts: &mut RunFacts) {
+fn first_failed(table: &PeTable, endings: &PeEndings, facts: &mut FactValues) {
     let Some(pe) = endings.first.and_then(|row| table.rows.get(row as usize)) else { return };
-    facts.text("ending", String::from_utf8_lossy(table.ending(pe)));
-    facts.text("ending_who", endings.first.map(|row| who(table, row)).unwrap_or_default());
+    let host = String::from_utf8_lossy(table.host(pe));
+    let on = if host.is_empty() { String::new() } else { format!(" on {host}") };
+    facts.text("ending", ending_words(table.ending(pe)));
+    facts.text("ending_who", format!("PE {}{on}", pe.pe));
     facts.number("ending_after", pe.wall as f64 / 1e6);
 }
 
 /// The facts of a part that stands out, besides those of its run.
-pub fn part_facts(run: &RunFacts, finding: &PeFinding) -> RunFacts {
+pub fn part_facts(run: &FactValues, finding: &PeFinding) -> FactValues {
     let mut facts = run.clone();
     let part = match &finding.subject {
         _ if finding.classes > 1 => "class",

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use topas_findings::{RuleOutcome, Rules, RunFacts, Scope, Word};
+use topas_findings::{FactValues, RuleOutcome, Rules, Scope, Word};
 
 /// A number or a text.
 #[derive(Clone, Copy)]
@@ -23,6 +23,7 @@ const CASES: &[Case] = &[
         &[("ending", T("sig:11")), ("ending_who", T("PE 5")), ("ending_after", N(11.0))],
         ("ending", T("")),
     ),
+    ("ended-from-outside", &[("ending_others", T("No PE failed."))], ("ending", T("exit:1"))),
     (
         "short-runs",
         &[("earlier_runs", N(100.0)), ("earlier_wall", N(2.0)), ("npes", N(4.0))],
@@ -66,6 +67,7 @@ const CASES: &[Case] = &[
             ("imbalance_share", N(5.0)),
             ("imbalance_cost", N(1.0)),
             ("imbalance_who", T("PE 1")),
+            ("imbalance_pes", N(64.0)),
             ("imbalance_of", T("CPU time")),
             ("imbalance_max", T("20 s")),
             ("imbalance_mean", T("19 s")),
@@ -111,9 +113,9 @@ const CASES: &[Case] = &[
     ("uneven-memory", &[("memory_more", N(100.0))], ("memory_more", N(0.0))),
 ];
 
-/// RunFacts of a part in which nothing differs, for rules of parts.
-fn facts(put: &[(&'static str, Put)]) -> RunFacts {
-    let mut facts = RunFacts::default();
+/// FactValues of a part in which nothing differs, for rules of parts.
+fn facts(put: &[(&'static str, Put)]) -> FactValues {
+    let mut facts = FactValues::default();
     for measure in ["cpu", "operations", "rate", "wall", "frequency", "l1", "memory", "system"] {
         for way in ["more", "less"] {
             let name = topas_findings::Fact::named(&format!("{measure}_{way}")).unwrap().name;
@@ -148,7 +150,7 @@ fn each_rule_fires_and_does_not_just_beside() {
         let outcome = rule.look(&facts(&other));
         assert!(!matches!(outcome, RuleOutcome::Found(_)), "{name}: {outcome:?}");
         // Of a run about which nothing is known it tells nothing.
-        let unknown = rule.look(&RunFacts::default());
+        let unknown = rule.look(&FactValues::default());
         assert!(!matches!(unknown, RuleOutcome::Found(_)), "{name}: {unknown:?}");
     }
 }
@@ -157,7 +159,7 @@ fn each_rule_fires_and_does_not_just_beside() {
 #[test]
 fn findings_have_an_order() {
     let mut all = facts(&[]);
-    for (name, put, _) in CASES.iter().take(14) {
+    for (name, put, _) in CASES.iter().take(15) {
         for (fact, value) in put.iter().filter(|_| *name != "low-cpu-use") {
             match value {
                 N(number) => all.number(fact, *number),

@@ -4,6 +4,7 @@
 mod args;
 mod asked;
 mod check;
+mod compare;
 mod exit;
 mod message;
 mod one_run;
@@ -46,6 +47,9 @@ fn run() -> Result<u8, u8> {
     }
     if line.utilisation.is_asked() {
         return utilisation::run(&line, &env);
+    }
+    if line.compare.is_given() {
+        return compare::run(&line, &env);
     }
     if line.runs.runs {
         return runs::run(&line, &env);
