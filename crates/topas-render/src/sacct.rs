@@ -22,7 +22,7 @@ pub const COVERAGE_ROW_SCHEMA: &str = "topas.coverage.row/1";
 const WIDTH: usize = 80;
 
 /// Columns of the names of rows.
-const NAME: usize = 39;
+const NAME: usize = 37;
 
 /// Why a job may have left no line, for people.
 fn words(reason: NoLine) -> &'static str {
@@ -98,7 +98,7 @@ fn padded(name: &str) -> String {
 }
 
 fn line(out: &mut String, name: &str, jobs: &str, hours: &str, share: &str) {
-    let row = format!("{} {jobs:>12} {hours:>15} {share:>8}", padded(name));
+    let row = format!("{} {jobs:>17} {hours:>15} {share:>8}", padded(name));
     *out += row.trim_end();
     out.push('\n');
 }

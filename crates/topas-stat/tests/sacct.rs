@@ -143,6 +143,30 @@ fn jobs_without_a_line_have_a_likely_reason() {
     assert_eq!(json["rows"]["skipped"], 0);
 }
 
+/// A file and a log that a Slurm of two nodes made: a job, an array whose last element has the
+/// number of the array, jobs that were cancelled, failed, or had one CPU, and two components whose
+/// lines both name the first.
+#[test]
+fn a_real_slurm_and_a_real_log_meet() {
+    let fixture = |name: &str| {
+        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/sacct");
+        fs::read_to_string(Path::new(directory).join(name)).unwrap()
+    };
+    let (sacct, log) = (fixture("slurm-22.05.txt"), fixture("slurm-22.05.log"));
+    let json = site(&sacct, &log).json(&["--coverage", "--json"]);
+    let totals = table(&json, "total");
+    assert_eq!(totals["measured"], (6, 28 + 3 * 24 + 2 * 6));
+    assert_eq!(totals["ran"], (9, 112 + 10 + 4 + 2));
+    // The job of one CPU was the last one, and began a second after the last line.
+    let expected = [("after_log", (1, 2)), ("short", (2, 14))];
+    let expected = expected.map(|(name, row)| (name.to_owned(), row));
+    assert_eq!(table(&json, "reason"), BTreeMap::from(expected));
+    assert_eq!(json["never_ran"], 3);
+    assert_eq!(json["rows"]["skipped"], 0);
+    assert_eq!(json["log"]["jobs_not_in_sacct"], 0);
+    assert_eq!(json["log"]["of_jobs"]["runs"], 6);
+}
+
 #[test]
 fn people_read_how_much_was_measured() {
     let site = site(SACCT, &log());
