@@ -66,7 +66,7 @@ pub use engine::{
 pub use feed::BLOCK;
 pub use field::parse_size;
 pub use one_run::{
-    EarlierRuns, FoundRuns, LineFacts, MOST_EARLIER, MeasuredValue, RunFacts, RunName, RunSearch,
+    FoundRuns, LineFacts, MOST_EARLIER, MeasuredValue, RunHistory, RunName, RunRecord, RunSearch,
     SeenLines, earlier_runs, find_runs,
 };
 pub use outputs::{Because, KeptFile, Outputs};
@@ -81,8 +81,10 @@ pub use query::{
 pub use question::{Fold, Question};
 pub use remark::{APART, MOST_CPUS, Oddities, Remarks};
 pub use report::{
-    FIGURES, FailureRate, Figure, FigureValue, Label, LogReport, PercentOf, PeriodAxis, PlanError,
-    ReportPlan, ReportRow, ReportTable, SortKey, TableOrder, TableSide,
+    CompareKey, CompareOrder, ComparePlan, CompareReport, CompareRow, CompareSide, CompareTable,
+    CompareVerdict, EndingGap, EndingGaps, FIGURES, FailureRate, Figure, FigureValue, LEAST_RUNS,
+    Label, LogReport, PercentOf, PeriodAxis, PlanError, ReportPlan, ReportRow, ReportTable,
+    SortKey, TableOrder, TableSide,
 };
 pub use run::{CpuTime, Detail, FpRate, PeRecord, Run};
 pub use run_list::{

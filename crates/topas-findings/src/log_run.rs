@@ -1,13 +1,13 @@
 //! Facts of a run of a log, of which few PEs are known.
 
-use topas_data::{EarlierRuns, LineFacts, RunFacts};
+use topas_data::{LineFacts, RunHistory, RunRecord};
 use topas_mpi_data::MpiProfile;
 
 use crate::ending::ending_words;
 use crate::fact::FactValues;
 
 /// A ratio of sums over the PEs that have both terms, the second of which is not 0.
-fn ratio(run: &RunFacts, of: impl Fn(&LineFacts) -> Option<(u64, u64)>) -> Option<f64> {
+fn ratio(run: &RunRecord, of: impl Fn(&LineFacts) -> Option<(u64, u64)>) -> Option<f64> {
     let both = run.lines.iter().filter_map(of);
     let (part, whole) = both.fold((0u128, 0u128), |(part, whole), (a, b)| {
         (part + u128::from(a), whole + u128::from(b))
@@ -29,8 +29,8 @@ fn system(line: &LineFacts) -> Option<u64> {
 /// Two PEs of a run say little about its balance, so no fact of `imbalance` is set. The operations
 /// of a run that uses accelerators are not those of the processor, so they are no facts either.
 pub fn run_facts(
-    run: &RunFacts,
-    earlier: Option<&EarlierRuns>,
+    run: &RunRecord,
+    earlier: Option<&RunHistory>,
     profile: Option<&MpiProfile>,
 ) -> FactValues {
     let mut facts = FactValues::default();
@@ -83,7 +83,7 @@ pub fn run_facts(
 const FAILED: std::ops::RangeInclusive<u32> = 1..=4;
 
 /// Of the measured PEs that failed by themselves the first.
-fn first_failed(run: &RunFacts, facts: &mut FactValues) {
+fn first_failed(run: &RunRecord, facts: &mut FactValues) {
     let failed = run.lines.iter().filter(|line| line.ending.is_some_and(|of| FAILED.contains(&of)));
     let Some(line) = failed.min_by_key(|line| line.record.end) else { return };
     facts.text("ending", ending_words(&line.end));

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod compare;
 mod period;
 mod runs;
 mod sacct;
@@ -16,6 +17,7 @@ use topas_format::field::{Lang, Lib};
 use topas_terminal::ColorWish;
 
 pub use self::runs::RunArgs;
+pub use compare::CompareArgs;
 pub use shares::{Percent, ShareArgs};
 
 pub use self::sacct::SacctArgs;
@@ -64,6 +66,9 @@ pub struct StatOptions {
 
     #[command(flatten)]
     pub shares: ShareArgs,
+
+    #[command(flatten)]
+    pub compare: CompareArgs,
 
     #[command(flatten)]
     pub utilisation: UtilisationArgs,

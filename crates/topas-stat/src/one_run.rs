@@ -2,7 +2,7 @@
 
 use topas_config::{Conf, Environment};
 use topas_data::{
-    EarlierRuns, FoundRuns, Inputs, OwnLines, Resources, RunFacts, RunName, RunSearch,
+    FoundRuns, Inputs, OwnLines, Resources, RunHistory, RunName, RunRecord, RunSearch,
     earlier_runs, find_runs,
 };
 use topas_findings::{RuleFinding, Rules, run_facts};
@@ -71,7 +71,7 @@ pub fn run(line: &StatOptions, name: RunName, env: &Environment) -> Result<u8, u
     let rules = rules(line.quiet, env);
     let both = || earlier.iter().zip(&profiles);
     let found_in =
-        |(facts, (earlier, profile)): (&RunFacts, (&Option<EarlierRuns>, &Option<_>))| {
+        |(facts, (earlier, profile)): (&RunRecord, (&Option<RunHistory>, &Option<_>))| {
             rules.of_run(&run_facts(facts, earlier.as_ref(), profile.as_ref()))
         };
     let findings: Vec<Vec<RuleFinding>> = told.iter().zip(both()).map(found_in).collect();
@@ -80,9 +80,9 @@ pub fn run(line: &StatOptions, name: RunName, env: &Environment) -> Result<u8, u
         .zip(both().zip(&findings))
         .map(|(facts, ((earlier, profile), findings))| KnownRun {
             facts,
-            findings,
             earlier: earlier.as_ref(),
             profile: profile.as_ref(),
+            findings,
         })
         .collect();
     let report = RunReport { name: &name, all: &found.runs, told: &known };
@@ -121,11 +121,11 @@ impl Looking<'_> {
 
     fn earlier(
         &self,
-        told: &[RunFacts],
+        told: &[RunRecord],
         progress: &mut Progress,
-    ) -> Result<Vec<Option<EarlierRuns>>, u8> {
+    ) -> Result<Vec<Option<RunHistory>>, u8> {
         let sources = &self.inputs.sources;
-        let of = |run: &RunFacts| {
+        let of = |run: &RunRecord| {
             let earlier = earlier_runs(sources, self.search, run, self.resources, |place| {
                 progress.at(|| reading::words(place, sources.len()));
             });
@@ -135,7 +135,7 @@ impl Looking<'_> {
     }
 
     /// The MPI profile of a run: of its launch id and user, and of the time of the run.
-    fn profile(&self, run: &RunFacts, progress: &mut Progress) -> Option<MpiProfile> {
+    fn profile(&self, run: &RunRecord, progress: &mut Progress) -> Option<MpiProfile> {
         let (read, _) = read_launch_profiles(&self.inputs.sources, &run.id, &mut |bytes| {
             progress.at(|| format!("{} MB read for the MPI profile", bytes / 1_000_000));
         });

@@ -103,6 +103,13 @@ fn a_run_is_compared_with_the_earlier_ones_of_its_program() {
     let none = unbroken(&text(&stat(&["--run", "this", "--where", "wall > 16s"], &path)));
     assert!(none.contains("2 earlier runs"), "{none}");
     let bad = unbroken(&text(&stat(&["--run", "bad"], &path)));
+    assert!(bad.contains("Findings * A measured PE failed first: sig:11 after 2.000 s."), "{bad}");
+    let findings = &object(&["--run", "bad"], &path)["runs"][0]["findings"];
+    let rules: Vec<_> =
+        findings.as_array().unwrap().iter().map(|of| of["sentence"].as_str()).collect();
+    assert!(rules.iter().flatten().any(|text| text.contains("sig:11")), "{findings}");
+    let well = text(&stat(&["--run", "r5"], &path));
+    assert!(!well.contains("\nFindings\n"), "{well}");
     assert!(
         bad.starts_with(
             "heat of ann ran on 4 PEs for 2.00 s and was ended by signal 11 (SIGSEGV)."
@@ -188,7 +195,7 @@ fn what_is_not_there_is_said_with_a_hint() {
             &["--run", "this", "--since", "2027-01-01"],
             &path,
             3,
-            "1 run of launch this ended outside",
+            "1 run of launch this ended outside the period",
         ),
         (&["--run", "this", "--user", "eve"], &path, 3, "the selections leave none of 26 lines"),
         (&["--run", "this", "--csv"], &path, 2, "cannot be used with"),
@@ -292,4 +299,36 @@ fn what_the_rules_find_is_told() {
     assert!(!text(&changed).contains("is system time"));
     let error = String::from_utf8_lossy(&changed.stderr);
     assert!(error.contains("a.conf:4: `what` is not of the form `key = value`"), "{error}");
+}
+
+/// What the batch system tells of the job stands beside what its lines say.
+#[test]
+fn jobs_of_sacct_are_told_and_listed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = PathBuf::from(LOGS).join("module.log");
+    let jobs = dir.path().join("jobs.txt");
+    fs::write(
+        &jobs,
+        "JobID|JobIDRaw|User|Account|QOS|Partition|State|Timelimit|Elapsed|AllocCPUS|CPUTimeRAW|Start|End\n\
+         4711|4711|mohr|chem|long|main|TIMEOUT|01:00:00|00:00:17|16|272|2026-11-20T08:00:46|2026-11-20T08:01:03\n",
+    )
+    .unwrap();
+    let sacct = jobs.to_str().unwrap();
+    let shown = unbroken(&text(&stat(&["--job", "4711", "--sacct", sacct], &path)));
+    let job = "Job 4711, step 0, account chem, QOS long, state by sacct TIMEOUT, batch";
+    assert!(shown.contains(job), "{shown}");
+    let list = text(&stat(
+        &[
+            "--runs",
+            "--sacct",
+            sacct,
+            "--csv",
+            "--columns",
+            "id,sacct.account",
+            "--where",
+            "job = 4711",
+        ],
+        &path,
+    ));
+    assert_eq!(list, "id,sacct.account\n81f277aa03c4d9e1,chem\n");
 }

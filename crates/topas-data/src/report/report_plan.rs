@@ -5,6 +5,7 @@ use std::fmt;
 use topas_format::line::{Extras, Line};
 
 use super::figure::Figure;
+use super::gaps::GapPlaces;
 use crate::field::{FIELDS, Field};
 use crate::key_parts;
 use crate::measure::{BucketSize, MEASURES, Measure, Scale, ScaleKind};
@@ -110,8 +111,12 @@ pub struct ReportPlan {
     pub(super) fields: Vec<Field>,
     pub(super) measures: Vec<(&'static Measure, Scale)>,
     pub(super) tables: Vec<TablePlan>,
+    /// For tables by the ending
+    pub(super) gap_places: Option<GapPlaces>,
     /// Figures of each row, with the places of their fields
     pub(super) figures: Vec<(Figure, usize)>,
+    /// Whether rows tell the noise of their measures
+    pub(super) noise: bool,
 }
 
 impl ReportPlan {
@@ -123,7 +128,9 @@ impl ReportPlan {
             fields: Vec::new(),
             measures: Vec::new(),
             tables: Vec::new(),
+            gap_places: None,
             figures: Vec::new(),
+            noise: false,
         }
     }
 
@@ -147,8 +154,14 @@ impl ReportPlan {
             TableSide::Measure(measure) => DimensionPlace::Measure(self.measure(measure)),
             TableSide::Field(field) => DimensionPlace::Field(self.field(field)),
         };
-        let by = by.iter().map(place).collect();
+        let by: Vec<_> = by.iter().map(place).collect();
         let columns = columns.iter().map(|measure| self.measure(measure)).collect();
+        let ending = self.fields.iter().position(|field| field.name() == "ending");
+        if let (Some(ending), Ok(mpi)) = (ending, Field::named("mpi_name"))
+            && by.contains(&DimensionPlace::Field(ending))
+        {
+            self.gap_places = Some(GapPlaces { ending, mpi: self.field(&mpi) });
+        }
         self.tables.push(TablePlan { by, columns });
         Ok(())
     }
