@@ -1,7 +1,5 @@
 //! FactValues of a table of PEs.
 
-use std::collections::BTreeMap;
-
 use topas_data::pes::{
     Balance, Column, Findings, Grouping, LoadSpread, PeEndings, PeFinding, PeTable, Subject,
     costliest,
@@ -106,17 +104,17 @@ fn sums(table: &PeTable, wall: f64, facts: &mut FactValues) {
 }
 
 fn memory(table: &PeTable, facts: &mut FactValues) {
-    let mut of_hosts: BTreeMap<u32, u128> = BTreeMap::new();
+    let mut of_hosts: Vec<u128> = vec![0; table.hosts.len()];
     for pe in &table.rows {
-        if let Some(rss) = pe.rss {
-            *of_hosts.entry(pe.host).or_default() += u128::from(rss);
+        if let (Some(rss), Some(sum)) = (pe.rss, of_hosts.get_mut(pe.host as usize)) {
+            *sum += u128::from(rss);
         }
     }
     let largest = table.rows.iter().filter_map(|pe| pe.rss).max();
     facts.number("memory_largest", largest.map(|bytes| bytes as f64));
-    if let Some((host, bytes)) = of_hosts.iter().max_by_key(|(_, bytes)| **bytes) {
+    let most = table.hosts.iter().zip(&of_hosts).max_by_key(|(_, bytes)| **bytes);
+    if let Some((name, bytes)) = most.filter(|(_, bytes)| **bytes > 0) {
         facts.number("memory_of_host", *bytes as f64);
-        let name = table.hosts.get(*host as usize).map_or(&b""[..], |name| name);
         facts.text("memory_host", String::from_utf8_lossy(name));
     }
 }
@@ -139,17 +137,17 @@ fn imbalance(
     facts.number("imbalance_lost", gain.pe_seconds() / 3600.0);
     facts.number("imbalance_all", gain.all_pe_seconds() / 3600.0);
     match balance.spread {
-        LoadSpread::AlongPes(first, last) => {
+        Some(LoadSpread::AlongPes(first, last)) => {
             facts.quantity("imbalance_first", first, unit);
             facts.quantity("imbalance_last", last, unit);
         }
-        LoadSpread::Quartiles([low, _, high])
+        Some(LoadSpread::Quartiles([low, _, high]))
             if findings.findings.is_empty() && !findings.looked_at.is_empty() =>
         {
             facts.quantity("imbalance_low", low, unit);
             facts.quantity("imbalance_high", high, unit);
         }
-        LoadSpread::Quartiles(_) => {}
+        Some(LoadSpread::Quartiles(_)) | None => {}
     }
 }
 

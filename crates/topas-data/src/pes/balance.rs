@@ -28,8 +28,8 @@ pub struct Balance {
     /// Time in s in which the PE with the greatest load was busy: its CPU time, but not more
     /// than the wall clock time; of wall clock times all of it
     pub busy: f64,
-    /// How the load is spread
-    pub spread: LoadSpread,
+    /// How the load is spread; None if its balance costs less than is told
+    pub spread: Option<LoadSpread>,
 }
 
 /// How a load is spread over the PEs.
@@ -84,8 +84,9 @@ pub fn balance(table: &PeTable, of: Column, values: &Values) -> Option<Balance> 
     let mean = sum(values.values.iter().map(|value| value.0)) / values.values.len() as f64;
     let wall = wall(table);
     let busy = busy(table, of, max.1);
-    let spread = spread(values)?;
-    Some(Balance { of, pes: values.values.len(), mean, max, wall, busy, spread })
+    let balance = Balance { of, pes: values.values.len(), mean, max, wall, busy, spread: None };
+    let spread = if balance.gain().matters() { spread(values) } else { None };
+    Some(Balance { spread, ..balance })
 }
 
 /// None without values.

@@ -208,16 +208,38 @@ struct Measure<'p> {
     found: Vec<MeasureFindings>,
 }
 
+/// Least difference of a column that is a finding, however large its values are.
+fn least_of(column: Column) -> f64 {
+    match column {
+        Column::MissesPerOperation | Column::Memory => LEAST_OF_CAUSES,
+        _ => LEAST_DIFFERENCE,
+    }
+}
+
 impl<'p> Measure<'p> {
     /// None if too few PEs have a value, or half of them nothing.
     fn of(places: &'p GroupPlaces<'p>, column: Column) -> Option<Self> {
         let mut values = values(places.table, column).values;
-        // None is negative or not a number, so that their bits have the order of the values.
-        values.sort_unstable_by_key(|value| value.0.to_bits());
         // System time is judged as a part of the wall clock time.
         let offset = if column == Column::System { wall(places.table) as f64 / 1e6 } else { 0.0 };
-        let median = middle(values.len(), |at| values[at].0)? + offset;
         let found = Vec::new();
+        let least = values.iter().map(|value| value.0).reduce(f64::min)?;
+        let range = values.iter().map(|value| value.0).fold(least, f64::max) - least;
+        let is_even = range < least_of(column) * (least + offset);
+        if is_even && values.len() >= LEAST_PES {
+            // Nothing can be found, which need not be sorted.
+            return Some(Measure {
+                places,
+                column,
+                values: Vec::new(),
+                median: 1.0,
+                offset,
+                found,
+            });
+        }
+        // None is negative or not a number, so that their bits have the order of the values.
+        values.sort_unstable_by_key(|value| value.0.to_bits());
+        let median = middle(values.len(), |at| values[at].0)? + offset;
         (values.len() >= LEAST_PES && median > 0.0).then_some(Measure {
             places,
             column,
@@ -303,11 +325,10 @@ impl<'p> Measure<'p> {
     /// Least difference that is a finding, relative to the others.
     fn least(&self) -> f64 {
         match self.column {
-            Column::MissesPerOperation | Column::Memory => LEAST_OF_CAUSES,
             Column::CpuTime | Column::Wall | Column::System => {
                 LEAST_DIFFERENCE.max(LEAST_SECONDS / self.median)
             }
-            _ => LEAST_DIFFERENCE,
+            column => least_of(column),
         }
     }
 
