@@ -80,7 +80,7 @@ pub fn run_facts(
 
 /// Classes of the field `ending` of PEs that failed by themselves: all but those that ended well
 /// and those that a signal from outside ended.
-const FAILED: std::ops::RangeInclusive<u32> = 1..=4;
+const FAILED: std::ops::RangeInclusive<u32> = 3..=6;
 
 /// Of the measured PEs that failed by themselves the first.
 fn first_failed(run: &RunRecord, facts: &mut FactValues) {
