@@ -1,6 +1,7 @@
 //! `topas.conf` as it is in force: values, where each comes from, and what is wrong.
 
 use std::fmt;
+use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -78,6 +79,15 @@ impl fmt::Display for Warning {
     }
 }
 
+/// Rules of the site for findings.
+#[derive(Debug, Default)]
+pub struct SiteRules {
+    /// Name and text of each file
+    pub texts: Vec<(String, String)>,
+    /// What could not be read, and why
+    pub problems: Vec<(PathBuf, io::Error)>,
+}
+
 /// The configuration in force.
 #[derive(Debug, Default)]
 pub struct Conf {
@@ -134,6 +144,38 @@ impl Conf {
 
     fn is_missing(&self) -> bool {
         self.problem.as_ref().is_some_and(|e| e.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// Rules of the site: the texts of `rules.d/*.conf` beside the file, in the order of their
+    /// names, and what could not be read. Without that directory there are none.
+    pub fn site_rules(&self) -> SiteRules {
+        let mut rules = SiteRules::default();
+        let Some(dir) = self.file().map(|file| file.with_file_name("rules.d")) else {
+            return rules;
+        };
+        let entries =
+            fs::read_dir(&dir).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
+        let mut paths: Vec<PathBuf> = match entries {
+            Ok(entries) => entries.iter().map(fs::DirEntry::path).collect(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return rules,
+            Err(error) => {
+                rules.problems.push((dir, error));
+                return rules;
+            }
+        };
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "conf"));
+        paths.sort_unstable();
+        for path in paths {
+            let text = regular::read(&path, MAX_FILE).and_then(|text| {
+                String::from_utf8(text)
+                    .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "not UTF-8"))
+            });
+            match text {
+                Ok(text) => rules.texts.push((path.display().to_string(), text)),
+                Err(error) => rules.problems.push((path, error)),
+            }
+        }
+        rules
     }
 
     /// Accounts whose log files are believed besides root's: `log_owner`, empty if it is not set.

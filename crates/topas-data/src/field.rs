@@ -12,7 +12,7 @@ mod table;
 mod value;
 
 pub(crate) use calendar::civil_day;
-pub(crate) use class::{ENDED_FROM_OUTSIDE, ENDED_WELL, ending_class};
+pub(crate) use class::{ENDED_WELL, ending_class, is_from_outside};
 pub use label::label;
 pub(crate) use label::seconds;
 pub use literal::LiteralError;
@@ -119,6 +119,8 @@ pub enum FieldScope {
     Launch,
     /// Of the run, whose lines may differ: that of the line with the lowest PE counts
     Run,
+    /// Of the run, whose lines may differ: the last of its classes that a line is in counts
+    Last,
     /// Of a single rank: each line has its own
     Rank,
 }
@@ -348,6 +350,9 @@ mod tests {
         assert_eq!(names.len(), all, "a name stands for two fields");
         for row in FIELDS.iter() {
             assert!(row.about.ends_with('.'), "{} has no description", row.name);
+            // A selection holds the place of a class in a byte.
+            let few = matches!(row.kind, FieldKind::Class(words) if words.len() < 255);
+            assert!(row.scope != FieldScope::Last || few, "{}", row.name);
         }
     }
 
@@ -359,6 +364,7 @@ mod tests {
             ("npes_class", FieldScope::Launch),
             ("month", FieldScope::Run),
             ("extra.mpi", FieldScope::Run),
+            ("ending", FieldScope::Last),
             ("host", FieldScope::Rank),
             ("wall_time", FieldScope::Rank),
             ("extra.what", FieldScope::Rank),

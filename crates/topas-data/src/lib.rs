@@ -81,8 +81,10 @@ pub use query::{
 pub use question::{Fold, Question};
 pub use remark::{APART, MOST_CPUS, Oddities, Remarks};
 pub use report::{
-    FIGURES, FailureRate, Figure, FigureValue, Label, LogReport, PercentOf, PeriodAxis, PlanError,
-    ReportPlan, ReportRow, ReportTable, SortKey, TableOrder, TableSide,
+    CompareKey, CompareOrder, ComparePlan, CompareReport, CompareRow, CompareSide, CompareTable,
+    CompareVerdict, EndingGap, EndingGaps, FIGURES, FailureRate, Figure, FigureValue, LEAST_RUNS,
+    Label, LogReport, PercentOf, PeriodAxis, PlanError, ReportPlan, ReportRow, ReportTable,
+    SortKey, TableOrder, TableSide,
 };
 pub use run::{CpuTime, Detail, FpRate, PeRecord, Run};
 pub use run_list::{

@@ -3,6 +3,7 @@
 
 mod bucket;
 mod exact;
+mod noise;
 mod quantile;
 mod quotient;
 mod sample;
@@ -10,6 +11,7 @@ mod sample;
 pub use bucket::{
     Bounds, BucketSize, BucketSizeError, MOST_LINEAR, MeasureBucket, Scale, ScaleKind, SettledScale,
 };
+pub use noise::{RunNoise, difference_error, sum_difference_error};
 pub use quantile::{FEW, Quantiles};
 pub use sample::{Mean, Sample, Spread, Sum};
 
@@ -399,6 +401,19 @@ impl Measure {
     /// computes on an accelerator such a rate says nothing.
     pub fn is_of_processor(&self) -> bool {
         PROCESSOR_RATES.contains(&self.name)
+    }
+
+    /// Number of PEs of a run that have its terms.
+    pub(crate) fn pes(&self, run: &Run<'_>) -> u32 {
+        let mut pes = 0;
+        self.each_pe(run, |_| pes += 1);
+        pes
+    }
+
+    /// Whether two times, or two groups of runs, are compared by its sum over their runs and not
+    /// by its mean: what is used up.
+    pub fn is_compared_by_sum(&self) -> bool {
+        self.name == "pe_hours"
     }
 
     /// Whether its sum is extrapolated from the measuring PEs to all.

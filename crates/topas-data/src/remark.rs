@@ -58,7 +58,7 @@ impl Remarks {
     /// Adds a run. `partial`: single lines were selected, so it is not odd if one is not there.
     pub fn add(&mut self, run: &Run<'_>, partial: bool) {
         let odd = &run.odd;
-        self.single += u64::from(!partial && run.npes >= 2 && run.pes.len() == 1);
+        self.single += u64::from(!partial && run.has_one_line_of_two());
         self.duplicates += u64::from(odd.duplicates);
         self.zone += u64::from(odd.zone);
         self.span += u64::from(odd.span);

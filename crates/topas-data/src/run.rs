@@ -8,6 +8,7 @@ use topas_format::field::Operations;
 use topas_format::number::{Count, Micros};
 
 use crate::remark::Oddities;
+use crate::report::part_of_side;
 
 /// How much of a line is kept until its run is complete. Less of it takes less memory, and
 /// less time to read.
@@ -128,17 +129,41 @@ pub struct Run<'k> {
     pub odd: Oddities,
     /// Keys by their numbers
     pub(crate) keys: &'k [Arc<[u8]>],
+    /// What part of them counts
+    pub(crate) part: KeyPart,
+}
+
+/// A part of the keys of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum KeyPart {
+    /// All of them
+    #[default]
+    Whole,
+    /// What the first of two sides wrote that are compared
+    First,
+    /// What the second wrote
+    Second,
 }
 
 impl<'k> Run<'k> {
     /// What [`Question::key`](crate::Question::key) said of the line of one of its PEs.
     pub fn key_of(&self, pe: &PeRecord) -> &'k [u8] {
-        &self.keys[pe.group as usize]
+        let key = &self.keys[pe.group as usize];
+        match self.part {
+            KeyPart::Whole => key,
+            KeyPart::First => part_of_side(key, 0),
+            KeyPart::Second => part_of_side(key, 1),
+        }
     }
 
     /// PEs times wall clock time, in µs.
     pub fn pe_micros(&self) -> u128 {
         u128::from(self.npes) * u128::from(self.wall.0)
+    }
+
+    /// Whether it has one line though two of its PEs measure.
+    pub fn has_one_line_of_two(&self) -> bool {
+        self.npes >= 2 && self.pes.len() == 1
     }
 
     /// Number of its lines.

@@ -13,6 +13,7 @@
 //! its values as numbers with units: how they are written is a matter of `topas-render`.
 #![forbid(unsafe_code)]
 
+mod ending;
 mod fact;
 mod log_run;
 mod pe_table;
@@ -20,6 +21,7 @@ mod read;
 mod rule;
 mod template;
 
+pub use ending::ending_words;
 pub use fact::{FACTS, Fact, FactValue, RunFacts};
 pub use log_run::{EarlierRuns, run_facts};
 pub use pe_table::{part_facts, pe_facts};

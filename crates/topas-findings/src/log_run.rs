@@ -4,6 +4,7 @@ use topas_data::{PeRecord, Run};
 use topas_format::event::Metric;
 use topas_mpi_data::Efficiency;
 
+use crate::ending::ending_words;
 use crate::fact::RunFacts;
 
 /// What a log has besides a run.
@@ -11,8 +12,9 @@ use crate::fact::RunFacts;
 pub struct EarlierRuns<'a> {
     /// Wall clock times in s of earlier runs of the same program by the same user on as many PEs
     pub walls: &'a [f64],
-    /// How the run ended: `end=` of its worst line, empty if unknown
-    pub ending: &'a str,
+    /// How the run ended: `end=` of its worst line with the PE of this line; None if it ended well
+    /// or that is not known
+    pub ended: Option<(u32, &'a [u8])>,
     /// Nominal frequency of the processor in MHz
     pub mhz: Option<f64>,
     /// Efficiency of its MPI profile, if it has one
@@ -62,10 +64,11 @@ pub fn run_facts(run: &Run<'_>, more: &EarlierRuns<'_>) -> RunFacts {
     facts.number("ghz_nominal", more.mhz);
     let nominal = more.mhz.filter(|mhz| *mhz > 0.0);
     facts.number("ghz_share", mhz.zip(nominal).map(|(mhz, nominal)| 100.0 * mhz / nominal));
-    if !more.ending.is_empty() && more.ending != "exit:0" {
-        facts.text("ending", more.ending);
-        facts.text("ending_who", "A measured PE");
-        facts.number("ending_after", wall);
+    if let Some((pe, end)) = more.ended {
+        facts.text("ending", ending_words(end));
+        facts.text("ending_who", format!("Of the measured PEs, PE {pe}"));
+        let wall = run.pes.iter().find(|record| record.pe == pe).map_or(run.wall, |pe| pe.wall);
+        facts.number("ending_after", wall.0 as f64 / 1e6);
     }
     if let Some(mpi) = more.mpi {
         let inside = mpi.parallel().value().map(|outside| 1.0 - outside);

@@ -8,18 +8,19 @@ use topas_data::pes::{
 };
 use topas_format::event::Metric;
 
+use crate::ending::ending_words;
 use crate::fact::RunFacts;
 
 /// Share of the wall clock time below which CPU time is that of an idle PE.
 const IDLE: f64 = 0.05;
 
-/// The facts of a run whose PEs are known. `who` names a PE with its host; `unit` is that of the
-/// values of a column, `names` what the column is called.
+/// The facts of a run whose PEs are known. `names` tells what a column is called, and the unit of
+/// its values; `ended` how the PEs ended, with what is to be said of all but the first.
 pub fn pe_facts(
     table: &PeTable,
     balances: &[Balance],
     findings: &Findings,
-    endings: Option<&PeEndings>,
+    ended: Option<(&PeEndings, String)>,
     names: &impl Fn(Column) -> (&'static str, &'static str),
 ) -> RunFacts {
     let mut facts = RunFacts::default();
@@ -41,8 +42,9 @@ pub fn pe_facts(
     if let Some(balance) = costliest(balances) {
         imbalance(table, balance, findings, names, &mut facts);
     }
-    if let Some(endings) = endings {
-        ended(table, endings, &mut facts);
+    if let Some((endings, others)) = ended {
+        first_failed(table, endings, &mut facts);
+        facts.text("ending_others", others);
     }
     if let Some(missing) = table.without.missing.filter(|_| !table.without.of_log) {
         facts.number("no_line", f64::from(missing));
@@ -128,6 +130,7 @@ fn imbalance(
 ) {
     let (gain, (name, unit)) = (balance.gain(), names(balance.of));
     facts.text("imbalance_of", name);
+    facts.number("imbalance_pes", balance.pes as f64);
     facts.text("imbalance_who", who(table, balance.max.1));
     facts.quantity("imbalance_max", balance.max.0, unit);
     facts.quantity("imbalance_mean", balance.mean, unit);
@@ -150,10 +153,12 @@ fn imbalance(
     }
 }
 
-fn ended(table: &PeTable, endings: &PeEndings, facts: &mut RunFacts) {
+fn first_failed(table: &PeTable, endings: &PeEndings, facts: &mut RunFacts) {
     let Some(pe) = endings.first.and_then(|row| table.rows.get(row as usize)) else { return };
-    facts.text("ending", String::from_utf8_lossy(table.ending(pe)));
-    facts.text("ending_who", endings.first.map(|row| who(table, row)).unwrap_or_default());
+    let host = String::from_utf8_lossy(table.host(pe));
+    let on = if host.is_empty() { String::new() } else { format!(" on {host}") };
+    facts.text("ending", ending_words(table.ending(pe)));
+    facts.text("ending_who", format!("PE {}{on}", pe.pe));
     facts.number("ending_after", pe.wall as f64 / 1e6);
 }
 

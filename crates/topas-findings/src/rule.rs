@@ -90,7 +90,7 @@ pub struct RuleFinding {
     /// A page about it
     pub link: Option<String>,
     /// Whether it is told before what costs time
-    urgent: bool,
+    pub urgent: bool,
 }
 
 /// What came of a rule.

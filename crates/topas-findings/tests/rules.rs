@@ -23,6 +23,7 @@ const CASES: &[Case] = &[
         &[("ending", T("sig:11")), ("ending_who", T("PE 5")), ("ending_after", N(11.0))],
         ("ending", T("")),
     ),
+    ("ended-from-outside", &[("ending_others", T("No PE failed."))], ("ending", T("exit:1"))),
     (
         "short-runs",
         &[("earlier_runs", N(100.0)), ("earlier_wall", N(2.0)), ("npes", N(4.0))],
@@ -66,6 +67,7 @@ const CASES: &[Case] = &[
             ("imbalance_share", N(5.0)),
             ("imbalance_cost", N(1.0)),
             ("imbalance_who", T("PE 1")),
+            ("imbalance_pes", N(64.0)),
             ("imbalance_of", T("CPU time")),
             ("imbalance_max", T("20 s")),
             ("imbalance_mean", T("19 s")),
@@ -157,7 +159,7 @@ fn each_rule_fires_and_does_not_just_beside() {
 #[test]
 fn findings_have_an_order() {
     let mut all = facts(&[]);
-    for (name, put, _) in CASES.iter().take(14) {
+    for (name, put, _) in CASES.iter().take(15) {
         for (fact, value) in put.iter().filter(|_| *name != "low-cpu-use") {
             match value {
                 N(number) => all.number(fact, *number),

@@ -134,6 +134,6 @@ fn matrix(out: &mut String, table: &ReportTable, index: usize) {
 }
 
 /// A string in double quotes, in which gnuplot knows backslashes.
-fn string(text: &str) -> String {
+pub(crate) fn string(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

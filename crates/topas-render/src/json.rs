@@ -7,6 +7,7 @@ use topas_data::{
 };
 
 use crate::document::{Document, ReportForm};
+use crate::endings;
 use crate::figure::{figure_cells, figure_columns};
 use crate::number::{date, exact, machine, percentage};
 use crate::row::{SAMPLE_COLUMNS, SampleCell, is_of_parts, names, sample_cells, table_name};
@@ -62,6 +63,7 @@ impl ReportForm for Json {
             "figures": figures(report.figures()),
             "measures": measures,
             "tables": tables,
+            "endings": report.gaps.as_ref().map(endings::json),
             "not_selected": {
                 "lines": document.unwanted,
                 "runs": document.unwanted_runs + report.outside,
@@ -155,7 +157,8 @@ fn total(measure: &Measure, sample: &Sample) -> Value {
     Value::Object(object)
 }
 
-fn value(cell: SampleCell) -> Value {
+/// A cell as JSON; null if there is none.
+pub(crate) fn value(cell: SampleCell) -> Value {
     match cell {
         SampleCell::Count(n) => u64::try_from(n).map_or_else(|_| json!(n as f64), Value::from),
         SampleCell::Number(n) => json!(machine(n)),

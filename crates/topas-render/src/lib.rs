@@ -5,8 +5,10 @@
 #![forbid(unsafe_code)]
 
 pub mod check;
+mod compare;
 mod csv;
 mod document;
+mod endings;
 mod fields;
 mod figure;
 pub mod finding;
@@ -29,11 +31,13 @@ pub mod utilisation;
 pub mod view;
 mod wording;
 
+pub use compare::{COMPARE_SCHEMA, CompareDocument};
 pub use csv::Csv;
 pub use document::{Document, ReportForm};
 pub use fields::{fields, measures};
 pub use gnuplot::Gnuplot;
 pub use json::{Json, JsonLines, ROW_SCHEMA, SCHEMA};
+pub use period::period_words;
 pub use picture::{TerminalBars, Weight, bars};
 pub use r::R;
 pub use skipped::{foreign, looked_at, passed_over, skipped};

@@ -1,9 +1,10 @@
-//! Periods of the calendar along the axis of a picture.
+//! Periods of the calendar: along the axis of a picture, and in words.
 
 use topas_chart::BarPeriod;
 use topas_data::field::{Field, FieldKind};
-use topas_data::{Label, PeriodAxis};
+use topas_data::{Label, Period, PeriodAxis};
 
+use crate::number::date;
 use crate::row::named;
 
 /// The periods along a side of a table.
@@ -14,6 +15,17 @@ pub(crate) fn periods(field: &Field, axis: &PeriodAxis, labels: &[&Label]) -> Ve
         BarPeriod { name, roundness, after_break: axis.breaks.contains(&at) }
     };
     labels.iter().enumerate().map(period).collect()
+}
+
+/// The days of a period in words: `2026/10/01 to 2026/10/31`, `2026/10/01 and later`.
+pub fn period_words(period: Period) -> String {
+    match (period.since, period.until) {
+        (Some(since), Some(until)) if since == until => date(since),
+        (Some(since), Some(until)) => format!("{} to {}", date(since), date(until)),
+        (Some(since), None) => format!("{} and later", date(since)),
+        (None, Some(until)) => format!("{} and before", date(until)),
+        (None, None) => "all days".to_owned(),
+    }
 }
 
 /// How round a period is: the first of a year before the first of a month, and so on.

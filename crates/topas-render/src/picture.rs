@@ -84,7 +84,7 @@ fn part(share: Share, weight: Weight) -> u128 {
 }
 
 /// What a side of a table is called.
-fn title(by: &TableSide) -> String {
+pub(crate) fn title(by: &TableSide) -> String {
     match by {
         TableSide::Measure(measure) => measure.unit.to_owned(),
         TableSide::Field(field) => field.title(),

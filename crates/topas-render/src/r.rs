@@ -79,7 +79,7 @@ fn frame(table: &ReportTable) -> String {
 }
 
 /// A string of R, in ASCII: a file is read in whatever the locale says.
-fn string(text: &str) -> String {
+pub(crate) fn string(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {

@@ -51,13 +51,13 @@ impl ReportForm for TextReport {
     }
 }
 
-fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+pub(crate) fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
     // Writing to a String cannot fail.
     let _ = out.write_fmt(text);
     out.push('\n');
 }
 
-fn rule(sign: &str, width: usize) -> String {
+pub(crate) fn rule(sign: &str, width: usize) -> String {
     sign.repeat(width) + "\n"
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
 }
 
 /// The heading above the labels of a side.
-fn heading(by: &TableSide) -> String {
+pub(crate) fn heading(by: &TableSide) -> String {
     match by {
         TableSide::Measure(measure) => measure.heading.to_owned(),
         TableSide::Field(field) => field.heading(),

@@ -35,4 +35,4 @@ pub use piece::{OutputPiece, WriteRow, write};
 pub use quantity::{caption, column_unit};
 pub use raw::raw;
 pub use rows::{Selection, select};
-pub use verdict::{balance, findings};
+pub use verdict::{Verdict, balance, findings};

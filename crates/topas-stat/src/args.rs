@@ -1,6 +1,7 @@
 //! The command line.
 
 mod accelerators;
+mod compare;
 mod period;
 mod runs;
 mod sacct;
@@ -18,6 +19,7 @@ use topas_terminal::ColorWish;
 
 pub use self::runs::RunArgs;
 pub use accelerators::AcceleratorArgs;
+pub use compare::CompareArgs;
 pub use shares::{Percent, ShareArgs};
 
 pub use self::sacct::SacctArgs;
@@ -69,6 +71,9 @@ pub struct StatOptions {
 
     #[command(flatten)]
     pub shares: ShareArgs,
+
+    #[command(flatten)]
+    pub compare: CompareArgs,
 
     #[command(flatten)]
     pub utilisation: UtilisationArgs,

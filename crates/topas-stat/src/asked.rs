@@ -61,7 +61,9 @@ pub fn selected(line: &StatOptions) -> Result<(ReportPlan, Period), u8> {
     Ok((ReportPlan::new(selection(&line.selection)?, Period::default()), period))
 }
 
-fn measure(option: &str, name: &str) -> Result<&'static Measure, u8> {
+/// The measure of this name, which an option gave. What is wrong is said; the Err is then the exit
+/// code.
+pub fn measure(option: &str, name: &str) -> Result<&'static Measure, u8> {
     Measure::named(name).map_err(|similar| {
         let similar = similar.or_else(|| Figure::named(name).err().flatten());
         let similar = similar.map_or_else(String::new, |name| format!("; did you mean '{name}'?"));
@@ -72,6 +74,16 @@ fn measure(option: &str, name: &str) -> Result<&'static Measure, u8> {
 
 /// The lines that count.
 pub fn selection(args: &SelectionArgs) -> Result<Selection, u8> {
+    selection_with(args, &args.conditions, "--where")
+}
+
+/// As [`selection`], with the conditions that another option gave. What is wrong is said; the Err is
+/// then the exit code.
+pub fn selection_with(
+    args: &SelectionArgs,
+    conditions: &[String],
+    option: &str,
+) -> Result<Selection, u8> {
     let mut selection = Selection::default();
     let mode: Vec<String> = args.mode.iter().cloned().collect();
     for (name, values) in [
@@ -87,12 +99,12 @@ pub fn selection(args: &SelectionArgs) -> Result<Selection, u8> {
     }
     let pes = [("npes >=", args.min_pes), ("npes <=", args.max_pes)];
     let pes = pes.iter().filter_map(|(test, n)| n.map(|n| format!("{test} {n}")));
-    for text in args.conditions.iter().cloned().chain(pes) {
+    for text in conditions.iter().cloned().chain(pes) {
         match Expression::of_runs(&text) {
             Ok(expression) => selection.and(expression),
             Err(error) => {
                 let marked = error.marked(&text).replace('\n', "\n  ");
-                return Err(wrong(format!("--where: {error}\n  {marked}"), &error.hint));
+                return Err(wrong(format!("{option}: {error}\n  {marked}"), &error.hint));
             }
         }
     }

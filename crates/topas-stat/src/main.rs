@@ -4,6 +4,7 @@
 mod args;
 mod asked;
 mod check;
+mod compare;
 mod exit;
 mod message;
 mod one_run;
@@ -40,18 +41,21 @@ fn run() -> Result<u8, u8> {
     if line.check {
         return check::run(&line, &env);
     }
-    if line.runs.runs {
-        return runs::run(&line, &env);
-    }
-    if let Some(name) = line.runs.name() {
-        return one_run::run(&line, name, &env);
-    }
     let jobs = sacct::jobs(&line)?;
     if let Some(jobs) = jobs.filter(|_| line.sacct.coverage) {
         return sacct::coverage(&line, &env, jobs);
     }
     if line.utilisation.is_asked() {
         return utilisation::run(&line, &env);
+    }
+    if line.compare.is_given() {
+        return compare::run(&line, &env);
+    }
+    if line.runs.runs {
+        return runs::run(&line, &env);
+    }
+    if let Some(name) = line.runs.name() {
+        return one_run::run(&line, name, &env);
     }
     let (plan, order) = asked::plan(&line)?;
     let (reading, coverage) = match jobs {

@@ -35,11 +35,11 @@ pub fn read<'p>(
 }
 
 /// As [`read`], with another question about the lines of the plan, and another fold.
-pub fn read_as<'p, Q: Question, F: Fold>(
+pub fn read_as<'p, P: Question, Q: Question, F: Fold>(
     line: &StatOptions,
-    plan: &'p ReportPlan,
+    plan: &'p P,
     env: &Environment,
-    question: impl FnOnce(PlannedLines<'p>) -> Q,
+    question: impl FnOnce(PlannedLines<'p, P>) -> Q,
     fold: impl Fn() -> F + Sync,
 ) -> Result<StatReading<F>, u8> {
     let resources = resources(line, env)?;
@@ -66,12 +66,12 @@ pub fn read_as<'p, Q: Question, F: Fold>(
 }
 
 /// The plan, of all lines or of a user's own.
-pub struct PlannedLines<'p> {
-    plan: &'p ReportPlan,
+pub struct PlannedLines<'p, P = ReportPlan> {
+    plan: &'p P,
     own: Option<OwnLines>,
 }
 
-impl Question for PlannedLines<'_> {
+impl<P: Question> Question for PlannedLines<'_, P> {
     fn detail(&self) -> Detail {
         self.plan.detail()
     }

@@ -77,11 +77,14 @@ def run(number):
         mode=rnd.choice("BI"), lang=rnd.choice(["c", "cxx", "f77", "f90", "kxx", "-"]),
         lib=rnd.choice(["mpi", "mpi", "sma", "pvm", "-"]), id="r%d" % number,
         end=rnd.choice([None, "exit:0", "exit:0", "exit:3", "abort", "sig:11", "sig:15", "sig:24"]))
+    others = [None, "exit:0", "exit:3", "abort", "sig:11", "sig:15", "sig:24", "sig:1"]
     lines = []
     for pe in rnd.sample(range(npes or 9), n):
         line = Line()
         line.__dict__.update(same)
         line.pe = pe
+        if rnd.random() < 0.2:
+            line.end = rnd.choice(others)
         line.host = rnd.choice([None, "n1", "n2"])
         line.wall = longest - rnd.randrange(longest // 10 + 1)
         line.user_time, line.sys_time = rnd.randrange(line.wall + 2), rnd.randrange(line.wall // 5 + 2)
@@ -101,7 +104,8 @@ def ending(line):
         return "-"
     if end.startswith("exit:"):
         return "ok" if end == "exit:0" else "failed"
-    return {"abort": "aborted", "sig:11": "fault", "sig:24": "limit", "sig:15": "signal"}[end]
+    return {"abort": "aborted", "sig:11": "fault", "sig:24": "limit", "sig:15": "with-others",
+            "sig:1": "signal"}[end]
 
 
 def npes_class(line):
@@ -125,6 +129,11 @@ def week(line):
     return "%04d-W%02d" % (year, number)
 
 
+# Of the lines of a run the last of these counts.
+LAST = {
+    "ending": ["-", "ok", "with-others", "signal", "limit", "failed", "aborted", "fault"],
+    "wall_class": ["<1s", "1-10s", "10-60s", "1-10min", "10-60min", "1-4h", "4-12h", "12-24h", ">=24h"],
+}
 METRICS = {"f": "fpops", "i": "intops", "l": "loads", "s": "stores"}
 FIELDS = {
     "user": lambda l: l.user,
@@ -183,6 +192,11 @@ class Run:
         self.npes = self.first.npes or len(lines)
         self.wall = max(l.wall for l in lines)
         self.time = self.npes * self.wall
+
+    def field(self, name):
+        if name in LAST:
+            return max(map(FIELDS[name], self.lines), key=LAST[name].index)
+        return FIELDS[name](self.first)
 
     def terms(self, measure):
         if measure in OF_RUN:
@@ -345,7 +359,7 @@ def group(runs, tables, options):
         for r in runs:
             key = tuple(
                 bucket(r.value(n), n, options.get("size", MEASURES[n][3]), log[n], options.get("upper"))
-                if n in MEASURES else FIELDS[n](r.first) for n in names)
+                if n in MEASURES else r.field(n) for n in names)
             result.setdefault((table,) + key, []).append(r)
         if len(names) == 1:
             present = [key[1] for key in result if key[0] == table]
@@ -463,4 +477,11 @@ assert 0 < some < 900, some
 some = check(log, ["--where", "wall >= 1m or ipc = -", "--by", "lang"], ["lang"],
              where_run=lambda r: r.wall >= 60 * 10**6 or r.value("ipc") is None)
 assert 0 < some < 1000, some
+some = check(log, ["--where", "ending = failed or ending = with-others", "--by", "ending"], ["ending"],
+             where_run=lambda r: r.field("ending") in ("failed", "with-others"))
+assert 0 < some < 900, some
+some = check(log, ["--where", "not ending = ok and wall_class != >=24h and mflops < 200", "--by", "wall_class"], ["wall_class"],
+             where_run=lambda r: r.field("ending") not in ("ok", "-") and r.field("wall_class") != ">=24h"
+             and is_less(r.value("mflops"), 200))
+assert 0 < some < 900, some
 print(checked)

@@ -109,6 +109,59 @@ fn lines_are_selected_before_they_are_joined() {
     assert_eq!(json["remarks"]["runs_with_one_line"], 2);
 }
 
+/// Runs whose lines differ, that left one line of two, and whose ending is not known.
+#[test]
+fn endings_are_told_as_far_as_they_can_be() {
+    const ENDS: &str = "\
+1999/05/04 12:00:00 u x 1 4 - B c mpi 1.0 0.1 2.0 f=1 1 1 v=1 t=925819200 end=exit:0 mpi=Open_MPI_v4.1.4
+1999/05/04 12:00:00 u x 2 4 - B c mpi 1.0 0.1 2.0 f=1 1 1 v=1 t=925819200 end=exit:0 mpi=Open_MPI_v4.1.4
+1999/05/04 13:00:00 u x 1 4 - B c mpi 1.0 0.1 2.0 f=1 1 2 v=1 t=925822800 end=sig:15
+1999/05/04 13:00:00 u x 2 4 - B c mpi 1.0 0.1 2.0 f=1 1 2 v=1 t=925822800 end=exit:3 mpi=Open_MPI_v4.1.4
+1999/05/04 14:00:00 u x 1 4 - B c mpi 1.0 0.1 2.0 f=1 1 3 v=1 t=925826400 end=sig:15
+1999/05/04 14:00:00 u x 2 4 - B c mpi 1.0 0.1 2.0 f=1 1 3 v=1 t=925826400 end=sig:15
+1999/05/04 15:00:00 u x 2 4 - B c mpi 1.0 0.1 2.0 f=1 1 4 v=1 t=925830000 end=exit:4 mpi=MPICH_Version:_4.0.2
+1999/05/04 16:00:00 u x 1 4 - B c mpi 1.0 0.1 2.0 f=1 1 5 v=1 t=925833600 mpi=MPICH_Version:_4.0.2
+1999/05/04 16:00:00 u x 2 4 - B c mpi 1.0 0.1 2.0 f=1 1 5 v=1 t=925833600 mpi=MPICH_Version:_4.0.2
+1999/05/04 17:00:00 u x 2 4 - B c mpi 1.0 0.1 2.0 f=1 1 6 v=1 t=925837200 end=sig:11
+";
+    let site = QuerySite::new();
+    site.file("topas.log", with_lengths(ENDS));
+    let of_all = [("ok", 1), ("with-others", 1), ("failed", 2), ("fault", 1), ("-", 1)];
+    assert_eq!(site.rows(&["--by", "ending"]), named(&of_all));
+    assert_eq!(site.rows(&["--by", "ending", "-w", "ending = failed"]), named(&[("failed", 2)]));
+    let rows = site.rows(&["--by", "ending", "-w", "not ending = ok and npes > 1"]);
+    assert_eq!(rows, named(&[("with-others", 1), ("failed", 2), ("fault", 1)]));
+    // With a field of a rank it is of each line.
+    let rows = site.rows(&["--by", "ending", "-w", "pe = 1 and mflops >= 0 and npes = 4"]);
+    assert_eq!(rows, named(&[("ok", 1), ("with-others", 2), ("-", 1)]));
+    let rows = site.rows(&["--by", "ending", "-w", "pe = 7 or ending = with-others"]);
+    assert_eq!(rows, named(&[("with-others", 2)]));
+    let (_, out, _) = site.run(&["topas.log", "--by", "ending"]);
+    let text = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for note in [
+        "- : 1 run without a known ending (1 MPICH)",
+        "2 runs left one line of two (1 MPICH, 1 of an unknown MPI): how the other rank ended",
+        "MPICH ends the other ranks by SIGKILL",
+    ] {
+        assert!(text.contains(note), "{note}: {out}");
+    }
+    let (_, out, _) = site.run(&["topas.log", "--by", "ending", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        json["endings"],
+        serde_json::json!({
+            "not_known": [{ "mpi": "MPICH", "runs": 1 }],
+            "one_line_of_two": [{ "mpi": null, "runs": 1 }, { "mpi": "MPICH", "runs": 1 }],
+        })
+    );
+    // A run of which single lines were selected is not said to have lost one.
+    let (_, out, _) = site.run(&["topas.log", "--by", "ending", "--where", "pe = 2"]);
+    assert!(!out.contains("one line of two") && !out.contains("with one line"), "{out}");
+    let (_, out, _) = site.run(&["topas.log", "--by", "user", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(json["endings"], serde_json::Value::Null);
+}
+
 #[test]
 fn measures_select_runs() {
     let site = QuerySite::new();

@@ -198,7 +198,15 @@ fn columns_of_sacct_are_fields() {
         let found = by(&["--by", "user", "--where", condition]);
         assert_eq!(found.values().map(|row| row.0).sum::<u64>(), runs, "{condition}");
     }
-    // The same in the utilisation.
+    // The same in lists of runs and in the utilisation.
+    let args = ["--runs", "--columns", "job,sacct.account,sacct.cpus", "--sort", "job", "--csv"];
+    let listed = site.text(&args);
+    let rows: Vec<&str> = listed.lines().skip(1).collect();
+    assert_eq!(
+        rows[..4],
+        ["100,chem,16", "100,chem,16", "101_4,phys,32", "102,chem,8"],
+        "{listed}"
+    );
     let args = ["--utilisation", "month", "--json", "--where", "sacct.account = phys"];
     assert_eq!(site.json(&args)["runs"], 1);
 }

@@ -12,19 +12,22 @@ use std::process::ExitCode;
 
 use topas_config::{Conf, Environment};
 use topas_data::believe;
+use topas_findings::Rules;
 use topas_terminal::Printed;
 
+use crate::args::TOOL;
 use crate::input::Input;
 use crate::output::Output;
 
 fn main() -> ExitCode {
     let env = Environment::of_process();
-    believe(Conf::of_this_program(&env).log_owner());
+    let conf = Conf::of_this_program(&env);
+    believe(conf.log_owner());
     let code = match args::parse() {
         Ok((args, _)) if args.mpi.on => mpi::show(&args),
         Ok((args, views)) => {
             let input = Input::new(&args);
-            let shown = Output::new(&args, &views).show(&input);
+            let shown = Output::new(&args, &views, rules(&conf, args.quiet)).show(&input);
             match shown {
                 Ok(Printed::Done) if !input.has_failed() => exit::OK,
                 Ok(_) => exit::INPUT,
@@ -34,4 +37,19 @@ fn main() -> ExitCode {
         Err(code) => code,
     };
     code.into()
+}
+
+/// The rules with those of the site; what is wrong with these is said, unless errors alone are wanted.
+fn rules(conf: &Conf, quiet: bool) -> Rules {
+    let site = conf.site_rules();
+    let (rules, faults) = Rules::with(&site.texts);
+    if !quiet {
+        for (path, cause) in site.problems {
+            TOOL.write(&format!("{}: warning: {}: {cause}\n", TOOL.0, path.display()));
+        }
+        for fault in faults {
+            TOOL.write(&format!("{}: warning: {fault}\n", TOOL.0));
+        }
+    }
+    rules
 }

@@ -8,6 +8,7 @@ use topas_chart::{Screen, Size};
 use topas_config::Environment;
 use topas_data::pes::{PeTable, compare, compare_runs};
 use topas_data::{Outputs, Source};
+use topas_findings::Rules;
 use topas_render::view::{self, HtmlPage, JsonParts, OutputPiece, Selection};
 use topas_terminal::{Look, Printed};
 
@@ -26,6 +27,7 @@ pub struct Output<'a> {
     args: &'a Args,
     views: &'a AskedViews,
     look: Look,
+    rules: Rules,
 }
 
 /// Pieces to be written one after the other.
@@ -33,9 +35,9 @@ type ViewPieces<'v> = Vec<OutputPiece<'v>>;
 
 impl<'a> Output<'a> {
     /// By these arguments.
-    pub fn new(args: &'a Args, views: &'a AskedViews) -> Self {
+    pub fn new(args: &'a Args, views: &'a AskedViews, rules: Rules) -> Self {
         let look = Look::of(&Environment::of_process(), args.color, &stdout());
-        Output { args, views, look }
+        Output { args, views, look, rules }
     }
 
     fn columns(&self) -> usize {
@@ -139,7 +141,7 @@ impl<'a> Output<'a> {
         let best = (report || self.views.cluster == Some(Clusters::Best)).then(|| of.best());
         let groups = (groups || report).then(|| of.groups());
         let balances = (balance || report).then(|| of.balances());
-        let findings = (balance || report || self.has_table()).then(|| of.findings());
+        let findings = (balance || report || self.has_table()).then(|| of.verdict(&self.rules));
         let parts = JsonParts {
             column: Some(of.column),
             summary: summary.as_ref().map(Option::as_ref),
@@ -147,7 +149,7 @@ impl<'a> Output<'a> {
             best: best.as_ref(),
             groups,
             balances,
-            findings,
+            findings: findings.as_ref(),
             comparison: None,
         };
         view::json(of.table, self.has_table().then_some(rows), &parts)
@@ -172,7 +174,7 @@ impl<'a> Output<'a> {
         }
         // What matters most comes first.
         if report || balance || sorted && !no_heading {
-            add(view::findings(table, of.balances(), of.findings(), all, columns));
+            add(view::findings(&of.verdict(&self.rules), all, columns));
         }
         if self.views.stat || report {
             let caption = view::caption(column, table.metric) + "\n\n";
@@ -237,7 +239,7 @@ impl<'a> Output<'a> {
                 best: &best,
                 groups: of.groups(),
                 balances: of.balances(),
-                findings: of.findings(),
+                verdict: &of.verdict(&self.rules),
                 rows: &self.rows(of.table),
             };
             done = both(done, save(path, view::page(&page).as_bytes()));

@@ -7,6 +7,9 @@ use topas_data::pes::{
     balance, best_clusters, findings, summary, unit_clusters, values,
 };
 
+use topas_findings::Rules;
+use topas_render::view::Verdict;
+
 use crate::args::Clusters;
 
 /// A table with the column of the views.
@@ -86,8 +89,13 @@ impl<'t> ViewSections<'t> {
         self.balances.get_or_init(|| loads.into_iter().filter_map(of).collect())
     }
 
+    /// What is to be said by these rules.
+    pub fn verdict(&self, rules: &Rules) -> Verdict<'_> {
+        Verdict::new(self.table, self.balances(), self.findings(), rules)
+    }
+
     /// What stands out.
-    pub fn findings(&self) -> &Findings {
+    fn findings(&self) -> &Findings {
         self.findings.get_or_init(|| findings(self.table))
     }
 }

@@ -81,6 +81,7 @@ pub fn install(options: &InstallOptions) -> Result<()> {
         link(Path::new("../libexec/topas/topas-driver"), &staged(final_paths.bin().join(name)))?;
     }
     install_conf(&final_paths, &staged)?;
+    install_rules(&final_paths, &staged)?;
     let logs = staged(final_paths.log_dir());
     if !logs.exists() {
         fs::create_dir_all(&logs)?;
@@ -142,6 +143,21 @@ fn install_conf(paths: &Paths, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<(
         write(&conf.with_extension("conf.new"), text.as_bytes(), 0o644)?;
     }
     write(&last, text.as_bytes(), 0o644)
+}
+
+/// The rules that are built in as examples, and a directory for those of the site with a text that
+/// says so. Files of the site are not touched.
+fn install_rules(paths: &Paths, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<()> {
+    let site = paths.conf_file().with_file_name("rules.d");
+    let examples = paths.prefix().join("share/doc/topas/examples/rules.d");
+    for entry in fs::read_dir(root().join("etc/topas/rules.d"))? {
+        let path = entry?.path();
+        let name = path.file_name().context("a rule has no name")?;
+        let is_rule = path.extension().is_some_and(|extension| extension == "conf");
+        let directory = if is_rule { &examples } else { &site };
+        put(&path, &staged(directory.join(name)), 0o644)?;
+    }
+    Ok(())
 }
 
 /// A path as `log =` takes it: a percent sign doubled.

@@ -181,7 +181,7 @@ impl Launch {
         writer.number(b"numa", self.node(pe).into());
         if self.counted {
             writer.number(b"cyc", did.busy / 100 * 97 * 2596);
-            writer.number(b"ins", did.operations * 3);
+            writer.number(b"ins", did.operations * 30);
         } else {
             writer.name(b"why", b"f:pmu,m:pmu");
         }

@@ -11,7 +11,7 @@ use topas_format::number::{Count, Micros};
 
 use super::record::{Marks, Member, RecordForm, key, same};
 use crate::remark::{APART, Oddities};
-use crate::run::{PeRecord, Run};
+use crate::run::{KeyPart, PeRecord, Run};
 
 /// How far clocks of nodes and whole seconds may be off, in µs.
 const TOLERANCE: i64 = 2_000_000;
@@ -183,6 +183,7 @@ impl<'k> Launches<'k> {
             pes: &[lowest.pe, other.pe],
             odd: Oddities { apart: are_apart(members), ..odd },
             keys: self.keys,
+            part: KeyPart::Whole,
         });
     }
 
@@ -265,6 +266,7 @@ impl<'k> Launches<'k> {
             pes: &self.pes,
             odd,
             keys: self.keys,
+            part: KeyPart::Whole,
         });
     }
 }

@@ -5,8 +5,9 @@ use topas_format::number::{Micros, whole};
 
 use super::Value;
 
-/// Endings: by themselves, by a fault of the program, by somebody else.
-pub(super) const ENDINGS: [&str; 6] = ["ok", "failed", "aborted", "fault", "limit", "signal"];
+/// Endings, the worst last: well, by somebody else, by a limit, by a fault of the program.
+pub(super) const ENDINGS: [&str; 7] =
+    ["ok", "with-others", "signal", "limit", "failed", "aborted", "fault"];
 
 /// Lengths of a run; each to below the next.
 pub(super) const WALL: [&str; 9] =
@@ -24,8 +25,13 @@ const LIMITS: [u64; 5] = [14, 24, 25, 26, 27];
 /// Place in [`ENDINGS`] of programs that ended well.
 pub(crate) const ENDED_WELL: u8 = 0;
 
-/// Place in [`ENDINGS`] of programs that somebody else ended.
-pub(crate) const ENDED_FROM_OUTSIDE: u8 = 5;
+/// Whether somebody else ended a program, by a place in [`ENDINGS`].
+pub(crate) fn is_from_outside(place: u8) -> bool {
+    (1..=2).contains(&place)
+}
+
+/// Signals by which launchers end all ranks after one failed: SIGKILL, SIGTERM.
+const WITH_OTHERS: [u64; 2] = [9, 15];
 
 pub(super) fn ending<'a>(extras: Extras<'_>) -> Value<'a> {
     extras.get(b"end").and_then(ending_class).map_or(Value::Missing, Value::whole)
@@ -34,15 +40,16 @@ pub(super) fn ending<'a>(extras: Extras<'_>) -> Value<'a> {
 /// Place in [`ENDINGS`] of what `end=` says; None of what is no ending.
 pub(crate) fn ending_class(end: &[u8]) -> Option<u8> {
     let place = if end == b"abort" {
-        2
+        5
     } else if let Some(status) = end.strip_prefix(b"exit:").and_then(whole) {
-        u8::from(status != 0)
+        if status == 0 { ENDED_WELL } else { 4 }
     } else if let Some(signal) = end.strip_prefix(b"sig:").and_then(whole) {
         match signal {
-            6 => 2,
-            _ if FAULTS.contains(&signal) => 3,
-            _ if LIMITS.contains(&signal) => 4,
-            _ => 5,
+            6 => 5,
+            _ if FAULTS.contains(&signal) => 6,
+            _ if LIMITS.contains(&signal) => 3,
+            _ if WITH_OTHERS.contains(&signal) => 1,
+            _ => 2,
         }
     } else {
         return None;
@@ -77,7 +84,9 @@ mod tests {
             ("sig:6", "aborted"),
             ("sig:11", "fault"),
             ("sig:24", "limit"),
-            ("sig:15", "signal"),
+            ("sig:15", "with-others"),
+            ("sig:9", "with-others"),
+            ("sig:1", "signal"),
             ("sig:64", "signal"),
         ] {
             let text = format!("1999/05/04 12:00:00 u x 1 2 - B c - 0 0 1 f=- - 1 v=1 end={end}");

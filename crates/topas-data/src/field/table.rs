@@ -57,24 +57,13 @@ const OF_LAUNCH: &[&str] = &[
 /// Fields that a run has and that its lines may tell differently: the ranks of a run end one
 /// after the other, on nodes of several types, and one that a signal ended does not name the MPI.
 const OF_RUN: &[&str] = &[
-    "date",
-    "time",
-    "t",
-    "mhz",
-    "mpi",
-    "gpu",
-    "month",
-    "week",
-    "year",
-    "weekday",
-    "hour",
-    "cputype",
-    "wall_class",
-    "mpi_name",
+    "date", "time", "t", "mhz", "mpi", "gpu", "month", "week", "year", "weekday", "hour",
+    "cputype", "mpi_name",
 ];
 
 fn scope(name: &str) -> FieldScope {
     match name {
+        "ending" | "wall_class" => FieldScope::Last,
         name if OF_LAUNCH.contains(&name) => FieldScope::Launch,
         name if OF_RUN.contains(&name) => FieldScope::Run,
         _ => FieldScope::Rank,
@@ -215,7 +204,7 @@ fn derived_fields() -> Vec<FieldRow> {
         derived(
             "ending",
             Class(&class::ENDINGS),
-            "How it ended: ok, failed, or by what signals.",
+            "How it ended: ok, with-others, signal, limit, failed, aborted, fault.",
             |_, extras| class::ending(extras),
         ),
         derived("compiler", Text, "Family of the compiler: `gcc`.", |_, extras| {

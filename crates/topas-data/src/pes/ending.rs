@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::cluster::{PeRange, fold};
 use super::table::PeTable;
-use crate::field::{ENDED_FROM_OUTSIDE, ENDED_WELL, ending_class};
+use crate::field::{ENDED_WELL, ending_class, is_from_outside};
 
 /// PEs that ended alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub fn endings(table: &PeTable) -> Option<PeEndings> {
     };
     let ending = |(&number, &(row, count)): (&u32, &(u32, usize))| PeEnding {
         end: table.rows.get(row as usize).map_or(&b""[..], |pe| table.ending(pe)).into(),
-        from_outside: class(&row) == Some(ENDED_FROM_OUTSIDE),
+        from_outside: class(&row).is_some_and(is_from_outside),
         well: class(&row) == Some(ENDED_WELL),
         count,
         pes: of(number),
@@ -63,7 +63,7 @@ pub fn endings(table: &PeTable) -> Option<PeEndings> {
     all.sort_by(|a, b| b.count.cmp(&a.count).then(a.end.cmp(&b.end)));
     let failed = |number: u32| {
         let class = counts.get(&number).and_then(|(row, _)| class(row));
-        !is_well(class) && class != Some(ENDED_FROM_OUTSIDE)
+        !is_well(class) && !class.is_some_and(is_from_outside)
     };
     let failed_rows =
         || (0u32..).zip(&table.rows).filter(|(_, pe)| failed(PeTable::ending_number(pe)));

@@ -3,7 +3,7 @@
 //! A condition is taken apart at its outermost `and`. Each part that names a measure is of the
 //! run; one that names a field of a rank, and no measure, is of each line for itself; all others
 //! are of the run. A field is for a run what it is for a row of a table: that of the line with
-//! the lowest PE.
+//! the lowest PE or, of [`FieldScope::Last`], the last class that one of its lines is in.
 //!
 //! What all lines of a run agree on is asked of each line, so that those of other runs need not
 //! be kept. What else a run is asked of its fields is answered at each line, too, and the answers
@@ -16,7 +16,7 @@ use topas_format::line::{Extras, Line};
 use super::expression::{Expression, Node, Operand, UnknownOperand, Valuation};
 use super::lexer::Operator;
 use super::parser::ExpressionError;
-use crate::field::{Field, FieldKind, FieldScope, Value};
+use crate::field::{Field, FieldKind, FieldScope, MILLION, Value};
 use crate::measure::Measure;
 use crate::report::TableSide;
 use crate::run::{Detail, Run};
@@ -66,7 +66,18 @@ impl Expression<TableSide> {
 enum RunOperand {
     /// The answer in this byte of the key: 0 or 1, missing if it is neither
     Answer(usize),
+    /// The last of the places that lines have in this byte of their keys
+    Last(usize),
     Measure(&'static Measure),
+}
+
+/// What a line says for its run, in a byte of its key.
+#[derive(Clone, Debug)]
+enum LineAnswer {
+    /// Whether this is true of it
+    Truth(Node<Field>),
+    /// In which class it is: 1 for the first, 0 if the value is missing
+    Place(Field),
 }
 
 /// Answers in a key.
@@ -81,7 +92,7 @@ pub struct Selection {
     lines: Vec<Node<Field>>,
     runs: Vec<Node<RunOperand>>,
     /// What lines answer for their runs
-    answers: Vec<Node<Field>>,
+    answers: Vec<LineAnswer>,
     of_ranks: bool,
     detail: Detail,
 }
@@ -107,35 +118,44 @@ impl Selection {
                     self.of_ranks = true;
                     return self.lines.push(of_fields);
                 }
-                FieldScope::Run => {}
+                FieldScope::Run | FieldScope::Last => {}
             }
         }
         let of_run = self.of_run(part);
         self.runs.push(of_run);
     }
 
-    /// A condition on runs, in which lines answer what is of fields alone.
+    /// A condition on runs, in which lines answer what is of their fields alone.
     fn of_run(&mut self, node: &Node<TableSide>) -> Node<RunOperand> {
-        if let Some(of_fields) = node.map(&field) {
-            self.answers.push(of_fields);
+        let alone = |side: &TableSide| field(side).filter(|f| f.scope() != FieldScope::Last);
+        if let Some(of_fields) = node.map(&alone) {
+            self.answers.push(LineAnswer::Truth(of_fields));
             let answer = RunOperand::Answer(self.answers.len() - 1);
             return Node::Compare(answer, Operator::Equal, Value::whole(1));
         }
-        if let Some(of_measures) = node.map(&measure) {
-            let details = of_measures.operands().into_iter().map(|operand| match operand {
-                RunOperand::Measure(measure) => measure.detail,
-                RunOperand::Answer(_) => Detail::default(),
-            });
-            self.detail = details.max().unwrap_or_default().max(self.detail);
-            return of_measures;
-        }
-        let mut all = |nodes: &[Node<TableSide>]| nodes.iter().map(|n| self.of_run(n)).collect();
         match node {
             Node::Not(node) => Node::Not(Box::new(self.of_run(node))),
-            Node::And(nodes) => Node::And(all(nodes)),
-            Node::Or(nodes) => Node::Or(all(nodes)),
-            Node::Compare(..) | Node::Matches(..) | Node::Missing(..) => {
-                unreachable!("one operand is a field or a measure")
+            Node::And(nodes) => Node::And(nodes.iter().map(|node| self.of_run(node)).collect()),
+            Node::Or(nodes) => Node::Or(nodes.iter().map(|node| self.of_run(node)).collect()),
+            Node::Compare(side, operator, with) => {
+                Node::Compare(self.operand(side), *operator, with.clone())
+            }
+            Node::Matches(side, regex, wanted) => {
+                Node::Matches(self.operand(side), regex.clone(), *wanted)
+            }
+            Node::Missing(side, wanted) => Node::Missing(self.operand(side), *wanted),
+        }
+    }
+
+    fn operand(&mut self, side: &TableSide) -> RunOperand {
+        match side {
+            TableSide::Field(field) => {
+                self.answers.push(LineAnswer::Place(field.clone()));
+                RunOperand::Last(self.answers.len() - 1)
+            }
+            TableSide::Measure(measure) => {
+                self.detail = self.detail.max(measure.detail);
+                RunOperand::Measure(measure)
             }
         }
     }
@@ -165,10 +185,16 @@ impl Selection {
     /// [`Question::key`](crate::Question::key) must begin.
     #[inline]
     pub fn write_key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {
-        key.extend(self.answers.iter().map(|asked| match asked.of_line(line, extras) {
-            Some(false) => NO,
-            Some(true) => YES,
-            None => NEITHER,
+        key.extend(self.answers.iter().map(|asked| match asked {
+            LineAnswer::Truth(asked) => match asked.of_line(line, extras) {
+                Some(false) => NO,
+                Some(true) => YES,
+                None => NEITHER,
+            },
+            LineAnswer::Place(field) => match field.value(line, extras) {
+                Value::Number(n) => u8::try_from(n / MILLION + 1).unwrap_or(0),
+                Value::Missing | Value::Text(_) => 0,
+            },
         }));
     }
 
@@ -191,13 +217,6 @@ fn field(side: &TableSide) -> Option<Field> {
     }
 }
 
-fn measure(side: &TableSide) -> Option<RunOperand> {
-    match side {
-        TableSide::Field(_) => None,
-        TableSide::Measure(measure) => Some(RunOperand::Measure(measure)),
-    }
-}
-
 struct RunValues<'r, 'k>(&'r Run<'k>);
 
 impl Valuation<RunOperand> for RunValues<'_, '_> {
@@ -208,6 +227,13 @@ impl Valuation<RunOperand> for RunValues<'_, '_> {
                 Some(&YES) => Value::whole(1),
                 _ => Value::Missing,
             },
+            RunOperand::Last(at) => {
+                let places = self.0.pes.iter().filter_map(|pe| self.0.key_of(pe).get(*at));
+                match places.max() {
+                    None | Some(0) => Value::Missing,
+                    Some(place) => Value::whole(place - 1),
+                }
+            }
             RunOperand::Measure(measure) => {
                 measure.of(self.0).millionths().map_or(Value::Missing, Value::Number)
             }

@@ -2,8 +2,10 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::field::FieldScope;
 use crate::key_parts::KeyParts;
 use crate::measure::{MeasureBucket, Of, Scale};
+use crate::run::{PeRecord, Run};
 
 /// A number that stands for none.
 const NONE: u32 = u32::MAX;
@@ -16,6 +18,8 @@ const DENSE: usize = 1024;
 pub(super) struct FieldValues {
     /// Place of the field in the plan
     field: usize,
+    /// Whether the last value of all lines of a run counts, see [`FieldScope::Last`]
+    last: bool,
     numbers: FxHashMap<Option<Box<[u8]>>, u32>,
     pub(super) values: Vec<Option<Box<[u8]>>>,
     /// Numbers by group of runs
@@ -26,13 +30,34 @@ impl FieldValues {
     pub(super) fn new(field: usize) -> Self {
         FieldValues {
             field,
+            last: false,
             numbers: FxHashMap::default(),
             values: Vec::new(),
             by_group: Vec::new(),
         }
     }
 
-    /// The number of a run's value.
+    /// Those of a field of this scope.
+    pub(super) fn of_scope(self, scope: FieldScope) -> Self {
+        FieldValues { last: scope == FieldScope::Last, ..self }
+    }
+
+    /// The number of a run's value; the fields begin at `skip` in its keys.
+    #[inline]
+    pub(super) fn number_of_run(&mut self, run: &Run<'_>, skip: usize) -> u32 {
+        let key = |pe: &PeRecord| run.key_of(pe).get(skip..).unwrap_or_default();
+        if self.last && run.pes.iter().any(|pe| pe.group != run.group) {
+            // Keys of numbers are in their order, before which is the missing one. A value that
+            // no run has gets no number.
+            let value = |pe: &&PeRecord| KeyParts(key(pe)).nth(self.field).flatten();
+            if let Some(last) = run.pes.iter().max_by_key(value) {
+                return self.number(key(last), last.group);
+            }
+        }
+        self.number(run.key.get(skip..).unwrap_or_default(), run.group)
+    }
+
+    /// The number of the value in a key.
     #[inline]
     pub(super) fn number(&mut self, key: &[u8], group: u32) -> u32 {
         match self.by_group.get(group as usize) {

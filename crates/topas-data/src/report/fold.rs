@@ -5,8 +5,9 @@ use topas_format::civil::Date;
 
 use super::dimension::{Buckets, Dimension, FieldValues};
 use super::figure::{Figure, FigureCell, FigureOfRun, FigureValue, FigureValues};
+use super::gaps::{self, EndingGaps};
 use super::report_plan::{DimensionPlace, ReportPlan, TablePlan};
-use crate::measure::{Measure, Of, Sample};
+use crate::measure::{Measure, Of, RunNoise, Sample};
 use crate::period::Period;
 use crate::question::Fold;
 use crate::remark::Remarks;
@@ -25,6 +26,8 @@ pub struct LogReport<'p> {
     pub days: Option<(Date, Date)>,
     /// What is odd about the runs
     pub remarks: Remarks,
+    /// What tables of endings do not tell; None if no table is by the ending
+    pub gaps: Option<EndingGaps>,
     /// A sample of each measure of the plan, over all runs
     totals: Vec<Sample>,
     pub(super) tables: Vec<TableSums>,
@@ -79,6 +82,8 @@ pub(super) struct ReportCell {
     pub(super) samples: Vec<Sample>,
     /// Of the plan
     pub(super) figures: Vec<FigureCell>,
+    /// Of the table's columns, if the plan asks for it
+    pub(super) noise: Vec<RunNoise>,
 }
 
 impl ReportCell {
@@ -108,6 +113,12 @@ impl ReportCell {
         for (sample, &at) in self.samples.iter_mut().zip(&table.columns) {
             values[at].add_to(sample, plan.measures[at].0, run, true);
         }
+        if plan.noise {
+            self.noise.resize_with(table.columns.len(), RunNoise::default);
+            for (noise, &at) in self.noise.iter_mut().zip(&table.columns) {
+                noise.add(plan.measures[at].0, run, &values[at].of);
+            }
+        }
     }
 
     /// Adds a cell of the same report.
@@ -128,6 +139,10 @@ impl ReportCell {
 
     fn merge_samples(&mut self, other: ReportCell) {
         self.share = self.share.plus(other.share);
+        self.noise.resize_with(self.noise.len().max(other.noise.len()), RunNoise::default);
+        for (noise, other) in self.noise.iter_mut().zip(&other.noise) {
+            noise.merge(other);
+        }
         if self.samples.is_empty() {
             self.samples = other.samples;
             return;
@@ -142,7 +157,10 @@ impl<'p> LogReport<'p> {
     /// No runs yet.
     pub fn new(plan: &'p ReportPlan) -> Self {
         let side = |place: &DimensionPlace| match place {
-            DimensionPlace::Field(at) => Dimension::Field(FieldValues::new(*at)),
+            DimensionPlace::Field(at) => {
+                let scope = plan.fields[*at].scope();
+                Dimension::Field(FieldValues::new(*at).of_scope(scope))
+            }
             DimensionPlace::Measure(at) => Dimension::Measure(Buckets::new(*at)),
         };
         let sums = |table: &TablePlan| TableSums {
@@ -158,6 +176,7 @@ impl<'p> LogReport<'p> {
             outside: 0,
             days: None,
             remarks: Remarks::default(),
+            gaps: plan.gap_places.map(|_| EndingGaps::default()),
             totals: vec![Sample::default(); plan.measures.len()],
             tables: plan.tables.iter().map(sums).collect(),
             figures: plan.figures().map(FigureCell::new).collect(),
@@ -199,7 +218,9 @@ impl Fold for LogReport<'_> {
         let selection = self.plan.selection();
         self.remarks.add(run, selection.is_of_ranks());
         let fields = selection.key_len();
-        let key = run.key.get(fields..).unwrap_or_default();
+        if let (Some(places), Some(gaps)) = (self.plan.gap_places, &mut self.gaps) {
+            places.add(gaps, run, fields, selection.is_of_ranks());
+        }
         self.days = Some(match self.days {
             None => (run.date, run.date),
             Some((first, last)) => (first.min(run.date), last.max(run.date)),
@@ -227,7 +248,7 @@ impl Fold for LogReport<'_> {
         }
         for (sums, table) in self.tables.iter_mut().zip(&self.plan.tables) {
             let mut number = |side: usize| match &mut sums.sides[side] {
-                Dimension::Field(values) => values.number(key, run.group),
+                Dimension::Field(values) => values.number_of_run(run, fields),
                 Dimension::Measure(buckets) => {
                     let at = buckets.measure;
                     buckets.number(&self.values[at].of, &self.plan.measures[at].1)
@@ -255,6 +276,9 @@ impl Fold for LogReport<'_> {
         self.total = self.total.plus(other.total);
         self.outside += other.outside;
         self.remarks.merge(other.remarks);
+        if let (Some(gaps), Some(other)) = (&mut self.gaps, other.gaps) {
+            gaps::merge(gaps, other);
+        }
         self.days = match (self.days, other.days) {
             (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
             (days, None) | (None, days) => days,

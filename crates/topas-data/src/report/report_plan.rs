@@ -5,6 +5,7 @@ use std::fmt;
 use topas_format::line::{Extras, Line};
 
 use super::figure::Figure;
+use super::gaps::GapPlaces;
 use crate::field::{FIELDS, Field};
 use crate::key_parts;
 use crate::measure::{BucketSize, MEASURES, Measure, Scale, ScaleKind};
@@ -113,8 +114,12 @@ pub struct ReportPlan {
     with_accelerators: bool,
     /// Place of the field by which runs are kept out of rates of the processor
     pub(super) accelerator: Option<usize>,
+    /// For tables by the ending
+    pub(super) gap_places: Option<GapPlaces>,
     /// Figures of each row, with the places of their fields
     pub(super) figures: Vec<(Figure, usize)>,
+    /// Whether rows tell the noise of their measures
+    pub(super) noise: bool,
 }
 
 impl ReportPlan {
@@ -128,7 +133,9 @@ impl ReportPlan {
             tables: Vec::new(),
             with_accelerators: false,
             accelerator: None,
+            gap_places: None,
             figures: Vec::new(),
+            noise: false,
         }
     }
 
@@ -158,8 +165,14 @@ impl ReportPlan {
             TableSide::Measure(measure) => DimensionPlace::Measure(self.measure(measure)),
             TableSide::Field(field) => DimensionPlace::Field(self.field(field)),
         };
-        let by = by.iter().map(place).collect();
+        let by: Vec<_> = by.iter().map(place).collect();
         let columns = columns.iter().map(|measure| self.measure(measure)).collect();
+        let ending = self.fields.iter().position(|field| field.name() == "ending");
+        if let (Some(ending), Ok(mpi)) = (ending, Field::named("mpi_name"))
+            && by.contains(&DimensionPlace::Field(ending))
+        {
+            self.gap_places = Some(GapPlaces { ending, mpi: self.field(&mpi) });
+        }
         self.tables.push(TablePlan { by, columns });
         Ok(())
     }

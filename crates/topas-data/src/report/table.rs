@@ -9,7 +9,7 @@ use super::fold::{LogReport, ReportCell, ReportCells, TableSums};
 use super::order::{PercentOf, TableOrder};
 use super::report_plan::{DimensionPlace, TablePlan, TableSide};
 use crate::field::{FieldKind, Value, label};
-use crate::measure::{Bounds, Measure, MeasureBucket, Sample, Scale, SettledScale};
+use crate::measure::{Bounds, Measure, MeasureBucket, RunNoise, Sample, Scale, SettledScale};
 use crate::share::Share;
 
 /// A table.
@@ -51,6 +51,8 @@ pub struct ReportRow {
     pub samples: Vec<Sample>,
     /// A value for each figure of the table
     pub figures: Vec<FigureValue>,
+    /// For each measure of the table, if the plan asks for it
+    pub(super) noise: Vec<RunNoise>,
 }
 
 /// What a row is of.
@@ -161,6 +163,7 @@ impl LogReport<'_> {
                 of: of.unwrap_or_default(),
                 samples: cell.samples,
                 figures: cell.figures.iter().map(FigureCell::value).collect(),
+                noise: cell.noise,
             }
         });
         let rows = rows.collect();
@@ -286,7 +289,7 @@ impl Side {
 
 impl Label {
     /// As a word: `-` if missing. Buckets have none.
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         match self {
             Label::Value(text) => text.clone(),
             _ => "-".to_owned(),

@@ -3,7 +3,7 @@
 use topas_format::event::Metric;
 use topas_format::number::Count;
 
-use crate::field::{Field, FieldKind, FieldUnit, MILLION, Value};
+use crate::field::{Field, FieldKind, FieldScope, FieldUnit, MILLION, Value};
 use crate::key_parts::KeyParts;
 use crate::measure::Measure;
 use crate::report::{PlanError, TableSide};
@@ -182,8 +182,13 @@ impl FieldKeys<'_> {
         let kind = field.kind();
         let mut values = run.pes.iter().filter_map(|pe| self.parts(run, pe).nth(at).flatten());
         if kind != FieldKind::Text {
-            let Some(first) = values.next() else { return RunValue::Missing };
-            return match Value::of_key(kind, true, first) {
+            // Keys of numbers are in their order.
+            let of_run = match field.scope() {
+                FieldScope::Last => values.max(),
+                _ => values.next(),
+            };
+            let Some(of_run) = of_run else { return RunValue::Missing };
+            return match Value::of_key(kind, true, of_run) {
                 Value::Number(n) => RunValue::Number(n),
                 Value::Missing | Value::Text(_) => RunValue::Missing,
             };

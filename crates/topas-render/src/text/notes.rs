@@ -7,7 +7,9 @@ use topas_data::{Fault, PercentOf, Period, Problem, Share, TableSide};
 
 use super::{figures, heading};
 use crate::document::Document;
-use crate::number::{date, exact, hours, percentage, significant};
+use crate::endings;
+use crate::number::{exact, hours, percentage, significant};
+use crate::period::period_words;
 use crate::row::table_name;
 use crate::wording::{count, hanging, runs};
 
@@ -51,6 +53,7 @@ pub(super) fn write(out: &mut String, document: &Document<'_>) {
         note("Quartiles: Hyndman-Fan type 7, each run counted once.".to_owned());
     }
     selected(document).into_iter().for_each(&mut note);
+    document.report.gaps.iter().flat_map(endings::notes).for_each(&mut note);
     remarks(&mut note, document);
 }
 
@@ -104,14 +107,7 @@ pub(crate) fn selected_of(
         1 => texts.push("Without 1 run that was not selected.".to_owned()),
         n => texts.push(format!("Without {n} runs that were not selected.")),
     }
-    let Period { since, until } = period;
-    let days = match (since, until) {
-        (Some(since), Some(until)) if since == until => date(since),
-        (Some(since), Some(until)) => format!("{} to {}", date(since), date(until)),
-        (Some(since), None) => format!("{} and later", date(since)),
-        (None, Some(until)) => format!("{} and before", date(until)),
-        (None, None) => String::new(),
-    };
+    let days = period_words(period);
     match outside {
         0 => {}
         n => texts.push(format!("Without {} outside the days selected, {days}.", runs(n))),

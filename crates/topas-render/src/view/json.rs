@@ -2,14 +2,16 @@
 
 use serde_json::{Map, Value, json as object};
 use topas_data::pes::{
-    Balance, Cluster, Column, Comparison, Findings, Groups, KMeans, PeEnding, PeEndings, PeFinding,
-    PeLaunch, PeRange, PeTable, RunChange, Subject, Summary, endings,
+    Balance, Cluster, Column, Comparison, Groups, KMeans, PeEnding, PeEndings, PeFinding, PeLaunch,
+    PeRange, PeTable, RunChange, Subject, Summary,
 };
+
+use topas_findings::RuleFinding;
 
 use super::groups::{key, name};
 use super::piece::OutputPiece;
 use super::quantity::shown;
-use super::verdict::sentence;
+use super::verdict::{Verdict, sentence};
 
 /// Value of the key `schema`; it changes if the meaning of a key does.
 pub const SCHEMA: &str = "topas.view/1";
@@ -30,7 +32,7 @@ pub struct JsonParts<'v> {
     /// Balance of loads
     pub balances: Option<&'v [Balance]>,
     /// What stands out
-    pub findings: Option<&'v Findings>,
+    pub findings: Option<&'v Verdict<'v>>,
     /// The old run and the comparison with it
     pub comparison: Option<(&'v PeTable, &'v Comparison, &'v [RunChange])>,
 }
@@ -72,13 +74,14 @@ pub fn json<'v>(
         all.insert("balance".to_owned(), list.into());
     }
     if let Some(of) = parts.findings {
-        let list: Vec<Value> = of.findings.iter().map(|of| finding(table, of)).collect();
-        let looked: Vec<&str> = of.looked_at.iter().map(|column| column.name()).collect();
+        let both = of.findings.findings.iter().zip(&of.of_parts);
+        let list: Vec<Value> = both.map(|(of, rule)| finding(table, of, rule.as_ref())).collect();
+        let looked: Vec<&str> = of.findings.looked_at.iter().map(|column| column.name()).collect();
         all.insert("findings".to_owned(), object!({ "looked_at": looked, "findings": list }));
-        all.insert(
-            "endings".to_owned(),
-            endings(table).map_or(Value::Null, |of| ended(table, &of)),
-        );
+        let list: Vec<Value> = of.of_run.iter().map(crate::finding::json).collect();
+        all.insert("run_findings".to_owned(), list.into());
+        let ended = of.endings.as_ref().map(|of| ended(table, of));
+        all.insert("endings".to_owned(), ended.unwrap_or(Value::Null));
     }
     if let Some((old, of, runs)) = parts.comparison {
         all.insert("old".to_owned(), launch(old));
@@ -236,11 +239,10 @@ fn ended(table: &PeTable, of: &PeEndings) -> Value {
         "first_failed_pe": of.first.map(|row| pe(table, row)),
         "others_in_same_second": of.same_second,
         "endings": of.all.iter().map(one).collect::<Vec<_>>(),
-        "sentence": super::ended::ended_badly(table, of),
     })
 }
 
-fn finding(table: &PeTable, of: &PeFinding) -> Value {
+fn finding(table: &PeTable, of: &PeFinding, rule: Option<&RuleFinding>) -> Value {
     let (by, names) = match &of.subject {
         Subject::Pes { .. } => ("pe", Vec::new()),
         Subject::Groups { by, groups, .. } => {
@@ -266,7 +268,8 @@ fn finding(table: &PeTable, of: &PeFinding) -> Value {
         "evidence": of.evidence.iter().map(evidence).collect::<Vec<_>>(),
         "saving_s": of.gain.map(|gain| gain.seconds),
         "saving_share": of.gain.map(|gain| gain.share()),
-        "sentence": sentence(table, of),
+        "rule": rule.map(crate::finding::json),
+        "sentence": sentence(table, of, rule),
     })
 }
 

@@ -1,12 +1,12 @@
 //! Everything about a run on one page of HTML, without script and without other files.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use topas_data::pes::{Balance, Column, Findings, Groups, KMeans, PeTable, Summary, Values};
+use topas_data::pes::{Balance, Column, Groups, KMeans, PeTable, Summary, Values};
 
 use super::heading::{notes, when};
 use super::pictures::{Drawing, drawing};
 use super::quantity::{caption, shown};
-use super::verdict::sentences;
+use super::verdict::Verdict;
 use super::{groups, listing};
 use crate::number::{millis, percent, thousandths};
 use crate::wording::{count, named, some_pes};
@@ -38,7 +38,7 @@ pub struct HtmlPage<'v> {
     /// Balance of loads
     pub balances: &'v [Balance],
     /// What stands out
-    pub findings: &'v Findings,
+    pub verdict: &'v Verdict<'v>,
     /// Rows of PEs, in their order
     pub rows: &'v [u32],
 }
@@ -133,7 +133,7 @@ fn facts(table: &PeTable) -> Markup {
 }
 
 fn verdict(page: &HtmlPage<'_>) -> Markup {
-    let sentences = sentences(page.table, page.balances, page.findings, usize::MAX);
+    let sentences = page.verdict.sentences(usize::MAX);
     html! {
         ul.findings { @for sentence in &sentences { li { (sentence) } } }
     }

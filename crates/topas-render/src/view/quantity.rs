@@ -50,6 +50,11 @@ pub(super) fn shown(column: Column, metric: Metric) -> ColumnText {
 }
 
 impl ColumnText {
+    /// Unit of its values that takes prefixes; only where that is the unit of the values.
+    pub(super) fn base(&self) -> &'static str {
+        self.base
+    }
+
     /// A value of the column to four digits, with its unit.
     pub(super) fn value(&self, value: f64) -> String {
         if self.base.is_empty() {

@@ -4,10 +4,11 @@ use std::fmt::Write;
 
 use topas_data::pes::{
     Balance, Column, Evidence, Findings, Gain, LEAST_COST, LEAST_DIFFERENCE, LEAST_OF_CAUSES,
-    LEAST_PES, LEAST_SECONDS, LoadSpread, PeFinding, PeTable, Subject, costliest, endings,
+    LEAST_PES, LEAST_SECONDS, PeEndings, PeFinding, PeTable, Subject, costliest, endings,
 };
+use topas_findings::{RuleFinding, Rules, part_facts, pe_facts};
 
-use super::ended::ended_badly;
+use super::ended::others_ended;
 use super::groups::{kind, name};
 use super::quantity::shown;
 use crate::number::{percent, si, signed_percent, significant};
@@ -15,6 +16,9 @@ use crate::wording::{clean, count, paragraph, some_pes};
 
 /// Ranges of PEs, and groups, that are named in a sentence.
 pub(super) const NAMED: usize = 8;
+
+/// The rule about load imbalance.
+const IMBALANCE: &str = "load-imbalance";
 
 /// Findings that are shown unless all are wanted.
 const MOST: usize = 3;
@@ -78,100 +82,94 @@ fn gain(gain: &Gain) -> String {
     )
 }
 
-/// What an uneven load costs, with who has the most and how it is spread.
-fn imbalance(table: &PeTable, balance: &Balance, findings: &Findings) -> String {
-    let shown = shown(balance.of, table.metric);
-    let pe = most_loaded(table, balance);
-    let host = table.row(pe).map(|row| table.host(row)).filter(|host| !host.is_empty());
-    let on = host.filter(|_| table.hosts.len() > 1);
-    let on = on.map(|host| format!(" on {}", clean(host))).unwrap_or_default();
-    let mut text = format!(
-        "Load imbalance costs up to {} of the wall clock time: PE {pe}{on} has the most {}, {}; the \
-         mean of {} is {}. An even spread would save up to {}.",
-        percent(balance.gain().share()),
-        shown.name,
-        shown.value(balance.max.0),
-        count(balance.pes as u64, "PE"),
-        shown.value_as(balance.mean, balance.max.0),
-        gain(&balance.gain()),
-    );
-    let like = |value| shown.value_as(value, balance.max.0);
-    match balance.spread {
-        LoadSpread::AlongPes(first, last) => {
-            let way = if last > first { "rises" } else { "falls" };
-            let (first, last) = (like(first), like(last));
-            let _ = write!(
-                text,
-                " It {way} with the number of the PE, from {first} to {last}: look at how the work \
-                 is divided."
-            );
-        }
-        // Who stands out is told next.
-        LoadSpread::Quartiles(_) if !findings.findings.is_empty() || balance.pes < LEAST_PES => {}
-        LoadSpread::Quartiles([low, _, high]) => {
-            let _ = write!(
-                text,
-                " A quarter of the PEs has less than {}, a quarter more than {}; no single PE, host or \
-                 class of PEs stands out.",
-                like(low),
-                like(high)
-            );
-        }
-    }
-    text
+/// What is to be said of a run: what the rules find in it, and in the PEs, hosts and classes of PEs
+/// that stand out.
+pub struct Verdict<'v> {
+    table: &'v PeTable,
+    balances: &'v [Balance],
+    pub(super) findings: &'v Findings,
+    pub(super) endings: Option<PeEndings>,
+    /// Findings about the run: what is urgent first, then what costs most
+    pub(super) of_run: Vec<RuleFinding>,
+    /// What a rule says of each of the findings about PEs
+    pub(super) of_parts: Vec<Option<RuleFinding>>,
+    /// Share in percent from which on a load imbalance is told, as the rule says
+    limit: f64,
 }
 
-/// Which PE died first, what the load imbalance costs, and what stands out: each finding in a
-/// paragraph with its evidence, the most costly three unless `all`; or that nothing does, and
-/// what was looked at.
-pub fn findings(
-    table: &PeTable,
-    balances: &[Balance],
-    findings: &Findings,
-    all: bool,
-    columns: usize,
-) -> String {
-    let most = if all { usize::MAX } else { MOST };
-    let mut out = String::new();
-    for text in sentences(table, balances, findings, most) {
-        out += &paragraph(&text, columns);
+impl<'v> Verdict<'v> {
+    /// By these rules.
+    pub fn new(
+        table: &'v PeTable,
+        balances: &'v [Balance],
+        findings: &'v Findings,
+        rules: &Rules,
+    ) -> Self {
+        let endings = endings(table);
+        let ended = endings.as_ref().map(|of| (of, others_ended(table, of)));
+        let names = |column| {
+            let shown = shown(column, table.metric);
+            (shown.name, shown.base())
+        };
+        let facts = pe_facts(table, balances, findings, ended, &names);
+        let part = |finding| rules.of_part(&part_facts(&facts, finding));
+        let limit = rules.parameter(IMBALANCE, "share");
+        let limit = limit.and_then(|text| text.trim_end_matches('%').parse().ok());
+        Verdict {
+            table,
+            balances,
+            findings,
+            of_run: rules.of_run(&facts),
+            of_parts: findings.findings.iter().map(part).collect(),
+            limit: limit.unwrap_or(100.0 * LEAST_COST),
+            endings,
+        }
     }
-    let rest = findings.findings.len().saturating_sub(most);
+
+    /// The sentences, at least one; at most `most` of PEs that stand out.
+    pub(super) fn sentences(&self, most: usize) -> Vec<String> {
+        let single = self.findings.findings.iter().zip(&self.of_parts).take(most);
+        let single = single.map(|(finding, rule)| sentence(self.table, finding, rule.as_ref()));
+        // What costs no time that is known comes last.
+        let is_first = |found: &RuleFinding| found.urgent || found.seconds.is_some();
+        let of_run = |first: bool| {
+            let these = self.of_run.iter().filter(move |found| is_first(found) == first);
+            these.map(crate::finding::sentence)
+        };
+        let mut all: Vec<String> = of_run(true).chain(single).chain(of_run(false)).collect();
+        let is_even = !self.of_run.iter().any(|found| found.rule == IMBALANCE);
+        if is_even && self.findings.findings.is_empty() {
+            all.push(nothing(self));
+        }
+        all
+    }
+}
+
+/// What the rules find, and what stands out: each finding in a paragraph with its evidence, of PEs
+/// that stand out the most costly three unless `all`; or that nothing does, and what was looked at.
+pub fn findings(verdict: &Verdict<'_>, all: bool, columns: usize) -> String {
+    let most = if all { usize::MAX } else { MOST };
+    let mut out: String =
+        verdict.sentences(most).iter().map(|text| paragraph(text, columns)).collect();
+    let rest = verdict.findings.findings.len().saturating_sub(most);
     if rest > 0 {
+        // Writing to a String cannot fail.
         let _ = writeln!(out, "{} not shown here.", count(rest as u64, "smaller finding"));
     }
     out
 }
 
-/// The sentences, at least one; at most `most` of findings.
-pub(super) fn sentences(
-    table: &PeTable,
-    balances: &[Balance],
-    findings: &Findings,
-    most: usize,
-) -> Vec<String> {
-    let costly = costliest(balances).filter(|costly| costly.gain().matters());
-    let costly = costly.map(|costly| imbalance(table, costly, findings));
-    let single = findings.findings.iter().take(most).map(|finding| sentence(table, finding));
-    let mut all: Vec<String> = costly.into_iter().chain(single).collect();
-    if all.is_empty() {
-        all.push(nothing(table, balances, findings));
-    }
-    if let Some(ended) = endings(table) {
-        all.insert(0, ended_badly(table, &ended));
-    }
-    all
-}
-
-fn nothing(table: &PeTable, balances: &[Balance], findings: &Findings) -> String {
+fn nothing(verdict: &Verdict<'_>) -> String {
+    let Verdict { table, balances, findings, limit, .. } = verdict;
     let pes = count(findings.pes as u64, "PE");
     let largest = costliest(balances).map(Balance::gain).unwrap_or_default();
     let (share, seconds) = (percent(largest.share()), si(largest.seconds, "s"));
-    let cost = if largest.share() < LEAST_COST {
+    let limit = limit / 100.0;
+    let cost = if largest.share() < limit {
         format!(
             "no load imbalance costs more than {} of the wall clock time; the largest costs up to \
              {share}, {seconds} of {}",
-            percent(LEAST_COST),
+            percent(limit),
             si(largest.wall, "s"),
         )
     } else {
@@ -203,7 +201,7 @@ fn nothing(table: &PeTable, balances: &[Balance], findings: &Findings) -> String
 
 /// Evidence first: `PE 9 on node0001 stands out: CPU time 53.10 s, the other 63 PEs 39.90 s
 /// (median), +33.1%.`
-pub(super) fn sentence(table: &PeTable, finding: &PeFinding) -> String {
+pub(super) fn sentence(table: &PeTable, finding: &PeFinding, rule: Option<&RuleFinding>) -> String {
     let others = (table.rows.len() - finding.count) as u64;
     let who = subject(table, finding);
     let plural = finding.count > 1 && !is_one_group(&finding.subject);
@@ -237,11 +235,14 @@ pub(super) fn sentence(table: &PeTable, finding: &PeFinding) -> String {
         );
     }
     text.push('.');
-    if let Some(meaning) = meaning(table, finding) {
-        let _ = write!(text, " {meaning}");
+    if let Some(rule) = rule {
+        let _ = write!(text, " {}", crate::finding::words(&rule.sentence));
     }
     text.push(' ');
     text += &could_save(finding, plural);
+    if let Some(rule) = rule {
+        text += &crate::finding::advice(rule);
+    }
     text
 }
 
@@ -309,37 +310,4 @@ fn subject(table: &PeTable, finding: &PeFinding) -> String {
             }
         }
     }
-}
-
-/// What the measures say together, where they do.
-fn meaning(table: &PeTable, finding: &PeFinding) -> Option<String> {
-    let change = |column: Column| {
-        let of = finding.evidence.iter().find(|evidence| evidence.column == column)?;
-        Some(of.difference())
-    };
-    let counted = table.rows.iter().any(|pe| pe.count.value().is_some());
-    let up = |column| change(column).is_some_and(|change| change > 0.0);
-    let down = |column| change(column).is_some_and(|change| change < 0.0);
-    let work = shown(Column::Counter, table.metric).name;
-    Some(if down(Column::Frequency) && !down(Column::Counter) {
-        "A lower clock frequency: a processor that is hot, or saves power.".to_owned()
-    } else if up(Column::System) {
-        "More time in the kernel: system calls, page faults, or input and output.".to_owned()
-    } else if up(Column::MissesPerOperation) && (up(Column::CpuTime) || down(Column::Rate)) {
-        "Slower, with more cache misses for each operation: where its data is, or who shares the \
-         cache."
-            .to_owned()
-    } else if up(Column::Counter) && up(Column::CpuTime) {
-        format!("More work: more {work} in more CPU time.")
-    } else if up(Column::CpuTime) && change(Column::Counter).is_none() && counted {
-        format!("Slower: more CPU time for as many {work}.")
-    } else if down(Column::CpuTime) && change(Column::Counter).is_none() && counted {
-        format!("Faster: less CPU time for as many {work}.")
-    } else if down(Column::Counter) && down(Column::CpuTime) {
-        format!("Less work: fewer {work} in less CPU time.")
-    } else if down(Column::Counter) {
-        format!("Fewer {work} in as much CPU time: it waits for others, or is slower.")
-    } else {
-        return None;
-    })
 }

@@ -23,7 +23,7 @@ pub struct PeriodArgs {
 }
 
 /// The period that a text says today.
-fn period(text: &str) -> Result<Period, PeriodError> {
+pub fn period(text: &str) -> Result<Period, PeriodError> {
     parse_period(text, clock::now().date)
 }
 

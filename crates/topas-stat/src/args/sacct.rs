@@ -19,7 +19,7 @@ pub struct SacctArgs {
         requires = "sacct",
         conflicts_with_all = [
             "check", "utilisation", "by", "measure", "bucket", "upper", "log_scale", "sort",
-            "reverse", "gnuplot", "r", "bars", "svg", "png", "share", "mine", "since", "until",
+            "reverse", "runs", "columns", "job", "id", "percent", "gnuplot", "r", "bars", "svg", "png", "share", "mine", "since", "until", "period",
             "user", "exe", "lang", "mplib", "mode", "min_pes", "max_pes", "conditions",
         ]
     )]

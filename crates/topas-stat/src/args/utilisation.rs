@@ -26,7 +26,7 @@ pub struct UtilisationArgs {
         alias = "utilization",
         conflicts_with_all = [
             "check", "by", "measure", "bucket", "upper", "log_scale", "top", "sort", "reverse",
-            "gnuplot", "r", "share",
+            "runs", "columns", "job", "id", "percent", "gnuplot", "r", "share",
         ]
     )]
     pub utilisation: Option<String>,

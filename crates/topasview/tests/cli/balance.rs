@@ -71,7 +71,7 @@ fn a_ramp_of_one_to_three() {
     // Mean 21 s, at most 31 s.
     assert!(text.starts_with("Load imbalance costs up to 32."), "{text}");
     assert!(text.contains("PE 63 on node7 has the most CPU time, 31."), "{text}");
-    assert!(text.contains(" It rises with the number of the PE, from 10.9"), "{text}");
+    assert!(text.contains(" It goes along the numbers of the PEs, from 10.9"), "{text}");
     // The others wait in loops: only the operations tell.
     let spins = run_of_64(|pe| MadePe { operations: 1e9 * ramp(pe), user: 30.0, wall: 31.0, ..PE });
     assert!(
@@ -154,7 +154,9 @@ fn cache_misses_and_memory_of_one_host() {
     assert_eq!(
         memory,
         "Host node2 (PEs 16-23) stands out: resident memory 2.000 GB, the other 56 PEs 0.500 GB \
-         (medians), +300.0%. It costs no wall clock time by itself."
+         (medians), +300.0%. It has more resident memory than the others. It costs no wall clock time \
+         by itself. Next: Look at which arrays only these PEs hold; the host with the most memory \
+         limits the size of the problem."
     );
 }
 
@@ -229,4 +231,45 @@ fn who_died_first_and_how_the_others_ended() {
         "{killed}"
     );
     assert!(!run_of_64(|_| PE).contains("died"));
+}
+
+/// A center changes a limit, and words; what is faulty is told with its line, and the rest counts.
+#[test]
+fn rules_of_the_center_count() {
+    let ramp = |pe: u32| MadePe { user: 20.0 + 10.0 * f64::from(pe) / 63.0, wall: 31.0, ..PE };
+    let dir = directory(made_run("a", 64, |pe| Some(ramp(pe))));
+    let rules = dir.path().join("rules.d");
+    std::fs::create_dir(&rules).unwrap();
+    std::fs::write(dir.path().join("topas.conf"), "").unwrap();
+    let run = || -> super::Shown {
+        let mut command = super::command(dir.path(), &["topas.out"]);
+        command.env("TOPAS_CONF", dir.path().join("topas.conf")).output().unwrap().into()
+    };
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let builtin = run();
+    assert!(builtin.out.contains("Load imbalance costs up to 16"), "{}", builtin.out);
+    assert_eq!((builtin.code, &*builtin.err), (0, ""));
+    let change = |text: &str| std::fs::write(rules.join("site.conf"), text).unwrap();
+    change("[load-imbalance]\nshare = 40\n");
+    let changed = run();
+    assert!(!changed.out.contains("Load imbalance costs"), "{}", changed.out);
+    assert!(
+        flat(&changed.out).contains("no load imbalance costs more than 40.0% of"),
+        "{}",
+        changed.out
+    );
+    change(
+        "[low-ipc]\nnonsense\n[load-imbalance]\nnext = Ask us, {pes} PEs.\nlink = https://c.example\n\
+         [ours]\nwhat = x\nwhen = pes = 64\nsentence = We see {wall}.\nnext = None.\n",
+    );
+    let words = run();
+    assert!(flat(&words.out).contains("Next: Ask us, 64 PEs. https://c.example"), "{}", words.out);
+    assert!(words.out.contains("We see 31.00 s. Next: None.\n"), "{}", words.out);
+    let warning = "site.conf:2: `nonsense` is not of the form `key = value`\n";
+    assert!(words.err.ends_with(warning), "{}", words.err);
+    assert_eq!(words.code, 0);
+    change("[load-imbalance]\noff = yes\n");
+    assert!(!run().out.contains("Load imbalance costs"));
+    let json = shown(dir.path(), &["--json"]);
+    assert!(json.contains("\"rule\": \"load-imbalance\"") && json.contains("\"next\": "), "{json}");
 }
