@@ -66,7 +66,7 @@ pub use engine::{
 pub use feed::BLOCK;
 pub use field::parse_size;
 pub use one_run::{
-    EarlierRuns, FoundRuns, LineFacts, MOST_EARLIER, MeasuredValue, RunFacts, RunName, RunSearch,
+    FoundRuns, LineFacts, MOST_EARLIER, MeasuredValue, RunHistory, RunName, RunRecord, RunSearch,
     SeenLines, earlier_runs, find_runs,
 };
 pub use outputs::{Because, KeptFile, Outputs};

@@ -397,12 +397,6 @@ impl Measure {
         Some(quotient(upper, lower.checked_mul(self.factor.1.into())?))
     }
 
-    /// Whether it is a rate of the processor, made of counts of its events. Of a program that
-    /// computes on an accelerator such a rate says nothing.
-    pub fn is_of_processor(&self) -> bool {
-        PROCESSOR_RATES.contains(&self.name)
-    }
-
     /// Number of PEs of a run that have its terms.
     pub(crate) fn pes(&self, run: &Run<'_>) -> u32 {
         let mut pes = 0;
@@ -414,6 +408,12 @@ impl Measure {
     /// by its mean: what is used up.
     pub fn is_compared_by_sum(&self) -> bool {
         self.name == "pe_hours"
+    }
+
+    /// Whether it is a rate of the processor, made of counts of its events. Of a program that
+    /// computes on an accelerator such a rate says nothing.
+    pub fn is_of_processor(&self) -> bool {
+        PROCESSOR_RATES.contains(&self.name)
     }
 
     /// Whether its sum is extrapolated from the measuring PEs to all.

@@ -7,8 +7,8 @@ mod earlier;
 mod facts;
 mod seen;
 
-pub use earlier::{EarlierRuns, MOST_EARLIER, earlier_runs};
-pub use facts::{LineFacts, MeasuredValue, RunFacts};
+pub use earlier::{MOST_EARLIER, RunHistory, earlier_runs};
+pub use facts::{LineFacts, MeasuredValue, RunRecord};
 pub use seen::SeenLines;
 
 use std::cmp::Reverse;
@@ -60,7 +60,7 @@ impl RunSearch {
 #[derive(Debug)]
 pub struct FoundRuns {
     /// The runs, the latest first
-    pub runs: Vec<RunFacts>,
+    pub runs: Vec<RunRecord>,
     /// Runs of this name outside the period
     pub outside: u64,
     /// What was seen on the way
@@ -123,14 +123,14 @@ impl Question for NamedLines<'_> {
 struct NamedRuns<'s> {
     keys: FieldKeys<'s>,
     period: Period,
-    runs: Vec<RunFacts>,
+    runs: Vec<RunRecord>,
     outside: u64,
 }
 
 impl Fold for NamedRuns<'_> {
     fn add(&mut self, run: &Run<'_>) {
         if self.period.contains(run) {
-            self.runs.push(RunFacts::new(run, self.keys));
+            self.runs.push(RunRecord::new(run, self.keys));
         } else {
             self.outside += 1;
         }

@@ -1,4 +1,4 @@
-//! RunFacts: the named values that conditions and sentences of rules are about.
+//! FactValues: the named values that conditions and sentences of rules are about.
 
 use topas_data::field::{FieldKind, FieldUnit, MILLION, Value};
 use topas_data::{Operand, UnknownOperand, Valuation};
@@ -196,9 +196,9 @@ pub enum FactValue {
 
 /// What is known of a run, or of a part of one.
 #[derive(Clone, Debug, Default)]
-pub struct RunFacts(Vec<(&'static str, FactValue)>);
+pub struct FactValues(Vec<(&'static str, FactValue)>);
 
-impl RunFacts {
+impl FactValues {
     /// Sets a number, in the unit of the fact; what is no number stays missing.
     pub fn number(&mut self, name: &'static str, value: impl Into<Option<f64>>) {
         if let Some(value) = value.into().filter(|value| value.is_finite()) {
@@ -241,7 +241,7 @@ impl RunFacts {
     }
 }
 
-impl Valuation<FactOperand> for RunFacts {
+impl Valuation<FactOperand> for FactValues {
     fn value(&self, operand: &FactOperand) -> Value<'_> {
         match self.get(operand.0.name) {
             None => Value::Missing,

@@ -1,7 +1,7 @@
 //! Findings: what is to be said of a run, from rules that a center can change.
 //!
 //! ```text
-//! table of PEs, run of a log -> RunFacts \
+//! table of PEs, run of a log -> FactValues \
 //! rules.d/*.conf -> Rules -------------> RuleFinding: what, where, how much, evidence,
 //!                                        confidence, ruled out, next step
 //! ```
@@ -22,8 +22,8 @@ mod rule;
 mod template;
 
 pub use ending::ending_words;
-pub use fact::{FACTS, Fact, FactValue, RunFacts};
-pub use log_run::{EarlierRuns, run_facts};
+pub use fact::{FACTS, Fact, FactValue, FactValues};
+pub use log_run::run_facts;
 pub use pe_table::{part_facts, pe_facts};
 pub use read::RuleFault;
 pub use rule::{Confidence, Rule, RuleFinding, RuleOutcome, Rules, Scope};

@@ -1,92 +1,94 @@
-//! RunFacts of a run of a log, of which few PEs are known.
+//! Facts of a run of a log, of which few PEs are known.
 
-use topas_data::{PeRecord, Run};
-use topas_format::event::Metric;
-use topas_mpi_data::Efficiency;
+use topas_data::{LineFacts, RunHistory, RunRecord};
+use topas_mpi_data::MpiProfile;
 
 use crate::ending::ending_words;
-use crate::fact::RunFacts;
+use crate::fact::FactValues;
 
-/// What a log has besides a run.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct EarlierRuns<'a> {
-    /// Wall clock times in s of earlier runs of the same program by the same user on as many PEs
-    pub walls: &'a [f64],
-    /// How the run ended: `end=` of its worst line with the PE of this line; None if it ended well
-    /// or that is not known
-    pub ended: Option<(u32, &'a [u8])>,
-    /// Nominal frequency of the processor in MHz
-    pub mhz: Option<f64>,
-    /// Efficiency of its MPI profile, if it has one
-    pub mpi: Option<&'a Efficiency>,
-}
-
-/// A ratio of sums over the PEs that have both terms.
-fn ratio(run: &Run<'_>, of: impl Fn(&PeRecord) -> Option<(u64, u64)>) -> Option<f64> {
-    let both = run.pes.iter().filter_map(of);
+/// A ratio of sums over the PEs that have both terms, the second of which is not 0.
+fn ratio(run: &RunRecord, of: impl Fn(&LineFacts) -> Option<(u64, u64)>) -> Option<f64> {
+    let both = run.lines.iter().filter_map(of);
     let (part, whole) = both.fold((0u128, 0u128), |(part, whole), (a, b)| {
         (part + u128::from(a), whole + u128::from(b))
     });
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// The facts of a run of a log, whose lines were kept in [`topas_data::Detail::Counters`].
+/// User and system time of a PE in µs.
+fn cpu(line: &LineFacts) -> Option<u64> {
+    line.record.cpu.and_then(|cpu| u64::try_from(cpu.micros()).ok())
+}
+
+fn system(line: &LineFacts) -> Option<u64> {
+    line.record.cpu.map(|cpu| cpu.sys.0)
+}
+
+/// The facts of a run of a log, of its earlier runs and of its MPI profile.
 ///
-/// Two PEs of a run say little about its balance, so no fact of `imbalance` is set.
-pub fn run_facts(run: &Run<'_>, more: &EarlierRuns<'_>) -> RunFacts {
-    let mut facts = RunFacts::default();
-    let wall = run.wall.0 as f64 / 1e6;
+/// Two PEs of a run say little about its balance, so no fact of `imbalance` is set. The operations
+/// of a run that uses accelerators are not those of the processor, so they are no facts either.
+pub fn run_facts(
+    run: &RunRecord,
+    earlier: Option<&RunHistory>,
+    profile: Option<&MpiProfile>,
+) -> FactValues {
+    let mut facts = FactValues::default();
+    let wall = run.wall as f64 / 1e6;
     facts.text("source", "log");
-    facts.number("pes", f64::from(run.lines()));
-    facts.number("npes", f64::from(run.npes));
+    facts.number("pes", run.lines.len() as f64);
+    facts.number("npes", run.npes.map(f64::from));
     facts.number("wall", wall);
-    facts.number("pe_hours", run.pe_micros() as f64 / 3.6e9);
-    let all = |of: fn(&PeRecord) -> Option<u64>| ratio(run, |pe| Some((of(pe)?, pe.wall.0)));
-    let cpu = |pe: &PeRecord| pe.cpu.and_then(|cpu| u64::try_from(cpu.micros()).ok());
-    let system = |pe: &PeRecord| pe.cpu.map(|cpu| cpu.sys.0);
-    let used = all(|pe| pe.cpu.and_then(|cpu| u64::try_from(cpu.micros()).ok()));
+    facts.number("pe_hours", run.pe_micros as f64 / 3.6e9);
+    let used = ratio(run, |line| Some((cpu(line)?, line.record.wall.0)));
     facts.number("cpu_use", used.map(|share| 100.0 * share));
     facts.number("processors", used);
-    let of_cpu = ratio(run, |pe| Some((system(pe)?, cpu(pe)?)));
+    let of_cpu = ratio(run, |line| Some((system(line)?, cpu(line)?)));
     facts.number("system_share", of_cpu.map(|share| 100.0 * share));
-    let of_wall = all(|pe| pe.cpu.map(|cpu| cpu.sys.0));
+    let of_wall = ratio(run, |line| Some((system(line)?, line.record.wall.0)));
     facts.number("system_wall", of_wall.map(|share| 100.0 * share));
     facts.number("system_time", of_wall.map(|share| share * wall));
-    facts.number("mflops", run.fp().map(|rate| rate.mflops()));
-    let operations = |pe: &PeRecord| pe.count(Metric::FpOps).value();
-    let per_op = ratio(run, |pe| Some((pe.l1_miss.value()?, operations(pe)?)));
-    facts.number("l1_per_op", per_op);
-    facts.text("counted", "floating point operations");
-    let ipc = ratio(run, |pe| Some((pe.instructions.value()?, pe.cycles.value()?)));
-    facts.number("ipc", ipc);
-    let mhz = ratio(run, |pe| Some((pe.cycles.value()?, pe.cpu?.user.0)));
+    if run.gpu.is_empty() {
+        facts.number("mflops", run.value("mflops"));
+        facts.number("l1_per_op", run.value("l1_per_op"));
+        facts.text("counted", "floating point operations");
+    }
+    facts.number("ipc", run.value("ipc"));
+    let mhz = ratio(run, |line| Some((line.record.cycles.value()?, line.record.cpu?.user.0)));
+    let nominal = run.mhz.map(|mhz| mhz as f64).filter(|mhz| *mhz > 0.0);
     facts.number("ghz", mhz);
-    facts.number("ghz_nominal", more.mhz);
-    let nominal = more.mhz.filter(|mhz| *mhz > 0.0);
+    facts.number("ghz_nominal", nominal);
     facts.number("ghz_share", mhz.zip(nominal).map(|(mhz, nominal)| 100.0 * mhz / nominal));
-    if let Some((pe, end)) = more.ended {
-        facts.text("ending", ending_words(end));
-        facts.text("ending_who", format!("Of the measured PEs, PE {pe}"));
-        let wall = run.pes.iter().find(|record| record.pe == pe).map_or(run.wall, |pe| pe.wall);
-        facts.number("ending_after", wall.0 as f64 / 1e6);
+    let largest = run.lines.iter().filter_map(|line| line.rss).max();
+    facts.number("memory_largest", largest.map(|bytes| bytes as f64));
+    first_failed(run, &mut facts);
+    if let Some(sums) = profile.map(|profile| &profile.total).filter(|sums| sums.wall > 0) {
+        facts.number("mpi_share", 100.0 * sums.mpi as f64 / sums.wall as f64);
+        facts.number("mpi_cost", wall * sums.mpi as f64 / sums.wall as f64);
     }
-    if let Some(mpi) = more.mpi {
-        let inside = mpi.parallel().value().map(|outside| 1.0 - outside);
-        facts.number("mpi_share", inside.map(|share| 100.0 * share));
-        facts.number("mpi_cost", inside.map(|share| share * mpi.time as f64 / 1e9));
+    if let Some(earlier) = earlier {
+        facts.number("earlier_runs", earlier.walls.len() as f64);
+        if let Some(median) = earlier.median_wall().filter(|median| *median > 0.0) {
+            let median = median / 1e6;
+            facts.number("earlier_wall", median);
+            facts.number("slower_by", wall - median);
+            facts.number("slower", 100.0 * (wall / median - 1.0));
+        }
     }
-    earlier(more.walls, wall, &mut facts);
     facts
 }
 
-fn earlier(walls: &[f64], wall: f64, facts: &mut RunFacts) {
-    facts.number("earlier_runs", walls.len() as f64);
-    let mut sorted = walls.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let median = topas_data::pes::quantile(&sorted, 0.5);
-    if median > 0.0 {
-        facts.number("earlier_wall", median);
-        facts.number("slower_by", wall - median);
-        facts.number("slower", 100.0 * (wall / median - 1.0));
-    }
+/// Classes of the field `ending` of PEs that failed by themselves: all but those that ended well
+/// and those that a signal from outside ended.
+const FAILED: std::ops::RangeInclusive<u32> = 1..=4;
+
+/// Of the measured PEs that failed by themselves the first.
+fn first_failed(run: &RunRecord, facts: &mut FactValues) {
+    let failed = run.lines.iter().filter(|line| line.ending.is_some_and(|of| FAILED.contains(&of)));
+    let Some(line) = failed.min_by_key(|line| line.record.end) else { return };
+    facts.text("ending", ending_words(&line.end));
+    let host = String::from_utf8_lossy(&line.host);
+    let on = if host.is_empty() { String::new() } else { format!(" on {host}") };
+    facts.text("ending_who", format!("Of the measured PEs, PE {}{on}", line.record.pe));
+    facts.number("ending_after", line.record.wall.0 as f64 / 1e6);
 }

@@ -1,4 +1,4 @@
-//! RunFacts of a table of PEs.
+//! FactValues of a table of PEs.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use topas_data::pes::{
 use topas_format::event::Metric;
 
 use crate::ending::ending_words;
-use crate::fact::RunFacts;
+use crate::fact::FactValues;
 
 /// Share of the wall clock time below which CPU time is that of an idle PE.
 const IDLE: f64 = 0.05;
@@ -22,8 +22,8 @@ pub fn pe_facts(
     findings: &Findings,
     ended: Option<(&PeEndings, String)>,
     names: &impl Fn(Column) -> (&'static str, &'static str),
-) -> RunFacts {
-    let mut facts = RunFacts::default();
+) -> FactValues {
+    let mut facts = FactValues::default();
     let pes = table.rows.len() as f64;
     let wall = table.rows.iter().map(|pe| pe.wall).max().unwrap_or(0) as f64 / 1e6;
     let npes = table.launch.npes.map_or(pes, f64::from);
@@ -71,7 +71,7 @@ fn ratio(table: &PeTable, of: impl Fn(&topas_data::pes::Pe) -> Option<(u64, u64)
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-fn sums(table: &PeTable, wall: f64, facts: &mut RunFacts) {
+fn sums(table: &PeTable, wall: f64, facts: &mut FactValues) {
     let pes = table.rows.len() as f64;
     let sum = |of: fn(&topas_data::pes::Pe) -> u64| -> f64 {
         table.rows.iter().map(|pe| u128::from(of(pe))).sum::<u128>() as f64 / 1e6
@@ -105,7 +105,7 @@ fn sums(table: &PeTable, wall: f64, facts: &mut RunFacts) {
     }
 }
 
-fn memory(table: &PeTable, facts: &mut RunFacts) {
+fn memory(table: &PeTable, facts: &mut FactValues) {
     let mut of_hosts: BTreeMap<u32, u128> = BTreeMap::new();
     for pe in &table.rows {
         if let Some(rss) = pe.rss {
@@ -126,7 +126,7 @@ fn imbalance(
     balance: &Balance,
     findings: &Findings,
     names: &impl Fn(Column) -> (&'static str, &'static str),
-    facts: &mut RunFacts,
+    facts: &mut FactValues,
 ) {
     let (gain, (name, unit)) = (balance.gain(), names(balance.of));
     facts.text("imbalance_of", name);
@@ -153,7 +153,7 @@ fn imbalance(
     }
 }
 
-fn first_failed(table: &PeTable, endings: &PeEndings, facts: &mut RunFacts) {
+fn first_failed(table: &PeTable, endings: &PeEndings, facts: &mut FactValues) {
     let Some(pe) = endings.first.and_then(|row| table.rows.get(row as usize)) else { return };
     let host = String::from_utf8_lossy(table.host(pe));
     let on = if host.is_empty() { String::new() } else { format!(" on {host}") };
@@ -163,7 +163,7 @@ fn first_failed(table: &PeTable, endings: &PeEndings, facts: &mut RunFacts) {
 }
 
 /// The facts of a part that stands out, besides those of its run.
-pub fn part_facts(run: &RunFacts, finding: &PeFinding) -> RunFacts {
+pub fn part_facts(run: &FactValues, finding: &PeFinding) -> FactValues {
     let mut facts = run.clone();
     let part = match &finding.subject {
         _ if finding.classes > 1 => "class",

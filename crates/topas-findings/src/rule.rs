@@ -2,7 +2,7 @@
 
 use topas_data::Expression;
 
-use crate::fact::{Fact, FactOperand, RunFacts};
+use crate::fact::{Fact, FactOperand, FactValues};
 use crate::read::{RuleFault, read};
 use crate::template::{Template, Words};
 
@@ -106,7 +106,7 @@ pub enum RuleOutcome {
 
 impl Rule {
     /// What comes of it with these facts.
-    pub fn look(&self, facts: &RunFacts) -> RuleOutcome {
+    pub fn look(&self, facts: &FactValues) -> RuleOutcome {
         let needed = self.requires.iter().copied().chain(self.sentence.facts());
         let missing: Vec<_> = needed.filter(|fact| facts.get(fact.name).is_none()).collect();
         if !missing.is_empty() {
@@ -124,7 +124,7 @@ impl Rule {
         self.found(facts).map_or(RuleOutcome::Not, |found| RuleOutcome::Found(Box::new(found)))
     }
 
-    fn found(&self, facts: &RunFacts) -> Option<RuleFinding> {
+    fn found(&self, facts: &FactValues) -> Option<RuleFinding> {
         let mut sentence = self.sentence.fill(facts)?;
         for more in self.also.iter().filter_map(|also| also.fill(facts)) {
             sentence.push(crate::Word::Text(" ".to_owned()));
@@ -183,7 +183,7 @@ impl Rules {
     }
 
     /// What the rules find in the facts of a run: what is urgent first, then what costs most.
-    pub fn of_run(&self, facts: &RunFacts) -> Vec<RuleFinding> {
+    pub fn of_run(&self, facts: &FactValues) -> Vec<RuleFinding> {
         let of_runs = self.rules.iter().filter(|rule| rule.scope == Scope::Run);
         let mut found: Vec<RuleFinding> = of_runs
             .filter_map(|rule| match rule.look(facts) {
@@ -197,7 +197,7 @@ impl Rules {
     }
 
     /// What the first rule that fires says of a part that stands out.
-    pub fn of_part(&self, facts: &RunFacts) -> Option<RuleFinding> {
+    pub fn of_part(&self, facts: &FactValues) -> Option<RuleFinding> {
         let of_parts = self.rules.iter().filter(|rule| rule.scope == Scope::Part);
         of_parts.into_iter().find_map(|rule| match rule.look(facts) {
             RuleOutcome::Found(found) => Some(*found),

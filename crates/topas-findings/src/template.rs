@@ -1,6 +1,6 @@
 //! Sentences with facts in them: `{wall}`, and parameters of their rule: `{$share}`.
 
-use crate::fact::{Fact, FactValue, RunFacts};
+use crate::fact::{Fact, FactValue, FactValues};
 
 /// A sentence with its values: texts and facts, in their order.
 pub type Words = Vec<Word>;
@@ -56,7 +56,7 @@ impl Template {
     }
 
     /// The sentence with these values; None if one is missing.
-    pub(crate) fn fill(&self, facts: &RunFacts) -> Option<Words> {
+    pub(crate) fn fill(&self, facts: &FactValues) -> Option<Words> {
         let word = |piece: &Piece| match piece {
             Piece::Text(text) => Some(Word::Text(text.clone())),
             Piece::Fact(fact) => Some(Word::Value(fact, facts.get(fact.name)?.clone())),

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use topas_findings::{RuleOutcome, Rules, RunFacts, Scope, Word};
+use topas_findings::{FactValues, RuleOutcome, Rules, Scope, Word};
 
 /// A number or a text.
 #[derive(Clone, Copy)]
@@ -113,9 +113,9 @@ const CASES: &[Case] = &[
     ("uneven-memory", &[("memory_more", N(100.0))], ("memory_more", N(0.0))),
 ];
 
-/// RunFacts of a part in which nothing differs, for rules of parts.
-fn facts(put: &[(&'static str, Put)]) -> RunFacts {
-    let mut facts = RunFacts::default();
+/// FactValues of a part in which nothing differs, for rules of parts.
+fn facts(put: &[(&'static str, Put)]) -> FactValues {
+    let mut facts = FactValues::default();
     for measure in ["cpu", "operations", "rate", "wall", "frequency", "l1", "memory", "system"] {
         for way in ["more", "less"] {
             let name = topas_findings::Fact::named(&format!("{measure}_{way}")).unwrap().name;
@@ -150,7 +150,7 @@ fn each_rule_fires_and_does_not_just_beside() {
         let outcome = rule.look(&facts(&other));
         assert!(!matches!(outcome, RuleOutcome::Found(_)), "{name}: {outcome:?}");
         // Of a run about which nothing is known it tells nothing.
-        let unknown = rule.look(&RunFacts::default());
+        let unknown = rule.look(&FactValues::default());
         assert!(!matches!(unknown, RuleOutcome::Found(_)), "{name}: {unknown:?}");
     }
 }

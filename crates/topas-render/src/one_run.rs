@@ -7,7 +7,8 @@ mod overview;
 mod rates;
 mod unknown;
 
-use topas_data::{EarlierRuns, LineFacts, PeTime, RunFacts};
+use topas_data::{LineFacts, PeTime, RunHistory, RunRecord};
+use topas_findings::RuleFinding;
 use topas_mpi_data::MpiProfile;
 
 use crate::number::{NONE, hours, percent_of, seconds, short, si};
@@ -27,11 +28,13 @@ const LABEL: usize = 16;
 /// What is known of a run: from its lines, and from others.
 pub struct KnownRun<'r> {
     /// What its lines say
-    pub facts: &'r RunFacts,
+    pub facts: &'r RunRecord,
     /// Its MPI profile, if there is one
     pub profile: Option<&'r MpiProfile>,
     /// Its earlier runs; None if its lines do not tell of which program
-    pub earlier: Option<&'r EarlierRuns>,
+    pub earlier: Option<&'r RunHistory>,
+    /// What the rules find in all that
+    pub findings: &'r [RuleFinding],
 }
 
 /// What is shown: the runs of a name.
@@ -39,7 +42,7 @@ pub struct RunReport<'r> {
     /// What they were looked for by, as people say it: `job 4711`
     pub name: &'r str,
     /// All of them, the latest first
-    pub all: &'r [RunFacts],
+    pub all: &'r [RunRecord],
     /// Those that are told in words
     pub told: &'r [KnownRun<'r>],
 }
@@ -81,8 +84,13 @@ fn one(run: &KnownRun<'_>) -> String {
     items.extend(mpi(run));
     items.push(("Earlier", earlier(run)));
     write(&mut out, &items);
-    // Findings of the run, when there are any to tell, stand here: between the figures that they
-    // judge and what is not known.
+    // Between the figures that they judge and what is not known.
+    if !run.findings.is_empty() {
+        out += "\nFindings\n";
+        for found in run.findings {
+            out += &hanging(&format!("* {}", crate::finding::sentence(found)), WIDTH, 2);
+        }
+    }
     out.push('\n');
     out += "Not known, and remarks\n";
     for text in unknown::sentences(run) {
@@ -103,9 +111,15 @@ fn named(text: &[u8]) -> String {
     crate::wording::named(text)
 }
 
-fn job(facts: &RunFacts) -> String {
+fn job(facts: &RunRecord) -> String {
     let mut words = vec![named(&facts.job)];
-    let more = [("step", &facts.step), ("partition", &facts.part)];
+    let more = [
+        ("step", &facts.step),
+        ("partition", &facts.part),
+        ("account", &facts.account),
+        ("QOS", &facts.qos),
+        ("state by sacct", &facts.state),
+    ];
     let told = more.into_iter().filter(|(_, text)| !text.is_empty());
     words.extend(told.map(|(what, text)| format!("{what} {}", clean(text))));
     words.push(match &*facts.mode {
@@ -115,7 +129,7 @@ fn job(facts: &RunFacts) -> String {
     words.join(", ")
 }
 
-fn program(facts: &RunFacts) -> String {
+fn program(facts: &RunRecord) -> String {
     let mut words = Vec::new();
     let lang = match &*facts.lang {
         b"c" | b"cc" => "C",
@@ -139,7 +153,7 @@ fn program(facts: &RunFacts) -> String {
     words.join(", ")
 }
 
-fn time(facts: &RunFacts) -> String {
+fn time(facts: &RunRecord) -> String {
     let booked = count(facts.booked.into(), "PE");
     let hours_of = facts.value("pe_hours").map_or_else(|| NONE.to_owned(), short);
     format!(
@@ -150,7 +164,7 @@ fn time(facts: &RunFacts) -> String {
 }
 
 /// A row for each line.
-fn lines(facts: &RunFacts) -> String {
+fn lines(facts: &RunRecord) -> String {
     let of = facts.npes.map_or_else(|| "an unknown number of".to_owned(), |n| n.to_string());
     let mut out = format!("Measured: {} of {of} PEs\n", facts.lines.len());
     let header = ["PE", "Host", "End", "Wall", "User CPU", "System CPU", "Memory", "Threads"];

@@ -1,10 +1,11 @@
 //! `topas-stat --job` and `--run`.
 
-use topas_config::Environment;
+use topas_config::{Conf, Environment};
 use topas_data::{
-    EarlierRuns, FoundRuns, Inputs, OwnLines, Resources, RunFacts, RunName, RunSearch,
+    FoundRuns, Inputs, OwnLines, Resources, RunHistory, RunName, RunRecord, RunSearch,
     earlier_runs, find_runs,
 };
+use topas_findings::{RuleFinding, Rules, run_facts};
 use topas_format::shown::Shown;
 use topas_mpi_data::{MpiProfile, read_launch_profiles};
 use topas_render::one_run::{KnownRun, RunReport, not_found};
@@ -67,20 +68,38 @@ pub fn run(line: &StatOptions, name: RunName, env: &Environment) -> Result<u8, u
         _ => told.iter().map(|run| looking.profile(run, &mut progress)).collect(),
     };
     progress.clear();
-    let both = earlier.iter().zip(&profiles);
+    let rules = rules(line.quiet, env);
+    let both = || earlier.iter().zip(&profiles);
+    let found_in =
+        |(facts, (earlier, profile)): (&RunRecord, (&Option<RunHistory>, &Option<_>))| {
+            rules.of_run(&run_facts(facts, earlier.as_ref(), profile.as_ref()))
+        };
+    let findings: Vec<Vec<RuleFinding>> = told.iter().zip(both()).map(found_in).collect();
     let known: Vec<KnownRun<'_>> = told
         .iter()
-        .zip(both)
-        .map(|(facts, (earlier, profile))| KnownRun {
+        .zip(both().zip(&findings))
+        .map(|(facts, ((earlier, profile), findings))| KnownRun {
             facts,
             earlier: earlier.as_ref(),
             profile: profile.as_ref(),
+            findings,
         })
         .collect();
     let report = RunReport { name: &name, all: &found.runs, told: &known };
     let text = if as_json { report.json() } else { report.text() };
     let printed = TOOL.print(text.as_bytes());
     Ok(if printed == Printed::Failed || unreadable > 0 { exit::INPUT } else { exit::OK })
+}
+
+/// The rules with those of the site; what is wrong with these is said, unless errors alone are
+/// wanted.
+fn rules(quiet: bool, env: &Environment) -> Rules {
+    let site = Conf::of_this_program(env).site_rules();
+    let (rules, faults) = Rules::with(&site.texts);
+    if !quiet {
+        TOOL.faulty_rules(&site, &faults);
+    }
+    rules
 }
 
 /// What is read, more than once.
@@ -102,11 +121,11 @@ impl Looking<'_> {
 
     fn earlier(
         &self,
-        told: &[RunFacts],
+        told: &[RunRecord],
         progress: &mut Progress,
-    ) -> Result<Vec<Option<EarlierRuns>>, u8> {
+    ) -> Result<Vec<Option<RunHistory>>, u8> {
         let sources = &self.inputs.sources;
-        let of = |run: &RunFacts| {
+        let of = |run: &RunRecord| {
             let earlier = earlier_runs(sources, self.search, run, self.resources, |place| {
                 progress.at(|| reading::words(place, sources.len()));
             });
@@ -116,7 +135,7 @@ impl Looking<'_> {
     }
 
     /// The MPI profile of a run: of its launch id and user, and of the time of the run.
-    fn profile(&self, run: &RunFacts, progress: &mut Progress) -> Option<MpiProfile> {
+    fn profile(&self, run: &RunRecord, progress: &mut Progress) -> Option<MpiProfile> {
         let (read, _) = read_launch_profiles(&self.inputs.sources, &run.id, &mut |bytes| {
             progress.at(|| format!("{} MB read for the MPI profile", bytes / 1_000_000));
         });

@@ -103,6 +103,13 @@ fn a_run_is_compared_with_the_earlier_ones_of_its_program() {
     let none = unbroken(&text(&stat(&["--run", "this", "--where", "wall > 16s"], &path)));
     assert!(none.contains("2 earlier runs"), "{none}");
     let bad = unbroken(&text(&stat(&["--run", "bad"], &path)));
+    assert!(bad.contains("Findings * A measured PE failed first: sig:11 after 2.000 s."), "{bad}");
+    let findings = &object(&["--run", "bad"], &path)["runs"][0]["findings"];
+    let rules: Vec<_> =
+        findings.as_array().unwrap().iter().map(|of| of["sentence"].as_str()).collect();
+    assert!(rules.iter().flatten().any(|text| text.contains("sig:11")), "{findings}");
+    let well = text(&stat(&["--run", "r5"], &path));
+    assert!(!well.contains("\nFindings\n"), "{well}");
     assert!(
         bad.starts_with(
             "heat of ann ran on 4 PEs for 2.00 s and was ended by signal 11 (SIGSEGV)."
@@ -188,7 +195,7 @@ fn what_is_not_there_is_said_with_a_hint() {
             &["--run", "this", "--since", "2027-01-01"],
             &path,
             3,
-            "1 run of launch this ended outside",
+            "1 run of launch this ended outside the period",
         ),
         (&["--run", "this", "--user", "eve"], &path, 3, "the selections leave none of 26 lines"),
         (&["--run", "this", "--csv"], &path, 2, "cannot be used with"),
@@ -240,4 +247,88 @@ fn figures_are_those_of_the_lines() {
         let shown = run["measures"]["pe_hours"]["value"].as_f64().unwrap();
         assert!((shown - hours).abs() <= 1e-7 * hours, "{id}: {shown}");
     }
+}
+
+/// The findings of a run stand between its figures and what is not known; the rules are those of
+/// every tool, and a center changes them.
+#[test]
+fn what_the_rules_find_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut log = String::new();
+    let mut run = |id: &str, day: u32, wall: u32, system: u32, end: &str| {
+        for pe in [1, 2] {
+            log += &format!(
+                "2026/11/{day:02} 08:00:59 ann heat {pe} 4 t2596 B c mpi {} {system}.0 {wall}.0 f=- - \
+                 {id} v=1 uid=7 end={end} host=n{pe} job=7{id}\n",
+                wall - system - 5,
+            );
+        }
+    };
+    for n in 1..=6 {
+        run(&format!("r{n}"), n, 100 + n, 1, "exit:0");
+    }
+    run("this", 8, 200, 80, "sig:11");
+    run("well", 9, 104, 1, "exit:0");
+    let path = dir.path().join("history.log");
+    fs::write(&path, with_lengths(&log)).unwrap();
+    let shown = text(&stat(&["--job", "7this"], &path));
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    let findings = unbroken(shown.split_once("\nFindings\n").expect("findings").1);
+    // The slower run: 200 s against the median 103.5 s; system time: 80 of 195 s.
+    for words in [
+        "* Of the measured PEs, PE 1 on n1 died first: sig:11 (SIGSEGV) after 200.0 s. Next: ",
+        "* This run took 200.0 s, 93.2% more than the median of 6 earlier runs of this program on 4 \
+         PEs, which is 103.5 s.",
+        "* 41.0% of the CPU time is system time: 80.00 s per PE, of 200.0 s wall clock time. Next: ",
+    ] {
+        assert!(findings.contains(words), "{words}: {findings}");
+    }
+    assert!(!text(&stat(&["--job", "7well"], &path)).contains("\nFindings\n"));
+    let object = object(&["--job", "7this"], &path);
+    let found = object["runs"][0]["findings"].as_array().unwrap();
+    let names: Vec<&str> = found.iter().map(|one| one["rule"].as_str().unwrap()).collect();
+    assert_eq!(names, ["failed", "slower-than-before", "system-time"]);
+    assert_eq!(found[1]["saving_s"], 96.5);
+    // A rule of the center.
+    fs::create_dir(dir.path().join("rules.d")).unwrap();
+    fs::write(dir.path().join("topas.conf"), "").unwrap();
+    fs::write(dir.path().join("rules.d/a.conf"), "[system-time]\nshare = 50\n[x]\nwhat\n").unwrap();
+    let mut changed = Command::new(env!("CARGO_BIN_EXE_topas-stat"));
+    changed.args(["--job", "7this"]).arg(&path);
+    let changed = changed.env("TOPAS_CONF", dir.path().join("topas.conf")).output().unwrap();
+    assert!(!text(&changed).contains("is system time"));
+    let error = String::from_utf8_lossy(&changed.stderr);
+    assert!(error.contains("a.conf:4: `what` is not of the form `key = value`"), "{error}");
+}
+
+/// What the batch system tells of the job stands beside what its lines say.
+#[test]
+fn jobs_of_sacct_are_told_and_listed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = PathBuf::from(LOGS).join("module.log");
+    let jobs = dir.path().join("jobs.txt");
+    fs::write(
+        &jobs,
+        "JobID|JobIDRaw|User|Account|QOS|Partition|State|Timelimit|Elapsed|AllocCPUS|CPUTimeRAW|Start|End\n\
+         4711|4711|mohr|chem|long|main|TIMEOUT|01:00:00|00:00:17|16|272|2026-11-20T08:00:46|2026-11-20T08:01:03\n",
+    )
+    .unwrap();
+    let sacct = jobs.to_str().unwrap();
+    let shown = unbroken(&text(&stat(&["--job", "4711", "--sacct", sacct], &path)));
+    let job = "Job 4711, step 0, account chem, QOS long, state by sacct TIMEOUT, batch";
+    assert!(shown.contains(job), "{shown}");
+    let list = text(&stat(
+        &[
+            "--runs",
+            "--sacct",
+            sacct,
+            "--csv",
+            "--columns",
+            "id,sacct.account",
+            "--where",
+            "job = 4711",
+        ],
+        &path,
+    ));
+    assert_eq!(list, "id,sacct.account\n81f277aa03c4d9e1,chem\n");
 }

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use clap::error::ErrorKind as Clap;
+use topas_config::conf::SiteRules;
 use topas_format::shown::Shown;
 
 /// Text of several lines of which nothing acts on a terminal: a newline ends a line, and all else
@@ -53,6 +54,17 @@ impl Tool {
         let cause = cause.map(|cause| format!("  cause: {cause}\n")).unwrap_or_default();
         let hint = if hint.is_empty() { String::new() } else { format!("  hint: {hint}\n") };
         self.write(&format!("{}: {kind}: {what}\n{cause}{hint}", self.0));
+    }
+
+    /// Rules of the site that are faulty, or could not be read; the others are used.
+    pub fn faulty_rules(self, site: &SiteRules, faults: &[impl Display]) {
+        let hint = "the manual page topas-rules(5) describes the form";
+        for (path, cause) in &site.problems {
+            self.warning(&format!("cannot read {}", path.display()), Some(cause), "");
+        }
+        for fault in faults {
+            self.warning(fault, None, hint);
+        }
     }
 
     /// A remark in a line of its own; further lines stand as they are.

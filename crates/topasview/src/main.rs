@@ -44,12 +44,7 @@ fn rules(conf: &Conf, quiet: bool) -> Rules {
     let site = conf.site_rules();
     let (rules, faults) = Rules::with(&site.texts);
     if !quiet {
-        for (path, cause) in site.problems {
-            TOOL.write(&format!("{}: warning: {}: {cause}\n", TOOL.0, path.display()));
-        }
-        for fault in faults {
-            TOOL.write(&format!("{}: warning: {fault}\n", TOOL.0));
-        }
+        TOOL.faulty_rules(&site, &faults);
     }
     rules
 }

@@ -49,6 +49,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "topas-config",
             "topas-data",
             "topas-findings",
+            "topas-findings",
             "topas-format",
             "topas-mpi-data",
             "topas-render",

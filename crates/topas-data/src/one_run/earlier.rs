@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use topas_format::civil::Date;
 use topas_format::line::{Extras, Line};
 
-use super::{RunFacts, RunSearch};
+use super::{RunRecord, RunSearch};
 use crate::engine::{AskError, AskProgress, Resources, ask};
 use crate::field::{Field, Value};
 use crate::key_parts::{self, KeyParts};
@@ -24,7 +24,7 @@ pub const MOST_EARLIER: usize = 100_000;
 /// Runs of the same executable by the same user with the same number of PEs that ended before a
 /// run, as far as they ended well or did not tell.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct EarlierRuns {
+pub struct RunHistory {
     /// How many there are; at most [`MOST_EARLIER`], the latest, are in the rest
     pub runs: u64,
     /// Earlier runs that ended badly, in nothing else of this
@@ -37,7 +37,7 @@ pub struct EarlierRuns {
     pub rates: Vec<f64>,
 }
 
-impl EarlierRuns {
+impl RunHistory {
     /// Median of the wall clock times in µs, type 7; None without runs.
     pub fn median_wall(&self) -> Option<f64> {
         let walls: Vec<f64> = self.walls.iter().map(|wall| *wall as f64).collect();
@@ -69,10 +69,10 @@ impl EarlierRuns {
 pub fn earlier_runs(
     sources: &[Source],
     search: &RunSearch,
-    run: &RunFacts,
+    run: &RunRecord,
     resources: &Resources,
     progress: impl FnMut(AskProgress),
-) -> Result<Option<EarlierRuns>, AskError> {
+) -> Result<Option<RunHistory>, AskError> {
     let (Some(_), false) = (run.npes, run.exe.is_empty()) else { return Ok(None) };
     let ending = Field::named("ending").ok();
     let question = SameProgram { search, run, ending };
@@ -83,13 +83,13 @@ pub fn earlier_runs(
     walls.sort_unstable();
     rates.sort_unstable_by(f64::total_cmp);
     let since = fold.latest.iter().map(|Reverse(of)| of.date).min();
-    Ok(Some(EarlierRuns { runs: fold.runs, failed: fold.failed, since, walls, rates }))
+    Ok(Some(RunHistory { runs: fold.runs, failed: fold.failed, since, walls, rates }))
 }
 
 /// Lines of one program of a user.
 struct SameProgram<'s> {
     search: &'s RunSearch,
-    run: &'s RunFacts,
+    run: &'s RunRecord,
     ending: Option<Field>,
 }
 
@@ -141,7 +141,7 @@ impl EarlierRun {
 
 struct EarlierFold<'s> {
     search: &'s RunSearch,
-    run: &'s RunFacts,
+    run: &'s RunRecord,
     /// The first of the latest is at the top
     latest: BinaryHeap<Reverse<EarlierRun>>,
     runs: u64,

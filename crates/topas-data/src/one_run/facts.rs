@@ -8,8 +8,9 @@ use crate::remark::Oddities;
 use crate::run::{PeRecord, Run};
 use crate::run_list::{FieldKeys, Place};
 
-/// The fields that are kept of each line, besides its numbers.
-const FIELDS: [&str; 25] = [
+/// The fields that are kept of each line, besides its numbers. Those of sacct stand last, because
+/// they are there only if its jobs were read.
+const FIELDS: [&str; 28] = [
     "time",
     "user",
     "exe",
@@ -35,6 +36,9 @@ const FIELDS: [&str; 25] = [
     "via",
     "bid",
     "extra.gpu",
+    "sacct.account",
+    "sacct.qos",
+    "sacct.state",
 ];
 
 /// What is kept of each line, in the order of its key.
@@ -78,7 +82,7 @@ pub struct MeasuredValue {
 
 /// What is known of a run. Texts are without escapes, and empty if not told.
 #[derive(Clone, Debug)]
-pub struct RunFacts {
+pub struct RunRecord {
     /// Launch id
     pub id: Box<[u8]>,
     /// User
@@ -93,6 +97,12 @@ pub struct RunFacts {
     pub step: Box<[u8]>,
     /// Partition or queue
     pub part: Box<[u8]>,
+    /// Account of the job, by sacct
+    pub account: Box<[u8]>,
+    /// Quality of service of the job, by sacct
+    pub qos: Box<[u8]>,
+    /// State of the job, by sacct
+    pub state: Box<[u8]>,
     /// `B` or `I`
     pub mode: Box<[u8]>,
     /// Language
@@ -162,7 +172,7 @@ impl<'k> Parts<'k> {
     }
 }
 
-impl RunFacts {
+impl RunRecord {
     /// Of a run whose keys have [`fields`].
     pub(super) fn new(run: &Run<'_>, keys: FieldKeys<'_>) -> Self {
         let parts = run.pes.iter().map(|pe| Parts(keys.parts(run, pe).collect()));
@@ -188,7 +198,7 @@ impl RunFacts {
             let (pes, estimate) = measure.counted_by(run);
             MeasuredValue { measure, value: measure.of(run).ratio(), pes, estimate }
         };
-        RunFacts {
+        RunRecord {
             id: text("id"),
             user: text("user"),
             uid: whole("uid"),
@@ -196,6 +206,9 @@ impl RunFacts {
             job: text("job"),
             step: text("step"),
             part: text("part"),
+            account: text("sacct.account"),
+            qos: text("sacct.qos"),
+            state: text("sacct.state"),
             mode: text("mode"),
             lang: text("lang"),
             lib: text("lib"),

@@ -35,7 +35,7 @@ pub struct LogReport<'p> {
     pub(super) figures: Vec<FigureCell>,
     figure_values: Vec<FigureValues>,
     /// Values of one run, kept for the sake of its memory
-    values: Vec<RunValue>,
+    values: Vec<MeasureOfRun>,
     /// What one run adds to figures, likewise
     told: Vec<FigureOfRun>,
     /// What lines say of accelerators
@@ -44,13 +44,13 @@ pub struct LogReport<'p> {
 
 /// A measure of one run.
 #[derive(Clone, Debug)]
-struct RunValue {
+struct MeasureOfRun {
     of: Of,
     /// It is a rate of the processor, and the run used an accelerator
     accelerated: bool,
 }
 
-impl RunValue {
+impl MeasureOfRun {
     fn add_to(&self, sample: &mut Sample, measure: &Measure, run: &Run<'_>, quantiles: bool) {
         if self.accelerated {
             sample.accelerated.add(run.pe_micros());
@@ -105,7 +105,13 @@ impl ReportCell {
         }
     }
 
-    fn add(&mut self, table: &TablePlan, plan: &ReportPlan, run: &Run<'_>, values: &[RunValue]) {
+    fn add(
+        &mut self,
+        table: &TablePlan,
+        plan: &ReportPlan,
+        run: &Run<'_>,
+        values: &[MeasureOfRun],
+    ) {
         self.share.add(run.pe_micros());
         if self.samples.is_empty() {
             self.samples.resize_with(table.columns.len(), Sample::default);
@@ -116,7 +122,9 @@ impl ReportCell {
         if plan.noise {
             self.noise.resize_with(table.columns.len(), RunNoise::default);
             for (noise, &at) in self.noise.iter_mut().zip(&table.columns) {
-                noise.add(plan.measures[at].0, run, &values[at].of);
+                if !values[at].accelerated {
+                    noise.add(plan.measures[at].0, run, &values[at].of);
+                }
             }
         }
     }
@@ -235,7 +243,7 @@ impl Fold for LogReport<'_> {
         self.values.extend(self.plan.measures.iter().map(|(measure, _)| {
             let accelerated = accelerated && measure.is_of_processor();
             let of = if accelerated { Of::Uncounted } else { measure.of(run) };
-            RunValue { of, accelerated }
+            MeasureOfRun { of, accelerated }
         }));
         let measures = self.plan.measures.iter().zip(&self.values);
         for (sample, ((measure, _), value)) in self.totals.iter_mut().zip(measures) {

@@ -111,11 +111,11 @@ pub struct ReportPlan {
     pub(super) fields: Vec<Field>,
     pub(super) measures: Vec<(&'static Measure, Scale)>,
     pub(super) tables: Vec<TablePlan>,
+    /// For tables by the ending
+    pub(super) gap_places: Option<GapPlaces>,
     with_accelerators: bool,
     /// Place of the field by which runs are kept out of rates of the processor
     pub(super) accelerator: Option<usize>,
-    /// For tables by the ending
-    pub(super) gap_places: Option<GapPlaces>,
     /// Figures of each row, with the places of their fields
     pub(super) figures: Vec<(Figure, usize)>,
     /// Whether rows tell the noise of their measures
@@ -131,9 +131,9 @@ impl ReportPlan {
             fields: Vec::new(),
             measures: Vec::new(),
             tables: Vec::new(),
+            gap_places: None,
             with_accelerators: false,
             accelerator: None,
-            gap_places: None,
             figures: Vec::new(),
             noise: false,
         }

@@ -37,7 +37,7 @@ impl Rank {
 pub(crate) struct Place {
     pub(super) end: i64,
     pub(super) start: i64,
-    pub(super) launch: u64,
+    pub(crate) launch: u64,
     /// Hash of the PEs that have lines, and of what these counted
     pes: u64,
 }

@@ -1,6 +1,6 @@
 //! How a run ended, in words.
 
-use topas_data::RunFacts;
+use topas_data::RunRecord;
 
 use super::named;
 use crate::runs::length;
@@ -48,7 +48,7 @@ pub(super) fn words(end: &[u8]) -> String {
 }
 
 /// Program, PEs, time, and how it ended; of each PE, if they differ.
-pub(super) fn sentence(facts: &RunFacts) -> String {
+pub(super) fn sentence(facts: &RunRecord) -> String {
     let begin = format!(
         "{} of {} ran on {} for {}",
         named(&facts.exe),

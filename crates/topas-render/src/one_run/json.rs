@@ -1,7 +1,7 @@
 //! Runs of a name as JSON.
 
 use serde_json::{Map, Value, json};
-use topas_data::{LineFacts, RunFacts};
+use topas_data::{LineFacts, RunRecord};
 use topas_format::number::Count;
 
 use super::{KnownRun, RunReport, unknown};
@@ -22,7 +22,7 @@ fn text(bytes: &[u8]) -> Value {
     if bytes.is_empty() { Value::Null } else { String::from_utf8_lossy(bytes).into() }
 }
 
-fn run(report: &RunReport<'_>, facts: &RunFacts) -> Value {
+fn run(report: &RunReport<'_>, facts: &RunRecord) -> Value {
     let measure = |of: &topas_data::MeasuredValue| {
         let value = json!({
             "value": of.value.map(machine),
@@ -42,6 +42,9 @@ fn run(report: &RunReport<'_>, facts: &RunFacts) -> Value {
         "job": text(&facts.job),
         "step": text(&facts.step),
         "partition": text(&facts.part),
+        "account": text(&facts.account),
+        "qos": text(&facts.qos),
+        "state": text(&facts.state),
         "mode": text(&facts.mode),
         "language": text(&facts.lang),
         "library": text(&facts.lib),
@@ -62,6 +65,8 @@ fn run(report: &RunReport<'_>, facts: &RunFacts) -> Value {
     if let (Some(known), Some(object)) = (known, object.as_object_mut()) {
         object.insert("mpi_profile".to_owned(), profile(known));
         object.insert("earlier".to_owned(), earlier(known));
+        let findings: Vec<Value> = known.findings.iter().map(crate::finding::json).collect();
+        object.insert("findings".to_owned(), findings.into());
         object.insert("not_known".to_owned(), unknown::sentences(known).into());
     }
     object

@@ -17,8 +17,8 @@ pub fn not_found(
     let seen = &found.seen;
     if found.outside > 0 {
         let runs = count(found.outside, "run");
-        let what = format!("{runs} of {name} ended outside --since and --until, and none within");
-        return (what, "leave out --since and --until".to_owned());
+        let what = format!("{runs} of {name} ended outside the period, and none within");
+        return (what, "leave out --since, --until and --period".to_owned());
     }
     let Some((first, last)) = seen.days else {
         let what = format!("no run of {name}: no line counts");

@@ -2,7 +2,7 @@
 
 use topas_data::field::{Field, MILLION};
 use topas_data::measure::Measure;
-use topas_data::{PeTime, Period, RunColumn, RunFacts, RunListPlan, RunRow, RunValue, Selection};
+use topas_data::{PeTime, Period, RunColumn, RunListPlan, RunRecord, RunRow, RunValue, Selection};
 
 use super::{RunReport, WIDTH};
 use crate::number::{hours, short};
@@ -67,7 +67,7 @@ fn plan() -> RunListPlan {
     }
 }
 
-fn row(run: &RunFacts, columns: &[RunColumn]) -> RunRow {
+fn row(run: &RunRecord, columns: &[RunColumn]) -> RunRow {
     let text = |text: &[u8]| match text {
         [] => RunValue::Missing,
         text => RunValue::Text(text.into()),

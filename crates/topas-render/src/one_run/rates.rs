@@ -1,6 +1,6 @@
 //! Rates of a run, each with what it was counted on.
 
-use topas_data::RunFacts;
+use topas_data::RunRecord;
 use topas_format::event::Metric;
 use topas_format::number::Count;
 
@@ -25,7 +25,7 @@ const COUNTED: [Counted; 5] = [
 ];
 
 /// The figures of a run, of those that were measured.
-pub(super) fn items(facts: &RunFacts) -> Vec<(&'static str, String)> {
+pub(super) fn items(facts: &RunRecord) -> Vec<(&'static str, String)> {
     let mut items = Vec::new();
     for (label, measure, what, read) in COUNTED {
         let Some(of) = facts.measures.iter().find(|of| of.measure.name == measure) else {
@@ -56,7 +56,7 @@ pub(super) fn items(facts: &RunFacts) -> Vec<(&'static str, String)> {
     items
 }
 
-fn ratio(facts: &RunFacts, measure: &str, label: &'static str) -> Option<(&'static str, String)> {
+fn ratio(facts: &RunRecord, measure: &str, label: &'static str) -> Option<(&'static str, String)> {
     let of = facts.measures.iter().find(|of| of.measure.name == measure)?;
     let mark = if of.estimate { "~" } else { "" };
     let text = format!("{mark}{} {}, {}", short(of.value?), of.measure.unit, those(&of.pes));
@@ -64,7 +64,7 @@ fn ratio(facts: &RunFacts, measure: &str, label: &'static str) -> Option<(&'stat
 }
 
 /// Use of the processor, and the share of the system in it.
-fn cpu(facts: &RunFacts) -> Option<(&'static str, String)> {
+fn cpu(facts: &RunRecord) -> Option<(&'static str, String)> {
     let of = facts.measures.iter().find(|of| of.measure.name == "cpu_use")?;
     let mut text = format!("{}% of the wall clock time of {}", percent(of.value?), those(&of.pes));
     if let Some(share) = facts.value("sys_share") {
@@ -79,7 +79,7 @@ fn percent(value: f64) -> String {
 }
 
 /// The largest resident set.
-fn memory(facts: &RunFacts) -> Option<(&'static str, String)> {
+fn memory(facts: &RunRecord) -> Option<(&'static str, String)> {
     let told = facts.lines.iter().filter_map(|line| Some((line.rss?, line.record.pe)));
     let (rss, pe) = told.clone().max_by_key(|(rss, pe)| (*rss, std::cmp::Reverse(*pe)))?;
     let pes: Vec<u32> = told.map(|(_, pe)| pe).collect();

@@ -1,6 +1,6 @@
 //! What is not known of a run, why, and what must be known to read its figures.
 
-use topas_data::{LineFacts, RunFacts};
+use topas_data::{LineFacts, RunRecord};
 
 use super::KnownRun;
 use super::rates::those;
@@ -23,7 +23,7 @@ fn metric(letter: u8) -> String {
 pub(super) fn sentences(run: &KnownRun<'_>) -> Vec<String> {
     let facts = run.facts;
     let mut all = Vec::new();
-    all.extend(missing_lines(facts));
+    all.extend(missing_lines(run));
     all.extend(reasons(facts));
     all.extend(untold(facts));
     if run.profile.is_none() && &*facts.lib == b"mpi" {
@@ -37,7 +37,8 @@ pub(super) fn sentences(run: &KnownRun<'_>) -> Vec<String> {
     all
 }
 
-fn missing_lines(facts: &RunFacts) -> Vec<String> {
+fn missing_lines(run: &KnownRun<'_>) -> Vec<String> {
+    let facts = run.facts;
     let measured = facts.lines.len() as u64;
     let mut all = Vec::new();
     match facts.npes.map(u64::from) {
@@ -54,9 +55,10 @@ fn missing_lines(facts: &RunFacts) -> Vec<String> {
             ));
         }
         Some(npes) if npes > measured => all.push(format!(
-            "{} of {npes} were not measured, by design: how they ended is not known, and rates are \
-             of the PEs that were measured.",
-            count(npes - measured, "PE")
+            "{} of {npes} were not measured, by design: {}rates are of the PEs that were measured.",
+            count(npes - measured, "PE"),
+            // The profile of MPI has every rank.
+            if run.profile.is_none() { "how they ended is not known, and " } else { "" }
         )),
         Some(_) => {}
     }
@@ -64,7 +66,7 @@ fn missing_lines(facts: &RunFacts) -> Vec<String> {
 }
 
 /// Metrics that were not counted, by reason.
-fn reasons(facts: &RunFacts) -> Vec<String> {
+fn reasons(facts: &RunRecord) -> Vec<String> {
     let mut found: Vec<(u8, &[u8], Vec<u32>)> = Vec::new();
     for line in &facts.lines {
         for (letter, word) in &line.why {
@@ -102,7 +104,7 @@ fn reasons(facts: &RunFacts) -> Vec<String> {
 }
 
 /// Facts that no line tells.
-fn untold(facts: &RunFacts) -> Option<String> {
+fn untold(facts: &RunRecord) -> Option<String> {
     let no_line = |has: fn(&LineFacts) -> bool| !facts.lines.iter().any(has);
     let is_mpi = &*facts.lib == b"mpi";
     let untold: Vec<&str> = [
@@ -121,7 +123,7 @@ fn untold(facts: &RunFacts) -> Option<String> {
 }
 
 /// What is odd about the lines.
-fn odd(facts: &RunFacts) -> Vec<String> {
+fn odd(facts: &RunRecord) -> Vec<String> {
     let odd = &facts.odd;
     let mut all = Vec::new();
     if !facts.gpu.is_empty() {

@@ -4,11 +4,24 @@ use clap::Args;
 use topas_data::RunName;
 
 /// What does not go together with a list of runs.
-const TABLES_ONLY: [&str; 10] =
-    ["by", "measure", "bucket", "upper", "log_scale", "share", "gnuplot", "r", "bars", "check"];
+const TABLES_ONLY: [&str; 13] = [
+    "by",
+    "measure",
+    "bucket",
+    "upper",
+    "log_scale",
+    "share",
+    "percent",
+    "gnuplot",
+    "r",
+    "bars",
+    "check",
+    "coverage",
+    "utilisation",
+];
 
 /// What does not go together with one run.
-const ONE_RUN_ONLY: [&str; 17] = [
+const ONE_RUN_ONLY: [&str; 20] = [
     "runs",
     "columns",
     "top",
@@ -20,12 +33,15 @@ const ONE_RUN_ONLY: [&str; 17] = [
     "upper",
     "log_scale",
     "share",
+    "percent",
     "csv",
     "jsonl",
     "gnuplot",
     "r",
     "bars",
     "check",
+    "coverage",
+    "utilisation",
 ];
 
 /// Lists of runs, and single runs.
