@@ -199,12 +199,13 @@ for table, column in [("mflops", name), ("lang", "lang"), ("lib", "lib")]:
 "#;
 
 #[test]
-#[ignore = "needs a python3 with duckdb"]
+#[ignore = "cargo xtask test --duckdb"]
 fn duckdb_computes_the_same() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("topas.log");
     log(&path);
-    let mut python = Command::new("python3")
+    let python = std::env::var_os("TOPAS_TEST_DUCKDB").unwrap_or_else(|| "python3".into());
+    let mut python = Command::new(python)
         .args(["-", path.to_str().unwrap()])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

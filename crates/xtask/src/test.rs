@@ -55,6 +55,12 @@ pub struct TestOptions {
     /// Counters that a real kernel drives: AArch64 in a machine that qemu plays
     #[arg(long)]
     qemu_pmu: bool,
+    /// A report compared with DuckDB, from a Python wheel
+    #[arg(long)]
+    duckdb: bool,
+    /// The MPI profile beside mpiP, whose sources are in this directory
+    #[arg(long, value_name = "DIR")]
+    mpip: Option<PathBuf>,
     /// Fuzz the parsers for so many seconds each, with the address sanitizer
     #[arg(long, value_name = "SECONDS")]
     fuzz: Option<u32>,
@@ -64,7 +70,22 @@ impl TestOptions {
     /// The names of the options that are there, of those by which tests say that they are ignored:
     /// `#[ignore = "cargo xtask test --slurm"]`.
     fn sets(&self) -> Vec<&'static str> {
-        let sets = [
+        self.all_sets()
+            .into_iter()
+            .filter(|(asked_for, _)| *asked_for)
+            .map(|(_, set)| set)
+            .collect()
+    }
+
+    /// Those that are not there, as they are written.
+    fn others(&self) -> Vec<String> {
+        let sets = self.all_sets().into_iter().filter(|(asked_for, _)| !asked_for);
+        sets.map(|(_, set)| format!("--{set}")).collect()
+    }
+
+    /// Every such option, and whether it is there.
+    fn all_sets(&self) -> [(bool, &'static str); 10] {
+        [
             (self.slurm, "slurm"),
             (self.all_mpi, "all-mpi"),
             (self.arm64, "arm64"),
@@ -73,8 +94,9 @@ impl TestOptions {
             (self.projects, "projects"),
             (self.programs, "programs"),
             (self.qemu_pmu, "qemu-pmu"),
-        ];
-        sets.into_iter().filter(|(asked_for, _)| *asked_for).map(|(_, name)| name).collect()
+            (self.duckdb, "duckdb"),
+            (self.mpip.is_some(), "mpip"),
+        ]
     }
 }
 
@@ -96,6 +118,8 @@ pub fn test(options: &TestOptions) -> Result<()> {
     let mut steps = TestSteps::default();
     let begun = Instant::now();
     let (mpis, cmakes) = prepare(options)?;
+    let duckdb = options.duckdb.then(wheels::duckdb).transpose()?;
+    let mpip = options.mpip.as_deref().map(std::path::absolute).transpose()?;
     steps.took.push(("packages".into(), begun.elapsed()));
     steps.call("format", cargo().args(["fmt", "--all", "--check"]));
     let strict = ["--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"];
@@ -132,6 +156,8 @@ pub fn test(options: &TestOptions) -> Result<()> {
         let tools = if options.full { OsStr::new("release") } else { debug.as_os_str() };
         tests.env("TOPAS_TEST_TOOLS", tools);
         tests.envs(cmakes.as_ref().map(|dir| ("TOPAS_TEST_CMAKES", dir)));
+        tests.envs(duckdb.as_ref().map(|python| ("TOPAS_TEST_DUCKDB", python)));
+        tests.envs(mpip.as_ref().map(|sources| ("TOPAS_TEST_MPIP", sources)));
         tests.envs(mpis.as_ref().map(|dir| ("TOPAS_TEST_ALL_MPI", dir)));
     };
     let mut runs = Vec::new();
@@ -151,7 +177,7 @@ pub fn test(options: &TestOptions) -> Result<()> {
     if let Some(seconds) = options.fuzz {
         fuzz(&mut steps, seconds)?;
     }
-    steps.finish(begun.elapsed())
+    steps.finish(begun.elapsed(), &options.others())
 }
 
 /// Gets what the sets need: the directories of MPIs and of CMakes, where options ask for them.
@@ -236,7 +262,8 @@ impl TestSteps {
     }
 
     /// Tells where the time went and what came out; an error if not all is well.
-    fn finish(mut self, took: Duration) -> Result<()> {
+    /// `others` are the options that would have added sets.
+    fn finish(mut self, took: Duration, others: &[String]) -> Result<()> {
         println!("\nsteps:");
         for (name, took) in &self.took {
             println!("{:>10}  {name}", seconds(*took));
@@ -251,7 +278,12 @@ impl TestSteps {
         let mut count = TestCount::default();
         self.executables.iter().for_each(|run| count.add(&run.count));
         if count.left_out > 0 {
-            println!("\n{} left out, see `cargo xtask test --help`", count.left_out);
+            println!(
+                "\n{} left out: tests of sets that were not asked for. These options of `cargo xtask \
+                 test` add sets, and its --help describes them:\n  {}",
+                count.left_out,
+                others.join(" ")
+            );
         }
         println!("\n{} passed, {} failed, {} skipped", count.passed, count.failed, count.skipped);
         if !self.failed.is_empty() {

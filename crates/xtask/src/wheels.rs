@@ -1,4 +1,4 @@
-//! MPIs and CMakes of many versions from Python wheels, each in a directory of its own.
+//! MPIs and CMakes of many versions, and DuckDB, from Python wheels, each in a directory of its own.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -56,6 +56,18 @@ pub fn cmakes() -> Result<PathBuf> {
         run(pip.arg(format!("cmake=={version}")))?;
     }
     std::path::absolute(&all).with_context(|| all.display().to_string())
+}
+
+/// Gets DuckDB if it is missing; the Python that has it.
+pub fn duckdb() -> Result<PathBuf> {
+    let dir = target_dir().join("duckdb");
+    let python = dir.join("bin/python3");
+    let has_it = Command::new(&python).args(["-c", "import duckdb"]).output();
+    if !has_it.is_ok_and(|output| output.status.success()) {
+        println!("needed and not installed: DuckDB, by pip");
+        install(&dir, &["duckdb"])?;
+    }
+    std::path::absolute(&python).with_context(|| python.display().to_string())
 }
 
 /// Installs those that are missing; the directory that holds them all.

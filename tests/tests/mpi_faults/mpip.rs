@@ -58,7 +58,7 @@ fn reported(dir: &Path) -> Calls {
 }
 
 #[test]
-#[ignore = "needs the sources of mpiP, TOPAS_TEST_MPIP=DIR"]
+#[ignore = "cargo xtask test --mpip"]
 fn mpip_counts_the_same() {
     let sources = PathBuf::from(env::var_os("TOPAS_TEST_MPIP").expect("TOPAS_TEST_MPIP=DIR"));
     for mpi in Mpi::installed("mpiP") {
