@@ -14,13 +14,10 @@ use topas_mpi_data::MpiProfile;
 use crate::number::{NONE, hours, percent_of, seconds, short, si};
 use crate::runs::{day, length, moment};
 use crate::text::{columns, cut, right};
-use crate::wording::{clean, count, hanging};
+use crate::wording::{TEXT_WIDTH, clean, count, hanging};
 
 pub use json::ONE_RUN_SCHEMA;
 pub use not_found::not_found;
-
-/// Columns of a screen.
-const WIDTH: usize = 80;
 
 /// Columns of the labels on the left.
 const LABEL: usize = 16;
@@ -55,7 +52,7 @@ impl RunReport<'_> {
             parts.push(overview::text(self));
         }
         parts.extend(self.told.iter().map(one));
-        parts.join(&format!("\n{}\n\n", "-".repeat(WIDTH)))
+        parts.join(&format!("\n{}\n\n", "-".repeat(TEXT_WIDTH)))
     }
 
     /// One JSON object of all.
@@ -67,7 +64,7 @@ impl RunReport<'_> {
 /// A run in words.
 fn one(run: &KnownRun<'_>) -> String {
     let facts = run.facts;
-    let mut out = hanging(&ending::sentence(facts), WIDTH, 0);
+    let mut out = hanging(&ending::sentence(facts), TEXT_WIDTH, 0);
     out.push('\n');
     let mut items: Vec<(&str, String)> = vec![
         ("When", format!("{} to {}, local time", moment(facts.started), moment(facts.ended))),
@@ -88,13 +85,13 @@ fn one(run: &KnownRun<'_>) -> String {
     if !run.findings.is_empty() {
         out += "\nFindings\n";
         for found in run.findings {
-            out += &hanging(&format!("* {}", crate::finding::sentence(found)), WIDTH, 2);
+            out += &hanging(&format!("* {}", crate::finding::sentence(found)), TEXT_WIDTH, 2);
         }
     }
     out.push('\n');
     out += "Not known, and remarks\n";
     for text in unknown::sentences(run) {
-        out += &hanging(&format!("* {text}"), WIDTH, 2);
+        out += &hanging(&format!("* {text}"), TEXT_WIDTH, 2);
     }
     out
 }
@@ -102,7 +99,7 @@ fn one(run: &KnownRun<'_>) -> String {
 /// Labels on the left, texts on the right.
 fn write(out: &mut String, items: &[(&str, String)]) {
     for (label, text) in items {
-        *out += &hanging(&format!("{label:<LABEL$}{text}"), WIDTH, LABEL);
+        *out += &hanging(&format!("{label:<LABEL$}{text}"), TEXT_WIDTH, LABEL);
     }
 }
 

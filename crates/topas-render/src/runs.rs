@@ -8,6 +8,7 @@ use topas_data::{RunColumn, RunListAnswer, RunListPlan, RunRow, RunValue};
 use topas_format::civil::Date;
 
 use crate::number::{NONE, fixed, hours, machine_text, short, si};
+use crate::wording::TEXT_WIDTH;
 
 /// Value of the key `schema` of the object of all runs.
 pub const RUNS_SCHEMA: &str = "topas.runs/1";
@@ -96,7 +97,9 @@ impl<'p> RunListWriter<'p> {
     /// What stands below the last row.
     pub fn end(&self, answer: &RunListAnswer) -> String {
         match self.form {
-            RunListForm::Text(_) => table::notes(self.plan, answer),
+            RunListForm::Text(width) => {
+                table::notes(self.plan, answer, width.unwrap_or(TEXT_WIDTH))
+            }
             RunListForm::Json => data::json_end(self.plan, answer),
             RunListForm::Csv | RunListForm::JsonLines => String::new(),
         }

@@ -10,16 +10,13 @@ use crate::csv;
 use crate::number::{NONE, fixed, percent_of, percentage};
 use crate::text::{columns, cut};
 use crate::utilisation::pe_hours;
-use crate::wording::{count, hanging, runs};
+use crate::wording::{TEXT_WIDTH, count, hanging, runs};
 
 /// Value of the key `schema` of the object.
 pub const COVERAGE_SCHEMA: &str = "topas.coverage/1";
 
 /// The same in each line of [`json_lines`].
 pub const COVERAGE_ROW_SCHEMA: &str = "topas.coverage.row/1";
-
-/// Columns of the text.
-const WIDTH: usize = 80;
 
 /// Columns of the names of rows.
 const NAME: usize = 37;
@@ -73,7 +70,7 @@ pub fn note(coverage: &SacctCoverage) -> String {
         text += &format!(", by state: {}", states.join(", "));
         text += if coverage.states.len() > 4 { " and others" } else { "" };
     }
-    hanging(&(text + ". --coverage tells more."), WIDTH, 4)
+    hanging(&(text + ". --coverage tells more."), TEXT_WIDTH, 4)
 }
 
 fn share(part: CpuHours, of: CpuHours) -> String {
@@ -149,7 +146,7 @@ pub fn text(coverage: &SacctCoverage, tally: &SacctTally, most: usize) -> String
     }
     out.push('\n');
     for note in notes(coverage, tally) {
-        out += &hanging(&note, WIDTH, 4);
+        out += &hanging(&note, TEXT_WIDTH, 4);
     }
     out
 }

@@ -12,12 +12,13 @@ use topas_data::{Label, ReportTable, TableSide};
 use crate::document::{Document, ReportForm};
 use crate::number::{NONE, date};
 use crate::row::{is_measure, named};
+use crate::wording::TEXT_WIDTH;
 
 /// Text for people. Not an interface for programs: its layout may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextReport {
-    /// Columns, at least 60: longer labels lose their end, which is marked. None: as many
-    /// as are needed.
+    /// Columns: longer labels lose their end, which is marked, and notes are broken there. The
+    /// figures of a table take the room they need. None: as many as are needed.
     pub width: Option<usize>,
 }
 
@@ -46,7 +47,7 @@ impl ReportForm for TextReport {
             }
         }
         out.push('\n');
-        notes::write(&mut out, document);
+        notes::write(&mut out, document, self.width.unwrap_or(TEXT_WIDTH));
         out
     }
 }

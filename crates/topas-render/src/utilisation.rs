@@ -10,7 +10,7 @@ use topas_format::shown::Shown;
 use crate::csv;
 use crate::number::{NONE, fixed, pe_seconds, percentage};
 use crate::text::{columns, cut, right};
-use crate::wording::hanging;
+use crate::wording::{TEXT_WIDTH, hanging};
 
 pub use calendar::calendar;
 
@@ -19,9 +19,6 @@ pub const UTILISATION_SCHEMA: &str = "topas.utilisation/1";
 
 /// The same in each line of [`json_lines`].
 pub const UTILISATION_ROW_SCHEMA: &str = "topas.utilisation.row/1";
-
-/// Columns of the text.
-const WIDTH: usize = 80;
 
 /// Width of a column of the text that shows the share of a partition.
 const PARTITION: usize = 8;
@@ -73,7 +70,7 @@ pub fn text(report: &UtilisationReport) -> String {
     let names = period_names(report);
     let width = names.iter().map(String::len).max().unwrap_or(0).max(step.len());
     let mut heading = format!("{:<width$}", capital(step));
-    let room = WIDTH.saturating_sub(width + 2 + 14 + 14 + 8) / (PARTITION + 1);
+    let room = TEXT_WIDTH.saturating_sub(width + 2 + 14 + 14 + 8) / (PARTITION + 1);
     // Which share a partition has is of use only where its capacity is known.
     let shown: Vec<usize> = (0..report.partitions.len())
         .filter(|&at| report.periods.iter().any(|period| period.partitions[at].available.is_some()))
@@ -105,7 +102,7 @@ pub fn text(report: &UtilisationReport) -> String {
     }
     out.push('\n');
     for note in notes::notes(report) {
-        out += &hanging(&note, WIDTH, 4);
+        out += &hanging(&note, TEXT_WIDTH, 4);
     }
     out
 }

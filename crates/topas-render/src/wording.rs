@@ -70,6 +70,9 @@ pub(crate) fn wrapped(list: &str, indent: usize, width: usize) -> String {
     out
 }
 
+/// Columns of text where nobody tells how many there are.
+pub(crate) const TEXT_WIDTH: usize = 80;
+
 /// Breaks sentences at blanks into lines of `width`, but not less than 20.
 pub(crate) fn paragraph(text: &str, width: usize) -> String {
     hanging(text, width, 0)

@@ -203,7 +203,7 @@ pub struct TableArgs {
 
     /// Show the N largest values of each field and put the others into one row; values are ranked
     /// by their time, or by the key of --sort. Days, weeks, months and the like stay whole
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub top: Option<NonZero<usize>>,
 
     /// Order the values of fields by name, runs, time, or a measure of --measure
@@ -223,7 +223,7 @@ pub struct OutputArgs {
     #[arg(short, long, value_name = "FORM", value_enum, group = "form")]
     pub format: Option<Format>,
 
-    /// Make the text as wide as its labels need [default: 80 columns]
+    /// Make the text as wide as its labels need [default: the columns of COLUMNS or of the terminal, else 80]
     #[arg(long)]
     pub wide: bool,
 
@@ -316,6 +316,11 @@ impl OutputArgs {
         let flag = flags.into_iter().find(|(given, _)| *given).map(|(_, format)| format);
         flag.or(self.format).unwrap_or_default()
     }
+}
+
+/// A number of rows.
+fn at_least_one(text: &str) -> Result<NonZero<usize>, &'static str> {
+    text.parse().map_err(|_| "a whole number from 1 on is expected")
 }
 
 /// The words of an enumeration of the line.

@@ -16,7 +16,7 @@ use topas_terminal::{Look, Printed};
 use crate::args::{Format, StatOptions};
 use crate::asked::{self, wrong};
 use crate::message::TOOL;
-use crate::output::{WIDTH, save_pictures};
+use crate::output::{save_pictures, text_width};
 use crate::reading::read_as;
 use crate::{exit, message};
 
@@ -146,7 +146,7 @@ fn write(line: &StatOptions, env: &Environment, document: &CompareDocument<'_>) 
         return printed;
     }
     let text = match args.form() {
-        Format::Text => document.text((!args.wide).then_some(WIDTH)),
+        Format::Text => document.text(text_width(args, env)),
         Format::Csv => document.csv(),
         Format::Json => document.json(),
         Format::Jsonl => document.json_lines(),

@@ -23,8 +23,11 @@ pub fn may_write(args: &OutputArgs, sources: &[Source]) -> bool {
     kept.inspect(|kept| TOOL.kept(kept)).is_none()
 }
 
-/// Columns of the text unless it is wide.
-pub const WIDTH: usize = 80;
+/// Columns of the text: those of the terminal or of `COLUMNS`, else 80; None if it is to be as
+/// wide as its labels need.
+pub fn text_width(args: &OutputArgs, env: &Environment) -> Option<usize> {
+    (!args.wide).then(|| screen(args, env).width)
+}
 
 /// Writes the report on standard output, and pictures into files.
 pub fn write(
@@ -51,7 +54,7 @@ pub fn write(
         return printed;
     }
     let text = match args.form() {
-        Format::Text => TextReport { width: (!args.wide).then_some(WIDTH) }.render(&document),
+        Format::Text => TextReport { width: text_width(args, env) }.render(&document),
         Format::Csv => Csv.render(&document),
         Format::Json => Json.render(&document),
         Format::Jsonl => JsonLines.render(&document),

@@ -11,13 +11,13 @@ use topas_terminal::{Printed, Progress};
 
 use crate::args::{Format, StatOptions};
 use crate::message::{self, TOOL};
-use crate::output::WIDTH;
+use crate::output::text_width;
 use crate::reading::{self, failed, inputs, resources};
 use crate::{asked, exit};
 
 /// Lists runs: the exit code. The Err is one, too, and the reason has been said.
 pub fn run(line: &StatOptions, env: &Environment) -> Result<u8, u8> {
-    let form = form(line)?;
+    let form = form(line, env)?;
     let own = line.selection.mine.then(OwnLines::of_caller);
     let plan = plan(line, own, form)?;
     let resources = resources(line, env)?;
@@ -63,13 +63,13 @@ pub fn run(line: &StatOptions, env: &Environment) -> Result<u8, u8> {
 }
 
 /// The form of the list.
-fn form(line: &StatOptions) -> Result<RunListForm, u8> {
+fn form(line: &StatOptions, env: &Environment) -> Result<RunListForm, u8> {
     let form = line.output.form();
     if line.output.svg.is_some() || line.output.png.is_some() {
         return Err(asked::wrong("--runs makes no picture", "pictures are of tables: --by exe"));
     }
     match form {
-        Format::Text => Ok(RunListForm::Text((!line.output.wide).then_some(WIDTH))),
+        Format::Text => Ok(RunListForm::Text(text_width(&line.output, env))),
         Format::Csv => Ok(RunListForm::Csv),
         Format::Json => Ok(RunListForm::Json),
         Format::Jsonl => Ok(RunListForm::JsonLines),

@@ -63,7 +63,11 @@ pub(super) fn parse<O: Operand>(
     match rest.piece {
         QueryPiece::End => Ok(node),
         QueryPiece::Close => Err(error(&rest, "a ')' without its '('", "")),
-        _ => Err(error(&rest, "'and' or 'or' is expected here", "quote a value that has blanks")),
+        _ => Err(error(
+            &rest,
+            "'and' or 'or' is expected here",
+            "write `and`, `or` for && and ||, and quote a value that has blanks",
+        )),
     }
 }
 

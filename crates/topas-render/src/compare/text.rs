@@ -5,7 +5,7 @@ use topas_data::{CompareRow, CompareTable, CompareVerdict, LEAST_RUNS};
 use super::{CompareDocument, quantity, verdict};
 use crate::number::{NONE, significant};
 use crate::text::{columns, cut, heading, line, right, rule};
-use crate::wording::{count, hanging, runs};
+use crate::wording::{TEXT_WIDTH, count, hanging, runs};
 
 /// Digits of values.
 const DIGITS: usize = 4;
@@ -13,12 +13,9 @@ const DIGITS: usize = 4;
 /// Blanks before the further lines of a note.
 const INDENT: usize = 4;
 
-/// Least width of notes.
-const WIDTH: usize = 80;
-
 pub(super) fn render(document: &CompareDocument<'_>, width: Option<usize>) -> String {
     let mut out = String::new();
-    let notes = width.unwrap_or(WIDTH).max(60);
+    let notes = width.unwrap_or(TEXT_WIDTH);
     let note = |out: &mut String, text: &str| *out += &hanging(text, notes, INDENT);
     out += &rule("=", notes);
     out += "TOPAS Comparison\n";

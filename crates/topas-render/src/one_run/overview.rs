@@ -4,9 +4,10 @@ use topas_data::field::{Field, MILLION};
 use topas_data::measure::Measure;
 use topas_data::{PeTime, Period, RunColumn, RunListPlan, RunRecord, RunRow, RunValue, Selection};
 
-use super::{RunReport, WIDTH};
+use super::RunReport;
 use crate::number::{hours, short};
 use crate::runs::{RunListForm, RunListWriter};
+use crate::wording::TEXT_WIDTH;
 use crate::wording::{hanging, runs};
 
 /// Rows that are shown.
@@ -26,18 +27,18 @@ pub(super) fn text(report: &RunReport<'_>) -> String {
             hours(time),
             badly.count()
         ),
-        WIDTH,
+        TEXT_WIDTH,
         0,
     );
     out.push('\n');
     let plan = plan();
     let rows: Vec<RunRow> = all.iter().take(MOST).map(|run| row(run, &plan.columns)).collect();
-    out += &RunListWriter::new(&plan, RunListForm::Text(Some(WIDTH))).portion(&rows);
+    out += &RunListWriter::new(&plan, RunListForm::Text(Some(TEXT_WIDTH))).portion(&rows);
     if all.len() > MOST {
         out += &format!("and {} more\n", all.len() - MOST);
     }
     if report.told.is_empty() {
-        out += &hanging("\n--run ID tells one of them in words.", WIDTH, 0);
+        out += &hanging("\n--run ID tells one of them in words.", TEXT_WIDTH, 0);
     }
     out
 }

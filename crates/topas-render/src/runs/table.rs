@@ -11,9 +11,6 @@ use crate::wording::{hanging, runs};
 /// Least width of a text that gives way.
 const LEAST: usize = 6;
 
-/// Width of the notes.
-const WIDTH: usize = 80;
-
 /// Blanks before the further lines of a note.
 const INDENT: usize = 4;
 
@@ -82,12 +79,12 @@ fn widths(of: &[RunColumn], lines: &[Vec<String>], width: Option<usize>) -> Vec<
 }
 
 /// What stands below: how many runs there are, in what order, and what the columns are.
-pub(super) fn notes(plan: &RunListPlan, answer: &RunListAnswer) -> String {
+pub(super) fn notes(plan: &RunListPlan, answer: &RunListAnswer, width: usize) -> String {
     let Some((first, last)) = answer.days else {
         return "no runs\n".to_owned();
     };
     let mut out = "\n".to_owned();
-    let mut note = |text: &str| out += &hanging(text, WIDTH, INDENT);
+    let mut note = |text: &str| out += &hanging(text, width, INDENT);
     let all = answer.total.runs;
     let shown = match answer.shown {
         n if n == all => format!("All {}", runs(all)),

@@ -13,16 +13,13 @@ use crate::period::period_words;
 use crate::row::table_name;
 use crate::wording::{count, hanging, runs};
 
-/// Width of the notes.
-const WIDTH: usize = 80;
-
 /// Blanks before the further lines of a note.
 const INDENT: usize = 4;
 
-/// Writes the notes.
-pub(super) fn write(out: &mut String, document: &Document<'_>) {
+/// Writes the notes, in lines of `width`.
+pub(super) fn write(out: &mut String, document: &Document<'_>, width: usize) {
     let report = document.report;
-    let mut note = |text: String| *out += &hanging(&text, WIDTH, INDENT);
+    let mut note = |text: String| *out += &hanging(&text, width, INDENT);
     let by: Vec<&Measure> = in_order(document, |by| match by {
         TableSide::Measure(measure) => Some(*measure),
         TableSide::Field(_) => None,
