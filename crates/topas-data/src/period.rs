@@ -32,6 +32,17 @@ impl Period {
     }
 }
 
+/// The first and the last day of both; None is no day.
+pub(crate) fn both_days(
+    one: Option<(Date, Date)>,
+    other: Option<(Date, Date)>,
+) -> Option<(Date, Date)> {
+    match (one, other) {
+        (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
+        (days, None) | (None, days) => days,
+    }
+}
+
 /// Why a text is no date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DateError {

@@ -24,7 +24,7 @@ use crate::engine::{AskAnswer, AskError, AskProgress, Resources, ask, launch_key
 use crate::field::Field;
 use crate::key_parts;
 use crate::own::OwnLines;
-use crate::period::Period;
+use crate::period::{Period, both_days};
 use crate::query::Selection;
 use crate::question::{Fold, Question};
 use crate::remark::Remarks;
@@ -287,10 +287,7 @@ impl Fold for RunPlaces<'_> {
         }
         self.total.add(run.pe_micros());
         self.remarks.add(run, self.plan.selection.is_of_ranks());
-        self.days = Some(match self.days {
-            None => (run.date, run.date),
-            Some((first, last)) => (first.min(run.date), last.max(run.date)),
-        });
+        self.days = both_days(self.days, Some((run.date, run.date)));
         let keys = FieldKeys { skip: self.plan.selection.key_len(), fields: &self.fields };
         let rank = Rank::new(self.plan.sort.to_sort(run, keys), self.plan.reverse);
         self.keep(RunPlace { rank, place: Place::new(run) });
@@ -300,10 +297,7 @@ impl Fold for RunPlaces<'_> {
         self.total = self.total.plus(other.total);
         self.outside += other.outside;
         self.remarks.merge(other.remarks);
-        self.days = match (self.days, other.days) {
-            (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
-            (days, None) | (None, days) => days,
-        };
+        self.days = both_days(self.days, other.days);
         self.room.fetch_add(other.heap.len(), Relaxed);
         other.heap.into_iter().for_each(|place| self.keep(place));
     }

@@ -12,7 +12,8 @@ pub fn ending_words(end: &[u8]) -> String {
 }
 
 /// Names of the signals that end programs; the numbers are those of x86 and Arm.
-fn signal_name(number: u64) -> Option<&'static str> {
+/// None of others.
+pub fn signal_name(number: u64) -> Option<&'static str> {
     Some(match number {
         1 => "SIGHUP",
         2 => "SIGINT",
@@ -31,6 +32,8 @@ fn signal_name(number: u64) -> Option<&'static str> {
         15 => "SIGTERM",
         24 => "SIGXCPU",
         25 => "SIGXFSZ",
+        26 => "SIGVTALRM",
+        27 => "SIGPROF",
         31 => "SIGSYS",
         _ => return None,
     })

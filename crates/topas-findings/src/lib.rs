@@ -21,7 +21,7 @@ mod read;
 mod rule;
 mod template;
 
-pub use ending::ending_words;
+pub use ending::{ending_words, signal_name};
 pub use fact::{FACTS, Fact, FactValue, FactValues};
 pub use log_run::run_facts;
 pub use pe_table::{part_facts, pe_facts};

@@ -8,7 +8,7 @@ use super::figure::{Figure, FigureCell, FigureOfRun, FigureValue, FigureValues};
 use super::gaps::{self, EndingGaps};
 use super::report_plan::{DimensionPlace, ReportPlan, TablePlan};
 use crate::measure::{Measure, Of, RunNoise, Sample};
-use crate::period::Period;
+use crate::period::{Period, both_days};
 use crate::question::Fold;
 use crate::remark::Remarks;
 use crate::run::{PeRecord, Run};
@@ -229,10 +229,7 @@ impl Fold for LogReport<'_> {
         if let (Some(places), Some(gaps)) = (self.plan.gap_places, &mut self.gaps) {
             places.add(gaps, run, fields, selection.is_of_ranks());
         }
-        self.days = Some(match self.days {
-            None => (run.date, run.date),
-            Some((first, last)) => (first.min(run.date), last.max(run.date)),
-        });
+        self.days = both_days(self.days, Some((run.date, run.date)));
         self.values.clear();
         let accelerated = self.accelerators.as_mut().is_some_and(|known| {
             let says = |pe: &PeRecord| {
@@ -287,10 +284,7 @@ impl Fold for LogReport<'_> {
         if let (Some(gaps), Some(other)) = (&mut self.gaps, other.gaps) {
             gaps::merge(gaps, other);
         }
-        self.days = match (self.days, other.days) {
-            (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
-            (days, None) | (None, days) => days,
-        };
+        self.days = both_days(self.days, other.days);
         for (sample, other) in self.totals.iter_mut().zip(other.totals) {
             sample.merge(other);
         }

@@ -1,41 +1,18 @@
 //! How a run ended, in words.
 
 use topas_data::RunRecord;
+use topas_findings::signal_name;
 
 use super::named;
 use crate::runs::length;
 use crate::wording::{clean, count};
 
-/// Names of the signals that end programs.
-const SIGNALS: [(u32, &str); 20] = [
-    (1, "SIGHUP"),
-    (2, "SIGINT"),
-    (3, "SIGQUIT"),
-    (4, "SIGILL"),
-    (5, "SIGTRAP"),
-    (6, "SIGABRT"),
-    (7, "SIGBUS"),
-    (8, "SIGFPE"),
-    (9, "SIGKILL"),
-    (10, "SIGUSR1"),
-    (11, "SIGSEGV"),
-    (12, "SIGUSR2"),
-    (13, "SIGPIPE"),
-    (14, "SIGALRM"),
-    (15, "SIGTERM"),
-    (24, "SIGXCPU"),
-    (25, "SIGXFSZ"),
-    (26, "SIGVTALRM"),
-    (27, "SIGPROF"),
-    (31, "SIGSYS"),
-];
-
 /// What became of a PE: `ended normally (exit:0)`.
 pub(super) fn words(end: &[u8]) -> String {
     let end = clean(end);
     if let Some(signal) = end.strip_prefix("sig:") {
-        let name = SIGNALS.iter().find(|(number, _)| number.to_string() == signal);
-        let name = name.map_or_else(String::new, |(_, name)| format!(" ({name})"));
+        let name = signal.parse().ok().and_then(signal_name);
+        let name = name.map_or_else(String::new, |name| format!(" ({name})"));
         return format!("was ended by signal {signal}{name}");
     }
     match end.strip_prefix("exit:") {
