@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use topas_testkit::with_lengths;
+use topas_testkit::{numbers_below, with_lengths};
 
 struct CheckSite(tempfile::TempDir);
 
@@ -204,12 +204,7 @@ fn cut_lines_are_counted_alike() {
 #[test]
 fn duplicates_over_many_files_as_sort_finds_them() {
     let site = CheckSite::new();
-    let mut random = 7u64;
-    let mut next = |n: u64| {
-        random =
-            random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (random >> 33) % n
-    };
+    let mut next = numbers_below(7);
     for file in 0..5 {
         let lines: String = (0..2000)
             .map(|_| {

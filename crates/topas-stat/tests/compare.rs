@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use topas_testkit::numbers_below;
+
 fn run(dir: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_topas-stat"));
     command.args(args).arg("topas.log").current_dir(dir).output().unwrap()
@@ -24,12 +26,7 @@ fn error(dir: &Path, args: &[&str]) -> String {
 /// Runs of one line in September and October: `slow` takes twice as long in October, `same` as
 /// long as before; `rare` has few runs, `old` and `fresh` are of one month only.
 fn log(dir: &Path) {
-    let mut state = 99u64;
-    let mut next = |below: u64| {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    };
+    let mut next = numbers_below(99);
     let mut text = String::new();
     for id in 0..600u64 {
         let month = 9 + id % 2;

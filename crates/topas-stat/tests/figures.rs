@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use topas_testkit::with_lengths;
+use topas_testkit::{numbers_below, with_lengths};
 
 fn stat(dir: &Path, args: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_topas-stat"));
@@ -16,12 +16,7 @@ fn stat(dir: &Path, args: &[&str]) -> String {
 
 /// Runs of one and of two lines, whose ends may differ; some without a job or an end.
 fn log(dir: &Path) {
-    let mut state = 12_345u64;
-    let mut next = |below: u64| {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    };
+    let mut next = numbers_below(12_345);
     let mut text = String::new();
     for id in 0..3000u64 {
         let (user, exe) =

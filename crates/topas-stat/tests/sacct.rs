@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
-use topas_testkit::with_lengths;
+use topas_testkit::{numbers_below, with_lengths};
 
 /// As Slurm prints it: steps, elements of an array, components, states with a word behind them.
 const SACCT: &str = "\
@@ -312,11 +312,7 @@ fn files_of_other_columns_mean_the_same() {
 /// A log and a file of many jobs, counted by sets of words.
 #[test]
 fn many_jobs_are_counted_as_words_are() {
-    let mut state = 5u64;
-    let mut random = |below: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (state >> 33) % below
-    };
+    let mut random = numbers_below(5);
     let mut sacct = "JobID|JobIDRaw|User|Account|State|AllocCPUS|CPUTimeRAW|Elapsed\n".to_owned();
     let mut log = String::new();
     for job in 1..3000u64 {

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use topas_testkit::with_lengths;
+use topas_testkit::{numbers_below, with_lengths};
 
 /// 2026-10-25 01:00 UTC, when clocks in Europe go back from 03:00 to 02:00.
 const BACK: i64 = 1_792_890_000;
@@ -19,12 +19,7 @@ fn ahead(utc: i64) -> i64 {
 
 /// A log of 400 runs around that night, in a pseudo-random order.
 fn log() -> String {
-    let mut state = 7u64;
-    let mut random = |below: u64| {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    };
+    let mut random = numbers_below(7);
     let mut text = String::new();
     for run in 0..400 {
         let t = BACK - 4 * 86_400 + random(8 * 86_400) as i64;

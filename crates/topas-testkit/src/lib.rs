@@ -4,9 +4,11 @@ mod alone;
 pub mod command_table;
 pub mod fake_compiler;
 mod length;
+mod numbers;
 pub mod pmu;
 pub mod scratch;
 mod sys;
 
 pub use alone::ProcessAlone;
 pub use length::with_lengths;
+pub use numbers::numbers_below;
