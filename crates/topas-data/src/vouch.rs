@@ -9,9 +9,9 @@
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
-use memchr::memmem;
+use memchr::memmem::Finder;
 use topas_format::line::{Extras, Line};
 use topas_format::number::leading;
 
@@ -131,6 +131,9 @@ pub(crate) enum Claim {
     Unclear,
 }
 
+/// What a further `uid=` begins with. To make the searcher takes longer than to search a line.
+static ANOTHER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b" uid"));
+
 /// The user that a line names by `uid=`.
 #[inline]
 pub(crate) fn claim(extras: Extras<'_>) -> Claim {
@@ -142,11 +145,7 @@ pub(crate) fn claim(extras: Extras<'_>) -> Claim {
         && matches!(rest, [] | [b' ', ..])
     {
         // Readers that look for the last one would see another.
-        return if memmem::find(rest, b" uid").is_some() {
-            Claim::Unclear
-        } else {
-            Claim::Uid(uid)
-        };
+        return if ANOTHER.find(rest).is_some() { Claim::Unclear } else { Claim::Uid(uid) };
     }
     read_claim(extras)
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use topas_data::RunName;
 
-/// What does not go together with a list of runs.
+/// What goes together neither with a list of runs nor with one run.
 const TABLES_ONLY: [&str; 13] = [
     "by",
     "measure",
@@ -20,29 +20,8 @@ const TABLES_ONLY: [&str; 13] = [
     "utilisation",
 ];
 
-/// What does not go together with one run.
-const ONE_RUN_ONLY: [&str; 20] = [
-    "runs",
-    "columns",
-    "top",
-    "sort",
-    "reverse",
-    "by",
-    "measure",
-    "bucket",
-    "upper",
-    "log_scale",
-    "share",
-    "percent",
-    "csv",
-    "jsonl",
-    "gnuplot",
-    "r",
-    "bars",
-    "check",
-    "coverage",
-    "utilisation",
-];
+/// What else does not go together with one run.
+const LISTS_ONLY: [&str; 7] = ["runs", "columns", "top", "sort", "reverse", "csv", "jsonl"];
 
 /// Lists of runs, and single runs.
 #[derive(Args, Debug)]
@@ -61,12 +40,12 @@ pub struct RunArgs {
 
     /// Tell the runs of this job of the batch system in words: how each ended, its times, rates,
     /// memory, its earlier runs, and what is not known of it
-    #[arg(long, value_name = "ID", conflicts_with_all = ONE_RUN_ONLY)]
+    #[arg(long, value_name = "ID", conflicts_with_all = TABLES_ONLY, conflicts_with_all = LISTS_ONLY)]
     pub job: Option<String>,
 
     /// Tell the run with this launch id in words. An id can come again; all its runs are told, the
     /// latest first
-    #[arg(long = "run", value_name = "ID", conflicts_with = "job", conflicts_with_all = ONE_RUN_ONLY)]
+    #[arg(long = "run", value_name = "ID", conflicts_with = "job", conflicts_with_all = TABLES_ONLY, conflicts_with_all = LISTS_ONLY)]
     pub id: Option<String>,
 }
 
