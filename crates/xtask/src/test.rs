@@ -42,7 +42,7 @@ pub struct TestOptions {
     /// many versions (from Python wheels)
     #[arg(long)]
     builds: bool,
-    /// Pictures as a browser shows them: Chromium, without a screen
+    /// Pictures and pages as a browser shows them: Chromium, without a screen
     #[arg(long)]
     browser: bool,
     /// Real projects, with and without TOPAS, and with the MPI profile: fetches sources, takes
