@@ -4,8 +4,11 @@
 #![allow(clippy::indexing_slicing)]
 
 use topas_mpi_profile::layout::FUNCTIONS;
+use topas_mpi_profile::layout::now::peer_place;
+use topas_mpi_table::CHAPTERS;
 
-use crate::flow::plan::PLANS;
+use crate::arch::REGISTERS;
+use crate::flow::plan::{Hot, NONE, PLANS};
 use crate::symbol::{FUNCTION_ROOM, StubBinding};
 
 /// A function, as the way of its calls sees it.
@@ -17,6 +20,12 @@ pub struct Descriptor {
     fortran_words: u8,
     /// What else there is to do
     flags: u16,
+    /// The argument that names a rank, and that with the object of which it is one
+    rank: [u8; 2],
+    /// The status, if it alone tells what the call received
+    status: u8,
+    /// Its shape, which tells what is to be done after its call
+    hot: Hot,
 }
 
 /// It begins, ends or steers the measurement.
@@ -29,12 +38,21 @@ const BEFORE: u16 = 1 << 2;
 const AFTER: u16 = 1 << 3;
 /// It frees handles or cancels requests.
 const FREES: u16 = 1 << 4;
+/// It names a rank.
+const NAMES: u16 = 1 << 5;
+/// Its status is needed, and nothing else before its call.
+const STATUS: u16 = 1 << 6;
+/// Some of its arguments in C are not in registers.
+const STACKED: u16 = 1 << 7;
+/// Its calls count for its communicator.
+const TRAFFIC: u16 = 1 << 8;
 
 impl Descriptor {
     /// That of a function of which nothing but the words of its arguments is known, in C and in
     /// Fortran.
     pub const fn of_words(words: u8, fortran_words: u8) -> Descriptor {
-        Descriptor { words, fortran_words, flags: 0 }
+        let flags = if words as usize > REGISTERS { STACKED } else { 0 };
+        Descriptor { words, fortran_words, flags, rank: [0; 2], status: NONE, hot: Hot::No }
     }
 
     /// It begins, ends or steers the measurement.
@@ -54,14 +72,33 @@ impl Descriptor {
     /// The table, filled up so that every number that a stub can tell has an entry.
     pub const fn table(known: &[Descriptor; FUNCTIONS]) -> [Descriptor; FUNCTION_ROOM] {
         let mut table = [Descriptor::of_words(0, 0); FUNCTION_ROOM];
-        let mut i = 0;
-        while i < known.len() {
-            let plan = &PLANS[i];
-            let before = if plan.before() { BEFORE } else { 0 };
-            let after = if plan.after() { AFTER } else { 0 };
-            let frees = if plan.frees() { FREES } else { 0 };
-            table[i] = known[i].with(before | after | frees);
-            i += 1;
+        let (mut number, mut chapter) = (0, 0);
+        while chapter < CHAPTERS.len() {
+            let functions = CHAPTERS[chapter].functions;
+            let mut i = 0;
+            while i < functions.len() {
+                let plan = &PLANS[number];
+                let before = if plan.before() { BEFORE } else { 0 };
+                let after = if plan.after() { AFTER } else { 0 };
+                let frees = if plan.frees() { FREES } else { 0 };
+                let traffic = if plan.traffic { TRAFFIC } else { 0 };
+                let mut one = known[number].with(before | after | frees | traffic);
+                one.hot = plan.hot;
+                if plan.status_alone() {
+                    one.status = plan.status;
+                    one.flags |= STATUS;
+                }
+                if let Some(place) = peer_place(&functions[i])
+                    && plan.object != NONE
+                {
+                    one.rank = [place as u8, plan.object];
+                    one.flags |= NAMES;
+                }
+                table[number] = one;
+                number += 1;
+                i += 1;
+            }
+            chapter += 1;
         }
         table
     }
@@ -72,7 +109,25 @@ impl Descriptor {
         usize::from(if binding.is_c() { self.words } else { self.fortran_words })
     }
 
-    /// Whether something is to be done before its call.
+    /// Words of its arguments in C.
+    #[inline(always)]
+    pub fn c_words(&self) -> usize {
+        usize::from(self.words)
+    }
+
+    /// Whether anything is to be done before its call in C.
+    #[inline(always)]
+    pub fn prepares(&self) -> bool {
+        self.flags & (SPECIAL | BEFORE | NAMES | STATUS | STACKED) != 0
+    }
+
+    /// Whether its function in C is of interest below that of Fortran.
+    #[inline(always)]
+    pub fn awaited(&self) -> bool {
+        self.flags & (SPECIAL | MOVES | BEFORE | AFTER | NAMES | STATUS) != 0
+    }
+
+    /// Whether handles are to be looked at before its call, or it steers the measurement.
     #[inline(always)]
     pub fn before(&self) -> bool {
         self.flags & (SPECIAL | BEFORE) != 0
@@ -84,10 +139,22 @@ impl Descriptor {
         self.flags & (SPECIAL | AFTER) != 0
     }
 
+    /// Its shape, of those that have something to do after their calls.
+    #[inline(always)]
+    pub fn hot(&self) -> Hot {
+        self.hot
+    }
+
     /// Whether it moves bytes.
     #[inline(always)]
     pub fn moves(&self) -> bool {
         self.flags & MOVES != 0
+    }
+
+    /// Whether its calls count for a communicator.
+    #[inline(always)]
+    pub fn counts_traffic(&self) -> bool {
+        self.flags & TRAFFIC != 0
     }
 
     /// Whether it begins, ends or steers the measurement.
@@ -100,5 +167,23 @@ impl Descriptor {
     #[inline(always)]
     pub fn looks_nested(&self) -> bool {
         self.flags & FREES != 0
+    }
+
+    /// Whether it names a rank: see [`Descriptor::rank_and_object`].
+    #[inline(always)]
+    pub fn names_rank(&self) -> bool {
+        self.flags & NAMES != 0
+    }
+
+    /// The arguments that name a rank, and the object of which it is one.
+    #[inline(always)]
+    pub fn rank_and_object(&self) -> [usize; 2] {
+        self.rank.map(usize::from)
+    }
+
+    /// The status, if that is all that is needed before its call.
+    #[inline(always)]
+    pub fn status(&self) -> Option<usize> {
+        (self.flags & STATUS != 0).then_some(usize::from(self.status))
     }
 }

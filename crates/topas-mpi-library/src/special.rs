@@ -9,7 +9,7 @@ use crate::{clock, cost, finish, flow, process};
 #[cold]
 #[inline(never)]
 pub fn before(frame: &mut Frame) {
-    match frame.function as usize {
+    match frame.function() {
         number::PCONTROL => match frame.args[0] as i32 {
             0 => process::pause(true),
             1 => process::pause(false),
@@ -28,7 +28,7 @@ pub fn before(frame: &mut Frame) {
 #[cold]
 #[inline(never)]
 pub fn after(frame: &mut Frame, thread: &mut Thread) {
-    let initialized = [number::INIT, number::INIT_THREAD].contains(&(frame.function as usize));
+    let initialized = [number::INIT, number::INIT_THREAD].contains(&frame.function());
     if initialized
         && frame.result as i32 == 0
         && let Some(header) = process::header()

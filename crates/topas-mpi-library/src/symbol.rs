@@ -42,8 +42,14 @@ impl StubSymbol {
         StubBinding(self.0 >> FUNCTION_BITS)
     }
 
+    /// Whether it is a name in C, and not that of the variant for large counts.
+    #[inline(always)]
+    pub const fn is_small_c(self) -> bool {
+        self.0 < StubBinding::MPI_LARGE.0 << FUNCTION_BITS
+    }
+
     /// The number.
-    #[cfg(any(test, topas_mpi_wrap))]
+    #[inline(always)]
     pub const fn number(self) -> u32 {
         self.0
     }
@@ -83,16 +89,16 @@ impl StubBinding {
         (0..StubBinding::COUNT as u32).map(StubBinding)
     }
 
-    /// Its place in a table of [`BINDING_ROOM`] entries.
-    #[inline(always)]
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-
     /// A bit for each.
     #[inline(always)]
     pub const fn bit(self) -> u32 {
         1 << self.0
+    }
+
+    /// Whether its bit is set.
+    #[inline(always)]
+    pub const fn is_in(self, bits: u32) -> bool {
+        bits >> (self.0 & 31) & 1 != 0
     }
 
     /// Whether words are those of C.

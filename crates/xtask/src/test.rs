@@ -129,10 +129,12 @@ pub fn test(options: &TestOptions) -> Result<()> {
         check_sources(&mut steps);
     }
     let mut built = Vec::new();
-    steps.step("building tests", || {
-        built = executables::build()?;
-        Ok(())
-    });
+    if !options.only || !options.sets().is_empty() {
+        steps.step("building tests", || {
+            built = executables::build()?;
+            Ok(())
+        });
+    }
     if !options.only {
         steps.step("pictures", || pictures::pictures_by_built_tools(true));
     }

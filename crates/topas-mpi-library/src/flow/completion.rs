@@ -10,9 +10,9 @@ use crate::flow::library::{self, Library};
 use crate::flow::object::{self, ObjectKind};
 use crate::flow::peers::{Account, NOBODY, OTHERS, UNKNOWN};
 use crate::flow::plan::{Act, CallPlan};
-use crate::frame::{CallNotes, PendingRequest};
+use crate::frame::{CallNotes, Frame, PendingRequest};
 use crate::requests::{RequestEntry, flag};
-use crate::spool;
+use crate::{hooks, mode, spool};
 
 /// What those are that many operations share: most are messages sent.
 static SHARED: RequestEntry = RequestEntry {
@@ -138,57 +138,69 @@ pub fn keep(library: &Library, ledger: &mut Ledger, address: usize, entry: Reque
 }
 
 /// What a call completed, and what came by it.
-struct Completed<'a, 'b> {
+struct Completed<'a, 'b, const EXTRA: bool> {
     library: &'a Library,
     ledger: &'a mut Ledger,
     account: Option<&'a mut Account<'b>>,
     waited: u32,
+    now: u64,
 }
 
-/// After the call, which returned `error`: counts what was completed, and tells what kind it was.
-/// There is a request at least.
-#[inline(always)]
-pub fn after(
-    library: &Library,
-    ledger: &mut Ledger,
-    account: Option<&mut Account<'_>>,
-    plan: &CallPlan,
-    args: &CallWords,
-    kept: &CallNotes,
-    error: i32,
-) -> u32 {
-    let mut completed = Completed { library, ledger, account, waited: Waited::Nothing as u32 };
-    // SAFETY: as many as were written before the call.
-    let pending = unsafe { core::slice::from_raw_parts(kept.pending, kept.count) };
-    let status = word(args, plan.status);
-    if error != 0 {
-        completed.after_error(plan, args, pending, status);
-        return completed.waited;
-    }
-    // SAFETY: an integer that the call has written.
-    let number = |place: usize| unsafe { *(*element(args, place) as *const i32) };
-    match plan.act {
-        Act::Wait => completed.all(pending, status, false),
-        Act::Test if number(1) != 0 => completed.all(pending, status, false),
-        Act::Waitall => completed.all(pending, status, true),
-        Act::Testall if number(2) != 0 => completed.all(pending, status, true),
-        // The flag of MPI_Testany stands behind the index.
-        Act::Testany if number(3) == 0 => {}
-        Act::Waitany | Act::Testany => completed.one(pending, number(2), status),
-        Act::Waitsome | Act::Testsome => {
-            let indices = args[3] as *const i32;
-            for i in 0..number(2).max(0) as usize {
-                let each = completed.nth(status, i);
-                // SAFETY: as many as the call says.
-                completed.one(pending, unsafe { *indices.add(i) }, each);
-            }
+/// A call that waits or asks for requests, and returned at `now`.
+pub struct CompletionCall<'a> {
+    /// What is to be done
+    pub plan: &'static CallPlan,
+    /// Its arguments, its result and its requests
+    pub frame: &'a Frame,
+    /// In ticks
+    pub now: u64,
+}
+
+impl CompletionCall<'_> {
+    /// Counts what was completed, and tells what kind it was. There is a request at least.
+    #[inline(always)]
+    pub fn after<const EXTRA: bool>(
+        &self,
+        library: &Library,
+        ledger: &mut Ledger,
+        account: Option<&mut Account<'_>>,
+    ) -> u32 {
+        let Frame { args, kept, .. } = self.frame;
+        let (plan, now) = (self.plan, self.now);
+        let waited = Waited::Nothing as u32;
+        let mut completed = Completed::<EXTRA> { library, ledger, account, waited, now };
+        // SAFETY: as many as were written before the call.
+        let pending = unsafe { core::slice::from_raw_parts(kept.pending, kept.count) };
+        let status = word(args, plan.status);
+        if self.frame.result as i32 != 0 {
+            completed.after_error(plan, args, pending, status);
+            return completed.waited;
         }
-        _ => {}
+        // SAFETY: an integer that the call has written.
+        let number = |place: usize| unsafe { *(*element(args, place) as *const i32) };
+        match plan.act {
+            Act::Wait => completed.all(pending, status, false),
+            Act::Test if number(1) != 0 => completed.all(pending, status, false),
+            Act::Waitall => completed.all(pending, status, true),
+            Act::Testall if number(2) != 0 => completed.all(pending, status, true),
+            // The flag of MPI_Testany stands behind the index.
+            Act::Testany if number(3) == 0 => {}
+            Act::Waitany | Act::Testany => completed.one(pending, number(2), status),
+            Act::Waitsome | Act::Testsome => {
+                let indices = args[3] as *const i32;
+                for i in 0..number(2).max(0) as usize {
+                    let each = completed.nth(status, i);
+                    // SAFETY: as many as the call says.
+                    completed.one(pending, unsafe { *indices.add(i) }, each);
+                }
+            }
+            _ => {}
+        }
+        completed.waited
     }
-    completed.waited
 }
 
-impl Completed<'_, '_> {
+impl<const EXTRA: bool> Completed<'_, '_, EXTRA> {
     /// The status at this place of an array.
     #[inline(always)]
     fn nth(&self, statuses: usize, place: usize) -> usize {
@@ -256,6 +268,9 @@ impl Completed<'_, '_> {
             return;
         }
         self.waited = self.waited.max(entry.kind);
+        if EXTRA && mode::has(mode::WAITS) {
+            hooks::completed(entry, status, self.now);
+        }
         if good
             && flags & (flag::TOLD | flag::CANCELLED) != 0
             && status != self.library.status_ignore
