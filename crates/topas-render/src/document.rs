@@ -1,6 +1,6 @@
 //! What every form shows.
 
-use topas_data::{LogReport, ReportTable, Tally};
+use topas_data::{LogReport, ReportTable, SacctCoverage, Tally};
 
 /// A report with its tables, and what became of the lines.
 pub struct Document<'r> {
@@ -16,6 +16,8 @@ pub struct Document<'r> {
     pub unwanted_runs: u64,
     /// Those of them that used an accelerator, and would else be selected
     pub aside: u64,
+    /// How much of the jobs of sacct the log tells, if they were read
+    pub coverage: Option<&'r SacctCoverage>,
 }
 
 /// A form that a report can be given in.

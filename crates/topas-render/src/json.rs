@@ -63,6 +63,7 @@ impl ReportForm for Json {
             "figures": figures(report.figures()),
             "measures": measures,
             "tables": tables,
+            "sacct": document.coverage.map(crate::sacct::note_json),
             "endings": report.gaps.as_ref().map(endings::json),
             "not_selected": {
                 "lines": document.unwanted,

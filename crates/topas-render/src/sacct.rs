@@ -73,6 +73,12 @@ pub fn note(coverage: &SacctCoverage, width: Option<usize>) -> String {
     hanging(&(text + ". --coverage tells more."), width.unwrap_or(TEXT_WIDTH), 4)
 }
 
+/// The same as JSON.
+pub(crate) fn note_json(coverage: &SacctCoverage) -> Value {
+    let part = |share: JobShare| Value::Object(object(share, coverage.ran));
+    json!({ "measured": part(coverage.measured), "not_measured": part(coverage.unmeasured()) })
+}
+
 fn share(part: CpuHours, of: CpuHours) -> String {
     percent_of(part.0, of.0)
 }

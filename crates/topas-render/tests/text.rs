@@ -40,6 +40,7 @@ fn render_plan(form: &dyn ReportForm, plan: &ReportPlan, log: &str) -> String {
         unwanted: 0,
         unwanted_runs: 0,
         aside: 0,
+        coverage: None,
     })
 }
 

@@ -62,7 +62,7 @@ fn run() -> Result<u8, u8> {
         Some(jobs) => sacct::read(&line, &plan, &env, jobs)?,
         None => (reading::read(&line, &plan, &env)?, None),
     };
-    let mut written = output::write(&line.output, &env, &reading, &order);
+    let mut written = output::write(&line.output, &env, &reading, &order, coverage.as_ref());
     if let Some(coverage) = coverage.filter(|_| written == Printed::Done) {
         written = sacct::note(&line, &env, &coverage);
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use topas_chart::{Chart, Picture, Screen, Size};
 use topas_config::Environment;
-use topas_data::{LogReport, Outputs, SortKey, Source, TableOrder};
+use topas_data::{LogReport, Outputs, SacctCoverage, SortKey, Source, TableOrder};
 use topas_render::{
     Csv, Document, Gnuplot, Json, JsonLines, R, ReportForm, TerminalBars, TextReport, Weight, bars,
 };
@@ -35,6 +35,7 @@ pub fn write(
     env: &Environment,
     reading: &StatReading<LogReport<'_>>,
     order: &TableOrder,
+    coverage: Option<&SacctCoverage>,
 ) -> Printed {
     let tables = reading.answer.fold.tables(order);
     let document = Document {
@@ -44,6 +45,7 @@ pub fn write(
         unwanted: reading.answer.unwanted,
         unwanted_runs: reading.answer.unwanted_runs,
         aside: reading.answer.aside,
+        coverage,
     };
     let weight = match (args.share, order.key()) {
         (Some(ShareOf::Runs), _) => Weight::Runs,

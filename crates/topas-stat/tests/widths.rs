@@ -51,3 +51,22 @@ fn no_line_is_wider_than_the_terminal_and_wide_ones_are_used() {
         assert!(words("80") * 3 / 4 <= words("40"), "{view:?}");
     }
 }
+
+/// What the note below a text says of the jobs of sacct, JSON says, too.
+#[test]
+fn reports_as_json_tell_how_much_of_the_jobs_was_measured() {
+    let sacct = fixture("slurm-22.05.txt").display().to_string();
+    let object = |arguments: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&text(arguments, "80")).unwrap()
+    };
+    let coverage = object(&["--sacct", &sacct, "--coverage", "--json"]);
+    let report = object(&["--sacct", &sacct, "--json"]);
+    for (at, key) in [(1, "measured"), (2, "not_measured")] {
+        let row = &coverage["tables"]["total"][at];
+        assert_eq!(row["name"], key);
+        for (name, value) in report["sacct"][key].as_object().expect(key) {
+            assert_eq!(value, &row[name], "{key}: {name}");
+        }
+    }
+    assert!(object(&["--json"])["sacct"].is_null());
+}
