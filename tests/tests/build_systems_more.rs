@@ -215,8 +215,7 @@ fn users_of_pkg_config() {
         );
         project.measured("./hello_c", Lang::C, LAST);
         project.measured("./by_version", Lang::C, LAST);
-        let language = if c == cxx { Lang::C } else { Lang::Cxx };
-        project.measured("./hello_cxx", language, LAST);
+        project.measured("./hello_cxx", Lang::Cxx, LAST);
     }
 }
 
@@ -272,8 +271,7 @@ fn meson_by_pkg_config() {
         let script = format!("meson setup build -Dpackage={package} && ninja -C build");
         project.build(&[("CC", "gcc"), ("CXX", "g++")], &script);
         project.measured("build/hello_c", Lang::C, LAST);
-        let language = if package == "mpi" { Lang::Cxx } else { Lang::C };
-        project.measured("build/hello_cpp", language, LAST);
+        project.measured("build/hello_cpp", Lang::Cxx, LAST);
     }
 }
 
