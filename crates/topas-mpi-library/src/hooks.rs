@@ -22,12 +22,16 @@
 
 use crate::flow::plan::CallPlan;
 use crate::frame::Frame;
+use crate::mode::{PATHS, has};
+use crate::paths;
 use crate::requests::RequestEntry;
 use crate::thread::Thread;
 
 /// See the module.
 #[inline(always)]
-pub fn entered(_frame: &mut Frame, _thread: &mut Thread) {}
+pub fn entered(frame: &mut Frame, thread: &mut Thread) {
+    paths::enter(frame, thread);
+}
 
 /// See the module.
 #[inline(always)]
@@ -47,4 +51,8 @@ pub fn returned(_frame: &mut Frame, _thread: &mut Thread, _now: u64) {}
 
 /// See the module.
 #[inline(always)]
-pub fn left(_frame: &Frame, _thread: &mut Thread, _now: u64) {}
+pub fn left(frame: &Frame, thread: &mut Thread, now: u64) {
+    if has(PATHS) {
+        paths::leave(frame.symbol.function(), thread, now.wrapping_sub(frame.began));
+    }
+}

@@ -44,7 +44,7 @@ topas_mpi_thread:
     .type topas_mpi_common, @function
 topas_mpi_common:
     .cfi_startproc
-    testb $OFF, topas_mpi_mode(%rip)
+    testb $OFF+PATHS, topas_mpi_mode(%rip)
     jne 2f
 0:
     subq $FRAME+8, %rsp
@@ -83,6 +83,10 @@ topas_mpi_common:
     .cfi_adjust_cfa_offset -(FRAME+8)
     jmp *%rax
 2:
+    # Call paths begin with the frame pointer of the caller.
+    movq %rbp, -8(%rsp)
+    testb $OFF, topas_mpi_mode(%rip)
+    je 0b
     # Nothing is measured: to what lies below, if that is known.
     leaq topas_mpi_targets(%rip), %r11
     movq (%r11,%rax,8), %r11
@@ -95,7 +99,7 @@ topas_mpi_common:
     .type topas_mpi_variadic, @function
 topas_mpi_variadic:
     .cfi_startproc
-    testb $OFF, topas_mpi_mode(%rip)
+    testb $OFF+PATHS, topas_mpi_mode(%rip)
     jne 2f
 0:
     subq $FRAME+8, %rsp
@@ -152,6 +156,9 @@ topas_mpi_variadic:
     .cfi_adjust_cfa_offset -(FRAME+8)
     jmp *%r11
 2:
+    movq %rbp, -8(%rsp)
+    testb $OFF, topas_mpi_mode(%rip)
+    je 0b
     leaq topas_mpi_targets(%rip), %r11
     movq (%r11,%rax,8), %r11
     testq %r11, %r11
