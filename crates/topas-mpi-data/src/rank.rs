@@ -9,6 +9,7 @@ use topas_mpi_profile::layout::{
 use topas_mpi_profile::sums::{self, TickLength, histogram};
 
 use super::identity;
+use super::now::NowPeer;
 use super::paths::RankPaths;
 use super::profile::MpiRank;
 use super::routine::{RoutineNumber, Routines};
@@ -22,6 +23,8 @@ use super::sums::{Communicator, Counter, MpiSums, PeerSums, Sizes, TrafficSums};
 pub struct Inside {
     /// Which routine
     pub routine: RoutineNumber,
+    /// The rank it names, or its root; None of routines that name none
+    pub peer: Option<NowPeer>,
     /// For how long, in ns: until now, or until the last sign of life of a rank that is gone; None
     /// if there was none after the call began, or measuring is paused
     pub time: Option<u64>,
@@ -103,6 +106,7 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
             row.longest = row.longest.max(ticks.unwrap_or(0));
             let inside = Inside {
                 routine: RoutineNumber(function as u16),
+                peer: NowPeer::of(function, &block.now, header.comm_world),
                 time: ticks.map(|ticks| tick.nanoseconds(ticks)),
             };
             threads.inside.push(inside);

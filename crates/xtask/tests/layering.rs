@@ -52,6 +52,17 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("topas-terminal", &["topas-config", "topas-format"]),
     (
+        "topas-top",
+        &[
+            "topas-config",
+            "topas-data",
+            "topas-format",
+            "topas-mpi-data",
+            "topas-render",
+            "topas-terminal",
+        ],
+    ),
+    (
         "topas-stat",
         &[
             "topas-chart",
