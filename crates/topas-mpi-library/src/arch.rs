@@ -4,7 +4,7 @@ use core::arch::{asm, global_asm};
 
 use crate::frame::{ARGUMENTS, DOUBLE, FRAME, RESULT, VECTORS};
 use crate::generated::number;
-use crate::mode::{OFF, PATHS};
+use crate::mode::OFF;
 use crate::thread::Thread;
 
 /// The function whose stub the assembly has a second time, for [`cost`](crate::cost): the first of
@@ -54,7 +54,6 @@ macro_rules! entry {
             ".set topas_mpi_mode, {MODE}",
             ".set topas_mpi_targets, {TARGETS}",
             ".set OFF, {OFF}",
-            ".set PATHS, {PATHS}",
             ".set MEASURED, {MEASURED}",
             include_str!($source),
             symbols!(),
@@ -66,7 +65,6 @@ macro_rules! entry {
             MODE = sym crate::mode::MODE,
             TARGETS = sym crate::below::TARGETS,
             OFF = const OFF,
-            PATHS = const PATHS,
             MEASURED = const MEASURED,
             $(options($syntax))?
         );

@@ -45,8 +45,8 @@ impl Frame {
         self.behind(2)
     }
 
-    /// Frame pointer of the caller. On x86-64 the assembly keeps it only while call paths are
-    /// counted.
+    /// Frame pointer of the caller. On x86-64 the assembly keeps it only while something
+    /// is switched on.
     #[inline(always)]
     pub fn base(&self) -> usize {
         // SAFETY: the word between the frame and the return address.

@@ -10,17 +10,14 @@
 //! * [`calls`], with `WAITS`: the arguments in C are known, in [`Frame::args`] by the places of
 //!   [`PLANS`](crate::flow::plan::PLANS). In a Fortran call that is the function of C below it: a
 //!   frame of its own. The clock was not read yet: [`left`] has when the call began.
-//! * [`posted`], with `WAITS`: the call gave a request, of which `entry` is kept until its
-//!   completion.
 //! * [`completed`], with `WAITS`: the call, which ends at `now`, completed this request; `status`
 //!   is its status, or `MPI_STATUS_IGNORE`. The outermost frame has when the call began.
-//! * [`returned`], with `WAITS`: the call in C returned without an error, before anything is
-//!   counted: its arguments, requests and status are there.
+//! * [`returned`], with `WAITS`: the call in C returned without an error, and was counted: its
+//!   arguments and status are there.
 //! * [`left`], with either: the outermost call is over; it lasted from [`Frame::began`] to `now`.
 //!
 //! Nested calls (MPI within MPI) come to none of them.
 
-use crate::flow::plan::CallPlan;
 use crate::frame::Frame;
 use crate::mode::{PATHS, has};
 use crate::paths;
@@ -39,15 +36,11 @@ pub fn calls(_frame: &mut Frame, _thread: &mut Thread) {}
 
 /// See the module.
 #[inline(always)]
-pub fn posted(_entry: &mut RequestEntry, _plan: &CallPlan, _request: u64) {}
-
-/// See the module.
-#[inline(always)]
 pub fn completed(_entry: &RequestEntry, _status: usize, _now: u64) {}
 
 /// See the module.
 #[inline(always)]
-pub fn returned(_frame: &mut Frame, _thread: &mut Thread, _now: u64) {}
+pub fn returned(_frame: &Frame, _thread: &mut Thread, _now: u64) {}
 
 /// See the module.
 #[inline(always)]

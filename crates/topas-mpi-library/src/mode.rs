@@ -16,12 +16,13 @@ pub const COMMUNICATORS: u32 = 1 << 4;
 /// Reserved for the analysis of waits: see [`hooks`](crate::hooks).
 #[allow(dead_code, reason = "nothing sets it yet")]
 pub const WAITS: u32 = 1 << 5;
-/// Call paths are counted: see [`hooks`](crate::hooks). The assembly keeps the caller's frame pointer.
+/// Call paths are counted: see [`hooks`](crate::hooks).
 pub const PATHS: u32 = 1 << 6;
 
 /// The bits, for the assembly.
 ///
-/// Until it is known whether paths are counted the frame pointer is kept: the first call needs it.
+/// Until it is known whether paths are counted, calls take the way on which the frame pointer of the
+/// caller is kept: the first call needs it.
 pub static MODE: AtomicU32 = AtomicU32::new(PATHS);
 
 /// All bits; 0 is the plain way.

@@ -132,7 +132,7 @@ impl GeneralCall<'_> {
         }
         if plan.request != NONE {
             let address = word(self.args, plan.request);
-            completion::keep::<true>(library, self.ledger, plan, address, entry);
+            completion::keep(library, self.ledger, address, entry);
         }
     }
 

@@ -126,18 +126,9 @@ pub fn is_shared(library: &Library, request: u64) -> bool {
 
 /// Keeps what the request is that a call has written to this address.
 #[inline(always)]
-pub fn keep<const EXTRA: bool>(
-    library: &Library,
-    ledger: &mut Ledger,
-    plan: &CallPlan,
-    address: usize,
-    mut entry: RequestEntry,
-) {
+pub fn keep(library: &Library, ledger: &mut Ledger, address: usize, entry: RequestEntry) {
     // SAFETY: the call has written a request there.
     let request = unsafe { library::handle_at(library, address, 0) };
-    if EXTRA && mode::has(mode::WAITS) {
-        hooks::posted(&mut entry, plan, request);
-    }
     if request != library.request_null
         && !is_shared(library, request)
         && !ledger.requests.put(request, entry)
