@@ -52,9 +52,10 @@ fn a_program_that_hangs_is_named() {
         assert_eq!(rows.len(), 2, "under {name}: {rows:?}");
         assert!(rows[1].starts_with("0,") && rows[1].contains("MPI_Recv with 1"), "{rows:?}");
         // The longest call of those that stand still had lasted a second when it was named.
-        let seconds = last.split("No call has ended for ").nth(1).and_then(|text| {
-            text.split(' ').next()?.parse::<f64>().ok()
-        });
+        let seconds = last
+            .split("No call has ended for ")
+            .nth(1)
+            .and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
         let seconds = seconds.unwrap_or_else(|| panic!("under {name}: {last}"));
         assert!(seconds >= 1.0, "{seconds} under {name}: {last}");
     }
