@@ -7,6 +7,7 @@ use topas_config::{Environment, LinkWish};
 use topas_format::conf::Ops;
 use topas_format::env::{self as names, is_off, is_yes, switch as switch_of};
 use topas_format::form::Values;
+use topas_format::mpi::path_depth;
 use topas_format::out::Out;
 use topas_format::target::expand_launch;
 use topas_launch::Rank;
@@ -106,6 +107,11 @@ fn effect(name: &str, value: &[u8], rank: Option<&Rank>, user_log: bool) -> (Str
         names::TOPAS_MPI_PEERS => switch("MPI profiles tell messages for each peer"),
         names::TOPAS_MPI_COMMS => switch("MPI profiles tell calls for each communicator"),
         names::TOPAS_MPI_COUNTERS => switch("MPI profiles read hardware counters around calls"),
+        names::TOPAS_MPI_PATHS => match path_depth(value) {
+            Some(0) => ("MPI profiles tell no call paths".to_owned(), true),
+            Some(depth) => (format!("MPI profiles tell call paths of {depth} frames"), true),
+            None => ("no effect: it is no number of frames from 1 to 16, yes or no".to_owned(), false),
+        },
         names::TOPAS_MPI_SPOOL if value.first() == Some(&b'/') => {
             ("running programs keep the counters of MPI calls there".to_owned(), true)
         }
@@ -193,6 +199,8 @@ mod tests {
             ("TOPAS_PRINT", "no", true, "no effect"),
             ("TOPAS_PRINT", "FALSE", true, "no effect"),
             ("TOPAS_MPI_PEERS", "YES", true, "each peer"),
+            ("TOPAS_MPI_PATHS", "12", true, "12 frames"),
+            ("TOPAS_MPI_PATHS", "17", false, "no effect"),
             ("TOPAS_PRINT", "ja", false, "no effect"),
             ("TOPAS_VERBOSE", "1", true, "why nothing"),
             ("TOPAS_LOG", "file:/a", true, "lines go there"),

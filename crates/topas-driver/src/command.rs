@@ -31,6 +31,7 @@ Usage: topas COMMAND [ARGUMENT...]
 topas runs a command that links, such as `mpif90 heat.f90 -o heat` or `make`, with the drivers of
 TOPAS in front of PATH, so that every rank of the resulting program is measured.
 `topas mpi` makes a directory of drivers for one MPI: see `topas mpi --help`.
+`topas top` shows what the ranks of running programs do in MPI: see topas-top(1).
 
 Options; the answer to each of them is one line:
   --prefix       print the directory in which TOPAS is installed
@@ -54,6 +55,13 @@ pub fn run(
     let Some((first, rest)) = args.split_first() else { return usage("no command given") };
     if first == mpi_command::WORD {
         return mpi_command::run(rest, env, paths);
+    }
+    // A program of this name links nothing.
+    if first == "top"
+        && let Some(tool) = paths.map(|paths| paths.bin().join("topas-top"))
+        && tool.exists()
+    {
+        return execute::program(&tool, tool.as_os_str(), rest, env);
     }
     if !first.as_encoded_bytes().starts_with(b"-") {
         return link(first, rest, env, own, paths);

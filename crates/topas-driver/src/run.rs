@@ -59,6 +59,8 @@ Options:
                  outside
   --mpi          profile the MPI calls of every rank; the profile goes to topas-mpi.out, and its
                  table to topas-mpi.txt
+  --mpi=paths[:FRAMES]
+                 the same, and tell by which callers the program came to each call: 8, or FRAMES
   --peers        with --mpi: also count messages and bytes for each pair of ranks
   --comms        with --mpi: also count the calls on each communicator
   --counters     with --mpi: also read hardware counters inside and outside of MPI

@@ -30,6 +30,7 @@ variables! {
     TOPAS_MPI_PEERS = "`yes`: messages and bytes are counted for each peer, too.";
     TOPAS_MPI_COMMS = "`yes`: MPI calls are counted for each communicator, too.";
     TOPAS_MPI_COUNTERS = "`yes`: hardware counters are read around MPI calls.";
+    TOPAS_MPI_PATHS = "`yes`, or the most frames of a path (1 to 16): MPI calls are counted for each call path, too; `no`: they are not.";
     TOPAS_MPI_SPOOL = "The directory where running programs keep the counters of their MPI calls, in place of `mpi_spool` of topas.conf.";
     TOPAS_MPI_DOOR = "Set in a process that was loaded with the library of MPI profiles: its number.";
     TOPAS_LAUNCH_ID = "Set by the mpiexec drop-in: the id of a launch whose launcher gives none.";

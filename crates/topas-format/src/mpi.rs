@@ -3,6 +3,7 @@
 
 use crate::conf::{Key, entries, in_force};
 use crate::env::switch;
+use crate::text::whole;
 
 /// Where the files of running programs are, if that directory is there and nobody names another.
 pub const SPOOL: &str = "/run/topas/mpi";
@@ -26,6 +27,13 @@ pub const KEYS: &[Key] = &[
                 TOPAS_MPI says otherwise.",
     },
     Key {
+        name: "mpi_paths",
+        form: "yes|no|number",
+        default: "no",
+        about: "Whether profiles of MPI calls tell call paths, and of how many frames at most \
+                (1 to 16; yes: 8), unless TOPAS_MPI_PATHS says otherwise.",
+    },
+    Key {
         name: "mpi_spool",
         form: "directory",
         default: "(/run/topas/mpi or /dev/shm)",
@@ -38,13 +46,15 @@ pub const KEYS: &[Key] = &[
 pub struct Settings<'a> {
     /// `mpi`
     pub on: bool,
+    /// `mpi_paths`: most frames of a path; 0 if paths are not counted
+    pub paths: u32,
     /// `mpi_spool`; empty if no directory is named
     pub spool: &'a [u8],
 }
 
 impl Default for Settings<'_> {
     fn default() -> Self {
-        Settings { on: true, spool: b"" }
+        Settings { on: true, paths: 0, spool: b"" }
     }
 }
 
@@ -63,6 +73,7 @@ impl<'a> Settings<'a> {
     pub fn set(&mut self, key: &[u8], value: &'a [u8]) -> bool {
         match key {
             b"mpi" => switch(value).map(|on| self.on = on).is_some(),
+            b"mpi_paths" => path_depth(value).map(|depth| self.paths = depth).is_some(),
             // A relative path would be another directory for each program.
             b"mpi_spool" if value.first() == Some(&b'/') => {
                 self.spool = value;
@@ -73,13 +84,38 @@ impl<'a> Settings<'a> {
     }
 }
 
+/// Most frames of a call path.
+pub const MOST_FRAMES: u32 = 16;
+
+/// Frames of a call path if nobody says how many.
+const DEPTH: u32 = 8;
+
+/// How many frames a call path is to have at most: a number, or a switch; 0 for no paths. None if
+/// it is neither.
+pub fn path_depth(value: &[u8]) -> Option<u32> {
+    match whole(value) {
+        Some(depth) => Some(depth).filter(|depth| *depth <= MOST_FRAMES),
+        None => switch(value).map(|on| if on { DEPTH } else { 0 }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    fn a_depth_is_a_number_or_a_switch() {
+        for (value, depth) in [("yes", 8), ("no", 0), ("0", 0), ("1", 1), ("16", 16), ("on", 8)] {
+            assert_eq!(path_depth(value.as_bytes()), Some(depth), "{value}");
+        }
+        for value in ["", "17", "-1", "4x", "deep", "99999999999999999999"] {
+            assert_eq!(path_depth(value.as_bytes()), None, "{value}");
+        }
+    }
+
+    #[test]
     fn every_key_of_the_table_can_be_set() {
-        for (key, value) in KEYS.iter().zip(["no", "/scratch"]) {
+        for (key, value) in KEYS.iter().zip(["no", "12", "/scratch"]) {
             let mut settings = Settings::default();
             assert!(settings.set(key.name.as_bytes(), value.as_bytes()), "{}", key.name);
             assert_ne!(settings, Settings::default(), "{}", key.name);
@@ -91,7 +127,7 @@ mod tests {
     #[test]
     fn the_last_line_of_its_form_counts() {
         let text = b"mpi = no\nmpi_spool = /a\nmpi = perhaps\nmpi_spool = b\n# mpi = yes\n";
-        assert_eq!(Settings::read(text), Settings { on: false, spool: b"/a" });
+        assert_eq!(Settings::read(text), Settings { on: false, paths: 0, spool: b"/a" });
         assert_eq!(Settings::read(b"measure = no\n"), Settings::default());
     }
 }

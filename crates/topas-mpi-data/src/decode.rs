@@ -5,7 +5,8 @@ use std::mem::{offset_of, size_of};
 
 use topas_mpi_profile::layout::now::NowLine;
 use topas_mpi_profile::layout::{
-    Beside, Block, Communicator, Header, Moment, Peer, Row, Traffic, Waiting,
+    Beside, Block, CallPath, Communicator, Header, Moment, PathModule, PathTable, Peer, Row,
+    Traffic, Waiting,
 };
 
 /// Something that stands in the file.
@@ -63,8 +64,12 @@ structures! {
     NowLine { inside peer comm since path reserved }
     Peer { sends sent receives received }
     Traffic { calls ticks peer }
+    PathModule { base print build_id_length build_id name }
+    CallPath { function count end reserved calls ticks sent received waits frames }
+    PathTable { count modules depth inside reserved module path }
     Block {
-        tid unused next peers histograms now outside counted waiting rows beside traffic sizes
+        tid unused next peers histograms now outside counted paths reserved waiting rows beside
+        traffic sizes
     }
 }
 

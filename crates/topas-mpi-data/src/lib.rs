@@ -16,6 +16,7 @@ mod live;
 mod metrics;
 mod node;
 mod now;
+mod paths;
 mod process;
 mod profile;
 mod rank;
@@ -24,6 +25,7 @@ mod record;
 mod routine;
 mod semaphore;
 mod spool;
+mod spool_paths;
 mod sums;
 #[allow(unsafe_code, reason = "a system call")]
 mod sys;
@@ -35,6 +37,10 @@ pub use live::{SpoolReading, read_spool, read_spool_files};
 pub use metrics::{METRICS, Metric, MetricUnit};
 pub use node::{own_uid, processors_of};
 pub use now::{CallNow, NowPeer, ThreadNow, threads_now};
+pub use paths::{
+    CallPathSums, LaunchPath, LaunchPaths, PathAmounts, PathEnding, PathFrame, PathModule,
+    RankPaths, SourceFrame, SourceFrames,
+};
 pub use process::{is_running, parent_of};
 pub use profile::{Ending, Level, MpiProfile, MpiRank, MpiRecordFacts, Origin, Subtotal};
 pub use rank::{Inside, SpoolRank, read_rank};

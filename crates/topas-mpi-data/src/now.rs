@@ -2,7 +2,7 @@
 //! what was counted.
 
 use topas_mpi_profile::layout::FUNCTIONS;
-use topas_mpi_profile::layout::now::names_rank;
+use topas_mpi_profile::layout::now::{NowLine, names_rank};
 
 use super::rank::{now, tick_length};
 use super::routine::RoutineNumber;
@@ -15,6 +15,17 @@ pub struct NowPeer {
     pub rank: i32,
     /// It is a rank of `MPI_COMM_WORLD`; else one of another communicator, or of a window
     pub of_world: bool,
+}
+
+impl NowPeer {
+    /// Of a call of this routine; `world` is the handle of `MPI_COMM_WORLD`, 0 if it is not known.
+    pub(super) fn of(number: usize, line: &NowLine, world: u64) -> Option<NowPeer> {
+        names_rank(number).then(|| {
+            // Where handles are integers the upper half of a word may hold anything.
+            let comm = if world <= u32::MAX.into() { line.comm as u32 as u64 } else { line.comm };
+            NowPeer { rank: line.peer, of_world: world != 0 && comm == world }
+        })
+    }
 }
 
 /// A call that a thread is in.
@@ -54,12 +65,7 @@ pub fn threads_now(spool: &Spool) -> Result<Vec<ThreadNow>, SpoolError> {
         let number = (line.inside as usize).checked_sub(1).filter(|number| *number < FUNCTIONS);
         let call = number.map(|number| CallNow {
             routine: RoutineNumber(number as u16),
-            peer: names_rank(number).then(|| {
-                // Where handles are integers the upper half of a word may hold anything.
-                let comm =
-                    if world <= u32::MAX.into() { line.comm as u32 as u64 } else { line.comm };
-                NowPeer { rank: line.peer, of_world: world != 0 && comm == world }
-            }),
+            peer: NowPeer::of(number, &line, world),
             path: line.path,
             time: until.map(|until| tick.nanoseconds(until.saturating_sub(line.since))),
         });

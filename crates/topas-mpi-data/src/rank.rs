@@ -9,10 +9,13 @@ use topas_mpi_profile::layout::{
 use topas_mpi_profile::sums::{self, TickLength, histogram};
 
 use super::identity;
+use super::now::NowPeer;
+use super::paths::RankPaths;
 use super::profile::MpiRank;
 use super::routine::{RoutineNumber, Routines};
 use super::semaphore::death;
 use super::spool::{Spool, SpoolError, text};
+use super::spool_paths;
 use super::sums::{Communicator, Counter, MpiSums, PeerSums, Sizes, TrafficSums};
 
 /// The call a thread is in.
@@ -20,6 +23,8 @@ use super::sums::{Communicator, Counter, MpiSums, PeerSums, Sizes, TrafficSums};
 pub struct Inside {
     /// Which routine
     pub routine: RoutineNumber,
+    /// The rank it names, or its root; None of routines that name none
+    pub peer: Option<NowPeer>,
     /// For how long, in ns: until now, or until the last sign of life of a rank that is gone; None
     /// if there was none after the call began, or measuring is paused
     pub time: Option<u64>,
@@ -53,6 +58,7 @@ struct Threads {
     traffic: Vec<Moved>,
     peers: Vec<Traded>,
     inside: Vec<Inside>,
+    paths: Option<RankPaths>,
     /// ns in calls of the thread that has most
     busiest: u64,
 }
@@ -76,6 +82,7 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
         traffic: vec![Moved::default(); COMMUNICATORS],
         peers: Vec::new(),
         inside: Vec::new(),
+        paths: None,
         busiest: 0,
     };
     let mut last = header.latest.ticks.max(header.initialized.ticks).max(header.began.ticks);
@@ -88,19 +95,26 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
     spool.blocks(|mut block| {
         let function =
             (block.now.inside as usize).checked_sub(1).filter(|number| *number < FUNCTIONS);
+        let mut in_call = 0;
         if let Some(function) = function {
             let ticks = counts.then(|| until.saturating_sub(block.now.since));
             // Without a later sign of life nobody knows for how long.
             let ticks = ticks.filter(|ticks| running || *ticks > 0);
             let row = &mut block.rows[function];
-            row.ticks += ticks.unwrap_or(0);
+            in_call = ticks.unwrap_or(0);
+            row.ticks += in_call;
             row.longest = row.longest.max(ticks.unwrap_or(0));
             let inside = Inside {
                 routine: RoutineNumber(function as u16),
+                peer: NowPeer::of(function, &block.now, header.comm_world),
                 time: ticks.map(|ticks| tick.nanoseconds(ticks)),
             };
             threads.inside.push(inside);
             unended.extend((!running).then_some(inside));
+        }
+        if let Some(table) = spool.paths(&block)? {
+            let paths = threads.paths.get_or_insert_default();
+            spool_paths::add(paths, &table, in_call, &tick);
         }
         threads.add(spool, &block, &tick)
     })?;
@@ -114,7 +128,7 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
         0 => Vec::new(),
         _ => with_traffic(spool.communicators()?, threads.traffic),
     };
-    let Threads { sums, sizes, peers, inside, .. } = threads;
+    let Threads { sums, sizes, peers, inside, paths, .. } = threads;
     let mut shown = MpiSums::of(&sums, &header.counters);
     shown.sizes = sizes
         .iter()
@@ -131,6 +145,7 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
     shown.communicators =
         communicators.iter().map(|(told, moved)| named(told, moved, &tick)).collect();
     shown.peers = named_peers(&peers);
+    shown.paths = paths;
     let rank = MpiRank {
         rank: header.rank,
         pid: Some(header.pid),

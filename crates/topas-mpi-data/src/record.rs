@@ -7,6 +7,7 @@ use topas_format::escape::Name;
 use topas_mpi_profile::lines::{LEVEL_WORDS, Of};
 use topas_mpi_profile::parse::{Line, ProfileLineFault, SizesOf, Token, nanoseconds, whole};
 
+use super::paths::{CallPathSums, PathAmounts, PathEnding, PathFrame, PathModule};
 use super::profile::{Ending, LEVELS, MpiRecordFacts};
 use super::routine::{RoutineAmount, RoutineCalls, RoutineNumber, Routines};
 use super::sums::{Communicator, Counter, MessageClass, MpiSums, PeerSums, Sizes, TrafficSums};
@@ -144,7 +145,10 @@ fn is_believable(token: &Token<'_>) -> bool {
         }
         Token::Peer { traffic, .. } => moved(traffic),
         Token::Counter { count, .. } => fits(&[*count]),
-        Token::Fact(..) | Token::Switch { .. } => true,
+        Token::Path(told) => {
+            fits(&[told.calls, told.nanoseconds, told.sent, told.received]) && fits(&told.waits)
+        }
+        Token::Fact(..) | Token::Switch { .. } | Token::Module { .. } => true,
     }
 }
 
@@ -275,6 +279,32 @@ impl MpiRecord {
             }
             Token::Switch { name, value } => {
                 facts.switches.push((string(name), value.map(string)));
+            }
+            Token::Module { number, id, file } => {
+                let module =
+                    PathModule { id: String::from_utf8_lossy(id).into(), file: string(file) };
+                sums.paths.get_or_insert_default().module(number, module);
+            }
+            Token::Path(told) => {
+                let routine = told.number.and_then(|number| u16::try_from(number).ok());
+                let routine = routine
+                    .map(RoutineNumber)
+                    .or_else(|| routines.number(&String::from_utf8_lossy(told.name)));
+                sums.paths.get_or_insert_default().paths.push(CallPathSums {
+                    routine: routine.filter(|_| told.name != b"-"),
+                    frames: told
+                        .frames()
+                        .map(|(module, offset)| PathFrame { module, offset })
+                        .collect(),
+                    ending: PathEnding::of(told.end),
+                    amounts: PathAmounts {
+                        calls: told.calls,
+                        time: told.nanoseconds,
+                        sent: told.sent,
+                        received: told.received,
+                        waits: told.waits,
+                    },
+                });
             }
             Token::Counter { name, inside, count } => {
                 let name = string(name);

@@ -14,7 +14,7 @@ use nix::fcntl::OFlag;
 use topas_mpi_profile::layout::now::NowLine;
 use topas_mpi_profile::layout::{
     BLOCKS_AT, Block, COMMUNICATORS, COMMUNICATORS_AT, Communicator, FUNCTIONS, Header, MAGIC,
-    Peer, RankState, TABLE, VERSION,
+    PathTable, Peer, RankState, TABLE, VERSION,
 };
 
 use super::decode::Decode;
@@ -223,6 +223,18 @@ impl Spool {
             each(block)?;
         }
         Ok(())
+    }
+
+    /// The call paths of a thread; None if they are not counted.
+    ///
+    /// # Errors
+    ///
+    /// [`SpoolError`] if they cannot be read.
+    pub(super) fn paths(&self, block: &Block) -> Result<Option<Box<PathTable>>, SpoolError> {
+        if block.paths == 0 {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(PathTable::decode(&self.read(block.paths, size_of::<PathTable>())?))))
     }
 
     /// Calls `each` with the number of every thread, and the line that tells what it does. Only

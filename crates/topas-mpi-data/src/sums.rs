@@ -5,6 +5,7 @@ use topas_mpi_profile::lines::{WAITED_WORDS, amounts};
 use topas_mpi_profile::routine::{SizeClass, size_class};
 use topas_mpi_profile::sums::{self, RoutineSums};
 
+use super::paths::RankPaths;
 use super::rank::counters;
 use super::routine::{RoutineAmount, RoutineCalls, RoutineNumber, table};
 
@@ -197,6 +198,8 @@ pub struct MpiSums {
     pub peers: Vec<PeerSums>,
     /// Hardware counters, if they were read
     pub counters: Vec<Counter>,
+    /// Call paths, if they were counted; of one rank only
+    pub paths: Option<RankPaths>,
 }
 
 impl MpiSums {

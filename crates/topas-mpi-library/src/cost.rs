@@ -12,7 +12,7 @@ use crate::arch::MEASURED;
 use crate::below;
 use crate::symbol::{StubBinding, StubSymbol};
 use crate::thread::Thread;
-use crate::{clock, flow, spool, sys};
+use crate::{clock, flow, paths, spool, sys};
 
 /// Calls between two looks at the clock, and how often. The fastest counts: others were disturbed.
 const CALLS: u64 = 64;
@@ -40,6 +40,7 @@ pub fn measure(thread: &mut Thread, header: &mut Header) {
     let languages = (header.languages, thread.bindings);
     thread.outer = core::ptr::null_mut();
     thread.block = scratch.cast();
+    let paths = paths::put_aside(thread);
     let symbol = StubSymbol::new(MEASURED as u32, StubBinding::MPI);
     let target = below::replace(symbol, nothing as *const () as usize);
     let to_itself = header.rank as usize;
@@ -52,6 +53,7 @@ pub fn measure(thread: &mut Thread, header: &mut Header) {
     let without = fastest(|| send(black_box(nothing)));
     header.call_cost = with.saturating_sub(without) * 256 / CALLS;
     below::replace(symbol, target);
+    paths::put_back(thread, paths);
     (thread.outer, thread.cookie, thread.block) = (outer, cookie, block);
     // These calls were ours, not of a program in C.
     (header.languages, thread.bindings) = languages;

@@ -15,7 +15,7 @@ use crate::generated::number;
 use crate::ranks::{self, Ranks};
 use crate::report::{File, Gathered, Now, ProfileRecord, open_own, own_sums, to_center, to_table};
 use crate::workspace::{self, CHUNK, Workspace, keep};
-use crate::{clock, flow, languages, life, process, say, spool};
+use crate::{clock, flow, languages, life, paths, process, say, spool};
 
 /// Tick at which `MPI_Finalize` was entered.
 static ENTERED: AtomicU64 = AtomicU64::new(0);
@@ -44,6 +44,7 @@ pub fn finalize() {
         let now = Now::new(&mut room.file);
         let finalize = Some(ended.wrapping_sub(entered));
         own_sums(&mut room.sums, header, ended, finalize);
+        paths::finalizing(ended.wrapping_sub(entered));
         match &ranks {
             Some(ranks) => {
                 together(header, &now, room, ranks, 0);

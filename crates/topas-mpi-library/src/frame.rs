@@ -45,6 +45,14 @@ impl Frame {
         self.behind(2)
     }
 
+    /// Frame pointer of the caller. On x86-64 the assembly keeps it only while something
+    /// is switched on.
+    #[inline(always)]
+    pub fn base(&self) -> usize {
+        // SAFETY: the word between the frame and the return address.
+        unsafe { *self.behind(0) }
+    }
+
     /// Address to which the call returns: who called.
     #[inline(always)]
     pub fn caller(&self) -> usize {

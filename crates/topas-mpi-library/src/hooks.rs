@@ -19,12 +19,16 @@
 //! Nested calls (MPI within MPI) come to none of them.
 
 use crate::frame::Frame;
+use crate::mode::{PATHS, has};
+use crate::paths;
 use crate::requests::RequestEntry;
 use crate::thread::Thread;
 
 /// See the module.
 #[inline(always)]
-pub fn entered(_frame: &mut Frame, _thread: &mut Thread) {}
+pub fn entered(frame: &mut Frame, thread: &mut Thread) {
+    paths::enter(frame, thread);
+}
 
 /// See the module.
 #[inline(always)]
@@ -40,4 +44,8 @@ pub fn returned(_frame: &Frame, _thread: &mut Thread, _now: u64) {}
 
 /// See the module.
 #[inline(always)]
-pub fn left(_frame: &Frame, _thread: &mut Thread, _now: u64) {}
+pub fn left(frame: &Frame, thread: &mut Thread, now: u64) {
+    if has(PATHS) {
+        paths::leave(frame.symbol.function(), thread, now.wrapping_sub(frame.began));
+    }
+}

@@ -18,6 +18,7 @@
 //! sys lookup below wrapped                      the kernel, the loader, the next definitions
 //! life spool requests workspace                 what is kept, in files and in memory
 //! frame counters thread arch clock              a call, a thread, the time
+//! paths paths::stack                            who calls
 //! flow hooks descriptor generated::table        what calls move
 //! installation site switches launch say preload whether this process is measured
 //! cost process                                  the beginning
@@ -47,6 +48,7 @@ mod life;
 mod lookup;
 mod mode;
 mod objects;
+mod paths;
 mod preload;
 mod process;
 mod ranks;

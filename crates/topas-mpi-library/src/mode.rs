@@ -16,12 +16,14 @@ pub const COMMUNICATORS: u32 = 1 << 4;
 /// Reserved for the analysis of waits: see [`hooks`](crate::hooks).
 #[allow(dead_code, reason = "nothing sets it yet")]
 pub const WAITS: u32 = 1 << 5;
-/// Reserved for call paths: see [`hooks`](crate::hooks).
-#[allow(dead_code, reason = "nothing sets it yet")]
+/// Call paths are counted: see [`hooks`](crate::hooks).
 pub const PATHS: u32 = 1 << 6;
 
 /// The bits, for the assembly.
-pub static MODE: AtomicU32 = AtomicU32::new(0);
+///
+/// Until it is known whether paths are counted, calls take the way on which the frame pointer of the
+/// caller is kept: the first call needs it.
+pub static MODE: AtomicU32 = AtomicU32::new(PATHS);
 
 /// All bits; 0 is the plain way.
 #[inline(always)]

@@ -10,7 +10,7 @@ use topas_mpi_profile::layout::{Header, flag};
 use crate::symbol::StubBinding;
 use crate::thread::Thread;
 use crate::workspace::{self, Workspace};
-use crate::{arch, clock, counters, flow, launch, mode, preload, say, site, spool, sys};
+use crate::{arch, clock, counters, flow, launch, mode, paths, preload, say, site, spool, sys};
 
 /// Nothing was decided yet.
 const NEW: u32 = 0;
@@ -36,6 +36,9 @@ pub fn begin(thread: &mut Thread) -> bool {
             NEW if STATE.compare_exchange(NEW, BUSY, Acquire, Relaxed).is_ok() => {
                 let on = begin_process();
                 mode::set(mode::OFF, !on);
+                if !on {
+                    paths::want(0);
+                }
                 STATE.store(if on { ON } else { OFF }, Release);
             }
             _ => core::hint::spin_loop(),
@@ -48,6 +51,9 @@ pub fn begin(thread: &mut Thread) -> bool {
     thread.lost = thread.block.is_null();
     if !thread.lost && thread.counters.is_null() {
         counters::open(&mut thread.counters);
+    }
+    if !thread.lost && thread.paths.is_null() {
+        paths::begin(thread);
     }
     !thread.lost
 }
@@ -112,6 +118,7 @@ extern "C" fn in_child() {
     let thread = unsafe { &mut *arch::thread() };
     // They are the parent's, whose thread they follow.
     thread.counters = core::ptr::null_mut();
+    thread.paths = core::ptr::null_mut();
     if thread.outer.is_null() {
         thread.block = core::ptr::null_mut();
     }

@@ -84,6 +84,7 @@ impl ProfileRecord<'_> {
         let mut more = |lines: &mut Lines<'_>| {
             if self.of == Of::Rank {
                 details(lines, header);
+                paths(lines, header);
             } else {
                 lines.sizes_by_class(sums);
             }
@@ -133,6 +134,18 @@ fn details(lines: &mut Lines<'_>, header: &Header) {
                     lines.peer(rank, peer);
                 }
             }
+        }
+    }
+}
+
+/// Call paths, thread by thread.
+fn paths(lines: &mut Lines<'_>, header: &Header) {
+    let tick = TickLength::of(header);
+    let mut modules = 0;
+    for block in spool::blocks() {
+        if let Some(table) = spool::paths(block) {
+            lines.paths(table, modules, &tick);
+            modules += table.modules as usize;
         }
     }
 }

@@ -11,7 +11,7 @@ use topas_mpi_profile::lines::text;
 use topas_node::sys as kernel;
 
 use crate::workspace::{Kept, kept};
-use crate::{installation, sys};
+use crate::{installation, paths, sys};
 
 /// What topas.conf says.
 pub struct ProfileSite<'a> {
@@ -88,5 +88,11 @@ pub fn decide(header: &mut Header, conf: &mut [u8], path: &mut [u8]) -> bool {
         return false;
     };
     let Some(kept) = kept() else { return false };
+    let depth = sys::variable(c"TOPAS_MPI_PATHS").and_then(mpi::path_depth);
+    let depth = depth.unwrap_or(site.mpi.paths);
+    if depth > 0 {
+        header.flags |= flag::PATHS;
+    }
+    paths::want(depth);
     wish == Some(true) || site.mpi.on && wants(&site, header, kept)
 }

@@ -7,8 +7,8 @@ use core::sync::atomic::{
 };
 
 use topas_mpi_profile::layout::{
-    BLOCKS_AT, Block, COMMUNICATORS_AT, Communicator, FUNCTIONS, Header, MAGIC, Peer, TABLE,
-    VERSION, flag,
+    BLOCKS_AT, Block, COMMUNICATORS_AT, Communicator, FUNCTIONS, Header, MAGIC, PathTable, Peer,
+    TABLE, VERSION, flag,
 };
 
 use topas_format::out::Out;
@@ -230,6 +230,12 @@ pub fn peers(header: &Header, block: &Block) -> Option<&'static [Peer]> {
     (block.peers != 0).then(|| unsafe {
         core::slice::from_raw_parts(at::<Peer>(block.peers), header.ranks as usize + 1)
     })
+}
+
+/// The call paths of a thread; None if it does not count them.
+pub fn paths(block: &Block) -> Option<&'static PathTable> {
+    // SAFETY: this part of the file is that of this thread, and of this type.
+    (block.paths != 0).then(|| unsafe { &*at::<PathTable>(block.paths) })
 }
 
 /// All blocks.

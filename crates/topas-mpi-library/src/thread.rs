@@ -4,6 +4,7 @@ use topas_mpi_profile::layout::Block;
 
 use crate::counters::ThreadCounters;
 use crate::frame::Frame;
+use crate::paths::ThreadPaths;
 use crate::symbol::{StubBinding, StubSymbol};
 
 /// Variables of a thread; zero at its beginning. The assembly in `entry/` allocates them.
@@ -26,7 +27,9 @@ pub struct Thread {
     pub lost: bool,
     /// Hardware counters; null if they are not wanted, or cannot be read
     pub counters: *mut ThreadCounters,
-    reserved: [usize; 9],
+    /// What it keeps for call paths; null if they are not counted
+    pub paths: *mut ThreadPaths,
+    reserved: [usize; 8],
 }
 
 const _: () = assert!(size_of::<Thread>() == 128);

@@ -58,6 +58,9 @@ pub const KEYS: &[(&str, KeyExport)] = &[
     ("h", Kept),
     ("p", Kept),
     ("u", Kept),
+    // Files and places of a user's own code.
+    ("m", LeftOut),
+    ("k", LeftOut),
     ("c", Communicator),
     // Variables and their values may name people.
     ("e", LeftOut),

@@ -15,6 +15,13 @@ use topas_mpi_table::CHAPTERS;
 
 use now::NowLine;
 
+mod paths;
+
+pub use paths::{
+    CallPath, OFFSET_BITS, PATH_DEPTH, PATH_FRAMES, PATH_MODULES, PATHS, PathEnd, PathModule,
+    PathTable,
+};
+
 /// First bytes of the file.
 pub const MAGIC: [u8; 8] = *b"topasmpi";
 
@@ -92,6 +99,8 @@ pub mod flag {
     pub const SWITCHES_LOST: u64 = 1 << 10;
     /// Hardware counters were asked for, and there are none.
     pub const NO_COUNTERS: u64 = 1 << 11;
+    /// Call paths are counted.
+    pub const PATHS: u64 = 1 << 14;
     /// In sums: some function has rows with `ROW_MISSED`.
     pub const ROWS_MISSED: u64 = 1 << 12;
     /// In sums: of some rank nothing arrived.
@@ -339,6 +348,10 @@ pub struct Block {
     pub outside: [u64; COUNTERS],
     /// Hardware counters: events in calls
     pub counted: [u64; COUNTERS],
+    /// Offset of the [`PathTable`], if call paths are counted
+    pub paths: u64,
+    /// Room for what comes
+    pub reserved: [u64; 7],
     /// By [`Waited`]
     pub waiting: [Waiting; WAITED],
     /// By number of the function

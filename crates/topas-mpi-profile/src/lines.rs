@@ -14,6 +14,10 @@ use crate::layout::{BINS, COUNTERS, Peer, ROW_MISSED, WAITED, flag, language};
 use crate::routine::{Applies, SizeClass, applies, columns, name};
 use crate::sums::{RoutineSums, Sums, TickLength, WaitedSums};
 
+mod paths;
+
+pub use paths::PATH_END_LETTERS;
+
 /// The third word of each line.
 pub const WORD: &[u8] = b"topas-mpi";
 

@@ -9,6 +9,10 @@ use crate::layout::{BINS, WAITED};
 use crate::lines::{Amount, Of, VERSION, WAITED_WORDS, WORD};
 use crate::routine::{SizeClass, number};
 
+mod paths;
+
+pub use paths::PathToken;
+
 /// Why a line is none of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProfileLineFault {
@@ -183,6 +187,17 @@ pub enum Token<'a> {
         /// Its value; None if it is not told
         value: Option<Name<'a>>,
     },
+    /// `m=`
+    Module {
+        /// Its number in the record
+        number: u32,
+        /// Build id behind a `b`, or hash of segments behind an `s`
+        id: &'a [u8],
+        /// Its file
+        file: Name<'a>,
+    },
+    /// `k=`
+    Path(PathToken<'a>),
     /// `ci.` and `co.`
     Counter {
         /// Name of the counter
@@ -354,6 +369,12 @@ fn token<'a>(key: &'a [u8], value: &'a [u8]) -> Option<Token<'a>> {
                 value: halves.next().map(Name::from_token),
             }
         }
+        b"m" => Token::Module {
+            number: narrow(fields.next()?)?,
+            id: fields.next()?,
+            file: Name::from_token(fields.next()?),
+        },
+        b"k" => Token::Path(PathToken::read(&mut fields)?),
         [b'c', way @ (b'i' | b'o'), b'.', name @ ..] => Token::Counter {
             name: Name::from_token(name),
             inside: *way == b'i',

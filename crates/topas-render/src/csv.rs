@@ -15,7 +15,7 @@ pub struct Csv;
 
 /// A field: in quotes if it needs them, and with an apostrophe before it if a spreadsheet would
 /// take it for a formula. Names are anybody's; numbers stay numbers.
-pub(crate) fn field(text: &str) -> String {
+pub fn field(text: &str) -> String {
     let guard = if is_formula(text) { "'" } else { "" };
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{guard}{}\"", text.replace('"', "\"\""))

@@ -32,7 +32,7 @@ pub mod view;
 mod wording;
 
 pub use compare::{COMPARE_SCHEMA, CompareDocument};
-pub use csv::Csv;
+pub use csv::{Csv, field as csv_field};
 pub use document::{Document, ReportForm};
 pub use fields::{fields, measures};
 pub use gnuplot::Gnuplot;

@@ -15,6 +15,7 @@ mod launches;
 mod matrix;
 mod metrics;
 mod overview;
+mod paths;
 mod peers;
 mod routines;
 mod sizes;
@@ -28,6 +29,7 @@ use topas_chart::{Chart, Screen};
 pub use json::SCHEMA;
 pub use launches::{launches, launches_csv};
 pub use matrix::{MATRICES, Matrix};
+pub use paths::PathViews;
 pub use peers::Direction;
 
 /// What can be shown of a profile.
@@ -49,6 +51,8 @@ pub enum View {
     Communicators,
     /// Metrics of MPI-2's features by the names of K. Mohror
     Metrics,
+    /// Callers
+    Paths,
     /// Hardware counters inside and outside of MPI
     Counters,
     /// Environment switches of the MPI
@@ -63,6 +67,8 @@ pub struct Views<'v> {
     pub calibration: Option<&'v Calibration>,
     /// Processors of the node that all ranks ran on, if they are known
     pub processors: Option<u64>,
+    /// Call paths, if they are to be shown and were counted
+    pub paths: Option<PathViews>,
     /// What the terminal can show
     pub screen: Screen,
 }
@@ -83,6 +89,7 @@ impl Views<'_> {
             View::Sizes => sizes::text(self),
             View::Communicators => communicators::text(self),
             View::Metrics => metrics::text(self),
+            View::Paths => paths::text(self),
             View::Counters => counters::text(self),
             View::Switches => switches::text(self.profile),
         }
@@ -100,6 +107,7 @@ impl Views<'_> {
             Some(View::Sizes) => sizes::csv(self.profile),
             Some(View::Communicators) => communicators::csv(self.profile),
             Some(View::Metrics) => metrics::csv(self.profile),
+            Some(View::Paths) => paths::csv(self),
             Some(View::Counters) => counters::csv(self.profile),
             Some(View::Switches) => switches::csv(self.profile),
             None => String::new(),

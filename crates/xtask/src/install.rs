@@ -16,7 +16,8 @@ use crate::process::{cargo, root, run, target_dir};
 use crate::symcheck::Size;
 
 /// Tools that go to `bin`.
-const TOOLS: [&str; 5] = ["topas-doctor", "topas-log", "topas-mpi", "topas-stat", "topasview"];
+const TOOLS: [&str; 6] =
+    ["topas-doctor", "topas-log", "topas-mpi", "topas-stat", "topas-top", "topasview"];
 
 /// Names under which the driver is a tool.
 const DRIVER_TOOLS: [&str; 2] = ["topas", "topas-run"];

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 /// The crates each crate may use, top to bottom. What is not listed has none.
 const LAYERS: &[(&str, &[&str])] = &[
+    ("topas-callpath", &[]),
     ("topas-mpi-table", &[]),
     ("topas-mpi-profile", &["topas-format", "topas-mpi-table"]),
     ("topas-launch", &["topas-format"]),
@@ -18,12 +19,20 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-module", &["topas-format", "topas-launch", "topas-node"]),
     (
         "topas-mpi-library",
-        &["topas-format", "topas-launch", "topas-mpi-profile", "topas-mpi-table", "topas-node"],
+        &[
+            "topas-callpath",
+            "topas-format",
+            "topas-launch",
+            "topas-mpi-profile",
+            "topas-mpi-table",
+            "topas-node",
+        ],
     ),
     ("topas-config", &["topas-format"]),
     ("topas-driver", &["topas-config", "topas-format", "topas-launch", "topas-node"]),
     ("topas-data", &["topas-format", "topas-mpi-profile", "topas-mpi-table", "topas-node"]),
     ("topas-mpi-data", &["topas-data", "topas-format", "topas-mpi-profile", "topas-mpi-table"]),
+    ("topas-symbols", &["topas-callpath", "topas-mpi-data"]),
     ("topas-chart", &["topas-format"]),
     ("topas-findings", &["topas-data", "topas-format", "topas-mpi-data"]),
     (
@@ -42,6 +51,17 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["topas-config", "topas-driver", "topas-format", "topas-launch", "topas-node"],
     ),
     ("topas-terminal", &["topas-config", "topas-format"]),
+    (
+        "topas-top",
+        &[
+            "topas-config",
+            "topas-data",
+            "topas-format",
+            "topas-mpi-data",
+            "topas-render",
+            "topas-terminal",
+        ],
+    ),
     (
         "topas-stat",
         &[
@@ -70,6 +90,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "topas-format",
             "topas-mpi-data",
             "topas-render",
+            "topas-symbols",
             "topas-terminal",
         ],
     ),
@@ -102,7 +123,8 @@ const LAYERS: &[(&str, &[&str])] = &[
 
 /// Crates without any dependency outside the workspace, because they are linked into
 /// user programs.
-const PURE: [&str; 8] = [
+const PURE: [&str; 9] = [
+    "topas-callpath",
     "topas-format",
     "topas-launch",
     "topas-module",
@@ -119,12 +141,13 @@ const FOR_DEVELOPERS: [&str; 3] = ["topas-testkit", "topas-tests", "xtask"];
 /// Crates whose sources may open files: configuration, logs, the mapped files of ranks, the
 /// driver's own inputs, log targets that are tried, not read or written, and files that a tool is
 /// asked to write.
-const MAY_OPEN_FILES: [&str; 6] = [
+const MAY_OPEN_FILES: [&str; 7] = [
     "topas-config",
     "topas-data",
     "topas-mpi-data",
     "topas-doctor",
     "topas-driver",
+    "topas-symbols",
     "topas-terminal",
 ];
 
@@ -254,7 +277,8 @@ fn the_words_of_switches_are_known_in_one_place() {
 }
 
 /// Crates in which `unsafe` may stand anywhere; in others it stands in `sys.rs`.
-const ROOMS: [&str; 4] = ["topas-module", "topas-mpi-library", "topas-mpi-door", "topas-node"];
+const ROOMS: [&str; 5] =
+    ["topas-callpath", "topas-module", "topas-mpi-library", "topas-mpi-door", "topas-node"];
 
 #[test]
 fn unsafe_stays_in_its_rooms() {

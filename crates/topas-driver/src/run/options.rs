@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use topas_format::mpi::{MOST_FRAMES, path_depth};
+
 use super::profile::Wanted;
 
 /// What is asked for.
@@ -49,6 +51,12 @@ pub fn parse(words: &[OsString]) -> Result<Request, String> {
         };
         match word.to_str().unwrap_or_default() {
             "--mpi" => mpi = true,
+            more if more.starts_with("--mpi=") => {
+                mpi = true;
+                for word in more["--mpi=".len()..].split(',') {
+                    add(&mut wanted, word)?;
+                }
+            }
             "--peers" => of_profile(&mut wanted.peers),
             "--comms" => of_profile(&mut wanted.comms),
             "--counters" => of_profile(&mut wanted.counters),
@@ -80,6 +88,24 @@ pub fn parse(words: &[OsString]) -> Result<Request, String> {
     Ok(Request::Run(wish))
 }
 
+/// Adds what a word of `--mpi=WORD,WORD` asks for.
+fn add(wanted: &mut Wanted, word: &str) -> Result<(), String> {
+    let (name, value) = word.split_once(':').map_or((word, None), |(name, v)| (name, Some(v)));
+    match (name, value) {
+        ("paths", depth) => {
+            let depth = path_depth(depth.unwrap_or("yes").as_bytes()).filter(|depth| *depth > 0);
+            let Some(depth) = depth else {
+                return Err(format!(
+                    "`--mpi={word}` wants a number of frames from 1 to {MOST_FRAMES}"
+                ));
+            };
+            wanted.paths = Some(depth);
+            Ok(())
+        }
+        _ => Err(format!("`--mpi={word}`: `paths` and `paths:FRAMES` are known")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,13 +135,25 @@ mod tests {
                 "--mpi --comms --counters a.out",
                 Wanted { comms: true, counters: true, ..Wanted::default() },
             ),
+            ("--mpi=paths a.out", Wanted { paths: Some(8), ..Wanted::default() }),
+            (
+                "--mpi=paths:12 --peers a.out",
+                Wanted { paths: Some(12), peers: true, ..Wanted::default() },
+            ),
             ("--mpi --out f a.out", Wanted { out: Some("f".into()), ..Wanted::default() }),
         ] {
             let command = vec!["a.out".into()];
             let wish = Wish { profile: Some(wanted), command, ..Wish::default() };
             assert_eq!(of(text), Ok(Request::Run(wish)), "{text}");
         }
-        for wrong in ["--peers a.out", "--out f a.out", "--mpi --out", "--mpi"] {
+        for wrong in [
+            "--peers a.out",
+            "--out f a.out",
+            "--mpi --out",
+            "--mpi",
+            "--mpi=paths:0 a",
+            "--mpi=path a",
+        ] {
             assert!(of(wrong).is_err(), "{wrong}");
         }
         for wrong in ["", "--", "--all-pe", "-n 4 a.out", "-"] {

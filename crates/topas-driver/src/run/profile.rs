@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use topas_config::{Environment, Paths};
 use topas_format::env::{
-    TOPAS_MPI, TOPAS_MPI_COMMS, TOPAS_MPI_COUNTERS, TOPAS_MPI_OUT, TOPAS_MPI_PEERS,
+    TOPAS_MPI, TOPAS_MPI_COMMS, TOPAS_MPI_COUNTERS, TOPAS_MPI_OUT, TOPAS_MPI_PATHS, TOPAS_MPI_PEERS,
 };
 
 use topas_launch::through::leads_elsewhere;
@@ -106,6 +106,8 @@ pub struct Wanted {
     pub comms: bool,
     /// Hardware counters around calls
     pub counters: bool,
+    /// Call paths of so many frames at most; None leaves it to the site
+    pub paths: Option<u32>,
     /// The user's data file
     pub out: Option<std::ffi::OsString>,
 }
@@ -120,6 +122,7 @@ impl Wanted {
             (TOPAS_MPI_COUNTERS, self.counters),
         ];
         let on = switches.into_iter().filter(|(_, on)| *on).map(|(name, _)| (name, "yes".into()));
-        on.chain(self.out.clone().map(|file| (TOPAS_MPI_OUT, file)))
+        let paths = self.paths.map(|depth| (TOPAS_MPI_PATHS, depth.to_string().into()));
+        on.chain(paths).chain(self.out.clone().map(|file| (TOPAS_MPI_OUT, file)))
     }
 }

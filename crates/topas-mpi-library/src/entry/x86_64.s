@@ -112,6 +112,8 @@ topas_mpi_common:
     jmp *%r11
 3:
     keep
+    # Call paths begin with the frame pointer of the caller.
+    movq %rbp, FRAME(%rsp)
     call topas_mpi_enter_extra
     jmp 1b
     .cfi_endproc
@@ -125,6 +127,7 @@ topas_mpi_variadic:
     jmp *%r11
 0:
     keep
+    movq %rbp, FRAME(%rsp)
     movq %r10, VECTORS+128(%rsp)
     movaps %xmm0, VECTORS+0(%rsp)
     movaps %xmm1, VECTORS+16(%rsp)

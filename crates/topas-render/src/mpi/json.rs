@@ -6,7 +6,8 @@ use topas_mpi_data::{Ending, MpiProfile, MpiSums, Origin, RoutineAmount};
 use super::heading::when;
 use super::{View, Views};
 use super::{
-    communicators, counters, efficiency, matrix, metrics, peers, routines, sizes, switches, waiting,
+    communicators, counters, efficiency, matrix, metrics, paths, peers, routines, sizes, switches,
+    waiting,
 };
 use crate::number::machine;
 use crate::wording::clean;
@@ -80,6 +81,9 @@ pub(super) fn json(views: &Views<'_>, which: &[View]) -> String {
             }
             View::Metrics => {
                 object.insert("metrics".to_owned(), metrics::value(profile));
+            }
+            View::Paths => {
+                object.insert("paths".to_owned(), paths::value(views));
             }
             View::Counters => {
                 object.insert("counters".to_owned(), counters::value(profile));

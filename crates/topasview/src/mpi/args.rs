@@ -55,6 +55,19 @@ pub struct MpiArgs {
     #[arg(long, requires = "on")]
     pub comms: bool,
 
+    /// Show the callers of MPI routines: for each call path its time, calls and bytes, with functions
+    /// and lines of the source. With =ranks, every rank has rows of its own
+    #[arg(
+        long,
+        value_name = "OF",
+        value_enum,
+        requires = "on",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "all"
+    )]
+    pub paths: Option<PathsOf>,
+
     /// Show metrics of process creation, one-sided communication and files
     #[arg(long, requires = "on")]
     pub metrics: bool,
@@ -66,6 +79,15 @@ pub struct MpiArgs {
     /// Show the environment variables that switch features of the MPI library
     #[arg(long, requires = "on")]
     pub switches: bool,
+}
+
+/// Whose call paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PathsOf {
+    /// Of all ranks together
+    All,
+    /// Of each rank
+    Ranks,
 }
 
 /// Matrices of ranks by routines.
@@ -135,6 +157,7 @@ impl MpiArgs {
         let others = [
             (self.sizes, View::Sizes),
             (self.comms, View::Communicators),
+            (self.paths.is_some(), View::Paths),
             (self.metrics, View::Metrics),
             (self.counters, View::Counters),
             (self.switches, View::Switches),

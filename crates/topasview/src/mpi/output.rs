@@ -4,10 +4,12 @@ use std::io::stdout;
 
 use topas_chart::{Screen, Size};
 use topas_config::Environment;
-use topas_mpi_data::{MpiProfile, MpiRecordFacts, processors_of};
-use topas_render::mpi::{View, Views, launches, launches_csv};
+use topas_mpi_data::{LaunchPaths, MpiProfile, MpiRecordFacts, processors_of};
+use topas_render::mpi::{PathViews, View, Views, launches, launches_csv};
+use topas_symbols::{NoSymbols, Symbols};
 use topas_terminal::{Look, Printed};
 
+use super::args::PathsOf;
 use super::input::MpiInput;
 use crate::args::{Args, TOOL};
 use crate::exit;
@@ -35,6 +37,7 @@ pub fn show(args: &Args, input: &mut MpiInput<'_>, profiles: &[MpiProfile]) -> R
         profile,
         calibration: calibration.as_ref(),
         processors: Views::host(profile).and_then(processors_of),
+        paths: if asked.contains(&View::Paths) { paths(args, profile) } else { None },
         screen: Screen { width: look.width, unicode: look.unicode, color: look.color },
     };
     let mut done = Printed::Done;
@@ -57,6 +60,20 @@ pub fn show(args: &Args, input: &mut MpiInput<'_>, profiles: &[MpiProfile]) -> R
         text(args, &views, &asked)
     };
     Ok(both(done, TOOL.print(text.as_bytes())))
+}
+
+/// The call paths of a profile, with what their frames are in the source; None if they were not
+/// counted.
+fn paths(args: &Args, profile: &MpiProfile) -> Option<PathViews> {
+    let paths = LaunchPaths::of(profile)?;
+    let (source, failed) = Symbols::default().of(&paths);
+    let why = |why: &NoSymbols| match why {
+        NoSymbols::Gone => "its file is not here",
+        NoSymbols::Changed => "its file is not the one that ran",
+    };
+    let nameless = failed.iter().map(|(module, cause)| (module.file.clone(), why(cause)));
+    let nameless = nameless.collect();
+    Some(PathViews { paths, source, by_rank: args.mpi.paths == Some(PathsOf::Ranks), nameless })
 }
 
 /// Says which subtotals there are; the exit code.

@@ -1,0 +1,54 @@
+//! Call paths as the mapped file of a rank has them.
+
+use topas_mpi_profile::layout::{
+    FUNCTIONS, OFFSET_BITS, PATH_FRAMES, PATH_MODULES, PATHS, PathTable,
+};
+use topas_mpi_profile::sums::TickLength;
+
+use super::paths::{CallPathSums, PathAmounts, PathEnding, PathFrame, PathModule, RankPaths};
+use super::routine::RoutineNumber;
+use super::spool::text;
+
+/// Adds the paths of a thread. `inside` are the ticks that the call has taken that the thread is
+/// in.
+pub(super) fn add(to: &mut RankPaths, table: &PathTable, inside: u64, tick: &TickLength) {
+    let first = to.modules.len() as u32;
+    let modules = (table.modules as usize).min(PATH_MODULES);
+    to.modules.extend(table.module.iter().take(modules).map(|module| {
+        let bytes = module.build_id.iter().take(module.build_id_length as usize);
+        let id: String = match module.build_id_length {
+            0 => format!("s{:x}", module.print),
+            _ => std::iter::once("b".to_owned()).chain(bytes.map(|b| format!("{b:02x}"))).collect(),
+        };
+        PathModule { id: id.into(), file: String::from_utf8_lossy(text(&module.name)).into() }
+    }));
+    let count = (table.count as usize).min(PATHS);
+    for (number, path) in table.path.iter().enumerate().take(count) {
+        if path.calls == 0 {
+            continue;
+        }
+        let routine = path.function.checked_sub(1).filter(|n| usize::from(*n) < FUNCTIONS);
+        let frames = path.frames.iter().take(usize::from(path.count).min(PATH_FRAMES));
+        let frame = |frame: &u64| PathFrame {
+            module: (frame >> OFFSET_BITS)
+                .checked_sub(1)
+                .filter(|module| (*module as usize) < modules)
+                .map(|module| first + module as u32),
+            offset: frame & ((1 << OFFSET_BITS) - 1),
+        };
+        let going_on = table.inside as usize == number + 1;
+        let ticks = path.ticks.saturating_add(if going_on { inside } else { 0 });
+        to.paths.push(CallPathSums {
+            routine: routine.map(RoutineNumber),
+            frames: frames.map(frame).collect(),
+            ending: PathEnding::of(path.end.into()),
+            amounts: PathAmounts {
+                calls: path.calls.into(),
+                time: tick.nanoseconds(ticks).into(),
+                sent: path.sent.into(),
+                received: path.received.into(),
+                waits: path.waits.map(|ticks| tick.nanoseconds(ticks).into()),
+            },
+        });
+    }
+}

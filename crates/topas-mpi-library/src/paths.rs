@@ -1,0 +1,367 @@
+//! Who calls: the path of callers of each call, and what the calls of each path take and move.
+//!
+//! A thread has what it needs by itself: the rules of the return addresses it has seen, a hash
+//! table of its paths, and the table of them in the mapped file. So no call waits for another.
+
+mod stack;
+
+use core::sync::atomic::{
+    AtomicPtr, AtomicU32,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+use topas_callpath::{Caller, LoadedModule, Rows, Walk, WalkEnd, mark_base, module_of, walk};
+use topas_mpi_profile::layout::{
+    Block, CallPath, FUNCTIONS, OFFSET_BITS, PATH_FRAMES, PATH_MODULES, PATHS, PathEnd, PathModule,
+    PathTable,
+};
+
+use topas_node::sys as kernel;
+
+use crate::frame::Frame;
+use crate::generated::number;
+use crate::mode::paused;
+use crate::thread::Thread;
+use crate::workspace::keep;
+use crate::{mode, spool, sys};
+use stack::StackBounds;
+
+/// Most frames of a path; 0: paths are not counted.
+static DEPTH: AtomicU32 = AtomicU32::new(0);
+
+/// Places of the hash table.
+const SLOTS: usize = 1024;
+
+/// How often a thread may ask where its stack ends: programs with many stacks would ask all the
+/// time.
+const MOST_STACKS: u32 = 256;
+
+/// Functions whose bytes are counted by the calls that complete them.
+const COMPLETED_LATER: [usize; 5] = [
+    number::IRECV,
+    number::RECV_INIT,
+    number::IMRECV,
+    number::ISENDRECV,
+    number::ISENDRECV_REPLACE,
+];
+
+/// A path by the hash of its addresses and its function; 0 is none.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Slot {
+    hash: u64,
+    path: u32,
+}
+
+/// What a thread keeps for its paths. All zero at first.
+#[repr(C)]
+pub struct ThreadPaths {
+    /// In the mapped file; null if there is no room
+    table: *mut PathTable,
+    /// The path of the call that the thread is in, plus 1; 0 if it is in none
+    current: u32,
+    /// Stacks that were looked for
+    stacks: u32,
+    stack: StackBounds,
+    /// Bytes sent and received when the call began
+    before: [u64; 2],
+    /// What walks fill
+    frames: [usize; PATH_FRAMES],
+    slots: [Slot; SLOTS],
+    rows: Rows,
+}
+
+/// Those of threads that have ended serve new ones, with the block.
+const THREADS: usize = 1024;
+static ALL: [AtomicPtr<ThreadPaths>; THREADS] =
+    [const { AtomicPtr::new(core::ptr::null_mut()) }; THREADS];
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
+/// Notes how deep paths are to be; 0 if they are not counted.
+pub fn want(depth: u32) {
+    DEPTH.store(depth.min(PATH_FRAMES as u32), Relaxed);
+    mode::set(mode::PATHS, depth > 0);
+}
+
+/// For a new thread that has its block: what it keeps, if paths are counted.
+#[cold]
+pub fn begin(thread: &mut Thread) {
+    let depth = DEPTH.load(Relaxed);
+    if depth == 0 || thread.block.is_null() {
+        return;
+    }
+    // SAFETY: the thread's own block.
+    let block = unsafe { &mut *thread.block };
+    if block.paths == 0 {
+        block.paths = spool::reserve(size_of::<PathTable>());
+        if block.paths == 0 {
+            return;
+        }
+        let table: *mut PathTable = spool::at(block.paths);
+        // SAFETY: a part of the file that was just reserved, zeroed.
+        unsafe {
+            (*table).depth = depth;
+            // The first is all others.
+            (*table).count = 1;
+        }
+    }
+    let table: *mut PathTable = spool::at(block.paths);
+    let count = COUNT.load(Relaxed) as usize;
+    let left = ALL.iter().take(count).map(|slot| slot.load(Acquire));
+    // SAFETY: they stay where they are, and this word is written once.
+    let left =
+        left.filter(|paths| !paths.is_null()).find(|paths| unsafe { (**paths).table == table });
+    if let Some(paths) = left {
+        // SAFETY: those of the thread whose block this thread has taken over.
+        unsafe {
+            (*paths).current = 0;
+            (*paths).stacks = 0;
+            (*paths).stack = StackBounds { start: 0, end: 0 };
+        }
+        thread.paths = paths;
+        return;
+    }
+    let Some(memory) = sys::map_memory(size_of::<ThreadPaths>()) else { return };
+    let paths: *mut ThreadPaths = memory.cast();
+    // SAFETY: new, zeroed, which is a value of this type, and large enough.
+    unsafe { (*paths).table = table };
+    if let Some(slot) = ALL.get(COUNT.fetch_add(1, Relaxed) as usize) {
+        slot.store(paths, Release);
+    }
+    thread.paths = paths;
+}
+
+/// Gives a thread that counts paths others, in memory, for calls that are no program's. Returns
+/// its own, for [`put_back`].
+pub fn put_aside(thread: &mut Thread) -> *mut ThreadPaths {
+    let own = thread.paths;
+    if own.is_null() {
+        return own;
+    }
+    thread.paths = core::ptr::null_mut();
+    if let Some(memory) = sys::map_memory(ASIDE) {
+        let paths: *mut ThreadPaths = memory.cast();
+        // SAFETY: new, zeroed, which is a value of these types, and large enough for both.
+        unsafe {
+            (*paths).table = memory.add(TABLE_ASIDE).cast();
+            (*(*paths).table).depth = (*(*own).table).depth;
+            (*(*paths).table).count = 1;
+        }
+        thread.paths = paths;
+    }
+    own
+}
+
+/// Where the table is in such memory, behind what the thread keeps.
+const TABLE_ASIDE: usize = size_of::<ThreadPaths>().next_multiple_of(64);
+/// Bytes of such memory.
+const ASIDE: usize = TABLE_ASIDE + size_of::<PathTable>();
+
+/// The calls that were no program's are over.
+pub fn put_back(thread: &mut Thread, own: *mut ThreadPaths) {
+    if !thread.paths.is_null() {
+        sys::unmap(thread.paths.cast(), ASIDE);
+    }
+    thread.paths = own;
+}
+
+/// At the entry of an outermost call.
+#[inline(never)]
+pub fn enter(frame: &Frame, thread: &mut Thread) {
+    if thread.paths.is_null() || paused() {
+        return;
+    }
+    // SAFETY: the thread's own.
+    let (paths, block) = unsafe { (&mut *thread.paths, &mut *thread.block) };
+    let function = frame.symbol.function();
+    let caller =
+        Caller { address: frame.caller(), stack: frame.stack() as usize, base: frame.base() };
+    let path = paths.path(function, caller);
+    paths.current = path + 1;
+    paths.before = moved(block, function);
+    block.now.path = path;
+    // SAFETY: the table is the thread's own part of the file.
+    let table = unsafe { &mut *paths.table };
+    table.inside = path + 1;
+    if let Some(path) = table.path.get_mut(path as usize) {
+        path.calls += 1;
+    }
+}
+
+/// At the end of this call.
+#[inline(never)]
+pub fn leave(function: u32, thread: &mut Thread, ticks: u64) {
+    if thread.paths.is_null() || thread.block.is_null() {
+        return;
+    }
+    // SAFETY: the thread's own.
+    let (paths, block) = unsafe { (&mut *thread.paths, &*thread.block) };
+    let Some(number) = core::mem::take(&mut paths.current).checked_sub(1) else { return };
+    // SAFETY: the table is the thread's own part of the file.
+    let table = unsafe { &mut *paths.table };
+    table.inside = 0;
+    let Some(path) = table.path.get_mut(number as usize) else { return };
+    path.ticks += ticks;
+    let [sent, received] = moved(block, function);
+    // What was cancelled may make it less.
+    path.sent = path.sent.wrapping_add(sent.wrapping_sub(paths.before[0]));
+    path.received = path.received.wrapping_add(received.wrapping_sub(paths.before[1]));
+}
+
+/// `MPI_Finalize` writes the profile before it has come to its end: the ticks in it so far.
+pub fn finalizing(ticks: u64) {
+    // SAFETY: the variables of this thread.
+    let thread = unsafe { &mut *crate::arch::thread() };
+    leave(number::FINALIZE as u32, thread, ticks);
+}
+
+/// Bytes sent and received so far by the function of a call, and received by what it may complete.
+#[inline(always)]
+fn moved(block: &Block, function: u32) -> [u64; 2] {
+    let own = block.rows.get(function as usize);
+    let (sent, mut received) = own.map_or((0, 0), |row| (row.sent, row.received));
+    const FIRST: u32 = number::WAIT as u32;
+    const LAST: u32 = number::TESTSOME as u32;
+    if (FIRST..=LAST).contains(&function) {
+        for number in COMPLETED_LATER {
+            if let Some(row) = block.rows.get(number) {
+                received = received.wrapping_add(row.received);
+            }
+        }
+    }
+    [sent, received]
+}
+
+const _: () = assert!(FUNCTIONS <= u16::MAX as usize);
+
+impl ThreadPaths {
+    /// The number of the path of a call.
+    #[inline(always)]
+    fn path(&mut self, function: u32, caller: Caller) -> u32 {
+        let StackBounds { start, end } = self.stack;
+        if !(start..end).contains(&caller.stack) && !self.new_stack(caller) {
+            return 0;
+        }
+        // SAFETY: the table is the thread's own part of the file.
+        let depth = unsafe { (*self.table).depth } as usize;
+        let Some(frames) = self.frames.get_mut(..depth) else { return 0 };
+        // SAFETY: the stack is mapped until this end.
+        let found = unsafe { walk(&mut self.rows, caller, self.stack.end, frames) };
+        // The same frames that are cut at one time and not at another are two paths.
+        let hash = (found.hash ^ u64::from(function) << 8 ^ found.end as u64)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            | 1;
+        let first = (hash >> 54) as usize;
+        match self.slots.get(first) {
+            Some(slot) if slot.hash == hash => slot.path,
+            _ => self.elsewhere(function, first, hash, found),
+        }
+    }
+
+    #[inline(never)]
+    fn elsewhere(&mut self, function: u32, first: usize, hash: u64, found: Walk) -> u32 {
+        for i in 0..SLOTS {
+            match self.slots.get((first + i) % SLOTS) {
+                Some(slot) if slot.hash == hash => return slot.path,
+                Some(slot) if slot.hash == 0 => {
+                    let path = self.learn(function, found);
+                    // What has no room is looked for each time: the table must not fill up.
+                    if path != 0
+                        && let Some(slot) = self.slots.get_mut((first + i) % SLOTS)
+                    {
+                        *slot = Slot { hash, path };
+                    }
+                    return path;
+                }
+                _ => {}
+            }
+        }
+        0
+    }
+
+    /// The caller stands on a stack that is not known yet. False if it cannot be.
+    #[cold]
+    #[inline(never)]
+    fn new_stack(&mut self, caller: Caller) -> bool {
+        if self.stacks >= MOST_STACKS {
+            return false;
+        }
+        self.stacks += 1;
+        self.stack = StackBounds::around(caller.stack);
+        if self.stack.end == 0 {
+            return false;
+        }
+        // SAFETY: the stack is mapped until this end.
+        unsafe { mark_base(&mut self.rows, caller, self.stack.end) };
+        true
+    }
+
+    /// A new path: its number, 0 if there is no room.
+    #[cold]
+    #[inline(never)]
+    fn learn(&mut self, function: u32, found: Walk) -> u32 {
+        // SAFETY: the table is the thread's own part of the file.
+        let table = unsafe { &mut *self.table };
+        let number = table.count;
+        if number as usize >= PATHS {
+            return 0;
+        }
+        let mut path = CallPath {
+            function: function as u16 + 1,
+            count: found.count as u16,
+            end: match found.end {
+                WalkEnd::Outermost => PathEnd::Outermost,
+                WalkEnd::Deeper => PathEnd::Deeper,
+                WalkEnd::Cut => PathEnd::Cut,
+            } as u16,
+            ..CallPath::default()
+        };
+        for (place, address) in path.frames.iter_mut().zip(self.frames).take(found.count) {
+            *place = in_module(table, address);
+        }
+        if let Some(place) = table.path.get_mut(number as usize) {
+            *place = path;
+            // Behind what it is: whoever reads the file meanwhile must not see half of it.
+            // SAFETY: a word of the thread's own.
+            unsafe { AtomicU32::from_ptr(&raw mut table.count) }.store(number + 1, Release);
+        }
+        number
+    }
+}
+
+/// An address as the file tells it: module and offset.
+fn in_module(table: &mut PathTable, address: usize) -> u64 {
+    // The address behind a call may be that of the next function, or the next module.
+    let Some(found) = module_of(address.wrapping_sub(1)) else { return 0 };
+    let offset = (address.wrapping_sub(found.base)) as u64 & ((1 << OFFSET_BITS) - 1);
+    let same = |module: &PathModule| {
+        module.base == found.base as u64 && module.print == found.print.hash()
+    };
+    let known = table.module.iter().take(table.modules as usize).position(same);
+    let number = match known {
+        Some(number) => number + 1,
+        None => new_module(table, &found),
+    };
+    (number as u64) << OFFSET_BITS | offset
+}
+
+/// Notes a module: its number plus 1; 0 if there is no room.
+fn new_module(table: &mut PathTable, found: &LoadedModule) -> usize {
+    let number = table.modules as usize;
+    let Some(place) = table.module.get_mut(number).filter(|_| number < PATH_MODULES) else {
+        return 0;
+    };
+    place.base = found.base as u64;
+    place.print = found.print.hash();
+    place.build_id = found.build_id;
+    place.build_id_length = found.build_id_length as u32;
+    let mut own = [0; 512];
+    let name = match found.name() {
+        b"" => kernel::read_link(c"/proc/self/exe", &mut own),
+        name => name,
+    };
+    keep(&mut place.name, name);
+    // SAFETY: a word of the thread's own.
+    unsafe { AtomicU32::from_ptr(&raw mut table.modules) }.store(number as u32 + 1, Release);
+    number + 1
+}

@@ -1,0 +1,307 @@
+//! Call paths: by which callers a program came to MPI, and what that took.
+
+use serde_json::{Value, json};
+use topas_mpi_data::{LaunchPath, LaunchPaths, PathAmounts, PathEnding, PathFrame, SourceFrame};
+
+use super::Views;
+use super::cells::CellTable;
+use super::json::{number, seconds as json_seconds};
+use crate::number::{compact, exact_seconds, percent_of, seconds};
+use crate::wording::named;
+
+/// Paths in text for people, where no other number is asked for.
+const SHOWN: usize = 25;
+
+/// Functions that begin a program or a thread.
+const BEGINNINGS: [&str; 9] = [
+    "__libc_start_main",
+    "__libc_start_main_impl",
+    "__libc_start_call_main",
+    "_start",
+    "__clone",
+    "clone",
+    "clone3",
+    "__clone3",
+    "start_thread",
+];
+
+/// What is known of call paths.
+pub struct PathViews {
+    /// Paths of the launch
+    pub paths: LaunchPaths,
+    /// What their frames are in the source
+    pub source: topas_mpi_data::SourceFrames,
+    /// Every rank has rows of its own
+    pub by_rank: bool,
+    /// Files of modules whose frames have no names, and why, in words
+    pub nameless: Vec<(Box<str>, &'static str)>,
+}
+
+/// A row: a path, and whose amounts.
+struct PathRow<'p> {
+    path: &'p LaunchPath,
+    rank: Option<u32>,
+    amounts: PathAmounts,
+}
+
+impl PathViews {
+    fn rows(&self) -> Vec<PathRow<'_>> {
+        if !self.by_rank {
+            let row = |path| PathRow { path, rank: None, amounts: LaunchPath::amounts(path) };
+            return self.paths.paths.iter().map(row).collect();
+        }
+        let of_path = |path| {
+            let ranks = LaunchPath::ranks(path).iter();
+            ranks.map(move |(rank, amounts)| PathRow { path, rank: Some(*rank), amounts: *amounts })
+        };
+        let mut rows: Vec<PathRow<'_>> = self.paths.paths.iter().flat_map(of_path).collect();
+        rows.sort_by(|a, b| b.amounts.time.cmp(&a.amounts.time).then(a.rank.cmp(&b.rank)));
+        rows
+    }
+
+    /// The frames of a path as the source has them, innermost first.
+    fn frames(&self, path: &LaunchPath) -> Vec<SourceFrame> {
+        let mut frames: Vec<SourceFrame> =
+            path.sums.frames.iter().flat_map(|frame| self.frame(frame)).collect();
+        let begins = |frame: &SourceFrame| {
+            frame.function.as_deref().is_some_and(|name| BEGINNINGS.contains(&name))
+        };
+        while frames.len() > 1 && frames.last().is_some_and(begins) {
+            frames.pop();
+        }
+        // Compilers of Fortran make a function of C that calls the program.
+        if let [.., inner, outer] = frames.as_slice()
+            && outer.function.as_deref() == Some("main")
+            && (is_fortran(inner) || inner.function.as_deref() == Some("main program"))
+        {
+            frames.pop();
+        }
+        frames
+    }
+
+    /// A frame; of one without a name its module and offset.
+    fn frame(&self, frame: &PathFrame) -> Vec<SourceFrame> {
+        match self.source.get(frame) {
+            Some(found) if !found.is_empty() => found.clone(),
+            _ => {
+                let module = frame.module.and_then(|n| self.paths.modules.get(n as usize));
+                let file = module.map_or("?", |module| &module.file);
+                let name = file.rsplit('/').next().unwrap_or(file);
+                let function = Some(format!("{}+0x{:x}", named(name.as_bytes()), frame.offset));
+                vec![SourceFrame { function, ..SourceFrame::default() }]
+            }
+        }
+    }
+
+    /// How a path goes on behind its last frame, if it does.
+    fn behind(path: &LaunchPath) -> Option<&'static str> {
+        match path.sums.ending {
+            PathEnding::Outermost => None,
+            PathEnding::Deeper => Some("..."),
+            PathEnding::Cut => Some("(its caller is not known)"),
+        }
+    }
+
+    /// A path in one line: `exchange (halo.c:12) < solve (halo.c:30) < main (halo.c:50)`.
+    fn line(&self, path: &LaunchPath) -> String {
+        let mut words: Vec<String> = self.frames(path).iter().map(in_words).collect();
+        words.extend(PathViews::behind(path).map(str::to_owned));
+        words.join(" < ")
+    }
+}
+
+/// Whether the source of a function is Fortran, by the ending of its file.
+fn is_fortran(frame: &SourceFrame) -> bool {
+    let ending = frame.file.as_deref().and_then(|file| file.rsplit_once('.'));
+    ending.is_some_and(|(_, ending)| {
+        let ending = ending.to_ascii_lowercase();
+        matches!(&*ending, "f" | "for" | "ftn")
+            || ending.starts_with('f') && ending[1..].parse::<u8>().is_ok()
+    })
+}
+
+/// A function with its place: `exchange (halo.c:12)`.
+fn in_words(frame: &SourceFrame) -> String {
+    let function = named(frame.function.as_deref().unwrap_or("?").as_bytes());
+    match place(frame) {
+        Some(place) => format!("{function} ({place})"),
+        None => function,
+    }
+}
+
+/// `halo.c:12`
+fn place(frame: &SourceFrame) -> Option<String> {
+    let file = frame.file.as_deref()?;
+    let file = named(file.rsplit('/').next().unwrap_or(file).as_bytes());
+    Some(match frame.line {
+        Some(line) => format!("{file}:{line}"),
+        None => file,
+    })
+}
+
+fn routine(views: &Views<'_>, path: &LaunchPath) -> String {
+    let routine = path.sums.routine;
+    routine.map_or_else(
+        || "other paths".to_owned(),
+        |routine| named(views.profile.routines.name(routine).as_bytes()),
+    )
+}
+
+/// Ranks as `0-3,7`.
+fn ranks(row: &PathRow<'_>) -> String {
+    if let Some(rank) = row.rank {
+        return rank.to_string();
+    }
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for (rank, _) in LaunchPath::ranks(row.path) {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == *rank => *last = *rank,
+            _ => runs.push((*rank, *rank)),
+        }
+    }
+    // A long list is told by its number.
+    if runs.len() > 3 {
+        return format!("{} ranks", row.path.ranks.len());
+    }
+    let words: Vec<String> =
+        runs.iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") }).collect();
+    words.join(",")
+}
+
+const NOT_COUNTED: &str = "Call paths were not counted: run with topas-run --mpi=paths, or with \
+                           TOPAS_MPI_PATHS=yes.\n";
+
+/// A block for each path: its figures, then its callers line by line.
+pub(super) fn text(views: &Views<'_>) -> String {
+    let Some(of) = views.paths.as_ref().filter(|of| !of.paths.paths.is_empty()) else {
+        return NOT_COUNTED.to_owned();
+    };
+    let rows = of.rows();
+    let mut cells = CellTable::new([
+        "routine",
+        "ranks",
+        "calls",
+        "time s",
+        "Self %",
+        "Tot %",
+        "sent B",
+        "received B",
+        "callers",
+    ])
+    .left(2)
+    .words();
+    let total = &views.profile.total;
+    for row in rows.iter().take(SHOWN) {
+        let amounts = &row.amounts;
+        let mut callers: Vec<String> = of
+            .frames(row.path)
+            .iter()
+            .map(|frame| {
+                let inlined = if frame.inlined { ", inlined" } else { "" };
+                format!("{}{inlined}", in_words(frame))
+            })
+            .collect();
+        callers.extend(PathViews::behind(row.path).map(str::to_owned));
+        let mut callers = callers.into_iter();
+        cells.row([
+            routine(views, row.path),
+            ranks(row),
+            compact(amounts.calls),
+            seconds(amounts.time, 6),
+            percent_of(amounts.time, total.mpi),
+            percent_of(amounts.time, total.wall),
+            compact(amounts.sent),
+            compact(amounts.received),
+            callers.next().unwrap_or_default(),
+        ]);
+        for caller in callers {
+            let mut blank = vec![String::new(); 8];
+            blank.push(format!("< {caller}"));
+            cells.row(blank);
+        }
+    }
+    let mut out = cells.aligned(2);
+    if let Some(rest) = rows.get(SHOWN..).filter(|rest| !rest.is_empty()) {
+        let time: u128 = rest.iter().map(|row| row.amounts.time).sum();
+        let what = format!("{} further rows took {} s", rest.len(), seconds(time, 6));
+        out += &format!("{what} ({} of MPI); --csv has all.\n", percent_of(time, total.mpi));
+    }
+    out += "\nSelf %: of the time in MPI of all ranks. Tot %: of the wall clock time of all ranks.\n\
+            Bytes of receives that were started before are told where they were completed.\n";
+    for (file, why) in &of.nameless {
+        out += &format!("Functions in {} have no names: {why}.\n", named(file.as_bytes()));
+    }
+    out
+}
+
+/// The same as data: all paths.
+pub(super) fn csv(views: &Views<'_>) -> String {
+    let mut cells = CellTable::new([
+        "path",
+        "routine",
+        "rank",
+        "ranks",
+        "calls",
+        "seconds",
+        "sent_bytes",
+        "received_bytes",
+        "callers",
+    ]);
+    let Some(of) = &views.paths else { return cells.csv() };
+    for row in of.rows() {
+        let amounts = &row.amounts;
+        cells.row([
+            format!("{:016x}", row.path.id),
+            routine(views, row.path),
+            row.rank.map(|rank| rank.to_string()).unwrap_or_default(),
+            if row.rank.is_some() { 1 } else { row.path.ranks.len() }.to_string(),
+            amounts.calls.to_string(),
+            exact_seconds(amounts.time),
+            amounts.sent.to_string(),
+            amounts.received.to_string(),
+            of.line(row.path),
+        ]);
+    }
+    cells.csv()
+}
+
+/// For JSON; null if they were not counted.
+pub(super) fn value(views: &Views<'_>) -> Value {
+    let Some(of) = &views.paths else { return Value::Null };
+    let amounts = |amounts: &PathAmounts| {
+        json!({
+            "calls": number(amounts.calls),
+            "seconds": json_seconds(amounts.time),
+            "sent_bytes": number(amounts.sent),
+            "received_bytes": number(amounts.received),
+        })
+    };
+    let path = |path: &LaunchPath| {
+        let frames: Vec<Value> = of
+            .frames(path)
+            .iter()
+            .map(|frame| {
+                json!({
+                    "function": frame.function.as_deref().map(|name| named(name.as_bytes())),
+                    "file": frame.file.as_deref().map(|name| named(name.as_bytes())),
+                    "line": frame.line,
+                    "inlined": frame.inlined,
+                })
+            })
+            .collect();
+        let ranks: Vec<Value> = path
+            .ranks
+            .iter()
+            .map(|(rank, of)| json!({ "rank": rank, "amounts": amounts(of) }))
+            .collect();
+        json!({
+            "path": format!("{:016x}", path.id),
+            "routine": path.sums.routine.map(|_| routine(views, path)),
+            "amounts": amounts(&path.sums.amounts),
+            "callers": frames,
+            "complete": path.sums.ending == PathEnding::Outermost,
+            "ranks": ranks,
+        })
+    };
+    of.paths.paths.iter().map(path).collect()
+}

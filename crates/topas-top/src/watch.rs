@@ -1,0 +1,127 @@
+//! Readings of the mapped files, one after the other, and what lies between two of them.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use topas_config::{Conf, Environment, Paths, command_line, spool_directories};
+use topas_mpi_data::{MpiProfile, Origin, own_uid, read_spool};
+
+use crate::args::TopArgs;
+use crate::board::Board;
+use crate::{TOOL, exit};
+
+/// Readings that are kept of each rank.
+pub const HISTORY: usize = 60;
+
+/// What is known of a rank from readings before.
+#[derive(Clone, Debug, Default)]
+pub struct RankHistory {
+    /// ns of wall clock and in MPI at the last reading
+    pub last: (u128, u128),
+    /// Shares of the time in MPI between readings, 0 to 1, the newest last
+    pub shares: Vec<f64>,
+}
+
+/// Watches the launches of this user on this node.
+pub struct Watch {
+    directories: Vec<PathBuf>,
+    launch: Option<String>,
+    /// How many launches behind the first the shown one is
+    skip: usize,
+    histories: HashMap<(Box<[u8]>, u32), RankHistory>,
+    board: Option<Board>,
+}
+
+impl Watch {
+    /// Nothing was read yet.
+    pub fn new(args: &TopArgs, env: &Environment) -> Watch {
+        let directories = if args.spool.is_empty() {
+            let argv0 = command_line().into_iter().next().unwrap_or_default();
+            spool_directories(&Conf::load(Paths::of_this_program(&argv0, env).as_ref(), env), env)
+        } else {
+            args.spool.clone()
+        };
+        Watch {
+            directories,
+            launch: args.launch.clone(),
+            skip: 0,
+            histories: HashMap::new(),
+            board: None,
+        }
+    }
+
+    /// Reads all files. The Err is the exit code, all has been said.
+    pub fn look(&mut self) -> Result<(), u8> {
+        let mut profiles: Vec<MpiProfile> = Vec::new();
+        for directory in &self.directories {
+            match read_spool(directory, Some(own_uid())) {
+                // A file that cannot be read is another tool's to tell: it may come to be now.
+                Ok(read) => profiles.extend(read.profiles),
+                Err(cause) => {
+                    let what = format!("cannot list {}", directory.display());
+                    TOOL.error(&what, Some(&cause), "check the directory and its permissions");
+                    return Err(exit::FAILED);
+                }
+            }
+        }
+        profiles.retain(|profile| profile.origin == Origin::Live);
+        if let Some(id) = &self.launch {
+            profiles.retain(|profile| profile.facts.id.starts_with(id.as_bytes()));
+        }
+        profiles.sort_by(|a, b| {
+            (b.facts.epoch.cmp(&a.facts.epoch)).then_with(|| a.facts.id.cmp(&b.facts.id))
+        });
+        let launches = profiles.len();
+        let skip = self.skip.checked_rem(launches).unwrap_or(0);
+        self.board = match profiles.into_iter().nth(skip) {
+            Some(profile) => {
+                let shares = self.shares(&profile);
+                Some(Board::new(profile, shares, launches))
+            }
+            None => None,
+        };
+        Ok(())
+    }
+
+    /// Shares of time in MPI by rank, since the reading before; since the beginning if there was
+    /// none.
+    fn shares(&mut self, profile: &MpiProfile) -> HashMap<u32, RankHistory> {
+        let mut all = HashMap::new();
+        for rank in &profile.ranks {
+            let key = (profile.facts.id.clone(), rank.rank);
+            let history = self.histories.entry(key).or_default();
+            let now = (rank.sums.wall, rank.sums.mpi);
+            let passed = now.0.saturating_sub(history.last.0);
+            let inside = now.1.saturating_sub(history.last.1);
+            if passed > 0 {
+                history.shares.push((inside as f64 / passed as f64).min(1.0));
+            }
+            let excess = history.shares.len().saturating_sub(HISTORY);
+            history.shares.drain(..excess);
+            history.last = now;
+            all.insert(rank.rank, history.clone());
+        }
+        all
+    }
+
+    /// The next launch is shown from the next reading on.
+    pub fn next_launch(&mut self) {
+        self.skip += 1;
+    }
+
+    /// What the last reading found.
+    pub fn board(&self) -> Option<&Board> {
+        self.board.as_ref()
+    }
+
+    /// Says that no program runs.
+    pub fn nothing(&self) {
+        let names: Vec<String> =
+            self.directories.iter().map(|dir| dir.display().to_string()).collect();
+        let what = match &self.launch {
+            Some(id) => format!("no launch of yours runs whose id begins with {id}"),
+            None => format!("no program of yours runs with a profile in {}", names.join(" or ")),
+        };
+        TOOL.error(&what, None, "run it by topas-run --mpi, or with TOPAS_MPI=yes");
+    }
+}
