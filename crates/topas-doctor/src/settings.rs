@@ -127,7 +127,7 @@ mod tests {
             all.settings.iter().map(|s| format!("{} = {}\n", s.key, s.value)).collect();
         assert_eq!(Settings::read(again.as_bytes()), conf.settings());
         assert_eq!(mpi::Settings::read(again.as_bytes()), conf.mpi());
-        assert_eq!(conf.mpi(), mpi::Settings { on: false, spool: b"/s" });
+        assert_eq!(conf.mpi(), mpi::Settings { on: false, waits: false, spool: b"/s" });
         assert_eq!(all.settings.len(), KEYS.len() + mpi::KEYS.len());
         assert_eq!(all.warnings.len(), 1);
         assert_eq!(all.origin("ops"), format!("{}:6", file.display()));

@@ -26,6 +26,13 @@ pub const KEYS: &[Key] = &[
                 TOPAS_MPI says otherwise.",
     },
     Key {
+        name: "mpi_waits",
+        form: "yes|no",
+        default: "no",
+        about: "Whether profiles tell why ranks wait for each other, unless TOPAS_MPI_WAITS says \
+                otherwise.",
+    },
+    Key {
         name: "mpi_spool",
         form: "directory",
         default: "(/run/topas/mpi or /dev/shm)",
@@ -38,13 +45,15 @@ pub const KEYS: &[Key] = &[
 pub struct Settings<'a> {
     /// `mpi`
     pub on: bool,
+    /// `mpi_waits`
+    pub waits: bool,
     /// `mpi_spool`; empty if no directory is named
     pub spool: &'a [u8],
 }
 
 impl Default for Settings<'_> {
     fn default() -> Self {
-        Settings { on: true, spool: b"" }
+        Settings { on: true, waits: false, spool: b"" }
     }
 }
 
@@ -63,6 +72,7 @@ impl<'a> Settings<'a> {
     pub fn set(&mut self, key: &[u8], value: &'a [u8]) -> bool {
         match key {
             b"mpi" => switch(value).map(|on| self.on = on).is_some(),
+            b"mpi_waits" => switch(value).map(|on| self.waits = on).is_some(),
             // A relative path would be another directory for each program.
             b"mpi_spool" if value.first() == Some(&b'/') => {
                 self.spool = value;
@@ -79,7 +89,7 @@ mod tests {
 
     #[test]
     fn every_key_of_the_table_can_be_set() {
-        for (key, value) in KEYS.iter().zip(["no", "/scratch"]) {
+        for (key, value) in KEYS.iter().zip(["no", "yes", "/scratch"]) {
             let mut settings = Settings::default();
             assert!(settings.set(key.name.as_bytes(), value.as_bytes()), "{}", key.name);
             assert_ne!(settings, Settings::default(), "{}", key.name);
@@ -91,7 +101,7 @@ mod tests {
     #[test]
     fn the_last_line_of_its_form_counts() {
         let text = b"mpi = no\nmpi_spool = /a\nmpi = perhaps\nmpi_spool = b\n# mpi = yes\n";
-        assert_eq!(Settings::read(text), Settings { on: false, spool: b"/a" });
+        assert_eq!(Settings::read(text), Settings { on: false, waits: false, spool: b"/a" });
         assert_eq!(Settings::read(b"measure = no\n"), Settings::default());
     }
 }

@@ -4,7 +4,8 @@
 use std::mem::{offset_of, size_of};
 
 use topas_mpi_profile::layout::{
-    Beside, Block, Communicator, Header, Moment, Peer, Row, Traffic, Waiting,
+    Beside, Block, Communicator, Header, Moment, Peer, Row, Traffic, WaitPeer, WaitRow, WaitTicks,
+    Waiting, Waits,
 };
 
 /// Something that stands in the file.
@@ -53,7 +54,7 @@ structures! {
         magic version functions table state code uid pid rank ranks level languages flags used
         blocks life first_block began initialized latest paused paused_since own_ticks
         call_cost process_began counters id host user exe job step part mpi switches subtotals
-        missed
+        missed waits size
     }
     Communicator { name size maker inter made }
     Row { calls ticks longest count sends sent receives received }
@@ -61,6 +62,10 @@ structures! {
     Waiting { calls ticks }
     Peer { sends sent receives received }
     Traffic { calls ticks peer }
+    WaitTicks { calls ticks }
+    WaitRow { late late_receiver collective elsewhere unsure below }
+    WaitPeer { late late_receiver collective }
+    Waits { board peers world used of rows }
     Block {
         tid inside since next peers histograms outside counted reserved waiting rows beside
         traffic sizes

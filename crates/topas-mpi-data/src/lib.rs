@@ -26,6 +26,7 @@ mod spool;
 mod sums;
 #[allow(unsafe_code, reason = "a system call")]
 mod sys;
+mod waits;
 
 pub use calibration::{Calibration, CalibrationError, RoutineCost};
 pub use collect::{Collection, LeftLaunch, collect, spool_owners};
@@ -43,3 +44,4 @@ pub use sums::{
     CLASSES, Communicator, Counter, MessageClass, MpiSums, PeerSums, Sizes, TrafficSums,
     WAITED_NAMES, Waiting,
 };
+pub use waits::{Blame, RoutineWaits, WaitFigures};

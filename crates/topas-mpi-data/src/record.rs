@@ -10,6 +10,7 @@ use topas_mpi_profile::parse::{Line, ProfileLineFault, SizesOf, Token, nanosecon
 use super::profile::{Ending, LEVELS, MpiRecordFacts};
 use super::routine::{RoutineAmount, RoutineCalls, RoutineNumber, Routines};
 use super::sums::{Communicator, Counter, MessageClass, MpiSums, PeerSums, Sizes, TrafficSums};
+use super::waits::Blame;
 
 /// A record: the lines that tell one sum.
 #[derive(Clone, Debug)]
@@ -144,6 +145,12 @@ fn is_believable(token: &Token<'_>) -> bool {
         }
         Token::Peer { traffic, .. } => moved(traffic),
         Token::Counter { count, .. } => fits(&[*count]),
+        Token::Waits { waits, .. } => {
+            waits.figures().iter().all(|figure| fits(&[figure.calls, figure.nanoseconds]))
+        }
+        Token::Blamed { waits, .. } => {
+            waits.iter().all(|figure| fits(&[figure.calls, figure.nanoseconds]))
+        }
         Token::Fact(..) | Token::Switch { .. } => true,
     }
 }
@@ -273,6 +280,16 @@ impl MpiRecord {
             Token::Peer { rank, traffic: moved } => {
                 sums.peers.push(PeerSums { rank, traffic: traffic(moved) });
             }
+            Token::Waits { name, number, waits } => {
+                let known = number.and_then(|number| u16::try_from(number).ok());
+                let number = known
+                    .map(RoutineNumber)
+                    .or_else(|| routines.number(&String::from_utf8_lossy(name)));
+                if let Some(number) = number {
+                    sums.waits.take(number, &waits);
+                }
+            }
+            Token::Blamed { rank, waits } => sums.waits.blame(rank, &Blame::of(waits)),
             Token::Switch { name, value } => {
                 facts.switches.push((string(name), value.map(string)));
             }
@@ -330,6 +347,8 @@ impl MpiRecord {
                 facts.level = place.and_then(|place| LEVELS.get(place).copied());
             }
             b"miss" => facts.missed = words(),
+            // It is there if waits were told apart, even if there were none.
+            b"late" => sums.waits.measured = true,
             _ => {}
         }
     }

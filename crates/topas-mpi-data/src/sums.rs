@@ -7,6 +7,7 @@ use topas_mpi_profile::sums::{self, RoutineSums};
 
 use super::rank::counters;
 use super::routine::{RoutineAmount, RoutineCalls, RoutineNumber, table};
+use super::waits::WaitFigures;
 
 /// What messages are for; histograms of several ranks are by this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -197,6 +198,8 @@ pub struct MpiSums {
     pub peers: Vec<PeerSums>,
     /// Hardware counters, if they were read
     pub counters: Vec<Counter>,
+    /// Why ranks waited
+    pub waits: WaitFigures,
 }
 
 impl MpiSums {
@@ -227,6 +230,7 @@ impl MpiSums {
             classes,
             waited,
             counters: counters(all, names),
+            waits: WaitFigures::of(all),
             ..MpiSums::default()
         }
     }
@@ -326,6 +330,7 @@ impl MpiSums {
             mine.calls += theirs.calls;
             mine.time += theirs.time;
         }
+        self.waits.add(&other.waits);
         for theirs in &other.communicators {
             self.add_communicator(theirs);
         }

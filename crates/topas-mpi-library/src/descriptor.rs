@@ -3,12 +3,14 @@
 // Done by the compiler: what panics is an error of the build.
 #![allow(clippy::indexing_slicing)]
 
+use core::sync::atomic::{AtomicU16, Ordering::Relaxed};
+
 use topas_mpi_profile::layout::FUNCTIONS;
 
 use crate::flow::plan::PLANS;
 use crate::symbol::{FUNCTION_ROOM, StubBinding};
 
-/// A function, as the way of its calls sees it.
+/// What is known of a function when this is compiled.
 #[derive(Clone, Copy)]
 pub struct Descriptor {
     /// Words of its arguments in C
@@ -19,7 +21,15 @@ pub struct Descriptor {
     flags: u16,
 }
 
-/// It begins, ends or steers the measurement.
+/// A function, as the way of its calls sees it.
+pub struct LiveDescriptor {
+    words: u8,
+    fortran_words: u8,
+    /// What else there is to do, which a measurement that wants more adds to
+    flags: AtomicU16,
+}
+
+/// It begins, ends or steers the measurement, or is looked at more closely.
 const SPECIAL: u16 = 1;
 /// It moves bytes.
 const MOVES: u16 = 1 << 1;
@@ -52,18 +62,35 @@ impl Descriptor {
     }
 
     /// The table, filled up so that every number that a stub can tell has an entry.
-    pub const fn table(known: &[Descriptor; FUNCTIONS]) -> [Descriptor; FUNCTION_ROOM] {
-        let mut table = [Descriptor::of_words(0, 0); FUNCTION_ROOM];
+    pub const fn table(known: &[Descriptor; FUNCTIONS]) -> [LiveDescriptor; FUNCTION_ROOM] {
+        let mut table = [const { Descriptor::of_words(0, 0).live() }; FUNCTION_ROOM];
         let mut i = 0;
         while i < known.len() {
             let plan = &PLANS[i];
             let before = if plan.before() { BEFORE } else { 0 };
             let after = if plan.after() { AFTER } else { 0 };
             let frees = if plan.frees() { FREES } else { 0 };
-            table[i] = known[i].with(before | after | frees);
+            table[i] = known[i].with(before | after | frees).live();
             i += 1;
         }
         table
+    }
+
+    const fn live(self) -> LiveDescriptor {
+        let Descriptor { words, fortran_words, flags } = self;
+        LiveDescriptor { words, fortran_words, flags: AtomicU16::new(flags) }
+    }
+}
+
+impl LiveDescriptor {
+    /// From now on it is looked at more closely, before its call and after it.
+    pub fn look_closely(&self) {
+        self.flags.fetch_or(SPECIAL, Relaxed);
+    }
+
+    #[inline(always)]
+    fn has(&self, flags: u16) -> bool {
+        self.flags.load(Relaxed) & flags != 0
     }
 
     /// Words of its arguments by this name.
@@ -75,30 +102,30 @@ impl Descriptor {
     /// Whether something is to be done before its call.
     #[inline(always)]
     pub fn before(&self) -> bool {
-        self.flags & (SPECIAL | BEFORE) != 0
+        self.has(SPECIAL | BEFORE)
     }
 
     /// Whether something is to be done after its call.
     #[inline(always)]
     pub fn after(&self) -> bool {
-        self.flags & (SPECIAL | AFTER) != 0
+        self.has(SPECIAL | AFTER)
     }
 
     /// Whether it moves bytes.
     #[inline(always)]
     pub fn moves(&self) -> bool {
-        self.flags & MOVES != 0
+        self.has(MOVES)
     }
 
-    /// Whether it begins, ends or steers the measurement.
+    /// Whether it begins, ends or steers the measurement, or is looked at more closely.
     #[inline(always)]
     pub fn special(&self) -> bool {
-        self.flags & SPECIAL != 0
+        self.has(SPECIAL)
     }
 
     /// Whether even nested calls matter, because they free handles.
     #[inline(always)]
     pub fn looks_nested(&self) -> bool {
-        self.flags & FREES != 0
+        self.has(FREES)
     }
 }

@@ -169,7 +169,7 @@ unsafe extern "C" fn topas_mpi_leave(frame: *mut Frame) {
     if frame.binding.is_c() && descriptor.after() {
         flow::after(frame, thread, now);
         if descriptor.special() {
-            special::after(frame, thread);
+            special::after(frame, thread, now);
         }
     }
     if !outermost {

@@ -16,6 +16,7 @@ mod object;
 mod peers;
 pub mod plan;
 mod rare;
+pub mod waits;
 
 use topas_format::env::is_yes;
 use topas_mpi_profile::layout::{Block, Peer, Waited, flag as header_flag};
@@ -133,6 +134,7 @@ fn frees(library: &Library, ledger: Option<&mut Ledger>, plan: &CallPlan, args: 
         Act::ObjectFree => {
             ledger::forget(handle);
             communicators::gone(handle);
+            waits::gone(handle);
         }
         Act::RequestFree => {
             if let Some(found) = ledger.and_then(|ledger| ledger.find(handle)) {
@@ -143,12 +145,14 @@ fn frees(library: &Library, ledger: Option<&mut Ledger>, plan: &CallPlan, args: 
                     // It goes on, and nobody will tell how it ends.
                     completion::lost();
                 }
+                waits::freed(entry);
                 found.remove();
             }
         }
         Act::Cancel => {
             if let Some(found) = ledger.and_then(|ledger| ledger.find(handle)) {
                 found.set_flags(found.entry().flags | flag::CANCELLED);
+                waits::cancelled(found.entry());
             }
         }
         _ => {}

@@ -6,7 +6,6 @@ use crate::thread::Thread;
 use crate::{clock, cost, finish, flow, process};
 
 /// Before a function of these.
-#[cold]
 #[inline(never)]
 pub fn before(frame: &mut Frame) {
     match frame.function as usize {
@@ -20,23 +19,27 @@ pub fn before(frame: &mut Frame) {
         },
         number::FINALIZE => finish::finalize(),
         number::ABORT => finish::abort(frame.args[1] as i32),
-        _ => {}
+        _ => flow::waits::before(frame),
     }
 }
 
-/// After a function of these.
-#[cold]
+/// After a function of these, which returned at `now`.
 #[inline(never)]
-pub fn after(frame: &mut Frame, thread: &mut Thread) {
+pub fn after(frame: &mut Frame, thread: &mut Thread, now: u64) {
     let initialized = [number::INIT, number::INIT_THREAD].contains(&(frame.function as usize));
-    if initialized
-        && frame.result as i32 == 0
+    if !initialized {
+        flow::waits::after(frame, thread, now);
+        return;
+    }
+    if frame.result as i32 == 0
         && let Some(header) = process::header()
     {
         header.initialized = clock::now();
         header.latest = header.initialized;
         flow::begin();
         cost::measure(thread, header);
+        // Only now: what was sent to find out the cost has no number.
+        flow::waits::begin(header);
         finish::describe_mpi(header);
         header.own_ticks += clock::ticks().wrapping_sub(header.initialized.ticks);
     }

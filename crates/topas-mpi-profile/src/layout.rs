@@ -9,13 +9,17 @@
 //! file, 0 is nowhere. The file is sparse: only pages that were touched take memory. Texts end
 //! with a NUL or fill their room.
 
+mod waits;
+
 use topas_mpi_table::CHAPTERS;
+
+pub use waits::{WAIT_ROWS, WaitPeer, WaitRow, WaitTicks, Waits};
 
 /// First bytes of the file.
 pub const MAGIC: [u8; 8] = *b"topasmpi";
 
 /// Version of this layout.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Rows of a block: the functions of the table, by position; a variant for large counts has the
 /// row of its function.
@@ -92,6 +96,8 @@ pub mod flag {
     pub const ROWS_MISSED: u64 = 1 << 12;
     /// In sums: of some rank nothing arrived.
     pub const RANKS_LOST: u64 = 1 << 13;
+    /// Waits are told apart: for late senders, late receivers, collectives.
+    pub const WAITS: u64 = 1 << 14;
 }
 
 /// Bits of [`Header::languages`] and [`Beside::flags`].
@@ -194,6 +200,10 @@ pub struct Header {
     pub subtotals: u32,
     /// Functions whose bytes were not counted, the first of them: numbers of functions plus 1
     pub missed: [u16; 30],
+    /// Offset of [`Waits`]; 0 if waits are not told apart
+    pub waits: u64,
+    /// Bytes of the file, with its holes
+    pub size: u64,
 }
 
 /// A communicator, or all that look alike: same name, or same maker and size.

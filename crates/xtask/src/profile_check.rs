@@ -20,7 +20,7 @@ pub enum ProfilePart {
 }
 
 /// Largest part in bytes, as reached.
-const MAX_SIZE: [usize; 4] = [640_000, 480_000, 6_000, 360_000];
+const MAX_SIZE: [usize; 4] = [680_000, 540_000, 6_000, 440_000];
 
 /// Thread-local bytes: what is loaded late shares a small reserve with all other libraries.
 const MAX_THREAD_LOCAL: u64 = 256;

@@ -12,13 +12,21 @@ use serde_json::Value;
 const LAYERS: &[(&str, &[&str])] = &[
     ("topas-mpi-table", &[]),
     ("topas-mpi-profile", &["topas-format", "topas-mpi-table"]),
+    ("topas-mpi-waits", &[]),
     ("topas-launch", &["topas-format"]),
     ("topas-mpi-door", &["topas-format", "topas-launch", "topas-node"]),
     ("topas-node", &["topas-format", "topas-launch"]),
     ("topas-module", &["topas-format", "topas-launch", "topas-node"]),
     (
         "topas-mpi-library",
-        &["topas-format", "topas-launch", "topas-mpi-profile", "topas-mpi-table", "topas-node"],
+        &[
+            "topas-format",
+            "topas-launch",
+            "topas-mpi-profile",
+            "topas-mpi-table",
+            "topas-mpi-waits",
+            "topas-node",
+        ],
     ),
     ("topas-config", &["topas-format"]),
     ("topas-driver", &["topas-config", "topas-format", "topas-launch", "topas-node"]),
@@ -102,7 +110,7 @@ const LAYERS: &[(&str, &[&str])] = &[
 
 /// Crates without any dependency outside the workspace, because they are linked into
 /// user programs.
-const PURE: [&str; 8] = [
+const PURE: [&str; 9] = [
     "topas-format",
     "topas-launch",
     "topas-module",
@@ -110,6 +118,7 @@ const PURE: [&str; 8] = [
     "topas-mpi-door",
     "topas-mpi-profile",
     "topas-mpi-table",
+    "topas-mpi-waits",
     "topas-node",
 ];
 
@@ -202,7 +211,9 @@ fn dependencies_point_down() {
 
 #[test]
 fn the_shared_crates_forbid_unsafe_and_std() {
-    for name in ["topas-format", "topas-launch", "topas-mpi-profile", "topas-mpi-table"] {
+    for name in
+        ["topas-format", "topas-launch", "topas-mpi-profile", "topas-mpi-table", "topas-mpi-waits"]
+    {
         let text = fs::read_to_string(root().join("crates").join(name).join("src/lib.rs")).unwrap();
         for line in ["#![no_std]", "#![forbid(unsafe_code)]"] {
             assert!(text.contains(line), "{name}/src/lib.rs lacks {line}");

@@ -49,7 +49,9 @@ pub fn parse(words: &[OsString]) -> Result<Request, String> {
         };
         match word.to_str().unwrap_or_default() {
             "--mpi" => mpi = true,
+            "--mpi=waits" => (mpi, wanted.waits) = (true, true),
             "--peers" => of_profile(&mut wanted.peers),
+            "--waits" => of_profile(&mut wanted.waits),
             "--comms" => of_profile(&mut wanted.comms),
             "--counters" => of_profile(&mut wanted.counters),
             "--out" => {
@@ -104,6 +106,8 @@ mod tests {
         assert_eq!(of("--version"), Ok(Request::Version));
         for (text, wanted) in [
             ("--mpi a.out", Wanted::default()),
+            ("--mpi=waits a.out", Wanted { waits: true, ..Wanted::default() }),
+            ("--mpi --waits a.out", Wanted { waits: true, ..Wanted::default() }),
             ("--peers --mpi a.out", Wanted { peers: true, ..Wanted::default() }),
             (
                 "--mpi --comms --counters a.out",
@@ -115,7 +119,14 @@ mod tests {
             let wish = Wish { profile: Some(wanted), command, ..Wish::default() };
             assert_eq!(of(text), Ok(Request::Run(wish)), "{text}");
         }
-        for wrong in ["--peers a.out", "--out f a.out", "--mpi --out", "--mpi"] {
+        for wrong in [
+            "--peers a.out",
+            "--waits a.out",
+            "--mpi=late a.out",
+            "--out f a.out",
+            "--mpi --out",
+            "--mpi",
+        ] {
             assert!(of(wrong).is_err(), "{wrong}");
         }
         for wrong in ["", "--", "--all-pe", "-n 4 a.out", "-"] {
