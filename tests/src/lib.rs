@@ -8,7 +8,7 @@
 //! they say is compared by its rates where it varies ([`rates`]). Small projects are built by their
 //! own build systems ([`project`]), real ones by recipes ([`recipe`], [`sources`]). Programs that
 //! call all of MPI are made from its table ([`mpi_program`]). File systems can be nearly full
-//! ([`small_disk`]). A test that cannot run here says why
+//! ([`small_disk`]). Ranks that wait leave the processor to others ([`yielding`]). A test that cannot run here says why
 //! ([`skip`]).
 
 pub mod alone;
@@ -36,3 +36,4 @@ pub mod slurm_jobs;
 pub mod small_disk;
 pub mod sources;
 pub mod ways;
+pub mod yielding;

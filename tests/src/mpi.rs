@@ -1,5 +1,6 @@
 //! The MPI installations of this machine.
 
+use std::env;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use crate::build::source;
 use crate::running::{Run, command, have, run, system_path};
 use crate::site::{Scratch, Site, work_dir};
 use crate::skip::{note, skip};
+use crate::yielding::yielding;
 
 /// An MPI implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +30,14 @@ const HYDRA_PROXY: &str = "hydra_pmi_proxy";
 impl Mpi {
     /// All that are tested.
     pub const ALL: [Mpi; 2] = [Mpi::OpenMpi, Mpi::Mpich];
+
+    /// Whether a case of a long list, by its place there, runs under this MPI. The cases of such a
+    /// list ask linkers and compilers rather than MPIs: each MPI takes its share of them, and all
+    /// of them with `TOPAS_TEST_FULL`.
+    pub fn takes(self, place: usize) -> bool {
+        let share = Mpi::ALL.iter().position(|mpi| *mpi == self);
+        Some(place % Mpi::ALL.len()) == share || env::var_os("TOPAS_TEST_FULL").is_some()
+    }
 
     /// The word in directives, and the ending of its programs where both are installed.
     pub fn name(self) -> &'static str {
@@ -97,6 +107,7 @@ impl Mpi {
     pub fn launch(self, site: &Site, scratch: &Scratch, ranks: u32) -> Command {
         let mut launcher = self.driver(site, scratch, "mpiexec");
         launcher.args(["-n", &ranks.to_string()]);
+        self.considerate(&mut launcher);
         launcher
     }
 
@@ -108,7 +119,16 @@ impl Mpi {
         if self == Mpi::OpenMpi {
             permit(&mut launcher, scratch);
         }
+        self.considerate(&mut launcher);
         launcher
+    }
+
+    /// Makes the ranks of this launcher leave the processor to others while they wait, if they do
+    /// not of themselves.
+    pub fn considerate(self, launcher: &mut Command) {
+        if self == Mpi::Mpich {
+            yielding(launcher);
+        }
     }
 
     /// What links a program statically, behind its source. None where that cannot be.

@@ -10,7 +10,7 @@ use std::thread;
 use serde_json::Value;
 use topas_tests::ending::{Language, Twins, log_target, masked, status};
 use topas_tests::mpi::{Mpi, launched};
-use topas_tests::rates::{LAUNCHES, difference};
+use topas_tests::rates::{LAUNCHES, LaunchRates};
 use topas_tests::record::read_log;
 use topas_tests::running::{Run, command, run};
 use topas_tests::site::Site;
@@ -155,15 +155,17 @@ fn fault(twins: &Twins, mpi: Mpi, case: &EndingCase) -> Result<(), String> {
     if pair.without == pair.with && !pair.too_late {
         return Ok(());
     }
-    let pairs = (0..LAUNCHES).map(|_| launched_pair(twins, mpi, case));
-    let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
-    let too_late = pairs.iter().filter(|pair| pair.too_late).count();
-    if too_late > LAUNCHES / 2 {
-        return Err(format!("no line of a rank in {too_late} of {LAUNCHES} launches"));
+    let (mut rates, mut too_late) = (LaunchRates::default(), 0);
+    let lost = |too_late: usize, left: usize| too_late + left > LAUNCHES / 2;
+    while !rates.known() || (pair.too_late && lost(too_late, rates.left())) {
+        let next = launched_pair(twins, mpi, case)?;
+        too_late += usize::from(next.too_late);
+        if lost(too_late, 0) {
+            return Err(format!("no line of a rank in {too_late} launches of {LAUNCHES}"));
+        }
+        rates.add(next.without, next.with);
     }
-    let (without, with): (Vec<_>, Vec<_>) =
-        pairs.into_iter().map(|pair| (pair.without, pair.with)).unzip();
-    difference(&without, &with).map_or(Ok(()), Err)
+    rates.difference().map_or(Ok(()), Err)
 }
 
 /// `mpiexec -n 3 ./program WORDS`, by the drop-in launcher, whose pid the ranks are told.
@@ -172,6 +174,7 @@ fn launch(twins: &Twins, mpi: Mpi, words: &str, dir: &Path, log: &Path) -> Run {
     let script = "LAUNCHER=$$ exec mpiexec -n 3 ./program \"$@\"";
     launch.args(["-c", script, "sh"]).args(words.split(' ')).current_dir(dir);
     launch.env("TOPAS_PE", "1,2").env("TOPAS_LOG", log_target(log));
+    mpi.considerate(&mut launch);
     launched(&twins.scratch, &mut launch)
 }
 

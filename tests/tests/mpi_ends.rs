@@ -13,7 +13,7 @@ use topas_tests::build::source;
 use topas_tests::expected::Expected;
 use topas_tests::mpi::{Mpi, launched};
 use topas_tests::profile::{Places, build, library, outcome, spool_files};
-use topas_tests::rates::{LAUNCHES, difference};
+use topas_tests::rates::LaunchRates;
 use topas_tests::running::Run;
 use topas_tests::site::{Scratch, Site};
 use topas_tests::skip::note;
@@ -79,6 +79,7 @@ impl Ends {
         let path = path.expect("a path").to_owned();
         launch = self.mpi.driver(Site::shared(), &self.scratch, "sh");
         launch.env("PATH", path);
+        self.mpi.considerate(&mut launch);
         let script = format!("LAUNCHER=$$ exec mpiexec -n {RANKS} \"$@\"");
         launch.args(["-c", &script, "sh"]);
         match places {
@@ -122,9 +123,7 @@ impl Ends {
         if without() == self.profiled(case)? {
             return Ok(());
         }
-        let with = (0..LAUNCHES).map(|_| self.profiled(case)).collect::<Result<Vec<_>, _>>()?;
-        let without: Vec<_> = (0..LAUNCHES).map(|_| without()).collect();
-        difference(&without, &with).map_or(Ok(()), Err)
+        LaunchRates::compare(|| Ok((without(), self.profiled(case)?)))
     }
 }
 

@@ -19,6 +19,7 @@ use topas_format::shown::Shown;
 use crate::block::{behind_torn, problem};
 use crate::clock;
 use crate::engine::{AskError, Resources, TemporaryError, ask};
+use crate::first_extras::epoch;
 use crate::own::OwnProfiles;
 use crate::profile_line;
 use crate::question::{Fold, Question};
@@ -254,7 +255,7 @@ impl Checker {
         }
         self.findings.good += 1;
         let mut find = |finding| self.findings.add(finding, file.source, Some(number));
-        let When { end, no_zone, impossible } = file.clock.read(line, extras);
+        let When { end, no_zone, impossible } = file.clock.read(line, epoch(extras));
         let has_epoch = extras.number(b"t").is_some();
         for (is, finding) in [
             (no_zone, CheckFinding::Zone),

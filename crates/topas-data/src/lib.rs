@@ -26,6 +26,7 @@ mod deliver;
 mod engine;
 mod feed;
 pub mod field;
+mod first_extras;
 mod group;
 mod holes;
 mod key_parts;

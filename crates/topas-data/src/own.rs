@@ -9,9 +9,9 @@ use topas_format::escape::Name;
 use topas_format::line::{Extras, Line};
 
 use crate::clock;
+use crate::first_extras::{Claim, claim};
 use crate::pattern::Pattern;
 use crate::source::{Inputs, Source};
-use crate::vouch::{Claim, claim};
 
 /// Records of MPI profiles that are remembered.
 const MOST_HEADS: usize = 4096;

@@ -22,6 +22,7 @@ use topas_format::line::{Extras, Line};
 use self::rank::{Rank, RunPlace};
 use crate::engine::{AskAnswer, AskError, AskProgress, Resources, ask, launch_key};
 use crate::field::Field;
+use crate::first_extras::{FirstExtras, claim};
 use crate::key_parts;
 use crate::own::OwnLines;
 use crate::period::{Period, both_days};
@@ -31,6 +32,7 @@ use crate::remark::Remarks;
 use crate::run::{Detail, Run};
 use crate::share::Share;
 use crate::source::Source;
+use crate::when::Clock;
 
 /// What is to be listed, and in what order.
 #[derive(Clone, Debug)]
@@ -318,13 +320,15 @@ impl Question for ListedLines<'_> {
 
     #[inline]
     fn wants(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
-        self.launches.contains_key(&launch_key(line, extras)) && self.plan.wants(line, extras)
+        self.launches.contains_key(&launch_key(line, claim(extras)))
+            && self.plan.wants(line, extras)
     }
 
     /// What is outside of the times is of other runs, and needs no key.
     fn key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {
-        let end = crate::when::Clock::default().read(line, extras).end.saturating_mul(1_000_000);
-        let cover = self.launches.get(&launch_key(line, extras));
+        let first = FirstExtras::of_line(extras);
+        let end = Clock::default().read(line, first.epoch).end.saturating_mul(1_000_000);
+        let cover = self.launches.get(&launch_key(line, first.claim));
         if cover.is_some_and(|(start, last)| (start..=last).contains(&&end)) {
             for field in &self.fields {
                 key_parts::write(&field.value(line, extras), key);

@@ -9,12 +9,12 @@
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::OnceLock;
 
-use memchr::memmem::Finder;
 use topas_format::line::{Extras, Line};
 use topas_format::number::leading;
 
+use crate::first_extras::{Claim, claim};
 use crate::own::{OwnLines, OwnProfiles};
 
 /// Accounts, besides root and the caller, whose files are believed.
@@ -120,46 +120,6 @@ pub struct Stranger {
     pub owner: u32,
     /// The user the line says it is of; None if it says none, or several
     pub claims: Option<u64>,
-}
-
-/// What a line says of its user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Claim {
-    None,
-    Uid(u64),
-    /// Several, or what is no number
-    Unclear,
-}
-
-/// What a further `uid=` begins with. To make the searcher takes longer than to search a line.
-static ANOTHER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b" uid"));
-
-/// The user that a line names by `uid=`.
-#[inline]
-pub(crate) fn claim(extras: Extras<'_>) -> Claim {
-    // The module writes `v=1 t=... uid=...`; elsewhere every extra has to be read.
-    if let Some(digits) = extras.text().strip_prefix(b" v=1 t=")
-        && let Some((_, rest)) = leading(digits)
-        && let Some(digits) = rest.strip_prefix(b" uid=")
-        && let Some((uid, rest)) = leading(digits)
-        && matches!(rest, [] | [b' ', ..])
-    {
-        // Readers that look for the last one would see another.
-        return if ANOTHER.find(rest).is_some() { Claim::Unclear } else { Claim::Uid(uid) };
-    }
-    read_claim(extras)
-}
-
-#[cold]
-fn read_claim(extras: Extras<'_>) -> Claim {
-    let mut uids = extras.filter(|(key, _)| *key == b"uid").map(|(_, value)| value);
-    match (uids.next(), uids.next()) {
-        (None, _) => Claim::None,
-        (Some(digits), None) => {
-            topas_format::number::whole(digits).map_or(Claim::Unclear, Claim::Uid)
-        }
-        (Some(_), Some(_)) => Claim::Unclear,
-    }
 }
 
 /// What begins a foreign line that is kept in a file of somebody who is believed: a comment for

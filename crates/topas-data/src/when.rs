@@ -2,13 +2,10 @@
 
 use topas_format::civil::Date;
 use topas_format::line::{Extras, Line};
-use topas_format::number::leading;
 
 use crate::field;
+use crate::first_extras::epoch;
 use crate::remark::MOST_CPUS;
-
-/// Latest `t=` that is believed: the last second of the year 9999.
-const LATEST: u64 = 253_402_300_799;
 
 /// When a line was written.
 #[derive(Clone, Copy, Debug)]
@@ -29,14 +26,14 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// When a line was written: `t=`, else its date and time.
+    /// When a line was written: `t=`, which is its `epoch`, else its date and time.
     #[inline]
-    pub(crate) fn read(&mut self, line: &Line<'_>, extras: Extras<'_>) -> When {
+    pub(crate) fn read(&mut self, line: &Line<'_>, epoch: Option<i64>) -> When {
         if self.day.0 != line.date {
             self.day = (line.date, line.date.days());
         }
         let local = self.day.1 * 86_400 + field::seconds(line.time);
-        let (end, no_zone) = match epoch(extras) {
+        let (end, no_zone) = match epoch {
             Some(t) => (t, is_no_zone(local - t)),
             None => (local, false),
         };
@@ -46,20 +43,6 @@ impl Clock {
         let impossible = before_1970 || cpu / MOST_CPUS > wall.saturating_add(1_000_000);
         When { end, no_zone, impossible }
     }
-}
-
-/// `t=` of a line, if it has one that is believed.
-#[inline]
-fn epoch(extras: Extras<'_>) -> Option<i64> {
-    // The module writes `t=` behind `v=`; elsewhere it is found by reading every extra.
-    let epoch = match extras.text().strip_prefix(b" v=1 t=") {
-        Some(digits) => match leading(digits) {
-            Some((t, [] | [b' ', ..])) => Some(t),
-            _ => None,
-        },
-        None => extras.number(b"t"),
-    };
-    epoch.filter(|&t| t <= LATEST).map(|t| t as i64)
 }
 
 /// Local date and time of a line in s since 1970.

@@ -67,12 +67,9 @@ pub struct Views<'v> {
     pub screen: Screen,
 }
 
-/// Widest text of sentences, whatever the terminal: longer lines are hard to read.
-const WIDEST: usize = 100;
-
 impl Views<'_> {
     fn columns(&self) -> usize {
-        self.screen.width.min(WIDEST)
+        self.screen.width.min(crate::PROSE_WIDTH)
     }
 
     /// A view as text, without heading.
@@ -84,9 +81,9 @@ impl Views<'_> {
             View::Efficiency => efficiency::text(self),
             View::Peers(direction) => peers::text(self, direction),
             View::Sizes => sizes::text(self),
-            View::Communicators => communicators::text(self.profile),
+            View::Communicators => communicators::text(self),
             View::Metrics => metrics::text(self),
-            View::Counters => counters::text(self.profile),
+            View::Counters => counters::text(self),
             View::Switches => switches::text(self.profile),
         }
     }
@@ -127,6 +124,9 @@ impl Views<'_> {
     /// The launch in lines: program, ranks, when, MPI, how it ended.
     pub fn heading(&self) -> String {
         heading::heading(self.profile)
+            .lines()
+            .map(|line| crate::wording::paragraph(line, self.screen.width))
+            .collect()
     }
 
     /// The host that all ranks of a profile ran on, if it is one and that is known.

@@ -14,7 +14,7 @@ use topas_mpi_data::MpiProfile;
 use crate::number::{NONE, hours, percent_of, seconds, short, si};
 use crate::runs::{day, length, moment};
 use crate::text::{columns, cut, right};
-use crate::wording::{TEXT_WIDTH, clean, count, hanging};
+use crate::wording::{PROSE_WIDTH, TEXT_WIDTH, clean, count, hanging};
 
 pub use json::ONE_RUN_SCHEMA;
 pub use not_found::not_found;
@@ -45,14 +45,16 @@ pub struct RunReport<'r> {
 }
 
 impl RunReport<'_> {
-    /// An overview if there are several runs, and each run that is told in words.
-    pub fn text(&self) -> String {
+    /// An overview if there are several runs, and each run that is told in words: in lines of so
+    /// many columns, of which sentences take [`PROSE_WIDTH`] at most. None: 80 columns, and nothing
+    /// is shortened.
+    pub fn text(&self, width: Option<usize>) -> String {
         let mut parts: Vec<String> = Vec::new();
         if self.all.len() > 1 {
-            parts.push(overview::text(self));
+            parts.push(overview::text(self, width));
         }
-        parts.extend(self.told.iter().map(one));
-        parts.join(&format!("\n{}\n\n", "-".repeat(TEXT_WIDTH)))
+        parts.extend(self.told.iter().map(|run| one(run, width)));
+        parts.join(&format!("\n{}\n\n", "-".repeat(prose(width))))
     }
 
     /// One JSON object of all.
@@ -61,10 +63,16 @@ impl RunReport<'_> {
     }
 }
 
+/// Columns of sentences.
+fn prose(width: Option<usize>) -> usize {
+    width.unwrap_or(TEXT_WIDTH).min(PROSE_WIDTH)
+}
+
 /// A run in words.
-fn one(run: &KnownRun<'_>) -> String {
+fn one(run: &KnownRun<'_>, width: Option<usize>) -> String {
     let facts = run.facts;
-    let mut out = hanging(&ending::sentence(facts), TEXT_WIDTH, 0);
+    let prose = prose(width);
+    let mut out = hanging(&ending::sentence(facts), prose, 0);
     out.push('\n');
     let mut items: Vec<(&str, String)> = vec![
         ("When", format!("{} to {}, local time", moment(facts.started), moment(facts.ended))),
@@ -73,33 +81,33 @@ fn one(run: &KnownRun<'_>) -> String {
         ("Program", program(facts)),
         ("Time", time(facts)),
     ];
-    write(&mut out, &items);
+    write(&mut out, &items, prose);
     out.push('\n');
-    out += &lines(facts);
+    out += &lines(facts, width.unwrap_or(usize::MAX));
     out.push('\n');
     items = rates::items(facts);
     items.extend(mpi(run));
     items.push(("Earlier", earlier(run)));
-    write(&mut out, &items);
+    write(&mut out, &items, prose);
     // Between the figures that they judge and what is not known.
     if !run.findings.is_empty() {
         out += "\nFindings\n";
         for found in run.findings {
-            out += &hanging(&format!("* {}", crate::finding::sentence(found)), TEXT_WIDTH, 2);
+            out += &hanging(&format!("* {}", crate::finding::sentence(found)), prose, 2);
         }
     }
     out.push('\n');
     out += "Not known, and remarks\n";
     for text in unknown::sentences(run) {
-        out += &hanging(&format!("* {text}"), TEXT_WIDTH, 2);
+        out += &hanging(&format!("* {text}"), prose, 2);
     }
     out
 }
 
 /// Labels on the left, texts on the right.
-fn write(out: &mut String, items: &[(&str, String)]) {
+fn write(out: &mut String, items: &[(&str, String)], width: usize) {
     for (label, text) in items {
-        *out += &hanging(&format!("{label:<LABEL$}{text}"), TEXT_WIDTH, LABEL);
+        *out += &hanging(&format!("{label:<LABEL$}{text}"), width, LABEL);
     }
 }
 
@@ -160,8 +168,8 @@ fn time(facts: &RunRecord) -> String {
     )
 }
 
-/// A row for each line.
-fn lines(facts: &RunRecord) -> String {
+/// A row for each line, or a paragraph where rows are too wide.
+fn lines(facts: &RunRecord, most: usize) -> String {
     let of = facts.npes.map_or_else(|| "an unknown number of".to_owned(), |n| n.to_string());
     let mut out = format!("Measured: {} of {of} PEs\n", facts.lines.len());
     let header = ["PE", "Host", "End", "Wall", "User CPU", "System CPU", "Memory", "Threads"];
@@ -169,6 +177,14 @@ fn lines(facts: &RunRecord) -> String {
     rows.extend(facts.lines.iter().map(cells));
     let width = |at: usize| rows.iter().map(|row| columns(&row[at])).max().unwrap_or(0).min(24);
     let widths: [usize; 8] = std::array::from_fn(width);
+    if widths.iter().map(|width| width + 2).sum::<usize>() > most {
+        let told = |row: &[String; 8]| {
+            let named = header.iter().zip(row).skip(1).filter(|(_, cell)| *cell != NONE);
+            let words: Vec<String> = named.map(|(name, cell)| format!("{name} {cell}")).collect();
+            hanging(&format!("  PE {}: {}", row[0], words.join(", ")), most, 4)
+        };
+        return out + &rows.iter().skip(1).map(told).collect::<String>();
+    }
     for row in &rows {
         let mut line = String::new();
         for (at, (cell, width)) in row.iter().zip(widths).enumerate() {

@@ -10,7 +10,7 @@ use crate::csv;
 use crate::number::{NONE, fixed, percent_of, percentage};
 use crate::text::{columns, cut};
 use crate::utilisation::pe_hours;
-use crate::wording::{TEXT_WIDTH, count, hanging, runs};
+use crate::wording::{PROSE_WIDTH, TEXT_WIDTH, count, hanging, runs};
 
 /// Value of the key `schema` of the object.
 pub const COVERAGE_SCHEMA: &str = "topas.coverage/1";
@@ -53,7 +53,7 @@ pub fn skipped(tally: &SacctTally) -> Option<String> {
 }
 
 /// One note below any report: how much of the jobs it can be of.
-pub fn note(coverage: &SacctCoverage) -> String {
+pub fn note(coverage: &SacctCoverage, width: Option<usize>) -> String {
     let without = coverage.unmeasured();
     let states: Vec<String> =
         coverage.states.iter().take(4).map(|s| format!("{} {}", name(s), s.without.jobs)).collect();
@@ -70,16 +70,19 @@ pub fn note(coverage: &SacctCoverage) -> String {
         text += &format!(", by state: {}", states.join(", "));
         text += if coverage.states.len() > 4 { " and others" } else { "" };
     }
-    hanging(&(text + ". --coverage tells more."), TEXT_WIDTH, 4)
+    hanging(&(text + ". --coverage tells more."), width.unwrap_or(TEXT_WIDTH), 4)
 }
 
 fn share(part: CpuHours, of: CpuHours) -> String {
     percent_of(part.0, of.0)
 }
 
-/// CPU-hours with two places.
+/// CPU-hours with two places. What is little is not nothing.
 fn cpu_hours(time: CpuHours) -> String {
     let hundredth = 36;
+    if time.0 > 0 && time.0 < hundredth / 2 {
+        return "<0.01".to_owned();
+    }
     fixed(time.0 / hundredth + u128::from(time.0 % hundredth >= hundredth / 2), 2, 2)
 }
 
@@ -87,41 +90,79 @@ fn name(group: &SacctGroup) -> String {
     if group.name.is_empty() { NONE.to_owned() } else { Shown(&group.name).to_string() }
 }
 
-/// A name, padded to its column.
-fn padded(name: &str) -> String {
-    let name = cut(name, NAME);
-    let blanks = " ".repeat(NAME - columns(&name));
-    name + &blanks
+/// The tables of [`text`] in the making.
+struct CoverageTables {
+    out: String,
+    /// Columns of names
+    name: usize,
+    /// Columns of jobs, CPU-hours and shares
+    figures: [usize; 3],
 }
 
-fn line(out: &mut String, name: &str, jobs: &str, hours: &str, share: &str) {
-    let row = format!("{} {jobs:>17} {hours:>15} {share:>8}", padded(name));
-    *out += row.trim_end();
-    out.push('\n');
+impl CoverageTables {
+    /// In lines of so many columns.
+    fn new(width: usize) -> Self {
+        let roomy = [17, 15, 8];
+        let figures = if width >= TEXT_WIDTH { roomy } else { [9, 10, 7] };
+        // A name keeps some columns in the narrowest terminal, too.
+        let left = width.saturating_sub(figures.iter().map(|figure| figure + 1).sum());
+        CoverageTables { out: String::new(), name: left.clamp(10, NAME), figures }
+    }
+
+    /// A row; a name that is too long has a line of its own above the figures.
+    fn line(&mut self, name: &str, jobs: &str, hours: &str, share: &str) {
+        let [wide_jobs, wide_hours, wide_share] = self.figures;
+        let most = self.name + 1 + wide_jobs - columns(jobs).min(wide_jobs);
+        let mut name = cut(name, NAME);
+        if columns(&name) >= most {
+            self.out += &name;
+            self.out.push('\n');
+            name.clear();
+        }
+        // A name may reach into the room that a short number of jobs leaves.
+        let before = self.name + 1 + wide_jobs - columns(&name);
+        let row = format!("{name}{jobs:>before$} {hours:>wide_hours$} {share:>wide_share$}");
+        self.out += row.trim_end();
+        self.out.push('\n');
+    }
+
+    fn row(&mut self, name: &str, part: JobShare, of: JobShare) {
+        let percent = share(part.time, of.time);
+        self.line(name, &part.jobs.to_string(), &cpu_hours(part.time), &percent);
+    }
 }
 
-fn row(out: &mut String, name: &str, part: JobShare, of: JobShare) {
-    let percent = share(part.time, of.time);
-    line(out, name, &part.jobs.to_string(), &cpu_hours(part.time), &percent);
-}
-
-/// The report for people; at most `most` users, accounts and partitions are shown.
-pub fn text(coverage: &SacctCoverage, tally: &SacctTally, most: usize) -> String {
-    let mut out = format!(
-        "Measured {} of the CPU-hours of jobs ({} of {} CPU-h)\n\n",
-        share(coverage.measured.time, coverage.ran.time),
-        cpu_hours(coverage.measured.time),
-        cpu_hours(coverage.ran.time)
+/// The report for people, in lines of so many columns (None: 80); at most `most` users, accounts
+/// and partitions are shown.
+pub fn text(
+    coverage: &SacctCoverage,
+    tally: &SacctTally,
+    most: usize,
+    width: Option<usize>,
+) -> String {
+    let width = width.unwrap_or(TEXT_WIDTH);
+    let prose = width.min(PROSE_WIDTH);
+    let mut out = CoverageTables::new(width);
+    out.out = hanging(
+        &format!(
+            "Measured {} of the CPU-hours of jobs ({} of {} CPU-h)",
+            share(coverage.measured.time, coverage.ran.time),
+            cpu_hours(coverage.measured.time),
+            cpu_hours(coverage.ran.time)
+        ),
+        prose,
+        4,
     );
-    line(&mut out, "Jobs", "Jobs", "CPU-h", "CPU-h%");
-    row(&mut out, "ran", coverage.ran, coverage.ran);
-    row(&mut out, "left a line", coverage.measured, coverage.ran);
-    row(&mut out, "left no line", coverage.unmeasured(), coverage.ran);
+    out.out.push('\n');
+    out.line("Jobs", "Jobs", "CPU-h", "CPU-h%");
+    out.row("ran", coverage.ran, coverage.ran);
+    out.row("left a line", coverage.measured, coverage.ran);
+    out.row("left no line", coverage.unmeasured(), coverage.ran);
     if !coverage.reasons.is_empty() {
-        out.push('\n');
-        line(&mut out, "No line, likely because", "Jobs", "CPU-h", "CPU-h%");
+        out.out.push('\n');
+        out.line("No line, likely because", "Jobs", "CPU-h", "CPU-h%");
         for (reason, share) in &coverage.reasons {
-            row(&mut out, words(*reason), *share, coverage.ran);
+            out.row(words(*reason), *share, coverage.ran);
         }
     }
     for (heading, groups) in [
@@ -133,22 +174,22 @@ pub fn text(coverage: &SacctCoverage, tally: &SacctTally, most: usize) -> String
         if groups.iter().all(|group| group.name.is_empty()) {
             continue;
         }
-        out.push('\n');
-        line(&mut out, &format!("{heading}, no line"), "Jobs (of)", "CPU-h", "of own");
+        out.out.push('\n');
+        out.line(&format!("{heading}, no line"), "Jobs (of)", "CPU-h", "of own");
         for group in groups.iter().take(most) {
             let jobs = format!("{} ({})", group.without.jobs, group.of.jobs);
             let percent = share(group.without.time, group.of.time);
-            line(&mut out, &name(group), &jobs, &cpu_hours(group.without.time), &percent);
+            out.line(&name(group), &jobs, &cpu_hours(group.without.time), &percent);
         }
         if groups.len() > most {
-            out += &format!("... and {} more, see --top\n", groups.len() - most);
+            out.out += &format!("... and {} more, see --top\n", groups.len() - most);
         }
     }
-    out.push('\n');
+    out.out.push('\n');
     for note in notes(coverage, tally) {
-        out += &hanging(&note, TEXT_WIDTH, 4);
+        out.out += &hanging(&note, prose, 4);
     }
-    out
+    out.out
 }
 
 fn notes(coverage: &SacctCoverage, tally: &SacctTally) -> Vec<String> {

@@ -10,7 +10,7 @@ use topas_format::shown::Shown;
 use crate::csv;
 use crate::number::{NONE, fixed, pe_seconds, percentage};
 use crate::text::{columns, cut, right};
-use crate::wording::{TEXT_WIDTH, hanging};
+use crate::wording::{PROSE_WIDTH, TEXT_WIDTH, hanging};
 
 pub use calendar::calendar;
 
@@ -57,12 +57,83 @@ fn has_partitions(report: &UtilisationReport) -> bool {
     report.partitions.iter().any(|name| !name.is_empty())
 }
 
-/// The report for people.
-pub fn text(report: &UtilisationReport) -> String {
+/// How the figures of a row are written.
+struct UtilisationLayout {
+    /// Columns of the PE-hours
+    hours: usize,
+    /// Columns of shares
+    share: usize,
+    /// Without hundredths, where the room is small
+    rounded: bool,
+    /// With what was available, which the share tells, too
+    available: bool,
+}
+
+impl UtilisationLayout {
+    /// Columns in front of figures and between them.
+    const GAPS: usize = 4;
+
+    /// For names of so many columns in lines of so many.
+    fn new(report: &UtilisationReport, names: usize, width: usize) -> Self {
+        let roomy = UtilisationLayout { hours: 13, share: 7, rounded: false, available: true };
+        if names + roomy.columns() <= width {
+            return roomy;
+        }
+        let cells = report.periods.iter().map(|period| &period.all).chain([&report.all]);
+        let cells = cells.chain(&report.sums);
+        let widest = |cell: &UsedCell| {
+            let available = cell.available.map_or(0, |time| whole_hours(time).len());
+            whole_hours(cell.used).len().max(available)
+        };
+        let hours = cells.map(widest).max().unwrap_or(0).max("available".len());
+        let close = UtilisationLayout { hours, share: 7, rounded: true, available: true };
+        let fits = names + close.columns() <= width;
+        UtilisationLayout { available: fits, ..close }
+    }
+
+    fn columns(&self) -> usize {
+        let columns = if self.available { 2 } else { 1 };
+        columns * self.hours + self.share + Self::GAPS
+    }
+
+    /// PE-hours used, those available, and the share.
+    fn figures(&self, cell: &UsedCell) -> String {
+        let hours = if self.rounded { whole_hours } else { pe_hours };
+        let available = cell.available.map_or_else(|| NONE.to_owned(), hours);
+        self.row(&hours(cell.used), &available, &share(cell))
+    }
+
+    fn row(&self, used: &str, available: &str, share: &str) -> String {
+        let UtilisationLayout { hours, share: shares, .. } = *self;
+        if self.available {
+            format!("{used:>hours$} {available:>hours$} {share:>shares$}")
+        } else {
+            format!("{used:>hours$} {share:>shares$}")
+        }
+    }
+
+    fn heading(&self) -> String {
+        self.row("PE-h used", "available", "Share")
+    }
+}
+
+/// PE-hours without hundredths. What is little is not nothing.
+fn whole_hours(time: PeTime) -> String {
+    let hour = 3_600_000_000;
+    match time.0 / hour + u128::from(time.0 % hour >= hour / 2) {
+        0 if time.0 > 0 => "<1".to_owned(),
+        hours => hours.to_string(),
+    }
+}
+
+/// The report for people, in lines of so many columns; None: 80, and all partitions.
+pub fn text(report: &UtilisationReport, width: Option<usize>) -> String {
+    let (all_columns, prose) = (width.unwrap_or(usize::MAX), width.unwrap_or(TEXT_WIDTH));
     let step = report.step.name();
     let mut out = match (report.periods.first(), report.periods.last()) {
         (Some(first), Some(last)) => {
-            format!("Utilisation by {step}, {} to {}\n", first.name, last.name)
+            let title = format!("Utilisation by {step}, {} to {}", first.name, last.name);
+            hanging(&title, prose, 4)
         }
         _ => return "no runs\n".to_owned(),
     };
@@ -70,13 +141,14 @@ pub fn text(report: &UtilisationReport) -> String {
     let names = period_names(report);
     let width = names.iter().map(String::len).max().unwrap_or(0).max(step.len());
     let mut heading = format!("{:<width$}", capital(step));
-    let room = TEXT_WIDTH.saturating_sub(width + 2 + 14 + 14 + 8) / (PARTITION + 1);
+    let layout = UtilisationLayout::new(report, width, all_columns);
+    let room = all_columns.saturating_sub(width + layout.columns()) / (PARTITION + 1);
     // Which share a partition has is of use only where its capacity is known.
     let shown: Vec<usize> = (0..report.partitions.len())
         .filter(|&at| report.periods.iter().any(|period| period.partitions[at].available.is_some()))
         .take(room)
         .collect();
-    heading += &format!("  {:>13} {:>13} {:>7}", "PE-h used", "available", "Share");
+    heading += &format!("  {}", layout.heading());
     for &at in &shown {
         heading.push(' ');
         heading += &right(&cut(&partition(&report.partitions[at]), PARTITION), PARTITION);
@@ -84,45 +156,43 @@ pub fn text(report: &UtilisationReport) -> String {
     line(&mut out, &heading);
     for (period, name) in report.periods.iter().zip(names) {
         let mut row = format!("{name:<width$}{} ", if period.partial { "*" } else { " " });
-        row += &figures(&period.all);
+        row += &layout.figures(&period.all);
         for &at in &shown {
             row.push(' ');
             row += &right(&share(&period.partitions[at]), PARTITION);
         }
         line(&mut out, &row);
     }
-    let mut row = format!("{:<width$}  {}", "Sum", figures(&report.all));
+    let mut row = format!("{:<width$}  {}", "Sum", layout.figures(&report.all));
     for &at in &shown {
         row.push(' ');
         row += &right(&share(&report.sums[at]), PARTITION);
     }
     line(&mut out, &row);
     if has_partitions(report) {
-        partitions(&mut out, report);
+        partitions(&mut out, report, all_columns);
     }
     out.push('\n');
     for note in notes::notes(report) {
-        out += &hanging(&note, TEXT_WIDTH, 4);
+        out += &hanging(&note, prose.min(PROSE_WIDTH), 4);
     }
     out
 }
 
-fn partitions(out: &mut String, report: &UtilisationReport) {
+fn partitions(out: &mut String, report: &UtilisationReport, most: usize) {
+    let heading = "Partition";
+    let layout = UtilisationLayout::new(report, heading.len(), most);
+    let room = most.saturating_sub(layout.columns()).clamp(heading.len(), 36);
     let names: Vec<String> =
-        report.partitions.iter().map(|name| cut(&partition(name), 36)).collect();
-    let width = names.iter().map(|name| columns(name)).max().unwrap_or(0).max(9);
+        report.partitions.iter().map(|name| cut(&partition(name), room)).collect();
+    let width = names.iter().map(|name| columns(name)).max().unwrap_or(0).max(heading.len());
     out.push('\n');
-    let heading =
-        format!("{:<width$}  {:>13} {:>13} {:>7}", "Partition", "PE-h used", "available", "Share");
+    let heading = format!("{heading:<width$}  {}", layout.heading());
     line(out, &heading);
     for (name, cell) in names.iter().zip(&report.sums) {
         let blanks = " ".repeat(width - columns(name));
-        line(out, &format!("{name}{blanks}  {}", figures(cell)));
+        line(out, &format!("{name}{blanks}  {}", layout.figures(cell)));
     }
-}
-
-fn figures(cell: &UsedCell) -> String {
-    format!("{:>13} {:>13} {:>7}", pe_hours(cell.used), available(cell), share(cell))
 }
 
 fn line(out: &mut String, text: &str) {

@@ -25,7 +25,7 @@ pub use clusters::{best_clusters, best_csv, clusters_csv, unit_clusters};
 pub use compare::{compare, compare_csv, other_runs};
 pub use data::{csv, jsonl};
 pub use groups::{groups, groups_csv};
-pub use heading::{heading, notes};
+pub use heading::{heading, heading_lines, notes};
 pub use json::{JsonParts, SCHEMA, json};
 pub use launches::{launches, launches_csv};
 pub use listing::{listing, listing_csv};

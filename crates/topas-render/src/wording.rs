@@ -73,6 +73,9 @@ pub(crate) fn wrapped(list: &str, indent: usize, width: usize) -> String {
 /// Columns of text where nobody tells how many there are.
 pub(crate) const TEXT_WIDTH: usize = 80;
 
+/// Widest text of sentences, whatever the terminal: longer lines are hard to read.
+pub const PROSE_WIDTH: usize = 100;
+
 /// Breaks sentences at blanks into lines of `width`, but not less than 20.
 pub(crate) fn paragraph(text: &str, width: usize) -> String {
     hanging(text, width, 0)

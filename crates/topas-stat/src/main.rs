@@ -64,7 +64,7 @@ fn run() -> Result<u8, u8> {
     };
     let mut written = output::write(&line.output, &env, &reading, &order);
     if let Some(coverage) = coverage.filter(|_| written == Printed::Done) {
-        written = sacct::note(&line, &coverage);
+        written = sacct::note(&line, &env, &coverage);
     }
     if written == Printed::Failed {
         return Ok(exit::INPUT);

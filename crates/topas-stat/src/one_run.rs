@@ -13,6 +13,7 @@ use topas_terminal::{Printed, Progress};
 
 use crate::args::{Format, StatOptions};
 use crate::message::{self, TOOL};
+use crate::output::text_width;
 use crate::reading::{self, failed, inputs, resources};
 use crate::{asked, exit};
 
@@ -86,7 +87,7 @@ pub fn run(line: &StatOptions, name: RunName, env: &Environment) -> Result<u8, u
         })
         .collect();
     let report = RunReport { name: &name, all: &found.runs, told: &known };
-    let text = if as_json { report.json() } else { report.text() };
+    let text = if as_json { report.json() } else { report.text(text_width(&line.output, env)) };
     let printed = TOOL.print(text.as_bytes());
     Ok(if printed == Printed::Failed || unreadable > 0 { exit::INPUT } else { exit::OK })
 }

@@ -14,6 +14,7 @@ use crate::args::{Format, StatOptions};
 use crate::asked::wrong;
 use crate::exit;
 use crate::message::TOOL;
+use crate::output::text_width;
 use crate::reading::{StatReading, read_as};
 
 /// Groups that the text shows unless `--top` tells.
@@ -73,13 +74,13 @@ pub fn read<'p>(
 }
 
 /// Says below a text how much of the jobs it can be of.
-pub fn note(line: &StatOptions, coverage: &SacctCoverage) -> Printed {
+pub fn note(line: &StatOptions, env: &Environment, coverage: &SacctCoverage) -> Printed {
     let on_stdout = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
     let is_picture = on_stdout(&line.output.svg) || on_stdout(&line.output.png);
     if line.output.form() != Format::Text || is_picture || line.selection.mine {
         return Printed::Done;
     }
-    TOOL.print(sacct::note(coverage).as_bytes())
+    TOOL.print(sacct::note(coverage, text_width(&line.output, env)).as_bytes())
 }
 
 /// Shows which jobs left a line: the exit code.
@@ -99,7 +100,10 @@ pub fn coverage(line: &StatOptions, env: &Environment, jobs: &SacctJobs) -> Resu
         Format::Csv => sacct::csv(&coverage),
         Format::Json => sacct::json(&coverage, &jobs.tally),
         Format::Jsonl => sacct::json_lines(&coverage),
-        _ => sacct::text(&coverage, &jobs.tally, line.tables.top.map_or(TOP, Into::into)),
+        _ => {
+            let most = line.tables.top.map_or(TOP, Into::into);
+            sacct::text(&coverage, &jobs.tally, most, text_width(&line.output, env))
+        }
     };
     if TOOL.print(text.as_bytes()) == Printed::Failed || reading.unreadable > 0 {
         return Ok(exit::INPUT);

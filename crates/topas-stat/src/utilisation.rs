@@ -12,7 +12,7 @@ use crate::args::{Format, StatOptions};
 use crate::asked::{selected, wrong};
 use crate::exit;
 use crate::message::{self, TOOL};
-use crate::output::{save_pictures, screen};
+use crate::output::{save_pictures, screen, text_width};
 use crate::reading::read_as;
 
 /// Shows how much of the machine was used: the exit code. The Err is one whose reason has been
@@ -77,7 +77,9 @@ fn show(line: &StatOptions, env: &Environment, report: &UtilisationReport) -> Pr
         Format::Json => utilisation::json(report),
         Format::Jsonl => utilisation::json_lines(report),
         Format::Bars => chart().terminal(screen(args, env)),
-        Format::Text | Format::Gnuplot | Format::R => utilisation::text(report),
+        Format::Text | Format::Gnuplot | Format::R => {
+            utilisation::text(report, text_width(args, env))
+        }
     };
     TOOL.print(text.as_bytes())
 }

@@ -9,15 +9,13 @@ use topas_config::Environment;
 use topas_data::pes::{PeTable, compare, compare_runs};
 use topas_data::{Outputs, Source};
 use topas_findings::Rules;
+use topas_render::PROSE_WIDTH;
 use topas_render::view::{self, HtmlPage, JsonParts, OutputPiece, Selection};
 use topas_terminal::{Look, Printed};
 
 use crate::args::{Args, AskedViews, Clusters, TOOL};
 use crate::input::{Input, threads};
 use crate::sections::ViewSections;
-
-/// Widest text of sentences, whatever the terminal: longer lines are hard to read.
-const WIDEST: usize = 100;
 
 /// Pixels of a PNG in one of CSS: sharp in print and on dense screens.
 pub const PNG_SCALE: f64 = 2.0;
@@ -41,7 +39,7 @@ impl<'a> Output<'a> {
     }
 
     fn columns(&self) -> usize {
-        self.look.width.min(WIDEST)
+        self.look.width.min(PROSE_WIDTH)
     }
 
     /// Shows everything; the Err is the exit code, all has then been said.
@@ -163,7 +161,7 @@ impl<'a> Output<'a> {
         let mut add = |text: String| parts.push(vec![text.into()]);
         let sorted = self.has_table();
         if !no_heading {
-            add(view::heading(table));
+            add(view::heading_lines(table, self.look.width));
             let about =
                 if self.views.column.is_none() { topas_data::pes::Column::Rate } else { column };
             let values = topas_data::pes::values(table, about);

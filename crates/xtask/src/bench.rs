@@ -50,7 +50,7 @@ pub struct BenchOptions {
 type BenchSection = fn(&Bench) -> Result<String>;
 
 /// In the order of the results.
-const SECTIONS: [(&str, BenchSection); 12] = [
+const SECTIONS: [(&str, BenchSection); 13] = [
     ("size", size::size),
     ("calls", calls::calls),
     ("start", start::start),
@@ -61,6 +61,7 @@ const SECTIONS: [(&str, BenchSection); 12] = [
     ("scan", scan::scan),
     ("keep", keep::keep),
     ("view", view::view),
+    ("mpi-instructions", mpi::instructions::instructions),
     ("mpi-calls", mpi::calls::calls),
     ("mpi-start", mpi::start::start),
 ];
@@ -74,11 +75,18 @@ struct Bench {
     quick: bool,
     /// Libraries of other tools
     beside: Vec<mpi::Beside>,
+    began: Instant,
 }
 
 impl Bench {
     fn rounds(&self, full: usize) -> usize {
         if self.quick { full.div_ceil(10) } else { full }
+    }
+
+    /// Says on standard error what is being measured, because a section takes minutes.
+    fn progress(&self, what: &str) {
+        let seconds = self.began.elapsed().as_secs();
+        eprintln!("bench: {seconds:>4} s: {what}");
     }
 
     /// An empty directory for one benchmark.
@@ -167,7 +175,13 @@ pub fn bench(options: &BenchOptions) -> Result<()> {
     let prefix = dir.join("prefix");
     install(&install::InstallOptions::into(prefix.clone()))?;
     let beside = options.beside.clone();
-    let bench = Bench { dir, paths: Paths::at(prefix), quick: options.quick, beside };
+    let bench = Bench {
+        dir,
+        paths: Paths::at(prefix),
+        quick: options.quick,
+        beside,
+        began: Instant::now(),
+    };
 
     let mut text = String::from("# Results of `cargo xtask bench`\n\n");
     text.push_str(&machine()?);
@@ -175,6 +189,7 @@ pub fn bench(options: &BenchOptions) -> Result<()> {
         if options.only.as_deref().is_some_and(|only| only != name) {
             continue;
         }
+        bench.progress(name);
         let section = section(&bench)?;
         print!("\n{section}");
         text.push('\n');

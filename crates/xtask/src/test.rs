@@ -19,13 +19,14 @@ use crate::process::{cargo, root, run, target_dir};
 use crate::symcheck::Size;
 use crate::wheels;
 
-use executables::{TestExecutableRun, seconds};
+use executables::{TestExecutableRun, TestSelection, seconds};
 use outcome::TestCount;
 
 /// Slow or exotic sets.
 #[derive(Args)]
 pub struct TestOptions {
-    /// 200 launches under each MPI and 64,000 appended lines, in place of a tenth
+    /// 200 launches under each MPI and 64,000 appended lines, in place of a tenth; each link and
+    /// each command line of a driver with each MPI, in place of one of them
     #[arg(long)]
     full: bool,
     /// With a real Slurm, started for the tests on this machine
@@ -42,7 +43,7 @@ pub struct TestOptions {
     /// many versions (from Python wheels)
     #[arg(long)]
     builds: bool,
-    /// Pictures as a browser shows them: Chromium, without a screen
+    /// Pictures and pages as a browser shows them: Chromium, without a screen
     #[arg(long)]
     browser: bool,
     /// Real projects, with and without TOPAS, and with the MPI profile: fetches sources, takes
@@ -61,6 +62,9 @@ pub struct TestOptions {
     /// The MPI profile beside mpiP, whose sources are in this directory
     #[arg(long, value_name = "DIR")]
     mpip: Option<PathBuf>,
+    /// Nothing but the tests that the other options add: no lints, and no test of the default set
+    #[arg(long)]
+    only: bool,
     /// Fuzz the parsers for so many seconds each, with the address sanitizer
     #[arg(long, value_name = "SECONDS")]
     fuzz: Option<u32>,
@@ -121,6 +125,57 @@ pub fn test(options: &TestOptions) -> Result<()> {
     let duckdb = options.duckdb.then(wheels::duckdb).transpose()?;
     let mpip = options.mpip.as_deref().map(std::path::absolute).transpose()?;
     steps.took.push(("packages".into(), begun.elapsed()));
+    if !options.only {
+        check_sources(&mut steps);
+    }
+    let mut built = Vec::new();
+    steps.step("building tests", || {
+        built = executables::build()?;
+        Ok(())
+    });
+    if !options.only {
+        steps.step("pictures", || pictures::pictures_by_built_tools(true));
+    }
+    let variables = |tests: &mut Command| {
+        if options.full {
+            tests.env("TOPAS_TEST_LAUNCHES", "200").env("TOPAS_TEST_APPENDS", "1000");
+            tests.env("TOPAS_TEST_FULL", "1").env("TOPAS_TEST_SPIN", "1");
+        }
+        // What users get, or what Cargo has built for the tests of the tools themselves: calling it
+        // for the tools alone compiles much of them again, with other features of libraries.
+        let debug = target_dir().join("debug");
+        let tools = if options.full { OsStr::new("release") } else { debug.as_os_str() };
+        tests.env("TOPAS_TEST_TOOLS", tools);
+        tests.envs(cmakes.as_ref().map(|dir| ("TOPAS_TEST_CMAKES", dir)));
+        tests.envs(duckdb.as_ref().map(|python| ("TOPAS_TEST_DUCKDB", python)));
+        tests.envs(mpip.as_ref().map(|sources| ("TOPAS_TEST_MPIP", sources)));
+        tests.envs(mpis.as_ref().map(|dir| ("TOPAS_TEST_ALL_MPI", dir)));
+    };
+    let mut runs = Vec::new();
+    steps.step("tests", || {
+        let selection = TestSelection { sets: &options.sets(), only: options.only };
+        runs = executables::run(built, selection, &variables);
+        let failed: Vec<_> = runs.iter().filter(|run| run.failed).map(|run| &*run.source).collect();
+        if !failed.is_empty() {
+            bail!("failed: {}", failed.join(", "));
+        }
+        Ok(())
+    });
+    steps.executables = runs;
+    if !options.only {
+        steps.call(
+            "examples of the documentation",
+            cargo().args(["test", "--workspace", "--doc", "--quiet"]),
+        );
+    }
+    if let Some(seconds) = options.fuzz {
+        fuzz(&mut steps, seconds)?;
+    }
+    steps.finish(begun.elapsed(), &options.others())
+}
+
+/// All that is known before the first test runs.
+fn check_sources(steps: &mut TestSteps) {
     steps.call("format", cargo().args(["fmt", "--all", "--check"]));
     let strict = ["--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"];
     steps.call("lints", cargo().arg("clippy").args(strict));
@@ -140,44 +195,6 @@ pub fn test(options: &TestOptions) -> Result<()> {
         let conf = Path::new("/etc/topas/topas.conf");
         object::build(&Machine::HERE, &target_dir().join("topas"), conf, Size::Held).map(drop)
     });
-    let mut built = Vec::new();
-    steps.step("building tests", || {
-        built = executables::build()?;
-        Ok(())
-    });
-    steps.step("pictures", || pictures::pictures_by_built_tools(true));
-    let variables = |tests: &mut Command| {
-        if options.full {
-            tests.env("TOPAS_TEST_LAUNCHES", "200").env("TOPAS_TEST_APPENDS", "1000");
-        }
-        // What users get, or what Cargo has built for the tests of the tools themselves: calling it
-        // for the tools alone compiles much of them again, with other features of libraries.
-        let debug = target_dir().join("debug");
-        let tools = if options.full { OsStr::new("release") } else { debug.as_os_str() };
-        tests.env("TOPAS_TEST_TOOLS", tools);
-        tests.envs(cmakes.as_ref().map(|dir| ("TOPAS_TEST_CMAKES", dir)));
-        tests.envs(duckdb.as_ref().map(|python| ("TOPAS_TEST_DUCKDB", python)));
-        tests.envs(mpip.as_ref().map(|sources| ("TOPAS_TEST_MPIP", sources)));
-        tests.envs(mpis.as_ref().map(|dir| ("TOPAS_TEST_ALL_MPI", dir)));
-    };
-    let mut runs = Vec::new();
-    steps.step("tests", || {
-        runs = executables::run(built, &options.sets(), &variables);
-        let failed: Vec<_> = runs.iter().filter(|run| run.failed).map(|run| &*run.source).collect();
-        if !failed.is_empty() {
-            bail!("failed: {}", failed.join(", "));
-        }
-        Ok(())
-    });
-    steps.executables = runs;
-    steps.call(
-        "examples of the documentation",
-        cargo().args(["test", "--workspace", "--doc", "--quiet"]),
-    );
-    if let Some(seconds) = options.fuzz {
-        fuzz(&mut steps, seconds)?;
-    }
-    steps.finish(begun.elapsed(), &options.others())
 }
 
 /// Gets what the sets need: the directories of MPIs and of CMakes, where options ask for them.

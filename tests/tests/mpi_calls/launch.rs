@@ -60,7 +60,7 @@ impl Program {
         fs::write(path("counted.h"), shims + &header(&fortran)).expect("write a header");
         fs::write(path("program.c"), text).expect("write a program");
         let mut compiler = command(mpi.real("mpicc").expect("mpicc"));
-        compiler.args(["-std=gnu11", "-g", "-O1", "-w", "-include"]).arg(path("counted.h"));
+        compiler.args(["-std=gnu11", "-w", "-include"]).arg(path("counted.h"));
         compiler.args(match names {
             Names::Plain => &[][..],
             Names::Profiling => &["-DPROFILING"],

@@ -17,11 +17,11 @@ use super::record::{LineFacts, Marks, RecordForm};
 use super::store::StoreWriter;
 use crate::block::BlockLines;
 use crate::feed::{Buffer, Feed, locked};
+use crate::first_extras::{Claim, FirstExtras};
 use crate::group::{Groups, SeenGroups};
 use crate::question::Question;
 use crate::source::{Source, SourceError};
 use crate::tally::{Example, Tally};
-use crate::vouch::{Claim, claim};
 use crate::when::Clock;
 
 /// The number of ranks where the launcher does not tell it; no launch has none.
@@ -290,21 +290,22 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
         self.question.key(line, extras, &mut self.key);
         let group = self.groups.number(&self.key, &mut self.seen);
         let marks = Marks::of_hash(rapidhash_v3(text));
-        let when = self.clock.read(line, extras);
+        let first = FirstExtras::of_line(extras);
+        let when = self.clock.read(line, first.epoch);
         let marks = marks
             .with(Marks::ZONE, when.no_zone)
             .with(Marks::SPAN, when.impossible)
             .with(Marks::LAUNCH, !line.id.is_empty());
-        let facts = LineFacts { key: launch_key(line, extras), end: when.end, group, marks };
+        let facts = LineFacts { key: launch_key(line, first.claim), end: when.end, group, marks };
         self.writer.add(part(facts.key), F::encode(line, extras, &facts).as_ref())
     }
 }
 
 /// Hash of what lines of a run have in common: an id is one user's.
 #[inline]
-pub(crate) fn launch_key(line: &Line<'_>, extras: Extras<'_>) -> u64 {
+pub(crate) fn launch_key(line: &Line<'_>, claim: Claim) -> u64 {
     let mut hasher = FxHasher::default();
-    match claim(extras) {
+    match claim {
         Claim::Uid(uid) => hasher.write_u64(uid),
         Claim::None | Claim::Unclear => hash_name(&line.user, &mut hasher),
     }

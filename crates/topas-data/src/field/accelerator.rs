@@ -1,19 +1,14 @@
 //! Accelerators that a program used, which the extra `gpu` names.
 
-use std::sync::LazyLock;
-
-use memchr::memmem::Finder;
 use topas_format::line::Extras;
 
 use super::Value;
 use super::value::of_name;
-
-/// The extra as it stands in a line. No value holds a blank.
-static EXTRA: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"gpu="));
+use crate::first_extras::stands;
 
 /// What the extra says. Most lines have none, which one search tells.
 pub(super) fn named(extras: Extras<'_>) -> Value<'_> {
-    if EXTRA.find(extras.text()).is_none() {
+    if !stands(b'g', b" gpu=", extras.text()) {
         return Value::Missing;
     }
     extras.name(b"gpu").map_or(Value::Missing, of_name)

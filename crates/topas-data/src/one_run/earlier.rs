@@ -9,6 +9,7 @@ use topas_format::line::{Extras, Line};
 use super::{RunRecord, RunSearch};
 use crate::engine::{AskError, AskProgress, Resources, ask};
 use crate::field::{Field, Value};
+use crate::first_extras::{Claim, claim};
 use crate::key_parts::{self, KeyParts};
 use crate::measure::Measure;
 use crate::pes::quantile;
@@ -16,7 +17,6 @@ use crate::question::{Fold, Question};
 use crate::run::{Detail, Run};
 use crate::run_list::Place;
 use crate::source::Source;
-use crate::vouch::{Claim, claim};
 
 /// Earlier runs that are compared with, the latest.
 pub const MOST_EARLIER: usize = 100_000;

@@ -16,9 +16,9 @@ use super::intern::InternedTexts;
 use super::table::{KeptLine, PeTable, sizes};
 use crate::block;
 use crate::feed::{Buffer, Feed, locked};
+use crate::first_extras::{Claim, claim};
 use crate::source::{Source, SourceError};
 use crate::tally::{Example, Tally};
-use crate::vouch::{Claim, claim};
 
 /// Latest `t=` that is believed: the last second of the year 9999.
 const LATEST: u64 = 253_402_300_799;

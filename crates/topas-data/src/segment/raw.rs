@@ -8,6 +8,7 @@ use topas_format::line::Line;
 
 use crate::block::{MAX_LINE_READ, behind_torn};
 use crate::feed::BLOCK;
+use crate::first_extras::epoch;
 use crate::profile_line;
 use crate::when::Clock;
 
@@ -125,7 +126,7 @@ pub(crate) fn ended(text: &[u8]) -> (Option<i64>, bool) {
         // The rest of a torn line says when it was torn.
         Err(_) => (behind_torn(text).map(|(line, extras, _)| (line, extras)), false),
     };
-    (line.map(|(line, extras)| Clock::default().read(&line, extras).end), good)
+    (line.map(|(line, extras)| Clock::default().read(&line, epoch(extras)).end), good)
 }
 
 #[cfg(test)]

@@ -3,6 +3,10 @@
 use unicode_width::UnicodeWidthStr;
 
 use crate::csv::field;
+use crate::wording::paragraph;
+
+/// Columns that words need beside others.
+const LEAST_WORDS: usize = 20;
 
 /// Rows of cells under a header.
 pub(super) struct CellTable {
@@ -52,12 +56,7 @@ impl CellTable {
     /// Columns as wide as their widest cell, `gap` blanks between them.
     pub(super) fn aligned(&self, gap: usize) -> String {
         let columns = self.rows.first().map_or(0, Vec::len);
-        let mut widths = vec![0; columns];
-        for row in &self.rows {
-            for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(cell.width());
-            }
-        }
+        let widths = self.widths();
         let line: usize = widths.iter().map(|width| width + gap).sum::<usize>() + 1;
         let mut out = String::with_capacity(self.rows.len() * line);
         for row in &self.rows {
@@ -76,6 +75,101 @@ impl CellTable {
             }
             out.truncate(out.trim_end_matches(' ').len());
             out.push('\n');
+        }
+        out
+    }
+
+    /// For lines of so many columns: two blanks between columns or one. If that is too wide, words
+    /// are broken into lines, and the other columns go into further tables below, which repeat the
+    /// columns that begin at the left.
+    pub(super) fn within(&self, width: usize) -> String {
+        let gaps = self.rows.first().map_or(0, Vec::len).saturating_sub(1);
+        let cells: usize = self.widths().iter().sum();
+        if cells + gaps * 2 <= width {
+            return self.aligned(2);
+        }
+        if self.words {
+            return self.broken(width);
+        }
+        if cells + gaps <= width {
+            return self.aligned(1);
+        }
+        let tables: Vec<String> =
+            self.parts(width).into_iter().map(|columns| self.part(&columns).aligned(2)).collect();
+        tables.join("\n")
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let mut widths = vec![0; self.rows.first().map_or(0, Vec::len)];
+        for row in &self.rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.width());
+            }
+        }
+        widths
+    }
+
+    /// Columns of each of the tables into which this one is taken apart, those at the left in each.
+    fn parts(&self, width: usize) -> Vec<Vec<usize>> {
+        let widths = self.widths();
+        let left: Vec<usize> = (0..self.left.min(widths.len())).collect();
+        let room: usize = left.iter().filter_map(|&column| widths.get(column)).map(|w| w + 2).sum();
+        let mut parts = vec![left.clone()];
+        let mut used = room;
+        for (column, needed) in widths.iter().enumerate().skip(self.left) {
+            let is_full = used + needed > width && used > room;
+            if is_full {
+                parts.push(left.clone());
+                used = room;
+            }
+            used += needed + 2;
+            if let Some(part) = parts.last_mut() {
+                part.push(column);
+            }
+        }
+        parts
+    }
+
+    /// A table of some columns.
+    fn part(&self, columns: &[usize]) -> CellTable {
+        let row = |row: &Vec<String>| {
+            columns.iter().map(|&column| row.get(column).cloned().unwrap_or_default()).collect()
+        };
+        let rows = self.rows.iter().map(row).collect();
+        CellTable { rows, header: self.header, left: self.left, words: false }
+    }
+
+    /// With the words of the last column in as many lines as they need.
+    fn broken(&self, width: usize) -> String {
+        let widths = self.widths();
+        let before: usize = widths.iter().rev().skip(1).map(|width| width + 2).sum();
+        let room = width.saturating_sub(before);
+        if room < LEAST_WORDS {
+            return self.words_below(width);
+        }
+        let mut table = CellTable { rows: Vec::new(), ..*self };
+        for row in &self.rows {
+            let (words, cells) =
+                row.split_last().map_or(("", &[][..]), |(last, rest)| (last, rest));
+            for (at, line) in paragraph(words, room).lines().enumerate() {
+                let blank = cells.iter().map(|_| String::new());
+                let first: Vec<String> = if at == 0 { cells.to_vec() } else { blank.collect() };
+                table.rows.push(first.into_iter().chain([line.to_owned()]).collect());
+            }
+        }
+        table.aligned(2)
+    }
+
+    /// With the words of the last column below the others, each in a paragraph of its own.
+    fn words_below(&self, width: usize) -> String {
+        let columns: Vec<usize> = (0..self.widths().len().saturating_sub(1)).collect();
+        let mut out = self.part(&columns).within(width);
+        out.push('\n');
+        for row in self.rows.iter().skip(self.header) {
+            if let (Some(name), Some(words)) = (row.first(), row.last()) {
+                let name = name.trim_start_matches(|c: char| !c.is_alphanumeric());
+                out += &paragraph(&format!("{name}: {words}"), width);
+            }
         }
         out
     }

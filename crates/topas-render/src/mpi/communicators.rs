@@ -6,6 +6,7 @@ use std::collections::btree_map::Entry;
 use serde_json::{Value, json};
 use topas_mpi_data::{Communicator, MpiProfile};
 
+use super::Views;
 use super::cells::CellTable;
 use super::json::{number, seconds as json_seconds};
 use crate::number::{NONE, compact, exact_seconds, percent_of, seconds};
@@ -48,7 +49,8 @@ fn name(communicator: &Communicator) -> String {
 }
 
 /// A table, that with most time first.
-pub(super) fn text(profile: &MpiProfile) -> String {
+pub(super) fn text(views: &Views<'_>) -> String {
+    let profile = views.profile;
     let mut cells = CellTable::new([
         "communicator",
         "size",
@@ -76,7 +78,7 @@ pub(super) fn text(profile: &MpiProfile) -> String {
     if cells.is_empty() {
         return "Communicators were not counted: run with TOPAS_MPI_COMMS=yes.\n".to_owned();
     }
-    cells.aligned(2)
+    cells.within(views.screen.width)
 }
 
 /// The same as data.

@@ -4,12 +4,14 @@
 use serde_json::{Value, json};
 use topas_mpi_data::{Counter, MpiProfile};
 
+use super::Views;
 use super::cells::CellTable;
 use super::json::number;
 use crate::number::{NONE, compact, percent_of, quotient};
 
 /// A table.
-pub(super) fn text(profile: &MpiProfile) -> String {
+pub(super) fn text(views: &Views<'_>) -> String {
+    let profile = views.profile;
     let sums = &profile.total;
     let mut cells = CellTable::new([
         "counter",
@@ -41,7 +43,7 @@ pub(super) fn text(profile: &MpiProfile) -> String {
                 some.\n"
             .to_owned();
     }
-    cells.aligned(2) + "\nEvents of all ranks; rates are per second of all ranks.\n"
+    cells.within(views.screen.width) + "\nEvents of all ranks; rates are per second of all ranks.\n"
 }
 
 /// The same as data.

@@ -75,7 +75,7 @@ pub(super) fn text(views: &Views<'_>) -> String {
     for (row, branch) in rows(&of).iter().zip(branches) {
         cells.row([format!("{branch}{}", row.name), share(row.ratio), row.definition.to_owned()]);
     }
-    let mut out = cells.aligned(2);
+    let mut out = cells.within(views.screen.width);
     out.push('\n');
     let mean = of.outside / u128::from(of.ranks.max(1));
     out += &paragraph(

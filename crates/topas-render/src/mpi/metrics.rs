@@ -67,7 +67,7 @@ pub(super) fn text(views: &Views<'_>) -> String {
         );
         return paragraph(&text, views.columns());
     }
-    let mut out = cells.aligned(2);
+    let mut out = cells.within(views.screen.width);
     if zeros > 0 {
         out += &format!("\nThe other {zeros} metrics are 0.\n");
     }

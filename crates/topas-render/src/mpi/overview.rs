@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use topas_mpi_data::{MpiProfile, Origin, RoutineNumber};
+use topas_mpi_data::{Origin, RoutineNumber};
 
 use super::Views;
 use super::amount::{amount, routine_name};
@@ -23,13 +23,13 @@ pub(super) fn text(views: &Views<'_>) -> String {
     let profile = views.profile;
     let mut parts = vec![shares(views), efficiency::text(views)];
     if !profile.total.routines.is_empty() {
-        parts.push(top(profile));
+        parts.push(top(views));
     }
-    let waited = waiting::text(profile);
+    let waited = waiting::text(views);
     if !waited.is_empty() {
         parts.push(waited);
     }
-    let inside = inside(profile);
+    let inside = inside(views);
     if !inside.is_empty() {
         parts.push(inside);
     }
@@ -60,7 +60,8 @@ fn shares(views: &Views<'_>) -> String {
 }
 
 /// The routines that took longest.
-fn top(profile: &MpiProfile) -> String {
+fn top(views: &Views<'_>) -> String {
+    let profile = views.profile;
     let sums = &profile.total;
     let sorted = routines::sorted(profile);
     let mut cells = CellTable::new([
@@ -88,7 +89,7 @@ fn top(profile: &MpiProfile) -> String {
         ]);
     }
     let rest = &sorted[MOST.min(sorted.len())..];
-    let mut out = cells.aligned(2);
+    let mut out = cells.within(views.screen.width);
     if !rest.is_empty() {
         let time: u128 = rest.iter().map(|routine| routine.time).sum();
         out += &format!(
@@ -101,7 +102,8 @@ fn top(profile: &MpiProfile) -> String {
 }
 
 /// In which calls ranks are, or were when they ended.
-fn inside(profile: &MpiProfile) -> String {
+fn inside(views: &Views<'_>) -> String {
+    let profile = views.profile;
     let mut of: BTreeMap<RoutineNumber, (Vec<u32>, Option<u64>)> = BTreeMap::new();
     for (rank, inside) in &profile.inside {
         let (ranks, longest) = of.entry(inside.routine).or_default();
@@ -121,5 +123,5 @@ fn inside(profile: &MpiProfile) -> String {
             some_pes(&ranges(ranks.into_iter().map(u64::from)), NAMED),
         ]);
     }
-    if cells.is_empty() { String::new() } else { cells.aligned(2) }
+    if cells.is_empty() { String::new() } else { cells.within(views.screen.width) }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 use topas_mpi_data::{MpiProfile, WAITED_NAMES, Waiting};
 
+use super::Views;
 use super::cells::CellTable;
 use super::json::{number, seconds as json_seconds};
 use crate::number::{compact, percent_of, seconds};
@@ -24,7 +25,8 @@ fn kinds(profile: &MpiProfile) -> impl Iterator<Item = (usize, &Waiting)> {
 }
 
 /// A table; empty if nobody waited.
-pub(super) fn text(profile: &MpiProfile) -> String {
+pub(super) fn text(views: &Views<'_>) -> String {
+    let profile = views.profile;
     let mut cells = CellTable::new(["waited for", "calls", "time s", "of MPI"]);
     for (at, of) in kinds(profile) {
         cells.row([
@@ -34,7 +36,7 @@ pub(super) fn text(profile: &MpiProfile) -> String {
             percent_of(of.time, profile.total.mpi),
         ]);
     }
-    if cells.is_empty() { String::new() } else { cells.aligned(2) }
+    if cells.is_empty() { String::new() } else { cells.within(views.screen.width) }
 }
 
 /// For JSON, by kind.

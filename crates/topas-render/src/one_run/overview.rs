@@ -7,14 +7,13 @@ use topas_data::{PeTime, Period, RunColumn, RunListPlan, RunRecord, RunRow, RunV
 use super::RunReport;
 use crate::number::{hours, short};
 use crate::runs::{RunListForm, RunListWriter};
-use crate::wording::TEXT_WIDTH;
 use crate::wording::{hanging, runs};
 
 /// Rows that are shown.
 const MOST: usize = 20;
 
 /// Rows of the runs, and their sums.
-pub(super) fn text(report: &RunReport<'_>) -> String {
+pub(super) fn text(report: &RunReport<'_>, width: Option<usize>) -> String {
     let all = report.all;
     let time = PeTime(all.iter().map(|run| run.pe_micros).sum());
     let badly = all.iter().filter(|run| run.worst_ending().is_some_and(|ending| ending > 0));
@@ -27,18 +26,18 @@ pub(super) fn text(report: &RunReport<'_>) -> String {
             hours(time),
             badly.count()
         ),
-        TEXT_WIDTH,
+        super::prose(width),
         0,
     );
     out.push('\n');
     let plan = plan();
     let rows: Vec<RunRow> = all.iter().take(MOST).map(|run| row(run, &plan.columns)).collect();
-    out += &RunListWriter::new(&plan, RunListForm::Text(Some(TEXT_WIDTH))).portion(&rows);
+    out += &RunListWriter::new(&plan, RunListForm::Text(width)).portion(&rows);
     if all.len() > MOST {
         out += &format!("and {} more\n", all.len() - MOST);
     }
     if report.told.is_empty() {
-        out += &hanging("\n--run ID tells one of them in words.", TEXT_WIDTH, 0);
+        out += &hanging("\n--run ID tells one of them in words.", super::prose(width), 0);
     }
     out
 }

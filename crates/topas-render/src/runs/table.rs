@@ -42,17 +42,26 @@ pub(super) fn rows(
     let mut out = String::new();
     for line in &lines {
         let mut text = String::new();
-        for (at, (cell, &width)) in line.iter().zip(&writer.widths).enumerate() {
-            if at > 0 {
+        let mut used = 0;
+        for (at, (cell, &wide)) in line.iter().zip(&writer.widths).enumerate() {
+            if at > 0 && used + gap.len() + wide > width.unwrap_or(usize::MAX) {
+                // What does not fit beside the others goes below them.
+                out += text.trim_end();
+                out.push('\n');
+                text = "  ".to_owned();
+                used = 2;
+            } else if at > 0 {
                 text += gap;
+                used += gap.len();
             }
-            let cell = cut(cell, width);
+            used += wide;
+            let cell = cut(cell, wide);
             if is_text(&plan.columns[at]) {
-                let blanks = width.saturating_sub(columns(&cell));
+                let blanks = wide.saturating_sub(columns(&cell));
                 text += &cell;
                 text.extend(std::iter::repeat_n(' ', blanks));
             } else {
-                text += &right(&cell, width);
+                text += &right(&cell, wide);
             }
         }
         out += text.trim_end();
@@ -72,7 +81,8 @@ fn widths(of: &[RunColumn], lines: &[Vec<String>], width: Option<usize>) -> Vec<
             widths.iter_mut().enumerate().filter(|(at, width)| gives(*at) && **width > LEAST);
         match texts.max_by_key(|(_, width)| **width) {
             Some((_, widest)) => *widest -= 1,
-            None => break,
+            // Rows are broken then, and texts need not be cut.
+            None => return (0..of.len()).map(|at| widest(at).min(most)).collect(),
         }
     }
     widths

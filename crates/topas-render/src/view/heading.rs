@@ -33,6 +33,11 @@ pub fn heading(table: &PeTable) -> String {
     )
 }
 
+/// The same in lines of so many columns.
+pub fn heading_lines(table: &PeTable, columns: usize) -> String {
+    paragraph(heading(table).trim_end(), columns)
+}
+
 /// Day and time of the end.
 pub(super) fn when(launch: &PeLaunch) -> String {
     crate::number::date_time(launch.date, launch.time)

@@ -6,7 +6,7 @@ use topas_data::pes::{Balance, Column, Groups, KMeans, PeTable, Summary, Values}
 use super::heading::{notes, when};
 use super::pictures::{Drawing, drawing};
 use super::quantity::{caption, shown};
-use super::verdict::Verdict;
+use super::verdict::{Verdict, even_spread, most_loaded};
 use super::{groups, listing};
 use crate::number::{millis, percent, thousandths};
 use crate::wording::{count, named, some_pes};
@@ -43,25 +43,18 @@ pub struct HtmlPage<'v> {
     pub rows: &'v [u32],
 }
 
-const STYLE: &str = "\
-body{font:15px/1.45 system-ui,sans-serif;color:#1b1f24;background:#fff;margin:2em auto;max-width:60em;padding:0 1em}
-h1{font-size:1.5em;margin:0}h2{font-size:1.15em;margin:1.8em 0 .4em;border-bottom:1px solid #c9ced6}
-.sub,.note{color:#4a5361}.note{font-size:.9em}
-table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.92em}
-th,td{padding:.15em .7em;text-align:right;border-bottom:1px solid #e4e7ec;vertical-align:top}
-th{background:#f3f5f8;position:sticky;top:0}td.l,th.l{text-align:left}
-pre{background:#f3f5f8;padding:.7em 1em;overflow-x:auto}
-ul.findings{padding-left:1.2em}ul.findings li{margin:.3em 0}
-svg{max-width:100%;height:auto}.wide{overflow-x:auto}
-@media print{body{margin:0;max-width:none}th{position:static}}";
+/// How the page looks: light or dark as the reader's system is, on paper, and on a telephone.
+const STYLE: &str = include_str!("page/style.css");
+
+/// The size of pictures where the page is narrow, in pixels of CSS: shrunk pictures of the usual
+/// size could not be read there.
+const NARROW: Size = Size { width: 360.0, height: 320.0 };
 
 /// The page.
 pub fn page(page: &HtmlPage<'_>) -> String {
     let table = page.table;
     let exes: Vec<String> = table.exes.iter().map(|exe| named(exe)).collect();
     let title = format!("{}: {}", exes.join(" and "), count(table.rows.len() as u64, "PE"));
-    let drawn =
-        |what| drawing(table, page.column, page.values, what).picture(Size::default()).svg();
     let missing = notes(table, Some((page.column, page.values)), usize::MAX);
     html! {
         (DOCTYPE)
@@ -73,37 +66,67 @@ pub fn page(page: &HtmlPage<'_>) -> String {
                 style { (PreEscaped(STYLE)) }
             }
             body {
-                h1 { (title) }
-                p.sub { (super::heading(table)) }
-                (facts(table))
-                h2 { "What stands out" }
-                (verdict(page))
-                h2 { "Load imbalance" }
-                (balances(page))
-                h2 { (caption(page.column, table.metric)) }
-                @for note in missing.lines() { p.note { (note) } }
-                figure { (PreEscaped(inline(&drawn(Drawing::Strip)))) }
-                figure { (PreEscaped(inline(&drawn(Drawing::Points)))) }
-                @if table.hosts.len() > 1 {
-                    figure { (PreEscaped(inline(&drawn(Drawing::Hosts)))) }
+                header {
+                    h1 { (title) }
+                    p.soft { (super::heading(table)) }
+                    (facts(table))
                 }
-                @if let Some(summary) = page.summary {
-                    h2 { "Statistics" }
-                    pre { (listing(table, page.column, summary, false)) }
-                    p.note {
-                        "Extremes (***) are farther than 1.5 interquartile ranges from the quartiles; \
-                         min and max are of the rest. rho is the standard deviation of a sample."
+                main {
+                    (section("findings", "What stands out", &verdict(page)))
+                    (section("balance", "Load imbalance", &balances(page)))
+                    (section("values", &caption(page.column, table.metric), &html! {
+                        @for note in missing.lines() { p.note { (note) } }
+                        (figure(page, Drawing::Strip))
+                        (figure(page, Drawing::Points))
+                        @if table.hosts.len() > 1 { (figure(page, Drawing::Hosts)) }
+                    }))
+                    @if let Some(summary) = page.summary {
+                        (section("statistics", "Statistics", &statistics(page, summary)))
                     }
+                    (section("clusters", "Clusters", &clusters(page)))
+                    @for of in page.groups { (group_table(page, of)) }
+                    (section("pes", "PEs", &rows(page)))
                 }
-                h2 { "Clusters" }
-                (clusters(page))
-                @for of in page.groups { (group_table(page, of)) }
-                h2 { "PEs" }
-                (rows(page))
+                footer {
+                    p.note { "Made by topasview, a tool of TOPAS. This page is one file and has no scripts." }
+                }
             }
         }
     }
     .into_string()
+}
+
+/// A part of the page with its heading, which is also its name.
+fn section(id: &str, title: &str, content: &Markup) -> Markup {
+    html! { section aria-labelledby=(id) { h2 id=(id) { (title) } (content) } }
+}
+
+/// What may be wider than the page, and then is moved inside of itself, with the keyboard, too.
+fn wide(name: &str, content: &Markup) -> Markup {
+    html! { div.wide role="region" aria-label=(name) tabindex="0" { (content) } }
+}
+
+/// A picture in two sizes, of which the page shows one.
+fn figure(page: &HtmlPage<'_>, what: Drawing) -> Markup {
+    let chart = drawing(page.table, page.column, page.values, what);
+    let drawn = |size| chart.picture(size).svg();
+    html! {
+        figure {
+            div.broad { (PreEscaped(inline(&drawn(Size::default())))) }
+            div.narrow { (PreEscaped(inline(&drawn(NARROW)))) }
+        }
+    }
+}
+
+fn statistics(page: &HtmlPage<'_>, summary: &Summary) -> Markup {
+    let text = html! { pre { (listing(page.table, page.column, summary, false)) } };
+    html! {
+        (wide("Statistics", &text))
+        p.note {
+            "Extremes (***) are farther than 1.5 interquartile ranges from the quartiles; \
+             min and max are of the rest. rho is the standard deviation of a sample."
+        }
+    }
 }
 
 /// A picture as it stands in a page: without the prologue of a file.
@@ -126,9 +149,9 @@ fn facts(table: &PeTable) -> Markup {
         ("Compiler", named(&launch.compiler).replace('_', " ")),
     ];
     html! {
-        div.wide { table { tbody { @for (name, value) in facts {
-            tr { th.l { (name) } td.l { (value) } }
-        } } } }
+        (wide("The launch", &html! { table { tbody { @for (name, value) in facts {
+            tr { th.l scope="row" { (name) } td.l { (value) } }
+        } } } }))
     }
 }
 
@@ -140,11 +163,32 @@ fn verdict(page: &HtmlPage<'_>) -> Markup {
 }
 
 fn balances(page: &HtmlPage<'_>) -> Markup {
+    let table = html! {
+        table {
+            thead { tr {
+                th.l scope="col" { "load" } th scope="col" { "imbalance" } th scope="col" { "max" }
+                th scope="col" { "on PE" } th scope="col" { "mean" } th scope="col" { "of PEs" }
+            } }
+            tbody { @for balance in page.balances {
+                @let shown = shown(balance.of, page.table.metric);
+                tr {
+                    th.l scope="row" { (shown.name) }
+                    td { (percent(balance.imbalance())) }
+                    td { (shown.value(balance.max.0)) }
+                    td { (most_loaded(page.table, balance)) }
+                    td { (shown.value(balance.mean)) }
+                    td { (balance.pes) }
+                }
+            } }
+        }
+    };
     html! {
         @if page.balances.is_empty() {
             p { "No PE has a load." }
         } @else {
-            pre { (super::balance(page.table, page.balances, 100)) }
+            (wide("Load imbalance", &table))
+            p.note { "Imbalance is how much the PE with the most has beyond the mean, as a share of the mean." }
+            @if let Some(sentence) = even_spread(page.table, page.balances) { p { (sentence) } }
         }
     }
 }
@@ -155,10 +199,11 @@ fn clusters(page: &HtmlPage<'_>) -> Markup {
     html! {
         @if all == 0 { p { "No PE has a value." } }
         @else {
-            div.wide { table {
+            (wide("Clusters", &html! { table {
                 thead { tr {
-                    th { "mean" } th { "rho" } th { "from" } th { "to" } th { "PEs" }
-                    th { "of " (all) } th.l { "which" }
+                    th scope="col" { "mean" } th scope="col" { "rho" } th scope="col" { "from" }
+                    th scope="col" { "to" } th scope="col" { "PEs" } th scope="col" { "of " (all) }
+                    th.l scope="col" { "which" }
                 } }
                 tbody { @for (at, cluster) in page.best.clusters.iter().enumerate() {
                     tr {
@@ -168,10 +213,10 @@ fn clusters(page: &HtmlPage<'_>) -> Markup {
                         td { (shown.number(cluster.to)) }
                         td { (cluster.count) }
                         td { (percent(cluster.count as f64 / all as f64)) }
-                        td.l { (some_pes(&cluster.pes, MOST_RANGES)) }
+                        td.list { (some_pes(&cluster.pes, MOST_RANGES)) }
                     }
                 } }
-            } }
+            } }))
             p.note { "Optimal one-dimensional k-means, number of clusters by the Bayesian information criterion." }
         }
     }
@@ -182,16 +227,17 @@ fn group_table(page: &HtmlPage<'_>, of: &Groups) -> Markup {
     let number =
         |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| shown.number(value));
     let rest = of.groups.len().saturating_sub(MOST_GROUPS);
-    html! {
-        h2 { "By " (groups::kind(of.by)) }
-        div.wide { table {
+    let kind = groups::kind(of.by);
+    let table = html! {
+        table {
             thead { tr {
-                th.l { (groups::kind(of.by)) } th { "PEs" } th { "min" } th { "median" } th { "max" }
-                th { "mean" } th { "CPU time" } th.l { "which" }
+                th.l scope="col" { (kind) } th scope="col" { "PEs" } th scope="col" { "min" }
+                th scope="col" { "median" } th scope="col" { "max" } th scope="col" { "mean" }
+                th scope="col" { "CPU time" } th.l scope="col" { "which" }
             } }
             tbody { @for group in of.groups.iter().take(MOST_GROUPS) {
                 tr {
-                    td.l { (groups::name(page.table, of.by, group.name, group.numa)) }
+                    th.l scope="row" { (groups::name(page.table, of.by, group.name, group.numa)) }
                     td { (group.count) }
                     td { (number(group.min.map(|min| min.0))) }
                     td { (number(group.median)) }
@@ -201,12 +247,21 @@ fn group_table(page: &HtmlPage<'_>, of: &Groups) -> Markup {
                         @if of.cpu_time == 0 { "-" }
                         @else { (percent(group.cpu_time as f64 / of.cpu_time as f64)) }
                     }
-                    td.l { (some_pes(&group.pes, MOST_RANGES)) }
+                    td.list { (some_pes(&group.pes, MOST_RANGES)) }
                 }
             } }
-        } }
-        @if rest > 0 { p.note { (rest) " more are not shown; topasview --groups --csv has all." } }
-    }
+        }
+    };
+    let title = format!("By {kind}");
+    let id = format!("by-{}", kind.replace(' ', "-").to_ascii_lowercase());
+    section(
+        &id,
+        &title,
+        &html! {
+            (wide(&title, &table))
+            @if rest > 0 { p.note { (rest) " more are not shown; topasview --groups --csv has all." } }
+        },
+    )
 }
 
 fn rows(page: &HtmlPage<'_>) -> Markup {
@@ -221,20 +276,21 @@ fn rows(page: &HtmlPage<'_>) -> Markup {
         @if all > MOST_ROWS {
             p.note { "The first " (MOST_ROWS) " of " (all) " PEs; topasview --csv has all." }
         }
-        div.wide { table {
+        (wide("PEs", &html! { table {
             thead {
                 tr {
-                    th { "PE" } th.l { "host" } th { "wall" } th { "system" } th { "user" }
-                    th { "counter" } th { "rate" } th { "L1 misses" }
+                    th scope="col" { "PE" } th.l scope="col" { "host" } th scope="col" { "wall" }
+                    th scope="col" { "system" } th scope="col" { "user" } th scope="col" { "counter" }
+                    th scope="col" { "rate" } th scope="col" { "L1 misses" }
                 }
                 tr {
-                    th {} th.l {} th { "s" } th { "s" } th { "s" }
-                    th { (unit(Column::Counter)) } th { (unit(Column::Rate)) } th { (unit(Column::MissRate)) }
+                    td {} td {} td { "s" } td { "s" } td { "s" }
+                    td { (unit(Column::Counter)) } td { (unit(Column::Rate)) } td { (unit(Column::MissRate)) }
                 }
             }
             tbody { @for pe in page.rows.iter().take(MOST_ROWS).filter_map(|&row| table.rows.get(row as usize)) {
                 tr {
-                    td { (pe.pe) }
+                    th scope="row" { (pe.pe) }
                     td.l { (named(table.host(pe))) }
                     @for time in [pe.wall, pe.system, pe.user] { td { (cell(Some(millis(time)))) } }
                     @let count = pe.count.value().filter(|_| pe.metric == table.metric);
@@ -243,6 +299,6 @@ fn rows(page: &HtmlPage<'_>) -> Markup {
                     td { (cell(pe.l1_misses.value().and_then(|n| thousandths(n, pe.wall)))) }
                 }
             } }
-        } }
+        } }))
     }
 }

@@ -48,20 +48,25 @@ pub fn balance(table: &PeTable, balances: &[Balance], columns: usize) -> String 
             },
         );
     }
-    if let Some(worst) = costliest(balances) {
+    if let Some(sentence) = even_spread(table, balances) {
         out.push('\n');
-        let waited = format!(
-            "If all wait for the PE with the most {}, an even spread would save up to {}.",
-            shown(worst.of, table.metric).name,
-            gain(&worst.gain()),
-        );
-        out += &paragraph(&waited, columns);
+        out += &paragraph(&sentence, columns);
     }
     out
 }
 
+/// What an even spread of the load that costs most would save, as a sentence; None if nothing.
+pub(super) fn even_spread(table: &PeTable, balances: &[Balance]) -> Option<String> {
+    let worst = costliest(balances)?;
+    Some(format!(
+        "If all wait for the PE with the most {}, an even spread would save up to {}.",
+        shown(worst.of, table.metric).name,
+        gain(&worst.gain()),
+    ))
+}
+
 /// Number of the PE with the most load.
-fn most_loaded(table: &PeTable, balance: &Balance) -> u32 {
+pub(super) fn most_loaded(table: &PeTable, balance: &Balance) -> u32 {
     table.rows.get(balance.max.1 as usize).map_or(0, |row| row.pe)
 }
 

@@ -12,6 +12,7 @@ mod faults;
 mod listing;
 mod mpi;
 mod mpi_faults;
+mod page;
 mod views;
 
 use std::io::Write;

@@ -2,6 +2,7 @@
 //! with the library in its settings, and with other things to compare with.
 
 pub mod calls;
+pub mod instructions;
 pub mod start;
 
 use std::path::{Path, PathBuf};

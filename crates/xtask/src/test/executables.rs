@@ -105,11 +105,19 @@ fn executable(message: &Value) -> Option<TestExecutable> {
     Some(TestExecutable { source, executable, package })
 }
 
-/// Runs all, and those of their ignored tests that `options` of `cargo xtask test` ask for. What
-/// `prepare` adds to their commands are variables.
+/// Which tests of an executable run.
+#[derive(Clone, Copy)]
+pub struct TestSelection<'a> {
+    /// Options of `cargo xtask test`: those of the ignored tests that they ask for run.
+    pub sets: &'a [&'a str],
+    /// Whether no other tests do.
+    pub only: bool,
+}
+
+/// Runs the tests that are selected. What `prepare` adds to their commands are variables.
 pub fn run(
     executables: Vec<TestExecutable>,
-    options: &[&str],
+    selection: TestSelection,
     prepare: &(dyn Fn(&mut Command) + Sync),
 ) -> Vec<TestExecutableRun> {
     let number = executables.len();
@@ -126,7 +134,7 @@ pub fn run(
                 scope.spawn(|| {
                     let next = || waiting.lock().ok().and_then(|mut list| list.pop_front());
                     while let Some(executable) = next() {
-                        let run = executable.run(options, prepare);
+                        let run = executable.run(selection, prepare);
                         let Ok(mut runs) = runs.lock() else { break };
                         runs.push(run);
                         println!("   {} of {number} test executables", runs.len());
@@ -139,7 +147,11 @@ pub fn run(
 }
 
 impl TestExecutable {
-    fn run(self, options: &[&str], prepare: &(dyn Fn(&mut Command) + Sync)) -> TestExecutableRun {
+    fn run(
+        self,
+        selection: TestSelection,
+        prepare: &(dyn Fn(&mut Command) + Sync),
+    ) -> TestExecutableRun {
         println!("-> {}", self.source);
         let begun = Instant::now();
         let mut run = TestExecutableRun {
@@ -149,7 +161,7 @@ impl TestExecutable {
             processor: None,
             failed: false,
         };
-        match self.run_tests(options, prepare, &mut run) {
+        match self.run_tests(selection, prepare, &mut run) {
             Ok(output) => {
                 run.took = begun.elapsed();
                 let verdict = if run.failed { "FAILED" } else { "ok" };
@@ -167,15 +179,27 @@ impl TestExecutable {
     /// Runs the tests, and then those that are asked for; their output.
     fn run_tests(
         &self,
-        options: &[&str],
+        selection: TestSelection,
         prepare: &(dyn Fn(&mut Command) + Sync),
         run: &mut TestExecutableRun,
     ) -> Result<String> {
-        let (mut output, succeeded) = self.call(&[], prepare, run)?;
+        let mut words = Vec::new();
+        let ignored;
+        if selection.only {
+            // Called by their names, ignored tests tell why they are ignored, and do not run.
+            let (listed, _) = self.call(&["--list", "--ignored"], prepare, run)?;
+            ignored = listed;
+            words.extend(ignored.lines().filter_map(|line| line.strip_suffix(": test")));
+            if words.is_empty() {
+                return Ok(String::new());
+            }
+            words.push("--exact");
+        }
+        let (mut output, succeeded) = self.call(&words, prepare, run)?;
         run.failed = !succeeded;
         run.count = TestCount::in_output(&output);
         let asked_for: Vec<String> =
-            ignored_tests(&output, options).into_iter().map(str::to_owned).collect();
+            ignored_tests(&output, selection.sets).into_iter().map(str::to_owned).collect();
         if !asked_for.is_empty() {
             let mut words = vec!["--ignored", "--exact"];
             words.extend(asked_for.iter().map(String::as_str));
@@ -237,6 +261,9 @@ mod tests {
     /// Behaves as an executable of libtest with two tests, one of them ignored.
     const SCRIPT: &str = "#!/bin/sh
         case $* in
+        '--list --ignored') echo 'under_slurm: test' ;;
+        'under_slurm --exact') echo 'test under_slurm ... ignored, cargo xtask test --slurm'
+            echo 'test result: ok. 0 passed; 0 failed; 1 ignored; 0 measured; 1 filtered out' ;;
         '') echo 'test quick ... ok'
             echo 'test under_slurm ... ignored, cargo xtask test --slurm'
             echo 'test result: ok. 1 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out' ;;
@@ -251,19 +278,22 @@ mod tests {
         let script = dir.path().join("executable");
         fs::write(&script, SCRIPT).unwrap();
         fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
-        for (option, count) in [
-            ("arm64", TestCount { passed: 1, left_out: 1, ..TestCount::default() }),
-            ("slurm", TestCount { passed: 1, failed: 1, ..TestCount::default() }),
+        for (option, only, count) in [
+            ("arm64", false, TestCount { passed: 1, left_out: 1, ..TestCount::default() }),
+            ("slurm", false, TestCount { passed: 1, failed: 1, ..TestCount::default() }),
+            ("arm64", true, TestCount { left_out: 1, ..TestCount::default() }),
+            ("slurm", true, TestCount { failed: 1, ..TestCount::default() }),
         ] {
             let executable = TestExecutable {
                 source: format!("{}/{option}.rs", dir.path().display()),
                 executable: script.clone(),
                 package: dir.path().to_owned(),
             };
-            let runs = run(vec![executable], &[option], &|tests| {
+            let selection = TestSelection { sets: &[option], only };
+            let runs = run(vec![executable], selection, &|tests| {
                 tests.env("WORD", "x");
             });
-            assert_eq!((runs.len(), &runs[0].count), (1, &count), "{option}");
+            assert_eq!((runs.len(), &runs[0].count), (1, &count), "{option} {only}");
             assert_eq!((runs[0].failed, runs[0].processor.is_some()), (count.failed > 0, true));
         }
     }
