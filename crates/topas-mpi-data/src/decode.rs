@@ -3,6 +3,7 @@
 
 use std::mem::{offset_of, size_of};
 
+use topas_mpi_profile::layout::now::NowLine;
 use topas_mpi_profile::layout::{
     Beside, Block, Communicator, Header, Moment, Peer, Row, Traffic, WaitPeer, WaitRow, WaitTicks,
     Waiting, Waits,
@@ -54,12 +55,13 @@ structures! {
         magic version functions table state code uid pid rank ranks level languages flags used
         blocks life first_block began initialized latest paused paused_since own_ticks
         call_cost process_began counters id host user exe job step part mpi switches subtotals
-        missed waits size
+        comm_world missed waits size
     }
     Communicator { name size maker inter made }
     Row { calls ticks longest count sends sent receives received }
     Beside { sent received flags }
     Waiting { calls ticks }
+    NowLine { inside peer comm since path reserved }
     Peer { sends sent receives received }
     Traffic { calls ticks peer }
     WaitTicks { calls ticks }
@@ -67,8 +69,7 @@ structures! {
     WaitPeer { late late_receiver collective }
     Waits { board peers world used of rows }
     Block {
-        tid inside since next peers histograms outside counted reserved waiting rows beside
-        traffic sizes
+        tid unused next peers histograms now outside counted waiting rows beside traffic sizes
     }
 }
 
@@ -83,7 +84,7 @@ mod tests {
         let bytes: Vec<u8> =
             (0..size_of::<Block>() as u64 / 8).flat_map(u64::to_ne_bytes).collect();
         let block = Block::decode(&bytes);
-        assert_eq!(block.next, 2);
+        assert_eq!(block.next, 1);
         let last = size_of::<Block>() as u64 / 8 - 1;
         assert_eq!(block.sizes[HISTOGRAMS - 1][BINS - 1], last);
         let rows = offset_of!(Block, rows) as u64 / 8;

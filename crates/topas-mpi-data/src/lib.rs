@@ -15,6 +15,7 @@ mod launch_profile;
 mod live;
 mod metrics;
 mod node;
+mod now;
 mod process;
 mod profile;
 mod rank;
@@ -34,6 +35,7 @@ pub use efficiency::{Efficiency, NoEfficiency, Ratio, efficiency, outside_of_ran
 pub use live::{SpoolReading, read_spool, read_spool_files};
 pub use metrics::{METRICS, Metric, MetricUnit};
 pub use node::{own_uid, processors_of};
+pub use now::{CallNow, NowPeer, ThreadNow, threads_now};
 pub use process::{is_running, parent_of};
 pub use profile::{Ending, Level, MpiProfile, MpiRank, MpiRecordFacts, Origin, Subtotal};
 pub use rank::{Inside, SpoolRank, read_rank};

@@ -83,15 +83,16 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
     };
     let mut last = header.latest.ticks.max(header.initialized.ticks).max(header.began.ticks);
     spool.blocks(|block| {
-        last = last.max(block.since);
+        last = last.max(block.now.since);
         Ok(())
     })?;
     let until = now.unwrap_or(0).max(last);
     let mut unended: Vec<Inside> = Vec::new();
     spool.blocks(|mut block| {
-        let function = (block.inside as usize).checked_sub(1).filter(|number| *number < FUNCTIONS);
+        let function =
+            (block.now.inside as usize).checked_sub(1).filter(|number| *number < FUNCTIONS);
         if let Some(function) = function {
-            let ticks = counts.then(|| until.saturating_sub(block.since));
+            let ticks = counts.then(|| until.saturating_sub(block.now.since));
             // Without a later sign of life nobody knows for how long.
             let ticks = ticks.filter(|ticks| running || *ticks > 0);
             let row = &mut block.rows[function];
@@ -192,14 +193,14 @@ pub(super) fn add_peer(sum: &mut Traded, more: &Traded) {
 }
 
 /// From the first moment and the farthest there is.
-fn tick_length(header: &Header) -> TickLength {
+pub(super) fn tick_length(header: &Header) -> TickLength {
     let ends = [header.latest, header.initialized];
     let end = ends.iter().max_by_key(|moment| moment.ticks).unwrap_or(&header.latest);
     TickLength::between(&header.began, end)
 }
 
 /// The tick of this moment; None if that is not known.
-fn now(header: &Header) -> Option<u64> {
+pub(super) fn now(header: &Header) -> Option<u64> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
     tick_at(header, now.as_nanos())
 }

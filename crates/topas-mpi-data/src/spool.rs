@@ -6,11 +6,12 @@
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::mem::size_of;
+use std::mem::{offset_of, size_of};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::OFlag;
+use topas_mpi_profile::layout::now::NowLine;
 use topas_mpi_profile::layout::{
     BLOCKS_AT, Block, COMMUNICATORS, COMMUNICATORS_AT, Communicator, FUNCTIONS, Header, MAGIC,
     Peer, RankState, TABLE, VERSION,
@@ -151,6 +152,15 @@ impl Spool {
         Ok(Spool { path: path.to_owned(), inode, owner, header, file })
     }
 
+    /// Its first part, as it is now.
+    ///
+    /// # Errors
+    ///
+    /// [`SpoolError`] if it cannot be read.
+    pub fn header_now(&self) -> Result<Header, SpoolError> {
+        Ok(Header::decode(&self.read(0, size_of::<Header>())?))
+    }
+
     /// What became of it, as it says.
     pub fn state(&self) -> Option<RankState> {
         let states = [
@@ -211,6 +221,41 @@ impl Spool {
             let block = Box::new(Block::decode(&self.read(at, size_of::<Block>())?));
             at = block.next;
             each(block)?;
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with the number of every thread, and the line that tells what it does. Only
+    /// these lines are read, each until it was the same twice.
+    ///
+    /// # Errors
+    ///
+    /// [`SpoolError`] if one cannot be read, or is not where it can be.
+    pub(super) fn now_lines(&self, mut each: impl FnMut(u32, NowLine)) -> Result<(), SpoolError> {
+        /// A thread that calls more often than it is read does nothing for long.
+        const TRIES: usize = 4;
+        let length = self.file.metadata()?.len();
+        let mut room = length / size_of::<Block>() as u64;
+        // The first block of a process that begins is not in the header that was read.
+        let mut at = u64::decode(&self.read(offset_of!(Header, first_block) as u64, 8)?);
+        while at != 0 {
+            if at < BLOCKS_AT as u64 || !at.is_multiple_of(8) || room == 0 {
+                return Err(SpoolError::Damaged("place of a thread"));
+            }
+            room -= 1;
+            let line_at = at + offset_of!(Block, now) as u64;
+            let line =
+                || Ok::<_, SpoolError>(NowLine::decode(&self.read(line_at, size_of::<NowLine>())?));
+            let mut now = line()?;
+            for _ in 0..TRIES {
+                let again = line()?;
+                if again == now {
+                    break;
+                }
+                now = again;
+            }
+            each(u32::decode(&self.read(at + offset_of!(Block, tid) as u64, 4)?), now);
+            at = u64::decode(&self.read(at + offset_of!(Block, next) as u64, 8)?);
         }
         Ok(())
     }

@@ -4,13 +4,14 @@
 use std::fs::{self, File};
 use std::mem::{offset_of, size_of};
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use topas_data::Source;
 use topas_mpi_data::{
-    Ending, MessageClass, MpiProfile, Origin, Profiles, RoutineAmount, Spool, SpoolError, collect,
-    read_profiles, read_rank, read_spool,
+    Ending, MessageClass, MpiProfile, NowPeer, Origin, Profiles, RoutineAmount, Spool, SpoolError,
+    collect, read_profiles, read_rank, read_spool, threads_now,
 };
+use topas_mpi_profile::layout::now::NowLine;
 use topas_mpi_profile::layout::{
     self, BLOCKS_AT, Beside, Block, FUNCTIONS, Header, Moment, Row, TABLE,
 };
@@ -216,8 +217,8 @@ fn spool(dir: &tempfile::TempDir, change: impl FnOnce(&mut Vec<u8>)) -> PathBuf 
     let beside = BLOCKS_AT + offset_of!(Block, beside) + send * size_of::<Beside>();
     put(beside + offset_of!(Beside, sent), &1u16.to_ne_bytes());
     put(BLOCKS_AT + offset_of!(Block, sizes) + 7 * 8, &3u64.to_ne_bytes());
-    put(BLOCKS_AT + offset_of!(Block, inside), &(recv as u32 + 1).to_ne_bytes());
-    put(BLOCKS_AT + offset_of!(Block, since), &5000u64.to_ne_bytes());
+    put(BLOCKS_AT + offset_of!(Block, now.inside), &(recv as u32 + 1).to_ne_bytes());
+    put(BLOCKS_AT + offset_of!(Block, now.since), &5000u64.to_ne_bytes());
     change(&mut bytes);
     let path = dir.path().join(format!("topas-mpi.{uid}.1.1"));
     fs::write(&path, bytes).unwrap();
@@ -239,6 +240,37 @@ fn a_mapped_file_says_what_its_rank_counted() {
     assert_eq!((rank.rank.rank, rank.rank.ending), (2, Some(Ending::Lost)));
     assert_eq!(rank.inside.len(), 1);
     assert_eq!(rank.inside[0].time, None, "nobody knows when it ended");
+}
+
+#[test]
+fn a_mapped_file_says_what_its_threads_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let now = |path: &Path| threads_now(&Spool::open(path).unwrap()).unwrap()[0].call;
+    let line = BLOCKS_AT + offset_of!(Block, now);
+    let path = spool(&dir, |bytes| {
+        let peer = line + offset_of!(NowLine, peer);
+        bytes[peer..peer + 4].copy_from_slice(&3i32.to_ne_bytes());
+        let path = line + offset_of!(NowLine, path);
+        bytes[path..path + 4].copy_from_slice(&7u32.to_ne_bytes());
+        // Its upper half means nothing where handles are integers.
+        let comm = line + offset_of!(NowLine, comm);
+        bytes[comm..comm + 8].copy_from_slice(&0x1234_4400_0000u64.to_ne_bytes());
+        let world = offset_of!(Header, comm_world);
+        bytes[world..world + 8].copy_from_slice(&0x4400_0000u64.to_ne_bytes());
+    });
+    let call = now(&path).unwrap();
+    assert_eq!(call.peer, Some(NowPeer { rank: 3, of_world: true }));
+    let name = call.routine.function().unwrap().name;
+    assert_eq!((name, call.path), ("MPI_Recv", 7));
+    assert!(call.time.is_some());
+    // The same file is asked again.
+    let file = File::options().write(true).open(&path).unwrap();
+    let barrier = topas_mpi_table::functions().position(|f| f.name == "MPI_Barrier").unwrap();
+    let inside = (line + offset_of!(NowLine, inside)) as u64;
+    file.write_all_at(&(barrier as u32 + 1).to_ne_bytes(), inside).unwrap();
+    assert_eq!(now(&path).unwrap().peer, None, "what an earlier call left");
+    file.write_all_at(&[0; 4], inside).unwrap();
+    assert_eq!(now(&path), None);
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use core::arch::{asm, global_asm};
 
-use crate::frame::{ARGUMENTS, DOUBLE, FRAME, RESULT};
+use crate::frame::{ARGUMENTS, DOUBLE, FRAME, RESULT, VECTORS};
 use crate::generated::number;
+use crate::mode::OFF;
 use crate::thread::Thread;
 
 /// The function whose stub the assembly has a second time, for [`cost`](crate::cost): the first of
@@ -49,6 +50,10 @@ macro_rules! entry {
             ".set ARGUMENTS, {ARGUMENTS}",
             ".set RESULT, {RESULT}",
             ".set DOUBLE, {DOUBLE}",
+            ".set VECTORS, {VECTORS}",
+            ".set topas_mpi_mode, {MODE}",
+            ".set topas_mpi_targets, {TARGETS}",
+            ".set OFF, {OFF}",
             ".set MEASURED, {MEASURED}",
             include_str!($source),
             symbols!(),
@@ -56,6 +61,10 @@ macro_rules! entry {
             ARGUMENTS = const ARGUMENTS,
             RESULT = const RESULT,
             DOUBLE = const DOUBLE,
+            VECTORS = const VECTORS,
+            MODE = sym crate::mode::MODE,
+            TARGETS = sym crate::below::TARGETS,
+            OFF = const OFF,
             MEASURED = const MEASURED,
             $(options($syntax))?
         );

@@ -12,24 +12,29 @@ use crate::generated::number;
 use crate::symbol::{BINDING_ROOM, FUNCTION_ROOM, StubBinding, StubSymbol};
 use crate::{lookup, sys, wrapped};
 
-/// Tables whose lengths are powers of two.
-static TARGETS: [[AtomicUsize; FUNCTION_ROOM]; BINDING_ROOM] =
-    [const { [const { AtomicUsize::new(0) }; FUNCTION_ROOM] }; BINDING_ROOM];
+/// By number of the symbol; the length is a power of two. The assembly looks into it, too.
+pub static TARGETS: [AtomicUsize; FUNCTION_ROOM * BINDING_ROOM] =
+    [const { AtomicUsize::new(0) }; FUNCTION_ROOM * BINDING_ROOM];
 
 /// Where the next definition of a symbol is kept.
 #[inline(always)]
 fn slot(symbol: StubSymbol) -> &'static AtomicUsize {
-    element(element(&TARGETS, symbol.binding().index()), symbol.function() as usize)
+    element(&TARGETS, symbol.number() as usize)
 }
 
 /// Room for the name of any symbol, with its NUL.
 const LONGEST: usize = 96;
 
-/// The next definition of a symbol.
+/// The next definition of a symbol; 0 if it was not looked for.
 #[inline(always)]
-pub fn target(symbol: StubSymbol, stack: *const usize) -> usize {
-    match slot(symbol).load(Relaxed) {
-        0 => find(symbol, stack),
+pub fn known(symbol: StubSymbol) -> usize {
+    slot(symbol).load(Relaxed)
+}
+
+/// The next definition of a symbol for who calls from an address.
+pub fn target(symbol: StubSymbol, caller: usize) -> usize {
+    match known(symbol) {
+        0 => find(symbol, caller),
         target => target,
     }
 }
@@ -99,9 +104,7 @@ fn defined(symbol: StubSymbol, caller: usize) -> usize {
 /// answers is [`missing`].
 #[cold]
 #[inline(never)]
-fn find(symbol: StubSymbol, stack: *const usize) -> usize {
-    // SAFETY: the return address lies in front of the arguments on the stack.
-    let caller = unsafe { *stack.sub(1) };
+fn find(symbol: StubSymbol, caller: usize) -> usize {
     if !cfg!(topas_mpi_wrap) {
         lookup::update();
     }

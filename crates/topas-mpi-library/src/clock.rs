@@ -1,25 +1,20 @@
 //! Time: ticks of the processor's counter, or nanoseconds where that is none to trust.
 
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
 use topas_mpi_profile::layout::Moment;
 
-use crate::{sys, ticks};
-
-/// Ticks are nanoseconds of the monotonic clock.
-static NANOSECONDS: AtomicBool = AtomicBool::new(false);
+use crate::{mode, sys, ticks};
 
 /// Decides what a tick is. True if it is a nanosecond.
 pub fn begin() -> bool {
     let nanoseconds = !ticks::counter_is_even();
-    NANOSECONDS.store(nanoseconds, Relaxed);
+    mode::set(mode::NANOSECONDS, nanoseconds);
     nanoseconds
 }
 
 /// Ticks since some moment in the past.
-#[inline(always)]
+#[inline(never)]
 pub fn ticks() -> u64 {
-    if NANOSECONDS.load(Relaxed) { sys::monotonic() } else { ticks::counter() }
+    if mode::has(mode::NANOSECONDS) { sys::monotonic() } else { ticks::counter() }
 }
 
 /// This moment, by all clocks.

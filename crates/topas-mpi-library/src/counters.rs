@@ -15,7 +15,7 @@ use topas_format::env::is_yes;
 use topas_mpi_profile::layout::{Block, COUNTERS, flag};
 use topas_node::sys as node;
 
-use crate::pause::paused;
+use crate::mode::{self, paused};
 use crate::{spool, sys};
 
 /// What is counted, by the words of the log line: user mode alone. Type and configuration of the
@@ -117,6 +117,7 @@ pub fn open(counters: &mut *mut ThreadCounters) {
     match opened() {
         Some(own) => {
             *counters = own;
+            mode::set(mode::COUNTERS, true);
             header.flags |= flag::COUNTERS;
             for (room, (name, ..)) in header.counters.iter_mut().zip(EVENTS) {
                 room.iter_mut().zip(name).for_each(|(to, byte)| *to = *byte);

@@ -3,14 +3,15 @@
 // Done by the compiler: what panics is an error of the build.
 #![allow(clippy::indexing_slicing)]
 
-use core::sync::atomic::{AtomicU16, Ordering::Relaxed};
-
 use topas_mpi_profile::layout::FUNCTIONS;
+use topas_mpi_profile::layout::now::peer_place;
+use topas_mpi_table::CHAPTERS;
 
-use crate::flow::plan::PLANS;
+use crate::arch::REGISTERS;
+use crate::flow::plan::{NONE, PLANS};
 use crate::symbol::{FUNCTION_ROOM, StubBinding};
 
-/// What is known of a function when this is compiled.
+/// A function, as the way of its calls sees it.
 #[derive(Clone, Copy)]
 pub struct Descriptor {
     /// Words of its arguments in C
@@ -19,17 +20,13 @@ pub struct Descriptor {
     fortran_words: u8,
     /// What else there is to do
     flags: u16,
+    /// The argument that names a rank, and that with the object of which it is one
+    rank: [u8; 2],
+    /// The status, if it alone tells what the call received
+    status: u8,
 }
 
-/// A function, as the way of its calls sees it.
-pub struct LiveDescriptor {
-    words: u8,
-    fortran_words: u8,
-    /// What else there is to do, which a measurement that wants more adds to
-    flags: AtomicU16,
-}
-
-/// It begins, ends or steers the measurement, or is looked at more closely.
+/// It begins, ends or steers the measurement.
 const SPECIAL: u16 = 1;
 /// It moves bytes.
 const MOVES: u16 = 1 << 1;
@@ -39,12 +36,21 @@ const BEFORE: u16 = 1 << 2;
 const AFTER: u16 = 1 << 3;
 /// It frees handles or cancels requests.
 const FREES: u16 = 1 << 4;
+/// It names a rank.
+const NAMES: u16 = 1 << 5;
+/// Its status is needed, and nothing else before its call.
+const STATUS: u16 = 1 << 6;
+/// Some of its arguments in C are not in registers.
+const STACKED: u16 = 1 << 7;
+/// Its calls count for its communicator.
+const TRAFFIC: u16 = 1 << 8;
 
 impl Descriptor {
     /// That of a function of which nothing but the words of its arguments is known, in C and in
     /// Fortran.
     pub const fn of_words(words: u8, fortran_words: u8) -> Descriptor {
-        Descriptor { words, fortran_words, flags: 0 }
+        let flags = if words as usize > REGISTERS { STACKED } else { 0 };
+        Descriptor { words, fortran_words, flags, rank: [0; 2], status: NONE }
     }
 
     /// It begins, ends or steers the measurement.
@@ -62,35 +68,36 @@ impl Descriptor {
     }
 
     /// The table, filled up so that every number that a stub can tell has an entry.
-    pub const fn table(known: &[Descriptor; FUNCTIONS]) -> [LiveDescriptor; FUNCTION_ROOM] {
-        let mut table = [const { Descriptor::of_words(0, 0).live() }; FUNCTION_ROOM];
-        let mut i = 0;
-        while i < known.len() {
-            let plan = &PLANS[i];
-            let before = if plan.before() { BEFORE } else { 0 };
-            let after = if plan.after() { AFTER } else { 0 };
-            let frees = if plan.frees() { FREES } else { 0 };
-            table[i] = known[i].with(before | after | frees).live();
-            i += 1;
+    pub const fn table(known: &[Descriptor; FUNCTIONS]) -> [Descriptor; FUNCTION_ROOM] {
+        let mut table = [Descriptor::of_words(0, 0); FUNCTION_ROOM];
+        let (mut number, mut chapter) = (0, 0);
+        while chapter < CHAPTERS.len() {
+            let functions = CHAPTERS[chapter].functions;
+            let mut i = 0;
+            while i < functions.len() {
+                let plan = &PLANS[number];
+                let before = if plan.before() { BEFORE } else { 0 };
+                let after = if plan.after() { AFTER } else { 0 };
+                let frees = if plan.frees() { FREES } else { 0 };
+                let traffic = if plan.traffic { TRAFFIC } else { 0 };
+                let mut one = known[number].with(before | after | frees | traffic);
+                if plan.status_alone() {
+                    one.status = plan.status;
+                    one.flags |= STATUS;
+                }
+                if let Some(place) = peer_place(&functions[i])
+                    && plan.object != NONE
+                {
+                    one.rank = [place as u8, plan.object];
+                    one.flags |= NAMES;
+                }
+                table[number] = one;
+                number += 1;
+                i += 1;
+            }
+            chapter += 1;
         }
         table
-    }
-
-    const fn live(self) -> LiveDescriptor {
-        let Descriptor { words, fortran_words, flags } = self;
-        LiveDescriptor { words, fortran_words, flags: AtomicU16::new(flags) }
-    }
-}
-
-impl LiveDescriptor {
-    /// From now on it is looked at more closely, before its call and after it.
-    pub fn look_closely(&self) {
-        self.flags.fetch_or(SPECIAL, Relaxed);
-    }
-
-    #[inline(always)]
-    fn has(&self, flags: u16) -> bool {
-        self.flags.load(Relaxed) & flags != 0
     }
 
     /// Words of its arguments by this name.
@@ -99,33 +106,75 @@ impl LiveDescriptor {
         usize::from(if binding.is_c() { self.words } else { self.fortran_words })
     }
 
-    /// Whether something is to be done before its call.
+    /// Words of its arguments in C.
+    #[inline(always)]
+    pub fn c_words(&self) -> usize {
+        usize::from(self.words)
+    }
+
+    /// Whether anything is to be done before its call in C.
+    #[inline(always)]
+    pub fn prepares(&self) -> bool {
+        self.flags & (SPECIAL | BEFORE | NAMES | STATUS | STACKED) != 0
+    }
+
+    /// Whether its function in C is of interest below that of Fortran.
+    #[inline(always)]
+    pub fn awaited(&self) -> bool {
+        self.flags & (SPECIAL | MOVES | BEFORE | AFTER | NAMES | STATUS) != 0
+    }
+
+    /// Whether handles are to be looked at before its call, or it steers the measurement.
     #[inline(always)]
     pub fn before(&self) -> bool {
-        self.has(SPECIAL | BEFORE)
+        self.flags & (SPECIAL | BEFORE) != 0
     }
 
     /// Whether something is to be done after its call.
     #[inline(always)]
     pub fn after(&self) -> bool {
-        self.has(SPECIAL | AFTER)
+        self.flags & (SPECIAL | AFTER) != 0
     }
 
     /// Whether it moves bytes.
     #[inline(always)]
     pub fn moves(&self) -> bool {
-        self.has(MOVES)
+        self.flags & MOVES != 0
     }
 
-    /// Whether it begins, ends or steers the measurement, or is looked at more closely.
+    /// Whether its calls count for a communicator.
+    #[inline(always)]
+    pub fn counts_traffic(&self) -> bool {
+        self.flags & TRAFFIC != 0
+    }
+
+    /// Whether it begins, ends or steers the measurement.
     #[inline(always)]
     pub fn special(&self) -> bool {
-        self.has(SPECIAL)
+        self.flags & SPECIAL != 0
     }
 
     /// Whether even nested calls matter, because they free handles.
     #[inline(always)]
     pub fn looks_nested(&self) -> bool {
-        self.has(FREES)
+        self.flags & FREES != 0
+    }
+
+    /// Whether it names a rank: see [`Descriptor::rank_and_object`].
+    #[inline(always)]
+    pub fn names_rank(&self) -> bool {
+        self.flags & NAMES != 0
+    }
+
+    /// The arguments that name a rank, and the object of which it is one.
+    #[inline(always)]
+    pub fn rank_and_object(&self) -> [usize; 2] {
+        self.rank.map(usize::from)
+    }
+
+    /// The status, if that is all that is needed before its call.
+    #[inline(always)]
+    pub fn status(&self) -> Option<usize> {
+        (self.flags & STATUS != 0).then_some(usize::from(self.status))
     }
 }

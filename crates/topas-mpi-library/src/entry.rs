@@ -1,15 +1,20 @@
 //! Entry to and return from the next definition of a function.
+//!
+//! What most calls do is written so that the compiler needs no registers that it would have to
+//! save: whatever calls something else is a function of its own, jumped to at the end. `EXTRA` is
+//! the same way with all that [`mode`] can switch on.
 
 use topas_mpi_profile::layout::{Block, ROW_MISSED};
 
 use crate::arch::{self, REGISTERS};
+use crate::descriptor::Descriptor;
 use crate::element::{element, element_mut};
 use crate::frame::{Frame, WORDS};
 use crate::generated::table::DESCRIPTORS;
-use crate::pause::paused;
+use crate::mode::{self, mode};
 use crate::symbol::StubSymbol;
 use crate::thread::Thread;
-use crate::{below, clock, counters, flow, process, special};
+use crate::{below, clock, counters, flow, hooks, process, special, ticks};
 
 /// What is to be called, and whether [`topas_mpi_leave`] is to be told of its end.
 #[repr(C)]
@@ -23,136 +28,215 @@ impl Next {
     const fn pass(target: usize) -> Next {
         Next { target, leave: 0 }
     }
+
+    /// Called, and its end told.
+    const fn measure(target: usize) -> Next {
+        Next { target, leave: 1 }
+    }
+}
+
+/// That of a symbol's function.
+#[inline(always)]
+fn descriptor(symbol: StubSymbol) -> &'static Descriptor {
+    element(&DESCRIPTORS, symbol.function() as usize)
 }
 
 /// At the entry of every function: what to call.
 ///
 /// # Safety
-/// `frame` holds the words of the registers, `stack` the words behind them, the return address
-/// in front of those.
+/// `frame` holds the words of the registers; behind it lie the return address and the words on the
+/// stack.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn topas_mpi_enter(
-    frame: *mut Frame,
-    symbol: StubSymbol,
-    stack: *const usize,
-) -> Next {
-    let (function, binding) = (symbol.function(), symbol.binding());
-    let target = below::target(symbol, stack);
-    let thread = arch::thread();
+unsafe extern "C" fn topas_mpi_enter(frame: *mut Frame, symbol: StubSymbol) -> Next {
+    let target = below::known(symbol);
     // SAFETY: the variables of this thread, and a frame of its own.
-    let (thread, frame) = unsafe { (&mut *thread, &mut *frame) };
-    let descriptor = element(&DESCRIPTORS, function as usize);
+    let (thread, frame) = unsafe { (&mut *arch::thread(), &mut *frame) };
+    if target == 0 || thread.block.is_null() {
+        return general(frame, thread, symbol);
+    }
+    if !thread.outer.is_null() {
+        return inside(frame, thread, symbol, target);
+    }
+    if mode() != 0 {
+        return extra(frame, thread, symbol, target);
+    }
+    outermost::<false>(frame, thread, symbol, target)
+}
+
+/// A call of a thread that seems to be in another.
+#[inline(always)]
+fn inside(frame: &mut Frame, thread: &mut Thread, symbol: StubSymbol, target: usize) -> Next {
+    if thread.is_inside(frame) && !descriptor(symbol).looks_nested() {
+        if !thread.wants(symbol) {
+            return Next::pass(target);
+        }
+        if mode() == 0 {
+            return reached::<false>(frame, thread, symbol, target);
+        }
+    }
+    general(frame, thread, symbol)
+}
+
+/// An outermost call while something is switched on.
+#[inline(never)]
+fn extra(frame: &mut Frame, thread: &mut Thread, symbol: StubSymbol, target: usize) -> Next {
+    outermost::<true>(frame, thread, symbol, target)
+}
+
+/// Any call, such as the first of a thread or of a function.
+#[cold]
+#[inline(never)]
+fn general(frame: &mut Frame, thread: &mut Thread, symbol: StubSymbol) -> Next {
+    let target = below::target(symbol, frame.caller());
     if !thread.outer.is_null() && thread.is_inside(frame) {
-        frame.function = function;
-        frame.binding = binding;
-        if descriptor.looks_nested() || thread.wants(function, binding) {
-            return nested(frame, thread, target, stack);
+        if thread.wants(symbol) {
+            return reached::<true>(frame, thread, symbol, target);
+        }
+        if descriptor(symbol).looks_nested() {
+            frame.symbol = symbol;
+            copy_words(frame, descriptor(symbol).words(symbol.binding()));
+            flow::nested(frame, thread);
         }
         return Next::pass(target);
     }
     if thread.block.is_null() && (below::is_missing(target) || !process::begin(thread)) {
         return Next::pass(target);
     }
-    frame.function = function;
-    frame.binding = binding;
-    // SAFETY: the word in front of the stacked arguments.
-    frame.caller = unsafe { *stack.sub(1) };
-    copy_words(frame, descriptor.words(binding), stack);
-    frame.began = thread.cookie;
+    outermost::<true>(frame, thread, symbol, target)
+}
+
+/// A call of the program's.
+#[inline(always)]
+fn outermost<const EXTRA: bool>(
+    frame: &mut Frame,
+    thread: &mut Thread,
+    symbol: StubSymbol,
+    target: usize,
+) -> Next {
+    frame.symbol = symbol;
     thread.outer = frame;
-    if binding.is_c() {
-        if descriptor.before() {
-            flow::before(frame, thread);
-            if descriptor.special() {
-                special::before(frame);
+    if EXTRA && mode::has(mode::PATHS) {
+        hooks::entered(frame, thread);
+    }
+    let descriptor = descriptor(symbol);
+    if symbol.binding().is_c() {
+        if descriptor.prepares() || EXTRA && mode::has(mode::WAITS) {
+            prepare::<EXTRA>(frame, thread, descriptor);
+            if descriptor.before() {
+                return prepared::<EXTRA>(frame, thread, target);
             }
         }
     } else {
-        thread.awaits(function);
+        if descriptor.awaited() || EXTRA && descriptor.counts_traffic() {
+            thread.awaits(symbol.function());
+        }
+        copy_words(frame, descriptor.words(symbol.binding()));
     }
-    put_words(frame, descriptor.words(binding));
-    // SAFETY: the thread's own block.
-    let block = unsafe { &mut *thread.block };
-    block.inside = function + 1;
-    // Now, because not every call returns: some end the program, some are left by a jump.
-    if !paused()
-        && let Some(row) = block.rows.get_mut(function as usize)
-    {
-        row.calls += 1;
-    }
-    if !thread.counters.is_null() {
-        counters::outside(&mut thread.counters, block);
-    }
-    let now = clock::ticks();
-    block.since = now;
-    thread.cookie = now;
-    frame.began = now;
-    Next { target, leave: 1 }
+    begins::<EXTRA>(frame, thread, target)
 }
 
-/// Fetches the words behind those in registers: one by one, as they were written just before. A
-/// processor waits for two of them that are read as one.
+/// The function of C that a Fortran function stands for: what tells bytes and peers.
+#[inline(never)]
+fn reached<const EXTRA: bool>(
+    frame: &mut Frame,
+    thread: &mut Thread,
+    symbol: StubSymbol,
+    target: usize,
+) -> Next {
+    thread.reached();
+    frame.symbol = symbol;
+    let descriptor = descriptor(symbol);
+    prepare::<EXTRA>(frame, thread, descriptor);
+    if descriptor.before() { looked_at(frame, thread, target) } else { Next::measure(target) }
+}
+
+/// Words, peer and status of a call in C.
 #[inline(always)]
-fn copy_words(frame: &mut Frame, words: usize, stack: *const usize) {
-    let copy = |from: usize, to: usize| {
+fn prepare<const EXTRA: bool>(frame: &mut Frame, thread: &mut Thread, descriptor: &Descriptor) {
+    copy_words(frame, descriptor.c_words());
+    if descriptor.names_rank() {
+        // SAFETY: the thread's own block.
+        let now = unsafe { &mut (*thread.block).now };
+        let [peer, object] = descriptor.rank_and_object();
+        now.peer = *element(&frame.args, peer) as i32;
+        now.comm = *element(&frame.args, object) as u64;
+    }
+    if let Some(status) = descriptor.status() {
+        flow::give_status(frame, thread, status);
+    }
+    if EXTRA && mode::has(mode::WAITS) {
+        flow::waits::before(frame);
+    }
+}
+
+/// Looks at the handles of a nested call before it.
+#[inline(never)]
+fn looked_at(frame: &mut Frame, thread: &mut Thread, target: usize) -> Next {
+    flow::before(frame, thread);
+    if descriptor(frame.symbol).special() {
+        special::before(frame);
+    }
+    Next::measure(target)
+}
+
+/// The same of an outermost call, which begins then.
+#[inline(never)]
+fn prepared<const EXTRA: bool>(frame: &mut Frame, thread: &mut Thread, target: usize) -> Next {
+    // Calls from here are nested in this one.
+    frame.began = thread.cookie;
+    looked_at(frame, thread, target);
+    begins::<EXTRA>(frame, thread, target)
+}
+
+/// The time of a call of the program's begins.
+#[inline(always)]
+fn begins<const EXTRA: bool>(frame: &mut Frame, thread: &mut Thread, target: usize) -> Next {
+    let function = frame.symbol.function();
+    // SAFETY: the thread's own block.
+    let block = unsafe { &mut *thread.block };
+    // Now, because not every call returns: some end the program, some are left by a jump.
+    if !(EXTRA && mode::paused()) {
+        // SAFETY: there is a row for every function.
+        unsafe { block.rows.get_unchecked_mut(function as usize) }.calls += 1;
+    }
+    if EXTRA && !thread.counters.is_null() {
+        counters::outside(&mut thread.counters, block);
+    }
+    let now = if EXTRA { clock::ticks() } else { ticks::counter() };
+    frame.began = now;
+    thread.cookie = now;
+    block.now.since = now;
+    block.now.inside = function + 1;
+    Next::measure(target)
+}
+
+/// Fetches the words behind those in registers, and puts them where the callee finds them: one by
+/// one, as they were written just before. A processor waits for two of them that are read as one.
+#[inline(always)]
+fn copy_words(frame: &mut Frame, words: usize) {
+    let stack = frame.stack();
+    // In steps whose lengths are known when this is compiled: a loop for every number would take
+    // longer than the words.
+    let mut copy = |from: usize, to: usize| {
         for i in from..to {
             // SAFETY: the caller put them there; what is behind the last is the caller's, too.
             let word = unsafe { stack.add(i - REGISTERS).read_volatile() };
             *element_mut(&mut frame.args, i) = word;
+            if let Some(place) = frame.outgoing.get_mut(i - REGISTERS) {
+                *place = word;
+            }
         }
     };
-    in_steps(words, copy);
-}
-
-/// Puts the words behind those in registers where the callee finds them.
-#[inline(always)]
-fn put_words(frame: &mut Frame, words: usize) {
-    in_steps(words, |from, to| {
-        for i in from..to {
-            let Some(place) = frame.outgoing.get_mut(i - REGISTERS) else { return };
-            // SAFETY: a word of the frame.
-            *place = unsafe { (&raw const *element(&frame.args, i)).read_volatile() };
-        }
-    });
-}
-
-/// Does something with the words behind those in registers, in steps whose lengths are known when
-/// this is compiled: a loop for every number would take longer than the words.
-#[inline(always)]
-fn in_steps(words: usize, mut step: impl FnMut(usize, usize)) {
     if words <= REGISTERS {
         return;
     }
-    step(REGISTERS, REGISTERS + 2);
+    copy(REGISTERS, REGISTERS + 2);
     if words > REGISTERS + 2 {
-        step(REGISTERS + 2, REGISTERS + 6);
+        copy(REGISTERS + 2, REGISTERS + 6);
         if words > REGISTERS + 6 {
-            step(REGISTERS + 6, WORDS);
+            copy(REGISTERS + 6, WORDS);
         }
     }
-}
-
-/// A call within a call. It is no call of the program's, but the handles it frees are gone, and
-/// below a Fortran function its own C function tells the bytes.
-#[cold]
-#[inline(never)]
-fn nested(frame: &mut Frame, thread: &mut Thread, target: usize, stack: *const usize) -> Next {
-    let descriptor = element(&DESCRIPTORS, frame.function as usize);
-    if !thread.wants(frame.function, frame.binding) {
-        copy_words(frame, descriptor.words(frame.binding), stack);
-        flow::nested(frame, thread);
-        return Next::pass(target);
-    }
-    thread.reached(frame);
-    copy_words(frame, descriptor.words(frame.binding), stack);
-    if descriptor.before() {
-        flow::before(frame, thread);
-        if descriptor.special() {
-            special::before(frame);
-        }
-    }
-    put_words(frame, descriptor.words(frame.binding));
-    Next { target, leave: 1 }
 }
 
 /// At the return of a function that [`topas_mpi_enter`] wanted to hear of.
@@ -161,44 +245,81 @@ fn nested(frame: &mut Frame, thread: &mut Thread, target: usize, stack: *const u
 /// `frame` is that of the call.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn topas_mpi_leave(frame: *mut Frame) {
-    let now = clock::ticks();
     // SAFETY: the variables of this thread, and a frame of its own.
     let (thread, frame) = unsafe { (&mut *arch::thread(), &mut *frame) };
-    let descriptor = element(&DESCRIPTORS, frame.function as usize);
-    let outermost = core::ptr::eq(thread.outer, frame);
-    if frame.binding.is_c() && descriptor.after() {
-        flow::after(frame, thread, now);
+    if mode() != 0 {
+        return returned_with_extra(frame, thread);
+    }
+    let now = ticks::counter();
+    if frame.symbol.binding().is_c()
+        && !descriptor(frame.symbol).after()
+        && core::ptr::eq(thread.outer, frame)
+    {
+        return ends::<false>(frame, thread, now);
+    }
+    returned::<false>(frame, thread, now);
+}
+
+/// Any call has returned while something is switched on.
+#[inline(never)]
+fn returned_with_extra(frame: &mut Frame, thread: &mut Thread) {
+    let now = clock::ticks();
+    returned::<true>(frame, thread, now);
+}
+
+/// Any call has returned.
+#[inline(never)]
+fn returned<const EXTRA: bool>(frame: &mut Frame, thread: &mut Thread, now: u64) {
+    let descriptor = descriptor(frame.symbol);
+    if frame.symbol.binding().is_c() && (descriptor.after() || EXTRA && descriptor.counts_traffic())
+    {
+        flow::after::<EXTRA>(frame, thread, now);
         if descriptor.special() {
-            special::after(frame, thread, now);
+            special::after(frame, thread);
+        }
+        if EXTRA && mode::has(mode::WAITS) {
+            flow::waits::after(frame, thread, now);
         }
     }
-    if !outermost {
-        thread.inner = core::ptr::null_mut();
-        return;
+    if core::ptr::eq(thread.outer, frame) {
+        ends::<EXTRA>(frame, thread, now);
     }
+}
+
+/// The outermost call is over.
+#[inline(always)]
+fn ends<const EXTRA: bool>(frame: &Frame, thread: &mut Thread, now: u64) {
+    let function = frame.symbol.function() as usize;
     // SAFETY: the thread's own block.
     let block: &mut Block = unsafe { &mut *thread.block };
-    if !thread.counters.is_null() {
-        counters::inside(&mut thread.counters, block);
+    if EXTRA {
+        if mode::has(mode::PATHS) {
+            hooks::left(frame, thread, now);
+        }
+        if !thread.counters.is_null() {
+            counters::inside(&mut thread.counters, block);
+        }
     }
-    block.inside = 0;
-    let unreached = thread.leaves();
-    if paused() {
+    block.now.inside = 0;
+    thread.outer = core::ptr::null_mut();
+    let unreached = !frame.symbol.binding().is_c() && thread.leaves();
+    if EXTRA && mode::paused() {
         return;
     }
     if unreached
-        && descriptor.moves()
-        && let Some(beside) = block.beside.get_mut(frame.function as usize)
+        && element(&DESCRIPTORS, function).moves()
+        && let Some(beside) = block.beside.get_mut(function)
     {
         beside.flags |= ROW_MISSED;
     }
-    let Some(row) = block.rows.get_mut(frame.function as usize) else { return };
+    // SAFETY: there is a row for every function.
+    let row = unsafe { block.rows.get_unchecked_mut(function) };
     let length = now.wrapping_sub(frame.began);
     row.ticks += length;
     if length > row.longest {
         row.longest = length;
     }
-    if thread.is_new_binding(frame.binding) {
-        process::note_language(frame.binding);
+    if thread.is_new_binding(frame.symbol.binding()) {
+        process::note_language(frame.symbol.binding());
     }
 }

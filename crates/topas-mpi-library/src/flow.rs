@@ -20,17 +20,18 @@ pub mod waits;
 
 use topas_format::env::is_yes;
 use topas_mpi_profile::layout::{Block, Peer, Waited, flag as header_flag};
+use topas_mpi_table::ToldBy;
 
-use crate::element::{element, element_mut};
+use crate::element::element;
 use crate::frame::{CallNotes, Frame};
 use crate::generated::number;
-use crate::pause::paused;
+use crate::mode::paused;
 use crate::requests::flag;
 use crate::thread::Thread;
 use crate::{spool, sys};
 
 use amount::{CallWords, word};
-use call::GeneralCall;
+use call::{GeneralCall, NO_COMMUNICATOR};
 use hot::HotCall;
 use ledger::Ledger;
 pub use library::byte_and_world;
@@ -42,7 +43,16 @@ impl CallPlan {
     /// Whether something is to be done before a call.
     pub const fn before(&self) -> bool {
         !matches!(self.act, Act::Nothing | Act::CommMade | Act::Message | Act::MessageIf)
-            && (!matches!(self.act, Act::Flows) || self.status != NONE || self.message != NONE)
+            && (!matches!(self.act, Act::Flows) || self.message != NONE)
+    }
+
+    /// Whether nothing is needed before a call but its status, which tells what it received.
+    pub const fn status_alone(&self) -> bool {
+        let [one, other, third] = &self.flow;
+        let told = matches!(one.told_by, ToldBy::Status(_))
+            || matches!(other.told_by, ToldBy::Status(_))
+            || matches!(third.told_by, ToldBy::Status(_));
+        matches!(self.act, Act::Flows) && told && self.message == NONE && self.status != NONE
     }
 
     /// Whether even a call within a call matters: handles go, or requests are cancelled.
@@ -57,11 +67,14 @@ impl CallPlan {
             || matches!(self.act, Act::Flows) && self.flows == 0 && self.request == NONE
     }
 
-    /// Whether something is to be done after a call.
+    /// Whether something is to be done after a call, if communicators are not counted.
     pub const fn after(&self) -> bool {
-        !matches!(self.act, Act::Nothing | Act::TypeFree | Act::ObjectFree | Act::RequestFree)
-            || self.count != NONE
-            || self.traffic
+        self.count != NONE
+            || match self.act {
+                Act::Nothing | Act::TypeFree | Act::ObjectFree | Act::RequestFree => false,
+                Act::Flows => !self.only_counts(),
+                _ => true,
+            }
     }
 }
 
@@ -78,7 +91,7 @@ fn ledger_of(thread: &mut Thread) -> Option<&'static mut Ledger> {
 /// Before the call of a C function: what must be seen or changed before it.
 #[inline]
 pub fn before(frame: &mut Frame, thread: &mut Thread) {
-    let Some(plan) = PLANS.get(frame.function as usize) else { return };
+    let Some(plan) = PLANS.get(frame.function()) else { return };
     let Some(library) = library() else { return };
     let Some(ledger) = ledger_of(thread) else { return };
     let kept = &mut frame.kept;
@@ -90,14 +103,27 @@ pub fn before(frame: &mut Frame, thread: &mut Thread) {
             if plan.message != NONE {
                 kept.count = usize::from(take_message(library, ledger, plan, args, kept));
             }
-            if plan.status != NONE
-                && *element(args, usize::from(plan.status)) == library.status_ignore
-            {
-                kept.status = [0; 8];
-                *element_mut(args, usize::from(plan.status)) = kept.status.as_mut_ptr() as usize;
-            }
             frees(library, Some(ledger), plan, args);
+            if plan.status != NONE {
+                give_status(frame, thread, usize::from(plan.status));
+            }
         }
+    }
+}
+
+/// Has a call tell its status where the program wants none. The MPI is known to threads that have a
+/// ledger: before that nothing was counted, and the first message is told by the general way.
+#[inline(always)]
+pub fn give_status(frame: &mut Frame, thread: &mut Thread, place: usize) {
+    if thread.flow == 0 && library().is_none() {
+        return;
+    }
+    // SAFETY: it is known.
+    let library = unsafe { library::known() };
+    if *element(&frame.args, place) == library.status_ignore {
+        frame.kept.status = [0; 8];
+        let status = frame.kept.status.as_mut_ptr() as usize;
+        frame.pass(place, status);
     }
 }
 
@@ -162,10 +188,10 @@ fn frees(library: &Library, ledger: Option<&mut Ledger>, plan: &CallPlan, args: 
 /// Before a call within a call: handles that it frees.
 #[inline]
 pub fn nested(frame: &mut Frame, thread: &mut Thread) {
-    let Some(plan) = PLANS.get(frame.function as usize) else { return };
+    let Some(plan) = PLANS.get(frame.function()) else { return };
     let Some(library) = library() else { return };
     // SAFETY: the frame of the outer call is below this one, on the stack.
-    let outer = PLANS.get(unsafe { (*thread.outer).function } as usize).map(|plan| plan.act);
+    let outer = PLANS.get(unsafe { (*thread.outer).function() }).map(|plan| plan.act);
     // A tool in between passes on what was seen already.
     if outer != Some(plan.act) || matches!(plan.act, Act::TypeFree) {
         // SAFETY: null, or that of this thread alone.
@@ -211,8 +237,8 @@ fn new_ledger(thread: &Thread) -> usize {
 
 /// After the call of a C function, which returned at `now`: what it moved.
 #[inline(always)]
-pub fn after(frame: &mut Frame, thread: &mut Thread, now: u64) {
-    let function = frame.function as usize;
+pub fn after<const EXTRA: bool>(frame: &mut Frame, thread: &mut Thread, now: u64) {
+    let function = frame.function();
     // SAFETY: `enter` was given the number of a function.
     let plan = unsafe { PLANS.get_unchecked(function) };
     // SAFETY: null, or that of this thread alone. Threads have one only if the MPI is known.
@@ -220,28 +246,37 @@ pub fn after(frame: &mut Frame, thread: &mut Thread, now: u64) {
         return rest(frame, thread, plan, now);
     };
     if plan.act.completes() {
-        return completions(frame, thread, ledger, plan, now);
+        return completions::<EXTRA>(frame, thread, ledger, plan, now);
     }
-    if frame.result as i32 != 0
-        || paused()
-        || ledger.communicators
-        || plan.hot == Hot::No && !plan.only_counts()
-    {
+    if frame.result as i32 != 0 || EXTRA && paused() || plan.hot == Hot::No && !plan.only_counts() {
         return rest(frame, thread, plan, now);
     }
     // SAFETY: there is a ledger.
     let library = unsafe { library::known() };
-    let large = frame.binding.is_large();
     // SAFETY: the thread's own block, which stays mapped.
     let block = unsafe { &mut *thread.block };
     count(block, plan, frame, library);
+    let mut index = NO_COMMUNICATOR;
+    if EXTRA && ledger.communicators && plan.is_comm {
+        let comm = word(&frame.args, plan.object) as u64 & library.handle_mask;
+        index = object::object(library, ledger, comm, object::ObjectKind::Comm).index;
+        if plan.traffic
+            && let Some(traffic) = block.traffic.get_mut(usize::from(index))
+        {
+            // SAFETY: the outermost frame: this one, or that of a Fortran function above it.
+            let began = unsafe { (*thread.outer).began };
+            traffic.calls += 1;
+            traffic.ticks += now.wrapping_sub(began);
+        }
+    }
+    let large = frame.symbol.binding().is_large();
     let args = &frame.args;
-    HotCall { library, ledger, block, plan, args, function, large }.flows();
+    HotCall::<EXTRA> { library, ledger, block, plan, args, function, large, index }.flows();
 }
 
 /// The same, for functions that wait or ask for requests.
 #[inline(always)]
-fn completions(
+fn completions<const EXTRA: bool>(
     frame: &Frame,
     thread: &Thread,
     ledger: &mut Ledger,
@@ -250,17 +285,18 @@ fn completions(
 ) {
     // SAFETY: there is a ledger.
     let library = unsafe { library::known() };
-    let mut account = (!paused()).then(|| account(thread.block, ledger));
+    let mut account = (!(EXTRA && paused())).then(|| account(thread.block, ledger));
     let mut waited = Waited::Nothing as u32;
-    let (args, kept) = (&frame.args, &frame.kept);
-    if kept.count != 0 {
-        let error = frame.result as i32;
-        waited = completion::after(library, ledger, account.as_mut(), plan, args, kept, error);
+    if frame.kept.count != 0 {
+        // SAFETY: the outermost frame: this one, or that of a Fortran function above it.
+        let began = unsafe { (*thread.outer).began };
+        let call = completion::CompletionCall { plan, frame, began, now };
+        waited = call.after::<EXTRA>(library, ledger, account.as_mut());
     }
     let Some(account) = account else { return };
     count(&mut *account.block, plan, frame, library);
     if let Some(waiting) = account.block.waiting.get_mut(waited as usize) {
-        // SAFETY: the outermost frame: this one, or that of a Fortran function below which it is.
+        // SAFETY: the outermost frame: this one, or that of a Fortran function above it.
         let began = unsafe { (*thread.outer).began };
         waiting.calls += 1;
         waiting.ticks += now.wrapping_sub(began);
@@ -277,9 +313,9 @@ fn count(block: &mut Block, plan: &CallPlan, frame: &Frame, library: &Library) {
     {
         return;
     }
-    let count = amount::count(args, plan.count, frame.binding.is_large());
+    let count = amount::count(args, plan.count, frame.symbol.binding().is_large());
     // SAFETY: there is a row for every function.
-    let row = unsafe { block.rows.get_unchecked_mut(frame.function as usize) };
+    let row = unsafe { block.rows.get_unchecked_mut(frame.function()) };
     row.count = row.count.wrapping_add(count);
 }
 
@@ -302,7 +338,7 @@ fn rest(frame: &mut Frame, thread: &mut Thread, plan: &'static CallPlan, now: u6
     let ticks = now.wrapping_sub(began);
     let mut account = (!paused()).then(|| account(thread.block, ledger));
     let args = &frame.args;
-    let large = frame.binding.is_large();
+    let large = frame.symbol.binding().is_large();
     if let Some(account) = &mut account {
         count(account.block, plan, frame, library);
     }
@@ -314,7 +350,7 @@ fn rest(frame: &mut Frame, thread: &mut Thread, plan: &'static CallPlan, now: u6
                 // SAFETY: it was written before the call.
                 message = Some(unsafe { frame.kept.message.assume_init() });
             }
-            let function = frame.function as u16;
+            let function = frame.function() as u16;
             let mut call = GeneralCall { library, ledger, plan, args, message, function, large };
             call.flows(account.as_mut(), ticks);
         }
@@ -337,6 +373,7 @@ pub fn begin() {
         return;
     }
     header.flags |= header_flag::WORLD;
+    header.comm_world = library.comm_world;
     let ask = |function| library::ask(function, library.comm_world).map(i32::cast_unsigned);
     header.rank = ask(number::COMM_RANK).unwrap_or(header.rank);
     header.ranks = ask(number::COMM_SIZE).unwrap_or(header.ranks);

@@ -4,7 +4,7 @@
 use core::mem::{MaybeUninit, offset_of};
 
 use crate::requests::{FoundRequest, RequestEntry};
-use crate::symbol::StubBinding;
+use crate::symbol::StubSymbol;
 
 /// Most words that any function has in any language.
 pub const WORDS: usize = 16;
@@ -23,16 +23,51 @@ pub struct Frame {
     double: u64,
     /// Ticks at the beginning of the call
     pub began: u64,
-    /// Number of the function
-    pub function: u32,
-    /// Its name
-    pub binding: StubBinding,
-    /// Address to which the call returns: who called
-    pub caller: usize,
-    /// Nothing
-    reserved: usize,
+    /// The function, and its name
+    pub symbol: StubSymbol,
     /// What `flow` keeps from before the call until after it
     pub kept: CallNotes,
+    /// Vector registers, which the assembly keeps if they may hold arguments
+    vectors: [u128; 9],
+}
+
+impl Frame {
+    /// What lies behind the frame: a word of the assembly's, the return address, and the words of
+    /// arguments that are not in registers.
+    #[inline(always)]
+    fn behind(&self, words: usize) -> *const usize {
+        (&raw const *self).wrapping_add(1).cast::<usize>().wrapping_add(words)
+    }
+
+    /// Arguments behind those in registers; where the stack pointer of the caller was.
+    #[inline(always)]
+    pub fn stack(&self) -> *const usize {
+        self.behind(2)
+    }
+
+    /// Address to which the call returns: who called.
+    #[inline(always)]
+    pub fn caller(&self) -> usize {
+        // SAFETY: the assembly makes frames below their return address.
+        unsafe { *self.behind(1) }
+    }
+
+    /// Number of the function.
+    #[inline(always)]
+    pub fn function(&self) -> usize {
+        self.symbol.function() as usize
+    }
+
+    /// Changes an argument of the call.
+    #[inline(always)]
+    pub fn pass(&mut self, place: usize, word: usize) {
+        *crate::element::element_mut(&mut self.args, place) = word;
+        if let Some(place) = place.checked_sub(crate::arch::REGISTERS)
+            && let Some(outgoing) = self.outgoing.get_mut(place)
+        {
+            *outgoing = word;
+        }
+    }
 }
 
 /// Size of the frame, and places in it, for the assembly.
@@ -43,6 +78,8 @@ pub const ARGUMENTS: usize = offset_of!(Frame, args);
 pub const RESULT: usize = offset_of!(Frame, result);
 /// See [`FRAME`].
 pub const DOUBLE: usize = offset_of!(Frame, double);
+/// See [`FRAME`].
+pub const VECTORS: usize = offset_of!(Frame, vectors);
 
 const _: () = assert!(FRAME.is_multiple_of(16));
 

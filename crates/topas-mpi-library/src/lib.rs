@@ -14,11 +14,11 @@
 //! The modules in their order: each uses modules of its own line and of the lines above it only.
 //!
 //! ```text
-//! element symbol pause ticks objects generated::{name,number}   leaves
+//! element symbol mode ticks objects generated::{name,number}   leaves
 //! sys lookup below wrapped                      the kernel, the loader, the next definitions
 //! life spool requests workspace                 what is kept, in files and in memory
 //! frame counters thread arch clock              a call, a thread, the time
-//! flow descriptor generated::table              what calls move
+//! flow hooks descriptor generated::table        what calls move
 //! installation site switches launch say preload whether this process is measured
 //! cost process                                  the beginning
 //! languages ranks report finish                 the end
@@ -39,13 +39,14 @@ mod finish;
 mod flow;
 mod frame;
 mod generated;
+mod hooks;
 mod installation;
 mod languages;
 mod launch;
 mod life;
 mod lookup;
+mod mode;
 mod objects;
-mod pause;
 mod preload;
 mod process;
 mod ranks;

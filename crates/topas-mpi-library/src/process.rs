@@ -10,7 +10,7 @@ use topas_mpi_profile::layout::{Header, flag};
 use crate::symbol::StubBinding;
 use crate::thread::Thread;
 use crate::workspace::{self, Workspace};
-use crate::{arch, clock, counters, flow, launch, pause, preload, say, site, spool, sys};
+use crate::{arch, clock, counters, flow, launch, mode, preload, say, site, spool, sys};
 
 /// Nothing was decided yet.
 const NEW: u32 = 0;
@@ -35,6 +35,7 @@ pub fn begin(thread: &mut Thread) -> bool {
             OFF => return false,
             NEW if STATE.compare_exchange(NEW, BUSY, Acquire, Relaxed).is_ok() => {
                 let on = begin_process();
+                mode::set(mode::OFF, !on);
                 STATE.store(if on { ON } else { OFF }, Release);
             }
             _ => core::hint::spin_loop(),
@@ -72,6 +73,7 @@ fn begin_process() -> bool {
     header.latest = header.began;
     header.own_ticks = header.began.ticks.wrapping_sub(entered);
     header.flags |= flow::wanted();
+    mode::set(mode::COMMUNICATORS, header.flags & flag::COMMUNICATORS != 0);
     if nanoseconds {
         header.flags |= flag::CLOCK;
     }
@@ -115,6 +117,7 @@ extern "C" fn in_child() {
         thread.block = core::ptr::null_mut();
     }
     let new = !began && thread.outer.is_null();
+    mode::set(mode::OFF, !new);
     STATE.store(if new { NEW } else { OFF }, Release);
 }
 
@@ -126,7 +129,7 @@ pub fn header() -> Option<&'static mut Header> {
 /// Pauses measuring, or goes on.
 pub fn pause(pause: bool) {
     let Some(header) = header() else { return };
-    if !pause::pause(pause) {
+    if !mode::set(mode::PAUSED, pause) {
         return;
     }
     let ticks = clock::ticks();

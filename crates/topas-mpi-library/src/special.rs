@@ -6,9 +6,10 @@ use crate::thread::Thread;
 use crate::{clock, cost, finish, flow, process};
 
 /// Before a function of these.
+#[cold]
 #[inline(never)]
 pub fn before(frame: &mut Frame) {
-    match frame.function as usize {
+    match frame.function() {
         number::PCONTROL => match frame.args[0] as i32 {
             0 => process::pause(true),
             1 => process::pause(false),
@@ -19,19 +20,17 @@ pub fn before(frame: &mut Frame) {
         },
         number::FINALIZE => finish::finalize(),
         number::ABORT => finish::abort(frame.args[1] as i32),
-        _ => flow::waits::before(frame),
+        _ => {}
     }
 }
 
-/// After a function of these, which returned at `now`.
+/// After a function of these.
+#[cold]
 #[inline(never)]
-pub fn after(frame: &mut Frame, thread: &mut Thread, now: u64) {
-    let initialized = [number::INIT, number::INIT_THREAD].contains(&(frame.function as usize));
-    if !initialized {
-        flow::waits::after(frame, thread, now);
-        return;
-    }
-    if frame.result as i32 == 0
+pub fn after(frame: &mut Frame, thread: &mut Thread) {
+    let initialized = [number::INIT, number::INIT_THREAD].contains(&frame.function());
+    if initialized
+        && frame.result as i32 == 0
         && let Some(header) = process::header()
     {
         header.initialized = clock::now();

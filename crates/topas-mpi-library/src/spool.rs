@@ -228,7 +228,7 @@ fn take_over(block: *mut Block) -> bool {
     let taken = owner.compare_exchange(tid, own, Acquire, Relaxed).is_ok();
     if taken {
         // SAFETY: it is this thread's now.
-        unsafe { (*block).inside = 0 };
+        unsafe { (*block).now.inside = 0 };
     }
     taken
 }

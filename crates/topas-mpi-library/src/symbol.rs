@@ -43,7 +43,7 @@ impl StubSymbol {
     }
 
     /// The number.
-    #[cfg(any(test, topas_mpi_wrap))]
+    #[inline(always)]
     pub const fn number(self) -> u32 {
         self.0
     }
@@ -81,12 +81,6 @@ impl StubBinding {
     /// All of them.
     pub fn all() -> impl Iterator<Item = StubBinding> {
         (0..StubBinding::COUNT as u32).map(StubBinding)
-    }
-
-    /// Its place in a table of [`BINDING_ROOM`] entries.
-    #[inline(always)]
-    pub const fn index(self) -> usize {
-        self.0 as usize
     }
 
     /// A bit for each.

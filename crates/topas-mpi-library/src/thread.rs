@@ -4,7 +4,7 @@ use topas_mpi_profile::layout::Block;
 
 use crate::counters::ThreadCounters;
 use crate::frame::Frame;
-use crate::symbol::StubBinding;
+use crate::symbol::{StubBinding, StubSymbol};
 
 /// Variables of a thread; zero at its beginning. The assembly in `entry/` allocates them.
 #[repr(C)]
@@ -20,15 +20,13 @@ pub struct Thread {
     awaited: u32,
     /// Names seen: a bit of each
     pub bindings: u32,
-    /// The frame of that C function
-    pub inner: *mut Frame,
     /// For `flow`: what it keeps for the thread
     pub flow: usize,
     /// There was no room for it
     pub lost: bool,
     /// Hardware counters; null if they are not wanted, or cannot be read
     pub counters: *mut ThreadCounters,
-    reserved: [usize; 8],
+    reserved: [usize; 9],
 }
 
 const _: () = assert!(size_of::<Thread>() == 128);
@@ -45,15 +43,13 @@ impl Thread {
             return true;
         }
         self.outer = core::ptr::null_mut();
-        self.inner = core::ptr::null_mut();
         self.awaited = 0;
         false
     }
 
-    /// The outermost call is over. True if it was one of Fortran whose C function was not reached.
+    /// An outermost call of Fortran is over. True if its C function was not reached.
     #[inline(always)]
     pub fn leaves(&mut self) -> bool {
-        self.outer = core::ptr::null_mut();
         core::mem::take(&mut self.awaited) != 0
     }
 
@@ -65,15 +61,14 @@ impl Thread {
 
     /// Whether this nested call is the C function that a Fortran function stands for.
     #[inline(always)]
-    pub fn wants(&self, function: u32, binding: StubBinding) -> bool {
-        self.awaited == function + 1 && binding.is_c()
+    pub fn wants(&self, symbol: StubSymbol) -> bool {
+        self.awaited == symbol.function() + 1 && symbol.binding().is_c()
     }
 
     /// The C function has been reached.
     #[inline(always)]
-    pub fn reached(&mut self, frame: *mut Frame) {
+    pub fn reached(&mut self) {
         self.awaited = 0;
-        self.inner = frame;
     }
 
     /// Notes by which of its names a function was called. True for the first call by such a name.

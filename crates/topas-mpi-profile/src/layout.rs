@@ -9,10 +9,12 @@
 //! file, 0 is nowhere. The file is sparse: only pages that were touched take memory. Texts end
 //! with a NUL or fill their room.
 
+pub mod now;
 mod waits;
 
 use topas_mpi_table::CHAPTERS;
 
+use now::NowLine;
 pub use waits::{WAIT_ROWS, WaitPeer, WaitRow, WaitTicks, Waits};
 
 /// First bytes of the file.
@@ -198,6 +200,8 @@ pub struct Header {
     pub switches: [u8; 2048],
     /// Subtotals written so far
     pub subtotals: u32,
+    /// `MPI_COMM_WORLD`, as calls pass it; 0 if it is not known
+    pub comm_world: u64,
     /// Functions whose bytes were not counted, the first of them: numbers of functions plus 1
     pub missed: [u16; 30],
     /// Offset of [`Waits`]; 0 if waits are not told apart
@@ -329,22 +333,20 @@ pub struct Traffic {
 pub struct Block {
     /// Thread
     pub tid: u32,
-    /// Function it is in, plus 1; 0 if none
-    pub inside: u32,
-    /// Ticks at the entry of that call
-    pub since: u64,
+    /// Nothing
+    pub unused: u32,
     /// Offset of the next block
     pub next: u64,
     /// Offset of [`Header::ranks`] + 1 of [`Peer`], if peers are counted
     pub peers: u64,
     /// Histograms in use
     pub histograms: u64,
+    /// What it does
+    pub now: NowLine,
     /// Hardware counters: events outside of calls
     pub outside: [u64; COUNTERS],
     /// Hardware counters: events in calls
     pub counted: [u64; COUNTERS],
-    /// Room for what comes
-    pub reserved: [u64; 3],
     /// By [`Waited`]
     pub waiting: [Waiting; WAITED],
     /// By number of the function
@@ -414,6 +416,8 @@ mod tests {
         assert_eq!(size_of::<Row>(), 64);
         assert_eq!(size_of::<Communicator>(), 64);
         assert_eq!(size_of::<Block>() % 64, 0);
+        // What a call writes beside its row is one cache line.
+        assert_eq!(core::mem::offset_of!(Block, now), 32);
         assert_eq!(COMMUNICATORS_AT % 64, 0);
     }
 

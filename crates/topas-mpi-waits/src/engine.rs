@@ -816,11 +816,6 @@ impl Engine {
         }
     }
 
-    /// Whether the program has tried to cancel it.
-    pub fn is_cancelling(&self, id: u32) -> bool {
-        self.cancelling > 0 && self.posts.get(id).is_some_and(|post| post.cancelling)
-    }
-
     /// A call completed what was posted by saying that it was cancelled.
     pub fn cancelled(&mut self, around: &mut impl Surroundings, id: u32) {
         let Some(post) = self.posts.get(id).copied() else { return };

@@ -39,16 +39,16 @@ topas_mpi_thread:
     .section .text.topas_mpi_common, "ax", @progbits
     .hidden topas_mpi_enter
     .hidden topas_mpi_leave
+
     .balign 64
     .type topas_mpi_common, @function
 topas_mpi_common:
     .cfi_startproc
-    pushq %rbp
-    .cfi_def_cfa_offset 16
-    .cfi_offset %rbp, -16
-    movq %rsp, %rbp
-    .cfi_def_cfa_register %rbp
-    subq $FRAME, %rsp
+    testb $OFF, topas_mpi_mode(%rip)
+    jne 2f
+0:
+    subq $FRAME+8, %rsp
+    .cfi_adjust_cfa_offset FRAME+8
     movq %rdi, ARGUMENTS+0(%rsp)
     movq %rsi, ARGUMENTS+8(%rsp)
     movq %rdx, ARGUMENTS+16(%rsp)
@@ -57,7 +57,6 @@ topas_mpi_common:
     movq %r9, ARGUMENTS+40(%rsp)
     movq %rsp, %rdi
     movl %eax, %esi
-    leaq 16(%rbp), %rdx
     call topas_mpi_enter
     movq ARGUMENTS+0(%rsp), %rdi
     movq ARGUMENTS+8(%rsp), %rsi
@@ -74,47 +73,50 @@ topas_mpi_common:
     call topas_mpi_leave
     movq RESULT(%rsp), %rax
     movsd DOUBLE(%rsp), %xmm0
-    movq %rbp, %rsp
-    popq %rbp
+    addq $FRAME+8, %rsp
     .cfi_remember_state
-    .cfi_def_cfa %rsp, 8
+    .cfi_adjust_cfa_offset -(FRAME+8)
     ret
     .cfi_restore_state
 1:
-    movq %rbp, %rsp
-    popq %rbp
-    .cfi_def_cfa %rsp, 8
+    addq $FRAME+8, %rsp
+    .cfi_adjust_cfa_offset -(FRAME+8)
     jmp *%rax
+2:
+    # Nothing is measured: to what lies below, if that is known.
+    leaq topas_mpi_targets(%rip), %r11
+    movq (%r11,%rax,8), %r11
+    testq %r11, %r11
+    je 0b
+    jmp *%r11
     .cfi_endproc
     .size topas_mpi_common, . - topas_mpi_common
 
     .type topas_mpi_variadic, @function
 topas_mpi_variadic:
     .cfi_startproc
-    pushq %rbp
-    .cfi_def_cfa_offset 16
-    .cfi_offset %rbp, -16
-    movq %rsp, %rbp
-    .cfi_def_cfa_register %rbp
-    subq $FRAME+144, %rsp
+    testb $OFF, topas_mpi_mode(%rip)
+    jne 2f
+0:
+    subq $FRAME+8, %rsp
+    .cfi_adjust_cfa_offset FRAME+8
     movq %rdi, ARGUMENTS+0(%rsp)
     movq %rsi, ARGUMENTS+8(%rsp)
     movq %rdx, ARGUMENTS+16(%rsp)
     movq %rcx, ARGUMENTS+24(%rsp)
     movq %r8, ARGUMENTS+32(%rsp)
     movq %r9, ARGUMENTS+40(%rsp)
-    movq %r10, FRAME(%rsp)
-    movaps %xmm0, FRAME+16(%rsp)
-    movaps %xmm1, FRAME+32(%rsp)
-    movaps %xmm2, FRAME+48(%rsp)
-    movaps %xmm3, FRAME+64(%rsp)
-    movaps %xmm4, FRAME+80(%rsp)
-    movaps %xmm5, FRAME+96(%rsp)
-    movaps %xmm6, FRAME+112(%rsp)
-    movaps %xmm7, FRAME+128(%rsp)
+    movq %r10, VECTORS+128(%rsp)
+    movaps %xmm0, VECTORS+0(%rsp)
+    movaps %xmm1, VECTORS+16(%rsp)
+    movaps %xmm2, VECTORS+32(%rsp)
+    movaps %xmm3, VECTORS+48(%rsp)
+    movaps %xmm4, VECTORS+64(%rsp)
+    movaps %xmm5, VECTORS+80(%rsp)
+    movaps %xmm6, VECTORS+96(%rsp)
+    movaps %xmm7, VECTORS+112(%rsp)
     movq %rsp, %rdi
     movl %eax, %esi
-    leaq 16(%rbp), %rdx
     call topas_mpi_enter
     movq %rax, %r11
     movq %rdx, %rax
@@ -124,32 +126,37 @@ topas_mpi_variadic:
     movq ARGUMENTS+24(%rsp), %rcx
     movq ARGUMENTS+32(%rsp), %r8
     movq ARGUMENTS+40(%rsp), %r9
-    movaps FRAME+16(%rsp), %xmm0
-    movaps FRAME+32(%rsp), %xmm1
-    movaps FRAME+48(%rsp), %xmm2
-    movaps FRAME+64(%rsp), %xmm3
-    movaps FRAME+80(%rsp), %xmm4
-    movaps FRAME+96(%rsp), %xmm5
-    movaps FRAME+112(%rsp), %xmm6
-    movaps FRAME+128(%rsp), %xmm7
+    movaps VECTORS+0(%rsp), %xmm0
+    movaps VECTORS+16(%rsp), %xmm1
+    movaps VECTORS+32(%rsp), %xmm2
+    movaps VECTORS+48(%rsp), %xmm3
+    movaps VECTORS+64(%rsp), %xmm4
+    movaps VECTORS+80(%rsp), %xmm5
+    movaps VECTORS+96(%rsp), %xmm6
+    movaps VECTORS+112(%rsp), %xmm7
     testq %rax, %rax
-    movq FRAME(%rsp), %rax
+    movq VECTORS+128(%rsp), %rax
     je 1f
     call *%r11
     movq %rax, RESULT(%rsp)
     movq %rsp, %rdi
     call topas_mpi_leave
     movq RESULT(%rsp), %rax
-    movq %rbp, %rsp
-    popq %rbp
+    addq $FRAME+8, %rsp
     .cfi_remember_state
-    .cfi_def_cfa %rsp, 8
+    .cfi_adjust_cfa_offset -(FRAME+8)
     ret
     .cfi_restore_state
 1:
-    movq %rbp, %rsp
-    popq %rbp
-    .cfi_def_cfa %rsp, 8
+    addq $FRAME+8, %rsp
+    .cfi_adjust_cfa_offset -(FRAME+8)
+    jmp *%r11
+2:
+    leaq topas_mpi_targets(%rip), %r11
+    movq (%r11,%rax,8), %r11
+    testq %r11, %r11
+    je 0b
+    movl %r10d, %eax
     jmp *%r11
     .cfi_endproc
     .size topas_mpi_variadic, . - topas_mpi_variadic

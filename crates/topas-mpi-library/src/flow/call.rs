@@ -131,7 +131,8 @@ impl GeneralCall<'_> {
             }
         }
         if plan.request != NONE {
-            completion::keep(library, self.ledger, word(self.args, plan.request), entry);
+            let address = word(self.args, plan.request);
+            completion::keep(library, self.ledger, address, entry);
         }
     }
 

@@ -10,9 +10,10 @@ use crate::flow::library::{self, Library};
 use crate::flow::object::{self, ObjectKind};
 use crate::flow::peers::{Account, NOBODY, OTHERS, UNKNOWN};
 use crate::flow::plan::{Act, CallPlan};
-use crate::frame::{CallNotes, PendingRequest};
+use crate::flow::waits::{self, Completions};
+use crate::frame::{CallNotes, Frame, PendingRequest};
 use crate::requests::{RequestEntry, flag};
-use crate::spool;
+use crate::{mode, spool};
 
 /// What those are that many operations share: most are messages sent.
 static SHARED: RequestEntry = RequestEntry {
@@ -28,9 +29,9 @@ static SHARED: RequestEntry = RequestEntry {
 };
 
 impl PendingRequest {
-    /// What it is. That is known even when it was taken out, until the thread is given another.
+    /// What it is.
     #[inline(always)]
-    pub fn entry(&self) -> &RequestEntry {
+    fn entry(&self) -> &RequestEntry {
         match &self.found {
             Some(found) if found.is_own() => found.entry(),
             // SAFETY: written when it was found.
@@ -138,141 +139,138 @@ pub fn keep(library: &Library, ledger: &mut Ledger, address: usize, entry: Reque
 }
 
 /// What a call completed, and what came by it.
-struct Completed<'a, 'b> {
+struct Completed<'a, 'b, const EXTRA: bool> {
     library: &'a Library,
     ledger: &'a mut Ledger,
     account: Option<&'a mut Account<'b>>,
     waited: u32,
+    waits: Completions,
 }
 
-/// After the call, which returned `error`: counts what was completed, and tells what kind it was.
-/// There is a request at least.
-#[inline(always)]
-pub fn after(
-    library: &Library,
-    ledger: &mut Ledger,
-    account: Option<&mut Account<'_>>,
-    plan: &CallPlan,
-    args: &CallWords,
-    kept: &CallNotes,
-    error: i32,
-) -> u32 {
-    let mut completed = Completed { library, ledger, account, waited: Waited::Nothing as u32 };
-    for_each(library, plan, args, kept, error, |request, status, good| {
-        completed.request(request, status, good);
-    });
-    completed.waited
+/// A call that waits or asks for requests, and returned at `now`.
+pub struct CompletionCall<'a> {
+    /// What is to be done
+    pub plan: &'static CallPlan,
+    /// Its arguments, its result and its requests
+    pub frame: &'a Frame,
+    /// When the outermost call began, in ticks
+    pub began: u64,
+    /// In ticks
+    pub now: u64,
 }
 
-/// Hands over the requests that a call completed, each with the address of its status, and whether
-/// it came to a good end. There is a request at least.
-#[inline(always)]
-pub fn for_each(
-    library: &Library,
-    plan: &CallPlan,
-    args: &CallWords,
-    kept: &CallNotes,
-    error: i32,
-    mut completed: impl FnMut(&PendingRequest, usize, bool),
-) {
-    // SAFETY: as many as were written before the call.
-    let pending = unsafe { core::slice::from_raw_parts(kept.pending, kept.count) };
-    let status = word(args, plan.status);
-    if error != 0 {
-        return after_error(library, plan, args, pending, status, &mut completed);
-    }
-    // SAFETY: an integer that the call has written.
-    let number = |place: usize| unsafe { *(*element(args, place) as *const i32) };
-    match plan.act {
-        Act::Wait => all(library, pending, status, false, completed),
-        Act::Test if number(1) != 0 => all(library, pending, status, false, completed),
-        Act::Waitall => all(library, pending, status, true, completed),
-        Act::Testall if number(2) != 0 => all(library, pending, status, true, completed),
-        // The flag of MPI_Testany stands behind the index.
-        Act::Testany if number(3) == 0 => {}
-        Act::Waitany | Act::Testany => one(pending, number(2), status, &mut completed),
-        Act::Waitsome | Act::Testsome => {
-            let indices = args[3] as *const i32;
-            for i in 0..number(2).max(0) as usize {
-                let each = nth(library, status, i);
-                // SAFETY: as many as the call says.
-                one(pending, unsafe { *indices.add(i) }, each, &mut completed);
+impl CompletionCall<'_> {
+    /// Counts what was completed, and tells what kind it was. There is a request at least.
+    #[inline(always)]
+    pub fn after<const EXTRA: bool>(
+        &self,
+        library: &Library,
+        ledger: &mut Ledger,
+        account: Option<&mut Account<'_>>,
+    ) -> u32 {
+        let Frame { args, kept, .. } = self.frame;
+        let plan = self.plan;
+        let waited = Waited::Nothing as u32;
+        let waits = Completions::of(self.frame.function(), self.began, self.now);
+        let mut completed = Completed::<EXTRA> { library, ledger, account, waited, waits };
+        // SAFETY: as many as were written before the call.
+        let pending = unsafe { core::slice::from_raw_parts(kept.pending, kept.count) };
+        let status = word(args, plan.status);
+        if self.frame.result as i32 != 0 {
+            completed.after_error(plan, args, pending, status);
+            return completed.end();
+        }
+        // SAFETY: an integer that the call has written.
+        let number = |place: usize| unsafe { *(*element(args, place) as *const i32) };
+        match plan.act {
+            Act::Wait => completed.all(pending, status, false),
+            Act::Test if number(1) != 0 => completed.all(pending, status, false),
+            Act::Waitall => completed.all(pending, status, true),
+            Act::Testall if number(2) != 0 => completed.all(pending, status, true),
+            // The flag of MPI_Testany stands behind the index.
+            Act::Testany if number(3) == 0 => {}
+            Act::Waitany | Act::Testany => completed.one(pending, number(2), status),
+            Act::Waitsome | Act::Testsome => {
+                let indices = args[3] as *const i32;
+                for i in 0..number(2).max(0) as usize {
+                    let each = completed.nth(status, i);
+                    // SAFETY: as many as the call says.
+                    completed.one(pending, unsafe { *indices.add(i) }, each);
+                }
             }
+            _ => {}
         }
-        _ => {}
+        completed.end()
     }
 }
 
-/// The status at this place of an array.
-#[inline(always)]
-fn nth(library: &Library, statuses: usize, place: usize) -> usize {
-    if statuses == library.status_ignore {
-        statuses
-    } else {
-        statuses + place * library.status_size
-    }
-}
-
-#[inline(always)]
-fn all(
-    library: &Library,
-    pending: &[PendingRequest],
-    status: usize,
-    many: bool,
-    mut completed: impl FnMut(&PendingRequest, usize, bool),
-) {
-    for request in pending {
-        let each = if many { nth(library, status, request.place as usize) } else { status };
-        completed(request, each, true);
-    }
-}
-
-fn one(
-    pending: &[PendingRequest],
-    index: i32,
-    status: usize,
-    completed: &mut impl FnMut(&PendingRequest, usize, bool),
-) {
-    // They are in order of their places; most calls have all of them.
-    let near = pending.get(index.max(0) as usize).filter(|r| r.place as i32 == index);
-    let search = || {
-        let found = pending.binary_search_by_key(&index, |r| r.place as i32).ok()?;
-        pending.get(found)
-    };
-    if let Some(request) = near.or_else(search) {
-        completed(request, status, true);
-    }
-}
-
-/// A call that failed has completed those requests that are null now.
-#[cold]
-#[inline(never)]
-fn after_error(
-    library: &Library,
-    plan: &CallPlan,
-    args: &CallWords,
-    pending: &[PendingRequest],
-    status: usize,
-    completed: &mut impl FnMut(&PendingRequest, usize, bool),
-) {
-    let array = word(args, plan.about);
-    for request in pending {
-        let at = request.place as usize;
-        // SAFETY: the requests of the call.
-        let now = unsafe { library::handle_at(library, array, at) };
-        if now != library.request_null {
-            continue;
+impl<const EXTRA: bool> Completed<'_, '_, EXTRA> {
+    /// All was told: the kind.
+    #[inline(always)]
+    fn end(self) -> u32 {
+        if EXTRA && mode::has(mode::WAITS) {
+            waits::end(self.waits);
         }
-        let each = nth(library, status, at);
-        let good = matches!(plan.act, Act::Waitall | Act::Testall)
-            && each != library.status_ignore
-            // SAFETY: the calls that fail with some requests tell how each of them ended.
-            && unsafe { library::error_in(library, each as *const u8) } == 0;
-        completed(request, each, good);
+        self.waited
     }
-}
 
-impl Completed<'_, '_> {
+    /// The status at this place of an array.
+    #[inline(always)]
+    fn nth(&self, statuses: usize, place: usize) -> usize {
+        if statuses == self.library.status_ignore {
+            statuses
+        } else {
+            statuses + place * self.library.status_size
+        }
+    }
+
+    #[inline(always)]
+    fn all(&mut self, pending: &[PendingRequest], status: usize, many: bool) {
+        for request in pending {
+            let each = if many { self.nth(status, request.place as usize) } else { status };
+            self.request(request, each, true);
+        }
+    }
+
+    fn one(&mut self, pending: &[PendingRequest], index: i32, status: usize) {
+        // They are in order of their places; most calls have all of them.
+        let near = pending.get(index.max(0) as usize).filter(|r| r.place as i32 == index);
+        let search = || {
+            let found = pending.binary_search_by_key(&index, |r| r.place as i32).ok()?;
+            pending.get(found)
+        };
+        if let Some(request) = near.or_else(search) {
+            self.request(request, status, true);
+        }
+    }
+
+    /// A call that failed has completed those requests that are null now.
+    #[cold]
+    #[inline(never)]
+    fn after_error(
+        &mut self,
+        plan: &CallPlan,
+        args: &CallWords,
+        pending: &[PendingRequest],
+        status: usize,
+    ) {
+        let array = word(args, plan.about);
+        for request in pending {
+            let at = request.place as usize;
+            // SAFETY: the requests of the call.
+            let now = unsafe { library::handle_at(self.library, array, at) };
+            if now != self.library.request_null {
+                continue;
+            }
+            let each = self.nth(status, at);
+            let good = matches!(plan.act, Act::Waitall | Act::Testall)
+                && each != self.library.status_ignore
+                // SAFETY: the calls that fail with some requests tell how each of them ended.
+                && unsafe { library::error_in(self.library, each as *const u8) } == 0;
+            self.request(request, each, good);
+        }
+    }
+
     /// A request came to its end, a good one or not.
     #[inline(always)]
     fn request(&mut self, request: &PendingRequest, status: usize, good: bool) {
@@ -283,6 +281,10 @@ impl Completed<'_, '_> {
             return;
         }
         self.waited = self.waited.max(entry.kind);
+        if EXTRA && mode::has(mode::WAITS) {
+            let (library, ledger) = (self.library, &mut *self.ledger);
+            waits::completed(library, ledger, &mut self.waits, entry, status);
+        }
         if good
             && flags & (flag::TOLD | flag::CANCELLED) != 0
             && status != self.library.status_ignore

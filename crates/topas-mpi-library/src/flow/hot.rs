@@ -1,8 +1,8 @@
 //! The calls that programs make all the time, each in a straight line: what is here is told by
 //! [`super::call`], too, which is for all of them.
 //!
-//! It is for calls that were successful, while measuring is not paused and communicators are not
-//! counted.
+//! It is for calls that were successful, while measuring is not paused. `EXTRA` is the same way with
+//! what [`mode`](crate::mode) can switch on: communicators, and the analysis of waits.
 
 use core::hint::unreachable_unchecked;
 
@@ -19,7 +19,7 @@ use crate::flow::plan::{CallPlan, Hot, NONE, Place};
 use crate::requests::{RequestEntry, flag};
 
 /// A call that was successful.
-pub struct HotCall<'a> {
+pub struct HotCall<'a, const EXTRA: bool> {
     /// The MPI
     pub library: &'static Library,
     /// The thread's
@@ -34,9 +34,11 @@ pub struct HotCall<'a> {
     pub function: usize,
     /// It takes large counts
     pub large: bool,
+    /// Number of its communicator, if they are counted
+    pub index: u16,
 }
 
-impl HotCall<'_> {
+impl<const EXTRA: bool> HotCall<'_, EXTRA> {
     /// Counts what the call moved.
     #[inline(always)]
     pub fn flows(mut self) {
@@ -187,7 +189,7 @@ impl HotCall<'_> {
             peer: NOBODY,
             generation: 0,
             function: self.function as u32,
-            index: 0,
+            index: self.index.into(),
             kind: self.plan.waited.into(),
             flags: 0,
         }
@@ -195,7 +197,8 @@ impl HotCall<'_> {
 
     #[inline(always)]
     fn keep(&mut self, entry: RequestEntry) {
-        completion::keep(self.library, self.ledger, word(self.args, self.plan.request), entry);
+        let address = word(self.args, self.plan.request);
+        completion::keep(self.library, self.ledger, address, entry);
     }
 
     /// Counts a message.
@@ -208,6 +211,12 @@ impl HotCall<'_> {
             let peer =
                 unsafe { &mut *self.ledger.peers.add(peer.min(self.ledger.others) as usize) };
             peers::add(peer, way, bytes);
+        }
+        if EXTRA
+            && self.ledger.communicators
+            && let Some(traffic) = self.block.traffic.get_mut(usize::from(self.index))
+        {
+            peers::add(&mut traffic.peer, way, bytes);
         }
     }
 }

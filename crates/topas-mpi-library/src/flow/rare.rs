@@ -76,7 +76,7 @@ pub fn after(
             // SAFETY: the address of a communicator that the call has written.
             let made = unsafe { library::handle_at(library, address, 0) };
             if made != library.comm_null {
-                communicators::made(made, frame.function as u16);
+                communicators::made(made, frame.function() as u16);
             }
             if plan.request != NONE {
                 // Of a duplicate that will be there when its request is complete.

@@ -23,15 +23,14 @@ use topas_mpi_waits::key::{ANY_SOURCE, ANY_TAG, Address, mix};
 use topas_mpi_waits::wait::Call;
 
 use crate::flow::amount::{self, CallWords, word};
-use crate::flow::completion::{self, is_shared};
+use crate::flow::completion::is_shared;
 use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
 use crate::flow::object::{self, ObjectKind};
 use crate::flow::peers;
 use crate::flow::plan::{CallPlan, NONE, PLANS, Place};
 use crate::frame::Frame;
-use crate::generated::table::DESCRIPTORS;
-use crate::pause::paused;
+use crate::mode::{self, paused};
 use crate::requests::{RequestEntry, flag};
 use crate::thread::Thread;
 use crate::{clock, sys};
@@ -43,8 +42,6 @@ use role::{Act, ROLES, Role};
 /// Messages of so many bytes go without their receiver in every MPI.
 const SMALL: u64 = 4096;
 
-/// Waits are told apart.
-static ON: AtomicBool = AtomicBool::new(false);
 /// Several threads may call at once.
 static THREADS: AtomicBool = AtomicBool::new(false);
 
@@ -73,7 +70,7 @@ static SHARED: Shared = Shared {
 
 /// Whether waits are told apart.
 pub fn is_on() -> bool {
-    ON.load(Relaxed)
+    mode::has(mode::WAITS)
 }
 
 /// Does something with the state. Nobody calls MPI meanwhile, so another thread has to wait for
@@ -116,17 +113,12 @@ pub fn begin(header: &mut Header) {
         engine.microsecond(ticks.max(1));
         boards.rank = header.rank;
     });
-    for ((descriptor, role), plan) in DESCRIPTORS.iter().zip(&ROLES).zip(&PLANS) {
-        if role.act != Act::Nothing || plan.act.completes() {
-            descriptor.look_closely();
-        }
-    }
-    ON.store(true, Release);
+    mode::set(mode::WAITS, true);
 }
 
 /// In a child process: it is not the rank.
 pub fn forsake() {
-    ON.store(false, Relaxed);
+    mode::set(mode::WAITS, false);
     boards::forsake();
 }
 
@@ -148,13 +140,13 @@ fn doer(thread: &Thread, call: &Call) -> Doer {
 fn call_of(frame: &Frame, thread: &Thread, now: u64) -> Call {
     // SAFETY: the outermost frame: this one, or that of a Fortran function below which it is.
     let began = unsafe { (*thread.outer).began };
-    Call { function: frame.function as u16, counts: !paused(), began, ended: now }
+    Call { function: frame.function() as u16, counts: !paused(), began, ended: now }
 }
 
-/// Before a function for which [`begin`] has asked: the rank comes to a collective.
+/// Before a call in C: the rank may come to a collective.
 #[inline(always)]
 pub fn before(frame: &mut Frame) {
-    let Some(role) = ROLES.get(frame.function as usize) else { return };
+    let Some(role) = ROLES.get(frame.function()) else { return };
     let (Act::Collective(_), Some(library)) = (role.act, library::library()) else { return };
     let handle = handle(library, &frame.args, role.comm);
     let now = clock::ticks();
@@ -183,23 +175,20 @@ struct Returned<'a> {
     doer: Doer,
 }
 
-/// After a function for which [`begin`] has asked, which returned at `now`.
+/// After a call in C, which returned at `now`, once what it moved was counted.
 #[inline(always)]
 pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
-    let function = frame.function as usize;
+    let function = frame.function();
     let (Some(role), Some(plan)) = (ROLES.get(function), PLANS.get(function)) else { return };
-    // SAFETY: null, or that of this thread alone.
-    let ledger = unsafe { (thread.flow as *mut Ledger).as_mut() };
-    let (Some(ledger), Some(library), true) = (ledger, library::library(), is_on()) else { return };
-    let call = call_of(frame, thread, now);
-    if plan.act.completes() {
-        if frame.kept.count > 0 {
-            completed(frame, library, ledger, call);
-        }
+    if role.act == Act::Nothing {
         return;
     }
+    // SAFETY: null, or that of this thread alone.
+    let ledger = unsafe { (thread.flow as *mut Ledger).as_mut() };
+    let (Some(ledger), Some(library)) = (ledger, library::library()) else { return };
+    let call = call_of(frame, thread, now);
     let doer = doer(thread, &call);
-    let (args, large_counts) = (&frame.args, frame.binding.is_large());
+    let (args, large_counts) = (&frame.args, frame.symbol.binding().is_large());
     let mut returned = Returned { library, ledger, args, role, plan, large_counts, call, doer };
     if frame.result as i32 != 0 {
         if let (Act::Collective(_), 1..) = (role.act, frame.kept.status[0]) {
@@ -377,7 +366,7 @@ impl Returned<'_> {
     }
 
     fn started(&mut self, frame: &Frame) {
-        let address = PLANS.get(frame.function as usize).map_or(0, |p| word(self.args, p.about));
+        let address = PLANS.get(frame.function()).map_or(0, |p| word(self.args, p.about));
         for i in 0..frame.kept.count {
             // SAFETY: as many requests as the call says.
             let request = unsafe { library::handle_at(self.library, address, i) };
@@ -471,42 +460,60 @@ unsafe fn told(
     Some(address_in(library, ledger, handle, source, tag))
 }
 
-/// After a call that completed requests.
-fn completed(frame: &Frame, library: &'static Library, ledger: &mut Ledger, call: Call) {
-    let Some(plan) = PLANS.get(frame.function as usize) else { return };
-    let mut waiting: Option<Waiting> = None;
-    let (args, kept, error) = (&frame.args, &frame.kept, frame.result as i32);
-    completion::for_each(library, plan, args, kept, error, |request, status, _| {
-        let id = post_of(request.entry());
-        if id == 0 {
-            return;
+/// A call that completed requests.
+pub struct Completions {
+    call: Call,
+    waiting: Option<Waiting>,
+}
+
+impl Completions {
+    /// Of a call of this function that lasted from one tick to another.
+    #[inline(always)]
+    pub fn of(function: usize, began: u64, ended: u64) -> Completions {
+        let call = Call { function: function as u16, counts: !paused(), began, ended };
+        Completions { call, waiting: None }
+    }
+}
+
+/// The call completed a request; `status` is its status, or `MPI_STATUS_IGNORE`.
+pub fn completed(
+    library: &Library,
+    ledger: &mut Ledger,
+    all: &mut Completions,
+    entry: &RequestEntry,
+    status: usize,
+) {
+    let id = post_of(entry);
+    if id == 0 {
+        return;
+    }
+    let status = (status != library.status_ignore).then_some(status as *const u8);
+    let cancelled = entry.flags & flag::CANCELLED != 0
+        // SAFETY: a status that the call has written.
+        && status.is_some_and(|at| unsafe { library::is_cancelled(library.length, at) });
+    if cancelled {
+        return with(|engine, _, boards| engine.cancelled(boards, id));
+    }
+    let wild = with(|engine, _, _| engine.wild(id).map(|post| (post.handle, post.generation)));
+    let from = match (wild, status) {
+        // If the communicator is gone, so is the meaning of the rank.
+        (Some((handle, known)), Some(status)) if generation(place(handle)) == known => {
+            // SAFETY: as above.
+            unsafe { told(library, ledger, handle, status) }
         }
-        let status = (status != library.status_ignore).then_some(status as *const u8);
-        let (cancelling, wild) = with(|engine, _, _| {
-            let wild = engine.wild(id).map(|post| (post.handle, post.generation));
-            (engine.is_cancelling(id), wild)
-        });
-        if cancelling
-            // SAFETY: a status that the call has written.
-            && status.is_some_and(|at| unsafe { library::is_cancelled(library.length, at) })
-        {
-            return with(|engine, _, boards| engine.cancelled(boards, id));
-        }
-        let from = match (wild, status) {
-            // If the communicator is gone, so is the meaning of the rank.
-            (Some((handle, known)), Some(status)) if generation(place(handle)) == known => {
-                // SAFETY: as above.
-                unsafe { told(library, ledger, handle, status) }
-            }
-            _ => None,
-        };
-        with(|engine, _, boards| {
-            let mut now = waiting.take().unwrap_or_else(|| engine.begin(call));
-            engine.completed(boards, &mut now, id, from.as_ref());
-            waiting = Some(now);
-        });
+        _ => None,
+    };
+    let call = all.call;
+    with(|engine, _, boards| {
+        let mut now = all.waiting.take().unwrap_or_else(|| engine.begin(call));
+        engine.completed(boards, &mut now, id, from.as_ref());
+        all.waiting = Some(now);
     });
-    if let Some(waiting) = waiting {
+}
+
+/// All that the call completed was told.
+pub fn end(all: Completions) {
+    if let Some(waiting) = all.waiting {
         with(|engine, _, boards| engine.end(boards, waiting));
     }
 }

@@ -1,10 +1,10 @@
 //! Descriptors of all functions, by number.
 
-use crate::descriptor::{Descriptor, LiveDescriptor};
+use crate::descriptor::Descriptor;
 use crate::symbol::FUNCTION_ROOM;
 
 /// By number.
-pub static DESCRIPTORS: [LiveDescriptor; FUNCTION_ROOM] = Descriptor::table(&[
+pub static DESCRIPTORS: [Descriptor; FUNCTION_ROOM] = Descriptor::table(&[
     Descriptor::of_words(6, 7).transfers(), // MPI_Send
     Descriptor::of_words(7, 8).transfers(), // MPI_Isend
     Descriptor::of_words(7, 8).transfers(), // MPI_Send_init

@@ -149,10 +149,10 @@ const SPECIAL: [&str; 7] = [
 /// Descriptors of all functions.
 pub fn table() -> String {
     let mut text = "//! Descriptors of all functions, by number.\n\n\
-                    use crate::descriptor::{Descriptor, LiveDescriptor};\n\
+                    use crate::descriptor::Descriptor;\n\
                     use crate::symbol::FUNCTION_ROOM;\n\n\
                     /// By number.\n\
-                    pub static DESCRIPTORS: [LiveDescriptor; FUNCTION_ROOM] = Descriptor::table(&[\n"
+                    pub static DESCRIPTORS: [Descriptor; FUNCTION_ROOM] = Descriptor::table(&[\n"
         .to_owned();
     for function in functions() {
         let (c, fortran) = words(function);

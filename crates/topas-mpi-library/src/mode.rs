@@ -1,0 +1,47 @@
+//! What differs from the plain way of a call: bits that every call looks at together. While there
+//! are none a call takes the shortest way; the assembly looks at the first itself.
+
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// Nothing is measured: the assembly jumps on to what lies below.
+pub const OFF: u32 = 1;
+/// Measuring is paused, as `MPI_Pcontrol` says.
+pub const PAUSED: u32 = 1 << 1;
+/// Ticks are nanoseconds of the monotonic clock.
+pub const NANOSECONDS: u32 = 1 << 2;
+/// Some thread reads hardware counters.
+pub const COUNTERS: u32 = 1 << 3;
+/// Communicators are counted.
+pub const COMMUNICATORS: u32 = 1 << 4;
+/// Waits are told apart: see `flow::waits`.
+pub const WAITS: u32 = 1 << 5;
+/// Reserved for call paths: see [`hooks`](crate::hooks).
+#[allow(dead_code, reason = "nothing sets it yet")]
+pub const PATHS: u32 = 1 << 6;
+
+/// The bits, for the assembly.
+pub static MODE: AtomicU32 = AtomicU32::new(0);
+
+/// All bits; 0 is the plain way.
+#[inline(always)]
+pub fn mode() -> u32 {
+    MODE.load(Relaxed)
+}
+
+/// Whether one of these bits is set.
+#[inline(always)]
+pub fn has(bits: u32) -> bool {
+    mode() & bits != 0
+}
+
+/// Whether measuring is paused.
+#[inline(always)]
+pub fn paused() -> bool {
+    has(PAUSED)
+}
+
+/// Sets bits or takes them away. True if one of them was not so before.
+pub fn set(bits: u32, on: bool) -> bool {
+    let before = if on { MODE.fetch_or(bits, Relaxed) } else { MODE.fetch_and(!bits, Relaxed) };
+    (before & bits != 0) != on
+}
