@@ -46,4 +46,5 @@ pub use sums::{
     CLASSES, Communicator, Counter, MessageClass, MpiSums, PeerSums, Sizes, TrafficSums,
     WAITED_NAMES, Waiting,
 };
+pub use topas_mpi_profile::sums::WaitSums;
 pub use waits::{Blame, RoutineWaits, WaitFigures};

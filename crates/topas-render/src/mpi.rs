@@ -20,6 +20,7 @@ mod routines;
 mod sizes;
 mod switches;
 mod waiting;
+mod waits;
 
 use topas_mpi_data::{Calibration, MpiProfile};
 
@@ -47,6 +48,8 @@ pub enum View {
     Sizes,
     /// Communicators
     Communicators,
+    /// Why ranks waited for each other
+    Waits,
     /// Metrics of MPI-2's features by the names of K. Mohror
     Metrics,
     /// Hardware counters inside and outside of MPI
@@ -82,6 +85,7 @@ impl Views<'_> {
             View::Peers(direction) => peers::text(self, direction),
             View::Sizes => sizes::text(self),
             View::Communicators => communicators::text(self),
+            View::Waits => waits::text(self),
             View::Metrics => metrics::text(self),
             View::Counters => counters::text(self),
             View::Switches => switches::text(self.profile),
@@ -99,6 +103,7 @@ impl Views<'_> {
             Some(View::Peers(_)) => peers::csv(self.profile),
             Some(View::Sizes) => sizes::csv(self.profile),
             Some(View::Communicators) => communicators::csv(self.profile),
+            Some(View::Waits) => waits::csv(self.profile),
             Some(View::Metrics) => metrics::csv(self.profile),
             Some(View::Counters) => counters::csv(self.profile),
             Some(View::Switches) => switches::csv(self.profile),

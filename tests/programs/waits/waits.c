@@ -1,4 +1,4 @@
-/* Waits of known length: waits CASE FILE ROUNDS. */
+/* Waits of known length: waits CASE FILE ROUNDS [_exit], with which no rank comes to MPI_Finalize. */
 #include "truth.h"
 
 static int rounds;
@@ -339,6 +339,8 @@ int main(int argc, char **argv)
         if (!strcmp(cases[i].name, argv[1]))
             cases[i].run();
     end_notes();
+    if (argc > 4)
+        _exit(0);
     MPI_Finalize();
     return 0;
 }

@@ -18,7 +18,7 @@ use topas_mpi_profile::layout::{Header, flag as header_flag};
 use topas_mpi_profile::sums::TickLength;
 use topas_mpi_table::FlowAmount;
 use topas_mpi_waits::collective::Shape;
-use topas_mpi_waits::engine::{Doer, Engine, Waiting};
+use topas_mpi_waits::engine::{Doer, Engine, WaitingCall};
 use topas_mpi_waits::key::{ANY_SOURCE, ANY_TAG, Address, mix};
 use topas_mpi_waits::wait::Call;
 
@@ -463,7 +463,7 @@ unsafe fn told(
 /// A call that completed requests.
 pub struct Completions {
     call: Call,
-    waiting: Option<Waiting>,
+    waiting: Option<WaitingCall>,
 }
 
 impl Completions {

@@ -55,6 +55,11 @@ pub struct MpiArgs {
     #[arg(long, requires = "on")]
     pub comms: bool,
 
+    /// Show why the ranks waited for each other: for senders and receivers that were late, and in
+    /// collectives
+    #[arg(long, requires = "on")]
+    pub waits: bool,
+
     /// Show metrics of process creation, one-sided communication and files
     #[arg(long, requires = "on")]
     pub metrics: bool,
@@ -135,6 +140,7 @@ impl MpiArgs {
         let others = [
             (self.sizes, View::Sizes),
             (self.comms, View::Communicators),
+            (self.waits, View::Waits),
             (self.metrics, View::Metrics),
             (self.counters, View::Counters),
             (self.switches, View::Switches),
