@@ -213,6 +213,7 @@ fn the_first_sentence_names_the_rank() {
         }
         let json: serde_json::Value = serde_json::from_str(&view(&["--waits", "--json"])).unwrap();
         assert_eq!(json["waits"]["waited_for"][0]["rank"], 0, "{json}");
-        assert_eq!(json["waits"]["pairs"][0]["waits"], 1, "{json}");
+        let pairs = json["waits"]["pairs"].as_array().expect("pairs");
+        assert!(pairs.iter().any(|pair| pair["waits"] == 1 && pair["rank"] == 0), "{json}");
     }
 }

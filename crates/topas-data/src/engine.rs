@@ -90,6 +90,8 @@ pub struct AskAnswer<F> {
     pub unwanted: u64,
     /// Runs that the question did not want, of the lines that it wanted
     pub unwanted_runs: u64,
+    /// Those of them that used an accelerator, and would else be wanted
+    pub aside: u64,
     /// Sources that could not be read, or not to their end
     pub failed: Vec<SourceError>,
 }
@@ -272,17 +274,18 @@ impl<Q: Question> AskWork<'_, Q> {
             || {
                 let mut join = Join::new(&keys, (memory * 3 / 8) as usize / threads);
                 let mut fold = fold();
-                let mut unwanted = 0;
+                let (mut unwanted, mut aside) = (0, 0);
                 loop {
                     let part = next.fetch_add(1, Ordering::Relaxed);
                     if part >= store.parts() {
-                        return Ok((fold, unwanted));
+                        return Ok((fold, unwanted, aside));
                     }
                     let joined = join.part::<R>(store.take(part), &mut |run| {
                         if question.wants_run(run) {
                             fold.add(run);
                         } else {
                             unwanted += 1;
+                            aside += u64::from(question.sets_aside(run));
                         }
                     });
                     if joined.is_err() {
@@ -296,12 +299,13 @@ impl<Q: Question> AskWork<'_, Q> {
                 progress(AskProgress::Joining { done, of: store.parts() });
             },
         )?;
-        let fold = folds.into_iter().reduce(|(mut all, unwanted), (fold, more)| {
-            all.merge(fold);
-            (all, unwanted + more)
-        });
-        let (fold, unwanted_runs) = fold.expect("there is a thread");
-        Ok(AskAnswer { fold, tally, unwanted, unwanted_runs, failed })
+        let fold =
+            folds.into_iter().reduce(|(mut all, unwanted, aside), (fold, more, more_aside)| {
+                all.merge(fold);
+                (all, unwanted + more, aside + more_aside)
+            });
+        let (fold, unwanted_runs, aside) = fold.expect("there is a thread");
+        Ok(AskAnswer { fold, tally, unwanted, unwanted_runs, aside, failed })
     }
 }
 

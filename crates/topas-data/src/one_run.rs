@@ -85,7 +85,7 @@ pub fn find_runs(
 ) -> Result<FoundRuns, AskError> {
     let question = NamedLines { search, watch: Watch::new(&search.name), fields: facts::fields() };
     let keys = FieldKeys { skip: search.selection.key_len(), fields: &question.fields };
-    let fold = || NamedRuns { keys, period: search.period, runs: Vec::new(), outside: 0 };
+    let fold = || NamedRuns { keys, search, runs: Vec::new(), outside: 0 };
     let AskAnswer { fold, tally, failed, .. } = ask(sources, &question, fold, resources, progress)?;
     let mut runs = fold.runs;
     runs.sort_by_key(|run| (Reverse((run.end, run.start)), run.id.clone(), run.pes().next()));
@@ -122,15 +122,16 @@ impl Question for NamedLines<'_> {
 
 struct NamedRuns<'s> {
     keys: FieldKeys<'s>,
-    period: Period,
+    search: &'s RunSearch,
     runs: Vec<RunRecord>,
     outside: u64,
 }
 
 impl Fold for NamedRuns<'_> {
     fn add(&mut self, run: &Run<'_>) {
-        if self.period.contains(run) {
-            self.runs.push(RunRecord::new(run, self.keys));
+        if self.search.period.contains(run) {
+            let with_accelerators = self.search.selection.has_accelerators();
+            self.runs.push(RunRecord::new(run, self.keys, with_accelerators));
         } else {
             self.outside += 1;
         }

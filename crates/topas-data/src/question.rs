@@ -22,6 +22,12 @@ pub trait Question: Sync {
         true
     }
 
+    /// Whether a run that does not count would if it had not used an accelerator: its rates of the
+    /// processor say nothing, and a condition asks for one. Such runs are counted.
+    fn sets_aside(&self, _run: &Run<'_>) -> bool {
+        false
+    }
+
     /// Appends what the fold is to know of the line besides its [`Detail`], as bytes of any
     /// form; `key` comes empty. [`Run::key`] is that of the line of the lowest PE. Equal keys
     /// are stored once: memory grows with the number of different ones.
@@ -39,6 +45,10 @@ impl<Q: Question + ?Sized> Question for &Q {
 
     fn wants_run(&self, run: &Run<'_>) -> bool {
         (**self).wants_run(run)
+    }
+
+    fn sets_aside(&self, run: &Run<'_>) -> bool {
+        (**self).sets_aside(run)
     }
 
     fn key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {

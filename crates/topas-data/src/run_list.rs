@@ -74,6 +74,9 @@ pub struct RunListAnswer {
     pub days: Option<(Date, Date)>,
     /// What is odd about the runs that were selected
     pub remarks: Remarks,
+    /// Runs that were selected and used an accelerator, where a column or the order is a rate of
+    /// the processor: they have none
+    pub accelerated: u64,
     /// What became of lines and sources
     pub asked: AskAnswer<()>,
 }
@@ -137,13 +140,13 @@ pub fn list_runs(
 ) -> Result<RunListAnswer, RunListError> {
     let most = usize::try_from(resources.memory / PLACE).unwrap_or(usize::MAX).max(LEAST_ROWS);
     let room = AtomicUsize::new(most);
-    let sorting = SortedRuns { plan };
+    let sorting = SortedRuns { plan, accelerator: plan.accelerator() };
     let places = || RunPlaces::new(plan, &room);
     let answer =
         ask(sources, &sorting, places, resources, &mut progress).map_err(RunListError::Ask)?;
-    let AskAnswer { fold, tally, unwanted, unwanted_runs, failed } = answer;
-    let asked = AskAnswer { fold: (), tally, unwanted, unwanted_runs, failed };
-    let RunPlaces { heap, total, outside, days, remarks, .. } = fold;
+    let AskAnswer { fold, tally, unwanted, unwanted_runs, aside, failed } = answer;
+    let asked = AskAnswer { fold: (), tally, unwanted, unwanted_runs, aside, failed };
+    let RunPlaces { heap, total, outside, days, remarks, accelerated, .. } = fold;
     let all = plan.top.map_or(total.runs, |top| total.runs.min(top as u64));
     if all > heap.len() as u64 {
         return Err(RunListError::Runs { runs: all, most });
@@ -157,7 +160,7 @@ pub fn list_runs(
     if places.is_empty() {
         portion(&[]);
     }
-    Ok(RunListAnswer { total, shown, outside, days, remarks, asked })
+    Ok(RunListAnswer { total, shown, outside, days, remarks, accelerated, asked })
 }
 
 /// The rows of some runs, in the same order.
@@ -175,10 +178,14 @@ fn rows_of(
         let cover = launches.entry(place.launch).or_insert((place.start, place.end));
         *cover = (cover.0.min(place.start), cover.1.max(place.end));
     }
-    let question = ListedLines { plan, launches, fields: fields_of(&plan.columns) };
+    let mut fields = fields_of(&plan.columns);
+    let accelerator = plan.accelerator();
+    fields.extend(accelerator.clone().filter(|field| !fields.contains(field)));
+    let question = ListedLines { plan, launches, fields };
     let fold = || ListedRuns {
         columns: &plan.columns,
         fields: &question.fields,
+        accelerator: accelerator.as_ref(),
         numbers: &numbers,
         rows: Vec::new(),
     };
@@ -200,6 +207,14 @@ fn fields_of<'c>(columns: impl IntoIterator<Item = &'c RunColumn>) -> Vec<Field>
 }
 
 impl RunListPlan {
+    /// The field by which runs have no rates of the processor; None if they have them all, or none
+    /// is asked for.
+    fn accelerator(&self) -> Option<Field> {
+        let is_asked = self.columns.iter().chain([&self.sort]).any(RunColumn::is_of_processor);
+        let field = || Field::named("gpu").ok();
+        (is_asked && !self.selection.has_accelerators()).then(field).flatten()
+    }
+
     fn wants(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
         self.own.as_ref().is_none_or(|own| own.wrote(line, extras))
             && self.selection.wants(line, extras)
@@ -209,6 +224,7 @@ impl RunListPlan {
 /// For the places of all runs.
 struct SortedRuns<'p> {
     plan: &'p RunListPlan,
+    accelerator: Option<Field>,
 }
 
 impl Question for SortedRuns<'_> {
@@ -227,10 +243,14 @@ impl Question for SortedRuns<'_> {
         !self.plan.period.contains(run) || self.plan.selection.wants_run(run)
     }
 
+    fn sets_aside(&self, run: &Run<'_>) -> bool {
+        self.plan.selection.sets_aside(run)
+    }
+
     #[inline]
     fn key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {
         self.plan.selection.write_key(line, extras, key);
-        if let Some(field) = self.plan.sort.field_to_sort() {
+        for field in self.plan.sort.field_to_sort().into_iter().chain(&self.accelerator) {
             key_parts::write(&field.value(line, extras), key);
         }
     }
@@ -249,13 +269,23 @@ struct RunPlaces<'p> {
     outside: u64,
     days: Option<(Date, Date)>,
     remarks: Remarks,
+    accelerator: Option<Field>,
+    accelerated: u64,
 }
 
 impl<'p> RunPlaces<'p> {
     fn new(plan: &'p RunListPlan, room: &'p AtomicUsize) -> Self {
         RunPlaces {
             plan,
-            fields: plan.sort.field_to_sort().cloned().into_iter().collect(),
+            fields: plan
+                .sort
+                .field_to_sort()
+                .cloned()
+                .into_iter()
+                .chain(plan.accelerator())
+                .collect(),
+            accelerator: plan.accelerator(),
+            accelerated: 0,
             heap: BinaryHeap::new(),
             most: plan.top.unwrap_or(usize::MAX),
             room,
@@ -291,7 +321,14 @@ impl Fold for RunPlaces<'_> {
         self.remarks.add(run, self.plan.selection.is_of_ranks());
         self.days = both_days(self.days, Some((run.date, run.date)));
         let keys = FieldKeys { skip: self.plan.selection.key_len(), fields: &self.fields };
-        let rank = Rank::new(self.plan.sort.to_sort(run, keys), self.plan.reverse);
+        let accelerated = self.accelerator.as_ref().is_some_and(|field| keys.tell(run, field));
+        self.accelerated += u64::from(accelerated);
+        let value = if accelerated && self.plan.sort.is_of_processor() {
+            RunValue::Missing
+        } else {
+            self.plan.sort.to_sort(run, keys)
+        };
+        let rank = Rank::new(value, self.plan.reverse);
         self.keep(RunPlace { rank, place: Place::new(run) });
     }
 
@@ -300,6 +337,7 @@ impl Fold for RunPlaces<'_> {
         self.outside += other.outside;
         self.remarks.merge(other.remarks);
         self.days = both_days(self.days, other.days);
+        self.accelerated += other.accelerated;
         self.room.fetch_add(other.heap.len(), Relaxed);
         other.heap.into_iter().for_each(|place| self.keep(place));
     }
@@ -341,6 +379,7 @@ impl Question for ListedLines<'_> {
 struct ListedRuns<'p> {
     columns: &'p [RunColumn],
     fields: &'p [Field],
+    accelerator: Option<&'p Field>,
     numbers: &'p FxHashMap<Place, usize>,
     rows: Vec<(usize, RunRow)>,
 }
@@ -349,7 +388,11 @@ impl Fold for ListedRuns<'_> {
     fn add(&mut self, run: &Run<'_>) {
         if let Some(number) = self.numbers.get(&Place::new(run)) {
             let keys = FieldKeys { skip: 0, fields: self.fields };
-            let cells = self.columns.iter().map(|column| column.value(run, keys));
+            let accelerated = self.accelerator.is_some_and(|field| keys.tell(run, field));
+            let cells = self.columns.iter().map(|column| match column {
+                column if accelerated && column.is_of_processor() => RunValue::Missing,
+                column => column.value(run, keys),
+            });
             self.rows.push((*number, RunRow { cells: cells.collect() }));
         }
     }

@@ -58,6 +58,10 @@ impl<Q: Question> Question for UtilisationQuestion<Q> {
         self.wanted.wants_run(run)
     }
 
+    fn sets_aside(&self, run: &Run<'_>) -> bool {
+        self.wanted.sets_aside(run)
+    }
+
     /// What the other question says, the clock, then the name of the partition, which is empty
     /// where the line has none.
     #[inline]

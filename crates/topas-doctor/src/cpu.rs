@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use topas_driver::kernel_event::processor;
 use topas_format::event::{Cpu, Family, Row, row};
 
 use crate::procfs;
@@ -22,7 +23,7 @@ impl Processor {
         let name = info.as_deref().and_then(|info| {
             ["model name", "Model Name", "cpu model"].iter().find_map(|key| field(info, key))
         });
-        Processor { name, cpu: identify(root) }
+        Processor { name, cpu: processor(root) }
     }
 
     /// Its row of the event table.
@@ -56,24 +57,6 @@ fn field(text: &str, key: &str) -> Option<String> {
         (name.trim() == key).then(|| value.trim().to_owned())
     });
     line.filter(|value| !value.is_empty())
-}
-
-#[cfg(target_arch = "x86_64")]
-fn identify(_: &Path) -> Option<Cpu> {
-    use std::arch::x86_64::__cpuid;
-    Cpu::from_cpuid(__cpuid(0).ebx, __cpuid(1).eax)
-}
-
-#[cfg(target_arch = "aarch64")]
-fn identify(root: &Path) -> Option<Cpu> {
-    let file = root.join("sys/devices/system/cpu/cpu0/regs/identification/midr_el1");
-    let text = procfs::text(&file)?;
-    u64::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok().map(Cpu::from_midr)
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn identify(_: &Path) -> Option<Cpu> {
-    None
 }
 
 #[cfg(test)]

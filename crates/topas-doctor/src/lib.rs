@@ -10,7 +10,6 @@
 
 pub mod args;
 pub mod build;
-pub mod counter;
 pub mod cpu;
 pub mod exit;
 pub mod hint;

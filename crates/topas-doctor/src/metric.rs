@@ -1,12 +1,11 @@
 //! What TOPAS counts: each quantity with its events on this processor, and whether the
 //! kernel opens them.
 
-use topas_format::event::{Cpu, Metric, Weight, Why, formula, row};
-use topas_node::sys::vector_length;
+use topas_format::event::{Cpu, Metric, Why, formula, row};
 
-use crate::counter::{Event, Open, Refusal};
 use crate::selftest::{self, Check};
 use crate::sys::Memory;
+use topas_driver::kernel_event::{EventRefusal, EventStart, KernelEvent, OpenEvent};
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,22 +57,14 @@ impl Quantity {
     }
 
     /// Its events on a processor, and whether they count discarded work, too.
-    pub fn events(self, cpu: Option<Cpu>) -> (Vec<Event>, bool) {
+    pub fn events(self, cpu: Option<Cpu>) -> (Vec<KernelEvent>, bool) {
         match self {
             Quantity::Metric(metric) => {
                 let formula = formula(cpu, metric);
-                let event = |term: topas_format::event::Term| Event {
-                    kind: term.kind,
-                    config: term.config.into(),
-                    weight: match term.weight {
-                        Weight::Times(n) => n.into(),
-                        Weight::VectorLength => vector_length(),
-                    },
-                };
-                (formula.terms().map(event).collect(), formula.estimate())
+                (formula.terms().map(KernelEvent::from).collect(), formula.estimate())
             }
-            Quantity::Cycles => (vec![Event::CYCLES], false),
-            Quantity::Instructions => (vec![Event::INSTRUCTIONS], false),
+            Quantity::Cycles => (vec![KernelEvent::CYCLES], false),
+            Quantity::Instructions => (vec![KernelEvent::INSTRUCTIONS], false),
         }
     }
 }
@@ -84,7 +75,7 @@ pub struct Finding {
     /// Which
     pub quantity: Quantity,
     /// Its events, each with the kernel's answer
-    pub events: Vec<(Event, Result<(), Refusal>)>,
+    pub events: Vec<(KernelEvent, Result<(), EventRefusal>)>,
     /// Whether its counts are marked as estimates
     pub estimate: bool,
     /// Why it cannot be counted; None if it can
@@ -98,8 +89,10 @@ impl Finding {
     /// brings the memory for them.
     pub fn of(quantity: Quantity, cpu: Option<Cpu>, self_test: Option<&mut Memory>) -> Self {
         let (events, estimate) = quantity.events(cpu);
-        let events: Vec<_> =
-            events.into_iter().map(|event| (event, Open::new(event, None).map(drop))).collect();
+        let events: Vec<_> = events
+            .into_iter()
+            .map(|event| (event, OpenEvent::new(event, EventStart::AtOnce, None).map(drop)))
+            .collect();
         let refused = events.iter().find_map(|(_, answer)| answer.as_ref().err());
         let why = match refused {
             Some(refusal) => Some(refusal.why),
@@ -108,7 +101,7 @@ impl Finding {
         };
         let checks = match (why, self_test) {
             (None, Some(memory)) => {
-                let events: Vec<Event> = events.iter().map(|(event, _)| *event).collect();
+                let events: Vec<KernelEvent> = events.iter().map(|(event, _)| *event).collect();
                 selftest::checks(quantity, &events, estimate, memory)
             }
             _ => Vec::new(),
@@ -127,7 +120,7 @@ impl Finding {
     }
 
     /// The first event that was refused, with the kernel's answer.
-    pub fn refusal(&self) -> Option<(Event, &Refusal)> {
+    pub fn refusal(&self) -> Option<(KernelEvent, &EventRefusal)> {
         self.events.iter().find_map(|(event, answer)| Some((*event, answer.as_ref().err()?)))
     }
 }
@@ -152,7 +145,7 @@ mod tests {
         assert_eq!(Quantity::Metric(Metric::IntOps).events(skx).0, []);
         assert_eq!(missing(skx), Why::Event);
         assert_eq!(missing(None), Why::Cpu);
-        assert_eq!(Quantity::Cycles.events(None).0, [Event::CYCLES]);
+        assert_eq!(Quantity::Cycles.events(None).0, [KernelEvent::CYCLES]);
     }
 
     #[test]

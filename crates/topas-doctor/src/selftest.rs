@@ -5,9 +5,9 @@
 
 use topas_format::event::{Metric, Why};
 
-use crate::counter::{Event, Open};
 use crate::metric::Quantity;
 use crate::sys::{self, LINES, Loop, Memory, Work};
+use topas_driver::kernel_event::{EventStart, KernelEvent, OpenEvent};
 
 /// What each loop does of the quantity it tests: about a millisecond.
 pub const AMOUNT: u64 = 1 << 22;
@@ -172,7 +172,7 @@ pub fn plan(quantity: Quantity) -> impl Iterator<Item = (&'static Loop, u64, u64
 /// Runs every loop that tests a quantity.
 pub fn checks(
     quantity: Quantity,
-    events: &[Event],
+    events: &[KernelEvent],
     estimate: bool,
     memory: &mut Memory,
 ) -> Vec<Check> {
@@ -191,13 +191,13 @@ pub fn checks(
 }
 
 /// Counts a loop, once for each event.
-fn count(known: &Loop, iterations: u64, events: &[Event], memory: &mut Memory) -> Outcome {
+fn count(known: &Loop, iterations: u64, events: &[KernelEvent], memory: &mut Memory) -> Outcome {
     if !known.is_supported() {
         return Outcome::NoInstructions;
     }
     let (mut measured, mut share) = (0u64, 1000);
     for event in events {
-        let open = match Open::new(*event, None) {
+        let mut open = match OpenEvent::new(*event, EventStart::AtOnce, None) {
             Ok(open) => open,
             Err(refusal) => return Outcome::NotCounted(refusal.why),
         };

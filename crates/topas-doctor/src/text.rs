@@ -100,7 +100,7 @@ fn counters(page: &mut Page, report: &Report) {
 
 /// The events of a quantity with their weights, such as `r03c7 + 2 r04c7`.
 fn formula(finding: &Finding) -> String {
-    let term = |event: crate::counter::Event| match event.weight {
+    let term = |event: topas_driver::kernel_event::KernelEvent| match event.weight {
         1 => event.encoding(),
         n => format!("{n} {}", event.encoding()),
     };

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use topas_format::event::{Cpu, Metric, Reading};
 
-use crate::counter::{Event, Open};
 use crate::metric::Quantity;
 use crate::sys::{self, Memory};
+use topas_driver::kernel_event::{EventStart, KernelEvent, OpenEvent};
 
 /// How long events that take turns are watched: many turns of the kernel, 4 ms or less each.
 const WATCHED: Duration = Duration::from_millis(60);
@@ -52,7 +52,7 @@ pub fn combine(
         return None;
     }
     let others = [Quantity::Metric(Metric::L1Miss), Quantity::Cycles, Quantity::Instructions];
-    let events: Vec<Event> = [chosen]
+    let events: Vec<KernelEvent> = [chosen]
         .into_iter()
         .chain(others.into_iter().filter(|other| opens(*other)))
         .flat_map(|quantity| quantity.events(cpu).0)
@@ -65,12 +65,12 @@ pub fn combine(
 }
 
 /// Opens a group. None if it does not fit or never runs.
-fn grouped(events: &[Event], memory: &mut Memory) -> Option<Together> {
+fn grouped(events: &[KernelEvent], memory: &mut Memory) -> Option<Together> {
     let (first, rest) = events.split_first()?;
-    let mut leader = Open::new(*first, None).ok()?;
+    let mut leader = OpenEvent::new(*first, EventStart::AtOnce, None).ok()?;
     let mut followers = Vec::new();
     for event in rest {
-        followers.push(Open::new(*event, Some(&mut leader)).ok()?);
+        followers.push(OpenEvent::new(*event, EventStart::AtOnce, Some(&mut leader)).ok()?);
     }
     work(TRIED, memory);
     let mut open = vec![leader];
@@ -82,16 +82,17 @@ fn grouped(events: &[Event], memory: &mut Memory) -> Option<Together> {
 }
 
 /// Opens each event alone, all at once.
-fn alone(events: &[Event], memory: &mut Memory) -> Together {
-    let open: Vec<_> = events.iter().map(|event| Open::new(*event, None).ok()).collect();
+fn alone(events: &[KernelEvent], memory: &mut Memory) -> Together {
+    let open: Vec<_> =
+        events.iter().map(|event| OpenEvent::new(*event, EventStart::AtOnce, None).ok()).collect();
     work(WATCHED, memory);
     judged(open.into_iter())
 }
 
 /// How events did, of which None could not be opened.
-fn judged(open: impl Iterator<Item = Option<Open>>) -> Together {
+fn judged(open: impl Iterator<Item = Option<OpenEvent>>) -> Together {
     let readings: Vec<Reading> =
-        open.map(|open| open.and_then(Open::read).unwrap_or_default()).collect();
+        open.map(|open| open.and_then(|mut open| open.read()).unwrap_or_default()).collect();
     if readings.iter().any(|reading| reading.running == 0) {
         return Together::Never;
     }

@@ -10,7 +10,8 @@
 //! that is asked for, as [`mpi_libraries`] says MPI is linked. [`package`] knows questions to
 //! pkg-config. [`explain`] prints the plan in place of running it, [`admin`] answers for the driver
 //! under its own name, [`links`] makes its names; [`command`] is `topas`, [`mpi_command`] makes
-//! shadows of the MPIs that [`mpis`] finds, [`mod@run`] is `topas-run`.
+//! shadows of the MPIs that [`mpis`] finds, [`mod@run`] is `topas-run`, which counts by
+//! [`kernel_event`].
 //!
 //! A build is never harmed: arguments are never rebuilt, at most one thing is added at
 //! their end, the word `topas.cld` is taken out, and whatever goes wrong here, a panic
@@ -27,6 +28,7 @@ pub mod decision;
 mod elf_records;
 pub mod execute;
 pub mod explain;
+pub mod kernel_event;
 pub mod launch_id;
 pub mod links;
 mod message;

@@ -48,7 +48,7 @@ pub fn run_facts(
     let of_wall = ratio(run, |line| Some((system(line)?, line.record.wall.0)));
     facts.number("system_wall", of_wall.map(|share| 100.0 * share));
     facts.number("system_time", of_wall.map(|share| share * wall));
-    if run.gpu.is_empty() {
+    if !run.accelerated {
         facts.number("mflops", run.value("mflops"));
         facts.number("l1_per_op", run.value("l1_per_op"));
         facts.text("counted", "floating point operations");

@@ -29,6 +29,11 @@ pub mod here {
     pub use super::x86::small::{SMALL, place};
 }
 
+/// Functions of libraries that count with the hardware counters themselves: PAPI, LIKWID (whose
+/// marker interface needs `perfmon_init`) and libpfm4. A program that holds one is left its
+/// counters; the module asks for each by a weak symbol.
+pub const COUNTING_FUNCTIONS: [&str; 3] = ["PAPI_library_init", "perfmon_init", "pfm_initialize"];
+
 /// Every table.
 pub static TABLES: [&Table; 4] = [&x86::TABLE, &arm::TABLE, &power::TABLE, &riscv::TABLE];
 

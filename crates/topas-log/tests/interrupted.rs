@@ -8,6 +8,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
 
 use tool::{Dir, append, have, line};
+use topas_testkit::numbers_below;
 
 /// What is there before a close: a closed segment, late lines of it, another file, and one
 /// whose close was interrupted.
@@ -150,16 +151,14 @@ fn killed_at_random_while_lines_come_in() {
     let dir = Dir::new();
     let path = dir.path().join("2026-09.1.log");
     let mut written = Vec::new();
-    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut micros = numbers_below(0x9e37_79b9_7f4a_7c15);
     for round in 0..60usize {
         let mut child = Command::new(env!("CARGO_BIN_EXE_topas-log"))
             .args(["close", "-q", "--dir", ".", "--idle", "0", "--settle", "0"])
             .current_dir(dir.path())
             .spawn()
             .unwrap();
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        let until =
-            std::time::Instant::now() + std::time::Duration::from_micros(random >> 32 & 0x1fff);
+        let until = std::time::Instant::now() + std::time::Duration::from_micros(micros(8192));
         while std::time::Instant::now() < until {
             let line = line(written.len() as i64, &format!("r{round}"), written.len());
             append(&path, line.as_bytes());

@@ -15,6 +15,7 @@ use topas_mpi_profile::layout::now::NowLine;
 use topas_mpi_profile::layout::{
     self, BLOCKS_AT, Beside, Block, FUNCTIONS, Header, Moment, Row, TABLE,
 };
+use topas_testkit::numbers_below;
 
 fn line(text: &str) -> String {
     format!("{text} len={:03}\n", text.len() + 8)
@@ -335,21 +336,17 @@ fn what_is_no_profile_is_refused_with_a_reason() {
 /// Any bytes at all: no panic, no endless loop, no memory without end.
 #[test]
 fn noise_in_a_mapped_file_harms_nobody() {
-    let mut state = 1u64;
-    let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        state >> 33
-    };
+    let mut number = numbers_below(1);
     let dir = tempfile::tempdir().unwrap();
     let path = spool(&dir, |_| {});
     let length = fs::metadata(&path).unwrap().len();
     let file = File::options().write(true).open(&path).unwrap();
     for _ in 0..300 {
-        let at = if next() % 2 == 0 { next() % 600 } else { next() % length };
+        let at = if number(2) == 0 { number(600) } else { number(length) };
         // What makes it a profile stays.
         if at >= offset_of!(Header, state) as u64 {
-            file.write_all_at(&[next() as u8], at).unwrap();
+            file.write_all_at(&[number(256) as u8], at).unwrap();
         }
-        let _ = Spool::open(&path).and_then(|spool| read_rank(&spool, next() % 2 == 0));
+        let _ = Spool::open(&path).and_then(|spool| read_rank(&spool, number(2) == 0));
     }
 }

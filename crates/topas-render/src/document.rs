@@ -14,6 +14,8 @@ pub struct Document<'r> {
     pub unwanted: u64,
     /// Runs of the other lines that were not selected
     pub unwanted_runs: u64,
+    /// Those of them that used an accelerator, and would else be selected
+    pub aside: u64,
 }
 
 /// A form that a report can be given in.

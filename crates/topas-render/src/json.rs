@@ -67,6 +67,7 @@ impl ReportForm for Json {
             "not_selected": {
                 "lines": document.unwanted,
                 "runs": document.unwanted_runs + report.outside,
+                "accelerated": document.aside,
             },
             "lines": {
                 "good": document.tally.good,

@@ -42,4 +42,5 @@ pub use picture::{TerminalBars, Weight, bars};
 pub use r::R;
 pub use skipped::{foreign, looked_at, passed_over, skipped};
 pub use text::TextReport;
+pub use text::notes::set_aside;
 pub use wording::PROSE_WIDTH;

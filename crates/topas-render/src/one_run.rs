@@ -275,12 +275,21 @@ fn earlier(run: &KnownRun<'_>) -> String {
     );
     if let Some(median) = earlier.median_rate() {
         let rated = earlier.rates.len();
-        let own = match facts.value("mflops") {
+        let own = match facts.comparable("mflops") {
             Some(rate) => format!("this run had {}", short(rate)),
+            None if facts.accelerated => "the rate of this run is not comparable".to_owned(),
             None => "this run has no rate".to_owned(),
         };
         text +=
             &format!(" Median rate of {rated} of them: {} MFlop/s per PE; {own}.", short(median));
+    }
+    if earlier.accelerated > 0 {
+        text += &format!(
+            " {} used an accelerator and {} in no median rate; --with-accelerators adds {}.",
+            count(earlier.accelerated, "run"),
+            if earlier.accelerated == 1 { "is" } else { "are" },
+            if earlier.accelerated == 1 { "it" } else { "them" }
+        );
     }
     text
 }

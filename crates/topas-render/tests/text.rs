@@ -39,6 +39,7 @@ fn render_plan(form: &dyn ReportForm, plan: &ReportPlan, log: &str) -> String {
         tally: &tally,
         unwanted: 0,
         unwanted_runs: 0,
+        aside: 0,
     })
 }
 

@@ -61,9 +61,6 @@ pub struct StatOptions {
     pub selection: SelectionArgs,
 
     #[command(flatten)]
-    pub accelerators: AcceleratorArgs,
-
-    #[command(flatten)]
     pub tables: TableArgs,
 
     #[command(flatten)]
@@ -125,6 +122,9 @@ pub struct StatOptions {
 pub struct SelectionArgs {
     #[command(flatten)]
     pub period: PeriodArgs,
+
+    #[command(flatten)]
+    pub accelerators: AcceleratorArgs,
 
     /// Select your own lines, by your numeric user id. The names of the logs may contain the %
     /// forms of topas.conf; without a name, the logs of topas.conf are read

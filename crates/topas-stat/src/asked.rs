@@ -23,9 +23,6 @@ pub fn wrong(what: impl Display, hint: &str) -> u8 {
 pub fn plan(line: &StatOptions) -> Result<(ReportPlan, TableOrder), u8> {
     let period = period(&line.selection)?;
     let mut plan = ReportPlan::new(selection(&line.selection)?, period);
-    if line.accelerators.with_accelerators {
-        plan.with_accelerators();
-    }
     let names = &line.tables.measure;
     if let Some((_, name)) = names.iter().enumerate().find(|(at, n)| names[..*at].contains(n)) {
         let what = format!("--measure: '{name}' is given twice");
@@ -84,7 +81,11 @@ pub fn selection_with(
     conditions: &[String],
     option: &str,
 ) -> Result<Selection, u8> {
-    let mut selection = Selection::default();
+    let mut selection = if args.accelerators.with_accelerators {
+        Selection::with_accelerators()
+    } else {
+        Selection::default()
+    };
     let mode: Vec<String> = args.mode.iter().cloned().collect();
     for (name, values) in [
         ("user", &args.user),

@@ -32,6 +32,10 @@ pub fn no_runs<F>(outside: u64, answer: &AskAnswer<F>, inputs: &Inputs) {
         1 => why.push("1 run is outside the period".to_owned()),
         n => why.push(format!("{n} runs are outside the period")),
     }
+    why.extend(
+        topas_render::set_aside(answer.aside)
+            .map(|text| text.trim_start_matches("! ").trim_end_matches('.').to_owned()),
+    );
     let why = if why.is_empty() { String::new() } else { format!(": {}", why.join(", ")) };
     TOOL.say(&format!("no runs{why}; looked at {looked_at}"));
 }

@@ -43,6 +43,7 @@ pub fn write(
         tally: &reading.answer.tally,
         unwanted: reading.answer.unwanted,
         unwanted_runs: reading.answer.unwanted_runs,
+        aside: reading.answer.aside,
     };
     let weight = match (args.share, order.key()) {
         (Some(ShareOf::Runs), _) => Weight::Runs,

@@ -86,6 +86,10 @@ impl<P: Question> Question for PlannedLines<'_, P> {
         self.plan.wants_run(run)
     }
 
+    fn sets_aside(&self, run: &Run<'_>) -> bool {
+        self.plan.sets_aside(run)
+    }
+
     #[inline]
     fn key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {
         self.plan.key(line, extras, key);

@@ -5,7 +5,7 @@ use topas_config::{Conf, Environment};
 use topas_data::{
     Capacity, CapacityLine, Utilisation, UtilisationQuestion, UtilisationReport, clock,
 };
-use topas_render::utilisation;
+use topas_render::{set_aside, utilisation};
 use topas_terminal::Printed;
 
 use crate::args::{Format, StatOptions};
@@ -28,6 +28,9 @@ pub fn run(line: &StatOptions, env: &Environment) -> Result<u8, u8> {
     let (plan, days) = selected(line)?;
     let fold = || Utilisation::new(plan.selection().key_len());
     let reading = read_as(line, &plan, env, UtilisationQuestion::new, fold)?;
+    if let Some(text) = set_aside(reading.answer.aside).filter(|_| !line.quiet) {
+        TOOL.say(&text);
+    }
     let is_whole = plan.selection().is_all() && !line.selection.mine;
     let answer = reading.answer;
     let nothing = answer.fold.is_empty();

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use goblin::elf::{Elf, header, section_header, sym};
+use topas_format::event::COUNTING_FUNCTIONS;
 
 use crate::object::EXTENDED;
 use crate::{group, landing};
@@ -20,9 +21,9 @@ const MAX_UNFOLDED: [usize; 2] = [48_500, 56_700];
 /// What the object may import, all from libc; the last two on AArch64 only.
 const IMPORTS: [&str; 5] = ["__cxa_atexit", "environ", "getauxval", "memcpy", "memset"];
 
-/// What it may refer to weakly: what tells the message passing library, more ways to end, and
-/// what tells that the program uses the counters itself.
-const WEAK: [&str; 17] = [
+/// What it may refer to weakly, besides [`COUNTING_FUNCTIONS`]: what tells the message passing
+/// library, and more ways to end.
+const WEAK: [&str; 14] = [
     "JLI_Launch",
     "MAIN__",
     "MPI_Finalize",
@@ -37,10 +38,11 @@ const WEAK: [&str; 17] = [
     "pvm_mytid",
     "rust_eh_personality",
     "shmem_finalize",
-    "PAPI_library_init",
-    "perfmon_init",
-    "pfm_initialize",
 ];
+
+fn is_weak(name: &str) -> bool {
+    WEAK.contains(&name) || COUNTING_FUNCTIONS.contains(&name)
+}
 
 /// Sections that would change how a program unwinds, links or starts.
 const FORBIDDEN: [&str; 8] = [
@@ -158,7 +160,7 @@ fn check_symbols(elf: &Elf<'_>, faults: &mut Vec<String>) {
         let name = elf.strtab.get_at(symbol.st_name).unwrap_or("?");
         let undefined = symbol.st_shndx == 0;
         match symbol.st_bind() {
-            sym::STB_WEAK if undefined && WEAK.contains(&name) => {}
+            sym::STB_WEAK if undefined && is_weak(name) => {}
             sym::STB_GLOBAL if undefined && IMPORTS.contains(&name) => {}
             sym::STB_LOCAL => {}
             _ if undefined => faults.push(imported(name)),

@@ -35,6 +35,8 @@ pub struct RunHistory {
     pub walls: Vec<u64>,
     /// MFlop/s per PE of those that have a rate, ascending
     pub rates: Vec<f64>,
+    /// Runs that used an accelerator, whose rates are not among these
+    pub accelerated: u64,
 }
 
 impl RunHistory {
@@ -75,15 +77,26 @@ pub fn earlier_runs(
 ) -> Result<Option<RunHistory>, AskError> {
     let (Some(_), false) = (run.npes, run.exe.is_empty()) else { return Ok(None) };
     let ending = Field::named("ending").ok();
-    let question = SameProgram { search, run, ending };
-    let fold = || EarlierFold { search, run, latest: BinaryHeap::new(), runs: 0, failed: 0 };
+    // Asked for only where runs with accelerators have no rate.
+    let accelerator = || Field::named("gpu").ok();
+    let accelerator = (!search.selection.has_accelerators()).then(accelerator).flatten();
+    let question = SameProgram { search, run, ending, accelerator };
+    let fold = || EarlierFold {
+        search,
+        run,
+        latest: BinaryHeap::new(),
+        runs: 0,
+        failed: 0,
+        accelerated: 0,
+    };
     let fold = ask(sources, &question, fold, resources, progress)?.fold;
     let mut walls: Vec<u64> = fold.latest.iter().map(|Reverse(of)| of.wall).collect();
     let mut rates: Vec<f64> = fold.latest.iter().filter_map(|Reverse(of)| of.rate()).collect();
     walls.sort_unstable();
     rates.sort_unstable_by(f64::total_cmp);
     let since = fold.latest.iter().map(|Reverse(of)| of.date).min();
-    Ok(Some(RunHistory { runs: fold.runs, failed: fold.failed, since, walls, rates }))
+    let EarlierFold { runs, failed, accelerated, .. } = fold;
+    Ok(Some(RunHistory { runs, failed, since, walls, rates, accelerated }))
 }
 
 /// Lines of one program of a user.
@@ -91,6 +104,7 @@ struct SameProgram<'s> {
     search: &'s RunSearch,
     run: &'s RunRecord,
     ending: Option<Field>,
+    accelerator: Option<Field>,
 }
 
 impl Question for SameProgram<'_> {
@@ -117,6 +131,8 @@ impl Question for SameProgram<'_> {
         self.search.selection.write_key(line, extras, key);
         let ending = self.ending.as_ref().map(|field| field.value(line, extras));
         key_parts::write(&ending.unwrap_or(Value::Missing), key);
+        let accelerator = self.accelerator.as_ref().map(|field| field.value(line, extras));
+        key_parts::write(&accelerator.unwrap_or(Value::Missing), key);
     }
 }
 
@@ -146,6 +162,7 @@ struct EarlierFold<'s> {
     latest: BinaryHeap<Reverse<EarlierRun>>,
     runs: u64,
     failed: u64,
+    accelerated: u64,
 }
 
 impl EarlierFold<'_> {
@@ -170,13 +187,21 @@ impl Fold for EarlierFold<'_> {
             key
         };
         let skip = self.search.selection.key_len();
-        let told = |pe| KeyParts(run.key_of(pe).get(skip..).unwrap_or_default()).next().flatten();
-        if run.pes.iter().filter_map(told).any(|ending| ending != well) {
+        let told = |at: usize| {
+            let part = move |pe| {
+                KeyParts(run.key_of(pe).get(skip..).unwrap_or_default()).nth(at).flatten()
+            };
+            run.pes.iter().filter_map(part)
+        };
+        if told(0).any(|ending| ending != well) {
             self.failed += 1;
             return;
         }
         self.runs += 1;
-        let rate = Measure::named(RATE).ok().and_then(|measure| measure.of(run).ratio());
+        let accelerated = told(1).next().is_some();
+        self.accelerated += u64::from(accelerated);
+        let rate = Measure::named(RATE).ok().filter(|_| !accelerated);
+        let rate = rate.and_then(|measure| measure.of(run).ratio());
         let rate = rate.unwrap_or(f64::NAN).to_bits();
         self.keep(EarlierRun { end: run.end, date: run.date, wall: run.wall.0, rate });
     }
@@ -184,6 +209,7 @@ impl Fold for EarlierFold<'_> {
     fn merge(&mut self, other: Self) {
         self.runs += other.runs;
         self.failed += other.failed;
+        self.accelerated += other.accelerated;
         other.latest.into_iter().for_each(|Reverse(run)| self.keep(run));
     }
 }

@@ -35,7 +35,7 @@ const FIELDS: [&str; 28] = [
     "run",
     "via",
     "bid",
-    "extra.gpu",
+    "gpu",
     "sacct.account",
     "sacct.qos",
     "sacct.state",
@@ -119,6 +119,8 @@ pub struct RunRecord {
     pub build: Box<[u8]>,
     /// Accelerators whose drivers were loaded
     pub gpu: Box<[u8]>,
+    /// Whether its rates of the processor say nothing, because it used an accelerator
+    pub accelerated: bool,
     /// Nominal frequency of the processor in MHz
     pub mhz: Option<u64>,
     /// Number of PEs; None if the launcher did not tell it
@@ -174,7 +176,7 @@ impl<'k> Parts<'k> {
 
 impl RunRecord {
     /// Of a run whose keys have [`fields`].
-    pub(super) fn new(run: &Run<'_>, keys: FieldKeys<'_>) -> Self {
+    pub(super) fn new(run: &Run<'_>, keys: FieldKeys<'_>, with_accelerators: bool) -> Self {
         let parts = run.pes.iter().map(|pe| Parts(keys.parts(run, pe).collect()));
         let parts: Vec<Parts<'_>> = parts.collect();
         // A text of the run: of the lowest PE that tells it.
@@ -216,7 +218,8 @@ impl RunRecord {
             compiler: text("cc"),
             via: text("via"),
             build: text("bid"),
-            gpu: text("extra.gpu"),
+            accelerated: !text("gpu").is_empty() && !with_accelerators,
+            gpu: text("gpu"),
             mhz: whole("cputype"),
             npes: whole("npes").and_then(|n| u32::try_from(n).ok()),
             booked: run.npes,
@@ -241,6 +244,13 @@ impl RunRecord {
     /// The value of a measure of this name; None if it was not measured.
     pub fn value(&self, name: &str) -> Option<f64> {
         self.measures.iter().find(|of| of.measure.name == name)?.value
+    }
+
+    /// The same, but None for a rate of the processor that says nothing, see
+    /// [`RunRecord::accelerated`].
+    pub fn comparable(&self, name: &str) -> Option<f64> {
+        let of = self.measures.iter().find(|of| of.measure.name == name)?;
+        of.value.filter(|_| !(self.accelerated && of.measure.is_of_processor()))
     }
 
     /// Whether a time in s since 1970-01-01 UTC is within the run, 10 s allowed on both sides:

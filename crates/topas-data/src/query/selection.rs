@@ -17,7 +17,7 @@ use super::expression::{Expression, Node, Operand, UnknownOperand, Valuation};
 use super::lexer::Operator;
 use super::parser::ExpressionError;
 use crate::field::{Field, FieldKind, FieldScope, MILLION, Value};
-use crate::measure::Measure;
+use crate::measure::{Measure, Of};
 use crate::report::TableSide;
 use crate::run::{Detail, Run};
 
@@ -95,9 +95,23 @@ pub struct Selection {
     answers: Vec<LineAnswer>,
     of_ranks: bool,
     detail: Detail,
+    with_accelerators: bool,
+    /// The answer that tells whether a line names an accelerator
+    accelerator: Option<usize>,
 }
 
 impl Selection {
+    /// No condition yet; in those to come, runs that used an accelerator have rates of the
+    /// processor, which they have not by [`Selection::default`].
+    pub fn with_accelerators() -> Self {
+        Selection { with_accelerators: true, ..Selection::default() }
+    }
+
+    /// Whether runs that used an accelerator have rates of the processor.
+    pub fn has_accelerators(&self) -> bool {
+        self.with_accelerators
+    }
+
     /// One more condition.
     pub fn and(&mut self, condition: impl Into<Expression<TableSide>>) {
         let mut parts = vec![condition.into().0];
@@ -155,6 +169,14 @@ impl Selection {
             }
             TableSide::Measure(measure) => {
                 self.detail = self.detail.max(measure.detail);
+                if measure.is_of_processor()
+                    && !self.with_accelerators
+                    && self.accelerator.is_none()
+                    && let Ok(field) = Field::named("gpu")
+                {
+                    self.answers.push(LineAnswer::Truth(Node::Missing(field, false)));
+                    self.accelerator = Some(self.answers.len() - 1);
+                }
                 RunOperand::Measure(measure)
             }
         }
@@ -206,7 +228,24 @@ impl Selection {
     /// Whether a run meets every condition on runs.
     #[inline]
     pub fn wants_run(&self, run: &Run<'_>) -> bool {
-        self.runs.iter().all(|condition| condition.truth(&RunValues(run)) == Some(true))
+        let values = RunValues { run, accelerated: self.is_accelerated(run) };
+        self.meets(&values)
+    }
+
+    /// Whether a run that is not wanted would be if runs with an accelerator had rates of the
+    /// processor.
+    pub fn sets_aside(&self, run: &Run<'_>) -> bool {
+        self.is_accelerated(run) && self.meets(&RunValues { run, accelerated: false })
+    }
+
+    fn meets(&self, values: &RunValues<'_, '_>) -> bool {
+        self.runs.iter().all(|condition| condition.truth(values) == Some(true))
+    }
+
+    /// Whether a line of the run names an accelerator, if that matters.
+    fn is_accelerated(&self, run: &Run<'_>) -> bool {
+        let names = |at: usize| move |pe| run.key_of(pe).get(at) == Some(&YES);
+        self.accelerator.is_some_and(|at| run.pes.iter().any(names(at)))
     }
 }
 
@@ -217,32 +256,45 @@ fn field(side: &TableSide) -> Option<Field> {
     }
 }
 
-struct RunValues<'r, 'k>(&'r Run<'k>);
+struct RunValues<'r, 'k> {
+    run: &'r Run<'k>,
+    /// The run has no rates of the processor
+    accelerated: bool,
+}
+
+impl RunValues<'_, '_> {
+    fn measured(&self, measure: &Measure) -> Of {
+        if self.accelerated && measure.is_of_processor() {
+            return Of::Uncounted;
+        }
+        measure.of(self.run)
+    }
+}
 
 impl Valuation<RunOperand> for RunValues<'_, '_> {
     fn value(&self, operand: &RunOperand) -> Value<'_> {
         match operand {
-            RunOperand::Answer(at) => match self.0.key.get(*at) {
+            RunOperand::Answer(at) => match self.run.key.get(*at) {
                 Some(&NO) => Value::whole(0),
                 Some(&YES) => Value::whole(1),
                 _ => Value::Missing,
             },
             RunOperand::Last(at) => {
-                let places = self.0.pes.iter().filter_map(|pe| self.0.key_of(pe).get(*at));
+                let places = self.run.pes.iter().filter_map(|pe| self.run.key_of(pe).get(*at));
                 match places.max() {
                     None | Some(0) => Value::Missing,
                     Some(place) => Value::whole(place - 1),
                 }
             }
             RunOperand::Measure(measure) => {
-                measure.of(self.0).millionths().map_or(Value::Missing, Value::Number)
+                self.measured(measure).millionths().map_or(Value::Missing, Value::Number)
             }
         }
     }
 
     fn order(&self, operand: &RunOperand, with: &Value<'static>) -> Option<Ordering> {
         match (operand, with) {
-            (RunOperand::Measure(measure), Value::Number(n)) => measure.of(self.0).order(*n),
+            (RunOperand::Measure(measure), Value::Number(n)) => self.measured(measure).order(*n),
             _ => self.value(operand).order(with),
         }
     }

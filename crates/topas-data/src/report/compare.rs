@@ -111,10 +111,12 @@ impl<'p> CompareReport<'p> {
 impl Fold for CompareReport<'_> {
     fn add(&mut self, run: &Run<'_>) {
         for (side, report) in self.sides.iter_mut().enumerate() {
-            if let Some(run) = of_side(run, side)
-                && self.plan.sides[side].wants_run(&run)
-            {
+            let Some(run) = of_side(run, side) else { continue };
+            let plan = &self.plan.sides[side];
+            if plan.wants_run(&run) {
                 report.add(&run);
+            } else {
+                report.aside += u64::from(plan.sets_aside(&run));
             }
         }
     }

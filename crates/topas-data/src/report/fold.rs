@@ -22,6 +22,8 @@ pub struct LogReport<'p> {
     pub total: Share,
     /// Runs outside the period, in nothing else of this
     pub outside: u64,
+    /// Runs of a comparison as in [`AskAnswer::aside`](crate::AskAnswer::aside)
+    pub aside: u64,
     /// Days of the first and the last run
     pub days: Option<(Date, Date)>,
     /// What is odd about the runs
@@ -182,6 +184,7 @@ impl<'p> LogReport<'p> {
             plan,
             total: Share::default(),
             outside: 0,
+            aside: 0,
             days: None,
             remarks: Remarks::default(),
             gaps: plan.gap_places.map(|_| EndingGaps::default()),
@@ -280,6 +283,7 @@ impl Fold for LogReport<'_> {
     fn merge(&mut self, other: Self) {
         self.total = self.total.plus(other.total);
         self.outside += other.outside;
+        self.aside += other.aside;
         self.remarks.merge(other.remarks);
         if let (Some(gaps), Some(other)) = (&mut self.gaps, other.gaps) {
             gaps::merge(gaps, other);

@@ -113,7 +113,6 @@ pub struct ReportPlan {
     pub(super) tables: Vec<TablePlan>,
     /// For tables by the ending
     pub(super) gap_places: Option<GapPlaces>,
-    with_accelerators: bool,
     /// Place of the field by which runs are kept out of rates of the processor
     pub(super) accelerator: Option<usize>,
     /// Figures of each row, with the places of their fields
@@ -132,17 +131,10 @@ impl ReportPlan {
             measures: Vec::new(),
             tables: Vec::new(),
             gap_places: None,
-            with_accelerators: false,
             accelerator: None,
             figures: Vec::new(),
             noise: false,
         }
-    }
-
-    /// Lets runs that used an accelerator count in rates of the processor, too. To be called before
-    /// the first [`ReportPlan::table`].
-    pub fn with_accelerators(&mut self) {
-        self.with_accelerators = true;
     }
 
     /// A table by one or two, with samples of some measures in each row.
@@ -204,7 +196,7 @@ impl ReportPlan {
             return known;
         }
         if measure.is_of_processor()
-            && !self.with_accelerators
+            && !self.selection.has_accelerators()
             && let Ok(field) = Field::named("gpu")
         {
             self.accelerator = Some(self.field(&field));
@@ -266,6 +258,10 @@ impl Question for ReportPlan {
     fn wants_run(&self, run: &Run<'_>) -> bool {
         // The report counts those outside its period.
         !self.period.contains(run) || self.selection.wants_run(run)
+    }
+
+    fn sets_aside(&self, run: &Run<'_>) -> bool {
+        self.selection.sets_aside(run)
     }
 
     /// What the selection knows of the line, then the values of all fields of the plan, each

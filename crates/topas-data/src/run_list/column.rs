@@ -90,6 +90,11 @@ impl RunColumn {
         }
     }
 
+    /// Whether it is a rate of the processor, see [`Measure::is_of_processor`].
+    pub fn is_of_processor(&self) -> bool {
+        matches!(self, RunColumn::Measure(measure) if measure.is_of_processor())
+    }
+
     /// How much of a line it needs besides its field.
     pub(super) fn detail(&self) -> Detail {
         match self {
@@ -172,6 +177,11 @@ impl FieldKeys<'_> {
     /// The values in the key of a line, in the order of the fields.
     pub(crate) fn parts<'k>(&self, run: &Run<'k>, pe: &PeRecord) -> KeyParts<'k> {
         KeyParts(run.key_of(pe).get(self.skip..).unwrap_or_default())
+    }
+
+    /// Whether a line of a run has a value of a field.
+    pub(super) fn tell(&self, run: &Run<'_>, field: &Field) -> bool {
+        self.of_lines(run, field) != RunValue::Missing
     }
 
     /// What the lines of a run say of a field.

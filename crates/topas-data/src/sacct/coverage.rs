@@ -352,6 +352,10 @@ impl<Q: Question> Question for SacctLines<'_, Q> {
         self.asked.wants_run(run)
     }
 
+    fn sets_aside(&self, run: &Run<'_>) -> bool {
+        self.asked.sets_aside(run)
+    }
+
     #[inline]
     fn key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {
         self.asked.key(line, extras, key);

@@ -1,33 +1,31 @@
-//! Hardware counters of a program that is started by this process, through `perf-event2`.
+//! Hardware counters of a program that is started by this process, by their [`KernelEvent`]s.
 //!
 //! The events are opened on this process, which never counts: they are inherited by the child,
 //! and its exec sets them going. So they count the whole of the program, its threads and its
 //! children, and nothing of ours. User mode only, as in the module; all in one group, so that
 //! they share their time on the counters, unless that does not fit.
 
-use std::io;
-use std::time::Duration;
+use std::path::Path;
 
-use perf_event::events::Raw;
-use perf_event::{Builder, Counter};
-use topas_format::event::{
-    Cpu, Metric, PERF_TYPE_HARDWARE, Reading, Term, Weight, Why, formula, row,
-};
-use topas_node::sys::vector_length;
+use topas_format::event::{Cpu, Metric, Why, formula, row};
+
+use crate::kernel_event::{EventStart, KernelEvent, OpenEvent, processor};
 
 /// What is counted: operations, cache misses, cycles, instructions.
 pub const QUANTITIES: usize = 4;
 
 /// One event and the quantity it is a part of.
-struct Event {
+struct CountedEvent {
     quantity: usize,
-    term: Term,
-    open: Result<Counter, Why>,
+    event: KernelEvent,
+    /// Whether it counts discarded work, too
+    speculative: bool,
+    open: Result<OpenEvent, Why>,
 }
 
 /// The events of a program.
 pub struct Counters {
-    events: Vec<Event>,
+    events: Vec<CountedEvent>,
     why: [Option<Why>; QUANTITIES],
 }
 
@@ -51,7 +49,7 @@ pub struct Counts {
 
 /// Whether this processor has events for a metric.
 pub fn can_count(metric: Metric) -> bool {
-    formula(processor(), metric).count() > 0
+    formula(this_processor(), metric).count() > 0
 }
 
 impl Counters {
@@ -62,42 +60,38 @@ impl Counters {
             return Counters { events: Vec::new(), why: [Some(Why::Used); QUANTITIES] };
         }
         let mut counters = Counters { events: Vec::new(), why: [None; QUANTITIES] };
-        let cpu = processor();
+        let cpu = this_processor();
         counters.plan(0, cpu, metric);
         counters.plan(1, cpu, Metric::L1Miss);
-        for (quantity, config) in [(2, 0), (3, 1)] {
-            let term = Term {
-                kind: PERF_TYPE_HARDWARE,
-                config,
-                weight: Weight::Times(1),
-                speculative: false,
-            };
-            counters.events.push(Event { quantity, term, open: Err(Why::Refused) });
+        for (quantity, event) in [(2, KernelEvent::CYCLES), (3, KernelEvent::INSTRUCTIONS)] {
+            counters.events.push(CountedEvent::closed(quantity, event, false));
         }
         let grouped = counters.fits();
-        counters.open_all(grouped, true);
+        counters.open_all(grouped, EventStart::ByExec);
         counters
     }
 
     /// Notes the events of a quantity, or why there are none.
     fn plan(&mut self, quantity: usize, cpu: Option<Cpu>, metric: Metric) {
         let known = cpu.and_then(row).is_some();
-        let terms: Vec<Term> = formula(cpu, metric).terms().collect();
-        if terms.is_empty()
+        let formula = formula(cpu, metric);
+        if formula.count() == 0
             && let Some(why) = self.why.get_mut(quantity)
         {
             *why = Some(if known { Why::Event } else { Why::Cpu });
         }
-        let open = || Err(Why::Refused);
-        self.events.extend(terms.into_iter().map(|term| Event { quantity, term, open: open() }));
+        let events = formula.terms();
+        self.events.extend(
+            events.map(|term| CountedEvent::closed(quantity, term.into(), term.speculative)),
+        );
     }
 
     /// Whether all events fit into one group that comes onto the counters.
     fn fits(&mut self) -> bool {
-        let fits = self.open_all(true, false) && {
+        let fits = self.open_all(true, EventStart::AtOnce) && {
             let leader = self.events.iter_mut().find_map(|event| event.open.as_mut().ok());
             leader.is_none_or(|leader| {
-                let reading = read(leader);
+                let reading = leader.read().unwrap_or_default();
                 reading.running >= reading.enabled
             })
         };
@@ -107,24 +101,19 @@ impl Counters {
 
     /// Opens every event, to be set going by an exec or at once. False if one does not fit into
     /// the group.
-    fn open_all(&mut self, grouped: bool, by_exec: bool) -> bool {
-        let mut opened: Vec<Event> = Vec::with_capacity(self.events.len());
+    fn open_all(&mut self, grouped: bool, start: EventStart) -> bool {
+        let mut opened: Vec<CountedEvent> = Vec::with_capacity(self.events.len());
         let mut fits = true;
         for mut event in self.events.drain(..) {
-            let builder = builder(&event.term, by_exec);
             let leader = if grouped {
                 opened.iter_mut().find_map(|event| event.open.as_mut().ok())
             } else {
                 None
             };
             let in_group = leader.is_some();
-            let result = match leader {
-                Some(leader) => builder.build_with_group(leader),
-                None => builder.build(),
-            };
-            event.open = result.map_err(|error| {
-                fits &= !(in_group && error.raw_os_error() == Some(libc::EINVAL));
-                why(&error)
+            event.open = OpenEvent::new(event.event, start, leader).map_err(|refusal| {
+                fits &= !(in_group && refusal.is_invalid());
+                refusal.why
             });
             opened.push(event);
         }
@@ -143,7 +132,7 @@ impl Counters {
             let Some(quantity) = quantities.get_mut(event.quantity) else { continue };
             let Ok(sum) = quantity else { continue };
             let reading = match &mut event.open {
-                Ok(counter) => read(counter),
+                Ok(open) => open.read().unwrap_or_default(),
                 Err(why) => {
                     *quantity = Err(*why);
                     continue;
@@ -152,8 +141,8 @@ impl Counters {
             match reading.scaled() {
                 None => *quantity = Err(Why::Shared),
                 Some(count) => {
-                    sum.value = sum.value.wrapping_add(count.wrapping_mul(weight(&event.term)));
-                    sum.estimate |= event.term.speculative || reading.running < reading.enabled;
+                    sum.value = sum.value.wrapping_add(count.wrapping_mul(event.event.weight));
+                    sum.estimate |= event.speculative || reading.running < reading.enabled;
                     share = reading.share(share);
                 }
             }
@@ -162,57 +151,12 @@ impl Counters {
     }
 }
 
-/// An event as it is opened.
-fn builder(term: &Term, by_exec: bool) -> Builder<'static> {
-    let mut builder = Builder::new(Raw::new(term.config.into()));
-    builder.attrs_mut().type_ = term.kind;
-    builder.inherit(true).enabled(!by_exec).enable_on_exec(by_exec);
-    builder
-}
-
-fn why(error: &io::Error) -> Why {
-    error.raw_os_error().map_or(Why::Refused, Why::of_errno)
-}
-
-/// What one count is worth.
-fn weight(term: &Term) -> u64 {
-    match term.weight {
-        Weight::Times(n) => n.into(),
-        Weight::VectorLength => vector_length(),
+impl CountedEvent {
+    fn closed(quantity: usize, event: KernelEvent, speculative: bool) -> Self {
+        CountedEvent { quantity, event, speculative, open: Err(Why::Refused) }
     }
 }
 
-/// Count and times of an event; all zero if it cannot be read.
-fn read(counter: &mut Counter) -> Reading {
-    let nanos = |time: Option<Duration>| {
-        time.and_then(|time| u64::try_from(time.as_nanos()).ok()).unwrap_or(0)
-    };
-    counter.read_full().map_or_else(
-        |_| Reading::default(),
-        |data| Reading {
-            value: data.count(),
-            enabled: nanos(data.time_enabled()),
-            running: nanos(data.time_running()),
-        },
-    )
-}
-
-/// The processor, if its maker is known.
-#[cfg(target_arch = "x86_64")]
-fn processor() -> Option<Cpu> {
-    use std::arch::x86_64::__cpuid;
-    Cpu::from_cpuid(__cpuid(0).ebx, __cpuid(1).eax)
-}
-
-/// The processor, by what the kernel shows of its register.
-#[cfg(target_arch = "aarch64")]
-fn processor() -> Option<Cpu> {
-    let file = "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1";
-    let text = std::fs::read_to_string(file).ok()?;
-    u64::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok().map(Cpu::from_midr)
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn processor() -> Option<Cpu> {
-    None
+fn this_processor() -> Option<Cpu> {
+    processor(Path::new("/"))
 }

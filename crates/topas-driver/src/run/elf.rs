@@ -13,6 +13,7 @@ use goblin::elf64::section_header::{
     SHN_UNDEF, SHT_DYNAMIC, SHT_DYNSYM, SHT_NOBITS, SHT_SYMTAB, SIZEOF_SHDR, SectionHeader,
 };
 use goblin::elf64::sym::{STT_FUNC, Sym, st_type};
+use topas_format::event::COUNTING_FUNCTIONS;
 use topas_format::field::{Lang, Lib};
 use topas_format::module_facts::{MAGIC, is_of_every_rank};
 
@@ -270,7 +271,9 @@ fn symbol_says(symbol: &[u8], defined: bool, facts: &mut Facts) {
             uses(Lib::Sma, facts);
             facts.holds_lib |= defined;
         }
-        b"PAPI_library_init" | b"perfmon_init" | b"pfm_initialize" => facts.counts = true,
+        _ if COUNTING_FUNCTIONS.iter().any(|name| name.as_bytes() == symbol) => {
+            facts.counts = true;
+        }
         _ if symbol.starts_with(b"_ZSt") => speaks(Lang::Cxx, facts),
         _ => {}
     }

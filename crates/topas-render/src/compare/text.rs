@@ -4,6 +4,7 @@ use topas_data::{CompareRow, CompareTable, CompareVerdict, LEAST_RUNS};
 
 use super::{CompareDocument, quantity, verdict};
 use crate::number::{NONE, significant};
+use crate::text::notes::set_aside;
 use crate::text::{columns, cut, heading, line, right, rule};
 use crate::wording::{TEXT_WIDTH, count, hanging, runs};
 
@@ -22,6 +23,9 @@ pub(super) fn render(document: &CompareDocument<'_>, width: Option<usize>) -> St
     out += &rule("=", notes);
     for side in 0..2 {
         note(&mut out, &document.side(side));
+        if let Some(text) = set_aside(document.report.sides[side].aside) {
+            note(&mut out, &text);
+        }
     }
     for table in document.tables {
         write(&mut out, table, document.top, width);

@@ -29,6 +29,7 @@ fn run(report: &RunReport<'_>, facts: &RunRecord) -> Value {
             "unit": of.measure.unit,
             "pes": of.pes,
             "estimate": of.estimate,
+            "comparable": !(facts.accelerated && of.measure.is_of_processor()),
         });
         (of.measure.name.to_owned(), value)
     };
@@ -124,6 +125,7 @@ fn earlier(known: &KnownRun<'_>) -> Value {
         "shorter": earlier.faster_than(wall),
         "longer": earlier.slower_than(wall),
         "rates": earlier.rates.len(),
+        "accelerated": earlier.accelerated,
         "median_mflops": earlier.median_rate().map(machine),
     })
 }

@@ -85,7 +85,7 @@ fn row(run: &RunRecord, columns: &[RunColumn]) -> RunRow {
         (RunColumn::Ended, _) => RunValue::Number(run.ended),
         (RunColumn::Wall, _) => RunValue::Number(run.wall.into()),
         (RunColumn::Measure(measure), _) => {
-            run.value(measure.name).map_or(RunValue::Missing, RunValue::Ratio)
+            run.comparable(measure.name).map_or(RunValue::Missing, RunValue::Ratio)
         }
         (_, "id") => text(&run.id),
         (_, "exe") => text(&run.exe),

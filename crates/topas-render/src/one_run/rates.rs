@@ -6,6 +6,7 @@ use topas_format::number::Count;
 
 use crate::number::{compact, short, si, trimmed};
 use crate::runs::length;
+use crate::wording::clean;
 
 /// `PE 5`, `PEs 5, 10`.
 pub(super) fn those(pes: &[u32]) -> String {
@@ -40,12 +41,13 @@ pub(super) fn items(facts: &RunRecord) -> Vec<(&'static str, String)> {
         items.push((
             label,
             format!(
-                "{mark}{} {}: {mark}{} {what} of {} in {} wall clock",
+                "{mark}{} {}: {mark}{} {what} of {} in {} wall clock{}",
                 short(value),
                 of.measure.unit,
                 compact(counts),
                 those(&of.pes),
-                length(time)
+                length(time),
+                beside_accelerators(facts)
             ),
         ));
     }
@@ -59,8 +61,22 @@ pub(super) fn items(facts: &RunRecord) -> Vec<(&'static str, String)> {
 fn ratio(facts: &RunRecord, measure: &str, label: &'static str) -> Option<(&'static str, String)> {
     let of = facts.measures.iter().find(|of| of.measure.name == measure)?;
     let mark = if of.estimate { "~" } else { "" };
-    let text = format!("{mark}{} {}, {}", short(of.value?), of.measure.unit, those(&of.pes));
+    let text = format!(
+        "{mark}{} {}, {}{}",
+        short(of.value?),
+        of.measure.unit,
+        those(&of.pes),
+        beside_accelerators(facts)
+    );
     Some((label, text))
+}
+
+/// What is to be said of each rate of the processor, if the run used accelerators.
+fn beside_accelerators(facts: &RunRecord) -> String {
+    if !facts.accelerated {
+        return String::new();
+    }
+    format!(" (not comparable: uses {})", clean(&facts.gpu))
 }
 
 /// Use of the processor, and the share of the system in it.

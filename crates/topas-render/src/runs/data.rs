@@ -92,9 +92,11 @@ pub(super) fn json_end(plan: &RunListPlan, answer: &RunListAnswer) -> String {
             "first_day": days.as_ref().map(|days| &days.0),
             "last_day": days.as_ref().map(|days| &days.1),
         },
+        "without_rates": { "accelerated": answer.accelerated },
         "not_selected": {
             "lines": answer.asked.unwanted,
             "runs": answer.asked.unwanted_runs + answer.outside,
+            "accelerated": answer.asked.aside,
         },
         "lines": {
             "good": answer.asked.tally.good,

@@ -4,7 +4,7 @@ use topas_data::{RunColumn, RunListAnswer, RunListPlan, RunRow};
 
 use super::{RunListWriter, day, heading, is_text, shown};
 use crate::number::hours;
-use crate::text::notes::selected_of;
+use crate::text::notes::{selected_of, set_aside};
 use crate::text::{columns, cut, right};
 use crate::wording::{hanging, runs};
 
@@ -126,6 +126,16 @@ pub(super) fn notes(plan: &RunListPlan, answer: &RunListAnswer, width: usize) ->
         }
     }
     note("- : not measured, or not known.");
+    if answer.accelerated > 0 {
+        let all = runs(answer.accelerated);
+        note(&format!(
+            "- : {all} of {} used an accelerator, and no rate of the processor is shown of {}; \
+             --with-accelerators shows it.",
+            answer.total.runs,
+            if answer.accelerated == 1 { "it" } else { "them" }
+        ));
+    }
+    set_aside(answer.asked.aside).into_iter().for_each(|text| note(&text));
     let asked = &answer.asked;
     let (good, outside) = (asked.tally.good, answer.outside);
     for text in selected_of(good, asked.unwanted, asked.unwanted_runs, outside, plan.period) {

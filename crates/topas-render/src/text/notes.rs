@@ -83,7 +83,21 @@ fn percentages(note: &mut impl FnMut(String), document: &Document<'_>) {
 pub(crate) fn selected(document: &Document<'_>) -> Vec<String> {
     let (runs, outside) = (document.unwanted_runs, document.report.outside);
     let period = document.report.period();
-    selected_of(document.tally.good, document.unwanted, runs, outside, period)
+    let mut texts = selected_of(document.tally.good, document.unwanted, runs, outside, period);
+    texts.extend(set_aside(document.aside));
+    texts
+}
+
+/// Runs that a condition on a rate of the processor leaves out because they used an accelerator.
+pub fn set_aside(aside: u64) -> Option<String> {
+    let (are, them) = if aside == 1 { ("is", "it") } else { ("are", "them") };
+    (aside > 0).then(|| {
+        format!(
+            "! {} used an accelerator and {are} not selected, because a condition asks for a rate \
+             of the processor; --with-accelerators adds {them}.",
+            runs(aside)
+        )
+    })
 }
 
 /// The same by the numbers of good lines, of lines and of runs that were not selected, and of runs
