@@ -144,6 +144,17 @@ fn waits_are_those_that_the_program_noted() {
     }
 }
 
+/// The same in Fortran.
+#[test]
+fn waits_of_fortran_are_those_that_the_program_noted() {
+    for mpi in Mpi::installed("waits_of_fortran_are_those_that_the_program_noted") {
+        let scratch = Scratch::new();
+        let program = scratch.path().join("late");
+        build(mpi, "mpifort", &["waits/late.f90"], &["-O1"], &program);
+        holds(mpi, program.to_str().expect("path"), "fortran", 2, 40);
+    }
+}
+
 /// `topasview --mpi` of a file or of a directory of mapped files.
 fn view(scratch: &Scratch, input: &Path, args: &[&str]) -> String {
     let mut view = scratch.command(Site::shared().tool("topasview"));

@@ -307,23 +307,18 @@ impl Returned<'_> {
     fn sent(&mut self) {
         let Some(to) = self.to() else { return };
         let (call, doer) = (self.call, self.doer);
-        with(|engine, _, boards| {
-            let mut waiting = engine.begin(call);
-            engine.sent(boards, &mut waiting, &to, false, &doer);
-            engine.end(boards, waiting);
-        });
+        with(|engine, _, boards| engine.only_sent(boards, call, &to, &doer));
     }
 
     fn received(&mut self) {
         let Some(from) = self.came() else { return };
         let (call, doer, probed) = (self.call, self.doer, self.role.act == Act::Probed);
+        if !probed {
+            return with(|engine, _, boards| engine.only_received(boards, call, &from, &doer));
+        }
         with(|engine, _, boards| {
             let mut waiting = engine.begin(call);
-            if probed {
-                engine.probed(boards, &mut waiting, &from);
-            } else {
-                engine.received(boards, &mut waiting, &from, &doer);
-            }
+            engine.probed(boards, &mut waiting, &from);
             engine.end(boards, waiting);
         });
     }
@@ -392,14 +387,16 @@ impl Returned<'_> {
         let object = object::object(self.library, self.ledger, handle, ObjectKind::Comm);
         let (size, rank, inter) = (object.size, object.rank, object.inter);
         let call = self.call;
-        let long = with(|engine, _, _| engine.is_long(&call, size));
+        if !with(|engine, _, boards| engine.is_long(boards, &call, size)) {
+            return;
+        }
         let mut waiting = with(|engine, _, _| engine.begin(call));
         let known = kept.checked_sub(1).filter(|_| !inter);
         let root = if self.role.root == NONE { 0 } else { word(self.args, self.role.root) as u32 };
-        if known.is_none() && long {
+        if known.is_none() {
             with(|engine, _, _| engine.not_measured(&mut waiting));
         }
-        if let Some(number) = known.filter(|_| long && call.counts) {
+        if let Some(number) = known.filter(|_| call.counts) {
             let (first, end) = shape.awaited(rank, root, size);
             let world = handle == self.library.comm_world;
             for other in (first..end.min(size)).filter(|other| *other != rank) {

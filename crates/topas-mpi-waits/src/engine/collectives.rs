@@ -25,11 +25,18 @@ impl Engine {
     }
 
     /// Whether a collective of so many ranks took so long that it is worth to look when they came.
-    pub fn is_long(&self, call: &Call, ranks: u32) -> bool {
+    /// If not, all is said of it.
+    #[inline(always)]
+    pub fn is_long(&mut self, around: &mut impl Surroundings, call: &Call, ranks: u32) -> bool {
         let most = self.most.max(self.least.saturating_mul(u64::from(ranks) / 2));
         let slot = PEERS - 1 - (ranks as usize % (PEERS / 2));
         let usual = self.usual.get(slot).map_or(0, |usual| u64::from(*usual));
-        call.length() > (2 * usual).min(most).max(self.least)
+        let long = call.length() > (2 * usual).min(most).max(self.least);
+        if !long {
+            self.learn(slot as u32, call.length());
+            self.below(around, call);
+        }
+        long
     }
 
     /// A collective is over, for which a rank had to wait for this other one: when the call

@@ -3,9 +3,77 @@
 use super::{Doer, Engine, Lookup, Surroundings, WaitingCall};
 use crate::key::{Address, Side, of_messages};
 use crate::posts::{Post, Progress};
-use crate::wait::Cause;
+use crate::wait::{Call, Cause, Figure};
 
 impl Engine {
+    /// A call that only sent a message. Most are over at once, and need no more than this.
+    #[inline(always)]
+    pub fn only_sent(
+        &mut self,
+        around: &mut impl Surroundings,
+        call: Call,
+        to: &Address,
+        doer: &Doer,
+    ) {
+        let lookup = self.number_send(around, to, doer);
+        if let Some(lookup) = &lookup
+            && self.is_short(around, &call, lookup.peer)
+        {
+            return;
+        }
+        let mut waiting = self.begin(call);
+        match lookup {
+            Some(lookup) => self.look(around, &mut waiting, lookup),
+            None => waiting.findings.elsewhere = true,
+        }
+        self.end(around, waiting);
+    }
+
+    /// A call that only received a message: the same.
+    #[inline(always)]
+    pub fn only_received(
+        &mut self,
+        around: &mut impl Surroundings,
+        call: Call,
+        from: &Address,
+        doer: &Doer,
+    ) {
+        if from.comm != 0
+            && doer.thread == 0
+            && self.posts.all_are_numbered()
+            && call.length() <= self.threshold(from.peer)
+            && self.number_receive(around, from, doer.began).is_some()
+        {
+            self.learn(from.peer, call.length());
+            self.is_short(around, &call, from.peer);
+            return;
+        }
+        let mut waiting = self.begin(call);
+        self.received(around, &mut waiting, from, doer);
+        self.end(around, waiting);
+    }
+
+    /// Whether a call was so short that nobody looks. Then all is said of it.
+    #[inline(always)]
+    fn is_short(&mut self, around: &mut impl Surroundings, call: &Call, peer: u32) -> bool {
+        let short = call.length() <= self.threshold(peer);
+        if short {
+            self.below(around, call);
+        }
+        short
+    }
+
+    /// A call was too short to look.
+    #[inline(always)]
+    pub(super) fn below(&mut self, around: &mut impl Surroundings, call: &Call) {
+        if call.counts {
+            around.add(call.function, Figure::Below, 0, call.length());
+        }
+        if self.open > 0 {
+            self.retry(around);
+        }
+    }
+
     /// A message was sent: what a wait for its receiver needs. None if it has no number.
     #[inline(always)]
     pub(super) fn number_send(
