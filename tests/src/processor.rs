@@ -14,7 +14,7 @@ use topas_testkit::pmu::{PmuAnswer, PmuPlan};
 
 use crate::build::source;
 use crate::mpi::emulate_rank;
-use crate::running::run;
+use crate::running::{run, run_cargo};
 use crate::site::{Scratch, source_root};
 
 /// Configs of `PERF_TYPE_HARDWARE`.
@@ -161,7 +161,7 @@ impl AnyProcessor {
         let mut object = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         object.current_dir(source_root());
         object.args(["xtask", "object", "--any-processor", "--out"]).arg(&objects);
-        run(&mut object).good();
+        run_cargo(&mut object).good();
         let built = AnyProcessor { scratch };
         built.link(program, options, &objects.join("topas.c.o"));
         built

@@ -14,6 +14,10 @@ use nix::unistd::Pid;
 /// How long a program may take before it counts as hanging.
 pub const LIMIT: Duration = Duration::from_secs(120);
 
+/// How long Cargo may take that compiles a part of TOPAS for a test: on a busy machine that is
+/// longer than a program may take.
+const BUILD_LIMIT: Duration = Duration::from_secs(1200);
+
 /// How long a launcher has to take its ranks down before it is killed itself.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -80,6 +84,12 @@ pub fn system_path() -> &'static str {
 #[track_caller]
 pub fn run(command: &mut Command) -> Run {
     run_within(command, LIMIT)
+}
+
+/// Runs Cargo, which may take longer than a program.
+#[track_caller]
+pub fn run_cargo(command: &mut Command) -> Run {
+    run_within(command, BUILD_LIMIT)
 }
 
 /// Runs to the end. Panics if the program cannot be started, or, with its output, if it

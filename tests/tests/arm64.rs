@@ -5,7 +5,7 @@ use std::process::Command;
 
 use topas_format::field::Lib;
 use topas_tests::record::read_log;
-use topas_tests::running::run;
+use topas_tests::running::{run, run_cargo};
 use topas_tests::site::Scratch;
 
 const TARGET: &str = "aarch64-unknown-linux-gnu";
@@ -22,7 +22,7 @@ fn under_qemu() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
     let mut object = Command::new(env!("CARGO"));
     object.current_dir(root).args(["xtask", "object", "--target", TARGET, "--out"]);
-    run(object.arg(scratch.path())).good();
+    run_cargo(object.arg(scratch.path())).good();
     let source = scratch.path().join("a.c");
     std::fs::write(&source, "int main(void) { return 5; }\n").expect("source");
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use topas_format::number::Count;
 use topas_tests::build::source;
 use topas_tests::record::Record;
-use topas_tests::running::{run, run_within};
+use topas_tests::running::{run, run_cargo, run_within};
 use topas_tests::site::{Scratch, source_root};
 
 const TARGET: &str = "aarch64-unknown-linux-gnu";
@@ -68,7 +68,7 @@ fn initrd(scratch: &Scratch, runs: &str) -> PathBuf {
     object.current_dir(source_root());
     object.args(["xtask", "object", "--target", TARGET, "--out"]).arg(&objects);
     // Its size is another test's matter.
-    run(&mut object);
+    run_cargo(&mut object);
     let module = objects.join("topas.c.o");
     for (name, module) in [("init", None), ("rank", Some(&module))] {
         let mut gcc = Command::new("aarch64-linux-gnu-gcc");

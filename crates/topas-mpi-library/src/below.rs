@@ -6,7 +6,6 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use topas_mpi_profile::layout::FUNCTIONS;
 
-use crate::element::element;
 use crate::generated::name::name;
 use crate::generated::number;
 use crate::symbol::{BINDING_ROOM, FUNCTION_ROOM, StubBinding, StubSymbol};
@@ -19,7 +18,8 @@ pub static TARGETS: [AtomicUsize; FUNCTION_ROOM * BINDING_ROOM] =
 /// Where the next definition of a symbol is kept.
 #[inline(always)]
 fn slot(symbol: StubSymbol) -> &'static AtomicUsize {
-    element(&TARGETS, symbol.number() as usize)
+    // SAFETY: a stub's number, which has no more bits.
+    unsafe { TARGETS.get_unchecked(symbol.number() as usize) }
 }
 
 /// Room for the name of any symbol, with its NUL.

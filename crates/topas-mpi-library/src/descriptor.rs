@@ -8,7 +8,7 @@ use topas_mpi_profile::layout::now::peer_place;
 use topas_mpi_table::CHAPTERS;
 
 use crate::arch::REGISTERS;
-use crate::flow::plan::{NONE, PLANS};
+use crate::flow::plan::{Hot, NONE, PLANS};
 use crate::symbol::{FUNCTION_ROOM, StubBinding};
 
 /// A function, as the way of its calls sees it.
@@ -24,6 +24,8 @@ pub struct Descriptor {
     rank: [u8; 2],
     /// The status, if it alone tells what the call received
     status: u8,
+    /// Its shape, which tells what is to be done after its call
+    hot: Hot,
 }
 
 /// It begins, ends or steers the measurement.
@@ -50,7 +52,7 @@ impl Descriptor {
     /// Fortran.
     pub const fn of_words(words: u8, fortran_words: u8) -> Descriptor {
         let flags = if words as usize > REGISTERS { STACKED } else { 0 };
-        Descriptor { words, fortran_words, flags, rank: [0; 2], status: NONE }
+        Descriptor { words, fortran_words, flags, rank: [0; 2], status: NONE, hot: Hot::No }
     }
 
     /// It begins, ends or steers the measurement.
@@ -81,6 +83,7 @@ impl Descriptor {
                 let frees = if plan.frees() { FREES } else { 0 };
                 let traffic = if plan.traffic { TRAFFIC } else { 0 };
                 let mut one = known[number].with(before | after | frees | traffic);
+                one.hot = plan.hot;
                 if plan.status_alone() {
                     one.status = plan.status;
                     one.flags |= STATUS;
@@ -134,6 +137,12 @@ impl Descriptor {
     #[inline(always)]
     pub fn after(&self) -> bool {
         self.flags & (SPECIAL | AFTER) != 0
+    }
+
+    /// Its shape, of those that have something to do after their calls.
+    #[inline(always)]
+    pub fn hot(&self) -> Hot {
+        self.hot
     }
 
     /// Whether it moves bytes.

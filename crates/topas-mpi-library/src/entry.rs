@@ -9,6 +9,7 @@ use topas_mpi_profile::layout::{Block, ROW_MISSED};
 use crate::arch::{self, REGISTERS};
 use crate::descriptor::Descriptor;
 use crate::element::{element, element_mut};
+use crate::flow::plan::Hot;
 use crate::frame::{Frame, WORDS};
 use crate::generated::table::DESCRIPTORS;
 use crate::mode::{self, mode};
@@ -16,22 +17,20 @@ use crate::symbol::StubSymbol;
 use crate::thread::Thread;
 use crate::{below, clock, counters, flow, hooks, process, special, ticks};
 
-/// What is to be called, and whether [`topas_mpi_leave`] is to be told of its end.
-#[repr(C)]
-pub struct Next {
-    target: usize,
-    leave: usize,
-}
+/// What is to be called, and whether [`topas_mpi_leave`] is to be told of its end: an address, with
+/// the uppermost bit set if not.
+#[repr(transparent)]
+pub struct Next(usize);
 
 impl Next {
     /// Called and forgotten.
     const fn pass(target: usize) -> Next {
-        Next { target, leave: 0 }
+        Next(target | 1 << 63)
     }
 
     /// Called, and its end told.
     const fn measure(target: usize) -> Next {
-        Next { target, leave: 1 }
+        Next(target)
     }
 }
 
@@ -41,7 +40,7 @@ fn descriptor(symbol: StubSymbol) -> &'static Descriptor {
     element(&DESCRIPTORS, symbol.function() as usize)
 }
 
-/// At the entry of every function: what to call.
+/// At the entry of every function, while nothing is switched on: what to call.
 ///
 /// # Safety
 /// `frame` holds the words of the registers; behind it lie the return address and the words on the
@@ -57,10 +56,22 @@ unsafe extern "C" fn topas_mpi_enter(frame: *mut Frame, symbol: StubSymbol) -> N
     if !thread.outer.is_null() {
         return inside(frame, thread, symbol, target);
     }
-    if mode() != 0 {
-        return extra(frame, thread, symbol, target);
-    }
     outermost::<false>(frame, thread, symbol, target)
+}
+
+/// The same, whatever is switched on.
+///
+/// # Safety
+/// See [`topas_mpi_enter`].
+#[unsafe(no_mangle)]
+unsafe extern "C" fn topas_mpi_enter_extra(frame: *mut Frame, symbol: StubSymbol) -> Next {
+    let target = below::known(symbol);
+    // SAFETY: the variables of this thread, and a frame of its own.
+    let (thread, frame) = unsafe { (&mut *arch::thread(), &mut *frame) };
+    if target == 0 || thread.block.is_null() || !thread.outer.is_null() {
+        return general(frame, thread, symbol);
+    }
+    outermost::<true>(frame, thread, symbol, target)
 }
 
 /// A call of a thread that seems to be in another.
@@ -70,17 +81,9 @@ fn inside(frame: &mut Frame, thread: &mut Thread, symbol: StubSymbol, target: us
         if !thread.wants(symbol) {
             return Next::pass(target);
         }
-        if mode() == 0 {
-            return reached::<false>(frame, thread, symbol, target);
-        }
+        return reached::<false>(frame, thread, symbol, target);
     }
     general(frame, thread, symbol)
-}
-
-/// An outermost call while something is switched on.
-#[inline(never)]
-fn extra(frame: &mut Frame, thread: &mut Thread, symbol: StubSymbol, target: usize) -> Next {
-    outermost::<true>(frame, thread, symbol, target)
 }
 
 /// Any call, such as the first of a thread or of a function.
@@ -248,23 +251,72 @@ unsafe extern "C" fn topas_mpi_leave(frame: *mut Frame) {
     // SAFETY: the variables of this thread, and a frame of its own.
     let (thread, frame) = unsafe { (&mut *arch::thread(), &mut *frame) };
     if mode() != 0 {
-        return returned_with_extra(frame, thread);
+        return left_with_extra(frame, thread);
     }
-    let now = ticks::counter();
-    if frame.symbol.binding().is_c()
-        && !descriptor(frame.symbol).after()
-        && core::ptr::eq(thread.outer, frame)
-    {
-        return ends::<false>(frame, thread, now);
-    }
-    returned::<false>(frame, thread, now);
+    left::<false>(frame, thread, ticks::counter());
 }
 
 /// Any call has returned while something is switched on.
 #[inline(never)]
-fn returned_with_extra(frame: &mut Frame, thread: &mut Thread) {
+fn left_with_extra(frame: &mut Frame, thread: &mut Thread) {
     let now = clock::ticks();
-    returned::<true>(frame, thread, now);
+    if mode::paused() {
+        return returned::<true>(frame, thread, now);
+    }
+    left::<true>(frame, thread, now);
+}
+
+/// Any call has returned: to what there is to be done for its shape.
+#[inline(always)]
+fn left<const EXTRA: bool>(frame: &mut Frame, thread: &mut Thread, now: u64) {
+    if !frame.symbol.is_small_c() {
+        if !frame.symbol.binding().is_c() && core::ptr::eq(thread.outer, frame) {
+            return ends_in_fortran::<EXTRA>(frame, thread, now);
+        }
+        return returned::<EXTRA>(frame, thread, now);
+    }
+    let descriptor = descriptor(frame.symbol);
+    if !(descriptor.after() || EXTRA && descriptor.counts_traffic()) {
+        if core::ptr::eq(thread.outer, frame) {
+            ends::<EXTRA, true>(frame, thread, now);
+        }
+        return;
+    }
+    if frame.result as i32 != 0 || thread.flow == 0 {
+        return returned::<EXTRA>(frame, thread, now);
+    }
+    match descriptor.hot() {
+        Hot::No => returned::<EXTRA>(frame, thread, now),
+        Hot::Send => shaped::<EXTRA, { Hot::Send as u8 }>(frame, thread, now),
+        Hot::Rma => shaped::<EXTRA, { Hot::Rma as u8 }>(frame, thread, now),
+        Hot::Isend => shaped::<EXTRA, { Hot::Isend as u8 }>(frame, thread, now),
+        Hot::Recv => shaped::<EXTRA, { Hot::Recv as u8 }>(frame, thread, now),
+        Hot::Irecv => shaped::<EXTRA, { Hot::Irecv as u8 }>(frame, thread, now),
+        Hot::Both => shaped::<EXTRA, { Hot::Both as u8 }>(frame, thread, now),
+        Hot::Bcast => shaped::<EXTRA, { Hot::Bcast as u8 }>(frame, thread, now),
+        Hot::Sendrecv => shaped::<EXTRA, { Hot::Sendrecv as u8 }>(frame, thread, now),
+    }
+}
+
+/// A call of a shape has returned: a function for each. What is new, such as a datatype, is left to
+/// the general way, so that nothing is called from here and no register has to be saved.
+#[inline(never)]
+fn shaped<const EXTRA: bool, const HOT: u8>(frame: &mut Frame, thread: &mut Thread, now: u64) {
+    if !flow::shaped::<EXTRA, HOT>(frame, thread, now) {
+        return returned::<EXTRA>(frame, thread, now);
+    }
+    if EXTRA && mode::has(mode::WAITS) {
+        flow::waits::after(frame, thread, now);
+    }
+    if core::ptr::eq(thread.outer, frame) {
+        ends::<EXTRA, true>(frame, thread, now);
+    }
+}
+
+/// A call in Fortran is over.
+#[inline(never)]
+fn ends_in_fortran<const EXTRA: bool>(frame: &mut Frame, thread: &mut Thread, now: u64) {
+    ends::<EXTRA, false>(frame, thread, now);
 }
 
 /// Any call has returned.
@@ -282,13 +334,13 @@ fn returned<const EXTRA: bool>(frame: &mut Frame, thread: &mut Thread, now: u64)
         }
     }
     if core::ptr::eq(thread.outer, frame) {
-        ends::<EXTRA>(frame, thread, now);
+        ends::<EXTRA, false>(frame, thread, now);
     }
 }
 
-/// The outermost call is over.
+/// The outermost call is over. `C` if it is known to be one in C.
 #[inline(always)]
-fn ends<const EXTRA: bool>(frame: &Frame, thread: &mut Thread, now: u64) {
+fn ends<const EXTRA: bool, const C: bool>(frame: &Frame, thread: &mut Thread, now: u64) {
     let function = frame.symbol.function() as usize;
     // SAFETY: the thread's own block.
     let block: &mut Block = unsafe { &mut *thread.block };
@@ -302,7 +354,7 @@ fn ends<const EXTRA: bool>(frame: &Frame, thread: &mut Thread, now: u64) {
     }
     block.now.inside = 0;
     thread.outer = core::ptr::null_mut();
-    let unreached = !frame.symbol.binding().is_c() && thread.leaves();
+    let unreached = !C && !frame.symbol.binding().is_c() && thread.leaves();
     if EXTRA && mode::paused() {
         return;
     }
@@ -320,6 +372,14 @@ fn ends<const EXTRA: bool>(frame: &Frame, thread: &mut Thread, now: u64) {
         row.longest = length;
     }
     if thread.is_new_binding(frame.symbol.binding()) {
-        process::note_language(frame.symbol.binding());
+        first_by_name(frame, thread);
     }
+}
+
+/// The first call of a thread by a name.
+#[cold]
+#[inline(never)]
+fn first_by_name(frame: &Frame, thread: &mut Thread) {
+    thread.note_binding(frame.symbol.binding());
+    process::note_language(frame.symbol.binding());
 }

@@ -183,7 +183,7 @@ fn reduce(ranks: &Ranks, room: &mut Workspace) {
             return;
         }
         if ranks.rank + bit < ranks.size {
-            let arrived = ranks.receive(ranks.rank + bit, &mut room.message);
+            let arrived = ranks.receive(ranks.rank + bit, &mut room.message, LENGTH);
             let (front, body) = room.message.split_at(LENGTH);
             let length = front.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
             let body = body.get(..length as usize).unwrap_or_default();
@@ -250,7 +250,7 @@ fn files(
     if record.subtotal == 0 {
         for from in 1..ranks.size {
             loop {
-                if !ranks.receive(from, message) {
+                if !ranks.receive(from, message, FRONT) {
                     break;
                 }
                 let (front, body) = message.split_at(FRONT);

@@ -31,13 +31,13 @@ use crate::thread::Thread;
 use crate::{spool, sys};
 
 use amount::{CallWords, word};
-use call::{GeneralCall, NO_COMMUNICATOR};
+use call::GeneralCall;
 use hot::HotCall;
 use ledger::Ledger;
 pub use library::byte_and_world;
 use library::{Library, library};
 use peers::Account;
-use plan::{Act, CallPlan, Hot, NONE, PLANS};
+use plan::{Act, CallPlan, NONE, PLANS};
 
 impl CallPlan {
     /// Whether something is to be done before a call.
@@ -235,6 +235,49 @@ fn new_ledger(thread: &Thread) -> usize {
     ledger as usize
 }
 
+/// After the successful call of a function of a shape, by one of its names in C without large
+/// counts, in a thread that has a ledger: what it moved. `HOT` is its [`Hot`](plan::Hot). False if
+/// something about it is new, and nothing was counted.
+#[inline(always)]
+pub fn shaped<const EXTRA: bool, const HOT: u8>(
+    frame: &mut Frame,
+    thread: &mut Thread,
+    now: u64,
+) -> bool {
+    let function = frame.function();
+    // SAFETY: `enter` was given the number of a function.
+    let plan = unsafe { PLANS.get_unchecked(function) };
+    // SAFETY: that of this thread alone, by the caller there is one; so the MPI is known.
+    let (ledger, library) = unsafe { (&mut *(thread.flow as *mut Ledger), library::known()) };
+    // SAFETY: the thread's own block, which stays mapped.
+    let block = unsafe { &mut *thread.block };
+    // SAFETY: the outermost frame: that of the call, or of a Fortran function above it.
+    let ticks = if EXTRA { now.wrapping_sub(unsafe { (*thread.outer).began }) } else { 0 };
+    let args = &frame.args;
+    let call = HotCall::<EXTRA, HOT> { library, ledger, block, plan, args, function, ticks };
+    call.flows().is_some()
+}
+
+/// Counts a call for its communicator.
+#[inline(always)]
+fn traffic(
+    library: &Library,
+    ledger: &mut Ledger,
+    block: &mut Block,
+    plan: &CallPlan,
+    args: &CallWords,
+    ticks: u64,
+) {
+    if plan.is_comm && plan.traffic {
+        let comm = word(args, plan.object) as u64 & library.handle_mask;
+        let index = object::object(library, ledger, comm, object::ObjectKind::Comm).index;
+        if let Some(traffic) = block.traffic.get_mut(usize::from(index)) {
+            traffic.calls += 1;
+            traffic.ticks += ticks;
+        }
+    }
+}
+
 /// After the call of a C function, which returned at `now`: what it moved.
 #[inline(always)]
 pub fn after<const EXTRA: bool>(frame: &mut Frame, thread: &mut Thread, now: u64) {
@@ -248,30 +291,19 @@ pub fn after<const EXTRA: bool>(frame: &mut Frame, thread: &mut Thread, now: u64
     if plan.act.completes() {
         return completions::<EXTRA>(frame, thread, ledger, plan, now);
     }
-    if frame.result as i32 != 0 || EXTRA && paused() || plan.hot == Hot::No && !plan.only_counts() {
+    if frame.result as i32 != 0 || EXTRA && paused() || !plan.only_counts() {
         return rest(frame, thread, plan, now);
     }
     // SAFETY: there is a ledger.
     let library = unsafe { library::known() };
     // SAFETY: the thread's own block, which stays mapped.
     let block = unsafe { &mut *thread.block };
-    count(block, plan, frame, library);
-    let mut index = NO_COMMUNICATOR;
-    if EXTRA && ledger.communicators && plan.is_comm {
-        let comm = word(&frame.args, plan.object) as u64 & library.handle_mask;
-        index = object::object(library, ledger, comm, object::ObjectKind::Comm).index;
-        if plan.traffic
-            && let Some(traffic) = block.traffic.get_mut(usize::from(index))
-        {
-            // SAFETY: the outermost frame: this one, or that of a Fortran function above it.
-            let began = unsafe { (*thread.outer).began };
-            traffic.calls += 1;
-            traffic.ticks += now.wrapping_sub(began);
-        }
+    count(block, plan, frame, library, frame.symbol.binding().is_large());
+    if EXTRA && ledger.communicators {
+        // SAFETY: the outermost frame: this one, or that of a Fortran function above it.
+        let ticks = now.wrapping_sub(unsafe { (*thread.outer).began });
+        traffic(library, ledger, block, plan, &frame.args, ticks);
     }
-    let large = frame.symbol.binding().is_large();
-    let args = &frame.args;
-    HotCall::<EXTRA> { library, ledger, block, plan, args, function, large, index }.flows();
 }
 
 /// The same, for functions that wait or ask for requests.
@@ -294,7 +326,7 @@ fn completions<const EXTRA: bool>(
         waited = call.after::<EXTRA>(library, ledger, account.as_mut());
     }
     let Some(account) = account else { return };
-    count(&mut *account.block, plan, frame, library);
+    count(account.block, plan, frame, library, frame.symbol.binding().is_large());
     if let Some(waiting) = account.block.waiting.get_mut(waited as usize) {
         // SAFETY: the outermost frame: this one, or that of a Fortran function above it.
         let began = unsafe { (*thread.outer).began };
@@ -305,7 +337,7 @@ fn completions<const EXTRA: bool>(
 
 /// Adds the count argument of a call.
 #[inline(always)]
-fn count(block: &mut Block, plan: &CallPlan, frame: &Frame, library: &Library) {
+fn count(block: &mut Block, plan: &CallPlan, frame: &Frame, library: &Library, large: bool) {
     let args = &frame.args;
     if plan.count == NONE
         || plan.count_unless_in_place != NONE
@@ -313,7 +345,7 @@ fn count(block: &mut Block, plan: &CallPlan, frame: &Frame, library: &Library) {
     {
         return;
     }
-    let count = amount::count(args, plan.count, frame.symbol.binding().is_large());
+    let count = amount::count(args, plan.count, large);
     // SAFETY: there is a row for every function.
     let row = unsafe { block.rows.get_unchecked_mut(frame.function()) };
     row.count = row.count.wrapping_add(count);
@@ -340,7 +372,7 @@ fn rest(frame: &mut Frame, thread: &mut Thread, plan: &'static CallPlan, now: u6
     let args = &frame.args;
     let large = frame.symbol.binding().is_large();
     if let Some(account) = &mut account {
-        count(account.block, plan, frame, library);
+        count(account.block, plan, frame, library, large);
     }
     match plan.act {
         _ if error != 0 => {}

@@ -103,24 +103,24 @@ impl Ranks {
         unsafe { call(number::COMM_FREE, [at, 0, 0, 0, 0, 0]) };
     }
 
-    /// Sends bytes when the other rank asks for them: so no rank fills the memory of another.
+    /// Sends a message, whose first 4 bytes tell how many follow its front, when the other rank asks
+    /// for it: so no rank fills the memory of another.
     #[must_use]
-    pub fn send(&self, to: u32, bytes: &[u8]) -> bool {
-        let length = (bytes.len() as u32).to_le_bytes();
-        self.take(to, &mut [0])
-            && self.give(to, &length)
-            && bytes.chunks(PIECE).all(|piece| self.give(to, piece))
+    pub fn send(&self, to: u32, message: &[u8]) -> bool {
+        self.take(to, &mut [0]) && message.chunks(PIECE).all(|piece| self.give(to, piece))
     }
 
-    /// Asks for a message, and receives it into the room, which is as long as any.
+    /// Asks for a message, and receives it into the room, which is as long as any. Its first piece
+    /// tells how long it is; `front` is the length of its front.
     #[must_use]
-    pub fn receive(&self, from: u32, room: &mut [u8]) -> bool {
-        let mut length = [0; 4];
-        if !self.give(from, &[1]) || !self.take(from, &mut length) {
+    pub fn receive(&self, from: u32, room: &mut [u8], front: usize) -> bool {
+        let Some((first, rest)) = room.split_at_mut_checked(PIECE) else { return false };
+        if !self.give(from, &[1]) || !self.take(from, first) {
             return false;
         }
-        let bytes = room.get_mut(..u32::from_le_bytes(length) as usize);
-        bytes.is_some_and(|bytes| bytes.chunks_mut(PIECE).all(|piece| self.take(from, piece)))
+        let follow = first.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        let rest = rest.get_mut(..(front + follow as usize).saturating_sub(PIECE));
+        rest.is_some_and(|rest| rest.chunks_mut(PIECE).all(|piece| self.take(from, piece)))
     }
 
     fn give(&self, to: u32, bytes: &[u8]) -> bool {

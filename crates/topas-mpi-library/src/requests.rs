@@ -88,6 +88,13 @@ pub struct FoundRequest {
     own: bool,
 }
 
+/// Where a request may go.
+#[derive(Clone, Copy)]
+pub struct RequestRoom {
+    bucket: &'static RequestBucket,
+    way: usize,
+}
+
 /// The requests that a thread was given. Zero at its beginning.
 #[repr(C)]
 pub struct Requests {
@@ -114,25 +121,33 @@ impl Requests {
     /// Remembers what a request is. Called by the owner alone. False if there is no memory.
     #[inline(always)]
     pub fn put(&mut self, key: u64, entry: RequestEntry) -> bool {
-        // Serials are odd, so none is 0.
-        self.serial = self.serial.wrapping_add(2) | 1;
-        let [first, ..] = &self.levels;
-        let buckets = first.load(Relaxed);
-        let mut place = None;
-        if !buckets.is_null() {
-            // SAFETY: the level has this many buckets.
-            place = unsafe { &*buckets.add(bucket_of(key, 0)) }.place(key);
-        }
-        if place.is_none() {
-            place = self.place_below(key);
-        }
-        let Some((bucket, way)) = place else { return false };
-        bucket.put(way, key, &entry, self.serial);
+        let Some(room) = self.room(key).or_else(|| self.place_below(key)) else { return false };
+        self.put_into(room, key, &entry);
         true
     }
 
+    /// Where a request may go, if there is room in the first level.
+    #[inline(always)]
+    pub fn room(&self, key: u64) -> Option<RequestRoom> {
+        let [first, ..] = &self.levels;
+        let buckets = first.load(Relaxed);
+        if buckets.is_null() {
+            return None;
+        }
+        // SAFETY: the level has this many buckets.
+        unsafe { &*buckets.add(bucket_of(key, 0)) }.place(key)
+    }
+
+    /// Puts what a request is where it may go.
+    #[inline(always)]
+    pub fn put_into(&mut self, room: RequestRoom, key: u64, entry: &RequestEntry) {
+        // Serials are odd, so none is 0.
+        self.serial = self.serial.wrapping_add(2) | 1;
+        room.bucket.put(room.way, key, entry, self.serial);
+    }
+
     #[inline(never)]
-    fn place_below(&mut self, key: u64) -> Option<(&'static RequestBucket, usize)> {
+    fn place_below(&mut self, key: u64) -> Option<RequestRoom> {
         for (level, place) in self.levels.iter().enumerate() {
             let mut buckets = place.load(Relaxed);
             if buckets.is_null() {
@@ -193,24 +208,36 @@ fn grow(level: usize, place: &AtomicPtr<RequestBucket>) -> *mut RequestBucket {
 impl RequestBucket {
     /// Where the owner may put an entry.
     #[inline(always)]
-    fn place(&'static self, key: u64) -> Option<(&'static RequestBucket, usize)> {
+    fn place(&'static self, key: u64) -> Option<RequestRoom> {
+        let [first, second, third, last] = &self.serials;
+        // Most buckets have one entry at most, in the first place.
+        if second.load(Relaxed) | third.load(Relaxed) | last.load(Relaxed) == 0
+            && (first.load(Relaxed) == 0 || element(&self.keys, 0).load(Relaxed) == key)
+        {
+            // While the entry is written it is none.
+            first.store(0, Relaxed);
+            return Some(RequestRoom { bucket: self, way: 0 });
+        }
+        self.place_among(key)
+    }
+
+    /// The same, where there are several.
+    #[inline(always)]
+    fn place_among(&'static self, key: u64) -> Option<RequestRoom> {
         let mut free = WAYS;
         for way in (0..WAYS).rev() {
-            if element(&self.serials, way).load(Relaxed) == 0 {
-                free = way;
-            }
-        }
-        for way in 0..WAYS {
             // What it was has come to its end without our seeing it, or is just being taken out
             // by another thread.
-            if element(&self.keys, way).load(Relaxed) == key
-                && element(&self.serials, way).load(Relaxed) != 0
-            {
-                element(&self.serials, way).store(0, Relaxed);
+            let again = element(&self.keys, way).load(Relaxed) == key;
+            let serial = element(&self.serials, way);
+            if again && serial.load(Relaxed) != 0 {
+                serial.store(0, Relaxed);
+            }
+            if again || serial.load(Relaxed) == 0 {
                 free = way;
             }
         }
-        (free < WAYS).then_some((self, free))
+        (free < WAYS).then_some(RequestRoom { bucket: self, way: free })
     }
 
     /// Puts an entry in: field by field, as they are read, because a processor waits for a word

@@ -42,6 +42,12 @@ impl StubSymbol {
         StubBinding(self.0 >> FUNCTION_BITS)
     }
 
+    /// Whether it is a name in C, and not that of the variant for large counts.
+    #[inline(always)]
+    pub const fn is_small_c(self) -> bool {
+        self.0 < StubBinding::MPI_LARGE.0 << FUNCTION_BITS
+    }
+
     /// The number.
     #[inline(always)]
     pub const fn number(self) -> u32 {
@@ -87,6 +93,12 @@ impl StubBinding {
     #[inline(always)]
     pub const fn bit(self) -> u32 {
         1 << self.0
+    }
+
+    /// Whether its bit is set.
+    #[inline(always)]
+    pub const fn is_in(self, bits: u32) -> bool {
+        bits >> (self.0 & 31) & 1 != 0
     }
 
     /// Whether words are those of C.

@@ -71,13 +71,14 @@ impl Thread {
         self.awaited = 0;
     }
 
-    /// Notes by which of its names a function was called. True for the first call by such a name.
+    /// Whether no function was called yet by such a name.
     #[inline(always)]
-    pub fn is_new_binding(&mut self, binding: StubBinding) -> bool {
-        if self.bindings & binding.bit() != 0 {
-            return false;
-        }
+    pub fn is_new_binding(&self, binding: StubBinding) -> bool {
+        !binding.is_in(self.bindings)
+    }
+
+    /// Notes by which of its names a function was called.
+    pub fn note_binding(&mut self, binding: StubBinding) {
         self.bindings |= binding.bit();
-        true
     }
 }

@@ -1,5 +1,7 @@
 //! The same statistics by other means: awk, and DuckDB where asked for.
 
+#[path = "../../topas-data/examples/generate-log/center.rs"]
+mod center;
 #[path = "../../topas-data/examples/generate-log/synthetic.rs"]
 mod synthetic;
 
@@ -217,4 +219,29 @@ fn duckdb_computes_the_same() {
     let expected = rows(&output.stdout);
     assert!(expected.len() > 50);
     assert_eq!(ours(&path), expected);
+}
+
+/// The log of a center with programs that use accelerators, without dirt and with it:
+/// `questions.py` tells which questions.
+#[test]
+#[ignore = "cargo xtask test --duckdb"]
+fn duckdb_answers_the_questions_of_a_center_likewise() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = dir.path().join("topas.log");
+    std::fs::write(&log, center::lines(20_000, 1).concat()).unwrap();
+    let python = std::env::var_os("TOPAS_TEST_DUCKDB").unwrap_or_else(|| "python3".into());
+    for state in ["clean", "dirty"] {
+        let output = Command::new(&python)
+            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/questions.py"))
+            .arg(env!("CARGO_BIN_EXE_topas-stat"))
+            .arg(&log)
+            .arg(state)
+            .env("TZ", "UTC")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{state}: {}", String::from_utf8_lossy(&output.stderr));
+        let figures = String::from_utf8_lossy(&output.stdout);
+        let figures: u64 = figures.trim().parse().expect("how many figures were compared");
+        assert!(figures > 2000, "{state}: {figures}");
+    }
 }

@@ -89,6 +89,12 @@ impl Bench {
         eprintln!("bench: {seconds:>4} s: {what}");
     }
 
+    /// Numbers of rounds from 0 on, until the time for them is over: two at least.
+    fn rounds_within(&self, full: usize, time: Duration) -> impl Iterator<Item = usize> {
+        let (began, rounds) = (Instant::now(), self.rounds(full));
+        (0..=rounds).take_while(move |round| *round < 2 || began.elapsed() < time)
+    }
+
     /// An empty directory for one benchmark.
     fn sub(&self, name: &str) -> Result<PathBuf> {
         let dir = self.dir.join(name);

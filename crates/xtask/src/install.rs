@@ -18,6 +18,9 @@ use crate::symcheck::Size;
 /// Tools that go to `bin`.
 const TOOLS: [&str; 5] = ["topas-doctor", "topas-log", "topas-mpi", "topas-stat", "topasview"];
 
+/// Names under which the driver is a tool.
+const DRIVER_TOOLS: [&str; 2] = ["topas", "topas-run"];
+
 /// What to install where.
 #[derive(Args)]
 pub struct InstallOptions {
@@ -77,7 +80,7 @@ pub fn install(options: &InstallOptions) -> Result<()> {
         put(object, &staged(final_paths.lib().join(name)), 0o644)?;
     }
     put(&root().join("wrappers/drivers.conf"), &staged(final_paths.drivers_conf()), 0o644)?;
-    for name in ["topas", "topas-run"] {
+    for name in DRIVER_TOOLS {
         link(Path::new("../libexec/topas/topas-driver"), &staged(final_paths.bin().join(name)))?;
     }
     install_conf(&final_paths, &staged)?;
@@ -90,6 +93,7 @@ pub fn install(options: &InstallOptions) -> Result<()> {
     }
     install_docs(&options.prefix, &staged)?;
     install_examples(&final_paths, &options.prefix, &staged)?;
+    install_completions(&options.prefix, &staged)?;
     install_environment(&final_paths, &staged)?;
     match options.destdir {
         None => link_names(&final_paths)?,
@@ -187,6 +191,20 @@ fn install_docs(prefix: &Path, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<(
     // The tools contain the fonts, whose licence wants to be with them.
     let licence = root().join("crates/topas-chart/fonts/OFL.txt");
     put(&licence, &staged(prefix.join("share/doc/topas/fonts/OFL.txt")), 0o644)
+}
+
+/// The completions of the shells, where they look for them by the name of a tool.
+fn install_completions(prefix: &Path, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<()> {
+    let from = root().join("etc/completions");
+    let share = prefix.join("share");
+    let fish = fs::read_to_string(from.join("topas.fish"))?;
+    for tool in TOOLS.into_iter().chain(DRIVER_TOOLS) {
+        let bash = share.join("bash-completion/completions").join(tool);
+        put(&from.join("topas.bash"), &staged(bash), 0o644)?;
+        let place = share.join("fish/vendor_completions.d").join(format!("{tool}.fish"));
+        write(&staged(place), fish.replace("@TOOL@", tool).as_bytes(), 0o644)?;
+    }
+    put(&from.join("_topas"), &staged(share.join("zsh/site-functions/_topas")), 0o644)
 }
 
 /// Files of `etc` that put the drivers in front of PATH, and where they go. A directory of

@@ -25,6 +25,7 @@ topas_mpi_thread:
 
     .section .text.topas_mpi_common, "ax", %progbits
     .hidden topas_mpi_enter
+    .hidden topas_mpi_enter_extra
     .hidden topas_mpi_leave
     .balign 64
     .type topas_mpi_common, %function
@@ -53,9 +54,8 @@ topas_mpi_common:
     stp q6, q7, [x9, #96]
     mov x0, sp
     mov w1, w16
-    bl topas_mpi_enter
+    bl topas_mpi_enter_extra
     mov x16, x0
-    mov x17, x1
     add x9, sp, #VECTORS
     ldp q0, q1, [x9, #0]
     ldp q2, q3, [x9, #32]
@@ -65,7 +65,7 @@ topas_mpi_common:
     ldp x2, x3, [sp, #(ARGUMENTS + 16)]
     ldp x4, x5, [sp, #(ARGUMENTS + 32)]
     ldp x6, x7, [sp, #(ARGUMENTS + 48)]
-    cbz x17, 1f
+    tbnz x16, #63, 1f
     blr x16
     str x0, [sp, #RESULT]
     str d0, [sp, #DOUBLE]
@@ -82,6 +82,7 @@ topas_mpi_common:
     ret
     .cfi_restore_state
 1:
+    and x16, x16, #0x7fffffffffffffff
     mov sp, x29
     ldp x29, x30, [sp], #16
     .cfi_def_cfa sp, 0

@@ -1,8 +1,8 @@
 # The way from the program to the next definition of a function, on x86-64.
 #
 # A stub loads the number of its symbol and comes here. Words of arguments are kept in a frame
-# (see entry.rs), `topas_mpi_enter` says what to call and whether `topas_mpi_leave` wants to know
-# of the end. Nested calls jump on and leave no trace. What a pointer may lead to begins with a
+# (see entry.rs), `topas_mpi_enter` says what to call, with the uppermost bit set if `topas_mpi_leave` does
+# not want to know of the end. Nested calls jump on and leave no trace. What a pointer may lead to begins with a
 # landing pad (endbr64).
 
 .macro stub name, number
@@ -38,15 +38,11 @@ topas_mpi_thread:
 
     .section .text.topas_mpi_common, "ax", @progbits
     .hidden topas_mpi_enter
+    .hidden topas_mpi_enter_extra
     .hidden topas_mpi_leave
 
-    .balign 64
-    .type topas_mpi_common, @function
-topas_mpi_common:
-    .cfi_startproc
-    testb $OFF, topas_mpi_mode(%rip)
-    jne 2f
-0:
+# Makes a frame with the words of the registers.
+.macro keep
     subq $FRAME+8, %rsp
     .cfi_adjust_cfa_offset FRAME+8
     movq %rdi, ARGUMENTS+0(%rsp)
@@ -57,15 +53,44 @@ topas_mpi_common:
     movq %r9, ARGUMENTS+40(%rsp)
     movq %rsp, %rdi
     movl %eax, %esi
-    call topas_mpi_enter
+.endm
+
+.macro bring
     movq ARGUMENTS+0(%rsp), %rdi
     movq ARGUMENTS+8(%rsp), %rsi
+    movq ARGUMENTS+16(%rsp), %rdx
     movq ARGUMENTS+24(%rsp), %rcx
     movq ARGUMENTS+32(%rsp), %r8
     movq ARGUMENTS+40(%rsp), %r9
-    testq %rdx, %rdx
-    movq ARGUMENTS+16(%rsp), %rdx
-    je 1f
+.endm
+
+.macro drop
+    addq $FRAME+8, %rsp
+    .cfi_adjust_cfa_offset -(FRAME+8)
+.endm
+
+# To what lies below, if nothing is measured and that is known.
+.macro pass_if_off label
+    testb $OFF, topas_mpi_mode(%rip)
+    je \label
+    leaq topas_mpi_targets(%rip), %r11
+    movq (%r11,%rax,8), %r11
+    testq %r11, %r11
+    je \label
+.endm
+
+    .balign 64
+    .type topas_mpi_common, @function
+topas_mpi_common:
+    .cfi_startproc
+    cmpl $0, topas_mpi_mode(%rip)
+    jne 2f
+    keep
+    call topas_mpi_enter
+1:
+    bring
+    testq %rax, %rax
+    js 4f
     call *%rax
     movq %rax, RESULT(%rsp)
     movsd %xmm0, DOUBLE(%rsp)
@@ -73,39 +98,33 @@ topas_mpi_common:
     call topas_mpi_leave
     movq RESULT(%rsp), %rax
     movsd DOUBLE(%rsp), %xmm0
-    addq $FRAME+8, %rsp
     .cfi_remember_state
-    .cfi_adjust_cfa_offset -(FRAME+8)
+    drop
     ret
     .cfi_restore_state
-1:
-    addq $FRAME+8, %rsp
-    .cfi_adjust_cfa_offset -(FRAME+8)
+4:
+    # Nobody wants to hear of its end.
+    btrq $63, %rax
+    drop
     jmp *%rax
 2:
-    # Nothing is measured: to what lies below, if that is known.
-    leaq topas_mpi_targets(%rip), %r11
-    movq (%r11,%rax,8), %r11
-    testq %r11, %r11
-    je 0b
+    pass_if_off 3f
     jmp *%r11
+3:
+    keep
+    call topas_mpi_enter_extra
+    jmp 1b
     .cfi_endproc
     .size topas_mpi_common, . - topas_mpi_common
 
     .type topas_mpi_variadic, @function
 topas_mpi_variadic:
     .cfi_startproc
-    testb $OFF, topas_mpi_mode(%rip)
-    jne 2f
+    pass_if_off 0f
+    movl %r10d, %eax
+    jmp *%r11
 0:
-    subq $FRAME+8, %rsp
-    .cfi_adjust_cfa_offset FRAME+8
-    movq %rdi, ARGUMENTS+0(%rsp)
-    movq %rsi, ARGUMENTS+8(%rsp)
-    movq %rdx, ARGUMENTS+16(%rsp)
-    movq %rcx, ARGUMENTS+24(%rsp)
-    movq %r8, ARGUMENTS+32(%rsp)
-    movq %r9, ARGUMENTS+40(%rsp)
+    keep
     movq %r10, VECTORS+128(%rsp)
     movaps %xmm0, VECTORS+0(%rsp)
     movaps %xmm1, VECTORS+16(%rsp)
@@ -115,17 +134,9 @@ topas_mpi_variadic:
     movaps %xmm5, VECTORS+80(%rsp)
     movaps %xmm6, VECTORS+96(%rsp)
     movaps %xmm7, VECTORS+112(%rsp)
-    movq %rsp, %rdi
-    movl %eax, %esi
-    call topas_mpi_enter
+    call topas_mpi_enter_extra
     movq %rax, %r11
-    movq %rdx, %rax
-    movq ARGUMENTS+0(%rsp), %rdi
-    movq ARGUMENTS+8(%rsp), %rsi
-    movq ARGUMENTS+16(%rsp), %rdx
-    movq ARGUMENTS+24(%rsp), %rcx
-    movq ARGUMENTS+32(%rsp), %r8
-    movq ARGUMENTS+40(%rsp), %r9
+    movq VECTORS+128(%rsp), %rax
     movaps VECTORS+0(%rsp), %xmm0
     movaps VECTORS+16(%rsp), %xmm1
     movaps VECTORS+32(%rsp), %xmm2
@@ -134,29 +145,21 @@ topas_mpi_variadic:
     movaps VECTORS+80(%rsp), %xmm5
     movaps VECTORS+96(%rsp), %xmm6
     movaps VECTORS+112(%rsp), %xmm7
-    testq %rax, %rax
-    movq VECTORS+128(%rsp), %rax
-    je 1f
+    bring
+    testq %r11, %r11
+    js 1f
     call *%r11
     movq %rax, RESULT(%rsp)
     movq %rsp, %rdi
     call topas_mpi_leave
     movq RESULT(%rsp), %rax
-    addq $FRAME+8, %rsp
     .cfi_remember_state
-    .cfi_adjust_cfa_offset -(FRAME+8)
+    drop
     ret
     .cfi_restore_state
 1:
-    addq $FRAME+8, %rsp
-    .cfi_adjust_cfa_offset -(FRAME+8)
-    jmp *%r11
-2:
-    leaq topas_mpi_targets(%rip), %r11
-    movq (%r11,%rax,8), %r11
-    testq %r11, %r11
-    je 0b
-    movl %r10d, %eax
+    btrq $63, %r11
+    drop
     jmp *%r11
     .cfi_endproc
     .size topas_mpi_variadic, . - topas_mpi_variadic

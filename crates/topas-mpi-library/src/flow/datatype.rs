@@ -9,17 +9,36 @@ use crate::generated::number;
 #[inline(always)]
 pub fn size(library: &Library, ledger: &mut Ledger, datatype: usize) -> u64 {
     let handle = datatype as u64 & library.handle_mask;
-    if let Some(size) = library.abi.size_in_handle(handle) {
+    if library.sizes_in_handles
+        && let Some(size) = library.abi.size_in_handle(handle)
+    {
         return size;
     }
     if ledger.last.handle == handle && ledger.last.generation == age() {
         return ledger.last.size;
     }
-    known(ledger, handle)
+    looked_up(ledger, handle)
+}
+
+/// The same, of a datatype whose size was asked for before.
+#[inline(always)]
+pub fn known(library: &Library, ledger: &Ledger, datatype: usize) -> Option<u64> {
+    let handle = datatype as u64 & library.handle_mask;
+    if library.sizes_in_handles
+        && let Some(size) = library.abi.size_in_handle(handle)
+    {
+        return Some(size);
+    }
+    if ledger.last.handle == handle && ledger.last.generation == age() {
+        return Some(ledger.last.size);
+    }
+    let at = place(handle);
+    let kept = element(&ledger.sizes, at);
+    (kept.handle == handle && kept.generation == generation(at)).then_some(kept.size)
 }
 
 #[inline(never)]
-fn known(ledger: &mut Ledger, handle: u64) -> u64 {
+fn looked_up(ledger: &mut Ledger, handle: u64) -> u64 {
     let age = age();
     let at = place(handle);
     let kept = *element(&ledger.sizes, at);

@@ -1,25 +1,27 @@
 //! The calls that programs make all the time, each in a straight line: what is here is told by
 //! [`super::call`], too, which is for all of them.
 //!
-//! It is for calls that were successful, while measuring is not paused. `EXTRA` is the same way with
-//! what [`mode`](crate::mode) can switch on: communicators, and the analysis of waits.
+//! It is for calls that were successful, by names of C without large counts, while measuring is not
+//! paused. All that a call needs is looked up before anything is counted; what is new is left to
+//! [`super::call`], so nothing is called from here. `EXTRA` is the same way with what
+//! [`mode`](crate::mode) can switch on: communicators, and the analysis of waits.
 
 use core::hint::unreachable_unchecked;
 
-use topas_mpi_profile::layout::Block;
+use topas_mpi_profile::layout::{Block, bin};
 use topas_mpi_table::{Flow, FlowAmount, Way};
 
-use crate::flow::amount::{self, CallWords, word};
-use crate::flow::completion;
+use crate::flow::amount::{CallWords, word};
 use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
-use crate::flow::object::{self, ObjectKind};
+use crate::flow::object::{self, CommObject};
 use crate::flow::peers::{self, NOBODY, UNKNOWN};
 use crate::flow::plan::{CallPlan, Hot, NONE, Place};
-use crate::requests::{RequestEntry, flag};
+use crate::flow::{call::NO_COMMUNICATOR, completion, datatype};
+use crate::requests::{RequestEntry, RequestRoom, flag};
 
 /// A call that was successful.
-pub struct HotCall<'a, const EXTRA: bool> {
+pub struct HotCall<'a, const EXTRA: bool, const HOT: u8> {
     /// The MPI
     pub library: &'static Library,
     /// The thread's
@@ -32,46 +34,125 @@ pub struct HotCall<'a, const EXTRA: bool> {
     pub args: &'a CallWords,
     /// Its number, less than that of functions
     pub function: usize,
-    /// It takes large counts
-    pub large: bool,
-    /// Number of its communicator, if they are counted
-    pub index: u16,
+    /// Ticks in the outermost call
+    pub ticks: u64,
 }
 
-impl<const EXTRA: bool> HotCall<'_, EXTRA> {
-    /// Counts what the call moved.
+/// What a call moved in one way, and where it counts.
+#[derive(Clone, Copy)]
+struct HotMessage {
+    way: Way,
+    bytes: u64,
+    /// A rank of the world, or one of the numbers of [`peers`]
+    peer: u32,
+    /// Number of its histogram, plus 1
+    histogram: u16,
+}
+
+/// Where the request of a call goes.
+enum RequestPlace {
+    /// It is one that is not kept
+    Nowhere,
+    Room(u64, RequestRoom),
+}
+
+impl<const EXTRA: bool, const HOT: u8> HotCall<'_, EXTRA, HOT> {
+    /// Counts what the call moved. None, and nothing done, if something about it is new.
     #[inline(always)]
-    pub fn flows(mut self) {
-        match self.plan.hot {
-            Hot::No => {}
-            Hot::Send => self.send(ObjectKind::Comm),
-            Hot::Rma => self.send(ObjectKind::Win),
-            Hot::Recv => self.receive(&self.plan.flow[0]),
-            Hot::Irecv => self.post(),
-            Hot::Both => {
-                let bytes = self.bytes(&self.plan.flow[0]);
-                self.moved(Way::Sent, bytes, NOBODY);
-                self.moved(Way::Received, bytes, NOBODY);
+    pub fn flows(mut self) -> Option<()> {
+        let [first, second, _] = &self.plan.flow;
+        match HOT {
+            hot if hot == Hot::Send as u8 || hot == Hot::Rma as u8 => {
+                let (elements, message) = self.named_block(first)?;
+                let index = self.communicator()?;
+                self.count(elements, index);
+                self.moved(message, index);
             }
-            Hot::Bcast => {
-                let bytes = self.bytes(&self.plan.flow[0]);
-                self.broadcast(bytes);
+            hot if hot == Hot::Isend as u8 => {
+                let (elements, message) = self.named_block(first)?;
+                let request = self.request()?;
+                let index = self.communicator()?;
+                self.count(elements, index);
+                self.moved(message, index);
+                let (bytes, peer, flags) =
+                    message.map_or((0, NOBODY, 0), |sent| (sent.bytes, sent.peer, flag::SENDS));
+                self.keep(request, RequestEntry { sent: bytes, peer, flags, ..self.entry(index) });
             }
-            Hot::Sendrecv => {
-                self.send(ObjectKind::Comm);
-                self.receive(&self.plan.flow[1]);
+            hot if hot == Hot::Recv as u8 => {
+                let message = self.received(first)?;
+                let index = self.communicator()?;
+                self.count(self.elements(first), index);
+                self.moved(message, index);
             }
+            hot if hot == Hot::Irecv as u8 => self.post(first)?,
+            hot if hot == Hot::Both as u8 => {
+                let (elements, bytes) = self.block(first)?;
+                let sent = self.message(Way::Sent, bytes, NOBODY)?;
+                let received = self.message(Way::Received, bytes, NOBODY)?;
+                let index = self.communicator()?;
+                self.count(elements, index);
+                self.moved(Some(sent), index);
+                self.moved(Some(received), index);
+            }
+            hot if hot == Hot::Bcast as u8 => {
+                let (elements, bytes) = self.block(first)?;
+                let message = match self.side()? {
+                    Some(way) => Some(self.message(way, bytes, NOBODY)?),
+                    None => None,
+                };
+                let index = self.communicator()?;
+                self.count(elements, index);
+                self.moved(message, index);
+            }
+            hot if hot == Hot::Sendrecv as u8 => {
+                let (elements, sent) = self.named_block(first)?;
+                let received = self.received(second)?;
+                let index = self.communicator()?;
+                self.count(elements, index);
+                self.moved(sent, index);
+                self.moved(received, index);
+            }
+            _ => return None,
         }
+        Some(())
     }
 
-    /// How much a flow moves.
+    /// How many elements a flow has.
     #[inline(always)]
-    fn bytes(&mut self, flow: &Flow<Place>) -> u64 {
-        let FlowAmount::Block { count, datatype } = flow.amount else {
+    fn elements(&self, flow: &Flow<Place>) -> u64 {
+        let FlowAmount::Block { count, .. } = flow.amount else {
             // SAFETY: a plan has one of these shapes only if its flows are blocks.
             unsafe { unreachable_unchecked() }
         };
-        amount::block(self.library, self.ledger, self.args, count, datatype, self.large)
+        i64::from(word(self.args, count) as i32).max(0) as u64
+    }
+
+    /// Elements and bytes of a flow.
+    #[inline(always)]
+    fn block(&self, flow: &Flow<Place>) -> Option<(u64, u64)> {
+        let FlowAmount::Block { datatype, .. } = flow.amount else {
+            // SAFETY: as above.
+            unsafe { unreachable_unchecked() }
+        };
+        let elements = self.elements(flow);
+        if elements == 0 {
+            // The datatype of no elements may be anything.
+            return Some((0, 0));
+        }
+        let size = datatype::known(self.library, self.ledger, word(self.args, datatype))?;
+        Some((elements, elements.wrapping_mul(size)))
+    }
+
+    /// A message, if it has a histogram.
+    #[inline(always)]
+    fn message(&self, way: Way, bytes: u64, peer: u32) -> Option<HotMessage> {
+        // SAFETY: the number of a function.
+        let beside = unsafe { self.block.beside.get_unchecked(self.function) };
+        let histogram = match way {
+            Way::Sent => beside.sent,
+            Way::Received => beside.received,
+        };
+        (histogram != 0).then_some(HotMessage { way, bytes, peer, histogram })
     }
 
     /// The rank at the other end, as the call names it.
@@ -81,88 +162,75 @@ impl<const EXTRA: bool> HotCall<'_, EXTRA> {
         word(self.args, unsafe { flow.peer.unwrap_unchecked() }) as i32
     }
 
-    /// One block to or from the rank that is named.
+    /// One block to or from the rank that is named, and how many elements the call names.
     #[inline(always)]
-    fn send(&mut self, kind: ObjectKind) {
-        let flow = &self.plan.flow[0];
+    fn named_block(&self, flow: &Flow<Place>) -> Option<(u64, Option<HotMessage>)> {
         let rank = self.named(flow);
-        let to_nobody = rank == self.library.proc_null;
-        let (mut bytes, mut peer) = (0, NOBODY);
-        if !to_nobody {
-            bytes = self.bytes(flow);
-            if !self.ledger.peers.is_null() {
-                peer = self.rank_of(rank, kind);
-            }
-            match flow.way {
-                Way::Sent => self.moved(Way::Sent, bytes, peer),
-                Way::Received => self.moved(Way::Received, bytes, peer),
-            }
+        if rank == self.library.proc_null {
+            return Some((self.elements(flow), None));
         }
-        if self.plan.request != NONE {
-            let flags = if to_nobody { 0 } else { flag::SENDS };
-            self.keep(RequestEntry { sent: bytes, peer, flags, ..self.entry() });
-        }
+        let (elements, bytes) = self.block(flow)?;
+        let way = match flow.way {
+            Way::Received if HOT == Hot::Rma as u8 => Way::Received,
+            _ => Way::Sent,
+        };
+        Some((elements, Some(self.message(way, bytes, self.peer(rank)?)?)))
     }
 
-    /// A message was received, and its status is there.
+    /// The message that was received: its status is there.
     #[inline(always)]
-    fn receive(&mut self, flow: &Flow<Place>) {
+    fn received(&self, flow: &Flow<Place>) -> Option<Option<HotMessage>> {
         let status = word(self.args, self.plan.status);
-        let named = self.named(flow);
-        let library = self.library;
+        let (named, library) = (self.named(flow), self.library);
         if named == library.proc_null || status == library.status_ignore {
-            return;
+            return Some(None);
         }
         let status = status as *const u8;
         // SAFETY: the status of a call that was successful.
         let (bytes, source) = unsafe {
             (library::bytes_in(library.length, status), library::source_in(library, status))
         };
-        let peer = if self.ledger.peers.is_null() {
-            NOBODY
-        } else {
-            self.rank_of(if named >= 0 { named } else { source }, ObjectKind::Comm)
-        };
-        self.moved(Way::Received, bytes, peer);
+        let peer = self.peer(if named >= 0 { named } else { source })?;
+        Some(Some(self.message(Way::Received, bytes, peer)?))
     }
 
     /// A message is to be received.
     #[inline(always)]
-    fn post(&mut self) {
-        let rank = self.named(&self.plan.flow[0]);
-        let mut entry = self.entry();
+    fn post(&mut self, flow: &Flow<Place>) -> Option<()> {
+        let rank = self.named(flow);
+        let (mut flags, mut peer) = (0, NOBODY);
+        let (mut comm, mut from) = (0, 0);
         if rank != self.library.proc_null {
-            entry.flags = flag::TOLD;
+            flags = flag::TOLD;
             if !self.ledger.peers.is_null() {
-                entry.flags |= flag::PEER;
-                let comm = self.handle();
+                flags |= flag::PEER;
+                peer = UNKNOWN;
                 if rank >= 0 {
-                    entry.peer = self.rank_of(rank, ObjectKind::Comm);
-                } else if comm == self.library.comm_world {
-                    entry.flags |= flag::IDENTITY;
-                    entry.peer = UNKNOWN;
+                    peer = self.peer(rank)?;
+                } else if self.handle() == self.library.comm_world {
+                    flags |= flag::IDENTITY;
                 } else {
-                    entry.comm = comm;
-                    entry.generation = generation(place(comm));
-                    entry.peer = UNKNOWN;
+                    comm = self.handle();
+                    from = generation(place(comm));
                 }
             }
         }
-        self.keep(entry);
+        let request = self.request()?;
+        let index = self.communicator()?;
+        self.count(self.elements(flow), index);
+        let entry = RequestEntry { flags, peer, comm, generation: from, ..self.entry(index) };
+        self.keep(request, entry);
+        Some(())
     }
 
+    /// Which side of a message from the root to all others this process is; None if it takes no
+    /// part.
     #[inline(always)]
-    fn broadcast(&mut self, bytes: u64) {
-        let handle = self.handle();
-        let object = object::object(self.library, self.ledger, handle, ObjectKind::Comm);
-        let (inter, rank) = (object.inter, object.rank as i32);
+    fn side(&self) -> Option<Option<Way>> {
+        let object = self.object()?;
+        let own = if object.inter { self.library.abi.root } else { object.rank as i32 };
         let root = word(self.args, self.plan.root) as i32;
-        let sends = root == if inter { self.library.abi.root } else { rank };
-        if sends {
-            self.moved(Way::Sent, bytes, NOBODY);
-        } else if root >= 0 {
-            self.moved(Way::Received, bytes, NOBODY);
-        }
+        Some(if root == own { Some(Way::Sent) } else { (root >= 0).then_some(Way::Received) })
     }
 
     #[inline(always)]
@@ -170,52 +238,96 @@ impl<const EXTRA: bool> HotCall<'_, EXTRA> {
         word(self.args, self.plan.object) as u64 & self.library.handle_mask
     }
 
-    /// The rank in the world of a rank that is not negative.
+    /// The communicator or window, if it was met before.
     #[inline(always)]
-    fn rank_of(&mut self, rank: i32, kind: ObjectKind) -> u32 {
+    fn object(&self) -> Option<&CommObject> {
+        object::known(self.ledger, self.handle())
+    }
+
+    /// The rank in the world of a rank that is not negative, if peers are counted.
+    #[inline(always)]
+    fn peer(&self, rank: i32) -> Option<u32> {
+        if self.ledger.peers.is_null() {
+            return Some(NOBODY);
+        }
         let handle = self.handle();
         if handle == self.library.comm_world {
-            return rank as u32;
+            return Some(rank as u32);
         }
-        object::world_rank(self.library, self.ledger, handle, kind, rank)
+        object::known_world_rank(self.ledger, self.object()?, rank)
     }
 
+    /// The number of the communicator, if they are counted.
     #[inline(always)]
-    fn entry(&self) -> RequestEntry {
-        RequestEntry {
-            sent: 0,
-            received: 0,
-            comm: 0,
-            peer: NOBODY,
-            generation: 0,
-            function: self.function as u32,
-            index: self.index.into(),
-            kind: self.plan.waited.into(),
-            flags: 0,
+    fn communicator(&self) -> Option<u16> {
+        if !EXTRA || !self.ledger.communicators || HOT == Hot::Rma as u8 {
+            return Some(NO_COMMUNICATOR);
         }
+        self.object().map(|object| object.index)
     }
 
+    /// Where the request goes, if there is room without a search.
     #[inline(always)]
-    fn keep(&mut self, entry: RequestEntry) {
+    fn request(&self) -> Option<RequestPlace> {
         let address = word(self.args, self.plan.request);
-        completion::keep(self.library, self.ledger, address, entry);
+        // SAFETY: the call has written a request there.
+        let request = unsafe { library::handle_at(self.library, address, 0) };
+        if request == self.library.request_null || completion::is_shared(self.library, request) {
+            return Some(RequestPlace::Nowhere);
+        }
+        self.ledger.requests.room(request).map(|room| RequestPlace::Room(request, room))
+    }
+
+    #[inline(always)]
+    fn entry(&self, index: u16) -> RequestEntry {
+        RequestEntry {
+            peer: NOBODY,
+            function: self.function as u32,
+            index: index.into(),
+            kind: self.plan.waited.into(),
+            ..RequestEntry::default()
+        }
+    }
+
+    #[inline(always)]
+    fn keep(&mut self, request: RequestPlace, entry: RequestEntry) {
+        if let RequestPlace::Room(request, room) = request {
+            self.ledger.requests.put_into(room, request, &entry);
+        }
+    }
+
+    /// Adds the count argument, and the call for its communicator.
+    #[inline(always)]
+    fn count(&mut self, elements: u64, index: u16) {
+        if self.plan.count != NONE {
+            // SAFETY: there is a row for every function.
+            let row = unsafe { self.block.rows.get_unchecked_mut(self.function) };
+            row.count = row.count.wrapping_add(elements);
+        }
+        if EXTRA && let Some(traffic) = self.block.traffic.get_mut(usize::from(index)) {
+            traffic.calls += 1;
+            traffic.ticks += self.ticks;
+        }
     }
 
     /// Counts a message.
     #[inline(always)]
-    fn moved(&mut self, way: Way, bytes: u64, peer: u32) {
-        // SAFETY: the number of a function.
-        unsafe { peers::count(self.block, self.function, way, bytes) };
+    fn moved(&mut self, message: Option<HotMessage>, index: u16) {
+        let Some(HotMessage { way, bytes, peer, histogram }) = message else { return };
+        // SAFETY: there is a row for every function; numbers of histograms are 1 more than that of
+        // one, and bins are bins.
+        unsafe {
+            peers::add_row(self.block.rows.get_unchecked_mut(self.function), way, bytes);
+            let sizes = self.block.sizes.get_unchecked_mut(usize::from(histogram) - 1);
+            *sizes.get_unchecked_mut(bin(bytes)) += 1;
+        }
         if peer != NOBODY {
             // SAFETY: who counts peers has room for one more than there are ranks.
             let peer =
                 unsafe { &mut *self.ledger.peers.add(peer.min(self.ledger.others) as usize) };
             peers::add(peer, way, bytes);
         }
-        if EXTRA
-            && self.ledger.communicators
-            && let Some(traffic) = self.block.traffic.get_mut(usize::from(self.index))
-        {
+        if EXTRA && let Some(traffic) = self.block.traffic.get_mut(usize::from(index)) {
             peers::add(&mut traffic.peer, way, bytes);
         }
     }

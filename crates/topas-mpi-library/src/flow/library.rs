@@ -26,6 +26,8 @@ pub struct Library {
     pub handle_mask: u64,
     /// Bytes of a handle in memory
     pub handle_size: usize,
+    /// Sizes of most datatypes are in their handles
+    pub sizes_in_handles: bool,
     /// Its family
     pub abi: &'static Abi,
     /// `MPI_COMM_WORLD`
@@ -219,6 +221,7 @@ fn verified(abi: &'static Abi) -> Option<Library> {
     let library = Library {
         handle_mask: if pointers { u64::MAX } else { u32::MAX.into() },
         handle_size: if pointers { 8 } else { 4 },
+        sizes_in_handles: abi.sizes_in_handles,
         abi,
         comm_world: value(abi.comm_world)?,
         comm_self: value(abi.comm_self)?,

@@ -86,6 +86,30 @@ pub fn object<'a>(
     element_mut(&mut ledger.objects, at)
 }
 
+/// What a communicator or window is that this thread met before.
+#[inline(always)]
+pub fn known(ledger: &Ledger, handle: u64) -> Option<&CommObject> {
+    let at = place(handle);
+    let kept = element(&ledger.objects, at);
+    (kept.handle == handle && kept.generation == generation(at)).then_some(kept)
+}
+
+/// The rank in the world of a rank in it, if that is known without asking.
+#[inline(always)]
+pub fn known_world_rank(ledger: &Ledger, object: &CommObject, rank: i32) -> Option<u32> {
+    if object.ranks == WorldRanks::OfTheWorld {
+        return Some(rank as u32);
+    }
+    let kept = element(&ledger.translations, translation(object.serial, rank as u32));
+    (kept.serial == object.serial && kept.rank == rank as u32).then_some(kept.world)
+}
+
+/// The place of a translation.
+#[inline(always)]
+fn translation(serial: u32, rank: u32) -> usize {
+    (serial.wrapping_mul(0x9e37_79b1) ^ rank) as usize
+}
+
 #[cold]
 #[inline(never)]
 fn meet(library: &Library, ledger: &mut Ledger, handle: u64, kind: ObjectKind, at: usize) {
@@ -258,7 +282,7 @@ fn translate(
         _ => return peers::OTHERS,
     }
     let (serial, group) = (object.serial, object.group);
-    let place = (serial.wrapping_mul(0x9e37_79b1) ^ rank) as usize;
+    let place = translation(serial, rank);
     let kept = *element(&ledger.translations, place);
     if kept.serial == serial && kept.rank == rank {
         return kept.world;

@@ -4,7 +4,7 @@
 //! have none, not even where a root is named: what the root would have to say of its peers is
 //! nowhere in its arguments, and the two halves of a matrix have to agree.
 
-use topas_mpi_profile::layout::{BINS, Block, FUNCTIONS, HISTOGRAMS, Peer, bin};
+use topas_mpi_profile::layout::{BINS, Block, FUNCTIONS, HISTOGRAMS, Peer, Row, bin};
 use topas_mpi_table::Way;
 
 /// A process that is not in the world.
@@ -96,12 +96,11 @@ pub unsafe fn count(block: &mut Block, function: usize, way: Way, bytes: u64) {
     // SAFETY: by the caller; there is a row for every function.
     let (row, beside) =
         unsafe { (block.rows.get_unchecked_mut(function), block.beside.get_unchecked(function)) };
-    let (messages, sum, number) = match way {
-        Way::Sent => (&mut row.sends, &mut row.sent, beside.sent),
-        Way::Received => (&mut row.receives, &mut row.received, beside.received),
+    add_row(row, way, bytes);
+    let number = match way {
+        Way::Sent => beside.sent,
+        Way::Received => beside.received,
     };
-    *messages += 1;
-    *sum = sum.wrapping_add(bytes);
     let bin = bin(bytes);
     if number == 0 {
         return count_first(block, function, way, bin);
@@ -120,6 +119,17 @@ fn count_first(block: &mut Block, function: usize, way: Way, bin: usize) {
     {
         *messages += 1;
     }
+}
+
+/// Counts a message in a row.
+#[inline(always)]
+pub fn add_row(row: &mut Row, way: Way, bytes: u64) {
+    let (messages, sum) = match way {
+        Way::Sent => (&mut row.sends, &mut row.sent),
+        Way::Received => (&mut row.receives, &mut row.received),
+    };
+    *messages += 1;
+    *sum = sum.wrapping_add(bytes);
 }
 
 /// Counts a message of a peer.

@@ -78,6 +78,8 @@ pub enum Hot {
     No,
     /// One block to a rank
     Send,
+    /// One block to a rank, later
+    Isend,
     /// One block to or from a rank of a window
     Rma,
     /// One block from a rank, now

@@ -23,8 +23,12 @@ use crate::process::{cargo, root, target_dir};
 /// processors; more of both does not help where ranks wait for each other actively.
 const AT_ONCE: usize = 2;
 
-/// What runs first and by itself: its test installs what the others test.
+/// What runs first: its test installs what the others of its package test. Beside it run the tests of
+/// the crates, which need no installation.
 const FIRST: &str = "tests/src/lib.rs";
+
+/// Where the crates are.
+const CRATES: &str = "crates/";
 
 /// What runs by itself, at the end, because it compares times, or because it fills the machine.
 const ALONE: [&str; 6] = [
@@ -36,18 +40,25 @@ const ALONE: [&str; 6] = [
     "tests/tests/view.rs",
 ];
 
-/// What takes longest, in this order. Begun early, none of them is left to run alone at the end.
-const LONG: [&str; 10] = [
+/// What takes longest of the crates and of the end-to-end tests, in this order. Begun early, none of
+/// them is left to run alone at the end.
+const LONG: [&str; 16] = [
+    "crates/topas-chart/tests/pictures.rs",
+    "crates/topas-data/tests/joining.rs",
+    "crates/topas-log/tests/interrupted.rs",
     "tests/tests/mpi_others/main.rs",
-    "tests/tests/driver/main.rs",
     "tests/tests/mpi_calls/main.rs",
+    "tests/tests/driver/main.rs",
     "tests/tests/endings_launched.rs",
-    "tests/tests/all_pe.rs",
+    "tests/tests/links.rs",
     "tests/tests/mpi_faults/main.rs",
     "tests/tests/run/main.rs",
-    "tests/tests/links.rs",
+    "tests/tests/mpi_output.rs",
     "tests/tests/mpi_ends.rs",
+    "tests/tests/endings.rs",
     "tests/tests/build_systems.rs",
+    "tests/tests/programs.rs",
+    "tests/tests/mpi_collect.rs",
 ];
 
 /// An executable with tests.
@@ -122,12 +133,13 @@ pub fn run(
 ) -> Vec<TestExecutableRun> {
     let number = executables.len();
     let place = |of: &TestExecutable, list: &[&str]| list.iter().position(|one| *one == of.source);
-    let (first, rest): (Vec<_>, Vec<_>) = executables.into_iter().partition(|e| e.source == FIRST);
-    let (alone, mut shared): (Vec<_>, Vec<_>) =
-        rest.into_iter().partition(|e| place(e, &ALONE).is_some());
-    shared.sort_by_key(|e| place(e, &LONG).unwrap_or(LONG.len()));
+    let (alone, mut rest): (Vec<_>, Vec<_>) =
+        executables.into_iter().partition(|e| place(e, &ALONE).is_some());
+    rest.sort_by_key(|e| (e.source != FIRST, place(e, &LONG).unwrap_or(LONG.len())));
+    let (before, after): (Vec<_>, Vec<_>) =
+        rest.into_iter().partition(|e| e.source == FIRST || e.source.starts_with(CRATES));
     let runs = Mutex::new(Vec::new());
-    for (threads, part) in [(1, first), (AT_ONCE, shared), (1, alone)] {
+    for (threads, part) in [(AT_ONCE, before), (AT_ONCE, after), (1, alone)] {
         let waiting = Mutex::new(VecDeque::from(part));
         thread::scope(|scope| {
             for _ in 0..threads {

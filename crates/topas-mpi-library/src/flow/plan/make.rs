@@ -172,8 +172,9 @@ const fn plan(f: &Function) -> CallPlan {
         Act::CommMade => of_kind(f, ParameterKind::Comm, Direction::Out),
         _ => NONE,
     };
+    let mut plan = count(f, plan);
     plan.hot = hot(f, &plan);
-    count(f, plan)
+    plan
 }
 
 /// Whether a flow is one block, of every process that is not of a set.
@@ -188,10 +189,26 @@ const fn hot(f: &Function, plan: &CallPlan) -> Hot {
     if plan.flows == 0 || plan.persistent || !is_block(one) {
         return Hot::No;
     }
+    // The count argument is that of the first flow, whatever the buffers are.
+    let counted = match one.amount {
+        FlowAmount::Block { count, .. } => count == plan.count,
+        _ => false,
+    };
+    if !counted || plan.count_unless_in_place != NONE {
+        return Hot::No;
+    }
     let told = matches!(one.told_by, ToldBy::Arguments);
     match (f.class, plan.flows) {
-        (FunctionClass::Send(_), 1) if told && one.peer.is_some() => Hot::Send,
-        (FunctionClass::Rma(_), 1) if told && one.peer.is_some() => Hot::Rma,
+        (FunctionClass::Send(_), 1) if told && one.peer.is_some() => {
+            if plan.request == NONE {
+                Hot::Send
+            } else {
+                Hot::Isend
+            }
+        }
+        (FunctionClass::Rma(_), 1) if told && one.peer.is_some() && plan.request == NONE => {
+            Hot::Rma
+        }
         (FunctionClass::Receive(CallProgress::Blocking), 1) if one.peer.is_some() => Hot::Recv,
         (FunctionClass::Receive(CallProgress::Nonblocking), 1) if one.peer.is_some() => Hot::Irecv,
         (FunctionClass::SendReceive(CallProgress::Blocking), 2)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
@@ -152,7 +153,9 @@ fn table(
     // The log has no lines of a rank alone.
     let out = program.dir.join("topas-mpi.out");
     let mut costs: Vec<Costs> = fronts.iter().map(|_| Costs::default()).collect();
-    for _ in 0..bench.rounds(11) {
+    bench.progress(&format!("{}, ranks: {ranks}", mpi.title));
+    // Four tables in less than three minutes.
+    for _ in bench.rounds_within(10, Duration::from_secs(40)) {
         for (front, costs) in fronts.iter().zip(&mut costs) {
             let _ = fs::remove_file(&out);
             let mut launch = mpi.launch(ranks, front, &program.dir);

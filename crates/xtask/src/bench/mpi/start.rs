@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
@@ -12,9 +13,10 @@ use super::{BenchedMpi, Front, MPIS};
 use crate::bench::{Bench, lines};
 use crate::process::{output, run};
 
-/// Ranks, routines that each rank calls, and rounds.
-const CASES: [(u32, u32, usize); 5] =
-    [(4, 0, 41), (4, 8, 41), (4, 65, 41), (16, 8, 21), (64, 8, 11)];
+/// Ranks, routines that each rank calls, rounds at most, and seconds for them: under three minutes
+/// for both MPIs.
+const CASES: [(u32, u32, usize, u64); 5] =
+    [(4, 0, 41, 12), (4, 8, 41, 12), (4, 65, 41, 12), (16, 8, 21, 20), (64, 8, 11, 25)];
 
 /// Figures of a rank, in the order of the program's lines.
 const INIT: usize = 0;
@@ -36,7 +38,7 @@ pub fn start(bench: &Bench) -> Result<String> {
          A program that begins, calls a number of routines once each, and ends. Times are of \
          `MPI_Init` and `MPI_Finalize` in the ranks, and the processor time of a rank from its \
          first instruction to after `MPI_Finalize`: means over the ranks, medians over launches \
-         that alternate. \"more\" is the median of the differences to the launch without of the same \
+         that alternate, as many as there is time for. \"more\" is the median of the differences to the launch without of the same \
          round. On two processors ranks wait for each other, and MPICH's waiting takes processor \
          time: \"again\" shows what differs by itself. Memory is what a rank has before \
          `MPI_Finalize`; the most it ever had is the kernel's `VmHWM`. What stands in files is \
@@ -60,7 +62,8 @@ pub fn start(bench: &Bench) -> Result<String> {
             mpi.version()?,
             " --- |".repeat(14)
         )?;
-        for (ranks, routines, rounds) in CASES {
+        for (ranks, routines, rounds, seconds) in CASES {
+            bench.progress(&format!("{}, {ranks} ranks, {routines} routines", mpi.title));
             let fronts = [
                 vec![
                     Front::none("nothing"),
@@ -75,7 +78,7 @@ pub fn start(bench: &Bench) -> Result<String> {
             ]
             .concat();
             let mut launches: Vec<Vec<LaunchFigures>> = fronts.iter().map(|_| Vec::new()).collect();
-            for round in 0..=bench.rounds(rounds) {
+            for round in bench.rounds_within(rounds, Duration::from_secs(seconds)) {
                 for (front, launches) in fronts.iter().zip(&mut launches) {
                     let exe = if front.linked { &linked } else { &exe };
                     let launch = launch(mpi, front, &dir, exe, (ranks, routines))?;
