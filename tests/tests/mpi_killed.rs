@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Read;
 use std::mem::{offset_of, size_of};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::thread;
@@ -10,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use topas_mpi_profile::layout::Header;
+use topas_mpi_profile::layout::now::NowLine;
+use topas_mpi_profile::layout::{Block, Header};
 use topas_tests::mpi::Mpi;
 use topas_tests::profile::{Places, build, library, spool_files};
 use topas_tests::running::run;
@@ -36,6 +38,28 @@ fn lives(dir: &Path) -> Vec<(u32, u32)> {
         (word(offset_of!(Header, pid)), word(offset_of!(Header, life)))
     };
     spool_files(dir).iter().map(life).collect()
+}
+
+/// What a rank does by its mapped file: its rank, the name of the function it is in, the rank that the
+/// call names, and whether that is one of the world.
+fn does(path: &PathBuf) -> (u32, &'static str, i32, bool) {
+    let file = fs::File::open(path).expect("mapped file");
+    let word = |at: u64| {
+        let mut word = [0; 8];
+        file.read_exact_at(&mut word, at).expect("word");
+        u64::from_ne_bytes(word)
+    };
+    let header = |at: usize| word(at as u64);
+    let line = header(offset_of!(Header, first_block)) + offset_of!(Block, now) as u64;
+    let now = |at: usize| word(line + at as u64);
+    let inside = now(offset_of!(NowLine, inside)) as u32;
+    let function = topas_mpi_table::functions().nth(inside as usize - 1).expect("a function");
+    let world = header(offset_of!(Header, comm_world));
+    // Where handles are integers the upper half of a word may hold anything.
+    let bits = if world > u64::from(u32::MAX) { u64::MAX } else { u32::MAX.into() };
+    let peer = (now(offset_of!(NowLine, peer)) as u32).cast_signed();
+    let of_world = now(offset_of!(NowLine, comm)) & bits == world;
+    (header(offset_of!(Header, rank)) as u32, function.name, peer, of_world)
 }
 
 fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
@@ -67,6 +91,11 @@ fn a_call_that_had_not_ended_counts_until_the_rank_was_killed() {
             counted.iter().filter(|one| one.routine("Recv").calls == 1).count() == RANKS
         });
         thread::sleep(Duration::from_secs_f64(HANGS));
+        for path in spool_files(&places.spool) {
+            let (rank, function, peer, of_world) = does(&path);
+            let from = (rank + 1) as i32 % RANKS as i32;
+            assert_eq!((function, peer, of_world), ("MPI_Recv", from, true), "{}", mpi.name());
+        }
         let ranks = lives(&places.spool);
         let process = |pid: u32| Pid::from_raw(pid.cast_signed());
         for (pid, _) in &ranks {

@@ -139,6 +139,17 @@ impl Descriptor {
         self.flags & (SPECIAL | AFTER) != 0
     }
 
+    /// Whether something is to be noted after its call even while measuring is paused: it steers the
+    /// measurement, gives or completes requests, or makes objects.
+    #[inline(always)]
+    pub fn follows(&self) -> bool {
+        self.flags & (SPECIAL | AFTER) != 0
+            && !matches!(
+                self.hot,
+                Hot::Send | Hot::Rma | Hot::Recv | Hot::Both | Hot::Bcast | Hot::Sendrecv
+            )
+    }
+
     /// Its shape, of those that have something to do after their calls.
     #[inline(always)]
     pub fn hot(&self) -> Hot {

@@ -261,6 +261,14 @@ unsafe extern "C" fn topas_mpi_leave(frame: *mut Frame) {
 fn left_with_extra(frame: &mut Frame, thread: &mut Thread) {
     let now = clock::ticks();
     if mode::paused() {
+        let follows = frame.symbol.binding().is_c() && descriptor(frame.symbol).follows();
+        // Of these nothing is to be known later, once the MPI is.
+        if !follows && thread.flow != 0 && !mode::has(mode::WAITS) {
+            if core::ptr::eq(thread.outer, frame) {
+                ends::<true, false>(frame, thread, now);
+            }
+            return;
+        }
         return returned::<true>(frame, thread, now);
     }
     left::<true>(frame, thread, now);
