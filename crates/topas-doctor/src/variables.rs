@@ -106,6 +106,7 @@ fn effect(name: &str, value: &[u8], rank: Option<&Rank>, user_log: bool) -> (Str
         names::TOPAS_MPI_OUT => out(value),
         names::TOPAS_MPI_PEERS => switch("MPI profiles tell messages for each peer"),
         names::TOPAS_MPI_COMMS => switch("MPI profiles tell calls for each communicator"),
+        names::TOPAS_MPI_WAITS => switch("MPI profiles tell why ranks wait for each other"),
         names::TOPAS_MPI_COUNTERS => switch("MPI profiles read hardware counters around calls"),
         names::TOPAS_MPI_PATHS => match path_depth(value) {
             Some(0) => ("MPI profiles tell no call paths".to_owned(), true),

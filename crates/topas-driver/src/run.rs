@@ -63,6 +63,8 @@ Options:
                  the same, and tell by which callers the program came to each call: 8, or FRAMES
   --peers        with --mpi: also count messages and bytes for each pair of ranks
   --comms        with --mpi: also count the calls on each communicator
+  --waits        with --mpi: also tell why ranks wait for each other: for senders and receivers that
+                 are late, and in collectives; --mpi=waits is the same as --mpi --waits
   --counters     with --mpi: also read hardware counters inside and outside of MPI
   --out FILE     with --mpi: write the profile to FILE, and its table beside FILE
   --explain      say what topas-run would do, and why; the program is not run

@@ -29,6 +29,7 @@ variables! {
     TOPAS_MPI_OUT = "The user's data file of an MPI profile, with %i (launch), %h (host), %u (numeric user id), %Y %m %d (date); without it `topas-mpi.out`. The table for people is beside it, `.txt` in place of `.out`.";
     TOPAS_MPI_PEERS = "`yes`: messages and bytes are counted for each peer, too.";
     TOPAS_MPI_COMMS = "`yes`: MPI calls are counted for each communicator, too.";
+    TOPAS_MPI_WAITS = "`yes`: MPI profiles tell why ranks wait for each other: late senders, late receivers, collectives.";
     TOPAS_MPI_COUNTERS = "`yes`: hardware counters are read around MPI calls.";
     TOPAS_MPI_PATHS = "`yes`, or the most frames of a path (1 to 16): MPI calls are counted for each call path, too; `no`: they are not.";
     TOPAS_MPI_SPOOL = "The directory where running programs keep the counters of their MPI calls, in place of `mpi_spool` of topas.conf.";

@@ -34,6 +34,13 @@ pub const KEYS: &[Key] = &[
                 (1 to 16; yes: 8), unless TOPAS_MPI_PATHS says otherwise.",
     },
     Key {
+        name: "mpi_waits",
+        form: "yes|no",
+        default: "no",
+        about: "Whether profiles tell why ranks wait for each other, unless TOPAS_MPI_WAITS says \
+                otherwise.",
+    },
+    Key {
         name: "mpi_spool",
         form: "directory",
         default: "(/run/topas/mpi or /dev/shm)",
@@ -48,13 +55,15 @@ pub struct Settings<'a> {
     pub on: bool,
     /// `mpi_paths`: most frames of a path; 0 if paths are not counted
     pub paths: u32,
+    /// `mpi_waits`
+    pub waits: bool,
     /// `mpi_spool`; empty if no directory is named
     pub spool: &'a [u8],
 }
 
 impl Default for Settings<'_> {
     fn default() -> Self {
-        Settings { on: true, paths: 0, spool: b"" }
+        Settings { on: true, paths: 0, waits: false, spool: b"" }
     }
 }
 
@@ -74,6 +83,7 @@ impl<'a> Settings<'a> {
         match key {
             b"mpi" => switch(value).map(|on| self.on = on).is_some(),
             b"mpi_paths" => path_depth(value).map(|depth| self.paths = depth).is_some(),
+            b"mpi_waits" => switch(value).map(|on| self.waits = on).is_some(),
             // A relative path would be another directory for each program.
             b"mpi_spool" if value.first() == Some(&b'/') => {
                 self.spool = value;
@@ -115,7 +125,7 @@ mod tests {
 
     #[test]
     fn every_key_of_the_table_can_be_set() {
-        for (key, value) in KEYS.iter().zip(["no", "12", "/scratch"]) {
+        for (key, value) in KEYS.iter().zip(["no", "12", "yes", "/scratch"]) {
             let mut settings = Settings::default();
             assert!(settings.set(key.name.as_bytes(), value.as_bytes()), "{}", key.name);
             assert_ne!(settings, Settings::default(), "{}", key.name);
@@ -127,7 +137,8 @@ mod tests {
     #[test]
     fn the_last_line_of_its_form_counts() {
         let text = b"mpi = no\nmpi_spool = /a\nmpi = perhaps\nmpi_spool = b\n# mpi = yes\n";
-        assert_eq!(Settings::read(text), Settings { on: false, paths: 0, spool: b"/a" });
+        let read = Settings { on: false, spool: b"/a", ..Settings::default() };
+        assert_eq!(Settings::read(text), read);
         assert_eq!(Settings::read(b"measure = no\n"), Settings::default());
     }
 }

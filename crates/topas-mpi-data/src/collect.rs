@@ -197,6 +197,9 @@ impl LeftLaunch {
                         to.sizes_of(number.0.into(), way, bins);
                     }
                 }
+                for (blamed, peer) in &rank.blamed {
+                    to.blamed(*blamed, peer, &rank.tick);
+                }
                 for (place, peer) in rank.peers.iter().enumerate() {
                     let of = u32::try_from(place).ok().filter(|_| place + 1 != rank.peers.len());
                     if [peer.sends, peer.receives] != [0, 0] {

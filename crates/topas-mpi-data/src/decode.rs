@@ -6,7 +6,7 @@ use std::mem::{offset_of, size_of};
 use topas_mpi_profile::layout::now::NowLine;
 use topas_mpi_profile::layout::{
     Beside, Block, CallPath, Communicator, Header, Moment, PathModule, PathTable, Peer, Row,
-    Traffic, Waiting,
+    Traffic, WaitPeer, WaitRow, WaitTicks, Waiting, Waits,
 };
 
 /// Something that stands in the file.
@@ -55,7 +55,7 @@ structures! {
         magic version functions table state code uid pid rank ranks level languages flags used
         blocks life first_block began initialized latest paused paused_since own_ticks
         call_cost process_began counters id host user exe job step part mpi switches subtotals
-        comm_world missed
+        comm_world missed waits size
     }
     Communicator { name size maker inter made }
     Row { calls ticks longest count sends sent receives received }
@@ -67,6 +67,10 @@ structures! {
     PathModule { base print build_id_length build_id name }
     CallPath { function count end reserved calls ticks sent received waits frames }
     PathTable { count modules depth inside reserved module path }
+    WaitTicks { calls ticks }
+    WaitRow { late late_receiver collective elsewhere unsure below }
+    WaitPeer { late late_receiver collective }
+    Waits { board peers world used of rows }
     Block {
         tid unused next peers histograms now outside counted paths reserved waiting rows beside
         traffic sizes

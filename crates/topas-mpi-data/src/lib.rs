@@ -29,6 +29,7 @@ mod spool_paths;
 mod sums;
 #[allow(unsafe_code, reason = "a system call")]
 mod sys;
+mod waits;
 
 pub use calibration::{Calibration, CalibrationError, RoutineCost};
 pub use collect::{Collection, LeftLaunch, collect, spool_owners};
@@ -51,3 +52,5 @@ pub use sums::{
     CLASSES, Communicator, Counter, MessageClass, MpiSums, PeerSums, Sizes, TrafficSums,
     WAITED_NAMES, Waiting,
 };
+pub use topas_mpi_profile::sums::WaitSums;
+pub use waits::{Blame, RoutineWaits, WaitFigures};

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use topas_mpi_profile::layout::{
     BINS, Block, COMMUNICATORS, Communicator as Told, FUNCTIONS, HISTOGRAMS, Header,
-    Peer as Traded, RankState, Traffic as Moved, flag,
+    Peer as Traded, RankState, Traffic as Moved, WaitPeer, flag,
 };
 use topas_mpi_profile::sums::{self, TickLength, histogram};
 
@@ -17,6 +17,7 @@ use super::semaphore::death;
 use super::spool::{Spool, SpoolError, text};
 use super::spool_paths;
 use super::sums::{Communicator, Counter, MpiSums, PeerSums, Sizes, TrafficSums};
+use super::waits;
 
 /// The call a thread is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,8 @@ pub struct SpoolRank {
     pub(super) communicators: Vec<(Told, Moved)>,
     /// Traffic by peer, the last place all others
     pub(super) peers: Vec<Traded>,
+    /// Whom it blames for its waits
+    pub(super) blamed: Vec<(u32, WaitPeer)>,
     /// Length of a tick
     pub(super) tick: TickLength,
 }
@@ -118,6 +121,7 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
         }
         threads.add(spool, &block, &tick)
     })?;
+    let blamed = waits::read(spool, &mut threads.sums, &tick)?;
     // Nobody knows when a rank ended that wrote nothing: not before its last call began, and
     // not before the time of its calls had gone by.
     let busiest = u128::from(threads.busiest) + u128::from(tick.nanoseconds(header.paused));
@@ -146,6 +150,7 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
         communicators.iter().map(|(told, moved)| named(told, moved, &tick)).collect();
     shown.peers = named_peers(&peers);
     shown.paths = paths;
+    shown.waits.blamed = waits::blamed(&blamed, &tick);
     let rank = MpiRank {
         rank: header.rank,
         pid: Some(header.pid),
@@ -158,7 +163,7 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
         .began
         .realtime
         .saturating_add(tick.nanoseconds(end.saturating_sub(header.began.ticks)));
-    Ok(SpoolRank { rank, inside, ended, sums, sizes, communicators, peers, tick })
+    Ok(SpoolRank { rank, inside, ended, sums, sizes, communicators, peers, blamed, tick })
 }
 
 impl Threads {

@@ -11,6 +11,7 @@ use super::paths::{CallPathSums, PathAmounts, PathEnding, PathFrame, PathModule}
 use super::profile::{Ending, LEVELS, MpiRecordFacts};
 use super::routine::{RoutineAmount, RoutineCalls, RoutineNumber, Routines};
 use super::sums::{Communicator, Counter, MessageClass, MpiSums, PeerSums, Sizes, TrafficSums};
+use super::waits::Blame;
 
 /// A record: the lines that tell one sum.
 #[derive(Clone, Debug)]
@@ -149,6 +150,12 @@ fn is_believable(token: &Token<'_>) -> bool {
             fits(&[told.calls, told.nanoseconds, told.sent, told.received]) && fits(&told.waits)
         }
         Token::Fact(..) | Token::Switch { .. } | Token::Module { .. } => true,
+        Token::Waits { waits, .. } => {
+            waits.figures().iter().all(|figure| fits(&[figure.calls, figure.nanoseconds]))
+        }
+        Token::Blamed { waits, .. } => {
+            waits.iter().all(|figure| fits(&[figure.calls, figure.nanoseconds]))
+        }
     }
 }
 
@@ -277,6 +284,16 @@ impl MpiRecord {
             Token::Peer { rank, traffic: moved } => {
                 sums.peers.push(PeerSums { rank, traffic: traffic(moved) });
             }
+            Token::Waits { name, number, waits } => {
+                let known = number.and_then(|number| u16::try_from(number).ok());
+                let number = known
+                    .map(RoutineNumber)
+                    .or_else(|| routines.number(&String::from_utf8_lossy(name)));
+                if let Some(number) = number {
+                    sums.waits.take(number, &waits);
+                }
+            }
+            Token::Blamed { rank, waits } => sums.waits.blame(rank, &Blame::of(waits)),
             Token::Switch { name, value } => {
                 facts.switches.push((string(name), value.map(string)));
             }
@@ -360,6 +377,8 @@ impl MpiRecord {
                 facts.level = place.and_then(|place| LEVELS.get(place).copied());
             }
             b"miss" => facts.missed = words(),
+            // It is there if waits were told apart, even if there were none.
+            b"late" => sums.waits.measured = true,
             _ => {}
         }
     }

@@ -282,16 +282,33 @@ impl Spool {
         if block.peers == 0 {
             return Ok(Vec::new());
         }
-        let len = size_of::<Peer>();
-        let count = self.header.ranks as usize + 1;
+        self.array(block.peers, self.header.ranks as usize + 1)
+    }
+
+    /// What stands at an offset.
+    ///
+    /// # Errors
+    ///
+    /// [`SpoolError`] if it cannot be read.
+    pub(super) fn decode<T: Decode>(&self, at: u64) -> Result<T, SpoolError> {
+        Ok(T::decode(&self.read(at, size_of::<T>())?))
+    }
+
+    /// So many of what stands at an offset.
+    ///
+    /// # Errors
+    ///
+    /// [`SpoolError`] if it cannot be read.
+    pub(super) fn array<T: Decode>(&self, at: u64, count: usize) -> Result<Vec<T>, SpoolError> {
+        let len = size_of::<T>();
         // Before memory is taken for a number that somebody made up.
-        let end = block.peers.saturating_add((count * len) as u64);
+        let end = at.saturating_add((count * len) as u64);
         let length = self.file.metadata()?.len();
         if end > length {
             return Err(SpoolError::Short { needed: end, length });
         }
-        let bytes = self.read(block.peers, count * len)?;
-        Ok(bytes.chunks_exact(len).map(Peer::decode).collect())
+        let bytes = self.read(at, count * len)?;
+        Ok(bytes.chunks_exact(len).map(T::decode).collect())
     }
 }
 

@@ -8,6 +8,7 @@ use topas_mpi_profile::sums::{self, RoutineSums};
 use super::paths::RankPaths;
 use super::rank::counters;
 use super::routine::{RoutineAmount, RoutineCalls, RoutineNumber, table};
+use super::waits::WaitFigures;
 
 /// What messages are for; histograms of several ranks are by this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -200,6 +201,8 @@ pub struct MpiSums {
     pub counters: Vec<Counter>,
     /// Call paths, if they were counted; of one rank only
     pub paths: Option<RankPaths>,
+    /// Why ranks waited
+    pub waits: WaitFigures,
 }
 
 impl MpiSums {
@@ -230,6 +233,7 @@ impl MpiSums {
             classes,
             waited,
             counters: counters(all, names),
+            waits: WaitFigures::of(all),
             ..MpiSums::default()
         }
     }
@@ -329,6 +333,7 @@ impl MpiSums {
             mine.calls += theirs.calls;
             mine.time += theirs.time;
         }
+        self.waits.add(&other.waits);
         for theirs in &other.communicators {
             self.add_communicator(theirs);
         }

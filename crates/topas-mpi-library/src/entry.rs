@@ -168,7 +168,7 @@ fn prepare<const EXTRA: bool>(frame: &mut Frame, thread: &mut Thread, descriptor
         flow::give_status(frame, thread, status);
     }
     if EXTRA && mode::has(mode::WAITS) {
-        hooks::calls(frame, thread);
+        flow::waits::before(frame);
     }
 }
 
@@ -314,7 +314,7 @@ fn shaped<const EXTRA: bool, const HOT: u8>(frame: &mut Frame, thread: &mut Thre
         return returned::<EXTRA>(frame, thread, now);
     }
     if EXTRA && mode::has(mode::WAITS) {
-        hooks::returned(frame, thread, now);
+        flow::waits::after(frame, thread, now);
     }
     if core::ptr::eq(thread.outer, frame) {
         ends::<EXTRA, true>(frame, thread, now);
@@ -334,11 +334,11 @@ fn returned<const EXTRA: bool>(frame: &mut Frame, thread: &mut Thread, now: u64)
     if frame.symbol.binding().is_c() && (descriptor.after() || EXTRA && descriptor.counts_traffic())
     {
         flow::after::<EXTRA>(frame, thread, now);
-        if EXTRA && mode::has(mode::WAITS) && frame.result as i32 == 0 {
-            hooks::returned(frame, thread, now);
-        }
         if descriptor.special() {
             special::after(frame, thread);
+        }
+        if EXTRA && mode::has(mode::WAITS) {
+            flow::waits::after(frame, thread, now);
         }
     }
     if core::ptr::eq(thread.outer, frame) {
@@ -353,7 +353,7 @@ fn ends<const EXTRA: bool, const C: bool>(frame: &Frame, thread: &mut Thread, no
     // SAFETY: the thread's own block.
     let block: &mut Block = unsafe { &mut *thread.block };
     if EXTRA {
-        if mode::has(mode::PATHS | mode::WAITS) {
+        if mode::has(mode::PATHS) {
             hooks::left(frame, thread, now);
         }
         if !thread.counters.is_null() {

@@ -38,6 +38,7 @@ pub fn finalize() {
         // The wait for the last rank is the program's; that for ranks that do not come is not.
         header.latest = clock::now();
     }
+    flow::waits::finish();
     let ended = header.latest.ticks;
     let written = workspace::with(|room| {
         describe(header, room);

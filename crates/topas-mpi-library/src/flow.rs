@@ -16,6 +16,7 @@ mod object;
 mod peers;
 pub mod plan;
 mod rare;
+pub mod waits;
 
 use topas_format::env::is_yes;
 use topas_mpi_profile::layout::{Block, Peer, Waited, flag as header_flag};
@@ -159,6 +160,7 @@ fn frees(library: &Library, ledger: Option<&mut Ledger>, plan: &CallPlan, args: 
         Act::ObjectFree => {
             ledger::forget(handle);
             communicators::gone(handle);
+            waits::gone(handle);
         }
         Act::RequestFree => {
             if let Some(found) = ledger.and_then(|ledger| ledger.find(handle)) {
@@ -169,12 +171,14 @@ fn frees(library: &Library, ledger: Option<&mut Ledger>, plan: &CallPlan, args: 
                     // It goes on, and nobody will tell how it ends.
                     completion::lost();
                 }
+                waits::freed(entry);
                 found.remove();
             }
         }
         Act::Cancel => {
             if let Some(found) = ledger.and_then(|ledger| ledger.find(handle)) {
                 found.set_flags(found.entry().flags | flag::CANCELLED);
+                waits::cancelled(found.entry());
             }
         }
         _ => {}
@@ -316,7 +320,9 @@ fn completions<const EXTRA: bool>(
     let mut account = (!(EXTRA && paused())).then(|| account(thread.block, ledger));
     let mut waited = Waited::Nothing as u32;
     if frame.kept.count != 0 {
-        let call = completion::CompletionCall { plan, frame, now };
+        // SAFETY: the outermost frame: this one, or that of a Fortran function above it.
+        let began = unsafe { (*thread.outer).began };
+        let call = completion::CompletionCall { plan, frame, began, now };
         waited = call.after::<EXTRA>(library, ledger, account.as_mut());
     }
     let Some(account) = account else { return };

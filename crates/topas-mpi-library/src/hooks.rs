@@ -7,21 +7,13 @@
 //!   [`Frame::caller`] is the return address, [`Frame::stack`] the stack pointer of the caller
 //!   behind it. What is found goes to `now.path` of the thread's block, where the `now` line
 //!   shows it.
-//! * [`calls`], with `WAITS`: the arguments in C are known, in [`Frame::args`] by the places of
-//!   [`PLANS`](crate::flow::plan::PLANS). In a Fortran call that is the function of C below it: a
-//!   frame of its own. The clock was not read yet: [`left`] has when the call began.
-//! * [`completed`], with `WAITS`: the call, which ends at `now`, completed this request; `status`
-//!   is its status, or `MPI_STATUS_IGNORE`. The outermost frame has when the call began.
-//! * [`returned`], with `WAITS`: the call in C returned without an error, and was counted: its
-//!   arguments and status are there.
-//! * [`left`], with either: the outermost call is over; it lasted from [`Frame::began`] to `now`.
+//! * [`left`], with `PATHS`: the outermost call is over; it lasted from [`Frame::began`] to `now`.
 //!
 //! Nested calls (MPI within MPI) come to none of them.
 
 use crate::frame::Frame;
 use crate::mode::{PATHS, has};
 use crate::paths;
-use crate::requests::RequestEntry;
 use crate::thread::Thread;
 
 /// See the module.
@@ -29,18 +21,6 @@ use crate::thread::Thread;
 pub fn entered(frame: &mut Frame, thread: &mut Thread) {
     paths::enter(frame, thread);
 }
-
-/// See the module.
-#[inline(always)]
-pub fn calls(_frame: &mut Frame, _thread: &mut Thread) {}
-
-/// See the module.
-#[inline(always)]
-pub fn completed(_entry: &RequestEntry, _status: usize, _now: u64) {}
-
-/// See the module.
-#[inline(always)]
-pub fn returned(_frame: &Frame, _thread: &mut Thread, _now: u64) {}
 
 /// See the module.
 #[inline(always)]

@@ -13,8 +13,7 @@ pub const NANOSECONDS: u32 = 1 << 2;
 pub const COUNTERS: u32 = 1 << 3;
 /// Communicators are counted.
 pub const COMMUNICATORS: u32 = 1 << 4;
-/// Reserved for the analysis of waits: see [`hooks`](crate::hooks).
-#[allow(dead_code, reason = "nothing sets it yet")]
+/// Waits are told apart: see `flow::waits`.
 pub const WAITS: u32 = 1 << 5;
 /// Call paths are counted: see [`hooks`](crate::hooks).
 pub const PATHS: u32 = 1 << 6;

@@ -113,6 +113,7 @@ fn begin_profile(room: &mut Workspace) -> Option<&'static mut Header> {
 /// not begun yet it may become one by itself.
 extern "C" fn in_child() {
     let began = header().is_some_and(|header| header.initialized.ticks != 0);
+    flow::waits::forsake();
     spool::forsake();
     // SAFETY: the variables of the only thread.
     let thread = unsafe { &mut *arch::thread() };

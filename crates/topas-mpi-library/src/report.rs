@@ -116,6 +116,7 @@ impl ProfileRecord<'_> {
 /// What only the rank itself has: message sizes by function, communicators, peers.
 fn details(lines: &mut Lines<'_>, header: &Header) {
     let tick = TickLength::of(header);
+    blamed(lines, header, &tick);
     for block in spool::blocks() {
         for (number, beside) in block.beside.iter().enumerate() {
             for (way, which) in [(b's', beside.sent), (b'r', beside.received)] {
@@ -147,6 +148,14 @@ fn paths(lines: &mut Lines<'_>, header: &Header) {
             lines.paths(table, modules, &tick);
             modules += table.modules as usize;
         }
+    }
+}
+
+/// Ranks to blame for waits of this one.
+fn blamed(lines: &mut Lines<'_>, header: &Header, tick: &TickLength) {
+    let peers = spool::waits().and_then(|waits| spool::wait_peers(header, waits));
+    for (rank, peer) in (0..).zip(peers.unwrap_or_default()) {
+        lines.blamed(rank, peer, tick);
     }
 }
 
@@ -184,6 +193,9 @@ pub fn own_sums(sums: &mut Sums, header: &Header, ended: u64, finalize: Option<u
         let counted = sums.routines.get(number).is_some_and(|routine| routine.calls > 0);
         let row = Row { calls: u64::from(!counted), ticks, longest: ticks, ..Row::default() };
         busiest += sums.row(number, &row, &Default::default(), &tick);
+    }
+    if let Some(waits) = spool::waits() {
+        sums.wait_rows(waits, &tick);
     }
     sums.rank(header, ended, busiest, &tick);
 }

@@ -59,6 +59,10 @@ pub mod flag {
     pub const IDENTITY: u32 = 1 << 6;
     /// Its peer counts.
     pub const PEER: u32 = 1 << 7;
+    /// From this bit on: the number of what `flow::waits` has posted for it, 0 if it has not.
+    pub const POST_AT: u32 = 8;
+    /// All bits below that.
+    pub const BELOW_POST: u32 = (1 << POST_AT) - 1;
 }
 
 /// Entries of a bucket.

@@ -1,7 +1,7 @@
 //! What the site and the user want: topas.conf, the switch beside it, and variables.
 
 use topas_format::conf::{Settings, Switch};
-use topas_format::env::{is_off, is_yes};
+use topas_format::env::{is_off, is_yes, switch};
 use topas_format::module_facts::{CONF, OFF};
 use topas_format::mpi;
 use topas_format::out::Out;
@@ -87,6 +87,10 @@ pub fn decide(header: &mut Header, conf: &mut [u8], path: &mut [u8]) -> bool {
     let Some(site) = read(conf, path) else {
         return false;
     };
+    let waits = sys::variable(c"TOPAS_MPI_WAITS").and_then(switch);
+    if waits.unwrap_or(site.mpi.waits) {
+        header.flags |= flag::WAITS;
+    }
     let Some(kept) = kept() else { return false };
     let depth = sys::variable(c"TOPAS_MPI_PATHS").and_then(mpi::path_depth);
     let depth = depth.unwrap_or(site.mpi.paths);

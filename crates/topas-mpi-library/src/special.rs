@@ -37,6 +37,8 @@ pub fn after(frame: &mut Frame, thread: &mut Thread) {
         header.latest = header.initialized;
         flow::begin();
         cost::measure(thread, header);
+        // Only now: what was sent to find out the cost has no number.
+        flow::waits::begin(header);
         finish::describe_mpi(header);
         header.own_ticks += clock::ticks().wrapping_sub(header.initialized.ticks);
     }

@@ -8,7 +8,7 @@ use core::sync::atomic::{
 
 use topas_mpi_profile::layout::{
     BLOCKS_AT, Block, COMMUNICATORS_AT, Communicator, FUNCTIONS, Header, MAGIC, PathTable, Peer,
-    TABLE, VERSION, flag,
+    TABLE, VERSION, WaitPeer, Waits, flag,
 };
 
 use topas_format::out::Out;
@@ -40,6 +40,7 @@ pub fn begin(site: &[u8]) -> Option<&'static mut Header> {
     header.uid = kernel::uid();
     header.pid = kernel::pid();
     header.used = BLOCKS_AT as u64;
+    header.size = size as u64;
     END.store(size as u64, Relaxed);
     USED.store(BLOCKS_AT as u64, Relaxed);
     BASE.store(base, Release);
@@ -121,6 +122,14 @@ pub fn remove() {
         }
         sys::remove(path);
     }
+}
+
+/// Path of the file, without its NUL; None if there is none.
+pub fn path() -> Option<&'static [u8]> {
+    // SAFETY: written once, before the process began to measure.
+    let path = unsafe { &*place_of_path() };
+    let end = path.iter().position(|byte| *byte == 0)?;
+    path.get(..end).filter(|path| !path.is_empty())
 }
 
 /// What is known of the process.
@@ -236,6 +245,21 @@ pub fn peers(header: &Header, block: &Block) -> Option<&'static [Peer]> {
 pub fn paths(block: &Block) -> Option<&'static PathTable> {
     // SAFETY: this part of the file is that of this thread, and of this type.
     (block.paths != 0).then(|| unsafe { &*at::<PathTable>(block.paths) })
+}
+
+/// Why the rank waited; None if waits are not told apart.
+pub fn waits() -> Option<&'static Waits> {
+    let offset = header()?.waits;
+    // SAFETY: this part of the file is theirs.
+    (offset != 0).then(|| unsafe { &*at::<Waits>(offset) })
+}
+
+/// For which ranks it waited; None if there is no room for that.
+pub fn wait_peers(header: &Header, waits: &Waits) -> Option<&'static [WaitPeer]> {
+    // SAFETY: this part of the file is theirs, and of this length.
+    (waits.peers != 0).then(|| unsafe {
+        core::slice::from_raw_parts(at::<WaitPeer>(waits.peers), header.ranks as usize)
+    })
 }
 
 /// All blocks.

@@ -277,6 +277,35 @@ pub fn has_ended(tid: u32) -> bool {
     unsafe { raw_syscall(number::TGKILL, [pid() as usize, tid as usize, 0, 0, 0, 0]) == -ESRCH }
 }
 
+/// Whether a process runs, as far as this one can see it.
+pub fn is_running(pid: u32) -> bool {
+    // SAFETY: no signal is sent.
+    unsafe { raw_syscall(number::TGKILL, [pid as usize, pid as usize, 0, 0, 0, 0]) == 0 }
+}
+
+/// Reads entries of a directory; empty at its end, or if that fails.
+pub fn entries(fd: i32, room: &mut [u64; 512]) -> &[u8] {
+    let room = topas_node::sys::as_bytes(room);
+    let (at, length) = (room.as_mut_ptr() as usize, room.len());
+    // SAFETY: room for what is read.
+    let n = unsafe { raw_syscall(number::GETDENTS64, [fd as usize, at, length, 0, 0, 0]) };
+    topas_node::sys::written(room, n)
+}
+
+/// The names in entries of a directory.
+pub fn names(entries: &[u8]) -> impl Iterator<Item = &[u8]> {
+    // Two numbers of 8 B, then the length of the entry, its type, and the name with a NUL.
+    const LENGTH_AT: usize = 16;
+    const NAME_AT: usize = 19;
+    let mut rest = entries;
+    core::iter::from_fn(move || {
+        let length = rest.get(LENGTH_AT..).and_then(<[u8]>::first_chunk)?;
+        let (entry, behind) = rest.split_at_checked(u16::from_ne_bytes(*length).into())?;
+        rest = behind;
+        entry.get(NAME_AT..)?.split(|byte| *byte == 0).next()
+    })
+}
+
 /// Has a function called in every child process that is made by `fork`.
 pub fn at_fork(child: extern "C" fn()) {
     type Handler = Option<extern "C" fn()>;
@@ -309,9 +338,14 @@ pub fn map_memory(size: usize) -> Option<*mut u8> {
 /// The first page of what a descriptor leads to, to be read. None if that fails.
 pub fn map_page(fd: i32) -> Option<*const u8> {
     const PAGE: usize = 4096;
+    map_to_read(fd, PAGE)
+}
+
+/// So many bytes of what a descriptor leads to, to be read. None if that fails.
+pub fn map_to_read(fd: i32, size: usize) -> Option<*const u8> {
     // PROT_READ, MAP_SHARED
     // SAFETY: a new mapping.
-    let mapped = unsafe { raw_syscall(number::MMAP, [0, PAGE, 1, 1, fd as usize, 0]) };
+    let mapped = unsafe { raw_syscall(number::MMAP, [0, size, 1, 1, fd as usize, 0]) };
     (!(-4095..0).contains(&mapped)).then_some(mapped as *const u8)
 }
 

@@ -10,10 +10,12 @@
 //! with a NUL or fill their room.
 
 pub mod now;
+mod waits;
 
 use topas_mpi_table::CHAPTERS;
 
 use now::NowLine;
+pub use waits::{WAIT_ROWS, WaitPeer, WaitRow, WaitTicks, Waits};
 
 mod paths;
 
@@ -105,6 +107,8 @@ pub mod flag {
     pub const ROWS_MISSED: u64 = 1 << 12;
     /// In sums: of some rank nothing arrived.
     pub const RANKS_LOST: u64 = 1 << 13;
+    /// Waits are told apart: for late senders, late receivers, collectives.
+    pub const WAITS: u64 = 1 << 14;
 }
 
 /// Bits of [`Header::languages`] and [`Beside::flags`].
@@ -209,6 +213,10 @@ pub struct Header {
     pub comm_world: u64,
     /// Functions whose bytes were not counted, the first of them: numbers of functions plus 1
     pub missed: [u16; 30],
+    /// Offset of [`Waits`]; 0 if waits are not told apart
+    pub waits: u64,
+    /// Bytes of the file, with its holes
+    pub size: u64,
 }
 
 /// A communicator, or all that look alike: same name, or same maker and size.

@@ -3,6 +3,8 @@
 //!
 //! A record is written twice: first only to know how many lines it has, because each says so.
 
+mod waits;
+
 use topas_format::MAX_LINE;
 use topas_format::civil::Civil;
 use topas_format::escape::Name;
@@ -184,6 +186,7 @@ pub fn record(
         to.facts(facts, sums);
         to.routines(sums, head.of == Of::Rank);
         to.waited(sums);
+        to.waits(sums);
         more(&mut to);
         to.close();
         lines = to.line;
@@ -350,6 +353,7 @@ impl Lines<'_> {
         let mut missed =
             MISSED_WORDS.iter().filter(|(bit, _)| sums.flags & bit != 0).map(|(_, word)| *word);
         self.words(b"miss", &mut missed);
+        self.wait_facts(sums);
         if sums.flags & flag::COUNTERS != 0 {
             let counts = sums.inside.iter().zip(&sums.outside);
             for (name, (inside, outside)) in facts.counters.iter().zip(counts) {

@@ -8,6 +8,7 @@ use topas_format::text::Cursor;
 use crate::layout::{BINS, WAITED};
 use crate::lines::{Amount, Of, VERSION, WAITED_WORDS, WORD};
 use crate::routine::{SizeClass, number};
+use crate::sums::{WaitSums, WaitedSums};
 
 mod paths;
 
@@ -179,6 +180,22 @@ pub enum Token<'a> {
         rank: Option<u32>,
         /// Messages and bytes
         traffic: Traffic,
+    },
+    /// `l=`
+    Waits {
+        /// Name of the function
+        name: &'a [u8],
+        /// Its number, if this table has it
+        number: Option<usize>,
+        /// Why its calls waited
+        waits: WaitSums,
+    },
+    /// `b=`; those of one rank add up
+    Blamed {
+        /// Rank of the world
+        rank: u32,
+        /// Waits for which it is to blame: it sent late, received late, came late to a collective
+        waits: [WaitedSums; 3],
     },
     /// `e=`
     Switch {
@@ -362,6 +379,18 @@ fn token<'a>(key: &'a [u8], value: &'a [u8]) -> Option<Token<'a>> {
             },
             traffic: traffic(&mut fields)?,
         },
+        b"l" => {
+            let name = fields.next()?;
+            let mut waits = WaitSums::NONE;
+            for figure in waits.figures_mut() {
+                *figure = waited(&mut fields)?;
+            }
+            Token::Waits { name, number: number(name), waits }
+        }
+        b"b" => Token::Blamed {
+            rank: narrow(fields.next()?)?,
+            waits: [waited(&mut fields)?, waited(&mut fields)?, waited(&mut fields)?],
+        },
         b"e" => {
             let mut halves = value.splitn(2, |byte| *byte == b'=');
             Token::Switch {
@@ -382,6 +411,10 @@ fn token<'a>(key: &'a [u8], value: &'a [u8]) -> Option<Token<'a>> {
         },
         _ => Token::Fact(key, Name::from_token(value)),
     })
+}
+
+fn waited<'a>(fields: &mut impl Iterator<Item = &'a [u8]>) -> Option<WaitedSums> {
+    Some(WaitedSums { calls: whole(fields.next()?)?, nanoseconds: nanoseconds(fields.next()?)? })
 }
 
 fn traffic<'a>(fields: &mut impl Iterator<Item = &'a [u8]>) -> Option<Traffic> {

@@ -2,7 +2,8 @@
 //! depend on the order in which ranks are added.
 
 use crate::layout::{
-    BINS, Beside, Block, COUNTERS, FUNCTIONS, Header, Moment, ROW_MISSED, Row, WAITED, flag,
+    BINS, Beside, Block, COUNTERS, FUNCTIONS, Header, Moment, ROW_MISSED, Row, WAITED, WaitTicks,
+    Waits, flag,
 };
 use crate::routine::{SIZE_CLASSES, SizeClass, class};
 
@@ -25,6 +26,14 @@ impl TickLength {
     /// Of a mapped file: by its first and its latest moment.
     pub const fn of(header: &Header) -> TickLength {
         TickLength::between(&header.began, &header.latest)
+    }
+
+    /// Nanoseconds in ticks, rounded down; 0 if no time went by.
+    pub const fn ticks_in(&self, nanoseconds: u64) -> u64 {
+        if self.nanoseconds == 0 {
+            return 0;
+        }
+        (nanoseconds as u128 * self.ticks as u128 / self.nanoseconds as u128) as u64
     }
 
     /// Ticks in nanoseconds, rounded down.
@@ -70,6 +79,83 @@ pub struct WaitedSums {
     pub nanoseconds: u128,
 }
 
+/// Why calls of one function waited. What is left of its time is transfer and other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WaitSums {
+    /// The sender was late
+    pub late: WaitedSums,
+    /// The receiver was late
+    pub late_receiver: WaitedSums,
+    /// Others came to the collective later
+    pub collective: WaitedSums,
+    /// The other side is on another node, or does not measure: not known
+    pub elsewhere: WaitedSums,
+    /// Not known for sure
+    pub unsure: WaitedSums,
+    /// Calls that were too short to look: at most so much of them were waits
+    pub below: WaitedSums,
+}
+
+/// Figures of [`WaitSums`].
+pub const WAIT_FIGURES: usize = 6;
+
+impl WaitSums {
+    /// All zero.
+    pub const NONE: WaitSums = {
+        const ZERO: WaitedSums = WaitedSums { calls: 0, nanoseconds: 0 };
+        WaitSums {
+            late: ZERO,
+            late_receiver: ZERO,
+            collective: ZERO,
+            elsewhere: ZERO,
+            unsure: ZERO,
+            below: ZERO,
+        }
+    };
+
+    /// All figures, in the order of lines.
+    pub fn figures(&self) -> [&WaitedSums; WAIT_FIGURES] {
+        let WaitSums { late, late_receiver, collective, elsewhere, unsure, below } = self;
+        [late, late_receiver, collective, elsewhere, unsure, below]
+    }
+
+    /// The same, to be changed.
+    pub fn figures_mut(&mut self) -> [&mut WaitedSums; WAIT_FIGURES] {
+        let WaitSums { late, late_receiver, collective, elsewhere, unsure, below } = self;
+        [late, late_receiver, collective, elsewhere, unsure, below]
+    }
+
+    /// Nanoseconds in which nothing happened but waiting for others.
+    pub fn waited(&self) -> u128 {
+        self.late.nanoseconds + self.late_receiver.nanoseconds + self.collective.nanoseconds
+    }
+
+    /// Nanoseconds of which it is not known whether they were waits.
+    pub fn unknown(&self) -> u128 {
+        self.elsewhere.nanoseconds + self.unsure.nanoseconds
+    }
+
+    /// Whether there is nothing to be told.
+    pub fn is_empty(&self) -> bool {
+        *self == WaitSums::NONE
+    }
+
+    /// Adds the same function of other ranks.
+    pub fn merge(&mut self, other: &WaitSums) {
+        for (to, from) in self.figures_mut().into_iter().zip(other.figures()) {
+            to.calls += from.calls;
+            to.nanoseconds += from.nanoseconds;
+        }
+    }
+}
+
+impl WaitedSums {
+    /// Of ticks.
+    pub fn of(ticks: &WaitTicks, tick: &TickLength) -> WaitedSums {
+        WaitedSums { calls: ticks.calls.into(), nanoseconds: tick.nanoseconds(ticks.ticks).into() }
+    }
+}
+
 /// Sums over ranks; of one rank, if it is the only one.
 ///
 /// A rank is added by [`Sums::row`] and its like for each thread, then [`Sums::rank`]. That is
@@ -113,6 +199,8 @@ pub struct Sums {
     pub sizes: [[[u128; BINS]; 2]; SIZE_CLASSES],
     /// By number of the function
     pub routines: [RoutineSums; FUNCTIONS],
+    /// By number of the function
+    pub waits: [WaitSums; FUNCTIONS],
 }
 
 impl Sums {
@@ -149,6 +237,7 @@ impl Sums {
             waited: [WaitedSums { calls: 0, nanoseconds: 0 }; WAITED],
             sizes: [[[0; BINS]; 2]; SIZE_CLASSES],
             routines: [NONE; FUNCTIONS],
+            waits: [WaitSums::NONE; FUNCTIONS],
         }
     }
 
@@ -170,6 +259,11 @@ impl Sums {
         for routine in &mut self.routines {
             if !routine.is_empty() {
                 *routine = RoutineSums::default();
+            }
+        }
+        for waits in &mut self.waits {
+            if !waits.is_empty() {
+                *waits = WaitSums::NONE;
             }
         }
     }
@@ -233,6 +327,28 @@ impl Sums {
         }
         self.threads += 1;
         inside
+    }
+
+    /// Why the rank waited.
+    pub fn wait_rows(&mut self, waits: &Waits, tick: &TickLength) {
+        for (function, to) in self.waits.iter_mut().enumerate() {
+            let Some(row) = waits.row(function) else { continue };
+            *to = WaitSums {
+                late: WaitedSums::of(&row.late, tick),
+                late_receiver: WaitedSums::of(&row.late_receiver, tick),
+                collective: WaitedSums::of(&row.collective, tick),
+                elsewhere: WaitedSums::of(&row.elsewhere, tick),
+                unsure: WaitedSums::of(&row.unsure, tick),
+                below: WaitedSums::of(&row.below, tick),
+            };
+        }
+    }
+
+    /// Why calls of all functions waited.
+    pub fn all_waits(&self) -> WaitSums {
+        let mut all = WaitSums::NONE;
+        self.waits.iter().for_each(|waits| all.merge(waits));
+        all
     }
 
     /// After all of its threads: what else is known of the rank. `busiest` are the nanoseconds in
@@ -300,6 +416,11 @@ impl Sums {
             add(to, from);
         }
         for (to, from) in self.routines.iter_mut().zip(&other.routines) {
+            if !from.is_empty() {
+                to.merge(from);
+            }
+        }
+        for (to, from) in self.waits.iter_mut().zip(&other.waits) {
             if !from.is_empty() {
                 to.merge(from);
             }

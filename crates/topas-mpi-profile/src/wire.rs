@@ -2,13 +2,13 @@
 //! they are small (LEB128, seven bits a byte).
 
 use crate::layout::{BINS, FUNCTIONS};
-use crate::sums::{RoutineSums, Sums, WaitedSums};
+use crate::sums::{RoutineSums, Sums, WAIT_FIGURES, WaitedSums};
 
 /// Most bytes of a message: every number of every function as long as can be.
-pub const MAX_MESSAGE: usize = 160 * 1024;
+pub const MAX_MESSAGE: usize = 320 * 1024;
 
 /// First byte of a message; another for another form of it.
-const FORM: u128 = 1;
+const FORM: u128 = 2;
 
 /// Bytes of the longest number.
 const LONGEST: usize = 19;
@@ -100,6 +100,19 @@ pub fn write(sums: &Sums, room: &mut [u8]) -> Option<usize> {
         to.number(routine.received);
         to.number(routine.ranks);
         to.number(routine.flags);
+    }
+    to.number(0u8);
+    let mut last = 0;
+    for (number, waits) in (1u64..).zip(&sums.waits) {
+        if waits.is_empty() {
+            continue;
+        }
+        to.number(number - last);
+        last = number;
+        for figure in waits.figures() {
+            to.number(figure.calls);
+            to.number(figure.nanoseconds);
+        }
     }
     to.number(0u8);
     (!to.cut).then_some(to.len)
@@ -196,11 +209,26 @@ pub fn read(message: &[u8], sums: &mut Sums) -> Result<(), Garbled> {
             flags: from.short()?,
         };
     }
+    let mut number = 0usize;
+    loop {
+        let distance: usize = from.short()?;
+        if distance == 0 {
+            break;
+        }
+        number = number.checked_add(distance).ok_or(Garbled)?;
+        let waits = sums.waits.get_mut(number - 1).ok_or(Garbled)?;
+        for figure in waits.figures_mut() {
+            *figure = WaitedSums { calls: from.number()?, nanoseconds: from.number()? };
+        }
+    }
     if from.rest.is_empty() { Ok(()) } else { Err(Garbled) }
 }
 
-/// Ten numbers and a distance for a function, all bins, the rest.
+/// Ten numbers and a distance for a function, those of its waits, all bins, the rest.
 const _: () = assert!(
-    FUNCTIONS * (8 * LONGEST + 2 * 10) + 8 * BINS * (LONGEST + 2) + 2048 <= MAX_MESSAGE,
+    FUNCTIONS * (8 * LONGEST + 2 * 10 + 2 * WAIT_FIGURES * LONGEST + 2)
+        + 8 * BINS * (LONGEST + 2)
+        + 2048
+        <= MAX_MESSAGE,
     "the longest message is longer"
 );

@@ -4,11 +4,13 @@ use proptest::prelude::*;
 use topas_format::MAX_LINE;
 use topas_format::civil::Civil;
 use topas_mpi_profile::keys::{KEYS, KeyExport, export};
-use topas_mpi_profile::layout::{BINS, COUNTERS, FUNCTIONS, Peer, ROW_MISSED, flag};
+use topas_mpi_profile::layout::{
+    BINS, COUNTERS, FUNCTIONS, Peer, ROW_MISSED, WaitPeer, WaitTicks, flag,
+};
 use topas_mpi_profile::lines::{End, Facts, Head, Of, amounts, record};
 use topas_mpi_profile::parse::{Line, ProfileLineFault, SizesOf, Token, Traffic};
 use topas_mpi_profile::routine::{SizeClass, by_number, name as routine_name};
-use topas_mpi_profile::sums::{RoutineSums, Sums};
+use topas_mpi_profile::sums::{RoutineSums, Sums, WaitSums, WaitedSums};
 
 /// Small numbers mostly, and some that are as large as can be.
 fn amount() -> impl Strategy<Value = u128> {
@@ -211,6 +213,7 @@ fn every_key_that_is_written_has_its_export() {
     sums.routines[0].calls = 1;
     sums.sizes[0][0][0] = 1;
     sums.waited[0].calls = 1;
+    sums.waits[0].unsure = WaitedSums { calls: 1, nanoseconds: 1 };
     let mut counters = COUNTER_NAMES;
     counters[0][..3].copy_from_slice(b"CYC");
     let facts = Facts { step: b"0", counters: &counters, ..facts(b"n1", Some((0, 4711))) };
@@ -228,6 +231,8 @@ fn every_key_that_is_written_has_its_export() {
         &mut |lines| {
             lines.sizes_by_class(&sums);
             lines.peer(None, &Peer::default());
+            let late = WaitTicks { calls: 1, ticks: 2 };
+            lines.blamed(1, &WaitPeer { late, ..WaitPeer::default() }, &tick);
             lines.communicator(b"World", 1, &Default::default(), &tick);
             lines.switches(b"OMPI_MCA_x=1");
             lines.unended(3, 2, 7);
@@ -326,4 +331,54 @@ fn a_line_that_was_cut_is_told() {
     ] {
         assert_eq!(Line::parse(line).unwrap_err(), fault, "{}", String::from_utf8_lossy(line));
     }
+}
+
+/// Waits come back as they were written, in a line of a sum and in one of a rank.
+#[test]
+fn waits_come_back() {
+    let mut sums = Box::new(Sums::new());
+    (sums.ranks, sums.flags) = (2, flag::WAITS);
+    let of = |calls, nanoseconds| WaitedSums { calls, nanoseconds };
+    let waits = WaitSums {
+        late: of(1, 2_000_000_001),
+        late_receiver: of(3, 4),
+        collective: of(5, 6_000),
+        elsewhere: of(7, 8),
+        unsure: of(9, 10),
+        below: of(11, 12),
+    };
+    sums.waits[3] = waits;
+    let tick = topas_mpi_profile::sums::TickLength::between(
+        &Default::default(),
+        &topas_mpi_profile::layout::Moment { ticks: 1, monotonic: 3, realtime: 0 },
+    );
+    let mut text = Vec::new();
+    record(
+        &head(b"anna", b"heat", Of::Run),
+        &facts(b"n1", None),
+        &sums,
+        &mut |lines| {
+            let late = WaitTicks { calls: 4, ticks: 5 };
+            lines.blamed(8, &WaitPeer { collective: late, ..WaitPeer::default() }, &tick);
+            lines.blamed(9, &WaitPeer::default(), &tick);
+        },
+        &mut |line| text.extend_from_slice(line),
+    );
+    let line = Line::parse(&text).unwrap();
+    let tokens: Vec<_> = line.tokens().map(Result::unwrap).collect();
+    let name = routine_name(3);
+    assert!(tokens.contains(&Token::Waits { name, number: Some(3), waits }), "{tokens:?}");
+    let none = WaitedSums::default();
+    let blamed = Token::Blamed { rank: 8, waits: [none, none, of(4, 15)] };
+    assert!(tokens.contains(&blamed), "{tokens:?}");
+    let fact = |key: &[u8]| {
+        tokens.iter().find_map(|token| match token {
+            Token::Fact(name, value) if *name == key => Some(value.bytes().collect::<Vec<u8>>()),
+            _ => None,
+        })
+    };
+    assert_eq!(fact(b"late").as_deref(), Some(&b"2.000000001"[..]));
+    assert_eq!(fact(b"latercv").as_deref(), Some(&b"0.000000004"[..]));
+    assert_eq!(fact(b"coll").as_deref(), Some(&b"0.000006"[..]));
+    assert_eq!(fact(b"lateunk").as_deref(), Some(&b"0.000000018"[..]));
 }

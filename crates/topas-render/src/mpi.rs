@@ -21,6 +21,7 @@ mod routines;
 mod sizes;
 mod switches;
 mod waiting;
+mod waits;
 
 use topas_mpi_data::{Calibration, MpiProfile};
 
@@ -49,6 +50,8 @@ pub enum View {
     Sizes,
     /// Communicators
     Communicators,
+    /// Why ranks waited for each other
+    Waits,
     /// Metrics of MPI-2's features by the names of K. Mohror
     Metrics,
     /// Callers
@@ -88,6 +91,7 @@ impl Views<'_> {
             View::Peers(direction) => peers::text(self, direction),
             View::Sizes => sizes::text(self),
             View::Communicators => communicators::text(self),
+            View::Waits => waits::text(self),
             View::Metrics => metrics::text(self),
             View::Paths => paths::text(self),
             View::Counters => counters::text(self),
@@ -106,6 +110,7 @@ impl Views<'_> {
             Some(View::Peers(_)) => peers::csv(self.profile),
             Some(View::Sizes) => sizes::csv(self.profile),
             Some(View::Communicators) => communicators::csv(self.profile),
+            Some(View::Waits) => waits::csv(self.profile),
             Some(View::Metrics) => metrics::csv(self.profile),
             Some(View::Paths) => paths::csv(self),
             Some(View::Counters) => counters::csv(self.profile),

@@ -13,6 +13,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-callpath", &[]),
     ("topas-mpi-table", &[]),
     ("topas-mpi-profile", &["topas-format", "topas-mpi-table"]),
+    ("topas-mpi-waits", &[]),
     ("topas-launch", &["topas-format"]),
     ("topas-mpi-door", &["topas-format", "topas-launch", "topas-node"]),
     ("topas-node", &["topas-format", "topas-launch"]),
@@ -25,6 +26,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "topas-launch",
             "topas-mpi-profile",
             "topas-mpi-table",
+            "topas-mpi-waits",
             "topas-node",
         ],
     ),
@@ -123,7 +125,7 @@ const LAYERS: &[(&str, &[&str])] = &[
 
 /// Crates without any dependency outside the workspace, because they are linked into
 /// user programs.
-const PURE: [&str; 9] = [
+const PURE: [&str; 10] = [
     "topas-callpath",
     "topas-format",
     "topas-launch",
@@ -132,6 +134,7 @@ const PURE: [&str; 9] = [
     "topas-mpi-door",
     "topas-mpi-profile",
     "topas-mpi-table",
+    "topas-mpi-waits",
     "topas-node",
 ];
 
@@ -225,7 +228,9 @@ fn dependencies_point_down() {
 
 #[test]
 fn the_shared_crates_forbid_unsafe_and_std() {
-    for name in ["topas-format", "topas-launch", "topas-mpi-profile", "topas-mpi-table"] {
+    for name in
+        ["topas-format", "topas-launch", "topas-mpi-profile", "topas-mpi-table", "topas-mpi-waits"]
+    {
         let text = fs::read_to_string(root().join("crates").join(name).join("src/lib.rs")).unwrap();
         for line in ["#![no_std]", "#![forbid(unsafe_code)]"] {
             assert!(text.contains(line), "{name}/src/lib.rs lacks {line}");

@@ -58,6 +58,7 @@ pub fn parse(words: &[OsString]) -> Result<Request, String> {
                 }
             }
             "--peers" => of_profile(&mut wanted.peers),
+            "--waits" => of_profile(&mut wanted.waits),
             "--comms" => of_profile(&mut wanted.comms),
             "--counters" => of_profile(&mut wanted.counters),
             "--out" => {
@@ -102,7 +103,11 @@ fn add(wanted: &mut Wanted, word: &str) -> Result<(), String> {
             wanted.paths = Some(depth);
             Ok(())
         }
-        _ => Err(format!("`--mpi={word}`: `paths` and `paths:FRAMES` are known")),
+        ("waits", None) => {
+            wanted.waits = true;
+            Ok(())
+        }
+        _ => Err(format!("`--mpi={word}`: `waits`, `paths` and `paths:FRAMES` are known")),
     }
 }
 
@@ -130,6 +135,8 @@ mod tests {
         assert_eq!(of("--version"), Ok(Request::Version));
         for (text, wanted) in [
             ("--mpi a.out", Wanted::default()),
+            ("--mpi=waits a.out", Wanted { waits: true, ..Wanted::default() }),
+            ("--mpi --waits a.out", Wanted { waits: true, ..Wanted::default() }),
             ("--peers --mpi a.out", Wanted { peers: true, ..Wanted::default() }),
             (
                 "--mpi --comms --counters a.out",
@@ -140,6 +147,10 @@ mod tests {
                 "--mpi=paths:12 --peers a.out",
                 Wanted { paths: Some(12), peers: true, ..Wanted::default() },
             ),
+            (
+                "--mpi=waits,paths:4 a.out",
+                Wanted { waits: true, paths: Some(4), ..Wanted::default() },
+            ),
             ("--mpi --out f a.out", Wanted { out: Some("f".into()), ..Wanted::default() }),
         ] {
             let command = vec!["a.out".into()];
@@ -148,6 +159,8 @@ mod tests {
         }
         for wrong in [
             "--peers a.out",
+            "--waits a.out",
+            "--mpi=late a.out",
             "--out f a.out",
             "--mpi --out",
             "--mpi",

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use topas_config::{Environment, Paths};
 use topas_format::env::{
-    TOPAS_MPI, TOPAS_MPI_COMMS, TOPAS_MPI_COUNTERS, TOPAS_MPI_OUT, TOPAS_MPI_PATHS, TOPAS_MPI_PEERS,
+    TOPAS_MPI, TOPAS_MPI_COMMS, TOPAS_MPI_COUNTERS, TOPAS_MPI_OUT, TOPAS_MPI_PATHS,
+    TOPAS_MPI_PEERS, TOPAS_MPI_WAITS,
 };
 
 use topas_launch::through::leads_elsewhere;
@@ -104,6 +105,8 @@ pub struct Wanted {
     pub peers: bool,
     /// Calls for each communicator
     pub comms: bool,
+    /// Why ranks wait for each other
+    pub waits: bool,
     /// Hardware counters around calls
     pub counters: bool,
     /// Call paths of so many frames at most; None leaves it to the site
@@ -119,6 +122,7 @@ impl Wanted {
             (TOPAS_MPI, true),
             (TOPAS_MPI_PEERS, self.peers),
             (TOPAS_MPI_COMMS, self.comms),
+            (TOPAS_MPI_WAITS, self.waits),
             (TOPAS_MPI_COUNTERS, self.counters),
         ];
         let on = switches.into_iter().filter(|(_, on)| *on).map(|(name, _)| (name, "yes".into()));

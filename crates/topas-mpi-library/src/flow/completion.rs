@@ -10,9 +10,10 @@ use crate::flow::library::{self, Library};
 use crate::flow::object::{self, ObjectKind};
 use crate::flow::peers::{Account, NOBODY, OTHERS, UNKNOWN};
 use crate::flow::plan::{Act, CallPlan};
+use crate::flow::waits::{self, Completions};
 use crate::frame::{CallNotes, Frame, PendingRequest};
 use crate::requests::{RequestEntry, flag};
-use crate::{hooks, mode, spool};
+use crate::{mode, spool};
 
 /// What those are that many operations share: most are messages sent.
 static SHARED: RequestEntry = RequestEntry {
@@ -143,7 +144,7 @@ struct Completed<'a, 'b, const EXTRA: bool> {
     ledger: &'a mut Ledger,
     account: Option<&'a mut Account<'b>>,
     waited: u32,
-    now: u64,
+    waits: Completions,
 }
 
 /// A call that waits or asks for requests, and returned at `now`.
@@ -152,6 +153,8 @@ pub struct CompletionCall<'a> {
     pub plan: &'static CallPlan,
     /// Its arguments, its result and its requests
     pub frame: &'a Frame,
+    /// When the outermost call began, in ticks
+    pub began: u64,
     /// In ticks
     pub now: u64,
 }
@@ -166,15 +169,16 @@ impl CompletionCall<'_> {
         account: Option<&mut Account<'_>>,
     ) -> u32 {
         let Frame { args, kept, .. } = self.frame;
-        let (plan, now) = (self.plan, self.now);
+        let plan = self.plan;
         let waited = Waited::Nothing as u32;
-        let mut completed = Completed::<EXTRA> { library, ledger, account, waited, now };
+        let waits = Completions::of(self.frame.function(), self.began, self.now);
+        let mut completed = Completed::<EXTRA> { library, ledger, account, waited, waits };
         // SAFETY: as many as were written before the call.
         let pending = unsafe { core::slice::from_raw_parts(kept.pending, kept.count) };
         let status = word(args, plan.status);
         if self.frame.result as i32 != 0 {
             completed.after_error(plan, args, pending, status);
-            return completed.waited;
+            return completed.end();
         }
         // SAFETY: an integer that the call has written.
         let number = |place: usize| unsafe { *(*element(args, place) as *const i32) };
@@ -196,11 +200,20 @@ impl CompletionCall<'_> {
             }
             _ => {}
         }
-        completed.waited
+        completed.end()
     }
 }
 
 impl<const EXTRA: bool> Completed<'_, '_, EXTRA> {
+    /// All was told: the kind.
+    #[inline(always)]
+    fn end(self) -> u32 {
+        if EXTRA && mode::has(mode::WAITS) {
+            waits::end(self.waits);
+        }
+        self.waited
+    }
+
     /// The status at this place of an array.
     #[inline(always)]
     fn nth(&self, statuses: usize, place: usize) -> usize {
@@ -269,7 +282,8 @@ impl<const EXTRA: bool> Completed<'_, '_, EXTRA> {
         }
         self.waited = self.waited.max(entry.kind);
         if EXTRA && mode::has(mode::WAITS) {
-            hooks::completed(entry, status, self.now);
+            let (library, ledger) = (self.library, &mut *self.ledger);
+            waits::completed(library, ledger, &mut self.waits, entry, status);
         }
         if good
             && flags & (flag::TOLD | flag::CANCELLED) != 0

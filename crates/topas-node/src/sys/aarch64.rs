@@ -18,6 +18,7 @@ pub mod number {
     pub const FCHMODAT: usize = 53;
     pub const OPENAT: usize = 56;
     pub const CLOSE: usize = 57;
+    pub const GETDENTS64: usize = 61;
     pub const LSEEK: usize = 62;
     pub const READ: usize = 63;
     pub const WRITE: usize = 64;

@@ -42,6 +42,7 @@ pub mod number {
     pub const RT_SIGTIMEDWAIT: usize = 128;
     pub const SIGALTSTACK: usize = 131;
     pub const GETTID: usize = 186;
+    pub const GETDENTS64: usize = 217;
     pub const CLOCK_GETTIME: usize = 228;
     pub const TGKILL: usize = 234;
     pub const OPENAT: usize = 257;

@@ -7,7 +7,7 @@ use super::heading::when;
 use super::{View, Views};
 use super::{
     communicators, counters, efficiency, matrix, metrics, paths, peers, routines, sizes, switches,
-    waiting,
+    waiting, waits,
 };
 use crate::number::machine;
 use crate::wording::clean;
@@ -78,6 +78,9 @@ pub(super) fn json(views: &Views<'_>, which: &[View]) -> String {
             }
             View::Communicators => {
                 object.insert("communicators".to_owned(), communicators::value(profile));
+            }
+            View::Waits => {
+                object.insert("waits".to_owned(), waits::value(profile));
             }
             View::Metrics => {
                 object.insert("metrics".to_owned(), metrics::value(profile));

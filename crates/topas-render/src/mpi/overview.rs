@@ -8,7 +8,7 @@ use super::Views;
 use super::amount::{amount, routine_name};
 use super::cells::CellTable;
 use super::heading::ranges;
-use super::{efficiency, peers, routines, waiting};
+use super::{efficiency, peers, routines, waiting, waits};
 use crate::number::{NONE, compact, percent_of, quotient, seconds};
 use crate::wording::{count, paragraph, some_pes};
 
@@ -21,7 +21,9 @@ const MOST: usize = 10;
 /// Share of MPI, efficiencies, routines, waiting.
 pub(super) fn text(views: &Views<'_>) -> String {
     let profile = views.profile;
-    let mut parts = vec![shares(views), efficiency::text(views)];
+    let sentence = waits::sentence(profile).map(|text| paragraph(&text, views.columns()));
+    let mut parts: Vec<String> = sentence.into_iter().collect();
+    parts.extend([shares(views), efficiency::text(views)]);
     if !profile.total.routines.is_empty() {
         parts.push(top(views));
     }

@@ -68,6 +68,11 @@ pub struct MpiArgs {
     )]
     pub paths: Option<PathsOf>,
 
+    /// Show why the ranks waited for each other: for senders and receivers that were late, and in
+    /// collectives
+    #[arg(long, requires = "on")]
+    pub waits: bool,
+
     /// Show metrics of process creation, one-sided communication and files
     #[arg(long, requires = "on")]
     pub metrics: bool,
@@ -158,6 +163,7 @@ impl MpiArgs {
             (self.sizes, View::Sizes),
             (self.comms, View::Communicators),
             (self.paths.is_some(), View::Paths),
+            (self.waits, View::Waits),
             (self.metrics, View::Metrics),
             (self.counters, View::Counters),
             (self.switches, View::Switches),

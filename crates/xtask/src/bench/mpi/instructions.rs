@@ -31,10 +31,11 @@ impl ProfileSetting {
     }
 }
 
-const SETTINGS: [ProfileSetting; 5] = [
+const SETTINGS: [ProfileSetting; 6] = [
     ProfileSetting::new("bytes, sizes", EVERYTHING.split_at(1).0),
     ProfileSetting::new("and peers", EVERYTHING.split_at(2).0),
     ProfileSetting::new("and communicators", &EVERYTHING),
+    ProfileSetting::new("waits", &[EVERYTHING[0], ("TOPAS_MPI_WAITS", "yes")]),
     ProfileSetting {
         argument: Some("paused"),
         ..ProfileSetting::new("paused", EVERYTHING.split_at(2).0)
@@ -65,7 +66,8 @@ pub fn instructions(bench: &Bench) -> Result<String> {
          Instructions that a call executes more with the profile linked to the program, counted by \
          callgrind over 1,000 calls of each routine. The MPI is `bench/mpi_nothing.c`, whose functions do \
          nothing; it has the binary interface of the one that is named, and its Fortran calls its C. \
-         Messages are of one double. \"paused\" is after `MPI_Pcontrol(0)`, with peers. These \
+         Messages are of one double. \"waits\" is with bytes, without peers, and with a look at the stamp of \
+         the other side, because callgrind makes every call long. \"paused\" is after `MPI_Pcontrol(0)`, with peers. These \
          figures have no noise.\n",
     );
     for mpi in MPIS {

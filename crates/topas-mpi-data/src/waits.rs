@@ -1,0 +1,145 @@
+//! Why ranks waited: by routine, and by the rank that is to blame.
+
+use topas_mpi_profile::layout::{WaitPeer, Waits, flag};
+use topas_mpi_profile::sums::{self, TickLength, WaitSums, WaitedSums};
+
+use super::routine::RoutineNumber;
+use super::spool::{Spool, SpoolError};
+use super::sums::Waiting;
+
+/// Why calls of a routine waited. What is left of their time is transfer and other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoutineWaits {
+    /// Which routine
+    pub number: RoutineNumber,
+    /// Calls and ns, by reason
+    pub sums: WaitSums,
+}
+
+/// What others waited because of a rank, or what a rank waited because of others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Blame {
+    /// It sent late
+    pub late: Waiting,
+    /// It received late
+    pub late_receiver: Waiting,
+    /// It was the last of a collective
+    pub collective: Waiting,
+}
+
+/// Why ranks waited, of one rank or of several together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WaitFigures {
+    /// Waits were told apart
+    pub measured: bool,
+    /// By routine, those that have something to tell, by number
+    pub routines: Vec<RoutineWaits>,
+    /// By the rank of the world that is to blame; of one rank only
+    pub blamed: Vec<(u32, Blame)>,
+}
+
+impl Blame {
+    /// Nanoseconds, whatever for.
+    pub fn time(&self) -> u128 {
+        self.late.time + self.late_receiver.time + self.collective.time
+    }
+
+    /// Adds more.
+    pub fn add(&mut self, other: &Blame) {
+        let mine = [&mut self.late, &mut self.late_receiver, &mut self.collective];
+        let theirs = [&other.late, &other.late_receiver, &other.collective];
+        for (to, from) in mine.into_iter().zip(theirs) {
+            to.calls += from.calls;
+            to.time += from.time;
+        }
+    }
+
+    pub(super) fn of([late, late_receiver, collective]: [WaitedSums; 3]) -> Blame {
+        let waiting = |WaitedSums { calls, nanoseconds }| Waiting { calls, time: nanoseconds };
+        Blame {
+            late: waiting(late),
+            late_receiver: waiting(late_receiver),
+            collective: waiting(collective),
+        }
+    }
+}
+
+impl WaitFigures {
+    /// From the sums of the library.
+    pub(super) fn of(all: &sums::Sums) -> WaitFigures {
+        let told = (0..).map(RoutineNumber).zip(&all.waits).filter(|(_, sums)| !sums.is_empty());
+        WaitFigures {
+            measured: all.flags & flag::WAITS != 0,
+            routines: told.map(|(number, sums)| RoutineWaits { number, sums: *sums }).collect(),
+            blamed: Vec::new(),
+        }
+    }
+
+    /// Those of a routine; nothing if there are none.
+    pub fn routine(&self, number: RoutineNumber) -> WaitSums {
+        let found = self.routines.binary_search_by_key(&number, |routine| routine.number).ok();
+        found.map_or(WaitSums::NONE, |place| self.routines[place].sums)
+    }
+
+    pub(super) fn take(&mut self, number: RoutineNumber, sums: &WaitSums) {
+        let found = self.routines.binary_search_by_key(&number, |routine| routine.number);
+        let place = found.unwrap_or_else(|place| {
+            self.routines.insert(place, RoutineWaits { number, sums: WaitSums::NONE });
+            place
+        });
+        self.routines[place].sums.merge(sums);
+    }
+
+    pub(super) fn blame(&mut self, rank: u32, more: &Blame) {
+        match self.blamed.binary_search_by_key(&rank, |(rank, _)| *rank) {
+            Ok(place) => self.blamed[place].1.add(more),
+            Err(place) => self.blamed.insert(place, (rank, *more)),
+        }
+    }
+
+    /// Adds other ranks, without whom they blame.
+    pub(super) fn add(&mut self, other: &WaitFigures) {
+        self.measured |= other.measured;
+        for routine in &other.routines {
+            self.take(routine.number, &routine.sums);
+        }
+    }
+
+    /// Of all routines.
+    pub fn all(&self) -> WaitSums {
+        let mut all = WaitSums::NONE;
+        self.routines.iter().for_each(|routine| all.merge(&routine.sums));
+        all
+    }
+}
+
+/// Adds to sums what the mapped file of a rank says of waits: whom it blames.
+///
+/// # Errors
+///
+/// [`SpoolError`] for what cannot be read or be true.
+pub(super) fn read(
+    spool: &Spool,
+    sums: &mut sums::Sums,
+    tick: &TickLength,
+) -> Result<Vec<(u32, WaitPeer)>, SpoolError> {
+    if spool.header.waits == 0 {
+        return Ok(Vec::new());
+    }
+    let waits: Waits = spool.decode(spool.header.waits)?;
+    sums.wait_rows(&waits, tick);
+    if waits.peers == 0 {
+        return Ok(Vec::new());
+    }
+    let peers: Vec<WaitPeer> = spool.array(waits.peers, spool.header.ranks as usize)?;
+    Ok((0..).zip(peers).filter(|(_, peer)| *peer != WaitPeer::default()).collect())
+}
+
+/// Whom a rank blames, in ns.
+pub(super) fn blamed(peers: &[(u32, WaitPeer)], tick: &TickLength) -> Vec<(u32, Blame)> {
+    let of = |peer: &WaitPeer| {
+        let figures = [&peer.late, &peer.late_receiver, &peer.collective];
+        Blame::of(figures.map(|figure| WaitedSums::of(figure, tick)))
+    };
+    peers.iter().map(|(rank, peer)| (*rank, of(peer))).collect()
+}

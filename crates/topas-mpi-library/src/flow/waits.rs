@@ -1,0 +1,552 @@
+//! Why a rank waits: what its calls mean for [`topas_mpi_waits`].
+//!
+//! Sends and receives are told when their call has returned, so that nothing is looked at that the
+//! MPI did not accept; what others have not yet told is looked at again later. Ranks come to
+//! collectives before their call, because all must be there when the first returns.
+
+mod boards;
+mod numbers;
+mod role;
+
+use core::cell::UnsafeCell;
+use core::sync::atomic::{
+    AtomicBool,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+use topas_mpi_profile::layout::{Header, flag as header_flag};
+use topas_mpi_profile::sums::TickLength;
+use topas_mpi_table::FlowAmount;
+use topas_mpi_waits::collective::Shape;
+use topas_mpi_waits::engine::{Doer, Engine, WaitingCall};
+use topas_mpi_waits::key::{ANY_SOURCE, ANY_TAG, Address, mix};
+use topas_mpi_waits::wait::Call;
+
+use crate::flow::amount::{self, CallWords, word};
+use crate::flow::completion::is_shared;
+use crate::flow::ledger::{Ledger, generation, place};
+use crate::flow::library::{self, Library};
+use crate::flow::object::{self, ObjectKind};
+use crate::flow::peers;
+use crate::flow::plan::{CallPlan, NONE, PLANS, Place};
+use crate::frame::Frame;
+use crate::mode::{self, paused};
+use crate::requests::{RequestEntry, flag};
+use crate::thread::Thread;
+use crate::{clock, sys};
+
+use boards::Boards;
+use numbers::Numbers;
+use role::{Act, ROLES, Role};
+
+/// Messages of so many bytes go without their receiver in every MPI.
+const SMALL: u64 = 4096;
+
+/// Several threads may call at once.
+static THREADS: AtomicBool = AtomicBool::new(false);
+
+struct State {
+    engine: Engine,
+    numbers: Numbers,
+    boards: Boards,
+}
+
+struct Shared {
+    busy: AtomicBool,
+    state: UnsafeCell<State>,
+}
+
+// SAFETY: used by one thread at a time: see `with`.
+unsafe impl Sync for Shared {}
+
+static SHARED: Shared = Shared {
+    busy: AtomicBool::new(false),
+    state: UnsafeCell::new(State {
+        engine: Engine::new(),
+        numbers: Numbers::new(),
+        boards: Boards { rank: 0 },
+    }),
+};
+
+/// Whether waits are told apart.
+pub fn is_on() -> bool {
+    mode::has(mode::WAITS)
+}
+
+/// Does something with the state. Nobody calls MPI meanwhile, so another thread has to wait for
+/// some instructions only.
+#[inline(always)]
+fn with<R>(f: impl FnOnce(&mut Engine, &mut Numbers, &mut Boards) -> R) -> R {
+    let threads = THREADS.load(Relaxed);
+    if threads {
+        while SHARED.busy.swap(true, Acquire) {
+            sys::give_way();
+        }
+    }
+    // SAFETY: one thread at a time: either no other may call MPI now, or it waits above.
+    let state = unsafe { &mut *SHARED.state.get() };
+    let result = f(&mut state.engine, &mut state.numbers, &mut state.boards);
+    if threads {
+        SHARED.busy.store(false, Release);
+    }
+    result
+}
+
+/// Begins, when MPI has begun and the rank is known.
+pub fn begin(header: &mut Header) {
+    if header.flags & header_flag::WAITS == 0 || header.waits != 0 {
+        return;
+    }
+    let known = header.flags & header_flag::WORLD != 0
+        && header.flags & header_flag::UNKNOWN_MPI == 0
+        && header.ranks > 0;
+    if !known || boards::begin(header, world()).is_none() {
+        header.flags &= !header_flag::WAITS;
+        return;
+    }
+    // What 1,000,000 ns are in ticks.
+    let length = TickLength::between(&header.began, &header.latest);
+    let ticks = length.ticks_in(1_000_000) / 1_000;
+    const MULTIPLE: u32 = 3;
+    THREADS.store(header.level == MULTIPLE, Relaxed);
+    with(|engine, _, boards| {
+        engine.microsecond(ticks.max(1));
+        boards.rank = header.rank;
+    });
+    mode::set(mode::WAITS, true);
+}
+
+/// In a child process: it is not the rank.
+pub fn forsake() {
+    mode::set(mode::WAITS, false);
+    boards::forsake();
+}
+
+/// What tells the world of this rank from others of the same launch: the launcher's name for it.
+fn world() -> u64 {
+    const NAMES: [&core::ffi::CStr; 4] =
+        [c"PMIX_NAMESPACE", c"OMPI_MCA_ess_base_jobid", c"OMPI_MCA_orte_ess_jobid", c"PMI_JOBID"];
+    let texts = NAMES.iter().filter_map(|name| sys::variable(name));
+    texts.flatten().fold(1, |hash, byte| mix(hash, (*byte).into()))
+}
+
+/// Which thread calls; 0 if only one may.
+fn doer(thread: &Thread, call: &Call) -> Doer {
+    let number = if THREADS.load(Relaxed) { (thread.block as usize >> 6) as u32 | 1 } else { 0 };
+    Doer { thread: number, began: call.began, ended: call.ended }
+}
+
+/// The call that the thread is in, which returned at `now`.
+fn call_of(frame: &Frame, thread: &Thread, now: u64) -> Call {
+    // SAFETY: the outermost frame: this one, or that of a Fortran function below which it is.
+    let began = unsafe { (*thread.outer).began };
+    Call { function: frame.function() as u16, counts: !paused(), began, ended: now }
+}
+
+/// Before a call in C: the rank may come to a collective.
+#[inline(always)]
+pub fn before(frame: &mut Frame) {
+    let Some(role) = ROLES.get(frame.function()) else { return };
+    let (Act::Collective(_), Some(library)) = (role.act, library::library()) else { return };
+    let handle = handle(library, &frame.args, role.comm);
+    let now = clock::ticks();
+    let number = with(|engine, numbers, boards| {
+        let comm = numbers.of(library, handle);
+        engine.arrived(boards, comm, now)
+    });
+    // Collectives have no status.
+    frame.kept.status[0] = number.map_or(0, |number| number + 1);
+}
+
+fn handle(library: &Library, args: &CallWords, at: Place) -> u64 {
+    word(args, at) as u64 & library.handle_mask
+}
+
+/// What a call meant that has returned.
+struct Returned<'a> {
+    library: &'static Library,
+    ledger: &'a mut Ledger,
+    args: &'a CallWords,
+    role: &'static Role,
+    plan: &'static CallPlan,
+    /// It takes large counts
+    large_counts: bool,
+    call: Call,
+    doer: Doer,
+}
+
+/// After a call in C, which returned at `now`, once what it moved was counted.
+#[inline(always)]
+pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
+    let function = frame.function();
+    let (Some(role), Some(plan)) = (ROLES.get(function), PLANS.get(function)) else { return };
+    if role.act == Act::Nothing {
+        return;
+    }
+    // SAFETY: null, or that of this thread alone.
+    let ledger = unsafe { (thread.flow as *mut Ledger).as_mut() };
+    let (Some(ledger), Some(library)) = (ledger, library::library()) else { return };
+    let call = call_of(frame, thread, now);
+    let doer = doer(thread, &call);
+    let (args, large_counts) = (&frame.args, frame.symbol.binding().is_large());
+    let mut returned = Returned { library, ledger, args, role, plan, large_counts, call, doer };
+    if frame.result as i32 != 0 {
+        if let (Act::Collective(_), 1..) = (role.act, frame.kept.status[0]) {
+            // It never was.
+            let handle = returned.comm().0;
+            with(|engine, numbers, boards| engine.failed(boards, numbers.of(library, handle)));
+        }
+        return;
+    }
+    match role.act {
+        Act::Nothing => {}
+        Act::Send => returned.sent(),
+        Act::Receive | Act::Matched | Act::Probed => returned.received(),
+        // SAFETY: an integer that the call has written.
+        Act::MatchedIf if unsafe { *(frame.args[3] as *const i32) } != 0 => returned.received(),
+        Act::MatchedIf => {}
+        Act::SendReceive => returned.both(),
+        Act::SendStarted => {
+            if let Some(to) = returned.to() {
+                let large = returned.sends_much();
+                let id = with(|e, _, b| e.send_started(b, &to, large, &doer));
+                returned.keep(id);
+            }
+        }
+        Act::ReceivePosted => {
+            if let Some(posted) = returned.from() {
+                let known = returned.comm();
+                let id = with(|e, _, b| e.receive_posted(b, &posted, &doer, known));
+                returned.keep(id);
+            }
+        }
+        Act::SendReceiveStarted => {
+            if let Some(to) = returned.to() {
+                with(|e, _, b| {
+                    let id = e.send_started(b, &to, false, &doer);
+                    e.freed(id);
+                });
+            }
+            if let Some(posted) = returned.from() {
+                let known = returned.comm();
+                let id = with(|e, _, b| e.receive_posted(b, &posted, &doer, known));
+                returned.keep(id);
+            }
+        }
+        Act::SendPrepared | Act::ReceivePrepared => {
+            let sends = role.act == Act::SendPrepared;
+            let address = if sends { returned.to() } else { returned.from() };
+            if let Some(address) = address {
+                let known = returned.comm();
+                let much = sends.then(|| returned.sends_much());
+                let id = with(|e, _, _| e.prepared(&address, much, known));
+                returned.keep(id);
+            }
+        }
+        Act::Start => returned.started(frame),
+        Act::Derived => {
+            let parent = handle(library, &frame.args, role.comm);
+            let made = returned.made();
+            with(|_, numbers, _| numbers.derived(library, parent, made));
+        }
+        Act::Made => {
+            let made = returned.made();
+            with(|_, numbers, _| numbers.remove(made));
+        }
+        Act::Collective(shape) => returned.gathered(shape, frame.kept.status[0]),
+    }
+}
+
+impl Returned<'_> {
+    fn comm(&self) -> (u64, u32) {
+        let handle = handle(self.library, self.args, self.role.comm);
+        (handle, generation(place(handle)))
+    }
+
+    /// Where a message goes or comes from; None if that is nobody.
+    fn address(&mut self, peer: Place, tag: Place) -> Option<Address> {
+        let (rank, tag) = (word(self.args, peer) as i32, word(self.args, tag) as i32);
+        if rank == self.library.proc_null {
+            return None;
+        }
+        let handle = handle(self.library, self.args, self.role.comm);
+        Some(address_in(self.library, self.ledger, handle, rank, tag))
+    }
+
+    fn to(&mut self) -> Option<Address> {
+        self.address(self.role.dest, self.role.sendtag)
+    }
+
+    fn from(&mut self) -> Option<Address> {
+        self.address(self.role.source, self.role.recvtag)
+    }
+
+    /// Whose message came, as arguments and, where these leave it open, the status tell.
+    fn came(&mut self) -> Option<Address> {
+        let posted = self.from()?;
+        if !posted.is_wild() {
+            return Some(posted);
+        }
+        let status = word(self.args, self.role.status);
+        if status == self.library.status_ignore {
+            return Some(Address::default());
+        }
+        let handle = handle(self.library, self.args, self.role.comm);
+        // SAFETY: the status of a call that was successful.
+        unsafe { told(self.library, self.ledger, handle, status as *const u8) }
+    }
+
+    /// Whether the message that is sent is so large that it may have to wait for its receiver.
+    fn sends_much(&mut self) -> bool {
+        let [flow, ..] = &self.plan.flow;
+        let FlowAmount::Block { count, datatype } = flow.amount else { return true };
+        let (library, ledger) = (self.library, &mut *self.ledger);
+        amount::block(library, ledger, self.args, count, datatype, self.large_counts) > SMALL
+    }
+
+    fn sent(&mut self) {
+        let Some(to) = self.to() else { return };
+        let (call, doer) = (self.call, self.doer);
+        with(|engine, _, boards| engine.only_sent(boards, call, &to, &doer));
+    }
+
+    fn received(&mut self) {
+        let Some(from) = self.came() else { return };
+        let (call, doer, probed) = (self.call, self.doer, self.role.act == Act::Probed);
+        if !probed {
+            return with(|engine, _, boards| engine.only_received(boards, call, &from, &doer));
+        }
+        with(|engine, _, boards| {
+            let mut waiting = engine.begin(call);
+            engine.probed(boards, &mut waiting, &from);
+            engine.end(boards, waiting);
+        });
+    }
+
+    fn both(&mut self) {
+        let (to, from, large) = (self.to(), self.came(), self.sends_much());
+        let (call, doer) = (self.call, self.doer);
+        with(|engine, _, boards| {
+            let mut waiting = engine.begin(call);
+            if let Some(to) = to {
+                engine.sent(boards, &mut waiting, &to, large, &doer);
+            }
+            if let Some(from) = from {
+                engine.received(boards, &mut waiting, &from, &doer);
+            }
+            engine.end(boards, waiting);
+        });
+    }
+
+    /// Notes the number of a post with its request.
+    fn keep(&mut self, id: u32) {
+        if id == 0 {
+            return;
+        }
+        // SAFETY: the call has written a request there.
+        let request =
+            unsafe { library::handle_at(self.library, word(self.args, self.role.request), 0) };
+        let found = if request == self.library.request_null || is_shared(self.library, request) {
+            None
+        } else {
+            self.ledger.requests.find(request, true)
+        };
+        match found {
+            Some(found) => {
+                found.set_flags(found.entry().flags & flag::BELOW_POST | id << flag::POST_AT);
+            }
+            // Nobody will complete it.
+            None => with(|engine, _, _| engine.freed(id)),
+        }
+    }
+
+    fn started(&mut self, frame: &Frame) {
+        let address = PLANS.get(frame.function()).map_or(0, |p| word(self.args, p.about));
+        for i in 0..frame.kept.count {
+            // SAFETY: as many requests as the call says.
+            let request = unsafe { library::handle_at(self.library, address, i) };
+            let Some(found) = self.ledger.find(request) else { continue };
+            let (id, doer) = (post_of(found.entry()), self.doer);
+            if id != 0 {
+                with(|engine, _, boards| engine.started(boards, id, &doer));
+            }
+        }
+    }
+
+    fn made(&self) -> u64 {
+        let address = word(self.args, self.role.made);
+        if address == 0 {
+            return 0;
+        }
+        // SAFETY: the address of a communicator that the call has written.
+        unsafe { library::handle_at(self.library, address, 0) }
+    }
+
+    fn gathered(&mut self, shape: Shape, kept: u64) {
+        let handle = handle(self.library, self.args, self.role.comm);
+        let object = object::object(self.library, self.ledger, handle, ObjectKind::Comm);
+        let (size, rank, inter) = (object.size, object.rank, object.inter);
+        let call = self.call;
+        if !with(|engine, _, boards| engine.is_long(boards, &call, size)) {
+            return;
+        }
+        let mut waiting = with(|engine, _, _| engine.begin(call));
+        let known = kept.checked_sub(1).filter(|_| !inter);
+        let root = if self.role.root == NONE { 0 } else { word(self.args, self.role.root) as u32 };
+        if known.is_none() {
+            with(|engine, _, _| engine.not_measured(&mut waiting));
+        }
+        if let Some(number) = known.filter(|_| call.counts) {
+            let (first, end) = shape.awaited(rank, root, size);
+            let world = handle == self.library.comm_world;
+            for other in (first..end.min(size)).filter(|other| *other != rank) {
+                let peer = if world {
+                    other
+                } else {
+                    let kind = ObjectKind::Comm;
+                    object::world_rank(self.library, self.ledger, handle, kind, other as i32)
+                };
+                with(|engine, numbers, boards| {
+                    let comm = numbers.of(self.library, handle);
+                    engine.gathered(boards, &mut waiting, comm, number, peer);
+                });
+            }
+            with(|engine, _, _| engine.looked(&mut waiting));
+        }
+        with(|engine, _, boards| {
+            engine.learn_collective(&waiting, size);
+            engine.end(boards, waiting);
+        });
+    }
+}
+
+/// The address of a message in a communicator.
+fn address_in(library: &Library, ledger: &mut Ledger, handle: u64, rank: i32, tag: i32) -> Address {
+    let comm = with(|_, numbers, _| numbers.of(library, handle));
+    let tag = if tag < 0 { ANY_TAG } else { tag };
+    let peer = match rank {
+        _ if comm == 0 => 0,
+        rank if rank < 0 => ANY_SOURCE,
+        rank if handle == library.comm_world => rank as u32,
+        rank => object::world_rank(library, ledger, handle, ObjectKind::Comm, rank),
+    };
+    if peer == peers::OTHERS { Address::default() } else { Address { comm, peer, tag } }
+}
+
+/// The address of a message that came, as its status tells; None if it is from nobody.
+///
+/// # Safety
+/// `status` is that of a receive.
+unsafe fn told(
+    library: &Library,
+    ledger: &mut Ledger,
+    handle: u64,
+    status: *const u8,
+) -> Option<Address> {
+    // SAFETY: by the caller. The tag stands behind the source in all families.
+    let (source, tag) = unsafe {
+        let tag = status.add(library.status_source + 4).cast::<i32>().read_unaligned();
+        (library::source_in(library, status), tag)
+    };
+    if source == library.proc_null {
+        return None;
+    }
+    if source < 0 || tag < 0 {
+        return Some(Address::default());
+    }
+    Some(address_in(library, ledger, handle, source, tag))
+}
+
+/// A call that completed requests.
+pub struct Completions {
+    call: Call,
+    waiting: Option<WaitingCall>,
+}
+
+impl Completions {
+    /// Of a call of this function that lasted from one tick to another.
+    #[inline(always)]
+    pub fn of(function: usize, began: u64, ended: u64) -> Completions {
+        let call = Call { function: function as u16, counts: !paused(), began, ended };
+        Completions { call, waiting: None }
+    }
+}
+
+/// The call completed a request; `status` is its status, or `MPI_STATUS_IGNORE`.
+pub fn completed(
+    library: &Library,
+    ledger: &mut Ledger,
+    all: &mut Completions,
+    entry: &RequestEntry,
+    status: usize,
+) {
+    let id = post_of(entry);
+    if id == 0 {
+        return;
+    }
+    let status = (status != library.status_ignore).then_some(status as *const u8);
+    let cancelled = entry.flags & flag::CANCELLED != 0
+        // SAFETY: a status that the call has written.
+        && status.is_some_and(|at| unsafe { library::is_cancelled(library.length, at) });
+    if cancelled {
+        return with(|engine, _, boards| engine.cancelled(boards, id));
+    }
+    let wild = with(|engine, _, _| engine.wild(id).map(|post| (post.handle, post.generation)));
+    let from = match (wild, status) {
+        // If the communicator is gone, so is the meaning of the rank.
+        (Some((handle, known)), Some(status)) if generation(place(handle)) == known => {
+            // SAFETY: as above.
+            unsafe { told(library, ledger, handle, status) }
+        }
+        _ => None,
+    };
+    let call = all.call;
+    with(|engine, _, boards| {
+        let mut now = all.waiting.take().unwrap_or_else(|| engine.begin(call));
+        engine.completed(boards, &mut now, id, from.as_ref());
+        all.waiting = Some(now);
+    });
+}
+
+/// All that the call completed was told.
+pub fn end(all: Completions) {
+    if let Some(waiting) = all.waiting {
+        with(|engine, _, boards| engine.end(boards, waiting));
+    }
+}
+
+/// The number of the post of a request; 0 if it has none.
+fn post_of(entry: &RequestEntry) -> u32 {
+    entry.flags >> flag::POST_AT
+}
+
+/// A request is freed: nobody will tell how it ends.
+#[cold]
+pub fn freed(entry: &RequestEntry) {
+    if is_on() && post_of(entry) != 0 {
+        with(|engine, _, _| engine.freed(post_of(entry)));
+    }
+}
+
+/// The program tries to cancel a request.
+#[cold]
+pub fn cancelled(entry: &RequestEntry) {
+    if is_on() && post_of(entry) != 0 {
+        with(|engine, _, _| engine.cancel(post_of(entry)));
+    }
+}
+
+/// A communicator goes.
+#[cold]
+pub fn gone(handle: u64) {
+    if is_on() {
+        with(|_, numbers, _| numbers.remove(handle));
+    }
+}
+
+/// The end: all that can be found out is.
+pub fn finish() {
+    if is_on() {
+        with(|engine, _, boards| engine.finish(boards));
+    }
+}

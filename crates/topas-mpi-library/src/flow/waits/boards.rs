@@ -1,0 +1,345 @@
+//! The board of this rank, and those of the other ranks of the node, in their mapped files.
+
+use core::ffi::CStr;
+use core::sync::atomic::{
+    AtomicPtr, AtomicU32, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+use topas_format::out::Out;
+use topas_mpi_profile::layout::{Header, MAGIC, RankState, VERSION, WaitPeer, Waits, flag};
+use topas_mpi_profile::lines::text;
+use topas_mpi_waits::board::{Keys, Ring, Seen};
+use topas_mpi_waits::engine::Surroundings;
+use topas_mpi_waits::wait::{Cause, Figure};
+use topas_node::sys as kernel;
+
+use crate::element::element;
+use crate::{spool, sys};
+
+/// The board of this rank; null without one.
+static KEYS: AtomicPtr<Keys> = AtomicPtr::new(core::ptr::null_mut());
+/// Rings that are reserved and not yet used: where, and how many.
+static ROOM: AtomicU64 = AtomicU64::new(0);
+static ROOMS: AtomicU32 = AtomicU32::new(0);
+/// Rings that are reserved at once.
+const TOGETHER: u32 = 16;
+
+/// Ranks of the node whose files are known, by their numbers.
+const PEERS: usize = 1024;
+
+struct Peer {
+    /// Its rank, plus 1; 0 if nothing is here
+    rank: AtomicU32,
+    /// Its file; null if it has none here, or there is more than one
+    base: AtomicPtr<u8>,
+}
+
+static PEERS_KNOWN: [Peer; PEERS] =
+    [const { Peer { rank: AtomicU32::new(0), base: AtomicPtr::new(core::ptr::null_mut()) } };
+        PEERS];
+
+/// Makes the part of the file that is for waits. None if there is no room.
+pub fn begin(header: &mut Header, world: u64) -> Option<()> {
+    let offset = spool::reserve(size_of::<Waits>());
+    let board = spool::reserve(size_of::<Keys>());
+    let peers = spool::reserve(header.ranks as usize * size_of::<WaitPeer>());
+    if offset == 0 || board == 0 {
+        return None;
+    }
+    let waits: *mut Waits = spool::at(offset);
+    // SAFETY: a part of the file that was just reserved, zeroed.
+    unsafe {
+        (*waits).board = board;
+        (*waits).peers = peers;
+        (*waits).world = world;
+    }
+    KEYS.store(spool::at(board), Release);
+    // SAFETY: a word of the header, which other processes read.
+    unsafe { AtomicU64::from_ptr(&raw mut header.waits) }.store(offset, Release);
+    Some(())
+}
+
+/// Nothing of what was there belongs to this process any more.
+pub fn forsake() {
+    KEYS.store(core::ptr::null_mut(), Relaxed);
+    ROOMS.store(0, Relaxed);
+}
+
+fn keys() -> Option<&'static Keys> {
+    // SAFETY: null, or mapped for good.
+    unsafe { KEYS.load(Acquire).as_ref() }
+}
+
+/// The ring of a key of this rank; None if it has none.
+#[inline(always)]
+fn own(key: u64) -> Option<&'static Ring> {
+    let offset = keys()?.find(key)?;
+    // SAFETY: a ring that this rank reserved.
+    Some(unsafe { &*spool::at::<Ring>(offset) })
+}
+
+#[cold]
+#[inline(never)]
+fn new_ring(key: u64) -> Option<&'static Ring> {
+    let keys = keys()?;
+    if keys.is_full() {
+        return None;
+    }
+    if ROOMS.load(Relaxed) == 0 {
+        let room = spool::reserve(TOGETHER as usize * size_of::<Ring>());
+        if room == 0 {
+            return None;
+        }
+        ROOM.store(room, Relaxed);
+        ROOMS.store(TOGETHER, Relaxed);
+    }
+    let offset = ROOM.fetch_add(size_of::<Ring>() as u64, Relaxed);
+    ROOMS.fetch_sub(1, Relaxed);
+    keys.add(key, offset);
+    // SAFETY: a part of the file that was reserved, zeroed.
+    Some(unsafe { &*spool::at::<Ring>(offset) })
+}
+
+/// The file of another rank of this node, mapped to be read; null if there is none.
+fn base_of(rank: u32) -> *const u8 {
+    for look in [true, false] {
+        let first = rank as usize;
+        for step in 0..PEERS {
+            let peer = element(&PEERS_KNOWN, first + step);
+            match peer.rank.load(Acquire) {
+                0 => break,
+                found if found == rank + 1 => return peer.base.load(Relaxed),
+                _ => {}
+            }
+        }
+        if look {
+            look_around();
+        }
+    }
+    // Whoever is not there now has no board: its messages came after it had begun.
+    note(rank, core::ptr::null_mut());
+    core::ptr::null()
+}
+
+/// Notes where the file of a rank is. Two that say they are the same rank are of two worlds which
+/// cannot be told apart: neither counts.
+fn note(rank: u32, base: *mut u8) {
+    for step in 0..PEERS {
+        let peer = element(&PEERS_KNOWN, rank as usize + step);
+        match peer.rank.load(Relaxed) {
+            0 => {
+                peer.base.store(base, Relaxed);
+                peer.rank.store(rank + 1, Release);
+                return;
+            }
+            found if found == rank + 1 => {
+                peer.base.store(core::ptr::null_mut(), Relaxed);
+                return;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Finds the files of all ranks of this world on this node.
+#[cold]
+#[inline(never)]
+fn look_around() {
+    let Some(path) = spool::path() else { return };
+    let Some(end) = path.iter().rposition(|byte| *byte == b'/') else { return };
+    let Some((directory, name)) = path.split_at_checked(end + 1) else { return };
+    // `topas-mpi.UID.`
+    let mut points = 0;
+    let is_end = |byte: &u8| {
+        points += usize::from(*byte == b'.');
+        points == 2
+    };
+    let prefix = name.iter().position(is_end).and_then(|end| name.get(..=end)).unwrap_or(name);
+    let mut room = [0; 512];
+    let mut out = Out::new(&mut room);
+    let fd = kernel::open(kernel::path(out.put(directory)), kernel::O_CLOEXEC, 0);
+    if fd < 0 {
+        return;
+    }
+    let mut entries = [0u64; 512];
+    loop {
+        let read = sys::entries(fd, &mut entries);
+        if read.is_empty() {
+            break;
+        }
+        for entry in sys::names(read).filter(|name| name.starts_with(prefix)) {
+            let mut out = Out::new(&mut room);
+            open_peer(kernel::path(out.put(directory).put(entry)));
+        }
+    }
+    kernel::close(fd);
+}
+
+/// Notes a file, if it is that of a rank of this world.
+fn open_peer(path: &CStr) {
+    let Some(own) = spool::header() else { return };
+    let fd = kernel::open(path, kernel::O_CLOEXEC | kernel::O_NOFOLLOW, 0);
+    if fd < 0 {
+        return;
+    }
+    if kernel::is_ours(fd, own.uid)
+        && let Some(page) = sys::map_to_read(fd, size_of::<Header>())
+    {
+        let found = {
+            // SAFETY: as long as a header at least: no file is ever made shorter.
+            let header = unsafe { &*page.cast::<Header>() };
+            is_of_world(own, header).then_some((header.rank, header.size, header.pid))
+        };
+        sys::unmap(page.cast_mut(), size_of::<Header>());
+        if let Some((rank, size, pid)) = found {
+            if pid == own.pid {
+                note_once(rank, spool::at(0));
+            } else if let Some(base) = sys::map_to_read(fd, size as usize) {
+                if has_same_world(own, base) {
+                    note_once(rank, base.cast_mut());
+                } else {
+                    sys::unmap(base.cast_mut(), size as usize);
+                }
+            }
+        }
+    }
+    kernel::close(fd);
+}
+
+/// Notes a file, unless it is known. Directories are looked at again for ranks that are not.
+fn note_once(rank: u32, base: *mut u8) {
+    let known = (0..PEERS).find_map(|step| {
+        let peer = element(&PEERS_KNOWN, rank as usize + step);
+        match peer.rank.load(Relaxed) {
+            0 => Some(None),
+            found if found == rank + 1 => Some(Some(peer.base.load(Relaxed))),
+            _ => None,
+        }
+    });
+    // SAFETY: null, or the header of a file that is mapped.
+    let pid = |base: *mut u8| unsafe { base.cast::<Header>().as_ref().map(|header| header.pid) };
+    match known.flatten() {
+        Some(known) if pid(known) == pid(base) => {}
+        _ => note(rank, base),
+    }
+}
+
+/// Whether this is the file of a rank of the same launch that runs.
+fn is_of_world(own: &Header, header: &Header) -> bool {
+    const CLOCK: u64 = flag::CLOCK;
+    let states = [RankState::Running as u32, RankState::Finalizing as u32];
+    header.magic == MAGIC
+        && header.version == VERSION
+        && header.table == own.table
+        && header.ranks == own.ranks
+        && header.rank < own.ranks
+        && header.flags & flag::WORLD != 0
+        && header.flags & CLOCK == own.flags & CLOCK
+        && text(&header.id) == text(&own.id)
+        && text(&header.host) == text(&own.host)
+        && states.contains(&header.state)
+        && header.waits != 0
+        && (header.pid == own.pid || sys::is_running(header.pid))
+}
+
+/// Whether the ranks of two files are of one world, as far as the launcher tells.
+fn has_same_world(own: &Header, base: *const u8) -> bool {
+    // SAFETY: a mapped file of a rank that has this part.
+    unsafe {
+        let offset = (*base.cast::<Header>()).waits as usize;
+        (*base.add(offset).cast::<Waits>()).world == (*spool::at::<Waits>(own.waits)).world
+    }
+}
+
+/// What the engine asks for.
+pub struct Boards {
+    /// This rank
+    pub rank: u32,
+}
+
+impl Surroundings for Boards {
+    #[inline(always)]
+    fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    #[inline(always)]
+    fn publish(&mut self, key: u64, moment: u64) -> Option<u64> {
+        let ring = match own(key) {
+            Some(ring) => ring,
+            None => new_ring(key)?,
+        };
+        Some(ring.publish(moment))
+    }
+
+    fn next(&self, key: u64) -> u64 {
+        own(key).map_or(0, Ring::published)
+    }
+
+    fn doubt(&mut self, key: u64) {
+        if let Some(ring) = own(key) {
+            ring.doubt();
+        }
+    }
+
+    fn give_up(&mut self, key: u64, last: bool) {
+        if let Some(ring) = own(key).or_else(|| new_ring(key)) {
+            ring.give_up(last);
+        }
+    }
+
+    fn read(&mut self, peer: u32, key: u64, number: u64) -> Option<Seen> {
+        if peer == self.rank {
+            return Some(own(key).map_or(Seen::NotYet, |ring| ring.read(number)));
+        }
+        let base = base_of(peer);
+        if base.is_null() {
+            return None;
+        }
+        // SAFETY: a mapped file of a rank that has this part, and its keys; what changes there is
+        // atomic. Rings are where the owner says.
+        unsafe {
+            let offset = (*base.cast::<Header>()).waits as usize;
+            let board = (*base.add(offset).cast::<Waits>()).board as usize;
+            let keys = &*base.add(board).cast::<Keys>();
+            Some(match keys.find(key) {
+                Some(ring) => (*base.add(ring as usize).cast::<Ring>()).read(number),
+                None if keys.is_full() => Seen::Unsure,
+                None => Seen::NotYet,
+            })
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, function: u16, figure: Figure, peer: u32, ticks: u64) {
+        let Some(header) = spool::header() else { return };
+        if header.waits == 0 {
+            return;
+        }
+        // SAFETY: this part of the file is there; one thread at a time is here.
+        let waits = unsafe { &mut *spool::at::<Waits>(header.waits) };
+        let peers = waits.peers;
+        let Some(row) = waits.row_mut(function.into()) else { return };
+        match figure {
+            Figure::Waited(Cause::LateSender) => row.late.add(ticks),
+            Figure::Waited(Cause::LateReceiver) => row.late_receiver.add(ticks),
+            Figure::Waited(Cause::Collective) => row.collective.add(ticks),
+            Figure::Below => row.below.add(ticks),
+            Figure::Elsewhere => row.elsewhere.add(ticks),
+            Figure::Unsure => row.unsure.add(ticks),
+        }
+        if let Figure::Waited(cause) = figure
+            && peers != 0
+            && peer < header.ranks
+        {
+            // SAFETY: there is one for each rank.
+            let peer = unsafe { &mut *spool::at::<WaitPeer>(peers).add(peer as usize) };
+            match cause {
+                Cause::LateSender => peer.late.add(ticks),
+                Cause::LateReceiver => peer.late_receiver.add(ticks),
+                Cause::Collective => peer.collective.add(ticks),
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Numbers of communicators, which are equal on all of their members.
+//!
+//! Nobody has to be asked: whoever is a member of a communicator makes those that come from it
+//! together with all others, in the same order. So a number follows from that of the parent and
+//! from how many were made of it before.
+
+use topas_mpi_waits::key::{WORLD, derived};
+
+use crate::element::{element, element_mut};
+use crate::flow::library::Library;
+
+/// Communicators that have a number at the same time, with room for them to be found.
+const PLACES: usize = 1024;
+
+/// The number of `MPI_COMM_SELF`.
+const SELF: u64 = 2;
+
+/// A communicator.
+#[derive(Clone, Copy)]
+pub struct Numbered {
+    /// Its handle; 0 if nothing is here
+    handle: u64,
+    /// Its number
+    pub number: u64,
+    /// How many were made of it
+    made: u64,
+}
+
+/// Communicators. Zero at its beginning.
+pub struct Numbers {
+    places: [Numbered; PLACES],
+    used: usize,
+}
+
+impl Numbers {
+    /// None.
+    pub const fn new() -> Numbers {
+        Numbers { places: [Numbered { handle: 0, number: 0, made: 0 }; PLACES], used: 0 }
+    }
+
+    fn place(&self, handle: u64) -> usize {
+        let mut at = (handle.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize;
+        // There is always a free one.
+        while ![handle, 0].contains(&element(&self.places, at).handle) {
+            at += 1;
+        }
+        at % PLACES
+    }
+
+    /// The number of a communicator; 0 if it has none.
+    #[inline(always)]
+    pub fn of(&self, library: &Library, handle: u64) -> u64 {
+        if handle == library.comm_world {
+            return WORLD;
+        }
+        self.look_up(library, handle)
+    }
+
+    fn look_up(&self, library: &Library, handle: u64) -> u64 {
+        if handle == library.comm_self {
+            return SELF;
+        }
+        if handle == 0 {
+            return 0;
+        }
+        element(&self.places, self.place(handle)).number
+    }
+
+    /// All members of a communicator made another; null where this rank is no member of it.
+    pub fn derived(&mut self, library: &Library, parent: u64, made: u64) {
+        let number = self.of(library, parent);
+        if number == 0 {
+            return self.put(made, 0);
+        }
+        let nth = if parent == library.comm_world || parent == library.comm_self {
+            // These have no number of their own in the table, but count there.
+            self.count(parent, number)
+        } else {
+            self.count(parent, 0)
+        };
+        let new = nth.map_or(0, |nth| derived(number, nth));
+        if made != library.comm_null {
+            self.put(made, new);
+        }
+    }
+
+    fn count(&mut self, handle: u64, number: u64) -> Option<u64> {
+        let place = self.place(handle);
+        let known = element_mut(&mut self.places, place);
+        if known.handle == 0 {
+            // For the two that are always there, there is always room: who would not count them
+            // once would be wrong from then on.
+            if number == 0 {
+                return None;
+            }
+            self.used += 1;
+            *known = Numbered { handle, number, made: 0 };
+        }
+        known.made += 1;
+        Some(known.made - 1)
+    }
+
+    /// A communicator is there; number 0 if none is known.
+    pub fn put(&mut self, handle: u64, number: u64) {
+        self.remove(handle);
+        if handle == 0 || number == 0 || self.used >= PLACES / 2 {
+            return;
+        }
+        let place = self.place(handle);
+        *element_mut(&mut self.places, place) = Numbered { handle, number, made: 0 };
+        self.used += 1;
+    }
+
+    /// A communicator goes.
+    pub fn remove(&mut self, handle: u64) {
+        if handle == 0 {
+            return;
+        }
+        let hole = self.place(handle);
+        if element(&self.places, hole).handle == 0 {
+            return;
+        }
+        const NONE: Numbered = Numbered { handle: 0, number: 0, made: 0 };
+        *element_mut(&mut self.places, hole) = NONE;
+        self.used -= 1;
+        // Those behind it may not have had their place.
+        let mut next = hole + 1;
+        while element(&self.places, next).handle != 0 {
+            let moved = core::mem::replace(element_mut(&mut self.places, next), NONE);
+            let place = self.place(moved.handle);
+            *element_mut(&mut self.places, place) = moved;
+            next += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_removed_leaves_no_gap() {
+        let mut numbers = Box::new(Numbers::new());
+        let all: Vec<u64> = (1..500).map(|n| 0x8400_0000 + n * 7).collect();
+        for handle in &all {
+            numbers.put(*handle, *handle + 1);
+        }
+        for handle in all.iter().step_by(2) {
+            numbers.remove(*handle);
+        }
+        for (i, handle) in all.iter().enumerate() {
+            let number = element(&numbers.places, numbers.place(*handle)).number;
+            assert_eq!(number, if i % 2 == 0 { 0 } else { *handle + 1 });
+        }
+        assert_eq!(numbers.used, 249);
+    }
+}

@@ -1,0 +1,266 @@
+//! What each function means for waits, made when this is compiled.
+
+// Done by the compiler: what panics is an error of the build.
+#![allow(clippy::indexing_slicing)]
+
+use topas_mpi_profile::layout::FUNCTIONS;
+use topas_mpi_table as table;
+use topas_mpi_table::{CallProgress, Direction, Function, FunctionClass, ParameterKind, same};
+use topas_mpi_waits::collective::Shape;
+
+use crate::flow::plan::{NONE, Place};
+
+/// What a function means for waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Act {
+    /// Nothing
+    Nothing,
+    /// Sends and waits
+    Send,
+    /// Sends; its request is completed later
+    SendStarted,
+    /// Prepares a request that sends
+    SendPrepared,
+    /// Receives
+    Receive,
+    /// Posts a receive
+    ReceivePosted,
+    /// Prepares a request that receives
+    ReceivePrepared,
+    /// Sends and receives
+    SendReceive,
+    /// Sends and posts a receive, with one request for both
+    SendReceiveStarted,
+    /// Takes a message out of the queue
+    Matched,
+    /// The same, if there is one
+    MatchedIf,
+    /// Waits for a message and leaves it
+    Probed,
+    /// Starts prepared requests
+    Start,
+    /// All members of a communicator make others from it
+    Derived,
+    /// A communicator is made in some other way: it has no number
+    Made,
+    /// A collective
+    Collective(Shape),
+}
+
+/// The role of a function, with places of arguments.
+#[derive(Clone, Copy, Debug)]
+pub struct Role {
+    /// What
+    pub act: Act,
+    /// The communicator
+    pub comm: Place,
+    /// To whom
+    pub dest: Place,
+    /// With which tag
+    pub sendtag: Place,
+    /// From whom
+    pub source: Place,
+    /// With which tag
+    pub recvtag: Place,
+    /// The status of what was received
+    pub status: Place,
+    /// Where the request goes
+    pub request: Place,
+    /// A new communicator
+    pub made: Place,
+    /// The root
+    pub root: Place,
+}
+
+/// By number of the function.
+pub static ROLES: [Role; FUNCTIONS] = roles();
+
+const fn place(f: &Function, name: &str) -> Place {
+    match f.position(name) {
+        Some(place) => place as Place,
+        None => NONE,
+    }
+}
+
+const fn or(one: Place, other: Place) -> Place {
+    if one != NONE { one } else { other }
+}
+
+const fn of_kind(f: &Function, kind: ParameterKind, direction: Direction) -> Place {
+    let mut i = 0;
+    while let Some(parameter) = f.at(i) {
+        if parameter.kind as u8 == kind as u8 && parameter.direction as u8 == direction as u8 {
+            return i as Place;
+        }
+        i += 1;
+    }
+    NONE
+}
+
+const fn is_one(f: &Function, names: &[&str]) -> bool {
+    let mut i = 0;
+    while i < names.len() {
+        if same(f.name, names[i]) {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+const fn act(f: &Function) -> Act {
+    use CallProgress::{Blocking, Nonblocking, Persistent};
+    // What receives a matched message: that had its number when it was matched.
+    let matched = of_kind(f, ParameterKind::Message, Direction::InOut) != NONE;
+    match f.class {
+        FunctionClass::Send(Blocking) => Act::Send,
+        FunctionClass::Send(Nonblocking) => Act::SendStarted,
+        FunctionClass::Send(Persistent) => Act::SendPrepared,
+        FunctionClass::Receive(_) if matched => Act::Nothing,
+        FunctionClass::Receive(Blocking) => Act::Receive,
+        FunctionClass::Receive(Nonblocking) => Act::ReceivePosted,
+        FunctionClass::Receive(Persistent) => Act::ReceivePrepared,
+        FunctionClass::SendReceive(Blocking) => Act::SendReceive,
+        FunctionClass::SendReceive(Nonblocking) => Act::SendReceiveStarted,
+        FunctionClass::MatchedProbe(Blocking) => Act::Matched,
+        FunctionClass::MatchedProbe(_) => Act::MatchedIf,
+        FunctionClass::Probe(Blocking) => Act::Probed,
+        FunctionClass::Start => {
+            if is_one(f, &["MPI_Start", "MPI_Startall"]) {
+                Act::Start
+            } else {
+                Act::Nothing
+            }
+        }
+        FunctionClass::Collective(Blocking) => Act::Collective(shape(f)),
+        FunctionClass::Communicator
+        | FunctionClass::Topology
+        | FunctionClass::Spawn
+        | FunctionClass::Connect
+            if of_kind(f, ParameterKind::Comm, Direction::Out) != NONE =>
+        {
+            if is_one(
+                f,
+                &[
+                    "MPI_Comm_create_group",
+                    "MPI_Comm_create_from_group",
+                    "MPI_Intercomm_create",
+                    "MPI_Intercomm_create_from_groups",
+                ],
+            ) || !matches!(f.class, FunctionClass::Communicator | FunctionClass::Topology)
+            {
+                Act::Made
+            } else {
+                Act::Derived
+            }
+        }
+        _ => Act::Nothing,
+    }
+}
+
+const fn shape(f: &Function) -> Shape {
+    if is_one(f, &["MPI_Bcast", "MPI_Scatter", "MPI_Scatterv"]) {
+        Shape::FromRoot
+    } else if is_one(f, &["MPI_Gather", "MPI_Gatherv", "MPI_Reduce"]) {
+        Shape::ToRoot
+    } else if is_one(f, &["MPI_Scan", "MPI_Exscan"]) {
+        Shape::FromLower
+    } else {
+        Shape::All
+    }
+}
+
+const fn role(f: &Function) -> Role {
+    let tag = place(f, "tag");
+    let comm = of_kind(f, ParameterKind::Comm, Direction::In);
+    Role {
+        act: act(f),
+        comm,
+        dest: place(f, "dest"),
+        sendtag: or(place(f, "sendtag"), tag),
+        source: place(f, "source"),
+        recvtag: or(place(f, "recvtag"), tag),
+        status: place(f, "status"),
+        request: of_kind(f, ParameterKind::Request, Direction::Out),
+        made: of_kind(f, ParameterKind::Comm, Direction::Out),
+        root: of_kind(f, ParameterKind::Root, Direction::In),
+    }
+}
+
+const fn roles() -> [Role; FUNCTIONS] {
+    let mut roles = [Role {
+        act: Act::Nothing,
+        comm: NONE,
+        dest: NONE,
+        sendtag: NONE,
+        source: NONE,
+        recvtag: NONE,
+        status: NONE,
+        request: NONE,
+        made: NONE,
+        root: NONE,
+    }; FUNCTIONS];
+    let mut number = 0;
+    let mut chapter = 0;
+    while chapter < table::CHAPTERS.len() {
+        let functions = table::CHAPTERS[chapter].functions;
+        let mut i = 0;
+        while i < functions.len() {
+            roles[number] = role(&functions[i]);
+            number += 1;
+            i += 1;
+        }
+        chapter += 1;
+    }
+    roles
+}
+
+#[cfg(test)]
+mod tests {
+    use topas_mpi_table::functions;
+
+    use super::*;
+
+    #[test]
+    fn who_sends_and_receives_has_its_arguments() {
+        for (f, role) in functions().zip(&ROLES) {
+            let needs: &[Place] = match role.act {
+                Act::Nothing => continue,
+                Act::Send => &[role.dest, role.sendtag, role.comm],
+                Act::SendStarted | Act::SendPrepared => {
+                    &[role.dest, role.sendtag, role.comm, role.request]
+                }
+                Act::Receive | Act::Matched | Act::MatchedIf | Act::Probed => {
+                    &[role.source, role.recvtag, role.comm, role.status]
+                }
+                Act::ReceivePosted | Act::ReceivePrepared => {
+                    &[role.source, role.recvtag, role.comm, role.request]
+                }
+                Act::SendReceive => {
+                    &[role.dest, role.sendtag, role.source, role.recvtag, role.comm, role.status]
+                }
+                Act::SendReceiveStarted => {
+                    &[role.dest, role.sendtag, role.source, role.recvtag, role.request]
+                }
+                Act::Start => &[],
+                Act::Derived => &[role.comm, role.made],
+                Act::Made => &[role.made],
+                Act::Collective(Shape::FromRoot | Shape::ToRoot) => &[role.comm, role.root],
+                Act::Collective(_) => &[role.comm],
+            };
+            assert!(needs.iter().all(|place| *place != NONE), "{}: {role:?}", f.name);
+        }
+        let of = |name: &str| {
+            let number = functions().position(|f| f.name == name).unwrap();
+            ROLES[number].act
+        };
+        assert_eq!(of("MPI_Ssend"), Act::Send);
+        assert_eq!(of("MPI_Mrecv"), Act::Nothing);
+        assert_eq!(of("MPI_Psend_init"), Act::Nothing);
+        assert_eq!(of("MPI_Cart_sub"), Act::Derived);
+        assert_eq!(of("MPI_Comm_get_parent"), Act::Made);
+        assert_eq!(of("MPI_Alltoallw"), Act::Collective(Shape::All));
+        assert_eq!(of("MPI_Exscan"), Act::Collective(Shape::FromLower));
+    }
+}

@@ -1,0 +1,50 @@
+//! Tokens of waits: `l=` by function, `b=` by the rank to blame, and their sums.
+
+use topas_format::out::Out;
+
+use super::Lines;
+use crate::digits::{decimal, seconds};
+use crate::layout::{WaitPeer, flag};
+use crate::routine::name;
+use crate::sums::{Sums, TickLength, WaitedSums};
+
+impl Lines<'_> {
+    /// Sums, if waits were told apart at all.
+    pub(super) fn wait_facts(&mut self, sums: &Sums) {
+        if sums.flags & flag::WAITS == 0 {
+            return;
+        }
+        let all = sums.all_waits();
+        self.time(b"late", all.late.nanoseconds);
+        self.time(b"latercv", all.late_receiver.nanoseconds);
+        self.time(b"coll", all.collective.nanoseconds);
+        if all.unknown() > 0 {
+            self.time(b"lateunk", all.unknown());
+        }
+    }
+
+    /// By function.
+    pub(super) fn waits(&mut self, sums: &Sums) {
+        for (number, waits) in sums.waits.iter().enumerate() {
+            if !waits.is_empty() {
+                self.token(&mut |out| put(out.put(b"l=").put(name(number)), &waits.figures()));
+            }
+        }
+    }
+
+    /// By the rank of the world that is to blame.
+    pub fn blamed(&mut self, rank: u32, peer: &WaitPeer, tick: &TickLength) {
+        let figures = [&peer.late, &peer.late_receiver, &peer.collective];
+        let figures = figures.map(|figure| WaitedSums::of(figure, tick));
+        if figures.iter().any(|figure| figure.calls > 0) {
+            self.token(&mut |out| put(out.put(b"b=").dec(rank.into()), &figures.each_ref()));
+        }
+    }
+}
+
+fn put(out: &mut Out<'_>, figures: &[&WaitedSums]) {
+    for WaitedSums { calls, nanoseconds } in figures {
+        decimal(out.byte(b':'), *calls);
+        seconds(out.byte(b':'), *nanoseconds);
+    }
+}

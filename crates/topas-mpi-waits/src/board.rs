@@ -1,0 +1,276 @@
+//! Rings of stamps, by key, that one rank writes and the others of its node read.
+
+use core::sync::atomic::{
+    AtomicU32, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+    fence,
+};
+
+/// Stamps of a key that can be read: as many as there may be between a message and the look at
+/// its stamp.
+pub const STAMPS: usize = 64;
+
+/// Places for keys. A quarter stays free, so that what is not there is soon known not to be.
+pub const PLACES: usize = 4096;
+
+/// Most keys of a rank. Messages of further ones have no figures.
+pub const KEYS: usize = PLACES / 4 * 3;
+
+/// Bit of a stamp: it may be that of another message, because two threads sent at once.
+const UNSURE: u64 = 1 << 63;
+
+/// The last stamps of a key. Zero at its beginning; each stamp has a number, from 0.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Ring {
+    /// How many there were
+    published: AtomicU64,
+    /// Numbers of this key mean nothing any more
+    void: AtomicU32,
+    reserved: u32,
+    stamps: [AtomicU64; STAMPS],
+}
+
+/// What a ring says of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// This was its moment.
+    At(u64),
+    /// It was so long ago that it is overwritten: not later than this moment.
+    Before(u64),
+    /// It was not yet, or was not yet published.
+    NotYet,
+    /// Nobody knows any more.
+    Unsure,
+}
+
+impl Ring {
+    /// Empty.
+    pub const fn new() -> Ring {
+        Ring {
+            published: AtomicU64::new(0),
+            void: AtomicU32::new(0),
+            reserved: 0,
+            stamps: [const { AtomicU64::new(0) }; STAMPS],
+        }
+    }
+
+    fn stamp(&self, number: u64) -> Option<&AtomicU64> {
+        self.stamps.get(number as usize % STAMPS)
+    }
+
+    /// Publishes the next stamp: its number. Called by the owner alone.
+    #[inline(always)]
+    pub fn publish(&self, moment: u64) -> u64 {
+        let number = self.published.load(Relaxed);
+        if let Some(stamp) = self.stamp(number) {
+            // Not before all that was published until now: a reader that sees it must also see
+            // that its place was due.
+            stamp.store(moment & !UNSURE, Release);
+        }
+        self.published.store(number + 1, Release);
+        number
+    }
+
+    /// The last one that was published, and the one before it, may have been mistaken for each
+    /// other.
+    pub fn doubt(&self) {
+        let published = self.published.load(Relaxed);
+        for back in 1..=2 {
+            if let Some(number) = published.checked_sub(back)
+                && let Some(stamp) = self.stamp(number)
+            {
+                stamp.fetch_or(UNSURE, Release);
+            }
+        }
+    }
+
+    /// From now on its numbers mean nothing to others. `last` if the last stamp was none: the next
+    /// gets its number.
+    pub fn give_up(&self, last: bool) {
+        self.void.store(1, Release);
+        if last {
+            self.published.store(self.published.load(Relaxed).saturating_sub(1), Release);
+        }
+    }
+
+    /// How many stamps there were.
+    pub fn published(&self) -> u64 {
+        self.published.load(Acquire)
+    }
+
+    /// What is known of a number. Called by anybody.
+    pub fn read(&self, number: u64) -> Seen {
+        // A writer that is faster than its reader each time does not exist.
+        for _ in 0..8 {
+            let published = self.published.load(Acquire);
+            if self.void.load(Relaxed) != 0 {
+                return Seen::Unsure;
+            }
+            if number >= published {
+                return Seen::NotYet;
+            }
+            let oldest = published.saturating_sub(STAMPS as u64 - 1);
+            let wanted = number.max(oldest);
+            let Some(stamp) = self.stamp(wanted) else { return Seen::Unsure };
+            let moment = stamp.load(Relaxed);
+            fence(Acquire);
+            // The place of a number is written again as soon as so many more were published.
+            if self.published.load(Relaxed) >= wanted + STAMPS as u64 {
+                continue;
+            }
+            return match (moment & UNSURE != 0, wanted == number) {
+                (true, _) => Seen::Unsure,
+                (false, true) => Seen::At(moment),
+                (false, false) => Seen::Before(moment),
+            };
+        }
+        Seen::Unsure
+    }
+}
+
+impl Default for Ring {
+    fn default() -> Self {
+        Ring::new()
+    }
+}
+
+/// A key and where its ring is.
+#[derive(Debug)]
+#[repr(C)]
+pub struct KeyPlace {
+    /// Number of the key; 0 if nothing is here
+    key: AtomicU64,
+    /// Where its ring is, as the owner says
+    ring: AtomicU64,
+}
+
+/// The keys of a rank. Zero at its beginning.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Keys {
+    count: AtomicU32,
+    reserved: [u32; 15],
+    places: [KeyPlace; PLACES],
+}
+
+impl Keys {
+    /// None.
+    pub const fn new() -> Keys {
+        Keys {
+            count: AtomicU32::new(0),
+            reserved: [0; 15],
+            places: [const { KeyPlace { key: AtomicU64::new(0), ring: AtomicU64::new(0) } };
+                PLACES],
+        }
+    }
+
+    /// Where the ring of a key is; None if there is none. Called by anybody.
+    #[inline(always)]
+    pub fn find(&self, key: u64) -> Option<u64> {
+        let first = (key >> 40) as usize;
+        for step in 0..PLACES {
+            let place = self.places.get((first + step) % PLACES)?;
+            match place.key.load(Acquire) {
+                found if found == key => return Some(place.ring.load(Relaxed)),
+                0 => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// Whether there is no room for another key.
+    pub fn is_full(&self) -> bool {
+        self.count.load(Relaxed) as usize >= KEYS
+    }
+
+    /// Adds a key that is not there. Called by the owner alone, if there is room.
+    #[cold]
+    pub fn add(&self, key: u64, ring: u64) {
+        let first = (key >> 40) as usize;
+        for step in 0..PLACES {
+            let Some(place) = self.places.get((first + step) % PLACES) else { return };
+            if place.key.load(Relaxed) == 0 {
+                place.ring.store(ring, Relaxed);
+                place.key.store(key, Release);
+                self.count.store(self.count.load(Relaxed) + 1, Relaxed);
+                return;
+            }
+        }
+    }
+}
+
+impl Default for Keys {
+    fn default() -> Self {
+        Keys::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::boxed::Box;
+    use std::sync::atomic::AtomicBool;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_stamp_is_read_by_its_number_until_it_is_overwritten() {
+        let ring = Ring::new();
+        assert_eq!(ring.read(0), Seen::NotYet);
+        for n in 0..200 {
+            assert_eq!(ring.publish(1_000 + n), n);
+            assert_eq!(ring.read(n), Seen::At(1_000 + n));
+            assert_eq!(ring.read(n + 1), Seen::NotYet);
+        }
+        assert_eq!(ring.read(199 - 62), Seen::At(1_199 - 62));
+        // The oldest that is left says that those before it were earlier.
+        assert_eq!(ring.read(10), Seen::Before(1_199 - 62));
+        ring.doubt();
+        assert_eq!((ring.read(199), ring.read(198)), (Seen::Unsure, Seen::Unsure));
+        assert_eq!(ring.read(197), Seen::At(1_197));
+        ring.give_up(false);
+        assert_eq!(ring.read(197), Seen::Unsure);
+    }
+
+    #[test]
+    fn what_is_read_while_it_is_written_is_that_of_its_number() {
+        let ring = Ring::new();
+        let done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for n in 0..2_000_000u64 {
+                    ring.publish(n * 3);
+                }
+                done.store(true, Relaxed);
+            });
+            let mut seen = 0u64;
+            while !done.load(Relaxed) {
+                let number = ring.published().saturating_sub(seen % 90);
+                match ring.read(number) {
+                    Seen::At(moment) => assert_eq!(moment, number * 3),
+                    Seen::Before(moment) => assert!(moment > number * 3),
+                    Seen::NotYet | Seen::Unsure => {}
+                }
+                seen += 1;
+            }
+        });
+    }
+
+    #[test]
+    fn keys_are_found_until_there_is_no_room() {
+        let keys = Box::new(Keys::new());
+        let key = |n: u64| crate::key::mix(n, 5) | 1;
+        for n in 0..KEYS as u64 {
+            assert!(!keys.is_full());
+            assert_eq!(keys.find(key(n)), None);
+            keys.add(key(n), n + 1);
+        }
+        assert!(keys.is_full());
+        for n in 0..KEYS as u64 {
+            assert_eq!(keys.find(key(n)), Some(n + 1));
+        }
+        assert_eq!(keys.find(key(KEYS as u64)), None);
+    }
+}

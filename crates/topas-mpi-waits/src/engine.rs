@@ -1,0 +1,329 @@
+//! What a rank does, and what follows: numbers, stamps, waits.
+
+mod collectives;
+mod completions;
+mod messages;
+
+use crate::board::Seen;
+use crate::posts::Posts;
+use crate::wait::{Call, Cause, Figure, Findings};
+
+/// What the engine asks for: the boards of the node, and where figures go.
+pub trait Surroundings {
+    /// The rank of this process in the world.
+    fn rank(&self) -> u32;
+    /// Publishes the next stamp of a key of this rank: its number, None if there is no room.
+    fn publish(&mut self, key: u64, moment: u64) -> Option<u64>;
+    /// The number that the next stamp of a key of this rank will have.
+    fn next(&self, key: u64) -> u64;
+    /// The last two stamps of a key of this rank may be mistaken for each other.
+    fn doubt(&mut self, key: u64);
+    /// Numbers of a key of this rank mean nothing any more. `last` if the last was none at all.
+    fn give_up(&mut self, key: u64, last: bool);
+    /// What the board of another rank says of a number; None if it has no board on this node.
+    fn read(&mut self, peer: u32, key: u64, number: u64) -> Option<Seen>;
+    /// Ticks of a call of a function go there.
+    fn add(&mut self, function: u16, figure: Figure, peer: u32, ticks: u64);
+}
+
+/// Calls whose findings wait for what others have not yet published.
+const RECORDS: usize = 256;
+/// Stamps that were not yet there.
+const LOOKUPS: usize = 512;
+/// Peers whose usual time is kept.
+const PEERS: usize = 256;
+/// Keys whose last use is kept, if there are several threads.
+const USES: usize = 256;
+
+#[derive(Clone, Copy)]
+struct Record {
+    findings: Findings,
+    /// Stamps and numbers that are awaited, plus 1 as long as the call goes on; 0 if it is free
+    awaited: u16,
+}
+
+#[derive(Clone, Copy)]
+struct Lookup {
+    key: u64,
+    number: u64,
+    cause: Cause,
+    peer: u32,
+    record: u16,
+}
+
+#[derive(Clone, Copy)]
+struct Use {
+    ended: u64,
+    thread: u32,
+}
+
+/// A call, and what it has found out so far.
+#[derive(Clone, Copy)]
+pub struct WaitingCall {
+    findings: Findings,
+    /// Its record, plus 1; 0 if it has none
+    record: u16,
+    /// It received something
+    receives: bool,
+    /// A small message that it sent. Who waits for messages, too, does not wait for such a one:
+    /// that goes without its receiver, and if it does not, nobody can tell.
+    small: Option<Lookup>,
+}
+
+/// Which thread does something, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Doer {
+    /// The thread, not 0, if several may call at once; else 0
+    pub thread: u32,
+    /// When its call began
+    pub began: u64,
+    /// When its call ended
+    pub ended: u64,
+}
+
+/// The state of a rank.
+pub struct Engine {
+    posts: Posts,
+    records: [Record; RECORDS],
+    lookups: [Lookup; LOOKUPS],
+    open: usize,
+    turn: usize,
+    /// Receives that are being cancelled
+    cancelling: u32,
+    /// Median of the ticks that a receive takes whose message is there
+    usual: [u32; PEERS],
+    uses: [Use; USES],
+    /// Calls that took no longer than this never look
+    least: u64,
+    /// Calls that took longer than this always look
+    most: u64,
+}
+
+impl Engine {
+    /// Of a rank that has done nothing yet. It has to be told the length of a microsecond.
+    pub const fn new() -> Engine {
+        const CALL: Call = Call { function: 0, counts: false, began: 0, ended: 0 };
+        Engine {
+            posts: Posts::new(),
+            records: [Record { findings: Findings::of(CALL), awaited: 0 }; RECORDS],
+            lookups: [Lookup { key: 0, number: 0, cause: Cause::LateSender, peer: 0, record: 0 };
+                LOOKUPS],
+            open: 0,
+            turn: 0,
+            cancelling: 0,
+            usual: [0; PEERS],
+            uses: [Use { ended: 0, thread: 0 }; USES],
+            least: 0,
+            most: 0,
+        }
+    }
+
+    /// Says how many ticks a microsecond has.
+    pub fn microsecond(&mut self, ticks: u64) {
+        self.least = ticks;
+        self.most = 4 * ticks;
+    }
+
+    /// How long a call has to take before a stamp of this peer is looked at: 1 us, and more where
+    /// messages that are there take longer, because the look costs as much.
+    #[inline(always)]
+    fn threshold(&self, peer: u32) -> u64 {
+        let usual = self.usual.get(peer as usize % PEERS).map_or(0, |usual| u64::from(*usual));
+        (2 * usual).min(self.most).max(self.least)
+    }
+
+    /// A receive of a message that was there took so long.
+    #[inline(always)]
+    fn learn(&mut self, peer: u32, ticks: u64) {
+        if let Some(usual) = self.usual.get_mut(peer as usize % PEERS) {
+            let step = (*usual / 16).max(1);
+            *usual = if ticks > u64::from(*usual) {
+                usual.saturating_add(step)
+            } else {
+                usual.saturating_sub(step)
+            };
+        }
+    }
+
+    /// A call that may have waited: what it completed is told by what follows, then
+    /// [`Engine::end`].
+    #[inline(always)]
+    pub fn begin(&self, call: Call) -> WaitingCall {
+        WaitingCall { findings: Findings::of(call), record: 0, receives: false, small: None }
+    }
+
+    /// All that the call completed was told.
+    #[inline(always)]
+    pub fn end(&mut self, around: &mut impl Surroundings, mut waiting: WaitingCall) {
+        if let Some(lookup) = waiting.small.filter(|_| !waiting.receives) {
+            self.look(around, &mut waiting, lookup);
+        }
+        if waiting.record == 0 {
+            let call = waiting.findings.call.function;
+            waiting.findings.tell(|figure, peer, ticks| around.add(call, figure, peer, ticks));
+        } else {
+            if let Some(record) = self.record(waiting.record) {
+                record.findings.merge(&waiting.findings);
+            }
+            self.heard(around, waiting.record, |_| {});
+        }
+        if self.open > 0 {
+            self.retry(around);
+        }
+    }
+
+    fn record(&mut self, number: u16) -> Option<&mut Record> {
+        self.records.get_mut(usize::from(number).wrapping_sub(1))
+    }
+
+    /// Something that a call waits for became known.
+    fn heard(
+        &mut self,
+        around: &mut impl Surroundings,
+        number: u16,
+        found: impl FnOnce(&mut Findings),
+    ) {
+        let Some(record) = self.record(number) else { return };
+        found(&mut record.findings);
+        record.awaited = record.awaited.saturating_sub(1);
+        if record.awaited == 0 {
+            let findings = record.findings;
+            let function = findings.call.function;
+            findings.tell(|figure, peer, ticks| around.add(function, figure, peer, ticks));
+        }
+    }
+
+    /// Something of the call will be known later: its record; 0 if there is no room.
+    fn later(&mut self, waiting: &mut WaitingCall) -> u16 {
+        if waiting.record == 0 {
+            let free = self.records.iter().position(|record| record.awaited == 0);
+            let Some(free) = free else { return 0 };
+            waiting.record = free as u16 + 1;
+            if let Some(record) = self.record(waiting.record) {
+                // One for the call itself.
+                *record = Record { findings: waiting.findings, awaited: 1 };
+            }
+        }
+        if let Some(record) = self.record(waiting.record) {
+            record.awaited += 1;
+        }
+        waiting.record
+    }
+
+    /// Looks at a stamp of a peer, if the call took so long that it is worth it.
+    #[inline(always)]
+    fn look(&mut self, around: &mut impl Surroundings, waiting: &mut WaitingCall, lookup: Lookup) {
+        let length = waiting.findings.call.length();
+        if length <= self.threshold(lookup.peer) {
+            if lookup.cause == Cause::LateSender {
+                self.learn(lookup.peer, length);
+            }
+            return;
+        }
+        self.look_now(around, waiting, lookup);
+    }
+
+    #[inline(never)]
+    fn look_now(
+        &mut self,
+        around: &mut impl Surroundings,
+        waiting: &mut WaitingCall,
+        lookup: Lookup,
+    ) {
+        let call = waiting.findings.call;
+        if !call.counts {
+            return;
+        }
+        let seen = around.read(lookup.peer, lookup.key, lookup.number);
+        if conclude(&mut waiting.findings, &lookup, seen) {
+            if let (Cause::LateSender, Some(Seen::At(moment))) = (lookup.cause, seen) {
+                self.learn(lookup.peer, call.ended.saturating_sub(call.began.max(moment)));
+            }
+            return;
+        }
+        if self.open < LOOKUPS {
+            let record = self.later(waiting);
+            if record != 0
+                && let Some(place) = self.lookups.get_mut(self.open)
+            {
+                *place = Lookup { record, ..lookup };
+                self.open += 1;
+                return;
+            }
+        }
+        waiting.findings.unsure = true;
+    }
+
+    /// Looks again at stamps that were not there: the latest, and another one in turn.
+    #[cold]
+    fn retry(&mut self, around: &mut impl Surroundings) {
+        self.again(around, self.open.wrapping_sub(1));
+        if self.open > 0 {
+            self.turn = (self.turn + 1) % self.open;
+            self.again(around, self.turn);
+        }
+    }
+
+    /// Looks again at one. False if it is still not there.
+    fn again(&mut self, around: &mut impl Surroundings, at: usize) -> bool {
+        let Some(lookup) = self.lookups.get(at).copied() else { return false };
+        if at >= self.open {
+            return false;
+        }
+        let seen = around.read(lookup.peer, lookup.key, lookup.number);
+        if seen == Some(Seen::NotYet) {
+            return false;
+        }
+        self.close(at);
+        self.heard(around, lookup.record, |findings| {
+            conclude(findings, &lookup, seen);
+        });
+        true
+    }
+
+    fn close(&mut self, at: usize) {
+        self.open -= 1;
+        let last = self.lookups.get(self.open).copied();
+        if let (Some(last), Some(place)) = (last, self.lookups.get_mut(at)) {
+            *place = last;
+        }
+    }
+
+    /// Whether another thread was at the same key, or one that falls on the same place, at the
+    /// same time: then the order of the two is not known.
+    #[inline(always)]
+    fn is_doubtful(&mut self, key: u64, doer: &Doer) -> bool {
+        if doer.thread == 0 {
+            return false;
+        }
+        let Some(last) = self.uses.get_mut((key >> 32) as usize % USES) else { return false };
+        let doubtful = last.thread != doer.thread && last.ended > doer.began;
+        if doer.ended >= last.ended {
+            *last = Use { ended: doer.ended, thread: doer.thread };
+        }
+        doubtful
+    }
+}
+
+impl Default for Engine {
+    fn default() -> Self {
+        Engine::new()
+    }
+}
+
+/// Adds what a stamp says. False if it is not there yet.
+fn conclude(findings: &mut Findings, lookup: &Lookup, seen: Option<Seen>) -> bool {
+    let call = findings.call;
+    match seen {
+        // A message cannot be sent after it was received: this is another.
+        Some(Seen::At(moment)) if lookup.cause == Cause::LateSender && moment > call.ended => {
+            findings.unsure = true;
+        }
+        Some(Seen::At(moment)) => findings.other_began(lookup.cause, lookup.peer, moment),
+        Some(Seen::Before(moment)) if moment <= call.began => findings.looked = true,
+        Some(Seen::Before(_) | Seen::Unsure) => findings.unsure = true,
+        Some(Seen::NotYet) => return false,
+        None => findings.elsewhere = true,
+    }
+    true
+}

@@ -1,0 +1,82 @@
+//! Collectives.
+
+use super::{Engine, PEERS, Surroundings, WaitingCall};
+use crate::board::Seen;
+use crate::key::of_collectives;
+use crate::wait::{Call, Cause};
+
+impl Engine {
+    /// This rank comes to a collective of a communicator: the number of that.
+    #[inline(always)]
+    pub fn arrived(
+        &mut self,
+        around: &mut impl Surroundings,
+        comm: u64,
+        moment: u64,
+    ) -> Option<u64> {
+        if comm == 0 { None } else { around.publish(of_collectives(comm), moment) }
+    }
+
+    /// A collective to which this rank came has failed: it never was.
+    pub fn failed(&mut self, around: &mut impl Surroundings, comm: u64) {
+        if comm != 0 {
+            around.give_up(of_collectives(comm), true);
+        }
+    }
+
+    /// Whether a collective of so many ranks took so long that it is worth to look when they came.
+    /// If not, all is said of it.
+    #[inline(always)]
+    pub fn is_long(&mut self, around: &mut impl Surroundings, call: &Call, ranks: u32) -> bool {
+        let most = self.most.max(self.least.saturating_mul(u64::from(ranks) / 2));
+        let slot = PEERS - 1 - (ranks as usize % (PEERS / 2));
+        let usual = self.usual.get(slot).map_or(0, |usual| u64::from(*usual));
+        let long = call.length() > (2 * usual).min(most).max(self.least);
+        if !long {
+            self.learn(slot as u32, call.length());
+            self.below(around, call);
+        }
+        long
+    }
+
+    /// A collective is over, for which a rank had to wait for this other one: when the call
+    /// returned, that had come, unless it had nothing to give.
+    pub fn gathered(
+        &mut self,
+        around: &mut impl Surroundings,
+        waiting: &mut WaitingCall,
+        comm: u64,
+        number: u64,
+        peer: u32,
+    ) {
+        let findings = &mut waiting.findings;
+        findings.looked = true;
+        let call = findings.call;
+        match around.read(peer, of_collectives(comm), number) {
+            Some(Seen::At(moment)) if moment <= call.ended => {
+                findings.other_began(Cause::Collective, peer, moment);
+            }
+            Some(Seen::At(_) | Seen::NotYet) => {}
+            Some(Seen::Before(moment)) if moment <= call.began => {}
+            Some(Seen::Before(_) | Seen::Unsure) => findings.unsure = true,
+            None => findings.elsewhere = true,
+        }
+    }
+
+    /// All for which the rank had to wait were looked at, if there were any.
+    pub fn looked(&self, waiting: &mut WaitingCall) {
+        waiting.findings.looked = true;
+    }
+
+    /// How long a collective of so many ranks takes from the last arrival on.
+    pub fn learn_collective(&mut self, waiting: &WaitingCall, ranks: u32) {
+        let findings = &waiting.findings;
+        let slot = PEERS - 1 - (ranks as usize % (PEERS / 2));
+        self.learn(slot as u32, findings.call.length().saturating_sub(findings.longest));
+    }
+
+    /// Nothing is known of whom a call waited for.
+    pub fn not_measured(&self, waiting: &mut WaitingCall) {
+        waiting.findings.elsewhere = true;
+    }
+}

@@ -1,0 +1,343 @@
+//! Messages that are sent, and receives that are posted.
+
+use super::{Doer, Engine, Lookup, Surroundings, WaitingCall};
+use crate::key::{Address, Side, of_messages};
+use crate::posts::{Post, Progress};
+use crate::wait::{Call, Cause, Figure};
+
+impl Engine {
+    /// A call that only sent a message. Most are over at once, and need no more than this.
+    #[inline(always)]
+    pub fn only_sent(
+        &mut self,
+        around: &mut impl Surroundings,
+        call: Call,
+        to: &Address,
+        doer: &Doer,
+    ) {
+        let lookup = self.number_send(around, to, doer);
+        if let Some(lookup) = &lookup
+            && self.is_short(around, &call, lookup.peer)
+        {
+            return;
+        }
+        let mut waiting = self.begin(call);
+        match lookup {
+            Some(lookup) => self.look(around, &mut waiting, lookup),
+            None => waiting.findings.elsewhere = true,
+        }
+        self.end(around, waiting);
+    }
+
+    /// A call that only received a message: the same.
+    #[inline(always)]
+    pub fn only_received(
+        &mut self,
+        around: &mut impl Surroundings,
+        call: Call,
+        from: &Address,
+        doer: &Doer,
+    ) {
+        if from.comm != 0
+            && doer.thread == 0
+            && self.posts.all_are_numbered()
+            && call.length() <= self.threshold(from.peer)
+            && self.number_receive(around, from, doer.began).is_some()
+        {
+            self.learn(from.peer, call.length());
+            self.is_short(around, &call, from.peer);
+            return;
+        }
+        let mut waiting = self.begin(call);
+        self.received(around, &mut waiting, from, doer);
+        self.end(around, waiting);
+    }
+
+    /// Whether a call was so short that nobody looks. Then all is said of it.
+    #[inline(always)]
+    fn is_short(&mut self, around: &mut impl Surroundings, call: &Call, peer: u32) -> bool {
+        let short = call.length() <= self.threshold(peer);
+        if short {
+            self.below(around, call);
+        }
+        short
+    }
+
+    /// A call was too short to look.
+    #[inline(always)]
+    pub(super) fn below(&mut self, around: &mut impl Surroundings, call: &Call) {
+        if call.counts {
+            around.add(call.function, Figure::Below, 0, call.length());
+        }
+        if self.open > 0 {
+            self.retry(around);
+        }
+    }
+
+    /// A message was sent: what a wait for its receiver needs. None if it has no number.
+    #[inline(always)]
+    pub(super) fn number_send(
+        &mut self,
+        around: &mut impl Surroundings,
+        to: &Address,
+        doer: &Doer,
+    ) -> Option<Lookup> {
+        if to.comm == 0 {
+            return None;
+        }
+        let own = around.rank();
+        let key = of_messages(to.comm, own, to.peer, to.tag, Side::Send);
+        let number = around.publish(key, doer.began)?;
+        if self.is_doubtful(key, doer) {
+            around.doubt(key);
+        }
+        let posts = of_messages(to.comm, own, to.peer, to.tag, Side::Post);
+        let (cause, peer) = (Cause::LateReceiver, to.peer);
+        Some(Lookup { key: posts, number, cause, peer, record: 0 })
+    }
+
+    /// A call sent a message, and waited until that could go.
+    #[inline(always)]
+    pub fn sent(
+        &mut self,
+        around: &mut impl Surroundings,
+        waiting: &mut WaitingCall,
+        to: &Address,
+        large: bool,
+        doer: &Doer,
+    ) {
+        match self.number_send(around, to, doer) {
+            Some(lookup) if large => self.look(around, waiting, lookup),
+            Some(lookup) => waiting.small = Some(lookup),
+            None => waiting.findings.elsewhere = true,
+        }
+    }
+
+    /// A call sent a message, and somebody else will wait: the number of its post, 0 if nobody
+    /// needs to be told of its end.
+    #[inline(always)]
+    pub fn send_started(
+        &mut self,
+        around: &mut impl Surroundings,
+        to: &Address,
+        large: bool,
+        doer: &Doer,
+    ) -> u32 {
+        let number = self.number_send(around, to, doer);
+        self.posts.take(Post {
+            address: if number.is_some() { *to } else { Address::default() },
+            moment: doer.began,
+            number: number.map_or(0, |lookup| lookup.number),
+            progress: Progress::Numbered,
+            sends: true,
+            large,
+            ..Post::default()
+        })
+    }
+
+    /// A receive gets its number: None if there is no room for its key.
+    #[inline(always)]
+    pub(super) fn number_receive(
+        &mut self,
+        around: &mut impl Surroundings,
+        address: &Address,
+        moment: u64,
+    ) -> Option<u64> {
+        let key = of_messages(address.comm, address.peer, around.rank(), address.tag, Side::Post);
+        around.publish(key, moment)
+    }
+
+    #[inline(always)]
+    pub(super) fn sender(&self, around: &impl Surroundings, from: &Address, number: u64) -> Lookup {
+        let key = of_messages(from.comm, from.peer, around.rank(), from.tag, Side::Send);
+        Lookup { key, number, cause: Cause::LateSender, peer: from.peer, record: 0 }
+    }
+
+    /// A call posted a receive, and the message `from` came into it.
+    #[inline(always)]
+    pub fn received(
+        &mut self,
+        around: &mut impl Surroundings,
+        waiting: &mut WaitingCall,
+        from: &Address,
+        doer: &Doer,
+    ) {
+        waiting.receives = true;
+        if from.comm == 0 {
+            waiting.findings.elsewhere = true;
+            return;
+        }
+        let key = of_messages(from.comm, from.peer, around.rank(), from.tag, Side::Post);
+        if !self.posts.all_are_numbered() && !self.posts.is_next(0, from) {
+            return self.received_out_of_order(around, waiting, from, doer);
+        }
+        let doubtful = self.is_doubtful(key, doer);
+        match around.publish(key, doer.began) {
+            Some(number) if !doubtful => {
+                let lookup = self.sender(around, from, number);
+                self.look(around, waiting, lookup);
+            }
+            Some(_) => {
+                around.doubt(key);
+                waiting.findings.unsure = true;
+            }
+            None => waiting.findings.elsewhere = true,
+        }
+    }
+
+    /// An earlier receive, not yet completed, could have taken the message.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn received_out_of_order(
+        &mut self,
+        around: &mut impl Surroundings,
+        waiting: &mut WaitingCall,
+        from: &Address,
+        doer: &Doer,
+    ) {
+        let id = self.posts.take(Post {
+            address: *from,
+            moment: doer.began,
+            progress: Progress::Done,
+            ..Post::default()
+        });
+        if id == 0 {
+            self.lost(around, waiting, from);
+            return;
+        }
+        self.posts.append(id);
+        self.done(waiting, id);
+    }
+
+    /// A receive came to its end before its number is known.
+    pub(super) fn done(&mut self, waiting: &mut WaitingCall, id: u32) {
+        let record = if waiting.findings.call.counts { self.later(waiting) } else { 0 };
+        if record == 0 {
+            waiting.findings.unsure = true;
+        }
+        if let Some(post) = self.posts.get_mut(id) {
+            post.progress = Progress::Done;
+            post.record = record;
+        }
+    }
+
+    /// There is no room to follow a receive: numbers of its key mean nothing from now on.
+    pub(super) fn lost(
+        &mut self,
+        around: &mut impl Surroundings,
+        waiting: &mut WaitingCall,
+        from: &Address,
+    ) {
+        waiting.findings.unsure = true;
+        let key = of_messages(from.comm, from.peer, around.rank(), from.tag, Side::Post);
+        around.give_up(key, false);
+    }
+
+    /// A probe found a message, which is still to be received.
+    pub fn probed(
+        &mut self,
+        around: &mut impl Surroundings,
+        waiting: &mut WaitingCall,
+        from: &Address,
+    ) {
+        if from.comm == 0 {
+            waiting.findings.elsewhere = true;
+        } else if self.posts.all_are_numbered() || self.posts.is_next(0, from) {
+            let own = around.rank();
+            let key = of_messages(from.comm, from.peer, own, from.tag, Side::Post);
+            let lookup = self.sender(around, from, around.next(key));
+            self.look(around, waiting, lookup);
+        } else {
+            // What has no number yet may take it before.
+            waiting.findings.unsure = true;
+        }
+    }
+
+    /// A call posted a receive that somebody completes later: the number of its post, 0 if there
+    /// is no room.
+    #[inline(always)]
+    pub fn receive_posted(
+        &mut self,
+        around: &mut impl Surroundings,
+        posted: &Address,
+        doer: &Doer,
+        handle: (u64, u32),
+    ) -> u32 {
+        let id = self.posts.take(Post {
+            address: *posted,
+            handle: handle.0,
+            generation: handle.1,
+            progress: Progress::Idle,
+            ..Post::default()
+        });
+        self.started_receive(around, id, doer);
+        id
+    }
+
+    /// A receive begins.
+    #[inline(always)]
+    pub(super) fn started_receive(&mut self, around: &mut impl Surroundings, id: u32, doer: &Doer) {
+        let Some(post) = self.posts.get(id) else { return };
+        let address = post.address;
+        let mut number = 0;
+        let mut progress = Progress::Numbered;
+        let mut unsure = false;
+        if address.comm != 0 {
+            let clear = self.posts.all_are_numbered() || self.posts.is_next(0, &address);
+            if address.is_wild() || !clear {
+                progress = Progress::Open;
+                self.posts.append(id);
+            } else {
+                unsure = doer.thread != 0 && {
+                    let own = around.rank();
+                    let key = of_messages(address.comm, address.peer, own, address.tag, Side::Post);
+                    self.is_doubtful(key, doer)
+                };
+                match self.number_receive(around, &address, doer.began) {
+                    Some(given) => number = given,
+                    None => unsure = true,
+                }
+            }
+        }
+        if let Some(post) = self.posts.get_mut(id) {
+            post.moment = doer.began;
+            post.number = number;
+            post.progress = progress;
+            post.unsure = unsure;
+            post.cancelling = false;
+        }
+    }
+
+    /// A request that is started, each time anew: the number of its post. `sends` tells of one that
+    /// sends whether that is much.
+    pub fn prepared(&mut self, address: &Address, sends: Option<bool>, handle: (u64, u32)) -> u32 {
+        self.posts.take(Post {
+            address: *address,
+            handle: handle.0,
+            generation: handle.1,
+            progress: Progress::Idle,
+            sends: sends.is_some(),
+            large: sends == Some(true),
+            persistent: true,
+            ..Post::default()
+        })
+    }
+
+    /// It is started.
+    pub fn started(&mut self, around: &mut impl Surroundings, id: u32, doer: &Doer) {
+        let Some(post) = self.posts.get(id).copied() else { return };
+        if post.progress != Progress::Idle {
+            return;
+        }
+        if !post.sends {
+            return self.started_receive(around, id, doer);
+        }
+        let lookup = self.number_send(around, &post.address, doer);
+        if let Some(post) = self.posts.get_mut(id) {
+            post.progress = Progress::Numbered;
+            post.moment = doer.began;
+            post.number = lookup.map_or(0, |lookup| lookup.number);
+            post.unsure = lookup.is_none();
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! Traffic of ranks whose truth is known, because the matching is simulated.
+
+use std::boxed::Box;
+use std::collections::HashMap;
+use std::vec::Vec;
+
+use crate::board::{Ring, Seen};
+use crate::engine::{Doer, Engine, Surroundings};
+use crate::key::{ANY_SOURCE, ANY_TAG, Address};
+use crate::wait::{Call, Cause, Figure};
+
+type Boards = Vec<HashMap<u64, Ring>>;
+
+/// What was told of calls, by their numbers.
+type Told = HashMap<u16, Vec<(Figure, u32, u64)>>;
+
+struct Around<'a> {
+    own: u32,
+    boards: &'a mut Boards,
+    told: &'a mut Told,
+}
+
+impl Surroundings for Around<'_> {
+    fn rank(&self) -> u32 {
+        self.own
+    }
+    fn publish(&mut self, key: u64, moment: u64) -> Option<u64> {
+        Some(self.boards[self.own as usize].entry(key).or_default().publish(moment))
+    }
+    fn next(&self, key: u64) -> u64 {
+        self.boards[self.own as usize].get(&key).map_or(0, Ring::published)
+    }
+    fn doubt(&mut self, key: u64) {
+        self.boards[self.own as usize].entry(key).or_default().doubt();
+    }
+    fn give_up(&mut self, key: u64, last: bool) {
+        self.boards[self.own as usize].entry(key).or_default().give_up(last);
+    }
+    fn read(&mut self, peer: u32, key: u64, number: u64) -> Option<Seen> {
+        let board = self.boards.get(peer as usize)?;
+        Some(board.get(&key).map_or(Seen::NotYet, |ring| ring.read(number)))
+    }
+    fn add(&mut self, function: u16, figure: Figure, peer: u32, ticks: u64) {
+        self.told.entry(function).or_default().push((figure, peer, ticks));
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Message {
+    address: Address,
+    began: u64,
+}
+
+struct Receive {
+    id: u32,
+    posted: Address,
+    message: Option<Message>,
+}
+
+/// A generator of numbers as if by chance.
+struct Dice(u64);
+
+impl Dice {
+    fn throw(&mut self, sides: u64) -> u64 {
+        self.0 = crate::key::mix(self.0, 1);
+        (self.0 >> 20) % sides
+    }
+}
+
+struct Simulation {
+    dice: Dice,
+    now: u64,
+    boards: Boards,
+    told: Told,
+    engines: Vec<Box<Engine>>,
+    receives: Vec<Vec<Receive>>,
+    unexpected: Vec<Vec<Message>>,
+    truth: HashMap<u16, u64>,
+    calls: u16,
+}
+
+const RANKS: u64 = 3;
+
+impl Simulation {
+    fn new(seed: u64) -> Simulation {
+        Simulation {
+            dice: Dice(seed),
+            now: 1_000_000,
+            boards: (0..RANKS).map(|_| HashMap::new()).collect(),
+            told: HashMap::new(),
+            engines: (0..RANKS).map(|_| Box::new(Engine::new())).collect(),
+            receives: (0..RANKS).map(|_| Vec::new()).collect(),
+            unexpected: (0..RANKS).map(|_| Vec::new()).collect(),
+            truth: HashMap::new(),
+            calls: 0,
+        }
+    }
+
+    fn with<T>(&mut self, rank: u64, f: impl FnOnce(&mut Engine, &mut Around<'_>) -> T) -> T {
+        let own = rank as u32;
+        let mut around = Around { own, boards: &mut self.boards, told: &mut self.told };
+        f(&mut self.engines[rank as usize], &mut around)
+    }
+
+    fn call(&mut self) -> Call {
+        self.calls += 1;
+        let began = self.now - self.dice.throw(3_000);
+        Call { function: self.calls, counts: true, began, ended: self.now }
+    }
+
+    fn send(&mut self) {
+        let (from, to) = (self.dice.throw(RANKS), self.dice.throw(RANKS));
+        let tag = self.dice.throw(3) as i32;
+        let began = self.now;
+        let doer = Doer { thread: 0, began, ended: began };
+        let address = Address { comm: 1, peer: to as u32, tag };
+        self.with(from, |engine, around| {
+            let id = engine.send_started(around, &address, true, &doer);
+            let call = Call { function: 0, counts: true, began, ended: began };
+            let mut waiting = engine.begin(call);
+            engine.completed(around, &mut waiting, id, None);
+            engine.end(around, waiting);
+        });
+        let message = Message { address: Address { peer: from as u32, ..address }, began };
+        let receives = &mut self.receives[to as usize];
+        let takes = |r: &&mut Receive| r.message.is_none() && r.posted.takes(&message.address);
+        match receives.iter_mut().find(takes) {
+            Some(receive) => receive.message = Some(message),
+            None => self.unexpected[to as usize].push(message),
+        }
+    }
+
+    fn take_unexpected(&mut self, rank: u64, posted: &Address) -> Option<Message> {
+        let unexpected = &mut self.unexpected[rank as usize];
+        let found = unexpected.iter().position(|message| posted.takes(&message.address))?;
+        Some(unexpected.remove(found))
+    }
+
+    fn posted(&mut self) -> Address {
+        let peer = match self.dice.throw(3) {
+            0 => ANY_SOURCE,
+            _ => self.dice.throw(RANKS) as u32,
+        };
+        let tag = if self.dice.throw(3) == 0 { ANY_TAG } else { self.dice.throw(3) as i32 };
+        Address { comm: 1, peer, tag }
+    }
+
+    fn post(&mut self) {
+        let rank = self.dice.throw(RANKS);
+        let posted = self.posted();
+        let doer = Doer { thread: 0, began: self.now, ended: self.now };
+        let persistent = self.dice.throw(4) == 0;
+        let id = self.with(rank, |engine, around| {
+            if !persistent {
+                return engine.receive_posted(around, &posted, &doer, (0, 0));
+            }
+            let id = engine.prepared(&posted, None, (0, 0));
+            engine.started(around, id, &doer);
+            id
+        });
+        assert_ne!(id, 0);
+        let message = self.take_unexpected(rank, &posted);
+        self.receives[rank as usize].push(Receive { id, posted, message });
+    }
+
+    /// A blocking receive of what is there already.
+    fn receive(&mut self) {
+        let rank = self.dice.throw(RANKS);
+        let posted = self.posted();
+        let Some(message) = self.take_unexpected(rank, &posted) else { return };
+        let call = self.call();
+        self.expect(&call, [message].iter());
+        let doer = Doer { thread: 0, began: call.began, ended: call.ended };
+        self.with(rank, |engine, around| {
+            let mut waiting = engine.begin(call);
+            engine.received(around, &mut waiting, &message.address, &doer);
+            engine.end(around, waiting);
+        });
+    }
+
+    fn expect<'m>(&mut self, call: &Call, messages: impl Iterator<Item = &'m Message>) {
+        let late = messages.map(|m| call.until(m.began)).max().unwrap_or(0);
+        self.truth.insert(call.function, late);
+    }
+
+    /// A call completes some of what was posted.
+    fn complete(&mut self, rank: u64, most: u64) {
+        let mut done = Vec::new();
+        for _ in 0..=self.dice.throw(most) {
+            let receives = &self.receives[rank as usize];
+            let come: Vec<usize> =
+                (0..receives.len()).filter(|i| receives[*i].message.is_some()).collect();
+            if come.is_empty() {
+                break;
+            }
+            let which = come[self.dice.throw(come.len() as u64) as usize];
+            done.push(self.receives[rank as usize].remove(which));
+        }
+        let messages: Vec<Message> = done.iter().filter_map(|receive| receive.message).collect();
+        if messages.is_empty() {
+            return;
+        }
+        let call = self.call();
+        self.expect(&call, messages.iter());
+        self.with(rank, |engine, around| {
+            let mut waiting = engine.begin(call);
+            for (receive, message) in done.iter().zip(&messages) {
+                engine.completed(around, &mut waiting, receive.id, Some(&message.address));
+            }
+            engine.end(around, waiting);
+        });
+    }
+
+    fn cancel(&mut self) {
+        let rank = self.dice.throw(RANKS);
+        let receives = &mut self.receives[rank as usize];
+        let Some(which) = receives.iter().position(|receive| receive.message.is_none()) else {
+            return;
+        };
+        let receive = receives.remove(which);
+        self.with(rank, |engine, around| {
+            engine.cancel(receive.id);
+            engine.cancelled(around, receive.id);
+        });
+    }
+
+    /// What was told of each call against its truth: how many were late, how many are unsure.
+    fn judge(&mut self) -> (usize, usize) {
+        for rank in 0..RANKS {
+            self.with(rank, |engine, around| engine.finish(around));
+        }
+        let (mut late, mut unsure) = (0, 0);
+        for (call, truth) in &self.truth {
+            let told = self.told.remove(call).unwrap_or_default();
+            let is_unsure = told.iter().any(|(figure, ..)| *figure == Figure::Unsure);
+            let waited = told.iter().find_map(|(figure, _, ticks)| {
+                (*figure == Figure::Waited(Cause::LateSender)).then_some(*ticks)
+            });
+            if is_unsure {
+                unsure += 1;
+                assert!(waited.unwrap_or(0) <= *truth, "call {call}");
+            } else {
+                assert_eq!(waited.unwrap_or(0), *truth, "call {call}: {told:?}");
+                late += usize::from(*truth > 0);
+            }
+        }
+        (late, unsure)
+    }
+}
+
+#[test]
+fn whatever_order_messages_come_in_each_call_waits_for_its_own() {
+    for seed in 0..200 {
+        let mut world = Simulation::new(seed);
+        for _ in 0..1_000 {
+            world.now += 1 + world.dice.throw(100);
+            match world.dice.throw(8) {
+                0..3 => world.send(),
+                3 | 4 => world.post(),
+                5 => world.receive(),
+                _ => {
+                    let rank = world.dice.throw(RANKS);
+                    world.complete(rank, 4);
+                }
+            }
+        }
+        // All that came is completed, so that every number is known.
+        for rank in 0..RANKS {
+            while world.receives[rank as usize].iter().any(|r| r.message.is_some()) {
+                world.now += 10;
+                world.complete(rank, 4);
+            }
+            let left = core::mem::take(&mut world.receives[rank as usize]);
+            world.with(rank, |engine, around| {
+                for receive in left {
+                    engine.cancelled(around, receive.id);
+                }
+            });
+        }
+        let (late, unsure) = world.judge();
+        assert!(late > 20, "seed {seed}: {late} late, {unsure} unsure");
+        assert_eq!(unsure, 0, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_receive_that_is_cancelled_makes_no_other_wrong() {
+    let (mut all_late, mut all_unsure) = (0, 0);
+    for seed in 1_000..1_200 {
+        let mut world = Simulation::new(seed);
+        for _ in 0..1_000 {
+            world.now += 1 + world.dice.throw(100);
+            match world.dice.throw(20) {
+                0..7 => world.send(),
+                7..12 => world.post(),
+                12..14 => world.receive(),
+                14 => world.cancel(),
+                _ => {
+                    let rank = world.dice.throw(RANKS);
+                    world.complete(rank, 4);
+                }
+            }
+        }
+        let (late, unsure) = world.judge();
+        all_late += late;
+        all_unsure += unsure;
+    }
+    assert!(all_late > 4_000, "{all_late} late, {all_unsure} unsure");
+}

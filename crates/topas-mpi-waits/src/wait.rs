@@ -1,0 +1,167 @@
+//! What follows from moments: how long a call waited, for whom, and what of its time is open.
+
+/// What a rank waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cause {
+    /// The sender began to send after the receiver began to wait.
+    #[default]
+    LateSender,
+    /// The receiver posted its receive after the sender began to wait.
+    LateReceiver,
+    /// Another rank came to the collective later.
+    Collective,
+}
+
+/// Where ticks of a call go. What goes nowhere is transfer and other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figure {
+    /// A wait
+    Waited(Cause),
+    /// The call was so short that nobody looked: as much of it may have been a wait
+    Below,
+    /// The other side is not on this node, or does not measure
+    Elsewhere,
+    /// What the other side did is not known any more, or not for sure
+    Unsure,
+}
+
+/// A call that may have waited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Call {
+    /// Number of its function
+    pub function: u16,
+    /// It counts: measuring is not paused
+    pub counts: bool,
+    /// When it was entered
+    pub began: u64,
+    /// When it returned
+    pub ended: u64,
+}
+
+impl Call {
+    /// Ticks that it took.
+    pub const fn length(&self) -> u64 {
+        self.ended.saturating_sub(self.began)
+    }
+
+    /// Ticks of it that went by before a moment.
+    pub const fn until(&self, moment: u64) -> u64 {
+        let moment = if moment < self.ended { moment } else { self.ended };
+        moment.saturating_sub(self.began)
+    }
+}
+
+/// What is known of a call: its longest wait, and what could not be found out. A call waits once,
+/// whatever it waits for: for what comes last.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Findings {
+    /// The call
+    pub call: Call,
+    /// The longest wait in ticks
+    pub longest: u64,
+    /// For what, if it waited
+    pub cause: Cause,
+    /// For whom, if it waited: a rank of the world
+    pub peer: u32,
+    /// Some stamp was looked at
+    pub looked: bool,
+    /// Some other side is not on this node
+    pub elsewhere: bool,
+    /// Of some other side nothing is sure
+    pub unsure: bool,
+}
+
+impl Findings {
+    /// Nothing yet.
+    pub const fn of(call: Call) -> Findings {
+        Findings {
+            call,
+            longest: 0,
+            cause: Cause::LateSender,
+            peer: 0,
+            looked: false,
+            elsewhere: false,
+            unsure: false,
+        }
+    }
+
+    /// The other side began at this moment.
+    pub fn other_began(&mut self, cause: Cause, peer: u32, moment: u64) {
+        self.looked = true;
+        let waited = self.call.until(moment);
+        if waited > self.longest {
+            self.longest = waited;
+            (self.cause, self.peer) = (cause, peer);
+        }
+    }
+
+    /// Adds what else is known of the same call.
+    pub fn merge(&mut self, other: &Findings) {
+        if other.longest > self.longest {
+            self.longest = other.longest;
+            (self.cause, self.peer) = (other.cause, other.peer);
+        }
+        self.looked |= other.looked;
+        self.elsewhere |= other.elsewhere;
+        self.unsure |= other.unsure;
+    }
+
+    /// Hands over where the ticks of the call go, and who is to blame.
+    pub fn tell(&self, mut add: impl FnMut(Figure, u32, u64)) {
+        if !self.call.counts {
+            return;
+        }
+        if self.longest > 0 {
+            add(Figure::Waited(self.cause), self.peer, self.longest);
+        }
+        let rest = self.call.length().saturating_sub(self.longest);
+        if self.unsure {
+            add(Figure::Unsure, 0, rest);
+        } else if self.elsewhere {
+            add(Figure::Elsewhere, 0, rest);
+        } else if !self.looked {
+            add(Figure::Below, 0, rest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec;
+    use std::vec::Vec;
+
+    use super::*;
+
+    fn told(findings: &Findings) -> Vec<(Figure, u32, u64)> {
+        let mut all = Vec::new();
+        findings.tell(|figure, peer, ticks| all.push((figure, peer, ticks)));
+        all
+    }
+
+    #[test]
+    fn a_call_waits_once_for_what_comes_last() {
+        let call = Call { function: 1, counts: true, began: 100, ended: 200 };
+        let mut findings = Findings::of(call);
+        assert_eq!(told(&findings), [(Figure::Below, 0, 100)]);
+        for (peer, moment) in [(1, 150), (2, 170), (3, 90), (4, 160)] {
+            findings.other_began(Cause::LateSender, peer, moment);
+        }
+        assert_eq!(told(&findings), [(Figure::Waited(Cause::LateSender), 2, 70)]);
+        findings.elsewhere = true;
+        findings.other_began(Cause::LateReceiver, 9, 900);
+        // Never longer than the call.
+        let waited = (Figure::Waited(Cause::LateReceiver), 9, 100);
+        assert_eq!(told(&findings), [waited, (Figure::Elsewhere, 0, 0)]);
+        findings.call.counts = false;
+        assert_eq!(told(&findings), vec![]);
+    }
+
+    #[test]
+    fn who_was_there_before_is_not_waited_for() {
+        let call = Call { function: 1, counts: true, began: 100, ended: 200 };
+        let mut findings = Findings::of(call);
+        findings.other_began(Cause::LateSender, 1, 100);
+        findings.other_began(Cause::LateSender, 1, 7);
+        assert_eq!(told(&findings), vec![]);
+    }
+}

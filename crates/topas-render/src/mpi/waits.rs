@@ -1,0 +1,305 @@
+//! Why ranks waited for each other: by routine, and by the rank that made others wait.
+
+use serde_json::{Value, json};
+use topas_mpi_data::{Blame, MpiProfile, RoutineCalls, WaitSums, outside_of_rank};
+
+use super::Views;
+use super::amount::routine_name;
+use super::cells::CellTable;
+use super::json::{number, seconds as json_seconds};
+use super::routines::sorted;
+use crate::number::{exact_seconds, percent_of, seconds};
+use crate::wording::paragraph;
+
+/// Waits of less than this part of the time of all ranks name nobody: a hundredth.
+const WORTH_A_NAME: u128 = 100;
+
+/// Ranks that are shown.
+const MOST: usize = 16;
+
+/// Whether waits were told apart.
+pub(super) fn are_measured(profile: &MpiProfile) -> bool {
+    profile.total.waits.measured || profile.ranks.iter().any(|rank| rank.sums.waits.measured)
+}
+
+/// Where the time of a routine went, in ns; the parts are the whole.
+struct Parts {
+    waits: WaitSums,
+    unknown: u128,
+    other: u128,
+}
+
+impl Parts {
+    fn of(profile: &MpiProfile, routine: &RoutineCalls) -> Parts {
+        let mut waits = profile.total.waits.routine(routine.number);
+        if !profile.total.waits.measured {
+            // A sum over ranks may not have them where single ranks do.
+            for rank in &profile.ranks {
+                waits.merge(&rank.sums.waits.routine(routine.number));
+            }
+        }
+        let unknown = waits.unknown();
+        let other = routine.time.saturating_sub(waits.waited()).saturating_sub(unknown);
+        Parts { waits, unknown, other }
+    }
+
+    fn known(&self) -> [u128; 5] {
+        let WaitSums { late, late_receiver, collective, .. } = &self.waits;
+        let [late, receiver, collective] =
+            [late, late_receiver, collective].map(|figure| figure.nanoseconds);
+        [late, receiver, collective, self.unknown, self.other]
+    }
+}
+
+/// What others waited for each rank of the world, that with most first.
+fn blamed(profile: &MpiProfile) -> Vec<(u32, Blame)> {
+    let mut all = std::collections::BTreeMap::<u32, Blame>::new();
+    for rank in &profile.ranks {
+        for (peer, blame) in &rank.sums.waits.blamed {
+            all.entry(*peer).or_default().add(blame);
+        }
+    }
+    let mut all: Vec<_> = all.into_iter().collect();
+    all.sort_by_key(|(rank, blame)| (std::cmp::Reverse(blame.time()), *rank));
+    all
+}
+
+fn outside(profile: &MpiProfile, rank: u32) -> Option<u128> {
+    let found = profile.ranks.iter().find(|known| known.rank == rank);
+    found.map(|known| outside_of_rank(&known.sums))
+}
+
+/// Which rank makes the others wait; nothing if waits were not told apart.
+pub(super) fn sentence(profile: &MpiProfile) -> Option<String> {
+    if !are_measured(profile) {
+        return None;
+    }
+    let wall = profile.total.wall;
+    let waited: u128 = profile
+        .total
+        .routines
+        .iter()
+        .map(|routine| Parts::of(profile, routine).waits.waited())
+        .sum();
+    if waited.saturating_mul(WORTH_A_NAME) < wall {
+        let share = percent_of(waited, wall);
+        return Some(format!(
+            "Ranks hardly wait for each other: {share} of the time of all ranks."
+        ));
+    }
+    let all = blamed(profile);
+    let Some((rank, blame)) = all.first() else {
+        let share = percent_of(waited, wall);
+        return Some(format!("Ranks wait for each other {share} of the time of all ranks."));
+    };
+    let where_most = mostly_in(profile, blame);
+    let mut text = format!(
+        "The others wait {} s for rank {rank}, {} of the time of all ranks{where_most}.",
+        seconds(blame.time(), 3),
+        percent_of(blame.time(), wall),
+    );
+    let others: Vec<u128> = profile
+        .ranks
+        .iter()
+        .filter(|other| other.rank != *rank)
+        .map(|other| outside_of_rank(&other.sums))
+        .collect();
+    let own = outside(profile, *rank);
+    if let (Some(own), false) = (own, others.is_empty()) {
+        let mean = others.iter().sum::<u128>() / others.len() as u128;
+        text += &format!(
+            " Rank {rank} computes {} s outside of MPI, the others {} s on average",
+            seconds(own, 3),
+            seconds(mean, 3)
+        );
+        text += if own > mean + mean / 20 {
+            "."
+        } else {
+            ": it does not compute longer, so it is late because it waits itself, or because \
+             the ranks take turns."
+        };
+    }
+    Some(text)
+}
+
+/// The routine in which most of this kind was waited.
+fn mostly_in(profile: &MpiProfile, blame: &Blame) -> String {
+    let kinds = [blame.late.time, blame.late_receiver.time, blame.collective.time];
+    let Some(kind) = (0..kinds.len()).max_by_key(|kind| kinds[*kind]) else {
+        return String::new();
+    };
+    let words = [
+        "because it sends late",
+        "because it receives late",
+        "because it comes late to collectives",
+    ];
+    let routines = profile.total.routines.iter();
+    let longest = routines.max_by_key(|routine| Parts::of(profile, routine).known()[kind]);
+    longest.map_or_else(String::new, |routine| {
+        format!(", mostly in {} {}", routine_name(profile, routine.number), words[kind])
+    })
+}
+
+/// Sentence, routines, ranks.
+pub(super) fn text(views: &Views<'_>) -> String {
+    let profile = views.profile;
+    let Some(sentence) = sentence(profile) else {
+        return "Waits were not told apart: run with topas-run --mpi=waits, or with \
+                TOPAS_MPI_WAITS=yes.\n"
+            .to_owned();
+    };
+    let mut out = paragraph(&sentence, views.columns()) + "\n";
+    let mut cells = CellTable::new([
+        "routine",
+        "time s",
+        "late sender s",
+        "late receiver s",
+        "collective s",
+        "not measured s",
+        "other s",
+    ]);
+    let mut below = 0;
+    for routine in sorted(profile) {
+        let parts = Parts::of(profile, routine);
+        if parts.waits.is_empty() {
+            continue;
+        }
+        below += parts.waits.below.nanoseconds;
+        let mut row = vec![routine_name(profile, routine.number), seconds(routine.time, 6)];
+        row.extend(parts.known().map(|ns| seconds(ns, 6)));
+        cells.row(row);
+    }
+    if !cells.is_empty() {
+        out += &cells.within(views.screen.width);
+    }
+    let ranks = ranks(profile);
+    if !ranks.is_empty() {
+        out += "\n";
+        out += &ranks.within(views.screen.width);
+    }
+    for note in notes(views, below) {
+        out.push('\n');
+        out += &paragraph(&note, views.columns());
+    }
+    out
+}
+
+fn notes(views: &Views<'_>, below: u128) -> Vec<String> {
+    let total = &views.profile.total;
+    let mut notes = vec![
+        "The columns add up to the time of a routine. \"Not measured\" are calls whose other side \
+         is on another node, does not measure, or cannot be told for sure; \"other\" is transfer, \
+         protocol, and waiting for a processor."
+            .to_owned(),
+    ];
+    if below.saturating_mul(WORTH_A_NAME) >= total.wall && below > 0 {
+        notes.push(format!(
+            "Calls that were too short to be looked at took {} s together: at most so much of \
+             \"other\" is waiting for other ranks.",
+            seconds(below, 3)
+        ));
+    }
+    if views.processors.is_some_and(|processors| processors < total.ranks) {
+        notes.push(
+            "There are more ranks than processors: \"other\" is mostly waiting for a processor."
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+/// Whom the others waited for.
+fn ranks(profile: &MpiProfile) -> CellTable {
+    let mut cells = CellTable::new([
+        "waited for rank",
+        "s",
+        "sent late s",
+        "received late s",
+        "late to collectives s",
+        "it computes s",
+    ]);
+    for (rank, blame) in blamed(profile).iter().take(MOST) {
+        cells.row([
+            rank.to_string(),
+            seconds(blame.time(), 6),
+            seconds(blame.late.time, 6),
+            seconds(blame.late_receiver.time, 6),
+            seconds(blame.collective.time, 6),
+            outside(profile, *rank)
+                .map_or_else(|| crate::number::NONE.to_owned(), |ns| seconds(ns, 6)),
+        ]);
+    }
+    cells
+}
+
+/// A row for each routine.
+pub(super) fn csv(profile: &MpiProfile) -> String {
+    let mut cells = CellTable::new([
+        "routine",
+        "calls",
+        "seconds",
+        "late_sender_seconds",
+        "late_receiver_seconds",
+        "collective_seconds",
+        "not_measured_seconds",
+        "other_seconds",
+        "below_seconds",
+    ]);
+    for routine in sorted(profile).into_iter().filter(|_| are_measured(profile)) {
+        let parts = Parts::of(profile, routine);
+        let mut row = vec![
+            routine_name(profile, routine.number),
+            routine.calls.to_string(),
+            exact_seconds(routine.time),
+        ];
+        row.extend(parts.known().map(exact_seconds));
+        row.push(exact_seconds(parts.waits.below.nanoseconds));
+        cells.row(row);
+    }
+    cells.csv()
+}
+
+/// For JSON; null if waits were not told apart.
+pub(super) fn value(profile: &MpiProfile) -> Value {
+    if !are_measured(profile) {
+        return Value::Null;
+    }
+    let routine = |routine: &&RoutineCalls| {
+        let parts = Parts::of(profile, routine);
+        let [late, receiver, collective, unknown, other] = parts.known().map(json_seconds);
+        json!({
+            "name": routine_name(profile, routine.number),
+            "calls": number(routine.calls),
+            "seconds": json_seconds(routine.time),
+            "late_sender_seconds": late,
+            "late_receiver_seconds": receiver,
+            "collective_seconds": collective,
+            "not_measured_seconds": unknown,
+            "other_seconds": other,
+            "below_seconds": json_seconds(parts.waits.below.nanoseconds),
+        })
+    };
+    let routines: Vec<Value> = sorted(profile).iter().map(routine).collect();
+    let waits = |rank: u32, blame: &Blame| {
+        json!({
+            "rank": rank,
+            "late_sender_seconds": json_seconds(blame.late.time),
+            "late_receiver_seconds": json_seconds(blame.late_receiver.time),
+            "collective_seconds": json_seconds(blame.collective.time),
+        })
+    };
+    let pairs = profile.ranks.iter().flat_map(|rank| {
+        let of = move |(peer, blame): &(u32, Blame)| {
+            let mut pair = waits(*peer, blame);
+            pair["waits"] = rank.rank.into();
+            pair
+        };
+        rank.sums.waits.blamed.iter().map(of)
+    });
+    json!({
+        "sentence": sentence(profile),
+        "routines": routines,
+        "waited_for": blamed(profile).iter().map(|(rank, of)| waits(*rank, of)).collect::<Vec<_>>(),
+        "pairs": pairs.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,195 @@
+/* The truth of waits: each rank notes when it did what in a file that all of them have mapped, and
+   rank 0 adds up from that who waited how long for whom. Nothing of it goes through MPI. */
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RANKS = 4, MESSAGES = 4096, CALLS = 4096, IDS = 8, ROUTINES = 32 };
+
+/* A message says who sent it, and which of its messages it is. */
+typedef struct {
+    int rank, number;
+} id;
+
+typedef struct {
+    double entered, left;
+    char name[24];
+    int kind;            /* 0 receives, 1 sends, 2 both, 3 collective */
+    int count, received; /* the first so many ids are of messages that came */
+    id ids[IDS];
+    int shape, root, rank, first; /* of a collective: its number is `first` */
+} call;
+
+typedef struct {
+    int sent, calls, collectives;
+    double began[MESSAGES], posted[MESSAGES], arrived[CALLS];
+    call all[CALLS];
+} notes;
+
+static notes *of_rank;
+static int own, ranks;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+static void pass(double milliseconds)
+{
+    double end = now() + milliseconds * 1e-3;
+    struct timespec t = {0, (long)(milliseconds * 1e6)};
+    if (milliseconds >= 1)
+        nanosleep(&t, NULL);
+    while (now() < end)
+        ;
+}
+
+/* As if by chance, the same in every run. */
+static unsigned dice(unsigned sides)
+{
+    static unsigned state = 0;
+    if (!state)
+        state = 12345 + 977 * own;
+    state = state * 1664525 + 1013904223;
+    return (state >> 12) % sides;
+}
+
+static void begin_notes(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT, 0600);
+    if (fd < 0 || ftruncate(fd, sizeof(notes) * RANKS))
+        exit(70);
+    of_rank = mmap(NULL, sizeof(notes) * RANKS, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (of_rank == MAP_FAILED)
+        exit(71);
+    /* No page is touched for the first time within a call. */
+    memset(&of_rank[own], 0, sizeof(notes));
+}
+
+/* A message begins. */
+static id sends(void)
+{
+    notes *n = &of_rank[own];
+    id new = {own, n->sent++};
+    if (n->sent >= MESSAGES)
+        exit(72);
+    n->began[new.number] = now();
+    return new;
+}
+
+static call *enters(const char *routine, int kind)
+{
+    notes *n = &of_rank[own];
+    call *c = &n->all[n->calls++];
+    if (n->calls >= CALLS)
+        exit(73);
+    snprintf(c->name, sizeof c->name, "%s", routine);
+    c->kind = kind;
+    c->count = 0;
+    c->entered = now();
+    return c;
+}
+
+static void leaves(call *c)
+{
+    c->left = now();
+}
+
+/* A call received a message that was posted at a time. */
+static void got(call *c, id message, double posted)
+{
+    of_rank[message.rank].posted[message.number] = posted;
+    c->ids[c->count++] = message;
+    c->received = c->count;
+}
+
+/* A call waited until a message of its own could go. */
+static void gave(call *c, id message)
+{
+    c->ids[c->count++] = message;
+}
+
+static double between(double from, double other, double to)
+{
+    double end = other < to ? other : to;
+    return end > from ? end - from : 0;
+}
+
+static void add_up(int rank)
+{
+    struct {
+        char name[24];
+        int calls;
+        double late, receiver, collective, time;
+    } sums[ROUTINES];
+    int used = 0;
+    notes *n = &of_rank[rank];
+    for (int i = 0; i < n->calls; i++) {
+        call *c = &n->all[i];
+        double late = 0, receiver = 0, collective = 0;
+        for (int k = 0; k < c->count; k++) {
+            notes *of = &of_rank[c->ids[k].rank];
+            int number = c->ids[k].number;
+            if (k < c->received) {
+                double waited = between(c->entered, of->began[number], c->left);
+                late = waited > late ? waited : late;
+            } else {
+                double waited = between(c->entered, of->posted[number], c->left);
+                receiver = waited > receiver ? waited : receiver;
+            }
+        }
+        /* One wait for a call: the longest. */
+        if (late >= receiver)
+            receiver = 0;
+        else
+            late = 0;
+        if (c->kind == 3)
+            for (int other = 0; other < ranks; other++) {
+                int counts = c->shape == 0 ? 1
+                             : c->shape == 1 ? other == c->root && rank != c->root
+                             : c->shape == 2 ? rank == c->root
+                                             : other < rank;
+                double waited = between(c->entered, of_rank[other].arrived[c->first], c->left);
+                if (other != rank && counts && waited > collective)
+                    collective = waited;
+            }
+        int at = 0;
+        while (at < used && strcmp(sums[at].name, c->name))
+            at++;
+        if (at == used) {
+            memset(&sums[used], 0, sizeof sums[used]);
+            strcpy(sums[used++].name, c->name);
+        }
+        sums[at].calls++;
+        sums[at].late += late;
+        sums[at].receiver += receiver;
+        sums[at].collective += collective;
+        sums[at].time += c->left - c->entered;
+    }
+    for (int at = 0; at < used; at++)
+        printf("truth %d %s %d %.9f %.9f %.9f %.9f\n", rank, sums[at].name, sums[at].calls,
+               sums[at].late, sums[at].receiver, sums[at].collective, sums[at].time);
+}
+
+/* All are here. By a function that no case tells the truth of. */
+static void together(void)
+{
+    int in = own, out[RANKS];
+    MPI_Allgather(&in, 1, MPI_INT, out, 1, MPI_INT, MPI_COMM_WORLD);
+}
+
+static void end_notes(void)
+{
+    together();
+    if (own == 0)
+        for (int rank = 0; rank < ranks; rank++)
+            add_up(rank);
+    fflush(stdout);
+}

@@ -1,0 +1,229 @@
+//! Why ranks wait, in programs that note themselves when they did what: the seconds of the profile
+//! are those of the notes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use topas_tests::mpi::Mpi;
+use topas_tests::profile::{Places, build, profiled};
+use topas_tests::running::run;
+use topas_tests::site::{Scratch, Site};
+
+/// Seconds: late sender, late receiver, collective.
+type Waits = [f64; 3];
+
+/// What is known of a routine of a rank.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    waits: Waits,
+    calls: u32,
+    /// Seconds of which nothing is known, and of calls that were too short
+    unknown: f64,
+    below: f64,
+}
+
+type Ranks = BTreeMap<(u32, String), Known>;
+
+fn number<T: std::str::FromStr>(text: &str) -> T {
+    text.parse().unwrap_or_else(|_| panic!("no number: {text}"))
+}
+
+/// `truth RANK ROUTINE CALLS LATE RECEIVER COLLECTIVE TIME`
+fn truth(out: &str) -> Ranks {
+    let lines = out.lines().filter_map(|line| line.strip_prefix("truth "));
+    let known = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let waits = [3, 4, 5].map(|at| number(words[at]));
+        let known = Known { waits, calls: number(words[2]), ..Known::default() };
+        ((number(words[0]), words[1].to_owned()), known)
+    };
+    lines.map(known).collect()
+}
+
+/// What the lines of ranks say; and that no part is negative or more than the whole.
+fn profile(text: &str) -> Ranks {
+    let mut all = Ranks::new();
+    let mut times: BTreeMap<(u32, String), f64> = BTreeMap::new();
+    let mut rank = u32::MAX;
+    for line in text.lines().filter(|line| line.contains(" of=rank ")) {
+        for (key, value) in line.split(' ').filter_map(|word| word.split_once('=')) {
+            let fields: Vec<&str> = value.split(':').collect();
+            match key {
+                "rank" => rank = number(value),
+                "f" => {
+                    times.insert((rank, fields[0].to_owned()), number(fields[2]));
+                }
+                "l" => {
+                    let seconds: Vec<f64> =
+                        fields[1..].chunks(2).map(|pair| number(pair[1])).collect();
+                    let known = Known {
+                        waits: [seconds[0], seconds[1], seconds[2]],
+                        calls: 0,
+                        unknown: seconds[3] + seconds[4],
+                        below: seconds[5],
+                    };
+                    all.insert((rank, fields[0].to_owned()), known);
+                }
+                _ => {}
+            }
+        }
+    }
+    for (key, known) in &all {
+        let parts = known.waits.iter().sum::<f64>() + known.unknown;
+        assert!(parts <= times[key] + 1e-9, "{key:?}: {known:?} of {} s", times[key]);
+    }
+    all
+}
+
+/// How far a profile may be from the truth: a thousandth, what was too short to look at, and 2 us of
+/// each call, because the program reads its clock a little earlier.
+fn allowed(truth: &Known, found: &Known, place: usize) -> f64 {
+    truth.waits[place] / 1_000.0 + found.below + 2e-6 * f64::from(truth.calls)
+}
+
+/// Runs a case until each of its figures was the truth once, at most some times: a rank that loses
+/// its processor between its own look at the clock and that of the library has noted another truth.
+/// No figure may ever be far from it.
+fn holds(mpi: Mpi, program: &str, case: &str, ranks: u32, rounds: u32) {
+    const TIMES: usize = 8;
+    let mut apart: BTreeMap<((u32, String), usize), String> = BTreeMap::new();
+    for time in 0..TIMES {
+        let scratch = Scratch::new();
+        let places = Places::new(&scratch);
+        let notes = scratch.path().join("notes");
+        let rounds = rounds.to_string();
+        let words = ["TOPAS_MPI_WAITS=yes", program, case, notes.to_str().expect("path"), &rounds];
+        let ended = profiled(mpi, &scratch, ranks, &words, &places).good();
+        let truth = truth(&ended.out());
+        assert!(!truth.is_empty(), "{case} under {}: {}", mpi.name(), ended.out());
+        let found = profile(&fs::read_to_string(&places.out).expect("profile"));
+        for (key, truth) in &truth {
+            let found = found.get(key).copied().unwrap_or_default();
+            for place in 0..3 {
+                let difference = (truth.waits[place] - found.waits[place]).abs();
+                let said = || format!("{found:?} of {truth:?}");
+                let far = truth.waits[place] / 10.0 + 0.1;
+                assert!(difference < far, "{case} under {}: {key:?}: {}", mpi.name(), said());
+                if difference <= allowed(truth, &found, place) {
+                    apart.remove(&(key.clone(), place));
+                } else if time == 0 {
+                    apart.insert((key.clone(), place), said());
+                }
+            }
+        }
+        if apart.is_empty() {
+            return;
+        }
+    }
+    panic!("{case} under {}: {apart:#?}", mpi.name());
+}
+
+#[test]
+fn waits_are_those_that_the_program_noted() {
+    for mpi in Mpi::installed("waits_are_those_that_the_program_noted") {
+        let scratch = Scratch::new();
+        let program = scratch.path().join("waits");
+        build(mpi, "mpicc", &["waits/waits.c"], &["-O1"], &program);
+        let program = program.to_str().expect("path");
+        for (case, ranks, rounds) in [
+            ("recv", 2, 20),
+            ("small", 2, 20),
+            ("receiver", 2, 24),
+            ("wait", 2, 20),
+            ("waitall", 2, 20),
+            ("order", 2, 16),
+            ("any", 3, 30),
+            ("ring", 3, 12),
+            ("collectives", 3, 60),
+            ("cancelled", 2, 20),
+        ] {
+            holds(mpi, program, case, ranks, rounds);
+        }
+    }
+}
+
+/// The same in Fortran.
+#[test]
+fn waits_of_fortran_are_those_that_the_program_noted() {
+    for mpi in Mpi::installed("waits_of_fortran_are_those_that_the_program_noted") {
+        let scratch = Scratch::new();
+        let program = scratch.path().join("late");
+        build(mpi, "mpifort", &["waits/late.f90"], &["-O1"], &program);
+        holds(mpi, program.to_str().expect("path"), "fortran", 2, 40);
+    }
+}
+
+/// `topasview --mpi` of a file or of a directory of mapped files.
+fn view(scratch: &Scratch, input: &Path, args: &[&str]) -> String {
+    let mut view = scratch.command(Site::shared().tool("topasview"));
+    view.env("COLUMNS", "120").arg("--mpi").args(args).arg(input);
+    run(&mut view).good().out()
+}
+
+/// A rank that has no library is not waited for, and nothing is said of messages with it. What a
+/// rank knew when it ended without a word is not lost.
+#[test]
+fn a_rank_without_the_library_is_not_measured() {
+    for mpi in Mpi::installed("a_rank_without_the_library_is_not_measured") {
+        let scratch = Scratch::new();
+        let places = Places::new(&scratch);
+        let program = scratch.path().join("waits");
+        build(mpi, "mpicc", &["waits/waits.c"], &["-O1"], &program);
+        let script = scratch.path().join("one.sh");
+        let off = "case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in 0) export TOPAS_MPI=no;; esac";
+        fs::write(&script, format!("{off}\nexec \"$@\"\n")).expect("script");
+        let notes = scratch.path().join("notes");
+        let [script, program, notes] =
+            [&script, &program, &notes].map(|path| path.to_str().expect("path"));
+        let waits = "TOPAS_MPI_WAITS=yes";
+        for (front, measured) in [(&["sh", script][..], false), (&[], true)] {
+            places.clear();
+            let mut words = vec![waits];
+            words.extend(front);
+            words.extend([program, "recv", notes, "20", "_exit"]);
+            profiled(mpi, &scratch, 2, &words, &places);
+            let rows = view(&scratch, &places.spool, &["--waits", "--csv"]);
+            let row = rows.lines().find(|row| row.starts_with("Recv,")).expect("receives");
+            let cells: Vec<f64> = row.split(',').skip(1).map(number).collect();
+            let (late, unknown) = (cells[2], cells[5]);
+            let known = if measured { late > 0.0 } else { late == 0.0 && unknown > 0.0 };
+            assert!(known, "{measured} under {}: {rows}", mpi.name());
+        }
+    }
+}
+
+/// What people are shown: the rank that makes the others wait, and parts that add up.
+#[test]
+fn the_first_sentence_names_the_rank() {
+    for mpi in Mpi::installed("the_first_sentence_names_the_rank") {
+        let scratch = Scratch::new();
+        let places = Places::new(&scratch);
+        let program = scratch.path().join("waits");
+        build(mpi, "mpicc", &["waits/waits.c"], &["-O1"], &program);
+        let notes = scratch.path().join("notes");
+        let [program, notes] = [&program, &notes].map(|path| path.to_str().expect("path"));
+        // Long enough that MPI's own beginning is not most of the time.
+        let words = ["TOPAS_MPI_WAITS=yes", program, "recv", notes, "400"];
+        profiled(mpi, &scratch, 2, &words, &places).good();
+        let view = |args: &[&str]| view(&scratch, &places.out, args);
+        for args in [&[][..], &["--waits"]] {
+            let shown = view(args);
+            let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+            let sentence = " s for rank 0, ";
+            assert!(words.contains(sentence), "{args:?} under {}:\n{shown}", mpi.name());
+            assert!(words.contains("mostly in Recv because it sends late"), "{shown}");
+        }
+        let rows = view(&["--waits", "--csv"]);
+        for row in rows.lines().skip(1) {
+            let cells: Vec<&str> = row.split(',').collect();
+            // As whole numbers of nanoseconds: the parts are the whole.
+            let ns = |cell: &str| (number::<f64>(cell) * 1e9).round() as i64;
+            assert_eq!(cells[3..8].iter().map(|cell| ns(cell)).sum::<i64>(), ns(cells[2]), "{row}");
+        }
+        let json: serde_json::Value = serde_json::from_str(&view(&["--waits", "--json"])).unwrap();
+        assert_eq!(json["waits"]["waited_for"][0]["rank"], 0, "{json}");
+        let pairs = json["waits"]["pairs"].as_array().expect("pairs");
+        assert!(pairs.iter().any(|pair| pair["waits"] == 1 && pair["rank"] == 0), "{json}");
+    }
+}
