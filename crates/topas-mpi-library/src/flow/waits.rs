@@ -73,23 +73,39 @@ pub fn is_on() -> bool {
     mode::has(mode::WAITS)
 }
 
-/// Does something with the state. Nobody calls MPI meanwhile, so another thread has to wait for
-/// some instructions only.
+/// How often a thread gives way to one that uses the state: some instructions of it are long over,
+/// so the other was ended within them and never comes back.
+const PATIENCE: u32 = 1 << 20;
+
+/// Does something with the state; with nothing of it once waits were given up. Nobody calls MPI
+/// meanwhile, so another thread has to wait for some instructions only.
 #[inline(always)]
-fn with<R>(f: impl FnOnce(&mut Engine, &mut Numbers, &mut Boards) -> R) -> R {
+fn with<R: Default>(f: impl FnOnce(&mut Engine, &mut Numbers, &mut Boards) -> R) -> R {
     let threads = THREADS.load(Relaxed);
-    if threads {
-        while SHARED.busy.swap(true, Acquire) {
-            sys::give_way();
-        }
+    if threads && !take_turn() {
+        return R::default();
     }
-    // SAFETY: one thread at a time: either no other may call MPI now, or it waits above.
+    // SAFETY: one thread at a time: either no other may call MPI now, or it has to take turns.
     let state = unsafe { &mut *SHARED.state.get() };
     let result = f(&mut state.engine, &mut state.numbers, &mut state.boards);
     if threads {
         SHARED.busy.store(false, Release);
     }
     result
+}
+
+/// Waits until no other thread uses the state. False, and no waits from then on, where one never
+/// came back.
+#[inline(never)]
+fn take_turn() -> bool {
+    for _ in 0..PATIENCE {
+        if !SHARED.busy.swap(true, Acquire) {
+            return true;
+        }
+        sys::give_way();
+    }
+    mode::set(mode::WAITS, false);
+    false
 }
 
 /// Begins, when MPI has begun and the rank is known.
@@ -390,7 +406,7 @@ impl Returned<'_> {
         if !with(|engine, _, boards| engine.is_long(boards, &call, size)) {
             return;
         }
-        let mut waiting = with(|engine, _, _| engine.begin(call));
+        let Some(mut waiting) = with(|engine, _, _| Some(engine.begin(call))) else { return };
         let known = kept.checked_sub(1).filter(|_| !inter);
         let root = if self.role.root == NONE { 0 } else { word(self.args, self.role.root) as u32 };
         if known.is_none() {
