@@ -5,7 +5,8 @@ use topas_format::MAX_LINE;
 use topas_format::civil::Civil;
 use topas_mpi_profile::keys::{KEYS, KeyExport, export};
 use topas_mpi_profile::layout::{
-    BINS, COUNTERS, FUNCTIONS, Peer, ROW_MISSED, WaitPeer, WaitTicks, flag,
+    BINS, COUNTERS, CallPath, FUNCTIONS, PATH_MODULES, PATHS, PathModule, PathTable, Peer,
+    ROW_MISSED, WaitPeer, WaitTicks, flag,
 };
 use topas_mpi_profile::lines::{End, Facts, Head, Of, amounts, record};
 use topas_mpi_profile::parse::{Line, ProfileLineFault, SizesOf, Token, Traffic};
@@ -206,6 +207,22 @@ proptest! {
 }
 
 /// What an export does with each key is told in one table, and the table has no other keys.
+/// One call on one path, in one module.
+fn one_path() -> PathTable {
+    let build_id = [7; 20];
+    let module = PathModule { base: 0, print: 1, build_id_length: 20, build_id, name: [b'a'; 216] };
+    let path = CallPath { function: 1, count: 1, calls: 1, ..CallPath::default() };
+    PathTable {
+        count: 1,
+        modules: 1,
+        depth: 8,
+        inside: 0,
+        reserved: [0; 6],
+        module: [module; PATH_MODULES],
+        path: [path; PATHS],
+    }
+}
+
 #[test]
 fn every_key_that_is_written_has_its_export() {
     let mut sums = Box::new(Sums::new());
@@ -233,6 +250,7 @@ fn every_key_that_is_written_has_its_export() {
             lines.peer(None, &Peer::default());
             let late = WaitTicks { calls: 1, ticks: 2 };
             lines.blamed(1, &WaitPeer { late, ..WaitPeer::default() }, &tick);
+            lines.paths(&one_path(), 0, &tick);
             lines.communicator(b"World", 1, &Default::default(), &tick);
             lines.switches(b"OMPI_MCA_x=1");
             lines.unended(3, 2, 7);
