@@ -262,7 +262,7 @@ mod tests {
             (fit.replace(".section .note.GNU-stack,\"\",%progbits", ""), "no .note.GNU-stack"),
             (format!("{fit}.section .tbss,\"awT\",@nobits\n.zero 300\n"), "thread-local"),
             (format!("{fit}.section .wx,\"awx\"\n.quad 0\n"), "written and executed"),
-            (format!("{fit}.data\n.zero 700000\n"), "more than"),
+            (format!("{fit}.data\n.zero {}\n", MAX_SIZE[0]), "more than"),
             (fit.replace("4, 3, 0", "4, 2, 0"), "no note of its landing pads"),
         ] {
             let found = faults(&spoiled, ProfilePart::Object, &[]);
