@@ -48,6 +48,7 @@ fn bash_completes_what_the_tools_tell() {
         (&["topas-mpi", ""], &["calibrate", "collect", "list"]),
         (&["topas-doctor", "--buil"], &["--build"]),
         (&["topas-run", "--all"], &["--all-pe"]),
+        (&["topas-top", "--onc"], &["--once"]),
         // What is left to bash: names of files.
         (&["topas-stat", "topas.l"], &[]),
     ] {
