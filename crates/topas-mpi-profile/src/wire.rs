@@ -145,6 +145,13 @@ impl Reader<'_> {
         T::try_from(self.number()?).map_err(|_| Garbled)
     }
 
+    /// Adds the distance to the next of some numbers; false behind the last.
+    fn steps_on(&mut self, number: &mut usize) -> Result<bool, Garbled> {
+        let distance = self.short()?;
+        *number = number.checked_add(distance).ok_or(Garbled)?;
+        Ok(distance != 0)
+    }
+
     fn sparse<'n>(
         &mut self,
         mut numbers: impl Iterator<Item = &'n mut u128>,
@@ -189,12 +196,7 @@ pub fn read(message: &[u8], sums: &mut Sums) -> Result<(), Garbled> {
     }
     from.sparse(sums.sizes.iter_mut().flatten().flatten())?;
     let mut number = 0usize;
-    loop {
-        let distance: usize = from.short()?;
-        if distance == 0 {
-            break;
-        }
-        number = number.checked_add(distance).ok_or(Garbled)?;
+    while from.steps_on(&mut number)? {
         let routine = sums.routines.get_mut(number - 1).ok_or(Garbled)?;
         *routine = RoutineSums {
             calls: from.number()?,
@@ -210,12 +212,7 @@ pub fn read(message: &[u8], sums: &mut Sums) -> Result<(), Garbled> {
         };
     }
     let mut number = 0usize;
-    loop {
-        let distance: usize = from.short()?;
-        if distance == 0 {
-            break;
-        }
-        number = number.checked_add(distance).ok_or(Garbled)?;
+    while from.steps_on(&mut number)? {
         let waits = sums.waits.get_mut(number - 1).ok_or(Garbled)?;
         for figure in waits.figures_mut() {
             *figure = WaitedSums { calls: from.number()?, nanoseconds: from.number()? };

@@ -1,7 +1,7 @@
 //! The flows of the table with places of arguments in place of their names, made when this is
 //! compiled: a cache line per function.
 
-mod make;
+pub mod make;
 #[cfg(test)]
 mod tests;
 

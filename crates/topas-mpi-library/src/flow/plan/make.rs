@@ -76,7 +76,8 @@ pub const fn plans() -> [CallPlan; FUNCTIONS] {
     plans
 }
 
-const fn place(f: &Function, name: &str) -> Place {
+/// The parameter of a name.
+pub const fn place(f: &Function, name: &str) -> Place {
     match f.position(name) {
         Some(place) => place as Place,
         None => NONE,
@@ -84,7 +85,7 @@ const fn place(f: &Function, name: &str) -> Place {
 }
 
 /// The first parameter of a kind and direction.
-const fn of_kind(f: &Function, kind: ParameterKind, direction: Direction) -> Place {
+pub const fn of_kind(f: &Function, kind: ParameterKind, direction: Direction) -> Place {
     let mut i = 0;
     while let Some(parameter) = f.at(i) {
         if parameter.kind as u8 == kind as u8 && parameter.direction as u8 == direction as u8 {
@@ -95,7 +96,8 @@ const fn of_kind(f: &Function, kind: ParameterKind, direction: Direction) -> Pla
     NONE
 }
 
-const fn or(one: Place, other: Place) -> Place {
+/// The first of two places that is one.
+pub const fn or(one: Place, other: Place) -> Place {
     if one != NONE { one } else { other }
 }
 

@@ -8,6 +8,7 @@ use topas_mpi_table as table;
 use topas_mpi_table::{CallProgress, Direction, Function, FunctionClass, ParameterKind, same};
 use topas_mpi_waits::collective::Shape;
 
+use crate::flow::plan::make::{of_kind, or, place};
 use crate::flow::plan::{NONE, Place};
 
 /// What a function means for waits.
@@ -75,28 +76,6 @@ pub struct Role {
 
 /// By number of the function.
 pub static ROLES: [Role; FUNCTIONS] = roles();
-
-const fn place(f: &Function, name: &str) -> Place {
-    match f.position(name) {
-        Some(place) => place as Place,
-        None => NONE,
-    }
-}
-
-const fn or(one: Place, other: Place) -> Place {
-    if one != NONE { one } else { other }
-}
-
-const fn of_kind(f: &Function, kind: ParameterKind, direction: Direction) -> Place {
-    let mut i = 0;
-    while let Some(parameter) = f.at(i) {
-        if parameter.kind as u8 == kind as u8 && parameter.direction as u8 == direction as u8 {
-            return i as Place;
-        }
-        i += 1;
-    }
-    NONE
-}
 
 const fn is_one(f: &Function, names: &[&str]) -> bool {
     let mut i = 0;
