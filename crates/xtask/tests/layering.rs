@@ -34,6 +34,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-driver", &["topas-config", "topas-format", "topas-launch", "topas-node"]),
     ("topas-data", &["topas-format", "topas-mpi-profile", "topas-mpi-table", "topas-node"]),
     ("topas-mpi-data", &["topas-data", "topas-format", "topas-mpi-profile", "topas-mpi-table"]),
+    ("topas-store", &["topas-data", "topas-format"]),
     ("topas-symbols", &["topas-callpath", "topas-mpi-data"]),
     ("topas-chart", &["topas-format"]),
     ("topas-findings", &["topas-data", "topas-format", "topas-mpi-data"]),
