@@ -37,10 +37,10 @@ CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value INTEGER NOT NULL)
 CREATE TABLE IF NOT EXISTS files (
     device INTEGER NOT NULL, inode INTEGER NOT NULL, place INTEGER NOT NULL, checksum INTEGER NOT NULL,
     PRIMARY KEY (device, inode)) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS runs_launch ON runs (launch, last);
-CREATE INDEX IF NOT EXISTS runs_owner ON runs (owner, last, id);
-CREATE INDEX IF NOT EXISTS runs_program ON runs (owner, exe, last, id);
-CREATE INDEX IF NOT EXISTS runs_last ON runs (last, id);
+CREATE INDEX IF NOT EXISTS runs_launch ON runs (launch, last_us);
+CREATE INDEX IF NOT EXISTS runs_owner ON runs (owner, last_us, id);
+CREATE INDEX IF NOT EXISTS runs_program ON runs (owner, exe, last_us, id);
+CREATE INDEX IF NOT EXISTS runs_last ON runs (last_us, id);
 ";
 
 /// The statement that makes a table. Runs are in the order in which they came; sums are found by
@@ -210,7 +210,7 @@ impl Index {
                     transaction,
                     find_runs: format!(
                         "SELECT rowid, {columns} FROM runs
-                         WHERE launch = ? AND last >= ? AND first <= ? AND gone = 0"
+                         WHERE launch = ? AND last_us >= ? AND first_us <= ? AND gone = 0"
                     ),
                     add_run: format!("INSERT INTO runs ({columns}) VALUES ({marks})"),
                     add_sums: SUM_TABLES.map(added).into(),

@@ -7,8 +7,6 @@
 //! sources -> FollowedSource (what came since, vouched for) -> Ingest: joins lines to runs
 //!                                                               |
 //!                   Index (SQLite): runs with their lines, sums by day, user, language ...
-//!                                                               |  deliver
-//!                                        PostgreSQL, ClickHouse: the same tables
 //! ```
 //!
 //! A run is kept with its lines, so what is known of it is computed from these. Sums are whole

@@ -34,7 +34,7 @@ impl SumsBy {
     fn place(self) -> (&'static str, Option<(&'static str, CellKind)>) {
         match self {
             SumsBy::All => (BY_USER.name, None),
-            SumsBy::User => (BY_USER.name, Some(("user", CellKind::Text))),
+            SumsBy::User => (BY_USER.name, Some(("user_name", CellKind::Text))),
             SumsBy::Owner => (BY_USER.name, Some(("owner", CellKind::Text))),
             SumsBy::Month => (BY_USER.name, Some(("month", CellKind::Int))),
             SumsBy::Day => (BY_USER.name, Some(("day", CellKind::Int))),
@@ -207,11 +207,11 @@ pub fn latest_runs(
         conditions.push("ending > 0".to_owned());
     }
     if let Some(RunPosition { last, id }) = behind {
-        conditions.push("last <= ? AND (last < ? OR id < ?)".to_owned());
+        conditions.push("last_us <= ? AND (last_us < ? OR id < ?)".to_owned());
         values.extend([Cell::Int(last), Cell::Int(last), Cell::Int(id)]);
     }
     let sql = format!(
-        "SELECT {} FROM {} WHERE {} ORDER BY last DESC, id DESC LIMIT {most}",
+        "SELECT {} FROM {} WHERE {} ORDER BY last_us DESC, id DESC LIMIT {most}",
         RUNS.column_names(),
         dialect.table(RUNS.name),
         conditions.join(" AND ")
@@ -304,7 +304,7 @@ pub fn class_samples(
 /// [`StoreError`] if the store does not answer.
 pub fn owners_of(store: &mut dyn Store, user: &str) -> Result<Vec<String>, StoreError> {
     let sql = format!(
-        "SELECT DISTINCT owner FROM {} WHERE user = ? ORDER BY owner",
+        "SELECT DISTINCT owner FROM {} WHERE user_name = ? ORDER BY owner",
         store.dialect().table(BY_USER.name)
     );
     let rows = store.select(&sql, &[Cell::Text(user.to_owned())], &[CellKind::Text])?;

@@ -65,22 +65,22 @@ impl Table {
 }
 
 /// Runs. `launch` and `id` tell them apart; `gone` is 1 if a run became part of another one when
-/// a late line came; `day` is 20261122; `ended` is in s of local time, `first` and `last` in µs
+/// a late line came; `day` is 20261122; `ended` is in s of local time, `first_us` and `last_us` in µs
 /// of UTC; `npes` is 0 if it is not told; `ending` is the worst class of the field `ending`, -1 if no
 /// line tells one; `lines` are its log lines.
 pub const RUNS: Table = Table {
     name: "runs",
     key: &[text("owner"), int("launch"), int("id")],
     rest: &[
-        text("user"),
+        text("user_name"),
         text("exe"),
         text("job"),
         text("lang"),
         text("lib"),
         int("day"),
         int("ended"),
-        int("first"),
-        int("last"),
+        int("first_us"),
+        int("last_us"),
         int("npes"),
         int("wall"),
         int("ending"),
@@ -104,7 +104,7 @@ const SUMS: [Column; IntegerSums::COLUMNS.len() + 1] = {
 /// have a value, and this name with `:0` for those whose lower term is 0.
 pub const BY_USER: Table = Table {
     name: "by_user",
-    key: &[int("day"), int("month"), text("owner"), text("user"), text("measure")],
+    key: &[int("day"), int("month"), text("owner"), text("user_name"), text("measure")],
     rest: &SUMS,
 };
 
