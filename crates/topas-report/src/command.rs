@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 use topas_config::{Conf, Environment};
 
-use crate::{TOOL, exit, mail};
+use crate::{TOOL, exit, mail, pages};
 
 /// Make weekly mails for users and pages for the center from the TOPAS log
 #[derive(Parser)]
@@ -25,6 +25,8 @@ pub struct ReportOptions {
 pub enum ReportCommand {
     /// Tell each user by mail what the user's programs did in a week
     Mail(mail::MailArgs),
+    /// Make pages for the staff of the center, of weeks, months and years
+    Pages(pages::PagesArgs),
 }
 
 impl ReportCommand {
@@ -32,6 +34,7 @@ impl ReportCommand {
     pub fn run(&self, env: &Environment, conf: &Conf) -> Result<u8, u8> {
         match self {
             ReportCommand::Mail(args) => mail::run(args, env, conf),
+            ReportCommand::Pages(args) => pages::run(args, env, conf),
         }
     }
 }

@@ -6,6 +6,7 @@
 mod command;
 mod exit;
 mod mail;
+mod pages;
 mod reading;
 
 use std::process::ExitCode;

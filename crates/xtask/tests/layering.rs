@@ -78,6 +78,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "topas-terminal",
         ],
     ),
+    ("topas-web", &["topas-render"]),
     (
         "topas-report",
         &[
@@ -88,6 +89,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "topas-mpi-data",
             "topas-render",
             "topas-terminal",
+            "topas-web",
         ],
     ),
     (
