@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 use topas_config::{Conf, Environment};
 
-use crate::{TOOL, exit, ingest, mail};
+use crate::{TOOL, exit, ingest, mail, pages};
 
 /// Make weekly mails for users and pages for the center from the TOPAS log
 #[derive(Parser)]
@@ -27,6 +27,8 @@ pub enum ReportCommand {
     Ingest(ingest::IngestArgs),
     /// Tell each user by mail what the user's programs did in a week
     Mail(mail::MailArgs),
+    /// Make pages for the staff of the center, of weeks, months and years
+    Pages(pages::PagesArgs),
 }
 
 impl ReportCommand {
@@ -35,6 +37,7 @@ impl ReportCommand {
         match self {
             ReportCommand::Ingest(args) => ingest::run(args, env),
             ReportCommand::Mail(args) => mail::run(args, env, conf),
+            ReportCommand::Pages(args) => pages::run(args, env, conf),
         }
     }
 }

@@ -7,6 +7,7 @@ mod command;
 mod exit;
 mod ingest;
 mod mail;
+mod pages;
 mod reading;
 
 use std::process::ExitCode;

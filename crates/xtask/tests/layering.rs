@@ -79,6 +79,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "topas-terminal",
         ],
     ),
+    ("topas-web", &["topas-render"]),
     (
         "topas-report",
         &[
@@ -90,6 +91,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "topas-render",
             "topas-store",
             "topas-terminal",
+            "topas-web",
         ],
     ),
     (
