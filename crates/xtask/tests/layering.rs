@@ -34,7 +34,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-driver", &["topas-config", "topas-format", "topas-launch", "topas-node"]),
     ("topas-data", &["topas-format", "topas-mpi-profile", "topas-mpi-table", "topas-node"]),
     ("topas-mpi-data", &["topas-data", "topas-format", "topas-mpi-profile", "topas-mpi-table"]),
-    ("topas-symbols", &["topas-callpath", "topas-mpi-data"]),
+    ("topas-symbols", &["topas-callpath", "topas-config", "topas-mpi-data"]),
     ("topas-chart", &["topas-format"]),
     ("topas-findings", &["topas-data", "topas-format", "topas-mpi-data"]),
     (
