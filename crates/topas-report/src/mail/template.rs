@@ -43,7 +43,8 @@ impl Templates {
             true => AutoEscape::Html,
             false => AutoEscape::None,
         });
-        let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+        let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true);
+        let syntax = syntax.keep_trailing_newline(true).build();
         syntax.into_iter().for_each(|syntax| jinja.set_syntax(syntax));
         // A loop without end is an error, too.
         jinja.set_fuel(Some(FUEL));
