@@ -5,6 +5,7 @@
 
 mod command;
 mod exit;
+mod ingest;
 mod mail;
 mod pages;
 mod reading;
