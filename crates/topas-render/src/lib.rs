@@ -4,6 +4,8 @@
 //! trait [`ReportForm`]. What was not measured is `-`, empty, NA or null, never 0.
 #![forbid(unsafe_code)]
 
+pub mod asking;
+pub mod center;
 pub mod check;
 mod compare;
 mod csv;
@@ -14,6 +16,7 @@ mod figure;
 pub mod finding;
 
 mod gnuplot;
+pub mod html;
 mod json;
 pub mod mpi;
 mod number;
@@ -29,6 +32,7 @@ mod skipped;
 mod text;
 pub mod utilisation;
 pub mod view;
+pub mod week;
 mod wording;
 
 pub use compare::{COMPARE_SCHEMA, CompareDocument};

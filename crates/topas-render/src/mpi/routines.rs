@@ -79,18 +79,56 @@ pub(super) fn sorted(profile: &MpiProfile) -> Vec<&RoutineCalls> {
 
 /// The table with the lines above it.
 pub(super) fn text(views: &Views<'_>) -> String {
-    let mut cells = header();
-    let mut table = RoutineTable::default();
-    for routine in sorted(views.profile) {
-        cells.row(table.row(views, routine));
-    }
-    cells.row(table.sums(views));
-    let mut out = above(views) + "\n" + &cells.aligned(2);
-    for note in table.notes(views) {
+    let shown = shown(views);
+    let mut out = above(views) + "\n" + &shown.text;
+    for note in shown.notes {
         out.push('\n');
         out += &paragraph(&note, views.columns());
     }
     out
+}
+
+/// The table of routines in parts, for reports that say something else above it.
+pub struct ShownRoutines {
+    /// Aligned lines with the heading
+    pub text: String,
+    /// The cells of each routine and of the sum: the mark, which is empty unless much of the time is
+    /// spent in it, the routine, then the columns 2 to 13
+    pub rows: Vec<[String; 14]>,
+    /// What is to be known of it, a paragraph each
+    pub notes: Vec<String>,
+    /// The times of each routine, that with most time first
+    pub times: Vec<RoutineTime>,
+}
+
+/// Where the time of a routine went, in s of all ranks.
+pub struct RoutineTime {
+    /// Name without `MPI_`
+    pub name: String,
+    /// Time in its calls
+    pub time: f64,
+    /// Estimated time of transfer with latency; None if that is not known
+    pub transfer: Option<f64>,
+}
+
+/// The parts of the table.
+pub(super) fn shown(views: &Views<'_>) -> ShownRoutines {
+    let mut table = RoutineTable::default();
+    let mut rows: Vec<[String; 14]> =
+        sorted(views.profile).into_iter().map(|routine| table.row(views, routine)).collect();
+    rows.push(table.sums(views));
+    let mut cells = header();
+    rows.iter().for_each(|row| cells.row(row.iter().cloned()));
+    let time = |routine: &RoutineCalls| {
+        let Estimate { latency, transfer, .. } = Estimate::of(views, routine);
+        RoutineTime {
+            name: routine_name(views.profile, routine.number),
+            time: routine.time as f64 / 1e9,
+            transfer: latency.zip(transfer).map(|(latency, transfer)| latency + transfer),
+        }
+    };
+    let times = sorted(views.profile).into_iter().map(time).collect();
+    ShownRoutines { text: cells.aligned(2), rows, notes: table.notes(views), times }
 }
 
 /// The three lines of headings; the numbers of the columns are those of the paper.
