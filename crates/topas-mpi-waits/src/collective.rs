@@ -83,8 +83,14 @@ mod tests {
 
     #[test]
     fn what_is_kept_of_a_collective_is_found_again() {
-        let place =
-            CollectivePlace { comm: 5, number: 1 << 40, first: 2, end: 70_000, far: 9, near: false };
+        let place = CollectivePlace {
+            comm: 5,
+            number: 1 << 40,
+            first: 2,
+            end: 70_000,
+            far: 9,
+            near: false,
+        };
         assert_eq!(CollectivePlace::of(&place.post()), place);
     }
 

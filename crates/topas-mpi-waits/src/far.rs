@@ -524,7 +524,8 @@ mod tests {
         let call = Call { function: 1, counts: true, began: 10, ended: 20 };
         let mut findings = Findings::of(call);
         for number in 0..300 {
-            let question = Question { key: 5 + u64::from(number % 3), number, ..Default::default() };
+            let question =
+                Question { key: 5 + u64::from(number % 3), number, ..Default::default() };
             if number % 2 == 0 {
                 findings = Findings::of(call);
             }

@@ -4,8 +4,8 @@
 //! MPI did not accept; what others have not yet told is looked at again later. Ranks come to
 //! collectives before their call, because all must be there when the first returns.
 
-mod boards;
 pub mod between;
+mod boards;
 mod far;
 mod numbers;
 pub mod role;

@@ -95,11 +95,7 @@ impl Engine {
     }
 
     /// A collective was started: the number of its post, 0 if there is no room.
-    pub fn collective_started(
-        &mut self,
-        place: &CollectivePlace,
-        handle: (u64, u32),
-    ) -> u32 {
+    pub fn collective_started(&mut self, place: &CollectivePlace, handle: (u64, u32)) -> u32 {
         if place.comm == 0 {
             return 0;
         }

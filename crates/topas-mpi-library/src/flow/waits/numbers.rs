@@ -151,7 +151,8 @@ impl Numbers {
             return;
         }
         let place = self.place(handle);
-        *element_mut(&mut self.places, place) = Numbered { handle, number, made: 0, place: 0, size: 0 };
+        *element_mut(&mut self.places, place) =
+            Numbered { handle, number, made: 0, place: 0, size: 0 };
         self.used += 1;
     }
 

@@ -203,14 +203,8 @@ const fn shape(f: &Function) -> Shape {
         "MPI_Iscatter",
         "MPI_Iscatterv",
     ];
-    const TO: &[&str] = &[
-        "MPI_Gather",
-        "MPI_Gatherv",
-        "MPI_Reduce",
-        "MPI_Igather",
-        "MPI_Igatherv",
-        "MPI_Ireduce",
-    ];
+    const TO: &[&str] =
+        &["MPI_Gather", "MPI_Gatherv", "MPI_Reduce", "MPI_Igather", "MPI_Igatherv", "MPI_Ireduce"];
     if is_one(f, FROM) {
         Shape::FromRoot
     } else if is_one(f, TO) {
@@ -340,7 +334,9 @@ mod tests {
         for all in ["MPI_Comm_dup", "MPI_Win_fence", "MPI_File_write_at_all", "MPI_Comm_spawn"] {
             assert_eq!(gathers(all), Some(Shape::All), "{all}");
         }
-        for none in ["MPI_Comm_free", "MPI_Comm_create_group", "MPI_Neighbor_alltoall", "MPI_Finalize"] {
+        for none in
+            ["MPI_Comm_free", "MPI_Comm_create_group", "MPI_Neighbor_alltoall", "MPI_Finalize"]
+        {
             assert_eq!(gathers(none), None, "{none}");
         }
     }
