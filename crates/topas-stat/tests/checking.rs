@@ -361,7 +361,7 @@ fn users_see_their_own_lines_only() {
 fn lines_of_mpi_profiles_are_what_they_are() {
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/logs/v1/mpi.log");
     let profiles = fs::read_to_string(golden).unwrap();
-    let run = "2026/11/20 12:00:00 mohr heat 5 16 t450 B f90 mpi 1.0 0.1 2.0 f=100000000 10 4711\n";
+    let run = "1999/11/20 12:00:00 mohr heat 5 16 t450 B f90 mpi 1.0 0.1 2.0 f=100000000 10 4711\n";
     let site = CheckSite::new();
     let count = profiles.lines().count();
     site.file("log", format!("{profiles}{run}"));
