@@ -10,7 +10,7 @@ use topas_format::civil::{Civil, Date, Time};
 use topas_format::escape::Name;
 use topas_format::field::{Lang, Lib, Mhz, Mode};
 use topas_format::line::{Extras, Line};
-use topas_format::number::whole;
+use topas_format::number::leading;
 
 use super::intern::InternedTexts;
 use super::table::{KeptLine, PeTable, sizes};
@@ -252,17 +252,26 @@ impl LineNames {
         let launch = launches.number(line, extras, &mut last.launch);
         let mut kept = KeptLine::new(line, launch, texts.name(&line.exe, &mut last.exe));
         let mut end = None;
-        for (key, value) in extras {
+        let mut rest = extras;
+        while let Some((key, value)) = rest.next() {
+            // The text goes on behind a value, so that eight of its bytes are read at a time.
+            let whole = || {
+                let behind = rest.text().len();
+                let begin = extras.text().len() - behind - value.len();
+                let (number, rest) = leading(&extras.text()[begin..])?;
+                (rest.len() == behind).then_some(number)
+            };
+            let small = || whole().and_then(|number| u32::try_from(number).ok());
             match key {
-                b"t" => end = whole(value).filter(|&t| t <= LATEST),
+                b"t" => end = whole().filter(|&t| t <= LATEST),
                 b"host" => kept.host = texts.name(&Name::from_token(value), &mut last.host),
                 b"end" => kept.ending = texts.number(value, &mut last.ending),
                 b"why" => kept.why = texts.number(value, &mut last.why),
-                b"cpu" => kept.cpu = small(value),
-                b"numa" => kept.numa = small(value),
-                b"cyc" => kept.cycles = whole(value),
-                b"ins" => kept.instructions = whole(value),
-                b"rss" => kept.rss = whole(value),
+                b"cpu" => kept.cpu = small(),
+                b"numa" => kept.numa = small(),
+                b"cyc" => kept.cycles = whole(),
+                b"ins" => kept.instructions = whole(),
+                b"rss" => kept.rss = whole(),
                 _ => {}
             }
         }
@@ -274,10 +283,6 @@ impl LineNames {
         }
         kept
     }
-}
-
-fn small(value: &[u8]) -> Option<u32> {
-    whole(value).and_then(|n| u32::try_from(n).ok())
 }
 
 /// Seconds since 1970-01-01 00:00 local time.
