@@ -11,6 +11,7 @@ use topas_config::{Conf, Environment};
 use topas_data::{LineWriter, Outputs, append, deliver};
 use topas_format::conf::List;
 use topas_mpi_data::{Collection, Ending, LeftLaunch, collect, spool_owners};
+use topas_terminal::Progress;
 
 use crate::args::Collect;
 use crate::spool::{conf, directories};
@@ -42,7 +43,12 @@ pub fn run(options: &Collect, env: &Environment) -> u8 {
 }
 
 fn in_directory(options: &Collect, directory: &Path, conf: &Conf) -> u8 {
-    let found = match collect(directory, getuid().as_raw()) {
+    let mut progress = Progress::new(TOOL, options.quiet);
+    let found = collect(directory, getuid().as_raw(), |done, of| {
+        progress.at(|| format!("{}: {done} of {of} files read", directory.display()));
+    });
+    drop(progress);
+    let found = match found {
         Ok(found) => found,
         Err(cause) => {
             let what = format!("cannot list {}", directory.display());
