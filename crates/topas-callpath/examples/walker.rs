@@ -4,7 +4,7 @@
 
 use std::cell::UnsafeCell;
 
-use topas_callpath::{Caller, Rows, WalkEnd, walk};
+use topas_callpath::{Caller, Memory, Rows, WalkEnd, walk};
 
 thread_local! {
     static ROWS: UnsafeCell<Rows> = const { UnsafeCell::new(Rows::new()) };
@@ -42,7 +42,8 @@ unsafe extern "C" fn walk_from(
     };
     ROWS.with(|rows| {
         // SAFETY: the rows of this thread, in use here only, and a stack that ends there.
-        let found = unsafe { walk(&mut *rows.get(), caller, end, frames) };
+        let (rows, stack) = unsafe { (&mut *rows.get(), Memory::new(caller.stack, end)) };
+        let found = walk(rows, caller, stack, frames);
         let end = match found.end {
             WalkEnd::Outermost => 0,
             WalkEnd::Deeper => 1 << 29,

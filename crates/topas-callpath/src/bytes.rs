@@ -1,10 +1,12 @@
 //! Memory of a loaded module that is read as the tables for exceptions are written.
 
-/// A part of memory that can be read, and how far it was read.
+use crate::sys::Memory;
+
+/// A part of memory, and how far it was read.
 #[derive(Clone, Copy)]
 pub struct TableBytes {
+    memory: Memory,
     at: usize,
-    end: usize,
 }
 
 /// What an encoded address is relative to.
@@ -15,17 +17,14 @@ const INDIRECT: u8 = 0x80;
 pub const OMITTED: u8 = 0xff;
 
 impl TableBytes {
-    /// Memory from `at` until `end`.
-    ///
-    /// # Safety
-    /// It can be read as long as this is used.
-    pub unsafe fn new(at: usize, end: usize) -> TableBytes {
-        TableBytes { at, end }
+    /// All of a part of memory.
+    pub fn new(memory: Memory) -> TableBytes {
+        TableBytes { memory, at: memory.from() }
     }
 
     /// The same memory from another place on; None if that is not in it.
     pub fn from(self, at: usize) -> Option<TableBytes> {
-        (at >= self.at && at <= self.end).then_some(TableBytes { at, ..self })
+        self.memory.part(at, self.memory.end()).map(TableBytes::new)
     }
 
     /// Where the next byte is.
@@ -35,15 +34,11 @@ impl TableBytes {
 
     /// Whether all was read.
     pub fn is_empty(self) -> bool {
-        self.at >= self.end
+        self.at >= self.memory.end()
     }
 
     fn value<const N: usize>(&mut self) -> Option<[u8; N]> {
-        if self.end.checked_sub(self.at)? < N {
-            return None;
-        }
-        // SAFETY: by the maker, and there are as many.
-        let value = unsafe { (self.at as *const [u8; N]).read_unaligned() };
+        let value = self.memory.bytes(self.at)?;
         self.at += N;
         Some(value)
     }
@@ -97,13 +92,10 @@ impl TableBytes {
 
     /// The next so many bytes by themselves.
     pub fn part(&mut self, length: u64) -> Option<TableBytes> {
-        let left = (self.end.checked_sub(self.at)?) as u64;
-        if length > left {
-            return None;
-        }
-        let part = TableBytes { at: self.at, end: self.at + length as usize };
-        self.at = part.end;
-        Some(part)
+        let end = self.at.checked_add(usize::try_from(length).ok()?)?;
+        let part = self.memory.part(self.at, end)?;
+        self.at = end;
+        Some(TableBytes::new(part))
     }
 
     /// An address as `encoding` has it: absolute, or relative to its own place.
@@ -152,10 +144,8 @@ pub fn is_one_of(number: u8, set: u64) -> bool {
 mod tests {
     use super::*;
 
-    fn bytes(of: &[u8]) -> TableBytes {
-        let at = of.as_ptr() as usize;
-        // SAFETY: a slice that outlives the test's use.
-        unsafe { TableBytes::new(at, at + of.len()) }
+    fn bytes(of: &'static [u8]) -> TableBytes {
+        TableBytes::new(Memory::of(of))
     }
 
     #[test]

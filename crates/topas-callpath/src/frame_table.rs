@@ -26,9 +26,7 @@ pub fn rule(module: &LoadedModule, address: usize) -> Rule {
 
 /// The memory of the segment that an address is in.
 fn memory(module: &LoadedModule, address: usize) -> Option<TableBytes> {
-    let (start, end) = module.segment_of(address)?;
-    // SAFETY: a segment of a module that is loaded, because an address in it stands on the stack.
-    Some(unsafe { TableBytes::new(start, end) })
+    module.loader.segment(address).map(TableBytes::new)
 }
 
 /// Finds the description of the function that an address is in: a binary search in the table of

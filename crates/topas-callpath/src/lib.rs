@@ -10,7 +10,7 @@
 //! told. It stops where no rule is known, and says so.
 //!
 //! ```text
-//! bytes -> rule <- frame_table   module -> rows -> walk
+//! sys -> bytes, module -> frame_table -> rule -> rows -> walk
 //! ```
 #![cfg_attr(not(test), no_std)]
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -23,8 +23,10 @@ mod module;
 mod rows;
 #[cfg(target_arch = "x86_64")]
 mod rule;
+mod sys;
 mod walk;
 
 pub use module::{BUILD_ID, LoadedModule, SegmentPrint, module_of};
 pub use rows::Rows;
+pub use sys::Memory;
 pub use walk::{Caller, Walk, WalkEnd, mark_base, walk};

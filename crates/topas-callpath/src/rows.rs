@@ -82,14 +82,14 @@ impl Rows {
         };
         // Another module may stand by now where one stood.
         if let Some(module) = &module
-            && module.unloads != self.unloads
+            && module.loader.unloads() != self.unloads
         {
             // The outermost frames of a thread stand on its stack as long as it runs.
             let outermost = FrameEnd::Outermost as u64;
             for row in self.rows.iter_mut().filter(|row| Rule(row.rule).end() != outermost) {
                 *row = Row { address: 0, rule: 0 };
             }
-            self.unloads = module.unloads;
+            self.unloads = module.loader.unloads();
         }
         self.put(address, rule);
         rule

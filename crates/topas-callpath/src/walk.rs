@@ -3,6 +3,7 @@
 use crate::rows::Rows;
 #[cfg(target_arch = "x86_64")]
 use crate::rule::{FrameEnd, Rule, SavedBase};
+use crate::sys::Memory;
 
 /// Where a walk begins: a function is called and has not changed anything yet.
 #[derive(Clone, Copy, Debug)]
@@ -44,25 +45,13 @@ fn mix(hash: u64, address: usize) -> u64 {
     (hash ^ address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
 }
 
-/// Reads a word of the stack; None if it is not between these bounds.
-#[inline(always)]
-fn word(address: usize, from: usize, end: usize) -> Option<usize> {
-    if address < from || address > end.wrapping_sub(8) || !address.is_multiple_of(8) {
-        return None;
-    }
-    // SAFETY: a word of the thread's own stack, between the caller's frame and the end as told.
-    Some(unsafe { (address as *const usize).read() })
-}
-
 /// The return addresses from the caller on, innermost first, as many as there is room for. Those
 /// of frames that only begin a program or a thread are left out, if [`mark_base`] was asked.
-///
-/// # Safety
-/// The stack can be read from `caller.stack` until `end`, which is a multiple of 8.
+/// `stack` is the thread's stack from `caller.stack` on.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-pub unsafe fn walk(rows: &mut Rows, caller: Caller, end: usize, frames: &mut [usize]) -> Walk {
-    let Caller { mut address, mut stack, mut base } = caller;
+pub fn walk(rows: &mut Rows, caller: Caller, mut stack: Memory, frames: &mut [usize]) -> Walk {
+    let Caller { mut address, mut base, .. } = caller;
     let mut found = Walk { count: 0, end: WalkEnd::Deeper, hash: START };
     for place in frames {
         let rule = rows.rule(address);
@@ -75,7 +64,7 @@ pub unsafe fn walk(rows: &mut Rows, caller: Caller, end: usize, frames: &mut [us
         *place = address;
         found.count += 1;
         found.hash = mix(found.hash, address);
-        let Some((back, above, below)) = step(rule, stack, base, end) else {
+        let Some((back, above, below)) = step(rule, stack, base) else {
             found.end = WalkEnd::Cut;
             return found;
         };
@@ -84,30 +73,27 @@ pub unsafe fn walk(rows: &mut Rows, caller: Caller, end: usize, frames: &mut [us
     found
 }
 
-/// From a frame to its caller's: return address, stack pointer, base.
+/// From a frame to its caller's: return address, the stack from there on, base.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn step(rule: Rule, stack: usize, base: usize, end: usize) -> Option<(usize, usize, usize)> {
+fn step(rule: Rule, stack: Memory, base: usize) -> Option<(usize, Memory, usize)> {
     const IN_STACK: u64 = FrameEnd::Stack as u64;
     const IN_BASE: u64 = FrameEnd::Base as u64;
     const BY_BASE: u64 = FrameEnd::ByBase as u64;
     let above = match rule.end() {
-        IN_STACK => stack.wrapping_add_signed(rule.offset()),
+        IN_STACK => stack.from().wrapping_add_signed(rule.offset()),
         IN_BASE => base.wrapping_add_signed(rule.offset()),
-        BY_BASE => word(base.wrapping_add_signed(rule.offset()), stack, end)?,
+        BY_BASE => stack.word(base.wrapping_add_signed(rule.offset()))?,
         _ => return None,
     };
-    // Frames lie one above the other.
-    if above <= stack || above > end {
-        return None;
-    }
-    let back = word(above.wrapping_sub(8), stack, end)?;
+    // Frames lie one above the other, and each has a return address at its end.
+    let back = stack.word(above.wrapping_sub(8))?;
     let below = match rule.base() {
         SavedBase::Kept => base,
-        SavedBase::ByEnd(from) => word(above.wrapping_add_signed(from as isize), stack, end)?,
-        SavedBase::ByBase(from) => word(base.wrapping_add_signed(from as isize), stack, end)?,
+        SavedBase::ByEnd(from) => stack.word(above.wrapping_add_signed(from as isize))?,
+        SavedBase::ByBase(from) => stack.word(base.wrapping_add_signed(from as isize))?,
     };
-    Some((back, above, below))
+    Some((back, stack.part(above, stack.end())?, below))
 }
 
 /// As deep as the outermost frame is looked for.
@@ -117,15 +103,13 @@ const DEEPEST: usize = 256;
 /// Notes which frames only begin a program or a thread: the outermost, and those of the one module
 /// in front of it, which is libc. Walks end in front of them from then on. To be asked before the
 /// first walk of a thread, so that all its walks agree.
-///
-/// # Safety
-/// As for [`walk`].
+/// `stack` as for [`walk`].
 #[cfg(target_arch = "x86_64")]
 #[cold]
 #[inline(never)]
-pub unsafe fn mark_base(rows: &mut Rows, caller: Caller, end: usize) {
+pub fn mark_base(rows: &mut Rows, caller: Caller, mut stack: Memory) {
     let mut frames = [0; DEEPEST];
-    let Caller { mut address, mut stack, mut base } = caller;
+    let Caller { mut address, mut base, .. } = caller;
     let mut count = 0;
     // Not `walk`: the outermost frame is wanted, too.
     loop {
@@ -136,12 +120,12 @@ pub unsafe fn mark_base(rows: &mut Rows, caller: Caller, end: usize) {
         }
         *place = address;
         count += 1;
-        let Some(next) = step(rule, stack, base, end) else { return };
+        let Some(next) = step(rule, stack, base) else { return };
         (address, stack, base) = next;
     }
     let Some(found) = frames.get(..count) else { return };
     let base_of = |address: &usize| {
-        crate::module::module_of(address.wrapping_sub(1)).map(|module| module.base)
+        crate::module::module_of(address.wrapping_sub(1)).map(|module| module.base())
     };
     // The caller's own frame is never one of them.
     let mut outer = found.iter().skip(1).rev();
@@ -162,15 +146,12 @@ pub unsafe fn mark_base(rows: &mut Rows, caller: Caller, end: usize) {
 }
 
 /// See the other [`walk`]: frame records, each of which leads to that of the caller.
-///
-/// # Safety
-/// The stack can be read from `caller.stack` until `end`, which is a multiple of 8.
 #[cfg(target_arch = "aarch64")]
 #[inline]
-pub unsafe fn walk(_: &mut Rows, caller: Caller, end: usize, frames: &mut [usize]) -> Walk {
+pub fn walk(_: &mut Rows, caller: Caller, mut stack: Memory, frames: &mut [usize]) -> Walk {
     /// What of a word is an address: the rest may sign it.
     const ADDRESS: usize = (1 << 48) - 1;
-    let Caller { mut address, mut stack, mut base } = caller;
+    let Caller { mut address, mut base, .. } = caller;
     let mut found = Walk { count: 0, end: WalkEnd::Deeper, hash: START };
     for place in frames {
         *place = address & ADDRESS;
@@ -180,8 +161,9 @@ pub unsafe fn walk(_: &mut Rows, caller: Caller, end: usize, frames: &mut [usize
             found.end = WalkEnd::Outermost;
             return found;
         }
-        let next = word(base, stack, end).zip(word(base.wrapping_add(8), stack, end));
-        let Some((below, back)) = next else {
+        let above = base.wrapping_add(16);
+        let next = stack.word(base).zip(stack.word(base.wrapping_add(8)));
+        let Some(((below, back), rest)) = next.zip(stack.part(above, stack.end())) else {
             found.end = WalkEnd::Cut;
             return found;
         };
@@ -189,15 +171,11 @@ pub unsafe fn walk(_: &mut Rows, caller: Caller, end: usize, frames: &mut [usize
             found.end = WalkEnd::Outermost;
             return found;
         }
-        stack = base.wrapping_add(16);
-        (address, base) = (back, below);
+        (address, stack, base) = (back, rest, below);
     }
     found
 }
 
 /// Frame records do not tell which frames begin a program.
-///
-/// # Safety
-/// As for [`walk`].
 #[cfg(target_arch = "aarch64")]
-pub unsafe fn mark_base(_: &mut Rows, _: Caller, _: usize) {}
+pub fn mark_base(_: &mut Rows, _: Caller, _: Memory) {}

@@ -182,6 +182,11 @@ impl Paths {
         self.outside("var/log/topas")
     }
 
+    /// Directory of what the tools of the center keep.
+    pub fn state_dir(&self) -> PathBuf {
+        self.outside("var/lib/topas")
+    }
+
     /// `etc` and `var` of the prefix /usr are those of the root directory.
     fn outside(&self, path: &str) -> PathBuf {
         if self.prefix == Path::new("/usr") {

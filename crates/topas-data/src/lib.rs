@@ -57,6 +57,7 @@ mod sys;
 mod tally;
 mod utilisation;
 mod vouch;
+mod week;
 mod when;
 
 pub use block::MAX_LINE_READ;
@@ -114,3 +115,7 @@ pub use utilisation::{
     UtilisationReport, UtilisationTooLong, ZoneFound,
 };
 pub use vouch::{Claims, Foreign, Stranger, believe};
+pub use week::{
+    LEAST_OTHERS, Reference, WEEKS_BEFORE, WeekPlan, WeekProgram, WeekReport, WeekRunName,
+    WeekSums, WeekUser, WeekUserId, week_runs,
+};

@@ -8,6 +8,7 @@ mod facts;
 mod seen;
 
 pub use earlier::{MOST_EARLIER, RunHistory, earlier_runs};
+pub(crate) use facts::fields as record_fields;
 pub use facts::{LineFacts, MeasuredValue, RunRecord};
 pub use seen::SeenLines;
 

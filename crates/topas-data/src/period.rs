@@ -23,7 +23,12 @@ pub struct Period {
 impl Period {
     /// Whether a run ended in the period (its last line counts; local time of the site).
     pub fn contains(&self, run: &Run<'_>) -> bool {
-        self.since.is_none_or(|day| run.date >= day) && self.until.is_none_or(|day| run.date <= day)
+        self.has_day(run.date)
+    }
+
+    /// Whether a day is in the period.
+    pub fn has_day(&self, date: Date) -> bool {
+        self.since.is_none_or(|day| date >= day) && self.until.is_none_or(|day| date <= day)
     }
 
     /// Whether it ends before it begins.

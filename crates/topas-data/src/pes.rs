@@ -42,6 +42,6 @@ pub use group::{Group, Grouping, Groups, all_groups, groups};
 pub use kmeans::{KMeans, MOST_CLASSES, best_clusters};
 pub use place::{add, here};
 pub use ranks::{Test, mann_whitney, signed_rank};
-pub use read::{PeLaunch, PeLines, read};
+pub use read::{LinesTooMany, PeLaunch, PeLines, read};
 pub use summary::{Summary, quantile, summary};
 pub use table::{Pe, PeTable, Without};

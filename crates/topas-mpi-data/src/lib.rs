@@ -19,6 +19,7 @@ mod now;
 mod paths;
 mod process;
 mod profile;
+mod profile_sum;
 mod rank;
 mod read;
 mod record;
@@ -44,8 +45,9 @@ pub use paths::{
 };
 pub use process::{is_running, parent_of};
 pub use profile::{Ending, Level, MpiProfile, MpiRank, MpiRecordFacts, Origin, Subtotal};
+pub use profile_sum::{LaunchTimes, ProfileSum};
 pub use rank::{Inside, SpoolRank, read_rank};
-pub use read::{Profiles, read_launch_profiles, read_profiles, read_profiles_of};
+pub use read::{Profiles, read_launch_profiles, read_profiles, read_profiles_in, read_profiles_of};
 pub use routine::{RoutineAmount, RoutineCalls, RoutineNumber, Routines};
 pub use spool::{SPOOL_PREFIX, Spool, SpoolError, is_spool, spool_files};
 pub use sums::{

@@ -1,5 +1,6 @@
 //! The profile of a launch.
 
+use topas_data::RunRecord;
 use topas_format::civil::{Date, Time};
 
 use super::rank::Inside;
@@ -188,6 +189,18 @@ pub struct MpiProfile {
 }
 
 impl MpiProfile {
+    /// Whether it is of a run of the log whose launch has the same id: of its user, its number of
+    /// PEs and its time. An id can come again.
+    pub fn is_of(&self, run: &RunRecord) -> bool {
+        let facts = &self.facts;
+        let user = match (facts.uid, run.uid) {
+            (Some(one), Some(other)) => one == other,
+            _ => *facts.user == *run.user,
+        };
+        user && facts.npes.is_none_or(|npes| run.npes.is_none_or(|of| of == npes))
+            && facts.epoch.is_none_or(|epoch| run.covers(epoch))
+    }
+
     /// Numbers of the subtotals, ascending.
     pub fn subtotal_numbers(&self) -> Vec<u32> {
         let mut numbers: Vec<u32> = self.subtotals.iter().map(|subtotal| subtotal.at).collect();

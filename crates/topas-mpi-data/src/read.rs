@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use topas_data::{Source, SourceError, Tally, scan_profiles, scan_profiles_of};
+use topas_data::{Period, Source, SourceError, Tally, scan_profiles, scan_profiles_of};
 use topas_mpi_profile::parse::Line;
 
 use super::launch_profile;
@@ -27,6 +27,22 @@ pub fn read_profiles(
     let mut records = Records::default();
     let (tally, failures) =
         scan_profiles(sources, progress, &mut |text, owner| records.line(text, owner));
+    (put_together(records, tally), failures)
+}
+
+/// The same of what ended in a period; lines of other days take no memory, and are counted as good
+/// whatever is in them.
+pub fn read_profiles_in(
+    sources: &[Source],
+    period: Period,
+    progress: &mut dyn FnMut(u64),
+) -> (Profiles, Vec<SourceError>) {
+    let mut records = Records::default();
+    let (tally, failures) =
+        scan_profiles(sources, progress, &mut |text, owner| match Line::parse(text) {
+            Ok(line) if !period.has_day(line.at.date) => Ok(()),
+            _ => records.line(text, owner),
+        });
     (put_together(records, tally), failures)
 }
 

@@ -10,7 +10,9 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use topas_callpath::{Caller, LoadedModule, Rows, Walk, WalkEnd, mark_base, module_of, walk};
+use topas_callpath::{
+    Caller, LoadedModule, Memory, Rows, Walk, WalkEnd, mark_base, module_of, walk,
+};
 use topas_mpi_profile::layout::{
     Block, CallPath, FUNCTIONS, OFFSET_BITS, PATH_FRAMES, PATH_MODULES, PATHS, PathEnd, PathModule,
     PathTable,
@@ -246,7 +248,8 @@ impl ThreadPaths {
         let depth = unsafe { (*self.table).depth } as usize;
         let Some(frames) = self.frames.get_mut(..depth) else { return 0 };
         // SAFETY: the stack is mapped until this end.
-        let found = unsafe { walk(&mut self.rows, caller, self.stack.end, frames) };
+        let stack = unsafe { Memory::new(caller.stack, self.stack.end) };
+        let found = walk(&mut self.rows, caller, stack, frames);
         // The same frames that are cut at one time and not at another are two paths.
         let hash = (found.hash ^ u64::from(function) << 8 ^ found.end as u64)
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -292,7 +295,8 @@ impl ThreadPaths {
             return false;
         }
         // SAFETY: the stack is mapped until this end.
-        unsafe { mark_base(&mut self.rows, caller, self.stack.end) };
+        let stack = unsafe { Memory::new(caller.stack, self.stack.end) };
+        mark_base(&mut self.rows, caller, stack);
         true
     }
 
@@ -333,9 +337,9 @@ impl ThreadPaths {
 fn in_module(table: &mut PathTable, address: usize) -> u64 {
     // The address behind a call may be that of the next function, or the next module.
     let Some(found) = module_of(address.wrapping_sub(1)) else { return 0 };
-    let offset = (address.wrapping_sub(found.base)) as u64 & ((1 << OFFSET_BITS) - 1);
+    let offset = (address.wrapping_sub(found.base())) as u64 & ((1 << OFFSET_BITS) - 1);
     let same = |module: &PathModule| {
-        module.base == found.base as u64 && module.print == found.print.hash()
+        module.base == found.base() as u64 && module.print == found.print.hash()
     };
     let known = table.module.iter().take(table.modules as usize).position(same);
     let number = match known {
@@ -351,7 +355,7 @@ fn new_module(table: &mut PathTable, found: &LoadedModule) -> usize {
     let Some(place) = table.module.get_mut(number).filter(|_| number < PATH_MODULES) else {
         return 0;
     };
-    place.base = found.base as u64;
+    place.base = found.base() as u64;
     place.print = found.print.hash();
     place.build_id = found.build_id;
     place.build_id_length = found.build_id_length as u32;

@@ -4,6 +4,7 @@
 //! trait [`ReportForm`]. What was not measured is `-`, empty, NA or null, never 0.
 #![forbid(unsafe_code)]
 
+pub mod asking;
 pub mod check;
 mod compare;
 mod csv;
@@ -29,6 +30,7 @@ mod skipped;
 mod text;
 pub mod utilisation;
 pub mod view;
+pub mod week;
 mod wording;
 
 pub use compare::{COMPARE_SCHEMA, CompareDocument};

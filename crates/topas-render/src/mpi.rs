@@ -32,6 +32,7 @@ pub use launches::{launches, launches_csv};
 pub use matrix::{MATRICES, Matrix};
 pub use paths::PathViews;
 pub use peers::Direction;
+pub use routines::ShownRoutines;
 
 /// What can be shown of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +98,11 @@ impl Views<'_> {
             View::Counters => counters::text(self),
             View::Switches => switches::text(self.profile),
         }
+    }
+
+    /// The table of [`View::Routines`] in parts.
+    pub fn routines(&self) -> ShownRoutines {
+        routines::shown(self)
     }
 
     /// Views as comma separated values with one header: one view, or matrices.

@@ -141,14 +141,6 @@ impl Looking<'_> {
         let (read, _) = read_launch_profiles(&self.inputs.sources, &run.id, &mut |bytes| {
             progress.at(|| format!("{} MB read for the MPI profile", bytes / 1_000_000));
         });
-        read.profiles.into_iter().find(|profile| {
-            let facts = &profile.facts;
-            let user = match (facts.uid, run.uid) {
-                (Some(one), Some(other)) => one == other,
-                _ => *facts.user == *run.user,
-            };
-            user && facts.npes.is_none_or(|npes| run.npes.is_none_or(|of| of == npes))
-                && facts.epoch.is_none_or(|epoch| run.covers(epoch))
-        })
+        read.profiles.into_iter().find(|profile| profile.is_of(run))
     }
 }

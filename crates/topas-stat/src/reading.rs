@@ -2,11 +2,13 @@
 
 use topas_config::{Conf, Environment};
 use topas_data::{
-    AskAnswer, AskError, AskProgress as Place, Detail, Fold, Inputs, LogReport, OwnLines, Question,
-    ReportPlan, Resources, Run, SourceError, TemporaryError, ask, parse_size,
+    AskAnswer, AskError, Detail, Fold, Inputs, LogReport, OwnLines, Question, ReportPlan,
+    Resources, Run, SourceError, TemporaryError, ask, parse_size,
 };
 use topas_format::conf::List;
 use topas_format::line::{Extras, Line};
+pub use topas_render::asking::progress_words as words;
+use topas_render::asking::source_hint;
 use topas_terminal::Progress;
 
 use crate::args::StatOptions;
@@ -157,25 +159,8 @@ pub fn resources(line: &StatOptions, env: &Environment) -> Result<Resources, u8>
     Ok(resources)
 }
 
-/// How far it is, in words.
-pub fn words(place: Place, files: usize) -> String {
-    match place {
-        Place::Reading { bytes, of, sources } => {
-            let megabytes = bytes / 1_000_000;
-            let of = of.map_or_else(String::new, |of| format!(" of {}", of / 1_000_000));
-            format!("{megabytes}{of} MB read, {sources} of {files} files done")
-        }
-        Place::Joining { done, of } => format!("joining, {done} of {of} parts done"),
-    }
-}
-
 /// Says that a source could not be read.
 pub fn failed(error: &SourceError) {
-    let (cause, hint) = match error {
-        SourceError::Open { cause, .. } => (cause, "check its name and its permissions"),
-        SourceError::Broken { cause, .. } => {
-            (cause, "copy the file again, or test it with its decompressor")
-        }
-    };
+    let (cause, hint) = source_hint(error);
     TOOL.error(error, Some(cause), hint);
 }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Parser, ValueEnum};
+use topas_data::parse_size;
 use topas_data::pes::Column;
 use topas_render::view::Drawing;
 use topas_terminal::{ColorWish, Tool};
@@ -139,6 +140,11 @@ pub struct Args {
     #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
     pub color: ColorWish,
 
+    /// Memory that the lines of all launches may take. With more lines there is an error, and no
+    /// part of an answer
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "4GiB")]
+    pub memory: u64,
+
     /// Print errors only: no warnings and no progress
     #[arg(short, long)]
     pub quiet: bool,
@@ -187,6 +193,10 @@ pub struct AskedViews {
     pub cluster: Option<Clusters>,
     /// Column of the views, if named
     pub column: Option<Column>,
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    parse_size(text).map_err(|error| format!("{error}; give a size such as 512M or 4GiB"))
 }
 
 fn column(name: &str) -> Result<Column, String> {

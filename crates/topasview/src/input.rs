@@ -71,12 +71,20 @@ impl<'a> Input<'a> {
         let sources = &inputs.sources;
         may_write(self.args, sources)?;
         let progress = Mutex::new(Progress::new(TOOL, self.args.quiet));
-        let (lines, errors) = read(sources, threads(), &|bytes| {
+        let found = read(sources, threads(), self.args.memory, &|bytes| {
             if let Ok(mut progress) = progress.try_lock() {
                 progress.at(|| format!("{} MB of text read", bytes / 1_000_000));
             }
         });
         drop(progress);
+        let (lines, errors) = found.map_err(|error| {
+            TOOL.error(
+                &error,
+                None,
+                "allow more --memory, name fewer files, or list runs by topas-stat --runs",
+            );
+            exit::INPUT
+        })?;
         errors.iter().for_each(|error| self.failed(error));
         let nothing = lines.launches().next().is_none();
         if !self.args.quiet || nothing {

@@ -191,12 +191,17 @@ pub fn bench(options: &BenchOptions) -> Result<()> {
 
     let mut text = String::from("# Results of `cargo xtask bench`\n\n");
     text.push_str(&machine()?);
+    let mut failed = Vec::new();
     for (name, section) in SECTIONS {
         if options.only.as_deref().is_some_and(|only| only != name) {
             continue;
         }
         bench.progress(name);
-        let section = section(&bench)?;
+        // The others have taken their time, and stay.
+        let section = section(&bench).unwrap_or_else(|error| {
+            failed.push(name);
+            format!("## {name}\n\nfailed: {error:#}\n")
+        });
         print!("\n{section}");
         text.push('\n');
         text.push_str(&section);
@@ -205,6 +210,9 @@ pub fn bench(options: &BenchOptions) -> Result<()> {
         let results = root().join("bench/results.md");
         fs::write(&results, text).with_context(|| format!("cannot write {}", results.display()))?;
         println!("\nwritten to {}", results.display());
+    }
+    if !failed.is_empty() {
+        bail!("sections failed: {}", failed.join(", "));
     }
     Ok(())
 }

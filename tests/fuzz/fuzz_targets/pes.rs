@@ -13,7 +13,8 @@ use topas_data::pes::{Column, all_groups, balance, best_clusters, findings, read
 fuzz_target!(|text: &[u8]| {
     let path = PathBuf::from(format!("/dev/shm/topas-fuzz-pes.{}", std::process::id()));
     fs::write(&path, text).unwrap();
-    let (lines, _) = read(&[Source::File(path)], NonZero::<usize>::MIN, &|_| ());
+    let (lines, _) =
+        read(&[Source::File(path)], NonZero::<usize>::MIN, u64::MAX, &|_| ()).expect("room");
     let listed = lines.list();
     assert!(listed.iter().map(|(launch, ..)| launch.lines).sum::<u64>() <= lines.tally.good);
     // Tables take a look at all lines each.

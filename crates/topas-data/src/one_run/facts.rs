@@ -42,7 +42,7 @@ const FIELDS: [&str; 28] = [
 ];
 
 /// What is kept of each line, in the order of its key.
-pub(super) fn fields() -> Vec<Field> {
+pub(crate) fn fields() -> Vec<Field> {
     FIELDS.iter().filter_map(|name| Field::named(name).ok()).collect()
 }
 
@@ -176,7 +176,7 @@ impl<'k> Parts<'k> {
 
 impl RunRecord {
     /// Of a run whose keys have [`fields`].
-    pub(super) fn new(run: &Run<'_>, keys: FieldKeys<'_>, with_accelerators: bool) -> Self {
+    pub(crate) fn new(run: &Run<'_>, keys: FieldKeys<'_>, with_accelerators: bool) -> Self {
         let parts = run.pes.iter().map(|pe| Parts(keys.parts(run, pe).collect()));
         let parts: Vec<Parts<'_>> = parts.collect();
         // A text of the run: of the lowest PE that tells it.

@@ -8,7 +8,12 @@ use topas_format::escape::Name;
 pub(super) struct InternedTexts {
     texts: Vec<Box<[u8]>>,
     numbers: FxHashMap<Box<[u8]>, u32>,
+    /// What they take in memory, in B
+    bytes: u64,
 }
+
+/// What a text takes besides its bytes, which are stored twice, in B.
+const TEXT: u64 = 64;
 
 impl InternedTexts {
     /// The number of a text; `last` is tried first and updated: neighbours often agree.
@@ -26,6 +31,7 @@ impl InternedTexts {
         }
         // One text a line at most, and a machine that holds 2^32 lines is far away.
         let number = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
+        self.bytes += TEXT + 2 * text.len() as u64;
         self.texts.push(text.into());
         self.numbers.insert(text.into(), number);
         number
@@ -43,6 +49,11 @@ impl InternedTexts {
     /// Takes the texts of `other`; gives the new number of each.
     pub(super) fn take(&mut self, other: InternedTexts) -> Vec<u32> {
         other.texts.iter().map(|text| self.find(text)).collect()
+    }
+
+    /// What they take in memory, in B.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     pub(super) fn all(&self) -> &[Box<[u8]>] {

@@ -20,6 +20,40 @@ use crate::first_extras::{Claim, claim};
 use crate::source::{Source, SourceError};
 use crate::tally::{Example, Tally};
 
+/// What a launch takes besides its lines, in B: its facts here and in the table of keys. Measured.
+const LAUNCH: u64 = 900;
+
+/// What is read needs more memory than it may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinesTooMany {
+    /// Memory that it may take, in B
+    pub memory: u64,
+}
+
+impl std::fmt::Display for LinesTooMany {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the lines need more than {} MiB of memory", self.memory >> 20)
+    }
+}
+
+impl std::error::Error for LinesTooMany {}
+
+/// The memory that all threads together may fill.
+struct Room {
+    memory: u64,
+    taken: AtomicU64,
+}
+
+impl Room {
+    fn take(&self, bytes: u64) {
+        self.taken.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    fn is_full(&self) -> bool {
+        self.taken.load(Ordering::Relaxed) > self.memory
+    }
+}
+
 /// Latest `t=` that is believed: the last second of the year 9999.
 const LATEST: u64 = 253_402_300_799;
 
@@ -220,9 +254,19 @@ struct Read {
 }
 
 impl PeReader {
-    /// Takes blocks of a source until there are no more.
-    fn read(&mut self, source: usize, feed: &Feed<'_>, buffer: &mut Buffer, progress: &dyn Fn()) {
-        while let Some((block, text)) = feed.next(buffer) {
+    /// Takes blocks of a source until there are no more, or no more room.
+    fn read(
+        &mut self,
+        source: usize,
+        feed: &Feed<'_>,
+        buffer: &mut Buffer,
+        room: &Room,
+        progress: &dyn Fn(),
+    ) {
+        while !room.is_full()
+            && let Some((block, text)) = feed.next(buffer)
+        {
+            let before = self.names.bytes() + self.old.bytes();
             let PeReader { names, old, tally, .. } = self;
             (names.launches.place, old.launches.place) = ((source, block), (source, block));
             let (mut kept, mut kept_old) = (Vec::new(), Vec::new());
@@ -239,6 +283,8 @@ impl PeReader {
             let count = lines.number;
             let examples = self.tally.take_examples();
             let place = (source, block);
+            let names = self.names.bytes() + self.old.bytes() - before;
+            room.take(names + ((kept.len() + kept_old.len()) * size_of::<KeptLine>()) as u64);
             self.blocks.push(Read { place, lines: kept, old: kept_old, count, examples });
             progress();
         }
@@ -246,6 +292,11 @@ impl PeReader {
 }
 
 impl LineNames {
+    /// What its launches and texts take, in B.
+    fn bytes(&self) -> u64 {
+        self.launches.all.len() as u64 * LAUNCH + self.texts.bytes()
+    }
+
     #[inline]
     fn kept(&mut self, line: &Line<'_>, extras: Extras<'_>) -> KeptLine {
         let LineNames { launches, texts, last } = self;
@@ -337,11 +388,17 @@ impl PeLines {
 /// of them blocks of long ones and of streams. A source that cannot be read, or not to its
 /// end, is told and the others are read. `progress` gets the number of bytes read so far,
 /// compressed as they are, from any thread.
+///
+/// # Errors
+///
+/// [`LinesTooMany`] if what is kept of all lines takes more than `memory` bytes.
 pub fn read(
     sources: &[Source],
     threads: NonZero<usize>,
+    memory: u64,
     progress: &(dyn Fn(u64) + Sync),
-) -> (PeLines, Vec<SourceError>) {
+) -> Result<(PeLines, Vec<SourceError>), LinesTooMany> {
+    let room = Room { memory, taken: AtomicU64::new(0) };
     let bytes = Arc::new(AtomicU64::new(0));
     let report = || progress(bytes.load(Ordering::Relaxed));
     let failures = Mutex::new(Vec::new());
@@ -355,7 +412,7 @@ pub fn read(
         while let Some(&place) = short.get(next.fetch_add(1, Ordering::Relaxed)) {
             match Feed::open(&sources[place], Arc::clone(&bytes)) {
                 Ok(feed) => {
-                    reader.read(place, &feed, buffer, &report);
+                    reader.read(place, &feed, buffer, &room, &report);
                     let lines = reader.blocks.iter().filter(|read| read.place.0 == place);
                     let lines = lines.map(|read| read.count).sum();
                     locked(&failures).extend(feed.failure(lines).map(|error| (place, error)));
@@ -373,16 +430,19 @@ pub fn read(
             }
         };
         on_all(&mut readers, usize::MAX, |reader, buffer| {
-            reader.read(place, &feed, buffer, &report)
+            reader.read(place, &feed, buffer, &room, &report)
         });
         let reads = readers.iter().flat_map(|reader| &reader.blocks);
         let lines = reads.filter(|read| read.place.0 == place).map(|read| read.count).sum();
         locked(&failures).extend(feed.failure(lines).map(|error| (place, error)));
     }
 
+    if room.is_full() {
+        return Err(LinesTooMany { memory });
+    }
     let mut failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
     failures.sort_by_key(|(place, _)| *place);
-    (joined(readers), failures.into_iter().map(|(_, error)| error).collect())
+    Ok((joined(readers), failures.into_iter().map(|(_, error)| error).collect()))
 }
 
 /// Files that one thread reads by itself, in B.

@@ -1,6 +1,9 @@
 //! What a site has to give.
 
 use topas_format::capacity::CapacityLine;
+use topas_format::civil::Date;
+
+use crate::share::PeTime;
 
 /// How many PEs there are, of partitions and of the whole machine, from which days on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,6 +51,15 @@ impl Capacity {
     /// Whether a line is for the whole machine.
     pub fn is_of_machine(&self) -> bool {
         self.lines.iter().any(|line| line.partition.is_none())
+    }
+
+    /// PE-time that the machine has in days, both included, each of 24 hours; None if the number of
+    /// its PEs on one of them is not known.
+    pub fn of_days(&self, since: Date, until: Date) -> Option<PeTime> {
+        const DAY: u128 = 86_400_000_000;
+        let pes = (since.days()..=until.days()).map(|day| self.of_machine(day));
+        let pes = pes.map(|pes| pes.map(u128::from)).sum::<Option<u128>>()?;
+        Some(PeTime(pes.saturating_mul(DAY)))
     }
 
     /// PEs of a partition on a day; None if that is not known.

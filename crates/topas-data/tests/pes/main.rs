@@ -23,7 +23,7 @@ fn file(text: &[u8]) -> (TempDir, Source) {
 }
 
 fn read_all(sources: &[Source]) -> (PeLines, Vec<SourceError>) {
-    read(sources, NonZero::new(2).unwrap(), &|_| ())
+    read(sources, NonZero::new(2).unwrap(), u64::MAX, &|_| ()).unwrap()
 }
 
 /// The newest launch in a text.

@@ -4,7 +4,7 @@ use std::num::NonZero;
 
 use proptest::prelude::*;
 use topas_data::Source;
-use topas_data::pes::{Column, PeRange, read, values};
+use topas_data::pes::{Column, LinesTooMany, PeRange, read, values};
 
 use super::synthetic::Launch;
 use super::{file, rate_line, read_all, table};
@@ -17,8 +17,14 @@ fn pieces_give_every_line_once() {
     assert!(text.len() > 16 << 20, "several pieces");
     let (_dir, source) = file(&text);
     for threads in [1, 2, 5] {
-        let (lines, errors) =
-            read(std::slice::from_ref(&source), NonZero::new(threads).unwrap(), &|_| ());
+        let sources = std::slice::from_ref(&source);
+        let threads = NonZero::new(threads).unwrap();
+        let (lines, errors) = read(sources, threads, 80 << 20, &|_| ()).unwrap();
+        // 160 B a line.
+        assert_eq!(
+            read(sources, threads, 8 << 20, &|_| ()).err(),
+            Some(LinesTooMany { memory: 8 << 20 })
+        );
         assert!(errors.is_empty());
         assert_eq!((lines.tally.good, lines.tally.skipped()), (80_000, 0));
         let launch = lines.launches().next().unwrap().clone();

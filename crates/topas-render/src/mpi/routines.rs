@@ -79,18 +79,35 @@ pub(super) fn sorted(profile: &MpiProfile) -> Vec<&RoutineCalls> {
 
 /// The table with the lines above it.
 pub(super) fn text(views: &Views<'_>) -> String {
-    let mut cells = header();
-    let mut table = RoutineTable::default();
-    for routine in sorted(views.profile) {
-        cells.row(table.row(views, routine));
-    }
-    cells.row(table.sums(views));
-    let mut out = above(views) + "\n" + &cells.aligned(2);
-    for note in table.notes(views) {
+    let shown = shown(views);
+    let mut out = above(views) + "\n" + &shown.text;
+    for note in shown.notes {
         out.push('\n');
         out += &paragraph(&note, views.columns());
     }
     out
+}
+
+/// The table of routines in parts, for reports that say something else above it.
+pub struct ShownRoutines {
+    /// Aligned lines with the heading
+    pub text: String,
+    /// The cells of each routine and of the sum: the mark, which is empty unless much of the time is
+    /// spent in it, the routine, then the columns 2 to 13
+    pub rows: Vec<[String; 14]>,
+    /// What is to be known of it, a paragraph each
+    pub notes: Vec<String>,
+}
+
+/// The parts of the table.
+pub(super) fn shown(views: &Views<'_>) -> ShownRoutines {
+    let mut table = RoutineTable::default();
+    let mut rows: Vec<[String; 14]> =
+        sorted(views.profile).into_iter().map(|routine| table.row(views, routine)).collect();
+    rows.push(table.sums(views));
+    let mut cells = header();
+    rows.iter().for_each(|row| cells.row(row.iter().cloned()));
+    ShownRoutines { text: cells.aligned(2), rows, notes: table.notes(views) }
 }
 
 /// The three lines of headings; the numbers of the columns are those of the paper.

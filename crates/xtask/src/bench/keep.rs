@@ -34,7 +34,8 @@ pub fn keep(bench: &Bench) -> Result<String> {
     }
     let month = dir.join("month");
     fs::create_dir_all(&month)?;
-    let out = dir.join("out.log");
+    // Each command has an output of its own: a log is never replaced.
+    let out = |name: &str| dir.join(name).with_extension("out");
 
     let mut rows = String::new();
     let mut add = |what: &str, command: &mut Command, ok: &[i32]| -> Result<()> {
@@ -45,7 +46,7 @@ pub fn keep(bench: &Bench) -> Result<String> {
     };
     add(
         &format!("merge of {SEGMENTS} segments in order"),
-        tool("topas-log").args(["merge", "-q", "-o"]).arg(&out).args(&parts),
+        tool("topas-log").args(["merge", "-q", "-o"]).arg(out("merged")).args(&parts),
         &[0],
     )?;
     let reversed = dir.join("reversed.log");
@@ -55,7 +56,7 @@ pub fn keep(bench: &Bench) -> Result<String> {
     }
     add(
         "merge of one segment in the reverse order",
-        tool("topas-log").args(["merge", "-q", "-o"]).arg(&out).arg(&reversed),
+        tool("topas-log").args(["merge", "-q", "-o"]).arg(out("sorted")).arg(&reversed),
         &[0],
     )?;
     add(
@@ -64,13 +65,13 @@ pub fn keep(bench: &Bench) -> Result<String> {
             .args(["export", "-q", "-a", "-k"])
             .arg(&key)
             .arg("-o")
-            .arg(&out)
+            .arg(out("anonymized"))
             .arg(&log),
         &[0],
     )?;
     add(
         "export --csv",
-        tool("topas-log").args(["export", "-q", "--csv", "-o"]).arg(&out).arg(&log),
+        tool("topas-log").args(["export", "-q", "--csv", "-o"]).arg(out("csv")).arg(&log),
         &[0],
     )?;
     // The generated lines are of a year to come or of other faults: both codes are fine.

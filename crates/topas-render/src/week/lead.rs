@@ -1,0 +1,220 @@
+//! The first lines of a mail: the essence, against the user's own past and against others.
+
+use serde_json::{Value, json};
+use topas_data::{LEAST_OTHERS, WEEKS_BEFORE};
+
+use super::{WeekMail, pe_hours};
+use crate::number::{NONE, percent_of, short, signed_percent};
+use crate::wording::{clean, count, runs};
+
+/// One line with the numbers that matter most, for the subject.
+pub(super) fn headline(mail: &WeekMail<'_>) -> String {
+    let mut text = format!("{} PE-h", pe_hours(mail.user.now.share.time));
+    let measures = mail.report.plan().measures();
+    if let Some(rate) = mail.user.now.mean(&measures, 0) {
+        text += &format!(", {} MFlop/s per PE", short(rate));
+    }
+    let times = &mail.profiles.times;
+    if times.wall > 0 {
+        text += &format!(", {} in MPI", percent_of(times.mpi, times.wall));
+    }
+    text
+}
+
+/// A row of the essence.
+struct LeadRow {
+    what: &'static str,
+    unit: &'static str,
+    now: String,
+    before: String,
+    note: String,
+}
+
+impl From<LeadRow> for Value {
+    fn from(row: LeadRow) -> Value {
+        let LeadRow { what, unit, now, before, note } = row;
+        json!({ "what": what, "unit": unit, "now": now, "before": before, "note": note })
+    }
+}
+
+/// The rows: this week, the mean of the weeks before, and what to compare with.
+pub(super) fn rows(mail: &WeekMail<'_>) -> Vec<Value> {
+    let mut rows = vec![time(mail), share(mail)];
+    rows.extend([rate(mail), misses(mail), in_mpi(mail), failed(mail)]);
+    rows.into_iter().map(Value::from).collect()
+}
+
+fn time(mail: &WeekMail<'_>) -> LeadRow {
+    let (now, before) = (mail.user.now.share, mail.user.before.share);
+    let weeks = WEEKS_BEFORE as u128;
+    LeadRow {
+        what: "PE-hours",
+        unit: "PE-h",
+        now: pe_hours(now.time),
+        before: pe_hours(topas_data::PeTime(before.time.0 / weeks)),
+        note: format!("{}; before: mean of {weeks} weeks", runs(now.runs)),
+    }
+}
+
+fn share(mail: &WeekMail<'_>) -> LeadRow {
+    let now = mail.user.now.share.time;
+    let (of, whole) = match mail.available.filter(|available| available.0 > 0) {
+        Some(available) => ("that the machine had", available),
+        None => ("of all runs in the log", mail.report.total.time),
+    };
+    let before = match mail.available {
+        Some(_) => NONE.to_owned(),
+        None => percent_of(mail.user.before.share.time.0, mail.report.total_before.time.0),
+    };
+    LeadRow {
+        what: "share of the machine",
+        unit: "",
+        now: percent_of(now.0, whole.0),
+        before,
+        note: format!("of {} PE-h {of}", pe_hours(whole)),
+    }
+}
+
+/// The mean of a measure of the plan, this week and before.
+fn measured(mail: &WeekMail<'_>, place: usize) -> (String, String, String) {
+    let measures = mail.report.plan().measures();
+    let now = mail.user.now.mean(&measures, place);
+    let before = mail.user.before.mean(&measures, place);
+    let shown = |value: Option<f64>| value.map_or_else(|| NONE.to_owned(), short);
+    let mut notes = Vec::new();
+    if let (Some(now), Some(before)) = (now, before.filter(|before| *before > 0.0)) {
+        notes.push(format!("{} against before", signed_percent(now / before - 1.0)));
+    }
+    let sample = &mail.user.now.samples[place];
+    let without = sample.without().runs;
+    if without > 0 {
+        notes.push(format!("not measured in {} of {}", without, runs(mail.user.now.share.runs)));
+    }
+    (shown(now), shown(before), notes.join("; "))
+}
+
+fn rate(mail: &WeekMail<'_>) -> LeadRow {
+    let (now, before, note) = measured(mail, 0);
+    LeadRow { what: "floating point rate", unit: "MFlop/s per PE", now, before, note }
+}
+
+fn misses(mail: &WeekMail<'_>) -> LeadRow {
+    let (now, before, note) = measured(mail, 1);
+    LeadRow { what: "L1 cache misses", unit: "misses per operation", now, before, note }
+}
+
+fn in_mpi(mail: &WeekMail<'_>) -> LeadRow {
+    let times = &mail.profiles.times;
+    let (now, note) = match times.launches {
+        0 => (NONE.to_owned(), "no run had an MPI profile".to_owned()),
+        launches => (
+            percent_of(times.mpi, times.wall),
+            format!("of the time of {launches} profiled of {}", runs(mail.user.now.share.runs)),
+        ),
+    };
+    LeadRow { what: "time in MPI", unit: "", now, before: NONE.to_owned(), note }
+}
+
+fn failed(mail: &WeekMail<'_>) -> LeadRow {
+    let text = |ended: &topas_data::FailureRate| match ended.known {
+        0 => NONE.to_owned(),
+        known => format!("{} of {known}", ended.failed),
+    };
+    let (now, before) = (&mail.user.now.ended, &mail.user.before.ended);
+    let note = match now.unknown {
+        0 => String::new(),
+        unknown => format!("of {} it is not known", runs(unknown)),
+    };
+    LeadRow { what: "failed runs", unit: "", now: text(now), before: text(before), note }
+}
+
+/// How the user's runs stand among those of others, in a sentence.
+pub(super) fn comparison(mail: &WeekMail<'_>) -> Value {
+    let Some(class) = mail.user.main_class() else { return Value::Null };
+    let shown = clean(class);
+    let Some((own, own_runs)) = mail.user.own_median(class) else {
+        return json!({
+            "class": shown,
+            "text": format!("No comparison with others: none of your runs ({shown}) has a rate."),
+        });
+    };
+    match mail.report.reference(mail.id, class) {
+        None => json!({
+            "class": shown,
+            "text": format!(
+                "No comparison with others: fewer than {LEAST_OTHERS} other users ran comparable \
+                 programs ({shown}) in this time."
+            ),
+        }),
+        Some(of) => {
+            let stands = match own {
+                own if own >= of.top_quarter => "You are in the top quarter.",
+                own if own >= of.median => "You are above the median.",
+                _ => "You are below the median.",
+            };
+            let text = format!(
+                "Of {}, the median of your {} is {} MFlop/s per PE. Of {} of {} other users the \
+                 median is {}, and a quarter of them reaches {}. {stands}",
+                shown,
+                count(own_runs as u64, "run"),
+                short(own),
+                count(of.runs as u64, "run"),
+                of.users,
+                short(of.median),
+                short(of.top_quarter)
+            );
+            // Lengths of bars, in percent of the longest.
+            let most = own.max(of.top_quarter).max(f64::MIN_POSITIVE);
+            let bar = |name: &str, value: f64| {
+                let percent = (100.0 * value / most).round().clamp(0.0, 100.0) as u64;
+                json!({ "name": name, "value": short(value), "percent": percent })
+            };
+            json!({
+                "class": shown,
+                "text": text,
+                "bars": [
+                    bar("you", own),
+                    bar("median of others", of.median),
+                    bar("top quarter of others", of.top_quarter),
+                ],
+            })
+        }
+    }
+}
+
+/// What the quantities are.
+pub(super) fn definitions(mail: &WeekMail<'_>) -> Vec<Value> {
+    let define = |term: &str, text: String| json!({ "term": term, "text": text });
+    let mut all = vec![
+        define("PE-hours", "Number of PEs (ranks) times the wall clock time of a run.".to_owned()),
+        define(
+            "share of the machine",
+            match mail.available {
+                Some(_) => "Your PE-hours by those that the machine had in this time.".to_owned(),
+                None => "Your PE-hours by those of all measured runs; the site has not told how \
+                         many PEs the machine has."
+                    .to_owned(),
+            },
+        ),
+    ];
+    for measure in mail.report.plan().measures() {
+        all.push(define(
+            &format!("{} ({})", measure.heading, measure.unit),
+            measure.about.to_owned(),
+        ));
+    }
+    all.push(define(
+        "time in MPI",
+        "Wall clock time of all ranks in calls of MPI by the time since the first call, of runs \
+         with an MPI profile (topas-run --mpi)."
+            .to_owned(),
+    ));
+    all.push(define(
+        "comparable runs",
+        format!(
+            "Runs of others in this time, in the same language and of a similar number of PEs \
+             (powers of two); told only if {LEAST_OTHERS} or more other users have some."
+        ),
+    ));
+    all
+}

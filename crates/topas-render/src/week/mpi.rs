@@ -1,0 +1,111 @@
+//! MPI in a user's week: the table of routines of Figure 4 of R. Rabenseifner, "Automatic MPI
+//! Counter Profiling" (2000), and why ranks waited.
+
+use serde_json::{Value, json};
+use topas_chart::Screen;
+
+use super::WeekMail;
+use crate::mpi::Views;
+use crate::number::{percent_of, seconds, short};
+use crate::wording::{PROSE_WIDTH, clean, count};
+
+/// From this share of the time in MPI on the line is marked: three tenths.
+const CRITICAL: u128 = 30;
+
+/// What is told of MPI; null without a profile.
+pub(super) fn values(mail: &WeekMail<'_>) -> Value {
+    let sum = mail.profiles;
+    if sum.is_empty() {
+        return Value::Null;
+    }
+    let profile = sum.profile();
+    let screen = Screen { width: PROSE_WIDTH, unicode: false, color: false };
+    let views = Views {
+        profile: &profile,
+        calibration: mail.calibration,
+        processors: None,
+        paths: None,
+        screen,
+    };
+    let table = views.routines();
+    let total = &sum.total;
+    let hours = |ns: u128| format!("{} s = {} h", seconds(ns, 3), short(ns as f64 / 3.6e12));
+    let is_critical = total.mpi * 100 >= total.wall * CRITICAL && total.wall > 0;
+    let languages = sum.languages().iter().map(|name| clean(name.as_bytes())).collect::<Vec<_>>();
+    let line = |mark: &str, text: String| json!({ "mark": mark, "text": text });
+    let mut lines = vec![
+        line("", format!("analyzed launches with an MPI profile: {}", sum.times.launches)),
+        line("", format!("sum of used PEs: {}", total.ranks)),
+        line("", format!("used MPI routines: {}", total.routines.len())),
+        line("", format!("sum of application time: {}", hours(total.wall))),
+        line("", format!("sum of MPI time: {}", hours(total.mpi))),
+        line(
+            if is_critical { "(2)" } else { "" },
+            format!(
+                "sum of MPI time / sum of application time = {}",
+                percent_of(total.mpi, total.wall)
+            ),
+        ),
+        line(
+            "",
+            format!(
+                "overhead added by the profiling: {} s = {} of the application time",
+                seconds(total.overhead, 6),
+                percent_of(total.overhead, total.wall)
+            ),
+        ),
+    ];
+    if !languages.is_empty() {
+        lines.push(line("", format!("MPI language binding: {}", languages.join(", "))));
+    }
+    let rows: Vec<Value> = table
+        .rows
+        .iter()
+        .map(|row| json!({ "critical": !row[0].is_empty(), "mark": row[0], "cells": row[1..] }))
+        .collect();
+    json!({
+        "share": percent_of(total.mpi, total.wall),
+        "launches": sum.times.launches,
+        "lines": lines,
+        "table": table.text,
+        "headings": [
+            "MPI routine", "calls", "calls per PE", "sum of time s", "time per call us",
+            "sum of counts", "transferred bytes", "bytes per call", "latency us", "bandwidth MB/s",
+            "latency time s", "transfer time s", "idle, sync time s",
+        ],
+        "rows": rows,
+        "notes": table.notes,
+    })
+}
+
+/// Why ranks waited; null if no run told it.
+pub(super) fn waits(mail: &WeekMail<'_>) -> Value {
+    let times = mail.profiles.with_waits;
+    if times.launches == 0 {
+        return Value::Null;
+    }
+    let all = mail.profiles.total.waits.all();
+    let row = |what: &str, ns: u128| {
+        json!({
+            "what": what,
+            "seconds": format!("{} s", seconds(ns, 3)),
+            "of_mpi": percent_of(ns, times.mpi),
+            "of_time": percent_of(ns, times.wall),
+        })
+    };
+    json!({
+        "launches": times.launches,
+        "of": format!(
+            "{} with waits told apart: {} s in MPI, {} s in all",
+            count(times.launches, "launch").replace("launchs", "launches"),
+            seconds(times.mpi, 3),
+            seconds(times.wall, 3)
+        ),
+        "rows": [
+            row("for senders that were late", all.late.nanoseconds),
+            row("for receivers that were late", all.late_receiver.nanoseconds),
+            row("for the last of a collective", all.collective.nanoseconds),
+            row("not known", all.unknown()),
+        ],
+    })
+}

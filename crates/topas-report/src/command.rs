@@ -1,0 +1,43 @@
+//! The command line: one subcommand for each thing that is made of the log.
+
+use clap::{Parser, Subcommand};
+use topas_config::{Conf, Environment};
+
+use crate::{TOOL, exit, mail};
+
+/// Make weekly mails for users and pages for the center from the TOPAS log
+#[derive(Parser)]
+#[command(
+    name = "topas-report",
+    version,
+    after_help = "Exit codes: 0 the work is done; 1 an input could not be read, or something could \
+                  not be written or sent; 2 the command line is wrong; 3 there are no runs in the \
+                  period."
+)]
+pub struct ReportOptions {
+    /// What is made
+    #[command(subcommand)]
+    pub command: ReportCommand,
+}
+
+/// What can be made. A subcommand is a module with its options and its `run`.
+#[derive(Subcommand)]
+pub enum ReportCommand {
+    /// Tell each user by mail what the user's programs did in a week
+    Mail(mail::MailArgs),
+}
+
+impl ReportCommand {
+    /// The exit code; the Err is one whose reason has been said.
+    pub fn run(&self, env: &Environment, conf: &Conf) -> Result<u8, u8> {
+        match self {
+            ReportCommand::Mail(args) => mail::run(args, env, conf),
+        }
+    }
+}
+
+/// Reads the command line. Help, version and errors are printed here; the Err is then the exit code.
+pub fn parse() -> Result<ReportOptions, u8> {
+    ReportOptions::try_parse_from(topas_config::command_line())
+        .map_err(|error| if TOOL.command_line(&error) { exit::OK } else { exit::USAGE })
+}

@@ -1,0 +1,118 @@
+//! Reads the log for a subcommand.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use topas_config::{Environment, Paths};
+use topas_data::{
+    AskAnswer, AskError, Fold, Inputs, Period, PeriodError, Question, Resources, SourceError, ask,
+    clock, parse_period, parse_size,
+};
+use topas_render::asking::{progress_words, source_hint};
+use topas_render::{passed_over, skipped};
+use topas_terminal::Progress;
+
+use crate::{TOOL, exit};
+
+/// Which logs are read, and how.
+#[derive(Args, Debug)]
+pub struct ReadingArgs {
+    /// Logs, plain or compressed by gzip, zstd or xz. A directory stands for all files in it and
+    /// below it [default: the directory of logs of this installation]
+    #[arg(value_name = "FILE|DIR")]
+    pub inputs: Vec<PathBuf>,
+
+    /// Say only what is wrong
+    #[arg(short, long)]
+    pub quiet: bool,
+
+    /// Memory for lines that wait for others of their runs, such as 512M; more goes to a file in TMPDIR
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<String>,
+}
+
+/// The log, to be asked several times.
+pub struct ReportLog {
+    /// What was found
+    pub inputs: Inputs,
+    /// What may be used
+    pub resources: Resources,
+    quiet: bool,
+}
+
+/// The period that a text says today.
+pub fn period(text: &str) -> Result<Period, PeriodError> {
+    parse_period(text, clock::now().date)
+}
+
+impl ReportLog {
+    /// Finds the files. What cannot be looked into is said; the Err is an exit code.
+    pub fn find(args: &ReadingArgs, env: &Environment) -> Result<Self, u8> {
+        let mut names = args.inputs.clone();
+        if names.is_empty() {
+            let argv0 = topas_config::command_line().into_iter().next().unwrap_or_default();
+            names.extend(Paths::of_this_program(&argv0, env).map(|paths| paths.log_dir()));
+        }
+        if names.is_empty() || names.iter().any(|name| name.as_os_str() == "-") {
+            let hint = "name a log or a directory of logs; it is read more than once";
+            TOOL.error(&"no log to read", None, hint);
+            return Err(exit::USAGE);
+        }
+        let mut resources = Resources { temporary: env.temporary_dir(), ..Resources::default() };
+        if let Some(text) = &args.memory {
+            resources.memory = parse_size(text).map_err(|error| {
+                let what = format!("--memory: invalid value '{text}': {error}");
+                TOOL.error(&what, None, "give a size such as 512M or 4GiB");
+                exit::USAGE
+            })?;
+        }
+        let inputs = Inputs::new(&names);
+        inputs.failed.iter().for_each(failed);
+        Ok(ReportLog { inputs, resources, quiet: args.quiet })
+    }
+
+    /// Asks all of it. Sources that cannot be read are said, and counted in the answer.
+    pub fn ask<Q: Question, F: Fold>(
+        &self,
+        question: &Q,
+        fold: impl Fn() -> F + Sync,
+    ) -> Result<AskAnswer<F>, u8> {
+        let mut progress = Progress::new(TOOL, self.quiet);
+        let sources = &self.inputs.sources;
+        let answer = ask(sources, question, fold, &self.resources, |place| {
+            progress.at(|| progress_words(place, sources.len()));
+        });
+        progress.clear();
+        let answer = answer.map_err(|error| no_answer(&error))?;
+        answer.failed.iter().for_each(failed);
+        Ok(answer)
+    }
+
+    /// Says what was passed over, and which lines were skipped.
+    pub fn remark<F>(&self, answer: &AskAnswer<F>) {
+        if self.quiet {
+            return;
+        }
+        for text in passed_over(&self.inputs).into_iter().chain(skipped(&answer.tally)) {
+            TOOL.write(&format!("{}: warning: {text}", TOOL.0));
+        }
+    }
+}
+
+/// Says why there is no answer: the exit code.
+pub fn no_answer(error: &AskError) -> u8 {
+    match error {
+        AskError::Temporary(error) => {
+            let hint = "set TMPDIR to a directory with more room, or allow more --memory";
+            TOOL.error(error, Some(&error.cause), hint);
+        }
+        AskError::Groups { .. } => TOOL.error(error, None, "allow more --memory"),
+    }
+    exit::FAILED
+}
+
+/// Says that a source could not be read.
+fn failed(error: &SourceError) {
+    let (cause, hint) = source_hint(error);
+    TOOL.error(error, Some(cause), hint);
+}
