@@ -52,13 +52,14 @@ struct DigitPairs {
 
 impl DigitPairs {
     const fn new(form: [u8; 8]) -> Self {
-        let mut room = [0; 8];
-        let mut at = 0;
-        while at < 8 {
-            room[at] = if form[at] == b'0' { 0x7f - 9 } else { 0x7f };
-            at += 1;
+        let form = u64::from_le_bytes(form);
+        let (mut room, mut shift) = (0, 0);
+        while shift < 64 {
+            let most: u64 = if (form >> shift) as u8 == b'0' { 9 } else { 0 };
+            room |= (0x7f - most) << shift;
+            shift += 8;
         }
-        DigitPairs { form: u64::from_le_bytes(form), room: u64::from_le_bytes(room) }
+        DigitPairs { form, room }
     }
 
     /// In each byte the number of two digits that begins there; None if the form is another.
@@ -404,6 +405,8 @@ impl<'a> Token<'a> for Operations {
 
 #[cfg(test)]
 mod tests {
+    use std::format;
+
     use super::*;
 
     #[test]

@@ -235,7 +235,7 @@ struct LineNames {
 struct PeReader {
     /// Of lines with `v=`
     names: LineNames,
-    /// Of lines without: of 1999, or of today and torn before it
+    /// Of lines without: of 1999
     old: LineNames,
     blocks: Vec<Read>,
     tally: Tally,
@@ -479,7 +479,7 @@ fn on_all(
 
 /// Puts together what all threads have read, in the order of the input.
 fn joined(mut readers: Vec<PeReader>) -> PeLines {
-    // A line that was torn in its id looks like a line of 1999 with another id.
+    // Where lines have versions, a line of 1999 is none of the run: it has no place among them.
     let versioned =
         readers.iter().flat_map(|reader| &reader.blocks).any(|read| !read.lines.is_empty());
     let mut launches = Launches::default();
