@@ -315,7 +315,7 @@ fn a_name_makes_no_file_anybodys() {
         panic!("{:?}", reading.refused);
     };
     assert_eq!((says, is), (victim, uid));
-    assert_eq!(collect(dir.path(), victim).unwrap().refused.len(), 1);
+    assert_eq!(collect(dir.path(), victim, |_, _| ()).unwrap().refused.len(), 1);
     // For whoever reads everybody's it is its owner's.
     assert_eq!(read_spool(dir.path(), None).unwrap().profiles.len(), 1);
 }
