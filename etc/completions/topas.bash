@@ -55,4 +55,4 @@ _topas_complete() {
 }
 
 complete -o default -F _topas_complete \
-    topas topas-doctor topas-log topas-mpi topas-run topas-stat topas-top topasview
+    topas topas-doctor topas-log topas-mpi topas-report topas-run topas-stat topas-top topasview

@@ -49,6 +49,8 @@ fn bash_completes_what_the_tools_tell() {
         (&["topas-doctor", "--buil"], &["--build"]),
         (&["topas-run", "--all"], &["--all-pe"]),
         (&["topas-top", "--onc"], &["--once"]),
+        (&["topas-report", "ma"], &["mail"]),
+        (&["topas-report", "mail", "--mai"], &["--maildir"]),
         // What is left to bash: names of files.
         (&["topas-stat", "topas.l"], &[]),
     ] {

@@ -10,8 +10,15 @@ use topas_tests::site::{Scratch, Site, source_root};
 
 /// The pages, with examples whose commands are shown by a term of a list. Those of topas-stat have
 /// a test in its crate.
-const PAGES: [&str; 6] =
-    ["topas.1", "topas-run.1", "topasview.1", "topas-log.1", "topas-mpi.1", "topas-doctor.8"];
+const PAGES: [&str; 7] = [
+    "topas.1",
+    "topas-run.1",
+    "topasview.1",
+    "topas-log.1",
+    "topas-mpi.1",
+    "topas-report.1",
+    "topas-doctor.8",
+];
 
 /// Commands that this machine need not have, as scripts of the shell.
 const STAND_INS: [(&str, &str); 3] = [
@@ -98,7 +105,10 @@ fn every_example_of_the_manual_runs() {
             let (code, error) = (done.code(), done.err());
             // A node without counters, or one that does not measure, is no fault of the command.
             let is_doctor = example.contains("topas-doctor");
-            assert!(code == 0 || is_doctor && code < 2, "{page}: {example}: {code}: {error}");
+            // Last week has no runs here, which a code tells.
+            let is_nothing = page == "topas-report.1" && code == 3;
+            let is_good = code == 0 || is_doctor && code < 2 || is_nothing;
+            assert!(is_good, "{page}: {example}: {code}: {error}");
             assert!(!error.contains("unexpected argument"), "{page}: {example}: {error}");
             count += 1;
         }

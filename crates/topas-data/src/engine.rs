@@ -1,6 +1,7 @@
 //! Asks logs a [`Question`]: reads all sources, joins lines to runs, folds runs.
 
 mod join;
+mod joined;
 mod launch_lines;
 mod reading;
 mod record;
@@ -17,6 +18,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::engine::join::{Join, PART_BITS};
+pub use crate::engine::joined::{JoinedRun, join_lines};
 pub(crate) use crate::engine::reading::launch_key;
 use crate::engine::reading::{LogReader, SharedReading};
 use crate::engine::record::{Full, RecordForm, Slim};

@@ -27,6 +27,7 @@ mod engine;
 mod feed;
 pub mod field;
 mod first_extras;
+mod follow;
 mod group;
 mod holes;
 mod key_parts;
@@ -63,10 +64,12 @@ mod when;
 pub use block::MAX_LINE_READ;
 pub use deliver::{LineWriter, append, deliver};
 pub use engine::{
-    AskAnswer, AskError, AskProgress, MEMORY, Resources, TemporaryError, ask, ask_reader,
+    AskAnswer, AskError, AskProgress, JoinedRun, MEMORY, Resources, TemporaryError, ask,
+    ask_reader, join_lines,
 };
 pub use feed::BLOCK;
 pub use field::parse_size;
+pub use follow::{FileIdentity, FilePlace, FollowedSource, LoggedLine};
 pub use one_run::{
     FoundRuns, LineFacts, MOST_EARLIER, MeasuredValue, RunHistory, RunName, RunRecord, RunSearch,
     SeenLines, earlier_runs, find_runs,

@@ -3,6 +3,7 @@
 
 mod bucket;
 mod exact;
+mod integer_sums;
 mod noise;
 mod quantile;
 mod quotient;
@@ -11,6 +12,7 @@ mod sample;
 pub use bucket::{
     Bounds, BucketSize, BucketSizeError, MOST_LINEAR, MeasureBucket, Scale, ScaleKind, SettledScale,
 };
+pub use integer_sums::{IntegerSums, RunTerms};
 pub use noise::{RunNoise, difference_error, sum_difference_error};
 pub use quantile::{FEW, Quantiles};
 pub use sample::{Mean, Sample, Spread, Sum};

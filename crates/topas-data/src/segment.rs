@@ -12,7 +12,7 @@ pub(crate) mod raw;
 pub(crate) mod sort;
 
 use std::fmt;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
@@ -101,7 +101,17 @@ impl std::error::Error for SegmentError {
 /// Opens a source as text, and says who vouches for its lines. Of a regular file the first
 /// `most` bytes, so that reading it twice gives the same although lines are being added.
 pub(crate) fn open(source: &Source, most: u64) -> io::Result<(Box<dyn Read + Send>, Vouch)> {
-    let Some(Opened { file, about, vouch, found }) = source.open()? else {
+    open_opened(source.open()?, 0, most)
+}
+
+/// The same of what is open; None is standard input. A plain file without holes is read from the
+/// byte `from` on.
+pub(crate) fn open_opened(
+    opened: Option<Opened>,
+    from: u64,
+    most: u64,
+) -> io::Result<(Box<dyn Read + Send>, Vouch)> {
+    let Some(Opened { file, about, vouch, found }) = opened else {
         return Ok((decoded(io::stdin())?, Vouch::All));
     };
     // Files of /proc have no length: only who names one means it.
@@ -113,6 +123,8 @@ pub(crate) fn open(source: &Source, most: u64) -> io::Result<(Box<dyn Read + Sen
     } else if has_holes(&file, about.len()) {
         Box::new(PastHoles::new(file, about.len().min(most)))
     } else {
+        let mut file = file;
+        file.seek(SeekFrom::Start(from))?;
         Box::new(file.take(most))
     };
     Ok((text, vouch))

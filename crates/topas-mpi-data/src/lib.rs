@@ -45,7 +45,7 @@ pub use paths::{
 };
 pub use process::{is_running, parent_of};
 pub use profile::{Ending, Level, MpiProfile, MpiRank, MpiRecordFacts, Origin, Subtotal};
-pub use profile_sum::{LaunchTimes, ProfileSum};
+pub use profile_sum::{CenterProfiles, LaunchTimes, ProfileSum};
 pub use rank::{Inside, SpoolRank, read_rank};
 pub use read::{Profiles, read_launch_profiles, read_profiles, read_profiles_in, read_profiles_of};
 pub use routine::{RoutineAmount, RoutineCalls, RoutineNumber, Routines};

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use topas_format::civil::{Date, Time};
+use topas_mpi_table::{CallProgress, FunctionClass};
 
 use super::profile::{MpiProfile, MpiRecordFacts, Origin};
 use super::routine::Routines;
@@ -39,7 +40,6 @@ pub struct ProfileSum {
     pub by_exe: BTreeMap<Box<[u8]>, LaunchTimes>,
     /// The sums of all launches; numbers of routines are those of [`ProfileSum::profile`]
     pub total: MpiSums,
-    /// Launches by the functions that they called
     routines: Option<Routines>,
     languages: Vec<Box<str>>,
 }
@@ -101,4 +101,66 @@ impl ProfileSum {
             inside: Vec::new(),
         }
     }
+}
+
+/// The profiles of a center.
+#[derive(Clone, Debug, Default)]
+pub struct CenterProfiles {
+    /// All of them
+    pub sum: ProfileSum,
+    /// By the names of users
+    pub by_user: BTreeMap<Box<[u8]>, LaunchTimes>,
+    /// Launches that called a function of a group, by the groups of Figure 11 of R. Rabenseifner,
+    /// "Automatic MPI Counter Profiling" (2000), and those that MPI has got since
+    pub groups: BTreeMap<&'static str, LaunchTimes>,
+}
+
+impl CenterProfiles {
+    /// Adds a launch, as [`ProfileSum::add`] does.
+    pub fn add(&mut self, profile: &MpiProfile) {
+        self.sum.add(profile);
+        self.by_user.entry(profile.facts.user.clone()).or_default().add(&profile.total);
+        let called = profile.total.routines.iter().filter(|routine| routine.calls > 0);
+        let mut groups: Vec<&str> =
+            called.filter_map(|routine| group(routine.number.function()?.class)).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        for name in groups {
+            self.groups.entry(name).or_default().add(&profile.total);
+        }
+    }
+}
+
+/// The group of a function; None of those that every program calls, and of rare ones.
+fn group(class: FunctionClass) -> Option<&'static str> {
+    use FunctionClass as Class;
+    let point_to_point = |progress: CallProgress| match progress {
+        CallProgress::Nonblocking => "nonblocking point to point",
+        CallProgress::Persistent => "persistent point to point",
+        _ => "blocking point to point",
+    };
+    Some(match class {
+        Class::Send(progress) | Class::Receive(progress) | Class::SendReceive(progress) => {
+            point_to_point(progress)
+        }
+        Class::Probe(progress) | Class::MatchedProbe(progress) => point_to_point(progress),
+        Class::Start => "persistent point to point",
+        Class::PartitionedSend | Class::PartitionedReceive | Class::Partition => {
+            "partitioned point to point"
+        }
+        Class::Collective(CallProgress::Nonblocking)
+        | Class::Neighborhood(CallProgress::Nonblocking) => "nonblocking collective",
+        Class::Collective(_) | Class::Neighborhood(_) => "collective",
+        Class::Rma(_) | Class::RmaSynchronization(_) | Class::Window => "one-sided",
+        Class::Io(..) | Class::File => "files",
+        Class::Spawn | Class::Connect => "dynamic processes",
+        Class::Pack => "pack and unpack",
+        Class::Datatype => "derived datatypes",
+        Class::Group | Class::Communicator => "groups and communicators",
+        Class::Topology => "topologies",
+        Class::Attribute => "attributes",
+        Class::Error => "error handlers",
+        Class::Timer => "clocks",
+        _ => return None,
+    })
 }

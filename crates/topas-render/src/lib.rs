@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod asking;
+pub mod center;
 pub mod check;
 mod compare;
 mod csv;
@@ -15,6 +16,7 @@ mod figure;
 pub mod finding;
 
 mod gnuplot;
+pub mod html;
 mod json;
 pub mod mpi;
 mod number;

@@ -32,7 +32,7 @@ pub use launches::{launches, launches_csv};
 pub use matrix::{MATRICES, Matrix};
 pub use paths::PathViews;
 pub use peers::Direction;
-pub use routines::ShownRoutines;
+pub use routines::{RoutineTime, ShownRoutines};
 
 /// What can be shown of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

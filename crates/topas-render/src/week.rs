@@ -15,7 +15,7 @@ use topas_mpi_data::{Calibration, ProfileSum};
 
 use crate::number::{date_time, fixed};
 use crate::period::period_words;
-use crate::wording::{clean, named};
+use crate::wording::{clean, count, named};
 
 /// Programs that are told one by one.
 pub const MOST_PROGRAMS: usize = 10;
@@ -93,7 +93,7 @@ fn finding(of: &WeekFinding<'_>) -> Value {
     let run = of.run;
     let mut value = crate::finding::json(&of.finding);
     let when = date_time_of(run.ended);
-    let pes = run.npes.map_or_else(String::new, |npes| format!(" on {npes} PEs"));
+    let pes = run.npes.map_or_else(String::new, |npes| format!(" on {}", count(npes.into(), "PE")));
     let id = match &*run.job {
         [] => format!("launch {}", named(&run.id)),
         job => format!("job {}", named(job)),

@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 use topas_config::{Conf, Environment};
 
-use crate::{TOOL, exit, mail};
+use crate::{TOOL, exit, ingest, mail, pages};
 
 /// Make weekly mails for users and pages for the center from the TOPAS log
 #[derive(Parser)]
@@ -23,15 +23,21 @@ pub struct ReportOptions {
 /// What can be made. A subcommand is a module with its options and its `run`.
 #[derive(Subcommand)]
 pub enum ReportCommand {
+    /// Bring what came into the log into the index of runs: every line once, whenever it is called
+    Ingest(ingest::IngestArgs),
     /// Tell each user by mail what the user's programs did in a week
     Mail(mail::MailArgs),
+    /// Make pages for the staff of the center, of weeks, months and years
+    Pages(pages::PagesArgs),
 }
 
 impl ReportCommand {
     /// The exit code; the Err is one whose reason has been said.
     pub fn run(&self, env: &Environment, conf: &Conf) -> Result<u8, u8> {
         match self {
+            ReportCommand::Ingest(args) => ingest::run(args, env),
             ReportCommand::Mail(args) => mail::run(args, env, conf),
+            ReportCommand::Pages(args) => pages::run(args, env, conf),
         }
     }
 }

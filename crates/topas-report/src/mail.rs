@@ -14,6 +14,7 @@ mod template;
 mod week;
 
 pub use args::MailArgs;
+pub use week::{available, calibration};
 
 use topas_config::{Conf, Environment};
 use topas_terminal::Printed;
@@ -100,6 +101,8 @@ fn send_all(
             declined += 1;
             continue;
         }
+        // What is wrong with a template is known before anything is noted.
+        let letter = Letter::write(templates, &week.values(&id, recipients))?;
         match state.begin(&week.name, &id)? {
             Sending::Begun => {}
             Sending::Done => {
@@ -113,7 +116,6 @@ fn send_all(
                 continue;
             }
         }
-        let letter = Letter::write(templates, &week.values(&id, recipients))?;
         match carrier.send(&letter, &address) {
             Ok(()) => {
                 state.end(&week.name, &id, true)?;

@@ -5,7 +5,9 @@
 
 mod command;
 mod exit;
+mod ingest;
 mod mail;
+mod pages;
 mod reading;
 
 use std::process::ExitCode;

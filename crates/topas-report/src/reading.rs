@@ -88,6 +88,13 @@ impl ReportLog {
         Ok(answer)
     }
 
+    /// Says what was passed over.
+    pub fn remark_inputs(&self) {
+        if let Some(text) = passed_over(&self.inputs).filter(|_| !self.quiet) {
+            TOOL.write(&format!("{}: warning: {text}", TOOL.0));
+        }
+    }
+
     /// Says what was passed over, and which lines were skipped.
     pub fn remark<F>(&self, answer: &AskAnswer<F>) {
         if self.quiet {

@@ -16,8 +16,15 @@ use crate::process::{cargo, root, run, target_dir};
 use crate::symcheck::Size;
 
 /// Tools that go to `bin`.
-const TOOLS: [&str; 6] =
-    ["topas-doctor", "topas-log", "topas-mpi", "topas-stat", "topas-top", "topasview"];
+const TOOLS: [&str; 7] = [
+    "topas-doctor",
+    "topas-log",
+    "topas-mpi",
+    "topas-report",
+    "topas-stat",
+    "topas-top",
+    "topasview",
+];
 
 /// Names under which the driver is a tool.
 const DRIVER_TOOLS: [&str; 2] = ["topas", "topas-run"];
@@ -162,6 +169,12 @@ fn install_rules(paths: &Paths, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<
         let directory = if is_rule { &examples } else { &site };
         put(&path, &staged(directory.join(name)), 0o644)?;
     }
+    let templates = paths.prefix().join("share/doc/topas/examples/mail");
+    for entry in fs::read_dir(root().join("etc/topas/mail"))? {
+        let path = entry?.path();
+        let name = path.file_name().context("a template has no name")?;
+        put(&path, &staged(templates.join(name)), 0o644)?;
+    }
     Ok(())
 }
 
@@ -264,7 +277,7 @@ fn link(to: &Path, path: &Path) -> Result<()> {
 
 /// Files of `etc` for other daemons, as they stand, but with the log directory of this
 /// prefix.
-const EXAMPLES: [&str; 9] = [
+const EXAMPLES: [&str; 13] = [
     "logrotate/topas",
     "rsyslog/center.conf",
     "rsyslog/node.conf",
@@ -272,6 +285,10 @@ const EXAMPLES: [&str; 9] = [
     "systemd/topas-log-close.timer",
     "systemd/topas-mpi-collect.service",
     "systemd/topas-mpi-collect.timer",
+    "systemd/topas-report-mail.service",
+    "systemd/topas-report-mail.timer",
+    "systemd/topas-report-pages.service",
+    "systemd/topas-report-pages.timer",
     "slurm/epilog-topas-mpi.sh",
     "tmpfiles.d/topas-mpi.conf",
 ];

@@ -34,6 +34,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-driver", &["topas-config", "topas-format", "topas-launch", "topas-node"]),
     ("topas-data", &["topas-format", "topas-mpi-profile", "topas-mpi-table", "topas-node"]),
     ("topas-mpi-data", &["topas-data", "topas-format", "topas-mpi-profile", "topas-mpi-table"]),
+    ("topas-store", &["topas-data", "topas-format"]),
     ("topas-symbols", &["topas-callpath", "topas-config", "topas-mpi-data"]),
     ("topas-chart", &["topas-format"]),
     ("topas-findings", &["topas-data", "topas-format", "topas-mpi-data"]),
@@ -78,6 +79,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "topas-terminal",
         ],
     ),
+    ("topas-web", &["topas-render"]),
     (
         "topas-report",
         &[
@@ -87,7 +89,9 @@ const LAYERS: &[(&str, &[&str])] = &[
             "topas-format",
             "topas-mpi-data",
             "topas-render",
+            "topas-store",
             "topas-terminal",
+            "topas-web",
         ],
     ),
     (

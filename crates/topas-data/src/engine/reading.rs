@@ -289,16 +289,28 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
         self.key.clear();
         self.question.key(line, extras, &mut self.key);
         let group = self.groups.number(&self.key, &mut self.seen);
-        let marks = Marks::of_hash(rapidhash_v3(text));
-        let first = FirstExtras::of_line(extras);
-        let when = self.clock.read(line, first.epoch);
-        let marks = marks
-            .with(Marks::ZONE, when.no_zone)
-            .with(Marks::SPAN, when.impossible)
-            .with(Marks::LAUNCH, !line.id.is_empty());
-        let facts = LineFacts { key: launch_key(line, first.claim), end: when.end, group, marks };
+        let facts = facts_of(line, extras, text, &mut self.clock, group);
         self.writer.add(part(facts.key), F::encode(line, extras, &facts).as_ref())
     }
+}
+
+/// What is known of a line besides its tokens.
+#[inline(always)]
+pub(super) fn facts_of(
+    line: &Line<'_>,
+    extras: Extras<'_>,
+    text: &[u8],
+    clock: &mut Clock,
+    group: u32,
+) -> LineFacts {
+    let marks = Marks::of_hash(rapidhash_v3(text));
+    let first = FirstExtras::of_line(extras);
+    let when = clock.read(line, first.epoch);
+    let marks = marks
+        .with(Marks::ZONE, when.no_zone)
+        .with(Marks::SPAN, when.impossible)
+        .with(Marks::LAUNCH, !line.id.is_empty());
+    LineFacts { key: launch_key(line, first.claim), end: when.end, group, marks }
 }
 
 /// Hash of what lines of a run have in common: an id is one user's.

@@ -2,10 +2,11 @@
 //! measured, and how sure that is.
 
 use super::exact::ExactSum;
+use super::integer_sums::{IntegerSums, RunTerms};
 use super::quotient::quotient;
 use super::{Measure, Of, Quantiles};
 use crate::run::Run;
-use crate::share::Share;
+use crate::share::{PeTime, Share};
 
 /// Sums are held in parts of a unit, so that those of up to 16 measuring PEs are exact: the
 /// least common multiple of 1 to 16. Of more PEs each run is rounded to such a part.
@@ -92,25 +93,15 @@ impl Sample {
     /// among all but the first and the last where there are four or more.
     pub fn add(&mut self, measure: &Measure, run: &Run<'_>, of: &Of, quantiles: bool) {
         let share = run.pe_micros();
-        match of {
-            Of::Uncounted => return self.uncounted.add(share),
-            Of::Zero => self.zero.add(share),
-            Of::Value { .. } => self.valued.add(share),
-        }
-        let (mut upper, mut lower, mut n, mut estimate) = (0u128, 0u128, 0u32, false);
-        measure.each_pe(run, |ratio| {
-            upper += ratio.upper;
-            lower += ratio.lower;
-            n += 1;
-            estimate |= ratio.estimate;
-        });
-        let all = if measure.is_extrapolated() { run.npes.max(n) } else { n };
-        let extrapolated = extrapolate(upper, n, all);
+        let Some(terms) = measure.terms_of(run) else { return self.uncounted.add(share) };
+        let RunTerms { counted, upper: extrapolated, lower, pes: n, all_pes: all, estimate } =
+            terms;
         self.pes += u128::from(n);
         self.all_pes += u128::from(all);
         if let Of::Value { upper: u, lower: l } = of {
+            self.valued.add(share);
             self.upper = self.upper.saturating_add(extrapolated);
-            self.lower = self.lower.saturating_add(extrapolate(lower, n, all));
+            self.lower = self.lower.saturating_add(lower);
             if estimate {
                 self.estimated.add(share);
             }
@@ -118,6 +109,7 @@ impl Sample {
                 self.quantiles.add(quotient(*u, *l));
             }
         } else {
+            self.zero.add(share);
             self.upper_of_zero = self.upper_of_zero.saturating_add(extrapolated);
         }
         if measure.is_extrapolated() && (n >= 2 || n == all) {
@@ -125,11 +117,33 @@ impl Sample {
             self.spread_upper = self.spread_upper.saturating_add(extrapolated);
             if n < all {
                 let (n, all) = (f64::from(n), f64::from(all));
-                let mean = upper as f64 / n;
+                let mean = counted as f64 / n;
                 let mut squares = ExactSum::default();
                 measure.each_pe(run, |ratio| squares.add((ratio.upper as f64 - mean).powi(2)));
                 self.variance.add(all * (all - n) * squares.value() / (n * (n - 1.0)));
             }
+        }
+    }
+
+    /// Of sums that were kept: of all runs, of those that have a value, and of those whose lower
+    /// term is 0. It knows neither quartiles nor a spread, nor why the other runs have no value.
+    pub fn of_sums(all: &IntegerSums, valued: &IntegerSums, zero: &IntegerSums) -> Sample {
+        let [of_all, of_valued, of_zero] = [all, valued, zero].map(IntegerSums::share);
+        let with = of_valued.plus(of_zero);
+        Sample {
+            valued: of_valued,
+            zero: of_zero,
+            uncounted: Share {
+                runs: of_all.runs.saturating_sub(with.runs),
+                time: PeTime(of_all.time.0.saturating_sub(with.time.0)),
+            },
+            estimated: Share { runs: valued.estimated(), ..Share::default() },
+            upper: valued.upper(),
+            lower: valued.lower(),
+            upper_of_zero: zero.upper(),
+            pes: valued.pes() + zero.pes(),
+            all_pes: valued.all_pes() + zero.all_pes(),
+            ..Sample::default()
         }
     }
 
@@ -191,6 +205,31 @@ impl Sample {
         });
         let value = in_unit(self.upper.saturating_add(self.upper_of_zero));
         Some(Sum { value, runs, pes: self.pes, all_pes: self.all_pes, spread })
+    }
+}
+
+impl Measure {
+    /// What a run adds to sums of this measure; None if none of its PEs has the terms.
+    pub fn terms_of(&self, run: &Run<'_>) -> Option<RunTerms> {
+        let (mut upper, mut lower, mut n, mut estimate) = (0u128, 0u128, 0u32, false);
+        self.each_pe(run, |ratio| {
+            upper += ratio.upper;
+            lower += ratio.lower;
+            n += 1;
+            estimate |= ratio.estimate;
+        });
+        if n == 0 {
+            return None;
+        }
+        let all = if self.is_extrapolated() { run.npes.max(n) } else { n };
+        Some(RunTerms {
+            counted: upper,
+            upper: extrapolate(upper, n, all),
+            lower: extrapolate(lower, n, all),
+            pes: n,
+            all_pes: all,
+            estimate,
+        })
     }
 }
 

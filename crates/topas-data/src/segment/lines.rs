@@ -9,9 +9,9 @@ use crate::own::OwnProfiles;
 use crate::profile_line;
 use crate::segment::merge::{BAD, GOOD, judge};
 use crate::segment::open;
-use crate::segment::raw::RawLines;
+use crate::segment::raw::{RawLine, RawLines};
 use crate::source::{Source, SourceError};
-use crate::vouch::{Foreign, Stranger};
+use crate::vouch::{Foreign, Vouch};
 
 /// A line of a log.
 #[derive(Clone, Copy, Debug)]
@@ -33,13 +33,6 @@ pub struct LeftOut {
     pub foreign: Foreign,
 }
 
-impl LeftOut {
-    fn set_apart(&mut self, stranger: Stranger) -> ControlFlow<()> {
-        self.foreign.add(stranger);
-        ControlFlow::Continue(())
-    }
-}
-
 /// Reads the log lines of a source and those of MPI profiles, with their text, until `each` has
 /// enough; `out` gets the number of those that are left out.
 ///
@@ -58,41 +51,54 @@ pub fn each_line(
     let mut before = OwnProfiles::default();
     let broken = |lines| move |cause| SourceError::Broken { source: source.clone(), lines, cause };
     while let Some(piece) = pieces.next().map_err(broken(lines))? {
-        let kind = judge(&piece).1;
         lines += u64::from(piece.begins);
-        out.of_lines += u64::from(piece.begins);
-        out.bad += u64::from(kind == BAD);
-        let text = piece.text();
-        let found = match kind {
-            GOOD => match Line::parse(text) {
-                Ok((line, extras)) => Some((Some((line, extras)), text)),
-                Err(_) => Some((None, text)),
-            },
-            BAD if piece.begins => match behind_torn(text) {
-                Some((line, extras, text)) => Some((Some((line, extras)), text)),
-                None => profile_line::behind_torn(text).map(|text| (None, text)),
-            },
-            _ => {
-                if let Some(stranger) = vouch.marked(text) {
-                    out.foreign.add(stranger);
-                }
-                None
-            }
-        };
-        let flow = match found {
+        let flow = match whole_line(&piece, &vouch, &mut before, out) {
             None => ControlFlow::Continue(()),
-            Some((Some((line, extras)), text)) => match vouch.line(&line, extras) {
-                Ok(()) => each(LogLine::Run(&line, extras), text),
-                Err(stranger) => out.set_apart(stranger),
-            },
-            Some((None, text)) => match vouch.profile(text, &mut before) {
-                Ok(()) => each(LogLine::Profile, text),
-                Err(stranger) => out.set_apart(stranger),
-            },
+            Some((Some((line, extras)), text)) => each(LogLine::Run(&line, extras), text),
+            Some((None, text)) => each(LogLine::Profile, text),
         };
         if flow.is_break() {
             break;
         }
     }
     Ok(())
+}
+
+/// A line that counts, with its text: that of a run in its parts, or one of an MPI profile. What
+/// does not count is counted in `out`.
+#[expect(clippy::type_complexity, reason = "a line in its parts, and its text")]
+pub(crate) fn whole_line<'b>(
+    piece: &RawLine<'b>,
+    vouch: &Vouch,
+    before: &mut OwnProfiles,
+    out: &mut LeftOut,
+) -> Option<(Option<(Line<'b>, Extras<'b>)>, &'b [u8])> {
+    let kind = judge(piece).1;
+    out.of_lines += u64::from(piece.begins);
+    out.bad += u64::from(kind == BAD);
+    let text = piece.text();
+    let (line, text) = match kind {
+        GOOD => (Line::parse(text).ok(), text),
+        BAD if piece.begins => match behind_torn(text) {
+            Some((line, extras, text)) => (Some((line, extras)), text),
+            None => (None, profile_line::behind_torn(text)?),
+        },
+        _ => {
+            if let Some(stranger) = vouch.marked(text) {
+                out.foreign.add(stranger);
+            }
+            return None;
+        }
+    };
+    let vouched = match &line {
+        Some((line, extras)) => vouch.line(line, *extras),
+        None => vouch.profile(text, before),
+    };
+    match vouched {
+        Ok(()) => Some((line, text)),
+        Err(stranger) => {
+            out.foreign.add(stranger);
+            None
+        }
+    }
 }

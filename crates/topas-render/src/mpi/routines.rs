@@ -97,6 +97,18 @@ pub struct ShownRoutines {
     pub rows: Vec<[String; 14]>,
     /// What is to be known of it, a paragraph each
     pub notes: Vec<String>,
+    /// The times of each routine, that with most time first
+    pub times: Vec<RoutineTime>,
+}
+
+/// Where the time of a routine went, in s of all ranks.
+pub struct RoutineTime {
+    /// Name without `MPI_`
+    pub name: String,
+    /// Time in its calls
+    pub time: f64,
+    /// Estimated time of transfer with latency; None if that is not known
+    pub transfer: Option<f64>,
 }
 
 /// The parts of the table.
@@ -107,7 +119,16 @@ pub(super) fn shown(views: &Views<'_>) -> ShownRoutines {
     rows.push(table.sums(views));
     let mut cells = header();
     rows.iter().for_each(|row| cells.row(row.iter().cloned()));
-    ShownRoutines { text: cells.aligned(2), rows, notes: table.notes(views) }
+    let time = |routine: &RoutineCalls| {
+        let Estimate { latency, transfer, .. } = Estimate::of(views, routine);
+        RoutineTime {
+            name: routine_name(views.profile, routine.number),
+            time: routine.time as f64 / 1e9,
+            transfer: latency.zip(transfer).map(|(latency, transfer)| latency + transfer),
+        }
+    };
+    let times = sorted(views.profile).into_iter().map(time).collect();
+    ShownRoutines { text: cells.aligned(2), rows, notes: table.notes(views), times }
 }
 
 /// The three lines of headings; the numbers of the columns are those of the paper.

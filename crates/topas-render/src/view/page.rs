@@ -1,6 +1,6 @@
 //! Everything about a run on one page of HTML, without script and without other files.
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 use topas_data::pes::{Balance, Column, Groups, KMeans, PeTable, Summary, Values};
 
 use super::heading::{notes, when};
@@ -8,9 +8,9 @@ use super::pictures::{Drawing, drawing};
 use super::quantity::{caption, shown};
 use super::verdict::{Verdict, even_spread, most_loaded};
 use super::{groups, listing};
+use crate::html::{self, document, section, wide};
 use crate::number::{millis, percent, thousandths};
 use crate::wording::{count, named, some_pes};
-use topas_chart::Size;
 
 /// Rows of PEs that a page holds.
 pub const MOST_ROWS: usize = 1000;
@@ -43,79 +43,44 @@ pub struct HtmlPage<'v> {
     pub rows: &'v [u32],
 }
 
-/// How the page looks: light or dark as the reader's system is, on paper, and on a telephone.
-const STYLE: &str = include_str!("page/style.css");
-
-/// The size of pictures where the page is narrow, in pixels of CSS: shrunk pictures of the usual
-/// size could not be read there.
-const NARROW: Size = Size { width: 360.0, height: 320.0 };
-
 /// The page.
 pub fn page(page: &HtmlPage<'_>) -> String {
     let table = page.table;
     let exes: Vec<String> = table.exes.iter().map(|exe| named(exe)).collect();
     let title = format!("{}: {}", exes.join(" and "), count(table.rows.len() as u64, "PE"));
     let missing = notes(table, Some((page.column, page.values)), usize::MAX);
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width,initial-scale=1";
-                title { (title) " - TOPAS" }
-                style { (PreEscaped(STYLE)) }
+    document(
+        &title,
+        &html! {
+            h1 { (title) }
+            p.soft { (super::heading(table)) }
+            (facts(table))
+        },
+        &html! {
+            (section("findings", "What stands out", &verdict(page)))
+            (section("balance", "Load imbalance", &balances(page)))
+            (section("values", &caption(page.column, table.metric), &html! {
+                @for note in missing.lines() { p.note { (note) } }
+                (figure(page, Drawing::Strip))
+                (figure(page, Drawing::Points))
+                @if table.hosts.len() > 1 { (figure(page, Drawing::Hosts)) }
+            }))
+            @if let Some(summary) = page.summary {
+                (section("statistics", "Statistics", &statistics(page, summary)))
             }
-            body {
-                header {
-                    h1 { (title) }
-                    p.soft { (super::heading(table)) }
-                    (facts(table))
-                }
-                main {
-                    (section("findings", "What stands out", &verdict(page)))
-                    (section("balance", "Load imbalance", &balances(page)))
-                    (section("values", &caption(page.column, table.metric), &html! {
-                        @for note in missing.lines() { p.note { (note) } }
-                        (figure(page, Drawing::Strip))
-                        (figure(page, Drawing::Points))
-                        @if table.hosts.len() > 1 { (figure(page, Drawing::Hosts)) }
-                    }))
-                    @if let Some(summary) = page.summary {
-                        (section("statistics", "Statistics", &statistics(page, summary)))
-                    }
-                    (section("clusters", "Clusters", &clusters(page)))
-                    @for of in page.groups { (group_table(page, of)) }
-                    (section("pes", "PEs", &rows(page)))
-                }
-                footer {
-                    p.note { "Made by topasview, a tool of TOPAS. This page is one file and has no scripts." }
-                }
-            }
-        }
-    }
-    .into_string()
+            (section("clusters", "Clusters", &clusters(page)))
+            @for of in page.groups { (group_table(page, of)) }
+            (section("pes", "PEs", &rows(page)))
+        },
+        &html! {
+            p.note { "Made by topasview, a tool of TOPAS. This page is one file and has no scripts." }
+        },
+    )
 }
 
-/// A part of the page with its heading, which is also its name.
-fn section(id: &str, title: &str, content: &Markup) -> Markup {
-    html! { section aria-labelledby=(id) { h2 id=(id) { (title) } (content) } }
-}
-
-/// What may be wider than the page, and then is moved inside of itself, with the keyboard, too.
-fn wide(name: &str, content: &Markup) -> Markup {
-    html! { div.wide role="region" aria-label=(name) tabindex="0" { (content) } }
-}
-
-/// A picture in two sizes, of which the page shows one.
+/// A picture of the values.
 fn figure(page: &HtmlPage<'_>, what: Drawing) -> Markup {
-    let chart = drawing(page.table, page.column, page.values, what);
-    let drawn = |size| chart.picture(size).svg();
-    html! {
-        figure {
-            div.broad { (PreEscaped(inline(&drawn(Size::default())))) }
-            div.narrow { (PreEscaped(inline(&drawn(NARROW)))) }
-        }
-    }
+    html::figure(&*drawing(page.table, page.column, page.values, what))
 }
 
 fn statistics(page: &HtmlPage<'_>, summary: &Summary) -> Markup {
@@ -127,11 +92,6 @@ fn statistics(page: &HtmlPage<'_>, summary: &Summary) -> Markup {
              min and max are of the rest. rho is the standard deviation of a sample."
         }
     }
-}
-
-/// A picture as it stands in a page: without the prologue of a file.
-fn inline(svg: &str) -> &str {
-    svg.find("<svg").and_then(|at| svg.get(at..)).unwrap_or(svg)
 }
 
 fn facts(table: &PeTable) -> Markup {

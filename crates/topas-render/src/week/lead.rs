@@ -135,12 +135,14 @@ pub(super) fn comparison(mail: &WeekMail<'_>) -> Value {
     let Some((own, own_runs)) = mail.user.own_median(class) else {
         return json!({
             "class": shown,
+            "bars": [],
             "text": format!("No comparison with others: none of your runs ({shown}) has a rate."),
         });
     };
     match mail.report.reference(mail.id, class) {
         None => json!({
             "class": shown,
+            "bars": [],
             "text": format!(
                 "No comparison with others: fewer than {LEAST_OTHERS} other users ran comparable \
                  programs ({shown}) in this time."

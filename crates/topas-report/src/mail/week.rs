@@ -6,11 +6,10 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 use topas_config::{Conf, Environment, Paths};
 use topas_data::{
-    PeTime, Period, RunHistory, RunRecord, WeekPlan, WeekReport, WeekRunName, WeekUser, WeekUserId,
-    week_runs,
+    Capacity, PeTime, Period, RunHistory, RunRecord, WeekPlan, WeekReport, WeekRunName, WeekUser,
+    WeekUserId, week_runs,
 };
 use topas_findings::{Rules, run_facts};
-use topas_format::capacity::CapacityLine;
 use topas_mpi_data::{Calibration, MpiProfile, ProfileSum, read_profiles_in};
 use topas_render::asking::progress_words;
 use topas_render::week::{WeekFinding, WeekMail, period_name};
@@ -77,7 +76,7 @@ impl MailWeek {
             launches,
             rules: rules(quiet, conf),
             calibration: calibration(env),
-            available: available(conf, args.period),
+            available: available(&Capacity::new(conf.capacity()), args.period),
             nothing: ProfileSum::default(),
         };
         week.sum_profiles();
@@ -249,15 +248,13 @@ fn rules(quiet: bool, conf: &Conf) -> Rules {
 }
 
 /// What routines of MPI cost on this machine, if that was measured.
-fn calibration(env: &Environment) -> Option<Calibration> {
+pub fn calibration(env: &Environment) -> Option<Calibration> {
     let argv0 = topas_config::command_line().into_iter().next().unwrap_or_default();
     let path = Paths::of_this_program(&argv0, env)?.mpi_calibration();
     Calibration::read(&path).ok()
 }
 
 /// PE-time that the machine had in a period, by `capacity` of topas.conf.
-fn available(conf: &Conf, period: Period) -> Option<PeTime> {
-    let capacity = topas_data::Capacity::new(conf.capacity().collect::<Vec<CapacityLine<'_>>>());
-    let (since, until) = (period.since?, period.until?);
-    capacity.of_days(since, until)
+pub fn available(capacity: &Capacity, period: Period) -> Option<PeTime> {
+    capacity.of_days(period.since?, period.until?)
 }

@@ -1,0 +1,108 @@
+//! Programs that lose speed against their own past: by more than the noise of both times.
+
+use topas_data::{CompareRow, CompareTable, CompareVerdict};
+
+use super::{MOST_ROWS, Part, PartTable, Shown};
+use crate::number::{NONE, short, signed_percent};
+use crate::row::named;
+use crate::week::pe_hours;
+
+/// Changes of less than this share are not told, however sure they are.
+const LEAST: f64 = 0.05;
+
+pub(super) fn part(shown: &Shown<'_, '_>) -> Part {
+    let center = shown.center;
+    let mut part = Part::new("slower", "Programs that lost speed");
+    let mut rows: Vec<(&CompareTable, &CompareRow)> = center
+        .changes
+        .iter()
+        .flat_map(|table| table.rows.iter().map(move |row| (table, row)))
+        .filter(|(table, row)| is_slower(table, row))
+        .collect();
+    rows.sort_by_key(|(table, row)| {
+        (
+            std::cmp::Reverse(row.sides[0].share.time),
+            label(row, 0),
+            label(row, 1),
+            table.measure.name,
+        )
+    });
+    if center.changes.is_empty() {
+        part.sentence = format!("There are no runs before ({}) to compare with.", center.before);
+        return part;
+    }
+    part.sentence = match rows.len() {
+        0 => format!("No program lost speed against {} by more than its noise.", center.before),
+        _ => {
+            let mut programs: Vec<_> = rows.iter().map(|(_, row)| &row.labels).collect();
+            programs.dedup();
+            let number = match programs.len() {
+                1 => "One program of a user is".to_owned(),
+                number => format!("{number} programs of users are"),
+            };
+            format!(
+                "{number} slower than in {}, by more than their noise and by {:.0}% or more.",
+                center.before,
+                100.0 * LEAST
+            )
+        }
+    };
+    if rows.is_empty() {
+        return part;
+    }
+    let cells = |(table, row): &(&CompareTable, &CompareRow)| {
+        let value = |side: usize| row.sides[side].value.map_or_else(|| NONE.to_owned(), short);
+        let name = |at: usize| label(row, at);
+        vec![
+            name(1),
+            name(0),
+            format!("{} ({})", table.measure.heading, table.measure.unit),
+            value(0),
+            value(1),
+            row.ratio.map_or_else(|| NONE.to_owned(), |ratio| signed_percent(ratio - 1.0)),
+            row.sides[0].runs.to_string(),
+            row.sides[1].runs.to_string(),
+            pe_hours(row.sides[0].share.time),
+        ]
+    };
+    part.tables.push(PartTable {
+        caption: "Programs that lost speed, those with the most PE-hours first".to_owned(),
+        headings: vec![
+            "program",
+            "user",
+            "measure",
+            "now",
+            "before",
+            "change",
+            "runs",
+            "runs before",
+            "PE-h",
+        ],
+        rows: rows.iter().take(MOST_ROWS).map(cells).collect(),
+        bars: Vec::new(),
+        marked: Vec::new(),
+    });
+    if rows.len() > MOST_ROWS {
+        part.notes.push(format!("{} more are not shown.", rows.len() - MOST_ROWS));
+    }
+    part.notes.push(
+        "A longer wall clock time may be a larger problem; a lower rate is slower work. The test \
+         is that of topas-stat --compare."
+            .to_owned(),
+    );
+    part
+}
+
+/// The user (0) or the program (1) of a row.
+fn label(row: &CompareRow, at: usize) -> String {
+    row.labels.get(at).map_or_else(String::new, |label| named(label, false).name)
+}
+
+fn is_slower(table: &CompareTable, row: &CompareRow) -> bool {
+    let Some(ratio) = row.ratio else { return false };
+    let worse = match table.measure.name {
+        "wall" => ratio >= 1.0 + LEAST,
+        _ => ratio <= 1.0 - LEAST,
+    };
+    row.verdict == CompareVerdict::Changed && worse
+}

@@ -1,0 +1,123 @@
+//! `topas-report ingest`: brings what came into the log into the index of runs.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use topas_config::{Environment, Paths};
+use topas_render::asking::source_hint;
+use topas_store::{Index, Ingest, IngestReport, LEAST_BATCH, MOST_BATCH, StoreError};
+use topas_terminal::Progress;
+
+use crate::reading::{ReadingArgs, ReportLog};
+use crate::{TOOL, exit};
+
+/// Options of `topas-report ingest`.
+#[derive(Args, Debug)]
+pub struct IngestArgs {
+    #[command(flatten)]
+    reading: ReadingArgs,
+
+    #[command(flatten)]
+    index: IndexArgs,
+
+    /// Forget the index and make it again from the log that is named
+    #[arg(long)]
+    rebuild: bool,
+
+    /// Lines that become part of the index at once: more are faster and take more memory
+    #[arg(long, value_name = "LINES", default_value_t = MOST_BATCH)]
+    batch: usize,
+}
+
+/// Which index is used.
+#[derive(Args, Debug)]
+pub struct IndexArgs {
+    /// The index of runs [default: index.sqlite in the directory var/lib/topas of this installation]
+    #[arg(long, value_name = "FILE")]
+    index: Option<PathBuf>,
+}
+
+impl IndexArgs {
+    /// Its file; the Err is an exit code, and the reason has been said.
+    pub fn path(&self, env: &Environment) -> Result<PathBuf, u8> {
+        let argv0 = topas_config::command_line().into_iter().next().unwrap_or_default();
+        let of_prefix = || {
+            Paths::of_this_program(&argv0, env).map(|paths| paths.state_dir().join("index.sqlite"))
+        };
+        self.index.clone().or_else(of_prefix).ok_or_else(|| {
+            TOOL.error(&"no index", None, "name one by --index FILE");
+            exit::USAGE
+        })
+    }
+}
+
+/// Says why a store could not be used: the exit code.
+pub fn store_failed(error: &StoreError) -> u8 {
+    let hint = match error {
+        StoreError::Version { .. } => "remove it, and make it again: topas-report ingest",
+        StoreError::Index { .. } => {
+            "check the directory, its permissions and its room; it can be made again from the log"
+        }
+        StoreError::Remote { .. } => {
+            "check that it runs and store = in topas.conf; nothing is lost"
+        }
+        StoreError::Value { .. } => "make the index again: topas-report ingest --rebuild",
+        StoreError::Source(_) => "check its name and its permissions",
+    };
+    let cause = std::error::Error::source(error).map(ToString::to_string);
+    TOOL.error(error, cause.as_ref().map(|cause| cause as &dyn std::fmt::Display), hint);
+    exit::FAILED
+}
+
+/// Makes the index; the exit code. The Err is one whose reason has been said.
+pub fn run(args: &IngestArgs, env: &Environment) -> Result<u8, u8> {
+    if args.batch < LEAST_BATCH {
+        TOOL.error(&"--batch: a batch has at least one line", None, "leave it out");
+        return Err(exit::USAGE);
+    }
+    let path = args.index.path(env)?;
+    let log = ReportLog::find(&args.reading, env)?;
+    let report = ingest(args, &path, &log).map_err(|error| store_failed(&error))?;
+    for error in &report.failed {
+        let (cause, hint) = source_hint(error);
+        TOOL.error(error, Some(cause), hint);
+    }
+    if !args.reading.quiet {
+        log.remark_inputs();
+        say(&report);
+    }
+    let unreadable = report.failed.len() + log.inputs.failed.len();
+    Ok(if unreadable > 0 { exit::FAILED } else { exit::OK })
+}
+
+fn ingest(args: &IngestArgs, path: &Path, log: &ReportLog) -> Result<IngestReport, StoreError> {
+    let mut index = Index::open(path)?;
+    if args.rebuild {
+        index.clear()?;
+    }
+    let mut progress = Progress::new(TOOL, args.reading.quiet);
+    let ingest = Ingest::new(&mut index, args.batch, false);
+    let done = ingest.run(&log.inputs.sources, |lines| {
+        progress.at(|| format!("{lines} lines read"));
+    });
+    progress.clear();
+    done
+}
+
+/// Says what was done.
+fn say(report: &IngestReport) {
+    let out = &report.left_out;
+    if out.bad > 0 {
+        TOOL.say(&format!("{} lines that are no log lines were skipped", out.bad));
+    }
+    if out.foreign.lines() > 0 {
+        let lines = out.foreign.lines();
+        TOOL.say(&format!(
+            "{lines} foreign lines do not count: the owner of their file is another"
+        ));
+    }
+    TOOL.say(&format!(
+        "{} of {} lines are new, in {} files that changed; {} runs are new or different",
+        report.new_lines, report.lines, report.sources, report.runs
+    ));
+}

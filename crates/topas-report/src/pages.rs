@@ -1,0 +1,235 @@
+//! `topas-report pages`: static pages for the staff of a center.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use topas_config::{Conf, Environment};
+use topas_data::{
+    AskAnswer, Capacity, CompareOrder, ComparePlan, CompareReport, CompareTable, LogReport, Period,
+    ReportPlan, WeekPlan, clock,
+};
+use topas_format::civil::Date;
+use topas_mpi_data::{CenterProfiles, read_profiles_in};
+use topas_render::center::{Center, change_plan, parts, plan};
+use topas_render::period_words;
+use topas_render::week::period_name;
+use topas_terminal::{Progress, shown};
+use topas_web::{CenterIndex, IndexEntry, center_index, center_page};
+
+use crate::mail::{available, calibration};
+use crate::reading::{ReadingArgs, ReportLog, period};
+use crate::{TOOL, exit};
+
+/// The page that leads to all others.
+const INDEX: &str = "index.html";
+
+/// The lines of the index, from which it is made again: a period a line.
+const LIST: &str = ".topas-pages";
+
+/// The options.
+#[derive(Args, Debug)]
+pub struct PagesArgs {
+    /// Which logs
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+
+    /// The directory of the pages, which is made if it is not there
+    #[arg(short, long, value_name = "DIR")]
+    pub out: PathBuf,
+
+    /// The times that are told, such as `last week`, 2026-W47, 2026-10 or 2026; repeat it for
+    /// further ones [default: last week, last month, this year]
+    #[arg(long, value_name = "PERIOD", value_parser = period)]
+    pub period: Vec<Period>,
+}
+
+/// Makes the pages: the exit code. The Err is one whose reason has been said.
+pub fn run(args: &PagesArgs, env: &Environment, conf: &Conf) -> Result<u8, u8> {
+    let mut periods = args.period.clone();
+    if periods.is_empty() {
+        periods
+            .extend(["last week", "last month", "this year"].iter().filter_map(|w| period(w).ok()));
+    }
+    if periods.iter().any(|of| of.since.is_none() || of.until.is_none()) {
+        TOOL.error(
+            &"--period has no end",
+            None,
+            "name a week, a month or a year: 2026-W47, 2026-10",
+        );
+        return Err(exit::USAGE);
+    }
+    let log = ReportLog::find(&args.reading, env)?;
+    let made = made();
+    let mut pages = Pages::open(&args.out)?;
+    let mut unreadable = log.inputs.failed.len();
+    let mut runs = 0;
+    for (at, of) in periods.iter().enumerate() {
+        let page = Page::read(*of, &log, env, conf, args.reading.quiet, at == 0)?;
+        unreadable += page.unreadable;
+        runs += page.runs;
+        if page.runs == 0 {
+            TOOL.say(&format!("no runs in {}: it gets no page", page.entry.name));
+            continue;
+        }
+        pages.put(page, &made)?;
+    }
+    pages.index(made)?;
+    Ok(match (unreadable, runs) {
+        (1.., _) => exit::FAILED,
+        (0, 0) => exit::NO_RUNS,
+        (0, _) => exit::OK,
+    })
+}
+
+/// When pages are made, in words.
+fn made() -> String {
+    let now = clock::now();
+    let Date { year, month, day } = now.date;
+    format!("{year:04}/{month:02}/{day:02} {:02}:{:02}", now.time.hour, now.time.minute)
+}
+
+/// A page before it is written.
+struct Page {
+    entry: IndexEntry,
+    parts: Vec<topas_render::center::Part>,
+    runs: u64,
+    unreadable: usize,
+}
+
+impl Page {
+    /// Asks the log what a page tells. What is wrong is said; the Err is an exit code.
+    fn read(
+        of: Period,
+        log: &ReportLog,
+        env: &Environment,
+        conf: &Conf,
+        quiet: bool,
+        is_first: bool,
+    ) -> Result<Self, u8> {
+        let wrong = |error: topas_data::PlanError| {
+            TOOL.error(&error, None, "this is a fault of topas-report");
+            exit::FAILED
+        };
+        let plan: ReportPlan = plan(of).map_err(wrong)?;
+        let answer: AskAnswer<LogReport<'_>> = log.ask(&plan, || LogReport::new(&plan))?;
+        if is_first {
+            log.remark(&answer);
+        }
+        let before = WeekPlan::new(of).map_or(of, |week| week.before);
+        let sides = [change_plan(of).map_err(wrong)?, change_plan(before).map_err(wrong)?];
+        let sides = ComparePlan::new(sides);
+        let compared = log.ask(&sides, || CompareReport::new(&sides))?.fold;
+        let changes: Vec<CompareTable> = match compared.sides[1].total.runs {
+            0 => Vec::new(),
+            _ => compared.tables(&CompareOrder::default()),
+        };
+        let mut profiles = CenterProfiles::default();
+        if answer.tally.profile > 0 {
+            let mut progress = Progress::new(TOOL, quiet);
+            let (read, _) = read_profiles_in(&log.inputs.sources, of, &mut |bytes| {
+                progress.at(|| format!("{} MB read for MPI profiles", bytes / 1_000_000));
+            });
+            progress.clear();
+            read.profiles.iter().for_each(|profile| profiles.add(profile));
+        }
+        let capacity = Capacity::new(conf.capacity());
+        let calibration = calibration(env);
+        let center = Center {
+            period: of,
+            report: &answer.fold,
+            tally: &answer.tally,
+            changes: &changes,
+            before: &period_words(before),
+            profiles: &profiles,
+            calibration: calibration.as_ref(),
+            available: available(&capacity, of),
+        };
+        let parts = parts(&center);
+        let name = period_name(of);
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        let file: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
+        let entry = IndexEntry {
+            file: format!("{file}.html"),
+            days: period_words(of),
+            sentence: parts.first().map(|part| part.sentence.clone()).unwrap_or_default(),
+            name,
+        };
+        Ok(Page { entry, parts, runs: answer.fold.total.runs, unreadable: answer.failed.len() })
+    }
+}
+
+/// The directory of pages.
+struct Pages {
+    dir: PathBuf,
+    entries: Vec<IndexEntry>,
+}
+
+impl Pages {
+    /// Opens the directory, which others may not read: pages name users.
+    fn open(dir: &Path) -> Result<Self, u8> {
+        let failed = |error: io::Error| {
+            let what = format!("cannot use {}", shown(dir));
+            TOOL.error(&what, Some(&error), "name another directory with --out");
+            exit::FAILED
+        };
+        fs::DirBuilder::new().recursive(true).mode(0o750).create(dir).map_err(failed)?;
+        let list = match fs::read_to_string(dir.join(LIST)) {
+            Ok(list) => list,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(failed(error)),
+        };
+        let entry = |line: &str| {
+            let mut parts = line.splitn(4, '\t').map(str::to_owned);
+            Some(IndexEntry {
+                name: parts.next()?,
+                file: parts.next()?,
+                days: parts.next()?,
+                sentence: parts.next()?,
+            })
+        };
+        let mut entries: Vec<IndexEntry> = list.lines().filter_map(entry).collect();
+        entries.retain(|entry| !entry.file.contains('/') && dir.join(&entry.file).exists());
+        Ok(Pages { dir: dir.to_owned(), entries })
+    }
+
+    /// Writes a page, which takes the place of an older one.
+    fn put(&mut self, page: Page, made: &str) -> Result<(), u8> {
+        let Page { entry, parts, .. } = page;
+        let text = center_page(&entry.name, &entry.days, &parts, INDEX, made);
+        self.write(&entry.file, &text)?;
+        self.entries.retain(|known| known.file != entry.file);
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    /// Writes the index of all pages that were ever made here.
+    fn index(mut self, made: String) -> Result<(), u8> {
+        self.entries.sort_by(|a, b| b.days.cmp(&a.days).then_with(|| a.name.cmp(&b.name)));
+        let line = |entry: &IndexEntry| {
+            let IndexEntry { name, file, days, sentence } = entry;
+            format!("{name}\t{file}\t{days}\t{}\n", sentence.replace(['\t', '\n'], " "))
+        };
+        let list: String = self.entries.iter().map(line).collect();
+        self.write(LIST, &list)?;
+        let entries = std::mem::take(&mut self.entries);
+        self.write(INDEX, &center_index(&CenterIndex { entries, made }))
+    }
+
+    /// Writes a file that appears complete.
+    fn write(&self, name: &str, text: &str) -> Result<(), u8> {
+        let path = self.dir.join(name);
+        let fresh = self.dir.join(format!(".{name}.{}", std::process::id()));
+        let mut options = fs::OpenOptions::new();
+        let opened = options.write(true).create_new(true).mode(0o640).open(&fresh);
+        let written = opened.and_then(|mut file| io::Write::write_all(&mut file, text.as_bytes()));
+        written.and_then(|()| fs::rename(&fresh, &path)).map_err(|error| {
+            let _ = fs::remove_file(&fresh);
+            let what = format!("cannot write {}", shown(&path));
+            TOOL.error(&what, Some(&error), "check the directory and its permissions");
+            exit::FAILED
+        })
+    }
+}

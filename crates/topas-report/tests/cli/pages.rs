@@ -1,0 +1,158 @@
+//! The pages of a center: what stands in them, and how a browser shows them.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+
+use super::{Center, Line, log, other, read, stderr};
+
+/// A center with pages of a week, a month and a year.
+fn written() -> Center {
+    let mut text = log() + &other(5, 5_000_000_000);
+    // A program that got slower: fast in four weeks, half as fast in the week.
+    for number in 0..24u8 {
+        let (day, rate) =
+            if number < 12 { (2 + number, 2_000_000_000) } else { (16 + number % 6, 900_000_000) };
+        let id = format!("s{number}");
+        let ops = 3600 * (rate + u64::from(number) * 1_000_000);
+        text += &Line { day, exe: "slowing", id: &id, ops, ..Line::default() }.text();
+    }
+    let center = Center::new(&text);
+    let args = [
+        "pages", "log", "--out", "www", "--period", "2026-W47", "--period", "2026-11", "--period",
+        "2026",
+    ];
+    let output = center.report(&args);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    center
+}
+
+/// The cells of the row of a table that begins with a name.
+fn cells(page: &str, id: &str, name: &str) -> Vec<String> {
+    let part = page.split(&format!("<section aria-labelledby=\"{id}\">")).nth(1).expect(id);
+    let part = part.split("</section>").next().unwrap();
+    let start = format!("<th class=\"l\" scope=\"row\">{name}");
+    let row = part.split(&start).nth(1).unwrap_or_else(|| panic!("{name} in {part}"));
+    let row = row.split("</tr>").next().unwrap();
+    let cell = |text: &str| text.split("</td>").next().unwrap().to_owned();
+    row.split("<td").skip(1).map(|text| cell(text.split_once('>').unwrap().1)).collect()
+}
+
+#[test]
+fn figures_are_those_of_the_log() {
+    let center = written();
+    let page = read(&center.path("www/2026-W47.html"));
+    let awk = |script: &str| {
+        let output = Command::new("awk").arg(script).arg(center.log()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let week = "$1 >= \"2026/11/16\" && $1 <= \"2026/11/22\"";
+    for user in ["root", "other3"] {
+        let expected = awk(&format!(
+            "{week} {{ all += $6 * $13 }} {week} && $3 == \"{user}\" {{ n++; h += $6 * $13 }} \
+             END {{ printf \"%d %.2f %.2f%%\", n, h / 3600, 100 * h / all }}"
+        ));
+        let shown = cells(&page, "users", user);
+        assert_eq!([&*shown[0], &*shown[2], &*shown[3]].join(" "), expected, "{user}");
+    }
+    let runs = awk(&format!("{week} {{ n++ }} END {{ print n }}"));
+    assert_eq!(cells(&page, "summary", "analyzed runs"), [runs]);
+    assert_eq!(cells(&page, "summary", "failed runs")[0].split(',').next(), Some("1 of 20"));
+    let slower = cells(&page, "slower", "slowing");
+    assert_eq!([&*slower[0], &*slower[5], &*slower[6]], ["root", "12", "12"], "{slower:?}");
+    assert!(slower[4].starts_with("-5"), "by more than half: {slower:?}");
+    let month = read(&center.path("www/2026-11.html"));
+    assert!(month.contains("There are no runs before"), "{month}");
+}
+
+#[test]
+fn pages_are_whole_and_for_the_staff() {
+    let center = written();
+    let index = read(&center.path("www/index.html"));
+    for name in ["2026-W47", "2026-11", "2026"] {
+        assert!(index.contains(&format!("<a href=\"{name}.html\">{name}</a>")), "{index}");
+        let path = center.path(&format!("www/{name}.html"));
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o640);
+        let page = read(&path);
+        for part in ["<html lang=\"en\">", "<header>", "<main>", "<footer>", "<h1>", "<nav "] {
+            assert_eq!(page.matches(part).count(), 1, "{part}");
+        }
+        assert!(!page.contains("<script") && !page.contains("src="), "{name}");
+        // Every part has a sentence that says what to see.
+        let parts: Vec<&str> = page.split("<section aria-labelledby=\"").skip(1).collect();
+        assert_eq!(parts.len(), 12, "{name}");
+        for part in parts {
+            let sentence = part.split("<p>").nth(1).unwrap().split("</p>").next().unwrap();
+            assert!(sentence.len() > 20 && sentence.ends_with('.'), "{part:.200}");
+        }
+        for heading in page.split("<th").skip(1).filter(|text| !text.starts_with("ead")) {
+            assert!(heading.split('>').next().unwrap().contains("scope="), "{heading:.60}");
+        }
+    }
+    let mode = fs::metadata(center.path("www")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o007, 0, "others read nothing");
+    // A second call keeps the pages of other times.
+    let again = ["pages", "log", "--out", "www", "--period", "2026-W47"];
+    assert_eq!(center.report(&again).status.code(), Some(0));
+    assert!(read(&center.path("www/index.html")).contains("2026-11.html"));
+    let none = ["pages", "log", "--out", "www", "--period", "2024"];
+    assert_eq!(center.report(&none).status.code(), Some(3));
+}
+
+#[test]
+fn names_are_text() {
+    let line = Line { exe: "<b>x</b>&\"'", user: "<i>", uid: Some(9), ..Line::default() }.text();
+    let center = Center::new(&line);
+    let output = center.report(&["pages", "log", "--out", "www", "--period", "2026-W47"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let page = read(&center.path("www/2026-W47.html"));
+    assert!(
+        page.contains("&lt;b&gt;x&lt;/b&gt;&amp;")
+            && !page.contains("<b>x")
+            && !page.contains("<i>")
+    );
+}
+
+/// As Chromium shows the page, in the widths of a telephone and of a screen, light and dark.
+#[test]
+#[ignore = "cargo xtask test --browser"]
+fn a_browser_shows_the_pages_readably() {
+    let center = written();
+    let script = include_str!("../../../topasview/tests/cli/page.js");
+    for name in ["index", "2026-W47", "2026"] {
+        let page = read(&center.path(&format!("www/{name}.html")));
+        let page = page.replace("</body>", &format!("<script>{script}</script></body>"));
+        let inner = page.replace('&', "&amp;").replace('"', "&quot;");
+        for (width, dark) in [(390, false), (390, true), (1280, false), (1280, true)] {
+            // A window is never as narrow as a telephone, but a frame in a window can be.
+            let path = center.path("frame.html");
+            let outer = format!(
+                "<!DOCTYPE html><meta charset=utf-8><style>:root{{color-scheme:light dark}}\
+                 iframe{{border:0;width:{width}px}}</style><iframe srcdoc=\"{inner}\"></iframe>"
+            );
+            fs::write(&path, outer).unwrap();
+            let output = Command::new("chromium")
+                .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom"])
+                .args(["--hide-scrollbars", "--window-size=1400,900"])
+                .arg(format!("--blink-settings=preferredColorScheme={}", u8::from(!dark)))
+                .arg(format!("--user-data-dir={}", center.path("profile").display()))
+                .arg(format!("file://{}", path.display()))
+                .stderr(Stdio::null())
+                .output()
+                .expect("chromium");
+            let text = String::from_utf8(output.stdout).unwrap();
+            let at = text.rfind("measured:{").expect("results of the script") + "measured:".len();
+            let json = text[at..].split_once(":end").unwrap().0;
+            let json = json.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">");
+            let seen: serde_json::Value = serde_json::from_str(&json).unwrap();
+            let number = |value: &serde_json::Value| value.as_f64().unwrap();
+            let what = format!("{name}, {width} px, dark: {dark}: {seen}");
+            assert_eq!((&seen["scripts"], &seen["width"]), (&0.into(), &width.into()), "{what}");
+            assert!(number(&seen["scroll"]) <= f64::from(width), "the page is too wide: {what}");
+            assert!(number(&seen["contrast"]["contrast"]) >= 4.5, "WCAG 2.2, AA: {what}");
+            assert!(number(&seen["size"]["size"]) >= 8.0, "too small to be read: {what}");
+            assert_eq!(seen["unreachable"], 0, "moved only by a mouse: {what}");
+            assert_eq!(number(&seen["ground"]) < 0.05, dark, "{what}");
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! The questions: each stands here once, for every store.
+
+use topas_data::measure::{IntegerSums, MEASURES, Sample};
+
+use crate::error::StoreError;
+use crate::schema::{BY_CLASS, BY_RATE, BY_USER, Cell, CellKind, RUNS};
+use crate::store::Store;
+use crate::stored_run::StoredRun;
+use crate::sums::zero_name;
+
+/// What sums are by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SumsBy {
+    /// Everything in one row
+    All,
+    /// User name
+    User,
+    /// Owner, see [`owner_of`](crate::owner_of)
+    Owner,
+    /// Language
+    Language,
+    /// Message passing library
+    Library,
+    /// Month of the end: 202611
+    Month,
+    /// Day of the end: 20261122
+    Day,
+    /// Bin of 50 MFlop/s per PE; -1 without a rate
+    Rate,
+}
+
+impl SumsBy {
+    /// Table and column; without a column all rows are one.
+    fn place(self) -> (&'static str, Option<(&'static str, CellKind)>) {
+        match self {
+            SumsBy::All => (BY_USER.name, None),
+            SumsBy::User => (BY_USER.name, Some(("user_name", CellKind::Text))),
+            SumsBy::Owner => (BY_USER.name, Some(("owner", CellKind::Text))),
+            SumsBy::Month => (BY_USER.name, Some(("month", CellKind::Int))),
+            SumsBy::Day => (BY_USER.name, Some(("day", CellKind::Int))),
+            SumsBy::Language => (BY_RATE.name, Some(("lang", CellKind::Text))),
+            SumsBy::Library => (BY_RATE.name, Some(("lib", CellKind::Text))),
+            SumsBy::Rate => (BY_RATE.name, Some(("bin", CellKind::Int))),
+        }
+    }
+}
+
+/// Sums of the runs of one value of what they are by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SumsRow {
+    /// The value
+    pub key: Cell,
+    /// Name in the column `measure`, and its sums; the first is of all runs
+    pub sums: Vec<(String, IntegerSums)>,
+}
+
+impl SumsRow {
+    fn of(&self, name: &str) -> IntegerSums {
+        self.sums
+            .iter()
+            .find(|(known, _)| known == name)
+            .map_or_else(IntegerSums::default, |of| of.1)
+    }
+
+    /// Of all its runs.
+    pub fn all(&self) -> IntegerSums {
+        self.of("")
+    }
+
+    /// The measure of this name; None if there is no such measure.
+    pub fn sample(&self, measure: &str) -> Option<Sample> {
+        let known = MEASURES.iter().find(|known| known.name == measure)?;
+        let [valued, zero] = [known.name, &zero_name(known.name)].map(|name| self.of(name));
+        Some(Sample::of_sums(&self.all(), &valued, &zero))
+    }
+}
+
+/// The sums of all runs that ended in these days (20261122), the first and the last included;
+/// in the order of their keys. Of one owner's runs only where `by` is a time, all or a user.
+///
+/// # Errors
+///
+/// [`StoreError`] if the store does not answer.
+pub fn sums_by(
+    store: &mut dyn Store,
+    by: SumsBy,
+    days: (i64, i64),
+    owners: &[String],
+) -> Result<Vec<SumsRow>, StoreError> {
+    let dialect = store.dialect();
+    let (table, column) = by.place();
+    let sums: Vec<String> = IntegerSums::COLUMNS.iter().map(|column| dialect.sum(column)).collect();
+    let key = column.map_or(String::new(), |(name, _)| format!("{name}, "));
+    let mut values = vec![Cell::Int(days.0), Cell::Int(days.1)];
+    let mut owned = String::new();
+    if !owners.is_empty() && table == BY_USER.name {
+        owned = format!("AND owner IN ({})", vec!["?"; owners.len()].join(", "));
+        values.extend(owners.iter().cloned().map(Cell::Text));
+    }
+    let sql = format!(
+        "SELECT {key}measure, {} FROM {} WHERE day >= ? AND day <= ? {owned} \
+         GROUP BY {key}measure ORDER BY {key}measure",
+        sums.join(", "),
+        dialect.table(table)
+    );
+    let mut kinds: Vec<CellKind> = column.map(|(_, kind)| kind).into_iter().collect();
+    kinds.push(CellKind::Text);
+    kinds.extend([CellKind::Int; IntegerSums::COLUMNS.len()]);
+    let mut rows: Vec<SumsRow> = Vec::new();
+    for row in store.select(&sql, &values, &kinds)? {
+        let mut row = row.into_iter();
+        let key = match column {
+            Some(_) => row.next().ok_or(StoreError::Value { column: "key" })?,
+            None => Cell::Int(0),
+        };
+        let Some(Cell::Text(measure)) = row.next() else {
+            return Err(StoreError::Value { column: "measure" });
+        };
+        let sums = integer_sums(row)?;
+        match rows.last_mut().filter(|last| last.key == key) {
+            Some(last) => last.sums.push((measure, sums)),
+            None => rows.push(SumsRow { key, sums: vec![(measure, sums)] }),
+        }
+    }
+    // What late lines took away leaves rows of zeros.
+    rows.retain(|row| row.all().share().runs > 0);
+    for row in &mut rows {
+        row.sums.retain(|(_, sums)| !sums.is_zero());
+    }
+    // Databases order texts in their own ways.
+    rows.sort_by(|a, b| a.key.cmp(&b.key));
+    Ok(rows)
+}
+
+fn integer_sums(cells: impl Iterator<Item = Cell>) -> Result<IntegerSums, StoreError> {
+    let mut sums = IntegerSums::default();
+    let mut cells = cells;
+    for (number, column) in sums.0.iter_mut().zip(IntegerSums::COLUMNS) {
+        let Some(Cell::Int(value)) = cells.next() else { return Err(StoreError::Value { column }) };
+        *number = value;
+    }
+    Ok(sums)
+}
+
+/// Which runs are listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunFilter {
+    /// Whose; None: everybody's
+    pub owner: Option<String>,
+    /// Only of this executable
+    pub exe: Option<String>,
+    /// Only those whose executable or job holds this text
+    pub text: Option<String>,
+    /// Only of this job
+    pub job: Option<String>,
+    /// Only of so many PEs
+    pub npes: Option<i64>,
+    /// Only those that ended on this day or later (20261122)
+    pub from: Option<i64>,
+    /// Only those that ended on this day or earlier
+    pub to: Option<i64>,
+    /// Only those that ended badly
+    pub failed: bool,
+}
+
+/// The place of a run in the order of lists: the latest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunPosition {
+    /// End in µs since 1970-01-01
+    pub last: i64,
+    /// Its id
+    pub id: i64,
+}
+
+/// The latest runs, or those behind a position: so many at most, the latest first.
+///
+/// # Errors
+///
+/// [`StoreError`] if the store does not answer.
+pub fn latest_runs(
+    store: &mut dyn Store,
+    filter: &RunFilter,
+    behind: Option<RunPosition>,
+    most: usize,
+) -> Result<Vec<StoredRun>, StoreError> {
+    let dialect = store.dialect();
+    let mut conditions = vec!["gone = 0".to_owned()];
+    let mut values = Vec::new();
+    let mut equal = |column: &str, value: Option<Cell>| {
+        if let Some(value) = value {
+            conditions.push(format!("{column} ?"));
+            values.push(value);
+        }
+    };
+    let text = |text: &Option<String>| text.clone().map(Cell::Text);
+    equal("owner =", text(&filter.owner));
+    equal("exe =", text(&filter.exe));
+    equal("job =", text(&filter.job));
+    equal("npes =", filter.npes.map(Cell::Int));
+    equal("day >=", filter.from.map(Cell::Int));
+    equal("day <=", filter.to.map(Cell::Int));
+    if let Some(text) = &filter.text {
+        conditions.push(format!("({} OR {})", dialect.contains("exe"), dialect.contains("job")));
+        values.extend([Cell::Text(text.clone()), Cell::Text(text.clone())]);
+    }
+    if filter.failed {
+        conditions.push("ending > 0".to_owned());
+    }
+    if let Some(RunPosition { last, id }) = behind {
+        conditions.push("last_us <= ? AND (last_us < ? OR id < ?)".to_owned());
+        values.extend([Cell::Int(last), Cell::Int(last), Cell::Int(id)]);
+    }
+    let sql = format!(
+        "SELECT {} FROM {} WHERE {} ORDER BY last_us DESC, id DESC LIMIT {most}",
+        RUNS.column_names(),
+        dialect.table(RUNS.name),
+        conditions.join(" AND ")
+    );
+    runs(store, &sql, &values)
+}
+
+/// One run; None if there is none, or it belongs to somebody else.
+///
+/// # Errors
+///
+/// [`StoreError`] if the store does not answer.
+pub fn find_run(
+    store: &mut dyn Store,
+    launch: i64,
+    id: i64,
+) -> Result<Option<StoredRun>, StoreError> {
+    let sql = format!(
+        "SELECT {} FROM {} WHERE gone = 0 AND launch = ? AND id = ? LIMIT 1",
+        RUNS.column_names(),
+        store.dialect().table(RUNS.name)
+    );
+    Ok(runs(store, &sql, &[Cell::Int(launch), Cell::Int(id)])?.pop())
+}
+
+fn runs(store: &mut dyn Store, sql: &str, values: &[Cell]) -> Result<Vec<StoredRun>, StoreError> {
+    let kinds: Vec<CellKind> = RUNS.columns().map(|column| column.kind).collect();
+    let rows = store.select(sql, values, &kinds)?;
+    rows.into_iter().map(StoredRun::of_cells).collect()
+}
+
+/// Sums of a measure by owner, over runs of one class that ended from a month on (202611).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunClass {
+    /// Language
+    pub lang: String,
+    /// Message passing library
+    pub lib: String,
+    /// Number of PEs, rounded down to a power of two
+    pub size: i64,
+}
+
+/// What other users' runs of a class have: a sample of the measure for each owner.
+///
+/// # Errors
+///
+/// [`StoreError`] if the store does not answer.
+pub fn class_samples(
+    store: &mut dyn Store,
+    class: &RunClass,
+    from_month: i64,
+    measure: &str,
+) -> Result<Vec<(String, Sample)>, StoreError> {
+    let dialect = store.dialect();
+    let sums: Vec<String> = IntegerSums::COLUMNS.iter().map(|column| dialect.sum(column)).collect();
+    let sql = format!(
+        "SELECT owner, {} FROM {} WHERE month >= ? AND lang = ? AND lib = ? AND size = ? \
+         AND measure = ? GROUP BY owner ORDER BY owner",
+        sums.join(", "),
+        dialect.table(BY_CLASS.name)
+    );
+    let values = [
+        Cell::Int(from_month),
+        Cell::Text(class.lang.clone()),
+        Cell::Text(class.lib.clone()),
+        Cell::Int(class.size),
+        Cell::Text(measure.to_owned()),
+    ];
+    let mut kinds = vec![CellKind::Text];
+    kinds.extend([CellKind::Int; IntegerSums::COLUMNS.len()]);
+    let mut samples = Vec::new();
+    for row in store.select(&sql, &values, &kinds)? {
+        let mut row = row.into_iter();
+        let Some(Cell::Text(owner)) = row.next() else {
+            return Err(StoreError::Value { column: "owner" });
+        };
+        let sums = integer_sums(row)?;
+        if sums.share().runs > 0 {
+            let none = IntegerSums::default();
+            samples.push((owner, Sample::of_sums(&sums, &sums, &none)));
+        }
+    }
+    Ok(samples)
+}
+
+/// The owners whose lines name this user.
+///
+/// # Errors
+///
+/// [`StoreError`] if the store does not answer.
+pub fn owners_of(store: &mut dyn Store, user: &str) -> Result<Vec<String>, StoreError> {
+    let sql = format!(
+        "SELECT DISTINCT owner FROM {} WHERE user_name = ? ORDER BY owner",
+        store.dialect().table(BY_USER.name)
+    );
+    let rows = store.select(&sql, &[Cell::Text(user.to_owned())], &[CellKind::Text])?;
+    let owner = |row: Vec<Cell>| match row.into_iter().next() {
+        Some(Cell::Text(owner)) => Ok(owner),
+        _ => Err(StoreError::Value { column: "owner" }),
+    };
+    rows.into_iter().map(owner).collect()
+}
