@@ -14,8 +14,8 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use topas_mpi_profile::layout::{Header, Waits};
 use topas_mpi_waits::engine::Surroundings;
 use topas_mpi_waits::far::{
-    Addressee, Arrival, Arrivals, CollectiveNote, DOUBT, Letter, Letters, Question, QuestionIndex,
-    STAMPS, Stamp,
+    Addressee, Arrival, Arrivals, CollectiveNote, DOUBT, FarQuestion, Letter, Letters,
+    QuestionIndex, STAMPS, Stamp,
 };
 use topas_mpi_waits::wait::{Cause, Findings, peer_with};
 
@@ -267,7 +267,7 @@ fn conclude(ranks: &Ranks, hosts: &Hosts, clocks: &Clocks) {
     }
 }
 
-fn add_answer(call: &mut Findings, question: &Question, ticks: impl FnOnce(u32) -> u64) {
+fn add_answer(call: &mut Findings, question: &FarQuestion, ticks: impl FnOnce(u32) -> u64) {
     if !question.answered {
         call.elsewhere = true;
     } else if question.moment == DOUBT {
