@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
+use topas_tests::alone::as_user;
 use topas_tests::mpi::{Mpi, launched};
 use topas_tests::profile::{Counted, Places, Routine, build, library, spool_files};
 use topas_tests::running::{Run, command, run};
@@ -342,6 +343,72 @@ fn root_collects_as_the_users() {
         assert_eq!(values(&log, "host", "ranks"), ["2"], "{log}");
         // The one that lied is left.
         assert_eq!(spool_files(&left.places.spool).len(), 1);
+    }
+}
+
+/// A user may stop every process that has the user's rights, also that of the collector. This
+/// holds up no other user, and nothing of root's is in its reach.
+#[test]
+fn a_user_who_stops_the_collector_stops_nobody_else() {
+    // The one who stops comes first.
+    const STOPPER: u32 = 64_377;
+    const USER: u32 = 64_378;
+    const FILES: usize = 40;
+    let test = "a user who stops the collector";
+    if !geteuid().is_root() {
+        skip(test, "needs root");
+        return;
+    }
+    for mpi in Mpi::installed(test).into_iter().take(1) {
+        let left = LeftProfiles::new(mpi);
+        launched(&left.scratch, &mut left.launch("kill -1"));
+        left.settled();
+        let files = spool_files(&left.places.spool);
+        let (bytes, size) = beginning(&files[0]);
+        files.iter().for_each(|file| fs::remove_file(file).expect("remove"));
+        let put = |uid: u32, number: usize| {
+            let name = format!("topas-mpi.{uid}.{number}.1");
+            let path = left.places.spool.join(name);
+            let mut bytes = bytes.clone();
+            let uid_at = std::mem::offset_of!(topas_mpi_profile::layout::Header, uid);
+            bytes[uid_at..uid_at + 4].copy_from_slice(&uid.to_ne_bytes());
+            fs::write(&path, bytes).expect("file");
+            fs::OpenOptions::new()
+                .write(true)
+                .open(&path)
+                .and_then(|f| f.set_len(size))
+                .expect("len");
+            std::os::unix::fs::chown(&path, Some(uid), Some(uid)).expect("owner");
+        };
+        // Many, so that there is time to stop the collector.
+        (0..FILES).for_each(|number| put(STOPPER, number));
+        put(USER, 0);
+        let mode = |path: &Path, mode| {
+            use std::os::unix::fs::PermissionsExt;
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("mode");
+        };
+        mode(&left.places.spool, 0o1777);
+        mode(left.scratch.path(), 0o777);
+        // All processes of this user but itself; whether it can read their environment, too.
+        let script = "[ $(id -u) = 64377 ] || exit; while :; do kill -s STOP -- -1; \
+                      for p in /proc/[0-9]*; do \
+                      grep -sqa of-root $p/environ && echo $p; done; done 2>/dev/null";
+        let mut shell = command("sh");
+        let seen = left.scratch.path().join("seen");
+        shell.args(["-c", script]).stdout(fs::File::create(&seen).expect("file"));
+        let mut stopper = as_user(STOPPER, STOPPER, &shell).spawn().expect("shell");
+        let mut collect = left.collect(&["--all-users", "-q"]);
+        let ended = run(collect.env("SECRET", "of-root"));
+        stopper.kill().expect("kill");
+        stopper.wait().expect("shell");
+        let log = fs::read_to_string(left.scratch.log()).expect("log");
+        assert!(log.contains(&format!(" uid={USER} ")), "{log}: {}", ended.err());
+        assert!(ended.err().contains(&format!("of uid {STOPPER}")), "{}", ended.err());
+        assert_eq!(ended.code(), 1, "{}", ended.err());
+        assert_eq!(fs::read_to_string(&seen).expect("file"), "");
+        // Once the user lets go, the next collector takes what is left.
+        run(&mut left.collect(&["--all-users", "-q"])).good();
+        assert!(spool_files(&left.places.spool).is_empty());
     }
 }
 

@@ -112,9 +112,7 @@ fn claim(path: &Path, uid: u32) -> Result<Claim, SpoolError> {
         Err(SpoolError::Unfinished) if is_stillborn(path) => return Ok(Claim::Done),
         Err(error) => return Err(error),
     };
-    if spool.owner != uid {
-        return Err(SpoolError::Owner { says: uid, is: spool.owner });
-    }
+    spool.belongs_to(Some(uid))?;
     let Ok(lock) = Flock::lock(spool.file().try_clone()?, FlockArg::LockExclusiveNonblock) else {
         return Ok(Claim::Busy);
     };
@@ -200,10 +198,9 @@ impl LeftLaunch {
                 for (blamed, peer) in &rank.blamed {
                     to.blamed(*blamed, peer, &rank.tick);
                 }
-                for (place, peer) in rank.peers.iter().enumerate() {
-                    let of = u32::try_from(place).ok().filter(|_| place + 1 != rank.peers.len());
+                for (of, peer) in &rank.peers {
                     if [peer.sends, peer.receives] != [0, 0] {
-                        to.peer(of, peer);
+                        to.peer(*of, peer);
                     }
                 }
                 for (told, moved) in &rank.communicators {

@@ -41,15 +41,22 @@ pub fn read_spool(dir: &Path, uid: Option<u32>) -> io::Result<SpoolReading> {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Vec::new(),
         files => files?,
     };
-    Ok(read_spool_files(files))
+    Ok(read(files, uid))
 }
 
 /// Reads mapped files, those of them that can be read.
 pub fn read_spool_files(files: Vec<PathBuf>) -> SpoolReading {
+    read(files, None)
+}
+
+/// Reads mapped files; if a user is wanted, those that belong to this user. Anybody may give a
+/// file a name that says so.
+fn read(files: Vec<PathBuf>, uid: Option<u32>) -> SpoolReading {
     let mut launches: Vec<Vec<FoundSpool>> = Vec::new();
     let mut refused = Vec::new();
     for path in files {
         let found = match Spool::open(&path).and_then(|spool| {
+            spool.belongs_to(uid)?;
             let running = is_running(&spool);
             look(spool, running)
         }) {

@@ -19,6 +19,9 @@ use super::spool_paths;
 use super::sums::{Communicator, Counter, MpiSums, PeerSums, Sizes, TrafficSums};
 use super::waits;
 
+/// Most peers of all threads that are believed: the tables of many threads may be the same hole.
+const MOST_PEERS: usize = 1 << 26;
+
 /// The call a thread is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inside {
@@ -46,8 +49,8 @@ pub struct SpoolRank {
     pub(super) sizes: Vec<(RoutineNumber, [[u64; BINS]; 2])>,
     /// Traffic by communicator
     pub(super) communicators: Vec<(Told, Moved)>,
-    /// Traffic by peer, the last place all others
-    pub(super) peers: Vec<Traded>,
+    /// Traffic by peer, None for all others
+    pub(super) peers: Vec<(Option<u32>, Traded)>,
     /// Whom it blames for its waits
     pub(super) blamed: Vec<(u32, WaitPeer)>,
     /// Length of a tick
@@ -60,6 +63,8 @@ struct Threads {
     sizes: Vec<(RoutineNumber, [[u64; BINS]; 2])>,
     traffic: Vec<Moved>,
     peers: Vec<Traded>,
+    /// Peers that were read, of all threads
+    peers_read: usize,
     inside: Vec<Inside>,
     paths: Option<RankPaths>,
     /// ns in calls of the thread that has most
@@ -84,6 +89,7 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
         sizes: Vec::new(),
         traffic: vec![Moved::default(); COMMUNICATORS],
         peers: Vec::new(),
+        peers_read: 0,
         inside: Vec::new(),
         paths: None,
         busiest: 0,
@@ -148,7 +154,8 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
     }
     shown.communicators =
         communicators.iter().map(|(told, moved)| named(told, moved, &tick)).collect();
-    shown.peers = named_peers(&peers);
+    let peers = with_peer(&peers);
+    shown.peers = peers.iter().map(|(rank, peer)| named_peer(*rank, peer)).collect();
     shown.paths = paths;
     shown.waits.blamed = waits::blamed(&blamed, &tick);
     let rank = MpiRank {
@@ -192,6 +199,10 @@ impl Threads {
             add_peer(&mut sum.peer, &more.peer);
         }
         let peers = spool.peers(block)?;
+        self.peers_read = self.peers_read.saturating_add(peers.len());
+        if self.peers_read > MOST_PEERS {
+            return Err(SpoolError::Damaged("number of peers"));
+        }
         self.peers.resize(self.peers.len().max(peers.len()), Traded::default());
         for (sum, more) in self.peers.iter_mut().zip(&peers) {
             add_peer(sum, more);
@@ -258,13 +269,17 @@ fn named(told: &Told, moved: &Moved, tick: &TickLength) -> Communicator {
 }
 
 /// Peers with traffic; the last place is that of all others.
-fn named_peers(peers: &[Traded]) -> Vec<PeerSums> {
-    let peer = |(place, traded): (usize, &Traded)| PeerSums {
-        rank: u32::try_from(place).ok().filter(|_| place + 1 != peers.len()),
-        traffic: TrafficSums::of(traded),
+fn with_peer(peers: &[Traded]) -> Vec<(Option<u32>, Traded)> {
+    let others = peers.len().wrapping_sub(1);
+    let named = |(place, traded): (usize, &Traded)| {
+        (u32::try_from(place).ok().filter(|_| place != others), *traded)
     };
-    let peers = peers.iter().enumerate().map(peer);
-    peers.filter(|peer| peer.traffic != TrafficSums::default()).collect()
+    let peers = peers.iter().enumerate().map(named);
+    peers.filter(|(_, traded)| TrafficSums::of(traded) != TrafficSums::default()).collect()
+}
+
+fn named_peer(rank: Option<u32>, traded: &Traded) -> PeerSums {
+    PeerSums { rank, traffic: TrafficSums::of(traded) }
 }
 
 impl TrafficSums {

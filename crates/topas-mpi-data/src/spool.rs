@@ -152,6 +152,18 @@ impl Spool {
         Ok(Spool { path: path.to_owned(), inode, owner, header, file })
     }
 
+    /// Whether it belongs to the user that is wanted, if one is.
+    ///
+    /// # Errors
+    ///
+    /// [`SpoolError::Owner`] if it belongs to another user.
+    pub(super) fn belongs_to(&self, wanted: Option<u32>) -> Result<(), SpoolError> {
+        match wanted {
+            Some(says) if says != self.owner => Err(SpoolError::Owner { says, is: self.owner }),
+            _ => Ok(()),
+        }
+    }
+
     /// Its first part, as it is now.
     ///
     /// # Errors
@@ -200,6 +212,16 @@ impl Spool {
         Ok(bytes.chunks_exact(len).map(Communicator::decode).collect())
     }
 
+    /// Most blocks that there can be, should they stand in a circle: each has a page of its own,
+    /// and a file that consists of holes may be of any length.
+    fn most_blocks(&self) -> Result<u64, SpoolError> {
+        /// Pages that a file system which compresses may have spared
+        const SPARED: u64 = 1024;
+        let about = self.file.metadata()?;
+        let pages = about.blocks() * 512 / 4096;
+        Ok((about.len() / size_of::<Block>() as u64).min(pages + SPARED))
+    }
+
     /// Calls `each` with the block of every thread.
     ///
     /// # Errors
@@ -209,9 +231,7 @@ impl Spool {
         &self,
         mut each: impl FnMut(Box<Block>) -> Result<(), SpoolError>,
     ) -> Result<(), SpoolError> {
-        let length = self.file.metadata()?.len();
-        // No more than there is room for, should they stand in a circle.
-        let mut room = length / size_of::<Block>() as u64;
+        let mut room = self.most_blocks()?;
         let mut at = self.header.first_block;
         while at != 0 {
             if at < BLOCKS_AT as u64 || !at.is_multiple_of(8) || room == 0 {
@@ -246,8 +266,7 @@ impl Spool {
     pub(super) fn now_lines(&self, mut each: impl FnMut(u32, NowLine)) -> Result<(), SpoolError> {
         /// A thread that calls more often than it is read does nothing for long.
         const TRIES: usize = 4;
-        let length = self.file.metadata()?.len();
-        let mut room = length / size_of::<Block>() as u64;
+        let mut room = self.most_blocks()?;
         // The first block of a process that begins is not in the header that was read.
         let mut at = u64::decode(&self.read(offset_of!(Header, first_block) as u64, 8)?);
         while at != 0 {

@@ -299,6 +299,44 @@ fn a_spool_is_read_and_collected() {
     assert_eq!(told.facts.epoch, Some(1000));
 }
 
+/// Anybody may make a file whose name says that it is of somebody else.
+#[test]
+fn a_name_makes_no_file_anybodys() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = spool(&dir, |_| {});
+    let uid = fs::metadata(&path).unwrap().uid();
+    assert_eq!(read_spool(dir.path(), Some(uid)).unwrap().profiles.len(), 1);
+    let victim = uid + 1;
+    let name = format!("topas-mpi.{victim}.1.1");
+    fs::rename(&path, dir.path().join(name)).unwrap();
+    let reading = read_spool(dir.path(), Some(victim)).unwrap();
+    assert_eq!(reading.profiles.len(), 0);
+    let [(_, SpoolError::Owner { says, is })] = reading.refused[..] else {
+        panic!("{:?}", reading.refused);
+    };
+    assert_eq!((says, is), (victim, uid));
+    assert_eq!(collect(dir.path(), victim).unwrap().refused.len(), 1);
+    // For whoever reads everybody's it is its owner's.
+    assert_eq!(read_spool(dir.path(), None).unwrap().profiles.len(), 1);
+}
+
+/// A file may be of any length at no cost, and its blocks may stand in a circle.
+#[test]
+fn a_circle_in_a_file_of_holes_ends_soon() {
+    let dir = tempfile::tempdir().unwrap();
+    let next = BLOCKS_AT + offset_of!(Block, next);
+    let path = spool(&dir, |bytes| {
+        bytes[next..next + 8].copy_from_slice(&(BLOCKS_AT as u64).to_ne_bytes());
+    });
+    File::options().write(true).open(&path).unwrap().set_len(1 << 42).unwrap();
+    let since = std::time::Instant::now();
+    let spool = Spool::open(&path).unwrap();
+    assert!(matches!(read_rank(&spool, false), Err(SpoolError::Damaged(_))));
+    assert!(matches!(threads_now(&spool), Err(SpoolError::Damaged(_))));
+    // Half an hour, if as many blocks were read as the file has room for.
+    assert!(since.elapsed() < std::time::Duration::from_secs(60));
+}
+
 #[test]
 fn what_is_no_profile_is_refused_with_a_reason() {
     let refused = |change: &dyn Fn(&mut Vec<u8>)| {

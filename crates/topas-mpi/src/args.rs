@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::collect_users::CollectedUser;
 use crate::{TOOL, exit};
 
 /// Profiles of MPI calls: collect what ranks left behind, list launches, calibrate a machine
@@ -80,6 +81,10 @@ pub struct Collect {
     /// Collect for all users, which needs root: topas-mpi becomes each user in turn
     #[arg(long)]
     pub all_users: bool,
+
+    /// The user that this process becomes, for a process that --all-users has started
+    #[arg(long, hide = true, value_name = "UID:GID", conflicts_with_all = ["all_users", "out"])]
+    pub as_user: Option<CollectedUser>,
 
     /// Also append the records, and one record for each rank, to this file
     #[arg(short, long, value_name = "FILE", conflicts_with = "all_users")]

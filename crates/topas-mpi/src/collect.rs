@@ -1,23 +1,26 @@
 //! `topas-mpi collect`.
 
-use std::ffi::OsString;
-use std::io::ErrorKind;
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use nix::unistd::{geteuid, getuid};
 use topas_config::{Conf, Environment};
 use topas_data::{LineWriter, Outputs, append, deliver};
 use topas_format::conf::List;
-use topas_mpi_data::{Collection, Ending, LeftLaunch, collect, spool_owners};
+use topas_mpi_data::{Collection, Ending, LeftLaunch, collect};
 
 use crate::args::Collect;
+use crate::collect_users::{become_user, of_all_users};
 use crate::spool::{conf, directories};
 use crate::{TOOL, exit};
 
 /// Collects: the exit code.
 pub fn run(options: &Collect, env: &Environment) -> u8 {
+    if let Some(user) = options.as_user
+        && let Err(cause) = become_user(user)
+    {
+        TOOL.error(&format!("cannot become uid {}", user.uid), Some(&cause), "");
+        return exit::FAILED;
+    }
     let conf = conf(env);
     let directories = directories(&options.spool, &conf, env);
     if options.all_users && geteuid().is_root() {
@@ -149,52 +152,4 @@ fn not_written(what: &str, failed: &[(String, std::io::Error)]) {
             "see topas.conf(5), log =; nothing was removed",
         );
     }
-}
-
-/// As each user of whom there are files, by this program with that user's rights and no more.
-fn of_all_users(options: &Collect, directories: &[PathBuf]) -> u8 {
-    let mut worst = exit::OK;
-    let mut owners: Vec<(u32, u32)> = Vec::new();
-    for directory in directories {
-        match spool_owners(directory) {
-            Ok(more) => owners.extend(more),
-            Err(cause) => {
-                let what = format!("cannot list {}", directory.display());
-                TOOL.error(&what, Some(&cause), "check the directory");
-                worst = exit::FAILED;
-            }
-        }
-    }
-    owners.sort_unstable();
-    owners.dedup_by_key(|(uid, _)| *uid);
-    for (uid, gid) in owners {
-        let mut arguments: Vec<OsString> = vec!["collect".into()];
-        for directory in directories {
-            arguments.push("--spool".into());
-            arguments.push(directory.into());
-        }
-        if options.dry_run {
-            arguments.push("--dry-run".into());
-        }
-        if options.quiet {
-            arguments.push("--quiet".into());
-        }
-        // Supplementary groups go with the user id.
-        let status = Command::new("/proc/self/exe").args(arguments).gid(gid).uid(uid).status();
-        let code = status.map(|status| status.code());
-        match code {
-            Ok(Some(0)) => {}
-            Ok(_) => worst = exit::FAILED,
-            Err(cause) => {
-                let what = format!("cannot become uid {uid}");
-                let hint = match cause.kind() {
-                    ErrorKind::PermissionDenied => "that user may not run this program",
-                    _ => "",
-                };
-                TOOL.error(&what, Some(&cause), hint);
-                worst = exit::FAILED;
-            }
-        }
-    }
-    worst
 }

@@ -3,6 +3,7 @@
 mod args;
 mod calibrate;
 mod collect;
+mod collect_users;
 mod collectives;
 mod exit;
 mod list;

@@ -1,10 +1,12 @@
 //! What tells which file an executable or a library is.
 
-use std::fs;
 use std::path::Path;
 
-use goblin::elf::{Elf, program_header::PT_LOAD};
+use object::read::{Object, ObjectSegment};
 use topas_callpath::{BUILD_ID, SegmentPrint};
+use topas_config::regular;
+
+use crate::debug_file::MOST_BYTES;
 
 /// A file that was read.
 pub struct ElfFile {
@@ -13,45 +15,35 @@ pub struct ElfFile {
     pub id: String,
     /// Name of the file that holds its debug information, if it says so
     pub debug_link: Option<String>,
+    /// Its content
+    pub bytes: Vec<u8>,
 }
 
 impl ElfFile {
     /// Reads it. None if it cannot be read, or is none.
     pub fn read(path: &Path) -> Option<ElfFile> {
-        let about = fs::metadata(path).ok()?;
-        if !about.is_file() {
+        let bytes = regular::read(path, MOST_BYTES).ok()?;
+        let elf = object::File::parse(&*bytes).ok()?;
+        if elf.format() != object::BinaryFormat::Elf {
             return None;
         }
-        let bytes = fs::read(path).ok()?;
-        let elf = Elf::parse(&bytes).ok()?;
-        let build_id = elf.iter_note_headers(&bytes).and_then(|notes| {
-            let notes = notes.flatten();
-            let mut ids = notes.filter(|note| note.n_type == 3 && note.name == "GNU");
-            ids.next().map(|note| note.desc.to_vec())
-        });
-        let id = match build_id {
+        let id = match elf.build_id().ok().flatten() {
             Some(id) => {
                 let digits: String =
                     id.iter().take(BUILD_ID).map(|byte| format!("{byte:02x}")).collect();
                 format!("b{digits}")
             }
             None => {
-                let loaded = elf.program_headers.iter().filter(|header| header.p_type == PT_LOAD);
-                let print = loaded.fold(SegmentPrint::EMPTY, |print, header| {
-                    print.add(header.p_vaddr, header.p_filesz, header.p_memsz)
+                let print = elf.segments().fold(SegmentPrint::EMPTY, |print, segment| {
+                    print.add(segment.address(), segment.file_range().1, segment.size())
                 });
                 format!("s{:x}", print.hash())
             }
         };
-        let section = elf
-            .section_headers
-            .iter()
-            .find(|section| elf.shdr_strtab.get_at(section.sh_name) == Some(".gnu_debuglink"));
-        let debug_link = section.and_then(|section| {
-            let text = bytes.get(section.file_range()?)?;
-            let name = text.split(|byte| *byte == 0).next()?;
+        let debug_link = elf.gnu_debuglink().ok().flatten();
+        let debug_link = debug_link.and_then(|(name, _)| {
             String::from_utf8(name.to_vec()).ok().filter(|name| !name.contains('/'))
         });
-        Some(ElfFile { id, debug_link })
+        Some(ElfFile { id, debug_link, bytes })
     }
 }

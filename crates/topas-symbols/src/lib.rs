@@ -3,17 +3,21 @@
 //! tables.
 //!
 //! A file is believed only if it is the one that ran: by its build id or, without one, by a hash of
-//! its segments.
+//! its segments. Its name comes from a profile, that is from any user, and no file may stop or
+//! exhaust the reader.
 #![deny(unsafe_code)]
 
+mod debug_file;
+mod demangled;
 mod elf_file;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use addr2line::{Loader, demangle_auto};
 use topas_mpi_data::{LaunchPaths, PathFrame, PathModule, SourceFrame, SourceFrames};
 
+use debug_file::DebugFile;
+use demangled::demangled;
 use elf_file::ElfFile;
 
 /// Where distributions put debug information.
@@ -36,9 +40,9 @@ pub struct Symbols {
 
 struct Module {
     /// With debug information, if there is some
-    debug: Option<Loader>,
+    debug: Option<DebugFile>,
     /// The file itself
-    own: Option<Loader>,
+    own: Option<DebugFile>,
 }
 
 impl Symbols {
@@ -77,10 +81,11 @@ impl Module {
         let own = ElfFile::read(path).ok_or(NoSymbols::Gone).and_then(|file| {
             if file.id == *module.id { Ok(file) } else { Err(NoSymbols::Changed) }
         });
-        let loader = |path: &Path| Loader::new(path).ok();
         match own {
             Err(why) if separate.is_none() => Err(why),
-            Err(_) => Ok(Module { debug: separate.as_deref().and_then(loader), own: None }),
+            Err(_) => {
+                Ok(Module { debug: separate.as_deref().and_then(DebugFile::read), own: None })
+            }
             Ok(file) => {
                 let separate = separate.or_else(|| {
                     let link = file.debug_link.as_deref()?;
@@ -88,35 +93,19 @@ impl Module {
                         .into_iter()
                         .find(|found| ElfFile::read(found).is_some_and(|debug| debug.id == file.id))
                 });
-                let debug = separate.as_deref().and_then(loader);
-                Ok(Module { debug, own: loader(path) })
+                let debug = separate.as_deref().and_then(DebugFile::read);
+                Ok(Module { debug, own: DebugFile::new(path, &file.bytes) })
             }
         }
     }
 
     fn frames(&self, address: u64) -> Vec<SourceFrame> {
-        let loaders = || self.debug.iter().chain(&self.own);
-        for loader in loaders() {
-            let Ok(mut frames) = loader.find_frames(address) else { continue };
-            let mut found = Vec::new();
-            while let Ok(Some(frame)) = frames.next() {
-                let name = frame.function.as_ref().and_then(|name| name.raw_name().ok());
-                let location = frame.location.as_ref();
-                found.push(SourceFrame {
-                    function: name.map(|name| readable(&name)),
-                    file: location.and_then(|at| at.file).map(str::to_owned),
-                    line: location.and_then(|at| at.line),
-                    inlined: true,
-                });
-            }
-            if found.iter().any(|frame| frame.function.is_some()) {
-                if let Some(last) = found.last_mut() {
-                    last.inlined = false;
-                }
-                return found;
-            }
+        let files = || self.debug.iter().chain(&self.own);
+        let found = files().map(|file| file.frames(address)).find(|frames| !frames.is_empty());
+        if let Some(frames) = found {
+            return frames;
         }
-        let symbol = loaders().find_map(|loader| loader.find_symbol(address));
+        let symbol = files().find_map(|file| file.symbol(address));
         let frame =
             |name: &str| SourceFrame { function: Some(readable(name)), ..SourceFrame::default() };
         symbol.map(frame).into_iter().collect()
@@ -158,12 +147,62 @@ fn readable(name: &str) -> String {
     {
         return format!("{module}::{procedure}");
     }
-    demangle_auto(name.into(), None).into_owned()
+    demangled(name).unwrap_or_else(|| name.to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::{self, File};
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use nix::sys::stat::Mode;
+    use nix::unistd::mkfifo;
+
+    /// A module whose file is a copy of this test.
+    fn copied(dir: &Path) -> PathModule {
+        let path = dir.join("prog");
+        fs::copy(std::env::current_exe().unwrap(), &path).unwrap();
+        let id = ElfFile::read(&path).unwrap().id;
+        PathModule { id: id.into(), file: path.to_str().unwrap().into() }
+    }
+
+    /// What opening says, which must come soon.
+    fn opened(module: &PathModule) -> Result<(), NoSymbols> {
+        let (to, from) = mpsc::channel();
+        let module = module.clone();
+        std::thread::spawn(move || to.send(Module::open(&module).map(|_| ())));
+        from.recv_timeout(Duration::from_secs(60)).expect("it waits for ever")
+    }
+
+    /// Whoever names a file in a profile may make it and what is beside it, too.
+    #[test]
+    fn no_file_stops_the_reader() {
+        let dir = tempfile::tempdir().unwrap();
+        let module = copied(dir.path());
+        assert_eq!(opened(&module), Ok(()));
+        let mode = Mode::S_IRWXU;
+        for beside in ["prog.dwp", ".dwp", "prog.debug"] {
+            mkfifo(&dir.path().join(beside), mode).unwrap();
+        }
+        assert_eq!(opened(&module), Ok(()));
+        let named = |name: &str| {
+            let path = dir.path().join(name);
+            PathModule { file: path.to_str().unwrap().into(), ..module.clone() }
+        };
+        mkfifo(&dir.path().join("pipe"), mode).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", dir.path().join("zero")).unwrap();
+        // More than there is memory, and none of it on the disk.
+        fs::copy(&*module.file, dir.path().join("long")).unwrap();
+        let long = File::options().write(true).open(dir.path().join("long")).unwrap();
+        long.set_len(1 << 40).unwrap();
+        for name in ["pipe", "zero", "long", "none", ""] {
+            assert_eq!(opened(&named(name)), Err(NoSymbols::Gone), "{name}");
+        }
+        fs::write(dir.path().join("text"), "no object").unwrap();
+        assert_eq!(opened(&named("text")), Err(NoSymbols::Gone));
+    }
 
     #[test]
     fn names_are_those_of_the_source() {

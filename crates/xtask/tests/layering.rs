@@ -35,7 +35,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-data", &["topas-format", "topas-mpi-profile", "topas-mpi-table", "topas-node"]),
     ("topas-mpi-data", &["topas-data", "topas-format", "topas-mpi-profile", "topas-mpi-table"]),
     ("topas-store", &["topas-data", "topas-format"]),
-    ("topas-symbols", &["topas-callpath", "topas-mpi-data"]),
+    ("topas-symbols", &["topas-callpath", "topas-config", "topas-mpi-data"]),
     ("topas-chart", &["topas-format"]),
     ("topas-findings", &["topas-data", "topas-format", "topas-mpi-data"]),
     (
