@@ -5,6 +5,7 @@ mod completions;
 mod messages;
 
 use crate::board::Seen;
+use crate::far::Question;
 use crate::posts::Posts;
 use crate::wait::{Call, Cause, Figure, Findings, peer_with};
 
@@ -25,6 +26,14 @@ pub trait Surroundings {
     /// Ticks of a call go there. `function` is that of the [`Call`], and `peer` as [`peer_with`] has
     /// it.
     fn add(&mut self, function: u32, figure: Figure, peer: u64, ticks: u64);
+    /// A rank whose board cannot read that of this rank may need a stamp at the end.
+    fn tell(&mut self, _peer: u32, _key: u64, _number: u64, _moment: u64) {}
+    /// Asks a rank whose board cannot be read for a stamp, at the end. False if there is no room.
+    fn ask(&mut self, _findings: &mut Findings, _question: Question) -> bool {
+        false
+    }
+    /// All is known of a call but what was asked.
+    fn keep(&mut self, _findings: &Findings) {}
 }
 
 /// Calls whose findings wait for what others have not yet published.
@@ -160,8 +169,7 @@ impl Engine {
             self.look(around, &mut waiting, lookup);
         }
         if waiting.record == 0 {
-            let call = waiting.findings.call.function;
-            waiting.findings.tell(|figure, peer, ticks| around.add(call, figure, peer, ticks));
+            settle(around, &waiting.findings);
         } else {
             if let Some(record) = self.record(waiting.record) {
                 record.findings.merge(&waiting.findings);
@@ -188,9 +196,7 @@ impl Engine {
         found(&mut record.findings);
         record.awaited = record.awaited.saturating_sub(1);
         if record.awaited == 0 {
-            let findings = record.findings;
-            let function = findings.call.function;
-            findings.tell(|figure, peer, ticks| around.add(function, figure, peer, ticks));
+            settle(around, &record.findings);
         }
     }
 
@@ -236,6 +242,9 @@ impl Engine {
             return;
         }
         let seen = around.read(lookup.peer, lookup.key, lookup.number);
+        if seen.is_none() && around.ask(&mut waiting.findings, lookup.question()) {
+            return;
+        }
         if conclude(&mut waiting.findings, &lookup, seen) {
             if let (Cause::LateSender, Some(Seen::At(moment, _))) = (lookup.cause, seen) {
                 self.learn(lookup.peer, call.ended.saturating_sub(call.began.max(moment)));
@@ -309,6 +318,24 @@ impl Engine {
 impl Default for Engine {
     fn default() -> Self {
         Engine::new()
+    }
+}
+
+/// All is known of a call, but for what is answered at the end.
+#[inline(always)]
+fn settle(around: &mut impl Surroundings, findings: &Findings) {
+    if findings.far != 0 {
+        return around.keep(findings);
+    }
+    let function = findings.call.function;
+    findings.tell(|figure, peer, ticks| around.add(function, figure, peer, ticks));
+}
+
+impl Lookup {
+    /// The same, to be asked at the end.
+    fn question(&self) -> Question {
+        let Lookup { key, number, cause, peer, .. } = *self;
+        Question { key, number: number as u32, cause, peer, ..Question::default() }
     }
 }
 

@@ -152,7 +152,7 @@ impl Simulation {
         let persistent = self.dice.throw(4) == 0;
         let id = self.with(rank, |engine, around| {
             if !persistent {
-                return engine.receive_posted(around, &posted, &doer, (0, 0));
+                return engine.receive_posted(around, &posted, true, &doer, (0, 0));
             }
             let id = engine.prepared(&posted, None, (0, 0));
             engine.started(around, id, &doer);
@@ -173,7 +173,7 @@ impl Simulation {
         let doer = Doer { thread: 0, began: call.began, ended: call.ended };
         self.with(rank, |engine, around| {
             let mut waiting = engine.begin(call);
-            engine.received(around, &mut waiting, &message.address, &doer);
+            engine.received(around, &mut waiting, &message.address, true, &doer);
             engine.end(around, waiting);
         });
     }

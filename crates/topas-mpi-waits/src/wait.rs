@@ -88,9 +88,16 @@ pub struct Findings {
     pub elsewhere: bool,
     /// Of some other side nothing is sure
     pub unsure: bool,
+    /// Its number among calls that wait for answers of other nodes: see [`crate::far`]; 0 if it
+    /// does not
+    pub far: u32,
 }
 
 impl Findings {
+    /// Of no call.
+    pub const NONE: Findings =
+        Findings::of(Call { function: 0, counts: false, began: 0, ended: 0 });
+
     /// Nothing yet.
     pub const fn of(call: Call) -> Findings {
         Findings {
@@ -103,6 +110,7 @@ impl Findings {
             looked: false,
             elsewhere: false,
             unsure: false,
+            far: 0,
         }
     }
 
@@ -136,6 +144,7 @@ impl Findings {
         self.looked |= other.looked;
         self.elsewhere |= other.elsewhere;
         self.unsure |= other.unsure;
+        self.far = if self.far == 0 { other.far } else { self.far };
     }
 
     /// Hands over where the ticks of the call go, and who is to blame.

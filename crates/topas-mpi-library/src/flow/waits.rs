@@ -4,10 +4,12 @@
 //! MPI did not accept; what others have not yet told is looked at again later. Ranks come to
 //! collectives before their call, because all must be there when the first returns.
 
+pub mod between;
 mod boards;
+mod far;
 mod numbers;
 mod partners;
-mod role;
+pub mod role;
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{
@@ -17,10 +19,12 @@ use core::sync::atomic::{
 
 use topas_mpi_profile::layout::{Header, flag as header_flag};
 use topas_mpi_profile::sums::TickLength;
-use topas_mpi_table::FlowAmount;
-use topas_mpi_waits::collective::Shape;
+use topas_mpi_table::{FlowAmount, Way};
+use topas_mpi_waits::collective::{CollectivePlace, Shape};
 use topas_mpi_waits::engine::{Doer, Engine, WaitingCall};
-use topas_mpi_waits::key::{ANY_SOURCE, ANY_TAG, Address, mix};
+use topas_mpi_waits::far::{CollectiveNote, Stamp};
+use topas_mpi_waits::key::{ANY_SOURCE, ANY_TAG, Address, mix, of_collectives};
+use topas_mpi_waits::posts::Post;
 use topas_mpi_waits::wait::Call;
 
 use crate::flow::amount::{self, CallWords, word};
@@ -131,6 +135,7 @@ pub fn begin(header: &mut Header) {
         engine.microsecond(ticks.max(1));
         boards.rank = header.rank;
     });
+    between::begin();
     mode::set(mode::WAITS, true);
 }
 
@@ -166,15 +171,20 @@ fn call_of(frame: &Frame, thread: &Thread, now: u64) -> Call {
 #[inline(always)]
 pub fn before(frame: &mut Frame) {
     let Some(role) = ROLES.get(frame.function()) else { return };
-    let (Act::Collective(_), Some(library)) = (role.act, library::library()) else { return };
-    let handle = handle(library, &frame.args, role.comm);
+    if role.gathers.is_none() {
+        return;
+    }
+    let Some(library) = library::library() else {
+        frame.kept.came = 0;
+        return;
+    };
+    let handle = handle(library, &frame.args, role.members);
     let now = clock::ticks();
     let number = with(|engine, numbers, boards| {
         let comm = numbers.of(library, handle);
         engine.arrived(boards, comm, now)
     });
-    // Collectives have no status.
-    frame.kept.status[0] = number.map_or(0, |number| number + 1);
+    frame.kept.came = number.map_or(0, |number| number + 1);
 }
 
 fn handle(library: &Library, args: &CallWords, at: Place) -> u64 {
@@ -199,7 +209,7 @@ struct Returned<'a> {
 pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
     let function = frame.function();
     let (Some(role), Some(plan)) = (ROLES.get(function), PLANS.get(function)) else { return };
-    if role.act == Act::Nothing {
+    if !role.matters() {
         return;
     }
     // SAFETY: null, or that of this thread alone.
@@ -209,13 +219,19 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
     let doer = doer(thread, &call);
     let (args, large_counts) = (&frame.args, frame.symbol.binding().is_large());
     let mut returned = Returned { library, ledger, args, role, plan, large_counts, call, doer };
+    let came = if role.gathers.is_some() { frame.kept.came } else { 0 };
     if frame.result as i32 != 0 {
-        if let (Act::Collective(_), 1..) = (role.act, frame.kept.status[0]) {
+        if came != 0 {
             // It never was.
-            let handle = returned.comm().0;
-            with(|engine, numbers, boards| engine.failed(boards, numbers.of(library, handle)));
+            let members = handle(library, &frame.args, role.members);
+            with(|engine, numbers, boards| engine.failed(boards, numbers.of(library, members)));
         }
         return;
+    }
+    if let Some(shape) = role.gathers
+        && role.act != Act::CollectiveStarted
+    {
+        returned.gathered(shape, came);
     }
     match role.act {
         Act::Nothing => {}
@@ -235,7 +251,8 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
         Act::ReceivePosted => {
             if let Some(posted) = returned.from() {
                 let known = returned.comm();
-                let id = with(|e, _, b| e.receive_posted(b, &posted, &doer, known));
+                let large = returned.receives_much();
+                let id = with(|e, _, b| e.receive_posted(b, &posted, large, &doer, known));
                 returned.keep(id);
             }
         }
@@ -248,7 +265,7 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
             }
             if let Some(posted) = returned.from() {
                 let known = returned.comm();
-                let id = with(|e, _, b| e.receive_posted(b, &posted, &doer, known));
+                let id = with(|e, _, b| e.receive_posted(b, &posted, true, &doer, known));
                 returned.keep(id);
             }
         }
@@ -266,13 +283,18 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
         Act::Derived => {
             let parent = handle(library, &frame.args, role.comm);
             let made = returned.made();
-            with(|_, numbers, _| numbers.derived(library, parent, made));
+            let size = returned.world_size(parent);
+            with(|_, numbers, _| numbers.derived(library, parent, made, size));
         }
         Act::Made => {
             let made = returned.made();
             with(|_, numbers, _| numbers.remove(made));
         }
-        Act::Collective(shape) => returned.gathered(shape, frame.kept.status[0]),
+        Act::CollectiveStarted => {
+            if let Some(shape) = role.gathers {
+                returned.collective_started(shape, came);
+            }
+        }
     }
 }
 
@@ -301,7 +323,7 @@ impl Returned<'_> {
     }
 
     /// Whose message came, as arguments and, where these leave it open, the status tell.
-    fn came(&mut self) -> Option<Address> {
+    fn whose(&mut self) -> Option<Address> {
         let posted = self.from()?;
         if !posted.is_wild() {
             return Some(posted);
@@ -323,6 +345,22 @@ impl Returned<'_> {
         amount::block(library, ledger, self.args, count, datatype, self.large_counts) > SMALL
     }
 
+    /// Whether what is received may be so large that its sender has to wait. Nobody needs to know
+    /// unless there is another node.
+    #[inline(always)]
+    fn receives_much(&mut self) -> bool {
+        if !far::writes() || self.role.act == Act::Matched || self.role.act == Act::MatchedIf {
+            return true;
+        }
+        let flows = self.plan.flow.iter().take(self.plan.flows.into());
+        let received = flows.into_iter().find(|flow| flow.way == Way::Received);
+        let Some(FlowAmount::Block { count, datatype }) = received.map(|flow| flow.amount) else {
+            return true;
+        };
+        let (library, ledger) = (self.library, &mut *self.ledger);
+        amount::block(library, ledger, self.args, count, datatype, self.large_counts) > SMALL
+    }
+
     fn sent(&mut self) {
         let Some(to) = self.to() else { return };
         let (call, doer) = (self.call, self.doer);
@@ -330,10 +368,11 @@ impl Returned<'_> {
     }
 
     fn received(&mut self) {
-        let Some(from) = self.came() else { return };
+        let Some(from) = self.whose() else { return };
         let (call, doer, probed) = (self.call, self.doer, self.role.act == Act::Probed);
         if !probed {
-            return with(|engine, _, boards| engine.only_received(boards, call, &from, &doer));
+            let large = self.receives_much();
+            return with(|e, _, boards| e.only_received(boards, call, &from, large, &doer));
         }
         with(|engine, _, boards| {
             let mut waiting = engine.begin(call);
@@ -343,7 +382,8 @@ impl Returned<'_> {
     }
 
     fn both(&mut self) {
-        let (to, from, large) = (self.to(), self.came(), self.sends_much());
+        let (to, from, large) = (self.to(), self.whose(), self.sends_much());
+        let takes_much = self.receives_much();
         let (call, doer) = (self.call, self.doer);
         with(|engine, _, boards| {
             let mut waiting = engine.begin(call);
@@ -351,7 +391,7 @@ impl Returned<'_> {
                 engine.sent(boards, &mut waiting, &to, large, &doer);
             }
             if let Some(from) = from {
-                engine.received(boards, &mut waiting, &from, &doer);
+                engine.received(boards, &mut waiting, &from, takes_much, &doer);
             }
             engine.end(boards, waiting);
         });
@@ -402,22 +442,29 @@ impl Returned<'_> {
     }
 
     fn gathered(&mut self, shape: Shape, kept: u64) {
-        let handle = handle(self.library, self.args, self.role.comm);
-        let object = object::object(self.library, self.ledger, handle, ObjectKind::Comm);
-        let (size, rank, inter) = (object.size, object.rank, object.inter);
+        let handle = handle(self.library, self.args, self.role.members);
+        let Members { size, rank, known, world } = self.members(handle, kept);
         let call = self.call;
-        if !with(|engine, _, boards| engine.is_long(boards, &call, size)) {
+        let is_near = match with(|_, numbers, _| numbers.is_near(self.library, handle)) {
+            Some(near) => near,
+            None => known.is_none_or(|number| self.seek(handle, size, shape, number)),
+        };
+        let long = with(|engine, _, boards| engine.is_long(boards, &call, size));
+        let root = if self.role.root == NONE { 0 } else { word(self.args, self.role.root) as u32 };
+        let (first, end) = shape.awaited(rank, root, size);
+        let mut far = 0;
+        if let Some(number) = known.filter(|_| !is_near) {
+            let asks = long && first < end && call.counts;
+            far = self.came(handle, shape, [rank, root, size], number, asks);
+        }
+        if !long {
             return;
         }
         let Some(mut waiting) = with(|engine, _, _| Some(engine.begin(call))) else { return };
-        let known = kept.checked_sub(1).filter(|_| !inter);
-        let root = if self.role.root == NONE { 0 } else { word(self.args, self.role.root) as u32 };
         if known.is_none() {
             with(|engine, _, _| engine.not_measured(&mut waiting));
         }
-        if let Some(number) = known.filter(|_| call.counts) {
-            let (first, end) = shape.awaited(rank, root, size);
-            let world = handle == self.library.comm_world;
+        if let Some(number) = known.filter(|_| call.counts && is_near) {
             for other in (first..end.min(size)).filter(|other| *other != rank) {
                 let peer = if world {
                     other
@@ -431,12 +478,179 @@ impl Returned<'_> {
                 });
             }
             with(|engine, _, _| engine.looked(&mut waiting));
+        } else if let Some(number) = known.filter(|_| call.counts) {
+            with(|engine, _, boards| match (first < end, far) {
+                (false, _) => engine.looked(&mut waiting),
+                (true, 0) => engine.not_measured(&mut waiting),
+                (true, key) => engine.gathered_far(boards, &mut waiting, key, number),
+            });
         }
         with(|engine, _, boards| {
             engine.learn_collective(&waiting, size);
             engine.end(boards, waiting);
         });
     }
+
+    /// Who comes to a collective, and its number, if that means anything.
+    #[inline(always)]
+    fn members(&mut self, handle: u64, kept: u64) -> Members {
+        let known = kept.checked_sub(1);
+        if self.role.members == self.role.comm {
+            let object = object::object(self.library, self.ledger, handle, ObjectKind::Comm);
+            let (size, rank, inter) = (object.size, object.rank, object.inter);
+            let world = handle == self.library.comm_world;
+            return Members { size, rank, known: known.filter(|_| !inter), world };
+        }
+        // Of windows and files those are known that all ranks of the world share.
+        let size = with(|_, numbers, _| numbers.size(handle));
+        let rank = with(|_, _, boards| boards.rank);
+        Members { size, rank, known: known.filter(|_| size > 0), world: true }
+    }
+
+    /// The size of a communicator, if its ranks are those of the world, and it makes a window or a
+    /// file; else 0.
+    fn world_size(&mut self, comm: u64) -> u32 {
+        if self.plan.is_comm && self.role.made != NONE && self.role.gathers.is_some() {
+            let first = self.member(comm, 0);
+            let object = object::object(self.library, self.ledger, comm, ObjectKind::Comm);
+            if first == 0 && object.is_world() && !object.inter {
+                return object.size;
+            }
+        }
+        0
+    }
+
+    /// A collective was started, whose request somebody completes.
+    fn collective_started(&mut self, shape: Shape, came: u64) {
+        let handle = handle(self.library, self.args, self.role.comm);
+        let object = object::object(self.library, self.ledger, handle, ObjectKind::Comm);
+        let (size, rank, inter) = (object.size, object.rank, object.inter);
+        let Some(number) = came.checked_sub(1).filter(|_| !inter) else { return };
+        let is_near = match with(|_, numbers, _| numbers.is_near(self.library, handle)) {
+            Some(near) => near,
+            None => self.seek(handle, size, shape, number),
+        };
+        let root = if self.role.root == NONE { 0 } else { word(self.args, self.role.root) as u32 };
+        let (first, end) = shape.awaited(rank, root, size);
+        let known = self.comm();
+        let mut far = 0;
+        if !is_near {
+            // Who asks is told that now: the answer is of use only if it waits.
+            far = self.came(handle, shape, [rank, root, size], number, first < end);
+        }
+        let id = with(|engine, numbers, _| {
+            let comm = numbers.of(self.library, handle);
+            let place = CollectivePlace { comm, number, first, end, far, near: is_near };
+            engine.collective_started(&place, known)
+        });
+        self.keep(id);
+    }
+
+    /// The rank of the world of a member.
+    fn member(&mut self, handle: u64, rank: u32) -> u32 {
+        if self.role.members != self.role.comm {
+            // Windows and files are looked at only if their ranks are those of the world.
+            return rank;
+        }
+        object::world_rank(self.library, self.ledger, handle, ObjectKind::Comm, rank as i32)
+    }
+
+    /// Whether all members of a communicator are on this node. Until all have come to one of its
+    /// collectives some may only not yet be there.
+    #[cold]
+    #[inline(never)]
+    fn seek(&mut self, handle: u64, size: u32, shape: Shape, number: u64) -> bool {
+        const SURE: u64 = 8;
+        let near = (0..size).all(|other| {
+            let member = self.member(handle, other);
+            with(|_, _, _| boards::is_near(member) || boards::seek(member))
+        });
+        if near || shape == Shape::All || number >= SURE {
+            with(|_, numbers, _| numbers.set_near(self.library, handle, near));
+        }
+        near
+    }
+
+    /// Tells a member of a communicator, with others on other nodes, that this rank came to a
+    /// collective: the key by which it is known there; 0 if it is not. Members take turns.
+    fn came(
+        &mut self,
+        handle: u64,
+        shape: Shape,
+        [rank, root, size]: [u32; 3],
+        number: u64,
+        asks: bool,
+    ) -> u64 {
+        const TURN: u64 = 256;
+        let (counts, awaited) = match shape {
+            Shape::All => (true, size),
+            Shape::FromRoot => (rank == root, 1),
+            Shape::ToRoot => (rank != root, size.saturating_sub(1)),
+            Shape::FromLower => return 0,
+        };
+        let comm = with(|_, numbers, _| numbers.of(self.library, handle));
+        let turn = (number / TURN) % u64::from(size.max(1));
+        let (first, to) = (self.member(handle, 0), self.member(handle, turn as u32));
+        if comm == 0 || first == peers::OTHERS || to == peers::OTHERS {
+            return 0;
+        }
+        let key = mix(of_collectives(comm), first.into()) | 1;
+        if counts || asks {
+            let note = CollectiveNote { counts, asks, awaited }.pack();
+            let stamp = Stamp { key, moment: self.call.began, number: number as u32, note };
+            with(|_, _, _| far::put(to, stamp));
+        }
+        key
+    }
+}
+
+/// Who comes to a collective.
+struct Members {
+    /// How many
+    size: u32,
+    /// The rank of this process among them
+    rank: u32,
+    /// The number of the collective
+    known: Option<u64>,
+    /// Ranks are those of the world
+    world: bool,
+}
+
+/// A call completed a collective: for whom it waited, if it took long.
+#[cold]
+#[inline(never)]
+fn collective_completed(
+    library: &Library,
+    ledger: &mut Ledger,
+    waiting: &mut WaitingCall,
+    post: &Post,
+) {
+    let place = CollectivePlace::of(post);
+    if !with(|engine, _, _| engine.is_worth(waiting)) {
+        return;
+    }
+    if place.first >= place.end {
+        return with(|engine, _, _| engine.looked(waiting));
+    }
+    if !place.near {
+        return with(|engine, _, boards| match place.far {
+            0 => engine.not_measured(waiting),
+            key => engine.gathered_far(boards, waiting, key, place.number),
+        });
+    }
+    // If the communicator is gone, so is the meaning of its ranks.
+    let known = generation(crate::flow::ledger::place(post.handle)) == post.generation;
+    for other in place.first..place.end {
+        if !known {
+            return with(|engine, _, _| engine.not_measured(waiting));
+        }
+        let kind = ObjectKind::Comm;
+        let peer = object::world_rank(library, ledger, post.handle, kind, other as i32);
+        with(|engine, _, boards| {
+            engine.gathered(boards, waiting, place.comm, place.number, peer);
+        });
+    }
+    with(|engine, _, _| engine.looked(waiting));
 }
 
 /// The address of a message in a communicator.
@@ -521,6 +735,16 @@ pub fn completed(
         _ => None,
     };
     let call = all.call;
+    if let Some(post) = with(|engine, _, _| engine.collective(id)) {
+        let Some(mut now) = all.waiting.take().or_else(|| with(|e, _, _| Some(e.begin(call))))
+        else {
+            return;
+        };
+        collective_completed(library, ledger, &mut now, &post);
+        with(|engine, _, _| engine.collective_completed(id));
+        all.waiting = Some(now);
+        return;
+    }
     with(|engine, _, boards| {
         let mut now = all.waiting.take().unwrap_or_else(|| engine.begin(call));
         engine.completed(boards, &mut now, id, from.as_ref());
