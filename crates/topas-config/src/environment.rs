@@ -19,6 +19,11 @@ const COMPILER_CHOICES: &[(&str, &[&str])] = &[
 /// Search path where PATH is not set, as the C library has it.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
 
+/// The file of this program, as the kernel knows it; None where it does not say.
+pub fn own_executable() -> Option<PathBuf> {
+    std::env::current_exe().ok()
+}
+
 /// The command line of this process: its own name first, bytes as they came.
 pub fn command_line() -> Vec<OsString> {
     env::args_os().collect()

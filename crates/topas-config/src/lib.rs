@@ -15,6 +15,6 @@ pub mod regular;
 pub mod spool;
 
 pub use conf::Conf;
-pub use environment::{Environment, LinkWish, command_line};
+pub use environment::{Environment, LinkWish, command_line, own_executable};
 pub use paths::Paths;
 pub use spool::spool_directories;

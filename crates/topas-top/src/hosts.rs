@@ -47,7 +47,7 @@ pub struct Hosts(Vec<Host>);
 impl Hosts {
     /// Starts a reader on each node. The Err is the exit code, the reason has been said.
     pub fn start(args: &TopArgs) -> Result<Hosts, u8> {
-        let own = std::env::current_exe().unwrap_or_else(|_| "topas-top".into());
+        let own = topas_config::own_executable().unwrap_or_else(|| "topas-top".into());
         let mut hosts = Vec::new();
         for (number, name) in args.hosts.iter().enumerate() {
             // A name is an argument of another command: never an option of that.
