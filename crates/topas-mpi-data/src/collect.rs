@@ -212,6 +212,17 @@ impl LeftLaunch {
                 for (told, moved) in &rank.communicators {
                     to.communicator(name_of(told).as_bytes(), told.size, moved, &rank.tick);
                 }
+                let mut modules = 0;
+                for table in &rank.paths {
+                    to.paths(table, modules, &rank.tick);
+                    modules += table.modules as usize;
+                }
+                if let Some(table) = &rank.partners {
+                    let count = (table.count as usize).min(table.partner.len());
+                    for partner in &table.partner[..count] {
+                        to.partner(partner, &rank.tick);
+                    }
+                }
                 to.switches(&found.spool.header.switches);
                 unended(to, std::iter::once(&**found));
             };

@@ -9,6 +9,7 @@ use topas_mpi_table::CHAPTERS;
 
 use crate::arch::REGISTERS;
 use crate::flow::plan::{Hot, NONE, PLANS};
+use crate::flow::waits::role::ROLES;
 use crate::symbol::{FUNCTION_ROOM, StubBinding};
 
 /// A function, as the way of its calls sees it.
@@ -81,7 +82,8 @@ impl Descriptor {
                 let before = if plan.before() { BEFORE } else { 0 };
                 let after = if plan.after() { AFTER } else { 0 };
                 let frees = if plan.frees() { FREES } else { 0 };
-                let traffic = if plan.traffic { TRAFFIC } else { 0 };
+                let extra = plan.traffic || ROLES[number].matters();
+                let traffic = if extra { TRAFFIC } else { 0 };
                 let mut one = known[number].with(before | after | frees | traffic);
                 one.hot = plan.hot;
                 if plan.status_alone() {

@@ -39,6 +39,9 @@ pub fn finalize() {
         header.latest = clock::now();
     }
     flow::waits::finish();
+    if let Some(ranks) = &ranks {
+        flow::waits::between::settle(ranks, header);
+    }
     let ended = header.latest.ticks;
     let written = workspace::with(|room| {
         describe(header, room);

@@ -96,6 +96,9 @@ const _: () = assert!(FRAME.is_multiple_of(16));
 pub struct CallNotes {
     /// A status
     pub status: [u64; 8],
+    /// For `flow::waits`: the number of the collective that the rank came to, plus 1; 0 if none is
+    /// known
+    pub came: u64,
     /// Room for one request
     pub one: MaybeUninit<PendingRequest>,
     /// Requests of the call

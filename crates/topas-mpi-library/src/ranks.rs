@@ -39,6 +39,8 @@ pub mod bit {
     pub const WANTED: u8 = 1;
     /// The program may have attributes, whose callbacks a duplicate would call.
     pub const ATTRIBUTES: u8 = 2;
+    /// Waits are told apart.
+    pub const WAITS: u8 = 4;
 }
 
 /// What this rank tells, and what all together did. They stay where they are, because nobody
@@ -57,6 +59,8 @@ pub struct Ranks {
     pub size: u32,
     /// Some rank's user wants files
     pub wanted: bool,
+    /// Some rank tells waits apart
+    pub waits: bool,
 }
 
 /// Bytes of a message at most: few enough for any MPI to send them without an answer. Where MPICH
@@ -70,7 +74,7 @@ const TAG: usize = 1;
 impl Ranks {
     /// Of one rank that is all there are.
     pub fn alone(wanted: bool) -> Ranks {
-        Ranks { communicator: 0, byte: 0, rank: 0, size: 1, wanted }
+        Ranks { communicator: 0, byte: 0, rank: 0, size: 1, wanted, waits: false }
     }
 
     /// Of all, once all have come here. None if they do not, or the MPI is not known.
@@ -78,6 +82,7 @@ impl Ranks {
         let library = library()?;
         let told = if wanted { bit::WANTED } else { 0 };
         let told = told | if has_attributes() { bit::ATTRIBUTES } else { 0 };
+        let told = told | if crate::flow::waits::is_on() { bit::WAITS } else { 0 };
         // Who has waited in vain once does not wait again.
         let heard = if has_given_up() { None } else { all_come(library, told) };
         let Some(told) = heard else {
@@ -90,6 +95,7 @@ impl Ranks {
             rank,
             size,
             wanted: told & bit::WANTED != 0,
+            waits: told & bit::WAITS != 0,
         })
     }
 
@@ -135,19 +141,67 @@ impl Ranks {
         let mut request = 0u64;
         let communicator = self.communicator as usize;
         let request_at = (&raw mut request) as usize;
-        let args = [at, length, self.byte, other as usize, TAG, communicator, request_at];
+        let args = [at, length, self.byte, other as usize, TAG, communicator, request_at, 0];
         // SAFETY: a buffer of that many bytes, which stays until the request is complete; the
         // address of a handle.
-        unsafe { call_with_seven(function, args) }.is_some() && is_done(request_at, u64::MAX)
+        unsafe { call_with_eight(function, args) }.is_some() && is_done(request_at, u64::MAX)
+    }
+
+    /// Sends to one rank, and receives from another, which does the same, so many bytes: either may
+    /// be nobody. False if that has not come to its end after some time.
+    ///
+    /// # Safety
+    /// Both buffers stay for good where this returns false.
+    #[must_use]
+    pub unsafe fn swap(&self, to: Option<(u32, &[u8])>, from: Option<(u32, &mut [u8])>) -> bool {
+        const SWAP: usize = TAG + 1;
+        let mut requests = [0u64; 2];
+        let [receive, send] = requests.each_mut().map(|request| &raw mut *request as usize);
+        let communicator = self.communicator as usize;
+        let mut good = true;
+        let (takes, gives) = (from.is_some(), to.is_some());
+        if let Some((rank, room)) = from {
+            let (at, length) = (room.as_mut_ptr() as usize, room.len());
+            let args = [at, length, self.byte, rank as usize, SWAP, communicator, receive, 0];
+            // SAFETY: as in `message`, by the caller.
+            good = unsafe { call_with_eight(number::IRECV, args) }.is_some();
+        }
+        if let Some((rank, bytes)) = to
+            && good
+        {
+            let (at, length) = (bytes.as_ptr() as usize, bytes.len());
+            let args = [at, length, self.byte, rank as usize, SWAP, communicator, send, 0];
+            // SAFETY: as above.
+            good = unsafe { call_with_eight(number::ISEND, args) }.is_some();
+        }
+        good && (!takes || is_done(receive, PATIENCE)) && (!gives || is_done(send, PATIENCE))
+    }
+
+    /// So many bytes of each rank for all, or, if each has another part for each, by that.
+    ///
+    /// # Safety
+    /// There are so many bytes at `own`, times the number of ranks if each gets its part, and times
+    /// that number at `all`; they stay for good where this returns false.
+    #[must_use]
+    pub unsafe fn all(&self, own: *const u8, bytes: usize, all: *mut u8, parts: bool) -> bool {
+        let mut request = 0u64;
+        let request_at = (&raw mut request) as usize;
+        let function = if parts { number::IALLTOALL } else { number::IALLGATHER };
+        let communicator = self.communicator as usize;
+        let (own, all, byte) = (own as usize, all as usize, self.byte);
+        let args = [own, bytes, byte, all, bytes, byte, communicator, request_at];
+        // SAFETY: by the caller.
+        unsafe { call_with_eight(function, args) }.is_some() && is_done(request_at, PATIENCE)
     }
 }
 
-/// Calls a function of MPI that has seven arguments; None if there is none, or it fails.
+/// Calls a function of MPI that has up to eight arguments; None if there is none, or it fails.
 ///
 /// # Safety
 /// The words are its arguments.
-unsafe fn call_with_seven(function: usize, a: [usize; 7]) -> Option<()> {
-    type Words = unsafe extern "C" fn(usize, usize, usize, usize, usize, usize, usize) -> i32;
+unsafe fn call_with_eight(function: usize, a: [usize; 8]) -> Option<()> {
+    type Words =
+        unsafe extern "C" fn(usize, usize, usize, usize, usize, usize, usize, usize) -> i32;
     let target = below::own(function);
     if target == 0 {
         return None;
@@ -155,7 +209,7 @@ unsafe fn call_with_seven(function: usize, a: [usize; 7]) -> Option<()> {
     // SAFETY: a function of MPI that takes words; by the caller these are right.
     let error = unsafe {
         let f = core::mem::transmute::<usize, Words>(target);
-        f(a[0], a[1], a[2], a[3], a[4], a[5], a[6])
+        f(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7])
     };
     (error == 0).then_some(())
 }
@@ -179,9 +233,10 @@ fn all_come(library: &Library, told: u8) -> Option<u8> {
         library.bit_or as usize,
         library.comm_world as usize,
         request_at,
+        0,
     ];
     // SAFETY: two buffers of one byte that are there for good, and the address of a handle.
-    unsafe { call_with_seven(number::IALLREDUCE, args) }?;
+    unsafe { call_with_eight(number::IALLREDUCE, args) }?;
     is_done(request_at, PATIENCE).then(|| HEARD.load(Acquire))
 }
 

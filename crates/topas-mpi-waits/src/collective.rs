@@ -1,5 +1,8 @@
 //! Collectives: whom a rank has to wait for.
 
+use crate::key::Address;
+use crate::posts::{Post, Progress};
+
 /// Who depends on whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -29,9 +32,67 @@ impl Shape {
     }
 }
 
+/// A collective that was started, as it is kept with its request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CollectivePlace {
+    /// The number of its communicator
+    pub comm: u64,
+    /// Its number
+    pub number: u64,
+    /// The ranks of the communicator for which this one waits: from this one
+    pub first: u32,
+    /// To less than this one
+    pub end: u32,
+    /// The key by which ranks of other nodes know it; 0 if they do not
+    pub far: u64,
+    /// All members are on this node
+    pub near: bool,
+}
+
+impl CollectivePlace {
+    /// As it is kept.
+    pub fn post(&self) -> Post {
+        Post {
+            address: Address { comm: self.comm, peer: self.first, tag: self.end as i32 },
+            number: self.number,
+            moment: self.far,
+            large: !self.near,
+            progress: Progress::Numbered,
+            collective: true,
+            ..Post::default()
+        }
+    }
+
+    /// From that.
+    pub fn of(post: &Post) -> CollectivePlace {
+        let Address { comm, peer, tag } = post.address;
+        CollectivePlace {
+            comm,
+            number: post.number,
+            first: peer,
+            end: tag as u32,
+            far: post.moment,
+            near: !post.large,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_kept_of_a_collective_is_found_again() {
+        let place = CollectivePlace {
+            comm: 5,
+            number: 1 << 40,
+            first: 2,
+            end: 70_000,
+            far: 9,
+            near: false,
+        };
+        assert_eq!(CollectivePlace::of(&place.post()), place);
+    }
 
     #[test]
     fn only_who_depends_on_others_waits_for_them() {

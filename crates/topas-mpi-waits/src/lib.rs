@@ -11,6 +11,7 @@
 //! key: which messages are counted together    board: rings of stamps, by key
 //! wait: what follows from moments             posts: receives whose number is not known yet
 //! engine: what a rank does                    collective: arrivals in collectives
+//! far: what ranks of several nodes tell each other at the end
 //! ```
 //!
 //! Moments are ticks of a clock that all ranks of a node share. No code here allocates, locks,
@@ -25,6 +26,7 @@ extern crate std;
 pub mod board;
 pub mod collective;
 pub mod engine;
+pub mod far;
 pub mod key;
 pub mod posts;
 pub mod wait;

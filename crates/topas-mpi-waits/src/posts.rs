@@ -43,7 +43,7 @@ pub struct Post {
     pub progress: Progress,
     /// It sends
     pub sends: bool,
-    /// What it sends is so large that it may have to wait for its receiver
+    /// It is so large that who sends may have to wait for who receives
     pub large: bool,
     /// It is started, each time anew
     pub persistent: bool,
@@ -51,6 +51,8 @@ pub struct Post {
     pub cancelling: bool,
     /// Two threads were at it at once
     pub unsure: bool,
+    /// It is no message but a collective: a [`crate::collective::CollectivePlace`]
+    pub collective: bool,
     /// Its neighbours in the list, or the next that is free
     pub(crate) before: u16,
     pub(crate) after: u16,
@@ -85,6 +87,7 @@ impl Posts {
             persistent: false,
             cancelling: false,
             unsure: false,
+            collective: false,
             before: 0,
             after: 0,
         };

@@ -12,7 +12,7 @@ use crate::wait::{Call, Cause, Figure};
 type Boards = Vec<HashMap<u64, Ring>>;
 
 /// What was told of calls, by their numbers.
-type Told = HashMap<u16, Vec<(Figure, u32, u64)>>;
+type Told = HashMap<u32, Vec<(Figure, u64, u64)>>;
 
 struct Around<'a> {
     own: u32,
@@ -40,7 +40,7 @@ impl Surroundings for Around<'_> {
         let board = self.boards.get(peer as usize)?;
         Some(board.get(&key).map_or(Seen::NotYet, |ring| ring.read(number)))
     }
-    fn add(&mut self, function: u16, figure: Figure, peer: u32, ticks: u64) {
+    fn add(&mut self, function: u32, figure: Figure, peer: u64, ticks: u64) {
         self.told.entry(function).or_default().push((figure, peer, ticks));
     }
 }
@@ -75,8 +75,8 @@ struct Simulation {
     engines: Vec<Box<Engine>>,
     receives: Vec<Vec<Receive>>,
     unexpected: Vec<Vec<Message>>,
-    truth: HashMap<u16, u64>,
-    calls: u16,
+    truth: HashMap<u32, u64>,
+    calls: u32,
 }
 
 const RANKS: u64 = 3;
@@ -152,7 +152,7 @@ impl Simulation {
         let persistent = self.dice.throw(4) == 0;
         let id = self.with(rank, |engine, around| {
             if !persistent {
-                return engine.receive_posted(around, &posted, &doer, (0, 0));
+                return engine.receive_posted(around, &posted, true, &doer, (0, 0));
             }
             let id = engine.prepared(&posted, None, (0, 0));
             engine.started(around, id, &doer);
@@ -173,7 +173,7 @@ impl Simulation {
         let doer = Doer { thread: 0, began: call.began, ended: call.ended };
         self.with(rank, |engine, around| {
             let mut waiting = engine.begin(call);
-            engine.received(around, &mut waiting, &message.address, &doer);
+            engine.received(around, &mut waiting, &message.address, true, &doer);
             engine.end(around, waiting);
         });
     }

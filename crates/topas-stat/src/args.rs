@@ -207,7 +207,7 @@ pub struct TableArgs {
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub top: Option<NonZero<usize>>,
 
-    /// Order the values of fields by name, runs, time, or a measure of --measure
+    /// Order the values of fields by name, runs, time, or a measure
     #[arg(long, value_name = "KEY")]
     pub sort: Option<String>,
 

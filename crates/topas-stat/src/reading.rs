@@ -78,6 +78,10 @@ impl<P: Question> Question for PlannedLines<'_, P> {
         self.plan.detail()
     }
 
+    fn reads_profiles(&self) -> bool {
+        self.plan.reads_profiles()
+    }
+
     #[inline]
     fn wants(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
         self.own.as_ref().is_none_or(|own| own.wrote(line, extras)) && self.plan.wants(line, extras)
@@ -105,6 +109,10 @@ pub fn no_answer(error: &AskError) -> u8 {
         AskError::Groups { .. } => {
             let hint = "allow more --memory, select lines by --where, or take a coarser --by";
             TOOL.error(error, None, hint);
+            exit::INPUT
+        }
+        AskError::Profiles { .. } => {
+            TOOL.error(error, None, "allow more --memory, or read less of the log at a time");
             exit::INPUT
         }
     }

@@ -255,7 +255,7 @@ fn what_is_wrong_with_a_query_is_said() {
              and with --runs --columns rss\n",
         ),
         (&["--measure", "ipc,ipc"], "--measure: 'ipc' is given twice\n"),
-        (&["--sort", "ipc"], "--sort: 'ipc' is none of name, runs, time, or --measure\n"),
+        (&["--sort", "speed"], "--sort: 'speed' is none of name, runs, time, or --measure\n"),
         (&["--bucket", "ipc=1"], "--bucket ipc=1: no table is by such a measure\n"),
         (&["--bucket", "ipc"], "--bucket: invalid value 'ipc': not a decimal number"),
         (&["--upper", "0"], "--upper: invalid value '0': not more than 0"),

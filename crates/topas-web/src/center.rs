@@ -88,6 +88,9 @@ fn table(of: &PartTable) -> Markup {
                                         span.bar style={ "width:" (bar) "%" } aria-hidden="true" {}
                                     }
                                 }
+                            } @else if of.headings.len() == 2 {
+                                // Words, which may be longer than a telephone is wide.
+                                td.list { (cell) }
                             } @else { td { (cell) } }
                         }
                     }

@@ -1,6 +1,8 @@
 //! `cargo xtask demo`: what TOPAS does, in two minutes, with nothing installed outside
 //! the target directory but compilers and MPIs.
 
+mod center;
+
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -20,8 +22,11 @@ const MPIS: [(&str, &str); 2] = [("Open MPI", "openmpi"), ("MPICH", "mpich")];
 /// The commands an environment module would put in front of PATH.
 const COMMANDS: [&str; 6] = ["mpicc", "mpicxx", "mpif77", "mpif90", "mpiexec", "mpirun"];
 
-/// Runs the demo.
-pub fn demo() -> Result<()> {
+/// Runs the demo, or that of a center.
+pub fn demo(is_center: bool) -> Result<()> {
+    if is_center {
+        return center::demo();
+    }
     ensure(packages::DEMO)?;
     let dir = target_dir().join("demo");
     if dir.exists() {

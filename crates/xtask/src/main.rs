@@ -45,7 +45,11 @@ enum Verb {
     },
     /// Builds, installs into a scratch prefix, compiles two programs, runs them under Open
     /// MPI and MPICH, shows the log and the report
-    Demo,
+    Demo {
+        /// Generates a year of a center's log instead, and makes mails and pages of it
+        #[arg(long)]
+        center: bool,
+    },
     /// Installs into a prefix
     Install(install::InstallOptions),
     /// Builds the MPI profile: the object for the linker and the library for the loader
@@ -96,7 +100,7 @@ fn main() {
     let result = match Arguments::parse().verb {
         Verb::Bench(options) => bench::bench(&options),
         Verb::Codegen { check } => codegen::codegen(&process::root(), check),
-        Verb::Demo => demo::demo(),
+        Verb::Demo { center } => demo::demo(center),
         Verb::Mpi { out, installed, prefix } => {
             let paths = Paths::at(prefix);
             let library = installed.unwrap_or_else(|| out.join("libtopas_mpi.so"));

@@ -58,6 +58,7 @@ pub const TEST: &[&str] = &[
     "scalapack-mpi-test",
     "sccache",
     "strace",
+    "systemd",
     "time",
     "tzdata",
     "valgrind",

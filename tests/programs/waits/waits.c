@@ -2,6 +2,7 @@
 #include "truth.h"
 
 static int rounds;
+static char path[4096];
 static char large[2][1 << 20];
 
 /* Rank 0 sends late, the others receive. */
@@ -280,6 +281,76 @@ static void collectives(void)
     MPI_Comm_free(&comm);
 }
 
+/* The same, started: something is computed before it is waited. */
+static void started(void)
+{
+    static const int shapes[] = {0, 1, 2, 0};
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int i = 0; i < rounds; i++) {
+        int which = i % 4, in = own, out = 0, root = (i / 4) % ranks;
+        MPI_Request r;
+        pass(dice(30) / 10.);
+        of_rank[own].arrived[i] = now();
+        switch (which) {
+        case 0:
+            MPI_Ibarrier(comm, &r);
+            break;
+        case 1:
+            MPI_Ibcast(&in, 1, MPI_INT, root, comm, &r);
+            break;
+        case 2:
+            MPI_Ireduce(&in, &out, 1, MPI_INT, MPI_SUM, root, comm, &r);
+            break;
+        default:
+            MPI_Iallreduce(&in, &out, 1, MPI_INT, MPI_SUM, comm, &r);
+        }
+        pass(dice(10) / 10.);
+        call *c = enters("Wait", 3);
+        c->shape = shapes[which];
+        c->root = root;
+        c->first = i;
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+        leaves(c);
+    }
+    MPI_Comm_free(&comm);
+}
+
+/* What all of a window, a file, a communicator do. */
+static void groups(void)
+{
+    static int memory[4];
+    static const char *names[] = {"Win_fence", "File_write_at_all", "Comm_dup"};
+    MPI_Win win;
+    MPI_File file;
+    MPI_Comm comm;
+    MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    if (MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file))
+        exit(74);
+    for (int i = 0; i < rounds; i++) {
+        pass(dice(30) / 10.);
+        call *c = enters(names[i % 3], 3);
+        c->shape = 0;
+        c->first = i;
+        of_rank[own].arrived[i] = c->entered;
+        switch (i % 3) {
+        case 0:
+            MPI_Win_fence(0, win);
+            break;
+        case 1:
+            MPI_File_write_at_all(file, 4 * own, &own, 1, MPI_INT, MPI_STATUS_IGNORE);
+            break;
+        default:
+            MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        }
+        leaves(c);
+        if (i % 3 == 2)
+            MPI_Comm_free(&comm);
+    }
+    MPI_File_close(&file);
+    MPI_Win_free(&win);
+}
+
 /* Receives that are cancelled do not make those after them wrong. */
 static void cancelled(void)
 {
@@ -325,7 +396,7 @@ int main(int argc, char **argv)
         {"recv", late_recv},       {"small", late_receiver_small}, {"receiver", late_receiver},
         {"wait", late_wait},       {"waitall", late_waitall},      {"order", late_order},
         {"any", late_any},         {"ring", late_ring},            {"collectives", collectives},
-        {"cancelled", cancelled},
+        {"cancelled", cancelled},  {"started", started},           {"groups", groups},
     };
     if (argc < 4)
         return 64;
@@ -333,6 +404,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &own);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     rounds = atoi(argv[3]);
+    snprintf(path, sizeof path, "%s.file", argv[2]);
     begin_notes(argv[2]);
     together();
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)

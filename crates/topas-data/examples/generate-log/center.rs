@@ -11,9 +11,15 @@ use topas_format::number::{Count, Micros};
 
 use crate::synthetic::Random;
 
-/// 1 August 2026 and 92 days, in seconds.
-const BEGIN: u64 = 1_785_542_400;
-const LENGTH: u64 = 92 * 86_400;
+/// A time in s since 1970-01-01.
+#[derive(Clone, Copy)]
+pub struct Span {
+    pub begin: u64,
+    pub length: u64,
+}
+
+/// 92 days from 1 August 2026 on.
+const SUMMER: Span = Span { begin: 1_785_542_400, length: 92 * 86_400 };
 
 /// Longest run that the batch system allows, in µs.
 const LIMIT: f64 = 86_400e6;
@@ -36,12 +42,12 @@ const PARTITIONS: [Partition; 3] = [
 ];
 
 /// A program, and how it is used.
-struct Code {
-    exe: &'static str,
-    lang: Lang,
+pub struct Code {
+    pub exe: &'static str,
+    pub lang: Lang,
     lib: Lib,
     cc: &'static str,
-    mpi: &'static str,
+    pub mpi: &'static str,
     /// Share of the partition's rate that it reaches
     speed: f64,
     /// Power of two of its usual number of PEs
@@ -84,21 +90,21 @@ const CODES: [Row; 16] = [
 ];
 
 /// A run that ended.
-struct Run {
+pub struct Run {
     /// µs since 1970-01-01
-    end: u64,
-    id: u64,
-    user: u64,
+    pub end: u64,
+    pub id: u64,
+    pub user: u64,
     partition: usize,
-    code: Code,
-    npes: u32,
+    pub code: Code,
+    pub npes: u32,
     /// µs
-    wall: u64,
+    pub wall: u64,
     /// Operations per µs and PE
-    rate: f64,
+    pub rate: f64,
     counted: bool,
     batch: bool,
-    how: &'static str,
+    pub how: &'static str,
 }
 
 /// Lines of `runs` runs, two each, in order of time.
@@ -106,7 +112,7 @@ pub fn lines(runs: u64, seed: u64) -> Vec<Vec<u8>> {
     let mut random = Random::new(seed);
     let mut lines = Vec::new();
     for number in 0..runs {
-        let run = Run::new(&mut random, number);
+        let run = Run::new(&mut random, number, SUMMER);
         // Ranks end within some tenths of a second.
         for (upper, later) in [(false, 0), (true, random.below(300_000))] {
             lines.push((run.end + later, run.line(&mut random, upper, later)));
@@ -117,7 +123,7 @@ pub fn lines(runs: u64, seed: u64) -> Vec<Vec<u8>> {
 }
 
 /// From 0 to below 1.
-fn unit(random: &mut Random) -> f64 {
+pub fn unit(random: &mut Random) -> f64 {
     (random.next() >> 11) as f64 / (1u64 << 53) as f64
 }
 
@@ -140,21 +146,22 @@ fn choose(random: &mut Random, weights: impl Iterator<Item = u64> + Clone) -> us
 }
 
 /// A second in which somebody starts something: more by day, less at weekends.
-fn start(random: &mut Random) -> u64 {
+fn start(random: &mut Random, span: Span) -> u64 {
     loop {
-        let second = random.below(LENGTH);
-        // The first day is a Saturday.
-        let (day, hour) = (second / 86_400 % 7, second / 3600 % 24);
-        let weekend = if day < 2 { 0.45 } else { 1.0 };
+        let second = span.begin + random.below(span.length);
+        // 1970 began on a Thursday.
+        let (day, hour) = ((second / 86_400 + 3) % 7, second / 3600 % 24);
+        let weekend = if day >= 5 { 0.45 } else { 1.0 };
         let daytime = if (8..19).contains(&hour) { 1.0 } else { 0.4 };
         if unit(random) < weekend * daytime {
-            return BEGIN + second;
+            return second;
         }
     }
 }
 
 impl Run {
-    fn new(random: &mut Random, number: u64) -> Self {
+    /// Run of this number in a time.
+    pub fn new(random: &mut Random, number: u64, span: Span) -> Self {
         let partition = choose(random, PARTITIONS.iter().map(|p| p.weight));
         let row = CODES[choose(random, CODES.iter().map(|row| row.9))];
         let (exe, lang, lib, cc, mpi, speed, size, minutes, users, weight) = row;
@@ -181,8 +188,8 @@ impl Run {
         let rate = PARTITIONS[partition].rate * code.speed * (0.45 * normal(random)).exp();
         let wall = wall.max(200_000.0) as u64;
         let end = loop {
-            let end = start(random) * 1_000_000 + wall;
-            if end < (BEGIN + LENGTH) * 1_000_000 {
+            let end = start(random, span) * 1_000_000 + wall;
+            if end < (span.begin + span.length) * 1_000_000 {
                 break end;
             }
         };
@@ -202,7 +209,8 @@ impl Run {
         }
     }
 
-    fn line(&self, random: &mut Random, upper: bool, later: u64) -> Vec<u8> {
+    /// The line of one of two PEs, so many µs later.
+    pub fn line(&self, random: &mut Random, upper: bool, later: u64) -> Vec<u8> {
         let Run { code, npes, .. } = self;
         let partition = &PARTITIONS[self.partition];
         let half = u64::from(npes / 2);

@@ -1,14 +1,22 @@
 //! Writes a log to standard output. `generate-log LINES [SEED]`: such as a busy center makes, for
-//! measurements; `generate-log --center RUNS [SEED]`: a center as it might be, for pictures.
+//! measurements; `generate-log --center RUNS [SEED]`: a center as it might be, for pictures;
+//! `generate-log --year RUNS DIR`: its year 2026, into files of a directory.
 
 mod center;
 mod synthetic;
+mod year;
 
 use std::io::{self, BufWriter, Write, stdout};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let mut args: Vec<String> = std::env::args().skip(1).collect();
+    if let [option, runs, dir] = &args[..]
+        && option == "--year"
+        && let Ok(runs) = runs.parse()
+    {
+        return told(year::write(runs, dir.as_ref(), 1));
+    }
     let center = args.first().is_some_and(|arg| arg == "--center");
     if center {
         args.remove(0);
@@ -22,7 +30,11 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match if center { write_center(count, seed) } else { write_busy(count, seed) } {
+    told(if center { write_center(count, seed) } else { write_busy(count, seed) })
+}
+
+fn told(written: io::Result<()>) -> ExitCode {
+    match written {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("generate-log: error: cannot write\n  cause: {error}");

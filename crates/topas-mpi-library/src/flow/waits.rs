@@ -4,9 +4,13 @@
 //! MPI did not accept; what others have not yet told is looked at again later. Ranks come to
 //! collectives before their call, because all must be there when the first returns.
 
+pub mod between;
 mod boards;
+mod collectives;
+mod far;
 mod numbers;
-mod role;
+mod partners;
+pub mod role;
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{
@@ -16,8 +20,7 @@ use core::sync::atomic::{
 
 use topas_mpi_profile::layout::{Header, flag as header_flag};
 use topas_mpi_profile::sums::TickLength;
-use topas_mpi_table::FlowAmount;
-use topas_mpi_waits::collective::Shape;
+use topas_mpi_table::{FlowAmount, Way};
 use topas_mpi_waits::engine::{Doer, Engine, WaitingCall};
 use topas_mpi_waits::key::{ANY_SOURCE, ANY_TAG, Address, mix};
 use topas_mpi_waits::wait::Call;
@@ -28,7 +31,7 @@ use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
 use crate::flow::object::{self, ObjectKind};
 use crate::flow::peers;
-use crate::flow::plan::{CallPlan, NONE, PLANS, Place};
+use crate::flow::plan::{CallPlan, PLANS, Place};
 use crate::frame::Frame;
 use crate::mode::{self, paused};
 use crate::requests::{RequestEntry, flag};
@@ -125,10 +128,12 @@ pub fn begin(header: &mut Header) {
     let ticks = length.ticks_in(1_000_000) / 1_000;
     const MULTIPLE: u32 = 3;
     THREADS.store(header.level == MULTIPLE, Relaxed);
+    partners::MICROSECOND.store(ticks.max(1), Relaxed);
     with(|engine, _, boards| {
         engine.microsecond(ticks.max(1));
         boards.rank = header.rank;
     });
+    between::begin();
     mode::set(mode::WAITS, true);
 }
 
@@ -156,22 +161,28 @@ fn doer(thread: &Thread, call: &Call) -> Doer {
 fn call_of(frame: &Frame, thread: &Thread, now: u64) -> Call {
     // SAFETY: the outermost frame: this one, or that of a Fortran function below which it is.
     let began = unsafe { (*thread.outer).began };
-    Call { function: frame.function() as u16, counts: !paused(), began, ended: now }
+    let function = partners::call_with(frame.function(), thread);
+    Call { function, counts: !paused(), began, ended: now }
 }
 
 /// Before a call in C: the rank may come to a collective.
 #[inline(always)]
 pub fn before(frame: &mut Frame) {
     let Some(role) = ROLES.get(frame.function()) else { return };
-    let (Act::Collective(_), Some(library)) = (role.act, library::library()) else { return };
-    let handle = handle(library, &frame.args, role.comm);
+    if role.gathers.is_none() {
+        return;
+    }
+    let Some(library) = library::library() else {
+        frame.kept.came = 0;
+        return;
+    };
+    let handle = handle(library, &frame.args, role.members);
     let now = clock::ticks();
     let number = with(|engine, numbers, boards| {
         let comm = numbers.of(library, handle);
         engine.arrived(boards, comm, now)
     });
-    // Collectives have no status.
-    frame.kept.status[0] = number.map_or(0, |number| number + 1);
+    frame.kept.came = number.map_or(0, |number| number + 1);
 }
 
 fn handle(library: &Library, args: &CallWords, at: Place) -> u64 {
@@ -196,7 +207,7 @@ struct Returned<'a> {
 pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
     let function = frame.function();
     let (Some(role), Some(plan)) = (ROLES.get(function), PLANS.get(function)) else { return };
-    if role.act == Act::Nothing {
+    if !role.matters() {
         return;
     }
     // SAFETY: null, or that of this thread alone.
@@ -206,13 +217,19 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
     let doer = doer(thread, &call);
     let (args, large_counts) = (&frame.args, frame.symbol.binding().is_large());
     let mut returned = Returned { library, ledger, args, role, plan, large_counts, call, doer };
+    let came = if role.gathers.is_some() { frame.kept.came } else { 0 };
     if frame.result as i32 != 0 {
-        if let (Act::Collective(_), 1..) = (role.act, frame.kept.status[0]) {
+        if came != 0 {
             // It never was.
-            let handle = returned.comm().0;
-            with(|engine, numbers, boards| engine.failed(boards, numbers.of(library, handle)));
+            let members = handle(library, &frame.args, role.members);
+            with(|engine, numbers, boards| engine.failed(boards, numbers.of(library, members)));
         }
         return;
+    }
+    if let Some(shape) = role.gathers
+        && role.act != Act::CollectiveStarted
+    {
+        returned.gathered(shape, came);
     }
     match role.act {
         Act::Nothing => {}
@@ -232,7 +249,8 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
         Act::ReceivePosted => {
             if let Some(posted) = returned.from() {
                 let known = returned.comm();
-                let id = with(|e, _, b| e.receive_posted(b, &posted, &doer, known));
+                let large = returned.receives_much();
+                let id = with(|e, _, b| e.receive_posted(b, &posted, large, &doer, known));
                 returned.keep(id);
             }
         }
@@ -245,7 +263,7 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
             }
             if let Some(posted) = returned.from() {
                 let known = returned.comm();
-                let id = with(|e, _, b| e.receive_posted(b, &posted, &doer, known));
+                let id = with(|e, _, b| e.receive_posted(b, &posted, true, &doer, known));
                 returned.keep(id);
             }
         }
@@ -263,13 +281,18 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
         Act::Derived => {
             let parent = handle(library, &frame.args, role.comm);
             let made = returned.made();
-            with(|_, numbers, _| numbers.derived(library, parent, made));
+            let size = returned.world_size(parent);
+            with(|_, numbers, _| numbers.derived(library, parent, made, size));
         }
         Act::Made => {
             let made = returned.made();
             with(|_, numbers, _| numbers.remove(made));
         }
-        Act::Collective(shape) => returned.gathered(shape, frame.kept.status[0]),
+        Act::CollectiveStarted => {
+            if let Some(shape) = role.gathers {
+                returned.collective_started(shape, came);
+            }
+        }
     }
 }
 
@@ -298,7 +321,7 @@ impl Returned<'_> {
     }
 
     /// Whose message came, as arguments and, where these leave it open, the status tell.
-    fn came(&mut self) -> Option<Address> {
+    fn whose(&mut self) -> Option<Address> {
         let posted = self.from()?;
         if !posted.is_wild() {
             return Some(posted);
@@ -320,6 +343,22 @@ impl Returned<'_> {
         amount::block(library, ledger, self.args, count, datatype, self.large_counts) > SMALL
     }
 
+    /// Whether what is received may be so large that its sender has to wait. Nobody needs to know
+    /// unless there is another node.
+    #[inline(always)]
+    fn receives_much(&mut self) -> bool {
+        if !far::writes() || self.role.act == Act::Matched || self.role.act == Act::MatchedIf {
+            return true;
+        }
+        let flows = self.plan.flow.iter().take(self.plan.flows.into());
+        let received = flows.into_iter().find(|flow| flow.way == Way::Received);
+        let Some(FlowAmount::Block { count, datatype }) = received.map(|flow| flow.amount) else {
+            return true;
+        };
+        let (library, ledger) = (self.library, &mut *self.ledger);
+        amount::block(library, ledger, self.args, count, datatype, self.large_counts) > SMALL
+    }
+
     fn sent(&mut self) {
         let Some(to) = self.to() else { return };
         let (call, doer) = (self.call, self.doer);
@@ -327,10 +366,11 @@ impl Returned<'_> {
     }
 
     fn received(&mut self) {
-        let Some(from) = self.came() else { return };
+        let Some(from) = self.whose() else { return };
         let (call, doer, probed) = (self.call, self.doer, self.role.act == Act::Probed);
         if !probed {
-            return with(|engine, _, boards| engine.only_received(boards, call, &from, &doer));
+            let large = self.receives_much();
+            return with(|e, _, boards| e.only_received(boards, call, &from, large, &doer));
         }
         with(|engine, _, boards| {
             let mut waiting = engine.begin(call);
@@ -340,7 +380,8 @@ impl Returned<'_> {
     }
 
     fn both(&mut self) {
-        let (to, from, large) = (self.to(), self.came(), self.sends_much());
+        let (to, from, large) = (self.to(), self.whose(), self.sends_much());
+        let takes_much = self.receives_much();
         let (call, doer) = (self.call, self.doer);
         with(|engine, _, boards| {
             let mut waiting = engine.begin(call);
@@ -348,7 +389,7 @@ impl Returned<'_> {
                 engine.sent(boards, &mut waiting, &to, large, &doer);
             }
             if let Some(from) = from {
-                engine.received(boards, &mut waiting, &from, &doer);
+                engine.received(boards, &mut waiting, &from, takes_much, &doer);
             }
             engine.end(boards, waiting);
         });
@@ -396,43 +437,6 @@ impl Returned<'_> {
         }
         // SAFETY: the address of a communicator that the call has written.
         unsafe { library::handle_at(self.library, address, 0) }
-    }
-
-    fn gathered(&mut self, shape: Shape, kept: u64) {
-        let handle = handle(self.library, self.args, self.role.comm);
-        let object = object::object(self.library, self.ledger, handle, ObjectKind::Comm);
-        let (size, rank, inter) = (object.size, object.rank, object.inter);
-        let call = self.call;
-        if !with(|engine, _, boards| engine.is_long(boards, &call, size)) {
-            return;
-        }
-        let Some(mut waiting) = with(|engine, _, _| Some(engine.begin(call))) else { return };
-        let known = kept.checked_sub(1).filter(|_| !inter);
-        let root = if self.role.root == NONE { 0 } else { word(self.args, self.role.root) as u32 };
-        if known.is_none() {
-            with(|engine, _, _| engine.not_measured(&mut waiting));
-        }
-        if let Some(number) = known.filter(|_| call.counts) {
-            let (first, end) = shape.awaited(rank, root, size);
-            let world = handle == self.library.comm_world;
-            for other in (first..end.min(size)).filter(|other| *other != rank) {
-                let peer = if world {
-                    other
-                } else {
-                    let kind = ObjectKind::Comm;
-                    object::world_rank(self.library, self.ledger, handle, kind, other as i32)
-                };
-                with(|engine, numbers, boards| {
-                    let comm = numbers.of(self.library, handle);
-                    engine.gathered(boards, &mut waiting, comm, number, peer);
-                });
-            }
-            with(|engine, _, _| engine.looked(&mut waiting));
-        }
-        with(|engine, _, boards| {
-            engine.learn_collective(&waiting, size);
-            engine.end(boards, waiting);
-        });
     }
 }
 
@@ -483,7 +487,8 @@ impl Completions {
     /// Of a call of this function that lasted from one tick to another.
     #[inline(always)]
     pub fn of(function: usize, began: u64, ended: u64) -> Completions {
-        let call = Call { function: function as u16, counts: !paused(), began, ended };
+        let function = partners::call_here(function);
+        let call = Call { function, counts: !paused(), began, ended };
         Completions { call, waiting: None }
     }
 }
@@ -517,6 +522,16 @@ pub fn completed(
         _ => None,
     };
     let call = all.call;
+    if let Some(post) = with(|engine, _, _| engine.collective(id)) {
+        let Some(mut now) = all.waiting.take().or_else(|| with(|e, _, _| Some(e.begin(call))))
+        else {
+            return;
+        };
+        collectives::completed(library, ledger, &mut now, &post);
+        with(|engine, _, _| engine.collective_completed(id));
+        all.waiting = Some(now);
+        return;
+    }
     with(|engine, _, boards| {
         let mut now = all.waiting.take().unwrap_or_else(|| engine.begin(call));
         engine.completed(boards, &mut now, id, from.as_ref());

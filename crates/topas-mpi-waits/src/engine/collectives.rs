@@ -2,8 +2,11 @@
 
 use super::{Engine, PEERS, Surroundings, WaitingCall};
 use crate::board::Seen;
+use crate::collective::CollectivePlace;
+use crate::far::FarQuestion;
 use crate::key::of_collectives;
-use crate::wait::{Call, Cause};
+use crate::posts::Post;
+use crate::wait::{Call, Cause, peer_with};
 
 impl Engine {
     /// This rank comes to a collective of a communicator: the number of that.
@@ -53,10 +56,10 @@ impl Engine {
         findings.looked = true;
         let call = findings.call;
         match around.read(peer, of_collectives(comm), number) {
-            Some(Seen::At(moment)) if moment <= call.ended => {
-                findings.other_began(Cause::Collective, peer, moment);
+            Some(Seen::At(moment, path)) if moment <= call.ended => {
+                findings.other_began(Cause::Collective, peer_with(peer, path), moment);
             }
-            Some(Seen::At(_) | Seen::NotYet) => {}
+            Some(Seen::At(..) | Seen::NotYet) => {}
             Some(Seen::Before(moment)) if moment <= call.began => {}
             Some(Seen::Before(_) | Seen::Unsure) => findings.unsure = true,
             None => findings.elsewhere = true,
@@ -73,6 +76,47 @@ impl Engine {
         let findings = &waiting.findings;
         let slot = PEERS - 1 - (ranks as usize % (PEERS / 2));
         self.learn(slot as u32, findings.call.length().saturating_sub(findings.longest));
+    }
+
+    /// A collective is over to which ranks of other nodes came: who was the last is asked at the
+    /// end.
+    pub fn gathered_far(
+        &mut self,
+        around: &mut impl Surroundings,
+        waiting: &mut WaitingCall,
+        key: u64,
+        number: u64,
+    ) {
+        let number = number as u32;
+        let question =
+            FarQuestion { key, number, cause: Cause::Collective, ..FarQuestion::default() };
+        if !around.ask(&mut waiting.findings, question) {
+            waiting.findings.elsewhere = true;
+        }
+    }
+
+    /// A collective was started: the number of its post, 0 if there is no room.
+    pub fn collective_started(&mut self, place: &CollectivePlace, handle: (u64, u32)) -> u32 {
+        if place.comm == 0 {
+            return 0;
+        }
+        self.posts.take(Post { handle: handle.0, generation: handle.1, ..place.post() })
+    }
+
+    /// What was posted, if that is a collective.
+    #[inline(always)]
+    pub fn collective(&self, id: u32) -> Option<Post> {
+        self.posts.get(id).filter(|post| post.collective).copied()
+    }
+
+    /// It was completed.
+    pub fn collective_completed(&mut self, id: u32) {
+        self.put_back(id);
+    }
+
+    /// Whether a call that completes collectives took so long that it is worth to look at them.
+    pub fn is_worth(&self, waiting: &WaitingCall) -> bool {
+        waiting.findings.call.length() > self.most && waiting.findings.call.counts
     }
 
     /// Nothing is known of whom a call waited for.

@@ -125,7 +125,7 @@ impl Engine {
     }
 
     pub(super) fn give_number(&mut self, around: &mut impl Surroundings, id: u32, post: &Post) {
-        let number = self.number_receive(around, &post.address, post.moment);
+        let number = self.number_receive(around, &post.address, post.moment, post.large);
         if post.progress != Progress::Done {
             if let Some(post) = self.posts.get_mut(id) {
                 post.progress = Progress::Numbered;
@@ -148,6 +148,13 @@ impl Engine {
             return;
         }
         let seen = around.read(lookup.peer, lookup.key, lookup.number);
+        if seen.is_none()
+            && let Some(record) = self.record(post.record)
+            && around.ask(&mut record.findings, lookup.question())
+        {
+            self.heard(around, post.record, |_| {});
+            return;
+        }
         if seen == Some(Seen::NotYet)
             && let Some(place) = self.lookups.get_mut(self.open)
         {

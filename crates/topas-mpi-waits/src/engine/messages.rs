@@ -1,6 +1,7 @@
 //! Messages that are sent, and receives that are posted.
 
 use super::{Doer, Engine, Lookup, Surroundings, WaitingCall};
+use crate::far::DOUBT;
 use crate::key::{Address, Side, of_messages};
 use crate::posts::{Post, Progress};
 use crate::wait::{Call, Cause, Figure};
@@ -36,20 +37,21 @@ impl Engine {
         around: &mut impl Surroundings,
         call: Call,
         from: &Address,
+        large: bool,
         doer: &Doer,
     ) {
         if from.comm != 0
             && doer.thread == 0
             && self.posts.all_are_numbered()
             && call.length() <= self.threshold(from.peer)
-            && self.number_receive(around, from, doer.began).is_some()
+            && self.number_receive(around, from, doer.began, large).is_some()
         {
             self.learn(from.peer, call.length());
             self.is_short(around, &call, from.peer);
             return;
         }
         let mut waiting = self.begin(call);
-        self.received(around, &mut waiting, from, doer);
+        self.received(around, &mut waiting, from, large, doer);
         self.end(around, waiting);
     }
 
@@ -88,9 +90,11 @@ impl Engine {
         let own = around.rank();
         let key = of_messages(to.comm, own, to.peer, to.tag, Side::Send);
         let number = around.publish(key, doer.began)?;
-        if self.is_doubtful(key, doer) {
+        let doubtful = self.is_doubtful(key, doer);
+        if doubtful {
             around.doubt(key);
         }
+        around.tell(to.peer, key, number, if doubtful { DOUBT } else { doer.began });
         let posts = of_messages(to.comm, own, to.peer, to.tag, Side::Post);
         let (cause, peer) = (Cause::LateReceiver, to.peer);
         Some(Lookup { key: posts, number, cause, peer, record: 0 })
@@ -142,9 +146,14 @@ impl Engine {
         around: &mut impl Surroundings,
         address: &Address,
         moment: u64,
+        large: bool,
     ) -> Option<u64> {
         let key = of_messages(address.comm, address.peer, around.rank(), address.tag, Side::Post);
-        around.publish(key, moment)
+        let number = around.publish(key, moment)?;
+        if large {
+            around.tell(address.peer, key, number, moment);
+        }
+        Some(number)
     }
 
     #[inline(always)]
@@ -153,13 +162,15 @@ impl Engine {
         Lookup { key, number, cause: Cause::LateSender, peer: from.peer, record: 0 }
     }
 
-    /// A call posted a receive, and the message `from` came into it.
+    /// A call posted a receive, and the message `from` came into it. `large` if who sends may have
+    /// to wait for that.
     #[inline(always)]
     pub fn received(
         &mut self,
         around: &mut impl Surroundings,
         waiting: &mut WaitingCall,
         from: &Address,
+        large: bool,
         doer: &Doer,
     ) {
         waiting.receives = true;
@@ -169,11 +180,14 @@ impl Engine {
         }
         let key = of_messages(from.comm, from.peer, around.rank(), from.tag, Side::Post);
         if !self.posts.all_are_numbered() && !self.posts.is_next(0, from) {
-            return self.received_out_of_order(around, waiting, from, doer);
+            return self.received_out_of_order(around, waiting, from, large, doer);
         }
         let doubtful = self.is_doubtful(key, doer);
         match around.publish(key, doer.began) {
             Some(number) if !doubtful => {
+                if large {
+                    around.tell(from.peer, key, number, doer.began);
+                }
                 let lookup = self.sender(around, from, number);
                 self.look(around, waiting, lookup);
             }
@@ -193,12 +207,14 @@ impl Engine {
         around: &mut impl Surroundings,
         waiting: &mut WaitingCall,
         from: &Address,
+        large: bool,
         doer: &Doer,
     ) {
         let id = self.posts.take(Post {
             address: *from,
             moment: doer.began,
             progress: Progress::Done,
+            large,
             ..Post::default()
         });
         if id == 0 {
@@ -260,6 +276,7 @@ impl Engine {
         &mut self,
         around: &mut impl Surroundings,
         posted: &Address,
+        large: bool,
         doer: &Doer,
         handle: (u64, u32),
     ) -> u32 {
@@ -268,6 +285,7 @@ impl Engine {
             handle: handle.0,
             generation: handle.1,
             progress: Progress::Idle,
+            large,
             ..Post::default()
         });
         self.started_receive(around, id, doer);
@@ -278,7 +296,7 @@ impl Engine {
     #[inline(always)]
     pub(super) fn started_receive(&mut self, around: &mut impl Surroundings, id: u32, doer: &Doer) {
         let Some(post) = self.posts.get(id) else { return };
-        let address = post.address;
+        let (address, large) = (post.address, post.large);
         let mut number = 0;
         let mut progress = Progress::Numbered;
         let mut unsure = false;
@@ -293,7 +311,7 @@ impl Engine {
                     let key = of_messages(address.comm, address.peer, own, address.tag, Side::Post);
                     self.is_doubtful(key, doer)
                 };
-                match self.number_receive(around, &address, doer.began) {
+                match self.number_receive(around, &address, doer.began, large) {
                     Some(given) => number = given,
                     None => unsure = true,
                 }
@@ -317,7 +335,7 @@ impl Engine {
             generation: handle.1,
             progress: Progress::Idle,
             sends: sends.is_some(),
-            large: sends == Some(true),
+            large: sends != Some(false),
             persistent: true,
             ..Post::default()
         })

@@ -6,7 +6,6 @@ use super::{MOST_ROWS, Part, PartTable, Shown};
 use crate::number::{NONE, short, signed_percent};
 use crate::row::named;
 use crate::week::pe_hours;
-use crate::wording::count;
 
 /// Changes of less than this share are not told, however sure they are.
 const LEAST: f64 = 0.05;
@@ -21,7 +20,12 @@ pub(super) fn part(shown: &Shown<'_, '_>) -> Part {
         .filter(|(table, row)| is_slower(table, row))
         .collect();
     rows.sort_by_key(|(table, row)| {
-        (std::cmp::Reverse(row.sides[0].share.time), table.measure.name)
+        (
+            std::cmp::Reverse(row.sides[0].share.time),
+            label(row, 0),
+            label(row, 1),
+            table.measure.name,
+        )
     });
     if center.changes.is_empty() {
         part.sentence = format!("There are no runs before ({}) to compare with.", center.before);
@@ -29,21 +33,26 @@ pub(super) fn part(shown: &Shown<'_, '_>) -> Part {
     }
     part.sentence = match rows.len() {
         0 => format!("No program lost speed against {} by more than its noise.", center.before),
-        number => format!(
-            "{} of programs of users against {}: slower by more than their noise and by {:.0}% or more.",
-            count(number as u64, "measure"),
-            center.before,
-            100.0 * LEAST
-        ),
+        _ => {
+            let mut programs: Vec<_> = rows.iter().map(|(_, row)| &row.labels).collect();
+            programs.dedup();
+            let number = match programs.len() {
+                1 => "One program of a user is".to_owned(),
+                number => format!("{number} programs of users are"),
+            };
+            format!(
+                "{number} slower than in {}, by more than their noise and by {:.0}% or more.",
+                center.before,
+                100.0 * LEAST
+            )
+        }
     };
     if rows.is_empty() {
         return part;
     }
     let cells = |(table, row): &(&CompareTable, &CompareRow)| {
         let value = |side: usize| row.sides[side].value.map_or_else(|| NONE.to_owned(), short);
-        let name = |at: usize| {
-            row.labels.get(at).map_or_else(String::new, |label| named(label, false).name)
-        };
+        let name = |at: usize| label(row, at);
         vec![
             name(1),
             name(0),
@@ -82,6 +91,11 @@ pub(super) fn part(shown: &Shown<'_, '_>) -> Part {
             .to_owned(),
     );
     part
+}
+
+/// The user (0) or the program (1) of a row.
+fn label(row: &CompareRow, at: usize) -> String {
+    row.labels.get(at).map_or_else(String::new, |label| named(label, false).name)
 }
 
 fn is_slower(table: &CompareTable, row: &CompareRow) -> bool {

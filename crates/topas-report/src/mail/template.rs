@@ -43,7 +43,9 @@ impl Templates {
             true => AutoEscape::Html,
             false => AutoEscape::None,
         });
-        let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+        let mut syntax = SyntaxConfig::builder();
+        syntax.trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true);
+        let syntax = syntax.build();
         syntax.into_iter().for_each(|syntax| jinja.set_syntax(syntax));
         // A loop without end is an error, too.
         jinja.set_fuel(Some(FUEL));

@@ -3,6 +3,7 @@
 mod mail;
 mod pages;
 mod sending;
+mod units;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -34,7 +34,8 @@ fn cells(page: &str, id: &str, name: &str) -> Vec<String> {
     let start = format!("<th class=\"l\" scope=\"row\">{name}");
     let row = part.split(&start).nth(1).unwrap_or_else(|| panic!("{name} in {part}"));
     let row = row.split("</tr>").next().unwrap();
-    row.split("<td>").skip(1).map(|cell| cell.split("</td>").next().unwrap().to_owned()).collect()
+    let cell = |text: &str| text.split("</td>").next().unwrap().to_owned();
+    row.split("<td").skip(1).map(|text| cell(text.split_once('>').unwrap().1)).collect()
 }
 
 #[test]

@@ -11,11 +11,13 @@ use topas_mpi_profile::layout::{Header, MAGIC, RankState, VERSION, WaitPeer, Wai
 use topas_mpi_profile::lines::text;
 use topas_mpi_waits::board::{Keys, Ring, Seen};
 use topas_mpi_waits::engine::Surroundings;
-use topas_mpi_waits::wait::{Cause, Figure};
+use topas_mpi_waits::far::{FarQuestion, Stamp};
+use topas_mpi_waits::wait::{Cause, Figure, Findings, parts_of_peer};
 use topas_node::sys as kernel;
 
+use super::{far, partners};
 use crate::element::element;
-use crate::{spool, sys};
+use crate::{mode, spool, sys};
 
 /// The board of this rank; null without one.
 static KEYS: AtomicPtr<Keys> = AtomicPtr::new(core::ptr::null_mut());
@@ -50,11 +52,16 @@ pub fn begin(header: &mut Header, world: u64) -> Option<()> {
     let waits: *mut Waits = spool::at(offset);
     // SAFETY: a part of the file that was just reserved, zeroed.
     unsafe {
+        (*waits).partners = partners::begin();
         (*waits).board = board;
         (*waits).peers = peers;
         (*waits).world = world;
     }
     KEYS.store(spool::at(board), Release);
+    LOOKED.store(sys::map_memory(header.ranks as usize).unwrap_or_default(), Relaxed);
+    if let Some(looked) = looked(header.rank) {
+        *looked = NEAR;
+    }
     // SAFETY: a word of the header, which other processes read.
     unsafe { AtomicU64::from_ptr(&raw mut header.waits) }.store(offset, Release);
     Some(())
@@ -64,6 +71,8 @@ pub fn begin(header: &mut Header, world: u64) -> Option<()> {
 pub fn forsake() {
     KEYS.store(core::ptr::null_mut(), Relaxed);
     ROOMS.store(0, Relaxed);
+    LOOKED.store(core::ptr::null_mut(), Relaxed);
+    far::forsake();
 }
 
 fn keys() -> Option<&'static Keys> {
@@ -101,24 +110,67 @@ fn new_ring(key: u64) -> Option<&'static Ring> {
     Some(unsafe { &*spool::at::<Ring>(offset) })
 }
 
-/// The file of another rank of this node, mapped to be read; null if there is none.
-fn base_of(rank: u32) -> *const u8 {
-    for look in [true, false] {
-        let first = rank as usize;
-        for step in 0..PEERS {
-            let peer = element(&PEERS_KNOWN, first + step);
-            match peer.rank.load(Acquire) {
-                0 => break,
-                found if found == rank + 1 => return peer.base.load(Relaxed),
-                _ => {}
-            }
-        }
-        if look {
+/// For each rank of the world whether it was found on this node; null if there is no room.
+static LOOKED: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
+/// A rank that was not looked for.
+const NEW: u8 = 0;
+/// A rank whose file is known.
+const NEAR: u8 = 1;
+/// A rank that was not found.
+const SOUGHT_IN_VAIN: u8 = 2;
+
+/// What is known of where a rank is.
+#[inline(always)]
+fn looked(rank: u32) -> Option<&'static mut u8> {
+    let (all, header) = (LOOKED.load(Relaxed), spool::header()?);
+    if all.is_null() || rank >= header.ranks {
+        return None;
+    }
+    // SAFETY: there is one for each rank, mapped for good; one thread at a time is here.
+    Some(unsafe { &mut *all.add(rank as usize) })
+}
+
+/// Whether the board of another rank is known.
+#[inline(always)]
+pub fn is_near(rank: u32) -> bool {
+    looked(rank).is_none_or(|looked| *looked == NEAR)
+}
+
+/// Looks for a rank that was not found. Who came to MPI later is found later, but whoever is on
+/// another node is not looked for each time.
+#[cold]
+#[inline(never)]
+pub fn seek(rank: u32) -> bool {
+    /// Ranks for which the first question is a look.
+    const AT_ONCE: u32 = 64;
+    static SOUGHT: AtomicU32 = AtomicU32::new(0);
+    let Some(looked) = looked(rank) else { return false };
+    if *looked != NEAR {
+        let sought = SOUGHT.fetch_add(1, Relaxed) + 1;
+        if sought.is_power_of_two() || sought < AT_ONCE && *looked == NEW {
             look_around();
         }
     }
-    // Whoever is not there now has no board: its messages came after it had begun.
-    note(rank, core::ptr::null_mut());
+    if *looked == NEW {
+        *looked = SOUGHT_IN_VAIN;
+    }
+    *looked == NEAR
+}
+
+/// The file of another rank of this node, mapped to be read; null if there is none.
+fn base_of(rank: u32) -> *const u8 {
+    if !is_near(rank) && !seek(rank) {
+        return core::ptr::null();
+    }
+    let first = rank as usize;
+    for step in 0..PEERS {
+        let peer = element(&PEERS_KNOWN, first + step);
+        match peer.rank.load(Acquire) {
+            0 => break,
+            found if found == rank + 1 => return peer.base.load(Relaxed),
+            _ => {}
+        }
+    }
     core::ptr::null()
 }
 
@@ -131,6 +183,9 @@ fn note(rank: u32, base: *mut u8) {
             0 => {
                 peer.base.store(base, Relaxed);
                 peer.rank.store(rank + 1, Release);
+                if let Some(looked) = looked(rank) {
+                    *looked = NEAR;
+                }
                 return;
             }
             found if found == rank + 1 => {
@@ -145,7 +200,7 @@ fn note(rank: u32, base: *mut u8) {
 /// Finds the files of all ranks of this world on this node.
 #[cold]
 #[inline(never)]
-fn look_around() {
+pub fn look_around() {
     let Some(path) = spool::path() else { return };
     let Some(end) = path.iter().rposition(|byte| *byte == b'/') else { return };
     let Some((directory, name)) = path.split_at_checked(end + 1) else { return };
@@ -270,7 +325,10 @@ impl Surroundings for Boards {
             Some(ring) => ring,
             None => new_ring(key)?,
         };
-        Some(ring.publish(moment))
+        Some(match partners::here() {
+            0 => ring.publish(moment),
+            path => ring.publish_with(moment, path),
+        })
     }
 
     fn next(&self, key: u64) -> u64 {
@@ -312,7 +370,26 @@ impl Surroundings for Boards {
     }
 
     #[inline(always)]
-    fn add(&mut self, function: u16, figure: Figure, peer: u32, ticks: u64) {
+    fn tell(&mut self, peer: u32, key: u64, number: u64, moment: u64) {
+        if !is_near(peer) {
+            far::tell(peer, Stamp { key, moment, number: number as u32, note: 0 });
+        }
+    }
+
+    fn ask(&mut self, findings: &mut Findings, question: FarQuestion) -> bool {
+        far::ask(findings, question)
+    }
+
+    fn keep(&mut self, findings: &Findings) {
+        far::keep(findings);
+        if findings.call.counts {
+            // Until there is an answer.
+            self.add(findings.call.function, Figure::Elsewhere, 0, findings.call.length());
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, function: u32, figure: Figure, peer: u64, ticks: u64) {
         let Some(header) = spool::header() else { return };
         if header.waits == 0 {
             return;
@@ -320,7 +397,8 @@ impl Surroundings for Boards {
         // SAFETY: this part of the file is there; one thread at a time is here.
         let waits = unsafe { &mut *spool::at::<Waits>(header.waits) };
         let peers = waits.peers;
-        let Some(row) = waits.row_mut(function.into()) else { return };
+        let (function, path) = partners::parts_of_call(function);
+        let Some(row) = waits.row_mut(function) else { return };
         match figure {
             Figure::Waited(Cause::LateSender) => row.late.add(ticks),
             Figure::Waited(Cause::LateReceiver) => row.late_receiver.add(ticks),
@@ -328,7 +406,12 @@ impl Surroundings for Boards {
             Figure::Below => row.below.add(ticks),
             Figure::Elsewhere => row.elsewhere.add(ticks),
             Figure::Unsure => row.unsure.add(ticks),
+            Figure::OnTime => {}
         }
+        if mode::has(mode::PATHS) {
+            partners::add(waits, path, figure, peer, ticks);
+        }
+        let (peer, _) = parts_of_peer(peer);
         if let Figure::Waited(cause) = figure
             && peers != 0
             && peer < header.ranks

@@ -24,18 +24,28 @@ pub struct Numbered {
     pub number: u64,
     /// How many were made of it
     made: u64,
+    /// Whether all members are on this node: [`NEAR`], [`FAR`], or 0 if that is not known
+    place: u8,
+    /// Of windows and files that all ranks of the world share: how many these are; else 0
+    size: u32,
 }
+
+const NEAR: u8 = 1;
+const FAR: u8 = 2;
 
 /// Communicators. Zero at its beginning.
 pub struct Numbers {
     places: [Numbered; PLACES],
     used: usize,
+    /// Of `MPI_COMM_WORLD`
+    world: u8,
 }
 
 impl Numbers {
     /// None.
     pub const fn new() -> Numbers {
-        Numbers { places: [Numbered { handle: 0, number: 0, made: 0 }; PLACES], used: 0 }
+        const NONE: Numbered = Numbered { handle: 0, number: 0, made: 0, place: 0, size: 0 };
+        Numbers { places: [NONE; PLACES], used: 0, world: 0 }
     }
 
     fn place(&self, handle: u64) -> usize {
@@ -66,8 +76,32 @@ impl Numbers {
         element(&self.places, self.place(handle)).number
     }
 
-    /// All members of a communicator made another; null where this rank is no member of it.
-    pub fn derived(&mut self, library: &Library, parent: u64, made: u64) {
+    /// Whether all members of a communicator are on this node; None if that is not known.
+    #[inline(always)]
+    pub fn is_near(&mut self, library: &Library, handle: u64) -> Option<bool> {
+        let place = *self.where_is(library, handle)?;
+        (place != 0).then_some(place == NEAR)
+    }
+
+    /// It is known now.
+    pub fn set_near(&mut self, library: &Library, handle: u64, near: bool) {
+        if let Some(place) = self.where_is(library, handle) {
+            *place = if near { NEAR } else { FAR };
+        }
+    }
+
+    fn where_is(&mut self, library: &Library, handle: u64) -> Option<&mut u8> {
+        if handle == library.comm_world {
+            return Some(&mut self.world);
+        }
+        let place = self.place(handle);
+        let known = element_mut(&mut self.places, place);
+        (known.handle != 0 && handle != 0).then_some(&mut known.place)
+    }
+
+    /// All members of a communicator made another, or a window or file; null where this rank is no
+    /// member of it. `size` is that of a communicator whose ranks are those of the world, else 0.
+    pub fn derived(&mut self, library: &Library, parent: u64, made: u64, size: u32) {
         let number = self.of(library, parent);
         if number == 0 {
             return self.put(made, 0);
@@ -81,7 +115,17 @@ impl Numbers {
         let new = nth.map_or(0, |nth| derived(number, nth));
         if made != library.comm_null {
             self.put(made, new);
+            let place = self.place(made);
+            let known = element_mut(&mut self.places, place);
+            if known.handle == made {
+                known.size = size;
+            }
         }
+    }
+
+    /// How many ranks share a window or a file, if that are all of the world; else 0.
+    pub fn size(&self, handle: u64) -> u32 {
+        element(&self.places, self.place(handle)).size
     }
 
     fn count(&mut self, handle: u64, number: u64) -> Option<u64> {
@@ -94,7 +138,7 @@ impl Numbers {
                 return None;
             }
             self.used += 1;
-            *known = Numbered { handle, number, made: 0 };
+            *known = Numbered { handle, number, made: 0, place: 0, size: 0 };
         }
         known.made += 1;
         Some(known.made - 1)
@@ -107,7 +151,8 @@ impl Numbers {
             return;
         }
         let place = self.place(handle);
-        *element_mut(&mut self.places, place) = Numbered { handle, number, made: 0 };
+        *element_mut(&mut self.places, place) =
+            Numbered { handle, number, made: 0, place: 0, size: 0 };
         self.used += 1;
     }
 
@@ -120,7 +165,7 @@ impl Numbers {
         if element(&self.places, hole).handle == 0 {
             return;
         }
-        const NONE: Numbered = Numbered { handle: 0, number: 0, made: 0 };
+        const NONE: Numbered = Numbered { handle: 0, number: 0, made: 0, place: 0, size: 0 };
         *element_mut(&mut self.places, hole) = NONE;
         self.used -= 1;
         // Those behind it may not have had their place.

@@ -5,7 +5,9 @@
 
 use topas_mpi_profile::layout::FUNCTIONS;
 use topas_mpi_table as table;
-use topas_mpi_table::{CallProgress, Direction, Function, FunctionClass, ParameterKind, same};
+use topas_mpi_table::{
+    CallProgress, Direction, Function, FunctionClass, ParameterKind, Waits, same,
+};
 use topas_mpi_waits::collective::Shape;
 
 use crate::flow::plan::make::{of_kind, or, place};
@@ -45,8 +47,8 @@ pub enum Act {
     Derived,
     /// A communicator is made in some other way: it has no number
     Made,
-    /// A collective
-    Collective(Shape),
+    /// A collective, whose request is completed later
+    CollectiveStarted,
 }
 
 /// The role of a function, with places of arguments.
@@ -54,6 +56,10 @@ pub enum Act {
 pub struct Role {
     /// What
     pub act: Act,
+    /// Who waits for whom, if all of a communicator, window or file come to it
+    pub gathers: Option<Shape>,
+    /// Whose members these are
+    pub members: Place,
     /// The communicator
     pub comm: Place,
     /// To whom
@@ -72,6 +78,13 @@ pub struct Role {
     pub made: Place,
     /// The root
     pub root: Place,
+}
+
+impl Role {
+    /// Whether a function means anything for waits.
+    pub const fn matters(&self) -> bool {
+        self.gathers.is_some() || !matches!(self.act, Act::Nothing)
+    }
 }
 
 /// By number of the function.
@@ -112,7 +125,12 @@ const fn act(f: &Function) -> Act {
                 Act::Nothing
             }
         }
-        FunctionClass::Collective(Blocking) => Act::Collective(shape(f)),
+        FunctionClass::Collective(Nonblocking) => Act::CollectiveStarted,
+        FunctionClass::Window | FunctionClass::File
+            if made(f) != NONE && of_kind(f, ParameterKind::Comm, Direction::In) != NONE =>
+        {
+            Act::Derived
+        }
         FunctionClass::Communicator
         | FunctionClass::Topology
         | FunctionClass::Spawn
@@ -138,23 +156,81 @@ const fn act(f: &Function) -> Act {
     }
 }
 
+/// Functions for which only those of a group come together, or that free what names them.
+const APART: &[&str] = &[
+    "MPI_Comm_create_group",
+    "MPI_Comm_create_from_group",
+    "MPI_Intercomm_create",
+    "MPI_Intercomm_create_from_groups",
+    "MPI_Comm_free",
+    "MPI_Comm_disconnect",
+    "MPI_Win_free",
+    "MPI_File_close",
+];
+
+/// Who waits for whom; None if a function is none that all of a communicator, window or file call.
+const fn gathers(f: &Function) -> Option<Shape> {
+    match f.class {
+        _ if members(f) == NONE => None,
+        FunctionClass::Collective(CallProgress::Blocking | CallProgress::Nonblocking) => {
+            Some(shape(f))
+        }
+        FunctionClass::Neighborhood(_) => None,
+        FunctionClass::Spawn if place(f, "maxprocs") != NONE => Some(Shape::All),
+        FunctionClass::Spawn if place(f, "array_of_maxprocs") != NONE => Some(Shape::All),
+        _ if matches!(f.waits, Waits::Group) && !is_one(f, APART) => Some(Shape::All),
+        _ => None,
+    }
+}
+
+/// What names those who come together.
+const fn members(f: &Function) -> Place {
+    let comm = of_kind(f, ParameterKind::Comm, Direction::In);
+    let window = of_kind(f, ParameterKind::Win, Direction::In);
+    or(comm, or(window, or(of_kind(f, ParameterKind::File, Direction::In), file_changed(f))))
+}
+
+const fn file_changed(f: &Function) -> Place {
+    of_kind(f, ParameterKind::File, Direction::InOut)
+}
+
 const fn shape(f: &Function) -> Shape {
-    if is_one(f, &["MPI_Bcast", "MPI_Scatter", "MPI_Scatterv"]) {
+    const FROM: &[&str] = &[
+        "MPI_Bcast",
+        "MPI_Scatter",
+        "MPI_Scatterv",
+        "MPI_Ibcast",
+        "MPI_Iscatter",
+        "MPI_Iscatterv",
+    ];
+    const TO: &[&str] =
+        &["MPI_Gather", "MPI_Gatherv", "MPI_Reduce", "MPI_Igather", "MPI_Igatherv", "MPI_Ireduce"];
+    if is_one(f, FROM) {
         Shape::FromRoot
-    } else if is_one(f, &["MPI_Gather", "MPI_Gatherv", "MPI_Reduce"]) {
+    } else if is_one(f, TO) {
         Shape::ToRoot
-    } else if is_one(f, &["MPI_Scan", "MPI_Exscan"]) {
+    } else if is_one(f, &["MPI_Scan", "MPI_Exscan", "MPI_Iscan", "MPI_Iexscan"]) {
         Shape::FromLower
     } else {
         Shape::All
     }
 }
 
+/// Where a communicator, window or file goes that is made.
+const fn made(f: &Function) -> Place {
+    let comm = of_kind(f, ParameterKind::Comm, Direction::Out);
+    let window = of_kind(f, ParameterKind::Win, Direction::Out);
+    or(comm, or(window, of_kind(f, ParameterKind::File, Direction::Out)))
+}
+
 const fn role(f: &Function) -> Role {
     let tag = place(f, "tag");
     let comm = of_kind(f, ParameterKind::Comm, Direction::In);
+    let gathers = gathers(f);
     Role {
         act: act(f),
+        gathers,
+        members: if gathers.is_some() { members(f) } else { NONE },
         comm,
         dest: place(f, "dest"),
         sendtag: or(place(f, "sendtag"), tag),
@@ -162,7 +238,7 @@ const fn role(f: &Function) -> Role {
         recvtag: or(place(f, "recvtag"), tag),
         status: place(f, "status"),
         request: of_kind(f, ParameterKind::Request, Direction::Out),
-        made: of_kind(f, ParameterKind::Comm, Direction::Out),
+        made: made(f),
         root: of_kind(f, ParameterKind::Root, Direction::In),
     }
 }
@@ -170,6 +246,8 @@ const fn role(f: &Function) -> Role {
 const fn roles() -> [Role; FUNCTIONS] {
     let mut roles = [Role {
         act: Act::Nothing,
+        gathers: None,
+        members: NONE,
         comm: NONE,
         dest: NONE,
         sendtag: NONE,
@@ -225,11 +303,19 @@ mod tests {
                 Act::Start => &[],
                 Act::Derived => &[role.comm, role.made],
                 Act::Made => &[role.made],
-                Act::Collective(Shape::FromRoot | Shape::ToRoot) => &[role.comm, role.root],
-                Act::Collective(_) => &[role.comm],
+                Act::CollectiveStarted => &[role.comm, role.request],
             };
             assert!(needs.iter().all(|place| *place != NONE), "{}: {role:?}", f.name);
         }
+        for (f, role) in functions().zip(&ROLES) {
+            let rooted = matches!(role.gathers, Some(Shape::FromRoot | Shape::ToRoot));
+            let known = role.gathers.is_none() || role.members != NONE;
+            assert!(known && (!rooted || role.root != NONE), "{}: {role:?}", f.name);
+        }
+        let gathers = |name: &str| {
+            let number = functions().position(|f| f.name == name).unwrap();
+            ROLES[number].gathers
+        };
         let of = |name: &str| {
             let number = functions().position(|f| f.name == name).unwrap();
             ROLES[number].act
@@ -239,7 +325,19 @@ mod tests {
         assert_eq!(of("MPI_Psend_init"), Act::Nothing);
         assert_eq!(of("MPI_Cart_sub"), Act::Derived);
         assert_eq!(of("MPI_Comm_get_parent"), Act::Made);
-        assert_eq!(of("MPI_Alltoallw"), Act::Collective(Shape::All));
-        assert_eq!(of("MPI_Exscan"), Act::Collective(Shape::FromLower));
+        assert_eq!(of("MPI_Win_create"), Act::Derived);
+        assert_eq!(of("MPI_File_open"), Act::Derived);
+        assert_eq!(of("MPI_Ibcast"), Act::CollectiveStarted);
+        assert_eq!(gathers("MPI_Alltoallw"), Some(Shape::All));
+        assert_eq!(gathers("MPI_Exscan"), Some(Shape::FromLower));
+        assert_eq!(gathers("MPI_Ireduce"), Some(Shape::ToRoot));
+        for all in ["MPI_Comm_dup", "MPI_Win_fence", "MPI_File_write_at_all", "MPI_Comm_spawn"] {
+            assert_eq!(gathers(all), Some(Shape::All), "{all}");
+        }
+        for none in
+            ["MPI_Comm_free", "MPI_Comm_create_group", "MPI_Neighbor_alltoall", "MPI_Finalize"]
+        {
+            assert_eq!(gathers(none), None, "{none}");
+        }
     }
 }

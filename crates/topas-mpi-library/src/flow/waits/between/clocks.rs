@@ -1,0 +1,308 @@
+//! Clocks of hosts: compared with each other at the end, and by messages for the time before.
+
+use topas_mpi_waits::far::{FarQuestion, drifts};
+use topas_mpi_waits::wait::Cause;
+
+use super::hosts::Hosts;
+use super::{Anchor, BEGAN, anchor, bytes_of, far, room};
+use crate::ranks::Ranks;
+use crate::sys;
+
+use core::sync::atomic::Ordering::Relaxed;
+
+/// How often a message goes there and back at least: the fastest of them counts.
+const TIMES: u32 = 16;
+/// As long as none was so fast, in nanoseconds, more are sent, for at most some time: where ranks
+/// share processors most messages wait for one.
+const FAST: u64 = 20_000;
+const PATIENCE: u64 = 200_000_000;
+
+/// Most hosts whose drifts are looked for. Clocks of more are taken as even: those of a center are
+/// kept so by NTP.
+const DRIFTING: usize = 32;
+
+/// How clocks differ. Moments common to all ranks are nanoseconds of the first host, by clocks that
+/// were compared at the end.
+pub struct Clocks {
+    began: Anchor,
+    /// Nanoseconds in a tick
+    rate: f64,
+    /// A clock that a test makes differ: nanoseconds by which it is ahead, and its drift
+    artificial: (i64, f64),
+    /// How far the first host is ahead of this one, in nanoseconds
+    ahead: i64,
+    /// Half of the way there and back to the first host, in nanoseconds
+    error: u64,
+    /// When clocks were compared
+    end: i64,
+    /// Drifts of hosts
+    drifts: &'static [f64],
+    own: u32,
+}
+
+/// What the first rank of a host tells.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Told {
+    ahead: i64,
+    error: u64,
+    end: i64,
+}
+
+impl Clocks {
+    /// All ranks compare clocks.
+    pub fn compare(ranks: &Ranks, hosts: &Hosts) -> Option<Clocks> {
+        let began = Anchor { ticks: BEGAN[0].load(Relaxed), nanoseconds: BEGAN[1].load(Relaxed) };
+        let now = anchor();
+        let ticks = now.ticks.wrapping_sub(began.ticks).max(1);
+        let mut clocks = Clocks {
+            began,
+            rate: now.nanoseconds.wrapping_sub(began.nanoseconds) as f64 / ticks as f64,
+            artificial: artificial(),
+            ahead: 0,
+            error: 0,
+            end: 0,
+            drifts: &[],
+            own: hosts.own,
+        };
+        if hosts.leads {
+            clocks.lead(ranks, hosts)?;
+        }
+        let [told] = room::<Told>(1)? else { return None };
+        let all = room::<Told>(ranks.size as usize)?;
+        *told = Told { ahead: clocks.ahead, error: clocks.error, end: clocks.common_now() };
+        let at = all.as_mut_ptr().cast();
+        // SAFETY: one, and as many as there are ranks, which stay for good.
+        if !unsafe { ranks.all(core::ptr::from_ref(told).cast(), size_of::<Told>(), at, false) } {
+            return None;
+        }
+        let leader = all.get(hosts.leader(hosts.own) as usize)?;
+        (clocks.ahead, clocks.error) = (leader.ahead, leader.error);
+        clocks.end = all.first()?.end;
+        Some(clocks)
+    }
+
+    /// The first rank of a host: compares its clock with that of the host whose number lacks the
+    /// highest bit, then serves those whose number has one bit more.
+    fn lead(&mut self, ranks: &Ranks, hosts: &Hosts) -> Option<()> {
+        let own = hosts.own;
+        let mut bit = 1;
+        if own != 0 {
+            bit = 1 << own.ilog2();
+            self.ask(ranks, hosts.leader(own - bit))?;
+            bit <<= 1;
+        }
+        while (own as usize + bit as usize) < hosts.count {
+            self.serve(ranks, hosts.leader(own + bit))?;
+            bit <<= 1;
+        }
+        Some(())
+    }
+
+    fn ask(&mut self, ranks: &Ranks, other: u32) -> Option<()> {
+        let ([more], [reply]) = (room::<u8>(1)?, room::<Told>(1)?) else { return None };
+        let (mut best, mut times, began) = (u64::MAX, 0, sys::monotonic());
+        loop {
+            let late = sys::monotonic().wrapping_sub(began) > PATIENCE;
+            *more = u8::from(times < TIMES || best > FAST && !late);
+            let sent = self.host_now();
+            give(ranks, other, core::slice::from_ref(more))?;
+            if *more == 0 {
+                return Some(());
+            }
+            take(ranks, other, bytes_of(core::slice::from_mut(reply)))?;
+            times += 1;
+            let took = self.host_now().wrapping_sub(sent) as u64;
+            if took < best {
+                best = took;
+                self.ahead = reply.end.wrapping_sub(sent + took as i64 / 2);
+                self.error = reply.error + took / 2;
+            }
+        }
+    }
+
+    fn serve(&self, ranks: &Ranks, other: u32) -> Option<()> {
+        let ([more], [reply]) = (room::<u8>(1)?, room::<Told>(1)?) else { return None };
+        loop {
+            take(ranks, other, core::slice::from_mut(more))?;
+            if *more == 0 {
+                return Some(());
+            }
+            *reply = Told { ahead: 0, error: self.error, end: self.common_now() };
+            give(ranks, other, bytes_of(core::slice::from_mut(reply)))?;
+        }
+    }
+
+    /// Nanoseconds of this host's clock at a tick.
+    fn host(&self, ticks: u64) -> i64 {
+        let since = ticks.wrapping_sub(self.began.ticks) as i64 as f64 * self.rate;
+        self.altered(self.began.nanoseconds as i64 + since as i64)
+    }
+
+    fn altered(&self, nanoseconds: i64) -> i64 {
+        let (ahead, drift) = self.artificial;
+        nanoseconds + ahead + (nanoseconds as f64 * drift) as i64
+    }
+
+    fn host_now(&self) -> i64 {
+        self.altered(sys::monotonic() as i64)
+    }
+
+    fn common_now(&self) -> i64 {
+        self.host_now() + self.ahead
+    }
+
+    /// The common moment of a tick of this rank.
+    pub fn common(&self, ticks: u64) -> i64 {
+        self.host(ticks) + self.ahead
+    }
+
+    fn drift(&self, host: u32) -> f64 {
+        self.drifts.get(host as usize).copied().unwrap_or(0.0)
+    }
+
+    /// The tick of this rank at a moment that a rank of a host has told.
+    pub fn own(&self, moment: u64, host: u32) -> u64 {
+        let before = self.end.wrapping_sub(moment as i64) as f64;
+        let apart = (self.drift(host) - self.drift(self.own)) * before;
+        // Where the moment lies in this rank's own time, from a tick that is known well: the
+        // clocks of both may be as far from each other as they like.
+        let since = moment as i64 + apart as i64 - self.ahead - self.host(self.began.ticks);
+        let ticks = since as f64 / (self.rate * (1.0 + self.artificial.1));
+        self.began.ticks.wrapping_add(ticks as i64 as u64)
+    }
+
+    /// All ranks find out how clocks have drifted.
+    pub fn find_drifts(&mut self, ranks: &Ranks, hosts: &Hosts) -> Option<()> {
+        if hosts.count > DRIFTING {
+            return Some(());
+        }
+        let count = hosts.count;
+        // Two for each pair of hosts: of the first half of the run, and of the second.
+        let seen = room::<f64>(count * count * 2 * 3)?;
+        let other = room::<f64>(seen.len())?;
+        self.look_at_messages(hosts, seen);
+        // To the first rank, and from there to all, as sums go.
+        let mut bit = 1;
+        while bit < ranks.size && ranks.rank & bit == 0 {
+            if ranks.rank + bit < ranks.size {
+                take(ranks, ranks.rank + bit, bytes_of(other))?;
+                merge(seen, other);
+            }
+            bit <<= 1;
+        }
+        if ranks.rank != 0 {
+            let from = ranks.rank - bit;
+            give(ranks, from, bytes_of(seen))?;
+            take(ranks, from, bytes_of(seen))?;
+        }
+        while bit > 1 {
+            bit >>= 1;
+            if ranks.rank + bit < ranks.size {
+                give(ranks, ranks.rank + bit, bytes_of(seen))?;
+            }
+        }
+        let (slopes, found) = (room::<f64>(count * count)?, room::<f64>(count)?);
+        for (slope, pair) in slopes.iter_mut().zip(seen.chunks(6)) {
+            *slope = slope_of(pair);
+        }
+        drifts(slopes, found);
+        self.drifts = found;
+        Some(())
+    }
+
+    /// Notes the fastest messages from other hosts for which this rank waited.
+    fn look_at_messages(&self, hosts: &Hosts, seen: &mut [f64]) {
+        let Some(questions) = far::questions() else { return };
+        let half = self.end.wrapping_sub(self.common(self.began.ticks)) as f64 / 2.0;
+        for question in questions.all() {
+            let FarQuestion { moment, cause, peer, answered, .. } = *question;
+            let (Some(call), from) = (questions.call(question), hosts.of(peer)) else { continue };
+            if !answered || cause == Cause::LateReceiver || from == self.own {
+                continue;
+            }
+            let ended = self.common(call.call.ended);
+            // The rank waited when the other began.
+            if (moment as i64) <= self.common(call.call.began) {
+                continue;
+            }
+            let (took, before) = (ended - moment as i64, (self.end - ended) as f64);
+            let pair = from as usize * hosts.count + self.own as usize;
+            let part = usize::from(before < half);
+            let fastest = [took as f64, before, 1.0];
+            if let Some(place) = seen.get_mut((pair * 2 + part) * 3..)
+                && let Some(place) = place.first_chunk_mut::<3>()
+                && (place[2] == 0.0 || fastest[0] < place[0])
+            {
+                *place = fastest;
+            }
+        }
+    }
+}
+
+/// The drift that a pair of fastest messages tells; infinite if it tells none.
+fn slope_of(pair: &[f64]) -> f64 {
+    let &[early, early_before, early_known, late, late_before, late_known] = pair else {
+        return f64::INFINITY;
+    };
+    // By so much messages differ by chance, in nanoseconds; no clock is worse than that.
+    const CHANCE: f64 = 20_000.0;
+    const WORST: f64 = 1e-4;
+    let apart = early_before - late_before;
+    if early_known == 0.0 || late_known == 0.0 || apart <= 0.0 {
+        return f64::INFINITY;
+    }
+    let (slope, most) = ((early - late) / apart, WORST * apart);
+    let differ = (early - late).abs();
+    if differ < CHANCE || differ > most { f64::INFINITY } else { slope }
+}
+
+/// Bytes of a message, few enough for any MPI to send them without an answer.
+const PIECE: usize = 4096;
+
+/// Sends what stays for good.
+fn give(ranks: &Ranks, to: u32, bytes: &[u8]) -> Option<()> {
+    for piece in bytes.chunks(PIECE) {
+        // SAFETY: by the caller.
+        if !unsafe { ranks.swap(Some((to, piece)), None) } {
+            return None;
+        }
+    }
+    Some(())
+}
+
+/// Receives into what stays for good.
+fn take(ranks: &Ranks, from: u32, bytes: &mut [u8]) -> Option<()> {
+    for piece in bytes.chunks_mut(PIECE) {
+        // SAFETY: by the caller.
+        if !unsafe { ranks.swap(None, Some((from, piece))) } {
+            return None;
+        }
+    }
+    Some(())
+}
+
+/// Keeps the faster messages of two tables.
+fn merge(to: &mut [f64], from: &[f64]) {
+    for (to, from) in to.chunks_exact_mut(3).zip(from.chunks_exact(3)) {
+        if let (&mut [took, _, known], &[other, _, other_known]) = (&mut *to, from)
+            && other_known != 0.0
+            && (known == 0.0 || other < took)
+        {
+            to.copy_from_slice(from);
+        }
+    }
+}
+
+/// A clock that a test makes differ from that of other ranks: `TOPAS_TEST_CLOCK=SECONDS:PPM`.
+fn artificial() -> (i64, f64) {
+    let Some(text) = sys::variable(c"TOPAS_TEST_CLOCK") else { return (0, 0.0) };
+    let number = |text: &[u8]| {
+        text.iter().fold(0i64, |number, digit| {
+            number.wrapping_mul(10).wrapping_add(i64::from(digit.wrapping_sub(b'0')))
+        })
+    };
+    let mut parts = text.splitn(2, |byte| *byte == b':').map(number);
+    let seconds = parts.next().unwrap_or(0);
+    (seconds.wrapping_mul(1_000_000_000), parts.next().unwrap_or(0) as f64 * 1e-6)
+}

@@ -1,0 +1,75 @@
+//! `cargo xtask demo --center`: mails and pages of a generated year of a center.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+
+use super::say;
+use crate::process::{cargo, run, target_dir};
+
+/// Runs of the year.
+const RUNS: u64 = 1_000_000;
+
+/// PEs of the three partitions that the generated log has.
+const CAPACITY: &str =
+    "capacity = cpu19 620x48\ncapacity = cpu21 310x128\ncapacity = cpu24 220x96\n";
+
+/// Makes the year, its pages, and the mails of a week.
+pub fn demo() -> Result<()> {
+    say("Compiling the tools and the generator of logs");
+    let mut build = cargo();
+    build.args(["build", "--quiet", "--release", "--package", "topas-report"]);
+    run(&mut build)?;
+    let mut build = cargo();
+    build.args(["build", "--quiet", "--release", "--package", "topas-data", "--example"]);
+    run(build.arg("generate-log"))?;
+    let began = Instant::now();
+    let dir = target_dir().join("demo-center");
+    if dir.exists() {
+        fs::remove_dir_all(&dir).with_context(|| format!("cannot clear {}", dir.display()))?;
+    }
+    let dir = {
+        fs::create_dir_all(dir.join("log"))?;
+        dir.canonicalize()?
+    };
+    let release = target_dir().join("release");
+    say(&format!("A year of a center: {RUNS} runs of 2026"));
+    let mut generate = Command::new(release.join("examples/generate-log"));
+    run(generate.args(["--year", &RUNS.to_string()]).arg(dir.join("log")))?;
+    fs::write(dir.join("topas.conf"), CAPACITY)?;
+    let report = |args: &[&str]| {
+        println!("$ topas-report {}", args.join(" "));
+        let mut tool = Command::new(release.join("topas-report"));
+        run(tool.args(args).current_dir(&dir).env("TOPAS_CONF", dir.join("topas.conf")))
+    };
+    say("Pages for the staff: the year, two months, a week");
+    report(&[
+        "pages", "log", "--out", "pages", "--period", "2026", "--period", "2026-06", "--period",
+        "2026-07", "--period", "2026-W28",
+    ])?;
+    say("The mail of a user");
+    let user = profiled_user(&dir.join("log/2026-07.log"))?;
+    report(&["mail", "log", "--period", "2026-W28", "--user", &user, "--show"])?;
+    let html = Command::new(release.join("topas-report"))
+        .args(["mail", "log", "--period", "2026-W28", "--user", &user, "--show=html"])
+        .current_dir(&dir)
+        .env("TOPAS_CONF", dir.join("topas.conf"))
+        .output()?;
+    fs::write(dir.join("mail.html"), html.stdout)?;
+    say(&format!("Done in {:.0} s", began.elapsed().as_secs_f64()));
+    println!("Open in a browser: {}", dir.join("pages/index.html").display());
+    println!("and the mail:      {}", dir.join("mail.html").display());
+    Ok(())
+}
+
+/// The user of the first profiled run of a program that became slower.
+fn profiled_user(log: &Path) -> Result<String> {
+    let text = fs::read_to_string(log).with_context(|| format!("cannot read {}", log.display()))?;
+    let is_one = |line: &&str| line.contains(" topas-mpi ") && line.contains(" cfd_les ");
+    let in_week = |line: &&str| (&line[..10] >= "2026/07/06") && (&line[..10] <= "2026/07/12");
+    let line = text.lines().filter(is_one).find(in_week).context("no profiled run in the week")?;
+    Ok(line.split(' ').nth(3).context("a line without a user")?.to_owned())
+}
