@@ -77,7 +77,8 @@ impl Cluster {
         }
         let mut cluster = Cluster { dir, daemons: Vec::new() };
         cluster.start_munge();
-        let accounted = accounting.map_or_else(String::new, AccountingPorts::of_slurm_conf);
+        let accounted =
+            accounting.map(|ports| ports.of_slurm_conf(&cluster.dir)).unwrap_or_default();
         fs::write(cluster.conf(), cluster.configuration() + &accounted).expect("write slurm.conf");
         let hosts = format!("127.0.0.1 localhost {} {}\n", host(), NODES.join(" "));
         fs::write(cluster.dir.join("hosts"), hosts).expect("write the file of hosts");

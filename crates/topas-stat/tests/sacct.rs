@@ -192,6 +192,28 @@ fn people_read_how_much_was_measured() {
     assert!(shown.contains("10 of 14 jobs left no line, by state: COMPLETED 7"), "{shown}");
 }
 
+/// The same jobs as a real Slurm told them in both forms: completed, failed, cancelled, without a
+/// step, and elements of an array. Its JSON names no users.
+#[test]
+fn a_real_json_says_what_the_rows_say() {
+    let fixture = |name: &str| {
+        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/sacct");
+        fs::read_to_string(Path::new(directory).join(name)).unwrap()
+    };
+    let log = fixture("slurm-22.05.log");
+    let [rows, json] = ["slurm-22.05-jobs.txt", "slurm-22.05-jobs.json"].map(|name| {
+        let csv = site(&fixture(name), &log).text(&["--coverage", "--csv"]);
+        csv.lines().filter(|row| !row.starts_with("user,")).map(str::to_owned).collect::<Vec<_>>()
+    });
+    assert_eq!(rows, json);
+    assert!(rows.contains(&"total,ran,6,38,100.0000,6,38".to_owned()), "{rows:?}");
+    let cut = fixture("slurm-22.05-jobs.json").replace("\"jobs\"", "\"job\"");
+    let output = site(&cut, &log).stat(&["--coverage"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("not the JSON of sacct --json") && said.contains("hint: "), "{said}");
+}
+
 /// Rows are rows of tables in every form, and the figures of the note are the table of coverage.
 #[test]
 fn the_coverage_is_told_beside_every_form() {

@@ -91,7 +91,7 @@ impl JsonRow {
 
 /// The row of a job, and behind it one for each of its steps.
 pub(super) fn rows(job: &Value) -> Vec<JsonRow> {
-    let text = |of: &Value| of.as_str().map(str::to_owned);
+    let text = |of: &Value| of.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
     let whole = |of: &Value| number(of).map(|n| n.to_string());
     let id = job_id(job);
     let mut row = JsonRow::default();
@@ -139,7 +139,9 @@ fn job_id(job: &Value) -> Option<String> {
         }
     }
     if let Some(of) = number(&het["job_id"]).filter(|of| *of > 0) {
-        return Some(format!("{of}+{}", number(&het["job_id_offset"]).unwrap_or(0)));
+        // Slurm 22.05 calls it otherwise.
+        let offset = number(&het["job_id_offset"]).or_else(|| number(&het["job_offset"]));
+        return Some(format!("{of}+{}", offset.unwrap_or(0)));
     }
     number(&job["job_id"]).map(|id| id.to_string())
 }
@@ -221,7 +223,8 @@ mod tests {
         assert_eq!(with(none.clone(), none.clone()), "9");
         assert_eq!(with(json!({ "job_id": 2, "task_id": 0 }), none.clone()), "2_0");
         assert_eq!(with(json!({ "job_id": 2, "task": "5-9%2" }), none.clone()), "2_[5-9%2]");
-        assert_eq!(with(none, json!({ "job_id": 7, "job_id_offset": 1 })), "7+1");
+        assert_eq!(with(none.clone(), json!({ "job_id": 7, "job_id_offset": 1 })), "7+1");
+        assert_eq!(with(none, json!({ "job_id": 7, "job_offset": 2 })), "7+2");
         assert_eq!(job_id(&json!({})), None);
         let mut waits = old.clone();
         waits["time"] = json!({ "elapsed": 0, "start": 0, "end": 0, "limit": 4_294_967_295_u64 });
