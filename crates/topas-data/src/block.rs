@@ -137,7 +137,7 @@ impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> BlockLines<'s, E> {
     /// A last line without newline may have been cut anywhere.
     #[cold]
     fn last(&mut self, text: &[u8]) {
-        if is_cut(text) || parse(text).is_err() {
+        if parse(text).is_err() {
             self.other(text, false);
         } else {
             self.line(text);
@@ -169,17 +169,6 @@ pub(crate) fn problem(text: &[u8], is_whole: bool) -> Problem {
 #[inline(never)]
 fn parse(text: &[u8]) -> Result<(Line<'_>, Extras<'_>), Fault> {
     Line::parse(text)
-}
-
-/// Since when every line has a version, and so a length: the year of the first release.
-const VERSIONED_SINCE: u16 = 2026;
-
-/// Whether a last line without newline, which can be read, is cut all the same: before its
-/// version, in its id or behind that. Nothing tells where a line of the T3E ends.
-pub(crate) fn is_cut(text: &[u8]) -> bool {
-    parse(text).is_ok_and(|(line, extras)| {
-        line.date.year >= VERSIONED_SINCE && extras.get(b"len").is_none()
-    })
 }
 
 /// The whole line at the end of a text that begins with a part of another. A full disk

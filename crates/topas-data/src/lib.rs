@@ -107,7 +107,7 @@ pub use segment::close::{
     CloseError, CloseOptions, CloseReport, Closing, LeftFile, Listener, close,
 };
 pub use segment::lines::{LeftOut, LogLine, each_line};
-pub use segment::merge::{MergeOptions, MergeOutput, MergeReport, merge};
+pub use segment::merge::{MergeOptions, MergeOutput, MergeProgress, MergeReport, merge};
 pub use segment::month::{Month, NoMonth};
 pub use segment::output::Output;
 pub use share::{PeTime, Share};

@@ -235,22 +235,10 @@ pub fn number_of(thread: &Thread) -> u16 {
     }
 }
 
-/// The path of a number; None if there is none.
-fn path_of(number: u16) -> Option<*mut CallPath> {
-    let (table, path) = (usize::from(number) / PATHS, usize::from(number) % PATHS);
-    let paths = ALL.get(table)?.load(Acquire);
-    if paths.is_null() {
-        return None;
-    }
-    // SAFETY: they stay where they are, and so do their tables, which are parts of the file and have
-    // so many paths.
-    Some(unsafe { (&raw mut (*(*paths).table).path).cast::<CallPath>().add(path) })
-}
-
 /// Why calls by a path waited: `kind` as in [`CallPath::waits`]; None is what is not known.
 pub fn waited(number: u16, kind: Option<usize>, ticks: u64) {
-    let Some(path) = path_of(number) else { return };
-    // SAFETY: nobody else writes these words: whoever tells waits is alone.
+    let Some(path) = sums_of(number) else { return };
+    // SAFETY: see `sums_of`; the words of waits only.
     unsafe {
         match kind {
             Some(kind) => {
@@ -263,11 +251,22 @@ pub fn waited(number: u16, kind: Option<usize>, ticks: u64) {
     }
 }
 
-/// What was not known of a call by a path is known by now.
-pub fn told_after_all(number: u16, ticks: u64) {
-    let Some(path) = path_of(number) else { return };
+/// What was not known of a call by a path is known now.
+pub fn known_after_all(number: u16, ticks: u64) {
+    let Some(path) = sums_of(number) else { return };
     // SAFETY: as above.
     unsafe { (*path).unknown = (*path).unknown.saturating_sub(ticks) };
+}
+
+/// A path by its number in the process. Paths stay where they are, and so do their tables, which
+/// are parts of the file. Nobody else writes the words of waits, because whoever tells waits is
+/// alone; the others belong to the path's thread.
+fn sums_of(number: u16) -> Option<*mut CallPath> {
+    let (table, path) = (usize::from(number) / PATHS, usize::from(number) % PATHS);
+    let paths = ALL.get(table)?.load(Acquire);
+    // SAFETY: a table has so many paths.
+    (!paths.is_null())
+        .then(|| unsafe { (&raw mut (*(*paths).table).path).cast::<CallPath>().add(path) })
 }
 
 /// `MPI_Finalize` writes the profile before it has come to its end: the ticks in it so far.

@@ -5,7 +5,7 @@ mod completions;
 mod messages;
 
 use crate::board::Seen;
-use crate::far::Question;
+use crate::far::FarQuestion;
 use crate::posts::Posts;
 use crate::wait::{Call, Cause, Figure, Findings, peer_with};
 
@@ -29,7 +29,7 @@ pub trait Surroundings {
     /// A rank whose board cannot read that of this rank may need a stamp at the end.
     fn tell(&mut self, _peer: u32, _key: u64, _number: u64, _moment: u64) {}
     /// Asks a rank whose board cannot be read for a stamp, at the end. False if there is no room.
-    fn ask(&mut self, _findings: &mut Findings, _question: Question) -> bool {
+    fn ask(&mut self, _findings: &mut Findings, _question: FarQuestion) -> bool {
         false
     }
     /// All is known of a call but what was asked.
@@ -333,9 +333,9 @@ fn settle(around: &mut impl Surroundings, findings: &Findings) {
 
 impl Lookup {
     /// The same, to be asked at the end.
-    fn question(&self) -> Question {
+    fn question(&self) -> FarQuestion {
         let Lookup { key, number, cause, peer, .. } = *self;
-        Question { key, number: number as u32, cause, peer, ..Question::default() }
+        FarQuestion { key, number: number as u32, cause, peer, ..FarQuestion::default() }
     }
 }
 

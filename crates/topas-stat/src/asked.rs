@@ -64,6 +64,12 @@ pub fn selected(line: &StatOptions) -> Result<(ReportPlan, Period), u8> {
 /// code.
 pub fn measure(option: &str, name: &str) -> Result<&'static Measure, u8> {
     Measure::named(name).map_err(|similar| {
+        if Field::named(name).is_ok() {
+            let hint = format!(
+                "fields go with --by {name}, with --where, and with --runs --columns {name}"
+            );
+            return wrong(format!("{option}: '{name}' is a field and no measure"), &hint);
+        }
         let similar = similar.or_else(|| Figure::named(name).err().flatten());
         let similar = similar.map_or_else(String::new, |name| format!("; did you mean '{name}'?"));
         let what = format!("{option}: no measure is called '{name}'{similar}");

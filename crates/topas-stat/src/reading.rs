@@ -126,6 +126,14 @@ pub fn inputs(line: &StatOptions, own: Option<&OwnLines>, env: &Environment) -> 
     }
 }
 
+/// Copies standard input, so that it can be read again. The Err is an exit code, and the reason has
+/// been said.
+pub fn keep_stdin(inputs: &mut Inputs, resources: &Resources, quiet: bool) -> Result<(), u8> {
+    let mut progress = Progress::new(TOOL, quiet);
+    let told = |bytes| progress.at(|| format!("{} MB of standard input read", bytes / 1_000_000));
+    inputs.keep_stdin(&resources.temporary, told).map_err(|error| temporary_failed(&error))
+}
+
 /// The files with the lines of the caller.
 fn own_inputs(line: &StatOptions, own: &OwnLines, env: &Environment) -> Result<Inputs, u8> {
     let conf = Conf::of_this_program(env);

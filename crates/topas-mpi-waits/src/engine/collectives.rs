@@ -3,7 +3,7 @@
 use super::{Engine, PEERS, Surroundings, WaitingCall};
 use crate::board::Seen;
 use crate::collective::CollectivePlace;
-use crate::far::Question;
+use crate::far::FarQuestion;
 use crate::key::of_collectives;
 use crate::posts::Post;
 use crate::wait::{Call, Cause, peer_with};
@@ -88,7 +88,8 @@ impl Engine {
         number: u64,
     ) {
         let number = number as u32;
-        let question = Question { key, number, cause: Cause::Collective, ..Question::default() };
+        let question =
+            FarQuestion { key, number, cause: Cause::Collective, ..FarQuestion::default() };
         if !around.ask(&mut waiting.findings, question) {
             waiting.findings.elsewhere = true;
         }

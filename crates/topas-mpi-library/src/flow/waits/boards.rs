@@ -11,7 +11,7 @@ use topas_mpi_profile::layout::{Header, MAGIC, RankState, VERSION, WaitPeer, Wai
 use topas_mpi_profile::lines::text;
 use topas_mpi_waits::board::{Keys, Ring, Seen};
 use topas_mpi_waits::engine::Surroundings;
-use topas_mpi_waits::far::{Question, Stamp};
+use topas_mpi_waits::far::{FarQuestion, Stamp};
 use topas_mpi_waits::wait::{Cause, Figure, Findings, parts_of_peer};
 use topas_node::sys as kernel;
 
@@ -376,7 +376,7 @@ impl Surroundings for Boards {
         }
     }
 
-    fn ask(&mut self, findings: &mut Findings, question: Question) -> bool {
+    fn ask(&mut self, findings: &mut Findings, question: FarQuestion) -> bool {
         far::ask(findings, question)
     }
 
