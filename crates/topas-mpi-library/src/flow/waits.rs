@@ -433,6 +433,9 @@ impl Returned<'_> {
     }
 
     fn made(&self) -> u64 {
+        if self.role.made == NONE {
+            return 0;
+        }
         let address = word(self.args, self.role.made);
         if address == 0 {
             return 0;
