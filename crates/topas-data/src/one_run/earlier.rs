@@ -113,6 +113,10 @@ impl Question for SameProgram<'_> {
         own.max(self.search.selection.detail())
     }
 
+    fn reads_profiles(&self) -> bool {
+        self.search.selection.reads_profiles()
+    }
+
     fn wants_run(&self, run: &Run<'_>) -> bool {
         self.search.selection.wants_run(run)
     }

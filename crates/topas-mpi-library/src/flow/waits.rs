@@ -10,6 +10,7 @@ mod collectives;
 mod far;
 mod made;
 mod numbers;
+mod partners;
 pub mod role;
 
 use core::cell::UnsafeCell;
@@ -128,6 +129,7 @@ pub fn begin(header: &mut Header) {
     let ticks = length.ticks_in(1_000_000) / 1_000;
     const MULTIPLE: u32 = 3;
     THREADS.store(header.level == MULTIPLE, Relaxed);
+    partners::MICROSECOND.store(ticks.max(1), Relaxed);
     with(|engine, _, boards| {
         engine.microsecond(ticks.max(1));
         boards.rank = header.rank;
@@ -160,7 +162,8 @@ fn doer(thread: &Thread, call: &Call) -> Doer {
 fn call_of(frame: &Frame, thread: &Thread, now: u64) -> Call {
     // SAFETY: the outermost frame: this one, or that of a Fortran function below which it is.
     let began = unsafe { (*thread.outer).began };
-    Call { function: frame.function() as u16, counts: !paused(), began, ended: now }
+    let function = partners::call_with(frame.function(), thread);
+    Call { function, counts: !paused(), began, ended: now }
 }
 
 /// Before a call in C: the rank may come to a collective.
@@ -492,7 +495,8 @@ impl Completions {
     /// Of a call of this function that lasted from one tick to another.
     #[inline(always)]
     pub fn of(function: usize, began: u64, ended: u64) -> Completions {
-        let call = Call { function: function as u16, counts: !paused(), began, ended };
+        let function = partners::call_here(function);
+        let call = Call { function, counts: !paused(), began, ended };
         Completions { call, waiting: None }
     }
 }

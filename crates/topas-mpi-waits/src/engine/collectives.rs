@@ -6,7 +6,7 @@ use crate::collective::CollectivePlace;
 use crate::far::FarQuestion;
 use crate::key::of_collectives;
 use crate::posts::Post;
-use crate::wait::{Call, Cause};
+use crate::wait::{Call, Cause, peer_with};
 
 impl Engine {
     /// This rank comes to a collective of a communicator: the number of that.
@@ -56,10 +56,10 @@ impl Engine {
         findings.looked = true;
         let call = findings.call;
         match around.read(peer, of_collectives(comm), number) {
-            Some(Seen::At(moment)) if moment <= call.ended => {
-                findings.other_began(Cause::Collective, peer, moment);
+            Some(Seen::At(moment, path)) if moment <= call.ended => {
+                findings.other_began(Cause::Collective, peer_with(peer, path), moment);
             }
-            Some(Seen::At(_) | Seen::NotYet) => {}
+            Some(Seen::At(..) | Seen::NotYet) => {}
             Some(Seen::Before(moment)) if moment <= call.began => {}
             Some(Seen::Before(_) | Seen::Unsure) => findings.unsure = true,
             None => findings.elsewhere = true,
