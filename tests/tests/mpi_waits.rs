@@ -178,6 +178,9 @@ fn waits_are_those_that_the_program_noted() {
             ("cancelled", 2, 20),
             ("started", 3, 60),
             ("groups", 3, 45),
+            ("made", 2, 30),
+            // Of these nothing is told.
+            ("overtakes", 2, 10),
         ] {
             holds(mpi, program, case, ranks, rounds);
         }

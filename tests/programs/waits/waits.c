@@ -351,6 +351,58 @@ static void groups(void)
     MPI_Win_free(&win);
 }
 
+/* Rank 0 sends late, in communicators that groups made: two of the same members and tag, and one
+   between two groups. */
+static void made(void)
+{
+    MPI_Comm comm[3];
+    MPI_Group group;
+    MPI_Comm_group(MPI_COMM_WORLD, &group);
+    MPI_Comm_create_group(MPI_COMM_WORLD, group, 5, &comm[0]);
+    MPI_Comm_create_group(MPI_COMM_WORLD, group, 5, &comm[1]);
+    MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, 1 - own, 9, &comm[2]);
+    for (int i = 0; i < rounds; i++) {
+        int which = i % 3;
+        if (own == 0) {
+            pass(1);
+            id m = sends();
+            MPI_Send(&m, 2, MPI_INT, which == 2 ? 0 : 1, 7, comm[which]);
+        } else {
+            id m;
+            call *c = enters("Recv", 0);
+            MPI_Recv(&m, 2, MPI_INT, 0, 7, comm[which], MPI_STATUS_IGNORE);
+            leaves(c);
+            got(c, m, c->entered);
+        }
+    }
+    for (int k = 0; k < 3; k++)
+        MPI_Comm_free(&comm[k]);
+    MPI_Group_free(&group);
+}
+
+/* The same where messages may overtake each other, so that their numbers mean nothing. */
+static void overtakes(void)
+{
+    MPI_Comm comm;
+    MPI_Info info;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_assert_allow_overtaking", "true");
+    MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+    for (int i = 0; i < rounds; i++)
+        if (own == 0) {
+            pass(1);
+            MPI_Send(&i, 1, MPI_INT, 1, 7, comm);
+        } else if (own == 1) {
+            int m;
+            call *c = enters("Recv", 0);
+            MPI_Recv(&m, 1, MPI_INT, 0, 7, comm, MPI_STATUS_IGNORE);
+            leaves(c);
+        }
+    MPI_Comm_free(&comm);
+}
+
 /* Receives that are cancelled do not make those after them wrong. */
 static void cancelled(void)
 {
@@ -397,6 +449,7 @@ int main(int argc, char **argv)
         {"wait", late_wait},       {"waitall", late_waitall},      {"order", late_order},
         {"any", late_any},         {"ring", late_ring},            {"collectives", collectives},
         {"cancelled", cancelled},  {"started", started},           {"groups", groups},
+        {"made", made},            {"overtakes", overtakes},
     };
     if (argc < 4)
         return 64;

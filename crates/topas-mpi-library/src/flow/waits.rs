@@ -8,6 +8,7 @@ pub mod between;
 mod boards;
 mod collectives;
 mod far;
+mod made;
 mod numbers;
 mod partners;
 pub mod role;
@@ -31,7 +32,7 @@ use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
 use crate::flow::object::{self, ObjectKind};
 use crate::flow::peers;
-use crate::flow::plan::{CallPlan, PLANS, Place};
+use crate::flow::plan::{CallPlan, NONE, PLANS, Place};
 use crate::frame::Frame;
 use crate::mode::{self, paused};
 use crate::requests::{RequestEntry, flag};
@@ -288,11 +289,15 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
             let made = returned.made();
             with(|_, numbers, _| numbers.remove(made));
         }
+        Act::MadeByGroup => returned.made_by_group(),
         Act::CollectiveStarted => {
             if let Some(shape) = role.gathers {
                 returned.collective_started(shape, came);
             }
         }
+    }
+    if role.info != NONE {
+        returned.asserted();
     }
 }
 
@@ -431,6 +436,9 @@ impl Returned<'_> {
     }
 
     fn made(&self) -> u64 {
+        if self.role.made == NONE {
+            return 0;
+        }
         let address = word(self.args, self.role.made);
         if address == 0 {
             return 0;

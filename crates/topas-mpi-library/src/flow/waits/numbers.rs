@@ -39,13 +39,15 @@ pub struct Numbers {
     used: usize,
     /// Of `MPI_COMM_WORLD`
     world: u8,
+    /// Messages of `MPI_COMM_WORLD` may overtake each other
+    world_overtakes: bool,
 }
 
 impl Numbers {
     /// None.
     pub const fn new() -> Numbers {
         const NONE: Numbered = Numbered { handle: 0, number: 0, made: 0, place: 0, size: 0 };
-        Numbers { places: [NONE; PLACES], used: 0, world: 0 }
+        Numbers { places: [NONE; PLACES], used: 0, world: 0, world_overtakes: false }
     }
 
     fn place(&self, handle: u64) -> usize {
@@ -61,7 +63,7 @@ impl Numbers {
     #[inline(always)]
     pub fn of(&self, library: &Library, handle: u64) -> u64 {
         if handle == library.comm_world {
-            return WORLD;
+            return if self.world_overtakes { 0 } else { WORLD };
         }
         self.look_up(library, handle)
     }
@@ -154,6 +156,24 @@ impl Numbers {
         *element_mut(&mut self.places, place) =
             Numbered { handle, number, made: 0, place: 0, size: 0 };
         self.used += 1;
+    }
+
+    /// A communicator is there beside others that may have the same members and tag: its number
+    /// also tells how many of these there are, which all members know.
+    pub fn put_beside(&mut self, handle: u64, number: u64) {
+        let is_there = |number| self.places.iter().any(|known| known.number == number);
+        let beside = (0..PLACES as u64).map(|nth| derived(number, nth));
+        let free = beside.into_iter().find(|number| !is_there(*number));
+        self.put(handle, if number == 0 { 0 } else { free.unwrap_or(0) });
+    }
+
+    /// Numbers of messages of a communicator mean nothing.
+    pub fn give_up(&mut self, library: &Library, handle: u64) {
+        if handle == library.comm_world {
+            self.world_overtakes = true;
+        } else {
+            self.remove(handle);
+        }
     }
 
     /// A communicator goes.

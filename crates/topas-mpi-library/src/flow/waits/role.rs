@@ -47,6 +47,8 @@ pub enum Act {
     Derived,
     /// A communicator is made in some other way: it has no number
     Made,
+    /// A group makes a communicator, or two of them do
+    MadeByGroup,
     /// A collective, whose request is completed later
     CollectiveStarted,
 }
@@ -78,6 +80,8 @@ pub struct Role {
     pub made: Place,
     /// The root
     pub root: Place,
+    /// What is to hold for a communicator
+    pub info: Place,
 }
 
 impl Role {
@@ -137,15 +141,10 @@ const fn act(f: &Function) -> Act {
         | FunctionClass::Connect
             if of_kind(f, ParameterKind::Comm, Direction::Out) != NONE =>
         {
-            if is_one(
-                f,
-                &[
-                    "MPI_Comm_create_group",
-                    "MPI_Comm_create_from_group",
-                    "MPI_Intercomm_create",
-                    "MPI_Intercomm_create_from_groups",
-                ],
-            ) || !matches!(f.class, FunctionClass::Communicator | FunctionClass::Topology)
+            if is_one(f, &["MPI_Comm_create_group", "MPI_Intercomm_create"]) {
+                Act::MadeByGroup
+            } else if is_one(f, &["MPI_Comm_create_from_group", "MPI_Intercomm_create_from_groups"])
+                || !matches!(f.class, FunctionClass::Communicator | FunctionClass::Topology)
             {
                 Act::Made
             } else {
@@ -240,6 +239,10 @@ const fn role(f: &Function) -> Role {
         request: of_kind(f, ParameterKind::Request, Direction::Out),
         made: made(f),
         root: of_kind(f, ParameterKind::Root, Direction::In),
+        info: match f.class {
+            FunctionClass::Communicator => of_kind(f, ParameterKind::Info, Direction::In),
+            _ => NONE,
+        },
     }
 }
 
@@ -257,6 +260,7 @@ const fn roles() -> [Role; FUNCTIONS] {
         request: NONE,
         made: NONE,
         root: NONE,
+        info: NONE,
     }; FUNCTIONS];
     let mut number = 0;
     let mut chapter = 0;
@@ -303,6 +307,7 @@ mod tests {
                 Act::Start => &[],
                 Act::Derived => &[role.comm, role.made],
                 Act::Made => &[role.made],
+                Act::MadeByGroup => &[role.comm, role.made, role.recvtag],
                 Act::CollectiveStarted => &[role.comm, role.request],
             };
             assert!(needs.iter().all(|place| *place != NONE), "{}: {role:?}", f.name);
