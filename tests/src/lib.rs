@@ -32,6 +32,7 @@ pub mod running;
 pub mod site;
 pub mod skip;
 pub mod slurm;
+pub mod slurm_accounting;
 pub mod slurm_jobs;
 pub mod small_disk;
 pub mod sources;

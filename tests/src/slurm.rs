@@ -16,9 +16,10 @@ use nix::unistd::{Pid, geteuid};
 
 use crate::running::{command, have, run};
 use crate::site::Scratch;
+use crate::slurm_accounting::{AccountingPorts, register};
 
 /// How long the daemons may take to come up.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Programs it needs, with the Debian packages they are in.
 const NEEDED: [(&str, &str); 6] = [
@@ -47,6 +48,21 @@ impl Cluster {
     /// # Errors
     /// Why that cannot be done here.
     pub fn start(scratch: &Scratch) -> Result<Cluster, String> {
+        Cluster::start_with(scratch, None)
+    }
+
+    /// The same, with accounting.
+    ///
+    /// # Errors
+    /// Why that cannot be done here.
+    pub fn with_accounting(scratch: &Scratch) -> Result<Cluster, String> {
+        Cluster::start_with(scratch, Some(AccountingPorts::new()?))
+    }
+
+    fn start_with(
+        scratch: &Scratch,
+        accounting: Option<AccountingPorts>,
+    ) -> Result<Cluster, String> {
         for (program, package) in NEEDED {
             if !have(program) {
                 return Err(format!("no {program}: package {package} is missing"));
@@ -61,9 +77,15 @@ impl Cluster {
         }
         let mut cluster = Cluster { dir, daemons: Vec::new() };
         cluster.start_munge();
-        fs::write(cluster.conf(), cluster.configuration()).expect("write slurm.conf");
+        let accounted = accounting.map_or_else(String::new, AccountingPorts::of_slurm_conf);
+        fs::write(cluster.conf(), cluster.configuration() + &accounted).expect("write slurm.conf");
         let hosts = format!("127.0.0.1 localhost {} {}\n", host(), NODES.join(" "));
         fs::write(cluster.dir.join("hosts"), hosts).expect("write the file of hosts");
+        if let Some(accounting) = accounting {
+            let dir = cluster.dir.clone();
+            accounting.start(&mut cluster, &dir)?;
+            register(&cluster.conf())?;
+        }
         cluster.on_host(&host(), "slurmctld", &[]);
         for node in NODES {
             cluster.on_host(node, "slurmd", &["-N", node]);
@@ -83,7 +105,7 @@ impl Cluster {
         self.dir.join("slurm.conf")
     }
 
-    fn daemon(&mut self, log: &str, daemon: &mut Command) {
+    pub(crate) fn daemon(&mut self, log: &str, daemon: &mut Command) {
         let log = fs::File::create(self.dir.join(format!("{log}.log"))).expect("log of a daemon");
         let errors = log.try_clone().expect("descriptor");
         daemon.stdin(Stdio::null()).stdout(log).stderr(errors);
@@ -185,7 +207,8 @@ impl Cluster {
     }
 }
 
-fn host() -> String {
+/// The name of this machine.
+pub(crate) fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").expect("host name");
     name.trim().to_owned()
 }

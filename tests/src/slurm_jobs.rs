@@ -49,8 +49,22 @@ impl SlurmBench {
     /// # Errors
     /// Why that cannot be done here.
     pub fn start() -> Result<SlurmBench, String> {
+        SlurmBench::start_with(Cluster::start)
+    }
+
+    /// The same, of a cluster with accounting.
+    ///
+    /// # Errors
+    /// Why that cannot be done here.
+    pub fn with_accounting() -> Result<SlurmBench, String> {
+        SlurmBench::start_with(Cluster::with_accounting)
+    }
+
+    fn start_with(
+        start: impl FnOnce(&Scratch) -> Result<Cluster, String>,
+    ) -> Result<SlurmBench, String> {
         let (site, scratch) = (Site::shared(), Scratch::new());
-        let cluster = Cluster::start(&scratch)?;
+        let cluster = start(&scratch)?;
         let bench = SlurmBench { site, scratch, cluster };
         plain(site, "c/no_mpi.c", false, &bench.path("tiny"));
         plain(site, "c/waits.c", false, &bench.path("waits"));

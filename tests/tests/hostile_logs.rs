@@ -299,6 +299,45 @@ fn nobody_reads_through_root() {
     assert_eq!(fs::read_to_string(&secret).expect("secret"), "the secret of root\n");
 }
 
+/// Whoever takes the name of an output first, in a directory of all users, neither gets what root
+/// writes nor leads it to a file of root's.
+#[test]
+fn nobody_gets_what_root_writes() {
+    let Some(logs) = Logs::new("nobody_gets_what_root_writes") else { return };
+    logs.write(ANNA, "2026-10.65534.log", &line(ANNA, "run-of-anna"));
+    let target = logs.scratch.path().join("target");
+    fs::write(&target, "of root").expect("target");
+    logs.shell(BERT, "ln -s \"$0\" link; ln -s none dangling", target.to_str().expect("text"));
+    logs.shell(BERT, "umask 0; : > file; mkfifo pipe", "");
+    // Without a reader, writing to the pipe would wait for ever.
+    let log = logs.dir.join("2026-10.65534.log");
+    let log = log.to_str().expect("text");
+    for name in ["link", "dangling", "file", "pipe"] {
+        let out = logs.dir.join(name);
+        let out = out.to_str().expect("text");
+        for (tool, words) in [
+            ("topas-log", &["merge", "-o", out, log][..]),
+            ("topas-log", &["merge", "--force", "-o", out, log]),
+            ("topas-log", &["export", "-o", out, log]),
+            ("topas-stat", &["--svg", out, log]),
+            ("topasview", &["--html", out, log]),
+        ] {
+            let ended = logs.tool(tool, words);
+            assert_eq!(ended.code(), 1, "{tool} {words:?}: {}", ended.err());
+            let said = ended.err();
+            assert!(said.contains(&format!("of uid {BERT} in a directory")), "{words:?}: {said}");
+        }
+    }
+    assert_eq!(fs::read_to_string(&target).expect("target"), "of root");
+    assert_eq!(fs::metadata(logs.dir.join("file")).expect("file").len(), 0);
+    assert!(!logs.dir.join("none").exists());
+    // In a directory of one user the file stays this user's, whoever writes it.
+    logs.shell(BERT, "mkdir mine; : > mine/file", "");
+    let mine = logs.dir.join("mine/file");
+    logs.tool("topas-log", &["export", "-o", mine.to_str().expect("text"), log]).good();
+    assert!(fs::read_to_string(&mine).expect("file").contains("run-of-anna"));
+}
+
 /// A name of a file acts on no terminal, and a name in a log on no spreadsheet.
 #[test]
 fn names_do_nothing() {

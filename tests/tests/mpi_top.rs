@@ -1,6 +1,7 @@
 //! `topas-top` on running programs: of one that hangs it names the ranks, their calls and the rank
 //! that is waited for.
 
+use std::fs;
 use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -59,4 +60,86 @@ fn a_program_that_hangs_is_named() {
         let seconds = seconds.unwrap_or_else(|| panic!("under {name}: {last}"));
         assert!(seconds >= 1.0, "{seconds} under {name}: {last}");
     }
+}
+
+/// Ranks of another node, as far as this can be had on one: a script in place of ssh starts the reader
+/// where the mapped files of rank 2 are.
+#[test]
+fn ranks_of_other_nodes_are_told_by_readers() {
+    let Some(mpi) = Mpi::installed("ranks_of_other_nodes_are_told_by_readers").into_iter().next()
+    else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let places = Places::new(&scratch);
+    let other = scratch.path().join("other-spool");
+    fs::create_dir(&other).expect("directory");
+    let program = scratch.path().join("hang");
+    build(mpi, "mpicc", &["paths/hang.c"], &[], &program);
+    let script = |name: &str, text: String| {
+        let path = scratch.path().join(name);
+        fs::write(&path, text).expect("script");
+        format!("sh {}", path.display())
+    };
+    let pid = scratch.path().join("reader-pid");
+    let via = script(
+        "ssh.sh",
+        format!(
+            "shift\nexport TOPAS_MPI_SPOOL={}\necho $$ > {}\necho Welcome\nexec \"$@\"\n",
+            other.display(),
+            pid.display()
+        ),
+    );
+    let refuse = script("refuse.sh", "echo no route to $1 >&2\nexit 255\n".to_owned());
+    let elsewhere = script(
+        "rank.sh",
+        format!(
+            "case ${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} in 2) export TOPAS_MPI_SPOOL={};; esac\n\
+             exec \"$@\"\n",
+            other.display()
+        ),
+    );
+    let mut launch = mpi.launch_bare(&scratch, 3);
+    launch.args(places.words(&[&library(Site::shared())])).args(elsewhere.split(' ')).arg(&program);
+    launch.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = launch.spawn().expect("launch");
+    let top = |args: &[&str]| {
+        let mut top = scratch.command(Site::shared().tool("topas-top"));
+        run(top.env("TOPAS_MPI_SPOOL", &places.spool).args(args))
+    };
+    let remote = ["--once", "--every", "0.2", "--hosts", "n2", "--via", &via];
+    let begun = Instant::now();
+    let last = loop {
+        let shown = top(&remote);
+        let found = shown.out().contains("No call has ended for");
+        if found || begun.elapsed() > Duration::from_secs(60) {
+            break shown.out();
+        }
+        thread::sleep(Duration::from_millis(50));
+    };
+    let alone = top(&["--once"]);
+    let broken = top(&["--once", "--hosts", "n2,n3", "--via", &refuse]);
+    let option = top(&["--once", "--hosts=-oProxyCommand", "--via", &refuse]);
+    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM).expect("launcher");
+    child.wait().expect("launcher");
+    assert!(last.starts_with("hang  3 of 3 ranks here"), "{last}");
+    assert!(last.contains("rank 0 in MPI_Recv with 1 for "), "{last}");
+    assert!(last.contains("ranks 1, 2 in MPI_Bcast with 0 for "), "{last}");
+    // Without a reader the third is not there.
+    assert!(alone.good().out().starts_with("hang  2 of 3 ranks here"));
+    // A node that cannot be reached is said, and the others are shown.
+    assert!(
+        broken.err().contains("the reader on n3 has ended: no route to n3"),
+        "{}",
+        broken.err()
+    );
+    assert!(broken.out().starts_with("hang  2 of 3 ranks here"), "{}", broken.out());
+    assert_eq!(option.code(), 2, "{}", option.err());
+    // The reader ends with what it prints for.
+    let reader: i32 = fs::read_to_string(&pid).expect("pid").trim().parse().expect("a number");
+    let begun = Instant::now();
+    while kill(Pid::from_raw(reader), None).is_ok() && begun.elapsed() < Duration::from_secs(20) {
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert!(kill(Pid::from_raw(reader), None).is_err(), "the reader still runs");
 }

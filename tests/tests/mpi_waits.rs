@@ -97,15 +97,23 @@ fn allowed(truth: &Known, found: &Known, place: usize) -> f64 {
     truth.waits[place] / 1_000.0 + found.below + 2e-6 * f64::from(truth.calls)
 }
 
-/// Runs a case until each of its figures was the truth once, at most some times: a rank that loses
-/// its processor between its own look at the clock and that of the library has noted another truth.
+/// The profile of a case that is run until each of its figures was the truth once, at most some
+/// times: a rank that loses its processor between its own look at the clock and that of the library
+/// has noted another truth.
 /// No figure may ever be far from it.
-fn holds(mpi: Mpi, program: &str, case: &str, ranks: u32, rounds: u32) {
-    holds_on(mpi, None, program, case, ranks, rounds);
+fn holds(mpi: Mpi, program: &str, case: &str, ranks: u32, rounds: u32) -> String {
+    holds_on(mpi, None, program, case, ranks, rounds)
 }
 
 /// The same, with ranks in turns on so many hosts.
-fn holds_on(mpi: Mpi, hosts: Option<u32>, program: &str, case: &str, ranks: u32, rounds: u32) {
+fn holds_on(
+    mpi: Mpi,
+    hosts: Option<u32>,
+    program: &str,
+    case: &str,
+    ranks: u32,
+    rounds: u32,
+) -> String {
     const TIMES: usize = 8;
     let mut apart: BTreeMap<((u32, String), usize), String> = BTreeMap::new();
     for time in 0..TIMES {
@@ -120,7 +128,8 @@ fn holds_on(mpi: Mpi, hosts: Option<u32>, program: &str, case: &str, ranks: u32,
         let ended = profiled(mpi, &scratch, ranks, &words, &places).good();
         let truth = truth(&ended.out());
         assert!(!truth.is_empty(), "{case} under {}: {}", mpi.name(), ended.out());
-        let found = profile(&fs::read_to_string(&places.out).expect("profile"));
+        let text = fs::read_to_string(&places.out).expect("profile");
+        let found = profile(&text);
         for (key, truth) in &truth {
             let found = found.get(key).copied().unwrap_or_default();
             if hosts.is_some() && key.1 == "Scan" {
@@ -143,7 +152,7 @@ fn holds_on(mpi: Mpi, hosts: Option<u32>, program: &str, case: &str, ranks: u32,
             }
         }
         if apart.is_empty() {
-            return;
+            return text;
         }
     }
     panic!("{case} under {}: {apart:#?}", mpi.name());
@@ -196,6 +205,47 @@ fn waits_between_hosts_are_those_that_the_program_noted() {
             ("started", 2, 3, 40),
         ] {
             holds_on(mpi, Some(hosts), program, case, ranks, rounds);
+        }
+    }
+}
+
+/// The patterns by which analysis tools are tried, each with the ranks that make the others wait,
+/// and how; none where who is last is left to chance.
+const PATTERNS: [(&str, &str, &[u64]); 10] = [
+    ("late_sender", "late_sender_seconds", &[0, 2]),
+    ("late_receiver", "late_receiver_seconds", &[1, 3]),
+    ("imbalance_at_mpi_barrier", "collective_seconds", &[]),
+    ("imbalance_at_mpi_alltoall", "collective_seconds", &[]),
+    ("late_broadcast", "collective_seconds", &[1]),
+    ("late_scatter", "collective_seconds", &[1]),
+    ("late_scatterv", "collective_seconds", &[1]),
+    ("early_reduce", "collective_seconds", &[]),
+    ("early_gather", "collective_seconds", &[]),
+    ("early_gatherv", "collective_seconds", &[]),
+];
+
+#[test]
+fn the_patterns_of_tools_are_found_with_their_seconds_and_ranks() {
+    for mpi in Mpi::installed("the_patterns_of_tools_are_found_with_their_seconds_and_ranks") {
+        let scratch = Scratch::new();
+        let program = scratch.path().join("patterns");
+        build(mpi, "mpicc", &["waits/patterns.c"], &["-O1"], &program);
+        let program = program.to_str().expect("path");
+        for (place, (case, seconds, ranks)) in PATTERNS.into_iter().enumerate() {
+            if !mpi.takes(place) && ranks.is_empty() {
+                continue;
+            }
+            let profile = scratch.path().join(case);
+            fs::write(&profile, holds(mpi, program, case, 4, 20)).expect("profile");
+            let text = view(&scratch, &profile, &["--waits", "--json"]);
+            let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+            let waited_for = json["waits"]["waited_for"].as_array().expect("ranks");
+            let most = waited_for
+                .iter()
+                .max_by_key(|of| (of[seconds].as_f64().expect("seconds") * 1e9) as u64);
+            let rank = most.expect("a rank")["rank"].as_u64().expect("rank");
+            let right = ranks.is_empty() || ranks.contains(&rank);
+            assert!(right, "{case} under {}: {text}", mpi.name());
         }
     }
 }

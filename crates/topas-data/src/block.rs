@@ -4,6 +4,7 @@ use memchr::memchr;
 use topas_format::line::{Extras, Fault, Line};
 
 use crate::feed::Feed;
+use crate::mpi_times::ProfileFragments;
 use crate::profile_line;
 use crate::source::Source;
 use crate::tally::{Problem, Tally};
@@ -27,6 +28,8 @@ pub(crate) struct BlockLines<'s, E> {
     source: &'s Source,
     vouch: &'s Vouch,
     tally: &'s mut Tally,
+    /// Gets the lines of MPI profiles, if that is asked for
+    profiles: Option<&'s mut ProfileFragments>,
     /// Lines seen so far
     pub(crate) number: u64,
     /// Gets each log line, and its text
@@ -35,7 +38,19 @@ pub(crate) struct BlockLines<'s, E> {
 
 impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> BlockLines<'s, E> {
     pub(crate) fn new(feed: &'s Feed<'_>, tally: &'s mut Tally, each: E) -> Self {
-        BlockLines { source: feed.source, vouch: &feed.vouch, tally, number: 0, each }
+        BlockLines {
+            source: feed.source,
+            vouch: &feed.vouch,
+            tally,
+            profiles: None,
+            number: 0,
+            each,
+        }
+    }
+
+    /// The same, which hands on the lines of MPI profiles.
+    pub(crate) fn with_profiles(self, profiles: Option<&'s mut ProfileFragments>) -> Self {
+        BlockLines { profiles, ..self }
     }
 
     #[inline]
@@ -85,7 +100,12 @@ impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> BlockLines<'s, E> {
 
     fn profile(&mut self, text: &[u8]) {
         match self.vouch.lone_profile(text) {
-            Ok(()) => self.tally.profile += 1,
+            Ok(()) => {
+                self.tally.profile += 1;
+                if let Some(profiles) = &mut self.profiles {
+                    profiles.add(text);
+                }
+            }
             Err(stranger) => self.tally.foreign.add(stranger),
         }
     }
@@ -117,7 +137,7 @@ impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> BlockLines<'s, E> {
     /// A last line without newline may have been cut anywhere.
     #[cold]
     fn last(&mut self, text: &[u8]) {
-        if is_cut(text) || parse(text).is_err() {
+        if parse(text).is_err() {
             self.other(text, false);
         } else {
             self.line(text);
@@ -149,17 +169,6 @@ pub(crate) fn problem(text: &[u8], is_whole: bool) -> Problem {
 #[inline(never)]
 fn parse(text: &[u8]) -> Result<(Line<'_>, Extras<'_>), Fault> {
     Line::parse(text)
-}
-
-/// Since when every line has a version, and so a length: the year of the first release.
-const VERSIONED_SINCE: u16 = 2026;
-
-/// Whether a last line without newline, which can be read, is cut all the same: before its
-/// version, in its id or behind that. Nothing tells where a line of the T3E ends.
-pub(crate) fn is_cut(text: &[u8]) -> bool {
-    parse(text).is_ok_and(|(line, extras)| {
-        line.date.year >= VERSIONED_SINCE && extras.get(b"len").is_none()
-    })
 }
 
 /// The whole line at the end of a text that begins with a part of another. A full disk

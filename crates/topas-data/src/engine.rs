@@ -19,14 +19,15 @@ use std::time::Duration;
 
 use crate::engine::join::{Join, PART_BITS};
 pub use crate::engine::joined::{JoinedRun, join_lines};
-pub(crate) use crate::engine::reading::launch_key;
-use crate::engine::reading::{LogReader, SharedReading};
+use crate::engine::reading::{LogReader, ReadCounts, SharedReading};
+pub(crate) use crate::engine::reading::{launch_key, launch_key_of};
 use crate::engine::record::{Full, RecordForm, Slim};
 use crate::engine::store::{Overflow, Store, StoreWriter};
 use crate::feed::BLOCK;
 use crate::group::Groups;
+use crate::mpi_times::{LaunchProfiles, PROFILE_BYTES};
 use crate::question::{Fold, Question};
-use crate::run::Detail;
+use crate::run::{Detail, Run};
 use crate::source::{Source, SourceError};
 use crate::tally::Tally;
 
@@ -108,6 +109,11 @@ pub enum AskError {
         /// What they may take in B
         memory: u64,
     },
+    /// There are more lines of MPI profiles than memory for what they tell
+    Profiles {
+        /// What they may take in B
+        memory: u64,
+    },
 }
 
 impl fmt::Display for AskError {
@@ -117,6 +123,9 @@ impl fmt::Display for AskError {
             AskError::Groups { memory } => {
                 write!(f, "the tables have more rows than {memory} B of memory can hold")
             }
+            AskError::Profiles { memory } => {
+                write!(f, "there are more MPI profiles than {memory} B of memory can hold")
+            }
         }
     }
 }
@@ -125,7 +134,7 @@ impl std::error::Error for AskError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             AskError::Temporary(error) => error.source(),
-            AskError::Groups { .. } => None,
+            AskError::Groups { .. } | AskError::Profiles { .. } => None,
         }
     }
 }
@@ -247,11 +256,13 @@ impl<Q: Question> AskWork<'_, Q> {
         let piece = ((memory / 8 / threads.get() as u64) >> PART_BITS).clamp(4096, PIECE) as usize;
         let groups = Groups::new(memory.max(LEAST));
 
+        let most_profiles = memory.max(LEAST) / PROFILE_BYTES / threads.get() as u64;
+
         let counts = on_all_threads(
             threads,
             || {
                 let writer = StoreWriter::new(&store, piece);
-                reading.run::<Q, R>(LogReader::new(question, &groups, writer))
+                reading.run::<Q, R>(LogReader::new(question, &groups, writer, most_profiles))
             },
             || {
                 let (bytes, sources) = reading.progress();
@@ -263,10 +274,16 @@ impl<Q: Question> AskWork<'_, Q> {
         }
         let mut tally = Tally::default();
         let mut unwanted = 0;
-        for (lines, not_wanted) in &counts {
-            tally.merge(lines);
+        let mut profiles = Vec::new();
+        for ReadCounts { tally: lines, unwanted: not_wanted, profiles: found } in counts {
+            if found.len() as u64 > most_profiles {
+                return Err(AskError::Profiles { memory: memory.max(LEAST) });
+            }
+            tally.merge(&lines);
             unwanted += not_wanted;
+            profiles.push(found);
         }
+        let profiles = LaunchProfiles::new(profiles);
         let failed = reading.outcome(&mut tally);
 
         let keys = groups.into_keys();
@@ -283,6 +300,13 @@ impl<Q: Question> AskWork<'_, Q> {
                         return Ok((fold, unwanted, aside));
                     }
                     let joined = join.part::<R>(store.take(part), &mut |run| {
+                        let profiled;
+                        let run = if profiles.is_empty() {
+                            run
+                        } else {
+                            profiled = Run { mpi: profiles.of(run), ..*run };
+                            &profiled
+                        };
                         if question.wants_run(run) {
                             fold.add(run);
                         } else {

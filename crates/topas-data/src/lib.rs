@@ -32,6 +32,7 @@ mod group;
 mod holes;
 mod key_parts;
 pub mod measure;
+mod mpi_times;
 mod one_run;
 mod opened;
 mod outputs;
@@ -70,6 +71,7 @@ pub use engine::{
 pub use feed::BLOCK;
 pub use field::parse_size;
 pub use follow::{FileIdentity, FilePlace, FollowedSource, LoggedLine};
+pub use mpi_times::{MpiTimes, MpiWaits};
 pub use one_run::{
     FoundRuns, LineFacts, MOST_EARLIER, MeasuredValue, RunHistory, RunName, RunRecord, RunSearch,
     SeenLines, earlier_runs, earlier_runs_in, find_runs,
@@ -105,7 +107,7 @@ pub use segment::close::{
     CloseError, CloseOptions, CloseReport, Closing, LeftFile, Listener, close,
 };
 pub use segment::lines::{LeftOut, LogLine, each_line};
-pub use segment::merge::{MergeOptions, MergeOutput, MergeReport, merge};
+pub use segment::merge::{MergeOptions, MergeOutput, MergeProgress, MergeReport, merge};
 pub use segment::month::{Month, NoMonth};
 pub use segment::output::Output;
 pub use share::{PeTime, Share};

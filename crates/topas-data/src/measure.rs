@@ -24,6 +24,7 @@ use topas_format::event::Metric;
 use topas_format::number::Count;
 
 use crate::field::{FieldUnit, most_similar};
+use crate::mpi_times::{MpiTimes, MpiWaits};
 use crate::run::{Detail, PeRecord, Run};
 
 /// A measure: a row of [`MEASURES`].
@@ -80,9 +81,11 @@ struct Ratio {
 #[derive(Clone, Copy)]
 enum Terms {
     /// Of each PE; None if it was not measured there
-    OfPe(fn(&PeRecord) -> Option<Ratio>),
+    Pe(fn(&PeRecord) -> Option<Ratio>),
     /// Of the run as a whole, to which all its PEs belong
-    OfRun(fn(&Run<'_>) -> Ratio),
+    Run(fn(&Run<'_>) -> Ratio),
+    /// Of the MPI profile of the run, which is of all its ranks; None if it does not tell that
+    Profile(fn(&MpiTimes) -> Option<u64>),
 }
 
 /// A term that is a count, and whether it is estimated.
@@ -117,10 +120,43 @@ const fn operations(
         zero: NO_TIME,
         bucket: Some("50"),
         detail: Detail::Rates,
-        terms: Terms::OfPe(terms),
+        terms: Terms::Pe(terms),
         factor: (1, 1),
         sum_divisor: 1,
     }
+}
+
+/// A share of the time of all ranks, by the MPI profile.
+const fn share_of_ranks(
+    [name, heading, about, sum]: [&'static str; 4],
+    uncounted: &'static str,
+    time: fn(&MpiTimes) -> Option<u64>,
+) -> Measure {
+    Measure {
+        name,
+        heading,
+        unit: "% of rank time",
+        written: FieldUnit::Percent,
+        about,
+        sum: (sum, "h"),
+        uncounted,
+        zero: "with a rank time of 0",
+        bucket: Some("10"),
+        detail: Detail::Rates,
+        terms: Terms::Profile(time),
+        factor: (100, 1),
+        sum_divisor: 3_600_000_000,
+    }
+}
+
+/// The same of waits.
+const fn share_of_waits(words: [&'static str; 4], time: fn(&MpiTimes) -> Option<u64>) -> Measure {
+    share_of_ranks(words, "without an MPI profile that tells waits apart", time)
+}
+
+/// A kind of wait, if waits were told apart.
+fn waits(times: &MpiTimes, time: fn(&MpiWaits) -> u64) -> Option<u64> {
+    times.waits.as_ref().map(time)
 }
 
 /// Every measure, the usual one first.
@@ -180,7 +216,7 @@ pub const MEASURES: &[Measure] = &[
         zero: "with 0 floating point operations",
         bucket: None,
         detail: Detail::Times,
-        terms: Terms::OfPe(|pe| {
+        terms: Terms::Pe(|pe| {
             let (upper, one) = count(pe.l1_miss)?;
             let (lower, other) = count(pe.count(Metric::FpOps))?;
             Some(Ratio { upper, lower, estimate: one | other })
@@ -199,7 +235,7 @@ pub const MEASURES: &[Measure] = &[
         zero: NO_TIME,
         bucket: Some("5"),
         detail: Detail::Times,
-        terms: Terms::OfPe(|pe| rate(pe, pe.l1_miss)),
+        terms: Terms::Pe(|pe| rate(pe, pe.l1_miss)),
         factor: (1, 1),
         sum_divisor: 1,
     },
@@ -214,7 +250,7 @@ pub const MEASURES: &[Measure] = &[
         zero: "with a CPU time of 0",
         bucket: Some("10"),
         detail: Detail::Times,
-        terms: Terms::OfPe(|pe| {
+        terms: Terms::Pe(|pe| {
             let cpu = pe.cpu?;
             Some(Ratio { upper: cpu.sys.0.into(), lower: cpu.micros(), estimate: false })
         }),
@@ -232,7 +268,7 @@ pub const MEASURES: &[Measure] = &[
         zero: NO_TIME,
         bucket: Some("10"),
         detail: Detail::Times,
-        terms: Terms::OfPe(|pe| {
+        terms: Terms::Pe(|pe| {
             let upper = pe.cpu?.micros();
             Some(Ratio { upper, lower: pe.wall.0.into(), estimate: false })
         }),
@@ -250,7 +286,7 @@ pub const MEASURES: &[Measure] = &[
         zero: "of nothing",
         bucket: None,
         detail: Detail::Rates,
-        terms: Terms::OfRun(|run| Ratio { upper: run.pe_micros(), lower: 1, estimate: false }),
+        terms: Terms::Run(|run| Ratio { upper: run.pe_micros(), lower: 1, estimate: false }),
         factor: (1, 3_600_000_000),
         sum_divisor: 3_600_000_000,
     },
@@ -265,7 +301,7 @@ pub const MEASURES: &[Measure] = &[
         zero: "of nothing",
         bucket: None,
         detail: Detail::Rates,
-        terms: Terms::OfRun(|run| Ratio { upper: run.wall.0.into(), lower: 1, estimate: false }),
+        terms: Terms::Run(|run| Ratio { upper: run.wall.0.into(), lower: 1, estimate: false }),
         factor: (1, 1_000_000),
         sum_divisor: 3_600_000_000,
     },
@@ -280,7 +316,7 @@ pub const MEASURES: &[Measure] = &[
         zero: "with 0 cycles",
         bucket: Some("0.25"),
         detail: Detail::Counters,
-        terms: Terms::OfPe(|pe| {
+        terms: Terms::Pe(|pe| {
             let (upper, one) = count(pe.instructions)?;
             let (lower, other) = count(pe.cycles)?;
             Some(Ratio { upper, lower, estimate: one | other })
@@ -288,6 +324,52 @@ pub const MEASURES: &[Measure] = &[
         factor: (1, 1),
         sum_divisor: 1,
     },
+    share_of_ranks(
+        [
+            "mpi_share",
+            "MPI%",
+            "Time of all ranks in MPI by their time from the first call of MPI to the end.",
+            "time of ranks in MPI",
+        ],
+        "without an MPI profile",
+        |times| Some(times.mpi),
+    ),
+    share_of_waits(
+        [
+            "late",
+            "Late%",
+            "Time that ranks waited for late senders, by the time of all ranks.",
+            "time lost to late senders",
+        ],
+        |times| waits(times, |waits| waits.late),
+    ),
+    share_of_waits(
+        [
+            "latercv",
+            "Late rcv%",
+            "Time that ranks waited for late receivers, by the time of all ranks.",
+            "time lost to late receivers",
+        ],
+        |times| waits(times, |waits| waits.late_receiver),
+    ),
+    share_of_waits(
+        [
+            "coll",
+            "Coll%",
+            "Time that ranks waited for others in collectives, by the time of all ranks.",
+            "time lost in collectives",
+        ],
+        |times| waits(times, |waits| waits.collective),
+    ),
+    share_of_waits(
+        [
+            "lateunk",
+            "Unknown%",
+            "Time in calls of MPI that may have waited or not, by the time of all ranks.",
+            "time in calls that may have waited",
+        ],
+        |times| waits(times, |waits| waits.unknown),
+    ),
 ];
 
 /// Measures that are made of counts of events of the processor.
@@ -357,8 +439,18 @@ impl Measure {
     /// Calls `each` with the terms of each PE that has them.
     fn each_pe(&self, run: &Run<'_>, mut each: impl FnMut(Ratio)) {
         match self.terms {
-            Terms::OfPe(terms) => run.pes.iter().filter_map(terms).for_each(each),
-            Terms::OfRun(terms) => each(terms(run)),
+            Terms::Pe(terms) => run.pes.iter().filter_map(terms).for_each(each),
+            Terms::Run(terms) => each(terms(run)),
+            Terms::Profile(time) => {
+                let both = run.mpi.and_then(|times| Some((time(&times)?, times.wall)));
+                both.map(|(time, wall)| Ratio {
+                    upper: time.into(),
+                    lower: wall.into(),
+                    estimate: false,
+                })
+                .into_iter()
+                .for_each(each);
+            }
         }
     }
 
@@ -384,8 +476,12 @@ impl Measure {
     /// The PEs of a run that have its terms, and whether a count among these is an estimate. Of a
     /// measure of the run as a whole all PEs that have a line.
     pub fn counted_by(&self, run: &Run<'_>) -> (Vec<u32>, bool) {
-        let Terms::OfPe(terms) = self.terms else {
-            return (run.pes.iter().map(|pe| pe.pe).collect(), false);
+        let terms = match self.terms {
+            Terms::Pe(terms) => terms,
+            Terms::Profile(_) if self.of(run) == Of::Uncounted => return (Vec::new(), false),
+            Terms::Run(_) | Terms::Profile(_) => {
+                return (run.pes.iter().map(|pe| pe.pe).collect(), false);
+            }
         };
         let counted =
             run.pes.iter().filter_map(|pe| terms(pe).map(|ratio| (pe.pe, ratio.estimate)));
@@ -406,6 +502,17 @@ impl Measure {
         pes
     }
 
+    /// Whether it is of the MPI profile of a run, which is a record of its own in the log.
+    pub fn is_of_profile(&self) -> bool {
+        matches!(self.terms, Terms::Profile(_))
+    }
+
+    /// Whether rows are sorted by its sum and not by its mean: of what is lost, the program that
+    /// loses most comes first, and not a short one that loses a larger share.
+    pub fn is_sorted_by_sum(&self) -> bool {
+        self.is_of_profile()
+    }
+
     /// Whether two times, or two groups of runs, are compared by its sum over their runs and not
     /// by its mean: what is used up.
     pub fn is_compared_by_sum(&self) -> bool {
@@ -420,7 +527,7 @@ impl Measure {
 
     /// Whether its sum is extrapolated from the measuring PEs to all.
     pub fn is_extrapolated(&self) -> bool {
-        matches!(self.terms, Terms::OfPe(_))
+        matches!(self.terms, Terms::Pe(_))
     }
 }
 

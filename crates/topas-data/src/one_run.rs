@@ -105,6 +105,10 @@ impl Question for NamedLines<'_> {
         Detail::Counters
     }
 
+    fn reads_profiles(&self) -> bool {
+        true
+    }
+
     fn wants(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
         self.search.counts(line, extras) && self.watch.is_named(line, extras)
     }

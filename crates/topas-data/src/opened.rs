@@ -15,7 +15,7 @@ use std::path::{Component, Path, PathBuf};
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, openat, readlinkat};
 use nix::sys::stat::Mode;
-use nix::sys::statfs::{PROC_SUPER_MAGIC, fstatfs};
+use nix::sys::statfs::{PROC_SUPER_MAGIC, fstatfs, statfs};
 
 use crate::vouch::is_believed;
 
@@ -89,8 +89,56 @@ fn through(path: &Path, links: u32) -> io::Result<(File, Metadata)> {
 
 fn not_ours(what: &str, about: &Metadata) -> io::Error {
     let uid = about.uid();
-    let text = format!("it is {what} of uid {uid}, who may lead the reader anywhere; not opened");
+    refused(&format!("it is {what} of uid {uid}, who may lead the reader anywhere; not opened"))
+}
+
+fn refused(text: &str) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, text)
+}
+
+/// The file that an output of this name is to make or to replace; whether there is one that is
+/// written to as it is, because it is a pipe or a device.
+///
+/// In a directory of all users anybody may have taken the name: a link would lead to a file of the
+/// caller's, a pipe would bring the text to its reader, and a file of another user would still
+/// belong to this user when it has the text. These are refused, as the kernel refuses them if
+/// `fs.protected_symlinks`, `protected_fifos` and `protected_regular` are set.
+pub(crate) fn output_place(path: &Path) -> io::Result<(PathBuf, bool)> {
+    let mut path = path.to_owned();
+    for _ in 0..=MOST_LINKS {
+        let directory = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+        let directory = directory.unwrap_or(Path::new("."));
+        let about = match fs::symlink_metadata(&path) {
+            Ok(about) => about,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((path, false)),
+            Err(error) => return Err(error),
+        };
+        // Those of /proc lead to what the caller has open.
+        if statfs(directory).is_ok_and(|s| s.filesystem_type() == PROC_SUPER_MAGIC) {
+            let written = fs::metadata(&path).is_ok_and(|about| !about.is_file());
+            return Ok((fs::canonicalize(&path).unwrap_or(path), written));
+        }
+        let kind = about.file_type();
+        let within = fs::metadata(directory)?;
+        let shared = within.mode() & 0o1000 != 0 && within.mode() & 0o022 != 0;
+        if !is_believed(about.uid()) && about.uid() != within.uid() && shared {
+            let uid = about.uid();
+            let what = if kind.is_symlink() {
+                "a symbolic link"
+            } else if kind.is_fifo() {
+                "a pipe"
+            } else {
+                "a file"
+            };
+            let text = "in a directory where every user can make files; not written";
+            return Err(refused(&format!("it is {what} of uid {uid} {text}")));
+        }
+        if !kind.is_symlink() {
+            return Ok((path, !kind.is_file()));
+        }
+        path = directory.join(fs::read_link(&path)?);
+    }
+    Err(Errno::ELOOP.into())
 }
 
 /// Opens a file below a directory without following a link on the way.

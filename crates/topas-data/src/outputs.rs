@@ -206,6 +206,22 @@ mod tests {
     }
 
     #[test]
+    fn links_are_followed_to_files_that_do_not_exist_yet() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        symlink("next", path("first")).unwrap();
+        symlink("last", path("next")).unwrap();
+        for text in ["made", "replaced"] {
+            Outputs::save(&path("first"), text.as_bytes()).unwrap();
+            assert_eq!(fs::read_to_string(path("last")).unwrap(), text);
+            assert!(fs::symlink_metadata(path("first")).unwrap().is_symlink());
+        }
+        symlink("circle", path("circle")).unwrap();
+        assert!(Outputs::save(&path("circle"), b"x").is_err());
+        assert!(fs::symlink_metadata(path("circle")).unwrap().is_symlink());
+    }
+
+    #[test]
     fn what_is_saved_replaces_as_a_whole() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a");

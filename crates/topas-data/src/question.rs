@@ -11,6 +11,11 @@ pub trait Question: Sync {
         Detail::Rates
     }
 
+    /// Whether runs are to have the times of their MPI profiles ([`Run::mpi`]).
+    fn reads_profiles(&self) -> bool {
+        false
+    }
+
     /// Whether a line counts. Each line is selected for itself, before lines are joined to
     /// runs, as `grep` would.
     fn wants(&self, _line: &Line<'_>, _extras: Extras<'_>) -> bool {
@@ -37,6 +42,10 @@ pub trait Question: Sync {
 impl<Q: Question + ?Sized> Question for &Q {
     fn detail(&self) -> Detail {
         (**self).detail()
+    }
+
+    fn reads_profiles(&self) -> bool {
+        (**self).reads_profiles()
     }
 
     fn wants(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {

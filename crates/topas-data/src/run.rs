@@ -7,6 +7,7 @@ use topas_format::event::Metric;
 use topas_format::field::Operations;
 use topas_format::number::{Count, Micros};
 
+use crate::mpi_times::MpiTimes;
 use crate::remark::Oddities;
 use crate::report::part_of_side;
 
@@ -125,6 +126,10 @@ pub struct Run<'k> {
     pub date: Date,
     /// Its lines in order of their PEs, which all differ; at least one
     pub pes: &'k [PeRecord],
+    /// Times by its MPI profile; None if it has none, or [`Question::reads_profiles`] is false
+    ///
+    /// [`Question::reads_profiles`]: crate::Question::reads_profiles
+    pub mpi: Option<MpiTimes>,
     /// What is odd about its lines
     pub odd: Oddities,
     /// Keys by their numbers

@@ -232,6 +232,10 @@ impl Question for SortedRuns<'_> {
         self.plan.sort.detail_to_sort().max(self.plan.selection.detail())
     }
 
+    fn reads_profiles(&self) -> bool {
+        self.plan.sort.reads_profiles() || self.plan.selection.reads_profiles()
+    }
+
     #[inline]
     fn wants(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
         self.plan.wants(line, extras)
@@ -354,6 +358,10 @@ struct ListedLines<'p> {
 impl Question for ListedLines<'_> {
     fn detail(&self) -> Detail {
         self.plan.columns.iter().map(RunColumn::detail).max().unwrap_or_default()
+    }
+
+    fn reads_profiles(&self) -> bool {
+        self.plan.columns.iter().any(RunColumn::reads_profiles)
     }
 
     #[inline]

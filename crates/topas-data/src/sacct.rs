@@ -1,4 +1,4 @@
-//! Jobs as Slurm's accounting tells them (`sacct -P`), beside the lines of a log: whose account
+//! Jobs as Slurm's accounting tells them (`sacct -P` or `sacct --json`), beside the lines of a log: whose account
 //! a run was of, and which jobs left no line.
 //!
 //! A file of sacct is read before the log, and takes some 100 B of memory for each job. Fields
@@ -7,6 +7,7 @@
 
 mod coverage;
 mod job;
+mod json;
 mod row;
 
 use std::io::{self, BufRead, BufReader, Read};
@@ -32,7 +33,7 @@ pub use coverage::{
 pub use job::{SacctJobs, SacctTally};
 pub use row::SacctFault;
 
-use row::{Header, JobId};
+use row::{Column, Header, JobId};
 
 /// The jobs of this process.
 static JOINED: OnceLock<SacctJobs> = OnceLock::new();
@@ -95,6 +96,13 @@ pub enum SacctError {
         /// What happened
         cause: io::Error,
     },
+    /// It begins as JSON, and is not what `sacct --json` prints
+    Json {
+        /// The file
+        path: PathBuf,
+        /// What is wrong with it, and where
+        cause: serde_json::Error,
+    },
     /// Its first line is no header
     NoHeader {
         /// The file
@@ -108,6 +116,9 @@ impl fmt::Display for SacctError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SacctError::Read { path, .. } => write!(f, "cannot read {}", path.display()),
+            SacctError::Json { path, .. } => {
+                write!(f, "{}: not the JSON of sacct --json", path.display())
+            }
             SacctError::NoHeader { path, line } => write!(
                 f,
                 "{}: the first line names no column JobID or JobIDRaw: '{line}'",
@@ -121,27 +132,49 @@ impl error::Error for SacctError {
     fn source(&self) -> Option<&(dyn error::Error + 'static)> {
         match self {
             SacctError::Read { cause, .. } => Some(cause),
+            SacctError::Json { cause, .. } => Some(cause),
             SacctError::NoHeader { .. } => None,
         }
     }
 }
 
+/// Text that tells how much of it was read.
+struct ToldText<'p, R> {
+    text: R,
+    bytes: u64,
+    progress: &'p mut dyn FnMut(u64),
+}
+
+impl<R: Read> Read for ToldText<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let got = self.text.read(buffer)?;
+        self.bytes += got as u64;
+        (self.progress)(self.bytes);
+        Ok(got)
+    }
+}
+
 impl SacctJobs {
-    /// Adds the jobs of a file, which may be compressed; `-` is standard input.
+    /// Adds the jobs of a file, which may be compressed; `-` is standard input. `progress` gets the
+    /// bytes of text read so far, some times for each MB.
     ///
     /// # Errors
     ///
     /// [`SacctError`] if it cannot be read, or has no header.
-    pub fn read_file(&mut self, path: &Path) -> Result<(), SacctError> {
+    pub fn read_file(
+        &mut self,
+        path: &Path,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), SacctError> {
         let failed = |cause| SacctError::Read { path: path.to_owned(), cause };
         if path == Path::new("-") {
-            return self.read(io::stdin(), path);
+            return self.read_told(io::stdin(), path, progress);
         }
         let (file, about) = open_named(path).map_err(failed)?;
         if about.is_dir() {
             return Err(failed(io::ErrorKind::IsADirectory.into()));
         }
-        self.read(file, path)
+        self.read_told(file, path, progress)
     }
 
     /// The same, of any reader of plain or compressed text; `path` is what messages call it.
@@ -150,9 +183,24 @@ impl SacctJobs {
     ///
     /// As [`SacctJobs::read_file`].
     pub fn read(&mut self, raw: impl Read + Send, path: &Path) -> Result<(), SacctError> {
+        self.read_told(raw, path, &mut |_| ())
+    }
+
+    fn read_told(
+        &mut self,
+        raw: impl Read + Send,
+        path: &Path,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), SacctError> {
         let failed = |cause| SacctError::Read { path: path.to_owned(), cause };
-        let mut reader = BufReader::with_capacity(1 << 18, decoded(raw).map_err(failed)?);
+        let text = ToldText { text: decoded(raw).map_err(failed)?, bytes: 0, progress };
+        let mut reader = BufReader::with_capacity(1 << 18, text);
         let mut rows = Rows { jobs: self, header: None, rule: clock::zone_rule(), path, line: 0 };
+        if begins_as_json(&mut reader).map_err(failed)? {
+            let read = json::each_job(reader, |job| rows.json(job));
+            self.settle();
+            return read.map_err(|cause| SacctError::Json { path: path.to_owned(), cause });
+        }
         // The beginning of a line whose end is in the next piece.
         let mut begun: Vec<u8> = Vec::new();
         loop {
@@ -187,6 +235,20 @@ impl SacctJobs {
         }
         self.settle();
         Ok(())
+    }
+}
+
+/// Whether the first byte that is no blank opens an object; no row of `sacct -P` begins so.
+fn begins_as_json(reader: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        match reader.fill_buf() {
+            Ok(text) => {
+                let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
+                return Ok(first == Some(&b'{'));
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
 }
 
@@ -229,6 +291,19 @@ impl Rows<'_> {
             self.jobs.tally.bad(fault, self.path, self.line, line);
         }
         Ok(())
+    }
+
+    /// A job of `sacct --json`, with its steps. Its number among the jobs stands for a line.
+    fn json(&mut self, job: &serde_json::Value) {
+        self.line += 1;
+        for of in json::rows(job) {
+            self.jobs.tally.rows += 1;
+            let row = of.row();
+            let id = row.cell(Column::JobId).to_vec();
+            if let Err(fault) = self.row(Some(row), id.len()) {
+                self.jobs.tally.bad(fault, self.path, self.line, &id);
+            }
+        }
     }
 
     fn row(&mut self, row: Option<row::Row<'_>>, len: usize) -> Result<(), SacctFault> {

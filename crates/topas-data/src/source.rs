@@ -281,12 +281,16 @@ impl Inputs {
 
     /// Copies standard input, if it is among the sources, to a temporary file without a name, so
     /// that it can be read more than once. What was read before an error is kept, and the error
-    /// is among those of sources.
+    /// is among those of sources. `progress` gets the number of bytes copied so far.
     ///
     /// # Errors
     ///
     /// [`TemporaryError`] if the file cannot be made or written.
-    pub fn keep_stdin(&mut self, directory: &Path) -> Result<(), TemporaryError> {
+    pub fn keep_stdin(
+        &mut self,
+        directory: &Path,
+        mut progress: impl FnMut(u64),
+    ) -> Result<(), TemporaryError> {
         let Some(at) = self.sources.iter().position(|source| *source == Source::Stdin) else {
             return Ok(());
         };
@@ -301,6 +305,7 @@ impl Inputs {
                 Ok(len) => {
                     file.write_all(&block[..len]).map_err(|cause| failed(written, cause))?;
                     written += len as u64;
+                    progress(written);
                 }
                 Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
                 Err(cause) => {

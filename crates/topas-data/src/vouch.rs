@@ -211,7 +211,7 @@ mod tests {
 
     fn line(extras: &str) -> String {
         topas_testkit::with_lengths(&format!(
-            "2026/10/04 12:00:00 anna heat 5 16 t450 B f90 mpi 1.0 0.1 2.0 f=1 10 4711{extras}"
+            "1999/10/04 12:00:00 anna heat 5 16 t450 B f90 mpi 1.0 0.1 2.0 f=1 10 4711{extras}"
         ))
     }
 

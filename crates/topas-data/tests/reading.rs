@@ -6,8 +6,12 @@ mod synthetic;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
+use std::time::Duration;
 
-use topas_data::{Inputs, MAX_LINE_READ, Problem, Source, SourceError, Tally, scan, scan_reader};
+use topas_data::{
+    CloseError, CloseOptions, CloseReport, Closing, Inputs, Listener, MAX_LINE_READ, Month,
+    Problem, Source, SourceError, Tally, close, scan, scan_reader,
+};
 use topas_format::line::Fault;
 
 const GOOD: &str =
@@ -225,6 +229,24 @@ fn what_cannot_be_opened_is_said() {
     assert!(matches!(result, Err(SourceError::Open { .. })), "{result:?}");
 }
 
+/// A full disk takes a part of a line; whoever repairs the file ends it with a newline. No part is a
+/// run of 1999, wherever it was cut.
+#[test]
+fn a_part_with_a_newline_is_torn_wherever_it_was_cut() {
+    let text = log(2);
+    let first = text.iter().position(|b| *b == b'\n').unwrap();
+    for cut in 1..first {
+        let (lines, tally, _) = read(&[&text[..cut], &text[first..]].concat());
+        assert_eq!((lines, tally.good, tally.skipped()), (1, 1, 1), "cut after {cut} bytes");
+        let id_ends =
+            text.split(|b| *b == b' ').take(16).map(|token| token.len() + 1).sum::<usize>();
+        if cut >= id_ends - 1 {
+            let problems: Vec<_> = tally.problems().collect();
+            assert_eq!(problems, [(Problem::Fault(Fault::length), 1)], "cut after {cut} bytes");
+        }
+    }
+}
+
 /// A full disk takes a part of a line, without its newline: the next line is not lost.
 #[test]
 fn a_line_behind_a_torn_one_is_read() {
@@ -235,5 +257,51 @@ fn a_line_behind_a_torn_one_is_read() {
         let (lines, tally, result) = read(&glued);
         assert!(result.is_ok());
         assert_eq!((lines, tally.good, tally.skipped()), (1, 1, 1), "cut after {cut} bytes");
+    }
+}
+
+/// The bytes that a close tells of while it works, by reading, and the files that it closed.
+#[derive(Default)]
+struct HeardClose {
+    first: Vec<u64>,
+    second: Vec<u64>,
+    closed: usize,
+}
+
+impl Listener for HeardClose {
+    fn file(&mut self, event: &Closing<'_>) {
+        match event {
+            Closing::Working { name, bytes, again } => {
+                assert_eq!(*name, "2025-01.log");
+                if *again { &mut self.second } else { &mut self.first }.push(*bytes);
+            }
+            Closing::Closed { .. } => self.closed += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn directory(&mut self, _: &Path, done: Result<CloseReport, CloseError>) {
+        assert_eq!(done.unwrap().lines, 20_000);
+    }
+}
+
+/// Compressing a year's log takes minutes: whoever waits hears of it.
+#[test]
+fn a_close_tells_how_far_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("2025-01.log"), log(20_000)).unwrap();
+    let options = CloseOptions {
+        before: Month::present(),
+        to: None,
+        join: false,
+        idle: Duration::ZERO,
+        settle: Duration::ZERO,
+        dry_run: false,
+    };
+    let mut heard = HeardClose::default();
+    close(dir.path(), false, options, &mut heard);
+    assert_eq!(heard.closed, 1);
+    for bytes in [&heard.first, &heard.second] {
+        assert!(bytes.len() > 3 && bytes.is_sorted(), "{bytes:?}");
     }
 }

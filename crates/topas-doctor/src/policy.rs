@@ -5,8 +5,8 @@ use std::os::unix::ffi::OsStrExt;
 use nix::unistd::getuid;
 use topas_config::Environment;
 pub use topas_config::policy::kill_switch;
-use topas_format::conf::{List, Settings, Switch};
-use topas_format::policy::{ProgramFacts, SiteRefusal};
+use topas_format::conf::{Settings, Switch};
+use topas_format::policy::ProgramFacts;
 
 use crate::launch::Launch;
 
@@ -33,25 +33,7 @@ pub fn would_measure(
     let (user, uid) = (user.as_bytes(), uid.as_bytes());
     settings
         .answer(&ProgramFacts { is_batch: launch.batch, ranks, exe: None, user, uid })
-        .map_err(|refusal| in_words(refusal, settings))
-}
-
-/// A rule that refuses a program, for people.
-fn in_words(refusal: SiteRefusal, settings: &Settings<'_>) -> String {
-    let says = match refusal {
-        SiteRefusal::Off => "every program is switched off".to_owned(),
-        SiteRefusal::Measure => "measuring is switched off".to_owned(),
-        SiteRefusal::BatchOnly => "the site measures batch jobs only".to_owned(),
-        SiteRefusal::MinPes => {
-            format!("the site measures launches of {} ranks or more", settings.min_pes)
-        }
-        SiteRefusal::Serial => "the site does not measure programs that run alone".to_owned(),
-        SiteRefusal::List(List::OnlyUser | List::SkipUser) => {
-            "the site leaves this user out".to_owned()
-        }
-        SiteRefusal::List(_) => "the site leaves this program out".to_owned(),
-    };
-    format!("{says} ({})", refusal.key())
+        .map_err(|refusal| refusal.words(settings).to_string())
 }
 
 #[cfg(test)]

@@ -97,6 +97,21 @@ const CASES: &[Case] = &[
         ("ghz_share", N(80.0)),
     ),
     ("mpi-share", &[("mpi_share", N(30.0)), ("mpi_cost", N(12.0))], ("mpi_share", N(29.0))),
+    (
+        "late-senders",
+        &[("late_share", N(5.0)), ("late_cost", N(1.0)), ("late_calls", N(100.0))],
+        ("late_share", N(4.9)),
+    ),
+    (
+        "late-receivers",
+        &[("latercv_share", N(5.0)), ("latercv_cost", N(1.0)), ("latercv_calls", N(100.0))],
+        ("latercv_share", N(4.9)),
+    ),
+    (
+        "late-to-collectives",
+        &[("coll_share", N(5.0)), ("coll_cost", N(1.0)), ("coll_calls", N(100.0))],
+        ("coll_share", N(4.9)),
+    ),
     ("slow-clock", &[("frequency_less", N(5.0))], ("frequency_less", N(0.0))),
     ("kernel-time", &[("system_more", N(5.0))], ("system_more", N(0.0))),
     ("more-misses", &[("l1_more", N(50.0)), ("cpu_more", N(5.0))], ("cpu_more", N(0.0))),

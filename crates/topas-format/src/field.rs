@@ -37,6 +37,43 @@ fn two(digits: [u8; 2]) -> Option<u8> {
     (tens <= 9 && ones <= 9).then(|| tens * 10 + ones)
 }
 
+/// A byte eight times.
+const fn eight(byte: u8) -> u64 {
+    u64::from_ne_bytes([byte; 8])
+}
+
+/// Eight bytes of a date or a time: digits, and separators where they must stand.
+struct DigitPairs {
+    /// `0` where a digit stands
+    form: u64,
+    /// What makes the highest bit of a byte that is out of place: more than a digit, or no separator
+    room: u64,
+}
+
+impl DigitPairs {
+    const fn new(form: [u8; 8]) -> Self {
+        let form = u64::from_le_bytes(form);
+        let (mut room, mut shift) = (0, 0);
+        while shift < 64 {
+            let most: u64 = if (form >> shift) as u8 == b'0' { 9 } else { 0 };
+            room |= (0x7f - most) << shift;
+            shift += 8;
+        }
+        DigitPairs { form, room }
+    }
+
+    /// In each byte the number of two digits that begins there; None if the form is another.
+    /// All at once: this is done twice for each line of a log.
+    #[inline(always)]
+    fn read(&self, chunk: [u8; 8]) -> Option<[u8; 8]> {
+        let digits = u64::from_le_bytes(chunk) ^ self.form;
+        // A carry can reach only beyond a byte that is out of place.
+        let misplaced = (digits.wrapping_add(self.room) | digits) & eight(0x80);
+        let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
+        (misplaced == 0).then_some(pairs.to_le_bytes())
+    }
+}
+
 impl<'a> Token<'a> for Date {
     fn write(&self, out: &mut Out<'_>, _: usize) -> bool {
         out.dec_wide(self.year.into(), 4).byte(b'/').dec_wide(self.month.into(), 2);
@@ -46,12 +83,12 @@ impl<'a> Token<'a> for Date {
 
     #[inline(always)]
     fn read(text: &'a [u8]) -> Option<(Self, &'a [u8])> {
-        let Some((&[y0, y1, y2, y3, b'/', m0, m1, b'/', d0, d1], rest)) = text.split_first_chunk()
-        else {
-            return None;
-        };
-        let year = u16::from(two([y0, y1])?) * 100 + u16::from(two([y2, y3])?);
-        let date = Date { year, month: two([m0, m1])?, day: two([d0, d1])? };
+        const FORM: DigitPairs = DigitPairs::new(*b"0000/00/");
+        let (year_month, rest) = text.split_first_chunk()?;
+        let [century, _, year, _, _, month, _, _] = FORM.read(*year_month)?;
+        let (day, rest) = rest.split_first_chunk()?;
+        let year = u16::from(century) * 100 + u16::from(year);
+        let date = Date { year, month, day: two(*day)? };
         // 31 February passes: no zone makes one, and a stricter check buys nothing.
         let known = year > 0 && (1..=12).contains(&date.month) && (1..=31).contains(&date.day);
         known.then_some((date, rest))
@@ -67,10 +104,10 @@ impl<'a> Token<'a> for Time {
 
     #[inline(always)]
     fn read(text: &'a [u8]) -> Option<(Self, &'a [u8])> {
-        let Some((&[h0, h1, b':', m0, m1, b':', s0, s1], rest)) = text.split_first_chunk() else {
-            return None;
-        };
-        let time = Time { hour: two([h0, h1])?, minute: two([m0, m1])?, second: two([s0, s1])? };
+        const FORM: DigitPairs = DigitPairs::new(*b"00:00:00");
+        let (time, rest) = text.split_first_chunk()?;
+        let [hour, _, _, minute, _, _, second, _] = FORM.read(*time)?;
+        let time = Time { hour, minute, second };
         (time.hour < 24 && time.minute < 60 && time.second <= 60).then_some((time, rest))
     }
 }
@@ -368,6 +405,8 @@ impl<'a> Token<'a> for Operations {
 
 #[cfg(test)]
 mod tests {
+    use std::format;
+
     use super::*;
 
     #[test]
@@ -399,6 +438,42 @@ mod tests {
         }
         for bad in [&b"\xff1:02:03"[..], b"24:00:00", b"08:60:00", b"08:00:61", b"-1:00:00"] {
             assert_eq!(Time::read(bad), None, "{bad:?}");
+        }
+    }
+
+    /// Every byte in every place, against a look at each byte for itself.
+    #[test]
+    fn a_date_or_a_time_has_a_digit_or_a_separator_in_each_place() {
+        for (good, form) in [("2026/11/20", "0000/00/00"), ("08:19:25", "00:00:00")] {
+            for place in 0..good.len() {
+                for byte in 0..=255 {
+                    let mut text = good.as_bytes().to_vec();
+                    text[place] = byte;
+                    let in_place = text.iter().zip(form.bytes()).all(|(byte, form)| match form {
+                        b'0' => byte.is_ascii_digit(),
+                        separator => *byte == separator,
+                    });
+                    let number = |from: usize, to: usize| {
+                        std::str::from_utf8(&text[from..to]).unwrap().parse::<u16>().unwrap()
+                    };
+                    let what = format!("{byte} at {place} of {good}");
+                    if good.len() == 10 {
+                        let date = in_place.then(|| (number(0, 4), number(5, 7), number(8, 10)));
+                        let date = date.filter(|(year, month, day)| {
+                            *year > 0 && (1..=12).contains(month) && (1..=31).contains(day)
+                        });
+                        let read = Date::read(&text).map(|(date, _)| date);
+                        let read = read.map(|d| (d.year, d.month.into(), d.day.into()));
+                        assert_eq!(read, date, "{what}");
+                    } else {
+                        let time = in_place.then(|| (number(0, 2), number(3, 5), number(6, 8)));
+                        let time = time.filter(|(h, m, s)| *h < 24 && *m < 60 && *s <= 60);
+                        let read = Time::read(&text).map(|(time, _)| time);
+                        let read = read.map(|t| (t.hour.into(), t.minute.into(), t.second.into()));
+                        assert_eq!(read, time, "{what}");
+                    }
+                }
+            }
         }
     }
 

@@ -38,8 +38,8 @@ macro_rules! line {
             $name,)*
             /// `v=` names a version this parser does not know
             version,
-            /// `len=` is not the length of the line, or a line with `v=` has none: something was
-            /// cut or mixed in
+            /// `len=` is not the length of the line, or a line has none that must have one (with
+            /// `v=`, or of [`VERSIONED_SINCE`] or later): something was cut or mixed in
             length,
         }
 
@@ -126,8 +126,9 @@ impl<'a> Line<'a> {
         let last = text.len().checked_sub(8).and_then(|at| text.get(at..)).unwrap_or_default();
         match last.strip_prefix(b" len=") {
             Some(digits) if whole(digits) == Some(text.len() as u64) => {}
-            // Lines of the T3E have none; all that have a version do.
-            None if !versioned => {}
+            // Lines of the T3E have neither version nor length. A line of our time without them was
+            // cut before its version.
+            None if !versioned && line.date.year < VERSIONED_SINCE => {}
             _ => return Err(Fault::length),
         }
         Ok((line, extras))
@@ -225,6 +226,9 @@ fn first_of(word: u64, byte: u8) -> usize {
     let marks = others.wrapping_sub(ONES) & !others & (ONES * 0x80);
     (marks.trailing_zeros() / 8) as usize
 }
+
+/// The year of the first release: since then every line has a version, and so a length.
+pub const VERSIONED_SINCE: u16 = 2026;
 
 /// Bytes that `len=` and the newline need at the end.
 pub(crate) const END: usize = 9;

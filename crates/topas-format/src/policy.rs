@@ -1,6 +1,8 @@
 //! Whether the site wants a program measured: what topas.conf says of its launch, its name and
 //! its user. The module, the library of MPI profiles and the tools ask here.
 
+use core::fmt;
+
 use crate::conf::{List, ListAnswer, Settings, Switch};
 
 /// What the rules of topas.conf ask of a program.
@@ -36,7 +38,37 @@ pub enum SiteRefusal {
     List(List),
 }
 
+/// A rule that refuses a program, for people: what the site says, and the key in parentheses.
+pub struct RefusalWords<'s> {
+    refusal: SiteRefusal,
+    settings: &'s Settings<'s>,
+}
+
+impl fmt::Display for RefusalWords<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.refusal {
+            SiteRefusal::Off => f.write_str("every program is switched off"),
+            SiteRefusal::Measure => f.write_str("measuring is switched off"),
+            SiteRefusal::BatchOnly => f.write_str("the site measures batch jobs only"),
+            SiteRefusal::MinPes => {
+                write!(f, "the site measures launches of {} ranks or more", self.settings.min_pes)
+            }
+            SiteRefusal::Serial => f.write_str("the site does not measure programs that run alone"),
+            SiteRefusal::List(List::OnlyUser | List::SkipUser) => {
+                f.write_str("the site leaves this user out")
+            }
+            SiteRefusal::List(_) => f.write_str("the site leaves this program out"),
+        }?;
+        write!(f, " ({})", self.refusal.key())
+    }
+}
+
 impl SiteRefusal {
+    /// The rule in words, as these settings have it.
+    pub fn words<'s>(self, settings: &'s Settings<'s>) -> RefusalWords<'s> {
+        RefusalWords { refusal: self, settings }
+    }
+
     /// The key of topas.conf, or the name of the file `off`.
     pub fn key(self) -> &'static str {
         match self {

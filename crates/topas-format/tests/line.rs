@@ -10,7 +10,7 @@ use topas_format::field::{Lang, Lib, Mhz, Mode, Npes, Operations};
 use topas_format::form::{
     LINE, PLACED_LINE, PLACED_RUN_LINE, RUN_LINE, UNKNOWN, Values, mark, number, text,
 };
-use topas_format::line::{FIELDS, Fault, Line, Writer};
+use topas_format::line::{FIELDS, Fault, Line, VERSIONED_SINCE, Writer};
 use topas_format::number::{Count, Micros};
 use topas_format::out::Out;
 
@@ -381,23 +381,38 @@ fn broken_lines_are_refused_for_their_fault() {
     assert_eq!(refused, 15);
 }
 
-/// A full disk, or who copies a log while it grows, leaves any part of a line.
+/// A full disk, or who copies a log while it grows, leaves any part of a line. None is a line, not
+/// even all sixteen tokens, which alone would be a line of 1999.
 #[test]
-fn no_part_of_a_golden_line_is_taken_for_a_line_with_a_version() {
-    let mut refused = 0;
+fn no_part_of_a_golden_line_is_taken_for_a_line() {
+    let mut cut_before_version = 0;
     for name in ["module.log", "demo.log", "every-rank.out", "odd-extras.log"] {
         let text = golden(name);
         for text in lines(&text) {
             for cut in 0..text.len() {
-                match Line::parse(&text[..cut]) {
-                    // Nothing tells it from a line of the T3E, but for its date.
-                    Ok((_, extras)) => assert!(extras.text().trim_ascii().is_empty(), "{cut}"),
-                    Err(_) => refused += 1,
-                }
+                let part = &text[..cut];
+                let refused = Line::parse(part);
+                assert!(refused.is_err(), "{}", String::from_utf8_lossy(part));
+                let tokens = part.split(|byte| *byte == b' ').filter(|token| !token.is_empty());
+                cut_before_version +=
+                    u32::from(tokens.count() == 16 && refused == Err(Fault::length));
             }
         }
     }
-    assert!(refused > 3000, "{refused}");
+    assert!(cut_before_version > 100, "{cut_before_version}");
+}
+
+/// The year decides whether sixteen tokens are a line.
+#[test]
+fn lines_without_a_version_are_older_than_the_first_release() {
+    let line = |year: u16| {
+        format!("{year}/05/04 12:00:00 mohr cg 5 16 t450 B f90 mpi 1.0 0.1 2.0 f=1 10 4711")
+    };
+    assert!(Line::parse(line(VERSIONED_SINCE - 1).as_bytes()).is_ok());
+    for extras in ["", " ", " t=1", " uid=7 host=n1"] {
+        let text = line(VERSIONED_SINCE) + extras;
+        assert_eq!(Line::parse(text.as_bytes()), Err(Fault::length), "{extras}");
+    }
 }
 
 /// What the module writes is in the table: an export would leave out any other extra.

@@ -10,7 +10,7 @@ use topas_data::{
 };
 use topas_format::conf::List;
 use topas_format::shown::Shown;
-use topas_terminal::shown;
+use topas_terminal::{Progress, shown};
 
 use crate::args::Close;
 use crate::{TOOL, exit};
@@ -34,7 +34,8 @@ pub fn run(options: &Close, env: &Environment) -> u8 {
         settle: Duration::from_secs(options.settle),
         dry_run: options.dry_run,
     };
-    let mut teller = Teller { options, dirs: &dirs, code: exit::OK };
+    let progress = Progress::new(TOOL, options.quiet);
+    let mut teller = Teller { options, dirs: &dirs, progress, code: exit::OK };
     for dir in &dirs {
         close(dir, below, how, &mut teller);
     }
@@ -46,15 +47,23 @@ struct Teller<'o> {
     options: &'o Close,
     /// The directories that were named
     dirs: &'o [PathBuf],
+    progress: Progress,
     code: u8,
 }
 
 impl Listener for Teller<'_> {
     fn file(&mut self, event: &Closing<'_>) {
+        if let Closing::Working { name, bytes, again } = event {
+            let what = if *again { "checked" } else { "compressed" };
+            self.progress.at(|| format!("{name}: {} MB {what}", bytes / 1_000_000));
+            return;
+        }
+        self.progress.clear();
         tell(event, self.options.quiet);
     }
 
     fn directory(&mut self, path: &Path, done: Result<CloseReport, CloseError>) {
+        self.progress.clear();
         let code = match done {
             // Of directories below those that were named only what was done is told.
             Ok(CloseReport { files: 0, failed: 0, .. })
@@ -96,6 +105,7 @@ fn tell(event: &Closing<'_>, quiet: bool) {
             let name = Shown(name.as_bytes());
             return TOOL.error(&format_args!("cannot close {name}"), Some(cause), hint);
         }
+        Closing::Working { .. } => return,
         _ if quiet => return,
         Closing::Planned { name, bytes } => {
             format!("{}: would be closed, {bytes} B", Shown(name.as_bytes()))

@@ -11,6 +11,7 @@ use topas_data::{
 };
 use topas_format::line::{Extras, Line};
 use topas_render::{looked_at, record};
+use topas_terminal::Progress;
 
 use crate::args::{Export, KeyOptions};
 use crate::inputs::{self, failed};
@@ -171,16 +172,23 @@ impl Exporter<'_> {
         if self.options.csv {
             self.text += &record::csv_header();
         }
+        let mut progress = Progress::new(TOOL, self.options.quiet);
+        let mut seen = 0u64;
         for source in sources {
             let mut result = Ok(());
             let mut left_out = std::mem::take(&mut self.left_out);
             let read = each_line(source, &mut left_out, |line, text| {
+                seen += 1;
+                if seen.is_multiple_of(256) {
+                    progress.at(|| format!("{source}: {seen} lines read so far"));
+                }
                 result = match line {
                     LogLine::Run(line, extras) => self.line(line, extras, text),
                     LogLine::Profile => self.profile(text),
                 };
                 if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });
+            progress.clear();
             self.left_out = left_out;
             result.map_err(|cause| self.failed(cause))?;
             if let Err(error) = read {

@@ -4,7 +4,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use topas_config::Environment;
-use topas_data::{Inputs, MergeOptions, MergeOutput, MergeReport, Output, SegmentError, merge};
+use topas_data::{
+    Inputs, MergeOptions, MergeOutput, MergeProgress, MergeReport, Output, SegmentError, merge,
+};
 use topas_terminal::{Progress, shown};
 
 use crate::args::Merge;
@@ -34,8 +36,16 @@ pub fn run(options: &Merge, env: &Environment) -> u8 {
                 name: options.output.clone(),
                 bad: bad.as_mut().zip(options.bad.clone()).map(|(to, name)| (to as _, name)),
             },
-            |source, bytes| progress.at(|| format!("{source}: {} MB read", bytes / 1_000_000)),
+            |place| {
+                progress.at(|| match place {
+                    MergeProgress::Reading { source, bytes } => {
+                        format!("{source}: {} MB read", bytes / 1_000_000)
+                    }
+                    MergeProgress::Writing { lines } => format!("{lines} lines written"),
+                });
+            },
         )?;
+        progress.clear();
         // What was there before is worth more than nothing, or than a part of itself.
         let nothing = report.lines == 0 && report.failed.len() >= sources.len();
         if nothing || report.failed.iter().any(|error| error.about().is(&options.output)) {

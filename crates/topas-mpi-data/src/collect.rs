@@ -50,19 +50,25 @@ pub struct Collection {
 }
 
 /// Finds what is left of a user's ranks in a directory, and locks it. A directory that does not
-/// exist has nothing.
+/// exist has nothing. `progress` gets the number of files that were looked at, and of all.
 ///
 /// # Errors
 ///
 /// If the directory cannot be listed.
-pub fn collect(dir: &Path, uid: u32) -> io::Result<Collection> {
+pub fn collect(
+    dir: &Path,
+    uid: u32,
+    mut progress: impl FnMut(usize, usize),
+) -> io::Result<Collection> {
     let mut all = Collection::default();
     let files = match spool_files(dir, Some(uid)) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(all),
         files => files?,
     };
     let mut launches: Vec<Vec<(Box<FoundSpool>, Flock<fs::File>)>> = Vec::new();
-    for path in files {
+    let of = files.len();
+    for (done, path) in files.into_iter().enumerate() {
+        progress(done, of);
         match claim(&path, uid) {
             Ok(Claim::Found(found, lock)) => {
                 let same = |of: &&mut Vec<(Box<FoundSpool>, Flock<fs::File>)>| {
@@ -205,6 +211,17 @@ impl LeftLaunch {
                 }
                 for (told, moved) in &rank.communicators {
                     to.communicator(name_of(told).as_bytes(), told.size, moved, &rank.tick);
+                }
+                let mut modules = 0;
+                for table in &rank.paths {
+                    to.paths(table, modules, &rank.tick);
+                    modules += table.modules as usize;
+                }
+                if let Some(table) = &rank.partners {
+                    let count = (table.count as usize).min(table.partner.len());
+                    for partner in &table.partner[..count] {
+                        to.partner(partner, &rank.tick);
+                    }
                 }
                 to.switches(&found.spool.header.switches);
                 unended(to, std::iter::once(&**found));

@@ -5,8 +5,8 @@ use std::mem::{offset_of, size_of};
 
 use topas_mpi_profile::layout::now::NowLine;
 use topas_mpi_profile::layout::{
-    Beside, Block, CallPath, Communicator, Header, Moment, PathModule, PathTable, Peer, Row,
-    Traffic, WaitPeer, WaitRow, WaitTicks, Waiting, Waits,
+    Beside, Block, CallPath, Communicator, Header, Moment, Partner, Partners, PathModule,
+    PathTable, Peer, Row, Traffic, WaitPeer, WaitRow, WaitTicks, Waiting, Waits,
 };
 
 /// Something that stands in the file.
@@ -65,12 +65,14 @@ structures! {
     Peer { sends sent receives received }
     Traffic { calls ticks peer }
     PathModule { base print build_id_length build_id name }
-    CallPath { function count end reserved calls ticks sent received waits frames }
-    PathTable { count modules depth inside reserved module path }
+    CallPath { function count end reserved calls ticks sent received waits unknown frames }
+    PathTable { count modules depth inside number reserved module path }
     WaitTicks { calls ticks }
     WaitRow { late late_receiver collective elsewhere unsure below }
     WaitPeer { late late_receiver collective }
-    Waits { board peers world used of rows }
+    Waits { board peers world partners used of rows }
+    Partner { path peer_path peer late late_receiver collective on_time slack }
+    Partners { count reserved partner }
     Block {
         tid unused next peers histograms now outside counted paths reserved waiting rows beside
         traffic sizes

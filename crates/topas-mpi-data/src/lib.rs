@@ -16,6 +16,7 @@ mod live;
 mod metrics;
 mod node;
 mod now;
+mod partners;
 mod paths;
 mod process;
 mod profile;
@@ -39,6 +40,7 @@ pub use live::{SpoolReading, read_spool, read_spool_files};
 pub use metrics::{METRICS, Metric, MetricUnit};
 pub use node::{own_uid, processors_of};
 pub use now::{CallNow, NowPeer, ThreadNow, threads_now};
+pub use partners::{LaunchPartner, PathPartner, Slack};
 pub use paths::{
     CallPathSums, LaunchPath, LaunchPaths, PathAmounts, PathEnding, PathFrame, PathModule,
     RankPaths, SourceFrame, SourceFrames,

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::partners::{LaunchPartner, PathPartner, partners_of};
 use super::profile::MpiProfile;
 use super::routine::RoutineNumber;
 
@@ -54,9 +55,17 @@ pub struct PathAmounts {
     pub received: u128,
     /// Time by kind of wait: late senders, late receivers, collectives
     pub waits: [u128; 3],
+    /// Time in calls of which it is not known whether they were waits
+    pub unknown: u128,
 }
 
 impl PathAmounts {
+    /// Time that is neither a wait nor in calls of which that is not known: transfer and other.
+    pub fn other(&self) -> u128 {
+        let [late, receiver, collective] = self.waits;
+        self.time.saturating_sub(late + receiver + collective + self.unknown)
+    }
+
     fn add(&mut self, other: &PathAmounts) {
         self.calls += other.calls;
         self.time += other.time;
@@ -65,6 +74,7 @@ impl PathAmounts {
         for (sum, more) in self.waits.iter_mut().zip(other.waits) {
             *sum += more;
         }
+        self.unknown += other.unknown;
     }
 }
 
@@ -79,6 +89,8 @@ pub struct CallPathSums {
     pub ending: PathEnding,
     /// What they took and moved
     pub amounts: PathAmounts,
+    /// Its number in its rank, by which partners call it; None if it is not told
+    pub number: Option<u32>,
 }
 
 /// The paths of a rank.
@@ -88,6 +100,8 @@ pub struct RankPaths {
     pub modules: Vec<PathModule>,
     /// Paths; threads may have the same
     pub paths: Vec<CallPathSums>,
+    /// Whom they waited for
+    pub partners: Vec<PathPartner>,
 }
 
 /// Most modules that are believed.
@@ -116,6 +130,8 @@ pub struct LaunchPath {
     pub sums: CallPathSums,
     /// Its ranks, ascending, with what each took and moved
     pub ranks: Vec<(u32, PathAmounts)>,
+    /// Whom they waited for, that with most time first
+    pub partners: Vec<LaunchPartner>,
 }
 
 impl LaunchPath {
@@ -148,6 +164,7 @@ impl LaunchPaths {
         let mut launch = LaunchPaths::default();
         let mut modules: HashMap<&str, u32> = HashMap::new();
         let mut places: HashMap<PathKey, usize> = HashMap::new();
+        let mut numbers_of: HashMap<(u32, u32), u64> = HashMap::new();
         let mut counted = false;
         for rank in &profile.ranks {
             let Some(paths) = &rank.sums.paths else { continue };
@@ -176,13 +193,18 @@ impl LaunchPaths {
                             frames: frames.clone(),
                             ending: *ending,
                             amounts: PathAmounts::default(),
+                            number: None,
                         },
                         ranks: Vec::new(),
+                        partners: Vec::new(),
                     });
                     launch.paths.len() - 1
                 });
                 let of = &mut launch.paths[place];
                 of.sums.amounts.add(&path.amounts);
+                if let Some(number) = path.number {
+                    numbers_of.insert((rank.rank, number), of.id);
+                }
                 match of.ranks.last_mut().filter(|(last, _)| *last == rank.rank) {
                     Some((_, amounts)) => amounts.add(&path.amounts),
                     None => of.ranks.push((rank.rank, path.amounts)),
@@ -194,7 +216,16 @@ impl LaunchPaths {
                 .then_with(|| b.sums.amounts.calls.cmp(&a.sums.amounts.calls))
                 .then_with(|| a.id.cmp(&b.id))
         });
+        let mut partners = partners_of(profile, &numbers_of);
+        for path in &mut launch.paths {
+            path.partners = partners.remove(&path.id).unwrap_or_default();
+        }
         counted.then_some(launch)
+    }
+
+    /// The path of this hash.
+    pub fn path(&self, id: u64) -> Option<&LaunchPath> {
+        self.paths.iter().find(|path| path.id == id)
     }
 
     /// FNV-1a of the routine's name, and of modules and offsets.

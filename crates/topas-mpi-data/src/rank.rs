@@ -3,13 +3,14 @@
 use std::time::SystemTime;
 
 use topas_mpi_profile::layout::{
-    BINS, Block, COMMUNICATORS, Communicator as Told, FUNCTIONS, HISTOGRAMS, Header,
-    Peer as Traded, RankState, Traffic as Moved, WaitPeer, flag,
+    BINS, Block, COMMUNICATORS, Communicator as Told, FUNCTIONS, HISTOGRAMS, Header, Partners,
+    PathTable, Peer as Traded, RankState, Traffic as Moved, WaitPeer, flag,
 };
 use topas_mpi_profile::sums::{self, TickLength, histogram};
 
 use super::identity;
 use super::now::NowPeer;
+use super::partners::PathPartner;
 use super::paths::RankPaths;
 use super::profile::MpiRank;
 use super::routine::{RoutineNumber, Routines};
@@ -53,6 +54,10 @@ pub struct SpoolRank {
     pub(super) peers: Vec<(Option<u32>, Traded)>,
     /// Whom it blames for its waits
     pub(super) blamed: Vec<(u32, WaitPeer)>,
+    /// Call paths as its threads have them
+    pub(super) paths: Vec<Box<PathTable>>,
+    /// Whom they waited for
+    pub(super) partners: Option<Box<Partners>>,
     /// Length of a tick
     pub(super) tick: TickLength,
 }
@@ -67,6 +72,7 @@ struct Threads {
     peers_read: usize,
     inside: Vec<Inside>,
     paths: Option<RankPaths>,
+    tables: Vec<Box<PathTable>>,
     /// ns in calls of the thread that has most
     busiest: u64,
 }
@@ -92,6 +98,7 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
         peers_read: 0,
         inside: Vec::new(),
         paths: None,
+        tables: Vec::new(),
         busiest: 0,
     };
     let mut last = header.latest.ticks.max(header.initialized.ticks).max(header.began.ticks);
@@ -121,9 +128,10 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
             threads.inside.push(inside);
             unended.extend((!running).then_some(inside));
         }
-        if let Some(table) = spool.paths(&block)? {
-            let paths = threads.paths.get_or_insert_default();
-            spool_paths::add(paths, &table, in_call, &tick);
+        if let Some(mut table) = spool.paths(&block)? {
+            spool_paths::goes_on(&mut table, in_call);
+            spool_paths::add(threads.paths.get_or_insert_default(), &table, &tick);
+            threads.tables.push(table);
         }
         threads.add(spool, &block, &tick)
     })?;
@@ -138,7 +146,8 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
         0 => Vec::new(),
         _ => with_traffic(spool.communicators()?, threads.traffic),
     };
-    let Threads { sums, sizes, peers, inside, paths, .. } = threads;
+    let partners = waits::partners(spool)?;
+    let Threads { sums, sizes, peers, inside, paths, tables, .. } = threads;
     let mut shown = MpiSums::of(&sums, &header.counters);
     shown.sizes = sizes
         .iter()
@@ -157,6 +166,9 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
     let peers = with_peer(&peers);
     shown.peers = peers.iter().map(|(rank, peer)| named_peer(*rank, peer)).collect();
     shown.paths = paths;
+    if let (Some(paths), Some(table)) = (&mut shown.paths, &partners) {
+        paths.partners = PathPartner::of_table(table, &tick);
+    }
     shown.waits.blamed = waits::blamed(&blamed, &tick);
     let rank = MpiRank {
         rank: header.rank,
@@ -170,7 +182,20 @@ pub fn read_rank(spool: &Spool, running: bool) -> Result<SpoolRank, SpoolError> 
         .began
         .realtime
         .saturating_add(tick.nanoseconds(end.saturating_sub(header.began.ticks)));
-    Ok(SpoolRank { rank, inside, ended, sums, sizes, communicators, peers, blamed, tick })
+    let paths = tables;
+    Ok(SpoolRank {
+        rank,
+        inside,
+        ended,
+        sums,
+        sizes,
+        communicators,
+        peers,
+        blamed,
+        paths,
+        partners,
+        tick,
+    })
 }
 
 impl Threads {

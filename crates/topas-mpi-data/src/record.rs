@@ -7,6 +7,7 @@ use topas_format::escape::Name;
 use topas_mpi_profile::lines::{LEVEL_WORDS, Of};
 use topas_mpi_profile::parse::{Line, ProfileLineFault, SizesOf, Token, nanoseconds, whole};
 
+use super::partners::PathPartner;
 use super::paths::{CallPathSums, PathAmounts, PathEnding, PathFrame, PathModule};
 use super::profile::{Ending, LEVELS, MpiRecordFacts};
 use super::routine::{RoutineAmount, RoutineCalls, RoutineNumber, Routines};
@@ -147,7 +148,14 @@ fn is_believable(token: &Token<'_>) -> bool {
         Token::Peer { traffic, .. } => moved(traffic),
         Token::Counter { count, .. } => fits(&[*count]),
         Token::Path(told) => {
-            fits(&[told.calls, told.nanoseconds, told.sent, told.received]) && fits(&told.waits)
+            fits(&[told.calls, told.nanoseconds, told.sent, told.received])
+                && fits(&told.waits)
+                && fits(&[told.unknown])
+        }
+        Token::Partner(told) => {
+            let waits = told.waits.iter();
+            waits.clone().all(|figure| fits(&[figure.calls, figure.nanoseconds]))
+                && told.slack.iter().all(|classes| fits(classes))
         }
         Token::Fact(..) | Token::Switch { .. } | Token::Module { .. } => true,
         Token::Waits { waits, .. } => {
@@ -320,8 +328,14 @@ impl MpiRecord {
                         sent: told.sent,
                         received: told.received,
                         waits: told.waits,
+                        unknown: told.unknown,
                     },
+                    number: told.place,
                 });
+            }
+            Token::Partner(told) => {
+                let partner = PathPartner::of_token(&told);
+                sums.paths.get_or_insert_default().partners.push(partner);
             }
             Token::Counter { name, inside, count } => {
                 let name = string(name);

@@ -9,9 +9,16 @@ use super::paths::{CallPathSums, PathAmounts, PathEnding, PathFrame, PathModule,
 use super::routine::RoutineNumber;
 use super::spool::text;
 
-/// Adds the paths of a thread. `inside` are the ticks that the call has taken that the thread is
-/// in.
-pub(super) fn add(to: &mut RankPaths, table: &PathTable, inside: u64, tick: &TickLength) {
+/// Adds the ticks that the call has taken that the thread is in.
+pub(super) fn goes_on(table: &mut PathTable, inside: u64) {
+    let place = (table.inside as usize).checked_sub(1);
+    if let Some(path) = place.and_then(|place| table.path.get_mut(place)) {
+        path.ticks = path.ticks.saturating_add(inside);
+    }
+}
+
+/// Adds the paths of a thread.
+pub(super) fn add(to: &mut RankPaths, table: &PathTable, tick: &TickLength) {
     let first = to.modules.len() as u32;
     let modules = (table.modules as usize).min(PATH_MODULES);
     to.modules.extend(table.module.iter().take(modules).map(|module| {
@@ -36,19 +43,19 @@ pub(super) fn add(to: &mut RankPaths, table: &PathTable, inside: u64, tick: &Tic
                 .map(|module| first + module as u32),
             offset: frame & ((1 << OFFSET_BITS) - 1),
         };
-        let going_on = table.inside as usize == number + 1;
-        let ticks = path.ticks.saturating_add(if going_on { inside } else { 0 });
         to.paths.push(CallPathSums {
             routine: routine.map(RoutineNumber),
             frames: frames.map(frame).collect(),
             ending: PathEnding::of(path.end.into()),
             amounts: PathAmounts {
                 calls: path.calls.into(),
-                time: tick.nanoseconds(ticks).into(),
+                time: tick.nanoseconds(path.ticks).into(),
                 sent: path.sent.into(),
                 received: path.received.into(),
                 waits: path.waits.map(|ticks| tick.nanoseconds(ticks).into()),
+                unknown: tick.nanoseconds(path.unknown).into(),
             },
+            number: (table.number as usize * PATHS + number).try_into().ok(),
         });
     }
 }

@@ -1,6 +1,6 @@
 //! Why ranks waited: by routine, and by the rank that is to blame.
 
-use topas_mpi_profile::layout::{WaitPeer, Waits, flag};
+use topas_mpi_profile::layout::{Partners, WaitPeer, Waits, flag};
 use topas_mpi_profile::sums::{self, TickLength, WaitSums, WaitedSums};
 
 use super::routine::RoutineNumber;
@@ -133,6 +133,22 @@ pub(super) fn read(
     }
     let peers: Vec<WaitPeer> = spool.array(waits.peers, spool.header.ranks as usize)?;
     Ok((0..).zip(peers).filter(|(_, peer)| *peer != WaitPeer::default()).collect())
+}
+
+/// Whom the call paths of a rank waited for.
+///
+/// # Errors
+///
+/// [`SpoolError`] for what cannot be read.
+pub(super) fn partners(spool: &Spool) -> Result<Option<Box<Partners>>, SpoolError> {
+    if spool.header.waits == 0 {
+        return Ok(None);
+    }
+    let waits: Waits = spool.decode(spool.header.waits)?;
+    if waits.partners == 0 {
+        return Ok(None);
+    }
+    Ok(Some(Box::new(spool.decode(waits.partners)?)))
 }
 
 /// Whom a rank blames, in ns.

@@ -62,6 +62,8 @@ pub struct ThreadPaths {
     table: *mut PathTable,
     /// The path of the call that the thread is in, plus 1; 0 if it is in none
     current: u32,
+    /// The number of its first path in the process
+    first: u32,
     /// Stacks that were looked for
     stacks: u32,
     stack: StackBounds,
@@ -127,7 +129,13 @@ pub fn begin(thread: &mut Thread) {
     let paths: *mut ThreadPaths = memory.cast();
     // SAFETY: new, zeroed, which is a value of this type, and large enough.
     unsafe { (*paths).table = table };
-    if let Some(slot) = ALL.get(COUNT.fetch_add(1, Relaxed) as usize) {
+    let number = COUNT.fetch_add(1, Relaxed);
+    if let Some(slot) = ALL.get(number as usize) {
+        // SAFETY: as above; the table is the thread's own part of the file.
+        unsafe {
+            (*paths).first = number * PATHS as u32;
+            (*table).number = number;
+        }
         slot.store(paths, Release);
     }
     thread.paths = paths;
@@ -148,6 +156,8 @@ pub fn put_aside(thread: &mut Thread) -> *mut ThreadPaths {
             (*paths).table = memory.add(TABLE_ASIDE).cast();
             (*(*paths).table).depth = (*(*own).table).depth;
             (*(*paths).table).count = 1;
+            // No number that others know.
+            (*paths).first = u32::MAX / 2;
         }
         thread.paths = paths;
     }
@@ -208,6 +218,55 @@ pub fn leave(function: u32, thread: &mut Thread, ticks: u64) {
     // What was cancelled may make it less.
     path.sent = path.sent.wrapping_add(sent.wrapping_sub(paths.before[0]));
     path.received = path.received.wrapping_add(received.wrapping_sub(paths.before[1]));
+}
+
+/// The number in the process of the path that the thread is in; 0 if it is in none, in one of the
+/// others, or in one whose number has more than 16 bits.
+#[inline(always)]
+pub fn number_of(thread: &Thread) -> u16 {
+    if thread.paths.is_null() {
+        return 0;
+    }
+    // SAFETY: the thread's own.
+    let paths = unsafe { &*thread.paths };
+    match paths.current.checked_sub(1) {
+        None | Some(0) => 0,
+        Some(path) => u16::try_from(paths.first + path).unwrap_or(0),
+    }
+}
+
+/// Why calls by a path waited: `kind` as in [`CallPath::waits`]; None is what is not known.
+pub fn waited(number: u16, kind: Option<usize>, ticks: u64) {
+    let Some(path) = sums_of(number) else { return };
+    // SAFETY: see `sums_of`; the words of waits only.
+    unsafe {
+        match kind {
+            Some(kind) => {
+                if let Some(sum) = (*path).waits.get_mut(kind) {
+                    *sum += ticks;
+                }
+            }
+            None => (*path).unknown += ticks,
+        }
+    }
+}
+
+/// What was not known of a call by a path is known now.
+pub fn known_after_all(number: u16, ticks: u64) {
+    let Some(path) = sums_of(number) else { return };
+    // SAFETY: as above.
+    unsafe { (*path).unknown = (*path).unknown.saturating_sub(ticks) };
+}
+
+/// A path by its number in the process. Paths stay where they are, and so do their tables, which
+/// are parts of the file. Nobody else writes the words of waits, because whoever tells waits is
+/// alone; the others belong to the path's thread.
+fn sums_of(number: u16) -> Option<*mut CallPath> {
+    let (table, path) = (usize::from(number) / PATHS, usize::from(number) % PATHS);
+    let paths = ALL.get(table)?.load(Acquire);
+    // SAFETY: a table has so many paths.
+    (!paths.is_null())
+        .then(|| unsafe { (&raw mut (*(*paths).table).path).cast::<CallPath>().add(path) })
 }
 
 /// `MPI_Finalize` writes the profile before it has come to its end: the ticks in it so far.

@@ -149,6 +149,9 @@ fn paths(lines: &mut Lines<'_>, header: &Header) {
             modules += table.modules as usize;
         }
     }
+    for partner in spool::partners().unwrap_or_default() {
+        lines.partner(partner, &tick);
+    }
 }
 
 /// Ranks to blame for waits of this one.

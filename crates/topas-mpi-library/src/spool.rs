@@ -7,8 +7,8 @@ use core::sync::atomic::{
 };
 
 use topas_mpi_profile::layout::{
-    BLOCKS_AT, Block, COMMUNICATORS_AT, Communicator, FUNCTIONS, Header, MAGIC, PathTable, Peer,
-    TABLE, VERSION, WaitPeer, Waits, flag,
+    BLOCKS_AT, Block, COMMUNICATORS_AT, Communicator, FUNCTIONS, Header, MAGIC, Partner, Partners,
+    PathTable, Peer, TABLE, VERSION, WaitPeer, Waits, flag,
 };
 
 use topas_format::out::Out;
@@ -260,6 +260,14 @@ pub fn wait_peers(header: &Header, waits: &Waits) -> Option<&'static [WaitPeer]>
     (waits.peers != 0).then(|| unsafe {
         core::slice::from_raw_parts(at::<WaitPeer>(waits.peers), header.ranks as usize)
     })
+}
+
+/// Whom call paths waited for; None if that was not told apart.
+pub fn partners() -> Option<&'static [Partner]> {
+    let offset = waits()?.partners;
+    // SAFETY: this part of the file is theirs.
+    let table = (offset != 0).then(|| unsafe { &*at::<Partners>(offset) })?;
+    table.partner.get(..table.count as usize)
 }
 
 /// All blocks.

@@ -67,6 +67,7 @@ pub const KEYS: &[(&str, KeyExport)] = &[
     // Files and places of a user's own code.
     ("m", LeftOut),
     ("k", LeftOut),
+    ("q", LeftOut),
     ("c", Communicator),
     // Variables and their values may name people.
     ("e", LeftOut),

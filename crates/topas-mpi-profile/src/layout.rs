@@ -17,8 +17,10 @@ use topas_mpi_table::CHAPTERS;
 use now::NowLine;
 pub use waits::{WAIT_ROWS, WaitPeer, WaitRow, WaitTicks, Waits};
 
+mod partners;
 mod paths;
 
+pub use partners::{PARTNERS, Partner, Partners, SLACKS, slack_class};
 pub use paths::{
     CallPath, OFFSET_BITS, PATH_DEPTH, PATH_FRAMES, PATH_MODULES, PATHS, PathEnd, PathModule,
     PathTable,
@@ -28,7 +30,7 @@ pub use paths::{
 pub const MAGIC: [u8; 8] = *b"topasmpi";
 
 /// Version of this layout.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Rows of a block: the functions of the table, by position; a variant for large counts has the
 /// row of its function.
@@ -108,8 +110,36 @@ pub mod flag {
     /// In sums: of some rank nothing arrived.
     pub const RANKS_LOST: u64 = 1 << 13;
     /// Waits are told apart: for late senders, late receivers, collectives.
-    pub const WAITS: u64 = 1 << 14;
+    pub const WAITS: u64 = 1 << 15;
 }
+
+/// Every bit of [`flag`] means one thing.
+const _: () = {
+    let all = [
+        flag::PROFILING,
+        flag::UNKNOWN_MPI,
+        flag::PEERS,
+        flag::COMMUNICATORS,
+        flag::COUNTERS,
+        flag::THREADS_LOST,
+        flag::CLOCK,
+        flag::REQUESTS_LOST,
+        flag::WORLD,
+        flag::USER,
+        flag::SWITCHES_LOST,
+        flag::NO_COUNTERS,
+        flag::ROWS_MISSED,
+        flag::RANKS_LOST,
+        flag::PATHS,
+        flag::WAITS,
+    ];
+    let (mut seen, mut rest) = (0, all.as_slice());
+    while let [flag, others @ ..] = rest {
+        assert!(seen & *flag == 0, "two flags have one bit");
+        seen |= *flag;
+        rest = others;
+    }
+};
 
 /// Bits of [`Header::languages`] and [`Beside::flags`].
 pub mod language {

@@ -12,7 +12,7 @@ use crate::sums::{WaitSums, WaitedSums};
 
 mod paths;
 
-pub use paths::PathToken;
+pub use paths::{PartnerToken, PathToken};
 
 /// Why a line is none of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +127,6 @@ pub struct Traffic {
 }
 
 /// A token of a line.
-#[expect(clippy::large_enum_variant, reason = "nothing is allocated here")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Token<'a> {
     /// Anything else: a key and its value
@@ -215,6 +214,8 @@ pub enum Token<'a> {
     },
     /// `k=`
     Path(PathToken<'a>),
+    /// `q=`
+    Partner(PartnerToken),
     /// `ci.` and `co.`
     Counter {
         /// Name of the counter
@@ -404,6 +405,7 @@ fn token<'a>(key: &'a [u8], value: &'a [u8]) -> Option<Token<'a>> {
             file: Name::from_token(fields.next()?),
         },
         b"k" => Token::Path(PathToken::read(&mut fields)?),
+        b"q" => Token::Partner(PartnerToken::read(&mut fields)?),
         [b'c', way @ (b'i' | b'o'), b'.', name @ ..] => Token::Counter {
             name: Name::from_token(name),
             inside: *way == b'i',

@@ -5,7 +5,7 @@ use topas_format::MAX_LINE;
 use topas_format::civil::Civil;
 use topas_mpi_profile::keys::{KEYS, KeyExport, export};
 use topas_mpi_profile::layout::{
-    BINS, COUNTERS, CallPath, FUNCTIONS, PATH_MODULES, PATHS, PathModule, PathTable, Peer,
+    BINS, COUNTERS, CallPath, FUNCTIONS, PATH_MODULES, PATHS, Partner, PathModule, PathTable, Peer,
     ROW_MISSED, WaitPeer, WaitTicks, flag,
 };
 use topas_mpi_profile::lines::{End, Facts, Head, Of, amounts, record};
@@ -217,7 +217,8 @@ fn one_path() -> PathTable {
         modules: 1,
         depth: 8,
         inside: 0,
-        reserved: [0; 6],
+        number: 0,
+        reserved: [0; 11],
         module: [module; PATH_MODULES],
         path: [path; PATHS],
     }
@@ -251,6 +252,7 @@ fn every_key_that_is_written_has_its_export() {
             let late = WaitTicks { calls: 1, ticks: 2 };
             lines.blamed(1, &WaitPeer { late, ..WaitPeer::default() }, &tick);
             lines.paths(&one_path(), 0, &tick);
+            lines.partner(&Partner::default(), &tick);
             lines.communicator(b"World", 1, &Default::default(), &tick);
             lines.switches(b"OMPI_MCA_x=1");
             lines.unended(3, 2, 7);

@@ -1,7 +1,7 @@
 //! Rings of stamps, by key, that one rank writes and the others of its node read.
 
 use core::sync::atomic::{
-    AtomicU32, AtomicU64,
+    AtomicU16, AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
     fence,
 };
@@ -29,13 +29,15 @@ pub struct Ring {
     void: AtomicU32,
     reserved: u32,
     stamps: [AtomicU64; STAMPS],
+    /// The call path of each, as its owner numbers them; 0 if it does not tell
+    paths: [AtomicU16; STAMPS],
 }
 
 /// What a ring says of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen {
-    /// This was its moment.
-    At(u64),
+    /// This was its moment, and its call path as the owner of the ring numbers them; 0: not told.
+    At(u64, u16),
     /// It was so long ago that it is overwritten: not later than this moment.
     Before(u64),
     /// It was not yet, or was not yet published.
@@ -52,6 +54,7 @@ impl Ring {
             void: AtomicU32::new(0),
             reserved: 0,
             stamps: [const { AtomicU64::new(0) }; STAMPS],
+            paths: [const { AtomicU16::new(0) }; STAMPS],
         }
     }
 
@@ -70,6 +73,17 @@ impl Ring {
         }
         self.published.store(number + 1, Release);
         number
+    }
+
+    /// The same, and tells the call path: its number.
+    #[inline(always)]
+    pub fn publish_with(&self, moment: u64, path: u16) -> u64 {
+        let number = self.published.load(Relaxed);
+        if let Some(place) = self.paths.get(number as usize % STAMPS) {
+            // As a stamp.
+            place.store(path, Release);
+        }
+        self.publish(moment)
     }
 
     /// The last one that was published, and the one before it, may have been mistaken for each
@@ -114,6 +128,8 @@ impl Ring {
             let wanted = number.max(oldest);
             let Some(stamp) = self.stamp(wanted) else { return Seen::Unsure };
             let moment = stamp.load(Relaxed);
+            let path =
+                self.paths.get(wanted as usize % STAMPS).map_or(0, |path| path.load(Relaxed));
             fence(Acquire);
             // The place of a number is written again as soon as so many more were published.
             if self.published.load(Relaxed) >= wanted + STAMPS as u64 {
@@ -121,7 +137,7 @@ impl Ring {
             }
             return match (moment & UNSURE != 0, wanted == number) {
                 (true, _) => Seen::Unsure,
-                (false, true) => Seen::At(moment),
+                (false, true) => Seen::At(moment, path),
                 (false, false) => Seen::Before(moment),
             };
         }
@@ -221,15 +237,15 @@ mod tests {
         assert_eq!(ring.read(0), Seen::NotYet);
         for n in 0..200 {
             assert_eq!(ring.publish(1_000 + n), n);
-            assert_eq!(ring.read(n), Seen::At(1_000 + n));
+            assert_eq!(ring.read(n), Seen::At(1_000 + n, 0));
             assert_eq!(ring.read(n + 1), Seen::NotYet);
         }
-        assert_eq!(ring.read(199 - 62), Seen::At(1_199 - 62));
+        assert_eq!(ring.read(199 - 62), Seen::At(1_199 - 62, 0));
         // The oldest that is left says that those before it were earlier.
         assert_eq!(ring.read(10), Seen::Before(1_199 - 62));
         ring.doubt();
         assert_eq!((ring.read(199), ring.read(198)), (Seen::Unsure, Seen::Unsure));
-        assert_eq!(ring.read(197), Seen::At(1_197));
+        assert_eq!(ring.read(197), Seen::At(1_197, 0));
         ring.give_up(false);
         assert_eq!(ring.read(197), Seen::Unsure);
     }
@@ -237,11 +253,12 @@ mod tests {
     #[test]
     fn what_is_read_while_it_is_written_is_that_of_its_number() {
         let ring = Ring::new();
+        let path = |number: u64| (number % 60_000) as u16;
         let done = AtomicBool::new(false);
         thread::scope(|scope| {
             scope.spawn(|| {
                 for n in 0..2_000_000u64 {
-                    ring.publish(n * 3);
+                    ring.publish_with(n * 3, path(n));
                 }
                 done.store(true, Relaxed);
             });
@@ -249,7 +266,7 @@ mod tests {
             while !done.load(Relaxed) {
                 let number = ring.published().saturating_sub(seen % 90);
                 match ring.read(number) {
-                    Seen::At(moment) => assert_eq!(moment, number * 3),
+                    Seen::At(moment, by) => assert_eq!((moment, by), (number * 3, path(number))),
                     Seen::Before(moment) => assert!(moment > number * 3),
                     Seen::NotYet | Seen::Unsure => {}
                 }

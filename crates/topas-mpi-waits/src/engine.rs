@@ -5,9 +5,9 @@ mod completions;
 mod messages;
 
 use crate::board::Seen;
-use crate::far::Question;
+use crate::far::FarQuestion;
 use crate::posts::Posts;
-use crate::wait::{Call, Cause, Figure, Findings};
+use crate::wait::{Call, Cause, Figure, Findings, peer_with};
 
 /// What the engine asks for: the boards of the node, and where figures go.
 pub trait Surroundings {
@@ -23,12 +23,13 @@ pub trait Surroundings {
     fn give_up(&mut self, key: u64, last: bool);
     /// What the board of another rank says of a number; None if it has no board on this node.
     fn read(&mut self, peer: u32, key: u64, number: u64) -> Option<Seen>;
-    /// Ticks of a call of a function go there.
-    fn add(&mut self, function: u16, figure: Figure, peer: u32, ticks: u64);
+    /// Ticks of a call go there. `function` is that of the [`Call`], and `peer` as [`peer_with`] has
+    /// it.
+    fn add(&mut self, function: u32, figure: Figure, peer: u64, ticks: u64);
     /// A rank whose board cannot read that of this rank may need a stamp at the end.
     fn tell(&mut self, _peer: u32, _key: u64, _number: u64, _moment: u64) {}
     /// Asks a rank whose board cannot be read for a stamp, at the end. False if there is no room.
-    fn ask(&mut self, _findings: &mut Findings, _question: Question) -> bool {
+    fn ask(&mut self, _findings: &mut Findings, _question: FarQuestion) -> bool {
         false
     }
     /// All is known of a call but what was asked.
@@ -245,7 +246,7 @@ impl Engine {
             return;
         }
         if conclude(&mut waiting.findings, &lookup, seen) {
-            if let (Cause::LateSender, Some(Seen::At(moment))) = (lookup.cause, seen) {
+            if let (Cause::LateSender, Some(Seen::At(moment, _))) = (lookup.cause, seen) {
                 self.learn(lookup.peer, call.ended.saturating_sub(call.began.max(moment)));
             }
             return;
@@ -332,9 +333,9 @@ fn settle(around: &mut impl Surroundings, findings: &Findings) {
 
 impl Lookup {
     /// The same, to be asked at the end.
-    fn question(&self) -> Question {
+    fn question(&self) -> FarQuestion {
         let Lookup { key, number, cause, peer, .. } = *self;
-        Question { key, number: number as u32, cause, peer, ..Question::default() }
+        FarQuestion { key, number: number as u32, cause, peer, ..FarQuestion::default() }
     }
 }
 
@@ -343,10 +344,12 @@ fn conclude(findings: &mut Findings, lookup: &Lookup, seen: Option<Seen>) -> boo
     let call = findings.call;
     match seen {
         // A message cannot be sent after it was received: this is another.
-        Some(Seen::At(moment)) if lookup.cause == Cause::LateSender && moment > call.ended => {
+        Some(Seen::At(moment, _)) if lookup.cause == Cause::LateSender && moment > call.ended => {
             findings.unsure = true;
         }
-        Some(Seen::At(moment)) => findings.other_began(lookup.cause, lookup.peer, moment),
+        Some(Seen::At(moment, path)) => {
+            findings.other_began(lookup.cause, peer_with(lookup.peer, path), moment);
+        }
         Some(Seen::Before(moment)) if moment <= call.began => findings.looked = true,
         Some(Seen::Before(_) | Seen::Unsure) => findings.unsure = true,
         Some(Seen::NotYet) => return false,

@@ -203,7 +203,7 @@ pub const QUESTIONS: usize = 1 << 17;
 
 /// A stamp that a call needs.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Question {
+pub struct FarQuestion {
     /// Its key
     pub key: u64,
     /// The answer, if there is one
@@ -226,13 +226,13 @@ pub struct Questions {
     calls_used: u32,
     used: u32,
     calls: [Findings; CALLS],
-    questions: [Question; QUESTIONS],
+    questions: [FarQuestion; QUESTIONS],
 }
 
 impl Questions {
     /// None.
     pub const fn new() -> Questions {
-        const NONE: Question = Question {
+        const NONE: FarQuestion = FarQuestion {
             key: 0,
             moment: 0,
             number: 0,
@@ -250,14 +250,14 @@ impl Questions {
     }
 
     /// Asks something for a call, which keeps its number. False if there is no room.
-    pub fn ask(&mut self, findings: &mut Findings, question: Question) -> bool {
+    pub fn ask(&mut self, findings: &mut Findings, question: FarQuestion) -> bool {
         let new = findings.far == 0;
         let number = if new { self.calls_used + 1 } else { findings.far };
         if number as usize > CALLS {
             return false;
         }
         let Some(place) = self.questions.get_mut(self.used as usize) else { return false };
-        *place = Question { call: number, answered: false, ..question };
+        *place = FarQuestion { call: number, answered: false, ..question };
         self.used += 1;
         if new {
             self.calls_used = number;
@@ -281,23 +281,23 @@ impl Questions {
     }
 
     /// All questions.
-    pub fn all(&self) -> &[Question] {
+    pub fn all(&self) -> &[FarQuestion] {
         self.questions.get(..self.count()).unwrap_or_default()
     }
 
     /// All questions, to be answered.
-    pub fn all_mut(&mut self) -> &mut [Question] {
+    pub fn all_mut(&mut self) -> &mut [FarQuestion] {
         let count = self.count();
         self.questions.get_mut(..count).unwrap_or_default()
     }
 
     /// The call of a question.
-    pub fn call(&self, question: &Question) -> Option<&Findings> {
+    pub fn call(&self, question: &FarQuestion) -> Option<&Findings> {
         self.calls.get((question.call as usize).wrapping_sub(1))
     }
 
     /// Adds what a question has brought to what is known of its call.
-    pub fn conclude(&mut self, question: &Question, add: impl FnOnce(&mut Findings)) {
+    pub fn conclude(&mut self, question: &FarQuestion, add: impl FnOnce(&mut Findings)) {
         if let Some(call) = self.calls.get_mut((question.call as usize).wrapping_sub(1)) {
             add(call);
         }
@@ -330,7 +330,7 @@ pub struct QuestionIndex<'a> {
 impl<'a> QuestionIndex<'a> {
     /// Of these questions, in a room of zeros, whose length is a power of two and more than there
     /// are questions.
-    pub fn new(questions: &[Question], places: &'a mut [u32]) -> QuestionIndex<'a> {
+    pub fn new(questions: &[FarQuestion], places: &'a mut [u32]) -> QuestionIndex<'a> {
         let length = places.len();
         for (number, question) in (1..).zip(questions) {
             let first = first_place(question.key, question.number, length);
@@ -347,7 +347,7 @@ impl<'a> QuestionIndex<'a> {
     }
 
     /// Answers all questions for a stamp.
-    pub fn answer(&self, questions: &mut [Question], stamp: &Stamp, peer: Option<u32>) {
+    pub fn answer(&self, questions: &mut [FarQuestion], stamp: &Stamp, peer: Option<u32>) {
         let length = self.places.len();
         let first = first_place(stamp.key, stamp.number, length);
         for step in 0..length {
@@ -525,7 +525,7 @@ mod tests {
         let mut findings = Findings::of(call);
         for number in 0..300 {
             let question =
-                Question { key: 5 + u64::from(number % 3), number, ..Default::default() };
+                FarQuestion { key: 5 + u64::from(number % 3), number, ..Default::default() };
             if number % 2 == 0 {
                 findings = Findings::of(call);
             }

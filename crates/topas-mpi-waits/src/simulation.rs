@@ -12,7 +12,7 @@ use crate::wait::{Call, Cause, Figure};
 type Boards = Vec<HashMap<u64, Ring>>;
 
 /// What was told of calls, by their numbers.
-type Told = HashMap<u16, Vec<(Figure, u32, u64)>>;
+type Told = HashMap<u32, Vec<(Figure, u64, u64)>>;
 
 struct Around<'a> {
     own: u32,
@@ -40,7 +40,7 @@ impl Surroundings for Around<'_> {
         let board = self.boards.get(peer as usize)?;
         Some(board.get(&key).map_or(Seen::NotYet, |ring| ring.read(number)))
     }
-    fn add(&mut self, function: u16, figure: Figure, peer: u32, ticks: u64) {
+    fn add(&mut self, function: u32, figure: Figure, peer: u64, ticks: u64) {
         self.told.entry(function).or_default().push((figure, peer, ticks));
     }
 }
@@ -75,8 +75,8 @@ struct Simulation {
     engines: Vec<Box<Engine>>,
     receives: Vec<Vec<Receive>>,
     unexpected: Vec<Vec<Message>>,
-    truth: HashMap<u16, u64>,
-    calls: u16,
+    truth: HashMap<u32, u64>,
+    calls: u32,
 }
 
 const RANKS: u64 = 3;

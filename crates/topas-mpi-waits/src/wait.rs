@@ -17,6 +17,9 @@ pub enum Cause {
 pub enum Figure {
     /// A wait
     Waited(Cause),
+    /// The message that came last was sent so long before the call began. These ticks are none of
+    /// the call
+    OnTime,
     /// The call was so short that nobody looked: as much of it may have been a wait
     Below,
     /// The other side is not on this node, or does not measure
@@ -25,11 +28,23 @@ pub enum Figure {
     Unsure,
 }
 
+/// A rank of the world, and one of its call paths; 0 if that is not told.
+#[inline(always)]
+pub const fn peer_with(rank: u32, path: u16) -> u64 {
+    rank as u64 | (path as u64) << 32
+}
+
+/// What [`peer_with`] put together.
+#[inline(always)]
+pub const fn parts_of_peer(peer: u64) -> (u32, u16) {
+    (peer as u32, (peer >> 32) as u16)
+}
+
 /// A call that may have waited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Call {
-    /// Number of its function
-    pub function: u16,
+    /// What its surroundings call it: its function, and whatever else they want to be told again
+    pub function: u32,
     /// It counts: measuring is not paused
     pub counts: bool,
     /// When it was entered
@@ -61,8 +76,12 @@ pub struct Findings {
     pub longest: u64,
     /// For what, if it waited
     pub cause: Cause,
-    /// For whom, if it waited: a rank of the world
-    pub peer: u32,
+    /// For whom, if it waited: see [`peer_with`]
+    pub peer: u64,
+    /// Whose message came last of those that were sent before the call began
+    pub on_time: u64,
+    /// So long before, plus 1; 0 if there is none
+    pub early: u64,
     /// Some stamp was looked at
     pub looked: bool,
     /// Some other side is not on this node
@@ -86,6 +105,8 @@ impl Findings {
             longest: 0,
             cause: Cause::LateSender,
             peer: 0,
+            on_time: 0,
+            early: 0,
             looked: false,
             elsewhere: false,
             unsure: false,
@@ -94,12 +115,20 @@ impl Findings {
     }
 
     /// The other side began at this moment.
-    pub fn other_began(&mut self, cause: Cause, peer: u32, moment: u64) {
+    pub fn other_began(&mut self, cause: Cause, peer: u64, moment: u64) {
         self.looked = true;
         let waited = self.call.until(moment);
         if waited > self.longest {
             self.longest = waited;
             (self.cause, self.peer) = (cause, peer);
+        } else if waited == 0 && cause == Cause::LateSender {
+            self.was_early(peer, self.call.began.saturating_sub(moment) + 1);
+        }
+    }
+
+    fn was_early(&mut self, peer: u64, early: u64) {
+        if self.early == 0 || early < self.early {
+            (self.on_time, self.early) = (peer, early);
         }
     }
 
@@ -109,6 +138,9 @@ impl Findings {
             self.longest = other.longest;
             (self.cause, self.peer) = (other.cause, other.peer);
         }
+        if other.early != 0 {
+            self.was_early(other.on_time, other.early);
+        }
         self.looked |= other.looked;
         self.elsewhere |= other.elsewhere;
         self.unsure |= other.unsure;
@@ -116,12 +148,14 @@ impl Findings {
     }
 
     /// Hands over where the ticks of the call go, and who is to blame.
-    pub fn tell(&self, mut add: impl FnMut(Figure, u32, u64)) {
+    pub fn tell(&self, mut add: impl FnMut(Figure, u64, u64)) {
         if !self.call.counts {
             return;
         }
         if self.longest > 0 {
             add(Figure::Waited(self.cause), self.peer, self.longest);
+        } else if let Some(early) = self.early.checked_sub(1) {
+            add(Figure::OnTime, self.on_time, early);
         }
         let rest = self.call.length().saturating_sub(self.longest);
         if self.unsure {
@@ -141,7 +175,7 @@ mod tests {
 
     use super::*;
 
-    fn told(findings: &Findings) -> Vec<(Figure, u32, u64)> {
+    fn told(findings: &Findings) -> Vec<(Figure, u64, u64)> {
         let mut all = Vec::new();
         findings.tell(|figure, peer, ticks| all.push((figure, peer, ticks)));
         all
@@ -171,6 +205,16 @@ mod tests {
         let mut findings = Findings::of(call);
         findings.other_began(Cause::LateSender, 1, 100);
         findings.other_began(Cause::LateSender, 1, 7);
-        assert_eq!(told(&findings), vec![]);
+        assert_eq!(told(&findings), [(Figure::OnTime, 1, 0)]);
+        // In time was what came last.
+        let mut later = Findings::of(call);
+        later.other_began(Cause::LateSender, peer_with(5, 9), 60);
+        later.other_began(Cause::LateSender, peer_with(6, 9), 20);
+        assert_eq!(told(&later), [(Figure::OnTime, peer_with(5, 9), 40)]);
+        assert_eq!(parts_of_peer(peer_with(5, 9)), (5, 9));
+        later.merge(&findings);
+        assert_eq!(told(&later), [(Figure::OnTime, 1, 0)]);
+        later.other_began(Cause::Collective, 3, 130);
+        assert_eq!(told(&later), vec![(Figure::Waited(Cause::Collective), 3, 30)]);
     }
 }

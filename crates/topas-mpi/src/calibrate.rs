@@ -11,7 +11,7 @@ use topas_terminal::Printed;
 use crate::args::Calibrate;
 use crate::collectives;
 use crate::locate::candidates;
-use crate::mpi::{NAME_ROOM, OpenedMpi};
+use crate::opened_mpi::{NAME_ROOM, OpenedMpi};
 use crate::sys::text_in;
 use crate::{TOOL, exit};
 

@@ -7,6 +7,7 @@ use topas_config::{Conf, Environment};
 use topas_data::{LineWriter, Outputs, append, deliver};
 use topas_format::conf::List;
 use topas_mpi_data::{Collection, Ending, LeftLaunch, collect};
+use topas_terminal::Progress;
 
 use crate::args::Collect;
 use crate::collect_users::{become_user, of_all_users};
@@ -45,7 +46,12 @@ pub fn run(options: &Collect, env: &Environment) -> u8 {
 }
 
 fn in_directory(options: &Collect, directory: &Path, conf: &Conf) -> u8 {
-    let found = match collect(directory, getuid().as_raw()) {
+    let mut progress = Progress::new(TOOL, options.quiet);
+    let found = collect(directory, getuid().as_raw(), |done, of| {
+        progress.at(|| format!("{}: {done} of {of} files read", directory.display()));
+    });
+    drop(progress);
+    let found = match found {
         Ok(found) => found,
         Err(cause) => {
             let what = format!("cannot list {}", directory.display());

@@ -3,7 +3,7 @@
 use topas_mpi_data::RoutineCost;
 
 use crate::calibrate::Bench;
-use crate::mpi::Parts;
+use crate::opened_mpi::Parts;
 
 /// What short calls move, in B: calls that move nothing return at once.
 const SHORT: usize = 8;

@@ -8,7 +8,7 @@ mod collectives;
 mod exit;
 mod list;
 mod locate;
-mod mpi;
+mod opened_mpi;
 mod spool;
 mod sys;
 

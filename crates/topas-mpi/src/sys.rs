@@ -41,7 +41,7 @@ impl Library {
     }
 
     /// Calls a function of MPI with these words, at most twelve: what it returns, None if the
-    /// library has no such function. Only [`crate::mpi`] calls it, with arguments of the
+    /// library has no such function. Only [`crate::opened_mpi`] calls it, with arguments of the
     /// function's prototype.
     pub(crate) fn call(&self, name: &str, words: &[usize]) -> Option<c_int> {
         type Words = unsafe extern "C" fn(

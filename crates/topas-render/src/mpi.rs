@@ -7,6 +7,7 @@
 mod amount;
 mod cells;
 mod communicators;
+mod compare;
 mod counters;
 mod efficiency;
 mod heading;
@@ -14,7 +15,9 @@ mod json;
 mod launches;
 mod matrix;
 mod metrics;
+mod order;
 mod overview;
+mod partners;
 mod paths;
 mod peers;
 mod routines;
@@ -27,9 +30,11 @@ use topas_mpi_data::{Calibration, MpiProfile};
 
 use topas_chart::{Chart, Screen};
 
+pub use compare::{compare_csv, compare_json, compare_text};
 pub use json::SCHEMA;
 pub use launches::{launches, launches_csv};
 pub use matrix::{MATRICES, Matrix};
+pub use order::{MpiOrder, MpiSort};
 pub use paths::PathViews;
 pub use peers::Direction;
 pub use routines::{RoutineTime, ShownRoutines};
@@ -57,6 +62,8 @@ pub enum View {
     Metrics,
     /// Callers
     Paths,
+    /// Whom callers waited for
+    Partners,
     /// Hardware counters inside and outside of MPI
     Counters,
     /// Environment switches of the MPI
@@ -73,6 +80,8 @@ pub struct Views<'v> {
     pub processors: Option<u64>,
     /// Call paths, if they are to be shown and were counted
     pub paths: Option<PathViews>,
+    /// The order of rows, and how many are shown
+    pub order: MpiOrder,
     /// What the terminal can show
     pub screen: Screen,
 }
@@ -95,6 +104,7 @@ impl Views<'_> {
             View::Waits => waits::text(self),
             View::Metrics => metrics::text(self),
             View::Paths => paths::text(self),
+            View::Partners => partners::text(self),
             View::Counters => counters::text(self),
             View::Switches => switches::text(self.profile),
         }
@@ -116,9 +126,10 @@ impl Views<'_> {
             Some(View::Peers(_)) => peers::csv(self.profile),
             Some(View::Sizes) => sizes::csv(self.profile),
             Some(View::Communicators) => communicators::csv(self.profile),
-            Some(View::Waits) => waits::csv(self.profile),
+            Some(View::Waits) => waits::csv(self),
             Some(View::Metrics) => metrics::csv(self.profile),
             Some(View::Paths) => paths::csv(self),
+            Some(View::Partners) => partners::csv(self),
             Some(View::Counters) => counters::csv(self.profile),
             Some(View::Switches) => switches::csv(self.profile),
             None => String::new(),

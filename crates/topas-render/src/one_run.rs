@@ -80,6 +80,7 @@ fn one(run: &KnownRun<'_>, width: Option<usize>) -> String {
     out.push('\n');
     let mut items = rates::items(facts);
     items.extend(mpi(run));
+    items.extend(waits(run));
     items.push(("Earlier", earlier(run)));
     write(&mut out, &items, prose);
     // Between the figures that they judge and what is not known.
@@ -280,6 +281,33 @@ fn mpi(run: &KnownRun<'_>) -> Option<(&'static str, String)> {
         seconds(sums.wall, 3)
     );
     Some(("MPI", text))
+}
+
+/// Why its ranks waited, if the profile tells that.
+fn waits(run: &KnownRun<'_>) -> Option<(&'static str, String)> {
+    let sums = &run.profile?.total;
+    if !sums.waits.measured {
+        return None;
+    }
+    let all = sums.waits.all();
+    let kinds = [
+        ("for late senders", all.late.nanoseconds),
+        ("for late receivers", all.late_receiver.nanoseconds),
+        ("for others in collectives", all.collective.nanoseconds),
+    ];
+    let told = kinds.map(|(what, time)| {
+        format!("{} s {what} ({})", seconds(time, 3), percent_of(time, sums.wall))
+    });
+    let unknown = match all.unknown() {
+        0 => String::new(),
+        time => format!(
+            "; of another {} s ({}) it is not known",
+            seconds(time, 3),
+            percent_of(time, sums.wall)
+        ),
+    };
+    let of = "shares of the time of all ranks";
+    Some(("Waits", format!("the ranks waited {}{unknown}; {of}", told.join(", "))))
 }
 
 /// The same program before, and the place of this run.

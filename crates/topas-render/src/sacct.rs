@@ -52,10 +52,10 @@ pub fn skipped(tally: &SacctTally) -> Option<String> {
     })
 }
 
-/// One note below any report: how much of the jobs it can be of.
-pub fn note(coverage: &SacctCoverage, width: Option<usize>) -> String {
+/// How much of the jobs any report can be of, in one sentence without its end.
+fn measured(coverage: &SacctCoverage) -> String {
     let without = coverage.unmeasured();
-    let states: Vec<String> =
+    let most: Vec<String> =
         coverage.states.iter().take(4).map(|s| format!("{} {}", name(s), s.without.jobs)).collect();
     let mut text = format!(
         "--sacct: measured {} of the CPU-hours of jobs that ran ({} of {} CPU-h); {} of {} left no \
@@ -66,17 +66,35 @@ pub fn note(coverage: &SacctCoverage, width: Option<usize>) -> String {
         without.jobs,
         count(coverage.ran.jobs, "job"),
     );
-    if !states.is_empty() {
-        text += &format!(", by state: {}", states.join(", "));
+    if !most.is_empty() {
+        text += &format!(", by state: {}", most.join(", "));
         text += if coverage.states.len() > 4 { " and others" } else { "" };
     }
-    hanging(&(text + ". --coverage tells more."), width.unwrap_or(TEXT_WIDTH), 4)
+    text
+}
+
+/// The note below a text.
+pub fn note(coverage: &SacctCoverage, width: Option<usize>) -> String {
+    let text = measured(coverage) + ". --coverage tells more.";
+    hanging(&text, width.unwrap_or(TEXT_WIDTH), 4)
+}
+
+/// The same beside forms that are rows alone, such as CSV: one line, with the command that gives it
+/// as rows.
+pub fn note_beside_rows(coverage: &SacctCoverage) -> String {
+    measured(coverage) + ". --coverage --csv gives this and the likely reasons as rows.\n"
 }
 
 /// The same as JSON.
 pub(crate) fn note_json(coverage: &SacctCoverage) -> Value {
     let part = |share: JobShare| Value::Object(object(share, coverage.ran));
-    json!({ "measured": part(coverage.measured), "not_measured": part(coverage.unmeasured()) })
+    let reason = |(reason, share): &(NoLine, JobShare)| (reason.name().to_owned(), part(*share));
+    let reasons: Map<String, Value> = coverage.reasons.iter().map(reason).collect();
+    json!({
+        "measured": part(coverage.measured),
+        "not_measured": part(coverage.unmeasured()),
+        "reasons": reasons,
+    })
 }
 
 fn share(part: CpuHours, of: CpuHours) -> String {

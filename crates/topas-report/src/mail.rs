@@ -84,8 +84,10 @@ fn send_all(
             short += 1;
             continue;
         }
-        let name = recipients.login(&id, week.name_of(&id));
-        let Some(address) = recipients.address(&name) else {
+        let known = recipients.login(&id);
+        let address =
+            known.and_then(|name| recipients.address(&name).map(|address| (name, address)));
+        let Some((name, address)) = address else {
             nobody += 1;
             if !args.reading.quiet {
                 let what = format!("{} has no address", week.described(&id));

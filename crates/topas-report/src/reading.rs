@@ -113,7 +113,9 @@ pub fn no_answer(error: &AskError) -> u8 {
             let hint = "set TMPDIR to a directory with more room, or allow more --memory";
             TOOL.error(error, Some(&error.cause), hint);
         }
-        AskError::Groups { .. } => TOOL.error(error, None, "allow more --memory"),
+        AskError::Groups { .. } | AskError::Profiles { .. } => {
+            TOOL.error(error, None, "allow more --memory");
+        }
     }
     exit::FAILED
 }

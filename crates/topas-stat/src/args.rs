@@ -25,6 +25,7 @@ pub use shares::{Percent, ShareArgs};
 pub use self::sacct::SacctArgs;
 pub use self::utilisation::UtilisationArgs;
 use crate::exit;
+use crate::form::FormArgs;
 use crate::message::TOOL;
 
 pub use period::PeriodArgs;
@@ -206,7 +207,7 @@ pub struct TableArgs {
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub top: Option<NonZero<usize>>,
 
-    /// Order the values of fields by name, runs, time, or a measure of --measure
+    /// Order the values of fields by name, runs, time, or a measure
     #[arg(long, value_name = "KEY")]
     pub sort: Option<String>,
 
@@ -219,37 +220,12 @@ pub struct TableArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    /// The form of the output
-    #[arg(short, long, value_name = "FORM", value_enum, group = "form")]
-    pub format: Option<Format>,
+    #[command(flatten)]
+    pub form: FormArgs,
 
     /// Make the text as wide as its labels need [default: the columns of COLUMNS or of the terminal, else 80]
     #[arg(long)]
     pub wide: bool,
-
-    /// The same as --format csv
-    #[arg(long, group = "form")]
-    pub csv: bool,
-
-    /// The same as --format json
-    #[arg(long, group = "form")]
-    pub json: bool,
-
-    /// The same as --format jsonl
-    #[arg(long, group = "form")]
-    pub jsonl: bool,
-
-    /// The same as --format gnuplot
-    #[arg(long, group = "form")]
-    pub gnuplot: bool,
-
-    /// The same as --format r
-    #[arg(long, group = "form")]
-    pub r: bool,
-
-    /// The same as --format bars
-    #[arg(long, group = "form")]
-    pub bars: bool,
 
     /// Write the first table as an SVG picture, in addition to the report; `-` writes the picture
     /// to standard output instead of the report
@@ -273,26 +249,6 @@ pub struct OutputArgs {
     pub color: ColorWish,
 }
 
-/// Forms of the output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// A report for people
-    #[default]
-    Text,
-    /// Comma separated values
-    Csv,
-    /// A JSON object, schema topas.stat/2
-    Json,
-    /// A JSON object for each row, schema topas.stat.row/1
-    Jsonl,
-    /// Data blocks for gnuplot
-    Gnuplot,
-    /// Source of R: a list of data frames
-    R,
-    /// Bars of characters
-    Bars,
-}
-
 /// What bars are shares of.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum ShareOf {
@@ -300,22 +256,6 @@ pub enum ShareOf {
     Runs,
     /// The number of PEs x the wall clock time
     Time,
-}
-
-impl OutputArgs {
-    /// The form asked for.
-    pub fn form(&self) -> Format {
-        let flags = [
-            (self.csv, Format::Csv),
-            (self.json, Format::Json),
-            (self.jsonl, Format::Jsonl),
-            (self.gnuplot, Format::Gnuplot),
-            (self.r, Format::R),
-            (self.bars, Format::Bars),
-        ];
-        let flag = flags.into_iter().find(|(given, _)| *given).map(|(_, format)| format);
-        flag.or(self.format).unwrap_or_default()
-    }
 }
 
 /// A number of rows.

@@ -32,7 +32,9 @@ pub fn plan(line: &StatOptions) -> Result<(ReportPlan, TableOrder), u8> {
         names.iter().partition(|name| Figure::named(name).is_ok());
     figures.iter().filter_map(|name| Figure::named(name).ok()).for_each(|f| plan.figure(f));
     let measures = measures.into_iter().map(|name| measure("--measure", name));
-    let measures = measures.collect::<Result<Vec<_>, u8>>()?;
+    let mut measures = measures.collect::<Result<Vec<_>, u8>>()?;
+    let sorted = line.tables.sort.as_deref().and_then(|name| Measure::named(name).ok());
+    measures.extend(sorted.filter(|measure| !measures.contains(measure)));
     tables(&mut plan, &line.tables, &measures)?;
     scales(&mut plan, &line.tables)?;
     if line.shares.percent != Percent::All && !plan.has_crossed_table() {
@@ -62,6 +64,12 @@ pub fn selected(line: &StatOptions) -> Result<(ReportPlan, Period), u8> {
 /// code.
 pub fn measure(option: &str, name: &str) -> Result<&'static Measure, u8> {
     Measure::named(name).map_err(|similar| {
+        if Field::named(name).is_ok() {
+            let hint = format!(
+                "fields go with --by {name}, with --where, and with --runs --columns {name}"
+            );
+            return wrong(format!("{option}: '{name}' is a field and no measure"), &hint);
+        }
         let similar = similar.or_else(|| Figure::named(name).err().flatten());
         let similar = similar.map_or_else(String::new, |name| format!("; did you mean '{name}'?"));
         let what = format!("{option}: no measure is called '{name}'{similar}");

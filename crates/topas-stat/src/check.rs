@@ -5,8 +5,9 @@ use topas_data::check::check;
 use topas_data::{Inputs, Source};
 use topas_terminal::{Printed, Progress};
 
-use crate::args::{Format, StatOptions};
+use crate::args::StatOptions;
 use crate::exit;
+use crate::form::Format;
 use crate::message::TOOL;
 use crate::reading::{failed, resources, temporary_failed};
 
@@ -28,7 +29,7 @@ pub fn run(line: &StatOptions, env: &Environment) -> Result<u8, u8> {
     let findings = findings.map_err(|error| temporary_failed(&error))?;
     findings.failed.iter().for_each(failed);
     let unreadable = inputs.failed.len() + findings.failed.len();
-    let shown = match line.output.form() {
+    let shown = match line.output.form.chosen() {
         Format::Json => topas_render::check::json(&findings, &inputs),
         _ => topas_render::check::text(&findings, &inputs),
     };

@@ -13,8 +13,9 @@ use topas_format::civil::Date;
 use topas_render::{CompareDocument, period_words};
 use topas_terminal::{Look, Printed};
 
-use crate::args::{Format, StatOptions};
+use crate::args::StatOptions;
 use crate::asked::{self, wrong};
+use crate::form::Format;
 use crate::message::TOOL;
 use crate::output::{save_pictures, text_width};
 use crate::reading::read_as;
@@ -23,8 +24,20 @@ use crate::{exit, message};
 /// Rows of a table for people, unless `--top` says another number.
 const TOP: usize = 20;
 
+/// The forms that a comparison has.
+const FORMS: [Format; 7] = [
+    Format::Text,
+    Format::Csv,
+    Format::Json,
+    Format::Jsonl,
+    Format::Gnuplot,
+    Format::R,
+    Format::Bars,
+];
+
 /// Compares the runs of two periods or selections: the exit code.
 pub fn run(line: &StatOptions, env: &Environment) -> Result<u8, u8> {
+    line.output.form.is_one_of(&FORMS, "--compare")?;
     let (plan, sides) = plan(line)?;
     let order = order(line)?;
     let read = read_as(line, &plan, env, |lines| lines, || CompareReport::new(&plan))?;
@@ -145,8 +158,7 @@ fn write(line: &StatOptions, env: &Environment, document: &CompareDocument<'_>) 
     {
         return printed;
     }
-    let text = match args.form() {
-        Format::Text => document.text(text_width(args, env)),
+    let text = match args.form.chosen() {
         Format::Csv => document.csv(),
         Format::Json => document.json(),
         Format::Jsonl => document.json_lines(),
@@ -158,6 +170,7 @@ fn write(line: &StatOptions, env: &Environment, document: &CompareDocument<'_>) 
             let charts = document.tables.iter().map(|table| document.bars(table).terminal(screen));
             charts.collect::<Vec<_>>().join("\n")
         }
+        _ => document.text(text_width(args, env)),
     };
     TOOL.print(text.as_bytes())
 }

@@ -6,6 +6,7 @@ mod asked;
 mod check;
 mod compare;
 mod exit;
+mod form;
 mod message;
 mod one_run;
 mod output;

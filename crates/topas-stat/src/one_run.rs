@@ -11,7 +11,8 @@ use topas_mpi_data::{MpiProfile, read_launch_profiles};
 use topas_render::one_run::{KnownRun, RunReport, not_found};
 use topas_terminal::{Printed, Progress};
 
-use crate::args::{Format, StatOptions};
+use crate::args::StatOptions;
+use crate::form::Format;
 use crate::message::{self, TOOL};
 use crate::output::text_width;
 use crate::reading::{self, failed, inputs, resources};
@@ -22,7 +23,7 @@ const MOST_TOLD: usize = 3;
 
 /// Tells the runs of a name: the exit code. The Err is one, too, and the reason has been said.
 pub fn run(line: &StatOptions, name: RunName, env: &Environment) -> Result<u8, u8> {
-    let as_json = match line.output.form() {
+    let as_json = match line.output.form.chosen() {
         _ if line.output.svg.is_some() || line.output.png.is_some() => {
             return Err(asked::wrong("one run has no picture", "leave out --svg and --png"));
         }
@@ -41,7 +42,7 @@ pub fn run(line: &StatOptions, name: RunName, env: &Environment) -> Result<u8, u
     };
     let resources = resources(line, env)?;
     let mut inputs = inputs(line, search.own.as_ref(), env)?;
-    inputs.keep_stdin(&resources.temporary).map_err(|error| reading::temporary_failed(&error))?;
+    reading::keep_stdin(&mut inputs, &resources, line.quiet)?;
     inputs.failed.iter().for_each(failed);
     let mut progress = Progress::new(TOOL, line.quiet);
     let looking = Looking { search: &search, inputs: &inputs, resources: &resources };

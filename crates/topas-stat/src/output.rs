@@ -6,12 +6,11 @@ use std::path::Path;
 use topas_chart::{Chart, Picture, Screen, Size};
 use topas_config::Environment;
 use topas_data::{LogReport, Outputs, SacctCoverage, SortKey, Source, TableOrder};
-use topas_render::{
-    Csv, Document, Gnuplot, Json, JsonLines, R, ReportForm, TerminalBars, TextReport, Weight, bars,
-};
+use topas_render::{Document, Weight, bars};
 use topas_terminal::{Look, Printed};
 
-use crate::args::{Format, OutputArgs, ShareOf};
+use crate::args::{OutputArgs, ShareOf};
+use crate::form::ReportScreen;
 use crate::message::TOOL;
 use crate::reading::StatReading;
 
@@ -56,16 +55,8 @@ pub fn write(
     if let Some(printed) = pictures(args, &document, weight) {
         return printed;
     }
-    let text = match args.form() {
-        Format::Text => TextReport { width: text_width(args, env) }.render(&document),
-        Format::Csv => Csv.render(&document),
-        Format::Json => Json.render(&document),
-        Format::Jsonl => JsonLines.render(&document),
-        Format::Gnuplot => Gnuplot.render(&document),
-        Format::R => R.render(&document),
-        Format::Bars => TerminalBars { screen: screen(args, env), weight }.render(&document),
-    };
-    TOOL.print(text.as_bytes())
+    let shown = ReportScreen { width: text_width(args, env), screen: screen(args, env), weight };
+    TOOL.print(args.form.chosen().render(&document, shown).as_bytes())
 }
 
 /// What the terminal can show.

@@ -78,6 +78,10 @@ impl<P: Question> Question for PlannedLines<'_, P> {
         self.plan.detail()
     }
 
+    fn reads_profiles(&self) -> bool {
+        self.plan.reads_profiles()
+    }
+
     #[inline]
     fn wants(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
         self.own.as_ref().is_none_or(|own| own.wrote(line, extras)) && self.plan.wants(line, extras)
@@ -107,6 +111,10 @@ pub fn no_answer(error: &AskError) -> u8 {
             TOOL.error(error, None, hint);
             exit::INPUT
         }
+        AskError::Profiles { .. } => {
+            TOOL.error(error, None, "allow more --memory, or read less of the log at a time");
+            exit::INPUT
+        }
     }
 }
 
@@ -116,6 +124,14 @@ pub fn inputs(line: &StatOptions, own: Option<&OwnLines>, env: &Environment) -> 
         Some(own) => own_inputs(line, own, env),
         None => Ok(Inputs::new(&line.inputs)),
     }
+}
+
+/// Copies standard input, so that it can be read again. The Err is an exit code, and the reason has
+/// been said.
+pub fn keep_stdin(inputs: &mut Inputs, resources: &Resources, quiet: bool) -> Result<(), u8> {
+    let mut progress = Progress::new(TOOL, quiet);
+    let told = |bytes| progress.at(|| format!("{} MB of standard input read", bytes / 1_000_000));
+    inputs.keep_stdin(&resources.temporary, told).map_err(|error| temporary_failed(&error))
 }
 
 /// The files with the lines of the caller.

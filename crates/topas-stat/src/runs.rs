@@ -9,7 +9,8 @@ use topas_data::{
 use topas_render::runs::{ALL_COLUMNS, RunListForm, RunListWriter, USUAL_COLUMNS};
 use topas_terminal::{Printed, Progress};
 
-use crate::args::{Format, StatOptions};
+use crate::args::StatOptions;
+use crate::form::Format;
 use crate::message::{self, TOOL};
 use crate::output::text_width;
 use crate::reading::{self, failed, inputs, resources};
@@ -22,7 +23,7 @@ pub fn run(line: &StatOptions, env: &Environment) -> Result<u8, u8> {
     let plan = plan(line, own, form)?;
     let resources = resources(line, env)?;
     let mut inputs = inputs(line, plan.own.as_ref(), env)?;
-    inputs.keep_stdin(&resources.temporary).map_err(|error| reading::temporary_failed(&error))?;
+    reading::keep_stdin(&mut inputs, &resources, line.quiet)?;
     inputs.failed.iter().for_each(failed);
     let sources = &inputs.sources;
     let progress = RefCell::new(Progress::new(TOOL, line.quiet));
@@ -64,7 +65,7 @@ pub fn run(line: &StatOptions, env: &Environment) -> Result<u8, u8> {
 
 /// The form of the list.
 fn form(line: &StatOptions, env: &Environment) -> Result<RunListForm, u8> {
-    let form = line.output.form();
+    let form = line.output.form.chosen();
     if line.output.svg.is_some() || line.output.png.is_some() {
         return Err(asked::wrong("--runs makes no picture", "pictures are of tables: --by exe"));
     }
@@ -73,7 +74,7 @@ fn form(line: &StatOptions, env: &Environment) -> Result<RunListForm, u8> {
         Format::Csv => Ok(RunListForm::Csv),
         Format::Json => Ok(RunListForm::Json),
         Format::Jsonl => Ok(RunListForm::JsonLines),
-        Format::Gnuplot | Format::R | Format::Bars => {
+        _ => {
             let what = "--runs has the forms text, csv, json and jsonl";
             Err(asked::wrong(what, "gnuplot and R read --csv"))
         }

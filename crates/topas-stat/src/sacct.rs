@@ -8,14 +8,18 @@ use topas_data::{
     SacctJobs, SacctLines, SacctSeen, Selection, join_sacct,
 };
 use topas_render::sacct;
-use topas_terminal::Printed;
+use topas_terminal::{Printed, Progress};
 
-use crate::args::{Format, StatOptions};
+use crate::args::StatOptions;
 use crate::asked::wrong;
 use crate::exit;
+use crate::form::Format;
 use crate::message::TOOL;
 use crate::output::text_width;
 use crate::reading::{StatReading, read_as};
+
+/// The forms of the coverage.
+const FORMS: [Format; 4] = [Format::Text, Format::Csv, Format::Json, Format::Jsonl];
 
 /// Groups that the text shows unless `--top` tells.
 const TOP: usize = 10;
@@ -32,8 +36,14 @@ pub fn jobs(line: &StatOptions) -> Result<Option<&'static SacctJobs>, u8> {
         return Err(wrong("standard input can be read once", "name the log, or the file of sacct"));
     }
     let mut jobs = SacctJobs::default();
+    let mut progress = Progress::new(TOOL, line.quiet);
     for file in files {
-        jobs.read_file(file).map_err(|error| failed(&error))?;
+        let mut told = |bytes: u64| {
+            progress.at(|| format!("{}: {} MB read", file.display(), bytes / 1_000_000));
+        };
+        let read = jobs.read_file(file, &mut told);
+        progress.clear();
+        read.map_err(|error| failed(&error))?;
     }
     if !line.quiet
         && let Some(text) = sacct::skipped(&jobs.tally)
@@ -47,6 +57,9 @@ fn failed(error: &SacctError) -> u8 {
     match error {
         SacctError::Read { cause, .. } => {
             TOOL.error(error, Some(cause), "check its name and its permissions");
+        }
+        SacctError::Json { cause, .. } => {
+            TOOL.error(error, Some(cause), "make the file by sacct --json, or by sacct -P");
         }
         SacctError::NoHeader { .. } => {
             let hint = "make the file by sacct -a -P -o JobID,JobIDRaw,User,Account,QOS,Partition,\
@@ -73,30 +86,33 @@ pub fn read<'p>(
     Ok((reading, Some(seen.coverage(RunsByJob::default()))))
 }
 
-/// Says below a text how much of the jobs it can be of.
+/// Says how much of the jobs a report can be of: below a text, and on standard error beside a form
+/// whose readers expect nothing but rows. JSON has the key `sacct` instead.
 pub fn note(line: &StatOptions, env: &Environment, coverage: &SacctCoverage) -> Printed {
     let on_stdout = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
     let is_picture = on_stdout(&line.output.svg) || on_stdout(&line.output.png);
-    if line.output.form() != Format::Text || is_picture || line.selection.mine {
+    let form = line.output.form.chosen();
+    if form == Format::Json && !is_picture || line.selection.mine {
         return Printed::Done;
     }
-    TOOL.print(sacct::note(coverage, text_width(&line.output, env)).as_bytes())
+    if form == Format::Text && !is_picture {
+        return TOOL.print(sacct::note(coverage, text_width(&line.output, env)).as_bytes());
+    }
+    if !line.quiet {
+        TOOL.write(&format!("{}: note: {}", TOOL.0, sacct::note_beside_rows(coverage)));
+    }
+    Printed::Done
 }
 
 /// Shows which jobs left a line: the exit code.
 pub fn coverage(line: &StatOptions, env: &Environment, jobs: &SacctJobs) -> Result<u8, u8> {
-    if !matches!(line.output.form(), Format::Text | Format::Csv | Format::Json | Format::Jsonl) {
-        return Err(wrong(
-            "--coverage has no output of this form",
-            "take text, csv, json or jsonl",
-        ));
-    }
+    line.output.form.is_one_of(&FORMS, "--coverage")?;
     let plan = ReportPlan::new(Selection::default(), Period::default());
     let seen = SacctSeen::new(jobs);
     let question = |lines| CoverageQuestion::new(lines, &seen);
     let reading = read_as(line, &plan, env, question, RunsByJob::default)?;
     let coverage = seen.coverage(reading.answer.fold);
-    let text = match line.output.form() {
+    let text = match line.output.form.chosen() {
         Format::Csv => sacct::csv(&coverage),
         Format::Json => sacct::json(&coverage, &jobs.tally),
         Format::Jsonl => sacct::json_lines(&coverage),

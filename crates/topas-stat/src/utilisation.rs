@@ -8,21 +8,22 @@ use topas_data::{
 use topas_render::{set_aside, utilisation};
 use topas_terminal::Printed;
 
-use crate::args::{Format, StatOptions};
+use crate::args::StatOptions;
 use crate::asked::{selected, wrong};
 use crate::exit;
+use crate::form::Format;
 use crate::message::{self, TOOL};
 use crate::output::{save_pictures, screen, text_width};
 use crate::reading::read_as;
+
+/// The forms that it has.
+const FORMS: [Format; 5] = [Format::Text, Format::Csv, Format::Json, Format::Jsonl, Format::Bars];
 
 /// Shows how much of the machine was used: the exit code. The Err is one whose reason has been
 /// said.
 pub fn run(line: &StatOptions, env: &Environment) -> Result<u8, u8> {
     let step = line.utilisation.step();
-    if matches!(line.output.form(), Format::Gnuplot | Format::R) {
-        let what = "--utilisation has no output of this form";
-        return Err(wrong(what, "take text, csv, json, jsonl or bars"));
-    }
+    line.output.form.is_one_of(&FORMS, "--utilisation")?;
     let conf = Conf::of_this_program(env);
     let capacity = capacity(&line.utilisation.capacity, &conf)?;
     let (plan, days) = selected(line)?;
@@ -75,14 +76,12 @@ fn show(line: &StatOptions, env: &Environment, report: &UtilisationReport) -> Pr
             return printed;
         }
     }
-    let text = match args.form() {
+    let text = match args.form.chosen() {
         Format::Csv => utilisation::csv(report),
         Format::Json => utilisation::json(report),
         Format::Jsonl => utilisation::json_lines(report),
         Format::Bars => chart().terminal(screen(args, env)),
-        Format::Text | Format::Gnuplot | Format::R => {
-            utilisation::text(report, text_width(args, env))
-        }
+        _ => utilisation::text(report, text_width(args, env)),
     };
     TOOL.print(text.as_bytes())
 }

@@ -5,6 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use topas_testkit::with_lengths;
+
 const LOG: &str = "\
 1999/05/04 12:00:00 mohr heat 5 16 t450 B f90 mpi 1.0 0.1 2.0 f=100000000 10 4711
 1999/05/04 12:00:00 mohr heat 9 16 t450 B f90 mpi 1.0 0.1 2.0 i=7 10 4711
@@ -255,7 +257,9 @@ fn periods_in_words() {
         let line = |ago: i64| {
             let day = topas_format::civil::Date::from_days(today.days() - ago);
             let (y, m, d) = (day.year, day.month, day.day);
-            format!("{y:04}/{m:02}/{d:02} 12:00:00 u x 1 2 - B c mpi 1.0 0.1 2.0 f=1 1 r{ago}\n")
+            with_lengths(&format!(
+                "{y:04}/{m:02}/{d:02} 12:00:00 u x 1 2 - B c mpi 1.0 0.1 2.0 f=1 1 r{ago} v=1\n"
+            ))
         };
         site.file("days.log", (0..40).map(line).collect::<String>());
         let counts =

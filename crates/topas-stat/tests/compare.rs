@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use topas_testkit::numbers_below;
+use topas_testkit::{numbers_below, with_lengths};
 
 fn run(dir: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_topas-stat"));
@@ -44,12 +44,12 @@ fn log(dir: &Path) {
         // Without a count or time there is no rate.
         let ops = if next(9) == 0 { "-".to_owned() } else { (wall * next(3_000_000)).to_string() };
         text += &format!(
-            "2026/{month:02}/{day:02} 12:00:00 ann {exe} 0 {npes} t1 B c {lib} 1.0 0.1 {}.{:03} f={ops} 1 r{id}\n",
+            "2026/{month:02}/{day:02} 12:00:00 ann {exe} 0 {npes} t1 B c {lib} 1.0 0.1 {}.{:03} f={ops} 1 r{id} v=1\n",
             wall / 1000,
             wall % 1000
         );
     }
-    std::fs::write(dir.join("topas.log"), text).unwrap();
+    std::fs::write(dir.join("topas.log"), with_lengths(&text)).unwrap();
 }
 
 /// The runs of a group on a side as (npes, wall in s, operations), from the tokens.

@@ -18,7 +18,7 @@ fn log(dir: &Path) {
     let mut text: Vec<u8> = (0..4000).flat_map(|_| log.line().to_vec()).collect();
     for (id, user) in ["a\"b", "c\\d", "e,f", "$g`h`", "größe", "#i"].iter().enumerate() {
         text.extend(
-            format!("2026/11/20 12:00:00 {user} x 0 1 t2596 B c - 1.0 0.1 2.0 f=5 1 odd{id}\n")
+            format!("1999/11/20 12:00:00 {user} x 0 1 t2596 B c - 1.0 0.1 2.0 f=5 1 odd{id}\n")
                 .bytes(),
         );
     }

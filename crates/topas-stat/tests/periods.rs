@@ -4,10 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
+use topas_testkit::with_lengths;
+
 /// A run with one line on a day, with so many operations in 1 s.
 fn line(day: &str, hour: u32, user: &str, mflops: u64, id: usize) -> String {
     let ops = mflops * 1_000_000;
-    format!("{day} {hour:02}:00:00 {user} x 0 1 t2596 B c mpi 0.5 0.1 1.0 f={ops} - r{id}\n")
+    with_lengths(&format!(
+        "{day} {hour:02}:00:00 {user} x 0 1 t2596 B c mpi 0.5 0.1 1.0 f={ops} - r{id} v=1\n"
+    ))
 }
 
 fn stat(dir: &Path, args: &[&str]) -> String {

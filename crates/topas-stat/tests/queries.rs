@@ -249,8 +249,13 @@ fn what_is_wrong_with_a_query_is_said() {
             &["--measure", "mflop"],
             "--measure: no measure is called 'mflop'; did you mean 'mflops'?\n",
         ),
+        (
+            &["--measure", "rss"],
+            "--measure: 'rss' is a field and no measure\n  hint: fields go with --by rss, with --where, \
+             and with --runs --columns rss\n",
+        ),
         (&["--measure", "ipc,ipc"], "--measure: 'ipc' is given twice\n"),
-        (&["--sort", "ipc"], "--sort: 'ipc' is none of name, runs, time, or --measure\n"),
+        (&["--sort", "speed"], "--sort: 'speed' is none of name, runs, time, or --measure\n"),
         (&["--bucket", "ipc=1"], "--bucket ipc=1: no table is by such a measure\n"),
         (&["--bucket", "ipc"], "--bucket: invalid value 'ipc': not a decimal number"),
         (&["--upper", "0"], "--upper: invalid value '0': not more than 0"),

@@ -43,10 +43,7 @@ def dirty(lines):
     for line in lines:
         lot = rnd.randrange(100)
         if lot < 2:
-            cut = line[:rnd.randrange(1, len(line) - 1)]
-            # Sixteen words without a version are a line of 1999.
-            is_old = len(cut.split()) >= 16 and b" v=1" not in cut
-            out.append(cut[:60] if is_old else cut)
+            out.append(line[:rnd.randrange(1, len(line) - 1)])
         elif lot < 4:
             at = rnd.randrange(len(line))
             out.append(line[:at] + bytes(rnd.choice(b"\x00\x01\x7f\xfe\xff") for _ in range(9)) + line[at:])

@@ -192,6 +192,37 @@ fn people_read_how_much_was_measured() {
     assert!(shown.contains("10 of 14 jobs left no line, by state: COMPLETED 7"), "{shown}");
 }
 
+/// Rows are rows of tables in every form, and the figures of the note are the table of coverage.
+#[test]
+fn the_coverage_is_told_beside_every_form() {
+    let site = site(SACCT, &log());
+    let json = site.json(&["--by", "exe", "--json"]);
+    let csv = site.text(&["--coverage", "--csv"]);
+    for (path, row) in [
+        ("/measured", "total,measured"),
+        ("/not_measured", "total,not_measured"),
+        ("/reasons/short", "reason,short"),
+        ("/reasons/no_step", "reason,no_step"),
+    ] {
+        let part = json["sacct"].pointer(path).unwrap_or_else(|| panic!("{path}: {json}"));
+        let cell = |key: &str| part[key].as_u64().unwrap();
+        let begin = format!("\n{row},{},{},", cell("jobs"), cell("cpu_seconds"));
+        assert!(csv.contains(&begin), "{begin}: {csv}");
+    }
+    for form in ["csv", "jsonl", "gnuplot", "r", "bars"] {
+        let output = site.stat(&["--by", "exe", "--format", form]);
+        let shown = String::from_utf8(output.stdout).unwrap();
+        assert!(!shown.contains("sacct"), "{form}: {shown}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        let note = "topas-stat: note: --sacct: measured 95.12% of the CPU-hours of jobs that ran";
+        assert!(said.starts_with(note), "{form}: {said}");
+        assert!(said.contains("10 of 14 jobs left no line") && said.contains("--coverage --csv"));
+        let quiet = site.stat(&["-q", "--by", "exe", "--format", form]);
+        assert!(quiet.stderr.is_empty(), "{form}: -q says errors only");
+        assert_eq!(String::from_utf8(quiet.stdout).unwrap(), shown, "{form}");
+    }
+}
+
 #[test]
 fn columns_of_sacct_are_fields() {
     let site = site(SACCT, &log());

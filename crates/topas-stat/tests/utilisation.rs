@@ -306,7 +306,7 @@ fn what_is_wrong_is_said() {
         (&["--capacity", "5"], "--utilisation"),
         (&["--utilisation", "fortnight"], "'fortnight' is neither a period nor a file"),
         (&["--utilisation", "--gnuplot"], "cannot be used with"),
-        (&["--utilisation", "-f", "gnuplot"], "no output of this form"),
+        (&["--utilisation", "-f", "gnuplot"], "no output of the form 'gnuplot'"),
         (&["--utilisation", "--by", "user"], "cannot be used with"),
     ] {
         let output = stat(&path, args);

@@ -7,7 +7,7 @@ use clap::{Parser, ValueEnum};
 
 use crate::{TOOL, exit};
 
-/// Show what the ranks of your running programs do in MPI, live, on this node
+/// Show what the ranks of your running programs do in MPI, live
 ///
 /// The programs must run with the MPI profile: topas-run --mpi, TOPAS_MPI=yes, or linked with it.
 #[derive(Clone, Parser)]
@@ -48,13 +48,28 @@ pub struct TopArgs {
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = TopView::Ranks)]
     pub view: TopView,
 
-    /// The order of rows: by name or rank, by the time in MPI, or by how long a rank has been in its call
+    /// The order of rows: by name or rank, by the time in MPI, by the time of waiting for other ranks, or by
+    /// how long a rank has been in its call
     #[arg(long, value_name = "BY", value_enum, default_value_t = TopOrder::Name)]
     pub sort: TopOrder,
 
     /// Only rows that contain this text
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub filter: String,
+
+    /// Show the ranks on these nodes, too: a reader is started on each
+    #[arg(long, value_name = "HOST,...", value_delimiter = ',')]
+    pub hosts: Vec<String>,
+
+    /// The command that starts a reader on a node. {host} in it is the name of the node; without it,
+    /// the name is appended
+    #[arg(long, value_name = "COMMAND", default_value = "ssh", requires = "hosts")]
+    pub via: String,
+
+    /// Print what the ranks on this node do, for topas-top on another node, until standard output is
+    /// closed
+    #[arg(long, hide = true, conflicts_with_all = ["hosts", "csv", "plain"])]
+    pub reader: bool,
 }
 
 /// What is shown.
@@ -77,6 +92,8 @@ pub enum TopOrder {
     Name,
     /// Most time in MPI first
     Mpi,
+    /// Most time of waiting for other ranks first, where waits are told apart
+    Waits,
     /// Longest call first
     Now,
 }
@@ -86,7 +103,8 @@ impl TopOrder {
     pub fn next(self) -> TopOrder {
         match self {
             TopOrder::Name => TopOrder::Mpi,
-            TopOrder::Mpi => TopOrder::Now,
+            TopOrder::Mpi => TopOrder::Waits,
+            TopOrder::Waits => TopOrder::Now,
             TopOrder::Now => TopOrder::Name,
         }
     }
@@ -96,6 +114,7 @@ impl TopOrder {
         match self {
             TopOrder::Name => "name",
             TopOrder::Mpi => "mpi",
+            TopOrder::Waits => "waits",
             TopOrder::Now => "now",
         }
     }

@@ -20,18 +20,16 @@ pub struct Board {
     histories: HashMap<u32, RankHistory>,
 }
 
-/// Shares of the wall clock time since the beginning: outside MPI, in point-to-point calls, in
-/// collectives, in all other calls.
+/// Shares of the wall clock time since the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TimeShares {
     /// Outside MPI
     pub outside: f64,
-    /// Point-to-point
-    pub point_to_point: f64,
-    /// Collectives
-    pub collective: f64,
-    /// Other calls
-    pub other: f64,
+    /// Inside: where waits were told apart, waiting for late senders and receivers, waiting in
+    /// collectives, and the rest; else in point-to-point calls, in collectives, in all other calls
+    pub inside: [f64; 3],
+    /// Letters of these in a bar
+    pub letters: [char; 3],
 }
 
 /// A row of the board: cells by column, and what it is sorted by.
@@ -45,13 +43,18 @@ pub struct TopRow {
     pub history: Vec<f64>,
     /// Time in MPI, in ns
     mpi: u128,
+    /// Time of waiting for others, in ns
+    waited: u128,
     /// Longest call that goes on, in ns
     now: u64,
 }
 
-/// Headings of the cells of a view.
-pub fn columns(view: TopView) -> &'static [&'static str] {
+/// Headings of the cells of a view; `waits` if waits were told apart.
+pub fn columns(view: TopView, waits: bool) -> &'static [&'static str] {
     match view {
+        TopView::Ranks if waits => {
+            &["rank", "host", "MPI %", "late %", "coll %", "other %", "calls", "sent B", "now"]
+        }
         TopView::Ranks => {
             &["rank", "host", "MPI %", "p2p %", "coll %", "other %", "calls", "sent B", "now"]
         }
@@ -67,7 +70,20 @@ fn ratio(part: u128, whole: u128) -> f64 {
     if whole == 0 { 0.0 } else { (part as f64 / whole as f64).min(1.0) }
 }
 
+/// What a rank waited for late senders and receivers, and in collectives, in ns.
+fn waited(sums: &MpiSums) -> [u128; 2] {
+    let all = sums.waits.all();
+    [all.late.nanoseconds + all.late_receiver.nanoseconds, all.collective.nanoseconds]
+}
+
 fn shares(sums: &MpiSums) -> TimeShares {
+    let outside = ratio(sums.outside(), sums.wall);
+    if sums.waits.measured {
+        let [late, collective] = waited(sums);
+        let other = sums.mpi.saturating_sub(late + collective);
+        let inside = [late, collective, other].map(|part| ratio(part, sums.wall));
+        return TimeShares { outside, inside, letters: ['l', 'c', '.'] };
+    }
     let mut by_class = [0u128; 3];
     for routine in &sums.routines {
         let place = match MessageClass::of(routine.number) {
@@ -77,13 +93,8 @@ fn shares(sums: &MpiSums) -> TimeShares {
         };
         by_class[place] += routine.time;
     }
-    let share = |place: usize| ratio(by_class[place], sums.wall);
-    TimeShares {
-        outside: ratio(sums.outside(), sums.wall),
-        point_to_point: share(0),
-        collective: share(1),
-        other: share(2),
-    }
+    let inside = by_class.map(|part| ratio(part, sums.wall));
+    TimeShares { outside, inside, letters: ['p', 'c', '.'] }
 }
 
 /// A name of which nothing acts on a terminal.
@@ -148,6 +159,11 @@ impl Board {
             percent(ratio(total.mpi, total.wall)),
             seconds(total.wall),
         )
+    }
+
+    /// Whether waits were told apart.
+    pub fn tells_waits(&self) -> bool {
+        self.profile.ranks.iter().any(|rank| rank.sums.waits.measured)
     }
 
     /// The call that a rank has been in for longest, of its threads, and for how many ns.
@@ -233,6 +249,7 @@ impl Board {
         match args.sort {
             TopOrder::Name => {}
             TopOrder::Mpi => rows.sort_by_key(|row| std::cmp::Reverse(row.mpi)),
+            TopOrder::Waits => rows.sort_by_key(|row| std::cmp::Reverse(row.waited)),
             TopOrder::Now => rows.sort_by_key(|row| std::cmp::Reverse(row.now)),
         }
         rows
@@ -259,14 +276,15 @@ impl Board {
             rank.rank.to_string(),
             name(&rank.host),
             percent(history.last().copied().unwrap_or_else(|| ratio(sums.mpi, sums.wall))),
-            percent(shares.point_to_point),
-            percent(shares.collective),
-            percent(shares.other),
+            percent(shares.inside[0]),
+            percent(shares.inside[1]),
+            percent(shares.inside[2]),
             short(sums.calls()),
             sent,
             what,
         ];
-        TopRow { cells, shares: Some(shares), history, mpi: sums.mpi, now }
+        let waited = waited(sums).iter().sum();
+        TopRow { cells, shares: Some(shares), history, mpi: sums.mpi, waited, now }
     }
 
     fn routines(&self) -> Vec<TopRow> {
@@ -293,7 +311,8 @@ impl Board {
                     n => format!("{n}, {} s", seconds(now.into())),
                 },
             ];
-            TopRow { cells, shares: None, history: Vec::new(), mpi: routine.time, now }
+            let waited = total.waits.routine(routine.number).waited();
+            TopRow { cells, shares: None, history: Vec::new(), mpi: routine.time, waited, now }
         };
         let mut rows: Vec<TopRow> = total.routines.iter().map(row).collect();
         rows.sort_by_key(|row| std::cmp::Reverse(row.mpi));
@@ -313,6 +332,7 @@ impl Board {
             shares: None,
             history: Vec::new(),
             mpi: of.time,
+            waited: 0,
             now: 0,
         };
         self.profile.total.communicators.iter().map(row).collect()
@@ -331,6 +351,7 @@ impl Board {
                 shares: None,
                 history: Vec::new(),
                 mpi: peer.traffic.sent,
+                waited: 0,
                 now: 0,
             };
             let sent = rank.sums.peers.iter().filter(|peer| peer.traffic.sends > 0);
@@ -367,6 +388,9 @@ pub mod tests {
             view,
             sort: TopOrder::Name,
             filter: String::new(),
+            hosts: Vec::new(),
+            via: "ssh".to_owned(),
+            reader: false,
         }
     }
 

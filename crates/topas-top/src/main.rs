@@ -7,17 +7,20 @@
 mod args;
 mod board;
 mod exit;
+mod hosts;
 mod screen;
+mod snapshot;
 mod table;
 mod watch;
 
-use std::io::{IsTerminal, stdout};
+use std::io::{IsTerminal, Write, stdout};
 use std::process::ExitCode;
 
 use topas_config::Environment;
 use topas_terminal::{Printed, Tool};
 
 use crate::args::TopArgs;
+use crate::snapshot::{ReaderLine, lines_of};
 use crate::table::{as_csv, as_text};
 use crate::watch::Watch;
 
@@ -35,6 +38,12 @@ fn main() -> ExitCode {
 fn run(args: &TopArgs) -> u8 {
     let env = Environment::of_process();
     let mut watch = Watch::new(args, &env);
+    if args.reader {
+        return read(args, &watch);
+    }
+    if let Err(code) = watch.start_readers(args) {
+        return code;
+    }
     let plain = args.once || args.plain || args.csv || !stdout().is_terminal();
     if !plain {
         return screen::run(args, &mut watch);
@@ -43,6 +52,9 @@ fn run(args: &TopArgs) -> u8 {
     loop {
         if let Err(code) = watch.look() {
             return code;
+        }
+        for complaint in watch.take_complaints() {
+            TOOL.warning(&complaint, None, "");
         }
         let Some(board) = watch.board() else {
             watch.nothing();
@@ -53,6 +65,27 @@ fn run(args: &TopArgs) -> u8 {
             return exit::FAILED;
         }
         if args.once || !args.plain {
+            return exit::OK;
+        }
+        std::thread::sleep(args.period());
+    }
+}
+
+/// For `topas-top` on another node: prints sums again and again until nobody reads them.
+fn read(args: &TopArgs, watch: &Watch) -> u8 {
+    loop {
+        let profiles = match watch.here() {
+            Ok(profiles) => profiles,
+            Err(code) => return code,
+        };
+        let mut out = Vec::new();
+        for line in profiles.iter().flat_map(lines_of).chain([ReaderLine::End]) {
+            out.extend(line.text().into_bytes());
+            out.push(b'\n');
+        }
+        // Nobody reads it any more: that is its end.
+        let mut to = stdout();
+        if to.write_all(&out).and_then(|()| to.flush()).is_err() || args.once {
             return exit::OK;
         }
         std::thread::sleep(args.period());

@@ -74,6 +74,9 @@ pub fn run(args: &TopArgs, watch: &mut Watch) -> u8 {
             if let Err(code) = watch.look() {
                 break Ok(code);
             }
+            if let Some(complaint) = watch.take_complaints().pop() {
+                state.note = complaint;
+            }
         }
     };
     ratatui::restore();
@@ -167,7 +170,7 @@ pub fn draw(frame: &mut Frame<'_>, board: Option<&Board>, args: &TopArgs, state:
                 frame.render_widget(Paragraph::new(why_empty(args.view)), rows);
             } else {
                 let shown = all.iter().skip(state.top.min(all.len() - 1));
-                frame.render_widget(table(shown, args.view), rows);
+                frame.render_widget(table(shown, args.view, board.tells_waits()), rows);
             }
         }
     }
@@ -191,9 +194,9 @@ pub fn draw(frame: &mut Frame<'_>, board: Option<&Board>, args: &TopArgs, state:
 /// Cells of a bar.
 const BAR: usize = 12;
 
-fn table<'r>(rows: impl Iterator<Item = &'r TopRow>, view: TopView) -> Table<'r> {
+fn table<'r>(rows: impl Iterator<Item = &'r TopRow>, view: TopView, waits: bool) -> Table<'r> {
     let ranks = view == TopView::Ranks;
-    let mut header: Vec<&str> = columns(view).to_vec();
+    let mut header: Vec<&str> = columns(view, waits).to_vec();
     let mut widths: Vec<Constraint> = header.iter().map(|_| Constraint::Length(9)).collect();
     widths[0] =
         Constraint::Length(if matches!(view, TopView::Ranks | TopView::Peers) { 6 } else { 22 });
@@ -218,14 +221,17 @@ fn table<'r>(rows: impl Iterator<Item = &'r TopRow>, view: TopView) -> Table<'r>
     Table::new(rows, widths).header(Row::new(header).style(bold)).column_spacing(1)
 }
 
-/// Shares as a bar: outside MPI `#`, point-to-point `p`, collectives `c`, other calls `.`. Letters
-/// tell what colours tell.
+/// Shares as a bar: outside MPI `#`; waiting for late senders and receivers `l`, waiting in
+/// collectives `c`, the rest `.`; without waits point-to-point `p`, collectives `c`, other calls `.`.
+/// Letters tell what colours tell.
 fn bar(shares: &TimeShares) -> Line<'static> {
+    let [first, second, rest] = shares.inside;
+    let [one, two, other] = shares.letters;
     let parts = [
         (shares.outside, '#', Color::Green),
-        (shares.point_to_point, 'p', Color::Yellow),
-        (shares.collective, 'c', Color::Magenta),
-        (shares.other, '.', Color::Blue),
+        (first, one, Color::Yellow),
+        (second, two, Color::Magenta),
+        (rest, other, Color::Blue),
     ];
     let mut done = 0.0;
     let mut cells = 0;

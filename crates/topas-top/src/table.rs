@@ -17,7 +17,8 @@ pub fn as_text(board: &Board, args: &TopArgs) -> String {
     if rows.is_empty() {
         return out + why_empty(args.view) + "\n";
     }
-    let header: Vec<String> = columns(args.view).iter().map(|&column| column.to_owned()).collect();
+    let header: Vec<String> =
+        columns(args.view, board.tells_waits()).iter().map(|&column| column.to_owned()).collect();
     let cells: Vec<&[String]> = std::iter::once(header.as_slice())
         .chain(rows.iter().map(|row| row.cells.as_slice()))
         .collect();
@@ -51,7 +52,7 @@ pub fn as_csv(board: &Board, args: &TopArgs) -> String {
         let fields: Vec<String> = cells.map(csv_field).collect();
         fields.join(",") + "\n"
     };
-    let mut out = line(&mut columns(args.view).iter().copied());
+    let mut out = line(&mut columns(args.view, board.tells_waits()).iter().copied());
     for row in board.rows(args) {
         out += &line(&mut row.cells.iter().map(String::as_str));
     }

@@ -8,6 +8,8 @@ use topas_mpi_data::{MpiProfile, Origin, own_uid, read_spool};
 
 use crate::args::TopArgs;
 use crate::board::Board;
+use crate::hosts::Hosts;
+use crate::snapshot;
 use crate::{TOOL, exit};
 
 /// Readings that are kept of each rank.
@@ -30,6 +32,10 @@ pub struct Watch {
     skip: usize,
     histories: HashMap<(Box<[u8]>, u32), RankHistory>,
     board: Option<Board>,
+    /// Readers on other nodes
+    hosts: Option<Hosts>,
+    /// What there is to say of these
+    complaints: Vec<String>,
 }
 
 impl Watch {
@@ -47,11 +53,29 @@ impl Watch {
             skip: 0,
             histories: HashMap::new(),
             board: None,
+            hosts: None,
+            complaints: Vec::new(),
         }
     }
 
-    /// Reads all files. The Err is the exit code, all has been said.
-    pub fn look(&mut self) -> Result<(), u8> {
+    /// Starts readers on other nodes, if any were named, and waits for what they tell first. The Err
+    /// is the exit code, all has been said.
+    pub fn start_readers(&mut self, args: &TopArgs) -> Result<(), u8> {
+        if !args.hosts.is_empty() {
+            let hosts = Hosts::start(args)?;
+            hosts.first_reading();
+            self.hosts = Some(hosts);
+        }
+        Ok(())
+    }
+
+    /// What is wrong with readers on other nodes, and was not told yet.
+    pub fn take_complaints(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.complaints)
+    }
+
+    /// What runs on this node. The Err is the exit code, all has been said.
+    pub fn here(&self) -> Result<Vec<MpiProfile>, u8> {
         let mut profiles: Vec<MpiProfile> = Vec::new();
         for directory in &self.directories {
             match read_spool(directory, Some(own_uid())) {
@@ -65,6 +89,16 @@ impl Watch {
             }
         }
         profiles.retain(|profile| profile.origin == Origin::Live);
+        Ok(profiles)
+    }
+
+    /// Reads all files. The Err is the exit code, all has been said.
+    pub fn look(&mut self) -> Result<(), u8> {
+        let mut profiles = self.here()?;
+        if let Some(hosts) = &mut self.hosts {
+            profiles = snapshot::launches(profiles, hosts.ranks().into_iter());
+            self.complaints.extend(hosts.complaints());
+        }
         if let Some(id) = &self.launch {
             profiles.retain(|profile| profile.facts.id.starts_with(id.as_bytes()));
         }

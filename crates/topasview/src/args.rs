@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Parser, ValueEnum};
 use topas_data::parse_size;
 use topas_data::pes::Column;
+use topas_render::mpi::MpiSort;
 use topas_render::view::Drawing;
 use topas_terminal::{ColorWish, Tool};
 
@@ -76,7 +77,8 @@ pub struct Args {
     #[arg(long)]
     pub report: bool,
 
-    /// Compare two runs, each named by its file or by the id of its launch
+    /// Compare two runs, each named by its file or by the id of its launch; with --mpi, their profiles
+    /// of MPI calls
     #[arg(long, value_names = ["OLD", "NEW"], num_args = 2)]
     pub compare: Option<Vec<OsString>>,
 
@@ -84,9 +86,10 @@ pub struct Args {
     #[arg(long, value_name = "COLUMN", value_parser = column)]
     pub column: Option<Column>,
 
-    /// Sort the table by a column, the largest value first
-    #[arg(long, value_name = "COLUMN", value_parser = column)]
-    pub sort: Option<Column>,
+    /// Sort the table by a column, the largest value first. With --mpi, sort rows by time, calls, sent,
+    /// received, waits, change or name
+    #[arg(long, value_name = "COLUMN", value_parser = sort_name)]
+    pub sort: Option<SortName>,
 
     /// With --sort, put the smallest value first
     #[arg(long, requires = "sort")]
@@ -206,6 +209,23 @@ fn column(name: &str) -> Result<Column, String> {
     })
 }
 
+/// What a table is sorted by: a column of the PEs, or with --mpi one of the profile. A name can be of
+/// both.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SortName {
+    /// Of the PEs
+    pub column: Option<Column>,
+    /// Of the profile of MPI calls
+    pub mpi: Option<MpiSort>,
+}
+
+fn sort_name(name: &str) -> Result<SortName, String> {
+    match (Column::of_name(name), MpiSort::of_name(name)) {
+        (None, None) => column(name).map(|column| SortName { column: Some(column), mpi: None }),
+        (column, mpi) => Ok(SortName { column, mpi }),
+    }
+}
+
 /// Reads the command line; the Err is the exit code, all has then been said.
 pub fn parse() -> Result<(Args, AskedViews), u8> {
     let mut args = Args::try_parse_from(topas_config::command_line())
@@ -254,6 +274,14 @@ fn check(args: &Args, views: &AskedViews) -> Result<(), u8> {
     if args.mpi.on {
         return check_mpi(args, views);
     }
+    if args.sort.is_some_and(|sort| sort.column.is_none()) {
+        TOOL.error(
+            &"this --sort is of the profile of MPI calls",
+            None,
+            "add --mpi, or name a column",
+        );
+        return Err(exit::USAGE);
+    }
     let asked = [
         args.raw,
         views.stat,
@@ -299,10 +327,8 @@ fn check_mpi(args: &Args, views: &AskedViews) -> Result<(), u8> {
         (args.balance, "--balance"),
         (args.strip, "--strip"),
         (args.report, "--report"),
-        (args.compare.is_some(), "--compare"),
         (args.column.is_some(), "--column"),
-        (args.sort.is_some(), "--sort"),
-        (args.top.is_some(), "--top"),
+        (args.sort.is_some_and(|sort| sort.mpi.is_none()), "this --sort"),
         (args.all, "--all"),
         (args.jsonl, "--jsonl"),
         (args.html.is_some(), "--html"),
@@ -316,6 +342,11 @@ fn check_mpi(args: &Args, views: &AskedViews) -> Result<(), u8> {
     }
     if args.list && args.json {
         return wrong("--list has no JSON", "take --list --csv");
+    }
+    if args.compare.is_some() && (args.mpi.kinds() > 0 || args.svg.is_some() || args.png.is_some())
+    {
+        let what = "--mpi --compare is a view of its own, and has no picture";
+        return wrong(what, "leave the other views out");
     }
     if args.csv && args.mpi.kinds() > 1 {
         return wrong("--csv is of one view", "take one view at a time, or --json");

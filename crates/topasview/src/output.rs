@@ -98,6 +98,7 @@ impl<'a> Output<'a> {
 
     fn rows(&self, table: &PeTable) -> Vec<u32> {
         let Args { sort, ascending, top, .. } = *self.args;
+        let sort = sort.and_then(|sort| sort.column);
         view::select(table, Selection { sort, ascending, top })
     }
 

@@ -9,10 +9,10 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use topas_config::Paths;
 
-use crate::mpi;
 use crate::object::{self, LANGUAGES, Machine};
 use crate::preload;
 use crate::process::{cargo, root, run, target_dir};
+use crate::profile_library;
 use crate::symcheck::Size;
 
 /// Tools that go to `bin`.
@@ -72,7 +72,7 @@ pub fn install(options: &InstallOptions) -> Result<()> {
     )?;
     let libraries =
         preload::build(&Machine::HERE, &target_dir().join("topas"), &final_paths.conf_file())?;
-    let profile = mpi::build(&target_dir().join("topas"), &final_paths, None)?;
+    let profile = profile_library::build(&target_dir().join("topas"), &final_paths, None)?;
     let staged = |path: PathBuf| match &options.destdir {
         None => path,
         Some(dir) => dir.join(path.strip_prefix("/").unwrap_or(&path)),

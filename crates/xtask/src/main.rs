@@ -7,7 +7,6 @@ mod fold;
 mod group;
 mod install;
 mod landing;
-mod mpi;
 mod object;
 mod pack;
 mod packages;
@@ -15,6 +14,7 @@ mod pictures;
 mod preload;
 mod process;
 mod profile_check;
+mod profile_library;
 mod symcheck;
 mod test;
 mod wheels;
@@ -104,7 +104,7 @@ fn main() {
         Verb::Mpi { out, installed, prefix } => {
             let paths = Paths::at(prefix);
             let library = installed.unwrap_or_else(|| out.join("libtopas_mpi.so"));
-            mpi::build(&out, &paths, Some(&library)).map(drop)
+            profile_library::build(&out, &paths, Some(&library)).map(drop)
         }
         Verb::Install(options) => install::install(&options),
         Verb::Object { out, conf, any_processor: true, .. } => {

@@ -84,8 +84,9 @@ pub const PROJECTS: &[&str] = &[
     "zlib1g-dev",
 ];
 
-/// A Slurm that runs on one machine.
-pub const SLURM: &[&str] = &["munge", "slurm-client", "slurmctld", "slurmd"];
+/// A Slurm that runs on one machine, and the database of its accounting.
+pub const SLURM: &[&str] =
+    &["mariadb-server-core", "munge", "slurm-client", "slurmctld", "slurmd", "slurmdbd"];
 
 /// A real program with tests of its own: PETSc on Open MPI, of Debian 12.
 pub const PROGRAMS: &[&str] = &["libpetsc-real3.18-dev", "libpetsc3.18-dev-examples", "pkg-config"];

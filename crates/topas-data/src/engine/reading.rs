@@ -19,6 +19,7 @@ use crate::block::BlockLines;
 use crate::feed::{Buffer, Feed, locked};
 use crate::first_extras::{Claim, FirstExtras};
 use crate::group::{Groups, SeenGroups};
+use crate::mpi_times::ProfileFragments;
 use crate::question::Question;
 use crate::source::{Source, SourceError};
 use crate::tally::{Example, Tally};
@@ -132,7 +133,7 @@ impl<'s> SharedReading<'s> {
     pub(super) fn run<Q: Question, F: RecordForm>(
         &self,
         mut reader: LogReader<'_, '_, Q>,
-    ) -> Result<(Tally, u64), TemporaryError> {
+    ) -> Result<ReadCounts, TemporaryError> {
         let mut buffer = Buffer::new();
         while let Some(active) = self.choose() {
             let result = reader.read::<F>(self, &active, &mut buffer);
@@ -143,7 +144,8 @@ impl<'s> SharedReading<'s> {
             self.leave(active);
         }
         reader.writer.finish()?;
-        Ok((reader.tally, reader.unwanted))
+        let LogReader { tally, unwanted, profiles, .. } = reader;
+        Ok(ReadCounts { tally, unwanted, profiles: profiles.unwrap_or_default() })
     }
 
     /// The next source, opened; if there is none, one that others read.
@@ -228,10 +230,27 @@ pub(super) struct LogReader<'r, 'o, Q> {
     writer: StoreWriter<'r, 'o>,
     tally: Tally,
     unwanted: u64,
+    /// What lines of MPI profiles tell, if that is asked for
+    profiles: Option<ProfileFragments>,
+    most_profiles: u64,
+}
+
+/// What one thread read, besides what it kept.
+pub(super) struct ReadCounts {
+    pub(super) tally: Tally,
+    /// Lines that the question did not want
+    pub(super) unwanted: u64,
+    pub(super) profiles: ProfileFragments,
 }
 
 impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
-    pub(super) fn new(question: &'r Q, groups: &'r Groups, writer: StoreWriter<'r, 'o>) -> Self {
+    /// Of what lines of MPI profiles tell, `most_profiles` are kept.
+    pub(super) fn new(
+        question: &'r Q,
+        groups: &'r Groups,
+        writer: StoreWriter<'r, 'o>,
+        most_profiles: u64,
+    ) -> Self {
         LogReader {
             question,
             groups,
@@ -241,6 +260,8 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
             writer,
             tally: Tally::default(),
             unwanted: 0,
+            profiles: question.reads_profiles().then(ProfileFragments::default),
+            most_profiles,
         }
     }
 
@@ -252,6 +273,7 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
         buffer: &mut Buffer,
     ) -> Result<(), TemporaryError> {
         let mut tally = std::mem::take(&mut self.tally);
+        let mut profiles = self.profiles.take();
         let mut result = Ok(());
         while let Some((number, block)) = active.feed.next(buffer) {
             let each = |line: &Line<'_>, extras: Extras<'_>, text: &[u8]| {
@@ -259,12 +281,14 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
                     result = Err(error);
                 }
             };
-            let mut lines = BlockLines::new(&active.feed, &mut tally, each);
+            let mut lines =
+                BlockLines::new(&active.feed, &mut tally, each).with_profiles(profiles.as_mut());
             lines.read(block);
             let count = lines.number;
             let examples = tally.take_examples();
             locked(&active.order).add(number, count, examples);
-            if self.groups.is_full() {
+            let kept = profiles.as_ref().map_or(0, |kept| kept.len() as u64);
+            if self.groups.is_full() || kept > self.most_profiles {
                 reading.stopped.store(true, Ordering::Relaxed);
             }
             if result.is_err() || reading.stopped.load(Ordering::Relaxed) {
@@ -272,6 +296,7 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
             }
         }
         self.tally = tally;
+        self.profiles = profiles;
         result
     }
 
@@ -316,18 +341,28 @@ pub(super) fn facts_of(
 /// Hash of what lines of a run have in common: an id is one user's.
 #[inline]
 pub(crate) fn launch_key(line: &Line<'_>, claim: Claim) -> u64 {
+    launch_key_of(claim, [&line.user, &line.exe, &line.id], line.npes.0)
+}
+
+/// The same of a user, an executable and an id, and of the number of ranks if it is told.
+#[inline]
+pub(crate) fn launch_key_of(
+    claim: Claim,
+    [user, exe, id]: [&Name<'_>; 3],
+    npes: Option<u32>,
+) -> u64 {
     let mut hasher = FxHasher::default();
     match claim {
         Claim::Uid(uid) => hasher.write_u64(uid),
-        Claim::None | Claim::Unclear => hash_name(&line.user, &mut hasher),
+        Claim::None | Claim::Unclear => hash_name(user, &mut hasher),
     }
-    if line.id.is_empty() {
-        hash_name(&line.user, &mut hasher);
-        hash_name(&line.exe, &mut hasher);
+    if id.is_empty() {
+        hash_name(user, &mut hasher);
+        hash_name(exe, &mut hasher);
     } else {
-        hash_name(&line.id, &mut hasher);
+        hash_name(id, &mut hasher);
     }
-    hasher.write_u32(line.npes.0.unwrap_or(UNTOLD));
+    hasher.write_u32(npes.unwrap_or(UNTOLD));
     // Parts and buckets are chosen by any of the bits, so all must be good.
     let hash = hasher.finish();
     let hash = (hash ^ hash >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);

@@ -142,6 +142,10 @@ impl Question for SameProgram<'_> {
         own.max(self.search.selection.detail())
     }
 
+    fn reads_profiles(&self) -> bool {
+        self.search.selection.reads_profiles()
+    }
+
     fn wants_run(&self, run: &Run<'_>) -> bool {
         self.search.selection.wants_run(run)
     }

@@ -10,7 +10,7 @@ use topas_format::civil::{Civil, Date, Time};
 use topas_format::escape::Name;
 use topas_format::field::{Lang, Lib, Mhz, Mode};
 use topas_format::line::{Extras, Line};
-use topas_format::number::whole;
+use topas_format::number::leading;
 
 use super::intern::InternedTexts;
 use super::table::{KeptLine, PeTable, sizes};
@@ -235,7 +235,7 @@ struct LineNames {
 struct PeReader {
     /// Of lines with `v=`
     names: LineNames,
-    /// Of lines without: of 1999, or of today and torn before it
+    /// Of lines without: of 1999
     old: LineNames,
     blocks: Vec<Read>,
     tally: Tally,
@@ -303,17 +303,26 @@ impl LineNames {
         let launch = launches.number(line, extras, &mut last.launch);
         let mut kept = KeptLine::new(line, launch, texts.name(&line.exe, &mut last.exe));
         let mut end = None;
-        for (key, value) in extras {
+        let mut rest = extras;
+        while let Some((key, value)) = rest.next() {
+            // The text goes on behind a value, so that eight of its bytes are read at a time.
+            let whole = || {
+                let behind = rest.text().len();
+                let begin = extras.text().len() - behind - value.len();
+                let (number, rest) = leading(&extras.text()[begin..])?;
+                (rest.len() == behind).then_some(number)
+            };
+            let small = || whole().and_then(|number| u32::try_from(number).ok());
             match key {
-                b"t" => end = whole(value).filter(|&t| t <= LATEST),
+                b"t" => end = whole().filter(|&t| t <= LATEST),
                 b"host" => kept.host = texts.name(&Name::from_token(value), &mut last.host),
                 b"end" => kept.ending = texts.number(value, &mut last.ending),
                 b"why" => kept.why = texts.number(value, &mut last.why),
-                b"cpu" => kept.cpu = small(value),
-                b"numa" => kept.numa = small(value),
-                b"cyc" => kept.cycles = whole(value),
-                b"ins" => kept.instructions = whole(value),
-                b"rss" => kept.rss = whole(value),
+                b"cpu" => kept.cpu = small(),
+                b"numa" => kept.numa = small(),
+                b"cyc" => kept.cycles = whole(),
+                b"ins" => kept.instructions = whole(),
+                b"rss" => kept.rss = whole(),
                 _ => {}
             }
         }
@@ -325,10 +334,6 @@ impl LineNames {
         }
         kept
     }
-}
-
-fn small(value: &[u8]) -> Option<u32> {
-    whole(value).and_then(|n| u32::try_from(n).ok())
 }
 
 /// Seconds since 1970-01-01 00:00 local time.
@@ -474,7 +479,7 @@ fn on_all(
 
 /// Puts together what all threads have read, in the order of the input.
 fn joined(mut readers: Vec<PeReader>) -> PeLines {
-    // A line that was torn in its id looks like a line of 1999 with another id.
+    // Where lines have versions, a line of 1999 is none of the run: it has no place among them.
     let versioned =
         readers.iter().flat_map(|reader| &reader.blocks).any(|read| !read.lines.is_empty());
     let mut launches = Launches::default();

@@ -95,6 +95,8 @@ pub struct Selection {
     answers: Vec<LineAnswer>,
     of_ranks: bool,
     detail: Detail,
+    /// A measure of an MPI profile is asked for
+    reads_profiles: bool,
     with_accelerators: bool,
     /// The answer that tells whether a line names an accelerator
     accelerator: Option<usize>,
@@ -169,6 +171,7 @@ impl Selection {
             }
             TableSide::Measure(measure) => {
                 self.detail = self.detail.max(measure.detail);
+                self.reads_profiles |= measure.is_of_profile();
                 if measure.is_of_processor()
                     && !self.with_accelerators
                     && self.accelerator.is_none()
@@ -195,6 +198,11 @@ impl Selection {
     /// How much of a line the conditions on runs look at.
     pub fn detail(&self) -> Detail {
         self.detail
+    }
+
+    /// Whether the conditions on runs look at their MPI profiles.
+    pub fn reads_profiles(&self) -> bool {
+        self.reads_profiles
     }
 
     /// Whether a line meets every condition on lines.

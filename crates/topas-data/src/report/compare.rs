@@ -67,6 +67,10 @@ impl Question for ComparePlan {
         self.sides[0].detail().max(self.sides[1].detail())
     }
 
+    fn reads_profiles(&self) -> bool {
+        self.sides.iter().any(ReportPlan::reads_profiles)
+    }
+
     #[inline]
     fn wants(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
         self.sides.iter().any(|side| side.wants(line, extras))

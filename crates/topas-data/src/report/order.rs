@@ -17,7 +17,8 @@ pub enum SortKey {
     Runs,
     /// PEs x time, the most first
     Time,
-    /// The mean of a measure, the highest first; those without come last
+    /// The mean of a measure, or its sum ([`Measure::is_sorted_by_sum`]), the highest first; those
+    /// without come last
     Mean(&'static Measure),
     /// A figure, the highest number or rate first; those without come last
     Figure(Figure),
@@ -91,7 +92,11 @@ impl TableOrder {
         };
         let mean_of = |cell: &ReportCell, measure: &'static Measure| {
             let place = columns.iter().position(|column| *column == measure)?;
-            cell.samples.get(place)?.mean(measure).map(|mean| mean.value)
+            let sample = cell.samples.get(place)?;
+            match measure.is_sorted_by_sum() {
+                true => sample.sum(measure).map(|sum| sum.value),
+                false => sample.mean(measure).map(|mean| mean.value),
+            }
         };
         // Neither the slowest nor the fastest has no speed.
         let has_value = |n: usize| match sort {

@@ -249,6 +249,11 @@ impl Question for ReportPlan {
         details.max().unwrap_or_default().max(self.selection.detail())
     }
 
+    fn reads_profiles(&self) -> bool {
+        self.selection.reads_profiles()
+            || self.measures.iter().any(|(measure, _)| measure.is_of_profile())
+    }
+
     #[inline]
     fn wants(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
         self.selection.wants(line, extras)

@@ -95,6 +95,11 @@ impl RunColumn {
         matches!(self, RunColumn::Measure(measure) if measure.is_of_processor())
     }
 
+    /// Whether it is of the MPI profile of a run.
+    pub(super) fn reads_profiles(&self) -> bool {
+        matches!(self, RunColumn::Measure(measure) if measure.is_of_profile())
+    }
+
     /// How much of a line it needs besides its field.
     pub(super) fn detail(&self) -> Detail {
         match self {

@@ -341,6 +341,10 @@ impl<Q: Question> Question for SacctLines<'_, Q> {
         self.asked.detail()
     }
 
+    fn reads_profiles(&self) -> bool {
+        self.asked.reads_profiles()
+    }
+
     #[inline]
     fn wants(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
         self.seen.note(line, extras);

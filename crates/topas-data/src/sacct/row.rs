@@ -260,6 +260,11 @@ pub(super) struct RowNumbers {
 }
 
 impl<'l> Row<'l> {
+    /// The row with these cells, by [`Column`].
+    pub(super) fn of_cells(cells: [&'l [u8]; COLUMNS]) -> Self {
+        Row { cells }
+    }
+
     pub(super) fn cell(&self, column: Column) -> &'l [u8] {
         self.cells[column as usize]
     }

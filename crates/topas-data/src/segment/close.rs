@@ -73,6 +73,15 @@ pub enum Closing<'c> {
         /// Its size in bytes
         bytes: u64,
     },
+    /// It is read and compressed, or the compressed copy is read again
+    Working {
+        /// Its name
+        name: &'c str,
+        /// Bytes of text so far
+        bytes: u64,
+        /// Whether this is the second reading
+        again: bool,
+    },
     /// It is closed and removed
     Closed {
         /// Its name
@@ -160,7 +169,7 @@ const BATCH: u64 = 1 << 30;
 
 /// Hears of a close.
 pub trait Listener {
-    /// What became of a file.
+    /// What becomes of a file: while it is at work often, in the end once.
     fn file(&mut self, event: &Closing<'_>);
     /// What was done in a directory, behind all of its files. What goes wrong with one file is
     /// told of that, and the others are closed.
@@ -465,7 +474,7 @@ fn close_group(
             files.into_iter().partition(|open| owner.is_none_or(|uid| open.about.uid() == uid));
         let added = Target::find(to, base, owner).and_then(|target| {
             let path = target.path.clone();
-            add(target, &mut group, options.join).map(|()| path)
+            add(target, &mut group, options.join, each).map(|()| path)
         });
         files = rest;
         match added {

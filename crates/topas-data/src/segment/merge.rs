@@ -70,6 +70,23 @@ pub struct MergeReport {
     pub failed: Vec<SourceError>,
 }
 
+/// How far a merge is.
+#[derive(Clone, Copy, Debug)]
+pub enum MergeProgress<'s> {
+    /// A source is read, for the first or the second time
+    Reading {
+        /// The source
+        source: &'s Source,
+        /// Bytes of text read of it
+        bytes: u64,
+    },
+    /// Lines are written in the order of their times
+    Writing {
+        /// Lines so far
+        lines: u64,
+    },
+}
+
 /// Where merged lines go.
 pub struct MergeOutput<'w> {
     /// Lines
@@ -95,14 +112,16 @@ pub fn merge(
     sources: &[Source],
     options: MergeOptions<'_>,
     out: &mut MergeOutput<'_>,
-    mut progress: impl FnMut(&Source, u64),
+    mut progress: impl FnMut(MergeProgress<'_>),
 ) -> Result<MergeReport, SegmentError> {
     let mut report = MergeReport::default();
     let temporary = |cause| SegmentError::Temporary { dir: options.temporary.to_owned(), cause };
     let mut in_order: Vec<(usize, Survey)> = Vec::new();
     let mut to_sort: Vec<(usize, Survey)> = Vec::new();
     for (number, source) in sources.iter().enumerate() {
-        match Survey::of(source, &mut report.failed, |bytes| progress(source, bytes)) {
+        match Survey::of(source, &mut report.failed, |bytes| {
+            progress(MergeProgress::Reading { source, bytes });
+        }) {
             Err(error) => report.failed.push(error),
             Ok(survey) if survey.order != SegmentOrder::None => in_order.push((number, survey)),
             Ok(survey) => {
@@ -139,7 +158,7 @@ pub fn merge(
             };
             sorter.add(key, keyed.lines.current()).map_err(temporary)?;
             if key.place.is_multiple_of(4096) {
-                progress(source, keyed.bytes);
+                progress(MergeProgress::Reading { source, bytes: keyed.bytes });
             }
         }
     }
@@ -169,6 +188,9 @@ pub fn merge(
             continue;
         }
         report.lines += u64::from(key.kind != PART);
+        if report.lines.is_multiple_of(4096) {
+            progress(MergeProgress::Writing { lines: report.lines });
+        }
         report.bad += u64::from(key.kind == BAD);
         let owner = owners.get(key.source as usize).copied().flatten();
         let marked =
@@ -186,9 +208,7 @@ pub fn merge(
         let mut written = to.write_all(text);
         if key.kind != PART && !bytes.ends_with(b"\n") {
             report.completed += 1;
-            // What a newline alone would make a line of the T3E gets a length that it has not.
-            let end: &[u8] = if crate::block::is_cut(bytes) { b" len=000\n" } else { b"\n" };
-            written = written.and_then(|()| to.write_all(end));
+            written = written.and_then(|()| to.write_all(b"\n"));
         }
         written.map_err(|cause| SegmentError::Write { path: name.clone(), cause })?;
     }
@@ -432,7 +452,7 @@ pub(crate) fn judge(piece: &RawLine<'_>) -> (Option<i64>, u8) {
         return (None, OTHER);
     }
     match ended(text) {
-        (time, true) if !(piece.is_unfinished() && crate::block::is_cut(text)) => (time, GOOD),
+        (time, true) => (time, GOOD),
         (None, _) if text.iter().all(u8::is_ascii_whitespace) => (None, OTHER),
         (time, _) => (time, BAD),
     }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::{AtFlags, OFlag};
 use tempfile::NamedTempFile;
 
+use crate::opened::output_place;
 use crate::segment::zstd_frame;
 
 /// What the end of a file's name asks for.
@@ -142,11 +143,11 @@ impl Output {
             let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
             return Self::new(Packing::Plain, file, None);
         }
-        if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        // What a link leads to is replaced, not the link.
+        let (path, written) = output_place(path)?;
+        if written {
             return Self::new(packing, OpenOptions::new().write(true).open(path)?, None);
         }
-        // What a link leads to is replaced, not the link.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let new = NewFile::create(&path, ".topas-new-", mode)?;
         Self::new(packing, new.file.try_clone()?, Some(new))
     }

@@ -6,8 +6,10 @@
 
 pub mod between;
 mod boards;
+mod collectives;
 mod far;
 mod numbers;
+mod partners;
 pub mod role;
 
 use core::cell::UnsafeCell;
@@ -19,11 +21,8 @@ use core::sync::atomic::{
 use topas_mpi_profile::layout::{Header, flag as header_flag};
 use topas_mpi_profile::sums::TickLength;
 use topas_mpi_table::{FlowAmount, Way};
-use topas_mpi_waits::collective::{CollectivePlace, Shape};
 use topas_mpi_waits::engine::{Doer, Engine, WaitingCall};
-use topas_mpi_waits::far::{CollectiveNote, Stamp};
-use topas_mpi_waits::key::{ANY_SOURCE, ANY_TAG, Address, mix, of_collectives};
-use topas_mpi_waits::posts::Post;
+use topas_mpi_waits::key::{ANY_SOURCE, ANY_TAG, Address, mix};
 use topas_mpi_waits::wait::Call;
 
 use crate::flow::amount::{self, CallWords, word};
@@ -32,7 +31,7 @@ use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
 use crate::flow::object::{self, ObjectKind};
 use crate::flow::peers;
-use crate::flow::plan::{CallPlan, NONE, PLANS, Place};
+use crate::flow::plan::{CallPlan, PLANS, Place};
 use crate::frame::Frame;
 use crate::mode::{self, paused};
 use crate::requests::{RequestEntry, flag};
@@ -129,6 +128,7 @@ pub fn begin(header: &mut Header) {
     let ticks = length.ticks_in(1_000_000) / 1_000;
     const MULTIPLE: u32 = 3;
     THREADS.store(header.level == MULTIPLE, Relaxed);
+    partners::MICROSECOND.store(ticks.max(1), Relaxed);
     with(|engine, _, boards| {
         engine.microsecond(ticks.max(1));
         boards.rank = header.rank;
@@ -161,7 +161,8 @@ fn doer(thread: &Thread, call: &Call) -> Doer {
 fn call_of(frame: &Frame, thread: &Thread, now: u64) -> Call {
     // SAFETY: the outermost frame: this one, or that of a Fortran function below which it is.
     let began = unsafe { (*thread.outer).began };
-    Call { function: frame.function() as u16, counts: !paused(), began, ended: now }
+    let function = partners::call_with(frame.function(), thread);
+    Call { function, counts: !paused(), began, ended: now }
 }
 
 /// Before a call in C: the rank may come to a collective.
@@ -437,217 +438,6 @@ impl Returned<'_> {
         // SAFETY: the address of a communicator that the call has written.
         unsafe { library::handle_at(self.library, address, 0) }
     }
-
-    fn gathered(&mut self, shape: Shape, kept: u64) {
-        let handle = handle(self.library, self.args, self.role.members);
-        let Members { size, rank, known, world } = self.members(handle, kept);
-        let call = self.call;
-        let is_near = match with(|_, numbers, _| numbers.is_near(self.library, handle)) {
-            Some(near) => near,
-            None => known.is_none_or(|number| self.seek(handle, size, shape, number)),
-        };
-        let long = with(|engine, _, boards| engine.is_long(boards, &call, size));
-        let root = if self.role.root == NONE { 0 } else { word(self.args, self.role.root) as u32 };
-        let (first, end) = shape.awaited(rank, root, size);
-        let mut far = 0;
-        if let Some(number) = known.filter(|_| !is_near) {
-            let asks = long && first < end && call.counts;
-            far = self.came(handle, shape, [rank, root, size], number, asks);
-        }
-        if !long {
-            return;
-        }
-        let Some(mut waiting) = with(|engine, _, _| Some(engine.begin(call))) else { return };
-        if known.is_none() {
-            with(|engine, _, _| engine.not_measured(&mut waiting));
-        }
-        if let Some(number) = known.filter(|_| call.counts && is_near) {
-            for other in (first..end.min(size)).filter(|other| *other != rank) {
-                let peer = if world {
-                    other
-                } else {
-                    let kind = ObjectKind::Comm;
-                    object::world_rank(self.library, self.ledger, handle, kind, other as i32)
-                };
-                with(|engine, numbers, boards| {
-                    let comm = numbers.of(self.library, handle);
-                    engine.gathered(boards, &mut waiting, comm, number, peer);
-                });
-            }
-            with(|engine, _, _| engine.looked(&mut waiting));
-        } else if let Some(number) = known.filter(|_| call.counts) {
-            with(|engine, _, boards| match (first < end, far) {
-                (false, _) => engine.looked(&mut waiting),
-                (true, 0) => engine.not_measured(&mut waiting),
-                (true, key) => engine.gathered_far(boards, &mut waiting, key, number),
-            });
-        }
-        with(|engine, _, boards| {
-            engine.learn_collective(&waiting, size);
-            engine.end(boards, waiting);
-        });
-    }
-
-    /// Who comes to a collective, and its number, if that means anything.
-    #[inline(always)]
-    fn members(&mut self, handle: u64, kept: u64) -> Members {
-        let known = kept.checked_sub(1);
-        if self.role.members == self.role.comm {
-            let object = object::object(self.library, self.ledger, handle, ObjectKind::Comm);
-            let (size, rank, inter) = (object.size, object.rank, object.inter);
-            let world = handle == self.library.comm_world;
-            return Members { size, rank, known: known.filter(|_| !inter), world };
-        }
-        // Of windows and files those are known that all ranks of the world share.
-        let size = with(|_, numbers, _| numbers.size(handle));
-        let rank = with(|_, _, boards| boards.rank);
-        Members { size, rank, known: known.filter(|_| size > 0), world: true }
-    }
-
-    /// The size of a communicator, if its ranks are those of the world, and it makes a window or a
-    /// file; else 0.
-    fn world_size(&mut self, comm: u64) -> u32 {
-        if self.plan.is_comm && self.role.made != NONE && self.role.gathers.is_some() {
-            let first = self.member(comm, 0);
-            let object = object::object(self.library, self.ledger, comm, ObjectKind::Comm);
-            if first == 0 && object.is_world() && !object.inter {
-                return object.size;
-            }
-        }
-        0
-    }
-
-    /// A collective was started, whose request somebody completes.
-    fn collective_started(&mut self, shape: Shape, came: u64) {
-        let handle = handle(self.library, self.args, self.role.comm);
-        let object = object::object(self.library, self.ledger, handle, ObjectKind::Comm);
-        let (size, rank, inter) = (object.size, object.rank, object.inter);
-        let Some(number) = came.checked_sub(1).filter(|_| !inter) else { return };
-        let is_near = match with(|_, numbers, _| numbers.is_near(self.library, handle)) {
-            Some(near) => near,
-            None => self.seek(handle, size, shape, number),
-        };
-        let root = if self.role.root == NONE { 0 } else { word(self.args, self.role.root) as u32 };
-        let (first, end) = shape.awaited(rank, root, size);
-        let known = self.comm();
-        let mut far = 0;
-        if !is_near {
-            // Who asks is told that now: the answer is of use only if it waits.
-            far = self.came(handle, shape, [rank, root, size], number, first < end);
-        }
-        let id = with(|engine, numbers, _| {
-            let comm = numbers.of(self.library, handle);
-            let place = CollectivePlace { comm, number, first, end, far, near: is_near };
-            engine.collective_started(&place, known)
-        });
-        self.keep(id);
-    }
-
-    /// The rank of the world of a member.
-    fn member(&mut self, handle: u64, rank: u32) -> u32 {
-        if self.role.members != self.role.comm {
-            // Windows and files are looked at only if their ranks are those of the world.
-            return rank;
-        }
-        object::world_rank(self.library, self.ledger, handle, ObjectKind::Comm, rank as i32)
-    }
-
-    /// Whether all members of a communicator are on this node. Until all have come to one of its
-    /// collectives some may only not yet be there.
-    #[cold]
-    #[inline(never)]
-    fn seek(&mut self, handle: u64, size: u32, shape: Shape, number: u64) -> bool {
-        const SURE: u64 = 8;
-        let near = (0..size).all(|other| {
-            let member = self.member(handle, other);
-            with(|_, _, _| boards::is_near(member) || boards::seek(member))
-        });
-        if near || shape == Shape::All || number >= SURE {
-            with(|_, numbers, _| numbers.set_near(self.library, handle, near));
-        }
-        near
-    }
-
-    /// Tells a member of a communicator, with others on other nodes, that this rank came to a
-    /// collective: the key by which it is known there; 0 if it is not. Members take turns.
-    fn came(
-        &mut self,
-        handle: u64,
-        shape: Shape,
-        [rank, root, size]: [u32; 3],
-        number: u64,
-        asks: bool,
-    ) -> u64 {
-        const TURN: u64 = 256;
-        let (counts, awaited) = match shape {
-            Shape::All => (true, size),
-            Shape::FromRoot => (rank == root, 1),
-            Shape::ToRoot => (rank != root, size.saturating_sub(1)),
-            Shape::FromLower => return 0,
-        };
-        let comm = with(|_, numbers, _| numbers.of(self.library, handle));
-        let turn = (number / TURN) % u64::from(size.max(1));
-        let (first, to) = (self.member(handle, 0), self.member(handle, turn as u32));
-        if comm == 0 || first == peers::OTHERS || to == peers::OTHERS {
-            return 0;
-        }
-        let key = mix(of_collectives(comm), first.into()) | 1;
-        if counts || asks {
-            let note = CollectiveNote { counts, asks, awaited }.pack();
-            let stamp = Stamp { key, moment: self.call.began, number: number as u32, note };
-            with(|_, _, _| far::put(to, stamp));
-        }
-        key
-    }
-}
-
-/// Who comes to a collective.
-struct Members {
-    /// How many
-    size: u32,
-    /// The rank of this process among them
-    rank: u32,
-    /// The number of the collective
-    known: Option<u64>,
-    /// Ranks are those of the world
-    world: bool,
-}
-
-/// A call completed a collective: for whom it waited, if it took long.
-#[cold]
-#[inline(never)]
-fn collective_completed(
-    library: &Library,
-    ledger: &mut Ledger,
-    waiting: &mut WaitingCall,
-    post: &Post,
-) {
-    let place = CollectivePlace::of(post);
-    if !with(|engine, _, _| engine.is_worth(waiting)) {
-        return;
-    }
-    if place.first >= place.end {
-        return with(|engine, _, _| engine.looked(waiting));
-    }
-    if !place.near {
-        return with(|engine, _, boards| match place.far {
-            0 => engine.not_measured(waiting),
-            key => engine.gathered_far(boards, waiting, key, place.number),
-        });
-    }
-    // If the communicator is gone, so is the meaning of its ranks.
-    let known = generation(crate::flow::ledger::place(post.handle)) == post.generation;
-    for other in place.first..place.end {
-        if !known {
-            return with(|engine, _, _| engine.not_measured(waiting));
-        }
-        let kind = ObjectKind::Comm;
-        let peer = object::world_rank(library, ledger, post.handle, kind, other as i32);
-        with(|engine, _, boards| {
-            engine.gathered(boards, waiting, place.comm, place.number, peer);
-        });
-    }
-    with(|engine, _, _| engine.looked(waiting));
 }
 
 /// The address of a message in a communicator.
@@ -697,7 +487,8 @@ impl Completions {
     /// Of a call of this function that lasted from one tick to another.
     #[inline(always)]
     pub fn of(function: usize, began: u64, ended: u64) -> Completions {
-        let call = Call { function: function as u16, counts: !paused(), began, ended };
+        let function = partners::call_here(function);
+        let call = Call { function, counts: !paused(), began, ended };
         Completions { call, waiting: None }
     }
 }
@@ -736,7 +527,7 @@ pub fn completed(
         else {
             return;
         };
-        collective_completed(library, ledger, &mut now, &post);
+        collectives::completed(library, ledger, &mut now, &post);
         with(|engine, _, _| engine.collective_completed(id));
         all.waiting = Some(now);
         return;

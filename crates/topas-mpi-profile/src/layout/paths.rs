@@ -63,6 +63,8 @@ pub struct CallPath {
     pub received: u64,
     /// Ticks by kind of wait: late senders, late receivers, collectives
     pub waits: [u64; 3],
+    /// Ticks in calls of which it is not known whether they were waits
+    pub unknown: u64,
     /// Innermost first: offset in its module, in bytes, below 2^48; above it the number of the
     /// module, plus 1, or 0 if there was no room for that
     pub frames: [u64; PATH_FRAMES],
@@ -83,8 +85,11 @@ pub struct PathTable {
     pub depth: u32,
     /// The path that the thread is in, plus 1; 0 if it is in none
     pub inside: u32,
+    /// The number of this table in its process. A path has this number times [`PATHS`], plus its own
+    /// in the table, as its number in the process
+    pub number: u32,
     /// Room for what comes
-    pub reserved: [u64; 6],
+    pub reserved: [u32; 11],
     /// By number
     pub module: [PathModule; PATH_MODULES],
     /// By number

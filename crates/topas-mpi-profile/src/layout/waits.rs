@@ -56,6 +56,8 @@ pub struct Waits {
     pub peers: u64,
     /// Tells its world from others of the same launch, as far as the launcher does
     pub world: u64,
+    /// Offset of the [`super::Partners`]; 0 if there are none
+    pub partners: u64,
     /// Rows in use
     pub used: u64,
     /// By number of the function: its row, plus 1

@@ -3,8 +3,9 @@
 use topas_format::out::Out;
 
 use super::{Lines, text};
+use crate::digits::decimal;
 use crate::digits::{part, seconds};
-use crate::layout::{CallPath, OFFSET_BITS, PathModule, PathTable};
+use crate::layout::{CallPath, OFFSET_BITS, PATHS, Partner, PathModule, PathTable};
 use crate::routine::name;
 use crate::sums::TickLength;
 
@@ -19,9 +20,16 @@ impl Lines<'_> {
         for (number, module) in modules.enumerate() {
             self.token(&mut |out| put_module(out, first + number, module));
         }
-        for path in table.path.iter().take(table.count as usize).filter(|path| path.calls > 0) {
-            self.token(&mut |out| put_path(out, path, first, tick));
+        let number = table.number as usize * PATHS;
+        let paths = table.path.iter().take(table.count as usize).enumerate();
+        for (place, path) in paths.filter(|(_, path)| path.calls > 0) {
+            self.token(&mut |out| put_path(out, (number + place, path), first, tick));
         }
+    }
+
+    /// Whom a path waited for.
+    pub fn partner(&mut self, partner: &Partner, tick: &TickLength) {
+        self.token(&mut |out| put_partner(out, partner, tick));
     }
 }
 
@@ -57,9 +65,33 @@ fn hex(out: &mut Out<'_>, n: u64) {
     }
 }
 
-/// `k=ROUTINE:CALLS:TIME:SENT:RECEIVED:LATE:LATERCV:COLL:END:FRAMES`, the others without the last
-/// two.
-fn put_path(out: &mut Out<'_>, path: &CallPath, first: usize, tick: &TickLength) {
+/// `q=PATH:RANK:ITS PATH:CALLS:SECONDS:CALLS:SECONDS:CALLS:SECONDS:ON TIME:CLASS=CALLS,...`; a class
+/// of messages that were late has a minus.
+fn put_partner(out: &mut Out<'_>, partner: &Partner, tick: &TickLength) {
+    out.put(b"q=").dec(partner.path.into()).byte(b':').dec(partner.peer.into()).byte(b':');
+    out.dec(partner.peer_path.into());
+    for figure in [&partner.late, &partner.late_receiver, &partner.collective] {
+        decimal(out.byte(b':'), figure.calls.into());
+        seconds(out.byte(b':'), tick.nanoseconds(figure.ticks).into());
+    }
+    out.byte(b':').dec(partner.on_time);
+    let mut separator = b':';
+    for (sign, classes) in [&b"-"[..], b""].into_iter().zip(&partner.slack) {
+        for (class, calls) in classes.iter().enumerate().filter(|(_, calls)| **calls > 0) {
+            out.byte(separator).put(sign).dec(class as u64).byte(b'=').dec((*calls).into());
+            separator = b',';
+        }
+    }
+}
+
+/// `k=ROUTINE:CALLS:TIME:SENT:RECEIVED:LATE:LATERCV:COLL:END:FRAMES:NUMBER:UNKNOWN`; the others have
+/// neither end nor frames.
+fn put_path(
+    out: &mut Out<'_>,
+    (number, path): (usize, &CallPath),
+    first: usize,
+    tick: &TickLength,
+) {
     let function = usize::from(path.function).checked_sub(1);
     out.put(b"k=").put(function.map_or(&b"-"[..], name));
     out.byte(b':').dec(path.calls);
@@ -68,9 +100,14 @@ fn put_path(out: &mut Out<'_>, path: &CallPath, first: usize, tick: &TickLength)
     for ticks in path.waits {
         seconds(out.byte(b':'), tick.nanoseconds(ticks).into());
     }
-    if function.is_none() {
-        return;
+    if function.is_some() {
+        put_frames(out, path, first);
     }
+    out.byte(b':').dec(number as u64);
+    seconds(out.byte(b':'), tick.nanoseconds(path.unknown).into());
+}
+
+fn put_frames(out: &mut Out<'_>, path: &CallPath, first: usize) {
     let end = PATH_END_LETTERS.get(usize::from(path.end)).copied().unwrap_or(b'c');
     out.byte(b':').byte(end).byte(b':');
     for (number, frame) in path.frames.iter().take(path.count.into()).enumerate() {

@@ -2,9 +2,11 @@
 
 use topas_format::text::Cursor;
 
-use super::{nanoseconds, narrow, whole};
+use super::{nanoseconds, narrow, waited, whole};
+use crate::layout::SLACKS;
 use crate::lines::PATH_END_LETTERS;
 use crate::routine::number;
+use crate::sums::WaitedSums;
 
 /// A call path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +25,10 @@ pub struct PathToken<'a> {
     pub received: u128,
     /// Nanoseconds by kind of wait: late senders, late receivers, collectives
     pub waits: [u128; 3],
+    /// Its number in the record; None if it is not told
+    pub place: Option<u32>,
+    /// Nanoseconds in calls of which it is not known whether they were waits
+    pub unknown: u128,
     /// How it ends: a place in [`PATH_END_LETTERS`]
     pub end: usize,
     frames: &'a [u8],
@@ -39,6 +45,8 @@ impl<'a> PathToken<'a> {
             sent: whole(fields.next()?)?,
             received: whole(fields.next()?)?,
             waits: [0; 3],
+            place: None,
+            unknown: 0,
             end: 0,
             frames: b"",
         };
@@ -54,6 +62,11 @@ impl<'a> PathToken<'a> {
                 return None;
             }
         }
+        // Records that are older end here.
+        if let Some(place) = fields.next() {
+            token.place = Some(narrow(place)?);
+            token.unknown = nanoseconds(fields.next()?)?;
+        }
         Some(token)
     }
 
@@ -61,6 +74,49 @@ impl<'a> PathToken<'a> {
     /// B.
     pub fn frames(&self) -> impl Iterator<Item = (Option<u32>, u64)> + use<'a> {
         self.frames.split(|byte| *byte == b',').filter_map(frame)
+    }
+}
+
+/// Whom a path waited for: a path of another rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartnerToken {
+    /// Number of the path in this record
+    pub path: u32,
+    /// The other rank
+    pub peer: u32,
+    /// Number of its path in its record; 0 if it is not known
+    pub peer_path: u32,
+    /// Waits for which it is to blame: it sent late, received late, came late to a collective
+    pub waits: [WaitedSums; 3],
+    /// Calls whose last message it had sent before they began, of those that were looked at
+    pub on_time: u128,
+    /// Calls by how long behind their beginning, and before it, their last message was sent
+    pub slack: [[u128; SLACKS]; 2],
+}
+
+impl PartnerToken {
+    pub(super) fn read<'a>(fields: &mut impl Iterator<Item = &'a [u8]>) -> Option<PartnerToken> {
+        let mut token = PartnerToken {
+            path: narrow(fields.next()?)?,
+            peer: narrow(fields.next()?)?,
+            peer_path: narrow(fields.next()?)?,
+            waits: [waited(fields)?, waited(fields)?, waited(fields)?],
+            on_time: whole(fields.next()?)?,
+            slack: [[0; SLACKS]; 2],
+        };
+        for class in fields.next().unwrap_or_default().split(|byte| *byte == b',') {
+            if class.is_empty() {
+                continue;
+            }
+            let mut text = Cursor::new(class);
+            let (sign, class) = match text.until(b'=') {
+                [b'-', digits @ ..] => (0, narrow(digits)?),
+                digits => (1, narrow(digits)?),
+            };
+            let place = token.slack.get_mut(sign)?.get_mut(class as usize)?;
+            *place = place.checked_add(whole(text.rest)?)?;
+        }
+        Some(token)
     }
 }
 

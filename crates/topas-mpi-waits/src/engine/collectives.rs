@@ -3,10 +3,10 @@
 use super::{Engine, PEERS, Surroundings, WaitingCall};
 use crate::board::Seen;
 use crate::collective::CollectivePlace;
-use crate::far::Question;
+use crate::far::FarQuestion;
 use crate::key::of_collectives;
 use crate::posts::Post;
-use crate::wait::{Call, Cause};
+use crate::wait::{Call, Cause, peer_with};
 
 impl Engine {
     /// This rank comes to a collective of a communicator: the number of that.
@@ -56,10 +56,10 @@ impl Engine {
         findings.looked = true;
         let call = findings.call;
         match around.read(peer, of_collectives(comm), number) {
-            Some(Seen::At(moment)) if moment <= call.ended => {
-                findings.other_began(Cause::Collective, peer, moment);
+            Some(Seen::At(moment, path)) if moment <= call.ended => {
+                findings.other_began(Cause::Collective, peer_with(peer, path), moment);
             }
-            Some(Seen::At(_) | Seen::NotYet) => {}
+            Some(Seen::At(..) | Seen::NotYet) => {}
             Some(Seen::Before(moment)) if moment <= call.began => {}
             Some(Seen::Before(_) | Seen::Unsure) => findings.unsure = true,
             None => findings.elsewhere = true,
@@ -88,7 +88,8 @@ impl Engine {
         number: u64,
     ) {
         let number = number as u32;
-        let question = Question { key, number, cause: Cause::Collective, ..Question::default() };
+        let question =
+            FarQuestion { key, number, cause: Cause::Collective, ..FarQuestion::default() };
         if !around.ask(&mut waiting.findings, question) {
             waiting.findings.elsewhere = true;
         }

@@ -30,6 +30,7 @@ pub(super) fn parts(shown: &Shown<'_, '_>) -> Vec<Part> {
         calibration: shown.center.calibration,
         processors: None,
         paths: None,
+        order: crate::mpi::MpiOrder::default(),
         screen,
     };
     let table = views.routines();

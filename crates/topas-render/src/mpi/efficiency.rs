@@ -51,8 +51,14 @@ fn rows(of: &Efficiency) -> [EfficiencyRow; 5] {
             "largest time outside MPI / time of the launch",
             Some(of.communication()),
         ),
-        row("serialisation_efficiency", "serialisation", 2, "takes a trace", None),
-        row("transfer_efficiency", "transfer", 2, "takes a trace", None),
+        row(
+            "serialisation_efficiency",
+            "serialisation",
+            2,
+            "topas-run --mpi=waits shows waits",
+            None,
+        ),
+        row("transfer_efficiency", "transfer", 2, "topas-run --mpi=waits shows other", None),
     ]
 }
 

@@ -80,12 +80,12 @@ pub(super) fn json(views: &Views<'_>, which: &[View]) -> String {
                 object.insert("communicators".to_owned(), communicators::value(profile));
             }
             View::Waits => {
-                object.insert("waits".to_owned(), waits::value(profile));
+                object.insert("waits".to_owned(), waits::value(views));
             }
             View::Metrics => {
                 object.insert("metrics".to_owned(), metrics::value(profile));
             }
-            View::Paths => {
+            View::Paths | View::Partners => {
                 object.insert("paths".to_owned(), paths::value(views));
             }
             View::Counters => {

@@ -110,6 +110,22 @@ fn columns(profile: &MpiProfile) -> Vec<(RoutineNumber, String)> {
     numbers.into_iter().map(|number| (number, name(number))).collect()
 }
 
+/// Columns of waits, where they were told apart. They are parts of the times of routines, and those
+/// of one row add up to no more than these.
+const WAITS: [&str; 4] = ["late_sender", "late_receiver", "collective", "not_measured"];
+
+/// Why the ranks of a row waited, in ns; None if that was not told apart.
+fn waits(sums: &MpiSums) -> Option<[u128; 4]> {
+    let all = sums.waits.all();
+    let parts = [all.late, all.late_receiver, all.collective].map(|figure| figure.nanoseconds);
+    let [late, receiver, collective] = parts;
+    sums.waits.measured.then(|| [late, receiver, collective, all.unknown()])
+}
+
+fn has_waits(profile: &MpiProfile) -> bool {
+    rows(profile).iter().any(|(_, sums)| sums.waits.measured)
+}
+
 fn has_pauses(profile: &MpiProfile) -> bool {
     profile.total.paused > 0
 }
@@ -138,6 +154,10 @@ pub(super) fn text(profile: &MpiProfile, matrix: Matrix) -> String {
     if pauses {
         header.push("paused");
     }
+    let has_waits = has_waits(profile);
+    if has_waits {
+        header.extend(WAITS);
+    }
     let mut cells = CellTable::new(header).left(0);
     let is_time = matrix == Matrix::Time;
     let time = |ns: u128| seconds(ns, DECIMALS);
@@ -162,6 +182,14 @@ pub(super) fn text(profile: &MpiProfile, matrix: Matrix) -> String {
         if pauses {
             row.push(if is_time { time(sums.paused) } else { NOTHING.to_owned() });
         }
+        if has_waits {
+            let told = waits(sums);
+            row.extend((0..WAITS.len()).map(|place| match told {
+                _ if !is_time => NOTHING.to_owned(),
+                Some(parts) => time(parts[place]),
+                None => NONE.to_owned(),
+            }));
+        }
         cells.row(row);
     }
     format!("{}\n{}", matrix.title(), cells.aligned(2))
@@ -173,6 +201,10 @@ pub(super) fn csv(profile: &MpiProfile, matrices: &[Matrix]) -> String {
     let mut header = vec!["matrix", "unit", "rank", "comput"];
     header.extend(columns.iter().map(|(_, name)| name.as_str()));
     header.extend(["overhead", "paused"]);
+    let has_waits = has_waits(profile);
+    if has_waits {
+        header.extend(WAITS);
+    }
     let mut cells = CellTable::new(header);
     for &matrix in matrices {
         let is_time = matrix == Matrix::Time;
@@ -187,6 +219,10 @@ pub(super) fn csv(profile: &MpiProfile, matrices: &[Matrix]) -> String {
             }));
             row.push(own(Some(sums.overhead)));
             row.push(own(Some(sums.paused)));
+            if has_waits {
+                let told = waits(sums);
+                row.extend((0..WAITS.len()).map(|place| own(told.map(|parts| parts[place]))));
+            }
             cells.row(row);
         }
     }
@@ -211,6 +247,11 @@ pub(super) fn value(profile: &MpiProfile, matrix: Matrix) -> Value {
             row["comput"] = computing(sums).map_or(Value::Null, json_seconds);
             row["overhead"] = json_seconds(sums.overhead);
             row["paused"] = json_seconds(sums.paused);
+            if let Some(parts) = waits(sums) {
+                for (name, ns) in WAITS.iter().zip(parts) {
+                    row[*name] = json_seconds(ns);
+                }
+            }
         }
         row
     };

@@ -21,7 +21,8 @@ const MOST: usize = 10;
 /// Share of MPI, efficiencies, routines, waiting.
 pub(super) fn text(views: &Views<'_>) -> String {
     let profile = views.profile;
-    let sentence = waits::sentence(profile).map(|text| paragraph(&text, views.columns()));
+    let sentence = waits::sentence(profile, views.paths.as_ref());
+    let sentence = sentence.map(|text| paragraph(&text, views.columns()));
     let mut parts: Vec<String> = sentence.into_iter().collect();
     parts.extend([shares(views), efficiency::text(views)]);
     if !profile.total.routines.is_empty() {

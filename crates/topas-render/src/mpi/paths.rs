@@ -6,6 +6,7 @@ use topas_mpi_data::{LaunchPath, LaunchPaths, PathAmounts, PathEnding, PathFrame
 use super::Views;
 use super::cells::CellTable;
 use super::json::{number, seconds as json_seconds};
+use super::order::{MpiOrder, RowKeys};
 use crate::number::{compact, exact_seconds, percent_of, seconds};
 use crate::wording::named;
 
@@ -102,8 +103,19 @@ impl PathViews {
         }
     }
 
+    /// The function that called MPI, with its place: `exchange (halo.c:12)`.
+    pub(super) fn innermost(&self, path: &LaunchPath) -> String {
+        self.frames(path).first().map_or_else(|| "?".to_owned(), in_words)
+    }
+
+    /// The names of its functions alone, innermost first: `exchange < solve < main`.
+    pub(super) fn functions(&self, path: &LaunchPath) -> String {
+        let name = |frame: &SourceFrame| named(frame.function.as_deref().unwrap_or("?").as_bytes());
+        self.frames(path).iter().map(name).collect::<Vec<_>>().join(" < ")
+    }
+
     /// A path in one line: `exchange (halo.c:12) < solve (halo.c:30) < main (halo.c:50)`.
-    fn line(&self, path: &LaunchPath) -> String {
+    pub(super) fn line(&self, path: &LaunchPath) -> String {
         let mut words: Vec<String> = self.frames(path).iter().map(in_words).collect();
         words.extend(PathViews::behind(path).map(str::to_owned));
         words.join(" < ")
@@ -139,7 +151,7 @@ fn place(frame: &SourceFrame) -> Option<String> {
     })
 }
 
-fn routine(views: &Views<'_>, path: &LaunchPath) -> String {
+pub(super) fn routine(views: &Views<'_>, path: &LaunchPath) -> String {
     let routine = path.sums.routine;
     routine.map_or_else(
         || "other paths".to_owned(),
@@ -168,6 +180,25 @@ fn ranks(row: &PathRow<'_>) -> String {
     words.join(",")
 }
 
+/// Puts rows into the order that was asked for.
+fn in_order(views: &Views<'_>, order: &MpiOrder, rows: &mut Vec<PathRow<'_>>) {
+    order.apply(rows, |row| RowKeys {
+        time: row.amounts.time,
+        calls: row.amounts.calls,
+        sent: row.amounts.sent,
+        received: row.amounts.received,
+        waits: row.amounts.waits.iter().sum(),
+        change: 0,
+        name: routine(views, row.path),
+    });
+}
+
+/// Where the time of a path went, in ns: late senders, late receivers, collectives, not known, other.
+fn parts(amounts: &PathAmounts) -> [u128; 5] {
+    let [late, receiver, collective] = amounts.waits;
+    [late, receiver, collective, amounts.unknown, amounts.other()]
+}
+
 const NOT_COUNTED: &str = "Call paths were not counted: run with topas-run --mpi=paths, or with \
                            TOPAS_MPI_PATHS=yes.\n";
 
@@ -176,22 +207,20 @@ pub(super) fn text(views: &Views<'_>) -> String {
     let Some(of) = views.paths.as_ref().filter(|of| !of.paths.paths.is_empty()) else {
         return NOT_COUNTED.to_owned();
     };
-    let rows = of.rows();
-    let mut cells = CellTable::new([
-        "routine",
-        "ranks",
-        "calls",
-        "time s",
-        "Self %",
-        "Tot %",
-        "sent B",
-        "received B",
-        "callers",
-    ])
-    .left(2)
-    .words();
+    let mut rows = of.rows();
+    in_order(views, &MpiOrder { top: None, ..views.order }, &mut rows);
+    let shown = views.order.top.unwrap_or(SHOWN);
+    let waits = super::waits::are_measured(views.profile);
+    let mut header =
+        vec!["routine", "ranks", "calls", "time s", "Self %", "Tot %", "sent B", "received B"];
+    if waits {
+        header.extend(["late snd s", "late rcv s", "coll s", "not meas. s", "other s"]);
+    }
+    let figures = header.len();
+    header.push("callers");
+    let mut cells = CellTable::new(header).left(2).words();
     let total = &views.profile.total;
-    for row in rows.iter().take(SHOWN) {
+    for row in rows.iter().take(shown) {
         let amounts = &row.amounts;
         let mut callers: Vec<String> = of
             .frames(row.path)
@@ -203,7 +232,7 @@ pub(super) fn text(views: &Views<'_>) -> String {
             .collect();
         callers.extend(PathViews::behind(row.path).map(str::to_owned));
         let mut callers = callers.into_iter();
-        cells.row([
+        let mut told = vec![
             routine(views, row.path),
             ranks(row),
             compact(amounts.calls),
@@ -212,22 +241,31 @@ pub(super) fn text(views: &Views<'_>) -> String {
             percent_of(amounts.time, total.wall),
             compact(amounts.sent),
             compact(amounts.received),
-            callers.next().unwrap_or_default(),
-        ]);
+        ];
+        if waits {
+            told.extend(parts(amounts).map(|ns| seconds(ns, 6)));
+        }
+        told.push(callers.next().unwrap_or_default());
+        cells.row(told);
         for caller in callers {
-            let mut blank = vec![String::new(); 8];
+            let mut blank = vec![String::new(); figures];
             blank.push(format!("< {caller}"));
             cells.row(blank);
         }
     }
     let mut out = cells.aligned(2);
-    if let Some(rest) = rows.get(SHOWN..).filter(|rest| !rest.is_empty()) {
+    if let Some(rest) = rows.get(shown..).filter(|rest| !rest.is_empty()) {
         let time: u128 = rest.iter().map(|row| row.amounts.time).sum();
         let what = format!("{} further rows took {} s", rest.len(), seconds(time, 6));
         out += &format!("{what} ({} of MPI); --csv has all.\n", percent_of(time, total.mpi));
     }
     out += "\nSelf %: of the time in MPI of all ranks. Tot %: of the wall clock time of all ranks.\n\
             Bytes of receives that were started before are told where they were completed.\n";
+    if waits {
+        out += "Waits for late senders, for late receivers and in collectives, calls of which that is \
+                not known,\nand other add up to the time. --partners shows for whom each path \
+                waited.\n";
+    }
     for (file, why) in &of.nameless {
         out += &format!("Functions in {} have no names: {why}.\n", named(file.as_bytes()));
     }
@@ -236,7 +274,7 @@ pub(super) fn text(views: &Views<'_>) -> String {
 
 /// The same as data: all paths.
 pub(super) fn csv(views: &Views<'_>) -> String {
-    let mut cells = CellTable::new([
+    let mut header = vec![
         "path",
         "routine",
         "rank",
@@ -246,11 +284,24 @@ pub(super) fn csv(views: &Views<'_>) -> String {
         "sent_bytes",
         "received_bytes",
         "callers",
-    ]);
+    ];
+    let waits = super::waits::are_measured(views.profile);
+    if waits {
+        header.extend([
+            "late_sender_seconds",
+            "late_receiver_seconds",
+            "collective_seconds",
+            "not_measured_seconds",
+            "other_seconds",
+        ]);
+    }
+    let mut cells = CellTable::new(header);
     let Some(of) = &views.paths else { return cells.csv() };
-    for row in of.rows() {
+    let mut rows = of.rows();
+    in_order(views, &views.order, &mut rows);
+    for row in rows {
         let amounts = &row.amounts;
-        cells.row([
+        let mut told = vec![
             format!("{:016x}", row.path.id),
             routine(views, row.path),
             row.rank.map(|rank| rank.to_string()).unwrap_or_default(),
@@ -260,7 +311,11 @@ pub(super) fn csv(views: &Views<'_>) -> String {
             amounts.sent.to_string(),
             amounts.received.to_string(),
             of.line(row.path),
-        ]);
+        ];
+        if waits {
+            told.extend(parts(amounts).map(exact_seconds));
+        }
+        cells.row(told);
     }
     cells.csv()
 }
@@ -268,12 +323,24 @@ pub(super) fn csv(views: &Views<'_>) -> String {
 /// For JSON; null if they were not counted.
 pub(super) fn value(views: &Views<'_>) -> Value {
     let Some(of) = &views.paths else { return Value::Null };
+    let waits = super::waits::are_measured(views.profile);
     let amounts = |amounts: &PathAmounts| {
         json!({
             "calls": number(amounts.calls),
             "seconds": json_seconds(amounts.time),
             "sent_bytes": number(amounts.sent),
             "received_bytes": number(amounts.received),
+            "waits": waits.then(|| {
+                let [late, receiver, collective, unknown, other] =
+                    parts(amounts).map(json_seconds);
+                json!({
+                    "late_sender_seconds": late,
+                    "late_receiver_seconds": receiver,
+                    "collective_seconds": collective,
+                    "not_measured_seconds": unknown,
+                    "other_seconds": other,
+                })
+            }),
         })
     };
     let path = |path: &LaunchPath| {
@@ -301,6 +368,7 @@ pub(super) fn value(views: &Views<'_>) -> Value {
             "callers": frames,
             "complete": path.sums.ending == PathEnding::Outermost,
             "ranks": ranks,
+            "partners": super::partners::value(path),
         })
     };
     of.paths.paths.iter().map(path).collect()

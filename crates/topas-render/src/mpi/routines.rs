@@ -355,7 +355,7 @@ pub(super) fn csv(views: &Views<'_>) -> String {
         "unended_calls",
         "unended_seconds",
     ]);
-    for routine in sorted(views.profile) {
+    for routine in views.order.routines(views.profile) {
         let estimate = Estimate::of(views, routine);
         let by = |part: u128, whole: u128| {
             if whole == 0 { String::new() } else { machine_text(part as f64 / whole as f64) }

@@ -7,7 +7,8 @@ use super::Views;
 use super::amount::routine_name;
 use super::cells::CellTable;
 use super::json::{number, seconds as json_seconds};
-use super::routines::sorted;
+use super::partners::where_waited;
+use super::paths::PathViews;
 use crate::number::{exact_seconds, percent_of, seconds};
 use crate::wording::paragraph;
 
@@ -51,6 +52,11 @@ impl Parts {
     }
 }
 
+/// What calls of a routine waited for other ranks, in ns.
+pub(super) fn waited(profile: &MpiProfile, routine: &RoutineCalls) -> u128 {
+    Parts::of(profile, routine).waits.waited()
+}
+
 /// What others waited for each rank of the world, that with most first.
 fn blamed(profile: &MpiProfile) -> Vec<(u32, Blame)> {
     let mut all = std::collections::BTreeMap::<u32, Blame>::new();
@@ -70,7 +76,7 @@ fn outside(profile: &MpiProfile, rank: u32) -> Option<u128> {
 }
 
 /// Which rank makes the others wait; nothing if waits were not told apart.
-pub(super) fn sentence(profile: &MpiProfile) -> Option<String> {
+pub(super) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Option<String> {
     if !are_measured(profile) {
         return None;
     }
@@ -119,6 +125,10 @@ pub(super) fn sentence(profile: &MpiProfile) -> Option<String> {
              the ranks take turns."
         };
     }
+    if let Some(place) = paths.and_then(|paths| where_waited(paths, profile, *rank)) {
+        text += " ";
+        text += &place;
+    }
     Some(text)
 }
 
@@ -143,7 +153,7 @@ fn mostly_in(profile: &MpiProfile, blame: &Blame) -> String {
 /// Sentence, routines, ranks.
 pub(super) fn text(views: &Views<'_>) -> String {
     let profile = views.profile;
-    let Some(sentence) = sentence(profile) else {
+    let Some(sentence) = sentence(profile, views.paths.as_ref()) else {
         return "Waits were not told apart: run with topas-run --mpi=waits, or with \
                 TOPAS_MPI_WAITS=yes.\n"
             .to_owned();
@@ -159,7 +169,7 @@ pub(super) fn text(views: &Views<'_>) -> String {
         "other s",
     ]);
     let mut below = 0;
-    for routine in sorted(profile) {
+    for routine in views.order.routines(profile) {
         let parts = Parts::of(profile, routine);
         if parts.waits.is_empty() {
             continue;
@@ -233,7 +243,8 @@ fn ranks(profile: &MpiProfile) -> CellTable {
 }
 
 /// A row for each routine.
-pub(super) fn csv(profile: &MpiProfile) -> String {
+pub(super) fn csv(views: &Views<'_>) -> String {
+    let profile = views.profile;
     let mut cells = CellTable::new([
         "routine",
         "calls",
@@ -245,7 +256,7 @@ pub(super) fn csv(profile: &MpiProfile) -> String {
         "other_seconds",
         "below_seconds",
     ]);
-    for routine in sorted(profile).into_iter().filter(|_| are_measured(profile)) {
+    for routine in views.order.routines(profile).into_iter().filter(|_| are_measured(profile)) {
         let parts = Parts::of(profile, routine);
         let mut row = vec![
             routine_name(profile, routine.number),
@@ -260,7 +271,8 @@ pub(super) fn csv(profile: &MpiProfile) -> String {
 }
 
 /// For JSON; null if waits were not told apart.
-pub(super) fn value(profile: &MpiProfile) -> Value {
+pub(super) fn value(views: &Views<'_>) -> Value {
+    let profile = views.profile;
     if !are_measured(profile) {
         return Value::Null;
     }
@@ -279,7 +291,7 @@ pub(super) fn value(profile: &MpiProfile) -> Value {
             "below_seconds": json_seconds(parts.waits.below.nanoseconds),
         })
     };
-    let routines: Vec<Value> = sorted(profile).iter().map(routine).collect();
+    let routines: Vec<Value> = views.order.routines(profile).iter().map(routine).collect();
     let waits = |rank: u32, blame: &Blame| {
         json!({
             "rank": rank,
@@ -297,7 +309,7 @@ pub(super) fn value(profile: &MpiProfile) -> Value {
         rank.sums.waits.blamed.iter().map(of)
     });
     json!({
-        "sentence": sentence(profile),
+        "sentence": sentence(profile, views.paths.as_ref()),
         "routines": routines,
         "waited_for": blamed(profile).iter().map(|(rank, of)| waits(*rank, of)).collect::<Vec<_>>(),
         "pairs": pairs.collect::<Vec<_>>(),

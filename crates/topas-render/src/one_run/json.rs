@@ -110,6 +110,15 @@ fn profile(known: &KnownRun<'_>) -> Value {
         "mpi_s": sums.mpi as f64 / 1e9,
         "wall_s": sums.wall as f64 / 1e9,
         "share": (sums.wall > 0).then(|| machine(sums.mpi as f64 / sums.wall as f64)),
+        "waits": sums.waits.measured.then(|| {
+            let all = sums.waits.all();
+            json!({
+                "late_sender_s": all.late.nanoseconds as f64 / 1e9,
+                "late_receiver_s": all.late_receiver.nanoseconds as f64 / 1e9,
+                "collective_s": all.collective.nanoseconds as f64 / 1e9,
+                "not_known_s": all.unknown() as f64 / 1e9,
+            })
+        }),
     })
 }
 

@@ -25,6 +25,7 @@ pub(super) fn values(mail: &WeekMail<'_>) -> Value {
         calibration: mail.calibration,
         processors: None,
         paths: None,
+        order: crate::mpi::MpiOrder::default(),
         screen,
     };
     let table = views.routines();

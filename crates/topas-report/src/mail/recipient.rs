@@ -49,25 +49,27 @@ impl Recipients {
         Ok(Recipients { domain: args.domain.clone(), listed })
     }
 
-    /// The login name of a user: that of the system for the id, else the one in the lines.
-    pub fn login(&self, id: &WeekUserId, in_lines: &[u8]) -> String {
-        let known = match id {
-            WeekUserId::Uid(uid) => u32::try_from(*uid).ok().and_then(users::get_user_by_uid),
-            WeekUserId::Name(name) => users::get_user_by_name(OsStr::from_bytes(name)),
-        };
-        match known {
-            Some(user) => user.name().to_string_lossy().into_owned(),
-            None => Shown(in_lines).to_string(),
-        }
+    /// What a mail calls a user: the name that the system knows, else the one in the lines.
+    pub fn called(&self, id: &WeekUserId, in_lines: &[u8]) -> String {
+        self.login(id).unwrap_or_else(|| Shown(in_lines).to_string())
     }
 
-    /// The address of a user; None for a name that the system does not know, or that is no part of
-    /// an address.
+    /// The login name of a user; None if the system does not know the user. Of lines that tell an
+    /// id the name in them does not count: it could be that of somebody else, who must not get the
+    /// mail.
+    pub fn login(&self, id: &WeekUserId) -> Option<String> {
+        let known = match id {
+            WeekUserId::Uid(uid) => users::get_user_by_uid(u32::try_from(*uid).ok()?),
+            WeekUserId::Name(name) => users::get_user_by_name(OsStr::from_bytes(name)),
+        };
+        Some(known?.name().to_string_lossy().into_owned())
+    }
+
+    /// The address of a login name; None of a name that is no part of an address.
     pub fn address(&self, login: &str) -> Option<String> {
         let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"._-+".contains(&b);
-        let is_name = !login.is_empty() && login.bytes().all(is_plain) && login != "-";
-        users::get_user_by_name(login).filter(|_| is_name)?;
-        Some(format!("{login}@{}", self.domain()))
+        let is_name = !login.is_empty() && login.bytes().all(is_plain);
+        is_name.then(|| format!("{login}@{}", self.domain()))
     }
 
     /// What stands behind names.

@@ -137,7 +137,7 @@ impl MailWeek {
             report: &self.report,
             id,
             user,
-            name: &recipients.login(id, &user.name),
+            name: &recipients.called(id, &user.name),
             week: &self.name,
             available: self.available,
             profiles: self.profiles.get(id).unwrap_or(&self.nothing),

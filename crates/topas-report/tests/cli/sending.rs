@@ -89,6 +89,16 @@ fn what_was_begun_and_not_ended_is_not_sent_again() {
 }
 
 #[test]
+fn a_mail_goes_to_the_user_of_the_id_and_not_to_a_name_in_a_line() {
+    let stranger =
+        Line { user: "root", uid: Some(70_009), id: "e1", exe: "secret", ..Line::default() };
+    let center = Center::new(&(two_users() + &stranger.text()));
+    let output = center.report(&[&SEND[..], &["--maildir", "box"]].concat());
+    assert!(stderr(&output).contains("2 sent, 5 without an address"), "{}", stderr(&output));
+    assert!(messages(&center).iter().all(|mail| !mail.contains("secret")));
+}
+
+#[test]
 fn who_wants_no_mail_gets_none() {
     let center = Center::new(&two_users());
     fs::create_dir(center.path("etc/mail")).unwrap();

@@ -8,8 +8,8 @@ use clap::Args;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Jobs")]
 pub struct SacctArgs {
-    /// Jobs as `sacct -P` prints them, with its header, for the fields sacct.account, sacct.qos,
-    /// sacct.state and others; repeat the option for further files
+    /// Jobs as `sacct -P` prints them, with its header, or as `sacct --json` does, for the fields
+    /// sacct.account, sacct.qos, sacct.state and others; repeat the option for further files
     #[arg(long, value_name = "FILE", conflicts_with = "check")]
     pub sacct: Vec<PathBuf>,
 

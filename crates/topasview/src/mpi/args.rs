@@ -68,6 +68,11 @@ pub struct MpiArgs {
     )]
     pub paths: Option<PathsOf>,
 
+    /// Show for whom each call path waited: the other rank, the callers there, and how closely the two
+    /// are in step
+    #[arg(long, requires = "on")]
+    pub partners: bool,
+
     /// Show why the ranks waited for each other: for senders and receivers that were late, and in
     /// collectives
     #[arg(long, requires = "on")]
@@ -163,6 +168,7 @@ impl MpiArgs {
             (self.sizes, View::Sizes),
             (self.comms, View::Communicators),
             (self.paths.is_some(), View::Paths),
+            (self.partners, View::Partners),
             (self.waits, View::Waits),
             (self.metrics, View::Metrics),
             (self.counters, View::Counters),

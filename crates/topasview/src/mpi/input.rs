@@ -1,5 +1,6 @@
 //! Finds the profiles and picks the launch.
 
+use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -38,6 +39,15 @@ impl<'a> MpiInput<'a> {
     /// The profiles in the files that were named, else in this directory's, else those that
     /// ranks keep on this node; the newest first. The Err is the exit code, all has been said.
     pub fn read(&mut self) -> Result<Vec<MpiProfile>, u8> {
+        // The files that are compared are enough.
+        let named = self.args.compare.iter().flatten();
+        if self.args.inputs.is_empty()
+            && self.args.compare.is_some()
+            && named.clone().all(|name| Path::new(name).exists())
+        {
+            may_write(self.args, &[])?;
+            return Ok(Vec::new());
+        }
         if !self.args.inputs.is_empty() {
             return self.named();
         }
@@ -203,11 +213,42 @@ impl<'a> MpiInput<'a> {
         TOOL.error(error, Some(cause), hint);
     }
 
+    /// The newest launch in a file of this name, or that of this id among the profiles.
+    pub fn named_launch(
+        &mut self,
+        profiles: &[MpiProfile],
+        name: &OsStr,
+    ) -> Result<MpiProfile, u8> {
+        let path = Path::new(name);
+        if !path.exists() {
+            return self.launch(profiles, &name.to_string_lossy()).cloned();
+        }
+        let mut inputs = Inputs::default();
+        add_profiles(path, &mut inputs);
+        inputs.failed.iter().for_each(|error| self.failed(error));
+        let read = if inputs.sources.iter().any(|s| s.path().is_some_and(|path| is_spool(&path))) {
+            let paths =
+                inputs.sources.iter().filter_map(Source::path).map(|path| path.into_owned());
+            self.mapped(read_spool_files(paths.collect()))
+        } else {
+            self.files(&inputs)?
+        };
+        read.into_iter().next().ok_or_else(|| {
+            TOOL.error(&format!("no profile of MPI calls in {}", path.display()), None, "");
+            exit::NO_PES
+        })
+    }
+
     /// The launch that `--launch` names, or the newest.
     pub fn pick<'p>(&self, profiles: &'p [MpiProfile]) -> Result<&'p MpiProfile, u8> {
-        let Some(id) = &self.args.launch else {
-            return profiles.first().ok_or(exit::NO_PES);
-        };
+        match &self.args.launch {
+            None => profiles.first().ok_or(exit::NO_PES),
+            Some(id) => self.launch(profiles, id),
+        }
+    }
+
+    /// The launch whose id begins with this.
+    fn launch<'p>(&self, profiles: &'p [MpiProfile], id: &str) -> Result<&'p MpiProfile, u8> {
         let is = |profile: &&MpiProfile| *profile.facts.id == *id.as_bytes();
         if let Some(profile) = profiles.iter().find(is) {
             return Ok(profile);

@@ -1,11 +1,15 @@
 //! Puts together what was asked for, and writes it.
 
+use std::ffi::OsString;
 use std::io::stdout;
 
 use topas_chart::{Screen, Size};
 use topas_config::Environment;
 use topas_mpi_data::{LaunchPaths, MpiProfile, MpiRecordFacts, processors_of};
-use topas_render::mpi::{PathViews, View, Views, launches, launches_csv};
+use topas_render::mpi::{
+    MpiOrder, PathViews, View, Views, compare_csv, compare_json, compare_text, launches,
+    launches_csv,
+};
 use topas_symbols::{NoSymbols, Symbols};
 use topas_terminal::{Look, Printed};
 
@@ -23,6 +27,9 @@ pub fn show(args: &Args, input: &mut MpiInput<'_>, profiles: &[MpiProfile]) -> R
         let text = if args.csv { launches_csv(&known) } else { launches(&known) };
         return Ok(TOOL.print(text.as_bytes()));
     }
+    if let Some(names) = &args.compare {
+        return compare(args, input, profiles, names);
+    }
     let picked = input.pick(profiles)?;
     let subtotal = match args.mpi.at {
         None => None,
@@ -37,7 +44,8 @@ pub fn show(args: &Args, input: &mut MpiInput<'_>, profiles: &[MpiProfile]) -> R
         profile,
         calibration: calibration.as_ref(),
         processors: Views::host(profile).and_then(processors_of),
-        paths: if asked.contains(&View::Paths) { paths(args, profile) } else { None },
+        order: order(args),
+        paths: if needs_paths(&asked, profile) { paths(args, profile) } else { None },
         screen: Screen { width: look.width, unicode: look.unicode, color: look.color },
     };
     let mut done = Printed::Done;
@@ -60,6 +68,50 @@ pub fn show(args: &Args, input: &mut MpiInput<'_>, profiles: &[MpiProfile]) -> R
         text(args, &views, &asked)
     };
     Ok(both(done, TOOL.print(text.as_bytes())))
+}
+
+/// The order of rows, and how many are shown.
+fn order(args: &Args) -> MpiOrder {
+    let sort = args.sort.and_then(|sort| sort.mpi);
+    MpiOrder { sort, ascending: args.ascending, top: args.top }
+}
+
+/// Two profiles side by side.
+fn compare(
+    args: &Args,
+    input: &mut MpiInput<'_>,
+    profiles: &[MpiProfile],
+    names: &[OsString],
+) -> Result<Printed, u8> {
+    let [before, after] = names else { return Err(exit::USAGE) };
+    let (before, after) =
+        (input.named_launch(profiles, before)?, input.named_launch(profiles, after)?);
+    let look = Look::of(&Environment::of_process(), args.color, &stdout());
+    let screen = Screen { width: look.width, unicode: look.unicode, color: look.color };
+    let views = |profile| Views {
+        profile,
+        calibration: None,
+        processors: None,
+        paths: paths(args, profile),
+        order: order(args),
+        screen,
+    };
+    let (before, after) = (views(&before), views(&after));
+    let text = if args.csv {
+        compare_csv(&before, &after)
+    } else if args.json {
+        compare_json(&before, &after)
+    } else {
+        compare_text(&before, &after)
+    };
+    Ok(TOOL.print(text.as_bytes()))
+}
+
+/// Whether a view shows call paths. The first sentence names the source where waits were told apart.
+fn needs_paths(asked: &[View], profile: &MpiProfile) -> bool {
+    let shown = [View::Paths, View::Partners];
+    let named = asked.is_empty() || asked.contains(&View::Waits);
+    asked.iter().any(|view| shown.contains(view)) || named && profile.total.waits.measured
 }
 
 /// The call paths of a profile, with what their frames are in the source; None if they were not

@@ -11,6 +11,7 @@ mod data;
 mod faults;
 mod listing;
 mod mpi;
+mod mpi_compare;
 mod mpi_faults;
 mod page;
 mod views;

@@ -8,7 +8,7 @@ use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use super::target::Target;
-use super::{OpenFile, UNFINISHED};
+use super::{Closing, OpenFile, UNFINISHED};
 use crate::holes::is_hollow;
 use crate::own::OwnProfiles;
 use crate::segment::index::{Index, IndexPart};
@@ -20,7 +20,12 @@ use crate::vouch::{Vouch, mark};
 
 /// Adds what is not there yet of each file. The segment appears whole, or is as before.
 /// `join` makes it this process's, else it has owner and mode of the file.
-pub(super) fn add(target: Target, group: &mut [OpenFile], join: bool) -> io::Result<()> {
+pub(super) fn add(
+    target: Target,
+    group: &mut [OpenFile],
+    join: bool,
+    each: &mut dyn FnMut(Closing<'_>),
+) -> io::Result<()> {
     let Target { path, there, mut index } = target;
     let mut to_add = Vec::new();
     for (number, open) in group.iter_mut().enumerate() {
@@ -65,7 +70,7 @@ pub(super) fn add(target: Target, group: &mut [OpenFile], join: bool) -> io::Res
             new.file.write_all(&zstd::bulk::compress(b"\n", 1)?)?;
         }
         let at = new.file.stream_position()?;
-        let part = pack(open, len, at, &vouch, &mut new.file)?;
+        let part = pack(open, len, at, &vouch, &mut new.file, each)?;
         added.push((number, part.lines, part.bytes, new.file.stream_position()? - at));
         index.parts.push(part);
     }
@@ -78,7 +83,7 @@ pub(super) fn add(target: Target, group: &mut [OpenFile], join: bool) -> io::Res
         }
         new.file.set_permissions(Permissions::from_mode(owner.mode() & 0o777))?;
     }
-    verify(&mut new.file, &index, first)?;
+    verify(&mut new.file, &index, first, each)?;
     new.commit()?;
     for (number, lines, bytes, packed) in added {
         let open = &mut group[number];
@@ -91,7 +96,14 @@ pub(super) fn add(target: Target, group: &mut [OpenFile], join: bool) -> io::Res
 
 /// Compresses `len` bytes of a file from where it is done. Lines that are not vouched for become
 /// comments.
-fn pack(open: &OpenFile, len: u64, at: u64, vouch: &Vouch, to: &mut File) -> io::Result<IndexPart> {
+fn pack(
+    open: &OpenFile,
+    len: u64,
+    at: u64,
+    vouch: &Vouch,
+    to: &mut File,
+    each: &mut dyn FnMut(Closing<'_>),
+) -> io::Result<IndexPart> {
     let mut file = &open.file;
     file.seek(SeekFrom::Start(open.done))?;
     let mut frame = zstd_frame(BufWriter::with_capacity(1 << 18, to))?;
@@ -123,6 +135,9 @@ fn pack(open: &OpenFile, len: u64, at: u64, vouch: &Vouch, to: &mut File) -> io:
         hash.update(piece.bytes);
         part.bytes += piece.bytes.len() as u64;
         part.lines += u64::from(piece.begins);
+        if part.lines.is_multiple_of(4096) {
+            each(Closing::Working { name: &part.name, bytes: part.bytes, again: false });
+        }
         part.newline = piece.bytes.ends_with(b"\n");
         if let Some(time) = time {
             let (first, last) = part.times.unwrap_or((time, time));
@@ -138,7 +153,12 @@ fn pack(open: &OpenFile, len: u64, at: u64, vouch: &Vouch, to: &mut File) -> io:
 }
 
 /// Reads the index and the parts from `first` on as a reader would, and compares.
-fn verify(file: &mut File, index: &Index, first: usize) -> io::Result<()> {
+fn verify(
+    file: &mut File,
+    index: &Index,
+    first: usize,
+    each: &mut dyn FnMut(Closing<'_>),
+) -> io::Result<()> {
     let differs = || io::Error::other("the compressed copy differs from the file; not used");
     if Index::read(file)?.as_ref() != Some(index) {
         return Err(differs());
@@ -156,6 +176,7 @@ fn verify(file: &mut File, index: &Index, first: usize) -> io::Result<()> {
             bytes += got as u64;
             newlines += memchr::memchr_iter(b'\n', &buffer[..got]).count() as u64;
             last = end;
+            each(Closing::Working { name: &part.name, bytes, again: true });
         }
         let lines = newlines + u64::from(last != b'\n');
         let hash = HEXLOWER.encode(&hash.finalize());

@@ -14,15 +14,15 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use topas_mpi_profile::layout::{Header, Waits};
 use topas_mpi_waits::engine::Surroundings;
 use topas_mpi_waits::far::{
-    Addressee, Arrival, Arrivals, CollectiveNote, DOUBT, Letter, Letters, Question, QuestionIndex,
-    STAMPS, Stamp,
+    Addressee, Arrival, Arrivals, CollectiveNote, DOUBT, FarQuestion, Letter, Letters,
+    QuestionIndex, STAMPS, Stamp,
 };
-use topas_mpi_waits::wait::{Cause, Findings};
+use topas_mpi_waits::wait::{Cause, Findings, peer_with};
 
 use super::boards::Boards;
-use super::far;
+use super::{far, partners};
 use crate::ranks::Ranks;
-use crate::{clock, spool, sys};
+use crate::{clock, paths, spool, sys};
 
 use clocks::Clocks;
 use hosts::Hosts;
@@ -267,7 +267,7 @@ fn conclude(ranks: &Ranks, hosts: &Hosts, clocks: &Clocks) {
     }
 }
 
-fn add_answer(call: &mut Findings, question: &Question, ticks: impl FnOnce(u32) -> u64) {
+fn add_answer(call: &mut Findings, question: &FarQuestion, ticks: impl FnOnce(u32) -> u64) {
     if !question.answered {
         call.elsewhere = true;
     } else if question.moment == DOUBT {
@@ -280,21 +280,23 @@ fn add_answer(call: &mut Findings, question: &Question, ticks: impl FnOnce(u32) 
         if question.cause == Cause::LateSender && moment > call.call.ended + tolerance {
             call.unsure = true;
         } else {
-            call.other_began(question.cause, question.peer, moment);
+            call.other_began(question.cause, peer_with(question.peer, 0), moment);
         }
     }
 }
 
 /// What was told of a call as long as there was no answer.
-fn take_back(function: u16, ticks: u64) {
+fn take_back(function: u32, ticks: u64) {
     let Some(header) = spool::header() else { return };
     if header.waits == 0 {
         return;
     }
     // SAFETY: this part of the file is there; one thread at a time is here.
     let waits = unsafe { &mut *spool::at::<Waits>(header.waits) };
-    if let Some(row) = waits.row_mut(function.into()) {
+    let (function, path) = partners::parts_of_call(function);
+    if let Some(row) = waits.row_mut(function) {
         row.elsewhere.calls = row.elsewhere.calls.saturating_sub(1);
         row.elsewhere.ticks = row.elsewhere.ticks.saturating_sub(ticks);
     }
+    paths::known_after_all(path, ticks);
 }

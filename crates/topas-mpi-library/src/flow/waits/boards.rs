@@ -11,13 +11,13 @@ use topas_mpi_profile::layout::{Header, MAGIC, RankState, VERSION, WaitPeer, Wai
 use topas_mpi_profile::lines::text;
 use topas_mpi_waits::board::{Keys, Ring, Seen};
 use topas_mpi_waits::engine::Surroundings;
-use topas_mpi_waits::far::{Question, Stamp};
-use topas_mpi_waits::wait::{Cause, Figure, Findings};
+use topas_mpi_waits::far::{FarQuestion, Stamp};
+use topas_mpi_waits::wait::{Cause, Figure, Findings, parts_of_peer};
 use topas_node::sys as kernel;
 
-use super::far;
+use super::{far, partners};
 use crate::element::element;
-use crate::{spool, sys};
+use crate::{mode, spool, sys};
 
 /// The board of this rank; null without one.
 static KEYS: AtomicPtr<Keys> = AtomicPtr::new(core::ptr::null_mut());
@@ -52,6 +52,7 @@ pub fn begin(header: &mut Header, world: u64) -> Option<()> {
     let waits: *mut Waits = spool::at(offset);
     // SAFETY: a part of the file that was just reserved, zeroed.
     unsafe {
+        (*waits).partners = partners::begin();
         (*waits).board = board;
         (*waits).peers = peers;
         (*waits).world = world;
@@ -324,7 +325,10 @@ impl Surroundings for Boards {
             Some(ring) => ring,
             None => new_ring(key)?,
         };
-        Some(ring.publish(moment))
+        Some(match partners::here() {
+            0 => ring.publish(moment),
+            path => ring.publish_with(moment, path),
+        })
     }
 
     fn next(&self, key: u64) -> u64 {
@@ -372,7 +376,7 @@ impl Surroundings for Boards {
         }
     }
 
-    fn ask(&mut self, findings: &mut Findings, question: Question) -> bool {
+    fn ask(&mut self, findings: &mut Findings, question: FarQuestion) -> bool {
         far::ask(findings, question)
     }
 
@@ -385,7 +389,7 @@ impl Surroundings for Boards {
     }
 
     #[inline(always)]
-    fn add(&mut self, function: u16, figure: Figure, peer: u32, ticks: u64) {
+    fn add(&mut self, function: u32, figure: Figure, peer: u64, ticks: u64) {
         let Some(header) = spool::header() else { return };
         if header.waits == 0 {
             return;
@@ -393,7 +397,8 @@ impl Surroundings for Boards {
         // SAFETY: this part of the file is there; one thread at a time is here.
         let waits = unsafe { &mut *spool::at::<Waits>(header.waits) };
         let peers = waits.peers;
-        let Some(row) = waits.row_mut(function.into()) else { return };
+        let (function, path) = partners::parts_of_call(function);
+        let Some(row) = waits.row_mut(function) else { return };
         match figure {
             Figure::Waited(Cause::LateSender) => row.late.add(ticks),
             Figure::Waited(Cause::LateReceiver) => row.late_receiver.add(ticks),
@@ -401,7 +406,12 @@ impl Surroundings for Boards {
             Figure::Below => row.below.add(ticks),
             Figure::Elsewhere => row.elsewhere.add(ticks),
             Figure::Unsure => row.unsure.add(ticks),
+            Figure::OnTime => {}
         }
+        if mode::has(mode::PATHS) {
+            partners::add(waits, path, figure, peer, ticks);
+        }
+        let (peer, _) = parts_of_peer(peer);
         if let Figure::Waited(cause) = figure
             && peers != 0
             && peer < header.ranks

@@ -3,7 +3,7 @@
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Relaxed};
 
-use topas_mpi_waits::far::{Addressee, Letters, Question, Questions, Stamp};
+use topas_mpi_waits::far::{Addressee, FarQuestion, Letters, Questions, Stamp};
 use topas_mpi_waits::wait::Findings;
 
 use super::boards;
@@ -85,7 +85,7 @@ pub fn put(rank: u32, stamp: Stamp) {
 }
 
 /// Keeps a question. False if there is no room.
-pub fn ask(findings: &mut Findings, question: Question) -> bool {
+pub fn ask(findings: &mut Findings, question: FarQuestion) -> bool {
     let known = mapped(&QUESTIONS, size_of::<Questions>());
     // SAFETY: mapped for good, zeroed at first; one thread at a time is here.
     known.is_some_and(|known| unsafe { (*known).ask(findings, question) })

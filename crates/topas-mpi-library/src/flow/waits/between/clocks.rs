@@ -1,6 +1,6 @@
 //! Clocks of hosts: compared with each other at the end, and by messages for the time before.
 
-use topas_mpi_waits::far::{Question, drifts};
+use topas_mpi_waits::far::{FarQuestion, drifts};
 use topas_mpi_waits::wait::Cause;
 
 use super::hosts::Hosts;
@@ -216,7 +216,7 @@ impl Clocks {
         let Some(questions) = far::questions() else { return };
         let half = self.end.wrapping_sub(self.common(self.began.ticks)) as f64 / 2.0;
         for question in questions.all() {
-            let Question { moment, cause, peer, answered, .. } = *question;
+            let FarQuestion { moment, cause, peer, answered, .. } = *question;
             let (Some(call), from) = (questions.call(question), hosts.of(peer)) else { continue };
             if !answered || cause == Cause::LateReceiver || from == self.own {
                 continue;
