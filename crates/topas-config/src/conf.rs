@@ -183,6 +183,11 @@ impl Conf {
         self.value(LOG_OWNER.name)
     }
 
+    /// The database that shares the index of runs: `store`, empty if it is not set.
+    pub fn store(&self) -> &str {
+        str::from_utf8(self.value(STORE.name)).unwrap_or_default()
+    }
+
     /// The lines of `capacity`, in their order; those of another form are left out.
     pub fn capacity(&self) -> impl Iterator<Item = CapacityLine<'_>> {
         let lines = entries(in_force(&self.text)).flatten();
@@ -312,7 +317,7 @@ impl Conf {
 /// Every key of the file: what measured programs read, then what the drivers alone do, then
 /// what the library of MPI profiles reads, then what the tools that read logs do.
 pub fn keys() -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().chain(policy::KEYS).chain(mpi::KEYS).chain([&LOG_OWNER, &CAPACITY])
+    KEYS.iter().chain(policy::KEYS).chain(mpi::KEYS).chain([&LOG_OWNER, &CAPACITY, &STORE])
 }
 
 /// The key that the tools that read logs look at, and nobody else.
@@ -322,6 +327,15 @@ pub const LOG_OWNER: Key = Key {
     default: "(none)",
     about: "Accounts, besides root, whose log files are believed whatever user a line is of, by \
             name or numeric id: the one a daemon that collects lines runs as.",
+};
+
+/// Where runs are shared between machines; only `topas-report` looks at it.
+pub const STORE: Key = Key {
+    name: "store",
+    form: "URL",
+    default: "(none)",
+    about: "The database to which topas-report ingest also brings the runs of the log, and which \
+            topas-report serve reads: postgres://... or clickhouse://...",
 };
 
 /// What the site has to give; only the tools that read logs look at it. Every line counts.
@@ -334,12 +348,19 @@ pub const CAPACITY: Key = Key {
             count.",
 };
 
+/// Whether a value names a store of a form that is known.
+fn is_store(value: &[u8]) -> bool {
+    let forms: [&[u8]; 3] = [b"postgres://", b"postgresql://", b"clickhouse://"];
+    forms.iter().any(|form| value.starts_with(form)) && str::from_utf8(value).is_ok()
+}
+
 /// Whether a line has an effect.
 fn is_valid(key: &[u8], value: &[u8]) -> bool {
     Settings::default().set(key, value)
         || mpi::Settings::default().set(key, value)
         || policy::is_valid(key, value)
         || key == LOG_OWNER.name.as_bytes() && !value.is_empty()
+        || key == STORE.name.as_bytes() && is_store(value)
         || key == CAPACITY.name.as_bytes() && CapacityLine::parse(value).is_some()
 }
 

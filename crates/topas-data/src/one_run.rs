@@ -7,7 +7,7 @@ mod earlier;
 mod facts;
 mod seen;
 
-pub use earlier::{MOST_EARLIER, RunHistory, earlier_runs};
+pub use earlier::{MOST_EARLIER, RunHistory, earlier_runs, earlier_runs_in};
 pub(crate) use facts::fields as record_fields;
 pub use facts::{LineFacts, MeasuredValue, RunRecord};
 pub use seen::SeenLines;

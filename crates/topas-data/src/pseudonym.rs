@@ -136,6 +136,26 @@ impl ExportKey {
         long.then(|| Hmac::new_from_slice(bytes).ok().map(ExportKey)).flatten()
     }
 
+    /// A signature of a text for one purpose, which only a holder of the key can make.
+    pub fn sign(&self, purpose: &str, text: &[u8]) -> [u8; 32] {
+        self.signed(purpose, text).finalize().into_bytes().into()
+    }
+
+    /// Whether a signature is that of a text, in a time that does not tell where it differs.
+    pub fn is_signature(&self, purpose: &str, text: &[u8], signature: &[u8]) -> bool {
+        self.signed(purpose, text).verify_slice(signature).is_ok()
+    }
+
+    fn signed(&self, purpose: &str, text: &[u8]) -> Hmac<Sha256> {
+        let mut mac = self.0.clone();
+        // No field of a line is called so: a signature is never the name of an export.
+        mac.update(b"signature/");
+        mac.update(purpose.as_bytes());
+        mac.update(&[0]);
+        mac.update(text);
+        mac
+    }
+
     fn hash(&self, field: &str, name: Name<'_>) -> [u8; 32] {
         let mut mac = self.0.clone();
         mac.update(field.as_bytes());

@@ -74,18 +74,11 @@ fn one(run: &KnownRun<'_>, width: Option<usize>) -> String {
     let prose = prose(width);
     let mut out = hanging(&ending::sentence(facts), prose, 0);
     out.push('\n');
-    let mut items: Vec<(&str, String)> = vec![
-        ("When", format!("{} to {}, local time", moment(facts.started), moment(facts.ended))),
-        ("Launch", named(&facts.id)),
-        ("Job", job(facts)),
-        ("Program", program(facts)),
-        ("Time", time(facts)),
-    ];
-    write(&mut out, &items, prose);
+    write(&mut out, &about(facts), prose);
     out.push('\n');
     out += &lines(facts, width.unwrap_or(usize::MAX));
     out.push('\n');
-    items = rates::items(facts);
+    let mut items = rates::items(facts);
     items.extend(mpi(run));
     items.extend(waits(run));
     items.push(("Earlier", earlier(run)));
@@ -104,6 +97,60 @@ fn one(run: &KnownRun<'_>, width: Option<usize>) -> String {
     }
     out
 }
+
+/// Which run it is, and its time.
+fn about(facts: &RunRecord) -> Vec<(&'static str, String)> {
+    vec![
+        ("When", format!("{} to {}, local time", moment(facts.started), moment(facts.ended))),
+        ("Launch", named(&facts.id)),
+        ("Job", job(facts)),
+        ("Program", program(facts)),
+        ("Time", time(facts)),
+    ]
+}
+
+/// A run in parts, for those who lay them out themselves: the same words as in a text.
+#[derive(Clone, Debug)]
+pub struct RunParts {
+    /// Program, PEs, time, and how it ended
+    pub sentence: String,
+    /// Which run it is, with labels
+    pub about: Vec<(&'static str, String)>,
+    /// What was measured, with labels
+    pub rates: Vec<(&'static str, String)>,
+    /// Headings of the rows
+    pub header: [&'static str; 8],
+    /// A row for each PE that has a line
+    pub lines: Vec<[String; 8]>,
+    /// The same program before
+    pub earlier: String,
+    /// What the rules found, with advice
+    pub findings: Vec<String>,
+    /// What is not known, and remarks
+    pub unknown: Vec<String>,
+}
+
+impl KnownRun<'_> {
+    /// Its parts.
+    pub fn parts(&self) -> RunParts {
+        let mut rates = rates::items(self.facts);
+        rates.extend(mpi(self));
+        RunParts {
+            sentence: ending::sentence(self.facts),
+            about: about(self.facts),
+            rates,
+            header: LINE_HEADER,
+            lines: self.facts.lines.iter().map(cells).collect(),
+            earlier: earlier(self),
+            findings: self.findings.iter().map(crate::finding::sentence).collect(),
+            unknown: unknown::sentences(self),
+        }
+    }
+}
+
+/// Headings of the rows of PEs.
+const LINE_HEADER: [&str; 8] =
+    ["PE", "Host", "End", "Wall", "User CPU", "System CPU", "Memory", "Threads"];
 
 /// Labels on the left, texts on the right.
 fn write(out: &mut String, items: &[(&str, String)], width: usize) {
@@ -173,7 +220,7 @@ fn time(facts: &RunRecord) -> String {
 fn lines(facts: &RunRecord, most: usize) -> String {
     let of = facts.npes.map_or_else(|| "an unknown number of".to_owned(), |n| n.to_string());
     let mut out = format!("Measured: {} of {of} PEs\n", facts.lines.len());
-    let header = ["PE", "Host", "End", "Wall", "User CPU", "System CPU", "Memory", "Threads"];
+    let header = LINE_HEADER;
     let mut rows = vec![header.map(str::to_owned)];
     rows.extend(facts.lines.iter().map(cells));
     let width = |at: usize| rows.iter().map(|row| columns(&row[at])).max().unwrap_or(0).min(24);

@@ -131,7 +131,7 @@ fn heading(column: &RunColumn) -> String {
 }
 
 /// A local time in µs: `2026-11-20 08:01:02`, whole seconds.
-pub(crate) fn moment(micros: i128) -> String {
+pub fn moment(micros: i128) -> String {
     const DAY: i128 = 86_400 * MILLION;
     let day = label(FieldKind::Day, &Value::Number(micros.div_euclid(DAY) * MILLION));
     day + " " + &label(FieldKind::Time, &Value::Number(micros.rem_euclid(DAY)))
@@ -143,7 +143,7 @@ pub(crate) fn day(date: Date) -> String {
 }
 
 /// A length of time for people: `12.46 s`, and from a minute on `1:02:03` in hours.
-pub(crate) fn length(micros: u128) -> String {
+pub fn length(micros: u128) -> String {
     if micros < 59_995_000 {
         return fixed(micros, 6, 2) + " s";
     }

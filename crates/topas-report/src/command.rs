@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 use topas_config::{Conf, Environment};
 
-use crate::{TOOL, exit, ingest, mail, pages};
+use crate::{TOOL, exit, ingest, mail, pages, serve};
 
 /// Make weekly mails for users and pages for the center from the TOPAS log
 #[derive(Parser)]
@@ -25,6 +25,10 @@ pub struct ReportOptions {
 pub enum ReportCommand {
     /// Bring what came into the log into the index of runs: every line once, whenever it is called
     Ingest(ingest::IngestArgs),
+    /// Show users and staff single runs on the web
+    Serve(serve::ServeArgs),
+    /// Print a link that signs a user in once
+    Link(serve::LinkArgs),
     /// Tell each user by mail what the user's programs did in a week
     Mail(mail::MailArgs),
     /// Make pages for the staff of the center, of weeks, months and years
@@ -35,7 +39,9 @@ impl ReportCommand {
     /// The exit code; the Err is one whose reason has been said.
     pub fn run(&self, env: &Environment, conf: &Conf) -> Result<u8, u8> {
         match self {
-            ReportCommand::Ingest(args) => ingest::run(args, env),
+            ReportCommand::Ingest(args) => ingest::run(args, env, conf),
+            ReportCommand::Serve(args) => serve::run(args, env, conf),
+            ReportCommand::Link(args) => serve::link(args),
             ReportCommand::Mail(args) => mail::run(args, env, conf),
             ReportCommand::Pages(args) => pages::run(args, env, conf),
         }

@@ -1,11 +1,14 @@
 //! `topas-report ingest`: brings what came into the log into the index of runs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use topas_config::{Environment, Paths};
+use topas_config::{Conf, Environment, Paths};
 use topas_render::asking::source_hint;
-use topas_store::{Index, Ingest, IngestReport, LEAST_BATCH, MOST_BATCH, StoreError};
+use topas_store::{
+    Delivered, Index, Ingest, IngestReport, LEAST_BATCH, MOST_BATCH, StoreError, deliver,
+    remote_store,
+};
 use topas_terminal::Progress;
 
 use crate::reading::{ReadingArgs, ReportLog};
@@ -70,14 +73,24 @@ pub fn store_failed(error: &StoreError) -> u8 {
 }
 
 /// Makes the index; the exit code. The Err is one whose reason has been said.
-pub fn run(args: &IngestArgs, env: &Environment) -> Result<u8, u8> {
+pub fn run(args: &IngestArgs, env: &Environment, conf: &Conf) -> Result<u8, u8> {
     if args.batch < LEAST_BATCH {
         TOOL.error(&"--batch: a batch has at least one line", None, "leave it out");
         return Err(exit::USAGE);
     }
     let path = args.index.path(env)?;
     let log = ReportLog::find(&args.reading, env)?;
-    let report = ingest(args, &path, &log).map_err(|error| store_failed(&error))?;
+    let mut remote = match conf.store() {
+        "" => None,
+        url => Some(remote_store(url).ok_or_else(|| {
+            let what = "store = in topas.conf names no store that is known";
+            TOOL.error(&what, None, "topas.conf(5) describes it");
+            exit::USAGE
+        })?),
+    };
+    let mut index = Index::open(&path).map_err(|error| store_failed(&error))?;
+    let report = ingest(args, &mut index, &log, remote.is_some());
+    let report = report.map_err(|error| store_failed(&error))?;
     for error in &report.failed {
         let (cause, hint) = source_hint(error);
         TOOL.error(error, Some(cause), hint);
@@ -86,17 +99,29 @@ pub fn run(args: &IngestArgs, env: &Environment) -> Result<u8, u8> {
         log.remark_inputs();
         say(&report);
     }
+    if let Some(remote) = &mut remote {
+        // What came is in the index, and is brought by the next call if it cannot be now.
+        let delivered = deliver(&mut index, &mut **remote).map_err(|error| store_failed(&error))?;
+        if !args.reading.quiet {
+            let Delivered { rows, batches } = delivered;
+            TOOL.say(&format!("{rows} rows of {batches} batches brought to {}", remote.name()));
+        }
+    }
     let unreadable = report.failed.len() + log.inputs.failed.len();
     Ok(if unreadable > 0 { exit::FAILED } else { exit::OK })
 }
 
-fn ingest(args: &IngestArgs, path: &Path, log: &ReportLog) -> Result<IngestReport, StoreError> {
-    let mut index = Index::open(path)?;
+fn ingest(
+    args: &IngestArgs,
+    index: &mut Index,
+    log: &ReportLog,
+    has_remote: bool,
+) -> Result<IngestReport, StoreError> {
     if args.rebuild {
         index.clear()?;
     }
     let mut progress = Progress::new(TOOL, args.reading.quiet);
-    let ingest = Ingest::new(&mut index, args.batch, false);
+    let ingest = Ingest::new(index, args.batch, has_remote);
     let done = ingest.run(&log.inputs.sources, |lines| {
         progress.at(|| format!("{lines} lines read"));
     });

@@ -9,6 +9,7 @@ mod ingest;
 mod mail;
 mod pages;
 mod reading;
+mod serve;
 
 use std::process::ExitCode;
 

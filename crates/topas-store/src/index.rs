@@ -177,6 +177,28 @@ impl Index {
         self.tried(self.connection.execute(sql, params![name, value])).map(drop)
     }
 
+    /// Makes the rows that a batch changed quick to find: only needed where another store gets them.
+    pub(crate) fn number_by_version(&self) -> Result<(), StoreError> {
+        let sql: String = TABLES
+            .iter()
+            .map(|table| {
+                let name = table.name;
+                format!("CREATE INDEX IF NOT EXISTS {name}_version ON {name} (version);")
+            })
+            .collect();
+        self.tried(self.connection.execute_batch(&sql))
+    }
+
+    /// The first batch behind another one that changed something which was not changed again.
+    pub(crate) fn next_version(&self, done: i64) -> Result<Option<i64>, StoreError> {
+        let parts: Vec<String> = TABLES
+            .iter()
+            .map(|table| format!("SELECT min(version) AS v FROM {} WHERE version > ?1", table.name))
+            .collect();
+        let sql = format!("SELECT min(v) FROM ({})", parts.join(" UNION ALL "));
+        self.tried(self.connection.query_row(&sql, [done], |row| row.get(0)))
+    }
+
     /// Forgets everything that is made of the log. Numbers of batches go on.
     ///
     /// # Errors
@@ -285,9 +307,13 @@ impl IndexChange<'_> {
         runs.into_iter().map(|(place, cells)| Ok((place, StoredRun::of_cells(cells)?))).collect()
     }
 
-    /// Adds a run.
-    pub fn add_run(&self, run: &StoredRun) -> Result<(), StoreError> {
+    /// Adds a run; one of the same name that was gone is back.
+    pub fn add_run(&self, run: &StoredRun, keep_gone: bool) -> Result<(), StoreError> {
         let add = || {
+            if keep_gone {
+                let sql = "DELETE FROM runs WHERE launch = ? AND id = ? AND gone = 1";
+                self.transaction.prepare_cached(sql)?.execute([run.launch, run.id])?;
+            }
             let values = run.cells().into_iter().map(value);
             let mut statement = self.transaction.prepare_cached(&self.add_run)?;
             statement.execute(rusqlite::params_from_iter(values))

@@ -258,7 +258,7 @@ impl Joining<'_> {
         let mut now: Vec<StoredRun> = now.into_values().collect();
         now.sort_unstable_by_key(|run| (run.last, run.launch, run.id));
         for run in &now {
-            self.change.add_run(run)?;
+            self.change.add_run(run, self.keep_gone)?;
         }
         self.runs += now.len() as u64;
         Ok(())

@@ -7,6 +7,8 @@
 //! sources -> FollowedSource (what came since, vouched for) -> Ingest: joins lines to runs
 //!                                                               |
 //!                   Index (SQLite): runs with their lines, sums by day, user, language ...
+//!                                                               |  deliver
+//!                                        PostgreSQL, ClickHouse: the same tables
 //! ```
 //!
 //! A run is kept with its lines, so what is known of it is computed from these. Sums are whole
@@ -14,22 +16,28 @@
 //! all stores give the same answers, which are those of a report of the log.
 #![forbid(unsafe_code)]
 
+mod clickhouse;
 mod error;
 mod index;
 mod ingest;
+mod postgres;
 mod question;
+mod remote;
 mod schema;
 mod store;
 mod stored_run;
 mod sums;
 
+pub use clickhouse::ClickHouse;
 pub use error::StoreError;
 pub use index::Index;
 pub use ingest::{Ingest, IngestReport, LEAST_BATCH, MOST_BATCH};
+pub use postgres::Postgres;
 pub use question::{
     RunClass, RunFilter, RunPosition, SumsBy, SumsRow, class_samples, find_run, latest_runs,
     owners_of, sums_by,
 };
+pub use remote::{Delivered, RemoteStore, deliver, remote_store};
 pub use schema::{Cell, CellKind, Column, TABLES, Table};
 pub use store::{Dialect, Store};
 pub use stored_run::{StoredRun, owner_of, shown_text, stored_text};

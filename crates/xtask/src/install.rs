@@ -277,12 +277,15 @@ fn link(to: &Path, path: &Path) -> Result<()> {
 
 /// Files of `etc` for other daemons, as they stand, but with the log directory of this
 /// prefix.
-const EXAMPLES: [&str; 13] = [
+const EXAMPLES: [&str; 16] = [
     "logrotate/topas",
     "rsyslog/center.conf",
     "rsyslog/node.conf",
     "systemd/topas-log-close.service",
     "systemd/topas-log-close.timer",
+    "systemd/topas-report-ingest.service",
+    "systemd/topas-report-ingest.timer",
+    "systemd/topas-report-serve.service",
     "systemd/topas-mpi-collect.service",
     "systemd/topas-mpi-collect.timer",
     "systemd/topas-report-mail.service",

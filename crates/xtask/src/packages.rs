@@ -94,6 +94,9 @@ pub const PROGRAMS: &[&str] = &["libpetsc-real3.18-dev", "libpetsc3.18-dev-examp
 /// A browser that draws without a screen.
 pub const BROWSER: &[&str] = &["chromium"];
 
+/// Databases that several machines share.
+pub const STORES: &[&str] = &["clickhouse-server", "postgresql-15"];
+
 /// Virtual environments of Python, with pip in them.
 pub const VENV: &[&str] = &["python3-venv"];
 

@@ -59,6 +59,9 @@ pub struct TestOptions {
     /// Reports and answers compared with DuckDB, from a Python wheel
     #[arg(long)]
     duckdb: bool,
+    /// The index, a real PostgreSQL and a real ClickHouse of two shards, started for the test
+    #[arg(long)]
+    stores: bool,
     /// The MPI profile beside mpiP, whose sources are in this directory
     #[arg(long, value_name = "DIR")]
     mpip: Option<PathBuf>,
@@ -88,7 +91,7 @@ impl TestOptions {
     }
 
     /// Every such option, and whether it is there.
-    fn all_sets(&self) -> [(bool, &'static str); 10] {
+    fn all_sets(&self) -> [(bool, &'static str); 11] {
         [
             (self.slurm, "slurm"),
             (self.all_mpi, "all-mpi"),
@@ -99,6 +102,7 @@ impl TestOptions {
             (self.programs, "programs"),
             (self.qemu_pmu, "qemu-pmu"),
             (self.duckdb, "duckdb"),
+            (self.stores, "stores"),
             (self.mpip.is_some(), "mpip"),
         ]
     }
@@ -210,6 +214,7 @@ fn prepare(options: &TestOptions) -> Result<(Option<PathBuf>, Option<PathBuf>)> 
         (options.qemu_pmu, packages::QEMU_PMU),
         (options.arm64, packages::ARM64),
         (options.programs, packages::PROGRAMS),
+        (options.stores, packages::STORES),
     ] {
         if asked_for {
             ensure(packages)?;

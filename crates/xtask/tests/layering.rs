@@ -79,7 +79,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "topas-terminal",
         ],
     ),
-    ("topas-web", &["topas-render"]),
+    ("topas-web", &["topas-data", "topas-findings", "topas-render", "topas-store"]),
     (
         "topas-report",
         &[

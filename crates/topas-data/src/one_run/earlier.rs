@@ -6,13 +6,15 @@ use std::collections::BinaryHeap;
 use topas_format::civil::Date;
 use topas_format::line::{Extras, Line};
 
-use super::{RunRecord, RunSearch};
-use crate::engine::{AskError, AskProgress, Resources, ask};
+use super::{RunName, RunRecord, RunSearch};
+use crate::engine::{AskError, AskProgress, Resources, ask, ask_reader};
 use crate::field::{Field, Value};
 use crate::first_extras::{Claim, claim};
 use crate::key_parts::{self, KeyParts};
 use crate::measure::Measure;
+use crate::period::Period;
 use crate::pes::quantile;
+use crate::query::Selection;
 use crate::question::{Fold, Question};
 use crate::run::{Detail, Run};
 use crate::run_list::Place;
@@ -81,22 +83,49 @@ pub fn earlier_runs(
     let accelerator = || Field::named("gpu").ok();
     let accelerator = (!search.selection.has_accelerators()).then(accelerator).flatten();
     let question = SameProgram { search, run, ending, accelerator };
-    let fold = || EarlierFold {
-        search,
-        run,
-        latest: BinaryHeap::new(),
-        runs: 0,
-        failed: 0,
-        accelerated: 0,
+    let fold = || EarlierFold::new(search, run);
+    Ok(Some(ask(sources, &question, fold, resources, progress)?.fold.history()))
+}
+
+/// The same of lines that are in memory, whatever runs these are of.
+///
+/// # Errors
+///
+/// [`AskError`] as [`ask`] has it.
+pub fn earlier_runs_in(
+    lines: &[u8],
+    run: &RunRecord,
+    resources: &Resources,
+) -> Result<Option<RunHistory>, AskError> {
+    let (Some(_), false) = (run.npes, run.exe.is_empty()) else { return Ok(None) };
+    let search = &RunSearch {
+        name: RunName::Id(run.id.to_vec()),
+        selection: Selection::default(),
+        own: None,
+        period: Period::default(),
     };
-    let fold = ask(sources, &question, fold, resources, progress)?.fold;
-    let mut walls: Vec<u64> = fold.latest.iter().map(|Reverse(of)| of.wall).collect();
-    let mut rates: Vec<f64> = fold.latest.iter().filter_map(|Reverse(of)| of.rate()).collect();
-    walls.sort_unstable();
-    rates.sort_unstable_by(f64::total_cmp);
-    let since = fold.latest.iter().map(|Reverse(of)| of.date).min();
-    let EarlierFold { runs, failed, accelerated, .. } = fold;
-    Ok(Some(RunHistory { runs, failed, since, walls, rates, accelerated }))
+    let (ending, accelerator) = (Field::named("ending").ok(), Field::named("gpu").ok());
+    let question = SameProgram { search, run, ending, accelerator };
+    let fold = || EarlierFold::new(search, run);
+    let answer = ask_reader(&Source::Stdin, lines, &question, fold, resources, |_| {})?;
+    Ok(Some(answer.fold.history()))
+}
+
+impl<'s> EarlierFold<'s> {
+    fn new(search: &'s RunSearch, run: &'s RunRecord) -> Self {
+        EarlierFold { search, run, latest: BinaryHeap::new(), runs: 0, failed: 0, accelerated: 0 }
+    }
+
+    fn history(self) -> RunHistory {
+        let fold = self;
+        let mut walls: Vec<u64> = fold.latest.iter().map(|Reverse(of)| of.wall).collect();
+        let mut rates: Vec<f64> = fold.latest.iter().filter_map(|Reverse(of)| of.rate()).collect();
+        walls.sort_unstable();
+        rates.sort_unstable_by(f64::total_cmp);
+        let since = fold.latest.iter().map(|Reverse(of)| of.date).min();
+        let EarlierFold { runs, failed, accelerated, .. } = fold;
+        RunHistory { runs, failed, since, walls, rates, accelerated }
+    }
 }
 
 /// Lines of one program of a user.

@@ -1,0 +1,129 @@
+//! Brings what the index has into a shared database.
+//!
+//! The index is where lines become runs, whatever other stores there are: it knows what each file
+//! has given, and does so in one transaction, which not every database can. Each row tells the batch
+//! that changed it last. A shared database gets the rows of one batch after the other, and the index
+//! notes a batch when all of it has arrived. Rows replace those of the same key, so a batch that was
+//! interrupted is sent again. A database that is away gets all that it missed when it is back.
+
+use crate::clickhouse::ClickHouse;
+use crate::error::StoreError;
+use crate::index::Index;
+use crate::postgres::Postgres;
+use crate::schema::{Cell, Table};
+use crate::schema::{CellKind, TABLES};
+use crate::store::Store;
+
+/// A shared database.
+pub trait RemoteStore: Store {
+    /// What it is called in messages, without a password.
+    fn name(&self) -> &str;
+
+    /// Makes the tables that are not there.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Remote`].
+    fn prepare(&mut self) -> Result<(), StoreError>;
+
+    /// Removes all rows.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Remote`].
+    fn clear(&mut self) -> Result<(), StoreError>;
+
+    /// Adds rows, of which no two have the same key; a row of the same key is replaced unless it
+    /// is of a later version.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Remote`]; then any of the rows may be there.
+    fn put(&mut self, table: &Table, rows: &[Vec<Cell>]) -> Result<(), StoreError>;
+
+    /// To be asked as any other store.
+    fn as_store(&mut self) -> &mut dyn Store;
+
+    /// The same for good.
+    fn into_store(self: Box<Self>) -> Box<dyn Store + Send>;
+}
+
+/// The store that `store =` in topas.conf names: None if it is none that is known.
+pub fn remote_store(url: &str) -> Option<Box<dyn RemoteStore + Send>> {
+    match url.split_once("://")?.0 {
+        "postgres" | "postgresql" => Some(Box::new(Postgres::new(url)?)),
+        "clickhouse" => Some(Box::new(ClickHouse::new(url)?)),
+        _ => None,
+    }
+}
+
+/// Rows that are sent at once.
+const PORTION: usize = 5000;
+
+/// What was brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delivered {
+    /// Batches
+    pub batches: u64,
+    /// Rows of all tables
+    pub rows: u64,
+}
+
+/// Brings what `store` does not have yet.
+///
+/// # Errors
+///
+/// [`StoreError`] if the database cannot be used; the next call goes on there.
+pub fn deliver(index: &mut Index, store: &mut dyn RemoteStore) -> Result<Delivered, StoreError> {
+    index.number_by_version()?;
+    let mut delivered = Delivered::default();
+    if index.state("prepared")? == 0 {
+        store.prepare()?;
+        index.set_state("prepared", 1)?;
+    }
+    if index.state("cleared")? != 0 {
+        store.prepare()?;
+        store.clear()?;
+        index.set_state("delivered", 0)?;
+        index.set_state("cleared", 0)?;
+    }
+    let mut done = index.state("delivered")?;
+    while let Some(version) = index.next_version(done)? {
+        for table in TABLES {
+            delivered.rows += deliver_rows(index, store, table, version)?;
+        }
+        index.set_state("delivered", version)?;
+        done = version;
+        delivered.batches += 1;
+    }
+    Ok(delivered)
+}
+
+/// Brings the rows of a table that a batch changed: their number.
+fn deliver_rows(
+    index: &mut Index,
+    store: &mut dyn RemoteStore,
+    table: &Table,
+    version: i64,
+) -> Result<u64, StoreError> {
+    let kinds: Vec<CellKind> = table.columns().map(|column| column.kind).collect();
+    let order: Vec<&str> = table.key.iter().map(|column| column.name).collect();
+    let sql = format!(
+        "SELECT {} FROM {} WHERE version = ? ORDER BY {} LIMIT ? OFFSET ?",
+        table.column_names(),
+        table.name,
+        order.join(", ")
+    );
+    let mut sent = 0;
+    loop {
+        let values = [Cell::Int(version), Cell::Int(PORTION as i64), Cell::Int(sent as i64)];
+        let rows = index.select(&sql, &values, &kinds)?;
+        if !rows.is_empty() {
+            store.put(table, &rows)?;
+        }
+        sent += rows.len() as u64;
+        if rows.len() < PORTION {
+            return Ok(sent);
+        }
+    }
+}
