@@ -141,6 +141,13 @@ fn mpi_profiles_are_told_with_marks_and_waits() {
         "{text}"
     );
     assert!(!text.contains("WHY RANKS WAITED"), "waits were not told apart: {text}");
+    let measured = profile(
+        "mpisum=14400 mpimax=1800 mpimin=1800 usemax=1800 over=1 thr=1 late=0 latercv=0 coll=4000 \
+         f=Allreduce:80:14000:1:80:80:640:80:640:8 l=Allreduce:0:0:0:0:80:4000:0:0:0:0:0:0",
+    );
+    let with_waits = Center::new(&(log() + &measured)).shown(&["--show", "--user", "root"]);
+    let waited = row(&with_waits, "for the last of a collective");
+    assert_eq!(waited[..3], ["4000.000", "s", "27.78%"], "{with_waits}");
     let html = center.shown(&["--show=html", "--user", "root"]);
     assert!(html.contains("font-weight:bold") && html.contains("Allreduce"), "{html}");
 }
