@@ -59,7 +59,7 @@ pub struct MailArgs {
     #[arg(long, value_name = "DIR", group = "carrier")]
     pub maildir: Option<PathBuf>,
 
-    /// The sender [default: topas@ the domain]
+    /// The sender. Without this option the sender is `topas` at the domain
     #[arg(long, value_name = "ADDRESS")]
     pub from: Option<String>,
 
