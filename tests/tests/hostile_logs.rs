@@ -111,15 +111,15 @@ fn nobody_writes_in_the_name_of_another() {
     // set apart, a line cut in two; and one of his own.
     let twice = anna.trim_end().replace(" len=", &format!(" uid={BERT} len="));
     let twice = whole(twice.split(" len=").next().expect("line"));
-    let none =
-        whole(&line(ANNA, "none").split(" v=1").next().expect("line").replace("user", "root"));
+    let none = line(ANNA, "none").replace("user", "root").replace(&format!(" uid={ANNA}"), "");
+    let none = whole(none.split(" len=").next().expect("line"));
     let set_apart = format!("#foreign owner={ANNA} {}", line(BERT, "accused"));
     let of_bert = [
         line(BERT, "run-of-bert"),
         line(ANNA, "forged"),
         line(ANNA, "run-of-anna").replace("heat 0", "heat 1"),
         twice,
-        none.split(" len=").next().expect("line").to_owned() + "\n",
+        none,
         set_apart,
         profile(ANNA, "run-of-anna").replace("Send:2:", "Send:9:"),
         line(BERT, "run-of-anna").replace("heat 0", "heat 1"),

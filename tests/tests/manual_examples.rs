@@ -95,8 +95,8 @@ fn every_example_of_the_manual_runs() {
         run(&mut shell)
     };
     shell("mpicc cg.c -o a.out -lm && mpirun -n 2 topas-run --all-pe --mpi ./a.out").good();
-    let copies =
-        "mkdir before && cat topas.out* > before/topas.out && cp before/topas.out topas.out";
+    let copies = "mkdir before && cat topas.out* > before/topas.out && cp before/topas.out topas.out && \
+         cp topas-mpi.out before";
     shell(copies).good();
     let mut count = 0;
     for page in PAGES {
