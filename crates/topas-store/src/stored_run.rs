@@ -154,7 +154,7 @@ impl StoredRun {
         record
     }
 
-    /// The values of the columns of [`RUNS`], in their order.
+    /// The values of the columns of the table of runs, in their order.
     pub fn cells(&self) -> Vec<Cell> {
         let text = |text: &str| Cell::Text(text.to_owned());
         vec![
