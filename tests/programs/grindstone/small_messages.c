@@ -5,8 +5,8 @@
 // profile: Send@0 calls=0
 // profile: Recv@0 calls=60000 count=240000 receives=60000 received=240000
 // profile: Recv@1- calls=0
-// profile: mpi@1- share>=0.7
-// profile: mpi@0 share>=0.7
+// profile: mpi@1- share>=0.3
+// profile: mpi@0 share>=0.3
 // profile: Barrier@all share<=0.3
 
 #include "grindstone.h"
