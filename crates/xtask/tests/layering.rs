@@ -195,10 +195,18 @@ fn packages() -> BTreeMap<String, (Vec<String>, usize)> {
 
 /// Rust sources of a crate's `src`, with their text.
 fn sources(name: &str) -> Vec<(PathBuf, String)> {
+    let found = sources_below(name, &["src"]);
+    assert!(!found.is_empty(), "no sources of {name}");
+    found
+}
+
+/// The Rust files in these directories of a crate, as far as the crate has them.
+fn sources_below(name: &str, directories: &[&str]) -> Vec<(PathBuf, String)> {
     let dir =
         if name == "topas-tests" { root().join("tests") } else { root().join("crates").join(name) };
     let mut found = Vec::new();
-    let mut open = vec![dir.join("src")];
+    let mut open: Vec<_> =
+        directories.iter().map(|below| dir.join(below)).filter(|below| below.is_dir()).collect();
     while let Some(dir) = open.pop() {
         for entry in fs::read_dir(&dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display())) {
             let path = entry.unwrap().path();
@@ -210,7 +218,6 @@ fn sources(name: &str) -> Vec<(PathBuf, String)> {
             }
         }
     }
-    assert!(!found.is_empty(), "no sources of {name}");
     found
 }
 
@@ -304,7 +311,7 @@ const ROOMS: [&str; 4] = ["topas-module", "topas-mpi-library", "topas-mpi-door",
 #[test]
 fn unsafe_stays_in_its_rooms() {
     for (name, _) in LAYERS.iter().filter(|(n, _)| !ROOMS.contains(n)) {
-        for (path, text) in sources(name) {
+        for (path, text) in sources_below(name, &["src", "examples", "tests", "benches"]) {
             let has = [" {", " fn", " impl", " extern", "("]
                 .iter()
                 .any(|after| text.contains(&format!("unsafe{after}")));

@@ -1,6 +1,5 @@
-//! The walker as programs of the tests call it: `topas_walk` fills in the return addresses from
-//! its caller on, and tells how many there are. Bit 30 is set if the path was cut, bit 29 if there
-//! are further frames.
+//! `topas_walk`, which fills in the return addresses from its caller on, and tells how many there
+//! are. Bit 30 is set if the path was cut, bit 29 if there are further frames.
 
 use std::cell::UnsafeCell;
 

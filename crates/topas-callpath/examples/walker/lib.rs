@@ -1,0 +1,3 @@
+//! The walker as programs of the tests call it, in C.
+
+mod sys;
