@@ -136,3 +136,15 @@ fn dune_common() {
 fn mumps() {
     project("mumps");
 }
+
+#[test]
+#[ignore = "cargo xtask test --projects"]
+fn hmmer() {
+    project("hmmer");
+}
+
+#[test]
+#[ignore = "cargo xtask test --projects"]
+fn sundials() {
+    project("sundials");
+}
