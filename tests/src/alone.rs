@@ -7,7 +7,7 @@ use std::process::Command;
 use nix::unistd::geteuid;
 
 use crate::build::plain;
-use crate::mpi::emulate_rank;
+use crate::mpi_installation::emulate_rank;
 use crate::running::{Run, command, have, run};
 use crate::site::{Scratch, Site};
 use crate::skip::skip;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::mpi::Mpi;
+use crate::mpi_installation::Mpi;
 use crate::running::{command, run};
 use crate::site::{Scratch, Site, source_root};
 

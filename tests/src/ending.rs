@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::build::{source, with_module};
-use crate::mpi::{Mpi, emulate_rank};
+use crate::mpi_installation::{Mpi, emulate_rank};
 use crate::record::{Record, read_log};
 use crate::running::{Run, command, run};
 use crate::site::{Scratch, Site};

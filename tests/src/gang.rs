@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::mpi::emulate_rank;
+use crate::mpi_installation::emulate_rank;
 use crate::running::LIMIT;
 use crate::site::Scratch;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::build::source;
-use crate::mpi::{Mpi, permit};
+use crate::mpi_installation::{Mpi, permit};
 use crate::running::{command, run, system_path};
 use crate::site::{Scratch, Site};
 

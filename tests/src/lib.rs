@@ -18,7 +18,7 @@ pub mod ending;
 pub mod expected;
 pub mod gang;
 pub mod installation;
-pub mod mpi;
+pub mod mpi_installation;
 pub mod mpi_program;
 pub mod processor;
 pub mod profile;

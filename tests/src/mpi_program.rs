@@ -2,7 +2,7 @@
 
 use topas_mpi_table::{Function, Version};
 
-use crate::mpi::Mpi;
+use crate::mpi_installation::Mpi;
 use crate::running::{command, run};
 use crate::site::Scratch;
 

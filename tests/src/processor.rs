@@ -13,7 +13,7 @@ use topas_format::number::Count;
 use topas_testkit::pmu::{PmuAnswer, PmuPlan};
 
 use crate::build::source;
-use crate::mpi::emulate_rank;
+use crate::mpi_installation::emulate_rank;
 use crate::running::{run, run_cargo};
 use crate::site::{Scratch, source_root};
 

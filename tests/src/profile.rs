@@ -11,7 +11,7 @@ use std::process::Command;
 use topas_mpi_profile::layout::{self, Block, Header, RankState, Row};
 
 use crate::ending::{masked, status};
-use crate::mpi::{Mpi, launched};
+use crate::mpi_installation::{Mpi, launched};
 use crate::running::{Run, run};
 use crate::site::{Scratch, Site};
 

@@ -8,7 +8,7 @@ use std::process::Command;
 use topas_format::field::{Lang, Lib};
 
 use crate::build::source;
-use crate::mpi::{Mpi, launched};
+use crate::mpi_installation::{Mpi, launched};
 use crate::running::{Run, command, run, system_path};
 use crate::site::{Scratch, Site, source_root};
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use topas_tests::build::{by_driver, source};
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::record::Record;
 use topas_tests::running::{command, run};
 use topas_tests::site::{Scratch, Site};

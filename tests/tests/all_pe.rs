@@ -8,7 +8,7 @@ use std::process::Command;
 
 use topas_format::event::Metric;
 use topas_tests::build::{source, with_module};
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::record::{Record, read_log};
 use topas_tests::running::{command, run};
 use topas_tests::site::{Scratch, Site};

@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 use topas_tests::alone::through;
 use topas_tests::build::{source, with_module};
 use topas_tests::gang::Gang;
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::record::{Record, read_log};
 use topas_tests::running::{command, run};
 use topas_tests::site::{Scratch, Site};

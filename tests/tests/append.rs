@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::env;
 
 use topas_tests::build::plain;
-use topas_tests::mpi::emulate_rank;
+use topas_tests::mpi_installation::emulate_rank;
 use topas_tests::record::read_log;
 use topas_tests::running::{LIMIT, run_within};
 use topas_tests::site::{Scratch, Site};

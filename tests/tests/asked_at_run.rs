@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use topas_tests::build::{plain, source};
-use topas_tests::mpi::{Mpi, emulate_rank, launched};
+use topas_tests::mpi_installation::{Mpi, emulate_rank, launched};
 use topas_tests::profile::library;
 use topas_tests::running::{command, have, run};
 use topas_tests::site::{Scratch, Site};

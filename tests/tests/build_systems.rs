@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use topas_format::field::Lang;
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 use topas_tests::project::Project;
 use topas_tests::running::run;
 

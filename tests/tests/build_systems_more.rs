@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use topas_format::field::Lang;
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 use topas_tests::project::{Project, has_module};
 use topas_tests::running::run;
 use topas_tests::site::Site;

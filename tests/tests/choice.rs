@@ -9,7 +9,7 @@ use std::env;
 use std::process::Command;
 
 use topas_tests::build::{by_driver, plain};
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::record::Record;
 use topas_tests::running::run;
 use topas_tests::site::{Scratch, Site};

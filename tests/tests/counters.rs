@@ -7,7 +7,7 @@ use topas_format::event::{Metric, PERF_TYPE_RAW};
 use topas_format::number::Count;
 use topas_testkit::pmu::{self, PmuAnswer, PmuCall, PmuOutcome, PmuPlan, Reply};
 use topas_tests::build::plain;
-use topas_tests::mpi::{Mpi, emulate_rank};
+use topas_tests::mpi_installation::{Mpi, emulate_rank};
 use topas_tests::processor::{CYCLES_SEEN, INSTRUCTIONS_SEEN, Processor, Wanted};
 use topas_tests::record::Record;
 use topas_tests::running::run;

@@ -7,7 +7,7 @@ use std::process::Command;
 use topas_format::number::Count;
 use topas_testkit::pmu::{self, KernelEvent, PmuAnswer, PmuOutcome, PmuPlan};
 use topas_tests::build::{source, with_module};
-use topas_tests::mpi::emulate_rank;
+use topas_tests::mpi_installation::emulate_rank;
 use topas_tests::running::{command, run};
 use topas_tests::site::{Scratch, Site};
 use topas_tests::skip::skip;

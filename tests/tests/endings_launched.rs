@@ -9,7 +9,7 @@ use std::thread;
 
 use serde_json::Value;
 use topas_tests::ending::{Language, Twins, log_target, masked, status};
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::rates::{LAUNCHES, LaunchRates};
 use topas_tests::record::read_log;
 use topas_tests::running::{Run, command, run};

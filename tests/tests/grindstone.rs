@@ -5,7 +5,7 @@ use std::fs;
 
 use topas_tests::build::source;
 use topas_tests::expected::Expected;
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 use topas_tests::profile::{Places, bare, build, profiled};
 use topas_tests::site::Scratch;
 

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use topas_tests::alone::{can_mount, in_namespace, unharmed};
 use topas_tests::build::{by_driver, plain, source, with_module};
-use topas_tests::mpi::{Mpi, emulate_rank, launched};
+use topas_tests::mpi_installation::{Mpi, emulate_rank, launched};
 use topas_tests::running::{command, run};
 use topas_tests::site::{Scratch, Site};
 

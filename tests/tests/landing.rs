@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use topas_tests::build::{source, with_module};
-use topas_tests::mpi::emulate_rank;
+use topas_tests::mpi_installation::emulate_rank;
 use topas_tests::running::{command, have, run};
 use topas_tests::site::{Scratch, Site};
 use topas_tests::skip::skip;

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use topas_tests::build::with_module;
-use topas_tests::mpi::emulate_rank;
+use topas_tests::mpi_installation::emulate_rank;
 use topas_tests::record::Record;
 use topas_tests::running::{command, have, run};
 use topas_tests::site::{Scratch, Site};

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use topas_format::field::{Lang, Lib};
 use topas_tests::build::by_driver;
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::running::{have, run};
 use topas_tests::site::{Scratch, Site};
 use topas_tests::skip::skip;

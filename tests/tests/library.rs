@@ -4,7 +4,7 @@ use std::path::Path;
 
 use topas_format::field::Lib;
 use topas_tests::build::{by_driver, source, with_module};
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::running::{command, have, run};
 use topas_tests::site::{Scratch, Site};
 use topas_tests::skip::skip;

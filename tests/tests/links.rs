@@ -7,7 +7,7 @@ use std::process::Command;
 
 use topas_format::field::{Lang, Lib};
 use topas_tests::build::{by_driver, source, with_module};
-use topas_tests::mpi::{Mpi, emulate_rank, launched};
+use topas_tests::mpi_installation::{Mpi, emulate_rank, launched};
 use topas_tests::running::{Run, command, have, run};
 use topas_tests::site::{Scratch, Site};
 use topas_tests::skip::{note, skip};

@@ -11,7 +11,7 @@ use nix::unistd::{geteuid, mkfifo};
 use topas_format::event::Metric;
 use topas_tests::alone::is_root;
 use topas_tests::build::{plain, source};
-use topas_tests::mpi::{Mpi, emulate_rank, launched};
+use topas_tests::mpi_installation::{Mpi, emulate_rank, launched};
 use topas_tests::profile::library;
 use topas_tests::record::{Record, read_log};
 use topas_tests::running::{Run, command, run};

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use topas_tests::mpi::{Mpi, permit};
+use topas_tests::mpi_installation::{Mpi, permit};
 use topas_tests::running::run;
 use topas_tests::site::{Scratch, Site, source_root};
 

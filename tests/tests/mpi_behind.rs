@@ -8,7 +8,7 @@ use std::process::Command;
 
 use topas_tests::build::{plain, source};
 use topas_tests::expected::Expected;
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::profile::{Places, build, library, spool_files};
 use topas_tests::running::{Run, command, have, run};
 use topas_tests::site::{Scratch, Site};

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use topas_tests::alone::as_user;
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::profile::{Counted, Places, Routine, build, library, spool_files};
 use topas_tests::running::{Run, command, run};
 use topas_tests::site::{Scratch, Site};

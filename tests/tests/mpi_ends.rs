@@ -11,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use topas_tests::build::source;
 use topas_tests::expected::Expected;
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::profile::{Places, build, library, outcome, spool_files};
 use topas_tests::rates::LaunchRates;
 use topas_tests::running::Run;

@@ -13,7 +13,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use topas_mpi_profile::layout::now::NowLine;
 use topas_mpi_profile::layout::{Block, Header};
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 use topas_tests::profile::{Places, build, library, spool_files};
 use topas_tests::running::run;
 use topas_tests::site::{Scratch, Site};

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use topas_tests::build::source;
 use topas_tests::expected::Expected;
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::profile::{Places, build};
 use topas_tests::running::{Run, have, run};
 use topas_tests::site::{Scratch, Site};

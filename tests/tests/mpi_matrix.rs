@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use topas_tests::build::source;
 use topas_tests::expected::Expected;
 use topas_tests::installation::{Installation, MpiKind, Through};
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::profile::{Counted, Places, library};
 use topas_tests::running::{Run, run};
 use topas_tests::site::{Scratch, Site};

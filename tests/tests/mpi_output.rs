@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use topas_tests::build::by_driver;
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::profile::{Counted, Places, bare, build, library, profiled, spool_files};
 use topas_tests::running::{Run, have, run};
 use topas_tests::site::{Scratch, Site};

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use serde_json::Value;
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 use topas_tests::profile::{Places, build, profiled};
 use topas_tests::running::run;
 use topas_tests::site::{Scratch, Site};

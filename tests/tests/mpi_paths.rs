@@ -2,7 +2,7 @@
 //! MPI, in C, C++ and Fortran.
 
 use topas_tests::build::source;
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 use topas_tests::profile::{Places, build, profiled};
 use topas_tests::running::run;
 use topas_tests::site::{Scratch, Site};

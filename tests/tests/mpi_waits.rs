@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 use topas_tests::profile::{Places, build, profiled};
 use topas_tests::running::run;
 use topas_tests::site::{Scratch, Site};

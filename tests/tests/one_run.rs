@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use topas_tests::build::by_driver;
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::profile::{Places, library};
 use topas_tests::record::read_log;
 use topas_tests::running::run;

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use topas_tests::build::plain;
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::record::Record;
 use topas_tests::site::{Scratch, Site};
 

@@ -11,7 +11,7 @@ use std::process::Command;
 use nix::sys::signal::Signal::{self, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGSEGV, SIGTERM};
 use topas_tests::alone::{as_nobody, is_root, through, unharmed};
 use topas_tests::build::{by_driver, plain, with_module};
-use topas_tests::mpi::{Mpi, emulate_rank, launched};
+use topas_tests::mpi_installation::{Mpi, emulate_rank, launched};
 use topas_tests::record::Record;
 use topas_tests::running::{command, have, run};
 use topas_tests::site::{Scratch, Site, source_root};

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use topas_tests::build::{by_driver, source, with_module};
 use topas_tests::directives::Directives;
-use topas_tests::mpi::{Mpi, emulate_rank, launched};
+use topas_tests::mpi_installation::{Mpi, emulate_rank, launched};
 use topas_tests::record::Record;
 use topas_tests::running::{Run, command, run};
 use topas_tests::site::{Scratch, Site};

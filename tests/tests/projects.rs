@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 use topas_tests::recipe::{Linked, Recipe, Tree, missing, same_lines};
 use topas_tests::record::read_log;
 use topas_tests::running::system_path;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::running::{command, run};
 use topas_tests::site::{Scratch, Site};
 use topas_tests::skip::{note, skip};

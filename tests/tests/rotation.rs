@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use nix::unistd::{geteuid, mkfifo};
 use topas_tests::build::plain;
-use topas_tests::mpi::emulate_rank;
+use topas_tests::mpi_installation::emulate_rank;
 use topas_tests::record::{Record, read_log};
 use topas_tests::rsyslog::Chain;
 use topas_tests::running::{command, have, run};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use topas_tests::build::{source, with_module};
 use topas_tests::ending::status;
-use topas_tests::mpi::emulate_rank;
+use topas_tests::mpi_installation::emulate_rank;
 use topas_tests::running::{command, run};
 use topas_tests::site::{Scratch, Site};
 

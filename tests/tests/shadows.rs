@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use topas_format::field::Lang;
 use topas_tests::build::source;
 use topas_tests::installation::{Installation, MpiKind, Through};
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::project::{Project, has_module};
 use topas_tests::running::{command, run, system_path};
 use topas_tests::site::{Scratch, Site};

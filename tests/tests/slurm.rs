@@ -7,7 +7,7 @@ use std::fs;
 
 use topas_format::field::{Lib, Mode};
 use topas_tests::installation::{Installation, MpiKind, Through};
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 use topas_tests::record::Record;
 use topas_tests::running::run;
 use topas_tests::skip::skip;

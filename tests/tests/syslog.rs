@@ -14,7 +14,7 @@ use nix::sys::signal::Signal;
 use nix::unistd::geteuid;
 use topas_tests::alone::{self, NOBODY, as_nobody, is_root, quiet, rank, says};
 use topas_tests::build::plain;
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::record::Record;
 use topas_tests::rsyslog::Chain;
 use topas_tests::running::{command, run};

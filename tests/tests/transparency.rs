@@ -8,7 +8,7 @@ use std::process::Command;
 use topas_testkit::pmu::{self, PmuAnswer, PmuPlan};
 use topas_tests::build::{by_driver, plain};
 use topas_tests::ending::is_caught;
-use topas_tests::mpi::{Mpi, emulate_rank, launched};
+use topas_tests::mpi_installation::{Mpi, emulate_rank, launched};
 use topas_tests::running::{have, run};
 use topas_tests::site::{Scratch, Site};
 use topas_tests::skip::skip;

@@ -10,7 +10,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use topas_tests::build::plain;
 use topas_tests::ending::{is_caught, status};
-use topas_tests::mpi::emulate_rank;
+use topas_tests::mpi_installation::emulate_rank;
 use topas_tests::running::run;
 use topas_tests::site::{Scratch, Site};
 

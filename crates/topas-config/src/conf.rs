@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use topas_format::capacity::CapacityLine;
 use topas_format::conf::{KEYS, Key, List, MAX_READ, Ops, Settings, Switch, entries, in_force};
 use topas_format::env::{self as names, switch};
-use topas_format::mpi;
+use topas_format::mpi_conf;
 
 use crate::environment::{Environment, LinkWish};
 use crate::paths::{Paths, SYSTEM_CONF};
@@ -238,8 +238,8 @@ impl Conf {
     }
 
     /// What programs with the library of MPI profiles read; the environment is not looked at.
-    pub fn mpi(&self) -> mpi::Settings<'_> {
-        mpi::Settings::read(&self.text)
+    pub fn mpi(&self) -> mpi_conf::Settings<'_> {
+        mpi_conf::Settings::read(&self.text)
     }
 
     /// Whether the drivers of MPI link that library into every executable: `mpi_link`.
@@ -317,7 +317,7 @@ impl Conf {
 /// Every key of the file: what measured programs read, then what the drivers alone do, then
 /// what the library of MPI profiles reads, then what the tools that read logs do.
 pub fn keys() -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().chain(policy::KEYS).chain(mpi::KEYS).chain([&LOG_OWNER, &CAPACITY, &STORE])
+    KEYS.iter().chain(policy::KEYS).chain(mpi_conf::KEYS).chain([&LOG_OWNER, &CAPACITY, &STORE])
 }
 
 /// The key that the tools that read logs look at, and nobody else.
@@ -357,7 +357,7 @@ fn is_store(value: &[u8]) -> bool {
 /// Whether a line has an effect.
 fn is_valid(key: &[u8], value: &[u8]) -> bool {
     Settings::default().set(key, value)
-        || mpi::Settings::default().set(key, value)
+        || mpi_conf::Settings::default().set(key, value)
         || policy::is_valid(key, value)
         || key == LOG_OWNER.name.as_bytes() && !value.is_empty()
         || key == STORE.name.as_bytes() && is_store(value)

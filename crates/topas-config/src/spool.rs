@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use topas_format::mpi::{FALLBACK_SPOOL, SPOOL};
+use topas_format::mpi_conf::{FALLBACK_SPOOL, SPOOL};
 
 use crate::{Conf, Environment};
 

@@ -4,7 +4,7 @@ use topas_config::conf::{CAPACITY, LOG_OWNER, STORE, keys};
 use topas_config::policy::KEYS;
 use topas_format::capacity::CapacityLine;
 use topas_format::conf::{NotAnEntry, Settings, entries};
-use topas_format::mpi;
+use topas_format::mpi_conf;
 
 const SAMPLE: &str = include_str!("../../../etc/topas.conf");
 
@@ -34,7 +34,7 @@ fn the_sample_shows_every_key_once_with_its_default() {
         let known = keys().find(|k| k.name == key).unwrap();
         let mut settings = Settings::default();
         let by_drivers = KEYS.iter().any(|k| k.name == key);
-        let by_profiles = mpi::Settings::default().set(key.as_bytes(), value.as_bytes());
+        let by_profiles = mpi_conf::Settings::default().set(key.as_bytes(), value.as_bytes());
         let by_tools = key == LOG_OWNER.name
             || key == STORE.name && value.starts_with("postgres://")
             || key == CAPACITY.name && CapacityLine::parse(value.as_bytes()).is_some();

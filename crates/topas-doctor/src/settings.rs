@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use topas_config::Conf;
 use topas_format::conf::{KEYS, List, Ops, Settings, Switch};
 use topas_format::event::Metric;
-use topas_format::mpi;
+use topas_format::mpi_conf;
 
 /// The configuration, for people and programs.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Configuration {
             problem: conf.problem().map(ToString::to_string),
             settings: KEYS
                 .iter()
-                .chain(mpi::KEYS)
+                .chain(mpi_conf::KEYS)
                 .map(|key| Setting {
                     key: key.name,
                     value: value(&settings, key.name)
@@ -98,7 +98,7 @@ fn value(settings: &Settings<'_>, key: &str) -> Option<String> {
 }
 
 /// The same of a key that the library of MPI profiles reads.
-fn mpi_value(settings: &mpi::Settings<'_>, key: &str) -> Option<String> {
+fn mpi_value(settings: &mpi_conf::Settings<'_>, key: &str) -> Option<String> {
     match key {
         "mpi" => Some(if settings.on { "yes" } else { "no" }.to_owned()),
         "mpi_spool" if !settings.spool.is_empty() => {
@@ -126,12 +126,12 @@ mod tests {
         let again: String =
             all.settings.iter().map(|s| format!("{} = {}\n", s.key, s.value)).collect();
         assert_eq!(Settings::read(again.as_bytes()), conf.settings());
-        assert_eq!(mpi::Settings::read(again.as_bytes()), conf.mpi());
+        assert_eq!(mpi_conf::Settings::read(again.as_bytes()), conf.mpi());
         assert_eq!(
             conf.mpi(),
-            mpi::Settings { on: false, spool: b"/s", ..mpi::Settings::default() }
+            mpi_conf::Settings { on: false, spool: b"/s", ..mpi_conf::Settings::default() }
         );
-        assert_eq!(all.settings.len(), KEYS.len() + mpi::KEYS.len());
+        assert_eq!(all.settings.len(), KEYS.len() + mpi_conf::KEYS.len());
         assert_eq!(all.warnings.len(), 1);
         assert_eq!(all.origin("ops"), format!("{}:6", file.display()));
     }
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn defaults_are_those_of_the_table() {
         let all = Configuration::of(&Conf::default());
-        for (setting, key) in all.settings.iter().zip(KEYS.iter().chain(mpi::KEYS)) {
+        for (setting, key) in all.settings.iter().zip(KEYS.iter().chain(mpi_conf::KEYS)) {
             assert_eq!((setting.value.as_str(), setting.origin.as_str()), (key.default, "default"));
         }
         assert!(all.file.is_none() && all.problem.is_none());

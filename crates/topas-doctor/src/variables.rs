@@ -7,7 +7,7 @@ use topas_config::{Environment, LinkWish};
 use topas_format::conf::Ops;
 use topas_format::env::{self as names, is_off, is_yes, switch as switch_of};
 use topas_format::form::Values;
-use topas_format::mpi::path_depth;
+use topas_format::mpi_conf::path_depth;
 use topas_format::out::Out;
 use topas_format::target::expand_launch;
 use topas_launch::Rank;

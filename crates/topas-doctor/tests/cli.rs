@@ -220,7 +220,7 @@ fn the_object_has_every_part() {
     assert!(quantities.iter().any(|q| q["self_test"][0]["off_by_percent"] == 0.0));
     assert_eq!(object["log"][0]["takes_a_line"], false);
     assert!(object["log"][0]["hint"].is_string() && object["log"][1]["hint"].is_null());
-    let keys = KEYS.len() + topas_format::mpi::KEYS.len();
+    let keys = KEYS.len() + topas_format::mpi_conf::KEYS.len();
     assert_eq!(object["configuration"]["settings"].as_array().unwrap().len(), keys);
     assert!(object["configuration"]["warnings"][0].as_str().unwrap().contains("colour"));
     assert_eq!(object["launch"]["launcher"], Value::Null);

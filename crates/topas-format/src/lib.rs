@@ -27,7 +27,7 @@ pub mod form;
 pub mod hash;
 pub mod line;
 pub mod module_facts;
-pub mod mpi;
+pub mod mpi_conf;
 pub mod number;
 pub mod out;
 pub mod policy;

@@ -347,7 +347,7 @@ pub struct Own {
 pub fn open_own(record: &ProfileRecord<'_>, file: File, path: &mut [u8]) -> Option<Own> {
     let kept = kept()?;
     let pattern = match text(&kept.pattern) {
-        b"" => topas_format::mpi::OUT.as_bytes(),
+        b"" => topas_format::mpi_conf::OUT.as_bytes(),
         pattern => pattern,
     };
     let mut out = Out::new(path);

@@ -3,7 +3,7 @@
 use topas_format::conf::{Settings, Switch};
 use topas_format::env::{is_off, is_yes, switch};
 use topas_format::module_facts::{CONF, OFF};
-use topas_format::mpi;
+use topas_format::mpi_conf;
 use topas_format::out::Out;
 use topas_format::policy::ProgramFacts;
 use topas_mpi_profile::layout::{Header, flag};
@@ -18,7 +18,7 @@ pub struct ProfileSite<'a> {
     /// Keys of all programs
     pub settings: Settings<'a>,
     /// Keys of the MPI profile
-    pub mpi: mpi::Settings<'a>,
+    pub mpi: mpi_conf::Settings<'a>,
 }
 
 /// Reads the topas.conf of the installation or, if that has gone, of the system. None if the site
@@ -36,7 +36,7 @@ pub fn read<'a>(conf: &'a mut [u8], path: &mut [u8]) -> Option<ProfileSite<'a>> 
         }
     }
     let conf: &'a [u8] = conf.get(..found).unwrap_or_default();
-    let site = ProfileSite { settings: Settings::read(conf), mpi: mpi::Settings::read(conf) };
+    let site = ProfileSite { settings: Settings::read(conf), mpi: mpi_conf::Settings::read(conf) };
     site.settings.is(Switch::Measure).then_some(site)
 }
 
@@ -92,7 +92,7 @@ pub fn decide(header: &mut Header, conf: &mut [u8], path: &mut [u8]) -> bool {
         header.flags |= flag::WAITS;
     }
     let Some(kept) = kept() else { return false };
-    let depth = sys::variable(c"TOPAS_MPI_PATHS").and_then(mpi::path_depth);
+    let depth = sys::variable(c"TOPAS_MPI_PATHS").and_then(mpi_conf::path_depth);
     let depth = depth.unwrap_or(site.mpi.paths);
     if depth > 0 {
         header.flags |= flag::PATHS;

@@ -6,7 +6,7 @@
 
 mod changes;
 mod distributions;
-mod mpi;
+mod mpi_routines;
 mod summary;
 mod users;
 
@@ -199,7 +199,7 @@ pub fn parts(center: &Center<'_>) -> Vec<Part> {
     let mut parts = vec![summary::part(&shown), summary::course(&shown)];
     parts.extend(distributions::parts(&shown));
     parts.extend(users::parts(&shown));
-    parts.extend(mpi::parts(&shown));
+    parts.extend(mpi_routines::parts(&shown));
     parts.push(changes::part(&shown));
     parts
 }

@@ -18,7 +18,7 @@ pub mod finding;
 mod gnuplot;
 pub mod html;
 mod json;
-pub mod mpi;
+pub mod mpi_views;
 mod number;
 pub mod one_run;
 mod period;

@@ -4,7 +4,7 @@
 //! What was not measured is `-`, and what cannot be compared says why.
 
 mod lead;
-mod mpi;
+mod mpi_time;
 mod programs;
 
 use serde_json::{Value, json};
@@ -78,8 +78,8 @@ impl WeekMail<'_> {
             "comparison": lead::comparison(self),
             "programs": programs::rows(self),
             "rest": programs::rest(self),
-            "mpi": mpi::values(self),
-            "waits": mpi::waits(self),
+            "mpi": mpi_time::values(self),
+            "waits": mpi_time::waits(self),
             "findings": shown.iter().map(finding).collect::<Vec<_>>(),
             "more_findings": self.findings.len() - shown.len(),
             "definitions": lead::definitions(self),

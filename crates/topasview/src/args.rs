@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Parser, ValueEnum};
 use topas_data::parse_size;
 use topas_data::pes::Column;
-use topas_render::mpi::MpiSort;
+use topas_render::mpi_views::MpiSort;
 use topas_render::view::Drawing;
 use topas_terminal::{ColorWish, Tool};
 
 use crate::exit;
-use crate::mpi::MpiArgs;
+use crate::mpi_profile::MpiArgs;
 
 /// This tool.
 pub const TOOL: Tool = Tool("topasview");

@@ -4,7 +4,7 @@
 mod args;
 mod exit;
 mod input;
-mod mpi;
+mod mpi_profile;
 mod output;
 mod sections;
 
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     let conf = Conf::of_this_program(&env);
     believe(conf.log_owner());
     let code = match args::parse() {
-        Ok((args, _)) if args.mpi.on => mpi::show(&args),
+        Ok((args, _)) if args.mpi.on => mpi_profile::show(&args),
         Ok((args, views)) => {
             let input = Input::new(&args);
             let shown = Output::new(&args, &views, rules(&conf, args.quiet)).show(&input);

@@ -9,7 +9,7 @@ mod ends;
 mod events;
 mod keep;
 mod link;
-mod mpi;
+mod mpi_profile;
 mod run;
 mod scan;
 mod size;
@@ -42,8 +42,8 @@ pub struct BenchOptions {
     only: Option<String>,
     /// A library of another tool, preloaded in turn in the sections on MPI: openmpi=LIBRARY or
     /// mpich=LIBRARY; may be repeated
-    #[arg(long, value_name = "MPI=LIBRARY", value_parser = mpi::beside)]
-    beside: Vec<mpi::Beside>,
+    #[arg(long, value_name = "MPI=LIBRARY", value_parser = mpi_profile::beside)]
+    beside: Vec<mpi_profile::Beside>,
 }
 
 /// A part of the results, with its heading.
@@ -61,9 +61,9 @@ const SECTIONS: [(&str, BenchSection); 13] = [
     ("scan", scan::scan),
     ("keep", keep::keep),
     ("view", view::view),
-    ("mpi-instructions", mpi::instructions::instructions),
-    ("mpi-calls", mpi::calls::calls),
-    ("mpi-start", mpi::start::start),
+    ("mpi-instructions", mpi_profile::instructions::instructions),
+    ("mpi-calls", mpi_profile::calls::calls),
+    ("mpi-start", mpi_profile::start::start),
 ];
 
 /// What all benchmarks use.
@@ -74,7 +74,7 @@ struct Bench {
     paths: Paths,
     quick: bool,
     /// Libraries of other tools
-    beside: Vec<mpi::Beside>,
+    beside: Vec<mpi_profile::Beside>,
     began: Instant,
 }
 

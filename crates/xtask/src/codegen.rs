@@ -1,7 +1,7 @@
 //! Files that are made from tables and committed: `doc/mpi-functions.md`, and what the MPI
 //! profile knows of all functions.
 
-pub mod mpi;
+pub mod mpi_stubs;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -20,10 +20,13 @@ struct Made {
 
 const MADE: [Made; 5] = [
     Made { path: "doc/mpi-functions.md", text: mpi_functions },
-    Made { path: "crates/topas-mpi-library/src/generated/symbols.s", text: mpi::symbols },
-    Made { path: "crates/topas-mpi-library/src/generated/number.rs", text: mpi::numbers },
-    Made { path: "crates/topas-mpi-library/src/generated/name.rs", text: mpi::names_by_number },
-    Made { path: "crates/topas-mpi-library/src/generated/table.rs", text: mpi::table },
+    Made { path: "crates/topas-mpi-library/src/generated/symbols.s", text: mpi_stubs::symbols },
+    Made { path: "crates/topas-mpi-library/src/generated/number.rs", text: mpi_stubs::numbers },
+    Made {
+        path: "crates/topas-mpi-library/src/generated/name.rs",
+        text: mpi_stubs::names_by_number,
+    },
+    Made { path: "crates/topas-mpi-library/src/generated/table.rs", text: mpi_stubs::table },
 ];
 
 /// Writes all files below `root`, or with `check` says which one is not as it would be written.

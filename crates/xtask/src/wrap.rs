@@ -14,7 +14,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use topas_mpi_table::{Version, functions};
 
-use crate::codegen::mpi::{FUNCTION_BITS, PROFILING, names};
+use crate::codegen::mpi_stubs::{FUNCTION_BITS, PROFILING, names};
 use crate::process::{root, run};
 use crate::wrap_member::member;
 

@@ -7,7 +7,7 @@ use topas_mpi_table::{
     Version, Way, functions,
 };
 
-use crate::mpi::Mpi;
+use crate::mpi_installation::Mpi;
 
 use super::variants;
 

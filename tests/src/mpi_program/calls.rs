@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use crate::mpi::Mpi;
+use crate::mpi_installation::Mpi;
 use crate::running::{LIMIT, command, run, run_within};
 use crate::site::Scratch;
 use topas_mpi_table::{

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use topas_format::field::Lang;
 use topas_testkit::command_table::CommandRow;
-use topas_tests::mpi::{Mpi, emulate_rank, launched};
+use topas_tests::mpi_installation::{Mpi, emulate_rank, launched};
 use topas_tests::running::{command, run, system_path};
 use topas_tests::site::{Scratch, Site, source_root};
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use topas_tests::alone::{as_nobody, is_root};
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 use topas_tests::project::MARK;
 use topas_tests::running::{Run, command, have, run, run_within, system_path};
 use topas_tests::site::{Scratch, Site, source_root};

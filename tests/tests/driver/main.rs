@@ -8,7 +8,7 @@ mod failures;
 use std::thread;
 
 use topas_testkit::command_table::{CommandRow, read};
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 use topas_tests::running::have;
 use topas_tests::site::source_root;
 use topas_tests::skip::skip;

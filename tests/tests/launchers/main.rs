@@ -17,7 +17,7 @@ use cases::{CASES, ExpectedLaunch, LaunchCase};
 use topas_format::field::Lib;
 use topas_tests::build::plain;
 use topas_tests::installation::{Installation, MpiKind, Through};
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::record::Record;
 use topas_tests::running::Run;
 use topas_tests::site::{Scratch, Site};
@@ -61,7 +61,7 @@ impl<'a> LauncherBench<'a> {
         let mut launch = self.mpi.command(self.site, &self.scratch, through, &first);
         if self.mpi.kind != MpiKind::OpenMpi {
             // For Open MPI's launcher in a rank.
-            topas_tests::mpi::permit(&mut launch, &self.scratch);
+            topas_tests::mpi_installation::permit(&mut launch, &self.scratch);
         }
         launch.args(words);
         launch

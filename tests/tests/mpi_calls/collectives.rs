@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use topas_mpi_table::{FunctionClass, Way, find};
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 use topas_tests::mpi_program::amounts::{chosen, invisible, total};
 use topas_tests::mpi_program::calls::{RANKS, program, said};
 use topas_tests::mpi_program::version;

@@ -1,7 +1,7 @@
 //! Collectives of a program that a compiler of Fortran made, by both modules: what their buffers
 //! are passed as is the compiler's own.
 
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 use topas_tests::profile::{Places, Routine, bare, compiler, profiled};
 use topas_tests::running::run;
 use topas_tests::site::Scratch;

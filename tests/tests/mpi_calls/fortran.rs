@@ -7,7 +7,7 @@ use std::fs;
 use topas_mpi_table::{
     Binding, Direction, Function, Length, Mangling, Parameter, ParameterKind, functions,
 };
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 use topas_tests::running::{command, run};
 use topas_tests::site::Scratch;
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use topas_mpi_profile::layout::language;
 use topas_mpi_table::{FunctionClass, find};
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::profile::library;
 use topas_tests::running::{Run, command, run};
 use topas_tests::site::{Scratch, Site};

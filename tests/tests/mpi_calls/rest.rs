@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use topas_mpi_table::{Version, find, functions};
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 use topas_tests::mpi_program::{alone, amounts, version};
 use topas_tests::running::{command, run};
 

@@ -1,6 +1,6 @@
 //! Threads that call at once, and complete what others began.
 
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 
 use super::launch::{Names, Program, other_calls};
 use super::profile::Counts;

@@ -6,7 +6,7 @@ use std::fs;
 
 use topas_mpi_profile::layout::BINS;
 use topas_tests::build::source;
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::profile::library;
 use topas_tests::running::{command, run as run_command};
 use topas_tests::site::{Scratch, Site};

@@ -1,7 +1,7 @@
 //! The same calls in each binding: none is missed, none counted twice, whether the Fortran
 //! functions of an MPI call those of C, their profiling names, or neither.
 
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 
 use super::FaultProgram;
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use topas_tests::build::source;
 use topas_tests::expected::Expected;
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 use topas_tests::profile::{Counted, Places, alike, bare, build, profiled};
 use topas_tests::running::Run;
 use topas_tests::site::Scratch;

@@ -6,7 +6,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::profile::{Places, build, library};
 use topas_tests::running::{command, run};
 use topas_tests::site::{Scratch, Site};

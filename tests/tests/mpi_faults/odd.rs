@@ -1,6 +1,6 @@
 //! Programs that do what is allowed and seldom done.
 
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 use topas_tests::profile::{Counted, Places, bare, compiler, profiled};
 use topas_tests::running::{command, have, run};
 use topas_tests::skip::skip;

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use topas_tests::alone::{can_mount, in_namespace};
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::profile::{Places, alike, library, spool_files};
 use topas_tests::running::Run;
 use topas_tests::site::Site;

@@ -1,6 +1,6 @@
 //! Shares of ranks that wait for processors: none is negative or more than the whole.
 
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 use topas_tests::profile::{Places, build, profiled};
 use topas_tests::running::{command, have, run};
 use topas_tests::site::{Scratch, Site};

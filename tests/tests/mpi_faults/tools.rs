@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use topas_tests::build::source;
 use topas_tests::ending::masked;
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::profile::{Places, alike, compiler, library};
 use topas_tests::running::{command, run};
 use topas_tests::site::{Scratch, Site};

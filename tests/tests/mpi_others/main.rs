@@ -11,7 +11,7 @@ mod suites;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 use topas_tests::profile::{Places, library};
 use topas_tests::site::{Scratch, Site};
 

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use topas_tests::build::source;
 use topas_tests::directives::Directives;
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::profile::compiler;
 use topas_tests::running::{Run, run};
 use topas_tests::site::Scratch;

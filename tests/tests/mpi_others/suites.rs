@@ -6,7 +6,7 @@ use std::fs;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-use topas_tests::mpi::{Mpi, permit};
+use topas_tests::mpi_installation::{Mpi, permit};
 use topas_tests::profile::{Places, library};
 use topas_tests::recipe::{Recipe, Tree, missing, same_lines};
 use topas_tests::running::{command, system_path};

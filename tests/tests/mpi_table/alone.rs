@@ -4,7 +4,7 @@
 use std::fs;
 
 use topas_mpi_table::{Flow, Function, FunctionClass, ToldBy, Way, find};
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 use topas_tests::mpi_program::alone::{NO_OP, bytes, chosen, program};
 use topas_tests::running::{command, run};
 use topas_tests::site::Scratch;

@@ -3,7 +3,7 @@
 //! buffers are counted. Sent bytes cannot be seen: they must be what all others receive.
 
 use topas_mpi_table::{Function, FunctionClass, Span, Way, find};
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 use topas_tests::mpi_program::amounts::{chosen, invisible, over, total};
 use topas_tests::mpi_program::calls::{Call, results};
 use topas_tests::site::Scratch;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use topas_mpi_table::{Binding, Function, FunctionClass, Version, functions};
 use topas_tests::installation::Installation;
-use topas_tests::mpi::Mpi;
+use topas_tests::mpi_installation::Mpi;
 use topas_tests::mpi_program::variants;
 use topas_tests::running::{command, have, run};
 use topas_tests::site::Scratch;

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use nix::unistd::geteuid;
 use topas_format::event::Metric;
-use topas_tests::mpi::emulate_rank;
+use topas_tests::mpi_installation::emulate_rank;
 use topas_tests::record::read_log;
 use topas_tests::running::run;
 use topas_tests::site::Scratch;

@@ -295,7 +295,7 @@ fn switched_off() {
         for outside in [&[][..], &["--outside"]] {
             let mut command = scratch.command(site.tool("topas-run"));
             command.env("TOPAS_VERBOSE", "1").env("TOPAS_PE", "1,2");
-            topas_tests::mpi::emulate_rank(&mut command, 1, 4, crate::KEY);
+            topas_tests::mpi_installation::emulate_rank(&mut command, 1, 4, crate::KEY);
             let ended = run(command.args(outside).arg(&program)).ends(3);
             assert_eq!(scratch.take_log().len(), usize::from(measured), "{words} {outside:?}");
             assert_eq!(ended.err().contains(&format!("({key})")), !measured, "{}", ended.err());
@@ -314,7 +314,7 @@ fn switched_off() {
     fs::remove_file(prefix.join("lib/topas/libtopas-run.c.so")).expect("remove the library");
     let mut command = scratch.command(site.tool("topas-run"));
     command.env("TOPAS_PE", "1,2");
-    topas_tests::mpi::emulate_rank(&mut command, 1, 4, crate::KEY);
+    topas_tests::mpi_installation::emulate_rank(&mut command, 1, 4, crate::KEY);
     let ended = run(command.arg(&program)).ends(3);
     assert!(ended.err().contains("topas-run: warning: library "), "{}", ended.err());
     one_line(&scratch);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use topas_format::field::{Lang, Lib};
 use topas_tests::build::{by_driver, source, with_module};
-use topas_tests::mpi::{Mpi, launched};
+use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::record::{Record, read_log};
 use topas_tests::running::{command, run};
 use topas_tests::site::{Scratch, Site};

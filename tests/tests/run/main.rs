@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use topas_tests::build::plain;
-use topas_tests::mpi::emulate_rank;
+use topas_tests::mpi_installation::emulate_rank;
 use topas_tests::record::Record;
 use topas_tests::running::{Run, run};
 use topas_tests::site::{Scratch, Site};

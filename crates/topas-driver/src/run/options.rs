@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use topas_format::mpi::{MOST_FRAMES, path_depth};
+use topas_format::mpi_conf::{MOST_FRAMES, path_depth};
 
 use super::profile::Wanted;
 

@@ -10,7 +10,7 @@ mod balance;
 mod data;
 mod faults;
 mod listing;
-mod mpi;
+mod mpi_against_awk;
 mod mpi_compare;
 mod mpi_faults;
 mod page;

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use super::mpi::{directory, ranks, shown};
+use super::mpi_against_awk::{directory, ranks, shown};
 use super::synthetic_mpi::Launch;
 use super::{Shown, command, piped, view};
 

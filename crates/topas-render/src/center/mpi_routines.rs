@@ -4,7 +4,7 @@
 use topas_chart::{AxisUnit, BarPlaces, Bars, Quantity, Screen, Series};
 
 use super::{Part, PartTable, Shown};
-use crate::mpi::{RoutineTime, Views};
+use crate::mpi_views::{RoutineTime, Views};
 use crate::number::{percent_of, short};
 use crate::wording::PROSE_WIDTH;
 
@@ -30,7 +30,7 @@ pub(super) fn parts(shown: &Shown<'_, '_>) -> Vec<Part> {
         calibration: shown.center.calibration,
         processors: None,
         paths: None,
-        order: crate::mpi::MpiOrder::default(),
+        order: crate::mpi_views::MpiOrder::default(),
         screen,
     };
     let table = views.routines();

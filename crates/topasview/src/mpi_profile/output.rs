@@ -6,7 +6,7 @@ use std::io::stdout;
 use topas_chart::{Screen, Size};
 use topas_config::Environment;
 use topas_mpi_data::{LaunchPaths, MpiProfile, MpiRecordFacts, processors_of};
-use topas_render::mpi::{
+use topas_render::mpi_views::{
     MpiOrder, PathViews, View, Views, compare_csv, compare_json, compare_text, launches,
     launches_csv,
 };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use topas_config::{Conf, Environment, Paths, spool_directories};
 use topas_data::{Inputs, Source, SourceError};
-use topas_format::mpi::OUT;
+use topas_format::mpi_conf::OUT;
 use topas_mpi_data::{
     Calibration, CalibrationError, MpiProfile, Origin, SpoolReading, is_spool, own_uid,
     read_profiles, read_spool, read_spool_files,

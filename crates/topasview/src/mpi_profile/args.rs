@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use topas_render::mpi::{Direction, MATRICES, Matrix, View};
+use topas_render::mpi_views::{Direction, MATRICES, Matrix, View};
 
 /// What is shown of the profile of MPI calls.
 #[derive(Args)]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use topas_chart::Screen;
 
 use super::WeekMail;
-use crate::mpi::Views;
+use crate::mpi_views::Views;
 use crate::number::{percent_of, seconds, short};
 use crate::wording::{PROSE_WIDTH, clean, count};
 
@@ -25,7 +25,7 @@ pub(super) fn values(mail: &WeekMail<'_>) -> Value {
         calibration: mail.calibration,
         processors: None,
         paths: None,
-        order: crate::mpi::MpiOrder::default(),
+        order: crate::mpi_views::MpiOrder::default(),
         screen,
     };
     let table = views.routines();
