@@ -6,7 +6,7 @@ use topas_config::Environment;
 use topas_format::field::Mode;
 use topas_format::out::Out;
 use topas_launch::proxy::COMMAND_LINE;
-use topas_launch::{Family, Proof, Rank, Var, Vars, choice, job, marker, named, nearest};
+use topas_launch::{Proof, Rank, Var, Vars, choice, job, marker, named, nearest};
 use topas_node::proof::{KernelProof, OnStack};
 
 /// What started this process.
@@ -61,26 +61,7 @@ impl Launch {
 
     /// The launcher for people.
     pub fn family(&self) -> Option<&'static str> {
-        self.rank.map(|rank| match rank.family {
-            Family::OpenMpi => "Open MPI (mpirun)",
-            Family::Mvapich2 => "MVAPICH2 (mpirun_rsh)",
-            Family::Pals => "HPE PALS",
-            Family::Flux => "Flux",
-            Family::Jsm => "IBM JSM (jsrun)",
-            Family::Pmi => "hydra (MPICH, Intel MPI)",
-            Family::Slurm => "Slurm (srun)",
-            Family::Fujitsu => "Fujitsu MPI",
-            Family::Platform => "Platform MPI",
-            Family::Poe => "IBM POE",
-            Family::Gaspi => "GPI-2 (gaspi_run)",
-            Family::Torch => "torchrun",
-            Family::PmiPort => "a PMI server at a port",
-            Family::Pmix => "a PMIx server",
-            Family::Alps => "Cray ALPS (aprun)",
-            Family::Mpt => "HPE MPT (mpiexec_mpt)",
-            Family::Lam => "LAM",
-            Family::Own => "none",
-        })
+        self.rank.map(|rank| rank.family.name())
     }
 
     /// Whether a program in place of this process would measure, or why not.

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use topas_config::Conf;
-use topas_format::conf::{KEYS, List, Ops, Settings, Switch};
-use topas_format::event::Metric;
+use topas_format::conf::{KEYS, SettingValue};
 use topas_format::mpi_conf;
 
 /// The configuration, for people and programs.
@@ -34,7 +33,8 @@ pub struct Setting {
 impl Configuration {
     /// What a configuration says.
     pub fn of(conf: &Conf) -> Self {
-        let settings = conf.settings();
+        let (settings, mpi) = (conf.settings(), conf.mpi());
+        let value = |key: &[u8]| settings.value(key).or_else(|| mpi.value(key)).map(written);
         Configuration {
             file: conf.file().map(PathBuf::from),
             problem: conf.problem().map(ToString::to_string),
@@ -43,9 +43,7 @@ impl Configuration {
                 .chain(mpi_conf::KEYS)
                 .map(|key| Setting {
                     key: key.name,
-                    value: value(&settings, key.name)
-                        .or_else(|| mpi_value(&conf.mpi(), key.name))
-                        .unwrap_or_else(|| key.default.to_owned()),
+                    value: value(key.name.as_bytes()).unwrap_or_else(|| key.default.to_owned()),
                     origin: conf.origin_in_words(key.name),
                 })
                 .collect(),
@@ -59,65 +57,27 @@ impl Configuration {
     }
 }
 
-/// A value as it would be written into the file; None if there is none.
-fn value(settings: &Settings<'_>, key: &str) -> Option<String> {
-    let switch = |s: Switch| Some(if settings.is(s) { "yes" } else { "no" }.to_owned());
-    let list = |list: List| {
-        let words = settings.list(list);
-        (!words.is_empty()).then(|| String::from_utf8_lossy(words).into_owned())
-    };
-    match key {
-        "measure" => switch(Switch::Measure),
-        "link" => switch(Switch::Link),
-        "user_log" => switch(Switch::UserLog),
-        "print_batch" => switch(Switch::PrintBatch),
-        "batch_only" => switch(Switch::BatchOnly),
-        "serial" => switch(Switch::Serial),
-        "signals" => switch(Switch::Signals),
-        "sigterm" => switch(Switch::Sigterm),
-        "log" => list(List::Log),
-        "only_exe" => list(List::OnlyExe),
-        "skip_exe" => list(List::SkipExe),
-        "only_user" => list(List::OnlyUser),
-        "skip_user" => list(List::SkipUser),
-        "min_pes" => Some(settings.min_pes.to_string()),
-        "ops" => Some(
-            match settings.ops {
-                Ops::Auto => "auto",
-                Ops::Both => "both",
-                Ops::One(Metric::FpOps) => "fpops",
-                Ops::One(Metric::IntOps) => "intops",
-                Ops::One(Metric::Loads) => "loads",
-                Ops::One(Metric::Stores) => "stores",
-                Ops::One(Metric::L1Miss) => "l1miss",
-            }
-            .to_owned(),
-        ),
-        _ => None,
-    }
-}
-
-/// The same of a key that the library of MPI profiles reads.
-fn mpi_value(settings: &mpi_conf::Settings<'_>, key: &str) -> Option<String> {
-    match key {
-        "mpi" => Some(if settings.on { "yes" } else { "no" }.to_owned()),
-        "mpi_spool" if !settings.spool.is_empty() => {
-            Some(String::from_utf8_lossy(settings.spool).into_owned())
-        }
-        _ => None,
+/// A value as it would be written into the file.
+fn written(value: SettingValue<'_>) -> String {
+    match value {
+        SettingValue::Switch(on) => if on { "yes" } else { "no" }.to_owned(),
+        SettingValue::Number(number) => number.to_string(),
+        SettingValue::Text(text) => String::from_utf8_lossy(text).into_owned(),
+        SettingValue::Word(word) => word.to_owned(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use topas_format::conf::Settings;
 
     #[test]
     fn every_key_has_a_value_that_reads_back() {
         let text = "measure = no\nlink = no\nlog = file:/a file:/b\nuser_log = no\n\
                     print_batch = yes\nops = loads\nbatch_only = yes\nmin_pes = 4\nserial = yes\n\
                     only_exe = a b\nskip_exe = c\nonly_user = d\nskip_user = e 1*\nsignals = no\n\
-                    mpi = no\nmpi_spool = /s\n";
+                    mpi = no\nmpi_paths = 5\nmpi_waits = yes\nmpi_spool = /s\n";
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("topas.conf");
         std::fs::write(&file, format!("{text}colour = red\n")).unwrap();
@@ -129,7 +89,7 @@ mod tests {
         assert_eq!(mpi_conf::Settings::read(again.as_bytes()), conf.mpi());
         assert_eq!(
             conf.mpi(),
-            mpi_conf::Settings { on: false, spool: b"/s", ..mpi_conf::Settings::default() }
+            mpi_conf::Settings { on: false, paths: 5, waits: true, spool: b"/s" }
         );
         assert_eq!(all.settings.len(), KEYS.len() + mpi_conf::KEYS.len());
         assert_eq!(all.warnings.len(), 1);

@@ -8,6 +8,7 @@
 use crate::env::switch;
 use crate::event::Metric;
 use crate::hash::{place, word};
+use crate::name_list::listed;
 use crate::text::{Cursor, trim, whole};
 
 /// Bytes of the file that measured programs read; a longer one loses its end.
@@ -226,6 +227,19 @@ impl Ops {
         CHOICES.get(place(&WORDS, value)?).copied()
     }
 
+    /// The word of [`Ops::parse`]; `l1miss`, which every rank counts, is none of them.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Ops::Auto => "auto",
+            Ops::Both => "both",
+            Ops::One(Metric::FpOps) => "fpops",
+            Ops::One(Metric::IntOps) => "intops",
+            Ops::One(Metric::Loads) => "loads",
+            Ops::One(Metric::Stores) => "stores",
+            Ops::One(Metric::L1Miss) => "l1miss",
+        }
+    }
+
     /// What the rank counts that has `place` measuring ranks below it; `integers` tells whether
     /// the processor counts integer operations.
     #[inline(always)]
@@ -237,6 +251,19 @@ impl Ops {
             _ => Metric::IntOps,
         }
     }
+}
+
+/// The value of a key as topas.conf could say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingValue<'a> {
+    /// `yes` or `no`
+    Switch(bool),
+    /// A number
+    Number(u32),
+    /// A text, such as a list
+    Text(&'a [u8]),
+    /// One of the words that the key knows
+    Word(&'static str),
 }
 
 /// A key whose value is a list for [`words`].
@@ -275,6 +302,28 @@ const ON: u32 = 1 << Switch::Measure as u32
     | 1 << Switch::Link as u32
     | 1 << Switch::UserLog as u32
     | 1 << Switch::Signals as u32;
+
+/// The keys that [`Settings`] holds: the lists, the switches, and the rest.
+const NAMES: [u32; LISTS + SWITCHES + 2] = [
+    word(b"log"),
+    word(b"only_exe"),
+    word(b"skip_exe"),
+    word(b"only_user"),
+    word(b"skip_user"),
+    word(b"measure"),
+    word(b"link"),
+    word(b"user_log"),
+    word(b"signals"),
+    word(b"sigterm"),
+    word(b"print_batch"),
+    word(b"batch_only"),
+    word(b"serial"),
+    word(b"min_pes"),
+    word(b"ops"),
+];
+
+/// Place of `min_pes` in [`NAMES`].
+const MIN_PES: usize = LISTS + SWITCHES;
 
 /// The values in force; what a file does not say has its default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -361,25 +410,6 @@ impl<'a> Settings<'a> {
 
     /// Sets one key. False if the key is not known or the value is not of its form.
     pub fn set(&mut self, key: &[u8], value: &'a [u8]) -> bool {
-        // The lists, the switches, and the rest.
-        const NAMES: [u32; LISTS + SWITCHES + 2] = [
-            word(b"log"),
-            word(b"only_exe"),
-            word(b"skip_exe"),
-            word(b"only_user"),
-            word(b"skip_user"),
-            word(b"measure"),
-            word(b"link"),
-            word(b"user_log"),
-            word(b"signals"),
-            word(b"sigterm"),
-            word(b"print_batch"),
-            word(b"batch_only"),
-            word(b"serial"),
-            word(b"min_pes"),
-            word(b"ops"),
-        ];
-        const MIN_PES: usize = LISTS + SWITCHES;
         if value.is_empty() {
             return false;
         }
@@ -397,6 +427,20 @@ impl<'a> Settings<'a> {
             return whole(value).map(|pes| self.min_pes = pes).is_some();
         }
         Ops::parse(value).map(|ops| self.ops = ops).is_some()
+    }
+
+    /// The value of one key, which [`Settings::set`] reads back; None if the key is not known, or
+    /// is a list that is not set.
+    pub fn value(&self, key: &[u8]) -> Option<SettingValue<'a>> {
+        let place = place(&NAMES, key)?;
+        if let Some(list) = self.lists.get(place) {
+            return list.map(SettingValue::Text);
+        }
+        Some(match place {
+            ..MIN_PES => SettingValue::Switch(self.switches >> (place - LISTS) & 1 == 1),
+            MIN_PES => SettingValue::Number(self.min_pes),
+            _ => SettingValue::Word(self.ops.word()),
+        })
     }
 
     /// What a list that lets names in, at a place, and the next, which keeps names out, say of two
@@ -423,46 +467,6 @@ pub enum ListAnswer {
     InSkip,
 }
 
-/// Whether a word of a list stands for one of two names; `*` in it stands for any characters.
-#[inline(never)]
-fn listed(list: &[u8], name: &[u8], other: &[u8]) -> bool {
-    let mut text = Cursor::new(list);
-    while !text.rest.is_empty() {
-        let pattern = text.until(b' ');
-        if !pattern.is_empty() && (matches(pattern, name) || matches(pattern, other)) {
-            return true;
-        }
-    }
-    false
-}
-
-/// Whether a pattern stands for a name; `*` stands for any characters, also none.
-#[inline(never)]
-fn matches(mut pattern: &[u8], mut name: &[u8]) -> bool {
-    // Where to go on if the last star stands for one character more.
-    let mut again: Option<(&[u8], &[u8])> = None;
-    loop {
-        match (pattern, name) {
-            ([b'*', rest @ ..], _) => {
-                again = Some((rest, name));
-                pattern = rest;
-                continue;
-            }
-            ([a, more @ ..], [b, rest @ ..]) if a == b => {
-                (pattern, name) = (more, rest);
-                continue;
-            }
-            ([], []) => return true,
-            _ => {}
-        }
-        let Some((after, [_, shorter @ ..])) = again else {
-            return false;
-        };
-        again = Some((after, shorter));
-        (pattern, name) = (after, shorter);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -478,6 +482,28 @@ mod tests {
             }
         }
         assert!(!Settings::default().set(b"colour", b"yes"));
+    }
+
+    /// A value of each form for every key: what is set is what is told, and no other key changes.
+    #[test]
+    fn every_key_tells_the_value_that_was_set() {
+        for key in KEYS {
+            let (name, mut set) = (key.name.as_bytes(), Settings::default());
+            let (text, told): (&[u8], _) = match set.value(name) {
+                Some(SettingValue::Switch(true)) => (b"no", SettingValue::Switch(false)),
+                Some(SettingValue::Switch(false)) => (b"yes", SettingValue::Switch(true)),
+                Some(SettingValue::Number(_)) => (b"7", SettingValue::Number(7)),
+                Some(SettingValue::Word(_)) => (b"loads", SettingValue::Word("loads")),
+                None | Some(SettingValue::Text(_)) => (b"a b", SettingValue::Text(b"a b")),
+            };
+            assert!(set.set(name, text), "{}", key.name);
+            for other in KEYS.iter().map(|other| other.name.as_bytes()) {
+                let default = Settings::default().value(other);
+                let expected = if other == name { Some(told) } else { default };
+                assert_eq!(set.value(other), expected, "{}", key.name);
+            }
+        }
+        assert_eq!(Settings::default().value(b"colour"), None);
     }
 
     #[test]
@@ -517,41 +543,5 @@ mod tests {
     fn a_value_of_the_wrong_form_changes_nothing() {
         let s = Settings::read(b"measure = perhaps\nops = flops\nmin_pes = 4x\nmin_pes = -1\n");
         assert_eq!(s, Settings::default());
-    }
-
-    #[test]
-    fn a_star_stands_for_any_characters() {
-        for (pattern, name, expected) in [
-            ("conftest", "conftest", true),
-            ("conftest", "conftest2", false),
-            ("cmTC_*", "cmTC_3fa", true),
-            ("*test", "conftest", true),
-            ("*a*b*", "xaxxb", true),
-            ("*a*b*", "xbxxa", false),
-            ("*ab", "aab", true),
-            ("**", "", true),
-            ("", "", true),
-            ("?", "x", false),
-        ] {
-            assert_eq!(matches(pattern.as_bytes(), name.as_bytes()), expected, "{pattern} {name}");
-        }
-    }
-
-    proptest::proptest! {
-        /// Against an independent definition: parts between stars in order, the outer anchored.
-        #[test]
-        fn matches_as_parts_do(pattern in "[ab*]{0,6}", name in "[ab]{0,8}") {
-            fn defined(pattern: &str, name: &str) -> bool {
-                match pattern.split_once('*') {
-                    None => pattern == name,
-                    Some((head, rest)) => name.strip_prefix(head).is_some_and(|tail| {
-                        (0..=tail.len()).any(|skip| defined(rest, &tail[skip..]))
-                    }),
-                }
-            }
-            proptest::prop_assert_eq!(
-                matches(pattern.as_bytes(), name.as_bytes()), defined(&pattern, &name)
-            );
-        }
     }
 }

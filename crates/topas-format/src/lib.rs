@@ -28,6 +28,7 @@ pub mod hash;
 pub mod line;
 pub mod module_facts;
 pub mod mpi_conf;
+mod name_list;
 pub mod number;
 pub mod out;
 pub mod policy;

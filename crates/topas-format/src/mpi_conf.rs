@@ -1,7 +1,7 @@
 //! Keys of `topas.conf` that the library of MPI profiles reads. They stand in the file of the
 //! other keys and have its syntax; the module knows none of them, so they cost it no byte.
 
-use crate::conf::{Key, entries, in_force};
+use crate::conf::{Key, SettingValue, entries, in_force};
 use crate::env::switch;
 use crate::text::whole;
 
@@ -90,6 +90,19 @@ impl<'a> Settings<'a> {
                 true
             }
             _ => false,
+        }
+    }
+
+    /// The value of one key, which [`Settings::set`] reads back; None if the key is none of
+    /// [`KEYS`], or if no directory is named.
+    pub fn value(&self, key: &[u8]) -> Option<SettingValue<'a>> {
+        match key {
+            b"mpi" => Some(SettingValue::Switch(self.on)),
+            b"mpi_paths" if self.paths == 0 => Some(SettingValue::Switch(false)),
+            b"mpi_paths" => Some(SettingValue::Number(self.paths)),
+            b"mpi_waits" => Some(SettingValue::Switch(self.waits)),
+            b"mpi_spool" if !self.spool.is_empty() => Some(SettingValue::Text(self.spool)),
+            _ => None,
         }
     }
 }

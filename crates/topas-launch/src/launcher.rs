@@ -9,7 +9,7 @@ use crate::hash::{Fnv, spread};
 use crate::vars::{Var, Vars};
 
 macro_rules! families {
-    ($($(#[$about:meta])* $family:ident: $rank:ident of $size:tt, id $id:tt;)*) => {
+    ($($(#[$about:meta])* $family:ident $name:literal: $rank:ident of $size:tt, id $id:tt;)*) => {
         /// What started the process.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
@@ -22,6 +22,14 @@ macro_rules! families {
         impl Family {
             /// Every launcher, in the order in which they are looked for.
             pub const ALL: &'static [Family] = &[$(Family::$family),*];
+
+            /// The launcher for people; not linked into user programs.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Family::$family => $name,)*
+                    Family::Own => "none",
+                }
+            }
         }
 
         /// In the order in which they are looked for.
@@ -63,42 +71,42 @@ struct Row {
 
 families! {
     /// Open MPI's `mpirun`. Not the step: it differs between the head node and the others.
-    OpenMpi: OmpiRank of OmpiSize,
+    OpenMpi "Open MPI (mpirun)": OmpiRank of OmpiSize,
         id [OmpiTransports PmixNamespace SlurmCluster SlurmJobId SlurmRestart];
     /// `mpirun_rsh` of MVAPICH2
-    Mvapich2: Mv2Rank of Mv2Size, id [MpirunId SlurmJobId];
+    Mvapich2 "MVAPICH2 (mpirun_rsh)": Mv2Rank of Mv2Size, id [MpirunId SlurmJobId];
     /// `mpiexec` of HPE's PALS, and Slurm's plugin for it
-    Pals: PalsRank of PmiSize, id [PalsApid];
+    Pals "HPE PALS": PalsRank of PmiSize, id [PalsApid];
     /// Flux
-    Flux: FluxRank of FluxSize, id [FluxPath];
+    Flux "Flux": FluxRank of FluxSize, id [FluxPath];
     /// `jsrun`
-    Jsm: JsmRank of JsmSize, id [PmixNamespace LsbJobid];
+    Jsm "IBM JSM (jsrun)": JsmRank of JsmSize, id [PmixNamespace LsbJobid];
     /// A process manager of PMI-1 or PMI-2: MPICH's and Intel's hydra, ParaStation
-    Pmi: PmiRank of PmiSize,
+    Pmi "hydra (MPICH, Intel MPI)": PmiRank of PmiSize,
         id [TopasLaunchId IntelUuid SlurmJobId SlurmStepId SlurmRestart PmiSpawned];
     /// `srun`
-    Slurm: SlurmProcid of SlurmStepTasks,
+    Slurm "Slurm (srun)": SlurmProcid of SlurmStepTasks,
         id [SlurmCluster SlurmJobId SlurmStepId SlurmRestart PmiSpawned];
     /// Fujitsu's MPI
-    Fujitsu: PmixRank of PjmProcesses, id [PmixNamespace PjmJobid];
+    Fujitsu "Fujitsu MPI": PmixRank of PjmProcesses, id [PmixNamespace PjmJobid];
     /// Platform MPI
-    Platform: PlatformRank of PlatformSize, id [LsbJobid];
+    Platform "Platform MPI": PlatformRank of PlatformSize, id [LsbJobid];
     /// IBM's Parallel Operating Environment
-    Poe: PoeRank of PoeSize, id [PoePartition LoadlStep];
+    Poe "IBM POE": PoeRank of PoeSize, id [PoePartition LoadlStep];
     /// `gaspi_run` of GPI-2
-    Gaspi: GaspiRank of GaspiSize, id [GaspiMaster GaspiMachines SlurmJobId];
+    Gaspi "GPI-2 (gaspi_run)": GaspiRank of GaspiSize, id [GaspiMaster GaspiMachines SlurmJobId];
     /// `torchrun`
-    Torch: TorchRank of TorchSize, id [TorchRun];
+    Torch "torchrun": TorchRank of TorchSize, id [TorchRun];
     /// A PMI server at a port, told by `mpiexec -pmi-port`
-    PmiPort: PmiId of _, id [PmiPort];
+    PmiPort "a PMI server at a port": PmiId of _, id [PmiPort];
     /// A PMIx server alone, such as `prun`
-    Pmix: PmixRank of _, id [PmixNamespace];
+    Pmix "a PMIx server": PmixRank of _, id [PmixNamespace];
     /// `aprun` of Cray ALPS
-    Alps: AlpsRank of _, id [AlpsId];
+    Alps "Cray ALPS (aprun)": AlpsRank of _, id [AlpsId];
     /// `mpiexec_mpt` of HPE MPT
-    Mpt: MptRank of _, id [PbsJobid SlurmJobId];
+    Mpt "HPE MPT (mpiexec_mpt)": MptRank of _, id [PbsJobid SlurmJobId];
     /// LAM
-    Lam: LamRank of _, id [PbsJobid];
+    Lam "LAM": LamRank of _, id [PbsJobid];
 }
 
 /// A rank of a launch.

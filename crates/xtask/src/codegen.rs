@@ -53,11 +53,12 @@ fn mpi_functions() -> String {
         "# Functions of MPI\n\n\
          Made from `crates/topas-mpi-table` by `cargo xtask codegen`: {} functions of MPI {} to \
          {last}.\n\n\
-         A count is multiplied with the size of its datatype. Bytes are what one process hands \
-         over or gets by one call, as its arguments tell, not the traffic of an algorithm: the \
-         root of a broadcast sends its buffer once. Nothing goes to or comes from \
-         `MPI_PROC_NULL`. On an intercommunicator `ranks` are those of the other group. `_c` \
-         tells the version that brought the variant for large counts.\n",
+         In the column of bytes, a count is multiplied with the size of its datatype. The bytes are what \
+         one process passes to one call or receives from it, according to the arguments of the call. They \
+         are not the traffic of an algorithm: the root of a broadcast sends its buffer once. Nothing is sent \
+         to or received from `MPI_PROC_NULL`. On an intercommunicator, `ranks` is the number of ranks of the \
+         other group. The column `_c` gives the version of MPI that introduced the variant of the function \
+         for large counts.\n",
         functions().count(),
         VERSIONS[0],
     );
