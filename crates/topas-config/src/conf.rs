@@ -1,5 +1,6 @@
 //! `topas.conf` as it is in force: values, where each comes from, and what is wrong.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::fs;
 use std::io;
@@ -184,8 +185,8 @@ impl Conf {
     }
 
     /// The database that shares the index of runs: `store`, empty if it is not set.
-    pub fn store(&self) -> &str {
-        str::from_utf8(self.value(STORE.name)).unwrap_or_default()
+    pub fn store(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(self.value(STORE.name))
     }
 
     /// The lines of `capacity`, in their order; those of another form are left out.

@@ -6,8 +6,8 @@ use clap::Args;
 use topas_config::{Conf, Environment, Paths};
 use topas_render::asking::source_hint;
 use topas_store::{
-    Delivered, Index, Ingest, IngestReport, LEAST_BATCH, MOST_BATCH, StoreError, deliver,
-    remote_store,
+    Delivered, Index, Ingest, IngestReport, LEAST_BATCH, MOST_BATCH, RemoteStore, StoreError,
+    deliver, remote_store,
 };
 use topas_terminal::Progress;
 
@@ -72,6 +72,21 @@ pub fn store_failed(error: &StoreError) -> u8 {
     exit::FAILED
 }
 
+/// The database that the site shares; None if it names none. The Err is an exit code, and the reason
+/// has been said.
+pub fn shared_store(conf: &Conf) -> Result<Option<Box<dyn RemoteStore + Send>>, u8> {
+    let url = conf.store();
+    if url.is_empty() {
+        return Ok(None);
+    }
+    remote_store(&url).map(Some).ok_or_else(|| {
+        // A URL may hold a password.
+        let what = "store = in topas.conf names no store that is known";
+        TOOL.error(&what, None, "give postgres://... or clickhouse://..., as in topas.conf(5)");
+        exit::USAGE
+    })
+}
+
 /// Makes the index; the exit code. The Err is one whose reason has been said.
 pub fn run(args: &IngestArgs, env: &Environment, conf: &Conf) -> Result<u8, u8> {
     if args.batch < LEAST_BATCH {
@@ -80,14 +95,7 @@ pub fn run(args: &IngestArgs, env: &Environment, conf: &Conf) -> Result<u8, u8> 
     }
     let path = args.index.path(env)?;
     let log = ReportLog::find(&args.reading, env)?;
-    let mut remote = match conf.store() {
-        "" => None,
-        url => Some(remote_store(url).ok_or_else(|| {
-            let what = "store = in topas.conf names no store that is known";
-            TOOL.error(&what, None, "topas.conf(5) describes it");
-            exit::USAGE
-        })?),
-    };
+    let mut remote = shared_store(conf)?;
     let mut index = Index::open(&path).map_err(|error| store_failed(&error))?;
     let report = ingest(args, &mut index, &log, remote.is_some());
     let report = report.map_err(|error| store_failed(&error))?;

@@ -13,7 +13,7 @@ use topas_store::{Index, Store, StoreError, remote_store};
 use topas_terminal::shown_lines;
 use topas_web::{LINK_TIME, Listen, Roles, SignIn, Web};
 
-use crate::ingest::IndexArgs;
+use crate::ingest::{IndexArgs, shared_store, store_failed};
 use crate::{TOOL, exit};
 
 /// Longest file of roles, in bytes.
@@ -143,7 +143,8 @@ pub fn run(args: &ServeArgs, env: &Environment, conf: &Conf) -> Result<u8, u8> {
         }
     };
     let path = args.index.path(env)?;
-    let url = conf.store().to_owned();
+    shared_store(conf)?;
+    let url = conf.store().into_owned();
     let open = move || -> Result<Box<dyn Store + Send>, StoreError> {
         match remote_store(&url) {
             Some(remote) => Ok(remote.into_store()),
@@ -151,7 +152,7 @@ pub fn run(args: &ServeArgs, env: &Environment, conf: &Conf) -> Result<u8, u8> {
         }
     };
     // A store that cannot be read is said at once, not at the first request.
-    open().map_err(|error| crate::ingest::store_failed(&error))?;
+    open().map_err(|error| store_failed(&error))?;
     let site = conf.site_rules();
     let (rules, faults) = Rules::with(&site.texts);
     TOOL.faulty_rules(&site, &faults);

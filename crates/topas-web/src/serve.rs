@@ -1,17 +1,23 @@
 //! The server: carries requests to [`Web::answer`] and answers back.
 
+use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use axum::body::Body;
-use axum::extract::{ConnectInfo, Request};
-use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{CONTENT_TYPE, COOKIE as COOKIES, HeaderMap, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
 
 use crate::answer::{Answer, Web};
 use crate::asked::Asked;
@@ -31,6 +37,21 @@ const AT_ONCE: usize = 32;
 
 /// How long one waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Connections at the same time; others wait until one ends.
+const CONNECTIONS: usize = 512;
+
+/// How long a client may take to send the head of a request.
+const HEAD_TIME: Duration = Duration::from_secs(10);
+
+/// How long a connection lives, whatever its client does.
+const LIFETIME: Duration = Duration::from_secs(300);
+
+/// Longest head of a request, in bytes.
+const LONGEST_HEAD: usize = 16 << 10;
+
+/// After a connection that could not be taken, as with too many open files.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// What every answer says: no scripts, nothing from elsewhere, no frame around it, and nothing is
 /// kept.
@@ -57,52 +78,94 @@ pub fn serve(web: Web, listen: &Listen, ready: impl FnOnce(&str)) -> io::Result<
         .enable_io()
         .enable_time()
         .build()?;
-    let web = Arc::new(web);
-    let turns = Arc::new(Semaphore::new(AT_ONCE));
-    let of_peer = move |peer: fn(&Request) -> Option<IpAddr>| {
-        let (web, turns) = (Arc::clone(&web), Arc::clone(&turns));
-        Router::new().fallback(move |request: Request| {
-            let (web, turns) = (Arc::clone(&web), Arc::clone(&turns));
-            async move {
-                let peer = peer(&request);
-                let Ok(Ok(turn)) = tokio::time::timeout(PATIENCE, turns.acquire_owned()).await
-                else {
-                    return plain(StatusCode::SERVICE_UNAVAILABLE, "too many requests");
-                };
-                let answered = tokio::task::spawn_blocking(move || {
-                    let answer = respond(&web, &request, peer);
-                    drop(turn);
-                    answer
-                });
-                let failed = |_| plain(StatusCode::INTERNAL_SERVER_ERROR, "no answer");
-                answered.await.unwrap_or_else(failed)
-            }
-        })
-    };
+    let server = Arc::new(Server { web, turns: Semaphore::new(AT_ONCE) });
     runtime.block_on(async {
         match listen {
             Listen::Tcp(address) => {
                 let listener = TcpListener::bind(address).await?;
                 ready(&format!("http://{}/", listener.local_addr()?));
-                let router = of_peer(|request| {
-                    let info = request.extensions().get::<ConnectInfo<SocketAddr>>();
-                    // An address that is not known is nobody's.
-                    Some(info.map_or(IpAddr::from([0, 0, 0, 0]), |info| info.0.ip()))
-                });
-                axum::serve(listener, router.into_make_service_with_connect_info::<SocketAddr>())
-                    .await
+                let accept = async || {
+                    let (stream, peer) = listener.accept().await?;
+                    Ok((stream, Some(peer.ip())))
+                };
+                server.take_connections(accept).await;
             }
             Listen::Unix(path) => {
                 let listener = UnixListener::bind(path)?;
                 ready(&path.display().to_string());
-                axum::serve(listener, of_peer(|_| None)).await
+                server.take_connections(async || Ok((listener.accept().await?.0, None))).await;
             }
         }
+        Ok(())
     })
 }
 
-fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
-    let mut response = Response::new(Body::from(text));
+/// What all connections share.
+struct Server {
+    web: Web,
+    /// Requests that may be answered at once
+    turns: Semaphore,
+}
+
+impl Server {
+    /// Takes connections until the process ends.
+    async fn take_connections<S>(
+        self: Arc<Self>,
+        accept: impl AsyncFn() -> io::Result<(S, Option<IpAddr>)>,
+    ) where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let places = Arc::new(Semaphore::new(CONNECTIONS));
+        while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+            match accept().await {
+                Ok((stream, peer)) => {
+                    let server = Arc::clone(&self);
+                    tokio::spawn(async move {
+                        server.connection(stream, peer).await;
+                        drop(place);
+                    });
+                }
+                Err(_) => sleep(PAUSE).await,
+            }
+        }
+    }
+
+    /// Serves a connection. What goes wrong with one is its client's.
+    async fn connection<S>(self: Arc<Self>, stream: S, peer: Option<IpAddr>)
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        let service = service_fn(|request| {
+            let server = Arc::clone(&self);
+            async move { Ok::<_, Infallible>(server.request(request, peer).await) }
+        });
+        let served = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD_TIME)
+            .max_buf_size(LONGEST_HEAD)
+            .serve_connection(TokioIo::new(stream), service);
+        let _ = timeout(LIFETIME, served).await;
+    }
+
+    /// Answers a request on a thread that may wait for the store.
+    async fn request(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        peer: Option<IpAddr>,
+    ) -> Response<Full<Bytes>> {
+        let Ok(Ok(turn)) = timeout(PATIENCE, self.turns.acquire()).await else {
+            return plain(StatusCode::SERVICE_UNAVAILABLE, "too many requests");
+        };
+        let server = Arc::clone(&self);
+        let answered = tokio::task::spawn_blocking(move || respond(&server.web, &request, peer));
+        let answered = answered.await;
+        drop(turn);
+        answered.unwrap_or_else(|_| plain(StatusCode::INTERNAL_SERVER_ERROR, "no answer"))
+    }
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::from(text));
     *response.status_mut() = status;
     with_always(response.headers_mut());
     response
@@ -115,7 +178,7 @@ fn with_always(headers: &mut HeaderMap) {
 }
 
 /// Nothing is ever written by a request, so there is one method.
-fn respond(web: &Web, request: &Request, peer: Option<IpAddr>) -> Response<Body> {
+fn respond(web: &Web, request: &Request<Incoming>, peer: Option<IpAddr>) -> Response<Full<Bytes>> {
     if ![Method::GET, Method::HEAD].contains(request.method()) {
         return plain(StatusCode::METHOD_NOT_ALLOWED, "only GET");
     }
@@ -127,7 +190,7 @@ fn respond(web: &Web, request: &Request, peer: Option<IpAddr>) -> Response<Body>
         let all = request.headers().get_all(name).iter();
         all.map(|value| value.to_str().unwrap_or_default().to_owned()).collect()
     };
-    let cookies = values(header::COOKIE.as_str()).join("; ");
+    let cookies = values(COOKIES.as_str()).join("; ");
     let session = cookies.split(';').find_map(|cookie| {
         let (name, value) = cookie.trim().split_once('=')?;
         (name == COOKIE).then(|| value.to_owned())
@@ -137,14 +200,14 @@ fn respond(web: &Web, request: &Request, peer: Option<IpAddr>) -> Response<Body>
     response(answer, request.method() == Method::HEAD)
 }
 
-fn response(answer: Answer, without_content: bool) -> Response<Body> {
+fn response(answer: Answer, without_content: bool) -> Response<Full<Bytes>> {
     let Answer { status, content, kind, headers } = answer;
-    let body = if without_content { Body::empty() } else { Body::from(content) };
+    let body = if without_content { Full::default() } else { Full::from(content) };
     let mut response = Response::new(body);
     *response.status_mut() =
         StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     with_always(response.headers_mut());
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     for (name, value) in headers {
         // A value with a line break would be another header.
         if let Ok(value) = HeaderValue::from_str(&value) {

@@ -3,6 +3,7 @@
 mod mail;
 mod pages;
 mod sending;
+mod serve;
 mod units;
 
 use std::fs;
