@@ -68,24 +68,29 @@ impl Part {
     }
 }
 
-/// What is asked of the log, in the order of [`Asked`].
-const TABLES: [&[&str]; 10] = [
-    &["mflops", "lang"],
-    &["mflops", "cputype"],
-    &["mflops", "lib"],
-    &["pe_hours", "lang"],
-    &["npes_class"],
-    &["npes"],
-    &["user"],
-    &["exe"],
-    &["lang"],
-    &["lib"],
+/// What is asked of the log, in the order of [`Asked`], and in questions of their own: the rows of
+/// a question are counted by all its fields together, and there would be as many as runs.
+const TABLES: [&[&[&str]]; 2] = [
+    &[
+        &["mflops", "lang"],
+        &["mflops", "cputype"],
+        &["mflops", "lib"],
+        &["pe_hours", "lang"],
+        &["npes_class"],
+        &["npes"],
+        &["lang"],
+        &["lib"],
+    ],
+    &[&["user"], &["exe"]],
 ];
+
+/// How many questions [`plans`] has: those of [`TABLES`], and how the time passed.
+pub const QUESTIONS: usize = TABLES.len() + 1;
 
 /// The measures of rows.
 const MEASURES: [&str; 3] = ["mflops", "ipc", "l1_per_op"];
 
-/// Places in [`TABLES`].
+/// Places in the tables of all questions.
 #[derive(Clone, Copy)]
 enum Asked {
     RatesByLanguage,
@@ -94,22 +99,28 @@ enum Asked {
     HoursByLanguage,
     Sizes,
     Pes,
-    Users,
-    Programs,
     Languages,
     Libraries,
+    Users,
+    Programs,
 }
 
-/// The questions of a period; with how the time passed, by days or by months.
+/// The questions of a period; the last is how the time passed, by days or by months.
 ///
 /// # Errors
 ///
 /// [`PlanError`] if a name were none of a field or measure.
-pub fn plan(period: Period) -> Result<ReportPlan, PlanError> {
+pub fn plans(period: Period) -> Result<[ReportPlan; QUESTIONS], PlanError> {
+    let [ways, people] = TABLES;
+    Ok([plan(period, ways)?, plan(period, people)?, plan(period, &[&[step(period)]])?])
+}
+
+/// A question with these tables.
+fn plan(period: Period, tables: &[&[&str]]) -> Result<ReportPlan, PlanError> {
     let mut plan = ReportPlan::new(Selection::default(), period);
     plan.figure(Figure::Failures);
     let measures: Vec<_> = MEASURES.iter().filter_map(|name| Measure::named(name).ok()).collect();
-    for names in TABLES.iter().copied().chain([&[step(period)][..]]) {
+    for names in tables {
         let by = names.iter().map(|name| TableSide::named(name)).collect::<Result<Vec<_>, _>>()?;
         let columns = if by.len() == 1 { &measures[..] } else { &[] };
         plan.table(&by, columns)?;
@@ -121,7 +132,7 @@ pub fn plan(period: Period) -> Result<ReportPlan, PlanError> {
 ///
 /// # Errors
 ///
-/// As [`plan`].
+/// As [`plans`].
 pub fn change_plan(period: Period) -> Result<ReportPlan, PlanError> {
     let mut plan = ReportPlan::new(Selection::default(), period);
     let by = [TableSide::named("user")?, TableSide::named("exe")?];
@@ -143,8 +154,8 @@ fn step(period: Period) -> &'static str {
 pub struct Center<'c> {
     /// The period
     pub period: Period,
-    /// The answers to [`plan`]
-    pub report: &'c LogReport<'c>,
+    /// The answers to [`plans`]; the runs of all are the same
+    pub reports: &'c [LogReport<'c>; QUESTIONS],
     /// The lines that were read
     pub tally: &'c Tally,
     /// The answers to [`change_plan`], of this period and of the time before it; empty if there
@@ -158,6 +169,19 @@ pub struct Center<'c> {
     pub calibration: Option<&'c Calibration>,
     /// PE-time that the machine had; None if that is not known
     pub available: Option<PeTime>,
+}
+
+impl Center<'_> {
+    /// The answer that tells what all runs are together.
+    fn report(&self) -> &LogReport<'_> {
+        let [report, ..] = self.reports;
+        report
+    }
+
+    /// The tables of all questions.
+    fn tables(&self, order: &TableOrder) -> Vec<ReportTable> {
+        self.reports.iter().flat_map(|report| report.tables(order)).collect()
+    }
 }
 
 /// A center with its tables in both orders.
@@ -187,15 +211,15 @@ impl Shown<'_, '_> {
 pub fn parts(center: &Center<'_>) -> Vec<Part> {
     let order = TableOrder { sort: Some(SortKey::Time), ..TableOrder::default() };
     let few = TableOrder { top: Some(MOST_SERIES), ..TableOrder::default() };
-    let plain = center.report.tables(&TableOrder::default());
-    let cut = center.report.tables(&few);
+    let plain = center.tables(&TableOrder::default());
+    let cut = center.tables(&few);
     // Only crossed tables have colours that run out.
     let tables = plain
         .into_iter()
         .zip(cut)
         .map(|(all, few)| if all.by.len() > 1 { few } else { all })
         .collect();
-    let shown = Shown { center, tables, by_time: center.report.tables(&order) };
+    let shown = Shown { center, tables, by_time: center.tables(&order) };
     let mut parts = vec![summary::part(&shown), summary::course(&shown)];
     parts.extend(distributions::parts(&shown));
     parts.extend(users::parts(&shown));

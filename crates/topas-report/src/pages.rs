@@ -9,11 +9,11 @@ use clap::Args;
 use topas_config::{Conf, Environment};
 use topas_data::{
     AskAnswer, Capacity, CompareOrder, ComparePlan, CompareReport, CompareTable, LogReport, Period,
-    ReportPlan, WeekPlan, clock,
+    WeekPlan, clock,
 };
 use topas_format::civil::Date;
 use topas_mpi_data::{CenterProfiles, read_profiles_in};
-use topas_render::center::{Center, change_plan, parts, plan};
+use topas_render::center::{Center, change_plan, parts, plans};
 use topas_render::period_words;
 use topas_render::week::period_name;
 use topas_terminal::{Progress, shown};
@@ -113,11 +113,14 @@ impl Page {
             TOOL.error(&error, None, "this is a fault of topas-report");
             exit::FAILED
         };
-        let plan: ReportPlan = plan(of).map_err(wrong)?;
-        let answer: AskAnswer<LogReport<'_>> = log.ask(&plan, || LogReport::new(&plan))?;
+        let [ways, people, course] = plans(of).map_err(wrong)?;
+        let asked = |plan| log.ask(plan, || LogReport::new(plan));
+        let answer = asked(&ways)?;
         if is_first {
             log.remark(&answer);
         }
+        let AskAnswer { fold: by_ways, tally, failed, .. } = answer;
+        let reports = [by_ways, asked(&people)?.fold, asked(&course)?.fold];
         let before = WeekPlan::new(of).map_or(of, |week| week.before);
         let sides = [change_plan(of).map_err(wrong)?, change_plan(before).map_err(wrong)?];
         let sides = ComparePlan::new(sides);
@@ -127,7 +130,7 @@ impl Page {
             _ => compared.tables(&CompareOrder::default()),
         };
         let mut profiles = CenterProfiles::default();
-        if answer.tally.profile > 0 {
+        if tally.profile > 0 {
             let mut progress = Progress::new(TOOL, quiet);
             let (read, _) = read_profiles_in(&log.inputs.sources, of, &mut |bytes| {
                 progress.at(|| format!("{} MB read for MPI profiles", bytes / 1_000_000));
@@ -139,8 +142,8 @@ impl Page {
         let calibration = calibration(env);
         let center = Center {
             period: of,
-            report: &answer.fold,
-            tally: &answer.tally,
+            reports: &reports,
+            tally: &tally,
             changes: &changes,
             before: &period_words(before),
             profiles: &profiles,
@@ -157,7 +160,7 @@ impl Page {
             sentence: parts.first().map(|part| part.sentence.clone()).unwrap_or_default(),
             name,
         };
-        Ok(Page { entry, parts, runs: answer.fold.total.runs, unreadable: answer.failed.len() })
+        Ok(Page { entry, parts, runs: reports[0].total.runs, unreadable: failed.len() })
     }
 }
 

@@ -71,7 +71,7 @@ enum Verb {
         #[arg(long, default_value = "target/topas")]
         out: PathBuf,
         /// topas.conf that programs linked with them will read
-        #[arg(long, default_value = "/etc/topas/topas.conf")]
+        #[arg(long, default_value = object::USUAL_CONF)]
         conf: PathBuf,
         /// Another machine, by Rust's name: aarch64-unknown-linux-gnu
         #[arg(long)]
@@ -118,7 +118,7 @@ fn main() {
                 .map(drop)
         }
         Verb::Pictures { check } => pictures::pictures(check),
-        Verb::Symcheck { objects } => symcheck::check_files(&objects, symcheck::Size::Held),
+        Verb::Symcheck { objects } => symcheck::check_files(&objects, symcheck::Size::Held, 0),
         Verb::Test(options) => test::test(&options),
     };
     if let Err(error) = result {

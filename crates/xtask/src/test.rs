@@ -198,7 +198,7 @@ fn check_sources(steps: &mut TestSteps) {
     fuzz_targets.args(check).arg(manifest).env("CARGO_TARGET_DIR", target_dir());
     steps.call("fuzz targets", fuzz_targets.env("CARGO_PROFILE_DEV_DEBUG", "false"));
     steps.step("object", || {
-        let conf = Path::new("/etc/topas/topas.conf");
+        let conf = Path::new(object::USUAL_CONF);
         object::build(&Machine::HERE, &target_dir().join("topas"), conf, Size::Held).map(drop)
     });
 }

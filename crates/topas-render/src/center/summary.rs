@@ -27,7 +27,7 @@ fn leaders(table: &ReportTable, percent: u128) -> (usize, String) {
 
 pub(super) fn part(shown: &Shown<'_, '_>) -> Part {
     let center = shown.center;
-    let report = center.report;
+    let report = center.report();
     let total = report.total;
     let users = shown.by_time(Asked::Users);
     let programs = shown.by_time(Asked::Programs);
@@ -131,7 +131,7 @@ fn failed(table: &ReportTable) -> String {
 fn mpi(shown: &Shown<'_, '_>, row: &mut impl FnMut(&str, String)) {
     let sum = &shown.center.profiles.sum;
     let times = sum.times;
-    let all = shown.center.report.total.time.0.saturating_mul(1000);
+    let all = shown.center.report().total.time.0.saturating_mul(1000);
     row(
         "profiled launches",
         format!("{}, {} of the PE-hours", times.launches, percent_of(times.wall, all)),
@@ -186,7 +186,7 @@ pub(super) fn course(shown: &Shown<'_, '_>) -> Part {
 /// A document for pictures.
 pub(super) fn document<'d>(shown: &'d Shown<'_, '_>, tables: &'d [ReportTable]) -> Document<'d> {
     Document {
-        report: shown.center.report,
+        report: shown.center.report(),
         tables,
         tally: shown.center.tally,
         unwanted: 0,

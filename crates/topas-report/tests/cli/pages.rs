@@ -65,6 +65,25 @@ fn figures_are_those_of_the_log() {
     assert!(month.contains("There are no runs before"), "{month}");
 }
 
+/// The memory is for the rows that are shown, not for all combinations of users, programs, sizes
+/// and days, of which there are nearly as many as runs.
+#[test]
+fn a_year_of_runs_that_all_differ_fits_into_little_memory() {
+    let names: Vec<[String; 3]> = (0..40_000u32)
+        .map(|n| [format!("u{}", n % 53), format!("e{}", n % 71), format!("r{n}")])
+        .collect();
+    let line = |(n, [user, exe, id]): (usize, &[String; 3])| {
+        let (day, npes) = ((n % 27 + 1) as u8, (n % 1103 + 2) as u32);
+        Line { day, user, uid: None, exe, npes, id, ..Line::default() }.text()
+    };
+    let center = Center::new(&names.iter().enumerate().map(line).collect::<String>());
+    let args = ["pages", "log", "--out", "www", "--period", "2026-11", "--memory", "16M"];
+    let output = center.report(&args);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let page = read(&center.path("www/2026-11.html"));
+    assert_eq!(cells(&page, "summary", "analyzed runs"), ["40000"]);
+}
+
 #[test]
 fn pages_are_whole_and_for_the_staff() {
     let center = written();
