@@ -3,6 +3,7 @@
 mod alone;
 pub mod command_table;
 pub mod fake_compiler;
+mod json_page;
 mod length;
 mod numbers;
 pub mod pmu;
@@ -10,5 +11,6 @@ pub mod scratch;
 mod sys;
 
 pub use alone::ProcessAlone;
+pub use json_page::WrittenJson;
 pub use length::with_lengths;
 pub use numbers::numbers_below;

@@ -9,6 +9,7 @@ mod synthetic_mpi;
 mod balance;
 mod data;
 mod faults;
+mod json_keys;
 mod listing;
 mod mpi_against_awk;
 mod mpi_compare;

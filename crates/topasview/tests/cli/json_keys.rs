@@ -1,0 +1,106 @@
+//! Every key of the JSON that topasview writes stands in topas-json(5), and no other does.
+
+use std::fs;
+
+use tempfile::TempDir;
+use topas_testkit::{WrittenJson, with_lengths};
+
+use super::synthetic::{Imbalance, Launch};
+use super::view;
+
+/// The MPI profile of two ranks that wait for each other, with all that a profile can hold.
+fn mpi_profile() -> String {
+    let head = "2026/11/20 08:01:02 topas-mpi mohr heat2d 2 5c3a-7 v=1";
+    let facts = "line=1/1 t=1795161662 uid=1004 end=abort:3 host=n1 job=12 step=0 part=batch \
+                 mpi=Open_MPI-5.0.8 lang=c level=single";
+    let mut text = format!(
+        "{head} of=run {facts} miss=counters ranks=2 wall=20 wallmax=10 mpisum=8 mpimax=5 mpimin=3 \
+         usemax=7 over=0.1 pause=0.5 thr=1 late=1 latercv=1 coll=1 lateunk=0.5 ci.L1=10 co.L1=90 \
+         f=Send:4:3:2:400:4:3200:0:0:2 f=Recv:4:4:2:-:0:0:4+:3200+:2 w=receive:4:4 \
+         h=p2p:s:10=4 e=OMPI_MCA_btl=self l=Send:1:0.5:1:1:1:1:1:0.2:0:0:0:0\n"
+    );
+    for (rank, other) in [(0, 1), (1, 0)] {
+        text += &format!(
+            "{head} of=rank {facts} rank={rank} pid=3{rank} ranks=1 wall=10 wallmax=10 mpisum=4 \
+             mpimax=4 mpimin=4 usemax=6 over=0.05 thr=1 late=0.5 latercv=0.5 coll=0.5 lateunk=0.25 \
+             ci.L1=5 co.L1=45 f=Send:2:1.5:1:200:2:1600 f=Recv:2:2:1:200:::2:1600 w=receive:2:2 \
+             h=Send:s:10=2 c=plane:2:2:1:2:1600:2:1600 p={other}:2:1600:2:1600 \
+             l=Send:1:0.5:1:0.5:0:0:1:0.25:0:0:0:0 b={other}:1:0.5:1:0.5:1:0.5 \
+             m=0:s1234:/opt/heat2d k=Send:2:1.5:1600:0:0.5:0.5:0:o:0+1a0,0+2b0:1:0.25 \
+             q=1:{other}:1:1:0.5:1:0.5:1:0.5:1:3=2\n"
+        );
+    }
+    with_lengths(&text)
+}
+
+/// The costs of the routines of that profile.
+const CALIBRATION: &str = "topas-calibration 1\nmpi Open_MPI-5.0.8\nhosts n1\n\
+                           date 2026/11/20 18:00:00\nlongest 4194304\nSend 2 0.4 6210.5 0.03\n";
+
+/// The PEs of a launch, one of whose nodes has more cache misses and more time in the kernel. If it
+/// failed, one PE failed first and the others ended with it.
+fn pes(id: &str, day: u32, wall: u32, failed: bool) -> String {
+    let mut text = String::new();
+    for pe in 0..16 {
+        let host = pe / 4;
+        let slow = host == 2;
+        let (system, operations) = if slow { (30, 9e9) } else { (1, 3e9 + 3e8 * f64::from(pe)) };
+        let misses = if slow { 99_999 } else { 4_711 } + pe;
+        let end = match (failed, pe) {
+            (false, _) => "exit:0",
+            (true, 3) => "exit:1",
+            (true, _) => "sig:15",
+        };
+        text += &format!(
+            "2026/11/{day} 12:00:00 ann heat {pe} 16 t2596 B c mpi {system} {} {wall} \
+             f={operations} {misses} {id} v=1 t={} uid=7 end={end} job=9{day} part=batch \
+             host=n{host} numa={} cpu={pe} rss={}\n",
+            wall * 9 / 10,
+            1_794_916_800 + (day - 17) * 86_400,
+            pe % 2,
+            1000 * (pe + 1)
+        );
+    }
+    with_lengths(&text)
+}
+
+fn site() -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let old = pes("r17", 17, 102, false) + &pes("r18", 18, 100, false);
+    let new = pes("r19", 19, 130, true) + &pes("r20", 20, 135, false);
+    let spread = Launch { imbalance: Imbalance::SlowPe(2), pes: 1000, ..Launch::default() };
+    for (name, text) in [
+        ("mpi.log", mpi_profile()),
+        // Ranks whose times say nothing of that of their threads.
+        ("threads.log", mpi_profile().lines().next().unwrap().replace("thr=1", "thr=2") + "\n"),
+        ("calibration", CALIBRATION.to_owned()),
+        ("old.log", old),
+        ("new.log", new),
+        ("spread.log", String::from_utf8(spread.text()).unwrap()),
+    ] {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    dir
+}
+
+#[test]
+fn the_manual_has_every_key_and_no_other() {
+    let site = site();
+    let mut written = WrittenJson::default();
+    for words in [
+        "--json --launch r19 --raw --stat --cluster --groups --report new.log",
+        "--json --stat rate --report spread.log",
+        "--json --compare old.log new.log",
+        "--jsonl --launch r20 new.log",
+        "--mpi --json mpi.log",
+        "--mpi --json threads.log",
+        "--mpi --json --matrix all --routines --calibration calibration --efficiency --peers --sizes \
+         --comms --waits --metrics --counters --switches --paths mpi.log",
+        "--mpi --json --compare mpi.log mpi.log",
+    ] {
+        let shown = view(site.path(), &words.split_whitespace().collect::<Vec<_>>());
+        assert!(shown.code < 2 && !shown.out.is_empty(), "{words}: {}", shown.err);
+        written.add(&shown.out);
+    }
+    written.hold_against_manual("topasview", &[]);
+}
