@@ -5,6 +5,16 @@
 pub struct PeTime(pub u128);
 
 impl PeTime {
+    /// In s.
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
+    /// In hours.
+    pub fn hours(self) -> f64 {
+        self.0 as f64 / 3.6e9
+    }
+
     /// To the nearest second.
     pub fn whole_seconds(self) -> u128 {
         self.0 / 1_000_000 + u128::from(self.0 % 1_000_000 >= 500_000)

@@ -39,7 +39,7 @@ pub fn run_facts(
     facts.number("pes", run.lines.len() as f64);
     facts.number("npes", run.npes.map(f64::from));
     facts.number("wall", wall);
-    facts.number("pe_hours", run.pe_micros as f64 / 3.6e9);
+    facts.number("pe_hours", topas_data::PeTime(run.pe_micros).hours());
     let used = ratio(run, |line| Some((cpu(line)?, line.record.wall.0)));
     facts.number("cpu_use", used.map(|share| 100.0 * share));
     facts.number("processors", used);

@@ -2,9 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use topas_data::measure::{BucketSize, Measure, Sample, ScaleKind, SettledScale};
-use topas_data::{
-    Figure, FigureValue, PeTime, PercentOf, ReportRow, ReportTable, Share, TableSide,
-};
+use topas_data::{Figure, FigureValue, PercentOf, ReportRow, ReportTable, Share, TableSide};
 
 use crate::document::{Document, ReportForm};
 use crate::endings;
@@ -59,7 +57,7 @@ impl ReportForm for Json {
             "first_day": days.as_ref().map(|days| &days.0),
             "last_day": days.as_ref().map(|days| &days.1),
             "runs": report.total.runs,
-            "pe_seconds": seconds(report.total.time),
+            "pe_seconds": report.total.time.seconds(),
             "figures": figures(report.figures()),
             "measures": measures,
             "tables": tables,
@@ -106,17 +104,13 @@ impl ReportForm for JsonLines {
     }
 }
 
-fn seconds(time: PeTime) -> f64 {
-    time.0 as f64 / 1e6
-}
-
 /// A decimal number of ours as a JSON number.
 fn number(text: &str) -> Option<f64> {
     text.parse().ok()
 }
 
 fn plain(share: Share) -> Value {
-    json!({ "runs": share.runs, "pe_seconds": seconds(share.time) })
+    json!({ "runs": share.runs, "pe_seconds": share.time.seconds() })
 }
 
 /// For each thing that a table is by the scale of a measure's buckets; null of a field.
@@ -198,7 +192,7 @@ fn row(table: &ReportTable, row: &ReportRow) -> Map<String, Value> {
     let part = |part, whole| percentage(part, whole, 4).as_deref().and_then(number);
     object.insert("runs".to_owned(), row.share.runs.into());
     object.insert("runs_percent".to_owned(), json!(part(row.share.runs.into(), of.runs.into())));
-    object.insert("pe_seconds".to_owned(), json!(seconds(row.share.time)));
+    object.insert("pe_seconds".to_owned(), json!(row.share.time.seconds()));
     object.insert("time_percent".to_owned(), json!(part(row.share.time.0, of.time.0)));
     if is_of_parts(table) {
         object.insert("of".to_owned(), row.counts.then(|| plain(of)).into());

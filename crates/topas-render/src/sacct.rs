@@ -7,9 +7,8 @@ use topas_data::{
 use topas_format::shown::Shown;
 
 use crate::csv;
-use crate::number::{NONE, fixed, percent_of, percentage};
+use crate::number::{NONE, pe_hours, percent_of, percentage};
 use crate::text::{columns, cut};
-use crate::utilisation::pe_hours;
 use crate::wording::{PROSE_WIDTH, TEXT_WIDTH, count, hanging, runs};
 
 /// Value of the key `schema` of the object.
@@ -103,11 +102,10 @@ fn share(part: CpuHours, of: CpuHours) -> String {
 
 /// CPU-hours with two places. What is little is not nothing.
 fn cpu_hours(time: CpuHours) -> String {
-    let hundredth = 36;
-    if time.0 > 0 && time.0 < hundredth / 2 {
-        return "<0.01".to_owned();
+    match pe_hours(PeTime(time.0.saturating_mul(1_000_000))) {
+        text if text == "0.00" && time.0 > 0 => "<0.01".to_owned(),
+        text => text,
     }
-    fixed(time.0 / hundredth + u128::from(time.0 % hundredth >= hundredth / 2), 2, 2)
 }
 
 fn name(group: &SacctGroup) -> String {
@@ -322,8 +320,7 @@ pub fn json(coverage: &SacctCoverage, tally: &SacctTally) -> String {
             rows.push(Value::Object(row));
         }
     }
-    let pe_seconds = |time: PeTime| time.0 as f64 / 1e6;
-    let plain = |share: Share| json!({ "runs": share.runs, "pe_seconds": pe_seconds(share.time) });
+    let plain = |share: Share| json!({ "runs": share.runs, "pe_seconds": share.time.seconds() });
     let faults: Map<String, Value> = SacctFault::ALL
         .iter()
         .zip(&tally.skipped)

@@ -8,7 +8,7 @@ use topas_data::{PeTime, UsedCell, UsedPeriod, UtilisationReport};
 use topas_format::shown::Shown;
 
 use crate::csv;
-use crate::number::{NONE, fixed, pe_seconds, percentage};
+use crate::number::{NONE, pe_hours, pe_seconds, percentage};
 use crate::text::{columns, cut, right};
 use crate::wording::{PROSE_WIDTH, TEXT_WIDTH, hanging};
 
@@ -29,13 +29,6 @@ const NO_PARTITION: &str = "(none)";
 /// The name of a partition, as people read it.
 fn partition(name: &[u8]) -> String {
     if name.is_empty() { NO_PARTITION.to_owned() } else { Shown(name).to_string() }
-}
-
-/// PE-hours, with two places.
-pub(crate) fn pe_hours(time: PeTime) -> String {
-    // A hundredth of an hour is 36 s.
-    let hundredth = 36_000_000;
-    fixed(time.0 / hundredth + u128::from(time.0 % hundredth >= hundredth / 2), 2, 2)
 }
 
 /// Used by available in percent, `-` where that is not known. What is little is not nothing.
@@ -296,11 +289,11 @@ pub fn json(report: &UtilisationReport) -> String {
         "schema": UTILISATION_SCHEMA,
         "step": report.step.name(),
         "runs": report.runs.runs,
-        "pe_seconds": seconds(report.runs.time),
-        "outside_pe_seconds": seconds(report.outside),
+        "pe_seconds": report.runs.time.seconds(),
+        "outside_pe_seconds": report.outside.seconds(),
         "impossible": {
             "runs": report.impossible.runs,
-            "pe_seconds": seconds(report.impossible.time),
+            "pe_seconds": report.impossible.time.seconds(),
         },
         "zone": { "of_this_machine": zone.own, "agreed_runs": zone.agreed, "runs": zone.of },
         "capacity_known": report.has_capacity,
@@ -343,8 +336,8 @@ fn figures_json(cell: &UsedCell) -> Map<String, Value> {
     let share = cell.available.and_then(|of| percentage(cell.used.0, of.0, 4));
     let share: Option<f64> = share.and_then(|text| text.parse().ok());
     let mut object = Map::new();
-    object.insert("used_pe_seconds".to_owned(), json!(seconds(cell.used)));
-    object.insert("available_pe_seconds".to_owned(), json!(cell.available.map(seconds)));
+    object.insert("used_pe_seconds".to_owned(), json!(cell.used.seconds()));
+    object.insert("available_pe_seconds".to_owned(), json!(cell.available.map(PeTime::seconds)));
     object.insert("share_percent".to_owned(), json!(share));
     object
 }
@@ -360,8 +353,4 @@ fn parts_json(report: &UtilisationReport, cells: &[UsedCell]) -> Value {
         Value::Object(object)
     });
     Value::Array(parts.collect())
-}
-
-fn seconds(time: PeTime) -> f64 {
-    time.0 as f64 / 1e6
 }

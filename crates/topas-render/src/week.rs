@@ -8,12 +8,13 @@ mod mpi_time;
 mod programs;
 
 use serde_json::{Value, json};
+use topas_data::field::{FieldKind, Value as FieldValue, label};
 use topas_data::{PeTime, Period, RunRecord, WeekReport, WeekUser, WeekUserId};
 use topas_findings::RuleFinding;
-use topas_format::civil::Date;
+use topas_format::civil::{Civil, Date};
 use topas_mpi_data::{Calibration, ProfileSum};
 
-use crate::number::{date_time, fixed};
+use crate::number::date_time;
 use crate::period::period_words;
 use crate::wording::{clean, count, named};
 
@@ -109,20 +110,8 @@ fn finding(of: &WeekFinding<'_>) -> Value {
 
 /// A day and a time of µs since 1970, local time of the site.
 fn date_time_of(micros: i128) -> String {
-    let seconds = i64::try_from(micros.div_euclid(1_000_000)).unwrap_or(0);
-    let of_day = seconds.rem_euclid(86_400);
-    let time = topas_format::civil::Time {
-        hour: (of_day / 3600) as u8,
-        minute: (of_day / 60 % 60) as u8,
-        second: (of_day % 60) as u8,
-    };
-    date_time(Date::from_days(seconds.div_euclid(86_400)), time)
-}
-
-/// PE-hours to a hundredth, rounded half up once: `1234.56`.
-pub fn pe_hours(time: PeTime) -> String {
-    const MICROS: u128 = 3_600_000_000;
-    fixed((time.0 * 200 + MICROS) / (2 * MICROS), 2, 2)
+    let Civil { date, time } = Civil::from_seconds(micros.div_euclid(1_000_000) as i64);
+    date_time(date, time)
 }
 
 /// What a period is called: the week, the month, the year, or its days.
@@ -133,7 +122,8 @@ pub fn period_name(period: Period) -> String {
     let days = until.days() - since.days() + 1;
     let next = Date::from_days(until.days() + 1);
     if days == 7 && (since.days() + 3).rem_euclid(7) == 0 {
-        return week_name(since);
+        // By the week of ISO 8601 of the Monday: 2026-W47.
+        return label(FieldKind::Week, &FieldValue::whole(since.days()));
     }
     if (since.day, next.day) == (1, 1) && days <= 31 {
         return format!("{:04}-{:02}", since.year, since.month);
@@ -142,14 +132,6 @@ pub fn period_name(period: Period) -> String {
         return format!("{:04}", since.year);
     }
     period_words(period)
-}
-
-/// The name of the week of ISO 8601 that begins on a Monday: that of its Thursday's year.
-fn week_name(monday: Date) -> String {
-    let thursday = Date::from_days(monday.days() + 3);
-    let first = Date { year: thursday.year, month: 1, day: 1 };
-    let week = (thursday.days() - first.days()) / 7 + 1;
-    format!("{:04}-W{week:02}", thursday.year)
 }
 
 #[cfg(test)]
@@ -172,19 +154,6 @@ mod tests {
             ((2026, 11, 17), (2026, 11, 23), "2026/11/17 to 2026/11/23"),
         ] {
             assert_eq!(period_name(period(since, until)), name);
-        }
-    }
-
-    #[test]
-    fn pe_hours_round_once() {
-        for (micros, text) in [
-            (0, "0.00"),
-            (3_600_000_000, "1.00"),
-            (17_999_999, "0.00"),
-            (18_000_000, "0.01"),
-            (12_345_678_000_000_000, "3429355.00"),
-        ] {
-            assert_eq!(pe_hours(PeTime(micros)), text, "{micros}");
         }
     }
 }

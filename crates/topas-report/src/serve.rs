@@ -147,7 +147,7 @@ pub fn run(args: &ServeArgs, env: &Environment, conf: &Conf) -> Result<u8, u8> {
     let url = conf.store().into_owned();
     let open = move || -> Result<Box<dyn Store + Send>, StoreError> {
         match remote_store(&url) {
-            Some(remote) => Ok(remote.into_store()),
+            Some(remote) => Ok(remote),
             None => Ok(Box::new(Index::read(&path)?)),
         }
     };

@@ -286,14 +286,6 @@ impl RemoteStore for ClickHouse {
         &self.name
     }
 
-    fn as_store(&mut self) -> &mut dyn Store {
-        self
-    }
-
-    fn into_store(self: Box<Self>) -> Box<dyn Store + Send> {
-        self
-    }
-
     fn prepare(&mut self) -> Result<(), StoreError> {
         for server in &self.servers {
             for table in TABLES {

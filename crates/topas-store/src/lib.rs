@@ -40,4 +40,4 @@ pub use question::{
 pub use remote::{Delivered, RemoteStore, deliver, remote_store};
 pub use schema::{Cell, CellKind, Column, TABLES, Table};
 pub use store::{Dialect, Store};
-pub use stored_run::{StoredRun, owner_of, shown_text, stored_text};
+pub use stored_run::{StoredRun, day_number, owner_of, shown_text, stored_text};

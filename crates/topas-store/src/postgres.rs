@@ -131,14 +131,6 @@ impl RemoteStore for Postgres {
         &self.name
     }
 
-    fn as_store(&mut self) -> &mut dyn Store {
-        self
-    }
-
-    fn into_store(self: Box<Self>) -> Box<dyn Store + Send> {
-        self
-    }
-
     fn prepare(&mut self) -> Result<(), StoreError> {
         let mut sql: String = TABLES.iter().map(|table| made(table)).collect();
         sql += "CREATE INDEX IF NOT EXISTS runs_owner ON runs (owner, last_us, id);

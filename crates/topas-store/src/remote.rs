@@ -40,12 +40,6 @@ pub trait RemoteStore: Store {
     ///
     /// [`StoreError::Remote`]; then any of the rows may be there.
     fn put(&mut self, table: &Table, rows: &[Vec<Cell>]) -> Result<(), StoreError>;
-
-    /// To be asked as any other store.
-    fn as_store(&mut self) -> &mut dyn Store;
-
-    /// The same for good.
-    fn into_store(self: Box<Self>) -> Box<dyn Store + Send>;
 }
 
 /// The store that `store =` in topas.conf names: None if it is none that is known.

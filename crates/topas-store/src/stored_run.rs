@@ -49,7 +49,7 @@ pub struct StoredRun {
 }
 
 /// A day as a number: 20261122.
-pub(crate) fn day_number(date: Date) -> i64 {
+pub fn day_number(date: Date) -> i64 {
     i64::from(date.year) * 10_000 + i64::from(date.month) * 100 + i64::from(date.day)
 }
 

@@ -284,8 +284,8 @@ fn three_stores_give_one_answer() {
                 }
             }
             if round != 1 {
-                assert_eq!(number_of_rows(&mut index), number_of_rows(store.as_store()), "{url}");
-                let (own, remote) = (answers(&mut index), answers(store.as_store()));
+                assert_eq!(number_of_rows(&mut index), number_of_rows(&mut *store), "{url}");
+                let (own, remote) = (answers(&mut index), answers(&mut *store));
                 for (own, remote) in own.iter().zip(&remote) {
                     assert_eq!(own, remote, "{url}");
                 }

@@ -18,7 +18,7 @@ pub enum ViewerRole {
 }
 
 impl ViewerRole {
-    /// In a word.
+    /// The role in a word.
     pub fn word(self) -> &'static str {
         match self {
             ViewerRole::User => "user",
@@ -44,7 +44,7 @@ pub struct Roles {
 pub struct RoleFault {
     /// Its number, from 1
     pub line: usize,
-    /// It
+    /// The line that is wrong
     pub text: String,
 }
 

@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 
 use maud::{Markup, html};
-use topas_data::RunRecord;
-use topas_render::csv_field;
+use topas_data::{PeTime, RunRecord};
 use topas_render::runs::{length, moment};
+use topas_render::{csv_field, pe_hours};
 use topas_store::{
-    RunFilter, RunPosition, Store, StoreError, StoredRun, latest_runs, owners_of, shown_text,
-    stored_text,
+    RunFilter, RunPosition, Store, StoreError, StoredRun, day_number, latest_runs, owners_of,
+    shown_text, stored_text,
 };
 
 use crate::access::{Viewer, ViewerRole};
@@ -33,8 +33,7 @@ struct ListedRun {
 
 /// A date such as 2026-11-22 as a number.
 fn day(text: Option<&str>) -> Option<i64> {
-    let date = topas_data::parse_date(text?).ok()?;
-    Some(i64::from(date.year) * 10_000 + i64::from(date.month) * 100 + i64::from(date.day))
+    topas_data::parse_date(text?).ok().map(day_number)
 }
 
 /// What is asked for; None if it is not for this viewer.
@@ -232,7 +231,7 @@ fn row(run: &ListedRun, others: bool, at: usize) -> Markup {
         td { (job) }
         td class="n" { @match record.npes { Some(npes) => (npes), None => "not told" } }
         td class="n" { (length(record.wall.into())) }
-        td class="n" { (format!("{:.2}", record.pe_micros as f64 / 3.6e9)) }
+        td class="n" { (pe_hours(PeTime(record.pe_micros))) }
         td class="n" { (rate(record)) }
         td { @match stored.ending {
             -1 => "not known",
@@ -258,7 +257,7 @@ fn csv(runs: &[ListedRun]) -> String {
             shown_text(&stored.job),
             record.npes.map_or_else(String::new, |npes| npes.to_string()),
             (record.wall as f64 / 1e6).to_string(),
-            (record.pe_micros as f64 / 3.6e9).to_string(),
+            PeTime(record.pe_micros).hours().to_string(),
             record.comparable("mflops").map_or_else(String::new, |rate| rate.to_string()),
             if stored.ending < 0 { String::new() } else { stored.ending.to_string() },
             run_name(stored.launch, stored.id),
@@ -280,7 +279,7 @@ fn json(runs: &[ListedRun]) -> String {
             "job": (!stored.job.is_empty()).then(|| shown_text(&stored.job)),
             "pes": record.npes,
             "wall_s": record.wall as f64 / 1e6,
-            "pe_hours": record.pe_micros as f64 / 3.6e9,
+            "pe_hours": PeTime(record.pe_micros).hours(),
             "mflops_per_pe": record.comparable("mflops"),
             "ending": (stored.ending >= 0).then_some(stored.ending),
             "run": run_name(stored.launch, stored.id),

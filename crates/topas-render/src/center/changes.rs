@@ -3,9 +3,8 @@
 use topas_data::{CompareRow, CompareTable, CompareVerdict};
 
 use super::{MOST_ROWS, Part, PartTable, Shown};
-use crate::number::{NONE, short, signed_percent};
+use crate::number::{NONE, pe_hours, short, signed_percent};
 use crate::row::named;
-use crate::week::pe_hours;
 
 /// Changes of less than this share are not told, however sure they are.
 const LEAST: f64 = 0.05;

@@ -8,10 +8,9 @@ use topas_data::{Label, ReportTable};
 
 use super::summary::document;
 use super::{Asked, Part, PartTable, Shown};
-use crate::number::{percent_of, short};
+use crate::number::{pe_hours, percent_of, short};
 use crate::picture::{Weight, bars};
 use crate::row::named;
-use crate::week::pe_hours;
 
 pub(super) fn parts(shown: &Shown<'_, '_>) -> Vec<Part> {
     vec![

@@ -5,11 +5,10 @@ use topas_data::{FigureValue, PeTime, ReportTable};
 
 use super::{Asked, Part, PartTable, Shown};
 use crate::document::Document;
-use crate::number::{NONE, percent_of, seconds, short};
+use crate::number::{NONE, pe_hours, percent_of, seconds, short};
 use crate::period::period_words;
 use crate::picture::{Weight, bars};
 use crate::row::named;
-use crate::week::pe_hours;
 use crate::wording::{count, runs};
 
 /// How many of the first rows have this share of the time, in percent, and the share they have.

@@ -6,9 +6,8 @@ use topas_data::{FigureValue, Label, ReportRow, ReportTable};
 use topas_mpi_data::LaunchTimes;
 
 use super::{Asked, MOST_ROWS, Part, PartTable, Shown};
-use crate::number::{NONE, percent_of, short};
+use crate::number::{NONE, pe_hours, percent_of, short};
 use crate::row::named;
-use crate::week::pe_hours;
 use crate::wording::count;
 
 /// Users in a picture.

@@ -107,7 +107,7 @@ pub(super) fn json(document: &CompareDocument<'_>) -> String {
             "first_day": report.days.map(|(first, _)| date(first)),
             "last_day": report.days.map(|(_, last)| date(last)),
             "runs": report.total.runs,
-            "pe_seconds": report.total.time.0 as f64 / 1e6,
+            "pe_seconds": report.total.time.seconds(),
         })
     };
     let object = json!({

@@ -93,9 +93,9 @@ pub(super) fn text(views: &Views<'_>) -> String {
                 partner.peer.to_string(),
                 seconds(partner.blame.time(), 6),
                 percent_of(partner.blame.time(), all),
-                share(late.calls, seen),
+                percent_of(late.calls, seen),
                 compact(seen),
-                share(partner.slack.stiff(), seen),
+                percent_of(partner.slack.stiff(), seen),
                 median(&partner.slack),
                 its_path(views, of, partner),
             ]);
@@ -121,10 +121,6 @@ pub(super) fn text(views: &Views<'_>) -> String {
         views.columns(),
     );
     out
-}
-
-fn share(part: u128, whole: u128) -> String {
-    if whole == 0 { NONE.to_owned() } else { percent_of(part, whole) }
 }
 
 /// The same as data: all partners of all paths.

@@ -11,7 +11,7 @@
 //! and no idle time then. The time of a local routine that moves nothing is all latency.
 
 use serde_json::{Value, json};
-use topas_mpi_data::{Calibration, MpiProfile, RoutineAmount, RoutineCalls, RoutineCost};
+use topas_mpi_data::{Calibration, MpiProfile, MpiSums, RoutineAmount, RoutineCalls, RoutineCost};
 use topas_mpi_table::{CallProgress, Waits};
 
 use super::Views;
@@ -284,19 +284,41 @@ fn source(of: &Calibration, profile: &MpiProfile) -> String {
     text
 }
 
+/// A time in ns summed over ranks, in s and in h.
+pub(crate) fn seconds_and_hours(ns: u128) -> String {
+    format!("{} s = {} h", seconds(ns, 3), short(ns as f64 / 3.6e12))
+}
+
+/// The share of MPI in the time of all ranks.
+pub(crate) fn mpi_share_words(sums: &MpiSums) -> String {
+    format!("sum of MPI time / sum of application time = {}", percent_of(sums.mpi, sums.wall))
+}
+
+/// What the profiling cost.
+pub(crate) fn overhead_words(sums: &MpiSums) -> String {
+    format!(
+        "overhead added by the profiling: {} s = {} of the application time",
+        seconds(sums.overhead, 6),
+        percent_of(sums.overhead, sums.wall)
+    )
+}
+
+/// The languages of the bindings that were called; None if none was.
+pub(crate) fn language_words<'n>(names: impl IntoIterator<Item = &'n str>) -> Option<String> {
+    let names: Vec<String> = names.into_iter().map(|name| clean(name.as_bytes())).collect();
+    (!names.is_empty()).then(|| format!("MPI language binding: {}", names.join(", ")))
+}
+
 /// The lines above the table; (1) and (2) are those of the paper.
 fn above(views: &Views<'_>) -> String {
     let profile = views.profile;
     let sums = &profile.total;
-    let hours = |ns: u128| format!("{} s = {} h", seconds(ns, 3), short(ns as f64 / 3.6e12));
     let longest = u128::from(sums.wall_max) * u128::from(sums.ranks);
-    let languages: Vec<String> =
-        profile.facts.languages.iter().map(|name| clean(name.as_bytes())).collect();
     let mut out = String::new();
     let mut line = |mark: &str, text: String| out += &format!("{mark:<4}{text}\n");
     line("", format!("used PEs: {}", sums.ranks));
     line("", format!("used MPI routines: {}", sums.routines.len()));
-    line("", format!("sum of application time: {}", hours(sums.wall)));
+    line("", format!("sum of application time: {}", seconds_and_hours(sums.wall)));
     line(
         "(1)",
         format!(
@@ -304,21 +326,11 @@ fn above(views: &Views<'_>) -> String {
             percent_of(sums.wall, longest)
         ),
     );
-    line("", format!("sum of MPI time: {}", hours(sums.mpi)));
-    line(
-        "(2)",
-        format!("sum of MPI time / sum of application time = {}", percent_of(sums.mpi, sums.wall)),
-    );
-    line(
-        "",
-        format!(
-            "overhead added by the profiling: {} s = {} of the application time",
-            seconds(sums.overhead, 6),
-            percent_of(sums.overhead, sums.wall)
-        ),
-    );
-    if !languages.is_empty() {
-        line("", format!("MPI language binding: {}", languages.join(", ")));
+    line("", format!("sum of MPI time: {}", seconds_and_hours(sums.mpi)));
+    line("(2)", mpi_share_words(sums));
+    line("", overhead_words(sums));
+    if let Some(languages) = language_words(profile.facts.languages.iter().map(|name| &**name)) {
+        line("", languages);
     }
     if !profile.facts.switches.is_empty() {
         let names: Vec<String> =

@@ -127,6 +127,13 @@ pub(crate) fn hours(time: PeTime) -> String {
     format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
+/// PE-hours to a hundredth, rounded half up once: `1234.56`.
+pub fn pe_hours(time: PeTime) -> String {
+    /// A hundredth of an hour in µs.
+    const HUNDREDTH: u128 = 36_000_000;
+    fixed(time.0 / HUNDREDTH + u128::from(time.0 % HUNDREDTH >= HUNDREDTH / 2), 2, 2)
+}
+
 /// Seconds of PE time with six decimals.
 pub(crate) fn pe_seconds(time: PeTime) -> String {
     fixed(time.0, 6, 6)
@@ -203,6 +210,19 @@ mod tests {
             prop_assert_eq!(whole * 1_000_000_000 + rest, ns);
             let rounded: f64 = fixed(ns, 9, 6).parse().unwrap();
             prop_assert!((rounded - ns as f64 / 1e9).abs() <= 0.5e-6 + ns as f64 * 1e-24 + rounded * 1e-15);
+        }
+    }
+
+    #[test]
+    fn pe_hours_round_once() {
+        for (micros, text) in [
+            (0, "0.00"),
+            (3_600_000_000, "1.00"),
+            (17_999_999, "0.00"),
+            (18_000_000, "0.01"),
+            (12_345_678_000_000_000, "3429355.00"),
+        ] {
+            assert_eq!(pe_hours(PeTime(micros)), text, "{micros}");
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn text(report: &RunReport<'_>, width: Option<usize>) -> String {
         &format!(
             "{} of {name}, the latest first: {} PE-h ({} PE x wall clock), {} of them ended badly.",
             runs(all.len() as u64),
-            short(time.0 as f64 / 3.6e9),
+            short(time.hours()),
             hours(time),
             badly.count()
         ),

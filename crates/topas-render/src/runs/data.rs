@@ -88,7 +88,7 @@ pub(super) fn json_end(plan: &RunListPlan, answer: &RunListAnswer) -> String {
         "shown": answer.shown,
         "selected": {
             "runs": answer.total.runs,
-            "pe_seconds": answer.total.time.0 as f64 / 1e6,
+            "pe_seconds": answer.total.time.seconds(),
             "first_day": days.as_ref().map(|days| &days.0),
             "last_day": days.as_ref().map(|days| &days.1),
         },

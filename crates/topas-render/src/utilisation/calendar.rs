@@ -3,7 +3,8 @@
 use topas_chart::{Calendar, CalendarCell, Caption};
 use topas_data::{PeriodStep, UsedPeriod, UtilisationReport};
 
-use super::{available, notes, pe_hours, share};
+use super::{available, notes, share};
+use crate::number::pe_hours;
 
 /// Days as cells by week and day of the week; hours by day and hour of the day; weeks and months
 /// by year. Without a capacity the colour is the share of the period in which most was used.

@@ -2,7 +2,8 @@
 
 use topas_data::UtilisationReport;
 
-use super::{offset, partition, pe_hours};
+use super::{offset, partition};
+use crate::number::pe_hours;
 use crate::wording::{count, runs};
 
 /// The notes, in their order.

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use topas_data::{LEAST_OTHERS, PeTime, WEEKS_BEFORE};
 
-use super::{WeekMail, pe_hours};
-use crate::number::{NONE, percent_of, short, signed_percent};
+use super::WeekMail;
+use crate::number::{NONE, pe_hours, percent_of, short, signed_percent};
 use crate::wording::{clean, count, runs};
 
 /// One line with the numbers that matter most, for the subject.

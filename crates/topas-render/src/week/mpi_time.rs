@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use topas_chart::Screen;
 
 use super::WeekMail;
-use crate::mpi_views::Views;
-use crate::number::{percent_of, seconds, short};
-use crate::wording::{PROSE_WIDTH, clean, count};
+use crate::mpi_views::{Views, language_words, mpi_share_words, overhead_words, seconds_and_hours};
+use crate::number::{percent_of, seconds};
+use crate::wording::{PROSE_WIDTH, count};
 
 /// From this share of the time in MPI on the line is marked: three tenths.
 const CRITICAL: u128 = 30;
@@ -30,35 +30,18 @@ pub(super) fn values(mail: &WeekMail<'_>) -> Value {
     };
     let table = views.routines();
     let total = &sum.total;
-    let hours = |ns: u128| format!("{} s = {} h", seconds(ns, 3), short(ns as f64 / 3.6e12));
     let is_critical = total.mpi * 100 >= total.wall * CRITICAL && total.wall > 0;
-    let languages = sum.languages().iter().map(|name| clean(name.as_bytes())).collect::<Vec<_>>();
     let line = |mark: &str, text: String| json!({ "mark": mark, "text": text });
     let mut lines = vec![
         line("", format!("analyzed launches with an MPI profile: {}", sum.times.launches)),
         line("", format!("sum of used PEs: {}", total.ranks)),
         line("", format!("used MPI routines: {}", total.routines.len())),
-        line("", format!("sum of application time: {}", hours(total.wall))),
-        line("", format!("sum of MPI time: {}", hours(total.mpi))),
-        line(
-            if is_critical { "(2)" } else { "" },
-            format!(
-                "sum of MPI time / sum of application time = {}",
-                percent_of(total.mpi, total.wall)
-            ),
-        ),
-        line(
-            "",
-            format!(
-                "overhead added by the profiling: {} s = {} of the application time",
-                seconds(total.overhead, 6),
-                percent_of(total.overhead, total.wall)
-            ),
-        ),
+        line("", format!("sum of application time: {}", seconds_and_hours(total.wall))),
+        line("", format!("sum of MPI time: {}", seconds_and_hours(total.mpi))),
+        line(if is_critical { "(2)" } else { "" }, mpi_share_words(total)),
+        line("", overhead_words(total)),
     ];
-    if !languages.is_empty() {
-        lines.push(line("", format!("MPI language binding: {}", languages.join(", "))));
-    }
+    lines.extend(language_words(sum.languages()).map(|text| line("", text)));
     let rows: Vec<Value> = table
         .rows
         .iter()

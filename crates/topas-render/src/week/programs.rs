@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use serde_json::{Value, json};
 use topas_data::{PeTime, WeekProgram};
 
-use super::{MOST_PROGRAMS, WeekMail, pe_hours};
-use crate::number::{NONE, percent_of, short, signed_percent};
+use super::{MOST_PROGRAMS, WeekMail};
+use crate::number::{NONE, pe_hours, percent_of, short, signed_percent};
 use crate::wording::named;
 
 /// Programs with runs in the week, that with most PE-time first.

@@ -125,7 +125,7 @@ impl MailWeek {
 
     /// PE-hours of a user in the week.
     pub fn pe_hours(&self, id: &WeekUserId) -> f64 {
-        self.report.users.get(id).map_or(0.0, |user| user.now.share.time.0 as f64 / 3.6e9)
+        self.report.users.get(id).map_or(0.0, |user| user.now.share.time.hours())
     }
 
     /// What the mail of a user tells.
