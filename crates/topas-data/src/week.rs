@@ -64,6 +64,12 @@ impl WeekPlan {
         self.measures
     }
 
+    /// How long the told time is, in days.
+    pub fn days(&self) -> u64 {
+        let ends = self.week.since.zip(self.week.until);
+        ends.map_or(0, |(since, until)| (until.days() - since.days() + 1).max(0) as u64)
+    }
+
     fn both(&self) -> Period {
         Period { since: self.before.since, until: self.week.until }
     }
@@ -104,6 +110,8 @@ pub struct WeekReport<'p> {
     pub total_before: Share,
     /// Days of the first and the last run of the week
     pub days: Option<(Date, Date)>,
+    /// The same of the time before, of the runs of all users
+    pub days_before: Option<(Date, Date)>,
     /// Users with runs in the week or before, by who they are
     pub users: FxHashMap<WeekUserId, WeekUser>,
 }
@@ -117,6 +125,7 @@ impl<'p> WeekReport<'p> {
             total: Share::default(),
             total_before: Share::default(),
             days: None,
+            days_before: None,
             users,
         }
     }
@@ -124,6 +133,13 @@ impl<'p> WeekReport<'p> {
     /// What is told.
     pub fn plan(&self) -> &'p WeekPlan {
         self.plan
+    }
+
+    /// The days before the week that the log knows: from the first with a run of anybody. 0 if the
+    /// log begins with the week.
+    pub fn known_before(&self) -> u64 {
+        let days = self.days_before.zip(self.plan.before.until);
+        days.map_or(0, |((first, _), until)| (until.days() - first.days() + 1).max(0) as u64)
     }
 
     /// Joins users that the lines name in two ways: `uid_of` knows the id of a name.
@@ -163,7 +179,10 @@ impl Fold for WeekReport<'_> {
                 self.total.add(share);
                 self.days = both_days(self.days, Some((run.date, run.date)));
             }
-            false => self.total_before.add(share),
+            false => {
+                self.total_before.add(share);
+                self.days_before = both_days(self.days_before, Some((run.date, run.date)));
+            }
         }
         let plan = self.plan;
         let text = |name: &str| plan.part(run, name).unwrap_or_default();
@@ -192,6 +211,7 @@ impl Fold for WeekReport<'_> {
         self.total = self.total.plus(other.total);
         self.total_before = self.total_before.plus(other.total_before);
         self.days = both_days(self.days, other.days);
+        self.days_before = both_days(self.days_before, other.days_before);
         for (id, user) in other.users {
             self.users.entry(id).or_default().merge(user);
         }

@@ -102,7 +102,16 @@ pub(crate) fn read(
                 Some(place) => changed(&sections[place], &section),
                 None => section,
             };
-            match (rule(&changed), place) {
+            let of_center = |fault: RuleFault| match fault.file == *file {
+                true => fault,
+                // A value of the center made a line wrong that is not the center's.
+                false => RuleFault {
+                    file: file.clone(),
+                    line: changed.line,
+                    what: format!("[{}] as changed here: {}", changed.name, fault.what),
+                },
+            };
+            match (rule(&changed).map_err(of_center), place) {
                 (Ok(rule), Some(place)) => {
                     rules[place] = rule;
                     sections[place] = changed;

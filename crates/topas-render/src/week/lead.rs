@@ -1,7 +1,7 @@
 //! The first lines of a mail: the essence, against the user's own past and against others.
 
 use serde_json::{Value, json};
-use topas_data::{LEAST_OTHERS, WEEKS_BEFORE};
+use topas_data::{LEAST_OTHERS, PeTime, WEEKS_BEFORE};
 
 use super::{WeekMail, pe_hours};
 use crate::number::{NONE, percent_of, short, signed_percent};
@@ -44,15 +44,29 @@ pub(super) fn rows(mail: &WeekMail<'_>) -> Vec<Value> {
     rows.into_iter().map(Value::from).collect()
 }
 
+/// The user's hours. Of the time before, those of as many days as this time has, from the day on
+/// from which the log knows runs.
 fn time(mail: &WeekMail<'_>) -> LeadRow {
     let (now, before) = (mail.user.now.share, mail.user.before.share);
-    let weeks = WEEKS_BEFORE as u128;
+    let (days, known) = (mail.report.plan().days(), mail.report.known_before());
+    let (mean, of) = match known {
+        0 => (NONE.to_owned(), "before: the log has no runs".to_owned()),
+        _ => {
+            let mean = before.time.0 * u128::from(days) / u128::from(known);
+            let of = match known == days * WEEKS_BEFORE as u64 {
+                true if days == 7 => format!("mean of {WEEKS_BEFORE} weeks"),
+                true => format!("mean of {WEEKS_BEFORE} such times"),
+                false => format!("mean of {days} days of the {known} that the log knows"),
+            };
+            (pe_hours(PeTime(mean)), format!("before: {of}"))
+        }
+    };
     LeadRow {
         what: "PE-hours",
         unit: "PE-h",
         now: pe_hours(now.time),
-        before: pe_hours(topas_data::PeTime(before.time.0 / weeks)),
-        note: format!("{}; before: mean of {weeks} weeks", runs(now.runs)),
+        before: mean,
+        note: format!("{}; {of}", runs(now.runs)),
     }
 }
 

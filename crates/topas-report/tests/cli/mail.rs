@@ -25,9 +25,10 @@ fn figures_are_those_of_the_log() {
     };
     let week = "$3 == \"root\" && $1 >= \"2026/11/16\" && $1 <= \"2026/11/22\"";
     let hours = awk(&format!("{week} {{ h += $6 * $13 / 3600 }} END {{ printf \"%.2f\", h }}"));
-    let before = awk(
-        "$3 == \"root\" && $1 < \"2026/11/16\" { h += $6 * $13 / 3600 } END { printf \"%.2f\", h / 4 }",
-    );
+    // The log knows 13 days before, from the third on.
+    let before = awk("$3 == \"root\" && $1 < \"2026/11/16\" { h += $6 * $13 / 3600 } \
+                      END { printf \"%.2f\", h * 7 / 13 }");
+    assert!(text.contains("before: mean of 7 days of the 13 that the log knows)"), "{text}");
     assert_eq!(row(&text, "PE-hours")[..2], [hours.as_str(), before.as_str()], "{text}");
     let all = awk("$1 >= \"2026/11/16\" { h += $6 * $13 / 3600 } END { printf \"%.2f\", h }");
     assert!(text.contains(&format!("(of {all} PE-h of all runs in the log)")), "{text}");
@@ -40,6 +41,20 @@ fn figures_are_those_of_the_log() {
     assert_eq!(row(&text, "heat ")[..3], ["2", "8", "12.00"], "{text}");
     assert!(text.contains("died first: sig:11 (SIGSEGV)"), "{text}");
     assert!(text.contains("Next:") && text.contains("(confidence: sure)"), "{text}");
+}
+
+/// What ran before a log begins is not known, and not 0.
+#[test]
+fn the_time_before_the_log_is_not_told_as_nothing() {
+    let first = Line { day: 17, user: "root", ..Line::default() }.text();
+    let text = Center::new(&first).shown(&["--show", "--user", "root"]);
+    assert_eq!(row(&text, "PE-hours")[..2], ["8.00", "-"], "{text}");
+    assert!(text.contains("(1 run; before: the log has no runs)"), "{text}");
+    assert_eq!(row(&text, "share of the machine")[..2], ["100.00%", "-"], "{text}");
+    // Another user ran in all the time, so that root did not is known.
+    let older = |day| Line { day, user: "other", uid: Some(7), ..Line::default() }.text();
+    let text = Center::new(&(older(2) + &first)).shown(&["--show", "--user", "root"]);
+    assert_eq!(row(&text, "PE-hours")[..2], ["8.00", "0.00"], "{text}");
 }
 
 #[test]
