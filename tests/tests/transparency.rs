@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use topas_testkit::pmu::{self, PmuAnswer, PmuPlan};
+use topas_tests::alone::{quiet, rank};
 use topas_tests::build::{by_driver, plain};
 use topas_tests::ending::is_caught;
 use topas_tests::mpi_installation::{Mpi, emulate_rank, launched};
@@ -320,5 +321,29 @@ fn system_calls_under_hydra() {
         assert_eq!(named[rank].len(), bare[rank].len() + 1, "rank {rank} with an id");
         let more = unnamed[rank].len() - bare[rank].len();
         assert!((1..=4).contains(&more), "rank {rank}: {more} more: {:?}", unnamed[rank]);
+    }
+}
+
+/// A process that was restored from a checkpoint may lack what the kernel had mapped into it, and
+/// the loader still names it. It ends as it would without TOPAS, and leaves its line.
+#[test]
+fn without_the_kernels_own_object() {
+    let scratch = Scratch::new();
+    let [linked, bare] = [false, true].map(|bare| {
+        let program = scratch.path().join(if bare { "bare" } else { "linked" });
+        plain(Site::shared(), "c/unmaps_vdso.c", bare, &program);
+        program
+    });
+    let log = format!("file:{}", scratch.log().display());
+    quiet(&run(&mut rank(&bare, &log)));
+    assert!(scratch.take_log().is_empty());
+    let loads = Site::shared().tool("topas-run");
+    let mut loaded = rank(&loads, &log);
+    loaded.arg(&bare);
+    for mut measured in [rank(&linked, &log), loaded] {
+        quiet(&run(&mut measured));
+        let lines = scratch.take_log();
+        assert_eq!(lines.len(), 1);
+        assert_eq!(lines[0].extra("end"), "exit:3", "{}", lines[0].text);
     }
 }

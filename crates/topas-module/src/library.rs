@@ -424,24 +424,32 @@ mod files {
 /// static programs, in which nothing can be loaded, nothing more is to be said.
 #[inline(never)]
 fn loaded(mpi: &mut &'static [u8]) -> u32 {
+    const PAGE: usize = 4096;
     let mut at = Dynamic::executable().loaded();
     let mut found = 0;
     if at.is_null() {
         return files::PROFILE;
     }
-    while !at.is_null() {
-        // SAFETY: as in `imports`; names are C strings.
-        let (path, next) = unsafe { (sys::bytes((*at).name), (*at).next) };
-        let file = last(path, b'/');
-        if let Some(place) = place(&files::NAMES, nth(file, b'.', 0)) {
-            found |= 1 << place;
-            if place >= files::MPI {
-                *mpi = file;
+    loop {
+        // SAFETY: as in `imports`.
+        let object = unsafe { &*at };
+        // The kernel's own object (the vDSO) alone has its name in its first page. A process that
+        // was restored from a checkpoint may have nothing there any more.
+        if (object.name as usize).wrapping_sub(object.base) / PAGE != 0 {
+            // SAFETY: names are C strings, which the loader keeps.
+            let file = last(unsafe { sys::bytes(object.name) }, b'/');
+            if let Some(place) = place(&files::NAMES, nth(file, b'.', 0)) {
+                found |= 1 << place;
+                if place >= files::MPI {
+                    *mpi = file;
+                }
             }
         }
-        at = next;
+        at = object.next;
+        if at.is_null() {
+            return found;
+        }
     }
-    found
 }
 
 /// Lets Open MPI, if that is running, take the signals it reports, as it would have done if
