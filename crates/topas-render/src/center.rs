@@ -84,7 +84,7 @@ const TABLES: [&[&[&str]]; 2] = [
     &[&["user"], &["exe"]],
 ];
 
-/// How many questions [`plans`] has: those of [`TABLES`], and how the time passed.
+/// How many questions [`plans`] has.
 pub const QUESTIONS: usize = TABLES.len() + 1;
 
 /// The measures of rows.
