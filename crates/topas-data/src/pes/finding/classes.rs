@@ -25,7 +25,7 @@ fn apart(count: usize) -> f64 {
 pub(super) fn ends(items: &[ExaminedValue], least: f64) -> Vec<usize> {
     let values: Vec<f64> = items.iter().map(|item| item.value).collect();
     let all = vec![values.len()];
-    if values.len() < LEAST {
+    if values.len() < LEAST || !may_differ(&values, least) {
         return all;
     }
     let many = merged(&values, best(&values).0, least);
@@ -35,6 +35,22 @@ pub(super) fn ends(items: &[ExaminedValue], least: f64) -> Vec<usize> {
     // The criterion may cut one class in many pieces that melt together again.
     let two = best_two(&values).map_or(all, |end| vec![end, values.len()]);
     merged(&values, two, least)
+}
+
+/// How many values a class has at least.
+fn least_count(values: &[f64]) -> usize {
+    (values.len() / SHARE).max(2)
+}
+
+/// Whether the means of any two classes of these values can differ by this share: no class has a
+/// mean below that of the least values, or above that of the largest. This saves the search for
+/// clusters where the values are close to each other, as they mostly are.
+fn may_differ(values: &[f64], difference: f64) -> bool {
+    let count = least_count(values);
+    let (low, high) = (&values[..count], &values[values.len() - count..]);
+    let share = Moments::of(high).mean / Moments::of(low).mean - 1.0;
+    // Where all of them are 0, there is no share.
+    share.is_nan() || share >= difference
 }
 
 /// Joins neighbours that are no classes of their own, the nearest first.
@@ -47,7 +63,7 @@ fn merged(values: &[f64], mut ends: Vec<usize>, difference: f64) -> Vec<usize> {
 
 /// The border that least separates two classes, if there is one that does not.
 fn weakest(values: &[f64], ends: &[usize], difference: f64) -> Option<usize> {
-    let least = (values.len() / SHARE).max(2);
+    let least = least_count(values);
     let begin = |class: usize| if class == 0 { 0 } else { ends[class - 1] };
     let separation = |border: usize| {
         let low = values.get(begin(border)..ends[border]).unwrap_or_default();
@@ -68,4 +84,37 @@ fn weakest(values: &[f64], ends: &[usize], difference: f64) -> Option<usize> {
         .filter(|(separation, _)| *separation < 1.0)
         .min_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, border)| border)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn items(values: impl Iterator<Item = f64>) -> Vec<ExaminedValue> {
+        let mut values: Vec<f64> = values.collect();
+        values.sort_unstable_by(f64::total_cmp);
+        let numbered = values.into_iter().zip(0..);
+        numbered.map(|(value, row)| ExaminedValue { value, row }).collect()
+    }
+
+    #[test]
+    fn values_that_cannot_differ_are_not_searched_and_have_one_class() {
+        // Two classes that lie 1 to 12 % apart, each spread over half of a percent.
+        for percent in 1..=12 {
+            let step = f64::from(percent) / 100.0;
+            let near = |at: u32| f64::from(at * 37 % 101) / 20_000.0;
+            let items = items((0..400).map(|at| 1.0 + near(at) + f64::from(at % 2) * step));
+            let values: Vec<f64> = items.iter().map(|item| item.value).collect();
+            let searched = merged(&values, best(&values).0, 0.05);
+            assert_eq!(searched.len(), if percent > 5 { 2 } else { 1 }, "{percent} %");
+            assert_eq!(ends(&items, 0.05), searched, "{percent} %");
+            assert_eq!(may_differ(&values, 0.05), percent >= 5, "{percent} %");
+        }
+    }
+
+    #[test]
+    fn values_of_which_the_least_are_nothing_may_differ() {
+        let items = items((0..64).map(|at| f64::from(at / 32)));
+        assert_eq!(ends(&items, 0.05), [32, 64]);
+    }
 }
