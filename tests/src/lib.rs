@@ -1,7 +1,7 @@
 //! End-to-end tests: what the tests of this package stand on.
 //!
 //! A test takes the one installation of its process ([`site`]), builds a program with the drop-in
-//! drivers of an MPI ([`mpi`], [`installation`], [`build`]), runs it with a time limit
+//! drivers of an MPI ([`mpi_installation`], [`installation`], [`build`]), runs it with a time limit
 //! ([`running`]) and reads the lines it left ([`record`]). Programs carry what is expected of them
 //! in their first lines ([`directives`]). Programs that end in many ways are compared with
 //! themselves without the module ([`ending`], [`ways`]); many ranks end together ([`gang`]); what
