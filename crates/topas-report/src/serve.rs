@@ -180,7 +180,11 @@ pub fn run(args: &ServeArgs, env: &Environment, conf: &Conf) -> Result<u8, u8> {
     let served = topas_web::serve(web, &listen, |place| TOOL.say(&format!("serving at {place}")));
     served.map(|()| exit::OK).map_err(|error| {
         let what = format!("cannot serve at {}", shown_lines(&args.listen));
-        TOOL.error(&what, Some(&error), "check that the address is free and may be used");
+        TOOL.error(
+            &what,
+            Some(&error),
+            "check that no other server listens there, and that the place may be used",
+        );
         exit::FAILED
     })
 }

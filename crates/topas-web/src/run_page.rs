@@ -151,7 +151,7 @@ fn page(name: &str, known: &KnownRun<'_>, references: &[Reference]) -> Markup {
             section class="box" aria-label="MPI" { h2 { "MPI" }
                 p { @match mpi {
                     Some((_, text)) => (text),
-                    None => "Not measured here. With TOPAS_MPI=yes a run has an MPI profile; topasview --mpi shows it.",
+                    None => "These pages do not read MPI profiles. A run with TOPAS_MPI=yes has one, which topasview --mpi shows.",
                 } } }
             section class="box" aria-label="Input and output" { h2 { "I/O" }
                 p { "Not measured: a log line counts no input and output." } }

@@ -1,8 +1,11 @@
 //! `topas-report serve` as browsers, proxies and strangers reach it.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Center, Line, log, read, stderr};
@@ -20,21 +23,11 @@ impl Server {
         let center = Center::new(text);
         let made = center.report(&["ingest", "log", "--index", "index"]);
         assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
-        std::fs::write(center.path("roles"), "admin chief\naccount other1 70001\n").unwrap();
-        let mut process = Command::new(env!("CARGO_BIN_EXE_topas-report"))
-            .args(["serve", "--index", "index", "--listen", "127.0.0.1:0"])
-            .args(["--proxy", "127.0.0.1", "--roles", "roles", "--access-log", "views"])
-            .current_dir(center.path("."))
-            .env_clear()
-            .env("TOPAS_CONF", center.path("etc/topas.conf"))
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut said = String::new();
-        BufReader::new(process.stderr.take().unwrap()).read_line(&mut said).unwrap();
-        let address = said.trim().strip_prefix("topas-report: serving at http://");
-        let address = address.unwrap_or_else(|| panic!("{said}")).trim_end_matches('/').to_owned();
-        Server { process, address, center }
+        fs::write(center.path("roles"), "admin chief\naccount other1 70001\n").unwrap();
+        let (process, said) =
+            started(&center, &["--listen", "127.0.0.1:0", "--proxy", "127.0.0.1"]);
+        let address = said.strip_prefix("http://").unwrap_or_else(|| panic!("{said}"));
+        Server { process, address: address.trim_end_matches('/').to_owned(), center }
     }
 
     fn connect(&self) -> TcpStream {
@@ -68,6 +61,34 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
+    }
+}
+
+/// A server with these options, and where it serves.
+fn started(center: &Center, options: &[&str]) -> (Child, String) {
+    let mut process = Command::new(env!("CARGO_BIN_EXE_topas-report"))
+        .args(["serve", "--index", "index", "--roles", "roles", "--access-log", "views"])
+        .args(options)
+        .current_dir(center.path("."))
+        .env_clear()
+        .env("TOPAS_CONF", center.path("etc/topas.conf"))
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    BufReader::new(process.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    let place = said.trim().strip_prefix("topas-report: serving at ");
+    let place = place.unwrap_or_else(|| panic!("{said}")).to_owned();
+    (process, place)
+}
+
+/// Ends a server as an administrator does.
+fn end(process: &mut Child) {
+    Command::new("kill").arg(process.id().to_string()).status().unwrap();
+    let asked = Instant::now();
+    while process.try_wait().unwrap().is_none() {
+        assert!(asked.elapsed() < Duration::from_secs(20), "SIGTERM does not end the server");
+        thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -147,12 +168,48 @@ fn silent_clients_hold_up_nobody_and_are_sent_away() {
             assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset, "{error}");
         }
     }
-    Command::new("kill").arg(server.process.id().to_string()).status().unwrap();
-    let ended = Instant::now();
-    while server.process.try_wait().unwrap().is_none() {
-        assert!(ended.elapsed() < Duration::from_secs(20), "SIGTERM does not end the server");
-        std::thread::sleep(Duration::from_millis(20));
+    end(&mut server.process);
+}
+
+/// The time is for the whole head: a byte now and then does not make it longer.
+#[test]
+fn a_client_that_sends_a_byte_at_a_time_is_sent_away() {
+    let server = Server::of(&log());
+    let mut stream = server.connect();
+    let begun = Instant::now();
+    while stream.write_all(b"G").is_ok() {
+        assert!(begun.elapsed() < Duration::from_secs(40), "the client is still heard");
+        thread::sleep(Duration::from_millis(300));
     }
+    assert!(begun.elapsed() > Duration::from_secs(5), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_socket_that_an_ended_server_left_is_used_again() {
+    let center = Center::new(&log());
+    assert!(center.report(&["ingest", "log", "--index", "index"]).status.success());
+    fs::write(center.path("roles"), "admin chief\n").unwrap();
+    let options = ["--listen", "./socket", "--proxy", "unix"];
+    for _ in 0..2 {
+        let (mut process, place) = started(&center, &options);
+        assert_eq!(place, "./socket");
+        let mut stream = UnixStream::connect(center.path("socket")).unwrap();
+        stream.write_all(b"GET /runs HTTP/1.0\r\nX-Remote-User: root\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.contains(" 200 ") && answer.contains("heat"), "{answer}");
+        // A second server leaves the first one its socket.
+        let refused = center.report(&[&["serve", "--index", "index"][..], &options].concat());
+        assert_eq!(refused.status.code(), Some(1), "{}", stderr(&refused));
+        assert!(UnixStream::connect(center.path("socket")).is_ok());
+        end(&mut process);
+    }
+    // Another file is not a socket that was left.
+    fs::remove_file(center.path("socket")).unwrap();
+    fs::write(center.path("socket"), "mine").unwrap();
+    let refused = center.report(&[&["serve", "--index", "index"][..], &options].concat());
+    assert_eq!(refused.status.code(), Some(1), "{}", stderr(&refused));
+    assert_eq!(read(&center.path("socket")), "mine");
 }
 
 #[test]
@@ -160,7 +217,7 @@ fn a_store_that_is_none_is_told_at_once() {
     let center = Center::new(&log());
     let bad: [&[u8]; 3] = [b"store = mysql://db/topas\n", b"store = db\n", b"store = \xff://x\n"];
     for text in bad {
-        std::fs::write(center.path("etc/topas.conf"), text).unwrap();
+        fs::write(center.path("etc/topas.conf"), text).unwrap();
         for args in [&["serve", "--proxy", "unix"], &["ingest", "log", "--quiet"]] {
             let output = center.report(&[&args[..], &["--index", "index"]].concat());
             let said = stderr(&output);
