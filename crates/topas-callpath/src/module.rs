@@ -39,7 +39,7 @@ impl SegmentPrint {
 pub struct LoadedModule {
     /// What the loader has of it
     pub(crate) loader: LoaderRecord,
-    /// Its build id
+    /// The build id of the module
     pub build_id: [u8; BUILD_ID],
     /// Bytes of the build id; 0 if there is none
     pub build_id_length: usize,
@@ -70,7 +70,7 @@ impl LoadedModule {
         self.loader.base()
     }
 
-    /// Its path; empty of the executable.
+    /// The path of the module; empty of the executable.
     pub fn name(&self) -> &[u8] {
         self.loader.name()
     }

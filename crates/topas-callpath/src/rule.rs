@@ -12,7 +12,7 @@ pub enum FrameEnd {
     Stack = 1,
     /// At `rbp` and the offset
     Base = 2,
-    /// It is told by the word at `rbp` and the offset: of functions that align their stack
+    /// The end is told by the word at `rbp` and the offset: of functions that align their stack
     ByBase = 3,
     /// Nobody has called this function
     Outermost = 4,
@@ -25,7 +25,7 @@ pub enum FrameEnd {
 /// Where a function has saved `rbp` of its caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SavedBase {
-    /// It did not change it
+    /// The function did not change `rbp`
     Kept,
     /// So many bytes from the end of its frame
     ByEnd(i32),
@@ -51,7 +51,7 @@ impl Rule {
         Rule(end as u64 | u64::from(how) << 4 | from << 8 | u64::from(offset as u32) << 32)
     }
 
-    /// Its first part, as a number.
+    /// How the end of the frame is told, as a number.
     #[inline(always)]
     pub const fn end(self) -> u64 {
         self.0 & 0xf

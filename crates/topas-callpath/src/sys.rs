@@ -26,7 +26,7 @@ impl Memory {
         Memory { from, end: from + bytes.len() }
     }
 
-    /// Its first address.
+    /// The first address of the memory.
     #[inline(always)]
     pub fn from(self) -> usize {
         self.from
@@ -72,7 +72,7 @@ pub struct ProgramHeader {
     pub kind: u32,
     flags: u32,
     offset: u64,
-    /// Its address in the file's own numbering
+    /// The address of the segment in the file's own numbering
     pub address: u64,
     physical: u64,
     /// Bytes in the file
@@ -118,7 +118,7 @@ impl LoaderRecord {
         self.base
     }
 
-    /// Its path; empty of the executable.
+    /// The path of the module; empty of the executable.
     pub fn name(&self) -> &[u8] {
         if self.name.is_null() {
             return &[];
@@ -127,7 +127,7 @@ impl LoaderRecord {
         unsafe { CStr::from_ptr(self.name) }.to_bytes()
     }
 
-    /// Its program headers.
+    /// The program headers of the module.
     pub fn headers(&self) -> &[ProgramHeader] {
         // SAFETY: the loader has so many, as long as the module stays.
         unsafe { core::slice::from_raw_parts(self.headers, self.count) }

@@ -18,11 +18,11 @@ pub enum Scope {
 /// How sure a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confidence {
-    /// It follows from what was measured
+    /// The finding follows from what was measured
     Sure,
     /// Another cause is possible
     Likely,
-    /// It is a question to look into
+    /// The finding is a question to look into
     Hint,
 }
 
@@ -44,13 +44,13 @@ pub struct Rule {
     pub name: String,
     /// What it is about
     pub scope: Scope,
-    /// Its finding in a few words
+    /// The finding of the rule in a few words
     pub what: String,
     /// How sure its finding is
     pub confidence: Confidence,
     /// A page about it
     pub link: Option<String>,
-    /// Its parameters with their values as written
+    /// The parameters of the rule with their values as written
     pub parameters: Vec<(String, String)>,
     pub(crate) requires: Vec<&'static Fact>,
     pub(crate) when: Expression<FactOperand>,
@@ -96,11 +96,11 @@ pub struct RuleFinding {
 /// What came of a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RuleOutcome {
-    /// It fires
+    /// The rule fires
     Found(Box<RuleFinding>),
-    /// It does not
+    /// The rule does not fire
     Not,
-    /// It cannot be told, because these facts are missing
+    /// The rule cannot be judged, because these facts are missing
     Unknown(Vec<&'static Fact>),
 }
 

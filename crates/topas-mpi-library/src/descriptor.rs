@@ -25,43 +25,43 @@ pub struct Descriptor {
     rank: [u8; 2],
     /// The status, if it alone tells what the call received
     status: u8,
-    /// Its shape, which tells what is to be done after its call
+    /// The shape of the function, which tells what is to be done after its call
     hot: Hot,
 }
 
-/// It begins, ends or steers the measurement.
+/// The function begins, ends or steers the measurement.
 const SPECIAL: u16 = 1;
-/// It moves bytes.
+/// The function moves bytes.
 const MOVES: u16 = 1 << 1;
 /// Handles or statuses are to be looked at before its call.
 const BEFORE: u16 = 1 << 2;
 /// There is something to count after it.
 const AFTER: u16 = 1 << 3;
-/// It frees handles or cancels requests.
+/// The function frees handles or cancels requests.
 const FREES: u16 = 1 << 4;
-/// It names a rank.
+/// The function names a rank.
 const NAMES: u16 = 1 << 5;
-/// Its status is needed, and nothing else before its call.
+/// The status of the call is needed, and nothing else before the call.
 const STATUS: u16 = 1 << 6;
 /// Some of its arguments in C are not in registers.
 const STACKED: u16 = 1 << 7;
-/// Its calls count for its communicator.
+/// The calls of the function count for their communicator.
 const TRAFFIC: u16 = 1 << 8;
 
 impl Descriptor {
-    /// That of a function of which nothing but the words of its arguments is known, in C and in
+    /// The descriptor of a function of which only the words of its arguments are known, in C and in
     /// Fortran.
     pub const fn of_words(words: u8, fortran_words: u8) -> Descriptor {
         let flags = if words as usize > REGISTERS { STACKED } else { 0 };
         Descriptor { words, fortran_words, flags, rank: [0; 2], status: NONE, hot: Hot::No }
     }
 
-    /// It begins, ends or steers the measurement.
+    /// The same of a function that begins, ends or steers the measurement.
     pub const fn steers(self) -> Descriptor {
         self.with(SPECIAL)
     }
 
-    /// It moves bytes.
+    /// The same of a function that moves bytes.
     pub const fn transfers(self) -> Descriptor {
         self.with(MOVES)
     }
@@ -152,7 +152,7 @@ impl Descriptor {
             )
     }
 
-    /// Its shape, of those that have something to do after their calls.
+    /// The shape of the function, of those that have something to do after their calls.
     #[inline(always)]
     pub fn hot(&self) -> Hot {
         self.hot

@@ -168,7 +168,7 @@ fn frees(library: &Library, ledger: Option<&mut Ledger>, plan: &CallPlan, args: 
                 let persistent = entry.flags & flag::PERSISTENT != 0;
                 let pending = !persistent || entry.flags & flag::ACTIVE != 0;
                 if entry.flags & flag::TOLD != 0 && pending {
-                    // It goes on, and nobody will tell how it ends.
+                    // The request goes on, and nobody will tell how it ends.
                     completion::lost();
                 }
                 waits::freed(entry);

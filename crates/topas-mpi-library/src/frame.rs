@@ -116,7 +116,7 @@ pub struct CallNotes {
 pub struct PendingRequest {
     /// Where it is; None of those that many operations share
     pub found: Option<FoundRequest>,
-    /// Its place among the requests of the call
+    /// The place of the request among those of the call
     pub place: u32,
     /// What it is, if it was not this thread that was given it: who was may be given another by
     /// the same handle before we come to read it

@@ -77,7 +77,7 @@ pub struct LoadedObject {
     gnu_hash: *const u32,
     hash: *const u32,
     relocations: [(*const Relocation, usize); 2],
-    /// It tells the loader where libraries are looked for that it and others need
+    /// The object tells the loader where libraries are looked for that the object and others need
     pub has_rpath: bool,
 }
 

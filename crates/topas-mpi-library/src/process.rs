@@ -16,9 +16,9 @@ use crate::{arch, clock, counters, flow, launch, mode, paths, preload, say, site
 const NEW: u32 = 0;
 /// Some thread is deciding.
 const BUSY: u32 = 1;
-/// It is measured.
+/// The process is measured.
 const ON: u32 = 2;
-/// It is not.
+/// The process is not measured.
 const OFF: u32 = 3;
 
 static STATE: AtomicU32 = AtomicU32::new(NEW);

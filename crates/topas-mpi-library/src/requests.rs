@@ -45,19 +45,19 @@ pub struct RequestEntry {
 pub mod flag {
     /// The status of its completion tells what was received.
     pub const TOLD: u32 = 1;
-    /// It is started, each time anew.
+    /// The request is persistent: each start is a new message.
     pub const PERSISTENT: u32 = 1 << 1;
-    /// It was started.
+    /// The request was started.
     pub const ACTIVE: u32 = 1 << 2;
     /// Cancelling it was tried.
     pub const CANCELLED: u32 = 1 << 3;
-    /// It sends: [`super::RequestEntry::sent`].
+    /// The request sends: [`super::RequestEntry::sent`].
     pub const SENDS: u32 = 1 << 4;
-    /// It receives as much as [`super::RequestEntry::received`] says.
+    /// The request receives as much as [`super::RequestEntry::received`] says.
     pub const RECEIVES: u32 = 1 << 5;
     /// Ranks of its communicator are those of the world.
     pub const IDENTITY: u32 = 1 << 6;
-    /// Its peer counts.
+    /// The peer of the request counts.
     pub const PEER: u32 = 1 << 7;
     /// From this bit on: the number of what `flow::waits` has posted for it, 0 if it has not.
     pub const POST_AT: u32 = 8;

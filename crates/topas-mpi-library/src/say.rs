@@ -52,7 +52,7 @@ pub fn not_written(name: &[u8], error: i32) {
     kernel::write(2, out.text());
 }
 
-/// That the ranks did not come together.
+/// Says that the ranks did not come together.
 pub fn not_together(name: &[u8]) {
     let mut room = [0; 1024];
     let mut out = Out::new(&mut room);
@@ -65,7 +65,7 @@ pub fn not_together(name: &[u8]) {
     kernel::write(2, out.text());
 }
 
-/// That the library cannot be loaded behind a program.
+/// Says that the library cannot be loaded behind a program.
 pub fn not_followed(name: &[u8]) {
     let mut room = [0; 1024];
     let mut out = Out::new(&mut room);
@@ -78,7 +78,7 @@ pub fn not_followed(name: &[u8]) {
     kernel::write(2, out.text());
 }
 
-/// That the site wants nothing measured, to who asked for a profile.
+/// Says, to the user who asked for a profile, that the site wants nothing measured.
 pub fn not_wanted() {
     kernel::write(2, b"topas-mpi: warning: no MPI profile: the site measures nothing\n");
 }

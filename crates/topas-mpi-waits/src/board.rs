@@ -36,11 +36,11 @@ pub struct Ring {
 /// What a ring says of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen {
-    /// This was its moment, and its call path as the owner of the ring numbers them; 0: not told.
+    /// The moment, and the call path as the owner of the ring numbers paths; 0: not told.
     At(u64, u16),
-    /// It was so long ago that it is overwritten: not later than this moment.
+    /// The event was so long ago that its stamp is overwritten: not later than this moment.
     Before(u64),
-    /// It was not yet, or was not yet published.
+    /// The event was not yet, or was not yet published.
     NotYet,
     /// Nobody knows any more.
     Unsure,
@@ -80,7 +80,7 @@ impl Ring {
     pub fn publish_with(&self, moment: u64, path: u16) -> u64 {
         let number = self.published.load(Relaxed);
         if let Some(place) = self.paths.get(number as usize % STAMPS) {
-            // As a stamp.
+            // The order is that of a stamp.
             place.store(path, Release);
         }
         self.publish(moment)
@@ -171,7 +171,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// None.
+    /// A table without keys.
     pub const fn new() -> Keys {
         Keys {
             count: AtomicU32::new(0),

@@ -37,7 +37,7 @@ impl Shape {
 pub struct CollectivePlace {
     /// The number of its communicator
     pub comm: u64,
-    /// Its number
+    /// The number of the collective
     pub number: u64,
     /// The ranks of the communicator for which this one waits: from this one
     pub first: u32,

@@ -71,9 +71,9 @@ struct Use {
 #[derive(Clone, Copy)]
 pub struct WaitingCall {
     findings: Findings,
-    /// Its record, plus 1; 0 if it has none
+    /// The record of the call, plus 1; 0 if the call has none
     record: u16,
-    /// It received something
+    /// The call received something
     receives: bool,
     /// A small message that it sent. Who waits for messages, too, does not wait for such a one:
     /// that goes without its receiver, and if it does not, nobody can tell.

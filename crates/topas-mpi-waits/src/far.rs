@@ -12,11 +12,11 @@ use crate::wait::{Cause, Findings};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Stamp {
-    /// Its key
+    /// The key by which the stamp is found
     pub key: u64,
     /// The moment
     pub moment: u64,
-    /// Its number, of which the lower half tells enough
+    /// The number of the stamp, of which the lower half tells enough
     pub number: u32,
     /// Of a collective, from a rank: a [`CollectiveNote`]; to a rank: who came last. Else 0
     pub note: u32,
@@ -49,12 +49,12 @@ impl Letter {
         Letter { next: 0, used: 0, reserved: 0, stamps: [NONE; STAMPS] }
     }
 
-    /// Its stamps.
+    /// The stamps of the letter.
     pub fn stamps(&self) -> &[Stamp] {
         self.stamps.get(..self.used as usize).unwrap_or_default()
     }
 
-    /// Its stamps, to be changed.
+    /// The stamps of the letter, to be changed.
     pub fn stamps_mut(&mut self) -> &mut [Stamp] {
         self.stamps.get_mut(..self.used as usize).unwrap_or_default()
     }
@@ -89,7 +89,7 @@ pub struct Letters {
 }
 
 impl Letters {
-    /// None.
+    /// A table without letters.
     pub const fn new() -> Letters {
         Letters { touched: 0, free: 0, lost: 0, letters: [Letter::new(); LETTERS] }
     }
@@ -178,14 +178,14 @@ impl Default for Letters {
 pub struct CollectiveNote {
     /// Others wait for it
     pub counts: bool,
-    /// It has waited long, and wants to know who came last
+    /// The rank has waited long, and wants to know who came last
     pub asks: bool,
     /// For how many ranks it had to wait: only where all of them were heard there is an answer
     pub awaited: u32,
 }
 
 impl CollectiveNote {
-    /// As a number.
+    /// The note as a number.
     pub const fn pack(self) -> u32 {
         self.awaited << 2 | (self.counts as u32) << 1 | self.asks as u32
     }
@@ -204,11 +204,11 @@ pub const QUESTIONS: usize = 1 << 17;
 /// A stamp that a call needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FarQuestion {
-    /// Its key
+    /// The key of the stamp
     pub key: u64,
     /// The answer, if there is one
     pub moment: u64,
-    /// Its number
+    /// The number of the stamp
     pub number: u32,
     /// The rank that has it; of a collective, once it is answered, the rank that came last
     pub peer: u32,
@@ -230,7 +230,7 @@ pub struct Questions {
 }
 
 impl Questions {
-    /// None.
+    /// A table without questions.
     pub const fn new() -> Questions {
         const NONE: FarQuestion = FarQuestion {
             key: 0,

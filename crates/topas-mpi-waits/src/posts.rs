@@ -20,7 +20,7 @@ pub enum Progress {
     Open,
     /// A receive whose number is not known, but whose message is.
     Done,
-    /// Its number is known.
+    /// The number of the message is known.
     Numbered,
 }
 
@@ -31,7 +31,7 @@ pub struct Post {
     pub address: Address,
     /// When it was posted
     pub moment: u64,
-    /// Its number
+    /// The number of the message
     pub number: u64,
     /// The communicator as the program has it
     pub handle: u64,
@@ -41,19 +41,19 @@ pub struct Post {
     pub record: u16,
     /// How far it is
     pub progress: Progress,
-    /// It sends
+    /// The message is sent, not received
     pub sends: bool,
-    /// It is so large that who sends may have to wait for who receives
+    /// The message is so large that its sender may have to wait for its receiver
     pub large: bool,
-    /// It is started, each time anew
+    /// The request is persistent: each start is a new message
     pub persistent: bool,
     /// Cancelling it was tried
     pub cancelling: bool,
     /// Two threads were at it at once
     pub unsure: bool,
-    /// It is no message but a collective: a [`crate::collective::CollectivePlace`]
+    /// The request is of a collective, not of a message: a [`crate::collective::CollectivePlace`]
     pub collective: bool,
-    /// Its neighbours in the list, or the next that is free
+    /// The entry before in the list, or the next free entry
     pub(crate) before: u16,
     pub(crate) after: u16,
 }
@@ -72,7 +72,7 @@ pub struct Posts {
 const _: () = assert!(POSTS < u16::MAX as usize);
 
 impl Posts {
-    /// None.
+    /// A list without requests.
     pub const fn new() -> Posts {
         const NONE: Post = Post {
             address: Address { comm: 0, peer: 0, tag: 0 },

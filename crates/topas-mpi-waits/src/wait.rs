@@ -45,7 +45,7 @@ pub const fn parts_of_peer(peer: u64) -> (u32, u16) {
 pub struct Call {
     /// What its surroundings call it: its function, and whatever else they want to be told again
     pub function: u32,
-    /// It counts: measuring is not paused
+    /// The wait counts: measuring is not paused
     pub counts: bool,
     /// When it was entered
     pub began: u64,

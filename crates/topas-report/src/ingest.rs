@@ -41,7 +41,7 @@ pub struct IndexArgs {
 }
 
 impl IndexArgs {
-    /// Its file; the Err is an exit code, and the reason has been said.
+    /// The file of the index; the Err is an exit code, and the reason has been said.
     pub fn path(&self, env: &Environment) -> Result<PathBuf, u8> {
         let argv0 = topas_config::command_line().into_iter().next().unwrap_or_default();
         let of_prefix = || {

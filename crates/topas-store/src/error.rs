@@ -9,14 +9,14 @@ use topas_data::SourceError;
 pub enum StoreError {
     /// The index could not be opened, read or written
     Index {
-        /// Its file
+        /// The file of the index
         path: String,
         /// What SQLite says
         cause: rusqlite::Error,
     },
-    /// It was made by another version of TOPAS
+    /// The index was made by another version of TOPAS
     Version {
-        /// Its file
+        /// The file of the index
         path: String,
         /// The version that it has
         found: i64,

@@ -54,7 +54,7 @@ struct WaitingLine {
     launch: u64,
     start: i64,
     end: i64,
-    /// Its place in the text of the batch
+    /// The place of the line in the text of the batch
     text: Range<usize>,
 }
 

@@ -27,7 +27,7 @@ pub enum CellKind {
 /// A column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its name
+    /// The name of the column
     pub name: &'static str,
     /// What it holds
     pub kind: CellKind,
@@ -44,7 +44,7 @@ const fn text(name: &'static str) -> Column {
 /// A table.
 #[derive(Debug)]
 pub struct Table {
-    /// Its name
+    /// The name of the table
     pub name: &'static str,
     /// Columns that tell its rows apart
     pub key: &'static [Column],

@@ -42,7 +42,7 @@ pub struct StoredRun {
     pub ending: i64,
     /// Whether it became part of another run
     pub gone: bool,
-    /// Its log lines, each with a newline
+    /// The log lines of the run, each with a newline
     pub lines: Vec<u8>,
     /// The batch that changed it last
     pub version: i64,

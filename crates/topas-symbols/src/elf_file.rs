@@ -15,7 +15,7 @@ pub struct ElfFile {
     pub id: String,
     /// Name of the file that holds its debug information, if it says so
     pub debug_link: Option<String>,
-    /// Its content
+    /// The content of the file
     pub bytes: Vec<u8>,
 }
 

@@ -26,9 +26,9 @@ const DEBUG_DIRECTORY: &str = "/usr/lib/debug";
 /// Why the frames of a module have no names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoSymbols {
-    /// Its file is not there, or cannot be read
+    /// The file of the module is not there, or cannot be read
     Gone,
-    /// Its file is another one than that which ran
+    /// The file of the module is another one than that which ran
     Changed,
 }
 

@@ -42,7 +42,7 @@ pub struct Roles {
 /// A line of the file that cannot be understood: nothing of the file holds then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoleFault {
-    /// Its number, from 1
+    /// The number of the line, from 1
     pub line: usize,
     /// The line that is wrong
     pub text: String,

@@ -23,7 +23,7 @@ const KEPT: usize = 8;
 pub struct Answer {
     /// Status of HTTP
     pub status: u16,
-    /// Its content
+    /// The content
     pub content: String,
     /// Type of the content
     pub kind: &'static str,

@@ -10,7 +10,7 @@ pub struct IndexEntry {
     pub name: String,
     /// File name of its page
     pub file: String,
-    /// Its days in words
+    /// The days of the page in words
     pub days: String,
     /// The sentence of its summary
     pub sentence: String,

@@ -23,13 +23,13 @@ pub struct GeneralCall<'a> {
     pub ledger: &'a mut Ledger,
     /// What is to be done
     pub plan: &'static CallPlan,
-    /// Its arguments
+    /// The arguments of the call
     pub args: &'a CallWords,
     /// What is known of the message that it receives
     pub message: Option<RequestEntry>,
-    /// Its number
+    /// The number of the function
     pub function: u16,
-    /// It takes large counts
+    /// The function takes large counts
     pub large: bool,
 }
 
@@ -106,7 +106,7 @@ impl GeneralCall<'_> {
                         continue;
                     }
                     if plan.request != NONE && flow.way == Way::Sent && account.is_some() {
-                        // It may yet be cancelled.
+                        // The send may yet be cancelled.
                         entry.sent = bytes;
                         entry.peer = peer;
                         entry.flags |= flag::SENDS;

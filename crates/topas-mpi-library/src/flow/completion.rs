@@ -151,7 +151,7 @@ struct Completed<'a, 'b, const EXTRA: bool> {
 pub struct CompletionCall<'a> {
     /// What is to be done
     pub plan: &'static CallPlan,
-    /// Its arguments, its result and its requests
+    /// The arguments of the call, its result and its requests
     pub frame: &'a Frame,
     /// When the outermost call began, in ticks
     pub began: u64,

@@ -30,9 +30,9 @@ pub struct HotCall<'a, const EXTRA: bool, const HOT: u8> {
     pub block: &'a mut Block,
     /// What is to be done
     pub plan: &'static CallPlan,
-    /// Its arguments
+    /// The arguments of the call
     pub args: &'a CallWords,
-    /// Its number, less than that of functions
+    /// The number of the function, less than that of functions
     pub function: usize,
     /// Ticks in the outermost call
     pub ticks: u64,

@@ -25,9 +25,9 @@ pub const TRANSLATIONS: usize = 512;
 /// Size of a datatype.
 #[derive(Clone, Copy)]
 pub struct Sized {
-    /// Its handle
+    /// The handle of the datatype
     pub handle: u64,
-    /// Its size in B
+    /// The size of the datatype in B
     pub size: u64,
     /// Generation of its place, plus 1; 0 if nothing is here
     pub generation: u32,

@@ -28,7 +28,7 @@ pub struct Library {
     pub handle_size: usize,
     /// Sizes of most datatypes are in their handles
     pub sizes_in_handles: bool,
-    /// Its family
+    /// The family of the MPI
     pub abi: &'static Abi,
     /// `MPI_COMM_WORLD`
     pub comm_world: u64,
@@ -76,9 +76,9 @@ static STATE: AtomicU32 = AtomicU32::new(NEW);
 const NEW: u32 = 0;
 /// Somebody is finding out.
 const BUSY: u32 = 1;
-/// It is known.
+/// The MPI is known.
 const KNOWN: u32 = 2;
-/// It is an MPI that is not known.
+/// The MPI is none that is known.
 const UNKNOWN: u32 = 3;
 
 /// The MPI, if it is known by now.

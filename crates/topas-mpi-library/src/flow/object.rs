@@ -12,7 +12,7 @@ use crate::generated::number;
 /// A communicator or window.
 #[derive(Clone, Copy)]
 pub struct CommObject {
-    /// Its handle
+    /// The handle of the object
     pub handle: u64,
     /// Generation of its place; 0 if nothing is here
     pub generation: u32,
@@ -30,7 +30,7 @@ pub struct CommObject {
     pub destinations: u32,
     /// Number in the table of communicators
     pub index: u16,
-    /// It is an intercommunicator
+    /// The communicator is an intercommunicator
     pub inter: bool,
     /// Whether [`CommObject::sources`] and what belongs to them are known
     neighbors: Neighbors,
@@ -38,7 +38,7 @@ pub struct CommObject {
     ranks: WorldRanks,
     /// Neighbours that are `MPI_PROC_NULL`, of Cartesian topologies: a bit for each
     pub null: u64,
-    /// Its group at the other end, if ranks have to be translated
+    /// The group at the other end, if ranks have to be translated
     group: u64,
 }
 

@@ -100,7 +100,7 @@ pub enum Hot {
 pub struct CallPlan {
     /// What
     pub act: Act,
-    /// Its shape, if it is one of many
+    /// The shape of the function, if it is one of many
     pub hot: Hot,
     /// Flows in use
     pub flows: u8,
@@ -138,7 +138,7 @@ pub struct CallPlan {
     pub neighbors: bool,
     /// The object is a communicator
     pub is_comm: bool,
-    /// Its calls and time count for the communicator
+    /// The calls and the time of the function count for the communicator
     pub traffic: bool,
     /// Flows
     pub flow: [Flow<Place>; 3],

@@ -197,7 +197,7 @@ struct Returned<'a> {
     args: &'a CallWords,
     role: &'static Role,
     plan: &'static CallPlan,
-    /// It takes large counts
+    /// The function takes large counts
     large_counts: bool,
     call: Call,
     doer: Doer,

@@ -109,7 +109,7 @@ impl Engine {
         self.posts.get(id).filter(|post| post.collective).copied()
     }
 
-    /// It was completed.
+    /// A started collective was completed.
     pub fn collective_completed(&mut self, id: u32) {
         self.put_back(id);
     }

@@ -66,7 +66,7 @@ impl Engine {
     ) {
         let wild = post.address.is_wild();
         let Some(address) = from.filter(|_| wild).or((!wild).then_some(&post.address)) else {
-            // It stays where it is: whatever could be its message is not sure.
+            // The request stays in the list: whatever could be its message is not sure.
             waiting.findings.unsure = true;
             return;
         };

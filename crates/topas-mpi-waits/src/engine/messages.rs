@@ -341,7 +341,7 @@ impl Engine {
         })
     }
 
-    /// It is started.
+    /// A persistent request is started.
     pub fn started(&mut self, around: &mut impl Surroundings, id: u32, doer: &Doer) {
         let Some(post) = self.posts.get(id).copied() else { return };
         if post.progress != Progress::Idle {

@@ -96,7 +96,7 @@ impl Carrier {
     }
 }
 
-/// That nobody wrote it, so that no machine answers it (RFC 3834).
+/// The header that says that nobody wrote the mail, so that no machine answers it (RFC 3834).
 fn automatic() -> lettre::message::header::HeaderValue {
     let name = lettre::message::header::HeaderName::new_from_ascii_str("Auto-Submitted");
     lettre::message::header::HeaderValue::new(name, "auto-generated".to_owned())

@@ -27,11 +27,11 @@ use crate::{TOOL, exit};
 /// What is to be done with a mail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sending {
-    /// It is to be sent, and that is noted
+    /// The mail is to be sent, and that is noted
     Begun,
-    /// It was sent
+    /// The mail was sent
     Done,
-    /// It may have been sent
+    /// The mail may have been sent
     Unclear,
 }
 

@@ -31,7 +31,7 @@ const TOGETHER: u32 = 16;
 const PEERS: usize = 1024;
 
 struct Peer {
-    /// Its rank, plus 1; 0 if nothing is here
+    /// The rank, plus 1; 0 if nothing is here
     rank: AtomicU32,
     /// Its file; null if it has none here, or there is more than one
     base: AtomicPtr<u8>,

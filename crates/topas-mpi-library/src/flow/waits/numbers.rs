@@ -18,9 +18,9 @@ const SELF: u64 = 2;
 /// A communicator.
 #[derive(Clone, Copy)]
 pub struct Numbered {
-    /// Its handle; 0 if nothing is here
+    /// The handle of the communicator; 0 if nothing is here
     handle: u64,
-    /// Its number
+    /// The number of the communicator
     pub number: u64,
     /// How many were made of it
     made: u64,
@@ -44,7 +44,7 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// None.
+    /// A table without communicators.
     pub const fn new() -> Numbers {
         const NONE: Numbered = Numbered { handle: 0, number: 0, made: 0, place: 0, size: 0 };
         Numbers { places: [NONE; PLACES], used: 0, world: 0, world_overtakes: false }

@@ -12,11 +12,11 @@ use crate::ranks::Ranks;
 pub struct Hosts {
     /// How many there are
     pub count: usize,
-    /// That of each rank
+    /// The host of each rank
     of: &'static [u32],
     /// The first rank of each
     leaders: &'static [u32],
-    /// That of this rank
+    /// The host of this rank
     pub own: u32,
     /// This rank is the first of its host
     pub leads: bool,
