@@ -4,7 +4,13 @@ use std::io;
 
 use topas_data::{AskProgress, SourceError};
 
-/// How far it is, in words.
+/// What to do where `--memory` is no size.
+pub const SIZE_HINT: &str = "give a size such as 512M or 4GiB";
+
+/// What to do where a temporary file failed.
+pub const ROOM_HINT: &str = "set TMPDIR to a directory with more room, or allow more --memory";
+
+/// How far a tool is with the logs, in words.
 pub fn progress_words(place: AskProgress, files: usize) -> String {
     match place {
         AskProgress::Reading { bytes, of, sources } => {

@@ -8,7 +8,7 @@ use topas_data::{
     AskAnswer, AskError, Fold, Inputs, Period, PeriodError, Question, Resources, SourceError, ask,
     clock, parse_period, parse_size,
 };
-use topas_render::asking::{progress_words, source_hint};
+use topas_render::asking::{ROOM_HINT, SIZE_HINT, progress_words, source_hint};
 use topas_render::{passed_over, skipped};
 use topas_terminal::Progress;
 
@@ -62,7 +62,7 @@ impl ReportLog {
         if let Some(text) = &args.memory {
             resources.memory = parse_size(text).map_err(|error| {
                 let what = format!("--memory: invalid value '{text}': {error}");
-                TOOL.error(&what, None, "give a size such as 512M or 4GiB");
+                TOOL.error(&what, None, SIZE_HINT);
                 exit::USAGE
             })?;
         }
@@ -110,8 +110,7 @@ impl ReportLog {
 pub fn no_answer(error: &AskError) -> u8 {
     match error {
         AskError::Temporary(error) => {
-            let hint = "set TMPDIR to a directory with more room, or allow more --memory";
-            TOOL.error(error, Some(&error.cause), hint);
+            TOOL.error(error, Some(&error.cause), ROOM_HINT);
         }
         AskError::Groups { .. } | AskError::Profiles { .. } => {
             TOOL.error(error, None, "allow more --memory");

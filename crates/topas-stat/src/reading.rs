@@ -8,7 +8,7 @@ use topas_data::{
 use topas_format::conf::List;
 use topas_format::line::{Extras, Line};
 pub use topas_render::asking::progress_words as words;
-use topas_render::asking::source_hint;
+use topas_render::asking::{ROOM_HINT, SIZE_HINT, source_hint};
 use topas_terminal::Progress;
 
 use crate::args::StatOptions;
@@ -146,8 +146,7 @@ fn own_inputs(line: &StatOptions, own: &OwnLines, env: &Environment) -> Result<I
 
 /// Says that a temporary file failed: the exit code.
 pub fn temporary_failed(error: &TemporaryError) -> u8 {
-    let hint = "set TMPDIR to a directory with more room, or allow more --memory";
-    TOOL.error(error, Some(&error.cause), hint);
+    TOOL.error(error, Some(&error.cause), ROOM_HINT);
     exit::INPUT
 }
 
@@ -160,7 +159,7 @@ pub fn resources(line: &StatOptions, env: &Environment) -> Result<Resources, u8>
     if let Some(text) = &line.memory {
         resources.memory = parse_size(text).map_err(|error| {
             let what = format!("--memory: invalid value '{text}': {error}");
-            TOOL.error(&what, None, "give a size such as 512M or 4GiB");
+            TOOL.error(&what, None, SIZE_HINT);
             exit::USAGE
         })?;
     }

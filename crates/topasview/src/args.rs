@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Parser, ValueEnum};
 use topas_data::parse_size;
 use topas_data::pes::Column;
+use topas_render::asking::SIZE_HINT;
 use topas_render::mpi_views::MpiSort;
 use topas_render::view::Drawing;
 use topas_terminal::{ColorWish, Tool};
@@ -199,7 +200,7 @@ pub struct AskedViews {
 }
 
 fn size(text: &str) -> Result<u64, String> {
-    parse_size(text).map_err(|error| format!("{error}; give a size such as 512M or 4GiB"))
+    parse_size(text).map_err(|error| format!("{error}; {SIZE_HINT}"))
 }
 
 fn column(name: &str) -> Result<Column, String> {
