@@ -1,6 +1,10 @@
 //! `topas-report serve` and `link`: single runs on the web, and links that sign users in.
 
+use std::fs;
+use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -132,6 +136,19 @@ fn roles(args: &ServeArgs) -> Result<Roles, u8> {
     Roles::read(&String::from_utf8_lossy(&text)).map_err(|error| failed(&error))
 }
 
+/// Removes the socket that an ended server left at this path. The socket of a server that answers,
+/// or another file, stays.
+fn remove_left_socket(path: &Path) {
+    let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
+    let is_left = || {
+        UnixStream::connect(path).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+    };
+    if is_socket && is_left() {
+        // What cannot be removed is told by the bind that follows.
+        let _ = fs::remove_file(path);
+    }
+}
+
 /// Serves until it is ended; the Err is an exit code, and the reason has been said.
 pub fn run(args: &ServeArgs, env: &Environment, conf: &Conf) -> Result<u8, u8> {
     let listen = match args.listen.parse::<SocketAddr>() {
@@ -177,6 +194,9 @@ pub fn run(args: &ServeArgs, env: &Environment, conf: &Conf) -> Result<u8, u8> {
         uid_of: |name| users::get_user_by_name(name).map(|user| user.uid()),
         waiting: Mutex::default(),
     };
+    if let Listen::Unix(path) = &listen {
+        remove_left_socket(path);
+    }
     let served = topas_web::serve(web, &listen, |place| TOOL.say(&format!("serving at {place}")));
     served.map(|()| exit::OK).map_err(|error| {
         let what = format!("cannot serve at {}", shown_lines(&args.listen));

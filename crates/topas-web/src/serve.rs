@@ -1,12 +1,9 @@
 //! The server: carries requests to [`Web::answer`] and answers back.
 
 use std::convert::Infallible;
-use std::fs;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::unix::fs::FileTypeExt;
-use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,7 +28,7 @@ use crate::sign_in::COOKIE;
 pub enum Listen {
     /// An address and a port
     Tcp(SocketAddr),
-    /// A unix socket, whose directory says who may come. One that an ended server left is replaced
+    /// A unix socket, whose directory says who may come; it must not exist
     Unix(PathBuf),
 }
 
@@ -94,7 +91,6 @@ pub fn serve(web: Web, listen: &Listen, ready: impl FnOnce(&str)) -> io::Result<
                 server.take_connections(accept).await;
             }
             Listen::Unix(path) => {
-                remove_left_socket(path);
                 let listener = UnixListener::bind(path)?;
                 ready(&path.display().to_string());
                 server.take_connections(async || Ok((listener.accept().await?.0, None))).await;
@@ -102,19 +98,6 @@ pub fn serve(web: Web, listen: &Listen, ready: impl FnOnce(&str)) -> io::Result<
         }
         Ok(())
     })
-}
-
-/// Removes the socket that an ended server left at this path. The socket of a server that answers,
-/// or another file, stays.
-fn remove_left_socket(path: &Path) {
-    let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
-    let is_left = || {
-        UnixStream::connect(path).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
-    };
-    if is_socket && is_left() {
-        // What cannot be removed is told by the bind that follows.
-        let _ = fs::remove_file(path);
-    }
 }
 
 /// What all connections share.
