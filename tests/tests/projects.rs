@@ -139,12 +139,6 @@ fn mumps() {
 
 #[test]
 #[ignore = "cargo xtask test --projects"]
-fn hmmer() {
-    project("hmmer");
-}
-
-#[test]
-#[ignore = "cargo xtask test --projects"]
 fn sundials() {
     project("sundials");
 }

@@ -78,4 +78,4 @@ macro_rules! suites {
     };
 }
 
-suites! { dune_common hdf5 hmmer hpcc mpi4py mpich_tests mumps petsc sundials }
+suites! { dune_common hdf5 hpcc mpi4py mpich_tests mumps petsc sundials }
