@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::types::{Value, ValueRef};
+use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{
     Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params,
 };
@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::schema::{Cell, CellKind, RUNS, TABLES, Table};
 use crate::store::{Dialect, Store};
 use crate::stored_run::StoredRun;
-use crate::sums::SUM_TABLES;
+use crate::sums::{GroupChange, SUM_TABLES};
 
 /// Version of the tables. An index of another one is made again.
 const VERSION: i64 = 1;
@@ -308,13 +308,13 @@ impl IndexChange<'_> {
     }
 
     /// Adds a run; one of the same name that was gone is back.
-    pub fn add_run(&self, run: &StoredRun, keep_gone: bool) -> Result<(), StoreError> {
+    pub fn add_run(&self, run: StoredRun, keep_gone: bool) -> Result<(), StoreError> {
         let add = || {
             if keep_gone {
                 let sql = "DELETE FROM runs WHERE launch = ? AND id = ? AND gone = 1";
                 self.transaction.prepare_cached(sql)?.execute([run.launch, run.id])?;
             }
-            let values = run.cells().into_iter().map(value);
+            let values = run.into_cells().into_iter().map(value);
             let mut statement = self.transaction.prepare_cached(&self.add_run)?;
             statement.execute(rusqlite::params_from_iter(values))
         };
@@ -335,22 +335,37 @@ impl IndexChange<'_> {
     }
 
     /// Adds to sums.
-    pub fn add_sums(
+    pub fn add_sums(&self, changes: &[GroupChange], version: i64) -> Result<(), StoreError> {
+        changes.chunk_by(|a, b| a.table.name == b.table.name).try_for_each(|of_table| {
+            let name = of_table[0].table.name;
+            let known = self.add_sums.iter().find(|(known, _)| *known == name);
+            let Some((_, sql)) = known else { return Err(StoreError::Value { column: "measure" }) };
+            self.tried(self.add_to_table(sql, of_table, version))
+        })
+    }
+
+    fn add_to_table(
         &self,
-        table: &Table,
-        key: &[Cell],
-        sums: &IntegerSums,
+        sql: &str,
+        changes: &[GroupChange],
         version: i64,
-    ) -> Result<(), StoreError> {
-        let known = self.add_sums.iter().find(|(name, _)| *name == table.name);
-        let Some((_, sql)) = known else { return Err(StoreError::Value { column: "measure" }) };
-        let add = || {
-            let numbers = sums.0.iter().copied().chain([version]).map(Value::Integer);
-            let values = key.iter().cloned().map(value).chain(numbers);
-            let mut statement = self.transaction.prepare_cached(sql)?;
-            statement.execute(rusqlite::params_from_iter(values))
-        };
-        self.tried(add()).map(drop)
+    ) -> rusqlite::Result<()> {
+        let mut statement = self.transaction.prepare_cached(sql)?;
+        for change in changes {
+            // The values of a key stay bound for all sums of its group.
+            for (at, cell) in (1..).zip(&change.key) {
+                statement.raw_bind_parameter(at, bound(cell))?;
+            }
+            let behind = change.key.len() + 1;
+            for (measure, sums) in change.sums() {
+                statement.raw_bind_parameter(behind, measure)?;
+                for (at, number) in (behind + 1..).zip(sums.0.iter().chain([&version])) {
+                    statement.raw_bind_parameter(at, number)?;
+                }
+                statement.raw_execute()?;
+            }
+        }
+        Ok(())
     }
 
     /// Notes how far a file was read.
@@ -367,6 +382,15 @@ impl IndexChange<'_> {
         let IndexChange { path, transaction, .. } = self;
         transaction.commit().map_err(|cause| StoreError::Index { path, cause })
     }
+}
+
+/// A value for a statement, as it is in memory.
+fn bound(cell: &Cell) -> ToSqlOutput<'_> {
+    ToSqlOutput::Borrowed(match cell {
+        Cell::Int(number) => ValueRef::Integer(*number),
+        Cell::Text(text) => ValueRef::Text(text.as_bytes()),
+        Cell::Bytes(bytes) => ValueRef::Blob(bytes),
+    })
 }
 
 fn value(cell: Cell) -> Value {
