@@ -17,7 +17,7 @@ use crate::stored_run::StoredRun;
 use crate::sums::{GroupChange, SUM_TABLES};
 
 /// Version of the tables. An index of another one is made again.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// How long a writer waits for another one.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -31,16 +31,21 @@ pub struct Index {
     connection: Connection,
 }
 
-/// Tables that only the index has.
+/// Tables that only the index has, and in which order rows are found. Lists of runs are in the order of
+/// their ends; what a list is filtered by stands behind, so that only rows that it shows are read: a row
+/// has the lines of its run.
 const OWN_TABLES: &str = "
 CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS files (
     device INTEGER NOT NULL, inode INTEGER NOT NULL, place INTEGER NOT NULL, checksum INTEGER NOT NULL,
     PRIMARY KEY (device, inode)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS runs_launch ON runs (launch, last_us);
-CREATE INDEX IF NOT EXISTS runs_owner ON runs (owner, last_us, id);
-CREATE INDEX IF NOT EXISTS runs_program ON runs (owner, exe, last_us, id);
-CREATE INDEX IF NOT EXISTS runs_last ON runs (last_us, id);
+CREATE INDEX IF NOT EXISTS runs_owner ON runs (owner, last_us, id, gone, day, ending, exe, job);
+CREATE INDEX IF NOT EXISTS runs_program ON runs (owner, exe, last_us, id, gone, day, ending, npes);
+CREATE INDEX IF NOT EXISTS runs_job ON runs (job, owner, last_us, id);
+CREATE INDEX IF NOT EXISTS runs_last ON runs (last_us, id, gone, day, ending, exe, job);
+CREATE INDEX IF NOT EXISTS by_user_name ON by_user (user_name, owner) WHERE measure = '';
+CREATE INDEX IF NOT EXISTS by_class_class ON by_class (lang, lib, size, measure, month);
 ";
 
 /// The statement that makes a table. Runs are in the order in which they came; sums are found by
