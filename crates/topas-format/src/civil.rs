@@ -1,5 +1,7 @@
 //! Calendar dates without a calendar library (Gregorian).
 
+use core::fmt::{self, Display, Formatter};
+
 /// A date and time of day, in whatever zone the writer used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Civil {
@@ -43,6 +45,21 @@ impl Civil {
                 second: (day_seconds % 60) as u8,
             },
         }
+    }
+}
+
+/// As in a log line: `1999/05/04`. For the tools; the module writes by [`crate::field::Token`].
+impl Display for Date {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}/{:02}/{:02}", self.year, self.month, self.day)
+    }
+}
+
+/// As in a log line: `1999/05/04 12:00:00`.
+impl Display for Civil {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Time { hour, minute, second } = self.time;
+        write!(f, "{} {hour:02}:{minute:02}:{second:02}", self.date)
     }
 }
 

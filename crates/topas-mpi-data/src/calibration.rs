@@ -24,7 +24,6 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use topas_format::civil::Civil;
 use topas_format::escape::Name;
 use topas_format::out::Out;
 
@@ -97,11 +96,7 @@ impl std::error::Error for CalibrationError {}
 impl Calibration {
     /// A calibration of now, without costs.
     pub fn new(mpi: &str, hosts: Vec<Box<str>>, longest: u64) -> Self {
-        let Civil { date, time } = clock::now();
-        let date = format!(
-            "{:04}/{:02}/{:02} {:02}:{:02}:{:02}",
-            date.year, date.month, date.day, time.hour, time.minute, time.second
-        );
+        let date = clock::now().to_string();
         let longest = Some(longest);
         Calibration { mpi: mpi.into(), hosts, date: date.into(), longest, costs: Vec::new() }
     }

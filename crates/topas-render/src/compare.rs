@@ -6,7 +6,7 @@ mod text;
 use topas_chart::{Arrangement, AxisUnit, BarPlaces, Bars, Caption, Quantity, Series};
 use topas_data::{CompareReport, CompareTable, CompareVerdict, LogReport, Tally};
 
-use crate::number::{date, hours};
+use crate::number::hours;
 use crate::row::named;
 use crate::wording::{count, runs};
 
@@ -95,9 +95,9 @@ impl CompareDocument<'_> {
     /// What a side is of, how many runs and how much time it has.
     fn side(&self, side: usize) -> String {
         let report: &LogReport<'_> = &self.report.sides[side];
-        let days = report.days.map_or_else(String::new, |(first, last)| {
-            format!(" ({} to {})", date(first), date(last))
-        });
+        let days = report
+            .days
+            .map_or_else(String::new, |(first, last)| format!(" ({} to {})", first, last));
         let total = report.total;
         format!(
             "{}: {}; {}{days}, {} PE x wall clock",

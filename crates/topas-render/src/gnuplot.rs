@@ -8,7 +8,7 @@ use topas_data::{Label, PercentOf, ReportRow, ReportTable};
 use crate::csv::text_of;
 use crate::document::{Document, ReportForm};
 use crate::figure::{figure_cells, figure_columns};
-use crate::number::{date, percentage};
+use crate::number::percentage;
 use crate::row::{SAMPLE_COLUMNS, is_measure, named, names, sample_cells, share_cells, table_name};
 use crate::wording::runs;
 
@@ -25,7 +25,8 @@ impl ReportForm for Gnuplot {
         // Writing to a String cannot fail.
         match report.days {
             Some((first, last)) => {
-                let (count, first, last) = (runs(report.total.runs), date(first), date(last));
+                let (count, first, last) =
+                    (runs(report.total.runs), first.to_string(), last.to_string());
                 let _ = writeln!(out, "# TOPAS report, {first} to {last}, {count}");
             }
             None => out += "# TOPAS report, no runs\n",

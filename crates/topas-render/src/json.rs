@@ -7,7 +7,7 @@ use topas_data::{Figure, FigureValue, PercentOf, ReportRow, ReportTable, Share, 
 use crate::document::{Document, ReportForm};
 use crate::endings;
 use crate::figure::{figure_cells, figure_columns};
-use crate::number::{date, exact, machine, percentage};
+use crate::number::{exact, machine, percentage};
 use crate::row::{SAMPLE_COLUMNS, SampleCell, is_of_parts, names, sample_cells, table_name};
 use crate::skipped::foreign_json;
 
@@ -26,7 +26,7 @@ pub struct JsonLines;
 impl ReportForm for Json {
     fn render(&self, document: &Document<'_>) -> String {
         let report = document.report;
-        let days = report.days.map(|(first, last)| (date(first), date(last)));
+        let days = report.days.map(|(first, last)| (first.to_string(), last.to_string()));
         let measures: Vec<Value> = report.measures().map(|(m, sample)| total(m, sample)).collect();
         let tables: Vec<Value> = document
             .tables

@@ -4,7 +4,6 @@ use topas_chart::BarPeriod;
 use topas_data::field::{Field, FieldKind};
 use topas_data::{Label, Period, PeriodAxis};
 
-use crate::number::date;
 use crate::row::named;
 
 /// The periods along a side of a table.
@@ -20,10 +19,10 @@ pub(crate) fn periods(field: &Field, axis: &PeriodAxis, labels: &[&Label]) -> Ve
 /// The days of a period in words: `2026/10/01 to 2026/10/31`, `2026/10/01 and later`.
 pub fn period_words(period: Period) -> String {
     match (period.since, period.until) {
-        (Some(since), Some(until)) if since == until => date(since),
-        (Some(since), Some(until)) => format!("{} to {}", date(since), date(until)),
-        (Some(since), None) => format!("{} and later", date(since)),
-        (None, Some(until)) => format!("{} and before", date(until)),
+        (Some(since), Some(until)) if since == until => since.to_string(),
+        (Some(since), Some(until)) => format!("{} to {}", since, until),
+        (Some(since), None) => format!("{} and later", since),
+        (None, Some(until)) => format!("{} and before", until),
         (None, None) => "all days".to_owned(),
     }
 }

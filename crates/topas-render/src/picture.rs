@@ -6,7 +6,7 @@ use topas_data::measure::Bounds;
 use topas_data::{Label, PercentOf, PeriodAxis, ReportRow, ReportTable, Share, TableSide};
 
 use crate::document::{Document, ReportForm};
-use crate::number::{date, hours, percentage};
+use crate::number::{hours, percentage};
 use crate::period::periods;
 use crate::row::{is_measure, named};
 use crate::text::notes::selected;
@@ -138,7 +138,7 @@ fn caption(document: &Document<'_>, table: &ReportTable, weight: Weight) -> Capt
         },
     };
     let subtitle = match report.days {
-        Some((first, last)) => format!("{} to {}", date(first), date(last)),
+        Some((first, last)) => format!("{} to {}", first, last),
         None => "no runs".to_owned(),
     };
     let each = match table.percent {

@@ -5,7 +5,6 @@ use topas_data::ReportTable;
 use crate::csv::text_of;
 use crate::document::{Document, ReportForm};
 use crate::figure::{figure_cells, figure_columns};
-use crate::number::date;
 use crate::row::{
     OF_COLUMNS, SAMPLE_COLUMNS, SHARE_COLUMNS, is_of_parts, names, of_cells, sample_cells,
     share_cells, table_name,
@@ -21,7 +20,7 @@ impl ReportForm for R {
         let mut out = match report.days {
             Some((first, last)) => {
                 let count = runs(report.total.runs);
-                format!("# TOPAS report, {} to {}, {count}\n", date(first), date(last))
+                format!("# TOPAS report, {} to {}, {count}\n", first, last)
             }
             None => "# TOPAS report, no runs\n".to_owned(),
         };

@@ -10,7 +10,7 @@ use std::fmt::Write;
 use topas_data::{Label, ReportTable, TableSide};
 
 use crate::document::{Document, ReportForm};
-use crate::number::{NONE, date};
+use crate::number::NONE;
 use crate::row::{is_measure, named};
 use crate::wording::TEXT_WIDTH;
 
@@ -33,7 +33,7 @@ impl ReportForm for TextReport {
         let shares = shares::Shares::new(document.tables, self.width);
         let total = shares.width();
         let mut out = String::new();
-        let days = format!("{} to {}", date(first), date(last));
+        let days = format!("{} to {}", first, last);
         out += &rule("=", total);
         line(&mut out, format_args!("TOPAS Report{days:>0$}", total - 12));
         out += &rule("=", total);

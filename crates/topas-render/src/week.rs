@@ -14,7 +14,6 @@ use topas_findings::RuleFinding;
 use topas_format::civil::{Civil, Date};
 use topas_mpi_data::{Calibration, ProfileSum};
 
-use crate::number::date_time;
 use crate::period::period_words;
 use crate::wording::{clean, count, named};
 
@@ -110,8 +109,7 @@ fn finding(of: &WeekFinding<'_>) -> Value {
 
 /// A day and a time of µs since 1970, local time of the site.
 fn date_time_of(micros: i128) -> String {
-    let Civil { date, time } = Civil::from_seconds(micros.div_euclid(1_000_000) as i64);
-    date_time(date, time)
+    Civil::from_seconds(micros.div_euclid(1_000_000) as i64).to_string()
 }
 
 /// What a period is called: the week, the month, the year, or its days.

@@ -11,7 +11,6 @@ use topas_data::{
     AskAnswer, Capacity, CompareOrder, ComparePlan, CompareReport, CompareTable, LogReport, Period,
     WeekPlan, clock,
 };
-use topas_format::civil::Date;
 use topas_mpi_data::{CenterProfiles, read_profiles_in};
 use topas_render::center::{Center, change_plan, parts, plans};
 use topas_render::period_words;
@@ -62,7 +61,7 @@ pub fn run(args: &PagesArgs, env: &Environment, conf: &Conf) -> Result<u8, u8> {
         return Err(exit::USAGE);
     }
     let log = ReportLog::find(&args.reading, env)?;
-    let made = made();
+    let made = clock::now().to_string();
     let mut pages = Pages::open(&args.out)?;
     let mut unreadable = log.inputs.failed.len();
     let mut runs = 0;
@@ -82,13 +81,6 @@ pub fn run(args: &PagesArgs, env: &Environment, conf: &Conf) -> Result<u8, u8> {
         (0, 0) => exit::NO_RUNS,
         (0, _) => exit::OK,
     })
-}
-
-/// When pages are made, in words.
-fn made() -> String {
-    let now = clock::now();
-    let Date { year, month, day } = now.date;
-    format!("{year:04}/{month:02}/{day:02} {:02}:{:02}", now.time.hour, now.time.minute)
 }
 
 /// A page before it is written.

@@ -115,17 +115,7 @@ fn seconds(ns: u128) -> String {
 
 /// A large number in a few digits, with an SI prefix.
 fn short(n: u128) -> String {
-    const PREFIXES: [&str; 6] = ["", "k", "M", "G", "T", "P"];
-    let (mut value, mut prefix) = (n as f64, 0);
-    while value >= 1000.0 && prefix + 1 < PREFIXES.len() {
-        value /= 1000.0;
-        prefix += 1;
-    }
-    if prefix == 0 {
-        n.to_string()
-    } else {
-        format!("{value:.3}")[..4].trim_end_matches('.').to_owned() + PREFIXES[prefix]
-    }
+    if n < 1000 { n.to_string() } else { topas_render::si_bare(n as f64) }
 }
 
 impl Board {
@@ -440,10 +430,10 @@ pub mod tests {
         for (n, text) in [
             (0, "0"),
             (999, "999"),
-            (1000, "1.00k"),
-            (12_345, "12.3k"),
-            (123_456, "123k"),
-            (5_600_000_000, "5.60G"),
+            (1000, "1.000k"),
+            (12_345, "12.35k"),
+            (123_456, "123.5k"),
+            (5_600_000_000, "5.600G"),
         ] {
             assert_eq!(short(n), text);
         }

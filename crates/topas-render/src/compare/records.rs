@@ -6,7 +6,7 @@ use topas_data::{CompareRow, CompareTable};
 use super::{CompareDocument, SIDES, verdict};
 use crate::csv::{field, text_of};
 use crate::json::value;
-use crate::number::{date, pe_seconds};
+use crate::number::pe_seconds;
 use crate::row::{SampleCell, named};
 
 /// Value of the key `schema` of a comparison.
@@ -104,8 +104,8 @@ pub(super) fn json(document: &CompareDocument<'_>) -> String {
         let report = &document.report.sides[at];
         json!({
             "of": document.sides[at],
-            "first_day": report.days.map(|(first, _)| date(first)),
-            "last_day": report.days.map(|(_, last)| date(last)),
+            "first_day": report.days.map(|(first, _)| first.to_string()),
+            "last_day": report.days.map(|(_, last)| last.to_string()),
             "runs": report.total.runs,
             "pe_seconds": report.total.time.seconds(),
         })

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use topas_data::pes::PeRange;
-use topas_format::civil::{Date, Time};
+use topas_format::civil::{Civil, Date, Time};
 use topas_mpi_data::{Ending, MpiProfile, MpiRank, MpiRecordFacts, Origin, RoutineAmount};
 
 use super::Views;
@@ -19,7 +19,7 @@ const HEAVY: u128 = 100;
 
 /// Day and time.
 pub(super) fn when(date: Date, time: Time) -> String {
-    crate::number::date_time(date, time)
+    Civil { date, time }.to_string()
 }
 
 /// Program, user, ranks, hosts, when, id.

@@ -8,11 +8,11 @@ mod rows;
 mod significant;
 
 use topas_data::PeTime;
-use topas_format::civil::{Date, Time};
 
 pub(crate) use rows::{dec, six_places, three_places};
+pub use significant::si_bare;
 pub(crate) use significant::{
-    compact, error_percent, machine, machine_text, short, si, si_as, si_bare, significant, trimmed,
+    compact, error_percent, machine, machine_text, short, si, si_as, significant, trimmed,
 };
 
 /// What people see where nothing was measured.
@@ -137,16 +137,6 @@ pub fn pe_hours(time: PeTime) -> String {
 /// Seconds of PE time with six decimals.
 pub(crate) fn pe_seconds(time: PeTime) -> String {
     fixed(time.0, 6, 6)
-}
-
-/// `1999/05/04`.
-pub(crate) fn date(date: Date) -> String {
-    format!("{:04}/{:02}/{:02}", date.year, date.month, date.day)
-}
-
-/// `1999/05/04 12:00:00`.
-pub(crate) fn date_time(date: Date, time: Time) -> String {
-    format!("{} {:02}:{:02}:{:02}", self::date(date), time.hour, time.minute, time.second)
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ pub(crate) fn si_as(value: f64, like: f64, unit: &str) -> String {
 }
 
 /// A number of four digits whose prefix stands at it, from 1000 on: `1.234P`.
-pub(crate) fn si_bare(value: f64) -> String {
+pub fn si_bare(value: f64) -> String {
     if value < 1000.0 {
         return significant(value, DIGITS);
     }

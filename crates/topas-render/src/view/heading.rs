@@ -40,7 +40,7 @@ pub fn heading_lines(table: &PeTable, columns: usize) -> String {
 
 /// Day and time of the end.
 pub(super) fn when(launch: &PeLaunch) -> String {
-    crate::number::date_time(launch.date, launch.time)
+    topas_format::civil::Civil { date: launch.date, time: launch.time }.to_string()
 }
 
 /// Ranges of PEs that are named in a note.
