@@ -1,6 +1,5 @@
 //! The launcher around this process, and what it would mean for a program in its place.
 
-
 use topas_config::Environment;
 use topas_format::field::Mode;
 use topas_format::out::Out;
