@@ -9,15 +9,15 @@ use crate::wording::paragraph;
 
 /// What a view shows, from top to bottom.
 #[derive(Default)]
-pub(super) struct ViewBody(Vec<Piece>);
+pub(super) struct ViewBody(Vec<ViewPiece>);
 
-struct Piece {
-    content: Content,
+struct ViewPiece {
+    content: PieceContent,
     /// Whether the piece belongs to the one above: text has no blank line between them
     joined: bool,
 }
 
-enum Content {
+enum PieceContent {
     /// A paragraph; a note is smaller on a page
     Prose { text: String, note: bool },
     /// A table with its name, and whether its lines may be longer than the terminal's
@@ -29,8 +29,8 @@ enum Content {
 }
 
 impl ViewBody {
-    fn add(mut self, content: Content) -> Self {
-        self.0.push(Piece { content, joined: false });
+    fn add(mut self, content: PieceContent) -> Self {
+        self.0.push(ViewPiece { content, joined: false });
         self
     }
 
@@ -44,32 +44,36 @@ impl ViewBody {
 
     /// Adds a paragraph.
     pub(super) fn prose(self, text: impl Into<String>) -> Self {
-        self.add(Content::Prose { text: text.into(), note: false })
+        self.add(PieceContent::Prose { text: text.into(), note: false })
     }
 
     /// Adds a paragraph on how to read what is above.
     pub(super) fn note(self, text: impl Into<String>) -> Self {
-        self.add(Content::Prose { text: text.into(), note: true })
+        self.add(PieceContent::Prose { text: text.into(), note: true })
     }
 
     /// Adds a table, unless it is empty.
     pub(super) fn table(self, name: &'static str, cells: CellTable) -> Self {
-        if cells.is_empty() { self } else { self.add(Content::Table { name, cells, long: false }) }
+        if cells.is_empty() {
+            self
+        } else {
+            self.add(PieceContent::Table { name, cells, long: false })
+        }
     }
 
     /// Adds a table whose lines stay whole on any terminal.
     pub(super) fn long_table(self, name: &'static str, cells: CellTable) -> Self {
-        self.add(Content::Table { name, cells, long: true })
+        self.add(PieceContent::Table { name, cells, long: true })
     }
 
     /// Adds lines of their own form, each with its newline.
     pub(super) fn lines(self, name: &'static str, text: String) -> Self {
-        self.add(Content::Lines { name, text })
+        self.add(PieceContent::Lines { name, text })
     }
 
     /// Adds a picture of characters.
     pub(super) fn characters(self, text: String) -> Self {
-        self.add(Content::Characters(text))
+        self.add(PieceContent::Characters(text))
     }
 
     /// Adds the pieces of another body.
@@ -81,15 +85,15 @@ impl ViewBody {
     /// As text for a terminal, blank lines between the pieces.
     pub(super) fn text(&self, views: &Views<'_>) -> String {
         let mut out = String::new();
-        for Piece { content, joined } in &self.0 {
+        for ViewPiece { content, joined } in &self.0 {
             if !out.is_empty() && !joined {
                 out.push('\n');
             }
             out += &match content {
-                Content::Prose { text, .. } => paragraph(text, views.columns()),
-                Content::Table { cells, long: true, .. } => cells.aligned(2),
-                Content::Table { cells, .. } => cells.within(views.screen.width),
-                Content::Lines { text, .. } | Content::Characters(text) => text.clone(),
+                PieceContent::Prose { text, .. } => paragraph(text, views.columns()),
+                PieceContent::Table { cells, long: true, .. } => cells.aligned(2),
+                PieceContent::Table { cells, .. } => cells.within(views.screen.width),
+                PieceContent::Lines { text, .. } | PieceContent::Characters(text) => text.clone(),
             };
         }
         out
@@ -97,12 +101,12 @@ impl ViewBody {
 
     /// As a part of a page.
     pub(super) fn markup(&self) -> Markup {
-        html! { @for Piece { content, .. } in &self.0 { @match content {
-            Content::Prose { text, note: false } => { p { (text) } },
-            Content::Prose { text, .. } => { p.note { (text) } },
-            Content::Table { name, cells, .. } => { (wide(name, &cells.markup())) },
-            Content::Lines { name, text } => { (wide(name, &html! { pre { (text) } })) },
-            Content::Characters(_) => {},
+        html! { @for ViewPiece { content, .. } in &self.0 { @match content {
+            PieceContent::Prose { text, note: false } => { p { (text) } },
+            PieceContent::Prose { text, .. } => { p.note { (text) } },
+            PieceContent::Table { name, cells, .. } => { (wide(name, &cells.markup())) },
+            PieceContent::Lines { name, text } => { (wide(name, &html! { pre { (text) } })) },
+            PieceContent::Characters(_) => {},
         } } }
     }
 }
