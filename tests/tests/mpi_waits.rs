@@ -187,6 +187,29 @@ fn waits_are_those_that_the_program_noted() {
     }
 }
 
+/// The same in calls of rarer kinds: requests that are started again, tested and freed, scans,
+/// collectives of neighbours, two threads, and what came with MPI 4.
+#[test]
+fn waits_of_rarer_calls_are_those_that_the_program_noted() {
+    for mpi in Mpi::installed("waits_of_rarer_calls_are_those_that_the_program_noted") {
+        let scratch = Scratch::new();
+        let program = scratch.path().join("kinds");
+        build(mpi, "mpicc", &["waits/kinds.c"], &["-O1", "-pthread"], &program);
+        let program = program.to_str().expect("path");
+        for (case, ranks, rounds) in [
+            ("startall", 2, 20),
+            ("tests", 2, 24),
+            ("freed", 2, 20),
+            ("scans", 3, 40),
+            ("neighbours", 3, 20),
+            ("threads", 2, 20),
+            ("fourth", 2, 24),
+        ] {
+            holds(mpi, program, case, ranks, rounds);
+        }
+    }
+}
+
 /// The same with ranks on several hosts, whose clocks differ by 1,234 s and 20 ppm.
 #[test]
 fn waits_between_hosts_are_those_that_the_program_noted() {
