@@ -1,5 +1,6 @@
 //! `topas-report` as centers call it.
 
+mod browser;
 mod mail;
 mod pages;
 mod sending;
