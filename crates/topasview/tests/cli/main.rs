@@ -14,6 +14,7 @@ mod listing;
 mod mpi_against_awk;
 mod mpi_compare;
 mod mpi_faults;
+mod mpi_page;
 mod page;
 mod views;
 
