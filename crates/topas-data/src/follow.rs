@@ -17,6 +17,7 @@ use crate::engine::launch_key;
 use crate::first_extras::FirstExtras;
 use crate::holes::has_holes;
 use crate::own::OwnProfiles;
+use crate::profile_line;
 use crate::segment::lines::{LeftOut, whole_line};
 use crate::segment::open_opened;
 use crate::segment::raw::RawLines;
@@ -80,6 +81,33 @@ impl<'l> LoggedLine<'l> {
             text,
         }
     }
+}
+
+/// A line of an MPI profile that its file vouches for.
+#[derive(Clone, Copy, Debug)]
+pub struct LoggedProfileLine<'l> {
+    /// The user of whose file it is, if only lines of that user count in it
+    pub owner: Option<u32>,
+    /// Hash of the text
+    pub hash: u64,
+    /// The line without its newline
+    pub text: &'l [u8],
+}
+
+impl LoggedProfileLine<'_> {
+    /// The launch id that it tells.
+    pub fn id(&self) -> Vec<u8> {
+        profile_line::id(self.text)
+    }
+}
+
+/// A line of a source that is followed.
+#[derive(Clone, Copy, Debug)]
+pub enum FollowedLine<'l> {
+    /// Of a run
+    Run(LoggedLine<'l>),
+    /// Of an MPI profile
+    Profile(LoggedProfileLine<'l>),
 }
 
 /// A source that is open behind what was read of it before.
@@ -163,7 +191,7 @@ impl<'s> FollowedSource<'s> {
         &mut self,
         most: usize,
         out: &mut LeftOut,
-        mut each: impl FnMut(LoggedLine<'_>),
+        mut each: impl FnMut(FollowedLine<'_>),
     ) -> Result<bool, SourceError> {
         for _ in 0..most {
             let lines = self.lines;
@@ -183,8 +211,15 @@ impl<'s> FollowedSource<'s> {
                 }
                 false => whole_line(&piece, &self.vouch, &mut self.before, out),
             };
-            if let Some((Some((line, extras)), text)) = whole {
-                each(LoggedLine::new(&line, extras, text));
+            match whole {
+                Some((Some((line, extras)), text)) => {
+                    each(FollowedLine::Run(LoggedLine::new(&line, extras, text)));
+                }
+                Some((None, text)) => {
+                    let (owner, hash) = (self.vouch.owner(), rapidhash_v3(text));
+                    each(FollowedLine::Profile(LoggedProfileLine { owner, hash, text }));
+                }
+                None => {}
             }
             if !is_unfinished {
                 self.lines += u64::from(piece.begins);

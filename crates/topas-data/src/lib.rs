@@ -70,7 +70,9 @@ pub use engine::{
 };
 pub use feed::BLOCK;
 pub use field::parse_size;
-pub use follow::{FileIdentity, FilePlace, FollowedSource, LoggedLine};
+pub use follow::{
+    FileIdentity, FilePlace, FollowedLine, FollowedSource, LoggedLine, LoggedProfileLine,
+};
 pub use mpi_times::{MpiTimes, MpiWaits};
 pub use one_run::{
     FoundRuns, LineFacts, MOST_EARLIER, MeasuredValue, RunDetails, RunHistory, RunName, RunRecord,

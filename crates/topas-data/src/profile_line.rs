@@ -36,6 +36,11 @@ pub(crate) fn uid(text: &[u8]) -> Option<u64> {
     Line::parse(text).ok()?.tokens().find_map(uid).and_then(|uid| u64::try_from(uid).ok())
 }
 
+/// The launch id that a line of a profile tells; empty if it tells none.
+pub(crate) fn id(text: &[u8]) -> Vec<u8> {
+    Line::parse(text).map(|line| line.id.bytes().collect()).unwrap_or_default()
+}
+
 /// The whole line of a profile at the end of a text that begins with a part of another line.
 pub(crate) fn behind_torn(text: &[u8]) -> Option<&[u8]> {
     let digits = text.rsplit(|byte| *byte == b'=').next()?;

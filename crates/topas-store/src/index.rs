@@ -11,13 +11,14 @@ use topas_data::measure::IntegerSums;
 use topas_data::{FileIdentity, FilePlace};
 
 use crate::error::StoreError;
+use crate::ingest::ProfileLine;
 use crate::schema::{Cell, CellKind, RUNS, TABLES, Table};
 use crate::store::{Dialect, Store};
 use crate::stored_run::StoredRun;
 use crate::sums::{GroupChange, SUM_TABLES};
 
 /// Version of the tables. An index of another one is made again.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// How long a writer waits for another one.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -371,6 +372,21 @@ impl IndexChange<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Adds lines of MPI profiles; what is there stays.
+    pub fn add_profiles(&self, lines: &[ProfileLine], version: i64) -> Result<(), StoreError> {
+        let add = || {
+            let sql = "INSERT INTO profiles (id, owner, hash, place, line, version)
+                       VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
+            let mut statement = self.transaction.prepare_cached(sql)?;
+            for (place, line) in (0_i64..).zip(lines) {
+                let ProfileLine { id, owner, hash, text } = line;
+                statement.execute(params![id, owner, hash, place, text, version])?;
+            }
+            Ok(())
+        };
+        self.tried(add())
     }
 
     /// Notes how far a file was read.

@@ -10,13 +10,13 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use topas_data::{
-    FileIdentity, FilePlace, FollowedSource, LeftOut, LoggedLine, RunDetails, Source, SourceError,
-    join_lines,
+    FileIdentity, FilePlace, FollowedLine, FollowedSource, LeftOut, LoggedLine, LoggedProfileLine,
+    RunDetails, Source, SourceError, join_lines,
 };
 
 use crate::error::StoreError;
 use crate::index::{Index, IndexChange};
-use crate::stored_run::StoredRun;
+use crate::stored_run::{StoredRun, stored_text};
 use crate::sums::SumChanges;
 
 /// Least lines of a batch that may be asked for.
@@ -59,11 +59,22 @@ struct WaitingLine {
     text: Range<usize>,
 }
 
+/// A line of an MPI profile that waits.
+pub(crate) struct ProfileLine {
+    /// Launch id
+    pub id: String,
+    /// See [`PROFILES`](crate::schema::PROFILES)
+    pub owner: String,
+    pub hash: i64,
+    pub text: Vec<u8>,
+}
+
 /// Lines that wait.
 #[derive(Default)]
 struct Batch {
     text: Vec<u8>,
     lines: Vec<WaitingLine>,
+    profiles: Vec<ProfileLine>,
     places: FxHashMap<FileIdentity, FilePlace>,
 }
 
@@ -73,6 +84,19 @@ impl Batch {
         self.text.extend_from_slice(line.text);
         let LoggedLine { launch, start, end, .. } = line;
         self.lines.push(WaitingLine { launch, start, end, text: at..self.text.len() });
+    }
+
+    fn add_profile(&mut self, line: LoggedProfileLine<'_>) {
+        self.profiles.push(ProfileLine {
+            id: stored_text(&line.id()),
+            owner: line.owner.map_or_else(String::new, |uid| uid.to_string()),
+            hash: line.hash as i64,
+            text: line.text.to_owned(),
+        });
+    }
+
+    fn len(&self) -> usize {
+        self.lines.len() + self.profiles.len()
     }
 }
 
@@ -140,16 +164,20 @@ impl<'i> Ingest<'i> {
         loop {
             let batch = &mut self.batch;
             let lines = &mut self.report.lines;
-            let more = source.portion(PORTION.min(self.most), &mut self.report.left_out, |line| {
-                *lines += 1;
-                batch.add(line);
+            let out = &mut self.report.left_out;
+            let more = source.portion(PORTION.min(self.most), out, |line| match line {
+                FollowedLine::Run(line) => {
+                    *lines += 1;
+                    batch.add(line);
+                }
+                FollowedLine::Profile(line) => batch.add_profile(line),
             });
             // Of a source that breaks off the lines before the break count; it is read again.
             let place = source.place();
             match (more, place) {
                 (Ok(more), Ok(place)) => {
                     self.batch.places.extend(place);
-                    if self.batch.lines.len() >= self.most {
+                    if self.batch.len() >= self.most {
                         self.commit()?;
                         progress(self.report.lines);
                     }
@@ -167,10 +195,10 @@ impl<'i> Ingest<'i> {
 
     /// Makes the batch part of the index.
     fn commit(&mut self) -> Result<(), StoreError> {
-        let Batch { text, mut lines, places } = std::mem::take(&mut self.batch);
-        if lines.is_empty() && places.is_empty() {
+        if self.batch.len() == 0 && self.batch.places.is_empty() {
             return Ok(());
         }
+        let Batch { text, mut lines, profiles, places } = std::mem::take(&mut self.batch);
         lines.sort_unstable_by_key(|line| line.launch);
         let change = self.index.change()?;
         let version = change.version()?;
@@ -194,6 +222,7 @@ impl<'i> Ingest<'i> {
         joining.launches(&launches, &text)?;
         let Joining { sums, new_lines, runs, .. } = joining;
         change.add_sums(&sums.changes(), version)?;
+        change.add_profiles(&profiles, version)?;
         for (file, place) in places {
             change.set_place(file, place)?;
         }

@@ -3,9 +3,9 @@
 use topas_data::measure::{IntegerSums, MEASURES, Sample};
 
 use crate::error::StoreError;
-use crate::schema::{BY_CLASS, BY_RATE, BY_USER, Cell, CellKind, RUNS};
+use crate::schema::{BY_CLASS, BY_RATE, BY_USER, Cell, CellKind, PROFILES, RUNS};
 use crate::store::Store;
-use crate::stored_run::StoredRun;
+use crate::stored_run::{StoredRun, stored_text};
 use crate::sums::zero_name;
 
 /// What sums are by.
@@ -268,6 +268,32 @@ fn runs(store: &mut dyn Store, sql: &str, values: &[Cell]) -> Result<Vec<StoredR
     let kinds: Vec<CellKind> = RUNS.columns().map(|column| column.kind).collect();
     let rows = store.select(sql, values, &kinds)?;
     rows.into_iter().map(StoredRun::of_cells).collect()
+}
+
+/// Most lines of MPI profiles that are read for a run: those of a record of 100,000 ranks.
+const MOST_PROFILE_LINES: usize = 100_000;
+
+/// The lines of the MPI profiles of a launch id, each with a newline, in the order in which they came:
+/// those that this owner vouches for, and those of files that are believed. An id can come again.
+///
+/// # Errors
+///
+/// [`StoreError`] if the store does not answer.
+pub fn profile_lines(store: &mut dyn Store, id: &[u8], owner: &str) -> Result<Vec<u8>, StoreError> {
+    let sql = format!(
+        "SELECT line FROM {} WHERE id = ? AND owner IN (?, '') ORDER BY version, place \
+         LIMIT {MOST_PROFILE_LINES}",
+        store.dialect().table(PROFILES.name)
+    );
+    let values = [Cell::Text(stored_text(id)), Cell::Text(owner.to_owned())];
+    let mut text = Vec::new();
+    for row in store.select(&sql, &values, &[CellKind::Bytes])? {
+        if let Some(Cell::Bytes(line)) = row.first() {
+            text.extend_from_slice(line);
+            text.push(b'\n');
+        }
+    }
+    Ok(text)
 }
 
 /// Sums of a measure by owner, over runs of one class that ended from a month on (202611).

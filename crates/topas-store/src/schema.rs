@@ -123,8 +123,17 @@ pub const BY_CLASS: Table = Table {
     rest: &SUMS,
 };
 
+/// Lines of MPI profiles. `id` is the launch id, `owner` the numeric id of the user who alone vouches for
+/// the line, empty if its file is of an account that is believed; `hash` is that of the text. `place` is
+/// the place of the line in the batch `version` that it came with.
+pub const PROFILES: Table = Table {
+    name: "profiles",
+    key: &[text("id"), text("owner"), int("hash")],
+    rest: &[int("place"), Column { name: "line", kind: CellKind::Bytes }, int("version")],
+};
+
 /// All of them.
-pub const TABLES: [&Table; 4] = [&RUNS, &BY_USER, &BY_RATE, &BY_CLASS];
+pub const TABLES: [&Table; 5] = [&RUNS, &BY_USER, &BY_RATE, &BY_CLASS, &PROFILES];
 
 #[cfg(test)]
 mod tests {

@@ -9,19 +9,19 @@ pub const STYLE: &str = "\
 :root { color-scheme: light dark; --line: #8886; --soft: #8881; --bad: #b00020; --link: #0b57d0 }
 @media (prefers-color-scheme: dark) { :root { --bad: #ff8a80; --link: #8ab4f8 } }
 * { box-sizing: border-box }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 72rem; padding: 0 1rem 3rem }
+body { background: Canvas; color: CanvasText; font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; margin: 0 auto; max-width: 72rem; padding: 0 1rem 3rem }
 a { color: var(--link) }
 a:focus-visible, input:focus-visible, button:focus-visible { outline: 3px solid var(--link); outline-offset: 2px }
 header, footer { display: flex; flex-wrap: wrap; gap: .25rem 1rem; justify-content: space-between; padding: .75rem 0 }
 header { border-bottom: 1px solid var(--line) }
-h1 { font-size: 1.4rem; line-height: 1.3; overflow-wrap: anywhere }
+h1 { font-size: 1.4rem; line-height: 1.3 }
 h2 { font-size: 1.1rem; margin-top: 2rem }
 .verdict { border-left: .3rem solid var(--link); padding: .5rem 1rem; background: var(--soft) }
 .boxes { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)) }
-.box { border: 1px solid var(--line); border-radius: .5rem; padding: .25rem 1rem 1rem; overflow-wrap: anywhere }
+.box { border: 1px solid var(--line); border-radius: .5rem; padding: .25rem 1rem 1rem }
 .box h3 { font-size: 1rem; margin: .5rem 0 }
-dl { margin: 0 } dt { font-weight: 600 } dd { margin: 0 0 .5rem; overflow-wrap: anywhere }
-.wide { overflow-x: auto }
+dl { margin: 0 } dt { font-weight: 600 } dd { margin: 0 0 .5rem }
+.wide { overflow-x: auto; overflow-wrap: normal }
 table { border-collapse: collapse; width: 100% }
 th, td { padding: .3rem .6rem; text-align: left; border-bottom: 1px solid var(--line); vertical-align: top }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }

@@ -1,15 +1,18 @@
 //! One run: what is known of it, what is said of it, and what it is compared with.
 
 use maud::{Markup, html};
+use topas_chart::Screen;
 use topas_data::measure::Measure;
 use topas_data::pes::quantile;
-use topas_data::{Resources, RunHistory, RunRecord, earlier_runs_in};
+use topas_data::{Resources, RunHistory, RunRecord, Source, earlier_runs_in};
 use topas_findings::run_facts;
+use topas_mpi_data::{MpiProfile, read_profiles_of};
 use topas_render::csv_field;
+use topas_render::mpi_views::{MpiOrder, Views};
 use topas_render::one_run::{KnownRun, RunReport};
 use topas_store::{
     RunClass, RunFilter, RunPosition, Store, StoreError, StoredRun, class_samples, latest_runs,
-    shown_text,
+    profile_lines, shown_text,
 };
 
 use crate::access::Viewer;
@@ -29,6 +32,12 @@ const MONTHS: i64 = 12;
 /// Measures with reference values.
 const COMPARED: [&str; 4] = ["mflops", "l1_per_op", "cpu_use", "sys_share"];
 
+/// Routines of MPI that are shown, those with most time.
+const ROUTINES: usize = 10;
+
+/// What is in the box of MPI.
+const OF_MPI: [&str; 2] = ["MPI", "Waits"];
+
 /// Which rates are in which box; what is in none is with the processor.
 const MEMORY: [&str; 3] = ["L1 misses", "L1/op", "Memory"];
 
@@ -42,9 +51,14 @@ pub fn answer(
 ) -> Result<Option<Answer>, StoreError> {
     let Some(record) = run.record() else { return Ok(None) };
     let earlier = history(store, run, &record)?;
-    let findings = web.rules.of_run(&run_facts(&record, earlier.as_ref(), None));
-    let known =
-        KnownRun { facts: &record, profile: None, earlier: earlier.as_ref(), findings: &findings };
+    let profile = profile(store, run, &record)?;
+    let findings = web.rules.of_run(&run_facts(&record, earlier.as_ref(), profile.as_ref()));
+    let known = KnownRun {
+        facts: &record,
+        profile: profile.as_ref(),
+        earlier: earlier.as_ref(),
+        findings: &findings,
+    };
     let name = run_name(run.launch, run.id);
     Ok(Some(match form {
         "json" => {
@@ -83,6 +97,50 @@ fn history(
     let lines: Vec<u8> = runs.into_iter().flat_map(|run| run.lines).collect();
     let resources = Resources { threads: std::num::NonZero::<usize>::MIN, ..Resources::default() };
     Ok(earlier_runs_in(&lines, record, &resources).ok().flatten())
+}
+
+/// The MPI profile of the run, if there is one.
+fn profile(
+    store: &mut dyn Store,
+    run: &StoredRun,
+    record: &RunRecord,
+) -> Result<Option<MpiProfile>, StoreError> {
+    if record.id.is_empty() {
+        return Ok(None);
+    }
+    let lines = profile_lines(store, &record.id, &run.owner)?;
+    let (read, _) = read_profiles_of(&Source::Stdin, &lines[..]);
+    Ok(read.profiles.into_iter().find(|profile| profile.is_of(record)))
+}
+
+/// The routines that took longest.
+fn routines(profile: &MpiProfile) -> Markup {
+    let views = Views {
+        profile,
+        calibration: None,
+        processors: None,
+        paths: None,
+        order: MpiOrder::default(),
+        screen: Screen { width: 80, unicode: true, color: false },
+    };
+    let table = views.routines();
+    // The last row has the sums of all.
+    let shown = table.times.len().min(ROUTINES);
+    html! {
+        h2 { "MPI routines" }
+        p { (shown) " of " (table.times.len()) " routines, those with most time, of " (profile.total.ranks)
+            " ranks with a profile; times are summed over these ranks." }
+        div class="wide" tabindex="0" role="region" aria-label="MPI routines" { table {
+            thead { tr { th scope="col" { "Routine" } th scope="col" class="n" { "Calls" }
+                th scope="col" class="n" { "Calls per PE" } th scope="col" class="n" { "Time (s)" }
+                th scope="col" class="n" { "Time per call (\u{b5}s)" }
+                th scope="col" class="n" { "Transferred (B)" } } }
+            tbody { @for [_, name, calls, per_pe, time, per_call, _, bytes, ..] in &table.rows[..shown] { tr {
+                th scope="row" { (name) }
+                @for cell in [calls, per_pe, time, per_call, bytes] { td class="n" { (cell) } }
+            } } }
+        } }
+    }
 }
 
 /// What others have with comparable programs.
@@ -136,11 +194,13 @@ fn page(name: &str, known: &KnownRun<'_>, references: &[Reference]) -> Markup {
         [first, ..] => format!("{} stands out: see the findings.", first.what),
     };
     let is_memory = |label: &str| MEMORY.contains(&label);
+    let is_mpi = |label: &str| OF_MPI.contains(&label);
     let items = |of: &dyn Fn(&str) -> bool| {
-        let chosen = parts.rates.iter().filter(|(label, _)| of(label) && *label != "MPI");
+        let chosen = parts.rates.iter().filter(|(label, _)| of(label) && !is_mpi(label));
         html! { dl { @for (label, text) in chosen { dt { (label) } dd { (text) } } } }
     };
-    let mpi = parts.rates.iter().find(|(label, _)| *label == "MPI");
+    let mpi: Vec<&str> =
+        parts.rates.iter().filter(|(label, _)| is_mpi(label)).map(|(_, text)| &**text).collect();
     html! {
         p class="verdict" { (parts.sentence) " " (verdict) }
         div class="boxes" {
@@ -149,10 +209,8 @@ fn page(name: &str, known: &KnownRun<'_>, references: &[Reference]) -> Markup {
             section class="box" aria-label="Processor" { h2 { "CPU" } (items(&|label| !is_memory(label))) }
             section class="box" aria-label="Memory" { h2 { "Memory" } (items(&is_memory)) }
             section class="box" aria-label="MPI" { h2 { "MPI" }
-                p { @match mpi {
-                    Some((_, text)) => (text),
-                    None => "These pages do not read MPI profiles. A run with TOPAS_MPI=yes has one, which topasview --mpi shows.",
-                } } }
+                @for text in &mpi { p { (text) } }
+                @if mpi.is_empty() { p { "Not measured: no MPI profile of this run came into the log. A run with TOPAS_MPI=yes has one." } } }
             section class="box" aria-label="Input and output" { h2 { "I/O" }
                 p { "Not measured: a log line counts no input and output." } }
         }
@@ -160,6 +218,7 @@ fn page(name: &str, known: &KnownRun<'_>, references: &[Reference]) -> Markup {
         @if parts.findings.is_empty() { p { "None." } } @else {
             ul { @for text in &parts.findings { li { (text) } } }
         }
+        @if let Some(profile) = known.profile { (routines(profile)) }
         h2 { "Against earlier runs" }
         p { (parts.earlier) }
         h2 { "Against runs of others" }

@@ -79,7 +79,17 @@ const LAYERS: &[(&str, &[&str])] = &[
             "topas-terminal",
         ],
     ),
-    ("topas-web", &["topas-data", "topas-findings", "topas-render", "topas-store"]),
+    (
+        "topas-web",
+        &[
+            "topas-chart",
+            "topas-data",
+            "topas-findings",
+            "topas-mpi-data",
+            "topas-render",
+            "topas-store",
+        ],
+    ),
     (
         "topas-report",
         &[

@@ -131,7 +131,7 @@ fn a_dirty_log_is_counted_and_told() {
 }
 
 /// A line of an MPI profile.
-fn profile(rest: &str) -> String {
+pub(crate) fn profile(rest: &str) -> String {
     let text = format!(
         "2026/11/17 12:00:00 topas-mpi root heat 8 a1 v=1 of=run line=1/1 t=1794916800 uid=0 \
          end=finalize host=n1 mpi=Open_MPI ranks=8 wall=28800 wallmax=3600 {rest}"

@@ -1,5 +1,7 @@
 //! `topas-report` as centers call it.
 
+mod browser;
+mod killed;
 mod mail;
 mod pages;
 mod sending;

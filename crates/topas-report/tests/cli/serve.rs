@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::chown;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -230,5 +231,80 @@ fn a_store_that_is_none_is_told_at_once() {
             assert_eq!(output.status.code(), Some(2), "{said}");
             assert!(said.starts_with("topas-report: error: store = in topas.conf names"), "{said}");
         }
+    }
+}
+
+/// The page of the first run of a list.
+fn first_run(server: &Server, list: &str, user: &str) -> String {
+    let list = server.get("GET", list, user);
+    let link = list.split("href=\"/run/").nth(1).unwrap_or_else(|| panic!("{list}"));
+    server.get("GET", &format!("/run/{}", link.split('"').next().unwrap()), user)
+}
+
+#[test]
+fn a_run_with_an_mpi_profile_tells_share_and_routines() {
+    let profile = |of: &str, share: &str| {
+        super::mail::profile(&format!(
+            "mpisum={share} mpimax=1800 mpimin=1800 usemax=1800 over=1 thr=1 lang=c \
+             f={of}:80:14000:1:80:80:640:80:640:8"
+        ))
+    };
+    let server = Server::of(&(log() + &profile("Allreduce", "14400")));
+    let day = "/runs?from=2026-11-17&to=2026-11-17";
+    let page = first_run(&server, day, "root");
+    assert!(page.contains("50.00% of the time of 8 ranks was spent in MPI"), "{page}");
+    assert!(page.contains(">Allreduce</th><td class=\"n\">80</td>"), "{page}");
+    assert!(page.contains("1 of 1 routines"), "{page}");
+    // Another run of the same user has none.
+    let without = first_run(&server, "/runs?from=2026-11-18&to=2026-11-18", "root");
+    assert!(without.contains("no MPI profile of this run came into the log"), "{without}");
+    // The same line under another name, and one of a stranger in a file of the own.
+    let center = &server.center;
+    fs::create_dir(center.path("more")).unwrap();
+    fs::copy(center.log(), center.path("more/copy.log")).unwrap();
+    let forged = profile("Barrier", "28000").replace(" uid=0", "");
+    let forged =
+        format!("{} len={:03}\n", forged.rsplit_once(" len=").unwrap().0, forged.len() - 1);
+    fs::write(center.path("more/forged.log"), forged).unwrap();
+    chown(center.path("more/forged.log"), Some(70_001), None).unwrap();
+    let made = center.report(&["ingest", "more", "--index", "index"]);
+    assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
+    assert_eq!(first_run(&server, day, "root"), page);
+}
+
+/// The pages of single runs as Chromium shows them.
+#[test]
+#[ignore = "cargo xtask test --browser"]
+fn a_browser_shows_pages_of_runs_readably() {
+    let long = Line { id: "l1", exe: &"long_name_".repeat(24), ..Line::default() }.text();
+    let profile = super::mail::profile(
+        "mpisum=14400 mpimax=1800 mpimin=1800 usemax=1800 over=1 thr=1 lang=c \
+         f=Allreduce:80:14000:1:80:80:640:80:640:8 f=Barrier:8:400:1::::::8",
+    );
+    let server = Server::of(&(hostile() + &long + &profile));
+    let content = |answer: String| answer.split_once("\r\n\r\n").unwrap().1.to_owned();
+    let style = format!("<style>{}</style>", content(server.get("GET", "/style.css", "root")));
+    let list = server.get("GET", "/runs", "root");
+    let links: Vec<&str> =
+        list.split("href=\"/run/").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    let compare = format!("/compare?a={}&b={}", links[0], links[1]);
+    let run = first_run(&server, "/runs?from=2026-11-17&to=2026-11-17&exe=heat", "root");
+    assert!(run.contains("Allreduce"), "{run}");
+    for (name, page) in [
+        ("list", list.clone()),
+        ("no runs", server.get("GET", "/runs?text=none-such", "root")),
+        ("all runs", server.get("GET", "/runs?all=1", "chief")),
+        ("run", run),
+        ("run of a long name", first_run(&server, "/runs?text=long_name", "root")),
+        ("two runs", server.get("GET", &compare, "root")),
+        ("nobody", server.get("GET", "/runs", "")),
+    ] {
+        let page = content(page);
+        for (part, times) in [("<main", 1), ("<h1", 1), ("<nav", 1), ("<html lang=\"en\"", 1)] {
+            assert_eq!(page.matches(part).count(), times, "{name}: {part}: {page}");
+        }
+        let link = "<link rel=\"stylesheet\" href=\"/style.css\">";
+        assert!(page.contains(link), "{name}: {page}");
+        super::browser::assert_readable(&server.center, name, &page.replace(link, &style));
     }
 }
