@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
+use topas_testkit::WrittenJson;
 use topas_tests::alone::as_user;
 use topas_tests::mpi_installation::{Mpi, launched};
 use topas_tests::profile::{Counted, Places, Routine, build, library, spool_files};
@@ -228,20 +229,22 @@ fn what_runs_is_left_alone() {
             std::thread::sleep(Duration::from_millis(50));
         }
         let collected = run(&mut left.collect(&[]));
-        let list = run(left
-            .scratch
-            .command(Site::shared().tool("topas-mpi"))
-            .args(["list", "--spool"])
-            .arg(&left.places.spool));
+        let list = |form: &[&str]| {
+            let mut command = left.scratch.command(Site::shared().tool("topas-mpi"));
+            run(command.args(["list", "--spool"]).arg(&left.places.spool).args(form)).good().out()
+        };
+        let (table, object) = (list(&[]), list(&["--json"]));
         let files = spool_files(&left.places.spool).len();
         kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM).expect("launcher");
         child.wait().expect("launcher");
         assert_eq!(files, RANKS as usize, "under {}", mpi.name());
         assert!(collected.good().err().contains("still run"), "under {}", mpi.name());
         assert!(!left.scratch.log().exists(), "under {}", mpi.name());
-        let list = list.good().out();
-        let words: Vec<&str> = list.lines().nth(1).expect("a line").split_whitespace().collect();
-        assert_eq!(words[..2], ["runs", "3/3"], "{list}");
+        let words: Vec<&str> = table.lines().nth(1).expect("a line").split_whitespace().collect();
+        assert_eq!(words[..2], ["runs", "3/3"], "{table}");
+        let mut written = WrittenJson::default();
+        written.add(&object);
+        written.hold_against_manual("topas-mpi", &[]);
         left.settled();
         run(&mut left.collect(&["--quiet"])).good();
         assert_eq!(spool_files(&left.places.spool), <[PathBuf; 0]>::default());

@@ -73,8 +73,8 @@ pub use field::parse_size;
 pub use follow::{FileIdentity, FilePlace, FollowedSource, LoggedLine};
 pub use mpi_times::{MpiTimes, MpiWaits};
 pub use one_run::{
-    FoundRuns, LineFacts, MOST_EARLIER, MeasuredValue, RunHistory, RunName, RunRecord, RunSearch,
-    SeenLines, earlier_runs, earlier_runs_in, find_runs,
+    FoundRuns, LineFacts, MOST_EARLIER, MeasuredValue, RunDetails, RunHistory, RunName, RunRecord,
+    RunSearch, SeenLines, earlier_runs, earlier_runs_in, find_runs,
 };
 pub use outputs::{Because, KeptFile, Outputs};
 pub use own::{OwnLines, OwnProfiles};

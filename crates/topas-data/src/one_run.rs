@@ -9,7 +9,7 @@ mod seen;
 
 pub use earlier::{MOST_EARLIER, RunHistory, earlier_runs, earlier_runs_in};
 pub(crate) use facts::fields as record_fields;
-pub use facts::{LineFacts, MeasuredValue, RunRecord};
+pub use facts::{LineFacts, MeasuredValue, RunDetails, RunRecord};
 pub use seen::SeenLines;
 
 use std::cmp::Reverse;

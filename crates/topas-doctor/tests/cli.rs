@@ -12,6 +12,7 @@ use topas_doctor::cpu::Processor;
 use topas_doctor::metric::Quantity;
 use topas_doctor::selftest;
 use topas_format::conf::KEYS;
+use topas_testkit::WrittenJson;
 use topas_testkit::pmu::{self, PmuAnswer, PmuPlan};
 
 const DOCTOR: &str = env!("CARGO_BIN_EXE_topas-doctor");
@@ -226,6 +227,10 @@ fn the_object_has_every_part() {
     assert_eq!(object["launch"]["launcher"], Value::Null);
     assert_eq!(object["system"]["seccomp"], "filter");
     assert_eq!(object["variables"][0]["name"], "TOPAS_CONF");
+    let mut written = WrittenJson::default();
+    written.add(&text);
+    // Of an installation with drivers and the MPI library, which this site is not.
+    written.hold_against_manual("topas-doctor", &["mpi_profile.", "names."]);
 }
 
 #[test]

@@ -8,6 +8,8 @@ use std::path::Path;
 use std::process::Command;
 
 use tool::{Dir, have, is_root, line};
+use topas_format::extra::EXTRAS;
+use topas_testkit::{WrittenJson, with_lengths};
 
 const GOLDEN: [&str; 3] = ["demo.log", "module.log", "t3e.log"];
 
@@ -142,6 +144,26 @@ fn a_weak_key_is_refused() {
     }
     let (code, _, err) = dir.run(&["export", "-a", "-k", ".", "log"]);
     assert!(code == 1 && err.contains("no regular file"), "{err}");
+}
+
+#[test]
+fn the_manual_has_every_key_of_a_line_and_no_other() {
+    let dir = site();
+    let known = EXTRAS.iter().filter(|extra| !["v", "t", "uid", "len"].contains(&extra.name));
+    let extras: String = known.map(|extra| format!("{}=1 ", extra.name)).collect();
+    let every = with_lengths(&format!("{}{extras}new=1\n", golden_start()));
+    dir.file("log", format!("{}{every}", dir.text("log")));
+    let (code, out, err) = dir.run(&["export", "--jsonl", "-q", "log"]);
+    assert_eq!(code, 0, "{err}");
+    let mut written = WrittenJson::default();
+    written.add(&out);
+    written.hold_against_manual("topas-log", &[]);
+}
+
+/// The tokens of a line and its first extras, with a blank behind them.
+fn golden_start() -> &'static str {
+    "2026/11/20 08:01:02 mohr heat3d 5 16 t2596 B f90 mpi 1.0 0.1 1.1 f=1 1 81f277aa03c4d9e1 \
+     v=1 t=1795161662 uid=1000 "
 }
 
 const READ_CSV: &str = r#"

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::types::{Value, ValueRef};
+use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{
     Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params,
 };
@@ -14,10 +14,10 @@ use crate::error::StoreError;
 use crate::schema::{Cell, CellKind, RUNS, TABLES, Table};
 use crate::store::{Dialect, Store};
 use crate::stored_run::StoredRun;
-use crate::sums::SUM_TABLES;
+use crate::sums::{GroupChange, SUM_TABLES};
 
 /// Version of the tables. An index of another one is made again.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// How long a writer waits for another one.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -31,16 +31,21 @@ pub struct Index {
     connection: Connection,
 }
 
-/// Tables that only the index has.
+/// Tables that only the index has, and in which order rows are found. Lists of runs are in the order of
+/// their ends; what a list is filtered by stands behind, so that only rows that it shows are read: a row
+/// has the lines of its run.
 const OWN_TABLES: &str = "
 CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS files (
     device INTEGER NOT NULL, inode INTEGER NOT NULL, place INTEGER NOT NULL, checksum INTEGER NOT NULL,
     PRIMARY KEY (device, inode)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS runs_launch ON runs (launch, last_us);
-CREATE INDEX IF NOT EXISTS runs_owner ON runs (owner, last_us, id);
-CREATE INDEX IF NOT EXISTS runs_program ON runs (owner, exe, last_us, id);
-CREATE INDEX IF NOT EXISTS runs_last ON runs (last_us, id);
+CREATE INDEX IF NOT EXISTS runs_owner ON runs (owner, last_us, id, gone, day, ending, exe, job);
+CREATE INDEX IF NOT EXISTS runs_program ON runs (owner, exe, last_us, id, gone, day, ending, npes);
+CREATE INDEX IF NOT EXISTS runs_job ON runs (job, owner, last_us, id);
+CREATE INDEX IF NOT EXISTS runs_last ON runs (last_us, id, gone, day, ending, exe, job);
+CREATE INDEX IF NOT EXISTS by_user_name ON by_user (user_name, owner) WHERE measure = '';
+CREATE INDEX IF NOT EXISTS by_class_class ON by_class (lang, lib, size, measure, month);
 ";
 
 /// The statement that makes a table. Runs are in the order in which they came; sums are found by
@@ -308,13 +313,13 @@ impl IndexChange<'_> {
     }
 
     /// Adds a run; one of the same name that was gone is back.
-    pub fn add_run(&self, run: &StoredRun, keep_gone: bool) -> Result<(), StoreError> {
+    pub fn add_run(&self, run: StoredRun, keep_gone: bool) -> Result<(), StoreError> {
         let add = || {
             if keep_gone {
                 let sql = "DELETE FROM runs WHERE launch = ? AND id = ? AND gone = 1";
                 self.transaction.prepare_cached(sql)?.execute([run.launch, run.id])?;
             }
-            let values = run.cells().into_iter().map(value);
+            let values = run.into_cells().into_iter().map(value);
             let mut statement = self.transaction.prepare_cached(&self.add_run)?;
             statement.execute(rusqlite::params_from_iter(values))
         };
@@ -335,22 +340,37 @@ impl IndexChange<'_> {
     }
 
     /// Adds to sums.
-    pub fn add_sums(
+    pub fn add_sums(&self, changes: &[GroupChange], version: i64) -> Result<(), StoreError> {
+        changes.chunk_by(|a, b| a.table.name == b.table.name).try_for_each(|of_table| {
+            let name = of_table[0].table.name;
+            let known = self.add_sums.iter().find(|(known, _)| *known == name);
+            let Some((_, sql)) = known else { return Err(StoreError::Value { column: "measure" }) };
+            self.tried(self.add_to_table(sql, of_table, version))
+        })
+    }
+
+    fn add_to_table(
         &self,
-        table: &Table,
-        key: &[Cell],
-        sums: &IntegerSums,
+        sql: &str,
+        changes: &[GroupChange],
         version: i64,
-    ) -> Result<(), StoreError> {
-        let known = self.add_sums.iter().find(|(name, _)| *name == table.name);
-        let Some((_, sql)) = known else { return Err(StoreError::Value { column: "measure" }) };
-        let add = || {
-            let numbers = sums.0.iter().copied().chain([version]).map(Value::Integer);
-            let values = key.iter().cloned().map(value).chain(numbers);
-            let mut statement = self.transaction.prepare_cached(sql)?;
-            statement.execute(rusqlite::params_from_iter(values))
-        };
-        self.tried(add()).map(drop)
+    ) -> rusqlite::Result<()> {
+        let mut statement = self.transaction.prepare_cached(sql)?;
+        for change in changes {
+            // The values of a key stay bound for all sums of its group.
+            for (at, cell) in (1..).zip(&change.key) {
+                statement.raw_bind_parameter(at, bound(cell))?;
+            }
+            let behind = change.key.len() + 1;
+            for (measure, sums) in change.sums() {
+                statement.raw_bind_parameter(behind, measure)?;
+                for (at, number) in (behind + 1..).zip(sums.0.iter().chain([&version])) {
+                    statement.raw_bind_parameter(at, number)?;
+                }
+                statement.raw_execute()?;
+            }
+        }
+        Ok(())
     }
 
     /// Notes how far a file was read.
@@ -367,6 +387,15 @@ impl IndexChange<'_> {
         let IndexChange { path, transaction, .. } = self;
         transaction.commit().map_err(|cause| StoreError::Index { path, cause })
     }
+}
+
+/// A value for a statement, as it is in memory.
+fn bound(cell: &Cell) -> ToSqlOutput<'_> {
+    ToSqlOutput::Borrowed(match cell {
+        Cell::Int(number) => ValueRef::Integer(*number),
+        Cell::Text(text) => ValueRef::Text(text.as_bytes()),
+        Cell::Bytes(bytes) => ValueRef::Blob(bytes),
+    })
 }
 
 fn value(cell: Cell) -> Value {

@@ -10,7 +10,8 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use topas_data::{
-    FileIdentity, FilePlace, FollowedSource, LeftOut, LoggedLine, Source, SourceError, join_lines,
+    FileIdentity, FilePlace, FollowedSource, LeftOut, LoggedLine, RunDetails, Source, SourceError,
+    join_lines,
 };
 
 use crate::error::StoreError;
@@ -192,9 +193,7 @@ impl<'i> Ingest<'i> {
         }
         joining.launches(&launches, &text)?;
         let Joining { sums, new_lines, runs, .. } = joining;
-        for (table, key, sums) in sums.changes() {
-            change.add_sums(table, &key, &sums, version)?;
-        }
+        change.add_sums(&sums.changes(), version)?;
         for (file, place) in places {
             change.set_place(file, place)?;
         }
@@ -239,12 +238,12 @@ impl Joining<'_> {
         texts.extend(&before);
         let (mut now, version) = (FxHashMap::default(), self.version);
         let sums = &mut self.sums;
-        join_lines(&texts, |run| {
+        join_lines(&texts, RunDetails::Listed, |run| {
             sums.add(&run);
             let stored = StoredRun::new(&run, &texts, version);
             now.insert((stored.launch, stored.id), stored);
         });
-        join_lines(&before, |run| sums.take(&run));
+        join_lines(&before, RunDetails::Listed, |run| sums.take(&run));
         for (place, old) in &known {
             let key = (old.launch, old.id);
             if now.get(&key).is_some_and(|new| new.lines == old.lines) {
@@ -257,10 +256,10 @@ impl Joining<'_> {
         }
         let mut now: Vec<StoredRun> = now.into_values().collect();
         now.sort_unstable_by_key(|run| (run.last, run.launch, run.id));
-        for run in &now {
+        self.runs += now.len() as u64;
+        for run in now {
             self.change.add_run(run, self.keep_gone)?;
         }
-        self.runs += now.len() as u64;
         Ok(())
     }
 

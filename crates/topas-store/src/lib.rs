@@ -35,7 +35,7 @@ pub use ingest::{Ingest, IngestReport, LEAST_BATCH, MOST_BATCH};
 pub use postgres::Postgres;
 pub use question::{
     RunClass, RunFilter, RunPosition, SumsBy, SumsRow, class_samples, find_run, latest_runs,
-    owners_of, sums_by,
+    owners_of, sums_by, sums_of_all,
 };
 pub use remote::{Delivered, RemoteStore, deliver, remote_store};
 pub use schema::{Cell, CellKind, Column, TABLES, Table};

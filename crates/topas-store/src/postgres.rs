@@ -136,7 +136,12 @@ impl RemoteStore for Postgres {
         sql += "CREATE INDEX IF NOT EXISTS runs_owner ON runs (owner, last_us, id);
                 CREATE INDEX IF NOT EXISTS runs_program ON runs (owner, exe, last_us, id);
                 CREATE INDEX IF NOT EXISTS runs_launch ON runs (launch, id);
-                CREATE INDEX IF NOT EXISTS runs_last ON runs (last_us, id);";
+                CREATE INDEX IF NOT EXISTS runs_job ON runs (job, owner, last_us, id);
+                CREATE INDEX IF NOT EXISTS runs_last ON runs (last_us, id);
+                CREATE INDEX IF NOT EXISTS by_user_name ON by_user (user_name, owner)
+                    WHERE measure = '';
+                CREATE INDEX IF NOT EXISTS by_class_class
+                    ON by_class (lang, lib, size, measure, month);";
         self.tried("make tables in", |client| client.batch_execute(&sql))
     }
 

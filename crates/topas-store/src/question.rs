@@ -103,11 +103,38 @@ pub fn sums_by(
         sums.join(", "),
         dialect.table(table)
     );
+    sums_rows(store, &sql, &values, column)
+}
+
+/// The sums of all runs of all days; None if there are none.
+///
+/// # Errors
+///
+/// [`StoreError`] if the store does not answer.
+pub fn sums_of_all(store: &mut dyn Store) -> Result<Option<SumsRow>, StoreError> {
+    let dialect = store.dialect();
+    let sums: Vec<String> = IntegerSums::COLUMNS.iter().map(|column| dialect.sum(column)).collect();
+    // This table has the fewest rows of those that have every run once.
+    let sql = format!(
+        "SELECT measure, {} FROM {} GROUP BY measure ORDER BY measure",
+        sums.join(", "),
+        dialect.table(BY_CLASS.name)
+    );
+    Ok(sums_rows(store, &sql, &[], None)?.pop())
+}
+
+/// The rows of an answer: the value of `column`, if sums are by one, the measure, and sums.
+fn sums_rows(
+    store: &mut dyn Store,
+    sql: &str,
+    values: &[Cell],
+    column: Option<(&str, CellKind)>,
+) -> Result<Vec<SumsRow>, StoreError> {
     let mut kinds: Vec<CellKind> = column.map(|(_, kind)| kind).into_iter().collect();
     kinds.push(CellKind::Text);
     kinds.extend([CellKind::Int; IntegerSums::COLUMNS.len()]);
     let mut rows: Vec<SumsRow> = Vec::new();
-    for row in store.select(&sql, &values, &kinds)? {
+    for row in store.select(sql, values, &kinds)? {
         let mut row = row.into_iter();
         let key = match column {
             Some(_) => row.next().ok_or(StoreError::Value { column: "key" })?,
@@ -304,7 +331,7 @@ pub fn class_samples(
 /// [`StoreError`] if the store does not answer.
 pub fn owners_of(store: &mut dyn Store, user: &str) -> Result<Vec<String>, StoreError> {
     let sql = format!(
-        "SELECT DISTINCT owner FROM {} WHERE user_name = ? ORDER BY owner",
+        "SELECT DISTINCT owner FROM {} WHERE user_name = ? AND measure = '' ORDER BY owner",
         store.dialect().table(BY_USER.name)
     );
     let rows = store.select(&sql, &[Cell::Text(user.to_owned())], &[CellKind::Text])?;
@@ -313,4 +340,83 @@ pub fn owners_of(store: &mut dyn Store, user: &str) -> Result<Vec<String>, Store
         _ => Err(StoreError::Value { column: "owner" }),
     };
     rows.into_iter().map(owner).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::Index;
+    use crate::store::Dialect;
+
+    /// Tells how the index finds what it is asked for, and finds nothing.
+    struct Explained(Index, String);
+
+    impl Store for Explained {
+        fn dialect(&self) -> Dialect {
+            self.0.dialect()
+        }
+
+        fn select(
+            &mut self,
+            sql: &str,
+            values: &[Cell],
+            _: &[CellKind],
+        ) -> Result<Vec<Vec<Cell>>, StoreError> {
+            let kinds = [CellKind::Int, CellKind::Int, CellKind::Int, CellKind::Text];
+            let steps = self.0.select(&format!("EXPLAIN QUERY PLAN {sql}"), values, &kinds)?;
+            for step in steps {
+                if let Some(Cell::Text(step)) = step.last() {
+                    self.1 += step;
+                    self.1.push('\n');
+                }
+            }
+            Ok(Vec::new())
+        }
+    }
+
+    #[test]
+    fn pages_are_found_without_a_scan_of_all_runs() {
+        let dir = tempfile::tempdir().unwrap();
+        let index = Index::open(&dir.path().join("index")).unwrap();
+        let mut store = Explained(index, String::new());
+        let behind = RunPosition { last: 1, id: 1 };
+        let mut told = |filter: &RunFilter, behind| {
+            latest_runs(&mut store, filter, behind, 50).unwrap();
+            std::mem::take(&mut store.1)
+        };
+        let own = RunFilter { owner: Some("1".to_owned()), ..RunFilter::default() };
+        let exe = || Some("heat".to_owned());
+        for (filter, index) in [
+            (RunFilter::default(), "runs_last"),
+            (own.clone(), "runs_owner (owner=?"),
+            (RunFilter { failed: true, text: exe(), ..own.clone() }, "runs_owner (owner=?"),
+            (RunFilter { from: Some(20_260_101), ..own.clone() }, "runs_owner (owner=?"),
+            (
+                RunFilter { exe: exe(), npes: Some(4), ..own.clone() },
+                "runs_program (owner=? AND exe=?",
+            ),
+            (RunFilter { job: exe(), ..own.clone() }, "runs_job (job=? AND owner=?"),
+            (RunFilter { job: exe(), ..RunFilter::default() }, "runs_job (job=?"),
+        ] {
+            for behind in [None, Some(behind)] {
+                let plan = told(&filter, behind);
+                assert!(plan.contains(index), "{filter:?}: {plan}");
+                // Only the few runs of a job may be sorted.
+                assert!(
+                    !plan.contains("TEMP B-TREE") || index.contains("job"),
+                    "{filter:?}: {plan}"
+                );
+            }
+        }
+        owners_of(&mut store, "anna").unwrap();
+        find_run(&mut store, 1, 2).unwrap();
+        let class = RunClass { lang: "c".to_owned(), lib: "mpi".to_owned(), size: 4 };
+        class_samples(&mut store, &class, 202_601, "mflops").unwrap();
+        for index in
+            ["by_user_name (user_name=?)", "runs_launch (launch=?", "by_class_class (lang=?"]
+        {
+            assert!(store.1.contains(index), "{}", store.1);
+        }
+        assert!(!store.1.contains("SCAN"), "{}", store.1);
+    }
 }

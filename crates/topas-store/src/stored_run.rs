@@ -1,6 +1,6 @@
 //! A run as a row.
 
-use topas_data::{JoinedRun, RunRecord};
+use topas_data::{JoinedRun, RunDetails, RunRecord};
 use topas_format::civil::Date;
 use topas_format::shown::{Shown, acts};
 
@@ -150,22 +150,21 @@ impl StoredRun {
     pub fn record(&self) -> Option<RunRecord> {
         let texts: Vec<&[u8]> = self.texts().collect();
         let mut record = None;
-        topas_data::join_lines(&texts, |run| record = Some(run.record));
+        topas_data::join_lines(&texts, RunDetails::All, |run| record = Some(run.record));
         record
     }
 
     /// The values of the columns of the table of runs, in their order.
-    pub fn cells(&self) -> Vec<Cell> {
-        let text = |text: &str| Cell::Text(text.to_owned());
+    pub fn into_cells(self) -> Vec<Cell> {
         vec![
-            text(&self.owner),
+            Cell::Text(self.owner),
             Cell::Int(self.launch),
             Cell::Int(self.id),
-            text(&self.user),
-            text(&self.exe),
-            text(&self.job),
-            text(&self.lang),
-            text(&self.lib),
+            Cell::Text(self.user),
+            Cell::Text(self.exe),
+            Cell::Text(self.job),
+            Cell::Text(self.lang),
+            Cell::Text(self.lib),
             Cell::Int(self.day),
             Cell::Int(self.ended),
             Cell::Int(self.first),
@@ -174,7 +173,7 @@ impl StoredRun {
             Cell::Int(self.wall),
             Cell::Int(self.ending),
             Cell::Int(self.gone.into()),
-            Cell::Bytes(self.lines.clone()),
+            Cell::Bytes(self.lines),
             Cell::Int(self.version),
         ]
     }

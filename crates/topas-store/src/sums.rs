@@ -95,19 +95,28 @@ impl SumChanges {
         }
     }
 
-    /// What changed: the table, the values of the key, and what is to be added. In order, so that
-    /// a database writes its pages one after the other.
-    pub fn changes(self) -> Vec<(&'static Table, Vec<Cell>, IntegerSums)> {
+    /// What changed, in the order of keys: a database then writes its pages one after the other.
+    pub fn changes(self) -> Vec<GroupChange> {
         let mut groups: Vec<_> = self.groups.into_iter().collect();
         groups.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-        let mut changes = Vec::new();
-        for ((table, key), sums) in groups {
-            for (at, sums) in sums.into_iter().enumerate().filter(|(_, sums)| !sums.is_zero()) {
-                let mut key = key.clone();
-                key.push(Cell::Text(measure_name(at)));
-                changes.push((SUM_TABLES[table], key, sums));
-            }
-        }
-        changes
+        let change = |((table, key), sums)| GroupChange { table: SUM_TABLES[table], key, sums };
+        groups.into_iter().map(change).collect()
+    }
+}
+
+/// What is to be added to the sums of one group of runs.
+pub(crate) struct GroupChange {
+    /// Where its sums are
+    pub table: &'static Table,
+    /// Values of the columns of the key but the last, which is the measure
+    pub key: Vec<Cell>,
+    sums: GroupSums,
+}
+
+impl GroupChange {
+    /// The value of the column `measure`, and what is to be added; nothing of sums that do not change.
+    pub fn sums(&self) -> impl Iterator<Item = (String, &IntegerSums)> {
+        let sums = self.sums.iter().enumerate().filter(|(_, sums)| !sums.is_zero());
+        sums.map(|(at, sums)| (measure_name(at), sums))
     }
 }

@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 use topas_data::measure::MEASURES;
-use topas_store::{Store, StoreError, SumsBy, sums_by};
+use topas_store::{Store, StoreError, sums_of_all};
 
 /// All sums: totals that only grow, so that a monitor computes rates itself.
 pub fn text(store: &mut dyn Store) -> Result<String, StoreError> {
-    let rows = sums_by(store, SumsBy::All, (0, i64::MAX), &[])?;
+    let sums = sums_of_all(store)?;
     let mut text = String::new();
-    let all = rows.first().map(|row| row.all().share()).unwrap_or_default();
+    let all = sums.as_ref().map(|sums| sums.all().share()).unwrap_or_default();
     let _ = writeln!(
         text,
         "# TYPE topas_runs counter\n# HELP topas_runs Runs that were measured.\ntopas_runs_total {}\n\
@@ -20,7 +20,7 @@ pub fn text(store: &mut dyn Store) -> Result<String, StoreError> {
         all.time.0 as f64 / 1e6
     );
     for measure in MEASURES {
-        let sample = rows.first().and_then(|row| row.sample(measure.name));
+        let sample = sums.as_ref().and_then(|sums| sums.sample(measure.name));
         let Some(sum) = sample.and_then(|sample| sample.sum(measure)) else { continue };
         let (name, about) = (measure.name, measure.sum.0);
         if about.is_empty() || name == "pe_hours" {

@@ -14,6 +14,7 @@ mod run;
 mod scan;
 mod size;
 mod start;
+mod store;
 mod trace;
 mod view;
 
@@ -25,6 +26,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use nix::sys::resource::{UsageWho, getrusage};
 use topas_config::Paths;
 
 use crate::install::{self, install};
@@ -50,7 +52,7 @@ pub struct BenchOptions {
 type BenchSection = fn(&Bench) -> Result<String>;
 
 /// In the order of the results.
-const SECTIONS: [(&str, BenchSection); 13] = [
+const SECTIONS: [(&str, BenchSection); 14] = [
     ("size", size::size),
     ("calls", calls::calls),
     ("start", start::start),
@@ -61,6 +63,7 @@ const SECTIONS: [(&str, BenchSection); 13] = [
     ("scan", scan::scan),
     ("keep", keep::keep),
     ("view", view::view),
+    ("store", store::store),
     ("mpi-instructions", mpi_profile::instructions::instructions),
     ("mpi-calls", mpi_profile::calls::calls),
     ("mpi-start", mpi_profile::start::start),
@@ -284,6 +287,13 @@ fn timed(command: &mut Command) -> Result<Duration> {
         bail!("failed with {status}: {command:?}");
     }
     Ok(time)
+}
+
+/// CPU time of the commands that have ended.
+fn used_by_children() -> Result<Duration> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let micros = |t: nix::sys::time::TimeVal| t.tv_sec() * 1_000_000 + t.tv_usec();
+    Ok(Duration::from_micros((micros(usage.user_time()) + micros(usage.system_time())) as u64))
 }
 
 /// Milliseconds with three decimals.

@@ -10,9 +10,10 @@ use topas_format::line::Line;
 use super::launch_lines::Launches;
 use super::reading::facts_of;
 use super::record::{Full, RecordForm, key};
+use crate::field::{Field, Value};
 use crate::key_parts;
 use crate::measure::{MEASURES, Measure, Of, RunTerms};
-use crate::one_run::{RunRecord, record_fields};
+use crate::one_run::{RunDetails, RunRecord, record_fields};
 use crate::run::Run;
 use crate::run_list::FieldKeys;
 use crate::when::Clock;
@@ -51,10 +52,17 @@ impl JoinedRun<'_> {
 }
 
 /// Joins log lines, no two of which are the same; what is none is passed over. All lines of a
-/// launch that are near each other in time have to be among them.
-pub fn join_lines(texts: &[&[u8]], mut each: impl FnMut(JoinedRun<'_>)) {
+/// launch that are near each other in time have to be among them. Which lines are of one run does not
+/// depend on `details`.
+pub fn join_lines(texts: &[&[u8]], details: RunDetails, mut each: impl FnMut(JoinedRun<'_>)) {
     const SIZE: usize = Full::<true>::SIZE;
     let fields = record_fields();
+    let told: Vec<Option<&Field>> =
+        fields.iter().map(|field| Some(field).filter(|field| details.tells(field))).collect();
+    let measures = match details {
+        RunDetails::All => MEASURES,
+        RunDetails::Listed => &[],
+    };
     let mut clock = Clock::default();
     let mut keys: Vec<Arc<[u8]>> = Vec::with_capacity(texts.len());
     let mut numbers: Vec<u32> = Vec::with_capacity(texts.len());
@@ -67,8 +75,9 @@ pub fn join_lines(texts: &[&[u8]], mut each: impl FnMut(JoinedRun<'_>)) {
             continue;
         };
         bytes.clear();
-        for field in &fields {
-            key_parts::write(&field.value(&line, extras), &mut bytes);
+        for field in &told {
+            let value = field.map_or(Value::Missing, |field| field.value(&line, extras));
+            key_parts::write(&value, &mut bytes);
         }
         let facts = facts_of(&line, extras, text, &mut clock, group);
         records.push(Full::<true>::encode(&line, extras, &facts));
@@ -84,7 +93,7 @@ pub fn join_lines(texts: &[&[u8]], mut each: impl FnMut(JoinedRun<'_>)) {
             let lines: Vec<u32> = run.pes.iter().map(|pe| numbers[pe.group as usize]).collect();
             let hashes = lines.iter().map(|number| rapidhash_v3(texts[*number as usize]));
             each(JoinedRun {
-                record: RunRecord::new(run, keys_of, false),
+                record: RunRecord::with_measures(run, keys_of, false, measures),
                 launch: run.launch,
                 date: run.date,
                 id: hashes.min().unwrap_or_default(),
@@ -115,7 +124,7 @@ mod tests {
         ];
         let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
         let mut runs = Vec::new();
-        join_lines(&texts, |run| {
+        join_lines(&texts, RunDetails::Listed, |run| {
             let mflops = Measure::named("mflops").unwrap();
             let terms = run.terms().find(|(of, _)| *of == mflops).and_then(|(_, terms)| terms);
             assert_eq!(terms.unwrap().all_pes, 16);

@@ -41,6 +41,27 @@ const FIELDS: [&str; 28] = [
     "sacct.state",
 ];
 
+/// Those of them that a list of runs and its filters need.
+const LISTED: [&str; 10] =
+    ["time", "user", "exe", "uid", "job", "lang", "lib", "npes", "ending", "gpu"];
+
+/// How much is told of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunDetails {
+    /// Everything
+    All,
+    /// What a list of runs needs: user, executable, job, language, library, PEs, times, ending, and
+    /// whether it used an accelerator. The other texts are empty, and there are no measures
+    Listed,
+}
+
+impl RunDetails {
+    /// Whether a field of [`fields`] is told.
+    pub(crate) fn tells(self, field: &Field) -> bool {
+        self == RunDetails::All || LISTED.contains(&field.name())
+    }
+}
+
 /// What is kept of each line, in the order of its key.
 pub(crate) fn fields() -> Vec<Field> {
     FIELDS.iter().filter_map(|name| Field::named(name).ok()).collect()
@@ -177,6 +198,16 @@ impl<'k> Parts<'k> {
 impl RunRecord {
     /// Of a run whose keys have [`fields`].
     pub(crate) fn new(run: &Run<'_>, keys: FieldKeys<'_>, with_accelerators: bool) -> Self {
+        Self::with_measures(run, keys, with_accelerators, MEASURES)
+    }
+
+    /// The same with some measures only.
+    pub(crate) fn with_measures(
+        run: &Run<'_>,
+        keys: FieldKeys<'_>,
+        with_accelerators: bool,
+        measures: &'static [Measure],
+    ) -> Self {
         let parts = run.pes.iter().map(|pe| Parts(keys.parts(run, pe).collect()));
         let parts: Vec<Parts<'_>> = parts.collect();
         // A text of the run: of the lowest PE that tells it.
@@ -230,7 +261,7 @@ impl RunRecord {
             started: ended - (i128::from(run.end) - i128::from(run.start)),
             ended,
             lines: run.pes.iter().zip(&parts).map(line).collect(),
-            measures: MEASURES.iter().map(measured).collect(),
+            measures: measures.iter().map(measured).collect(),
             odd: run.odd,
             place: Place::new(run),
         }

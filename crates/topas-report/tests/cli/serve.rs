@@ -8,6 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use topas_testkit::WrittenJson;
+
 use super::{Center, Line, log, read, stderr};
 
 /// A server of a center, which ends with this.
@@ -113,6 +115,10 @@ fn everybody_gets_the_own_runs_and_no_others() {
         assert_eq!(status(&other), "200", "{other}");
         assert!(other.contains("heat") && !other.contains("post"), "{other}");
     }
+    let list = server.get("GET", "/runs.json", "root");
+    let mut written = WrittenJson::default();
+    written.add(list.split_once("\r\n\r\n").expect("a body").1);
+    written.hold_against_manual("topas-report", &[]);
     let page = server.get("GET", "/runs", "root");
     assert!(!page.contains("<script") && page.contains("&lt;script&gt;"), "{page}");
     for header in ["content-security-policy: default-src 'none'", "x-content-type-options: nosniff"]

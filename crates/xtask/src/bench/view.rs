@@ -5,9 +5,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use nix::sys::resource::{UsageWho, getrusage};
 
-use super::{Bench, median};
+use super::{Bench, median, used_by_children};
 use crate::process::cargo;
 
 /// The views, as they are asked for.
@@ -69,15 +68,10 @@ pub fn view(bench: &Bench) -> Result<String> {
 
 /// Wall clock and CPU time of a command that must succeed.
 fn times(command: &mut Command) -> Result<(Duration, Duration)> {
-    let used = || -> Result<Duration> {
-        let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
-        let micros = |t: nix::sys::time::TimeVal| t.tv_sec() * 1_000_000 + t.tv_usec();
-        Ok(Duration::from_micros((micros(usage.user_time()) + micros(usage.system_time())) as u64))
-    };
-    let (before, begin) = (used()?, Instant::now());
+    let (before, begin) = (used_by_children()?, Instant::now());
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status()?;
     if !status.success() {
         bail!("failed with {status}: {command:?}");
     }
-    Ok((begin.elapsed(), used()? - before))
+    Ok((begin.elapsed(), used_by_children()? - before))
 }
