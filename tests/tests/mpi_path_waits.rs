@@ -99,10 +99,30 @@ fn waits_by_path_are_those_that_the_program_noted() {
             if apart.is_empty() {
                 partners(paths, name);
                 sentence(&scratch, &places, name);
+                page(&scratch, &places, name);
                 break;
             }
         }
         assert!(apart.is_empty(), "under {name}: {apart:#?}");
+    }
+}
+
+/// The page names the functions and lines of each path, and the partners.
+fn page(scratch: &Scratch, places: &Places, name: &str) {
+    let page = view(scratch, places, &["--html", "-", "--paths", "--partners"]);
+    let text = view(scratch, places, &["--paths"]);
+    let callers: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.split("  ").last())
+        .filter(|cell| cell.contains("by_path.c:"))
+        .collect();
+    assert!(!callers.is_empty(), "under {name}: {text}");
+    for caller in callers {
+        let cell = format!(">{}</td>", caller.replace('<', "&lt;"));
+        assert!(page.contains(&cell), "under {name}: no {cell} in {page}");
+    }
+    for column in ["Self %", "late snd s", "waited s", "median slack us"] {
+        assert!(page.contains(&format!(">{column}</th>")), "under {name}: {column}");
     }
 }
 

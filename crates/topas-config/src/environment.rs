@@ -56,6 +56,13 @@ impl Environment {
         self.iter().find(|(of, _)| *of == OsStr::new(name)).map(|(_, value)| value)
     }
 
+    /// Each variable as the system hands it to a program: `NAME=value`.
+    pub fn entries(&self) -> Vec<Vec<u8>> {
+        let entry =
+            |(name, value): (&OsStr, &OsStr)| [name.as_bytes(), b"=", value.as_bytes()].concat();
+        self.iter().map(entry).collect()
+    }
+
     /// Every variable, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
         self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))

@@ -60,7 +60,8 @@ pub(crate) fn stands(rare: u8, word: &[u8], text: &[u8]) -> bool {
         .any(|found| found.checked_sub(before).is_some_and(|begin| text[begin..].starts_with(word)))
 }
 
-fn believed(t: u64) -> Option<i64> {
+/// A time `t=` in s since 1970, if it is believed.
+pub(crate) fn believed(t: u64) -> Option<i64> {
     (t <= LATEST).then_some(t as i64)
 }
 

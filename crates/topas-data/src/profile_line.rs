@@ -3,8 +3,7 @@
 use topas_format::escape::Name;
 use topas_mpi_profile::parse::{Line, ProfileLineFault, Token, is_profile, whole};
 
-/// Latest `t=` that is believed: the last second of the year 9999.
-const LATEST: u128 = 253_402_300_799;
+use crate::first_extras::believed;
 
 /// Whether a text is a line of a profile: None if it is something else, else what is wrong with
 /// it, or when it was written in s since 1970-01-01, which only the first line of a record tells.
@@ -16,7 +15,7 @@ pub(crate) fn judge(text: &[u8]) -> Option<Result<Option<i64>, ProfileLineFault>
         let mut time = None;
         for token in line.tokens() {
             if let Token::Fact(b"t", value) = token? {
-                time = number(value).filter(|t| *t <= LATEST).map(|t| t as i64);
+                time = number(value).and_then(|t| believed(u64::try_from(t).ok()?));
             }
         }
         Ok(time)

@@ -128,9 +128,9 @@ fn nesting_has_an_end() {
 
 /// A number of some name.
 #[derive(Clone, Debug)]
-struct Named(&'static str);
+struct NamedOperand(&'static str);
 
-impl Operand for Named {
+impl Operand for NamedOperand {
     fn name(&self) -> &str {
         self.0
     }
@@ -140,10 +140,10 @@ impl Operand for Named {
     }
 }
 
-struct Numbers;
+struct OperandNumbers;
 
-impl Valuation<Named> for Numbers {
-    fn value(&self, operand: &Named) -> Value<'_> {
+impl Valuation<NamedOperand> for OperandNumbers {
+    fn value(&self, operand: &NamedOperand) -> Value<'_> {
         match operand.0 {
             "wait" => Value::whole(90),
             "share" => Value::Number(12_500_000),
@@ -155,7 +155,7 @@ impl Valuation<Named> for Numbers {
 #[test]
 fn expressions_are_over_any_names() {
     let named = |name: &str| match ["wait", "share", "unknown"].iter().find(|n| **n == name) {
-        Some(name) => Ok(Named(name)),
+        Some(name) => Ok(NamedOperand(name)),
         None => Err(UnknownOperand { what: format!("no {name}"), hint: "look".to_owned() }),
     };
     for (text, truth) in [
@@ -166,7 +166,7 @@ fn expressions_are_over_any_names() {
         ("unknown = - and wait != -", Some(true)),
     ] {
         let expression = Expression::parse_with(text, named).unwrap();
-        assert_eq!(expression.truth(&Numbers), truth, "{text}");
+        assert_eq!(expression.truth(&OperandNumbers), truth, "{text}");
         assert_eq!(expression.operands().len(), 2);
     }
     let error = Expression::parse_with("wait > 5 and x = 1", named).unwrap_err();

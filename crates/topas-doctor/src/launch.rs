@@ -1,7 +1,5 @@
 //! The launcher around this process, and what it would mean for a program in its place.
 
-use std::os::unix::ffi::OsStrExt;
-
 use topas_config::Environment;
 use topas_format::field::Mode;
 use topas_format::out::Out;
@@ -33,14 +31,9 @@ impl Launch {
     }
 
     fn with_proof(env: &Environment, proof: &mut impl Proof) -> Self {
-        let entries: Vec<Vec<u8>> = env
-            .iter()
-            .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
-            .collect();
+        let entries = env.entries();
         let mut vars = Vars::new();
-        for entry in &entries {
-            vars.offer(entry);
-        }
+        entries.iter().for_each(|entry| vars.offer(entry));
         let rank = nearest(&vars, proof);
         let mut buffer = [0; 256];
         let mut id = Out::new(&mut buffer);

@@ -27,4 +27,4 @@ pub use log_run::run_facts;
 pub use pe_table::{part_facts, pe_facts};
 pub use read::RuleFault;
 pub use rule::{Confidence, Rule, RuleFinding, RuleOutcome, Rules, Scope};
-pub use template::{Word, Words};
+pub use template::{FindingWord, FindingWords};

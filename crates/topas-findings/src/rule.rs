@@ -4,7 +4,7 @@ use topas_data::Expression;
 
 use crate::fact::{Fact, FactOperand, FactValues};
 use crate::read::{RuleFault, read};
-use crate::template::{Template, Words};
+use crate::template::{FindingWords, Template};
 
 /// What a rule is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,21 +72,21 @@ pub struct RuleFinding {
     /// What it is, in a few words
     pub what: String,
     /// Where: PEs or hosts; None if it is the run
-    pub place: Option<Words>,
+    pub place: Option<FindingWords>,
     /// Wall clock time in s that could be saved at most; None if that is not known
     pub seconds: Option<f64>,
     /// That time as a share of the wall clock time
     pub share: Option<f64>,
     /// The finding in sentences, with evidence
-    pub sentence: Words,
+    pub sentence: FindingWords,
     /// More evidence, a sentence each
-    pub evidence: Vec<Words>,
+    pub evidence: Vec<FindingWords>,
     /// How sure it is
     pub confidence: Confidence,
     /// Causes that the facts rule out
-    pub ruled_out: Vec<Words>,
+    pub ruled_out: Vec<FindingWords>,
     /// One next step
-    pub next: Words,
+    pub next: FindingWords,
     /// A page about it
     pub link: Option<String>,
     /// Whether it is told before what costs time
@@ -127,7 +127,7 @@ impl Rule {
     fn found(&self, facts: &FactValues) -> Option<RuleFinding> {
         let mut sentence = self.sentence.fill(facts)?;
         for more in self.also.iter().filter_map(|also| also.fill(facts)) {
-            sentence.push(crate::Word::Text(" ".to_owned()));
+            sentence.push(crate::FindingWord::Text(" ".to_owned()));
             sentence.extend(more);
         }
         let seconds = self.gain.and_then(|gain| facts.get_number(gain.name));

@@ -3,11 +3,11 @@
 use crate::fact::{Fact, FactValue, FactValues};
 
 /// A sentence with its values: texts and facts, in their order.
-pub type Words = Vec<Word>;
+pub type FindingWords = Vec<FindingWord>;
 
 /// A piece of a sentence.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Word {
+pub enum FindingWord {
     /// Text as it is
     Text(String),
     /// The value of a fact, to be written with the unit of the fact
@@ -56,10 +56,10 @@ impl Template {
     }
 
     /// The sentence with these values; None if one is missing.
-    pub(crate) fn fill(&self, facts: &FactValues) -> Option<Words> {
+    pub(crate) fn fill(&self, facts: &FactValues) -> Option<FindingWords> {
         let word = |piece: &Piece| match piece {
-            Piece::Text(text) => Some(Word::Text(text.clone())),
-            Piece::Fact(fact) => Some(Word::Value(fact, facts.get(fact.name)?.clone())),
+            Piece::Text(text) => Some(FindingWord::Text(text.clone())),
+            Piece::Fact(fact) => Some(FindingWord::Value(fact, facts.get(fact.name)?.clone())),
         };
         self.0.iter().map(word).collect()
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use topas_findings::{FactValues, RuleOutcome, Rules, Scope, Word};
+use topas_findings::{FactValues, FindingWord, RuleOutcome, Rules, Scope};
 
 /// A number or a text.
 #[derive(Clone, Copy)]
@@ -14,10 +14,10 @@ enum Put {
 }
 use Put::{N, T};
 
-type Case = (&'static str, &'static [(&'static str, Put)], (&'static str, Put));
+type RuleCase = (&'static str, &'static [(&'static str, Put)], (&'static str, Put));
 
 /// A rule, facts with which it fires, and the one that keeps it from firing.
-const CASES: &[Case] = &[
+const CASES: &[RuleCase] = &[
     (
         "failed",
         &[("ending", T("sig:11")), ("ending_who", T("PE 5")), ("ending_after", N(11.0))],
@@ -218,8 +218,8 @@ fn a_center_adds_a_rule_in_its_own_words() {
     assert_eq!(faults, [""; 0]);
     let found = rules.of_run(&facts(&[("npes", N(1.0)), ("wall", N(90_000.0))]));
     let ours = found.iter().find(|found| found.rule == "large-serial").unwrap();
-    assert_eq!(ours.sentence[0], Word::Text("One PE for ".to_owned()));
-    assert_eq!(ours.sentence[2], Word::Text("; the limit is 24h.".to_owned()));
+    assert_eq!(ours.sentence[0], FindingWord::Text("One PE for ".to_owned()));
+    assert_eq!(ours.sentence[2], FindingWord::Text("; the limit is 24h.".to_owned()));
     assert_eq!(ours.link.as_deref(), Some("https://c.example/1"));
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json as object};
 use topas_data::field::{FieldKind, FieldUnit};
-use topas_findings::{Fact, FactValue, RuleFinding, Word, Words};
+use topas_findings::{Fact, FactValue, FindingWord, FindingWords, RuleFinding};
 
 use crate::number::{percent, short, si, significant};
 use crate::wording::{clean, paragraph};
@@ -32,10 +32,10 @@ fn number(value: f64, unit: FieldUnit) -> String {
 }
 
 /// A sentence with its values.
-pub fn words(words: &Words) -> String {
-    let word = |word: &Word| match word {
-        Word::Text(text) => clean(text.as_bytes()),
-        Word::Value(fact, of) => value(fact, of),
+pub fn words(words: &FindingWords) -> String {
+    let word = |word: &FindingWord| match word {
+        FindingWord::Text(text) => clean(text.as_bytes()),
+        FindingWord::Value(fact, of) => value(fact, of),
     };
     words.iter().map(word).collect()
 }
@@ -71,7 +71,7 @@ pub fn findings(of: &[RuleFinding], columns: usize) -> String {
 
 /// A finding as an object of JSON.
 pub fn json(finding: &RuleFinding) -> Value {
-    let all = |of: &[Words]| of.iter().map(words).collect::<Vec<_>>();
+    let all = |of: &[FindingWords]| of.iter().map(words).collect::<Vec<_>>();
     object!({
         "rule": finding.rule,
         "what": finding.what,

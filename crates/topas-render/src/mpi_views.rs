@@ -5,6 +5,7 @@
 //! MPInside and are meant for awk; CSV and JSON are.
 
 mod amount;
+mod body;
 mod cells;
 mod communicators;
 mod compare;
@@ -17,6 +18,7 @@ mod matrix;
 mod metrics;
 mod order;
 mod overview;
+mod page;
 mod partners;
 mod paths;
 mod peers;
@@ -30,6 +32,7 @@ use topas_mpi_data::{Calibration, MpiProfile};
 
 use topas_chart::{Chart, Screen};
 
+use body::ViewBody;
 pub use compare::{compare_csv, compare_json, compare_text};
 pub use json::SCHEMA;
 pub use launches::{launches, launches_csv};
@@ -94,21 +97,33 @@ impl Views<'_> {
 
     /// A view as text, without heading.
     pub fn text(&self, view: View) -> String {
+        self.body(view).text(self)
+    }
+
+    fn body(&self, view: View) -> ViewBody {
         match view {
-            View::Overview => overview::text(self),
-            View::Matrix(matrix) => matrix::text(self.profile, matrix),
-            View::Routines => routines::text(self),
-            View::Efficiency => efficiency::text(self),
-            View::Peers(direction) => peers::text(self, direction),
-            View::Sizes => sizes::text(self),
-            View::Communicators => communicators::text(self),
-            View::Waits => waits::text(self),
-            View::Metrics => metrics::text(self),
-            View::Paths => paths::text(self),
-            View::Partners => partners::text(self),
-            View::Counters => counters::text(self),
-            View::Switches => switches::text(self.profile),
+            View::Overview => overview::body(self),
+            View::Matrix(of) => {
+                ViewBody::default().lines("Ranks by routines", matrix::text(self.profile, of))
+            }
+            View::Routines => routines::body(self),
+            View::Efficiency => efficiency::body(self),
+            View::Peers(direction) => peers::body(self, direction),
+            View::Sizes => sizes::body(self),
+            View::Communicators => communicators::body(self),
+            View::Waits => waits::body(self),
+            View::Metrics => metrics::body(self),
+            View::Paths => paths::body(self),
+            View::Partners => partners::body(self),
+            View::Counters => counters::body(self),
+            View::Switches => ViewBody::default().lines("Switches", switches::text(self.profile)),
         }
+    }
+
+    /// The views on one page of HTML; without any, all of which the profile has figures. Its tables
+    /// do not depend on the width of the screen.
+    pub fn page(&self, views: &[View]) -> String {
+        page::page(self, views)
     }
 
     /// The table of [`View::Routines`] in parts.

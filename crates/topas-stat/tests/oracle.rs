@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Rows by table and name: number of runs, PE microseconds.
-type Rows = BTreeMap<(String, String), (u64, u64)>;
+type SumsByRow = BTreeMap<(String, String), (u64, u64)>;
 
 const LINES: usize = 30_000;
 
@@ -24,7 +24,7 @@ fn log(path: &Path) {
     file.flush().unwrap();
 }
 
-fn ours(path: &Path) -> Rows {
+fn ours(path: &Path) -> SumsByRow {
     let output = Command::new(env!("CARGO_BIN_EXE_topas-stat"))
         .args(["--format", "csv", "--bucket", "25"])
         .arg(path)
@@ -44,7 +44,7 @@ fn ours(path: &Path) -> Rows {
 }
 
 /// Rows as `table name runs micros`.
-fn rows(text: &[u8]) -> Rows {
+fn rows(text: &[u8]) -> SumsByRow {
     String::from_utf8_lossy(text)
         .lines()
         .map(|line| {

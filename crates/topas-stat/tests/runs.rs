@@ -12,7 +12,7 @@ const LINES: usize = 4000;
 
 /// What the lines of a run say, by plain loops.
 #[derive(Clone, Debug, Default)]
-struct Run {
+struct OracleRun {
     /// `date time` of the line that was written last
     ended: String,
     user: String,
@@ -37,12 +37,14 @@ fn micros(seconds: &str) -> u64 {
 }
 
 /// The runs by their ids.
-fn oracle(text: &str) -> BTreeMap<String, Run> {
-    let mut runs: BTreeMap<String, Run> = BTreeMap::new();
+fn oracle(text: &str) -> BTreeMap<String, OracleRun> {
+    let mut runs: BTreeMap<String, OracleRun> = BTreeMap::new();
     for line in text.lines() {
         let word: Vec<&str> = line.split(' ').collect();
         let pe: u64 = word[4].parse().unwrap();
-        let run = runs.entry(word[15].to_owned()).or_insert(Run { pe: u64::MAX, ..Run::default() });
+        let run = runs
+            .entry(word[15].to_owned())
+            .or_insert(OracleRun { pe: u64::MAX, ..OracleRun::default() });
         run.ended = run.ended.clone().max(format!("{} {}", word[0].replace('/', "-"), word[1]));
         run.npes = word[5].parse().unwrap();
         run.wall = run.wall.max(micros(word[12]));

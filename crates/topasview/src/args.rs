@@ -128,7 +128,8 @@ pub struct Args {
     #[arg(long, value_name = "KIND", value_enum, default_value = "points")]
     pub picture: PictureKind,
 
-    /// Write an HTML page with all views; `-` writes the page to standard output
+    /// Write an HTML page with all views, or with --mpi with those that are asked for; `-` writes the
+    /// page to standard output
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 
@@ -332,7 +333,6 @@ fn check_mpi(args: &Args, views: &AskedViews) -> Result<(), u8> {
         (args.sort.is_some_and(|sort| sort.mpi.is_none()), "this --sort"),
         (args.all, "--all"),
         (args.jsonl, "--jsonl"),
-        (args.html.is_some(), "--html"),
         (args.picture != PictureKind::Points, "--picture"),
     ];
     if let Some((_, name)) = of_pes.iter().find(|(asked, _)| *asked) {
@@ -344,15 +344,18 @@ fn check_mpi(args: &Args, views: &AskedViews) -> Result<(), u8> {
     if args.list && args.json {
         return wrong("--list has no JSON", "take --list --csv");
     }
-    if args.compare.is_some() && (args.mpi.kinds() > 0 || args.svg.is_some() || args.png.is_some())
-    {
-        let what = "--mpi --compare is a view of its own, and has no picture";
+    let has_picture = args.svg.is_some() || args.png.is_some();
+    let has_files = has_picture || args.html.is_some();
+    if args.list && has_files {
+        return wrong("--list has no picture and no page", "take --list --csv");
+    }
+    if args.compare.is_some() && (args.mpi.kinds() > 0 || has_files) {
+        let what = "--mpi --compare is a view of its own, and has no picture and no page";
         return wrong(what, "leave the other views out");
     }
     if args.csv && args.mpi.kinds() > 1 {
         return wrong("--csv is of one view", "take one view at a time, or --json");
     }
-    let has_picture = args.svg.is_some() || args.png.is_some();
     if has_picture && args.mpi.kinds() > 1 {
         return wrong("a picture is of one view", "take one of --peers, --sizes and --efficiency");
     }

@@ -41,7 +41,7 @@ impl Names {
 }
 
 /// What a rank did, by itself and by the library.
-pub struct Rank {
+pub struct ProfiledRank {
     /// By name of the function, what the program counted
     pub counted: BTreeMap<String, Counted>,
     /// What the library counted
@@ -87,7 +87,7 @@ impl Program {
 
     /// Runs it with the library.
     #[track_caller]
-    pub fn profiled(&self, ranks: u32, arguments: &[&str]) -> Vec<Rank> {
+    pub fn profiled(&self, ranks: u32, arguments: &[&str]) -> Vec<ProfiledRank> {
         let (dir, spool) = (self.path("with"), self.path("spool"));
         let launch = || {
             for dir in [&dir, &spool] {
@@ -111,7 +111,8 @@ impl Program {
             ended = launch();
         }
         ended.good();
-        let rank = |rank| Rank { counted: counted(&dir, rank), profile: profile(&dir, rank) };
+        let rank =
+            |rank| ProfiledRank { counted: counted(&dir, rank), profile: profile(&dir, rank) };
         (0..ranks).map(rank).collect()
     }
 }
@@ -123,7 +124,7 @@ fn met_badly(ended: &Run) -> bool {
 }
 
 /// Calls and count arguments of `rank` that the library counted otherwise than the program itself.
-pub fn other_calls(rank: &Rank, names: Names) -> Vec<String> {
+pub fn other_calls(rank: &ProfiledRank, names: Names) -> Vec<String> {
     // What stands in front of Fortran converts handles.
     let fortran = [Names::Fortran, Names::F08].contains(&names);
     let leave_out = |name: &str| {

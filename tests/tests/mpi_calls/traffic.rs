@@ -12,7 +12,7 @@ use topas_tests::running::{command, run as run_command};
 use topas_tests::site::{Scratch, Site};
 use topas_tests::skip::note;
 
-use super::launch::{Names, Program, Rank, other_calls};
+use super::launch::{Names, ProfiledRank, Program, other_calls};
 use super::profile::{Counts, Exchange};
 
 /// Processes of a program.
@@ -75,7 +75,12 @@ fn expected(program: &Program, rank: usize) -> Expected {
 }
 
 /// What the library counted otherwise than a rank expects.
-fn complaints(rank: &Rank, expected: &Expected, names: Names, communicators: bool) -> Vec<String> {
+fn complaints(
+    rank: &ProfiledRank,
+    expected: &Expected,
+    names: Names,
+    communicators: bool,
+) -> Vec<String> {
     let mut all = other_calls(rank, names);
     let nothing = Counts::default();
     let mut routines: Vec<&str> = expected.functions.keys().map(String::as_str).collect();

@@ -16,7 +16,7 @@ use super::intern::InternedTexts;
 use super::table::{KeptLine, PeTable, sizes};
 use crate::block;
 use crate::feed::{Buffer, Feed, locked};
-use crate::first_extras::{Claim, claim};
+use crate::first_extras::{Claim, believed, claim};
 use crate::source::{Source, SourceError};
 use crate::tally::{Example, Tally};
 
@@ -53,9 +53,6 @@ impl Room {
         self.taken.load(Ordering::Relaxed) > self.memory
     }
 }
-
-/// Latest `t=` that is believed: the last second of the year 9999.
-const LATEST: u64 = 253_402_300_799;
 
 /// One execution of a program, as its lines tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -314,7 +311,7 @@ impl LineNames {
             };
             let small = || whole().and_then(|number| u32::try_from(number).ok());
             match key {
-                b"t" => end = whole().filter(|&t| t <= LATEST),
+                b"t" => end = whole().and_then(believed),
                 b"host" => kept.host = texts.name(&Name::from_token(value), &mut last.host),
                 b"end" => kept.ending = texts.number(value, &mut last.ending),
                 b"why" => kept.why = texts.number(value, &mut last.why),
@@ -326,7 +323,7 @@ impl LineNames {
                 _ => {}
             }
         }
-        let end = end.map_or_else(|| local(line), |t| t as i64);
+        let end = end.unwrap_or_else(|| local(line));
         kept.end = end;
         if let Some(launch) = launches.all.get_mut(launch as usize) {
             launch.ended(end, line.date, line.time);

@@ -2,7 +2,6 @@
 //! follow, asked before the program is there.
 
 use std::fmt;
-use std::os::unix::ffi::OsStrExt;
 
 use topas_config::Environment;
 use topas_format::field::Mode;
@@ -43,13 +42,7 @@ impl Launch {
     }
 
     fn with_proof(env: &Environment, proof: &mut impl Proof) -> Self {
-        let entries: Vec<Vec<u8>> = env
-            .iter()
-            .filter(|(name, _)| {
-                name.as_bytes().first().is_some_and(|first| Vars::may_begin(*first))
-            })
-            .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
-            .collect();
+        let entries = env.entries();
         let mut vars = Vars::new();
         entries.iter().for_each(|entry| vars.offer(entry));
         let started = nearest(&vars, proof).filter(|rank| rank.size != 1);

@@ -1,5 +1,6 @@
 //! Tables of cells: aligned for people, separated by commas for programs.
 
+use maud::{Markup, html};
 use unicode_width::UnicodeWidthStr;
 
 use crate::csv::field;
@@ -172,6 +173,31 @@ impl CellTable {
             }
         }
         out
+    }
+
+    /// As a table of a page: words may take several lines, numbers end at the right.
+    pub(super) fn markup(&self) -> Markup {
+        let columns = self.rows.first().map_or(0, Vec::len);
+        let (header, rows) = self.rows.split_at(self.header.min(self.rows.len()));
+        let is_words = |column: usize| self.words && column + 1 == columns;
+        let class = |column| if column < self.left || is_words(column) { Some("l") } else { None };
+        // The page takes blanks at the beginning away, which are the form of a tree.
+        let kept = |cell: &str| {
+            let text = cell.trim_start_matches(' ');
+            "\u{a0}".repeat(cell.len() - text.len()) + text
+        };
+        html! { table {
+            thead { @for row in header { tr {
+                @for (column, cell) in row.iter().enumerate() {
+                    th class=[class(column)] scope="col" { (cell) }
+                }
+            } } }
+            tbody { @for row in rows { tr { @for (column, cell) in row.iter().enumerate() {
+                @if column == 0 && !cell.is_empty() { th class=[class(0)] scope="row" { (kept(cell)) } }
+                @else if is_words(column) { td.list { (cell) } }
+                @else { td class=[class(column)] { (cell) } }
+            } } } }
+        } }
     }
 
     /// Comma separated values (RFC 4180, but lines end with a newline only).

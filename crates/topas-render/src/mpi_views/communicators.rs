@@ -7,9 +7,15 @@ use serde_json::{Value, json};
 use topas_mpi_data::{Communicator, MpiProfile};
 
 use super::Views;
+use super::body::ViewBody;
 use super::cells::CellTable;
 use super::json::{number, seconds as json_seconds};
 use crate::number::{NONE, compact, exact_seconds, percent_of, seconds};
+
+/// Whether there are any.
+pub(super) fn are_counted(profile: &MpiProfile) -> bool {
+    !sorted(profile).is_empty()
+}
 
 /// Of all ranks, that with most time first. A sum over ranks may not have them where single
 /// ranks do.
@@ -49,7 +55,7 @@ fn name(communicator: &Communicator) -> String {
 }
 
 /// A table, that with most time first.
-pub(super) fn text(views: &Views<'_>) -> String {
+pub(super) fn body(views: &Views<'_>) -> ViewBody {
     let profile = views.profile;
     let mut cells = CellTable::new([
         "communicator",
@@ -76,9 +82,10 @@ pub(super) fn text(views: &Views<'_>) -> String {
         ]);
     }
     if cells.is_empty() {
-        return "Communicators were not counted: run with TOPAS_MPI_COMMS=yes.\n".to_owned();
+        return ViewBody::default()
+            .prose("Communicators were not counted: run with TOPAS_MPI_COMMS=yes.");
     }
-    cells.within(views.screen.width)
+    ViewBody::default().table("Communicators", cells)
 }
 
 /// The same as data.

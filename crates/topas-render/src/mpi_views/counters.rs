@@ -5,12 +5,13 @@ use serde_json::{Value, json};
 use topas_mpi_data::{Counter, MpiProfile};
 
 use super::Views;
+use super::body::ViewBody;
 use super::cells::CellTable;
 use super::json::number;
 use crate::number::{NONE, compact, percent_of, quotient};
 
 /// A table.
-pub(super) fn text(views: &Views<'_>) -> String {
+pub(super) fn body(views: &Views<'_>) -> ViewBody {
     let profile = views.profile;
     let sums = &profile.total;
     let mut cells = CellTable::new([
@@ -39,11 +40,13 @@ pub(super) fn text(views: &Views<'_>) -> String {
         ]);
     }
     if cells.is_empty() {
-        return "No hardware counters were read: run with TOPAS_MPI_COUNTERS=yes where there are \
-                some.\n"
-            .to_owned();
+        return ViewBody::default().prose(
+            "No hardware counters were read: run with TOPAS_MPI_COUNTERS=yes where there are some.",
+        );
     }
-    cells.within(views.screen.width) + "\nEvents of all ranks; rates are per second of all ranks.\n"
+    ViewBody::default()
+        .table("Counters", cells)
+        .note("Events of all ranks; rates are per second of all ranks.")
 }
 
 /// The same as data.

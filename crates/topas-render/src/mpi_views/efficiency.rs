@@ -6,10 +6,10 @@ use topas_mpi_data::{
 };
 
 use super::Views;
+use super::body::ViewBody;
 use super::cells::CellTable;
 use super::json::rounded;
 use crate::number::{NONE, exact_seconds, percent_of, percentage, seconds};
-use crate::wording::paragraph;
 use topas_chart::{AxisUnit, BarPlaces, Bars, Quantity, Series};
 
 /// Decimals of seconds.
@@ -71,33 +71,27 @@ fn share(ratio: Option<Ratio>) -> String {
 }
 
 /// The tree with its definitions, or why there is none.
-pub(super) fn text(views: &Views<'_>) -> String {
+pub(super) fn body(views: &Views<'_>) -> ViewBody {
     let of = match efficiency(views.profile) {
         Ok(of) => of,
-        Err(why) => return paragraph(&reason(why), views.columns()),
+        Err(why) => return ViewBody::default().prose(reason(why)),
     };
     let branches = if views.screen.unicode { BRANCHES } else { ASCII_BRANCHES };
     let mut cells = CellTable::new(["efficiency", "", "definition"]).words();
     for (row, branch) in rows(&of).iter().zip(branches) {
         cells.row([format!("{branch}{}", row.name), share(row.ratio), row.definition.to_owned()]);
     }
-    let mut out = cells.within(views.screen.width);
-    out.push('\n');
     let mean = of.outside / u128::from(of.ranks.max(1));
-    out += &paragraph(
-        &format!(
-            "{} s outside MPI on average of {} and {} s at most, of {} s{}. Parallel efficiency is \
+    ViewBody::default().table("Efficiency", cells).prose(format!(
+        "{} s outside MPI on average of {} and {} s at most, of {} s{}. Parallel efficiency is \
              load balance x communication efficiency.{}",
-            seconds(mean, DECIMALS),
-            crate::wording::count(of.ranks, "rank"),
-            seconds(of.outside_max, DECIMALS),
-            seconds(of.time, DECIMALS),
-            ends(views.profile),
-            crowd(views)
-        ),
-        views.columns(),
-    );
-    out
+        seconds(mean, DECIMALS),
+        crate::wording::count(of.ranks, "rank"),
+        seconds(of.outside_max, DECIMALS),
+        seconds(of.time, DECIMALS),
+        ends(views.profile),
+        crowd(views)
+    ))
 }
 
 /// What MPI itself takes to begin and to end, which is much of a short run.

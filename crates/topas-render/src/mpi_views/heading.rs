@@ -115,6 +115,11 @@ fn ending(facts: &MpiRecordFacts, origin: Origin) -> Option<String> {
 
 /// Notes, a paragraph each.
 pub(super) fn notes(views: &Views<'_>) -> String {
+    note_list(views).iter().map(|note| paragraph(note, views.columns())).collect()
+}
+
+/// The same, not broken into lines.
+pub(super) fn note_list(views: &Views<'_>) -> Vec<String> {
     let profile = views.profile;
     let sums = &profile.total;
     let mut notes = Vec::new();
@@ -198,7 +203,7 @@ pub(super) fn notes(views: &Views<'_>) -> String {
             sums.threads
         ));
     }
-    notes.iter().map(|note| paragraph(note, views.columns())).collect()
+    notes
 }
 
 /// Calls that had not ended when their ranks did; None if there are none.

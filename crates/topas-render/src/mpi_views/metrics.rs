@@ -5,10 +5,10 @@ use topas_mpi_data::{METRICS, Metric, MetricUnit, MpiProfile, MpiSums, RoutineAm
 
 use super::Views;
 use super::amount::amount;
+use super::body::ViewBody;
 use super::cells::CellTable;
 use super::json::{counted, number, seconds as json_seconds};
 use crate::number::{NONE, compact, exact_seconds, seconds};
-use crate::wording::paragraph;
 
 /// Decimals of seconds.
 const DECIMALS: u32 = 6;
@@ -36,7 +36,7 @@ fn most(metric: &Metric, profile: &MpiProfile) -> Option<(u32, String)> {
 }
 
 /// All that are not 0, with the sum over ranks and the rank that has most.
-pub(super) fn text(views: &Views<'_>) -> String {
+pub(super) fn body(views: &Views<'_>) -> ViewBody {
     let profile = views.profile;
     let mut cells =
         CellTable::new(["metric", "unit", "all ranks", "most", "on rank", "what it is"])
@@ -65,13 +65,10 @@ pub(super) fn text(views: &Views<'_>) -> String {
              were used.",
             METRICS.len()
         );
-        return paragraph(&text, views.columns());
+        return ViewBody::default().prose(text);
     }
-    let mut out = cells.within(views.screen.width);
-    if zeros > 0 {
-        out += &format!("\nThe other {zeros} metrics are 0.\n");
-    }
-    out
+    let body = ViewBody::default().table("Metrics", cells);
+    if zeros > 0 { body.note(format!("The other {zeros} metrics are 0.")) } else { body }
 }
 
 /// A row for each metric of the sum, where `rank` is empty, and of each rank.

@@ -6,11 +6,12 @@ use topas_mpi_data::{Origin, RoutineNumber};
 
 use super::Views;
 use super::amount::{amount, routine_name};
+use super::body::ViewBody;
 use super::cells::CellTable;
 use super::heading::ranges;
 use super::{efficiency, peers, routines, waiting, waits};
 use crate::number::{NONE, compact, percent_of, quotient, seconds};
-use crate::wording::{count, paragraph, some_pes};
+use crate::wording::{count, some_pes};
 
 /// Ranges of ranks that are named.
 const NAMED: usize = 6;
@@ -19,25 +20,16 @@ const NAMED: usize = 6;
 const MOST: usize = 10;
 
 /// Share of MPI, efficiencies, routines, waiting.
-pub(super) fn text(views: &Views<'_>) -> String {
+pub(super) fn body(views: &Views<'_>) -> ViewBody {
     let profile = views.profile;
     let sentence = waits::sentence(profile, views.paths.as_ref());
-    let sentence = sentence.map(|text| paragraph(&text, views.columns()));
-    let mut parts: Vec<String> = sentence.into_iter().collect();
-    parts.extend([shares(views), efficiency::text(views)]);
+    let mut body = sentence.into_iter().fold(ViewBody::default(), ViewBody::prose);
+    body = body.prose(shares(views)).and(efficiency::body(views));
     if !profile.total.routines.is_empty() {
-        parts.push(top(views));
+        body = body.and(top(views));
     }
-    let waited = waiting::text(views);
-    if !waited.is_empty() {
-        parts.push(waited);
-    }
-    let inside = inside(views);
-    if !inside.is_empty() {
-        parts.push(inside);
-    }
-    parts.extend(peers::summary(profile).map(|text| paragraph(&text, views.columns())));
-    parts.join("\n")
+    body = body.and(waiting::body(views)).and(inside(views));
+    peers::summary(profile).into_iter().fold(body, ViewBody::prose)
 }
 
 fn shares(views: &Views<'_>) -> String {
@@ -59,11 +51,11 @@ fn shares(views: &Views<'_>) -> String {
         count(sums.routines.len() as u64, "routine"),
         percent_of(sums.overhead, sums.wall),
     );
-    paragraph(&out, views.columns())
+    out
 }
 
 /// The routines that took longest.
-fn top(views: &Views<'_>) -> String {
+fn top(views: &Views<'_>) -> ViewBody {
     let profile = views.profile;
     let sums = &profile.total;
     let sorted = routines::sorted(profile);
@@ -92,20 +84,18 @@ fn top(views: &Views<'_>) -> String {
         ]);
     }
     let rest = &sorted[MOST.min(sorted.len())..];
-    let mut out = cells.within(views.screen.width);
-    if !rest.is_empty() {
-        let time: u128 = rest.iter().map(|routine| routine.time).sum();
-        out += &format!(
-            "and {} with {} of the time in MPI (--routines)\n",
-            count(rest.len() as u64, "more routine"),
-            percent_of(time, sums.mpi)
-        );
+    let body = ViewBody::default().table("Routines that took longest", cells);
+    if rest.is_empty() {
+        return body;
     }
-    out
+    let time: u128 = rest.iter().map(|routine| routine.time).sum();
+    let more = count(rest.len() as u64, "more routine");
+    let share = percent_of(time, sums.mpi);
+    body.note(format!("and {more} with {share} of the time in MPI (--routines)")).joined()
 }
 
 /// In which calls ranks are, or were when they ended.
-fn inside(views: &Views<'_>) -> String {
+fn inside(views: &Views<'_>) -> ViewBody {
     let profile = views.profile;
     let mut of: BTreeMap<RoutineNumber, (Vec<u32>, Option<u64>)> = BTreeMap::new();
     for (rank, inside) in &profile.inside {
@@ -126,5 +116,5 @@ fn inside(views: &Views<'_>) -> String {
             some_pes(&ranges(ranks.into_iter().map(u64::from)), NAMED),
         ]);
     }
-    if cells.is_empty() { String::new() } else { cells.within(views.screen.width) }
+    ViewBody::default().table("Ranks in a call", cells)
 }

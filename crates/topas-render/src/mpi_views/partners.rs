@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use topas_mpi_data::{Blame, LaunchPartner, LaunchPath, MpiProfile, Slack};
 
 use super::Views;
+use super::body::ViewBody;
 use super::cells::CellTable;
 use super::json::{number, seconds as json_seconds};
 use super::paths::{PathViews, routine};
 use crate::number::{NONE, compact, exact_seconds, machine, percent_of, seconds};
-use crate::wording::paragraph;
 
 /// Paths in text for people.
 const PATHS_SHOWN: usize = 20;
@@ -18,7 +18,12 @@ const PATHS_SHOWN: usize = 20;
 const PARTNERS_SHOWN: usize = 5;
 
 const NOT_TOLD: &str =
-    "Partners of call paths were not told: run with topas-run --mpi=waits,paths.\n";
+    "Partners of call paths were not told: run with topas-run --mpi=waits,paths.";
+
+/// Whether some path has partners.
+pub(super) fn has_partners(of: &PathViews) -> bool {
+    !with_partners(of).is_empty()
+}
 
 /// Paths with partners, that with the longest waits first.
 fn with_partners(of: &PathViews) -> Vec<&LaunchPath> {
@@ -54,27 +59,24 @@ fn median(slack: &Slack) -> String {
 }
 
 /// A table for each path.
-pub(super) fn text(views: &Views<'_>) -> String {
-    let Some(of) = &views.paths else { return NOT_TOLD.to_owned() };
+pub(super) fn body(views: &Views<'_>) -> ViewBody {
+    let Some(of) = &views.paths else { return ViewBody::default().prose(NOT_TOLD) };
     let paths = with_partners(of);
     if paths.is_empty() {
-        return NOT_TOLD.to_owned();
+        return ViewBody::default().prose(NOT_TOLD);
     }
-    let mut out = String::new();
+    let mut body = ViewBody::default();
     let shown = views.order.top.unwrap_or(PATHS_SHOWN);
     for path in paths.iter().take(shown) {
         let amounts = path.amounts();
         let all = waited(path);
-        out += &paragraph(
-            &format!(
-                "{} by {}: {} s, {} of these waiting",
-                routine(views, path),
-                of.line(path),
-                seconds(amounts.time, 6),
-                percent_of(all, amounts.time)
-            ),
-            views.columns(),
-        );
+        body = body.prose(format!(
+            "{} by {}: {} s, {} of these waiting",
+            routine(views, path),
+            of.line(path),
+            seconds(amounts.time, 6),
+            percent_of(all, amounts.time)
+        ));
         let mut cells = CellTable::new([
             "rank",
             "waited s",
@@ -100,27 +102,25 @@ pub(super) fn text(views: &Views<'_>) -> String {
                 its_path(views, of, partner),
             ]);
         }
-        out += &cells.aligned(2);
+        body = body.long_table("Partners", cells).joined();
         if let Some(rest) = path.partners.get(PARTNERS_SHOWN..).filter(|rest| !rest.is_empty()) {
             let time: u128 = rest.iter().map(|partner| partner.blame.time()).sum();
-            out += &format!("{} further partners: {} s.\n", rest.len(), seconds(time, 6));
+            let text = format!("{} further partners: {} s.", rest.len(), seconds(time, 6));
+            body = body.note(text).joined();
         }
-        out.push('\n');
     }
     if let Some(rest) = paths.get(shown..).filter(|rest| !rest.is_empty()) {
         let time: u128 = rest.iter().map(|path| waited(path)).sum();
         let what = format!("{} further paths waited {} s", rest.len(), seconds(time, 6));
-        out += &format!("{what}; --csv has all.\n\n");
+        body = body.note(format!("{what}; --csv has all."));
     }
-    out += &paragraph(
+    body.note(
         "Share: of what was waited by the path. Calls seen: those that took so long that the moment \
          of sending was looked at (more than 1 us, up to 4 us where messages take longer); shorter \
          calls are in no column. Late: of the calls seen, those whose message was sent after they \
          had begun. Slack: how long before the call its last message was sent; negative if it was \
          late. Waits in collectives and for receivers have no slack.",
-        views.columns(),
-    );
-    out
+    )
 }
 
 /// The same as data: all partners of all paths.

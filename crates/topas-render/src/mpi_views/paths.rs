@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use topas_mpi_data::{LaunchPath, LaunchPaths, PathAmounts, PathEnding, PathFrame, SourceFrame};
 
 use super::Views;
+use super::body::ViewBody;
 use super::cells::CellTable;
 use super::json::{number, seconds as json_seconds};
 use super::order::{MpiOrder, RowKeys};
@@ -200,12 +201,12 @@ fn parts(amounts: &PathAmounts) -> [u128; 5] {
 }
 
 const NOT_COUNTED: &str = "Call paths were not counted: run with topas-run --mpi=paths, or with \
-                           TOPAS_MPI_PATHS=yes.\n";
+                           TOPAS_MPI_PATHS=yes.";
 
 /// A block for each path: its figures, then its callers line by line.
-pub(super) fn text(views: &Views<'_>) -> String {
+pub(super) fn body(views: &Views<'_>) -> ViewBody {
     let Some(of) = views.paths.as_ref().filter(|of| !of.paths.paths.is_empty()) else {
-        return NOT_COUNTED.to_owned();
+        return ViewBody::default().prose(NOT_COUNTED);
     };
     let mut rows = of.rows();
     in_order(views, &MpiOrder { top: None, ..views.order }, &mut rows);
@@ -253,23 +254,27 @@ pub(super) fn text(views: &Views<'_>) -> String {
             cells.row(blank);
         }
     }
-    let mut out = cells.aligned(2);
+    let mut body = ViewBody::default().long_table("Call paths", cells);
     if let Some(rest) = rows.get(shown..).filter(|rest| !rest.is_empty()) {
         let time: u128 = rest.iter().map(|row| row.amounts.time).sum();
         let what = format!("{} further rows took {} s", rest.len(), seconds(time, 6));
-        out += &format!("{what} ({} of MPI); --csv has all.\n", percent_of(time, total.mpi));
+        let share = percent_of(time, total.mpi);
+        body = body.note(format!("{what} ({share} of MPI); --csv has all.")).joined();
     }
-    out += "\nSelf %: of the time in MPI of all ranks. Tot %: of the wall clock time of all ranks.\n\
-            Bytes of receives that were started before are told where they were completed.\n";
+    body = body.note(
+        "Self %: of the time in MPI of all ranks. Tot %: of the wall clock time of all ranks. Bytes \
+         of receives that were started before are told where they were completed.",
+    );
     if waits {
-        out += "Waits for late senders, for late receivers and in collectives, calls of which that is \
-                not known,\nand other add up to the time. --partners shows for whom each path \
-                waited.\n";
+        body = body.note(
+            "Waits for late senders, for late receivers and in collectives, calls of which that is \
+             not known, and other add up to the time. --partners shows for whom each path waited.",
+        );
     }
     for (file, why) in &of.nameless {
-        out += &format!("Functions in {} have no names: {why}.\n", named(file.as_bytes()));
+        body = body.note(format!("Functions in {} have no names: {why}.", named(file.as_bytes())));
     }
-    out
+    body
 }
 
 /// The same as data: all paths.

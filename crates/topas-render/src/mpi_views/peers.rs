@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use topas_mpi_data::{MpiProfile, TrafficSums};
 
 use super::Views;
+use super::body::ViewBody;
 use super::cells::CellTable;
 use super::json::number;
 use super::matrix::Matrix;
@@ -36,6 +37,11 @@ impl Direction {
 
     const fn sends(self) -> bool {
         matches!(self, Direction::Sent | Direction::Sends)
+    }
+
+    /// As the title of a picture.
+    pub(super) fn title(self) -> String {
+        format!("{} between ranks", self.quantity().0)
     }
 
     const fn quantity(self) -> (&'static str, AxisUnit) {
@@ -100,7 +106,7 @@ pub(super) fn chart(profile: &MpiProfile, direction: Direction) -> HeatMatrix {
     }
     matrix.missing =
         (0..).zip(&measured).filter(|(_, measured)| !**measured).map(|(rank, _)| rank).collect();
-    matrix.caption.title = format!("{name} between ranks");
+    matrix.caption.title = direction.title();
     matrix.caption.subtitle = super::heading::first_line(profile);
     matrix.caption.notes = notes(profile, direction);
     matrix
@@ -124,13 +130,20 @@ fn notes(profile: &MpiProfile, direction: Direction) -> Vec<String> {
 }
 
 /// Numbers if they fit, else signs for classes.
-pub(super) fn text(views: &Views<'_>, direction: Direction) -> String {
+pub(super) fn body(views: &Views<'_>, direction: Direction) -> ViewBody {
     let profile = views.profile;
     if !are_counted(profile) {
-        let text = "Peers were not counted, or the ranks are not told one by one: run with \
-                    TOPAS_MPI_PEERS=yes.";
-        return paragraph(text, views.columns());
+        return ViewBody::default().prose(
+            "Peers were not counted, or the ranks are not told one by one: run with \
+             TOPAS_MPI_PEERS=yes.",
+        );
     }
+    ViewBody::default().characters(characters(views, direction))
+}
+
+/// The numbers as far as the terminal is wide enough, or else a picture of them.
+fn characters(views: &Views<'_>, direction: Direction) -> String {
+    let profile = views.profile;
     let size = size(profile);
     // A column is four wide at least.
     if size * 4 <= views.screen.width {

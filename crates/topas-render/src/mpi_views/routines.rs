@@ -16,12 +16,13 @@ use topas_mpi_table::{CallProgress, Waits};
 
 use super::Views;
 use super::amount::{amount, plain, routine_name};
+use super::body::ViewBody;
 use super::cells::CellTable;
 use super::json::{counted, number, rounded, seconds as json_seconds};
 use crate::number::{
     NONE, compact, exact_seconds, machine_text, percent_of, percentage, quotient, seconds, short,
 };
-use crate::wording::{clean, count, named, paragraph};
+use crate::wording::{clean, count, named};
 
 /// Routines with at least this part of the time in MPI are marked: a tenth.
 const MARKED: u128 = 10;
@@ -77,15 +78,13 @@ pub(super) fn sorted(profile: &MpiProfile) -> Vec<&RoutineCalls> {
     routines
 }
 
-/// The table with the lines above it.
-pub(super) fn text(views: &Views<'_>) -> String {
+/// The table with the lines above it and its notes.
+pub(super) fn body(views: &Views<'_>) -> ViewBody {
     let shown = shown(views);
-    let mut out = above(views) + "\n" + &shown.text;
-    for note in shown.notes {
-        out.push('\n');
-        out += &paragraph(&note, views.columns());
-    }
-    out
+    let body = ViewBody::default()
+        .lines("Sums", above(views))
+        .long_table("Routines", with_header(&shown.rows));
+    shown.notes.into_iter().fold(body, ViewBody::note)
 }
 
 /// The table of routines in parts, for reports that say something else above it.
@@ -117,8 +116,6 @@ pub(super) fn shown(views: &Views<'_>) -> ShownRoutines {
     let mut rows: Vec<[String; 14]> =
         sorted(views.profile).into_iter().map(|routine| table.row(views, routine)).collect();
     rows.push(table.sums(views));
-    let mut cells = header();
-    rows.iter().for_each(|row| cells.row(row.iter().cloned()));
     let time = |routine: &RoutineCalls| {
         let Estimate { latency, transfer, .. } = Estimate::of(views, routine);
         RoutineTime {
@@ -128,7 +125,14 @@ pub(super) fn shown(views: &Views<'_>) -> ShownRoutines {
         }
     };
     let times = sorted(views.profile).into_iter().map(time).collect();
-    ShownRoutines { text: cells.aligned(2), rows, notes: table.notes(views), times }
+    ShownRoutines { text: with_header(&rows).aligned(2), rows, notes: table.notes(views), times }
+}
+
+/// The rows below their headings.
+fn with_header(rows: &[[String; 14]]) -> CellTable {
+    let mut cells = header();
+    rows.iter().for_each(|row| cells.row(row.iter().cloned()));
+    cells
 }
 
 /// The three lines of headings; the numbers of the columns are those of the paper.

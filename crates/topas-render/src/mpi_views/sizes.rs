@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use topas_mpi_data::{CLASSES, MessageClass, MpiProfile};
 
 use super::Views;
+use super::body::ViewBody;
 use super::cells::CellTable;
 use super::json::number;
 use crate::number::compact;
-use crate::wording::paragraph;
 use topas_chart::{Arrangement, AxisUnit, BarPlaces, Bars, Chart, Quantity, Series};
 
 /// Columns: class, whether sent, name.
@@ -33,6 +33,11 @@ const DRAWN: [(MessageClass, bool, &str); 4] = [
 fn counts(profile: &MpiProfile, class: MessageClass, is_sent: bool) -> &[u128] {
     let sizes = profile.total.class(class);
     if is_sent { &sizes.sent } else { &sizes.received }
+}
+
+/// Whether there are messages whose sizes were counted.
+pub(super) fn are_counted(profile: &MpiProfile) -> bool {
+    span(profile).is_some()
 }
 
 /// First and last bin that has a message.
@@ -73,15 +78,14 @@ fn label(bin: usize, bins: usize) -> String {
 }
 
 /// Bars of what was sent by size, and the numbers.
-pub(super) fn text(views: &Views<'_>) -> String {
+pub(super) fn body(views: &Views<'_>) -> ViewBody {
     let profile = views.profile;
     let Some((first, last)) = span(profile) else {
-        return paragraph("No messages, or their sizes were not counted.", views.columns());
+        return ViewBody::default().prose("No messages, or their sizes were not counted.");
     };
     let mut chart = chart(profile);
     chart.caption = topas_chart::Caption::default();
-    let mut out = chart.terminal(views.screen).trim_start_matches('\n').to_owned();
-    out.push('\n');
+    let characters = chart.terminal(views.screen).trim_start_matches('\n').to_owned();
     let shown = || COLUMNS.iter().filter(|&&(class, _, _)| !profile.total.class(class).is_empty());
     let bins = counts(profile, MessageClass::PointToPoint, true).len();
     let header = std::iter::once("messages of").chain(shown().map(|&(_, _, name)| name));
@@ -98,12 +102,10 @@ pub(super) fn text(views: &Views<'_>) -> String {
         row.extend(shown().map(count));
         cells.row(row);
     }
-    out += &cells.aligned(2);
-    out.push('\n');
-    out + &paragraph(
-        "Numbers of messages of all ranks; a size that is a bound belongs to the next row.",
-        views.columns(),
-    )
+    ViewBody::default()
+        .characters(characters)
+        .long_table("Messages by size", cells)
+        .note("Numbers of messages of all ranks; a size that is a bound belongs to the next row.")
 }
 
 /// What was sent, by size.

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 use topas_mpi_data::{MpiProfile, WAITED_NAMES, Waiting};
 
 use super::Views;
+use super::body::ViewBody;
 use super::cells::CellTable;
 use super::json::{number, seconds as json_seconds};
 use crate::number::{compact, percent_of, seconds};
@@ -24,8 +25,8 @@ fn kinds(profile: &MpiProfile) -> impl Iterator<Item = (usize, &Waiting)> {
     profile.total.waited.iter().enumerate().filter(|(_, of)| of.calls > 0)
 }
 
-/// A table; empty if nobody waited.
-pub(super) fn text(views: &Views<'_>) -> String {
+/// A table; nothing if nobody waited.
+pub(super) fn body(views: &Views<'_>) -> ViewBody {
     let profile = views.profile;
     let mut cells = CellTable::new(["waited for", "calls", "time s", "of MPI"]);
     for (at, of) in kinds(profile) {
@@ -36,7 +37,7 @@ pub(super) fn text(views: &Views<'_>) -> String {
             percent_of(of.time, profile.total.mpi),
         ]);
     }
-    if cells.is_empty() { String::new() } else { cells.within(views.screen.width) }
+    ViewBody::default().table("What was waited for", cells)
 }
 
 /// For JSON, by kind.

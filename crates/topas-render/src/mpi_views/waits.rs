@@ -5,12 +5,12 @@ use topas_mpi_data::{Blame, MpiProfile, RoutineCalls, WaitSums, outside_of_rank}
 
 use super::Views;
 use super::amount::routine_name;
+use super::body::ViewBody;
 use super::cells::CellTable;
 use super::json::{number, seconds as json_seconds};
 use super::partners::where_waited;
 use super::paths::PathViews;
 use crate::number::{exact_seconds, percent_of, seconds};
-use crate::wording::paragraph;
 
 /// Waits of less than this part of the time of all ranks name nobody: a hundredth.
 const WORTH_A_NAME: u128 = 100;
@@ -151,14 +151,13 @@ fn mostly_in(profile: &MpiProfile, blame: &Blame) -> String {
 }
 
 /// Sentence, routines, ranks.
-pub(super) fn text(views: &Views<'_>) -> String {
+pub(super) fn body(views: &Views<'_>) -> ViewBody {
     let profile = views.profile;
     let Some(sentence) = sentence(profile, views.paths.as_ref()) else {
-        return "Waits were not told apart: run with topas-run --mpi=waits, or with \
-                TOPAS_MPI_WAITS=yes.\n"
-            .to_owned();
+        return ViewBody::default().prose(
+            "Waits were not told apart: run with topas-run --mpi=waits, or with TOPAS_MPI_WAITS=yes.",
+        );
     };
-    let mut out = paragraph(&sentence, views.columns()) + "\n";
     let mut cells = CellTable::new([
         "routine",
         "time s",
@@ -179,19 +178,11 @@ pub(super) fn text(views: &Views<'_>) -> String {
         row.extend(parts.known().map(|ns| seconds(ns, 6)));
         cells.row(row);
     }
-    if !cells.is_empty() {
-        out += &cells.within(views.screen.width);
-    }
-    let ranks = ranks(profile);
-    if !ranks.is_empty() {
-        out += "\n";
-        out += &ranks.within(views.screen.width);
-    }
-    for note in notes(views, below) {
-        out.push('\n');
-        out += &paragraph(&note, views.columns());
-    }
-    out
+    let body = ViewBody::default()
+        .prose(sentence)
+        .table("Waits by routine", cells)
+        .table("Ranks that the others waited for", ranks(profile));
+    notes(views, below).into_iter().fold(body, ViewBody::note)
 }
 
 fn notes(views: &Views<'_>, below: u128) -> Vec<String> {

@@ -37,7 +37,9 @@ pub fn show(args: &Args, input: &mut MpiInput<'_>, profiles: &[MpiProfile]) -> R
     };
     let profile = subtotal.as_ref().unwrap_or(picked);
     let asked = args.mpi.views();
-    let has_costs = args.mpi.calibration.is_some() || asked.contains(&View::Routines);
+    // A page without views that are asked for has all of them.
+    let is_of_all = args.html.is_some() && asked.is_empty();
+    let has_costs = args.mpi.calibration.is_some() || is_of_all || asked.contains(&View::Routines);
     let calibration = if has_costs { input.calibration()? } else { None };
     let look = Look::of(&Environment::of_process(), args.color, &stdout());
     let views = Views {
@@ -45,17 +47,21 @@ pub fn show(args: &Args, input: &mut MpiInput<'_>, profiles: &[MpiProfile]) -> R
         calibration: calibration.as_ref(),
         processors: Views::host(profile).and_then(processors_of),
         order: order(args),
-        paths: if needs_paths(&asked, profile) { paths(args, profile) } else { None },
+        paths: if is_of_all || needs_paths(&asked, profile) { paths(args, profile) } else { None },
         screen: Screen { width: look.width, unicode: look.unicode, color: look.color },
     };
     let mut done = Printed::Done;
     if args.svg.is_some() || args.png.is_some() {
         done = pictures(args, &views, &asked)?;
-        if asked.is_empty() && !args.csv && !args.json {
+        // The picture of a view stands for its text, where nothing else is asked for.
+        if asked.len() <= 1 && args.html.is_none() && !args.csv && !args.json {
             return Ok(done);
         }
-        // The picture of a view stands for its text, where nothing else is asked for.
-        if asked.len() == 1 && !args.csv && !args.json {
+    }
+    if let Some(path) = &args.html {
+        done = both(done, save(path, views.page(&asked).as_bytes()));
+        // The page stands for the text, too.
+        if !args.csv && !args.json {
             return Ok(done);
         }
     }

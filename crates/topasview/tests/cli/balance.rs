@@ -241,7 +241,7 @@ fn rules_of_the_center_count() {
     let rules = dir.path().join("rules.d");
     std::fs::create_dir(&rules).unwrap();
     std::fs::write(dir.path().join("topas.conf"), "").unwrap();
-    let run = || -> super::Shown {
+    let run = || -> super::ViewOutput {
         let mut command = super::command(dir.path(), &["topas.out"]);
         command.env("TOPAS_CONF", dir.path().join("topas.conf")).output().unwrap().into()
     };

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use topas_testkit::with_lengths;
 
 use super::synthetic::Launch;
-use super::{Shown, command, directory, piped, rate_line, shown, view};
+use super::{ViewOutput, command, directory, piped, rate_line, shown, view};
 
 #[test]
 fn nothing_to_show() {
@@ -122,7 +122,7 @@ fn many_launches_take_no_more_than_their_lines() {
     let dir = directory(many);
     let out = shown(dir.path(), &["--list", "--csv"]);
     assert_eq!(out.lines().count(), 40_001);
-    let Shown { code, out, err } = view(dir.path(), &["--list", "--memory", "16M"]);
+    let ViewOutput { code, out, err } = view(dir.path(), &["--list", "--memory", "16M"]);
     assert_eq!((code, &*out), (1, ""), "{err}");
     assert!(err.contains("need more than 15 MiB of memory"), "{err}");
     assert!(err.contains("hint: ") && err.contains("topas-stat --runs"), "{err}");

@@ -14,6 +14,7 @@ mod listing;
 mod mpi_against_awk;
 mod mpi_compare;
 mod mpi_faults;
+mod mpi_page;
 mod page;
 mod views;
 
@@ -24,15 +25,15 @@ use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 /// What a call gave.
-struct Shown {
+struct ViewOutput {
     code: i32,
     out: String,
     err: String,
 }
 
-impl From<Output> for Shown {
+impl From<Output> for ViewOutput {
     fn from(output: Output) -> Self {
-        Shown {
+        ViewOutput {
             code: output.status.code().expect("an exit code"),
             out: String::from_utf8(output.stdout).expect("UTF-8"),
             err: String::from_utf8(output.stderr).expect("UTF-8"),
@@ -47,19 +48,19 @@ fn command(dir: &Path, args: &[&str]) -> Command {
     command
 }
 
-fn view(dir: &Path, args: &[&str]) -> Shown {
+fn view(dir: &Path, args: &[&str]) -> ViewOutput {
     command(dir, args).output().unwrap().into()
 }
 
 /// The same with exit code 0 and nothing on standard error; standard output.
 fn shown(dir: &Path, args: &[&str]) -> String {
-    let Shown { code, out, err } = view(dir, args);
+    let ViewOutput { code, out, err } = view(dir, args);
     assert_eq!((code, &*err), (0, ""), "{args:?}: {out}");
     out
 }
 
 /// The same with the text on standard input.
-fn piped(args: &[&str], text: &[u8]) -> Shown {
+fn piped(args: &[&str], text: &[u8]) -> ViewOutput {
     let dir = tempfile::tempdir().unwrap();
     let mut child = command(dir.path(), args)
         .stdin(Stdio::piped())

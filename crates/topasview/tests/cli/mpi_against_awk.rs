@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::synthetic_mpi::Launch;
-use super::{Shown, command, view};
+use super::{ViewOutput, command, view};
 
 /// A directory with this topas-mpi.out.
 pub fn directory(text: &str) -> TempDir {
@@ -237,7 +237,7 @@ fn peers_are_told_from_both_sides() {
         .env("COLUMNS", "120")
         .output()
         .unwrap();
-    let wide = Shown::from(wide);
+    let wide = ViewOutput::from(wide);
     assert_eq!(wide.out.lines().filter(|line| line.contains("1000")).count(), 12, "{}", wide.out);
     let narrow = shown(dir.path(), &["--peers"]);
     assert!(narrow.contains("senders down") && narrow.contains("34 of 144 pairs"), "{narrow}");

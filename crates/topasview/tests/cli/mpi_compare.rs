@@ -12,7 +12,7 @@ const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures
 
 /// A directory with a profile, and the same after a change: `Allreduce` takes a tenth as long and
 /// `Bcast` is not called; there are waits in the second one alone.
-fn two() -> tempfile::TempDir {
+pub fn two() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let before = fs::read_to_string(FIXTURE).unwrap();
     let run: Vec<&str> = before.lines().filter(|line| line.contains(" of=run ")).collect();
@@ -98,6 +98,8 @@ fn what_cannot_be_compared_or_sorted_is_told() {
     };
     for args in [
         &["--mpi", "--compare", "before.out", "after.out", "--waits"][..],
+        &["--mpi", "--compare", "before.out", "after.out", "--html", "page.html"],
+        &["--mpi", "--list", "--html", "page.html", "before.out"],
         &["--mpi", "--sort", "host", "before.out"],
         &["--sort", "waits", "before.out"],
     ] {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::mpi_against_awk::{directory, ranks, shown};
 use super::synthetic_mpi::Launch;
-use super::{Shown, command, piped, view};
+use super::{ViewOutput, command, piped, view};
 
 /// Set: write the golden files anew.
 const UPDATE: &str = "TOPAS_UPDATE_GOLDEN";
@@ -95,7 +95,7 @@ fn a_subtotal_is_shown_when_it_is_asked_for() {
     };
     assert_eq!(waits(&[]), ["10"; 3]);
     assert_eq!(waits(&["--at", "1"]), ["4"; 3]);
-    let Shown { code, err, .. } = view(dir.path(), &["--mpi", "--at", "2"]);
+    let ViewOutput { code, err, .. } = view(dir.path(), &["--mpi", "--at", "2"]);
     assert_eq!(code, 3);
     assert!(err.contains("no subtotal 2 in the profile\n  hint: there are 1 to 1"), "{err}");
 }
@@ -120,7 +120,7 @@ fn a_launch_is_picked_by_its_id() {
     }
     let csv = shown(dir.path(), &["--list", "--csv"]);
     assert!(csv.contains("\n5c3a-7,2026/11/20 08:01:02,mohr,2,2,finalize,heat2d\n"), "{csv}");
-    let Shown { code, err, .. } = view(dir.path(), &["--mpi", "--launch", "x"]);
+    let ViewOutput { code, err, .. } = view(dir.path(), &["--mpi", "--launch", "x"]);
     assert_eq!(code, 3);
     assert!(err.starts_with("topasview: error: no profile of launch x\n  hint: "), "{err}");
 }
@@ -147,7 +147,7 @@ fn what_cannot_be_shown_is_an_error() {
     let spool = tempfile::tempdir().unwrap();
     let out =
         command(empty.path(), &["--mpi"]).env("TOPAS_MPI_SPOOL", spool.path()).output().unwrap();
-    let shown = Shown::from(out);
+    let shown = ViewOutput::from(out);
     assert_eq!(shown.code, 3, "{}", shown.err);
     assert!(shown.err.contains("no topas-mpi.out in this directory"), "{}", shown.err);
     // A file of PEs has no profile.
@@ -164,7 +164,7 @@ fn ascii_alone_where_the_locale_has_no_more() {
     let dir = ranks(8);
     for args in [&["--mpi"][..], &["--mpi", "--peers"], &["--mpi", "--sizes"]] {
         let out = command(dir.path(), args).env("LC_ALL", "C").output().unwrap();
-        let shown = Shown::from(out);
+        let shown = ViewOutput::from(out);
         assert_eq!(shown.code, 0, "{}", shown.err);
         assert!(shown.out.is_ascii(), "{args:?}:\n{}", shown.out);
     }

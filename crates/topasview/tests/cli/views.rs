@@ -310,7 +310,7 @@ fn outputs_do_not_replace_inputs() {
     }
     let profile = include_bytes!("../../../../tests/fixtures/mpi/heat2d.out");
     fs::write(dir.path().join("topas-mpi.out"), profile).unwrap();
-    for option in ["--svg", "--png"] {
+    for option in ["--svg", "--png", "--html"] {
         let view = view(dir.path(), &["--mpi", "--sizes", option, "topas-mpi.out"]);
         assert_eq!(view.code, 2, "{}", view.err);
     }
