@@ -7,7 +7,7 @@ use topas_config::{Environment, LinkWish};
 use topas_format::conf::Ops;
 use topas_format::env::{self as names, is_off, is_yes, switch as switch_of};
 use topas_format::form::Values;
-use topas_format::mpi_conf::path_depth;
+use topas_format::mpi_conf::{log_size, path_depth};
 use topas_format::out::Out;
 use topas_format::target::expand_launch;
 use topas_launch::Rank;
@@ -113,6 +113,14 @@ fn effect(name: &str, value: &[u8], rank: Option<&Rank>, user_log: bool) -> (Str
             Some(depth) => (format!("MPI profiles tell call paths of {depth} frames"), true),
             None => ("no effect: it is no number of frames from 1 to 16, yes or no".to_owned(), false),
         },
+        names::TOPAS_MPI_LOG => match log_size(value) {
+            Some(0) => ("no event log of MPI calls".to_owned(), true),
+            Some(size) => {
+                let size = size >> 20;
+                (format!("an event log of MPI calls, of {size} MiB for each thread"), true)
+            }
+            None => ("no effect: it is no size from 1M to 256M, yes or no".to_owned(), false),
+        },
         names::TOPAS_MPI_SPOOL if value.first() == Some(&b'/') => {
             ("running programs keep the counters of MPI calls there".to_owned(), true)
         }
@@ -202,6 +210,8 @@ mod tests {
             ("TOPAS_MPI_PEERS", "YES", true, "each peer"),
             ("TOPAS_MPI_PATHS", "12", true, "12 frames"),
             ("TOPAS_MPI_PATHS", "17", false, "no effect"),
+            ("TOPAS_MPI_LOG", "8M", true, "8 MiB"),
+            ("TOPAS_MPI_LOG", "1G", false, "no effect"),
             ("TOPAS_PRINT", "ja", false, "no effect"),
             ("TOPAS_VERBOSE", "1", true, "why nothing"),
             ("TOPAS_LOG", "file:/a", true, "lines go there"),

@@ -61,6 +61,9 @@ Options:
                  table to topas-mpi.txt
   --mpi=paths[:FRAMES]
                  the same, and tell by which callers the program came to each call: 8, or FRAMES
+  --mpi=log[:SIZE]
+                 the same, and write each call to an event log, topas-mpi.HOST.trace; a thread keeps
+                 its newest 64 MiB, or SIZE (1M to 256M)
   --peers        with --mpi: also count messages and bytes for each pair of ranks
   --comms        with --mpi: also count the calls on each communicator
   --waits        with --mpi: also tell why ranks wait for each other: for senders and receivers that

@@ -32,6 +32,7 @@ variables! {
     TOPAS_MPI_WAITS = "`yes`: MPI profiles tell why ranks wait for each other: late senders, late receivers, collectives.";
     TOPAS_MPI_COUNTERS = "`yes`: hardware counters are read around MPI calls.";
     TOPAS_MPI_PATHS = "`yes`, or the most frames of a path (1 to 16): MPI calls are counted for each call path, too; `no`: they are not.";
+    TOPAS_MPI_LOG = "`yes`, or the most bytes that each thread keeps, such as `64M`: each MPI call is written to an event log beside the MPI profile, `topas-mpi.HOST.trace`; `no`: it is not.";
     TOPAS_MPI_SPOOL = "The directory where running programs keep the counters of their MPI calls, in place of `mpi_spool` of topas.conf.";
     TOPAS_MPI_DOOR = "Set in a process that was loaded with the library of MPI profiles: its number.";
     TOPAS_LAUNCH_ID = "Set by the mpiexec drop-in: the id of a launch whose launcher gives none.";

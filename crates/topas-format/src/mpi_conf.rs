@@ -122,6 +122,30 @@ pub fn path_depth(value: &[u8]) -> Option<u32> {
     }
 }
 
+/// Bytes of the event log that a thread keeps if nobody says how many.
+const LOG: u64 = 64 << 20;
+
+/// Fewest and most bytes of the event log of a thread.
+pub const LOG_SIZES: [u64; 2] = [1 << 20, 256 << 20];
+
+/// How many bytes of the event log a thread is to keep: a number of bytes, with `K`, `M` or `G` behind
+/// it of as many KiB, MiB or GiB, or a switch; 0 for no log. None if it is neither, or outside of
+/// [`LOG_SIZES`].
+pub fn log_size(value: &[u8]) -> Option<u64> {
+    let (number, shift) = match value {
+        [number @ .., b'K' | b'k'] => (number, 10),
+        [number @ .., b'M' | b'm'] => (number, 20),
+        [number @ .., b'G' | b'g'] => (number, 30),
+        number => (number, 0),
+    };
+    if let Some(on) = switch(value) {
+        return Some(if on { LOG } else { 0 });
+    }
+    let [least, most] = LOG_SIZES;
+    let size = u64::from(whole(number)?) << shift;
+    (least..=most).contains(&size).then_some(size)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,6 +157,24 @@ mod tests {
         }
         for value in ["", "17", "-1", "4x", "deep", "99999999999999999999"] {
             assert_eq!(path_depth(value.as_bytes()), None, "{value}");
+        }
+    }
+
+    #[test]
+    fn the_size_of_a_log_is_a_number_of_bytes_or_a_switch() {
+        for (value, size) in [
+            ("yes", 64 << 20),
+            ("no", 0),
+            ("0", 0),
+            ("1M", 1 << 20),
+            ("4096k", 4 << 20),
+            ("2000000", 2_000_000),
+            ("256m", 256 << 20),
+        ] {
+            assert_eq!(log_size(value.as_bytes()), Some(size), "{value}");
+        }
+        for value in ["", "M", "257M", "1023K", "1G", "-1M", "1MB", "99999999999999999999G"] {
+            assert_eq!(log_size(value.as_bytes()), None, "{value}");
         }
     }
 

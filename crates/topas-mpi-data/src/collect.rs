@@ -23,6 +23,7 @@ use super::profile::{Ending, MpiRecordFacts};
 use super::rank::name_of;
 use super::routine::RoutineNumber;
 use super::spool::{Spool, SpoolError, spool_files, text};
+use super::trace_left::write_left_trace;
 use topas_data::clock;
 
 /// Age of a file that its rank never finished making, after which it is removed.
@@ -274,6 +275,23 @@ impl LeftLaunch {
         let mut all = Vec::new();
         lines::record(&head, &facts, sums, more, &mut |line| all.extend_from_slice(line));
         all
+    }
+
+    /// Appends the event logs of its ranks to that of this node: where that is, and how many blocks
+    /// of events were written; None if no rank left one.
+    ///
+    /// # Errors
+    ///
+    /// Where it should have gone, and what reading or writing says.
+    pub fn write_traces(&self) -> Result<Option<(PathBuf, usize)>, (PathBuf, io::Error)> {
+        let mut all: Option<(PathBuf, usize)> = None;
+        for (found, _) in &self.found {
+            if let Some((path, blocks)) = write_left_trace(&found.spool)? {
+                let before = all.map_or(0, |(_, blocks)| blocks);
+                all = Some((path, before + blocks));
+            }
+        }
+        Ok(all)
     }
 
     /// Removes the files, all of which was told.

@@ -8,6 +8,7 @@ use topas_mpi_profile::layout::{
     Beside, Block, CallPath, Communicator, Header, Moment, Partner, Partners, PathModule,
     PathTable, Peer, Row, Traffic, WaitPeer, WaitRow, WaitTicks, Waiting, Waits,
 };
+use topas_trace::RingHead;
 
 /// Something that stands in the file.
 pub(super) trait Decode {
@@ -72,9 +73,10 @@ structures! {
     WaitPeer { late late_receiver collective }
     Waits { board peers world partners used of rows }
     Partner { path peer_path peer late late_receiver collective on_time slack }
+    RingHead { magic written capacity made thread begun before lost blocks path }
     Partners { count reserved partner }
     Block {
-        tid unused next peers histograms now outside counted paths reserved waiting rows beside
+        tid unused next peers histograms now outside counted paths log reserved waiting rows beside
         traffic sizes
     }
 }

@@ -31,6 +31,8 @@ mod spool_paths;
 mod sums;
 #[allow(unsafe_code, reason = "a system call")]
 mod sys;
+mod trace;
+mod trace_left;
 mod waits;
 
 pub use calibration::{Calibration, CalibrationError, RoutineCost};
@@ -57,4 +59,6 @@ pub use sums::{
     WAITED_NAMES, Waiting,
 };
 pub use topas_mpi_profile::sums::WaitSums;
+pub use topas_trace::{CallArguments, CallEvent};
+pub use trace::{TraceFacts, TraceLog, TraceProcess, TraceSkips, TraceThread};
 pub use waits::{Blame, RoutineWaits, WaitFigures};

@@ -12,7 +12,7 @@ use crate::arch::MEASURED;
 use crate::below;
 use crate::symbol::{StubBinding, StubSymbol};
 use crate::thread::Thread;
-use crate::{clock, flow, paths, spool, sys};
+use crate::{clock, flow, paths, spool, sys, trace};
 
 /// Calls between two looks at the clock, and how often. The fastest counts: others were disturbed.
 const CALLS: u64 = 64;
@@ -41,6 +41,7 @@ pub fn measure(thread: &mut Thread, header: &mut Header) {
     thread.outer = core::ptr::null_mut();
     thread.block = scratch.cast();
     let paths = paths::put_aside(thread);
+    let log = trace::put_aside(thread);
     let symbol = StubSymbol::new(MEASURED as u32, StubBinding::MPI);
     let target = below::replace(symbol, nothing as *const () as usize);
     let to_itself = header.rank as usize;
@@ -53,6 +54,7 @@ pub fn measure(thread: &mut Thread, header: &mut Header) {
     let without = fastest(|| send(black_box(nothing)));
     header.call_cost = with.saturating_sub(without) * 256 / CALLS;
     below::replace(symbol, target);
+    trace::put_back(thread, log);
     paths::put_back(thread, paths);
     (thread.outer, thread.cookie, thread.block) = (outer, cookie, block);
     // These calls were ours, not of a program in C.

@@ -118,7 +118,7 @@ fn outermost<const EXTRA: bool>(
 ) -> Next {
     frame.symbol = symbol;
     thread.outer = frame;
-    if EXTRA && mode::has(mode::PATHS) {
+    if EXTRA && mode::has(hooks::ENTERED) {
         hooks::entered(frame, thread);
     }
     let descriptor = descriptor(symbol);
@@ -313,8 +313,8 @@ fn shaped<const EXTRA: bool, const HOT: u8>(frame: &mut Frame, thread: &mut Thre
     if !flow::shaped::<EXTRA, HOT>(frame, thread, now) {
         return returned::<EXTRA>(frame, thread, now);
     }
-    if EXTRA && mode::has(mode::WAITS) {
-        flow::waits::after(frame, thread, now);
+    if EXTRA && mode::has(hooks::RETURNED) {
+        hooks::returned(frame, thread, now);
     }
     if core::ptr::eq(thread.outer, frame) {
         ends::<EXTRA, true>(frame, thread, now);
@@ -337,8 +337,8 @@ fn returned<const EXTRA: bool>(frame: &mut Frame, thread: &mut Thread, now: u64)
         if descriptor.special() {
             special::after(frame, thread);
         }
-        if EXTRA && mode::has(mode::WAITS) {
-            flow::waits::after(frame, thread, now);
+        if EXTRA && mode::has(hooks::RETURNED) {
+            hooks::returned(frame, thread, now);
         }
     }
     if core::ptr::eq(thread.outer, frame) {
@@ -353,7 +353,7 @@ fn ends<const EXTRA: bool, const C: bool>(frame: &Frame, thread: &mut Thread, no
     // SAFETY: the thread's own block.
     let block: &mut Block = unsafe { &mut *thread.block };
     if EXTRA {
-        if mode::has(mode::PATHS) {
+        if mode::has(hooks::ENTERED) {
             hooks::left(frame, thread, now);
         }
         if !thread.counters.is_null() {

@@ -10,12 +10,13 @@ use topas_node::sys as kernel;
 
 use topas_format::out::Out;
 
+use crate::files::File;
 use crate::flow::library::call;
 use crate::generated::number;
 use crate::ranks::{self, Ranks};
-use crate::report::{File, Gathered, Now, ProfileRecord, open_own, own_sums, to_center, to_table};
+use crate::report::{Gathered, Now, ProfileRecord, open_own, own_sums, to_center, to_table};
 use crate::workspace::{self, CHUNK, Workspace, keep};
-use crate::{clock, flow, languages, life, paths, process, say, spool};
+use crate::{clock, flow, languages, life, paths, process, say, spool, trace};
 
 /// Tick at which `MPI_Finalize` was entered.
 static ENTERED: AtomicU64 = AtomicU64::new(0);
@@ -38,6 +39,7 @@ pub fn finalize() {
         // The wait for the last rank is the program's; that for ranks that do not come is not.
         header.latest = clock::now();
     }
+    trace::finalizing(entered, header.latest.ticks);
     flow::waits::finish();
     if let Some(ranks) = &ranks {
         flow::waits::between::settle(ranks, header);
@@ -63,6 +65,7 @@ pub fn finalize() {
     if let Some(ranks) = ranks {
         ranks.part();
     }
+    trace::write(header);
     // What the ranks did not write together is left for whoever collects it.
     if written == Some(true) {
         header.state = RankState::Written as u32;

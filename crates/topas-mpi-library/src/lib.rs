@@ -19,8 +19,9 @@
 //! life spool requests workspace                 what is kept, in files and in memory
 //! frame counters thread arch clock              a call, a thread, the time
 //! paths paths::stack                            who calls
-//! flow hooks descriptor generated::table        what calls move
-//! installation site switches launch say preload whether this process is measured
+//! say files                                     words to the user, files of the user
+//! flow trace hooks descriptor generated::table  what calls move, and their event log
+//! installation site switches launch preload     whether this process is measured
 //! cost process                                  the beginning
 //! languages ranks report finish                 the end
 //! special entry                                 the way of a call
@@ -36,6 +37,7 @@ mod counters;
 mod descriptor;
 mod element;
 mod entry;
+mod files;
 mod finish;
 mod flow;
 mod frame;
@@ -63,6 +65,7 @@ mod symbol;
 mod sys;
 mod thread;
 mod ticks;
+mod trace;
 mod workspace;
 mod wrapped;
 

@@ -17,6 +17,8 @@ pub const COMMUNICATORS: u32 = 1 << 4;
 pub const WAITS: u32 = 1 << 5;
 /// Call paths are counted: see [`hooks`](crate::hooks).
 pub const PATHS: u32 = 1 << 6;
+/// Each call is written to the event log: see [`trace`](crate::trace).
+pub const LOG: u32 = 1 << 7;
 
 /// The bits, for the assembly.
 ///

@@ -278,7 +278,7 @@ pub fn finalizing(ticks: u64) {
 
 /// Bytes sent and received so far by the function of a call, and received by what it may complete.
 #[inline(always)]
-fn moved(block: &Block, function: u32) -> [u64; 2] {
+pub fn moved(block: &Block, function: u32) -> [u64; 2] {
     let own = block.rows.get(function as usize);
     let (sent, mut received) = own.map_or((0, 0), |row| (row.sent, row.received));
     const FIRST: u32 = number::WAIT as u32;

@@ -10,7 +10,9 @@ use topas_mpi_profile::layout::{Header, flag};
 use crate::symbol::StubBinding;
 use crate::thread::Thread;
 use crate::workspace::{self, Workspace};
-use crate::{arch, clock, counters, flow, launch, mode, paths, preload, say, site, spool, sys};
+use crate::{
+    arch, clock, counters, flow, launch, mode, paths, preload, say, site, spool, sys, trace,
+};
 
 /// Nothing was decided yet.
 const NEW: u32 = 0;
@@ -38,6 +40,7 @@ pub fn begin(thread: &mut Thread) -> bool {
                 mode::set(mode::OFF, !on);
                 if !on {
                     paths::want(0);
+                    trace::want(0);
                 }
                 STATE.store(if on { ON } else { OFF }, Release);
             }
@@ -54,6 +57,9 @@ pub fn begin(thread: &mut Thread) -> bool {
     }
     if !thread.lost && thread.paths.is_null() {
         paths::begin(thread);
+    }
+    if !thread.lost && thread.log.is_null() {
+        trace::begin(thread);
     }
     !thread.lost
 }
@@ -120,6 +126,7 @@ extern "C" fn in_child() {
     // They are the parent's, whose thread they follow.
     thread.counters = core::ptr::null_mut();
     thread.paths = core::ptr::null_mut();
+    thread.log = core::ptr::null_mut();
     if thread.outer.is_null() {
         thread.block = core::ptr::null_mut();
     }

@@ -1,13 +1,11 @@
 //! What is told of a profile: records of lines for the center's log and the user's data file, and
 //! the table for people.
 
-use core::ffi::CStr;
-
 use topas_format::civil::Civil;
 use topas_format::conf::{List, Switch};
-use topas_format::form::{Values, number, text as slot};
+use topas_format::form::Values;
 use topas_format::out::Out;
-use topas_format::target::{self, TargetKind, expand_launch};
+use topas_format::target::{self, TargetKind};
 use topas_format::text::{Cursor, trim};
 use topas_mpi_profile::figure::{Also, figure};
 use topas_mpi_profile::layout::{Block, Header, Row};
@@ -18,6 +16,7 @@ use topas_node::log::{TAG, write_to};
 use topas_node::program::utc_offset;
 use topas_node::sys as kernel;
 
+use crate::files::{self, File, Own};
 use crate::workspace::{CHUNK, Kept, kept};
 use crate::{say, site, spool};
 
@@ -32,6 +31,11 @@ impl Now {
     pub fn new(file: &mut [u8]) -> Now {
         let epoch = kernel::clock(kernel::REAL_TIME) / 1_000_000;
         Now { epoch, local: epoch.wrapping_add_signed(utc_offset(epoch as i64, file)) }
+    }
+
+    /// Seconds in the zone of the site.
+    pub const fn local(&self) -> u64 {
+        self.local
     }
 }
 
@@ -104,13 +108,14 @@ impl ProfileRecord<'_> {
 
     /// What names of files and targets stand for.
     fn values(&self) -> Values<'_> {
-        let mut values = Values::new();
-        values.set_time(self.now.local);
-        values.numbers[number::UID] = self.header.uid.into();
-        values.texts[slot::HOST] = Some(text(&self.header.host));
-        values.texts[slot::ID] = Some(text(&self.header.id));
-        values
+        files::values(self.header, self.now.local)
     }
+}
+
+/// Opens a file of the user's for a record; its path goes to `path`, with a NUL. Says so if that
+/// cannot be.
+pub fn open_own(record: &ProfileRecord<'_>, file: File, path: &mut [u8]) -> Option<Own> {
+    files::open(record.header, record.now.local, file, path)
 }
 
 /// What only the rank itself has: message sizes by function, communicators, peers.
@@ -323,86 +328,6 @@ fn write_tagged(target: &[u8], values: &mut Values<'_>, lines: &[u8], room: &mut
         return kernel::ENOSPC;
     }
     write_to(target, values, out.text(), say::room)
-}
-
-/// Which of the user's files.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum File {
-    /// Lines, for `topasview --mpi`
-    Data,
-    /// The table for people
-    Table,
-}
-
-/// A file of the user's that lines are appended to.
-#[derive(Clone, Copy)]
-pub struct Own {
-    fd: i32,
-    /// Whether this process has made it
-    made: bool,
-}
-
-/// Opens a file of the user's to be appended to; its path goes to `path`, with a NUL. Says so if
-/// that cannot be.
-pub fn open_own(record: &ProfileRecord<'_>, file: File, path: &mut [u8]) -> Option<Own> {
-    let kept = kept()?;
-    let pattern = match text(&kept.pattern) {
-        b"" => topas_format::mpi_conf::OUT.as_bytes(),
-        pattern => pattern,
-    };
-    let mut out = Out::new(path);
-    if !pattern.starts_with(b"/") {
-        out.put(text(&kept.directory));
-    }
-    let known = expand_launch(pattern, &mut record.values(), &mut out).is_some();
-    if known && file == File::Table {
-        let end = out.text().len();
-        if out.text().ends_with(b".out") {
-            out.rewind(end - 4);
-        }
-        out.put(b".txt");
-    }
-    let mut own = Own { fd: -kernel::EINVAL, made: false };
-    if known && !out.is_cut() {
-        let flags = kernel::O_WRONLY | kernel::O_APPEND | kernel::O_CREAT | kernel::O_CLOEXEC;
-        let flags = flags | kernel::O_NOCTTY;
-        let path = kernel::path(&mut out);
-        // To know whether it was there before.
-        own.fd = kernel::open(path, flags | kernel::O_EXCL, 0o666);
-        own.made = own.fd >= 0;
-        if own.fd == -kernel::EEXIST {
-            own.fd = kernel::open(path, flags, 0o666);
-        }
-    }
-    if own.fd >= 0 {
-        return Some(own);
-    }
-    say::not_written(if known { text(out.text()) } else { pattern }, -own.fd);
-    None
-}
-
-impl Own {
-    /// Appends lines. False, and it says so, if that fails; a file that was made for them and
-    /// took nothing is removed. `path` has the NUL of [`open_own`].
-    pub fn append(self, path: &[u8], lines: &[u8]) -> bool {
-        let n = kernel::write(self.fd, lines);
-        if n == lines.len() as isize {
-            return true;
-        }
-        say::not_written(text(path), if n < 0 { -n as i32 } else { kernel::ENOSPC });
-        if self.made
-            && n <= 0
-            && let Ok(path) = CStr::from_bytes_until_nul(path)
-        {
-            kernel::remove_empty(self.fd, path);
-        }
-        false
-    }
-
-    /// Closes it.
-    pub fn close(self) {
-        kernel::close(self.fd);
-    }
 }
 
 /// Appends the table of a record to the user's file.

@@ -11,7 +11,7 @@ use topas_mpi_profile::lines::text;
 use topas_node::sys as kernel;
 
 use crate::workspace::{Kept, kept};
-use crate::{installation, paths, sys};
+use crate::{installation, paths, sys, trace};
 
 /// What topas.conf says.
 pub struct ProfileSite<'a> {
@@ -98,5 +98,10 @@ pub fn decide(header: &mut Header, conf: &mut [u8], path: &mut [u8]) -> bool {
         header.flags |= flag::PATHS;
     }
     paths::want(depth);
+    let log = sys::variable(c"TOPAS_MPI_LOG").and_then(mpi_conf::log_size).unwrap_or(0);
+    if log > 0 {
+        header.flags |= flag::LOG;
+    }
+    trace::want(log);
     wish == Some(true) || site.mpi.on && wants(&site, header, kept)
 }

@@ -177,6 +177,43 @@ pub fn reserve(bytes: usize) -> u64 {
     at
 }
 
+/// A part of the file of which only the first bytes are there; [`make`] finds memory for others. Its
+/// offset, and its length, which is shorter than was asked for where a large part of the file would
+/// be needed. None if there is no room.
+pub fn reserve_sparse(first: usize, bytes: usize) -> Option<(u64, usize)> {
+    let end = END.load(Relaxed) as usize;
+    let bytes = bytes.min(end / 4).max(first).next_multiple_of(4096);
+    let mut used = USED.load(Relaxed);
+    loop {
+        let at = used.next_multiple_of(4096);
+        let behind = at + bytes as u64;
+        // Half of the file is for the counters of threads.
+        if behind > end as u64 / 2 || FULL.load(Relaxed) {
+            return None;
+        }
+        match USED.compare_exchange_weak(used, behind, Relaxed, Relaxed) {
+            Ok(_) => {
+                if !make(at, first) {
+                    return None;
+                }
+                if let Some(header) = header() {
+                    // SAFETY: a word of the header, which other threads change, too.
+                    unsafe { AtomicU64::from_ptr(&raw mut header.used) }.fetch_max(behind, Relaxed);
+                }
+                return Some((at, bytes));
+            }
+            Err(now) => used = now,
+        }
+    }
+}
+
+/// Finds memory for bytes of a part that was reserved. False if there is none.
+pub fn make(at: u64, bytes: usize) -> bool {
+    // SAFETY: written once, before the process began to measure.
+    let path = unsafe { &*place_of_path() };
+    path[0] == 0 || sys::allocate(path, at, bytes)
+}
+
 /// The address of a part of the file.
 pub fn at<T>(offset: u64) -> *mut T {
     // SAFETY: offsets are those that were reserved.
@@ -271,7 +308,7 @@ pub fn partners() -> Option<&'static [Partner]> {
 }
 
 /// All blocks.
-pub fn blocks() -> impl Iterator<Item = &'static Block> {
+pub fn blocks() -> impl Iterator<Item = &'static Block> + Clone {
     let mut next = header().map_or(0, |header| header.first_block);
     core::iter::from_fn(move || {
         if next == 0 {

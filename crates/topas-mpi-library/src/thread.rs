@@ -6,6 +6,7 @@ use crate::counters::ThreadCounters;
 use crate::frame::Frame;
 use crate::paths::ThreadPaths;
 use crate::symbol::{StubBinding, StubSymbol};
+use crate::trace::ThreadLog;
 
 /// Variables of a thread; zero at its beginning. The assembly in `entry/` allocates them.
 #[repr(C)]
@@ -29,7 +30,9 @@ pub struct Thread {
     pub counters: *mut ThreadCounters,
     /// What it keeps for call paths; null if they are not counted
     pub paths: *mut ThreadPaths,
-    reserved: [usize; 8],
+    /// What it keeps for the event log; null if there is none
+    pub log: *mut ThreadLog,
+    reserved: [usize; 7],
 }
 
 const _: () = assert!(size_of::<Thread>() == 128);

@@ -111,6 +111,8 @@ pub mod flag {
     pub const RANKS_LOST: u64 = 1 << 13;
     /// Waits are told apart: for late senders, late receivers, collectives.
     pub const WAITS: u64 = 1 << 15;
+    /// Each call is written to the event log.
+    pub const LOG: u64 = 1 << 16;
 }
 
 /// Every bit of [`flag`] means one thing.
@@ -130,9 +132,10 @@ const _: () = assert!(
         | flag::ROWS_MISSED
         | flag::RANKS_LOST
         | flag::PATHS
-        | flag::WAITS)
+        | flag::WAITS
+        | flag::LOG)
         .count_ones()
-        == 16,
+        == 17,
     "two flags have one bit"
 );
 
@@ -383,8 +386,11 @@ pub struct Block {
     pub counted: [u64; COUNTERS],
     /// Offset of the [`PathTable`], if call paths are counted
     pub paths: u64,
+    /// Offset of the ring of the event log, which begins with a `RingHead` of `topas-trace`; 0 if
+    /// there is none
+    pub log: u64,
     /// Room for what comes
-    pub reserved: [u64; 7],
+    pub reserved: [u64; 6],
     /// By [`Waited`]
     pub waiting: [Waiting; WAITED],
     /// By number of the function

@@ -10,6 +10,7 @@
 extern crate std;
 
 mod digits;
+pub mod facts;
 pub mod figure;
 pub mod keys;
 pub mod layout;

@@ -39,6 +39,12 @@ pub enum Command {
 
     /// List the launches on this node that run or that left a profile behind
     List(List),
+
+    /// Show what an event log holds, its events, or an export of them
+    ///
+    /// `topas-run --mpi=log` writes one log for each host, topas-mpi.HOST.trace. Without other options
+    /// there is one line for each thread of each rank.
+    Trace(Trace),
 }
 
 /// Options of `calibrate`.
@@ -117,6 +123,26 @@ pub struct List {
     /// Print a JSON object of the schema topas.mpi.list/1
     #[arg(long)]
     pub json: bool,
+}
+
+/// Options of `trace`.
+#[derive(Args)]
+pub struct Trace {
+    /// Event logs; of a run on several hosts all of them
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+
+    /// Print all events as CSV, with times in ns from the beginning of the first rank
+    #[arg(long)]
+    pub events: bool,
+
+    /// Print all events as JSON of Chrome's tracing, which Perfetto reads, too
+    #[arg(long, conflicts_with = "events")]
+    pub chrome: bool,
+
+    /// Show this rank only; repeat the option for further ranks
+    #[arg(long, value_name = "RANK")]
+    pub rank: Vec<u32>,
 }
 
 /// Reads the command line. Help, version and errors are printed here; the Err is then

@@ -132,6 +132,14 @@ fn tell(options: &Collect, launch: LeftLaunch, conf: &Conf) -> u8 {
             }
         }
     }
+    match launch.write_traces() {
+        Ok(trace) => written.extend(trace.map(|(path, _)| path.display().to_string())),
+        Err((path, cause)) => {
+            let what = format!("cannot write the event log of {what} to {}", path.display());
+            TOOL.error(&what, Some(&cause), "nothing was removed; check the directory");
+            return exit::FAILED;
+        }
+    }
     let line = format!("{what}; written to {}", written.join(" and "));
     if let Err((path, cause)) = launch.remove() {
         let what = format!("cannot remove {}", path.display());

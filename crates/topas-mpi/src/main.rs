@@ -11,6 +11,7 @@ mod locate;
 mod opened_mpi;
 mod spool;
 mod sys;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Command::Calibrate(options) => calibrate::run(&options, &env),
         Command::Collect(options) => collect::run(&options, &env),
         Command::List(options) => list::run(&options, &env),
+        Command::Trace(options) => trace::run(&options),
     }
     .into()
 }

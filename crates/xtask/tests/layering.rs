@@ -12,8 +12,9 @@ use serde_json::Value;
 const LAYERS: &[(&str, &[&str])] = &[
     ("topas-callpath", &[]),
     ("topas-mpi-table", &[]),
-    ("topas-mpi-profile", &["topas-format", "topas-mpi-table"]),
+    ("topas-mpi-profile", &["topas-format", "topas-mpi-table", "topas-trace"]),
     ("topas-mpi-waits", &[]),
+    ("topas-trace", &[]),
     ("topas-launch", &["topas-format"]),
     ("topas-mpi-door", &["topas-format", "topas-launch", "topas-node"]),
     ("topas-node", &["topas-format", "topas-launch"]),
@@ -28,12 +29,16 @@ const LAYERS: &[(&str, &[&str])] = &[
             "topas-mpi-table",
             "topas-mpi-waits",
             "topas-node",
+            "topas-trace",
         ],
     ),
     ("topas-config", &["topas-format"]),
     ("topas-driver", &["topas-config", "topas-format", "topas-launch", "topas-node"]),
     ("topas-data", &["topas-format", "topas-mpi-profile", "topas-mpi-table", "topas-node"]),
-    ("topas-mpi-data", &["topas-data", "topas-format", "topas-mpi-profile", "topas-mpi-table"]),
+    (
+        "topas-mpi-data",
+        &["topas-data", "topas-format", "topas-mpi-profile", "topas-mpi-table", "topas-trace"],
+    ),
     ("topas-store", &["topas-data", "topas-format"]),
     ("topas-symbols", &["topas-callpath", "topas-config", "topas-mpi-data"]),
     ("topas-chart", &["topas-format"]),
@@ -151,7 +156,7 @@ const LAYERS: &[(&str, &[&str])] = &[
 
 /// Crates without any dependency outside the workspace, because they are linked into
 /// user programs.
-const PURE: [&str; 10] = [
+const PURE: [&str; 11] = [
     "topas-callpath",
     "topas-format",
     "topas-launch",
@@ -162,6 +167,7 @@ const PURE: [&str; 10] = [
     "topas-mpi-table",
     "topas-mpi-waits",
     "topas-node",
+    "topas-trace",
 ];
 
 /// Crates that exist for developers only.
@@ -262,9 +268,14 @@ fn dependencies_point_down() {
 
 #[test]
 fn the_shared_crates_forbid_unsafe_and_std() {
-    for name in
-        ["topas-format", "topas-launch", "topas-mpi-profile", "topas-mpi-table", "topas-mpi-waits"]
-    {
+    for name in [
+        "topas-format",
+        "topas-launch",
+        "topas-mpi-profile",
+        "topas-mpi-table",
+        "topas-mpi-waits",
+        "topas-trace",
+    ] {
         let text = fs::read_to_string(root().join("crates").join(name).join("src/lib.rs")).unwrap();
         for line in ["#![no_std]", "#![forbid(unsafe_code)]"] {
             assert!(text.contains(line), "{name}/src/lib.rs lacks {line}");

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use topas_format::mpi_conf::{MOST_FRAMES, path_depth};
+use topas_format::mpi_conf::{LOG_SIZES, MOST_FRAMES, log_size, path_depth};
 
 use super::profile::Wanted;
 
@@ -103,11 +103,22 @@ fn add(wanted: &mut Wanted, word: &str) -> Result<(), String> {
             wanted.paths = Some(depth);
             Ok(())
         }
+        ("log", size) => {
+            let size = log_size(size.unwrap_or("yes").as_bytes()).filter(|size| *size > 0);
+            let Some(size) = size else {
+                let [least, most] = LOG_SIZES.map(|size| size >> 20);
+                return Err(format!("`--mpi={word}` wants a size from {least}M to {most}M"));
+            };
+            wanted.log = Some(size);
+            Ok(())
+        }
         ("waits", None) => {
             wanted.waits = true;
             Ok(())
         }
-        _ => Err(format!("`--mpi={word}`: `waits`, `paths` and `paths:FRAMES` are known")),
+        _ => Err(format!(
+            "`--mpi={word}`: `waits`, `paths`, `paths:FRAMES`, `log` and `log:SIZE` are known"
+        )),
     }
 }
 
@@ -151,6 +162,11 @@ mod tests {
                 "--mpi=waits,paths:4 a.out",
                 Wanted { waits: true, paths: Some(4), ..Wanted::default() },
             ),
+            ("--mpi=log a.out", Wanted { log: Some(64 << 20), ..Wanted::default() }),
+            (
+                "--mpi=log:8M,waits a.out",
+                Wanted { log: Some(8 << 20), waits: true, ..Wanted::default() },
+            ),
             ("--mpi --out f a.out", Wanted { out: Some("f".into()), ..Wanted::default() }),
         ] {
             let command = vec!["a.out".into()];
@@ -166,6 +182,9 @@ mod tests {
             "--mpi",
             "--mpi=paths:0 a",
             "--mpi=path a",
+            "--mpi=log:0 a",
+            "--mpi=log:1G a",
+            "--mpi=log:big a",
         ] {
             assert!(of(wrong).is_err(), "{wrong}");
         }

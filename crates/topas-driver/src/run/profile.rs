@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use topas_config::{Environment, Paths};
 use topas_format::env::{
-    TOPAS_MPI, TOPAS_MPI_COMMS, TOPAS_MPI_COUNTERS, TOPAS_MPI_OUT, TOPAS_MPI_PATHS,
+    TOPAS_MPI, TOPAS_MPI_COMMS, TOPAS_MPI_COUNTERS, TOPAS_MPI_LOG, TOPAS_MPI_OUT, TOPAS_MPI_PATHS,
     TOPAS_MPI_PEERS, TOPAS_MPI_WAITS,
 };
 
@@ -111,6 +111,8 @@ pub struct Wanted {
     pub counters: bool,
     /// Call paths of so many frames at most; None leaves it to the site
     pub paths: Option<u32>,
+    /// An event log of so many bytes for each thread at most
+    pub log: Option<u64>,
     /// The user's data file
     pub out: Option<std::ffi::OsString>,
 }
@@ -127,6 +129,7 @@ impl Wanted {
         ];
         let on = switches.into_iter().filter(|(_, on)| *on).map(|(name, _)| (name, "yes".into()));
         let paths = self.paths.map(|depth| (TOPAS_MPI_PATHS, depth.to_string().into()));
-        on.chain(paths).chain(self.out.clone().map(|file| (TOPAS_MPI_OUT, file)))
+        let log = self.log.map(|bytes| (TOPAS_MPI_LOG, bytes.to_string().into()));
+        on.chain(paths).chain(log).chain(self.out.clone().map(|file| (TOPAS_MPI_OUT, file)))
     }
 }

@@ -356,6 +356,19 @@ pub unsafe fn source_in(library: &Library, status: *const u8) -> i32 {
     unsafe { status.add(library.status_source).cast::<i32>().read_unaligned() }
 }
 
+/// From whom a message came, and its tag, which stands behind the source in all families.
+///
+/// # Safety
+/// `status` is that of a receive.
+#[inline(always)]
+pub unsafe fn source_and_tag_in(library: &Library, status: *const u8) -> (i32, i32) {
+    // SAFETY: places in the status.
+    unsafe {
+        let tag = status.add(library.status_source + 4).cast::<i32>().read_unaligned();
+        (source_in(library, status), tag)
+    }
+}
+
 /// The error that a status tells; of calls for many requests only.
 ///
 /// # Safety

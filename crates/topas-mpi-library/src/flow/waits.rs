@@ -8,6 +8,7 @@ pub mod between;
 mod boards;
 mod collectives;
 mod far;
+pub mod logged;
 mod made;
 mod numbers;
 mod partners;
@@ -471,11 +472,8 @@ unsafe fn told(
     handle: u64,
     status: *const u8,
 ) -> Option<Address> {
-    // SAFETY: by the caller. The tag stands behind the source in all families.
-    let (source, tag) = unsafe {
-        let tag = status.add(library.status_source + 4).cast::<i32>().read_unaligned();
-        (library::source_in(library, status), tag)
-    };
+    // SAFETY: by the caller.
+    let (source, tag) = unsafe { library::source_and_tag_in(library, status) };
     if source == library.proc_null {
         return None;
     }

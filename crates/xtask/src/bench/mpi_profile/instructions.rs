@@ -31,11 +31,12 @@ impl ProfileSetting {
     }
 }
 
-const SETTINGS: [ProfileSetting; 6] = [
+const SETTINGS: [ProfileSetting; 7] = [
     ProfileSetting::new("bytes, sizes", EVERYTHING.split_at(1).0),
     ProfileSetting::new("and peers", EVERYTHING.split_at(2).0),
     ProfileSetting::new("and communicators", &EVERYTHING),
     ProfileSetting::new("waits", &[EVERYTHING[0], ("TOPAS_MPI_WAITS", "yes")]),
+    ProfileSetting::new("log", &[EVERYTHING[0], ("TOPAS_MPI_LOG", "yes")]),
     ProfileSetting {
         argument: Some("paused"),
         ..ProfileSetting::new("paused", EVERYTHING.split_at(2).0)
@@ -67,7 +68,7 @@ pub fn instructions(bench: &Bench) -> Result<String> {
          callgrind over 1,000 calls of each routine. The MPI is `bench/mpi_nothing.c`, whose functions do \
          nothing; it has the binary interface of the one that is named, and its Fortran calls its C. \
          Messages are of one double. \"waits\" is with bytes, without peers, and with a look at the stamp of \
-         the other side, because callgrind makes every call long. \"paused\" is after `MPI_Pcontrol(0)`, with peers. These \
+         the other side, because callgrind makes every call long. \"log\" is with bytes, without peers. \"paused\" is after `MPI_Pcontrol(0)`, with peers. These \
          figures have no noise.\n",
     );
     for mpi in MPIS {

@@ -1,0 +1,423 @@
+//! Event logs of MPI calls: what is in a file, and its events. Nothing that a file says of itself is
+//! believed; what cannot be read is counted.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+
+use nix::fcntl::OFlag;
+use topas_mpi_profile::layout::Moment;
+use topas_mpi_profile::sums::TickLength;
+use topas_trace::{
+    BODY, BlockContent, BlockHead, BlockHeadError, CallEvent, Events, HEAD, LENGTH, MAGIC, checksum,
+};
+
+/// What of a file was passed over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TraceSkips {
+    /// Bytes that belong to no block
+    pub bytes: u64,
+    /// Blocks of other versions of the format
+    pub versions: u64,
+    /// Blocks that stand in the file a second time
+    pub repeated: u64,
+    /// Events of blocks whose sum is wrong, or which end too early
+    pub damaged: u64,
+}
+
+impl TraceSkips {
+    /// Whether nothing was passed over.
+    pub fn is_empty(&self) -> bool {
+        *self == TraceSkips::default()
+    }
+}
+
+impl fmt::Display for TraceSkips {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} B that belong to no block, {} blocks of another version, {} repeated blocks, {} \
+             damaged events",
+            self.bytes, self.versions, self.repeated, self.damaged
+        )
+    }
+}
+
+/// A block of events in a file.
+#[derive(Clone, Copy, Debug)]
+struct FoundBlock {
+    offset: u64,
+    head: BlockHead,
+}
+
+/// What a process says of itself.
+#[derive(Clone, Debug, Default)]
+pub struct TraceFacts {
+    /// Lines in the form `key value`, as the file has them
+    lines: Vec<(String, String)>,
+    began: Moment,
+    latest: Moment,
+}
+
+impl TraceFacts {
+    fn parse(text: &[u8]) -> TraceFacts {
+        let text = String::from_utf8_lossy(text);
+        let mut facts = TraceFacts::default();
+        for line in text.lines() {
+            let (key, value) = line.split_once(' ').unwrap_or((line, ""));
+            match key {
+                "began" => facts.began = moment(value),
+                "latest" => facts.latest = moment(value),
+                _ => facts.lines.push((key.to_owned(), value.to_owned())),
+            }
+        }
+        facts
+    }
+
+    /// The first value of a key; empty without one.
+    pub fn value(&self, key: &str) -> &str {
+        self.values(key).next().unwrap_or("")
+    }
+
+    /// All values of a key.
+    pub fn values(&self, key: &str) -> impl Iterator<Item = &str> {
+        let found = self.lines.iter().filter(move |(known, _)| known == key);
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
+fn moment(text: &str) -> Moment {
+    let mut numbers = text.split(' ').map(|word| word.parse().unwrap_or(0));
+    let mut next = || numbers.next().unwrap_or(0);
+    Moment { ticks: next(), monotonic: next(), realtime: next() }
+}
+
+/// The events of a process in a log.
+#[derive(Clone, Debug, Default)]
+pub struct TraceProcess {
+    /// Its rank in the world
+    pub rank: u32,
+    /// What it says of itself; empty if the log does not have it
+    pub facts: TraceFacts,
+    /// Names of routines by number
+    routines: BTreeMap<u16, String>,
+    threads: BTreeMap<u32, BTreeMap<u64, FoundBlock>>,
+}
+
+/// What a thread has in a log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TraceThread {
+    /// The number of the thread in its process
+    pub thread: u32,
+    /// Events in the log
+    pub events: u64,
+    /// Bytes that these take, without heads of blocks
+    pub bytes: u64,
+    /// Blocks in the log
+    pub blocks: u64,
+    /// Events that were written and overwritten, because the ring was full
+    pub overwritten: u64,
+}
+
+impl TraceProcess {
+    /// The threads, by number.
+    pub fn threads(&self) -> impl Iterator<Item = TraceThread> {
+        self.threads.iter().map(|(thread, blocks)| {
+            let mut told = TraceThread { thread: *thread, ..TraceThread::default() };
+            let mut expected = 0;
+            for block in blocks.values() {
+                told.blocks += 1;
+                told.events += u64::from(block.head.events());
+                told.bytes += u64::from(block.head.used());
+                told.overwritten += block.head.before.saturating_sub(expected);
+                expected = block.head.before.saturating_add(block.head.events().into());
+            }
+            told
+        })
+    }
+
+    /// The name of a routine.
+    pub fn routine(&self, number: u16) -> String {
+        self.routines.get(&number).cloned().unwrap_or_else(|| format!("routine {number}"))
+    }
+
+    /// Whether ticks can be told in nanoseconds of a clock that all processes of the host share.
+    pub fn has_clock(&self) -> bool {
+        self.facts.latest.ticks > self.facts.began.ticks
+            && self.facts.latest.monotonic > self.facts.began.monotonic
+    }
+
+    /// When its first call of MPI began, in nanoseconds of the monotonic clock of the host.
+    pub fn began(&self) -> u64 {
+        self.facts.began.monotonic
+    }
+
+    /// A tick in nanoseconds of the monotonic clock of the host; the tick itself without
+    /// [`TraceProcess::has_clock`].
+    pub fn nanoseconds(&self, tick: u64) -> u64 {
+        if !self.has_clock() {
+            return tick;
+        }
+        let TraceFacts { began, latest, .. } = &self.facts;
+        let length = TickLength::between(began, latest);
+        let since = length.nanoseconds(tick.saturating_sub(began.ticks));
+        let before = length.nanoseconds(began.ticks.saturating_sub(tick));
+        began.monotonic.saturating_add(since).saturating_sub(before)
+    }
+}
+
+/// A log that was opened.
+pub struct TraceLog {
+    file: File,
+    /// The processes, by rank
+    pub processes: Vec<TraceProcess>,
+    /// What was passed over when it was opened
+    pub skips: TraceSkips,
+}
+
+impl TraceLog {
+    /// Opens a log, and reads the heads of its blocks.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be opened or read.
+    pub fn open(path: &Path) -> io::Result<TraceLog> {
+        let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
+        let file = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
+        let about = file.metadata()?;
+        if !about.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"));
+        }
+        let mut log = TraceLog { file, processes: Vec::new(), skips: TraceSkips::default() };
+        let mut processes = BTreeMap::new();
+        let (mut offset, length) = (0, about.len());
+        while offset < length {
+            offset += log.block(offset, length, &mut processes)?;
+        }
+        log.processes = processes.into_values().collect();
+        log.processes.sort_by_key(|process: &TraceProcess| process.rank);
+        Ok(log)
+    }
+
+    /// Looks for a block at an offset: how many bytes further the next may be.
+    fn block(
+        &mut self,
+        offset: u64,
+        length: u64,
+        processes: &mut BTreeMap<u64, TraceProcess>,
+    ) -> io::Result<u64> {
+        let mut bytes = [0; HEAD];
+        let read = read_at(&self.file, &mut bytes, offset)?;
+        let head = match BlockHead::decode(&bytes[..read]) {
+            Ok(head) => head,
+            Err(BlockHeadError::Version(_)) => {
+                self.skips.versions += 1;
+                return Ok(LENGTH as u64);
+            }
+            Err(_) => {
+                let next = self.next_block(offset + 1, length)?;
+                self.skips.bytes += next - offset;
+                return Ok(next - offset);
+            }
+        };
+        let process = processes.entry(head.process).or_default();
+        process.rank = head.rank;
+        if head.content == BlockContent::Facts as u16 {
+            let body = self.body(offset, &head)?;
+            if head.check == checksum(&head, &body) {
+                process.facts = TraceFacts::parse(&body);
+                let names = process.facts.values("routine").filter_map(|line| {
+                    let (number, name) = line.split_once(' ')?;
+                    Some((number.parse().ok()?, name.to_owned()))
+                });
+                process.routines = names.collect();
+            } else {
+                self.skips.bytes += u64::from(head.used());
+            }
+            return Ok(LENGTH as u64);
+        }
+        let blocks = process.threads.entry(head.thread).or_default();
+        if blocks.insert(head.number, FoundBlock { offset, head }).is_some() {
+            self.skips.repeated += 1;
+        }
+        Ok(LENGTH as u64)
+    }
+
+    /// Where the next block begins; the end of the file without one.
+    fn next_block(&self, from: u64, length: u64) -> io::Result<u64> {
+        let mut bytes = vec![0; LENGTH];
+        let mut offset = from;
+        while offset < length {
+            let read = read_at(&self.file, &mut bytes, offset)?;
+            let found = bytes[..read].windows(MAGIC.len()).position(|window| window == MAGIC);
+            if let Some(found) = found {
+                return Ok(offset + found as u64);
+            }
+            if read < LENGTH {
+                break;
+            }
+            // The beginning of a block may be cut in two.
+            offset += (LENGTH - (MAGIC.len() - 1)) as u64;
+        }
+        Ok(length)
+    }
+
+    /// What is in use behind a head, as far as the file has it.
+    fn body(&self, offset: u64, head: &BlockHead) -> io::Result<Vec<u8>> {
+        let mut body = vec![0; (head.used() as usize).min(BODY)];
+        let read = read_at(&self.file, &mut body, offset + HEAD as u64)?;
+        body.truncate(read);
+        Ok(body)
+    }
+
+    /// Calls `each` with the number of the thread and every event of a process, thread by thread in
+    /// the order in which calls ended. What was passed over is added to `skips`.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or what `each` says.
+    pub fn events(
+        &self,
+        process: &TraceProcess,
+        skips: &mut TraceSkips,
+        mut each: impl FnMut(u32, &CallEvent) -> io::Result<()>,
+    ) -> io::Result<()> {
+        for (thread, blocks) in &process.threads {
+            for FoundBlock { offset, head } in blocks.values() {
+                let body = self.body(*offset, head)?;
+                if head.check != 0 && head.check != checksum(head, &body) {
+                    skips.damaged += u64::from(head.events());
+                    continue;
+                }
+                for event in Box::new(Events::new(head, &body)) {
+                    match event {
+                        Ok(event) => each(*thread, &event)?,
+                        Err(damage) => skips.damaged += u64::from(damage.lost),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads as much as there is: how many bytes.
+fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut read = 0;
+    while read < bytes.len() {
+        match file.read_at(&mut bytes[read..], offset + read as u64) {
+            Ok(0) => break,
+            Ok(more) => read += more,
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+            Err(cause) => return Err(cause),
+        }
+    }
+    Ok(read)
+}
+
+#[cfg(test)]
+mod tests {
+    use topas_trace::{CallArguments, TraceBlock, Writer};
+
+    use super::*;
+
+    /// A block of so many calls.
+    fn block(process: u64, number: u64, calls: u64) -> Vec<u8> {
+        let head = BlockHead {
+            process,
+            rank: process as u32,
+            number,
+            before: number * calls,
+            first: 1000,
+            ..BlockHead::new(BlockContent::Events)
+        };
+        let mut block = Box::new(TraceBlock { head, body: [0; BODY] });
+        let mut writer = Box::new(Writer::new());
+        writer.begin(&mut block);
+        for call in 0..calls {
+            let arguments = CallArguments { peer: call as i32, ..CallArguments::NONE };
+            let (began, ended) = (1000 + call * 10, 1005 + call * 10);
+            assert!(writer.put(&mut block, &CallEvent { routine: 3, began, ended, arguments }));
+        }
+        block.close(process as u32, 9);
+        [&block.head.encode()[..], &block.body].concat()
+    }
+
+    fn facts(process: u64, text: &str) -> Vec<u8> {
+        let mut head = BlockHead {
+            process,
+            rank: process as u32,
+            filled: text.len() as u64,
+            ..BlockHead::new(BlockContent::Facts)
+        };
+        head.check = checksum(&head, text.as_bytes());
+        let mut bytes = [&head.encode()[..], text.as_bytes()].concat();
+        bytes.resize(LENGTH, 0);
+        bytes
+    }
+
+    /// A log of these bytes: events of all processes, and what was passed over.
+    fn read(bytes: &[u8]) -> (Vec<(u32, i32)>, TraceSkips, TraceLog) {
+        let file = tempfile::NamedTempFile::new().expect("file");
+        std::fs::write(file.path(), bytes).expect("written");
+        let log = TraceLog::open(file.path()).expect("a log");
+        let mut skips = log.skips;
+        let mut found = Vec::new();
+        for process in &log.processes {
+            let each = |_, event: &CallEvent| {
+                found.push((process.rank, event.arguments.peer));
+                Ok(())
+            };
+            log.events(process, &mut skips, each).expect("read");
+        }
+        (found, skips, log)
+    }
+
+    #[test]
+    fn blocks_of_ranks_are_put_in_order() {
+        let all = [
+            block(2, 1, 2),
+            block(1, 0, 1),
+            facts(2, "host n1\nbegan 100 1000 7\nlatest 300 1100 8\nroutine 3 MPI_Send\n"),
+            block(2, 0, 2),
+        ];
+        let (found, skips, log) = read(&all.concat());
+        assert_eq!(found, [(1, 0), (2, 0), (2, 1), (2, 0), (2, 1)]);
+        assert!(skips.is_empty());
+        let process = &log.processes[1];
+        assert_eq!((process.routine(3), process.facts.value("host")), ("MPI_Send".into(), "n1"));
+        assert_eq!((process.nanoseconds(200), process.nanoseconds(100)), (1050, 1000));
+        assert_eq!(log.processes[0].routine(3), "routine 3");
+        let thread = process.threads().next().expect("a thread");
+        assert_eq!((thread.events, thread.blocks, thread.overwritten), (4, 2, 0));
+    }
+
+    #[test]
+    fn what_is_no_block_is_passed_over_and_counted() {
+        let noise = [1u8; 100];
+        let (one, two) = (block(1, 0, 3), block(1, 5, 3));
+        let all = [&noise[..], &one, &noise, &two, &two, &noise].concat();
+        let (found, skips, log) = read(&all);
+        assert_eq!(found.len(), 6);
+        assert_eq!(skips, TraceSkips { bytes: 300, repeated: 1, ..TraceSkips::default() });
+        let thread = log.processes[0].threads().next().expect("a thread");
+        assert_eq!(thread.overwritten, 12, "blocks 1 to 4");
+        // Cut in the events.
+        let (found, skips, _) = read(&one[..HEAD + 8]);
+        assert_eq!((found.len(), skips.damaged), (0, 3), "its sum is wrong");
+        // A changed byte.
+        let mut changed = one.clone();
+        changed[HEAD + 3] ^= 1;
+        let (found, skips, _) = read(&[changed, two].concat());
+        assert_eq!((found.len(), skips.damaged), (3, 3));
+        // Another version.
+        let mut newer = one;
+        newer[8] = 9;
+        assert_eq!(read(&newer).1, TraceSkips { versions: 1, ..TraceSkips::default() });
+        assert_eq!(read(b"").0, []);
+        assert_eq!(read(b"topastrc").1.bytes, 8);
+    }
+}

@@ -1,0 +1,330 @@
+//! The event log: each call of the program's is written to the ring of its thread, which lies in the
+//! mapped file. So the newest part of it survives any end of the process.
+//!
+//! What a thread keeps for that lies in front of its ring. A thread that takes over the block of a
+//! thread that has ended takes over the ring, too.
+
+use core::sync::atomic::{
+    AtomicU32, AtomicU64,
+    Ordering::{Relaxed, Release},
+    compiler_fence,
+};
+
+use topas_format::out::Out;
+use topas_mpi_profile::facts::{process_key, write_facts};
+use topas_mpi_profile::layout::{Block, Header};
+use topas_mpi_profile::lines::text;
+use topas_trace::{
+    BlockContent, BlockHead, CallArguments, CallEvent, LENGTH, RING_MAGIC, RingHead, TraceBlock,
+    Writer,
+};
+
+use crate::files::{self, File};
+use crate::flow::waits::logged;
+use crate::frame::Frame;
+use crate::generated::number;
+use crate::mode::{NANOSECONDS, paused};
+use crate::thread::Thread;
+use crate::workspace::{self, keep};
+use crate::{mode, paths, spool, sys};
+
+/// Most bytes of the ring of a thread; 0: no events are written.
+static SIZE: AtomicU64 = AtomicU64::new(0);
+
+/// Threads that have a ring.
+static THREADS: AtomicU32 = AtomicU32::new(0);
+
+/// Ticks of the time stamp counter are shorter than the counter is exact: times are written in units
+/// of 8 ticks.
+const SHIFT: u32 = 3;
+
+/// What a thread keeps to write events; in the mapped file. All zero at first.
+#[repr(C)]
+pub struct ThreadLog {
+    /// The ring; the first part, because the reader of a mapped file knows no other
+    ring: RingHead,
+    /// The block that is written; null if there is none
+    block: *mut TraceBlock,
+    /// Where the blocks are
+    blocks: *mut TraceBlock,
+    /// Bytes sent and received when the call began
+    before: [u64; 2],
+    /// What a function of C was about that a function of Fortran has called
+    reached: CallArguments,
+    /// Whether there was one
+    is_reached: bool,
+    writer: Writer,
+}
+
+/// Bytes in front of the blocks.
+const FRONT: usize = size_of::<ThreadLog>().next_multiple_of(4096);
+
+/// Notes how much a thread is to keep; 0 if no events are written.
+pub fn want(bytes: u64) {
+    SIZE.store(bytes, Relaxed);
+    mode::set(mode::LOG, bytes > 0);
+}
+
+/// For a new thread that has its block: its ring, if events are written.
+#[cold]
+pub fn begin(thread: &mut Thread) {
+    let size = SIZE.load(Relaxed) as usize;
+    if size == 0 || thread.block.is_null() {
+        return;
+    }
+    // SAFETY: the thread's own block.
+    let block = unsafe { &mut *thread.block };
+    if block.log != 0 {
+        // SAFETY: that of a thread that has ended, whose block this thread has taken over.
+        let log = unsafe { &mut *spool::at::<ThreadLog>(block.log) };
+        log.is_reached = false;
+        log.before = paths::moved(block, 0);
+        thread.log = log;
+        return;
+    }
+    let wanted = FRONT + size.next_multiple_of(LENGTH);
+    let Some((offset, bytes)) = spool::reserve_sparse(FRONT, wanted) else { return };
+    let log: *mut ThreadLog = spool::at(offset);
+    // SAFETY: a part of the file that was just reserved, zeroed, which is a value of this type.
+    let log = unsafe { &mut *log };
+    let blocks = offset + FRONT as u64;
+    log.blocks = spool::at(blocks);
+    log.ring.capacity = (bytes.saturating_sub(FRONT) / LENGTH) as u32;
+    log.ring.blocks = blocks;
+    log.ring.thread = THREADS.fetch_add(1, Relaxed);
+    if let Some(header) = spool::header() {
+        workspace::with(|room| {
+            let now = crate::report::Now::new(&mut room.file);
+            let mut out = Out::new(&mut room.path);
+            files::compose(header, now.local(), File::Log, &mut out);
+            if !out.is_cut() {
+                keep(&mut log.ring.path, out.text());
+            }
+        });
+    }
+    log.ring.magic = RING_MAGIC;
+    thread.log = log;
+    // Last: whoever reads the file meanwhile sees a ring that is complete.
+    compiler_fence(Release);
+    block.log = offset;
+}
+
+/// Gives a thread that writes events a ring in memory, for calls that are no program's. Returns its
+/// own, for [`put_back`].
+pub fn put_aside(thread: &mut Thread) -> *mut ThreadLog {
+    let own = thread.log;
+    if own.is_null() {
+        return own;
+    }
+    thread.log = core::ptr::null_mut();
+    if let Some(memory) = sys::map_memory(FRONT + LENGTH) {
+        let log: *mut ThreadLog = memory.cast();
+        // SAFETY: new, zeroed, which is a value of this type, and large enough for it and a block.
+        unsafe {
+            (*log).blocks = memory.add(FRONT).cast();
+            (*log).ring.capacity = 1;
+            (*log).ring.made = 1;
+        }
+        thread.log = log;
+    }
+    own
+}
+
+/// The calls that were no program's are over.
+pub fn put_back(thread: &mut Thread, own: *mut ThreadLog) {
+    if !thread.log.is_null() {
+        sys::unmap(thread.log.cast(), FRONT + LENGTH);
+    }
+    thread.log = own;
+}
+
+/// At the entry of an outermost call.
+#[inline(always)]
+pub fn enter(frame: &Frame, thread: &mut Thread) {
+    if thread.log.is_null() {
+        return;
+    }
+    // SAFETY: the thread's own.
+    let (log, block) = unsafe { (&mut *thread.log, &*thread.block) };
+    log.before = paths::moved(block, frame.symbol.function());
+    log.is_reached = false;
+}
+
+/// A function of C has returned that a function of Fortran has called: it tells what that was about.
+#[inline(never)]
+pub fn reached(frame: &Frame, thread: &mut Thread) {
+    if thread.log.is_null() || paused() {
+        return;
+    }
+    let arguments = logged::arguments(frame, thread);
+    // SAFETY: the thread's own.
+    let log = unsafe { &mut *thread.log };
+    log.reached = arguments;
+    log.is_reached = true;
+}
+
+/// At the end of an outermost call, which ended at `now`.
+#[inline(never)]
+pub fn leave(frame: &Frame, thread: &mut Thread, now: u64) {
+    if thread.log.is_null() || paused() {
+        return;
+    }
+    let mut arguments = if frame.symbol.binding().is_c() {
+        logged::arguments(frame, thread)
+    } else {
+        // SAFETY: the thread's own.
+        let log = unsafe { &mut *thread.log };
+        if log.is_reached { log.reached } else { CallArguments::NONE }
+    };
+    arguments.path = paths::number_of(thread).into();
+    // SAFETY: the thread's own.
+    let (log, block) = unsafe { (&mut *thread.log, &*thread.block) };
+    let function = frame.symbol.function();
+    let [sent, received] = paths::moved(block, function);
+    // What was cancelled may make it less.
+    arguments.sent = sent.saturating_sub(log.before[0]);
+    arguments.received = received.saturating_sub(log.before[1]);
+    let event = CallEvent { routine: function as u16, began: frame.began, ended: now, arguments };
+    log.put(&event);
+}
+
+/// `MPI_Finalize` writes the log before it has come to its end: when it was entered, and when all
+/// ranks were there. It is the last event.
+pub fn finalizing(entered: u64, ended: u64) {
+    // SAFETY: the variables of this thread.
+    let thread = unsafe { &mut *crate::arch::thread() };
+    if thread.log.is_null() {
+        return;
+    }
+    if !paused() {
+        let arguments =
+            CallArguments { path: paths::number_of(thread).into(), ..CallArguments::NONE };
+        let routine = number::FINALIZE as u16;
+        // SAFETY: the thread's own.
+        unsafe { &mut *thread.log }.put(&CallEvent { routine, began: entered, ended, arguments });
+    }
+    mode::set(mode::LOG, false);
+    thread.log = core::ptr::null_mut();
+}
+
+impl ThreadLog {
+    #[inline(always)]
+    fn put(&mut self, event: &CallEvent) {
+        // SAFETY: null, or a block of the thread's own ring.
+        if let Some(block) = unsafe { self.block.as_mut() }
+            && self.writer.put(block, event)
+        {
+            return;
+        }
+        self.put_into_next(event);
+    }
+
+    /// The block is full, or there is none yet.
+    #[cold]
+    #[inline(never)]
+    fn put_into_next(&mut self, event: &CallEvent) {
+        // SAFETY: null, or a block of the thread's own ring.
+        if let Some(block) = unsafe { self.block.as_mut() } {
+            block.head.last = self.writer.last();
+            self.ring.before += self.writer.events();
+        }
+        let from = self.ring.blocks;
+        let make = |place: u32| spool::make(from + u64::from(place) * LENGTH as u64, LENGTH);
+        let number = self.ring.begun;
+        let Some(place) = self.ring.next_place(make) else {
+            self.block = core::ptr::null_mut();
+            self.ring.lost += 1;
+            return;
+        };
+        let shift = if mode::has(NANOSECONDS) { 0 } else { SHIFT };
+        let mut head = BlockHead {
+            thread: self.ring.thread,
+            shift,
+            number,
+            before: self.ring.before,
+            first: event.began,
+            ..BlockHead::new(BlockContent::Events)
+        };
+        if let Some(header) = spool::header() {
+            (head.rank, head.process) = (header.rank, process_key(header));
+        }
+        // SAFETY: a place of the ring, for which there is memory.
+        let block = unsafe { &mut *self.blocks.add(place as usize) };
+        // What was there is no part of a new block, whenever the process ends.
+        block.head.magic = [0; 8];
+        compiler_fence(Release);
+        block.head = BlockHead { magic: [0; 8], ..head };
+        self.writer.begin(block);
+        compiler_fence(Release);
+        block.head.magic = head.magic;
+        self.block = block;
+        if !self.writer.put(block, event) {
+            self.ring.lost += 1;
+        }
+    }
+}
+
+/// The rings of all threads.
+fn rings() -> impl Iterator<Item = &'static mut ThreadLog> {
+    // SAFETY: nobody calls MPI any more; a ring is in one block.
+    spool::blocks()
+        .filter(|block: &&Block| block.log != 0)
+        .map(|block| unsafe { &mut *spool::at::<ThreadLog>(block.log) })
+}
+
+/// Appends what the rings hold, and then what is known of the process, to the log of the host. Each
+/// block is one write, so blocks of several ranks do not mix.
+pub fn write(header: &mut Header) {
+    let mut path = [0; 1024];
+    let mut own = None;
+    for log in rings() {
+        if own.is_none() {
+            let mut out = Out::new(&mut path);
+            out.put(text(&log.ring.path));
+            if out.is_empty() {
+                return;
+            }
+            own = files::open_at(out);
+        }
+        let Some(file) = own else { return };
+        for place in log.ring.places() {
+            // SAFETY: a block of the ring.
+            let block = unsafe { &mut *log.blocks.add(place as usize) };
+            let last =
+                if core::ptr::eq(block, log.block) { log.writer.last() } else { block.head.last };
+            block.close(header.rank, last);
+            // SAFETY: a block is bytes.
+            let bytes =
+                unsafe { core::slice::from_raw_parts((&raw const *block).cast::<u8>(), LENGTH) };
+            if !file.append(&path, bytes) {
+                file.close();
+                return;
+            }
+        }
+        log.ring.written = 1;
+    }
+    let Some(file) = own else { return };
+    if let Some(memory) = sys::map_memory(LENGTH) {
+        // SAFETY: new, zeroed, and large enough for a block.
+        let block = unsafe { &mut *memory.cast::<TraceBlock>() };
+        block.head = BlockHead {
+            process: process_key(header),
+            first: header.began.ticks,
+            ..BlockHead::new(BlockContent::Facts)
+        };
+        let mut out = Out::new(&mut block.body);
+        write_facts(header, spool::blocks(), ring_of, &mut out);
+        block.head.filled = out.len() as u64;
+        block.close(header.rank, header.latest.ticks);
+        // SAFETY: a block is bytes.
+        file.append(&path, unsafe { core::slice::from_raw_parts(memory, LENGTH) });
+        sys::unmap(memory, LENGTH);
+    }
+    file.close();
+}
+
+/// The ring of the thread of a block.
+fn ring_of(block: &Block) -> Option<RingHead> {
+    // SAFETY: this part of the file is that of this thread.
+    (block.log != 0).then(|| unsafe { (*spool::at::<ThreadLog>(block.log)).ring })
+}

@@ -1,0 +1,223 @@
+//! `topas-mpi trace`: what an event log holds, its events, and exports of them.
+
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use serde_json::json;
+use topas_mpi_data::{CallEvent, TraceLog, TraceProcess, TraceSkips};
+use topas_terminal::Printed;
+
+use crate::args::Trace;
+use crate::{TOOL, exit};
+
+/// Shows logs: the exit code.
+pub fn run(options: &Trace) -> u8 {
+    let mut logs = Vec::new();
+    let mut worst = exit::OK;
+    for path in &options.files {
+        match TraceLog::open(path) {
+            Ok(log) => logs.push((path.as_path(), log)),
+            Err(cause) => {
+                let what = format!("cannot read {}", path.display());
+                TOOL.error(&what, Some(&cause), "name logs that topas-run --mpi=log wrote");
+                worst = exit::FAILED;
+            }
+        }
+    }
+    let mut skips = TraceSkips::default();
+    for (path, log) in &logs {
+        if log.processes.is_empty() {
+            let what = format!("{} holds no event log", path.display());
+            TOOL.error(&what, None, "name logs that topas-run --mpi=log wrote");
+            worst = exit::FAILED;
+        }
+        warn(path, &log.skips);
+    }
+    let logs: Vec<TraceLog> = logs.into_iter().map(|(_, log)| log).collect();
+    let mut out = BufWriter::new(io::stdout().lock());
+    let shown = if options.events {
+        events(options, &logs, &mut skips, &mut out)
+    } else if options.chrome {
+        chrome(options, &logs, &mut skips, &mut out)
+    } else {
+        summary(options, &logs, &mut out)
+    };
+    let shown = shown.and_then(|()| out.flush());
+    drop(out);
+    if !skips.is_empty() {
+        let what = format!("not shown: {} damaged events", skips.damaged);
+        TOOL.warning(&what, None, "the log was changed or cut after it was written");
+    }
+    match TOOL.printed(shown) {
+        Printed::Done => worst,
+        Printed::Failed => exit::FAILED,
+    }
+}
+
+fn warn(path: &Path, skips: &TraceSkips) {
+    if !skips.is_empty() {
+        let what = format!("{}: passed over: {skips}", path.display());
+        TOOL.warning(&what, None, "");
+    }
+}
+
+/// The processes that are wanted.
+fn wanted<'l>(
+    options: &'l Trace,
+    logs: &'l [TraceLog],
+) -> impl Iterator<Item = (&'l TraceLog, &'l TraceProcess)> {
+    let all = logs.iter().flat_map(|log| log.processes.iter().map(move |process| (log, process)));
+    all.filter(|(_, process)| options.rank.is_empty() || options.rank.contains(&process.rank))
+}
+
+/// The first moment of all processes, in nanoseconds: times are told from there.
+fn origin(logs: &[TraceLog]) -> u64 {
+    let all = logs.iter().flat_map(|log| &log.processes).filter(|process| process.has_clock());
+    all.map(TraceProcess::began).min().unwrap_or(0)
+}
+
+/// A rank and a thread in a line.
+fn summary(options: &Trace, logs: &[TraceLog], out: &mut impl Write) -> io::Result<()> {
+    let titles =
+        ["rank", "host", "pid", "thread", "events", "bytes", "B/event", "overwritten", "end"];
+    let mut rows: Vec<Vec<String>> = vec![titles.map(str::to_owned).to_vec()];
+    let mut sums = (0u64, 0u64, 0u64);
+    let dash = |text: &str| if text.is_empty() { "-".to_owned() } else { text.replace(' ', "?") };
+    for (_, process) in wanted(options, logs) {
+        let end = match process.facts.value("state") {
+            "" => "unknown",
+            "1" | "2" => "finalize",
+            "3" => "abort",
+            "4" => "exit",
+            _ => "lost",
+        };
+        for thread in process.threads() {
+            sums = (sums.0 + thread.events, sums.1 + thread.bytes, sums.2 + thread.overwritten);
+            rows.push(vec![
+                process.rank.to_string(),
+                dash(process.facts.value("host")),
+                dash(process.facts.value("pid")),
+                thread.thread.to_string(),
+                thread.events.to_string(),
+                thread.bytes.to_string(),
+                per_event(thread.bytes, thread.events),
+                thread.overwritten.to_string(),
+                end.to_owned(),
+            ]);
+        }
+    }
+    let last = ["all", "-", "-", "-"].map(str::to_owned).into_iter();
+    let numbers = [
+        sums.0.to_string(),
+        sums.1.to_string(),
+        per_event(sums.1, sums.0),
+        sums.2.to_string(),
+        "-".to_owned(),
+    ];
+    rows.push(last.chain(numbers).collect());
+    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..titles.len()).map(width).collect();
+    for row in &rows {
+        let cells: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}")).collect();
+        writeln!(out, "{}", cells.join("  "))?;
+    }
+    Ok(())
+}
+
+fn per_event(bytes: u64, events: u64) -> String {
+    if events == 0 { "-".to_owned() } else { format!("{:.1}", bytes as f64 / events as f64) }
+}
+
+/// A rank, a tag and the like; empty if there is none.
+fn number_or_empty(number: i32) -> String {
+    if number < 0 { String::new() } else { number.to_string() }
+}
+
+/// All events, one in a line.
+fn events(
+    options: &Trace,
+    logs: &[TraceLog],
+    skips: &mut TraceSkips,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    writeln!(
+        out,
+        "rank,thread,routine,began_ns,length_ns,peer,source,tag,sent,received,communicator,number,path"
+    )?;
+    let origin = origin(logs);
+    for (log, process) in wanted(options, logs) {
+        log.events(process, skips, |thread, event| {
+            let (began, length) = times(process, event, origin);
+            let a = &event.arguments;
+            writeln!(
+                out,
+                "{},{thread},{},{began},{length},{},{},{},{},{},{:x},{},{}",
+                process.rank,
+                process.routine(event.routine),
+                number_or_empty(a.peer),
+                number_or_empty(a.source),
+                number_or_empty(a.tag),
+                a.sent,
+                a.received,
+                a.communicator,
+                a.number,
+                a.path,
+            )
+        })?;
+    }
+    Ok(())
+}
+
+/// When an event began and how long it took, in nanoseconds.
+fn times(process: &TraceProcess, event: &CallEvent, origin: u64) -> (u64, u64) {
+    let (began, ended) = (process.nanoseconds(event.began), process.nanoseconds(event.ended));
+    let origin = if process.has_clock() { origin } else { 0 };
+    (began.saturating_sub(origin), ended.saturating_sub(began))
+}
+
+/// The events in the JSON of Chrome's tracing, which Perfetto reads, too: a process is a rank.
+fn chrome(
+    options: &Trace,
+    logs: &[TraceLog],
+    skips: &mut TraceSkips,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let origin = origin(logs);
+    let mut first = true;
+    let mut put = |out: &mut dyn Write, value: &serde_json::Value| {
+        let before = if std::mem::take(&mut first) { "\n" } else { ",\n" };
+        write!(out, "{before}{value}")
+    };
+    write!(out, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
+    for (log, process) in wanted(options, logs) {
+        let name = format!("rank {} on {}", process.rank, process.facts.value("host"));
+        let named = json!({
+            "ph": "M", "name": "process_name", "pid": process.rank, "tid": 0,
+            "args": { "name": name },
+        });
+        put(out, &named)?;
+        log.events(process, skips, |thread, event| {
+            let (began, length) = times(process, event, origin);
+            let a = &event.arguments;
+            let mut about = serde_json::Map::new();
+            for (key, number) in [("peer", a.peer), ("source", a.source), ("tag", a.tag)] {
+                if number >= 0 {
+                    about.insert(key.to_owned(), number.into());
+                }
+            }
+            for (key, number) in [("sent", a.sent), ("received", a.received)] {
+                if number > 0 {
+                    about.insert(key.to_owned(), number.into());
+                }
+            }
+            let event = json!({
+                "ph": "X", "name": process.routine(event.routine), "cat": "mpi",
+                "pid": process.rank, "tid": thread,
+                "ts": began as f64 / 1000.0, "dur": length as f64 / 1000.0, "args": about,
+            });
+            put(out, &event)
+        })?;
+    }
+    writeln!(out, "\n]}}")
+}

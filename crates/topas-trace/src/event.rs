@@ -1,0 +1,102 @@
+//! An event: one call of a routine of MPI.
+
+/// Numbers of routines are below this.
+pub const ROUTINES: usize = 1024;
+
+/// Arguments of an event.
+pub const ARGUMENTS: usize = 8;
+
+/// No rank, or no tag.
+pub const NOBODY: i32 = -1;
+
+/// A rank that is not known, or not in the world.
+pub const UNKNOWN_RANK: i32 = -2;
+
+/// What a call was about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallArguments {
+    /// The rank in the world to which a message went or from which one came, or the root;
+    /// [`NOBODY`], [`UNKNOWN_RANK`]
+    pub peer: i32,
+    /// The rank from which a message came, if the call also sent one; else [`NOBODY`]
+    pub source: i32,
+    /// The tag of the message; [`NOBODY`] without one
+    pub tag: i32,
+    /// The number of the call path in the process; 0 if it is not known
+    pub path: u32,
+    /// Bytes sent by the call
+    pub sent: u64,
+    /// Bytes received by the call
+    pub received: u64,
+    /// The number of the communicator, which is the same on all of its members: 1 is
+    /// `MPI_COMM_WORLD`, 2 is `MPI_COMM_SELF`; 0 if none is known
+    pub communicator: u64,
+    /// The number of the collective on its communicator, plus 1; 0 if it is not known
+    pub number: u64,
+}
+
+impl CallArguments {
+    /// A call about nothing.
+    pub const NONE: CallArguments = CallArguments {
+        peer: NOBODY,
+        source: NOBODY,
+        tag: NOBODY,
+        path: 0,
+        sent: 0,
+        received: 0,
+        communicator: 0,
+        number: 0,
+    };
+
+    /// The arguments in the order in which they are written.
+    #[inline(always)]
+    pub(crate) const fn values(&self) -> [i64; ARGUMENTS] {
+        [
+            self.peer as i64,
+            self.tag as i64,
+            self.sent as i64,
+            self.received as i64,
+            self.communicator as i64,
+            self.path as i64,
+            self.number as i64,
+            self.source as i64,
+        ]
+    }
+
+    /// The same, read back. None if a value is outside of its type.
+    pub(crate) fn of_values(values: [i64; ARGUMENTS]) -> Option<CallArguments> {
+        let [peer, tag, sent, received, communicator, path, number, source] = values;
+        Some(CallArguments {
+            peer: peer.try_into().ok()?,
+            source: source.try_into().ok()?,
+            tag: tag.try_into().ok()?,
+            path: path.try_into().ok()?,
+            sent: sent as u64,
+            received: received as u64,
+            communicator: communicator as u64,
+            number: number as u64,
+        })
+    }
+}
+
+/// What the arguments of a call are expected to be, if the same routine was called with others
+/// before: the same, and of collectives the next one.
+#[inline(always)]
+pub(crate) const fn expected(before: &[i64; ARGUMENTS]) -> [i64; ARGUMENTS] {
+    let [peer, tag, sent, received, communicator, path, number, source] = *before;
+    let next = if number == 0 { 0 } else { number.wrapping_add(1) };
+    [peer, tag, sent, received, communicator, path, next, source]
+}
+
+/// A call that has returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallEvent {
+    /// The number of the routine, below [`ROUTINES`]
+    pub routine: u16,
+    /// When the call began, in ticks
+    pub began: u64,
+    /// When it ended, in ticks
+    pub ended: u64,
+    /// What it was about
+    pub arguments: CallArguments,
+}

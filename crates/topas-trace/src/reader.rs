@@ -1,0 +1,324 @@
+//! Reads events of a block.
+
+use core::fmt;
+
+use crate::block::BlockHead;
+use crate::event::{ARGUMENTS, CallArguments, CallEvent, ROUTINES, expected};
+
+/// The rest of a block cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// The byte behind the head at which an event that cannot be read begins
+    pub offset: usize,
+    /// Events that the head tells of and that were not read
+    pub lost: u32,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} events from byte {} on cannot be read", self.lost, self.offset)
+    }
+}
+
+/// The events of a block, in the order in which their calls ended. After a [`Damage`] there is
+/// nothing more. It is 64 KiB large: callers should put it into a box.
+pub struct Events<'b> {
+    body: &'b [u8],
+    offset: usize,
+    left: u32,
+    clock: u64,
+    shift: u32,
+    seen: [u64; ROUTINES / 64],
+    memo: [[i64; ARGUMENTS]; ROUTINES],
+}
+
+impl<'b> Events<'b> {
+    /// The events of a block with this head. `body` is what stands behind the head; what of it is
+    /// not in use is not looked at.
+    pub fn new(head: &BlockHead, body: &'b [u8]) -> Events<'b> {
+        let used = (head.used() as usize).min(body.len());
+        Events {
+            body: body.get(..used).unwrap_or_default(),
+            offset: 0,
+            left: head.events(),
+            clock: head.first >> (head.shift & 63),
+            shift: head.shift & 63,
+            seen: [0; ROUTINES / 64],
+            memo: [[0; ARGUMENTS]; ROUTINES],
+        }
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        let byte = self.body.get(self.offset).copied();
+        self.offset += 1;
+        byte
+    }
+
+    /// A number whose width has this code.
+    fn number(&mut self, code: u16) -> Option<u64> {
+        let width = 1usize << code;
+        let bytes = self.body.get(self.offset..self.offset.checked_add(width)?)?;
+        self.offset += width;
+        Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    }
+
+    fn difference(&mut self) -> Option<i64> {
+        let (mut number, mut shift) = (0u64, 0);
+        loop {
+            let byte = self.byte()?;
+            let bits = u64::from(byte & 0x7f);
+            // The tenth byte has one bit.
+            if shift == 63 && bits > 1 {
+                return None;
+            }
+            number |= bits << shift;
+            if byte & 0x80 == 0 {
+                return Some((number >> 1) as i64 ^ -((number & 1) as i64));
+            }
+            shift += 7;
+            if shift > 63 {
+                return None;
+            }
+        }
+    }
+
+    fn event(&mut self) -> Option<CallEvent> {
+        let code = u16::from(self.byte()?) | u16::from(self.byte()?) << 8;
+        if code >> 15 != 0 {
+            return None;
+        }
+        let gap = self.number(code >> 11 & 3)?;
+        let length = self.number(code >> 13 & 3)?;
+        let routine = usize::from(code) % ROUTINES;
+        let bit = 1u64 << (routine % 64);
+        let seen = self.seen.get_mut(routine / 64)?;
+        let new = *seen & bit == 0;
+        *seen |= bit;
+        let mut values = match self.memo.get(routine) {
+            Some(memo) if !new => expected(memo),
+            _ => CallArguments::NONE.values(),
+        };
+        if code >> 10 & 1 != 0 {
+            let changed = self.byte()?;
+            for (place, value) in values.iter_mut().enumerate() {
+                if changed >> place & 1 != 0 {
+                    *value = value.wrapping_add(self.difference()?);
+                }
+            }
+        }
+        *self.memo.get_mut(routine)? = values;
+        let began = self.clock.checked_add(gap)?;
+        let ended = began.checked_add(length)?;
+        self.clock = ended;
+        Some(CallEvent {
+            routine: routine as u16,
+            began: began << self.shift,
+            ended: ended << self.shift,
+            arguments: CallArguments::of_values(values)?,
+        })
+    }
+}
+
+impl Iterator for Events<'_> {
+    type Item = Result<CallEvent, Damage>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.left == 0 {
+            return None;
+        }
+        let offset = self.offset;
+        match self.event() {
+            Some(event) => {
+                self.left -= 1;
+                Some(Ok(event))
+            }
+            None => Some(Err(Damage { offset, lost: core::mem::take(&mut self.left) })),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::boxed::Box;
+    use std::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::block::{BODY, BlockContent, BlockHeadError, HEAD, TraceBlock, checksum};
+    use crate::writer::Writer;
+
+    fn new_block(first: u64, shift: u32) -> Box<TraceBlock> {
+        let head = BlockHead { first, shift, ..BlockHead::new(BlockContent::Events) };
+        Box::new(TraceBlock { head, body: [0; BODY] })
+    }
+
+    /// Writes as many events as fit: the block, and how many.
+    fn write(first: u64, shift: u32, events: &[CallEvent]) -> (Box<TraceBlock>, usize) {
+        let mut block = new_block(first, shift);
+        let mut writer = Box::new(Writer::new());
+        writer.begin(&mut block);
+        let count = events.iter().take_while(|event| writer.put(&mut block, event)).count();
+        assert_eq!(u64::from(block.head.events()), writer.events());
+        (block, count)
+    }
+
+    fn read(block: &TraceBlock) -> Result<Vec<CallEvent>, Damage> {
+        Box::new(Events::new(&block.head, &block.body)).collect()
+    }
+
+    fn arguments() -> impl Strategy<Value = CallArguments> {
+        let small = (-2i32..4, -2i32..4, -1i32..3, 0u32..4, 0u64..3, 0u64..3, 0u64..3, 0u64..9);
+        let any = any::<(i32, i32, i32, u32, u64, u64, u64, u64)>();
+        prop_oneof![small, any].prop_map(
+            |(peer, source, tag, path, sent, received, communicator, number)| CallArguments {
+                peer,
+                source,
+                tag,
+                path,
+                sent,
+                received,
+                communicator,
+                number,
+            },
+        )
+    }
+
+    /// Routine, gap, length, arguments.
+    fn calls() -> impl Strategy<Value = Vec<(u16, u64, u64, CallArguments)>> {
+        let time = prop_oneof![0u64..300, 0u64..1 << 20, 0u64..1 << 40];
+        let routine = prop_oneof![0u16..3, 0..ROUTINES as u16];
+        prop::collection::vec((routine, time.clone(), time, arguments()), 0..200)
+    }
+
+    fn events_of(calls: Vec<(u16, u64, u64, CallArguments)>, shift: u32) -> Vec<CallEvent> {
+        let mut clock = 1 << 30;
+        let event = |(routine, gap, length, arguments)| {
+            let began = clock + (gap << shift);
+            clock = began + (length << shift);
+            CallEvent { routine, began, ended: clock, arguments }
+        };
+        calls.into_iter().map(event).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_written_is_read(calls in calls(), shift in 0u32..5) {
+            let events = events_of(calls, shift);
+            let (block, count) = write(1 << 30, shift, &events);
+            prop_assert_eq!(count, events.len());
+            prop_assert_eq!(read(&block), Ok(events));
+        }
+
+        #[test]
+        fn a_changed_block_is_read_or_refused(
+            calls in calls(),
+            changes in prop::collection::vec((0usize..2000, any::<u8>()), 1..9),
+        ) {
+            let (mut block, _) = write(1 << 30, 3, &events_of(calls, 3));
+            block.close(0, 0);
+            for (place, byte) in changes {
+                block.body[place] = byte;
+            }
+            let count = block.head.events() as usize;
+            let whole = checksum(&block.head, block.in_use()) == block.head.check;
+            match read(&block) {
+                Ok(events) => prop_assert_eq!(events.len(), count),
+                Err(damage) => {
+                    prop_assert!(!whole, "a sum that is right cannot be of damaged events");
+                    prop_assert!(damage.lost as usize <= count && damage.lost > 0);
+                }
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+            if let Ok(head) = BlockHead::decode(&bytes) {
+                let _ = Box::new(Events::new(&head, &bytes[HEAD..])).count();
+            }
+            let head = BlockHead { filled: 300 << 32 | 300, ..BlockHead::new(BlockContent::Events) };
+            let most = Box::new(Events::new(&head, &bytes)).count();
+            prop_assert!(most <= 301);
+        }
+    }
+
+    fn sends(count: u64) -> Vec<CallEvent> {
+        let event = |i| CallEvent {
+            routine: 17,
+            began: 1000 + i * 4000,
+            ended: 1000 + i * 4000 + 800,
+            arguments: CallArguments { peer: 1, tag: 7, sent: 800, ..CallArguments::NONE },
+        };
+        (0..count).map(event).collect()
+    }
+
+    #[test]
+    fn the_same_call_again_takes_few_bytes() {
+        let (block, count) = write(1000, 3, &sends(1000));
+        assert_eq!(count, 1000);
+        // Two bytes each of head and gap, one of length; the first tells its arguments, too.
+        assert!(block.head.used() <= 5 * 1000 + 16, "{} B", block.head.used());
+    }
+
+    #[test]
+    fn a_full_block_takes_nothing_and_keeps_what_it_has() {
+        let events = sends(20_000);
+        let (block, count) = write(1000, 3, &events);
+        assert!(count > 10_000 && count < 20_000, "{count}");
+        assert_eq!(read(&block).expect("whole"), events[..count]);
+    }
+
+    #[test]
+    fn time_does_not_go_back() {
+        let event =
+            |began, ended| CallEvent { routine: 1, began, ended, arguments: CallArguments::NONE };
+        let (block, _) = write(100, 0, &[event(100, 200), event(190, 210), event(205, 204)]);
+        let read = read(&block).expect("whole");
+        assert_eq!(read, [event(100, 200), event(200, 210), event(210, 210)]);
+    }
+
+    #[test]
+    fn a_cut_block_tells_how_many_events_are_lost() {
+        let (block, _) = write(1000, 3, &sends(100));
+        let half = block.head.used() as usize / 2;
+        let events: Vec<_> =
+            Box::new(Events::new(&block.head, &block.body[..half])).collect::<Vec<_>>();
+        let Some((Err(damage), whole)) = events.split_last() else { panic!("no damage") };
+        assert_eq!(damage.lost as usize + whole.len(), 100);
+        assert!(whole.iter().all(Result::is_ok));
+        let (mut block, _) = write(1000, 3, &sends(100));
+        block.close(5, 9);
+        assert_eq!((block.head.rank, block.head.last), (5, 9));
+        assert_eq!(block.head.check, checksum(&block.head, block.in_use()));
+        block.body[50] ^= 1;
+        assert_ne!(block.head.check, checksum(&block.head, block.in_use()));
+    }
+
+    #[test]
+    fn a_head_is_read_as_it_was_written() {
+        let head = BlockHead {
+            rank: 1,
+            filled: 3 << 32 | 40,
+            process: 4,
+            thread: 5,
+            shift: 3,
+            number: 7,
+            before: 8,
+            first: 9,
+            last: 10,
+            check: 11,
+            reserved: [1, 2, 3, 4, 5, 6],
+            ..BlockHead::new(BlockContent::Facts)
+        };
+        assert_eq!(BlockHead::decode(&head.encode()), Ok(head));
+        let refused = |head: BlockHead| BlockHead::decode(&head.encode()).expect_err("refused");
+        assert_eq!(refused(BlockHead { version: 2, ..head }), BlockHeadError::Version(2));
+        assert_eq!(refused(BlockHead { content: 0, ..head }), BlockHeadError::Damaged);
+        assert_eq!(refused(BlockHead { content: 3, ..head }), BlockHeadError::Damaged);
+        assert_eq!(refused(BlockHead { shift: 17, ..head }), BlockHeadError::Damaged);
+        assert_eq!(refused(BlockHead { filled: 65_409, ..head }), BlockHeadError::Damaged);
+        assert_eq!(refused(BlockHead { filled: 9 << 32 | 8, ..head }), BlockHeadError::Damaged);
+        assert_eq!(refused(BlockHead { magic: [1; 8], ..head }), BlockHeadError::Foreign);
+        assert_eq!(BlockHead::decode(&head.encode()[..127]), Err(BlockHeadError::Foreign));
+    }
+}

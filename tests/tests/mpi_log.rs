@@ -1,0 +1,200 @@
+//! The event log of real programs: every call that the program made, in order, with what it was about,
+//! and the newest part of ranks that were killed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use topas_tests::mpi_installation::Mpi;
+use topas_tests::profile::{Places, build, profiled};
+use topas_tests::running::run;
+use topas_tests::site::{Scratch, Site};
+
+const RANKS: u32 = 3;
+
+/// The events of each rank: routine, peer, source, tag, bytes sent and received; -1 is none. Times are
+/// looked at here.
+fn events(scratch: &Scratch, log: &Path) -> BTreeMap<u32, Vec<String>> {
+    let mut tool = scratch.command(Site::shared().tool("topas-mpi"));
+    let told = run(tool.arg("trace").arg("--events").arg(log)).good();
+    let mut ranks: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    let mut ended: BTreeMap<&str, u64> = BTreeMap::new();
+    for line in told.out().lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let time = |cell: usize| cells[cell].parse::<u64>().expect("ns");
+        let before = ended.insert(cells[0], time(3) + time(4)).unwrap_or(0);
+        // Rounded to ns.
+        assert!(time(3) + 1 >= before, "calls of a thread do not overlap: {line}");
+        let number = |cell: usize| if cells[cell].is_empty() { "-1" } else { cells[cell] };
+        let event = format!(
+            "{} {} {} {} {} {}",
+            cells[2],
+            number(5),
+            number(6),
+            number(7),
+            number(8),
+            number(9)
+        );
+        ranks.entry(cells[0].parse().expect("a rank")).or_default().push(event);
+    }
+    ranks
+}
+
+/// The only log in a directory.
+fn log_in(directory: &Path) -> PathBuf {
+    let all = fs::read_dir(directory).expect("a directory");
+    let logs: Vec<PathBuf> = all
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|end| end == "trace"))
+        .collect();
+    let [log] = &logs[..] else { panic!("one host, one log: {logs:?}") };
+    log.clone()
+}
+
+/// The program's own list.
+fn own_list(scratch: &Scratch, rank: u32) -> Vec<String> {
+    let list = fs::read_to_string(scratch.path().join(format!("calls.{rank}"))).expect("a list");
+    list.lines().map(str::to_owned).collect()
+}
+
+/// Lists are long: the first difference is told.
+fn same(told: &[String], own: &[String], whose: &str) {
+    let differs = told.iter().zip(own).position(|(told, own)| told != own);
+    if let Some(place) = differs {
+        panic!("{whose}: event {place} is {}, the program called {}", told[place], own[place]);
+    }
+    assert_eq!(told.len(), own.len(), "{whose}");
+}
+
+/// The line of all ranks in the table of `topas-mpi trace`: events, bytes, overwritten events.
+fn sums(scratch: &Scratch, log: &Path) -> [u64; 3] {
+    let mut tool = scratch.command(Site::shared().tool("topas-mpi"));
+    let told = run(tool.arg("trace").arg(log)).good();
+    let last = told.out().lines().last().expect("a line").to_owned();
+    let cells: Vec<&str> = last.split_whitespace().collect();
+    assert_eq!(cells[0], "all", "{last}");
+    [cells[4], cells[5], cells[7]].map(|cell| cell.parse().expect("a number"))
+}
+
+#[test]
+fn the_log_has_every_call_of_the_program() {
+    for mpi in Mpi::installed("the_log_has_every_call_of_the_program") {
+        for more in [&[][..], &["TOPAS_MPI_WAITS=yes", "TOPAS_MPI_PATHS=yes"]] {
+            let scratch = Scratch::new();
+            let places = Places::new(&scratch);
+            let exe = scratch.path().join("calls");
+            build(mpi, "mpicc", &["log/calls.c"], &["-O2"], &exe);
+            let directory = scratch.path().to_str().expect("a path").to_owned();
+            let mut words = vec!["TOPAS_MPI_LOG=yes"];
+            words.extend(more);
+            words.extend([exe.to_str().expect("a path"), &directory, "200"]);
+            profiled(mpi, &scratch, RANKS, &words, &places).good();
+            let log = log_in(places.out.parent().expect("a directory"));
+            let told = events(&scratch, &log);
+            assert_eq!(told.keys().copied().collect::<Vec<_>>(), [0, 1, 2], "{}", mpi.name());
+            for (rank, told) in &told {
+                same(
+                    told,
+                    &own_list(&scratch, *rank),
+                    &format!("rank {rank} under {}", mpi.name()),
+                );
+            }
+            // The profile counts the same calls.
+            let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+            for event in told.values().flatten() {
+                *counts.entry(event.split(' ').next().expect("a name")).or_default() += 1;
+            }
+            let mut view = scratch.command(Site::shared().tool("topasview"));
+            let rows_of =
+                run(view.args(["--mpi", "--csv", "--routines"]).arg(&places.out)).good().out();
+            let mut rows = rows_of.lines();
+            let titles: Vec<&str> = rows.next().expect("titles").split(',').collect();
+            let place = titles.iter().position(|title| *title == "calls").expect("calls");
+            let profile: BTreeMap<String, u64> = rows
+                .map(|row| row.split(',').collect::<Vec<_>>())
+                .map(|cells| (format!("MPI_{}", cells[0]), cells[place].parse().expect("calls")))
+                .collect();
+            for (routine, calls) in &counts {
+                assert_eq!(profile.get(*routine), Some(calls), "{routine} under {}", mpi.name());
+            }
+            assert_eq!(profile.values().sum::<u64>(), counts.values().sum::<u64>());
+            let [events, bytes, overwritten] = sums(&scratch, &log);
+            assert_eq!(events, counts.values().sum::<u64>());
+            assert!(bytes <= 13 * events, "{bytes} B of {events} events under {}", mpi.name());
+            assert_eq!(overwritten, 0);
+        }
+    }
+}
+
+#[test]
+fn killed_ranks_leave_their_newest_events() {
+    for mpi in Mpi::installed("killed_ranks_leave_their_newest_events") {
+        let scratch = Scratch::new();
+        let places = Places::new(&scratch);
+        let exe = scratch.path().join("calls");
+        build(mpi, "mpicc", &["log/calls.c"], &["-O2"], &exe);
+        let directory = scratch.path().to_str().expect("a path").to_owned();
+        // More events than the smallest ring has room for.
+        let words =
+            ["TOPAS_MPI_LOG=1M", exe.to_str().expect("a path"), &directory, "30000", "killed"];
+        let ended = profiled(mpi, &scratch, RANKS, &words, &places);
+        assert!(!ended.status.success(), "the launcher tells that ranks were killed");
+        let collect = || {
+            let mut tool = scratch.command(Site::shared().tool("topas-mpi"));
+            tool.args(["collect", "--no-log", "--spool"]).arg(&places.spool);
+            run(tool.arg("--out").arg(&places.out)).good()
+        };
+        collect();
+        let log = log_in(places.out.parent().expect("a directory"));
+        let told = events(&scratch, &log);
+        let mut kept = 0;
+        for rank in 0..RANKS {
+            let own = own_list(&scratch, rank);
+            let told = &told[&rank];
+            kept += told.len() as u64;
+            assert!(
+                told.len() > 50_000 && told.len() < own.len(),
+                "{} of {}",
+                told.len(),
+                own.len()
+            );
+            let newest = &own[own.len() - told.len()..];
+            same(told, newest, &format!("rank {rank} under {}", mpi.name()));
+        }
+        let [events, bytes, overwritten] = sums(&scratch, &log);
+        assert_eq!(events, kept);
+        assert!(bytes <= 13 * events, "{bytes} B of {events} events");
+        let calls: usize = (0..RANKS).map(|rank| own_list(&scratch, rank).len()).sum();
+        assert_eq!(overwritten, calls as u64 - kept, "what was overwritten is told");
+    }
+}
+
+#[test]
+fn an_export_of_the_log_is_what_chrome_reads() {
+    let name = "an_export_of_the_log_is_what_chrome_reads";
+    let Some(mpi) = Mpi::installed(name).into_iter().next() else { return };
+    let scratch = Scratch::new();
+    let places = Places::new(&scratch);
+    let exe = scratch.path().join("calls");
+    build(mpi, "mpicc", &["log/calls.c"], &["-O2"], &exe);
+    let directory = scratch.path().to_str().expect("a path").to_owned();
+    let words = ["TOPAS_MPI_LOG=yes", exe.to_str().expect("a path"), &directory, "10"];
+    profiled(mpi, &scratch, RANKS, &words, &places).good();
+    let log = log_in(places.out.parent().expect("a directory"));
+    let tool = || scratch.command(Site::shared().tool("topas-mpi"));
+    let told = run(tool().args(["trace", "--chrome", "--rank", "1"]).arg(&log)).good();
+    let json: serde_json::Value = serde_json::from_str(&told.out()).expect("JSON");
+    let events = json["traceEvents"].as_array().expect("events");
+    let calls: Vec<&serde_json::Value> = events.iter().filter(|event| event["ph"] == "X").collect();
+    assert_eq!(calls.len(), own_list(&scratch, 1).len());
+    let sends = calls.iter().filter(|event| event["name"] == "MPI_Isend");
+    assert!(sends.clone().all(|event| event["args"]["peer"] == 2 && event["pid"] == 1));
+    assert_eq!(sends.count(), 10);
+    // A file that is none, and one that is not there.
+    let none = run(tool().arg("trace").arg(&exe));
+    assert_eq!(none.code(), 1);
+    assert!(none.err().contains("holds no event log"), "{}", none.err());
+    let missing = run(tool().arg("trace").arg("/no/such/file"));
+    assert_eq!(missing.code(), 1);
+    assert!(missing.err().contains("cannot read /no/such/file"), "{}", missing.err());
+}
