@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use nix::sys::signal::Signal::{self, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGSEGV, SIGTERM};
+use topas_testkit::scratch::place_program;
 use topas_tests::alone::{as_nobody, is_root, through, unharmed};
 use topas_tests::build::{by_driver, plain, with_module};
 use topas_tests::mpi_installation::{Mpi, emulate_rank, launched};
@@ -161,7 +162,7 @@ fn only_and_skip() {
     ] {
         own.configure(lines);
         let program = own.scratch.path().join(OsStr::from_bytes(exe));
-        fs::copy(&own.program, &program).expect("copy");
+        place_program(&own.program, &program);
         let mut rank = own.rank(&program, 4);
         let measures = own.measures(rank.env("LOGNAME", user));
         fs::remove_file(&program).expect("remove");

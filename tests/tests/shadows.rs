@@ -8,6 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use topas_format::field::Lang;
+use topas_testkit::scratch::place_program;
 use topas_tests::build::source;
 use topas_tests::installation::{Installation, MpiKind, Through};
 use topas_tests::mpi_installation::{Mpi, launched};
@@ -122,7 +123,7 @@ fn a_configure_script_finds_the_same_names() {
     let shadow = shadow(&scratch.path().join("few"), "few-names");
     // The general directory as it would be on a system whose MPI comes with a module.
     let driver = scratch.sub("prefix/libexec/topas").join("topas-driver");
-    fs::copy(site.wrappers().with_file_name("topas-driver"), &driver).expect("copy the driver");
+    place_program(&site.wrappers().with_file_name("topas-driver"), &driver);
     let general = scratch.path().join("prefix/libexec/topas/wrappers");
     run(command(&driver).arg("--link-names").env("PATH", &system)).good();
     assert!(!general.join("mpicc").exists() && !general.join("mpic++").exists());

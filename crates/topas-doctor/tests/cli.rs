@@ -14,6 +14,7 @@ use topas_doctor::selftest;
 use topas_format::conf::KEYS;
 use topas_testkit::WrittenJson;
 use topas_testkit::pmu::{self, PmuAnswer, PmuPlan};
+use topas_testkit::scratch::place_program;
 
 const DOCTOR: &str = env!("CARGO_BIN_EXE_topas-doctor");
 
@@ -192,7 +193,7 @@ fn exit_4_the_report_did_not_get_out() {
 fn a_directory_without_permission_takes_no_line() {
     let site = Site::logging();
     let doctor = site.path("topas-doctor");
-    fs::copy(DOCTOR, &doctor).unwrap();
+    place_program(Path::new(DOCTOR), &doctor);
     fs::set_permissions(site.path("topas/log"), fs::Permissions::from_mode(0o555)).unwrap();
     let mut command = site.command(&doctor, &["--no-self-test"]);
     if nix::unistd::geteuid().is_root() {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+use topas_testkit::scratch::place_program;
 use topas_testkit::{numbers_below, with_lengths};
 
 struct CheckSite(tempfile::TempDir);
@@ -297,7 +298,7 @@ fn users_see_their_own_lines_only() {
     }
     let (anna, bert) = (65534, 4242);
     let program = site.path().join("topas-stat");
-    fs::copy(env!("CARGO_BIN_EXE_topas-stat"), &program).unwrap();
+    place_program(Path::new(env!("CARGO_BIN_EXE_topas-stat")), &program);
     fs::set_permissions(site.path(), Permissions::from_mode(0o711)).unwrap();
     let logs = site.path().join("logs");
     fs::create_dir(&logs).unwrap();

@@ -15,6 +15,7 @@ use std::{fs, thread};
 
 use cases::{CASES, ExpectedLaunch, LaunchCase};
 use topas_format::field::Lib;
+use topas_testkit::scratch::place_program;
 use topas_tests::build::plain;
 use topas_tests::installation::{Installation, MpiKind, Through};
 use topas_tests::mpi_installation::{Mpi, launched};
@@ -43,7 +44,7 @@ impl<'a> LauncherBench<'a> {
         mpi.build(site, &scratch, "c/hello.c", &path("hello"));
         mpi.build(site, &scratch, "c/spawn.c", &path("spawn"));
         mpi.build(site, &scratch, "c/system_mpi.c", &path("system"));
-        fs::copy(path("hello"), path("again")).expect("copy a program");
+        place_program(path("hello").as_ref(), path("again").as_ref());
         // Leaves out options and the host.
         let ssh =
             "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift; done\nshift\nexec sh -c \"$*\"\n";
