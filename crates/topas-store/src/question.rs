@@ -11,8 +11,6 @@ use crate::sums::zero_name;
 /// What sums are by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SumsBy {
-    /// Everything in one row
-    All,
     /// User name
     User,
     /// Owner, see [`owner_of`](crate::owner_of)
@@ -30,17 +28,16 @@ pub enum SumsBy {
 }
 
 impl SumsBy {
-    /// Table and column; without a column all rows are one.
-    fn place(self) -> (&'static str, Option<(&'static str, CellKind)>) {
+    /// Table and column.
+    fn place(self) -> (&'static str, (&'static str, CellKind)) {
         match self {
-            SumsBy::All => (BY_USER.name, None),
-            SumsBy::User => (BY_USER.name, Some(("user_name", CellKind::Text))),
-            SumsBy::Owner => (BY_USER.name, Some(("owner", CellKind::Text))),
-            SumsBy::Month => (BY_USER.name, Some(("month", CellKind::Int))),
-            SumsBy::Day => (BY_USER.name, Some(("day", CellKind::Int))),
-            SumsBy::Language => (BY_RATE.name, Some(("lang", CellKind::Text))),
-            SumsBy::Library => (BY_RATE.name, Some(("lib", CellKind::Text))),
-            SumsBy::Rate => (BY_RATE.name, Some(("bin", CellKind::Int))),
+            SumsBy::User => (BY_USER.name, ("user_name", CellKind::Text)),
+            SumsBy::Owner => (BY_USER.name, ("owner", CellKind::Text)),
+            SumsBy::Month => (BY_USER.name, ("month", CellKind::Int)),
+            SumsBy::Day => (BY_USER.name, ("day", CellKind::Int)),
+            SumsBy::Language => (BY_RATE.name, ("lang", CellKind::Text)),
+            SumsBy::Library => (BY_RATE.name, ("lib", CellKind::Text)),
+            SumsBy::Rate => (BY_RATE.name, ("bin", CellKind::Int)),
         }
     }
 }
@@ -76,7 +73,7 @@ impl SumsRow {
 }
 
 /// The sums of all runs that ended in these days (20261122), the first and the last included;
-/// in the order of their keys. Of one owner's runs only where `by` is a time, all or a user.
+/// in the order of their keys. Of one owner's runs only where `by` is a time or a user.
 ///
 /// # Errors
 ///
@@ -90,7 +87,7 @@ pub fn sums_by(
     let dialect = store.dialect();
     let (table, column) = by.place();
     let sums: Vec<String> = IntegerSums::COLUMNS.iter().map(|column| dialect.sum(column)).collect();
-    let key = column.map_or(String::new(), |(name, _)| format!("{name}, "));
+    let key = column.0;
     let mut values = vec![Cell::Int(days.0), Cell::Int(days.1)];
     let mut owned = String::new();
     if !owners.is_empty() && table == BY_USER.name {
@@ -98,12 +95,12 @@ pub fn sums_by(
         values.extend(owners.iter().cloned().map(Cell::Text));
     }
     let sql = format!(
-        "SELECT {key}measure, {} FROM {} WHERE day >= ? AND day <= ? {owned} \
-         GROUP BY {key}measure ORDER BY {key}measure",
+        "SELECT {key}, measure, {} FROM {} WHERE day >= ? AND day <= ? {owned} \
+         GROUP BY {key}, measure ORDER BY {key}, measure",
         sums.join(", "),
         dialect.table(table)
     );
-    sums_rows(store, &sql, &values, column)
+    sums_rows(store, &sql, &values, Some(column))
 }
 
 /// The sums of all runs of all days; None if there are none.

@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 use topas_data::Inputs;
 use topas_store::{
     Cell, Index, Ingest, RunClass, RunFilter, RunPosition, Store, StoredRun, SumsBy, class_samples,
-    deliver, find_run, latest_runs, owners_of, remote_store, sums_by,
+    deliver, find_run, latest_runs, owners_of, profile_lines, remote_store, sums_by, sums_of_all,
 };
+use topas_testkit::with_lengths;
 
 #[path = "ingest/generated.rs"]
 mod generated;
@@ -177,7 +178,6 @@ impl ClickHouseServers {
 fn answers(store: &mut dyn Store) -> Vec<String> {
     let mut told = Vec::new();
     for by in [
-        SumsBy::All,
         SumsBy::User,
         SumsBy::Owner,
         SumsBy::Language,
@@ -190,6 +190,8 @@ fn answers(store: &mut dyn Store) -> Vec<String> {
         assert!(!rows.is_empty());
         told.extend(rows.iter().map(|row| format!("{by:?} {row:?}")));
     }
+    let all = sums_of_all(store).unwrap().unwrap();
+    told.push(format!("{all:?}"));
     let own = ["1003".to_owned(), "1004".to_owned()];
     told.extend(
         sums_by(store, SumsBy::Month, (0, 99_999_999), &own)
@@ -218,7 +220,19 @@ fn answers(store: &mut dyn Store) -> Vec<String> {
         let mflops = topas_data::measure::Measure::named("mflops").unwrap();
         told.push(format!("{owner} {:?}", sample.mean(mflops)));
     }
+    let profile = profile_lines(store, b"a1", "1003").unwrap();
+    assert!(profile.starts_with(b"2026/11/17"), "{profile:?}");
+    told.push(format!("{profile:?}"));
+    assert_eq!(profile_lines(store, b"a2", "1003").unwrap(), b"", "another launch");
     told
+}
+
+/// A line of a user's MPI profile.
+fn profile() -> String {
+    with_lengths(
+        "2026/11/17 12:00:00 topas-mpi user3 heat 8 a1 v=1 of=run line=1/1 t=1794916800 uid=1003 \
+         end=finalize host=n1 mpi=Open_MPI ranks=8 wall=28800 wallmax=3600 mpisum=14400\n",
+    )
 }
 
 fn number_of_rows(store: &mut dyn Store) -> Vec<Vec<Cell>> {
@@ -246,7 +260,10 @@ fn three_stores_give_one_answer() {
         let mut store = remote_store(url).unwrap();
         let mut running = Vec::new();
         for round in 0..4 {
-            let more = generated::runs(40 + 10 * at as u64 + round, 400);
+            let mut more = generated::runs(40 + 10 * at as u64 + round, 400);
+            if round == 0 {
+                more.push((0, profile()));
+            }
             generated::append(&log, &more);
             let inputs = Inputs::new(std::slice::from_ref(&log));
             // Small batches, so that runs are joined later and become others.
