@@ -3,12 +3,12 @@
 use nix::unistd::getuid;
 use serde_json::{Value, json};
 use topas_config::Environment;
-use topas_format::shown::Shown;
 use topas_mpi_data::{Ending, MpiProfile, Origin, SpoolError, read_spool};
 use topas_terminal::Printed;
 
 use crate::args::List;
 use crate::spool::{conf, directories};
+use crate::table::{aligned, cell};
 use crate::{TOOL, exit};
 
 /// Lists: the exit code.
@@ -64,11 +64,6 @@ fn state(profile: &MpiProfile) -> &'static str {
     }
 }
 
-/// Text of the program as a cell: nothing acts on the terminal, and no blank ends the cell.
-fn cell(name: &[u8]) -> String {
-    if name.is_empty() { "-".to_owned() } else { Shown(name).to_string().replace(' ', "?") }
-}
-
 /// The ranks here, of all of the launch.
 fn ranks(profile: &MpiProfile) -> String {
     let all = profile.facts.npes.map_or_else(|| "-".to_owned(), |npes| npes.to_string());
@@ -98,22 +93,7 @@ fn table(profiles: &[&MpiProfile]) -> String {
             cell(&profile.facts.id),
         ]);
     }
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: [usize; 8] = std::array::from_fn(|column| width(column).unwrap_or(0));
-    let mut text = String::new();
-    for row in &rows {
-        let mut line = String::new();
-        for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
-            // Numbers to the right, words to the left.
-            line += &match column {
-                1..=4 => format!("{cell:>width$}  "),
-                _ => format!("{cell:<width$}  "),
-            };
-        }
-        text += line.trim_end();
-        text.push('\n');
-    }
-    text
+    aligned(&rows, |column| !(1..=4).contains(&column))
 }
 
 fn object(directory: &std::path::Path, profile: &MpiProfile) -> Value {

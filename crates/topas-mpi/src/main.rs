@@ -11,6 +11,7 @@ mod locate;
 mod opened_mpi;
 mod spool;
 mod sys;
+mod table;
 mod trace;
 
 use std::process::ExitCode;

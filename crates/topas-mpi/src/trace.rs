@@ -8,6 +8,7 @@ use topas_mpi_data::{CallEvent, TraceLog, TraceProcess, TraceSkips};
 use topas_terminal::Printed;
 
 use crate::args::Trace;
+use crate::table::{aligned, cell};
 use crate::{TOOL, exit};
 
 /// Shows logs: the exit code.
@@ -80,9 +81,9 @@ fn origin(logs: &[TraceLog]) -> u64 {
 fn summary(options: &Trace, logs: &[TraceLog], out: &mut impl Write) -> io::Result<()> {
     let titles =
         ["rank", "host", "pid", "thread", "events", "bytes", "B/event", "overwritten", "end"];
-    let mut rows: Vec<Vec<String>> = vec![titles.map(str::to_owned).to_vec()];
+    let (host, end) = (1, 8);
+    let mut rows: Vec<[String; 9]> = vec![titles.map(str::to_owned)];
     let mut sums = (0u64, 0u64, 0u64);
-    let dash = |text: &str| if text.is_empty() { "-".to_owned() } else { text.replace(' ', "?") };
     for (_, process) in wanted(options, logs) {
         let end = match process.facts.value("state") {
             "" => "unknown",
@@ -93,10 +94,10 @@ fn summary(options: &Trace, logs: &[TraceLog], out: &mut impl Write) -> io::Resu
         };
         for thread in process.threads() {
             sums = (sums.0 + thread.events, sums.1 + thread.bytes, sums.2 + thread.overwritten);
-            rows.push(vec![
+            rows.push([
                 process.rank.to_string(),
-                dash(process.facts.value("host")),
-                dash(process.facts.value("pid")),
+                cell(process.facts.value("host").as_bytes()),
+                cell(process.facts.value("pid").as_bytes()),
                 thread.thread.to_string(),
                 thread.events.to_string(),
                 thread.bytes.to_string(),
@@ -106,23 +107,19 @@ fn summary(options: &Trace, logs: &[TraceLog], out: &mut impl Write) -> io::Resu
             ]);
         }
     }
-    let last = ["all", "-", "-", "-"].map(str::to_owned).into_iter();
-    let numbers = [
+    let [all, none] = ["all", "-"].map(str::to_owned);
+    rows.push([
+        all,
+        none.clone(),
+        none.clone(),
+        none.clone(),
         sums.0.to_string(),
         sums.1.to_string(),
         per_event(sums.1, sums.0),
         sums.2.to_string(),
-        "-".to_owned(),
-    ];
-    rows.push(last.chain(numbers).collect());
-    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..titles.len()).map(width).collect();
-    for row in &rows {
-        let cells: Vec<String> =
-            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}")).collect();
-        writeln!(out, "{}", cells.join("  "))?;
-    }
-    Ok(())
+        none,
+    ]);
+    write!(out, "{}", aligned(&rows, |column| [host, end].contains(&column)))
 }
 
 fn per_event(bytes: u64, events: u64) -> String {
