@@ -2,9 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::read_at::read_at_most;
 
 /// Forms a log can be stored in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,15 +45,7 @@ fn encoding(head: &[u8]) -> Encoding {
 /// Whether the text of a file is not compressed. Its position is left where it is.
 pub(crate) fn is_plain(file: &File) -> io::Result<bool> {
     let mut head = [0; MAGIC];
-    let mut len = 0;
-    while len < MAGIC {
-        match file.read_at(&mut head[len..], len as u64) {
-            Ok(0) => break,
-            Ok(n) => len += n,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
-        }
-    }
+    let len = read_at_most(file, &mut head, 0)?;
     Ok(encoding(&head[..len]) == Encoding::Plain)
 }
 

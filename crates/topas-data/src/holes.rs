@@ -39,7 +39,7 @@ pub(crate) fn refuse_hollow(file: &File, about: &Metadata) -> io::Result<()> {
 
 /// The next place at or behind `at` where a file has data, its length if it has none. Moves the
 /// position.
-pub(crate) fn data_from(file: &File, at: u64, len: u64) -> u64 {
+pub fn data_from(file: &File, at: u64, len: u64) -> u64 {
     let Ok(from) = i64::try_from(at) else { return len };
     match lseek(file, from, Whence::SeekData) {
         Ok(data) => u64::try_from(data).map_or(at, |data| data.clamp(at, len.max(at))),

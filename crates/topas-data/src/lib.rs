@@ -45,6 +45,7 @@ mod profile_scan;
 mod pseudonym;
 mod query;
 mod question;
+mod read_at;
 mod remark;
 mod report;
 mod run;
@@ -73,6 +74,7 @@ pub use field::parse_size;
 pub use follow::{
     FileIdentity, FilePlace, FollowedLine, FollowedSource, LoggedLine, LoggedProfileLine,
 };
+pub use holes::data_from;
 pub use mpi_times::{MpiTimes, MpiWaits};
 pub use one_run::{
     FoundRuns, LineFacts, MOST_EARLIER, MeasuredValue, RunDetails, RunHistory, RunName, RunRecord,
@@ -88,6 +90,7 @@ pub use query::{
     Expression, ExpressionError, MOST_NESTED, Operand, Selection, UnknownOperand, Valuation,
 };
 pub use question::{Fold, Question};
+pub use read_at::read_at_most;
 pub use remark::{APART, MOST_CPUS, Oddities, Remarks};
 pub use report::{
     CompareKey, CompareOrder, ComparePlan, CompareReport, CompareRow, CompareSide, CompareTable,

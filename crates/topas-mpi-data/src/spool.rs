@@ -11,6 +11,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::OFlag;
+use topas_data::read_at_most;
 use topas_mpi_profile::layout::now::NowLine;
 use topas_mpi_profile::layout::{
     BLOCKS_AT, Block, COMMUNICATORS, COMMUNICATORS_AT, Communicator, FUNCTIONS, Header, MAGIC,
@@ -116,13 +117,7 @@ impl Spool {
             return Err(SpoolError::Foreign);
         }
         let mut bytes = vec![0; size_of::<Header>()];
-        let mut filled = 0;
-        while filled < bytes.len() {
-            match file.read_at(&mut bytes[filled..], filled as u64)? {
-                0 => break,
-                n => filled += n,
-            }
-        }
+        read_at_most(&file, &mut bytes, 0)?;
         let header = Header::decode(&bytes);
         // The first bytes are written last.
         if header.magic == [0; MAGIC.len()] {
