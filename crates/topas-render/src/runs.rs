@@ -107,7 +107,7 @@ impl<'p> RunListWriter<'p> {
 }
 
 /// The unit of a column's values for programs; empty if there is none.
-pub(crate) fn unit(column: &RunColumn) -> &'static str {
+pub fn unit(column: &RunColumn) -> &'static str {
     match column {
         RunColumn::Ended | RunColumn::Started => "local time",
         RunColumn::Measure(measure) => measure.unit,

@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 use topas_config::{Conf, Environment};
 
-use crate::{TOOL, exit, ingest, mail, pages, serve};
+use crate::{TOOL, exit, export, ingest, mail, pages, serve};
 
 /// Make weekly mails for users and pages for the center from the TOPAS log
 #[derive(Parser)]
@@ -25,6 +25,8 @@ pub struct ReportOptions {
 pub enum ReportCommand {
     /// Bring what came into the log into the index of runs: every line once, whenever it is called
     Ingest(ingest::IngestArgs),
+    /// Write all runs into a file for other programs
+    Export(export::ExportArgs),
     /// Show users and staff single runs on the web
     Serve(serve::ServeArgs),
     /// Print a link that signs a user in once
@@ -40,6 +42,7 @@ impl ReportCommand {
     pub fn run(&self, env: &Environment, conf: &Conf) -> Result<u8, u8> {
         match self {
             ReportCommand::Ingest(args) => ingest::run(args, env, conf),
+            ReportCommand::Export(args) => export::run(args, env),
             ReportCommand::Serve(args) => serve::run(args, env, conf),
             ReportCommand::Link(args) => serve::link(args),
             ReportCommand::Mail(args) => mail::run(args, env, conf),

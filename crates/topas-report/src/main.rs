@@ -5,6 +5,7 @@
 
 mod command;
 mod exit;
+mod export;
 mod ingest;
 mod mail;
 mod pages;

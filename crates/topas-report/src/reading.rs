@@ -84,8 +84,14 @@ impl ReportLog {
         });
         progress.clear();
         let answer = answer.map_err(|error| no_answer(&error))?;
-        answer.failed.iter().for_each(failed);
+        self.unreadable(&answer);
         Ok(answer)
+    }
+
+    /// Says which sources could not be read: how many, and of those that were not even found.
+    pub fn unreadable<F>(&self, answer: &AskAnswer<F>) -> usize {
+        answer.failed.iter().for_each(failed);
+        self.inputs.failed.len() + answer.failed.len()
     }
 
     /// Says what was passed over.

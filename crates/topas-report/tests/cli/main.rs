@@ -1,6 +1,7 @@
 //! `topas-report` as centers call it.
 
 mod browser;
+mod export;
 mod killed;
 mod mail;
 mod pages;
