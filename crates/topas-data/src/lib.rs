@@ -115,6 +115,7 @@ pub use segment::lines::{LeftOut, LogLine, each_line};
 pub use segment::merge::{MergeOptions, MergeOutput, MergeProgress, MergeReport, merge};
 pub use segment::month::{Month, NoMonth};
 pub use segment::output::Output;
+pub use segment::purge::{PurgeOptions, PurgeReport, Purging, purge};
 pub use share::{PeTime, Share};
 pub use source::{FoundFile, Inputs, KeptInput, PassedOver, Source, SourceError};
 pub use tally::{Example, Problem, Tally};

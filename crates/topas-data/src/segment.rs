@@ -8,6 +8,7 @@ pub(crate) mod lines;
 pub(crate) mod merge;
 pub(crate) mod month;
 pub(crate) mod output;
+pub(crate) mod purge;
 pub(crate) mod raw;
 pub(crate) mod sort;
 

@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -14,7 +15,7 @@ use crate::{TOOL, exit};
     version,
     disable_help_subcommand = true,
     after_help = "Exit codes: 0 the work is done; 1 a file could not be read or written; 2 the command \
-                  line is wrong; 3 the input holds no log lines; 5 another `topas-log close` is at work."
+                  line is wrong; 3 the input holds no log lines; 5 another `topas-log close` or `purge` is at work."
 )]
 struct LogOptions {
     #[command(subcommand)]
@@ -45,6 +46,37 @@ pub enum Command {
     /// of the same second are in the order of the segments. A line that is not a log line stays
     /// behind the line that it follows in its segment.
     Merge(Merge),
+
+    /// Remove the closed segments of months that need not be kept any longer
+    ///
+    /// Only files that `close` makes are removed: compressed, and with a month as YYYY-MM in their
+    /// names.
+    Purge(Purge),
+}
+
+/// Options of `purge`.
+#[derive(Args)]
+pub struct Purge {
+    /// The directory of the segments and the directories below it; repeat the option for further
+    /// directories [default: the directories of `log =` in topas.conf]
+    #[arg(long, value_name = "DIR")]
+    pub dir: Vec<PathBuf>,
+
+    /// Remove the segments of the months before this one
+    #[arg(long, value_name = "YYYY-MM", required_unless_present = "keep", conflicts_with = "keep")]
+    pub before: Option<Month>,
+
+    /// Keep the segments of so many whole months before the present month
+    #[arg(long, value_name = "MONTHS")]
+    pub keep: Option<NonZero<u16>>,
+
+    /// Only say which segments would be removed
+    #[arg(short = 'n', long)]
+    pub dry_run: bool,
+
+    /// Say only what is wrong
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 /// Options of `close`.

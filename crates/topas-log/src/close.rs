@@ -81,7 +81,7 @@ impl Listener for Teller<'_> {
 }
 
 /// The directories of the files that `log =` names.
-fn directories(env: &Environment) -> Result<Vec<PathBuf>, u8> {
+pub fn directories(env: &Environment) -> Result<Vec<PathBuf>, u8> {
     let argv0 = command_line().into_iter().next().unwrap_or_default();
     // The site's logs, whatever a user has in the environment.
     let conf = Conf::load(Paths::of_this_program(&argv0, env).as_ref(), &Environment::default());
@@ -122,7 +122,8 @@ fn tell(event: &Closing<'_>, quiet: bool) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
-fn reason(why: &LeftFile) -> &'static str {
+/// Why a file is left, in words.
+pub fn reason(why: &LeftFile) -> &'static str {
     match why {
         LeftFile::NoMonth => "no month YYYY-MM in its name",
         LeftFile::Recent => "written a moment ago (--idle)",
@@ -150,16 +151,17 @@ fn told(dir: &Path, report: &CloseReport, options: &Close) -> u8 {
     if report.failed > 0 { exit::FAILED } else { exit::OK }
 }
 
-fn failed(dir: &Path, error: &CloseError) -> u8 {
+/// Says why nothing was done in a directory: the exit code.
+pub fn failed(dir: &Path, error: &CloseError) -> u8 {
     let dir = shown(dir);
     match error {
         CloseError::Busy => {
-            let what = format_args!("another close is at work in {dir}");
+            let what = format_args!("another close or purge is at work in {dir}");
             TOOL.error(&what, None, "wait until it has ended");
             exit::BUSY
         }
         CloseError::Dir(cause) => {
-            let what = format_args!("cannot close files in {dir}");
+            let what = format_args!("cannot look after the files in {dir}");
             TOOL.error(&what, Some(cause), "check its name and its permissions");
             exit::FAILED
         }

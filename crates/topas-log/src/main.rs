@@ -7,6 +7,7 @@ mod exit;
 mod export;
 mod inputs;
 mod merge;
+mod purge;
 
 use std::process::ExitCode;
 
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Command::Export(options) => export::run(&options, &env),
         Command::Key(options) => export::make_key(&options),
         Command::Merge(options) => merge::run(&options, &env),
+        Command::Purge(options) => purge::run(&options, &env),
     }
     .into()
 }

@@ -140,7 +140,7 @@ fn two_closes_do_not_meet() {
     lock.lock().unwrap();
     let (code, _, err) = close(&dir, &[]);
     assert_eq!(code, 5);
-    assert!(err.starts_with("topas-log: error: another close is at work in ."), "{err}");
+    assert!(err.starts_with("topas-log: error: another close or purge is at work in ."), "{err}");
     drop(lock);
     assert_eq!(close(&dir, &[]).0, 0);
     let (code, _, err) = dir.run(&["close", "--dir", "missing"]);

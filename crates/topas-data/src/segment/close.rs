@@ -41,7 +41,7 @@ const CLOSING: &str = ".closing-";
 const TOKEN: usize = 16;
 
 /// Ends of names of what is closed already.
-const CLOSED: [&str; 3] = [".zst", ".gz", ".xz"];
+pub(super) const CLOSED: [&str; 3] = [".zst", ".gz", ".xz"];
 
 /// How often lines that came in meanwhile are added.
 const ROUNDS: usize = 10;
@@ -288,7 +288,7 @@ fn batches(works: Vec<ClosingFile>) -> Vec<Vec<ClosingFile>> {
 
 /// A lock on a directory that lasts as long as the file is open, and no longer than the
 /// process. Users cannot take it: they cannot open a directory that they may not list.
-fn lock(dir: &Path) -> Result<File, CloseError> {
+pub(super) fn lock(dir: &Path) -> Result<File, CloseError> {
     let file = File::open(dir).map_err(CloseError::Dir)?;
     match file.try_lock() {
         Ok(()) => Ok(file),

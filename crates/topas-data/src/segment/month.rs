@@ -21,6 +21,14 @@ impl Month {
         Month { year: date.year, month: date.month }
     }
 
+    /// The month so many months earlier; the first month of year 0 if there is none.
+    pub fn earlier(self, months: u16) -> Month {
+        let month = u32::from(self.year) * 12 + u32::from(self.month.max(1)) - 1;
+        let month = month.saturating_sub(months.into());
+        // Both fit: they are not larger than before.
+        Month { year: (month / 12) as u16, month: (month % 12) as u8 + 1 }
+    }
+
     /// The first month in a file's name, `2026-10` with no digit before and behind it, as
     /// `%Y-%m` and `%Y-%m-%d` in `log =` make it.
     pub fn in_name(name: &str) -> Option<Month> {
@@ -75,6 +83,15 @@ impl fmt::Display for Month {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn months_before() {
+        let month = |text: &str| text.parse::<Month>().unwrap();
+        assert_eq!(month("2026-11").earlier(0), month("2026-11"));
+        assert_eq!(month("2026-11").earlier(11), month("2025-12"));
+        assert_eq!(month("2026-11").earlier(24), month("2024-11"));
+        assert_eq!(month("1970-01").earlier(u16::MAX), Month { year: 0, month: 1 });
+    }
 
     #[test]
     fn months_in_names() {
