@@ -19,6 +19,7 @@ mod piece;
 mod quantity;
 mod raw;
 mod rows;
+mod sections;
 mod verdict;
 
 pub use clusters::{best_clusters, best_csv, clusters_csv, unit_clusters};
@@ -35,4 +36,5 @@ pub use piece::{OutputPiece, WriteRow, write};
 pub use quantity::{caption, column_unit};
 pub use raw::raw;
 pub use rows::{Selection, select};
+pub use sections::ViewSections;
 pub use verdict::{Verdict, balance, findings};

@@ -1,5 +1,7 @@
 //! `topas-report serve` and `link`: single runs on the web, and links that sign users in.
 
+mod all_pes;
+
 use std::fs;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -15,10 +17,11 @@ use topas_findings::Rules;
 use topas_render::runs::moment;
 use topas_store::{Index, Store, StoreError, remote_store};
 use topas_terminal::shown_lines;
-use topas_web::{LINK_TIME, Listen, Roles, SignIn, Web};
+use topas_web::{AllPes, FindAllPes, LINK_TIME, Listen, Roles, SignIn, Web};
 
 use crate::ingest::{IndexArgs, shared_store, store_failed};
 use crate::{TOOL, exit};
+use all_pes::PesPattern;
 
 /// Longest file of roles, in bytes.
 const LONGEST: u64 = 1 << 20;
@@ -52,6 +55,11 @@ pub struct ServeArgs {
     /// Addresses that may read /metrics without an account
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
     monitor: Vec<IpAddr>,
+
+    /// Where programs of which every rank is measured leave their lines, as TOPAS_OUT has it: an
+    /// absolute path with %i for the launch, and %u, %Y, %m, %d
+    #[arg(long, value_name = "PATTERN")]
+    pes: Option<PathBuf>,
 
     /// Where views of other users' runs are noted [default: standard error]
     #[arg(long, value_name = "FILE")]
@@ -136,6 +144,17 @@ fn roles(args: &ServeArgs) -> Result<Roles, u8> {
     Roles::read(&String::from_utf8_lossy(&text)).map_err(|error| failed(&error))
 }
 
+/// Finds the lines of all PEs.
+fn all_pes(args: &ServeArgs) -> Result<FindAllPes, u8> {
+    let Some(path) = &args.pes else { return Ok(Box::new(|_| AllPes::None)) };
+    let Some(pattern) = PesPattern::new(path) else {
+        let what =
+            format!("--pes: '{}' names no file of a launch", shown_lines(&path.to_string_lossy()));
+        return Err(wrong(&what, "give an absolute path with %i, as /shared/topas/%u/%i.out"));
+    };
+    Ok(Box::new(move |run| pattern.read(run)))
+}
+
 /// Removes the socket that an ended server left at this path. The socket of a server that answers,
 /// or another file, stays.
 fn remove_left_socket(path: &Path) {
@@ -187,6 +206,7 @@ pub fn run(args: &ServeArgs, env: &Environment, conf: &Conf) -> Result<u8, u8> {
         sign_in: sign_in(args)?,
         roles: roles(args)?,
         rules,
+        all_pes: all_pes(args)?,
         open: Box::new(open),
         monitors: if args.monitor.is_empty() { loopback.into() } else { args.monitor.clone() },
         encrypted: !args.plain_http,

@@ -8,6 +8,7 @@ use topas_findings::Rules;
 use topas_store::{Store, StoreError, StoredRun, find_run};
 
 use crate::access::{Roles, Viewer};
+use crate::all_pes::FindAllPes;
 use crate::asked::{Asked, of_run_name};
 use crate::sign_in::{COOKIE, SESSION_TIME, SignIn};
 use crate::{layout, metrics, run_page, runs_page};
@@ -60,6 +61,8 @@ pub struct Web {
     pub roles: Roles,
     /// What is said of a run
     pub rules: Rules,
+    /// The lines of all PEs of a run
+    pub all_pes: FindAllPes,
     /// The store
     pub open: OpenStore,
     /// Addresses that may read `/metrics` without an account

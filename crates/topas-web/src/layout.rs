@@ -29,6 +29,10 @@ form { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin
 label { display: grid; font-size: .9rem } label.row { display: flex; gap: .4rem; align-items: center }
 input, button { font: inherit; padding: .3rem .5rem; max-width: 100% }
 .bad { color: var(--bad); font-weight: 600 }
+figure { margin: .75rem 0 } svg { display: block; max-width: 100%; height: auto }
+.narrow { display: none }
+@media screen and (max-width: 640px) { .broad { display: none } .narrow { display: block } }
+@media screen and (prefers-color-scheme: dark) { svg { filter: brightness(.9) } }
 .skip { position: absolute; left: -99rem } .skip:focus { left: 1rem }
 @media print { header, footer, form { display: none } }
 ";

@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod all_pes;
 mod answer;
 mod asked;
 mod center;
@@ -26,6 +27,7 @@ mod serve;
 mod sign_in;
 
 pub use access::{RoleFault, Roles, Viewer, ViewerRole};
+pub use all_pes::{AllPes, FindAllPes};
 pub use answer::{Answer, OpenStore, Web};
 pub use asked::Asked;
 pub use center::{CenterIndex, IndexEntry, center_index, center_page};

@@ -5,7 +5,7 @@ use topas_chart::Screen;
 use topas_data::measure::Measure;
 use topas_data::pes::quantile;
 use topas_data::{Resources, RunHistory, RunRecord, Source, earlier_runs_in};
-use topas_findings::run_facts;
+use topas_findings::{Rules, run_facts};
 use topas_mpi_data::{MpiProfile, read_profiles_of};
 use topas_render::csv_field;
 use topas_render::mpi_views::{MpiOrder, Views};
@@ -16,6 +16,7 @@ use topas_store::{
 };
 
 use crate::access::Viewer;
+use crate::all_pes::{self, AllPes};
 use crate::answer::{Answer, Web};
 use crate::asked::run_name;
 use crate::layout;
@@ -74,7 +75,8 @@ pub fn answer(
         _ => {
             let reference = references(store, run, &record)?;
             let title = format!("Run of {}", shown_text(&run.exe));
-            let body = page(&name, &known, &reference);
+            let pes = (web.all_pes)(&record);
+            let body = page(&name, &known, &reference, &pes, &web.rules);
             Answer::page(200, layout::page(&title, Some(viewer), body))
         }
     }))
@@ -187,10 +189,19 @@ fn short(value: f64) -> String {
     if value != 0.0 && value.abs() < 0.1 { format!("{value:.2e}") } else { format!("{value:.2}") }
 }
 
-fn page(name: &str, known: &KnownRun<'_>, references: &[Reference]) -> Markup {
+fn page(
+    name: &str,
+    known: &KnownRun<'_>,
+    references: &[Reference],
+    pes: &AllPes,
+    rules: &Rules,
+) -> Markup {
     let parts = known.parts();
     let verdict = match known.findings {
-        [] => "No rule found anything that stands out.".to_owned(),
+        [] => match pes {
+            AllPes::None => "No rule found anything that stands out.".to_owned(),
+            _ => "No rule found anything in its log lines; what all PEs say is below.".to_owned(),
+        },
         [first, ..] => format!("{} stands out: see the findings.", first.what),
     };
     let is_memory = |label: &str| MEMORY.contains(&label);
@@ -218,6 +229,7 @@ fn page(name: &str, known: &KnownRun<'_>, references: &[Reference]) -> Markup {
         @if parts.findings.is_empty() { p { "None." } } @else {
             ul { @for text in &parts.findings { li { (text) } } }
         }
+        (all_pes::part(pes, rules))
         @if let Some(profile) = known.profile { (routines(profile)) }
         h2 { "Against earlier runs" }
         p { (parts.earlier) }

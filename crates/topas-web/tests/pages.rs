@@ -72,6 +72,7 @@ fn web(dir: &Path) -> (Web, Arc<Mutex<Vec<String>>>) {
     sign_in.proxies.push(proxy);
     sign_in.key = ExportKey::of(b"0123456789abcdef0123456789abcdef");
     let web = Web {
+        all_pes: Box::new(|_| topas_web::AllPes::None),
         sign_in,
         roles: Roles::read("admin root\nsupport carla\nlead lena of anna\n").unwrap(),
         rules: Rules::builtin(),

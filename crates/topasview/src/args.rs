@@ -189,6 +189,16 @@ pub enum Clusters {
     Best,
 }
 
+impl Clusters {
+    /// The width; None if the best are asked for.
+    pub fn width(self) -> Option<f64> {
+        match self {
+            Clusters::Width(width) => Some(width),
+            Clusters::Best => None,
+        }
+    }
+}
+
 /// Views that are asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AskedViews {

@@ -6,7 +6,6 @@ mod exit;
 mod input;
 mod mpi_profile;
 mod output;
-mod sections;
 
 use std::process::ExitCode;
 

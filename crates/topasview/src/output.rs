@@ -10,12 +10,11 @@ use topas_data::pes::{PeTable, compare, compare_runs};
 use topas_data::{Outputs, Source};
 use topas_findings::Rules;
 use topas_render::PROSE_WIDTH;
-use topas_render::view::{self, HtmlPage, JsonParts, OutputPiece, Selection};
+use topas_render::view::{self, HtmlPage, JsonParts, OutputPiece, Selection, ViewSections};
 use topas_terminal::{Look, Printed};
 
 use crate::args::{Args, AskedViews, Clusters, TOOL};
 use crate::input::{Input, threads};
-use crate::sections::ViewSections;
 
 /// Pixels of a PNG in one of CSS: sharp in print and on dense screens.
 pub const PNG_SCALE: f64 = 2.0;
@@ -120,9 +119,9 @@ impl<'a> Output<'a> {
             let header = "column,statistic,value,unit,pe\n".to_owned();
             of.summary().map_or(header, |summary| view::listing_csv(table, column, &summary))
         } else if let Some(clusters) = self.views.cluster {
-            match ViewSections::width(clusters) {
-                Some(width) => view::clusters_csv(table, column, &of.clusters(width)),
-                None => view::best_csv(table, column, &of.best()),
+            match clusters {
+                Clusters::Width(width) => view::clusters_csv(table, column, &of.clusters(width)),
+                Clusters::Best => view::best_csv(table, column, &of.best()),
             }
         } else if self.args.groups {
             view::groups_csv(table, column, of.groups())
@@ -135,7 +134,7 @@ impl<'a> Output<'a> {
     fn json<'v>(&self, of: &'v ViewSections<'v>, rows: &'v [u32]) -> ViewPieces<'v> {
         let Args { groups, balance, report, .. } = *self.args;
         let summary = (self.views.stat || report).then(|| of.summary());
-        let clusters = self.views.cluster.and_then(ViewSections::width);
+        let clusters = self.views.cluster.and_then(Clusters::width);
         let clusters = clusters.map(|width| (width, of.clusters(width)));
         let best = (report || self.views.cluster == Some(Clusters::Best)).then(|| of.best());
         let groups = (groups || report).then(|| of.groups());
@@ -183,7 +182,7 @@ impl<'a> Output<'a> {
             };
             add(if no_heading { text } else { caption + &text });
         }
-        if let Some(width) = self.views.cluster.and_then(ViewSections::width) {
+        if let Some(width) = self.views.cluster.and_then(Clusters::width) {
             add(view::unit_clusters(&of.clusters(width), columns));
         }
         if report || self.views.cluster == Some(Clusters::Best) {

@@ -132,7 +132,7 @@ impl<'v> Verdict<'v> {
     }
 
     /// The sentences, at least one; at most `most` of PEs that stand out.
-    pub(super) fn sentences(&self, most: usize) -> Vec<String> {
+    pub fn sentences(&self, most: usize) -> Vec<String> {
         let single = self.findings.findings.iter().zip(&self.of_parts).take(most);
         let single = single.map(|(finding, rule)| sentence(self.table, finding, rule.as_ref()));
         // What costs no time that is known comes last.

@@ -308,3 +308,57 @@ fn a_browser_shows_pages_of_runs_readably() {
         super::browser::assert_readable(&server.center, name, &page.replace(link, &style));
     }
 }
+
+/// Lines of all ranks of a launch, of which one computes longer.
+fn all_pes(id: &str, uid: u32) -> String {
+    let run = |seconds| Line { npes: 64, seconds, id, uid: Some(uid), ..Line::default() }.text();
+    (0..64)
+        .map(|pe| {
+            let line = run(if pe == 37 { 900 } else { 300 });
+            topas_testkit::with_lengths(&line.replace(" heat 1 64 ", &format!(" heat {pe} 64 ")))
+        })
+        .collect()
+}
+
+#[test]
+fn all_ranks_of_a_run_are_drawn_where_the_site_has_their_lines() {
+    let run = |id: &str| Line { npes: 64, id, ..Line::default() }.text();
+    let center = Center::new(&(run("p1") + &run("p2") + &run("p3")));
+    let made = center.report(&["ingest", "log", "--index", "index"]);
+    assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
+    fs::write(center.path("roles"), "admin chief\n").unwrap();
+    fs::create_dir_all(center.path("pes/0")).unwrap();
+    fs::write(center.path("pes/0/p1.out"), all_pes("p1", 0)).unwrap();
+    // Lines of another user's launch with the same id, and a link.
+    fs::write(center.path("pes/0/p2.out"), all_pes("p2", 7)).unwrap();
+    std::os::unix::fs::symlink(center.path("pes/0/p1.out"), center.path("pes/0/p3.out")).unwrap();
+    let pattern = center.path("pes/%u/%i.out");
+    let options = ["--listen", "127.0.0.1:0", "--proxy", "127.0.0.1", "--pes"];
+    let (process, said) = started(&center, &[&options[..], &[pattern.to_str().unwrap()]].concat());
+    let address = said.strip_prefix("http://").unwrap().trim_end_matches('/').to_owned();
+    let server = Server { process, address, center };
+    let list = server.get("GET", "/runs", "root");
+    let mut told = 0;
+    for part in list.split("\"/run/").skip(1) {
+        let path = format!("/run/{}", part.split(['"', '?']).next().unwrap());
+        let page = server.get("GET", &path, "root");
+        assert_eq!(status(&page), "200", "{path}");
+        if page.contains("<h2>All PEs</h2>") {
+            told += 1;
+            assert!(page.contains("p1") && page.contains("<svg"), "{page}");
+            assert!(page.contains("PE 37"), "{page}");
+            assert!(page.contains("what all PEs say is below"), "{page}");
+        }
+    }
+    assert_eq!(told, 1, "{list}");
+}
+
+#[test]
+fn a_place_of_all_ranks_that_names_no_launch_is_refused() {
+    let center = Center::new(&log());
+    center.report(&["ingest", "log", "--index", "index"]);
+    let output =
+        center.report(&["serve", "--index", "index", "--proxy", "unix", "--pes", "/r/topas.out"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("names no file of a launch"), "{}", stderr(&output));
+}

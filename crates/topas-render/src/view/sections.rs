@@ -6,11 +6,9 @@ use topas_data::pes::{
     Balance, Cluster, Column, Findings, Groups, KMeans, PeTable, Summary, Values, all_groups,
     balance, best_clusters, findings, summary, unit_clusters, values,
 };
-
 use topas_findings::Rules;
-use topas_render::view::Verdict;
 
-use crate::args::Clusters;
+use super::verdict::Verdict;
 
 /// A table with the column of the views.
 pub struct ViewSections<'t> {
@@ -67,14 +65,6 @@ impl<'t> ViewSections<'t> {
     /// Optimal clusters.
     pub fn best(&self) -> KMeans {
         best_clusters(self.table, &self.values)
-    }
-
-    /// The width of clusters that are asked for; None if the best are.
-    pub fn width(of: Clusters) -> Option<f64> {
-        match of {
-            Clusters::Width(width) => Some(width),
-            Clusters::Best => None,
-        }
     }
 
     /// Groups of each kind that has several, and hosts always.
