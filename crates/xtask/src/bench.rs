@@ -52,7 +52,7 @@ pub struct BenchOptions {
 type BenchSection = fn(&Bench) -> Result<String>;
 
 /// In the order of the results.
-const SECTIONS: [(&str, BenchSection); 14] = [
+const SECTIONS: [(&str, BenchSection); 15] = [
     ("size", size::size),
     ("calls", calls::calls),
     ("start", start::start),
@@ -66,6 +66,7 @@ const SECTIONS: [(&str, BenchSection); 14] = [
     ("store", store::store),
     ("mpi-instructions", mpi_profile::instructions::instructions),
     ("mpi-calls", mpi_profile::calls::calls),
+    ("mpi-waits", mpi_profile::waits::waits),
     ("mpi-start", mpi_profile::start::start),
 ];
 

@@ -4,6 +4,7 @@
 pub mod calls;
 pub mod instructions;
 pub mod start;
+pub mod waits;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -96,6 +97,13 @@ impl Front {
     /// The library as a user gets it.
     pub fn profile(bench: &Bench, title: &str) -> Front {
         Front { environment: vec![EVERYTHING[0]], ..Front::library(bench, title) }
+    }
+
+    /// The same with more switched on.
+    fn with(mut self, title: &str, options: &[(&'static str, &'static str)]) -> Front {
+        title.clone_into(&mut self.title);
+        self.environment.extend_from_slice(options);
+        self
     }
 
     /// With peers.

@@ -21,17 +21,17 @@ const GOAL: f64 = 20.0;
 
 /// Nanoseconds per call of a routine.
 #[derive(Clone, Copy, Debug)]
-struct CallCost {
+pub(super) struct CallCost {
     /// Median of the paired differences to the bare call
-    more: f64,
+    pub(super) more: f64,
     /// The bare call
-    bare: f64,
+    pub(super) bare: f64,
 }
 
 /// Routines in order, and the costs of each in the runs so far.
 #[derive(Default)]
-struct Costs {
-    order: Vec<String>,
+pub(super) struct Costs {
+    pub(super) order: Vec<String>,
     runs: BTreeMap<String, Vec<CallCost>>,
 }
 
@@ -53,7 +53,7 @@ impl Costs {
     }
 
     /// Medians over the runs.
-    fn of(&self, name: &str) -> Result<CallCost> {
+    pub(super) fn of(&self, name: &str) -> Result<CallCost> {
         let runs = self.runs.get(name).with_context(|| format!("{name} was not timed"))?;
         let middle = |of: fn(&CallCost) -> f64| {
             let mut values: Vec<f64> = runs.iter().map(of).collect();
@@ -118,13 +118,13 @@ pub fn calls(bench: &Bench) -> Result<String> {
 }
 
 /// The program, and where it runs.
-struct CallProgram {
+pub(super) struct CallProgram {
     dir: PathBuf,
     exe: PathBuf,
 }
 
 impl CallProgram {
-    fn build(mpi: BenchedMpi, dir: &Path) -> Result<CallProgram> {
+    pub(super) fn build(mpi: BenchedMpi, dir: &Path) -> Result<CallProgram> {
         let mut objects = vec![dir.join("calls.o")];
         run(mpi.compiler("mpicc").args(["-Wextra", "-c", "mpi_calls.c", "-o"]).arg(&objects[0]))?;
         for (module, entry, options) in BINDINGS {
@@ -141,14 +141,14 @@ impl CallProgram {
     }
 }
 
-fn table(
+/// Times all routines with each front: costs in the order of the fronts.
+pub(super) fn timed(
     bench: &Bench,
-    text: &mut String,
     mpi: BenchedMpi,
     program: &CallProgram,
     ranks: u32,
     fronts: &[Front],
-) -> Result<()> {
+) -> Result<Vec<Costs>> {
     let pairs = if bench.quick { "101" } else { "401" };
     // The log has no lines of a rank alone.
     let out = program.dir.join("topas-mpi.out");
@@ -167,7 +167,24 @@ fn table(
             costs.add(&said)?;
         }
     }
-    let ranks = if ranks == 1 { "one rank".to_owned() } else { format!("{ranks} ranks") };
+    Ok(costs)
+}
+
+/// How many ranks, in words.
+pub(super) fn ranks_text(ranks: u32) -> String {
+    if ranks == 1 { "one rank".to_owned() } else { format!("{ranks} ranks") }
+}
+
+fn table(
+    bench: &Bench,
+    text: &mut String,
+    mpi: BenchedMpi,
+    program: &CallProgram,
+    ranks: u32,
+    fronts: &[Front],
+) -> Result<()> {
+    let costs = timed(bench, mpi, program, ranks, fronts)?;
+    let ranks = ranks_text(ranks);
     let titles: Vec<&str> = fronts.iter().map(|front| front.title.as_str()).collect();
     writeln!(
         text,
