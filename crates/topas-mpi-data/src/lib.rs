@@ -24,6 +24,7 @@ mod profile_sum;
 mod rank;
 mod read;
 mod record;
+mod replay;
 mod routine;
 mod semaphore;
 mod spool;
@@ -52,6 +53,10 @@ pub use profile::{Ending, Level, MpiProfile, MpiRank, MpiRecordFacts, Origin, Su
 pub use profile_sum::{CenterProfiles, LaunchTimes, ProfileSum};
 pub use rank::{Inside, SpoolRank, read_rank};
 pub use read::{Profiles, read_launch_profiles, read_profiles, read_profiles_in, read_profiles_of};
+pub use replay::{
+    AsMeasured, Network, PopFactors, Replay, ReplayTimes, ReplayedRank, ReplayedRoutine,
+    launches_in, replay,
+};
 pub use routine::{RoutineAmount, RoutineCalls, RoutineNumber, Routines};
 pub use spool::{SPOOL_PREFIX, Spool, SpoolError, is_spool, spool_files};
 pub use sums::{

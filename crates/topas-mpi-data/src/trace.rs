@@ -1,6 +1,8 @@
 //! Event logs of MPI calls: what is in a file, and its events. Nothing that a file says of itself is
 //! believed; what cannot be read is counted.
 
+mod stream;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -15,6 +17,8 @@ use topas_mpi_profile::sums::TickLength;
 use topas_trace::{
     BODY, BlockContent, BlockHead, BlockHeadError, CallEvent, Events, HEAD, LENGTH, MAGIC, checksum,
 };
+
+pub use stream::{EventStream, ProcessClock};
 
 /// What of a file was passed over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

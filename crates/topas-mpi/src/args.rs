@@ -45,6 +45,12 @@ pub enum Command {
     /// `topas-run --mpi=log` writes one log for each host, topas-mpi.HOST.trace. Without other options
     /// there is one line for each thread of each rank.
     Trace(Trace),
+
+    /// Replay an event log on another network: the perfect one, or one with this latency and bandwidth
+    ///
+    /// Prints the run beside its model for each rank and routine, and the efficiencies of POP:
+    /// load balance, serialisation and transfer.
+    Replay(Replay),
 }
 
 /// Options of `calibrate`.
@@ -143,6 +149,56 @@ pub struct Trace {
     /// Show this rank only; repeat the option for further ranks
     #[arg(long, value_name = "RANK")]
     pub rank: Vec<u32>,
+}
+
+/// Options of `replay`.
+#[derive(Args)]
+pub struct Replay {
+    /// Event logs; of a run on several hosts all of them
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+
+    /// Time of a message of 0 B in us [default: 0, or that of the calibration]
+    #[arg(long, value_name = "US", value_parser = not_negative)]
+    pub latency: Option<f64>,
+
+    /// Bandwidth of messages in 10^6 B/s [default: without limit, or that of the calibration]
+    #[arg(long, value_name = "MB/S", value_parser = positive)]
+    pub bandwidth: Option<f64>,
+
+    /// Take latency, bandwidth and the costs of collectives from what topas-mpi calibrate wrote
+    #[arg(long, value_name = "FILE")]
+    pub calibration: Option<PathBuf>,
+
+    /// How many times faster the processors are
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = positive)]
+    pub cpu: f64,
+
+    /// Replay the launch whose id begins with this [default: the newest in the logs]
+    #[arg(long, value_name = "ID")]
+    pub launch: Option<String>,
+
+    /// Print a JSON object of the schema topas.mpi.replay/1
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print the ranks as CSV
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+
+    /// With --csv: print the routines
+    #[arg(long, requires = "csv")]
+    pub routines: bool,
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "no number".to_owned())?;
+    if number.is_finite() && number >= 0.0 { Ok(number) } else { Err("below 0".to_owned()) }
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    let number = not_negative(text)?;
+    if number > 0.0 { Ok(number) } else { Err("not above 0".to_owned()) }
 }
 
 /// Reads the command line. Help, version and errors are printed here; the Err is then

@@ -9,6 +9,7 @@ mod exit;
 mod list;
 mod locate;
 mod opened_mpi;
+mod replay;
 mod spool;
 mod sys;
 mod table;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Command::Collect(options) => collect::run(&options, &env),
         Command::List(options) => list::run(&options, &env),
         Command::Trace(options) => trace::run(&options),
+        Command::Replay(options) => replay::run(&options),
     }
     .into()
 }

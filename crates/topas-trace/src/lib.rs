@@ -24,6 +24,6 @@ pub use block::{
     checksum,
 };
 pub use event::{ARGUMENTS, CallArguments, CallEvent, NOBODY, ROUTINES, UNKNOWN_RANK};
-pub use reader::{Damage, Events};
+pub use reader::{Damage, EventCursor, Events};
 pub use ring::{RING_MAGIC, RingHead};
 pub use writer::Writer;

@@ -20,10 +20,9 @@ impl fmt::Display for Damage {
     }
 }
 
-/// The events of a block, in the order in which their calls ended. After a [`Damage`] there is
-/// nothing more. It is 64 KiB large: callers should put it into a box.
-pub struct Events<'b> {
-    body: &'b [u8],
+/// Where a reader of a block is. It is 64 KiB large: callers should put it into a box. It does not
+/// hold the block, so that who reads many blocks at once can keep them as they like.
+pub struct EventCursor {
     offset: usize,
     left: u32,
     clock: u64,
@@ -32,40 +31,73 @@ pub struct Events<'b> {
     memo: [[i64; ARGUMENTS]; ROUTINES],
 }
 
-impl<'b> Events<'b> {
-    /// The events of a block with this head. `body` is what stands behind the head; what of it is
-    /// not in use is not looked at.
-    pub fn new(head: &BlockHead, body: &'b [u8]) -> Events<'b> {
-        let used = (head.used() as usize).min(body.len());
-        Events {
-            body: body.get(..used).unwrap_or_default(),
+impl EventCursor {
+    /// A cursor in front of the events of a block with this head.
+    pub fn new(head: &BlockHead) -> EventCursor {
+        let mut cursor = EventCursor {
             offset: 0,
-            left: head.events(),
-            clock: head.first >> (head.shift & 63),
-            shift: head.shift & 63,
+            left: 0,
+            clock: 0,
+            shift: 0,
             seen: [0; ROUTINES / 64],
             memo: [[0; ARGUMENTS]; ROUTINES],
+        };
+        cursor.restart(head);
+        cursor
+    }
+
+    /// Goes to the beginning of another block.
+    pub fn restart(&mut self, head: &BlockHead) {
+        self.offset = 0;
+        self.left = head.events();
+        self.shift = head.shift & 63;
+        self.clock = head.first >> self.shift;
+        self.seen = [0; ROUTINES / 64];
+    }
+
+    /// The next event of the block; `body` is what is in use behind its head, the same at each call.
+    /// None at the end. After a [`Damage`] there is nothing more.
+    #[inline]
+    pub fn next(&mut self, body: &[u8]) -> Option<Result<CallEvent, Damage>> {
+        if self.left == 0 {
+            return None;
+        }
+        let offset = self.offset;
+        match self.event(body) {
+            Some(event) => {
+                self.left -= 1;
+                Some(Ok(event))
+            }
+            None => Some(Err(Damage { offset, lost: core::mem::take(&mut self.left) })),
         }
     }
 
-    fn byte(&mut self) -> Option<u8> {
-        let byte = self.body.get(self.offset).copied();
+    #[inline]
+    fn byte(&mut self, body: &[u8]) -> Option<u8> {
+        let byte = body.get(self.offset).copied();
         self.offset += 1;
         byte
     }
 
     /// A number whose width has this code.
-    fn number(&mut self, code: u16) -> Option<u64> {
+    #[inline]
+    fn number(&mut self, code: u16, body: &[u8]) -> Option<u64> {
         let width = 1usize << code;
-        let bytes = self.body.get(self.offset..self.offset.checked_add(width)?)?;
+        // Most have another number of 8 B behind them, of which the upper part is left out.
+        if let Some(word) = body.get(self.offset..).and_then(<[u8]>::first_chunk) {
+            self.offset += width;
+            return Some(u64::from_le_bytes(*word) & (u64::MAX >> (64 - 8 * width as u32)));
+        }
+        let bytes = body.get(self.offset..self.offset.checked_add(width)?)?;
         self.offset += width;
         Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
 
-    fn difference(&mut self) -> Option<i64> {
+    #[inline]
+    fn difference(&mut self, body: &[u8]) -> Option<i64> {
         let (mut number, mut shift) = (0u64, 0);
         loop {
-            let byte = self.byte()?;
+            let byte = self.byte(body)?;
             let bits = u64::from(byte & 0x7f);
             // The tenth byte has one bit.
             if shift == 63 && bits > 1 {
@@ -82,13 +114,14 @@ impl<'b> Events<'b> {
         }
     }
 
-    fn event(&mut self) -> Option<CallEvent> {
-        let code = u16::from(self.byte()?) | u16::from(self.byte()?) << 8;
+    #[inline]
+    fn event(&mut self, body: &[u8]) -> Option<CallEvent> {
+        let code = u16::from(self.byte(body)?) | u16::from(self.byte(body)?) << 8;
         if code >> 15 != 0 {
             return None;
         }
-        let gap = self.number(code >> 11 & 3)?;
-        let length = self.number(code >> 13 & 3)?;
+        let gap = self.number(code >> 11 & 3, body)?;
+        let length = self.number(code >> 13 & 3, body)?;
         let routine = usize::from(code) % ROUTINES;
         let bit = 1u64 << (routine % 64);
         let seen = self.seen.get_mut(routine / 64)?;
@@ -99,10 +132,10 @@ impl<'b> Events<'b> {
             _ => CallArguments::NONE.values(),
         };
         if code >> 10 & 1 != 0 {
-            let changed = self.byte()?;
+            let changed = self.byte(body)?;
             for (place, value) in values.iter_mut().enumerate() {
                 if changed >> place & 1 != 0 {
-                    *value = value.wrapping_add(self.difference()?);
+                    *value = value.wrapping_add(self.difference(body)?);
                 }
             }
         }
@@ -119,21 +152,28 @@ impl<'b> Events<'b> {
     }
 }
 
+/// The events of a block, in the order in which their calls ended. After a [`Damage`] there is
+/// nothing more. It is 64 KiB large: callers should put it into a box.
+pub struct Events<'b> {
+    body: &'b [u8],
+    cursor: EventCursor,
+}
+
+impl<'b> Events<'b> {
+    /// The events of a block with this head. `body` is what stands behind the head; what of it is
+    /// not in use is not looked at.
+    pub fn new(head: &BlockHead, body: &'b [u8]) -> Events<'b> {
+        let used = (head.used() as usize).min(body.len());
+        let body = body.get(..used).unwrap_or_default();
+        Events { body, cursor: EventCursor::new(head) }
+    }
+}
+
 impl Iterator for Events<'_> {
     type Item = Result<CallEvent, Damage>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.left == 0 {
-            return None;
-        }
-        let offset = self.offset;
-        match self.event() {
-            Some(event) => {
-                self.left -= 1;
-                Some(Ok(event))
-            }
-            None => Some(Err(Damage { offset, lost: core::mem::take(&mut self.left) })),
-        }
+        self.cursor.next(self.body)
     }
 }
 

@@ -6,7 +6,7 @@
 use topas_mpi_profile::layout::FUNCTIONS;
 use topas_mpi_table as table;
 use topas_mpi_table::{
-    CallProgress, Direction, Function, FunctionClass, ParameterKind, Waits, same,
+    CallProgress, Direction, Function, FunctionClass, Gathering, ParameterKind, same,
 };
 use topas_mpi_waits::collective::Shape;
 
@@ -155,30 +155,14 @@ const fn act(f: &Function) -> Act {
     }
 }
 
-/// Functions for which only those of a group come together, or that free what names them.
-const APART: &[&str] = &[
-    "MPI_Comm_create_group",
-    "MPI_Comm_create_from_group",
-    "MPI_Intercomm_create",
-    "MPI_Intercomm_create_from_groups",
-    "MPI_Comm_free",
-    "MPI_Comm_disconnect",
-    "MPI_Win_free",
-    "MPI_File_close",
-];
-
 /// Who waits for whom; None if a function is none that all of a communicator, window or file call.
 const fn gathers(f: &Function) -> Option<Shape> {
-    match f.class {
-        _ if members(f) == NONE => None,
-        FunctionClass::Collective(CallProgress::Blocking | CallProgress::Nonblocking) => {
-            Some(shape(f))
-        }
-        FunctionClass::Neighborhood(_) => None,
-        FunctionClass::Spawn if place(f, "maxprocs") != NONE => Some(Shape::All),
-        FunctionClass::Spawn if place(f, "array_of_maxprocs") != NONE => Some(Shape::All),
-        _ if matches!(f.waits, Waits::Group) && !is_one(f, APART) => Some(Shape::All),
-        _ => None,
+    match f.gathering() {
+        None => None,
+        Some(Gathering::All) => Some(Shape::All),
+        Some(Gathering::FromRoot) => Some(Shape::FromRoot),
+        Some(Gathering::ToRoot) => Some(Shape::ToRoot),
+        Some(Gathering::FromLower) => Some(Shape::FromLower),
     }
 }
 
@@ -191,28 +175,6 @@ const fn members(f: &Function) -> Place {
 
 const fn file_changed(f: &Function) -> Place {
     of_kind(f, ParameterKind::File, Direction::InOut)
-}
-
-const fn shape(f: &Function) -> Shape {
-    const FROM: &[&str] = &[
-        "MPI_Bcast",
-        "MPI_Scatter",
-        "MPI_Scatterv",
-        "MPI_Ibcast",
-        "MPI_Iscatter",
-        "MPI_Iscatterv",
-    ];
-    const TO: &[&str] =
-        &["MPI_Gather", "MPI_Gatherv", "MPI_Reduce", "MPI_Igather", "MPI_Igatherv", "MPI_Ireduce"];
-    if is_one(f, FROM) {
-        Shape::FromRoot
-    } else if is_one(f, TO) {
-        Shape::ToRoot
-    } else if is_one(f, &["MPI_Scan", "MPI_Exscan", "MPI_Iscan", "MPI_Iexscan"]) {
-        Shape::FromLower
-    } else {
-        Shape::All
-    }
 }
 
 /// Where a communicator, window or file goes that is made.

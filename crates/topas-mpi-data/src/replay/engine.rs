@@ -1,0 +1,524 @@
+//! Runs all lanes side by side: each goes on until it has to wait for another, or until it is some
+//! way ahead in the time of the run. So what was sent and not yet received is about what was under
+//! way in reality, and takes no more memory for a longer log.
+
+mod requests;
+
+use std::collections::{BTreeSet, VecDeque};
+use std::io;
+
+use rustc_hash::FxHashMap;
+use topas_mpi_table::Gathering;
+use topas_trace::{NOBODY, ROUTINES};
+
+use super::gatherings::{Arrival, Gatherings};
+use super::kind::{AsMeasured, CallKind, Completes};
+use super::lane::{Call, Lane, LaneState, Open};
+use super::messages::{Mailbox, Message, MessageKey};
+use super::network::Network;
+use crate::trace::{TraceLog, TraceProcess};
+
+/// Events of a round, of all lanes, between which the width of a round is kept.
+const ROUND: (u64, u64) = (1 << 14, 1 << 17);
+/// How far clocks of ranks of one host may differ, in ns.
+const NEAR: f64 = 1e5;
+/// How far clocks of hosts may differ, in ns.
+const FAR: f64 = 5e7;
+/// `MPI_COMM_WORLD` and `MPI_COMM_SELF`.
+const WORLD: u64 = 1;
+const SELF: u64 = 2;
+/// The end of the world: the collective of `MPI_Finalize`.
+const END: u64 = u64::MAX;
+/// Open requests of a lane that are remembered.
+const OPEN: usize = 1 << 16;
+
+/// How a lane decides what others have not decided for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Patience {
+    /// Others may still do something
+    Running,
+    /// All others have come to rest
+    Settled,
+    /// Nothing else goes on
+    Forced,
+}
+
+/// Whether a message is there.
+enum Found {
+    Here(Message),
+    NotYet,
+    /// It will not come
+    Never,
+}
+
+/// What the replay counts of all lanes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counts {
+    pub sent: u64,
+    pub received: u64,
+    pub polls: u64,
+    /// Calls and ns by reason, as in [`AsMeasured::ALL`]
+    pub as_measured: [(u64, f64); AsMeasured::ALL.len()],
+}
+
+pub(super) struct Engine<'l, 'n> {
+    pub lanes: Vec<Lane<'l>>,
+    pub network: &'n Network,
+    /// Names of routines without `MPI_`, for what collectives cost
+    pub names: Vec<Box<str>>,
+    /// Ranks of the world that have a log, in order
+    pub world: Vec<u32>,
+    processes: &'l [(&'l TraceLog, &'l TraceProcess)],
+    /// Members of other communicators, once there is one
+    members: Option<FxHashMap<u64, BTreeSet<u32>>>,
+    failed: Option<io::Error>,
+    /// Where events are missing, messages are compared with what was received
+    pub is_lossy: bool,
+    /// When the time of the replay begins in reality, where the log has lost its beginning
+    pub from: f64,
+    pub counts: Counts,
+    mailboxes: Vec<Mailbox>,
+    lanes_of: Vec<Vec<usize>>,
+    gatherings: Gatherings,
+    numbers: FxHashMap<(u32, u64), u64>,
+    ready: VecDeque<usize>,
+    horizon: f64,
+}
+
+impl<'l, 'n> Engine<'l, 'n> {
+    pub fn new(
+        lanes: Vec<Lane<'l>>,
+        processes: &'l [(&'l TraceLog, &'l TraceProcess)],
+        network: &'n Network,
+    ) -> Engine<'l, 'n> {
+        let most = lanes.iter().map(|lane| lane.rank as usize + 1).max().unwrap_or(0);
+        let mut lanes_of = vec![Vec::new(); most];
+        for (number, lane) in lanes.iter().enumerate() {
+            lanes_of[lane.rank as usize].push(number);
+        }
+        let world = (0u32..).zip(&lanes_of).filter(|(_, lanes)| !lanes.is_empty());
+        Engine {
+            network,
+            names: vec![Box::default(); ROUTINES],
+            world: world.map(|(rank, _)| rank).collect(),
+            processes,
+            members: None,
+            failed: None,
+            is_lossy: false,
+            from: f64::NEG_INFINITY,
+            counts: Counts::default(),
+            mailboxes: (0..most).map(|_| Mailbox::default()).collect(),
+            lanes_of,
+            gatherings: Gatherings::default(),
+            numbers: FxHashMap::default(),
+            ready: (0..lanes.len()).collect(),
+            horizon: f64::NEG_INFINITY,
+            lanes,
+        }
+    }
+
+    /// Messages that were sent and never received.
+    pub fn left(&self) -> u64 {
+        self.mailboxes.iter().map(Mailbox::left).sum()
+    }
+
+    /// Replays everything.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be read.
+    pub fn run(&mut self) -> io::Result<()> {
+        let mut width = 1e6;
+        let mut before = 0;
+        loop {
+            while let Some(lane) = self.ready.pop_front() {
+                self.go(lane, Patience::Running)?;
+            }
+            if self.settle()? || self.force()? {
+                continue;
+            }
+            let ahead = self.lanes.iter().filter(|lane| lane.state == LaneState::Ahead);
+            let next = ahead.map(Lane::position).fold(f64::INFINITY, f64::min);
+            if let Some(failed) = self.failed.take() {
+                return Err(failed);
+            }
+            if next == f64::INFINITY {
+                return Ok(());
+            }
+            let events: u64 = self.lanes.iter().map(|lane| lane.events).sum();
+            match events - before {
+                few if few < ROUND.0 => width *= 2.0,
+                many if many > ROUND.1 => width /= 2.0,
+                _ => {}
+            }
+            before = events;
+            self.horizon = next + width;
+            for (number, lane) in self.lanes.iter_mut().enumerate() {
+                if lane.state == LaneState::Ahead {
+                    lane.state = LaneState::Ready;
+                    self.ready.push_back(number);
+                }
+            }
+        }
+    }
+
+    /// All lanes have come to rest: those that wait decide by what there is. Whether any went on.
+    fn settle(&mut self) -> io::Result<bool> {
+        let mut any = false;
+        for lane in 0..self.lanes.len() {
+            if self.lanes[lane].state == LaneState::Blocked {
+                any |= self.go(lane, Patience::Settled)?;
+            }
+        }
+        Ok(any)
+    }
+
+    /// Nothing goes on: the lane that waits since the earliest call goes on as it did in reality.
+    fn force(&mut self) -> io::Result<bool> {
+        let blocked = self.lanes.iter().enumerate().filter_map(|(number, lane)| {
+            let call = lane.call.filter(|_| lane.state == LaneState::Blocked)?;
+            Some((number, call.ended))
+        });
+        let Some((lane, ended)) = blocked.min_by(|a, b| a.1.total_cmp(&b.1)) else {
+            return Ok(false);
+        };
+        let others = self.lanes.iter().any(|lane| lane.state == LaneState::Ahead);
+        if others && ended + FAR > self.horizon {
+            return Ok(false);
+        }
+        self.go(lane, Patience::Forced)
+    }
+
+    /// Runs a lane until it waits or is ahead. Whether it did anything.
+    fn go(&mut self, number: usize, patience: Patience) -> io::Result<bool> {
+        let (speed, from) = (self.network.processors, self.from);
+        let mut patience = patience;
+        let mut any = false;
+        loop {
+            let lane = &mut self.lanes[number];
+            if lane.state == LaneState::Ended || lane.call.is_none() && !lane.fetch(speed, from)? {
+                return Ok(any);
+            }
+            let Some(call) = lane.call else { return Ok(any) };
+            if call.began > self.horizon {
+                lane.state = LaneState::Ahead;
+                return Ok(any);
+            }
+            match self.attempt(number, call, patience) {
+                Some(end) => self.lanes[number].finish(end),
+                None => {
+                    self.lanes[number].state = LaneState::Blocked;
+                    return Ok(any);
+                }
+            }
+            self.lanes[number].state = LaneState::Ready;
+            patience = Patience::Running;
+            any = true;
+        }
+    }
+
+    /// When a call ends in the model; None if that is not known yet.
+    fn attempt(&mut self, lane: usize, call: Call, patience: Patience) -> Option<f64> {
+        let a = &call.arguments;
+        match call.kind {
+            CallKind::Begins | CallKind::Free => Some(call.at),
+            CallKind::Polls => {
+                self.counts.polls += 1;
+                Some(call.at)
+            }
+            CallKind::AsMeasured(reason) => Some(self.as_measured(&call, reason)),
+            CallKind::Send | CallKind::SendStarted => {
+                self.send(lane, &call);
+                if call.kind == CallKind::SendStarted {
+                    self.lanes[lane].send_started();
+                }
+                Some(call.at)
+            }
+            CallKind::Receive => self.receive(lane, &call, a.peer, patience, true),
+            CallKind::Probe => self.receive(lane, &call, a.peer, patience, false),
+            CallKind::ReceivePosted => {
+                if a.peer != NOBODY {
+                    let lane = &mut self.lanes[lane];
+                    if lane.open.len() == OPEN {
+                        lane.close(0);
+                    }
+                    lane.opened(Open::Receive {
+                        communicator: a.communicator,
+                        source: u32::try_from(a.peer).ok(),
+                        tag: (a.tag >= 0).then_some(a.tag),
+                    });
+                }
+                Some(call.at)
+            }
+            CallKind::Both => {
+                if !call.announced {
+                    self.send(lane, &call);
+                    self.announced(lane);
+                }
+                self.receive(lane, &call, a.source, patience, true)
+            }
+            CallKind::Waits(which) => self.complete(lane, which, patience),
+            CallKind::Tests(_) if a.received == 0 => {
+                self.counts.polls += 1;
+                Some(self.tested(lane, &call))
+            }
+            CallKind::Tests(which) => self.complete(lane, which, patience),
+            CallKind::Ends => {
+                let arrival = Arrival {
+                    key: (END, 0),
+                    shape: Gathering::All,
+                    rank: self.lanes[lane].rank,
+                    is_root: false,
+                    members: self.world.len() as u32,
+                    lower: 0,
+                };
+                self.gather(lane, &call, arrival, patience)
+            }
+            CallKind::Gathers(shape) => match self.arrival(lane, &call, shape) {
+                Some(arrival) => self.gather(lane, &call, arrival, patience),
+                None if a.communicator == SELF => Some(call.at),
+                None => Some(self.as_measured(&call, AsMeasured::UnknownCommunicator)),
+            },
+            CallKind::GatheringStarted(shape) => {
+                if let Some(arrival) = self.arrival(lane, &call, shape) {
+                    let ready = self.gatherings.arrive(&arrival, call.at, call.began);
+                    self.wake(ready);
+                    let cost = self.cost(&call, arrival.members);
+                    self.lanes[lane].opened(Open::Gathering(arrival, cost));
+                }
+                Some(call.at)
+            }
+        }
+    }
+
+    fn as_measured(&mut self, call: &Call, reason: AsMeasured) -> f64 {
+        let (calls, time) = &mut self.counts.as_measured[reason as usize];
+        *calls += 1;
+        *time += call.ended - call.began;
+        call.at + (call.ended - call.began)
+    }
+
+    fn announced(&mut self, lane: usize) {
+        if let Some(call) = &mut self.lanes[lane].call {
+            call.announced = true;
+        }
+    }
+
+    fn wake(&mut self, lanes: Vec<usize>) {
+        for lane in lanes {
+            if self.lanes[lane].state == LaneState::Blocked {
+                self.lanes[lane].state = LaneState::Ready;
+                self.ready.push_back(lane);
+            }
+        }
+    }
+
+    fn send(&mut self, lane: usize, call: &Call) {
+        let a = &call.arguments;
+        let Ok(to) = usize::try_from(a.peer) else { return };
+        self.counts.sent += 1;
+        let source = self.lanes[lane].rank;
+        // Who has no log receives nothing.
+        if self.lanes_of.get(to).is_none_or(Vec::is_empty) {
+            return;
+        }
+        let key = MessageKey { communicator: a.communicator, source, tag: a.tag };
+        let message = Message { at: call.at, real: call.began, bytes: a.sent };
+        self.mailboxes[to].post(key, message);
+        for number in 0..self.lanes_of[to].len() {
+            let other = self.lanes_of[to][number];
+            if self.lanes[other].state == LaneState::Blocked {
+                self.lanes[other].state = LaneState::Ready;
+                self.ready.push_back(other);
+            }
+        }
+    }
+
+    /// Until when in reality a message can have been sent that a call of a lane received.
+    fn limit(&self, lane: usize, source: Option<u32>, ended: f64) -> f64 {
+        let own = self.lanes[lane].host;
+        let near = source.is_some_and(|source| {
+            let lanes = self.lanes_of.get(source as usize);
+            lanes.is_some_and(|lanes| lanes.iter().all(|lane| self.lanes[*lane].host == own))
+        });
+        ended + if near { NEAR } else { FAR }
+    }
+
+    /// Whether a rank sends nothing more up to a moment of reality.
+    fn is_past(&self, rank: u32, limit: f64) -> bool {
+        let Some(lanes) = self.lanes_of.get(rank as usize) else { return true };
+        lanes.iter().all(|lane| self.lanes[*lane].position() > limit)
+    }
+
+    /// The message with this number of a key. Where events are missing, messages that cannot be
+    /// meant are dropped.
+    fn find(&mut self, lane: usize, key: &MessageKey, number: usize, call: &Call) -> Found {
+        let limit = self.limit(lane, Some(key.source), call.ended);
+        let to = self.lanes[lane].rank as usize;
+        loop {
+            return match self.mailboxes[to].get(key, number) {
+                Some(message) if message.real > limit => Found::Never,
+                Some(message)
+                    if self.is_lossy
+                        && number == 0
+                        && matches!(call.kind, CallKind::Receive | CallKind::Both)
+                        && call.arguments.received > 0
+                        && message.bytes != call.arguments.received =>
+                {
+                    self.mailboxes[to].take(key, 0);
+                    continue;
+                }
+                Some(message) => Found::Here(message),
+                None if self.is_past(key.source, limit) => Found::Never,
+                None => Found::NotYet,
+            };
+        }
+    }
+
+    fn receive(
+        &mut self,
+        lane: usize,
+        call: &Call,
+        source: i32,
+        patience: Patience,
+        takes: bool,
+    ) -> Option<f64> {
+        if source == NOBODY {
+            return Some(call.at);
+        }
+        let a = &call.arguments;
+        let to = self.lanes[lane].rank as usize;
+        let source = u32::try_from(source).ok();
+        let tag = (a.tag >= 0).then_some(a.tag);
+        if let (Some(source), Some(tag)) = (source, tag) {
+            let key = MessageKey { communicator: a.communicator, source, tag };
+            let number = self.lanes[lane].same(&key);
+            match self.find(lane, &key, number, call) {
+                Found::Here(message) => {
+                    if takes {
+                        self.mailboxes[to].take(&key, number);
+                        self.counts.received += 1;
+                    }
+                    return Some(call.at.max(message.at + self.network.message(message.bytes)));
+                }
+                // The log tells one tag of a call that sends and receives.
+                Found::Never if call.kind != CallKind::Both => {
+                    return Some(self.as_measured(call, AsMeasured::Unmatched));
+                }
+                Found::Never | Found::NotYet => {}
+            }
+        }
+        if patience == Patience::Running {
+            return None;
+        }
+        let both = call.kind == CallKind::Both;
+        if both || source.is_none() || tag.is_none() {
+            let limit = self.limit(lane, source, call.ended);
+            let tag = tag.filter(|_| !both);
+            let first = self.mailboxes[to].first(a.communicator, source, tag, a.received, limit);
+            if let Some((key, message)) = first {
+                if takes {
+                    self.mailboxes[to].take(&key, 0);
+                    self.counts.received += 1;
+                }
+                return Some(call.at.max(message.at + self.network.message(message.bytes)));
+            }
+            let over = match source {
+                Some(source) => self.is_past(source, limit),
+                None => self
+                    .world
+                    .iter()
+                    .all(|rank| *rank == self.lanes[lane].rank || self.is_past(*rank, limit)),
+            };
+            if over {
+                return Some(self.as_measured(call, AsMeasured::Unmatched));
+            }
+        }
+        (patience == Patience::Forced).then(|| self.as_measured(call, AsMeasured::Unmatched))
+    }
+
+    /// A rank comes to a collective; None if it is not known who its members are.
+    fn arrival(&mut self, lane: usize, call: &Call, shape: Gathering) -> Option<Arrival> {
+        let a = &call.arguments;
+        let rank = self.lanes[lane].rank;
+        let (members, lower) = match a.communicator {
+            0 | SELF => return None,
+            WORLD => (self.world.len(), self.world.partition_point(|other| *other < rank)),
+            other => {
+                let members = self.members_of(other)?;
+                (members.len(), members.range(..rank).count())
+            }
+        };
+        let rooted = matches!(shape, Gathering::FromRoot | Gathering::ToRoot);
+        if rooted && a.peer < 0 {
+            return None;
+        }
+        let number = if a.number > 0 {
+            a.number
+        } else if call.announced {
+            self.numbers.get(&(rank, a.communicator)).copied()?
+        } else {
+            let number = self.numbers.entry((rank, a.communicator)).or_default();
+            *number += 1;
+            *number
+        };
+        Some(Arrival {
+            key: (a.communicator, number),
+            shape,
+            rank,
+            is_root: rooted && u32::try_from(a.peer) == Ok(rank),
+            members: members as u32,
+            lower: lower as u32,
+        })
+    }
+
+    /// The ranks of a communicator.
+    fn members_of(&mut self, communicator: u64) -> Option<&BTreeSet<u32>> {
+        if self.members.is_none() {
+            let members = super::members(self.processes);
+            self.members = Some(members.unwrap_or_else(|cause| {
+                self.failed = Some(cause);
+                FxHashMap::default()
+            }));
+        }
+        self.members.as_ref()?.get(&communicator)
+    }
+
+    /// What a collective costs once all are there.
+    fn cost(&self, call: &Call, members: u32) -> f64 {
+        if self.network.is_perfect() || call.kind == CallKind::Ends {
+            return 0.0;
+        }
+        let a = &call.arguments;
+        let name = &self.names[usize::from(call.routine) % ROUTINES];
+        self.network.collective(name, members, a.sent.max(a.received))
+    }
+
+    fn gather(
+        &mut self,
+        lane: usize,
+        call: &Call,
+        arrival: Arrival,
+        patience: Patience,
+    ) -> Option<f64> {
+        if !call.announced {
+            let ready = self.gatherings.arrive(&arrival, call.at, call.began);
+            self.announced(lane);
+            self.wake(ready);
+        }
+        match self.gatherings.ready(&arrival) {
+            Some(ready) => {
+                self.gatherings.leave(&arrival);
+                Some(call.at.max(ready) + self.cost(call, arrival.members))
+            }
+            None if patience == Patience::Forced => {
+                self.gatherings.leave(&arrival);
+                Some(self.as_measured(call, AsMeasured::Unmatched))
+            }
+            None => {
+                self.gatherings.wait(arrival.key, lane);
+                None
+            }
+        }
+    }
+}

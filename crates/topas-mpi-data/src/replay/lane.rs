@@ -1,0 +1,284 @@
+//! A thread of a rank in a replay: its clock in the model, the call it is in, and its open requests.
+
+use std::collections::VecDeque;
+use std::io;
+use std::rc::Rc;
+
+use topas_trace::{CallArguments, ROUTINES};
+
+use super::gatherings::Arrival;
+use super::kind::CallKind;
+use super::messages::MessageKey;
+use crate::trace::{EventStream, ProcessClock};
+
+/// Gaps between two calls that ask for something, in ns, up to which the rank does nothing else.
+const POLLING: f64 = 2_000.0;
+
+/// Requests of sends that are remembered, to tell which request a call without bytes completes.
+const SENDS: usize = 4096;
+
+/// A call that is being replayed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call {
+    pub kind: CallKind,
+    pub routine: u16,
+    pub arguments: CallArguments,
+    /// In reality, in ns since the origin of the replay
+    pub began: f64,
+    pub ended: f64,
+    /// When it began in the model
+    pub at: f64,
+    /// When it can end in the model, as far as is known
+    pub end: f64,
+    /// Bytes of requests that it has completed so far
+    pub bytes: u64,
+    /// The next of the open requests to look at
+    pub next: usize,
+    /// What it sends was sent, or the rank has come to the collective
+    pub announced: bool,
+}
+
+/// What an open request is for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Open {
+    /// A message; None for a source or tag that was left open
+    Receive { communicator: u64, source: Option<u32>, tag: Option<i32> },
+    /// A collective, and what it costs
+    Gathering(Arrival, f64),
+}
+
+/// An open request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenRequest {
+    pub what: Open,
+    /// The order of requests
+    pub sequence: u64,
+    /// When it was started in the model
+    pub at: f64,
+    /// No open receive before it has the same key
+    pub is_first: bool,
+}
+
+impl OpenRequest {
+    /// What orders the messages it is for; None of collectives and of open sources and tags.
+    pub fn key(&self) -> Option<MessageKey> {
+        match self.what {
+            Open::Receive { communicator, source: Some(source), tag: Some(tag) } => {
+                Some(MessageKey { communicator, source, tag })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Calls of a routine and the time in them, in ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct RoutineTime {
+    pub calls: u64,
+    pub measured: f64,
+    pub modelled: f64,
+}
+
+/// Whether a lane can go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LaneState {
+    /// It can, or nobody has looked
+    Ready,
+    /// It waits for another
+    Blocked,
+    /// It is further than the others should be
+    Ahead,
+    /// It has no more events
+    Ended,
+}
+
+/// A thread of a rank.
+pub(super) struct Lane<'l> {
+    pub stream: EventStream<'l>,
+    /// Kinds of calls by the number of the routine, of the process
+    pub kinds: Rc<[CallKind; ROUTINES]>,
+    pub clock: ProcessClock,
+    /// In ns since 1970; times in reality are since then
+    pub origin: u64,
+    pub rank: u32,
+    /// Number of the host among those of the replay
+    pub host: u32,
+    pub state: LaneState,
+    pub call: Option<Call>,
+    /// In ns
+    pub model: f64,
+    /// When the event before ended in reality; None at first
+    pub last: Option<f64>,
+    pub begin: f64,
+    pub computed: f64,
+    pub computed_in_model: f64,
+    pub events: u64,
+    pub open: Vec<OpenRequest>,
+    pub sends: VecDeque<u64>,
+    sequence: u64,
+    pub routines: Vec<RoutineTime>,
+    polled: bool,
+}
+
+impl<'l> Lane<'l> {
+    pub fn new(
+        stream: EventStream<'l>,
+        kinds: Rc<[CallKind; ROUTINES]>,
+        clock: ProcessClock,
+        origin: u64,
+        rank: u32,
+        host: u32,
+    ) -> Lane<'l> {
+        Lane {
+            stream,
+            kinds,
+            clock,
+            origin,
+            rank,
+            host,
+            state: LaneState::Ready,
+            call: None,
+            model: 0.0,
+            last: None,
+            begin: 0.0,
+            computed: 0.0,
+            computed_in_model: 0.0,
+            events: 0,
+            open: Vec::new(),
+            sends: VecDeque::new(),
+            sequence: 0,
+            routines: vec![RoutineTime::default(); ROUTINES],
+            polled: false,
+        }
+    }
+
+    /// Makes the next event the call of the lane. `from` is when the time of the replay begins in
+    /// reality, where that is not the end of `MPI_Init`. False at the end.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be read.
+    pub fn fetch(&mut self, speed: f64, from: f64) -> io::Result<bool> {
+        loop {
+            let Some(next) = self.stream.next()? else {
+                self.state = LaneState::Ended;
+                return Ok(false);
+            };
+            let event = &next.event;
+            let began = self.clock.since(self.origin, event.began);
+            let ended = self.clock.since(self.origin, event.ended);
+            let kind = self.kinds[usize::from(event.routine) % ROUTINES];
+            if began < from && kind != CallKind::Begins {
+                continue;
+            }
+            if self.last.is_none() {
+                self.begin = from.min(began);
+            }
+            let gap = began - self.last.unwrap_or(self.begin);
+            let polls = matches!(kind, CallKind::Polls | CallKind::Tests(_));
+            // What happened where the log has a hole is not known: it counts as nothing.
+            let asks_again = polls && self.polled && gap < POLLING;
+            let computes = !next.after_hole && !asks_again;
+            if computes {
+                self.computed += gap;
+                self.computed_in_model += gap / speed;
+                self.model += gap / speed;
+            } else if next.after_hole {
+                self.begin += gap;
+            }
+            self.polled = polls;
+            self.last = Some(ended);
+            self.events += 1;
+            self.call = Some(Call {
+                kind,
+                routine: event.routine,
+                arguments: event.arguments,
+                began,
+                ended,
+                at: self.model,
+                end: self.model,
+                bytes: 0,
+                next: 0,
+                announced: false,
+            });
+            return Ok(true);
+        }
+    }
+
+    /// The call of the lane has ended.
+    #[inline]
+    pub fn finish(&mut self, end: f64) {
+        let Some(call) = self.call.take() else { return };
+        if call.kind == CallKind::Begins {
+            // Before the world there is nothing to replay.
+            (self.begin, self.model) = (call.ended, 0.0);
+            (self.computed, self.computed_in_model) = (0.0, 0.0);
+            self.routines.fill(RoutineTime::default());
+            return;
+        }
+        self.model = end.max(call.at);
+        let times = &mut self.routines[usize::from(call.routine) % ROUTINES];
+        times.calls += 1;
+        times.measured += call.ended - call.began;
+        times.modelled += self.model - call.at;
+    }
+
+    fn next_sequence(&mut self) -> u64 {
+        self.sequence += 1;
+        self.sequence
+    }
+
+    /// A send whose request is open.
+    pub fn send_started(&mut self) {
+        if self.sends.len() == SENDS {
+            self.sends.pop_front();
+        }
+        let sequence = self.next_sequence();
+        self.sends.push_back(sequence);
+    }
+
+    /// A receive or a collective whose request is open.
+    pub fn opened(&mut self, what: Open) {
+        let sequence = self.next_sequence();
+        let mut request = OpenRequest { what, sequence, at: self.model, is_first: true };
+        let key = request.key();
+        request.is_first = key.is_none_or(|key| self.same(&key) == 0);
+        self.open.push(request);
+    }
+
+    /// How many open receives before the one with this number have its key.
+    pub fn same_before(&self, number: usize, key: &MessageKey) -> usize {
+        if self.open.get(number).is_some_and(|request| request.is_first) {
+            return 0;
+        }
+        let before = self.open.iter().take(number);
+        before.filter(|request| request.key() == Some(*key)).count()
+    }
+
+    /// How many open receives have a key. Programs have few open requests at a time.
+    #[inline]
+    pub fn same(&self, key: &MessageKey) -> usize {
+        self.open.iter().filter(|request| request.key() == Some(*key)).count()
+    }
+
+    /// The request with this number is over.
+    pub fn close(&mut self, number: usize) -> OpenRequest {
+        let request = self.open.remove(number);
+        if let Some(key) = request.key().filter(|_| request.is_first) {
+            let mut next = self.open.iter_mut().skip(number);
+            if let Some(next) = next.find(|other| other.key() == Some(key)) {
+                next.is_first = true;
+            }
+        }
+        request
+    }
+
+    /// Where the lane is in reality: it does nothing more before.
+    pub fn position(&self) -> f64 {
+        match (&self.call, self.state) {
+            (_, LaneState::Ended) => f64::INFINITY,
+            (Some(call), _) => call.began,
+            (None, _) => self.last.unwrap_or(f64::NEG_INFINITY),
+        }
+    }
+}

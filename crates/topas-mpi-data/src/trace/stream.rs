@@ -1,0 +1,130 @@
+//! The events of a thread one by one, for who reads many threads at once.
+
+use std::collections::btree_map::Values;
+use std::io;
+
+use topas_mpi_profile::layout::Moment;
+use topas_trace::{CallEvent, EventCursor, checksum};
+
+use super::{FoundBlock, TraceLog, TraceProcess, TraceSkips};
+
+/// An event, and what is missing in front of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamedEvent {
+    /// The event
+    pub event: CallEvent,
+    /// Events between the one before and this one are not in the log
+    pub after_hole: bool,
+}
+
+/// The events of a thread. It takes some 128 KiB, however long the log is.
+pub struct EventStream<'l> {
+    log: &'l TraceLog,
+    blocks: Values<'l, u64, FoundBlock>,
+    body: Vec<u8>,
+    cursor: Option<Box<EventCursor>>,
+    /// Events up to the block that is read
+    expected: u64,
+    hole: bool,
+    /// Events that were written and are not in the log
+    pub missing: u64,
+    /// What was passed over
+    pub skips: TraceSkips,
+}
+
+impl TraceLog {
+    /// The events of a thread of a process; None if the log has no such thread.
+    pub fn stream<'l>(&'l self, process: &'l TraceProcess, thread: u32) -> Option<EventStream<'l>> {
+        Some(EventStream {
+            log: self,
+            blocks: process.threads.get(&thread)?.values(),
+            body: Vec::new(),
+            cursor: None,
+            expected: 0,
+            hole: false,
+            missing: 0,
+            skips: TraceSkips::default(),
+        })
+    }
+}
+
+impl EventStream<'_> {
+    /// The next event; None at the end.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read.
+    #[inline]
+    pub fn next(&mut self) -> io::Result<Option<StreamedEvent>> {
+        loop {
+            if let Some(cursor) = &mut self.cursor
+                && let Some(event) = cursor.next(&self.body)
+            {
+                match event {
+                    Ok(event) => {
+                        let after_hole = std::mem::take(&mut self.hole);
+                        return Ok(Some(StreamedEvent { event, after_hole }));
+                    }
+                    Err(damage) => {
+                        self.skips.damaged += u64::from(damage.lost);
+                        self.hole = true;
+                    }
+                }
+            } else if !self.next_block()? {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn next_block(&mut self) -> io::Result<bool> {
+        let Some(FoundBlock { offset, head }) = self.blocks.next() else { return Ok(false) };
+        let gap = head.before.saturating_sub(self.expected);
+        self.missing += gap;
+        self.hole |= gap > 0;
+        self.expected = head.before.saturating_add(head.events().into());
+        self.body = self.log.body(*offset, head)?;
+        if head.check != 0 && head.check != checksum(head, &self.body) {
+            self.skips.damaged += u64::from(head.events());
+            self.hole = true;
+            return Ok(true);
+        }
+        match &mut self.cursor {
+            Some(cursor) => cursor.restart(head),
+            none => *none = Some(Box::new(EventCursor::new(head))),
+        }
+        Ok(true)
+    }
+}
+
+/// The clock of a process: ticks to nanoseconds since 1970-01-01 00:00 UTC.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProcessClock {
+    /// A tick
+    pub tick: u64,
+    /// When that was, in ns since 1970
+    pub realtime: u64,
+    /// Length of a tick in ns
+    pub length: f64,
+}
+
+impl ProcessClock {
+    /// A tick in ns since another moment, which is told in ns since 1970.
+    #[inline]
+    pub fn since(&self, origin: u64, tick: u64) -> f64 {
+        let ticks = tick.wrapping_sub(self.tick) as i64;
+        self.realtime.wrapping_sub(origin) as i64 as f64 + ticks as f64 * self.length
+    }
+}
+
+impl TraceProcess {
+    /// Its clock; None if the log does not tell how long a tick is.
+    pub fn clock(&self) -> Option<ProcessClock> {
+        let Moment { ticks, monotonic, realtime } = self.facts.began;
+        let last = &self.facts.latest;
+        self.has_clock().then(|| ProcessClock {
+            tick: ticks,
+            realtime,
+            length: (last.monotonic - monotonic) as f64 / (last.ticks - ticks) as f64,
+        })
+    }
+}

@@ -1,0 +1,539 @@
+//! `topas-mpi replay`: a run on another network, from its event log.
+
+use std::fmt::Write as _;
+use std::io;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use topas_format::shown::Shown;
+use topas_mpi_data::{
+    Calibration, Network, PopFactors, Replay, ReplayTimes, TraceLog, launches_in, processors_of,
+    replay,
+};
+use topas_terminal::Printed;
+
+use crate::args::Replay as Options;
+use crate::{TOOL, exit};
+
+/// Rows of a table for people; data have all.
+const ROWS: usize = 32;
+
+/// Nanoseconds of a second.
+const NS: f64 = 1e9;
+
+/// What was replayed.
+struct Shows {
+    launch: String,
+    launches: usize,
+    network: Network,
+    /// On the network that is asked for
+    model: Replay,
+    /// On the perfect one, with processors as they are
+    perfect: Replay,
+    /// Wall clock time of the replay in s
+    took: f64,
+}
+
+/// Replays: the exit code.
+pub fn run(options: &Options) -> u8 {
+    let network = match network(options) {
+        Ok(network) => network,
+        Err(code) => return code,
+    };
+    let mut logs = Vec::new();
+    for path in &options.files {
+        match TraceLog::open(path) {
+            Ok(log) if !log.processes.is_empty() => {
+                if !log.skips.is_empty() {
+                    let what = format!("{}: passed over: {}", Shown(path_bytes(path)), log.skips);
+                    TOOL.warning(&what, None, "");
+                }
+                logs.push(log);
+            }
+            Ok(_) => {
+                let what = format!("{} holds no event log", Shown(path_bytes(path)));
+                TOOL.error(&what, None, "name logs that topas-run --mpi=log wrote");
+                return exit::FAILED;
+            }
+            Err(cause) => {
+                let what = format!("cannot read {}", Shown(path_bytes(path)));
+                TOOL.error(&what, Some(&cause), "name logs that topas-run --mpi=log wrote");
+                return exit::FAILED;
+            }
+        }
+    }
+    let shows = match replayed(options, &logs, network) {
+        Ok(Some(shows)) => shows,
+        Ok(None) => {
+            let what = format!(
+                "no launch {} in the logs",
+                Shown(options.launch.as_deref().unwrap_or("").as_bytes())
+            );
+            let ids: Vec<String> = launches_in(&logs)
+                .iter()
+                .map(|(id, ranks)| format!("{} ({ranks} ranks)", Shown(id.as_bytes())))
+                .collect();
+            TOOL.error(&what, None, &format!("there are: {}", ids.join(", ")));
+            return exit::FAILED;
+        }
+        Err(cause) => {
+            TOOL.error(&"cannot read the logs", Some(&cause), "copy them again");
+            return exit::FAILED;
+        }
+    };
+    if shows.model.skips.damaged > 0 {
+        let what = format!("left out: {} damaged events", shows.model.skips.damaged);
+        TOOL.warning(&what, None, "the log was changed or cut after it was written");
+    }
+    let text = match (options.json, options.csv, options.routines) {
+        (true, ..) => format!("{:#}\n", object(&shows)),
+        (_, true, false) => ranks_csv(&shows),
+        (_, true, true) => routines_csv(&shows),
+        _ => text(&shows),
+    };
+    match TOOL.print(text.as_bytes()) {
+        Printed::Done => exit::OK,
+        Printed::Failed => exit::FAILED,
+    }
+}
+
+fn path_bytes(path: &std::path::Path) -> &[u8] {
+    std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str())
+}
+
+/// The network that is asked for.
+fn network(options: &Options) -> Result<Network, u8> {
+    let mut network = Network::default();
+    if let Some(path) = &options.calibration {
+        let name = Shown(path_bytes(path)).to_string();
+        let calibration = Calibration::read(path).map_err(|cause| {
+            let hint = "topas-mpi calibrate -o FILE writes one";
+            TOOL.error(&format!("cannot use the calibration {name}"), Some(&cause), hint);
+            exit::FAILED
+        })?;
+        network = Network::calibrated(&calibration).ok_or_else(|| {
+            let what = format!("the calibration {name} does not tell the cost of MPI_Send");
+            TOOL.error(&what, None, "mpirun -n 2 topas-mpi calibrate measures it");
+            exit::FAILED
+        })?;
+    }
+    if let Some(latency) = options.latency {
+        network.latency = 1e3 * latency;
+    }
+    if let Some(bandwidth) = options.bandwidth {
+        network.per_byte = 1e3 / bandwidth;
+    }
+    network.processors = options.cpu;
+    Ok(network)
+}
+
+/// Replays the launch that is wanted, or the newest; None if there is no such.
+fn replayed(options: &Options, logs: &[TraceLog], network: Network) -> io::Result<Option<Shows>> {
+    let launches = launches_in(logs);
+    let found = match &options.launch {
+        Some(wanted) => launches.iter().find(|(id, _)| id.starts_with(wanted.as_str())),
+        None => launches.last(),
+    };
+    let Some((launch, _)) = found else { return Ok(None) };
+    let began = Instant::now();
+    let model = replay(logs, launch, &network)?;
+    let took = began.elapsed().as_secs_f64();
+    let ideal = Network::default();
+    let perfect = if network.is_perfect() && network.processors == 1.0 {
+        model.clone()
+    } else {
+        replay(logs, launch, &ideal)?
+    };
+    let (launch, launches) = (launch.clone(), launches.len());
+    Ok(Some(Shows { launch, launches, network, model, perfect, took }))
+}
+
+fn seconds(ns: f64) -> String {
+    format!("{:.6}", ns / NS)
+}
+
+fn percent(part: f64, whole: f64) -> String {
+    if whole > 0.0 { format!("{:.1}%", 100.0 * part / whole) } else { "-".to_owned() }
+}
+
+/// Cells in columns: words to the left, numbers to the right.
+fn columns(rows: &[Vec<String>], words: &[usize]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
+    };
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            line += &match words.contains(&column) {
+                true => format!("{cell:<width$}  "),
+                false => format!("{cell:>width$}  "),
+            };
+        }
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+/// The network in words.
+fn assumed(network: &Network) -> String {
+    let mut text = match (network.is_perfect(), &network.calibration) {
+        (true, _) => "perfect: messages take no time".to_owned(),
+        (_, known) => {
+            let bandwidth = match network.per_byte > 0.0 {
+                true => format!("{:.1} MB/s", 1e3 / network.per_byte),
+                false => "without limit".to_owned(),
+            };
+            let of = known.as_ref().map_or("", |_| ", collectives as calibrated");
+            format!("latency {:.3} us, bandwidth {bandwidth}{of}", network.latency / 1e3)
+        }
+    };
+    if network.processors != 1.0 {
+        let _ = write!(text, "; processors {} times as fast", network.processors);
+    }
+    text
+}
+
+/// The factors with their definitions: key, name, value.
+fn tree(factors: &PopFactors) -> [(&'static str, &'static str, f64, &'static str); 5] {
+    [
+        (
+            "parallel_efficiency",
+            "parallel efficiency",
+            factors.parallel,
+            "mean time outside MPI / time of the run; load balance x communication",
+        ),
+        ("load_balance", "  load balance", factors.load_balance, "mean time outside MPI / largest"),
+        (
+            "communication_efficiency",
+            "  communication",
+            factors.communication,
+            "largest time outside MPI / time of the run; serialisation x transfer",
+        ),
+        (
+            "serialisation_efficiency",
+            "    serialisation",
+            factors.serialisation,
+            "largest time outside MPI / time on the perfect network",
+        ),
+        (
+            "transfer_efficiency",
+            "    transfer",
+            factors.transfer,
+            "time on the perfect network / time of the run",
+        ),
+    ]
+}
+
+fn row_of(title: &str, [measured, model]: [f64; 2]) -> Vec<String> {
+    vec![title.to_owned(), seconds(measured), seconds(model), percent(model, measured)]
+}
+
+fn text(shows: &Shows) -> String {
+    let model = &shows.model;
+    let mut out = String::new();
+    let size = model.size.map_or_else(|| "-".to_owned(), |size| size.to_string());
+    let _ = writeln!(
+        out,
+        "launch {}: {} of {size} ranks, {} events\nnetwork {}\n",
+        Shown(shows.launch.as_bytes()),
+        model.ranks.len(),
+        model.events,
+        assumed(&shows.network)
+    );
+    let [measured, modelled] = model.sums();
+    let mean = |of: fn(&ReplayTimes) -> f64| {
+        let count = model.ranks.len().max(1) as f64;
+        [of(&measured) / count, of(&modelled) / count]
+    };
+    let head = ["", "measured[s]", "model[s]", "model/measured"].map(str::to_owned).to_vec();
+    out += &columns(
+        &[
+            head,
+            row_of("elapsed, longest rank", model.elapsed()),
+            row_of("computing, mean of a rank", mean(|times| times.computing)),
+            row_of("in MPI, mean of a rank", mean(ReplayTimes::mpi)),
+        ],
+        &[0],
+    );
+    out.push('\n');
+    match shows.perfect.factors() {
+        Some(factors) => {
+            let rows: Vec<Vec<String>> = tree(&factors)
+                .iter()
+                .map(|(_, name, value, about)| {
+                    vec![(*name).to_owned(), percent(*value, 1.0), (*about).to_owned()]
+                })
+                .collect();
+            out += &columns(&rows, &[0, 2]);
+        }
+        None => out += "No efficiencies: no rank computed anything between its calls of MPI.\n",
+    }
+    out.push('\n');
+    out += &ranks_text(model);
+    out.push('\n');
+    out += &routines_text(model);
+    out.push('\n');
+    out += &notes(shows);
+    out
+}
+
+fn ranks_text(model: &Replay) -> String {
+    let titles = [
+        "rank",
+        "host",
+        "elapsed[s]",
+        "model[s]",
+        "computing[s]",
+        "model[s]",
+        "MPI[s]",
+        "model[s]",
+    ];
+    let mut rows = vec![titles.map(str::to_owned).to_vec()];
+    let mut shown: Vec<_> = model.ranks.iter().collect();
+    if shown.len() > ROWS {
+        shown.sort_by(|a, b| b.measured.computing.total_cmp(&a.measured.computing));
+        shown.truncate(ROWS);
+    }
+    for rank in shown {
+        let host = match rank.host.is_empty() {
+            true => "-".to_owned(),
+            false => Shown(rank.host.as_bytes()).to_string(),
+        };
+        let (a, b) = (&rank.measured, &rank.modelled);
+        let times = [a.elapsed, b.elapsed, a.computing, b.computing, a.mpi(), b.mpi()];
+        let mut row = vec![rank.rank.to_string(), host];
+        row.extend(times.map(seconds));
+        rows.push(row);
+    }
+    let [a, b] = model.sums();
+    let times = [a.elapsed, b.elapsed, a.computing, b.computing, a.mpi(), b.mpi()];
+    let mut last = vec!["sum".to_owned(), "-".to_owned()];
+    last.extend(times.map(seconds));
+    rows.push(last);
+    let mut text = columns(&rows, &[1]);
+    if model.ranks.len() > ROWS {
+        let _ = writeln!(
+            text,
+            "These {ROWS} of {} ranks computed longest; --csv has all.",
+            model.ranks.len()
+        );
+    }
+    text
+}
+
+fn routines_text(model: &Replay) -> String {
+    let titles = ["routine", "calls", "measured[s]", "model[s]", "model/measured"];
+    let mut rows = vec![titles.map(str::to_owned).to_vec()];
+    for routine in model.routines.iter().take(ROWS) {
+        rows.push(vec![
+            Shown(routine.name.as_bytes()).to_string(),
+            routine.calls.to_string(),
+            seconds(routine.measured),
+            seconds(routine.modelled),
+            percent(routine.modelled, routine.measured),
+        ]);
+    }
+    let mut text = columns(&rows, &[0]);
+    if model.routines.len() > ROWS {
+        let _ = writeln!(text, "{} more: --routines --csv", model.routines.len() - ROWS);
+    }
+    text
+}
+
+/// What the model leaves out, and what could not be matched.
+fn notes(shows: &Shows) -> String {
+    let model = &shows.model;
+    let mut notes = Vec::new();
+    let mut all = 0.0;
+    for (reason, calls, time) in &model.as_measured {
+        all += time;
+        notes.push(format!(
+            "As measured: {}, {calls} calls, {} s of all ranks.",
+            reason.about(),
+            seconds(*time)
+        ));
+    }
+    if all > 0.0 {
+        let [sum, _] = model.sums();
+        notes.push(format!(
+            "What is as measured is {} of the time of all ranks in MPI.",
+            percent(all, sum.mpi())
+        ));
+    }
+    notes.push(format!(
+        "Messages: {} sent, {} received; {} sent to ranks of the log and never received.",
+        model.sent, model.received, model.left
+    ));
+    let here = model.ranks.len() as u32;
+    if let Some(size) = model.size.filter(|size| *size != here) {
+        notes.push(format!(
+            "The log has {here} of {size} ranks: name the logs of all hosts; whoever waits for a rank \
+             that is not there waits as long as was measured."
+        ));
+    }
+    if model.missing > 0 {
+        notes.push(format!(
+            "{} events were overwritten, so the replay begins where all ranks are in the log. Calls \
+             may be matched with wrong ones there: a larger ring keeps all (--mpi=log:SIZE), and \
+             --mpi=log,waits numbers collectives.",
+            model.missing
+        ));
+    }
+    if model.doubled > 0 {
+        notes.push(format!(
+            "{} processes with the rank of another were left out: spawned worlds are not replayed.",
+            model.doubled
+        ));
+    }
+    if model.clockless > 0 {
+        notes.push(format!(
+            "{} ranks do not tell how long a tick of their clock is: that of another is used.",
+            model.clockless
+        ));
+    }
+    if let Some(crowd) = crowd(model) {
+        notes.push(crowd);
+    }
+    if shows.launches > 1 {
+        notes.push(format!(
+            "The logs hold {} launches; this is {}. --launch takes another.",
+            shows.launches,
+            Shown(shows.launch.as_bytes())
+        ));
+    }
+    notes.push(
+        "Not modelled: messages that wait for their receiver because they are large, other traffic \
+         on the network, and progress of messages while ranks compute. Which requests a call \
+         completes is told by their bytes."
+            .to_owned(),
+    );
+    notes.join("\n") + "\n"
+}
+
+/// Where there are more ranks than processors, waiting for a processor looks like transfer.
+fn crowd(model: &Replay) -> Option<String> {
+    let host = &model.ranks.first()?.host;
+    let there = model.ranks.iter().filter(|rank| rank.host == *host).count() as u64;
+    let processors = processors_of(host.as_bytes())?;
+    (there > processors).then(|| {
+        format!(
+            "{there} ranks shared {processors} processors of {}: waiting for a processor counts as \
+             computing or as transfer, so the efficiencies are hints only.",
+            Shown(host.as_bytes())
+        )
+    })
+}
+
+fn times(times: &ReplayTimes) -> Value {
+    json!({
+        "elapsed_seconds": times.elapsed / NS,
+        "computing_seconds": times.computing / NS,
+        "mpi_seconds": times.mpi() / NS,
+    })
+}
+
+fn object(shows: &Shows) -> Value {
+    let model = &shows.model;
+    let ranks: Vec<Value> = model
+        .ranks
+        .iter()
+        .map(|rank| {
+            json!({
+                "rank": rank.rank,
+                "host": rank.host,
+                "threads": rank.threads,
+                "events": rank.events,
+                "measured": times(&rank.measured),
+                "model": times(&rank.modelled),
+            })
+        })
+        .collect();
+    let routines: Vec<Value> = model
+        .routines
+        .iter()
+        .map(|routine| {
+            json!({
+                "routine": routine.name,
+                "calls": routine.calls,
+                "measured_seconds": routine.measured / NS,
+                "model_seconds": routine.modelled / NS,
+            })
+        })
+        .collect();
+    let as_measured: Vec<Value> = model
+        .as_measured
+        .iter()
+        .map(|(reason, calls, time)| {
+            json!({ "reason": reason.word(), "calls": calls, "seconds": time / NS })
+        })
+        .collect();
+    let [real, ideal] = model.elapsed();
+    let [measured, modelled] = model.sums();
+    let factors = shows.perfect.factors().map(|factors| {
+        tree(&factors).iter().map(|(key, _, value, _)| ((*key).to_owned(), json!(value))).collect()
+    });
+    json!({
+        "schema": "topas.mpi.replay/1",
+        "launch": shows.launch,
+        "launches": shows.launches,
+        "ranks_here": model.ranks.len(),
+        "ranks_of_run": model.size,
+        "network": {
+            "perfect": shows.network.is_perfect(),
+            "latency_us": shows.network.latency / 1e3,
+            "bandwidth_mb_per_s": (shows.network.per_byte > 0.0).then(|| 1e3 / shows.network.per_byte),
+            "calibrated": shows.network.calibration.is_some(),
+            "processors": shows.network.processors,
+        },
+        "elapsed": { "measured_seconds": real / NS, "model_seconds": ideal / NS },
+        "sum": { "measured": times(&measured), "model": times(&modelled) },
+        "efficiencies": factors.map_or(Value::Null, Value::Object),
+        "ranks": ranks,
+        "routines": routines,
+        "as_measured": as_measured,
+        "messages": { "sent": model.sent, "received": model.received, "left": model.left },
+        "events": model.events,
+        "overwritten": model.missing,
+        "polls": model.polls,
+        "replay_seconds": shows.took,
+    })
+}
+
+fn ranks_csv(shows: &Shows) -> String {
+    let mut text = "rank,host,threads,events,elapsed_s,model_elapsed_s,computing_s,\
+                    model_computing_s,mpi_s,model_mpi_s\n"
+        .to_owned();
+    for rank in &shows.model.ranks {
+        let (a, b) = (&rank.measured, &rank.modelled);
+        let times = [a.elapsed, b.elapsed, a.computing, b.computing, a.mpi(), b.mpi()];
+        let _ = writeln!(
+            text,
+            "{},{},{},{},{}",
+            rank.rank,
+            quoted(&rank.host),
+            rank.threads,
+            rank.events,
+            times.map(|time| format!("{:.9}", time / NS)).join(",")
+        );
+    }
+    text
+}
+
+fn routines_csv(shows: &Shows) -> String {
+    let mut text = "routine,calls,measured_s,model_s\n".to_owned();
+    for routine in &shows.model.routines {
+        let times = [routine.measured, routine.modelled].map(|time| format!("{:.9}", time / NS));
+        let _ = writeln!(text, "{},{},{}", routine.name, routine.calls, times.join(","));
+    }
+    text
+}
+
+/// A cell of text that ends no cell and no line.
+fn quoted(text: &str) -> String {
+    let text = Shown(text.as_bytes()).to_string();
+    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+}
