@@ -32,6 +32,7 @@ mod spool_paths;
 mod sums;
 #[allow(unsafe_code, reason = "a system call")]
 mod sys;
+mod timeline;
 mod trace;
 mod trace_left;
 mod waits;
@@ -64,6 +65,12 @@ pub use sums::{
     WAITED_NAMES, Waiting,
 };
 pub use topas_mpi_profile::sums::WaitSums;
+pub use timeline::{
+    CallPlace, NoteKind, SLICE_CALLS, TIME_CLASSES, TimeClass, Timeline, TimelineBlock, TimelineNote,
+    TimelineProcess, TimelineRow, TimelineSlice,
+};
 pub use topas_trace::{CallArguments, CallEvent};
-pub use trace::{TraceFacts, TraceLog, TraceProcess, TraceSkips, TraceThread};
+pub use trace::{
+    FoundBlock, TraceFacts, TraceLog, TraceProcess, TraceSkips, TraceThread, trace_files,
+};
 pub use waits::{Blame, RoutineWaits, WaitFigures};

@@ -8,7 +8,7 @@ use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nix::fcntl::OFlag;
 use topas_data::{data_from, read_at_most};
@@ -53,9 +53,11 @@ impl fmt::Display for TraceSkips {
 
 /// A block of events in a file.
 #[derive(Clone, Copy, Debug)]
-struct FoundBlock {
-    offset: u64,
-    head: BlockHead,
+pub struct FoundBlock {
+    /// Where the block begins, in B from the beginning of the file
+    pub offset: u64,
+    /// The head of the block
+    pub head: BlockHead,
 }
 
 /// What a process says of itself.
@@ -149,6 +151,28 @@ impl TraceProcess {
         })
     }
 
+    /// The blocks of events with the numbers of their threads, thread by thread in the order in which
+    /// blocks were written.
+    pub fn blocks(&self) -> impl Iterator<Item = (u32, &FoundBlock)> {
+        let threads = self.threads.iter();
+        threads.flat_map(|(thread, blocks)| blocks.values().map(|block| (*thread, block)))
+    }
+
+    /// The routines that have a name, by number.
+    pub fn routines(&self) -> impl Iterator<Item = (u16, &str)> {
+        self.routines.iter().map(|(number, name)| (*number, name.as_str()))
+    }
+
+    /// The first moment that the process tells of.
+    pub fn first_moment(&self) -> Moment {
+        self.facts.began
+    }
+
+    /// The latest moment that the process tells of.
+    pub fn latest_moment(&self) -> Moment {
+        self.facts.latest
+    }
+
     /// The name of a routine.
     pub fn routine(&self, number: u16) -> String {
         self.routines.get(&number).cloned().unwrap_or_else(|| format!("routine {number}"))
@@ -177,6 +201,23 @@ impl TraceProcess {
         let before = length.nanoseconds(began.ticks.saturating_sub(tick));
         began.monotonic.saturating_add(since).saturating_sub(before)
     }
+}
+
+/// The event logs in a directory, by name: the files `*.trace`.
+///
+/// # Errors
+///
+/// If the directory cannot be listed.
+pub fn trace_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|end| end == "trace") && path.is_file() {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// A log that was opened.
@@ -302,22 +343,58 @@ impl TraceLog {
         skips: &mut TraceSkips,
         mut each: impl FnMut(u32, &CallEvent) -> io::Result<()>,
     ) -> io::Result<()> {
-        for (thread, blocks) in &process.threads {
-            for FoundBlock { offset, head } in blocks.values() {
-                let body = self.body(*offset, head)?;
-                if head.check != 0 && head.check != checksum(head, &body) {
-                    skips.damaged += u64::from(head.events());
-                    continue;
-                }
-                for event in Box::new(Events::new(head, &body)) {
-                    match event {
-                        Ok(event) => each(*thread, &event)?,
-                        Err(damage) => skips.damaged += u64::from(damage.lost),
-                    }
-                }
+        for (thread, block) in process.blocks() {
+            self.events_of(block, skips, |event| each(thread, event))?;
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with every event of a block, in the order in which calls ended. A block whose sum
+    /// is wrong has none. What was passed over is added to `skips`.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or what `each` says.
+    pub fn events_of(
+        &self,
+        block: &FoundBlock,
+        skips: &mut TraceSkips,
+        mut each: impl FnMut(&CallEvent) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let FoundBlock { offset, head } = block;
+        let body = self.body(*offset, head)?;
+        if head.check != 0 && head.check != checksum(head, &body) {
+            skips.damaged += u64::from(head.events());
+            return Ok(());
+        }
+        for event in Box::new(Events::new(head, &body)) {
+            match event {
+                Ok(event) => each(&event)?,
+                Err(damage) => skips.damaged += u64::from(damage.lost),
             }
         }
         Ok(())
+    }
+
+    /// So many bytes from an offset on, as far as the file has them.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read.
+    pub fn bytes_of(&self, offset: u64, bytes: u32) -> io::Result<Vec<u8>> {
+        let mut found = vec![0; bytes as usize];
+        let read = read_at_most(&self.file, &mut found, offset)?;
+        found.truncate(read);
+        Ok(found)
+    }
+
+    /// Bytes of the file.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be asked.
+    pub fn length(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
     }
 }
 

@@ -30,6 +30,7 @@ pub mod runs;
 pub mod sacct;
 mod skipped;
 mod text;
+pub mod timeline;
 pub mod utilisation;
 pub mod view;
 pub mod week;

@@ -154,6 +154,17 @@ pub struct Args {
     #[arg(short, long)]
     pub quiet: bool,
 
+    /// Write the time lines of event logs, which `topas-run --mpi=log` wrote, as a page of HTML: to the
+    /// file of --html, else to standard output. Of a run on several hosts, name all logs; without a
+    /// file, those in the working directory are read
+    #[arg(long)]
+    pub timeline: bool,
+
+    /// With --timeline, leave single calls out of the page, which then opens the log itself. So it is
+    /// for logs of more than 32 MB, in any case
+    #[arg(long, requires = "timeline")]
+    pub log_beside: bool,
+
     /// The profile of MPI calls
     #[command(flatten)]
     pub mpi: MpiArgs,
@@ -283,6 +294,9 @@ fn file(word: OsString, option: &str, what: &str) -> Result<PathBuf, u8> {
 }
 
 fn check(args: &Args, views: &AskedViews) -> Result<(), u8> {
+    if args.timeline {
+        return check_timeline(args, views);
+    }
     if args.mpi.on {
         return check_mpi(args, views);
     }
@@ -321,6 +335,37 @@ fn check(args: &Args, views: &AskedViews) -> Result<(), u8> {
     }
     if args.json && args.list {
         return wrong("--list has no JSON", "take --list --csv");
+    }
+    Ok(())
+}
+
+/// With --timeline: a page, and nothing of PEs or profiles.
+fn check_timeline(args: &Args, views: &AskedViews) -> Result<(), u8> {
+    let others = [
+        (args.raw, "--raw"),
+        (views.stat, "--stat"),
+        (views.cluster.is_some(), "--cluster"),
+        (args.groups, "--groups"),
+        (args.balance, "--balance"),
+        (args.strip, "--strip"),
+        (args.report, "--report"),
+        (args.list, "--list"),
+        (args.compare.is_some(), "--compare"),
+        (args.column.is_some(), "--column"),
+        (args.sort.is_some(), "--sort"),
+        (args.top.is_some(), "--top"),
+        (args.all, "--all"),
+        (args.csv, "--csv"),
+        (args.json, "--json"),
+        (args.jsonl, "--jsonl"),
+        (args.svg.is_some(), "--svg"),
+        (args.png.is_some(), "--png"),
+        (args.mpi.on, "--mpi"),
+    ];
+    if let Some((_, name)) = others.iter().find(|(asked, _)| *asked) {
+        let what = format!("{name} is no option of --timeline, which writes a page");
+        TOOL.error(&what, None, "topas-mpi trace has the events as CSV");
+        return Err(exit::USAGE);
     }
     Ok(())
 }

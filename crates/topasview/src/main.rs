@@ -6,6 +6,7 @@ mod exit;
 mod input;
 mod mpi_profile;
 mod output;
+mod timeline;
 
 use std::process::ExitCode;
 
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
     let conf = Conf::of_this_program(&env);
     believe(conf.log_owner());
     let code = match args::parse() {
+        Ok((args, _)) if args.timeline => timeline::show(&args),
         Ok((args, _)) if args.mpi.on => mpi_profile::show(&args),
         Ok((args, views)) => {
             let input = Input::new(&args);

@@ -1,0 +1,342 @@
+//! Event logs as a picture: what each thread did at each time, for whom calls waited, and which calls
+//! received which messages.
+//!
+//! Blocks of all processes are read in the order of their times, each once. So what waits for its other
+//! side is never more than a block of each thread, and a log of any length takes the memory of its
+//! slices and notes alone.
+
+mod clock;
+mod collectives;
+mod messages;
+mod notes;
+mod rows;
+mod states;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+use rustc_hash::FxHashMap;
+
+use crate::trace::{FoundBlock, TraceLog, TraceProcess, TraceSkips};
+use clock::{RowClock, clocks};
+use collectives::{Collectives, GatheredCall, WORLD};
+use messages::{Messages, TimedCall};
+use notes::Notes;
+use states::{Gathering, Meaning};
+
+pub use notes::{NoteKind, TimelineNote};
+pub use rows::{CallPlace, SLICE_CALLS, TimelineBlock, TimelineRow, TimelineSlice};
+pub use states::{TIME_CLASSES, TimeClass};
+
+/// A process of the launch that is shown: the log by its place, and the process in the log.
+pub type TimelineProcess<'l> = (usize, &'l TraceProcess);
+
+/// A launch as a picture.
+#[derive(Debug)]
+pub struct Timeline<'l> {
+    /// The processes, by rank
+    pub processes: Vec<TimelineProcess<'l>>,
+    /// The threads, by rank and number
+    pub rows: Vec<TimelineRow>,
+    /// What was found out about calls, in their order
+    pub notes: Vec<TimelineNote>,
+    /// Notes of shorter waits are not kept, in ns; 0 if all are
+    pub least_wait: u64,
+    /// When the last call ended, in ns since the first call of the first rank
+    pub ended: u64,
+    /// What was passed over
+    pub skips: TraceSkips,
+    /// Messages and collectives whose other side could not be told
+    pub untold: u64,
+    /// Calls on communicators that the log does not tell apart
+    pub unnamed: u64,
+    /// Whether clocks of several hosts were put beside each other by their time of day
+    pub has_several_clocks: bool,
+    /// Other launches in the logs, which are not shown
+    pub other_launches: usize,
+    /// Ranks of the launch that are not in the logs
+    pub missing_ranks: u64,
+}
+
+/// A routine of a process.
+#[derive(Clone, Copy)]
+struct RoutineRole {
+    meaning: Meaning,
+    class: TimeClass,
+}
+
+/// The processes of the newest launch, or of the one with this id, and how many launches there are.
+/// A process of a rank that is there already belongs to another launch, whatever the id says.
+fn launch<'l>(logs: &'l [TraceLog], id: Option<&str>) -> (Vec<TimelineProcess<'l>>, usize) {
+    let mut all: Vec<TimelineProcess<'l>> = Vec::new();
+    for (place, log) in logs.iter().enumerate() {
+        all.extend(log.processes.iter().map(|process| (place, process)));
+    }
+    all.sort_by_key(|(_, process)| std::cmp::Reverse(process.first_moment().realtime));
+    let mut launches: Vec<(&str, BTreeSet<u32>, Vec<TimelineProcess<'l>>)> = Vec::new();
+    for (place, process) in all {
+        let own = process.facts.value("id");
+        let known = launches.iter_mut().find(|(id, ranks, _)| {
+            *id == own && !ranks.contains(&process.rank)
+        });
+        match known {
+            Some((_, ranks, members)) => {
+                ranks.insert(process.rank);
+                members.push((place, process));
+            }
+            None => launches.push((own, BTreeSet::from([process.rank]), vec![(place, process)])),
+        }
+    }
+    let count = launches.len();
+    let wanted = launches.into_iter().find(|(own, _, _)| id.is_none_or(|id| own.starts_with(id)));
+    let mut members = wanted.map_or(Vec::new(), |(_, _, members)| members);
+    members.sort_by_key(|(_, process)| process.rank);
+    (members, count)
+}
+
+impl<'l> Timeline<'l> {
+    /// Reads the newest launch of logs, or the newest whose id begins with `id`. None if there is none.
+    /// `progress` gets the number of blocks that were read, and of all.
+    ///
+    /// # Errors
+    ///
+    /// If a log cannot be read.
+    pub fn read(
+        logs: &'l [TraceLog],
+        id: Option<&str>,
+        mut progress: impl FnMut(usize, usize),
+    ) -> io::Result<Option<Timeline<'l>>> {
+        let (processes, launches) = launch(logs, id);
+        if processes.is_empty() {
+            return Ok(None);
+        }
+        let members: Vec<&TraceProcess> = processes.iter().map(|(_, process)| *process).collect();
+        let (clocks, has_several_clocks) = clocks(&members);
+        let mut rows: Vec<TimelineRow> = Vec::new();
+        let mut order: Vec<(u64, usize, usize, &FoundBlock)> = Vec::new();
+        for (place, (log, process)) in processes.iter().enumerate() {
+            for (thread, block) in process.blocks() {
+                let is_known = |row: &TimelineRow| row.process == place && row.thread == thread;
+                if !rows.last().is_some_and(is_known) {
+                    rows.push(TimelineRow::new(place, thread));
+                }
+                let began = clocks[place].nanoseconds(block.head.first);
+                order.push((began, rows.len() - 1, *log, block));
+            }
+        }
+        // Of a thread, the order of blocks is that of their numbers.
+        order.sort_by_key(|(began, row, _, block)| (*began, *row, block.head.number));
+        let ranks = members.iter().filter_map(|process| process.facts.value("ranks").parse().ok());
+        let ranks: u64 = ranks.max().unwrap_or(0).max(members.len() as u64);
+        let mut reader = TimelineReader {
+            processes: &processes,
+            clocks,
+            roles: FxHashMap::default(),
+            messages: Messages::default(),
+            collectives: Collectives::of(ranks as usize),
+            world_calls: BTreeMap::new(),
+            notes: Notes::default(),
+            rows,
+            skips: TraceSkips::default(),
+        };
+        let count = order.len();
+        for (place, (began, row, log, block)) in order.iter().enumerate() {
+            progress(place, count);
+            reader.messages.complete(*began, &mut reader.notes);
+            reader.block(*row, &logs[*log], *log, block)?;
+            reader.notes.book(&mut reader.rows);
+        }
+        let missing_ranks = ranks - members.len() as u64;
+        let mut timeline = reader.finish();
+        timeline.processes = processes;
+        timeline.has_several_clocks = has_several_clocks;
+        timeline.other_launches = launches - 1;
+        timeline.missing_ranks = missing_ranks;
+        Ok(Some(timeline))
+    }
+}
+
+impl Timeline<'_> {
+    /// Bytes of all blocks that can be read.
+    pub fn bytes(&self) -> u64 {
+        self.rows.iter().flat_map(|row| &row.blocks).map(|block| u64::from(block.bytes)).sum()
+    }
+
+    /// The blocks that can be read, row by row.
+    ///
+    /// # Errors
+    ///
+    /// If a log cannot be read.
+    pub fn blocks(&self, logs: &[TraceLog]) -> io::Result<Vec<Vec<u8>>> {
+        let all = self.rows.iter().flat_map(|row| &row.blocks);
+        all.map(|block| logs[block.log].bytes_of(block.offset, block.bytes)).collect()
+    }
+}
+
+/// What is known while blocks are read.
+struct TimelineReader<'l, 'p> {
+    processes: &'p [TimelineProcess<'l>],
+    clocks: Vec<RowClock<'l>>,
+    /// Routines by process and number
+    roles: FxHashMap<(usize, u16), RoutineRole>,
+    messages: Messages,
+    collectives: Collectives,
+    /// Collectives of the world that each process has called, where the log does not number them; None
+    /// if calls are missing, so that nobody can count
+    world_calls: BTreeMap<usize, Option<u64>>,
+    notes: Notes,
+    rows: Vec<TimelineRow>,
+    skips: TraceSkips,
+}
+
+impl<'l> TimelineReader<'l, '_> {
+    fn block(
+        &mut self,
+        row: usize,
+        log: &TraceLog,
+        log_place: usize,
+        block: &FoundBlock,
+    ) -> io::Result<()> {
+        let process_place = self.rows[row].process;
+        let (_, process) = self.processes[process_place];
+        let clock = self.clocks[process_place];
+        let began = clock.nanoseconds(block.head.first);
+        let found = TimelineBlock {
+            log: log_place,
+            offset: block.offset,
+            bytes: topas_trace::HEAD as u32 + block.head.used(),
+            calls: 0,
+            began,
+            ended: began,
+            check: block.head.check,
+            first_slice: 0,
+        };
+        let mut is_begun = false;
+        let mut skips = std::mem::take(&mut self.skips);
+        let read = log.events_of(block, &mut skips, |event| {
+            if !is_begun {
+                is_begun = true;
+                self.rows[row].begin(found, block.head.before);
+                if self.rows[row].has_gap() {
+                    self.world_calls.insert(process_place, None);
+                }
+            }
+            let known = self.roles.entry((process_place, event.routine));
+            let role = *known.or_insert_with(|| {
+                let name = process.routine(event.routine);
+                let (meaning, class) =
+                    (Meaning::of_routine(&name), TimeClass::of_routine(&name));
+                RoutineRole { meaning, class }
+            });
+            let own = &mut self.rows[row];
+            let place = CallPlace {
+                row: row as u32,
+                block: own.blocks.len() as u32 - 1,
+                call: own.blocks.last().map_or(0, |block| block.calls),
+            };
+            let (began, ended) = own.add(&clock, event, role.class);
+            let call = TimedCall { place, began, ended };
+            let who = (process_place, process.rank as i32);
+            self.messages.add(role.meaning, who, call, event, &mut self.notes);
+            let gathering = match role.meaning {
+                Meaning::Gathers(gathering) => Some((gathering, true)),
+                Meaning::GatherStarted => Some((Gathering::All, false)),
+                Meaning::Finalize => Some((Gathering::All, true)),
+                _ => None,
+            };
+            if let Some((gathering, waits)) = gathering {
+                let gathered = GatheredCall {
+                    gathering,
+                    routine: event.routine,
+                    root: event.arguments.peer,
+                    rank: process.rank as i32,
+                    waits,
+                    class: role.class,
+                    call,
+                };
+                self.gather(role.meaning, process_place, &gathered, event.arguments);
+            }
+            Ok(())
+        });
+        self.skips = skips;
+        read
+    }
+
+    fn gather(
+        &mut self,
+        meaning: Meaning,
+        process: usize,
+        gathered: &GatheredCall,
+        told: topas_trace::CallArguments,
+    ) {
+        let notes = &mut self.notes;
+        if meaning == Meaning::Finalize {
+            self.collectives.add(WORLD, u64::MAX, gathered, notes);
+        } else if told.number > 0 && told.communicator > 0 {
+            self.collectives.add(told.communicator, told.number, gathered, notes);
+        } else if told.communicator == WORLD {
+            let count = self.world_calls.entry(process).or_insert(Some(0));
+            match count {
+                Some(count) => {
+                    *count += 1;
+                    self.collectives.add(WORLD, *count, gathered, notes);
+                }
+                None => self.collectives.untold += 1,
+            }
+        } else if told.communicator == 0 {
+            self.messages.unnamed += 1;
+        }
+    }
+
+    /// Everything was read.
+    fn finish(mut self) -> Timeline<'l> {
+        self.messages.complete(u64::MAX, &mut self.notes);
+        self.collectives.finish(&mut self.notes);
+        self.notes.book(&mut self.rows);
+        let mut ended = 0;
+        for row in &mut self.rows {
+            row.finish();
+            ended = ended.max(row.ended());
+            let (_, process) = self.processes[row.process];
+            let clock = &self.clocks[row.process];
+            row.inside = inside(process, clock, row);
+            if let Some((_, began)) = row.inside {
+                let latest = clock.nanoseconds(process.latest_moment().ticks);
+                ended = ended.max(began).max(latest);
+            }
+        }
+        let mut notes = self.notes.all;
+        notes.sort_by_key(|note| note.place);
+        Timeline {
+            processes: Vec::new(),
+            rows: self.rows,
+            notes,
+            least_wait: self.notes.least,
+            ended,
+            skips: self.skips,
+            untold: self.messages.untold + self.collectives.untold,
+            unnamed: self.messages.unnamed,
+            has_several_clocks: false,
+            other_launches: 0,
+            missing_ranks: 0,
+        }
+    }
+}
+
+/// The call in which a rank was at its end: of its only thread, because the facts do not tell which one.
+fn inside(
+    process: &TraceProcess,
+    clock: &RowClock<'_>,
+    row: &TimelineRow,
+) -> Option<(u16, u64)> {
+    if process.threads().count() != 1 {
+        return None;
+    }
+    let (routine, tick) = process.facts.value("inside").split_once(' ')?;
+    let began = clock.nanoseconds(tick.parse().ok()?);
+    let routine = routine.parse().ok()?;
+    // A log that was written in `MPI_Finalize` has this call as its last event.
+    (began >= row.ended()).then_some((routine, began))
+}

@@ -1,0 +1,53 @@
+//! One time for the processes of all hosts.
+
+use std::collections::BTreeMap;
+
+use crate::trace::TraceProcess;
+
+/// The time of a process: nanoseconds since the first call of the first rank.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowClock<'l> {
+    /// The process by whose moments ticks are told; None if no moments are known
+    told_by: Option<&'l TraceProcess>,
+    /// What is added to the clock of the host
+    offset: i128,
+}
+
+impl RowClock<'_> {
+    /// A tick in nanoseconds since the origin; 0 before the origin.
+    pub(super) fn nanoseconds(&self, tick: u64) -> u64 {
+        let own = self.told_by.map_or(tick, |process| process.nanoseconds(tick));
+        u64::try_from(i128::from(own) + self.offset).unwrap_or(0)
+    }
+}
+
+/// The clock of each process, and whether hosts had to be put beside each other by their time of day.
+/// The monotonic clocks of hosts begin with their starts, so that the time of day is all that the
+/// clocks of two hosts have in common.
+pub(super) fn clocks<'l>(processes: &[&'l TraceProcess]) -> (Vec<RowClock<'l>>, bool) {
+    let mut hosts: BTreeMap<&str, Vec<i128>> = BTreeMap::new();
+    for process in processes.iter().filter(|process| process.has_clock()) {
+        let first = process.first_moment();
+        let ahead = i128::from(first.realtime) - i128::from(first.monotonic);
+        hosts.entry(process.facts.value("host")).or_default().push(ahead);
+    }
+    for ahead in hosts.values_mut() {
+        ahead.sort_unstable();
+    }
+    let several = hosts.len() > 1;
+    let ahead = |process: &TraceProcess| {
+        let all = hosts.get(process.facts.value("host"));
+        let middle = all.and_then(|all| all.get(all.len() / 2)).copied().unwrap_or(0);
+        if several { middle } else { 0 }
+    };
+    let began = |process: &TraceProcess| i128::from(process.began()) + ahead(process);
+    let clocked = || processes.iter().copied().filter(|process| process.has_clock());
+    let origin = clocked().map(began).min().unwrap_or(0);
+    let clock = |process: &&'l TraceProcess| {
+        // The processes of a host count the same ticks.
+        let donor = if process.has_clock() { Some(*process) } else { clocked().next() };
+        let offset = donor.map_or(0, |donor| ahead(donor) - origin);
+        RowClock { told_by: donor, offset }
+    };
+    (processes.iter().map(clock).collect(), several)
+}

@@ -1,0 +1,325 @@
+//! Which receive took which message: the n-th send of a key (communicator, source, destination, tag) is
+//! the n-th receive of that key in the order in which receives were posted, because messages do not
+//! overtake. What cannot be told in this way is counted.
+
+use std::collections::VecDeque;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use topas_trace::{CallEvent, NOBODY, UNKNOWN_RANK};
+
+use super::notes::{NoteKind, Notes, TimelineNote};
+use super::rows::CallPlace;
+use super::states::{Meaning, TimeClass};
+
+/// Sends that took less are not looked at: a send that copies its message waits for nobody. In ns.
+const SHORT_SEND: u64 = 1000;
+
+/// By how much clocks may disagree before an order that cannot be is no match, in ns.
+const TOLERANCE: u64 = 1000;
+
+/// A call as the rules of messages need it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TimedCall {
+    pub(super) place: CallPlace,
+    pub(super) began: u64,
+    pub(super) ended: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct MessageKey {
+    communicator: u64,
+    source: i32,
+    destination: i32,
+    tag: i32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct SentMessage {
+    call: TimedCall,
+    bytes: u64,
+    /// Whether the call may have waited for the receiver
+    is_blocking: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Receipt {
+    /// By the call itself, of so many bytes
+    Now(u64),
+    /// By a later call of this process: the number of the post
+    Posted { process: usize, post: u64 },
+}
+
+/// Sends without a receive, or receives without a send.
+#[derive(Debug, Default)]
+struct Channel {
+    sends: VecDeque<SentMessage>,
+    receives: VecDeque<(TimedCall, Receipt)>,
+}
+
+/// A receive that was posted.
+#[derive(Clone, Copy, Debug)]
+struct OpenPost {
+    message: Option<SentMessage>,
+    is_done: bool,
+}
+
+/// A call that completed receives.
+#[derive(Clone, Copy, Debug)]
+struct PostCompletion {
+    call: TimedCall,
+    bytes: u64,
+    is_single: bool,
+    /// Posts before this number may be completed
+    until: u64,
+}
+
+/// Posts and completions of a process.
+#[derive(Debug, Default)]
+struct Posts {
+    open: VecDeque<OpenPost>,
+    /// The number of the first of them
+    first: u64,
+    completions: VecDeque<PostCompletion>,
+}
+
+/// Messages of a launch.
+#[derive(Debug, Default)]
+pub(super) struct Messages {
+    channels: FxHashMap<MessageKey, Channel>,
+    /// Keys of which messages cannot be told apart
+    void: FxHashSet<MessageKey>,
+    /// Destinations and communicators of which that is true of all keys
+    wild: FxHashSet<(i32, u64)>,
+    posts: FxHashMap<usize, Posts>,
+    /// Messages, or calls that complete some, that could not be matched
+    pub(super) untold: u64,
+    /// Calls on communicators that the log does not tell apart
+    pub(super) unnamed: u64,
+}
+
+impl Messages {
+    /// Adds a call of a process with this rank.
+    pub(super) fn add(
+        &mut self,
+        meaning: Meaning,
+        (process, rank): (usize, i32),
+        call: TimedCall,
+        event: &CallEvent,
+        notes: &mut Notes,
+    ) {
+        let told = &event.arguments;
+        if matches!(meaning, Meaning::Completion | Meaning::Completions) {
+            if told.received > 0 {
+                let posts = self.posts.entry(process).or_default();
+                let until = posts.first + posts.open.len() as u64;
+                let is_single = meaning == Meaning::Completion;
+                let bytes = told.received;
+                posts.completions.push_back(PostCompletion { call, bytes, is_single, until });
+            }
+            return;
+        }
+        let communicates = matches!(
+            meaning,
+            Meaning::Send
+                | Meaning::SendStarted
+                | Meaning::SendPrepared
+                | Meaning::Receive
+                | Meaning::ReceivePosted
+                | Meaning::ReceiveUntold
+                | Meaning::SendReceive
+        );
+        if !communicates {
+            return;
+        }
+        if told.communicator == 0 {
+            // A call that failed or that had no partner has no communicator either.
+            self.unnamed += u64::from(told.peer != NOBODY || told.source != NOBODY);
+            return;
+        }
+        let communicator = told.communicator;
+        let key = |source, destination| MessageKey { communicator, source, destination, tag: told.tag };
+        match meaning {
+            Meaning::Send | Meaning::SendStarted | Meaning::SendReceive if told.peer >= 0 => {
+                let is_blocking = meaning == Meaning::Send;
+                let sent = SentMessage { call, bytes: told.sent, is_blocking };
+                self.send(key(rank, told.peer), sent, notes);
+            }
+            Meaning::SendPrepared if told.peer >= 0 => self.forget(key(rank, told.peer)),
+            _ => {}
+        }
+        let source = if meaning == Meaning::SendReceive { told.source } else { told.peer };
+        match meaning {
+            Meaning::Receive | Meaning::SendReceive | Meaning::ReceivePosted => {
+                // A post that stands for nobody keeps the numbers of posts right.
+                let receipt = if meaning == Meaning::ReceivePosted {
+                    let posts = self.posts.entry(process).or_default();
+                    posts.open.push_back(OpenPost { message: None, is_done: source == NOBODY });
+                    let post = posts.first + posts.open.len() as u64 - 1;
+                    Receipt::Posted { process, post }
+                } else {
+                    Receipt::Now(told.received)
+                };
+                if source == UNKNOWN_RANK || source >= 0 && told.tag < 0 {
+                    self.forget_all(rank, communicator);
+                } else if source >= 0 {
+                    self.receive(key(source, rank), call, receipt, notes);
+                }
+            }
+            Meaning::ReceiveUntold => self.forget_all(rank, communicator),
+            _ => {}
+        }
+    }
+
+    fn is_void(&self, key: &MessageKey) -> bool {
+        self.wild.contains(&(key.destination, key.communicator)) || self.void.contains(key)
+    }
+
+    fn forget(&mut self, key: MessageKey) {
+        self.void.insert(key);
+        self.channels.remove(&key);
+        self.untold += 1;
+    }
+
+    fn forget_all(&mut self, rank: i32, communicator: u64) {
+        self.untold += 1;
+        if self.wild.insert((rank, communicator)) {
+            let same =
+                |key: &MessageKey| key.destination == rank && key.communicator == communicator;
+            self.channels.retain(|key, _| !same(key));
+        }
+    }
+
+    fn send(&mut self, key: MessageKey, sent: SentMessage, notes: &mut Notes) {
+        if self.is_void(&key) {
+            self.untold += 1;
+            return;
+        }
+        let channel = self.channels.entry(key).or_default();
+        match channel.receives.pop_front() {
+            Some(receive) => self.pair(key, sent, receive, notes),
+            None => channel.sends.push_back(sent),
+        }
+    }
+
+    fn receive(&mut self, key: MessageKey, call: TimedCall, receipt: Receipt, notes: &mut Notes) {
+        if self.is_void(&key) {
+            return;
+        }
+        let channel = self.channels.entry(key).or_default();
+        match channel.sends.pop_front() {
+            Some(sent) => self.pair(key, sent, (call, receipt), notes),
+            None => channel.receives.push_back((call, receipt)),
+        }
+    }
+
+    /// A message and its receive.
+    fn pair(
+        &mut self,
+        key: MessageKey,
+        sent: SentMessage,
+        (call, receipt): (TimedCall, Receipt),
+        notes: &mut Notes,
+    ) {
+        match receipt {
+            Receipt::Now(bytes) => {
+                if bytes != sent.bytes || sent.call.began > call.ended + TOLERANCE {
+                    self.forget(key);
+                    return;
+                }
+                let wait = sent.call.began.min(call.ended).saturating_sub(call.began);
+                notes.add(received(call, &sent, wait), TimeClass::PointToPoint);
+            }
+            Receipt::Posted { process, post } => {
+                let posts = self.posts.entry(process).or_default();
+                let place = post.checked_sub(posts.first).unwrap_or(u64::MAX);
+                if let Some(open) = posts.open.get_mut(place as usize) {
+                    open.message = Some(sent);
+                }
+            }
+        }
+        let SentMessage { call: send, is_blocking, .. } = sent;
+        let is_late = call.began > send.began && call.began <= send.ended;
+        if is_blocking && is_late && send.ended - send.began >= SHORT_SEND {
+            let note = TimelineNote {
+                place: send.place,
+                kind: NoteKind::LateReceiver,
+                wait: call.began - send.began,
+                partner: call.place.row,
+                moment: call.began,
+            };
+            notes.add(note, TimeClass::PointToPoint);
+        }
+    }
+
+    /// Tells which posted receives were completed by calls that ended before `known`: all calls that
+    /// began before this moment were added.
+    pub(super) fn complete(&mut self, known: u64, notes: &mut Notes) {
+        for posts in self.posts.values_mut() {
+            while let Some(completion) = posts.completions.front().copied() {
+                if completion.call.ended >= known {
+                    break;
+                }
+                posts.completions.pop_front();
+                self.untold += u64::from(!posts.take(&completion, notes));
+            }
+            posts.trim();
+        }
+    }
+}
+
+/// A message that a call received.
+fn received(call: TimedCall, sent: &SentMessage, wait: u64) -> TimelineNote {
+    TimelineNote {
+        place: call.place,
+        kind: NoteKind::Message,
+        wait,
+        partner: sent.call.place.row,
+        moment: sent.call.began,
+    }
+}
+
+impl Posts {
+    /// Takes the messages of a completion: those that were there, in the order of their posts, and whose
+    /// bytes add up. False if they do not; then nobody knows what was completed, and what was posted
+    /// before is forgotten.
+    fn take(&mut self, completion: &PostCompletion, notes: &mut Notes) -> bool {
+        let PostCompletion { call, bytes, is_single, until } = *completion;
+        let count = until.saturating_sub(self.first) as usize;
+        let mut left = bytes;
+        let mut taken = Vec::new();
+        for (place, open) in self.open.iter().enumerate().take(count) {
+            let Some(sent) = open.message.filter(|_| !open.is_done) else { continue };
+            let is_there = sent.call.began <= call.ended + TOLERANCE;
+            let fits = if is_single { sent.bytes == left } else { sent.bytes <= left };
+            if is_there && fits {
+                taken.push((place, sent));
+                left -= sent.bytes;
+            }
+            if left == 0 {
+                break;
+            }
+        }
+        if left > 0 {
+            self.open.iter_mut().take(count).for_each(|open| open.is_done = true);
+            return false;
+        }
+        // The last message is the one for which the call waited.
+        let last = taken.iter().max_by_key(|(_, sent)| sent.call.began).map(|(place, _)| *place);
+        for (place, sent) in &taken {
+            let late = sent.call.began.min(call.ended).saturating_sub(call.began);
+            let wait = if Some(*place) == last { late } else { 0 };
+            notes.add(received(call, sent, wait), TimeClass::PointToPoint);
+            if let Some(open) = self.open.get_mut(*place) {
+                open.is_done = true;
+            }
+        }
+        true
+    }
+
+    fn trim(&mut self) {
+        while self.open.front().is_some_and(|open| open.is_done) {
+            self.open.pop_front();
+            self.first += 1;
+        }
+    }
+}

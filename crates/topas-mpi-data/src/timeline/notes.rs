@@ -1,0 +1,87 @@
+//! What was found out about single calls: for whom they waited, and which messages they received.
+
+use super::rows::{CallPlace, TimelineRow};
+use super::states::TimeClass;
+
+/// Most notes that are kept: those of the shortest waits go first.
+const MOST_NOTES: usize = 2_000_000;
+
+/// What a note is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum NoteKind {
+    /// The call received a message; the wait is for a late sender
+    Message,
+    /// The call sent a message and waited for the receiver
+    LateReceiver,
+    /// The call waited for others in a collective
+    Collective,
+}
+
+impl NoteKind {
+    /// The class of the wait.
+    pub const fn class(self) -> TimeClass {
+        match self {
+            NoteKind::Message => TimeClass::LateSender,
+            NoteKind::LateReceiver => TimeClass::LateReceiver,
+            NoteKind::Collective => TimeClass::CollectiveWait,
+        }
+    }
+}
+
+/// What was found out about a call. A call that completes several messages has several notes, and its
+/// wait stands in one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimelineNote {
+    /// The call
+    pub place: CallPlace,
+    /// What
+    pub kind: NoteKind,
+    /// For how long the call waited from its beginning on, in ns
+    pub wait: u64,
+    /// The row for which it waited, or from which the message came
+    pub partner: u32,
+    /// When the partner came: began to send, posted the receive, or called the collective; in ns since
+    /// the origin
+    pub moment: u64,
+}
+
+/// Keeps notes, and books waits.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    pub(super) all: Vec<TimelineNote>,
+    /// Notes of shorter waits are not kept, in ns
+    pub(super) least: u64,
+    /// Waits that became known, with the class of the time in the call
+    waits: Vec<(TimelineNote, TimeClass)>,
+}
+
+impl Notes {
+    /// Adds what was found out about a call whose time is of this class.
+    pub(super) fn add(&mut self, note: TimelineNote, class: TimeClass) {
+        if note.wait > 0 {
+            self.waits.push((note, class));
+        }
+        if note.wait < self.least {
+            return;
+        }
+        self.all.push(note);
+        while self.all.len() > MOST_NOTES {
+            self.least = if self.least == 0 { 1000 } else { self.least * 2 };
+            let least = self.least;
+            self.all.retain(|note| note.wait >= least);
+        }
+    }
+
+    /// Books the waits that became known since the last time, and for whom rows waited.
+    pub(super) fn book(&mut self, rows: &mut [TimelineRow]) {
+        for (note, from) in self.waits.drain(..) {
+            if let Some(row) = rows.get_mut(note.place.row as usize) {
+                row.shift(note.place, from, note.kind.class(), note.wait);
+            }
+            if let Some(partner) = rows.get_mut(note.partner as usize) {
+                partner.waited_for += note.wait;
+            }
+        }
+    }
+}

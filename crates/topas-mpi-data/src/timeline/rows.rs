@@ -1,0 +1,165 @@
+//! What each thread did, in slices of some hundred calls: the picture of times at which single calls
+//! cannot be seen.
+
+use topas_trace::CallEvent;
+
+use super::clock::RowClock;
+use super::states::{TIME_CLASSES, TimeClass};
+
+/// Calls in a slice.
+pub const SLICE_CALLS: u32 = 256;
+
+/// The time that some calls, one after the other, took in each class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimelineSlice {
+    /// When the last call ended, in ns since the origin. A slice begins where the one before ended
+    pub ended: u64,
+    /// Nanoseconds by [`TimeClass`]; their sum is the length of the slice
+    pub times: [u64; TIME_CLASSES],
+}
+
+/// A block of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimelineBlock {
+    /// The log, by its place among those that were read
+    pub log: usize,
+    /// Where the block begins in the log, in B
+    pub offset: u64,
+    /// Bytes of the block in use, with its head
+    pub bytes: u32,
+    /// Calls in the block that can be read
+    pub calls: u32,
+    /// The moment from which the times of its calls count, in ns since the origin
+    pub began: u64,
+    /// When its last call ended, in ns since the origin
+    pub ended: u64,
+    /// The sum of the block, by which a log is known again
+    pub check: u64,
+    /// Its first slice, by place in the row
+    pub first_slice: u32,
+}
+
+/// A call by its place: row, block of the row, call of the block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CallPlace {
+    /// The row
+    pub row: u32,
+    /// The block, by place in the row
+    pub block: u32,
+    /// The call, by place in the block
+    pub call: u32,
+}
+
+/// A thread of a process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TimelineRow {
+    /// The process, by its place in [`Timeline::processes`](super::Timeline::processes)
+    pub process: usize,
+    /// The number of the thread in its process
+    pub thread: u32,
+    /// The blocks that can be read, the oldest first
+    pub blocks: Vec<TimelineBlock>,
+    /// Slices of all blocks
+    pub slices: Vec<TimelineSlice>,
+    /// Nanoseconds by [`TimeClass`] of the whole row
+    pub times: [u64; TIME_CLASSES],
+    /// Calls
+    pub calls: u64,
+    /// For how long other rows waited for this one, in ns
+    pub waited_for: u64,
+    /// The call in which the thread was at its end, and when that began, in ns since the origin
+    pub inside: Option<(u16, u64)>,
+    /// The number of events before the next block, if none is missing
+    expected: u64,
+    /// Whether calls were missing before a block
+    has_lost: bool,
+}
+
+impl TimelineRow {
+    /// An empty row of a thread.
+    pub(super) fn new(process: usize, thread: u32) -> TimelineRow {
+        TimelineRow { process, thread, ..TimelineRow::default() }
+    }
+
+    /// When the row begins, in ns since the origin.
+    pub fn began(&self) -> u64 {
+        self.blocks.first().map_or(0, |block| block.began)
+    }
+
+    /// When its last call ended, in ns since the origin.
+    pub fn ended(&self) -> u64 {
+        self.blocks.last().map_or(0, |block| block.ended)
+    }
+
+    /// Begins a block. `before` is the number of events of the thread before it. `began` is moved to the
+    /// end of the block before, because time does not go back.
+    pub(super) fn begin(&mut self, block: TimelineBlock, before: u64) {
+        let ended = self.blocks.last().map_or(block.began, |last| last.ended);
+        let began = block.began.max(ended);
+        let first_slice = self.slices.len() as u32;
+        self.blocks.push(TimelineBlock { began, ended: began, first_slice, ..block });
+        let mut times = [0; TIME_CLASSES];
+        let is_next = before == self.expected;
+        self.has_lost |= !is_next;
+        let class = if is_next { TimeClass::Outside } else { TimeClass::NotInLog };
+        times[class as usize] = began - ended;
+        self.expected = before;
+        self.slices.push(TimelineSlice { ended: began, times });
+    }
+
+    /// Adds a call to the block that was begun: when it began and ended.
+    pub(super) fn add(
+        &mut self,
+        clock: &RowClock<'_>,
+        event: &CallEvent,
+        class: TimeClass,
+    ) -> (u64, u64) {
+        let (Some(block), Some(slice)) = (self.blocks.last_mut(), self.slices.last_mut()) else {
+            return (0, 0);
+        };
+        let before = block.ended;
+        let began = clock.nanoseconds(event.began).max(before);
+        let ended = clock.nanoseconds(event.ended).max(began);
+        let mut times = [0; TIME_CLASSES];
+        times[TimeClass::Outside as usize] = began - before;
+        times[class as usize] += ended - began;
+        if block.calls > 0 && block.calls.is_multiple_of(SLICE_CALLS) {
+            self.slices.push(TimelineSlice { ended, times });
+        } else {
+            slice.ended = ended;
+            for (sum, time) in slice.times.iter_mut().zip(times) {
+                *sum += time;
+            }
+        }
+        block.calls += 1;
+        block.ended = ended;
+        self.calls += 1;
+        self.expected += 1;
+        (began, ended)
+    }
+
+    /// Moves time of a call from one class to another.
+    pub(super) fn shift(&mut self, place: CallPlace, from: TimeClass, to: TimeClass, time: u64) {
+        let Some(block) = self.blocks.get(place.block as usize) else { return };
+        let slice = (block.first_slice + place.call / SLICE_CALLS) as usize;
+        let Some(slice) = self.slices.get_mut(slice) else { return };
+        let time = time.min(slice.times[from as usize]);
+        slice.times[from as usize] -= time;
+        slice.times[to as usize] += time;
+    }
+
+    /// Whether the log lacks calls before one of the blocks.
+    pub fn has_gap(&self) -> bool {
+        self.has_lost
+    }
+
+    /// Makes the sums of the row.
+    pub(super) fn finish(&mut self) {
+        self.times = [0; TIME_CLASSES];
+        for slice in &self.slices {
+            for (sum, time) in self.times.iter_mut().zip(slice.times) {
+                *sum += time;
+            }
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! What a thread does at a time, and what a routine means for that.
+
+use topas_mpi_table::{CallProgress, Function, FunctionClass, find};
+
+/// What a thread does at a time. A moment belongs to one class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum TimeClass {
+    /// Outside of MPI: the program computes
+    Outside,
+    /// Point-to-point calls, and calls that wait for requests, without the waits below
+    PointToPoint,
+    /// In a call that receives, before the message was sent
+    LateSender,
+    /// In a call that sends, before the receive was posted
+    LateReceiver,
+    /// Collectives, without the wait below
+    Collective,
+    /// In a call of all ranks of a communicator, before the others came
+    CollectiveWait,
+    /// Access to memory of other ranks, and its synchronization
+    OneSided,
+    /// Files
+    File,
+    /// Other calls of MPI: begin and end, communicators, datatypes
+    Other,
+    /// The log has no events of this time: they were overwritten, or cannot be read
+    NotInLog,
+}
+
+/// Number of [`TimeClass`].
+pub const TIME_CLASSES: usize = 10;
+
+impl TimeClass {
+    /// All, by number.
+    pub const ALL: [TimeClass; TIME_CLASSES] = [
+        TimeClass::Outside,
+        TimeClass::PointToPoint,
+        TimeClass::LateSender,
+        TimeClass::LateReceiver,
+        TimeClass::Collective,
+        TimeClass::CollectiveWait,
+        TimeClass::OneSided,
+        TimeClass::File,
+        TimeClass::Other,
+        TimeClass::NotInLog,
+    ];
+
+    /// The class of the time in a routine of this name; [`TimeClass::Other`] for one that is not known.
+    pub fn of_routine(name: &str) -> TimeClass {
+        find(name).map_or(TimeClass::Other, |(function, _)| class(function))
+    }
+
+    /// Whether the time is one of waiting for other ranks.
+    pub const fn is_wait(self) -> bool {
+        matches!(
+            self,
+            TimeClass::LateSender | TimeClass::LateReceiver | TimeClass::CollectiveWait
+        )
+    }
+}
+
+fn class(function: &Function) -> TimeClass {
+    match function.class {
+        FunctionClass::Send(_)
+        | FunctionClass::Receive(_)
+        | FunctionClass::SendReceive(_)
+        | FunctionClass::PartitionedSend
+        | FunctionClass::PartitionedReceive
+        | FunctionClass::Partition
+        | FunctionClass::Probe(_)
+        | FunctionClass::MatchedProbe(_)
+        | FunctionClass::SendBuffer
+        | FunctionClass::Start
+        | FunctionClass::Wait
+        | FunctionClass::Test
+        | FunctionClass::Request => TimeClass::PointToPoint,
+        FunctionClass::Collective(_) | FunctionClass::Neighborhood(_) => TimeClass::Collective,
+        FunctionClass::Rma(_) | FunctionClass::RmaSynchronization(_) | FunctionClass::Window => {
+            TimeClass::OneSided
+        }
+        FunctionClass::Io(..) | FunctionClass::File => TimeClass::File,
+        _ => TimeClass::Other,
+    }
+}
+
+/// Who waits for whom in a call of all ranks of a communicator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gathering {
+    /// All for the last
+    All,
+    /// All for the root
+    FromRoot,
+    /// The root for the last
+    ToRoot,
+    /// Each for those with lower ranks
+    FromLower,
+}
+
+/// What a call means for messages and waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// Nothing that is looked at
+    Nothing,
+    /// Sends, and may wait for the receiver
+    Send,
+    /// Sends, and another call completes that
+    SendStarted,
+    /// Prepares sends whose calls name no partner
+    SendPrepared,
+    /// Receives
+    Receive,
+    /// Posts a receive, which another call completes
+    ReceivePosted,
+    /// Receives in a way that the log does not tell
+    ReceiveUntold,
+    /// Sends and receives
+    SendReceive,
+    /// Completes one request
+    Completion,
+    /// Completes several requests
+    Completions,
+    /// All ranks of a communicator come together and wait
+    Gathers(Gathering),
+    /// The same, but another call waits
+    GatherStarted,
+    /// `MPI_Finalize`
+    Finalize,
+}
+
+impl Meaning {
+    pub(super) fn of_routine(name: &str) -> Meaning {
+        use CallProgress::{Blocking, Nonblocking, Persistent};
+        let Some((function, _)) = find(name) else { return Meaning::Nothing };
+        match function.class {
+            _ if function.name == "MPI_Finalize" => Meaning::Finalize,
+            // What receives a matched message names no partner.
+            _ if matches!(function.name, "MPI_Mrecv" | "MPI_Imrecv") => Meaning::Nothing,
+            FunctionClass::Send(Blocking) => Meaning::Send,
+            FunctionClass::Send(Nonblocking) => Meaning::SendStarted,
+            FunctionClass::Send(Persistent) => Meaning::SendPrepared,
+            FunctionClass::Receive(Blocking) => Meaning::Receive,
+            FunctionClass::Receive(Nonblocking) => Meaning::ReceivePosted,
+            FunctionClass::Receive(Persistent) | FunctionClass::MatchedProbe(_) => {
+                Meaning::ReceiveUntold
+            }
+            FunctionClass::SendReceive(Blocking) => Meaning::SendReceive,
+            FunctionClass::SendReceive(_) => Meaning::ReceiveUntold,
+            FunctionClass::Wait | FunctionClass::Test => {
+                if matches!(function.name, "MPI_Wait" | "MPI_Waitany" | "MPI_Test" | "MPI_Testany")
+                {
+                    Meaning::Completion
+                } else {
+                    Meaning::Completions
+                }
+            }
+            FunctionClass::Collective(Blocking) => Meaning::Gathers(gathering(function)),
+            FunctionClass::Collective(_) => Meaning::GatherStarted,
+            _ => Meaning::Nothing,
+        }
+    }
+}
+
+fn gathering(function: &Function) -> Gathering {
+    match function.name {
+        "MPI_Bcast" | "MPI_Scatter" | "MPI_Scatterv" => Gathering::FromRoot,
+        "MPI_Gather" | "MPI_Gatherv" | "MPI_Reduce" => Gathering::ToRoot,
+        "MPI_Scan" | "MPI_Exscan" => Gathering::FromLower,
+        _ => Gathering::All,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn routines_have_the_class_of_what_they_do() {
+        for (name, class) in [
+            ("MPI_Send", TimeClass::PointToPoint),
+            ("MPI_Waitall", TimeClass::PointToPoint),
+            ("MPI_Allreduce", TimeClass::Collective),
+            ("MPI_Win_fence", TimeClass::OneSided),
+            ("MPI_File_write_all", TimeClass::File),
+            ("MPI_Init", TimeClass::Other),
+            ("routine 7", TimeClass::Other),
+        ] {
+            assert_eq!(TimeClass::of_routine(name), class, "{name}");
+        }
+        for (place, class) in TimeClass::ALL.iter().enumerate() {
+            assert_eq!(*class as usize, place);
+        }
+    }
+
+    #[test]
+    fn routines_mean_what_the_standard_says() {
+        for (name, meaning) in [
+            ("MPI_Ssend", Meaning::Send),
+            ("MPI_Isend", Meaning::SendStarted),
+            ("MPI_Recv", Meaning::Receive),
+            ("MPI_Mrecv", Meaning::Nothing),
+            ("MPI_Irecv", Meaning::ReceivePosted),
+            ("MPI_Mprobe", Meaning::ReceiveUntold),
+            ("MPI_Waitall", Meaning::Completions),
+            ("MPI_Wait", Meaning::Completion),
+            ("MPI_Bcast", Meaning::Gathers(Gathering::FromRoot)),
+            ("MPI_Reduce", Meaning::Gathers(Gathering::ToRoot)),
+            ("MPI_Alltoall", Meaning::Gathers(Gathering::All)),
+            ("MPI_Ibarrier", Meaning::GatherStarted),
+            ("MPI_Comm_rank", Meaning::Nothing),
+        ] {
+            assert_eq!(Meaning::of_routine(name), meaning, "{name}");
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! Time lines of logs of which all is known.
+
+use std::path::PathBuf;
+
+use topas_trace::{
+    BODY, BlockContent, BlockHead, CallArguments, CallEvent, HEAD, TraceBlock, UNKNOWN_RANK, Writer, checksum,
+};
+
+use super::*;
+
+#[path = "../../examples/generate-trace/synthetic.rs"]
+mod synthetic;
+
+use synthetic::SyntheticTrace;
+
+const MS: u64 = 1_000_000;
+const NONE: CallArguments = CallArguments { communicator: 1, ..CallArguments::NONE };
+
+/// Routines of logs that are made here, by number.
+const NAMES: [&str; 9] = [
+    "MPI_Send",
+    "MPI_Recv",
+    "MPI_Isend",
+    "MPI_Irecv",
+    "MPI_Waitall",
+    "MPI_Barrier",
+    "MPI_Bcast",
+    "MPI_Reduce",
+    "MPI_Recv_init",
+];
+
+/// A call: its name, when it began and ended in ms, and what it was about.
+type MadeCall = (&'static str, u64, u64, CallArguments);
+
+/// The block of a rank, number `number` after `before` events. A tick is a nanosecond.
+fn block(rank: u32, number: u64, before: u64, calls: &[MadeCall]) -> Vec<u8> {
+    let head = BlockHead {
+        rank,
+        process: 10 + u64::from(rank),
+        number,
+        before,
+        first: calls[0].1 * MS,
+        ..BlockHead::new(BlockContent::Events)
+    };
+    let mut block = Box::new(TraceBlock { head, body: [0; BODY] });
+    let mut writer = Box::new(Writer::new());
+    writer.begin(&mut block);
+    for (name, began, ended, arguments) in calls {
+        let routine = NAMES.iter().position(|known| known == name).expect("a routine") as u16;
+        let event = CallEvent {
+            routine,
+            began: began * MS,
+            ended: ended * MS,
+            arguments: *arguments,
+        };
+        assert!(writer.put(&mut block, &event));
+    }
+    block.close(rank, writer.last());
+    [&block.head.encode()[..], &block.body].concat()
+}
+
+/// The facts of a rank of so many, with more lines.
+fn facts(rank: u32, ranks: u32, more: &str) -> Vec<u8> {
+    let mut text = format!(
+        "rank {rank}\nranks {ranks}\nhost n1\nbegan 0 0 500\nlatest {0} {0} {1}\n{more}",
+        1000 * MS,
+        500 + 1000 * MS
+    );
+    for (number, name) in NAMES.iter().enumerate() {
+        text += &format!("routine {number} {name}\n");
+    }
+    let mut head = BlockHead {
+        rank,
+        process: 10 + u64::from(rank),
+        filled: text.len() as u64,
+        ..BlockHead::new(BlockContent::Facts)
+    };
+    head.check = checksum(&head, text.as_bytes());
+    let mut bytes = [&head.encode()[..], text.as_bytes()].concat();
+    bytes.resize(HEAD + BODY, 0);
+    bytes
+}
+
+/// A log of these bytes.
+fn log(bytes: &[u8]) -> TraceLog {
+    let file = tempfile::NamedTempFile::new().expect("file");
+    std::fs::write(file.path(), bytes).expect("written");
+    TraceLog::open(file.path()).expect("a log")
+}
+
+/// The time line of ranks with these calls.
+fn told(ranks: &[&[MadeCall]], check: impl FnOnce(&Timeline<'_>)) {
+    let mut bytes = Vec::new();
+    for (rank, calls) in ranks.iter().enumerate() {
+        bytes.extend(block(rank as u32, 0, 0, calls));
+        bytes.extend(facts(rank as u32, ranks.len() as u32, ""));
+    }
+    let logs = [log(&bytes)];
+    let timeline = Timeline::read(&logs, None, |_, _| {}).expect("read").expect("a launch");
+    for row in &timeline.rows {
+        let life = row.ended() - row.began();
+        assert_eq!(row.times.iter().sum::<u64>(), life, "classes add up");
+    }
+    check(&timeline);
+}
+
+fn time(timeline: &Timeline<'_>, rank: usize, class: TimeClass) -> u64 {
+    timeline.rows[rank].times[class as usize] / MS
+}
+
+fn to(peer: i32, tag: i32, bytes: u64) -> CallArguments {
+    CallArguments { peer, tag, sent: bytes, ..NONE }
+}
+
+fn from(peer: i32, tag: i32, bytes: u64) -> CallArguments {
+    CallArguments { peer, tag, received: bytes, ..NONE }
+}
+
+#[test]
+fn a_made_up_run_is_told_as_it_was() {
+    for run in [
+        SyntheticTrace::default(),
+        // Several blocks of each rank.
+        SyntheticTrace { ranks: 3, steps: 9000, late: 0, by: 15_000, ..SyntheticTrace::default() },
+        SyntheticTrace { ranks: 2, steps: 5, by: 0, ..SyntheticTrace::default() },
+    ] {
+        let mut bytes = Vec::new();
+        let truth = run.write(&mut bytes).expect("made");
+        let logs = [log(&bytes)];
+        let timeline = Timeline::read(&logs, None, |_, _| {}).expect("read").expect("a launch");
+        assert_eq!((timeline.untold, timeline.unnamed, timeline.missing_ranks), (0, 0, 0));
+        assert!(timeline.skips.is_empty());
+        let calls: u64 = timeline.rows.iter().map(|row| row.calls).sum();
+        assert_eq!(calls, truth.calls);
+        let of = |class: TimeClass| -> Vec<u64> {
+            timeline.rows.iter().map(|row| row.times[class as usize]).collect()
+        };
+        // Ticks of a third of a nanosecond are rounded down.
+        let near = |told: &[u64], truth: &[u64]| {
+            told.iter().zip(truth).all(|(told, truth)| told.abs_diff(*truth) <= calls)
+        };
+        assert!(near(&of(TimeClass::LateSender), &truth.late_sender), "{truth:?}");
+        assert!(near(&of(TimeClass::CollectiveWait), &truth.collective), "{truth:?}");
+        let messages = timeline.notes.iter().filter(|note| note.kind == NoteKind::Message);
+        assert_eq!(messages.count() as u64, truth.messages);
+        assert!(timeline.notes.is_sorted_by_key(|note| note.place));
+        if run.by > 0 {
+            let most = timeline.rows.iter().max_by_key(|row| row.waited_for).expect("a row");
+            assert_eq!(timeline.processes[most.process].1.rank, run.late);
+        }
+        // Each block that the page gets is the block of the log.
+        let blocks = timeline.blocks(&logs).expect("read");
+        let count: usize = timeline.rows.iter().map(|row| row.blocks.len()).sum();
+        assert_eq!(blocks.len(), count);
+        assert!(blocks.iter().all(|block| bytes.windows(64).any(|own| own == &block[..64])));
+    }
+}
+
+#[test]
+fn a_late_sender_and_a_late_receiver_are_told_apart() {
+    told(
+        &[
+            &[("MPI_Send", 30, 31, to(1, 5, 8)), ("MPI_Send", 40, 71, to(1, 5, 9))],
+            &[("MPI_Recv", 10, 32, from(0, 5, 8)), ("MPI_Recv", 70, 72, from(0, 5, 9))],
+        ],
+        |timeline| {
+            assert_eq!(time(timeline, 1, TimeClass::LateSender), 20);
+            assert_eq!(time(timeline, 1, TimeClass::PointToPoint), 4);
+            assert_eq!(time(timeline, 0, TimeClass::LateReceiver), 30);
+            assert_eq!(time(timeline, 0, TimeClass::Outside), 9);
+            let waited = |rank: usize| timeline.rows[rank].waited_for / MS;
+            assert_eq!((waited(0), waited(1)), (20, 30));
+            // The first call of the first rank is the origin of the clock, and not of the run.
+            assert_eq!(timeline.rows[1].began(), 10 * MS);
+        },
+    );
+}
+
+#[test]
+fn a_send_that_ended_before_the_receive_waited_for_nobody() {
+    told(
+        &[&[("MPI_Send", 10, 12, to(1, 5, 8))], &[("MPI_Recv", 30, 31, from(0, 5, 8))]],
+        |timeline| {
+            assert_eq!(time(timeline, 0, TimeClass::LateReceiver), 0);
+            assert_eq!(time(timeline, 1, TimeClass::LateSender), 0);
+            assert_eq!(timeline.notes.len(), 1, "the message");
+        },
+    );
+}
+
+#[test]
+fn a_wait_for_several_messages_is_one_wait() {
+    let post = |peer| CallArguments { peer, tag: 1, ..NONE };
+    told(
+        &[
+            &[
+                ("MPI_Irecv", 1, 2, post(1)),
+                ("MPI_Irecv", 2, 3, post(2)),
+                ("MPI_Waitall", 10, 60, CallArguments { received: 16, ..NONE }),
+            ],
+            &[("MPI_Isend", 30, 31, to(0, 1, 8))],
+            &[("MPI_Isend", 50, 51, to(0, 1, 8))],
+        ],
+        |timeline| {
+            assert_eq!(time(timeline, 0, TimeClass::LateSender), 40, "until the last message");
+            let waits: Vec<(u32, u64)> =
+                timeline.notes.iter().map(|note| (note.partner, note.wait / MS)).collect();
+            assert_eq!(waits, [(1, 0), (2, 40)]);
+        },
+    );
+}
+
+#[test]
+fn who_waits_for_whom_depends_on_the_collective() {
+    let root = |peer| CallArguments { peer, ..NONE };
+    told(
+        &[
+            &[
+                ("MPI_Barrier", 10, 50, NONE),
+                ("MPI_Bcast", 60, 61, root(0)),
+                ("MPI_Reduce", 70, 91, root(0)),
+            ],
+            &[
+                ("MPI_Barrier", 48, 50, NONE),
+                ("MPI_Bcast", 52, 62, root(0)),
+                ("MPI_Reduce", 90, 91, root(0)),
+            ],
+        ],
+        |timeline| {
+            let notes: Vec<(u32, u32, u64)> = timeline
+                .notes
+                .iter()
+                .map(|note| (note.place.row, note.place.call, note.wait / MS))
+                .collect();
+            assert_eq!(notes, [(0, 0, 38), (0, 2, 20), (1, 1, 8)]);
+        },
+    );
+}
+
+#[test]
+fn what_the_log_does_not_tell_is_counted_and_not_guessed() {
+    // A receive from anybody that another call completes: nobody knows whose message it took.
+    let open = CallArguments { peer: UNKNOWN_RANK, ..NONE };
+    told(
+        &[
+            &[("MPI_Irecv", 1, 2, open), ("MPI_Recv", 10, 40, from(1, 5, 8))],
+            &[("MPI_Send", 30, 31, to(0, 5, 8)), ("MPI_Send", 32, 33, to(0, 5, 8))],
+        ],
+        |timeline| {
+            assert_eq!(timeline.notes, []);
+            assert!(timeline.untold >= 1, "{}", timeline.untold);
+        },
+    );
+    // Bytes that are not those of the message.
+    told(
+        &[&[("MPI_Recv", 10, 40, from(1, 5, 8))], &[("MPI_Send", 30, 31, to(0, 5, 9))]],
+        |timeline| assert_eq!((timeline.notes.len(), timeline.untold), (0, 1)),
+    );
+    // A communicator without a number.
+    let other = |told: CallArguments| CallArguments { communicator: 0, ..told };
+    told(
+        &[
+            &[("MPI_Recv", 10, 40, other(from(1, 5, 8)))],
+            &[("MPI_Send", 30, 31, other(to(0, 5, 8)))],
+        ],
+        |timeline| assert_eq!((timeline.notes.len(), timeline.unnamed), (0, 2)),
+    );
+    // Persistent receives.
+    told(
+        &[
+            &[
+                ("MPI_Recv_init", 1, 2, CallArguments { peer: 1, tag: 5, ..NONE }),
+                ("MPI_Recv", 10, 40, from(1, 5, 8)),
+            ],
+            &[("MPI_Send", 30, 31, to(0, 5, 8))],
+        ],
+        |timeline| assert_eq!(timeline.notes, []),
+    );
+}
+
+#[test]
+fn calls_that_were_overwritten_leave_a_hole() {
+    let barrier = |began| [("MPI_Barrier", began, began + 1, NONE)];
+    let mut bytes = block(0, 0, 0, &barrier(5));
+    // Events 1 to 6 are missing.
+    bytes.extend(block(0, 2, 7, &barrier(20)));
+    bytes.extend(facts(0, 1, ""));
+    let logs = [log(&bytes)];
+    let timeline = Timeline::read(&logs, None, |_, _| {}).expect("read").expect("a launch");
+    assert_eq!(time(&timeline, 0, TimeClass::NotInLog), 14);
+    assert_eq!(time(&timeline, 0, TimeClass::Outside), 0);
+    assert!(timeline.rows[0].has_gap());
+}
+
+#[test]
+fn one_launch_is_shown() {
+    let barrier = |began| [("MPI_Barrier", began, began + 1, NONE)];
+    let launch = |process: u64, id: &str, began: u64| {
+        let mut bytes = [block(0, 0, 0, &barrier(5)), facts(0, 1, &format!("id {id}\n"))];
+        for bytes in &mut bytes {
+            let mut head = BlockHead::decode(bytes).expect("a head");
+            head.process = process;
+            let used = HEAD + head.used() as usize;
+            let text = String::from_utf8_lossy(&bytes[HEAD..used]).into_owned();
+            if text.contains("began 0 0 500") {
+                let text = text.replace("began 0 0 500", &format!("began 0 0 {began}"));
+                head.filled = text.len() as u64;
+                bytes[HEAD..HEAD + text.len()].copy_from_slice(text.as_bytes());
+            }
+            let used = HEAD + head.used() as usize;
+            head.check = checksum(&head, &bytes[HEAD..used]);
+            bytes[..HEAD].copy_from_slice(&head.encode());
+        }
+        bytes.concat()
+    };
+    let logs = [log(&[launch(1, "old", 500), launch(2, "new", 900)].concat())];
+    let id_of = |timeline: &Timeline<'_>| timeline.processes[0].1.facts.value("id").to_owned();
+    let newest = Timeline::read(&logs, None, |_, _| {}).expect("read").expect("a launch");
+    assert_eq!((id_of(&newest), newest.rows.len(), newest.other_launches), ("new".into(), 1, 1));
+    let named = Timeline::read(&logs, Some("ol"), |_, _| {}).expect("read").expect("a launch");
+    assert_eq!(id_of(&named), "old");
+    assert!(Timeline::read(&logs, Some("x"), |_, _| {}).expect("read").is_none());
+}
+
+#[test]
+fn a_rank_that_was_killed_was_in_a_call() {
+    let calls = [("MPI_Barrier", 5, 6, NONE)];
+    let bytes = [block(0, 0, 0, &calls), facts(0, 2, &format!("inside 1 {}\n", 30 * MS))].concat();
+    let logs = [log(&bytes)];
+    let timeline = Timeline::read(&logs, None, |_, _| {}).expect("read").expect("a launch");
+    assert_eq!(timeline.rows[0].inside, Some((1, 30 * MS)));
+    assert_eq!(timeline.ended, 1000 * MS, "the latest moment of the rank");
+    assert_eq!(timeline.missing_ranks, 1);
+    assert_eq!(timeline.notes, [], "of the barrier, a rank is missing");
+}
+
+#[test]
+fn logs_of_a_directory_are_found() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for name in ["b.trace", "a.trace", "topas-mpi.out"] {
+        std::fs::write(dir.path().join(name), "").expect("written");
+    }
+    let found: Vec<PathBuf> = crate::trace_files(dir.path()).expect("listed");
+    assert_eq!(found, [dir.path().join("a.trace"), dir.path().join("b.trace")]);
+}

@@ -1,0 +1,292 @@
+//! The event log of a launch as a page of HTML in which its reader can move: time lines of all threads,
+//! messages, and how long what took how often.
+//!
+//! This is the only page with a script. It is one file, works without a server and without a network,
+//! and runs no script but its own.
+
+mod index;
+mod words;
+
+use data_encoding::BASE64;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest, Sha256};
+use topas_format::shown::Shown;
+use topas_mpi_data::{TimeClass, Timeline};
+
+use crate::html::{STYLE, section};
+use words::class_words;
+
+/// The parts of the script, in the order in which they stand in the page.
+const SCRIPTS: [&str; 5] = [
+    include_str!("timeline/decode.js"),
+    include_str!("timeline/data.js"),
+    include_str!("timeline/picture.js"),
+    include_str!("timeline/histogram.js"),
+    include_str!("timeline/viewer.js"),
+];
+
+/// How the page looks, beside what all pages have.
+const TIMELINE_STYLE: &str = include_str!("timeline/style.css");
+
+/// A log from which the page is made.
+#[derive(Clone, Debug)]
+pub struct LogFile {
+    /// Its name, without directories
+    pub name: String,
+    /// Its length in B
+    pub bytes: u64,
+}
+
+/// What the page is made of.
+pub struct TimelinePage<'p> {
+    /// The launch
+    pub timeline: &'p Timeline<'p>,
+    /// The logs, in the order in which they were read
+    pub logs: &'p [LogFile],
+    /// The blocks of all rows, row by row; None if the page is to open the logs itself
+    pub blocks: Option<&'p [Vec<u8>]>,
+}
+
+/// What is only allowed in the page: its own script and its own style.
+fn policy(script: &str, style: &str) -> String {
+    let hash = |text: &str| BASE64.encode(&Sha256::digest(text.as_bytes()));
+    format!(
+        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; \
+         form-action 'none'",
+        hash(script),
+        hash(style)
+    )
+}
+
+impl TimelinePage<'_> {
+    /// The page.
+    pub fn html(&self) -> String {
+        let timeline = self.timeline;
+        let first = timeline.processes.first().map(|(_, process)| *process);
+        let fact = |key: &str| {
+            let text = first.map_or("", |process| process.facts.value(key));
+            Shown(text.as_bytes()).to_string()
+        };
+        let exe = fact("exe");
+        let exe = match exe.rsplit('/').next() {
+            Some(name) if !name.is_empty() => name.to_owned(),
+            _ => "a program".to_owned(),
+        };
+        let ranks = crate::wording::count(timeline.processes.len() as u64, "rank");
+        let title = format!("{exe}: time line of {ranks}");
+        // In a block of its own, so that nothing else in the page has its names.
+        let script = format!("\"use strict\";{{\n{}}}\n", SCRIPTS.concat());
+        let style = format!("{STYLE}{TIMELINE_STYLE}");
+        let late = words::late(timeline);
+        // A text in a script ends where `</` stands.
+        let facts = index::facts(timeline, self.logs, late).to_string().replace('<', "\\u003c");
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta http-equiv="Content-Security-Policy" content=(policy(&script, &style));
+                    meta name="viewport" content="width=device-width,initial-scale=1";
+                    title { (title) " - TOPAS" }
+                    style { (PreEscaped(&style)) }
+                }
+                body {
+                    header {
+                        h1 { (title) }
+                        p.soft { (about(timeline, &fact("mpi"), &fact("id"))) }
+                        @if let Some(finding) = words::finding(timeline) { p.finding { (finding) } }
+                        @for note in words::notes(timeline) { p.note { (note) } }
+                    }
+                    main {
+                        (section("lines-title", "Time lines", &self.lines()))
+                        (section("durations-title", "How long a state took", &durations()))
+                        (section("ranks-title", "The ranks in numbers", &html! {
+                            p.note {
+                                "Times in seconds (s), and as a share of the time of the launch. Of a rank, the \
+                                 classes add up to its time in the log."
+                            }
+                            (words::table(timeline))
+                        }))
+                        (section("keys-title", "Mouse and keys", &keys()))
+                    }
+                    footer {
+                        p.note {
+                            "Made by topasview --timeline, a tool of TOPAS. This page is one file; its script \
+                             opens no network."
+                        }
+                    }
+                    script id="facts" type="application/json" { (PreEscaped(facts)) }
+                    script id="index" type="text/plain" { (index::index(timeline)) }
+                    @if let Some(blocks) = self.blocks {
+                        script id="blocks" type="text/plain" {
+                            @for block in blocks { (BASE64.encode(block)) "\n" }
+                        }
+                    }
+                    script { (PreEscaped(&script)) }
+                }
+            }
+        }
+        .into_string()
+    }
+
+    /// The picture and what is around it.
+    fn lines(&self) -> Markup {
+        let used = |class: &TimeClass| {
+            self.timeline.rows.iter().any(|row| row.times[*class as usize] > 0)
+        };
+        html! {
+            noscript { p { "The picture needs a browser with scripts. The table below has the numbers." } }
+            @if self.blocks.is_none() {
+                div #opener {
+                    p {
+                        "The page has the sums of the whole run. To see single calls, open "
+                        @for (place, log) in self.logs.iter().enumerate() {
+                            @if place > 0 { ", " }
+                            b { (Shown(log.name.as_bytes())) } " (" (megabytes(log.bytes)) ")"
+                        }
+                        " here, or drop the file on the page. Only the parts that are in view are read, and \
+                         nothing leaves this computer."
+                    }
+                    label { "Event log " input #file type="file" multiple; }
+                }
+            }
+            div.tools #tools hidden {
+                button #in type="button" title="Zoom in (+)" { "Zoom in" }
+                button #out type="button" title="Zoom out (-)" { "Zoom out" }
+                button #whole type="button" title="Whole run (Home)" { "Whole run" }
+                button #taller type="button" title="Higher rows (>)" { "Higher rows" }
+                button #lower type="button" title="Lower rows (<)" { "Lower rows" }
+                label {
+                    "Sort by "
+                    select #sort {
+                        option value="rank" { "rank" }
+                        option value="caused" { "others waited for it" }
+                        option value="wait" { "time waited" }
+                        option value="mpi" { "time in MPI" }
+                        option value="outside" { "time computing" }
+                    }
+                }
+                label { input #group type="checkbox"; " by host" }
+                label { input #messages type="checkbox" checked; " messages" }
+            }
+            div.legend role="group" aria-label="States: a button shows one alone, and how long it took" {
+                @for class in TimeClass::ALL.into_iter().filter(used) {
+                    button type="button" data-kind=(class as u8) aria-pressed="false" {
+                        i class={ "k" (class as u8) } {}
+                        (class_words(class)) " "
+                        span {}
+                    }
+                }
+            }
+            canvas #overview role="img" aria-label="The whole run, all ranks together; a frame shows what is in view" {}
+            canvas #lines tabindex="0" role="application"
+                aria-label="Time lines of the ranks. Keys are told below; the table of the ranks has the numbers." {}
+            p.note #span {}
+            output #status aria-live="polite" {}
+            div #call hidden {
+                button #close type="button" { "Close" }
+                dl {}
+            }
+        }
+    }
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}
+
+/// The launch in a line.
+fn about(timeline: &Timeline<'_>, mpi: &str, id: &str) -> String {
+    let calls: u64 = timeline.rows.iter().map(|row| row.calls).sum();
+    let mut hosts: Vec<&str> =
+        timeline.processes.iter().map(|(_, process)| process.facts.value("host")).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    let mut parts = vec![
+        crate::wording::count(hosts.len() as u64, "host"),
+        format!("{:.3} s from the first call of MPI to the last", timeline.ended as f64 / 1e9),
+        crate::wording::count(calls, "call"),
+    ];
+    parts.extend((!mpi.is_empty()).then(|| mpi.to_owned()));
+    parts.extend((!id.is_empty()).then(|| format!("launch {id}")));
+    parts.join(", ")
+}
+
+/// The histogram and its controls.
+fn durations() -> Markup {
+    html! {
+        div.tools {
+            label {
+                "State "
+                select #state {
+                    option value="" { "none" }
+                    optgroup label="Classes of time" {
+                        @for class in TimeClass::ALL {
+                            option value={ "class " (class as u8) } { (class_words(class)) }
+                        }
+                    }
+                    optgroup #routines label="Routines" {}
+                }
+            }
+            label { "Bins " input #bins type="range" min="5" max="120" value="40"; " " output #bincount { "40" } }
+            label {
+                "Scale "
+                select #scale {
+                    option value="log" { "logarithmic" }
+                    option value="linear" { "linear" }
+                }
+            }
+            label {
+                "Bars "
+                select #amount {
+                    option value="count" { "how often" }
+                    option value="time" { "time together" }
+                }
+            }
+            button #readall type="button" hidden { "Read them" }
+        }
+        p #summary aria-live="polite" {}
+        div #durations hidden {
+            canvas #histogram role="img" aria-label="Histogram of durations; the table below has its numbers" {}
+            p { "The longest:" }
+            ol.longest #longest {}
+            details {
+                summary { "The histogram in numbers" }
+                (crate::html::wide("The histogram in numbers", &html! {
+                    table {
+                        thead { tr {
+                            th scope="col" { "from" } th scope="col" { "to" }
+                            th scope="col" { "how often" } th scope="col" { "time together" }
+                        } }
+                        tbody #bintable {}
+                    }
+                }))
+            }
+        }
+    }
+}
+
+fn keys() -> Markup {
+    let rows = [
+        ("wheel, + and -", "zoom in time, around the pointer or the middle"),
+        ("drag, left and right", "move in time; dragging moves rows, too"),
+        ("Shift and wheel, > and <", "higher and lower rows"),
+        ("double click", "zoom in at a place"),
+        ("click", "details of a call: routine, partner, tag, bytes, path"),
+        ("n and p", "next and previous call of the row"),
+        ("up and down", "next row; the line below the picture tells its numbers"),
+        ("m", "messages as arrows, or not; they are drawn while they are few"),
+        ("Home", "the whole run"),
+        ("click in the strip above", "go there"),
+    ];
+    html! {
+        p.note {
+            "In each column of a row, states stand above one another by their shares of the time of the column: \
+             the longer the part of the picture, the longer the state."
+        }
+        table {
+            thead { tr { th.l scope="col" { "Do" } th.l scope="col" { "What happens" } } }
+            tbody { @for (key, what) in rows { tr { td.l { (key) } td.list { (what) } } } }
+        }
+    }
+}

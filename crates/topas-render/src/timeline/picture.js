@@ -1,0 +1,150 @@
+// Draws rows: in each column of pixels, the classes of time stand above one another by their shares.
+
+/** From the bottom to the top of a row: what a row waits for stands at the top, where rows begin. */
+const STACK = [
+  CLASS.NOT_IN_LOG, CLASS.OUTSIDE, CLASS.OTHER, CLASS.FILE, CLASS.ONE_SIDED, CLASS.COLLECTIVE,
+  CLASS.POINT_TO_POINT, CLASS.COLLECTIVE_WAIT, CLASS.LATE_RECEIVER, CLASS.LATE_SENDER,
+];
+
+/** The nanoseconds of each class in each of `columns` columns of a time, from the slices of a row. */
+function sharesOfSlices(row, from, to, columns, shares) {
+  const { bounds, sums } = row;
+  const last = bounds.length - 1;
+  if (last < 1) return;
+  const width = (to - from) / columns;
+  const before = new Float64Array(CLASSES);
+  const at = (time, into) => {
+    if (time <= bounds[0]) return into.fill(0);
+    if (time >= bounds[last]) {
+      for (let i = 0; i < CLASSES; i++) into[i] = sums[last * CLASSES + i];
+      return into;
+    }
+    const slice = placeAbove(bounds, time) - 1;
+    const part = (time - bounds[slice]) / (bounds[slice + 1] - bounds[slice] || 1);
+    for (let i = 0; i < CLASSES; i++) {
+      const low = sums[slice * CLASSES + i];
+      into[i] = low + (sums[(slice + 1) * CLASSES + i] - low) * part;
+    }
+    return into;
+  };
+  at(from, before);
+  const now = new Float64Array(CLASSES);
+  for (let column = 0; column < columns; column++) {
+    at(from + (column + 1) * width, now);
+    for (let i = 0; i < CLASSES; i++) {
+      shares[column * CLASSES + i] += now[i] - before[i];
+      before[i] = now[i];
+    }
+  }
+}
+
+/** Adds a time of one class to the columns that it touches. */
+function addTime(shares, columns, from, width, kind, began, ended) {
+  let column = Math.floor((began - from) / width);
+  if (column >= columns || ended <= from) return;
+  if (column < 0) [column, began] = [0, from];
+  for (; column < columns && began < ended; column++) {
+    const end = Math.min(ended, from + (column + 1) * width);
+    if (end > began) shares[column * CLASSES + kind] += end - began;
+    began = Math.max(began, end);
+  }
+}
+
+/** The same from the calls themselves. */
+function sharesOfCalls(timeline, row, from, to, columns, shares) {
+  const width = (to - from) / columns;
+  timeline.walk(row, from, to, (kind, began, ended) => addTime(shares, columns, from, width, kind, began, ended));
+}
+
+/** The last call of a rank that never returned from it, where only slices are known. */
+function addInside(timeline, row, from, to, columns, shares) {
+  if (!row.inside) return;
+  const kind = timeline.classOf(row.process, row.inside[0]);
+  addTime(shares, columns, from, (to - from) / columns, kind, row.inside[1], timeline.end);
+}
+
+/** Paints columns of shares into pixels: a row of this height at `top` and `left` of an image. */
+function paintRow(image, shares, columns, left, top, height, width, colors) {
+  const pixels = new Uint32Array(image.data.buffer);
+  const bottom = Math.min(top + height, image.height);
+  for (let column = 0; column < columns; column++) {
+    const at = column * CLASSES;
+    let sum = 0;
+    for (let i = 0; i < CLASSES; i++) sum += shares[at + i];
+    // Outside of the life of a row there is nothing.
+    if (sum <= 0) continue;
+    const whole = Math.max(sum, width * 0.999);
+    if (height <= 2) {
+      const color = blended(shares, at, sum, colors);
+      for (let y = Math.max(top, 0); y < bottom; y++) pixels[y * image.width + left + column] = color;
+      continue;
+    }
+    let [done, y] = [0, top + height];
+    for (const kind of STACK) {
+      const share = shares[at + kind];
+      if (share <= 0) continue;
+      done += share;
+      const end = top + height - Math.round((done / whole) * height);
+      for (; y > end; ) {
+        y--;
+        if (y >= 0 && y < bottom) pixels[y * image.width + left + column] = colors[kind];
+      }
+    }
+  }
+}
+
+/** The mean of the colours of classes by their shares, where a row is too low for a stack. */
+function blended(shares, at, sum, colors) {
+  let [r, g, b] = [0, 0, 0];
+  for (let i = 0; i < CLASSES; i++) {
+    const part = shares[at + i] / sum;
+    r += (colors[i] & 255) * part;
+    g += ((colors[i] >> 8) & 255) * part;
+    b += ((colors[i] >> 16) & 255) * part;
+  }
+  return (255 << 24) | (b << 16) | (g << 8) | r;
+}
+
+/** Red, green and blue of a colour `#rrggbb` or `#rgb`. */
+function partsOf(color) {
+  const digits = color.length === 4 ? [...color.slice(1)].map(digit => digit + digit) : color.slice(1).match(/../g);
+  return digits.map(part => parseInt(part, 16));
+}
+
+/** A colour as a pixel in memory, the share of it that is left on a ground. */
+function pixelOf(color, share, ground) {
+  const under = partsOf(ground);
+  const [r, g, b] = partsOf(color).map((own, place) => Math.round(own * share + under[place] * (1 - share)));
+  return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+}
+
+/** Round numbers in a range, about as many as wanted. */
+function ticksIn(from, to, wanted) {
+  const rough = (to - from) / Math.max(wanted, 1);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map(factor => factor * power).find(step => step >= rough);
+  const ticks = [];
+  for (let at = Math.ceil(from / step); at * step <= to; at++) ticks.push(at * step);
+  return { ticks, step };
+}
+
+/** A length of time with its unit, in three digits or so. */
+function shownTime(ns) {
+  const [unit, name] = ns >= 1e9 ? [1e9, "s"] : ns >= 1e6 ? [1e6, "ms"] : ns >= 1e3 ? [1e3, "µs"] : [1, "ns"];
+  const number = ns / unit;
+  const digits = number >= 100 || unit === 1 ? 0 : number >= 10 ? 1 : 2;
+  return `${number.toFixed(digits)} ${name}`;
+}
+
+/** A moment in the run in s, exact enough to tell it from others that are `step` ns apart. */
+function shownMoment(ns, step) {
+  const digits = Math.min(9, Math.max(0, Math.ceil(9 - Math.log10(Math.max(step, 1)))));
+  return `${(ns / 1e9).toFixed(digits)} s`;
+}
+
+/** A number of bytes with its unit. */
+function shownBytes(bytes) {
+  const units = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"]];
+  const [unit, name] = units.find(([unit]) => bytes >= unit) ?? [1, "B"];
+  return `${unit === 1 ? bytes : (bytes / unit).toFixed(1)} ${name}`;
+}

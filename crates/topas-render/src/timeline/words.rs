@@ -1,0 +1,196 @@
+//! What the page says in words and numbers: for whom the ranks waited, what to know, and the table of
+//! the ranks.
+
+use maud::{Markup, html};
+use topas_format::shown::Shown;
+use topas_mpi_data::{TimeClass, Timeline, TimelineRow};
+
+use crate::html::wide;
+use crate::wording::count;
+
+/// Most rows of the table.
+const MOST_ROWS: usize = 1000;
+
+/// A share of waiting below which nobody is named: of the time of all rows.
+const LITTLE: f64 = 0.01;
+
+/// What a class is called.
+pub(super) fn class_words(class: TimeClass) -> &'static str {
+    match class {
+        TimeClass::Outside => "computing",
+        TimeClass::PointToPoint => "point to point",
+        TimeClass::LateSender => "wait for late sender",
+        TimeClass::LateReceiver => "wait for late receiver",
+        TimeClass::Collective => "collective",
+        TimeClass::CollectiveWait => "wait in collective",
+        TimeClass::OneSided => "one-sided",
+        TimeClass::File => "file",
+        TimeClass::Other => "other MPI",
+        TimeClass::NotInLog => "not in the log",
+    }
+}
+
+/// The name of a row: its rank, and the thread if there are several.
+fn name(timeline: &Timeline<'_>, row: &TimelineRow) -> String {
+    let rank = timeline.processes.get(row.process).map_or(0, |(_, process)| process.rank);
+    let threads = timeline.rows.iter().filter(|other| other.process == row.process).count();
+    if threads > 1 { format!("{rank}, thread {}", row.thread) } else { rank.to_string() }
+}
+
+fn waited(row: &TimelineRow) -> u64 {
+    let waits = TimeClass::ALL.iter().filter(|class| class.is_wait());
+    waits.map(|class| row.times[*class as usize]).sum()
+}
+
+/// Nanoseconds in s. Of a run of less than a second, microseconds can be seen.
+fn seconds(timeline: &Timeline<'_>, nanoseconds: u64) -> String {
+    let digits = if timeline.ended < 1_000_000_000 { 6 } else { 3 };
+    format!("{:.digits$}", nanoseconds as f64 / 1e9)
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 { "-".to_owned() } else { format!("{:.1}", part as f64 / whole as f64 * 100.0) }
+}
+
+/// The row for which the others waited longest, if they waited for it more than a little, and for
+/// more than half as long again as for any other row.
+pub(super) fn late(timeline: &Timeline<'_>) -> Option<usize> {
+    let rows = &timeline.rows;
+    let (place, most) = rows.iter().enumerate().max_by_key(|(_, row)| row.waited_for)?;
+    let others = rows.iter().enumerate().filter(|(other, _)| *other != place);
+    let second = others.map(|(_, row)| row.waited_for).max().unwrap_or(0);
+    let all: u64 = rows.iter().flat_map(|row| row.times).sum();
+    let enough = most.waited_for as f64 > LITTLE * all as f64;
+    (enough && most.waited_for > second.saturating_mul(3) / 2).then_some(place)
+}
+
+/// One sentence: for whom the ranks waited.
+pub(super) fn finding(timeline: &Timeline<'_>) -> Option<String> {
+    let all: u64 = timeline.rows.iter().flat_map(|row| row.times).sum();
+    let waits: u64 = timeline.rows.iter().map(waited).sum();
+    if waits == 0 {
+        return None;
+    }
+    let share = percent(waits, all);
+    let waiting = format!(
+        "The ranks waited for each other for {} s, {share} % of the time of all ranks",
+        seconds(timeline, waits)
+    );
+    let Some(row) = late(timeline).and_then(|place| timeline.rows.get(place)) else {
+        return Some(format!("{waiting}; they did not wait for one rank above all."));
+    };
+    let rank = name(timeline, row);
+    let computing = row.times[TimeClass::Outside as usize];
+    let life = row.times.iter().sum();
+    Some(format!(
+        "{waiting}. They waited longest for rank {rank}: {} s, {} % of all waiting. Rank {rank} itself computed \
+         for {} % of its time and waited for {} %.",
+        seconds(timeline, row.waited_for),
+        percent(row.waited_for, waits),
+        percent(computing, life),
+        percent(waited(row), life),
+    ))
+}
+
+/// What has to be known to read the picture; a paragraph each.
+pub(super) fn notes(timeline: &Timeline<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    if timeline.missing_ranks > 0 {
+        let ranks = count(timeline.missing_ranks, "rank");
+        notes.push(format!(
+            "{ranks} of the launch are not in these logs. A run on several hosts leaves a log on each; waits \
+             for ranks that are missing are not known."
+        ));
+    }
+    if timeline.other_launches > 0 {
+        let launches = count(timeline.other_launches as u64, "other launch");
+        let launches = launches.replace("launchs", "launches");
+        notes.push(format!("The logs hold {launches}; this is the newest, or that of --launch."));
+    }
+    if timeline.rows.iter().any(|row| row.times[TimeClass::NotInLog as usize] > 0 || row.has_gap())
+    {
+        notes.push(
+            "The oldest calls of some threads were overwritten, or cannot be read: their log was full. \
+             topas-run --mpi=log:SIZE keeps more of them."
+                .to_owned(),
+        );
+    }
+    if !timeline.skips.is_empty() {
+        notes.push(format!("Passed over: {}.", timeline.skips));
+    }
+    if timeline.unnamed > 0 {
+        notes.push(format!(
+            "{} on communicators that the log does not tell apart: waits in them are not known. topas-run \
+             --mpi=log,waits numbers the communicators.",
+            count(timeline.unnamed, "call")
+        ));
+    }
+    if timeline.untold > 0 {
+        notes.push(format!(
+            "Of {} the other side could not be told: their waits are not known, and stand as point to point or \
+             collective.",
+            count(timeline.untold, "message or collective").replace("collectives", "collectives")
+        ));
+    }
+    if timeline.least_wait > 0 {
+        notes.push(format!(
+            "There are more messages and waits than the page has room for: waits below {} us stand in the sums, \
+             and not in single calls; messages that waited less have no arrows.",
+            timeline.least_wait / 1000
+        ));
+    }
+    if timeline.has_several_clocks {
+        notes.push(
+            "The hosts are put beside each other by their time of day. What is shorter than the difference of \
+             their clocks means nothing between ranks of different hosts."
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+/// The numbers of the ranks.
+pub(super) fn table(timeline: &Timeline<'_>) -> Markup {
+    let used: Vec<TimeClass> = TimeClass::ALL
+        .into_iter()
+        .filter(|class| timeline.rows.iter().any(|row| row.times[*class as usize] > 0))
+        .collect();
+    let cell = |time: u64| format!("{} ({} %)", seconds(timeline, time), percent(time, timeline.ended));
+    html! {
+        (wide("Time of each rank by class", &html! {
+            table {
+                thead {
+                    tr {
+                        th scope="col" { "rank" }
+                        th.l scope="col" { "host" }
+                        @for class in &used { th scope="col" { (class_words(*class)) " s" } }
+                        th scope="col" { "others waited for it s" }
+                        th scope="col" { "calls" }
+                    }
+                }
+                tbody {
+                    @for row in timeline.rows.iter().take(MOST_ROWS) {
+                        tr {
+                            th scope="row" { (name(timeline, row)) }
+                            td.l { (host(timeline, row)) }
+                            @for class in &used { td { (cell(row.times[*class as usize])) } }
+                            td { (seconds(timeline, row.waited_for)) }
+                            td { (row.calls) }
+                        }
+                    }
+                }
+            }
+        }))
+        @if timeline.rows.len() > MOST_ROWS {
+            p.note { "The table has the first " (MOST_ROWS) " of " (timeline.rows.len()) " rows." }
+        }
+    }
+}
+
+fn host(timeline: &Timeline<'_>, row: &TimelineRow) -> String {
+    let host = timeline.processes.get(row.process).map(|(_, process)| process.facts.value("host"));
+    match host {
+        None | Some("") => "-".to_owned(),
+        Some(host) => Shown(host.as_bytes()).to_string(),
+    }
+}

@@ -1,0 +1,115 @@
+//! `topasview --timeline`: time lines of event logs as a page of HTML.
+
+use std::io::{IsTerminal, stdout};
+use std::path::{Path, PathBuf};
+
+use topas_data::Source;
+use topas_mpi_data::{Timeline, TraceLog, TraceSkips, trace_files};
+use topas_render::timeline::{LogFile, TimelinePage};
+use topas_terminal::{Printed, Progress};
+
+use crate::args::{Args, TOOL};
+use crate::exit;
+use crate::output::{may_write, save};
+
+/// Largest logs whose blocks stand in the page, in B.
+const MOST_INSIDE: u64 = 32_000_000;
+
+const LOGS_HINT: &str = "name logs that topas-run --mpi=log wrote, such as topas-mpi.HOST.trace";
+
+/// Writes the page; the exit code, all has then been said.
+pub fn show(args: &Args) -> u8 {
+    let Ok(paths) = paths(args) else { return exit::INPUT };
+    if paths.is_empty() {
+        TOOL.error(&"no event log in this directory", None, LOGS_HINT);
+        return exit::NO_PES;
+    }
+    let to = args.html.clone().unwrap_or_else(|| PathBuf::from("-"));
+    if args.html.is_none() && stdout().is_terminal() {
+        TOOL.error(&"a page is nothing for a terminal", None, "add --html FILE");
+        return exit::USAGE;
+    }
+    let sources: Vec<Source> = paths.iter().cloned().map(Source::File).collect();
+    if let Err(code) = may_write(args, &sources) {
+        return code;
+    }
+    let mut worst = exit::OK;
+    let mut logs = Vec::new();
+    let mut files = Vec::new();
+    for path in &paths {
+        let opened = TraceLog::open(path).and_then(|log| Ok((log.length()?, log)));
+        match opened {
+            Ok((_, log)) if log.processes.is_empty() => {
+                TOOL.error(&format!("{} holds no event log", path.display()), None, LOGS_HINT);
+                worst = exit::INPUT;
+            }
+            Ok((bytes, log)) => {
+                warn(path, &log.skips, args.quiet);
+                let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+                files.push(LogFile { name: name.into_owned(), bytes });
+                logs.push(log);
+            }
+            Err(cause) => {
+                TOOL.error(&format!("cannot read {}", path.display()), Some(&cause), LOGS_HINT);
+                worst = exit::INPUT;
+            }
+        }
+    }
+    if logs.is_empty() {
+        return worst;
+    }
+    match page(args, &logs, &files) {
+        Ok(page) if save(&to, page.as_bytes()) == Printed::Done => worst,
+        Ok(_) => exit::INPUT,
+        Err(code) => code,
+    }
+}
+
+/// The logs that are named, those in directories that are named, or those of the working directory.
+fn paths(args: &Args) -> Result<Vec<PathBuf>, ()> {
+    let here = [PathBuf::from(".")];
+    let named = if args.inputs.is_empty() { &here[..] } else { &args.inputs };
+    let mut paths = Vec::new();
+    for path in named {
+        if !path.is_dir() {
+            paths.push(path.clone());
+            continue;
+        }
+        match trace_files(path) {
+            Ok(found) => paths.extend(found),
+            Err(cause) => {
+                TOOL.error(&format!("cannot list {}", path.display()), Some(&cause), LOGS_HINT);
+                return Err(());
+            }
+        }
+    }
+    Ok(paths)
+}
+
+fn warn(path: &Path, skips: &TraceSkips, quiet: bool) {
+    if !skips.is_empty() && !quiet {
+        let what = format!("{}: passed over: {skips}", path.display());
+        TOOL.warning(&what, None, "");
+    }
+}
+
+/// The page of these logs. The Err is the exit code.
+fn page(args: &Args, logs: &[TraceLog], files: &[LogFile]) -> Result<String, u8> {
+    let failed = |cause| {
+        TOOL.error(&"cannot read the event log", Some(&cause), "is it still written?");
+        exit::INPUT
+    };
+    let mut progress = Progress::new(TOOL, args.quiet);
+    let tell = |read, all| progress.at(|| format!("{read} of {all} blocks read"));
+    let timeline = Timeline::read(logs, args.launch.as_deref(), tell).map_err(failed)?;
+    drop(progress);
+    let Some(timeline) = timeline else {
+        let id = args.launch.as_deref().unwrap_or_default();
+        TOOL.error(&format!("no launch {id} in the event logs"), None, LOGS_HINT);
+        return Err(exit::NO_PES);
+    };
+    let inside = !args.log_beside && timeline.bytes() <= MOST_INSIDE;
+    let blocks = if inside { Some(timeline.blocks(logs).map_err(failed)?) } else { None };
+    let page = TimelinePage { timeline: &timeline, logs: files, blocks: blocks.as_deref() };
+    Ok(page.html())
+}
