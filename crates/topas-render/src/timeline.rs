@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use topas_format::shown::Shown;
 use topas_mpi_data::{TimeClass, Timeline};
 
-use crate::html::{STYLE, section};
+use crate::html::{STYLE, section, wide};
 use words::class_words;
 
 /// The parts of the script, in the order in which they stand in the page.
@@ -252,7 +252,7 @@ fn durations() -> Markup {
             ol.longest #longest {}
             details {
                 summary { "The histogram in numbers" }
-                (crate::html::wide("The histogram in numbers", &html! {
+                (wide("The histogram in numbers", &html! {
                     table {
                         thead { tr {
                             th scope="col" { "from" } th scope="col" { "to" }
@@ -284,9 +284,11 @@ fn keys() -> Markup {
             "In each column of a row, states stand above one another by their shares of the time of the column: \
              the longer the part of the picture, the longer the state."
         }
-        table {
-            thead { tr { th.l scope="col" { "Do" } th.l scope="col" { "What happens" } } }
-            tbody { @for (key, what) in rows { tr { td.l { (key) } td.list { (what) } } } }
-        }
+        (wide("Mouse and keys", &html! {
+            table {
+                thead { tr { th.l scope="col" { "Do" } th.l scope="col" { "What happens" } } }
+                tbody { @for (key, what) in rows { tr { td.l { (key) } td.list { (what) } } } }
+            }
+        }))
     }
 }

@@ -6,6 +6,9 @@ mod synthetic;
 #[path = "../../../topas-mpi-data/examples/generate-mpi/synthetic.rs"]
 mod synthetic_mpi;
 
+#[path = "../../../topas-mpi-data/examples/generate-trace/synthetic.rs"]
+mod synthetic_trace;
+
 mod balance;
 mod data;
 mod faults;
@@ -16,6 +19,7 @@ mod mpi_compare;
 mod mpi_faults;
 mod mpi_page;
 mod page;
+mod timeline;
 mod views;
 
 use std::io::Write;

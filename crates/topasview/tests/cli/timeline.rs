@@ -1,0 +1,301 @@
+//! The page of time lines: what it says, that it believes and runs nothing of a log, that its decoder
+//! finds what ours finds, and how a browser shows it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use data_encoding::BASE64;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+use topas_mpi_data::{TraceLog, TraceSkips};
+use topas_trace::{
+    BODY, BlockContent, BlockHead, CallArguments, CallEvent, HEAD, TraceBlock, Writer,
+};
+
+use super::page::{has_its_parts_and_scripts, measured};
+use super::synthetic_trace::SyntheticTrace;
+use super::{shown, view};
+
+const DECODER: &str = "../topas-render/src/timeline/decode.js";
+
+/// A directory with the log of a run that was made up.
+fn made_up(run: &SyntheticTrace) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let mut bytes = Vec::new();
+    run.write(&mut bytes).unwrap();
+    fs::write(dir.path().join("topas-mpi.n001.trace"), bytes).unwrap();
+    dir
+}
+
+fn page(run: &SyntheticTrace, args: &[&str]) -> String {
+    shown(made_up(run).path(), &[&["--timeline"][..], args].concat())
+}
+
+#[test]
+fn the_page_names_the_late_rank_and_has_the_numbers_of_all() {
+    let page = page(&SyntheticTrace::default(), &[]);
+    has_its_parts_and_scripts(&page, "ring: time line of 8 ranks", 4);
+    assert!(page.contains("They waited longest for rank 5"), "{page:.3000}");
+    let body = page.split_once("<h2 id=\"ranks-title\"").unwrap().1;
+    let rows: Vec<&str> = body.split("<th scope=\"row\">").skip(1).collect();
+    assert_eq!(rows.len(), 8);
+    assert!(rows[5].starts_with("5</th><td class=\"l\">n001</td>"), "{}", rows[5]);
+    // A page goes into a file as all pages do, and a log is not replaced.
+    let dir = made_up(&SyntheticTrace::default());
+    let log = "topas-mpi.n001.trace";
+    assert_eq!(shown(dir.path(), &["--timeline", log, "--html", "run.html"]), "");
+    assert_eq!(fs::read_to_string(dir.path().join("run.html")).unwrap(), page);
+    let kept = view(dir.path(), &["--timeline", log, "--html", log]);
+    assert!(kept.code == 2 && kept.err.contains("is not replaced"), "{}", kept.err);
+}
+
+#[test]
+fn a_large_log_stays_beside_the_page() {
+    let inside = page(&SyntheticTrace::default(), &[]);
+    let beside = page(&SyntheticTrace::default(), &["--log-beside"]);
+    assert!(inside.contains("<script id=\"blocks\"") && !inside.contains("type=\"file\""));
+    assert!(!beside.contains("<script id=\"blocks\"") && beside.contains("type=\"file\""));
+    assert!(beside.contains("<b>topas-mpi.n001.trace</b>") && beside.len() < inside.len());
+}
+
+#[test]
+fn the_page_runs_its_own_script_alone_and_opens_no_network() {
+    let page = page(&SyntheticTrace::default(), &[]);
+    let script = page.rsplit_once("<script>").unwrap().1.split_once("</script>").unwrap().0;
+    let style = page.split_once("<style>").unwrap().1.split_once("</style>").unwrap().0;
+    let hash = |text: &str| BASE64.encode(&Sha256::digest(text.as_bytes()));
+    let policy = format!(
+        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; form-action \
+         'none'",
+        hash(script),
+        hash(style)
+    );
+    assert!(page.contains(&policy), "{page:.600}");
+    for word in ["http:", "https:", "//cdn", " src=", "@import", "url("] {
+        assert!(!page.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn what_a_log_says_of_itself_is_text() {
+    let run = SyntheticTrace {
+        exe: "/tmp/</script><script>alert(1)</script>",
+        host: "<img src=x onerror=alert(2)>\u{202e}",
+        id: "</title><b>",
+        ..SyntheticTrace::default()
+    };
+    let page = page(&run, &[]);
+    assert_eq!(page.matches("<script").count(), 4, "facts, index, blocks, and the script");
+    assert!(!page.contains("<img") && !page.contains("<b>") && !page.contains('\u{202e}'));
+    assert!(page.contains("&lt;img src=x onerror=alert(2)&gt;%E2%80%AE"));
+}
+
+#[test]
+fn wrong_inputs_are_told() {
+    let dir = made_up(&SyntheticTrace::default());
+    fs::write(dir.path().join("other"), "no log").unwrap();
+    for (args, code, text) in [
+        (&["--timeline", "other"][..], 1, "other holds no event log"),
+        (&["--timeline", "no-such.trace"], 1, "cannot read no-such.trace"),
+        (&["--timeline", "--mpi"], 2, "--mpi is no option of --timeline"),
+        (&["--timeline", "--csv"], 2, "--csv is no option of --timeline"),
+        (&["--timeline", "--launch", "nobody"], 3, "no launch nobody in the event logs"),
+        (&["--log-beside"], 2, "--timeline"),
+    ] {
+        let told = view(dir.path(), args);
+        assert!(told.code == code && told.err.contains(text), "{args:?}: {}", told.err);
+    }
+    let none = view(tempfile::tempdir().unwrap().path(), &["--timeline"]);
+    assert!(none.code == 3 && none.err.contains("no event log in this directory"), "{}", none.err);
+}
+
+#[test]
+fn a_damaged_log_is_shown_as_far_as_it_goes() {
+    let dir = made_up(&SyntheticTrace::default());
+    let path = dir.path().join("topas-mpi.n001.trace");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[HEAD + 50] ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    let page = shown(dir.path(), &["--timeline"]);
+    assert!(page.contains("damaged events"), "the page tells what is missing");
+    // Of any part, at any place.
+    for place in (0..bytes.len()).step_by(40_001) {
+        fs::write(&path, &bytes[place..]).unwrap();
+        let told = view(dir.path(), &["--timeline", "--quiet"]);
+        assert!(matches!(told.code, 0 | 1), "{place}: {}", told.err);
+    }
+}
+
+/// All events of a log as `topas-mpi trace --events` prints them.
+fn events(path: &Path) -> String {
+    let log = TraceLog::open(path).unwrap();
+    let mut out = String::from(
+        "rank,thread,routine,began_ns,length_ns,peer,source,tag,sent,received,communicator,number,path\n",
+    );
+    let origin = log.processes.iter().map(|process| process.began()).min().unwrap();
+    let cell = |number: i32| if number < 0 { String::new() } else { number.to_string() };
+    let mut skips = TraceSkips::default();
+    for process in &log.processes {
+        let each = |thread, event: &CallEvent| {
+            let began = process.nanoseconds(event.began);
+            let length = process.nanoseconds(event.ended) - began;
+            let a = &event.arguments;
+            out += &format!(
+                "{},{thread},{},{},{length},{},{},{},{},{},{:x},{},{}\n",
+                process.rank,
+                process.routine(event.routine),
+                began - origin,
+                cell(a.peer),
+                cell(a.source),
+                cell(a.tag),
+                a.sent,
+                a.received,
+                a.communicator,
+                a.number,
+                a.path
+            );
+            Ok(())
+        };
+        log.events(process, &mut skips, each).unwrap();
+    }
+    assert!(skips.is_empty());
+    out
+}
+
+/// The same by the decoder of the page; None if there is no node to run it.
+fn events_by_script(path: &Path) -> Option<String> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut node = Command::new("node");
+    node.arg(here.join("tests/cli/timeline_oracle.js")).arg(here.join(DECODER)).arg(path);
+    let told = node.stderr(Stdio::inherit()).output().ok()?;
+    assert!(told.status.success(), "{}", told.status);
+    Some(String::from_utf8(told.stdout).unwrap())
+}
+
+/// A block of events with arguments of any size.
+fn any_block() -> Vec<u8> {
+    let mut random = 7u64;
+    let mut next = move || {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random
+    };
+    let first = (1 << 50) + 5;
+    let head =
+        BlockHead { first, process: 1000, shift: 3, ..BlockHead::new(BlockContent::Events) };
+    let mut block = Box::new(TraceBlock { head, body: [0; BODY] });
+    let mut writer = Box::new(Writer::new());
+    writer.begin(&mut block);
+    let mut clock = first;
+    loop {
+        let began = clock + (next() >> (24 + next() % 40));
+        clock = began + (next() >> (24 + next() % 40));
+        let wide = next() >> (next() % 64);
+        let arguments = CallArguments {
+            peer: (next() % 5) as i32 - 2,
+            source: next() as i32,
+            tag: next() as i32 >> (next() % 32),
+            path: next() as u32,
+            sent: wide,
+            received: next() >> (next() % 64),
+            communicator: if wide % 3 == 0 { next() } else { 1 },
+            number: if wide % 7 == 0 { next() } else { 4 },
+        };
+        let event =
+            CallEvent { routine: (next() % 6) as u16, began, ended: clock, arguments };
+        if !writer.put(&mut block, &event) {
+            break;
+        }
+    }
+    block.close(0, writer.last());
+    [&block.head.encode()[..], &block.body].concat()
+}
+
+#[test]
+fn the_script_reads_the_events_that_we_read() {
+    let dir = made_up(&SyntheticTrace { ranks: 3, steps: 5000, ..SyntheticTrace::default() });
+    let path = dir.path().join("topas-mpi.n001.trace");
+    let Some(told) = events_by_script(&path) else {
+        eprintln!("skipped: the_script_reads_the_events_that_we_read: there is no node");
+        return;
+    };
+    assert!(told == events(&path), "the made up run");
+    // The facts of its first rank, and events of another kind.
+    let log = fs::read(&path).unwrap();
+    let facts = log.chunks(HEAD + BODY).find(|block| block[10] == 2).unwrap();
+    fs::write(&path, [&any_block()[..], facts].concat()).unwrap();
+    let (told, own) = (events_by_script(&path).unwrap(), events(&path));
+    assert!(own.lines().count() > 500);
+    for (told, own) in told.lines().zip(own.lines()) {
+        assert_eq!(told, own);
+    }
+    assert_eq!(told.len(), own.len());
+}
+
+/// The page without its policy, so that a script can be put into it that looks at the page.
+fn open_page(page: &str) -> String {
+    let (before, rest) = page.split_once("<meta http-equiv=").unwrap();
+    format!("{before}{}", rest.split_once('>').unwrap().1)
+}
+
+#[test]
+#[ignore = "cargo xtask test --browser"]
+fn a_browser_shows_time_lines_readably() {
+    let page = open_page(&page(&SyntheticTrace::default(), &[]));
+    measured(&page, include_str!("page.js"), |_, _| {});
+}
+
+/// What a reader does: zooms, moves, sorts, chooses a call and a state, all of it with the keyboard or
+/// the mouse; and what then stands there.
+#[test]
+#[ignore = "cargo xtask test --browser"]
+fn a_browser_moves_in_time_lines() {
+    let page = open_page(&page(&SyntheticTrace::default(), &[]));
+    measured(&page, include_str!("timeline.js"), |seen, what| {
+        let text = |key: &str| seen[key].as_str().unwrap_or_default().to_owned();
+        assert_eq!(seen["errors"], Value::Array(Vec::new()), "{what}");
+        assert!(text("whole").contains("up to 5,216 calls"), "{what}");
+        // The late rank computes where the others wait.
+        assert!(seen["lateComputes"].as_f64().unwrap() > 0.9, "{what}");
+        assert!(seen["othersCompute"].as_f64().unwrap() < 0.5, "{what}");
+        assert!(seen["zoomed"].as_f64().unwrap() < 0.4, "the wheel zooms in: {what}");
+        assert!(seen["stays"].as_f64().unwrap() < 0.02, "around the pointer: {what}");
+        assert!(seen["moved"].as_f64().unwrap() > 0.1, "dragging moves: {what}");
+        for word in ["Waitall", "Took", "wait for late sender", "Message from rank"] {
+            assert!(text("call").contains(word), "{word}: {what}");
+        }
+        assert!(text("arrows").starts_with("In view") && seen["ink"].as_f64().unwrap() > 0.0, "{what}");
+        assert_eq!(text("first"), "rank 5", "sorted by what others waited for: {what}");
+        assert!(text("summary").contains("200 times in view"), "{what}");
+        assert_eq!(seen["inBins"], 200, "{what}");
+        assert_eq!(seen["bins"], 12, "{what}");
+        assert_eq!(seen["longest"], 5, "{what}");
+        assert!(text("row").starts_with("rank 5: computing 9"), "{what}");
+    });
+}
+
+/// The page as it is, with its policy: it draws, and what stands in the log runs nowhere.
+#[test]
+#[ignore = "cargo xtask test --browser"]
+fn a_browser_runs_the_script_of_the_page_alone() {
+    let run = SyntheticTrace { exe: "</script><script>document.title='bad'</script>", ..SyntheticTrace::default() };
+    let text = page(&run, &[]);
+    let text = text.replace("</body>", "<script>document.title = 'bad'</script></body>");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("page.html");
+    fs::write(&path, text).unwrap();
+    let output = Command::new("chromium")
+        .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom"])
+        .arg("--virtual-time-budget=20000")
+        .arg(format!("--user-data-dir={}", dir.path().join("profile").display()))
+        .arg(format!("file://{}", path.display()))
+        .stderr(Stdio::null())
+        .output()
+        .expect("chromium");
+    let dom = String::from_utf8(output.stdout).unwrap();
+    assert!(dom.contains("data-drawn=\"calls\""), "{dom:.300}");
+    assert!(!dom.contains("<title>bad</title>"), "{dom:.900}");
+}
