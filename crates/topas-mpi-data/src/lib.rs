@@ -64,11 +64,11 @@ pub use sums::{
     CLASSES, Communicator, Counter, MessageClass, MpiSums, PeerSums, Sizes, TrafficSums,
     WAITED_NAMES, Waiting,
 };
-pub use topas_mpi_profile::sums::WaitSums;
 pub use timeline::{
-    CallPlace, NoteKind, SLICE_CALLS, TIME_CLASSES, TimeClass, Timeline, TimelineBlock, TimelineNote,
+    CallPlace, NoteKind, TIME_CLASSES, TimeClass, Timeline, TimelineBlock, TimelineNote,
     TimelineProcess, TimelineRow, TimelineSlice,
 };
+pub use topas_mpi_profile::sums::WaitSums;
 pub use topas_trace::{CallArguments, CallEvent};
 pub use trace::{
     FoundBlock, TraceFacts, TraceLog, TraceProcess, TraceSkips, TraceThread, trace_files,

@@ -27,7 +27,7 @@ use notes::Notes;
 use states::{Gathering, Meaning};
 
 pub use notes::{NoteKind, TimelineNote};
-pub use rows::{CallPlace, SLICE_CALLS, TimelineBlock, TimelineRow, TimelineSlice};
+pub use rows::{CallPlace, TimelineBlock, TimelineRow, TimelineSlice};
 pub use states::{TIME_CLASSES, TimeClass};
 
 /// A process of the launch that is shown: the log by its place, and the process in the log.
@@ -58,6 +58,8 @@ pub struct Timeline<'l> {
     pub other_launches: usize,
     /// Ranks of the launch that are not in the logs
     pub missing_ranks: u64,
+    /// Calls in a slice; the last slice of a block may have fewer
+    pub slice_calls: u32,
 }
 
 /// A routine of a process.
@@ -78,9 +80,8 @@ fn launch<'l>(logs: &'l [TraceLog], id: Option<&str>) -> (Vec<TimelineProcess<'l
     let mut launches: Vec<(&str, BTreeSet<u32>, Vec<TimelineProcess<'l>>)> = Vec::new();
     for (place, process) in all {
         let own = process.facts.value("id");
-        let known = launches.iter_mut().find(|(id, ranks, _)| {
-            *id == own && !ranks.contains(&process.rank)
-        });
+        let known =
+            launches.iter_mut().find(|(id, ranks, _)| *id == own && !ranks.contains(&process.rank));
         match known {
             Some((_, ranks, members)) => {
                 ranks.insert(process.rank);
@@ -114,13 +115,16 @@ impl<'l> Timeline<'l> {
         }
         let members: Vec<&TraceProcess> = processes.iter().map(|(_, process)| *process).collect();
         let (clocks, has_several_clocks) = clocks(&members);
+        let blocks = members.iter().flat_map(|process| process.blocks());
+        let calls: u64 = blocks.map(|(_, block)| u64::from(block.head.events())).sum();
+        let slice_calls = rows::slice_calls(calls);
         let mut rows: Vec<TimelineRow> = Vec::new();
         let mut order: Vec<(u64, usize, usize, &FoundBlock)> = Vec::new();
         for (place, (log, process)) in processes.iter().enumerate() {
             for (thread, block) in process.blocks() {
                 let is_known = |row: &TimelineRow| row.process == place && row.thread == thread;
                 if !rows.last().is_some_and(is_known) {
-                    rows.push(TimelineRow::new(place, thread));
+                    rows.push(TimelineRow::new(place, thread, slice_calls));
                 }
                 let began = clocks[place].nanoseconds(block.head.first);
                 order.push((began, rows.len() - 1, *log, block));
@@ -154,6 +158,7 @@ impl<'l> Timeline<'l> {
         timeline.has_several_clocks = has_several_clocks;
         timeline.other_launches = launches - 1;
         timeline.missing_ranks = missing_ranks;
+        timeline.slice_calls = slice_calls;
         Ok(Some(timeline))
     }
 }
@@ -226,8 +231,7 @@ impl<'l> TimelineReader<'l, '_> {
             let known = self.roles.entry((process_place, event.routine));
             let role = *known.or_insert_with(|| {
                 let name = process.routine(event.routine);
-                let (meaning, class) =
-                    (Meaning::of_routine(&name), TimeClass::of_routine(&name));
+                let (meaning, class) = (Meaning::of_routine(&name), TimeClass::of_routine(&name));
                 RoutineRole { meaning, class }
             });
             let own = &mut self.rows[row];
@@ -309,6 +313,10 @@ impl<'l> TimelineReader<'l, '_> {
         }
         let mut notes = self.notes.all;
         notes.sort_by_key(|note| note.place);
+        let delays = notes::delays(&notes, self.rows.len());
+        for (row, delayed) in self.rows.iter_mut().zip(delays) {
+            row.delayed = delayed;
+        }
         Timeline {
             processes: Vec::new(),
             rows: self.rows,
@@ -321,16 +329,13 @@ impl<'l> TimelineReader<'l, '_> {
             has_several_clocks: false,
             other_launches: 0,
             missing_ranks: 0,
+            slice_calls: 0,
         }
     }
 }
 
 /// The call in which a rank was at its end: of its only thread, because the facts do not tell which one.
-fn inside(
-    process: &TraceProcess,
-    clock: &RowClock<'_>,
-    row: &TimelineRow,
-) -> Option<(u16, u64)> {
+fn inside(process: &TraceProcess, clock: &RowClock<'_>, row: &TimelineRow) -> Option<(u16, u64)> {
     if process.threads().count() != 1 {
         return None;
     }

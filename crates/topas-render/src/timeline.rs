@@ -131,9 +131,8 @@ impl TimelinePage<'_> {
 
     /// The picture and what is around it.
     fn lines(&self) -> Markup {
-        let used = |class: &TimeClass| {
-            self.timeline.rows.iter().any(|row| row.times[*class as usize] > 0)
-        };
+        let used =
+            |class: &TimeClass| self.timeline.rows.iter().any(|row| row.times[*class as usize] > 0);
         html! {
             noscript { p { "The picture needs a browser with scripts. The table below has the numbers." } }
             @if self.blocks.is_none() {
@@ -160,7 +159,7 @@ impl TimelinePage<'_> {
                     "Sort by "
                     select #sort {
                         option value="rank" { "rank" }
-                        option value="caused" { "others waited for it" }
+                        option value="caused" { "delays of others" }
                         option value="wait" { "time waited" }
                         option value="mpi" { "time in MPI" }
                         option value="outside" { "time computing" }

@@ -9,8 +9,7 @@ use std::io::{BufWriter, Write, stdout};
 use synthetic::SyntheticTrace;
 
 fn main() -> std::io::Result<()> {
-    let numbers: Vec<u64> =
-        std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
+    let numbers: Vec<u64> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
     let [ranks, steps, late] = numbers[..] else {
         eprintln!("generate-trace: three numbers are needed: ranks, steps, and the late rank");
         std::process::exit(2);

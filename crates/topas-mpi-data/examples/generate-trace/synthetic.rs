@@ -158,9 +158,8 @@ impl SyntheticTrace {
     /// The block of facts of a rank.
     fn facts(&self, rank: u32, ended: u64) -> Vec<u8> {
         let ((ticks, ns), SyntheticTrace { ranks, host, exe, id, .. }) = (BEGAN, self);
-        let moment = |after: u64| {
-            format!("{} {} {}", ticks + after * TICKS, ns + after, REALTIME + after)
-        };
+        let moment =
+            |after: u64| format!("{} {} {}", ticks + after * TICKS, ns + after, REALTIME + after);
         let mut text = format!(
             "rank {rank}\nranks {ranks}\nuid 1000\npid {}\nstate 1\nhost {host}\nuser user\nexe {exe}\n\
              id {id}\nmpi Made up 1.0\nbegan {}\nlatest {}\n",

@@ -96,8 +96,12 @@ impl Collectives {
         let place = all.len() / 2;
         let (_, middle, _) = all.select_nth_unstable(place);
         let middle = *middle;
-        let old: Vec<(u64, u64)> =
-            self.open.iter().filter(|(_, open)| began(open) < middle).map(|(key, _)| *key).collect();
+        let old: Vec<(u64, u64)> = self
+            .open
+            .iter()
+            .filter(|(_, open)| began(open) < middle)
+            .map(|(key, _)| *key)
+            .collect();
         for key in old {
             self.close(key, notes);
         }

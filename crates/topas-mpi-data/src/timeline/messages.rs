@@ -137,7 +137,8 @@ impl Messages {
             return;
         }
         let communicator = told.communicator;
-        let key = |source, destination| MessageKey { communicator, source, destination, tag: told.tag };
+        let key =
+            |source, destination| MessageKey { communicator, source, destination, tag: told.tag };
         match meaning {
             Meaning::Send | Meaning::SendStarted | Meaning::SendReceive if told.peer >= 0 => {
                 let is_blocking = meaning == Meaning::Send;

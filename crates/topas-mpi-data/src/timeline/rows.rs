@@ -6,8 +6,13 @@ use topas_trace::CallEvent;
 use super::clock::RowClock;
 use super::states::{TIME_CLASSES, TimeClass};
 
-/// Calls in a slice.
-pub const SLICE_CALLS: u32 = 256;
+/// Most slices of a launch: so many that a picture of the whole run is sharp.
+const MOST_SLICES: u64 = 200_000;
+
+/// How many calls a slice has if there are so many in all.
+pub(super) fn slice_calls(calls: u64) -> u32 {
+    u32::try_from(calls.div_ceil(MOST_SLICES)).unwrap_or(u32::MAX).max(1)
+}
 
 /// The time that some calls, one after the other, took in each class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,20 +70,23 @@ pub struct TimelineRow {
     pub times: [u64; TIME_CLASSES],
     /// Calls
     pub calls: u64,
-    /// For how long other rows waited for this one, in ns
-    pub waited_for: u64,
+    /// For how long other rows waited because of this one, in ns: directly, or because the row for which
+    /// they waited waited itself
+    pub delayed: u64,
     /// The call in which the thread was at its end, and when that began, in ns since the origin
     pub inside: Option<(u16, u64)>,
     /// The number of events before the next block, if none is missing
     expected: u64,
     /// Whether calls were missing before a block
     has_lost: bool,
+    /// Calls in a slice
+    slice_calls: u32,
 }
 
 impl TimelineRow {
     /// An empty row of a thread.
-    pub(super) fn new(process: usize, thread: u32) -> TimelineRow {
-        TimelineRow { process, thread, ..TimelineRow::default() }
+    pub(super) fn new(process: usize, thread: u32, slice_calls: u32) -> TimelineRow {
+        TimelineRow { process, thread, slice_calls, ..TimelineRow::default() }
     }
 
     /// When the row begins, in ns since the origin.
@@ -123,7 +131,7 @@ impl TimelineRow {
         let mut times = [0; TIME_CLASSES];
         times[TimeClass::Outside as usize] = began - before;
         times[class as usize] += ended - began;
-        if block.calls > 0 && block.calls.is_multiple_of(SLICE_CALLS) {
+        if block.calls > 0 && block.calls.is_multiple_of(self.slice_calls) {
             self.slices.push(TimelineSlice { ended, times });
         } else {
             slice.ended = ended;
@@ -141,7 +149,7 @@ impl TimelineRow {
     /// Moves time of a call from one class to another.
     pub(super) fn shift(&mut self, place: CallPlace, from: TimeClass, to: TimeClass, time: u64) {
         let Some(block) = self.blocks.get(place.block as usize) else { return };
-        let slice = (block.first_slice + place.call / SLICE_CALLS) as usize;
+        let slice = (block.first_slice + place.call / self.slice_calls) as usize;
         let Some(slice) = self.slices.get_mut(slice) else { return };
         let time = time.min(slice.times[from as usize]);
         slice.times[from as usize] -= time;

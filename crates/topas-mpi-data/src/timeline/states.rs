@@ -53,10 +53,7 @@ impl TimeClass {
 
     /// Whether the time is one of waiting for other ranks.
     pub const fn is_wait(self) -> bool {
-        matches!(
-            self,
-            TimeClass::LateSender | TimeClass::LateReceiver | TimeClass::CollectiveWait
-        )
+        matches!(self, TimeClass::LateSender | TimeClass::LateReceiver | TimeClass::CollectiveWait)
     }
 }
 

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use topas_trace::{
-    BODY, BlockContent, BlockHead, CallArguments, CallEvent, HEAD, TraceBlock, UNKNOWN_RANK, Writer, checksum,
+    BODY, BlockContent, BlockHead, CallArguments, CallEvent, HEAD, TraceBlock, UNKNOWN_RANK,
+    Writer, checksum,
 };
 
 use super::*;
@@ -47,12 +48,8 @@ fn block(rank: u32, number: u64, before: u64, calls: &[MadeCall]) -> Vec<u8> {
     writer.begin(&mut block);
     for (name, began, ended, arguments) in calls {
         let routine = NAMES.iter().position(|known| known == name).expect("a routine") as u16;
-        let event = CallEvent {
-            routine,
-            began: began * MS,
-            ended: ended * MS,
-            arguments: *arguments,
-        };
+        let event =
+            CallEvent { routine, began: began * MS, ended: ended * MS, arguments: *arguments };
         assert!(writer.put(&mut block, &event));
     }
     block.close(rank, writer.last());
@@ -145,7 +142,7 @@ fn a_made_up_run_is_told_as_it_was() {
         assert_eq!(messages.count() as u64, truth.messages);
         assert!(timeline.notes.is_sorted_by_key(|note| note.place));
         if run.by > 0 {
-            let most = timeline.rows.iter().max_by_key(|row| row.waited_for).expect("a row");
+            let most = timeline.rows.iter().max_by_key(|row| row.delayed).expect("a row");
             assert_eq!(timeline.processes[most.process].1.rank, run.late);
         }
         // Each block that the page gets is the block of the log.
@@ -168,7 +165,7 @@ fn a_late_sender_and_a_late_receiver_are_told_apart() {
             assert_eq!(time(timeline, 1, TimeClass::PointToPoint), 4);
             assert_eq!(time(timeline, 0, TimeClass::LateReceiver), 30);
             assert_eq!(time(timeline, 0, TimeClass::Outside), 9);
-            let waited = |rank: usize| timeline.rows[rank].waited_for / MS;
+            let waited = |rank: usize| timeline.rows[rank].delayed / MS;
             assert_eq!((waited(0), waited(1)), (20, 30));
             // The first call of the first rank is the origin of the clock, and not of the run.
             assert_eq!(timeline.rows[1].began(), 10 * MS);
@@ -206,6 +203,24 @@ fn a_wait_for_several_messages_is_one_wait() {
             let waits: Vec<(u32, u64)> =
                 timeline.notes.iter().map(|note| (note.partner, note.wait / MS)).collect();
             assert_eq!(waits, [(1, 0), (2, 40)]);
+        },
+    );
+}
+
+#[test]
+fn a_delay_is_that_of_the_rank_in_which_it_arose() {
+    told(
+        &[
+            &[("MPI_Recv", 10, 51, from(1, 5, 8))],
+            &[("MPI_Recv", 20, 41, from(2, 5, 8)), ("MPI_Send", 50, 51, to(0, 5, 8))],
+            &[("MPI_Send", 40, 41, to(1, 5, 8))],
+        ],
+        |timeline| {
+            // Rank 0 waits for 40 ms for rank 1, of which rank 1 itself waits for 20 ms for rank 2.
+            let delayed: Vec<u64> = timeline.rows.iter().map(|row| row.delayed / MS).collect();
+            assert_eq!(delayed, [0, 20, 40]);
+            assert_eq!(time(timeline, 0, TimeClass::LateSender), 40);
+            assert_eq!(time(timeline, 1, TimeClass::LateSender), 20);
         },
     );
 }

@@ -9,8 +9,6 @@ const CLASSES = 10;
 /** The class of the wait that a note of each kind tells of: message, late receiver, collective. */
 const WAIT_OF_NOTE = [CLASS.LATE_SENDER, CLASS.LATE_RECEIVER, CLASS.COLLECTIVE_WAIT];
 const MESSAGE = 0;
-/** Calls in a slice. */
-const SLICE_CALLS = 256;
 /** Most calls that are kept in memory with their times. */
 const MOST_CALLS = 4_000_000;
 
@@ -66,7 +64,7 @@ function rowsOf(facts, bytes) {
     for (const block of row.blocks) {
       const at = slice * CLASSES + CLASS.NOT_IN_LOG;
       block.lost = row.sums[at + CLASSES] > row.sums[at];
-      slice += Math.max(1, Math.ceil(block.calls / SLICE_CALLS));
+      slice += Math.max(1, Math.ceil(block.calls / facts.sliceCalls));
     }
     const notes = reader.next();
     row.notes = {

@@ -95,9 +95,8 @@ fn tick(process: &TraceProcess) -> f64 {
 /// What the script has to know beside the index.
 pub(super) fn facts(timeline: &Timeline<'_>, logs: &[LogFile], late: Option<usize>) -> Value {
     let mut tables: Vec<Value> = Vec::new();
-    let text = |process: &TraceProcess, key: &str| {
-        Shown(process.facts.value(key).as_bytes()).to_string()
-    };
+    let text =
+        |process: &TraceProcess, key: &str| Shown(process.facts.value(key).as_bytes()).to_string();
     // The processes of a host count the same ticks.
     let known = timeline.processes.iter().map(|(_, process)| *process);
     let clocked = known.clone().find(|process| process.has_clock());
@@ -133,12 +132,12 @@ pub(super) fn facts(timeline: &Timeline<'_>, logs: &[LogFile], late: Option<usiz
             let same = timeline.rows.iter().filter(|other| other.process == row.process);
             json!({
                 "process": row.process, "thread": row.thread, "several": same.count() > 1,
-                "times": row.times, "waitedFor": row.waited_for, "inside": row.inside,
+                "times": row.times, "delayed": row.delayed, "inside": row.inside,
             })
         })
         .collect();
     json!({
-        "ended": timeline.ended.max(1), "late": late,
+        "ended": timeline.ended.max(1), "late": late, "sliceCalls": timeline.slice_calls,
         "classes": TimeClass::ALL.map(super::class_words),
         "hosts": hosts, "routines": tables, "processes": processes, "rows": rows,
         "logs": logs.iter().map(|log| json!({ "name": log.name, "bytes": log.bytes }))

@@ -55,7 +55,7 @@ const MEASURES = {
   mpi: row => row.times.reduce((sum, time, kind) => sum + (kind === CLASS.OUTSIDE || kind === CLASS.NOT_IN_LOG ? 0 : time), 0),
   wait: row => WAIT_OF_NOTE.reduce((sum, kind) => sum + row.times[kind], 0),
   outside: row => row.times[CLASS.OUTSIDE],
-  caused: row => row.waitedFor,
+  caused: row => row.delayed,
 };
 
 /** Puts rows in order, and below their hosts if that is wanted. */
@@ -205,7 +205,7 @@ function drawAxis(context, left, inner, height) {
   }
 }
 
-/** Names of rows, as many as fit, and a mark at the row for which others waited most. */
+/** Names of rows, as many as fit, and a mark at the row that delayed others most. */
 function drawLabels(context, shown, left, width) {
   context.clearRect(0, AXIS_HEIGHT, left, context.canvas.height);
   let free = AXIS_HEIGHT;

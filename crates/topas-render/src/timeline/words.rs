@@ -52,16 +52,16 @@ fn percent(part: u64, whole: u64) -> String {
     if whole == 0 { "-".to_owned() } else { format!("{:.1}", part as f64 / whole as f64 * 100.0) }
 }
 
-/// The row for which the others waited longest, if they waited for it more than a little, and for
-/// more than half as long again as for any other row.
+/// The row that delayed the others most, if that is more than a little, and half as much again as the
+/// delays of any other row.
 pub(super) fn late(timeline: &Timeline<'_>) -> Option<usize> {
     let rows = &timeline.rows;
-    let (place, most) = rows.iter().enumerate().max_by_key(|(_, row)| row.waited_for)?;
+    let (place, most) = rows.iter().enumerate().max_by_key(|(_, row)| row.delayed)?;
     let others = rows.iter().enumerate().filter(|(other, _)| *other != place);
-    let second = others.map(|(_, row)| row.waited_for).max().unwrap_or(0);
+    let second = others.map(|(_, row)| row.delayed).max().unwrap_or(0);
     let all: u64 = rows.iter().flat_map(|row| row.times).sum();
-    let enough = most.waited_for as f64 > LITTLE * all as f64;
-    (enough && most.waited_for > second.saturating_mul(3) / 2).then_some(place)
+    let enough = most.delayed as f64 > LITTLE * all as f64;
+    (enough && most.delayed > second.saturating_mul(3) / 2).then_some(place)
 }
 
 /// One sentence: for whom the ranks waited.
@@ -77,17 +77,16 @@ pub(super) fn finding(timeline: &Timeline<'_>) -> Option<String> {
         seconds(timeline, waits)
     );
     let Some(row) = late(timeline).and_then(|place| timeline.rows.get(place)) else {
-        return Some(format!("{waiting}; they did not wait for one rank above all."));
+        return Some(format!("{waiting}. No rank delayed the others much more than the rest did."));
     };
     let rank = name(timeline, row);
-    let computing = row.times[TimeClass::Outside as usize];
     let life = row.times.iter().sum();
     Some(format!(
-        "{waiting}. They waited longest for rank {rank}: {} s, {} % of all waiting. Rank {rank} itself computed \
-         for {} % of its time and waited for {} %.",
-        seconds(timeline, row.waited_for),
-        percent(row.waited_for, waits),
-        percent(computing, life),
+        "{waiting}. Rank {rank} is late: {} s of this, {} %, are delays that arose there. Rank {rank} itself \
+         computed for {} % of its time, and waited for others for {} %.",
+        seconds(timeline, row.delayed),
+        percent(row.delayed, waits),
+        percent(row.times[TimeClass::Outside as usize], life),
         percent(waited(row), life),
     ))
 }
@@ -155,7 +154,8 @@ pub(super) fn table(timeline: &Timeline<'_>) -> Markup {
         .into_iter()
         .filter(|class| timeline.rows.iter().any(|row| row.times[*class as usize] > 0))
         .collect();
-    let cell = |time: u64| format!("{} ({} %)", seconds(timeline, time), percent(time, timeline.ended));
+    let cell =
+        |time: u64| format!("{} ({} %)", seconds(timeline, time), percent(time, timeline.ended));
     html! {
         (wide("Time of each rank by class", &html! {
             table {
@@ -164,7 +164,7 @@ pub(super) fn table(timeline: &Timeline<'_>) -> Markup {
                         th scope="col" { "rank" }
                         th.l scope="col" { "host" }
                         @for class in &used { th scope="col" { (class_words(*class)) " s" } }
-                        th scope="col" { "others waited for it s" }
+                        th scope="col" { "delays of others s" }
                         th scope="col" { "calls" }
                     }
                 }
@@ -174,7 +174,7 @@ pub(super) fn table(timeline: &Timeline<'_>) -> Markup {
                             th scope="row" { (name(timeline, row)) }
                             td.l { (host(timeline, row)) }
                             @for class in &used { td { (cell(row.times[*class as usize])) } }
-                            td { (seconds(timeline, row.waited_for)) }
+                            td { (seconds(timeline, row.delayed)) }
                             td { (row.calls) }
                         }
                     }

@@ -82,7 +82,7 @@ pub fn measured(page: &str, script: &str, more: impl Fn(&Value, &str)) {
         fs::write(&path, outer).unwrap();
         let output = Command::new("chromium")
             .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom"])
-            .args(["--hide-scrollbars", "--window-size=1400,900", "--virtual-time-budget=20000"])
+            .args(["--hide-scrollbars", "--window-size=1400,900", "--virtual-time-budget=10000000"])
             .arg(format!("--blink-settings=preferredColorScheme={}", u8::from(!dark)))
             .arg(format!("--user-data-dir={}", dir.path().join("profile").display()))
             .arg(format!("file://{}", path.display()))

@@ -5,7 +5,18 @@
   addEventListener("unhandledrejection", event => errors.push(String(event.reason)));
   const seen = { errors };
   const $ = id => document.getElementById(id);
-  const wait = ms => new Promise(resolve => setTimeout(resolve, ms));
+  // The time of the browser is virtual, and timers run ahead of frames: both are waited for.
+  const sleep = ms => new Promise(resolve => setTimeout(resolve, ms));
+  const frames = async () => {
+    let came = false;
+    requestAnimationFrame(() => requestAnimationFrame(() => (came = true)));
+    while (!came) await sleep(20);
+  };
+  const wait = async ms => {
+    await frames();
+    await sleep(ms);
+    await frames();
+  };
   const drawn = async () => {
     for (let i = 0; i < 100 && document.documentElement.dataset.drawn !== "calls"; i++) await wait(30);
     await wait(400);
@@ -65,19 +76,11 @@
     await drawn();
     seen.moved = (span().from - zoomed.from) / length(zoomed);
     // Rank 6 waits for rank 5: its calls, one after the other, until one has waited.
-    for (let i = 0; i < 6; i++) key("ArrowDown");
-    await wait(100);
-    for (let i = 0; i < 12; i++) key("+");
+    for (let i = 0; i < 7; i++) key("ArrowDown");
     await drawn();
-    for (let i = 0; i < 7 && !$("call").textContent.includes("late sender"); i++) {
-      if (i === 0) for (let j = 0; j < 6; j++) key("-");
-      await drawn();
+    for (let i = 0; i < 20 && !$("call").textContent.includes("late sender"); i++) {
       key("n");
-      await wait(150);
-    }
-    for (let i = 0; i < 12 && !$("call").textContent.includes("late sender"); i++) {
-      key("n");
-      await wait(150);
+      await wait(50);
     }
     seen.call = $("call").textContent;
     seen.arrows = $("span").textContent;
@@ -96,6 +99,7 @@
     await drawn();
     const init = $("summary").textContent;
     if (!init.includes("8 times")) errors.push(init);
+    for (let i = 0; i < 12; i++) key(">");
     $("lines").style.height = "44px";
     dispatchEvent(new Event("resize"));
     change("state", "routine MPI_Waitall", "change");

@@ -37,7 +37,7 @@ fn page(run: &SyntheticTrace, args: &[&str]) -> String {
 fn the_page_names_the_late_rank_and_has_the_numbers_of_all() {
     let page = page(&SyntheticTrace::default(), &[]);
     has_its_parts_and_scripts(&page, "ring: time line of 8 ranks", 4);
-    assert!(page.contains("They waited longest for rank 5"), "{page:.3000}");
+    assert!(page.contains("Rank 5 is late"), "{page:.3000}");
     let body = page.split_once("<h2 id=\"ranks-title\"").unwrap().1;
     let rows: Vec<&str> = body.split("<th scope=\"row\">").skip(1).collect();
     assert_eq!(rows.len(), 8);
@@ -184,8 +184,7 @@ fn any_block() -> Vec<u8> {
         random
     };
     let first = (1 << 50) + 5;
-    let head =
-        BlockHead { first, process: 1000, shift: 3, ..BlockHead::new(BlockContent::Events) };
+    let head = BlockHead { first, process: 1000, shift: 3, ..BlockHead::new(BlockContent::Events) };
     let mut block = Box::new(TraceBlock { head, body: [0; BODY] });
     let mut writer = Box::new(Writer::new());
     writer.begin(&mut block);
@@ -204,8 +203,7 @@ fn any_block() -> Vec<u8> {
             communicator: if wide % 3 == 0 { next() } else { 1 },
             number: if wide % 7 == 0 { next() } else { 4 },
         };
-        let event =
-            CallEvent { routine: (next() % 6) as u16, began, ended: clock, arguments };
+        let event = CallEvent { routine: (next() % 6) as u16, began, ended: clock, arguments };
         if !writer.put(&mut block, &event) {
             break;
         }
@@ -263,12 +261,15 @@ fn a_browser_moves_in_time_lines() {
         assert!(seen["othersCompute"].as_f64().unwrap() < 0.5, "{what}");
         assert!(seen["zoomed"].as_f64().unwrap() < 0.4, "the wheel zooms in: {what}");
         assert!(seen["stays"].as_f64().unwrap() < 0.02, "around the pointer: {what}");
-        assert!(seen["moved"].as_f64().unwrap() > 0.1, "dragging moves: {what}");
+        assert!(seen["moved"].as_f64().unwrap() > 0.04, "dragging moves: {what}");
         for word in ["Waitall", "Took", "wait for late sender", "Message from rank"] {
             assert!(text("call").contains(word), "{word}: {what}");
         }
-        assert!(text("arrows").starts_with("In view") && seen["ink"].as_f64().unwrap() > 0.0, "{what}");
-        assert_eq!(text("first"), "rank 5", "sorted by what others waited for: {what}");
+        assert!(
+            text("arrows").starts_with("In view") && seen["ink"].as_f64().unwrap() > 0.0,
+            "{what}"
+        );
+        assert_eq!(text("first"), "rank 5", "sorted by delays: {what}");
         assert!(text("summary").contains("200 times in view"), "{what}");
         assert_eq!(seen["inBins"], 200, "{what}");
         assert_eq!(seen["bins"], 12, "{what}");
@@ -281,7 +282,10 @@ fn a_browser_moves_in_time_lines() {
 #[test]
 #[ignore = "cargo xtask test --browser"]
 fn a_browser_runs_the_script_of_the_page_alone() {
-    let run = SyntheticTrace { exe: "</script><script>document.title='bad'</script>", ..SyntheticTrace::default() };
+    let run = SyntheticTrace {
+        exe: "</script><script>document.title='bad'</script>",
+        ..SyntheticTrace::default()
+    };
     let text = page(&run, &[]);
     let text = text.replace("</body>", "<script>document.title = 'bad'</script></body>");
     let dir = tempfile::tempdir().unwrap();
