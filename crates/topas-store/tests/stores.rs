@@ -2,6 +2,7 @@
 //! shards; and nothing is lost while one of them is away.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
@@ -240,6 +241,52 @@ fn number_of_rows(store: &mut dyn Store) -> Vec<Vec<Cell>> {
     store.select(&sql, &[], &[topas_store::CellKind::Int]).unwrap()
 }
 
+/// An engine of today, in a process of Python.
+fn current_engine(dir: &Path) -> (Server, String) {
+    let python = std::env::var_os("TOPAS_TEST_CHDB").unwrap_or_else(|| "python3".into());
+    let mut child = Command::new(python)
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/chdb_server.py"))
+        .arg(dir)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut port = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut port).unwrap();
+    let server = Server(child);
+    assert!(!port.trim().is_empty(), "asked for, so it must run");
+    (server, format!("clickhouse://127.0.0.1:{}/default", port.trim()))
+}
+
+#[test]
+#[ignore = "cargo xtask test --stores"]
+fn a_current_engine_gives_the_same_answers() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = dir.path().join("log");
+    fs::create_dir(&log).unwrap();
+    let (_server, url) = current_engine(&dir.path().join("engine"));
+    let mut index = Index::open(&dir.path().join("index")).unwrap();
+    let mut store = remote_store(&url).unwrap();
+    for round in 0..3 {
+        let mut more = generated::runs(70 + round, 400);
+        if round == 0 {
+            more.push((0, profile()));
+        }
+        generated::append(&log, &more);
+        let inputs = Inputs::new(std::slice::from_ref(&log));
+        Ingest::new(&mut index, 97, true).run(&inputs.sources, |_| {}).unwrap();
+        deliver(&mut index, &mut *store).unwrap();
+        // What arrived before is sent once more.
+        index.set_state("delivered", 0).unwrap();
+        deliver(&mut index, &mut *store).unwrap();
+        assert_eq!(number_of_rows(&mut index), number_of_rows(&mut *store));
+        let (own, remote) = (answers(&mut index), answers(&mut *store));
+        for (own, remote) in own.iter().zip(&remote) {
+            assert_eq!(own, remote);
+        }
+        assert_eq!(own.len(), remote.len());
+    }
+}
+
 #[test]
 #[ignore = "cargo xtask test --stores"]
 fn three_stores_give_one_answer() {
@@ -255,19 +302,23 @@ fn three_stores_give_one_answer() {
         format!("postgres://topas@127.0.0.1:{}/postgres", postgres.port),
         format!("clickhouse://127.0.0.1:{one},127.0.0.1:{other}/default?cluster=center"),
     ];
+    // Small batches, so that runs are joined later and become others.
+    let (runs, batch) = match std::env::var_os("TOPAS_TEST_FULL") {
+        Some(_) => (250_000, 5000),
+        None => (400, 97),
+    };
     for (at, url) in urls.iter().enumerate() {
         let mut index = Index::open(&dir.path().join(format!("index{at}"))).unwrap();
         let mut store = remote_store(url).unwrap();
         let mut running = Vec::new();
         for round in 0..4 {
-            let mut more = generated::runs(40 + 10 * at as u64 + round, 400);
+            let mut more = generated::runs(40 + 10 * at as u64 + round, runs);
             if round == 0 {
                 more.push((0, profile()));
             }
             generated::append(&log, &more);
             let inputs = Inputs::new(std::slice::from_ref(&log));
-            // Small batches, so that runs are joined later and become others.
-            Ingest::new(&mut index, 97, true).run(&inputs.sources, |_| {}).unwrap();
+            Ingest::new(&mut index, batch, true).run(&inputs.sources, |_| {}).unwrap();
             match round {
                 0 => {
                     // It is not there yet.

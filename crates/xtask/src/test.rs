@@ -59,7 +59,8 @@ pub struct TestOptions {
     /// Reports and answers compared with DuckDB, from a Python wheel
     #[arg(long)]
     duckdb: bool,
-    /// The index, a real PostgreSQL and a real ClickHouse of two shards, started for the test
+    /// The index, a real PostgreSQL, a real ClickHouse of two shards, started for the test, and a current
+    /// engine of ClickHouse, from a Python wheel
     #[arg(long)]
     stores: bool,
     /// The MPI profile beside mpiP, whose sources are in this directory
@@ -127,6 +128,7 @@ pub fn test(options: &TestOptions) -> Result<()> {
     let begun = Instant::now();
     let (mpis, cmakes) = prepare(options)?;
     let duckdb = options.duckdb.then(wheels::duckdb).transpose()?;
+    let chdb = options.stores.then(wheels::chdb).transpose()?;
     let mpip = options.mpip.as_deref().map(std::path::absolute).transpose()?;
     steps.took.push(("packages".into(), begun.elapsed()));
     if !options.only {
@@ -153,6 +155,7 @@ pub fn test(options: &TestOptions) -> Result<()> {
         let tools = if options.full { OsStr::new("release") } else { debug.as_os_str() };
         tests.env("TOPAS_TEST_TOOLS", tools);
         tests.envs(cmakes.as_ref().map(|dir| ("TOPAS_TEST_CMAKES", dir)));
+        tests.envs(chdb.as_ref().map(|python| ("TOPAS_TEST_CHDB", python)));
         tests.envs(duckdb.as_ref().map(|python| ("TOPAS_TEST_DUCKDB", python)));
         tests.envs(mpip.as_ref().map(|sources| ("TOPAS_TEST_MPIP", sources)));
         tests.envs(mpis.as_ref().map(|dir| ("TOPAS_TEST_ALL_MPI", dir)));

@@ -1,4 +1,4 @@
-//! MPIs and CMakes of many versions, and DuckDB, from Python wheels, each in a directory of its own.
+//! MPIs and CMakes of many versions, DuckDB and chdb, from Python wheels, each in a directory of its own.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -60,12 +60,22 @@ pub fn cmakes() -> Result<PathBuf> {
 
 /// Gets DuckDB if it is missing; the Python that has it.
 pub fn duckdb() -> Result<PathBuf> {
-    let dir = target_dir().join("duckdb");
+    python_with("duckdb", &["duckdb"])
+}
+
+/// Gets chdb, the engine of ClickHouse as a module of Python, if it is missing; the Python that has it.
+pub fn chdb() -> Result<PathBuf> {
+    python_with("chdb", &["chdb", "chdb-core"])
+}
+
+/// The Python of an environment that has a module, which these wheels make.
+fn python_with(module: &str, wheels: &[&str]) -> Result<PathBuf> {
+    let dir = target_dir().join(module);
     let python = dir.join("bin/python3");
-    let has_it = Command::new(&python).args(["-c", "import duckdb"]).output();
+    let has_it = Command::new(&python).args(["-c", &format!("import {module}")]).output();
     if !has_it.is_ok_and(|output| output.status.success()) {
-        println!("needed and not installed: DuckDB, by pip");
-        install(&dir, &["duckdb"])?;
+        println!("needed and not installed: {module}, by pip");
+        install(&dir, wheels)?;
     }
     std::path::absolute(&python).with_context(|| python.display().to_string())
 }
