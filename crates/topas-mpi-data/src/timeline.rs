@@ -7,6 +7,7 @@
 
 mod clock;
 mod collectives;
+mod delays;
 mod messages;
 mod notes;
 mod rows;
@@ -18,6 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use rustc_hash::FxHashMap;
+
+use topas_trace::CallEvent;
 
 use crate::trace::{FoundBlock, TraceLog, TraceProcess, TraceSkips};
 use clock::{RowClock, clocks};
@@ -164,6 +167,56 @@ impl<'l> Timeline<'l> {
 }
 
 impl Timeline<'_> {
+    /// Calls `each` with every call of a row that overlaps a time: its place, when it began and ended,
+    /// in ns since the origin, and the call. Blocks outside of this time are not read.
+    ///
+    /// # Errors
+    ///
+    /// If a log cannot be read, or what `each` says.
+    pub fn calls(
+        &self,
+        logs: &[TraceLog],
+        row: usize,
+        (from, to): (u64, u64),
+        mut each: impl FnMut(CallPlace, u64, u64, &CallEvent) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let own = &self.rows[row];
+        let members: Vec<&TraceProcess> =
+            self.processes.iter().map(|(_, process)| *process).collect();
+        let (clocks, _) = clocks(&members);
+        let clock = clocks[own.process];
+        let (log, process) = self.processes[own.process];
+        let known: BTreeMap<u64, &FoundBlock> =
+            process.blocks().map(|(_, block)| (block.offset, block)).collect();
+        for (place, block) in own.blocks.iter().enumerate() {
+            let Some(found) = known.get(&block.offset) else { continue };
+            if block.ended < from || block.began > to {
+                continue;
+            }
+            let (mut call, mut before) = (0, block.began);
+            // What cannot be read was counted when the time line was made.
+            let mut skips = TraceSkips::default();
+            logs[log].events_of(found, &mut skips, |event| {
+                let began = clock.nanoseconds(event.began).max(before);
+                before = clock.nanoseconds(event.ended).max(began);
+                let place = CallPlace { row: row as u32, block: place as u32, call };
+                call += 1;
+                if before < from || began > to {
+                    return Ok(());
+                }
+                each(place, began, before, event)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The notes of a row in the order of its calls.
+    pub fn notes_of(&self, row: usize) -> &[TimelineNote] {
+        let first = self.notes.partition_point(|note| (note.place.row as usize) < row);
+        let last = self.notes.partition_point(|note| note.place.row as usize <= row);
+        self.notes.get(first..last).unwrap_or_default()
+    }
+
     /// Bytes of all blocks that can be read.
     pub fn bytes(&self) -> u64 {
         self.rows.iter().flat_map(|row| &row.blocks).map(|block| u64::from(block.bytes)).sum()
@@ -311,9 +364,9 @@ impl<'l> TimelineReader<'l, '_> {
                 ended = ended.max(began).max(latest);
             }
         }
+        let delays = self.notes.delays();
         let mut notes = self.notes.all;
         notes.sort_by_key(|note| note.place);
-        let delays = notes::delays(&notes, self.rows.len());
         for (row, delayed) in self.rows.iter_mut().zip(delays) {
             row.delayed = delayed;
         }

@@ -139,16 +139,47 @@ pub struct Trace {
     pub files: Vec<PathBuf>,
 
     /// Print all events as CSV, with times in ns from the beginning of the first rank
-    #[arg(long)]
+    #[arg(long, group = "form")]
     pub events: bool,
 
     /// Print all events as JSON of Chrome's tracing, which Perfetto reads, too
-    #[arg(long, conflicts_with = "events")]
+    #[arg(long, group = "form")]
     pub chrome: bool,
+
+    /// Write the events to standard output as a trace of Perfetto, with waits within calls, and
+    /// messages as flows
+    #[arg(long, group = "form")]
+    pub perfetto: bool,
+
+    /// Write the events for Paraver: BASE.prv, BASE.pcf and BASE.row
+    #[arg(long, value_name = "BASE", group = "form")]
+    pub paraver: Option<PathBuf>,
+
+    /// Leave out calls that ended before this moment, in s from the beginning of the first rank
+    #[arg(long, value_name = "SECONDS", value_parser = moment, requires = "form")]
+    pub from: Option<u64>,
+
+    /// Leave out calls that began after this moment, in s from the beginning of the first rank
+    #[arg(long, value_name = "SECONDS", value_parser = moment, requires = "form")]
+    pub to: Option<u64>,
 
     /// Show this rank only; repeat the option for further ranks
     #[arg(long, value_name = "RANK")]
     pub rank: Vec<u32>,
+
+    /// Let --paraver replace existing files, even logs
+    #[arg(long, requires = "paraver")]
+    pub force: bool,
+}
+
+/// A moment in s: in ns.
+fn moment(text: &str) -> Result<u64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "it is no number of seconds".to_owned())?;
+    if (0.0..=1e9).contains(&seconds) {
+        Ok((seconds * 1e9).round() as u64)
+    } else {
+        Err("it is no number of seconds from 0 to 1e9".to_owned())
+    }
 }
 
 /// Options of `replay`.

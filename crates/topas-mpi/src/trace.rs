@@ -1,18 +1,32 @@
 //! `topas-mpi trace`: what an event log holds, its events, and exports of them.
 
-use std::io::{self, BufWriter, Write};
+mod chrome;
+mod paraver;
+mod perfetto;
+mod window;
+
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
-use serde_json::json;
 use topas_mpi_data::{CallEvent, TraceLog, TraceProcess, TraceSkips};
 use topas_terminal::Printed;
 
 use crate::args::Trace;
 use crate::table::{aligned, cell};
 use crate::{TOOL, exit};
+use window::TimeWindow;
 
 /// Shows logs: the exit code.
 pub fn run(options: &Trace) -> u8 {
+    if options.perfetto && io::stdout().is_terminal() {
+        TOOL.error(&"a trace of Perfetto is nothing for a terminal", None, "add > FILE");
+        return exit::USAGE;
+    }
+    if let Some(base) = &options.paraver
+        && !paraver::may_write(options, base)
+    {
+        return exit::USAGE;
+    }
     let mut logs = Vec::new();
     let mut worst = exit::OK;
     for path in &options.files {
@@ -39,7 +53,15 @@ pub fn run(options: &Trace) -> u8 {
     let shown = if options.events {
         events(options, &logs, &mut skips, &mut out)
     } else if options.chrome {
-        chrome(options, &logs, &mut skips, &mut out)
+        chrome::write(options, &logs, &mut skips, &mut out)
+    } else if options.perfetto {
+        perfetto::write(options, &logs, &mut skips, &mut out)
+    } else if let Some(base) = &options.paraver {
+        match paraver::write(options, &logs, &mut skips, base) {
+            Ok(Printed::Done) => Ok(()),
+            Ok(Printed::Failed) => return exit::FAILED,
+            Err(cause) => Err(cause),
+        }
     } else {
         summary(options, &logs, &mut out)
     };
@@ -142,10 +164,13 @@ fn events(
         out,
         "rank,thread,routine,began_ns,length_ns,peer,source,tag,sent,received,communicator,number,path"
     )?;
-    let origin = origin(logs);
+    let (origin, window) = (origin(logs), TimeWindow::of(options));
     for (log, process) in wanted(options, logs) {
         log.events(process, skips, |thread, event| {
             let (began, length) = times(process, event, origin);
+            if !window.has(began, began + length) {
+                return Ok(());
+            }
             let a = &event.arguments;
             writeln!(
                 out,
@@ -171,50 +196,4 @@ fn times(process: &TraceProcess, event: &CallEvent, origin: u64) -> (u64, u64) {
     let (began, ended) = (process.nanoseconds(event.began), process.nanoseconds(event.ended));
     let origin = if process.has_clock() { origin } else { 0 };
     (began.saturating_sub(origin), ended.saturating_sub(began))
-}
-
-/// The events in the JSON of Chrome's tracing, which Perfetto reads, too: a process is a rank.
-fn chrome(
-    options: &Trace,
-    logs: &[TraceLog],
-    skips: &mut TraceSkips,
-    out: &mut impl Write,
-) -> io::Result<()> {
-    let origin = origin(logs);
-    let mut first = true;
-    let mut put = |out: &mut dyn Write, value: &serde_json::Value| {
-        let before = if std::mem::take(&mut first) { "\n" } else { ",\n" };
-        write!(out, "{before}{value}")
-    };
-    write!(out, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
-    for (log, process) in wanted(options, logs) {
-        let name = format!("rank {} on {}", process.rank, process.facts.value("host"));
-        let named = json!({
-            "ph": "M", "name": "process_name", "pid": process.rank, "tid": 0,
-            "args": { "name": name },
-        });
-        put(out, &named)?;
-        log.events(process, skips, |thread, event| {
-            let (began, length) = times(process, event, origin);
-            let a = &event.arguments;
-            let mut about = serde_json::Map::new();
-            for (key, number) in [("peer", a.peer), ("source", a.source), ("tag", a.tag)] {
-                if number >= 0 {
-                    about.insert(key.to_owned(), number.into());
-                }
-            }
-            for (key, number) in [("sent", a.sent), ("received", a.received)] {
-                if number > 0 {
-                    about.insert(key.to_owned(), number.into());
-                }
-            }
-            let event = json!({
-                "ph": "X", "name": process.routine(event.routine), "cat": "mpi",
-                "pid": process.rank, "tid": thread,
-                "ts": began as f64 / 1000.0, "dur": length as f64 / 1000.0, "args": about,
-            });
-            put(out, &event)
-        })?;
-    }
-    writeln!(out, "\n]}}")
 }

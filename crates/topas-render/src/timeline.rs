@@ -14,7 +14,7 @@ use topas_format::shown::Shown;
 use topas_mpi_data::{TimeClass, Timeline};
 
 use crate::html::{STYLE, section, wide};
-use words::class_words;
+pub use words::class_words;
 
 /// The parts of the script, in the order in which they stand in the page.
 const SCRIPTS: [&str; 5] = [

@@ -59,6 +59,9 @@ pub struct TestOptions {
     /// Reports and answers compared with DuckDB, from a Python wheel
     #[arg(long)]
     duckdb: bool,
+    /// Exports of event logs read by Perfetto's own definitions, from a Python wheel
+    #[arg(long)]
+    perfetto: bool,
     /// The index, a real PostgreSQL, a real ClickHouse of two shards, started for the test, and a current
     /// engine of ClickHouse, from a Python wheel
     #[arg(long)]
@@ -92,7 +95,7 @@ impl TestOptions {
     }
 
     /// Every such option, and whether it is there.
-    fn all_sets(&self) -> [(bool, &'static str); 11] {
+    fn all_sets(&self) -> [(bool, &'static str); 12] {
         [
             (self.slurm, "slurm"),
             (self.all_mpi, "all-mpi"),
@@ -103,6 +106,7 @@ impl TestOptions {
             (self.programs, "programs"),
             (self.qemu_pmu, "qemu-pmu"),
             (self.duckdb, "duckdb"),
+            (self.perfetto, "perfetto"),
             (self.stores, "stores"),
             (self.mpip.is_some(), "mpip"),
         ]
@@ -129,6 +133,7 @@ pub fn test(options: &TestOptions) -> Result<()> {
     let (mpis, cmakes) = prepare(options)?;
     let duckdb = options.duckdb.then(wheels::duckdb).transpose()?;
     let chdb = options.stores.then(wheels::chdb).transpose()?;
+    let perfetto = options.perfetto.then(wheels::perfetto).transpose()?;
     let mpip = options.mpip.as_deref().map(std::path::absolute).transpose()?;
     steps.took.push(("packages".into(), begun.elapsed()));
     if !options.only {
@@ -157,6 +162,7 @@ pub fn test(options: &TestOptions) -> Result<()> {
         tests.envs(cmakes.as_ref().map(|dir| ("TOPAS_TEST_CMAKES", dir)));
         tests.envs(chdb.as_ref().map(|python| ("TOPAS_TEST_CHDB", python)));
         tests.envs(duckdb.as_ref().map(|python| ("TOPAS_TEST_DUCKDB", python)));
+        tests.envs(perfetto.as_ref().map(|python| ("TOPAS_TEST_PERFETTO", python)));
         tests.envs(mpip.as_ref().map(|sources| ("TOPAS_TEST_MPIP", sources)));
         tests.envs(mpis.as_ref().map(|dir| ("TOPAS_TEST_ALL_MPI", dir)));
     };

@@ -1,4 +1,4 @@
-//! MPIs and CMakes of many versions, DuckDB and chdb, from Python wheels, each in a directory of its own.
+//! MPIs and CMakes of many versions, DuckDB, chdb and Perfetto, from Python wheels, each in a directory of its own.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -60,21 +60,26 @@ pub fn cmakes() -> Result<PathBuf> {
 
 /// Gets DuckDB if it is missing; the Python that has it.
 pub fn duckdb() -> Result<PathBuf> {
-    python_with("duckdb", &["duckdb"])
+    module("DuckDB", "duckdb", &["duckdb"])
+}
+
+/// Gets the definitions of Perfetto's messages if they are missing; the Python that has them.
+pub fn perfetto() -> Result<PathBuf> {
+    module("Perfetto", "perfetto", &["perfetto", "protobuf"])
 }
 
 /// Gets chdb, the engine of ClickHouse as a module of Python, if it is missing; the Python that has it.
 pub fn chdb() -> Result<PathBuf> {
-    python_with("chdb", &["chdb", "chdb-core"])
+    module("chdb", "chdb", &["chdb", "chdb-core"])
 }
 
-/// The Python of an environment that has a module, which these wheels make.
-fn python_with(module: &str, wheels: &[&str]) -> Result<PathBuf> {
+/// Gets a module of Python if it is missing; the Python that has it.
+fn module(name: &str, module: &str, wheels: &[&str]) -> Result<PathBuf> {
     let dir = target_dir().join(module);
     let python = dir.join("bin/python3");
     let has_it = Command::new(&python).args(["-c", &format!("import {module}")]).output();
     if !has_it.is_ok_and(|output| output.status.success()) {
-        println!("needed and not installed: {module}, by pip");
+        println!("needed and not installed: {name}, by pip");
         install(&dir, wheels)?;
     }
     std::path::absolute(&python).with_context(|| python.display().to_string())

@@ -12,6 +12,24 @@ const MESSAGE = 0;
 /** Most calls that are kept in memory with their times. */
 const MOST_CALLS = 4_000_000;
 
+/** Blocking sends, which wait for late receivers; other point-to-point calls wait for late senders. */
+const IS_SEND = /^MPI_[BRS]?s?end(_c)?$/i;
+
+/**
+ * The level above which all of these lengths add up to `sum`: where only the sum of waits is known, the
+ * longest calls have waited.
+ */
+function levelAbove(lengths, sum) {
+  const order = lengths.slice().sort();
+  let [level, above] = [0, 0];
+  for (let count = 1; count <= order.length; count++) {
+    above += order[order.length - count];
+    level = (above - sum) / count;
+    if (level >= (order[order.length - count - 1] ?? 0)) break;
+  }
+  return Math.max(level, 0);
+}
+
 /** The first place in an ascending list at which a value is above `wanted`. */
 function placeAbove(list, wanted, length = list.length) {
   let [low, high] = [0, length];
@@ -63,6 +81,7 @@ function rowsOf(facts, bytes) {
     let slice = 0;
     for (const block of row.blocks) {
       const at = slice * CLASSES + CLASS.NOT_IN_LOG;
+      block.slice = slice;
       block.lost = row.sums[at + CLASSES] > row.sums[at];
       slice += Math.max(1, Math.ceil(block.calls / facts.sliceCalls));
     }
@@ -140,6 +159,13 @@ class Timeline {
     return { blocks, calls };
   }
 
+  /** The times of the calls of a block, with what is known of their waits. */
+  async timesOf(block) {
+    const times = timesOf(await this.bytesOf(block), block.calls, block.began, block.row.process.tick);
+    this.estimate(block, times);
+    return times;
+  }
+
   /** Reads the times of calls, and lets go of those that were not used for longest. */
   async load(blocks) {
     this.uses++;
@@ -151,7 +177,7 @@ class Timeline {
     // Several files are read at once, but not all: each of them takes memory.
     for (let at = 0; at < missing.length; at += 64) {
       await Promise.all(missing.slice(at, at + 64).map(async block => {
-        const times = timesOf(await this.bytesOf(block), block.calls, block.began, block.row.process.tick);
+        const times = await this.timesOf(block);
         if (!block.times) this.kept += block.calls;
         block.times = times;
       }));
@@ -166,6 +192,56 @@ class Timeline {
       }
     }
     return missing.length > 0;
+  }
+
+  /**
+   * Where there are more waits than the page has room for, those of single calls are estimated from what is
+   * known exactly: the sums of slices, and the longest waits.
+   */
+  estimate(block, times) {
+    const { sliceCalls, leastWait } = this.facts;
+    if (leastWait === 0) return;
+    const { row } = block;
+    const { began, ended, routine } = times;
+    const pools = this.poolsOf(row.process);
+    times.waits = new Float32Array(block.calls);
+    const [calls, lengths] = [new Uint32Array(sliceCalls), new Float64Array(sliceCalls)];
+    for (let from = 0, slice = block.slice; from < block.calls; from += sliceCalls, slice++) {
+      const to = Math.min(from + sliceCalls, block.calls);
+      const [first, last] = [this.notesOf(row, block.before + from)[0], this.notesOf(row, block.before + to - 1)[1]];
+      for (let pool = 0; pool < WAIT_OF_NOTE.length; pool++) {
+        const at = slice * CLASSES + WAIT_OF_NOTE[pool];
+        let sum = row.sums[at + CLASSES] - row.sums[at];
+        for (let note = first; note < last; note++) if (row.notes.kind[note] === pool) sum -= row.notes.wait[note];
+        // A nanosecond or so for each call is what rounding leaves.
+        if (sum <= to - from) continue;
+        let count = 0;
+        for (let call = from, note = first; call < to; call++) {
+          while (note < last && row.notes.call[note] < block.before + call) note++;
+          const isTold = note < last && row.notes.call[note] === block.before + call;
+          if (isTold || pools[routine[call]] !== pool) continue;
+          calls[count] = call;
+          lengths[count++] = ended[call] - began[call];
+        }
+        const level = levelAbove(lengths.subarray(0, count), sum);
+        for (let i = 0; i < count; i++) times.waits[calls[i]] = Math.max(0, lengths[i] - level);
+      }
+    }
+  }
+
+  /** For each routine of a process the kind of note that its waits have; -1 for one that does not wait. */
+  poolsOf(process) {
+    process.pools ??= Int8Array.from({ length: ROUTINES }, (_, routine) => {
+      const [name, kind] = [this.nameOf(process, routine), this.classOf(process, routine)];
+      if (kind === CLASS.COLLECTIVE || name === "MPI_Finalize") return 2;
+      return kind !== CLASS.POINT_TO_POINT ? -1 : IS_SEND.test(name) ? 1 : 0;
+    });
+    return process.pools;
+  }
+
+  /** How long a call waited by such an estimate, in ns, and the class of the wait. */
+  estimateOf({ row }, { waits, routine }, call) {
+    return [waits?.[call] ?? 0, WAIT_OF_NOTE[this.poolsOf(row.process)[routine[call]]]];
   }
 
   /** The class of the time in a routine of a process. */
@@ -208,7 +284,8 @@ class Timeline {
   }
 
   /** The same of one block, of which these are the times. */
-  walkBlock(block, { began, ended, routine }, from, to, each) {
+  walkBlock(block, times, from, to, each) {
+    const { began, ended, routine } = times;
     const { row, before } = block;
     const { notes, process } = row;
     let call = placeAbove(ended, from);
@@ -217,12 +294,13 @@ class Timeline {
     for (; call < block.calls && done <= to; call++) {
       const gap = call === 0 && block.lost ? CLASS.NOT_IN_LOG : CLASS.OUTSIDE;
       if (began[call] > done) each(gap, done, began[call], block, -1);
-      let [wait, kind] = [0, MESSAGE];
+      let [wait, kind] = [0, CLASS.OTHER];
       for (; note < notes.call.length && notes.call[note] <= before + call; note++) {
-        if (notes.wait[note] > wait) [wait, kind] = [notes.wait[note], notes.kind[note]];
+        if (notes.wait[note] > wait) [wait, kind] = [notes.wait[note], WAIT_OF_NOTE[notes.kind[note]]];
       }
+      if (wait === 0 && times.waits?.[call] > 0) [wait, kind] = this.estimateOf(block, times, call);
       const split = Math.min(began[call] + wait, ended[call]);
-      if (wait > 0) each(WAIT_OF_NOTE[kind], began[call], split, block, call);
+      if (wait > 0) each(kind, began[call], split, block, call);
       each(this.classOf(process, routine[call]), split, ended[call], block, call);
       done = ended[call];
     }

@@ -137,7 +137,7 @@ pub(super) fn facts(timeline: &Timeline<'_>, logs: &[LogFile], late: Option<usiz
         })
         .collect();
     json!({
-        "ended": timeline.ended.max(1), "late": late, "sliceCalls": timeline.slice_calls,
+        "ended": timeline.ended.max(1), "late": late, "sliceCalls": timeline.slice_calls, "leastWait": timeline.least_wait,
         "classes": TimeClass::ALL.map(super::class_words),
         "hosts": hosts, "routines": tables, "processes": processes, "rows": rows,
         "logs": logs.iter().map(|log| json!({ "name": log.name, "bytes": log.bytes }))

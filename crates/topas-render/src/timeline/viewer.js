@@ -427,6 +427,8 @@ async function choose(state) {
     const [wait, kind] = timeline.waitOf(row, block.before + call);
     words.push(["Call", timeline.nameOf(row.process, told.routine)], ["Began", shownMoment(began, 1)], ["Took", shownTime(ended - began)]);
     if (wait > 0) words.push([`Of that ${className(kind)}`, shownTime(wait)]);
+    const [about, aboutKind] = timeline.estimateOf(block, block.times, call);
+    if (wait === 0 && about > 0) words.push([`Of that ${className(aboutKind)}`, `about ${shownTime(about)}, estimated from a sum of calls`]);
     const rank = number => (number === -2n ? "not known" : `rank ${number}`);
     if (told.peer !== -1n) words.push([told.number > 0n && told.tag === -1n ? "Root" : "Partner", rank(told.peer)]);
     if (told.source !== -1n) words.push(["Received from", rank(told.source)]);
@@ -520,7 +522,7 @@ async function showDurations(readAll) {
   for (let at = 0; at < blocks.length; at += 32) {
     const part = blocks.slice(at, at + 32);
     await Promise.all(part.map(async block => {
-      const times = block.times ?? timesOf(await timeline.bytesOf(block), block.calls, block.began, block.row.process.tick);
+      const times = block.times ?? (await timeline.timesOf(block));
       durations.add(block, times, from, to);
     }));
     if (!isRead) $("summary").textContent = `Reading: ${Math.round((100 * at) / blocks.length)} % of the calls in view.`;

@@ -15,7 +15,7 @@ const MOST_ROWS: usize = 1000;
 const LITTLE: f64 = 0.01;
 
 /// What a class is called.
-pub(super) fn class_words(class: TimeClass) -> &'static str {
+pub fn class_words(class: TimeClass) -> &'static str {
     match class {
         TimeClass::Outside => "computing",
         TimeClass::PointToPoint => "point to point",
@@ -133,9 +133,10 @@ pub(super) fn notes(timeline: &Timeline<'_>) -> Vec<String> {
     }
     if timeline.least_wait > 0 {
         notes.push(format!(
-            "There are more messages and waits than the page has room for: waits below {} us stand in the sums, \
-             and not in single calls; messages that waited less have no arrows.",
-            timeline.least_wait / 1000
+            "There are more messages and waits than the page has room for. Sums are exact. Of single calls, waits \
+             below {} us are estimated from the sum of {} calls, and messages that waited less have no arrows.",
+            timeline.least_wait / 1000,
+            timeline.slice_calls,
         ));
     }
     if timeline.has_several_clocks {

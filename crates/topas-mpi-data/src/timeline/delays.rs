@@ -1,0 +1,80 @@
+//! Where waits arose: a rank that is late because it waited itself hands the delay on.
+
+use super::notes::TimelineNote;
+
+/// Most rows through which a delay is followed.
+const LONGEST_CHAIN: u32 = 32;
+
+/// Most waits that are kept: of more, the older half is followed and forgotten.
+const MOST_WAITS: usize = 2_000_000;
+
+/// A time in which a row waited for another.
+#[derive(Clone, Copy, Debug)]
+struct RowWait {
+    row: u32,
+    from: u64,
+    to: u64,
+    partner: u32,
+}
+
+/// For each row the time for which others waited because of it: directly, or because the row for which
+/// they waited waited itself at that moment. All of it adds up to the waits.
+#[derive(Debug, Default)]
+pub(super) struct Delays {
+    waits: Vec<RowWait>,
+    caused: Vec<u64>,
+}
+
+impl Delays {
+    /// Adds a wait of one of `rows` rows.
+    pub(super) fn add(&mut self, note: &TimelineNote, rows: usize) {
+        self.caused.resize(rows, 0);
+        let TimelineNote { place, wait, partner, moment, .. } = *note;
+        self.waits.push(RowWait {
+            row: place.row,
+            from: moment.saturating_sub(wait),
+            to: moment,
+            partner,
+        });
+        if self.waits.len() > MOST_WAITS {
+            let mut ends: Vec<u64> = self.waits.iter().map(|wait| wait.to).collect();
+            let place = ends.len() / 2;
+            let (_, middle, _) = ends.select_nth_unstable(place);
+            self.follow_until(*middle);
+        }
+    }
+
+    /// Follows the rest: the time of each row.
+    pub(super) fn finish(&mut self) -> Vec<u64> {
+        self.follow_until(u64::MAX);
+        std::mem::take(&mut self.caused)
+    }
+
+    /// Follows the waits that ended until a moment, and forgets them.
+    fn follow_until(&mut self, moment: u64) {
+        self.waits.sort_unstable_by_key(|wait| (wait.row, wait.from));
+        for wait in self.waits.iter().filter(|wait| wait.to <= moment) {
+            let time = (wait.from, wait.to);
+            follow(&self.waits, time, wait.partner, LONGEST_CHAIN, &mut self.caused);
+        }
+        self.waits.retain(|wait| wait.to > moment);
+    }
+}
+
+/// Books a time in which somebody waited for a row. `waits` are in the order of rows and times; those of
+/// a row do not overlap.
+fn follow(waits: &[RowWait], (from, to): (u64, u64), row: u32, chain: u32, caused: &mut [u64]) {
+    let mut rest = to - from;
+    if chain > 0 {
+        let first = waits.partition_point(|wait| (wait.row, wait.to) <= (row, from));
+        let own = waits.get(first..).unwrap_or_default().iter();
+        for wait in own.take_while(|wait| wait.row == row && wait.from < to) {
+            let part = (wait.from.max(from), wait.to.min(to));
+            rest = rest.saturating_sub(part.1 - part.0);
+            follow(waits, part, wait.partner, chain - 1, caused);
+        }
+    }
+    if let Some(sum) = caused.get_mut(row as usize) {
+        *sum += rest;
+    }
+}

@@ -1,0 +1,59 @@
+//! Events in the JSON of Chrome's tracing.
+
+use std::io::{self, Write};
+
+use serde_json::json;
+use topas_mpi_data::{TraceLog, TraceSkips};
+
+use super::window::TimeWindow;
+use super::{origin, times, wanted};
+use crate::args::Trace;
+
+/// The events in the JSON of Chrome's tracing, which Perfetto reads, too: a process is a rank.
+pub(super) fn write(
+    options: &Trace,
+    logs: &[TraceLog],
+    skips: &mut TraceSkips,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let (origin, window) = (origin(logs), TimeWindow::of(options));
+    let mut first = true;
+    let mut put = |out: &mut dyn Write, value: &serde_json::Value| {
+        let before = if std::mem::take(&mut first) { "\n" } else { ",\n" };
+        write!(out, "{before}{value}")
+    };
+    write!(out, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
+    for (log, process) in wanted(options, logs) {
+        let name = format!("rank {} on {}", process.rank, process.facts.value("host"));
+        let named = json!({
+            "ph": "M", "name": "process_name", "pid": process.rank, "tid": 0,
+            "args": { "name": name },
+        });
+        put(out, &named)?;
+        log.events(process, skips, |thread, event| {
+            let (began, length) = times(process, event, origin);
+            if !window.has(began, began + length) {
+                return Ok(());
+            }
+            let a = &event.arguments;
+            let mut about = serde_json::Map::new();
+            for (key, number) in [("peer", a.peer), ("source", a.source), ("tag", a.tag)] {
+                if number >= 0 {
+                    about.insert(key.to_owned(), number.into());
+                }
+            }
+            for (key, number) in [("sent", a.sent), ("received", a.received)] {
+                if number > 0 {
+                    about.insert(key.to_owned(), number.into());
+                }
+            }
+            let event = json!({
+                "ph": "X", "name": process.routine(event.routine), "cat": "mpi",
+                "pid": process.rank, "tid": thread,
+                "ts": began as f64 / 1000.0, "dur": length as f64 / 1000.0, "args": about,
+            });
+            put(out, &event)
+        })?;
+    }
+    writeln!(out, "\n]}}")
+}

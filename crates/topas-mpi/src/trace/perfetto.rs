@@ -1,0 +1,224 @@
+//! Events as a trace of Perfetto: packets of protobuf, with the numbers of fields of Perfetto's
+//! `perfetto_trace.proto`.
+//!
+//! Each rank is a process of the trace, whose id is the rank plus 1, because processes of several hosts
+//! may have the same id. A call is a slice; the time for which it waited is a slice within it. A message is
+//! a flow from the call that sent to the call that received.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Write};
+
+use topas_format::shown::Shown;
+use topas_mpi_data::{CallArguments, NoteKind, Timeline, TimelineNote, TraceLog, TraceSkips};
+use topas_render::timeline::class_words;
+
+use super::window::{TimeWindow, timeline};
+use crate::args::Trace;
+
+/// Names of annotations, by number from 1.
+const ANNOTATIONS: [&str; 8] =
+    ["peer", "source", "tag", "sent", "received", "communicator", "number", "path"];
+
+/// The number of the name of the first kind of wait: behind those of all routines.
+const FIRST_WAIT: u64 = 2000;
+
+/// The number of the category of all slices.
+const CATEGORY: u64 = 1;
+
+/// `TrackEvent.Type`
+const SLICE_BEGIN: u64 = 1;
+const SLICE_END: u64 = 2;
+
+/// `TracePacket.SequenceFlags`
+const STATE_CLEARED: u64 = 1;
+const NEEDS_STATE: u64 = 2;
+
+/// A message of protobuf.
+#[derive(Default)]
+struct ProtoMessage(Vec<u8>);
+
+impl ProtoMessage {
+    fn varint(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.0.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.0.push(number as u8);
+    }
+
+    /// An integer.
+    fn number(mut self, field: u64, number: u64) -> Self {
+        self.varint(field << 3);
+        self.varint(number);
+        self
+    }
+
+    /// An integer of always 8 B.
+    fn fixed(mut self, field: u64, number: u64) -> Self {
+        self.varint(field << 3 | 1);
+        self.0.extend_from_slice(&number.to_le_bytes());
+        self
+    }
+
+    /// A text, or a message.
+    fn bytes(mut self, field: u64, bytes: &[u8]) -> Self {
+        self.varint(field << 3 | 2);
+        self.varint(bytes.len() as u64);
+        self.0.extend_from_slice(bytes);
+        self
+    }
+
+    fn message(self, field: u64, message: &ProtoMessage) -> Self {
+        self.bytes(field, &message.0)
+    }
+}
+
+/// `InternedData` of names: numbers and texts.
+fn named(field: u64, data: ProtoMessage, number: u64, name: &str) -> ProtoMessage {
+    let entry = ProtoMessage::default().number(1, number).bytes(2, name.as_bytes());
+    data.message(field, &entry)
+}
+
+/// Writes a packet as an element of the trace.
+fn put(out: &mut impl Write, packet: &ProtoMessage) -> io::Result<()> {
+    out.write_all(&ProtoMessage::default().message(1, packet).0)
+}
+
+/// Writes the trace.
+pub(super) fn write(
+    options: &Trace,
+    logs: &[TraceLog],
+    skips: &mut TraceSkips,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let Some((timeline, rows)) = timeline(options, logs, skips)? else { return Ok(()) };
+    let flows = flows(&timeline, &rows);
+    for row in rows {
+        write_row(&timeline, logs, row, TimeWindow::of(options), &flows, out)?;
+    }
+    Ok(())
+}
+
+/// Numbers of messages by the row that sent them and the moment at which that began, and by note.
+#[derive(Default)]
+struct MessageFlows {
+    sent: HashMap<(u32, u64), Vec<u64>>,
+    received: HashMap<usize, u64>,
+}
+
+/// Messages between the rows that are wanted.
+fn flows(timeline: &Timeline<'_>, rows: &[usize]) -> MessageFlows {
+    let mut flows = MessageFlows::default();
+    let is_wanted = |row: u32| rows.binary_search(&(row as usize)).is_ok();
+    for (place, note) in timeline.notes.iter().enumerate() {
+        let both = is_wanted(note.place.row) && is_wanted(note.partner);
+        if note.kind == NoteKind::Message && both {
+            let number = place as u64 + 1;
+            flows.sent.entry((note.partner, note.moment)).or_default().push(number);
+            flows.received.insert(place, number);
+        }
+    }
+    flows
+}
+
+/// What a call was about, as far as that is known.
+fn annotations(about: &CallArguments) -> impl Iterator<Item = ProtoMessage> {
+    let known = |number: i32| u64::try_from(number).ok();
+    let more = |number: u64| (number > 0).then_some(number);
+    let values = [
+        known(about.peer),
+        known(about.source),
+        known(about.tag),
+        more(about.sent),
+        more(about.received),
+        more(about.communicator),
+        more(about.number).map(|number| number - 1),
+        more(about.path.into()),
+    ];
+    (1..).zip(values).filter_map(|(name, value)| {
+        value.map(|value| ProtoMessage::default().number(1, name).number(3, value))
+    })
+}
+
+fn write_row(
+    timeline: &Timeline<'_>,
+    logs: &[TraceLog],
+    row: usize,
+    window: TimeWindow,
+    flows: &MessageFlows,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let Some(own) = timeline.rows.get(row) else { return Ok(()) };
+    let Some((_, process)) = timeline.processes.get(own.process) else { return Ok(()) };
+    let (of_process, track) = (1 + 2 * own.process as u64, 2 + 2 * row as u64);
+    let host = Shown(process.facts.value("host").as_bytes()).to_string();
+    let name = format!("rank {} on {host}", process.rank);
+    let about =
+        ProtoMessage::default().number(1, u64::from(process.rank) + 1).bytes(6, name.as_bytes());
+    let descriptor = ProtoMessage::default().number(1, of_process).message(3, &about);
+    let sequence = row as u64 + 1;
+    let packet = || ProtoMessage::default().number(10, sequence);
+    put(out, &packet().message(60, &descriptor))?;
+    let name = format!("MPI calls of thread {}", own.thread);
+    let descriptor =
+        ProtoMessage::default().number(1, track).bytes(2, name.as_bytes()).number(5, of_process);
+    put(out, &packet().message(60, &descriptor))?;
+    let mut data = named(1, ProtoMessage::default(), CATEGORY, "mpi");
+    for (number, name) in process.routines() {
+        data = named(2, data, u64::from(number) + 1, name);
+    }
+    for kind in [NoteKind::Message, NoteKind::LateReceiver, NoteKind::Collective] {
+        data = named(2, data, FIRST_WAIT + kind as u64, class_words(kind.class()));
+    }
+    for (number, name) in (1..).zip(ANNOTATIONS) {
+        data = named(3, data, number, name);
+    }
+    put(out, &packet().number(13, STATE_CLEARED).message(12, &data))?;
+    let slice = |time: u64, event: ProtoMessage| {
+        packet().number(8, time).number(13, NEEDS_STATE).message(11, &event)
+    };
+    let begin = |name: u64| {
+        ProtoMessage::default()
+            .number(9, SLICE_BEGIN)
+            .number(11, track)
+            .number(3, CATEGORY)
+            .number(10, name)
+    };
+    let end = || ProtoMessage::default().number(9, SLICE_END).number(11, track);
+    let names: BTreeMap<u16, &str> = process.routines().collect();
+    let first_note = timeline.notes.partition_point(|note| (note.place.row as usize) < row);
+    let notes = timeline.notes_of(row);
+    timeline.calls(logs, row, (window.from, window.to), |place, began, ended, event| {
+        let mut call = begin(u64::from(event.routine) + 1);
+        if !names.contains_key(&event.routine) {
+            let name = process.routine(event.routine);
+            call = ProtoMessage::default().number(9, SLICE_BEGIN).number(11, track);
+            call = call.number(3, CATEGORY).bytes(23, name.as_bytes());
+        }
+        for annotation in annotations(&event.arguments) {
+            call = call.message(4, &annotation);
+        }
+        for number in flows.sent.get(&(row as u32, began)).into_iter().flatten() {
+            call = call.fixed(47, *number);
+        }
+        let from = notes.partition_point(|note| note.place < place);
+        let own = notes.get(from..).unwrap_or_default();
+        let own = own.iter().take_while(|note| note.place == place);
+        let mut waited: Option<&TimelineNote> = None;
+        for (at, note) in own.enumerate() {
+            if let Some(number) = flows.received.get(&(first_note + from + at)) {
+                call = call.fixed(48, *number);
+            }
+            if note.wait > waited.map_or(0, |waited| waited.wait) {
+                waited = Some(note);
+            }
+        }
+        put(out, &slice(began, call))?;
+        if let Some(note) = waited {
+            let until = (began + note.wait).min(ended);
+            put(out, &slice(began, begin(FIRST_WAIT + note.kind as u64)))?;
+            put(out, &slice(until, end()))?;
+        }
+        put(out, &slice(ended, end()))
+    })
+}
