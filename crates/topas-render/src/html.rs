@@ -1,5 +1,5 @@
 //! Parts of pages of HTML: one look for all of them, light or dark as the reader's system is, on
-//! paper, and on a telephone. No page has scripts or other files.
+//! paper, and on a telephone. No page has other files, and none but that of time lines has a script.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use topas_chart::{Chart, Size};

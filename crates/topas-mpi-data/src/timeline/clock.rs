@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::trace::TraceProcess;
 
+/// The latest moment that is told, in ns: 104 days. Scripts have no larger integers, and a damaged log
+/// may tell of any time.
+const LATEST: u64 = 1 << 53;
+
 /// The time of a process: nanoseconds since the first call of the first rank.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowClock<'l> {
@@ -17,7 +21,7 @@ impl RowClock<'_> {
     /// A tick in nanoseconds since the origin; 0 before the origin.
     pub(super) fn nanoseconds(&self, tick: u64) -> u64 {
         let own = self.told_by.map_or(tick, |process| process.nanoseconds(tick));
-        u64::try_from(i128::from(own) + self.offset).unwrap_or(0)
+        u64::try_from((i128::from(own) + self.offset).max(0)).unwrap_or(LATEST).min(LATEST)
     }
 }
 

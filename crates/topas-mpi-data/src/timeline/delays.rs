@@ -75,6 +75,6 @@ fn follow(waits: &[RowWait], (from, to): (u64, u64), row: u32, chain: u32, cause
         }
     }
     if let Some(sum) = caused.get_mut(row as usize) {
-        *sum += rest;
+        *sum = sum.saturating_add(rest);
     }
 }

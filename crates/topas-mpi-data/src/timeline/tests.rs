@@ -358,3 +358,51 @@ fn logs_of_a_directory_are_found() {
     let found: Vec<PathBuf> = crate::trace_files(dir.path()).expect("listed");
     assert_eq!(found, [dir.path().join("a.trace"), dir.path().join("b.trace")]);
 }
+
+/// Whatever a log says: times of a row add up to its length, and nothing ends with a panic.
+#[test]
+fn any_log_is_told_or_passed_over() {
+    let run = SyntheticTrace { ranks: 3, steps: 40, ..SyntheticTrace::default() };
+    let mut whole = Vec::new();
+    run.write(&mut whole).expect("made");
+    let mut random = 11u64;
+    let mut next = move |below: usize| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        (random % below as u64) as usize
+    };
+    let mut told = 0;
+    for _ in 0..400 {
+        let mut bytes = whole.clone();
+        for _ in 0..1 + next(6) {
+            let block = next(bytes.len() / (HEAD + BODY)) * (HEAD + BODY);
+            // Heads, and the part of the body that is in use.
+            let place = if next(3) == 0 { 12 + next(HEAD - 12) } else { HEAD + next(1200) };
+            bytes[block + place] = if next(2) == 0 { 0xff } else { next(256) as u8 };
+        }
+        for block in bytes.chunks_mut(HEAD + BODY) {
+            let Ok(mut head) = BlockHead::decode(block) else { continue };
+            let used = HEAD + head.used() as usize;
+            head.check = checksum(&head, &block[HEAD..used]);
+            block[..HEAD].copy_from_slice(&head.encode());
+        }
+        let logs = [log(&bytes)];
+        let timeline = Timeline::read(&logs, None, |_, _| {}).expect("read");
+        let Some(timeline) = timeline else { continue };
+        for (place, row) in timeline.rows.iter().enumerate() {
+            assert_eq!(row.times.iter().sum::<u64>(), row.ended() - row.began());
+            let mut calls = 0;
+            let all = (0, u64::MAX);
+            let count = |_: CallPlace, began: u64, ended: u64, _: &CallEvent| {
+                assert!(began <= ended && ended <= timeline.ended);
+                calls += 1;
+                Ok(())
+            };
+            timeline.calls(&logs, place, all, count).expect("read");
+            assert_eq!(calls, row.calls);
+            told += calls;
+        }
+    }
+    assert!(told > 10_000, "{told}");
+}

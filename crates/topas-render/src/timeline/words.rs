@@ -39,13 +39,18 @@ fn name(timeline: &Timeline<'_>, row: &TimelineRow) -> String {
 
 fn waited(row: &TimelineRow) -> u64 {
     let waits = TimeClass::ALL.iter().filter(|class| class.is_wait());
-    waits.map(|class| row.times[*class as usize]).sum()
+    sum(waits.map(|class| row.times[*class as usize]))
 }
 
 /// Nanoseconds in s. Of a run of less than a second, microseconds can be seen.
 fn seconds(timeline: &Timeline<'_>, nanoseconds: u64) -> String {
     let digits = if timeline.ended < 1_000_000_000 { 6 } else { 3 };
     format!("{:.digits$}", nanoseconds as f64 / 1e9)
+}
+
+/// Of all rows together: numbers that a damaged log tells may add up to anything.
+fn sum(times: impl Iterator<Item = u64>) -> u64 {
+    times.fold(0, u64::saturating_add)
 }
 
 fn percent(part: u64, whole: u64) -> String {
@@ -59,15 +64,15 @@ pub(super) fn late(timeline: &Timeline<'_>) -> Option<usize> {
     let (place, most) = rows.iter().enumerate().max_by_key(|(_, row)| row.delayed)?;
     let others = rows.iter().enumerate().filter(|(other, _)| *other != place);
     let second = others.map(|(_, row)| row.delayed).max().unwrap_or(0);
-    let all: u64 = rows.iter().flat_map(|row| row.times).sum();
+    let all = sum(rows.iter().flat_map(|row| row.times));
     let enough = most.delayed as f64 > LITTLE * all as f64;
     (enough && most.delayed > second.saturating_mul(3) / 2).then_some(place)
 }
 
 /// One sentence: for whom the ranks waited.
 pub(super) fn finding(timeline: &Timeline<'_>) -> Option<String> {
-    let all: u64 = timeline.rows.iter().flat_map(|row| row.times).sum();
-    let waits: u64 = timeline.rows.iter().map(waited).sum();
+    let all = sum(timeline.rows.iter().flat_map(|row| row.times));
+    let waits = sum(timeline.rows.iter().map(waited));
     if waits == 0 {
         return None;
     }
@@ -80,7 +85,7 @@ pub(super) fn finding(timeline: &Timeline<'_>) -> Option<String> {
         return Some(format!("{waiting}. No rank delayed the others much more than the rest did."));
     };
     let rank = name(timeline, row);
-    let life = row.times.iter().sum();
+    let life = sum(row.times.into_iter());
     Some(format!(
         "{waiting}. Rank {rank} is late: {} s of this, {} %, are delays that arose there. Rank {rank} itself \
          computed for {} % of its time, and waited for others for {} %.",
