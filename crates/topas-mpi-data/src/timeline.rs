@@ -301,6 +301,7 @@ impl<'l> TimelineReader<'l, '_> {
                 Meaning::Gathers(gathering) => Some((gathering, true)),
                 Meaning::GatherStarted => Some((Gathering::All, false)),
                 Meaning::Finalize => Some((Gathering::All, true)),
+                Meaning::Meets if event.arguments.number > 0 => Some((Gathering::All, true)),
                 _ => None,
             };
             if let Some((gathering, waits)) = gathering {

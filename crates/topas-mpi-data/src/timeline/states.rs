@@ -1,6 +1,6 @@
 //! What a thread does at a time, and what a routine means for that.
 
-use topas_mpi_table::{CallProgress, Function, FunctionClass, find};
+use topas_mpi_table::{CallProgress, Function, FunctionClass, Waits, find};
 
 /// What a thread does at a time. A moment belongs to one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +121,8 @@ pub(super) enum Meaning {
     Gathers(Gathering),
     /// The same, but another call waits
     GatherStarted,
+    /// All of a communicator, window or file wait for the last, as far as the log numbers such calls
+    Meets,
     /// `MPI_Finalize`
     Finalize,
 }
@@ -153,6 +155,8 @@ impl Meaning {
             }
             FunctionClass::Collective(Blocking) => Meaning::Gathers(gathering(function)),
             FunctionClass::Collective(_) => Meaning::GatherStarted,
+            FunctionClass::Neighborhood(_) => Meaning::Nothing,
+            _ if matches!(function.waits, Waits::Group) => Meaning::Meets,
             _ => Meaning::Nothing,
         }
     }
@@ -204,6 +208,8 @@ mod tests {
             ("MPI_Reduce", Meaning::Gathers(Gathering::ToRoot)),
             ("MPI_Alltoall", Meaning::Gathers(Gathering::All)),
             ("MPI_Ibarrier", Meaning::GatherStarted),
+            ("MPI_File_open", Meaning::Meets),
+            ("MPI_Neighbor_alltoall", Meaning::Nothing),
             ("MPI_Comm_rank", Meaning::Nothing),
         ] {
             assert_eq!(Meaning::of_routine(name), meaning, "{name}");

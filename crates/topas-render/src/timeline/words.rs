@@ -107,8 +107,10 @@ pub(super) fn notes(timeline: &Timeline<'_>) -> Vec<String> {
         ));
     }
     if timeline.other_launches > 0 {
-        let launches = count(timeline.other_launches as u64, "other launch");
-        let launches = launches.replace("launchs", "launches");
+        let launches = match timeline.other_launches {
+            1 => "another launch".to_owned(),
+            many => format!("{many} other launches"),
+        };
         notes.push(format!("The logs hold {launches}; this is the newest, or that of --launch."));
     }
     if timeline.rows.iter().any(|row| row.times[TimeClass::NotInLog as usize] > 0 || row.has_gap())
@@ -131,9 +133,9 @@ pub(super) fn notes(timeline: &Timeline<'_>) -> Vec<String> {
     }
     if timeline.untold > 0 {
         notes.push(format!(
-            "Of {} the other side could not be told: their waits are not known, and stand as point to point or \
-             collective.",
-            count(timeline.untold, "message or collective").replace("collectives", "collectives")
+            "Of {} the other side could not be told: these waits are not known, and their time stands as point to \
+             point or collective.",
+            count(timeline.untold, "call")
         ));
     }
     if timeline.least_wait > 0 {

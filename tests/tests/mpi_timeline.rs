@@ -1,0 +1,136 @@
+//! Time lines of real programs: the waits found in the log are those that the profile measured, the late
+//! rank is named, and the page has the events that `topas-mpi trace` prints.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use topas_tests::mpi_installation::Mpi;
+use topas_tests::profile::{Places, build, profiled};
+use topas_tests::running::run;
+use topas_tests::site::{Scratch, Site};
+
+const RANKS: u32 = 3;
+
+/// Runs the program: a place for what is made, and the log.
+fn logged(mpi: Mpi) -> (Scratch, Places, PathBuf) {
+    let scratch = Scratch::new();
+    let places = Places::new(&scratch);
+    let exe = scratch.path().join("late");
+    build(mpi, "mpicc", &["timeline/late.c"], &["-O2"], &exe);
+    let words = [
+        "TOPAS_MPI_LOG=yes",
+        "TOPAS_MPI_WAITS=yes",
+        "TOPAS_MPI_PATHS=yes",
+        exe.to_str().expect("a path"),
+        "40",
+    ];
+    profiled(mpi, &scratch, RANKS, &words, &places).good();
+    let directory = fs::read_dir(places.out.parent().expect("a directory")).expect("a directory");
+    let log = directory
+        .map(|entry| entry.expect("an entry").path())
+        .find(|path| path.extension().is_some_and(|end| end == "trace"))
+        .expect("a log");
+    (scratch, places, log)
+}
+
+fn tool(scratch: &Scratch, name: &str, args: &[&str], file: &Path) -> String {
+    run(scratch.command(Site::shared().tool(name)).args(args).arg(file)).good().out()
+}
+
+/// The seconds of a class in the table of the page, of all ranks.
+fn class(page: &str, name: &str) -> f64 {
+    let table = page.split_once("Time of each rank by class").expect("a table").1;
+    let (head, body) = table.split_once("</thead>").expect("a head");
+    let titles: Vec<&str> = head.split("<th").skip(2).collect();
+    let place = titles.iter().position(|title| title.contains(&format!(">{name} s<")));
+    let Some(place) = place else { return 0.0 };
+    let rows = body.split("</tbody>").next().expect("rows").split("<tr>").skip(1);
+    let seconds = |row: &str| -> f64 {
+        let cell = row.split("<t").nth(place + 1).expect("a cell").split('>').nth(1).expect("text");
+        cell.split([' ', '<']).next().expect("a number").parse().expect("seconds")
+    };
+    rows.map(seconds).sum()
+}
+
+/// The sum of a column of the routines with their waits.
+fn measured(csv: &str, name: &str) -> f64 {
+    let mut lines = csv.lines();
+    let place = lines.next().expect("titles").split(',').position(|title| title == name);
+    let cell = |line: &str| line.split(',').nth(place.expect("a column")).map(str::to_owned);
+    lines.filter_map(cell).filter_map(|cell| cell.parse::<f64>().ok()).sum()
+}
+
+#[test]
+fn the_log_tells_the_waits_that_were_measured() {
+    for mpi in Mpi::installed("the_log_tells_the_waits_that_were_measured") {
+        let (scratch, places, log) = logged(mpi);
+        let page = tool(&scratch, "topasview", &["--timeline"], &log);
+        assert!(page.contains("Rank 1 is late"), "{}: {page:.4000}", mpi.name());
+        let waits = tool(&scratch, "topasview", &["--mpi", "--waits", "--csv"], &places.out);
+        for (name, column) in [
+            ("wait for late sender", "late_sender_seconds"),
+            ("wait for late receiver", "late_receiver_seconds"),
+            ("wait in collective", "collective_seconds"),
+        ] {
+            let (told, own) = (class(&page, name), measured(&waits, column));
+            let unknown = measured(&waits, "not_measured_seconds");
+            // The profile does not look at short calls, and the log has MPI_Finalize, too.
+            let near = (told - own).abs() <= 0.05 * own + unknown + 0.02;
+            assert!(near, "{} under {}: {told} s in the log, {own} s measured", name, mpi.name());
+        }
+        assert!(class(&page, "wait for late receiver") > 0.1, "{}", mpi.name());
+        assert!(!page.contains("does not tell apart"), "{}", mpi.name());
+    }
+}
+
+#[test]
+fn the_decoder_of_the_page_reads_what_the_tool_reads() {
+    let name = "the_decoder_of_the_page_reads_what_the_tool_reads";
+    if Command::new("node").arg("--version").output().is_err() {
+        eprintln!("skipped: {name}: there is no node");
+        return;
+    }
+    let crates =
+        Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace").join("crates");
+    for mpi in Mpi::installed(name) {
+        let (scratch, _, log) = logged(mpi);
+        let own = tool(&scratch, "topas-mpi", &["trace", "--events"], &log);
+        let mut node = Command::new("node");
+        node.arg(crates.join("topasview/tests/cli/timeline_oracle.js"));
+        node.arg(crates.join("topas-render/src/timeline/decode.js"));
+        let told = run(node.arg(&log)).good().out();
+        for (told, own) in told.lines().zip(own.lines()) {
+            assert_eq!(told, own, "{}", mpi.name());
+        }
+        assert!(told == own && told.lines().count() > 500, "{}", mpi.name());
+        // The exports of the same log.
+        let base = scratch.path().join("run");
+        let base = base.to_str().expect("a path");
+        tool(&scratch, "topas-mpi", &["trace", "--paraver", base], &log);
+        let prv = fs::read_to_string(format!("{base}.prv")).expect("a file");
+        let messages = prv.lines().filter(|line| line.starts_with("3:")).count();
+        assert_eq!(messages, 40 * (3 + 1 + 3), "{}", mpi.name());
+    }
+}
+
+/// The page of a real run as Chromium draws it, with the policy of the page in force.
+#[test]
+#[ignore = "cargo xtask test --browser"]
+fn a_browser_draws_real_runs() {
+    for mpi in Mpi::installed("a_browser_draws_real_runs") {
+        let (scratch, _, log) = logged(mpi);
+        let page = scratch.path().join("run.html");
+        let page_text = page.to_str().expect("a path");
+        tool(&scratch, "topasview", &["--timeline", "--html", page_text], &log);
+        let mut browser = Command::new("chromium");
+        browser.args(["--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom"]);
+        browser.arg("--virtual-time-budget=100000");
+        browser.arg(format!("--user-data-dir={}", scratch.path().join("profile").display()));
+        let dom = run(browser.arg(format!("file://{page_text}"))).out();
+        assert!(dom.contains("data-drawn=\"calls\""), "{}: {dom:.300}", mpi.name());
+        let legend = dom.split_once("class=\"legend\"").expect("a legend").1;
+        let share = legend.split("wait for late sender").nth(1).expect("late senders");
+        assert!(share.contains(" %</span>"), "{}: {share:.200}", mpi.name());
+    }
+}
