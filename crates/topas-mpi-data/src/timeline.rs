@@ -210,6 +210,13 @@ impl Timeline<'_> {
         Ok(())
     }
 
+    /// How many threads of a process, told by its place, called MPI.
+    pub fn threads_of(&self, process: usize) -> usize {
+        let first = self.rows.partition_point(|row| row.process < process);
+        let last = self.rows.partition_point(|row| row.process <= process);
+        last - first
+    }
+
     /// The notes of a row in the order of its calls.
     pub fn notes_of(&self, row: usize) -> &[TimelineNote] {
         let first = self.notes.partition_point(|note| (note.place.row as usize) < row);

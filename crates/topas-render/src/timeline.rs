@@ -153,6 +153,9 @@ impl TimelinePage<'_> {
                 button #in type="button" title="Zoom in (+)" { "Zoom in" }
                 button #out type="button" title="Zoom out (-)" { "Zoom out" }
                 button #whole type="button" title="Whole run (Home)" { "Whole run" }
+                @if let Some(row) = words::late(self.timeline) {
+                    button #late type="button" { "Go to rank " (words::rank_of(self.timeline, row)) }
+                }
                 button #taller type="button" title="Higher rows (>)" { "Higher rows" }
                 button #lower type="button" title="Lower rows (<)" { "Lower rows" }
                 label {

@@ -58,9 +58,15 @@ fn block(rank: u32, number: u64, before: u64, calls: &[MadeCall]) -> Vec<u8> {
 
 /// The facts of a rank of so many, with more lines.
 fn facts(rank: u32, ranks: u32, more: &str) -> Vec<u8> {
+    facts_of(rank, ranks, "n1", 0, more)
+}
+
+/// The same on a host whose monotonic clock is so many ns ahead.
+fn facts_of(rank: u32, ranks: u32, host: &str, ahead: u64, more: &str) -> Vec<u8> {
     let mut text = format!(
-        "rank {rank}\nranks {ranks}\nhost n1\nbegan 0 0 500\nlatest {0} {0} {1}\n{more}",
+        "rank {rank}\nranks {ranks}\nhost {host}\nbegan 0 {ahead} 500\nlatest {} {} {}\n{more}",
         1000 * MS,
+        ahead + 1000 * MS,
         500 + 1000 * MS
     );
     for (number, name) in NAMES.iter().enumerate() {
@@ -347,6 +353,27 @@ fn a_rank_that_was_killed_was_in_a_call() {
     assert_eq!(timeline.ended, 1000 * MS, "the latest moment of the rank");
     assert_eq!(timeline.missing_ranks, 1);
     assert_eq!(timeline.notes, [], "of the barrier, a rank is missing");
+}
+
+#[test]
+fn hosts_are_put_beside_each_other_by_their_time_of_day() {
+    let calls = [[("MPI_Recv", 10, 40, from(1, 5, 8))], [("MPI_Send", 30, 31, to(0, 5, 8))]];
+    // The second host was started an hour later.
+    let hosts = [("n1", 3_600_000 * MS), ("n2", 0)];
+    let logs: Vec<TraceLog> = (0..2u32)
+        .zip(&calls)
+        .zip(hosts)
+        .map(|((rank, calls), (host, ahead))| {
+            log(&[block(rank, 0, 0, calls), facts_of(rank, 2, host, ahead, "")].concat())
+        })
+        .collect();
+    let timeline = Timeline::read(&logs, None, |_, _| {}).expect("read").expect("a launch");
+    assert!(timeline.has_several_clocks);
+    assert_eq!(time(&timeline, 0, TimeClass::LateSender), 20);
+    assert_eq!(
+        timeline.rows.iter().map(TimelineRow::began).collect::<Vec<_>>(),
+        [10 * MS, 30 * MS]
+    );
 }
 
 #[test]

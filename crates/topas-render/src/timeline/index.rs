@@ -129,9 +129,8 @@ pub(super) fn facts(timeline: &Timeline<'_>, logs: &[LogFile], late: Option<usiz
         .rows
         .iter()
         .map(|row| {
-            let same = timeline.rows.iter().filter(|other| other.process == row.process);
             json!({
-                "process": row.process, "thread": row.thread, "several": same.count() > 1,
+                "process": row.process, "thread": row.thread, "several": timeline.threads_of(row.process) > 1,
                 "times": row.times, "delayed": row.delayed, "inside": row.inside,
             })
         })

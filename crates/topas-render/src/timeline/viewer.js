@@ -229,15 +229,15 @@ function drawLabels(context, shown, left, width) {
       context.lineWidth = 1;
       context.strokeRect(left - 0.5, Math.max(top, AXIS_HEIGHT) - 0.5, width - left, Math.max(entry.height - 1, 1));
     }
-    if (middle - 6 < free && !isLate) continue;
-    if (middle < AXIS_HEIGHT + 5) continue;
+    if (top + entry.height <= AXIS_HEIGHT || (middle - 6 < free && !isLate)) continue;
+    const y = Math.max(middle, AXIS_HEIGHT + 6);
     context.font = `${isLate ? "bold " : ""}12px system-ui, sans-serif`;
     context.textAlign = "right";
     context.fillStyle = style(isLate ? "--warn" : "--ink");
     const name = left < 60 ? String(entry.row.process.rank) : entry.row.name;
-    if (middle - 6 < free) context.clearRect(0, middle - 7, left, 14);
-    context.fillText(isLate ? `\u25b6 ${name}` : name, left - 5, middle);
-    free = middle + 7;
+    if (y - 6 < free) context.clearRect(0, y - 7, left, 14);
+    context.fillText(isLate ? `\u25b6 ${name}` : name, left - 5, y);
+    free = y + 7;
   }
 }
 
@@ -611,6 +611,15 @@ function wholeRun() {
   draw();
 }
 
+/** Moves to the row that delayed the others most. */
+function showLate() {
+  cursorRow = timeline.rows[facts.late];
+  const entry = entries.find(entry => entry.row === cursorRow);
+  view.scroll = entry.top - frame().rowsHeight / 2;
+  clampView();
+  moveCursor(0);
+}
+
 function moveCursor(by) {
   const rows = entries.filter(entry => entry.row);
   const place = rows.findIndex(entry => entry.row === cursorRow);
@@ -710,6 +719,7 @@ function listen() {
   on("in", () => zoom(0.5));
   on("out", () => zoom(2));
   on("whole", wholeRun);
+  on("late", showLate);
   on("taller", () => zoomRows(1.5));
   on("lower", () => zoomRows(1 / 1.5));
   const rearrange = () => {

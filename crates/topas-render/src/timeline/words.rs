@@ -33,8 +33,11 @@ pub fn class_words(class: TimeClass) -> &'static str {
 /// The name of a row: its rank, and the thread if there are several.
 fn name(timeline: &Timeline<'_>, row: &TimelineRow) -> String {
     let rank = timeline.processes.get(row.process).map_or(0, |(_, process)| process.rank);
-    let threads = timeline.rows.iter().filter(|other| other.process == row.process).count();
-    if threads > 1 { format!("{rank}, thread {}", row.thread) } else { rank.to_string() }
+    if timeline.threads_of(row.process) > 1 {
+        format!("{rank}, thread {}", row.thread)
+    } else {
+        rank.to_string()
+    }
 }
 
 fn waited(row: &TimelineRow) -> u64 {
@@ -42,9 +45,15 @@ fn waited(row: &TimelineRow) -> u64 {
     sum(waits.map(|class| row.times[*class as usize]))
 }
 
+/// The name of the row at a place.
+pub(super) fn rank_of(timeline: &Timeline<'_>, place: usize) -> String {
+    timeline.rows.get(place).map_or_else(String::new, |row| name(timeline, row))
+}
+
 /// Nanoseconds in s. Of a run of less than a second, microseconds can be seen.
 fn seconds(timeline: &Timeline<'_>, nanoseconds: u64) -> String {
-    let digits = if timeline.ended < 1_000_000_000 { 6 } else { 3 };
+    const SECOND: u64 = 1_000_000_000;
+    let digits = if timeline.ended < SECOND && nanoseconds < SECOND { 6 } else { 3 };
     format!("{:.digits$}", nanoseconds as f64 / 1e9)
 }
 
@@ -82,7 +91,21 @@ pub(super) fn finding(timeline: &Timeline<'_>) -> Option<String> {
         seconds(timeline, waits)
     );
     let Some(row) = late(timeline).and_then(|place| timeline.rows.get(place)) else {
-        return Some(format!("{waiting}. No rank delayed the others much more than the rest did."));
+        let mut order: Vec<&TimelineRow> = timeline.rows.iter().collect();
+        order.sort_by_key(|row| std::cmp::Reverse(row.delayed));
+        let most: Vec<String> = order
+            .iter()
+            .take(2)
+            .filter(|row| row.delayed > 0)
+            .map(|row| {
+                let (rank, share) = (name(timeline, row), percent(row.delayed, waits));
+                format!("rank {rank} ({} s, {share} %)", seconds(timeline, row.delayed))
+            })
+            .collect();
+        return Some(format!(
+            "{waiting}. No rank is late above all; most delays arose in {}.",
+            most.join(" and ")
+        ));
     };
     let rank = name(timeline, row);
     let life = sum(row.times.into_iter());
