@@ -34,7 +34,7 @@ const fn fact(name: &'static str, kind: FieldKind, about: &'static str) -> Fact 
 
 /// Every fact. What was not measured is missing, and a rule that needs it does not fire.
 pub const FACTS: &[Fact] = &[
-    fact("source", TEXT, "Where the facts come from: pes (topas.out) or log."),
+    fact("source", TEXT, "Where the facts come from: pes (topas.out), mpi (topas-mpi.out) or log."),
     fact("pes", COUNT, "Number of PEs whose lines are known."),
     fact("npes", COUNT, "Number of PEs of the run."),
     fact("hosts", COUNT, "Number of hosts of the known PEs."),
@@ -130,6 +130,112 @@ pub const FACTS: &[Fact] = &[
         SHARE,
         "Time in calls of which it is not known whether they waited, as a share of the time of all ranks.",
     ),
+    fact("mpi_work_share", SHARE, "The same without beginning and end of MPI."),
+    fact("mpi_work_cost", SECONDS, "Mean time of a rank in MPI without its beginning and end."),
+    fact("mpi_work_sum", SECONDS, "The same of all ranks together."),
+    fact("outside_share", SHARE, "Time outside MPI, as a share of the time of all ranks."),
+    fact("waits_known", COUNT, "1 if the profile tells waits apart, else 0."),
+    fact("late_sum", SECONDS, "Time that all ranks together waited for late senders."),
+    fact(
+        "late_who",
+        TEXT,
+        "The rank that sends late, if others waited for it for most of this time.",
+    ),
+    fact("late_who_share", SHARE, "Its share of this time."),
+    fact("late_who_computes", SECONDS, "Its time outside MPI."),
+    fact("late_others_compute", SECONDS, "Mean time of the other ranks outside MPI."),
+    fact(
+        "late_turns",
+        COUNT,
+        "Ranks that each have at least 5 % of this time, if none has most of it.",
+    ),
+    fact(
+        "late_where",
+        TEXT,
+        "Where in the source most of this time was waited, if call paths were counted.",
+    ),
+    fact("latercv_sum", SECONDS, "Time that all ranks together waited for late receivers."),
+    fact(
+        "latercv_who",
+        TEXT,
+        "The rank that receives late, if others waited for it for most of this time.",
+    ),
+    fact("latercv_who_share", SHARE, "Its share of this time."),
+    fact("latercv_who_computes", SECONDS, "Its time outside MPI."),
+    fact("latercv_others_compute", SECONDS, "Mean time of the other ranks outside MPI."),
+    fact(
+        "latercv_turns",
+        COUNT,
+        "Ranks that each have at least 5 % of this time, if none has most of it.",
+    ),
+    fact(
+        "latercv_where",
+        TEXT,
+        "Where in the source most of this time was waited, if call paths were counted.",
+    ),
+    fact("coll_sum", SECONDS, "Time that all ranks together waited for others in collectives."),
+    fact(
+        "coll_who",
+        TEXT,
+        "The rank that comes late to collectives, if others waited for it for most of this time.",
+    ),
+    fact("coll_who_share", SHARE, "Its share of this time."),
+    fact("coll_who_computes", SECONDS, "Its time outside MPI."),
+    fact("coll_others_compute", SECONDS, "Mean time of the other ranks outside MPI."),
+    fact(
+        "coll_turns",
+        COUNT,
+        "Ranks that each have at least 5 % of this time, if none has most of it.",
+    ),
+    fact(
+        "coll_where",
+        TEXT,
+        "Where in the source most of this time was waited, if call paths were counted.",
+    ),
+    fact(
+        "transfer_share",
+        SHARE,
+        "Time in messages between two ranks that is no waiting, as a share of the time of all ranks.",
+    ),
+    fact("transfer_cost", SECONDS, "Mean time of a rank in them."),
+    fact("transfer_sum", SECONDS, "Time of all ranks together in them."),
+    fact(
+        "message_median",
+        BYTES,
+        "The median size of messages between two ranks is below this power of two.",
+    ),
+    fact("message_mean", BYTES, "Mean size of messages between two ranks."),
+    fact("message_count", COUNT, "Number of these messages."),
+    fact("message_rate", COUNT, "Messages that a rank sends and receives in a second of MPI."),
+    fact("file_share", SHARE, "Time in MPI-I/O, as a share of the time of all ranks."),
+    fact("file_cost", SECONDS, "Mean time of a rank in MPI-I/O."),
+    fact("file_sum", SECONDS, "Time of all ranks together in MPI-I/O."),
+    fact("file_size", BYTES, "Mean size of its accesses."),
+    fact("file_calls", COUNT, "Number of its accesses."),
+    fact(
+        "window_share",
+        SHARE,
+        "Time in the synchronisation of windows, as a share of the time of all ranks.",
+    ),
+    fact("window_cost", SECONDS, "Mean time of a rank in it."),
+    fact("window_sum", SECONDS, "Time of all ranks together in it."),
+    fact("spawn_share", SHARE, "Time in starting processes, as a share of the time of all ranks."),
+    fact("spawn_cost", SECONDS, "Mean time of a rank in it."),
+    fact("spawn_sum", SECONDS, "Time of all ranks together in it."),
+    fact(
+        "poll_share",
+        SHARE,
+        "Time in calls that ask for messages or requests, as a share of the time of all ranks.",
+    ),
+    fact("poll_cost", SECONDS, "Mean time of a rank in them."),
+    fact("poll_sum", SECONDS, "Time of all ranks together in them."),
+    fact("poll_rate", COUNT, "Such calls of a rank in a second."),
+    fact("outside_balance", SHARE, "Mean time of a rank outside MPI, as a share of the largest."),
+    fact("outside_who", TEXT, "The rank with the largest."),
+    fact("outside_max", SECONDS, "The largest time of a rank outside MPI."),
+    fact("outside_mean", SECONDS, "The mean."),
+    fact("outside_cost", SECONDS, "What is between the two."),
+    fact("outside_sum", SECONDS, "The same times the number of ranks."),
     fact(
         "earlier_runs",
         COUNT,
@@ -175,7 +281,36 @@ pub const FACTS: &[Fact] = &[
     ),
 ];
 
+/// What has to be measured for a fact to be known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FactSource {
+    /// All PEs
+    Pes,
+    /// Calls of MPI
+    Mpi,
+    /// Why ranks wait in them
+    Waits,
+    /// Earlier runs, of a log
+    Log,
+}
+
 impl Fact {
+    /// What has to be measured for it.
+    pub fn source(&self) -> FactSource {
+        let begins = |words: &[&str]| words.iter().any(|word| self.name.starts_with(word));
+        if begins(&["late", "coll_", "waits_known"]) {
+            FactSource::Waits
+        } else if begins(&["mpi_", "outside_", "transfer_", "message_", "file_", "window_"])
+            || begins(&["spawn_", "poll_"])
+        {
+            FactSource::Mpi
+        } else if begins(&["earlier_", "slower"]) {
+            FactSource::Log
+        } else {
+            FactSource::Pes
+        }
+    }
+
     /// The fact of a name.
     pub fn named(name: &str) -> Option<&'static Fact> {
         FACTS.iter().find(|fact| fact.name == name)
@@ -251,6 +386,14 @@ impl FactValues {
     /// The value of a fact; None if it is missing.
     pub fn get(&self, name: &str) -> Option<&FactValue> {
         self.0.iter().find(|(one, _)| *one == name).map(|(_, value)| value)
+    }
+
+    /// The value of a fact that is a text.
+    pub fn get_text(&self, name: &str) -> Option<&str> {
+        match self.get(name) {
+            Some(FactValue::Text(text)) => Some(text),
+            _ => None,
+        }
     }
 
     /// The value of a fact that is a number.

@@ -1,10 +1,11 @@
 //! Facts of a run of a log, of which few PEs are known.
 
 use topas_data::{LineFacts, RunHistory, RunRecord};
-use topas_mpi_data::{MpiProfile, RoutineWaits, WaitSums};
+use topas_mpi_data::MpiProfile;
 
 use crate::ending::ending_words;
 use crate::fact::FactValues;
+use crate::mpi_run::add_mpi_facts;
 
 /// A ratio of sums over the PEs that have both terms, the second of which is not 0.
 fn ratio(run: &RunRecord, of: impl Fn(&LineFacts) -> Option<(u64, u64)>) -> Option<f64> {
@@ -62,12 +63,8 @@ pub fn run_facts(
     let largest = run.lines.iter().filter_map(|line| line.rss).max();
     facts.number("memory_largest", largest.map(|bytes| bytes as f64));
     first_failed(run, &mut facts);
-    if let Some(sums) = profile.map(|profile| &profile.total).filter(|sums| sums.wall > 0) {
-        facts.number("mpi_share", 100.0 * sums.mpi as f64 / sums.wall as f64);
-        facts.number("mpi_cost", wall * sums.mpi as f64 / sums.wall as f64);
-    }
     if let Some(profile) = profile {
-        waits(profile, &mut facts);
+        add_mpi_facts(profile, wall, &mut facts);
     }
     if let Some(earlier) = earlier {
         facts.number("earlier_runs", earlier.walls.len() as f64);
@@ -79,34 +76,6 @@ pub fn run_facts(
         }
     }
     facts
-}
-
-/// The names of the facts of a kind of wait: share, mean of a rank, calls, routine.
-const WAITS: [[&str; 4]; 3] = [
-    ["late_share", "late_cost", "late_calls", "late_routine"],
-    ["latercv_share", "latercv_cost", "latercv_calls", "latercv_routine"],
-    ["coll_share", "coll_cost", "coll_calls", "coll_routine"],
-];
-
-/// Why ranks waited, if the profile tells that.
-fn waits(profile: &MpiProfile, facts: &mut FactValues) {
-    let sums = &profile.total;
-    if !sums.waits.measured || sums.wall == 0 || sums.ranks == 0 {
-        return;
-    }
-    let kinds = |waits: &WaitSums| [waits.late, waits.late_receiver, waits.collective];
-    let all = sums.waits.all();
-    for (kind, (names, waited)) in WAITS.iter().zip(kinds(&all)).enumerate() {
-        let [share, cost, calls, routine] = *names;
-        facts.number(share, 100.0 * waited.nanoseconds as f64 / sums.wall as f64);
-        facts.number(cost, waited.nanoseconds as f64 / 1e9 / sums.ranks as f64);
-        facts.number(calls, waited.calls as f64);
-        let time = |of: &&RoutineWaits| kinds(&of.sums)[kind].nanoseconds;
-        let most = sums.waits.routines.iter().max_by_key(time).filter(|of| time(of) > 0);
-        let name = most.map(|of| profile.routines.name(of.number));
-        facts.text(routine, name.map_or_else(String::new, |name| format!("MPI_{name}")));
-    }
-    facts.number("lateunk_share", 100.0 * all.unknown() as f64 / sums.wall as f64);
 }
 
 /// Classes of the field `ending` of PEs that failed by themselves: all but those that ended well

@@ -36,7 +36,7 @@ impl fmt::Display for RuleFault {
 }
 
 /// Keys of a rule; those that may stand there several times are marked.
-const KEYS: [(&str, bool); 13] = [
+const KEYS: [(&str, bool); 14] = [
     ("what", false),
     ("scope", false),
     ("requires", false),
@@ -50,6 +50,7 @@ const KEYS: [(&str, bool); 13] = [
     ("gain", false),
     ("next", false),
     ("link", false),
+    ("unless", false),
 ];
 
 /// Switches of a rule, `yes` or `no`.
@@ -238,8 +239,10 @@ fn rule(section: &Section) -> Result<Option<Rule>, RuleFault> {
         scope: match last("scope").map(|entry| (entry, &*entry.value)) {
             None | Some((_, "run")) => Scope::Run,
             Some((_, "part")) => Scope::Part,
+            Some((_, "nothing")) => Scope::Nothing,
             Some((entry, value)) => {
-                return Err(entry.fault(format!("`scope` takes run or part, not `{value}`")));
+                let what = format!("`scope` takes run, part or nothing, not `{value}`");
+                return Err(entry.fault(what));
             }
         },
         what: needed("what")?.value.clone(),
@@ -255,6 +258,9 @@ fn rule(section: &Section) -> Result<Option<Rule>, RuleFault> {
         gain: last("gain").map(|entry| fact(entry, &entry.value)).transpose()?,
         next: template(needed("next")?)?,
         urgent: on("urgent")?,
+        unless: last("unless").map_or_else(Vec::new, |entry| {
+            entry.value.split_whitespace().map(str::to_owned).collect()
+        }),
         parameters,
     };
     Ok((!on("off")?).then_some(rule))

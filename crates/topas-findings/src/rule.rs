@@ -13,6 +13,8 @@ pub enum Scope {
     Run,
     /// PEs, hosts or classes of PEs that stand out in a run
     Part,
+    /// What is to be said if the search finds nothing, with the limits of the search
+    Nothing,
 }
 
 /// How sure a finding is.
@@ -62,6 +64,8 @@ pub struct Rule {
     pub(crate) gain: Option<&'static Fact>,
     pub(crate) next: Template,
     pub(crate) urgent: bool,
+    /// Rules that tell the same cause better
+    pub(crate) unless: Vec<String>,
 }
 
 /// A finding of a rule.
@@ -161,9 +165,10 @@ pub struct Rules {
 }
 
 /// The files of `etc/topas/rules.d`, which are the defaults.
-const BUILTIN: [(&str, &str); 3] = [
+const BUILTIN: [(&str, &str); 4] = [
     ("built in: run.conf", include_str!("../../../etc/topas/rules.d/run.conf")),
     ("built in: work.conf", include_str!("../../../etc/topas/rules.d/work.conf")),
+    ("built in: mpi.conf", include_str!("../../../etc/topas/rules.d/mpi.conf")),
     ("built in: parts.conf", include_str!("../../../etc/topas/rules.d/parts.conf")),
 ];
 
@@ -191,6 +196,12 @@ impl Rules {
                 RuleOutcome::Not | RuleOutcome::Unknown(_) => None,
             })
             .collect();
+        // One cause is told once.
+        let names: Vec<String> = found.iter().map(|found| found.rule.clone()).collect();
+        found.retain(|one| {
+            let rule = self.rules.iter().find(|rule| rule.name == one.rule);
+            !rule.is_some_and(|rule| rule.unless.iter().any(|other| names.contains(other)))
+        });
         let cost = |found: &RuleFinding| found.seconds.unwrap_or(0.0);
         found.sort_by(|a, b| b.urgent.cmp(&a.urgent).then(cost(b).total_cmp(&cost(a))));
         found

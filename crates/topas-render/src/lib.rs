@@ -34,6 +34,7 @@ pub mod timeline;
 pub mod utilisation;
 pub mod view;
 pub mod week;
+pub mod why;
 mod wording;
 
 pub use compare::{COMPARE_SCHEMA, CompareDocument};

@@ -38,6 +38,7 @@ pub use json::SCHEMA;
 pub use launches::{launches, launches_csv};
 pub use matrix::{MATRICES, Matrix};
 pub use order::{MpiOrder, MpiSort};
+pub use partners::where_waited;
 pub use paths::PathViews;
 pub use peers::Direction;
 pub use routines::{RoutineTime, ShownRoutines};

@@ -66,6 +66,11 @@ pub struct Args {
     #[arg(long)]
     pub groups: bool,
 
+    /// Search for what costs time, in the lines of PEs and in the profile of MPI calls: at most five
+    /// findings, the largest loss first, what was ruled out, and a next step for each
+    #[arg(long)]
+    pub why: bool,
+
     /// Show the load imbalance, the time it costs, and the PEs that stand out
     #[arg(long)]
     pub balance: bool,
@@ -297,6 +302,9 @@ fn check(args: &Args, views: &AskedViews) -> Result<(), u8> {
     if args.timeline {
         return check_timeline(args, views);
     }
+    if args.why {
+        return check_why(args, views);
+    }
     if args.mpi.on {
         return check_mpi(args, views);
     }
@@ -361,10 +369,24 @@ fn check_timeline(args: &Args, views: &AskedViews) -> Result<(), u8> {
         (args.svg.is_some(), "--svg"),
         (args.png.is_some(), "--png"),
         (args.mpi.on, "--mpi"),
+        (args.why, "--why"),
     ];
     if let Some((_, name)) = others.iter().find(|(asked, _)| *asked) {
         let what = format!("{name} is no option of --timeline, which writes a page");
         TOOL.error(&what, None, "topas-mpi trace has the events as CSV");
+        return Err(exit::USAGE);
+    }
+    Ok(())
+}
+
+/// With --why: nothing but the form of the answer.
+fn check_why(args: &Args, views: &AskedViews) -> Result<(), u8> {
+    let Args { list, raw, groups, balance, strip, report, csv, jsonl, .. } = *args;
+    let files = args.svg.is_some() || args.png.is_some() || args.html.is_some();
+    let others = list || raw || groups || balance || strip || report || csv || jsonl || files;
+    let views = views.stat || views.cluster.is_some() || args.compare.is_some();
+    if others || views || args.mpi.kinds() > 0 {
+        TOOL.error(&"--why is a view of its own", None, "leave the other views out; --json works");
         return Err(exit::USAGE);
     }
     Ok(())

@@ -7,6 +7,7 @@ mod input;
 mod mpi_profile;
 mod output;
 mod timeline;
+mod why;
 
 use std::process::ExitCode;
 
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
     believe(conf.log_owner());
     let code = match args::parse() {
         Ok((args, _)) if args.timeline => timeline::show(&args),
+        Ok((args, _)) if args.why => why::show(&args, &rules(&conf, args.quiet)),
         Ok((args, _)) if args.mpi.on => mpi_profile::show(&args),
         Ok((args, views)) => {
             let input = Input::new(&args);

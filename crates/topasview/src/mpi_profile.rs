@@ -5,6 +5,7 @@ mod input;
 mod output;
 
 pub use args::MpiArgs;
+pub use output::waited_at;
 
 use topas_terminal::Printed;
 

@@ -66,6 +66,9 @@ pub struct TestOptions {
     /// engine of ClickHouse, from a Python wheel
     #[arg(long)]
     stores: bool,
+    /// The search for bottlenecks in all programs whose bottleneck is known, and in healthy ones
+    #[arg(long)]
+    findings: bool,
     /// The MPI profile beside mpiP, whose sources are in this directory
     #[arg(long, value_name = "DIR")]
     mpip: Option<PathBuf>,
@@ -95,7 +98,7 @@ impl TestOptions {
     }
 
     /// Every such option, and whether it is there.
-    fn all_sets(&self) -> [(bool, &'static str); 12] {
+    fn all_sets(&self) -> [(bool, &'static str); 13] {
         [
             (self.slurm, "slurm"),
             (self.all_mpi, "all-mpi"),
@@ -108,6 +111,7 @@ impl TestOptions {
             (self.duckdb, "duckdb"),
             (self.perfetto, "perfetto"),
             (self.stores, "stores"),
+            (self.findings, "findings"),
             (self.mpip.is_some(), "mpip"),
         ]
     }

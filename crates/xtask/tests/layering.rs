@@ -42,7 +42,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("topas-store", &["topas-data", "topas-format"]),
     ("topas-symbols", &["topas-callpath", "topas-config", "topas-mpi-data"]),
     ("topas-chart", &["topas-format"]),
-    ("topas-findings", &["topas-data", "topas-format", "topas-mpi-data"]),
+    ("topas-findings", &["topas-data", "topas-format", "topas-mpi-data", "topas-mpi-table"]),
     (
         "topas-render",
         &[

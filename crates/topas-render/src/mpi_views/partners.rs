@@ -200,11 +200,7 @@ pub(super) fn value(path: &LaunchPath) -> Value {
 }
 
 /// Where the others wait for a rank, and what that does then: for the first sentence.
-pub(super) fn where_waited(
-    views_paths: &PathViews,
-    profile: &MpiProfile,
-    rank: u32,
-) -> Option<String> {
+pub fn where_waited(views_paths: &PathViews, profile: &MpiProfile, rank: u32) -> Option<String> {
     let both = views_paths.paths.paths.iter().flat_map(|path| {
         path.partners.iter().filter(|of| of.peer == rank).map(move |partner| (path, partner))
     });

@@ -6,7 +6,7 @@ use topas_data::pes::{
     Balance, Cluster, Column, Findings, Groups, KMeans, PeTable, Summary, Values, all_groups,
     balance, best_clusters, findings, summary, unit_clusters, values,
 };
-use topas_findings::Rules;
+use topas_findings::{FactValues, Rules};
 
 use super::verdict::Verdict;
 
@@ -77,6 +77,11 @@ impl<'t> ViewSections<'t> {
         let of = |column| balance(self.table, column, &values(self.table, column));
         let loads = [Column::CpuTime, Column::Counter, Column::Wall];
         self.balances.get_or_init(|| loads.into_iter().filter_map(of).collect())
+    }
+
+    /// The facts that rules are about.
+    pub fn facts(&self) -> FactValues {
+        super::verdict::facts(self.table, self.balances(), self.findings())
     }
 
     /// What is to be said by these rules.

@@ -6,7 +6,7 @@ use topas_data::pes::{
     Balance, Column, Evidence, Findings, Gain, LEAST_COST, LEAST_DIFFERENCE, LEAST_OF_CAUSES,
     LEAST_PES, LEAST_SECONDS, PeEndings, PeFinding, PeTable, Subject, costliest, endings,
 };
-use topas_findings::{RuleFinding, Rules, part_facts, pe_facts};
+use topas_findings::{FactValues, RuleFinding, Rules, part_facts, pe_facts};
 
 use super::ended::others_ended;
 use super::groups::{kind, name};
@@ -102,6 +102,25 @@ pub struct Verdict<'v> {
     limit: f64,
 }
 
+/// The facts of a run whose PEs are known.
+pub fn facts(table: &PeTable, balances: &[Balance], findings: &Findings) -> FactValues {
+    facts_of(table, balances, findings, endings(table).as_ref())
+}
+
+fn facts_of(
+    table: &PeTable,
+    balances: &[Balance],
+    findings: &Findings,
+    endings: Option<&PeEndings>,
+) -> FactValues {
+    let ended = endings.map(|of| (of, others_ended(table, of)));
+    let names = |column| {
+        let shown = shown(column, table.metric);
+        (shown.name, shown.base())
+    };
+    pe_facts(table, balances, findings, ended, &names)
+}
+
 impl<'v> Verdict<'v> {
     /// By these rules.
     pub fn new(
@@ -111,12 +130,7 @@ impl<'v> Verdict<'v> {
         rules: &Rules,
     ) -> Self {
         let endings = endings(table);
-        let ended = endings.as_ref().map(|of| (of, others_ended(table, of)));
-        let names = |column| {
-            let shown = shown(column, table.metric);
-            (shown.name, shown.base())
-        };
-        let facts = pe_facts(table, balances, findings, ended, &names);
+        let facts = facts_of(table, balances, findings, endings.as_ref());
         let part = |finding| rules.of_part(&part_facts(&facts, finding));
         let limit = rules.parameter(IMBALANCE, "share");
         let limit = limit.and_then(|text| text.trim_end_matches('%').parse().ok());

@@ -8,7 +8,7 @@ use topas_config::Environment;
 use topas_mpi_data::{LaunchPaths, MpiProfile, MpiRecordFacts, processors_of};
 use topas_render::mpi_views::{
     MpiOrder, PathViews, View, Views, compare_csv, compare_json, compare_text, launches,
-    launches_csv,
+    launches_csv, where_waited,
 };
 use topas_symbols::{NoSymbols, Symbols};
 use topas_terminal::{Look, Printed};
@@ -132,6 +132,11 @@ fn paths(args: &Args, profile: &MpiProfile) -> Option<PathViews> {
     let nameless = failed.iter().map(|(module, cause)| (module.file.clone(), why(cause)));
     let nameless = nameless.collect();
     Some(PathViews { paths, source, by_rank: args.mpi.paths == Some(PathsOf::Ranks), nameless })
+}
+
+/// Where in the source the others wait for a rank, in a sentence; None if call paths were not counted.
+pub fn waited_at(args: &Args, profile: &MpiProfile, rank: u32) -> Option<String> {
+    where_waited(&paths(args, profile)?, profile, rank)
 }
 
 /// Says which subtotals there are; the exit code.

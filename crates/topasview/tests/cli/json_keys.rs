@@ -33,6 +33,17 @@ fn mpi_profile() -> String {
     with_lengths(&text)
 }
 
+/// Two PEs of which nothing is to be said.
+fn even() -> String {
+    let line = |pe: u32| {
+        format!(
+            "2026/11/20 12:00:00 ann heat {pe} 2 t2596 B c mpi 10 0 10 f=4000000000 1000 e1 v=1 \
+             t=1795176000 uid=7 end=exit:0 host=n1 cpu={pe}\n"
+        )
+    };
+    with_lengths(&(line(0) + &line(1)))
+}
+
 /// The costs of the routines of that profile.
 const CALIBRATION: &str = "topas-calibration 1\nmpi Open_MPI-5.0.8\nhosts n1\n\
                            date 2026/11/20 18:00:00\nlongest 4194304\nSend 2 0.4 6210.5 0.03\n";
@@ -76,6 +87,7 @@ fn site() -> TempDir {
         ("calibration", CALIBRATION.to_owned()),
         ("old.log", old),
         ("new.log", new),
+        ("even.log", even()),
         ("spread.log", String::from_utf8(spread.text()).unwrap()),
     ] {
         fs::write(dir.path().join(name), text).unwrap();
@@ -97,6 +109,10 @@ fn the_manual_has_every_key_and_no_other() {
         "--mpi --json --matrix all --routines --calibration calibration --efficiency --peers --sizes \
          --comms --waits --metrics --counters --switches --paths mpi.log",
         "--mpi --json --compare mpi.log mpi.log",
+        "--why --json mpi.log",
+        "--why --json --launch r19 new.log",
+        "--why --json spread.log",
+        "--why --json even.log",
     ] {
         let shown = view(site.path(), &words.split_whitespace().collect::<Vec<_>>());
         assert!(shown.code < 2 && !shown.out.is_empty(), "{words}: {}", shown.err);

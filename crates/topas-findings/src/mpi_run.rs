@@ -1,0 +1,305 @@
+//! Facts of a profile of MPI calls: how much of the time is in MPI, for what, and for whom ranks wait.
+
+use topas_mpi_data::{
+    Blame, MessageClass, MpiProfile, RoutineAmount, RoutineCalls, RoutineWaits, WaitSums, Waiting,
+    outside_of_rank,
+};
+use topas_mpi_table::{Epoch, FunctionClass};
+
+use crate::fact::FactValues;
+
+/// Share of a kind of wait from which on one rank is the one that others wait for.
+const MOST: f64 = 0.5;
+
+/// The names of the facts of a kind of wait.
+struct WaitNames {
+    share: &'static str,
+    cost: &'static str,
+    sum: &'static str,
+    calls: &'static str,
+    routine: &'static str,
+    who: &'static str,
+    who_share: &'static str,
+    own: &'static str,
+    others: &'static str,
+    turns: &'static str,
+}
+
+const LATE: WaitNames = WaitNames {
+    share: "late_share",
+    cost: "late_cost",
+    sum: "late_sum",
+    calls: "late_calls",
+    routine: "late_routine",
+    who: "late_who",
+    who_share: "late_who_share",
+    own: "late_who_computes",
+    others: "late_others_compute",
+    turns: "late_turns",
+};
+
+const RECEIVER: WaitNames = WaitNames {
+    share: "latercv_share",
+    cost: "latercv_cost",
+    sum: "latercv_sum",
+    calls: "latercv_calls",
+    routine: "latercv_routine",
+    who: "latercv_who",
+    who_share: "latercv_who_share",
+    own: "latercv_who_computes",
+    others: "latercv_others_compute",
+    turns: "latercv_turns",
+};
+
+const COLLECTIVE: WaitNames = WaitNames {
+    share: "coll_share",
+    cost: "coll_cost",
+    sum: "coll_sum",
+    calls: "coll_calls",
+    routine: "coll_routine",
+    who: "coll_who",
+    who_share: "coll_who_share",
+    own: "coll_who_computes",
+    others: "coll_others_compute",
+    turns: "coll_turns",
+};
+
+/// The facts of a profile of which nothing else is known: of `topas-mpi.out`, or of mapped files.
+pub fn mpi_facts(profile: &MpiProfile) -> FactValues {
+    let mut facts = FactValues::default();
+    facts.text("source", "mpi");
+    let ranks = profile.total.ranks as f64;
+    let wall = profile.total.wall_max as f64 / 1e9;
+    facts.number("pes", ranks);
+    facts.number("npes", profile.facts.npes.map_or(ranks, f64::from));
+    facts.number("wall", wall);
+    add_mpi_facts(profile, wall, &mut facts);
+    facts
+}
+
+/// Adds to the facts of a run of `wall` s those of its profile.
+pub fn add_mpi_facts(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
+    let sums = &profile.total;
+    if sums.wall == 0 || sums.ranks == 0 {
+        return;
+    }
+    let share = |time: u128| 100.0 * time as f64 / sums.wall as f64;
+    let mean = |time: u128| wall * time as f64 / sums.wall as f64;
+    facts.number("mpi_share", share(sums.mpi));
+    facts.number("mpi_cost", mean(sums.mpi));
+    let is_edge = |of: &&RoutineCalls| {
+        matches!(profile.routines.name(of.number), "Init" | "Init_thread" | "Finalize")
+    };
+    // Beginning and end of MPI are the same for every program: they say nothing of this one.
+    let edges: u128 = sums.routines.iter().filter(is_edge).map(|of| of.time).sum();
+    let work = sums.mpi.saturating_sub(edges);
+    facts.number("mpi_work_share", share(work));
+    facts.number("mpi_work_cost", mean(work));
+    facts.number("mpi_work_sum", work as f64 / 1e9);
+    facts.number("outside_share", share(sums.outside()));
+    let waits = all_waits(profile);
+    facts.number("waits_known", if waits.is_some() { 1.0 } else { 0.0 });
+    if let Some((all, routines)) = &waits {
+        kinds(profile, all, routines, facts);
+    }
+    let in_messages = |all: &WaitSums| all.late.nanoseconds + all.late_receiver.nanoseconds;
+    let waited = waits.as_ref().map_or(0, |(all, _)| in_messages(all));
+    messages(profile, waited, wall, facts);
+    classes(profile, wall, facts);
+    balance(profile, facts);
+}
+
+/// Why ranks waited, and by routine; None if that was not told apart.
+fn all_waits(profile: &MpiProfile) -> Option<(WaitSums, Vec<RoutineWaits>)> {
+    if profile.total.waits.measured {
+        return Some((profile.total.waits.all(), profile.total.waits.routines.clone()));
+    }
+    // A sum over ranks may not have them where single ranks do.
+    let mut all = WaitSums::NONE;
+    let mut routines = Vec::new();
+    for rank in profile.ranks.iter().filter(|rank| rank.sums.waits.measured) {
+        all.merge(&rank.sums.waits.all());
+        routines.extend(rank.sums.waits.routines.iter().cloned());
+    }
+    (!routines.is_empty()).then_some((all, routines))
+}
+
+fn kinds(profile: &MpiProfile, all: &WaitSums, routines: &[RoutineWaits], facts: &mut FactValues) {
+    let sums = &profile.total;
+    let kinds = |waits: &WaitSums| [waits.late, waits.late_receiver, waits.collective];
+    let blames: [fn(&Blame) -> Waiting; 3] =
+        [|of| of.late, |of| of.late_receiver, |of| of.collective];
+    let names = [LATE, RECEIVER, COLLECTIVE];
+    for (kind, ((names, waited), blame)) in names.iter().zip(kinds(all)).zip(blames).enumerate() {
+        let time = waited.nanoseconds;
+        facts.number(names.share, 100.0 * time as f64 / sums.wall as f64);
+        facts.number(names.cost, time as f64 / 1e9 / sums.ranks as f64);
+        facts.number(names.sum, time as f64 / 1e9);
+        facts.number(names.calls, waited.calls as f64);
+        let of_routine = |of: &&RoutineWaits| kinds(&of.sums)[kind].nanoseconds;
+        let most = routines.iter().max_by_key(of_routine).filter(|of| of_routine(of) > 0);
+        let name = most.map(|of| profile.routines.name(of.number));
+        facts.text(names.routine, name.map_or_else(String::new, |name| format!("MPI_{name}")));
+        culprit(profile, names, blame, facts);
+    }
+    facts.number("lateunk_share", 100.0 * all.unknown() as f64 / sums.wall as f64);
+}
+
+/// The rank that others wait for, if there is one; else how many ranks take turns in that.
+fn culprit(
+    profile: &MpiProfile,
+    names: &WaitNames,
+    of: fn(&Blame) -> Waiting,
+    facts: &mut FactValues,
+) {
+    let mut blamed = std::collections::BTreeMap::<u32, u128>::new();
+    for rank in &profile.ranks {
+        for (peer, blame) in &rank.sums.waits.blamed {
+            *blamed.entry(*peer).or_default() += of(blame).time;
+        }
+    }
+    let all: u128 = blamed.values().sum();
+    let Some((rank, time)) = blamed.iter().max_by_key(|(_, time)| **time) else { return };
+    if all == 0 {
+        return;
+    }
+    let share = *time as f64 / all as f64;
+    if share < MOST {
+        let some = blamed.values().filter(|time| **time * 20 >= all).count();
+        facts.number(names.turns, some as f64);
+        return;
+    }
+    facts.text(names.who, format!("rank {rank}"));
+    facts.number(names.who_share, 100.0 * share);
+    let outside = |own: bool| {
+        let these = profile.ranks.iter().filter(move |known| (known.rank == *rank) == own);
+        these.map(|known| outside_of_rank(&known.sums) as f64 / 1e9)
+    };
+    let others = outside(false).count();
+    if let (Some(own), true) = (outside(true).next(), others > 0) {
+        facts.number(names.own, own);
+        facts.number(names.others, outside(false).sum::<f64>() / others as f64);
+    }
+}
+
+fn amount(of: RoutineAmount) -> u128 {
+    of.counted().unwrap_or(0)
+}
+
+/// Messages between ranks: how many, how large, and the time in them that is no waiting.
+fn messages(profile: &MpiProfile, waited: u128, wall: f64, facts: &mut FactValues) {
+    let sums = &profile.total;
+    let moves = |of: &&RoutineCalls| {
+        let class = of.number.function().map(|function| function.class);
+        let completes = matches!(class, Some(FunctionClass::Wait | FunctionClass::Test));
+        completes || MessageClass::of(of.number) == Some(MessageClass::PointToPoint)
+    };
+    let p2p = || sums.routines.iter().filter(moves);
+    let time: u128 = p2p().map(|of| of.time).sum();
+    let sent = sums.class(MessageClass::PointToPoint).sent;
+    let count: u128 = sent.iter().sum();
+    let bytes: u128 = p2p().map(|of| amount(of.sent)).sum();
+    let own = time.saturating_sub(waited.min(time));
+    facts.number("transfer_share", 100.0 * own as f64 / sums.wall as f64);
+    facts.number("transfer_cost", own as f64 / 1e9 / sums.ranks as f64);
+    facts.number("transfer_sum", own as f64 / 1e9);
+    if count > 0 && wall > 0.0 {
+        let mut seen = 0;
+        let median = sent.iter().position(|bin| {
+            seen += bin;
+            2 * seen >= count
+        });
+        // Bin k has what is below 2^k B.
+        facts.number("message_median", median.map(|bin| (1u64 << bin.min(62)) as f64));
+        facts.number("message_mean", bytes as f64 / count as f64);
+        facts.number("message_count", count as f64);
+        // Both ends of a message have their part of the work.
+        let busy = (sums.mpi as f64 / 1e9 / sums.ranks as f64).max(1e-9);
+        facts.number("message_rate", 2.0 * count as f64 / sums.ranks as f64 / busy);
+    }
+}
+
+/// Time of some routines: share, mean of a rank, sum.
+fn class(
+    profile: &MpiProfile,
+    [share, cost, sum]: [&'static str; 3],
+    is: impl Fn(FunctionClass, &str) -> bool,
+    facts: &mut FactValues,
+) -> Vec<RoutineCalls> {
+    let sums = &profile.total;
+    let these = sums.routines.iter().filter(|of| {
+        let function = of.number.function();
+        function.is_some_and(|function| is(function.class, function.name))
+    });
+    let these: Vec<RoutineCalls> = these.copied().collect();
+    let time: u128 = these.iter().map(|of| of.time).sum();
+    facts.number(share, 100.0 * time as f64 / sums.wall as f64);
+    facts.number(cost, time as f64 / 1e9 / sums.ranks as f64);
+    facts.number(sum, time as f64 / 1e9);
+    these
+}
+
+fn classes(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
+    let ranks = profile.total.ranks as f64;
+    let files = class(
+        profile,
+        ["file_share", "file_cost", "file_sum"],
+        |class, _| matches!(class, FunctionClass::Io(..) | FunctionClass::File),
+        facts,
+    );
+    let data = |of: &&RoutineCalls| {
+        of.number.function().is_some_and(|f| matches!(f.class, FunctionClass::Io(..)))
+    };
+    let calls: u128 = files.iter().filter(data).map(|of| of.calls).sum();
+    let bytes: u128 = files.iter().map(|of| amount(of.sent) + amount(of.received)).sum();
+    if calls > 0 {
+        facts.number("file_size", bytes as f64 / calls as f64);
+        facts.number("file_calls", calls as f64);
+    }
+    class(
+        profile,
+        ["window_share", "window_cost", "window_sum"],
+        |class, _| {
+            matches!(
+                class,
+                FunctionClass::RmaSynchronization(Epoch::Fence | Epoch::General | Epoch::Passive)
+            )
+        },
+        facts,
+    );
+    class(
+        profile,
+        ["spawn_share", "spawn_cost", "spawn_sum"],
+        |class, _| matches!(class, FunctionClass::Spawn),
+        facts,
+    );
+    let polls = class(
+        profile,
+        ["poll_share", "poll_cost", "poll_sum"],
+        |class, name| class == FunctionClass::Test || name == "MPI_Iprobe",
+        facts,
+    );
+    if wall > 0.0 {
+        let calls: u128 = polls.iter().map(|of| of.calls).sum();
+        facts.number("poll_rate", calls as f64 / ranks / wall);
+    }
+}
+
+/// How even the time outside MPI is.
+fn balance(profile: &MpiProfile, facts: &mut FactValues) {
+    if profile.ranks.len() < 2 || profile.ranks.len() as u64 != profile.total.ranks {
+        return;
+    }
+    let each = profile.ranks.iter().map(|rank| (rank.rank, outside_of_rank(&rank.sums)));
+    let Some((rank, most)) = each.clone().max_by_key(|(_, time)| *time) else { return };
+    let mean = each.map(|(_, time)| time as f64).sum::<f64>() / profile.ranks.len() as f64;
+    if most == 0 {
+        return;
+    }
+    facts.number("outside_balance", 100.0 * mean / most as f64);
+    facts.text("outside_who", format!("rank {rank}"));
+    facts.number("outside_max", most as f64 / 1e9);
+    facts.number("outside_mean", mean / 1e9);
+    facts.number("outside_cost", (most as f64 - mean) / 1e9);
+    facts.number("outside_sum", (most as f64 - mean) * profile.ranks.len() as f64 / 1e9);
+}

@@ -1,0 +1,124 @@
+//! What the search for bottlenecks found, in words: the same for people and for programs.
+
+use serde_json::{Value, json as object};
+use topas_findings::{BottleneckSearch, FactSource, RuleFinding};
+
+use crate::finding::{advice, json, words};
+use crate::number::{percent, si};
+use crate::wording::{hanging, named, paragraph};
+
+/// Schema of the JSON.
+pub const SCHEMA: &str = "topas.why/1";
+
+/// Columns by which lines under a number are indented.
+const INDENT: usize = 3;
+
+/// The run that was searched.
+#[derive(Clone, Debug, Default)]
+pub struct SearchedRun {
+    /// Id of the launch
+    pub id: Box<[u8]>,
+    /// Program
+    pub exe: Box<[u8]>,
+    /// Ranks or PEs
+    pub pes: u64,
+    /// Wall clock time in s
+    pub wall: f64,
+    /// Lines of PEs were read
+    pub has_pes: bool,
+    /// A profile of MPI calls was read
+    pub has_profile: bool,
+}
+
+/// What has to be run to know more.
+fn ask(source: FactSource) -> &'static str {
+    match source {
+        FactSource::Pes => "topas-run --all-pe, or link by topas",
+        FactSource::Mpi => "topas-run --mpi",
+        FactSource::Waits => "topas-run --mpi=waits",
+        FactSource::Log => "topas-stat --job",
+    }
+}
+
+/// The words behind the number of a finding: what, where, the largest gain, how sure.
+fn title(finding: &RuleFinding) -> String {
+    let mut text = finding.what.clone();
+    if let Some(place) = &finding.place {
+        text += &format!(", {}", words(place));
+    }
+    if let (Some(seconds), Some(share)) = (finding.seconds, finding.share) {
+        text += &format!(
+            ": at most {} of the wall clock time could be gained, {}",
+            percent(share),
+            si(seconds, "s")
+        );
+    }
+    text + &format!(" ({})", finding.confidence.word())
+}
+
+fn body(finding: &RuleFinding) -> String {
+    let evidence = finding.evidence.iter().map(|one| format!(" {}", words(one)));
+    words(&finding.sentence) + &evidence.collect::<String>() + &advice(finding)
+}
+
+/// The search as text in lines of `columns`.
+pub fn text(run: &SearchedRun, search: &BottleneckSearch, columns: usize) -> String {
+    let mut out = format!(
+        "{}, {} PEs, {} of wall clock time, launch {}\n\n",
+        named(&run.exe),
+        run.pes,
+        si(run.wall, "s"),
+        named(&run.id)
+    );
+    for (number, finding) in (1..).zip(&search.findings) {
+        let line = format!("{number}. {}", title(finding));
+        out += &(hanging(&line, columns, INDENT).trim_end().to_owned() + "\n");
+        let text = hanging(&body(finding), columns.saturating_sub(INDENT), 0);
+        for line in text.lines() {
+            out += &format!("{:INDENT$}{line}\n", "");
+        }
+        out.push('\n');
+    }
+    if let Some(nothing) = &search.nothing {
+        out += &paragraph(&body(nothing), columns);
+        out.push('\n');
+    }
+    for beside in &search.beside {
+        out += &paragraph(&format!("Also: {}", body(beside)), columns);
+    }
+    if !search.ruled_out.is_empty() {
+        out += &paragraph(&format!("Ruled out: {}.", search.ruled_out.join("; ")), columns);
+    }
+    for source in [FactSource::Pes, FactSource::Mpi, FactSource::Waits, FactSource::Log] {
+        let of = search.unknown.iter().filter(|(_, fact)| fact.source() == source);
+        let of: Vec<&str> = of.map(|(what, _)| what.as_str()).collect();
+        if !of.is_empty() {
+            let line = format!("Not known: {} ({} tells).", of.join("; "), ask(source));
+            out += &paragraph(&line, columns);
+        }
+    }
+    out
+}
+
+/// The same as an object of JSON.
+pub fn value(run: &SearchedRun, search: &BottleneckSearch) -> Value {
+    let name = |bytes: &[u8]| match bytes {
+        [] => Value::Null,
+        bytes => String::from_utf8_lossy(bytes).into(),
+    };
+    let unknown: Vec<Value> = search
+        .unknown
+        .iter()
+        .map(|(what, fact)| object!({ "what": what, "fact": fact.name, "ask": ask(fact.source()) }))
+        .collect();
+    object!({
+        "schema": SCHEMA,
+        "launch": { "id": name(&run.id), "exe": name(&run.exe), "pes": run.pes, "wall_s": run.wall },
+        "read": { "pes": run.has_pes, "mpi": run.has_profile },
+        "findings": search.findings.iter().map(json).collect::<Vec<_>>(),
+        "beside": search.beside.iter().map(json).collect::<Vec<_>>(),
+        "nothing": search.nothing.as_ref().map(json),
+        "ruled_out": search.ruled_out,
+        "unknown": unknown,
+    })
+}

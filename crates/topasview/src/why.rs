@@ -1,0 +1,180 @@
+//! `topasview --why`: what costs time in a run, by all that was measured of it.
+
+use std::io::stdout;
+use std::path::{Path, PathBuf};
+
+use topas_config::Environment;
+use topas_data::pes::{PeTable, add, here, read};
+use topas_data::{Inputs, Source};
+use topas_findings::{FactValues, Rules, add_mpi_facts, mpi_facts};
+use topas_format::mpi_conf::OUT;
+use topas_mpi_data::{MpiProfile, is_spool, read_profiles, read_spool_files};
+use topas_render::PROSE_WIDTH;
+use topas_render::view::ViewSections;
+use topas_render::why::{SearchedRun, text, value};
+use topas_terminal::{Look, Printed};
+
+use crate::args::{Args, TOOL};
+use crate::exit;
+use crate::input::{passed_over, skipped, threads};
+use crate::mpi_profile::waited_at;
+
+/// What was read of a run.
+#[derive(Default)]
+struct KnownRun {
+    table: Option<PeTable>,
+    profile: Option<MpiProfile>,
+    failed: bool,
+}
+
+/// Searches: the exit code.
+pub fn show(args: &Args, rules: &Rules) -> u8 {
+    let run = match known(args) {
+        Ok(run) => run,
+        Err(code) => return code,
+    };
+    if run.table.is_none() && run.profile.is_none() {
+        if run.failed {
+            return exit::INPUT;
+        }
+        TOOL.error(
+            &"nothing was measured here that could be searched",
+            None,
+            "topas-run --all-pe --mpi=waits measures a run; or name its topas.out and topas-mpi.out",
+        );
+        return exit::NO_PES;
+    }
+    let facts = facts(args, &run);
+    let search = rules.search(&facts);
+    let of = searched(&run, &facts);
+    let look = Look::of(&Environment::of_process(), args.color, &stdout());
+    let out = if args.json {
+        format!("{:#}\n", value(&of, &search))
+    } else {
+        text(&of, &search, look.width.min(PROSE_WIDTH))
+    };
+    match TOOL.print(out.as_bytes()) {
+        Printed::Done if !run.failed => exit::OK,
+        _ => exit::INPUT,
+    }
+}
+
+/// Reads lines of PEs and profiles of MPI, out of the same files.
+fn known(args: &Args) -> Result<KnownRun, u8> {
+    let mut run = KnownRun::default();
+    let mut inputs = Inputs::default();
+    if args.inputs.is_empty() {
+        let here = here(Path::new(".")).map_err(|error| {
+            TOOL.error(&error, None, "check the directory and its permissions");
+            exit::INPUT
+        })?;
+        inputs.sources.extend(here);
+        if Path::new(OUT).exists() {
+            inputs.sources.push(Source::File(PathBuf::from(OUT)));
+        }
+    } else {
+        for path in &args.inputs {
+            let own = path.join(OUT);
+            add(path, &mut inputs);
+            let is_there = |source: &Source| source.path().is_some_and(|path| path == *own);
+            if own.is_file() && !inputs.sources.iter().any(is_there) {
+                inputs.sources.push(Source::File(own));
+            }
+        }
+    }
+    let mut mapped = Vec::new();
+    inputs.sources.retain(|source| match source.path() {
+        Some(path) if is_spool(&path) => {
+            mapped.push(path.into_owned());
+            false
+        }
+        _ => true,
+    });
+    for error in &inputs.failed {
+        run.failed = true;
+        TOOL.error(error, None, "check its name and its permissions");
+    }
+    if !args.quiet {
+        passed_over(&inputs);
+    }
+    let wanted = args.launch.as_deref().map(str::as_bytes);
+    let (read_profiles, errors) = read_profiles(&inputs.sources, &mut |_| {});
+    let mut profiles = read_profiles.profiles;
+    if !mapped.is_empty() {
+        profiles.extend(read_spool_files(mapped).profiles);
+    }
+    for error in &errors {
+        run.failed = true;
+        TOOL.error(error, None, "check its name and its permissions");
+    }
+    if errors.is_empty() && !inputs.sources.is_empty() {
+        let lines = read(&inputs.sources, threads(), args.memory, &|_| {});
+        let (lines, _) = lines.map_err(|error| {
+            TOOL.error(&error, None, "allow more --memory, or name fewer files");
+            exit::INPUT
+        })?;
+        if !args.quiet && lines.launches().next().is_none() && profiles.is_empty() {
+            skipped(&lines.tally);
+        }
+        let mut launches = lines.launches();
+        let launch = launches.find(|launch| wanted.is_none_or(|id| launch.id.starts_with(id)));
+        run.table = launch.map(|launch| lines.table(launch));
+    }
+    // The profile is that of the same launch; of the newer one if there are two.
+    let of_table = run.table.as_ref().map(|table| table.launch.id.clone());
+    let mut wanted_profiles = profiles
+        .into_iter()
+        .filter(|profile| wanted.is_none_or(|id| profile.facts.id.starts_with(id)));
+    let newest = wanted_profiles.next();
+    run.profile = match (newest, &of_table) {
+        (Some(newest), Some(id)) if !id.is_empty() && *newest.facts.id != **id => {
+            let end = run.table.as_ref().map_or(0, |table| table.launch.end);
+            let is_newer = newest.facts.epoch.is_some_and(|epoch| epoch as i64 > end);
+            let same = wanted_profiles.find(|profile| *profile.facts.id == **id);
+            if is_newer && same.is_none() {
+                run.table = None;
+                Some(newest)
+            } else {
+                same
+            }
+        }
+        (newest, _) => newest,
+    };
+    Ok(run)
+}
+
+/// All facts of the run.
+fn facts(args: &Args, run: &KnownRun) -> FactValues {
+    let mut facts = match &run.table {
+        Some(table) => ViewSections::new(table, None).facts(),
+        None => FactValues::default(),
+    };
+    let Some(profile) = &run.profile else { return facts };
+    match facts.get_number("wall") {
+        Some(wall) => add_mpi_facts(profile, wall, &mut facts),
+        None => facts = mpi_facts(profile),
+    }
+    for (who, place) in
+        [("late_who", "late_where"), ("latercv_who", "latercv_where"), ("coll_who", "coll_where")]
+    {
+        let rank = facts.get_text(who).and_then(|text| text.strip_prefix("rank ")?.parse().ok());
+        if let Some(words) = rank.and_then(|rank| waited_at(args, profile, rank)) {
+            facts.text(place, words);
+        }
+    }
+    facts
+}
+
+fn searched(run: &KnownRun, facts: &FactValues) -> SearchedRun {
+    let of_table = run.table.as_ref().map(|table| (&table.launch.id, &table.launch.exe));
+    let of_profile = run.profile.as_ref().map(|profile| (&profile.facts.id, &profile.facts.exe));
+    let (id, exe) = of_table.or(of_profile).unzip();
+    SearchedRun {
+        id: id.cloned().unwrap_or_default(),
+        exe: exe.cloned().unwrap_or_default(),
+        pes: facts.get_number("npes").unwrap_or(0.0) as u64,
+        wall: facts.get_number("wall").unwrap_or(0.0),
+        has_pes: run.table.is_some(),
+        has_profile: run.profile.is_some(),
+    }
+}

@@ -1,0 +1,243 @@
+//! The search for bottlenecks in programs whose bottleneck is known: each ends in the right finding at
+//! the right place, and programs without one in none.
+
+use serde_json::Value;
+use topas_tests::build::source;
+use topas_tests::mpi_installation::{Mpi, launched};
+use topas_tests::profile::{Places, build, profiled};
+use topas_tests::running::run;
+use topas_tests::site::{Scratch, Site};
+
+/// Launches until a case is given up: a machine that others use makes ranks late that are not.
+const TIMES: usize = 3;
+
+/// A program with a bottleneck.
+struct Bottleneck {
+    source: &'static str,
+    ranks: u32,
+    args: &'static [&'static str],
+    /// The rule that has to come first
+    rule: &'static str,
+    /// The ranks one of which is the place; any or none if this is empty
+    ranks_to_blame: &'static [u32],
+}
+
+const fn grindstone(
+    source: &'static str,
+    ranks: u32,
+    args: &'static [&'static str],
+    rule: &'static str,
+    ranks_to_blame: &'static [u32],
+) -> Bottleneck {
+    Bottleneck { source, ranks, args, rule, ranks_to_blame }
+}
+
+/// The programs of the thesis, long enough that a second is lost.
+const GRINDSTONE: [Bottleneck; 6] = [
+    grindstone("random_barrier", 4, &["160", "5"], "late-to-collectives", &[]),
+    grindstone("intensive_server", 4, &["40", "8"], "late-senders", &[0]),
+    grindstone("big_message", 2, &["800", "1000000"], "large-messages", &[]),
+    grindstone("small_messages", 4, &["300000", "1000"], "small-messages", &[]),
+    grindstone("wrong_way", 2, &["400", "1000"], "late-senders", &[0]),
+    grindstone("diffuse_procedure", 4, &["160", "5"], "late-to-collectives", &[]),
+];
+
+/// The patterns by which analysis tools are tried.
+const PATTERNS: [(&str, &str, &[u32]); 10] = [
+    ("late_sender", "late-senders", &[0, 2]),
+    ("late_broadcast", "late-to-collectives", &[1]),
+    ("late_receiver", "late-receivers", &[1, 3]),
+    ("imbalance_at_mpi_barrier", "late-to-collectives", &[]),
+    ("imbalance_at_mpi_alltoall", "late-to-collectives", &[]),
+    ("late_scatter", "late-to-collectives", &[1]),
+    ("late_scatterv", "late-to-collectives", &[1]),
+    ("early_reduce", "late-to-collectives", &[]),
+    ("early_gather", "late-to-collectives", &[]),
+    ("early_gatherv", "late-to-collectives", &[]),
+];
+
+fn why(scratch: &Scratch, files: &[&std::path::Path]) -> Value {
+    let mut tool = scratch.command(Site::shared().tool("topasview"));
+    let told = run(tool.args(["--why", "--json"]).args(files)).good();
+    serde_json::from_str(&told.out()).expect("JSON")
+}
+
+/// What the search says of a program whose calls of MPI are profiled.
+fn searched(mpi: Mpi, program: &std::path::Path, ranks: u32, args: &[&str]) -> Value {
+    let scratch = Scratch::new();
+    let places = Places::new(&scratch);
+    let mut words = vec!["TOPAS_MPI_WAITS=yes", program.to_str().expect("path")];
+    words.extend(args);
+    profiled(mpi, &scratch, ranks, &words, &places).good();
+    why(&scratch, &[&places.out])
+}
+
+/// Panics unless the first finding is the right one at the right place, in one of some launches.
+fn ends_in(what: &str, mpi: Mpi, rule: &str, blamed: &[u32], search: impl Fn() -> Value) {
+    let mut told = Value::Null;
+    for _ in 0..TIMES {
+        told = search();
+        let first = &told["findings"][0];
+        let place = first["where"].as_str().unwrap_or("");
+        let right = blamed.iter().any(|rank| place == format!("rank {rank}"));
+        if first["rule"] == rule && (blamed.is_empty() || right) {
+            let share = first["saving_share"].as_f64().expect("a share");
+            assert!((0.05..=1.0).contains(&share), "{what}: {first}");
+            assert_eq!(told["nothing"], Value::Null);
+            return;
+        }
+    }
+    panic!("{what} under {}: no {rule} first: {told:#}", mpi.name());
+}
+
+fn grindstone_ends_in(of: &Bottleneck, mpi: Mpi) {
+    let scratch = Scratch::new();
+    let program = scratch.path().join(of.source);
+    let source = format!("grindstone/{}.c", of.source);
+    build(mpi, "mpicc", &[&source], &["-O1"], &program);
+    let search = || searched(mpi, &program, of.ranks, of.args);
+    ends_in(of.source, mpi, of.rule, of.ranks_to_blame, search);
+}
+
+fn pattern_ends_in(
+    (case, rule, blamed): (&str, &str, &[u32]),
+    mpi: Mpi,
+    program: &std::path::Path,
+) {
+    let notes = program.with_extension("notes");
+    let notes = notes.to_str().expect("path");
+    ends_in(case, mpi, rule, blamed, || searched(mpi, program, 4, &[case, notes, "700"]));
+}
+
+fn patterns(mpi: Mpi, scratch: &Scratch) -> std::path::PathBuf {
+    let program = scratch.path().join("patterns");
+    build(mpi, "mpicc", &["waits/patterns.c"], &["-O1"], &program);
+    program
+}
+
+#[test]
+fn programs_end_in_their_bottleneck() {
+    for mpi in Mpi::installed("programs_end_in_their_bottleneck") {
+        GRINDSTONE[..2].iter().for_each(|of| grindstone_ends_in(of, mpi));
+        let scratch = Scratch::new();
+        let program = patterns(mpi, &scratch);
+        PATTERNS[..2].iter().for_each(|of| pattern_ends_in(*of, mpi, &program));
+    }
+}
+
+#[test]
+#[ignore = "cargo xtask test --findings"]
+fn every_program_ends_in_its_bottleneck() {
+    for mpi in Mpi::installed("every_program_ends_in_its_bottleneck") {
+        GRINDSTONE[2..].iter().for_each(|of| grindstone_ends_in(of, mpi));
+    }
+}
+
+#[test]
+#[ignore = "cargo xtask test --findings"]
+fn every_pattern_ends_in_its_bottleneck() {
+    for mpi in Mpi::installed("every_pattern_ends_in_its_bottleneck") {
+        let scratch = Scratch::new();
+        let program = patterns(mpi, &scratch);
+        PATTERNS[2..].iter().for_each(|of| pattern_ends_in(*of, mpi, &program));
+    }
+}
+
+/// Time in the kernel is none of MPI's: the lines of the PEs tell it.
+#[test]
+fn time_in_the_kernel_is_found() {
+    let site = Site::shared();
+    for mpi in Mpi::installed("time_in_the_kernel_is_found") {
+        let scratch = Scratch::new();
+        let program = scratch.path().join("system_time");
+        let mut topas = mpi.driver(site, &scratch, site.tool("topas").to_str().unwrap());
+        topas.env("PATH", format!("{}:/usr/bin:/bin", mpi.tools().display()));
+        let file = source("grindstone/system_time.c");
+        run(topas.arg("mpicc").arg(file).arg("-o").arg(&program)).good();
+        ends_in("system_time", mpi, "system-time", &[], || {
+            let mut launch = mpi.launch(site, &scratch, 2);
+            launch.arg(&program).arg("3000").current_dir(scratch.path());
+            launched(&scratch, &mut launch).good();
+            why(&scratch, &[scratch.path()])
+        });
+    }
+}
+
+/// Programs of which nothing is to be said: source, compiler, options, ranks, arguments.
+type Healthy = (&'static str, &'static str, &'static [&'static str], u32, &'static [&'static str]);
+
+const HEALTHY: [Healthy; 9] = [
+    ("grindstone/hot_procedure.c", "mpicc", &["-O1"], 2, &["3000"]),
+    ("c/hello.c", "mpicc", &[], 4, &[]),
+    ("c/cg.c", "mpicc", &["-O2", "-lm"], 2, &["100"]),
+    ("c/hybrid.c", "mpicc", &["-O2", "-fopenmp"], 2, &[]),
+    ("c/init_thread.c", "mpicc", &[], 2, &[]),
+    ("cxx/hello.cc", "mpicxx", &[], 3, &[]),
+    ("f77/hello.f", "mpif77", &[], 3, &[]),
+    ("f90/hello.f90", "mpif90", &[], 3, &[]),
+    ("f90/heat.f90", "mpif90", &["-O2"], 2, &[]),
+];
+
+fn ends_in_none(of: &Healthy, mpi: Mpi) {
+    let (source, compiler, options, ranks, args) = *of;
+    let scratch = Scratch::new();
+    let program = scratch.path().join("healthy");
+    build(mpi, compiler, &[source], options, &program);
+    let mut told = Value::Null;
+    for _ in 0..TIMES {
+        told = searched(mpi, &program, ranks, args);
+        if told["findings"].as_array().is_some_and(Vec::is_empty) {
+            assert_eq!(told["nothing"]["rule"], "nothing-found", "{source}: {told:#}");
+            return;
+        }
+    }
+    panic!("{source} under {}: {told:#}", mpi.name());
+}
+
+#[test]
+fn healthy_programs_end_in_none() {
+    for mpi in Mpi::installed("healthy_programs_end_in_none") {
+        HEALTHY[..2].iter().for_each(|of| ends_in_none(of, mpi));
+    }
+}
+
+#[test]
+#[ignore = "cargo xtask test --findings"]
+fn every_healthy_program_ends_in_none() {
+    for mpi in Mpi::installed("every_healthy_program_ends_in_none") {
+        HEALTHY[2..].iter().for_each(|of| ends_in_none(of, mpi));
+    }
+}
+
+/// People are told what, where, how much and what to do; and what was not measured.
+#[test]
+fn people_are_told_what_to_do() {
+    let name = "people_are_told_what_to_do";
+    let Some(mpi) = Mpi::installed(name).into_iter().next() else { return };
+    let scratch = Scratch::new();
+    let program = patterns(mpi, &scratch);
+    let places = Places::new(&scratch);
+    let notes = program.with_extension("notes");
+    let words = [
+        "TOPAS_MPI_WAITS=yes",
+        program.to_str().expect("path"),
+        "late_broadcast",
+        notes.to_str().expect("path"),
+        "700",
+    ];
+    profiled(mpi, &scratch, 4, &words, &places).good();
+    let mut tool = scratch.command(Site::shared().tool("topasview"));
+    let told = run(tool.arg("--why").arg(&places.out)).good().out();
+    let text = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "1. ranks that wait in collectives, rank 1: at most ",
+        "MPI_Bcast",
+        "Next: ",
+        "Ruled out: ",
+        "Not known: ",
+    ] {
+        assert!(text.contains(part), "{part} in {told}");
+    }
+    let none = run(scratch.command(Site::shared().tool("topasview")).args(["--why", "--raw"]));
+    assert_eq!(none.code(), 2, "{}", none.err());
+}
