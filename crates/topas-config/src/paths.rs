@@ -53,6 +53,15 @@ impl Paths {
         &self.prefix
     }
 
+    /// Whether the prefix can stand in files for shells, Lua, Tcl and pkg-config and in `PATH` as it
+    /// is. A colon would end it in `PATH`, a comma behind `-Wl`.
+    pub fn stands_in_texts(&self) -> bool {
+        let prefix = self.prefix.to_str();
+        prefix.is_some_and(|prefix| {
+            !prefix.contains(|c: char| c.is_control() || " '\"$`\\[]:,#".contains(c))
+        })
+    }
+
     /// User tools.
     pub fn bin(&self) -> PathBuf {
         self.prefix.join("bin")
@@ -61,6 +70,11 @@ impl Paths {
     /// The driver executable.
     pub fn driver(&self) -> PathBuf {
         self.prefix.join("libexec/topas").join(DRIVER)
+    }
+
+    /// The `topas-mpi` that can open an MPI, where the one for users is linked statically.
+    pub fn mpi_calibrate(&self) -> PathBuf {
+        self.prefix.join("libexec/topas/topas-mpi-calibrate")
     }
 
     /// The directory that goes in front of PATH: a link to the driver per name.
@@ -241,6 +255,14 @@ mod tests {
         assert_eq!(of("/usr/libexec/topas/topas-driver (deleted)"), Some("/usr".into()));
         assert_eq!(of("/src/target/debug/topas-driver"), None);
         assert_eq!(of("/opt/libexec/topas-driver"), None);
+    }
+
+    #[test]
+    fn a_prefix_with_a_meaning_for_shells_is_told() {
+        assert!(Paths::at("/opt/topas-0.1_x+y@z").stands_in_texts());
+        for prefix in ["/a b", "/a:b", "/a,b", "/a$b", "/a\nb", "/a#b", "/a[b]", "/a'b"] {
+            assert!(!Paths::at(prefix).stands_in_texts(), "{prefix}");
+        }
     }
 
     #[test]

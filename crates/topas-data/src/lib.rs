@@ -18,6 +18,7 @@
 //! that says so.
 #![deny(unsafe_code)]
 
+mod account;
 mod block;
 pub mod check;
 pub mod clock;
@@ -63,6 +64,7 @@ mod vouch;
 mod week;
 mod when;
 
+pub use account::Account;
 pub use block::MAX_LINE_READ;
 pub use deliver::{LineWriter, append, deliver};
 pub use engine::{

@@ -8,6 +8,9 @@ use std::sync::OnceLock;
 use topas_format::escape::Name;
 use topas_format::line::{Extras, Line};
 
+use std::os::unix::ffi::OsStringExt;
+
+use crate::account::Account;
 use crate::clock;
 use crate::first_extras::{Claim, claim};
 use crate::pattern::Pattern;
@@ -45,7 +48,7 @@ impl OwnLines {
     /// Whether a name in a line is this user's, as the system knows it today.
     #[cold]
     fn is_named(&self, user: &Name<'_>) -> bool {
-        let name = || users::get_user_by_uid(self.uid).map(|user| user.name().as_bytes().to_vec());
+        let name = || Account::of_uid(self.uid).map(|account| account.name.into_vec());
         self.name.get_or_init(name).as_deref().is_some_and(|name| *user == Name::new(name))
     }
 

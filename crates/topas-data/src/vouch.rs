@@ -14,6 +14,7 @@ use std::sync::OnceLock;
 use topas_format::line::{Extras, Line};
 use topas_format::number::leading;
 
+use crate::account::Account;
 use crate::first_extras::{Claim, claim};
 use crate::own::{OwnLines, OwnProfiles};
 
@@ -28,7 +29,7 @@ pub fn believe(accounts: &[u8]) {
     let words =
         accounts.split(u8::is_ascii_whitespace).filter_map(|word| str::from_utf8(word).ok());
     let uid = |word: &str| {
-        word.parse().ok().or_else(|| users::get_user_by_name(word).map(|user| user.uid()))
+        word.parse().ok().or_else(|| Account::of_name(word.as_ref()).map(|account| account.uid))
     };
     let _ = BELIEVED.set(words.filter_map(uid).collect());
 }

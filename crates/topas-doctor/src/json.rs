@@ -48,6 +48,13 @@ pub fn object(report: &Report) -> String {
             "open_files": system.open_files,
             "uid": system.uid,
         },
+        "installation": report.installation.as_ref().map(|installation| json!({
+            "prefix": installation.prefix.to_string_lossy(),
+            "programs_read": installation.programs_read.as_ref().map(|conf| conf.to_string_lossy()),
+            "elsewhere": installation.elsewhere.iter().map(|(file, conf)| json!({
+                "file": file.to_string_lossy(), "topas_conf": conf.to_string_lossy(),
+            })).collect::<Vec<_>>(),
+        })),
         "mpi_profile": report.profile.as_ref().map(|profile| json!({
             "library": profile.library.to_string_lossy(), "faults": profile.faults,
         })),

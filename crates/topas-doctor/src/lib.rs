@@ -13,6 +13,7 @@ pub mod build;
 pub mod cpu;
 pub mod exit;
 pub mod hint;
+pub mod installation;
 pub mod json;
 pub mod launch;
 pub mod metric;

@@ -8,6 +8,7 @@ use topas_format::event::{Cpu, Metric, Why};
 
 use crate::cpu::Processor;
 use crate::exit;
+use crate::installation::Installation;
 use crate::launch::Launch;
 use crate::metric::{Finding, Quantity};
 use crate::names::Names;
@@ -149,6 +150,8 @@ pub struct Report {
     pub places: Vec<Place>,
     /// The launcher around this process
     pub launch: Launch,
+    /// The installation this program belongs to
+    pub installation: Option<Installation>,
     /// The MPI profile of the installation this program belongs to
     pub profile: Option<Profile>,
     /// The names in front of compilers and launchers, and the MPIs of this system; for the
@@ -172,6 +175,7 @@ impl Report {
             system: System::read(root, env),
             configuration: Configuration::of(&conf),
             measures: settings.is(Switch::Measure),
+            installation: paths.map(Installation::of),
             profile: paths.map(Profile::of),
             names: None,
             kill_switch: kill_switch(paths),

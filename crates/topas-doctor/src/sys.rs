@@ -437,25 +437,6 @@ pub fn loops() -> impl Iterator<Item = &'static Loop> {
     arch::LOOPS.into_iter().flatten()
 }
 
-/// Loads a library into this process, for good.
-///
-/// # Errors
-/// What the loader says.
-pub fn load(path: &[u8]) -> Result<(), String> {
-    let path = std::ffi::CString::new(path).map_err(|error| error.to_string())?;
-    // SAFETY: a path with a NUL; what the loader says ends with one.
-    unsafe {
-        if !libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL).is_null() {
-            return Ok(());
-        }
-        let said = libc::dlerror();
-        if said.is_null() {
-            return Err("the loader does not say why".to_owned());
-        }
-        Err(std::ffi::CStr::from_ptr(said).to_string_lossy().into_owned())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

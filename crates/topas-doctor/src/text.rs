@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use nix::errno::Errno;
+use topas_driver::explain::RELOCATE;
 use topas_format::shown::Shown;
 
 use crate::hint::remedy;
@@ -55,6 +56,7 @@ pub fn page(report: &Report) -> String {
     counters(&mut page, report);
     kernel(&mut page, &report.system);
     configuration(&mut page, report);
+    installation(&mut page, report);
     names(&mut page, report);
     profile(&mut page, report);
     log(&mut page, report);
@@ -282,6 +284,21 @@ fn names(page: &mut Page, report: &Report) {
     for prefix in &names.offered {
         page.item("MPI without shadow", &prefix.display().to_string());
         page.hint(&format!("{topas} mpi add {}", prefix.display()));
+    }
+}
+
+fn installation(page: &mut Page, report: &Report) {
+    let Some(installation) = &report.installation else { return };
+    page.section("Installation");
+    page.item("prefix", &installation.prefix.to_string_lossy());
+    let read = installation.programs_read.as_ref().map(|conf| conf.to_string_lossy());
+    page.item("programs read", read.as_deref().unwrap_or("not known: the object names no file"));
+    for (file, conf) in &installation.elsewhere {
+        page.item("warning", &format!("{} reads {}", file.display(), conf.display()));
+    }
+    if !installation.elsewhere.is_empty() {
+        page.more("which is none of this installation");
+        page.hint(RELOCATE);
     }
 }
 

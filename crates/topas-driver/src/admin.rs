@@ -9,11 +9,13 @@ use topas_config::{Environment, Paths};
 use crate::catalog::{Catalog, MPI_SET, Personality};
 use crate::links::{self, Changes, Chosen};
 use crate::message::say;
+use crate::relocate::{self, RelocateError};
 use crate::shadow::Shadow;
-use crate::{EXIT_CANNOT_WRITE, EXIT_USAGE, print};
+use crate::{EXIT_CANNOT_WRITE, EXIT_OK, EXIT_USAGE, print};
 
 const HELP: &str = "\
-Usage: topas-driver --list | --link-names [--all] [SET DIRECTORY] | --version | --help
+Usage: topas-driver --list | --link-names [--all] [SET DIRECTORY] | --relocate [PREFIX]
+       topas-driver --version | --help
        NAME [--topas-explain] [ARGUMENT...]     by a link of that name: mpicc, mpif90, mpiexec, ...
 
 topas-driver stands in front of compiler drivers and launchers. The driver adds the measurement
@@ -25,6 +27,10 @@ Options:
                 the links of one set in another directory, and print the directories. A name
                 is linked only if PATH has a program of that name, or if the drivers.conf of
                 the site adds the name; --all links every name
+  --relocate    write the place where this installation stands into what goes into programs and
+                into the files for shells, modules and daemons; then link the names as
+                --link-names does. With PREFIX, write that place, where the installation is going
+                to stand, and link no names
   --version     print the version
   --help        print this text
 
@@ -55,6 +61,11 @@ pub fn answer(
                 _ => usage("--link-names takes a set and a directory, or nothing"),
             }
         }
+        ["--relocate"] => relocate_here(env, own, paths),
+        ["--relocate", _] => match (paths, args.get(1)) {
+            (Some(paths), Some(prefix)) => relocate_to(paths, &relocate::tidy(prefix)),
+            _ => not_installed(),
+        },
         ["--version"] => {
             print(OsStr::new(concat!("topas-driver ", env!("CARGO_PKG_VERSION"), "\n")))
         }
@@ -69,6 +80,49 @@ fn usage(what: &str) -> i32 {
     say!("{DRIVER}: error: {what}");
     say!("hint: it works through links such as mpicc; see {DRIVER} --help");
     EXIT_USAGE
+}
+
+/// Writes the place where the installation stands, and links the names.
+fn relocate_here(env: &Environment, own: Option<&Executable>, paths: Option<&Paths>) -> i32 {
+    let Some(paths) = paths else { return not_installed() };
+    let done = relocate_to(paths, paths.prefix());
+    if done != EXIT_OK {
+        return done;
+    }
+    if !Shadow::all(paths).is_empty() {
+        say!("{DRIVER}: note: shadows of MPIs may lead to the former place");
+        say!("hint: topas mpi refresh");
+    }
+    link_sets(false, env, own, Some(paths))
+}
+
+/// Writes a prefix into the installation, and says what was done.
+fn relocate_to(paths: &Paths, prefix: &Path) -> i32 {
+    let done = match relocate::relocate(paths, prefix) {
+        Ok(done) => done,
+        Err(error) => {
+            say!("{DRIVER}: error: cannot relocate {}", paths.prefix().display());
+            say!("cause: {error}");
+            say!("hint: {}", error.hint());
+            return match error {
+                RelocateError::Prefix(_) | RelocateError::OfPackages => EXIT_USAGE,
+                _ => EXIT_CANNOT_WRITE,
+            };
+        }
+    };
+    for former in &done.from {
+        say!("{DRIVER}: note: {} was made for {}", paths.prefix().display(), former.display());
+        say!(
+            "hint: programs that were linked there read {}",
+            Paths::at(former).conf_file().display()
+        );
+    }
+    if let Some(conf) = &done.kept {
+        say!("{DRIVER}: warning: {} is the site's own and names the former place", conf.display());
+        say!("hint: look at its `log =`; the sample is {}", relocate::SAMPLE);
+    }
+    say!("{DRIVER}: {} files written for {}", done.written.len(), prefix.display());
+    EXIT_OK
 }
 
 /// The names, with a warning for each line that has no effect.

@@ -7,6 +7,10 @@ use crate::decision::Decision;
 use crate::module;
 use crate::plan::{LaunchId, Plan, Role};
 use crate::profile::Profile;
+use crate::relocate;
+
+/// What helps if the objects of an installation name the topas.conf of another place.
+pub const RELOCATE: &str = "call PREFIX/libexec/topas/topas-driver --relocate";
 
 /// What would be done and why: a line `what: value` for each fact, the command last.
 pub fn text(plan: &Plan) -> OsString {
@@ -24,6 +28,19 @@ pub fn text(plan: &Plan) -> OsString {
             fact("decision", OsStr::new(&decision_in_words(decision)));
             if let Some(module) = module {
                 fact("module", &with_state(module));
+                if let Some(conf) = relocate::conf_named_by(module) {
+                    fact("module reads", conf.as_os_str());
+                }
+            }
+            if let Some(other) = &plan.other_conf {
+                fact(
+                    "warning",
+                    OsStr::new(&format!(
+                        "the module was made for another place: {}",
+                        other.display()
+                    )),
+                );
+                fact("hint", OsStr::new(RELOCATE));
             }
         }
         Role::Launcher(id) => {

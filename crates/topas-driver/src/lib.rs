@@ -9,7 +9,8 @@
 //! the command together; [`execute`] becomes it. [`profile`] adds the library of MPI profiles where
 //! that is asked for, as [`mpi_libraries`] says MPI is linked. [`package`] knows questions to
 //! pkg-config. [`explain`] prints the plan in place of running it, [`admin`] answers for the driver
-//! under its own name, [`links`] makes its names; [`command`] is `topas`, [`mpi_command`] makes
+//! under its own name, [`links`] makes its names, and [`relocate`] writes another prefix into the
+//! [`slot`]s of what goes into programs; [`command`] is `topas`, [`mpi_command`] makes
 //! shadows of the MPIs that [`mpis`] finds, [`mod@run`] is `topas-run`, which counts by
 //! [`kernel_event`].
 //!
@@ -40,10 +41,12 @@ pub mod options;
 pub mod package;
 pub mod plan;
 pub mod profile;
+pub mod relocate;
 pub mod response;
 pub mod run;
 pub mod search;
 pub mod shadow;
+pub mod slot;
 pub mod symbols;
 
 use std::ffi::{OsStr, OsString};
@@ -77,10 +80,9 @@ pub const EXIT_CANNOT_RUN: i32 = 126;
 pub const EXIT_NOT_FOUND: i32 = 127;
 
 /// Does what this process was called for. Comes back only if there is nothing to
-/// become: after an explanation, an answer under the own name, or an error. Returns
-/// the exit code.
-pub fn run() -> i32 {
-    let args = topas_config::command_line();
+/// become: after an explanation, an answer under the own name, or an error. `args` is the command
+/// line with the own name. Returns the exit code.
+pub fn run(args: Vec<OsString>) -> i32 {
     let env = Environment::of_process();
     let argv0 = args.first().cloned().unwrap_or_default();
     let own = Executable::of_this_program(&argv0, &env);

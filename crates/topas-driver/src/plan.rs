@@ -18,6 +18,7 @@ use crate::decision::{
 };
 use crate::options::{COMPILER, LINKER};
 use crate::profile::{self, Left, Link, Profile};
+use crate::relocate::other_conf;
 use crate::search::NotFound;
 use crate::{EXPLAIN, cld, module, package, response, search, symbols};
 
@@ -45,6 +46,9 @@ pub struct Plan {
     pub notes: Vec<String>,
     /// The MPI profile, if it is asked for.
     pub profile: Option<Profile>,
+    /// The topas.conf that the module names, if it is none of the installation; looked at only
+    /// if the plan is to be shown.
+    pub other_conf: Option<PathBuf>,
     /// Whether the plan is to be shown, not run.
     pub explain: bool,
     /// The configuration, if it was read.
@@ -128,6 +132,7 @@ impl Plan {
             role: Role::Unknown,
             notes: Vec::new(),
             profile: None,
+            other_conf: None,
             explain,
             conf: None,
         };
@@ -138,6 +143,11 @@ impl Plan {
             Some(Personality::Launcher) => plan.launch(around),
             Some(Personality::PackageQuery) => plan.query(around),
             None => {}
+        }
+        if let (true, Role::Linking { module: Some(module), .. }, Some(paths)) =
+            (explain, &plan.role, paths)
+        {
+            plan.other_conf = other_conf(module, paths);
         }
         Ok(plan)
     }

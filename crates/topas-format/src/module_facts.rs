@@ -1,5 +1,7 @@
 //! Layout of the `.topas` section, written at installation and read by the module.
 
+use core::ops::Range;
+
 use crate::field::Lang;
 
 /// Most bytes of the section; it ends where its text does.
@@ -37,6 +39,24 @@ pub const CONF: &[u8] = b"topas.conf";
 
 /// The name of the file beside it that switches TOPAS off for everybody.
 pub const OFF: &[u8] = b"off";
+
+/// Bytes of the longest directory that fits into every section, with its slash. An installation
+/// that can be moved has directories of this length in its objects: slashes fill the rest, and to the
+/// kernel several slashes are one.
+pub const LONGEST_DIRECTORY: usize = SIZE - TEXTS - LONGEST_WORD - SYSTEM.len() - 4 - 1;
+
+/// Bytes of the longest word of a language, such as `cxx`.
+const LONGEST_WORD: usize = 3;
+
+/// Where the first directory stands in a section, with its slashes and without its NUL. None if the
+/// section is not of this layout.
+pub fn directory(section: &[u8]) -> Option<Range<usize>> {
+    let texts = section.strip_prefix(MAGIC)?.get(TEXTS - SERIAL..)?;
+    let begin = texts.iter().position(|byte| *byte == 0)? + 1;
+    let rest = texts.get(begin..)?;
+    let end = begin + rest.iter().position(|byte| *byte == 0)?;
+    (rest.first() == Some(&b'/')).then_some(TEXTS + begin..TEXTS + end)
+}
 
 /// The section as compiled: no language, no directory.
 pub const fn blank() -> [u8; SIZE] {
@@ -96,6 +116,32 @@ mod tests {
         assert!(is_of_every_rank(&[&extended[..], plain].concat()));
         assert!(!is_of_every_rank(&[plain, &extended[..]].concat()));
         assert!(!is_of_every_rank(b"") && !is_of_every_rank(MAGIC));
+    }
+
+    #[test]
+    fn the_directory_is_found_whose_place_can_take_another() {
+        let (s, len) = section(Lang::F90, true, b"/opt/t/etc/topas/topas.conf").unwrap();
+        assert_eq!(&s[directory(&s[..len]).unwrap()], b"/opt/t/etc/topas/");
+        let (s, len) = section(Lang::C, true, b"/etc/topas/topas.conf").unwrap();
+        assert_eq!(&s[directory(&s[..len]).unwrap()], SYSTEM);
+        assert_eq!(directory(&blank()), None);
+        assert_eq!(directory(b"TOPAS\0\0\x02\0c\0/never ends"), None);
+        assert_eq!(directory(MAGIC), None);
+        assert_eq!(directory(b""), None);
+    }
+
+    #[test]
+    fn the_longest_directory_fits_with_every_language_and_the_mark_of_the_extended_module() {
+        for lang in [Lang::C, Lang::Cxx, Lang::F77, Lang::F90] {
+            let conf = [&b"/".repeat(LONGEST_DIRECTORY)[..], CONF].concat();
+            let (s, len) = section(lang, false, &conf).unwrap();
+            assert!(len < SIZE, "no room for the mark");
+            assert_eq!(directory(&s).unwrap().len(), LONGEST_DIRECTORY);
+        }
+        let (_, len) =
+            section(Lang::Cxx, false, &[&b"/".repeat(LONGEST_DIRECTORY)[..], CONF].concat())
+                .unwrap();
+        assert_eq!(len, SIZE - 1, "it could be longer");
     }
 
     #[test]

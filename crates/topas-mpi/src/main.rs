@@ -5,6 +5,7 @@ mod calibrate;
 mod collect;
 mod collect_users;
 mod collectives;
+mod dynamic;
 mod exit;
 mod list;
 mod locate;
@@ -32,6 +33,8 @@ fn main() -> ExitCode {
     };
     let env = Environment::of_process();
     match command {
+        // A program that is linked statically cannot open a library.
+        Command::Calibrate(_) if cfg!(target_env = "musl") => dynamic::run(&env),
         Command::Calibrate(options) => calibrate::run(&options, &env),
         Command::Collect(options) => collect::run(&options, &env),
         Command::List(options) => list::run(&options, &env),

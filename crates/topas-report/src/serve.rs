@@ -12,7 +12,7 @@ use std::sync::Mutex;
 
 use clap::Args;
 use topas_config::{Conf, Environment, regular};
-use topas_data::{ExportKey, append, clock};
+use topas_data::{Account, ExportKey, append, clock};
 use topas_findings::Rules;
 use topas_render::runs::moment;
 use topas_store::{Index, Store, StoreError, remote_store};
@@ -211,7 +211,7 @@ pub fn run(args: &ServeArgs, env: &Environment, conf: &Conf) -> Result<u8, u8> {
         monitors: if args.monitor.is_empty() { loopback.into() } else { args.monitor.clone() },
         encrypted: !args.plain_http,
         note: Box::new(note),
-        uid_of: |name| users::get_user_by_name(name).map(|user| user.uid()),
+        uid_of: |name| Account::of_name(name.as_ref()).map(|account| account.uid),
         waiting: Mutex::default(),
     };
     if let Listen::Unix(path) = &listen {

@@ -8,10 +8,14 @@
 //!   cause: what the system says
 //!   hint: what to do
 //! ```
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+#[cfg(target_env = "musl")]
+mod allocator;
 mod look;
 mod progress;
+#[allow(unsafe_code, reason = "memory of static tools")]
+mod sys;
 mod tool;
 
 pub use look::{ColorWish, Look};

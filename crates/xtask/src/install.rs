@@ -9,25 +9,15 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use topas_config::Paths;
 
+use topas_format::module_facts::{CONF, LONGEST_DIRECTORY};
+
+use crate::licences;
 use crate::object::{self, LANGUAGES, Machine};
 use crate::preload;
-use crate::process::{cargo, root, run, target_dir};
+use crate::process::{root, run, target_dir};
 use crate::profile_library;
 use crate::symcheck::Size;
-
-/// Tools that go to `bin`.
-const TOOLS: [&str; 7] = [
-    "topas-doctor",
-    "topas-log",
-    "topas-mpi",
-    "topas-report",
-    "topas-stat",
-    "topas-top",
-    "topasview",
-];
-
-/// Names under which the driver is a tool.
-const DRIVER_TOOLS: [&str; 2] = ["topas", "topas-run"];
+use crate::tools::{self, BuiltTools, DRIVER, DRIVER_TOOLS, OPENS_MPI, TOOLS};
 
 /// What to install where.
 #[derive(Args)]
@@ -38,51 +28,87 @@ pub struct InstallOptions {
     /// Stage below this directory, as packages do; paths in files stay those of the prefix
     #[arg(long, value_name = "D")]
     pub destdir: Option<PathBuf>,
+    /// Install tools that are linked statically, which start on every Linux
+    #[arg(long = "static")]
+    pub static_tools: bool,
+    /// Leave room in what goes into programs for the path of another prefix, so that
+    /// `topas-driver --relocate` can write it
+    #[arg(long)]
+    pub relocatable: bool,
     /// For tests: Cargo's profile that tools are compiled with. What goes into programs is always
     /// compiled the same
     #[arg(long, value_name = "NAME", default_value = "release", hide = true)]
     pub tools_profile: String,
     /// For tests: a directory with tools that are built already
-    #[arg(long, value_name = "D", hide = true, conflicts_with = "tools_profile")]
+    #[arg(long, value_name = "D", hide = true, conflicts_with_all = ["tools_profile", "static_tools"])]
     pub tools_from: Option<PathBuf>,
 }
 
 impl InstallOptions {
     /// As `cargo xtask install --prefix P`.
     pub fn into(prefix: PathBuf) -> InstallOptions {
-        InstallOptions { prefix, destdir: None, tools_profile: "release".into(), tools_from: None }
+        InstallOptions {
+            prefix,
+            destdir: None,
+            static_tools: false,
+            relocatable: false,
+            tools_profile: "release".into(),
+            tools_from: None,
+        }
     }
+
+    /// The `topas.conf` that is written into objects.
+    fn conf_in_objects(&self, paths: &Paths) -> PathBuf {
+        if self.relocatable { with_room(&paths.conf_file()) } else { paths.conf_file() }
+    }
+}
+
+/// The same path, with as many slashes in front of the file name as an object has room for. To the
+/// kernel several slashes are one.
+fn with_room(conf: &Path) -> PathBuf {
+    let mut text = conf.parent().unwrap_or(conf).as_os_str().to_owned();
+    while text.len() < LONGEST_DIRECTORY {
+        text.push("/");
+    }
+    text.push(str::from_utf8(CONF).unwrap_or_default());
+    text.into()
 }
 
 /// Builds everything and installs it. An existing topas.conf and logs are kept.
 pub fn install(options: &InstallOptions) -> Result<()> {
+    let tools = match &options.tools_from {
+        Some(dir) => BuiltTools { dir: dir.clone(), shared: None },
+        None if options.static_tools => {
+            tools::build_static(&options.tools_profile, std::env::consts::ARCH)?
+        }
+        None => tools::build(&options.tools_profile)?,
+    };
+    install_tools(options, &tools)
+}
+
+/// Installs tools that are built already, and builds and installs what goes into programs.
+pub fn install_tools(options: &InstallOptions, tools: &BuiltTools) -> Result<()> {
     if !options.prefix.is_absolute() {
         bail!("the prefix must be an absolute path: {}", options.prefix.display());
     }
-    let tools = match &options.tools_from {
-        Some(dir) => dir.clone(),
-        None => build_tools(&options.tools_profile)?,
-    };
     let final_paths = Paths::at(&options.prefix);
-    let objects = object::build(
-        &Machine::HERE,
-        &target_dir().join("topas"),
-        &final_paths.conf_file(),
-        Size::Told,
-    )?;
-    let libraries =
-        preload::build(&Machine::HERE, &target_dir().join("topas"), &final_paths.conf_file())?;
-    let profile = profile_library::build(&target_dir().join("topas"), &final_paths, None)?;
+    let conf = options.conf_in_objects(&final_paths);
+    let built = target_dir().join("topas");
+    let objects = object::build(&Machine::HERE, &built, &conf, Size::Told)?;
+    let libraries = preload::build(&Machine::HERE, &built, &conf)?;
+    let profile = profile_library::build(&built, &final_paths, &conf, None)?;
     let staged = |path: PathBuf| match &options.destdir {
         None => path,
         Some(dir) => dir.join(path.strip_prefix("/").unwrap_or(&path)),
     };
 
     for tool in TOOLS {
-        put(&tools.join(tool), &staged(final_paths.bin().join(tool)), 0o755)?;
+        put(&tools.dir.join(tool), &staged(final_paths.bin().join(tool)), 0o755)?;
     }
-    let driver = staged(final_paths.driver());
-    put(&tools.join("topas-driver"), &driver, 0o755)?;
+    put(&tools.dir.join(DRIVER), &staged(final_paths.driver()), 0o755)?;
+    if let Some(shared) = &tools.shared {
+        put(&shared.join(OPENS_MPI), &staged(final_paths.mpi_calibrate()), 0o755)?;
+    }
     for object in objects.iter().chain(&libraries).chain(&profile) {
         let name = object.file_name().context("an object has no name")?;
         put(object, &staged(final_paths.lib().join(name)), 0o644)?;
@@ -115,15 +141,6 @@ pub fn install(options: &InstallOptions) -> Result<()> {
     println!("installed in {}", staged(options.prefix.clone()).display());
     println!("to use it: export PATH={}:$PATH", final_paths.wrappers().display());
     Ok(())
-}
-
-/// Builds the tools with a profile of Cargo; the directory in which they are.
-fn build_tools(profile: &str) -> Result<PathBuf> {
-    run(cargo()
-        .args(["build", "--quiet", "--profile", profile, "--package", "topas-driver"])
-        .args(TOOLS.iter().flat_map(|tool| ["--package", tool])))?;
-    // Cargo's one profile whose directory has another name.
-    Ok(target_dir().join(if profile == "dev" { "debug" } else { profile }))
 }
 
 /// Links the names that have a program behind them here, brings the shadows of MPIs up to date,
@@ -196,6 +213,12 @@ fn install_docs(prefix: &Path, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<(
             _ => {}
         }
     }
+    let documents = prefix.join("share/doc/topas");
+    for name in ["CHANGELOG.md", "INSTALL.md", "LICENSE", "README.md", "SECURITY.md"] {
+        put(&root().join(name), &staged(documents.join(name)), 0o644)?;
+    }
+    let texts = licences::third_party(&licences::crates()?)?;
+    write(&staged(documents.join("THIRD-PARTY")), texts.as_bytes(), 0o644)?;
     // The gallery shows them.
     for entry in fs::read_dir(root().join("doc/pictures"))? {
         let path = entry?.path();
@@ -232,9 +255,7 @@ const ENVIRONMENT: [(&str, &str); 4] = [
 
 fn install_environment(paths: &Paths, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<()> {
     let prefix = paths.prefix().to_str().context("the prefix is no text")?;
-    // What stands in a shell, Lua, Tcl and pkg-config's files alike; a colon would end it in
-    // PATH, a comma behind -Wl.
-    if prefix.contains(|c: char| c.is_control() || " '\"$`\\[]:,#".contains(c)) {
+    if !paths.stands_in_texts() {
         eprintln!("xtask: warning: no modulefiles and packages: not for a prefix like {prefix}");
         return Ok(());
     }

@@ -7,6 +7,8 @@ mod fold;
 mod group;
 mod install;
 mod landing;
+mod licences;
+mod needs;
 mod object;
 mod pack;
 mod packages;
@@ -15,8 +17,10 @@ mod preload;
 mod process;
 mod profile_check;
 mod profile_library;
+mod release;
 mod symcheck;
 mod test;
+mod tools;
 mod wheels;
 mod wrap;
 mod wrap_member;
@@ -86,6 +90,8 @@ enum Verb {
         #[arg(long)]
         check: bool,
     },
+    /// Makes the files of a release: a tarball and packages with static tools
+    Release(release::ReleaseOptions),
     /// Checks built objects: size, symbols, sections, no panic code
     Symcheck {
         /// Objects to check
@@ -104,7 +110,7 @@ fn main() {
         Verb::Mpi { out, installed, prefix } => {
             let paths = Paths::at(prefix);
             let library = installed.unwrap_or_else(|| out.join("libtopas_mpi.so"));
-            profile_library::build(&out, &paths, Some(&library)).map(drop)
+            profile_library::build(&out, &paths, &paths.conf_file(), Some(&library)).map(drop)
         }
         Verb::Install(options) => install::install(&options),
         Verb::Object { out, conf, any_processor: true, .. } => {
@@ -118,6 +124,7 @@ fn main() {
                 .map(drop)
         }
         Verb::Pictures { check } => pictures::pictures(check),
+        Verb::Release(options) => release::release(&options),
         Verb::Symcheck { objects } => symcheck::check_files(&objects, symcheck::Size::Held, 0),
         Verb::Test(options) => test::test(&options),
     };

@@ -226,10 +226,11 @@ pub fn specialize(
     let conf = facts.conf.as_os_str().as_encoded_bytes();
     let (mut section, mut len) = module_facts::section(facts.lang, facts.serial, conf)
         .with_context(|| format!("path of topas.conf is too long: {}", facts.conf.display()))?;
-    if facts.every_rank
-        && let Some(mark) = section.get_mut(len)
-    {
-        *mark = module_facts::EVERY_RANK;
+    if facts.every_rank {
+        let mark = section.get_mut(len);
+        *mark.with_context(|| {
+            format!("path of topas.conf is too long: {}", facts.conf.display())
+        })? = module_facts::EVERY_RANK;
         len += 1;
     }
     let file = object.with_extension("facts");

@@ -46,17 +46,23 @@ const LINK: [&str; 9] = [
 ];
 
 /// Builds and checks all parts for an installation; their paths, whose file names are those of
-/// an installation. `library` is where the library will be found, if not there.
-pub fn build(out: &Path, paths: &Paths, library: Option<&Path>) -> Result<Vec<PathBuf>> {
+/// an installation. `conf` is the topas.conf that they read, `library` is where the library will be
+/// found, if not there.
+pub fn build(
+    out: &Path,
+    paths: &Paths,
+    conf: &Path,
+    library: Option<&Path>,
+) -> Result<Vec<PathBuf>> {
     std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
-    let built = build_library(out, paths)?;
+    let built = build_library(out, paths, conf)?;
     let found = paths.mpi_library();
     let found = std::path::absolute(library.unwrap_or(&found))?;
     let mut parts = vec![built];
     if cfg!(target_arch = "x86_64") {
         let wrapped = out.join("mpi.wrapped.o");
         let core = merge(&wrapped, &["topas_mpi_wrap"], ENTRIES[0])
-            .and_then(|()| localize(out, &wrapped, paths, &ENTRIES))?;
+            .and_then(|()| localize(out, &wrapped, conf, &ENTRIES))?;
         let (archive, options) =
             (at(out, &paths.mpi_wrap_archive())?, at(out, &paths.mpi_wrap_names())?);
         check(&core, ProfilePart::Wrapped)?;
@@ -108,11 +114,11 @@ fn build_door(object: &Path, cfgs: &[&str], found: &Path) -> Result<PathBuf> {
 }
 
 /// Builds the library.
-fn build_library(out: &Path, paths: &Paths) -> Result<PathBuf> {
+fn build_library(out: &Path, paths: &Paths, conf: &Path) -> Result<PathBuf> {
     let library = at(out, &paths.mpi_library())?;
     let merged = out.join("mpi.merged.o");
     merge(&merged, &[], ROOT)?;
-    let object = localize(out, &merged, paths, &GLOBAL)?;
+    let object = localize(out, &merged, conf, &GLOBAL)?;
     check(&object, ProfilePart::Object)?;
     let name = library.file_name().context("the library has no name")?;
     let mut ld = Command::new("ld");
@@ -165,12 +171,11 @@ fn prove_landing(object: &Path) -> Result<()> {
 
 /// Makes all symbols of an object local but these, and tells it of its installation; `merged` is
 /// removed.
-fn localize(out: &Path, merged: &Path, paths: &Paths, global: &[&str]) -> Result<PathBuf> {
+fn localize(out: &Path, merged: &Path, conf: &Path, global: &[&str]) -> Result<PathBuf> {
     let object = out.join("mpi.o");
     let mut objcopy = Command::new("objcopy");
     objcopy.args(["--strip-unneeded", "--wildcard"]);
     objcopy.args(global.iter().map(|name| format!("--keep-global-symbol={name}")));
-    let conf = paths.conf_file();
     let (facts, len) = module_facts::section(Lang::C, true, conf.as_os_str().as_encoded_bytes())
         .with_context(|| format!("path of topas.conf is too long: {}", conf.display()))?;
     with_section(&mut objcopy, SITE_SECTION, &facts[..len], merged, &object)?;

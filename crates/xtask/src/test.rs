@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use clap::Args;
 
+use crate::needs;
 use crate::object::{self, Machine};
 use crate::packages::{self, ensure};
 use crate::pictures;
@@ -151,6 +152,9 @@ pub fn test(options: &TestOptions) -> Result<()> {
         });
     }
     if !options.only {
+        steps.step("what tools need of a system", || {
+            needs::check_built_here(&target_dir().join("debug"))
+        });
         steps.step("pictures", || pictures::pictures_by_built_tools(true));
     }
     let variables = |tests: &mut Command| {

@@ -21,7 +21,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use nix::fcntl::{RenameFlags, renameat2};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::holes::is_hollow;
 use crate::opened::{OpenDirectory, is_link, open_no_link};
@@ -392,13 +392,7 @@ fn set_aside(
         let renamed = getrandom::u64().map_err(io::Error::from).and_then(|token| {
             work.token = format!("{token:016x}");
             let path = dir.join(format!("{}{CLOSING}{}", work.name, work.token));
-            renameat2(
-                nix::fcntl::AT_FDCWD,
-                &work.path,
-                nix::fcntl::AT_FDCWD,
-                &path,
-                RenameFlags::RENAME_NOREPLACE,
-            )?;
+            renameat_with(CWD, &work.path, CWD, &path, RenameFlags::NOREPLACE)?;
             work.path = path;
             Ok(())
         });
@@ -543,8 +537,7 @@ fn remove_name(open: &mut OpenFile) -> io::Result<()> {
 fn give_back(open: &OpenFile) {
     let path = open.work.path.with_file_name(&open.work.name);
     if !open.removed {
-        let cwd = nix::fcntl::AT_FDCWD;
         // It can also stay as it is: the next close finds it.
-        let _ = renameat2(cwd, &open.work.path, cwd, &path, RenameFlags::RENAME_NOREPLACE);
+        let _ = renameat_with(CWD, &open.work.path, CWD, &path, RenameFlags::NOREPLACE);
     }
 }

@@ -8,10 +8,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use topas_config::Conf;
-use topas_data::WeekUserId;
+use topas_data::{Account, WeekUserId};
 use topas_format::shown::Shown;
 use topas_terminal::shown;
-use users::os::unix::UserExt;
 
 use super::MailArgs;
 use crate::{TOOL, exit};
@@ -59,10 +58,10 @@ impl Recipients {
     /// mail.
     pub fn login(&self, id: &WeekUserId) -> Option<String> {
         let known = match id {
-            WeekUserId::Uid(uid) => users::get_user_by_uid(u32::try_from(*uid).ok()?),
-            WeekUserId::Name(name) => users::get_user_by_name(OsStr::from_bytes(name)),
+            WeekUserId::Uid(uid) => Account::of_uid(u32::try_from(*uid).ok()?),
+            WeekUserId::Name(name) => Account::of_name(OsStr::from_bytes(name)),
         };
-        Some(known?.name().to_string_lossy().into_owned())
+        Some(known?.name.to_string_lossy().into_owned())
     }
 
     /// The address of a login name; None of a name that is no part of an address.
@@ -81,7 +80,7 @@ impl Recipients {
     pub fn declines(&self, login: &str) -> bool {
         let in_home = || {
             let home: Option<PathBuf> =
-                users::get_user_by_name(login).map(|user| user.home_dir().join(HOME_FILE));
+                Account::of_name(login.as_ref()).map(|account| account.home.join(HOME_FILE));
             // A link that leads nowhere says no as well.
             home.is_some_and(|path| fs::symlink_metadata(path).is_ok())
         };

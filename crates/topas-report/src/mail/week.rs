@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 use topas_config::{Conf, Environment, Paths};
 use topas_data::{
-    Capacity, PeTime, Period, RunHistory, RunRecord, WeekPlan, WeekReport, WeekRunName, WeekUser,
-    WeekUserId, week_runs,
+    Account, Capacity, PeTime, Period, RunHistory, RunRecord, WeekPlan, WeekReport, WeekRunName,
+    WeekUser, WeekUserId, week_runs,
 };
 use topas_findings::{Rules, run_facts};
 use topas_mpi_data::{Calibration, MpiProfile, ProfileSum, read_profiles_in};
@@ -223,8 +223,8 @@ impl MailWeek {
 /// The numeric id of a name, as the system knows it.
 fn uid_of(name: &[u8]) -> Option<u64> {
     use std::os::unix::ffi::OsStrExt;
-    let user = users::get_user_by_name(std::ffi::OsStr::from_bytes(name))?;
-    Some(user.uid().into())
+    let account = Account::of_name(std::ffi::OsStr::from_bytes(name))?;
+    Some(account.uid.into())
 }
 
 /// The profiles of the week.

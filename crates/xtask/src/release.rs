@@ -1,0 +1,246 @@
+//! `cargo xtask release`: what a center installs without a compiler of Rust.
+//!
+//! One build of static tools, one installation in /usr for the packages, and one with room for other
+//! prefixes for the tarball. All files depend on the sources, the compilers and the date of the last
+//! commit only, so that two builders make the same bits.
+
+mod check;
+mod deb;
+pub mod file_list;
+mod rpm;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+
+use crate::install::{InstallOptions, install_tools};
+use crate::process::{on_path, output, root, run};
+use crate::tools::{self, BuiltTools, builders_paths};
+use crate::{licences, needs};
+
+/// The version of the workspace.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The compiler with which releases are built: another one makes other bits.
+const COMPILER: &str = "1.95.0";
+
+/// Where an installation from the tarball is said to stand until it is relocated.
+const TARBALL_PREFIX: &str = "/opt/topas";
+
+/// The list of checksums.
+const SUMS: &str = "SHA256SUMS";
+
+/// What is released.
+#[derive(Args)]
+pub struct ReleaseOptions {
+    /// Where the files go; the directory is made, and what is in it replaced
+    #[arg(long, value_name = "DIR", default_value = "target/release-files")]
+    out: PathBuf,
+    /// Walk the list of what a release needs, and say for each point: ok, not ok, or not checked here
+    #[arg(long)]
+    check: bool,
+    /// For tests: Cargo's profile that tools are compiled with
+    #[arg(long, value_name = "NAME", default_value = "release", hide = true)]
+    tools_profile: String,
+    /// For tests: how hard is compressed, from 0 to 9
+    #[arg(long, value_name = "LEVEL", default_value_t = 9, hide = true)]
+    level: u32,
+}
+
+/// A release that is being made.
+struct Release {
+    /// Where the files go
+    out: PathBuf,
+    /// Where they are put together
+    work: PathBuf,
+    /// The date of all files, in seconds since 1970
+    date: String,
+    /// How hard is compressed
+    level: u32,
+}
+
+/// Makes all files of a release, or checks one.
+pub fn release(options: &ReleaseOptions) -> Result<()> {
+    let out = std::path::absolute(&options.out)?;
+    if options.check {
+        return check::check(&out);
+    }
+    let is_real = options.tools_profile == "release";
+    let compiler = output(Command::new("rustc").arg("--version"))?;
+    if is_real && compiler.split_whitespace().nth(1) != Some(COMPILER) {
+        bail!(
+            "releases are built with rustc {COMPILER}, and this is {}\n\
+             hint: rustup override set {COMPILER}",
+            compiler.trim()
+        );
+    }
+    for tool in ["dpkg-deb", "rpmbuild", "tar", "zstd", "gzip", "sha256sum"] {
+        if !on_path(tool) {
+            bail!("there is no {tool}\nhint: apt-get install dpkg rpm tar zstd gzip coreutils");
+        }
+    }
+    let tools = tools::build_static(&options.tools_profile, std::env::consts::ARCH)?;
+    needs::check(&tools.dir, true)?;
+    fs::create_dir_all(&out)?;
+    // In a directory of its own: two releases may be made at the same time.
+    let release = Release { work: out.join(".work"), out, date: date()?, level: options.level };
+    release.make(&tools)
+}
+
+/// The date of the files: `SOURCE_DATE_EPOCH`, or that of the last commit.
+fn date() -> Result<String> {
+    if let Ok(date) = std::env::var("SOURCE_DATE_EPOCH") {
+        return Ok(date);
+    }
+    let mut git = Command::new("git");
+    let date = output(git.current_dir(root()).args(["log", "-1", "--format=%ct"]));
+    Ok(date.context("no date: neither git nor SOURCE_DATE_EPOCH tells one")?.trim().to_owned())
+}
+
+impl Release {
+    fn make(&self, tools: &BuiltTools) -> Result<()> {
+        if self.work.exists() {
+            fs::remove_dir_all(&self.work)?;
+        }
+        let tarball = self.tarball(tools)?;
+        let mut made = vec![tarball];
+        made.extend(self.packages(tools)?);
+        let bill = self.out.join(format!("topas-{VERSION}.cdx.json"));
+        fs::write(&bill, licences::bill_of_materials(&licences::crates()?))?;
+        made.push(bill);
+        made.push(self.sums(&made)?);
+        fs::remove_dir_all(&self.work)?;
+        for path in made {
+            println!("{}", path.display());
+        }
+        Ok(())
+    }
+
+    /// An installation below a directory, without what names the builder.
+    fn stage(
+        &self,
+        name: &str,
+        prefix: &str,
+        relocatable: bool,
+        tools: &BuiltTools,
+    ) -> Result<PathBuf> {
+        let stage = self.work.join(name);
+        let mut options = InstallOptions::into(prefix.into());
+        options.destdir = Some(stage.clone());
+        options.relocatable = relocatable;
+        install_tools(&options, tools)?;
+        names_no_builder(&stage)?;
+        Ok(stage)
+    }
+
+    /// The tarball with the directory `topas-VERSION`.
+    fn tarball(&self, tools: &BuiltTools) -> Result<PathBuf> {
+        let stage = self.stage("tarball", TARBALL_PREFIX, true, tools)?;
+        let name = format!("topas-{VERSION}");
+        let prefix = stage.join(TARBALL_PREFIX.trim_start_matches('/'));
+        fs::rename(prefix, self.work.join(&name)).context("the staged installation")?;
+        let to = self.out.join(format!("{name}-{}-linux.tar.zst", std::env::consts::ARCH));
+        let tar = self.work.join("topas.tar");
+        // Readable by everybody, whatever the umask of the builder is, but the mode of the logs.
+        run(Command::new("tar")
+            .arg("-C")
+            .arg(&self.work)
+            .args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--format=gnu"])
+            .args(["--mode=u+rw,go+rX,go-w", "--exclude=var/log/topas"])
+            .arg(format!("--mtime=@{}", self.date))
+            .args(["-cf".as_ref(), tar.as_os_str(), name.as_ref()]))?;
+        let level = if self.level == 9 { 19 } else { self.level.max(1) };
+        run(Command::new("zstd")
+            .args(["--quiet", "--force", "--threads=1", &format!("-{level}"), "-o"])
+            .args([&to, &tar]))?;
+        fs::remove_dir_all(self.work.join(&name))?;
+        fs::remove_file(&tar)?;
+        Ok(to)
+    }
+
+    /// The packages for Debian and for RPM.
+    fn packages(&self, tools: &BuiltTools) -> Result<Vec<PathBuf>> {
+        let stage = self.stage("stage", "/usr", false, tools)?;
+        let pages = stage.join("usr/share/man");
+        let mut gzip = Command::new("find");
+        gzip.arg(&pages).args(["-type", "f", "-exec", "gzip", "-9n", "{}", "+"]);
+        run(&mut gzip)?;
+        let list = file_list::read()?;
+        let files = file_list::assign(&list, &stage)?;
+        let packages = file_list::packages(&list);
+        let mut made = Vec::new();
+        for package in &packages {
+            let own: Vec<_> =
+                files.iter().filter(|file| file.package == *package).cloned().collect();
+            made.push(deb::build(self, package, &stage, &own)?);
+        }
+        made.extend(rpm::build(self, &packages, &stage, &files)?);
+        Ok(made)
+    }
+
+    fn sums(&self, files: &[PathBuf]) -> Result<PathBuf> {
+        let names = files.iter().filter_map(|path| path.file_name());
+        let text = output(Command::new("sha256sum").args(names).current_dir(&self.out))?;
+        let to = self.out.join(SUMS);
+        fs::write(&to, text)?;
+        Ok(to)
+    }
+}
+
+/// Fails if a file names a directory of the builder: two builders would make other bits.
+fn names_no_builder(stage: &Path) -> Result<()> {
+    let paths: Vec<String> =
+        builders_paths()?.iter().map(|(path, _)| path.display().to_string()).collect();
+    let mut open = vec![stage.to_owned()];
+    while let Some(path) = open.pop() {
+        let about = fs::symlink_metadata(&path)?;
+        if about.is_dir() {
+            for entry in fs::read_dir(&path)? {
+                open.push(entry?.path());
+            }
+        } else if about.is_file() {
+            let bytes = fs::read(&path)?;
+            // `/root` alone stands in documents, too.
+            let found = paths.iter().find(|own| holds(&bytes, format!("{own}/").as_bytes()));
+            if let Some(found) = found {
+                bail!("{} names the directory {found} of the builder", path.display());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn holds(bytes: &[u8], text: &[u8]) -> bool {
+    let Some(first) = text.first() else { return false };
+    let begins = bytes.iter().enumerate().filter(|(_, byte)| *byte == first);
+    begins.into_iter().any(|(at, _)| bytes[at..].starts_with(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_of_the_builder_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a/b");
+        fs::create_dir(dir.path().join("a")).unwrap();
+        fs::write(&file, "/crates/clap/src/lib.rs").unwrap();
+        names_no_builder(dir.path()).unwrap();
+        fs::write(&file, format!("x\0{}/src/lib.rs", root().display())).unwrap();
+        let fault = names_no_builder(dir.path()).unwrap_err().to_string();
+        assert!(fault.contains("a/b names the directory"), "{fault}");
+    }
+
+    #[test]
+    fn texts_are_found_anywhere() {
+        for (bytes, text, expected) in
+            [("abab", "ab", true), ("aab", "ab", true), ("a", "ab", false), ("", "a", false)]
+        {
+            assert_eq!(holds(bytes.as_bytes(), text.as_bytes()), expected, "{bytes} {text}");
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! `cargo xtask release --check`: the points that a release has to meet, each with what was found.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Result, bail};
+
+use super::{SUMS, VERSION, deb};
+use crate::process::{on_path, output, root};
+use crate::{licences, needs, symcheck};
+
+/// What became of a point.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Verdict {
+    /// It is met, and by what that is known.
+    Ok(String),
+    /// It is not met.
+    NotOk(String),
+    /// Nothing here can tell; what has to be done by hand.
+    NotChecked(String),
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Ok(how) => write!(f, "ok           {how}"),
+            Verdict::NotOk(why) => write!(f, "NOT OK       {why}"),
+            Verdict::NotChecked(how) => write!(f, "not checked  {how}"),
+        }
+    }
+}
+
+/// Walks the list for the files in `out`, which `cargo xtask release` has made.
+///
+/// # Errors
+/// If a point is not met.
+pub fn check(out: &Path) -> Result<()> {
+    let points: [(&str, Verdict); 16] = [
+        ("version and date of CHANGELOG.md agree", changelog()),
+        ("nothing is changed since the last commit", clean()),
+        ("everything is tested", by_hand("cargo xtask test --full --packages, and the other sets")),
+        (
+            "pictures and tables are as the tools make them",
+            by_hand("cargo xtask pictures --check; cargo xtask codegen --check"),
+        ),
+        ("logs of all earlier versions are read", golden_logs()),
+        ("all files are there, and have the checksums", sums(out)),
+        (
+            "two builds give the same bits",
+            by_hand(
+                "cargo xtask test --packages packs twice; build in two directories and compare SHA256SUMS",
+            ),
+        ),
+        (
+            "built from the vendored sources without network",
+            by_hand("cargo vendor; cargo --frozen xtask release"),
+        ),
+        (
+            "installed, upgraded and removed on Debian, and resolved on EL",
+            by_hand("cargo xtask test --packages; on SLES 15 by hand"),
+        ),
+        (
+            "executables of earlier releases still write a line",
+            by_hand("cargo test -p topas-tests --test old_executables"),
+        ),
+        ("no tool needs a library or a version of glibc", tarball_tools(out)),
+        ("objects have their size and no panic code", objects()),
+        ("licences and components are complete", licence_files(out)),
+        ("the checksums are signed", signature(out)),
+        ("the site of documentation is made", by_hand("no site is made yet")),
+        (
+            "announcement, and the next version opened",
+            by_hand("write what changed for sites; raise the version in Cargo.toml"),
+        ),
+    ];
+    println!("release {VERSION}, files in {}", out.display());
+    for (number, (point, verdict)) in (1..).zip(&points) {
+        println!("{number:>2}. {point}\n      {verdict}");
+    }
+    let faults = points.iter().filter(|(_, verdict)| matches!(verdict, Verdict::NotOk(_))).count();
+    let open = points.iter().filter(|(_, v)| matches!(v, Verdict::NotChecked(_))).count();
+    println!(
+        "{} of {} points ok, {faults} not ok, {open} not checked here",
+        points.len() - faults - open,
+        points.len()
+    );
+    if faults > 0 {
+        bail!("{faults} points are not ok");
+    }
+    Ok(())
+}
+
+fn by_hand(how: &str) -> Verdict {
+    Verdict::NotChecked(how.to_owned())
+}
+
+/// From a Result whose Ok says by what the point is met.
+fn told(result: Result<String>) -> Verdict {
+    result.map_or_else(|error| Verdict::NotOk(format!("{error:#}")), Verdict::Ok)
+}
+
+fn changelog() -> Verdict {
+    told(fs::read_to_string(root().join("CHANGELOG.md")).map_err(Into::into).and_then(|text| {
+        let head = text.lines().find(|line| line.starts_with("## ")).unwrap_or_default().to_owned();
+        dated(&head)?;
+        Ok(head)
+    }))
+}
+
+/// Whether the head of a section is `## VERSION (YYYY-MM-DD)`, of this version.
+fn dated(head: &str) -> Result<()> {
+    let date = head.strip_prefix("## ").and_then(|rest| rest.strip_prefix(VERSION));
+    let date = date.and_then(|rest| rest.trim().strip_prefix('(')?.strip_suffix(')'));
+    let is_date = |date: &str| {
+        let parts: Vec<&str> = date.split('-').collect();
+        let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
+        lengths == [4, 2, 2] && date.bytes().all(|b| b.is_ascii_digit() || b == b'-')
+    };
+    match date {
+        Some(date) if is_date(date) => Ok(()),
+        _ => bail!("`{head}` is not `## {VERSION} (YYYY-MM-DD)`"),
+    }
+}
+
+fn clean() -> Verdict {
+    let mut git = Command::new("git");
+    told(output(git.current_dir(root()).args(["status", "--porcelain"])).and_then(|text| {
+        match text.lines().count() {
+            0 => Ok("git status".into()),
+            many => bail!("{many} files differ from the commit"),
+        }
+    }))
+}
+
+fn golden_logs() -> Verdict {
+    let dir = root().join("tests/fixtures/logs/v1");
+    match fs::read_dir(&dir).map(Iterator::count) {
+        Ok(many) if many > 0 => Verdict::NotChecked(format!(
+            "{many} files in tests/fixtures/logs/v1: cargo test -p topas-data"
+        )),
+        _ => Verdict::NotOk(format!("no golden logs in {}", dir.display())),
+    }
+}
+
+/// The files that a release consists of.
+fn expected() -> Vec<String> {
+    let (processor, debian) = (std::env::consts::ARCH, deb::architecture());
+    let mut names = vec![
+        format!("topas-{VERSION}-{processor}-linux.tar.zst"),
+        format!("topas-{VERSION}.cdx.json"),
+        SUMS.to_owned(),
+    ];
+    for package in ["topas-hpc", "topas-hpc-center", "topas-hpc-collector"] {
+        names.push(format!("{package}_{VERSION}_{debian}.deb"));
+        names.push(format!("{package}-{VERSION}-1.{processor}.rpm"));
+    }
+    names
+}
+
+fn sums(out: &Path) -> Verdict {
+    let missing: Vec<String> =
+        expected().into_iter().filter(|name| !out.join(name).is_file()).collect();
+    if !missing.is_empty() {
+        return Verdict::NotOk(format!("missing: {}; cargo xtask release", missing.join(", ")));
+    }
+    let mut check = Command::new("sha256sum");
+    let status = check.args(["--check", "--quiet", SUMS]).current_dir(out).status();
+    match status {
+        Ok(status) if status.success() => Verdict::Ok(format!("{} files", expected().len())),
+        _ => Verdict::NotOk("sha256sum --check".into()),
+    }
+}
+
+/// Unpacks the tools of the tarball and looks at them.
+fn tarball_tools(out: &Path) -> Verdict {
+    let tarball = out.join(format!("topas-{VERSION}-{}-linux.tar.zst", std::env::consts::ARCH));
+    if !tarball.is_file() {
+        return Verdict::NotOk(format!("no {}", tarball.display()));
+    }
+    told(unpacked_tools(out, &tarball))
+}
+
+fn unpacked_tools(out: &Path, tarball: &Path) -> Result<String> {
+    let work = out.join(".check");
+    fs::create_dir_all(&work)?;
+    let unpack = |path: &str| -> Result<PathBuf> {
+        let mut tar = Command::new("tar");
+        tar.arg("-C").arg(&work).args(["--zstd", "--strip-components=1", "-xf"]).arg(tarball);
+        crate::process::run(tar.arg(format!("topas-{VERSION}/{path}")))?;
+        Ok(work.join(path))
+    };
+    let bin = unpack("bin")?;
+    let driver = unpack("libexec/topas/topas-driver")?;
+    // The names of the driver are links; the check wants the driver beside the tools.
+    fs::copy(driver, bin.join("topas-driver"))?;
+    let result = needs::check(&bin, true);
+    fs::remove_dir_all(&work)?;
+    result.map(|()| "every tool is static".into())
+}
+
+fn objects() -> Verdict {
+    let dir = crate::process::target_dir().join("topas");
+    let objects: Vec<PathBuf> = ["c", "cxx", "f77", "f90"]
+        .iter()
+        .map(|language| dir.join(format!("topas.{language}.o")))
+        .filter(|path| path.is_file())
+        .collect();
+    if objects.is_empty() {
+        return by_hand("cargo xtask object");
+    }
+    told(
+        symcheck::check_files(&objects, symcheck::Size::Told, super::TARBALL_PREFIX.len() + 256)
+            .map(|()| format!("{} objects", objects.len())),
+    )
+}
+
+fn licence_files(out: &Path) -> Verdict {
+    let bill = out.join(format!("topas-{VERSION}.cdx.json"));
+    told(licences::crates().and_then(|crates| {
+        licences::third_party(&crates)?;
+        if fs::read_to_string(&bill).unwrap_or_default() != licences::bill_of_materials(&crates) {
+            bail!("{} is not of these sources; cargo xtask release", bill.display());
+        }
+        deny()?;
+        let denied = if has_deny() { "cargo deny agrees" } else { "cargo-deny is not installed" };
+        Ok(format!("{} crates; {denied}", crates.len()))
+    }))
+}
+
+fn has_deny() -> bool {
+    on_path("cargo-deny")
+}
+
+/// Lets cargo-deny look at licences, sources and duplicates, where it is installed. Advisories need
+/// the network.
+///
+/// # Errors
+/// What cargo-deny objects to.
+pub fn deny() -> Result<()> {
+    if !has_deny() {
+        return Ok(());
+    }
+    let mut deny = crate::process::cargo();
+    deny.args(["deny", "--offline", "check", "bans", "licenses", "sources"]);
+    crate::process::run(deny.stdout(Stdio::null()))
+}
+
+fn signature(out: &Path) -> Verdict {
+    let signed = ["sig", "asc", "minisig"]
+        .iter()
+        .map(|end| out.join(format!("{SUMS}.{end}")))
+        .find(|path| path.is_file());
+    match signed {
+        Some(path) => Verdict::NotChecked(format!("{} is there; verify it", path.display())),
+        None => Verdict::NotChecked(format!("sign {SUMS} with the key of the project")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_head_of_the_changelog_has_version_and_date() {
+        assert!(dated(&format!("## {VERSION} (2027-01-31)")).is_ok());
+        for wrong in ["(unreleased)", "", "(2027-1-31)", "(2027-01-31"] {
+            assert!(dated(&format!("## {VERSION} {wrong}")).is_err(), "{wrong}");
+        }
+        assert!(dated("## 99.0.0 (2027-01-31)").is_err());
+    }
+
+    #[test]
+    fn what_is_missing_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let Verdict::NotOk(text) = sums(dir.path()) else { panic!("nothing is there") };
+        for name in expected() {
+            assert!(text.contains(&name), "{name}");
+        }
+        for name in expected() {
+            fs::write(dir.path().join(name), "x").unwrap();
+        }
+        fs::write(dir.path().join(SUMS), format!("{}  topas-{VERSION}.cdx.json\n", "0".repeat(64)))
+            .unwrap();
+        assert!(matches!(sums(dir.path()), Verdict::NotOk(_)));
+    }
+}

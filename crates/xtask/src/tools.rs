@@ -1,0 +1,150 @@
+//! The tools: which there are, and how they are compiled for an installation.
+//!
+//! Linked with the shared C library, a tool starts on systems with the glibc of the building
+//! machine or a later one. Linked statically with musl, a tool starts on every Linux, so released
+//! tarballs and packages hold such tools.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::process::{cargo, on_path, output, root, run, target_dir};
+
+/// Tools that go to `bin`.
+pub const TOOLS: [&str; 7] = [
+    "topas-doctor",
+    "topas-log",
+    "topas-mpi",
+    "topas-report",
+    "topas-stat",
+    "topas-top",
+    "topasview",
+];
+
+/// The driver, which goes to `libexec`.
+pub const DRIVER: &str = "topas-driver";
+
+/// Names under which the driver is a tool.
+pub const DRIVER_TOOLS: [&str; 2] = ["topas", "topas-run"];
+
+/// The tool that opens the MPI of the system, which a program without a loader cannot do.
+pub const OPENS_MPI: &str = "topas-mpi";
+
+/// Built tools.
+pub struct BuiltTools {
+    /// The directory that holds each of them.
+    pub dir: PathBuf,
+    /// If the tools are static: the directory of [`OPENS_MPI`] with the shared C library.
+    pub shared: Option<PathBuf>,
+}
+
+/// Builds the tools with a profile of Cargo for this machine and its C library.
+///
+/// # Errors
+/// Of the compiler, shown by Cargo.
+pub fn build(profile: &str) -> Result<BuiltTools> {
+    run(cargo()
+        .args(["build", "--quiet", "--profile", profile, "--package", DRIVER])
+        .args(TOOLS.iter().flat_map(|tool| ["--package", tool])))?;
+    Ok(BuiltTools { dir: target_dir().join(directory(profile)), shared: None })
+}
+
+/// Builds static tools with a profile of Cargo for a processor by its Rust name, and once more the
+/// tool that has to open an MPI. No path of the builder is in them.
+///
+/// # Errors
+/// If the target of the compiler or the compiler of C is missing, with the command that adds it;
+/// and of the compiler.
+pub fn build_static(profile: &str, processor: &str) -> Result<BuiltTools> {
+    let musl = format!("{processor}-unknown-linux-musl");
+    let gnu = format!("{processor}-unknown-linux-gnu");
+    for target in [&musl, &gnu] {
+        ensure_target(target)?;
+    }
+    let compiler = musl_compiler(processor)?;
+    let all: Vec<&str> = TOOLS.into_iter().chain([DRIVER]).collect();
+    for (target, tools) in [(&musl, &all[..]), (&gnu, &[OPENS_MPI])] {
+        let mut build = cargo();
+        build.args(["build", "--quiet", "--locked", "--profile", profile, "--target", target]);
+        build.args(tools.iter().flat_map(|tool| ["--package", tool]));
+        without_paths(&mut build, target)?;
+        let variable = target.replace('-', "_");
+        if *target == musl {
+            build.env(format!("CC_{variable}"), compiler);
+        } else if processor != std::env::consts::ARCH {
+            build.env(format!("CC_{variable}"), format!("{processor}-linux-gnu-gcc"));
+        }
+        if processor != std::env::consts::ARCH {
+            let linker = format!("CARGO_TARGET_{}_LINKER", variable.to_uppercase());
+            build.env(linker, format!("{processor}-linux-gnu-gcc"));
+        }
+        run(&mut build)?;
+    }
+    let built = |target: &str| target_dir().join(target).join(directory(profile));
+    Ok(BuiltTools { dir: built(&musl), shared: Some(built(&gnu)) })
+}
+
+/// Cargo's directory for what a profile makes.
+fn directory(profile: &str) -> &str {
+    // The one profile whose directory has another name.
+    if profile == "dev" { "debug" } else { profile }
+}
+
+/// Fails with the remedy if the compiler has no standard library for a target.
+fn ensure_target(target: &str) -> Result<()> {
+    let libraries =
+        output(Command::new("rustc").args(["--print", "target-libdir", "--target", target]))?;
+    if !Path::new(libraries.trim()).is_dir() {
+        bail!("the Rust target {target} is not installed\nhint: rustup target add {target}");
+    }
+    Ok(())
+}
+
+/// The compiler of C programs for musl.
+fn musl_compiler(processor: &str) -> Result<&'static str> {
+    match processor {
+        here if here == std::env::consts::ARCH && on_path("musl-gcc") => Ok("musl-gcc"),
+        here if here == std::env::consts::ARCH => {
+            bail!(
+                "there is no musl-gcc, which compiles the libraries in C\nhint: apt-get install musl-tools"
+            )
+        }
+        other => bail!("static tools for {other} are built on a machine of that processor only"),
+    }
+}
+
+/// Keeps the paths of the builder out of what is compiled: two builders make the same bits.
+fn without_paths(build: &mut Command, target: &str) -> Result<()> {
+    let mut rust = Vec::new();
+    let mut c = Vec::new();
+    for (from, to) in builders_paths()? {
+        rust.push(OsString::from(format!("--remap-path-prefix={}={to}", from.display())));
+        // Compilers of C get their options in one text, whose words blanks divide.
+        if !from.to_string_lossy().contains(char::is_whitespace) {
+            c.push(format!("-ffile-prefix-map={}={to}", from.display()));
+        }
+    }
+    build.env("CARGO_ENCODED_RUSTFLAGS", rust.join(std::ffi::OsStr::new("\u{1f}")));
+    build.env(format!("CFLAGS_{}", target.replace('-', "_")), c.join(" "));
+    Ok(())
+}
+
+/// The directories of the builder that compilers see, and what stands in their place. Of several
+/// that fit the compiler takes the last one.
+///
+/// # Errors
+/// If there is no home directory of Cargo, or it cannot be read.
+pub fn builders_paths() -> Result<Vec<(PathBuf, &'static str)>> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
+    let home = home.context("neither CARGO_HOME nor HOME is set")?;
+    let mut paths = vec![(home.clone(), "/cargo"), (root(), "/topas")];
+    // One directory for each registry or mirror, whose name depends on its address.
+    for entry in std::fs::read_dir(home.join("registry/src")).into_iter().flatten() {
+        paths.push((entry?.path(), "/crates"));
+    }
+    paths.push((root().join("vendor"), "/crates"));
+    Ok(paths)
+}
