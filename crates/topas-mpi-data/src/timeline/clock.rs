@@ -15,13 +15,42 @@ pub(super) struct RowClock<'l> {
     told_by: Option<&'l TraceProcess>,
     /// What is added to the clock of the host
     offset: i128,
+    /// Nanoseconds in a tick as a fraction of 2^60, to divide once and not for each call; None if it is
+    /// 16 ns or longer
+    scale: Option<u64>,
 }
+
+/// The binary digits of [`RowClock::scale`] behind the point.
+const SCALE_DIGITS: u32 = 60;
 
 impl RowClock<'_> {
     /// A tick in nanoseconds since the origin; 0 before the origin.
     pub(super) fn nanoseconds(&self, tick: u64) -> u64 {
-        let own = self.told_by.map_or(tick, |process| process.nanoseconds(tick));
+        let own = self.told_by.map_or(tick, |process| self.of_host(process, tick));
         u64::try_from((i128::from(own) + self.offset).max(0)).unwrap_or(LATEST).min(LATEST)
+    }
+}
+
+impl<'l> RowClock<'l> {
+    fn new(told_by: Option<&'l TraceProcess>, offset: i128) -> RowClock<'l> {
+        let scale = told_by.and_then(|process| {
+            let (first, latest) = (process.first_moment(), process.latest_moment());
+            let length = u128::from(latest.monotonic.checked_sub(first.monotonic)?) << SCALE_DIGITS;
+            length.checked_div(latest.ticks.checked_sub(first.ticks)?.into())?.try_into().ok()
+        });
+        RowClock { told_by, offset, scale }
+    }
+
+    /// A tick in ns of the clock of the host, at most 1 ns less than [`TraceProcess::nanoseconds`].
+    fn of_host(&self, process: &TraceProcess, tick: u64) -> u64 {
+        let first = process.first_moment();
+        match (self.scale, tick.checked_sub(first.ticks)) {
+            (Some(scale), Some(since)) => {
+                let since = u128::from(since) * u128::from(scale) >> SCALE_DIGITS;
+                first.monotonic.saturating_add(u64::try_from(since).unwrap_or(u64::MAX))
+            }
+            _ => process.nanoseconds(tick),
+        }
     }
 }
 
@@ -51,7 +80,7 @@ pub(super) fn clocks<'l>(processes: &[&'l TraceProcess]) -> (Vec<RowClock<'l>>, 
         // The processes of a host count the same ticks.
         let donor = if process.has_clock() { Some(*process) } else { clocked().next() };
         let offset = donor.map_or(0, |donor| ahead(donor) - origin);
-        RowClock { told_by: donor, offset }
+        RowClock::new(donor, offset)
     };
     (processes.iter().map(clock).collect(), several)
 }

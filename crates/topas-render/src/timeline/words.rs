@@ -3,13 +3,16 @@
 
 use maud::{Markup, html};
 use topas_format::shown::Shown;
-use topas_mpi_data::{TimeClass, Timeline, TimelineRow};
+use topas_mpi_data::{TimeClass, Timeline, TimelineRow, TraceProcess};
 
 use crate::html::wide;
 use crate::wording::count;
 
 /// Most rows of the table.
 const MOST_ROWS: usize = 1000;
+
+/// Most ranks that are named in a note.
+const MOST_NAMED: usize = 20;
 
 /// A share of waiting below which nobody is named: of the time of all rows.
 const LITTLE: f64 = 0.01;
@@ -127,6 +130,23 @@ pub(super) fn notes(timeline: &Timeline<'_>) -> Vec<String> {
         notes.push(format!(
             "{ranks} of the launch are not in these logs. A run on several hosts leaves a log on each; waits \
              for ranks that are missing are not known."
+        ));
+    }
+    let ended_early =
+        |process: &TraceProcess| matches!(process.facts.value("state"), "0" | "3" | "4");
+    let early: Vec<String> = timeline
+        .processes
+        .iter()
+        .filter(|(_, process)| ended_early(process))
+        .map(|(_, process)| process.rank.to_string())
+        .collect();
+    if !early.is_empty() {
+        let more = if early.len() > MOST_NAMED { ", ..." } else { "" };
+        notes.push(format!(
+            "{} ended without MPI_Finalize: {}{more}. A call in which a rank was at its end is drawn until the end \
+             of the run.",
+            count(early.len() as u64, "rank"),
+            early.get(..MOST_NAMED).unwrap_or(&early).join(", ")
         ));
     }
     if timeline.other_launches > 0 {

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use topas_mpi_data::{TraceLog, TraceSkips};
 use topas_trace::{
-    BODY, BlockContent, BlockHead, CallArguments, CallEvent, HEAD, TraceBlock, Writer,
+    BODY, BlockContent, BlockHead, CallArguments, CallEvent, HEAD, TraceBlock, Writer, checksum,
 };
 
 use super::page::{has_its_parts_and_scripts, measured};
@@ -90,6 +90,23 @@ fn what_a_log_says_of_itself_is_text() {
     assert_eq!(page.matches("<script").count(), 4, "facts, index, blocks, and the script");
     assert!(!page.contains("<img") && !page.contains("<b>") && !page.contains('\u{202e}'));
     assert!(page.contains("&lt;img src=x onerror=alert(2)&gt;%E2%80%AE"));
+}
+
+#[test]
+fn ranks_that_were_killed_are_named() {
+    let dir = made_up(&SyntheticTrace::default());
+    let path = dir.path().join("topas-mpi.n001.trace");
+    let mut bytes = fs::read(&path).unwrap();
+    let facts = bytes.chunks_mut(HEAD + BODY).filter(|block| block[10] == 2).nth(3).unwrap();
+    let mut head = BlockHead::decode(facts).unwrap();
+    let used = HEAD + head.used() as usize;
+    let place = facts[..used].windows(8).position(|text| text == b"\nstate 1").unwrap();
+    facts[place + 7] = b'0';
+    head.check = checksum(&head, &facts[HEAD..used]);
+    facts[..HEAD].copy_from_slice(&head.encode());
+    fs::write(&path, &bytes).unwrap();
+    let page = shown(dir.path(), &["--timeline"]);
+    assert!(page.contains("1 rank ended without MPI_Finalize: 3."), "{page:.3000}");
 }
 
 #[test]
@@ -276,6 +293,42 @@ fn a_browser_moves_in_time_lines() {
         assert_eq!(seen["longest"], 5, "{what}");
         assert!(text("row").starts_with("rank 5: computing 9"), "{what}");
     });
+}
+
+/// A page that has no calls opens the log, and no other file.
+#[test]
+#[ignore = "cargo xtask test --browser"]
+fn a_browser_opens_the_log_beside_the_page() {
+    let dir = made_up(&SyntheticTrace::default());
+    let log = fs::read(dir.path().join("topas-mpi.n001.trace")).unwrap();
+    let page = open_page(&shown(dir.path(), &["--timeline", "--log-beside"]));
+    let script = include_str!("timeline_file.js").replace("LOG_IN_BASE64", &BASE64.encode(&log));
+    measured(&page, &script, |seen, what| {
+        assert_eq!(seen["errors"], Value::Array(Vec::new()), "{what}");
+        let text = |key: &str| seen[key].as_str().unwrap().to_owned();
+        assert!(text("before").contains("open the log to see single calls"), "{what}");
+        assert!(
+            text("wrong").contains("is none of the logs from which this page was made"),
+            "{what}"
+        );
+        assert!(text("after").contains("up to 5,216 calls"), "{what}");
+        assert_eq!(seen["hidden"], true, "{what}");
+        assert!(text("summary").starts_with("MPI_Waitall: 1,600 times in view"), "{what}");
+    });
+}
+
+/// The script without a page: estimates of waits add up to what is known of them.
+#[test]
+fn estimated_waits_add_up_to_their_sum() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut node = Command::new("node");
+    node.arg(here.join("tests/cli/timeline_estimate.js")).arg(here.join(DECODER));
+    let Ok(told) = node.arg(here.join("../topas-render/src/timeline/data.js")).output() else {
+        eprintln!("skipped: estimated_waits_add_up_to_their_sum: there is no node");
+        return;
+    };
+    let err = String::from_utf8_lossy(&told.stderr);
+    assert!(told.status.success() && told.stdout == b"200 sums\n", "{err}");
 }
 
 /// The page as it is, with its policy: it draws, and what stands in the log runs nowhere.
