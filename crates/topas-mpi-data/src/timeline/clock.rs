@@ -46,7 +46,7 @@ impl<'l> RowClock<'l> {
         let first = process.first_moment();
         match (self.scale, tick.checked_sub(first.ticks)) {
             (Some(scale), Some(since)) => {
-                let since = u128::from(since) * u128::from(scale) >> SCALE_DIGITS;
+                let since = (u128::from(since) * u128::from(scale)) >> SCALE_DIGITS;
                 first.monotonic.saturating_add(u64::try_from(since).unwrap_or(u64::MAX))
             }
             _ => process.nanoseconds(tick),
