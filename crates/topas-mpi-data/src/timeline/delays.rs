@@ -53,25 +53,33 @@ impl Delays {
     /// Follows the waits that ended until a moment, and forgets them.
     fn follow_until(&mut self, moment: u64) {
         self.waits.sort_unstable_by_key(|wait| (wait.row, wait.from));
+        let rows: Vec<&[RowWait]> = (0..self.caused.len() as u32)
+            .map(|row| {
+                let first = self.waits.partition_point(|wait| wait.row < row);
+                let last = self.waits.partition_point(|wait| wait.row <= row);
+                self.waits.get(first..last).unwrap_or_default()
+            })
+            .collect();
         for wait in self.waits.iter().filter(|wait| wait.to <= moment) {
             let time = (wait.from, wait.to);
-            follow(&self.waits, time, wait.partner, LONGEST_CHAIN, &mut self.caused);
+            follow(&rows, time, wait.partner, LONGEST_CHAIN, &mut self.caused);
         }
         self.waits.retain(|wait| wait.to > moment);
     }
 }
 
-/// Books a time in which somebody waited for a row. `waits` are in the order of rows and times; those of
-/// a row do not overlap.
-fn follow(waits: &[RowWait], (from, to): (u64, u64), row: u32, chain: u32, caused: &mut [u64]) {
+/// Books a time in which somebody waited for a row. The waits of each row are in their order and do not
+/// overlap.
+fn follow(rows: &[&[RowWait]], (from, to): (u64, u64), row: u32, chain: u32, caused: &mut [u64]) {
     let mut rest = to - from;
     if chain > 0 {
-        let first = waits.partition_point(|wait| (wait.row, wait.to) <= (row, from));
-        let own = waits.get(first..).unwrap_or_default().iter();
-        for wait in own.take_while(|wait| wait.row == row && wait.from < to) {
+        let own = rows.get(row as usize).copied().unwrap_or_default();
+        let first = own.partition_point(|wait| wait.to <= from);
+        let later = own.get(first..).unwrap_or_default().iter();
+        for wait in later.take_while(|wait| wait.from < to) {
             let part = (wait.from.max(from), wait.to.min(to));
             rest = rest.saturating_sub(part.1 - part.0);
-            follow(waits, part, wait.partner, chain - 1, caused);
+            follow(rows, part, wait.partner, chain - 1, caused);
         }
     }
     if let Some(sum) = caused.get_mut(row as usize) {
