@@ -97,6 +97,9 @@ pub const BROWSER: &[&str] = &["chromium"];
 /// Databases that several machines share.
 pub const STORES: &[&str] = &["clickhouse-server", "postgresql-15"];
 
+/// What makes packages, and roots of other Debians in which they are installed.
+pub const RELEASE: &[&str] = &["mmdebstrap", "musl-tools", "rpm", "zstd"];
+
 /// Virtual environments of Python, with pip in them.
 pub const VENV: &[&str] = &["python3-venv"];
 

@@ -63,6 +63,9 @@ pub struct TestOptions {
     /// Exports of event logs read by Perfetto's own definitions, from a Python wheel
     #[arg(long)]
     perfetto: bool,
+    /// Packages and tarball of a release, installed in roots of Debian 11 and 13
+    #[arg(long)]
+    packages: bool,
     /// The index, a real PostgreSQL, a real ClickHouse of two shards, started for the test, and a current
     /// engine of ClickHouse, from a Python wheel
     #[arg(long)]
@@ -99,7 +102,7 @@ impl TestOptions {
     }
 
     /// Every such option, and whether it is there.
-    fn all_sets(&self) -> [(bool, &'static str); 13] {
+    fn all_sets(&self) -> [(bool, &'static str); 14] {
         [
             (self.slurm, "slurm"),
             (self.all_mpi, "all-mpi"),
@@ -111,6 +114,7 @@ impl TestOptions {
             (self.qemu_pmu, "qemu-pmu"),
             (self.duckdb, "duckdb"),
             (self.perfetto, "perfetto"),
+            (self.packages, "packages"),
             (self.stores, "stores"),
             (self.findings, "findings"),
             (self.mpip.is_some(), "mpip"),
@@ -231,6 +235,7 @@ fn prepare(options: &TestOptions) -> Result<(Option<PathBuf>, Option<PathBuf>)> 
         (options.qemu_pmu, packages::QEMU_PMU),
         (options.arm64, packages::ARM64),
         (options.programs, packages::PROGRAMS),
+        (options.packages, packages::RELEASE),
         (options.stores, packages::STORES),
     ] {
         if asked_for {
