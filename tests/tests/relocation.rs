@@ -112,7 +112,7 @@ fn programs_obey_the_place_to_which_the_installation_was_moved() {
     preloaded.arg(&plain);
     for rank in [&mut linked, &mut preloaded] {
         emulate_rank(rank, 1, 4, "0123456789abcdef-0123456789abcdef");
-        run(rank.env("TOPAS_PE", "1,2")).good();
+        run(rank.env("TOPAS_PE", "1,2")).ends(3);
     }
     let lines: usize =
         fs::read_dir(&logs).unwrap().map(|entry| read_log(&entry.unwrap().path()).len()).sum();

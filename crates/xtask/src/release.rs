@@ -85,7 +85,7 @@ pub fn release(options: &ReleaseOptions) -> Result<()> {
     let tools = tools::build_static(&options.tools_profile, std::env::consts::ARCH)?;
     needs::check(&tools.dir, true)?;
     fs::create_dir_all(&out)?;
-    // In a directory of its own: two releases may be made at the same time.
+    // Two releases cannot be made at the same time, because objects are built in one directory.
     let release = Release { work: out.join(".work"), out, date: date()?, level: options.level };
     release.make(&tools)
 }
