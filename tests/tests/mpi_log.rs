@@ -169,6 +169,68 @@ fn killed_ranks_leave_their_newest_events() {
     }
 }
 
+/// States that programs name, in C and Fortran; without the library the same programs do nothing else.
+#[test]
+fn states_have_the_names_that_programs_give_them() {
+    let include = topas_tests::build::source("").join("../../etc/include");
+    let header = format!("-I{}", include.display());
+    for mpi in Mpi::installed("states_have_the_names_that_programs_give_them") {
+        let module = include.join("topas.f90");
+        let module = module.to_str().expect("a path");
+        for (tool, sources, expected) in [
+            (
+                "mpicc",
+                &["log/states.c"][..],
+                &[
+                    "begin:outer",
+                    "begin:a name that is longer th",
+                    "MPI_Barrier",
+                    "end:a name that is longer th",
+                    "begin:a name that is longer th",
+                    "MPI_Barrier",
+                    "end:a name that is longer th",
+                    "begin:a name that is longer th",
+                    "MPI_Barrier",
+                    "end:a name that is longer th",
+                    "end:outer",
+                    "MPI_Pcontrol",
+                    "MPI_Pcontrol",
+                ][..],
+            ),
+            ("mpif90", &[module, "log/states.f90"], &["begin:solve", "MPI_Barrier", "end:solve"]),
+        ] {
+            let scratch = Scratch::new();
+            let places = Places::new(&scratch);
+            let exe = scratch.path().join("states");
+            let modules = format!("-J{}", scratch.path().display());
+            let mut options = vec!["-O2", &header];
+            if tool == "mpif90" {
+                options.push(&modules);
+            }
+            build(mpi, tool, sources, &options, &exe);
+            let exe = exe.to_str().expect("a path");
+            topas_tests::profile::bare(mpi, &scratch, 2, &[exe]).good();
+            profiled(mpi, &scratch, 2, &["TOPAS_MPI_LOG=yes", exe], &places).good();
+            let log = log_in(places.out.parent().expect("a directory"));
+            let mut events = scratch.command(Site::shared().tool("topas-mpi"));
+            let told =
+                run(events.args(["trace", "--events", "--rank", "1"]).arg(&log)).good().out();
+            let names: Vec<&str> =
+                told.lines().skip(1).filter_map(|line| line.split(',').nth(2)).collect();
+            let inner = &names[1..names.len() - 1];
+            assert_eq!(inner, expected, "{tool} under {}: {told}", mpi.name());
+            let mut chrome = scratch.command(Site::shared().tool("topas-mpi"));
+            let json = run(chrome.args(["trace", "--chrome"]).arg(&log)).good().out();
+            let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+            let of = |ph: &str| {
+                let events = json["traceEvents"].as_array().expect("events");
+                events.iter().filter(|event| event["ph"] == ph).count()
+            };
+            assert!(of("B") > 0 && of("B") == of("E"), "{json}");
+        }
+    }
+}
+
 #[test]
 fn an_export_of_the_log_is_what_chrome_reads() {
     let name = "an_export_of_the_log_is_what_chrome_reads";

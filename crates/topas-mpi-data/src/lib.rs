@@ -69,7 +69,7 @@ pub use timeline::{
     TimelineProcess, TimelineRow, TimelineSlice,
 };
 pub use topas_mpi_profile::sums::WaitSums;
-pub use topas_trace::{CallArguments, CallEvent};
+pub use topas_trace::{CallArguments, CallEvent, UserState};
 pub use trace::{
     FoundBlock, TraceFacts, TraceLog, TraceProcess, TraceSkips, TraceThread, trace_files,
 };

@@ -15,8 +15,8 @@ use topas_mpi_profile::facts::{process_key, write_facts};
 use topas_mpi_profile::layout::{Block, Header};
 use topas_mpi_profile::lines::text;
 use topas_trace::{
-    BlockContent, BlockHead, CallArguments, CallEvent, LENGTH, RING_MAGIC, RingHead, TraceBlock,
-    Writer,
+    BlockContent, BlockHead, CallArguments, CallEvent, LENGTH, RING_MAGIC, RingHead, STATE_BEGINS,
+    STATE_ENDS, STATE_NAME, TraceBlock, UserState, Writer,
 };
 
 use crate::files::{self, File};
@@ -53,8 +53,15 @@ pub struct ThreadLog {
     reached: CallArguments,
     /// Whether there was one
     is_reached: bool,
+    /// Names of the states that are open, the outermost first
+    states: [[u8; STATE_NAME]; STATES],
+    /// How many are open, those that are too deep included
+    depth: u32,
     writer: Writer,
 }
+
+/// States within each other whose names are kept until they end.
+const STATES: usize = 16;
 
 /// Bytes in front of the blocks.
 const FRONT: usize = size_of::<ThreadLog>().next_multiple_of(4096);
@@ -184,6 +191,9 @@ pub fn leave(frame: &Frame, thread: &mut Thread, now: u64) {
     // What was cancelled may make it less.
     arguments.sent = sent.saturating_sub(log.before[0]);
     arguments.received = received.saturating_sub(log.before[1]);
+    if function as usize == number::PCONTROL && frame.symbol.binding().is_c() {
+        log.state(frame, &mut arguments);
+    }
     let event = CallEvent { routine: function as u16, began: frame.began, ended: now, arguments };
     log.put(&event);
 }
@@ -208,6 +218,33 @@ pub fn finalizing(entered: u64, ended: u64) {
 }
 
 impl ThreadLog {
+    /// A call of `MPI_Pcontrol` may be the begin or the end of a state that the program names.
+    #[cold]
+    #[inline(never)]
+    fn state(&mut self, frame: &Frame, arguments: &mut CallArguments) {
+        let [level, name, ..] = frame.args;
+        let path = arguments.path;
+        match level as i32 {
+            STATE_BEGINS => {
+                // SAFETY: who passes this level passes a C string, as the header says.
+                let name = unsafe { state_name(name as *const u8) };
+                if let Some(place) = self.states.get_mut(self.depth as usize) {
+                    *place = name;
+                }
+                self.depth = self.depth.saturating_add(1);
+                *arguments = UserState { begins: true, name }.arguments();
+            }
+            STATE_ENDS => {
+                let Some(depth) = self.depth.checked_sub(1) else { return };
+                self.depth = depth;
+                let name = self.states.get(depth as usize).copied().unwrap_or_default();
+                *arguments = UserState { begins: false, name }.arguments();
+            }
+            _ => return,
+        }
+        arguments.path = path;
+    }
+
     #[inline(always)]
     fn put(&mut self, event: &CallEvent) {
         // SAFETY: null, or a block of the thread's own ring.
@@ -262,6 +299,36 @@ impl ThreadLog {
             self.ring.lost += 1;
         }
     }
+}
+
+/// The beginning of a name, up to the end of its last whole character.
+///
+/// # Safety
+/// A C string, or null.
+unsafe fn state_name(text: *const u8) -> [u8; STATE_NAME] {
+    let mut name = [0; STATE_NAME];
+    if text.is_null() {
+        return name;
+    }
+    for (number, place) in name.iter_mut().enumerate() {
+        // SAFETY: nothing is read behind the NUL.
+        match unsafe { *text.add(number) } {
+            0 => return name,
+            byte => *place = byte,
+        }
+    }
+    // SAFETY: none of the bytes before was NUL.
+    let next = unsafe { *text.add(STATE_NAME) };
+    if next & 0xc0 == 0x80 {
+        // A character is cut in two: its part goes.
+        for place in name.iter_mut().rev() {
+            let byte = core::mem::take(place);
+            if byte & 0xc0 != 0x80 {
+                break;
+            }
+        }
+    }
+    name
 }
 
 /// The rings of all threads.

@@ -8,6 +8,7 @@ mod window;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
+use topas_format::shown::Shown;
 use topas_mpi_data::{CallEvent, TraceLog, TraceProcess, TraceSkips};
 use topas_terminal::Printed;
 
@@ -172,6 +173,16 @@ fn events(
                 return Ok(());
             }
             let a = &event.arguments;
+            if let Some(state) = process.user_state(event) {
+                let edge = if state.begins { "begin" } else { "end" };
+                // What acts on a terminal, and what ends a cell, is no part of a name.
+                let name = Shown(state.text()).to_string().replace([',', '"'], "?");
+                return writeln!(
+                    out,
+                    "{},{thread},{edge}:{name},{began},{length},,,,0,0,0,0,{}",
+                    process.rank, a.path
+                );
+            }
             writeln!(
                 out,
                 "{},{thread},{},{began},{length},{},{},{},{},{},{:x},{},{}",

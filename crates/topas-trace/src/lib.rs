@@ -17,6 +17,7 @@ mod block;
 mod event;
 mod reader;
 mod ring;
+mod state;
 mod writer;
 
 pub use block::{
@@ -26,4 +27,5 @@ pub use block::{
 pub use event::{ARGUMENTS, CallArguments, CallEvent, NOBODY, ROUTINES, UNKNOWN_RANK};
 pub use reader::{Damage, EventCursor, Events};
 pub use ring::{RING_MAGIC, RingHead};
+pub use state::{STATE_BEGINS, STATE_ENDS, STATE_NAME, UserState};
 pub use writer::Writer;

@@ -219,6 +219,12 @@ fn install_docs(prefix: &Path, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<(
     }
     let texts = licences::third_party(&licences::crates()?)?;
     write(&staged(documents.join("THIRD-PARTY")), texts.as_bytes(), 0o644)?;
+    // What programs include to name their states.
+    for entry in fs::read_dir(root().join("etc/include"))? {
+        let path = entry?.path();
+        let name = path.file_name().context("a header has no name")?;
+        put(&path, &staged(prefix.join("include").join(name)), 0o644)?;
+    }
     // The gallery shows them.
     for entry in fs::read_dir(root().join("doc/pictures"))? {
         let path = entry?.path();

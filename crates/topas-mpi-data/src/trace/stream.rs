@@ -4,7 +4,7 @@ use std::collections::btree_map::Values;
 use std::io;
 
 use topas_mpi_profile::layout::Moment;
-use topas_trace::{CallEvent, EventCursor, checksum};
+use topas_trace::{CallEvent, EventCursor, UserState, checksum};
 
 use super::{FoundBlock, TraceLog, TraceProcess, TraceSkips};
 
@@ -117,6 +117,14 @@ impl ProcessClock {
 }
 
 impl TraceProcess {
+    /// The state that a program named and that begins or ends with this event; None if the event is
+    /// no such.
+    pub fn user_state(&self, event: &CallEvent) -> Option<UserState> {
+        let state = UserState::of(&event.arguments)?;
+        let name = self.routines.get(&event.routine)?;
+        (name == "MPI_Pcontrol").then_some(state)
+    }
+
     /// Its clock; None if the log does not tell how long a tick is.
     pub fn clock(&self) -> Option<ProcessClock> {
         let Moment { ticks, monotonic, realtime } = self.facts.began;

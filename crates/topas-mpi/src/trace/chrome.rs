@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use serde_json::json;
+use topas_format::shown::Shown;
 use topas_mpi_data::{TraceLog, TraceSkips};
 
 use super::window::TimeWindow;
@@ -36,6 +37,14 @@ pub(super) fn write(
                 return Ok(());
             }
             let a = &event.arguments;
+            if let Some(state) = process.user_state(event) {
+                let edge = json!({
+                    "ph": if state.begins { "B" } else { "E" },
+                    "name": Shown(state.text()).to_string(), "cat": "state",
+                    "pid": process.rank, "tid": thread, "ts": began as f64 / 1000.0,
+                });
+                return put(out, &edge);
+            }
             let mut about = serde_json::Map::new();
             for (key, number) in [("peer", a.peer), ("source", a.source), ("tag", a.tag)] {
                 if number >= 0 {

@@ -195,7 +195,9 @@ fn write_row(
             call = ProtoMessage::default().number(9, SLICE_BEGIN).number(11, track);
             call = call.number(3, CATEGORY).bytes(23, name.as_bytes());
         }
-        for annotation in annotations(&event.arguments) {
+        // Of a state that the program names, the arguments are its name.
+        let is_state = process.user_state(event).is_some();
+        for annotation in annotations(&event.arguments).filter(|_| !is_state) {
             call = call.message(4, &annotation);
         }
         for number in flows.sent.get(&(row as u32, began)).into_iter().flatten() {
