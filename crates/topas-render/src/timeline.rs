@@ -17,11 +17,13 @@ use crate::html::{STYLE, section, wide};
 pub use words::class_words;
 
 /// The parts of the script, in the order in which they stand in the page.
-const SCRIPTS: [&str; 5] = [
+const SCRIPTS: [&str; 7] = [
     include_str!("timeline/decode.js"),
     include_str!("timeline/data.js"),
     include_str!("timeline/picture.js"),
     include_str!("timeline/histogram.js"),
+    include_str!("timeline/drawing.js"),
+    include_str!("timeline/details.js"),
     include_str!("timeline/viewer.js"),
 ];
 

@@ -1,0 +1,136 @@
+// What is under the pointer or the keyboard: states of rows, and what is known of a call.
+
+function entryAt(y) {
+  const at = y - AXIS_HEIGHT + view.scroll;
+  return y < AXIS_HEIGHT ? undefined : entries.find(entry => entry.row && at >= entry.top && at < entry.top + entry.height);
+}
+
+/** What a row does at a moment: { kind, began, ended, block, call }, or null if its calls were not read. */
+function stateAt(row, moment, reach) {
+  let found = null;
+  timeline.walk(row, moment - reach, moment + reach, (kind, began, ended, block, call) => {
+    const distance = Math.max(began - moment, moment - ended, 0);
+    // Near a call of less than a pixel, the call is meant.
+    if (distance > reach || (found && (found.distance < distance || (found.distance === distance && found.call >= 0 && call < 0)))) return;
+    found = { row, kind, began, ended, block, call, distance };
+  });
+  return found;
+}
+
+const className = kind => facts.classes[kind];
+
+function stateWords(state) {
+  if (state.call < 0) return state.block ? className(state.kind) : "a call that did not return";
+  return timeline.nameOf(state.row.process, state.block.times.routine[state.call]);
+}
+
+function hover(x, y) {
+  const { left, inner } = frame();
+  const entry = entryAt(y);
+  if (!entry || x < left) return;
+  const moment = view.from + ((x - left) / inner) * (view.to - view.from);
+  const pixel = (view.to - view.from) / inner;
+  const at = `${entry.row.name} at ${shownMoment(moment, pixel)}`;
+  const state = shownHow === "calls" ? stateAt(entry.row, moment, pixel) : null;
+  if (!state) {
+    say(at);
+    return;
+  }
+  const part = state.call >= 0 ? `, ${className(state.kind)}` : "";
+  say(`${at}: ${stateWords(state)}${part}, ${shownTime(state.ended - state.began)}`);
+}
+
+/** The name of the state that a program begins or ends by a call, in whose arguments the name stands; null if the call is another. */
+function namedState(routine, told) {
+  if (routine !== "MPI_Pcontrol" || (told.tag !== 0n && told.tag !== 1n)) return null;
+  const words = new BigUint64Array([told.sent, told.received, told.communicator]);
+  const bytes = new Uint8Array(words.buffer);
+  const end = bytes.indexOf(0);
+  return new TextDecoder().decode(bytes.subarray(0, end < 0 ? bytes.length : end));
+}
+
+/** Shows what is known of a call, or of the time between calls. */
+async function choose(state) {
+  chosen = null;
+  if (!state) {
+    $("call").hidden = true;
+    draw();
+    return;
+  }
+  const { row, block, call } = state;
+  const words = [];
+  let [began, ended] = [state.began, state.ended];
+  if (call >= 0) {
+    [began, ended] = [block.times.began[call], block.times.ended[call]];
+    const told = callsOf(await timeline.bytesOf(block), call + 1)[call];
+    const [wait, kind] = timeline.waitOf(row, block.before + call);
+    const routine = timeline.nameOf(row.process, told.routine);
+    const named = namedState(routine, told);
+    words.push(["Call", routine], ["Began", shownMoment(began, 1)], ["Took", shownTime(ended - began)]);
+    if (wait > 0) words.push([`Of that ${className(kind)}`, shownTime(wait)]);
+    const [about, aboutKind] = timeline.estimateOf(block, block.times, call);
+    if (wait === 0 && about > 0) words.push([`Of that ${className(aboutKind)}`, `about ${shownTime(about)}, estimated from a sum of calls`]);
+    const rank = number => (number === -2n ? "not known" : `rank ${number}`);
+    if (told.peer !== -1n) words.push([told.number > 0n && told.tag === -1n ? "Root" : "Partner", rank(told.peer)]);
+    if (told.source !== -1n) words.push(["Received from", rank(told.source)]);
+    if (named !== null) words.push([told.tag === 1n ? "State begins" : "State ends", named || "the one that began last"]);
+    if (named === null && told.tag !== -1n) words.push(["Tag", String(told.tag)]);
+    if (named === null && told.sent > 0n) words.push(["Sent", `${told.sent} B`]);
+    if (named === null && told.received > 0n) words.push(["Received", `${told.received} B`]);
+    const communicators = { "1": "MPI_COMM_WORLD", "2": "MPI_COMM_SELF" };
+    if (named === null && told.communicator > 0n) words.push(["Communicator", communicators[told.communicator] ?? told.communicator.toString(16)]);
+    if (told.number > 0n) words.push(["Collective number", String(told.number - 1n)]);
+    words.push(["Call path", told.path > 0n ? `number ${told.path} of this process` : "not counted"]);
+    const [from, to] = timeline.notesOf(row, block.before + call);
+    for (let note = from; note < to; note++) {
+      const partner = timeline.rows[row.notes.partner[note]].name;
+      const moment = shownMoment(row.notes.moment[note], 1);
+      const meant = [`Message from ${partner}, sent`, `${partner} posted the receive`, `${partner} came last`][row.notes.kind[note]];
+      words.push([meant, `${moment}${row.notes.wait[note] > 0 ? `, waited ${shownTime(row.notes.wait[note])}` : ""}`]);
+    }
+  } else {
+    words.push(["State", stateWords(state)], ["Class", className(state.kind)], ["Began", shownMoment(began, 1)], ["Took", block ? shownTime(ended - began) : "until the end"]);
+  }
+  words.unshift(["Where", `${row.name}${row.process.host ? ` on ${row.process.host}` : ""}`]);
+  chosen = { ...state, began, ended };
+  cursorRow = row;
+  const list = $("call").querySelector("dl");
+  list.replaceChildren(...words.flatMap(([name, value]) => {
+    const [term, detail] = [document.createElement("dt"), document.createElement("dd")];
+    [term.textContent, detail.textContent] = [name, value];
+    return [term, detail];
+  }));
+  $("call").hidden = false;
+  draw();
+}
+
+/** Moves a call into view and chooses it. */
+async function goTo(state) {
+  const length = Math.max((state.ended - state.began) * 8, 2000);
+  view.from = (state.began + state.ended) / 2 - length / 2;
+  view.to = view.from + length;
+  const entry = entries.find(entry => entry.row === state.row);
+  if (entry && (entry.top < view.scroll || entry.top > view.scroll + frame().rowsHeight - entry.height)) {
+    view.scroll = entry.top - frame().rowsHeight / 2;
+  }
+  clampView();
+  await choose(state);
+}
+
+/** Chooses the next call of the row at the cursor, or the one before. */
+async function step(forward) {
+  const row = cursorRow ?? entries.find(entry => entry.row)?.row;
+  if (!row || shownHow !== "calls") return;
+  const moment = chosen && chosen.row === row ? (forward ? chosen.ended : chosen.began) : forward ? view.from : view.to;
+  let next = null;
+  timeline.walk(row, view.from, view.to, (kind, began, ended, block, call) => {
+    if (call < 0) return;
+    const state = { row, kind, began: block.times.began[call], ended: block.times.ended[call], block, call };
+    const isSame = chosen?.block === block && chosen.call === call;
+    if (isSame || (forward ? state.began < moment || next : state.ended > moment)) return;
+    next = state;
+  });
+  if (next) await choose(next);
+}
+
+// Durations.
