@@ -20,6 +20,7 @@ use std::io;
 
 use rustc_hash::FxHashMap;
 
+use topas_mpi_table::Gathering;
 use topas_trace::CallEvent;
 
 use crate::trace::{FoundBlock, TraceLog, TraceProcess, TraceSkips};
@@ -27,7 +28,7 @@ use clock::{RowClock, clocks};
 use collectives::{Collectives, GatheredCall, WORLD};
 use messages::{Messages, TimedCall};
 use notes::Notes;
-use states::{Gathering, Meaning};
+use states::Meaning;
 
 pub use notes::{NoteKind, TimelineNote};
 pub use rows::{CallPlace, TimelineBlock, TimelineRow, TimelineSlice};

@@ -76,6 +76,18 @@ const REQUEST: Parameter = Parameter::new("request", ParameterKind::Request, Dir
 const INFO: Parameter = Parameter::new("info", ParameterKind::Info, Direction::In);
 
 impl Function {
+    /// Whether its name is one of these.
+    pub const fn is_one_of(&self, names: &[&str]) -> bool {
+        let mut i = 0;
+        while i < names.len() {
+            if same(self.name, names[i]) {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
     /// A row of the table.
     pub(crate) const fn new(
         name: &'static str,

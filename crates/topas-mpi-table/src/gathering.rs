@@ -1,7 +1,7 @@
 //! Functions that all of a communicator, window or file call together, and who of them waits for whom.
 
 use crate::class::{CallProgress, FunctionClass, Waits};
-use crate::function::{Function, same};
+use crate::function::Function;
 use crate::kind::ParameterKind;
 use crate::parameter::Direction;
 
@@ -30,17 +30,6 @@ const APART: &[&str] = &[
     "MPI_File_close",
 ];
 
-const fn is_one(f: &Function, names: &[&str]) -> bool {
-    let mut i = 0;
-    while i < names.len() {
-        if same(f.name, names[i]) {
-            return true;
-        }
-        i += 1;
-    }
-    false
-}
-
 impl Function {
     /// Who waits for whom; None if the function is none that all of a communicator, window or file
     /// call.
@@ -59,7 +48,9 @@ impl Function {
             {
                 Some(Gathering::All)
             }
-            _ if matches!(self.waits, Waits::Group) && !is_one(self, APART) => Some(Gathering::All),
+            _ if matches!(self.waits, Waits::Group) && !self.is_one_of(APART) => {
+                Some(Gathering::All)
+            }
             _ => None,
         }
     }
@@ -98,11 +89,11 @@ impl Function {
             "MPI_Igatherv",
             "MPI_Ireduce",
         ];
-        if is_one(self, FROM) {
+        if self.is_one_of(FROM) {
             Gathering::FromRoot
-        } else if is_one(self, TO) {
+        } else if self.is_one_of(TO) {
             Gathering::ToRoot
-        } else if is_one(self, &["MPI_Scan", "MPI_Exscan", "MPI_Iscan", "MPI_Iexscan"]) {
+        } else if self.is_one_of(&["MPI_Scan", "MPI_Exscan", "MPI_Iscan", "MPI_Iexscan"]) {
             Gathering::FromLower
         } else {
             Gathering::All

@@ -1,10 +1,11 @@
 //! Who came when to calls of all ranks of a communicator, and who waited for whom.
 
 use rustc_hash::FxHashMap;
+use topas_mpi_table::Gathering;
 
 use super::messages::TimedCall;
 use super::notes::{NoteKind, Notes, TimelineNote};
-use super::states::{Gathering, TimeClass};
+use super::states::TimeClass;
 
 /// Most collectives that are not complete; the oldest are then taken for complete.
 const MOST_OPEN: usize = 100_000;

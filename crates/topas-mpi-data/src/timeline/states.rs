@@ -1,6 +1,6 @@
 //! What a thread does at a time, and what a routine means for that.
 
-use topas_mpi_table::{CallProgress, Function, FunctionClass, Waits, find};
+use topas_mpi_table::{CallProgress, Function, FunctionClass, Gathering, Waits, find};
 
 /// What a thread does at a time. A moment belongs to one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,19 +81,6 @@ fn class(function: &Function) -> TimeClass {
     }
 }
 
-/// Who waits for whom in a call of all ranks of a communicator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Gathering {
-    /// All for the last
-    All,
-    /// All for the root
-    FromRoot,
-    /// The root for the last
-    ToRoot,
-    /// Each for those with lower ranks
-    FromLower,
-}
-
 /// What a call means for messages and waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
@@ -153,21 +140,14 @@ impl Meaning {
                     Meaning::Completions
                 }
             }
-            FunctionClass::Collective(Blocking) => Meaning::Gathers(gathering(function)),
+            FunctionClass::Collective(Blocking) => {
+                function.gathering().map_or(Meaning::Nothing, Meaning::Gathers)
+            }
             FunctionClass::Collective(_) => Meaning::GatherStarted,
             FunctionClass::Neighborhood(_) => Meaning::Nothing,
             _ if matches!(function.waits, Waits::Group) => Meaning::Meets,
             _ => Meaning::Nothing,
         }
-    }
-}
-
-fn gathering(function: &Function) -> Gathering {
-    match function.name {
-        "MPI_Bcast" | "MPI_Scatter" | "MPI_Scatterv" => Gathering::FromRoot,
-        "MPI_Gather" | "MPI_Gatherv" | "MPI_Reduce" => Gathering::ToRoot,
-        "MPI_Scan" | "MPI_Exscan" => Gathering::FromLower,
-        _ => Gathering::All,
     }
 }
 

@@ -5,9 +5,7 @@
 
 use topas_mpi_profile::layout::FUNCTIONS;
 use topas_mpi_table as table;
-use topas_mpi_table::{
-    CallProgress, Direction, Function, FunctionClass, Gathering, ParameterKind, same,
-};
+use topas_mpi_table::{CallProgress, Direction, Function, FunctionClass, Gathering, ParameterKind};
 use topas_mpi_waits::collective::Shape;
 
 use crate::flow::plan::make::{of_kind, or, place};
@@ -94,17 +92,6 @@ impl Role {
 /// By number of the function.
 pub static ROLES: [Role; FUNCTIONS] = roles();
 
-const fn is_one(f: &Function, names: &[&str]) -> bool {
-    let mut i = 0;
-    while i < names.len() {
-        if same(f.name, names[i]) {
-            return true;
-        }
-        i += 1;
-    }
-    false
-}
-
 const fn act(f: &Function) -> Act {
     use CallProgress::{Blocking, Nonblocking, Persistent};
     // What receives a matched message: that had its number when it was matched.
@@ -123,7 +110,7 @@ const fn act(f: &Function) -> Act {
         FunctionClass::MatchedProbe(_) => Act::MatchedIf,
         FunctionClass::Probe(Blocking) => Act::Probed,
         FunctionClass::Start => {
-            if is_one(f, &["MPI_Start", "MPI_Startall"]) {
+            if f.is_one_of(&["MPI_Start", "MPI_Startall"]) {
                 Act::Start
             } else {
                 Act::Nothing
@@ -141,9 +128,10 @@ const fn act(f: &Function) -> Act {
         | FunctionClass::Connect
             if of_kind(f, ParameterKind::Comm, Direction::Out) != NONE =>
         {
-            if is_one(f, &["MPI_Comm_create_group", "MPI_Intercomm_create"]) {
+            if f.is_one_of(&["MPI_Comm_create_group", "MPI_Intercomm_create"]) {
                 Act::MadeByGroup
-            } else if is_one(f, &["MPI_Comm_create_from_group", "MPI_Intercomm_create_from_groups"])
+            } else if f
+                .is_one_of(&["MPI_Comm_create_from_group", "MPI_Intercomm_create_from_groups"])
                 || !matches!(f.class, FunctionClass::Communicator | FunctionClass::Topology)
             {
                 Act::Made
