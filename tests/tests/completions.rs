@@ -45,7 +45,7 @@ fn bash_completes_what_the_tools_tell() {
         (&["topasview", "--mpi", "--effi"], &["--efficiency"]),
         (&["topasview", "--sort", "mem"], &[]),
         (&["topasview", "--sort", "miss-"], &["miss-rate"]),
-        (&["topas-mpi", ""], &["calibrate", "collect", "list", "trace"]),
+        (&["topas-mpi", ""], &["calibrate", "collect", "list", "trace", "replay"]),
         (&["topas-doctor", "--buil"], &["--build"]),
         (&["topas-run", "--all"], &["--all-pe"]),
         (&["topas-top", "--onc"], &["--once"]),

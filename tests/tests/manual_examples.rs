@@ -94,7 +94,7 @@ fn every_example_of_the_manual_runs() {
         shell.args(["-c", command]).current_dir(dir).env("PATH", &path);
         run(&mut shell)
     };
-    shell("mpicc cg.c -o a.out -lm && mpirun -n 2 topas-run --all-pe --mpi ./a.out").good();
+    shell("mpicc cg.c -o a.out -lm && mpirun -n 2 topas-run --all-pe --mpi=log ./a.out").good();
     let copies = "mkdir before && cat topas.out* > before/topas.out && cp before/topas.out topas.out && \
          cp topas-mpi.out before";
     shell(copies).good();

@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use topas_testkit::WrittenJson;
 use topas_tests::build::source;
 use topas_tests::expected::Expected;
 use topas_tests::mpi_installation::Mpi;
@@ -125,6 +126,26 @@ fn messages_of_real_programs_find_their_receivers() {
             assert_eq!(told["as_measured"], serde_json::json!([]), "{} {more:?}", mpi.name());
         }
     }
+}
+
+/// All keys of the JSON stand in the manual; persistent requests take as long as measured.
+#[test]
+fn the_manual_describes_the_json() {
+    let Some(&mpi) = Mpi::installed("the_manual_describes_the_json").first() else { return };
+    let scratch = Scratch::new();
+    let places = Places::new(&scratch);
+    let exe = scratch.path().join("kinds");
+    build(mpi, "mpicc", &["waits/kinds.c"], &["-O1", "-pthread"], &exe);
+    let notes = scratch.path().join("notes");
+    let [exe, notes] = [&exe, &notes].map(|path| path.to_str().expect("a path"));
+    let words = ["TOPAS_MPI_LOG=yes", exe, "startall", notes, "5"];
+    profiled(mpi, &scratch, 2, &words, &places).good();
+    let log = log_in(places.out.parent().expect("a directory"));
+    let told = replayed(&scratch, &log, &[]);
+    assert_eq!(told["as_measured"][0]["reason"], "persistent", "{told:#}");
+    let mut written = WrittenJson::default();
+    written.add(&told.to_string());
+    written.hold_schemas("topas-mpi", &[]);
 }
 
 /// What is no log, and a launch that is not there, is told; text and CSV have all ranks.
