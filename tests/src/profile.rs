@@ -119,6 +119,17 @@ pub struct Places {
     pub out: PathBuf,
 }
 
+/// The only event log in a directory.
+///
+/// # Panics
+/// If there are none or several.
+pub fn event_log(directory: &Path) -> PathBuf {
+    let all = fs::read_dir(directory).expect("a directory");
+    let mut logs = all.map(|entry| entry.expect("an entry").path());
+    let log = logs.find(|path| path.extension().is_some_and(|end| end == "trace"));
+    log.unwrap_or_else(|| panic!("no log in {}", directory.display()))
+}
+
 impl Places {
     /// Places of their own in a directory.
     pub fn new(scratch: &Scratch) -> Places {

@@ -249,7 +249,7 @@ fn what_runs_is_left_alone() {
         assert_eq!(words[..2], ["runs", "3/3"], "{table}");
         let mut written = WrittenJson::default();
         written.add(&object);
-        written.hold_schemas("topas-mpi", &[]);
+        written.hold_all_but(&["topas.mpi.replay/1"], "topas-mpi", &[]);
         left.settled();
         run(&mut left.collect(&["--quiet"])).good();
         assert_eq!(spool_files(&left.places.spool), <[PathBuf; 0]>::default());

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use topas_tests::mpi_installation::Mpi;
-use topas_tests::profile::{Places, build, profiled};
+use topas_tests::profile::{Places, build, event_log, profiled};
 use topas_tests::running::run;
 use topas_tests::site::{Scratch, Site};
 
@@ -38,17 +38,6 @@ fn events(scratch: &Scratch, log: &Path) -> BTreeMap<u32, Vec<String>> {
         ranks.entry(cells[0].parse().expect("a rank")).or_default().push(event);
     }
     ranks
-}
-
-/// The only log in a directory.
-fn log_in(directory: &Path) -> PathBuf {
-    let all = fs::read_dir(directory).expect("a directory");
-    let logs: Vec<PathBuf> = all
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|end| end == "trace"))
-        .collect();
-    let [log] = &logs[..] else { panic!("one host, one log: {logs:?}") };
-    log.clone()
 }
 
 /// The program's own list.
@@ -89,7 +78,7 @@ fn the_log_has_every_call_of_the_program() {
             words.extend(more);
             words.extend([exe.to_str().expect("a path"), &directory, "200"]);
             profiled(mpi, &scratch, RANKS, &words, &places).good();
-            let log = log_in(places.out.parent().expect("a directory"));
+            let log = event_log(places.out.parent().expect("a directory"));
             let told = events(&scratch, &log);
             assert_eq!(told.keys().copied().collect::<Vec<_>>(), [0, 1, 2], "{}", mpi.name());
             for (rank, told) in &told {
@@ -145,7 +134,7 @@ fn killed_ranks_leave_their_newest_events() {
             run(tool.arg("--out").arg(&places.out)).good()
         };
         collect();
-        let log = log_in(places.out.parent().expect("a directory"));
+        let log = event_log(places.out.parent().expect("a directory"));
         let told = events(&scratch, &log);
         let mut kept = 0;
         for rank in 0..RANKS {
@@ -211,7 +200,7 @@ fn states_have_the_names_that_programs_give_them() {
             let exe = exe.to_str().expect("a path");
             topas_tests::profile::bare(mpi, &scratch, 2, &[exe]).good();
             profiled(mpi, &scratch, 2, &["TOPAS_MPI_LOG=yes", exe], &places).good();
-            let log = log_in(places.out.parent().expect("a directory"));
+            let log = event_log(places.out.parent().expect("a directory"));
             let mut events = scratch.command(Site::shared().tool("topas-mpi"));
             let told =
                 run(events.args(["trace", "--events", "--rank", "1"]).arg(&log)).good().out();
@@ -242,7 +231,7 @@ fn an_export_of_the_log_is_what_chrome_reads() {
     let directory = scratch.path().to_str().expect("a path").to_owned();
     let words = ["TOPAS_MPI_LOG=yes", exe.to_str().expect("a path"), &directory, "10"];
     profiled(mpi, &scratch, RANKS, &words, &places).good();
-    let log = log_in(places.out.parent().expect("a directory"));
+    let log = event_log(places.out.parent().expect("a directory"));
     let tool = || scratch.command(Site::shared().tool("topas-mpi"));
     let told = run(tool().args(["trace", "--chrome", "--rank", "1"]).arg(&log)).good();
     let json: serde_json::Value = serde_json::from_str(&told.out()).expect("JSON");

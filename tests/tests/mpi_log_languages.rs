@@ -1,19 +1,9 @@
 //! The event log of programs in Fortran and with threads.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use topas_tests::mpi_installation::Mpi;
-use topas_tests::profile::{Places, build, profiled};
+use topas_tests::profile::{Places, build, event_log, profiled};
 use topas_tests::running::run;
 use topas_tests::site::{Scratch, Site};
-
-fn log_in(directory: &Path) -> PathBuf {
-    let all = fs::read_dir(directory).expect("a directory");
-    let mut logs = all.map(|entry| entry.expect("an entry").path());
-    let log = logs.find(|path| path.extension().is_some_and(|end| end == "trace"));
-    log.unwrap_or_else(|| panic!("no log in {}", directory.display()))
-}
 
 /// Programs in Fortran, and threads: every message finds its receiver.
 #[test]
@@ -32,7 +22,7 @@ fn logs_of_fortran_and_of_threads_are_replayed() {
             let notes = notes.to_str().expect("a path");
             words.extend(args.iter().map(|word| if *word == "NOTES" { notes } else { *word }));
             profiled(mpi, &scratch, 2, &words, &places).good();
-            let log = log_in(places.out.parent().expect("a directory"));
+            let log = event_log(places.out.parent().expect("a directory"));
             let mut replay = scratch.command(Site::shared().tool("topas-mpi"));
             let told = run(replay.args(["replay", "--json"]).arg(&log)).good().out();
             let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");

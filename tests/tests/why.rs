@@ -36,7 +36,7 @@ const fn grindstone(
 const GRINDSTONE: [Bottleneck; 6] = [
     grindstone("random_barrier", 4, &["160", "5"], "late-to-collectives", &[]),
     grindstone("intensive_server", 4, &["40", "8"], "late-senders", &[0]),
-    grindstone("big_message", 2, &["800", "1000000"], "large-messages", &[]),
+    grindstone("big_message", 2, &["4000", "1000000"], "large-messages", &[]),
     grindstone("small_messages", 4, &["300000", "1000"], "small-messages", &[]),
     grindstone("wrong_way", 2, &["400", "1000"], "late-senders", &[0]),
     grindstone("diffuse_procedure", 4, &["160", "5"], "late-to-collectives", &[]),

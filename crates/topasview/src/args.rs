@@ -347,9 +347,9 @@ fn check(args: &Args, views: &AskedViews) -> Result<(), u8> {
     Ok(())
 }
 
-/// With --timeline: a page, and nothing of PEs or profiles.
-fn check_timeline(args: &Args, views: &AskedViews) -> Result<(), u8> {
-    let others = [
+/// The views of PEs alone: whether each is asked for, and its name.
+fn views_of_pes(args: &Args, views: &AskedViews) -> [(bool, &'static str); 10] {
+    [
         (args.raw, "--raw"),
         (views.stat, "--stat"),
         (views.cluster.is_some(), "--cluster"),
@@ -357,21 +357,29 @@ fn check_timeline(args: &Args, views: &AskedViews) -> Result<(), u8> {
         (args.balance, "--balance"),
         (args.strip, "--strip"),
         (args.report, "--report"),
+        (args.column.is_some(), "--column"),
+        (args.all, "--all"),
+        (args.jsonl, "--jsonl"),
+    ]
+}
+
+/// With --timeline: a page, and nothing of PEs or profiles.
+fn check_timeline(args: &Args, views: &AskedViews) -> Result<(), u8> {
+    let others = [
         (args.list, "--list"),
         (args.compare.is_some(), "--compare"),
-        (args.column.is_some(), "--column"),
         (args.sort.is_some(), "--sort"),
         (args.top.is_some(), "--top"),
-        (args.all, "--all"),
         (args.csv, "--csv"),
         (args.json, "--json"),
-        (args.jsonl, "--jsonl"),
         (args.svg.is_some(), "--svg"),
         (args.png.is_some(), "--png"),
         (args.mpi.on, "--mpi"),
         (args.why, "--why"),
     ];
-    if let Some((_, name)) = others.iter().find(|(asked, _)| *asked) {
+    if let Some((_, name)) =
+        views_of_pes(args, views).iter().chain(&others).find(|(asked, _)| *asked)
+    {
         let what = format!("{name} is no option of --timeline, which writes a page");
         TOOL.error(&what, None, "topas-mpi trace has the events as CSV");
         return Err(exit::USAGE);
@@ -399,20 +407,12 @@ fn check_mpi(args: &Args, views: &AskedViews) -> Result<(), u8> {
         Err(exit::USAGE)
     };
     let of_pes = [
-        (args.raw, "--raw"),
-        (views.stat, "--stat"),
-        (views.cluster.is_some(), "--cluster"),
-        (args.groups, "--groups"),
-        (args.balance, "--balance"),
-        (args.strip, "--strip"),
-        (args.report, "--report"),
-        (args.column.is_some(), "--column"),
         (args.sort.is_some_and(|sort| sort.mpi.is_none()), "this --sort"),
-        (args.all, "--all"),
-        (args.jsonl, "--jsonl"),
         (args.picture != PictureKind::Points, "--picture"),
     ];
-    if let Some((_, name)) = of_pes.iter().find(|(asked, _)| *asked) {
+    if let Some((_, name)) =
+        views_of_pes(args, views).iter().chain(&of_pes).find(|(asked, _)| *asked)
+    {
         return wrong(
             &format!("{name} is of PEs, not of the profile of MPI calls"),
             "leave it or --mpi out; topasview --help lists the options of each",
