@@ -34,8 +34,8 @@ pub use compare::{
 };
 pub use ending::{PeEnding, PeEndings, endings};
 pub use finding::{
-    Evidence, Findings, LEAST_DIFFERENCE, LEAST_OF_CAUSES, LEAST_PES, LEAST_SECONDS, PeFinding,
-    Subject, findings,
+    Evidence, Examined, Findings, LEAST_DIFFERENCE, LEAST_OF_CAUSES, LEAST_PES, LEAST_SECONDS,
+    PeFinding, Subject, examine, findings,
 };
 pub use gain::{Gain, LEAST_COST};
 pub use group::{Group, Grouping, Groups, all_groups, groups};

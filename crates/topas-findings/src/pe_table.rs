@@ -23,7 +23,7 @@ pub fn pe_facts(
 ) -> FactValues {
     let mut facts = FactValues::default();
     let pes = table.rows.len() as f64;
-    let wall = table.rows.iter().map(|pe| pe.wall).max().unwrap_or(0) as f64 / 1e6;
+    let wall = table.wall as f64 / 1e6;
     let npes = table.launch.npes.map_or(pes, f64::from);
     facts.text("source", if table.without.of_log { "log" } else { "pes" });
     facts.number("pes", pes);
@@ -61,39 +61,81 @@ fn who(table: &PeTable, row: u32) -> String {
 }
 
 /// A ratio of sums over the PEs that have both terms.
-fn ratio(table: &PeTable, of: impl Fn(&topas_data::pes::Pe) -> Option<(u64, u64)>) -> Option<f64> {
-    let both = table.rows.iter().filter_map(of);
-    let (part, whole) = both.fold((0u128, 0u128), |(part, whole), (a, b)| {
-        (part + u128::from(a), whole + u128::from(b))
-    });
-    (whole > 0).then(|| part as f64 / whole as f64)
+#[derive(Default)]
+struct SumRatio {
+    part: u128,
+    whole: u128,
+}
+
+impl SumRatio {
+    fn add(&mut self, terms: Option<(u64, u64)>) {
+        if let Some((part, whole)) = terms {
+            self.part += u128::from(part);
+            self.whole += u128::from(whole);
+        }
+    }
+
+    /// None if the whole is nothing.
+    fn value(&self) -> Option<f64> {
+        (self.whole > 0).then(|| self.part as f64 / self.whole as f64)
+    }
+}
+
+/// Sums over all PEs.
+#[derive(Default)]
+struct PeSums {
+    /// User and system CPU time in µs
+    cpu: u128,
+    /// System CPU time in µs
+    system: u128,
+    /// Operations per µs of wall clock time
+    mflops: SumRatio,
+    l1_per_op: SumRatio,
+    ipc: SumRatio,
+    /// Cycles per µs of user CPU time
+    mhz: SumRatio,
+    /// PEs without much CPU time
+    idle: usize,
+}
+
+impl PeSums {
+    /// One pass over a table, which for many PEs is larger than any cache. `wall` is in s.
+    fn of(table: &PeTable, wall: f64) -> Self {
+        let mut sums = PeSums::default();
+        for pe in &table.rows {
+            sums.cpu += u128::from(pe.cpu_time());
+            sums.system += u128::from(pe.system);
+            let counted = pe.count.value().filter(|_| pe.metric == table.metric);
+            sums.mflops.add(counted.map(|count| (count, pe.wall)));
+            sums.l1_per_op.add(pe.l1_misses.value().zip(counted));
+            sums.ipc.add(pe.instructions.zip(pe.cycles));
+            sums.mhz.add(pe.cycles.map(|cycles| (cycles, pe.user)));
+            sums.idle += usize::from((pe.cpu_time() as f64) < IDLE * wall * 1e6);
+        }
+        sums
+    }
 }
 
 fn sums(table: &PeTable, wall: f64, facts: &mut FactValues) {
     let pes = table.rows.len() as f64;
-    let sum = |of: fn(&topas_data::pes::Pe) -> u64| -> f64 {
-        table.rows.iter().map(|pe| u128::from(of(pe))).sum::<u128>() as f64 / 1e6
-    };
-    let (cpu, system) = (sum(|pe| pe.cpu_time()), sum(|pe| pe.system));
+    let sums = PeSums::of(table, wall);
+    let (cpu, system) = (sums.cpu as f64 / 1e6, sums.system as f64 / 1e6);
     facts.number("cpu_use", 100.0 * cpu / (pes * wall));
     facts.number("processors", cpu / (pes * wall));
     facts.number("system_share", 100.0 * system / cpu);
     facts.number("system_wall", 100.0 * system / (pes * wall));
     facts.number("system_time", system / pes);
-    let counted = |pe: &topas_data::pes::Pe| pe.count.value().filter(|_| pe.metric == table.metric);
     if table.metric == Metric::FpOps {
-        facts.number("mflops", ratio(table, |pe| Some((counted(pe)?, pe.wall))));
+        facts.number("mflops", sums.mflops.value());
     }
-    facts.number("l1_per_op", ratio(table, |pe| Some((pe.l1_misses.value()?, counted(pe)?))));
-    facts.number("ipc", ratio(table, |pe| Some((pe.instructions?, pe.cycles?))));
-    let mhz = ratio(table, |pe| Some((pe.cycles?, pe.user)));
+    facts.number("l1_per_op", sums.l1_per_op.value());
+    facts.number("ipc", sums.ipc.value());
+    let mhz = sums.mhz.value();
     facts.number("ghz", mhz);
     let nominal = table.launch.mhz.0.map(f64::from).filter(|mhz| *mhz > 0.0);
     facts.number("ghz_share", mhz.zip(nominal).map(|(mhz, nominal)| 100.0 * mhz / nominal));
-    let is_idle = |pe: &&topas_data::pes::Pe| (pe.cpu_time() as f64) < IDLE * wall * 1e6;
-    let idle = table.rows.iter().filter(is_idle).count() as f64;
-    facts.number("idle_pes", idle);
-    facts.number("idle_share", 100.0 * idle / pes);
+    facts.number("idle_pes", sums.idle as f64);
+    facts.number("idle_share", 100.0 * sums.idle as f64 / pes);
     let mut places: Vec<(u32, u32)> =
         table.rows.iter().filter_map(|pe| Some((pe.host, pe.cpu?))).collect();
     if !places.is_empty() {

@@ -2,8 +2,8 @@
 
 use super::column::{Column, Values};
 use super::finding::LEAST_PES;
-use super::gain::{Gain, busy, wall};
-use super::summary::{quantile, sum};
+use super::gain::{Gain, busy};
+use super::summary::{quantile_of_unsorted, sum};
 use super::table::PeTable;
 
 /// How evenly a load is spread over the PEs.
@@ -40,6 +40,9 @@ pub enum LoadSpread {
     /// It does not: the quartiles
     Quartiles([f64; 3]),
 }
+
+/// The loads whose balance is told, where measured.
+pub(super) const LOADS: [Column; 3] = [Column::CpuTime, Column::Counter, Column::Wall];
 
 /// Correlation of a load with the numbers of the PEs from which on it goes along them.
 const ALONG: f64 = 0.9;
@@ -82,7 +85,7 @@ pub fn balance(table: &PeTable, of: Column, values: &Values) -> Option<Balance> 
     };
     let max = values.values.iter().fold(None, first_max).filter(|max| max.0 > 0.0)?;
     let mean = sum(values.values.iter().map(|value| value.0)) / values.values.len() as f64;
-    let wall = wall(table);
+    let wall = table.wall;
     let busy = busy(table, of, max.1);
     let balance = Balance { of, pes: values.values.len(), mean, max, wall, busy, spread: None };
     let spread = if balance.gain().matters() { spread(values) } else { None };
@@ -96,10 +99,8 @@ fn spread(values: &Values) -> Option<LoadSpread> {
     if all.len() >= LEAST_PES && correlation(all).abs() >= ALONG {
         return Some(LoadSpread::AlongPes(first.0, last.0));
     }
-    let mut sorted: Vec<f64> = all.iter().map(|value| value.0).collect();
-    // None is negative or not a number, so that their bits have the order of the values.
-    sorted.sort_unstable_by_key(|value| value.to_bits());
-    Some(LoadSpread::Quartiles([0.25, 0.5, 0.75].map(|p| quantile(&sorted, p))))
+    let mut values: Vec<f64> = all.iter().map(|value| value.0).collect();
+    Some(LoadSpread::Quartiles([0.25, 0.5, 0.75].map(|p| quantile_of_unsorted(&mut values, p))))
 }
 
 /// Pearson's correlation of values with their places; 0 of equal values.

@@ -119,15 +119,31 @@ pub struct Values {
 
 /// Takes a column out of a table.
 pub fn values(table: &PeTable, column: Column) -> Values {
-    let mut values = Vec::with_capacity(table.rows.len());
-    let mut estimates = 0;
-    for (place, pe) in (0..).zip(&table.rows) {
-        if let Some(value) = column.value(table, pe) {
-            values.push((value, place));
-            estimates += usize::from(is_estimate(column, pe));
+    let [values] = columns(table, [column]);
+    values
+}
+
+/// Rows that are looked at for one column after the other: they stay in the cache.
+const CHUNK: usize = 512;
+
+/// Takes several columns out of a table, whose rows are read from memory once.
+pub(super) fn columns<const N: usize>(table: &PeTable, columns: [Column; N]) -> [Values; N] {
+    let rows = table.rows.len();
+    let mut all = columns.map(|column| {
+        let values = Vec::with_capacity(rows);
+        (column, Values { values, ..Values::default() })
+    });
+    for (chunk, first) in table.rows.chunks(CHUNK).zip((0..).step_by(CHUNK)) {
+        for (column, of) in &mut all {
+            for (place, pe) in (first..).zip(chunk) {
+                if let Some(value) = column.value(table, pe) {
+                    of.values.push((value, place));
+                    of.estimates += usize::from(is_estimate(*column, pe));
+                }
+            }
         }
     }
-    Values { missing: table.rows.len() - values.len(), values, estimates }
+    all.map(|(_, of)| Values { missing: rows - of.values.len(), ..of })
 }
 
 fn is_estimate(column: Column, pe: &Pe) -> bool {

@@ -41,8 +41,13 @@ pub fn endings(table: &PeTable) -> Option<PeEndings> {
     };
     // The first row of each ending, and how many there are.
     let mut counts: FxHashMap<u32, (u32, usize)> = FxHashMap::default();
-    for (row, pe) in (0..).zip(&table.rows) {
-        counts.entry(PeTable::ending_number(pe)).or_insert((row, 0)).1 += 1;
+    let mut row = 0;
+    // Neighbours often ended alike.
+    for alike in table.rows.chunk_by(|a, b| PeTable::ending_number(a) == PeTable::ending_number(b))
+    {
+        let Some(first) = alike.first() else { continue };
+        counts.entry(PeTable::ending_number(first)).or_insert((row, 0)).1 += alike.len();
+        row += alike.len() as u32;
     }
     let is_well = |class: Option<u8>| class.is_none_or(|class| class == ENDED_WELL);
     if counts.values().all(|(row, _)| is_well(class(row))) {

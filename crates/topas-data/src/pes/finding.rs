@@ -23,8 +23,9 @@ mod subject;
 
 use std::thread;
 
-use super::column::{Column, values};
-use super::gain::{Gain, as_the_others, wall};
+use super::balance::{Balance, LOADS, balance};
+use super::column::{Column, Values, columns};
+use super::gain::{Gain, as_the_others};
 use super::group::{Grouping, Numbered, middle};
 use super::table::PeTable;
 
@@ -47,16 +48,10 @@ pub const LEAST_PES: usize = 4;
 /// How likely each test may find something in noise.
 const LEVEL: f64 = 0.000_5;
 
-/// What is looked at, where measured.
-const MEASURES: [Column; 8] = [
-    Column::Rate,
-    Column::Counter,
-    Column::CpuTime,
-    Column::Wall,
-    Column::Frequency,
-    Column::System,
-    Column::MissesPerOperation,
-    Column::Memory,
+/// What is looked at, where measured. Each half is read from the table at once.
+const MEASURES: [[Column; 4]; 2] = [
+    [Column::Rate, Column::Counter, Column::CpuTime, Column::Wall],
+    [Column::Frequency, Column::System, Column::MissesPerOperation, Column::Memory],
 ];
 
 /// Groupings, what explains most first.
@@ -114,34 +109,54 @@ pub struct Findings {
     pub pes: usize,
 }
 
-/// Looks for what stands out.
-pub fn findings(table: &PeTable) -> Findings {
+/// What a look at all PEs shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Examined {
+    /// What stands out
+    pub findings: Findings,
+    /// Balance of CPU time, of operations where counted, and of wall clock time
+    pub balances: Vec<Balance>,
+}
+
+/// What one measure shows.
+struct ExaminedMeasure {
+    column: Column,
+    balance: Option<Balance>,
+    /// None if it could not be judged
+    found: Option<Vec<MeasureFindings>>,
+}
+
+/// Looks for what stands out, and at the balance of loads.
+pub fn examine(table: &PeTable) -> Examined {
     let places = GroupPlaces::new(table);
-    let look = |column| Some((column, Measure::of(&places, column)?.findings()));
-    let found: Vec<Option<(Column, Vec<MeasureFindings>)>> = if table.rows.len() < MANY {
-        MEASURES.into_iter().map(look).collect()
+    let look = |column, values: Values| {
+        let is_load = LOADS.contains(&column);
+        let balance = if is_load { balance(table, column, &values) } else { None };
+        let found = Measure::of(&places, column, values).map(Measure::findings);
+        ExaminedMeasure { column, balance, found }
+    };
+    let half = |of: [Column; 4]| of.into_iter().zip(columns(table, of));
+    let examined: Vec<ExaminedMeasure> = if table.rows.len() < MANY {
+        MEASURES.into_iter().flat_map(half).map(|(column, values)| look(column, values)).collect()
     } else {
+        let look = &look;
         thread::scope(|scope| {
-            let threads = MEASURES.map(|column| scope.spawn(move || look(column)));
+            let halves = MEASURES.map(|of| scope.spawn(move || half(of)));
             // A panic of another thread aborts.
-            threads.into_iter().map(|thread| thread.join().ok().flatten()).collect()
+            let values = halves.into_iter().filter_map(|thread| thread.join().ok()).flatten();
+            let looks = values.map(|(column, values)| scope.spawn(move || look(column, values)));
+            let looks: Vec<_> = looks.collect();
+            looks.into_iter().filter_map(|thread| thread.join().ok()).collect()
         })
     };
-    let mut all = Findings { pes: table.rows.len(), ..Findings::default() };
-    for (column, found) in found.into_iter().flatten() {
-        all.looked_at.push(column);
-        found.into_iter().for_each(|found| all.add(&places, found));
-    }
-    for finding in &mut all.findings {
-        sort_by_size(&mut finding.evidence);
-        finding.gain = as_the_others(table, &finding.rows, &finding.evidence);
-    }
-    let size = |finding: &PeFinding| finding.evidence.first().map_or(0.0, |e| e.difference().abs());
-    // What costs time first; a cost below the limit is none.
-    let cost =
-        |finding: &PeFinding| finding.gain.filter(Gain::matters).map_or(0.0, |gain| gain.seconds);
-    all.findings.sort_by(|a, b| cost(b).total_cmp(&cost(a)).then(size(b).total_cmp(&size(a))));
-    all
+    let of = |load| examined.iter().find(|of| of.column == load)?.balance;
+    let balances = LOADS.into_iter().filter_map(of).collect();
+    Examined { findings: Findings::of(&places, examined), balances }
+}
+
+/// What stands out.
+pub fn findings(table: &PeTable) -> Findings {
+    examine(table).findings
 }
 
 fn sort_by_size(evidence: &mut [Evidence]) {
@@ -149,6 +164,30 @@ fn sort_by_size(evidence: &mut [Evidence]) {
 }
 
 impl Findings {
+    /// What all measures show together, with what that costs.
+    fn of(places: &GroupPlaces<'_>, examined: Vec<ExaminedMeasure>) -> Self {
+        let table = places.table;
+        let mut all = Findings { pes: table.rows.len(), ..Findings::default() };
+        for ExaminedMeasure { column, found, .. } in examined {
+            if let Some(found) = found {
+                all.looked_at.push(column);
+                found.into_iter().for_each(|found| all.add(places, found));
+            }
+        }
+        for finding in &mut all.findings {
+            sort_by_size(&mut finding.evidence);
+            finding.gain = as_the_others(table, &finding.rows, &finding.evidence);
+        }
+        let first = |finding: &PeFinding| finding.evidence.first().map(Evidence::difference);
+        let size = |finding: &PeFinding| first(finding).map_or(0.0, f64::abs);
+        // What costs time first; a cost below the limit is none.
+        let cost = |finding: &PeFinding| {
+            finding.gain.filter(Gain::matters).map_or(0.0, |gain| gain.seconds)
+        };
+        all.findings.sort_by(|a, b| cost(b).total_cmp(&cost(a)).then(size(b).total_cmp(&size(a))));
+        all
+    }
+
     /// Adds what a measure shows, to the finding of the same PEs if there is one.
     fn add(&mut self, places: &GroupPlaces<'_>, found: MeasureFindings) {
         let subject = Subject::of(places, &found.rows);
@@ -174,7 +213,17 @@ struct GroupPlaces<'t> {
 
 impl<'t> GroupPlaces<'t> {
     fn new(table: &'t PeTable) -> Self {
-        GroupPlaces { table, groupings: GROUPINGS.map(|by| (by, Numbered::new(table, by))) }
+        let of = |by| (by, Numbered::new(table, by));
+        let groupings = if table.rows.len() < MANY {
+            GROUPINGS.map(of)
+        } else {
+            thread::scope(|scope| {
+                let threads = GROUPINGS.map(|by| (by, scope.spawn(move || of(by))));
+                // A panic of another thread aborts.
+                threads.map(|(by, thread)| thread.join().unwrap_or_else(|_| of(by)))
+            })
+        };
+        GroupPlaces { table, groupings }
     }
 }
 
@@ -218,10 +267,11 @@ fn least_of(column: Column) -> f64 {
 
 impl<'p> Measure<'p> {
     /// None if too few PEs have a value, or half of them nothing.
-    fn of(places: &'p GroupPlaces<'p>, column: Column) -> Option<Self> {
-        let mut values = values(places.table, column).values;
+    fn of(places: &'p GroupPlaces<'p>, column: Column, values: Values) -> Option<Self> {
+        let Values { mut values, .. } = values;
         // System time is judged as a part of the wall clock time.
-        let offset = if column == Column::System { wall(places.table) as f64 / 1e6 } else { 0.0 };
+        let is_system = column == Column::System;
+        let offset = if is_system { places.table.wall as f64 / 1e6 } else { 0.0 };
         let found = Vec::new();
         let least = values.iter().map(|value| value.0).reduce(f64::min)?;
         let range = values.iter().map(|value| value.0).fold(least, f64::max) - least;

@@ -41,11 +41,6 @@ impl Gain {
     }
 }
 
-/// Wall clock time of a run in µs: the longest of its PEs.
-pub(super) fn wall(table: &PeTable) -> u64 {
-    table.rows.iter().map(|pe| pe.wall).max().unwrap_or(0)
-}
-
 /// Share of the wall clock time in CPU time from which on PEs may wait in loops, so that their
 /// CPU time does not tell who is waited for.
 const SPINS: f64 = 0.9;
@@ -54,7 +49,7 @@ const SPINS: f64 = 0.9;
 /// measure is set to the median of the others, and the PE that is then the slowest is waited for.
 /// More work is spread evenly. The most that a measure gives; None if none tells.
 pub(super) fn as_the_others(table: &PeTable, rows: &[u32], evidence: &[Evidence]) -> Option<Gain> {
-    let wall = wall(table);
+    let wall = table.wall;
     let is_work = |of: &Evidence| of.column == Column::Counter && of.theirs > of.others;
     let work = evidence.iter().find(|of| is_work(of));
     // More work explains more time.
@@ -140,7 +135,7 @@ fn spread_evenly(table: &PeTable, rows: &[u32]) -> f64 {
 /// Time in s in which the PE of a row was at work on a load: nothing more of it can be saved.
 /// Several threads have more CPU time than there is wall clock time.
 pub(super) fn busy(table: &PeTable, of: Column, row: u32) -> f64 {
-    let wall = wall(table);
+    let wall = table.wall;
     let micros = match (of, table.rows.get(row as usize)) {
         (Column::Wall, _) | (_, None) => wall,
         (_, Some(pe)) => pe.cpu_time().min(wall),

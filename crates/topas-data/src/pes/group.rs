@@ -98,7 +98,7 @@ impl Numbered {
 
     /// Rows without a group.
     pub(super) fn unknown(&self) -> usize {
-        self.of_row.iter().filter(|number| **number == NONE).count()
+        self.of_row.len() - self.sizes.iter().map(|size| *size as usize).sum::<usize>()
     }
 }
 

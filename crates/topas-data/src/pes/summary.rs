@@ -73,7 +73,22 @@ pub fn quantile(sorted: &[f64], p: f64) -> f64 {
     quantile_by(sorted.len(), p, |at| sorted[at])
 }
 
-fn quantile_by(count: usize, p: f64, value: impl Fn(usize) -> f64) -> f64 {
+/// [`quantile`] of values in any order, which is changed: without sorting all of them.
+pub(super) fn quantile_of_unsorted(values: &mut [f64], p: f64) -> f64 {
+    let mut selected = None;
+    quantile_by(values.len(), p, |at| match selected {
+        // All values behind the one that was selected are as large or larger.
+        Some(before) if before + 1 == at => {
+            values[at..].iter().copied().fold(f64::INFINITY, f64::min)
+        }
+        _ => {
+            selected = Some(at);
+            *values.select_nth_unstable_by(at, f64::total_cmp).1
+        }
+    })
+}
+
+fn quantile_by(count: usize, p: f64, mut value: impl FnMut(usize) -> f64) -> f64 {
     if count == 0 {
         return f64::NAN;
     }
@@ -93,4 +108,26 @@ pub(super) fn sum(values: impl Iterator<Item = f64>) -> f64 {
         sum = next;
     }
     sum + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_of_unsorted_values_are_those_of_sorted_ones() {
+        for count in 1..40u32 {
+            let values: Vec<f64> = (0..count).map(|at| f64::from(at * 37 % 41)).collect();
+            let mut sorted = values.clone();
+            sorted.sort_unstable_by(f64::total_cmp);
+            for p in [0.0, 0.25, 0.5, 0.75, 0.9, 1.0] {
+                let mut unsorted = values.clone();
+                assert_eq!(
+                    quantile_of_unsorted(&mut unsorted, p),
+                    quantile(&sorted, p),
+                    "{count} {p}"
+                );
+            }
+        }
+    }
 }

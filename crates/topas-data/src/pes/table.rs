@@ -154,6 +154,8 @@ pub struct PeTable {
     pub metric: Metric,
     /// PEs that counted something else than `metric`
     pub others: usize,
+    /// Wall clock time of the run in µs: the longest of its PEs
+    pub wall: u64,
     /// What is not in the table
     pub without: Without,
     /// Texts of `end=` and `why=` by number
@@ -195,7 +197,7 @@ impl PeTable {
             text: WordNumbers { ending: line.ending, why: line.why },
         };
         let rows: Vec<Pe> = kept.iter().map(row).collect();
-        let metric = majority(&rows);
+        let MetricMajority { metric, others } = MetricMajority::of(&rows);
         PeTable {
             without: Without {
                 earlier,
@@ -203,8 +205,9 @@ impl PeTable {
                 of_log,
                 ..without(&rows, launch.npes)
             },
-            others: rows.iter().filter(|pe| pe.metric != metric).count(),
+            others,
             metric,
+            wall: rows.iter().map(|pe| pe.wall).max().unwrap_or(0),
             hosts: hosts.names,
             exes: exes.names,
             texts: all.to_vec(),
@@ -265,16 +268,30 @@ impl<'t> Named<'t> {
 }
 
 /// What most PEs have a count of; where none has, what most wanted to count.
-fn majority(rows: &[Pe]) -> Metric {
-    const ALL: [Metric; 4] = [Metric::FpOps, Metric::IntOps, Metric::Loads, Metric::Stores];
-    let weight = |metric: Metric| {
-        let of = rows.iter().filter(|pe| pe.metric == metric);
-        of.fold((0u32, 0u32), |(counted, wanted), pe| {
-            (counted + u32::from(pe.count.value().is_some()), wanted + 1)
-        })
-    };
-    // Of equals the first.
-    ALL.into_iter().rev().max_by_key(|metric| weight(*metric)).unwrap_or(Metric::FpOps)
+struct MetricMajority {
+    metric: Metric,
+    /// PEs that wanted to count another
+    others: usize,
+}
+
+impl MetricMajority {
+    fn of(rows: &[Pe]) -> Self {
+        const ALL: [Metric; 4] = [Metric::FpOps, Metric::IntOps, Metric::Loads, Metric::Stores];
+        // PEs that counted it, and that wanted to.
+        let mut weights = [(0usize, 0usize); ALL.len()];
+        for pe in rows {
+            for (metric, weight) in ALL.into_iter().zip(&mut weights) {
+                let wanted = pe.metric == metric;
+                weight.0 += usize::from(wanted && pe.count.value().is_some());
+                weight.1 += usize::from(wanted);
+            }
+        }
+        // Of equals the first.
+        let weighed = ALL.into_iter().zip(weights).rev();
+        let most = weighed.max_by_key(|(_, weight)| *weight);
+        let (metric, (_, wanted)) = most.unwrap_or((Metric::FpOps, (0, 0)));
+        MetricMajority { metric, others: rows.len() - wanted }
+    }
 }
 
 /// PEs of a launch that have a line in a log, unless the user names others.
@@ -287,7 +304,14 @@ const TOLERANCE: i64 = 2;
 /// that does.
 fn keep_latest_run(kept: &mut Vec<&KeptLine>) {
     let begin = |line: &KeptLine| line.end.saturating_sub_unsigned(line.wall.div_ceil(1_000_000));
-    let last = kept.iter().map(|line| line.end).max().unwrap_or(0);
+    // One pass is enough for a launch whose lines end together.
+    let ends = kept.iter().fold((i64::MAX, i64::MIN), |(least, most), line| {
+        (least.min(line.end), most.max(line.end))
+    });
+    if ends.0 >= ends.1 - TOLERANCE {
+        return;
+    }
+    let last = ends.1;
     let near = kept.iter().filter(|line| line.end >= last - TOLERANCE);
     let mut start = near.map(|line| begin(line)).min().unwrap_or(last).min(last);
     // One look is enough for a launch of its own id; of others the later ends come first.

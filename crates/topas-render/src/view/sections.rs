@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 
 use topas_data::pes::{
-    Balance, Cluster, Column, Findings, Groups, KMeans, PeTable, Summary, Values, all_groups,
-    balance, best_clusters, findings, summary, unit_clusters, values,
+    Balance, Cluster, Column, Examined, Findings, Groups, KMeans, PeTable, Summary, Values,
+    all_groups, best_clusters, examine, summary, unit_clusters, values,
 };
 use topas_findings::{FactValues, Rules};
 
@@ -19,8 +19,7 @@ pub struct ViewSections<'t> {
     /// Its values
     pub values: Values,
     groups: OnceCell<Vec<Groups>>,
-    findings: OnceCell<Findings>,
-    balances: OnceCell<Vec<Balance>>,
+    examined: OnceCell<Examined>,
 }
 
 impl<'t> ViewSections<'t> {
@@ -35,8 +34,7 @@ impl<'t> ViewSections<'t> {
             column,
             values: values(table, column),
             groups: OnceCell::new(),
-            findings: OnceCell::new(),
-            balances: OnceCell::new(),
+            examined: OnceCell::new(),
         }
     }
 
@@ -45,7 +43,7 @@ impl<'t> ViewSections<'t> {
         let first = self.findings().findings.first().and_then(|finding| finding.evidence.first());
         match first.map(|evidence| evidence.column) {
             Some(column) if column != self.column => ViewSections {
-                findings: self.findings,
+                examined: self.examined,
                 ..ViewSections::new(self.table, Some(column))
             },
             _ => self,
@@ -74,9 +72,7 @@ impl<'t> ViewSections<'t> {
 
     /// Balance of CPU time, of operations where counted, and of wall clock time.
     pub fn balances(&self) -> &[Balance] {
-        let of = |column| balance(self.table, column, &values(self.table, column));
-        let loads = [Column::CpuTime, Column::Counter, Column::Wall];
-        self.balances.get_or_init(|| loads.into_iter().filter_map(of).collect())
+        &self.examined().balances
     }
 
     /// The facts that rules are about.
@@ -91,6 +87,10 @@ impl<'t> ViewSections<'t> {
 
     /// What stands out.
     fn findings(&self) -> &Findings {
-        self.findings.get_or_init(|| findings(self.table))
+        &self.examined().findings
+    }
+
+    fn examined(&self) -> &Examined {
+        self.examined.get_or_init(|| examine(self.table))
     }
 }

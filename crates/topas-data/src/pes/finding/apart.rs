@@ -111,13 +111,7 @@ pub(super) fn groups(
         return Vec::new();
     }
     let of = |item: &ExaminedValue| numbered.of_row[item.row as usize];
-    let mut counts = vec![0u32; many];
-    for item in items {
-        match of(item) {
-            NONE => return Vec::new(),
-            group => counts[group as usize] += 1,
-        }
-    }
+    let Some(counts) = counts(numbered, items) else { return Vec::new() };
     // As the items ascend, those in the middle of a group come in the middle.
     let mut seen = vec![0u32; many];
     let mut medians = vec![0.0; many];
@@ -153,6 +147,21 @@ pub(super) fn groups(
     } else {
         Vec::new()
     }
+}
+
+/// How many of the items are in each group; None if not all are in one.
+fn counts(numbered: &Numbered, items: &[ExaminedValue]) -> Option<Vec<u32>> {
+    if items.len() == numbered.of_row.len() && numbered.unknown() == 0 {
+        return Some(numbered.sizes.clone());
+    }
+    let mut counts = vec![0u32; numbered.keys.len()];
+    for item in items {
+        match numbered.of_row[item.row as usize] {
+            NONE => return None,
+            group => counts[group as usize] += 1,
+        }
+    }
+    Some(counts)
 }
 
 /// How many of ascending medians at the upper end lie apart, with the gap as a share of the
