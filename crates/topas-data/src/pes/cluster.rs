@@ -28,7 +28,8 @@ pub fn fold(pes: impl IntoIterator<Item = u32>) -> Vec<PeRange> {
     ranges
 }
 
-fn push(ranges: &mut Vec<PeRange>, pe: u32) {
+/// Adds a PE behind the last one.
+pub(super) fn push(ranges: &mut Vec<PeRange>, pe: u32) {
     match ranges.last_mut() {
         Some(range) if range.last.checked_add(1) == Some(pe) => range.last = pe,
         _ => ranges.push(PeRange { first: pe, last: pe }),

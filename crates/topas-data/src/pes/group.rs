@@ -4,9 +4,9 @@ use std::thread;
 
 use rustc_hash::FxHashMap;
 
-use super::cluster::{PeRange, fold};
+use super::cluster::{PeRange, push};
 use super::column::Values;
-use super::summary::sum;
+use super::summary::{Extent, quantile_of_unsorted, sum};
 use super::table::{Pe, PeTable};
 
 /// PEs from which on each grouping is worth a thread.
@@ -144,65 +144,84 @@ pub struct Groups {
 /// Groups PEs by everything that has several groups, and by host always; each grouping on a
 /// thread of its own where there are many PEs.
 pub fn all_groups(table: &PeTable, values: &Values) -> Vec<Groups> {
+    let hosts = table.hosts.iter().filter(|host| !host.is_empty()).count();
+    // NUMA nodes of a host are those of all hosts if there is one host.
+    let may_be_several = |by: &Grouping| match by {
+        Grouping::Host | Grouping::Numa => true,
+        Grouping::HostNuma => hosts > 1,
+        Grouping::Exe => table.exes.len() > 1,
+    };
+    let groupings = Grouping::ALL.into_iter().filter(may_be_several);
     let all: Vec<Groups> = if table.rows.len() < MANY {
-        Grouping::ALL.iter().map(|&by| groups(table, values, by)).collect()
+        groupings.map(|by| groups(table, values, by)).collect()
     } else {
         thread::scope(|scope| {
-            let threads = Grouping::ALL.map(|by| scope.spawn(move || groups(table, values, by)));
+            let threads = groupings.map(|by| scope.spawn(move || groups(table, values, by)));
+            let threads: Vec<_> = threads.collect();
             // A panic of another thread aborts.
             threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
         })
     };
-    let hosts = all.iter().find(|of| of.by == Grouping::Host).map_or(0, |of| of.groups.len());
-    let is_shown = |of: &Groups| match of.by {
-        Grouping::Host => true,
-        // NUMA nodes of a host are those of all hosts if there is one host.
-        Grouping::HostNuma => of.groups.len() > 1 && hosts > 1,
-        _ => of.groups.len() > 1,
-    };
+    let is_shown = |of: &Groups| of.by == Grouping::Host || of.groups.len() > 1;
     all.into_iter().filter(is_shown).collect()
 }
 
 /// Groups PEs, with the values of a column.
 pub fn groups(table: &PeTable, values: &Values, by: Grouping) -> Groups {
     let numbered = Numbered::new(table, by);
-    let count = numbered.keys.len();
-    let mut pes: Vec<Vec<u32>> = vec![Vec::new(); count];
-    let mut measured: Vec<Vec<(f64, u32)>> = vec![Vec::new(); count];
-    let mut cpu_times = vec![0u128; count];
+    let room = |&size: &u32| Members {
+        pes: Vec::new(),
+        count: 0,
+        values: Vec::with_capacity(size as usize),
+        extent: Extent::default(),
+        cpu_time: 0,
+    };
+    let mut all: Vec<Members> = numbered.sizes.iter().map(room).collect();
     for (&number, pe) in numbered.of_row.iter().zip(&table.rows) {
-        if let Some(pes) = pes.get_mut(number as usize) {
-            pes.push(pe.pe);
-            cpu_times[number as usize] += u128::from(pe.cpu_time());
+        if let Some(members) = all.get_mut(number as usize) {
+            push(&mut members.pes, pe.pe);
+            members.count += 1;
+            members.cpu_time += u128::from(pe.cpu_time());
         }
     }
-    for &(value, place) in &values.values {
-        if let Some(values) = measured.get_mut(numbered.of_row[place as usize] as usize) {
-            values.push((value, place));
+    for &value in &values.values {
+        if let Some(members) = all.get_mut(numbered.of_row[value.1 as usize] as usize) {
+            members.extent.add(value);
+            members.values.push(value.0);
         }
     }
-    let group = |number: usize| {
-        let key = numbered.keys[number];
-        let mut values = std::mem::take(&mut measured[number]);
-        values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let greatest = values.last().map(|value| value.0);
-        let total = sum(values.iter().map(|value| value.0));
+    let group = |(members, key): (Members, &PeGroupKey)| {
+        let Members { pes, count, mut values, extent, cpu_time } = members;
+        let measured = values.len();
+        let total = sum(values.iter().copied());
         Group {
             name: key.0,
             numa: by.has_node().then_some(key.1),
-            count: pes[number].len(),
-            pes: fold(std::mem::take(&mut pes[number])),
-            measured: values.len(),
-            min: values.first().copied(),
-            median: middle(values.len(), |at| values[at].0),
-            max: values.iter().rev().take_while(|value| Some(value.0) == greatest).last().copied(),
-            mean: (!values.is_empty()).then(|| total / values.len() as f64),
-            cpu_time: cpu_times[number],
+            pes,
+            count,
+            measured,
+            min: extent.min,
+            median: (measured > 0).then(|| quantile_of_unsorted(&mut values, 0.5)),
+            max: extent.max,
+            mean: (measured > 0).then(|| total / measured as f64),
+            cpu_time,
         }
     };
-    let groups = (0..count).map(group).collect();
+    let groups = all.into_iter().zip(&numbered.keys).map(group).collect();
     let cpu_time = table.rows.iter().map(|pe| u128::from(pe.cpu_time())).sum();
     Groups { by, groups, unknown: numbered.unknown(), cpu_time }
+}
+
+/// What a group is made of.
+struct Members {
+    /// The PEs, folded
+    pes: Vec<PeRange>,
+    count: usize,
+    /// Values of those that have one, by PE
+    values: Vec<f64>,
+    extent: Extent,
+    /// CPU time of all in µs
+    cpu_time: u128,
 }
 
 /// Median of `count` ascending values, type 7; None without any.

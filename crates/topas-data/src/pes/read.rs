@@ -266,7 +266,9 @@ impl PeReader {
             let before = self.names.bytes() + self.old.bytes();
             let PeReader { names, old, tally, .. } = self;
             (names.launches.place, old.launches.place) = ((source, block), (source, block));
-            let (mut kept, mut kept_old) = (Vec::new(), Vec::new());
+            // As many as in the last block, so that the lines are not moved as they grow.
+            let like = self.blocks.last().map_or((0, 0), |last| (last.lines.len(), last.old.len()));
+            let (mut kept, mut kept_old) = (roomy(like.0), roomy(like.1));
             let each = |line: &Line<'_>, extras: Extras<'_>, _: &[u8]| {
                 // It is always the first.
                 if extras.text().starts_with(b" v=") {
@@ -286,6 +288,11 @@ impl PeReader {
             progress();
         }
     }
+}
+
+/// Room for somewhat more lines than there were.
+fn roomy(lines: usize) -> Vec<KeptLine> {
+    Vec::with_capacity(lines + lines / 16)
 }
 
 impl LineNames {

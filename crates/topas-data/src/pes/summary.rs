@@ -35,36 +35,57 @@ pub struct Summary {
 /// How many interquartile ranges from the quartiles a value is an extreme.
 const FENCE: f64 = 1.5;
 
-/// The summary of the values; None if there are none.
+/// The summary of the values; None if there are none. Only extremes are sorted.
 pub fn summary(values: &Values) -> Option<Summary> {
-    let mut sorted = values.values.clone();
-    sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    of_sorted(&sorted)
-}
-
-/// The same of values that ascend, those of the same size by place.
-fn of_sorted(sorted: &[(f64, u32)]) -> Option<Summary> {
-    let quartiles = [0.25, 0.5, 0.75].map(|p| quantile_by(sorted.len(), p, |at| sorted[at].0));
+    let values = &values.values;
+    let mut unsorted: Vec<f64> = values.iter().map(|value| value.0).collect();
+    let quartiles = [0.25, 0.5, 0.75].map(|p| quantile_of_unsorted(&mut unsorted, p));
     let [q25, _, q75] = quartiles;
     let reach = FENCE * (q75 - q25);
-    let first = sorted.partition_point(|value| value.0 < q25 - reach);
-    let end = sorted.partition_point(|value| value.0 <= q75 + reach);
-    let inner = sorted.get(first..end)?;
-    let greatest = inner.last()?.0;
-    // Of several greatest the first PE, as of several least.
-    let max = *inner.get(inner.partition_point(|value| value.0 < greatest))?;
-    let mean = sum(sorted.iter().map(|value| value.0)) / sorted.len() as f64;
-    let squares = || sum(sorted.iter().map(|value| (value.0 - mean) * (value.0 - mean)));
+    let (mut low, mut high) = (Vec::new(), Vec::new());
+    let mut inner = Extent::default();
+    for &value in values {
+        if value.0 < q25 - reach {
+            low.push(value);
+        } else if value.0 > q75 + reach {
+            high.push(value);
+        } else {
+            inner.add(value);
+        }
+    }
+    let ascending = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+    low.sort_unstable_by(ascending);
+    high.sort_unstable_by(ascending);
+    let mean = sum(values.iter().map(|value| value.0)) / values.len() as f64;
+    let squares = || sum(values.iter().map(|value| (value.0 - mean) * (value.0 - mean)));
     Some(Summary {
-        count: sorted.len(),
-        low: sorted.get(..first)?.to_vec(),
-        min: *inner.first()?,
+        count: values.len(),
+        low,
+        min: inner.min?,
         quartiles,
-        max,
-        high: sorted.get(end..)?.to_vec(),
+        max: inner.max?,
+        high,
         mean,
-        deviation: (sorted.len() > 1).then(|| (squares() / (sorted.len() - 1) as f64).sqrt()),
+        deviation: (values.len() > 1).then(|| (squares() / (values.len() - 1) as f64).sqrt()),
     })
+}
+
+/// Least and greatest of values that come by place; of equal ones the first.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Extent {
+    pub(super) min: Option<(f64, u32)>,
+    pub(super) max: Option<(f64, u32)>,
+}
+
+impl Extent {
+    pub(super) fn add(&mut self, value: (f64, u32)) {
+        if self.min.is_none_or(|min| value.0 < min.0) {
+            self.min = Some(value);
+        }
+        if self.max.is_none_or(|max| value.0 > max.0) {
+            self.max = Some(value);
+        }
+    }
 }
 
 /// The quantile `p` of ascending values: Hyndman and Fan's type 7, which numpy, R and SQL's

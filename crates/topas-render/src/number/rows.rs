@@ -6,15 +6,26 @@
 pub(crate) fn dec(out: &mut Vec<u8>, mut n: u64) {
     let mut digits = [0u8; 20];
     let mut at = digits.len();
-    loop {
+    // Divisions wait for each other: two digits by each are half as many.
+    while n >= 100 {
+        at -= 2;
+        digits[at..at + 2].copy_from_slice(&two_digits((n % 100) as u8));
+        n /= 100;
+    }
+    let [ten, one] = two_digits(n as u8);
+    at -= 1;
+    digits[at] = one;
+    if n >= 10 {
         at -= 1;
-        digits[at] = b'0' + (n % 10) as u8;
-        n /= 10;
-        if n == 0 {
-            break;
-        }
+        digits[at] = ten;
     }
     out.extend_from_slice(&digits[at..]);
+}
+
+/// Both digits of a number below 100.
+#[inline]
+fn two_digits(n: u8) -> [u8; 2] {
+    [b'0' + n / 10, b'0' + n % 10]
 }
 
 /// Appends thousandths as a decimal number with three places.

@@ -1,5 +1,7 @@
 //! Everything about a run on one page of HTML, without script and without other files.
 
+use std::thread;
+
 use maud::{Markup, html};
 use topas_data::pes::{Balance, Column, Groups, KMeans, PeTable, Summary, Values};
 
@@ -20,6 +22,9 @@ const MOST_RANGES: usize = 24;
 
 /// Groups that a page holds of a kind.
 const MOST_GROUPS: usize = 200;
+
+/// PEs from which on each drawing is worth a thread.
+const MANY: usize = 20_000;
 
 /// What the page shows.
 pub struct HtmlPage<'v> {
@@ -49,6 +54,7 @@ pub fn page(page: &HtmlPage<'_>) -> String {
     let exes: Vec<String> = table.exes.iter().map(|exe| named(exe)).collect();
     let title = format!("{}: {}", exes.join(" and "), count(table.rows.len() as u64, "PE"));
     let missing = notes(table, Some((page.column, page.values)), usize::MAX);
+    let [strip, points, hosts] = figures(page);
     document(
         &title,
         &html! {
@@ -61,9 +67,8 @@ pub fn page(page: &HtmlPage<'_>) -> String {
             (section("balance", "Load imbalance", &balances(page)))
             (section("values", &caption(page.column, table.metric), &html! {
                 @for note in missing.lines() { p.note { (note) } }
-                (figure(page, Drawing::Strip))
-                (figure(page, Drawing::Points))
-                @if table.hosts.len() > 1 { (figure(page, Drawing::Hosts)) }
+                (strip) (points)
+                @if table.hosts.len() > 1 { (hosts) }
             }))
             @if let Some(summary) = page.summary {
                 (section("statistics", "Statistics", &statistics(page, summary)))
@@ -79,8 +84,18 @@ pub fn page(page: &HtmlPage<'_>) -> String {
 }
 
 /// A picture of the values.
-fn figure(page: &HtmlPage<'_>, what: Drawing) -> Markup {
-    html::figure(&*drawing(page.table, page.column, page.values, what))
+/// The drawings of the column, each made by a thread of its own where there are many PEs.
+fn figures(page: &HtmlPage<'_>) -> [Markup; 3] {
+    const DRAWINGS: [Drawing; 3] = [Drawing::Strip, Drawing::Points, Drawing::Hosts];
+    let &HtmlPage { table, column, values, .. } = page;
+    let figure = |what| html::figure(&*drawing(table, column, values, what));
+    if table.rows.len() < MANY {
+        return DRAWINGS.map(figure);
+    }
+    thread::scope(|scope| {
+        let threads = DRAWINGS.map(|what| (what, scope.spawn(move || figure(what))));
+        threads.map(|(what, thread)| thread.join().unwrap_or_else(|_| figure(what)))
+    })
 }
 
 fn statistics(page: &HtmlPage<'_>, summary: &Summary) -> Markup {

@@ -1,6 +1,6 @@
 //! Pictures of a column: a strip of the PEs, points, boxes by host.
 
-use topas_data::pes::{Column, PeTable, Summary, Values, summary};
+use topas_data::pes::{Column, PeTable, Values, summary};
 
 use super::heading::{heading, reasons};
 use super::quantity::axis;
@@ -41,8 +41,9 @@ fn by_pe(table: &PeTable, values: &Values, scale: f64) -> (Vec<Option<f64>>, boo
     (all, by_number)
 }
 
-/// Places of the extremes of a summary in the values of [`by_pe`].
-fn extremes(table: &PeTable, of: &Option<Summary>, by_number: bool) -> Vec<usize> {
+/// Places of the extremes of the summary in the values of [`by_pe`].
+fn extremes(table: &PeTable, values: &Values, by_number: bool) -> Vec<usize> {
+    let of = summary(values);
     let extremes = of.iter().flat_map(|of| of.low.iter().chain(of.high.iter()));
     let place = |&(_, row): &(f64, u32)| {
         if by_number { table.rows[row as usize].pe as usize } else { row as usize }
@@ -77,14 +78,13 @@ fn caption(
 /// The drawing of a column.
 pub fn drawing(table: &PeTable, column: Column, values: &Values, what: Drawing) -> Box<dyn Chart> {
     let (quantity, scale) = axis(column, table.metric);
-    let of = summary(values);
     match what {
         Drawing::Strip => {
             let (cells, by_number) = by_pe(table, values, scale);
             let title = format!("{} of the PEs", quantity.name);
             let mut strip = HeatStrip::new(quantity, cells);
             strip.caption = caption(table, column, values, &title, by_number);
-            strip.extremes = extremes(table, &of, by_number);
+            strip.extremes = extremes(table, values, by_number);
             Box::new(strip)
         }
         Drawing::Points => {
@@ -94,7 +94,7 @@ pub fn drawing(table: &PeTable, column: Column, values: &Values, what: Drawing) 
             points.series =
                 vec![Series { name: String::new(), note: String::new(), values: series }];
             points.caption = caption(table, column, values, &title, by_number);
-            points.extremes = extremes(table, &of, by_number);
+            points.extremes = extremes(table, values, by_number);
             Box::new(points)
         }
         Drawing::Hosts => {

@@ -93,8 +93,7 @@ fn cell(out: &mut Vec<u8>, width: usize, write: impl FnOnce(&mut Vec<u8>)) {
     let len = out.len() - start;
     if len < width {
         blanks(out, width - len);
-        out.copy_within(start..start + len, start + width - len);
-        out[start..start + width - len].fill(b' ');
+        out[start..].rotate_right(width - len);
     }
 }
 
