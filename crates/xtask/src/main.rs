@@ -18,6 +18,7 @@ mod process;
 mod profile_check;
 mod profile_library;
 mod release;
+mod site;
 mod symcheck;
 mod test;
 mod tools;
@@ -92,6 +93,12 @@ enum Verb {
     },
     /// Makes the files of a release: a tarball and packages with static tools
     Release(release::ReleaseOptions),
+    /// Builds the site of documentation by mdBook, and follows its links
+    Site {
+        /// Where it goes [default: target/site]
+        #[arg(long)]
+        out: Option<PathBuf>,
+    },
     /// Checks built objects: size, symbols, sections, no panic code
     Symcheck {
         /// Objects to check
@@ -125,6 +132,7 @@ fn main() {
         }
         Verb::Pictures { check } => pictures::pictures(check),
         Verb::Release(options) => release::release(&options),
+        Verb::Site { out } => site::site(out),
         Verb::Symcheck { objects } => symcheck::check_files(&objects, symcheck::Size::Held, 0),
         Verb::Test(options) => test::test(&options),
     };

@@ -19,6 +19,9 @@ pub const DEMO: &[&str] = &[
     "libmpich-dev",
 ];
 
+/// What the site of documentation takes beside mdBook.
+pub const SITE: &[&str] = &["mandoc"];
+
 /// What the tests use beyond that.
 pub const TEST: &[&str] = &[
     "acl",

@@ -17,6 +17,7 @@ use crate::object::{self, Machine};
 use crate::packages::{self, ensure};
 use crate::pictures;
 use crate::process::{cargo, root, run, target_dir};
+use crate::site;
 use crate::symcheck::Size;
 use crate::wheels;
 
@@ -76,6 +77,9 @@ pub struct TestOptions {
     /// The MPI profile beside mpiP, whose sources are in this directory
     #[arg(long, value_name = "DIR")]
     mpip: Option<PathBuf>,
+    /// The site of documentation, with each of its links; needs mdBook
+    #[arg(long)]
+    site: bool,
     /// Nothing but the tests that the other options add: no lints, and no test of the default set
     #[arg(long)]
     only: bool,
@@ -194,6 +198,9 @@ pub fn test(options: &TestOptions) -> Result<()> {
             "examples of the documentation",
             cargo().args(["test", "--workspace", "--doc", "--quiet"]),
         );
+    }
+    if options.site {
+        steps.step("site of documentation", || site::site(None));
     }
     if let Some(seconds) = options.fuzz {
         fuzz(&mut steps, seconds)?;
