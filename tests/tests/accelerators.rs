@@ -101,12 +101,16 @@ fn ended_by_a_fault() {
         let program = opens(mpi, &scratch, &[]);
         let opened = library(&scratch, "libcuda.so.1");
         let mut launch = mpi.launch(Site::shared(), &scratch, 2);
-        launched(&scratch, launch.arg(&program).arg(&opened).arg("fault"));
+        let run = launched(&scratch, launch.arg(&program).arg(&opened).arg("fault"));
         // The launcher may have ended the other rank first.
         let lines = scratch.take_log();
         let faults = lines.iter().filter(|line| line.extra("end") == "sig:11");
         let told: Vec<&str> = faults.map(|line| line.extra("gpu")).collect();
-        assert!(!told.is_empty() && told.iter().all(|gpu| *gpu == "cuda"), "{lines:#?}");
+        assert!(
+            !told.is_empty() && told.iter().all(|gpu| *gpu == "cuda"),
+            "{lines:#?}\n{}",
+            run.err()
+        );
     }
 }
 

@@ -141,7 +141,8 @@ fn launched_pair(twins: &Twins, mpi: Mpi, case: &EndingCase) -> Result<LaunchedP
         if end == "-" && allowed == "sig:15" {
             too_late = true;
         } else if !allowed.split('|').any(|allowed| allowed == end) {
-            return Err(format!("rank {rank}: {end}, not {allowed}"));
+            let (out, errors) = (pair.linked.out(), pair.linked.err());
+            return Err(format!("rank {rank}: {end}, not {allowed}\n{out}{errors}"));
         }
     }
     let (without, with) = (seen(&pair.bare, unreported), seen(&pair.linked, unreported));

@@ -3,15 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use topas_config::{Conf, Environment, Paths};
+use topas_config::{Conf, Environment};
 use topas_render::asking::source_hint;
 use topas_store::{
     Delivered, Index, Ingest, IngestReport, LEAST_BATCH, MOST_BATCH, RemoteStore, StoreError,
     deliver, remote_store,
 };
-use topas_terminal::Progress;
+use topas_terminal::{Progress, shown};
 
 use crate::reading::{ReadingArgs, ReportLog};
+use crate::state_dir::{default_file, make_room};
 use crate::{TOOL, exit};
 
 /// Options of `topas-report ingest`.
@@ -43,10 +44,7 @@ pub struct IndexArgs {
 impl IndexArgs {
     /// The file of the index; the Err is an exit code, and the reason has been said.
     pub fn path(&self, env: &Environment) -> Result<PathBuf, u8> {
-        let argv0 = topas_config::command_line().into_iter().next().unwrap_or_default();
-        let of_prefix = || {
-            Paths::of_this_program(&argv0, env).map(|paths| paths.state_dir().join("index.sqlite"))
-        };
+        let of_prefix = || default_file(env, "index.sqlite");
         self.index.clone().or_else(of_prefix).ok_or_else(|| {
             TOOL.error(&"no index", None, "name one by --index FILE");
             exit::USAGE
@@ -96,6 +94,11 @@ pub fn run(args: &IngestArgs, env: &Environment, conf: &Conf) -> Result<u8, u8> 
     let path = args.index.path(env)?;
     let log = ReportLog::find(&args.reading, env)?;
     let mut remote = shared_store(conf)?;
+    make_room(&path).map_err(|error| {
+        let what = format!("cannot make the directory of {}", shown(&path));
+        TOOL.error(&what, Some(&error), "make one for the index, or name another by --index");
+        exit::FAILED
+    })?;
     let mut index = Index::open(&path).map_err(|error| store_failed(&error))?;
     let report = ingest(args, &mut index, &log, remote.is_some());
     let report = report.map_err(|error| store_failed(&error))?;

@@ -11,6 +11,7 @@ mod mail;
 mod pages;
 mod reading;
 mod serve;
+mod state_dir;
 
 use std::process::ExitCode;
 

@@ -16,12 +16,13 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 
-use topas_config::{Environment, Paths};
+use topas_config::Environment;
 use topas_data::WeekUserId;
 use topas_format::shown::Shown;
 use topas_terminal::shown;
 
 use super::MailArgs;
+use crate::state_dir::{default_file, make_room};
 use crate::{TOOL, exit};
 
 /// What is to be done with a mail.
@@ -45,18 +46,17 @@ pub struct MailState {
 impl MailState {
     /// Opens and reads it. What is wrong is said; the Err is an exit code.
     pub fn open(args: &MailArgs, env: &Environment) -> Result<Self, u8> {
-        let path = args.state.clone().or_else(|| default_path(env)).ok_or_else(|| {
-            TOOL.error(&"no file for what was sent", None, "name one with --state FILE");
-            exit::USAGE
-        })?;
+        let path =
+            args.state.clone().or_else(|| default_file(env, "mails-sent")).ok_or_else(|| {
+                TOOL.error(&"no file for what was sent", None, "name one with --state FILE");
+                exit::USAGE
+            })?;
         let failed = |error: io::Error| {
             let what = format!("cannot use {}", shown(&path));
             TOOL.error(&what, Some(&error), "no mail is sent without it; --state names another");
             exit::FAILED
         };
-        if let Some(dir) = path.parent() {
-            std::fs::create_dir_all(dir).map_err(failed)?;
-        }
+        make_room(&path).map_err(failed)?;
         let opened = OpenOptions::new().read(true).append(true).create(true).open(&path);
         let mut file = opened.map_err(failed)?;
         if let Err(error) = file.try_lock() {
@@ -114,10 +114,4 @@ fn key(week: &str, id: &WeekUserId) -> String {
         WeekUserId::Uid(uid) => format!("{week} uid:{uid}"),
         WeekUserId::Name(name) => format!("{week} name:{}", Shown(name)),
     }
-}
-
-fn default_path(env: &Environment) -> Option<PathBuf> {
-    let argv0 = topas_config::command_line().into_iter().next().unwrap_or_default();
-    let paths = Paths::of_this_program(&argv0, env)?;
-    Some(paths.state_dir().join("mails-sent"))
 }
