@@ -307,6 +307,10 @@ fn a_browser_shows_pages_of_runs_readably() {
         assert!(page.contains(link), "{name}: {page}");
         super::browser::assert_readable(&server.center, name, &page.replace(link, &style));
     }
+    let server = with_all_pes();
+    let page = content(pages_with_all_pes(&server).remove(0));
+    let link = "<link rel=\"stylesheet\" href=\"/style.css\">";
+    super::browser::assert_readable(&server.center, "all PEs", &page.replace(link, &style));
 }
 
 /// Lines of all ranks of a launch, of which one computes longer.
@@ -320,8 +324,8 @@ fn all_pes(id: &str, uid: u32) -> String {
         .collect()
 }
 
-#[test]
-fn all_ranks_of_a_run_are_drawn_where_the_site_has_their_lines() {
+/// A server of three runs, of one of which the site has the lines of all ranks.
+fn with_all_pes() -> Server {
     let run = |id: &str| Line { npes: 64, id, ..Line::default() }.text();
     let center = Center::new(&(run("p1") + &run("p2") + &run("p3")));
     let made = center.report(&["ingest", "log", "--index", "index"]);
@@ -336,21 +340,26 @@ fn all_ranks_of_a_run_are_drawn_where_the_site_has_their_lines() {
     let options = ["--listen", "127.0.0.1:0", "--proxy", "127.0.0.1", "--pes"];
     let (process, said) = started(&center, &[&options[..], &[pattern.to_str().unwrap()]].concat());
     let address = said.strip_prefix("http://").unwrap().trim_end_matches('/').to_owned();
-    let server = Server { process, address, center };
+    Server { process, address, center }
+}
+
+/// The pages of the runs whose ranks are all drawn.
+fn pages_with_all_pes(server: &Server) -> Vec<String> {
     let list = server.get("GET", "/runs", "root");
-    let mut told = 0;
-    for part in list.split("\"/run/").skip(1) {
-        let path = format!("/run/{}", part.split(['"', '?']).next().unwrap());
-        let page = server.get("GET", &path, "root");
-        assert_eq!(status(&page), "200", "{path}");
-        if page.contains("<h2>All PEs</h2>") {
-            told += 1;
-            assert!(page.contains("p1") && page.contains("<svg"), "{page}");
-            assert!(page.contains("PE 37"), "{page}");
-            assert!(page.contains("what all PEs say is below"), "{page}");
-        }
+    let links = list.split("\"/run/").skip(1).map(|part| part.split(['"', '?']).next().unwrap());
+    let pages = links.map(|link| server.get("GET", &format!("/run/{link}"), "root"));
+    let all: Vec<String> = pages.inspect(|page| assert_eq!(status(page), "200")).collect();
+    assert_eq!(all.len(), 3, "{list}");
+    all.into_iter().filter(|page| page.contains("<h2>All PEs</h2>")).collect()
+}
+
+#[test]
+fn all_ranks_of_a_run_are_drawn_where_the_site_has_their_lines() {
+    let pages = pages_with_all_pes(&with_all_pes());
+    let [page] = &pages[..] else { panic!("{} pages", pages.len()) };
+    for part in ["p1", "<svg", "PE 37", "what all PEs say is below"] {
+        assert!(page.contains(part), "{part}: {page}");
     }
-    assert_eq!(told, 1, "{list}");
 }
 
 #[test]
