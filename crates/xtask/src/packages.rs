@@ -101,7 +101,8 @@ pub const BROWSER: &[&str] = &["chromium"];
 pub const STORES: &[&str] = &["clickhouse-server", "postgresql-15"];
 
 /// What makes packages, and roots of other Debians in which they are installed.
-pub const RELEASE: &[&str] = &["mmdebstrap", "musl-tools", "rpm", "zstd"];
+pub const RELEASE: &[&str] =
+    &["environment-modules", "gnupg", "mmdebstrap", "musl-tools", "python3-venv", "rpm", "zstd"];
 
 /// Virtual environments of Python, with pip in them.
 pub const VENV: &[&str] = &["python3-venv"];

@@ -7,6 +7,7 @@
 mod check;
 mod deb;
 pub mod file_list;
+mod recipes;
 mod rpm;
 
 use std::fs;
@@ -33,6 +34,9 @@ const TARBALL_PREFIX: &str = "/opt/topas";
 /// The list of checksums.
 const SUMS: &str = "SHA256SUMS";
 
+/// The signature of the checksums, beside them.
+const SIGNATURE: &str = "SHA256SUMS.asc";
+
 /// What is released.
 #[derive(Args)]
 pub struct ReleaseOptions {
@@ -42,6 +46,9 @@ pub struct ReleaseOptions {
     /// Walk the list of what a release needs, and say for each point: ok, not ok, or not checked here
     #[arg(long)]
     check: bool,
+    /// Sign the checksums with this key of GnuPG
+    #[arg(long, value_name = "KEY")]
+    sign: Option<String>,
     /// For tests: Cargo's profile that tools are compiled with
     #[arg(long, value_name = "NAME", default_value = "release", hide = true)]
     tools_profile: String,
@@ -60,6 +67,8 @@ struct Release {
     date: String,
     /// How hard is compressed
     level: u32,
+    /// The key of GnuPG that signs
+    key: Option<String>,
 }
 
 /// Makes all files of a release, or checks one.
@@ -86,7 +95,13 @@ pub fn release(options: &ReleaseOptions) -> Result<()> {
     needs::check(&tools.dir, true)?;
     fs::create_dir_all(&out)?;
     // Two releases cannot be made at the same time, because objects are built in one directory.
-    let release = Release { work: out.join(".work"), out, date: date()?, level: options.level };
+    let release = Release {
+        work: out.join(".work"),
+        out,
+        date: date()?,
+        level: options.level,
+        key: options.sign.clone(),
+    };
     release.make(&tools)
 }
 
@@ -106,12 +121,14 @@ impl Release {
             fs::remove_dir_all(&self.work)?;
         }
         let tarball = self.tarball(tools)?;
-        let mut made = vec![tarball];
+        let mut made = recipes::write(&tarball, &self.out)?;
+        made.push(tarball);
         made.extend(self.packages(tools)?);
         let bill = self.out.join(format!("topas-{VERSION}.cdx.json"));
         fs::write(&bill, licences::bill_of_materials(&licences::crates()?))?;
         made.push(bill);
         made.push(self.sums(&made)?);
+        made.extend(self.signature()?);
         fs::remove_dir_all(&self.work)?;
         for path in made {
             println!("{}", path.display());
@@ -187,6 +204,19 @@ impl Release {
         let to = self.out.join(SUMS);
         fs::write(&to, text)?;
         Ok(to)
+    }
+
+    /// Signs the checksums, if there is a key. A signature of other files does not stay.
+    fn signature(&self) -> Result<Option<PathBuf>> {
+        let to = self.out.join(SIGNATURE);
+        if to.exists() {
+            fs::remove_file(&to)?;
+        }
+        let Some(key) = &self.key else { return Ok(None) };
+        let mut gpg = Command::new("gpg");
+        gpg.args(["--batch", "--armor", "--detach-sign", "--local-user", key, "--output"]);
+        run(gpg.arg(&to).arg(self.out.join(SUMS)))?;
+        Ok(Some(to))
     }
 }
 

@@ -146,6 +146,7 @@ pub fn test(options: &TestOptions) -> Result<()> {
     let (mpis, cmakes) = prepare(options)?;
     let duckdb = options.duckdb.then(wheels::duckdb).transpose()?;
     let chdb = options.stores.then(wheels::chdb).transpose()?;
+    let easybuild = options.packages.then(wheels::easybuild).transpose()?;
     let perfetto = options.perfetto.then(wheels::perfetto).transpose()?;
     let mpip = options.mpip.as_deref().map(std::path::absolute).transpose()?;
     steps.took.push(("packages".into(), begun.elapsed()));
@@ -178,6 +179,7 @@ pub fn test(options: &TestOptions) -> Result<()> {
         tests.envs(cmakes.as_ref().map(|dir| ("TOPAS_TEST_CMAKES", dir)));
         tests.envs(chdb.as_ref().map(|python| ("TOPAS_TEST_CHDB", python)));
         tests.envs(duckdb.as_ref().map(|python| ("TOPAS_TEST_DUCKDB", python)));
+        tests.envs(easybuild.as_ref().map(|python| ("TOPAS_TEST_EASYBUILD", python)));
         tests.envs(perfetto.as_ref().map(|python| ("TOPAS_TEST_PERFETTO", python)));
         tests.envs(mpip.as_ref().map(|sources| ("TOPAS_TEST_MPIP", sources)));
         tests.envs(mpis.as_ref().map(|dir| ("TOPAS_TEST_ALL_MPI", dir)));

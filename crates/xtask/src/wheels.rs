@@ -1,4 +1,5 @@
-//! MPIs and CMakes of many versions, DuckDB, chdb and Perfetto, from Python wheels, each in a directory of its own.
+//! MPIs and CMakes of many versions, DuckDB, chdb, Perfetto and EasyBuild, from Python wheels, each in a
+//! directory of its own.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -71,6 +72,12 @@ pub fn perfetto() -> Result<PathBuf> {
 /// Gets chdb, the engine of ClickHouse as a module of Python, if it is missing; the Python that has it.
 pub fn chdb() -> Result<PathBuf> {
     module("chdb", "chdb", &["chdb", "chdb-core"])
+}
+
+/// Gets EasyBuild if it is missing; the Python that has it.
+pub fn easybuild() -> Result<PathBuf> {
+    let wheels = ["easybuild-framework", "easybuild-easyblocks"];
+    module("EasyBuild", "easybuild", &wheels)
 }
 
 /// Gets a module of Python if it is missing; the Python that has it.

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
 
-use super::{SUMS, VERSION, deb};
+use super::{SIGNATURE, SUMS, VERSION, deb, recipes};
 use crate::process::{on_path, output, root};
 use crate::{licences, needs, symcheck};
 
@@ -69,7 +69,10 @@ pub fn check(out: &Path) -> Result<()> {
         ("objects have their size and no panic code", objects()),
         ("licences and components are complete", licence_files(out)),
         ("the checksums are signed", signature(out)),
-        ("the site of documentation is made", by_hand("no site is made yet")),
+        (
+            "the site of documentation is made",
+            by_hand("cargo xtask site; copy target/site to where it is served"),
+        ),
         (
             "announcement, and the next version opened",
             by_hand("write what changed for sites; raise the version in Cargo.toml"),
@@ -152,6 +155,7 @@ fn expected() -> Vec<String> {
         format!("topas-{VERSION}.cdx.json"),
         SUMS.to_owned(),
     ];
+    names.extend(recipes::RECIPES.iter().map(|(_, name)| recipes::name(name)));
     for package in ["topas-hpc", "topas-hpc-center", "topas-hpc-collector"] {
         names.push(format!("{package}_{VERSION}_{debian}.deb"));
         names.push(format!("{package}-{VERSION}-1.{processor}.rpm"));
@@ -247,14 +251,24 @@ pub fn deny() -> Result<()> {
     crate::process::run(deny.stdout(Stdio::null()))
 }
 
+/// Whether the signature of the checksums is good, and whose it is.
 fn signature(out: &Path) -> Verdict {
-    let signed = ["sig", "asc", "minisig"]
-        .iter()
-        .map(|end| out.join(format!("{SUMS}.{end}")))
-        .find(|path| path.is_file());
-    match signed {
-        Some(path) => Verdict::NotChecked(format!("{} is there; verify it", path.display())),
-        None => Verdict::NotChecked(format!("sign {SUMS} with the key of the project")),
+    let path = out.join(SIGNATURE);
+    if !path.is_file() {
+        return by_hand("cargo xtask release --sign KEY, with the key of the project");
+    }
+    let mut gpg = Command::new("gpg");
+    gpg.args(["--batch", "--status-fd", "1", "--verify"]).arg(&path).arg(out.join(SUMS));
+    let told = gpg.stderr(Stdio::null()).output();
+    let said = told.map(|told| String::from_utf8_lossy(&told.stdout).into_owned());
+    let good = |said: &String| {
+        said.lines()
+            .find_map(|l| l.strip_prefix("[GNUPG:] GOODSIG "))
+            .map(|who| who.split_once(' ').map_or(who, |(_, name)| name).to_owned())
+    };
+    match said.as_ref().ok().and_then(good) {
+        Some(who) => Verdict::Ok(format!("by {who}: look whether that is the key of the project")),
+        None => Verdict::NotOk(format!("gpg does not verify {}", path.display())),
     }
 }
 

@@ -1,10 +1,14 @@
 //! The files of a release, as `cargo xtask release` makes them: two releases are the same, packages
 //! and tarball are installed, upgraded and removed in roots of Debian that have never seen Rust, and
-//! RPM and dnf take the packages with the C library of EL 8.
+//! RPM and dnf take the packages with the C library of EL 8. The recipes for package managers of
+//! centers install the tarball.
+
+mod recipes;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use topas_tests::running::{Run, command, have, run, run_cargo, run_within};
 use topas_tests::site::{Scratch, source_root};
@@ -12,12 +16,21 @@ use topas_tests::skip::skip;
 
 const TIME: std::time::Duration = std::time::Duration::from_secs(1800);
 
-/// Makes a release; its tools are those that are quick to compile, and static all the same.
+/// Makes a release; its tools are those that are quick to compile, and static all the same. One at
+/// a time, because objects are built in one directory.
 fn release(out: &Path) {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut xtask = xtask_release(out);
+    run_cargo(xtask.args(["--level", "1", "--tools-profile", "dev"])).good();
+}
+
+/// `cargo xtask release` with files in `out`.
+fn xtask_release(out: &Path) -> Command {
     let mut xtask = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    xtask.args(["run", "--quiet", "--package", "xtask", "--", "release", "--level", "1"]);
-    xtask.args(["--tools-profile", "dev", "--out"]).arg(out).current_dir(source_root());
-    run_cargo(&mut xtask).good();
+    xtask.args(["run", "--quiet", "--package", "xtask", "--", "release", "--out"]).arg(out);
+    xtask.current_dir(source_root());
+    xtask
 }
 
 /// A root of a Debian with MPICH and a compiler of C.
