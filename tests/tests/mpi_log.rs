@@ -216,8 +216,47 @@ fn states_have_the_names_that_programs_give_them() {
                 events.iter().filter(|event| event["ph"] == ph).count()
             };
             assert!(of("B") > 0 && of("B") == of("E"), "{json}");
+            let begun: Vec<&str> =
+                expected.iter().filter_map(|name| name.strip_prefix("begin:")).collect();
+            states_are_shown(&scratch, &log, &begun);
         }
     }
+}
+
+/// The states of two ranks in the page, and in the exports for Perfetto and Paraver: `begun` has the
+/// name of each state of a rank.
+fn states_are_shown(scratch: &Scratch, log: &Path, begun: &[&str]) {
+    let tool = |name: &str, args: &[&str]| {
+        run(scratch.command(Site::shared().tool(name)).args(args).arg(log)).good()
+    };
+    let page = tool("topasview", &["--timeline"]).out();
+    let perfetto = tool("topas-mpi", &["trace", "--perfetto"]).stdout;
+    let base = scratch.path().join("states-of-paraver");
+    let base = base.to_str().expect("a path");
+    tool("topas-mpi", &["trace", "--paraver", base]);
+    let read = |end: &str| fs::read_to_string(format!("{base}.{end}")).expect("a file");
+    let (records, meanings) = (read("prv"), read("pcf"));
+    let meanings =
+        meanings.split_once("States of the program\nVALUES\n0      End\n").expect("states").1;
+    let mut names: Vec<&str> = begun.to_vec();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        let count = 2 * begun.iter().filter(|begun| **begun == name).count();
+        let row = format!("<th class=\"l\" scope=\"row\">{name}</th><td>{count}</td>");
+        assert!(page.contains(&row), "{row}: {page:.6000}");
+        let is_begin = |bytes: &[u8]| bytes == name.as_bytes();
+        assert_eq!(perfetto.windows(name.len()).filter(|bytes| is_begin(bytes)).count(), count);
+        let number = meanings.lines().find_map(|line| line.strip_suffix(name)).expect(name);
+        let event = format!(":60000019:{}", number.trim());
+        // A state is told again where one within it ends, unless both end at once.
+        assert!(
+            records.lines().filter(|line| line.ends_with(&event)).count() >= count,
+            "{records}"
+        );
+    }
+    let ends = records.lines().filter(|line| line.ends_with(":60000019:0")).count();
+    assert_eq!(ends, 2, "one outermost state of each rank: {records}");
 }
 
 #[test]

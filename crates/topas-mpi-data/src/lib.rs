@@ -65,8 +65,8 @@ pub use sums::{
     WAITED_NAMES, Waiting,
 };
 pub use timeline::{
-    CallPlace, NoteKind, TIME_CLASSES, TimeClass, Timeline, TimelineBlock, TimelineNote,
-    TimelineProcess, TimelineRow, TimelineSlice,
+    CallPlace, NamedState, NoteKind, StateSum, TIME_CLASSES, TimeClass, Timeline, TimelineBlock,
+    TimelineNote, TimelineProcess, TimelineRow, TimelineSlice,
 };
 pub use topas_mpi_profile::sums::WaitSums;
 pub use topas_trace::{CallArguments, CallEvent, UserState};

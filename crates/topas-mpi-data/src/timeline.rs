@@ -9,6 +9,7 @@ mod clock;
 mod collectives;
 mod delays;
 mod messages;
+mod named_states;
 mod notes;
 mod rows;
 mod states;
@@ -27,9 +28,11 @@ use crate::trace::{FoundBlock, TraceLog, TraceProcess, TraceSkips};
 use clock::{RowClock, clocks};
 use collectives::{Collectives, GatheredCall, WORLD};
 use messages::{Messages, TimedCall};
+use named_states::NamedStates;
 use notes::Notes;
 use states::Meaning;
 
+pub use named_states::{NamedState, StateSum};
 pub use notes::{NoteKind, TimelineNote};
 pub use rows::{CallPlace, TimelineBlock, TimelineRow, TimelineSlice};
 pub use states::{TIME_CLASSES, TimeClass};
@@ -48,6 +51,12 @@ pub struct Timeline<'l> {
     pub notes: Vec<TimelineNote>,
     /// Notes of shorter waits are not kept, in ns; 0 if all are
     pub least_wait: u64,
+    /// States that the program names, by row and begin
+    pub states: Vec<NamedState>,
+    /// What the states of each name have together
+    pub state_sums: Vec<StateSum>,
+    /// States that are shorter are not kept one by one, in ns; 0 if all are
+    pub least_state: u64,
     /// When the last call ended, in ns since the first call of the first rank
     pub ended: u64,
     /// What was passed over
@@ -71,6 +80,8 @@ pub struct Timeline<'l> {
 struct RoutineRole {
     meaning: Meaning,
     class: TimeClass,
+    /// Whether its calls may begin or end states that the program names
+    names_states: bool,
 }
 
 /// The processes of the newest launch, or of the one with this id, and how many launches there are.
@@ -146,6 +157,7 @@ impl<'l> Timeline<'l> {
             collectives: Collectives::of(ranks as usize),
             world_calls: BTreeMap::new(),
             notes: Notes::default(),
+            states: NamedStates::default(),
             rows,
             skips: TraceSkips::default(),
         };
@@ -225,6 +237,13 @@ impl Timeline<'_> {
         self.notes.get(first..last).unwrap_or_default()
     }
 
+    /// The states of a row that the program names, in the order of their begins.
+    pub fn states_of(&self, row: usize) -> &[NamedState] {
+        let first = self.states.partition_point(|state| (state.row as usize) < row);
+        let last = self.states.partition_point(|state| state.row as usize <= row);
+        self.states.get(first..last).unwrap_or_default()
+    }
+
     /// Bytes of all blocks that can be read.
     pub fn bytes(&self) -> u64 {
         self.rows.iter().flat_map(|row| &row.blocks).map(|block| u64::from(block.bytes)).sum()
@@ -253,6 +272,7 @@ struct TimelineReader<'l, 'p> {
     /// if calls are missing, so that nobody can count
     world_calls: BTreeMap<usize, Option<u64>>,
     notes: Notes,
+    states: NamedStates,
     rows: Vec<TimelineRow>,
     skips: TraceSkips,
 }
@@ -293,7 +313,7 @@ impl<'l> TimelineReader<'l, '_> {
             let role = *known.or_insert_with(|| {
                 let name = process.routine(event.routine);
                 let (meaning, class) = (Meaning::of_routine(&name), TimeClass::of_routine(&name));
-                RoutineRole { meaning, class }
+                RoutineRole { meaning, class, names_states: name == "MPI_Pcontrol" }
             });
             let own = &mut self.rows[row];
             let place = CallPlace {
@@ -302,6 +322,11 @@ impl<'l> TimelineReader<'l, '_> {
                 call: own.blocks.last().map_or(0, |block| block.calls),
             };
             let (began, ended) = own.add(&clock, event, role.class);
+            if role.names_states
+                && let Some(state) = process.user_state(event)
+            {
+                self.states.add(place.row, &state, began, ended);
+            }
             let call = TimedCall { place, began, ended };
             let who = (process_place, process.rank as i32);
             self.messages.add(role.meaning, who, call, event, &mut self.notes);
@@ -373,6 +398,7 @@ impl<'l> TimelineReader<'l, '_> {
                 ended = ended.max(began).max(latest);
             }
         }
+        self.states.finish(&self.rows);
         let delays = self.notes.delays();
         let mut notes = self.notes.all;
         notes.sort_by_key(|note| note.place);
@@ -384,6 +410,9 @@ impl<'l> TimelineReader<'l, '_> {
             rows: self.rows,
             notes,
             least_wait: self.notes.least,
+            states: self.states.all,
+            state_sums: self.states.sums,
+            least_state: self.states.least,
             ended,
             skips: self.skips,
             untold: self.messages.untold + self.collectives.untold,

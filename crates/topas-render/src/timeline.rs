@@ -109,6 +109,9 @@ impl TimelinePage<'_> {
                             }
                             (words::table(timeline))
                         }))
+                        @if !timeline.state_sums.is_empty() {
+                            (section("states-title", "States that the program names", &words::states(timeline)))
+                        }
                         (section("keys-title", "Mouse and keys", &keys()))
                     }
                     footer {
@@ -172,6 +175,9 @@ impl TimelinePage<'_> {
                 }
                 label { input #group type="checkbox"; " by host" }
                 label { input #messages type="checkbox" checked; " messages" }
+                @if !self.timeline.states.is_empty() {
+                    label { input #named type="checkbox" checked; " states of the program" }
+                }
             }
             div.legend role="group" aria-label="States: a button shows one alone, and how long it took" {
                 @for class in TimeClass::ALL.into_iter().filter(used) {

@@ -1,5 +1,6 @@
 //! Events in the JSON of Chrome's tracing.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use serde_json::json;
@@ -31,6 +32,8 @@ pub(super) fn write(
             "args": { "name": name },
         });
         put(out, &named)?;
+        // States by thread that began in the window and have not ended.
+        let mut open: HashMap<u32, u32> = HashMap::new();
         log.events(process, skips, |thread, event| {
             let (began, length) = times(process, event, origin);
             if !window.has(began, began + length) {
@@ -38,10 +41,17 @@ pub(super) fn write(
             }
             let a = &event.arguments;
             if let Some(state) = process.user_state(event) {
+                let open = open.entry(thread).or_default();
+                if !state.begins && *open == 0 {
+                    return Ok(());
+                }
+                *open = if state.begins { *open + 1 } else { *open - 1 };
+                // The state has no part of the calls that begin and end it.
+                let moment = if state.begins { began + length } else { began };
                 let edge = json!({
                     "ph": if state.begins { "B" } else { "E" },
                     "name": Shown(state.text()).to_string(), "cat": "state",
-                    "pid": process.rank, "tid": thread, "ts": began as f64 / 1000.0,
+                    "pid": process.rank, "tid": thread, "ts": moment as f64 / 1000.0,
                 });
                 return put(out, &edge);
             }

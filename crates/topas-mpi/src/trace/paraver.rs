@@ -2,7 +2,8 @@
 //! `.pcf` says what the numbers mean, `.row` names nodes and threads.
 //!
 //! Types of events are those that Extrae uses for MPI; their values are numbers of our own, which the `.pcf`
-//! names. A task is a rank, and a processor is a thread.
+//! names. A task is a rank, and a processor is a thread. States that the program names are user functions:
+//! an event has the name of the innermost one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -15,7 +16,7 @@ use topas_mpi_data::{NoteKind, TimeClass, Timeline, TraceLog, TraceSkips};
 use topas_render::timeline::class_words;
 use topas_terminal::Printed;
 
-use super::window::{TimeWindow, timeline};
+use super::window::{TimeWindow, edges, timeline};
 use crate::TOOL;
 use crate::args::Trace;
 
@@ -55,7 +56,7 @@ pub(super) fn write(
     let layout = Layout::of(&timeline, &rows);
     let texts = [
         records(&timeline, logs, &layout, TimeWindow::of(options))?,
-        meanings(&layout),
+        meanings(&layout, &timeline),
         names(&layout),
     ];
     for (path, text) in paths(base).iter().zip(texts) {
@@ -92,6 +93,9 @@ const fn event_type(class: TimeClass) -> u32 {
         _ => 50_000_003,
     }
 }
+
+/// The type of the event that says in which state a thread is that the program names.
+const USER_FUNCTION: u32 = 60_000_019;
 
 /// What has which number.
 struct Layout {
@@ -219,6 +223,20 @@ fn records(
             Ok(())
         })?;
         lines.extend(state_line(done, own.ended(), TimeClass::Outside));
+        let mut within = Vec::new();
+        let edges = edges(&window.states(timeline.states_of(*row)));
+        for (edge, next) in edges.iter().zip(edges.iter().skip(1).map(Some).chain([None])) {
+            match edge.begins {
+                Some(name) => within.push(name + 1),
+                None => drop(within.pop()),
+            }
+            // Of events of one moment, the last one holds.
+            if next.is_some_and(|next| next.moment == edge.moment) {
+                continue;
+            }
+            let (at, value) = (edge.moment - window.from, within.last().unwrap_or(&0));
+            lines.push((edge.moment, 1, format!("2:{who}:{at}:{USER_FUNCTION}:{value}")));
+        }
     }
     for (row, partner, moment, began, ended) in receives {
         let sent = sends.get(&(partner, moment));
@@ -264,7 +282,7 @@ fn header(layout: &Layout, length: u64) -> String {
 }
 
 /// The `.pcf`.
-fn meanings(layout: &Layout) -> String {
+fn meanings(layout: &Layout, timeline: &Timeline<'_>) -> String {
     let mut text =
         "DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n\n".to_owned();
     let mut states: Vec<(u32, &str, &str)> = TimeClass::ALL
@@ -292,6 +310,13 @@ fn meanings(layout: &Layout) -> String {
         let _ = write!(text, "\nEVENT_TYPE\n0    {kind}    {words}\nVALUES\n0      Outside MPI\n");
         for (name, (_, number)) in layout.routines.iter().filter(|(_, of)| of.0 == kind) {
             let _ = writeln!(text, "{number:<7}{}", Shown(name.as_bytes()));
+        }
+    }
+    if !timeline.state_sums.is_empty() {
+        let words = "States of the program";
+        let _ = write!(text, "\nEVENT_TYPE\n0    {USER_FUNCTION}    {words}\nVALUES\n0      End\n");
+        for (number, sum) in (1..).zip(&timeline.state_sums) {
+            let _ = writeln!(text, "{number:<7}{}", Shown(&sum.name));
         }
     }
     text

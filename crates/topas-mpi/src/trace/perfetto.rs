@@ -3,7 +3,8 @@
 //!
 //! Each rank is a process of the trace, whose id is the rank plus 1, because processes of several hosts
 //! may have the same id. A call is a slice; the time for which it waited is a slice within it. A message is
-//! a flow from the call that sent to the call that received.
+//! a flow from the call that sent to the call that received. States that the program names are slices of
+//! a track of their own above the calls of a thread.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -12,7 +13,7 @@ use topas_format::shown::Shown;
 use topas_mpi_data::{CallArguments, NoteKind, Timeline, TimelineNote, TraceLog, TraceSkips};
 use topas_render::timeline::class_words;
 
-use super::window::{TimeWindow, timeline};
+use super::window::{TimeWindow, edges, timeline};
 use crate::args::Trace;
 
 /// Names of annotations, by number from 1.
@@ -150,7 +151,7 @@ fn write_row(
 ) -> io::Result<()> {
     let Some(own) = timeline.rows.get(row) else { return Ok(()) };
     let Some((_, process)) = timeline.processes.get(own.process) else { return Ok(()) };
-    let (of_process, track) = (1 + 2 * own.process as u64, 2 + 2 * row as u64);
+    let (of_process, track) = (1 + 3 * own.process as u64, 2 + 3 * row as u64);
     let host = Shown(process.facts.value("host").as_bytes()).to_string();
     let name = format!("rank {} on {host}", process.rank);
     let about =
@@ -186,18 +187,21 @@ fn write_row(
     };
     let end = || ProtoMessage::default().number(9, SLICE_END).number(11, track);
     let names: BTreeMap<u16, &str> = process.routines().collect();
+    write_states(timeline, row, window, (of_process, sequence), out)?;
     let first_note = timeline.notes.partition_point(|note| (note.place.row as usize) < row);
     let notes = timeline.notes_of(row);
     timeline.calls(logs, row, (window.from, window.to), |place, began, ended, event| {
+        // Its states are on a track of their own.
+        if process.user_state(event).is_some() {
+            return Ok(());
+        }
         let mut call = begin(u64::from(event.routine) + 1);
         if !names.contains_key(&event.routine) {
             let name = process.routine(event.routine);
             call = ProtoMessage::default().number(9, SLICE_BEGIN).number(11, track);
             call = call.number(3, CATEGORY).bytes(23, name.as_bytes());
         }
-        // Of a state that the program names, the arguments are its name.
-        let is_state = process.user_state(event).is_some();
-        for annotation in annotations(&event.arguments).filter(|_| !is_state) {
+        for annotation in annotations(&event.arguments) {
             call = call.message(4, &annotation);
         }
         for number in flows.sent.get(&(row as u32, began)).into_iter().flatten() {
@@ -223,4 +227,35 @@ fn write_row(
         }
         put(out, &slice(ended, end()))
     })
+}
+
+/// Writes the states of a row that the program names, if it has some in the window.
+fn write_states(
+    timeline: &Timeline<'_>,
+    row: usize,
+    window: TimeWindow,
+    (of_process, sequence): (u64, u64),
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let states = window.states(timeline.states_of(row));
+    let (Some(own), false) = (timeline.rows.get(row), states.is_empty()) else { return Ok(()) };
+    let track = 3 + 3 * row as u64;
+    let name = format!("states of thread {}", own.thread);
+    let descriptor =
+        ProtoMessage::default().number(1, track).bytes(2, name.as_bytes()).number(5, of_process);
+    let packet = || ProtoMessage::default().number(10, sequence);
+    put(out, &packet().message(60, &descriptor))?;
+    for edge in edges(&states) {
+        let event = match edge.begins {
+            Some(name) => {
+                let name = timeline.state_sums.get(name as usize).map(|sum| &sum.name[..]);
+                let name = Shown(name.unwrap_or_default()).to_string();
+                ProtoMessage::default().number(9, SLICE_BEGIN).bytes(23, name.as_bytes())
+            }
+            None => ProtoMessage::default().number(9, SLICE_END),
+        };
+        let event = event.number(11, track).number(3, CATEGORY);
+        put(out, &packet().number(8, edge.moment).number(13, NEEDS_STATE).message(11, &event))?;
+    }
+    Ok(())
 }

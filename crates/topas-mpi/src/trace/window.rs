@@ -2,7 +2,7 @@
 
 use std::io;
 
-use topas_mpi_data::{Timeline, TraceLog, TraceSkips};
+use topas_mpi_data::{NamedState, Timeline, TraceLog, TraceSkips};
 
 use crate::args::Trace;
 
@@ -25,6 +25,44 @@ impl TimeWindow {
     pub(super) fn has(self, began: u64, ended: u64) -> bool {
         ended >= self.from && began <= self.to
     }
+
+    /// The parts of states that are in the window.
+    pub(super) fn states(self, states: &[NamedState]) -> Vec<NamedState> {
+        let inside = states.iter().filter(|state| self.has(state.began, state.ended));
+        let cut = |state: &NamedState| NamedState {
+            began: state.began.max(self.from),
+            ended: state.ended.min(self.to),
+            ..*state
+        };
+        inside.map(cut).collect()
+    }
+}
+
+/// The begin or the end of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StateEdge {
+    /// When, in ns since the beginning of the first rank
+    pub(super) moment: u64,
+    /// The name of the state that begins, by its place; None where one ends
+    pub(super) begins: Option<u32>,
+}
+
+/// The begins and ends of the states of a row in the order of time, so that what began last ends first.
+/// The states are in the order of their begins, and lie in one another.
+pub(super) fn edges(states: &[NamedState]) -> Vec<StateEdge> {
+    let mut edges = Vec::with_capacity(2 * states.len());
+    let mut open: Vec<u64> = Vec::new();
+    let end = |moment| StateEdge { moment, begins: None };
+    for state in states {
+        while open.last().is_some_and(|ended| *ended <= state.began) {
+            edges.extend(open.pop().map(end));
+        }
+        edges.push(StateEdge { moment: state.began, begins: Some(state.name) });
+        // One that is cut off ends with the one around it.
+        open.push(open.last().map_or(state.ended, |outer| state.ended.min(*outer)));
+    }
+    edges.extend(open.into_iter().rev().map(end));
+    edges
 }
 
 /// The newest launch of logs as a time line, and the rows of the ranks that are wanted. None if there is
@@ -58,5 +96,19 @@ mod tests {
         {
             assert_eq!(window.has(began, ended), has, "{began} {ended}");
         }
+    }
+
+    #[test]
+    fn states_are_cut_to_a_window_and_end_in_the_order_of_time() {
+        let state = |name, depth, began, ended| NamedState { row: 0, name, depth, began, ended };
+        let states =
+            [state(7, 0, 0, 50), state(8, 1, 5, 12), state(8, 1, 15, 50), state(9, 0, 60, 70)];
+        let window = TimeWindow { from: 10, to: 20 };
+        let cut = window.states(&states);
+        assert_eq!(cut, [state(7, 0, 10, 20), state(8, 1, 10, 12), state(8, 1, 15, 20)]);
+        let told: Vec<_> = edges(&cut).iter().map(|edge| (edge.moment, edge.begins)).collect();
+        let expected =
+            [(10, Some(7)), (10, Some(8)), (12, None), (15, Some(8)), (20, None), (20, None)];
+        assert_eq!(told, expected);
     }
 }

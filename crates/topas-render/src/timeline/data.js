@@ -97,9 +97,21 @@ function rowsOf(facts, bytes) {
       row.notes.partner[i] = reader.next();
       row.notes.moment[i] = moment += reader.signed();
     }
+    const states = reader.next();
+    row.states = [];
+    for (let i = 0, began = 0; i < states; i++) {
+      const [name, depth] = [facts.states[reader.next()], reader.next()];
+      began += reader.next();
+      row.states.push({ name, depth, began, ended: began + reader.next() });
+    }
     row.name = `rank ${row.process.rank}` + (told.several ? ` thread ${told.thread}` : "");
     return row;
   });
+}
+
+/** The states that the program names and in which a row is at a moment, the outermost first. */
+function namesAt(row, moment) {
+  return row.states.filter(state => state.began <= moment && moment <= state.ended).map(state => state.name);
 }
 
 /** The timeline of the page. */

@@ -30,7 +30,9 @@ function hover(x, y) {
   if (!entry || x < left) return;
   const moment = view.from + ((x - left) / inner) * (view.to - view.from);
   const pixel = (view.to - view.from) / inner;
-  const at = `${entry.row.name} at ${shownMoment(moment, pixel)}`;
+  const names = namesAt(entry.row, moment);
+  const within = names.length ? ` in ${names.join(" > ")}` : "";
+  const at = `${entry.row.name} at ${shownMoment(moment, pixel)}${within}`;
   const state = shownHow === "calls" ? stateAt(entry.row, moment, pixel) : null;
   if (!state) {
     say(at);
@@ -91,6 +93,8 @@ async function choose(state) {
   } else {
     words.push(["State", stateWords(state)], ["Class", className(state.kind)], ["Began", shownMoment(began, 1)], ["Took", block ? shownTime(ended - began) : "until the end"]);
   }
+  const names = namesAt(row, began);
+  if (names.length) words.unshift(["In the state", names.join(" > ")]);
   words.unshift(["Where", `${row.name}${row.process.host ? ` on ${row.process.host}` : ""}`]);
   chosen = { ...state, began, ended };
   cursorRow = row;

@@ -50,6 +50,7 @@ function drawNow() {
   context.clearRect(0, 0, width, AXIS_HEIGHT);
   drawAxis(context, left, inner, height);
   drawLabels(context, shown, left, width);
+  drawStates(context, shown, left, inner);
   const unseen = isRead ? drawArrows(context, shown, left, inner) : 0;
   drawChosen(context, left, inner);
   drawOverview();
@@ -125,6 +126,49 @@ function drawLabels(context, shown, left, width) {
     context.fillText(isLate ? `\u25b6 ${name}` : name, left - 5, y);
     free = y + 7;
   }
+}
+
+/** Rows that are lower than this have no room for states that the program names. */
+const LEAST_STATE_ROW = 12;
+/** Most states that lie in one another and are drawn. */
+const MOST_DEPTH = 3;
+
+/** States that the program names, as brackets with their names at the bottom of rows, the outermost lowest. */
+function drawStates(context, shown, left, inner) {
+  if (!$("named")?.checked) return;
+  context.save();
+  context.beginPath();
+  context.rect(left, AXIS_HEIGHT, inner, context.canvas.height);
+  context.clip();
+  context.textAlign = "left";
+  context.textBaseline = "middle";
+  context.lineWidth = 1;
+  for (const { row, top, height } of shown) {
+    if (!row || height < LEAST_STATE_ROW) continue;
+    const deepest = Math.min(row.states.reduce((most, state) => Math.max(most, state.depth + 1), 0), MOST_DEPTH);
+    const bar = Math.max(4, Math.min(14, Math.floor(height / (deepest + 1.2))));
+    const hasText = bar >= 9;
+    context.font = `${Math.min(bar - 1, 11)}px system-ui, sans-serif`;
+    // Of states of less than a pixel, one in each column is drawn.
+    const done = new Array(MOST_DEPTH).fill(-1);
+    for (const state of row.states) {
+      if (state.depth >= MOST_DEPTH || state.ended < view.from || state.began > view.to) continue;
+      const from = Math.max(xOf(state.began, left, inner), left);
+      const to = Math.min(xOf(state.ended, left, inner), left + inner);
+      if (to - from < 1 && Math.floor(to) === done[state.depth]) continue;
+      done[state.depth] = Math.floor(to);
+      const y = AXIS_HEIGHT + top + height - view.scroll - (state.depth + 1) * bar - 1;
+      context.fillStyle = style("--ground");
+      context.globalAlpha = 0.88;
+      context.fillRect(from, y, Math.max(to - from, 1), bar - 1);
+      context.globalAlpha = 1;
+      context.strokeStyle = context.fillStyle = style("--ink");
+      if (to - from >= 3) context.strokeRect(from + 0.5, y + 0.5, to - from - 1, bar - 2);
+      else context.fillRect(from, y, Math.max(to - from, 1), bar - 1);
+      if (hasText && to - from > 6 + context.measureText(state.name).width) context.fillText(state.name, from + 3, y + bar / 2);
+    }
+  }
+  context.restore();
 }
 
 /** Messages that end in view, as arrows from the call that sent to the call that received. Returns how many there are, if there are too many. */

@@ -3,7 +3,7 @@
 use data_encoding::BASE64;
 use serde_json::{Value, json};
 use topas_format::shown::Shown;
-use topas_mpi_data::{TimeClass, Timeline, TimelineNote, TimelineRow, TraceProcess};
+use topas_mpi_data::{NamedState, TimeClass, Timeline, TimelineNote, TimelineRow, TraceProcess};
 
 use super::LogFile;
 
@@ -38,6 +38,7 @@ pub(super) fn index(timeline: &Timeline<'_>) -> String {
         let (of_row, rest) = notes.split_at(own);
         notes = rest;
         put_row(&mut out, row, of_row);
+        put_states(&mut out, timeline.states_of(place));
     }
     BASE64.encode(&out.bytes)
 }
@@ -80,6 +81,19 @@ fn put_row(out: &mut NumberWriter, row: &TimelineRow, notes: &[TimelineNote]) {
         out.put(note.partner.into());
         out.put_signed(note.moment as i64 - moment);
         (call, moment) = (own, note.moment as i64);
+    }
+}
+
+/// The states of a row that the program names.
+fn put_states(out: &mut NumberWriter, states: &[NamedState]) {
+    out.put(states.len() as u64);
+    let mut began = 0;
+    for state in states {
+        out.put(state.name.into());
+        out.put(state.depth.into());
+        out.put(state.began - began);
+        out.put(state.ended - state.began);
+        began = state.began;
     }
 }
 
@@ -137,6 +151,8 @@ pub(super) fn facts(timeline: &Timeline<'_>, logs: &[LogFile], late: Option<usiz
         .collect();
     json!({
         "ended": timeline.ended.max(1), "late": late, "sliceCalls": timeline.slice_calls, "leastWait": timeline.least_wait,
+        "states": timeline.state_sums.iter().map(|sum| Shown(&sum.name).to_string())
+            .collect::<Vec<_>>(),
         "classes": TimeClass::ALL.map(super::class_words),
         "hosts": hosts, "routines": tables, "processes": processes, "rows": rows,
         "logs": logs.iter().map(|log| json!({ "name": log.name, "bytes": log.bytes }))

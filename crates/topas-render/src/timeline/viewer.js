@@ -369,6 +369,7 @@ function listen() {
   on("sort", rearrange, "change");
   on("group", () => (fitRows(), draw()), "change");
   on("messages", draw, "change");
+  if ($("named")) on("named", draw, "change");
   on("readall", () => showDurations(true));
   on("close", () => choose(null));
   for (const id of ["bins", "scale", "amount"]) on(id, () => showDurations(false), "input");

@@ -199,6 +199,40 @@ pub(super) fn notes(timeline: &Timeline<'_>) -> Vec<String> {
     notes
 }
 
+/// The numbers of the states that the program names.
+pub(super) fn states(timeline: &Timeline<'_>) -> Markup {
+    let all = sum(timeline.rows.iter().flat_map(|row| row.times));
+    let mut sums: Vec<_> = timeline.state_sums.iter().collect();
+    sums.sort_by_key(|sum| std::cmp::Reverse(sum.time));
+    html! {
+        p.note {
+            "By topas_begin(name) and topas_end(). Times of all ranks in seconds (s), and as a share of the time \
+             of all ranks. A state may lie in another one, so shares do not add up to 100 %."
+            @if timeline.least_state > 0 {
+                " The picture leaves out states that are shorter than " (timeline.least_state / 1000) " us."
+            }
+        }
+        (wide("States that the program names", &html! {
+            table {
+                thead { tr {
+                    th.l scope="col" { "state" } th scope="col" { "how often" }
+                    th scope="col" { "time s" } th scope="col" { "share %" }
+                } }
+                tbody {
+                    @for sum in sums.iter().take(MOST_ROWS) {
+                        tr {
+                            th.l scope="row" { (Shown(&sum.name)) }
+                            td { (sum.count) }
+                            td { (seconds(timeline, sum.time)) }
+                            td { (percent(sum.time, all)) }
+                        }
+                    }
+                }
+            }
+        }))
+    }
+}
+
 /// The numbers of the ranks.
 pub(super) fn table(timeline: &Timeline<'_>) -> Markup {
     let used: Vec<TimeClass> = TimeClass::ALL
