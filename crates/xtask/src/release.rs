@@ -4,7 +4,7 @@
 //! prefixes for the tarball. All files depend on the sources, the compilers and the date of the last
 //! commit only, so that two builders make the same bits.
 
-mod check;
+pub mod check;
 mod deb;
 pub mod file_list;
 mod recipes;

@@ -17,9 +17,9 @@ use crate::object::{self, Machine};
 use crate::packages::{self, ensure};
 use crate::pictures;
 use crate::process::{cargo, root, run, target_dir};
-use crate::site;
 use crate::symcheck::Size;
 use crate::wheels;
+use crate::{release, site};
 
 use executables::{TestExecutableRun, TestSelection, seconds};
 use outcome::TestCount;
@@ -200,6 +200,9 @@ pub fn test(options: &TestOptions) -> Result<()> {
             "examples of the documentation",
             cargo().args(["test", "--workspace", "--doc", "--quiet"]),
         );
+    }
+    if options.packages {
+        steps.step("licences and sources of crates", release::check::deny);
     }
     if options.site {
         steps.step("site of documentation", || site::site(None));
