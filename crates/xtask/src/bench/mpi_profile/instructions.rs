@@ -67,9 +67,11 @@ pub fn instructions(bench: &Bench) -> Result<String> {
          Instructions that a call executes more with the profile linked to the program, counted by \
          callgrind over 1,000 calls of each routine. The MPI is `bench/mpi_nothing.c`, whose functions do \
          nothing; it has the binary interface of the one that is named, and its Fortran calls its C. \
-         Messages are of one double. \"waits\" is with bytes, without peers, and with a look at the stamp of \
-         the other side, because callgrind makes every call long. \"log\" is with bytes, without peers. \"paused\" is after `MPI_Pcontrol(0)`, with peers. These \
-         figures have no noise.\n",
+         Messages are of one double. \"waits\" is with bytes, without peers, and the dearest case: callgrind \
+         makes every call long, so each looks at the stamp of the other side, and no message has one, so \
+         each also looks again for those that were missing. How many these are depends on the time, so \
+         the figures of waits vary by some 100. \"log\" is with bytes, without peers. \"paused\" is after \
+         `MPI_Pcontrol(0)`, with peers. All other figures have no noise.\n",
     );
     for mpi in MPIS {
         let dir = bench.sub(&format!("{}-instructions", mpi.name))?;
