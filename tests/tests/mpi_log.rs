@@ -9,6 +9,8 @@ use topas_tests::mpi_installation::Mpi;
 use topas_tests::profile::{Places, build, event_log, profiled};
 use topas_tests::running::run;
 use topas_tests::site::{Scratch, Site};
+use topas_tests::skip::skip;
+use topas_tests::small_disk::SmallDisk;
 
 const RANKS: u32 = 3;
 
@@ -155,6 +157,57 @@ fn killed_ranks_leave_their_newest_events() {
         assert!(bytes <= 13 * events, "{bytes} B of {events} events");
         let calls: usize = (0..RANKS).map(|rank| own_list(&scratch, rank).len()).sum();
         assert_eq!(overwritten, calls as u64 - kept, "what was overwritten is told");
+    }
+}
+
+/// Where the room ends under the ring of the log, or under the log itself, the program goes on as if there
+/// were none, and no event is told that was not.
+#[test]
+fn a_full_disk_takes_events_and_nothing_else() {
+    let test = "a_full_disk_takes_events_and_nothing_else";
+    for mpi in Mpi::installed(test) {
+        let scratch = Scratch::new();
+        let exe = scratch.path().join("calls");
+        build(mpi, "mpicc", &["log/calls.c"], &["-O2"], &exe);
+        let directory = scratch.path().to_str().expect("a path").to_owned();
+        let words = ["TOPAS_MPI_LOG=yes", exe.to_str().expect("a path"), &directory, "200"];
+        for (name, under_ring, size, left) in [
+            ("no room for the ring", true, "64k", 0),
+            ("room for a part of the rings", true, "2m", 1_000_000),
+            ("no room for the log", false, "64k", 0),
+            ("room for a part of the log", false, "64k", 20_000),
+        ] {
+            let small = scratch.sub("small");
+            let Some(disk) = SmallDisk::mount(&small, &format!("size={size},mode=1777")) else {
+                return skip(test, "no file system can be mounted");
+            };
+            disk.leave(left);
+            let mut places = Places::new(&scratch);
+            if under_ring {
+                places.spool.clone_from(&small);
+            } else {
+                places.out = small.join("profile.out");
+            }
+            let said = profiled(mpi, &scratch, RANKS, &words, &places).good().err();
+            assert_eq!(said.contains("event log not written to "), !under_ring, "{name}: {said}");
+            let from = places.out.parent().expect("a directory");
+            let logs = fs::read_dir(from).expect("a directory").map(|entry| entry.unwrap().path());
+            for log in logs.filter(|path| path.extension().is_some_and(|end| end == "trace")) {
+                let mut tool = scratch.command(Site::shared().tool("topas-mpi"));
+                let told = run(tool.arg("trace").arg("--events").arg(&log));
+                assert!(told.code() < 2, "{name} under {}: {}", mpi.name(), told.err());
+                if told.code() == 0 {
+                    for (rank, told) in events(&scratch, &log) {
+                        let own = own_list(&scratch, rank);
+                        let newest = &own[own.len() - told.len().min(own.len())..];
+                        same(&told, newest, &format!("{name}: rank {rank} under {}", mpi.name()));
+                    }
+                }
+                fs::remove_file(&log).expect("a log");
+            }
+            assert!((0..RANKS).all(|rank| own_list(&scratch, rank).len() > 1000), "{name}");
+            drop(disk);
+        }
     }
 }
 

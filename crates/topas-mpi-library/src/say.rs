@@ -40,7 +40,9 @@ const ERRORS: [(i32, &[u8]); 10] = [
 pub fn not_written(name: &[u8], error: i32) {
     let mut room = [0; 1024];
     let mut out = Out::new(&mut room);
-    out.put(b"topas-mpi: error: profile not written to ");
+    // The end that `files` gives to the log alone.
+    let what: &[u8] = if name.ends_with(b".trace") { b"event log" } else { b"profile" };
+    out.put(b"topas-mpi: error: ").put(what).put(b" not written to ");
     shown(&mut out, if name.is_empty() { b"any log" } else { name });
     out.put(b": ");
     match ERRORS.iter().find(|(known, _)| *known == error) {
