@@ -357,7 +357,8 @@ impl ComparedLine {
     }
 
     fn of_bytes(bytes: &[u8]) -> Option<ComparedLine> {
-        let [t0, t1, t2, t3, t4, t5, t6, t7, n0, n1, n2, n3, told, has_id] = *bytes.as_array()?;
+        let [t0, t1, t2, t3, t4, t5, t6, t7, n0, n1, n2, n3, told, has_id] =
+            *<&[u8; 14]>::try_from(bytes).ok()?;
         Some(ComparedLine {
             text: u64::from_le_bytes([t0, t1, t2, t3, t4, t5, t6, t7]),
             npes: (told == 1).then(|| u32::from_le_bytes([n0, n1, n2, n3])),
