@@ -10,6 +10,7 @@ mod cells;
 mod communicators;
 mod compare;
 mod counters;
+mod culprit;
 mod efficiency;
 mod heading;
 mod json;
@@ -34,11 +35,11 @@ use topas_chart::{Chart, Screen};
 
 use body::ViewBody;
 pub use compare::{compare_csv, compare_json, compare_text};
+pub use culprit::where_waited;
 pub use json::SCHEMA;
 pub use launches::{launches, launches_csv};
 pub use matrix::{MATRICES, Matrix};
 pub use order::{MpiOrder, MpiSort};
-pub use partners::where_waited;
 pub use paths::PathViews;
 pub use peers::Direction;
 pub use routines::{RoutineTime, ShownRoutines};
@@ -166,6 +167,25 @@ impl Views<'_> {
             View::Efficiency | View::Overview => Some(Box::new(efficiency::chart(self))),
             _ => None,
         }
+    }
+
+    /// Heading, notes and views, one blank line between them. A sentence that names the rank for which
+    /// the others wait stands above the notes.
+    pub fn text_with_heading(&self, views: &[View]) -> String {
+        let (first, others) = views.split_at(1.min(views.len()));
+        let names_a_rank = |view: &&View| {
+            matches!(view, View::Overview | View::Waits) && waits::are_measured(self.profile)
+        };
+        let mut parts = vec![self.heading()];
+        let mut body = first.first().map(|view| self.body(*view)).unwrap_or_default();
+        let mut sentence = ViewBody::default();
+        if first.iter().any(|view| names_a_rank(&view)) {
+            (sentence, body) = body.split_first();
+        }
+        parts.extend([sentence.text(self), self.notes(), body.text(self)]);
+        parts.extend(others.iter().map(|view| self.text(*view)));
+        parts.retain(|part| !part.is_empty());
+        parts.join("\n")
     }
 
     /// The launch in lines: program, ranks, when, MPI, how it ended.

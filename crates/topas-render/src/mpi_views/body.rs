@@ -82,6 +82,12 @@ impl ViewBody {
         self
     }
 
+    /// The first piece, and the others.
+    pub(super) fn split_first(mut self) -> (ViewBody, ViewBody) {
+        let others = self.0.split_off(1.min(self.0.len()));
+        (self, ViewBody(others))
+    }
+
     /// As text for a terminal, blank lines between the pieces.
     pub(super) fn text(&self, views: &Views<'_>) -> String {
         let mut out = String::new();

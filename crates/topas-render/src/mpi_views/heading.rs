@@ -17,6 +17,9 @@ const NAMED: usize = 8;
 /// From this share of the time on the measurement is worth a note: 1 in so many.
 const HEAVY: u128 = 100;
 
+/// The measurement takes less of a call, in ns; what is more is of its beginning and end.
+const MOST_OF_A_CALL: u128 = 2_000;
+
 /// Day and time.
 pub(super) fn when(date: Date, time: Time) -> String {
     Civil { date, time }.to_string()
@@ -183,8 +186,13 @@ pub(super) fn note_list(views: &Views<'_>) -> Vec<String> {
             .push(format!("Calls of which bytes or counts are missing: {}.", uncounted.join(", ")));
     }
     if sums.overhead.saturating_mul(HEAVY) > sums.wall {
+        let why = if sums.overhead > sums.calls().saturating_mul(MOST_OF_A_CALL) {
+            "the run is short, and its beginning and end are measured, too"
+        } else {
+            "calls are short and many"
+        };
         notes.push(format!(
-            "The measurement itself took {} s, {} of the time: calls are short and many.",
+            "The measurement itself took {} s, {} of the time: {why}.",
             seconds(sums.overhead, 6),
             percent_of(sums.overhead, sums.wall)
         ));

@@ -9,7 +9,7 @@ use super::amount::{amount, routine_name};
 use super::body::ViewBody;
 use super::cells::CellTable;
 use super::heading::ranges;
-use super::{efficiency, peers, routines, waiting, waits};
+use super::{culprit, efficiency, peers, routines, waiting};
 use crate::number::{NONE, compact, percent_of, quotient, seconds};
 use crate::wording::{count, some_pes};
 
@@ -22,7 +22,7 @@ const MOST: usize = 10;
 /// Share of MPI, efficiencies, routines, waiting.
 pub(super) fn body(views: &Views<'_>) -> ViewBody {
     let profile = views.profile;
-    let sentence = waits::sentence(profile, views.paths.as_ref());
+    let sentence = culprit::sentence(profile, views.paths.as_ref());
     let mut body = sentence.into_iter().fold(ViewBody::default(), ViewBody::prose);
     body = body.prose(shares(views)).and(efficiency::body(views));
     if !profile.total.routines.is_empty() {

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::body::ViewBody;
 use super::{Direction, View, Views};
-use super::{communicators, heading, partners, peers, sizes, waits};
+use super::{communicators, culprit, heading, partners, peers, sizes, waits};
 use crate::html::{document, figure, section};
 use crate::wording::{count, named};
 
@@ -60,7 +60,7 @@ pub(super) fn page(views: &Views<'_>, asked: &[View]) -> String {
         count(profile.total.ranks, "rank")
     );
     let has_sentence = shown.iter().any(|view| matches!(view, View::Overview | View::Waits));
-    let sentence = waits::sentence(profile, views.paths.as_ref()).filter(|_| !has_sentence);
+    let sentence = culprit::sentence(profile, views.paths.as_ref()).filter(|_| !has_sentence);
     document(
         &title,
         &html! {

@@ -2,7 +2,7 @@
 //! two are in step.
 
 use serde_json::{Value, json};
-use topas_mpi_data::{Blame, LaunchPartner, LaunchPath, MpiProfile, Slack};
+use topas_mpi_data::{Blame, LaunchPartner, LaunchPath, Slack};
 
 use super::Views;
 use super::body::ViewBody;
@@ -197,25 +197,4 @@ pub(super) fn value(path: &LaunchPath) -> Value {
         })
     };
     path.partners.iter().map(partner).collect()
-}
-
-/// Where the others wait for a rank, and what that does then: for the first sentence.
-pub fn where_waited(views_paths: &PathViews, profile: &MpiProfile, rank: u32) -> Option<String> {
-    let both = views_paths.paths.paths.iter().flat_map(|path| {
-        path.partners.iter().filter(|of| of.peer == rank).map(move |partner| (path, partner))
-    });
-    let (path, partner) = both.max_by_key(|(_, partner)| partner.blame.time())?;
-    if partner.blame.time() == 0 {
-        return None;
-    }
-    let name = |path: &LaunchPath| {
-        path.sums.routine.map_or("MPI", |routine| profile.routines.name(routine)).to_owned()
-    };
-    let mut text =
-        format!("They wait for it in {}, from {}", name(path), views_paths.innermost(path));
-    let its = partner.peer_path.and_then(|id| views_paths.paths.path(id));
-    if let Some(its) = its.filter(|its| its.id != path.id) {
-        text += &format!("; it comes to {} from {}", name(its), views_paths.innermost(its));
-    }
-    Some(text + ".")
 }

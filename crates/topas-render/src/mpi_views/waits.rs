@@ -7,10 +7,9 @@ use super::Views;
 use super::amount::routine_name;
 use super::body::ViewBody;
 use super::cells::CellTable;
+use super::culprit::sentence;
 use super::json::{number, seconds as json_seconds};
-use super::partners::where_waited;
-use super::paths::PathViews;
-use crate::number::{exact_seconds, percent_of, seconds};
+use crate::number::{exact_seconds, seconds};
 
 /// Waits of less than this part of the time of all ranks name nobody: a hundredth.
 const WORTH_A_NAME: u128 = 100;
@@ -24,14 +23,14 @@ pub(super) fn are_measured(profile: &MpiProfile) -> bool {
 }
 
 /// Where the time of a routine went, in ns; the parts are the whole.
-struct Parts {
-    waits: WaitSums,
+pub(super) struct Parts {
+    pub(super) waits: WaitSums,
     unknown: u128,
     other: u128,
 }
 
 impl Parts {
-    fn of(profile: &MpiProfile, routine: &RoutineCalls) -> Parts {
+    pub(super) fn of(profile: &MpiProfile, routine: &RoutineCalls) -> Parts {
         let mut waits = profile.total.waits.routine(routine.number);
         if !profile.total.waits.measured {
             // A sum over ranks may not have them where single ranks do.
@@ -44,7 +43,7 @@ impl Parts {
         Parts { waits, unknown, other }
     }
 
-    fn known(&self) -> [u128; 5] {
+    pub(super) fn known(&self) -> [u128; 5] {
         let WaitSums { late, late_receiver, collective, .. } = &self.waits;
         let [late, receiver, collective] =
             [late, late_receiver, collective].map(|figure| figure.nanoseconds);
@@ -58,7 +57,7 @@ pub(super) fn waited(profile: &MpiProfile, routine: &RoutineCalls) -> u128 {
 }
 
 /// What others waited for each rank of the world, that with most first.
-fn blamed(profile: &MpiProfile) -> Vec<(u32, Blame)> {
+pub(super) fn blamed(profile: &MpiProfile) -> Vec<(u32, Blame)> {
     let mut all = std::collections::BTreeMap::<u32, Blame>::new();
     for rank in &profile.ranks {
         for (peer, blame) in &rank.sums.waits.blamed {
@@ -73,81 +72,6 @@ fn blamed(profile: &MpiProfile) -> Vec<(u32, Blame)> {
 fn outside(profile: &MpiProfile, rank: u32) -> Option<u128> {
     let found = profile.ranks.iter().find(|known| known.rank == rank);
     found.map(|known| outside_of_rank(&known.sums))
-}
-
-/// Which rank makes the others wait; nothing if waits were not told apart.
-pub(super) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Option<String> {
-    if !are_measured(profile) {
-        return None;
-    }
-    let wall = profile.total.wall;
-    let waited: u128 = profile
-        .total
-        .routines
-        .iter()
-        .map(|routine| Parts::of(profile, routine).waits.waited())
-        .sum();
-    if waited.saturating_mul(WORTH_A_NAME) < wall {
-        let share = percent_of(waited, wall);
-        return Some(format!(
-            "Ranks hardly wait for each other: {share} of the time of all ranks."
-        ));
-    }
-    let all = blamed(profile);
-    let Some((rank, blame)) = all.first() else {
-        let share = percent_of(waited, wall);
-        return Some(format!("Ranks wait for each other {share} of the time of all ranks."));
-    };
-    let where_most = mostly_in(profile, blame);
-    let mut text = format!(
-        "The others wait {} s for rank {rank}, {} of the time of all ranks{where_most}.",
-        seconds(blame.time(), 3),
-        percent_of(blame.time(), wall),
-    );
-    let others: Vec<u128> = profile
-        .ranks
-        .iter()
-        .filter(|other| other.rank != *rank)
-        .map(|other| outside_of_rank(&other.sums))
-        .collect();
-    let own = outside(profile, *rank);
-    if let (Some(own), false) = (own, others.is_empty()) {
-        let mean = others.iter().sum::<u128>() / others.len() as u128;
-        text += &format!(
-            " Rank {rank} computes {} s outside of MPI, the others {} s on average",
-            seconds(own, 3),
-            seconds(mean, 3)
-        );
-        text += if own > mean + mean / 20 {
-            "."
-        } else {
-            ": it does not compute longer, so it is late because it waits itself, or because \
-             the ranks take turns."
-        };
-    }
-    if let Some(place) = paths.and_then(|paths| where_waited(paths, profile, *rank)) {
-        text += " ";
-        text += &place;
-    }
-    Some(text)
-}
-
-/// The routine in which most of this kind was waited.
-fn mostly_in(profile: &MpiProfile, blame: &Blame) -> String {
-    let kinds = [blame.late.time, blame.late_receiver.time, blame.collective.time];
-    let Some(kind) = (0..kinds.len()).max_by_key(|kind| kinds[*kind]) else {
-        return String::new();
-    };
-    let words = [
-        "because it sends late",
-        "because it receives late",
-        "because it comes late to collectives",
-    ];
-    let routines = profile.total.routines.iter();
-    let longest = routines.max_by_key(|routine| Parts::of(profile, routine).known()[kind]);
-    longest.map_or_else(String::new, |routine| {
-        format!(", mostly in {} {}", routine_name(profile, routine.number), words[kind])
-    })
 }
 
 /// Sentence, routines, ranks.

@@ -152,13 +152,10 @@ fn no_subtotal(profile: &MpiProfile, at: u32) -> u8 {
 
 /// The views, one blank line between them.
 fn text(args: &Args, views: &Views<'_>, asked: &[View]) -> String {
-    let mut parts = Vec::new();
     if !args.no_heading {
-        parts.push(views.heading());
-        let notes = views.notes();
-        parts.extend((!notes.is_empty()).then_some(notes));
+        return views.text_with_heading(asked);
     }
-    parts.extend(asked.iter().map(|view| views.text(*view)));
+    let parts: Vec<String> = asked.iter().map(|view| views.text(*view)).collect();
     parts.join("\n")
 }
 

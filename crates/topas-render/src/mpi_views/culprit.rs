@@ -1,0 +1,228 @@
+//! The sentence that names the rank for which the others wait, and where in its code.
+
+use std::collections::BTreeMap;
+
+use topas_mpi_data::{
+    Blame, LaunchPartner, LaunchPath, MpiProfile, RoutineNumber, outside_of_rank,
+};
+
+use super::amount::routine_name;
+use super::paths::PathViews;
+use super::waits::{Parts, are_measured, blamed};
+use crate::number::{percent_of, seconds};
+
+/// Waits of less than this part of the time of all ranks name nobody: a hundredth.
+const WORTH_A_NAME: u128 = 100;
+
+/// A rank computes longer than the others from a twentieth above their mean on.
+const LONGER: u128 = 20;
+
+/// What is said of a kind of wait.
+const BECAUSE: [&str; 3] =
+    ["because it sends late", "because it receives late", "because it comes late to collectives"];
+
+/// Which rank makes the others wait; nothing if waits were not told apart.
+pub(super) fn sentence(profile: &MpiProfile, paths: Option<&PathViews>) -> Option<String> {
+    if !are_measured(profile) {
+        return None;
+    }
+    let wall = profile.total.wall;
+    let routines = profile.total.routines.iter();
+    let waited: u128 = routines.map(|routine| Parts::of(profile, routine).waits.waited()).sum();
+    if waited.saturating_mul(WORTH_A_NAME) < wall {
+        let share = percent_of(waited, wall);
+        return Some(format!(
+            "Ranks hardly wait for each other: {share} of the time of all ranks."
+        ));
+    }
+    let all = blamed(profile);
+    let Some((last, blame)) = all.first() else {
+        let share = percent_of(waited, wall);
+        return Some(format!("Ranks wait for each other {share} of the time of all ranks."));
+    };
+    let (share, time) = (percent_of(blame.time(), wall), seconds(blame.time(), 3));
+    let mut text;
+    let (rank, kind) = match beginning_of_delay(profile, *last) {
+        Some(Beginning { first, next, waited }) => {
+            let kind = longest_kind(&waited);
+            let why = mostly_in(profile, paths, first, kind);
+            let reached = if next == *last {
+                format!("the others wait {time} s for rank {last}")
+            } else {
+                format!("the delay reaches rank {last}, for which the others wait {time} s")
+            };
+            text = format!(
+                "Rank {first} makes the others wait: rank {next} waits {} s for it{why}; {reached}, \
+                 {share} of the time of all ranks.",
+                seconds(waited.time(), 3)
+            );
+            (first, kind)
+        }
+        None => {
+            let kind = longest_kind(blame);
+            let why = mostly_in(profile, paths, *last, kind);
+            text = format!(
+                "The others wait {time} s for rank {last}, {share} of the time of all ranks{why}."
+            );
+            (*last, kind)
+        }
+    };
+    if let Some((own, mean)) = computing(profile, rank) {
+        text += &format!(
+            " Rank {rank} computes {} s outside of MPI, the others {} s on average",
+            seconds(own, 3),
+            seconds(mean, 3)
+        );
+        text += if is_longer(own, mean) {
+            "."
+        } else {
+            ": it does not compute longer, so it is late because it waits itself, or because \
+             the ranks take turns."
+        };
+    }
+    if let Some(place) = paths.and_then(|paths| place(paths, profile, rank, Some(kind))) {
+        text += " ";
+        text += &place;
+    }
+    Some(text)
+}
+
+/// What a rank computes, and the mean of all others, in ns; None if that is not known.
+fn computing(profile: &MpiProfile, rank: u32) -> Option<(u128, u128)> {
+    let (mut own, mut others, mut count) = (None, 0, 0);
+    for known in &profile.ranks {
+        let outside = outside_of_rank(&known.sums);
+        if known.rank == rank {
+            own = Some(outside);
+        } else {
+            others += outside;
+            count += 1;
+        }
+    }
+    let mean = u128::checked_div(others, count)?;
+    Some((own?, mean))
+}
+
+fn is_longer(own: u128, mean: u128) -> bool {
+    own > mean + mean / LONGER
+}
+
+/// Whom a rank waited for most.
+fn awaited_most(profile: &MpiProfile, rank: u32) -> Option<(u32, Blame)> {
+    let known = profile.ranks.iter().find(|known| known.rank == rank)?;
+    let others = known.sums.waits.blamed.iter().filter(|(peer, _)| *peer != rank);
+    others.max_by_key(|(peer, blame)| (blame.time(), std::cmp::Reverse(*peer))).copied()
+}
+
+/// Where a delay began.
+struct Beginning {
+    /// The rank that computes longer
+    first: u32,
+    /// The rank that waits for it
+    next: u32,
+    /// How long, and why
+    waited: Blame,
+}
+
+/// A rank that is late may have waited itself, and the rank for which it waited, too: where that began,
+/// because a rank computes longer. None if the rank itself does, or if the waits lead to none that
+/// does.
+fn beginning_of_delay(profile: &MpiProfile, last: u32) -> Option<Beginning> {
+    let mut delayed = vec![last];
+    let mut found = None;
+    loop {
+        let next = *delayed.last()?;
+        let (own, mean) = computing(profile, next)?;
+        if is_longer(own, mean) {
+            return found;
+        }
+        let (first, waited) = awaited_most(profile, next)?;
+        // As much as half of what another rank waited for this one: else its delay is another.
+        let passed_on = profile.ranks.iter().flat_map(|other| &other.sums.waits.blamed);
+        let passed_on = passed_on.filter(|(peer, _)| *peer == next).map(|(_, blame)| blame.time());
+        if delayed.contains(&first) || 2 * waited.time() < passed_on.max().unwrap_or(0) {
+            return None;
+        }
+        delayed.push(first);
+        found = Some(Beginning { first, next, waited });
+    }
+}
+
+/// The kinds of a wait, in ns.
+fn kinds(blame: &Blame) -> [u128; 3] {
+    [blame.late.time, blame.late_receiver.time, blame.collective.time]
+}
+
+fn longest_kind(blame: &Blame) -> usize {
+    let kinds = kinds(blame);
+    (0..kinds.len()).max_by_key(|kind| kinds[*kind]).unwrap_or_default()
+}
+
+/// The routine in which ranks waited most for a rank, and why. Without call paths nobody knows in
+/// which routine a rank waited for which other: then the one in which most of this kind was waited.
+fn mostly_in(profile: &MpiProfile, paths: Option<&PathViews>, rank: u32, kind: usize) -> String {
+    let by_path = paths.and_then(|paths| routine_waited(paths, rank, Some(kind)));
+    let routine = by_path.or_else(|| {
+        let routines = profile.total.routines.iter();
+        let longest = routines.max_by_key(|routine| Parts::of(profile, routine).known()[kind]);
+        longest.map(|routine| routine.number)
+    });
+    routine.map_or_else(String::new, |routine| {
+        format!(", mostly in {} {}", routine_name(profile, routine), BECAUSE[kind])
+    })
+}
+
+/// All paths by which ranks waited for a rank.
+fn waiting_for(
+    views: &PathViews,
+    rank: u32,
+) -> impl Iterator<Item = (&LaunchPath, &LaunchPartner)> {
+    views.paths.paths.iter().flat_map(move |path| {
+        path.partners.iter().filter(move |of| of.peer == rank).map(move |partner| (path, partner))
+    })
+}
+
+/// What was waited for a partner, in all or of one kind, in ns.
+fn waited(partner: &LaunchPartner, kind: Option<usize>) -> u128 {
+    kind.map_or(partner.blame.time(), |kind| kinds(&partner.blame)[kind])
+}
+
+/// The routine in which ranks waited most for a rank, in all or for one kind.
+fn routine_waited(views: &PathViews, rank: u32, kind: Option<usize>) -> Option<RoutineNumber> {
+    let mut all = BTreeMap::<RoutineNumber, u128>::new();
+    for (path, partner) in waiting_for(views, rank) {
+        if let Some(routine) = path.sums.routine {
+            *all.entry(routine).or_default() += waited(partner, kind);
+        }
+    }
+    let (routine, time) = all.into_iter().max_by_key(|(_, time)| *time)?;
+    (time > 0).then_some(routine)
+}
+
+/// Where the others wait for a rank, and what that does then: a sentence.
+pub fn where_waited(views: &PathViews, profile: &MpiProfile, rank: u32) -> Option<String> {
+    place(views, profile, rank, None)
+}
+
+/// The same, of all waits or of one kind.
+fn place(
+    views: &PathViews,
+    profile: &MpiProfile,
+    rank: u32,
+    kind: Option<usize>,
+) -> Option<String> {
+    let routine = routine_waited(views, rank, kind)?;
+    let there = waiting_for(views, rank).filter(|(path, _)| path.sums.routine == Some(routine));
+    let (path, partner) = there.max_by_key(|(_, partner)| waited(partner, kind))?;
+    let place = |path: &LaunchPath| {
+        let name = path.sums.routine.map_or("MPI", |routine| profile.routines.name(routine));
+        (name.to_owned(), views.innermost(path))
+    };
+    let (routine, waiting) = place(path);
+    let mut text = format!("They wait for it in {routine}, from {waiting}");
+    let its = partner.peer_path.and_then(|id| views.paths.path(id)).map(place);
+    if let Some((its, late)) = its.filter(|its| *its != (routine, waiting)) {
+        text += &format!("; it comes to {its} from {late}");
+    }
+    Some(text + ".")
+}

@@ -1,0 +1,75 @@
+//! The first sentence: which rank makes the others wait.
+
+use std::fmt::Write as _;
+
+use super::{command, directory};
+
+/// A rank of a made profile: what it computes in seconds, and for whom it waits how long.
+type MadeRank = (f64, &'static [(u32, f64)]);
+
+/// What is said first of a launch whose ranks are these, each 10 s long, all waiting in `Recv`.
+fn first_lines(ranks: &[MadeRank]) -> String {
+    let mut text = String::new();
+    let count = ranks.len();
+    for (rank, (computes, waits)) in ranks.iter().enumerate() {
+        let mpi = 10.0 - computes;
+        let late = waits.iter().fold(0.0, |sum, (_, time)| sum + time);
+        let _ = write!(
+            text,
+            "2026/11/24 10:50:41 topas-mpi #0 made {count} 9eb2e2e308beb768 v=1 of=rank line=1/1 \
+             t=1795517441 uid=0 end=finalize host=n1 rank={rank} pid={} ranks=1 wall=10 wallmax=10 \
+             mpisum={mpi} mpimax={mpi} mpimin={mpi} usemax={computes} over=0.001 thr=1 lang=c \
+             late={late} latercv=0 coll=0 f=Recv:10:{mpi}:1:10:::10:80 \
+             l=Recv:10:{late}:0:0:0:0:0:0:0:0:0:0",
+            100 + rank
+        );
+        for (peer, time) in *waits {
+            let _ = write!(text, " b={peer}:10:{time}:0:0:0:0");
+        }
+        text += "\n";
+    }
+    let dir = directory(topas_testkit::with_lengths(&text));
+    let file = dir.path().join("topas.out");
+    let args = ["--mpi", file.to_str().unwrap()];
+    let output = command(dir.path(), &args).env("COLUMNS", "80").output().unwrap();
+    let all = String::from_utf8(output.stdout).unwrap();
+    all.lines().take(10).collect::<Vec<_>>().join("\n")
+}
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_rank_that_computes_longest_is_named_and_not_those_that_wait_for_it() {
+    // A pipeline: rank 1 is slow, 2 waits for it, 3 for 2, and in the end all for 3.
+    let ranks: [MadeRank; 4] =
+        [(1.0, &[(3, 8.0)]), (9.0, &[(3, 0.5)]), (1.0, &[(1, 7.0)]), (1.0, &[(2, 6.5)])];
+    let text = words(&first_lines(&ranks));
+    let first = "Rank 1 makes the others wait: rank 2 waits 7.000 s for it, mostly in Recv because it \
+                 sends late; the delay reaches rank 3, for which the others wait 8.500 s, 21.25% of";
+    assert!(text.contains(first), "{text}");
+    assert!(
+        text.contains("Rank 1 computes 9.000 s outside of MPI, the others 1.000 s on"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_rank_that_is_late_by_itself_is_named_at_once() {
+    let ranks: [MadeRank; 3] = [(1.0, &[(2, 7.0)]), (1.0, &[(2, 6.0), (0, 1.0)]), (9.0, &[])];
+    let text = words(&first_lines(&ranks));
+    assert!(text.contains("The others wait 13.000 s for rank 2, 43.33% of"), "{text}");
+    assert!(
+        text.contains("Rank 2 computes 9.000 s outside of MPI, the others 1.000 s on average."),
+        "{text}"
+    );
+}
+
+#[test]
+fn where_ranks_take_turns_no_chain_is_followed() {
+    let ranks: [MadeRank; 2] = [(5.0, &[(1, 4.0)]), (5.0, &[(0, 4.5)])];
+    let text = words(&first_lines(&ranks));
+    assert!(text.contains("The others wait 4.500 s for rank 0"), "{text}");
+    assert!(text.contains("or because the ranks take turns."), "{text}");
+}
