@@ -116,8 +116,9 @@ static LOOKED: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
 const NEW: u8 = 0;
 /// A rank whose file is known.
 const NEAR: u8 = 1;
-/// A rank that was not found.
-const SOUGHT_IN_VAIN: u8 = 2;
+/// A rank that was not found, from so often on that it is no more looked for each time. The first
+/// look may have been before it came to MPI.
+const SOUGHT_IN_VAIN: u8 = 4;
 
 /// What is known of where a rank is.
 #[inline(always)]
@@ -141,20 +142,27 @@ pub fn is_near(rank: u32) -> bool {
 #[cold]
 #[inline(never)]
 pub fn seek(rank: u32) -> bool {
-    /// Ranks for which the first question is a look.
+    /// Looks that are made as soon as they are of use.
     const AT_ONCE: u32 = 64;
     static SOUGHT: AtomicU32 = AtomicU32::new(0);
-    let Some(looked) = looked(rank) else { return false };
-    if *looked != NEAR {
-        let sought = SOUGHT.fetch_add(1, Relaxed) + 1;
-        if sought.is_power_of_two() || sought < AT_ONCE && *looked == NEW {
-            look_around();
+    static LOOKS: AtomicU32 = AtomicU32::new(0);
+    let Some(known) = looked(rank).map(|looked| *looked) else { return false };
+    if known == NEAR {
+        return true;
+    }
+    let sought = SOUGHT.fetch_add(1, Relaxed) + 1;
+    let soon = known != SOUGHT_IN_VAIN && LOOKS.load(Relaxed) < AT_ONCE;
+    if soon || sought.is_power_of_two() {
+        LOOKS.fetch_add(1, Relaxed);
+        look_around();
+    }
+    match looked(rank) {
+        Some(looked) if *looked != NEAR => {
+            *looked = if *looked == NEW { NEAR + 1 } else { SOUGHT_IN_VAIN.min(*looked + 1) };
+            false
         }
+        found => found.is_some(),
     }
-    if *looked == NEW {
-        *looked = SOUGHT_IN_VAIN;
-    }
-    *looked == NEAR
 }
 
 /// The file of another rank of this node, mapped to be read; null if there is none.

@@ -20,16 +20,17 @@ impl Returned<'_> {
         let handle = handle(self.library, self.args, self.role.members);
         let Members { size, rank, known, world } = self.members(handle, kept);
         let call = self.call;
-        let is_near = match with(|_, numbers, _| numbers.is_near(self.library, handle)) {
-            Some(near) => near,
-            None => known.is_none_or(|number| self.seek(handle, size, shape, number)),
-        };
-        let long = with(|engine, _, boards| engine.is_long(boards, &call, size));
         let root = if self.role.root == NONE { 0 } else { word(self.args, self.role.root) as u32 };
         let (first, end) = shape.awaited(rank, root, size);
+        let end = end.min(size);
+        let Nearness { all, awaited } = match known {
+            Some(number) => self.nearness(handle, size, [first, end], number),
+            None => Nearness::NEAR,
+        };
+        let long = with(|engine, _, boards| engine.is_long(boards, &call, size));
         let mut far = 0;
-        if let Some(number) = known.filter(|_| !is_near) {
-            let asks = long && first < end && call.counts;
+        if let Some(number) = known.filter(|_| !all) {
+            let asks = long && !awaited && call.counts;
             far = self.came(handle, shape, [rank, root, size], number, asks);
         }
         if !long {
@@ -39,8 +40,8 @@ impl Returned<'_> {
         if known.is_none() {
             with(|engine, _, _| engine.not_measured(&mut waiting));
         }
-        if let Some(number) = known.filter(|_| call.counts && is_near) {
-            for other in (first..end.min(size)).filter(|other| *other != rank) {
+        if let Some(number) = known.filter(|_| call.counts && awaited) {
+            for other in (first..end).filter(|other| *other != rank) {
                 let peer = if world {
                     other
                 } else {
@@ -54,10 +55,9 @@ impl Returned<'_> {
             }
             with(|engine, _, _| engine.looked(&mut waiting));
         } else if let Some(number) = known.filter(|_| call.counts) {
-            with(|engine, _, boards| match (first < end, far) {
-                (false, _) => engine.looked(&mut waiting),
-                (true, 0) => engine.not_measured(&mut waiting),
-                (true, key) => engine.gathered_far(boards, &mut waiting, key, number),
+            with(|engine, _, boards| match far {
+                0 => engine.not_measured(&mut waiting),
+                key => engine.gathered_far(boards, &mut waiting, key, number),
             });
         }
         with(|engine, _, boards| {
@@ -101,13 +101,11 @@ impl Returned<'_> {
         let object = object::object(self.library, self.ledger, handle, ObjectKind::Comm);
         let (size, rank, inter) = (object.size, object.rank, object.inter);
         let Some(number) = came.checked_sub(1).filter(|_| !inter) else { return };
-        let is_near = match with(|_, numbers, _| numbers.is_near(self.library, handle)) {
-            Some(near) => near,
-            None => self.seek(handle, size, shape, number),
-        };
         let root = if self.role.root == NONE { 0 } else { word(self.args, self.role.root) as u32 };
         let (first, end) = shape.awaited(rank, root, size);
         let known = self.comm();
+        // Nobody else has to be there yet.
+        let is_near = self.nearness(handle, size, [0, 0], number).all;
         let mut far = 0;
         if !is_near {
             // Who asks is told that now: the answer is of use only if it waits.
@@ -130,20 +128,52 @@ impl Returned<'_> {
         object::world_rank(self.library, self.ledger, handle, ObjectKind::Comm, rank as i32)
     }
 
-    /// Whether all members of a communicator are on this node. Until all have come to one of its
-    /// collectives some may only not yet be there.
+    /// Which members of a communicator are on this node. Those for which this rank had to wait are
+    /// there, and can be found; of the others some may not yet have come to MPI, until so many
+    /// collectives are over.
+    fn nearness(
+        &mut self,
+        handle: u64,
+        size: u32,
+        [first, end]: [u32; 2],
+        number: u64,
+    ) -> Nearness {
+        match with(|_, numbers, _| numbers.is_near(self.library, handle)) {
+            Some(true) => Nearness::NEAR,
+            // Those that count may be here.
+            Some(false) => {
+                let some = (first, end) != (0, size);
+                Nearness { all: false, awaited: some && self.are_near([first, end], handle, false) }
+            }
+            None => self.look_for(handle, size, [first, end], number),
+        }
+    }
+
     #[cold]
     #[inline(never)]
-    fn seek(&mut self, handle: u64, size: u32, shape: Shape, number: u64) -> bool {
+    fn look_for(
+        &mut self,
+        handle: u64,
+        size: u32,
+        [first, end]: [u32; 2],
+        number: u64,
+    ) -> Nearness {
         const SURE: u64 = 8;
-        let near = (0..size).all(|other| {
-            let member = self.member(handle, other);
-            with(|_, _, _| boards::is_near(member) || boards::seek(member))
-        });
-        if near || shape == Shape::All || number >= SURE {
-            with(|_, numbers, _| numbers.set_near(self.library, handle, near));
+        let awaited = self.are_near([first, end], handle, true);
+        let all_came = (first, end) == (0, size) || number >= SURE;
+        let all = awaited && self.are_near([0, size], handle, all_came);
+        if all || all_came {
+            with(|_, numbers, _| numbers.set_near(self.library, handle, all));
         }
-        near
+        Nearness { all, awaited }
+    }
+
+    /// Whether all of these members are on this node, as far as that is known, or can be found.
+    fn are_near(&mut self, [first, end]: [u32; 2], handle: u64, seek: bool) -> bool {
+        (first..end).all(|other| {
+            let member = self.member(handle, other);
+            with(|_, _, _| boards::is_near(member) || seek && boards::seek(member))
+        })
     }
 
     /// Tells a member of a communicator, with others on other nodes, that this rank came to a
@@ -189,6 +219,19 @@ struct Members {
     known: Option<u64>,
     /// Ranks are those of the world
     world: bool,
+}
+
+/// Which members of a communicator are on this node.
+#[derive(Clone, Copy)]
+struct Nearness {
+    /// All of them
+    all: bool,
+    /// Those for which this rank has to wait
+    awaited: bool,
+}
+
+impl Nearness {
+    const NEAR: Nearness = Nearness { all: true, awaited: true };
 }
 
 /// A call completed a collective: for whom it waited, if it took long.
