@@ -88,6 +88,31 @@ impl Program {
     /// Runs it with the library.
     #[track_caller]
     pub fn profiled(&self, ranks: u32, arguments: &[&str]) -> Vec<ProfiledRank> {
+        self.profiled_with(ranks, &[], arguments)
+    }
+
+    /// The same, with further variables of the library.
+    #[track_caller]
+    pub fn profiled_with(
+        &self,
+        ranks: u32,
+        variables: &[&str],
+        arguments: &[&str],
+    ) -> Vec<ProfiledRank> {
+        self.launch(ranks, variables, arguments).good();
+        self.counted(ranks)
+    }
+
+    /// What the ranks of the last launch did.
+    pub fn counted(&self, ranks: u32) -> Vec<ProfiledRank> {
+        let dir = self.path("with");
+        let rank =
+            |rank| ProfiledRank { counted: counted(&dir, rank), profile: profile(&dir, rank) };
+        (0..ranks).map(rank).collect()
+    }
+
+    /// Runs it with the library and these variables, however it ends.
+    pub fn launch(&self, ranks: u32, variables: &[&str], arguments: &[&str]) -> Run {
         let (dir, spool) = (self.path("with"), self.path("spool"));
         let launch = || {
             for dir in [&dir, &spool] {
@@ -102,18 +127,25 @@ impl Program {
             launch.env("OMPI_MCA_osc", "^rdma");
             // The launcher is left alone.
             launch.arg("env").arg(format!("LD_PRELOAD={}", library(Site::shared()).display()));
-            launch.arg(self.path("program")).args(arguments).current_dir(self.scratch.path());
-            launched(&self.scratch, &mut launch)
+            launch.args(variables).arg(self.path("program")).args(arguments);
+            launched(&self.scratch, launch.current_dir(self.scratch.path()))
         };
-        let mut ended = launch();
-        if met_badly(&ended) {
-            note("one launch", "a rank crashed in MPI_Comm_spawn of Open MPI; launched again");
-            ended = launch();
+        let ended = launch();
+        if !met_badly(&ended) {
+            return ended;
         }
-        ended.good();
-        let rank =
-            |rank| ProfiledRank { counted: counted(&dir, rank), profile: profile(&dir, rank) };
-        (0..ranks).map(rank).collect()
+        note("one launch", "a rank crashed in MPI_Comm_spawn of Open MPI; launched again");
+        launch()
+    }
+
+    /// Whether it fails without the library.
+    pub fn fails_without(&self, ranks: u32, arguments: &[&str]) -> bool {
+        let dir = self.path("without");
+        let _ = fs::create_dir(&dir);
+        let mut launch = self.mpi.launch_bare(&self.scratch, ranks);
+        launch.env("COUNTED", &dir).env("OMPI_MCA_osc", "^rdma");
+        launch.arg(self.path("program")).args(arguments).current_dir(self.scratch.path());
+        launched(&self.scratch, &mut launch).code() != 0
     }
 }
 

@@ -164,10 +164,13 @@ fn words(mpi: Mpi, names: Names) -> Vec<String> {
 fn run(program: &Program, names: Names, first: u64, n: u64, only: Option<&str>) -> Vec<String> {
     let dir = program.path("files");
     let _ = fs::create_dir(&dir);
-    let (first, number) = (first.to_string(), n.to_string());
-    let mut words = vec![dir.to_str().expect("a path"), &first, &number];
+    let (seed, number) = (first.to_string(), n.to_string());
+    let mut words = vec![dir.to_str().expect("a path"), &seed, &number];
     words.extend(only);
-    let ranks = program.profiled(RANKS, &words);
+    // One launch in three also tells why ranks wait, and one of these by which path.
+    let variables =
+        VARIABLES.get(first as usize / LAUNCH as usize % 6).copied().unwrap_or_default();
+    let ranks = program.profiled_with(RANKS, variables, &words);
     let each = ranks.iter().enumerate().flat_map(|(i, rank)| {
         let wrong = complaints(rank, &expected(program, i), names, n == 1);
         wrong.into_iter().map(move |what| format!("rank {i}: {what}"))
@@ -177,6 +180,10 @@ fn run(program: &Program, names: Names, first: u64, n: u64, only: Option<&str>) 
 
 /// Programs of one launch.
 const LAUNCH: u64 = 5;
+
+/// What the library is asked for beside, launch by launch.
+const VARIABLES: [&[&str]; 2] =
+    [&["TOPAS_MPI_WAITS=yes"], &["TOPAS_MPI_WAITS=yes", "TOPAS_MPI_PATHS=4"]];
 
 /// Runs programs, and those one by one that are not counted as they should.
 fn programs(mpi: Mpi, names: Names, first: u64, n: u64) -> Vec<String> {
@@ -224,6 +231,71 @@ fn an_exchange_in_place_ends_with_the_library_as_without() {
         assert_eq!(fails(&[preload]), without, "{}", mpi.name());
         let masked = broken(mpi, Names::Plain).contains(&("IN_PLACE_BREAKS", true));
         assert!(masked || !without, "{} has to be masked in the traffic", mpi.name());
+    }
+}
+
+/// The parts of the time of each routine are together no more than it.
+fn judge_waits(text: &str) {
+    let mut times = BTreeMap::new();
+    for (key, value) in text.split_whitespace().filter_map(|word| word.split_once('=')) {
+        let fields: Vec<&str> = value.split(':').collect();
+        let number = |at: usize| fields[at].parse::<f64>().expect("seconds");
+        match key {
+            "rank" => times.clear(),
+            "f" => drop(times.insert(fields[0], number(2))),
+            "l" => {
+                let parts: Vec<f64> = (2..fields.len()).step_by(2).map(number).collect();
+                assert!(parts.iter().all(|part| *part >= 0.0), "{value}");
+                let all: f64 = parts[..5].iter().sum();
+                assert!(all <= times[fields[0]] + 1e-8, "{value} of {} s", times[fields[0]]);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Launches of random programs in which waits are told apart: each ends, with all data where they
+/// belong, is counted to the byte, and leaves nothing.
+#[test]
+#[ignore = "cargo xtask test --full"]
+fn launches_with_waits_end_and_are_counted_to_the_byte() {
+    let test = "launches_with_waits_end_and_are_counted_to_the_byte";
+    let number = |name: &str| env::var(name).ok().map(|n| n.parse::<u64>().expect(name));
+    let first = number("TOPAS_TEST_TRAFFIC_SEED").unwrap_or(SEED);
+    let n = number("TOPAS_TEST_TRAFFIC").unwrap_or(500);
+    for mpi in Mpi::installed(test) {
+        let words = words(mpi, Names::Plain);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let program = Program::new(mpi, Names::Plain, "#include \"traffic.c\"\n", &words);
+        let files = program.path("files");
+        fs::create_dir(&files).expect("a directory");
+        let mut failing = 0;
+        for seed in first..first + n {
+            let head = format!("{} seed {seed}", mpi.name());
+            let text = seed.to_string();
+            let arguments = [files.to_str().expect("a path"), &text, "1"];
+            let variables = VARIABLES[seed as usize / 3 % 2];
+            let ranks = 2 + (seed % 3) as u32;
+            let ended = program.launch(ranks, variables, &arguments);
+            if ended.code() != 0 && program.fails_without(ranks, &arguments) {
+                // An MPI's own fault, with the datatypes of such a program.
+                failing += 1;
+                continue;
+            }
+            ended.good();
+            let ranks = program.counted(ranks);
+            for (i, rank) in ranks.iter().enumerate() {
+                let wrong = complaints(rank, &expected(&program, i), Names::Plain, true);
+                assert!(wrong.is_empty(), "{head} rank {i}: {wrong:#?}");
+            }
+            let left = fs::read_dir(program.path("spool")).expect("a directory").count();
+            assert_eq!(left, 0, "{head} left files");
+            let profile = program.path("topas-mpi.out");
+            judge_waits(&fs::read_to_string(&profile).expect("a profile"));
+            fs::remove_file(&profile).expect("a profile");
+        }
+        println!("{}: {n} launches from {first}, {failing} fail without", mpi.name());
+        assert!(failing * 20 <= n, "{}: {failing} of {n} fail without the library", mpi.name());
     }
 }
 
