@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use topas_tests::mpi_installation::Mpi;
-use topas_tests::profile::{Places, build, profiled};
+use topas_tests::mpi_installation::{Mpi, launched};
+use topas_tests::profile::{Places, build, library, profiled};
 use topas_tests::running::run;
 use topas_tests::site::{Scratch, Site};
 
@@ -324,6 +324,31 @@ fn a_rank_without_the_library_is_not_measured() {
             let (late, unknown) = (cells[2], cells[5]);
             let known = if measured { late > 0.0 } else { late == 0.0 && unknown > 0.0 };
             assert!(known, "{measured} under {}: {rows}", mpi.name());
+        }
+    }
+}
+
+/// Who broadcasts while a rank is not yet in MPI, looks for it in vain. Later it is found, and not
+/// taken for a rank of another node.
+#[test]
+fn a_rank_that_comes_to_mpi_late_is_found() {
+    const RANKS: u32 = 3;
+    for mpi in Mpi::installed("a_rank_that_comes_to_mpi_late_is_found") {
+        let scratch = Scratch::new();
+        let places = Places::new(&scratch);
+        let [program, slow] = ["late_start", "slow.so"].map(|name| scratch.path().join(name));
+        build(mpi, "mpicc", &["waits/late_start.c"], &["-O1"], &program);
+        build(mpi, "mpicc", &["waits/late_start.c"], &["-DSLOW", "-shared", "-fPIC"], &slow);
+        let mut launch = mpi.launch_bare(&scratch, RANKS);
+        launch.args(places.words(&[&library(Site::shared()), &slow]));
+        launch.arg("TOPAS_MPI_WAITS=yes").arg(&program).current_dir(scratch.path());
+        launched(&scratch, &mut launch).good();
+        let found = profile(&fs::read_to_string(&places.out).expect("profile"));
+        for rank in 0..RANKS {
+            let known = found[&(rank, "Allreduce".to_owned())];
+            assert_eq!(known.unknown, 0.0, "rank {rank} under {}: {known:?}", mpi.name());
+            let waits = known.waits[2] > 0.02;
+            assert!(waits || rank == 1, "rank {rank} under {}: {known:?}", mpi.name());
         }
     }
 }
