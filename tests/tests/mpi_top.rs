@@ -2,7 +2,9 @@
 //! that is waited for.
 
 use std::fs;
-use std::process::Stdio;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,8 +12,9 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use topas_tests::mpi_installation::Mpi;
 use topas_tests::profile::{Places, build, library};
-use topas_tests::running::{Run, run};
+use topas_tests::running::{Run, command, have, run};
 use topas_tests::site::{Scratch, Site};
+use topas_tests::skip::skip;
 
 /// `topas-top` on the mapped files of these places.
 fn top(scratch: &Scratch, places: &Places, args: &[&str]) -> Run {
@@ -142,4 +145,107 @@ fn ranks_of_other_nodes_are_told_by_readers() {
         thread::sleep(Duration::from_millis(50));
     }
     assert!(kill(Pid::from_raw(reader), None).is_err(), "the reader still runs");
+}
+
+/// A server of ssh of this test alone: its processes find mapped files in a directory of their own.
+struct SshServer(Child);
+
+impl SshServer {
+    /// Starts it on a port of the loopback interface.
+    fn start(dir: &Path, port: u16, spool: &Path) -> SshServer {
+        // A server that runs as root insists on this directory.
+        let _ = fs::create_dir_all("/run/sshd");
+        let name = |name: &str| dir.join(name).display().to_string();
+        let text = format!(
+            "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\n\
+             StrictModes no\nPasswordAuthentication no\nUsePAM no\nSetEnv TOPAS_MPI_SPOOL={}\n",
+            name("host"),
+            name("own.pub"),
+            spool.display()
+        );
+        let conf = dir.join(format!("sshd.{port}"));
+        fs::write(&conf, text).expect("a configuration");
+        let log = dir.join(format!("log.{port}"));
+        let mut server = command("/usr/sbin/sshd");
+        server.arg("-D").arg("-f").arg(&conf).arg("-E").arg(&log);
+        SshServer(server.spawn().expect("a server of ssh"))
+    }
+}
+
+impl Drop for SshServer {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A port that nobody uses now.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").and_then(|of| of.local_addr()).expect("a port").port()
+}
+
+/// The same with a real ssh: two nodes by name, which are two servers on this one.
+#[test]
+#[ignore = "cargo xtask test --full"]
+fn readers_are_reached_by_a_real_ssh() {
+    let test = "readers_are_reached_by_a_real_ssh";
+    if !have("ssh-keygen") || !Path::new("/usr/sbin/sshd").exists() {
+        return skip(test, "no server of ssh (openssh-server)");
+    }
+    let Some(mpi) = Mpi::installed(test).into_iter().next() else { return };
+    let scratch = Scratch::new();
+    let dir = scratch.path();
+    for key in ["host", "own"] {
+        let mut keygen = command("ssh-keygen");
+        run(keygen.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(dir.join(key))).good();
+    }
+    let spools = ["n1", "n2"].map(|name| scratch.sub(name));
+    let ports = [free_port(), free_port()];
+    let _servers: Vec<_> = ports
+        .iter()
+        .zip(&spools)
+        .map(|(port, spool)| SshServer::start(dir, *port, spool))
+        .collect();
+    let host =
+        |(name, port): (&str, u16)| format!("Host {name}\n HostName 127.0.0.1\n Port {port}\n");
+    let mut text: String = [("n1", ports[0]), ("n2", ports[1])].map(host).concat();
+    text += &format!(
+        "Host *\n IdentityFile {}\n IdentitiesOnly yes\n UserKnownHostsFile {}\n BatchMode yes\n \
+         StrictHostKeyChecking accept-new\n LogLevel ERROR\n ConnectionAttempts 20\n",
+        dir.join("own").display(),
+        dir.join("known").display()
+    );
+    let conf = dir.join("ssh.conf");
+    fs::write(&conf, text).expect("a configuration");
+    let via = format!("ssh -F {}", conf.display());
+
+    let program = dir.join("hang");
+    build(mpi, "mpicc", &["paths/hang.c"], &[], &program);
+    let script = dir.join("rank.sh");
+    let node = "case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in 2) n=n2;; *) n=n1;; esac";
+    let spool = format!("export TOPAS_MPI_SPOOL={}/$n", dir.display());
+    fs::write(&script, format!("{node}\n{spool}\nexec \"$@\"\n")).expect("script");
+    let places = Places { spool: spools[0].clone(), out: dir.join("out") };
+    let mut launch = mpi.launch_bare(&scratch, 3);
+    launch.args(places.words(&[&library(Site::shared())])).arg("sh").arg(&script).arg(&program);
+    launch.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = launch.spawn().expect("launch");
+    let begun = Instant::now();
+    let last = loop {
+        let mut top = scratch.command(Site::shared().tool("topas-top"));
+        // This node has no ranks: both are reached by ssh.
+        top.env("TOPAS_MPI_SPOOL", scratch.sub("none"));
+        let shown = run(top.args(["--once", "--every", "0.2", "--hosts", "n1,n2", "--via", &via]));
+        let found = shown.out().contains("No call has ended for");
+        if found || begun.elapsed() > Duration::from_secs(60) {
+            break shown;
+        }
+        thread::sleep(Duration::from_millis(50));
+    };
+    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM).expect("launcher");
+    child.wait().expect("launcher");
+    let (out, err) = (last.out(), last.err());
+    assert!(out.starts_with("hang  3 of 3 ranks here"), "{out}{err}");
+    assert!(out.contains("rank 0 in MPI_Recv with 1 for "), "{out}{err}");
+    assert!(out.contains("ranks 1, 2 in MPI_Bcast with 0 for "), "{out}{err}");
 }

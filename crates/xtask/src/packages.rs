@@ -94,6 +94,9 @@ pub const SLURM: &[&str] =
 /// A real program with tests of its own: PETSc on Open MPI, of Debian 12.
 pub const PROGRAMS: &[&str] = &["libpetsc-real3.18-dev", "libpetsc3.18-dev-examples", "pkg-config"];
 
+/// A server of ssh, by which readers on other nodes are reached.
+pub const FULL: &[&str] = &["openssh-server"];
+
 /// A browser that draws without a screen.
 pub const BROWSER: &[&str] = &["chromium"];
 

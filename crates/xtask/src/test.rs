@@ -243,6 +243,7 @@ fn prepare(options: &TestOptions) -> Result<(Option<PathBuf>, Option<PathBuf>)> 
         (options.builds, packages::MORE_BUILDS),
         (options.browser, packages::BROWSER),
         (options.projects, packages::PROJECTS),
+        (options.full, packages::FULL),
         (options.slurm, packages::SLURM),
         (options.qemu_pmu, packages::QEMU_PMU),
         (options.arm64, packages::ARM64),
