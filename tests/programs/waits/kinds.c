@@ -232,11 +232,11 @@ static void fourth(void)
         double posted = now();
         out = sends();
         if (i % 2) {
-            /* Of communicators of a session nothing is told. */
             call *c = enters("Sendrecv", 2);
             MPI_Sendrecv(&out, 2, MPI_INT, 1 - own, 3, &in, 2, MPI_INT, 1 - own, 3, comm,
                          MPI_STATUS_IGNORE);
             leaves(c);
+            got(c, in, c->entered);
             continue;
         }
         MPI_Isendrecv(&out, 2, MPI_INT, 1 - own, 3, &in, 2, MPI_INT, 1 - own, 3, MPI_COMM_WORLD,

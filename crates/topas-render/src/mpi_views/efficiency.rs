@@ -55,10 +55,16 @@ fn rows(of: &Efficiency) -> [EfficiencyRow; 5] {
             "serialisation_efficiency",
             "serialisation",
             2,
-            "topas-run --mpi=waits shows waits",
+            "topas-run --mpi=log, then topas-mpi replay",
             None,
         ),
-        row("transfer_efficiency", "transfer", 2, "topas-run --mpi=waits shows other", None),
+        row(
+            "transfer_efficiency",
+            "transfer",
+            2,
+            "topas-run --mpi=log, then topas-mpi replay",
+            None,
+        ),
     ]
 }
 

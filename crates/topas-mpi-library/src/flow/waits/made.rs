@@ -1,6 +1,8 @@
 //! Communicators that are not made by all members of another one, and those whose messages may
 //! overtake each other.
 
+use core::ffi::{CStr, c_char};
+
 use topas_mpi_waits::key::mix;
 
 use super::{Returned, handle, with};
@@ -8,6 +10,7 @@ use crate::flow::amount::word;
 use crate::flow::library::call;
 use crate::flow::object::{self, ObjectKind};
 use crate::flow::peers;
+use crate::flow::plan::NONE;
 use crate::generated::number;
 
 impl Returned<'_> {
@@ -34,7 +37,15 @@ impl Returned<'_> {
             // From the other side the two are the other way round.
             members = members.wrapping_add(self.hash(local, size)?);
         }
-        Some(mix(members, word(self.args, self.role.recvtag) as u32 as u64) | 1)
+        let tag = word(self.args, self.role.recvtag);
+        let tag = if self.role.comm == NONE {
+            // SAFETY: the text by which those who make a communicator of a session find each other.
+            let text = unsafe { CStr::from_ptr(tag as *const c_char) };
+            text.to_bytes().iter().fold(1, |hash, byte| mix(hash, (*byte).into()))
+        } else {
+            tag as u32 as u64
+        };
+        Some(mix(members, tag) | 1)
     }
 
     /// Tells the members of a communicator, in their order, from others; None if some are not of
@@ -61,7 +72,7 @@ impl Returned<'_> {
 }
 
 fn may_overtake(comm: u64) -> bool {
-    const KEY: &core::ffi::CStr = c"mpi_assert_allow_overtaking";
+    const KEY: &CStr = c"mpi_assert_allow_overtaking";
     const LENGTH: usize = 15;
     let (mut info, mut flag, mut value) = (0u64, 0i32, [0u8; LENGTH + 1]);
     let at = (&raw mut info) as usize;

@@ -128,10 +128,13 @@ const fn act(f: &Function) -> Act {
         | FunctionClass::Connect
             if of_kind(f, ParameterKind::Comm, Direction::Out) != NONE =>
         {
-            if f.is_one_of(&["MPI_Comm_create_group", "MPI_Intercomm_create"]) {
+            if f.is_one_of(&[
+                "MPI_Comm_create_group",
+                "MPI_Comm_create_from_group",
+                "MPI_Intercomm_create",
+            ]) {
                 Act::MadeByGroup
-            } else if f
-                .is_one_of(&["MPI_Comm_create_from_group", "MPI_Intercomm_create_from_groups"])
+            } else if f.is_one_of(&["MPI_Intercomm_create_from_groups"])
                 || !matches!(f.class, FunctionClass::Communicator | FunctionClass::Topology)
             {
                 Act::Made
@@ -184,7 +187,7 @@ const fn role(f: &Function) -> Role {
         dest: place(f, "dest"),
         sendtag: or(place(f, "sendtag"), tag),
         source: place(f, "source"),
-        recvtag: or(place(f, "recvtag"), tag),
+        recvtag: or(place(f, "recvtag"), or(tag, place(f, "stringtag"))),
         status: place(f, "status"),
         request: of_kind(f, ParameterKind::Request, Direction::Out),
         made: made(f),
@@ -257,7 +260,8 @@ mod tests {
                 Act::Start => &[],
                 Act::Derived => &[role.comm, role.made],
                 Act::Made => &[role.made],
-                Act::MadeByGroup => &[role.comm, role.made, role.recvtag],
+                // Of a session there is no communicator before.
+                Act::MadeByGroup => &[role.made, role.recvtag],
                 Act::CollectiveStarted => &[role.comm, role.request],
             };
             assert!(needs.iter().all(|place| *place != NONE), "{}: {role:?}", f.name);
@@ -280,6 +284,7 @@ mod tests {
         assert_eq!(of("MPI_Psend_init"), Act::Nothing);
         assert_eq!(of("MPI_Cart_sub"), Act::Derived);
         assert_eq!(of("MPI_Comm_get_parent"), Act::Made);
+        assert_eq!(of("MPI_Comm_create_from_group"), Act::MadeByGroup);
         assert_eq!(of("MPI_Win_create"), Act::Derived);
         assert_eq!(of("MPI_File_open"), Act::Derived);
         assert_eq!(of("MPI_Ibcast"), Act::CollectiveStarted);
