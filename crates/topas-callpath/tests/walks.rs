@@ -55,7 +55,11 @@ fn build(dir: &Path, compiler: &str, options: &[&str], sources: &[&str]) -> Path
 
 /// Walks, those that differ, those that were cut.
 fn walks(exe: &Path, arguments: &[PathBuf]) -> [u64; 3] {
-    let text = run(Command::new(exe).args(arguments));
+    told(&run(Command::new(exe).args(arguments)))
+}
+
+/// The same, of what such a program has printed.
+fn told(text: &str) -> [u64; 3] {
     let line =
         text.lines().find(|line| line.starts_with("walks ")).unwrap_or_else(|| panic!("{text}"));
     let mut numbers = line.split(' ').filter_map(|word| word.parse().ok());
@@ -125,5 +129,31 @@ fn static_programs_are_walked_if_they_have_the_table() {
         let exe =
             build(&scratch(&format!("static{}", options.len())), "gcc", options, &["frames.c"]);
         assert!(walks(&exe, &[])[0] > 2000);
+    }
+}
+
+/// On AArch64 frame records are followed, which compilers write there unless they are told not to.
+#[test]
+#[ignore = "cargo xtask test --arm64"]
+fn walks_on_aarch64_are_those_of_glibc() {
+    const TARGET: &str = "aarch64-unknown-linux-gnu";
+    const COMPILER: &str = "aarch64-linux-gnu-gcc";
+    let dir = scratch("aarch64");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR")).args(["build", "--quiet", "--example", "walker"]);
+    cargo.args(["--target", TARGET, "--target-dir"]).arg(&dir);
+    run(cargo.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", COMPILER));
+    let examples = dir.join(TARGET).join("debug/examples");
+    let check = dir.join("check.o");
+    run(Command::new(COMPILER).args(["-O2", "-c", "-o"]).arg(&check).arg(program("check.c")));
+    for level in ["-O0", "-O1", "-O2", "-O3", "-Os"] {
+        let exe = dir.join("a.out");
+        let mut link = Command::new(COMPILER);
+        link.arg(level).arg(program("frames.c")).arg(&check).arg("-o").arg(&exe);
+        link.arg("-L").arg(&examples).args(["-lwalker", "-lpthread", "-ldl", "-lm"]);
+        run(link.arg(format!("-Wl,-rpath,{}", examples.display())));
+        let mut qemu = Command::new("qemu-aarch64-static");
+        let [walks, _, cut] = told(&run(qemu.args(["-L", "/usr/aarch64-linux-gnu"]).arg(&exe)));
+        assert!(walks > 2000 && cut == 0, "{level}: {walks} {cut}");
     }
 }

@@ -14,6 +14,7 @@ thread_local! {
 ///
 /// # Safety
 /// Room for so many frames, and a stack that ends there.
+#[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn topas_walk(frames: *mut usize, room: i32, end: usize) -> i32 {
@@ -23,6 +24,25 @@ pub unsafe extern "C" fn topas_walk(frames: *mut usize, room: i32, end: usize) -
         "lea rcx, [rbp + 16]",
         "call {}",
         "pop rbp",
+        "ret",
+        sym walk_from,
+    );
+}
+
+/// The same: in front of the caller's stack lie the same two words.
+///
+/// # Safety
+/// As above.
+#[cfg(target_arch = "aarch64")]
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn topas_walk(frames: *mut usize, room: i32, end: usize) -> i32 {
+    core::arch::naked_asm!(
+        "stp x29, x30, [sp, #-16]!",
+        "mov x29, sp",
+        "add x3, sp, #16",
+        "bl {}",
+        "ldp x29, x30, [sp], #16",
         "ret",
         sym walk_from,
     );
