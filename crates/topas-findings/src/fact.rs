@@ -130,6 +130,77 @@ pub const FACTS: &[Fact] = &[
         SHARE,
         "Time in calls of which it is not known whether they waited, as a share of the time of all ranks.",
     ),
+    fact(
+        "late_error",
+        SHARE,
+        "Standard error of the share of waits for late senders, over slices of the run, if there is an event log.",
+    ),
+    fact(
+        "late_when",
+        TEXT,
+        "The part of the run in which most of this time was waited, if that is short, as a sentence.",
+    ),
+    fact(
+        "latercv_error",
+        SHARE,
+        "Standard error of the share of waits for late receivers, over slices of the run, if there is an event log.",
+    ),
+    fact(
+        "latercv_when",
+        TEXT,
+        "The part of the run in which most of this time was waited, if that is short, as a sentence.",
+    ),
+    fact(
+        "coll_error",
+        SHARE,
+        "Standard error of the share of waits for others in collectives, over slices of the run, if there is an event log.",
+    ),
+    fact(
+        "coll_when",
+        TEXT,
+        "The part of the run in which most of this time was waited, if that is short, as a sentence.",
+    ),
+    fact(
+        "processor_share",
+        SHARE,
+        "Processor time of the ranks, as a share of the time of all ranks, if the profile tells it.",
+    ),
+    fact(
+        "preempted_rate",
+        COUNT,
+        "How often in a second a rank lost its processor to others, likewise.",
+    ),
+    fact(
+        "taken_sum",
+        SECONDS,
+        "Time that all ranks together lacked a processor because of other programs, and what others can have waited for them meanwhile, if there are as many processors as ranks.",
+    ),
+    fact(
+        "slices",
+        COUNT,
+        "Slices of the run, if there is an event log, without the first and the last one.",
+    ),
+    fact(
+        "origin_who",
+        TEXT,
+        "The rank in which most of the waits arose, followed from rank to rank, if there is an event log.",
+    ),
+    fact("origin_share", SHARE, "Its share of all waits."),
+    fact(
+        "serialisation",
+        SHARE,
+        "Serialisation efficiency: the largest time of a rank outside MPI, as a share of the time on a perfect network.",
+    ),
+    fact("serialisation_cost", SECONDS, "What is between the two."),
+    fact("serialisation_sum", SECONDS, "The same times the number of ranks."),
+    fact(
+        "comm_most",
+        TEXT,
+        "The communicator with most of the time in MPI, if they were counted and it is not MPI_COMM_WORLD.",
+    ),
+    fact("comm_share", SHARE, "Its share of the time in MPI."),
+    fact("mpi_calls", COUNT, "Calls of MPI of all ranks, without its beginning and end."),
+    fact("window_calls", COUNT, "Calls that synchronise windows."),
     fact("mpi_work_share", SHARE, "The same without beginning and end of MPI."),
     fact("mpi_work_cost", SECONDS, "Mean time of a rank in MPI without its beginning and end."),
     fact("mpi_work_sum", SECONDS, "The same of all ranks together."),
@@ -290,6 +361,8 @@ pub enum FactSource {
     Mpi,
     /// Why ranks wait in them
     Waits,
+    /// When they did what
+    EventLog,
     /// Earlier runs, of a log
     Log,
 }
@@ -298,10 +371,12 @@ impl Fact {
     /// What has to be measured for it.
     pub fn source(&self) -> FactSource {
         let begins = |words: &[&str]| words.iter().any(|word| self.name.starts_with(word));
-        if begins(&["late", "coll_", "waits_known"]) {
+        if begins(&["slices", "origin_", "serialisation"]) {
+            FactSource::EventLog
+        } else if begins(&["late", "coll_", "waits_known"]) {
             FactSource::Waits
         } else if begins(&["mpi_", "outside_", "transfer_", "message_", "file_", "window_"])
-            || begins(&["spawn_", "poll_"])
+            || begins(&["spawn_", "poll_", "comm_", "processor_", "preempted_", "taken_"])
         {
             FactSource::Mpi
         } else if begins(&["earlier_", "slower"]) {
@@ -350,9 +425,21 @@ pub enum FactValue {
     Quantity(f64, &'static str),
 }
 
+/// How a share varies during a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FactSpread {
+    /// Its mean over slices of the run, without the first and the last one, in the unit of the fact
+    pub mean: f64,
+    /// The standard error of this mean
+    pub error: f64,
+}
+
 /// What is known of a run, or of a part of one.
 #[derive(Clone, Debug, Default)]
-pub struct FactValues(Vec<(&'static str, FactValue)>);
+pub struct FactValues {
+    values: Vec<(&'static str, FactValue)>,
+    spreads: Vec<(&'static str, FactSpread)>,
+}
 
 impl FactValues {
     /// Sets a number, in the unit of the fact; what is no number stays missing.
@@ -379,13 +466,25 @@ impl FactValues {
 
     fn set(&mut self, name: &'static str, value: FactValue) {
         debug_assert!(Fact::named(name).is_some(), "{name} is in the table");
-        self.0.retain(|(one, _)| *one != name);
-        self.0.push((name, value));
+        self.values.retain(|(one, _)| *one != name);
+        self.values.push((name, value));
+    }
+
+    /// Sets how a fact varies during the run.
+    pub fn vary(&mut self, name: &'static str, spread: FactSpread) {
+        debug_assert!(Fact::named(name).is_some(), "{name} is in the table");
+        self.spreads.retain(|(one, _)| *one != name);
+        self.spreads.push((name, spread));
+    }
+
+    /// How a fact varies during the run; None if that is not known.
+    pub fn spread(&self, name: &str) -> Option<FactSpread> {
+        self.spreads.iter().find(|(one, _)| *one == name).map(|(_, spread)| *spread)
     }
 
     /// The value of a fact; None if it is missing.
     pub fn get(&self, name: &str) -> Option<&FactValue> {
-        self.0.iter().find(|(one, _)| *one == name).map(|(_, value)| value)
+        self.values.iter().find(|(one, _)| *one == name).map(|(_, value)| value)
     }
 
     /// The value of a fact that is a text.

@@ -16,19 +16,23 @@
 mod ending;
 mod fact;
 mod log_run;
+mod margin;
 mod mpi_run;
 mod pe_table;
 mod read;
 mod rule;
 mod search;
 mod template;
+mod timeline_run;
 
 pub use ending::{ending_words, signal_name};
-pub use fact::{FACTS, Fact, FactSource, FactValue, FactValues};
+pub use fact::{FACTS, Fact, FactSource, FactSpread, FactValue, FactValues};
 pub use log_run::run_facts;
+pub use margin::ToldBefore;
 pub use mpi_run::{add_mpi_facts, mpi_facts};
 pub use pe_table::{part_facts, pe_facts};
 pub use read::RuleFault;
 pub use rule::{Confidence, Rule, RuleFinding, RuleOutcome, Rules, Scope};
 pub use search::BottleneckSearch;
 pub use template::{FindingWord, FindingWords};
+pub use timeline_run::{add_replay_facts, add_timeline_facts};

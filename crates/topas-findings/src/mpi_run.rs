@@ -11,6 +11,9 @@ use crate::fact::FactValues;
 /// Share of a kind of wait from which on one rank is the one that others wait for.
 const MOST: f64 = 0.5;
 
+/// The communicator of which nothing has to be said.
+const WORLD: &str = "MPI_COMM_WORLD";
+
 /// The names of the facts of a kind of wait.
 struct WaitNames {
     share: &'static str,
@@ -96,6 +99,10 @@ pub fn add_mpi_facts(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
     facts.number("mpi_work_share", share(work));
     facts.number("mpi_work_cost", mean(work));
     facts.number("mpi_work_sum", work as f64 / 1e9);
+    let calls = sums.routines.iter().filter(|of| !is_edge(of)).map(|of| of.calls).sum::<u128>();
+    facts.number("mpi_calls", calls as f64);
+    processors(profile, facts);
+    communicators(profile, facts);
     facts.number("outside_share", share(sums.outside()));
     let waits = all_waits(profile);
     facts.number("waits_known", if waits.is_some() { 1.0 } else { 0.0 });
@@ -107,6 +114,40 @@ pub fn add_mpi_facts(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
     messages(profile, waited, wall, facts);
     classes(profile, wall, facts);
     balance(profile, facts);
+}
+
+/// Whether the ranks had processors.
+fn processors(profile: &MpiProfile, facts: &mut FactValues) {
+    let sums = &profile.total;
+    if sums.processor == 0 {
+        return;
+    }
+    let seconds = |time: u128| time as f64 / 1e9;
+    facts.number("processor_share", 100.0 * sums.processor as f64 / sums.wall as f64);
+    facts.number("preempted_rate", sums.interruptions as f64 / seconds(sums.wall));
+    let hosts = profile.facts.hosts.len().max(1) as u64;
+    let has_enough = u64::from(sums.processors) >= sums.ranks.div_ceil(hosts);
+    if has_enough {
+        // Who lacks a processor for a time holds up all others for that time at most.
+        let lacked = sums.wall.saturating_sub(sums.processor);
+        facts.number("taken_sum", seconds(lacked) * sums.ranks as f64);
+    }
+}
+
+/// The communicator that most of the time is in.
+fn communicators(profile: &MpiProfile, facts: &mut FactValues) {
+    let mut times = std::collections::BTreeMap::<&str, u128>::new();
+    for rank in &profile.ranks {
+        for of in &rank.sums.communicators {
+            *times.entry(&of.name).or_default() += of.time;
+        }
+    }
+    let most = times.into_iter().max_by_key(|(_, time)| *time);
+    let Some((name, time)) = most.filter(|(name, time)| *time > 0 && *name != WORLD) else {
+        return;
+    };
+    facts.text("comm_most", name);
+    facts.number("comm_share", 100.0 * time as f64 / profile.total.mpi.max(1) as f64);
 }
 
 /// Why ranks waited, and by routine; None if that was not told apart.
@@ -256,7 +297,7 @@ fn classes(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
         facts.number("file_size", bytes as f64 / calls as f64);
         facts.number("file_calls", calls as f64);
     }
-    class(
+    let windows = class(
         profile,
         ["window_share", "window_cost", "window_sum"],
         |class, _| {
@@ -267,6 +308,7 @@ fn classes(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
         },
         facts,
     );
+    facts.number("window_calls", windows.iter().map(|of| of.calls).sum::<u128>() as f64);
     class(
         profile,
         ["spawn_share", "spawn_cost", "spawn_sum"],

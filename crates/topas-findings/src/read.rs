@@ -36,11 +36,12 @@ impl fmt::Display for RuleFault {
 }
 
 /// Keys of a rule; those that may stand there several times are marked.
-const KEYS: [(&str, bool); 14] = [
+const KEYS: [(&str, bool); 17] = [
     ("what", false),
     ("scope", false),
     ("requires", false),
     ("when", false),
+    ("test", false),
     ("where", false),
     ("sentence", false),
     ("also", true),
@@ -51,10 +52,12 @@ const KEYS: [(&str, bool); 14] = [
     ("next", false),
     ("link", false),
     ("unless", false),
+    ("cause", false),
+    ("explains", false),
 ];
 
 /// Switches of a rule, `yes` or `no`.
-const SWITCHES: [&str; 2] = ["urgent", "off"];
+const SWITCHES: [&str; 3] = ["urgent", "doubt", "off"];
 
 /// A line `key = value` and where it stands.
 #[derive(Clone, Debug)]
@@ -250,6 +253,7 @@ fn rule(section: &Section) -> Result<Option<Rule>, RuleFault> {
         link: last("link").map(|entry| entry.value.clone()),
         requires,
         when: condition(when, &replaced(when, &parameters, false)?)?,
+        test: last("test").map(|entry| fact(entry, &entry.value)).transpose()?,
         place: last("where").map(template).transpose()?,
         sentence: template(needed("sentence")?)?,
         also: several("also")?,
@@ -258,6 +262,9 @@ fn rule(section: &Section) -> Result<Option<Rule>, RuleFault> {
         gain: last("gain").map(|entry| fact(entry, &entry.value)).transpose()?,
         next: template(needed("next")?)?,
         urgent: on("urgent")?,
+        doubt: on("doubt")?,
+        explains: last("explains").map(|entry| fact(entry, &entry.value)).transpose()?,
+        cause: last("cause").map(|entry| entry.value.clone()),
         unless: last("unless").map_or_else(Vec::new, |entry| {
             entry.value.split_whitespace().map(str::to_owned).collect()
         }),

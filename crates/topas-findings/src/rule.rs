@@ -3,8 +3,9 @@
 use topas_data::Expression;
 
 use crate::fact::{Fact, FactOperand, FactValues};
+use crate::margin::{Holding, ToldBefore, holding};
 use crate::read::{RuleFault, read};
-use crate::template::{FindingWords, Template};
+use crate::template::{FindingWord, FindingWords, Template};
 
 /// What a rule is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +57,8 @@ pub struct Rule {
     pub parameters: Vec<(String, String)>,
     pub(crate) requires: Vec<&'static Fact>,
     pub(crate) when: Expression<FactOperand>,
+    /// The share that the limit of the rule is about
+    pub(crate) test: Option<&'static Fact>,
     pub(crate) place: Option<Template>,
     pub(crate) sentence: Template,
     pub(crate) also: Vec<Template>,
@@ -64,6 +67,13 @@ pub struct Rule {
     pub(crate) gain: Option<&'static Fact>,
     pub(crate) next: Template,
     pub(crate) urgent: bool,
+    /// Whether all that costs time is a hint only if this is found
+    pub(crate) doubt: bool,
+    /// Seconds of all ranks that other findings may be because of this one: what they tell is then no
+    /// more than that it may be
+    pub(crate) explains: Option<&'static Fact>,
+    /// Rules with the same word tell one cause, if they tell it of the same place
+    pub(crate) cause: Option<String>,
     /// Rules that tell the same cause better
     pub(crate) unless: Vec<String>,
 }
@@ -102,30 +112,59 @@ pub struct RuleFinding {
 pub enum RuleOutcome {
     /// The rule fires
     Found(Box<RuleFinding>),
+    /// The rule fires for the run as a whole, but what it is about varies too much during the run to
+    /// be sure of it
+    Unsure(Box<RuleFinding>),
     /// The rule does not fire
     Not,
     /// The rule cannot be judged, because these facts are missing
     Unknown(Vec<&'static Fact>),
 }
 
+impl RuleFinding {
+    /// Takes in another finding of the same cause: its sentence becomes evidence, and the gains add up.
+    fn take(&mut self, other: RuleFinding) {
+        let sum = |a: Option<f64>, b: Option<f64>| Some(a.unwrap_or(0.0) + b?);
+        self.seconds = sum(self.seconds, other.seconds).or(self.seconds);
+        self.share = sum(self.share, other.share).or(self.share);
+        self.evidence.push(other.sentence);
+        self.evidence.extend(other.evidence);
+        // What is found there, too, is not ruled out.
+        self.ruled_out.clear();
+    }
+}
+
 impl Rule {
-    /// What comes of it with these facts.
+    /// What comes of it with these facts, if no earlier run is known.
     pub fn look(&self, facts: &FactValues) -> RuleOutcome {
+        self.look_after(facts, ToldBefore::Unknown)
+    }
+
+    /// What comes of it with these facts, after an earlier run.
+    pub fn look_after(&self, facts: &FactValues, before: ToldBefore) -> RuleOutcome {
         let needed = self.requires.iter().copied().chain(self.sentence.facts());
         let missing: Vec<_> = needed.filter(|fact| facts.get(fact.name).is_none()).collect();
         if !missing.is_empty() {
             return RuleOutcome::Unknown(missing);
         }
-        match self.when.truth(facts) {
-            Some(true) => {}
-            Some(false) => return RuleOutcome::Not,
-            None => {
+        let holding = holding(&self.when, self.test, facts, before);
+        match holding {
+            Holding::Sure | Holding::Unsure => {}
+            Holding::Not => return RuleOutcome::Not,
+            Holding::Unknown => {
                 let of_condition = self.when.operands().into_iter().map(|operand| operand.0);
                 let missing = of_condition.filter(|fact| facts.get(fact.name).is_none());
                 return RuleOutcome::Unknown(missing.collect());
             }
         }
-        self.found(facts).map_or(RuleOutcome::Not, |found| RuleOutcome::Found(Box::new(found)))
+        match self.found(facts) {
+            None => RuleOutcome::Not,
+            Some(found) if holding == Holding::Sure => RuleOutcome::Found(Box::new(found)),
+            Some(found) => {
+                let found = RuleFinding { confidence: Confidence::Hint, ..found };
+                RuleOutcome::Unsure(Box::new(found))
+            }
+        }
     }
 
     fn found(&self, facts: &FactValues) -> Option<RuleFinding> {
@@ -190,21 +229,53 @@ impl Rules {
     /// What the rules find in the facts of a run: what is urgent first, then what costs most.
     pub fn of_run(&self, facts: &FactValues) -> Vec<RuleFinding> {
         let of_runs = self.rules.iter().filter(|rule| rule.scope == Scope::Run);
-        let mut found: Vec<RuleFinding> = of_runs
-            .filter_map(|rule| match rule.look(facts) {
-                RuleOutcome::Found(found) => Some(*found),
-                RuleOutcome::Not | RuleOutcome::Unknown(_) => None,
-            })
-            .collect();
-        // One cause is told once.
+        let found = of_runs.filter_map(|rule| match rule.look(facts) {
+            RuleOutcome::Found(found) => Some(*found),
+            RuleOutcome::Unsure(_) | RuleOutcome::Not | RuleOutcome::Unknown(_) => None,
+        });
+        self.ordered(found.collect())
+    }
+
+    /// Findings of a run in their order: what is urgent first, then what costs most. One cause is told
+    /// once, and if processors are shared, what costs time is a hint.
+    pub(crate) fn ordered(&self, mut found: Vec<RuleFinding>) -> Vec<RuleFinding> {
         let names: Vec<String> = found.iter().map(|found| found.rule.clone()).collect();
         found.retain(|one| {
-            let rule = self.rules.iter().find(|rule| rule.name == one.rule);
+            let rule = self.named(&one.rule);
             !rule.is_some_and(|rule| rule.unless.iter().any(|other| names.contains(other)))
         });
         let cost = |found: &RuleFinding| found.seconds.unwrap_or(0.0);
         found.sort_by(|a, b| b.urgent.cmp(&a.urgent).then(cost(b).total_cmp(&cost(a))));
-        found
+        let mut told: Vec<RuleFinding> = Vec::new();
+        for one in found {
+            let same = told.iter_mut().find(|known| self.is_same_cause(known, &one));
+            match same {
+                Some(known) => known.take(one),
+                None => told.push(one),
+            }
+        }
+        if told.iter().any(|one| self.named(&one.rule).is_some_and(|rule| rule.doubt)) {
+            for one in told.iter_mut().filter(|one| one.seconds.is_some()) {
+                one.confidence = Confidence::Hint;
+            }
+        }
+        told
+    }
+
+    /// The rule of a name.
+    pub(crate) fn named(&self, name: &str) -> Option<&Rule> {
+        self.rules.iter().find(|rule| rule.name == name)
+    }
+
+    fn is_same_cause(&self, one: &RuleFinding, other: &RuleFinding) -> bool {
+        let cause = |of: &RuleFinding| self.named(&of.rule)?.cause.as_deref();
+        let place = |of: &RuleFinding| {
+            let words = of.place.iter().flatten();
+            words.map(FindingWord::value).collect::<Vec<_>>()
+        };
+        one.place.is_some()
+            && place(one) == place(other)
+            && cause(one).is_some_and(|of| cause(other) == Some(of))
     }
 
     /// What the first rule that fires says of a part that stands out.
@@ -212,13 +283,13 @@ impl Rules {
         let of_parts = self.rules.iter().filter(|rule| rule.scope == Scope::Part);
         of_parts.into_iter().find_map(|rule| match rule.look(facts) {
             RuleOutcome::Found(found) => Some(*found),
-            RuleOutcome::Not | RuleOutcome::Unknown(_) => None,
+            RuleOutcome::Unsure(_) | RuleOutcome::Not | RuleOutcome::Unknown(_) => None,
         })
     }
 
     /// The value of a parameter of a rule as written; None if there is no such rule or parameter.
     pub fn parameter(&self, rule: &str, name: &str) -> Option<&str> {
-        let rule = self.rules.iter().find(|one| one.name == rule)?;
+        let rule = self.named(rule)?;
         rule.parameters.iter().find(|(one, _)| one == name).map(|(_, value)| &**value)
     }
 }

@@ -2,7 +2,8 @@
 //! found, as ruled out, or as not known.
 
 use crate::fact::{Fact, FactValues};
-use crate::rule::{Rule, RuleFinding, RuleOutcome, Rules, Scope};
+use crate::margin::ToldBefore;
+use crate::rule::{Confidence, Rule, RuleFinding, RuleOutcome, Rules, Scope};
 
 /// What a search came to.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +12,8 @@ pub struct BottleneckSearch {
     pub findings: Vec<RuleFinding>,
     /// What else was found, and makes figures uncertain: processors that are shared, ends
     pub beside: Vec<RuleFinding>,
+    /// What costs time by the sums of the run, but varies too much during the run to be sure of
+    pub unsure: Vec<RuleFinding>,
     /// What was ruled out, in a few words each
     pub ruled_out: Vec<String>,
     /// What could not be judged, and a fact that is missing for it
@@ -23,10 +26,23 @@ pub struct BottleneckSearch {
 const FINDINGS: usize = 5;
 
 impl Rules {
-    /// Searches the facts of a run.
-    pub fn search(&self, facts: &FactValues) -> BottleneckSearch {
+    /// Searches the facts of a run; `before` is what was found in an earlier run of the program.
+    pub fn search(
+        &self,
+        facts: &FactValues,
+        before: Option<&BottleneckSearch>,
+    ) -> BottleneckSearch {
         let mut search = BottleneckSearch::default();
-        let told = self.of_run(facts);
+        let outcome = |rule: &Rule| rule.look_after(facts, told_before(before, rule));
+        let (mut found, mut unsure) = (Vec::new(), Vec::new());
+        for rule in self.rules.iter().filter(|rule| rule.scope == Scope::Run) {
+            match outcome(rule) {
+                RuleOutcome::Found(one) => found.push(*one),
+                RuleOutcome::Unsure(one) => unsure.push(*one),
+                RuleOutcome::Not | RuleOutcome::Unknown(_) => {}
+            }
+        }
+        let told = self.ordered(found);
         let floor = self.rules.iter().find(|rule| rule.scope == Scope::Nothing);
         let limit = |name: &str| {
             let text = &floor?.parameters.iter().find(|(one, _)| one == name)?.1;
@@ -34,11 +50,20 @@ impl Rules {
         };
         let (share, seconds) = (limit("share").unwrap_or(0.0), limit("seconds").unwrap_or(0.0));
         let ranks = facts.get_number("npes").unwrap_or(1.0).max(1.0);
+        let is_enough = |finding: &RuleFinding| {
+            let rule = self.named(&finding.rule);
+            let told = rule.map_or(ToldBefore::Unknown, |rule| told_before(before, rule));
+            let share = share * told.lowered();
+            let cost = finding.seconds.zip(finding.share);
+            cost.is_some_and(|(cost, of)| 100.0 * of >= share && cost * ranks >= seconds)
+        };
+        let explained = self.explained(&told, facts);
         for finding in told {
             match (finding.seconds, finding.share) {
-                (Some(cost), Some(of)) if 100.0 * of >= share && cost * ranks >= seconds => {
-                    search.findings.push(finding);
+                (Some(cost), _) if self.tests(&finding) && cost * ranks < explained + seconds => {
+                    unsure.push(RuleFinding { confidence: Confidence::Hint, ..finding });
                 }
+                _ if is_enough(&finding) => search.findings.push(finding),
                 // What is too little to be told is no finding of the search.
                 (Some(_), _) => {}
                 (None, _) => search.beside.push(finding),
@@ -51,24 +76,55 @@ impl Rules {
             if search.findings.iter().any(|found| found.rule == rule.name) {
                 continue;
             }
-            match rule.look(facts) {
+            match outcome(rule) {
                 RuleOutcome::Not => search.ruled_out.push(rule.what.clone()),
                 RuleOutcome::Unknown(missing) => {
                     if let Some(fact) = missing.first() {
                         search.unknown.push((rule.what.clone(), fact));
                     }
                 }
-                // Too little, or told by another.
-                RuleOutcome::Found(_) => {}
+                // Too little, told by another, or not sure.
+                RuleOutcome::Found(_) | RuleOutcome::Unsure(_) => {}
             }
+        }
+        search.unsure = self.ordered(unsure);
+        search.unsure.retain(|finding| is_enough(finding));
+        search.unsure.truncate(most);
+        // Shares of which the course is not known may be those of a short part of the run.
+        if let Some(slices) = Fact::named("slices").filter(|fact| facts.get(fact.name).is_none())
+            && search.findings.iter().any(|finding| self.tests(finding))
+        {
+            search.unknown.push(("whether it is so during the whole run".to_owned(), slices));
         }
         if search.findings.is_empty() {
             search.nothing = floor.and_then(|rule| match rule.look(facts) {
                 RuleOutcome::Found(found) => Some(*found),
-                RuleOutcome::Not | RuleOutcome::Unknown(_) => None,
+                RuleOutcome::Unsure(_) | RuleOutcome::Not | RuleOutcome::Unknown(_) => None,
             });
         }
         search
+    }
+
+    /// Whether a finding is about a share that may vary during the run.
+    fn tests(&self, finding: &RuleFinding) -> bool {
+        self.named(&finding.rule).is_some_and(|rule| rule.test.is_some())
+    }
+
+    /// Seconds of all ranks that the causes which were found explain of other findings.
+    fn explained(&self, found: &[RuleFinding], facts: &FactValues) -> f64 {
+        let causes = found.iter().filter_map(|finding| self.named(&finding.rule)?.explains);
+        causes.filter_map(|fact| facts.get_number(fact.name)).fold(0.0, f64::max)
+    }
+}
+
+/// What an earlier search says of a rule.
+fn told_before(before: Option<&BottleneckSearch>, rule: &Rule) -> ToldBefore {
+    match before {
+        None => ToldBefore::Unknown,
+        Some(search) if search.findings.iter().any(|found| found.rule == rule.name) => {
+            ToldBefore::Told
+        }
+        Some(_) => ToldBefore::NotTold,
     }
 }
 

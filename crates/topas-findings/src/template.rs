@@ -14,6 +14,16 @@ pub enum FindingWord {
     Value(&'static Fact, FactValue),
 }
 
+impl FindingWord {
+    /// What it says, whatever fact it is of.
+    pub(crate) fn value(&self) -> FactValue {
+        match self {
+            FindingWord::Text(text) => FactValue::Text(text.clone()),
+            FindingWord::Value(_, value) => value.clone(),
+        }
+    }
+}
+
 /// A sentence whose values are not known yet.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Template(Vec<Piece>);

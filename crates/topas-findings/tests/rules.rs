@@ -98,7 +98,13 @@ const CASES: &[RuleCase] = &[
     ),
     (
         "mpi-share",
-        &[("mpi_share", N(30.0)), ("mpi_work_share", N(30.0)), ("mpi_cost", N(12.0))],
+        &[
+            ("mpi_share", N(30.0)),
+            ("mpi_work_share", N(30.0)),
+            ("mpi_work_sum", N(1.0)),
+            ("mpi_calls", N(100.0)),
+            ("mpi_cost", N(12.0)),
+        ],
         ("mpi_work_share", N(29.0)),
     ),
     (
@@ -158,12 +164,22 @@ const CASES: &[RuleCase] = &[
     ),
     (
         "files-in-mpi",
-        &[("file_share", N(10.0)), ("file_sum", N(1.0)), ("file_cost", N(1.0))],
+        &[
+            ("file_share", N(10.0)),
+            ("file_sum", N(1.0)),
+            ("file_cost", N(1.0)),
+            ("file_calls", N(100.0)),
+        ],
         ("file_share", N(9.0)),
     ),
     (
         "window-waits",
-        &[("window_share", N(5.0)), ("window_sum", N(1.0)), ("window_cost", N(1.0))],
+        &[
+            ("window_share", N(5.0)),
+            ("window_sum", N(1.0)),
+            ("window_cost", N(1.0)),
+            ("window_calls", N(100.0)),
+        ],
         ("window_sum", N(0.9)),
     ),
     (
@@ -175,6 +191,21 @@ const CASES: &[RuleCase] = &[
         "polling",
         &[("poll_share", N(5.0)), ("poll_sum", N(1.0)), ("poll_rate", N(1000.0))],
         ("poll_rate", N(999.0)),
+    ),
+    (
+        "serialisation",
+        &[
+            ("serialisation", N(79.0)),
+            ("serialisation_cost", N(1.0)),
+            ("serialisation_sum", N(4.0)),
+            ("mpi_calls", N(100.0)),
+        ],
+        ("serialisation", N(80.0)),
+    ),
+    (
+        "taken-processors",
+        &[("preempted_rate", N(10.0)), ("processor_share", N(89.0))],
+        ("preempted_rate", N(9.0)),
     ),
     (
         "uneven-computing",

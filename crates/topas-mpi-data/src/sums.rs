@@ -183,6 +183,12 @@ pub struct MpiSums {
     pub overhead: u128,
     /// Time during which measuring was paused
     pub paused: u128,
+    /// Processor time in ns; 0 if that is not known
+    pub processor: u128,
+    /// How often ranks were interrupted in favour of others
+    pub interruptions: u128,
+    /// Most processors of a node; 0 if that is not known
+    pub processors: u32,
     /// Largest number of threads of a rank that called MPI
     pub threads: u32,
     /// Routines that were called, by number
@@ -228,6 +234,9 @@ impl MpiSums {
             outside_max: all.outside_max,
             overhead: all.overhead,
             paused: all.paused,
+            processor: all.processor,
+            interruptions: all.interruptions,
+            processors: all.processors,
             threads: u32::try_from(all.threads).unwrap_or(u32::MAX),
             routines: routines.collect(),
             classes,
@@ -322,6 +331,9 @@ impl MpiSums {
         self.outside_max = self.outside_max.max(other.outside_max);
         self.overhead += other.overhead;
         self.paused += other.paused;
+        self.processor += other.processor;
+        self.interruptions += other.interruptions;
+        self.processors = self.processors.max(other.processors);
         self.threads = self.threads.max(other.threads);
         for routine in &other.routines {
             self.routine_mut(routine.number).add(routine);

@@ -7,6 +7,7 @@
 
 mod clock;
 mod collectives;
+mod course;
 mod delays;
 mod messages;
 mod named_states;

@@ -15,7 +15,7 @@
 //!
 //! ```text
 //! element symbol mode ticks objects generated::{name,number}   leaves
-//! sys lookup below wrapped                      the kernel, the loader, the next definitions
+//! sys lookup below wrapped processor            the kernel, the loader, the next definitions
 //! life spool requests workspace                 what is kept, in files and in memory
 //! frame counters thread arch clock              a call, a thread, the time
 //! paths paths::stack                            who calls
@@ -53,6 +53,7 @@ mod objects;
 mod paths;
 mod preload;
 mod process;
+mod processor;
 mod ranks;
 mod report;
 mod requests;

@@ -11,7 +11,8 @@ use crate::symbol::StubBinding;
 use crate::thread::Thread;
 use crate::workspace::{self, Workspace};
 use crate::{
-    arch, clock, counters, flow, launch, mode, paths, preload, say, site, spool, sys, trace,
+    arch, clock, counters, flow, launch, mode, paths, preload, processor, say, site, spool, sys,
+    trace,
 };
 
 /// Nothing was decided yet.
@@ -83,6 +84,7 @@ fn begin_process() -> bool {
     // What took the time until here is no part of the program's.
     header.began = clock::now();
     header.latest = header.began;
+    processor::begin();
     header.own_ticks = header.began.ticks.wrapping_sub(entered);
     header.flags |= flow::wanted();
     mode::set(mode::COMMUNICATORS, header.flags & flag::COMMUNICATORS != 0);

@@ -18,7 +18,7 @@ use topas_node::sys as kernel;
 
 use crate::files::{self, File, Own};
 use crate::workspace::{CHUNK, Kept, kept};
-use crate::{say, site, spool};
+use crate::{processor, say, site, spool};
 
 /// The moment of a record, in the zone of the site.
 pub struct Now {
@@ -206,6 +206,7 @@ pub fn own_sums(sums: &mut Sums, header: &Header, ended: u64, finalize: Option<u
         sums.wait_rows(waits, &tick);
     }
     sums.rank(header, ended, busiest, &tick);
+    processor::add(sums);
 }
 
 /// Lines that are gathered until they are worth a call.

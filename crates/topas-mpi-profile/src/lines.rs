@@ -338,6 +338,13 @@ impl Lines<'_> {
         if sums.paused > 0 {
             self.time(b"pause", sums.paused);
         }
+        if sums.processor > 0 {
+            self.time(b"cpu", sums.processor);
+            self.number(b"preempted", sums.interruptions);
+        }
+        if sums.processors > 0 {
+            self.number(b"cpus", sums.processors.into());
+        }
         self.number(b"thr", sums.threads.into());
         let mut languages = LANGUAGE_WORDS
             .iter()

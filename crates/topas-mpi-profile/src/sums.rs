@@ -181,6 +181,12 @@ pub struct Sums {
     pub overhead: u128,
     /// Nanoseconds in which it was paused
     pub paused: u128,
+    /// Nanoseconds of processor time of the processes since measuring began; 0 if that is not known
+    pub processor: u128,
+    /// How often they were interrupted in favour of others
+    pub interruptions: u128,
+    /// Most processors of a node; 0 if that is not known
+    pub processors: u32,
     /// Most threads of a rank that called MPI
     pub threads: u64,
     /// Highest level of threads that was provided: 0 to 3
@@ -228,6 +234,9 @@ impl Sums {
             outside_max: 0,
             overhead: 0,
             paused: 0,
+            processor: 0,
+            interruptions: 0,
+            processors: 0,
             threads: 0,
             level: 0,
             languages: 0,
@@ -247,6 +256,7 @@ impl Sums {
         (self.ranks, self.wall, self.wall_max) = (0, 0, 0);
         (self.mpi, self.mpi_max, self.mpi_min, self.outside_max) = (0, 0, 0, 0);
         (self.overhead, self.paused, self.threads) = (0, 0, 0);
+        (self.processor, self.interruptions, self.processors) = (0, 0, 0);
         (self.level, self.languages, self.flags) = (0, 0, 0);
         self.inside.fill(0);
         self.outside.fill(0);
@@ -402,6 +412,9 @@ impl Sums {
         self.outside_max = self.outside_max.max(other.outside_max);
         self.overhead += other.overhead;
         self.paused += other.paused;
+        self.processor += other.processor;
+        self.interruptions += other.interruptions;
+        self.processors = self.processors.max(other.processors);
         self.threads = self.threads.max(other.threads);
         self.level = self.level.max(other.level);
         self.languages |= other.languages;

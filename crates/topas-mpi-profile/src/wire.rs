@@ -8,7 +8,7 @@ use crate::sums::{RoutineSums, Sums, WAIT_FIGURES, WaitedSums};
 pub const MAX_MESSAGE: usize = 320 * 1024;
 
 /// First byte of a message; another for another form of it.
-const FORM: u128 = 2;
+const FORM: u128 = 3;
 
 /// Bytes of the longest number.
 const LONGEST: usize = 19;
@@ -72,6 +72,9 @@ pub fn write(sums: &Sums, room: &mut [u8]) -> Option<usize> {
     to.number(sums.outside_max);
     to.number(sums.overhead);
     to.number(sums.paused);
+    to.number(sums.processor);
+    to.number(sums.interruptions);
+    to.number(sums.processors);
     to.number(sums.threads);
     to.number(sums.level);
     to.number(sums.languages);
@@ -185,6 +188,9 @@ pub fn read(message: &[u8], sums: &mut Sums) -> Result<(), Garbled> {
     sums.outside_max = from.short()?;
     sums.overhead = from.number()?;
     sums.paused = from.number()?;
+    sums.processor = from.number()?;
+    sums.interruptions = from.number()?;
+    sums.processors = from.short()?;
     sums.threads = from.short()?;
     sums.level = from.short()?;
     sums.languages = from.short()?;

@@ -28,6 +28,8 @@ pub struct SearchedRun {
     pub has_pes: bool,
     /// A profile of MPI calls was read
     pub has_profile: bool,
+    /// An event log was read
+    pub has_log: bool,
 }
 
 /// What has to be run to know more.
@@ -36,12 +38,13 @@ fn ask(source: FactSource) -> &'static str {
         FactSource::Pes => "topas-run --all-pe, or link by topas",
         FactSource::Mpi => "topas-run --mpi",
         FactSource::Waits => "topas-run --mpi=waits",
+        FactSource::EventLog => "topas-run --mpi=log,waits",
         FactSource::Log => "topas-stat --job",
     }
 }
 
 /// The words behind the number of a finding: what, where, the largest gain, how sure.
-fn title(finding: &RuleFinding) -> String {
+pub fn title(finding: &RuleFinding) -> String {
     let mut text = finding.what.clone();
     if let Some(place) = &finding.place {
         text += &format!(", {}", words(place));
@@ -59,6 +62,15 @@ fn title(finding: &RuleFinding) -> String {
 fn body(finding: &RuleFinding) -> String {
     let evidence = finding.evidence.iter().map(|one| format!(" {}", words(one)));
     words(&finding.sentence) + &evidence.collect::<String>() + &advice(finding)
+}
+
+/// What was found, in few words: a paragraph for each finding, in lines of `columns`. These are the words of
+/// [`text`], without the next step.
+pub fn found(search: &BottleneckSearch, columns: usize) -> String {
+    let told = |finding: &RuleFinding| {
+        paragraph(&format!("{}. {}", title(finding), words(&finding.sentence)), columns)
+    };
+    search.findings.iter().map(told).collect()
 }
 
 /// The search as text in lines of `columns`.
@@ -83,13 +95,19 @@ pub fn text(run: &SearchedRun, search: &BottleneckSearch, columns: usize) -> Str
         out += &paragraph(&body(nothing), columns);
         out.push('\n');
     }
+    for unsure in &search.unsure {
+        let line = format!("May be: {}. {}", title(unsure), body(unsure));
+        out += &paragraph(&line, columns);
+    }
     for beside in &search.beside {
         out += &paragraph(&format!("Also: {}", body(beside)), columns);
     }
     if !search.ruled_out.is_empty() {
         out += &paragraph(&format!("Ruled out: {}.", search.ruled_out.join("; ")), columns);
     }
-    for source in [FactSource::Pes, FactSource::Mpi, FactSource::Waits, FactSource::Log] {
+    for source in
+        [FactSource::Pes, FactSource::Mpi, FactSource::Waits, FactSource::EventLog, FactSource::Log]
+    {
         let of = search.unknown.iter().filter(|(_, fact)| fact.source() == source);
         let of: Vec<&str> = of.map(|(what, _)| what.as_str()).collect();
         if !of.is_empty() {
@@ -114,8 +132,9 @@ pub fn value(run: &SearchedRun, search: &BottleneckSearch) -> Value {
     object!({
         "schema": SCHEMA,
         "launch": { "id": name(&run.id), "exe": name(&run.exe), "pes": run.pes, "wall_s": run.wall },
-        "read": { "pes": run.has_pes, "mpi": run.has_profile },
+        "read": { "pes": run.has_pes, "mpi": run.has_profile, "log": run.has_log },
         "findings": search.findings.iter().map(json).collect::<Vec<_>>(),
+        "unsure": search.unsure.iter().map(json).collect::<Vec<_>>(),
         "beside": search.beside.iter().map(json).collect::<Vec<_>>(),
         "nothing": search.nothing.as_ref().map(json),
         "ruled_out": search.ruled_out,

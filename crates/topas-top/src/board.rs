@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use topas_findings::BottleneckSearch;
 use topas_format::shown::Shown;
 use topas_mpi_data::{MessageClass, MpiProfile, MpiRank, MpiSums, NowPeer};
 
@@ -17,6 +18,8 @@ pub struct Board {
     pub profile: MpiProfile,
     /// Launches that run
     pub launches: usize,
+    /// What costs time so far
+    pub search: BottleneckSearch,
     histories: HashMap<u32, RankHistory>,
 }
 
@@ -124,8 +127,9 @@ impl Board {
         profile: MpiProfile,
         histories: HashMap<u32, RankHistory>,
         launches: usize,
+        search: BottleneckSearch,
     ) -> Board {
-        Board { profile, launches, histories }
+        Board { profile, launches, search, histories }
     }
 
     /// Which program, and how much of its time is MPI.
@@ -422,7 +426,7 @@ pub mod tests {
             inside,
         };
         let history = RankHistory { shares: vec![0.0, 0.5, 1.0, 0.4], ..RankHistory::default() };
-        Board::new(profile, HashMap::from([(0, history)]), 1)
+        Board::new(profile, HashMap::from([(0, history)]), 1, BottleneckSearch::default())
     }
 
     #[test]

@@ -10,6 +10,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Paragraph, Row, Table};
 use topas_data::Outputs;
+use topas_render::why::title;
 
 use crate::args::{TopArgs, TopView};
 use crate::board::{Board, TimeShares, TopRow, columns, why_empty};
@@ -164,6 +165,8 @@ pub fn draw(frame: &mut Frame<'_>, board: Option<&Board>, args: &TopArgs, state:
             if let Some(standstill) = board.standstill() {
                 let red = bold.fg(Color::Red);
                 frame.render_widget(Paragraph::new(standstill).style(red), warning);
+            } else if let Some(first) = board.search.findings.first() {
+                frame.render_widget(Paragraph::new(title(first)), warning);
             }
             let all = board.rows(args);
             if all.is_empty() {

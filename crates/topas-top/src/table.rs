@@ -1,11 +1,12 @@
 //! The board as text: for pipes, and for terminals that can do no more.
 
-use topas_render::csv_field;
+use topas_render::why::found;
+use topas_render::{PROSE_WIDTH, csv_field};
 
 use crate::args::{TopArgs, TopView};
 use crate::board::{Board, columns, why_empty};
 
-/// Heading, what stands still, and the rows.
+/// Heading, what stands still, what costs time, and the rows.
 pub fn as_text(board: &Board, args: &TopArgs) -> String {
     let mut out = board.title();
     out.push('\n');
@@ -13,6 +14,7 @@ pub fn as_text(board: &Board, args: &TopArgs) -> String {
         out += &standstill;
         out.push('\n');
     }
+    out += &found(&board.search, PROSE_WIDTH);
     let rows = board.rows(args);
     if rows.is_empty() {
         return out + why_empty(args.view) + "\n";

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use topas_config::{Conf, Environment, Paths, command_line, spool_directories};
+use topas_findings::{BottleneckSearch, Rules, mpi_facts};
 use topas_mpi_data::{MpiProfile, Origin, own_uid, read_spool};
 
 use crate::args::TopArgs;
@@ -32,6 +33,9 @@ pub struct Watch {
     skip: usize,
     histories: HashMap<(Box<[u8]>, u32), RankHistory>,
     board: Option<Board>,
+    rules: Rules,
+    /// What was found at the reading before, with the id of the launch
+    found: Option<(Box<[u8]>, BottleneckSearch)>,
     /// Readers on other nodes
     hosts: Option<Hosts>,
     /// What there is to say of these
@@ -41,18 +45,20 @@ pub struct Watch {
 impl Watch {
     /// Nothing was read yet.
     pub fn new(args: &TopArgs, env: &Environment) -> Watch {
-        let directories = if args.spool.is_empty() {
-            let argv0 = command_line().into_iter().next().unwrap_or_default();
-            spool_directories(&Conf::load(Paths::of_this_program(&argv0, env).as_ref(), env), env)
-        } else {
-            args.spool.clone()
-        };
+        let argv0 = command_line().into_iter().next().unwrap_or_default();
+        let conf = Conf::load(Paths::of_this_program(&argv0, env).as_ref(), env);
+        let directories =
+            if args.spool.is_empty() { spool_directories(&conf, env) } else { args.spool.clone() };
+        // What is wrong with rules of the center is told by topasview.
+        let (rules, _) = Rules::with(&conf.site_rules().texts);
         Watch {
             directories,
             launch: args.launch.clone(),
             skip: 0,
             histories: HashMap::new(),
             board: None,
+            rules,
+            found: None,
             hosts: None,
             complaints: Vec::new(),
         }
@@ -110,11 +116,22 @@ impl Watch {
         self.board = match profiles.into_iter().nth(skip) {
             Some(profile) => {
                 let shares = self.shares(&profile);
-                Some(Board::new(profile, shares, launches))
+                let search = self.search(&profile);
+                Some(Board::new(profile, shares, launches, search))
             }
             None => None,
         };
         Ok(())
+    }
+
+    /// What costs time in a launch so far. What was told at the reading before stays while it is about
+    /// as much.
+    fn search(&mut self, profile: &MpiProfile) -> BottleneckSearch {
+        let id = &profile.facts.id;
+        let before = self.found.as_ref().filter(|(of, _)| of == id).map(|(_, search)| search);
+        let search = self.rules.search(&mpi_facts(profile), before);
+        self.found = Some((id.clone(), search.clone()));
+        search
     }
 
     /// Shares of time in MPI by rank, since the reading before; since the beginning if there was

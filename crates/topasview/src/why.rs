@@ -6,13 +6,19 @@ use std::path::{Path, PathBuf};
 use topas_config::Environment;
 use topas_data::pes::{PeTable, add, here, read};
 use topas_data::{Inputs, Source};
-use topas_findings::{FactValues, Rules, add_mpi_facts, mpi_facts};
+use topas_findings::{
+    BottleneckSearch, FactValues, Rules, add_mpi_facts, add_replay_facts, add_timeline_facts,
+    mpi_facts,
+};
 use topas_format::mpi_conf::OUT;
-use topas_mpi_data::{MpiProfile, is_spool, read_profiles, read_spool_files};
+use topas_mpi_data::{
+    MpiProfile, Network, Timeline, TraceLog, is_spool, read_profiles, read_spool_files, replay,
+    trace_files,
+};
 use topas_render::PROSE_WIDTH;
 use topas_render::view::ViewSections;
 use topas_render::why::{SearchedRun, text, value};
-use topas_terminal::{Look, Printed};
+use topas_terminal::{Look, Printed, Progress};
 
 use crate::args::{Args, TOOL};
 use crate::exit;
@@ -24,12 +30,16 @@ use crate::mpi_profile::waited_at;
 struct KnownRun {
     table: Option<PeTable>,
     profile: Option<MpiProfile>,
+    /// That of an earlier run of the same program with as many ranks
+    earlier: Option<MpiProfile>,
+    /// Event logs, of any launches
+    logs: Vec<PathBuf>,
     failed: bool,
 }
 
 /// Searches: the exit code.
 pub fn show(args: &Args, rules: &Rules) -> u8 {
-    let run = match known(args) {
+    let mut run = match known(args) {
         Ok(run) => run,
         Err(code) => return code,
     };
@@ -44,9 +54,10 @@ pub fn show(args: &Args, rules: &Rules) -> u8 {
         );
         return exit::NO_PES;
     }
-    let facts = facts(args, &run);
-    let search = rules.search(&facts);
-    let of = searched(&run, &facts);
+    let mut facts = facts(args, &run);
+    let has_log = add_log(args, &mut run, &mut facts);
+    let search = rules.search(&facts, before(rules, &run).as_ref());
+    let of = SearchedRun { has_log, ..searched(&run, &facts) };
     let look = Look::of(&Environment::of_process(), args.color, &stdout());
     let out = if args.json {
         format!("{:#}\n", value(&of, &search))
@@ -88,8 +99,18 @@ fn known(args: &Args) -> Result<KnownRun, u8> {
             mapped.push(path.into_owned());
             false
         }
+        Some(path) if is_log(&path) => {
+            run.logs.push(path.into_owned());
+            false
+        }
         _ => true,
     });
+    let here = [PathBuf::from(".")];
+    let named = if args.inputs.is_empty() { &here[..] } else { &args.inputs };
+    for directory in named.iter().filter(|path| path.is_dir()) {
+        // A directory that cannot be listed was told above.
+        run.logs.extend(trace_files(directory).unwrap_or_default());
+    }
     for error in &inputs.failed {
         run.failed = true;
         TOOL.error(error, None, "check its name and its permissions");
@@ -126,11 +147,14 @@ fn known(args: &Args) -> Result<KnownRun, u8> {
         .into_iter()
         .filter(|profile| wanted.is_none_or(|id| profile.facts.id.starts_with(id)));
     let newest = wanted_profiles.next();
+    let mut older = Vec::new();
     run.profile = match (newest, &of_table) {
         (Some(newest), Some(id)) if !id.is_empty() && *newest.facts.id != **id => {
             let end = run.table.as_ref().map_or(0, |table| table.launch.end);
             let is_newer = newest.facts.epoch.is_some_and(|epoch| epoch as i64 > end);
-            let same = wanted_profiles.find(|profile| *profile.facts.id == **id);
+            older.extend(wanted_profiles);
+            let place = older.iter().position(|profile| *profile.facts.id == **id);
+            let same = place.map(|place| older.drain(..=place).next_back()).unwrap_or_default();
             if is_newer && same.is_none() {
                 run.table = None;
                 Some(newest)
@@ -138,9 +162,68 @@ fn known(args: &Args) -> Result<KnownRun, u8> {
                 same
             }
         }
-        (newest, _) => newest,
+        (newest, _) => {
+            older.extend(wanted_profiles);
+            newest
+        }
     };
+    run.earlier = run.profile.as_ref().and_then(|profile| {
+        let same = |other: &&MpiProfile| {
+            other.facts.exe == profile.facts.exe && other.facts.npes == profile.facts.npes
+        };
+        older.iter().find(same).cloned()
+    });
     Ok(run)
+}
+
+/// Whether a path is that of an event log.
+fn is_log(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "trace")
+}
+
+/// What was found in the earlier run.
+fn before(rules: &Rules, run: &KnownRun) -> Option<BottleneckSearch> {
+    run.earlier.as_ref().map(|profile| rules.search(&mpi_facts(profile), None))
+}
+
+/// Adds what the event logs tell of the run; false if they tell nothing.
+fn add_log(args: &Args, run: &mut KnownRun, facts: &mut FactValues) -> bool {
+    let Some(profile) = &run.profile else { return false };
+    let id = String::from_utf8_lossy(&profile.facts.id).into_owned();
+    let mut logs = Vec::new();
+    let failed = |path: &Path, cause: std::io::Error| {
+        let what = format!("cannot read {}", path.display());
+        TOOL.error(&what, Some(&cause), "without it nothing is told of the course of the run");
+    };
+    for path in &run.logs {
+        match TraceLog::open(path) {
+            Ok(log) => logs.push(log),
+            Err(cause) => {
+                run.failed = true;
+                failed(path, cause);
+            }
+        }
+    }
+    let mut progress = Progress::new(TOOL, args.quiet);
+    let tell = |read, all| progress.at(|| format!("{read} of {all} blocks of the event log read"));
+    let timeline = Timeline::read(&logs, Some(&id), tell);
+    progress.clear();
+    let replayed = match timeline {
+        Ok(Some(timeline)) => {
+            add_timeline_facts(&timeline, facts);
+            replay(&logs, &id, &Network::default())
+        }
+        Ok(None) => return false,
+        Err(cause) => Err(cause),
+    };
+    match replayed {
+        Ok(replay) => add_replay_facts(&replay, facts),
+        Err(cause) => {
+            run.failed = true;
+            failed(Path::new("the event log"), cause);
+        }
+    }
+    true
 }
 
 /// All facts of the run.
@@ -176,5 +259,6 @@ fn searched(run: &KnownRun, facts: &FactValues) -> SearchedRun {
         wall: facts.get_number("wall").unwrap_or(0.0),
         has_pes: run.table.is_some(),
         has_profile: run.profile.is_some(),
+        has_log: false,
     }
 }

@@ -64,6 +64,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "topas-config",
             "topas-data",
+            "topas-findings",
             "topas-format",
             "topas-mpi-data",
             "topas-render",

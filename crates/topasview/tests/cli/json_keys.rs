@@ -33,6 +33,16 @@ fn mpi_profile() -> String {
     with_lengths(&text)
 }
 
+/// The MPI profile of two ranks that wait, while other programs have their processors.
+fn taken() -> String {
+    with_lengths(
+        "2026/11/20 08:01:02 topas-mpi mohr heat2d 2 5c3a-8 v=1 of=run line=1/1 t=1795161662 uid=1004 \
+         end=finalize host=n1 ranks=2 wall=200 wallmax=100 mpisum=80 mpimax=50 mpimin=30 usemax=70 over=0.1 \
+         cpu=60 preempted=9000 cpus=2 thr=1 late=30 latercv=0 coll=0 f=Recv:1000:60:2:1000:0:0:1000:8000:2 \
+         l=Recv:900:30:0:0:0:0:0:0:0:0:0:0\n",
+    )
+}
+
 /// Two PEs of which nothing is to be said.
 fn even() -> String {
     let line = |pe: u32| {
@@ -88,6 +98,7 @@ fn site() -> TempDir {
         ("old.log", old),
         ("new.log", new),
         ("even.log", even()),
+        ("taken.log", taken()),
         ("spread.log", String::from_utf8(spread.text()).unwrap()),
     ] {
         fs::write(dir.path().join(name), text).unwrap();
@@ -113,6 +124,7 @@ fn the_manual_has_every_key_and_no_other() {
         "--why --json --launch r19 new.log",
         "--why --json spread.log",
         "--why --json even.log",
+        "--why --json taken.log",
     ] {
         let shown = view(site.path(), &words.split_whitespace().collect::<Vec<_>>());
         assert!(shown.code < 2 && !shown.out.is_empty(), "{words}: {}", shown.err);

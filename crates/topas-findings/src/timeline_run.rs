@@ -1,0 +1,139 @@
+//! Facts of an event log: how waits vary in the course of the run, and where they arise.
+
+use topas_mpi_data::{NoteKind, Replay, TimeClass, Timeline};
+
+use crate::fact::{FactSpread, FactValues};
+
+/// Parts of a run. The first and the last one are told apart: programs begin and end in ways of their own.
+const PARTS: usize = 20;
+
+/// Share of a kind of wait from which on a part of the run, or a rank, has most of it.
+const MOST: f64 = 0.5;
+
+/// Most parts of a run in which waits are told to be.
+const SHORT: usize = 4;
+
+/// The facts of a kind of wait.
+const WAITS: [(TimeClass, &str, &str, &str); 3] = [
+    (TimeClass::LateSender, "late_share", "late_error", "late_when"),
+    (TimeClass::LateReceiver, "latercv_share", "latercv_error", "latercv_when"),
+    (TimeClass::CollectiveWait, "coll_share", "coll_error", "coll_when"),
+];
+
+/// Adds the facts of the event log of a run to those of its profile.
+pub fn add_timeline_facts(timeline: &Timeline<'_>, facts: &mut FactValues) {
+    let course = timeline.course(PARTS);
+    facts.number("slices", (PARTS - 2) as f64);
+    for (class, share, error, when) in WAITS {
+        let shares: Vec<f64> = course.iter().map(|times| part(times, class)).collect();
+        // What a rank does before the log begins is not known.
+        let inner = &shares[1..PARTS - 1];
+        let spread = spread(inner);
+        facts.vary(share, spread);
+        facts.number(error, spread.error);
+        if let Some((first, last)) = short_part(&shares) {
+            let percent = |place: usize| 100 * place / PARTS;
+            let words = format!(
+                "Most of it is between {} and {} % of the run.",
+                percent(first),
+                percent(last)
+            );
+            facts.text(when, words);
+        }
+    }
+    origin(timeline, facts);
+    if facts.get_number("waits_known") != Some(1.0) {
+        waits(timeline, facts);
+    }
+}
+
+/// How long ranks waited, where the profile does not tell that.
+fn waits(timeline: &Timeline<'_>, facts: &mut FactValues) {
+    let all: u64 = timeline.rows.iter().flat_map(|row| row.times).sum();
+    let ranks = timeline.processes.len().max(1) as f64;
+    let kinds = [
+        (NoteKind::Message, ["late_cost", "late_sum", "late_calls"]),
+        (NoteKind::LateReceiver, ["latercv_cost", "latercv_sum", "latercv_calls"]),
+        (NoteKind::Collective, ["coll_cost", "coll_sum", "coll_calls"]),
+    ];
+    for ((class, share, ..), (kind, [cost, sum, calls])) in WAITS.into_iter().zip(kinds) {
+        let time: u64 = timeline.rows.iter().map(|row| row.times[class as usize]).sum();
+        let waited = timeline.notes.iter().filter(|note| note.kind == kind && note.wait > 0);
+        facts.number(share, 100.0 * time as f64 / all.max(1) as f64);
+        facts.number(cost, time as f64 / 1e9 / ranks);
+        facts.number(sum, time as f64 / 1e9);
+        facts.number(calls, waited.count() as f64);
+    }
+    facts.number("waits_known", 1.0);
+}
+
+/// Adds what the replay of an event log on a perfect network tells.
+pub fn add_replay_facts(replay: &Replay, facts: &mut FactValues) {
+    let Some(factors) = replay.factors() else { return };
+    let elapsed = replay.ranks.iter().map(|rank| rank.measured.elapsed).fold(0.0, f64::max);
+    let cost = factors.transfer * (1.0 - factors.serialisation) * elapsed / 1e9;
+    facts.number("serialisation", 100.0 * factors.serialisation);
+    facts.number("serialisation_cost", cost);
+    facts.number("serialisation_sum", cost * replay.ranks.len() as f64);
+}
+
+/// The share of a class in the time of a part of the run, in percent.
+fn part(times: &[u64], class: TimeClass) -> f64 {
+    let all: u64 = times.iter().sum();
+    if all == 0 { 0.0 } else { 100.0 * times[class as usize] as f64 / all as f64 }
+}
+
+/// Mean and its standard error.
+fn spread(shares: &[f64]) -> FactSpread {
+    let count = shares.len() as f64;
+    let mean = shares.iter().sum::<f64>() / count;
+    let squares = shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>();
+    FactSpread { mean, error: (squares / (count - 1.0) / count).sqrt() }
+}
+
+/// The shortest run of parts that has most of a wait, if it is short: the first one, and the one behind
+/// the last.
+fn short_part(shares: &[f64]) -> Option<(usize, usize)> {
+    let all: f64 = shares.iter().sum();
+    (1..=SHORT).find_map(|length| {
+        let sums = shares.windows(length).map(|window| window.iter().sum::<f64>());
+        let (first, most) = sums.enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        (all > 0.0 && most > MOST * all).then_some((first, first + length))
+    })
+}
+
+/// The rank in which most waits arise.
+fn origin(timeline: &Timeline<'_>, facts: &mut FactValues) {
+    let all: u64 = timeline.rows.iter().map(|row| row.delayed).sum();
+    let most = timeline.rows.iter().max_by_key(|row| row.delayed);
+    let Some(most) = most.filter(|row| row.delayed as f64 > MOST * all as f64) else { return };
+    let Some((_, process)) = timeline.processes.get(most.process) else { return };
+    facts.text("origin_who", format!("rank {}", process.rank));
+    facts.number("origin_share", 100.0 * most.delayed as f64 / all as f64);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_the_same_in_all_parts_has_no_error() {
+        assert_eq!(spread(&[7.0; 18]), FactSpread { mean: 7.0, error: 0.0 });
+        // One of 18: mean 1, deviation sqrt(18).
+        let mut one = [0.0; 18];
+        one[4] = 18.0;
+        let spread = spread(&one);
+        assert!((spread.mean - 1.0).abs() < 1e-9 && (spread.error - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_short_part_with_most_of_a_wait_is_told() {
+        let mut shares = [1.0; PARTS];
+        assert_eq!(short_part(&shares), None);
+        shares[8] = 30.0;
+        assert_eq!(short_part(&shares), Some((8, 9)));
+        shares[9] = 30.0;
+        assert_eq!(short_part(&shares), Some((8, 10)));
+        assert_eq!(short_part(&[0.0; PARTS]), None);
+    }
+}

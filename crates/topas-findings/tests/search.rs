@@ -1,0 +1,151 @@
+//! The search for bottlenecks: what varies is not told as sure, what was told before stays while it is about as
+//! much, one cause is told once, and what other programs may have caused is no finding.
+
+use topas_findings::{BottleneckSearch, Confidence, FactSpread, FactValues, Rules};
+
+/// A run of 4 ranks and 100 s whose ranks wait for late senders for this share.
+fn late(share: f64) -> FactValues {
+    let mut facts = FactValues::default();
+    for (name, value) in [
+        ("npes", 4.0),
+        ("wall", 100.0),
+        ("late_share", share),
+        ("late_cost", share),
+        ("late_sum", 4.0 * share),
+        ("late_calls", 1000.0),
+        ("latercv_share", 0.0),
+        ("coll_share", 0.0),
+    ] {
+        facts.number(name, value);
+    }
+    facts.text("late_who", "rank 3");
+    facts
+}
+
+fn names(search: &BottleneckSearch) -> Vec<&str> {
+    search.findings.iter().map(|found| &*found.rule).collect()
+}
+
+#[test]
+fn what_was_told_before_stays_while_it_is_about_as_much() {
+    let rules = Rules::builtin();
+    let found = |share: f64, before: Option<f64>| {
+        let before = before.map(|share| rules.search(&late(share), None));
+        !rules.search(&late(share), before.as_ref()).findings.is_empty()
+    };
+    // The limit is 5 %.
+    for (share, alone, told, not_told) in [
+        (4.7, false, false, false),
+        (4.8, false, true, false),
+        (4.99, false, true, false),
+        (5.0, true, true, false),
+        (5.2, true, true, false),
+        (5.3, true, true, true),
+    ] {
+        let all = [None, Some(9.0), Some(1.0)].map(|before| found(share, before));
+        assert_eq!(all, [alone, told, not_told], "{share} %");
+    }
+}
+
+/// The limit of `uneven-computing` is one from above.
+#[test]
+fn limits_from_above_have_the_same_margin() {
+    let rules = Rules::builtin();
+    let facts = |balance: f64| {
+        let mut facts = FactValues::default();
+        for (name, value) in [
+            ("npes", 4.0),
+            ("wall", 100.0),
+            ("outside_balance", balance),
+            ("outside_sum", 80.0),
+            ("outside_cost", 20.0),
+            ("outside_max", 100.0),
+            ("outside_mean", 80.0),
+        ] {
+            facts.number(name, value);
+        }
+        facts.text("outside_who", "rank 1");
+        facts
+    };
+    let told = rules.search(&facts(50.0), None);
+    let other = rules.search(&facts(100.0), None);
+    assert_eq!((names(&told), names(&other)), (vec!["uneven-computing"], vec![]));
+    let found = |balance, before| !rules.search(&facts(balance), Some(before)).findings.is_empty();
+    assert!(found(87.0, &told) && !found(90.0, &told));
+    assert!(!found(83.0, &other) && found(80.0, &other));
+}
+
+#[test]
+fn what_varies_too_much_may_be() {
+    let rules = Rules::builtin();
+    let mut facts = late(10.0);
+    facts.number("slices", 18.0);
+    facts.vary("late_share", FactSpread { mean: 10.0, error: 2.4 });
+    let search = rules.search(&facts, None);
+    assert_eq!((names(&search), search.unsure.len()), (vec!["late-senders"], 0));
+    facts.vary("late_share", FactSpread { mean: 10.0, error: 2.6 });
+    let search = rules.search(&facts, None);
+    assert_eq!(names(&search), [""; 0]);
+    let [unsure] = &search.unsure[..] else { panic!("{search:?}") };
+    assert_eq!((&*unsure.rule, unsure.confidence), ("late-senders", Confidence::Hint));
+    assert!(search.nothing.is_some(), "nothing is sure");
+    // It is not ruled out either.
+    assert!(!search.ruled_out.iter().any(|what| what.contains("late senders")), "{search:?}");
+}
+
+/// Without slices the course of the run is not known, and that is told.
+#[test]
+fn without_an_event_log_the_course_is_not_known() {
+    let unknown = |facts: &FactValues| {
+        let search = Rules::builtin().search(facts, None);
+        search.unknown.iter().any(|(_, fact)| fact.name == "slices")
+    };
+    assert!(unknown(&late(10.0)));
+    let mut facts = late(10.0);
+    facts.number("slices", 18.0);
+    assert!(!unknown(&facts));
+    assert!(!unknown(&late(1.0)), "nothing was found");
+}
+
+#[test]
+fn one_cause_is_told_once() {
+    let mut facts = late(10.0);
+    for (name, value) in
+        [("coll_share", 20.0), ("coll_cost", 20.0), ("coll_sum", 80.0), ("coll_calls", 1000.0)]
+    {
+        facts.number(name, value);
+    }
+    let rules = Rules::builtin();
+    facts.text("coll_who", "rank 2");
+    assert_eq!(names(&rules.search(&facts, None)), ["late-to-collectives", "late-senders"]);
+    facts.text("coll_who", "rank 3");
+    let search = rules.search(&facts, None);
+    assert_eq!(names(&search), ["late-to-collectives"]);
+    let found = &search.findings[0];
+    assert_eq!(found.seconds, Some(30.0));
+    assert_eq!(found.evidence.len(), 1, "{found:?}");
+    assert!(found.ruled_out.is_empty(), "{found:?}");
+}
+
+#[test]
+fn what_other_programs_may_have_caused_is_no_finding() {
+    let rules = Rules::builtin();
+    let mut facts = late(10.0);
+    facts.number("preempted_rate", 100.0);
+    facts.number("processor_share", 80.0);
+    // The ranks are more than the processors: it is found, and a hint.
+    let search = rules.search(&facts, None);
+    assert_eq!(names(&search), ["late-senders"]);
+    assert_eq!(search.findings[0].confidence, Confidence::Hint);
+    assert_eq!(search.beside[0].rule, "taken-processors");
+    // Others took the processors, for less than what the ranks waited, and for more.
+    facts.number("taken_sum", 20.0);
+    assert_eq!(names(&rules.search(&facts, None)), ["late-senders"]);
+    facts.number("taken_sum", 60.0);
+    let search = rules.search(&facts, None);
+    assert_eq!((names(&search), search.unsure.len()), (vec![], 1));
+    facts.number("preempted_rate", 1.0);
+    let search = rules.search(&facts, None);
+    assert_eq!((names(&search), search.unsure.len()), (vec!["late-senders"], 0));
+    assert_eq!(search.findings[0].confidence, Confidence::Sure);
+}
