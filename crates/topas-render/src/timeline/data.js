@@ -20,14 +20,24 @@ const IS_SEND = /^MPI_[BRS]?s?end(_c)?$/i;
  * longest calls have waited.
  */
 function levelAbove(lengths, sum) {
-  const order = lengths.slice().sort();
-  let [level, above] = [0, 0];
-  for (let count = 1; count <= order.length; count++) {
-    above += order[order.length - count];
-    level = (above - sum) / count;
-    if (level >= (order[order.length - count - 1] ?? 0)) break;
+  const above = lengths.slice();
+  let [count, all] = [above.length, 0];
+  for (let i = 0; i < count; i++) all += above[i];
+  // What is not above a level that is too low is not above the right one either.
+  for (;;) {
+    const level = count > 0 ? (all - sum) / count : 0;
+    if (level <= 0) return 0;
+    let left = 0;
+    all = 0;
+    for (let i = 0; i < count; i++) {
+      const length = above[i];
+      if (length <= level) continue;
+      above[left++] = length;
+      all += length;
+    }
+    if (left === count) return level;
+    count = left;
   }
-  return Math.max(level, 0);
 }
 
 /** The first place in an ascending list at which a value is above `wanted`. */
@@ -220,7 +230,8 @@ class Timeline {
     const [calls, lengths] = [new Uint32Array(sliceCalls), new Float64Array(sliceCalls)];
     for (let from = 0, slice = block.slice; from < block.calls; from += sliceCalls, slice++) {
       const to = Math.min(from + sliceCalls, block.calls);
-      const [first, last] = [this.notesOf(row, block.before + from)[0], this.notesOf(row, block.before + to - 1)[1]];
+      const first = placeAbove(row.notes.call, block.before + from - 1);
+      const last = placeAbove(row.notes.call, block.before + to - 1);
       for (let pool = 0; pool < WAIT_OF_NOTE.length; pool++) {
         const at = slice * CLASSES + WAIT_OF_NOTE[pool];
         let sum = row.sums[at + CLASSES] - row.sums[at];
@@ -228,10 +239,11 @@ class Timeline {
         // A nanosecond or so for each call is what rounding leaves.
         if (sum <= to - from) continue;
         let count = 0;
-        for (let call = from, note = first; call < to; call++) {
-          while (note < last && row.notes.call[note] < block.before + call) note++;
-          const isTold = note < last && row.notes.call[note] === block.before + call;
-          if (isTold || pools[routine[call]] !== pool) continue;
+        let note = first;
+        let told = note < last ? row.notes.call[note] - block.before : Infinity;
+        for (let call = from; call < to; call++) {
+          while (told < call) told = ++note < last ? row.notes.call[note] - block.before : Infinity;
+          if (told === call || pools[routine[call]] !== pool) continue;
           calls[count] = call;
           lengths[count++] = ended[call] - began[call];
         }
@@ -259,6 +271,11 @@ class Timeline {
   /** The class of the time in a routine of a process. */
   classOf(process, routine) {
     return this.facts.routines[process.routines][routine]?.[1] ?? CLASS.OTHER;
+  }
+
+  /** The classes of the time in all routines of a process, by number. */
+  classesOf(process) {
+    return (process.classes ??= Uint8Array.from({ length: ROUTINES }, (_, routine) => this.classOf(process, routine)));
   }
 
   /** The name of a routine of a process. */

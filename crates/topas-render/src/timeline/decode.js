@@ -78,18 +78,34 @@ function timesOf(bytes, calls, began, tick) {
     ended: new Float64Array(calls),
     routine: new Uint16Array(calls),
   };
+  const [begins, ends, routines] = [times.began, times.ended, times.routine];
   let place = 0;
   let clock = 0;
   for (let call = 0; call < calls; call++) {
-    const code = body[place] + body[place + 1] * 256;
+    const code = body[place] | (body[place + 1] << 8);
     place += 2;
-    clock += wideNumber(body, place, (code >> 11) & 3);
-    place += 1 << ((code >> 11) & 3);
-    times.began[call] = base + clock * unit;
-    clock += wideNumber(body, place, (code >> 13) & 3);
-    place += 1 << ((code >> 13) & 3);
-    times.ended[call] = base + clock * unit;
-    times.routine[call] = code & 1023;
+    // Gaps and lengths of one or two bytes are the most.
+    const gap = (code >> 11) & 3;
+    if (gap === 0) clock += body[place++];
+    else if (gap === 1) {
+      clock += body[place] | (body[place + 1] << 8);
+      place += 2;
+    } else {
+      clock += wideNumber(body, place, gap);
+      place += 1 << gap;
+    }
+    begins[call] = base + clock * unit;
+    const length = (code >> 13) & 3;
+    if (length === 0) clock += body[place++];
+    else if (length === 1) {
+      clock += body[place] | (body[place + 1] << 8);
+      place += 2;
+    } else {
+      clock += wideNumber(body, place, length);
+      place += 1 << length;
+    }
+    ends[call] = base + clock * unit;
+    routines[call] = code & 1023;
     if (code & 1024) {
       // Each argument that is not as expected is a number whose last byte has no bit 7.
       let changed = body[place++];

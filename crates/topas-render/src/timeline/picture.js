@@ -53,7 +53,55 @@ function addTime(shares, columns, from, width, kind, began, ended) {
 /** The same from the calls themselves. */
 function sharesOfCalls(timeline, row, from, to, columns, shares) {
   const width = (to - from) / columns;
-  timeline.walk(row, from, to, (kind, began, ended) => addTime(shares, columns, from, width, kind, began, ended));
+  for (const block of row.blocks) {
+    if (block.ended < from || block.open > to || !block.times) continue;
+    sharesOfBlock(timeline, block, from, to, columns, width, shares);
+  }
+  addInside(timeline, row, from, to, columns, shares);
+}
+
+/**
+ * The shares of the calls of a block: what `walkBlock` tells of, without a call of a function for each part. Most
+ * parts lie in the column in which the part before ended.
+ */
+function sharesOfBlock(timeline, block, from, to, columns, width, shares) {
+  const { began, ended, routine, waits } = block.times;
+  const { row, before, calls } = block;
+  const classes = timeline.classesOf(row.process);
+  const [noteCalls, noteWaits, noteKinds] = [row.notes.call, row.notes.wait, row.notes.kind];
+  const notes = noteCalls.length;
+  let call = placeAbove(ended, from);
+  let done = call > 0 ? ended[call - 1] : block.open;
+  let note = placeAbove(noteCalls, before + call - 1);
+  let column = Math.min(Math.max(Math.floor((done - from) / width), 0), columns - 1);
+  let [low, high] = [from + column * width, from + (column + 1) * width];
+  const add = (kind, start, end) => {
+    if (start >= low && end <= high) {
+      shares[column * CLASSES + kind] += end - start;
+      return;
+    }
+    addTime(shares, columns, from, width, kind, start, end);
+    column = Math.min(Math.max(Math.floor((end - from) / width), 0), columns - 1);
+    [low, high] = [from + column * width, from + (column + 1) * width];
+  };
+  for (; call < calls && done <= to; call++) {
+    const start = began[call];
+    const end = ended[call];
+    if (start > done) add(call === 0 && block.lost ? CLASS.NOT_IN_LOG : CLASS.OUTSIDE, done, start);
+    let wait = 0;
+    let kind = CLASS.OTHER;
+    const number = before + call;
+    for (; note < notes && noteCalls[note] <= number; note++) {
+      if (noteWaits[note] <= wait) continue;
+      wait = noteWaits[note];
+      kind = WAIT_OF_NOTE[noteKinds[note]];
+    }
+    if (wait === 0 && waits !== undefined && waits[call] > 0) [wait, kind] = timeline.estimateOf(block, block.times, call);
+    const split = Math.min(start + wait, end);
+    if (wait > 0) add(kind, start, split);
+    add(classes[routine[call]], split, end);
+    done = end;
+  }
 }
 
 /** The last call of a rank that never returned from it, where only slices are known. */
