@@ -244,6 +244,10 @@ fn messages(profile: &MpiProfile, waited: u128, wall: f64, facts: &mut FactValue
     facts.number("transfer_share", 100.0 * own as f64 / sums.wall as f64);
     facts.number("transfer_cost", own as f64 / 1e9 / sums.ranks as f64);
     facts.number("transfer_sum", own as f64 / 1e9);
+    // That there are none is known where bytes were counted.
+    if count == 0 && !profile.facts.missed.iter().any(|missed| &**missed == "bytes") {
+        facts.number("message_count", 0.0);
+    }
     if count > 0 && wall > 0.0 {
         let mut seen = 0;
         let median = sent.iter().position(|bin| {
