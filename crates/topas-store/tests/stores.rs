@@ -3,177 +3,24 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::chown;
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use topas_data::Inputs;
 use topas_store::{
-    Cell, Index, Ingest, RunClass, RunFilter, RunPosition, Store, StoredRun, SumsBy, class_samples,
-    deliver, find_run, latest_runs, owners_of, profile_lines, remote_store, sums_by, sums_of_all,
+    Cell, CellKind, Index, Ingest, RunClass, RunFilter, RunPosition, Store, StoredRun, SumsBy,
+    class_samples, deliver, find_run, latest_runs, owners_of, profile_lines, remote_store, sums_by,
+    sums_of_all,
 };
 use topas_testkit::with_lengths;
 
 #[path = "ingest/generated.rs"]
 mod generated;
+#[path = "stores/servers.rs"]
+mod servers;
 
-/// A server that ends with the test.
-struct Server(Child);
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// A port that nobody listens on.
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
-fn wait_for(port: u16) {
-    let begun = Instant::now();
-    while TcpStream::connect(("127.0.0.1", port)).is_err() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "nobody listens on {port}");
-        thread::sleep(Duration::from_millis(100));
-    }
-}
-
-/// PostgreSQL, which does not run as root.
-struct PostgresServer {
-    dir: PathBuf,
-    port: u16,
-    nobody: bool,
-}
-
-impl PostgresServer {
-    const BIN: &str = "/usr/lib/postgresql/15/bin";
-
-    fn new(dir: &Path) -> Self {
-        let dir = dir.join("postgres");
-        fs::create_dir(&dir).unwrap();
-        let uid = std::os::unix::fs::MetadataExt::uid(&fs::metadata(&dir).unwrap());
-        let server = PostgresServer { dir, port: free_port(), nobody: uid == 0 };
-        if server.nobody {
-            chown(&server.dir, Some(65534), Some(65534)).unwrap();
-        }
-        let data = server.dir.join("data");
-        let made = server
-            .command("initdb")
-            .args(["-A", "trust", "-U", "topas", "--no-sync", "-E", "UTF8", "--locale=C", "-D"])
-            .arg(data)
-            .stdout(Stdio::null())
-            .status()
-            .unwrap();
-        assert!(made.success());
-        server
-    }
-
-    fn command(&self, name: &str) -> Command {
-        let mut command = Command::new(Path::new(Self::BIN).join(name));
-        command.current_dir("/");
-        if self.nobody {
-            command.uid(65534).gid(65534);
-        }
-        command
-    }
-
-    fn start(&self) -> Server {
-        let port = self.port.to_string();
-        let child = self
-            .command("postgres")
-            .args(["-h", "127.0.0.1", "-k", "", "-c", "fsync=off", "-p", &port, "-D"])
-            .arg(self.dir.join("data"))
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let server = Server(child);
-        wait_for(self.port);
-        let begun = Instant::now();
-        let ready = |server: &PostgresServer| {
-            let status =
-                server.command("pg_isready").args(["-q", "-h", "127.0.0.1", "-p", &port]).status();
-            status.unwrap().success()
-        };
-        while !ready(self) {
-            assert!(begun.elapsed() < Duration::from_secs(60));
-            thread::sleep(Duration::from_millis(100));
-        }
-        server
-    }
-}
-
-/// Two servers of ClickHouse that know each other.
-struct ClickHouseServers {
-    configurations: Vec<PathBuf>,
-    http: [u16; 2],
-}
-
-impl ClickHouseServers {
-    fn new(dir: &Path) -> Self {
-        let http = [free_port(), free_port()];
-        let tcp = [free_port(), free_port()];
-        let shards: String = tcp
-            .iter()
-            .map(|port| {
-                format!(
-                    "<shard><replica><host>127.0.0.1</host><port>{port}</port></replica></shard>"
-                )
-            })
-            .collect();
-        let mut configurations = Vec::new();
-        for at in 0..2 {
-            let own = dir.join(format!("clickhouse{at}"));
-            fs::create_dir(&own).unwrap();
-            let users = own.join("users.xml");
-            fs::write(
-                &users,
-                "<yandex><profiles><default/></profiles><quotas><default/></quotas><users><default>\
-                 <password></password><networks><ip>127.0.0.1</ip></networks><profile>default</profile>\
-                 <quota>default</quota></default></users></yandex>",
-            )
-            .unwrap();
-            let path = own.display();
-            let (http, tcp, between) = (http[at], tcp[at], free_port());
-            let text = format!(
-                "<yandex><logger><level>error</level><log>{path}/log</log><errorlog>{path}/errors</errorlog>\
-                 </logger><http_port>{http}</http_port><tcp_port>{tcp}</tcp_port>\
-                 <interserver_http_port>{between}</interserver_http_port><listen_host>127.0.0.1</listen_host>\
-                 <path>{path}/data/</path><tmp_path>{path}/tmp/</tmp_path>\
-                 <user_files_path>{path}/files/</user_files_path><users_config>{}</users_config>\
-                 <default_profile>default</default_profile><default_database>default</default_database>\
-                 <mark_cache_size>5368709</mark_cache_size>\
-                 <remote_servers><center>{shards}</center></remote_servers></yandex>",
-                users.display()
-            );
-            let configuration = own.join("config.xml");
-            fs::write(&configuration, text).unwrap();
-            configurations.push(configuration);
-        }
-        ClickHouseServers { configurations, http }
-    }
-
-    fn start(&self) -> Vec<Server> {
-        let start = |configuration: &PathBuf| {
-            let child = Command::new("clickhouse-server")
-                .arg(format!("--config-file={}", configuration.display()))
-                .current_dir(configuration.parent().unwrap())
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .spawn()
-                .unwrap();
-            Server(child)
-        };
-        let servers = self.configurations.iter().map(start).collect();
-        self.http.iter().for_each(|port| wait_for(*port));
-        servers
-    }
-}
+use servers::{ClickHouseServers, PostgresServer, Server};
 
 /// What a store answers to every question.
 fn answers(store: &mut dyn Store) -> Vec<String> {
@@ -297,16 +144,9 @@ fn three_stores_give_one_answer() {
     fs::create_dir(&log).unwrap();
     let postgres = PostgresServer::new(dir.path());
     let clickhouse = ClickHouseServers::new(dir.path());
-    let [one, other] = clickhouse.http;
-    let urls = [
-        format!("postgres://topas@127.0.0.1:{}/postgres", postgres.port),
-        format!("clickhouse://127.0.0.1:{one},127.0.0.1:{other}/default?cluster=center"),
-    ];
+    let urls = [postgres.url(), clickhouse.url()];
     // Small batches, so that runs are joined later and become others.
-    let (runs, batch) = match std::env::var_os("TOPAS_TEST_FULL") {
-        Some(_) => (250_000, 5000),
-        None => (400, 97),
-    };
+    let (runs, batch) = (400, 97);
     for (at, url) in urls.iter().enumerate() {
         let mut index = Index::open(&dir.path().join(format!("index{at}"))).unwrap();
         let mut store = remote_store(url).unwrap();
@@ -361,5 +201,83 @@ fn three_stores_give_one_answer() {
             }
         }
         drop(running);
+    }
+}
+
+/// Parts of the numbers of launches by which all runs are compared.
+const PARTS: i64 = 64;
+
+/// Every run of an owner in a part of the launches, whole.
+fn runs_of_part(store: &mut dyn Store, owner: &str, part: i64) -> Vec<Vec<Cell>> {
+    let table = topas_store::TABLES[0];
+    let step = i64::MAX / PARTS * 2 + 2;
+    let first = i64::MIN.saturating_add(step.saturating_mul(part));
+    let sql = format!(
+        "SELECT {} FROM {} WHERE gone = 0 AND owner = ? AND launch >= ? AND launch <= ? ORDER BY launch, id",
+        table.column_names(),
+        store.dialect().table(table.name)
+    );
+    let kinds: Vec<CellKind> = table.columns().map(|column| column.kind).collect();
+    let last = first.saturating_add(step - 1);
+    let values = [Cell::Text(owner.to_owned()), Cell::Int(first), Cell::Int(last)];
+    store.select(&sql, &values, &kinds).unwrap()
+}
+
+/// The same runs, brought from one index to each database: all answers, and every run with its
+/// lines. With `TOPAS_TEST_FULL=1` there are a million.
+#[test]
+#[ignore = "cargo xtask test --stores"]
+fn the_same_runs_are_the_same_in_every_store() {
+    let runs = if std::env::var_os("TOPAS_TEST_FULL").is_some() { 1_000_000 } else { 2_000 };
+    let dir = tempfile::tempdir().unwrap();
+    fs::set_permissions(dir.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let log = dir.path().join("log");
+    fs::create_dir(&log).unwrap();
+    generated::append(&log, &[(0, profile())]);
+    // A file holds lines of a few weeks, as at a center: a batch then changes the sums of few days.
+    for part in 0..20 {
+        let lines = generated::runs_from(90 + part, part * runs / 20, runs / 20);
+        let dir = log.join(format!("{part:02}"));
+        fs::create_dir(&dir).unwrap();
+        generated::append(&dir, &lines);
+    }
+    let begun = Instant::now();
+    let told = |what: &str| println!("{:8.1} s  {what}", begun.elapsed().as_secs_f64());
+    let mut index = Index::open(&dir.path().join("index")).unwrap();
+    let inputs = Inputs::new(std::slice::from_ref(&log));
+    let batch = topas_store::MOST_BATCH.min(runs as usize / 4);
+    let done = Ingest::new(&mut index, batch, true).run(&inputs.sources, |_| {}).unwrap();
+    told(&format!("{} lines are {} runs of the index", done.new_lines, done.runs));
+    assert!(done.runs >= runs * 9 / 10, "{done:?}");
+    let own = answers(&mut index);
+    told("the index has answered");
+    let postgres = PostgresServer::new(dir.path());
+    let clickhouse = ClickHouseServers::new(dir.path());
+    let (_engine, engine) = current_engine(&dir.path().join("engine"));
+    let _postgres_server = postgres.start();
+    let _clickhouse_servers = clickhouse.start();
+    for url in [postgres.url(), clickhouse.url(), engine] {
+        let mut store = remote_store(&url).unwrap();
+        index.set_state("prepared", 0).unwrap();
+        index.set_state("delivered", 0).unwrap();
+        let delivered = deliver(&mut index, &mut *store).unwrap();
+        told(&format!("{delivered:?} to {}", store.name()));
+        let remote = answers(&mut *store);
+        told(&format!("{} has answered", store.name()));
+        assert_eq!(own.len(), remote.len());
+        for (own, remote) in own.iter().zip(&remote) {
+            assert_eq!(own, remote, "{url}");
+        }
+        let mut compared = 0;
+        for owner in 1000..1006 {
+            for part in 0..PARTS {
+                let mine = runs_of_part(&mut index, &owner.to_string(), part);
+                let remote = runs_of_part(&mut *store, &owner.to_string(), part);
+                assert!(mine == remote, "{url}: runs of {owner}, part {part}");
+                compared += mine.len() as u64;
+            }
+        }
+        told(&format!("{compared} runs are the same in {}", store.name()));
+        assert!(compared >= runs * 9 / 10);
     }
 }

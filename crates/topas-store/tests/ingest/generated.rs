@@ -9,9 +9,14 @@ use topas_testkit::{numbers_below, with_lengths};
 /// Lines of so many runs by six users: two lines, one, the second late or in another file, equal
 /// lines, ids that come again, programs without a launch id, and accelerators.
 pub fn runs(seed: u64, runs: u64) -> Vec<(usize, String)> {
+    runs_from(seed, 0, runs)
+}
+
+/// The same of runs from a number on, which are later ones.
+pub fn runs_from(seed: u64, first: u64, runs: u64) -> Vec<(usize, String)> {
     let mut below = numbers_below(seed);
     let mut lines = Vec::new();
-    for run in 0..runs {
+    for run in first..first + runs {
         let at = 1_780_000_000 + run * 37 + below(30);
         let (user, lang) = (below(6), ["c", "cxx", "f77", "f90"][below(4) as usize]);
         let lib = ["mpi", "-", "sma"][below(3) as usize];
@@ -72,9 +77,13 @@ fn civil(epoch: u64) -> String {
 
 /// Appends lines to files of a directory.
 pub fn append(dir: &Path, lines: &[(usize, String)]) {
+    let mut texts = std::collections::BTreeMap::<usize, String>::new();
     for (file, line) in lines {
+        *texts.entry(*file).or_default() += line;
+    }
+    for (file, text) in texts {
         let path = dir.join(format!("2026-{file}.log"));
         let mut file = OpenOptions::new().append(true).create(true).open(path).unwrap();
-        file.write_all(line.as_bytes()).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
     }
 }
