@@ -155,15 +155,15 @@ impl<'p> WeekReport<'p> {
         }
     }
 
-    /// The rates of the runs of others in the same class in the week; None if fewer than
-    /// [`LEAST_OTHERS`] other users have one.
-    pub fn reference(&self, user: &WeekUserId, class: &[u8]) -> Option<Reference> {
+    /// A measure of the plan, by its place there, of the runs of others in the same class in the week;
+    /// None if fewer than [`LEAST_OTHERS`] other users have a value.
+    pub fn reference(&self, user: &WeekUserId, class: &[u8], place: usize) -> Option<Reference> {
         let others = self.users.iter().filter(|(id, _)| *id != user);
-        let rates: Vec<&Vec<f64>> = others
-            .filter_map(|(_, other)| other.classes.get(class).map(|class| &class.rates))
-            .filter(|rates| !rates.is_empty())
+        let values: Vec<&Vec<f64>> = others
+            .filter_map(|(_, other)| other.classes.get(class)?.values.get(place))
+            .filter(|values| !values.is_empty())
             .collect();
-        (rates.len() >= LEAST_OTHERS).then(|| Reference::of(&rates))
+        (values.len() >= LEAST_OTHERS).then(|| Reference::of(&values))
     }
 }
 

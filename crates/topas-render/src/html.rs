@@ -23,8 +23,10 @@ pub fn document(title: &str, header: &Markup, main: &Markup, footer: &Markup) ->
                 style { (PreEscaped(STYLE)) }
             }
             body {
+                a.skip href="#main" { "To the content" }
                 header { (header) }
-                main { (main) }
+                // The focus goes where the link leads.
+                main id="main" tabindex="-1" { (main) }
                 footer { (footer) }
             }
         }

@@ -12,7 +12,7 @@ use topas_data::field::{FieldKind, Value as FieldValue, label};
 use topas_data::{PeTime, Period, RunRecord, WeekReport, WeekUser, WeekUserId};
 use topas_findings::RuleFinding;
 use topas_format::civil::{Civil, Date};
-use topas_mpi_data::{Calibration, ProfileSum};
+use topas_mpi_data::{Calibration, LaunchTimes, ProfileSum};
 
 use crate::period::period_words;
 use crate::wording::{clean, count, named};
@@ -52,8 +52,12 @@ pub struct WeekMail<'w> {
     pub week: &'w str,
     /// PE-time that the machine had in the week; None if that is not known
     pub available: Option<PeTime>,
+    /// The same of the days before that the log knows
+    pub available_before: Option<PeTime>,
     /// The user's MPI profiles
     pub profiles: &'w ProfileSum,
+    /// Times of the user's launches with an MPI profile before
+    pub times_before: LaunchTimes,
     /// What routines of MPI cost on this machine
     pub calibration: Option<&'w Calibration>,
     /// What is to be said of runs, the most important first

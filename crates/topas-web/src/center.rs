@@ -72,7 +72,8 @@ fn table(of: &PartTable) -> Markup {
             table {
                 thead { tr {
                     @for (at, heading) in of.headings.iter().enumerate() {
-                        @if at == 0 { th.l scope="col" { (heading) } }
+                        // Of two columns both have words.
+                        @if at == 0 || of.headings.len() == 2 { th.l scope="col" { (heading) } }
                         @else { th scope="col" { (heading) } }
                     }
                 } }

@@ -33,7 +33,8 @@ figure { margin: .75rem 0 } svg { display: block; max-width: 100%; height: auto 
 .narrow { display: none }
 @media screen and (max-width: 640px) { .broad { display: none } .narrow { display: block } }
 @media screen and (prefers-color-scheme: dark) { svg { filter: brightness(.9) } }
-.skip { position: absolute; left: -99rem } .skip:focus { left: 1rem }
+main:focus { outline: none }
+.skip { position: absolute; left: -99rem } .skip:focus { left: 1rem; background: Canvas }
 @media print { header, footer, form { display: none } }
 ";
 
@@ -60,7 +61,7 @@ pub fn page(title: &str, viewer: Option<&Viewer>, body: Markup) -> Markup {
                         span { "Signed in as " (viewer.name) ", " (viewer.role.word()) }
                     }
                 }
-                main id="main" { h1 { (title) } (body) }
+                main id="main" tabindex="-1" { h1 { (title) } (body) }
                 footer { span { "Times are local times of the site. What was not measured is said to be so, and is never 0." } }
             }
         }

@@ -224,6 +224,13 @@ fn row(run: &ListedRun, others: bool, at: usize) -> Markup {
     let (stored, record) = (&run.stored, &run.record);
     let name = run_name(stored.launch, stored.id);
     let job = if stored.job.is_empty() { "-".to_owned() } else { shown_text(&stored.job) };
+    // What a screen reader calls the choices of this row.
+    let called = format!(
+        "run {} of the table, {}, {}",
+        at + 1,
+        shown_text(&stored.exe),
+        moment(record.ended)
+    );
     html! { tr {
         td { a href={ "/run/" (name) } { (moment(record.ended)) } }
         @if others { td { (shown_text(&stored.user)) } }
@@ -239,8 +246,13 @@ fn row(run: &ListedRun, others: bool, at: usize) -> Markup {
             _ => span class="bad" { "bad" },
         } }
         td {
-            label class="row" { input type="radio" name="a" value=(name) checked[at == 0]; "A" }
-            label class="row" { input type="radio" name="b" value=(name) checked[at == 1]; "B" }
+            @for (letter, first) in [("A", 0), ("B", 1)] {
+                label class="row" {
+                    input type="radio" name=(letter.to_ascii_lowercase()) value=(name) checked[at == first]
+                        aria-label={ (letter) ": " (called) };
+                    (letter)
+                }
+            }
         }
     } }
 }

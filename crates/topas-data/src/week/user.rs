@@ -168,7 +168,8 @@ impl WeekProgram {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ClassRuns {
     time: PeTime,
-    pub(super) rates: Vec<f64>,
+    /// By the places of the measures of the plan
+    pub(super) values: [Vec<f64>; 2],
 }
 
 /// A user's week.
@@ -230,7 +231,9 @@ impl WeekUser {
         program.classes.entry(class.into()).or_default().0 += run.pe_micros();
         let comparable = self.classes.entry(class.into()).or_default();
         comparable.time.0 += run.pe_micros();
-        comparable.rates.extend(rate);
+        for (known, value) in comparable.values.iter_mut().zip(of.values) {
+            known.extend(value.ratio());
+        }
     }
 
     /// The class of comparable runs with most of the PE-time of the week.
@@ -239,11 +242,12 @@ impl WeekUser {
         most.map(|(name, _)| &**name)
     }
 
-    /// The median of the rates of the user's runs of a class, and how many have one.
-    pub fn own_median(&self, class: &[u8]) -> Option<(f64, usize)> {
-        let mut rates = self.classes.get(class)?.rates.clone();
-        rates.sort_unstable_by(f64::total_cmp);
-        (!rates.is_empty()).then(|| (quantile(&rates, 0.5), rates.len()))
+    /// The median of a measure of the plan, by its place there, over the user's runs of a class, and
+    /// how many have a value.
+    pub fn own_median(&self, class: &[u8], place: usize) -> Option<(f64, usize)> {
+        let mut values = self.classes.get(class)?.values.get(place)?.clone();
+        values.sort_unstable_by(f64::total_cmp);
+        (!values.is_empty()).then(|| (quantile(&values, 0.5), values.len()))
     }
 
     pub(super) fn merge(&mut self, other: WeekUser) {
@@ -256,33 +260,39 @@ impl WeekUser {
         for (class, runs) in other.classes {
             let own = self.classes.entry(class).or_default();
             own.time.0 += runs.time.0;
-            own.rates.extend(runs.rates);
+            for (known, values) in own.values.iter_mut().zip(runs.values) {
+                known.extend(values);
+            }
         }
     }
 }
 
-/// Rates of comparable runs of others.
+/// A measure of comparable runs of others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reference {
     /// Other users
     pub users: usize,
     /// Their runs
     pub runs: usize,
-    /// Median of the rates of these runs, type 7
+    /// Median of the values of these runs, type 7
     pub median: f64,
-    /// What a quarter of the runs reaches, type 7
-    pub top_quarter: f64,
+    /// The value that a quarter of the runs has or exceeds, type 7
+    pub upper_quarter: f64,
+    /// The value that a quarter of the runs has or stays below, type 7
+    pub lower_quarter: f64,
 }
 
 impl Reference {
-    pub(super) fn of(rates: &[&Vec<f64>]) -> Self {
-        let mut all: Vec<f64> = rates.iter().flat_map(|rates| rates.iter().copied()).collect();
+    /// Of the values of each other user.
+    pub(super) fn of(users: &[&Vec<f64>]) -> Self {
+        let mut all: Vec<f64> = users.iter().flat_map(|values| values.iter().copied()).collect();
         all.sort_unstable_by(f64::total_cmp);
         Reference {
-            users: rates.len(),
+            users: users.len(),
             runs: all.len(),
             median: quantile(&all, 0.5),
-            top_quarter: quantile(&all, 0.75),
+            upper_quarter: quantile(&all, 0.75),
+            lower_quarter: quantile(&all, 0.25),
         }
     }
 }

@@ -49,7 +49,9 @@ pub(super) fn part(shown: &Shown<'_, '_>) -> Part {
     row("failed runs", failed(users));
     for (what, asked) in [("language", Asked::Languages), ("MP library", Asked::Libraries)] {
         for of in shown.by_time(asked).rows.iter().take(6) {
-            let name = format!("{what} {}", named(&of.labels[0], false).name);
+            // Programs without a library have none; nothing is unknown.
+            let value = named(&of.labels[0], false).name;
+            let name = format!("{what} {}", if value == NONE { "none" } else { &value });
             let hours = percent_of(of.share.time.0, total.time.0);
             let number = percent_of(of.share.runs.into(), total.runs.into());
             row(&name, format!("{hours} of the PE-hours, {number} of the runs"));

@@ -25,7 +25,10 @@ pub(crate) fn fixed(units: u128, scale: u32, places: u32) -> String {
     let rounded = units / dropped + u128::from(units % dropped >= dropped.div_ceil(2));
     let one = 10u128.pow(scale.min(places));
     let width = scale.min(places) as usize;
-    format!("{}.{:0width$}", rounded / one, rounded % one)
+    match width {
+        0 => rounded.to_string(),
+        _ => format!("{}.{:0width$}", rounded / one, rounded % one),
+    }
 }
 
 /// So many units of 10^-`scale` as a decimal number, exact, without needless zeros.
@@ -168,6 +171,11 @@ mod tests {
         assert_eq!(fixed(999_999_999, 9, 3), "1.000");
         assert_eq!(fixed(1, 9, 9), "0.000000001");
         assert_eq!(fixed(0, 9, 6), "0.000000");
+        assert_eq!(
+            [fixed(1_500_000_000, 9, 0), fixed(7, 0, 3)],
+            ["2", "7"],
+            "no digit that is none"
+        );
         assert_eq!((millis(1499), millis(1500), millis(0)), (1, 2, 0));
     }
 

@@ -11,7 +11,7 @@ use crate::wording::{clean, count, runs};
 pub(super) fn headline(mail: &WeekMail<'_>) -> String {
     let mut text = format!("{} PE-h", pe_hours(mail.user.now.share.time));
     let measures = mail.report.plan().measures();
-    if let Some(rate) = mail.user.now.mean(&measures, 0) {
+    if let Some(rate) = mail.user.now.mean(&measures, RATE) {
         text += &format!(", {} MFlop/s per PE", short(rate));
     }
     let times = &mail.profiles.times;
@@ -76,9 +76,10 @@ fn share(mail: &WeekMail<'_>) -> LeadRow {
         Some(available) => ("that the machine had", available),
         None => ("of all runs in the log", mail.report.total.time),
     };
-    let before = match mail.available {
-        Some(_) => NONE.to_owned(),
-        None => percent_of(mail.user.before.share.time.0, mail.report.total_before.time.0),
+    let before = match (mail.available, mail.available_before) {
+        (Some(_), None) => NONE.to_owned(),
+        (Some(_), Some(had)) => percent_of(mail.user.before.share.time.0, had.0),
+        (None, _) => percent_of(mail.user.before.share.time.0, mail.report.total_before.time.0),
     };
     LeadRow {
         what: "share of the machine",
@@ -88,6 +89,10 @@ fn share(mail: &WeekMail<'_>) -> LeadRow {
         note: format!("of {} PE-h {of}", pe_hours(whole)),
     }
 }
+
+/// Places of the measures of the plan: the rate of operations, and cache misses by operations.
+const RATE: usize = 0;
+const MISSES: usize = 1;
 
 /// The mean of a measure of the plan, this week and before.
 fn measured(mail: &WeekMail<'_>, place: usize) -> (String, String, String) {
@@ -108,25 +113,30 @@ fn measured(mail: &WeekMail<'_>, place: usize) -> (String, String, String) {
 }
 
 fn rate(mail: &WeekMail<'_>) -> LeadRow {
-    let (now, before, note) = measured(mail, 0);
+    let (now, before, note) = measured(mail, RATE);
     LeadRow { what: "floating point rate", unit: "MFlop/s per PE", now, before, note }
 }
 
 fn misses(mail: &WeekMail<'_>) -> LeadRow {
-    let (now, before, note) = measured(mail, 1);
+    let (now, before, note) = measured(mail, MISSES);
     LeadRow { what: "L1 cache misses", unit: "misses per operation", now, before, note }
 }
 
 fn in_mpi(mail: &WeekMail<'_>) -> LeadRow {
-    let times = &mail.profiles.times;
-    let (now, note) = match times.launches {
+    let (times, before) = (&mail.profiles.times, &mail.times_before);
+    let (now, mut note) = match times.launches {
         0 => (NONE.to_owned(), "no run had an MPI profile".to_owned()),
         launches => (
             percent_of(times.mpi, times.wall),
             format!("of the time of {launches} profiled of {}", runs(mail.user.now.share.runs)),
         ),
     };
-    LeadRow { what: "time in MPI", unit: "", now, before: NONE.to_owned(), note }
+    if before.launches > 0 {
+        let of = runs(mail.user.before.share.runs);
+        note += &format!("; before: of {} profiled of {of}", before.launches);
+    }
+    let before = percent_of(before.mpi, before.wall);
+    LeadRow { what: "time in MPI", unit: "", now, before, note }
 }
 
 fn failed(mail: &WeekMail<'_>) -> LeadRow {
@@ -146,14 +156,14 @@ fn failed(mail: &WeekMail<'_>) -> LeadRow {
 pub(super) fn comparison(mail: &WeekMail<'_>) -> Value {
     let Some(class) = mail.user.main_class() else { return Value::Null };
     let shown = clean(class);
-    let Some((own, own_runs)) = mail.user.own_median(class) else {
+    let Some((own, own_runs)) = mail.user.own_median(class, RATE) else {
         return json!({
             "class": shown,
             "bars": [],
             "text": format!("No comparison with others: none of your runs ({shown}) has a rate."),
         });
     };
-    match mail.report.reference(mail.id, class) {
+    match mail.report.reference(mail.id, class, RATE) {
         None => json!({
             "class": shown,
             "bars": [],
@@ -164,7 +174,7 @@ pub(super) fn comparison(mail: &WeekMail<'_>) -> Value {
         }),
         Some(of) => {
             let stands = match own {
-                own if own >= of.top_quarter => "You are in the top quarter.",
+                own if own >= of.upper_quarter => "You are in the top quarter.",
                 own if own >= of.median => "You are above the median.",
                 _ => "You are below the median.",
             };
@@ -177,10 +187,10 @@ pub(super) fn comparison(mail: &WeekMail<'_>) -> Value {
                 count(of.runs as u64, "run"),
                 of.users,
                 short(of.median),
-                short(of.top_quarter)
-            );
+                short(of.upper_quarter)
+            ) + &misses_of_others(mail, class);
             // Lengths of bars, in percent of the longest.
-            let most = own.max(of.top_quarter).max(f64::MIN_POSITIVE);
+            let most = own.max(of.upper_quarter).max(f64::MIN_POSITIVE);
             let bar = |name: &str, value: f64| {
                 let percent = (100.0 * value / most).round().clamp(0.0, 100.0) as u64;
                 json!({ "name": name, "value": short(value), "percent": percent })
@@ -191,11 +201,29 @@ pub(super) fn comparison(mail: &WeekMail<'_>) -> Value {
                 "bars": [
                     bar("you", own),
                     bar("median of others", of.median),
-                    bar("top quarter of others", of.top_quarter),
+                    bar("top quarter of others", of.upper_quarter),
                 ],
             })
         }
     }
+}
+
+/// How the cache misses of the user's runs stand among those of others; empty where too few others
+/// have some. Fewer are better.
+fn misses_of_others(mail: &WeekMail<'_>, class: &[u8]) -> String {
+    let own = mail.user.own_median(class, MISSES);
+    let (Some((own, _)), Some(of)) = (own, mail.report.reference(mail.id, class, MISSES)) else {
+        return String::new();
+    };
+    format!(
+        " L1 misses per operation: the median of your runs is {}, that of {} of {} other users is {}, \
+         and a quarter of them has {} or fewer.",
+        short(own),
+        count(of.runs as u64, "run"),
+        of.users,
+        short(of.median),
+        short(of.lower_quarter)
+    )
 }
 
 /// What the quantities are.

@@ -33,7 +33,7 @@ fn row(mail: &WeekMail<'_>, exe: &[u8], program: &WeekProgram, most: u128) -> Va
         _ if before.share.runs == 0 => "new".to_owned(),
         _ => NONE.to_owned(),
     };
-    let others = program.main_class().and_then(|class| mail.report.reference(mail.id, class));
+    let others = program.main_class().and_then(|class| mail.report.reference(mail.id, class, 0));
     let times = mail.profiles.by_exe.get(exe);
     let in_mpi = times.filter(|times| times.wall > 0);
     let bar = (now.share.time.0 * 200 + most).checked_div(2 * most).unwrap_or(0);

@@ -10,7 +10,8 @@ use topas_data::{
     WeekUser, WeekUserId, week_runs,
 };
 use topas_findings::{Rules, run_facts};
-use topas_mpi_data::{Calibration, MpiProfile, ProfileSum, read_profiles_in};
+use topas_format::civil::Date;
+use topas_mpi_data::{Calibration, LaunchTimes, MpiProfile, ProfileSum, read_profiles_in};
 use topas_render::asking::progress_words;
 use topas_render::week::{WeekFinding, WeekMail, period_name};
 use topas_terminal::Progress;
@@ -32,10 +33,12 @@ pub struct MailWeek {
     report: WeekReport<'static>,
     runs: HashMap<WeekUserId, Vec<(RunRecord, RunHistory, Option<usize>)>>,
     profiles: HashMap<WeekUserId, ProfileSum>,
+    times_before: HashMap<WeekUserId, LaunchTimes>,
     launches: Vec<MpiProfile>,
     rules: Rules,
     calibration: Option<Calibration>,
     available: Option<PeTime>,
+    available_before: Option<PeTime>,
     nothing: ProfileSum,
 }
 
@@ -63,9 +66,21 @@ impl MailWeek {
         let mut report = answer.fold;
         report.join(uid_of);
         let quiet = args.reading.quiet;
-        let launches = match answer.tally.profile {
-            0 => Vec::new(),
-            _ => profiles(log, args.period, quiet),
+        let mut times_before: HashMap<WeekUserId, LaunchTimes> = HashMap::new();
+        let mut launches = Vec::new();
+        if answer.tally.profile > 0 {
+            for profile in profiles(log, plan.before, quiet) {
+                times_before.entry(user_of(&profile)).or_default().add(&profile.total);
+            }
+            launches = profiles(log, args.period, quiet);
+        }
+        let capacity = Capacity::new(conf.capacity());
+        let known_before = Period {
+            since: plan.before.until.and_then(|until| match report.known_before() {
+                0 => None,
+                days => Some(Date::from_days(until.days() + 1 - days as i64)),
+            }),
+            until: plan.before.until,
         };
         let mut week = MailWeek {
             name: period_name(args.period),
@@ -73,10 +88,12 @@ impl MailWeek {
             report,
             runs: HashMap::new(),
             profiles: HashMap::new(),
+            times_before,
             launches,
             rules: rules(quiet, conf),
             calibration: calibration(env),
-            available: available(&Capacity::new(conf.capacity()), args.period),
+            available: available(&capacity, args.period),
+            available_before: available(&capacity, known_before),
             nothing: ProfileSum::default(),
         };
         week.sum_profiles();
@@ -140,7 +157,9 @@ impl MailWeek {
             name: &recipients.called(id, &user.name),
             week: &self.name,
             available: self.available,
+            available_before: self.available_before,
             profiles: self.profiles.get(id).unwrap_or(&self.nothing),
+            times_before: self.times_before.get(id).copied().unwrap_or_default(),
             calibration: self.calibration.as_ref(),
             findings: &findings,
             opt_out: &recipients.opt_out(),
@@ -175,12 +194,7 @@ impl MailWeek {
 
     fn sum_profiles(&mut self) {
         for profile in &self.launches {
-            let facts = &profile.facts;
-            let id = match facts.uid.or_else(|| uid_of(&facts.user)) {
-                Some(uid) => WeekUserId::Uid(uid),
-                None => WeekUserId::Name(facts.user.clone()),
-            };
-            self.profiles.entry(id).or_default().add(profile);
+            self.profiles.entry(user_of(profile)).or_default().add(profile);
         }
     }
 
@@ -217,6 +231,15 @@ impl MailWeek {
             runs.sort_by_key(|(run, ..)| (std::cmp::Reverse(run.end), run.id.clone()));
         }
         Ok(())
+    }
+}
+
+/// Whose launch a profile is of.
+fn user_of(profile: &MpiProfile) -> WeekUserId {
+    let facts = &profile.facts;
+    match facts.uid.or_else(|| uid_of(&facts.user)) {
+        Some(uid) => WeekUserId::Uid(uid),
+        None => WeekUserId::Name(facts.user.clone()),
     }
 }
 

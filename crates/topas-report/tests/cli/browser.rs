@@ -41,6 +41,7 @@ pub(crate) fn assert_readable(center: &Center, name: &str, page: &str) {
         assert!(number(&seen["scroll"]) <= f64::from(width), "the page is too wide: {what}");
         assert!(number(&seen["contrast"]["contrast"]) >= 4.5, "WCAG 2.2, AA: {what}");
         assert!(number(&seen["size"]["size"]) >= 8.0, "too small to be read: {what}");
+        assert_eq!(seen["faults"], serde_json::json!([]), "landmarks, names, headings: {what}");
         assert_eq!(seen["unreachable"], 0, "moved only by a mouse: {what}");
         assert_eq!(number(&seen["ground"]) < 0.05, dark, "{what}");
     }

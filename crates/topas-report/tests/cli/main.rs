@@ -1,12 +1,15 @@
 //! `topas-report` as centers call it.
 
+mod access;
 mod browser;
 mod export;
+mod figures;
 mod killed;
 mod mail;
 mod pages;
 mod sending;
 mod serve;
+mod stores;
 mod units;
 
 use std::fs;

@@ -94,7 +94,9 @@ fn pages_are_whole_and_for_the_staff() {
         let path = center.path(&format!("www/{name}.html"));
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o640);
         let page = read(&path);
-        for part in ["<html lang=\"en\">", "<header>", "<main>", "<footer>", "<h1>", "<nav "] {
+        for part in
+            ["<html lang=\"en\">", "<header>", "<main id=\"main\"", "<footer>", "<h1>", "<nav "]
+        {
             assert_eq!(page.matches(part).count(), 1, "{part}");
         }
         assert!(!page.contains("<script") && !page.contains("src="), "{name}");

@@ -14,21 +14,32 @@ use topas_testkit::WrittenJson;
 use super::{Center, Line, log, read, stderr};
 
 /// A server of a center, which ends with this.
-struct Server {
+pub(crate) struct Server {
     process: Child,
     address: String,
-    center: Center,
+    pub(crate) center: Center,
 }
 
 impl Server {
     /// Of the runs of a log, behind a proxy on this machine.
     fn of(text: &str) -> Self {
+        Server::with(text, "admin chief\naccount other1 70001\n", |_| Vec::new())
+    }
+
+    /// The same with these roles, and options that may need files of the center.
+    pub(crate) fn with(
+        text: &str,
+        roles: &str,
+        options: impl FnOnce(&Center) -> Vec<String>,
+    ) -> Self {
         let center = Center::new(text);
         let made = center.report(&["ingest", "log", "--index", "index"]);
         assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
-        fs::write(center.path("roles"), "admin chief\naccount other1 70001\n").unwrap();
-        let (process, said) =
-            started(&center, &["--listen", "127.0.0.1:0", "--proxy", "127.0.0.1"]);
+        fs::write(center.path("roles"), roles).unwrap();
+        let more = options(&center);
+        let mut all = vec!["--listen", "127.0.0.1:0", "--proxy", "127.0.0.1"];
+        all.extend(more.iter().map(String::as_str));
+        let (process, said) = started(&center, &all);
         let address = said.strip_prefix("http://").unwrap_or_else(|| panic!("{said}"));
         Server { process, address: address.trim_end_matches('/').to_owned(), center }
     }
@@ -40,17 +51,12 @@ impl Server {
     }
 
     /// What the server answers to these bytes, to the end of the connection.
-    fn answer(&self, request: &[u8]) -> String {
-        let mut stream = self.connect();
-        // The server may close before it has read all.
-        let _ = stream.write_all(request);
-        let mut text = Vec::new();
-        let _ = stream.read_to_end(&mut text);
-        String::from_utf8_lossy(&text).into_owned()
+    pub(crate) fn answer(&self, request: &[u8]) -> String {
+        answer_of(&self.address, request)
     }
 
     /// A page as a user gets it; nobody is signed in as an empty name.
-    fn get(&self, method: &str, path: &str, user: &str) -> String {
+    pub(crate) fn get(&self, method: &str, path: &str, user: &str) -> String {
         let user = match user {
             "" => String::new(),
             user => format!("X-Remote-User: {user}\r\n"),
@@ -58,6 +64,17 @@ impl Server {
         let head = format!("{method} {path} HTTP/1.1\r\nHost: topas\r\nConnection: close\r\n");
         self.answer(format!("{head}{user}\r\n").as_bytes())
     }
+}
+
+/// What a server answers to these bytes, to the end of the connection.
+pub(crate) fn answer_of(address: &str, request: &[u8]) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    // The server may close before it has read all.
+    let _ = stream.write_all(request);
+    let mut text = Vec::new();
+    let _ = stream.read_to_end(&mut text);
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 impl Drop for Server {
@@ -68,7 +85,7 @@ impl Drop for Server {
 }
 
 /// A server with these options, and where it serves.
-fn started(center: &Center, options: &[&str]) -> (Child, String) {
+pub(crate) fn started(center: &Center, options: &[&str]) -> (Child, String) {
     let mut process = Command::new(env!("CARGO_BIN_EXE_topas-report"))
         .args(["serve", "--index", "index", "--roles", "roles", "--access-log", "views"])
         .args(options)
@@ -86,7 +103,7 @@ fn started(center: &Center, options: &[&str]) -> (Child, String) {
 }
 
 /// Ends a server as an administrator does.
-fn end(process: &mut Child) {
+pub(crate) fn end(process: &mut Child) {
     Command::new("kill").arg(process.id().to_string()).status().unwrap();
     let asked = Instant::now();
     while process.try_wait().unwrap().is_none() {
@@ -96,7 +113,7 @@ fn end(process: &mut Child) {
 }
 
 /// The status of an answer.
-fn status(answer: &str) -> &str {
+pub(crate) fn status(answer: &str) -> &str {
     answer.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3)).unwrap_or(answer)
 }
 

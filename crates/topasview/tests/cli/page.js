@@ -33,7 +33,40 @@
     };
   });
   const least = what => measured.reduce((a, b) => (b[what] < a[what] ? b : a));
+  // What assistive programs find a way by: names, landmarks, headings in order, headings of tables.
+  const all = selector => [...document.querySelectorAll(selector)].filter(visible);
+  const label = element => {
+    const by = element.getAttribute("aria-labelledby");
+    const told = element.getAttribute("aria-label") || (by && document.getElementById(by)?.textContent)
+      || element.labels?.[0]?.textContent || element.textContent;
+    return (told || "").trim();
+  };
+  const levels = all("h1,h2,h3,h4,h5,h6").map(heading => Number(heading.tagName[1]));
+  const choices = all("input[type=radio]").map(label);
+  const focusable = [...document.querySelectorAll("a[href],button,input,select,[tabindex='0']")]
+    .filter(element => element.type != "hidden");
+  const faults = [];
+  const fault = (is, what) => is && faults.push(what);
+  fault(!document.documentElement.lang, "no language");
+  fault(!document.title.trim(), "no title");
+  fault(all("main").length != 1, "not one main");
+  fault(levels.filter(level => level == 1).length != 1, "not one h1");
+  fault(levels.some((level, at) => level > (at ? levels[at - 1] : 0) + 1), "a level of headings is left out: " + levels);
+  for (const element of all("nav,section,[role=region],[role=search],svg,figure svg,input,button,a[href],th"))
+    fault(element.type != "hidden" && !label(element), "without a name: " + element.outerHTML.slice(0, 80));
+  for (const element of all("th")) fault(!element.scope, "no scope: " + element.outerHTML.slice(0, 80));
+  for (const element of all("[aria-labelledby]"))
+    fault(!document.getElementById(element.getAttribute("aria-labelledby")), "named by nothing");
+  const ids = [...document.querySelectorAll("[id]")].map(element => element.id);
+  fault(new Set(ids).size != ids.length, "an id stands twice");
+  fault(new Set(choices).size != choices.length, "choices with the same name");
+  const first = focusable[0];
+  fault(first?.tagName != "A" || !document.querySelector(first.getAttribute("href"))?.closest("main"),
+    "the first link does not lead to the content");
+  for (const text of all("body *").filter(hasText))
+    fault(!text.closest("main,header,footer,.skip"), "outside of landmarks: " + text.outerHTML.slice(0, 80));
   const results = {
+    faults,
     scripts,
     width: innerWidth,
     scroll: document.documentElement.scrollWidth,

@@ -26,7 +26,7 @@ pub fn has_its_parts(page: &str, title: &str) {
 pub fn has_its_parts_and_scripts(page: &str, title: &str, scripts: usize) {
     assert!(page.contains("<html lang=\"en\">"), "{page:.300}");
     assert!(page.contains(&format!("<title>{title} - TOPAS</title>")), "{page:.300}");
-    for part in ["<header>", "<main>", "<footer>", "<h1>"] {
+    for part in ["<header>", "<main id=\"main\"", "<footer>", "<h1>"] {
         assert_eq!(page.matches(part).count(), 1, "{part}");
     }
     let headings: Vec<&str> = page.split("<h2 id=\"").skip(1).collect();
