@@ -12,9 +12,15 @@ pub fn begin() -> bool {
 }
 
 /// Ticks since some moment in the past.
-#[inline(never)]
+#[inline(always)]
 pub fn ticks() -> u64 {
-    if mode::has(mode::NANOSECONDS) { sys::monotonic() } else { ticks::counter() }
+    if mode::has(mode::NANOSECONDS) { nanoseconds() } else { ticks::counter() }
+}
+
+#[cold]
+#[inline(never)]
+fn nanoseconds() -> u64 {
+    sys::monotonic()
 }
 
 /// This moment, by all clocks.

@@ -47,6 +47,10 @@ const STATUS: u16 = 1 << 6;
 const STACKED: u16 = 1 << 7;
 /// The calls of the function count for their communicator.
 const TRAFFIC: u16 = 1 << 8;
+/// The function means something for waits, and the event log tells what it is about.
+const MATTERS: u16 = 1 << 9;
+/// All of a communicator, window or file come to it.
+const GATHERS: u16 = 1 << 10;
 
 impl Descriptor {
     /// The descriptor of a function of which only the words of its arguments are known, in C and in
@@ -82,9 +86,11 @@ impl Descriptor {
                 let before = if plan.before() { BEFORE } else { 0 };
                 let after = if plan.after() { AFTER } else { 0 };
                 let frees = if plan.frees() { FREES } else { 0 };
-                let extra = plan.traffic || ROLES[number].matters();
-                let traffic = if extra { TRAFFIC } else { 0 };
-                let mut one = known[number].with(before | after | frees | traffic);
+                let traffic = if plan.traffic { TRAFFIC } else { 0 };
+                let matters = if ROLES[number].matters() { MATTERS } else { 0 };
+                let gathers = if ROLES[number].gathers.is_some() { GATHERS } else { 0 };
+                let mut one = known[number].with(before | after | frees);
+                one.flags |= traffic | matters | gathers;
                 one.hot = plan.hot;
                 if plan.status_alone() {
                     one.status = plan.status;
@@ -164,10 +170,16 @@ impl Descriptor {
         self.flags & MOVES != 0
     }
 
-    /// Whether its calls count for a communicator.
+    /// Whether something is to be noted after its call by what [`mode`](crate::mode) can switch on.
     #[inline(always)]
-    pub fn counts_traffic(&self) -> bool {
-        self.flags & TRAFFIC != 0
+    pub fn notes(&self) -> bool {
+        self.flags & (TRAFFIC | MATTERS) != 0
+    }
+
+    /// Whether all of a communicator, window or file come to it.
+    #[inline(always)]
+    pub fn gathers(&self) -> bool {
+        self.flags & GATHERS != 0
     }
 
     /// Whether it begins, ends or steers the measurement.

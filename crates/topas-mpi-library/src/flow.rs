@@ -25,7 +25,7 @@ use topas_mpi_table::ToldBy;
 use crate::element::element;
 use crate::frame::{CallNotes, Frame};
 use crate::generated::number;
-use crate::mode::paused;
+use crate::mode::{PLAIN, paused};
 use crate::requests::flag;
 use crate::thread::Thread;
 use crate::{spool, sys};
@@ -239,7 +239,7 @@ fn new_ledger(thread: &Thread) -> usize {
 /// counts, in a thread that has a ledger: what it moved. `HOT` is its [`Hot`](plan::Hot). False if
 /// something about it is new, and nothing was counted.
 #[inline(always)]
-pub fn shaped<const EXTRA: bool, const HOT: u8>(
+pub fn shaped<const WAY: u8, const HOT: u8>(
     frame: &mut Frame,
     thread: &mut Thread,
     now: u64,
@@ -252,9 +252,9 @@ pub fn shaped<const EXTRA: bool, const HOT: u8>(
     // SAFETY: the thread's own block, which stays mapped.
     let block = unsafe { &mut *thread.block };
     // SAFETY: the outermost frame: that of the call, or of a Fortran function above it.
-    let ticks = if EXTRA { now.wrapping_sub(unsafe { (*thread.outer).began }) } else { 0 };
+    let ticks = if WAY == PLAIN { 0 } else { now.wrapping_sub(unsafe { (*thread.outer).began }) };
     let args = &frame.args;
-    let call = HotCall::<EXTRA, HOT> { library, ledger, block, plan, args, function, ticks };
+    let call = HotCall::<WAY, HOT> { library, ledger, block, plan, args, function, ticks };
     call.flows().is_some()
 }
 
@@ -276,6 +276,33 @@ fn traffic(
             traffic.ticks += ticks;
         }
     }
+}
+
+/// After the successful call of a C function that moves nothing, in a thread that has a ledger:
+/// counts it for its communicator, if that is wanted. False if there is more to it, and nothing was
+/// counted.
+#[inline(always)]
+pub fn noted(frame: &Frame, thread: &mut Thread, now: u64) -> bool {
+    // SAFETY: `enter` was given the number of a function.
+    let plan = unsafe { PLANS.get_unchecked(frame.function()) };
+    // SAFETY: that of this thread alone, by the caller there is one; so the MPI is known.
+    let (ledger, library) = unsafe { (&mut *(thread.flow as *mut Ledger), library::known()) };
+    if !plan.only_counts() {
+        return false;
+    }
+    if ledger.communicators && plan.is_comm && plan.traffic {
+        let comm = word(&frame.args, plan.object) as u64 & library.handle_mask;
+        let Some(object) = object::known(ledger, comm) else { return false };
+        // SAFETY: the outermost frame: this one, or that of a Fortran function above it.
+        let ticks = now.wrapping_sub(unsafe { (*thread.outer).began });
+        // SAFETY: the thread's own block, which stays mapped.
+        let block = unsafe { &mut *thread.block };
+        if let Some(traffic) = block.traffic.get_mut(usize::from(object.index)) {
+            traffic.calls += 1;
+            traffic.ticks += ticks;
+        }
+    }
+    true
 }
 
 /// After the call of a C function, which returned at `now`: what it moved.

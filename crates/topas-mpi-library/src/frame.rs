@@ -99,6 +99,8 @@ pub struct CallNotes {
     /// For `flow::waits`: the number of the collective that the rank came to, plus 1; 0 if none is
     /// known
     pub came: u64,
+    /// For `flow::waits`: where it knows who comes to the collective, plus 1; 0 if it does not
+    pub gathering: usize,
     /// Room for one request
     pub one: MaybeUninit<PendingRequest>,
     /// Requests of the call

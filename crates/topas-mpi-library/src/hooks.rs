@@ -15,7 +15,7 @@
 //! Other nested calls (MPI within MPI) come to none of them.
 
 use crate::frame::Frame;
-use crate::mode::{LOG, PATHS, WAITS, has};
+use crate::mode::{ANY, COMMUNICATORS, LOG, PATHS, WAITS, has};
 use crate::thread::Thread;
 use crate::{flow, paths, trace};
 
@@ -23,11 +23,13 @@ use crate::{flow, paths, trace};
 pub const ENTERED: u32 = PATHS | LOG;
 /// Modes with [`returned`].
 pub const RETURNED: u32 = WAITS | LOG;
+/// Modes in which something is noted of calls that move nothing.
+pub const NOTED: u32 = RETURNED | COMMUNICATORS;
 
 /// See the module.
 #[inline(always)]
-pub fn entered(frame: &mut Frame, thread: &mut Thread) {
-    if has(PATHS) {
+pub fn entered<const WAY: u8>(frame: &mut Frame, thread: &mut Thread) {
+    if WAY == ANY && has(PATHS) {
         paths::enter(frame, thread);
     }
     if has(LOG) {
@@ -41,7 +43,28 @@ pub fn returned(frame: &Frame, thread: &mut Thread, now: u64) {
     if has(WAITS) {
         flow::waits::after(frame, thread, now);
     }
-    if has(LOG) && !core::ptr::eq(thread.outer, frame) {
+    if !core::ptr::eq(thread.outer, frame) {
+        reached(frame, thread);
+    }
+}
+
+/// The same of a successful call of a shape, its [`Hot`](crate::flow::plan::Hot), but for [`reached`]:
+/// false if it is left to [`returned`].
+#[inline(always)]
+pub fn shaped<const HOT: u8>(frame: &Frame, thread: &mut Thread, now: u64) -> bool {
+    !has(WAITS) || flow::waits::quick::shaped::<HOT>(frame, thread, now)
+}
+
+/// The same of a successful call that moves nothing.
+#[inline(always)]
+pub fn noted(frame: &Frame, thread: &mut Thread, now: u64) -> bool {
+    !has(WAITS) || flow::waits::quick::noted(frame, thread, now)
+}
+
+/// A call in C is over that one in Fortran has made.
+#[inline(always)]
+pub fn reached(frame: &Frame, thread: &mut Thread) {
+    if has(LOG) {
         trace::reached(frame, thread);
     }
 }
@@ -49,10 +72,16 @@ pub fn returned(frame: &Frame, thread: &mut Thread, now: u64) {
 /// See the module.
 #[inline(always)]
 pub fn left(frame: &Frame, thread: &mut Thread, now: u64) {
+    if !has(PATHS) {
+        return trace::leave(frame, thread, now);
+    }
+    left_with_path(frame, thread, now);
+}
+
+#[inline(never)]
+fn left_with_path(frame: &Frame, thread: &mut Thread, now: u64) {
     if has(LOG) {
         trace::leave(frame, thread, now);
     }
-    if has(PATHS) {
-        paths::leave(frame.symbol.function(), thread, now.wrapping_sub(frame.began));
-    }
+    paths::leave(frame.symbol.function(), thread, now.wrapping_sub(frame.began));
 }

@@ -20,6 +20,17 @@ pub const PATHS: u32 = 1 << 6;
 /// Each call is written to the event log: see [`trace`](crate::trace).
 pub const LOG: u32 = 1 << 7;
 
+/// With one of these a call takes the way of all that can be switched on.
+pub const RARE: u32 = PAUSED | NANOSECONDS | COUNTERS;
+
+/// The way of a call while no bit is set.
+pub const PLAIN: u8 = 0;
+/// While bits are set, but none of [`RARE`]: compiled so that it calls nothing, too. Calls whose
+/// paths are counted return by it.
+pub const LEAN: u8 = 1;
+/// Whatever is set.
+pub const ANY: u8 = 2;
+
 /// The bits, for the assembly.
 ///
 /// Until it is known whether paths are counted, calls take the way on which the frame pointer of the

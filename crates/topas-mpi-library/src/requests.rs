@@ -100,6 +100,10 @@ pub struct RequestRoom {
 pub struct Requests {
     levels: [AtomicPtr<RequestBucket>; LEVELS],
     serial: u32,
+    /// Where the last one was put
+    way: u32,
+    /// See `way`; null before the first
+    bucket: *const RequestBucket,
 }
 
 // SAFETY: what others may read or write at the same time is atomic; entries are written while
@@ -115,7 +119,12 @@ impl Requests {
     /// Nothing.
     #[cfg(test)]
     pub const fn new() -> Requests {
-        Requests { levels: [const { AtomicPtr::new(core::ptr::null_mut()) }; LEVELS], serial: 0 }
+        Requests {
+            levels: [const { AtomicPtr::new(core::ptr::null_mut()) }; LEVELS],
+            serial: 0,
+            way: 0,
+            bucket: core::ptr::null(),
+        }
     }
 
     /// Remembers what a request is. Called by the owner alone. False if there is no memory.
@@ -143,7 +152,19 @@ impl Requests {
     pub fn put_into(&mut self, room: RequestRoom, key: u64, entry: &RequestEntry) {
         // Serials are odd, so none is 0.
         self.serial = self.serial.wrapping_add(2) | 1;
+        (self.bucket, self.way) = (room.bucket, room.way as u32);
         room.bucket.put(room.way, key, entry, self.serial);
+    }
+
+    /// The request that was put in last, if it is this one. Called by the owner alone.
+    #[inline(always)]
+    pub fn latest(&self, key: u64) -> Option<FoundRequest> {
+        // SAFETY: null, or a bucket, which stays where it is.
+        let bucket = unsafe { self.bucket.as_ref() }?;
+        let same = element(&bucket.keys, self.way as usize).load(Relaxed) == key
+            && element(&bucket.serials, self.way as usize).load(Relaxed) == self.serial;
+        let (way, serial) = (self.way, self.serial);
+        same.then_some(FoundRequest { bucket, way, serial, own: true })
     }
 
     #[inline(never)]

@@ -86,6 +86,12 @@ impl Ring {
         self.publish(moment)
     }
 
+    /// The same, by a call path whose number is not 0.
+    #[inline(always)]
+    pub fn publish_by(&self, moment: u64, path: u16) -> u64 {
+        if path == 0 { self.publish(moment) } else { self.publish_with(moment, path) }
+    }
+
     /// The last one that was published, and the one before it, may have been mistaken for each
     /// other.
     pub fn doubt(&self) {

@@ -4,7 +4,7 @@ mod collectives;
 mod completions;
 mod messages;
 
-use crate::board::Seen;
+use crate::board::{STAMPS, Seen};
 use crate::far::FarQuestion;
 use crate::posts::Posts;
 use crate::wait::{Call, Cause, Figure, Findings, peer_with};
@@ -98,6 +98,10 @@ pub struct Engine {
     lookups: [Lookup; LOOKUPS],
     open: usize,
     turn: usize,
+    /// Short calls until those are looked for again
+    rest: u32,
+    /// How many these are after one time in vain
+    pause: u32,
     /// Receives that are being cancelled
     cancelling: u32,
     /// Median of the ticks that a receive takes whose message is there
@@ -120,6 +124,8 @@ impl Engine {
                 LOOKUPS],
             open: 0,
             turn: 0,
+            rest: 0,
+            pause: 0,
             cancelling: 0,
             usual: [0; PEERS],
             uses: [Use { ended: 0, thread: 0 }; USES],
@@ -142,6 +148,25 @@ impl Engine {
         (2 * usual).min(self.most).max(self.least)
     }
 
+    /// Whether a call was over so soon that no stamp of this peer is looked at.
+    #[inline(always)]
+    fn is_over(&self, peer: u32, call: &Call) -> bool {
+        let ticks = call.length();
+        ticks <= self.least || ticks <= self.threshold(peer)
+    }
+
+    /// A short call: whether stamps that were not there are to be looked for again. The more often
+    /// that was in vain, the fewer calls do so.
+    #[inline(always)]
+    fn is_due(&mut self) -> bool {
+        if self.open == 0 {
+            return false;
+        }
+        let due = self.rest == 0;
+        self.rest = self.rest.saturating_sub(1);
+        due
+    }
+
     /// A receive of a message that was there took so long.
     #[inline(always)]
     fn learn(&mut self, peer: u32, ticks: u64) {
@@ -160,6 +185,11 @@ impl Engine {
     #[inline(always)]
     pub fn begin(&self, call: Call) -> WaitingCall {
         WaitingCall { findings: Findings::of(call), record: 0, receives: false, small: None }
+    }
+
+    /// The call received something, of which nothing else is to be said.
+    pub fn receives(&self, waiting: &mut WaitingCall) {
+        waiting.receives = true;
     }
 
     /// All that the call completed was told.
@@ -258,6 +288,7 @@ impl Engine {
             {
                 *place = Lookup { record, ..lookup };
                 self.open += 1;
+                (self.rest, self.pause) = (0, 0);
                 return;
             }
         }
@@ -267,11 +298,15 @@ impl Engine {
     /// Looks again at stamps that were not there: the latest, and another one in turn.
     #[cold]
     fn retry(&mut self, around: &mut impl Surroundings) {
-        self.again(around, self.open.wrapping_sub(1));
+        /// Less than a ring holds, so that a stamp which comes is still found.
+        const LONGEST: u32 = STAMPS as u32 / 2;
+        let mut found = self.again(around, self.open.wrapping_sub(1));
         if self.open > 0 {
             self.turn = (self.turn + 1) % self.open;
-            self.again(around, self.turn);
+            found |= self.again(around, self.turn);
         }
+        self.pause = if found { 0 } else { (2 * self.pause + 1).min(LONGEST) };
+        self.rest = self.pause;
     }
 
     /// Looks again at one. False if it is still not there.

@@ -95,16 +95,19 @@ impl Posts {
     }
 
     /// The post of a number; None if there is none.
+    #[inline(always)]
     pub fn get(&self, id: u32) -> Option<&Post> {
         self.posts.get((id as usize).wrapping_sub(1))
     }
 
     /// The same, to be changed.
+    #[inline(always)]
     pub fn get_mut(&mut self, id: u32) -> Option<&mut Post> {
         self.posts.get_mut((id as usize).wrapping_sub(1))
     }
 
     /// A place for a post, in which it is put; 0 if there is none.
+    #[inline(always)]
     pub fn take(&mut self, post: Post) -> u32 {
         let mut id = u32::from(self.free);
         if id != 0 {
@@ -121,12 +124,16 @@ impl Posts {
     }
 
     /// Gives a place back.
+    #[inline(always)]
     pub fn release(&mut self, id: u32) {
         let free = self.free;
         if let Some(post) = self.get_mut(id)
             && post.progress != Progress::Free
         {
-            *post = Post { after: free, ..Post::default() };
+            // What else it was is written anew when the place is taken.
+            post.progress = Progress::Free;
+            post.collective = false;
+            post.after = free;
             self.free = id as u16;
         }
     }

@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 use crate::board::{Ring, Seen};
 use crate::engine::{Doer, Engine, Surroundings};
-use crate::key::{ANY_SOURCE, ANY_TAG, Address};
+use crate::key::{ANY_SOURCE, ANY_TAG, Address, Side, of_messages};
 use crate::wait::{Call, Cause, Figure};
 
 type Boards = Vec<HashMap<u64, Ring>>;
@@ -306,4 +306,97 @@ fn a_receive_that_is_cancelled_makes_no_other_wrong() {
         all_unsure += unsure;
     }
     assert!(all_late > 4_000, "{all_late} late, {all_unsure} unsure");
+}
+
+/// Where figures go, and nothing else.
+struct OnlyTold<'a>(&'a mut Told);
+
+impl Surroundings for OnlyTold<'_> {
+    fn rank(&self) -> u32 {
+        unreachable!()
+    }
+    fn publish(&mut self, _: u64, _: u64) -> Option<u64> {
+        unreachable!()
+    }
+    fn next(&self, _: u64) -> u64 {
+        unreachable!()
+    }
+    fn doubt(&mut self, _: u64) {
+        unreachable!()
+    }
+    fn give_up(&mut self, _: u64, _: bool) {
+        unreachable!()
+    }
+    fn read(&mut self, _: u32, _: u64, _: u64) -> Option<Seen> {
+        unreachable!()
+    }
+    fn add(&mut self, function: u32, figure: Figure, peer: u64, ticks: u64) {
+        self.0.entry(function).or_default().push((figure, peer, ticks));
+    }
+}
+
+/// Calls of rank 0 with rank 1, told by their rules, or at once where that is possible: how many were,
+/// what was told, and the board.
+fn told_of(seed: u64, at_once: bool) -> (usize, Told, Vec<(u64, u64)>) {
+    let (mut dice, mut engine) = (Dice(seed), Box::new(Engine::new()));
+    let (mut boards, mut told): (Boards, Told) =
+        ((0..2).map(|_| HashMap::new()).collect(), Told::new());
+    engine.microsecond(100);
+    let (mut now, mut count) = (1_000, 0);
+    let to = Address { comm: 1, peer: 1, tag: 5 };
+    let sends = of_messages(1, 0, 1, 5, Side::Send);
+    let posts = of_messages(1, 1, 0, 5, Side::Post);
+    for function in 1..400 {
+        let began = now;
+        let longest = if dice.throw(9) == 0 { 900 } else { 150 };
+        now += 1 + dice.throw(longest);
+        let call = Call { function, counts: true, began, ended: now };
+        let doer = Doer { thread: 0, began, ended: now };
+        let kind = dice.throw(4);
+        let done = at_once && {
+            let [sends, posts] =
+                [sends, posts].map(|key| boards[0].remove(&key).unwrap_or_default());
+            let around = &mut OnlyTold(&mut told);
+            let done = match kind {
+                0 => engine.sent_at_once(around, &call, (1, &sends), 0),
+                1 => engine.received_at_once(around, &call, (1, &posts), 0),
+                2 => engine.exchanged_at_once(around, &call, [(1, &sends), (1, &posts)], 0),
+                _ => engine.gathered_at_once(around, &call, 2),
+            };
+            boards[0].extend([(of_messages(1, 0, 1, 5, Side::Send), sends)]);
+            boards[0].extend([(of_messages(1, 1, 0, 5, Side::Post), posts)]);
+            done
+        };
+        count += usize::from(done);
+        if done {
+            continue;
+        }
+        let mut around = Around { own: 0, boards: &mut boards, told: &mut told };
+        match kind {
+            0 => engine.only_sent(&mut around, call, &to, &doer),
+            1 => engine.only_received(&mut around, call, &to, true, &doer),
+            2 => {
+                let mut waiting = engine.begin(call);
+                engine.sent(&mut around, &mut waiting, &to, true, &doer);
+                engine.received(&mut around, &mut waiting, &to, true, &doer);
+                engine.end(&mut around, waiting);
+            }
+            _ => {
+                engine.is_long(&mut around, &call, 2);
+            }
+        }
+    }
+    engine.finish(&mut Around { own: 0, boards: &mut boards, told: &mut told });
+    let board = [sends, posts].map(|key| (key, boards[0].get(&key).map_or(0, Ring::published)));
+    (count, told, board.to_vec())
+}
+
+#[test]
+fn calls_that_are_told_at_once_leave_what_their_rules_say() {
+    for seed in 0..100 {
+        let (_, by_rules, board) = told_of(seed, false);
+        let (count, told, same_board) = told_of(seed, true);
+        assert!(count > 100, "seed {seed}: {count} at once");
+        assert_eq!((told, same_board), (by_rules, board), "seed {seed}");
+    }
 }

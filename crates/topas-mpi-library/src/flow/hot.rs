@@ -3,8 +3,8 @@
 //!
 //! It is for calls that were successful, by names of C without large counts, while measuring is not
 //! paused. All that a call needs is looked up before anything is counted; what is new is left to
-//! [`super::call`], so nothing is called from here. `EXTRA` is the same way with what
-//! [`mode`](crate::mode) can switch on: communicators, and the analysis of waits.
+//! [`super::call`], so nothing is called from here. `WAY` tells whether
+//! [`mode`](crate::mode) may have something switched on: communicators, and the analysis of waits.
 
 use core::hint::unreachable_unchecked;
 
@@ -18,10 +18,11 @@ use crate::flow::object::{self, CommObject};
 use crate::flow::peers::{self, NOBODY, UNKNOWN};
 use crate::flow::plan::{CallPlan, Hot, NONE, Place};
 use crate::flow::{call::NO_COMMUNICATOR, completion, datatype};
+use crate::mode::PLAIN;
 use crate::requests::{RequestEntry, RequestRoom, flag};
 
 /// A call that was successful.
-pub struct HotCall<'a, const EXTRA: bool, const HOT: u8> {
+pub struct HotCall<'a, const WAY: u8, const HOT: u8> {
     /// The MPI
     pub library: &'static Library,
     /// The thread's
@@ -56,7 +57,7 @@ enum RequestPlace {
     Room(u64, RequestRoom),
 }
 
-impl<const EXTRA: bool, const HOT: u8> HotCall<'_, EXTRA, HOT> {
+impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
     /// Counts what the call moved. None, and nothing done, if something about it is new.
     #[inline(always)]
     pub fn flows(mut self) -> Option<()> {
@@ -260,7 +261,7 @@ impl<const EXTRA: bool, const HOT: u8> HotCall<'_, EXTRA, HOT> {
     /// The number of the communicator, if they are counted.
     #[inline(always)]
     fn communicator(&self) -> Option<u16> {
-        if !EXTRA || !self.ledger.communicators || HOT == Hot::Rma as u8 {
+        if WAY == PLAIN || !self.ledger.communicators || HOT == Hot::Rma as u8 {
             return Some(NO_COMMUNICATOR);
         }
         self.object().map(|object| object.index)
@@ -304,7 +305,9 @@ impl<const EXTRA: bool, const HOT: u8> HotCall<'_, EXTRA, HOT> {
             let row = unsafe { self.block.rows.get_unchecked_mut(self.function) };
             row.count = row.count.wrapping_add(elements);
         }
-        if EXTRA && let Some(traffic) = self.block.traffic.get_mut(usize::from(index)) {
+        if WAY != PLAIN
+            && let Some(traffic) = self.block.traffic.get_mut(usize::from(index))
+        {
             traffic.calls += 1;
             traffic.ticks += self.ticks;
         }
@@ -327,7 +330,9 @@ impl<const EXTRA: bool, const HOT: u8> HotCall<'_, EXTRA, HOT> {
                 unsafe { &mut *self.ledger.peers.add(peer.min(self.ledger.others) as usize) };
             peers::add(peer, way, bytes);
         }
-        if EXTRA && let Some(traffic) = self.block.traffic.get_mut(usize::from(index)) {
+        if WAY != PLAIN
+            && let Some(traffic) = self.block.traffic.get_mut(usize::from(index))
+        {
             peers::add(&mut traffic.peer, way, bytes);
         }
     }

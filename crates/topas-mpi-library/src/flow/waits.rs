@@ -7,11 +7,13 @@
 pub mod between;
 mod boards;
 mod collectives;
+mod completions;
 mod far;
 pub mod logged;
 mod made;
 mod numbers;
 mod partners;
+pub mod quick;
 pub mod role;
 
 use core::cell::UnsafeCell;
@@ -23,7 +25,7 @@ use core::sync::atomic::{
 use topas_mpi_profile::layout::{Header, flag as header_flag};
 use topas_mpi_profile::sums::TickLength;
 use topas_mpi_table::{FlowAmount, Way};
-use topas_mpi_waits::engine::{Doer, Engine, WaitingCall};
+use topas_mpi_waits::engine::{Doer, Engine};
 use topas_mpi_waits::key::{ANY_SOURCE, ANY_TAG, Address, mix};
 use topas_mpi_waits::wait::Call;
 
@@ -36,12 +38,15 @@ use crate::flow::peers;
 use crate::flow::plan::{CallPlan, NONE, PLANS, Place};
 use crate::frame::Frame;
 use crate::mode::{self, paused};
-use crate::requests::{RequestEntry, flag};
+use crate::requests::flag;
+use crate::sys;
 use crate::thread::Thread;
-use crate::{clock, sys};
 
 use boards::Boards;
+use completions::post_of;
+pub use completions::{Completions, cancelled, completed, end, freed};
 use numbers::Numbers;
+use quick::Known;
 use role::{Act, ROLES, Role};
 
 /// Messages of so many bytes go without their receiver in every MPI.
@@ -54,6 +59,7 @@ struct State {
     engine: Engine,
     numbers: Numbers,
     boards: Boards,
+    known: Known,
 }
 
 struct Shared {
@@ -69,7 +75,8 @@ static SHARED: Shared = Shared {
     state: UnsafeCell::new(State {
         engine: Engine::new(),
         numbers: Numbers::new(),
-        boards: Boards { rank: 0 },
+        boards: Boards::new(),
+        known: Known::new(),
     }),
 };
 
@@ -132,8 +139,10 @@ pub fn begin(header: &mut Header) {
     THREADS.store(header.level == MULTIPLE, Relaxed);
     partners::MICROSECOND.store(ticks.max(1), Relaxed);
     with(|engine, _, boards| {
-        engine.microsecond(ticks.max(1));
-        boards.rank = header.rank;
+        // Under valgrind, which counts instructions, every call takes long.
+        const NEVER: u64 = 1 << 56;
+        engine.microsecond(if cfg!(topas_no_call_is_long) { NEVER } else { ticks.max(1) });
+        *boards = Boards::of(header.rank);
     });
     between::begin();
     mode::set(mode::WAITS, true);
@@ -160,6 +169,7 @@ fn doer(thread: &Thread, call: &Call) -> Doer {
 }
 
 /// The call that the thread is in, which returned at `now`.
+#[inline(always)]
 fn call_of(frame: &Frame, thread: &Thread, now: u64) -> Call {
     // SAFETY: the outermost frame: this one, or that of a Fortran function below which it is.
     let began = unsafe { (*thread.outer).began };
@@ -167,19 +177,16 @@ fn call_of(frame: &Frame, thread: &Thread, now: u64) -> Call {
     Call { function, counts: !paused(), began, ended: now }
 }
 
-/// Before a call in C: the rank may come to a collective.
-#[inline(always)]
-pub fn before(frame: &mut Frame) {
-    let Some(role) = ROLES.get(frame.function()) else { return };
-    if role.gathers.is_none() {
-        return;
-    }
-    let Some(library) = library::library() else {
-        frame.kept.came = 0;
+/// At the beginning of a call in C to which all of a communicator, window or file come: the rank
+/// comes to it at `now`.
+#[inline(never)]
+pub fn come(frame: &mut Frame, now: u64) {
+    frame.kept.came = 0;
+    frame.kept.gathering = 0;
+    let (Some(role), Some(library)) = (ROLES.get(frame.function()), library::library()) else {
         return;
     };
     let handle = handle(library, &frame.args, role.members);
-    let now = clock::ticks();
     let number = with(|engine, numbers, boards| {
         let comm = numbers.of(library, handle);
         engine.arrived(boards, comm, now)
@@ -205,7 +212,7 @@ struct Returned<'a> {
 }
 
 /// After a call in C, which returned at `now`, once what it moved was counted.
-#[inline(always)]
+#[inline(never)]
 pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
     let function = frame.function();
     let (Some(role), Some(plan)) = (ROLES.get(function), PLANS.get(function)) else { return };
@@ -246,6 +253,7 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
                 let large = returned.sends_much();
                 let id = with(|e, _, b| e.send_started(b, &to, large, &doer));
                 returned.keep(id);
+                returned.know_send(&to);
             }
         }
         Act::ReceivePosted => {
@@ -254,6 +262,9 @@ pub fn after(frame: &Frame, thread: &mut Thread, now: u64) {
                 let large = returned.receives_much();
                 let id = with(|e, _, b| e.receive_posted(b, &posted, large, &doer, known));
                 returned.keep(id);
+                if !posted.is_wild() {
+                    returned.know_receive(&posted);
+                }
             }
         }
         Act::SendReceiveStarted => {
@@ -369,6 +380,7 @@ impl Returned<'_> {
         let Some(to) = self.to() else { return };
         let (call, doer) = (self.call, self.doer);
         with(|engine, _, boards| engine.only_sent(boards, call, &to, &doer));
+        self.know_send(&to);
     }
 
     fn received(&mut self) {
@@ -376,7 +388,8 @@ impl Returned<'_> {
         let (call, doer, probed) = (self.call, self.doer, self.role.act == Act::Probed);
         if !probed {
             let large = self.receives_much();
-            return with(|e, _, boards| e.only_received(boards, call, &from, large, &doer));
+            with(|e, _, boards| e.only_received(boards, call, &from, large, &doer));
+            return self.know_receive(&from);
         }
         with(|engine, _, boards| {
             let mut waiting = engine.begin(call);
@@ -399,6 +412,8 @@ impl Returned<'_> {
             }
             engine.end(boards, waiting);
         });
+        to.iter().for_each(|to| self.know_send(to));
+        from.iter().for_each(|from| self.know_receive(from));
     }
 
     /// Notes the number of a post with its request.
@@ -481,96 +496,6 @@ unsafe fn told(
         return Some(Address::default());
     }
     Some(address_in(library, ledger, handle, source, tag))
-}
-
-/// A call that completed requests.
-pub struct Completions {
-    call: Call,
-    waiting: Option<WaitingCall>,
-}
-
-impl Completions {
-    /// Of a call of this function that lasted from one tick to another.
-    #[inline(always)]
-    pub fn of(function: usize, began: u64, ended: u64) -> Completions {
-        let function = partners::call_here(function);
-        let call = Call { function, counts: !paused(), began, ended };
-        Completions { call, waiting: None }
-    }
-}
-
-/// The call completed a request; `status` is its status, or `MPI_STATUS_IGNORE`.
-pub fn completed(
-    library: &Library,
-    ledger: &mut Ledger,
-    all: &mut Completions,
-    entry: &RequestEntry,
-    status: usize,
-) {
-    let id = post_of(entry);
-    if id == 0 {
-        return;
-    }
-    let status = (status != library.status_ignore).then_some(status as *const u8);
-    let cancelled = entry.flags & flag::CANCELLED != 0
-        // SAFETY: a status that the call has written.
-        && status.is_some_and(|at| unsafe { library::is_cancelled(library.length, at) });
-    if cancelled {
-        return with(|engine, _, boards| engine.cancelled(boards, id));
-    }
-    let wild = with(|engine, _, _| engine.wild(id).map(|post| (post.handle, post.generation)));
-    let from = match (wild, status) {
-        // If the communicator is gone, so is the meaning of the rank.
-        (Some((handle, known)), Some(status)) if generation(place(handle)) == known => {
-            // SAFETY: as above.
-            unsafe { told(library, ledger, handle, status) }
-        }
-        _ => None,
-    };
-    let call = all.call;
-    if let Some(post) = with(|engine, _, _| engine.collective(id)) {
-        let Some(mut now) = all.waiting.take().or_else(|| with(|e, _, _| Some(e.begin(call))))
-        else {
-            return;
-        };
-        collectives::completed(library, ledger, &mut now, &post);
-        with(|engine, _, _| engine.collective_completed(id));
-        all.waiting = Some(now);
-        return;
-    }
-    with(|engine, _, boards| {
-        let mut now = all.waiting.take().unwrap_or_else(|| engine.begin(call));
-        engine.completed(boards, &mut now, id, from.as_ref());
-        all.waiting = Some(now);
-    });
-}
-
-/// All that the call completed was told.
-pub fn end(all: Completions) {
-    if let Some(waiting) = all.waiting {
-        with(|engine, _, boards| engine.end(boards, waiting));
-    }
-}
-
-/// The number of the post of a request; 0 if it has none.
-fn post_of(entry: &RequestEntry) -> u32 {
-    entry.flags >> flag::POST_AT
-}
-
-/// A request is freed: nobody will tell how it ends.
-#[cold]
-pub fn freed(entry: &RequestEntry) {
-    if is_on() && post_of(entry) != 0 {
-        with(|engine, _, _| engine.freed(post_of(entry)));
-    }
-}
-
-/// The program tries to cancel a request.
-#[cold]
-pub fn cancelled(entry: &RequestEntry) {
-    if is_on() && post_of(entry) != 0 {
-        with(|engine, _, _| engine.cancel(post_of(entry)));
-    }
 }
 
 /// A communicator goes.

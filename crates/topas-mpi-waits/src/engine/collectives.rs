@@ -6,7 +6,13 @@ use crate::collective::CollectivePlace;
 use crate::far::FarQuestion;
 use crate::key::of_collectives;
 use crate::posts::Post;
-use crate::wait::{Call, Cause, peer_with};
+use crate::wait::{Call, Cause, Figure, peer_with};
+
+/// Where the usual time of collectives of so many ranks is kept, among that of peers.
+#[inline(always)]
+const fn slot(ranks: u32) -> u32 {
+    (PEERS - 1 - (ranks as usize % (PEERS / 2))) as u32
+}
 
 impl Engine {
     /// This rank comes to a collective of a communicator: the number of that.
@@ -31,15 +37,38 @@ impl Engine {
     /// If not, all is said of it.
     #[inline(always)]
     pub fn is_long(&mut self, around: &mut impl Surroundings, call: &Call, ranks: u32) -> bool {
-        let most = self.most.max(self.least.saturating_mul(u64::from(ranks) / 2));
-        let slot = PEERS - 1 - (ranks as usize % (PEERS / 2));
-        let usual = self.usual.get(slot).map_or(0, |usual| u64::from(*usual));
-        let long = call.length() > (2 * usual).min(most).max(self.least);
+        let long = call.length() > self.threshold_of_collectives(ranks);
         if !long {
-            self.learn(slot as u32, call.length());
+            self.learn(slot(ranks), call.length());
             self.below(around, call);
         }
         long
+    }
+
+    #[inline(always)]
+    fn threshold_of_collectives(&self, ranks: u32) -> u64 {
+        let most = self.most.max(self.least.saturating_mul(u64::from(ranks) / 2));
+        let usual = self.usual.get(slot(ranks) as usize).map_or(0, |usual| u64::from(*usual));
+        (2 * usual).min(most).max(self.least)
+    }
+
+    /// A collective of so many ranks is over, all of them on this node. False, and nothing is done,
+    /// if it is worth to look when they came, or if another stamp is to be looked for.
+    #[inline(always)]
+    pub fn gathered_at_once(
+        &mut self,
+        around: &mut impl Surroundings,
+        call: &Call,
+        ranks: u32,
+    ) -> bool {
+        let ticks = call.length();
+        let over = ticks <= self.least || ticks <= self.threshold_of_collectives(ranks);
+        if !over || self.is_due() {
+            return false;
+        }
+        self.learn(slot(ranks), ticks);
+        around.add(call.function, Figure::Below, 0, ticks);
+        true
     }
 
     /// A collective is over, for which a rank had to wait for this other one: when the call
@@ -74,8 +103,7 @@ impl Engine {
     /// How long a collective of so many ranks takes from the last arrival on.
     pub fn learn_collective(&mut self, waiting: &WaitingCall, ranks: u32) {
         let findings = &waiting.findings;
-        let slot = PEERS - 1 - (ranks as usize % (PEERS / 2));
-        self.learn(slot as u32, findings.call.length().saturating_sub(findings.longest));
+        self.learn(slot(ranks), findings.call.length().saturating_sub(findings.longest));
     }
 
     /// A collective is over to which ranks of other nodes came: who was the last is asked at the

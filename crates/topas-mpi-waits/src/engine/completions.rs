@@ -4,7 +4,7 @@ use super::{Engine, Lookup, Surroundings, WaitingCall, conclude};
 use crate::board::Seen;
 use crate::key::{Address, Side, of_messages};
 use crate::posts::{Post, Progress};
-use crate::wait::Cause;
+use crate::wait::{Call, Cause};
 
 impl Engine {
     /// What was posted, if it is a receive whose message only a status tells.
@@ -12,6 +12,27 @@ impl Engine {
         self.posts
             .get(id)
             .filter(|post| !post.sends && post.address.is_wild() && post.progress == Progress::Open)
+    }
+
+    /// A call completed what was posted, and was so short that nobody looks: whether that was
+    /// received. None, and nothing is done, if there is more to it.
+    #[inline(always)]
+    pub fn completed_at_once(&mut self, id: u32, call: &Call) -> Option<bool> {
+        let post = self.posts.get(id)?;
+        let (peer, receives) = (post.address.peer, !post.sends);
+        let plain = post.progress == Progress::Numbered
+            && post.address.comm != 0
+            && !(post.unsure | post.collective)
+            && self.cancelling == 0
+            && call.length() <= self.threshold(peer);
+        if !plain {
+            return None;
+        }
+        if receives {
+            self.learn(peer, call.length());
+        }
+        self.put_back(id);
+        Some(receives)
     }
 
     /// A call completed what was posted. `from` tells whose message a wild receive took.
@@ -170,6 +191,7 @@ impl Engine {
     }
 
     /// A post came to its end.
+    #[inline(always)]
     pub(super) fn put_back(&mut self, id: u32) {
         let Some(post) = self.posts.get_mut(id) else { return };
         if core::mem::take(&mut post.cancelling) {

@@ -1,6 +1,7 @@
 //! Messages that are sent, and receives that are posted.
 
 use super::{Doer, Engine, Lookup, Surroundings, WaitingCall};
+use crate::board::Ring;
 use crate::far::DOUBT;
 use crate::key::{Address, Side, of_messages};
 use crate::posts::{Post, Progress};
@@ -55,6 +56,104 @@ impl Engine {
         self.end(around, waiting);
     }
 
+    /// A call of the only thread has sent a message to a rank of this node, whose stamps go into a
+    /// known ring: the same as [`Engine::only_sent`]. False, and nothing is done, if the stamp of the
+    /// other side is to be looked at, or another one.
+    #[inline(always)]
+    pub fn sent_at_once(
+        &mut self,
+        around: &mut impl Surroundings,
+        call: &Call,
+        (to, ring): (u32, &Ring),
+        path: u16,
+    ) -> bool {
+        if !self.is_over(to, call) || self.is_due() {
+            return false;
+        }
+        ring.publish_by(call.began, path);
+        around.add(call.function, Figure::Below, 0, call.length());
+        true
+    }
+
+    /// The same of a call that has received one: see [`Engine::only_received`].
+    #[inline(always)]
+    pub fn received_at_once(
+        &mut self,
+        around: &mut impl Surroundings,
+        call: &Call,
+        (from, ring): (u32, &Ring),
+        path: u16,
+    ) -> bool {
+        let over = self.is_over(from, call) && self.posts.all_are_numbered();
+        if !over || self.is_due() {
+            return false;
+        }
+        ring.publish_by(call.began, path);
+        self.learn(from, call.length());
+        around.add(call.function, Figure::Below, 0, call.length());
+        true
+    }
+
+    /// The same of a call that has sent one and received one.
+    #[inline(always)]
+    pub fn exchanged_at_once(
+        &mut self,
+        around: &mut impl Surroundings,
+        call: &Call,
+        [(to, sends), (from, posts)]: [(u32, &Ring); 2],
+        path: u16,
+    ) -> bool {
+        let over = self.is_over(to, call) && self.is_over(from, call);
+        if !over || !self.posts.all_are_numbered() || self.is_due() {
+            return false;
+        }
+        sends.publish_by(call.began, path);
+        posts.publish_by(call.began, path);
+        self.learn(from, call.length());
+        around.add(call.function, Figure::Below, 0, call.length());
+        true
+    }
+
+    /// A call of the only thread has sent a message to a rank of this node, with this number, and
+    /// somebody else will wait: see [`Engine::send_started`].
+    #[inline(always)]
+    pub fn send_numbered(&mut self, to: &Address, moment: u64, number: u64, large: bool) -> u32 {
+        self.posts.take(Post {
+            address: *to,
+            moment,
+            number,
+            progress: Progress::Numbered,
+            sends: true,
+            large,
+            ..Post::default()
+        })
+    }
+
+    /// A call of the only thread has posted a receive, not a wild one, of a message from a rank of
+    /// this node, whose posts go into a known ring: see [`Engine::receive_posted`]. None, and nothing
+    /// is done, if an earlier one without a number may take the message.
+    #[inline(always)]
+    pub fn receive_numbered(
+        &mut self,
+        from: &Address,
+        moment: u64,
+        ring: &Ring,
+        path: u16,
+    ) -> Option<u32> {
+        if !self.posts.all_are_numbered() {
+            return None;
+        }
+        let number = ring.publish_by(moment, path);
+        Some(self.posts.take(Post {
+            address: *from,
+            moment,
+            number,
+            progress: Progress::Numbered,
+            large: true,
+            ..Post::default()
+        }))
+    }
+
     /// Whether a call was so short that nobody looks. Then all is said of it.
     #[inline(always)]
     fn is_short(&mut self, around: &mut impl Surroundings, call: &Call, peer: u32) -> bool {
@@ -67,11 +166,11 @@ impl Engine {
 
     /// A call was too short to look.
     #[inline(always)]
-    pub(super) fn below(&mut self, around: &mut impl Surroundings, call: &Call) {
+    pub fn below(&mut self, around: &mut impl Surroundings, call: &Call) {
         if call.counts {
             around.add(call.function, Figure::Below, 0, call.length());
         }
-        if self.open > 0 {
+        if self.is_due() {
             self.retry(around);
         }
     }

@@ -256,7 +256,7 @@ fn conclude(ranks: &Ranks, hosts: &Hosts, clocks: &Clocks) {
             add_answer(call, &question, |peer| clocks.own(question.moment, hosts.of(peer)));
         });
     }
-    let mut boards = Boards { rank: ranks.rank };
+    let mut boards = Boards::of(ranks.rank);
     for call in questions.calls() {
         if !call.call.counts {
             continue;

@@ -82,7 +82,7 @@ fn keys() -> Option<&'static Keys> {
 
 /// The ring of a key of this rank; None if it has none.
 #[inline(always)]
-fn own(key: u64) -> Option<&'static Ring> {
+pub fn own(key: u64) -> Option<&'static Ring> {
     let offset = keys()?.find(key)?;
     // SAFETY: a ring that this rank reserved.
     Some(unsafe { &*spool::at::<Ring>(offset) })
@@ -108,6 +108,16 @@ fn new_ring(key: u64) -> Option<&'static Ring> {
     keys.add(key, offset);
     // SAFETY: a part of the file that was reserved, zeroed.
     Some(unsafe { &*spool::at::<Ring>(offset) })
+}
+
+/// Publishes the next stamp of a ring of this rank, with the call path if these are counted: its
+/// number.
+#[inline(always)]
+pub fn publish(ring: &Ring, moment: u64) -> u64 {
+    match partners::here() {
+        0 => ring.publish(moment),
+        path => ring.publish_with(moment, path),
+    }
 }
 
 /// For each rank of the world whether it was found on this node; null if there is no room.
@@ -318,7 +328,23 @@ fn has_same_world(own: &Header, base: *const u8) -> bool {
 /// What the engine asks for.
 pub struct Boards {
     /// This rank
-    pub rank: u32,
+    rank: u32,
+    /// The part of the file that is for waits; null without one
+    waits: *mut Waits,
+}
+
+impl Boards {
+    /// Of no rank.
+    pub const fn new() -> Boards {
+        Boards { rank: 0, waits: core::ptr::null_mut() }
+    }
+
+    /// Of a rank of this process.
+    pub fn of(rank: u32) -> Boards {
+        let place = spool::header().map_or(0, |header| header.waits);
+        let waits = if place == 0 { core::ptr::null_mut() } else { spool::at(place) };
+        Boards { rank, waits }
+    }
 }
 
 impl Surroundings for Boards {
@@ -333,10 +359,7 @@ impl Surroundings for Boards {
             Some(ring) => ring,
             None => new_ring(key)?,
         };
-        Some(match partners::here() {
-            0 => ring.publish(moment),
-            path => ring.publish_with(moment, path),
-        })
+        Some(publish(ring, moment))
     }
 
     fn next(&self, key: u64) -> u64 {
@@ -398,12 +421,8 @@ impl Surroundings for Boards {
 
     #[inline(always)]
     fn add(&mut self, function: u32, figure: Figure, peer: u64, ticks: u64) {
-        let Some(header) = spool::header() else { return };
-        if header.waits == 0 {
-            return;
-        }
-        // SAFETY: this part of the file is there; one thread at a time is here.
-        let waits = unsafe { &mut *spool::at::<Waits>(header.waits) };
+        // SAFETY: null, or this part of the file; one thread at a time is here.
+        let Some(waits) = (unsafe { self.waits.as_mut() }) else { return };
         let peers = waits.peers;
         let (function, path) = partners::parts_of_call(function);
         let Some(row) = waits.row_mut(function) else { return };
@@ -422,7 +441,7 @@ impl Surroundings for Boards {
         let (peer, _) = parts_of_peer(peer);
         if let Figure::Waited(cause) = figure
             && peers != 0
-            && peer < header.ranks
+            && spool::header().is_some_and(|header| peer < header.ranks)
         {
             // SAFETY: there is one for each rank.
             let peer = unsafe { &mut *spool::at::<WaitPeer>(peers).add(peer as usize) };

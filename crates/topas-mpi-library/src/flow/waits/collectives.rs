@@ -1,7 +1,7 @@
 //! Collectives: who came to them, and for whom a rank waited in them.
 
 use topas_mpi_waits::collective::{CollectivePlace, Shape};
-use topas_mpi_waits::engine::WaitingCall;
+use topas_mpi_waits::engine::{Surroundings, WaitingCall};
 use topas_mpi_waits::far::{CollectiveNote, Stamp};
 use topas_mpi_waits::key::{mix, of_collectives};
 use topas_mpi_waits::posts::Post;
@@ -27,6 +27,9 @@ impl Returned<'_> {
             Some(number) => self.nearness(handle, size, [first, end], number),
             None => Nearness::NEAR,
         };
+        if all && known.is_some() && self.role.members == self.role.comm {
+            self.know_gathering(handle, size);
+        }
         let long = with(|engine, _, boards| engine.is_long(boards, &call, size));
         let mut far = 0;
         if let Some(number) = known.filter(|_| !all) {
@@ -78,7 +81,7 @@ impl Returned<'_> {
         }
         // Of windows and files those are known that all ranks of the world share.
         let size = with(|_, numbers, _| numbers.size(handle));
-        let rank = with(|_, _, boards| boards.rank);
+        let rank = with(|_, _, boards| boards.rank());
         Members { size, rank, known: known.filter(|_| size > 0), world: true }
     }
 

@@ -4,6 +4,8 @@
 //! together with all others, in the same order. So a number follows from that of the parent and
 //! from how many were made of it before.
 
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
 use topas_mpi_waits::key::{WORLD, derived};
 
 use crate::element::{element, element_mut};
@@ -41,6 +43,18 @@ pub struct Numbers {
     world: u8,
     /// Messages of `MPI_COMM_WORLD` may overtake each other
     world_overtakes: bool,
+}
+
+static AGE: AtomicU32 = AtomicU32::new(0);
+
+/// Changes with what handles mean: what was looked up before may not hold any more. Never 0.
+#[inline(always)]
+pub fn age() -> u32 {
+    AGE.load(Relaxed) | 1
+}
+
+fn renew() {
+    AGE.fetch_add(2, Relaxed);
 }
 
 impl Numbers {
@@ -149,6 +163,7 @@ impl Numbers {
     /// A communicator is there; number 0 if none is known.
     pub fn put(&mut self, handle: u64, number: u64) {
         self.remove(handle);
+        renew();
         if handle == 0 || number == 0 || self.used >= PLACES / 2 {
             return;
         }
@@ -169,6 +184,7 @@ impl Numbers {
 
     /// Numbers of messages of a communicator mean nothing.
     pub fn give_up(&mut self, library: &Library, handle: u64) {
+        renew();
         if handle == library.comm_world {
             self.world_overtakes = true;
         } else {
@@ -187,6 +203,7 @@ impl Numbers {
         }
         const NONE: Numbered = Numbered { handle: 0, number: 0, made: 0, place: 0, size: 0 };
         *element_mut(&mut self.places, hole) = NONE;
+        renew();
         self.used -= 1;
         // Those behind it may not have had their place.
         let mut next = hole + 1;

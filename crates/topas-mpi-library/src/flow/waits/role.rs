@@ -53,6 +53,7 @@ pub enum Act {
 
 /// The role of a function, with places of arguments.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(16))]
 pub struct Role {
     /// What
     pub act: Act,

@@ -1,0 +1,398 @@
+//! Messages and collectives as there was one before, whose calls are over at once: of these it is
+//! known where their stamps go, and nothing is looked for. It is for programs of one thread, and for
+//! ranks of this node.
+
+use topas_mpi_waits::board::Ring;
+use topas_mpi_waits::engine::Surroundings;
+use topas_mpi_waits::key::{Address, Side, of_collectives, of_messages};
+use topas_mpi_waits::wait::Call;
+
+use super::boards::{self, Boards};
+use super::numbers;
+use super::role::{Act, ROLES, Role};
+use super::{Returned, SHARED, SMALL, State, THREADS, handle, partners};
+use crate::element::{element, element_mut};
+use crate::flow::amount::{CallWords, word};
+use crate::flow::ledger::{self, Ledger};
+use crate::flow::library::{self, Library};
+use crate::flow::plan::{Hot, NONE, Place};
+use crate::frame::Frame;
+use crate::requests::{FoundRequest, flag};
+use crate::thread::Thread;
+
+use core::sync::atomic::Ordering::Relaxed;
+
+/// Ways that are known at the same time.
+const WAYS: usize = 256;
+
+/// Messages from this rank to another with a tag, or the other way.
+#[derive(Clone, Copy)]
+struct Lane {
+    /// The communicator as the program has it
+    handle: u64,
+    /// The rank there, the tag and the side: see [`Lane::word`]
+    word: u64,
+    /// Where stamps go
+    ring: *const Ring,
+    /// The rank of the world, and the tag
+    address: Address,
+    /// [`numbers::age`] when it was looked for
+    age: u32,
+}
+
+impl Lane {
+    /// What tells it from others of its communicator.
+    #[inline(always)]
+    const fn word(rank: i32, tag: i32, side: Side) -> u64 {
+        (rank as u32 as u64) << 32 | (tag as u32 as u64) << 1 | matches!(side, Side::Post) as u64
+    }
+
+    #[inline(always)]
+    fn place(handle: u64, word: u64) -> usize {
+        ((handle ^ word.rotate_left(17)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
+    }
+
+    /// The rank of the world, and where stamps go.
+    #[inline(always)]
+    fn end(&self) -> (u32, &Ring) {
+        // SAFETY: a ring of this rank, which stays where it is.
+        (self.address.peer, unsafe { &*self.ring })
+    }
+}
+
+/// Who comes to the collectives of a communicator; all of them are on this node.
+#[derive(Clone, Copy)]
+struct Gathering {
+    /// The communicator as the program has it
+    handle: u64,
+    ring: *const Ring,
+    /// How many come
+    size: u32,
+    /// [`numbers::age`] when it was looked for
+    age: u32,
+}
+
+/// What was met before. Zero at its beginning.
+pub struct Known {
+    lanes: [Lane; WAYS],
+    gatherings: [Gathering; ledger::PLACES],
+}
+
+impl Known {
+    /// Nothing.
+    pub const fn new() -> Known {
+        const NOBODY: Address = Address { comm: 0, peer: 0, tag: 0 };
+        const LANE: Lane =
+            Lane { handle: 0, word: 0, ring: core::ptr::null(), address: NOBODY, age: 0 };
+        const GATHERING: Gathering =
+            Gathering { handle: 0, ring: core::ptr::null(), size: 0, age: 0 };
+        Known { lanes: [LANE; WAYS], gatherings: [GATHERING; ledger::PLACES] }
+    }
+
+    /// How messages like these go, if that is known.
+    #[inline(always)]
+    fn lane(&self, handle: u64, (rank, tag): (i32, i32), side: Side) -> Option<&Lane> {
+        // Neither nobody nor anybody.
+        if (rank | tag) < 0 {
+            return None;
+        }
+        let word = Lane::word(rank, tag, side);
+        let lane = element(&self.lanes, Lane::place(handle, word));
+        let same = lane.handle == handle && lane.word == word;
+        (same && lane.age == numbers::age()).then_some(lane)
+    }
+
+    /// The place of a communicator, plus 1.
+    #[inline(always)]
+    fn gathering(&self, handle: u64) -> Option<usize> {
+        let place = ledger::place(handle);
+        let known = element(&self.gatherings, place);
+        let same = known.handle == handle && known.age == numbers::age();
+        same.then_some(place + 1)
+    }
+
+    /// Messages of this side of a communicator have a place on the board: `rank` and `tag` are as
+    /// the program has them.
+    fn learn(
+        &mut self,
+        boards: &Boards,
+        handle: u64,
+        (rank, side): (i32, Side),
+        address: &Address,
+    ) {
+        let Address { comm, peer, tag } = *address;
+        let word = Lane::word(rank, tag, side);
+        if comm == 0
+            || address.is_wild()
+            || !boards::is_near(peer)
+            || self.lane(handle, (rank, tag), side).is_some()
+        {
+            return;
+        }
+        let own = boards.rank();
+        let key = match side {
+            Side::Send => of_messages(comm, own, peer, tag, side),
+            Side::Post => of_messages(comm, peer, own, tag, side),
+        };
+        let Some(ring) = boards::own(key) else { return };
+        *element_mut(&mut self.lanes, Lane::place(handle, word)) =
+            Lane { handle, word, ring, address: *address, age: numbers::age() };
+    }
+
+    /// All of a communicator are on this node.
+    fn learn_gathering(&mut self, comm: u64, handle: u64, size: u32) {
+        if comm == 0 || self.gathering(handle).is_some() {
+            return;
+        }
+        let Some(ring) = boards::own(of_collectives(comm)) else { return };
+        *element_mut(&mut self.gatherings, ledger::place(handle)) =
+            Gathering { handle, ring, size, age: numbers::age() };
+    }
+}
+
+impl Returned<'_> {
+    /// A message was sent: the next one like it may be told at once.
+    #[cold]
+    #[inline(never)]
+    pub fn know_send(&mut self, to: &Address) {
+        let rank = word(self.args, self.role.dest) as i32;
+        self.know(rank, Side::Send, to);
+    }
+
+    /// The same of one that was received or posted. A wild one is known by its status.
+    #[cold]
+    #[inline(never)]
+    pub fn know_receive(&mut self, from: &Address) {
+        let (rank, _) = source(self.library, self.role, self.args);
+        self.know(rank, Side::Post, from);
+    }
+
+    fn know(&mut self, rank: i32, side: Side, address: &Address) {
+        let handle = handle(self.library, self.args, self.role.comm);
+        if let Some(State { boards, known, .. }) = alone()
+            && rank >= 0
+        {
+            known.learn(boards, handle, (rank, side), address);
+        }
+    }
+
+    /// All of a communicator are on this node, and come to its collectives.
+    #[cold]
+    #[inline(never)]
+    pub fn know_gathering(&mut self, handle: u64, size: u32) {
+        if let Some(State { numbers, known, .. }) = alone() {
+            known.learn_gathering(numbers.of(self.library, handle), handle, size);
+        }
+    }
+}
+
+/// The state, if no other thread may use it.
+#[inline(always)]
+fn alone() -> Option<&'static mut State> {
+    // SAFETY: no other thread may call MPI.
+    (!THREADS.load(Relaxed)).then(|| unsafe { &mut *SHARED.state.get() })
+}
+
+/// A call that has returned at `now`.
+#[inline(always)]
+fn call(frame: &Frame, thread: &Thread, now: u64) -> Call {
+    let function = partners::call_with(frame.function(), thread);
+    Call { function, counts: true, began: began(thread), ended: now }
+}
+
+/// This rank comes to a collective. False, and nothing is done, if more is to be known of that.
+#[inline(always)]
+pub fn come(frame: &mut Frame, now: u64) -> bool {
+    let (Some(role), Some(library)) = (ROLES.get(frame.function()), library::library()) else {
+        return false;
+    };
+    let handle = handle(library, &frame.args, role.members);
+    let Some(state) = alone() else { return false };
+    let Some(place) = state.known.gathering(handle) else { return false };
+    // SAFETY: a ring of this rank, which stays where it is.
+    let ring = unsafe { &*element(&state.known.gatherings, place - 1).ring };
+    frame.kept.came = ring.publish_by(now, partners::here()) + 1;
+    frame.kept.gathering = place;
+    true
+}
+
+/// After a successful call that moves nothing: false, and nothing is done, if more is to be known
+/// of it.
+#[inline(always)]
+pub fn noted(frame: &Frame, thread: &Thread, now: u64) -> bool {
+    let Some(role) = ROLES.get(frame.function()) else { return true };
+    if !role.matters() {
+        return true;
+    }
+    role.act == Act::Nothing && role.info == NONE && gathered(frame, thread, now)
+}
+
+/// A collective is over.
+#[inline(always)]
+fn gathered(frame: &Frame, thread: &Thread, now: u64) -> bool {
+    let Some(place) = frame.kept.gathering.checked_sub(1) else { return false };
+    let Some(state) = alone() else { return false };
+    let size = element(&state.known.gatherings, place).size;
+    let call = call(frame, thread, now);
+    state.engine.gathered_at_once(&mut state.boards, &call, size)
+}
+
+/// After a successful call of a shape: false, and nothing is done, if more is to be known of it.
+#[inline(always)]
+pub fn shaped<const HOT: u8>(frame: &Frame, thread: &mut Thread, now: u64) -> bool {
+    let Some(role) = ROLES.get(frame.function()) else { return true };
+    // SAFETY: a call of a shape is told in a thread that has a ledger, so the MPI is known.
+    let library = unsafe { library::known() };
+    match HOT {
+        hot if hot == Hot::Rma as u8 => !role.matters(),
+        hot if hot == Hot::Both as u8 || hot == Hot::Bcast as u8 => {
+            if !role.matters() {
+                return true;
+            }
+            let plain = role.act == Act::Nothing && role.gathers.is_some();
+            plain && gathered(frame, thread, now)
+        }
+        hot if hot == Hot::Send as u8 && role.act == Act::Send => {
+            sent(library, role, frame, call(frame, thread, now))
+        }
+        hot if hot == Hot::Recv as u8 && role.act == Act::Receive => {
+            received(library, role, frame, call(frame, thread, now))
+        }
+        hot if hot == Hot::Sendrecv as u8 && role.act == Act::SendReceive => {
+            exchanged(library, role, frame, call(frame, thread, now))
+        }
+        hot if hot == Hot::Isend as u8 && role.act == Act::SendStarted => {
+            send_started(library, role, frame, thread, partners::here())
+        }
+        hot if hot == Hot::Irecv as u8 && role.act == Act::ReceivePosted => {
+            receive_posted(library, role, frame, thread, partners::here())
+        }
+        _ => false,
+    }
+}
+
+/// An argument that is an `int`.
+#[inline(always)]
+fn int(frame: &Frame, at: Place) -> i32 {
+    word(&frame.args, at) as i32
+}
+
+/// From where a message came: rank and tag, as the arguments and, where these leave it open, the
+/// status tell.
+#[inline(always)]
+pub fn source(library: &Library, role: &Role, args: &CallWords) -> (i32, i32) {
+    let named = (word(args, role.source) as i32, word(args, role.recvtag) as i32);
+    let status = word(args, role.status);
+    if (named.0 | named.1) >= 0 || status == library.status_ignore || named.0 == library.proc_null {
+        return named;
+    }
+    // SAFETY: the status of a call that was successful.
+    unsafe { library::source_and_tag_in(library, status as *const u8) }
+}
+
+/// The call path of a call.
+#[inline(always)]
+const fn path_of(call: &Call) -> u16 {
+    (call.function >> 16) as u16
+}
+
+#[inline(always)]
+fn sent(library: &Library, role: &Role, frame: &Frame, call: Call) -> bool {
+    let Some(State { engine, boards, known, .. }) = alone() else { return false };
+    let comm = handle(library, &frame.args, role.comm);
+    let to = (int(frame, role.dest), int(frame, role.sendtag));
+    let Some(lane) = known.lane(comm, to, Side::Send) else { return false };
+    engine.sent_at_once(boards, &call, lane.end(), path_of(&call))
+}
+
+#[inline(always)]
+fn received(library: &Library, role: &Role, frame: &Frame, call: Call) -> bool {
+    let Some(State { engine, boards, known, .. }) = alone() else { return false };
+    let comm = handle(library, &frame.args, role.comm);
+    let from = source(library, role, &frame.args);
+    let Some(lane) = known.lane(comm, from, Side::Post) else { return false };
+    engine.received_at_once(boards, &call, lane.end(), path_of(&call))
+}
+
+#[inline(always)]
+fn exchanged(library: &Library, role: &Role, frame: &Frame, call: Call) -> bool {
+    let Some(State { engine, boards, known, .. }) = alone() else { return false };
+    let comm = handle(library, &frame.args, role.comm);
+    let to = (int(frame, role.dest), int(frame, role.sendtag));
+    let from = source(library, role, &frame.args);
+    let Some(to) = known.lane(comm, to, Side::Send) else { return false };
+    let Some(from) = known.lane(comm, from, Side::Post) else { return false };
+    engine.exchanged_at_once(boards, &call, [to.end(), from.end()], path_of(&call))
+}
+
+/// When the outermost call began.
+#[inline(always)]
+fn began(thread: &Thread) -> u64 {
+    // SAFETY: the outermost frame: that of the call, or of a Fortran function above it.
+    unsafe { (*thread.outer).began }
+}
+
+/// What is kept of the request that a call has written, if anything is.
+#[inline(always)]
+fn request(
+    library: &Library,
+    role: &Role,
+    frame: &Frame,
+    thread: &mut Thread,
+) -> Option<FoundRequest> {
+    // SAFETY: a request that the call has written; the ledger of this thread alone.
+    unsafe {
+        let request = library::handle_at(library, word(&frame.args, role.request), 0);
+        (*(thread.flow as *const Ledger)).requests.latest(request)
+    }
+}
+
+#[inline(always)]
+fn send_started(
+    library: &Library,
+    role: &Role,
+    frame: &Frame,
+    thread: &mut Thread,
+    path: u16,
+) -> bool {
+    let Some(State { engine, known, .. }) = alone() else { return false };
+    let comm = handle(library, &frame.args, role.comm);
+    let to = (int(frame, role.dest), int(frame, role.sendtag));
+    let Some(lane) = known.lane(comm, to, Side::Send) else { return false };
+    let moment = began(thread);
+    let number = lane.end().1.publish_by(moment, path);
+    // What is not kept nobody completes: many operations share its request.
+    if let Some(found) = request(library, role, frame, thread) {
+        let entry = found.entry();
+        let id = engine.send_numbered(&lane.address, moment, number, entry.sent > SMALL);
+        found.set_flags(entry.flags & flag::BELOW_POST | id << flag::POST_AT);
+    }
+    true
+}
+
+#[inline(always)]
+fn receive_posted(
+    library: &Library,
+    role: &Role,
+    frame: &Frame,
+    thread: &mut Thread,
+    path: u16,
+) -> bool {
+    let Some(State { engine, known, .. }) = alone() else { return false };
+    let comm = handle(library, &frame.args, role.comm);
+    let from = (int(frame, role.source), int(frame, role.recvtag));
+    let Some(lane) = known.lane(comm, from, Side::Post) else { return false };
+    let Some(found) = request(library, role, frame, thread) else { return false };
+    let ring = lane.end().1;
+    let posted = engine.receive_numbered(&lane.address, began(thread), ring, path);
+    let Some(id) = posted else { return false };
+    found.set_flags(found.entry().flags & flag::BELOW_POST | id << flag::POST_AT);
+    true
+}
+
+/// A call completed what was posted with this number: whether that was received. None, and nothing is
+/// done, if more is to be known of it.
+#[inline(always)]
+pub fn completed(call: &Call, id: u32) -> Option<bool> {
+    alone()?.engine.completed_at_once(id, call)
+}
