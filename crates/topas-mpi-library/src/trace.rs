@@ -12,7 +12,7 @@ use core::sync::atomic::{
 
 use topas_format::out::Out;
 use topas_mpi_profile::facts::{process_key, write_facts};
-use topas_mpi_profile::layout::{Block, Header};
+use topas_mpi_profile::layout::{Block, FUNCTIONS, Header};
 use topas_mpi_profile::lines::text;
 use topas_trace::{
     BlockContent, BlockHead, CallArguments, CallEvent, LENGTH, RING_MAGIC, RingHead, STATE_BEGINS,
@@ -20,7 +20,7 @@ use topas_trace::{
 };
 
 use crate::files::{self, File};
-use crate::flow::waits::logged;
+use crate::flow::waits::logged::{self, Told};
 use crate::frame::Frame;
 use crate::generated::number;
 use crate::mode::{NANOSECONDS, paused};
@@ -53,10 +53,16 @@ pub struct ThreadLog {
     reached: CallArguments,
     /// Whether there was one
     is_reached: bool,
+    /// Whether it was as expected, or is about nothing; then `reached` does not tell it, but this
+    /// number of a collective
+    is_expected: bool,
+    number: u64,
     /// Names of the states that are open, the outermost first
     states: [[u8; STATE_NAME]; STATES],
     /// How many are open, those that are too deep included
     depth: u32,
+    /// What calls were about, by function
+    told: [Told; FUNCTIONS],
     writer: Writer,
 }
 
@@ -154,7 +160,11 @@ pub fn enter(frame: &Frame, thread: &mut Thread) {
     // SAFETY: the thread's own.
     let (log, block) = unsafe { (&mut *thread.log, &*thread.block) };
     log.before = paths::moved(block, frame.symbol.function());
-    log.is_reached = false;
+    if !frame.symbol.binding().is_c() {
+        log.is_reached = false;
+        log.is_expected = logged::is_about_nothing(frame);
+        log.number = 0;
+    }
 }
 
 /// A function of C has returned that a function of Fortran has called: it tells what that was about.
@@ -163,11 +173,21 @@ pub fn reached(frame: &Frame, thread: &mut Thread) {
     if thread.log.is_null() || paused() {
         return;
     }
-    let arguments = logged::arguments(frame, thread);
     // SAFETY: the thread's own.
     let log = unsafe { &mut *thread.log };
-    log.reached = arguments;
     log.is_reached = true;
+    log.number = logged::number(frame);
+    log.is_expected = log.told.get(frame.function()).is_some_and(|told| told.is_same(frame));
+    if !log.is_expected {
+        reached_with_news(frame, thread);
+    }
+}
+
+#[inline(never)]
+fn reached_with_news(frame: &Frame, thread: &mut Thread) {
+    // SAFETY: the thread's own.
+    let log = unsafe { &mut *thread.log };
+    log.reached = log.tell(frame, thread);
 }
 
 /// At the end of an outermost call, which ended at `now`.
@@ -176,21 +196,49 @@ pub fn leave(frame: &Frame, thread: &mut Thread, now: u64) {
     if thread.log.is_null() || paused() {
         return;
     }
-    let mut arguments = if frame.symbol.binding().is_c() {
-        logged::arguments(frame, thread)
-    } else {
-        // SAFETY: the thread's own.
-        let log = unsafe { &mut *thread.log };
-        if log.is_reached { log.reached } else { CallArguments::NONE }
-    };
-    arguments.path = paths::number_of(thread).into();
     // SAFETY: the thread's own.
     let (log, block) = unsafe { (&mut *thread.log, &*thread.block) };
     let function = frame.symbol.function();
-    let [sent, received] = paths::moved(block, function);
-    // What was cancelled may make it less.
-    arguments.sent = sent.saturating_sub(log.before[0]);
-    arguments.received = received.saturating_sub(log.before[1]);
+    let routine = function as u16;
+    let path = paths::number_of(thread).into();
+    let is_c = frame.symbol.binding().is_c();
+    let number = if is_c { logged::number(frame) } else { log.number };
+    // SAFETY: null, or a block of the thread's own ring.
+    let at = unsafe { log.block.as_mut() };
+    if let (Some(at), Some(told)) = (at, log.told.get(function as usize))
+        && function as usize != number::PCONTROL
+        && log.writer.expects(routine, log.moved(block, function), path, number)
+        && (if is_c { told.is_same(frame) } else { log.is_expected })
+        && log.writer.put_expected(at, routine, number, [frame.began, now])
+    {
+        return;
+    }
+    leave_with_news(frame, thread, now);
+}
+
+/// The same of a call that differs from the one before.
+#[inline(never)]
+fn leave_with_news(frame: &Frame, thread: &mut Thread, now: u64) {
+    // SAFETY: the thread's own.
+    let (log, block) = unsafe { (&mut *thread.log, &*thread.block) };
+    let function = frame.symbol.function();
+    let mut arguments = if frame.symbol.binding().is_c() {
+        if log.told.get(frame.function()).is_some_and(|told| told.is_same(frame)) {
+            log.expected(function, logged::number(frame))
+        } else {
+            log.tell(frame, thread)
+        }
+    } else if !log.is_reached {
+        // What is expected is something else from now on.
+        log.told.get_mut(function as usize).into_iter().for_each(Told::forget);
+        CallArguments::NONE
+    } else if log.is_expected {
+        log.expected(function, log.number)
+    } else {
+        log.reached
+    };
+    arguments.path = paths::number_of(thread).into();
+    [arguments.sent, arguments.received] = log.moved(block, function);
     if function as usize == number::PCONTROL && frame.symbol.binding().is_c() {
         log.state(frame, &mut arguments);
     }
@@ -218,6 +266,32 @@ pub fn finalizing(entered: u64, ended: u64) {
 }
 
 impl ThreadLog {
+    /// Bytes sent and received by the call of a function that is over.
+    #[inline(always)]
+    fn moved(&self, block: &Block, function: u32) -> [u64; 2] {
+        let [sent, received] = paths::moved(block, function);
+        // What was cancelled may make it less.
+        [sent.saturating_sub(self.before[0]), received.saturating_sub(self.before[1])]
+    }
+
+    /// What a call was about whose words are the same as before.
+    fn expected(&self, function: u32, number: u64) -> CallArguments {
+        CallArguments {
+            number,
+            ..self.told.get(function as usize).map_or(CallArguments::NONE, Told::arguments)
+        }
+    }
+
+    /// What a call in C was about, and keeps that.
+    #[inline(never)]
+    fn tell(&mut self, frame: &Frame, thread: &mut Thread) -> CallArguments {
+        let arguments = logged::arguments(frame, thread);
+        if let Some(told) = self.told.get_mut(frame.function()) {
+            told.keep(frame, thread, &arguments);
+        }
+        arguments
+    }
+
     /// A call of `MPI_Pcontrol` may be the begin or the end of a state that the program names.
     #[cold]
     #[inline(never)]

@@ -82,10 +82,15 @@ impl CallArguments {
 /// What the arguments of a call are expected to be, if the same routine was called with others
 /// before: the same, and of collectives the next one.
 #[inline(always)]
-pub(crate) const fn expected(before: &[i64; ARGUMENTS]) -> [i64; ARGUMENTS] {
+pub(crate) const fn expect(before: &[i64; ARGUMENTS]) -> [i64; ARGUMENTS] {
     let [peer, tag, sent, received, communicator, path, number, source] = *before;
-    let next = if number == 0 { 0 } else { number.wrapping_add(1) };
-    [peer, tag, sent, received, communicator, path, next, source]
+    [peer, tag, sent, received, communicator, path, next(number), source]
+}
+
+/// The number of a collective behind another; 0 behind none.
+#[inline(always)]
+pub(crate) const fn next(number: i64) -> i64 {
+    if number == 0 { 0 } else { number.wrapping_add(1) }
 }
 
 /// A call that has returned.

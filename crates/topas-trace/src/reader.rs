@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::block::BlockHead;
-use crate::event::{ARGUMENTS, CallArguments, CallEvent, ROUTINES, expected};
+use crate::event::{ARGUMENTS, CallArguments, CallEvent, ROUTINES, expect};
 
 /// The rest of a block cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +128,7 @@ impl EventCursor {
         let new = *seen & bit == 0;
         *seen |= bit;
         let mut values = match self.memo.get(routine) {
-            Some(memo) if !new => expected(memo),
+            Some(memo) if !new => expect(memo),
             _ => CallArguments::NONE.values(),
         };
         if code >> 10 & 1 != 0 {
@@ -180,6 +180,7 @@ impl Iterator for Events<'_> {
 #[cfg(test)]
 mod tests {
     use std::boxed::Box;
+    use std::collections::HashMap;
     use std::vec::Vec;
 
     use proptest::prelude::*;
@@ -248,6 +249,33 @@ mod tests {
             let (block, count) = write(1 << 30, shift, &events);
             prop_assert_eq!(count, events.len());
             prop_assert_eq!(read(&block), Ok(events));
+        }
+
+        #[test]
+        fn what_is_as_expected_is_written_in_the_same_way(calls in calls(), shift in 0u32..5) {
+            let twice = calls.into_iter().flat_map(|(routine, gap, length, arguments)| {
+                let number = if arguments.number == 0 { 0 } else { arguments.number.wrapping_add(1) };
+                let next = CallArguments { number, ..arguments };
+                [(routine, gap, length, arguments), (routine, length, gap, next)]
+            });
+            let events = events_of(twice.collect(), shift);
+            let (block, count) = write(1 << 30, shift, &events);
+            let mut other = new_block(1 << 30, shift);
+            let mut writer = Box::new(Writer::new());
+            writer.begin(&mut other);
+            let mut last: HashMap<u16, CallArguments> = HashMap::new();
+            for event in events.iter().take(count) {
+                let CallEvent { routine, began, ended, arguments } = *event;
+                let CallArguments { sent, received, path, number, .. } = arguments;
+                let words = |of: &CallArguments| (of.peer, of.source, of.tag, of.communicator);
+                let same = last.insert(routine, arguments).is_some_and(|last| words(&last) == words(&arguments));
+                if same && writer.expects(routine, [sent, received], path, number) {
+                    prop_assert!(writer.put_expected(&mut other, routine, number, [began, ended]));
+                } else {
+                    prop_assert!(writer.put(&mut other, event));
+                }
+            }
+            prop_assert_eq!(other.in_use(), block.in_use());
         }
 
         #[test]

@@ -2,8 +2,8 @@
 
 use core::sync::atomic::{Ordering::Release, compiler_fence};
 
-use crate::block::TraceBlock;
-use crate::event::{ARGUMENTS, CallArguments, CallEvent, ROUTINES, expected};
+use crate::block::{BODY, TraceBlock};
+use crate::event::{ARGUMENTS, CallArguments, CallEvent, ROUTINES, expect};
 
 /// More bytes than any event takes, with the words that are written past its end.
 const MOST: usize = 128;
@@ -19,9 +19,13 @@ pub struct Writer {
     reserved: u32,
     /// Routines that were written since the block began, a bit of each
     seen: [u64; ROUTINES / 64],
-    /// Their arguments
+    /// What is expected of their next calls
     memo: [[i64; ARGUMENTS]; ROUTINES],
 }
+
+/// More bytes than the head and the times of an event take, with the word that is written past
+/// their end.
+const TIMES: usize = 2 + 8 + 8;
 
 /// The code of the width of a number, and the width in B.
 #[inline(always)]
@@ -38,7 +42,7 @@ const fn width(number: u64) -> (u16, usize) {
 }
 
 #[inline(always)]
-fn put_word(room: &mut [u8; MOST], place: usize, word: u64) {
+fn put_word(room: &mut [u8; TIMES], place: usize, word: u64) {
     if let Some(place) = room.get_mut(place..).and_then(<[u8]>::first_chunk_mut) {
         *place = word.to_le_bytes();
     }
@@ -77,44 +81,106 @@ impl Writer {
     }
 
     /// Adds an event to the block that was begun. False if the block is full, and nothing was added.
-    #[inline(always)]
+    #[inline]
     pub fn put(&mut self, block: &mut TraceBlock, event: &CallEvent) -> bool {
         let used = self.filled as u32 as usize;
         let room = block.body.get_mut(used..).and_then(<[u8]>::first_chunk_mut::<MOST>);
         let Some(room) = room else { return false };
+        let Some(times) = room.first_chunk_mut() else { return false };
+        let (mut end, code) = self.put_times(times, event.began, event.ended);
+        let values = event.arguments.values();
+        let routine = usize::from(event.routine) % ROUTINES;
+        let expected = self.expected_values(routine);
+        let mut differs = false;
+        if values.iter().zip(&expected).any(|(value, expected)| value != expected) {
+            differs = true;
+            end = put_changes(room, end, &values, &expected);
+        }
+        if let Some(memo) = self.memo.get_mut(routine) {
+            *memo = expect(&values);
+        }
+        self.close(block, used, end, routine as u16 | u16::from(differs) << 10 | code);
+        true
+    }
+
+    /// Adds an event of a routine whose arguments are as those of the last one, where
+    /// [`Writer::expects`] said so, too: the same as [`Writer::put`], and shorter. False, and nothing is added, if the block is full. `number` is
+    /// that of its arguments.
+    #[inline(always)]
+    pub fn put_expected(
+        &mut self,
+        block: &mut TraceBlock,
+        routine: u16,
+        number: u64,
+        [began, ended]: [u64; 2],
+    ) -> bool {
+        let used = self.filled as u32 as usize;
+        if used > BODY - TIMES {
+            return false;
+        }
+        let Some(times) = block.body.get_mut(used..).and_then(<[u8]>::first_chunk_mut) else {
+            return false;
+        };
+        let routine = usize::from(routine) % ROUTINES;
+        let (end, code) = self.put_times(times, began, ended);
+        if number != 0
+            && let Some([_, _, _, _, _, _, next, _]) = self.memo.get_mut(routine)
+        {
+            *next = number.wrapping_add(1) as i64;
+        }
+        self.close(block, used, end, routine as u16 | code);
+        true
+    }
+
+    /// Whether there was an event of this routine in the block, and what tells calls with the same
+    /// words apart is as with that: bytes sent and received, the path, the number of the collective
+    /// (the next one).
+    #[inline(always)]
+    pub fn expects(&self, routine: u16, told: [u64; 2], path: u32, number: u64) -> bool {
+        let routine = usize::from(routine) % ROUTINES;
+        let Some(memo) = self.memo.get(routine) else { return false };
+        let [_, _, sent, received, _, by, nth, _] = memo;
+        self.has_seen(routine)
+            && *sent == told[0] as i64
+            && *received == told[1] as i64
+            && *by == i64::from(path)
+            && *nth == number as i64
+    }
+
+    #[inline(always)]
+    fn has_seen(&self, routine: usize) -> bool {
+        self.seen.get(routine / 64).is_some_and(|seen| seen >> (routine % 64) & 1 != 0)
+    }
+
+    /// Writes the times of an event: where they end in it, and what its head tells of them.
+    #[inline(always)]
+    fn put_times(&mut self, room: &mut [u8; TIMES], began: u64, ended: u64) -> (usize, u16) {
         // Clocks of two processors may differ by some ticks: time never goes back.
-        let gap = (event.began >> self.shift).saturating_sub(self.clock);
+        let gap = (began >> self.shift).saturating_sub(self.clock);
         let began = self.clock.wrapping_add(gap);
-        let length = (event.ended >> self.shift).saturating_sub(began);
+        let length = (ended >> self.shift).saturating_sub(began);
         let (gap_code, gap_width) = width(gap);
         let (length_code, length_width) = width(length);
         put_word(room, 2, gap);
         put_word(room, 2 + gap_width, length);
-        let mut end = 2 + gap_width + length_width;
-        let values = event.arguments.values();
-        let routine = usize::from(event.routine) % ROUTINES;
-        let expected = self.expected(routine);
-        let differs = values != expected;
-        if differs {
-            end = put_changes(room, end, &values, &expected);
-        }
-        if let Some(memo) = self.memo.get_mut(routine) {
-            *memo = values;
-        }
-        let code = routine as u16 | u16::from(differs) << 10 | gap_code << 11 | length_code << 13;
-        if let Some(head) = room.first_chunk_mut() {
-            *head = code.to_le_bytes();
-        }
         self.clock = began.wrapping_add(length);
-        self.filled = self.filled.wrapping_add(1 << 32 | end as u64);
+        (2 + gap_width + length_width, gap_code << 11 | length_code << 13)
+    }
+
+    /// An event is complete but for its head, which is that.
+    #[inline(always)]
+    fn close(&mut self, block: &mut TraceBlock, used: usize, length: usize, head: u16) {
+        if let Some(place) = block.body.get_mut(used..).and_then(<[u8]>::first_chunk_mut) {
+            *place = head.to_le_bytes();
+        }
+        self.filled = self.filled.wrapping_add(1 << 32 | length as u64);
         // Whoever finds the block of a process that was killed sees whole events.
         compiler_fence(Release);
         block.head.filled = self.filled;
-        true
     }
 
     #[inline(always)]
-    fn expected(&mut self, routine: usize) -> [i64; ARGUMENTS] {
+    fn expected_values(&mut self, routine: usize) -> [i64; ARGUMENTS] {
         let bit = 1u64 << (routine % 64);
         if let Some(seen) = self.seen.get_mut(routine / 64)
             && *seen & bit == 0
@@ -122,7 +188,7 @@ impl Writer {
             *seen |= bit;
             return CallArguments::NONE.values();
         }
-        self.memo.get(routine).map_or([0; ARGUMENTS], expected)
+        self.memo.get(routine).copied().unwrap_or_default()
     }
 }
 

@@ -1,9 +1,10 @@
 //! What the event log tells of a call: peer, tag, communicator, number of a collective.
 
+use topas_mpi_profile::layout::FUNCTIONS;
 use topas_trace::{CallArguments, NOBODY, UNKNOWN_RANK};
 
 use crate::flow::amount::word;
-use crate::flow::ledger::Ledger;
+use crate::flow::ledger::{self, Ledger};
 use crate::flow::library::{self, Library};
 use crate::flow::object::{self, ObjectKind};
 use crate::flow::peers;
@@ -12,7 +13,149 @@ use crate::frame::Frame;
 use crate::thread::Thread;
 
 use super::role::{Act, ROLES, Role};
-use super::{handle, is_on, with};
+use super::{handle, is_on, numbers, quick, with};
+
+/// Words of a call by which [`arguments`] are told, as many as [`Told`] has: where these are the same
+/// as before, so are the arguments.
+const WORDS: usize = 5;
+
+/// Places of these words; places that are not needed have a word that is.
+static PLACES: [[Place; WORDS]; FUNCTIONS] = places();
+
+// Done by the compiler: what panics is an error of the build.
+#[allow(clippy::indexing_slicing)]
+const fn places() -> [[Place; WORDS]; FUNCTIONS] {
+    let mut all = [[0; WORDS]; FUNCTIONS];
+    let mut number = 0;
+    while number < FUNCTIONS {
+        let role = &ROLES[number];
+        let comm = if role.gathers.is_some() { role.members } else { role.comm };
+        let (mut rank, mut tag) = (role.dest, role.sendtag);
+        match role.act {
+            _ if role.gathers.is_some() => (rank, tag) = (role.root, NONE),
+            Act::Receive | Act::ReceivePosted | Act::ReceivePrepared | Act::Probed => {
+                (rank, tag) = (role.source, role.recvtag);
+            }
+            _ => {}
+        }
+        let mut places = [comm, rank, tag, role.source, role.recvtag];
+        let mut i = 0;
+        while i < WORDS {
+            if places[i] == NONE {
+                places[i] = if comm == NONE { 0 } else { comm };
+            }
+            i += 1;
+        }
+        all[number] = places;
+        number += 1;
+    }
+    all
+}
+
+/// What the last call of a function was about that was told. Zero at its beginning.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Told {
+    words: [usize; WORDS],
+    arguments: CallArguments,
+    /// What handles meant then: see [`ages`]; 0 if nothing is told
+    ages: u64,
+}
+
+/// Changes with what handles of communicators mean. Never 0.
+#[inline(always)]
+fn ages() -> u64 {
+    u64::from(ledger::age()) << 32 | u64::from(numbers::age())
+}
+
+impl Told {
+    /// Whether a call in C is about the same: then [`arguments`] are the same but for the number of
+    /// a collective, which is [`number`].
+    #[inline(always)]
+    pub fn is_same(&self, frame: &Frame) -> bool {
+        let function = frame.function();
+        let (Some(role), Some(places)) = (ROLES.get(function), PLACES.get(function)) else {
+            return false;
+        };
+        if !role.matters() {
+            return true;
+        }
+        if self.ages != ages() || frame.result as i32 != 0 {
+            return false;
+        }
+        let Some([comm, rank, tag, source, recvtag]) = words(frame, role, places) else {
+            return false;
+        };
+        // One by one: a call that compares memory takes longer.
+        let [told_comm, told_rank, told_tag, told_source, told_recvtag] = self.words;
+        let same = comm == told_comm && rank == told_rank && tag == told_tag;
+        let both = matches!(role.act, Act::SendReceive | Act::SendReceiveStarted);
+        same && (!both || source == told_source && recvtag == told_recvtag)
+    }
+
+    /// What such a call is about, but for the number of a collective.
+    pub fn arguments(&self) -> CallArguments {
+        if self.ages == 0 { CallArguments::NONE } else { self.arguments }
+    }
+
+    /// The last call was about something that is not known here.
+    pub fn forget(&mut self) {
+        self.ages = 0;
+    }
+
+    /// Keeps what a call in C was about.
+    pub fn keep(&mut self, frame: &Frame, thread: &Thread, arguments: &CallArguments) {
+        let function = frame.function();
+        let (Some(role), Some(places)) = (ROLES.get(function), PLACES.get(function)) else {
+            return;
+        };
+        let known = frame.result as i32 == 0 && thread.flow != 0;
+        self.ages = 0;
+        if let Some(words) = words(frame, role, places).filter(|_| known) {
+            self.words = words;
+            self.ages = ages();
+        }
+        self.arguments = *arguments;
+    }
+}
+
+/// The words of a call, with those of the status where the arguments leave open from where a message
+/// came. None if the MPI is not known.
+#[inline(always)]
+fn words(frame: &Frame, role: &Role, places: &[Place; WORDS]) -> Option<[usize; WORDS]> {
+    let args = &frame.args;
+    let [comm, rank, tag, source, recvtag] = *places;
+    let (comm, mut rank, mut tag) = (word(args, comm), word(args, rank), word(args, tag));
+    let (mut source, mut recvtag) = (word(args, source), word(args, recvtag));
+    let told = match role.act {
+        Act::Receive | Act::Probed => (rank | tag) as i32,
+        Act::SendReceive => (source | recvtag) as i32,
+        _ => 0,
+    };
+    if told < 0 {
+        let (from, by) = quick::source(library::library()?, role, args);
+        if role.act == Act::SendReceive {
+            (source, recvtag) = (from as usize, by as usize);
+        } else {
+            (rank, tag) = (from as usize, by as usize);
+        }
+    }
+    Some([comm, rank, tag, source, recvtag])
+}
+
+/// Whether no call of a function is about anything.
+#[inline(always)]
+pub fn is_about_nothing(frame: &Frame) -> bool {
+    ROLES.get(frame.function()).is_some_and(|role| !role.matters())
+}
+
+/// The number of the collective that a call was, plus 1; 0 if it is not known.
+#[inline(always)]
+pub fn number(frame: &Frame) -> u64 {
+    // Only who tells waits counts the collectives of a communicator.
+    let counted = is_on() && ROLES.get(frame.function()).is_some_and(|role| role.gathers.is_some());
+    if counted { frame.kept.came } else { 0 }
+}
 
 /// Of a call in C that has returned. A call that failed, or that no communicator is known of, is
 /// about nothing.
@@ -33,10 +176,7 @@ pub fn arguments(frame: &Frame, thread: &mut Thread) -> CallArguments {
     let comm = handle(library, &frame.args, members);
     told.communicator = with(|_, numbers, _| numbers.of(library, comm));
     if role.gathers.is_some() {
-        // Only who tells waits counts the collectives of a communicator.
-        if is_on() {
-            told.number = frame.kept.came;
-        }
+        told.number = number(frame);
         if plan.is_comm && role.root != NONE {
             told.peer = world(library, ledger, comm, word(&frame.args, role.root) as i32);
         }
