@@ -2,7 +2,7 @@
 //!
 //! What most calls do is written so that the compiler needs no registers that it would have to
 //! save: whatever calls something else is a function of its own, jumped to at the end. `WAY` is
-//! [`PLAIN`] while [`mode`] has nothing switched on, [`LEAN`] with what is switched on often, and
+//! [`PLAIN`] while [`mod@mode`] has nothing switched on, [`LEAN`] with what is switched on often, and
 //! [`ANY`] with everything.
 
 use topas_mpi_profile::layout::{Block, ROW_MISSED};

@@ -105,7 +105,7 @@ pub fn open_at(mut path: Out<'_>) -> Option<Own> {
 
 impl Own {
     /// Appends lines. False, and it says so, if that fails; a file that was made for them and
-    /// took nothing is removed. `path` has the NUL of [`open_own`].
+    /// took nothing is removed. `path` has the NUL of `open_own`.
     pub fn append(self, path: &[u8], lines: &[u8]) -> bool {
         let n = kernel::write(self.fd, lines);
         if n == lines.len() as isize {

@@ -15,7 +15,7 @@
 //! Other nested calls (MPI within MPI) come to none of them.
 
 use crate::frame::Frame;
-use crate::mode::{ANY, COMMUNICATORS, LOG, PATHS, WAITS, has};
+use crate::mode::{ANY, COMMUNICATORS, LOG, PATHS, WAITS, has, paused};
 use crate::thread::Thread;
 use crate::{flow, paths, trace};
 
@@ -40,7 +40,8 @@ pub fn entered<const WAY: u8>(frame: &mut Frame, thread: &mut Thread) {
 /// See the module.
 #[inline(always)]
 pub fn returned(frame: &Frame, thread: &mut Thread, now: u64) {
-    if has(WAITS) {
+    let collective = frame.result as i32 == 0 && !paused() && noted(frame, thread, now);
+    if has(WAITS) && !collective {
         flow::waits::after(frame, thread, now);
     }
     if !core::ptr::eq(thread.outer, frame) {

@@ -55,7 +55,7 @@ pub fn build(
     library: Option<&Path>,
 ) -> Result<Vec<PathBuf>> {
     std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
-    let built = build_library(out, paths, conf)?;
+    let built = build_library(out, paths, conf, &[])?;
     let found = paths.mpi_library();
     let found = std::path::absolute(library.unwrap_or(&found))?;
     let mut parts = vec![built];
@@ -113,11 +113,18 @@ fn build_door(object: &Path, cfgs: &[&str], found: &Path) -> Result<PathBuf> {
     Ok(object.to_owned())
 }
 
+/// Builds the library so that it takes no call for a long one. Programs that count instructions make
+/// every call long.
+pub fn build_without_long_calls(out: &Path, paths: &Paths) -> Result<PathBuf> {
+    std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
+    build_library(out, paths, &paths.conf_file(), &["topas_no_call_is_long"])
+}
+
 /// Builds the library.
-fn build_library(out: &Path, paths: &Paths, conf: &Path) -> Result<PathBuf> {
+fn build_library(out: &Path, paths: &Paths, conf: &Path, cfgs: &[&str]) -> Result<PathBuf> {
     let library = at(out, &paths.mpi_library())?;
     let merged = out.join("mpi.merged.o");
-    merge(&merged, &[], ROOT)?;
+    merge(&merged, cfgs, ROOT)?;
     let object = localize(out, &merged, conf, &GLOBAL)?;
     check(&object, ProfilePart::Object)?;
     let name = library.file_name().context("the library has no name")?;

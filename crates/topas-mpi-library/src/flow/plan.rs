@@ -124,7 +124,7 @@ pub struct CallPlan {
     pub message: Place,
     /// The argument that the act is about
     pub about: Place,
-    /// What is waited for by who waits for its request: a [`Waited`]
+    /// What is waited for by who waits for its request: a `Waited`
     pub waited: u8,
     /// The request is started by another function, each time anew
     pub persistent: bool,

@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use super::{BenchedMpi, EVERYTHING, MPIS};
 use crate::bench::{Bench, lines};
 use crate::process::{output, root, run};
+use crate::profile_library::build_without_long_calls;
 
 /// Calls that the program makes of each routine between two counts.
 const CALLS: f64 = 1000.0;
@@ -23,19 +24,24 @@ struct ProfileSetting {
     variables: &'static [(&'static str, &'static str)],
     /// Of the program
     argument: Option<&'static str>,
+    /// No call is taken for a long one
+    short: bool,
 }
 
 impl ProfileSetting {
     const fn new(title: &'static str, variables: &'static [(&str, &str)]) -> ProfileSetting {
-        ProfileSetting { title, variables, argument: None }
+        ProfileSetting { title, variables, argument: None, short: false }
     }
 }
 
-const SETTINGS: [ProfileSetting; 7] = [
+const WAITS: [(&str, &str); 2] = [EVERYTHING[0], ("TOPAS_MPI_WAITS", "yes")];
+
+const SETTINGS: [ProfileSetting; 8] = [
     ProfileSetting::new("bytes, sizes", EVERYTHING.split_at(1).0),
     ProfileSetting::new("and peers", EVERYTHING.split_at(2).0),
     ProfileSetting::new("and communicators", &EVERYTHING),
-    ProfileSetting::new("waits", &[EVERYTHING[0], ("TOPAS_MPI_WAITS", "yes")]),
+    ProfileSetting { short: true, ..ProfileSetting::new("waits", &WAITS) },
+    ProfileSetting::new("waits, some long", &WAITS),
     ProfileSetting::new("log", &[EVERYTHING[0], ("TOPAS_MPI_LOG", "yes")]),
     ProfileSetting {
         argument: Some("paused"),
@@ -67,10 +73,10 @@ pub fn instructions(bench: &Bench) -> Result<String> {
          Instructions that a call executes more with the profile linked to the program, counted by \
          callgrind over 1,000 calls of each routine. The MPI is `bench/mpi_nothing.c`, whose functions do \
          nothing; it has the binary interface of the one that is named, and its Fortran calls its C. \
-         Messages are of one double. \"waits\" is with bytes, without peers, and the dearest case: callgrind \
-         makes every call long, so each looks at the stamp of the other side, and no message has one, so \
-         each also looks again for those that were missing. How many these are depends on the time, so \
-         the figures of waits vary by some 100. \"log\" is with bytes, without peers. \"paused\" is after \
+         Messages are of one double. \"waits\" is with bytes, without peers, and no call is taken for a long \
+         one. Under callgrind some are: these look at the stamp of the other side, and no message has one, \
+         so they also look again for those that were missing (\"some long\"). How many do so depends on the \
+         time, so that figures of this column vary. \"log\" is with bytes, without peers. \"paused\" is after \
          `MPI_Pcontrol(0)`, with peers. All other figures have no noise.\n",
     );
     for mpi in MPIS {
@@ -83,7 +89,8 @@ pub fn instructions(bench: &Bench) -> Result<String> {
         let without = count(&program.bare, &BARE)?;
         let mut settings: Vec<BTreeMap<String, f64>> = Vec::new();
         for setting in &SETTINGS {
-            settings.push(count(&program.linked, setting)?.into_iter().collect());
+            let exe = if setting.short { &program.short } else { &program.linked };
+            settings.push(count(exe, setting)?.into_iter().collect());
         }
         let titles = SETTINGS.map(|setting| setting.title).join(" | ");
         writeln!(
@@ -111,6 +118,8 @@ pub fn instructions(bench: &Bench) -> Result<String> {
 struct CountedProgram {
     bare: PathBuf,
     linked: PathBuf,
+    /// With the library that takes no call for a long one
+    short: PathBuf,
 }
 
 fn build(bench: &Bench, mpi: BenchedMpi, dir: &Path) -> Result<CountedProgram> {
@@ -133,11 +142,15 @@ fn build(bench: &Bench, mpi: BenchedMpi, dir: &Path) -> Result<CountedProgram> {
     let nothing = link(&[Path::new("-shared"), &object("mpi_nothing.c")?], "libnothing.so")?;
     let program = object("mpi_instructions.c")?;
     let bare = link(&[&program, &nothing], "bare")?;
-    let library = bench.paths.mpi_library();
-    let found = library.parent().context("the library is in no directory")?;
-    let found = PathBuf::from(format!("-Wl,-rpath,{}", found.display()));
-    let linked = link(&[&program, &library, &nothing, &found], "linked")?;
-    Ok(CountedProgram { bare, linked })
+    let link_with = |library: &Path, to: &str| {
+        let found = library.parent().context("the library is in no directory")?;
+        let found = PathBuf::from(format!("-Wl,-rpath,{}", found.display()));
+        link(&[&program, library, &nothing, &found], to)
+    };
+    let linked = link_with(&bench.paths.mpi_library(), "linked")?;
+    let library = build_without_long_calls(&bench.sub("no-long-calls")?, &bench.paths)?;
+    let short = link_with(&library, "short")?;
+    Ok(CountedProgram { bare, linked, short })
 }
 
 /// Runs the program under callgrind.
