@@ -6,11 +6,14 @@ use std::path::Path;
 use std::process::Command;
 
 /// Units that are checked.
-const UNITS: [&str; 4] = [
+const UNITS: [&str; 7] = [
+    "topas-report-ingest.service",
+    "topas-report-ingest.timer",
     "topas-report-mail.service",
     "topas-report-mail.timer",
     "topas-report-pages.service",
     "topas-report-pages.timer",
+    "topas-report-serve.service",
 ];
 
 #[test]
