@@ -202,7 +202,7 @@ fn page(
             AllPes::None => "No rule found anything that stands out.".to_owned(),
             _ => "No rule found anything in its log lines; what all PEs say is below.".to_owned(),
         },
-        [first, ..] => format!("{} stands out: see the findings.", first.what),
+        [first, ..] => format!("What stands out: {}; see the findings.", first.what),
     };
     let is_memory = |label: &str| MEMORY.contains(&label);
     let is_mpi = |label: &str| OF_MPI.contains(&label);
