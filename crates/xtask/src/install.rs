@@ -1,5 +1,7 @@
 //! `cargo xtask install`: what packages, sites and the demo install, from one list.
 
+mod documents;
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -77,7 +79,7 @@ fn with_room(conf: &Path) -> PathBuf {
 /// Builds everything and installs it. An existing topas.conf and logs are kept.
 pub fn install(options: &InstallOptions) -> Result<()> {
     let tools = match &options.tools_from {
-        Some(dir) => BuiltTools { dir: dir.clone(), shared: None },
+        Some(dir) => BuiltTools { target: None, dir: dir.clone(), shared: None },
         None if options.static_tools => {
             tools::build_static(&options.tools_profile, std::env::consts::ARCH)?
         }
@@ -94,9 +96,10 @@ pub fn install_tools(options: &InstallOptions, tools: &BuiltTools) -> Result<()>
     let final_paths = Paths::at(&options.prefix);
     let conf = options.conf_in_objects(&final_paths);
     let built = target_dir().join("topas");
-    let objects = object::build(&Machine::HERE, &built, &conf, Size::Told)?;
-    let libraries = preload::build(&Machine::HERE, &built, &conf)?;
-    let profile = profile_library::build(&built, &final_paths, &conf, None)?;
+    let machine = Machine::of(tools.target.as_deref());
+    let objects = object::build(&machine, &built, &conf, Size::Told)?;
+    let libraries = preload::build(&machine, &built, &conf)?;
+    let profile = profile_library::build(&machine, &built, &final_paths, &conf, None)?;
     let staged = |path: PathBuf| match &options.destdir {
         None => path,
         Some(dir) => dir.join(path.strip_prefix("/").unwrap_or(&path)),
@@ -204,18 +207,15 @@ fn install_docs(prefix: &Path, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<(
     for entry in fs::read_dir(root().join("doc"))? {
         let path = entry?.path();
         let name = path.file_name().context("a document has no name")?;
-        match path.extension().and_then(|e| e.to_str()) {
-            Some(section @ ("1" | "5" | "7" | "8")) => {
-                let man = prefix.join("share/man").join(format!("man{section}")).join(name);
-                put(&path, &staged(man), 0o644)?;
-            }
-            Some("md") => put(&path, &staged(prefix.join("share/doc/topas").join(name)), 0o644)?,
-            _ => {}
+        let section = path.extension().and_then(|extension| extension.to_str());
+        if let Some(section @ ("1" | "5" | "7" | "8")) = section {
+            let man = prefix.join("share/man").join(format!("man{section}")).join(name);
+            put(&path, &staged(man), 0o644)?;
         }
     }
     let documents = prefix.join("share/doc/topas");
-    for name in ["CHANGELOG.md", "INSTALL.md", "LICENSE", "README.md", "SECURITY.md"] {
-        put(&root().join(name), &staged(documents.join(name)), 0o644)?;
+    for (name, bytes) in documents::all()? {
+        write(&staged(documents.join(name)), &bytes, 0o644)?;
     }
     let texts = licences::third_party(&licences::crates()?)?;
     write(&staged(documents.join("THIRD-PARTY")), texts.as_bytes(), 0o644)?;
@@ -224,12 +224,6 @@ fn install_docs(prefix: &Path, staged: &impl Fn(PathBuf) -> PathBuf) -> Result<(
         let path = entry?.path();
         let name = path.file_name().context("a header has no name")?;
         put(&path, &staged(prefix.join("include").join(name)), 0o644)?;
-    }
-    // The gallery shows them.
-    for entry in fs::read_dir(root().join("doc/pictures"))? {
-        let path = entry?.path();
-        let name = path.file_name().context("a picture has no name")?;
-        put(&path, &staged(prefix.join("share/doc/topas/pictures").join(name)), 0o644)?;
     }
     // The tools contain the fonts, whose licence wants to be with them.
     let licence = root().join("crates/topas-chart/fonts/OFL.txt");

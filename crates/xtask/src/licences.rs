@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use crate::process::{cargo, output, root};
-use crate::tools::{DRIVER, TOOLS};
+use crate::tools::{DRIVER, PROCESSORS, TOOLS};
 
 /// How the names of files begin that hold a licence or a notice, in small letters.
 const NAMES: [&str; 6] = ["licen", "copying", "notice", "unlicense", "copyright", "ofl"];
@@ -40,21 +40,18 @@ pub struct Crate {
     dir: PathBuf,
 }
 
-/// The crates in the tools, by name and version: what the tools need on Linux, without that with
-/// which they are built and tested.
+/// The crates in the tools, by name and version: what the tools need on Linux, on any processor,
+/// without that with which they are built and tested.
 ///
 /// # Errors
 /// Of Cargo, and if a crate states no licence.
 pub fn crates() -> Result<Vec<Crate>> {
-    let platform = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
-    let text = output(cargo().args([
-        "metadata",
-        "--format-version",
-        "1",
-        "--locked",
-        "--filter-platform",
-        &platform,
-    ]))?;
+    let mut ask = cargo();
+    ask.args(["metadata", "--format-version", "1", "--locked"]);
+    for processor in PROCESSORS {
+        ask.args(["--filter-platform", &format!("{processor}-unknown-linux-musl")]);
+    }
+    let text = output(&mut ask)?;
     let metadata: Value = serde_json::from_str(&text).context("the answer of cargo metadata")?;
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let nodes: BTreeMap<String, Vec<String>> = list(&metadata["resolve"]["nodes"])

@@ -69,6 +69,9 @@ enum Verb {
         /// The installation whose topas.conf they will read
         #[arg(long, default_value = "/usr")]
         prefix: PathBuf,
+        /// Another machine, by Rust's name: aarch64-unknown-linux-gnu
+        #[arg(long)]
+        target: Option<String>,
     },
     /// Builds the measurement module: one relocatable object per language and variant
     Object {
@@ -81,6 +84,10 @@ enum Verb {
         /// Another machine, by Rust's name: aarch64-unknown-linux-gnu
         #[arg(long)]
         target: Option<String>,
+        /// The objects of earlier releases, each as VERSION.o, from the sources and by the compiler
+        /// that tests/fixtures/objects names; fails if one has another checksum
+        #[arg(long, conflicts_with_all = ["conf", "target"])]
+        earlier: bool,
         /// For tests: the module takes its processor from a file of the directory it runs in
         #[arg(long, conflicts_with = "target", hide = true)]
         any_processor: bool,
@@ -114,12 +121,14 @@ fn main() {
         Verb::Bench(options) => bench::bench(&options),
         Verb::Codegen { check } => codegen::codegen(&process::root(), check),
         Verb::Demo { center } => demo::demo(center),
-        Verb::Mpi { out, installed, prefix } => {
+        Verb::Mpi { out, installed, prefix, target } => {
             let paths = Paths::at(prefix);
             let library = installed.unwrap_or_else(|| out.join("libtopas_mpi.so"));
-            profile_library::build(&out, &paths, &paths.conf_file(), Some(&library)).map(drop)
+            let (machine, conf) = (object::Machine::of(target.as_deref()), paths.conf_file());
+            profile_library::build(&machine, &out, &paths, &conf, Some(&library)).map(drop)
         }
         Verb::Install(options) => install::install(&options),
+        Verb::Object { out, earlier: true, .. } => release::objects::build(&out),
         Verb::Object { out, conf, any_processor: true, .. } => {
             let machine = object::Machine::ANY_PROCESSOR;
             object::build(&machine, &out, &conf, symcheck::Size::Told).map(drop)

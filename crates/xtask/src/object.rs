@@ -90,9 +90,10 @@ const X86_64_CODEGEN: &[&str] = &[
 const CODEGEN: &[&str] = &["-Cllvm-args=-disable-machine-licm"];
 
 /// What gives functions whose address is taken a landing pad on x86-64, and makes no tables of
-/// jumps, which would need some of their own. [`landing`] finds it if that fails.
+/// jumps, which would need some of their own: by an option of LLVM, because the one of rustc is newer
+/// than the oldest Rust that builds TOPAS, and gives the same bits. [`landing`] finds it if that fails.
 pub const X86_64_LANDING: [&str; 2] =
-    ["-Cllvm-args=-x86-indirect-branch-tracking", "-Cjump-tables=no"];
+    ["-Cllvm-args=-x86-indirect-branch-tracking", "-Cllvm-args=-min-jump-table-entries=1000000"];
 
 /// The machine the objects are for.
 pub struct Machine<'t> {
@@ -122,8 +123,23 @@ impl<'t> Machine<'t> {
         target_dir().join(kind).join(build)
     }
 
+    /// Where Cargo puts what it builds for the machine, below its directory.
+    pub fn built(&self) -> &Path {
+        Path::new(self.target.unwrap_or_default())
+    }
+
+    /// `cargo rustc` of a package as a staticlib, with a profile and in a directory of its own.
+    pub fn staticlib(&self, package: &str, profile: &str, target_dir: &Path) -> Command {
+        let mut rustc = cargo();
+        rustc.args(["rustc", "--quiet", "--package", package, "--profile", profile]);
+        rustc.args(["--crate-type", "staticlib"]);
+        rustc.args(self.target.iter().flat_map(|target| ["--target", target]));
+        rustc.env("CARGO_TARGET_DIR", target_dir).arg("--");
+        rustc
+    }
+
     /// First part of the name: the processor.
-    fn processor(&self) -> &str {
+    pub fn processor(&self) -> &str {
         self.target.and_then(|t| t.split('-').next()).unwrap_or(std::env::consts::ARCH)
     }
 
@@ -172,11 +188,7 @@ fn path_bytes(conf: &Path) -> usize {
 pub fn merge(machine: &Machine<'_>, cfgs: &[&str], to: &Path) -> Result<()> {
     let dir = to.parent().context("an object without a directory")?;
     std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
-    let mut rustc = cargo();
-    rustc.args(["rustc", "--quiet", "--package", "topas-module", "--profile", "module"]);
-    rustc.args(["--crate-type", "staticlib"]);
-    rustc.args(machine.target.iter().flat_map(|target| ["--target", target]));
-    rustc.env("CARGO_TARGET_DIR", machine.target_dir(cfgs)).arg("--");
+    let mut rustc = machine.staticlib("topas-module", "module", &machine.target_dir(cfgs));
     if machine.processor() == "x86_64" {
         rustc.args(X86_64_CODEGEN).args(X86_64_LANDING);
     } else {
@@ -187,7 +199,7 @@ pub fn merge(machine: &Machine<'_>, cfgs: &[&str], to: &Path) -> Result<()> {
     }
     rustc.args(cfgs.iter().flat_map(|cfg| ["--cfg", cfg]));
     run(&mut rustc)?;
-    let built = machine.target_dir(cfgs).join(machine.target.unwrap_or_default());
+    let built = machine.target_dir(cfgs).join(machine.built());
     let archive = built.join("module/libtopas_module.a");
     let begin = root_symbol(cfgs);
     run(machine

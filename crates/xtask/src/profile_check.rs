@@ -196,7 +196,9 @@ fn check_library(elf: &Elf<'_>, faults: &mut Vec<String>) {
             faults.push("wants an executable stack".into());
         }
     }
-    for symbol in elf.dynsyms.iter() {
+    // Sections are local symbols, which linkers for AArch64 list, too, and nobody can bind to.
+    let visible = |symbol: &goblin::elf::Sym| symbol.st_bind() != goblin::elf::sym::STB_LOCAL;
+    for symbol in elf.dynsyms.iter().filter(visible) {
         let name = elf.dynstrtab.get_at(symbol.st_name).unwrap_or("?");
         let undefined = symbol.st_shndx == section_header::SHN_UNDEF as usize;
         if undefined && !name.is_empty() && !IMPORTS.contains(&name) {

@@ -13,8 +13,8 @@ use topas_config::Paths;
 use topas_format::field::Lang;
 use topas_format::module_facts;
 
-use crate::object::X86_64_LANDING;
-use crate::process::{cargo, root, run, target_dir};
+use crate::object::{Machine, X86_64_LANDING};
+use crate::process::{root, run, target_dir};
 use crate::profile_check::{self, LOADER, ProfilePart};
 use crate::wrap::{self, ENTRIES};
 use crate::{group, landing};
@@ -45,10 +45,11 @@ const LINK: [&str; 9] = [
     "-zmax-page-size=4096",
 ];
 
-/// Builds and checks all parts for an installation; their paths, whose file names are those of
+/// Builds and checks all parts for an installation on a machine; their paths, whose file names are those of
 /// an installation. `conf` is the topas.conf that they read, `library` is where the library will be
 /// found, if not there.
 pub fn build(
+    machine: &Machine<'_>,
     out: &Path,
     paths: &Paths,
     conf: &Path,
@@ -56,13 +57,14 @@ pub fn build(
 ) -> Result<Vec<PathBuf>> {
     std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
     let built = build_library(out, paths, conf, &[])?;
+    let built = build_library(machine, out, paths, conf)?;
     let found = paths.mpi_library();
     let found = std::path::absolute(library.unwrap_or(&found))?;
     let mut parts = vec![built];
-    if cfg!(target_arch = "x86_64") {
+    if is_x86_64(machine) {
         let wrapped = out.join("mpi.wrapped.o");
-        let core = merge(&wrapped, &["topas_mpi_wrap"], ENTRIES[0])
-            .and_then(|()| localize(out, &wrapped, conf, &ENTRIES))?;
+        let core = merge(machine, &wrapped, &["topas_mpi_wrap"], ENTRIES[0])
+            .and_then(|()| localize(machine, out, &wrapped, conf, &ENTRIES))?;
         let (archive, options) =
             (at(out, &paths.mpi_wrap_archive())?, at(out, &paths.mpi_wrap_names())?);
         check(&core, ProfilePart::Wrapped)?;
@@ -72,7 +74,7 @@ pub fn build(
     }
     for (path, cfgs) in [(paths.mpi_object(), &[][..]), (paths.mpi_init_object(), &["topas_init"])]
     {
-        parts.push(build_door(&at(out, &path)?, cfgs, &found)?);
+        parts.push(build_door(machine, &at(out, &path)?, cfgs, &found)?);
     }
     Ok(parts)
 }
@@ -83,32 +85,35 @@ fn at(out: &Path, installed: &Path) -> Result<PathBuf> {
 }
 
 /// Builds an object that has a program loaded with the library, which is at `found`.
-fn build_door(object: &Path, cfgs: &[&str], found: &Path) -> Result<PathBuf> {
+fn build_door(
+    machine: &Machine<'_>,
+    object: &Path,
+    cfgs: &[&str],
+    found: &Path,
+) -> Result<PathBuf> {
     let target = target_dir().join("mpi-profile").join(cfgs.join("-"));
-    let mut rustc = cargo();
-    rustc.args(["rustc", "--quiet", "--package", "topas-mpi-door", "--profile", "module"]);
-    rustc.args(["--crate-type", "staticlib"]);
-    rustc.env("CARGO_TARGET_DIR", &target).arg("--");
-    rustc.args(landing_arguments());
+    let mut rustc = machine.staticlib("topas-mpi-door", "module", &target);
+    rustc.args(landing_arguments(machine));
     rustc.args(cfgs.iter().flat_map(|cfg| ["--cfg", cfg]));
     run(&mut rustc)?;
     let merged = object.with_extension("merged.o");
-    let archive = target.join("module/libtopas_mpi_door.a");
-    run(Command::new("ld")
+    let archive = target.join(machine.built()).join("module/libtopas_mpi_door.a");
+    run(machine
+        .tool("ld")
         .args(["-r", "--gc-sections", "-u", "topas_mpi_door", "-e", "topas_mpi_door", "-T"])
         .arg(root().join("crates/topas-mpi-door/merge.ld"))
         .arg("-o")
         .args([&merged, &archive]))?;
-    prove_landing(&merged)?;
+    prove_landing(machine, &merged)?;
     let (section, size) = PATH_SECTION;
     let mut path = found.as_os_str().as_encoded_bytes().to_vec();
     if path.len() >= size || path.contains(&0) {
         bail!("path of the MPI profile is too long: {}", found.display());
     }
     path.resize(size, 0);
-    let mut objcopy = Command::new("objcopy");
+    let mut objcopy = machine.tool("objcopy");
     objcopy.args(["--strip-unneeded", "--localize-symbol=topas_mpi_door"]);
-    with_section(&mut objcopy, section, &path, &merged, object)?;
+    with_section(machine, &mut objcopy, section, &path, &merged, object)?;
     check(object, ProfilePart::Door)?;
     Ok(object.to_owned())
 }
@@ -126,9 +131,14 @@ fn build_library(out: &Path, paths: &Paths, conf: &Path, cfgs: &[&str]) -> Resul
     let merged = out.join("mpi.merged.o");
     merge(&merged, cfgs, ROOT)?;
     let object = localize(out, &merged, conf, &GLOBAL)?;
+fn build_library(machine: &Machine<'_>, out: &Path, paths: &Paths, conf: &Path) -> Result<PathBuf> {
+    let library = at(out, &paths.mpi_library())?;
+    let merged = out.join("mpi.merged.o");
+    merge(machine, &merged, &[], ROOT)?;
+    let object = localize(machine, out, &merged, conf, &GLOBAL)?;
     check(&object, ProfilePart::Object)?;
     let name = library.file_name().context("the library has no name")?;
-    let mut ld = Command::new("ld");
+    let mut ld = machine.tool("ld");
     ld.args(LINK).arg("-soname").arg(name);
     run(ld.args(["-s", "-o"]).args([&library, &object]))?;
     std::fs::remove_file(&object)?;
@@ -137,37 +147,39 @@ fn build_library(out: &Path, paths: &Paths, conf: &Path, cfgs: &[&str]) -> Resul
 }
 
 /// Compiles the crate of the library and links its archive to one object, beginning with a symbol.
-fn merge(to: &Path, cfgs: &[&str], begin: &str) -> Result<()> {
+fn merge(machine: &Machine<'_>, to: &Path, cfgs: &[&str], begin: &str) -> Result<()> {
     let target = target_dir().join("mpi-profile").join(cfgs.join("-"));
-    let mut rustc = cargo();
-    rustc.args(["rustc", "--quiet", "--package", "topas-mpi-library", "--profile", "mpi"]);
-    rustc.args(["--crate-type", "staticlib"]);
-    rustc.env("CARGO_TARGET_DIR", &target);
+    let mut rustc = machine.staticlib("topas-mpi-library", "mpi", &target);
     // Frames of Rust are never on the stack while something below throws.
-    rustc.args(["--", "-Cforce-unwind-tables=no"]).args(landing_arguments());
+    rustc.arg("-Cforce-unwind-tables=no").args(landing_arguments(machine));
     rustc.args(cfgs.iter().flat_map(|cfg| ["--cfg", cfg]));
     run(&mut rustc)?;
-    let archive = target.join("mpi/libtopas_mpi_library.a");
+    let archive = target.join(machine.built()).join("mpi/libtopas_mpi_library.a");
     let script = root().join("crates/topas-mpi-library/merge.ld");
-    run(Command::new("ld")
+    run(machine
+        .tool("ld")
         .args(["-r", "--gc-sections", "-u", begin, "-e", begin])
-        .args(cfg!(target_arch = "x86_64").then_some("--wrap=__udivti3"))
+        .args(is_x86_64(machine).then_some("--wrap=__udivti3"))
         .arg("-T")
         .arg(&script)
         .arg("-o")
         .args([to, &archive]))?;
-    prove_landing(to)
+    prove_landing(machine, to)
 }
 
 /// What makes landing pads, where a compiler can. On AArch64 it cannot, so there the parts have no
 /// note, and what they are loaded into or linked with has none, either.
-fn landing_arguments() -> &'static [&'static str] {
-    if cfg!(target_arch = "x86_64") { &X86_64_LANDING } else { &[] }
+fn landing_arguments(machine: &Machine<'_>) -> &'static [&'static str] {
+    if is_x86_64(machine) { &X86_64_LANDING } else { &[] }
+}
+
+fn is_x86_64(machine: &Machine<'_>) -> bool {
+    machine.processor() == "x86_64"
 }
 
 /// Fails if an address is taken where there is no landing pad.
-fn prove_landing(object: &Path) -> Result<()> {
-    if cfg!(not(target_arch = "x86_64")) {
+fn prove_landing(machine: &Machine<'_>, object: &Path) -> Result<()> {
+    if !is_x86_64(machine) {
         return Ok(());
     }
     let bytes = std::fs::read(object).context("cannot read the merged object")?;
@@ -178,19 +190,26 @@ fn prove_landing(object: &Path) -> Result<()> {
 
 /// Makes all symbols of an object local but these, and tells it of its installation; `merged` is
 /// removed.
-fn localize(out: &Path, merged: &Path, conf: &Path, global: &[&str]) -> Result<PathBuf> {
+fn localize(
+    machine: &Machine<'_>,
+    out: &Path,
+    merged: &Path,
+    conf: &Path,
+    global: &[&str],
+) -> Result<PathBuf> {
     let object = out.join("mpi.o");
-    let mut objcopy = Command::new("objcopy");
+    let mut objcopy = machine.tool("objcopy");
     objcopy.args(["--strip-unneeded", "--wildcard"]);
     objcopy.args(global.iter().map(|name| format!("--keep-global-symbol={name}")));
     let (facts, len) = module_facts::section(Lang::C, true, conf.as_os_str().as_encoded_bytes())
         .with_context(|| format!("path of topas.conf is too long: {}", conf.display()))?;
-    with_section(&mut objcopy, SITE_SECTION, &facts[..len], merged, &object)?;
+    with_section(machine, &mut objcopy, SITE_SECTION, &facts[..len], merged, &object)?;
     Ok(object)
 }
 
 /// Runs `objcopy` on `from`, which is removed, with the bytes of a section replaced.
 fn with_section(
+    machine: &Machine<'_>,
     objcopy: &mut Command,
     section: &str,
     bytes: &[u8],
@@ -202,7 +221,7 @@ fn with_section(
     run(objcopy.arg(format!("--update-section={section}={}", file.display())).args([from, to]))?;
     std::fs::remove_file(&file)?;
     std::fs::remove_file(from)?;
-    if cfg!(target_arch = "x86_64") {
+    if is_x86_64(machine) {
         let object = std::fs::read(to).context("cannot read the object")?;
         std::fs::write(to, group::noted(&object)?)?;
     }

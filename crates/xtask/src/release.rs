@@ -7,6 +7,7 @@
 pub mod check;
 mod deb;
 pub mod file_list;
+pub mod objects;
 mod recipes;
 mod rpm;
 
@@ -16,9 +17,10 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use topas_config::Paths;
 
 use crate::install::{InstallOptions, install_tools};
-use crate::process::{on_path, output, root, run};
+use crate::process::{on_path, output, root, run, target_dir};
 use crate::tools::{self, BuiltTools, builders_paths};
 use crate::{licences, needs};
 
@@ -46,12 +48,23 @@ pub struct ReleaseOptions {
     /// Walk the list of what a release needs, and say for each point: ok, not ok, or not checked here
     #[arg(long)]
     check: bool,
+    /// With --check: a directory with the same release, built in another directory, whose bits have to
+    /// be the same
+    #[arg(long, value_name = "DIR", requires = "check")]
+    other: Option<PathBuf>,
+    /// The processor that the tools are for, by Rust's name: x86_64 or aarch64
+    #[arg(long, value_name = "NAME", default_value = std::env::consts::ARCH, value_parser = tools::PROCESSORS)]
+    processor: String,
     /// Sign the checksums with this key of GnuPG
     #[arg(long, value_name = "KEY")]
     sign: Option<String>,
     /// For tests: Cargo's profile that tools are compiled with
     #[arg(long, value_name = "NAME", default_value = "release", hide = true)]
     tools_profile: String,
+    /// For tests: the version that packages say they are of. With another one than this, they also have
+    /// another sample of topas.conf
+    #[arg(long, value_name = "VERSION", default_value = VERSION, hide = true)]
+    as_version: String,
     /// For tests: how hard is compressed, from 0 to 9
     #[arg(long, value_name = "LEVEL", default_value_t = 9, hide = true)]
     level: u32,
@@ -63,6 +76,10 @@ struct Release {
     out: PathBuf,
     /// Where they are put together
     work: PathBuf,
+    /// The processor of the tools, by Rust's name
+    processor: String,
+    /// The version that packages say they are of
+    version: String,
     /// The date of all files, in seconds since 1970
     date: String,
     /// How hard is compressed
@@ -75,7 +92,7 @@ struct Release {
 pub fn release(options: &ReleaseOptions) -> Result<()> {
     let out = std::path::absolute(&options.out)?;
     if options.check {
-        return check::check(&out);
+        return check::check(&out, &options.processor, options.other.as_deref());
     }
     let is_real = options.tools_profile == "release";
     let compiler = output(Command::new("rustc").arg("--version"))?;
@@ -91,18 +108,25 @@ pub fn release(options: &ReleaseOptions) -> Result<()> {
             bail!("there is no {tool}\nhint: apt-get install dpkg rpm tar zstd gzip coreutils");
         }
     }
-    let tools = tools::build_static(&options.tools_profile, std::env::consts::ARCH)?;
+    let tools = tools::build_static(&options.tools_profile, &options.processor)?;
     needs::check(&tools.dir, true)?;
     fs::create_dir_all(&out)?;
     // Two releases cannot be made at the same time, because objects are built in one directory.
     let release = Release {
         work: out.join(".work"),
         out,
+        processor: options.processor.clone(),
+        version: options.as_version.clone(),
         date: date()?,
         level: options.level,
         key: options.sign.clone(),
     };
     release.make(&tools)
+}
+
+/// The name of the tarball for a processor.
+fn tarball_name(processor: &str) -> String {
+    format!("topas-{VERSION}-{processor}-linux.tar.zst")
 }
 
 /// The date of the files: `SOURCE_DATE_EPOCH`, or that of the last commit.
@@ -121,7 +145,7 @@ impl Release {
             fs::remove_dir_all(&self.work)?;
         }
         let tarball = self.tarball(tools)?;
-        let mut made = recipes::write(&tarball, &self.out)?;
+        let mut made = recipes::write(&tarball, &self.processor, &self.out)?;
         made.push(tarball);
         made.extend(self.packages(tools)?);
         let bill = self.out.join(format!("topas-{VERSION}.cdx.json"));
@@ -133,6 +157,9 @@ impl Release {
         for path in made {
             println!("{}", path.display());
         }
+        // The last installation was that of the packages, whose objects name the usual topas.conf.
+        println!("for tests/fixtures/objects, when this is released:");
+        println!("{}", objects::line_of(&target_dir().join("topas"))?);
         Ok(())
     }
 
@@ -149,6 +176,12 @@ impl Release {
         options.destdir = Some(stage.clone());
         options.relocatable = relocatable;
         install_tools(&options, tools)?;
+        if self.version != VERSION {
+            let conf = Paths::at(prefix).conf_file();
+            let conf = stage.join(conf.strip_prefix("/").unwrap_or(&conf));
+            let text = fs::read_to_string(&conf)?;
+            fs::write(&conf, format!("{text}# The sample of {}.\n", self.version))?;
+        }
         names_no_builder(&stage)?;
         Ok(stage)
     }
@@ -159,7 +192,7 @@ impl Release {
         let name = format!("topas-{VERSION}");
         let prefix = stage.join(TARBALL_PREFIX.trim_start_matches('/'));
         fs::rename(prefix, self.work.join(&name)).context("the staged installation")?;
-        let to = self.out.join(format!("{name}-{}-linux.tar.zst", std::env::consts::ARCH));
+        let to = self.out.join(tarball_name(&self.processor));
         let tar = self.work.join("topas.tar");
         // Readable by everybody, whatever the umask of the builder is, but the mode of the logs.
         run(Command::new("tar")

@@ -4,7 +4,7 @@
 //! have there, so that a link between two files holds on the site, too. Manual pages are made into
 //! HTML by mandoc.
 
-mod links;
+pub mod links;
 mod manual;
 
 use std::collections::BTreeSet;

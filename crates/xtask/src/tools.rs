@@ -23,6 +23,9 @@ pub const TOOLS: [&str; 7] = [
     "topasview",
 ];
 
+/// Processors for which tools are released, by their Rust names.
+pub const PROCESSORS: [&str; 2] = ["x86_64", "aarch64"];
+
 /// The driver, which goes to `libexec`.
 pub const DRIVER: &str = "topas-driver";
 
@@ -34,6 +37,8 @@ pub const OPENS_MPI: &str = "topas-mpi";
 
 /// Built tools.
 pub struct BuiltTools {
+    /// The machine that they are for, by Rust's name, if it is another one than this
+    pub target: Option<String>,
     /// The directory that holds each of them.
     pub dir: PathBuf,
     /// If the tools are static: the directory of [`OPENS_MPI`] with the shared C library.
@@ -48,7 +53,7 @@ pub fn build(profile: &str) -> Result<BuiltTools> {
     run(cargo()
         .args(["build", "--quiet", "--profile", profile, "--package", DRIVER])
         .args(TOOLS.iter().flat_map(|tool| ["--package", tool])))?;
-    Ok(BuiltTools { dir: target_dir().join(directory(profile)), shared: None })
+    Ok(BuiltTools { target: None, dir: target_dir().join(directory(profile)), shared: None })
 }
 
 /// Builds static tools with a profile of Cargo for a processor by its Rust name, and once more the
@@ -63,27 +68,34 @@ pub fn build_static(profile: &str, processor: &str) -> Result<BuiltTools> {
     for target in [&musl, &gnu] {
         ensure_target(target)?;
     }
-    let compiler = musl_compiler(processor)?;
+    let here = processor == std::env::consts::ARCH;
+    let linker = format!("{processor}-linux-gnu-gcc");
+    if !here && !on_path(&linker) {
+        bail!("there is no {linker}\nhint: apt-get install gcc-{processor}-linux-gnu");
+    }
     let all: Vec<&str> = TOOLS.into_iter().chain([DRIVER]).collect();
     for (target, tools) in [(&musl, &all[..]), (&gnu, &[OPENS_MPI])] {
         let mut build = cargo();
         build.args(["build", "--quiet", "--locked", "--profile", profile, "--target", target]);
         build.args(tools.iter().flat_map(|tool| ["--package", tool]));
-        without_paths(&mut build, target)?;
         let variable = target.replace('-', "_");
+        let mut options = String::new();
         if *target == musl {
+            let (compiler, needed) = musl_compiler(processor)?;
+            options = needed;
             build.env(format!("CC_{variable}"), compiler);
-        } else if processor != std::env::consts::ARCH {
-            build.env(format!("CC_{variable}"), format!("{processor}-linux-gnu-gcc"));
+        } else if !here {
+            build.env(format!("CC_{variable}"), &linker);
         }
-        if processor != std::env::consts::ARCH {
-            let linker = format!("CARGO_TARGET_{}_LINKER", variable.to_uppercase());
-            build.env(linker, format!("{processor}-linux-gnu-gcc"));
+        without_paths(&mut build, target, &options)?;
+        if !here {
+            build.env(format!("CARGO_TARGET_{}_LINKER", variable.to_uppercase()), &linker);
         }
         run(&mut build)?;
     }
     let built = |target: &str| target_dir().join(target).join(directory(profile));
-    Ok(BuiltTools { dir: built(&musl), shared: Some(built(&gnu)) })
+    let (dir, shared) = (built(&musl), Some(built(&gnu)));
+    Ok(BuiltTools { target: (!here).then_some(gnu), dir, shared })
 }
 
 /// Cargo's directory for what a profile makes.
@@ -102,23 +114,45 @@ fn ensure_target(target: &str) -> Result<()> {
     Ok(())
 }
 
-/// The compiler of C programs for musl.
-fn musl_compiler(processor: &str) -> Result<&'static str> {
-    match processor {
-        here if here == std::env::consts::ARCH && on_path("musl-gcc") => Ok("musl-gcc"),
-        here if here == std::env::consts::ARCH => {
+/// The compiler of C programs for musl, and its options. For another processor it is the compiler for
+/// glibc with the headers of musl; the library itself comes with Rust.
+fn musl_compiler(processor: &str) -> Result<(String, String)> {
+    if processor == std::env::consts::ARCH {
+        if !on_path("musl-gcc") {
             bail!(
                 "there is no musl-gcc, which compiles the libraries in C\nhint: apt-get install musl-tools"
-            )
+            );
         }
-        other => bail!("static tools for {other} are built on a machine of that processor only"),
+        return Ok(("musl-gcc".to_owned(), String::new()));
+    }
+    let headers = format!("/usr/include/{processor}-linux-musl");
+    if !Path::new(&headers).is_dir() {
+        let debian = debian_name(processor);
+        bail!(
+            "there is no {headers}, by which the libraries in C are compiled\n\
+             hint: dpkg --add-architecture {debian}; apt-get update; apt-get install musl-dev:{debian}"
+        );
+    }
+    let compiler = format!("{processor}-linux-gnu-gcc");
+    let own = output(Command::new(&compiler).arg("-print-file-name=include"))?;
+    let options = format!("-nostdinc -isystem {headers} -isystem {}", own.trim());
+    Ok((compiler, options))
+}
+
+/// Debian's name of a processor.
+pub fn debian_name(processor: &str) -> &str {
+    match processor {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
     }
 }
 
-/// Keeps the paths of the builder out of what is compiled: two builders make the same bits.
-fn without_paths(build: &mut Command, target: &str) -> Result<()> {
+/// Keeps the paths of the builder out of what is compiled: two builders make the same bits. Compilers
+/// of C get `options`, too.
+fn without_paths(build: &mut Command, target: &str, options: &str) -> Result<()> {
     let mut rust = Vec::new();
-    let mut c = Vec::new();
+    let mut c = vec![options.to_owned()];
     for (from, to) in builders_paths()? {
         rust.push(OsString::from(format!("--remap-path-prefix={}={to}", from.display())));
         // Compilers of C get their options in one text, whose words blanks divide.

@@ -1,8 +1,9 @@
 //! The files of a release, as `cargo xtask release` makes them: two releases are the same, packages
 //! and tarball are installed, upgraded and removed in roots of Debian that have never seen Rust, and
 //! RPM and dnf take the packages with the C library of EL 8. The recipes for package managers of
-//! centers install the tarball.
+//! centers install the tarball. Executables of earlier releases still write lines.
 
+mod earlier;
 mod recipes;
 
 use std::fs;

@@ -122,9 +122,13 @@ impl<R: Read> RawLines<R> {
 pub(crate) fn ended(text: &[u8]) -> (Option<i64>, bool) {
     let (line, good) = match Line::parse(text) {
         Ok(line) => (Some(line), true),
-        Err(_) if let Some(Ok(time)) = profile_line::judge(text) => return (time, true),
-        // The rest of a torn line says when it was torn.
-        Err(_) => (behind_torn(text).map(|(line, extras, _)| (line, extras)), false),
+        Err(_) => {
+            if let Some(Ok(time)) = profile_line::judge(text) {
+                return (time, true);
+            }
+            // The rest of a torn line says when it was torn.
+            (behind_torn(text).map(|(line, extras, _)| (line, extras)), false)
+        }
     };
     (line.map(|(line, extras)| Clock::default().read(&line, epoch(extras)).end), good)
 }

@@ -1,5 +1,6 @@
 //! `cargo xtask release --check`: the points that a release has to meet, each with what was found.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,9 +8,9 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
 
-use super::{SIGNATURE, SUMS, VERSION, deb, recipes};
-use crate::process::{on_path, output, root};
-use crate::{licences, needs, symcheck};
+use super::{SIGNATURE, SUMS, VERSION, objects, recipes, tarball_name};
+use crate::process::{cargo, on_path, output, root, run};
+use crate::{codegen, licences, needs, pictures, site, symcheck, tools};
 
 /// What became of a point.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,50 +33,40 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Walks the list for the files in `out`, which `cargo xtask release` has made.
+/// Walks the list for the files in `out`, which `cargo xtask release` has made for a processor.
+/// `other` has those of another builder, or of another directory.
 ///
 /// # Errors
 /// If a point is not met.
-pub fn check(out: &Path) -> Result<()> {
+pub fn check(out: &Path, processor: &str, other: Option<&Path>) -> Result<()> {
     let points: [(&str, Verdict); 16] = [
         ("version and date of CHANGELOG.md agree", changelog()),
         ("nothing is changed since the last commit", clean()),
         ("everything is tested", by_hand("cargo xtask test --full --packages, and the other sets")),
-        (
-            "pictures and tables are as the tools make them",
-            by_hand("cargo xtask pictures --check; cargo xtask codegen --check"),
-        ),
+        ("pictures and tables are as the tools make them", made_files()),
         ("logs of all earlier versions are read", golden_logs()),
-        ("all files are there, and have the checksums", sums(out)),
-        (
-            "two builds give the same bits",
-            by_hand(
-                "cargo xtask test --packages packs twice; build in two directories and compare SHA256SUMS",
-            ),
-        ),
+        ("all files are there, and have the checksums", sums(out, processor)),
+        ("two builds in two directories give the same bits", same_bits(out, other)),
         (
             "built from the vendored sources without network",
             by_hand("cargo vendor; cargo --frozen xtask release"),
         ),
         (
-            "installed, upgraded and removed on Debian, and resolved on EL",
-            by_hand("cargo xtask test --packages; on SLES 15 by hand"),
+            "installed, upgraded and removed on Debian, EL and SLES",
+            by_hand("cargo xtask test --packages; where a real EL or SLES is at hand, also there"),
         ),
-        (
-            "executables of earlier releases still write a line",
-            by_hand("there is no earlier release; keep an object of this one, with its checksum"),
-        ),
-        ("no tool needs a library or a version of glibc", tarball_tools(out)),
+        ("executables of earlier releases still write a line", earlier_objects()),
+        ("no tool needs a library or a version of glibc", tarball_tools(out, processor)),
         ("objects have their size and no panic code", objects()),
         ("licences and components are complete", licence_files(out)),
         ("the checksums are signed", signature(out)),
-        (
-            "the site of documentation is made",
-            by_hand("cargo xtask site; copy target/site to where it is served"),
-        ),
+        ("the site of documentation is made", documentation()),
         (
             "announcement, and the next version opened",
-            by_hand("write what changed for sites; raise the version in Cargo.toml"),
+            by_hand(
+                "write what changed for sites; add the object of this release to \
+                 tests/fixtures/objects; raise the version in Cargo.toml",
+            ),
         ),
     ];
     println!("release {VERSION}, files in {}", out.display());
@@ -140,21 +131,85 @@ fn clean() -> Verdict {
 fn golden_logs() -> Verdict {
     let dir = root().join("tests/fixtures/logs/v1");
     match fs::read_dir(&dir).map(Iterator::count) {
-        Ok(many) if many > 0 => Verdict::NotChecked(format!(
-            "{many} files in tests/fixtures/logs/v1: cargo test -p topas-data"
-        )),
+        Ok(many) if many > 0 => {
+            let mut test = cargo();
+            test.args(["test", "--quiet", "--package", "topas-format", "--test", "line"]);
+            told(run(test.stdout(Stdio::null())).map(|()| format!("{many} files of golden lines")))
+        }
         _ => Verdict::NotOk(format!("no golden logs in {}", dir.display())),
     }
 }
 
-/// The files that a release consists of.
-fn expected() -> Vec<String> {
-    let (processor, debian) = (std::env::consts::ARCH, deb::architecture());
-    let mut names = vec![
-        format!("topas-{VERSION}-{processor}-linux.tar.zst"),
-        format!("topas-{VERSION}.cdx.json"),
-        SUMS.to_owned(),
-    ];
+/// Whether pictures, and files that are made from tables, are as they would be made.
+fn made_files() -> Verdict {
+    let made = codegen::codegen(&root(), true).and_then(|()| pictures::pictures(true));
+    told(made.map(|()| "codegen --check, pictures --check".into()))
+}
+
+/// Whether the checksums of another build are the same.
+fn same_bits(out: &Path, other: Option<&Path>) -> Verdict {
+    let Some(other) = other else {
+        return by_hand(
+            "cargo xtask release in a clone in another directory, then --check --other DIR with \
+             its target/release-files",
+        );
+    };
+    let read = |dir: &Path| fs::read_to_string(dir.join(SUMS));
+    told(read(out).and_then(|own| Ok((own, read(other)?))).map_err(Into::into).and_then(
+        |(own, theirs)| {
+            let differ = differing(&own, &theirs);
+            if !differ.is_empty() {
+                bail!("other bits in {}: {}", other.display(), Vec::from_iter(differ).join(", "));
+            }
+            Ok(format!("{} files as in {}", own.lines().count(), other.display()))
+        },
+    ))
+}
+
+/// The names of files whose checksums differ, or that one of two lists does not have.
+fn differing<'s>(one: &'s str, other: &'s str) -> BTreeSet<&'s str> {
+    let lines = |list: &'s str| list.lines().collect::<BTreeSet<&str>>();
+    let (one, other) = (lines(one), lines(other));
+    let differing = one.symmetric_difference(&other);
+    differing.filter_map(|line| line.split_whitespace().nth(1)).collect()
+}
+
+/// Whether there is an object of each earlier version that `CHANGELOG.md` names.
+fn earlier_objects() -> Verdict {
+    let read = fs::read_to_string(root().join("CHANGELOG.md")).map_err(Into::into);
+    told(read.and_then(|text| {
+        let kept: BTreeSet<String> = objects::kept()?.into_iter().map(|o| o.version).collect();
+        let missing: Vec<&str> = earlier_versions(&text).filter(|v| !kept.contains(*v)).collect();
+        if !missing.is_empty() {
+            bail!("tests/fixtures/objects has no object of {}", missing.join(", "));
+        }
+        Ok(format!("{} objects are kept; cargo xtask test --packages runs them", kept.len()))
+    }))
+}
+
+/// The versions in the heads of a changelog behind the first one.
+fn earlier_versions(changelog: &str) -> impl Iterator<Item = &str> {
+    let heads = changelog.lines().filter_map(|line| line.strip_prefix("## "));
+    heads.skip(1).filter_map(|head| head.split_whitespace().next())
+}
+
+/// Makes the site, where there is what makes it.
+fn documentation() -> Verdict {
+    if !on_path("mdbook") {
+        return by_hand("cargo install mdbook --version 0.5.4 --locked; cargo xtask site");
+    }
+    told(
+        site::site(None).map(|()| {
+            "cargo xtask site; copy target/site to where the documentation is served".into()
+        }),
+    )
+}
+
+/// The files that a release for a processor consists of.
+fn expected(processor: &str) -> Vec<String> {
+    let debian = tools::debian_name(processor);
+    let mut names =
+        vec![tarball_name(processor), format!("topas-{VERSION}.cdx.json"), SUMS.to_owned()];
     names.extend(recipes::RECIPES.iter().map(|(_, name)| recipes::name(name)));
     for package in ["topas-hpc", "topas-hpc-center", "topas-hpc-collector"] {
         names.push(format!("{package}_{VERSION}_{debian}.deb"));
@@ -163,23 +218,25 @@ fn expected() -> Vec<String> {
     names
 }
 
-fn sums(out: &Path) -> Verdict {
+fn sums(out: &Path, processor: &str) -> Verdict {
     let missing: Vec<String> =
-        expected().into_iter().filter(|name| !out.join(name).is_file()).collect();
+        expected(processor).into_iter().filter(|name| !out.join(name).is_file()).collect();
     if !missing.is_empty() {
         return Verdict::NotOk(format!("missing: {}; cargo xtask release", missing.join(", ")));
     }
     let mut check = Command::new("sha256sum");
     let status = check.args(["--check", "--quiet", SUMS]).current_dir(out).status();
     match status {
-        Ok(status) if status.success() => Verdict::Ok(format!("{} files", expected().len())),
+        Ok(status) if status.success() => {
+            Verdict::Ok(format!("{} files", expected(processor).len()))
+        }
         _ => Verdict::NotOk("sha256sum --check".into()),
     }
 }
 
 /// Unpacks the tools of the tarball and looks at them.
-fn tarball_tools(out: &Path) -> Verdict {
-    let tarball = out.join(format!("topas-{VERSION}-{}-linux.tar.zst", std::env::consts::ARCH));
+fn tarball_tools(out: &Path, processor: &str) -> Verdict {
+    let tarball = out.join(tarball_name(processor));
     if !tarball.is_file() {
         return Verdict::NotOk(format!("no {}", tarball.display()));
     }
@@ -192,7 +249,7 @@ fn unpacked_tools(out: &Path, tarball: &Path) -> Result<String> {
     let unpack = |path: &str| -> Result<PathBuf> {
         let mut tar = Command::new("tar");
         tar.arg("-C").arg(&work).args(["--zstd", "--strip-components=1", "-xf"]).arg(tarball);
-        crate::process::run(tar.arg(format!("topas-{VERSION}/{path}")))?;
+        run(tar.arg(format!("topas-{VERSION}/{path}")))?;
         Ok(work.join(path))
     };
     let bin = unpack("bin")?;
@@ -246,9 +303,9 @@ pub fn deny() -> Result<()> {
     if !on_path("cargo-deny") {
         bail!("there is no cargo-deny\nhint: cargo install cargo-deny --locked");
     }
-    let mut deny = crate::process::cargo();
+    let mut deny = cargo();
     deny.args(["deny", "check", "bans", "licenses", "sources"]);
-    crate::process::run(deny.stdout(Stdio::null()))
+    run(deny.stdout(Stdio::null()))
 }
 
 /// Whether the signature of the checksums is good, and whose it is.
@@ -286,17 +343,39 @@ mod tests {
     }
 
     #[test]
+    fn bits_of_another_build_are_compared() {
+        let one = "aa  topas.tar\nbb  topas.deb\n";
+        assert!(differing(one, one).is_empty());
+        let other = "aa  topas.tar\ncc  topas.deb\ndd  topas.rpm\n";
+        assert_eq!(Vec::from_iter(differing(one, other)), ["topas.deb", "topas.rpm"]);
+        let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(a.path().join(SUMS), one).unwrap();
+        fs::write(b.path().join(SUMS), other).unwrap();
+        assert!(matches!(same_bits(a.path(), Some(a.path())), Verdict::Ok(_)));
+        assert!(matches!(same_bits(a.path(), Some(b.path())), Verdict::NotOk(_)));
+        assert!(matches!(same_bits(a.path(), None), Verdict::NotChecked(_)));
+    }
+
+    #[test]
+    fn earlier_versions_are_those_behind_the_first() {
+        let text =
+            "# Changelog\n\n## 0.3.0 (unreleased)\n* x\n## 0.2.0 (2027-01-31)\n## 0.1.0 (x)\n";
+        assert_eq!(Vec::from_iter(earlier_versions(text)), ["0.2.0", "0.1.0"]);
+    }
+
+    #[test]
     fn what_is_missing_is_told() {
         let dir = tempfile::tempdir().unwrap();
-        let Verdict::NotOk(text) = sums(dir.path()) else { panic!("nothing is there") };
-        for name in expected() {
+        let processor = tools::PROCESSORS[0];
+        let Verdict::NotOk(text) = sums(dir.path(), processor) else { panic!("nothing is there") };
+        for name in expected(processor) {
             assert!(text.contains(&name), "{name}");
         }
-        for name in expected() {
+        for name in expected(processor) {
             fs::write(dir.path().join(name), "x").unwrap();
         }
         fs::write(dir.path().join(SUMS), format!("{}  topas-{VERSION}.cdx.json\n", "0".repeat(64)))
             .unwrap();
-        assert!(matches!(sums(dir.path()), Verdict::NotOk(_)));
+        assert!(matches!(sums(dir.path(), processor), Verdict::NotOk(_)));
     }
 }

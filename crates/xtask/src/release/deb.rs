@@ -7,9 +7,10 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use super::Release;
 use super::file_list::PackedFile;
-use super::{Release, VERSION};
 use crate::process::{root, run};
+use crate::tools;
 
 /// Scripts and lists that a package may have beside its control file.
 const PARTS: [(&str, u32); 5] = [
@@ -40,11 +41,11 @@ pub fn build(
     let control = tree.join("DEBIAN");
     fs::create_dir_all(&control)?;
     let about = stanza(&fs::read_to_string(own.join("control"))?, package)?;
+    let (version, architecture) = (&release.version, tools::debian_name(&release.processor));
     let text = format!(
-        "{}Version: {VERSION}\nArchitecture: {}\nMaintainer: The TOPAS project <topas@localhost>\n\
+        "{}Version: {version}\nArchitecture: {architecture}\nMaintainer: The TOPAS project <topas@localhost>\n\
          Section: science\nPriority: optional\nInstalled-Size: {}\n",
-        about.replace("@VERSION@", VERSION),
-        architecture(),
+        about.replace("@VERSION@", version),
         bytes.div_ceil(1024)
     );
     write(&control.join("control"), &text, 0o644)?;
@@ -68,7 +69,7 @@ pub fn build(
     );
     write(&documents.join("copyright"), &text, 0o644)?;
     plain_modes(&tree, files)?;
-    let to = release.out.join(format!("{package}_{VERSION}_{}.deb", architecture()));
+    let to = release.out.join(format!("{package}_{version}_{architecture}.deb"));
     run(Command::new("dpkg-deb")
         .args(["--root-owner-group", "-Zxz", &format!("-z{}", release.level), "--build"])
         .args([&tree, &to])
@@ -76,15 +77,6 @@ pub fn build(
         .stdout(std::process::Stdio::null()))?;
     fs::remove_dir_all(&tree)?;
     Ok(to)
-}
-
-/// Debian's name of the processor.
-pub fn architecture() -> &'static str {
-    match std::env::consts::ARCH {
-        "x86_64" => "amd64",
-        "aarch64" => "arm64",
-        other => other,
-    }
 }
 
 /// The fields of a package in the file of all.

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 
+use super::Release;
 use super::file_list::PackedFile;
-use super::{Release, VERSION};
 use crate::process::{output, root, run};
 
 /// Makes all packages; their paths.
@@ -30,14 +30,15 @@ pub fn build(
             .arg(format!("@{}", release.date))
             .env("LC_ALL", "C"),
     )?;
+    let version = &release.version;
     let spec = fs::read_to_string(root().join("packaging/rpm/topas.spec"))?
-        .replace("@VERSION@", VERSION)
+        .replace("@VERSION@", version)
         .replace("@STAGE@", stage.to_str().context("a path that is no text")?)
         .replace("@FILES@", &lists)
         .replace("@DATE@", date.trim());
     let path = work.join("topas.spec");
     fs::write(&path, spec)?;
-    let processor = std::env::consts::ARCH;
+    let processor = &release.processor;
     let define = |name: &str, value: &str| format!("--define={name} {value}");
     let mut rpmbuild = Command::new("rpmbuild");
     rpmbuild.args(["-bb", "--quiet", "--nodeps", "--target", processor]);
@@ -58,7 +59,7 @@ pub fn build(
     run(&mut rpmbuild)?;
     let mut built = Vec::new();
     for package in packages {
-        let name = format!("{package}-{VERSION}-1.{processor}.rpm");
+        let name = format!("{package}-{version}-1.{processor}.rpm");
         let to = release.out.join(&name);
         fs::rename(work.join("RPMS").join(&name), &to).with_context(|| name)?;
         built.push(to);

@@ -133,17 +133,17 @@ fn values<'h>(html: &'h str, attribute: &str) -> impl Iterator<Item = &'h str> {
 }
 
 /// Whether a link leads out of the site, or is none to a file.
-fn is_elsewhere(target: &str) -> bool {
+pub fn is_elsewhere(target: &str) -> bool {
     ["http:", "https:", "mailto:", "data:"].iter().any(|scheme| target.starts_with(scheme))
 }
 
 /// File and anchor of a link; each may be empty.
-fn parts(target: &str) -> (&str, &str) {
+pub fn parts(target: &str) -> (&str, &str) {
     target.split_once('#').unwrap_or((target, ""))
 }
 
 /// The path to which a link of a page leads, from the root: the page itself if no file is named.
-fn resolved(page: &Path, file: &str) -> PathBuf {
+pub fn resolved(page: &Path, file: &str) -> PathBuf {
     if file.is_empty() {
         return page.to_owned();
     }
