@@ -210,6 +210,34 @@ fn waits_of_rarer_calls_are_those_that_the_program_noted() {
     }
 }
 
+/// Two threads that send with one tag may take each other's stamps: what they wait is then told as not
+/// known for sure, and never as more than it was. The program itself sees each message once.
+#[test]
+fn threads_with_one_key_are_uncertain() {
+    const ROUNDS: u32 = 300;
+    for mpi in Mpi::installed("threads_with_one_key_are_uncertain") {
+        let scratch = Scratch::new();
+        let program = scratch.path().join("kinds");
+        build(mpi, "mpicc", &["waits/kinds.c"], &["-O1", "-pthread"], &program);
+        let places = Places::new(&scratch);
+        let [program, notes] =
+            [program, scratch.path().join("notes")].map(|path| path.display().to_string());
+        let rounds = ROUNDS.to_string();
+        let words = ["TOPAS_MPI_WAITS=yes", &program, "onekey", &notes, &rounds];
+        let ended = profiled(mpi, &scratch, 2, &words, &places).good();
+        let key = (1, "Recv".to_owned());
+        let truth = truth(&ended.out())[&key];
+        let found = profile(&fs::read_to_string(&places.out).expect("profile"))[&key];
+        let said = format!("{found:?} of {truth:?} under {}", mpi.name());
+        assert_eq!(truth.calls, 2 * ROUNDS, "{said}");
+        let (least, most) = (found.waits[0], found.waits[0] + found.unknown + found.below);
+        // A message that takes the stamp of another one moves a wait by what lies between the two.
+        let apart = 0.05 + truth.waits[0] / 10.0;
+        assert!(truth.waits[0] > least - apart && truth.waits[0] < most + apart, "{said}");
+        println!("{said}");
+    }
+}
+
 /// The same with ranks on several hosts, whose clocks differ by 1,234 s and 20 ppm.
 #[test]
 fn waits_between_hosts_are_those_that_the_program_noted() {

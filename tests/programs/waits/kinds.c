@@ -201,6 +201,41 @@ static void threads(void)
     pthread_join(other, NULL);
 }
 
+/* Two threads that send with one tag: which message is whose stamp may not be known. */
+static void *sender(void *unused)
+{
+    for (int i = 0; i < rounds; i++) {
+        pass(0.3);
+        pthread_mutex_lock(&noting);
+        id m = sends();
+        pthread_mutex_unlock(&noting);
+        MPI_Send(&m, 2, MPI_INT, 1, 5, MPI_COMM_WORLD);
+    }
+    return unused;
+}
+
+static void onekey(void)
+{
+    pthread_t other;
+    if (own == 0) {
+        if (pthread_create(&other, NULL, sender, NULL))
+            exit(75);
+        sender(NULL);
+        pthread_join(other, NULL);
+    } else if (own == 1) {
+        static char came[MESSAGES];
+        for (int i = 0; i < 2 * rounds; i++) {
+            id m;
+            call *c = enters("Recv", 0);
+            MPI_Recv(&m, 2, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            leaves(c);
+            got(c, m, c->entered);
+            if (came[m.number]++)
+                exit(76);
+        }
+    }
+}
+
 /* What came with MPI 4: a started Sendrecv, partitioned messages between others, and communicators
    of a session. */
 static void fourth(void)
@@ -263,6 +298,7 @@ int main(int argc, char **argv)
     } cases[] = {
         {"startall", startall}, {"tests", tests},           {"freed", freed},     {"scans", scans},
         {"threads", threads},   {"neighbours", neighbours}, {"fourth", fourth},
+        {"onekey", onekey},
     };
     int level;
     if (argc < 4)
