@@ -56,8 +56,7 @@ pub fn build(
     library: Option<&Path>,
 ) -> Result<Vec<PathBuf>> {
     std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
-    let built = build_library(out, paths, conf, &[])?;
-    let built = build_library(machine, out, paths, conf)?;
+    let built = build_library(machine, out, paths, conf, &[])?;
     let found = paths.mpi_library();
     let found = std::path::absolute(library.unwrap_or(&found))?;
     let mut parts = vec![built];
@@ -122,19 +121,20 @@ fn build_door(
 /// every call long.
 pub fn build_without_long_calls(out: &Path, paths: &Paths) -> Result<PathBuf> {
     std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
-    build_library(out, paths, &paths.conf_file(), &["topas_no_call_is_long"])
+    build_library(&Machine::HERE, out, paths, &paths.conf_file(), &["topas_no_call_is_long"])
 }
 
 /// Builds the library.
-fn build_library(out: &Path, paths: &Paths, conf: &Path, cfgs: &[&str]) -> Result<PathBuf> {
+fn build_library(
+    machine: &Machine<'_>,
+    out: &Path,
+    paths: &Paths,
+    conf: &Path,
+    cfgs: &[&str],
+) -> Result<PathBuf> {
     let library = at(out, &paths.mpi_library())?;
     let merged = out.join("mpi.merged.o");
-    merge(&merged, cfgs, ROOT)?;
-    let object = localize(out, &merged, conf, &GLOBAL)?;
-fn build_library(machine: &Machine<'_>, out: &Path, paths: &Paths, conf: &Path) -> Result<PathBuf> {
-    let library = at(out, &paths.mpi_library())?;
-    let merged = out.join("mpi.merged.o");
-    merge(machine, &merged, &[], ROOT)?;
+    merge(machine, &merged, cfgs, ROOT)?;
     let object = localize(machine, out, &merged, conf, &GLOBAL)?;
     check(&object, ProfilePart::Object)?;
     let name = library.file_name().context("the library has no name")?;
