@@ -265,7 +265,12 @@ fn launches_with_waits_end_and_are_counted_to_the_byte() {
     let n = number("TOPAS_TEST_TRAFFIC").unwrap_or(500);
     for mpi in Mpi::installed(test) {
         let words = words(mpi, Names::Plain);
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+        if mpi == Mpi::Mpich {
+            // 4.0.2: collectives of neighbours hang now and then, without the library, too: 3 of 15
+            // launches of seed 20261567.
+            words.push("-DNEIGHBORS_HANG");
+        }
         let program = Program::new(mpi, Names::Plain, "#include \"traffic.c\"\n", &words);
         let files = program.path("files");
         fs::create_dir(&files).expect("a directory");

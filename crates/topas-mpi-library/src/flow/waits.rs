@@ -39,8 +39,8 @@ use crate::flow::plan::{CallPlan, NONE, PLANS, Place};
 use crate::frame::Frame;
 use crate::mode::{self, paused};
 use crate::requests::flag;
-use crate::sys;
 use crate::thread::Thread;
+use crate::{process, sys};
 
 use boards::Boards;
 use completions::post_of;
@@ -117,6 +117,10 @@ fn take_turn() -> bool {
         sys::give_way();
     }
     mode::set(mode::WAITS, false);
+    if let Some(header) = process::header() {
+        // What was told until now is not all.
+        header.flags &= !header_flag::WAITS;
+    }
     false
 }
 
