@@ -71,20 +71,27 @@ fn searched(mpi: Mpi, program: &std::path::Path, ranks: u32, args: &[&str]) -> V
     why(&scratch, &[&places.out])
 }
 
-/// Panics unless the first finding is the right one at the right place. If the search says that other
-/// programs took the processors, what it finds may be because of them, and it says that instead.
-fn ends_in(what: &str, mpi: Mpi, rule: &str, blamed: &[u32], told: &Value) {
-    let taken = told["beside"].as_array().expect("a list");
-    let is_taken = taken.iter().any(|beside| beside["rule"] == "taken-processors");
-    let kinds = if is_taken { &["findings", "unsure"][..] } else { &["findings"] };
-    let found = kinds.iter().flat_map(|kind| told[kind].as_array().expect("a list"));
-    let Some(first) = found.into_iter().next() else {
-        panic!("{what} under {}: nothing found: {told:#}", mpi.name());
+/// What was found first. If the search says that other programs took the processors, what it finds may
+/// be because of them, and it says that instead.
+fn first_told<'t>(what: &str, told: &'t Value) -> &'t Value {
+    let list = |kind: &str| told[kind].as_array().expect("a list");
+    let is_taken = list("beside").iter().any(|beside| beside["rule"] == "taken-processors");
+    let unsure = if is_taken { &list("unsure")[..] } else { &[] };
+    let Some(first) = list("findings").iter().chain(unsure).next() else {
+        panic!("{what}: nothing found: {told:#}");
     };
+    assert!(list("findings").is_empty() || told["nothing"].is_null(), "{what}: {told:#}");
+    first
+}
+
+/// Panics unless the first finding is the right one at the right place.
+fn ends_in(what: &str, mpi: Mpi, rule: &str, blamed: &[u32], told: &Value) {
+    let what = format!("{what} under {}", mpi.name());
+    let first = first_told(&what, told);
     let place = first["where"].as_str().unwrap_or("");
     let right = blamed.iter().any(|rank| place == format!("rank {rank}"));
     let is_right = first["rule"] == rule && (blamed.is_empty() || right);
-    assert!(is_right, "{what} under {}: no {rule} first: {told:#}", mpi.name());
+    assert!(is_right, "{what}: no {rule} first: {told:#}");
     let share = first["saving_share"].as_f64().expect("a share");
     assert!((0.05..=1.0).contains(&share), "{what}: {first}");
 }
@@ -202,7 +209,7 @@ fn an_event_log_tells_the_course_of_the_run() {
     profiled(mpi, &scratch, 4, &words, &places).good();
     let told = why(&scratch, &[scratch.path(), &places.out]);
     assert_eq!(told["read"]["log"], true, "{told:#}");
-    let first = &told["findings"][0];
+    let first = first_told("late_broadcast", &told);
     assert_eq!(first["rule"], "late-to-collectives", "{told:#}");
     let sentence = first["sentence"].as_str().expect("a sentence");
     assert!(sentence.contains("of all waits arise in rank 1."), "{sentence}");
