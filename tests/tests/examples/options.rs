@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 
 use topas_tests::running::{command, run};
 use topas_tests::site::{Site, source_root};
@@ -67,7 +67,7 @@ impl Tool {
     }
 }
 
-fn help(tool: &PathBuf, words: &[&str]) -> String {
+fn help(tool: &Path, words: &[&str]) -> String {
     run(command(tool.to_str().expect("text")).args(words).arg("--help")).good().out()
 }
 
