@@ -92,7 +92,11 @@ impl<'a> Output<'a> {
 
     fn list(&self, lines: &topas_data::pes::PeLines) -> String {
         let known = lines.list();
-        if self.args.csv { view::launches_csv(&known) } else { view::launches(&known) }
+        if self.args.csv {
+            view::launches_csv(&known)
+        } else {
+            view::launches(&known, self.look.width)
+        }
     }
 
     fn rows(&self, table: &PeTable) -> Vec<u32> {
@@ -193,7 +197,9 @@ impl<'a> Output<'a> {
             add(view::strip(table, column, &of.values, Screen { width: columns, unicode, color }));
         }
         if groups || report {
-            of.groups().iter().for_each(|groups| add(view::groups(table, column, groups)));
+            of.groups()
+                .iter()
+                .for_each(|groups| add(view::groups(table, column, groups, self.look.width)));
         }
         if balance || report {
             let balances = of.balances();
@@ -202,7 +208,7 @@ impl<'a> Output<'a> {
             }
         }
         if sorted {
-            parts.push(view::raw(table, rows));
+            parts.push(view::raw(table, rows, self.look.width));
         }
         let mut all = ViewPieces::new();
         for part in parts {
@@ -261,8 +267,7 @@ impl<'a> Output<'a> {
         let mut text = String::new();
         if !self.args.no_heading {
             for (word, side) in [("old: ", &old), ("new: ", &new)] {
-                text += word;
-                text += &view::heading(&side.newest);
+                text += &view::heading_of_side(word, &side.newest, self.columns());
                 text += &view::other_runs(side.runs.len() - 1, side.others);
             }
             text.push('\n');

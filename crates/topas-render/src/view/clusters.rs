@@ -7,7 +7,7 @@ use topas_data::pes::{Cluster, Column, KMeans, PeTable};
 use super::quantity::{ColumnText, caption, shown};
 use crate::csv::field;
 use crate::number::{percent, trimmed};
-use crate::wording::{count, pes, wrapped};
+use crate::wording::{count, hanging, pes, wrapped};
 
 /// The clusters of the paper's Listing 5: `95-96:  5, 9, 13`.
 pub fn unit_clusters(clusters: &[Cluster], columns: usize) -> String {
@@ -70,6 +70,12 @@ pub fn best_clusters(table: &PeTable, column: Column, best: &KMeans, columns: us
         let mut line = String::new();
         for (cell, width) in row.iter().zip(widths) {
             let _ = write!(line, "{cell:>width$}  ");
+        }
+        // Where there is no room for names beside the numbers, a row is a paragraph.
+        if line.len() + 8 > columns {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            out += &hanging(&format!("{}: {}", words.join(" "), pes(&cluster.pes)), columns, 4);
+            continue;
         }
         let members = wrapped(&pes(&cluster.pes), line.len(), columns);
         let _ = writeln!(out, "{line}{members}");

@@ -6,8 +6,10 @@ use topas_data::pes::{
     Change, Column, Comparison, LEAST_RUNS, Pairing, PeTable, RunChange, RunSpread,
 };
 
+use super::in_columns::in_columns;
 use super::quantity::shown;
 use crate::number::{NONE, percent, si, signed_percent};
+use crate::text::at_places;
 use crate::wording::{count, paragraph, runs as runs_of};
 
 /// Below this a difference is told as one.
@@ -41,21 +43,14 @@ pub fn compare(
         }
     );
     let heading = ["median of PEs", "old", "spread", "new", "spread", "change"];
-    let mut rows = vec![heading.map(str::to_owned)];
-    rows.extend(runs.iter().map(|change| row(new, change)));
+    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    rows.extend(runs.iter().map(|change| row(new, change).to_vec()));
     // Without several runs there is no spread.
     let has_spread = runs.iter().any(|change| change.old.runs.max(change.new.runs) > 1);
-    let widths: [usize; 6] =
-        std::array::from_fn(|cell| rows.iter().map(|row| row[cell].len()).max().unwrap_or(0));
-    for row in &rows {
-        let _ = write!(out, "{:<1$}", row[0], widths[0]);
-        for (at, (cell, width)) in row.iter().zip(widths).enumerate().skip(1) {
-            if has_spread || !matches!(at, 2 | 4) {
-                let _ = write!(out, "  {cell:>width$}");
-            }
-        }
-        out.push('\n');
+    if !has_spread {
+        rows.iter_mut().for_each(|row| *row = at_places(row, &[0, 1, 3, 5]));
     }
+    out += &in_columns(&rows, 1, &["spread", "old"], columns);
     out.push('\n');
     for change in &comparison.changes {
         if let Some(text) = single_pes(new, change) {

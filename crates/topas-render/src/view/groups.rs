@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use topas_data::pes::{Column, Group, Grouping, Groups, PeTable};
 
+use super::in_columns::in_columns;
 use super::quantity::{caption, shown};
 use crate::csv::field;
 use crate::number::{fixed, percent};
@@ -30,18 +31,18 @@ pub(super) fn name(table: &PeTable, by: Grouping, place: u32, numa: Option<u32>)
     }
 }
 
-/// A table of the groups: PEs, least, median, greatest value with their PEs, mean, and the
-/// share of all PEs' CPU time.
-pub fn groups(table: &PeTable, column: Column, groups: &Groups) -> String {
+/// A table of the groups in lines of so many columns: PEs, least, median, greatest value with their
+/// PEs, mean, and the share of all PEs' CPU time.
+pub fn groups(table: &PeTable, column: Column, groups: &Groups, columns: usize) -> String {
     let shown = shown(column, table.metric);
     let heading =
         [kind(groups.by), "PEs", "min", "on PE", "median", "max", "on PE", "mean", "time%"];
-    let mut rows = vec![heading.map(str::to_owned)];
+    let mut rows = vec![heading.map(str::to_owned).to_vec()];
     for group in &groups.groups {
         let pe = |place: u32| table.rows.get(place as usize).map_or(0, |row| row.pe).to_string();
         let none = || "-".to_owned();
         let number = |value: Option<f64>| value.map_or_else(none, |value| shown.number(value));
-        rows.push([
+        rows.push(vec![
             name(table, groups.by, group.name, group.numa),
             group.count.to_string(),
             number(group.min.map(|min| min.0)),
@@ -53,18 +54,9 @@ pub fn groups(table: &PeTable, column: Column, groups: &Groups) -> String {
             share(group, groups),
         ]);
     }
-    let widths: [usize; 9] = std::array::from_fn(|cell| {
-        rows.iter().map(|row| row[cell].chars().count()).max().unwrap_or(0)
-    });
     let mut out = format!("{}, by {}\n\n", caption(column, table.metric), kind(groups.by));
-    for row in &rows {
-        // Writing to a String cannot fail.
-        let _ = write!(out, "{:<1$}", row[0], widths[0]);
-        for (cell, width) in row.iter().zip(widths).skip(1) {
-            let _ = write!(out, "  {cell:>width$}");
-        }
-        out.push('\n');
-    }
+    out += &in_columns(&rows, 1, &["on PE", "mean", "time%"], columns);
+    // Writing to a String cannot fail.
     let _ = writeln!(out, "\ntime%: of the CPU time of {}", count(table.rows.len() as u64, "PE"));
     if groups.unknown > 0 {
         let _ = writeln!(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use topas_data::pes::{Column, PeLaunch, PeTable, Values};
 use topas_format::event::Metric;
 
-use crate::wording::{clean, count, named, paragraph, some_pes};
+use crate::wording::{clean, count, hanging, named, paragraph, some_pes};
 
 /// The launch in a line or two: program, PEs, hosts, when, id.
 pub fn heading(table: &PeTable) -> String {
@@ -36,6 +36,11 @@ pub fn heading(table: &PeTable) -> String {
 /// The same in lines of so many columns.
 pub fn heading_lines(table: &PeTable, columns: usize) -> String {
     paragraph(heading(table).trim_end(), columns)
+}
+
+/// The same of one of two sides, behind the word for this side.
+pub fn heading_of_side(word: &str, table: &PeTable, columns: usize) -> String {
+    hanging(&format!("{word}{}", heading(table).trim_end()), columns, word.len())
 }
 
 /// Day and time of the end.

@@ -5,16 +5,17 @@ use std::fmt::Write;
 use topas_data::pes::PeLaunch;
 
 use super::heading::when;
+use super::in_columns::in_columns;
 use crate::csv::field;
 use crate::wording::named;
 
 /// A launch and what its table knows: PEs that left a line, and hosts.
 type CountedLaunch<'l> = (&'l PeLaunch, usize, usize);
 
-/// A table of the launches, in the order given.
-pub fn launches(launches: &[CountedLaunch<'_>]) -> String {
+/// A table of the launches, in the order given and in lines of so many columns.
+pub fn launches(launches: &[CountedLaunch<'_>], columns: usize) -> String {
     let heading = ["launch", "ended", "user", "program", "PEs", "of", "hosts"].map(str::to_owned);
-    let mut rows = vec![heading];
+    let mut rows = vec![heading.to_vec()];
     rows.extend(launches.iter().map(|(launch, pes, hosts)| {
         [
             named(&launch.id),
@@ -25,24 +26,9 @@ pub fn launches(launches: &[CountedLaunch<'_>]) -> String {
             launch.npes.map_or_else(|| "-".to_owned(), |npes| npes.to_string()),
             hosts.to_string(),
         ]
+        .to_vec()
     }));
-    let widths: [usize; 7] = std::array::from_fn(|cell| {
-        rows.iter().map(|row| row[cell].chars().count()).max().unwrap_or(0)
-    });
-    let mut out = String::new();
-    for row in &rows {
-        let mut line = String::new();
-        for (cell, (text, width)) in row.iter().zip(widths).enumerate() {
-            // Writing to a String cannot fail.
-            let _ = match cell {
-                0..4 => write!(line, "{text:<width$}  "),
-                _ => write!(line, "{text:>width$}  "),
-            };
-        }
-        out += line.trim_end();
-        out.push('\n');
-    }
-    out
+    in_columns(&rows, 4, &["hosts", "of", "user", "program"], columns)
 }
 
 /// The same as CSV.

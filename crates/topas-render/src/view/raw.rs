@@ -8,7 +8,7 @@ use super::quantity::shown;
 use crate::number::{dec, millis, thousandths, three_places};
 use crate::wording::{clean, named};
 
-/// Columns of numbers, as wide as their widest number or heading.
+/// Columns of numbers, as wide as their widest number or heading; 0 if a column is left out.
 #[derive(Clone, Copy)]
 struct Widths {
     pe: usize,
@@ -21,16 +21,41 @@ struct Widths {
     misses: usize,
 }
 
+impl Widths {
+    /// Leaves out columns for which there is no room: they have no width.
+    fn make_room(&mut self, columns: usize) {
+        let taken = |widths: &Widths| {
+            let Widths { pe, host, wall, system, user, count, rate, misses } = *widths;
+            let shown = [wall, system, user, count, rate, misses].into_iter().filter(|&w| w > 0);
+            pe + 1 + host + shown.map(|width| width + 1).sum::<usize>()
+        };
+        let first_to_go: [fn(&mut Widths) -> &mut usize; 4] =
+            [|w| &mut w.misses, |w| &mut w.count, |w| &mut w.wall, |w| &mut w.system];
+        for column in first_to_go {
+            if taken(self) > columns {
+                *column(self) = 0;
+            }
+        }
+    }
+}
+
 /// What a cell without a value shows.
 const NONE: &[u8] = b"-";
 
+/// Columns of a terminal from which on it has all columns of the table, however wide they are: who
+/// reads the table by a program finds each of them in its place.
+const ALL_FROM: usize = 70;
+
 /// The table of these rows: PE, host, wall,
 /// system and user time in s, operations, their rate, L1 misses in 10^6/s. A `~` marks an
-/// estimate.
-pub fn raw<'v>(table: &'v PeTable, rows: &'v [u32]) -> Vec<OutputPiece<'v>> {
+/// estimate. In lines of less than 70 columns, those for which there is no room are left out.
+pub fn raw<'v>(table: &'v PeTable, rows: &'v [u32], columns: usize) -> Vec<OutputPiece<'v>> {
     let hosts: Vec<String> = table.hosts.iter().map(|host| named(host)).collect();
     let lengths: Vec<usize> = hosts.iter().map(|host| host.chars().count()).collect();
-    let widths = widths(table, rows, &lengths);
+    let mut widths = widths(table, rows, &lengths);
+    if columns < ALL_FROM {
+        widths.make_room(columns);
+    }
     let heading = heading(table, widths);
     let write = move |out: &mut Vec<u8>, row: u32| {
         let Some(pe) = table.rows.get(row as usize) else { return };
@@ -42,17 +67,23 @@ pub fn raw<'v>(table: &'v PeTable, rows: &'v [u32]) -> Vec<OutputPiece<'v>> {
         for (width, time) in
             [(widths.wall, pe.wall), (widths.system, pe.system), (widths.user, pe.user)]
         {
-            out.push(b' ');
-            cell(out, width, |out| three_places(out, millis(time)));
+            if width > 0 {
+                out.push(b' ');
+                cell(out, width, |out| three_places(out, millis(time)));
+            }
         }
         let count = if pe.metric == table.metric { pe.count } else { Count::Missing };
-        out.push(b' ');
-        cell(out, widths.count, |out| marked(out, count, dec));
-        for (width, count) in [(widths.rate, count), (widths.misses, pe.l1_misses)] {
+        if widths.count > 0 {
             out.push(b' ');
-            cell(out, width, |out| {
-                marked(out, by_time(count, pe), three_places);
-            });
+            cell(out, widths.count, |out| marked(out, count, dec));
+        }
+        for (width, count) in [(widths.rate, count), (widths.misses, pe.l1_misses)] {
+            if width > 0 {
+                out.push(b' ');
+                cell(out, width, |out| {
+                    marked(out, by_time(count, pe), three_places);
+                });
+            }
         }
         out.push(b'\n');
     };
@@ -134,7 +165,9 @@ fn heading(table: &PeTable, widths: Widths) -> String {
         for (width, cell) in
             [w.wall, w.system, w.user, w.count, w.rate, w.misses].into_iter().zip(cells)
         {
-            line += &format!(" {cell:>width$}");
+            if width > 0 {
+                line += &format!(" {cell:>width$}");
+            }
         }
         line + "\n"
     };

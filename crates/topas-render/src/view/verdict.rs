@@ -12,7 +12,7 @@ use super::ended::others_ended;
 use super::groups::{kind, name};
 use super::quantity::shown;
 use crate::number::{percent, si, signed_percent, significant};
-use crate::wording::{clean, count, paragraph, some_pes};
+use crate::wording::{clean, count, hanging, paragraph, some_pes};
 
 /// Ranges of PEs, and groups, that are named in a sentence.
 pub(super) const NAMED: usize = 8;
@@ -28,13 +28,11 @@ const MOST_EVIDENCE: usize = 3;
 
 /// How even the loads are, and what an even spread would save.
 pub fn balance(table: &PeTable, balances: &[Balance], columns: usize) -> String {
-    let mut out =
-        String::from("Load imbalance: how much the PE with the most has beyond the mean\n\n");
+    let title = "Load imbalance: how much the PE with the most has beyond the mean";
+    let mut out = paragraph(title, columns) + "\n";
     for balance in balances {
         let shown = shown(balance.of, table.metric);
-        // Writing to a String cannot fail.
-        let _ = writeln!(
-            out,
+        let text = format!(
             "{:<26}{:>6}  max {} on PE {}, mean {}{}",
             shown.name,
             percent(balance.imbalance()),
@@ -47,6 +45,14 @@ pub fn balance(table: &PeTable, balances: &[Balance], columns: usize) -> String 
                 format!(" of {}", count(balance.pes as u64, "PE"))
             },
         );
+        if text.chars().count() <= columns {
+            out += &text;
+            out.push('\n');
+        } else {
+            // Without the blanks between columns, which a paragraph does not have.
+            let words: Vec<&str> = text.split_whitespace().collect();
+            out += &hanging(&words.join(" "), columns, 4);
+        }
     }
     if let Some(sentence) = even_spread(table, balances) {
         out.push('\n');
