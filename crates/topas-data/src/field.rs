@@ -11,7 +11,7 @@ mod mpi_version;
 mod table;
 mod value;
 
-pub(crate) use calendar::civil_day;
+pub(crate) use calendar::{WEEKDAYS, civil_day};
 pub(crate) use class::{ENDED_WELL, ending_class, is_from_outside};
 pub use label::label;
 pub(crate) use label::seconds;

@@ -97,8 +97,8 @@ pub use remark::{APART, MOST_CPUS, Oddities, Remarks};
 pub use report::{
     CompareKey, CompareOrder, ComparePlan, CompareReport, CompareRow, CompareSide, CompareTable,
     CompareVerdict, EndingGap, EndingGaps, FIGURES, FailureRate, Figure, FigureValue, LEAST_RUNS,
-    Label, LogReport, PercentOf, PeriodAxis, PlanError, ReportPlan, ReportRow, ReportTable,
-    SortKey, TableOrder, TableSide,
+    Label, LogReport, LostTime, PercentOf, PeriodAxis, PlanError, ReportPlan, ReportRow,
+    ReportTable, SortKey, TableOrder, TableSide,
 };
 pub use run::{CpuTime, Detail, FpRate, PeRecord, Run};
 pub use run_list::{

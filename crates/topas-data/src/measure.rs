@@ -82,8 +82,8 @@ struct Ratio {
 enum Terms {
     /// Of each PE; None if it was not measured there
     Pe(fn(&PeRecord) -> Option<Ratio>),
-    /// Of the run as a whole, to which all its PEs belong
-    Run(fn(&Run<'_>) -> Ratio),
+    /// Of the run as a whole, to which all its PEs belong; None if it was not measured
+    Run(fn(&Run<'_>) -> Option<Ratio>),
     /// Of the MPI profile of the run, which is of all its ranks; None if it does not tell that
     Profile(fn(&MpiTimes) -> Option<u64>),
 }
@@ -95,6 +95,12 @@ fn count(count: Count) -> Option<(u128, bool)> {
         Count::Exact(n) => Some((n.into(), false)),
         Count::Estimate(n) => Some((n.into(), true)),
     }
+}
+
+/// A quantity of a run that is no ratio.
+#[allow(clippy::unnecessary_wraps)]
+fn whole(upper: u128) -> Option<Ratio> {
+    Some(Ratio { upper, lower: 1, estimate: false })
 }
 
 fn rate(pe: &PeRecord, of: Count) -> Option<Ratio> {
@@ -286,7 +292,7 @@ pub const MEASURES: &[Measure] = &[
         zero: "of nothing",
         bucket: None,
         detail: Detail::Rates,
-        terms: Terms::Run(|run| Ratio { upper: run.pe_micros(), lower: 1, estimate: false }),
+        terms: Terms::Run(|run| whole(run.pe_micros())),
         factor: (1, 3_600_000_000),
         sum_divisor: 3_600_000_000,
     },
@@ -301,7 +307,7 @@ pub const MEASURES: &[Measure] = &[
         zero: "of nothing",
         bucket: None,
         detail: Detail::Rates,
-        terms: Terms::Run(|run| Ratio { upper: run.wall.0.into(), lower: 1, estimate: false }),
+        terms: Terms::Run(|run| whole(run.wall.0.into())),
         factor: (1, 1_000_000),
         sum_divisor: 3_600_000_000,
     },
@@ -320,6 +326,24 @@ pub const MEASURES: &[Measure] = &[
             let (upper, one) = count(pe.instructions)?;
             let (lower, other) = count(pe.cycles)?;
             Some(Ratio { upper, lower, estimate: one | other })
+        }),
+        factor: (1, 1),
+        sum_divisor: 1,
+    },
+    Measure {
+        name: "memory",
+        heading: "Memory",
+        unit: "B per PE",
+        written: FieldUnit::Bytes,
+        about: "Largest resident set of a PE, of those that measured.",
+        // Largest values of runs have no sum that somebody could use.
+        sum: ("", ""),
+        uncounted: "without a measured resident set",
+        zero: "of nothing",
+        bucket: None,
+        detail: Detail::Counters,
+        terms: Terms::Run(|run| {
+            run.pes.iter().filter_map(|pe| pe.rss).max().and_then(|bytes| whole(bytes.into()))
         }),
         factor: (1, 1),
         sum_divisor: 1,
@@ -437,10 +461,10 @@ impl Measure {
     }
 
     /// Calls `each` with the terms of each PE that has them.
-    fn each_pe(&self, run: &Run<'_>, mut each: impl FnMut(Ratio)) {
+    fn each_pe(&self, run: &Run<'_>, each: impl FnMut(Ratio)) {
         match self.terms {
             Terms::Pe(terms) => run.pes.iter().filter_map(terms).for_each(each),
-            Terms::Run(terms) => each(terms(run)),
+            Terms::Run(terms) => terms(run).into_iter().for_each(each),
             Terms::Profile(time) => {
                 let both = run.mpi.and_then(|times| Some((time(&times)?, times.wall)));
                 both.map(|(time, wall)| Ratio {
@@ -478,7 +502,7 @@ impl Measure {
     pub fn counted_by(&self, run: &Run<'_>) -> (Vec<u32>, bool) {
         let terms = match self.terms {
             Terms::Pe(terms) => terms,
-            Terms::Profile(_) if self.of(run) == Of::Uncounted => return (Vec::new(), false),
+            _ if self.of(run) == Of::Uncounted => return (Vec::new(), false),
             Terms::Run(_) | Terms::Profile(_) => {
                 return (run.pes.iter().map(|pe| pe.pe).collect(), false);
             }

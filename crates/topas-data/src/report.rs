@@ -16,7 +16,7 @@ pub use compare::{
     CompareKey, CompareOrder, ComparePlan, CompareReport, CompareRow, CompareSide, CompareTable,
     CompareVerdict, LEAST_RUNS,
 };
-pub use figure::{FIGURES, FailureRate, Figure, FigureValue};
+pub use figure::{FIGURES, FailureRate, Figure, FigureValue, LostTime};
 pub use fold::LogReport;
 pub use gaps::{EndingGap, EndingGaps};
 pub use order::{PercentOf, SortKey, TableOrder};

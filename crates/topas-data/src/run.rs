@@ -20,7 +20,7 @@ pub enum Detail {
     Rates,
     /// Besides, CPU times and cache misses
     Times,
-    /// Besides, cycles and instructions, which every extra has to be read for
+    /// Besides, cycles, instructions and memory, which every extra has to be read for
     Counters,
 }
 
@@ -61,6 +61,8 @@ pub struct PeRecord {
     pub cycles: Count,
     /// Instructions in user mode (`ins=`); of [`Detail::Counters`]
     pub instructions: Count,
+    /// Largest resident set in B (`rss=`), as far as 58 bits hold it; of [`Detail::Counters`]
+    pub rss: Option<u64>,
     /// Number of what [`Question::key`](crate::Question::key) said of this line, see [`Run::key_of`]
     pub group: u32,
 }

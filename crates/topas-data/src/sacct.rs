@@ -23,7 +23,7 @@ use topas_format::zone;
 use crate::block::MAX_LINE_READ;
 use crate::clock;
 use crate::decode::decoded;
-use crate::field::Value;
+use crate::field::{MILLION, Value};
 use crate::opened::open_named;
 
 pub use coverage::{
@@ -84,6 +84,31 @@ pub(crate) fn value<'a>(extras: Extras<'_>, field: SacctField) -> Value<'a> {
         SacctField::Elapsed => number(job.elapsed()),
         SacctField::Cpus => number((job.cpus > 0).then_some(job.cpus.into())),
     }
+}
+
+/// One number by another, to the millionth; missing if one is, or if the lower one is 0.
+fn quotient<'a>(upper: &Value<'_>, lower: &Value<'_>) -> Value<'a> {
+    match (upper, lower) {
+        (Value::Number(upper), Value::Number(lower)) if *lower > 0 => {
+            upper.checked_mul(MILLION).map_or(Value::Missing, |upper| Value::Number(upper / lower))
+        }
+        _ => Value::Missing,
+    }
+}
+
+/// What the job of a line took of the time that it asked for, in percent.
+pub(crate) fn time_used<'a>(extras: Extras<'_>) -> Value<'a> {
+    let elapsed = match value(extras, SacctField::Elapsed) {
+        Value::Number(elapsed) => Value::Number(elapsed.saturating_mul(100)),
+        _ => return Value::Missing,
+    };
+    quotient(&elapsed, &value(extras, SacctField::Timelimit))
+}
+
+/// CPUs of the job of a line for each of so many ranks.
+pub(crate) fn cpus_per_pe<'a>(extras: Extras<'_>, npes: Option<u32>) -> Value<'a> {
+    let Some(npes) = npes else { return Value::Missing };
+    quotient(&value(extras, SacctField::Cpus), &Value::whole(npes))
 }
 
 /// A file of sacct could not be used.

@@ -3,8 +3,8 @@
 use topas_data::measure::Measure;
 
 use crate::document::{Document, ReportForm};
-use crate::figure::{figure_cells, figure_columns};
-use crate::number::machine_text;
+use crate::figure::{figure_cells, figure_columns, iso_day};
+use crate::number::{machine_text, pe_seconds};
 use crate::row::{
     self, OF_COLUMNS, SAMPLE_COLUMNS, SHARE_COLUMNS, SampleCell, names, of_cells, sample_cells,
     share_cells, table_name,
@@ -42,6 +42,8 @@ pub(crate) fn text_of(cell: SampleCell) -> Option<String> {
         SampleCell::Count(n) => Some(n.to_string()),
         SampleCell::Number(n) => Some(machine_text(n)),
         SampleCell::Flag(flag) => Some(u8::from(flag).to_string()),
+        SampleCell::Time(time) => Some(pe_seconds(time)),
+        SampleCell::Day(day) => Some(iso_day(day)),
         SampleCell::None => None,
     }
 }

@@ -6,7 +6,7 @@ use topas_data::{Figure, FigureValue, PercentOf, ReportRow, ReportTable, Share, 
 
 use crate::document::{Document, ReportForm};
 use crate::endings;
-use crate::figure::{figure_cells, figure_columns};
+use crate::figure::{figure_cells, figure_columns, iso_day};
 use crate::number::{exact, machine, percentage};
 use crate::row::{SAMPLE_COLUMNS, SampleCell, is_of_parts, names, sample_cells, table_name};
 use crate::skipped::foreign_json;
@@ -159,6 +159,8 @@ pub(crate) fn value(cell: SampleCell) -> Value {
         SampleCell::Count(n) => u64::try_from(n).map_or_else(|_| json!(n as f64), Value::from),
         SampleCell::Number(n) => json!(machine(n)),
         SampleCell::Flag(flag) => json!(flag),
+        SampleCell::Time(time) => json!(time.seconds()),
+        SampleCell::Day(day) => iso_day(day).into(),
         SampleCell::None => Value::Null,
     }
 }

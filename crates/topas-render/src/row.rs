@@ -1,7 +1,8 @@
 //! Rows and columns as the forms for programs show them.
 
 use topas_data::measure::{Bounds, Measure, Sample};
-use topas_data::{Label, PercentOf, ReportRow, ReportTable};
+use topas_data::{Label, PeTime, PercentOf, ReportRow, ReportTable};
+use topas_format::civil::Date;
 
 use crate::number::{exact, pe_seconds, percentage};
 
@@ -108,6 +109,8 @@ pub(crate) enum SampleCell {
     Count(u128),
     Number(f64),
     Flag(bool),
+    Time(PeTime),
+    Day(Date),
     None,
 }
 

@@ -155,7 +155,14 @@ fn shown(column: &RunColumn, value: &RunValue, narrow: bool) -> String {
     let number = match value {
         RunValue::Missing => return NONE.to_owned(),
         RunValue::Text(text) => return label(FieldKind::Text, &Value::Text(text[..].into())),
-        RunValue::Ratio(value) => return short(*value),
+        RunValue::Ratio(value) => {
+            return match column {
+                RunColumn::Measure(measure) if measure.written == FieldUnit::Bytes => {
+                    si(*value, "B")
+                }
+                _ => short(*value),
+            };
+        }
         RunValue::Number(n) => *n,
     };
     match (column, column.kind()) {

@@ -1,7 +1,7 @@
 //! The report for people, in the layout of the 1999 paper's Listing 4.
 
 mod figures;
-mod measures;
+pub(crate) mod measures;
 pub(crate) mod notes;
 mod shares;
 
@@ -12,7 +12,7 @@ use topas_data::{Label, ReportTable, TableSide};
 use crate::document::{Document, ReportForm};
 use crate::number::NONE;
 use crate::row::{is_measure, named};
-use crate::wording::TEXT_WIDTH;
+use crate::wording::{TEXT_WIDTH, hanging};
 
 /// Text for people. Not an interface for programs: its layout may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,25 +31,86 @@ impl ReportForm for TextReport {
             return "no runs\n".to_owned();
         };
         let shares = shares::Shares::new(document.tables, self.width);
-        let total = shares.width();
+        // The heading with its days takes 38 columns.
+        let total = shares.width().max(38);
         let mut out = String::new();
         let days = format!("{} to {}", first, last);
         out += &rule("=", total);
         line(&mut out, format_args!("TOPAS Report{days:>0$}", total - 12));
         out += &rule("=", total);
+        let mut left_out = shares.left_out.clone();
         for (table, number) in document.tables.iter().zip(0..) {
             out.push('\n');
             shares.write(&mut out, number);
-            figures::write(&mut out, table, self.width);
+            left_out.extend(figures::write(&mut out, table, self.width));
             for (column, measure) in table.columns.iter().enumerate() {
                 out.push('\n');
-                measures::write(&mut out, table, column, measure, self.width);
+                left_out.extend(measures::write(&mut out, table, column, measure, self.width));
             }
         }
         out.push('\n');
-        notes::write(&mut out, document, self.width.unwrap_or(TEXT_WIDTH));
+        let width = self.width.unwrap_or(TEXT_WIDTH);
+        out += &no_room(&left_out, width);
+        notes::write(&mut out, document, width);
         out
     }
+}
+
+/// Says which columns were left out.
+pub(crate) fn no_room(names: &[String], width: usize) -> String {
+    let mut told: Vec<&str> = Vec::new();
+    for name in names {
+        if !told.contains(&name.as_str()) {
+            told.push(name);
+        }
+    }
+    if told.is_empty() {
+        return String::new();
+    }
+    let text = format!("No room for the columns {}; --wide shows them.", told.join(", "));
+    hanging(&text, width, 4)
+}
+
+/// Columns of a name by which it is told apart from others.
+const NAME: usize = 8;
+
+/// The room that the labels of a table need at least: bounds of buckets whole, and of names a part.
+fn least_room(table: &ReportTable, labels: &[Vec<String>]) -> usize {
+    let side = |(by, labels): (&TableSide, &Vec<String>)| {
+        let widest = labels.iter().map(|label| columns(label)).max().unwrap_or(0);
+        if is_measure(by) { widest } else { widest.min(NAME) }
+    };
+    let sides = table.by.iter().zip(labels).map(side);
+    (sides.sum::<usize>() + table.by.len().saturating_sub(1)).max(7)
+}
+
+/// The columns for which there is room beside labels, in lines of `width`: their places, and the names
+/// of the others. Columns leave in the order of `first_to_go`.
+pub(crate) fn fitting(
+    names: &[String],
+    widths: &[usize],
+    first_to_go: &[&str],
+    labels: usize,
+    width: Option<usize>,
+) -> (Vec<usize>, Vec<String>) {
+    let mut kept: Vec<usize> = (0..names.len()).collect();
+    let mut left_out = Vec::new();
+    for going in first_to_go {
+        let taken: usize = kept.iter().map(|&at| widths[at] + 1).sum();
+        if width.is_none_or(|width| labels + taken <= width) {
+            break;
+        }
+        if kept.iter().any(|&at| names[at] == *going) {
+            left_out.push(going.strip_prefix("Time of").map_or(*going, |_| "Of").to_owned());
+        }
+        kept.retain(|&at| names[at] != *going);
+    }
+    (kept, left_out)
+}
+
+/// The cells of these places.
+pub(crate) fn at_places<T: Clone>(cells: &[T], places: &[usize]) -> Vec<T> {
+    places.iter().filter_map(|&at| cells.get(at).cloned()).collect()
 }
 
 pub(crate) fn line(out: &mut String, text: std::fmt::Arguments<'_>) {

@@ -4,13 +4,14 @@ mod calendar;
 mod notes;
 
 use serde_json::{Map, Value, json};
-use topas_data::{PeTime, UsedCell, UsedPeriod, UtilisationReport};
+use topas_data::{PeTime, PeriodStep, UsedCell, UsedPeriod, UtilisationReport};
 use topas_format::shown::Shown;
 
 use crate::csv;
+use crate::figure::iso_day;
 use crate::number::{NONE, pe_hours, pe_seconds, percentage};
 use crate::text::{columns, cut, right};
-use crate::wording::{PROSE_WIDTH, TEXT_WIDTH, hanging};
+use crate::wording::{PROSE_WIDTH, TEXT_WIDTH, count, hanging};
 
 pub use calendar::calendar;
 
@@ -122,18 +123,13 @@ fn whole_hours(time: PeTime) -> String {
 /// The report for people, in lines of so many columns; None: 80, and all partitions.
 pub fn text(report: &UtilisationReport, width: Option<usize>) -> String {
     let (all_columns, prose) = (width.unwrap_or(usize::MAX), width.unwrap_or(TEXT_WIDTH));
-    let step = report.step.name();
-    let mut out = match (report.periods.first(), report.periods.last()) {
-        (Some(first), Some(last)) => {
-            let title = format!("Utilisation by {step}, {} to {}", first.name, last.name);
-            hanging(&title, prose, 4)
-        }
-        _ => return "no runs\n".to_owned(),
-    };
+    let step = step_words(report);
+    let Some(between) = between(report) else { return "no runs\n".to_owned() };
+    let mut out = hanging(&format!("Utilisation by {step}, {between}"), prose, 4);
     out.push('\n');
     let names = period_names(report);
     let width = names.iter().map(String::len).max().unwrap_or(0).max(step.len());
-    let mut heading = format!("{:<width$}", capital(step));
+    let mut heading = format!("{:<width$}", capital(&step));
     let layout = UtilisationLayout::new(report, width, all_columns);
     let room = all_columns.saturating_sub(width + layout.columns()) / (PARTITION + 1);
     // Which share a partition has is of use only where its capacity is known.
@@ -147,7 +143,7 @@ pub fn text(report: &UtilisationReport, width: Option<usize>) -> String {
         heading += &right(&cut(&partition(&report.partitions[at]), PARTITION), PARTITION);
     }
     line(&mut out, &heading);
-    for (period, name) in report.periods.iter().zip(names) {
+    for (period, name) in report.shown().zip(names) {
         let mut row = format!("{name:<width$}{} ", if period.partial { "*" } else { " " });
         row += &layout.figures(&period.all);
         for &at in &shown {
@@ -155,6 +151,9 @@ pub fn text(report: &UtilisationReport, width: Option<usize>) -> String {
             row += &right(&share(&period.partitions[at]), PARTITION);
         }
         line(&mut out, &row);
+    }
+    if report.rows.len() < report.periods.len() {
+        line(&mut out, &format!("... {} of {}", report.rows.len(), counted_periods(report)));
     }
     let mut row = format!("{:<width$}  {}", "Sum", layout.figures(&report.all));
     for &at in &shown {
@@ -198,7 +197,7 @@ fn capital(word: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The names of the periods; an hour that clocks repeat also has its offset from UTC.
+/// The names of the periods that are shown; an hour that clocks repeat also has its offset from UTC.
 fn period_names(report: &UtilisationReport) -> Vec<String> {
     let periods = &report.periods;
     let name = |(at, period): (usize, &UsedPeriod)| {
@@ -207,7 +206,33 @@ fn period_names(report: &UtilisationReport) -> Vec<String> {
         let ahead = if twice { format!(" {}", offset(period.ahead)) } else { String::new() };
         period.name.clone() + &ahead
     };
-    periods.iter().enumerate().map(name).collect()
+    report.rows.iter().filter_map(|&at| Some((at, periods.get(at)?))).map(name).collect()
+}
+
+/// From when to when: `2026-01 to 2026-12`; None without periods.
+fn between(report: &UtilisationReport) -> Option<String> {
+    let (first, last) = (report.periods.first()?, report.periods.last()?);
+    Some(match (report.step, report.days) {
+        (PeriodStep::HourOfWeek, Some((first, last))) => {
+            format!("{} to {}", iso_day(first), iso_day(last))
+        }
+        _ => format!("{} to {}", first.name, last.name),
+    })
+}
+
+/// What a period is called: `month`, `hour of week`.
+fn step_words(report: &UtilisationReport) -> String {
+    report.step.name().replace('-', " ")
+}
+
+/// How many periods there are: `12 months`, `168 hours of the week`.
+fn counted_periods(report: &UtilisationReport) -> String {
+    match report.step {
+        PeriodStep::HourOfWeek => {
+            format!("{} of the week", count(report.periods.len() as u64, "hour"))
+        }
+        step => count(report.periods.len() as u64, step.name()),
+    }
 }
 
 /// Seconds as `+01:00`.
@@ -248,7 +273,7 @@ pub fn csv(report: &UtilisationReport) -> String {
     let mut out = "period,begin,seconds,scope,partition,used_pe_seconds,available_pe_seconds,\
                    share_percent,partial\n"
         .to_owned();
-    for period in &report.periods {
+    for period in report.shown() {
         for (name, cell) in rows(report, period) {
             let scope = if name.is_some() { "partition" } else { "machine" };
             let share = cell.available.and_then(|of| percentage(cell.used.0, of.0, 4));
@@ -273,8 +298,7 @@ pub fn csv(report: &UtilisationReport) -> String {
 /// One object, schema `topas.utilisation/1`.
 pub fn json(report: &UtilisationReport) -> String {
     let periods: Vec<Value> = report
-        .periods
-        .iter()
+        .shown()
         .map(|period| {
             let mut object = about(period);
             object.extend(figures_json(&period.all));
@@ -306,7 +330,7 @@ pub fn json(report: &UtilisationReport) -> String {
 /// An object for each period of the machine and of each partition, one a line.
 pub fn json_lines(report: &UtilisationReport) -> String {
     let mut out = String::new();
-    for period in &report.periods {
+    for period in report.shown() {
         for (name, cell) in rows(report, period) {
             let mut object = Map::new();
             object.insert("schema".to_owned(), UTILISATION_ROW_SCHEMA.into());

@@ -39,10 +39,14 @@ pub fn run(line: &StatOptions, env: &Environment) -> Result<u8, u8> {
         message::no_runs(0, &answer, &reading.inputs);
     }
     let report = answer.fold.report(step, days, &capacity, &clock::zone_rule(), is_whole);
-    let report = report.map_err(|error| {
+    let mut report = report.map_err(|error| {
         TOOL.error(&error, None, "select days with --since and --until, or take longer periods");
         exit::INPUT
     })?;
+    if let Some(by_share) = by_share(line, &report)? {
+        let top = line.tables.top.map_or(usize::MAX, Into::into);
+        report.sort(by_share, line.tables.reverse, top);
+    }
     if show(line, env, &report) == Printed::Failed {
         return Ok(exit::INPUT);
     }
@@ -51,6 +55,22 @@ pub fn run(line: &StatOptions, env: &Environment) -> Result<u8, u8> {
         (0, true) => exit::NO_RUNS,
         (0, false) => exit::OK,
     })
+}
+
+/// Whether periods are sorted by their share of what was available and not by the PEs that were busy;
+/// None if they stay in the order of time.
+fn by_share(line: &StatOptions, report: &UtilisationReport) -> Result<Option<bool>, u8> {
+    let tables = &line.tables;
+    match tables.sort.as_deref() {
+        None if tables.top.is_none() && !tables.reverse => Ok(None),
+        None => Ok(Some(report.has_capacity)),
+        Some("share") => Ok(Some(true)),
+        Some("time") => Ok(Some(false)),
+        Some(other) => {
+            let what = format!("--sort: '{other}' is no order of periods");
+            Err(wrong(what, "with --utilisation write --sort share or --sort time"))
+        }
+    }
 }
 
 /// What was available: `--capacity`, else that of topas.conf.

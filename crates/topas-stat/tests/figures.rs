@@ -154,6 +154,50 @@ fn awk_counts_the_same() {
     assert!(text.contains(&format!("In all {} of {} runs failed, ", all[4], all[5])), "{text}");
 }
 
+/// Of each program: PE x tenths of seconds of its failed runs and of those of known ending, first and last day.
+const LOST: &str = r#"
+{
+    id = $16; exe[id] = $4; time[id] = $6 * 25; day[id] = $1
+    for (i = 17; i <= NF; i++) if ($i ~ /^end=/) { known[id] = 1; if ($i != "end=exit:0") failed[id] = 1 }
+}
+END {
+    for (id in exe) {
+        e = exe[id]
+        if (id in known) k[e] += time[id]
+        if (id in failed) f[e] += time[id]
+        if (!(e in first) || day[id] < first[e]) first[e] = day[id]
+        if (day[id] > last[e]) last[e] = day[id]
+    }
+    for (e in k) print e, f[e] / 10, k[e] / 10, first[e], last[e]
+}
+"#;
+
+#[test]
+fn lost_time_and_days_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    log(dir);
+    let output = Command::new("awk").args([LOST, "topas.log"]).current_dir(dir).output().unwrap();
+    let expected = String::from_utf8(output.stdout).unwrap().replace('/', "-");
+    let args = ["--by", "exe", "--measure", "lost,days", "--sort", "lost"];
+    let rows = csv(&stat(dir, &[&args[..], &["--csv"]].concat()));
+    assert_eq!(rows.len(), 2);
+    for row in &rows {
+        let number = |name: &str| row[name].parse::<f64>().unwrap();
+        let (lost, of) = (number("lost_pe_seconds"), number("lost_of_pe_seconds"));
+        assert!((number("lost_percent") - 100.0 * lost / of).abs() < 1e-6, "{row:?}");
+        let told =
+            format!("{} {lost} {of} {} {}", row["name"], row["days_first"], row["days_last"]);
+        assert!(expected.lines().any(|line| line == told), "{told}: {expected}");
+    }
+    assert!(rows.is_sorted_by(|a, b| {
+        let lost = |row: &BTreeMap<String, String>| row["lost_pe_seconds"].parse::<f64>().unwrap();
+        lost(a) >= lost(b)
+    }));
+    let text = stat(dir, &args);
+    assert!(text.contains("Lost PE-h") && text.contains("2026-01-05 2026-03-05"), "{text}");
+}
+
 #[test]
 fn rows_are_sorted_by_figures() {
     let dir = tempfile::tempdir().unwrap();

@@ -62,9 +62,9 @@ fn the_manual_has_every_key_and_no_other() {
     let site = KeySite::new();
     let mut found = WrittenJson::default();
     for words in [
-        "--json --by mflops,wall --by ending --measure mflops,users,exes,failures module.log broken.log runs.log",
+        "--json --by mflops,wall --by ending --measure mflops,users,exes,failures,lost,days module.log broken.log runs.log",
         "--json --sacct slurm-22.05.txt --percent row --by lang,lib --measure wall,jobs,failures jobs.log",
-        "--jsonl --by mflops,wall --by exe --measure mflops,users,failures module.log",
+        "--jsonl --by mflops,wall --by exe --measure mflops,users,failures,lost,days module.log",
         "--jsonl --by mflops,lang --percent column module.log",
         "--json --compare-where npes>0 --by exe,user runs.log",
         "--jsonl --compare-where npes>0 --by exe,user runs.log",

@@ -269,6 +269,9 @@ fn columns_of_sacct_are_fields() {
         ("sacct.timelimit = 1d", 1),
         ("sacct.account = chem and sacct.timelimit = -", 1),
         ("sacct.cpus > 8", 3),
+        ("sacct.time_used > 99% and sacct.time_class != '<10%'", 1),
+        ("sacct.time_used = -", 3),
+        ("sacct.cpus_per_pe != -", 4),
         ("sacct.elapsed > 23h and sacct.qos = long", 1),
         ("not sacct.user = ann", 2),
     ] {

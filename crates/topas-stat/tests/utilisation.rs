@@ -118,12 +118,19 @@ fn a_run_is_spread_over_the_time_it_ran() {
     let week = |utc: i64| {
         format!("2026-W{}", (utc + ahead(utc) - 20_752 * 86_400).div_euclid(604_800) + 44)
     };
+    // The day 0 was a Thursday.
+    let hour_of_week = |utc: i64| {
+        let hours = (utc + ahead(utc)).div_euclid(3600);
+        let day = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][(hours / 24 % 7) as usize];
+        format!("{day} {:02}:00", hours % 24)
+    };
     type Name<'n> = &'n dyn Fn(i64) -> String;
-    let steps: [(&str, &str, Name<'_>); 4] = [
+    let steps: [(&str, &str, Name<'_>); 5] = [
         ("day", "period", &day),
         ("hour", "begin", &hour),
         ("month", "period", &month),
         ("week", "period", &week),
+        ("hour-of-week", "period", &hour_of_week),
     ];
     for (step, key, name) in steps {
         let expected = expected(&log, name);
@@ -144,6 +151,38 @@ fn a_run_is_spread_over_the_time_it_ran() {
         assert!(expected.len() > 3, "{step}");
         assert_eq!(ours, expected, "{step}");
     }
+}
+
+#[test]
+fn the_most_and_the_least_used_periods_come_first() {
+    let (_dir, path, _) = site();
+    let used = |args: &[&str]| -> Vec<(String, f64)> {
+        let args = [&["--utilisation", "day", "--csv"], args].concat();
+        let rows = rows(&text(&stat(&path, &args)));
+        let machine = rows.into_iter().filter(|row| row["scope"] == "machine");
+        machine
+            .map(|row| (row["period"].clone(), row["used_pe_seconds"].parse().unwrap()))
+            .collect()
+    };
+    let mut sorted = used(&[]);
+    sorted.sort_by(|one, other| other.1.total_cmp(&one.1));
+    assert!(sorted.len() > 8);
+    assert_eq!(used(&["--top", "3"]), sorted[..3]);
+    // The capacity of the second half is half: its shares are twice as large.
+    let capacity = ["--capacity", "4000", "--capacity", "2026-10-26 2000"];
+    let share =
+        |(day, used): &(String, f64)| used * if day.as_str() < "2026-10-26" { 1.0 } else { 2.0 };
+    let mut shares = sorted.clone();
+    shares.sort_by(|one, other| share(one).total_cmp(&share(other)));
+    // The day on which clocks change has 25 hours, and is left out of what is compared.
+    let days = |days: &[(String, f64)]| -> Vec<String> {
+        days.iter().map(|(day, _)| day.clone()).filter(|day| day != "2026-10-25").collect()
+    };
+    assert_eq!(days(&used(&[&capacity[..], &["--reverse"]].concat())), days(&shares));
+    assert_eq!(days(&used(&[&capacity[..], &["--sort", "time"]].concat())), days(&sorted));
+    let shown = text(&stat(&path, &["--utilisation", "hour-of-week", "--top", "2"]));
+    assert!(shown.contains("\nHour of week"), "{shown}");
+    assert!(shown.contains("\n... 2 of 168 hours of the week\nSum "), "{shown}");
 }
 
 #[test]
@@ -308,6 +347,7 @@ fn what_is_wrong_is_said() {
         (&["--utilisation", "--gnuplot"], "cannot be used with"),
         (&["--utilisation", "-f", "gnuplot"], "no output of the form 'gnuplot'"),
         (&["--utilisation", "--by", "user"], "cannot be used with"),
+        (&["--utilisation", "--sort", "mflops"], "write --sort share or --sort time"),
     ] {
         let output = stat(&path, args);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -28,7 +28,10 @@ fn no_line_is_wider_than_the_terminal_and_wide_ones_are_used() {
         words.find_map(|word| word.strip_prefix(key)).unwrap().to_owned()
     };
     let (job, id) = (word("job="), log.split(' ').nth(15).unwrap().to_owned());
-    let views: [&[&str]; 6] = [
+    let views: [&[&str]; 9] = [
+        &["--by", "exe", "--measure", "wall,failures,lost,days", "--sort", "wall"],
+        &["--by", "user,exe", "--percent", "row", "--by", "ending"],
+        &["--compare-where", "npes > 2", "--by", "user"],
         &["--job", &job],
         &["--run", &id],
         &["--utilisation", "hour", "--capacity", "2026-01-01 256x1"],

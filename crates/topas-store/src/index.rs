@@ -18,7 +18,7 @@ use crate::stored_run::StoredRun;
 use crate::sums::{GroupChange, SUM_TABLES};
 
 /// Version of the tables. An index of another one is made again.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 
 /// How long a writer waits for another one.
 const PATIENCE: Duration = Duration::from_secs(120);

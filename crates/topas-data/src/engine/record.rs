@@ -95,6 +95,13 @@ const YEAR_1: i64 = 62_135_596_800;
 /// Bits of a date: year, month, day.
 const DATE: u32 = 14 + 4 + 5;
 
+/// First bit of the memory in the word that says which counts there are; 0 there says that it was
+/// not measured, and other numbers are one more than its bytes.
+const RSS: u32 = 6;
+
+/// The largest number of bytes for which there is room.
+const MOST_RSS: u64 = (u64::MAX >> RSS) - 1;
+
 /// The metrics of an operations token; two bits tell which.
 const METRICS: [Metric; 4] = [Metric::FpOps, Metric::IntOps, Metric::Loads, Metric::Stores];
 
@@ -152,6 +159,7 @@ impl RecordForm for Slim {
                 l1_miss: Count::Missing,
                 cycles: Count::Missing,
                 instructions: Count::Missing,
+                rss: None,
                 group: (group_marks >> 32) as u32,
             },
         }
@@ -164,12 +172,13 @@ impl<const COUNTERS: bool> RecordForm for Full<COUNTERS> {
 
     #[inline]
     fn encode(line: &Line<'_>, extras: Extras<'_>, facts: &LineFacts) -> [u8; 96] {
-        let (mut cycles, mut instructions) = (Count::Missing, Count::Missing);
+        let (mut cycles, mut instructions, mut rss) = (Count::Missing, Count::Missing, 0);
         if COUNTERS {
             for (key, value) in extras {
                 match key {
                     b"cyc" => cycles = count_of(value),
                     b"ins" => instructions = count_of(value),
+                    b"rss" => rss = whole(value).map_or(0, |bytes| bytes.min(MOST_RSS) + 1),
                     _ => {}
                 }
             }
@@ -184,7 +193,7 @@ impl<const COUNTERS: bool> RecordForm for Full<COUNTERS> {
             misses.1,
             cycles.1,
             instructions.1,
-            misses.0 | cycles.0 << 2 | instructions.0 << 4,
+            misses.0 | cycles.0 << 2 | instructions.0 << 4 | rss << RSS,
         ]) {
             *to = word.to_le_bytes();
         }
@@ -199,6 +208,7 @@ impl<const COUNTERS: bool> RecordForm for Full<COUNTERS> {
         member.pe.l1_miss = count(states, word(bytes, 8));
         member.pe.cycles = count(states >> 2, word(bytes, 9));
         member.pe.instructions = count(states >> 4, word(bytes, 10));
+        member.pe.rss = (states >> RSS).checked_sub(1);
         member
     }
 }
@@ -267,7 +277,9 @@ mod tests {
             group in any::<u32>(),
             hash in any::<u64>(),
             zone in any::<bool>(),
+            rss in any::<Option<u64>>(),
         ) {
+            let text = text + &rss.map_or_else(String::new, |bytes| format!(" rss={bytes}"));
             let text = topas_testkit::with_lengths(&text);
             let (line, extras) = Line::parse(text.as_bytes()).unwrap();
             let marks = Marks::of_hash(hash).with(Marks::ZONE, zone);
@@ -289,6 +301,7 @@ mod tests {
                 l1_miss: line.l1_miss,
                 cycles: count_of(extras.get(b"cyc").unwrap()),
                 instructions: count_of(extras.get(b"ins").unwrap()),
+                rss: rss.map(|bytes| bytes.min(MOST_RSS)),
                 group,
             };
             prop_assert_eq!(member.pe, expected);
@@ -298,6 +311,7 @@ mod tests {
                 l1_miss: Count::Missing,
                 cycles: Count::Missing,
                 instructions: Count::Missing,
+                rss: None,
                 ..expected
             };
             prop_assert_eq!(slim.pe, rates);

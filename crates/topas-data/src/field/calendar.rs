@@ -7,7 +7,7 @@ use topas_format::civil::{Date, Time};
 use super::Value;
 
 /// Days of the week, Monday first as in ISO 8601.
-pub(super) const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+pub(crate) const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 pub(super) fn time<'a>(time: Time) -> Value<'a> {
     let minutes = u32::from(time.hour) * 60 + u32::from(time.minute);

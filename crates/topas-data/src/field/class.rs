@@ -3,7 +3,7 @@
 use topas_format::line::Extras;
 use topas_format::number::{Micros, whole};
 
-use super::Value;
+use super::{MILLION, Value};
 
 /// Endings, the worst last: well, by somebody else, by a limit, by a fault of the program.
 pub(super) const ENDINGS: [&str; 7] =
@@ -15,6 +15,12 @@ pub(super) const WALL: [&str; 9] =
 
 /// Where those end, in s.
 const WALL_ENDS: [u64; 8] = [1, 10, 60, 600, 3600, 4 * 3600, 12 * 3600, 24 * 3600];
+
+/// Shares of what was asked for; each to below the next.
+pub(super) const SHARES: [&str; 6] = ["<10%", "10-25%", "25-50%", "50-75%", "75-100%", ">=100%"];
+
+/// Where those end, in percent.
+const SHARE_ENDS: [i128; 5] = [10, 25, 50, 75, 100];
 
 /// Signals of a program that went wrong: SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS.
 const FAULTS: [u64; 6] = [4, 5, 7, 8, 11, 31];
@@ -60,6 +66,12 @@ pub(crate) fn ending_class(end: &[u8]) -> Option<u8> {
 pub(super) fn wall<'a>(wall: Micros) -> Value<'a> {
     let place = WALL_ENDS.iter().filter(|&&end| wall.0 >= end * 1_000_000).count();
     Value::whole(place as u32)
+}
+
+/// The class of a share in percent.
+pub(super) fn share<'a>(share: &Value<'_>) -> Value<'a> {
+    let Value::Number(share) = share else { return Value::Missing };
+    Value::whole(SHARE_ENDS.iter().filter(|&&end| *share >= end * MILLION).count() as u32)
 }
 
 /// The k of 2^(k-1) < n <= 2^k: 0 of 1, 1 of 2, 2 of 3 and 4; -1 of 0.

@@ -52,6 +52,9 @@ const OF_LAUNCH: &[&str] = &[
     "sacct.timelimit",
     "sacct.elapsed",
     "sacct.cpus",
+    "sacct.time_used",
+    "sacct.time_class",
+    "sacct.cpus_per_pe",
 ];
 
 /// Fields that a run has and that its lines may tell differently: the ranks of a run end one
@@ -173,6 +176,21 @@ fn of_sacct() -> Vec<FieldRow> {
         derived("sacct.cpus", COUNT, "CPUs allocated to the job, of --sacct.", |_, extras| {
             sacct::value(extras, SacctField::Cpus)
         }),
+        derived(
+            "sacct.time_used",
+            Number(FieldUnit::Percent),
+            "Time the job took by the time it asked for, of --sacct, in percent.",
+            |_, extras| sacct::time_used(extras),
+        ),
+        derived("sacct.time_class", Class(&class::SHARES), "The same by classes.", |_, extras| {
+            class::share(&sacct::time_used(extras))
+        }),
+        derived(
+            "sacct.cpus_per_pe",
+            COUNT,
+            "CPUs allocated to the job by the number of ranks, of --sacct.",
+            |line, extras| sacct::cpus_per_pe(extras, line.npes.0),
+        ),
     ]
 }
 

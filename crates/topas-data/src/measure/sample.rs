@@ -190,10 +190,10 @@ impl Sample {
         self.quantiles.at([0.25, 0.5, 0.75]).map(|at| (at, self.quantiles.is_estimate()))
     }
 
-    /// The sum over all PEs; None if nothing was counted.
+    /// The sum over all PEs; None if nothing was counted, or if a sum has no meaning.
     pub fn sum(&self, measure: &Measure) -> Option<Sum> {
         let runs = self.valued.runs + self.zero.runs;
-        if runs == 0 || self.is_overflown() {
+        if runs == 0 || self.is_overflown() || measure.sum.0.is_empty() {
             return None;
         }
         let divisor = measure.sum_divisor;

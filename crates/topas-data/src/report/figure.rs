@@ -1,10 +1,14 @@
-//! What is counted of the runs of a row besides measures: users, jobs, programs, failures.
+//! What is counted of the runs of a row besides measures: users, jobs, programs, failures, and when
+//! they ended.
 
 use rustc_hash::FxHashSet;
+use topas_format::civil::Date;
 
 use super::dimension::FieldValues;
 use crate::field::{ENDED_WELL, Field, FieldKind, MILLION, most_similar};
+use crate::period::both_days;
 use crate::run::Run;
+use crate::share::PeTime;
 
 /// A figure: a number of different ones, or of failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,10 +21,15 @@ pub enum Figure {
     Exes,
     /// Runs that failed, of those whose ending is known
     Failures,
+    /// PE-hours of the runs that failed, of those of the runs whose ending is known
+    Lost,
+    /// Days of the first and of the last run
+    Days,
 }
 
 /// Every figure.
-pub const FIGURES: [Figure; 4] = [Figure::Users, Figure::Jobs, Figure::Exes, Figure::Failures];
+pub const FIGURES: [Figure; 6] =
+    [Figure::Users, Figure::Jobs, Figure::Exes, Figure::Failures, Figure::Lost, Figure::Days];
 
 impl Figure {
     /// The figure of this name.
@@ -40,6 +49,8 @@ impl Figure {
             Figure::Jobs => "jobs",
             Figure::Exes => "exes",
             Figure::Failures => "failures",
+            Figure::Lost => "lost",
+            Figure::Days => "days",
         }
     }
 
@@ -47,6 +58,8 @@ impl Figure {
     pub const fn unit(self) -> &'static str {
         match self {
             Figure::Failures => "% of runs",
+            Figure::Lost => "PE-h",
+            Figure::Days => "day",
             _ => "number",
         }
     }
@@ -61,18 +74,24 @@ impl Figure {
                 "Runs that did not end ok, of the runs whose ending is known, with the 95 % score \
                  interval of Wilson."
             }
+            Figure::Lost => {
+                "PE-hours of the runs that did not end ok, and their share in those of the runs \
+                 whose ending is known."
+            }
+            Figure::Days => "Days on which the first and the last run ended.",
         }
     }
 
-    /// The field that it is made from.
-    pub(super) fn field(self) -> Field {
+    /// The field that it is made from; None if it needs none.
+    pub(super) fn field(self) -> Option<Field> {
         let name = match self {
             Figure::Users => "user",
             Figure::Jobs => "job",
             Figure::Exes => "exe",
-            Figure::Failures => "ending",
+            Figure::Failures | Figure::Lost => "ending",
+            Figure::Days => return None,
         };
-        Field::named(name).expect("a field of the table")
+        Some(Field::named(name).expect("a field of the table"))
     }
 }
 
@@ -88,14 +107,29 @@ pub enum FigureValue {
     },
     /// Runs that failed
     Failures(FailureRate),
+    /// Time of runs that failed
+    Lost(LostTime),
+    /// First and last day; None if there is no run
+    Days(Option<(Date, Date)>),
+}
+
+/// Time of runs that failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LostTime {
+    /// PEs x wall clock time of the runs that did not end ok
+    pub failed: PeTime,
+    /// Of the runs whose ending is known, these included
+    pub known: PeTime,
 }
 
 impl FigureValue {
-    /// What rows are sorted by: the number, or the rate if there is one.
+    /// What rows are sorted by: the number, the rate if there is one, the time, or the last day.
     pub(super) fn rank(&self) -> Option<f64> {
         match self {
             FigureValue::Distinct { number, .. } => Some(*number as f64),
             FigureValue::Failures(rate) => rate.rate(),
+            FigureValue::Lost(time) => Some(time.failed.seconds()),
+            FigureValue::Days(days) => days.map(|(_, last)| last.days() as f64),
         }
     }
 }
@@ -144,12 +178,16 @@ pub(super) enum FigureCell {
         runs_without: u64,
     },
     Failures(FailureRate),
+    Lost(LostTime),
+    Days(Option<(Date, Date)>),
 }
 
 impl FigureCell {
     pub(super) fn new(figure: Figure) -> Self {
         match figure {
             Figure::Failures => FigureCell::Failures(FailureRate::default()),
+            Figure::Lost => FigureCell::Lost(LostTime::default()),
+            Figure::Days => FigureCell::Days(None),
             _ => FigureCell::Distinct { values: FxHashSet::default(), runs_without: 0 },
         }
     }
@@ -159,11 +197,19 @@ impl FigureCell {
         match self {
             FigureCell::Distinct { .. } => FigureCell::new(Figure::Users),
             FigureCell::Failures(_) => FigureCell::new(Figure::Failures),
+            FigureCell::Lost(_) => FigureCell::new(Figure::Lost),
+            FigureCell::Days(_) => FigureCell::new(Figure::Days),
         }
     }
 
-    pub(super) fn add(&mut self, told: FigureOfRun) {
+    pub(super) fn add(&mut self, told: FigureOfRun, run: &Run<'_>) {
         match (self, told) {
+            (FigureCell::Days(days), _) => *days = both_days(*days, Some((run.date, run.date))),
+            (FigureCell::Lost(time), FigureOfRun::Ended { failed }) => {
+                time.known.0 += run.pe_micros();
+                time.failed.0 += if failed { run.pe_micros() } else { 0 };
+            }
+            (FigureCell::Lost(_), _) => {}
             (FigureCell::Distinct { values, .. }, FigureOfRun::Value(number)) => {
                 values.insert(number);
             }
@@ -191,6 +237,11 @@ impl FigureCell {
                 rate.known += other.known;
                 rate.unknown += other.unknown;
             }
+            (FigureCell::Lost(time), FigureCell::Lost(other)) => {
+                time.failed.0 += other.failed.0;
+                time.known.0 += other.known.0;
+            }
+            (FigureCell::Days(days), FigureCell::Days(other)) => *days = both_days(*days, *other),
             _ => unreachable!("reports of one plan have the same figures"),
         }
     }
@@ -201,6 +252,8 @@ impl FigureCell {
                 FigureValue::Distinct { number: values.len() as u64, runs_without: *runs_without }
             }
             FigureCell::Failures(rate) => FigureValue::Failures(*rate),
+            FigureCell::Lost(time) => FigureValue::Lost(*time),
+            FigureCell::Days(days) => FigureValue::Days(*days),
         }
     }
 }
@@ -220,18 +273,27 @@ pub(super) enum FigureOfRun {
 #[derive(Clone, Debug)]
 pub(super) struct FigureValues {
     figure: Figure,
-    pub(super) values: FieldValues,
+    /// None if it is made from no field
+    values: Option<FieldValues>,
 }
 
 impl FigureValues {
-    pub(super) fn new(figure: Figure, field: usize) -> Self {
-        FigureValues { figure, values: FieldValues::new(field) }
+    pub(super) fn new(figure: Figure, field: Option<usize>) -> Self {
+        FigureValues { figure, values: field.map(FieldValues::new) }
+    }
+
+    /// Takes the values of another one: their new numbers.
+    pub(super) fn merge(&mut self, other: Self) -> Vec<u32> {
+        match (&mut self.values, other.values) {
+            (Some(own), Some(other)) => own.merge(other),
+            _ => Vec::new(),
+        }
     }
 
     /// Of a run in whose keys the fields begin at a place. A run fails if one of its lines does.
     pub(super) fn of(&mut self, run: &Run<'_>, fields: usize) -> FigureOfRun {
-        let values = &mut self.values;
-        if self.figure != Figure::Failures {
+        let Some(values) = &mut self.values else { return FigureOfRun::Missing };
+        if !matches!(self.figure, Figure::Failures | Figure::Lost) {
             let number = values.number(run.key.get(fields..).unwrap_or_default(), run.group);
             return match values.values[number as usize] {
                 Some(_) => FigureOfRun::Value(number),
@@ -280,7 +342,7 @@ mod tests {
         for figure in FIGURES {
             assert_eq!(Figure::named(figure.name()), Ok(figure));
             assert!(figure.about().ends_with('.'));
-            assert!(!figure.field().name().is_empty());
+            assert_eq!(figure.field().is_none(), figure == Figure::Days);
         }
         assert_eq!(Figure::named("user"), Err(Some("users")));
         assert_eq!(Figure::named("mflops"), Err(None));

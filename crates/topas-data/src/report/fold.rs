@@ -98,12 +98,12 @@ impl ReportCell {
         }
     }
 
-    fn tell(&mut self, plan: &ReportPlan, told: &[FigureOfRun]) {
+    fn tell(&mut self, plan: &ReportPlan, told: &[FigureOfRun], run: &Run<'_>) {
         if self.figures.is_empty() {
             self.figures = plan.figures().map(FigureCell::new).collect();
         }
         for (figure, told) in self.figures.iter_mut().zip(told) {
-            figure.add(*told);
+            figure.add(*told, run);
         }
     }
 
@@ -252,7 +252,7 @@ impl Fold for LogReport<'_> {
         self.told.clear();
         self.told.extend(self.figure_values.iter_mut().map(|values| values.of(run, fields)));
         for (figure, told) in self.figures.iter_mut().zip(&self.told) {
-            figure.add(*told);
+            figure.add(*told, run);
         }
         for (sums, table) in self.tables.iter_mut().zip(&self.plan.tables) {
             let mut number = |side: usize| match &mut sums.sides[side] {
@@ -275,7 +275,7 @@ impl Fold for LogReport<'_> {
             };
             cell.add(table, self.plan, run, &self.values);
             if !self.told.is_empty() {
-                cell.tell(self.plan, &self.told);
+                cell.tell(self.plan, &self.told, run);
             }
         }
     }
@@ -293,8 +293,7 @@ impl Fold for LogReport<'_> {
             sample.merge(other);
         }
         let values = self.figure_values.iter_mut().zip(other.figure_values);
-        let figure_numbers: Vec<Vec<u32>> =
-            values.map(|(own, other)| own.values.merge(other.values)).collect();
+        let figure_numbers: Vec<Vec<u32>> = values.map(|(own, other)| own.merge(other)).collect();
         let figure_number = |at: usize, value: u32| figure_numbers[at][value as usize];
         for (at, (figure, other)) in self.figures.iter_mut().zip(&other.figures).enumerate() {
             figure.merge(other, |value| figure_number(at, value));

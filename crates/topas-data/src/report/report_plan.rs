@@ -115,8 +115,8 @@ pub struct ReportPlan {
     pub(super) gap_places: Option<GapPlaces>,
     /// Place of the field by which runs are kept out of rates of the processor
     pub(super) accelerator: Option<usize>,
-    /// Figures of each row, with the places of their fields
-    pub(super) figures: Vec<(Figure, usize)>,
+    /// Figures of each row, with the places of the fields that they are made from
+    pub(super) figures: Vec<(Figure, Option<usize>)>,
     /// Whether rows tell the noise of their measures
     pub(super) noise: bool,
 }
@@ -180,7 +180,7 @@ impl ReportPlan {
     /// A figure in each row of all tables; one that is there already stays.
     pub fn figure(&mut self, figure: Figure) {
         if !self.figures.iter().any(|(known, _)| *known == figure) {
-            let field = self.field(&figure.field());
+            let field = figure.field().map(|field| self.field(&field));
             self.figures.push((figure, field));
         }
     }

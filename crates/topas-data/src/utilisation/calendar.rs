@@ -3,7 +3,7 @@
 use topas_format::civil::Date;
 
 use super::zone::{DAY, Zone};
-use crate::field::{FieldKind, Value, civil_day, label};
+use crate::field::{FieldKind, Value, WEEKDAYS, civil_day, label};
 
 /// How long a period is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub enum PeriodStep {
     Week,
     /// Months
     Month,
+    /// The 168 hours of a week, each with all hours of its kind
+    HourOfWeek,
 }
 
 impl PeriodStep {
@@ -27,15 +29,15 @@ impl PeriodStep {
             PeriodStep::Day => "day",
             PeriodStep::Week => "week",
             PeriodStep::Month => "month",
+            PeriodStep::HourOfWeek => "hour-of-week",
         }
     }
 
     /// The first day of the period that a day is in, both in days since 1970.
     fn first_day(self, day: i64) -> i64 {
         match self {
-            PeriodStep::Hour | PeriodStep::Day => day,
-            // 1970-01-01 was a Thursday.
-            PeriodStep::Week => day - (day + 3).rem_euclid(7),
+            PeriodStep::Hour | PeriodStep::HourOfWeek | PeriodStep::Day => day,
+            PeriodStep::Week => day - weekday(day) as i64,
             PeriodStep::Month => {
                 let date = civil_day(day);
                 Date { day: 1, ..date }.days()
@@ -46,11 +48,17 @@ impl PeriodStep {
     /// The first day of the next period.
     fn next_day(self, first: i64) -> i64 {
         match self {
-            PeriodStep::Hour | PeriodStep::Day => first + 1,
+            PeriodStep::Hour | PeriodStep::HourOfWeek | PeriodStep::Day => first + 1,
             PeriodStep::Week => first + 7,
             PeriodStep::Month => self.first_day(first + 31),
         }
     }
+}
+
+/// The day of the week of a day in days since 1970; 0 is Monday.
+pub(super) fn weekday(day: i64) -> usize {
+    // 1970-01-01 was a Thursday.
+    (day + 3).rem_euclid(7) as usize
 }
 
 /// A period, in quarters of an hour of UTC.
@@ -67,7 +75,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// `2026-11-20 08:00`, `2026-11-20`, `2026-W47`, `2026-11`.
+    /// `2026-11-20 08:00`, `2026-11-20`, `2026-W47`, `2026-11`, `Fri 08:00`.
     pub(super) fn name(&self, step: PeriodStep) -> String {
         let day = Value::whole(self.day);
         match (step, self.hour) {
@@ -75,6 +83,10 @@ impl Span {
             (PeriodStep::Month, _) => {
                 let date = civil_day(self.day);
                 format!("{:04}-{:02}", date.year, date.month)
+            }
+            (PeriodStep::HourOfWeek, Some(hour)) => {
+                let weekday = WEEKDAYS[weekday(self.day)];
+                format!("{weekday} {hour:02}:00")
             }
             (_, None) => label(FieldKind::Day, &day),
             (_, Some(hour)) => format!("{} {hour:02}:00", label(FieldKind::Day, &day)),
@@ -97,7 +109,7 @@ pub(super) fn spans(
     while begin <= last {
         let next = step.next_day(day);
         let end = zone.begin_of(next);
-        if step == PeriodStep::Hour {
+        if matches!(step, PeriodStep::Hour | PeriodStep::HourOfWeek) {
             hours(zone, day, begin, end, &mut spans);
         } else {
             let ahead = zone.offset(begin);

@@ -1,10 +1,12 @@
 //! Periods with what was used and what was available in each.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 
 use topas_format::civil::Date;
 
-use super::calendar::{PeriodStep, Span, spans};
+use super::calendar::{PeriodStep, Span, spans, weekday};
 use super::capacity::Capacity;
 use super::zone::{DAY, Zone};
 use super::{QUARTER, Utilisation, sum};
@@ -27,7 +29,7 @@ pub struct UsedCell {
 /// A period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsedPeriod {
-    /// `2026-11-20 08:00`, `2026-11-20`, `2026-W47`, `2026-11`
+    /// `2026-11-20 08:00`, `2026-11-20`, `2026-W47`, `2026-11`, `Fri 08:00`
     pub name: String,
     /// The day it begins, local time
     pub day: Date,
@@ -35,9 +37,9 @@ pub struct UsedPeriod {
     pub weekday: u8,
     /// The hour of the day, if it is an hour
     pub hour: Option<u8>,
-    /// When it begins, in s since 1970-01-01 00:00 UTC
+    /// When it begins, in s since 1970-01-01 00:00 UTC; of hours of the week the first of its kind
     pub begin: i64,
-    /// Its length in s
+    /// Its length in s; of hours of the week that of all of its kind
     pub seconds: u64,
     /// Local time minus UTC where it begins, in s
     pub ahead: i64,
@@ -69,6 +71,11 @@ pub struct UtilisationReport {
     pub step: PeriodStep,
     /// Every period from the first to the last, also those in which nothing was used
     pub periods: Vec<UsedPeriod>,
+    /// Days on which the first and the last period begin; of hours of the week those of all hours
+    pub days: Option<(Date, Date)>,
+    /// Places of the periods that lists show, in their order: all, unless [`UtilisationReport::sort`]
+    /// was called
+    pub rows: Vec<usize>,
     /// Names of partitions, those with the most PE-time first; an empty one has the runs whose
     /// lines name none
     pub partitions: Vec<Box<[u8]>>,
@@ -135,7 +142,9 @@ impl Utilisation {
             Some((first, last)) => {
                 let day = |bin: i64| civil_day(bin.div_euclid(DAY));
                 let days = (day(first), day(last));
-                spans(&mut zone, step, first, last, MOST_PERIODS)
+                // Of hours of the week only 168 are shown.
+                let most = MOST_PERIODS * if step == PeriodStep::HourOfWeek { 10 } else { 1 };
+                spans(&mut zone, step, first, last, most)
                     .ok_or(UtilisationTooLong { step, days })?
             }
         };
@@ -184,7 +193,7 @@ impl Utilisation {
                 UsedPeriod {
                     name: span.name(step),
                     day: civil_day(span.day),
-                    weekday: (span.day + 3).rem_euclid(7) as u8,
+                    weekday: weekday(span.day) as u8,
                     hour: span.hour,
                     begin: span.begin * 900,
                     seconds: (span.end - span.begin) as u64 * 900,
@@ -203,13 +212,20 @@ impl Utilisation {
         if periods.is_empty() {
             found.ahead = (0, 0);
         }
+        let days = periods.first().zip(periods.last()).map(|(first, last)| (first.day, last.day));
+        let periods = match step {
+            PeriodStep::HourOfWeek => by_hour_of_week(periods),
+            _ => periods,
+        };
         let place_sum = |at: usize| total(periods.iter().map(|period| period.partitions[at]));
         Ok(UtilisationReport {
             step,
             all: total(periods.iter().map(|period| period.all)),
             sums: (0..order.len()).map(place_sum).collect(),
             partitions: order.into_iter().map(|at| names[at].clone()).collect(),
+            rows: (0..periods.len()).collect(),
             periods,
+            days,
             runs: self.total,
             impossible: self.impossible,
             outside: PeTime(outside),
@@ -244,6 +260,54 @@ impl Utilisation {
         let both = self.ends[0].into_iter().chain(local);
         both.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
     }
+}
+
+impl UtilisationReport {
+    /// Sorts the periods that lists show, the most used first: by the share of what was available
+    /// if `by_share`, else by the PEs that were busy in the mean, so that long months are not before
+    /// short ones. `reverse` turns this round. Periods without a share stay last, and of equal ones
+    /// the earlier comes first. Only the first `top` of them are left.
+    pub fn sort(&mut self, by_share: bool, reverse: bool, top: usize) {
+        let value = |at: usize| {
+            let UsedPeriod { all, seconds, .. } = &self.periods[at];
+            let of = if by_share { all.available?.0 } else { u128::from(*seconds) };
+            (of > 0).then(|| all.used.0 as f64 / of as f64)
+        };
+        self.rows = (0..self.periods.len()).collect();
+        self.rows.sort_by(|&one, &other| match (value(one), value(other)) {
+            (Some(one), Some(other)) if reverse => one.total_cmp(&other),
+            (Some(one), Some(other)) => other.total_cmp(&one),
+            (one, other) => other.is_some().cmp(&one.is_some()),
+        });
+        self.rows.truncate(top);
+    }
+
+    /// The periods that lists show.
+    pub fn shown(&self) -> impl Iterator<Item = &UsedPeriod> + Clone {
+        self.rows.iter().filter_map(|&at| self.periods.get(at))
+    }
+}
+
+/// The hours of a week, from Monday on, each with the sums of all hours of its kind.
+fn by_hour_of_week(hours: Vec<UsedPeriod>) -> Vec<UsedPeriod> {
+    let mut week: BTreeMap<(u8, Option<u8>), UsedPeriod> = BTreeMap::new();
+    for hour in hours {
+        match week.entry((hour.weekday, hour.hour)) {
+            Entry::Vacant(entry) => {
+                entry.insert(hour);
+            }
+            Entry::Occupied(mut entry) => {
+                let sum = entry.get_mut();
+                sum.seconds += hour.seconds;
+                sum.partial |= hour.partial;
+                sum.all = total([sum.all, hour.all].into_iter());
+                for (sum, cell) in sum.partitions.iter_mut().zip(hour.partitions) {
+                    *sum = total([*sum, cell].into_iter());
+                }
+            }
+        }
+    }
+    week.into_values().collect()
 }
 
 /// PE-time available in a period.

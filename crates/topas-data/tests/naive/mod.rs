@@ -52,6 +52,7 @@ impl NaiveLines {
             l1_miss: if times { line.l1_miss } else { Count::Missing },
             cycles: count(b"cyc").filter(|_| counters).unwrap_or_default(),
             instructions: count(b"ins").filter(|_| counters).unwrap_or_default(),
+            rss: extras.number(b"rss").filter(|_| counters),
             group: 0,
         };
         self.0.entry((who, id, line.npes.0)).or_default().push((record, key.to_vec()));

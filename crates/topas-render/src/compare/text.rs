@@ -1,15 +1,20 @@
 //! The comparison for people.
 
+use topas_data::measure::Measure;
 use topas_data::{CompareRow, CompareTable, CompareVerdict, LEAST_RUNS};
 
 use super::{CompareDocument, quantity, verdict};
 use crate::number::{NONE, significant};
+use crate::text::measures;
 use crate::text::notes::set_aside;
-use crate::text::{columns, cut, heading, line, right, rule};
+use crate::text::{at_places, columns, cut, fitting, heading, line, no_room, right, rule};
 use crate::wording::{TEXT_WIDTH, count, hanging, runs};
 
 /// Digits of values.
 const DIGITS: usize = 4;
+
+/// Columns that names need at least.
+const LEAST_LABEL: usize = 8;
 
 /// Blanks before the further lines of a note.
 const INDENT: usize = 4;
@@ -27,8 +32,9 @@ pub(super) fn render(document: &CompareDocument<'_>, width: Option<usize>) -> St
             note(&mut out, &text);
         }
     }
+    let mut left_out = Vec::new();
     for table in document.tables {
-        write(&mut out, table, document.top, width);
+        left_out.extend(write(&mut out, table, document.top, width));
     }
     // The same groups are new or gone whatever the measure is.
     let mut said = Vec::new();
@@ -60,7 +66,8 @@ pub(super) fn render(document: &CompareDocument<'_>, width: Option<usize>) -> St
         }
     }
     out.push('\n');
-    for text in explanations(document) {
+    out += &no_room(&left_out, notes);
+    for text in explanations(document, width) {
         note(&mut out, &text);
     }
     out
@@ -71,22 +78,36 @@ fn is_listed(row: &&CompareRow) -> bool {
     !matches!(row.verdict, CompareVerdict::New | CompareVerdict::Gone)
 }
 
-fn write(out: &mut String, table: &CompareTable, top: usize, width: Option<usize>) {
+/// Columns in the order in which they leave lines that are too short.
+const FIRST_TO_GO: [&str; 3] = ["+/-", "Num", "A-B"];
+
+/// Writes a table. The names of columns for which there is no room.
+fn write(out: &mut String, table: &CompareTable, top: usize, width: Option<usize>) -> Vec<String> {
     let (what, unit) = quantity(table);
     let listed: Vec<&CompareRow> = table.rows.iter().filter(is_listed).collect();
     out.push('\n');
     line(out, format_args!("{what}, {unit}"));
     if listed.is_empty() {
         line(out, format_args!("no group has runs on both sides"));
-        return;
+        return Vec::new();
     }
-    let names = ["A", "+/-", "Num", "B", "+/-", "Num", "A-B", "A/B", ""];
-    let mut cells = vec![names.map(str::to_owned)];
-    cells.extend(listed.iter().take(top).map(|row| self::cells(table, row)));
-    let least = [6, 5, 5, 6, 5, 5, 7, 5, 8];
+    let medians = has_medians(table, width);
+    let (names, least): (&[&str], &[usize]) = if medians {
+        (
+            &["A", "+/-", "Num", "Median", "B", "+/-", "Num", "Median", "A-B", "A/B", ""],
+            &[6, 5, 5, 6, 6, 5, 5, 6, 7, 5, 8],
+        )
+    } else {
+        (&["A", "+/-", "Num", "B", "+/-", "Num", "A-B", "A/B", ""], &[6, 5, 5, 6, 5, 5, 7, 5, 8])
+    };
+    let mut cells: Vec<Vec<String>> = vec![names.iter().map(|name| (*name).to_owned()).collect()];
+    cells.extend(listed.iter().take(top).map(|row| self::cells(table, row, medians)));
     let widths: Vec<usize> = (0..least.len())
         .map(|at| cells.iter().map(|row| row[at].len()).max().unwrap_or(0).max(least[at]))
         .collect();
+    let (kept, left_out) = fitting(&cells[0], &widths, &FIRST_TO_GO, LEAST_LABEL, width);
+    let widths = at_places(&widths, &kept);
+    let cells: Vec<Vec<String>> = cells.iter().map(|row| at_places(row, &kept)).collect();
     let taken: usize = widths.iter().map(|width| width + 1).sum();
     let by = table.by.iter().map(heading).collect::<Vec<_>>().join(" ");
     let labels = listed.iter().take(top).map(|row| {
@@ -118,37 +139,45 @@ fn write(out: &mut String, table: &CompareTable, top: usize, width: Option<usize
         let more = count((listed.len() - top) as u64, "row");
         line(out, format_args!("... and {more} more (--top)"));
     }
+    left_out
 }
 
-fn cells(table: &CompareTable, row: &CompareRow) -> [String; 9] {
+/// Columns from which on a table of means has the medians, too.
+const WITH_MEDIANS: usize = 100;
+
+/// Whether a table shows the median of each side in lines of so many columns.
+fn has_medians(table: &CompareTable, width: Option<usize>) -> bool {
+    !table.measure.is_compared_by_sum() && width.is_none_or(|width| width >= WITH_MEDIANS)
+}
+
+fn cells(table: &CompareTable, row: &CompareRow, medians: bool) -> Vec<String> {
     let none = || NONE.to_owned();
-    let value = |value: Option<f64>| value.map_or_else(none, |v| significant(v, DIGITS));
+    let shown = |v: f64| measures::quantity(table.measure, v, DIGITS);
+    let value = |value: Option<f64>| value.map_or_else(none, shown);
     let error = |side: usize| match (row.sides[side].value, row.sides[side].error) {
         (Some(value), Some(error)) if value != 0.0 => percent(error / value.abs()),
         _ => none(),
     };
     let difference = row.difference.map_or_else(none, |difference| {
         let sign = if difference > 0.0 { "+" } else { "" };
-        format!("{sign}{}", signed(difference))
+        format!("{sign}{}", signed(table.measure, difference))
     });
     let ratio = row.ratio.map_or_else(none, |ratio| significant(ratio, 3));
-    let [one, other] = &row.sides;
-    [
-        value(one.value),
-        error(0),
-        one.runs.to_string(),
-        value(other.value),
-        error(1),
-        other.runs.to_string(),
-        difference,
-        ratio,
-        verdict(table, row).to_owned(),
-    ]
+    let mut cells = Vec::new();
+    for (at, side) in row.sides.iter().enumerate() {
+        cells.extend([value(side.value), error(at), side.runs.to_string()]);
+        if medians {
+            cells.push(value(side.quartiles.map(|[_, median, _]| median)));
+        }
+    }
+    cells.extend([difference, ratio, verdict(table, row).to_owned()]);
+    cells
 }
 
 /// A number that may be negative.
-fn signed(value: f64) -> String {
-    if value < 0.0 { format!("-{}", significant(-value, 3)) } else { significant(value, 3) }
+fn signed(measure: &Measure, value: f64) -> String {
+    let sign = if value < 0.0 { "-" } else { "" };
+    format!("{sign}{}", measures::quantity(measure, value.abs(), 3))
 }
 
 /// A standard error as a share.
@@ -159,12 +188,18 @@ fn percent(share: f64) -> String {
     )
 }
 
-fn explanations(document: &CompareDocument<'_>) -> Vec<String> {
+fn explanations(document: &CompareDocument<'_>, width: Option<usize>) -> Vec<String> {
     let mut notes = Vec::new();
     if document.tables.iter().any(|table| !table.measure.is_compared_by_sum()) {
         notes.push(
             "Mean: as in other reports, rates weighted by PEs x time. +/-: its standard error by \
              the spread between runs. Num: runs with a value."
+                .to_owned(),
+        );
+    }
+    if document.tables.iter().any(|table| has_medians(table, width)) {
+        notes.push(
+            "Median: of the runs of a side, each counted once; of more than 256 runs off by up to 0.4%."
                 .to_owned(),
         );
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use topas_data::field::FieldScope;
 use topas_data::measure::{Measure, Sample, ScaleKind};
 use topas_data::{Fault, PercentOf, Period, Problem, Share, TableSide};
 
@@ -30,6 +31,13 @@ pub(super) fn write(out: &mut String, document: &Document<'_>, width: usize) {
     scales(&mut note, document);
     left_out(&mut note, document);
     percentages(&mut note, document);
+    let of_rank = |by: &TableSide| match by {
+        TableSide::Field(field) if field.scope() == FieldScope::Rank => Some(heading(by)),
+        _ => None,
+    };
+    for heading in in_order(document, of_rank) {
+        note(format!("{heading}: of a run, that of the line with the lowest PE."));
+    }
     for measure in &by {
         let Some(sample) = report.sample(measure) else { continue };
         below(&mut note, document, measure, sample);
@@ -251,6 +259,8 @@ fn column(note: &mut impl FnMut(String), measure: &Measure, sample: &Sample, kno
     let Some(sum) = sample.sum(measure) else {
         if sample.is_overflown() {
             note(format!("{heading}: its sums are too large to be shown."));
+        } else if sum_of.is_empty() && sample.valued.runs > 0 {
+            note(format!("{heading}: mean per run; it has no sum."));
         }
         return;
     };

@@ -3,14 +3,14 @@
 
 use topas_data::{ReportRow, ReportTable};
 
-use super::{columns, join, labels, line, right, rule};
+use super::{at_places, columns, fitting, join, labels, least_room, line, right, rule};
 use crate::number::{NONE, hours, percentage};
 use crate::row::is_of_parts;
 
 /// Columns, each with its least width.
 const PLAIN: [(&str, usize); 4] = [("Num%", 7), ("Num", 5), ("Time%", 7), ("Time", 12)];
 const OF_PARTS: [(&str, usize); 6] =
-    [("Num%", 7), ("Num", 5), ("Of", 5), ("Time%", 7), ("Time", 12), ("Of", 12)];
+    [("Num%", 7), ("Num", 5), ("Of", 5), ("Time%", 7), ("Time", 12), ("Time of", 12)];
 
 /// Tables, all with the same columns: those of the paper, wider where a number needs it.
 pub(super) struct Shares {
@@ -18,7 +18,12 @@ pub(super) struct Shares {
     tables: Vec<Vec<(String, Vec<String>)>>,
     label: usize,
     widths: Vec<usize>,
+    /// Names of columns for which there is no room
+    pub(super) left_out: Vec<String>,
 }
+
+/// Columns in the order in which they leave lines that are too short.
+const FIRST_TO_GO: [&str; 4] = ["Time of", "Time", "Of", "Num%"];
 
 impl Shares {
     pub(super) fn new(tables: &[ReportTable], width: Option<usize>) -> Self {
@@ -30,14 +35,20 @@ impl Shares {
             cells.max().unwrap_or(0).max(*least)
         };
         let widths: Vec<usize> = heading.iter().enumerate().map(widest).collect();
+        let labels_of: Vec<_> = tables.iter().map(labels).collect();
+        let least = tables.iter().zip(&labels_of).map(|(table, of)| least_room(table, of)).max();
+        let names: Vec<String> = heading.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let (kept, left_out) = fitting(&names, &widths, &FIRST_TO_GO, least.unwrap_or(0), width);
+        let widths = at_places(&widths, &kept);
         let taken: usize = widths.iter().map(|width| width + 1).sum();
         let most = width.map_or(usize::MAX, |width| width.saturating_sub(taken));
-        let rows = |(table, cells): (&ReportTable, Vec<Vec<String>>)| {
-            join(&labels(table), most).into_iter().zip(cells).collect::<Vec<_>>()
+        let rows = |(labels, cells): (&Vec<Vec<String>>, Vec<Vec<String>>)| {
+            let cells = cells.iter().map(|row| at_places(row, &kept));
+            join(labels, most).into_iter().zip(cells).collect::<Vec<_>>()
         };
-        let tables: Vec<_> = tables.iter().zip(cells).map(rows).collect();
+        let tables: Vec<_> = labels_of.iter().zip(cells).map(rows).collect();
         let label = tables.iter().flatten().map(|(label, _)| columns(label)).max();
-        Shares { label: label.unwrap_or(0).max(7), widths, tables }
+        Shares { label: label.unwrap_or(0).max(7), widths, tables, left_out }
     }
 
     pub(super) fn width(&self) -> usize {
@@ -76,6 +87,8 @@ fn cells(table: &ReportTable, heading: &[(&str, usize)]) -> Vec<Vec<String>> {
         }
         cells
     };
-    let heading = heading.iter().map(|(name, _)| (*name).to_owned()).collect();
+    // Both columns that tell what percentages are of have one heading.
+    let shown = |name: &str| if name == "Time of" { "Of".to_owned() } else { name.to_owned() };
+    let heading = heading.iter().map(|(name, _)| shown(name)).collect();
     std::iter::once(heading).chain(table.rows.iter().map(row)).collect()
 }

@@ -3,16 +3,17 @@
 use topas_chart::{Calendar, CalendarCell, Caption};
 use topas_data::{PeriodStep, UsedPeriod, UtilisationReport};
 
-use super::{available, notes, share};
+use super::{available, between, notes, share, step_words};
 use crate::number::pe_hours;
 
-/// Days as cells by week and day of the week; hours by day and hour of the day; weeks and months
-/// by year. Without a capacity the colour is the share of the period in which most was used.
+/// Days as cells by week and day of the week; hours by day and hour of the day; hours of the week by
+/// hour and day of the week; weeks and months by year. Without a capacity the colour is the share of the period in which most was used.
 pub fn calendar(report: &UtilisationReport) -> Calendar {
     let mut places = Vec::new();
     let (rows, columns) = match report.step {
         PeriodStep::Day => days(report, &mut places),
         PeriodStep::Hour => hours(report, &mut places),
+        PeriodStep::HourOfWeek => week(report, &mut places),
         PeriodStep::Week | PeriodStep::Month => years(report, &mut places),
     };
     let most = report.periods.iter().map(|period| period.all.used.0).max().unwrap_or(0);
@@ -33,7 +34,7 @@ pub fn calendar(report: &UtilisationReport) -> Calendar {
         ),
         None => format!("{}: {} PE-h", period.name, pe_hours(period.all.used)),
     };
-    let step = report.step.name();
+    let step = step_words(report);
     let periods = report.periods.iter().zip(&places);
     let cells = periods.map(|(period, &(column, row))| CalendarCell {
         column,
@@ -45,10 +46,7 @@ pub fn calendar(report: &UtilisationReport) -> Calendar {
     // An hour that clocks repeat has one cell, that of the first.
     let cells: Vec<CalendarCell> =
         cells.filter(|cell| seen.insert((cell.column, cell.row))).collect();
-    let subtitle = match (report.periods.first(), report.periods.last()) {
-        (Some(first), Some(last)) => format!("{} to {}", first.name, last.name),
-        _ => String::new(),
-    };
+    let subtitle = between(report).unwrap_or_default();
     let mut notes = notes::notes(report);
     notes.retain(|note| !note.starts_with('*'));
     if report.step == PeriodStep::Hour && cells.len() < report.periods.len() {
@@ -70,6 +68,8 @@ pub fn calendar(report: &UtilisationReport) -> Calendar {
     }
 }
 
+const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+
 /// Columns and rows of cells.
 type Names = (Vec<String>, Vec<String>);
 
@@ -90,8 +90,13 @@ fn days(report: &UtilisationReport, places: &mut Vec<(usize, usize)>) -> Names {
         }
         places.push((columns.len() - 1, period.weekday.into()));
     }
-    let rows = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-    (rows.map(str::to_owned).to_vec(), columns)
+    (WEEKDAYS.map(str::to_owned).to_vec(), columns)
+}
+
+/// Days of the week by hours of the day.
+fn week(report: &UtilisationReport, places: &mut Vec<(usize, usize)>) -> Names {
+    places.extend(report.periods.iter().map(|at| (at.hour.unwrap_or(0).into(), at.weekday.into())));
+    (WEEKDAYS.map(str::to_owned).to_vec(), (0..24).map(|hour| format!("{hour:02}")).collect())
 }
 
 /// Days by hours of the day.

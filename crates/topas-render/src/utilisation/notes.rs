@@ -1,10 +1,10 @@
 //! What stands below the tables: what 100 % are, what is not in them, and why.
 
-use topas_data::UtilisationReport;
+use topas_data::{PeriodStep, UtilisationReport};
 
-use super::{offset, partition};
+use super::{counted_periods, offset, partition, step_words};
 use crate::number::pe_hours;
-use crate::wording::{count, runs};
+use crate::wording::runs;
 
 /// The notes, in their order.
 pub(super) fn notes(report: &UtilisationReport) -> Vec<String> {
@@ -12,6 +12,12 @@ pub(super) fn notes(report: &UtilisationReport) -> Vec<String> {
         "PE-h used: PEs x wall clock time of {}, spread over the time each ran.",
         runs(report.runs.runs)
     )];
+    if report.step == PeriodStep::HourOfWeek {
+        notes.push(
+            "Of each hour of the week: the sum over all hours of its kind in these days."
+                .to_owned(),
+        );
+    }
     notes.push(capacity(report));
     let unknown = report.periods.iter().filter(|period| period.all.available.is_none()).count();
     if report.has_capacity && unknown > 0 {
@@ -19,15 +25,15 @@ pub(super) fn notes(report: &UtilisationReport) -> Vec<String> {
             "- : the capacity of all or a part of {} of {} is not known, so they have no share, and \
              neither has the sum.",
             unknown,
-            count(report.periods.len() as u64, report.step.name())
+            counted_periods(report)
         ));
     }
     notes.extend(without_capacity(report));
     notes.extend(beyond(report));
-    if report.periods.iter().any(|period| period.partial) {
+    if report.shown().any(|period| period.partial) {
         notes.push(format!(
             "* : the log begins or ends in this {}, so it was used more than is known here.",
-            report.step.name()
+            step_words(report)
         ));
     }
     notes.push(zone(report));
@@ -89,7 +95,7 @@ fn beyond(report: &UtilisationReport) -> Option<String> {
              or its date is late; programs ran more ranks than there are PEs (hyper-threads); \
              clocks of nodes are wrong.",
             periods,
-            count(report.periods.len() as u64, report.step.name())
+            counted_periods(report)
         )
     })
 }

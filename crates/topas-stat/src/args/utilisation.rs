@@ -8,16 +8,22 @@ use topas_data::PeriodStep;
 use crate::asked::wrong;
 
 /// Words of the periods.
-const STEPS: [PeriodStep; 4] =
-    [PeriodStep::Hour, PeriodStep::Day, PeriodStep::Week, PeriodStep::Month];
+const STEPS: [PeriodStep; 5] = [
+    PeriodStep::Hour,
+    PeriodStep::Day,
+    PeriodStep::Week,
+    PeriodStep::Month,
+    PeriodStep::HourOfWeek,
+];
 
 /// How much of the machine was used.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Utilisation")]
 pub struct UtilisationArgs {
-    /// Show the PE-hours used of those available in each hour, day, week or month [default: day].
-    /// A run is spread over the time it ran. --since and --until select the periods. --bars, --svg
-    /// and --png draw a calendar
+    /// Show the PE-hours used of those available in each hour, day, week or month, or by hour-of-week
+    /// [default: day]. A run is spread over the time it ran. --since and --until select the periods.
+    /// --bars, --svg and --png draw a calendar; --top N shows the periods that were used most, with
+    /// --reverse those that were used least
     #[arg(
         long,
         value_name = "PERIOD",
@@ -25,8 +31,7 @@ pub struct UtilisationArgs {
         default_missing_value = "day",
         alias = "utilization",
         conflicts_with_all = [
-            "check", "by", "measure", "bucket", "upper", "log_scale", "top", "sort", "reverse",
-            "runs", "columns", "job", "id", "percent", "gnuplot", "r", "share",
+            "check", "by", "measure", "bucket", "upper", "log_scale", "runs", "columns", "job", "id", "percent", "gnuplot", "r", "share",
         ]
     )]
     pub utilisation: Option<String>,
@@ -66,6 +71,6 @@ impl UtilisationArgs {
                 .map(PathBuf::from));
         }
         let what = format!("--utilisation: '{word}' is neither a period nor a file");
-        Err(wrong(what, "the periods are hour, day, week and month"))
+        Err(wrong(what, "the periods are hour, day, week, month and hour-of-week"))
     }
 }
