@@ -4,6 +4,8 @@
 mod center;
 #[path = "../../topas-data/examples/generate-log/synthetic.rs"]
 mod synthetic;
+#[path = "../../topas-data/examples/generate-log/year.rs"]
+mod year;
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -243,5 +245,29 @@ fn duckdb_answers_the_questions_of_a_center_likewise() {
         let figures = String::from_utf8_lossy(&output.stdout);
         let figures: u64 = figures.trim().parse().expect("how many figures were compared");
         assert!(figures > 2000, "{state}: {figures}");
+    }
+}
+
+/// A year of a center in files of several owners, with profiles of MPI and jobs of sacct: `year.py` tells
+/// which questions.
+#[test]
+#[ignore = "cargo xtask test --duckdb"]
+fn duckdb_answers_the_questions_about_a_year_likewise() {
+    let python = std::env::var_os("TOPAS_TEST_DUCKDB").unwrap_or_else(|| "python3".into());
+    for state in ["clean", "dirty"] {
+        let dir = tempfile::tempdir().unwrap();
+        year::write(12_000, dir.path(), 1).unwrap();
+        let output = Command::new(&python)
+            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/year.py"))
+            .arg(env!("CARGO_BIN_EXE_topas-stat"))
+            .arg(dir.path())
+            .arg(state)
+            .env("TZ", "UTC")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{state}: {}", String::from_utf8_lossy(&output.stderr));
+        let figures = String::from_utf8_lossy(&output.stdout);
+        let figures: u64 = figures.trim().parse().expect("how many figures were compared");
+        assert!(figures > 3000, "{state}: {figures}");
     }
 }

@@ -3,33 +3,16 @@
 usage: questions.py TOPAS_STAT LOG clean|dirty
 """
 
-import csv
-import io
-import json
 import random
-import subprocess
 import sys
-import tempfile
 
-import duckdb
+from center_log import Question, changed, tables, with_length
 
 STAT, LOG, STATE = sys.argv[1:4]
 rnd = random.Random(5)
 
 
 # ---- the log, with programs that use accelerators, and with dirt --------------
-
-def with_length(text):
-    """The line with its length, in three digits, as the last of its words."""
-    text = text[:text.rindex(b" len=")]
-    return text + b" len=%03d" % (len(text) + 8)
-
-
-def changed(line, at, word):
-    words = line.split(b" ")
-    words[at] = word
-    return with_length(b" ".join(words))
-
 
 def accelerated(line):
     if int(line.split(b" ")[15], 16) // 2**21 % 13:
@@ -74,110 +57,8 @@ if STATE == "dirty":
 text = b"\n".join(lines) + b"\n"
 
 
-# ---- the tables of DuckDB ------------------------------------------------------
-
-db = duckdb.connect()
-with tempfile.NamedTemporaryFile(suffix=".txt") as file:
-    # One character for each byte, and none that ends a line but a newline.
-    file.write(text.decode("latin-1").replace("\r", "\x02").replace("\0", "\x02").encode())
-    file.flush()
-    db.execute("""
-create table line as
-  select l, string_split(l, ' ') as f from (
-    -- A whole line can stand behind what was there before it.
-    select distinct right(l, try_cast(right(l, 3) as int)) as l from read_csv(?, columns = {'l': 'varchar'}, delim = '\x03', header = false,
-                                    quote = '', escape = '', comment = '', auto_detect = false))
-  where regexp_matches(l, '^[0-9]{4}/[0-9]{2}/[0-9]{2} .* len=[0-9]{3}$') and right(l, 3)::int = length(l)
-    and not regexp_matches(l, '[\x01-\x1f\x7f]')
-""", [file.name])
-
-db.execute(r"""
-create table told as
-  select f[16] as id, f[5]::bigint as pe, f[6]::bigint as npes, f[3] as usr, f[4] as exe, f[8] as mode,
-         f[9] as lang, f[7] as cputype, strptime(f[1] || ' ' || f[2], '%Y/%m/%d %H:%M:%S') as ended,
-         (f[13]::decimal(18, 6) * 1000000)::hugeint as wall_us,
-         (f[11]::decimal(18, 6) * 1000000)::hugeint as user_us,
-         (f[12]::decimal(18, 6) * 1000000)::hugeint as sys_us,
-         case when regexp_matches(f[14], '^f=[0-9]') then f[14][3:]::hugeint end as flop,
-         case when regexp_matches(f[15], '^[0-9]+$') then f[15]::hugeint end as l1,
-         nullif(regexp_extract(l, ' uid=([^ ]+)', 1), '') as uid,
-         nullif(regexp_extract(l, ' host=([^ ]+)', 1), '') as host,
-         nullif(regexp_extract(l, ' job=([^ ]+)', 1), '') as job,
-         nullif(regexp_extract(l, ' part=([^ ]+)', 1), '') as part,
-         nullif(regexp_extract(l, ' gpu=([^ ]+)', 1), '') as gpu,
-         nullif(regexp_extract(l, ' end=([^ ]+)', 1), '') as ending,
-         nullif(regexp_extract(l, ' mpi=([^ ]+)', 1), '') as mpi,
-         nullif(regexp_extract(l, ' cyc=([0-9]+)', 1), '')::hugeint as cyc,
-         nullif(regexp_extract(l, ' ins=([0-9]+)', 1), '')::hugeint as ins,
-         nullif(regexp_extract(l, ' rss=([0-9]+)', 1), '')::hugeint as rss,
-         nullif(regexp_extract(l, ' t=([0-9]+)', 1), '')::bigint as t
-  from line
-""")
-db.execute(r"""
-create table run as
-  select id, uid, npes, max(wall_us) as wall, npes * max(wall_us) as micros,
-         arg_min(usr, pe) as usr, arg_min(exe, pe) as exe, arg_min(lang, pe) as lang,
-         arg_min(mode, pe) as mode, arg_min(cputype, pe) as cputype, arg_min(part, pe) as part,
-         arg_min(job, pe) as job, arg_min(ended, pe) as day, arg_min(gpu, pe) as gpu,
-         arg_min(mpi, pe) as mpi, max(t) as t,
-         bool_or(gpu is not null) as accelerated,
-         bool_or(ending != 'exit:0') as failed,
-         sum(flop)::double / sum(wall_us) filter (flop is not null) as mflops,
-         100 * sum(sys_us)::double / sum(sys_us + user_us) as sys_share,
-         sum(ins)::double / sum(cyc) as ipc,
-         sum(l1) filter (flop is not null)::double / nullif(sum(flop) filter (l1 is not null), 0) as l1_per_op
-  from told group by id, uid, npes
-""")
-db.execute("update run set mflops = null, ipc = null, l1_per_op = null where accelerated")
-
-
-def sql(query):
-    return db.execute(query).fetchall()
-
-
-def stat(*arguments):
-    result = subprocess.run([STAT, *arguments], input=text, capture_output=True)
-    assert result.returncode == 0, (arguments, result.returncode, result.stderr)
-    return result.stdout.decode()
-
-
-def report(*arguments):
-    return json.loads(stat(*arguments, "--json"))
-
-
-def rows_of(*arguments):
-    return report(*arguments)["tables"][0]["rows"]
-
-
-def table(*arguments):
-    return list(csv.DictReader(io.StringIO(stat(*arguments, "--csv"))))
-
-
-# ---- comparing -----------------------------------------------------------------
-
-figures = 0
-
-
-def is_same(one, other):
-    if one is None or other is None or isinstance(one, str) or isinstance(other, str):
-        return one == other
-    one, other = float(one), float(other)
-    return abs(one - other) <= 2e-8 * max(abs(one), abs(other))
-
-
-def check(question, ours, theirs):
-    """Both are rows of texts and numbers, in any order, or in this one if they are tuples."""
-    global figures
-    if isinstance(ours, list):
-        ours = sorted(ours, key=lambda row: [str(cell) for cell in row if isinstance(cell, str) or cell is None])
-        theirs = sorted(theirs, key=lambda row: [str(cell) for cell in row if isinstance(cell, str) or cell is None])
-    assert len(ours) == len(theirs), (question, len(ours), len(theirs), ours[:3], theirs[:3])
-    assert ours, question
-    for own, other in zip(ours, theirs):
-        assert len(own) == len(other), (question, own, other)
-        for one, two in zip(own, other):
-            assert is_same(one, two), (question, own, other)
-            figures += 1
+ask = Question(STAT, tables(text), [], text)
+check, sql, rows_of, table, report = ask.check, ask.sql, ask.rows_of, ask.table, ask.report
 
 
 # ---- the questions ---------------------------------------------------------------
@@ -322,4 +203,4 @@ check("How many programs does each user have, and how many jobs?",
        for row in rows_of("--by", "user", "--measure", "exes,jobs", "--sort", "exes")],
       sql("select usr, count(distinct exe), count(distinct job) from run group by usr"))
 
-print(figures)
+print(ask.figures)
