@@ -315,6 +315,12 @@ fn extremes(items: &mut Vec<PictureItem>, points: &Points, plot: &Area, axis: &A
     let mut found: Vec<(usize, f64)> = points.extremes.iter().filter_map(value).collect();
     found.sort_by(|a, b| (b.1 - median).abs().total_cmp(&(a.1 - median).abs()).then(a.0.cmp(&b.0)));
     let (mut drawn, mut taken): (Vec<PictureItem>, Vec<Area>) = (Vec::new(), Vec::new());
+    // No number stands on the sign of another point.
+    let sign = |(index, value): &(usize, f64)| {
+        let (x, y) = (x(points, plot, *index), y(plot, axis, *value));
+        Area::between(x - 6.0, y - 6.0, x + 6.0, y + 6.0)
+    };
+    let signs: Vec<Area> = found.iter().map(sign).collect();
     for (order, (index, value)) in found.into_iter().enumerate() {
         let high = value > median;
         let middle = (x(points, plot, index), y(plot, axis, value));
@@ -327,7 +333,8 @@ fn extremes(items: &mut Vec<PictureItem>, points: &Points, plot: &Area, axis: &A
         let left_side = middle.0 + 9.0 + width > plot.right();
         let left = if left_side { middle.0 - 9.0 - width } else { middle.0 + 9.0 };
         let area = Area::between(left, middle.1 - 7.0, left + width, middle.1 + 7.0);
-        let free = taken.iter().all(|t| {
+        let others = signs.iter().enumerate().filter(|(at, _)| *at != order);
+        let free = taken.iter().chain(others.map(|(_, sign)| sign)).all(|t| {
             area.right() < t.x || t.right() < area.x || area.bottom() < t.y || t.bottom() < area.y
         });
         if order < MOST && free {
