@@ -99,7 +99,7 @@ impl TimelinePage<'_> {
                         @if let Some(finding) = words::finding(timeline) { p.finding { (finding) } }
                         @for note in words::notes(timeline) { p.note { (note) } }
                     }
-                    main {
+                    main id="main" {
                         (section("lines-title", "Time lines", &self.lines()))
                         (section("durations-title", "How long a state took", &durations()))
                         (section("ranks-title", "The ranks in numbers", &html! {
