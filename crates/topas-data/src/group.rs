@@ -114,10 +114,17 @@ impl Groups {
     }
 }
 
-/// Keys are short: a call to compare them takes longer than that.
+/// Keys are short: a call to compare them takes longer than that. The last eight bytes may overlap
+/// those before.
 #[inline]
 fn is_same(a: &[u8], b: &[u8]) -> bool {
-    a.len() == b.len() && a.iter().eq(b)
+    if a.len() != b.len() {
+        return false;
+    }
+    match (a.last_chunk::<8>(), b.last_chunk()) {
+        (Some(last), Some(other)) => last == other && a.as_chunks::<8>().0 == b.as_chunks().0,
+        _ => a.iter().eq(b),
+    }
 }
 
 fn hash(key: &[u8]) -> u64 {
@@ -150,6 +157,20 @@ mod tests {
         assert_eq!(keys.len(), 1000);
         for (n, number) in (0..1000u32).zip(&numbers[0]) {
             assert_eq!(*keys[*number as usize], n.to_le_bytes());
+        }
+    }
+
+    #[test]
+    fn keys_of_any_length_are_told_apart() {
+        let key: Vec<u8> = (0..40).collect();
+        for len in 0..=key.len() {
+            assert!(is_same(&key[..len], &key[..len]));
+            for at in 0..len {
+                let mut other = key[..len].to_vec();
+                other[at] ^= 1;
+                assert!(!is_same(&key[..len], &other), "{at} of {len}");
+                assert!(!is_same(&key[..len], &key[..at]));
+            }
         }
     }
 

@@ -11,9 +11,14 @@ const LONG: u8 = 254;
 /// Appends a value.
 #[inline]
 pub(crate) fn write(value: &Value<'_>, key: &mut Vec<u8>) {
-    if *value == Value::Missing {
-        key.push(MISSING);
-        return;
+    match value {
+        Value::Missing => return key.push(MISSING),
+        // Most values.
+        Value::Text(text) if text.len() < usize::from(LONG) => {
+            key.push(text.len() as u8);
+            return key.extend_from_slice(text);
+        }
+        Value::Text(_) | Value::Number(_) => {}
     }
     let at = key.len();
     key.push(0);

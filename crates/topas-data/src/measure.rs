@@ -78,6 +78,16 @@ struct Ratio {
     estimate: bool,
 }
 
+/// Sums of terms over those PEs of a run that have them.
+struct TermSums {
+    upper: u128,
+    lower: u128,
+    /// Number of these PEs, at least one
+    pes: u32,
+    /// Whether an estimate is among them
+    estimate: bool,
+}
+
 #[derive(Clone, Copy)]
 enum Terms {
     /// Of each PE; None if it was not measured there
@@ -478,23 +488,40 @@ impl Measure {
         }
     }
 
+    /// Sums of its terms over the PEs of a run that have them; None if there are none.
+    fn sums(&self, run: &Run<'_>) -> Option<TermSums> {
+        let mut sums = TermSums { upper: 0, lower: 0, pes: 0, estimate: false };
+        self.each_pe(run, |ratio| {
+            sums.upper += ratio.upper;
+            sums.lower += ratio.lower;
+            sums.pes += 1;
+            sums.estimate |= ratio.estimate;
+        });
+        (sums.pes > 0).then_some(sums)
+    }
+
     /// Its value of a run, as an exact ratio.
     pub fn of(&self, run: &Run<'_>) -> Of {
-        let (mut upper, mut lower, mut counted) = (0, 0, false);
-        self.each_pe(run, |ratio| {
-            upper += ratio.upper;
-            lower += ratio.lower;
-            counted = true;
-        });
-        match (counted, lower) {
-            (false, _) => Of::Uncounted,
-            (true, 0) => Of::Zero,
+        self.of_sums(self.sums(run).as_ref())
+    }
+
+    fn of_sums(&self, sums: Option<&TermSums>) -> Of {
+        match sums {
+            None => Of::Uncounted,
+            Some(TermSums { lower: 0, .. }) => Of::Zero,
             // Both are sums of at most 2^32 numbers of 64 bits; the factors have 7 and 32.
-            (true, _) => Of::Value {
+            Some(TermSums { upper, lower, .. }) => Of::Value {
                 upper: upper * u128::from(self.factor.0),
                 lower: lower * u128::from(self.factor.1),
             },
         }
+    }
+
+    /// Its value of a run, and what the run adds to sums: [`Measure::of`] and [`Measure::terms_of`]
+    /// from one look at the PEs.
+    pub(crate) fn of_and_terms(&self, run: &Run<'_>) -> (Of, Option<RunTerms>) {
+        let sums = self.sums(run);
+        (self.of_sums(sums.as_ref()), sums.map(|sums| self.extrapolated(&sums, run)))
     }
 
     /// The PEs of a run that have its terms, and whether a count among these is an estimate. Of a

@@ -32,6 +32,7 @@ impl<'a> Token<'a> for Name<'a> {
 }
 
 /// Two decimal digits.
+#[inline(always)]
 fn two(digits: [u8; 2]) -> Option<u8> {
     let [tens, ones] = digits.map(|d| d.wrapping_sub(b'0'));
     (tens <= 9 && ones <= 9).then(|| tens * 10 + ones)

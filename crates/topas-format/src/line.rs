@@ -123,16 +123,26 @@ impl<'a> Line<'a> {
             _ => false,
         };
         // `len=` is always the last token: 8 bytes with the blank before it.
-        let last = text.len().checked_sub(8).and_then(|at| text.get(at..)).unwrap_or_default();
-        match last.strip_prefix(b" len=") {
-            Some(digits) if whole(digits) == Some(text.len() as u64) => {}
+        match text.last_chunk::<8>() {
+            Some([b' ', b'l', b'e', b'n', b'=', digits @ ..]) => {
+                if three(*digits) != Some(text.len()) {
+                    return Err(Fault::length);
+                }
+            }
             // Lines of the T3E have neither version nor length. A line of our time without them was
             // cut before its version.
-            None if !versioned && line.date.year < VERSIONED_SINCE => {}
+            _ if !versioned && line.date.year < VERSIONED_SINCE => {}
             _ => return Err(Fault::length),
         }
         Ok((line, extras))
     }
+}
+
+/// The number of three digits.
+#[inline(always)]
+fn three(digits: [u8; 3]) -> Option<usize> {
+    let [hundreds, tens, ones] = digits.map(|digit| usize::from(digit.wrapping_sub(b'0')));
+    (hundreds <= 9 && tens <= 9 && ones <= 9).then(|| 100 * hundreds + 10 * tens + ones)
 }
 
 /// The `key=value` tokens of a line.

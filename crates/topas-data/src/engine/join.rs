@@ -41,6 +41,7 @@ pub(super) struct Join<'k> {
     launches: Launches<'k>,
     /// Memory for records in B
     memory: usize,
+    /// Records of a part, and behind them what is left of a larger one
     records: Vec<u8>,
     /// Keys of the records
     keys: Vec<u64>,
@@ -86,8 +87,8 @@ impl<'k> Join<'k> {
         let len = part.len();
         let fits = len / F::SIZE * (F::SIZE + BESIDES) <= self.memory;
         if fits || len == of || used + SPLIT_BITS > 64 || len / F::SIZE < 2 {
-            part.read(&mut self.records)?;
-            self.runs::<F>(each);
+            let records = part.read(&mut self.records)?.len();
+            self.runs::<F>(records, each);
             return Ok(());
         }
         // What was kept of a part joined before is in the way now.
@@ -106,13 +107,13 @@ impl<'k> Join<'k> {
             .try_for_each(|part| self.split::<F>(store.take(part), used + SPLIT_BITS, len, each))
     }
 
-    /// Gives the runs of `records`.
-    fn runs<F: RecordForm>(&mut self, each: &mut impl FnMut(&Run<'_>)) {
+    /// Gives the runs of `records`, of which there are `len` bytes.
+    fn runs<F: RecordForm>(&mut self, len: usize, each: &mut impl FnMut(&Run<'_>)) {
         self.keys.clear();
-        self.keys.extend(self.records.chunks_exact(F::SIZE).map(key));
+        self.keys.extend(self.records[..len].chunks_exact(F::SIZE).map(key));
         self.link();
         // Mates stand close by, nearly always: records are read from front to back.
-        let records = self.records.as_slice();
+        let records = &self.records[..len];
         let record = |at: u32| &records[at as usize * F::SIZE..][..F::SIZE];
         let mut launch = Vec::new();
         for (at, link) in (0..).zip(&self.links) {

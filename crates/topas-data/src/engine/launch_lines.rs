@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use topas_format::number::{Count, Micros};
 
-use super::record::{Marks, Member, RecordForm, key, same};
+use super::record::{Marks, Member, RecordForm, key, pe, same};
 use crate::remark::{APART, Oddities};
 use crate::run::{KeyPart, PeRecord, Run};
 
@@ -44,6 +44,7 @@ impl Cover {
     /// Ranks of a launch run at the same time, so a short line may miss the other by
     /// [`TOLERANCE`], but long ones must overlap by more than it: launches that follow
     /// each other in one batch job have the same process group and touch.
+    #[inline]
     fn overlap(self, other: Cover) -> Option<i64> {
         let overlap = self.end.min(other.end).saturating_sub(self.start.max(other.start));
         let shorter = self.length().min(other.length());
@@ -126,7 +127,9 @@ impl<'k> Launches<'k> {
         match records {
             [one] => return self.run(&[RepeatedLine::once::<F>(one)], false, each),
             [a, b] if !same(a, b) => {
-                return self.pair(&[RepeatedLine::once::<F>(a), RepeatedLine::once::<F>(b)], each);
+                let (lower, upper) = if pe(b) < pe(a) { (b, a) } else { (a, b) };
+                let lines = [RepeatedLine::once::<F>(lower), RepeatedLine::once::<F>(upper)];
+                return self.pair(lines, each);
             }
             _ => {}
         }
@@ -140,7 +143,8 @@ impl<'k> Launches<'k> {
         }
         match members.as_slice() {
             [_] => self.run(&members, false, each),
-            [a, b] => self.pair(&[*a, *b], each),
+            [a, b] if b.member.pe.pe < a.member.pe.pe => self.pair([*b, *a], each),
+            [a, b] => self.pair([*a, *b], each),
             _ => {
                 members.sort_unstable_by_key(|counted| rank(&counted.member));
                 self.sweep(&members, each);
@@ -149,26 +153,31 @@ impl<'k> Launches<'k> {
         self.members = members;
     }
 
-    /// Two lines are one run or two.
+    /// Two lines, in order of their PEs, are one run or two.
     #[inline]
-    fn pair(&mut self, members: &[RepeatedLine; 2], each: &mut impl FnMut(&Run<'_>)) {
-        let [a, b] = members.each_ref().map(|counted| &counted.member);
+    fn pair(&mut self, lines: [RepeatedLine; 2], each: &mut impl FnMut(&Run<'_>)) {
+        let [a, b] = lines.each_ref().map(|counted| &counted.member);
         let could = a.npes == b.npes && a.pe.pe != b.pe.pe;
         if could && Cover::of(&a.pe).overlap(Cover::of(&b.pe)).is_some() {
-            return self.run_of_two(members, each);
+            return self.run_of_two(lines, each);
         }
-        let apart = could && alike(a, b);
-        self.run(&members[..1], apart, each);
-        self.run(&members[1..], apart, each);
+        self.two_runs(lines, could && alike(a, b), each);
     }
 
-    /// As [`Launches::run`], of two lines, which most runs have.
+    /// As [`Launches::run`], of each of two lines.
+    #[cold]
+    fn two_runs(&mut self, lines: [RepeatedLine; 2], apart: bool, each: &mut impl FnMut(&Run<'_>)) {
+        self.run(&lines[..1], apart, each);
+        self.run(&lines[1..], apart, each);
+    }
+
+    /// As [`Launches::run`], of two lines in order of their PEs, which most runs have. They come as
+    /// values, so that they are made in the place where the run refers to them.
     #[inline]
-    fn run_of_two(&self, members: &[RepeatedLine; 2], each: &mut impl FnMut(&Run<'_>)) {
-        let [a, b] = members;
-        let (lowest, other) = if a.member.pe.pe < b.member.pe.pe { (a, b) } else { (b, a) };
-        let odd = lowest.odd().and(other.odd());
-        let (lowest, other) = (&lowest.member, &other.member);
+    fn run_of_two(&self, lines: [RepeatedLine; 2], each: &mut impl FnMut(&Run<'_>)) {
+        let odd = lines[0].odd().and(lines[1].odd());
+        let [lowest, other] = lines.map(|line| line.member);
+        let apart = lowest.npes != UNTOLD && are_two_apart(&lowest.pe, &other.pe);
         let cover = Cover::of(&lowest.pe).with(Cover::of(&other.pe));
         let last = (lowest.pe.end, lowest.pe.date).max((other.pe.end, other.pe.date));
         each(&Run {
@@ -182,7 +191,7 @@ impl<'k> Launches<'k> {
             date: last.1,
             pes: &[lowest.pe, other.pe],
             mpi: None,
-            odd: Oddities { apart: are_apart(members), ..odd },
+            odd: Oddities { apart, ..odd },
             keys: self.keys,
             part: KeyPart::Whole,
         });
@@ -290,17 +299,23 @@ fn alike(a: &Member, b: &Member) -> bool {
         && a_wall.abs_diff(b_wall) <= longer / 8 + TOLERANCE.unsigned_abs()
 }
 
+/// Whether one of two lines began and ended more than [`APART`] after the other.
+#[inline]
+fn are_two_apart(a: &PeRecord, b: &PeRecord) -> bool {
+    let later = |a: &PeRecord, b: &PeRecord| {
+        b.start().saturating_sub(a.start()) > APART && b.end.saturating_sub(a.end) > APART
+    };
+    later(a, b) || later(b, a)
+}
+
 /// Whether a line began and ended more than [`APART`] after another of its run.
 fn are_apart(members: &[RepeatedLine]) -> bool {
     if members[0].member.npes == UNTOLD {
         return false;
     }
-    let later = |a: &PeRecord, b: &PeRecord| {
-        b.start().saturating_sub(a.start()) > APART && b.end.saturating_sub(a.end) > APART
-    };
     match members {
         [_] => false,
-        [a, b] => later(&a.member.pe, &b.member.pe) || later(&b.member.pe, &a.member.pe),
+        [a, b] => are_two_apart(&a.member.pe, &b.member.pe),
         // In order of their starts: of the lines that began so much before another, the
         // one that ended first decides.
         many => {

@@ -313,8 +313,10 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
         }
         self.key.clear();
         self.question.key(line, extras, &mut self.key);
+        let facts = facts_of(line, extras, text, &mut self.clock, 0);
+        // Last: words of a key that was only just written in bytes would have to be waited for.
         let group = self.groups.number(&self.key, &mut self.seen);
-        let facts = facts_of(line, extras, text, &mut self.clock, group);
+        let facts = LineFacts { group, ..facts };
         self.writer.add(part(facts.key), F::encode(line, extras, &facts).as_ref())
     }
 }

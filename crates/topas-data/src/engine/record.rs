@@ -76,6 +76,12 @@ pub(crate) fn key(bytes: &[u8]) -> u64 {
     word(bytes, 0)
 }
 
+/// The PE of a record of any form.
+#[inline]
+pub(crate) fn pe(bytes: &[u8]) -> u32 {
+    word(bytes, 4) as u32
+}
+
 /// Whether two records of one form are the same. What differs first stands last.
 #[inline]
 pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {

@@ -73,6 +73,16 @@ enum StorePiece {
     Overflow { file: Arc<File>, at: u64, len: usize },
 }
 
+impl StorePiece {
+    /// Its size in B.
+    fn len(&self) -> usize {
+        match self {
+            StorePiece::Memory(bytes) => bytes.len(),
+            StorePiece::Overflow { len, .. } => *len,
+        }
+    }
+}
+
 /// Records of all parts.
 pub(crate) struct Store<'o> {
     parts: Vec<Mutex<Vec<StorePiece>>>,
@@ -127,21 +137,29 @@ impl<'o> StorePart<'o> {
 
     /// Its size in B.
     pub(crate) fn len(&self) -> usize {
-        let len = |piece: &StorePiece| match piece {
-            StorePiece::Memory(bytes) => bytes.len(),
-            StorePiece::Overflow { len, .. } => *len,
-        };
-        self.pieces.iter().map(len).sum()
+        self.pieces.iter().map(StorePiece::len).sum()
     }
 
-    /// Puts all records into `bytes`.
-    pub(crate) fn read(self, bytes: &mut Vec<u8>) -> Result<(), TemporaryError> {
-        bytes.clear();
-        bytes.reserve_exact(self.len());
-        self.each(|piece| {
-            bytes.extend_from_slice(piece);
-            Ok(())
-        })
+    /// Puts all records into `room`, and gives them. What is there from another part stays, so that
+    /// room is neither made nor cleared twice.
+    pub(crate) fn read(self, room: &mut Vec<u8>) -> Result<&[u8], TemporaryError> {
+        let len = self.len();
+        if room.len() < len {
+            room.reserve_exact(len - room.len());
+            room.resize(len, 0);
+        }
+        let mut rest = &mut room[..len];
+        for piece in self.pieces {
+            let (to, behind) = rest.split_at_mut(piece.len());
+            match piece {
+                StorePiece::Memory(bytes) => to.copy_from_slice(&bytes),
+                StorePiece::Overflow { file, at, .. } => {
+                    file.read_exact_at(to, at).map_err(|cause| self.overflow.failed(cause))?;
+                }
+            }
+            rest = behind;
+        }
+        Ok(&room[..len])
     }
 
     /// Gives the records piece by piece, and frees each.
@@ -250,12 +268,12 @@ mod tests {
             writer.add((n % 4) as usize, &n.to_le_bytes()).unwrap();
         }
         writer.finish().unwrap();
-        let parts = (0..4).map(|part| {
-            let mut bytes = Vec::new();
+        // As large as a part, larger, and smaller: what was there before is of no matter.
+        let parts = [20_000, 30_000, 10, 0].iter().enumerate().map(|(part, room)| {
+            let mut room = vec![7; *room];
             let part = store.take(part);
             assert_eq!(part.len(), 20_000);
-            part.read(&mut bytes).unwrap();
-            bytes
+            part.read(&mut room).unwrap().to_vec()
         });
         (parts.collect(), overflow.written())
     }

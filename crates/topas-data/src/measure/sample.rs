@@ -4,7 +4,7 @@
 use super::exact::ExactSum;
 use super::integer_sums::{IntegerSums, RunTerms};
 use super::quotient::quotient;
-use super::{Measure, Of, Quantiles};
+use super::{Measure, Of, Quantiles, TermSums};
 use crate::run::Run;
 use crate::share::{PeTime, Share};
 
@@ -92,8 +92,20 @@ impl Sample {
     /// section 2.6). Runs are independent, so their variances add up. The PEs are drawn
     /// among all but the first and the last where there are four or more.
     pub fn add(&mut self, measure: &Measure, run: &Run<'_>, of: &Of, quantiles: bool) {
+        self.add_terms(measure, run, of, measure.terms_of(run), quantiles);
+    }
+
+    /// As [`Sample::add`], of a run whose terms are known.
+    pub(crate) fn add_terms(
+        &mut self,
+        measure: &Measure,
+        run: &Run<'_>,
+        of: &Of,
+        terms: Option<RunTerms>,
+        quantiles: bool,
+    ) {
         let share = run.pe_micros();
-        let Some(terms) = measure.terms_of(run) else { return self.uncounted.add(share) };
+        let Some(terms) = terms else { return self.uncounted.add(share) };
         let RunTerms { counted, upper: extrapolated, lower, pes: n, all_pes: all, estimate } =
             terms;
         self.pes += u128::from(n);
@@ -211,31 +223,36 @@ impl Sample {
 impl Measure {
     /// What a run adds to sums of this measure; None if none of its PEs has the terms.
     pub fn terms_of(&self, run: &Run<'_>) -> Option<RunTerms> {
-        let (mut upper, mut lower, mut n, mut estimate) = (0u128, 0u128, 0u32, false);
-        self.each_pe(run, |ratio| {
-            upper += ratio.upper;
-            lower += ratio.lower;
-            n += 1;
-            estimate |= ratio.estimate;
-        });
-        if n == 0 {
-            return None;
-        }
+        self.sums(run).map(|sums| self.extrapolated(&sums, run))
+    }
+
+    /// What sums of terms over the PEs of a run that have them are for all of its PEs.
+    pub(super) fn extrapolated(&self, sums: &TermSums, run: &Run<'_>) -> RunTerms {
+        let TermSums { upper, lower, pes: n, estimate } = *sums;
         let all = if self.is_extrapolated() { run.npes.max(n) } else { n };
-        Some(RunTerms {
+        RunTerms {
             counted: upper,
             upper: extrapolate(upper, n, all),
             lower: extrapolate(lower, n, all),
             pes: n,
             all_pes: all,
             estimate,
-        })
+        }
     }
 }
 
 /// `sum` over n PEs for all of them, in [`PARTS`]; saturates.
 fn extrapolate(sum: u128, n: u32, all: u32) -> u128 {
-    let n = u128::from(n);
-    let scaled = sum.saturating_mul(u128::from(all)).saturating_mul(PARTS);
-    if scaled == u128::MAX { scaled } else { (scaled + n / 2) / n }
+    // Below 2^52.
+    let times = u128::from(all) * PARTS;
+    let scaled = match u64::try_from(sum) {
+        Ok(sum) => u128::from(sum) * times,
+        Err(_) => sum.saturating_mul(times),
+    };
+    match n {
+        _ if scaled == u128::MAX => scaled,
+        // No division, which is of 128 bits, where it would change nothing.
+        1 => scaled,
+        _ => (scaled + u128::from(n / 2)) / u128::from(n),
+    }
 }

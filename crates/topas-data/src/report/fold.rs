@@ -7,7 +7,7 @@ use super::dimension::{Buckets, Dimension, FieldValues};
 use super::figure::{Figure, FigureCell, FigureOfRun, FigureValue, FigureValues};
 use super::gaps::{self, EndingGaps};
 use super::report_plan::{DimensionPlace, ReportPlan, TablePlan};
-use crate::measure::{Measure, Of, RunNoise, Sample};
+use crate::measure::{Measure, Of, RunNoise, RunTerms, Sample};
 use crate::period::{Period, both_days};
 use crate::question::Fold;
 use crate::remark::Remarks;
@@ -48,6 +48,8 @@ pub struct LogReport<'p> {
 #[derive(Clone, Debug)]
 struct MeasureOfRun {
     of: Of,
+    /// What the run adds to sums; None if none of its PEs has the terms
+    terms: Option<RunTerms>,
     /// It is a rate of the processor, and the run used an accelerator
     accelerated: bool,
 }
@@ -57,7 +59,7 @@ impl MeasureOfRun {
         if self.accelerated {
             sample.accelerated.add(run.pe_micros());
         } else {
-            sample.add(measure, run, &self.of, quantiles);
+            sample.add_terms(measure, run, &self.of, self.terms, quantiles);
         }
     }
 }
@@ -235,15 +237,21 @@ impl Fold for LogReport<'_> {
         self.days = both_days(self.days, Some((run.date, run.date)));
         self.values.clear();
         let accelerated = self.accelerators.as_mut().is_some_and(|known| {
+            // The lines of a run are of one group, mostly.
+            let mut asked = None;
             let says = |pe: &PeRecord| {
-                known.is_some(run.key_of(pe).get(fields..).unwrap_or_default(), pe.group)
+                asked.replace(pe.group) != Some(pe.group)
+                    && known.is_some(run.key_of(pe).get(fields..).unwrap_or_default(), pe.group)
             };
             run.pes.iter().any(says)
         });
         self.values.extend(self.plan.measures.iter().map(|(measure, _)| {
             let accelerated = accelerated && measure.is_of_processor();
-            let of = if accelerated { Of::Uncounted } else { measure.of(run) };
-            MeasureOfRun { of, accelerated }
+            let (of, terms) = match accelerated {
+                true => (Of::Uncounted, None),
+                false => measure.of_and_terms(run),
+            };
+            MeasureOfRun { of, terms, accelerated }
         }));
         let measures = self.plan.measures.iter().zip(&self.values);
         for (sample, ((measure, _), value)) in self.totals.iter_mut().zip(measures) {
