@@ -8,6 +8,7 @@ mod noise;
 mod quantile;
 mod quotient;
 mod sample;
+mod terms;
 
 pub use bucket::{
     Bounds, BucketSize, BucketSizeError, MOST_LINEAR, MeasureBucket, Scale, ScaleKind, SettledScale,
@@ -20,8 +21,8 @@ pub use sample::{Mean, Sample, Spread, Sum};
 use std::cmp::Ordering;
 
 use quotient::quotient;
+use terms::{Ratio, TermSums, Terms, count, rate, whole};
 use topas_format::event::Metric;
-use topas_format::number::Count;
 
 use crate::field::{FieldUnit, most_similar};
 use crate::mpi_times::{MpiTimes, MpiWaits};
@@ -67,55 +68,6 @@ impl PartialEq for Measure {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
-}
-
-/// Upper and lower term of a ratio.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Ratio {
-    upper: u128,
-    lower: u128,
-    /// Whether a count in it is an estimate
-    estimate: bool,
-}
-
-/// Sums of terms over those PEs of a run that have them.
-struct TermSums {
-    upper: u128,
-    lower: u128,
-    /// Number of these PEs, at least one
-    pes: u32,
-    /// Whether an estimate is among them
-    estimate: bool,
-}
-
-#[derive(Clone, Copy)]
-enum Terms {
-    /// Of each PE; None if it was not measured there
-    Pe(fn(&PeRecord) -> Option<Ratio>),
-    /// Of the run as a whole, to which all its PEs belong; None if it was not measured
-    Run(fn(&Run<'_>) -> Option<Ratio>),
-    /// Of the MPI profile of the run, which is of all its ranks; None if it does not tell that
-    Profile(fn(&MpiTimes) -> Option<u64>),
-}
-
-/// A term that is a count, and whether it is estimated.
-fn count(count: Count) -> Option<(u128, bool)> {
-    match count {
-        Count::Missing => None,
-        Count::Exact(n) => Some((n.into(), false)),
-        Count::Estimate(n) => Some((n.into(), true)),
-    }
-}
-
-/// A quantity of a run that is no ratio.
-#[allow(clippy::unnecessary_wraps)]
-fn whole(upper: u128) -> Option<Ratio> {
-    Some(Ratio { upper, lower: 1, estimate: false })
-}
-
-fn rate(pe: &PeRecord, of: Count) -> Option<Ratio> {
-    let (upper, estimate) = count(of)?;
-    Some(Ratio { upper, lower: pe.wall.0.into(), estimate })
 }
 
 const NO_TIME: &str = "with a wall clock time of 0";

@@ -360,11 +360,7 @@ fn shaped<const WAY: u8, const HOT: u8>(frame: &mut Frame, thread: &mut Thread, 
     if WAY != PLAIN && mode::has(hooks::RETURNED) && !hooks::shaped::<HOT>(frame, thread, now) {
         return analysed(frame, thread, now);
     }
-    if core::ptr::eq(thread.outer, frame) {
-        ends::<WAY, true>(frame, thread, now);
-    } else if WAY != PLAIN {
-        hooks::reached(frame, thread);
-    }
+    outermost_ends::<WAY>(frame, thread, now);
 }
 
 /// A call in C without large counts has returned that moves nothing, and that is noted by what is
@@ -380,6 +376,12 @@ fn noted<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u64) {
     if mode::has(hooks::RETURNED) && !hooks::noted(frame, thread, now) {
         return analysed(frame, thread, now);
     }
+    outermost_ends::<WAY>(frame, thread, now);
+}
+
+/// The end of a call in C: of one that the program made, or of one that a binding made for it.
+#[inline(always)]
+fn outermost_ends<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u64) {
     if core::ptr::eq(thread.outer, frame) {
         ends::<WAY, true>(frame, thread, now);
     } else if WAY != PLAIN {

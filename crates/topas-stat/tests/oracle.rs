@@ -223,6 +223,23 @@ fn duckdb_computes_the_same() {
     assert_eq!(ours(&path), expected);
 }
 
+/// How many figures of `topas-stat` a script of these tests found to be those of DuckDB. It fails at the
+/// first that is not.
+fn figures_compared(script: &str, log: &Path, state: &str) -> u64 {
+    let python = std::env::var_os("TOPAS_TEST_DUCKDB").unwrap_or_else(|| "python3".into());
+    let output = Command::new(python)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(script))
+        .arg(env!("CARGO_BIN_EXE_topas-stat"))
+        .arg(log)
+        .arg(state)
+        .env("TZ", "UTC")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{state}: {}", String::from_utf8_lossy(&output.stderr));
+    let figures = String::from_utf8_lossy(&output.stdout);
+    figures.trim().parse().expect("how many figures were compared")
+}
+
 /// The log of a center with programs that use accelerators, without dirt and with it:
 /// `questions.py` tells which questions.
 #[test]
@@ -231,19 +248,8 @@ fn duckdb_answers_the_questions_of_a_center_likewise() {
     let dir = tempfile::tempdir().unwrap();
     let log = dir.path().join("topas.log");
     std::fs::write(&log, center::lines(20_000, 1).concat()).unwrap();
-    let python = std::env::var_os("TOPAS_TEST_DUCKDB").unwrap_or_else(|| "python3".into());
     for state in ["clean", "dirty"] {
-        let output = Command::new(&python)
-            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/questions.py"))
-            .arg(env!("CARGO_BIN_EXE_topas-stat"))
-            .arg(&log)
-            .arg(state)
-            .env("TZ", "UTC")
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{state}: {}", String::from_utf8_lossy(&output.stderr));
-        let figures = String::from_utf8_lossy(&output.stdout);
-        let figures: u64 = figures.trim().parse().expect("how many figures were compared");
+        let figures = figures_compared("questions.py", &log, state);
         assert!(figures > 2000, "{state}: {figures}");
     }
 }
@@ -253,21 +259,10 @@ fn duckdb_answers_the_questions_of_a_center_likewise() {
 #[test]
 #[ignore = "cargo xtask test --duckdb"]
 fn duckdb_answers_the_questions_about_a_year_likewise() {
-    let python = std::env::var_os("TOPAS_TEST_DUCKDB").unwrap_or_else(|| "python3".into());
     for state in ["clean", "dirty"] {
         let dir = tempfile::tempdir().unwrap();
         year::write(12_000, dir.path(), 1).unwrap();
-        let output = Command::new(&python)
-            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/year.py"))
-            .arg(env!("CARGO_BIN_EXE_topas-stat"))
-            .arg(dir.path())
-            .arg(state)
-            .env("TZ", "UTC")
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{state}: {}", String::from_utf8_lossy(&output.stderr));
-        let figures = String::from_utf8_lossy(&output.stdout);
-        let figures: u64 = figures.trim().parse().expect("how many figures were compared");
+        let figures = figures_compared("year.py", dir.path(), state);
         assert!(figures > 3000, "{state}: {figures}");
     }
 }

@@ -1,16 +1,14 @@
 //! `topas-report ingest`, killed at random points: nothing is lost, and nothing counts twice.
 
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
 use topas_store::{Cell, Index, SumsBy, sums_by};
 use topas_testkit::numbers_below;
 
-use super::{Center, Line, stderr};
+use super::{Center, stderr};
 
 /// Runs that come between two kills.
 const RUNS: u64 = 400;
@@ -25,27 +23,8 @@ fn an_ingest_that_is_killed_loses_and_doubles_nothing() {
     let mut below = numbers_below(7);
     let mut killed = 0;
     for round in 0..kills {
-        let mut log = OpenOptions::new().append(true).open(center.log()).unwrap();
-        for number in 0..RUNS {
-            let (id, user) = (format!("r{round}.{number}"), format!("user{}", number % 7));
-            let line = Line {
-                user: &user,
-                uid: Some(1000 + (number % 7) as u32),
-                id: &id,
-                day: 1 + (number % 28) as u8,
-                seconds: 10 + (number % 90) as u32,
-                ..Line::default()
-            };
-            log.write_all(line.text().as_bytes()).unwrap();
-        }
-        let mut ingest = Command::new(env!("CARGO_BIN_EXE_topas-report"))
-            .args(["ingest", "log", "--index", "index", "--batch", "17", "--quiet"])
-            .current_dir(center.path("."))
-            .env_clear()
-            .env("TOPAS_CONF", center.path("etc/topas.conf"))
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
+        center.append_runs(round, RUNS);
+        let mut ingest = center.ingest(&["--batch", "17", "--quiet"]);
         thread::sleep(Duration::from_micros(500 + below(60_000)));
         ingest.kill().unwrap();
         killed += u64::from(!ingest.wait().unwrap().success());

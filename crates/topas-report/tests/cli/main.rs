@@ -13,8 +13,9 @@ mod stores;
 mod units;
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 use tempfile::TempDir;
 
@@ -50,6 +51,37 @@ impl Center {
             .env("TOPAS_CONF", self.path("etc/topas.conf"))
             .env("PATH", "/usr/bin:/bin")
             .output()
+            .unwrap()
+    }
+
+    /// Appends runs with one line each, whose ids no other round has.
+    pub(crate) fn append_runs(&self, round: u64, runs: u64) {
+        let mut log = fs::OpenOptions::new().append(true).open(self.log()).unwrap();
+        for number in 0..runs {
+            let (id, user) = (format!("r{round}.{number}"), format!("user{}", number % 7));
+            let line = Line {
+                user: &user,
+                uid: Some(1000 + (number % 7) as u32),
+                id: &id,
+                day: 1 + (number % 28) as u8,
+                seconds: 10 + (number % 90) as u32,
+                ..Line::default()
+            };
+            log.write_all(line.text().as_bytes()).unwrap();
+        }
+    }
+
+    /// Starts to put the log into the index.
+    pub(crate) fn ingest(&self, options: &[&str]) -> Child {
+        Command::new(env!("CARGO_BIN_EXE_topas-report"))
+            .args(["ingest", "log", "--index", "index"])
+            .args(options)
+            .current_dir(self.dir.path())
+            .env_clear()
+            .env("TOPAS_CONF", self.path("etc/topas.conf"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
             .unwrap()
     }
 

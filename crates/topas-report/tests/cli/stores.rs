@@ -1,16 +1,15 @@
 //! `topas-report ingest` with a database that goes away in the middle and comes back, and
 //! `topas-report serve` on it.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write;
-use std::process::{Child, Command, Stdio};
+use std::fs;
+use std::process::{Child, Command};
 use std::thread;
 use std::time::Duration;
 
 use topas_store::{Cell, CellKind, Index, Store, SumsBy, TABLES, remote_store, sums_by};
 use topas_testkit::numbers_below;
 
-use super::{Center, Line, stderr};
+use super::{Center, stderr};
 
 #[path = "../../../topas-store/tests/stores/servers.rs"]
 mod servers;
@@ -20,32 +19,8 @@ use servers::{ClickHouseServers, PostgresServer, Server};
 /// Runs that come between two deaths.
 const RUNS: u64 = 1500;
 
-fn append_runs(center: &Center, round: u64) {
-    let mut log = OpenOptions::new().append(true).open(center.log()).unwrap();
-    for number in 0..RUNS {
-        let (id, user) = (format!("r{round}.{number}"), format!("user{}", number % 7));
-        let line = Line {
-            user: &user,
-            uid: Some(1000 + (number % 7) as u32),
-            id: &id,
-            day: 1 + (number % 28) as u8,
-            seconds: 10 + (number % 90) as u32,
-            ..Line::default()
-        };
-        log.write_all(line.text().as_bytes()).unwrap();
-    }
-}
-
 fn ingest(center: &Center) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_topas-report"))
-        .args(["ingest", "log", "--index", "index", "--batch", "100"])
-        .current_dir(center.path("."))
-        .env_clear()
-        .env("TOPAS_CONF", center.path("etc/topas.conf"))
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
+    center.ingest(&["--batch", "100"])
 }
 
 /// All runs, in an order of their own, and the sums by user and day.
@@ -76,7 +51,7 @@ fn dies_and_comes_back(url: &str, start: &dyn Fn() -> Vec<Server>) {
     let mut running = start();
     let (mut told, mut killed) = (0, 0);
     for round in 0..deaths {
-        append_runs(&center, round);
+        center.append_runs(round, RUNS);
         let mut child = ingest(&center);
         thread::sleep(Duration::from_millis(20 + below(600)));
         // The server in two rounds of three, the ingest in the third.
@@ -98,7 +73,7 @@ fn dies_and_comes_back(url: &str, start: &dyn Fn() -> Vec<Server>) {
         }
         if round % 3 != 2 {
             // While it is away, lines come all the same.
-            append_runs(&center, 1000 + round);
+            center.append_runs(1000 + round, RUNS);
             let output = ingest(&center).wait_with_output().unwrap();
             assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
             running = start();

@@ -61,9 +61,6 @@ fn completed_by_rules(
     status: usize,
 ) {
     let id = post_of(entry);
-    if id == 0 {
-        return;
-    }
     let status = (status != library.status_ignore).then_some(status as *const u8);
     let cancelled = entry.flags & flag::CANCELLED != 0
         // SAFETY: a status that the call has written.
