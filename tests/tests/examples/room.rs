@@ -96,12 +96,13 @@ impl Room {
             command = command.replace(ranks, "-n 2");
         }
         command
+            // First of all: the other places may be below the real one.
+            .replace("/tmp/", "tmp/")
             .replace("/opt/intel/oneapi/mpi/2021.14", &mpi)
             .replace("/opt/topas", &prefix)
             .replace("/var/log/topas", "logs")
             .replace("/var/lib/topas/pages", "pages")
             .replace("/shared/topas", "shared")
-            .replace("/tmp/", "tmp/")
             .replace("input.dat", "100")
     }
 }
