@@ -125,7 +125,7 @@ fn complaints(
 }
 
 /// What an MPI cannot do, whatever calls it.
-fn broken(mpi: Mpi, names: Names) -> [(&'static str, bool); 11] {
+fn broken(mpi: Mpi, names: Names) -> [(&'static str, bool); 12] {
     let (open_mpi, mpich) = (mpi == Mpi::OpenMpi, mpi == Mpi::Mpich);
     [
         // 4.1.4: the status of a read for all does not tell of the end of the file
@@ -147,6 +147,9 @@ fn broken(mpi: Mpi, names: Names) -> [(&'static str, bool); 11] {
         ("REPLACE_BREAKS", mpich),
         // 4.0.2: writes that are not blocking never end with some datatypes; `single` has files
         ("FILES_BREAK", mpich),
+        // 4.0.2: MPI_Neighbor_alltoallw and its kin read behind the counts where a process has more
+        // neighbours on one side than on the other, and hang or not by what stands there
+        ("GRAPHS_BREAK", mpich),
         // 4.0.2: persistent collectives can be started once, then they have no communicator
         ("RESTART_BREAKS", mpich),
         // 4.0.2: to ask for a request of a file does not move it
@@ -265,12 +268,7 @@ fn launches_with_waits_end_and_are_counted_to_the_byte() {
     let n = number("TOPAS_TEST_TRAFFIC").unwrap_or(500);
     for mpi in Mpi::installed(test) {
         let words = words(mpi, Names::Plain);
-        let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
-        if mpi == Mpi::Mpich {
-            // 4.0.2: collectives of neighbours hang now and then, without the library, too: 3 of 15
-            // launches of seed 20261567, and 11 of 28 of seed 20270300 with UCX_TLS=sm,self.
-            words.push("-DNEIGHBORS_HANG");
-        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let program = Program::new(mpi, Names::Plain, "#include \"traffic.c\"\n", &words);
         let files = program.path("files");
         fs::create_dir(&files).expect("a directory");

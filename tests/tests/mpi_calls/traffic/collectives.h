@@ -317,7 +317,7 @@ static void neighbors(void) {
                type->t, in, gets, places, type->t, k->c);
         break;
     default:
-        if (COPIES_BREAK) return;
+        if (COPIES_BREAK || (GRAPHS_BREAK && k->topology == 2)) return;
         if (way == 1 && LISTS_BREAK) way = 0;
         goes = nobody ? NOTHING : to * z;
         comes = from * z;

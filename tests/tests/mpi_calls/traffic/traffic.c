@@ -52,13 +52,7 @@ static void one_program(unsigned long long seed, int only) {
         case 10: cancel(); break;
         case 11: case 12: rooted(); break;
         case 13: case 14: everybody(); break;
-        case 15:
-#ifdef NEIGHBORS_HANG
-            pass_message();
-#else
-            neighbors();
-#endif
-            break;
+        case 15: neighbors(); break;
         case 16: one_sided(); break;
         case 17:
             if (FILES_BREAK) pass_message();
