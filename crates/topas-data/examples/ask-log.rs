@@ -9,19 +9,8 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 use topas_data::{
-    Fold, Inputs, LogReport, Period, Question, ReportPlan, Resources, Run, Selection, TableSide,
-    ask,
+    Fold, Inputs, LogReport, Period, ReportPlan, Resources, Run, Selection, TableSide, ask,
 };
-use topas_format::line::{Extras, Line};
-
-/// What topas-stat asks for.
-struct All(ReportPlan);
-
-impl Question for All {
-    fn key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {
-        self.0.key(line, extras, key);
-    }
-}
 
 struct Sums<'p> {
     report: LogReport<'p>,
@@ -52,9 +41,8 @@ fn main() {
     for name in ["mflops", "lang", "lib"] {
         plan.table(&[TableSide::named(name).expect("a name")], &[]).expect("a table");
     }
-    let question = All(plan);
-    let sums = || Sums { report: LogReport::new(&question.0), operations: 0 };
-    let answer = ask(&inputs.sources, &question, sums, &resources, |_| ()).expect("an answer");
+    let sums = || Sums { report: LogReport::new(&plan), operations: 0 };
+    let answer = ask(&inputs.sources, &plan, sums, &resources, |_| ()).expect("an answer");
     let Sums { report, operations } = answer.fold;
     println!("{} lines, {} skipped", answer.tally.lines(), answer.tally.skipped());
     println!(

@@ -1,9 +1,9 @@
 //! The lines of a block of text: read, passed over on purpose, or bad.
 
-use memchr::memchr;
-use topas_format::line::{Extras, Fault, Line};
+use topas_format::line::{Extras, Fault, IndexedLine, Line};
 
 use crate::feed::Feed;
+use crate::line_index::LineIndex;
 use crate::mpi_times::ProfileFragments;
 use crate::profile_line;
 use crate::source::Source;
@@ -32,11 +32,24 @@ pub(crate) struct BlockLines<'s, E> {
     profiles: Option<&'s mut ProfileFragments>,
     /// Lines seen so far
     pub(crate) number: u64,
-    /// Gets each log line, and its text
+    /// Gets each log line
     each: E,
 }
 
-impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> BlockLines<'s, E> {
+/// Gets the log lines of blocks.
+pub(crate) trait LineSink {
+    /// A line, which stands at `of`.
+    fn line(&mut self, line: &Line<'_>, extras: Extras<'_>, of: &IndexedLine<'_>);
+}
+
+impl<F: FnMut(&Line<'_>, Extras<'_>)> LineSink for F {
+    #[inline(always)]
+    fn line(&mut self, line: &Line<'_>, extras: Extras<'_>, _: &IndexedLine<'_>) {
+        self(line, extras);
+    }
+}
+
+impl<'s, E: LineSink> BlockLines<'s, E> {
     pub(crate) fn new(feed: &'s Feed<'_>, tally: &'s mut Tally, each: E) -> Self {
         BlockLines {
             source: feed.source,
@@ -53,19 +66,19 @@ impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> BlockLines<'s, E> {
         BlockLines { profiles, ..self }
     }
 
+    /// Reads all lines of a block. `index` is room that is used again.
     #[inline]
-    pub(crate) fn read(&mut self, block: Block<'_>) {
-        let mut rest = block.text;
-        while let Some(len) = memchr(b'\n', rest) {
-            let (line, behind) = rest.split_at(len);
-            self.line(line);
-            rest = &behind[1..];
+    pub(crate) fn read(&mut self, block: Block<'_>, index: &mut LineIndex) {
+        index.fill(block.text);
+        for line in index.lines(block.text) {
+            self.line(&line);
         }
-        match rest {
+        match &block.text[index.rest()..] {
             [] => {}
             long if long.len() > MAX_LINE_READ => self.bad(Problem::TooLong, long),
             cut if block.broken => self.bad(Problem::Unfinished, cut),
-            last => self.last(last),
+            // A last line without newline may have been cut anywhere.
+            last => self.whole(last, false),
         }
     }
 
@@ -74,26 +87,56 @@ impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> BlockLines<'s, E> {
         self.tally.bad(self.source, self.number, problem, text);
     }
 
-    #[inline]
-    fn line(&mut self, text: &[u8]) {
-        match Line::parse(text) {
+    #[inline(always)]
+    fn line(&mut self, of: &IndexedLine<'_>) {
+        // A result of the other parser would have to come through memory, and this one, too.
+        let Some(ends) = of.blanks.first_chunk() else { return self.whole(of.bytes(), true) };
+        match Line::parse_indexed(of, ends) {
+            Ok((line, extras)) if of.end - of.begin <= MAX_LINE_READ => {
+                self.number += 1;
+                self.good(&line, extras, of);
+            }
+            Ok(_) => self.bad(Problem::TooLong, of.bytes()),
+            Err(_) => self.other(of.bytes(), true),
+        }
+    }
+
+    /// A line in a text by itself; if it is not whole, it was cut somewhere.
+    #[cold]
+    #[inline(never)]
+    fn whole(&mut self, text: &[u8], is_whole: bool) {
+        match Line::parse_far(text) {
             Ok((line, extras)) if text.len() <= MAX_LINE_READ => {
                 self.number += 1;
-                self.good(&line, extras, text);
+                self.good(&line, extras, &IndexedLine::lone(text));
             }
             Ok(_) => self.bad(Problem::TooLong, text),
-            Err(_) => self.other(text, true),
+            Err(_) => self.other(text, is_whole),
         }
     }
 
     /// A log line: it counts if it is vouched for.
-    #[inline]
-    fn good(&mut self, line: &Line<'_>, extras: Extras<'_>, text: &[u8]) {
-        match self.vouch.line(line, extras) {
-            Ok(()) => {
-                self.tally.good += 1;
-                (self.each)(line, extras, text);
-            }
+    #[inline(always)]
+    fn good(&mut self, line: &Line<'_>, extras: Extras<'_>, of: &IndexedLine<'_>) {
+        match self.vouch {
+            Vouch::All => self.vouched(line, extras, of),
+            Vouch::Owner(_) => self.owned(of),
+        }
+    }
+
+    #[inline(always)]
+    fn vouched(&mut self, line: &Line<'_>, extras: Extras<'_>, of: &IndexedLine<'_>) {
+        self.tally.good += 1;
+        self.each.line(line, extras, of);
+    }
+
+    /// A log line of a file whose owner's lines alone count. It is parsed again: a line that is
+    /// given to this function would have to be put together for every file.
+    #[inline(never)]
+    fn owned(&mut self, of: &IndexedLine<'_>) {
+        let Ok((line, extras)) = Line::parse_far(of.bytes()) else { return };
+        match self.vouch.line(&line, extras) {
+            Ok(()) => self.vouched(&line, extras, of),
             Err(stranger) => self.tally.foreign.add(stranger),
         }
     }
@@ -127,20 +170,10 @@ impl<'s, E: FnMut(&Line<'_>, Extras<'_>, &[u8])> BlockLines<'s, E> {
         } else {
             self.tally.bad(self.source, self.number, problem(text, is_whole), text);
             if let Some((line, extras, text)) = behind_torn(text) {
-                self.good(&line, extras, text);
+                self.good(&line, extras, &IndexedLine::lone(text));
             } else if let Some(text) = profile_line::behind_torn(text) {
                 self.profile(text);
             }
-        }
-    }
-
-    /// A last line without newline may have been cut anywhere.
-    #[cold]
-    fn last(&mut self, text: &[u8]) {
-        if parse(text).is_err() {
-            self.other(text, false);
-        } else {
-            self.line(text);
         }
     }
 }
@@ -154,7 +187,7 @@ pub(crate) fn problem(text: &[u8], is_whole: bool) -> Problem {
     if !is_whole {
         return Problem::Unfinished;
     }
-    match parse(text) {
+    match Line::parse_far(text) {
         // Whatever a torn line has in the middle: a whole one is behind it.
         Err(_) if behind_torn(text).is_some() => Problem::Fault(Fault::length),
         Err(fault) => match profile_line::judge(text) {
@@ -165,18 +198,12 @@ pub(crate) fn problem(text: &[u8], is_whole: bool) -> Problem {
     }
 }
 
-/// [`Line::parse`] where it is not worth a copy of it.
-#[inline(never)]
-fn parse(text: &[u8]) -> Result<(Line<'_>, Extras<'_>), Fault> {
-    Line::parse(text)
-}
-
 /// The whole line at the end of a text that begins with a part of another. A full disk
 /// takes a line in part and without its newline, and the next line follows on it.
 pub(crate) fn behind_torn(text: &[u8]) -> Option<(Line<'_>, Extras<'_>, &[u8])> {
     let digits = text.rsplit(|b| *b == b'=').next()?;
     let len: usize = std::str::from_utf8(digits).ok()?.parse().ok()?;
     let whole = text.get(text.len().checked_sub(len)?..)?;
-    let (line, extras) = parse(whole).ok().filter(|_| len < text.len())?;
+    let (line, extras) = Line::parse_far(whole).ok().filter(|_| len < text.len())?;
     Some((line, extras, whole))
 }

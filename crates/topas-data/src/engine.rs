@@ -1,5 +1,6 @@
 //! Asks logs a [`Question`]: reads all sources, joins lines to runs, folds runs.
 
+mod columns;
 mod join;
 mod joined;
 mod launch_lines;

@@ -4,6 +4,7 @@
 mod accelerator;
 mod calendar;
 mod class;
+mod column;
 mod compiler;
 mod label;
 mod literal;
@@ -13,6 +14,7 @@ mod value;
 
 pub(crate) use calendar::{WEEKDAYS, civil_day};
 pub(crate) use class::{ENDED_WELL, ending_class, is_from_outside};
+pub(crate) use column::Column;
 pub use label::label;
 pub(crate) use label::seconds;
 pub use literal::LiteralError;

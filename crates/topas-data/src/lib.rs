@@ -4,9 +4,9 @@
 //! `topas-render`. The way of a line through it:
 //!
 //! ```text
-//! Source -> feed (blocks of whole lines) -> block (Line::parse) -> Question: wanted, group
-//!            any thread takes the next       bad lines: Tally          |
-//!                                                                      v
+//! Source -> feed (blocks of whole lines) -> line_index -> block (Line) -> Question: wanted, group
+//!            any thread takes the next                   bad: Tally        |
+//!                                                                          v
 //!         Fold <- Run <- launch (lines of one run) <- join <- store (records by launch)
 //! ```
 //!
@@ -32,6 +32,7 @@ mod follow;
 mod group;
 mod holes;
 mod key_parts;
+mod line_index;
 pub mod measure;
 mod mpi_times;
 mod one_run;

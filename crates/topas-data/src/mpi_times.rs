@@ -108,7 +108,7 @@ impl ProfileFragments {
         }
         if line.line == 1 {
             let claim = uid.map_or(Claim::None, Claim::Uid);
-            let key = |npes| launch_key_of(claim, [&line.user, &line.exe, &line.id], npes);
+            let key = |npes| launch_key_of(claim, [line.user, line.exe, line.id], npes);
             let keys = [key(Some(line.npes).filter(|npes| *npes > 0)), key(None)];
             fragment.launch = epoch.map(|epoch| (keys, epoch));
         } else if fragment.times == [None; FACTS.len()] {

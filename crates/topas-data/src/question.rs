@@ -2,6 +2,7 @@
 
 use topas_format::line::{Extras, Line};
 
+use crate::field::Field;
 use crate::run::{Detail, Run};
 
 /// Selects lines and runs, and says what group a run is of.
@@ -33,6 +34,12 @@ pub trait Question: Sync {
         false
     }
 
+    /// Whether every line is wanted and its key is made from some tokens and extras alone: the fields
+    /// that name them. None if that is not so, or not known.
+    fn fields_of_key(&self) -> Option<Vec<Field>> {
+        None
+    }
+
     /// Appends what the fold is to know of the line besides its [`Detail`], as bytes of any
     /// form; `key` comes empty. [`Run::key`] is that of the line of the lowest PE. Equal keys
     /// are stored once: memory grows with the number of different ones.
@@ -58,6 +65,10 @@ impl<Q: Question + ?Sized> Question for &Q {
 
     fn sets_aside(&self, run: &Run<'_>) -> bool {
         (**self).sets_aside(run)
+    }
+
+    fn fields_of_key(&self) -> Option<Vec<Field>> {
+        (**self).fields_of_key()
     }
 
     fn key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {

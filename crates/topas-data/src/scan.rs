@@ -11,6 +11,7 @@ use topas_format::line::{Extras, Line};
 
 use crate::block::BlockLines;
 use crate::feed::{Buffer, Feed};
+use crate::line_index::LineIndex;
 use crate::source::{Source, SourceError};
 use crate::tally::Tally;
 
@@ -58,12 +59,11 @@ fn scan_feed(
     mut progress: impl FnMut(u64),
 ) -> Result<(), SourceError> {
     let mut buffer = Buffer::new();
-    let mut lines =
-        BlockLines::new(&feed, tally, |line: &Line<'_>, extras: Extras<'_>, _: &[u8]| {
-            each(line, extras);
-        });
+    let mut index = LineIndex::default();
+    let each = |line: &Line<'_>, extras: Extras<'_>| each(line, extras);
+    let mut lines = BlockLines::new(&feed, tally, each);
     while let Some((_, block)) = feed.next(&mut buffer) {
-        lines.read(block);
+        lines.read(block, &mut index);
         progress(bytes.load(Ordering::Relaxed));
     }
     let number = lines.number;

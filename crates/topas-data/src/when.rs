@@ -91,6 +91,7 @@ impl LineClock {
 }
 
 /// Whether local time minus UTC in s is no offset of a zone: 15 min is the finest there is.
+#[inline]
 fn is_no_zone(offset: i64) -> bool {
     const SLACK: i64 = 2;
     let from_first = offset + 12 * 3600 + SLACK;

@@ -28,42 +28,9 @@ impl<'a> Name<'a> {
         Name::of_token(token, token.contains(&b'%'))
     }
 
-    /// The name at the front of `text`, up to the first blank, and its length there.
-    ///
-    /// Eight bytes at a time, because reading a log is mostly this. Always inlined: a name
-    /// that is returned in memory is read back before it has arrived there.
-    #[inline(always)]
-    pub(crate) fn leading(text: &'a [u8]) -> (Self, usize) {
-        let mut escaped = false;
-        let mut end = 0;
-        let mut rest = text;
-        while let Some((&chunk, tail)) = rest.split_first_chunk() {
-            let word = u64::from_le_bytes(chunk);
-            let blanks = bytes_equal(word, b' ');
-            let percents = bytes_equal(word, b'%');
-            if blanks != 0 {
-                // Bits below the first blank.
-                escaped |= percents & (blanks ^ blanks.wrapping_sub(1)) != 0;
-                end += (blanks.trailing_zeros() / 8) as usize;
-                return (Name::of_token(text.get(..end).unwrap_or_default(), escaped), end);
-            }
-            escaped |= percents != 0;
-            end += chunk.len();
-            rest = tail;
-        }
-        for &byte in rest {
-            if byte == b' ' {
-                break;
-            }
-            escaped |= byte == b'%';
-            end += 1;
-        }
-        (Name::of_token(text.get(..end).unwrap_or_default(), escaped), end)
-    }
-
     /// A token that is known to hold an escape or not.
     #[inline(always)]
-    fn of_token(token: &'a [u8], escaped: bool) -> Self {
+    pub(crate) fn of_token(token: &'a [u8], escaped: bool) -> Self {
         let bytes = if token == b"-" { b"" } else { token };
         // Without an escape the token is the name, and comparing stays a memcmp.
         Name { bytes, escaped }
@@ -122,15 +89,6 @@ fn put_byte(out: &mut Out<'_>, byte: u8, escaped: bool, reserve: usize) -> bool 
         out.byte(byte);
     }
     true
-}
-
-/// Marks the bytes of `word` that equal `byte` by their highest bit. The lowest mark is
-/// right; above it a byte may be marked that is one off, so nothing may be read from those.
-#[inline]
-fn bytes_equal(word: u64, byte: u8) -> u64 {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    let zeros = word ^ (ONES * byte as u64);
-    zeros.wrapping_sub(ONES) & !zeros & (ONES << 7)
 }
 
 impl PartialEq for Name<'_> {
@@ -219,20 +177,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn a_name_ends_at_the_first_blank(
-            // Bytes next to blank and percent sign, which the marks could mistake.
-            text in proptest::collection::vec(
-                proptest::sample::select(b" !\x1f%$&-aA\xa0\xa5\x00\xff".as_slice()), 0..40)
-        ) {
-            let end = text.iter().position(|&b| b == b' ').unwrap_or(text.len());
-            let (name, len) = Name::leading(&text);
-            prop_assert_eq!(len, end);
-            let (token, _) = text.split_at(end);
-            prop_assert_eq!(name.escaped, token.contains(&b'%'));
-            prop_assert_eq!(name.bytes, if token == b"-" { b"" } else { token });
-        }
-
         #[test]
         fn any_name_comes_back(name in proptest::collection::vec(any::<u8>(), 0..256)) {
             let token = token(&name);

@@ -33,6 +33,7 @@ pub mod number;
 pub mod out;
 pub mod policy;
 pub mod shown;
+pub mod slot;
 pub mod target;
 pub mod text;
 pub mod zone;

@@ -8,6 +8,7 @@ use crate::escape::Name;
 use crate::field::{Lang, Lib, Mhz, Mode, Npes, Operations, Token};
 use crate::number::{Count, Micros, whole};
 use crate::out::Out;
+use crate::slot::{Slot, place_of};
 use crate::{LINE_VERSION, MAX_LINE};
 
 /// A field as documentation and listings show it.
@@ -64,22 +65,12 @@ macro_rules! line {
                 whole
             }
 
-            /// Reads the sixteen tokens; the rest is empty or begins with a blank.
+            /// Reads the sixteen tokens. A token ends at a blank: `12x` is not the number 12. Behind
+            /// the end of the line there are empty ones, which no token is.
             #[inline(always)]
-            fn read_tokens(text: &'a [u8]) -> Result<(Self, &'a [u8]), Fault> {
-                let rest = text;
-                $(
-                    let ($name, tail) = <$type>::read(rest).ok_or(Fault::$name)?;
-                    // A token ends at a blank: `12x` is not the number 12. At the end of the
-                    // line the next token finds nothing.
-                    let rest = match tail {
-                        [b' ', rest @ ..] => rest,
-                        [] => tail,
-                        _ => return Err(Fault::$name),
-                    };
-                )*
-                let _ = rest;
-                Ok((Line { $($name),* }, tail))
+            fn read_tokens(slots: &mut impl Slots<'a>) -> Result<Self, Fault> {
+                $(let $name = slots.next().and_then(<$type>::read).ok_or(Fault::$name)?;)*
+                Ok(Line { $($name),* })
             }
         }
     };
@@ -105,6 +96,34 @@ line! {
     id: Name<'a>, 30 = "Launch: the same on all ranks, new for each launch.",
 }
 
+/// A line in a text of many, the places of whose blanks are known.
+#[derive(Clone, Copy, Debug)]
+pub struct IndexedLine<'a> {
+    /// The text
+    pub text: &'a [u8],
+    /// Where the line begins in it
+    pub begin: usize,
+    /// Where it ends, without its newline
+    pub end: usize,
+    /// Places in the text of all blanks of the line
+    pub blanks: &'a [u32],
+    /// Whether it is known that no `%` is in the line
+    pub plain: bool,
+}
+
+impl<'a> IndexedLine<'a> {
+    /// A text that is one line, of whose blanks nothing is known.
+    pub fn lone(text: &'a [u8]) -> Self {
+        IndexedLine { text, begin: 0, end: text.len(), blanks: &[], plain: false }
+    }
+
+    /// The line.
+    #[inline(always)]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.text.get(self.begin..self.end).unwrap_or_default()
+    }
+}
+
 impl<'a> Line<'a> {
     /// Reads a line without its newline. Extras are returned unread; nothing is
     /// allocated, and no input panics.
@@ -112,54 +131,162 @@ impl<'a> Line<'a> {
     /// Inlined: fields that a reader does not look at are then checked and not computed.
     #[inline(always)]
     pub fn parse(text: &'a [u8]) -> Result<(Line<'a>, Extras<'a>), Fault> {
-        let (line, rest) = Line::read_tokens(text)?;
-        let extras = Extras { rest };
-        // `v=` is always the first extra; looking for it further would read every extra.
-        let versioned = match rest.strip_prefix(b" v") {
-            Some([b'=', b'1'] | [b'=', b'1', b' ', ..]) => true,
-            // Cut within it.
-            Some([] | [b'=']) => return Err(Fault::length),
-            Some([b'=', ..]) => return Err(Fault::version),
-            _ => false,
-        };
-        // `len=` is always the last token: 8 bytes with the blank before it.
-        match text.last_chunk::<8>() {
-            Some([b' ', b'l', b'e', b'n', b'=', digits @ ..]) => {
-                if three(*digits) != Some(text.len()) {
-                    return Err(Fault::length);
-                }
-            }
-            // Lines of the T3E have neither version nor length. A line of our time without them was
-            // cut before its version.
-            _ if !versioned && line.date.year < VERSIONED_SINCE => {}
-            _ => return Err(Fault::length),
-        }
+        let mut slots = FoundSlots { text, start: 0, end: 0 };
+        let line = Line::read_tokens(&mut slots)?;
+        let extras = Extras { text, at: slots.end, blanks: &[] };
+        line.check(text, extras.text())?;
         Ok((line, extras))
+    }
+
+    /// The same of a line in a text whose blanks are known: nothing is looked for.
+    ///
+    /// `ends` are the first blanks of the line. A line with fewer has no extras, or is bad: it is
+    /// for [`Line::parse`].
+    #[inline(always)]
+    pub fn parse_indexed(
+        of: &IndexedLine<'a>,
+        ends: &'a [u32; 16],
+    ) -> Result<(Line<'a>, Extras<'a>), Fault> {
+        let mut slots = KnownSlots { text: of.text, start: of.begin, ends, at: 0, plain: of.plain };
+        let line = Line::read_tokens(&mut slots)?;
+        let blanks = of.blanks.get(15..).unwrap_or_default();
+        let at = (ends[15] as usize).wrapping_sub(of.begin);
+        let extras = Extras { text: of.bytes(), at, blanks };
+        line.check(extras.text, extras.text())?;
+        Ok((line, extras))
+    }
+
+    /// [`Line::parse`] where it is not worth a copy of it.
+    #[inline(never)]
+    pub fn parse_far(text: &'a [u8]) -> Result<(Line<'a>, Extras<'a>), Fault> {
+        Line::parse(text)
+    }
+
+    /// Whether a line is whole; `rest` is what stands behind its tokens.
+    #[inline(always)]
+    fn check(&self, text: &[u8], rest: &[u8]) -> Result<(), Fault> {
+        let versioned = matches!(rest, [b' ', b'v', b'=', b'1', b' ', ..]) || versioned(rest)?;
+        // `len=` is always the last token: 8 bytes with the blank before it.
+        const LEN: u64 = u64::from_le_bytes(*b" len=\0\0\0");
+        let end = text.last_chunk().map_or(0, |end| u64::from_le_bytes(*end));
+        if end << 24 == LEN << 24 {
+            return match three(end >> 40) {
+                Some(len) if len == text.len() => Ok(()),
+                _ => Err(Fault::length),
+            };
+        }
+        // Lines of the T3E have neither version nor length. A line of our time without them was cut
+        // before its version.
+        match !versioned && self.date.year < VERSIONED_SINCE {
+            true => Ok(()),
+            false => Err(Fault::length),
+        }
     }
 }
 
-/// The number of three digits.
+/// Whether a line has a version; `rest` is what stands behind its tokens. `v=` is always the first
+/// extra: looking for it further would read every extra.
+#[cold]
+#[inline(never)]
+fn versioned(rest: &[u8]) -> Result<bool, Fault> {
+    match rest.strip_prefix(b" v") {
+        Some([b'=', b'1'] | [b'=', b'1', b' ', ..]) => Ok(true),
+        // Cut within it.
+        Some([] | [b'=']) => Err(Fault::length),
+        Some([b'=', ..]) => Err(Fault::version),
+        _ => Ok(false),
+    }
+}
+
+/// The tokens of a line, one after the other; beyond the last, empty ones or none.
+trait Slots<'a> {
+    fn next(&mut self) -> Option<Slot<'a>>;
+}
+
+/// Looks for the blank behind each.
+struct FoundSlots<'a> {
+    text: &'a [u8],
+    /// Where the next one begins
+    start: usize,
+    /// Where the last one ended
+    end: usize,
+}
+
+impl<'a> Slots<'a> for FoundSlots<'a> {
+    #[inline(always)]
+    fn next(&mut self) -> Option<Slot<'a>> {
+        let rest = self.text.get(self.start..).unwrap_or_default();
+        self.end = self.text.len() - rest.len() + place_of(b' ', rest);
+        let slot = Slot::new(self.text, self.start, self.end, false);
+        self.start = self.end + 1;
+        slot
+    }
+}
+
+/// Is told where each of them ends.
+struct KnownSlots<'a> {
+    text: &'a [u8],
+    /// Where the next one begins
+    start: usize,
+    ends: &'a [u32; 16],
+    at: usize,
+    plain: bool,
+}
+
+impl<'a> Slots<'a> for KnownSlots<'a> {
+    #[inline(always)]
+    fn next(&mut self) -> Option<Slot<'a>> {
+        let end = self.ends.get(self.at).copied().unwrap_or_default() as usize;
+        let slot = Slot::new(self.text, self.start, end, self.plain);
+        (self.start, self.at) = (end + 1, self.at + 1);
+        slot
+    }
+}
+
+/// The number of three digits, of which the first is the lowest byte.
 #[inline(always)]
-fn three(digits: [u8; 3]) -> Option<usize> {
-    let [hundreds, tens, ones] = digits.map(|digit| usize::from(digit.wrapping_sub(b'0')));
-    (hundreds <= 9 && tens <= 9 && ones <= 9).then(|| 100 * hundreds + 10 * tens + ones)
+fn three(digits: u64) -> Option<usize> {
+    let digits = digits ^ 0x30_3030;
+    let others = (digits.wrapping_add(0x76_7676) | digits) & 0x80_8080;
+    let digit = |place: u32| (digits >> (8 * place) & 0xff) as usize;
+    (others == 0).then(|| 100 * digit(0) + 10 * digit(1) + digit(2))
 }
 
 /// The `key=value` tokens of a line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Extras<'a> {
-    rest: &'a [u8],
+    /// The line
+    text: &'a [u8],
+    /// Where the tokens begin in it: at a blank, or at its end
+    at: usize,
+    /// Places of all blanks from there on in some text that has the line, if they are known
+    blanks: &'a [u32],
 }
+
+impl PartialEq for Extras<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.text() == other.text()
+    }
+}
+
+impl Eq for Extras<'_> {}
 
 impl<'a> Extras<'a> {
     /// The tokens as they stand in the line.
+    #[inline(always)]
     pub fn text(self) -> &'a [u8] {
-        self.rest
+        self.text.get(self.at..).unwrap_or_default()
     }
 
     /// The raw value of a key, escapes as they stand. The last of several wins.
-    pub fn get(self, key: &[u8]) -> Option<&'a [u8]> {
-        self.filter(|(k, _)| *k == key).last().map(|(_, value)| value)
+    pub fn get(mut self, key: &[u8]) -> Option<&'a [u8]> {
+        let mut last = None;
+        while let Some(token) = self.next_slot() {
+            if let Some(value) = value_of(token.bytes(), key) {
+                last = Some(value);
+            }
+        }
+        last
     }
 
     /// The value of a key as a name.
@@ -171,70 +298,52 @@ impl<'a> Extras<'a> {
     pub fn number(self, key: &[u8]) -> Option<u64> {
         self.get(key).and_then(whole)
     }
+
+    /// The next token: a key and its value.
+    #[inline(always)]
+    pub fn next_slot(&mut self) -> Option<Slot<'a>> {
+        loop {
+            let end = match self.blanks {
+                [blank, blanks @ ..] => {
+                    let next =
+                        blanks.first().map(|next| self.at + next.wrapping_sub(*blank) as usize);
+                    self.blanks = blanks;
+                    next.unwrap_or(self.text.len())
+                }
+                [] => {
+                    let [_, rest @ ..] = self.text() else { return None };
+                    self.at + 1 + place_of(b' ', rest)
+                }
+            };
+            let begin = self.at + 1;
+            self.at = end;
+            if begin < end {
+                return Slot::new(self.text, begin, end, false);
+            }
+        }
+    }
 }
 
 /// Keys and raw values in order. A token without `=` has itself as key and an empty value.
 impl<'a> Iterator for Extras<'a> {
     type Item = (&'a [u8], &'a [u8]);
 
-    fn next(&mut self) -> Option<Self::Item> {
-        while let [b' ', rest @ ..] = self.rest {
-            self.rest = rest;
-        }
-        if self.rest.is_empty() {
-            return None;
-        }
-        let TokenEnds { key, token } = TokenEnds::of(self.rest);
-        let (text, rest) = self.rest.split_at_checked(token)?;
-        self.rest = rest;
-        let (key, value) = text.split_at_checked(key)?;
-        Some((key, value.get(1..).unwrap_or_default()))
-    }
-}
-
-/// Where the first of several tokens ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct TokenEnds {
-    /// Its key: at the first `=` or with the token
-    key: usize,
-    /// At the next blank or with the text
-    token: usize,
-}
-
-impl TokenEnds {
-    /// Eight bytes at a time: most tokens have more, and a loop over bytes takes three times as
-    /// long.
     #[inline]
-    fn of(text: &[u8]) -> Self {
-        let mut key = None;
-        let (words, tail) = text.as_chunks();
-        for (number, word) in words.iter().enumerate() {
-            let word = u64::from_le_bytes(*word);
-            let (blank, equals) = (first_of(word, b' '), first_of(word, b'='));
-            if equals < blank && key.is_none() {
-                key = Some(8 * number + equals);
-            }
-            if blank < 8 {
-                let token = 8 * number + blank;
-                return TokenEnds { key: key.unwrap_or(token), token };
-            }
-        }
-        let before = text.len() - tail.len();
-        let end = |byte: u8| tail.iter().position(|b| *b == byte).map(|found| before + found);
-        let token = end(b' ').unwrap_or(text.len());
-        let key = key.or_else(|| end(b'=').filter(|key| *key < token));
-        TokenEnds { key: key.unwrap_or(token), token }
+    fn next(&mut self) -> Option<Self::Item> {
+        let (key, value) = self.next_slot()?.at_equals();
+        Some((key, value.bytes()))
     }
 }
 
-/// The place of the first such byte in a word whose first byte is the lowest; 8 without one.
-#[inline]
-fn first_of(word: u64, byte: u8) -> usize {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    let others = word ^ (ONES * byte as u64);
-    // Marks bytes that are 0 now; a borrow can reach only beyond the first of them.
-    let marks = others.wrapping_sub(ONES) & !others & (ONES * 0x80);
-    (marks.trailing_zeros() / 8) as usize
+/// The raw value of a token, if it has this key.
+#[inline(always)]
+fn value_of<'a>(token: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
+    match token.strip_prefix(key)? {
+        _ if key.contains(&b'=') => None,
+        [b'=', value @ ..] => Some(value),
+        [] => Some(&[]),
+        _ => None,
+    }
 }
 
 /// The year of the first release: since then every line has a version, and so a length.
@@ -335,7 +444,14 @@ mod tests {
                     (&token[..key], token.get(key + 1..).unwrap_or_default())
                 })
                 .collect();
-            prop_assert_eq!(Extras { rest: &text }.collect::<Vec<_>>(), expected);
+            // Behind the tokens of the line.
+            let text = [b" ", text.as_slice()].concat();
+            let places: Vec<u32> =
+                (1000..).zip(&text).filter(|(_, byte)| **byte == b' ').map(|(at, _)| at).collect();
+            for blanks in [&[], places.as_slice()] {
+                let extras = Extras { text: &text, at: 0, blanks };
+                prop_assert_eq!(extras.collect::<Vec<_>>(), expected.clone());
+            }
         }
     }
 }

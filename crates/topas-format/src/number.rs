@@ -42,8 +42,8 @@ const SAFE_DIGITS: usize = 19;
 /// None without a digit or beyond `u64`.
 ///
 /// Eight bytes at a time where there are so many: a loop over digits ends at another
-/// place in each number, which no processor predicts. Always inlined: reading a log is
-/// mostly this.
+/// place in each number, which no processor predicts. A number whose end is known is read by
+/// [`Slot::number`](crate::slot::Slot::number).
 #[inline(always)]
 pub fn leading(text: &[u8]) -> Option<(u64, &[u8])> {
     let Some((&chunk, rest)) = text.split_first_chunk() else {
@@ -76,11 +76,17 @@ fn up_to_eight(chunk: [u8; 8]) -> (u64, usize) {
     if digits == 0 {
         return (0, 0);
     }
-    // Shifts zeros in before the digits and the rest out, then joins neighbours three times.
-    let word = word << (64 - 8 * digits);
+    // Shifts zeros in before the digits and the rest out.
+    (eight_digits(word << (64 - 8 * digits)), digits)
+}
+
+/// The number of eight digits, each a byte from 0 to 9, whose first is the lowest byte: joins
+/// neighbours three times.
+#[inline(always)]
+pub(crate) fn eight_digits(word: u64) -> u64 {
     let pairs = (word.wrapping_mul((10 << 8) + 1) >> 8) & 0x00ff_00ff_00ff_00ff;
     let fours = (pairs.wrapping_mul((100 << 16) + 1) >> 16) & 0x0000_ffff_0000_ffff;
-    (fours.wrapping_mul((10_000 << 32) + 1) >> 32, digits)
+    fours.wrapping_mul((10_000 << 32) + 1) >> 32
 }
 
 /// As [`leading`], for short ends of a text and for long numbers.

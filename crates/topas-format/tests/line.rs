@@ -10,7 +10,7 @@ use topas_format::field::{Lang, Lib, Mhz, Mode, Npes, Operations};
 use topas_format::form::{
     LINE, PLACED_LINE, PLACED_RUN_LINE, RUN_LINE, UNKNOWN, Values, mark, number, text,
 };
-use topas_format::line::{FIELDS, Fault, Line, VERSIONED_SINCE, Writer};
+use topas_format::line::{FIELDS, Fault, IndexedLine, Line, VERSIONED_SINCE, Writer};
 use topas_format::number::{Count, Micros};
 use topas_format::out::Out;
 
@@ -116,6 +116,49 @@ proptest! {
         prop_assert_eq!(whole, same);
         prop_assert_eq!(Line { user: line.user, exe: line.exe, id: line.id, ..read }, line);
         prop_assert!(extras.number(b"len").is_some());
+    }
+
+    /// Lines as they are, and with some bytes changed, so that each token is met in many forms.
+    #[test]
+    fn a_line_whose_blanks_are_known_is_read_as_any_other(
+        fields in fields(), user in name(9), exe in name(20), id in "[0-9a-f]{0,16}",
+        changes in proptest::collection::vec(
+            (any::<prop::sample::Index>(), prop::sample::select(b" -=.~%/:0129tfv\0\x7f\xff".as_slice())),
+            0..3,
+        ),
+        before in name(20), in_token: bool,
+    ) {
+        let line = Line {
+            user: Name::new(&user), exe: Name::new(&exe), id: Name::new(id.as_bytes()), ..fields
+        };
+        let mut buf = [0; MAX_LINE];
+        let mut writer = Writer::new(&mut buf, &line);
+        writer.number(b"t", 1_795_161_662);
+        writer.name(b"host", b"n0042");
+        let out = writer.finish();
+        let mut changed = out.text().strip_suffix(b"\n").unwrap().to_vec();
+        for (at, byte) in changes {
+            // Changes of extras alone leave a line good more often.
+            let from = if in_token { 0 } else { changed.len() / 2 };
+            let at = from + at.index(changed.len() - from);
+            changed[at] = byte;
+        }
+        let text = [&before, changed.as_slice(), b"\nnext line"].concat();
+        let (begin, end) = (before.len(), before.len() + changed.len());
+        let blanks: Vec<u32> =
+            (begin..end).filter(|at| text[*at] == b' ').map(|at| at as u32).collect();
+        for plain in [false, !changed.contains(&b'%')] {
+            let of = IndexedLine { text: &text, begin, end, blanks: &blanks, plain };
+            prop_assert_eq!(of.bytes(), changed.as_slice());
+            if let Some(ends) = blanks.first_chunk() {
+                let (known, found) = (Line::parse_indexed(&of, ends), Line::parse(&changed));
+                prop_assert_eq!(known, found);
+                if let (Ok((_, known)), Ok((_, found))) = (known, found) {
+                    prop_assert_eq!(known.collect::<Vec<_>>(), found.collect::<Vec<_>>());
+                    prop_assert_eq!(known.get(b"host"), found.get(b"host"));
+                }
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Reads all inputs and adds up their runs.
 
 use topas_config::{Conf, Environment};
+use topas_data::field::Field;
 use topas_data::{
     AskAnswer, AskError, Detail, Fold, Inputs, LogReport, OwnLines, Question, ReportPlan,
     Resources, Run, SourceError, TemporaryError, ask, parse_size,
@@ -94,6 +95,10 @@ impl<P: Question> Question for PlannedLines<'_, P> {
 
     fn sets_aside(&self, run: &Run<'_>) -> bool {
         self.plan.sets_aside(run)
+    }
+
+    fn fields_of_key(&self) -> Option<Vec<Field>> {
+        self.own.is_none().then(|| self.plan.fields_of_key()).flatten()
     }
 
     #[inline]

@@ -3,22 +3,26 @@
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 use std::io::Read;
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use rapidhash::v3::rapidhash_v3;
 use rustc_hash::FxHasher;
 use topas_format::escape::Name;
-use topas_format::line::{Extras, Line};
+use topas_format::line::{Extras, IndexedLine, Line};
 
 use super::TemporaryError;
+use super::columns::ColumnGroups;
 use super::join::part;
 use super::record::{LineFacts, Marks, RecordForm};
 use super::store::StoreWriter;
-use crate::block::BlockLines;
+use crate::block::{BlockLines, LineSink};
 use crate::feed::{Buffer, Feed, locked};
+use crate::field::Field;
 use crate::first_extras::{Claim, FirstExtras};
 use crate::group::{Groups, SeenGroups};
+use crate::line_index::LineIndex;
 use crate::mpi_times::ProfileFragments;
 use crate::question::Question;
 use crate::source::{Source, SourceError};
@@ -226,6 +230,9 @@ pub(super) struct LogReader<'r, 'o, Q> {
     groups: &'r Groups,
     seen: SeenGroups,
     key: Vec<u8>,
+    /// If keys are made from few columns
+    columns: Option<ColumnGroups>,
+    index: LineIndex,
     clock: Clock,
     writer: StoreWriter<'r, 'o>,
     tally: Tally,
@@ -233,6 +240,13 @@ pub(super) struct LogReader<'r, 'o, Q> {
     /// What lines of MPI profiles tell, if that is asked for
     profiles: Option<ProfileFragments>,
     most_profiles: u64,
+}
+
+/// The groups by columns of a question whose keys are made from few.
+fn columns_of(question: &impl Question) -> Option<ColumnGroups> {
+    let fields = question.fields_of_key()?;
+    let columns: Option<Vec<_>> = fields.iter().map(Field::column).collect();
+    ColumnGroups::new(&columns?)
 }
 
 /// What one thread read, besides what it kept.
@@ -256,6 +270,8 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
             groups,
             seen: SeenGroups::default(),
             key: Vec::new(),
+            columns: columns_of(question),
+            index: LineIndex::default(),
             clock: Clock::default(),
             writer,
             tally: Tally::default(),
@@ -272,18 +288,30 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
         active: &Active<'_>,
         buffer: &mut Buffer,
     ) -> Result<(), TemporaryError> {
+        // Two loops over lines, so that one of them computes of a line what the columns need, and
+        // nothing else.
+        match &self.columns {
+            Some(_) => self.read_by::<F, ByColumns>(reading, active, buffer),
+            None => self.read_by::<F, ByKey>(reading, active, buffer),
+        }
+    }
+
+    fn read_by<F: RecordForm, W: Way>(
+        &mut self,
+        reading: &SharedReading<'_>,
+        active: &Active<'_>,
+        buffer: &mut Buffer,
+    ) -> Result<(), TemporaryError> {
         let mut tally = std::mem::take(&mut self.tally);
         let mut profiles = self.profiles.take();
+        let mut index = std::mem::take(&mut self.index);
         let mut result = Ok(());
         while let Some((number, block)) = active.feed.next(buffer) {
-            let each = |line: &Line<'_>, extras: Extras<'_>, text: &[u8]| {
-                if let Err(error) = self.line::<F>(line, extras, text) {
-                    result = Err(error);
-                }
-            };
+            let kept =
+                KeptLines::<_, F, W> { reader: self, result: &mut result, form: PhantomData };
             let mut lines =
-                BlockLines::new(&active.feed, &mut tally, each).with_profiles(profiles.as_mut());
-            lines.read(block);
+                BlockLines::new(&active.feed, &mut tally, kept).with_profiles(profiles.as_mut());
+            lines.read(block, &mut index);
             let count = lines.number;
             let examples = tally.take_examples();
             locked(&active.order).add(number, count, examples);
@@ -295,13 +323,15 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
                 break;
             }
         }
+        self.index = index;
         self.tally = tally;
         self.profiles = profiles;
         result
     }
 
-    #[inline]
-    fn line<F: RecordForm>(
+    /// Keeps a line whose key the question makes.
+    #[inline(always)]
+    fn line_by_key<F: RecordForm>(
         &mut self,
         line: &Line<'_>,
         extras: Extras<'_>,
@@ -313,11 +343,107 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
         }
         self.key.clear();
         self.question.key(line, extras, &mut self.key);
-        let facts = facts_of(line, extras, text, &mut self.clock, 0);
+        let first = FirstExtras::of_line(extras);
+        let facts = facts_of_first(line, text, first, &mut self.clock, 0);
         // Last: words of a key that was only just written in bytes would have to be waited for.
         let group = self.groups.number(&self.key, &mut self.seen);
         let facts = LineFacts { group, ..facts };
         self.writer.add(part(facts.key), F::encode(line, extras, &facts).as_ref())
+    }
+
+    /// Keeps a line whose key is made from columns.
+    #[inline(always)]
+    fn line_by_columns<F: RecordForm>(
+        &mut self,
+        line: &Line<'_>,
+        extras: Extras<'_>,
+        of: &IndexedLine<'_>,
+    ) -> Result<(), TemporaryError> {
+        let Some(look) = self.columns.as_ref().and_then(|columns| columns.look(of)) else {
+            return self.read_again::<F>(of.bytes());
+        };
+        let facts = facts_of_first(line, of.bytes(), look.first, &mut self.clock, 0);
+        let LogReader { columns, question, groups, seen, key, .. } = self;
+        let mut find = || {
+            key.clear();
+            if let Ok((line, extras)) = Line::parse_far(of.bytes()) {
+                question.key(&line, extras, key);
+            }
+            groups.number(key, seen)
+        };
+        let group = match columns {
+            Some(columns) => columns.number(look.texts, find),
+            None => find(),
+        };
+        let facts = LineFacts { group, ..facts };
+        self.writer.add(part(facts.key), F::encode(line, extras, &facts).as_ref())
+    }
+
+    /// Keeps a line of which the first look does not tell enough. It is parsed again, so that the
+    /// usual line need not be put together for this function.
+    #[cold]
+    #[inline(never)]
+    fn read_again<F: RecordForm>(&mut self, text: &[u8]) -> Result<(), TemporaryError> {
+        match Line::parse_far(text) {
+            Ok((line, extras)) => self.line_by_key::<F>(&line, extras, text),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+/// How a line comes to its group.
+trait Way {
+    fn keep<F: RecordForm, Q: Question>(
+        reader: &mut LogReader<'_, '_, Q>,
+        line: &Line<'_>,
+        extras: Extras<'_>,
+        of: &IndexedLine<'_>,
+    ) -> Result<(), TemporaryError>;
+}
+
+/// By the text of some columns
+struct ByColumns;
+
+/// By a key that the question makes
+struct ByKey;
+
+impl Way for ByColumns {
+    #[inline(always)]
+    fn keep<F: RecordForm, Q: Question>(
+        reader: &mut LogReader<'_, '_, Q>,
+        line: &Line<'_>,
+        extras: Extras<'_>,
+        of: &IndexedLine<'_>,
+    ) -> Result<(), TemporaryError> {
+        reader.line_by_columns::<F>(line, extras, of)
+    }
+}
+
+impl Way for ByKey {
+    #[inline(always)]
+    fn keep<F: RecordForm, Q: Question>(
+        reader: &mut LogReader<'_, '_, Q>,
+        line: &Line<'_>,
+        extras: Extras<'_>,
+        of: &IndexedLine<'_>,
+    ) -> Result<(), TemporaryError> {
+        reader.line_by_key::<F>(line, extras, of.bytes())
+    }
+}
+
+/// Hands lines to a reader.
+struct KeptLines<'k, R, F, W> {
+    reader: &'k mut R,
+    result: &'k mut Result<(), TemporaryError>,
+    form: PhantomData<(F, W)>,
+}
+
+impl<Q: Question, F: RecordForm, W: Way> LineSink for KeptLines<'_, LogReader<'_, '_, Q>, F, W> {
+    #[inline(always)]
+    fn line(&mut self, line: &Line<'_>, extras: Extras<'_>, of: &IndexedLine<'_>) {
+        if let Err(error) = W::keep::<F, Q>(self.reader, line, extras, of) {
+            *self.result = Err(error);
+        }
     }
 }
 
@@ -330,8 +456,19 @@ pub(super) fn facts_of(
     clock: &mut Clock,
     group: u32,
 ) -> LineFacts {
+    facts_of_first(line, text, FirstExtras::of_line(extras), clock, group)
+}
+
+/// The same if it is known what the first extras tell.
+#[inline(always)]
+fn facts_of_first(
+    line: &Line<'_>,
+    text: &[u8],
+    first: FirstExtras,
+    clock: &mut Clock,
+    group: u32,
+) -> LineFacts {
     let marks = Marks::of_hash(rapidhash_v3(text));
-    let first = FirstExtras::of_line(extras);
     let when = clock.read(line, first.epoch);
     let marks = marks
         .with(Marks::ZONE, when.no_zone)
@@ -341,16 +478,16 @@ pub(super) fn facts_of(
 }
 
 /// Hash of what lines of a run have in common: an id is one user's.
-#[inline]
+#[inline(always)]
 pub(crate) fn launch_key(line: &Line<'_>, claim: Claim) -> u64 {
-    launch_key_of(claim, [&line.user, &line.exe, &line.id], line.npes.0)
+    launch_key_of(claim, [line.user, line.exe, line.id], line.npes.0)
 }
 
 /// The same of a user, an executable and an id, and of the number of ranks if it is told.
-#[inline]
+#[inline(always)]
 pub(crate) fn launch_key_of(
     claim: Claim,
-    [user, exe, id]: [&Name<'_>; 3],
+    [user, exe, id]: [Name<'_>; 3],
     npes: Option<u32>,
 ) -> u64 {
     let mut hasher = FxHasher::default();
@@ -371,12 +508,21 @@ pub(crate) fn launch_key_of(
     hash ^ hash >> 32
 }
 
-/// Adds the bytes a name means. Without escapes, which is nearly always, at no cost.
-fn hash_name(name: &Name<'_>, hasher: &mut FxHasher) {
+/// Adds the bytes a name means. Without escapes, which is nearly always, at no cost. The name comes
+/// as a value: a line whose address was given away would have to be in memory with all its fields.
+#[inline(always)]
+fn hash_name(name: Name<'_>, hasher: &mut FxHasher) {
     match name.plain() {
         Some(bytes) => hasher.write(bytes),
-        None => hasher.write(&name.bytes().collect::<Vec<u8>>()),
+        None => hasher.write(&meant(name)),
     }
+}
+
+/// The bytes a name means.
+#[cold]
+#[inline(never)]
+fn meant(name: Name<'_>) -> Vec<u8> {
+    name.bytes().collect()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::fmt;
 
 use topas_format::civil::Time;
 use topas_format::field::Token;
+use topas_format::slot::Slot;
 
 use super::label::{label, seconds};
 use super::value::MILLION;
@@ -95,8 +96,8 @@ pub(crate) fn literal(kind: FieldKind, text: &str) -> Result<Value<'static>, Lit
         FieldKind::Week => week(text).ok_or(LiteralError::Form("a week such as 2026-W47")),
         FieldKind::Time => {
             let padded = format!("{text}{}", if text.len() == 5 { ":00" } else { "" });
-            match Time::read(padded.as_bytes()) {
-                Some((time, [])) => whole(seconds(time)),
+            match Time::read(Slot::whole(padded.as_bytes())) {
+                Some(time) => whole(seconds(time)),
                 _ => Err(LiteralError::Form("a time of day such as 18:00")),
             }
         }

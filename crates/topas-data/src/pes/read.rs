@@ -10,13 +10,13 @@ use topas_format::civil::{Civil, Date, Time};
 use topas_format::escape::Name;
 use topas_format::field::{Lang, Lib, Mhz, Mode};
 use topas_format::line::{Extras, Line};
-use topas_format::number::leading;
 
 use super::intern::InternedTexts;
 use super::table::{KeptLine, PeTable, sizes};
 use crate::block;
 use crate::feed::{Buffer, Feed, locked};
 use crate::first_extras::{Claim, believed, claim};
+use crate::line_index::LineIndex;
 use crate::source::{Source, SourceError};
 use crate::tally::{Example, Tally};
 
@@ -236,6 +236,7 @@ struct PeReader {
     old: LineNames,
     blocks: Vec<Read>,
     tally: Tally,
+    index: LineIndex,
 }
 
 /// What stood in a block.
@@ -264,12 +265,12 @@ impl PeReader {
             && let Some((block, text)) = feed.next(buffer)
         {
             let before = self.names.bytes() + self.old.bytes();
-            let PeReader { names, old, tally, .. } = self;
+            let PeReader { names, old, tally, index, .. } = self;
             (names.launches.place, old.launches.place) = ((source, block), (source, block));
             // As many as in the last block, so that the lines are not moved as they grow.
             let like = self.blocks.last().map_or((0, 0), |last| (last.lines.len(), last.old.len()));
             let (mut kept, mut kept_old) = (roomy(like.0), roomy(like.1));
-            let each = |line: &Line<'_>, extras: Extras<'_>, _: &[u8]| {
+            let each = |line: &Line<'_>, extras: Extras<'_>| {
                 // It is always the first.
                 if extras.text().starts_with(b" v=") {
                     kept.push(names.kept(line, extras));
@@ -278,7 +279,7 @@ impl PeReader {
                 }
             };
             let mut lines = block::BlockLines::new(feed, tally, each);
-            lines.read(text);
+            lines.read(text, index);
             let count = lines.number;
             let examples = self.tally.take_examples();
             let place = (source, block);
@@ -308,25 +309,21 @@ impl LineNames {
         let mut kept = KeptLine::new(line, launch, texts.name(&line.exe, &mut last.exe));
         let mut end = None;
         let mut rest = extras;
-        while let Some((key, value)) = rest.next() {
-            // The text goes on behind a value, so that eight of its bytes are read at a time.
-            let whole = || {
-                let behind = rest.text().len();
-                let begin = extras.text().len() - behind - value.len();
-                let (number, rest) = leading(&extras.text()[begin..])?;
-                (rest.len() == behind).then_some(number)
-            };
-            let small = || whole().and_then(|number| u32::try_from(number).ok());
+        while let Some(token) = rest.next_slot() {
+            let (key, value) = token.at_equals();
+            let small = || value.number().and_then(|number| u32::try_from(number).ok());
             match key {
-                b"t" => end = whole().and_then(believed),
-                b"host" => kept.host = texts.name(&Name::from_token(value), &mut last.host),
-                b"end" => kept.ending = texts.number(value, &mut last.ending),
-                b"why" => kept.why = texts.number(value, &mut last.why),
+                b"t" => end = value.count().and_then(believed),
+                b"host" => {
+                    kept.host = texts.name(&Name::from_token(value.bytes()), &mut last.host);
+                }
+                b"end" => kept.ending = texts.number(value.bytes(), &mut last.ending),
+                b"why" => kept.why = texts.number(value.bytes(), &mut last.why),
                 b"cpu" => kept.cpu = small(),
                 b"numa" => kept.numa = small(),
-                b"cyc" => kept.cycles = whole(),
-                b"ins" => kept.instructions = whole(),
-                b"rss" => kept.rss = whole(),
+                b"cyc" => kept.cycles = value.count(),
+                b"ins" => kept.instructions = value.count(),
+                b"rss" => kept.rss = value.count(),
                 _ => {}
             }
         }

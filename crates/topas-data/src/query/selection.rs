@@ -228,6 +228,12 @@ impl Selection {
         }));
     }
 
+    /// Whether lines are asked nothing: every line is wanted, and [`Selection::write_key`] appends
+    /// nothing.
+    pub fn asks_no_line(&self) -> bool {
+        self.lines.is_empty() && self.answers.is_empty()
+    }
+
     /// Number of bytes that [`Selection::write_key`] appends.
     pub fn key_len(&self) -> usize {
         self.answers.len()

@@ -269,6 +269,10 @@ impl Question for ReportPlan {
         self.selection.sets_aside(run)
     }
 
+    fn fields_of_key(&self) -> Option<Vec<Field>> {
+        self.selection.asks_no_line().then(|| self.fields.clone())
+    }
+
     /// What the selection knows of the line, then the values of all fields of the plan, each
     /// behind its length.
     #[inline]
