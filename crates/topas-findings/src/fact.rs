@@ -199,6 +199,26 @@ pub const FACTS: &[Fact] = &[
         "The communicator with most of the time in MPI, if they were counted and it is not MPI_COMM_WORLD.",
     ),
     fact("comm_share", SHARE, "Its share of the time in MPI."),
+    fact(
+        "window_most",
+        TEXT,
+        "The window with most of the time in MPI, if communicators were counted: \"window NAME\".",
+    ),
+    fact(
+        "window_most_share",
+        SHARE,
+        "Its share of the time in MPI, without Win_create and Win_free.",
+    ),
+    fact(
+        "file_most",
+        TEXT,
+        "The file with most of the time in MPI, if communicators were counted: \"file NAME\".",
+    ),
+    fact(
+        "file_most_share",
+        SHARE,
+        "Its share of the time in MPI, without File_open and File_close.",
+    ),
     fact("mpi_calls", COUNT, "Calls of MPI of all ranks, without its beginning and end."),
     fact("window_calls", COUNT, "Calls that synchronise windows."),
     fact("mpi_work_share", SHARE, "The same without beginning and end of MPI."),

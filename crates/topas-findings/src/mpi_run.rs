@@ -102,7 +102,7 @@ pub fn add_mpi_facts(profile: &MpiProfile, wall: f64, facts: &mut FactValues) {
     let calls = sums.routines.iter().filter(|of| !is_edge(of)).map(|of| of.calls).sum::<u128>();
     facts.number("mpi_calls", calls as f64);
     processors(profile, facts);
-    communicators(profile, facts);
+    objects(profile, facts);
     facts.number("outside_share", share(sums.outside()));
     let waits = all_waits(profile);
     facts.number("waits_known", if waits.is_some() { 1.0 } else { 0.0 });
@@ -134,20 +134,27 @@ fn processors(profile: &MpiProfile, facts: &mut FactValues) {
     }
 }
 
-/// The communicator that most of the time is in.
-fn communicators(profile: &MpiProfile, facts: &mut FactValues) {
-    let mut times = std::collections::BTreeMap::<&str, u128>::new();
+/// The communicator, the window and the file that most of the time is in.
+fn objects(profile: &MpiProfile, facts: &mut FactValues) {
+    let mut times = std::collections::BTreeMap::<(&str, &str), u128>::new();
     for rank in &profile.ranks {
         for of in &rank.sums.communicators {
-            *times.entry(&of.name).or_default() += of.time;
+            *times.entry((of.prefix(), &of.name)).or_default() += of.time;
         }
     }
-    let most = times.into_iter().max_by_key(|(_, time)| *time);
-    let Some((name, time)) = most.filter(|(name, time)| *time > 0 && *name != WORLD) else {
-        return;
-    };
-    facts.text("comm_most", name);
-    facts.number("comm_share", 100.0 * time as f64 / profile.total.mpi.max(1) as f64);
+    let kinds = [
+        ("", "comm_most", "comm_share"),
+        ("window ", "window_most", "window_most_share"),
+        ("file ", "file_most", "file_most_share"),
+    ];
+    for (kind, most, share) in kinds {
+        let of_kind = times.iter().filter(|((of, _), time)| *of == kind && **time > 0);
+        let Some(((_, name), time)) = of_kind.max_by_key(|(_, time)| **time) else { continue };
+        if *name != WORLD {
+            facts.text(most, format!("{kind}{name}"));
+            facts.number(share, 100.0 * *time as f64 / profile.total.mpi.max(1) as f64);
+        }
+    }
 }
 
 /// Why ranks waited, and by routine; None if that was not told apart.

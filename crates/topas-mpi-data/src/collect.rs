@@ -160,20 +160,20 @@ impl LeftLaunch {
     pub fn record(&self) -> Vec<u8> {
         let Some((first, _)) = self.found.first() else { return Vec::new() };
         let sums = sum(self.found.iter().map(|(found, _)| &**found));
-        // Communicators of all ranks by name and size; times are in ns already.
-        let mut communicators: Vec<(String, u32, Moved)> = Vec::new();
+        // Communicators, windows and files of all ranks by name, kind and size; times are in ns
+        // already.
+        let mut communicators: Vec<((String, u16, u32), Moved)> = Vec::new();
         for (found, _) in &self.found {
             for (told, moved) in &found.rank.communicators {
-                let name = name_of(told);
+                let key = (name_of(told), told.kind, told.size);
                 let ticks = found.rank.tick.nanoseconds(moved.ticks);
-                let same = |of: &&mut (String, u32, Moved)| (&of.0, of.1) == (&name, told.size);
-                match communicators.iter_mut().find(same) {
-                    Some((_, _, sum)) => {
+                match communicators.iter_mut().find(|(of, _)| *of == key) {
+                    Some((_, sum)) => {
                         sum.calls += moved.calls;
                         sum.ticks += ticks;
                         super::rank::add_peer(&mut sum.peer, &moved.peer);
                     }
-                    None => communicators.push((name, told.size, Moved { ticks, ..*moved })),
+                    None => communicators.push((key, Moved { ticks, ..*moved })),
                 }
             }
         }
@@ -181,8 +181,8 @@ impl LeftLaunch {
         let nanoseconds = TickLength::between(&Moment::default(), &one);
         let mut more = |to: &mut Lines<'_>| {
             to.sizes_by_class(&sums);
-            for (name, size, moved) in &communicators {
-                to.communicator(name.as_bytes(), *size, moved, &nanoseconds);
+            for ((name, kind, size), moved) in &communicators {
+                to.communicator(name.as_bytes(), *kind, *size, moved, &nanoseconds);
             }
             to.switches(&first.spool.header.switches);
             let ranks = self.found.iter().map(|(found, _)| &**found);
@@ -211,7 +211,8 @@ impl LeftLaunch {
                     }
                 }
                 for (told, moved) in &rank.communicators {
-                    to.communicator(name_of(told).as_bytes(), told.size, moved, &rank.tick);
+                    let name = name_of(told);
+                    to.communicator(name.as_bytes(), told.kind, told.size, moved, &rank.tick);
                 }
                 let mut modules = 0;
                 for table in &rank.paths {

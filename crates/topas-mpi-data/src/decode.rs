@@ -58,7 +58,7 @@ structures! {
         call_cost process_began counters id host user exe job step part mpi switches subtotals
         comm_world missed waits size
     }
-    Communicator { name size maker inter made }
+    Communicator { name size maker kind made }
     Row { calls ticks longest count sends sent receives received }
     Beside { sent received flags }
     Waiting { calls ticks }

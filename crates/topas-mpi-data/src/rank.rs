@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use topas_mpi_profile::layout::object;
 use topas_mpi_profile::layout::{
     BINS, Block, COMMUNICATORS, Communicator as Told, FUNCTIONS, HISTOGRAMS, Header, Partners,
     PathTable, Peer as Traded, RankState, Traffic as Moved, WaitPeer, flag,
@@ -274,7 +275,7 @@ fn with_traffic(told: Vec<Told>, moved: Vec<Moved>) -> Vec<(Told, Moved)> {
     told.into_iter().zip(moved).filter(|(_, moved)| moved.calls > 0).collect()
 }
 
-/// What a communicator is called: by the program, or after the function that made it.
+/// What a communicator, window or file is called: by the program, or after the function that made it.
 pub(super) fn name_of(told: &Told) -> String {
     match (text(&told.name), told.maker.checked_sub(1)) {
         ([], Some(maker)) => Routines::default().name(RoutineNumber(maker)).to_owned(),
@@ -286,6 +287,7 @@ pub(super) fn name_of(told: &Told) -> String {
 fn named(told: &Told, moved: &Moved, tick: &TickLength) -> Communicator {
     Communicator {
         name: name_of(told).into(),
+        kind: object::word(told.kind),
         size: (told.size > 0).then_some(told.size),
         calls: moved.calls.into(),
         time: tick.nanoseconds(moved.ticks).into(),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use topas_format::civil::Civil;
 use topas_format::escape::Name;
+use topas_mpi_profile::layout::object;
 use topas_mpi_profile::lines::{LEVEL_WORDS, Of};
 use topas_mpi_profile::parse::{Line, ProfileLineFault, SizesOf, Token, nanoseconds, whole};
 
@@ -279,10 +280,11 @@ impl MpiRecord {
                 routine.unended += calls;
                 routine.unended_time += nanoseconds;
             }
-            Token::Communicator { name, size, calls, nanoseconds, traffic: moved } => {
+            Token::Communicator { name, kind, size, calls, nanoseconds, traffic: moved } => {
                 let name = string(name);
                 sums.add_communicator(&Communicator {
                     name,
+                    kind: object::word(kind),
                     size,
                     calls,
                     time: nanoseconds,

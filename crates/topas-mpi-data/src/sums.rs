@@ -123,11 +123,14 @@ pub struct PeerSums {
     pub traffic: TrafficSums,
 }
 
-/// Traffic of the communicators of one name and size.
+/// Traffic of the communicators, windows or files of one name and size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Communicator {
-    /// Name that the program gave it, or the function that made it
+    /// Name that the program gave it, or the function that made it; of a file the last part of its
+    /// path
     pub name: Box<str>,
+    /// `communicator`, `window` or `file`
+    pub kind: &'static str,
     /// Processes; of an intercommunicator those of the other group; None if not told
     pub size: Option<u32>,
     /// Calls with it
@@ -136,6 +139,17 @@ pub struct Communicator {
     pub time: u128,
     /// Messages and bytes
     pub traffic: TrafficSums,
+}
+
+impl Communicator {
+    /// The kind of what is not a communicator, to stand before the name.
+    pub fn prefix(&self) -> &'static str {
+        match self.kind {
+            "window" => "window ",
+            "file" => "file ",
+            _ => "",
+        }
+    }
 }
 
 /// A hardware counter.
@@ -288,9 +302,11 @@ impl MpiSums {
         &mut self.routines[place]
     }
 
-    /// Adds calls with communicators of one name and size.
+    /// Adds calls with communicators, windows or files of one name and size.
     pub(super) fn add_communicator(&mut self, theirs: &Communicator) {
-        let same = |c: &&mut Communicator| c.name == theirs.name && c.size == theirs.size;
+        let key = |c: &Communicator| (c.name.clone(), c.kind, c.size);
+        let theirs_key = key(theirs);
+        let same = |c: &&mut Communicator| key(c) == theirs_key;
         match self.communicators.iter_mut().find(same) {
             Some(mine) => {
                 mine.calls += theirs.calls;

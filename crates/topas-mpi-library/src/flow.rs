@@ -42,7 +42,7 @@ use plan::{Act, CallPlan, NONE, PLANS};
 impl CallPlan {
     /// Whether something is to be done before a call.
     pub const fn before(&self) -> bool {
-        !matches!(self.act, Act::Nothing | Act::CommMade | Act::Message | Act::MessageIf)
+        !matches!(self.act, Act::Nothing | Act::ObjectMade | Act::Message | Act::MessageIf)
             && (!matches!(self.act, Act::Flows) || self.message != NONE)
     }
 
@@ -258,7 +258,7 @@ pub fn shaped<const WAY: u8, const HOT: u8>(
     call.flows().is_some()
 }
 
-/// Counts a call for its communicator.
+/// Counts a call for its communicator, window or file.
 #[inline(always)]
 fn traffic(
     library: &Library,
@@ -268,9 +268,9 @@ fn traffic(
     args: &CallWords,
     ticks: u64,
 ) {
-    if plan.is_comm && plan.traffic {
-        let comm = word(args, plan.object) as u64 & library.handle_mask;
-        let index = object::object(library, ledger, comm, object::ObjectKind::Comm).index;
+    if plan.traffic {
+        let handle = word(args, plan.object) as u64 & library.handle_mask;
+        let index = object::object(library, ledger, handle, plan.kind).index;
         if let Some(traffic) = block.traffic.get_mut(usize::from(index)) {
             traffic.calls += 1;
             traffic.ticks += ticks;
@@ -290,9 +290,9 @@ pub fn noted(frame: &Frame, thread: &mut Thread, now: u64) -> bool {
     if !plan.only_counts() {
         return false;
     }
-    if ledger.communicators && plan.is_comm && plan.traffic {
-        let comm = word(&frame.args, plan.object) as u64 & library.handle_mask;
-        let Some(object) = object::known(ledger, comm) else { return false };
+    if ledger.communicators && plan.traffic {
+        let handle = word(&frame.args, plan.object) as u64 & library.handle_mask;
+        let Some(object) = object::known(ledger, handle) else { return false };
         // SAFETY: the outermost frame: this one, or that of a Fortran function above it.
         let ticks = now.wrapping_sub(unsafe { (*thread.outer).began });
         // SAFETY: the thread's own block, which stays mapped.

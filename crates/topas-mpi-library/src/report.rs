@@ -182,7 +182,7 @@ fn communicators(lines: &mut Lines<'_>, block: &Block, tick: &TickLength) {
         if place == others {
             name = b"others";
         }
-        lines.communicator(name, communicator.size, traffic, tick);
+        lines.communicator(name, communicator.kind, communicator.size, traffic, tick);
     }
 }
 

@@ -247,18 +247,43 @@ pub struct Header {
     pub size: u64,
 }
 
-/// A communicator, or all that look alike: same name, or same maker and size.
+/// Kinds of objects in the table of communicators: [`Communicator::kind`].
+pub mod object {
+    /// Communicator
+    pub const COMM: u16 = 0;
+    /// Intercommunicator
+    pub const INTER: u16 = 1;
+    /// Window
+    pub const WINDOW: u16 = 2;
+    /// File
+    pub const FILE: u16 = 3;
+
+    /// The words for them; an intercommunicator is a communicator.
+    pub const WORDS: [&str; 4] = ["communicator", "communicator", "window", "file"];
+
+    /// The word for a kind; unknown ones are communicators.
+    pub fn word(kind: u16) -> &'static str {
+        WORDS.get(usize::from(kind)).copied().unwrap_or(WORDS[0])
+    }
+
+    /// The kind of which this is the word.
+    pub fn of_word(word: &[u8]) -> Option<u16> {
+        (0..).zip(WORDS).find(|(_, of)| of.as_bytes() == word).map(|(kind, _)| kind)
+    }
+}
+
+/// A communicator, window or file, or all that look alike: same name, or same maker and size.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Communicator {
-    /// Name that the program gave it
+    /// Name that the program gave it; of a file the last part of its path
     pub name: [u8; 48],
     /// Processes: of an intercommunicator those of the other group
     pub size: u32,
     /// Function that made it, plus 1; 0 for those that are there from the start
     pub maker: u16,
-    /// 1 if it is an intercommunicator
-    pub inter: u16,
+    /// What it is: one of [`object`]
+    pub kind: u16,
     /// How many there were that look alike
     pub made: u64,
 }

@@ -12,7 +12,7 @@ use topas_format::out::Out;
 use topas_mpi_table::Function;
 
 use crate::digits::{decimal, part, seconds};
-use crate::layout::{BINS, COUNTERS, Peer, ROW_MISSED, WAITED, flag, language};
+use crate::layout::{BINS, COUNTERS, Peer, ROW_MISSED, WAITED, flag, language, object};
 use crate::routine::{Applies, SizeClass, applies, columns, name};
 use crate::sums::{RoutineSums, Sums, TickLength, WaitedSums};
 
@@ -451,10 +451,12 @@ impl Lines<'_> {
         });
     }
 
-    /// Traffic of a communicator; without a name of the program's it has that of what made it.
+    /// Traffic of a communicator, window or file of a kind of [`object`](crate::layout::object);
+    /// without a name of the program's it has that of what made it.
     pub fn communicator(
         &mut self,
         name: &[u8],
+        kind: u16,
         size: u32,
         traffic: &crate::layout::Traffic,
         tick: &TickLength,
@@ -463,6 +465,9 @@ impl Lines<'_> {
             part(out.put(b"c="), name).byte(b':').dec(size.into()).byte(b':').dec(traffic.calls);
             seconds(out.byte(b':'), tick.nanoseconds(traffic.ticks).into());
             put_traffic(out, &traffic.peer);
+            if kind > object::INTER {
+                out.byte(b':').put(object::word(kind).as_bytes());
+            }
         });
     }
 

@@ -5,7 +5,7 @@ use topas_format::civil::{Civil, Date, Time};
 use topas_format::escape::Name;
 use topas_format::text::Cursor;
 
-use crate::layout::{BINS, WAITED};
+use crate::layout::{BINS, WAITED, object};
 use crate::lines::{Amount, Of, VERSION, WAITED_WORDS, WORD};
 use crate::routine::{SizeClass, number};
 use crate::sums::{WaitSums, WaitedSums};
@@ -160,10 +160,12 @@ pub enum Token<'a> {
         /// Nanoseconds in them, which the function has, too
         nanoseconds: u128,
     },
-    /// `c=`; those of one name and size add up
+    /// `c=`; those of one kind, name and size add up
     Communicator {
         /// Name
         name: Name<'a>,
+        /// What it is: see [`object`]
+        kind: u16,
         /// Processes
         size: Option<u32>,
         /// Calls
@@ -372,6 +374,10 @@ fn token<'a>(key: &'a [u8], value: &'a [u8]) -> Option<Token<'a>> {
             calls: whole(fields.next()?)?,
             nanoseconds: nanoseconds(fields.next()?)?,
             traffic: traffic(&mut fields)?,
+            kind: match fields.next() {
+                None => object::COMM,
+                Some(word) => object::of_word(word)?,
+            },
         },
         b"p" => Token::Peer {
             rank: match fields.next()? {

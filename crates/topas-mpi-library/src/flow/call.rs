@@ -41,11 +41,11 @@ impl GeneralCall<'_> {
         let library = self.library;
         let handle = word(self.args, plan.object) as u64 & library.handle_mask;
         let mut index = NO_COMMUNICATOR;
-        if plan.is_comm
+        if (plan.is_comm() || plan.traffic)
             && let Some(account) = account.as_deref_mut()
             && account.communicators
         {
-            index = object::object(library, self.ledger, handle, ObjectKind::Comm).index;
+            index = object::object(library, self.ledger, handle, plan.kind).index;
             if plan.traffic
                 && let Some(traffic) = account.block.traffic.get_mut(usize::from(index))
             {
@@ -189,8 +189,7 @@ impl GeneralCall<'_> {
         if rank < 0 {
             return NOBODY;
         }
-        let kind = if self.plan.is_comm { ObjectKind::Comm } else { ObjectKind::Win };
-        object::world_rank(self.library, self.ledger, handle, kind, rank)
+        object::world_rank(self.library, self.ledger, handle, self.plan.kind, rank)
     }
 
     /// How much the status of the call says, and from whom; None if it does not say.
@@ -250,7 +249,7 @@ impl GeneralCall<'_> {
             entry.peer = UNKNOWN;
         } else if rank >= 0 {
             entry.peer = self.peer(rank, handle);
-        } else if self.plan.is_comm {
+        } else if self.plan.is_comm() {
             entry.peer = UNKNOWN;
             entry.generation = generation(place(handle));
             let object = object::object(self.library, self.ledger, handle, ObjectKind::Comm);

@@ -1,7 +1,7 @@
-//! The table of communicators: names, sizes, and which of them look alike.
+//! The table of communicators, windows and files: names, sizes, and which of them look alike.
 //!
-//! It is kept for the process if communicators are to be counted. What is done here is done when a
-//! communicator is made, named, freed, or met by a thread for the first time, under one lock.
+//! It is kept for the process if communicators are to be counted. What is done here is done when one
+//! of them is made, named, freed, or met by a thread for the first time, under one lock.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{
@@ -9,6 +9,7 @@ use core::sync::atomic::{
     Ordering::{Acquire, Release},
 };
 
+use topas_mpi_profile::layout::object::INTER;
 use topas_mpi_profile::layout::{COMMUNICATORS, Communicator, flag};
 
 use crate::element::{element, element_mut};
@@ -76,8 +77,9 @@ fn find(handles: &[Handle; HANDLES], handle: u64) -> Option<usize> {
         .find(|place| [handle, 0].contains(&element(handles, *place).handle))
 }
 
-/// The row of a communicator of this size.
-pub fn index(library: &Library, handle: u64, size: u32, inter: bool) -> u16 {
+/// The row of a communicator, window or file of this size and kind: one of
+/// [`object`](topas_mpi_profile::layout::object).
+pub fn index(library: &Library, handle: u64, size: u32, kind: u16) -> u16 {
     with(|handles, rows| {
         if handle == library.comm_world || handle == library.comm_self {
             let (row, name): (u16, &[u8]) = if handle == library.comm_world {
@@ -99,13 +101,7 @@ pub fn index(library: &Library, handle: u64, size: u32, inter: bool) -> u16 {
         }
         if !known.counted {
             known.counted = true;
-            let new = Communicator {
-                name: [0; 48],
-                size,
-                maker: known.maker,
-                inter: u16::from(inter),
-                made: 0,
-            };
+            let new = Communicator { name: [0; 48], size, maker: known.maker, kind, made: 0 };
             known.row = row_of(rows, &new);
             add(rows, known.row);
         }
@@ -114,7 +110,7 @@ pub fn index(library: &Library, handle: u64, size: u32, inter: bool) -> u16 {
     .unwrap_or(0)
 }
 
-/// One more communicator of this row.
+/// One more of this row.
 fn add(rows: &mut [Communicator], row: u16) {
     if let Some(row) = rows.get_mut(usize::from(row)) {
         row.made += 1;
@@ -126,9 +122,10 @@ fn row_of(rows: &mut [Communicator], new: &Communicator) -> u16 {
     let named = new.name[0] != 0;
     let alike = |row: &Communicator| {
         if named {
-            row.name == new.name
+            // Communicators of one name may be of both kinds.
+            row.name == new.name && row.kind.max(INTER) == new.kind.max(INTER)
         } else {
-            row.name[0] == 0 && (row.maker, row.size, row.inter) == (new.maker, new.size, new.inter)
+            row.name[0] == 0 && (row.maker, row.size, row.kind) == (new.maker, new.size, new.kind)
         }
     };
     // The others end the table.
@@ -146,7 +143,7 @@ fn row_of(rows: &mut [Communicator], new: &Communicator) -> u16 {
     OTHERS
 }
 
-/// A function made a communicator.
+/// A function made a communicator, window or file.
 pub fn made(handle: u64, function: u16) {
     ledger::forget(handle);
     with(|handles, _| {
@@ -156,11 +153,11 @@ pub fn made(handle: u64, function: u16) {
     });
 }
 
-/// A communicator gets a name, a text that ends with a NUL.
+/// A communicator, window or file gets a name, a text that ends with a NUL.
 ///
 /// # Safety
 /// The text is there.
-pub unsafe fn named(library: &Library, handle: u64, name: *const u8, size: u32, inter: bool) {
+pub unsafe fn named(library: &Library, handle: u64, name: *const u8, size: u32, kind: u16) {
     let mut text = [0u8; 48];
     for (i, to) in text.iter_mut().enumerate() {
         // SAFETY: not behind its NUL.
@@ -169,7 +166,7 @@ pub unsafe fn named(library: &Library, handle: u64, name: *const u8, size: u32, 
             break;
         }
     }
-    let old = index(library, handle, size, inter);
+    let old = index(library, handle, size, kind);
     with(|handles, rows| {
         if old <= SELF {
             // There is one of these, whatever it is called.
@@ -189,14 +186,32 @@ pub unsafe fn named(library: &Library, handle: u64, name: *const u8, size: u32, 
             row.made = row.made.saturating_sub(1);
         }
         let maker = known.maker;
-        let new = Communicator { name: text, size, maker, inter: u16::from(inter), made: 0 };
+        let new = Communicator { name: text, size, maker, kind, made: 0 };
         known.row = row_of(rows, &new);
         add(rows, known.row);
     });
     ledger::forget(handle);
 }
 
-/// A communicator goes.
+/// The last part of a path, which ends with a NUL.
+///
+/// # Safety
+/// The text is there.
+pub unsafe fn last_part(path: *const u8) -> *const u8 {
+    let (mut last, mut at) = (path, path);
+    // SAFETY: not behind its NUL.
+    unsafe {
+        while *at != 0 {
+            at = at.add(1);
+            if *at.sub(1) == b'/' && *at != 0 {
+                last = at;
+            }
+        }
+    }
+    last
+}
+
+/// A communicator, window or file goes.
 pub fn gone(handle: u64) {
     with(|handles, _| remove(handles, handle));
 }
@@ -225,6 +240,7 @@ fn remove(handles: &mut [Handle; HANDLES], handle: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use topas_mpi_profile::layout::object::{COMM, FILE, WINDOW};
 
     #[test]
     fn what_is_removed_leaves_no_gap() {
@@ -245,23 +261,38 @@ mod tests {
 
     #[test]
     fn those_that_look_alike_share_a_row() {
-        let none = Communicator { name: [0; 48], size: 0, maker: 0, inter: 0, made: 0 };
+        let none = Communicator { name: [0; 48], size: 0, maker: 0, kind: COMM, made: 0 };
         let mut rows = vec![none; COMMUNICATORS];
-        let mut put = |name: &[u8], size, maker| {
-            let mut new = Communicator { size, maker, ..none };
+        let mut put_as = |kind, name: &[u8], size, maker| {
+            let mut new = Communicator { size, maker, kind, ..none };
             new.name[..name.len()].copy_from_slice(name);
             let row = row_of(&mut rows, &new);
             rows[usize::from(row)].made += 1;
             row
         };
-        assert_eq!(put(b"", 4, 9), 2);
-        assert_eq!(put(b"", 4, 9), 2);
-        assert_eq!(put(b"", 2, 9), 3);
-        assert_eq!(put(b"rows", 4, 9), 4);
-        assert_eq!(put(b"rows", 2, 8), 4);
+        assert_eq!(put_as(COMM, b"", 4, 9), 2);
+        assert_eq!(put_as(COMM, b"", 4, 9), 2);
+        assert_eq!(put_as(COMM, b"", 2, 9), 3);
+        assert_eq!(put_as(COMM, b"rows", 4, 9), 4);
+        assert_eq!(put_as(INTER, b"rows", 2, 8), 4);
+        assert_eq!(put_as(FILE, b"rows", 4, 9), 5);
+        assert_eq!(put_as(WINDOW, b"", 4, 9), 6);
         for size in 10..400 {
-            put(b"", size, 9);
+            put_as(COMM, b"", size, 9);
         }
-        assert_eq!(put(b"", 1_000, 9), OTHERS);
+        assert_eq!(put_as(COMM, b"", 1_000, 9), OTHERS);
+    }
+
+    #[test]
+    fn a_file_is_called_by_the_last_part_of_its_path() {
+        let last = |path: &'static core::ffi::CStr| {
+            // SAFETY: a text that ends with a NUL, and a part of it.
+            unsafe { core::ffi::CStr::from_ptr(last_part(path.as_ptr().cast()).cast()) }
+        };
+        assert_eq!(last(c"/scratch/x/restart.h5"), c"restart.h5");
+        assert_eq!(last(c"restart.h5"), c"restart.h5");
+        assert_eq!(last(c"ufs:/scratch/out"), c"out");
+        assert_eq!(last(c"dir/"), c"dir/");
+        assert_eq!(last(c""), c"");
     }
 }

@@ -258,10 +258,10 @@ impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
         object::known_world_rank(self.ledger, self.object()?, rank)
     }
 
-    /// The number of the communicator, if they are counted.
+    /// The number of the communicator or window, if they are counted.
     #[inline(always)]
     fn communicator(&self) -> Option<u16> {
-        if WAY == PLAIN || !self.ledger.communicators || HOT == Hot::Rma as u8 {
+        if WAY == PLAIN || !self.ledger.communicators {
             return Some(NO_COMMUNICATOR);
         }
         self.object().map(|object| object.index)

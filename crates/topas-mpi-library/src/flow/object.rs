@@ -1,5 +1,7 @@
-//! What communicators and windows are: how many processes, which of them we are, neighbours,
+//! What communicators, windows and files are: how many processes, which of them we are, neighbours,
 //! ranks of the world.
+
+use topas_mpi_profile::layout::object as table;
 
 use crate::element::{element, element_mut};
 use crate::flow::amount::Among;
@@ -9,7 +11,7 @@ use crate::flow::library::{self, Library};
 use crate::flow::peers;
 use crate::generated::number;
 
-/// A communicator or window.
+/// A communicator, window or file.
 #[derive(Clone, Copy)]
 pub struct CommObject {
     /// The handle of the object
@@ -59,16 +61,21 @@ enum WorldRanks {
     Unknown,
 }
 
-/// Of communicators or windows.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// Of what a call names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum ObjectKind {
+    /// None
+    Nothing,
     /// Communicator
     Comm,
     /// Window
     Win,
+    /// File
+    File,
 }
 
-/// What a communicator or window that a call has just accepted is.
+/// What a communicator, window or file that a call has just accepted is.
 #[inline(always)]
 pub fn object<'a>(
     library: &Library,
@@ -86,7 +93,7 @@ pub fn object<'a>(
     element_mut(&mut ledger.objects, at)
 }
 
-/// What a communicator or window is that this thread met before.
+/// What a communicator, window or file is that this thread met before.
 #[inline(always)]
 pub fn known(ledger: &Ledger, handle: u64) -> Option<&CommObject> {
     let at = place(handle);
@@ -140,12 +147,27 @@ fn meet(library: &Library, ledger: &mut Ledger, handle: u64, kind: ObjectKind, a
         new.local = ask(number::COMM_SIZE) as u32;
         new.size = if new.inter { ask(number::COMM_REMOTE_SIZE) as u32 } else { new.local };
         new.rank = ask(number::COMM_RANK) as u32;
-        new.index = communicators::index(library, handle, new.size, new.inter);
+        new.index = communicators::index(library, handle, new.size, u16::from(new.inter));
         if handle == library.comm_world {
             new.ranks = WorldRanks::OfTheWorld;
         }
+    } else if ledger.communicators {
+        let (size, kind) = match kind {
+            ObjectKind::Win => (window_size(library, handle).unwrap_or(0), table::WINDOW),
+            _ => (0, table::FILE),
+        };
+        new.size = size;
+        new.index = communicators::index(library, handle, size, kind);
     }
     *element_mut(&mut ledger.objects, at) = new;
+}
+
+/// How many processes share a window.
+fn window_size(library: &Library, handle: u64) -> Option<u32> {
+    let group = library::ask_handle(library, number::WIN_GET_GROUP, handle)?;
+    let size = library::ask(number::GROUP_SIZE, group);
+    free_group(group);
+    size.map(i32::cast_unsigned)
 }
 
 fn free_group(group: u64) {
@@ -305,6 +327,7 @@ fn ask_ranks(library: &Library, object: &mut CommObject, kind: ObjectKind) -> Op
         ObjectKind::Comm if object.inter => number::COMM_REMOTE_GROUP,
         ObjectKind::Comm => number::COMM_GROUP,
         ObjectKind::Win => number::WIN_GET_GROUP,
+        ObjectKind::File | ObjectKind::Nothing => return None,
     };
     let group = library::ask_handle(library, ask, object.handle)?;
     let world = group_of_world(library)?;

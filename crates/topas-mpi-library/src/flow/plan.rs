@@ -8,6 +8,8 @@ mod tests;
 use topas_mpi_profile::layout::FUNCTIONS;
 use topas_mpi_table::Flow;
 
+use crate::flow::object::ObjectKind;
+
 /// The place of an argument in a call.
 pub type Place = u8;
 
@@ -56,10 +58,10 @@ pub enum Act {
     TypeFree,
     /// A communicator, window or file goes.
     ObjectFree,
-    /// A communicator gets a name.
-    CommName,
-    /// A communicator comes.
-    CommMade,
+    /// A communicator or window gets a name.
+    ObjectName,
+    /// A communicator, window or file comes.
+    ObjectMade,
 }
 
 impl Act {
@@ -136,12 +138,20 @@ pub struct CallPlan {
     pub begin: u16,
     /// Neighbours of the topology, not all
     pub neighbors: bool,
-    /// The object is a communicator
-    pub is_comm: bool,
-    /// The calls and the time of the function count for the communicator
+    /// What the object is
+    pub kind: ObjectKind,
+    /// The calls and the time of the function count for the object
     pub traffic: bool,
     /// Flows
     pub flow: [Flow<Place>; 3],
+}
+
+impl CallPlan {
+    /// Whether the object is a communicator.
+    #[inline(always)]
+    pub const fn is_comm(&self) -> bool {
+        self.kind as u8 == ObjectKind::Comm as u8
+    }
 }
 
 /// By number of the function.

@@ -1,8 +1,9 @@
 //! Functions that are called rarely, and those that start requests.
 
-use topas_mpi_profile::layout::Waited;
+use topas_mpi_profile::layout::{Waited, object as table};
 use topas_mpi_table::Way;
 
+use crate::element::element;
 use crate::flow::amount::{CallWords, word};
 use crate::flow::call::NO_COMMUNICATOR;
 use crate::flow::communicators;
@@ -13,6 +14,7 @@ use crate::flow::object::{self, ObjectKind};
 use crate::flow::peers::{Account, NOBODY};
 use crate::flow::plan::{Act, CallPlan, NONE};
 use crate::frame::{CallNotes, Frame};
+use crate::generated::number;
 use crate::requests::{RequestEntry, flag};
 
 /// After a successful call of one of them.
@@ -63,20 +65,34 @@ pub fn after(
                 let bytes = unsafe { library::bytes_in(library.length, status as *const u8) };
                 let way =
                     if plan.waited == Waited::Write as u8 { Way::Sent } else { Way::Received };
-                account.moved(way, plan.begin, bytes, NOBODY, NO_COMMUNICATOR);
+                let index = if account.communicators {
+                    object::object(library, ledger, handle, plan.kind).index
+                } else {
+                    NO_COMMUNICATOR
+                };
+                account.moved(way, plan.begin, bytes, NOBODY, index);
             }
         }
-        Act::CommName if ledger.communicators => {
-            let object = object::object(library, ledger, handle, ObjectKind::Comm);
-            let (size, inter) = (object.size, object.inter);
+        Act::ObjectName if ledger.communicators => {
+            let object = object::object(library, ledger, handle, plan.kind);
+            let kind = if plan.is_comm() { object.inter.into() } else { table::WINDOW };
+            let size = object.size;
             // SAFETY: a text that the call has read.
-            unsafe { communicators::named(library, handle, address as *const u8, size, inter) };
+            unsafe { communicators::named(library, handle, address as *const u8, size, kind) };
         }
-        Act::CommMade if address != 0 => {
-            // SAFETY: the address of a communicator that the call has written.
+        Act::ObjectMade if address != 0 => {
+            // SAFETY: the address of a handle that the call has written.
             let made = unsafe { library::handle_at(library, address, 0) };
             if made != library.comm_null {
                 communicators::made(made, frame.function() as u16);
+            }
+            if frame.function() == number::FILE_OPEN && ledger.communicators {
+                let size = object::object(library, ledger, handle, ObjectKind::Comm).size;
+                // SAFETY: a text that the call has read.
+                unsafe {
+                    let name = communicators::last_part(*element(args, 1) as *const u8);
+                    communicators::named(library, made, name, size, table::FILE);
+                }
             }
             if plan.request != NONE {
                 // Of a duplicate that will be there when its request is complete.

@@ -1,4 +1,4 @@
-//! Communicators.
+//! Communicators, windows and files.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -28,11 +28,11 @@ fn sorted(profile: &MpiProfile) -> Vec<Communicator> {
     all
 }
 
-/// Those of one name and size together.
+/// Those of one name, kind and size together.
 fn sum<'p>(all: impl Iterator<Item = &'p Communicator>) -> Vec<Communicator> {
-    let mut sums: BTreeMap<(&str, Option<u32>), Communicator> = BTreeMap::new();
+    let mut sums: BTreeMap<(&str, &str, Option<u32>), Communicator> = BTreeMap::new();
     for of in all {
-        match sums.entry((&of.name, of.size)) {
+        match sums.entry((&of.name, of.kind, of.size)) {
             Entry::Vacant(place) => {
                 place.insert(of.clone());
             }
@@ -50,15 +50,22 @@ fn sum<'p>(all: impl Iterator<Item = &'p Communicator>) -> Vec<Communicator> {
     sums.into_values().collect()
 }
 
-fn name(communicator: &Communicator) -> String {
-    crate::wording::named(communicator.name.as_bytes())
+fn name(of: &Communicator) -> String {
+    crate::wording::named(of.name.as_bytes())
+}
+
+/// The name; of windows and files behind the word for what they are.
+fn shown(of: &Communicator) -> String {
+    format!("{}{}", of.prefix(), name(of))
 }
 
 /// A table, that with most time first.
 pub(super) fn body(views: &Views<'_>) -> ViewBody {
     let profile = views.profile;
+    let all = sorted(profile);
+    let others = all.iter().any(|of| !of.prefix().is_empty());
     let mut cells = CellTable::new([
-        "communicator",
+        if others { "communicator, window, file" } else { "communicator" },
         "size",
         "calls",
         "time s",
@@ -68,9 +75,9 @@ pub(super) fn body(views: &Views<'_>) -> ViewBody {
         "receives",
         "received B",
     ]);
-    for of in &sorted(profile) {
+    for of in &all {
         cells.row([
-            name(of),
+            shown(of),
             of.size.map_or_else(|| NONE.to_owned(), |size| size.to_string()),
             compact(of.calls),
             seconds(of.time, 6),
@@ -99,6 +106,7 @@ pub(super) fn csv(profile: &MpiProfile) -> String {
         "sent_bytes",
         "receives",
         "received_bytes",
+        "kind",
     ]);
     for of in &sorted(profile) {
         cells.row([
@@ -110,6 +118,7 @@ pub(super) fn csv(profile: &MpiProfile) -> String {
             of.traffic.sent.to_string(),
             of.traffic.receives.to_string(),
             of.traffic.received.to_string(),
+            of.kind.to_owned(),
         ]);
     }
     cells.csv()
@@ -124,6 +133,7 @@ pub(super) fn value(profile: &MpiProfile) -> Value {
     let value = |of: &Communicator| {
         json!({
             "name": name(of),
+            "kind": of.kind,
             "size": of.size,
             "calls": number(of.calls),
             "seconds": json_seconds(of.time),

@@ -11,6 +11,7 @@ use topas_mpi_table::{
 };
 
 use super::{Act, CallPlan, Hot, NONE, Place};
+use crate::flow::object::ObjectKind;
 
 const NO_FLOW: Flow<Place> = Flow {
     way: Way::Sent,
@@ -44,7 +45,7 @@ const NO_PLAN: CallPlan = CallPlan {
     needs_object: false,
     begin: 0,
     neighbors: false,
-    is_comm: false,
+    kind: ObjectKind::Nothing,
     traffic: false,
     flow: [NO_FLOW; 3],
 };
@@ -116,14 +117,15 @@ const fn plan(f: &Function) -> CallPlan {
         i += 1;
     }
     let comm = of_kind(f, ParameterKind::Comm, Direction::In);
-    plan.is_comm = comm != NONE;
-    plan.object = or(
-        comm,
-        or(
-            of_kind(f, ParameterKind::Win, Direction::In),
-            of_kind(f, ParameterKind::File, Direction::In),
-        ),
-    );
+    let window = of_kind(f, ParameterKind::Win, Direction::In);
+    let file = of_kind(f, ParameterKind::File, Direction::In);
+    plan.object = or(comm, or(window, file));
+    plan.kind = match (comm, window, file) {
+        (NONE, NONE, NONE) => ObjectKind::Nothing,
+        (NONE, NONE, _) => ObjectKind::File,
+        (NONE, ..) => ObjectKind::Win,
+        _ => ObjectKind::Comm,
+    };
     plan.request = of_kind(f, ParameterKind::Request, Direction::Out);
     plan.status = or(place(f, "status"), place(f, "array_of_statuses"));
     plan.root = of_kind(f, ParameterKind::Root, Direction::In);
@@ -144,8 +146,9 @@ const fn plan(f: &Function) -> CallPlan {
             | FunctionClass::PartitionedReceive
             | FunctionClass::Rma(_)
     );
-    plan.traffic = plan.is_comm
-        && matches!(
+    plan.traffic = match plan.kind {
+        ObjectKind::Nothing => false,
+        ObjectKind::Comm => matches!(
             f.class,
             FunctionClass::Send(_)
                 | FunctionClass::Receive(_)
@@ -156,7 +159,12 @@ const fn plan(f: &Function) -> CallPlan {
                 | FunctionClass::MatchedProbe(_)
                 | FunctionClass::Collective(_)
                 | FunctionClass::Neighborhood(_)
-        );
+        ),
+        ObjectKind::Win => {
+            matches!(f.class, FunctionClass::Rma(_) | FunctionClass::RmaSynchronization(_))
+        }
+        ObjectKind::File => matches!(f.class, FunctionClass::Io(..) | FunctionClass::File),
+    };
     plan.message = of_kind(f, ParameterKind::Message, Direction::InOut);
     plan.act = act(f);
     plan.about = match plan.act {
@@ -170,8 +178,8 @@ const fn plan(f: &Function) -> CallPlan {
         | Act::Startall => place(f, "array_of_requests"),
         Act::Message | Act::MessageIf => place(f, "message"),
         Act::TypeFree | Act::ObjectFree => 0,
-        Act::CommName => place(f, "comm_name"),
-        Act::CommMade => of_kind(f, ParameterKind::Comm, Direction::Out),
+        Act::ObjectName => of_kind(f, ParameterKind::String, Direction::In),
+        Act::ObjectMade => made(f),
         _ => NONE,
     };
     let mut plan = count(f, plan);
@@ -294,8 +302,19 @@ const fn waited(class: FunctionClass) -> Waited {
     }
 }
 
+/// The communicator, window or file that a function makes.
+const fn made(f: &Function) -> Place {
+    or(
+        of_kind(f, ParameterKind::Comm, Direction::Out),
+        or(
+            of_kind(f, ParameterKind::Win, Direction::Out),
+            of_kind(f, ParameterKind::File, Direction::Out),
+        ),
+    )
+}
+
 const fn act(f: &Function) -> Act {
-    const NAMES: [(&str, Act); 21] = [
+    const NAMES: [(&str, Act); 22] = [
         ("MPI_Wait", Act::Wait),
         ("MPI_Test", Act::Test),
         ("MPI_Waitany", Act::Waitany),
@@ -315,8 +334,9 @@ const fn act(f: &Function) -> Act {
         ("MPI_Comm_disconnect", Act::ObjectFree),
         ("MPI_Win_free", Act::ObjectFree),
         ("MPI_File_close", Act::ObjectFree),
-        ("MPI_Comm_set_name", Act::CommName),
-        ("MPI_Comm_get_parent", Act::CommMade),
+        ("MPI_Comm_set_name", Act::ObjectName),
+        ("MPI_Win_set_name", Act::ObjectName),
+        ("MPI_Comm_get_parent", Act::ObjectMade),
     ];
     let mut i = 0;
     while i < NAMES.len() {
@@ -328,16 +348,18 @@ const fn act(f: &Function) -> Act {
     if matches!(f.class, FunctionClass::Io(_, _, _, CallProgress::End)) {
         return Act::SplitEnd;
     }
-    if of_kind(f, ParameterKind::Comm, Direction::Out) != NONE
+    if made(f) != NONE
         && matches!(
             f.class,
             FunctionClass::Communicator
                 | FunctionClass::Topology
                 | FunctionClass::Spawn
                 | FunctionClass::Connect
+                | FunctionClass::Window
+                | FunctionClass::File
         )
     {
-        return Act::CommMade;
+        return Act::ObjectMade;
     }
     if !f.flows.is_empty()
         || of_kind(f, ParameterKind::Request, Direction::Out) != NONE

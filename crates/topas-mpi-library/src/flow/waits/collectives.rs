@@ -88,7 +88,7 @@ impl Returned<'_> {
     /// The size of a communicator, if its ranks are those of the world, and it makes a window or a
     /// file; else 0.
     pub fn world_size(&mut self, comm: u64) -> u32 {
-        if self.plan.is_comm && self.role.made != NONE && self.role.gathers.is_some() {
+        if self.plan.is_comm() && self.role.made != NONE && self.role.gathers.is_some() {
             let first = self.member(comm, 0);
             let object = object::object(self.library, self.ledger, comm, ObjectKind::Comm);
             if first == 0 && object.is_world() && !object.inter {

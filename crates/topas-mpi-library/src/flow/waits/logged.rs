@@ -177,7 +177,7 @@ pub fn arguments(frame: &Frame, thread: &mut Thread) -> CallArguments {
     told.communicator = with(|_, numbers, _| numbers.of(library, comm));
     if role.gathers.is_some() {
         told.number = number(frame);
-        if plan.is_comm && role.root != NONE {
+        if plan.is_comm() && role.root != NONE {
             told.peer = world(library, ledger, comm, word(&frame.args, role.root) as i32);
         }
         return told;
