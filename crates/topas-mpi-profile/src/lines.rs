@@ -451,7 +451,7 @@ impl Lines<'_> {
         });
     }
 
-    /// Traffic of a communicator, window or file of a kind of [`object`](crate::layout::object);
+    /// Traffic of a communicator, window or file of a kind of [`object`];
     /// without a name of the program's it has that of what made it.
     pub fn communicator(
         &mut self,
