@@ -140,8 +140,8 @@ impl OpenEvent {
 /// The processor, if its maker is known; `root` is where the file systems of the kernel are.
 #[cfg(target_arch = "x86_64")]
 pub fn processor(_: &Path) -> Option<Cpu> {
-    use std::arch::x86_64::__cpuid;
-    Cpu::from_cpuid(__cpuid(0).ebx, __cpuid(1).eax)
+    use topas_node::sys::cpuid;
+    Cpu::from_cpuid(cpuid(0).ebx, cpuid(1).eax)
 }
 
 /// The processor, by what the kernel shows of its register below `root`.

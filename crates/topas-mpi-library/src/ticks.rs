@@ -25,9 +25,9 @@ pub fn counter() -> u64 {
 pub fn counter_is_even() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
-        use core::arch::x86_64::__cpuid;
+        use topas_node::sys::cpuid;
         // Bit 8 of EDX: invariant TSC.
-        __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx & 1 << 8 != 0
+        cpuid(0x8000_0000).eax >= 0x8000_0007 && cpuid(0x8000_0007).edx & 1 << 8 != 0
     }
     #[cfg(target_arch = "aarch64")]
     true

@@ -14,6 +14,8 @@ use core::mem::MaybeUninit;
 
 use topas_format::out::Out;
 
+#[cfg(target_arch = "x86_64")]
+pub use arch::cpuid;
 use arch::{Word, syscall};
 pub use arch::{number, vector_length};
 pub use place::{directory, last_byte, processor, remove_empty};

@@ -45,11 +45,11 @@ fn frequency(text: &str) -> Option<u64> {
 /// Base frequency from CPUID leaf 16h, which Intel has since Skylake.
 #[cfg(target_arch = "x86_64")]
 fn base_mhz() -> Option<u64> {
-    use std::arch::x86_64::__cpuid;
-    let highest = __cpuid(0);
+    use topas_node::sys::cpuid;
+    let highest = cpuid(0);
     // AMD leaves it reserved; beyond the highest leaf, Intel returns another leaf's data.
     (highest.ebx == topas_format::event::INTEL && highest.eax >= 0x16)
-        .then(|| u64::from(__cpuid(0x16).eax & 0xffff))
+        .then(|| u64::from(cpuid(0x16).eax & 0xffff))
 }
 
 #[cfg(not(target_arch = "x86_64"))]

@@ -1,9 +1,9 @@
 //! x86-64: CPUID, and where signal handlers return to.
 
 use core::arch::asm;
-use core::arch::x86_64::__cpuid;
 
 use topas_format::event::{Cpu, INTEL, Packed};
+use topas_node::sys::cpuid;
 
 core::arch::global_asm!(
     ".pushsection .text.topas_signal_return,\"ax\"",
@@ -27,7 +27,7 @@ pub fn signal_return() -> usize {
 /// The processor, if its maker is known.
 #[cfg(not(topas_any_processor))]
 pub fn cpu() -> Option<Cpu> {
-    Cpu::from_cpuid(__cpuid(0).ebx, __cpuid(1).eax)
+    Cpu::from_cpuid(cpuid(0).ebx, cpuid(1).eax)
 }
 
 /// The processor that a test names in the directory where it runs a program: the same two
@@ -43,9 +43,9 @@ pub fn cpu() -> Option<Cpu> {
 /// Base frequency in MHz from CPUID leaf 16h, which Intel has since Skylake; else 0.
 #[inline(never)]
 pub fn base_mhz() -> u32 {
-    let highest = __cpuid(0);
+    let highest = cpuid(0);
     // AMD leaves it reserved; beyond the highest leaf, Intel returns another leaf's data.
-    if highest.ebx == INTEL && highest.eax >= 0x16 { __cpuid(0x16).eax & 0xffff } else { 0 }
+    if highest.ebx == INTEL && highest.eax >= 0x16 { cpuid(0x16).eax & 0xffff } else { 0 }
 }
 
 /// A count times its event's weight. Vectors have no length that only the node knows.

@@ -1,7 +1,19 @@
 //! x86-64: the `syscall` instruction and its numbers.
 
 use core::arch::asm;
+use core::arch::x86_64::{__cpuid, CpuidResult};
 use core::mem::MaybeUninit;
+
+/// What the processor tells of itself under a number of CPUID.
+#[inline(always)]
+pub fn cpuid(leaf: u32) -> CpuidResult {
+    // The function is safe since Rust 1.94.
+    #[allow(unused_unsafe)]
+    // SAFETY: every processor with 64 bits has the instruction.
+    unsafe {
+        __cpuid(leaf)
+    }
+}
 
 /// Numbers of arch/x86/entry/syscalls/syscall_64.tbl.
 #[allow(missing_docs)]
