@@ -157,9 +157,12 @@ impl Release {
         for path in made {
             println!("{}", path.display());
         }
-        // The last installation was that of the packages, whose objects name the usual topas.conf.
-        println!("for tests/fixtures/objects, when this is released:");
-        println!("{}", objects::line_of(&target_dir().join("topas"))?);
+        // Sources from an archive have no commit, and the list is in a repository.
+        if root().join(".git").exists() {
+            // The last installation was that of the packages, whose objects name the usual topas.conf.
+            println!("for tests/fixtures/objects, when this is released:");
+            println!("{}", objects::line_of(&target_dir().join("topas"))?);
+        }
         Ok(())
     }
 
