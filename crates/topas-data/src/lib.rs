@@ -10,7 +10,7 @@
 //!         Fold <- Run <- launch (lines of one run) <- join <- store (records by launch)
 //! ```
 //!
-//! [`ask`] does all of it on several threads and in bounded memory; [`scan`] reads the lines
+//! [`ask`] does all of it on several threads and in bounded memory; [`scan()`] reads the lines
 //! of one source in their order.
 //!
 //! Nothing in a log is fatal: a line that cannot be read is counted by its fault in

@@ -17,6 +17,9 @@ const MOST: usize = 4;
 /// Groups that are remembered.
 const REMEMBERED: usize = 1024;
 
+/// Lines from which on it shows whether groups come again.
+const ENOUGH: u64 = 16_384;
+
 /// Texts of columns, see [`packed`]; 0 for one that is not there.
 pub(super) type ColumnTexts = [u128; MOST];
 
@@ -29,6 +32,8 @@ pub(super) struct ColumnGroups {
     /// Bytes with which a key of interest begins
     first: [bool; 256],
     remembered: Box<[(ColumnTexts, u32)]>,
+    /// Lines that had to be parsed again
+    missed: u64,
 }
 
 /// What a line tells at a first look.
@@ -49,6 +54,7 @@ impl ColumnGroups {
             first: [false; 256],
             // No line has these texts: the length of none is 255.
             remembered: vec![([u128::MAX; MOST], 0); REMEMBERED].into(),
+            missed: 0,
         };
         groups.first[usize::from(b'u')] = true;
         for (place, column) in columns.iter().enumerate() {
@@ -120,8 +126,20 @@ impl ColumnGroups {
         let place = &mut self.remembered[hash(&texts) % REMEMBERED];
         if !is_same(&place.0, &texts) {
             *place = (texts, find());
+            self.missed += 1;
         }
         place.1
+    }
+
+    /// Counts a line of which the first look did not tell enough.
+    pub(super) fn missed(&mut self) {
+        self.missed += 1;
+    }
+
+    /// Whether so many of these lines had to be parsed again that the first look costs more than
+    /// it saves: lines of 1999, or groups of which there are too many.
+    pub(super) fn is_of_no_use(&self, lines: u64) -> bool {
+        lines >= ENOUGH && self.missed > lines / 3
     }
 }
 
@@ -223,5 +241,22 @@ mod tests {
                 assert_eq!(groups.number(texts, || n + round), n);
             }
         }
+    }
+
+    #[test]
+    fn groups_that_do_not_come_again_are_of_no_use() {
+        let mut groups = ColumnGroups::new(&[]).unwrap();
+        for n in 0..ENOUGH {
+            assert!(!groups.is_of_no_use(n), "{n} lines are too few to tell");
+            groups.number([u128::from(n % 3), 0, 0, 1], || 7);
+        }
+        assert_eq!(groups.missed, 3);
+        assert!(!groups.is_of_no_use(ENOUGH));
+        for n in 0..ENOUGH {
+            groups.number([u128::from(n), 1, 0, 0], || 7);
+        }
+        assert!(groups.is_of_no_use(2 * ENOUGH));
+        (0..ENOUGH).for_each(|_| groups.missed());
+        assert!(groups.missed >= 2 * ENOUGH);
     }
 }

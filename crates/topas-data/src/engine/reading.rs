@@ -290,22 +290,30 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
     ) -> Result<(), TemporaryError> {
         // Two loops over lines, so that one of them computes of a line what the columns need, and
         // nothing else.
-        match &self.columns {
-            Some(_) => self.read_by::<F, ByColumns>(reading, active, buffer),
-            None => self.read_by::<F, ByKey>(reading, active, buffer),
+        loop {
+            let is_read = match &self.columns {
+                Some(_) => self.read_by::<F, ByColumns>(reading, active, buffer)?,
+                None => self.read_by::<F, ByKey>(reading, active, buffer)?,
+            };
+            if is_read {
+                return Ok(());
+            }
+            self.columns = None;
         }
     }
 
+    /// Whether the source was read to its end; it is not if columns are of no use.
     fn read_by<F: RecordForm, W: Way>(
         &mut self,
         reading: &SharedReading<'_>,
         active: &Active<'_>,
         buffer: &mut Buffer,
-    ) -> Result<(), TemporaryError> {
+    ) -> Result<bool, TemporaryError> {
         let mut tally = std::mem::take(&mut self.tally);
         let mut profiles = self.profiles.take();
         let mut index = std::mem::take(&mut self.index);
         let mut result = Ok(());
+        let mut is_read = true;
         while let Some((number, block)) = active.feed.next(buffer) {
             let kept =
                 KeptLines::<_, F, W> { reader: self, result: &mut result, form: PhantomData };
@@ -322,11 +330,15 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
             if result.is_err() || reading.stopped.load(Ordering::Relaxed) {
                 break;
             }
+            if self.columns.as_ref().is_some_and(|columns| columns.is_of_no_use(tally.good)) {
+                is_read = false;
+                break;
+            }
         }
         self.index = index;
         self.tally = tally;
         self.profiles = profiles;
-        result
+        result.map(|()| is_read)
     }
 
     /// Keeps a line whose key the question makes.
@@ -384,6 +396,7 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
     #[cold]
     #[inline(never)]
     fn read_again<F: RecordForm>(&mut self, text: &[u8]) -> Result<(), TemporaryError> {
+        self.columns.iter_mut().for_each(ColumnGroups::missed);
         match Line::parse_far(text) {
             Ok((line, extras)) => self.line_by_key::<F>(&line, extras, text),
             Err(_) => Ok(()),

@@ -209,7 +209,13 @@ impl Findings {
 struct GroupPlaces<'t> {
     table: &'t PeTable,
     groupings: [(Grouping, Numbered); 4],
+    /// Groups of each row, in the order of the groupings
+    of_row: Vec<GroupsOfRow>,
 }
+
+/// Groups of a row, one of each grouping. Values are looked at in their own order, in which each
+/// row is a place in memory that the processor has to wait for: once, not once for each grouping.
+type GroupsOfRow = [u32; GROUPINGS.len()];
 
 impl<'t> GroupPlaces<'t> {
     fn new(table: &'t PeTable) -> Self {
@@ -223,7 +229,10 @@ impl<'t> GroupPlaces<'t> {
                 threads.map(|(by, thread)| thread.join().unwrap_or_else(|_| of(by)))
             })
         };
-        GroupPlaces { table, groupings }
+        let [a, b, c, d] = groupings.each_ref().map(|(_, numbered)| &numbered.of_row);
+        let rows = a.iter().zip(b).zip(c).zip(d);
+        let of_row = rows.map(|(((a, b), c), d)| [*a, *b, *c, *d]).collect();
+        GroupPlaces { table, groupings, of_row }
     }
 }
 
@@ -332,8 +341,12 @@ impl<'p> Measure<'p> {
 
     /// Takes out the groups that lie apart, of the first grouping that has such.
     fn take_groups(&mut self, items: &mut Vec<ExaminedValue>) {
-        for (_, numbered) in &self.places.groupings {
-            let taken = apart::groups(numbered, items, self.large_is_slow());
+        let of_row = &self.places.of_row;
+        let of_items: Vec<GroupsOfRow> =
+            items.iter().map(|item| of_row[item.row as usize]).collect();
+        for (place, (_, numbered)) in self.places.groupings.iter().enumerate() {
+            let group = |item: usize| of_items[item][place];
+            let taken = apart::groups(numbered, items, group, self.large_is_slow());
             if !taken.is_empty() && self.matters(&taken, items, self.least()) {
                 let mut rows: Vec<u32> = taken.iter().map(|item| item.row).collect();
                 rows.sort_unstable();

@@ -58,6 +58,12 @@ impl KeptLine {
         }
     }
 
+    /// Whether it tells where its PE ran.
+    #[inline]
+    fn is_placed(&self) -> bool {
+        self.cpu.is_some() || self.numa.is_some()
+    }
+
     /// From numbers of a part to those of all.
     pub(super) fn renumber(&mut self, launches: &[u32], texts: &[u32]) {
         let text = |number: u32| texts.get(number as usize).copied().unwrap_or(NONE);
@@ -166,19 +172,30 @@ impl PeTable {
     pub(super) fn new(lines: &PeLines, launch: PeLaunch, number: u32) -> Self {
         let mut kept: Vec<&KeptLine> =
             Vec::with_capacity(usize::try_from(launch.lines).unwrap_or(0));
-        kept.extend(lines.lines.iter().flatten().filter(|line| line.launch == number));
+        let of_launch = lines.lines.iter().flatten().filter(|line| line.launch == number);
+        let mut look = FirstLook::default();
+        kept.extend(of_launch.inspect(|line| look.add(line)));
         let of_id = kept.len();
-        keep_latest_run(&mut kept);
+        if !look.end_together() {
+            keep_latest_run(&mut kept);
+        }
         let earlier = (of_id - kept.len()) as u64;
         let total = kept.len() as u64;
-        keep_latest_of_each_pe(&mut kept);
+        if look.is_unordered {
+            keep_latest_of_each_pe(&mut kept);
+        }
         // Lines of `topas.out` tell their place, those of a log do not. Of the T3E there is no
         // such sign.
-        let of_log = (lines.versioned || kept.len() <= MEASURING)
-            && kept.iter().all(|line| line.cpu.is_none() && line.numa.is_none());
+        let is_placed = if kept.len() == of_id {
+            look.is_placed
+        } else {
+            kept.iter().any(|line| line.is_placed())
+        };
+        let of_log = (lines.versioned || kept.len() <= MEASURING) && !is_placed;
         let all = lines.texts.all();
         let (mut hosts, mut exes) = (Named::new(all), Named::new(all));
-        let row = |line: &&KeptLine| Pe {
+        let (mut weights, mut wall) = (MetricWeights::default(), 0);
+        let pe_of = |line: &&KeptLine| Pe {
             pe: line.pe,
             host: hosts.place(line.host),
             exe: exes.place(line.exe),
@@ -196,8 +213,16 @@ impl PeTable {
             end: line.end,
             text: WordNumbers { ending: line.ending, why: line.why },
         };
-        let rows: Vec<Pe> = kept.iter().map(row).collect();
-        let MetricMajority { metric, others } = MetricMajority::of(&rows);
+        // Rows are larger than any cache: what is asked of each is asked while it is made.
+        let rows: Vec<Pe> = kept
+            .iter()
+            .map(pe_of)
+            .inspect(|pe| {
+                weights.add(pe);
+                wall = pe.wall.max(wall);
+            })
+            .collect();
+        let MetricMajority { metric, others } = weights.majority(rows.len());
         PeTable {
             without: Without {
                 earlier,
@@ -207,7 +232,7 @@ impl PeTable {
             },
             others,
             metric,
-            wall: rows.iter().map(|pe| pe.wall).max().unwrap_or(0),
+            wall,
             hosts: hosts.names,
             exes: exes.names,
             texts: all.to_vec(),
@@ -274,23 +299,63 @@ struct MetricMajority {
     others: usize,
 }
 
-impl MetricMajority {
-    fn of(rows: &[Pe]) -> Self {
-        const ALL: [Metric; 4] = [Metric::FpOps, Metric::IntOps, Metric::Loads, Metric::Stores];
-        // PEs that counted it, and that wanted to.
-        let mut weights = [(0usize, 0usize); ALL.len()];
-        for pe in rows {
-            for (metric, weight) in ALL.into_iter().zip(&mut weights) {
-                let wanted = pe.metric == metric;
-                weight.0 += usize::from(wanted && pe.count.value().is_some());
-                weight.1 += usize::from(wanted);
-            }
+/// PEs that counted each metric, and that wanted to.
+#[derive(Default)]
+struct MetricWeights([(usize, usize); METRICS.len()]);
+
+/// In the order in which they are preferred.
+const METRICS: [Metric; 4] = [Metric::FpOps, Metric::IntOps, Metric::Loads, Metric::Stores];
+
+impl MetricWeights {
+    #[inline]
+    fn add(&mut self, pe: &Pe) {
+        for (metric, weight) in METRICS.into_iter().zip(&mut self.0) {
+            let wanted = pe.metric == metric;
+            weight.0 += usize::from(wanted && pe.count.value().is_some());
+            weight.1 += usize::from(wanted);
         }
+    }
+
+    /// Of so many PEs.
+    fn majority(self, pes: usize) -> MetricMajority {
         // Of equals the first.
-        let weighed = ALL.into_iter().zip(weights).rev();
+        let weighed = METRICS.into_iter().zip(self.0).rev();
         let most = weighed.max_by_key(|(_, weight)| *weight);
         let (metric, (_, wanted)) = most.unwrap_or((Metric::FpOps, (0, 0)));
-        MetricMajority { metric, others: rows.len() - wanted }
+        MetricMajority { metric, others: pes - wanted }
+    }
+}
+
+/// What all lines of a launch show at once: they are larger than any cache.
+struct FirstLook {
+    /// When the first and the last of them were written
+    ends: (i64, i64),
+    /// The PE of the last line
+    last: Option<u32>,
+    /// Whether PEs do not ascend
+    is_unordered: bool,
+    /// Whether a line tells where its PE ran
+    is_placed: bool,
+}
+
+impl Default for FirstLook {
+    fn default() -> Self {
+        FirstLook { ends: (i64::MAX, i64::MIN), last: None, is_unordered: false, is_placed: false }
+    }
+}
+
+impl FirstLook {
+    #[inline]
+    fn add(&mut self, line: &KeptLine) {
+        self.ends = (self.ends.0.min(line.end), self.ends.1.max(line.end));
+        self.is_unordered |= self.last.is_some_and(|last| last >= line.pe);
+        self.last = Some(line.pe);
+        self.is_placed |= line.is_placed();
+    }
+
+    /// Whether all lines were written at nearly the same time.
+    fn end_together(&self) -> bool {
+        self.ends.0 >= self.ends.1.saturating_sub(TOLERANCE)
     }
 }
 

@@ -22,6 +22,20 @@ struct Widths {
 }
 
 impl Widths {
+    /// As wide as either.
+    fn max(self, other: Widths) -> Widths {
+        Widths {
+            pe: self.pe.max(other.pe),
+            host: self.host.max(other.host),
+            wall: self.wall.max(other.wall),
+            system: self.system.max(other.system),
+            user: self.user.max(other.user),
+            count: self.count.max(other.count),
+            rate: self.rate.max(other.rate),
+            misses: self.misses.max(other.misses),
+        }
+    }
+
     /// Leaves out columns for which there is no room: they have no width.
     fn make_room(&mut self, columns: usize) {
         let taken = |widths: &Widths| {
@@ -128,7 +142,15 @@ fn cell(out: &mut Vec<u8>, width: usize, write: impl FnOnce(&mut Vec<u8>)) {
     }
 }
 
+/// Rows that are looked at for one column after the other: they stay in the cache.
+const CHUNK: usize = 512;
+
 fn widths(table: &PeTable, rows: &[u32], hosts: &[usize]) -> Widths {
+    let chunks = rows.chunks(CHUNK).map(|rows| widths_of(table, rows, hosts));
+    chunks.reduce(Widths::max).unwrap_or_else(|| widths_of(table, &[], hosts))
+}
+
+fn widths_of(table: &PeTable, rows: &[u32], hosts: &[usize]) -> Widths {
     let pes = || rows.iter().filter_map(|&row| table.rows.get(row as usize));
     let digits = |n: u64| n.checked_ilog10().unwrap_or(0) as usize + 1;
     let most = |of: &dyn Fn(&Pe) -> u64| pes().map(of).max().unwrap_or(0);

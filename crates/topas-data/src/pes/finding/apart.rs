@@ -99,10 +99,12 @@ fn tail(sums: &[f64], count: usize) -> f64 {
 }
 
 /// The items of the groups that lie apart, ascending as all items; of two groups those with
-/// the larger values if `large`. Empty if there are none, or not all items have a group.
+/// the larger values if `large`. Empty if there are none, or not all items have a group. `of_item`
+/// is the group of an item by its place.
 pub(super) fn groups(
     numbered: &Numbered,
     items: &[ExaminedValue],
+    of_item: impl Fn(usize) -> u32,
     large: bool,
 ) -> Vec<ExaminedValue> {
     let many = numbered.keys.len();
@@ -111,12 +113,12 @@ pub(super) fn groups(
         return Vec::new();
     }
     let of = |item: &ExaminedValue| numbered.of_row[item.row as usize];
-    let Some(counts) = counts(numbered, items) else { return Vec::new() };
+    let Some(counts) = counts(numbered, items, &of_item) else { return Vec::new() };
     // As the items ascend, those in the middle of a group come in the middle.
     let mut seen = vec![0u32; many];
     let mut medians = vec![0.0; many];
-    for item in items {
-        let group = of(item) as usize;
+    for (place, item) in items.iter().enumerate() {
+        let group = of_item(place) as usize;
         let (at, count) = (seen[group], counts[group]);
         if at == (count - 1) / 2 {
             medians[group] += item.value / 2.0;
@@ -150,13 +152,17 @@ pub(super) fn groups(
 }
 
 /// How many of the items are in each group; None if not all are in one.
-fn counts(numbered: &Numbered, items: &[ExaminedValue]) -> Option<Vec<u32>> {
+fn counts(
+    numbered: &Numbered,
+    items: &[ExaminedValue],
+    of_item: &impl Fn(usize) -> u32,
+) -> Option<Vec<u32>> {
     if items.len() == numbered.of_row.len() && numbered.unknown() == 0 {
         return Some(numbered.sizes.clone());
     }
     let mut counts = vec![0u32; numbered.keys.len()];
-    for item in items {
-        match numbered.of_row[item.row as usize] {
+    for place in 0..items.len() {
+        match of_item(place) {
             NONE => return None,
             group => counts[group as usize] += 1,
         }

@@ -55,32 +55,49 @@ fn may_differ(values: &[f64], difference: f64) -> bool {
 
 /// Joins neighbours that are no classes of their own, the nearest first.
 fn merged(values: &[f64], mut ends: Vec<usize>, difference: f64) -> Vec<usize> {
-    while let Some(weak) = weakest(values, &ends, difference) {
+    let of = |ends: &[usize], class: usize| {
+        let begin = class.checked_sub(1).map_or(0, |before| ends[before]);
+        ValueClass::of(values.get(begin..ends[class]).unwrap_or_default())
+    };
+    let mut classes: Vec<ValueClass> = (0..ends.len()).map(|class| of(&ends, class)).collect();
+    while let Some(weak) = weakest(&classes, least_count(values), difference) {
         ends.remove(weak);
+        classes.remove(weak);
+        classes[weak] = of(&ends, weak);
     }
     ends
 }
 
-/// The border that least separates two classes, if there is one that does not.
-fn weakest(values: &[f64], ends: &[usize], difference: f64) -> Option<usize> {
-    let least = least_count(values);
-    let begin = |class: usize| if class == 0 { 0 } else { ends[class - 1] };
-    let separation = |border: usize| {
-        let low = values.get(begin(border)..ends[border]).unwrap_or_default();
-        let high = values.get(ends[border]..ends[border + 1]).unwrap_or_default();
-        if low.len() < least || high.len() < least {
+/// Values that may be a class.
+struct ValueClass {
+    count: usize,
+    moments: Moments,
+}
+
+impl ValueClass {
+    fn of(values: &[f64]) -> Self {
+        ValueClass { count: values.len(), moments: Moments::of(values) }
+    }
+}
+
+/// The border that least separates two classes, if there is one that does not; a class has so many
+/// values at least.
+fn weakest(classes: &[ValueClass], least: usize, difference: f64) -> Option<usize> {
+    let separation = |low: &ValueClass, high: &ValueClass| {
+        if low.count < least || high.count < least {
             return 0.0;
         }
-        let (a, b) = (Moments::of(low), Moments::of(high));
+        let (a, b) = (low.moments, high.moments);
         // The wider of the two: a long tail is no class.
         let within = a.sample_variance().max(b.sample_variance());
         if b.mean / a.mean - 1.0 < difference {
             return 0.0;
         }
-        (b.mean - a.mean) / within.sqrt().max(1e-12) / apart(low.len() + high.len())
+        (b.mean - a.mean) / within.sqrt().max(1e-12) / apart(low.count + high.count)
     };
-    (0..ends.len().saturating_sub(1))
-        .map(|border| (separation(border), border))
+    let borders = classes.windows(2).enumerate();
+    borders
+        .map(|(border, pair)| (separation(&pair[0], &pair[1]), border))
         .filter(|(separation, _)| *separation < 1.0)
         .min_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, border)| border)
