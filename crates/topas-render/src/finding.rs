@@ -4,13 +4,14 @@ use serde_json::{Value, json as object};
 use topas_data::field::{FieldKind, FieldUnit};
 use topas_findings::{Fact, FactValue, FindingWord, FindingWords, RuleFinding};
 
-use crate::number::{percent, short, si, significant};
+use crate::number::{duration, percent, short, si, significant};
 use crate::wording::{clean, paragraph};
 
 /// The value of a fact with its unit.
 fn value(fact: &Fact, value: &FactValue) -> String {
     match (value, fact.kind) {
         (FactValue::Text(text), _) => clean(text.as_bytes()),
+        (FactValue::Quantity(value, "s"), _) => duration(*value),
         (FactValue::Quantity(value, unit), _) => si(*value, unit),
         (FactValue::Number(value), FieldKind::Number(unit)) => number(*value, unit),
         (FactValue::Number(value), _) => short(*value),
@@ -19,7 +20,7 @@ fn value(fact: &Fact, value: &FactValue) -> String {
 
 fn number(value: f64, unit: FieldUnit) -> String {
     match unit {
-        FieldUnit::Seconds => si(value, "s"),
+        FieldUnit::Seconds => duration(value),
         FieldUnit::Bytes => si(value, "B"),
         FieldUnit::Percent => percent(value / 100.0),
         FieldUnit::Megahertz => si(value * 1e6, "Hz"),

@@ -4,7 +4,7 @@ use serde_json::{Value, json as object};
 use topas_findings::{BottleneckSearch, FactSource, RuleFinding};
 
 use crate::finding::{advice, json, words};
-use crate::number::{percent, si};
+use crate::number::{duration, percent};
 use crate::wording::{hanging, named, paragraph};
 
 /// Schema of the JSON.
@@ -53,7 +53,7 @@ pub fn title(finding: &RuleFinding) -> String {
         text += &format!(
             ": at most {} of the wall clock time could be gained, {}",
             percent(share),
-            si(seconds, "s")
+            duration(seconds)
         );
     }
     text + &format!(" ({})", finding.confidence.word())
@@ -79,7 +79,7 @@ pub fn text(run: &SearchedRun, search: &BottleneckSearch, columns: usize) -> Str
         "{}, {} PEs, {} of wall clock time, launch {}\n\n",
         named(&run.exe),
         run.pes,
-        si(run.wall, "s"),
+        duration(run.wall),
         named(&run.id)
     );
     for (number, finding) in (1..).zip(&search.findings) {

@@ -1,5 +1,7 @@
 //! `topas-report ingest`: brings what came into the log into the index of runs.
 
+use std::fs;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -99,6 +101,9 @@ pub fn run(args: &IngestArgs, env: &Environment, conf: &Conf) -> Result<u8, u8> 
         TOOL.error(&what, Some(&error), "make one for the index, or name another by --index");
         exit::FAILED
     })?;
+    // An index names users, so it is for its owner and the owner's group, as are the files that SQLite
+    // puts beside it. SQLite reports a file that cannot be made.
+    let _ = fs::OpenOptions::new().write(true).create_new(true).mode(0o640).open(&path);
     let mut index = Index::open(&path).map_err(|error| store_failed(&error))?;
     let report = ingest(args, &mut index, &log, remote.is_some());
     let report = report.map_err(|error| store_failed(&error))?;

@@ -63,6 +63,14 @@ impl RunNoise {
         Some((n / (n - 1.0) * squares).sqrt() / lower)
     }
 
+    /// How many runs of equal weight have a mean as uncertain as that of these, of which those with a
+    /// large lower term count more: the square of the sum of the weights by the sum of their squares
+    /// (L. Kish). 0 without runs.
+    pub fn effective_runs(&self) -> f64 {
+        let (lower, lower2) = (self.lower.value(), self.squares[1].value());
+        if lower2 > 0.0 { lower * lower / lower2 } else { 0.0 }
+    }
+
     /// Standard error of the sum of the values of runs that come at random: the root of the sum
     /// of their squares, as of a compound Poisson process. The lower terms are all equal.
     pub fn sum_error(&self) -> Option<f64> {
@@ -102,6 +110,54 @@ fn student(freedom: f64) -> f64 {
     terms.iter().rev().fold(0.0, |sum, term| (sum + term) / freedom) + Z
 }
 
+/// The chance that noise alone makes the ratio of two means as far from 1, in either direction, as
+/// theirs is; each side is its mean, its standard error and its effective number of runs
+/// ([`RunNoise::effective_runs`]). None if a mean is not above 0.
+///
+/// The logarithms of the means are compared, by Welch's approximation with whole degrees of freedom:
+/// the rates and times of runs are about log-normal, so a mean that is small by chance also has a
+/// small standard error, and the difference of the means themselves would count as certain too often.
+pub fn ratio_chance(sides: [(f64, f64, f64); 2]) -> Option<f64> {
+    let [(one, ..), (other, ..)] = sides;
+    if one <= 0.0 || other <= 0.0 {
+        return None;
+    }
+    let distance = (one / other).ln().abs();
+    let squares = sides.map(|(mean, error, _)| (error / mean) * (error / mean));
+    let variance = squares[0] + squares[1];
+    if variance <= 0.0 {
+        return Some(if distance > 0.0 { 0.0 } else { 1.0 });
+    }
+    let parts = [0, 1].map(|at| squares[at] * squares[at] / (sides[at].2 - 1.0).max(1.0));
+    let freedom = variance * variance / (parts[0] + parts[1]);
+    Some(student_chance(distance / variance.sqrt(), freedom.floor() as u32))
+}
+
+/// The chance that a value of Student's distribution with so many degrees of freedom, at least one,
+/// is farther from 0 than `distance`, in either direction. More than 10,000 degrees are as 10,000.
+///
+/// M. Abramowitz, I. A. Stegun: Handbook of Mathematical Functions, 1964, 26.7.3 and 26.7.4.
+fn student_chance(distance: f64, freedom: u32) -> f64 {
+    let freedom = freedom.clamp(1, 10_000);
+    let angle = (distance / f64::from(freedom).sqrt()).atan();
+    let (sin, cos) = angle.sin_cos();
+    let is_odd = freedom % 2 == 1;
+    // Terms of cos, cos^3, ... if odd, else of 1, cos^2, ...; each is the one before it times k / (k + 1).
+    let mut term = if is_odd { cos } else { 1.0 };
+    let mut power = if is_odd { 1 } else { 0 };
+    let mut sum = 0.0;
+    while power + 2 <= freedom {
+        sum += term;
+        term *= cos * cos * f64::from(power + 1) / f64::from(power + 2);
+        power += 2;
+    }
+    let within = match is_odd {
+        true => (angle + sin * sum) * std::f64::consts::FRAC_2_PI,
+        false => sin * sum,
+    };
+    (1.0 - within).clamp(0.0, 1.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,6 +171,26 @@ mod tests {
             let quantile = student(freedom);
             assert!((quantile - expected).abs() < 0.002, "{freedom} {quantile}");
         }
+    }
+
+    #[test]
+    fn chances_of_student() {
+        // R: 2 * pt(-t, df)
+        for (distance, freedom, expected) in [
+            (2.0, 1, 0.295_167),
+            (2.0, 2, 0.183_503),
+            (3.0, 3, 0.057_669),
+            (2.776_445, 4, 0.05),
+            (4.0, 7, 0.005_190),
+            (2.042_272, 30, 0.05),
+            (1.960_201, 10_000, 0.05),
+            (0.0, 9, 1.0),
+        ] {
+            let chance = student_chance(distance, freedom);
+            assert!((chance - expected).abs() < 2e-6, "{distance} {freedom} {chance}");
+        }
+        assert_eq!(ratio_chance([(2.0, 0.0, 5.0), (3.0, 0.0, 5.0)]), Some(0.0));
+        assert_eq!(ratio_chance([(0.0, 0.0, 5.0), (3.0, 0.0, 5.0)]), None);
     }
 
     #[test]

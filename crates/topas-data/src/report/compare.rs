@@ -9,7 +9,7 @@ use super::fold::LogReport;
 use super::order::TableOrder;
 use super::report_plan::{ReportPlan, TableSide};
 use super::table::{Label, ReportRow, ReportTable};
-use crate::measure::{Measure, difference_error, sum_difference_error};
+use crate::measure::{Measure, difference_error, ratio_chance, sum_difference_error};
 use crate::question::{Fold, Question};
 use crate::run::{Detail, KeyPart, Run};
 use crate::share::Share;
@@ -199,6 +199,10 @@ pub struct CompareSide {
     pub value: Option<f64>,
     /// Standard error of the value
     pub error: Option<f64>,
+    /// How many runs of equal weight would tell the mean as well: [`RunNoise::effective_runs`]
+    ///
+    /// [`RunNoise::effective_runs`]: crate::measure::RunNoise::effective_runs
+    pub effective_runs: f64,
     /// Quartiles of the values of runs
     pub quartiles: Option<[f64; 3]>,
 }
@@ -237,6 +241,7 @@ impl CompareSide {
             runs: sample.valued.runs,
             value,
             error,
+            effective_runs: noise.effective_runs(),
             quartiles: sample.quartiles().map(|(quartiles, _)| quartiles),
         }
     }
@@ -325,6 +330,19 @@ impl CompareRow {
         row
     }
 
+    /// The chance that noise alone makes the ratio of the two means as far from 1 as theirs is:
+    /// [`ratio_chance`]. None if a side has no value, no error, or less than
+    /// [`LEAST_RUNS`] effective runs.
+    pub fn chance(&self) -> Option<f64> {
+        let side = |side: &CompareSide| match (side.value, side.error) {
+            (Some(value), Some(error)) if side.effective_runs >= LEAST_RUNS as f64 => {
+                Some((value, error, side.effective_runs))
+            }
+            _ => None,
+        };
+        ratio_chance([side(&self.sides[0])?, side(&self.sides[1])?])
+    }
+
     /// How large the change is: of means by their ratio, whichever is larger; of sums by their
     /// difference; of a group that is new or gone by its time.
     fn size(&self, measure: &Measure) -> f64 {
@@ -367,7 +385,14 @@ mod tests {
 
     fn side(runs: u64, value: f64, error: f64) -> CompareSide {
         let share = Share { runs, ..Share::default() };
-        CompareSide { share, runs, value: Some(value), error: Some(error), quartiles: None }
+        CompareSide {
+            share,
+            runs,
+            value: Some(value),
+            error: Some(error),
+            effective_runs: runs as f64,
+            quartiles: None,
+        }
     }
 
     fn verdict(one: CompareSide, other: CompareSide) -> CompareVerdict {

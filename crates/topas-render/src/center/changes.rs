@@ -1,5 +1,7 @@
 //! Programs that lose speed against their own past: by more than the noise of both times.
 
+use std::collections::BTreeSet;
+
 use topas_data::{CompareRow, CompareTable, CompareVerdict};
 
 use super::{MOST_ROWS, Part, PartTable, Shown};
@@ -9,14 +11,25 @@ use crate::row::named;
 /// Changes of less than this share are not told, however sure they are.
 const LEAST: f64 = 0.05;
 
+/// The chance that noise alone brings any program onto a page is at most this. Of hundreds of programs
+/// that nobody changed, some would pass a test of 95 % each, so the chance of each is multiplied by
+/// the number of all comparisons (C. E. Bonferroni).
+const CHANCE: f64 = 0.05;
+
 pub(super) fn part(shown: &Shown<'_, '_>) -> Part {
     let center = shown.center;
     let mut part = Part::new("slower", "Programs that lost speed");
-    let mut rows: Vec<(&CompareTable, &CompareRow)> = center
+    let compared: Vec<(&CompareTable, &CompareRow, f64)> = center
         .changes
         .iter()
         .flat_map(|table| table.rows.iter().map(move |row| (table, row)))
-        .filter(|(table, row)| is_slower(table, row))
+        .filter_map(|(table, row)| Some((table, row, row.chance()?)))
+        .collect();
+    let least_chance = CHANCE / compared.len() as f64;
+    let mut rows: Vec<(&CompareTable, &CompareRow)> = compared
+        .iter()
+        .filter(|(table, row, chance)| *chance <= least_chance && is_slower(table, row))
+        .map(|(table, row, _)| (*table, *row))
         .collect();
     rows.sort_by_key(|(table, row)| {
         (
@@ -33,8 +46,8 @@ pub(super) fn part(shown: &Shown<'_, '_>) -> Part {
     part.sentence = match rows.len() {
         0 => format!("No program lost speed against {} by more than its noise.", center.before),
         _ => {
-            let mut programs: Vec<_> = rows.iter().map(|(_, row)| &row.labels).collect();
-            programs.dedup();
+            let programs: BTreeSet<_> =
+                rows.iter().map(|(_, row)| (label(row, 0), label(row, 1))).collect();
             let number = match programs.len() {
                 1 => "One program of a user is".to_owned(),
                 number => format!("{number} programs of users are"),
@@ -85,8 +98,8 @@ pub(super) fn part(shown: &Shown<'_, '_>) -> Part {
         part.notes.push(format!("{} more are not shown.", rows.len() - MOST_ROWS));
     }
     part.notes.push(
-        "A longer wall clock time may be a larger problem; a lower rate is slower work. The test \
-         is that of topas-stat --compare."
+        "A longer wall clock time may be a larger problem; a lower rate is slower work. The chance \
+         that noise alone brings any program into this table is at most 5 %."
             .to_owned(),
     );
     part

@@ -12,7 +12,7 @@ use topas_data::PeTime;
 pub(crate) use rows::{dec, six_places, three_places};
 pub use significant::si_bare;
 pub(crate) use significant::{
-    compact, error_percent, machine, machine_text, short, si, si_as, significant, trimmed,
+    compact, duration, error_percent, machine, machine_text, short, si, si_as, significant, trimmed,
 };
 
 /// What people see where nothing was measured.

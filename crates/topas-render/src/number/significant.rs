@@ -52,6 +52,21 @@ pub(crate) fn si(value: f64, unit: &str) -> String {
     si_as(value, value, unit)
 }
 
+/// A time in s in a sentence: as [`si`], and from two minutes on as `35 min 10 s` or `2 h 11 min`.
+pub(crate) fn duration(seconds: f64) -> String {
+    /// What is shown in hours and minutes is not rounded beyond this.
+    const MOST: f64 = 1e12;
+    if !(119.95..MOST).contains(&seconds) {
+        return si(seconds, "s");
+    }
+    let whole = seconds.round() as u64;
+    if whole < 3600 {
+        return format!("{} min {} s", whole / 60, whole % 60);
+    }
+    let minutes = (seconds / 60.0).round() as u64;
+    format!("{} h {} min", minutes / 60, minutes % 60)
+}
+
 /// A value with the prefix and the places that [`si`] gives to another, `like`.
 pub(crate) fn si_as(value: f64, like: f64, unit: &str) -> String {
     if like == 0.0 {
@@ -135,6 +150,13 @@ mod tests {
         assert_eq!(si(1.5e-6, "s"), "1.500 us");
         assert_eq!(si(9.9995, "s"), "10.00 s");
         assert_eq!(si(0.0, "s"), "0 s");
+        assert_eq!(duration(0.0123), "12.30 ms");
+        assert_eq!(duration(119.9), "119.9 s");
+        assert_eq!(duration(119.97), "2 min 0 s");
+        assert_eq!(duration(3599.4), "59 min 59 s");
+        assert_eq!(duration(3599.6), "1 h 0 min");
+        assert_eq!(duration(7890.0), "2 h 12 min");
+        assert_eq!(duration(f64::NAN), "-");
         assert_eq!(si(1e15, "Flop"), "1.000 PFlop");
         assert_eq!(si(-1500.0, "op"), "-1.500 kop");
         assert_eq!(si(1e22, "Flop"), "10.00 ZFlop");

@@ -11,7 +11,7 @@ use topas_findings::{FactValues, RuleFinding, Rules, part_facts, pe_facts};
 use super::ended::others_ended;
 use super::groups::{kind, name};
 use super::quantity::shown;
-use crate::number::{percent, si, signed_percent, significant};
+use crate::number::{duration, percent, signed_percent, significant};
 use crate::wording::{clean, count, hanging, paragraph, some_pes};
 
 /// Ranges of PEs, and groups, that are named in a sentence.
@@ -85,8 +85,8 @@ fn gain(gain: &Gain) -> String {
     };
     format!(
         "{} of {} wall clock time ({}): {} of {} PE-hours",
-        si(gain.seconds, "s"),
-        si(gain.wall, "s"),
+        duration(gain.seconds),
+        duration(gain.wall),
         percent(gain.share()),
         hours(gain.pe_seconds()),
         hours(gain.all_pe_seconds()),
@@ -188,14 +188,14 @@ fn nothing(verdict: &Verdict<'_>) -> String {
     let Verdict { table, balances, findings, limit, .. } = verdict;
     let pes = count(findings.pes as u64, "PE");
     let largest = costliest(balances).map(Balance::gain).unwrap_or_default();
-    let (share, seconds) = (percent(largest.share()), si(largest.seconds, "s"));
+    let (share, seconds) = (percent(largest.share()), duration(largest.seconds));
     let limit = limit / 100.0;
     let cost = if largest.share() < limit {
         format!(
             "no load imbalance costs more than {} of the wall clock time; the largest costs up to \
              {share}, {seconds} of {}",
             percent(limit),
-            si(largest.wall, "s"),
+            duration(largest.wall),
         )
     } else {
         format!(

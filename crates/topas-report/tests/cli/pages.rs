@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
+use topas_testkit::numbers_below;
+
 use super::browser::assert_readable;
 use super::{Center, Line, log, other, read, stderr};
 
@@ -26,6 +28,48 @@ fn written() -> Center {
     let output = center.report(&args);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     center
+}
+
+/// Of 144 programs of users with noisy rates, those of one program became slower, and no other stands on
+/// the page.
+#[test]
+fn only_slowed_programs_are_told_as_slower() {
+    let mut below = numbers_below(5);
+    let mut text = String::new();
+    let mut number = 0u32;
+    for of in 0..144u32 {
+        let (user, exe) = (format!("u{}", of / 12), format!("program{}", of % 12));
+        for day in (0..100).map(|run| if run < 20 { 16 + run % 7 } else { 2 + run % 14 }) {
+            // About log-normal, as on processors of several types.
+            let normal = (0..12).map(|_| below(1000) as f64 / 1000.0).sum::<f64>() - 6.0;
+            let left = if day >= 16 && exe == "program7" { 0.4 } else { 1.0 };
+            let rate = 1e9 * left * (0.65 * normal).exp();
+            number += 1;
+            let id = format!("r{number}");
+            let seconds = 600 + below(6000) as u32;
+            let ops = (rate * f64::from(seconds)) as u64;
+            let line = Line {
+                day,
+                user: &user,
+                uid: None,
+                exe: &exe,
+                seconds,
+                ops,
+                id: &id,
+                ..Line::default()
+            };
+            text += &line.text();
+        }
+    }
+    let center = Center::new(&text);
+    let output = center.report(&["pages", "log", "--out", "www", "--period", "2026-W47"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let page = read(&center.path("www/2026-W47.html"));
+    let part = page.split("<section aria-labelledby=\"slower\">").nth(1).unwrap();
+    let part = part.split("</section>").next().unwrap();
+    let rows = part.split("scope=\"row\">").skip(1);
+    let told: Vec<&str> = rows.map(|row| row.split('<').next().unwrap()).collect();
+    assert!(told.len() >= 8 && told.iter().all(|exe| *exe == "program7"), "{told:?}");
 }
 
 /// The cells of the row of a table that begins with a name.
