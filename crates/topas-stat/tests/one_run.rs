@@ -276,10 +276,10 @@ fn what_the_rules_find_is_told() {
     let findings = unbroken(shown.split_once("\nFindings\n").expect("findings").1);
     // The slower run: 200 s against the median 103.5 s; system time: 80 of 195 s.
     for words in [
-        "* Of the measured PEs, PE 1 on n1 died first: sig:11 (SIGSEGV) after 200.0 s. Next: ",
-        "* This run took 200.0 s, 93.2% more than the median of 6 earlier runs of this program on 4 \
+        "* Of the measured PEs, PE 1 on n1 died first: sig:11 (SIGSEGV) after 3 min 20 s. Next: ",
+        "* This run took 3 min 20 s, 93.2% more than the median of 6 earlier runs of this program on 4 \
          PEs, which is 103.5 s.",
-        "* 41.0% of the CPU time is system time: 80.00 s per PE, of 200.0 s wall clock time. Next: ",
+        "* 41.0% of the CPU time is system time: 80.00 s per PE, of 3 min 20 s wall clock time. Next: ",
     ] {
         assert!(findings.contains(words), "{words}: {findings}");
     }
