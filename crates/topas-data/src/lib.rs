@@ -57,6 +57,7 @@ mod scan;
 mod segment;
 mod share;
 mod source;
+mod student;
 #[allow(unsafe_code, reason = "a system call")]
 mod sys;
 mod tally;

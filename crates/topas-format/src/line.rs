@@ -8,7 +8,7 @@ use crate::escape::Name;
 use crate::field::{Lang, Lib, Mhz, Mode, Npes, Operations, Token};
 use crate::number::{Count, Micros, whole};
 use crate::out::Out;
-use crate::slot::{Slot, place_of};
+use crate::slot::{LAST, Slot, last_digits, place_of};
 use crate::{LINE_VERSION, MAX_LINE};
 
 /// A field as documentation and listings show it.
@@ -170,8 +170,8 @@ impl<'a> Line<'a> {
         const LEN: u64 = u64::from_le_bytes(*b" len=\0\0\0");
         let end = text.last_chunk().map_or(0, |end| u64::from_le_bytes(*end));
         if end << 24 == LEN << 24 {
-            return match three(end >> 40) {
-                Some(len) if len == text.len() => Ok(()),
+            return match last_digits(end, LAST[2]) {
+                Some(len) if len == text.len() as u64 => Ok(()),
                 _ => Err(Fault::length),
             };
         }
@@ -241,15 +241,6 @@ impl<'a> Slots<'a> for KnownSlots<'a> {
         (self.start, self.at) = (end + 1, self.at + 1);
         slot
     }
-}
-
-/// The number of three digits, of which the first is the lowest byte.
-#[inline(always)]
-fn three(digits: u64) -> Option<usize> {
-    let digits = digits ^ 0x30_3030;
-    let others = (digits.wrapping_add(0x76_7676) | digits) & 0x80_8080;
-    let digit = |place: u32| (digits >> (8 * place) & 0xff) as usize;
-    (others == 0).then(|| 100 * digit(0) + 10 * digit(1) + digit(2))
 }
 
 /// The `key=value` tokens of a line.
@@ -337,7 +328,7 @@ impl<'a> Iterator for Extras<'a> {
 
 /// The raw value of a token, if it has this key.
 #[inline(always)]
-fn value_of<'a>(token: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
+pub fn value_of<'a>(token: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     match token.strip_prefix(key)? {
         _ if key.contains(&b'=') => None,
         [b'=', value @ ..] => Some(value),

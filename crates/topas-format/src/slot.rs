@@ -172,7 +172,7 @@ fn above_nine(word: u64) -> u64 {
 
 /// The last bytes of a word whose first byte is the lowest, from one to all eight.
 #[allow(clippy::indexing_slicing, reason = "done by the compiler")]
-static LAST: [u64; 8] = {
+pub(crate) static LAST: [u64; 8] = {
     let mut last = [0; 8];
     let mut bytes = 0;
     while bytes < last.len() {
@@ -197,7 +197,7 @@ static LAST_OF_TWO: [[u64; 2]; 16] = {
 
 /// The number of some last bytes of a word; None if one of these bytes is no digit.
 #[inline(always)]
-fn last_digits(word: u64, last: u64) -> Option<u64> {
+pub(crate) fn last_digits(word: u64, last: u64) -> Option<u64> {
     let word = (word ^ eight(b'0')) & last;
     (above_nine(word) == 0).then(|| eight_digits(word))
 }

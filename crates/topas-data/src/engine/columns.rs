@@ -5,7 +5,7 @@
 //! have one key: which group that is, is remembered by these texts, and no value is read. The same
 //! look at the extras tells when a line was written and by whom, where the module wrote it.
 
-use topas_format::line::IndexedLine;
+use topas_format::line::{IndexedLine, value_of};
 use topas_format::slot::Slot;
 
 use crate::field::Column;
@@ -37,7 +37,7 @@ pub(super) struct ColumnGroups {
 }
 
 /// What a line tells at a first look.
-pub(super) struct FirstLook {
+pub(super) struct ColumnLook {
     pub(super) first: FirstExtras,
     pub(super) texts: ColumnTexts,
 }
@@ -71,7 +71,7 @@ impl ColumnGroups {
 
     /// Looks at a line; None if it is not as the module writes it, or has texts that are too long.
     #[inline(always)]
-    pub(super) fn look(&self, line: &IndexedLine<'_>) -> Option<FirstLook> {
+    pub(super) fn look(&self, line: &IndexedLine<'_>) -> Option<ColumnLook> {
         let (ends, more) = line.blanks.split_first_chunk::<18>()?;
         // Tokens from the second on, and the first extras.
         let slot = |begin: u32, end: u32| {
@@ -99,17 +99,14 @@ impl ColumnGroups {
             }
         }
         let first = FirstExtras { epoch: believed(epoch), claim: Claim::Uid(uid) };
-        Some(FirstLook { first, texts })
+        Some(ColumnLook { first, texts })
     }
 
     /// Adds the text of an extra that may be a column; None if the line has to be read in full,
     /// because there is one twice, or another `uid`.
     #[inline(never)]
     fn add(&self, token: Slot<'_>, texts: &mut ColumnTexts) -> Option<()> {
-        let is = |key: &[u8]| {
-            let rest = token.bytes().strip_prefix(key);
-            matches!(rest, Some([] | [b'=', ..]))
-        };
+        let is = |key: &[u8]| value_of(token.bytes(), key).is_some();
         if is(b"uid") {
             return None;
         }

@@ -292,8 +292,8 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
         // nothing else.
         loop {
             let is_read = match &self.columns {
-                Some(_) => self.read_by::<F, ByColumns>(reading, active, buffer)?,
-                None => self.read_by::<F, ByKey>(reading, active, buffer)?,
+                Some(_) => self.read_by::<F, true>(reading, active, buffer)?,
+                None => self.read_by::<F, false>(reading, active, buffer)?,
             };
             if is_read {
                 return Ok(());
@@ -303,7 +303,7 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
     }
 
     /// Whether the source was read to its end; it is not if columns are of no use.
-    fn read_by<F: RecordForm, W: Way>(
+    fn read_by<F: RecordForm, const BY_COLUMNS: bool>(
         &mut self,
         reading: &SharedReading<'_>,
         active: &Active<'_>,
@@ -315,8 +315,11 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
         let mut result = Ok(());
         let mut is_read = true;
         while let Some((number, block)) = active.feed.next(buffer) {
-            let kept =
-                KeptLines::<_, F, W> { reader: self, result: &mut result, form: PhantomData };
+            let kept = KeptLines::<_, F, BY_COLUMNS> {
+                reader: self,
+                result: &mut result,
+                form: PhantomData,
+            };
             let mut lines =
                 BlockLines::new(&active.feed, &mut tally, kept).with_profiles(profiles.as_mut());
             lines.read(block, &mut index);
@@ -404,57 +407,24 @@ impl<'r, 'o, Q: Question> LogReader<'r, 'o, Q> {
     }
 }
 
-/// How a line comes to its group.
-trait Way {
-    fn keep<F: RecordForm, Q: Question>(
-        reader: &mut LogReader<'_, '_, Q>,
-        line: &Line<'_>,
-        extras: Extras<'_>,
-        of: &IndexedLine<'_>,
-    ) -> Result<(), TemporaryError>;
-}
-
-/// By the text of some columns
-struct ByColumns;
-
-/// By a key that the question makes
-struct ByKey;
-
-impl Way for ByColumns {
-    #[inline(always)]
-    fn keep<F: RecordForm, Q: Question>(
-        reader: &mut LogReader<'_, '_, Q>,
-        line: &Line<'_>,
-        extras: Extras<'_>,
-        of: &IndexedLine<'_>,
-    ) -> Result<(), TemporaryError> {
-        reader.line_by_columns::<F>(line, extras, of)
-    }
-}
-
-impl Way for ByKey {
-    #[inline(always)]
-    fn keep<F: RecordForm, Q: Question>(
-        reader: &mut LogReader<'_, '_, Q>,
-        line: &Line<'_>,
-        extras: Extras<'_>,
-        of: &IndexedLine<'_>,
-    ) -> Result<(), TemporaryError> {
-        reader.line_by_key::<F>(line, extras, of.bytes())
-    }
-}
-
-/// Hands lines to a reader.
-struct KeptLines<'k, R, F, W> {
+/// Hands lines to a reader; `BY_COLUMNS` if it knows columns from which keys are made.
+struct KeptLines<'k, R, F, const BY_COLUMNS: bool> {
     reader: &'k mut R,
     result: &'k mut Result<(), TemporaryError>,
-    form: PhantomData<(F, W)>,
+    form: PhantomData<F>,
 }
 
-impl<Q: Question, F: RecordForm, W: Way> LineSink for KeptLines<'_, LogReader<'_, '_, Q>, F, W> {
+impl<Q: Question, F: RecordForm, const BY_COLUMNS: bool> LineSink
+    for KeptLines<'_, LogReader<'_, '_, Q>, F, BY_COLUMNS>
+{
     #[inline(always)]
     fn line(&mut self, line: &Line<'_>, extras: Extras<'_>, of: &IndexedLine<'_>) {
-        if let Err(error) = W::keep::<F, Q>(self.reader, line, extras, of) {
+        let kept = if BY_COLUMNS {
+            self.reader.line_by_columns::<F>(line, extras, of)
+        } else {
+            self.reader.line_by_key::<F>(line, extras, of.bytes())
+        };
+        if let Err(error) = kept {
             *self.result = Err(error);
         }
     }

@@ -3,6 +3,7 @@
 use super::exact::ExactSum;
 use super::{Measure, Of};
 use crate::run::Run;
+use crate::student::both_tails;
 
 /// Of the normal distribution, 97.5 % are below.
 const Z: f64 = 1.959_963_984_540_054;
@@ -114,9 +115,9 @@ fn student(freedom: f64) -> f64 {
 /// theirs is; each side is its mean, its standard error and its effective number of runs
 /// ([`RunNoise::effective_runs`]). None if a mean is not above 0.
 ///
-/// The logarithms of the means are compared, by Welch's approximation with whole degrees of freedom:
-/// the rates and times of runs are about log-normal, so a mean that is small by chance also has a
-/// small standard error, and the difference of the means themselves would count as certain too often.
+/// The logarithms of the means are compared, by Welch's approximation: the rates and times of runs are
+/// about log-normal, so a mean that is small by chance also has a small standard error, and the
+/// difference of the means themselves would count as certain too often.
 pub fn ratio_chance(sides: [(f64, f64, f64); 2]) -> Option<f64> {
     let [(one, ..), (other, ..)] = sides;
     if one <= 0.0 || other <= 0.0 {
@@ -130,32 +131,7 @@ pub fn ratio_chance(sides: [(f64, f64, f64); 2]) -> Option<f64> {
     }
     let parts = [0, 1].map(|at| squares[at] * squares[at] / (sides[at].2 - 1.0).max(1.0));
     let freedom = variance * variance / (parts[0] + parts[1]);
-    Some(student_chance(distance / variance.sqrt(), freedom.floor() as u32))
-}
-
-/// The chance that a value of Student's distribution with so many degrees of freedom, at least one,
-/// is farther from 0 than `distance`, in either direction. More than 10,000 degrees are as 10,000.
-///
-/// M. Abramowitz, I. A. Stegun: Handbook of Mathematical Functions, 1964, 26.7.3 and 26.7.4.
-fn student_chance(distance: f64, freedom: u32) -> f64 {
-    let freedom = freedom.clamp(1, 10_000);
-    let angle = (distance / f64::from(freedom).sqrt()).atan();
-    let (sin, cos) = angle.sin_cos();
-    let is_odd = freedom % 2 == 1;
-    // Terms of cos, cos^3, ... if odd, else of 1, cos^2, ...; each is the one before it times k / (k + 1).
-    let mut term = if is_odd { cos } else { 1.0 };
-    let mut power = if is_odd { 1 } else { 0 };
-    let mut sum = 0.0;
-    while power + 2 <= freedom {
-        sum += term;
-        term *= cos * cos * f64::from(power + 1) / f64::from(power + 2);
-        power += 2;
-    }
-    let within = match is_odd {
-        true => (angle + sin * sum) * std::f64::consts::FRAC_2_PI,
-        false => sin * sum,
-    };
-    (1.0 - within).clamp(0.0, 1.0)
+    Some(both_tails(distance / variance.sqrt(), freedom))
 }
 
 #[cfg(test)]
@@ -174,21 +150,13 @@ mod tests {
     }
 
     #[test]
-    fn chances_of_student() {
-        // R: 2 * pt(-t, df)
-        for (distance, freedom, expected) in [
-            (2.0, 1, 0.295_167),
-            (2.0, 2, 0.183_503),
-            (3.0, 3, 0.057_669),
-            (2.776_445, 4, 0.05),
-            (4.0, 7, 0.005_190),
-            (2.042_272, 30, 0.05),
-            (1.960_201, 10_000, 0.05),
-            (0.0, 9, 1.0),
-        ] {
-            let chance = student_chance(distance, freedom);
-            assert!((chance - expected).abs() < 2e-6, "{distance} {freedom} {chance}");
-        }
+    fn chances_of_ratios() {
+        // Of equal means with equal errors, two errors of their difference apart: 8 degrees of
+        // freedom. R: 2 * pt(-2, 8)
+        let apart = (0.01f64 * 8f64.sqrt()).exp();
+        let chance = ratio_chance([(apart, 0.01 * apart, 5.0), (1.0, 0.01, 5.0)]).unwrap();
+        assert!((chance - 0.080_516).abs() < 1e-6, "{chance}");
+        assert_eq!(ratio_chance([(2.0, 0.1, 5.0), (2.0, 0.1, 5.0)]), Some(1.0));
         assert_eq!(ratio_chance([(2.0, 0.0, 5.0), (3.0, 0.0, 5.0)]), Some(0.0));
         assert_eq!(ratio_chance([(0.0, 0.0, 5.0), (3.0, 0.0, 5.0)]), None);
     }

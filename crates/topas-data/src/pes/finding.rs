@@ -18,7 +18,6 @@
 
 mod apart;
 mod classes;
-mod student;
 mod subject;
 
 use std::thread;

@@ -173,7 +173,7 @@ impl PeTable {
         let mut kept: Vec<&KeptLine> =
             Vec::with_capacity(usize::try_from(launch.lines).unwrap_or(0));
         let of_launch = lines.lines.iter().flatten().filter(|line| line.launch == number);
-        let mut look = FirstLook::default();
+        let mut look = LinesLook::default();
         kept.extend(of_launch.inspect(|line| look.add(line)));
         let of_id = kept.len();
         if !look.end_together() {
@@ -327,7 +327,7 @@ impl MetricWeights {
 }
 
 /// What all lines of a launch show at once: they are larger than any cache.
-struct FirstLook {
+struct LinesLook {
     /// When the first and the last of them were written
     ends: (i64, i64),
     /// The PE of the last line
@@ -338,13 +338,13 @@ struct FirstLook {
     is_placed: bool,
 }
 
-impl Default for FirstLook {
+impl Default for LinesLook {
     fn default() -> Self {
-        FirstLook { ends: (i64::MAX, i64::MIN), last: None, is_unordered: false, is_placed: false }
+        LinesLook { ends: (i64::MAX, i64::MIN), last: None, is_unordered: false, is_placed: false }
     }
 }
 
-impl FirstLook {
+impl LinesLook {
     #[inline]
     fn add(&mut self, line: &KeptLine) {
         self.ends = (self.ends.0.min(line.end), self.ends.1.max(line.end));

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::student::both_tails;
 use super::{ExaminedValue, LEAST_PES, LEVEL};
 use crate::pes::group::{NONE, Numbered};
 use crate::pes::ranks::{each_tie, rank_sum};
+use crate::student::both_tails;
 
 /// PEs at an end that may lie apart: one in so many.
 const FEW: usize = 16;

@@ -3,7 +3,7 @@
 /// How likely a value of Student's t with `degrees` of freedom is `t` or more away from 0:
 /// the regularised incomplete beta function I_x(d/2, 1/2) at x = d / (d + t^2)
 /// (Abramowitz and Stegun, 26.7.1).
-pub(super) fn both_tails(t: f64, degrees: f64) -> f64 {
+pub(crate) fn both_tails(t: f64, degrees: f64) -> f64 {
     if t.is_infinite() {
         return 0.0;
     }
@@ -74,6 +74,9 @@ mod tests {
             (4.586_893_859, 10.0, 0.001),
             (63.656_741_16, 1.0, 0.01),
             (1.959_966_336, 1e6, 0.05),
+            // R: 2 * pt(-t, df)
+            (2.0, 2.0, 0.183_503_419),
+            (4.0, 7.0, 0.005_190_008),
             (0.0, 5.0, 1.0),
         ] {
             let got = both_tails(t, degrees);
