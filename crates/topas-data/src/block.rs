@@ -118,25 +118,11 @@ impl<'s, E: LineSink> BlockLines<'s, E> {
     /// A log line: it counts if it is vouched for.
     #[inline(always)]
     fn good(&mut self, line: &Line<'_>, extras: Extras<'_>, of: &IndexedLine<'_>) {
-        match self.vouch {
-            Vouch::All => self.vouched(line, extras, of),
-            Vouch::Owner(_) => self.owned(of),
-        }
-    }
-
-    #[inline(always)]
-    fn vouched(&mut self, line: &Line<'_>, extras: Extras<'_>, of: &IndexedLine<'_>) {
-        self.tally.good += 1;
-        self.each.line(line, extras, of);
-    }
-
-    /// A log line of a file whose owner's lines alone count. It is parsed again: a line that is
-    /// given to this function would have to be put together for every file.
-    #[inline(never)]
-    fn owned(&mut self, of: &IndexedLine<'_>) {
-        let Ok((line, extras)) = Line::parse_far(of.bytes()) else { return };
-        match self.vouch.line(&line, extras) {
-            Ok(()) => self.vouched(&line, extras, of),
+        match self.vouch.line(line.user, extras) {
+            Ok(()) => {
+                self.tally.good += 1;
+                self.each.line(line, extras, of);
+            }
             Err(stranger) => self.tally.foreign.add(stranger),
         }
     }

@@ -249,7 +249,7 @@ impl Checker {
         text: &[u8],
         number: u64,
     ) -> std::io::Result<()> {
-        if let Err(stranger) = file.vouch.line(line, extras) {
+        if let Err(stranger) = file.vouch.line(line.user, extras) {
             self.foreign(file, stranger, number);
             return Ok(());
         }

@@ -52,7 +52,7 @@ pub struct RunSearch {
 impl RunSearch {
     /// Whether a line counts, of whatever run it is.
     fn counts(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
-        self.own.as_ref().is_none_or(|own| own.wrote(line, extras))
+        self.own.as_ref().is_none_or(|own| own.wrote(line.user, extras))
             && self.selection.wants(line, extras)
     }
 }

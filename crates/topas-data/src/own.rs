@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use topas_format::escape::Name;
-use topas_format::line::{Extras, Line};
+use topas_format::line::Extras;
 
 use std::os::unix::ffi::OsStringExt;
 
@@ -100,10 +100,10 @@ impl OwnLines {
     /// Whether a line is of this user: by `uid=`, and by the user's name only in a line that
     /// has none. One that names several users is nobody's.
     #[inline]
-    pub fn wrote(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
+    pub fn wrote(&self, user: Name<'_>, extras: Extras<'_>) -> bool {
         match claim(extras) {
             Claim::Uid(uid) => uid == u64::from(self.uid),
-            Claim::None => self.is_named(&line.user),
+            Claim::None => self.is_named(&user),
             Claim::Unclear => false,
         }
     }
@@ -112,6 +112,7 @@ impl OwnLines {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use topas_format::line::Line;
 
     #[test]
     fn the_uid_counts_and_the_name_where_there_is_none() {
@@ -122,7 +123,7 @@ mod tests {
             );
             let text = topas_testkit::with_lengths(&text);
             let (line, extras) = Line::parse(text.as_bytes()).unwrap();
-            own.wrote(&line, extras)
+            own.wrote(line.user, extras)
         };
         assert!(wrote("bert", " v=1 uid=7"));
         assert!(!wrote("an%20na", " v=1 uid=70"));
@@ -133,9 +134,10 @@ mod tests {
         assert!(!wrote("anna", ""));
         assert!(
             !OwnLines { uid: 7, name: None.into() }.wrote(
-                &Line::parse(b"1999/05/04 12:00:00 - h 5 16 t450 B c - 1.0 0.1 2.0 f=1 10 1")
+                Line::parse(b"1999/05/04 12:00:00 - h 5 16 t450 B c - 1.0 0.1 2.0 f=1 10 1")
                     .unwrap()
-                    .0,
+                    .0
+                    .user,
                 Extras::default()
             )
         );

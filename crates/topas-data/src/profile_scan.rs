@@ -140,7 +140,7 @@ impl ProfileScan<'_, '_> {
                     bad(Problem::Fault(fault));
                     self.behind(text, at);
                 }
-                Ok((line, extras)) => match at.vouch.line(&line, extras) {
+                Ok((line, extras)) => match at.vouch.line(line.user, extras) {
                     Ok(()) => self.tally.good += 1,
                     Err(stranger) => self.tally.foreign.add(stranger),
                 },

@@ -216,7 +216,7 @@ impl RunListPlan {
     }
 
     fn wants(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
-        self.own.as_ref().is_none_or(|own| own.wrote(line, extras))
+        self.own.as_ref().is_none_or(|own| own.wrote(line.user, extras))
             && self.selection.wants(line, extras)
     }
 }

@@ -11,6 +11,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::sync::OnceLock;
 
+use topas_format::escape::Name;
 use topas_format::line::{Extras, Line};
 use topas_format::number::leading;
 
@@ -67,19 +68,13 @@ impl Vouch {
         }
     }
 
-    /// Whether a log line counts; else who it says that it is of.
-    #[inline]
-    pub(crate) fn line(&self, line: &Line<'_>, extras: Extras<'_>) -> Result<(), Stranger> {
+    /// Whether a log line counts; else who it says that it is of. The name comes as a value: a line
+    /// whose address was given away would have to be in memory with all its fields.
+    #[inline(always)]
+    pub(crate) fn line(&self, user: Name<'_>, extras: Extras<'_>) -> Result<(), Stranger> {
         match self {
             Vouch::All => Ok(()),
-            Vouch::Owner(own) if own.wrote(line, extras) => Ok(()),
-            Vouch::Owner(own) => {
-                let claims = match claim(extras) {
-                    Claim::Uid(uid) => Some(uid),
-                    Claim::None | Claim::Unclear => None,
-                };
-                Err(Stranger { owner: own.uid, claims })
-            }
+            Vouch::Owner(own) => by_owner(own, user, extras),
         }
     }
 
@@ -114,6 +109,23 @@ impl Vouch {
     }
 }
 
+/// [`Vouch::line`] of a file whose owner's lines alone count.
+#[inline(never)]
+fn by_owner(own: &OwnLines, user: Name<'_>, extras: Extras<'_>) -> Result<(), Stranger> {
+    if own.wrote(user, extras) {
+        return Ok(());
+    }
+    Err(Stranger { owner: own.uid, claims: claimed(extras) })
+}
+
+/// The user that a line says it is of; None if it says none, or several.
+fn claimed(extras: Extras<'_>) -> Option<u64> {
+    match claim(extras) {
+        Claim::Uid(uid) => Some(uid),
+        Claim::None | Claim::Unclear => None,
+    }
+}
+
 /// A line that its file's owner does not vouch for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stranger {
@@ -142,10 +154,7 @@ fn unmark(comment: &[u8]) -> Option<Stranger> {
     let (owner, rest) = leading(comment.strip_prefix(MARK)?)?;
     let line = rest.strip_prefix(b" ")?;
     let claims = match Line::parse(line) {
-        Ok((_, extras)) => match claim(extras) {
-            Claim::Uid(uid) => Some(uid),
-            Claim::None | Claim::Unclear => None,
-        },
+        Ok((_, extras)) => claimed(extras),
         Err(_) => crate::profile_line::uid(line),
     };
     Some(Stranger { owner: u32::try_from(owner).ok()?, claims })

@@ -224,7 +224,7 @@ impl Exporter<'_> {
     }
 
     fn line(&mut self, line: &Line<'_>, extras: Extras<'_>, text: &[u8]) -> std::io::Result<()> {
-        if self.own.as_ref().is_some_and(|own| !own.wrote(line, extras)) {
+        if self.own.as_ref().is_some_and(|own| !own.wrote(line.user, extras)) {
             return Ok(());
         }
         self.lines += 1;

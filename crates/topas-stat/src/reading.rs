@@ -85,7 +85,8 @@ impl<P: Question> Question for PlannedLines<'_, P> {
 
     #[inline]
     fn wants(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
-        self.own.as_ref().is_none_or(|own| own.wrote(line, extras)) && self.plan.wants(line, extras)
+        self.own.as_ref().is_none_or(|own| own.wrote(line.user, extras))
+            && self.plan.wants(line, extras)
     }
 
     #[inline]

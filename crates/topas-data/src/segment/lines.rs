@@ -91,7 +91,7 @@ pub(crate) fn whole_line<'b>(
         }
     };
     let vouched = match &line {
-        Some((line, extras)) => vouch.line(line, *extras),
+        Some((line, extras)) => vouch.line(line.user, *extras),
         None => vouch.profile(text, before),
     };
     match vouched {

@@ -425,12 +425,12 @@ pub(crate) fn is_foreign(
     let text = piece.text();
     match kind {
         GOOD => match Line::parse(text) {
-            Ok((line, extras)) => vouch.line(&line, extras).is_err(),
+            Ok((line, extras)) => vouch.line(line.user, extras).is_err(),
             Err(_) => vouch.profile(text, before).is_err(),
         },
         OTHER => vouch.owner().is_some() && is_marked(text),
         BAD => match behind_torn(text).filter(|_| piece.begins) {
-            Some((line, extras, _)) => vouch.line(&line, extras).is_err(),
+            Some((line, extras, _)) => vouch.line(line.user, extras).is_err(),
             None => profile_line::behind_torn(text)
                 .is_some_and(|whole| piece.begins && vouch.profile(whole, before).is_err()),
         },
