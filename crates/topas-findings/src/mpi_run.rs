@@ -1,8 +1,8 @@
 //! Facts of a profile of MPI calls: how much of the time is in MPI, for what, and for whom ranks wait.
 
 use topas_mpi_data::{
-    Blame, MessageClass, MpiProfile, RoutineAmount, RoutineCalls, RoutineWaits, WaitSums, Waiting,
-    outside_of_rank,
+    Blame, MessageClass, MpiObjectKind, MpiProfile, RoutineAmount, RoutineCalls, RoutineWaits,
+    WaitSums, Waiting, outside_of_rank,
 };
 use topas_mpi_table::{Epoch, FunctionClass};
 
@@ -136,22 +136,22 @@ fn processors(profile: &MpiProfile, facts: &mut FactValues) {
 
 /// The communicator, the window and the file that most of the time is in.
 fn objects(profile: &MpiProfile, facts: &mut FactValues) {
-    let mut times = std::collections::BTreeMap::<(&str, &str), u128>::new();
+    let mut times = std::collections::BTreeMap::<(MpiObjectKind, &str), u128>::new();
     for rank in &profile.ranks {
         for of in &rank.sums.communicators {
-            *times.entry((of.prefix(), &of.name)).or_default() += of.time;
+            *times.entry((of.kind, &of.name)).or_default() += of.time;
         }
     }
     let kinds = [
-        ("", "comm_most", "comm_share"),
-        ("window ", "window_most", "window_most_share"),
-        ("file ", "file_most", "file_most_share"),
+        (MpiObjectKind::Communicator, "comm_most", "comm_share"),
+        (MpiObjectKind::Window, "window_most", "window_most_share"),
+        (MpiObjectKind::File, "file_most", "file_most_share"),
     ];
     for (kind, most, share) in kinds {
         let of_kind = times.iter().filter(|((of, _), time)| *of == kind && **time > 0);
         let Some(((_, name), time)) = of_kind.max_by_key(|(_, time)| **time) else { continue };
         if *name != WORLD {
-            facts.text(most, format!("{kind}{name}"));
+            facts.text(most, kind.name(name));
             facts.number(share, 100.0 * *time as f64 / profile.total.mpi.max(1) as f64);
         }
     }

@@ -61,8 +61,8 @@ pub use replay::{
 pub use routine::{RoutineAmount, RoutineCalls, RoutineNumber, Routines};
 pub use spool::{SPOOL_PREFIX, Spool, SpoolError, is_spool, spool_files};
 pub use sums::{
-    CLASSES, Communicator, Counter, MessageClass, MpiSums, PeerSums, Sizes, TrafficSums,
-    WAITED_NAMES, Waiting,
+    CLASSES, Communicator, Counter, MessageClass, MpiObjectKind, MpiSums, PeerSums, Sizes,
+    TrafficSums, WAITED_NAMES, Waiting,
 };
 pub use timeline::{
     CallPlace, NamedState, NoteKind, StateSum, TIME_CLASSES, TimeClass, Timeline, TimelineBlock,

@@ -2,7 +2,6 @@
 
 use std::time::SystemTime;
 
-use topas_mpi_profile::layout::object;
 use topas_mpi_profile::layout::{
     BINS, Block, COMMUNICATORS, Communicator as Told, FUNCTIONS, HISTOGRAMS, Header, Partners,
     PathTable, Peer as Traded, RankState, Traffic as Moved, WaitPeer, flag,
@@ -18,7 +17,7 @@ use super::routine::{RoutineNumber, Routines};
 use super::semaphore::death;
 use super::spool::{Spool, SpoolError, text};
 use super::spool_paths;
-use super::sums::{Communicator, Counter, MpiSums, PeerSums, Sizes, TrafficSums};
+use super::sums::{Communicator, Counter, MpiObjectKind, MpiSums, PeerSums, Sizes, TrafficSums};
 use super::waits;
 
 /// Most peers of all threads that are believed: the tables of many threads may be the same hole.
@@ -287,7 +286,7 @@ pub(super) fn name_of(told: &Told) -> String {
 fn named(told: &Told, moved: &Moved, tick: &TickLength) -> Communicator {
     Communicator {
         name: name_of(told).into(),
-        kind: object::word(told.kind),
+        kind: MpiObjectKind::of(told.kind),
         size: (told.size > 0).then_some(told.size),
         calls: moved.calls.into(),
         time: tick.nanoseconds(moved.ticks).into(),

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use topas_format::civil::Civil;
 use topas_format::escape::Name;
-use topas_mpi_profile::layout::object;
 use topas_mpi_profile::lines::{LEVEL_WORDS, Of};
 use topas_mpi_profile::parse::{Line, ProfileLineFault, SizesOf, Token, nanoseconds, whole};
 
@@ -12,7 +11,9 @@ use super::partners::PathPartner;
 use super::paths::{CallPathSums, PathAmounts, PathEnding, PathFrame, PathModule};
 use super::profile::{Ending, LEVELS, MpiRecordFacts};
 use super::routine::{RoutineAmount, RoutineCalls, RoutineNumber, Routines};
-use super::sums::{Communicator, Counter, MessageClass, MpiSums, PeerSums, Sizes, TrafficSums};
+use super::sums::{
+    Communicator, Counter, MessageClass, MpiObjectKind, MpiSums, PeerSums, Sizes, TrafficSums,
+};
 use super::waits::Blame;
 
 /// A record: the lines that tell one sum.
@@ -284,7 +285,7 @@ impl MpiRecord {
                 let name = string(name);
                 sums.add_communicator(&Communicator {
                     name,
-                    kind: object::word(kind),
+                    kind: MpiObjectKind::of(kind),
                     size,
                     calls,
                     time: nanoseconds,

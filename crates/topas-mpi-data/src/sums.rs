@@ -1,6 +1,6 @@
 //! What is counted of a rank, or of several together.
 
-use topas_mpi_profile::layout::{BINS, COUNTERS, WAITED, flag};
+use topas_mpi_profile::layout::{BINS, COUNTERS, WAITED, flag, object};
 use topas_mpi_profile::lines::{WAITED_WORDS, amounts};
 use topas_mpi_profile::routine::{SizeClass, size_class};
 use topas_mpi_profile::sums::{self, RoutineSums};
@@ -129,8 +129,8 @@ pub struct Communicator {
     /// Name that the program gave it, or the function that made it; of a file the last part of its
     /// path
     pub name: Box<str>,
-    /// `communicator`, `window` or `file`
-    pub kind: &'static str,
+    /// What it is
+    pub kind: MpiObjectKind,
     /// Processes; of an intercommunicator those of the other group; None if not told
     pub size: Option<u32>,
     /// Calls with it
@@ -141,13 +141,41 @@ pub struct Communicator {
     pub traffic: TrafficSums,
 }
 
-impl Communicator {
-    /// The kind of what is not a communicator, to stand before the name.
-    pub fn prefix(&self) -> &'static str {
-        match self.kind {
-            "window" => "window ",
-            "file" => "file ",
-            _ => "",
+/// What stands in the table of communicators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MpiObjectKind {
+    /// Communicator or intercommunicator
+    Communicator,
+    /// Window
+    Window,
+    /// File
+    File,
+}
+
+impl MpiObjectKind {
+    /// Of a kind of [`object`].
+    pub(super) fn of(kind: u16) -> Self {
+        match kind {
+            object::WINDOW => MpiObjectKind::Window,
+            object::FILE => MpiObjectKind::File,
+            _ => MpiObjectKind::Communicator,
+        }
+    }
+
+    /// `communicator`, `window` or `file`
+    pub fn word(self) -> &'static str {
+        match self {
+            MpiObjectKind::Communicator => object::word(object::COMM),
+            MpiObjectKind::Window => object::word(object::WINDOW),
+            MpiObjectKind::File => object::word(object::FILE),
+        }
+    }
+
+    /// A name, of windows and files behind the word for what they are.
+    pub fn name(self, name: &str) -> String {
+        match self {
+            MpiObjectKind::Communicator => name.to_owned(),
+            other => format!("{} {name}", other.word()),
         }
     }
 }
@@ -304,9 +332,10 @@ impl MpiSums {
 
     /// Adds calls with communicators, windows or files of one name and size.
     pub(super) fn add_communicator(&mut self, theirs: &Communicator) {
-        let key = |c: &Communicator| (c.name.clone(), c.kind, c.size);
-        let theirs_key = key(theirs);
-        let same = |c: &&mut Communicator| key(c) == theirs_key;
+        fn key(of: &Communicator) -> (&str, MpiObjectKind, Option<u32>) {
+            (&of.name, of.kind, of.size)
+        }
+        let same = |mine: &&mut Communicator| key(mine) == key(theirs);
         match self.communicators.iter_mut().find(same) {
             Some(mine) => {
                 mine.calls += theirs.calls;

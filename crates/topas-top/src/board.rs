@@ -316,7 +316,7 @@ impl Board {
     fn communicators(&self) -> Vec<TopRow> {
         let row = |of: &topas_mpi_data::Communicator| TopRow {
             cells: vec![
-                format!("{}{}", of.prefix(), name(of.name.as_bytes())),
+                of.kind.name(&name(of.name.as_bytes())),
                 of.size.map_or_else(|| "-".to_owned(), |size| size.to_string()),
                 short(of.calls),
                 seconds(of.time),

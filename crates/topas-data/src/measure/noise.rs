@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn chances_of_ratios() {
         // Of equal means with equal errors, two errors of their difference apart: 8 degrees of
-        // freedom. R: 2 * pt(-2, 8)
+        // freedom, as Simpson's rule adds up its density.
         let apart = (0.01f64 * 8f64.sqrt()).exp();
         let chance = ratio_chance([(apart, 0.01 * apart, 5.0), (1.0, 0.01, 5.0)]).unwrap();
         assert!((chance - 0.080_516).abs() < 1e-6, "{chance}");

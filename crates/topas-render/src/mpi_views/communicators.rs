@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use serde_json::{Value, json};
-use topas_mpi_data::{Communicator, MpiProfile};
+use topas_mpi_data::{Communicator, MpiObjectKind, MpiProfile};
 
 use super::Views;
 use super::body::ViewBody;
@@ -30,7 +30,7 @@ fn sorted(profile: &MpiProfile) -> Vec<Communicator> {
 
 /// Those of one name, kind and size together.
 fn sum<'p>(all: impl Iterator<Item = &'p Communicator>) -> Vec<Communicator> {
-    let mut sums: BTreeMap<(&str, &str, Option<u32>), Communicator> = BTreeMap::new();
+    let mut sums: BTreeMap<(&str, MpiObjectKind, Option<u32>), Communicator> = BTreeMap::new();
     for of in all {
         match sums.entry((&of.name, of.kind, of.size)) {
             Entry::Vacant(place) => {
@@ -56,14 +56,14 @@ fn name(of: &Communicator) -> String {
 
 /// The name; of windows and files behind the word for what they are.
 fn shown(of: &Communicator) -> String {
-    format!("{}{}", of.prefix(), name(of))
+    of.kind.name(&name(of))
 }
 
 /// A table, that with most time first.
 pub(super) fn body(views: &Views<'_>) -> ViewBody {
     let profile = views.profile;
     let all = sorted(profile);
-    let others = all.iter().any(|of| !of.prefix().is_empty());
+    let others = all.iter().any(|of| of.kind != MpiObjectKind::Communicator);
     let mut cells = CellTable::new([
         if others { "communicator, window, file" } else { "communicator" },
         "size",
@@ -118,7 +118,7 @@ pub(super) fn csv(profile: &MpiProfile) -> String {
             of.traffic.sent.to_string(),
             of.traffic.receives.to_string(),
             of.traffic.received.to_string(),
-            of.kind.to_owned(),
+            of.kind.word().to_owned(),
         ]);
     }
     cells.csv()
@@ -133,7 +133,7 @@ pub(super) fn value(profile: &MpiProfile) -> Value {
     let value = |of: &Communicator| {
         json!({
             "name": name(of),
-            "kind": of.kind,
+            "kind": of.kind.word(),
             "size": of.size,
             "calls": number(of.calls),
             "seconds": json_seconds(of.time),

@@ -112,7 +112,6 @@ pub(super) fn groups(
     if many < 2 || many * 2 > items.len() {
         return Vec::new();
     }
-    let of = |item: &ExaminedValue| numbered.of_row[item.row as usize];
     let Some(counts) = counts(numbered, items, &of_item) else { return Vec::new() };
     // As the items ascend, those in the middle of a group come in the middle.
     let mut seen = vec![0u32; many];
@@ -143,7 +142,7 @@ pub(super) fn groups(
     };
     let mut taken = vec![false; many];
     apart.iter().for_each(|&group| taken[group] = true);
-    let is_taken = |item: &ExaminedValue| taken[of(item) as usize];
+    let is_taken = |item: &ExaminedValue| taken[numbered.of_row[item.row as usize] as usize];
     if differ(items, is_taken, ascending.len()) {
         items.iter().copied().filter(is_taken).collect()
     } else {
