@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use topas_data::pes::{Column, PeLaunch, PeTable, Values};
 use topas_format::event::Metric;
 
+use super::quantity::{ColumnText, shown};
 use crate::wording::{clean, count, hanging, named, paragraph, some_pes};
 
 /// The launch in a line or two: program, PEs, hosts, when, id.
@@ -102,9 +103,11 @@ pub fn notes(table: &PeTable, column: Option<(Column, &Values)>, columns: usize)
     }
     if let Some((column, values)) = column {
         if values.missing > 0 {
-            let all = count(table.rows.len() as u64, "PE");
-            let why = reasons(table, column);
-            notes.push(format!("{} of {all} have no value{why}.", values.missing));
+            let mut note = without_value(table, column, values.missing);
+            if table.rows.iter().any(|pe| !table.why(pe).is_empty()) {
+                note += " Next: Call topas-doctor where the program ran: it says what counting needs there.";
+            }
+            notes.push(note);
         }
         if values.estimates > 0 {
             let all = count(values.values.len() as u64, "value");
@@ -114,8 +117,15 @@ pub fn notes(table: &PeTable, column: Option<(Column, &Values)>, columns: usize)
     notes.iter().map(|note| paragraph(note, columns)).collect()
 }
 
-/// Why PEs have no count, with the number of PEs of each reason.
-pub(super) fn reasons(table: &PeTable, column: Column) -> String {
+/// How many PEs have no value of a column, and why.
+pub(super) fn without_value(table: &PeTable, column: Column, missing: usize) -> String {
+    let (all, why) = (count(table.rows.len() as u64, "PE"), reasons(table, column));
+    let ColumnText { name, unit, .. } = shown(column, table.metric);
+    format!("{missing} of {all} have no {name} in {unit}{why}.")
+}
+
+/// Why PEs have no count, with the number of PEs of each reason if there are several.
+fn reasons(table: &PeTable, column: Column) -> String {
     let letter = match column {
         Column::Counter | Column::Rate => table.metric.letter(),
         Column::Misses | Column::MissRate | Column::MissesPerOperation => Metric::L1Miss.letter(),
@@ -129,12 +139,16 @@ pub(super) fn reasons(table: &PeTable, column: Column) -> String {
         let reason = word.map_or_else(|| nothing.to_owned(), clean);
         *reasons.entry(reason).or_default() += 1;
     }
-    reasons.remove("");
+    let without = reasons.remove("").unwrap_or(0);
     if reasons.is_empty() {
         return String::new();
     }
-    let texts: Vec<String> =
-        reasons.iter().map(|(word, count)| format!("{} {count}", explained(word))).collect();
+    let is_one = without == 0 && reasons.len() == 1;
+    let text = |(word, count): (&String, &u64)| match is_one {
+        true => explained(word),
+        false => format!("{} {count}", explained(word)),
+    };
+    let texts: Vec<String> = reasons.iter().map(text).collect();
     format!(": {}", texts.join(", "))
 }
 

@@ -2,9 +2,8 @@
 
 use topas_data::pes::{Column, PeTable, Values, summary};
 
-use super::heading::{heading, reasons};
+use super::heading::{heading, without_value};
 use super::quantity::axis;
-use crate::wording::count;
 use topas_chart::{BoxGroup, BoxPlot, Caption, Chart, HeatStrip, Points, Screen, Series};
 
 /// What can be drawn of a column.
@@ -62,11 +61,7 @@ fn caption(
 ) -> Caption {
     let mut notes = Vec::new();
     if values.missing > 0 {
-        let (missing, why) = (values.missing, reasons(table, column));
-        notes.push(format!(
-            "{missing} of {} have no value{why}.",
-            count(table.rows.len() as u64, "PE")
-        ));
+        notes.push(without_value(table, column, values.missing));
     }
     if !by_number {
         notes

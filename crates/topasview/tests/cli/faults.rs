@@ -222,7 +222,7 @@ fn one_pe_and_pes_without_time() {
     let timeless = rate_line(0, 2, 1000).replace("999.0 1.0 1000.000", "0.0 0.0 0.000")
         + &rate_line(1, 2, 1000).replace("999.0 1.0 1000.000", "0.0 0.0 0.000");
     let report = shown(directory(timeless).path(), &["--report"]);
-    assert!(report.contains("2 of 2 PEs have no value: no time 2."), "{report}");
+    assert!(report.contains("2 of 2 PEs have no rate in MFlop/s: no time."), "{report}");
     for args in [&["--json", "--report"][..], &["--html", "-"], &["--strip"], &["--svg", "-"]] {
         assert_eq!(view(directory(rate_line(7, 9, 0)).path(), args).code, 0, "{args:?}");
     }

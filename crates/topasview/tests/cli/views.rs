@@ -131,7 +131,10 @@ fn a_column_nobody_has_is_said_and_cpu_time_is_taken() {
     let dir = directory(Launch { counted: false, ..Launch::default() }.text());
     let text = shown(dir.path(), &["--stat"]);
     assert!(
-        text.contains("\n64 of 64 PEs have no value: no hardware counters here (pmu) 64.\n"),
+        text.contains(
+            "\n64 of 64 PEs have no rate in MFlop/s: no hardware counters here (pmu). Next:\nCall \
+             topas-doctor where the program ran: it says what counting needs there.\n"
+        ),
         "{text}"
     );
     assert!(text.contains("\nCPU time per PE in s\n"), "{text}");
