@@ -28,7 +28,8 @@ use outcome::TestCount;
 #[derive(Args)]
 pub struct TestOptions {
     /// 200 launches under each MPI and 64,000 appended lines, in place of a tenth; each link and
-    /// each command line of a driver with each MPI, in place of one of them
+    /// each command line of a driver with each MPI, in place of one of them; 500 launches with waits,
+    /// and topas-top by a real ssh
     #[arg(long)]
     full: bool,
     /// With a real Slurm, started for the tests on this machine
@@ -106,8 +107,9 @@ impl TestOptions {
     }
 
     /// Every such option, and whether it is there.
-    fn all_sets(&self) -> [(bool, &'static str); 14] {
+    fn all_sets(&self) -> [(bool, &'static str); 15] {
         [
+            (self.full, "full"),
             (self.slurm, "slurm"),
             (self.all_mpi, "all-mpi"),
             (self.arm64, "arm64"),
@@ -353,5 +355,46 @@ impl TestSteps {
             bail!("{} tests could not run; in CI none may be skipped", count.skipped);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Call {
+        #[command(flatten)]
+        options: TestOptions,
+    }
+
+    /// A test that no option runs would never run.
+    #[test]
+    fn each_ignored_test_names_an_option_and_each_option_has_one() {
+        let options = Call::parse_from(["test"]).options;
+        let mut unused: Vec<&str> = options.all_sets().iter().map(|(_, set)| *set).collect();
+        let known = unused.clone();
+        let mut places = ["crates", "tests"].map(|name| root().join(name)).to_vec();
+        while let Some(place) = places.pop() {
+            if place.is_dir() {
+                places.extend(fs::read_dir(place).unwrap().map(|entry| entry.unwrap().path()));
+                continue;
+            }
+            if place.extension().is_none_or(|extension| extension != "rs") {
+                continue;
+            }
+            let text = fs::read_to_string(&place).unwrap();
+            for line in text.lines().filter(|line| line.trim_start().starts_with("#[ignore")) {
+                let reason = line.split('"').nth(1).unwrap_or_default();
+                let set = outcome::option_of(reason);
+                let is_known = set.is_some_and(|set| known.contains(&set));
+                let what = format!("{}: {line}", place.display());
+                assert!(is_known || reason == outcome::PART, "{what}");
+                unused.retain(|name| set != Some(*name));
+            }
+        }
+        assert!(unused.is_empty(), "no test names {unused:?}");
     }
 }

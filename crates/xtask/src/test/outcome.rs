@@ -5,6 +5,9 @@ use std::time::Duration;
 /// Words before the reason of a test that runs only with an option of `cargo xtask test`.
 const ASKED_FOR: &str = "cargo xtask test --";
 
+/// The reason of a test that another test calls in a process of its own.
+pub const PART: &str = "a process of another test";
+
 /// Words between the name of an ignored test and the reason, as libtest prints them.
 const IGNORED: &str = " ... ignored";
 
@@ -33,6 +36,7 @@ impl TestCount {
     /// The tests that the output of a test executable tells of.
     pub fn in_output(output: &str) -> TestCount {
         let mut count = TestCount::default();
+        let mut parts = 0;
         for line in output.lines() {
             if let Some(rest) = line.strip_prefix("test result: ") {
                 count.passed += number_before(rest, " passed");
@@ -40,12 +44,26 @@ impl TestCount {
                 count.left_out += number_before(rest, " ignored");
             } else if line.starts_with("skipped: ") {
                 count.skipped += 1;
+            } else if ignored_test(line).is_some_and(|(_, reason)| reason == PART) {
+                parts += 1;
             }
         }
+        count.left_out = count.left_out.saturating_sub(parts);
         // A test that could not run returned early, and libtest took it as passed.
         count.passed = count.passed.saturating_sub(count.skipped);
         count
     }
+}
+
+/// The ignored test of a line, and the reason.
+fn ignored_test(line: &str) -> Option<(&str, &str)> {
+    let (test, reason) = line.split_once(IGNORED)?;
+    Some((test, reason.strip_prefix(", ")?))
+}
+
+/// The option of `cargo xtask test` that a reason to ignore a test names.
+pub fn option_of(reason: &str) -> Option<&str> {
+    reason.strip_prefix(ASKED_FOR)?.split([' ', ',', ':', ';']).next()
 }
 
 /// The names of tests that were ignored and that one of these options of `cargo xtask test`, such
@@ -53,10 +71,8 @@ impl TestCount {
 pub fn ignored_tests<'o>(output: &'o str, options: &[&str]) -> Vec<&'o str> {
     let mut names = Vec::new();
     for line in output.lines() {
-        let Some((test, reason)) = line.split_once(IGNORED) else { continue };
-        let asked_for = reason.strip_prefix(", ").and_then(|text| text.strip_prefix(ASKED_FOR));
-        let option = asked_for.map(|text| text.split([' ', ',', ':', ';']).next().unwrap_or(text));
-        if option.is_some_and(|option| options.contains(&option)) {
+        let Some((test, reason)) = ignored_test(line) else { continue };
+        if option_of(reason).is_some_and(|option| options.contains(&option)) {
             names.extend(test.strip_prefix("test "));
         }
     }
@@ -88,12 +104,13 @@ pub fn processor_time(times: &str) -> Option<Duration> {
 mod tests {
     use super::*;
 
-    const OUTPUT: &str = "\nrunning 4 tests\ntest a::one ... ok\n\
+    const OUTPUT: &str = "\nrunning 5 tests\ntest a::one ... ok\n\
         test under_slurm ... ignored, cargo xtask test --slurm\n\
         test by_cmake ... ignored, cargo xtask test --builds: takes minutes\n\
         test with_mpip ... ignored, needs sources of mpiP\n\
+        test ingests ... ignored, a process of another test\n\
         skipped: a::one: no strace on this machine\n\n\
-        test result: ok. 1 passed; 0 failed; 3 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+        test result: ok. 1 passed; 0 failed; 4 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
 
     #[test]
     fn tests_are_counted_by_what_became_of_them() {
