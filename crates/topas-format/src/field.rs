@@ -88,7 +88,7 @@ impl<'a> Token<'a> for Date {
         let (year_month, day) = token.bytes().split_first_chunk()?;
         let [century, _, year, _, _, month, _, _] = FORM.read(*year_month)?;
         let year = u16::from(century) * 100 + u16::from(year);
-        let date = Date { year, month, day: two(*day.as_array()?)? };
+        let date = Date { year, month, day: two(day.try_into().ok()?)? };
         // 31 February passes: no zone makes one, and a stricter check buys nothing.
         let known = year > 0 && (1..=12).contains(&date.month) && (1..=31).contains(&date.day);
         known.then_some(date)
@@ -105,7 +105,7 @@ impl<'a> Token<'a> for Time {
     #[inline(always)]
     fn read(token: Slot<'a>) -> Option<Self> {
         const FORM: DigitPairs = DigitPairs::new(*b"00:00:00");
-        let [hour, _, _, minute, _, _, second, _] = FORM.read(*token.bytes().as_array()?)?;
+        let [hour, _, _, minute, _, _, second, _] = FORM.read(token.bytes().try_into().ok()?)?;
         let time = Time { hour, minute, second };
         (time.hour < 24 && time.minute < 60 && time.second <= 60).then_some(time)
     }

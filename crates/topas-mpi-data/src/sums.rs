@@ -1,6 +1,6 @@
 //! What is counted of a rank, or of several together.
 
-use topas_mpi_profile::layout::{BINS, COUNTERS, WAITED, flag, object};
+use topas_mpi_profile::layout::{BINS, COUNTERS, WAITED, flag, object_kind};
 use topas_mpi_profile::lines::{WAITED_WORDS, amounts};
 use topas_mpi_profile::routine::{SizeClass, size_class};
 use topas_mpi_profile::sums::{self, RoutineSums};
@@ -153,11 +153,11 @@ pub enum MpiObjectKind {
 }
 
 impl MpiObjectKind {
-    /// Of a kind of [`object`].
+    /// Of a kind of [`object_kind`].
     pub(super) fn of(kind: u16) -> Self {
         match kind {
-            object::WINDOW => MpiObjectKind::Window,
-            object::FILE => MpiObjectKind::File,
+            object_kind::WINDOW => MpiObjectKind::Window,
+            object_kind::FILE => MpiObjectKind::File,
             _ => MpiObjectKind::Communicator,
         }
     }
@@ -165,9 +165,9 @@ impl MpiObjectKind {
     /// `communicator`, `window` or `file`
     pub fn word(self) -> &'static str {
         match self {
-            MpiObjectKind::Communicator => object::word(object::COMM),
-            MpiObjectKind::Window => object::word(object::WINDOW),
-            MpiObjectKind::File => object::word(object::FILE),
+            MpiObjectKind::Communicator => object_kind::word(object_kind::COMM),
+            MpiObjectKind::Window => object_kind::word(object_kind::WINDOW),
+            MpiObjectKind::File => object_kind::word(object_kind::FILE),
         }
     }
 

@@ -248,7 +248,7 @@ pub struct Header {
 }
 
 /// Kinds of objects in the table of communicators: [`Communicator::kind`].
-pub mod object {
+pub mod object_kind {
     /// Communicator
     pub const COMM: u16 = 0;
     /// Intercommunicator
@@ -282,7 +282,7 @@ pub struct Communicator {
     pub size: u32,
     /// Function that made it, plus 1; 0 for those that are there from the start
     pub maker: u16,
-    /// What it is: one of [`object`]
+    /// What it is: one of [`object_kind`]
     pub kind: u16,
     /// How many there were that look alike
     pub made: u64,

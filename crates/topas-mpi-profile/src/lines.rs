@@ -12,7 +12,7 @@ use topas_format::out::Out;
 use topas_mpi_table::Function;
 
 use crate::digits::{decimal, part, seconds};
-use crate::layout::{BINS, COUNTERS, Peer, ROW_MISSED, WAITED, flag, language, object};
+use crate::layout::{BINS, COUNTERS, Peer, ROW_MISSED, WAITED, flag, language, object_kind};
 use crate::routine::{Applies, SizeClass, applies, columns, name};
 use crate::sums::{RoutineSums, Sums, TickLength, WaitedSums};
 
@@ -451,7 +451,7 @@ impl Lines<'_> {
         });
     }
 
-    /// Traffic of a communicator, window or file of a kind of [`object`];
+    /// Traffic of a communicator, window or file of a kind of [`object_kind`];
     /// without a name of the program's it has that of what made it.
     pub fn communicator(
         &mut self,
@@ -465,8 +465,8 @@ impl Lines<'_> {
             part(out.put(b"c="), name).byte(b':').dec(size.into()).byte(b':').dec(traffic.calls);
             seconds(out.byte(b':'), tick.nanoseconds(traffic.ticks).into());
             put_traffic(out, &traffic.peer);
-            if kind > object::INTER {
-                out.byte(b':').put(object::word(kind).as_bytes());
+            if kind > object_kind::INTER {
+                out.byte(b':').put(object_kind::word(kind).as_bytes());
             }
         });
     }

@@ -5,7 +5,7 @@ use topas_format::civil::{Civil, Date, Time};
 use topas_format::escape::Name;
 use topas_format::text::Cursor;
 
-use crate::layout::{BINS, WAITED, object};
+use crate::layout::{BINS, WAITED, object_kind};
 use crate::lines::{Amount, Of, VERSION, WAITED_WORDS, WORD};
 use crate::routine::{SizeClass, number};
 use crate::sums::{WaitSums, WaitedSums};
@@ -164,7 +164,7 @@ pub enum Token<'a> {
     Communicator {
         /// Name
         name: Name<'a>,
-        /// What it is: see [`object`]
+        /// What it is: see [`object_kind`]
         kind: u16,
         /// Processes
         size: Option<u32>,
@@ -375,8 +375,8 @@ fn token<'a>(key: &'a [u8], value: &'a [u8]) -> Option<Token<'a>> {
             nanoseconds: nanoseconds(fields.next()?)?,
             traffic: traffic(&mut fields)?,
             kind: match fields.next() {
-                None => object::COMM,
-                Some(word) => object::of_word(word)?,
+                None => object_kind::COMM,
+                Some(word) => object_kind::of_word(word)?,
             },
         },
         b"p" => Token::Peer {

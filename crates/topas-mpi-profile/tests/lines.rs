@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use topas_format::MAX_LINE;
 use topas_format::civil::Civil;
 use topas_mpi_profile::keys::{KEYS, KeyExport, export};
-use topas_mpi_profile::layout::object;
+use topas_mpi_profile::layout::object_kind;
 use topas_mpi_profile::layout::{
     BINS, COUNTERS, CallPath, FUNCTIONS, PATH_MODULES, PATHS, Partner, PathModule, PathTable, Peer,
     ROW_MISSED, WaitPeer, WaitTicks, flag,
@@ -115,7 +115,7 @@ proptest! {
             lines.peer(Some(4), &peers[0]);
             lines.peer(None, &peers[1]);
             for name in &names {
-                lines.communicator(name, object::FILE, 12, &traffic, &tick);
+                lines.communicator(name, object_kind::FILE, 12, &traffic, &tick);
             }
             lines.switches(&[b"OMPI_MCA_x=", &switch[..], b"\0OMPI_MCA_y"].concat());
             lines.unended(3, 2, 7);
@@ -161,7 +161,7 @@ proptest! {
                     Token::Peer { rank, traffic } => peers_back.push((rank, traffic)),
                     Token::Communicator { name, kind, size, calls, nanoseconds, .. } => {
                         prop_assert_eq!((size, calls, nanoseconds), (Some(12), 9, 2));
-                        prop_assert_eq!(kind, object::FILE);
+                        prop_assert_eq!(kind, object_kind::FILE);
                         names_back.push(name.bytes().collect::<Vec<_>>());
                     }
                     Token::Switch { name, value } => {
@@ -255,7 +255,7 @@ fn every_key_that_is_written_has_its_export() {
             lines.blamed(1, &WaitPeer { late, ..WaitPeer::default() }, &tick);
             lines.paths(&one_path(), 0, &tick);
             lines.partner(&Partner::default(), &tick);
-            lines.communicator(b"World", object::COMM, 1, &Default::default(), &tick);
+            lines.communicator(b"World", object_kind::COMM, 1, &Default::default(), &tick);
             lines.switches(b"OMPI_MCA_x=1");
             lines.unended(3, 2, 7);
         },

@@ -9,7 +9,7 @@ use core::sync::atomic::{
     Ordering::{Acquire, Release},
 };
 
-use topas_mpi_profile::layout::object::INTER;
+use topas_mpi_profile::layout::object_kind::INTER;
 use topas_mpi_profile::layout::{COMMUNICATORS, Communicator, flag};
 
 use crate::element::{element, element_mut};
@@ -78,7 +78,7 @@ fn find(handles: &[Handle; HANDLES], handle: u64) -> Option<usize> {
 }
 
 /// The row of a communicator, window or file of this size and kind: one of
-/// [`object`](topas_mpi_profile::layout::object).
+/// [`object_kind`](topas_mpi_profile::layout::object_kind).
 pub fn index(library: &Library, handle: u64, size: u32, kind: u16) -> u16 {
     with(|handles, rows| {
         if handle == library.comm_world || handle == library.comm_self {
@@ -240,7 +240,7 @@ fn remove(handles: &mut [Handle; HANDLES], handle: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use topas_mpi_profile::layout::object::{COMM, FILE, WINDOW};
+    use topas_mpi_profile::layout::object_kind::{COMM, FILE, WINDOW};
 
     #[test]
     fn what_is_removed_leaves_no_gap() {

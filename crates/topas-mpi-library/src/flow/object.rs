@@ -1,7 +1,7 @@
 //! What communicators, windows and files are: how many processes, which of them we are, neighbours,
 //! ranks of the world.
 
-use topas_mpi_profile::layout::object as table;
+use topas_mpi_profile::layout::object_kind;
 
 use crate::element::{element, element_mut};
 use crate::flow::amount::Among;
@@ -153,8 +153,8 @@ fn meet(library: &Library, ledger: &mut Ledger, handle: u64, kind: ObjectKind, a
         }
     } else if ledger.communicators {
         let (size, kind) = match kind {
-            ObjectKind::Win => (window_size(library, handle).unwrap_or(0), table::WINDOW),
-            _ => (0, table::FILE),
+            ObjectKind::Win => (window_size(library, handle).unwrap_or(0), object_kind::WINDOW),
+            _ => (0, object_kind::FILE),
         };
         new.size = size;
         new.index = communicators::index(library, handle, size, kind);

@@ -1,6 +1,6 @@
 //! Functions that are called rarely, and those that start requests.
 
-use topas_mpi_profile::layout::{Waited, object as table};
+use topas_mpi_profile::layout::{Waited, object_kind};
 use topas_mpi_table::Way;
 
 use crate::element::element;
@@ -75,7 +75,7 @@ pub fn after(
         }
         Act::ObjectName if ledger.communicators => {
             let object = object::object(library, ledger, handle, plan.kind);
-            let kind = if plan.is_comm() { object.inter.into() } else { table::WINDOW };
+            let kind = if plan.is_comm() { object.inter.into() } else { object_kind::WINDOW };
             let size = object.size;
             // SAFETY: a text that the call has read.
             unsafe { communicators::named(library, handle, address as *const u8, size, kind) };
@@ -91,7 +91,7 @@ pub fn after(
                 // SAFETY: a text that the call has read.
                 unsafe {
                     let name = communicators::last_part(*element(args, 1) as *const u8);
-                    communicators::named(library, made, name, size, table::FILE);
+                    communicators::named(library, made, name, size, object_kind::FILE);
                 }
             }
             if plan.request != NONE {
