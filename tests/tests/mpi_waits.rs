@@ -375,7 +375,7 @@ fn a_rank_that_comes_to_mpi_late_is_found() {
         for rank in 0..RANKS {
             let known = found[&(rank, "Allreduce".to_owned())];
             assert_eq!(known.unknown, 0.0, "rank {rank} under {}: {known:?}", mpi.name());
-            let waits = known.waits[2] > 0.02;
+            let waits = known.waits[2] > 0.1;
             assert!(waits || rank == 1, "rank {rank} under {}: {known:?}", mpi.name());
         }
     }

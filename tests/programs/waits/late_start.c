@@ -23,7 +23,7 @@ int main(int argc, char **argv)
         MPI_Bcast(&in, 1, MPI_INT, 0, MPI_COMM_WORLD);
     for (int i = 0; i < 20; i++) {
         if (rank == 1)
-            usleep(2000);
+            usleep(20000); /* longer than the slice of a processor that others share */
         MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     }
     MPI_Finalize();
