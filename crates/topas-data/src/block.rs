@@ -174,6 +174,7 @@ pub(crate) fn problem(text: &[u8], is_whole: bool) -> Problem {
         return Problem::Unfinished;
     }
     match Line::parse_far(text) {
+        Err(_) if without_cr(text).is_some() => Problem::CarriageReturn,
         // Whatever a torn line has in the middle: a whole one is behind it.
         Err(_) if behind_torn(text).is_some() => Problem::Fault(Fault::length),
         Err(fault) => match profile_line::judge(text) {
@@ -182,6 +183,11 @@ pub(crate) fn problem(text: &[u8], is_whole: bool) -> Problem {
         },
         Ok(_) => Problem::Unfinished,
     }
+}
+
+/// A log line that has a CR behind it.
+fn without_cr(text: &[u8]) -> Option<Line<'_>> {
+    Line::parse_far(text.strip_suffix(b"\r")?).ok().map(|(line, _)| line)
 }
 
 /// The whole line at the end of a text that begins with a part of another. A full disk

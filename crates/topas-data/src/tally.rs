@@ -13,6 +13,9 @@ use crate::vouch::Foreign;
 pub enum Problem {
     /// It is not of the form of a log line.
     Fault(Fault),
+    /// It would be a log line without the CR at its end: the file was copied by way of a system
+    /// that ends lines with CR and LF.
+    CarriageReturn,
     /// It is longer than [`crate::MAX_LINE_READ`] bytes; it was not stored.
     TooLong,
     /// The file ends or breaks off within it.
@@ -28,6 +31,7 @@ impl Problem {
             Problem::Fault(Fault::length) => "wrong length".to_owned(),
             Problem::Fault(Fault::version) => "unknown version".to_owned(),
             Problem::Fault(fault) => format!("bad {}", fault.name()),
+            Problem::CarriageReturn => "with CR LF at the end (tr -d '\\r' mends them)".to_owned(),
             Problem::TooLong => "too long".to_owned(),
             Problem::Unfinished => "unfinished".to_owned(),
             Problem::Profile(what) => format!("MPI profile: {what}"),

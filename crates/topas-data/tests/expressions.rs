@@ -41,6 +41,9 @@ fn comparisons() {
         // `and` binds closer than `or`.
         "lang = f90 or lang = c and npes = 1",
         "pe_time = 199.36 and cpu_time = 12.46",
+        // Two fields of one kind.
+        "sys_time < user_time and cpu_time <= wall_time and cpu_time = wall_time",
+        "npes > pe and not pe >= npes",
     ] {
         assert!(is(text, HEAT), "{text}");
         assert!(!is(&format!("not ({text})"), HEAT), "not ({text})");
@@ -49,8 +52,16 @@ fn comparisons() {
 
 #[test]
 fn not_measured_is_neither_true_nor_false() {
-    for text in ["ops = 0", "ops != 0", "ops >= 0", "npes < 5", "lang != c", "host ~ ''", "mhz > 0"]
-    {
+    for text in [
+        "ops = 0",
+        "ops != 0",
+        "ops >= 0",
+        "npes < 5",
+        "lang != c",
+        "host ~ ''",
+        "mhz > 0",
+        "pe < npes",
+    ] {
         assert!(!is(text, CG), "{text}");
         assert!(!is(&format!("not {text}"), CG), "not {text}");
     }
@@ -84,6 +95,12 @@ fn bad_ones_tell_the_place() {
         ("npez > 5", "npez", "no field is called 'npez'; did you mean 'npes'?"),
         ("npes > many", "many", "npes cannot be 'many': not a number such as 12, 0.5, 2.5G"),
         ("npes ~ 1", "~", "npes is no text, so nothing can match it"),
+        (
+            "npes > wall_time",
+            "wall_time",
+            "npes cannot be compared with wall_time: their units differ",
+        ),
+        ("pe < 'npes'", "'npes'", "pe cannot be 'npes': not a number such as 12, 0.5, 2.5G"),
         ("user < m", "<", "user is a text, which is neither less nor more"),
         ("exe ~ a[", "a[", "no regular expression: unclosed character class"),
         ("exe = 'a", "'", "a quote that is not closed"),

@@ -11,6 +11,7 @@ mod utilisation;
 use std::io::{IsTerminal, stdin};
 use std::num::NonZero;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Args, Parser, ValueEnum};
@@ -98,7 +99,7 @@ pub struct StatOptions {
         long,
         conflicts_with_all = [
             "mine", "since", "until", "period", "user", "exe", "lang", "mplib", "mode", "min_pes",
-            "max_pes", "conditions", "by", "measure", "bucket", "upper", "log_scale", "top",
+            "max_pes", "conditions", "by", "measure", "bucket", "upper", "log_scale", "top", "min_runs",
             "sort", "with_accelerators", "csv", "jsonl", "gnuplot", "r", "bars", "svg", "png",
         ]
     )]
@@ -168,8 +169,8 @@ pub struct SelectionArgs {
 
     /// Select the runs for which the expression is true: NAME OPERATOR VALUE with the name of a
     /// field or measure and an operator of = != < <= > >= ~ !~, joined by `and`, `or`, `not` and
-    /// parentheses; for a field of a single rank, select lines. If the option is repeated, all
-    /// expressions must be true
+    /// parentheses; VALUE can be another field or measure of the same unit. For a field of a single
+    /// rank, select lines. If the option is repeated, all expressions must be true
     #[arg(short = 'w', long = "where", value_name = "EXPRESSION")]
     pub conditions: Vec<String>,
 }
@@ -204,8 +205,13 @@ pub struct TableArgs {
 
     /// Show the N largest values of each field and put the others into one row; values are ranked
     /// by their time, or by the key of --sort. Days, weeks, months and the like stay whole
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<NonZero<usize>>)]
     pub top: Option<NonZero<usize>>,
+
+    /// Put the values of fields that have fewer than N runs into one row with the rest, so that a
+    /// single run does not head a table that --sort orders by a mean or a rate
+    #[arg(long, value_name = "N", value_parser = at_least_one::<NonZero<u64>>)]
+    pub min_runs: Option<NonZero<u64>>,
 
     /// Order the values of fields by name, runs, time, or a measure
     #[arg(long, value_name = "KEY")]
@@ -259,7 +265,7 @@ pub enum ShareOf {
 }
 
 /// A number of rows.
-fn at_least_one(text: &str) -> Result<NonZero<usize>, &'static str> {
+fn at_least_one<N: FromStr>(text: &str) -> Result<N, &'static str> {
     text.parse().map_err(|_| "a whole number from 1 on is expected")
 }
 

@@ -202,5 +202,6 @@ fn order(
         },
     };
     let top = args.top.map(Into::into);
-    Ok(TableOrder { sort, reverse: args.reverse, top, ..TableOrder::default() })
+    let min_runs = args.min_runs.map_or(0, Into::into);
+    Ok(TableOrder { sort, reverse: args.reverse, top, min_runs, ..TableOrder::default() })
 }

@@ -174,6 +174,12 @@ fn what_has_no_value_is_neither_first_nor_slowest() {
     assert_eq!(order(&["--sort", "mintops", "--reverse"]), "heat ft cg ");
     assert_eq!(order(&["--sort", "mintops", "--reverse", "--top", "1"]), "heat other (2) ");
     assert_eq!(order(&["--sort", "mflops", "--reverse"]), "heat cg ft ");
+    // One run tells little of a program.
+    assert_eq!(order(&["--sort", "mflops", "--reverse", "--min-runs", "2"]), "ft other (2) ");
+    assert_eq!(order(&["--sort", "name", "--min-runs", "2", "--top", "1"]), "ft other (2) ");
+    assert_eq!(order(&["--sort", "name", "--min-runs", "3"]), "other (3) ");
+    let rows = site.rows(&["--by", "month", "--min-runs", "3"]);
+    assert_eq!(rows, named(&[("1999-05", 2), ("1999-06", 2)]));
     let rows = site.rows(&["--by", "npes", "--reverse"]);
     assert_eq!(rows, named(&[("64", 1), ("16", 1), ("2", 1), ("-", 1)]));
     let list = ["topas.log", "--runs", "--columns", "exe,mflops", "--sort", "mflops", "--csv"];
@@ -209,6 +215,11 @@ fn measures_select_runs() {
         ("pe = 9 or mflops > 200", "rosa1 "),
         ("pe = 9 and wall > 1s", "mohr1 "),
         ("ops = 7 and mflops = -", "mohr1 "),
+        // Two fields, of each line; two measures, of each run.
+        ("user_time < wall_time and npes > pe", "mohr1 "),
+        ("cpu_time > wall_time", "anna2 rosa1 "),
+        ("mflops > mintops", "mohr1 "),
+        ("sys_share < cpu_use", "anna2 mohr1 rosa1 "),
     ] {
         if wanted.is_empty() {
             assert_eq!(site.run(&["topas.log", "--where", test]).0, 2, "{test}");
@@ -233,6 +244,11 @@ fn measures_select_runs() {
 fn what_is_wrong_with_a_query_is_said() {
     let site = QuerySite::new();
     for (args, error) in [
+        (
+            &["--where", "wall > user_time"][..],
+            "--where: wall cannot be compared with user_time: one is of a run, the other of a \
+             line\n  wall > user_time\n         ^^^^^^^^^\n  hint: compare a measure with a measure",
+        ),
         (
             &["--where", "lang = c and npez > 5"][..],
             "--where: no field and no measure is called 'npez'; did you mean 'npes'?\n  lang = c and npez > 5\n  \
@@ -361,6 +377,11 @@ fn inputs_that_are_none() {
     assert_eq!((code, out.as_str()), (3, "no runs\n"));
     assert!(err.starts_with("topas-stat: warning: 3 of 3 lines skipped: 3 bad date\n"), "{err}");
     assert!(!err.contains('\0') && !err.contains('\x1b'), "{err:?}");
+    // Copied by way of a system that ends lines otherwise.
+    site.file("windows", log().replace('\n', "\r\n"));
+    let (code, _, err) = error(&["windows"]);
+    assert_eq!(code, 3);
+    assert!(err.contains("5 of 5 lines skipped: 5 with CR LF at the end (tr -d '\\r'"), "{err}");
     // A line of 10 MB, between good ones.
     let mut long = log().into_bytes();
     long.extend(vec![b'x'; 10_000_000]);

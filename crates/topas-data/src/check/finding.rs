@@ -65,6 +65,9 @@ impl CheckFinding {
             CheckFinding::Bad(Problem::Fault(fault)) => {
                 format!("lines without a valid {}", fault.name())
             }
+            CheckFinding::Bad(Problem::CarriageReturn) => {
+                "lines that end with CR LF, which tr -d '\\r' mends".to_owned()
+            }
             CheckFinding::Bad(Problem::TooLong) => "lines that are too long".to_owned(),
             CheckFinding::Bad(Problem::Unfinished) => "lines the file ends in: torn".to_owned(),
             CheckFinding::Bad(Problem::Profile(what)) => {
@@ -97,6 +100,7 @@ impl CheckFinding {
         match self {
             CheckFinding::Bad(Problem::Fault(Fault::length)) => "torn".to_owned(),
             CheckFinding::Bad(Problem::Fault(fault)) => format!("bad_{}", fault.name()),
+            CheckFinding::Bad(Problem::CarriageReturn) => "cr_lf".to_owned(),
             CheckFinding::Bad(Problem::TooLong) => "too_long".to_owned(),
             CheckFinding::Bad(Problem::Unfinished) => "unfinished".to_owned(),
             CheckFinding::Bad(Problem::Profile(_)) => "bad_profile".to_owned(),

@@ -23,6 +23,11 @@ pub trait Operand: Clone + fmt::Debug {
     fn dash_is_value(&self) -> bool {
         false
     }
+
+    /// Whether the other one has its value at the same place, so that both can be compared.
+    fn is_beside(&self, _other: &Self) -> bool {
+        true
+    }
 }
 
 impl Operand for Field {
@@ -74,6 +79,8 @@ pub struct Expression<O = Field>(pub(super) Node<O>);
 #[derive(Clone, Debug)]
 pub(super) enum Node<O> {
     Compare(O, Operator, Value<'static>),
+    /// Two operands of one kind, to a millionth of their unit
+    CompareBoth(O, Operator, O),
     Matches(O, Regex, bool),
     /// `= -` (true) or `!= -`: whether a value is missing; always true or false
     Missing(O, bool),
@@ -160,17 +167,9 @@ impl<O> Node<O> {
     /// None: neither true nor false (Kleene's logic).
     pub(super) fn truth(&self, values: &impl Valuation<O>) -> Option<bool> {
         match self {
-            Node::Compare(operand, operator, with) => {
-                let order = values.order(operand, with)?;
-                Some(match operator {
-                    Operator::Equal => order.is_eq(),
-                    Operator::NotEqual => order.is_ne(),
-                    Operator::Less => order.is_lt(),
-                    Operator::LessOrEqual => order.is_le(),
-                    Operator::Greater => order.is_gt(),
-                    Operator::GreaterOrEqual => order.is_ge(),
-                    Operator::Matches | Operator::MatchesNot => return None,
-                })
+            Node::Compare(operand, operator, with) => operator.holds(values.order(operand, with)?),
+            Node::CompareBoth(operand, operator, other) => {
+                operator.holds(values.value(operand).order(&values.value(other))?)
             }
             Node::Matches(operand, regex, wanted) => match values.value(operand) {
                 Value::Text(text) => Some(regex.is_match(&text) == *wanted),
@@ -196,6 +195,7 @@ impl<O> Node<O> {
             Node::Compare(operand, ..) | Node::Matches(operand, ..) | Node::Missing(operand, _) => {
                 found.push(operand);
             }
+            Node::CompareBoth(operand, _, other) => found.extend([operand, other]),
             Node::Not(node) => node.find_operands(found),
             Node::And(nodes) | Node::Or(nodes) => {
                 nodes.iter().for_each(|node| node.find_operands(found));
@@ -211,6 +211,9 @@ impl<O> Node<O> {
         Some(match self {
             Node::Compare(operand, operator, with) => {
                 Node::Compare(other(operand)?, *operator, with.clone())
+            }
+            Node::CompareBoth(operand, operator, with) => {
+                Node::CompareBoth(other(operand)?, *operator, other(with)?)
             }
             Node::Matches(operand, regex, wanted) => {
                 Node::Matches(other(operand)?, regex.clone(), *wanted)

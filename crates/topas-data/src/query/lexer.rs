@@ -1,8 +1,9 @@
 //! Splits an expression into words and signs, each with its place.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
-/// Comparison of a field with a value.
+/// Comparison of a field with a value, or with another field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
     Equal,
@@ -13,6 +14,21 @@ pub(crate) enum Operator {
     GreaterOrEqual,
     Matches,
     MatchesNot,
+}
+
+impl Operator {
+    /// Whether it holds between values of this order; None of one that compares no order.
+    pub(crate) fn holds(self, order: Ordering) -> Option<bool> {
+        Some(match self {
+            Operator::Equal => order.is_eq(),
+            Operator::NotEqual => order.is_ne(),
+            Operator::Less => order.is_lt(),
+            Operator::LessOrEqual => order.is_le(),
+            Operator::Greater => order.is_gt(),
+            Operator::GreaterOrEqual => order.is_ge(),
+            Operator::Matches | Operator::MatchesNot => return None,
+        })
+    }
 }
 
 /// Signs and what they mean; of two with the same beginning the longer first.

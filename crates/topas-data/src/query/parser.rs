@@ -3,7 +3,7 @@
 //! ```text
 //! or   := and { "or" and }
 //! and  := not { "and" not }
-//! not  := "not" not | "(" or ")" | FIELD OPERATOR VALUE
+//! not  := "not" not | "(" or ")" | FIELD OPERATOR ( VALUE | FIELD )
 //! ```
 
 use std::fmt;
@@ -13,7 +13,7 @@ use topas_format::shown::acts;
 
 use super::expression::{Node, Operand, UnknownOperand};
 use super::lexer::{Lexer, OPERATORS, Operator, QueryPiece, QueryToken, Unclosed};
-use crate::field::{FieldKind, Value, literal};
+use crate::field::{FieldKind, literal};
 
 /// Depth of parentheses and `not`.
 pub const MOST_NESTED: usize = 64;
@@ -194,9 +194,33 @@ where
             let what = format!("{} is a text, which is neither less nor more", operand.name());
             return Err(error(&token, what, "compare it with = or !=, or match it with ~ or !~"));
         }
-        let with: Value<'static> = literal(kind, text).map_err(|bad| {
-            error(&value, format!("{} cannot be '{text}': {bad}", operand.name()), "")
-        })?;
-        Ok(Node::Compare(operand, operator, with))
+        let bad = match literal(kind, text) {
+            Ok(with) => return Ok(Node::Compare(operand, operator, with)),
+            Err(bad) => bad,
+        };
+        // No number is a name.
+        let is_number = matches!(kind, FieldKind::Number(_));
+        match (self.named)(text) {
+            Ok(other) if is_number && !quoted => both(operand, operator, other, &value),
+            _ => Err(error(&value, format!("{} cannot be '{text}': {bad}", operand.name()), "")),
+        }
     }
+}
+
+/// The comparison of an operand with another one, which `token` names.
+fn both<O: Operand>(
+    operand: O,
+    operator: Operator,
+    other: O,
+    token: &QueryToken<'_>,
+) -> Result<Node<O>> {
+    let what = format!("{} cannot be compared with {}", operand.name(), other.name());
+    if operand.kind() != other.kind() {
+        return Err(error(token, format!("{what}: their units differ"), ""));
+    }
+    if !operand.is_beside(&other) {
+        let hint = "compare a measure with a measure, and a field with a field";
+        return Err(error(token, format!("{what}: one is of a run, the other of a line"), hint));
+    }
+    Ok(Node::CompareBoth(operand, operator, other))
 }

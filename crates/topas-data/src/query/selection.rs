@@ -36,6 +36,10 @@ impl Operand for TableSide {
     fn dash_is_value(&self) -> bool {
         matches!(self, TableSide::Field(field) if field.dash_is_value())
     }
+
+    fn is_beside(&self, other: &Self) -> bool {
+        matches!(self, TableSide::Field(_)) == matches!(other, TableSide::Field(_))
+    }
 }
 
 impl From<Expression> for Expression<TableSide> {
@@ -155,6 +159,9 @@ impl Selection {
             Node::Or(nodes) => Node::Or(nodes.iter().map(|node| self.of_run(node)).collect()),
             Node::Compare(side, operator, with) => {
                 Node::Compare(self.operand(side), *operator, with.clone())
+            }
+            Node::CompareBoth(side, operator, other) => {
+                Node::CompareBoth(self.operand(side), *operator, self.operand(other))
             }
             Node::Matches(side, regex, wanted) => {
                 Node::Matches(self.operand(side), regex.clone(), *wanted)

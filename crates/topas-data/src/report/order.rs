@@ -47,6 +47,9 @@ pub struct TableOrder {
     /// Of each field only so many values, in this order; the rest becomes one. Periods of the
     /// calendar are whole, unless a table is by one alone and has another order
     pub top: Option<usize>,
+    /// Of each field only values with so many runs; those with fewer join the rest, as what they
+    /// have is one run's chance. Periods of the calendar are whole as above
+    pub min_runs: u64,
     /// What the shares of a crossed table are of
     pub percent: PercentOf,
 }
@@ -57,12 +60,17 @@ impl TableOrder {
         is_crossed || matches!(self.sort, None | Some(SortKey::Name))
     }
 
+    /// Whether so many runs are enough for a row of their own.
+    pub(super) fn is_shown(&self, cell: &ReportCell) -> bool {
+        cell.share.runs >= self.min_runs
+    }
+
     /// What rows are sorted by, if it is the same for all fields.
     pub fn key(&self) -> Option<SortKey> {
         self.sort.or(self.top.map(|_| SortKey::Time))
     }
 
-    /// The numbers of a field's values in their order. `sums` has all runs of each value,
+    /// The numbers of a field's values in their order, those with too few runs last. `sums` has all runs of each value,
     /// `labels` its text, `columns` the measures of the samples, `figures` the
     /// figures.
     pub(super) fn of(
@@ -128,7 +136,8 @@ impl TableOrder {
             let (a, b) = (a as usize, b as usize);
             let order = compare(a, b);
             let order = if self.reverse { order.reverse() } else { order };
-            has_value(b).cmp(&has_value(a)).then(order)
+            let is_shown = |n: usize| self.is_shown(sums[n]);
+            is_shown(b).cmp(&is_shown(a)).then(has_value(b).cmp(&has_value(a))).then(order)
         });
         numbers
     }

@@ -199,7 +199,8 @@ impl LogReport<'_> {
                 let texts: Vec<String> = labels.iter().map(Label::text).collect();
                 let figures: Vec<Figure> = self.plan.figures().collect();
                 let sorted = order.of(side, kind, marginal, &texts, columns, &figures);
-                Side::of_values(&labels, &sorted, order)
+                let shown = marginal.iter().filter(|cell| order.is_shown(cell)).count();
+                Side::of_values(&labels, &sorted, order.top, shown)
             }
             (Dimension::Measure(buckets), _) => {
                 Side::of_buckets(&buckets.buckets, self.plan.measures[buckets.measure].1)
@@ -222,12 +223,12 @@ struct Side {
 }
 
 impl Side {
-    /// Labels by the numbers of values, and the numbers in order.
-    fn of_values(labels: &[Label], sorted: &[u32], order: &TableOrder) -> Self {
-        let shown = match order.top {
+    /// Labels by the numbers of values, and the numbers in order, of which at most `most` have rows.
+    fn of_values(labels: &[Label], sorted: &[u32], top: Option<usize>, most: usize) -> Self {
+        let shown = match top {
             // One row for the rest would not save one.
-            Some(top) if sorted.len() > top + 1 => top,
-            _ => sorted.len(),
+            Some(top) if sorted.len() > top + 1 => top.min(most),
+            _ => most,
         };
         let mut ranks = vec![shown; sorted.len()];
         let mut by_rank = Vec::with_capacity(shown + 1);

@@ -6,13 +6,14 @@ use topas_data::Period;
 use super::period::period;
 
 /// What does not go together with a comparison.
-const REPORTS_ONLY: [&str; 12] = [
+const REPORTS_ONLY: [&str; 13] = [
     "runs",
     "job",
     "id",
     "bucket",
     "upper",
     "log_scale",
+    "min_runs",
     "share",
     "percent",
     "check",

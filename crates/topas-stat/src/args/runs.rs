@@ -4,7 +4,7 @@ use clap::Args;
 use topas_data::RunName;
 
 /// What goes together neither with a list of runs nor with one run.
-const TABLES_ONLY: [&str; 13] = [
+const TABLES_ONLY: [&str; 14] = [
     "by",
     "measure",
     "bucket",
@@ -12,6 +12,7 @@ const TABLES_ONLY: [&str; 13] = [
     "log_scale",
     "share",
     "percent",
+    "min_runs",
     "gnuplot",
     "r",
     "bars",

@@ -18,7 +18,7 @@ pub struct SacctArgs {
         long,
         requires = "sacct",
         conflicts_with_all = [
-            "check", "utilisation", "by", "measure", "bucket", "upper", "log_scale", "sort",
+            "check", "utilisation", "by", "measure", "bucket", "upper", "log_scale", "min_runs", "sort",
             "reverse", "runs", "columns", "job", "id", "percent", "gnuplot", "r", "bars", "svg", "png", "share", "mine", "since", "until", "period",
             "user", "exe", "lang", "mplib", "mode", "min_pes", "max_pes", "conditions",
         ]

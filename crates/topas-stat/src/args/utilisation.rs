@@ -31,7 +31,7 @@ pub struct UtilisationArgs {
         default_missing_value = "day",
         alias = "utilization",
         conflicts_with_all = [
-            "check", "by", "measure", "bucket", "upper", "log_scale", "runs", "columns", "job", "id", "percent", "gnuplot", "r", "share",
+            "check", "by", "measure", "bucket", "upper", "log_scale", "min_runs", "runs", "columns", "job", "id", "percent", "gnuplot", "r", "share",
         ]
     )]
     pub utilisation: Option<String>,
