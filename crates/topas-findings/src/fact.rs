@@ -168,7 +168,7 @@ pub const FACTS: &[Fact] = &[
     fact(
         "preempted_rate",
         COUNT,
-        "How often in a second a rank lost its processor to others, likewise.",
+        "How often in a second a rank lost its processor to others or yielded it (MPIs may, while they wait), likewise.",
     ),
     fact(
         "taken_sum",

@@ -25,7 +25,7 @@ fn number(value: f64, unit: FieldUnit) -> String {
         FieldUnit::Percent => percent(value / 100.0),
         FieldUnit::Megahertz => si(value * 1e6, "Hz"),
         FieldUnit::MillionPerSecond => si(value * 1e6, "Flop/s"),
-        FieldUnit::None if value.fract() == 0.0 => format!("{value}"),
+        FieldUnit::None if value.fract() == 0.0 || value.abs() >= 1000.0 => format!("{value:.0}"),
         // What is little is not shown as nothing.
         FieldUnit::None if value.abs() < 0.1 => significant(value, 3),
         FieldUnit::None => format!("{value:.3}"),

@@ -102,6 +102,15 @@ pub(crate) fn hanging(text: &str, width: usize, indent: usize) -> String {
     out
 }
 
+/// The columns for which a terminal has no room, in words; nothing if there are none.
+pub(crate) fn left_out_columns(names: &[String], width: usize) -> String {
+    if names.is_empty() {
+        return String::new();
+    }
+    let names = names.join(", ");
+    paragraph(&format!("No room for the columns {names}; a wider terminal shows them."), width)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

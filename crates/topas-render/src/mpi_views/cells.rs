@@ -4,7 +4,8 @@ use maud::{Markup, html};
 use unicode_width::UnicodeWidthStr;
 
 use crate::csv::field;
-use crate::wording::paragraph;
+use crate::text::fitting;
+use crate::wording::{left_out_columns, paragraph};
 
 /// Columns that words need beside others.
 const LEAST_WORDS: usize = 20;
@@ -18,13 +19,16 @@ pub(super) struct CellTable {
     left: usize,
     /// Whether the last column begins at the left, too
     words: bool,
+    /// Columns that leave where lines are too short, in this order; if there are none, the table is
+    /// taken apart
+    first_to_go: &'static [&'static str],
 }
 
 impl CellTable {
     /// With a header of one line.
     pub(super) fn new<'h>(header: impl IntoIterator<Item = &'h str>) -> Self {
         let header = header.into_iter().map(str::to_owned).collect();
-        CellTable { rows: vec![header], header: 1, left: 1, words: false }
+        CellTable { rows: vec![header], header: 1, left: 1, words: false, first_to_go: &[] }
     }
 
     /// So many columns begin at the left.
@@ -35,6 +39,12 @@ impl CellTable {
     /// The last column is of words.
     pub(super) fn words(self) -> Self {
         CellTable { words: true, ..self }
+    }
+
+    /// Of which these columns leave where lines are too short, in this order: its rows go on in
+    /// further lines, which no part of it could have.
+    pub(super) fn leaving(self, first_to_go: &'static [&'static str]) -> Self {
+        CellTable { first_to_go, ..self }
     }
 
     /// A further line of the header, of the same number of columns.
@@ -89,6 +99,9 @@ impl CellTable {
         if cells + gaps * 2 <= width {
             return self.aligned(2);
         }
+        if !self.first_to_go.is_empty() {
+            return self.without_some(width);
+        }
         if self.words {
             return self.broken(width);
         }
@@ -137,7 +150,22 @@ impl CellTable {
             columns.iter().map(|&column| row.get(column).cloned().unwrap_or_default()).collect()
         };
         let rows = self.rows.iter().map(row).collect();
-        CellTable { rows, header: self.header, left: self.left, words: false }
+        let left = columns.iter().filter(|&&column| column < self.left).count();
+        CellTable { rows, header: self.header, left, words: false, first_to_go: &[] }
+    }
+
+    /// With the columns for which there is room; words may be longer than lines.
+    fn without_some(&self, width: usize) -> String {
+        let Some(names) = self.rows.first() else { return String::new() };
+        let mut widths = self.widths();
+        if let Some(words) = widths.last_mut() {
+            *words = (*words).min(LEAST_WORDS);
+        }
+        // Two blanks between columns, of which one is in any case.
+        let with_gaps: Vec<usize> = widths.iter().map(|width| width + 1).collect();
+        let (kept, left_out) = fitting(names, &with_gaps, self.first_to_go, 0, Some(width + 2));
+        let table = CellTable { words: self.words, ..self.part(&kept) };
+        table.aligned(2) + &left_out_columns(&left_out, width)
     }
 
     /// With the words of the last column in as many lines as they need.
@@ -218,4 +246,36 @@ impl CellTable {
 
 fn blank(out: &mut String, count: usize) {
     out.extend(std::iter::repeat_n(' ', count));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_leave_where_rows_go_on() {
+        let mut cells = CellTable::new(["routine", "ranks", "calls", "time s", "callers"])
+            .left(2)
+            .words()
+            .leaving(&["calls", "ranks", "time s"]);
+        cells.row(["Send", "0-3", "800", "8.775169", "exchange (halo.c:12)"].map(str::to_owned));
+        cells.row(["", "", "", "", "< main (halo.c:50)"].map(str::to_owned));
+        let whole = "\
+routine  ranks  calls    time s  callers
+Send     0-3      800  8.775169  exchange (halo.c:12)
+                                 < main (halo.c:50)
+";
+        assert_eq!(cells.within(53), whole);
+        let without = "\
+routine    time s  callers
+Send     8.775169  exchange (halo.c:12)
+                   < main (halo.c:50)
+No room for the columns calls, ranks; a
+wider terminal shows them.
+";
+        assert_eq!(cells.within(39), without);
+        assert_eq!(cells.within(46).lines().next(), Some("routine  ranks    time s  callers"));
+        // What is left may be too wide; words are not taken away.
+        assert!(cells.within(20).starts_with("routine  callers\nSend     exchange (halo.c:12)\n"));
+    }
 }

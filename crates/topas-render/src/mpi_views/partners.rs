@@ -102,7 +102,7 @@ pub(super) fn body(views: &Views<'_>) -> ViewBody {
                 its_path(views, of, partner),
             ]);
         }
-        body = body.long_table("Partners", cells).joined();
+        body = body.table("Partners", cells).joined();
         if let Some(rest) = path.partners.get(PARTNERS_SHOWN..).filter(|rest| !rest.is_empty()) {
             let time: u128 = rest.iter().map(|partner| partner.blame.time()).sum();
             let text = format!("{} further partners: {} s.", rest.len(), seconds(time, 6));

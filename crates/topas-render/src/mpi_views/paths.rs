@@ -14,6 +14,20 @@ use crate::wording::named;
 /// Paths in text for people, where no other number is asked for.
 const SHOWN: usize = 25;
 
+/// What leaves first where the terminal is narrow.
+const FIRST_TO_GO: [&str; 10] = [
+    "not meas. s",
+    "received B",
+    "sent B",
+    "Tot %",
+    "other s",
+    "late rcv s",
+    "calls",
+    "ranks",
+    "coll s",
+    "late snd s",
+];
+
 /// Functions that begin a program or a thread.
 const BEGINNINGS: [&str; 9] = [
     "__libc_start_main",
@@ -219,7 +233,7 @@ pub(super) fn body(views: &Views<'_>) -> ViewBody {
     }
     let figures = header.len();
     header.push("callers");
-    let mut cells = CellTable::new(header).left(2).words();
+    let mut cells = CellTable::new(header).left(2).words().leaving(&FIRST_TO_GO);
     let total = &views.profile.total;
     for row in rows.iter().take(shown) {
         let amounts = &row.amounts;
@@ -254,7 +268,7 @@ pub(super) fn body(views: &Views<'_>) -> ViewBody {
             cells.row(blank);
         }
     }
-    let mut body = ViewBody::default().long_table("Call paths", cells);
+    let mut body = ViewBody::default().table("Call paths", cells);
     if let Some(rest) = rows.get(shown..).filter(|rest| !rest.is_empty()) {
         let time: u128 = rest.iter().map(|row| row.amounts.time).sum();
         let what = format!("{} further rows took {} s", rest.len(), seconds(time, 6));

@@ -1,6 +1,7 @@
 //! Tables of few rows, as wide as the terminal.
 
 use crate::text::{at_places, cut, fitting};
+use crate::wording::left_out_columns;
 
 /// Columns that the first one keeps at least.
 const LEAST: usize = 6;
@@ -41,14 +42,7 @@ pub(super) fn in_columns(
         out += line.trim_end();
         out.push('\n');
     }
-    if !left_out.is_empty() {
-        let names = left_out.join(", ");
-        out += &crate::wording::paragraph(
-            &format!("No room for the columns {names}; a wider terminal shows them."),
-            width,
-        );
-    }
-    out
+    out + &left_out_columns(&left_out, width)
 }
 
 #[cfg(test)]
