@@ -203,9 +203,17 @@ impl CellTable {
         out
     }
 
-    /// As a table of a page: words may take several lines, numbers end at the right.
+    /// As a table of a page: words may take several lines, numbers end at the right. Where many
+    /// columns stand before the words, which would be out of sight, the words are the second column.
     pub(super) fn markup(&self) -> Markup {
         let columns = self.rows.first().map_or(0, Vec::len);
+        let mut order: Vec<usize> = (0..columns).collect();
+        if self.words && !self.first_to_go.is_empty() && columns > 1 {
+            order[1..].rotate_right(1);
+        }
+        let in_order = |row: &Vec<String>| -> Vec<(usize, String)> {
+            order.iter().filter_map(|&at| Some((at, row.get(at)?.clone()))).collect()
+        };
         let (header, rows) = self.rows.split_at(self.header.min(self.rows.len()));
         let is_words = |column: usize| self.words && column + 1 == columns;
         let class = |column| if column < self.left || is_words(column) { Some("l") } else { None };
@@ -216,12 +224,12 @@ impl CellTable {
         };
         html! { table {
             thead { @for row in header { tr {
-                @for (column, cell) in row.iter().enumerate() {
+                @for (column, cell) in in_order(row) {
                     th class=[class(column)] scope="col" { (cell) }
                 }
             } } }
-            tbody { @for row in rows { tr { @for (column, cell) in row.iter().enumerate() {
-                @if column == 0 && !cell.is_empty() { th class=[class(0)] scope="row" { (kept(cell)) } }
+            tbody { @for row in rows { tr { @for (column, cell) in in_order(row) {
+                @if column == 0 && !cell.is_empty() { th class=[class(0)] scope="row" { (kept(&cell)) } }
                 @else if is_words(column) { td.list { (cell) } }
                 @else { td class=[class(column)] { (cell) } }
             } } } }
