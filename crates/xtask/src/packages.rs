@@ -103,9 +103,19 @@ pub const BROWSER: &[&str] = &["chromium"];
 /// Databases that several machines share.
 pub const STORES: &[&str] = &["clickhouse-server", "postgresql-15"];
 
-/// What makes packages, and roots of other Debians in which they are installed.
-pub const RELEASE: &[&str] =
-    &["environment-modules", "gnupg", "mmdebstrap", "musl-tools", "python3-venv", "rpm", "zstd"];
+/// What makes packages, roots of other Debians, and what installs the packages in these roots.
+pub const RELEASE: &[&str] = &[
+    "createrepo-c",
+    "dnf",
+    "environment-modules",
+    "gnupg",
+    "mmdebstrap",
+    "musl-tools",
+    "python3-venv",
+    "rpm",
+    "zstd",
+    "zypper",
+];
 
 /// Virtual environments of Python, with pip in them.
 pub const VENV: &[&str] = &["python3-venv"];

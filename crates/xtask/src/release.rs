@@ -180,10 +180,13 @@ impl Release {
         options.relocatable = relocatable;
         install_tools(&options, tools)?;
         if self.version != VERSION {
-            let conf = Paths::at(prefix).conf_file();
-            let conf = stage.join(conf.strip_prefix("/").unwrap_or(&conf));
-            let text = fs::read_to_string(&conf)?;
-            fs::write(&conf, format!("{text}# The sample of {}.\n", self.version))?;
+            let paths = Paths::at(prefix);
+            let sample = paths.prefix().join("share/doc/topas/examples/topas.conf");
+            for conf in [paths.conf_file(), sample] {
+                let conf = stage.join(conf.strip_prefix("/").unwrap_or(&conf));
+                let text = fs::read_to_string(&conf)?;
+                fs::write(&conf, format!("{text}# The sample of {}.\n", self.version))?;
+            }
         }
         names_no_builder(&stage)?;
         Ok(stage)

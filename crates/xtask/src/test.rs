@@ -65,7 +65,7 @@ pub struct TestOptions {
     /// Exports of event logs read by Perfetto's own definitions, from a Python wheel
     #[arg(long)]
     perfetto: bool,
-    /// Packages and tarball of a release, installed in roots of Debian 11 and 13
+    /// A release, built in two directories, and installed in roots of Debian 11, 12 and 13
     #[arg(long)]
     packages: bool,
     /// The index, a real PostgreSQL, a real ClickHouse of two shards, started for the test, and a current

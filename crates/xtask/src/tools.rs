@@ -87,7 +87,7 @@ pub fn build_static(profile: &str, processor: &str) -> Result<BuiltTools> {
         } else if !here {
             build.env(format!("CC_{variable}"), &linker);
         }
-        without_paths(&mut build, target, &options)?;
+        without_builder(&mut build, target, &options)?;
         if !here {
             build.env(format!("CARGO_TARGET_{}_LINKER", variable.to_uppercase()), &linker);
         }
@@ -148,21 +148,33 @@ pub fn debian_name(processor: &str) -> &str {
     }
 }
 
-/// Keeps the paths of the builder out of what is compiled: two builders make the same bits. Compilers
-/// of C get `options`, too.
-fn without_paths(build: &mut Command, target: &str, options: &str) -> Result<()> {
+/// Options for compilers of C by which the date of the build, which mimalloc prints, is a constant.
+/// Cargo sees a change of options and compiles anew; of `SOURCE_DATE_EPOCH` it knows nothing.
+const WITHOUT_DATE: [&str; 3] =
+    ["-Wno-builtin-macro-redefined", "-D__DATE__=\"-\"", "-D__TIME__=\"-\""];
+
+/// Keeps paths of the builder and the time of the build out of what is compiled: two builds make the
+/// same bits. Compilers of C get `options`, too.
+fn without_builder(build: &mut Command, target: &str, options: &str) -> Result<()> {
     let mut rust = Vec::new();
     let mut c = vec![options.to_owned()];
+    c.extend(WITHOUT_DATE.iter().map(|option| quoted(option)));
     for (from, to) in builders_paths()? {
         rust.push(OsString::from(format!("--remap-path-prefix={}={to}", from.display())));
-        // Compilers of C get their options in one text, whose words blanks divide.
-        if !from.to_string_lossy().contains(char::is_whitespace) {
-            c.push(format!("-ffile-prefix-map={}={to}", from.display()));
-        }
+        c.push(quoted(&format!("-ffile-prefix-map={}={to}", from.display())));
     }
     build.env("CARGO_ENCODED_RUSTFLAGS", rust.join(std::ffi::OsStr::new("\u{1f}")));
     build.env(format!("CFLAGS_{}", target.replace('-', "_")), c.join(" "));
+    // The options are words of a shell, because a path may have blanks.
+    build.env("CC_SHELL_ESCAPED_FLAGS", "1");
+    // Objects of incremental builds have random names.
+    build.env("CARGO_INCREMENTAL", "0");
     Ok(())
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// The directories of the builder that compilers see, and what stands in their place. Of several
@@ -181,4 +193,23 @@ pub fn builders_paths() -> Result<Vec<(PathBuf, &'static str)>> {
     }
     paths.push((root().join("vendor"), "/crates"));
     Ok(paths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compilers_of_c_get_each_option_as_one_word() {
+        let mut build = Command::new("sh");
+        without_builder(&mut build, "a-b", "-x -y").unwrap();
+        build.args(["-c", "eval \"set -- $CFLAGS_a_b\"; printf '%s\\n' \"$@\""]);
+        let told = output(&mut build).unwrap();
+        let words: Vec<&str> = told.lines().collect();
+        assert_eq!(words[..2], ["-x", "-y"]);
+        assert_eq!(words[2..5], WITHOUT_DATE);
+        assert!(words.len() > 6, "{told}");
+        assert!(words[5..].iter().all(|word| word.starts_with("-ffile-prefix-map=/")), "{told}");
+        assert_eq!(quoted("/a 'b'"), r"'/a '\''b'\'''");
+    }
 }

@@ -45,7 +45,7 @@ fn recipes_install_what_measures() {
     }
     let scratch = Scratch::new();
     let made = scratch.path().join("made");
-    release(&made);
+    release(&made, &[]);
 
     let eb = file(&made, ".eb");
     let Some(python) = std::env::var_os("TOPAS_TEST_EASYBUILD") else {
@@ -104,8 +104,8 @@ fn a_signed_release_is_verified() {
     gpg.env("GNUPGHOME", &home).args(["--batch", "--passphrase", "", "--quick-generate-key"]);
     run(gpg.args(["Release <release@example.org>", "default", "sign", "never"])).good();
     let made = scratch.path().join("made");
-    let mut xtask = xtask_release(&made);
-    xtask.arg("--check").env("GNUPGHOME", &home);
+    let mut xtask = xtask_release(source_root());
+    xtask.arg("--check").arg("--out").arg(&made).env("GNUPGHOME", &home);
     fs::create_dir(&made).unwrap();
     fs::write(made.join("SHA256SUMS"), "0  file\n").unwrap();
     let mut sign = command("gpg");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -21,8 +22,11 @@ pub fn build(
     stage: &Path,
     files: &[PackedFile],
 ) -> Result<Vec<PathBuf>> {
-    let work = release.work.join("rpm");
-    fs::create_dir_all(&work)?;
+    // rpmbuild and its scripts divide paths at blanks, so they get none of the builder's.
+    let work = std::env::temp_dir().join(format!("topas-rpm-{}", std::process::id()));
+    fs::create_dir(&work).with_context(|| work.display().to_string())?;
+    let tree = work.join("stage");
+    symlink(stage, &tree)?;
     let lists: String = packages.iter().map(|package| list_of(package, files)).collect();
     let date = output(
         Command::new("date")
@@ -33,7 +37,7 @@ pub fn build(
     let version = &release.version;
     let spec = fs::read_to_string(root().join("packaging/rpm/topas.spec"))?
         .replace("@VERSION@", version)
-        .replace("@STAGE@", stage.to_str().context("a path that is no text")?)
+        .replace("@STAGE@", tree.to_str().context("a path that is no text")?)
         .replace("@FILES@", &lists)
         .replace("@DATE@", date.trim());
     let path = work.join("topas.spec");
@@ -61,7 +65,7 @@ pub fn build(
     for package in packages {
         let name = format!("{package}-{version}-1.{processor}.rpm");
         let to = release.out.join(&name);
-        fs::rename(work.join("RPMS").join(&name), &to).with_context(|| name)?;
+        fs::copy(work.join("RPMS").join(&name), &to).with_context(|| name)?;
         built.push(to);
     }
     fs::remove_dir_all(&work)?;
