@@ -38,7 +38,7 @@ macro_rules! symbols {
 #[cfg(topas_mpi_wrap)]
 macro_rules! symbols {
     () => {
-        ".globl topas_mpi_common\n.globl topas_mpi_variadic\n"
+        ".globl topas_mpi_common\n.globl topas_mpi_floating\n.globl topas_mpi_variadic\n"
     };
 }
 
@@ -105,4 +105,14 @@ pub fn thread() -> *mut Thread {
         );
     }
     thread
+}
+
+/// A word as it is, of which the compiler knows nothing. If it saw that a function returns what it was
+/// passed, it would keep a copy over the call in a register, which has to be saved, in place of a jump.
+#[inline(always)]
+pub fn opaque(word: usize) -> usize {
+    let mut word = word;
+    // SAFETY: does nothing.
+    unsafe { asm!("/* {0} */", inout(reg) word, options(pure, nomem, nostack, preserves_flags)) };
+    word
 }

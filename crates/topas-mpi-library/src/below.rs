@@ -9,11 +9,17 @@ use topas_mpi_profile::layout::FUNCTIONS;
 use crate::generated::name::name;
 use crate::generated::number;
 use crate::symbol::{BINDING_ROOM, FUNCTION_ROOM, StubBinding, StubSymbol};
-use crate::{lookup, sys, wrapped};
+use crate::{lookup, mode, sys, wrapped};
 
-/// By number of the symbol; the length is a power of two. The assembly looks into it, too.
+/// By number of the symbol; the length is a power of two. The assembly looks into it, too. Addresses
+/// have their uppermost bit clear; here [`MORE`] may be set in it.
 pub static TARGETS: [AtomicUsize; FUNCTION_ROOM * BINDING_ROOM] =
     [const { AtomicUsize::new(0) }; FUNCTION_ROOM * BINDING_ROOM];
+
+/// More is to be done at the calls of a symbol than to count them: of every symbol until
+/// [`note_plain`]. Of none that is looked for while nothing is measured, so that the assembly, which then
+/// jumps to what stands in the table, has nothing to take off.
+const MORE: usize = 1 << 63;
 
 /// Where the next definition of a symbol is kept.
 #[inline(always)]
@@ -28,7 +34,51 @@ const LONGEST: usize = 96;
 /// The next definition of a symbol; 0 if it was not looked for.
 #[inline(always)]
 pub fn known(symbol: StubSymbol) -> usize {
-    slot(symbol).load(Relaxed)
+    Below::of(symbol).target()
+}
+
+/// What the table tells of a symbol.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Below(usize);
+
+impl Below {
+    /// That of a symbol.
+    #[inline(always)]
+    pub fn of(symbol: StubSymbol) -> Below {
+        Below(slot(symbol).load(Relaxed))
+    }
+
+    /// The next definition; 0 if it was not looked for.
+    #[inline(always)]
+    pub fn target(self) -> usize {
+        self.0 & !MORE
+    }
+
+    /// Whether the next definition was not looked for.
+    #[inline(always)]
+    pub fn is_unknown(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The next definition, if nothing is to be done at the calls of the symbol but to count them.
+    #[inline(always)]
+    pub fn plain(self) -> Option<usize> {
+        (self.0 as isize > 0).then_some(self.0)
+    }
+}
+
+/// Nothing is to be done at the calls of a symbol but to count them.
+#[cold]
+#[inline(never)]
+pub fn note_plain(symbol: StubSymbol) {
+    slot(symbol).fetch_and(!MORE, Relaxed);
+}
+
+/// Keeps the next definition of a symbol; 0 if it is to be looked for.
+fn keep(symbol: StubSymbol, target: usize) {
+    let more = if target == 0 || mode::has(mode::OFF) { 0 } else { MORE };
+    slot(symbol).store(target | more, Relaxed);
 }
 
 /// The next definition of a symbol for who calls from an address.
@@ -42,19 +92,21 @@ pub fn target(symbol: StubSymbol, caller: usize) -> usize {
 /// Puts another target in place of what is called by this name; what it was, 0 if that was not
 /// yet looked for.
 pub fn replace(symbol: StubSymbol, target: usize) -> usize {
-    slot(symbol).swap(target, Relaxed)
+    let before = known(symbol);
+    keep(symbol, target);
+    before
 }
 
 /// Has a name, which ends without a NUL, lead to this function, found by a program itself. False if
 /// it leads elsewhere.
 pub fn adopt(symbol: &[u8], found: usize) -> bool {
     let Some(symbol) = named(symbol) else { return false };
-    match slot(symbol).compare_exchange(0, found, Relaxed, Relaxed) {
+    match slot(symbol).compare_exchange(0, found | MORE, Relaxed, Relaxed) {
         Ok(_) => {
             sys::note_opened(found);
             true
         }
-        Err(known) => known == found,
+        Err(known) => known & !MORE == found,
     }
 }
 
@@ -78,7 +130,7 @@ fn named(text: &[u8]) -> Option<StubSymbol> {
 pub fn own(function: usize) -> usize {
     let profiling = |function| StubSymbol::new(function as u32, StubBinding::PMPI);
     let symbol = profiling(function);
-    match slot(symbol).load(Relaxed) {
+    match known(symbol) {
         0 => {
             if defined(profiling(number::INITIALIZED), 0) != 0 && defined(symbol, 0) == 0 {
                 return 0;
@@ -121,7 +173,7 @@ fn look_up(symbol: StubSymbol, caller: usize) -> usize {
     let known = core::iter::once(symbol).chain(twin);
     let found = known.map(|symbol| defined(symbol, caller)).find(|found| *found != 0).unwrap_or(0);
     if found != 0 {
-        slot(symbol).store(found, Relaxed);
+        keep(symbol, found);
     }
     found
 }

@@ -51,6 +51,8 @@ const TRAFFIC: u16 = 1 << 8;
 const MATTERS: u16 = 1 << 9;
 /// All of a communicator, window or file come to it.
 const GATHERS: u16 = 1 << 10;
+/// The shape of the function is [`Hot::Both`]: the most frequent one is told by a bit.
+const BOTH: u16 = 1 << 11;
 
 impl Descriptor {
     /// The descriptor of a function of which only the words of its arguments are known, in C and in
@@ -90,7 +92,8 @@ impl Descriptor {
                 let matters = if ROLES[number].matters() { MATTERS } else { 0 };
                 let gathers = if ROLES[number].gathers.is_some() { GATHERS } else { 0 };
                 let mut one = known[number].with(before | after | frees);
-                one.flags |= traffic | matters | gathers;
+                let both = if matches!(plan.hot, Hot::Both) { BOTH } else { 0 };
+                one.flags |= traffic | matters | gathers | both;
                 one.hot = plan.hot;
                 if plan.status_alone() {
                     one.status = plan.status;
@@ -111,6 +114,15 @@ impl Descriptor {
         table
     }
 
+    /// A copy of a descriptor of the table whose flags are what stands there. The compiler knows the table,
+    /// and would rather compare the number of a function with those of all that have a flag, one by one.
+    #[inline(always)]
+    pub fn as_it_stands(&self) -> Descriptor {
+        // SAFETY: a field of a descriptor.
+        let flags = unsafe { core::ptr::read_volatile(&raw const self.flags) };
+        Descriptor { flags, ..*self }
+    }
+
     /// Words of its arguments by this name.
     #[inline(always)]
     pub fn words(&self, binding: StubBinding) -> usize {
@@ -127,6 +139,16 @@ impl Descriptor {
     #[inline(always)]
     pub fn prepares(&self) -> bool {
         self.flags & (SPECIAL | BEFORE | NAMES | STATUS | STACKED) != 0
+    }
+
+    /// Whether nothing is to be done before a call by this name but to count it, while nothing is
+    /// switched on.
+    #[inline(always)]
+    pub fn is_plain(&self, binding: StubBinding) -> bool {
+        if binding.is_c() {
+            return !self.prepares();
+        }
+        !self.awaited() && usize::from(self.fortran_words) <= REGISTERS
     }
 
     /// Whether its function in C is of interest below that of Fortran.
@@ -162,6 +184,12 @@ impl Descriptor {
     #[inline(always)]
     pub fn hot(&self) -> Hot {
         self.hot
+    }
+
+    /// Whether its shape is [`Hot::Both`].
+    #[inline(always)]
+    pub fn is_both(&self) -> bool {
+        self.flags & BOTH != 0
     }
 
     /// Whether it moves bytes.

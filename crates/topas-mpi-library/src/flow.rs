@@ -20,9 +20,9 @@ pub mod waits;
 
 use topas_format::env::is_yes;
 use topas_mpi_profile::layout::{Block, Peer, Waited, flag as header_flag};
-use topas_mpi_table::ToldBy;
+use topas_mpi_table::{Flow, FlowAmount, ToldBy};
 
-use crate::element::element;
+use crate::element::{element, element_mut};
 use crate::frame::{CallNotes, Frame};
 use crate::generated::number;
 use crate::mode::{PLAIN, paused};
@@ -242,9 +242,10 @@ fn new_ledger(thread: &Thread) -> usize {
 pub fn shaped<const WAY: u8, const HOT: u8>(
     frame: &mut Frame,
     thread: &mut Thread,
+    function: u32,
     now: u64,
 ) -> bool {
-    let function = frame.function();
+    let function = function as usize;
     // SAFETY: `enter` was given the number of a function.
     let plan = unsafe { PLANS.get_unchecked(function) };
     // SAFETY: that of this thread alone, by the caller there is one; so the MPI is known.
@@ -256,6 +257,20 @@ pub fn shaped<const WAY: u8, const HOT: u8>(
     let args = &frame.args;
     let call = HotCall::<WAY, HOT> { library, ledger, block, plan, args, function, ticks };
     call.flows().is_some()
+}
+
+/// Of a call of a shape that [`shaped`] has not counted: makes known what it is about, if a call before the
+/// last ones was about it. False if that was not what is new.
+#[inline(always)]
+pub fn recalled(frame: &Frame, thread: &mut Thread) -> bool {
+    // SAFETY: `enter` was given the number of a function.
+    let plan = unsafe { PLANS.get_unchecked(frame.function()) };
+    // SAFETY: that of this thread alone, by the caller there is one; so the MPI is known.
+    let (ledger, library) = unsafe { (&mut *(thread.flow as *mut Ledger), library::known()) };
+    let [Flow { amount: FlowAmount::Block { datatype, .. }, .. }, ..] = &plan.flow else {
+        return false;
+    };
+    datatype::recall(library, ledger, word(&frame.args, *datatype))
 }
 
 /// Counts a call for its communicator, window or file.
@@ -297,10 +312,9 @@ pub fn noted(frame: &Frame, thread: &mut Thread, now: u64) -> bool {
         let ticks = now.wrapping_sub(unsafe { (*thread.outer).began });
         // SAFETY: the thread's own block, which stays mapped.
         let block = unsafe { &mut *thread.block };
-        if let Some(traffic) = block.traffic.get_mut(usize::from(object.index)) {
-            traffic.calls += 1;
-            traffic.ticks += ticks;
-        }
+        let traffic = element_mut(&mut block.traffic, usize::from(object.index));
+        traffic.calls = traffic.calls.wrapping_add(1);
+        traffic.ticks = traffic.ticks.wrapping_add(ticks);
     }
     true
 }

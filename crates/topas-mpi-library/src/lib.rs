@@ -24,7 +24,7 @@
 //! installation site switches launch preload     whether this process is measured
 //! cost process                                  the beginning
 //! languages ranks report finish                 the end
-//! special entry                                 the way of a call
+//! special entry leave                           the way of a call
 //! ```
 #![cfg_attr(not(test), no_std)]
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -46,6 +46,7 @@ mod hooks;
 mod installation;
 mod languages;
 mod launch;
+mod leave;
 mod life;
 mod lookup;
 mod mode;

@@ -23,6 +23,9 @@ pub const LOG: u32 = 1 << 7;
 /// With one of these a call takes the way of all that can be switched on.
 pub const RARE: u32 = PAUSED | NANOSECONDS | COUNTERS;
 
+/// With one of these more is to be done before the plainest call: all but [`COMMUNICATORS`].
+pub const BEFORE: u32 = OFF | RARE | WAITS | PATHS | LOG;
+
 /// The way of a call while no bit is set.
 pub const PLAIN: u8 = 0;
 /// While bits are set, but none of [`RARE`]: compiled so that it calls nothing, too. Calls whose
@@ -30,6 +33,10 @@ pub const PLAIN: u8 = 0;
 pub const LEAN: u8 = 1;
 /// Whatever is set.
 pub const ANY: u8 = 2;
+/// While [`COMMUNICATORS`] alone is set.
+pub const COUNTED: u8 = 3;
+/// While [`PAUSED`] is set, and nothing else but [`COMMUNICATORS`].
+pub const IDLE: u8 = 4;
 
 /// The bits, for the assembly.
 ///
@@ -47,6 +54,12 @@ pub fn mode() -> u32 {
 #[inline(always)]
 pub fn has(bits: u32) -> bool {
     mode() & bits != 0
+}
+
+/// Whether these bits are those of [`IDLE`].
+#[inline(always)]
+pub const fn is_idle(bits: u32) -> bool {
+    bits & !COMMUNICATORS == PAUSED
 }
 
 /// Whether measuring is paused.

@@ -131,6 +131,7 @@ extern "C" fn in_child() {
     thread.log = core::ptr::null_mut();
     if thread.outer.is_null() {
         thread.block = core::ptr::null_mut();
+        thread.bindings = 0;
     }
     let new = !began && thread.outer.is_null();
     mode::set(mode::OFF, !new);

@@ -59,6 +59,12 @@ impl Thread {
         core::mem::take(&mut self.awaited) != 0
     }
 
+    /// Whether a Fortran function was called, and its C function not yet.
+    #[inline(always)]
+    pub fn still_awaits(&self) -> bool {
+        self.awaited != 0
+    }
+
     /// A Fortran function begins, whose C function will tell what it moves.
     #[inline(always)]
     pub fn awaits(&mut self, function: u32) {
@@ -77,7 +83,8 @@ impl Thread {
         self.awaited = 0;
     }
 
-    /// Whether no function was called yet by such a name.
+    /// Whether no function was called yet by such a name. So it is of every name as long as the thread has
+    /// no block.
     #[inline(always)]
     pub fn is_new_binding(&self, binding: StubBinding) -> bool {
         !binding.is_in(self.bindings)

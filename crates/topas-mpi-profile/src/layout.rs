@@ -438,10 +438,11 @@ pub const BLOCKS_AT: usize =
 /// The bin of a message of this size in B.
 #[inline(always)]
 pub const fn bin(bytes: u64) -> usize {
-    // The size with its lowest bit set is in the same bin, but for 0: so no processor has to ask
-    // whether there is a bit at all.
-    let bin = (bytes | 1).ilog2() as usize + (bytes != 0) as usize;
-    if bin < BINS { bin } else { BINS - 1 }
+    /// The size from which on all are in the last bin
+    const LAST: u64 = 1 << (BINS - 2);
+    let bytes = if bytes < LAST { bytes } else { LAST };
+    // Twice the size and 1 has one more bit, and a bit even if the size is 0: no processor has to ask.
+    ((2 * bytes) | 1).ilog2() as usize
 }
 
 /// Tells a table of functions from another: a hash of their names in order, each with a NUL.
@@ -495,6 +496,9 @@ mod tests {
         for (bytes, expected) in [(0, 0), (1, 1), (2, 2), (3, 2), (4, 3), (1023, 10), (1024, 11)] {
             assert_eq!(bin(bytes), expected, "{bytes}");
         }
-        assert_eq!(bin(u64::MAX), BINS - 1);
+        for (bytes, expected) in [((1 << 38) - 1, 38), (1 << 38, 39), (1 << 63, 39), (u64::MAX, 39)]
+        {
+            assert_eq!(bin(bytes), expected, "{bytes}");
+        }
     }
 }

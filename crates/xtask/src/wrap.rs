@@ -24,8 +24,8 @@ pub const SECTION: &str = "topas_mpi_real";
 /// The section of what the MPI itself defines by other names: pairs of a name and its address.
 const OBJECTS: &str = "topas_mpi_objects";
 
-/// The way into the library, and that of functions with further arguments of any kind.
-pub const ENTRIES: [&str; 2] = ["topas_mpi_common", "topas_mpi_variadic"];
+/// The ways into the library, in the order of `StubEntry`.
+pub const ENTRIES: [&str; 3] = ["topas_mpi_common", "topas_mpi_floating", "topas_mpi_variadic"];
 
 /// What the base module asks of the MPI by weak references, which would pull nothing.
 const ASKED_BY_MODULE: [&str; 4] =
@@ -52,7 +52,7 @@ pub fn build(core: &Path, archive: &Path, options: &Path) -> Result<()> {
     let mut wrapped = String::new();
     for name in names() {
         let path = dir.join(format!("{}.o", members.len()));
-        let entry = ENTRIES[usize::from(name.variadic)];
+        let entry = ENTRIES[name.entry as usize];
         std::fs::write(&path, member(&name.symbol, name.number, entry))?;
         members.push(path);
         writeln!(wrapped, "--wrap={}", name.symbol)?;

@@ -9,8 +9,12 @@
     .size \name, . - \name
 .endm
 
-// Further arguments in vector registers are saved for all.
+// Vector registers are saved for all.
 .macro variadic name, number
+    stub \name, \number
+.endm
+
+.macro floating name, number
     stub \name, \number
 .endm
 
@@ -23,10 +27,18 @@
 topas_mpi_thread:
     .zero 128
 
+// The variables of this thread, as a second argument.
+.macro own
+    mrs x1, tpidr_el0
+    adrp x2, :gottprel:topas_mpi_thread
+    ldr x2, [x2, #:gottprel_lo12:topas_mpi_thread]
+    add x1, x1, x2
+.endm
+
     .section .text.topas_mpi_common, "ax", %progbits
-    .hidden topas_mpi_enter
     .hidden topas_mpi_enter_extra
     .hidden topas_mpi_leave
+    .hidden topas_mpi_leave_extra
     .balign 64
     .type topas_mpi_common, %function
 topas_mpi_common:
@@ -53,7 +65,8 @@ topas_mpi_common:
     stp q4, q5, [x9, #64]
     stp q6, q7, [x9, #96]
     mov x0, sp
-    mov w1, w16
+    own
+    mov w2, w16
     bl topas_mpi_enter_extra
     mov x16, x0
     add x9, sp, #VECTORS
@@ -70,7 +83,12 @@ topas_mpi_common:
     str x0, [sp, #RESULT]
     str d0, [sp, #DOUBLE]
     mov x0, sp
+    own
+    adrp x2, topas_mpi_mode
+    ldr w2, [x2, #:lo12:topas_mpi_mode]
+    cbnz w2, 3f
     bl topas_mpi_leave
+4:
     ldr x0, [sp, #RESULT]
     ldr d0, [sp, #DOUBLE]
     mov sp, x29
@@ -81,6 +99,9 @@ topas_mpi_common:
     .cfi_restore x30
     ret
     .cfi_restore_state
+3:
+    bl topas_mpi_leave_extra
+    b 4b
 1:
     and x16, x16, #0x7fffffffffffffff
     mov sp, x29
@@ -95,6 +116,7 @@ topas_mpi_common:
     add x17, x17, #:lo12:topas_mpi_targets
     ldr x17, [x17, w16, uxtw #3]
     cbz x17, 0b
+    and x17, x17, #0x7fffffffffffffff
     br x17
     .cfi_endproc
     .size topas_mpi_common, . - topas_mpi_common

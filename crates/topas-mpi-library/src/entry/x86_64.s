@@ -27,6 +27,17 @@
     .size \name, . - \name
 .endm
 
+# Of a function that returns a floating point number.
+.macro floating name, number
+    .weak \name
+    .type \name, @function
+\name:
+    endbr64
+    movl $\number, %eax
+    jmp topas_mpi_floating
+    .size \name, . - \name
+.endm
+
     .section .tbss, "awT", @nobits
     .balign 64
     .globl topas_mpi_thread
@@ -40,8 +51,15 @@ topas_mpi_thread:
     .hidden topas_mpi_enter
     .hidden topas_mpi_enter_extra
     .hidden topas_mpi_leave
+    .hidden topas_mpi_leave_extra
 
-# Makes a frame with the words of the registers.
+# The variables of this thread, as a second argument.
+.macro own
+    movq topas_mpi_thread@gottpoff(%rip), %rsi
+    addq %fs:0, %rsi
+.endm
+
+# Makes a frame with the words of the registers, and the arguments of `topas_mpi_enter`.
 .macro keep
     subq $FRAME+8, %rsp
     .cfi_adjust_cfa_offset FRAME+8
@@ -52,7 +70,8 @@ topas_mpi_thread:
     movq %r8, ARGUMENTS+32(%rsp)
     movq %r9, ARGUMENTS+40(%rsp)
     movq %rsp, %rdi
-    movl %eax, %esi
+    own
+    movl %eax, %edx
 .endm
 
 .macro bring
@@ -69,14 +88,42 @@ topas_mpi_thread:
     .cfi_adjust_cfa_offset -(FRAME+8)
 .endm
 
-# To what lies below, if nothing is measured and that is known.
+# To what lies below, if nothing is measured and that is known. What was looked for while something was
+# measured, as by the parent of this process, may have the uppermost bit set: see below.rs.
 .macro pass_if_off label
     testb $OFF, topas_mpi_mode(%rip)
     je \label
     leaq topas_mpi_targets(%rip), %r11
     movq (%r11,%rax,8), %r11
     testq %r11, %r11
+    jg 9f
     je \label
+    btrq $63, %r11
+9:
+.endm
+
+# Tells of the end of a call: by the short way while nothing is switched on.
+.macro tell
+    movq %rsp, %rdi
+    own
+    cmpl $0, topas_mpi_mode(%rip)
+    jne 5f
+    call topas_mpi_leave
+6:
+.endm
+
+# Where the short way of `tell` is left.
+.macro tell_extra
+5:
+    call topas_mpi_leave_extra
+    jmp 6b
+.endm
+
+# Jumps to a function of whose end nobody wants to hear.
+.macro leap
+    btrq $63, %rax
+    drop
+    jmp *%rax
 .endm
 
     .balign 64
@@ -93,21 +140,19 @@ topas_mpi_common:
     js 4f
     call *%rax
     movq %rax, RESULT(%rsp)
-    movsd %xmm0, DOUBLE(%rsp)
-    movq %rsp, %rdi
-    call topas_mpi_leave
+    tell
     movq RESULT(%rsp), %rax
-    movsd DOUBLE(%rsp), %xmm0
     .cfi_remember_state
     drop
     ret
     .cfi_restore_state
+    .cfi_remember_state
 4:
-    # Nobody wants to hear of its end.
-    btrq $63, %rax
-    drop
-    jmp *%rax
+    leap
+    .cfi_restore_state
+    tell_extra
 2:
+    .cfi_adjust_cfa_offset -(FRAME+8)
     pass_if_off 3f
     jmp *%r11
 3:
@@ -118,6 +163,36 @@ topas_mpi_common:
     jmp 1b
     .cfi_endproc
     .size topas_mpi_common, . - topas_mpi_common
+
+    .type topas_mpi_floating, @function
+topas_mpi_floating:
+    .cfi_startproc
+    pass_if_off 0f
+    jmp *%r11
+0:
+    keep
+    movq %rbp, FRAME(%rsp)
+    call topas_mpi_enter_extra
+    bring
+    testq %rax, %rax
+    js 4f
+    call *%rax
+    movq %rax, RESULT(%rsp)
+    movsd %xmm0, DOUBLE(%rsp)
+    tell
+    movq RESULT(%rsp), %rax
+    movsd DOUBLE(%rsp), %xmm0
+    .cfi_remember_state
+    drop
+    ret
+    .cfi_restore_state
+    .cfi_remember_state
+4:
+    leap
+    .cfi_restore_state
+    tell_extra
+    .cfi_endproc
+    .size topas_mpi_floating, . - topas_mpi_floating
 
     .type topas_mpi_variadic, @function
 topas_mpi_variadic:
@@ -153,17 +228,19 @@ topas_mpi_variadic:
     js 1f
     call *%r11
     movq %rax, RESULT(%rsp)
-    movq %rsp, %rdi
-    call topas_mpi_leave
+    tell
     movq RESULT(%rsp), %rax
     .cfi_remember_state
     drop
     ret
     .cfi_restore_state
+    tell_extra
+    .cfi_remember_state
 1:
     btrq $63, %r11
     drop
     jmp *%r11
+    .cfi_restore_state
     .cfi_endproc
     .size topas_mpi_variadic, . - topas_mpi_variadic
 

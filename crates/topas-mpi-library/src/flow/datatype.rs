@@ -8,47 +8,66 @@ use crate::generated::number;
 /// The size in B of a datatype that means something: what one element of it takes in a message.
 #[inline(always)]
 pub fn size(library: &Library, ledger: &mut Ledger, datatype: usize) -> u64 {
-    let handle = datatype as u64 & library.handle_mask;
-    if library.sizes_in_handles
-        && let Some(size) = library.abi.size_in_handle(handle)
-    {
-        return size;
+    match recent(ledger, datatype) {
+        Some(size) => size,
+        None => looked_up(library, ledger, datatype),
     }
-    if ledger.last.handle == handle && ledger.last.generation == age() {
-        return ledger.last.size;
-    }
-    looked_up(ledger, handle)
 }
 
-/// The same, of a datatype whose size was asked for before.
+/// The same, if it is one of the last that were asked for.
 #[inline(always)]
-pub fn known(library: &Library, ledger: &Ledger, datatype: usize) -> Option<u64> {
+pub fn recent(ledger: &Ledger, datatype: usize) -> Option<u64> {
+    let age = age();
+    let is = |kept: &Sized| kept.handle == datatype as u64 && kept.generation == age;
+    let [last, other] = &ledger.recent;
+    match is(last) {
+        true => Some(last.size),
+        false => is(other).then_some(other.size),
+    }
+}
+
+/// Makes a datatype a recent one if its size was asked for before. False if it is one already, or not
+/// known.
+#[inline(never)]
+pub fn recall(library: &Library, ledger: &mut Ledger, datatype: usize) -> bool {
+    // Before the size is looked for: what is freed meanwhile makes it old.
+    let age = age();
+    if recent(ledger, datatype).is_some() {
+        return false;
+    }
     let handle = datatype as u64 & library.handle_mask;
-    if library.sizes_in_handles
+    let size = if library.sizes_in_handles
         && let Some(size) = library.abi.size_in_handle(handle)
     {
-        return Some(size);
-    }
-    if ledger.last.handle == handle && ledger.last.generation == age() {
-        return Some(ledger.last.size);
-    }
-    let at = place(handle);
-    let kept = element(&ledger.sizes, at);
-    (kept.handle == handle && kept.generation == generation(at)).then_some(kept.size)
+        size
+    } else {
+        let at = place(handle);
+        let kept = element(&ledger.sizes, at);
+        if kept.handle != handle || kept.generation != generation(at) {
+            return false;
+        }
+        kept.size
+    };
+    keep(ledger, Sized { handle: datatype as u64, size, generation: age });
+    true
+}
+
+/// Makes a datatype the most recent one.
+fn keep(ledger: &mut Ledger, datatype: Sized) {
+    let [last, _] = ledger.recent;
+    ledger.recent = [datatype, last];
 }
 
 #[inline(never)]
-fn looked_up(ledger: &mut Ledger, handle: u64) -> u64 {
+fn looked_up(library: &Library, ledger: &mut Ledger, datatype: usize) -> u64 {
     let age = age();
-    let at = place(handle);
-    let kept = *element(&ledger.sizes, at);
-    let size = if kept.handle == handle && kept.generation == generation(at) {
-        kept.size
-    } else {
-        ask(ledger, handle, at)
-    };
-    ledger.last = Sized { handle, size, generation: age };
-    size
+    if !recall(library, ledger, datatype) {
+        let handle = datatype as u64 & library.handle_mask;
+        let size = ask(ledger, handle, place(handle));
+        keep(ledger, Sized { handle: datatype as u64, size, generation: age });
+    }
+    let [last, _] = ledger.recent;
+    last.size
 }
 
 #[cold]

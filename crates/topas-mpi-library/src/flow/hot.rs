@@ -8,17 +8,18 @@
 
 use core::hint::unreachable_unchecked;
 
-use topas_mpi_profile::layout::{Block, bin};
+use topas_mpi_profile::layout::{Block, Traffic, bin};
 use topas_mpi_table::{Flow, FlowAmount, Way};
 
+use crate::element::element_mut;
 use crate::flow::amount::{CallWords, word};
 use crate::flow::ledger::{Ledger, generation, place};
 use crate::flow::library::{self, Library};
 use crate::flow::object::{self, CommObject};
 use crate::flow::peers::{self, NOBODY, UNKNOWN};
-use crate::flow::plan::{CallPlan, Hot, NONE, Place};
+use crate::flow::plan::{CallPlan, Hot, HotPlaces, Place};
 use crate::flow::{call::NO_COMMUNICATOR, completion, datatype};
-use crate::mode::PLAIN;
+use crate::mode::{COUNTED, PLAIN};
 use crate::requests::{RequestEntry, RequestRoom, flag};
 
 /// A call that was successful.
@@ -50,6 +51,14 @@ struct HotMessage {
     histogram: u16,
 }
 
+/// What counts a communicator: its row, or one that nobody reads, so that each call counts in the same
+/// way.
+#[derive(Clone, Copy)]
+struct HotTraffic {
+    row: *mut Traffic,
+    index: u16,
+}
+
 /// Where the request of a call goes.
 enum RequestPlace {
     /// It is one that is not kept
@@ -58,6 +67,9 @@ enum RequestPlace {
 }
 
 impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
+    /// Where the arguments stand, if that is the same for all functions of the shape.
+    const PLACES: Option<HotPlaces> = HotPlaces::of(HOT);
+
     /// Counts what the call moved. None, and nothing done, if something about it is new.
     #[inline(always)]
     pub fn flows(mut self) -> Option<()> {
@@ -65,35 +77,38 @@ impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
         match HOT {
             hot if hot == Hot::Send as u8 || hot == Hot::Rma as u8 => {
                 let (elements, message) = self.named_block(first)?;
-                let index = self.communicator()?;
-                self.count(elements, index);
-                self.moved(message, index);
+                let traffic = self.communicator()?;
+                self.count(elements, traffic);
+                self.moved(message, traffic);
             }
             hot if hot == Hot::Isend as u8 => {
                 let (elements, message) = self.named_block(first)?;
                 let request = self.request()?;
-                let index = self.communicator()?;
-                self.count(elements, index);
-                self.moved(message, index);
+                let traffic = self.communicator()?;
+                self.count(elements, traffic);
+                self.moved(message, traffic);
                 let (bytes, peer, flags) =
                     message.map_or((0, NOBODY, 0), |sent| (sent.bytes, sent.peer, flag::SENDS));
-                self.keep(request, RequestEntry { sent: bytes, peer, flags, ..self.entry(index) });
+                self.keep(
+                    request,
+                    RequestEntry { sent: bytes, peer, flags, ..self.entry(traffic.index) },
+                );
             }
             hot if hot == Hot::Recv as u8 => {
                 let message = self.received(first)?;
-                let index = self.communicator()?;
-                self.count(self.elements(first), index);
-                self.moved(message, index);
+                let traffic = self.communicator()?;
+                self.count(self.elements(first), traffic);
+                self.moved(message, traffic);
             }
             hot if hot == Hot::Irecv as u8 => self.post(first)?,
             hot if hot == Hot::Both as u8 => {
                 let (elements, bytes) = self.block(first)?;
                 let sent = self.message(Way::Sent, bytes, NOBODY)?;
                 let received = self.message(Way::Received, bytes, NOBODY)?;
-                let index = self.communicator()?;
-                self.count(elements, index);
-                self.moved(Some(sent), index);
-                self.moved(Some(received), index);
+                let traffic = self.communicator()?;
+                self.count(elements, traffic);
+                self.moved(Some(sent), traffic);
+                self.moved(Some(received), traffic);
             }
             hot if hot == Hot::Bcast as u8 => {
                 let (elements, bytes) = self.block(first)?;
@@ -101,46 +116,65 @@ impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
                     Some(way) => Some(self.message(way, bytes, NOBODY)?),
                     None => None,
                 };
-                let index = self.communicator()?;
-                self.count(elements, index);
-                self.moved(message, index);
+                let traffic = self.communicator()?;
+                self.count(elements, traffic);
+                self.moved(message, traffic);
             }
             hot if hot == Hot::Sendrecv as u8 => {
                 let (elements, sent) = self.named_block(first)?;
                 let received = self.received(second)?;
-                let index = self.communicator()?;
-                self.count(elements, index);
-                self.moved(sent, index);
-                self.moved(received, index);
+                let traffic = self.communicator()?;
+                self.count(elements, traffic);
+                self.moved(sent, traffic);
+                self.moved(received, traffic);
             }
             _ => return None,
         }
         Some(())
     }
 
+    /// How many elements a flow has, if it has some.
+    #[inline(always)]
+    fn count_of(&self, flow: &Flow<Place>) -> i32 {
+        let count = match Self::PLACES {
+            Some(places) => places.count,
+            None => {
+                let FlowAmount::Block { count, .. } = flow.amount else {
+                    // SAFETY: a plan has one of these shapes only if its flows are blocks.
+                    unsafe { unreachable_unchecked() }
+                };
+                count
+            }
+        };
+        word(self.args, count) as i32
+    }
+
     /// How many elements a flow has.
     #[inline(always)]
     fn elements(&self, flow: &Flow<Place>) -> u64 {
-        let FlowAmount::Block { count, .. } = flow.amount else {
-            // SAFETY: a plan has one of these shapes only if its flows are blocks.
-            unsafe { unreachable_unchecked() }
-        };
-        i64::from(word(self.args, count) as i32).max(0) as u64
+        i64::from(self.count_of(flow)).max(0) as u64
     }
 
     /// Elements and bytes of a flow.
     #[inline(always)]
     fn block(&self, flow: &Flow<Place>) -> Option<(u64, u64)> {
-        let FlowAmount::Block { datatype, .. } = flow.amount else {
-            // SAFETY: as above.
-            unsafe { unreachable_unchecked() }
+        let datatype = match Self::PLACES {
+            Some(places) => places.datatype,
+            None => {
+                let FlowAmount::Block { datatype, .. } = flow.amount else {
+                    // SAFETY: as above.
+                    unsafe { unreachable_unchecked() }
+                };
+                datatype
+            }
         };
-        let elements = self.elements(flow);
-        if elements == 0 {
+        let count = self.count_of(flow);
+        if count <= 0 {
             // The datatype of no elements may be anything.
             return Some((0, 0));
         }
-        let size = datatype::known(self.library, self.ledger, word(self.args, datatype))?;
+        let elements = u64::from(count.cast_unsigned());
+        let size = datatype::recent(self.ledger, word(self.args, datatype))?;
         Some((elements, elements.wrapping_mul(size)))
     }
 
@@ -159,8 +193,12 @@ impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
     /// The rank at the other end, as the call names it.
     #[inline(always)]
     fn named(&self, flow: &Flow<Place>) -> i32 {
-        // SAFETY: a plan has a shape with a rank only if its flows name one.
-        word(self.args, unsafe { flow.peer.unwrap_unchecked() }) as i32
+        let place = match Self::PLACES {
+            Some(places) => places.peer,
+            // SAFETY: a plan has a shape with a rank only if its flows name one.
+            None => unsafe { flow.peer.unwrap_unchecked() },
+        };
+        word(self.args, place) as i32
     }
 
     /// One block to or from the rank that is named, and how many elements the call names.
@@ -181,7 +219,7 @@ impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
     /// The message that was received: its status is there.
     #[inline(always)]
     fn received(&self, flow: &Flow<Place>) -> Option<Option<HotMessage>> {
-        let status = word(self.args, self.plan.status);
+        let status = word(self.args, Self::PLACES.map_or(self.plan.status, |places| places.last));
         let (named, library) = (self.named(flow), self.library);
         if named == library.proc_null || status == library.status_ignore {
             return Some(None);
@@ -217,9 +255,10 @@ impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
             }
         }
         let request = self.request()?;
-        let index = self.communicator()?;
-        self.count(self.elements(flow), index);
-        let entry = RequestEntry { flags, peer, comm, generation: from, ..self.entry(index) };
+        let traffic = self.communicator()?;
+        self.count(self.elements(flow), traffic);
+        let entry =
+            RequestEntry { flags, peer, comm, generation: from, ..self.entry(traffic.index) };
         self.keep(request, entry);
         Some(())
     }
@@ -230,13 +269,15 @@ impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
     fn side(&self) -> Option<Option<Way>> {
         let object = self.object()?;
         let own = if object.inter { self.library.abi.root } else { object.rank as i32 };
-        let root = word(self.args, self.plan.root) as i32;
+        let root =
+            word(self.args, Self::PLACES.map_or(self.plan.root, |places| places.peer)) as i32;
         Some(if root == own { Some(Way::Sent) } else { (root >= 0).then_some(Way::Received) })
     }
 
     #[inline(always)]
     fn handle(&self) -> u64 {
-        word(self.args, self.plan.object) as u64 & self.library.handle_mask
+        let place = Self::PLACES.map_or(self.plan.object, |places| places.object);
+        word(self.args, place) as u64 & self.library.handle_mask
     }
 
     /// The communicator or window, if it was met before.
@@ -258,19 +299,22 @@ impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
         object::known_world_rank(self.ledger, self.object()?, rank)
     }
 
-    /// The number of the communicator or window, if they are counted.
+    /// What counts the communicator or window.
     #[inline(always)]
-    fn communicator(&self) -> Option<u16> {
-        if WAY == PLAIN || !self.ledger.communicators {
-            return Some(NO_COMMUNICATOR);
+    fn communicator(&mut self) -> Option<HotTraffic> {
+        let nowhere = HotTraffic { row: &raw mut self.ledger.nowhere, index: NO_COMMUNICATOR };
+        if WAY == PLAIN || WAY != COUNTED && !self.ledger.communicators {
+            return Some(nowhere);
         }
-        self.object().map(|object| object.index)
+        let index = self.object()?.index;
+        let row = element_mut(&mut self.block.traffic, usize::from(index));
+        Some(HotTraffic { row, index })
     }
 
     /// Where the request goes, if there is room without a search.
     #[inline(always)]
     fn request(&self) -> Option<RequestPlace> {
-        let address = word(self.args, self.plan.request);
+        let address = word(self.args, Self::PLACES.map_or(self.plan.request, |places| places.last));
         // SAFETY: the call has written a request there.
         let request = unsafe { library::handle_at(self.library, address, 0) };
         if request == self.library.request_null || completion::is_shared(self.library, request) {
@@ -299,23 +343,21 @@ impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
 
     /// Adds the count argument, and the call for its communicator.
     #[inline(always)]
-    fn count(&mut self, elements: u64, index: u16) {
-        if self.plan.count != NONE {
-            // SAFETY: there is a row for every function.
-            let row = unsafe { self.block.rows.get_unchecked_mut(self.function) };
-            row.count = row.count.wrapping_add(elements);
-        }
-        if WAY != PLAIN
-            && let Some(traffic) = self.block.traffic.get_mut(usize::from(index))
-        {
-            traffic.calls += 1;
-            traffic.ticks += self.ticks;
+    fn count(&mut self, elements: u64, traffic: HotTraffic) {
+        // SAFETY: there is a row for every function.
+        let row = unsafe { self.block.rows.get_unchecked_mut(self.function) };
+        row.count = row.count.wrapping_add(elements);
+        if WAY != PLAIN {
+            // SAFETY: a row of this thread's.
+            let row = unsafe { &mut *traffic.row };
+            row.calls = row.calls.wrapping_add(1);
+            row.ticks = row.ticks.wrapping_add(self.ticks);
         }
     }
 
     /// Counts a message.
     #[inline(always)]
-    fn moved(&mut self, message: Option<HotMessage>, index: u16) {
+    fn moved(&mut self, message: Option<HotMessage>, traffic: HotTraffic) {
         let Some(HotMessage { way, bytes, peer, histogram }) = message else { return };
         // SAFETY: there is a row for every function; numbers of histograms are 1 more than that of
         // one, and bins are bins.
@@ -330,10 +372,9 @@ impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
                 unsafe { &mut *self.ledger.peers.add(peer.min(self.ledger.others) as usize) };
             peers::add(peer, way, bytes);
         }
-        if WAY != PLAIN
-            && let Some(traffic) = self.block.traffic.get_mut(usize::from(index))
-        {
-            peers::add(&mut traffic.peer, way, bytes);
+        if WAY != PLAIN {
+            // SAFETY: a row of this thread's.
+            peers::add(unsafe { &mut (*traffic.row).peer }, way, bytes);
         }
     }
 }

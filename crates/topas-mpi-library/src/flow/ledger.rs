@@ -8,7 +8,7 @@ use core::sync::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
-use topas_mpi_profile::layout::Peer;
+use topas_mpi_profile::layout::{Peer, Traffic};
 
 use crate::element::element;
 use crate::flow::object::CommObject;
@@ -56,8 +56,11 @@ pub struct Ledger {
     pub others: u32,
     /// Communicators are counted
     pub communicators: bool,
-    /// The datatype that was asked for last
-    pub last: Sized,
+    /// What counts as the row of no communicator; nobody reads it
+    pub nowhere: Traffic,
+    /// The datatypes that were asked for last: the word by which a call named each, with bits that may mean
+    /// nothing, and the generation of all places
+    pub recent: [Sized; 2],
     /// Sizes of datatypes
     pub sizes: [Sized; PLACES],
     /// Communicators and windows
@@ -75,7 +78,8 @@ pub struct Ledger {
 /// Generations of handles, by place.
 static GENERATIONS: [AtomicU32; PLACES] = [const { AtomicU32::new(0) }; PLACES];
 
-static AGE: AtomicU32 = AtomicU32::new(0);
+/// The generation of all places, odd: never that of what was not kept yet.
+static AGE: AtomicU32 = AtomicU32::new(1);
 
 /// Threads whose requests others can find.
 const THREADS: usize = 1024;
@@ -98,7 +102,7 @@ pub fn generation(place: usize) -> u32 {
 /// The generation of all places.
 #[inline(always)]
 pub fn age() -> u32 {
-    AGE.load(Relaxed) | 1
+    AGE.load(Relaxed)
 }
 
 /// A handle is about to be freed, or means something else from now on.

@@ -6,7 +6,7 @@ pub mod make;
 mod tests;
 
 use topas_mpi_profile::layout::FUNCTIONS;
-use topas_mpi_table::Flow;
+use topas_mpi_table::{Flow, FlowAmount};
 
 use crate::flow::object::ObjectKind;
 
@@ -94,6 +94,55 @@ pub enum Hot {
     Bcast,
     /// One block to a rank, and one from a rank
     Sendrecv,
+}
+
+/// Places of the arguments of a shape.
+#[derive(Clone, Copy)]
+pub struct HotPlaces {
+    /// The count argument of the first flow
+    pub count: Place,
+    /// Its datatype
+    pub datatype: Place,
+    /// Its peer, or the root
+    pub peer: Place,
+    /// The communicator
+    pub object: Place,
+    /// The request, or the status
+    pub last: Place,
+}
+
+impl HotPlaces {
+    /// Those of a shape, by its number; None if its functions have their arguments at different places.
+    pub const fn of(hot: u8) -> Option<HotPlaces> {
+        let [count, datatype, peer, object, last] = match hot {
+            hot if hot == Hot::Send as u8 => [1, 2, 3, 5, NONE],
+            hot if hot == Hot::Isend as u8 || hot == Hot::Recv as u8 || hot == Hot::Irecv as u8 => {
+                [1, 2, 3, 5, 6]
+            }
+            hot if hot == Hot::Both as u8 => [2, 3, NONE, 5, NONE],
+            hot if hot == Hot::Bcast as u8 => [1, 2, 3, 4, NONE],
+            _ => return None,
+        };
+        Some(HotPlaces { count, datatype, peer, object, last })
+    }
+
+    /// Whether the arguments of a function stand there.
+    const fn are_of(&self, plan: &CallPlan) -> bool {
+        let [Flow { amount: FlowAmount::Block { count, datatype }, peer, .. }, ..] = &plan.flow
+        else {
+            return false;
+        };
+        let peer = match peer {
+            Some(peer) => *peer,
+            None => plan.root,
+        };
+        let last = if plan.request == NONE { plan.status } else { plan.request };
+        *count == self.count
+            && *datatype == self.datatype
+            && peer == self.peer
+            && plan.object == self.object
+            && last == self.last
+    }
 }
 
 /// All that is to be done about a function.

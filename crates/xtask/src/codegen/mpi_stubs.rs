@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use topas_mpi_table::{Binding, Function, FunctionClass, Mangling, ParameterKind, functions};
+use topas_mpi_table::{
+    Binding, Function, FunctionClass, Mangling, ParameterKind, Returns, functions,
+};
 
 /// Names of a function, in the order of `StubBinding` of `topas-mpi-library`.
 const BINDINGS: [(Binding, bool); 12] = [
@@ -56,8 +58,19 @@ pub struct Name {
     pub symbol: String,
     /// Its number: that of the function, and 1024 times that of the binding
     pub number: u32,
-    /// Whether further arguments of any kind may follow, in registers of any kind
-    pub variadic: bool,
+    /// Its way into the library
+    pub entry: StubEntry,
+}
+
+/// The ways into the library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StubEntry {
+    /// Of words, to a word
+    Common,
+    /// To a floating point number
+    Floating,
+    /// Further arguments of any kind may follow, in registers of any kind
+    Variadic,
 }
 
 /// All names of all functions.
@@ -78,7 +91,11 @@ pub fn names() -> Vec<Name> {
             all.push(Name {
                 symbol: symbol.to_string(),
                 number: (i + (number << FUNCTION_BITS)) as u32,
-                variadic: variadic && is_c,
+                entry: match function.returns {
+                    _ if variadic && is_c => StubEntry::Variadic,
+                    Returns::Double => StubEntry::Floating,
+                    _ => StubEntry::Common,
+                },
             });
         }
     }
@@ -92,7 +109,11 @@ pub fn symbols() -> String {
                     # Its number is that of the function, and 1024 times that of its name.\n"
             .to_owned();
     for name in names() {
-        let stub = if name.variadic { "variadic" } else { "stub" };
+        let stub = match name.entry {
+            StubEntry::Common => "stub",
+            StubEntry::Floating => "floating",
+            StubEntry::Variadic => "variadic",
+        };
         writeln!(text, "{stub} {} {}", name.symbol, name.number).expect("text");
     }
     text

@@ -10,7 +10,7 @@ use topas_mpi_table::{
     Participants, Significant, ToldBy, Way, same,
 };
 
-use super::{Act, CallPlan, Hot, NONE, Place};
+use super::{Act, CallPlan, Hot, HotPlaces, NONE, Place};
 use crate::flow::object::ObjectKind;
 
 const NO_FLOW: Flow<Place> = Flow {
@@ -183,7 +183,11 @@ const fn plan(f: &Function) -> CallPlan {
         _ => NONE,
     };
     let mut plan = count(f, plan);
-    plan.hot = hot(f, &plan);
+    let hot = hot(f, &plan);
+    plan.hot = match HotPlaces::of(hot as u8) {
+        Some(places) if !places.are_of(&plan) => Hot::No,
+        _ => hot,
+    };
     plan
 }
 

@@ -1,0 +1,279 @@
+//! Return from the next definition of a function: see [`entry`](crate::entry).
+
+use topas_mpi_profile::layout::{Block, ROW_MISSED};
+
+use crate::element::element;
+use crate::entry::descriptor;
+use crate::flow::plan::Hot;
+use crate::frame::Frame;
+use crate::generated::table::DESCRIPTORS;
+use crate::mode::{self, ANY, COUNTED, LEAN, PLAIN, mode};
+use crate::symbol::StubSymbol;
+use crate::thread::Thread;
+use crate::{clock, counters, flow, hooks, special, ticks};
+
+/// At the return of a function that `topas_mpi_enter` wanted to hear of, while nothing is switched
+/// on.
+///
+/// # Safety
+/// `frame` is that of the call, `thread` that of [`arch::thread`].
+#[unsafe(no_mangle)]
+unsafe extern "C" fn topas_mpi_leave(frame: *mut Frame, thread: *mut Thread) {
+    // SAFETY: by the caller.
+    let (thread, frame) = unsafe { (&mut *thread, &mut *frame) };
+    left::<PLAIN>(frame, thread, ticks::counter());
+}
+
+/// The same, whatever is switched on.
+///
+/// # Safety
+/// `frame` is that of the call, `thread` that of [`arch::thread`].
+#[unsafe(no_mangle)]
+unsafe extern "C" fn topas_mpi_leave_extra(frame: *mut Frame, thread: *mut Thread) {
+    // SAFETY: by the caller.
+    let (thread, frame) = unsafe { (&mut *thread, &mut *frame) };
+    let bits = mode();
+    if bits & mode::RARE != 0 {
+        if !mode::is_idle(bits) || thread.flow == 0 || follows(frame.symbol) {
+            return left_of_any(frame, thread);
+        }
+        if core::ptr::eq(thread.outer, frame) {
+            // SAFETY: the thread's own block.
+            unsafe { (*thread.block).now.inside = 0 };
+            thread.outer = core::ptr::null_mut();
+            thread.reached();
+        }
+        return;
+    }
+    if bits == mode::COMMUNICATORS {
+        return left::<COUNTED>(frame, thread, ticks::counter());
+    }
+    left_of_lean(frame, thread);
+}
+
+#[inline(never)]
+fn left_of_lean(frame: &mut Frame, thread: &mut Thread) {
+    left::<LEAN>(frame, thread, ticks::counter());
+}
+
+/// Whether something is to be known of a call later, even if it is made while measuring is paused. Of no
+/// other call, once the MPI is known.
+#[inline(always)]
+fn follows(symbol: StubSymbol) -> bool {
+    symbol.binding().is_c() && descriptor(symbol).follows()
+}
+
+/// Any call has returned, whatever is switched on.
+#[inline(never)]
+fn left_of_any(frame: &mut Frame, thread: &mut Thread) {
+    let now = clock::ticks();
+    let idle = mode::paused() && thread.flow != 0 && !mode::has(mode::WAITS);
+    if idle && !follows(frame.symbol) {
+        if core::ptr::eq(thread.outer, frame) {
+            ends::<ANY, false>(frame, thread, frame.symbol.function(), now);
+        }
+        return;
+    }
+    returned::<true>(frame, thread, now);
+}
+
+/// Any call has returned: to what there is to be done for its shape.
+#[inline(always)]
+fn left<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u64) {
+    let function = frame.symbol.function();
+    let descriptor = descriptor(frame.symbol).as_it_stands();
+    if !descriptor.awaited() && (WAY == PLAIN || !descriptor.notes()) {
+        if core::ptr::eq(thread.outer, frame) {
+            ends::<WAY, true>(frame, thread, function, now);
+        }
+        return;
+    }
+    if !frame.symbol.is_small_c() {
+        if !frame.symbol.binding().is_c() && core::ptr::eq(thread.outer, frame) {
+            if thread.still_awaits() {
+                return ends_in_fortran::<WAY>(frame, thread, now);
+            }
+            return ends::<WAY, true>(frame, thread, function, now);
+        }
+        return returned_by::<WAY>(frame, thread, now);
+    }
+    if !descriptor.after() {
+        if WAY == COUNTED && descriptor.notes()
+            || WAY != PLAIN && descriptor.notes() && mode::has(hooks::NOTED)
+        {
+            return noted::<WAY>(frame, thread, function, now);
+        }
+        if core::ptr::eq(thread.outer, frame) {
+            ends::<WAY, true>(frame, thread, function, now);
+        }
+        return;
+    }
+    if frame.result as i32 != 0 || thread.flow == 0 {
+        return returned_by::<WAY>(frame, thread, now);
+    }
+    if descriptor.is_both() {
+        return shaped::<WAY, { Hot::Both as u8 }>(frame, thread, function, now);
+    }
+    match descriptor.hot() {
+        Hot::No | Hot::Both => returned_by::<WAY>(frame, thread, now),
+        Hot::Send => shaped::<WAY, { Hot::Send as u8 }>(frame, thread, function, now),
+        Hot::Recv => shaped::<WAY, { Hot::Recv as u8 }>(frame, thread, function, now),
+        Hot::Bcast => shaped::<WAY, { Hot::Bcast as u8 }>(frame, thread, function, now),
+        // Not compiled for every way.
+        hot if WAY == COUNTED => larger::<LEAN>(hot, frame, thread, function, now),
+        hot => larger::<WAY>(hot, frame, thread, function, now),
+    }
+}
+
+/// The same for the other shapes.
+#[inline(always)]
+fn larger<const WAY: u8>(
+    hot: Hot,
+    frame: &mut Frame,
+    thread: &mut Thread,
+    function: u32,
+    now: u64,
+) {
+    match hot {
+        Hot::Rma => shaped::<WAY, { Hot::Rma as u8 }>(frame, thread, function, now),
+        Hot::Isend => shaped::<WAY, { Hot::Isend as u8 }>(frame, thread, function, now),
+        Hot::Irecv => shaped::<WAY, { Hot::Irecv as u8 }>(frame, thread, function, now),
+        _ => shaped::<WAY, { Hot::Sendrecv as u8 }>(frame, thread, function, now),
+    }
+}
+
+/// A call of a shape has returned: a function for each. What is new, such as a datatype, is left to
+/// the general way, so that nothing is called from here and no register has to be saved.
+#[inline(never)]
+fn shaped<const WAY: u8, const HOT: u8>(
+    frame: &mut Frame,
+    thread: &mut Thread,
+    function: u32,
+    now: u64,
+) {
+    if !flow::shaped::<WAY, HOT>(frame, thread, function, now) {
+        return missed::<WAY>(frame, thread, now);
+    }
+    if WAY != PLAIN
+        && WAY != COUNTED
+        && mode::has(hooks::RETURNED)
+        && !hooks::shaped::<HOT>(frame, thread, now)
+    {
+        return analysed(frame, thread, now);
+    }
+    outermost_ends::<WAY>(frame, thread, function, now);
+}
+
+/// The same of a call that is about something else than the last ones.
+#[inline(never)]
+fn missed<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u64) {
+    if flow::recalled(frame, thread) {
+        return left::<WAY>(frame, thread, now);
+    }
+    returned_by::<WAY>(frame, thread, now);
+}
+
+/// A call in C without large counts has returned that moves nothing, and that is noted by what is
+/// switched on.
+#[inline(never)]
+fn noted<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, function: u32, now: u64) {
+    if frame.result as i32 != 0 || thread.flow == 0 {
+        return returned::<true>(frame, thread, now);
+    }
+    if (WAY == COUNTED || mode::has(mode::COMMUNICATORS)) && !flow::noted(frame, thread, now) {
+        return returned::<true>(frame, thread, now);
+    }
+    if WAY != COUNTED && mode::has(hooks::RETURNED) && !hooks::noted(frame, thread, now) {
+        return analysed(frame, thread, now);
+    }
+    outermost_ends::<WAY>(frame, thread, function, now);
+}
+
+/// The end of a call in C: of one that the program made, or of one that a binding made for it.
+#[inline(always)]
+fn outermost_ends<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, function: u32, now: u64) {
+    if core::ptr::eq(thread.outer, frame) {
+        ends::<WAY, true>(frame, thread, function, now);
+    } else if WAY != PLAIN && WAY != COUNTED {
+        hooks::reached(frame, thread);
+    }
+}
+
+/// What a call in C moved was counted, and the analyses have to look at it.
+#[inline(never)]
+fn analysed(frame: &mut Frame, thread: &mut Thread, now: u64) {
+    hooks::returned(frame, thread, now);
+    if core::ptr::eq(thread.outer, frame) {
+        ends::<ANY, true>(frame, thread, frame.symbol.function(), now);
+    }
+}
+
+/// A call in Fortran is over whose function in C was not reached.
+#[inline(never)]
+fn ends_in_fortran<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u64) {
+    ends::<WAY, false>(frame, thread, frame.symbol.function(), now);
+}
+
+/// Any call has returned by a way.
+#[inline(always)]
+fn returned_by<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, now: u64) {
+    if WAY == PLAIN {
+        returned::<false>(frame, thread, now);
+    } else {
+        returned::<true>(frame, thread, now);
+    }
+}
+
+/// Any call has returned.
+#[inline(never)]
+fn returned<const EXTRA: bool>(frame: &mut Frame, thread: &mut Thread, now: u64) {
+    let descriptor = descriptor(frame.symbol);
+    if frame.symbol.binding().is_c() && (descriptor.after() || EXTRA && descriptor.notes()) {
+        flow::after::<EXTRA>(frame, thread, now);
+        if descriptor.special() {
+            special::after(frame, thread);
+        }
+        if EXTRA && mode::has(hooks::RETURNED) {
+            hooks::returned(frame, thread, now);
+        }
+    }
+    if core::ptr::eq(thread.outer, frame) {
+        if EXTRA {
+            ends::<ANY, false>(frame, thread, frame.symbol.function(), now);
+        } else {
+            ends::<PLAIN, false>(frame, thread, frame.symbol.function(), now);
+        }
+    }
+}
+
+/// The outermost call is over. `C` if it is known to be one in C.
+#[inline(always)]
+fn ends<const WAY: u8, const C: bool>(frame: &Frame, thread: &mut Thread, function: u32, now: u64) {
+    let function = function as usize;
+    // SAFETY: the thread's own block.
+    let block: &mut Block = unsafe { &mut *thread.block };
+    if WAY == ANY && !thread.counters.is_null() {
+        counters::inside(&mut thread.counters, block);
+    }
+    block.now.inside = 0;
+    thread.outer = core::ptr::null_mut();
+    let unreached = !C && !frame.symbol.binding().is_c() && thread.leaves();
+    if !(WAY == ANY && mode::paused()) {
+        if unreached
+            && element(&DESCRIPTORS, function).moves()
+            && let Some(beside) = block.beside.get_mut(function)
+        {
+            beside.flags |= ROW_MISSED;
+        }
+        // SAFETY: there is a row for every function.
+        let row = unsafe { block.rows.get_unchecked_mut(function) };
+        let length = now.wrapping_sub(frame.began);
+        row.ticks += length;
+        if length > row.longest {
+            row.longest = length;
+        }
+    }
+    if WAY != PLAIN && WAY != COUNTED && mode::has(hooks::ENTERED) {
+        hooks::left(frame, thread, now);
+    }
+}
