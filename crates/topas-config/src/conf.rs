@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::fs;
 use std::io;
+use std::num::NonZero;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -189,6 +190,11 @@ impl Conf {
         String::from_utf8_lossy(self.value(STORE.name))
     }
 
+    /// How many whole months before the present one runs are kept: `keep`; None for ever.
+    pub fn keep(&self) -> Option<NonZero<u16>> {
+        months(self.value(KEEP.name))
+    }
+
     /// The lines of `capacity`, in their order; those of another form are left out.
     pub fn capacity(&self) -> impl Iterator<Item = CapacityLine<'_>> {
         let lines = entries(in_force(&self.text)).flatten();
@@ -318,7 +324,10 @@ impl Conf {
 /// Every key of the file: what measured programs read, then what the drivers alone do, then
 /// what the library of MPI profiles reads, then what the tools that read logs do.
 pub fn keys() -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().chain(policy::KEYS).chain(mpi_conf::KEYS).chain([&LOG_OWNER, &CAPACITY, &STORE])
+    KEYS.iter()
+        .chain(policy::KEYS)
+        .chain(mpi_conf::KEYS)
+        .chain([&LOG_OWNER, &CAPACITY, &STORE, &KEEP])
 }
 
 /// The key that the tools that read logs look at, and nobody else.
@@ -338,6 +347,24 @@ pub const STORE: Key = Key {
     about: "The database to which topas-report ingest also brings the runs of the log, and which \
             topas-report serve reads: postgres://... or clickhouse://...",
 };
+
+/// How long runs are kept; only `topas-log purge` and `topas-report purge` look at it.
+pub const KEEP: Key = Key {
+    name: "keep",
+    form: "MONTHS",
+    default: "(for ever)",
+    about: "Whole months before the present one of which topas-log purge and topas-report purge keep \
+            the runs, from 1 to 1200. Nothing is removed unless these commands are called.",
+};
+
+/// Longest time that `keep` can say, in months.
+const MOST_MONTHS: u16 = 1200;
+
+/// A number of months; None for what is none.
+fn months(value: &[u8]) -> Option<NonZero<u16>> {
+    let months: NonZero<u16> = str::from_utf8(value).ok()?.parse().ok()?;
+    (months.get() <= MOST_MONTHS).then_some(months)
+}
 
 /// What the site has to give; only the tools that read logs look at it. Every line counts.
 pub const CAPACITY: Key = Key {
@@ -362,6 +389,7 @@ fn is_valid(key: &[u8], value: &[u8]) -> bool {
         || policy::is_valid(key, value)
         || key == LOG_OWNER.name.as_bytes() && !value.is_empty()
         || key == STORE.name.as_bytes() && is_store(value)
+        || key == KEEP.name.as_bytes() && months(value).is_some()
         || key == CAPACITY.name.as_bytes() && CapacityLine::parse(value).is_some()
 }
 

@@ -1,6 +1,6 @@
 //! `etc/topas.conf` shows every key, commented out, with its type and default.
 
-use topas_config::conf::{CAPACITY, LOG_OWNER, STORE, keys};
+use topas_config::conf::{CAPACITY, KEEP, LOG_OWNER, STORE, keys};
 use topas_config::policy::KEYS;
 use topas_format::capacity::CapacityLine;
 use topas_format::conf::{NotAnEntry, Settings, entries};
@@ -37,6 +37,7 @@ fn the_sample_shows_every_key_once_with_its_default() {
         let by_profiles = mpi_conf::Settings::default().set(key.as_bytes(), value.as_bytes());
         let by_tools = key == LOG_OWNER.name
             || key == STORE.name && value.starts_with("postgres://")
+            || key == KEEP.name && value.parse::<u16>().is_ok_and(|months| months > 0)
             || key == CAPACITY.name && CapacityLine::parse(value.as_bytes()).is_some();
         let known_here = by_drivers || by_profiles || by_tools;
         assert!(known_here || settings.set(key.as_bytes(), value.as_bytes()), "{key} = {value}");

@@ -115,6 +115,7 @@ pub use segment::SegmentError;
 pub use segment::close::{
     CloseError, CloseOptions, CloseReport, Closing, LeftFile, Listener, close,
 };
+pub use segment::forget::{ForgetReport, Forgetting, forget};
 pub use segment::lines::{LeftOut, LogLine, each_line};
 pub use segment::merge::{MergeOptions, MergeOutput, MergeProgress, MergeReport, merge};
 pub use segment::month::{Month, NoMonth};

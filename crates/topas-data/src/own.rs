@@ -41,15 +41,27 @@ impl OwnLines {
     }
 
     /// The user with this id.
-    pub(crate) fn new(uid: u32) -> Self {
+    pub fn new(uid: u32) -> Self {
         OwnLines { uid, name: OnceLock::new() }
+    }
+
+    /// The user's name, as the system knows it today.
+    pub fn name(&self) -> Option<&[u8]> {
+        let name = || Account::of_uid(self.uid).map(|account| account.name.into_vec());
+        self.name.get_or_init(name).as_deref()
     }
 
     /// Whether a name in a line is this user's, as the system knows it today.
     #[cold]
     fn is_named(&self, user: &Name<'_>) -> bool {
-        let name = || Account::of_uid(self.uid).map(|account| account.name.into_vec());
-        self.name.get_or_init(name).as_deref().is_some_and(|name| *user == Name::new(name))
+        self.name().is_some_and(|name| *user == Name::new(name))
+    }
+
+    /// Whether a text that is no log line names this user, by name or by id.
+    pub(crate) fn is_named_in(&self, text: &[u8]) -> bool {
+        let uid = format!("uid={}", self.uid);
+        let is = |word: &[u8]| word == uid.as_bytes() || self.is_named(&Name::from_token(word));
+        text.split(u8::is_ascii_whitespace).any(|word| !word.is_empty() && is(word))
     }
 
     /// The files that can have lines of this user. Of a name with `%` forms, as `log =` has

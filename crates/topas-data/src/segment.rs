@@ -3,6 +3,7 @@
 //! What is read here is kept as it stands, also lines that are none.
 
 pub(crate) mod close;
+pub(crate) mod forget;
 pub(crate) mod index;
 pub(crate) mod lines;
 pub(crate) mod merge;
@@ -11,6 +12,7 @@ pub(crate) mod output;
 pub(crate) mod purge;
 pub(crate) mod raw;
 pub(crate) mod sort;
+mod tree;
 
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom, Write};

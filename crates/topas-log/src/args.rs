@@ -47,10 +47,11 @@ pub enum Command {
     /// behind the line that it follows in its segment.
     Merge(Merge),
 
-    /// Remove the closed segments of months that need not be kept any longer
+    /// Remove the closed segments of months that need not be kept any longer, or the lines of a user
     ///
-    /// Only files that `close` makes are removed: compressed, and with a month as YYYY-MM in their
-    /// names.
+    /// By age only files that `close` makes are removed: compressed, and with a month as YYYY-MM in their
+    /// names. Of a user the user's files are removed, and closed segments that hold lines of several
+    /// users are written anew.
     Purge(Purge),
 }
 
@@ -63,12 +64,17 @@ pub struct Purge {
     pub dir: Vec<PathBuf>,
 
     /// Remove the segments of the months before this one
-    #[arg(long, value_name = "YYYY-MM", required_unless_present = "keep", conflicts_with = "keep")]
+    #[arg(long, value_name = "YYYY-MM", conflicts_with = "keep")]
     pub before: Option<Month>,
 
-    /// Keep the segments of so many whole months before the present month
+    /// Keep the segments of so many whole months before the present month [default: `keep` in
+    /// topas.conf]
     #[arg(long, value_name = "MONTHS")]
     pub keep: Option<NonZero<u16>>,
+
+    /// Remove all lines of this user, by name or numeric id, instead of those of old months
+    #[arg(long, value_name = "USER", conflicts_with_all = ["before", "keep"])]
+    pub user: Option<String>,
 
     /// Only say which segments would be removed
     #[arg(short = 'n', long)]

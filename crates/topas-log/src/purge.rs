@@ -3,16 +3,28 @@
 use std::io::Write;
 use std::path::Path;
 
-use topas_config::Environment;
-use topas_data::{LeftFile, Month, PurgeOptions, PurgeReport, Purging, purge};
-use topas_terminal::shown;
+use topas_config::{Conf, Environment, Paths, command_line};
+use topas_data::{
+    Account, CloseError, ForgetReport, Forgetting, LeftFile, Month, OwnLines, PurgeOptions,
+    PurgeReport, Purging, forget, purge,
+};
+use topas_terminal::{shown, shown_lines};
 
 use crate::args::Purge;
 use crate::close::{directories, failed, reason};
 use crate::{TOOL, exit};
 
-/// Removes old segments in every directory: the exit code.
+/// Removes old segments or the lines of a user in every directory: the exit code.
 pub fn run(options: &Purge, env: &Environment) -> u8 {
+    let whose = match options.user.as_deref().map(user) {
+        Some(None) => return exit::USAGE,
+        user => user.flatten(),
+    };
+    let mut before = None;
+    if whose.is_none() {
+        let Some(month) = limit(options, env) else { return exit::USAGE };
+        before = Some(month);
+    }
     let mut dirs = options.dir.clone();
     if dirs.is_empty() {
         dirs = match directories(env) {
@@ -20,25 +32,121 @@ pub fn run(options: &Purge, env: &Environment) -> u8 {
             Err(code) => return code,
         };
     }
-    let kept = options.keep.map(|months| Month::present().earlier(months.get()));
-    // The command line has one of the two.
-    let Some(before) = options.before.or(kept) else { return exit::USAGE };
-    let how = PurgeOptions { before, dry_run: options.dry_run };
     let mut code = exit::OK;
     for dir in &dirs {
         let mut first = exit::OK;
-        let report =
-            purge(dir, how, &mut |path, became| tell(path, became, options), &mut |dir, error| {
-                let told = failed(dir, error);
-                first = if first == exit::OK { told } else { first };
-            });
-        told(dir, &report, before, options);
-        if report.failed > 0 && first == exit::OK {
+        let mut fault = |dir: &Path, error: &CloseError| {
+            let told = failed(dir, error);
+            first = if first == exit::OK { told } else { first };
+        };
+        let is_done = match (&whose, before) {
+            (Some(user), _) => forget_in(dir, user, options, &mut fault),
+            (None, Some(before)) => purge_in(dir, before, options, &mut fault),
+            (None, None) => true,
+        };
+        if !is_done && first == exit::OK {
             first = exit::FAILED;
         }
         code = if code == exit::OK { first } else { code };
     }
     code
+}
+
+/// The user whose lines are to go. What is wrong is said.
+fn user(name: &str) -> Option<OwnLines> {
+    let uid = name.parse().ok().or_else(|| Some(Account::of_name(name.as_ref())?.uid));
+    if uid.is_none() {
+        let what = format!("this system knows no user '{}'", shown_lines(name));
+        TOOL.error(&what, None, "give the numeric user id, as uid= in the lines has it");
+    }
+    uid.map(OwnLines::new)
+}
+
+/// The month before which segments go. What is wrong is said.
+fn limit(options: &Purge, env: &Environment) -> Option<Month> {
+    if options.before.is_some() {
+        return options.before;
+    }
+    let of_site = || {
+        let argv0 = command_line().into_iter().next().unwrap_or_default();
+        // The site's own limit, whatever a user has in the environment.
+        Conf::load(Paths::of_this_program(&argv0, env).as_ref(), &Environment::default()).keep()
+    };
+    let months = options.keep.or_else(of_site);
+    if months.is_none() {
+        let hint = "give --keep MONTHS, or set keep = in topas.conf";
+        TOOL.error(&"nothing says how long segments are kept", None, hint);
+    }
+    Some(Month::present().earlier(months?.get()))
+}
+
+/// Removes segments of months before this one: whether all went well.
+fn purge_in(
+    dir: &Path,
+    before: Month,
+    options: &Purge,
+    fault: &mut dyn FnMut(&Path, &CloseError),
+) -> bool {
+    let how = PurgeOptions { before, dry_run: options.dry_run };
+    let report = purge(dir, how, &mut |path, became| tell(path, became, options), fault);
+    told(dir, &report, before, options);
+    report.failed == 0
+}
+
+/// Removes the lines of a user: whether none are left.
+fn forget_in(
+    dir: &Path,
+    user: &OwnLines,
+    options: &Purge,
+    fault: &mut dyn FnMut(&Path, &CloseError),
+) -> bool {
+    let mut each = |path: &Path, became: &Forgetting| tell_of_user(path, became, options);
+    let report = forget(dir, user, options.dry_run, &mut each, fault);
+    told_of_user(dir, &report, options);
+    report.failed == 0 && report.left == 0
+}
+
+fn tell_of_user(path: &Path, became: &Forgetting, options: &Purge) {
+    let path = shown(path);
+    let would = if options.dry_run { "would be " } else { "" };
+    let text = match became {
+        Forgetting::Left(LeftFile::Failed(cause)) => {
+            let what = format_args!("cannot remove lines of {path}");
+            let hint = "check the permissions of its directory, and the file";
+            return TOOL.error(&what, Some(cause), hint);
+        }
+        Forgetting::NotClosed { lines } => {
+            let what = format_args!("{path} still has {lines} lines of the user");
+            let hint = "topas-log close it (--before NEXT-MONTH --idle 0), and call this again";
+            return TOOL.error(&what, None, hint);
+        }
+        Forgetting::Left(why) => {
+            let what = format_args!("{path} still has lines of the user");
+            let cause = reason(why);
+            return TOOL.error(&what, Some(&cause), "remove its other names, and call this again");
+        }
+        _ if options.quiet => return,
+        Forgetting::Removed { bytes } => {
+            format!("{path}: {would}removed, {bytes} B: it belongs to the user")
+        }
+        Forgetting::Rewritten { lines } => format!("{path}: {lines} lines {would}removed"),
+    };
+    // Who closed the pipe does not want to know; the work goes on.
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+fn told_of_user(dir: &Path, report: &ForgetReport, options: &Purge) {
+    if options.quiet {
+        return;
+    }
+    let ForgetReport { files, lines, left, .. } = report;
+    let would = if options.dry_run { "would be" } else { "were" };
+    let mut text =
+        format!("{}: {files} files of the user and {lines} lines {would} removed", shown(dir));
+    if *left > 0 {
+        text += &format!("; {left} files still have lines of the user");
+    }
+    let _ = writeln!(std::io::stdout(), "{text}");
 }
 
 fn tell(path: &Path, became: &Purging, options: &Purge) {

@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 use topas_config::{Conf, Environment};
 
-use crate::{TOOL, exit, export, ingest, mail, pages, serve};
+use crate::{TOOL, exit, export, ingest, mail, pages, purge, serve};
 
 /// Make weekly mails for users and pages for the center from the TOPAS log
 #[derive(Parser)]
@@ -35,6 +35,9 @@ pub enum ReportCommand {
     Mail(mail::MailArgs),
     /// Make pages for the staff of the center, of weeks, months and years
     Pages(pages::PagesArgs),
+    /// Remove what is older than the site keeps it, or what is of a user: from the index and the shared
+    /// database, the pages, and the notes of sent mails
+    Purge(purge::PurgeArgs),
 }
 
 impl ReportCommand {
@@ -47,6 +50,7 @@ impl ReportCommand {
             ReportCommand::Link(args) => serve::link(args),
             ReportCommand::Mail(args) => mail::run(args, env, conf),
             ReportCommand::Pages(args) => pages::run(args, env, conf),
+            ReportCommand::Purge(args) => purge::run(args, env, conf),
         }
     }
 }

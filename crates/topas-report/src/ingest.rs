@@ -157,6 +157,10 @@ fn say(report: &IngestReport) {
             "{lines} foreign lines do not count: the owner of their file is another"
         ));
     }
+    if report.too_old > 0 {
+        let lines = report.too_old;
+        TOOL.say(&format!("{lines} lines are older than what topas-report purge keeps"));
+    }
     TOOL.say(&format!(
         "{} of {} lines are new, in {} files that changed; {} runs are new or different",
         report.new_lines, report.lines, report.sources, report.runs

@@ -14,6 +14,7 @@ mod template;
 mod week;
 
 pub use args::MailArgs;
+pub use state::forget_mails;
 pub use week::{available, calibration};
 
 use topas_config::{Conf, Environment};

@@ -9,6 +9,7 @@ mod export;
 mod ingest;
 mod mail;
 mod pages;
+mod purge;
 mod reading;
 mod serve;
 mod state_dir;

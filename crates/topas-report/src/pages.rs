@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use topas_config::{Conf, Environment};
 use topas_data::{
-    AskAnswer, Capacity, CompareOrder, ComparePlan, CompareReport, CompareTable, LogReport, Period,
-    WeekPlan, clock,
+    AskAnswer, Capacity, CompareOrder, ComparePlan, CompareReport, CompareTable, LogReport, Month,
+    Period, WeekPlan, clock,
 };
 use topas_mpi_data::{CenterProfiles, read_profiles_in};
 use topas_render::center::{Center, change_plan, parts, plans};
 use topas_render::period_words;
 use topas_render::week::period_name;
 use topas_terminal::{Progress, shown};
-use topas_web::{CenterIndex, IndexEntry, center_index, center_page};
+use topas_web::{CenterIndex, IndexEntry, center_index, center_page, names_in_page};
 
 use crate::mail::{available, calibration};
 use crate::reading::{ReadingArgs, ReportLog, period};
@@ -156,15 +156,66 @@ impl Page {
     }
 }
 
+/// Whether a period ended before the first day of a month.
+pub fn ends_before(period: &Period, month: Month) -> bool {
+    period.until.is_some_and(|until| (until.year, until.month) < (month.year, month.month))
+}
+
 /// The directory of pages.
-struct Pages {
+pub struct Pages {
     dir: PathBuf,
     entries: Vec<IndexEntry>,
 }
 
 impl Pages {
+    /// Removes the pages about times that ended before a month: their names. The Err is an exit code, and
+    /// the reason has been said.
+    pub fn remove_before(self, month: Month, dry_run: bool) -> Result<Vec<String>, u8> {
+        let is_old = |_: &Path, entry: &IndexEntry| {
+            period(&entry.name).is_ok_and(|period| ends_before(&period, month))
+        };
+        self.remove(&is_old, dry_run)
+    }
+
+    /// Removes the pages that name somebody.
+    pub fn remove_naming(self, who: &[String], dry_run: bool) -> Result<Vec<String>, u8> {
+        let names_user = |path: &Path, _: &IndexEntry| {
+            let page = fs::read(path).unwrap_or_default();
+            let page = String::from_utf8_lossy(&page);
+            who.iter().any(|name| names_in_page(&page, name))
+        };
+        self.remove(&names_user, dry_run)
+    }
+
+    /// Removes pages, and what the index says of them.
+    fn remove(
+        mut self,
+        goes: &dyn Fn(&Path, &IndexEntry) -> bool,
+        dry_run: bool,
+    ) -> Result<Vec<String>, u8> {
+        let (gone, kept): (Vec<IndexEntry>, Vec<IndexEntry>) = std::mem::take(&mut self.entries)
+            .into_iter()
+            .partition(|entry| goes(&self.dir.join(&entry.file), entry));
+        self.entries = kept;
+        let names = gone.iter().map(|entry| entry.name.clone()).collect();
+        if dry_run {
+            return Ok(names);
+        }
+        for entry in &gone {
+            let path = self.dir.join(&entry.file);
+            fs::remove_file(&path).map_err(|error| {
+                let what = format!("cannot remove {}", shown(&path));
+                TOOL.error(&what, Some(&error), "check the directory and its permissions");
+                exit::FAILED
+            })?;
+        }
+        // Also if no page goes: a call that was killed may have removed some.
+        self.index(clock::now().to_string())?;
+        Ok(names)
+    }
+
     /// Opens the directory, which others may not read: pages name users.
-    fn open(dir: &Path) -> Result<Self, u8> {
+    pub fn open(dir: &Path) -> Result<Self, u8> {
         let failed = |error: io::Error| {
             let what = format!("cannot use {}", shown(dir));
             TOOL.error(&what, Some(&error), "name another directory with --out");

@@ -6,7 +6,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::error::StoreError;
 use crate::remote::RemoteStore;
@@ -15,6 +15,9 @@ use crate::store::{Dialect, Store};
 
 /// How long a connection may take, and how long an answer.
 const PATIENCE: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(300)];
+
+/// How long a server may take to remove rows.
+const MUTATION: Duration = Duration::from_secs(3600);
 
 /// Longest answer that is read, in bytes.
 const LONGEST: u64 = 1 << 30;
@@ -324,6 +327,33 @@ impl RemoteStore for ClickHouse {
             for table in TABLES {
                 let sql = format!("TRUNCATE TABLE IF EXISTS {}", self.shard_table(table));
                 self.ask(server, "clear", &sql, b"")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn remove_before(&mut self, day: i64) -> Result<(), StoreError> {
+        let what = "remove old rows of";
+        for server in &self.servers {
+            for table in TABLES {
+                let (condition, limit) = table.before(day);
+                let condition = filled(condition, &[limit]);
+                let sql =
+                    format!("ALTER TABLE {} DELETE WHERE {condition}", self.shard_table(table));
+                self.ask(server, what, &sql, b"")?;
+            }
+            // The server does this later. Only then the rows are gone.
+            let begun = Instant::now();
+            let database = literal(self.database.as_bytes());
+            let sql = format!(
+                "SELECT count(*) FROM system.mutations WHERE database = {database} AND is_done = 0"
+            );
+            while self.ask(server, what, &sql, b"")?.trim_ascii() != b"0" {
+                if begun.elapsed() > MUTATION {
+                    let cause = format!("{server} still has rows that are to be removed").into();
+                    return Err(StoreError::Remote { store: self.name.clone(), what, cause });
+                }
+                std::thread::sleep(Duration::from_millis(200));
             }
         }
         Ok(())

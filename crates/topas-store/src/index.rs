@@ -1,5 +1,7 @@
 //! The index: one file of SQLite, which needs no server and can be made again.
 
+pub(crate) mod purge;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -168,9 +170,7 @@ impl Index {
     ///
     /// [`StoreError::Index`].
     pub fn state(&self, name: &str) -> Result<i64, StoreError> {
-        let sql = "SELECT value FROM state WHERE name = ?";
-        let read = self.connection.query_row(sql, [name], |row| row.get(0)).optional();
-        Ok(self.tried(read)?.unwrap_or(0))
+        self.tried(state(&self.connection, name))
     }
 
     /// Keeps a number.
@@ -179,8 +179,7 @@ impl Index {
     ///
     /// [`StoreError::Index`].
     pub fn set_state(&self, name: &str, value: i64) -> Result<(), StoreError> {
-        let sql = "INSERT INTO state VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
-        self.tried(self.connection.execute(sql, params![name, value])).map(drop)
+        self.tried(set_state(&self.connection, name, value))
     }
 
     /// Makes the rows that a batch changed quick to find: only needed where another store gets them.
@@ -250,6 +249,18 @@ impl Index {
     }
 }
 
+fn state(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
+    let sql = "SELECT value FROM state WHERE name = ?";
+    let read = connection.query_row(sql, [name], |row| row.get(0)).optional();
+    Ok(read?.unwrap_or(0))
+}
+
+fn set_state(connection: &Connection, name: &str, value: i64) -> rusqlite::Result<()> {
+    let sql =
+        "INSERT INTO state VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+    connection.execute(sql, params![name, value]).map(drop)
+}
+
 /// A change of the index.
 pub(crate) struct IndexChange<'c> {
     path: String,
@@ -290,6 +301,11 @@ impl IndexChange<'_> {
         let sql = "INSERT INTO state VALUES ('version', 1)
                    ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value";
         self.tried(self.transaction.query_row(sql, [], |row| row.get(0)))
+    }
+
+    /// A number that is kept; 0 if it never was.
+    pub fn state(&self, name: &str) -> Result<i64, StoreError> {
+        self.tried(state(&self.transaction, name))
     }
 
     /// The runs of a launch that end at `from` or later and start at `to` or earlier, in µs, each

@@ -15,8 +15,10 @@ use topas_data::{
 };
 
 use crate::error::StoreError;
+use crate::index::purge::KEPT_FROM;
 use crate::index::{Index, IndexChange};
-use crate::stored_run::{StoredRun, stored_text};
+use crate::schema::date_of;
+use crate::stored_run::{StoredRun, day_number, stored_text};
 use crate::sums::SumChanges;
 
 /// Least lines of a batch that may be asked for.
@@ -44,6 +46,8 @@ pub struct IngestReport {
     pub new_lines: u64,
     /// Runs that are new, or different now
     pub runs: u64,
+    /// Lines of runs that are older than what is kept, see [`Index::purge`]
+    pub too_old: u64,
     /// What is no log line, or is foreign
     pub left_out: LeftOut,
     /// Sources that could not be read, or not to their end
@@ -198,13 +202,16 @@ impl<'i> Ingest<'i> {
         if self.batch.len() == 0 && self.batch.places.is_empty() {
             return Ok(());
         }
-        let Batch { text, mut lines, profiles, places } = std::mem::take(&mut self.batch);
+        let Batch { text, mut lines, mut profiles, places } = std::mem::take(&mut self.batch);
         lines.sort_unstable_by_key(|line| line.launch);
         let change = self.index.change()?;
         let version = change.version()?;
+        let kept_from = change.state(KEPT_FROM)?;
         let mut joining = Joining {
             change: &change,
             version,
+            kept_from,
+            too_old: 0,
             keep_gone: self.keep_gone,
             sums: SumChanges::default(),
             new_lines: 0,
@@ -220,14 +227,17 @@ impl<'i> Ingest<'i> {
             }
         }
         joining.launches(&launches, &text)?;
-        let Joining { sums, new_lines, runs, .. } = joining;
+        let Joining { sums, new_lines, too_old, runs, .. } = joining;
+        let oldest = date_of(kept_from);
+        profiles.retain(|line| &*line.text >= oldest.as_bytes());
         change.add_sums(&sums.changes(), version)?;
         change.add_profiles(&profiles, version)?;
         for (file, place) in places {
             change.set_place(file, place)?;
         }
         change.commit()?;
-        self.report.new_lines += new_lines;
+        self.report.new_lines += new_lines.saturating_sub(too_old);
+        self.report.too_old += too_old;
         self.report.runs += runs;
         Ok(())
     }
@@ -238,7 +248,11 @@ struct Joining<'c> {
     change: &'c IndexChange<'c>,
     version: i64,
     keep_gone: bool,
+    /// The first day of which runs are kept
+    kept_from: i64,
     sums: SumChanges,
+    /// New lines of runs that are older
+    too_old: u64,
     new_lines: u64,
     runs: u64,
 }
@@ -266,8 +280,12 @@ impl Joining<'_> {
         let before: Vec<&[u8]> = known.iter().flat_map(|(_, run)| run.texts()).collect();
         texts.extend(&before);
         let (mut now, version) = (FxHashMap::default(), self.version);
-        let sums = &mut self.sums;
+        let (sums, kept_from, too_old) = (&mut self.sums, self.kept_from, &mut self.too_old);
         join_lines(&texts, RunDetails::Listed, |run| {
+            if day_number(run.date) < kept_from {
+                *too_old += run.lines.len() as u64;
+                return;
+            }
             sums.add(&run);
             let stored = StoredRun::new(&run, &texts, version);
             now.insert((stored.launch, stored.id), stored);

@@ -31,6 +31,7 @@ mod sums;
 pub use clickhouse::ClickHouse;
 pub use error::StoreError;
 pub use index::Index;
+pub use index::purge::{Purged, ToPurge};
 pub use ingest::{Ingest, IngestReport, LEAST_BATCH, MOST_BATCH};
 pub use postgres::Postgres;
 pub use question::{

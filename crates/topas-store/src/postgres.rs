@@ -151,6 +151,18 @@ impl RemoteStore for Postgres {
         self.tried("clear", |client| client.batch_execute(&sql))
     }
 
+    fn remove_before(&mut self, day: i64) -> Result<(), StoreError> {
+        for table in TABLES {
+            let (condition, limit) = table.before(day);
+            let sql = numbered(&format!("DELETE FROM {} WHERE {condition}", table.name));
+            self.tried("remove old rows of", |client| client.query_typed(&sql, &[typed(&limit)]))?;
+            // Rows that are deleted stay in the files until their room is given back.
+            let sql = format!("VACUUM {}", table.name);
+            self.tried("remove old rows of", |client| client.batch_execute(&sql))?;
+        }
+        Ok(())
+    }
+
     fn put(&mut self, table: &Table, rows: &[Vec<Cell>]) -> Result<(), StoreError> {
         let mut columns = Vec::new();
         for (at, column) in table.columns().enumerate() {

@@ -9,6 +9,7 @@
 use crate::clickhouse::ClickHouse;
 use crate::error::StoreError;
 use crate::index::Index;
+use crate::index::purge::{KEPT_FROM, KEPT_FROM_TOLD};
 use crate::postgres::Postgres;
 use crate::schema::{Cell, Table};
 use crate::schema::{CellKind, TABLES};
@@ -32,6 +33,13 @@ pub trait RemoteStore: Store {
     ///
     /// [`StoreError::Remote`].
     fn clear(&mut self) -> Result<(), StoreError>;
+
+    /// Removes all rows of before the first day of a month, a number such as 20241101.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Remote`]; then any of the rows may be there.
+    fn remove_before(&mut self, day: i64) -> Result<(), StoreError>;
 
     /// Adds rows, of which no two have the same key; a row of the same key is replaced unless it
     /// is of a later version.
@@ -80,6 +88,11 @@ pub fn deliver(index: &mut Index, store: &mut dyn RemoteStore) -> Result<Deliver
         store.clear()?;
         index.set_state("delivered", 0)?;
         index.set_state("cleared", 0)?;
+    }
+    let kept = index.state(KEPT_FROM)?;
+    if kept > index.state(KEPT_FROM_TOLD)? {
+        store.remove_before(kept)?;
+        index.set_state(KEPT_FROM_TOLD, kept)?;
     }
     let mut done = index.state("delivered")?;
     while let Some(version) = index.next_version(done)? {

@@ -41,6 +41,17 @@ const fn text(name: &'static str) -> Column {
     Column { name, kind: CellKind::Text }
 }
 
+/// What tells how old a row is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RowAge {
+    /// The column `day`
+    Day,
+    /// The column `month`
+    Month,
+    /// The date at the beginning of the column `line`
+    Line,
+}
+
 /// A table.
 #[derive(Debug)]
 pub struct Table {
@@ -50,6 +61,8 @@ pub struct Table {
     pub key: &'static [Column],
     /// The others; the last is the number of the batch that changed a row last
     pub rest: &'static [Column],
+    /// How old a row is
+    pub(crate) age: RowAge,
 }
 
 impl Table {
@@ -58,10 +71,25 @@ impl Table {
         self.key.iter().chain(self.rest)
     }
 
+    /// The condition for rows of before the first day of a month (20241101), with a `?`, and what stands
+    /// for it.
+    pub(crate) fn before(&self, day: i64) -> (&'static str, Cell) {
+        match self.age {
+            RowAge::Day => ("day < ?", Cell::Int(day)),
+            RowAge::Month => ("month < ?", Cell::Int(day / 100)),
+            RowAge::Line => ("line < ?", Cell::Bytes(date_of(day).into_bytes())),
+        }
+    }
+
     /// Their names, with commas between them.
     pub fn column_names(&self) -> String {
         self.columns().map(|column| column.name).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// A day such as 20241101 as lines write it.
+pub(crate) fn date_of(day: i64) -> String {
+    format!("{:04}/{:02}/{:02}", day / 10_000, day / 100 % 100, day % 100)
 }
 
 /// Runs. `launch` and `id` tell them apart; `gone` is 1 if a run became part of another one when
@@ -88,6 +116,7 @@ pub const RUNS: Table = Table {
         Column { name: "lines", kind: CellKind::Bytes },
         int("version"),
     ],
+    age: RowAge::Day,
 };
 
 const SUMS: [Column; IntegerSums::COLUMNS.len() + 1] = {
@@ -106,6 +135,7 @@ pub const BY_USER: Table = Table {
     name: "by_user",
     key: &[int("day"), int("month"), text("owner"), text("user_name"), text("measure")],
     rest: &SUMS,
+    age: RowAge::Day,
 };
 
 /// Sums by day, language, library, and bin of 50 MFlop/s per PE (-1 without a rate).
@@ -113,6 +143,7 @@ pub const BY_RATE: Table = Table {
     name: "by_rate",
     key: &[int("day"), int("month"), text("lang"), text("lib"), int("bin"), text("measure")],
     rest: &SUMS,
+    age: RowAge::Day,
 };
 
 /// Sums by month, language, library, size (number of PEs, rounded down to a power of two), and
@@ -121,6 +152,7 @@ pub const BY_CLASS: Table = Table {
     name: "by_class",
     key: &[int("month"), text("lang"), text("lib"), int("size"), text("owner"), text("measure")],
     rest: &SUMS,
+    age: RowAge::Month,
 };
 
 /// Lines of MPI profiles. `id` is the launch id, `owner` the numeric id of the user who alone vouches for
@@ -130,6 +162,7 @@ pub const PROFILES: Table = Table {
     name: "profiles",
     key: &[text("id"), text("owner"), int("hash")],
     rest: &[int("place"), Column { name: "line", kind: CellKind::Bytes }, int("version")],
+    age: RowAge::Line,
 };
 
 /// All of them.

@@ -10,8 +10,8 @@ use std::time::Instant;
 use topas_data::Inputs;
 use topas_store::{
     Cell, CellKind, Index, Ingest, RunClass, RunFilter, RunPosition, Store, StoredRun, SumsBy,
-    class_samples, deliver, find_run, latest_runs, owners_of, profile_lines, remote_store, sums_by,
-    sums_of_all,
+    ToPurge, class_samples, deliver, find_run, latest_runs, owners_of, profile_lines, remote_store,
+    sums_by, sums_of_all,
 };
 use topas_testkit::with_lengths;
 
@@ -280,4 +280,69 @@ fn the_same_runs_are_the_same_in_every_store() {
         told(&format!("{compared} runs are the same in {}", store.name()));
         assert!(compared >= runs * 9 / 10);
     }
+}
+
+/// What is purged from the index is gone from the databases: by age from the tables, of a user also from
+/// the files of PostgreSQL.
+#[test]
+#[ignore = "cargo xtask test --stores"]
+fn what_is_purged_is_gone_from_every_store() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::set_permissions(dir.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let log = dir.path().join("log");
+    fs::create_dir(&log).unwrap();
+    // Around the end of May 2026.
+    generated::append(&log, &generated::runs_from(5, 7200, 300));
+    let old = profile().replace("2026/11/17", "2026/05/17");
+    generated::append(&log, &[(0, profile()), (1, old)]);
+    let inputs = Inputs::new(std::slice::from_ref(&log));
+    let postgres = PostgresServer::new(dir.path());
+    let clickhouse = ClickHouseServers::new(dir.path());
+    let mut running = vec![postgres.start()];
+    running.extend(clickhouse.start());
+    let (_engine, engine) = current_engine(&dir.path().join("engine"));
+    for (at, url) in [postgres.url(), clickhouse.url(), engine].iter().enumerate() {
+        let mut index = Index::open(&dir.path().join(format!("index{at}"))).unwrap();
+        let mut store = remote_store(url).unwrap();
+        Ingest::new(&mut index, 97, true).run(&inputs.sources, |_| {}).unwrap();
+        deliver(&mut index, &mut *store).unwrap();
+        let before = number_of_rows(&mut *store);
+        let june = topas_data::Month { year: 2026, month: 6 };
+        let purged = index.purge(ToPurge::Before(june), true, false).unwrap();
+        assert!(purged.runs > 100 && purged.profiles == 1, "{url}: {purged:?}");
+        // What is killed here is done by the next call.
+        deliver(&mut index, &mut *store).unwrap();
+        assert_ne!(number_of_rows(&mut *store), before, "{url}");
+        for (table, condition) in [
+            ("runs", "day < 20260601"),
+            ("by_user", "day < 20260601"),
+            ("by_rate", "day < 20260601"),
+            ("by_class", "month < 202606"),
+            ("profiles", "line < '2026/06/01'"),
+        ] {
+            let of = |condition: &str| format!("SELECT count(*) FROM {table} WHERE {condition}");
+            let mut count = |sql: &str| store.select(sql, &[], &[CellKind::Int]).unwrap();
+            assert_eq!(count(&of(condition)), [[Cell::Int(0)]], "{url} {table}");
+            assert_ne!(count(&of("version > 0")), [[Cell::Int(0)]], "{url} {table}");
+        }
+        assert_eq!(answers(&mut index), answers(&mut *store), "{url}");
+
+        let user = topas_data::OwnLines::new(1000);
+        let purged = index.purge(ToPurge::User(&user), true, false).unwrap();
+        assert!(purged.runs > 10, "{url}: {purged:?}");
+        deliver(&mut index, &mut *store).unwrap();
+        assert_eq!(answers(&mut index), answers(&mut *store), "{url}");
+        let sql = "SELECT count(*) FROM runs WHERE owner = '1000'";
+        assert_eq!(store.select(sql, &[], &[CellKind::Int]).unwrap(), [[Cell::Int(0)]], "{url}");
+    }
+    // The server writes what it has in memory when it is told to end.
+    let pid = nix::unistd::Pid::from_raw(running[0].0.id() as i32);
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    running[0].0.wait().unwrap();
+    let base = dir.path().join("postgres/data/base");
+    let found = |text: &str| {
+        let found = Command::new("grep").args(["-raqF", text]).arg(&base).status().unwrap();
+        found.success()
+    };
+    assert!(found("uid=1001") && !found("uid=1000"));
 }

@@ -129,3 +129,14 @@ pub fn center_index(index: &CenterIndex) -> String {
         &footer(&index.made),
     )
 }
+
+/// Whether a page of [`center_page`] names somebody: the name stands there, and is no part of a longer
+/// word.
+pub fn names_in_page(page: &str, name: &str) -> bool {
+    let name = html! { (name) }.into_string();
+    let is_part = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+    !name.is_empty()
+        && page.match_indices(&name).any(|(at, _)| {
+            !page[..at].ends_with(is_part) && !page[at + name.len()..].starts_with(is_part)
+        })
+}

@@ -30,6 +30,6 @@ pub use access::{RoleFault, Roles, Viewer, ViewerRole};
 pub use all_pes::{AllPes, FindAllPes};
 pub use answer::{Answer, OpenStore, Web};
 pub use asked::Asked;
-pub use center::{CenterIndex, IndexEntry, center_index, center_page};
+pub use center::{CenterIndex, IndexEntry, center_index, center_page, names_in_page};
 pub use serve::{Listen, serve};
 pub use sign_in::{LINK_TIME, SignIn};

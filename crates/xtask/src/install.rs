@@ -298,12 +298,14 @@ fn link(to: &Path, path: &Path) -> Result<()> {
 
 /// Files of `etc` for other daemons, as they stand, but with the log directory of this
 /// prefix.
-const EXAMPLES: [&str; 16] = [
+const EXAMPLES: [&str; 18] = [
     "logrotate/topas",
     "rsyslog/center.conf",
     "rsyslog/node.conf",
     "systemd/topas-log-close.service",
     "systemd/topas-log-close.timer",
+    "systemd/topas-purge.service",
+    "systemd/topas-purge.timer",
     "systemd/topas-report-ingest.service",
     "systemd/topas-report-ingest.timer",
     "systemd/topas-report-serve.service",

@@ -11,7 +11,7 @@
 //! regular file with one name, never a link; a closed segment is added to only if it belongs
 //! to the owner of the file; what a user can spoil is what was that user's anyway.
 
-mod packing;
+pub(super) mod packing;
 mod target;
 
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ use packing::add;
 use target::Target;
 
 /// What begins the names of unfinished files, where they need a name.
-const UNFINISHED: &str = ".topas-close-";
+pub(super) const UNFINISHED: &str = ".topas-close-";
 
 /// Between a file's name and its token while it is being closed.
 const CLOSING: &str = ".closing-";
@@ -298,7 +298,7 @@ pub(super) fn lock(dir: &Path) -> Result<File, CloseError> {
 }
 
 /// Removes what a close that was killed left unfinished. The lock is held: nobody uses it.
-fn remove_unfinished(dir: &Path) -> io::Result<()> {
+pub(super) fn remove_unfinished(dir: &Path) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         if entry.file_name().as_encoded_bytes().starts_with(UNFINISHED.as_bytes()) {

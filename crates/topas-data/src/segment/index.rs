@@ -39,6 +39,8 @@ pub struct IndexPart {
     pub bytes: u64,
     /// Bytes that stand before foreign lines, beside those of the file
     pub marks: u64,
+    /// Bytes of both that are no more here: the lines of users who asked for that
+    pub removed: u64,
     /// Lines, the last one also without newline
     pub lines: u64,
     /// When the first and the last of its programs ended, in s since 1970-01-01; None without
@@ -60,6 +62,7 @@ impl IndexPart {
             "owner": self.owner,
             "bytes": self.bytes,
             "marks": self.marks,
+            "removed": self.removed,
             "lines": self.lines,
             "first": self.times.map(|(first, _)| first),
             "last": self.times.map(|(_, last)| last),
@@ -78,6 +81,7 @@ impl IndexPart {
             // Segments of before know neither.
             owner: number("owner").and_then(|uid| u32::try_from(uid).ok()),
             marks: number("marks").unwrap_or(0),
+            removed: number("removed").unwrap_or(0),
             bytes: number("bytes")?,
             lines: number("lines")?,
             times: value["first"].as_i64().zip(value["last"].as_i64()),

@@ -14,7 +14,7 @@ use crate::segment::zstd_frame;
 
 /// What the end of a file's name asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Packing {
+pub(super) enum Packing {
     Plain,
     Gzip,
     Zstd,
@@ -22,7 +22,7 @@ enum Packing {
 }
 
 impl Packing {
-    fn of(path: &Path) -> Self {
+    pub fn of(path: &Path) -> Self {
         match path.extension().and_then(|end| end.to_str()) {
             Some("gz") => Packing::Gzip,
             Some("zst") => Packing::Zstd,
@@ -33,7 +33,7 @@ impl Packing {
 }
 
 /// Compresses or not.
-enum Encoder<W: Write> {
+pub(super) enum Encoder<W: Write> {
     Plain(W),
     Gzip(flate2::write::GzEncoder<W>),
     Zstd(zstd::stream::write::Encoder<'static, W>),
@@ -41,7 +41,7 @@ enum Encoder<W: Write> {
 }
 
 impl<W: Write> Encoder<W> {
-    fn new(packing: Packing, to: W) -> io::Result<Self> {
+    pub fn new(packing: Packing, to: W) -> io::Result<Self> {
         Ok(match packing {
             Packing::Plain => Encoder::Plain(to),
             Packing::Gzip => {
@@ -52,7 +52,7 @@ impl<W: Write> Encoder<W> {
         })
     }
 
-    fn finish(self) -> io::Result<W> {
+    pub fn finish(self) -> io::Result<W> {
         match self {
             Encoder::Plain(to) => Ok(to),
             Encoder::Gzip(encoder) => encoder.finish(),
@@ -61,7 +61,7 @@ impl<W: Write> Encoder<W> {
         }
     }
 
-    fn writer(&mut self) -> &mut dyn Write {
+    pub fn writer(&mut self) -> &mut dyn Write {
         match self {
             Encoder::Plain(to) => to,
             Encoder::Gzip(encoder) => encoder,

@@ -12,12 +12,13 @@
 //! been sent, and twice would be worse than not at all.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use topas_config::Environment;
-use topas_data::WeekUserId;
+use topas_data::{Output, WeekUserId};
 use topas_format::shown::Shown;
 use topas_terminal::shown;
 
@@ -64,6 +65,13 @@ impl MailState {
             TOOL.error(&what, Some(&error), "another topas-report mail is running");
             return Err(exit::FAILED);
         }
+        let place = |about: fs::Metadata| (about.dev(), about.ino());
+        let opened = file.metadata().map(place).map_err(failed)?;
+        if fs::metadata(&path).map(place).map_err(failed)? != opened {
+            let what = format!("{} was written anew just now", shown(&path));
+            TOOL.error(&what, None, "topas-report purge was at work; call this again");
+            return Err(exit::FAILED);
+        }
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(failed)?;
         let mut known = HashMap::new();
@@ -107,6 +115,40 @@ impl MailState {
         self.known.insert(of, word.to_owned());
         Ok(())
     }
+}
+
+/// Removes the notes about mails that `goes` chooses by their week and their user: how many. The Err is an
+/// exit code, and the reason has been said.
+pub fn forget_mails(
+    path: &Path,
+    goes: &dyn Fn(&str, &str) -> bool,
+    dry_run: bool,
+) -> Result<u64, u8> {
+    let failed = |error: io::Error| {
+        let what = format!("cannot use {}", shown(path));
+        TOOL.error(&what, Some(&error), "check its permissions; --state names another");
+        exit::FAILED
+    };
+    let mut file = OpenOptions::new().read(true).append(true).open(path).map_err(failed)?;
+    // No mail is sent meanwhile.
+    file.lock().map_err(failed)?;
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(failed)?;
+    let goes = |line: &&str| {
+        let mut words = line.trim_end().splitn(3, ' ').skip(1);
+        words.next().zip(words.next()).is_some_and(|(week, id)| goes(week, id))
+    };
+    let (gone, kept): (Vec<&str>, Vec<&str>) = text.split_inclusive('\n').partition(goes);
+    if !gone.is_empty() && !dry_run {
+        // Whole, because notes that are lost would send mails twice.
+        let write = || {
+            let mut output = Output::create(path)?;
+            output.write_all(kept.concat().as_bytes())?;
+            output.finish()
+        };
+        write().map_err(failed)?;
+    }
+    Ok(gone.len() as u64)
 }
 
 fn key(week: &str, id: &WeekUserId) -> String {

@@ -7,6 +7,7 @@ mod figures;
 mod killed;
 mod mail;
 mod pages;
+mod purge;
 mod sending;
 mod serve;
 mod stores;

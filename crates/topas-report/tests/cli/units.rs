@@ -6,7 +6,9 @@ use std::path::Path;
 use std::process::Command;
 
 /// Units that are checked.
-const UNITS: [&str; 7] = [
+const UNITS: [&str; 9] = [
+    "topas-purge.service",
+    "topas-purge.timer",
     "topas-report-ingest.service",
     "topas-report-ingest.timer",
     "topas-report-mail.service",
@@ -25,19 +27,22 @@ fn systemd_takes_the_units() {
     let dir = tempfile::tempdir().unwrap();
     let prefix = dir.path().join("prefix");
     fs::create_dir_all(prefix.join("bin")).unwrap();
-    symlink(env!("CARGO_BIN_EXE_topas-report"), prefix.join("bin/topas-report")).unwrap();
+    for name in ["topas-report", "topas-log"] {
+        symlink(env!("CARGO_BIN_EXE_topas-report"), prefix.join("bin").join(name)).unwrap();
+    }
     let etc = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../etc/systemd");
     let paths = UNITS.map(|name| {
         let text = fs::read_to_string(etc.join(name)).unwrap();
         let text = text.replace("@PREFIX@", prefix.to_str().unwrap()).replace("@LOGS@", "/tmp");
-        // The manual page is not installed here.
-        let text = text.replace("Documentation=man:topas-report(1)\n", "");
+        // The manual pages are not installed here.
+        let is_page = |line: &&str| !line.starts_with("Documentation=man:");
+        let text: String = text.lines().filter(is_page).map(|line| format!("{line}\n")).collect();
         let path = dir.path().join(name);
         fs::write(&path, text).unwrap();
         path
     });
     let output = Command::new("systemd-analyze").arg("verify").args(&paths).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    let ours: Vec<&str> = said.lines().filter(|line| line.contains("topas-report")).collect();
+    let ours: Vec<&str> = said.lines().filter(|line| line.contains("topas-")).collect();
     assert!(output.status.success() && ours.is_empty(), "{said}");
 }

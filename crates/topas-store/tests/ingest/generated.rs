@@ -8,6 +8,7 @@ use topas_testkit::{numbers_below, with_lengths};
 
 /// Lines of so many runs by six users: two lines, one, the second late or in another file, equal
 /// lines, ids that come again, programs without a launch id, and accelerators.
+#[allow(dead_code, reason = "each test uses a part")]
 pub fn runs(seed: u64, runs: u64) -> Vec<(usize, String)> {
     runs_from(seed, 0, runs)
 }

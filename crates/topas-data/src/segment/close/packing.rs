@@ -1,6 +1,6 @@
 //! Adds the text of files to a segment, and reads it again before it counts.
 
-use std::fs::{File, Permissions};
+use std::fs::{File, Metadata, Permissions};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 
@@ -77,11 +77,7 @@ pub(super) fn add(
     index.data = new.file.stream_position()?;
     new.file.write_all(&index.to_bytes()?)?;
     if let Some(owner) = owner {
-        let now = new.file.metadata()?;
-        if (now.uid(), now.gid()) != (owner.uid(), owner.gid()) {
-            fchown(&new.file, Some(owner.uid()), Some(owner.gid()))?;
-        }
-        new.file.set_permissions(Permissions::from_mode(owner.mode() & 0o777))?;
+        give_to(&new.file, &owner)?;
     }
     verify(&mut new.file, &index, first, each)?;
     new.commit()?;
@@ -92,6 +88,15 @@ pub(super) fn add(
         open.added = (all_lines + lines, all_bytes + bytes, all_packed + packed);
     }
     Ok(())
+}
+
+/// Gives a file owner, group and mode of another one.
+pub(in crate::segment) fn give_to(file: &File, owner: &Metadata) -> io::Result<()> {
+    let now = file.metadata()?;
+    if (now.uid(), now.gid()) != (owner.uid(), owner.gid()) {
+        fchown(file, Some(owner.uid()), Some(owner.gid()))?;
+    }
+    file.set_permissions(Permissions::from_mode(owner.mode() & 0o777))
 }
 
 /// Compresses `len` bytes of a file from where it is done. Lines that are not vouched for become
@@ -153,7 +158,7 @@ fn pack(
 }
 
 /// Reads the index and the parts from `first` on as a reader would, and compares.
-fn verify(
+pub(in crate::segment) fn verify(
     file: &mut File,
     index: &Index,
     first: usize,
@@ -178,9 +183,10 @@ fn verify(
             last = end;
             each(Closing::Working { name: &part.name, bytes, again: true });
         }
-        let lines = newlines + u64::from(last != b'\n');
+        let lines = newlines + u64::from(bytes > 0 && last != b'\n');
         let hash = HEXLOWER.encode(&hash.finalize());
-        if (bytes, lines, hash) != (part.bytes + part.marks, part.lines, part.sha256.clone()) {
+        let text = (part.bytes + part.marks).saturating_sub(part.removed);
+        if (bytes, lines, hash) != (text, part.lines, part.sha256.clone()) {
             return Err(differs());
         }
     }
