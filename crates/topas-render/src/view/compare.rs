@@ -8,7 +8,7 @@ use topas_data::pes::{
 
 use super::in_columns::in_columns;
 use super::quantity::shown;
-use crate::number::{NONE, percent, si, signed_percent};
+use crate::number::{NONE, duration, percent, signed_percent};
 use crate::text::at_places;
 use crate::wording::{count, paragraph, runs as runs_of};
 
@@ -34,8 +34,8 @@ pub fn compare(
     let _ = writeln!(
         out,
         "The newest run took {} (old), {} (new){}.\n",
-        si(before, "s"),
-        si(after, "s"),
+        duration(before),
+        duration(after),
         if before > 0.0 {
             format!(", {}", signed_percent(after / before - 1.0))
         } else {

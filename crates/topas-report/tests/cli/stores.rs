@@ -17,7 +17,10 @@ mod servers;
 use servers::{ClickHouseServers, PostgresServer, Server};
 
 /// Runs that come between two deaths.
-const RUNS: u64 = 1500;
+const RUNS: u64 = 500;
+
+/// How often a server or an ingest dies at a random moment.
+const DEATHS: u64 = 50;
 
 fn ingest(center: &Center) -> Child {
     center.ingest(&["--batch", "100"])
@@ -44,13 +47,12 @@ fn held(store: &mut dyn Store) -> (Vec<Vec<Cell>>, Vec<String>) {
 /// Kills servers and ingests at random moments of work; what comes out is what the index has, which
 /// is what awk adds up from the log.
 fn dies_and_comes_back(url: &str, start: &dyn Fn() -> Vec<Server>) {
-    let deaths = if std::env::var_os("TOPAS_TEST_FULL").is_some() { 20 } else { 4 };
     let center = Center::new("");
     fs::write(center.path("etc/topas.conf"), format!("store = {url}\n")).unwrap();
     let mut below = numbers_below(url.len() as u64);
     let mut running = start();
     let (mut told, mut killed) = (0, 0);
-    for round in 0..deaths {
+    for round in 0..DEATHS {
         center.append_runs(round, RUNS);
         let mut child = ingest(&center);
         thread::sleep(Duration::from_millis(20 + below(600)));
@@ -81,7 +83,7 @@ fn dies_and_comes_back(url: &str, start: &dyn Fn() -> Vec<Server>) {
     }
     let output = ingest(&center).wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    println!("{deaths} rounds: {told} times the server was away, {killed} times ingest was killed");
+    println!("{DEATHS} rounds: {told} times the server was away, {killed} times ingest was killed");
     let mut index = Index::read(&center.path("index")).unwrap();
     let mut store = remote_store(url).unwrap();
     let (own, remote) = (held(&mut index), held(&mut *store));
