@@ -338,12 +338,14 @@ fn earlier(run: &KnownRun<'_>) -> String {
     let all = count(runs as u64, "earlier run");
     let (faster, slower) = (earlier.faster_than(facts.wall), earlier.slower_than(facts.wall));
     let place = match (faster, slower) {
-        (0, 0) => "as fast as all of them".to_owned(),
-        (faster, slower) if faster >= slower => format!("slower than {faster} of {runs}"),
-        (_, slower) => format!("faster than {slower} of {runs}"),
+        // A run that broke off is not fast.
+        _ if facts.worst_ending().is_some_and(|ending| ending > 0) => " and ended badly".to_owned(),
+        (0, 0) => ", as fast as all of them".to_owned(),
+        (faster, slower) if faster >= slower => format!(", slower than {faster} of {runs}"),
+        (_, slower) => format!(", faster than {slower} of {runs}"),
     };
     let mut text = format!(
-        "{all}{few} {what} since {}{badly}: median wall clock time {}; this run took {}, {place}.",
+        "{all}{few} {what} since {}{badly}: median wall clock time {}; this run took {}{place}.",
         day(since),
         length(median.round() as u128),
         length(facts.wall.into()),

@@ -104,6 +104,8 @@ fn a_run_is_compared_with_the_earlier_ones_of_its_program() {
     assert!(none.contains("2 earlier runs"), "{none}");
     let bad = unbroken(&text(&stat(&["--run", "bad"], &path)));
     assert!(bad.contains(" Findings * ") && bad.contains("after 2.000 s."), "{bad}");
+    // What broke off after a moment was not fast.
+    assert!(bad.contains("; this run took 2.00 s and ended badly. Median"), "{bad}");
     let findings = &object(&["--run", "bad"], &path)["runs"][0]["findings"];
     let rules: Vec<_> =
         findings.as_array().unwrap().iter().map(|of| of["sentence"].as_str()).collect();

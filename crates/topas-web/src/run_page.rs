@@ -7,9 +7,9 @@ use topas_data::pes::quantile;
 use topas_data::{Resources, RunHistory, RunRecord, Source, earlier_runs_in};
 use topas_findings::{Rules, run_facts};
 use topas_mpi_data::{MpiProfile, read_profiles_of};
-use topas_render::csv_field;
 use topas_render::mpi_views::{MpiOrder, Views};
 use topas_render::one_run::{KnownRun, RunReport};
+use topas_render::{csv_field, si_bare};
 use topas_store::{
     RunClass, RunFilter, RunPosition, Store, StoreError, StoredRun, class_samples, latest_runs,
     profile_lines, shown_text,
@@ -276,7 +276,8 @@ pub fn compared(viewer: &Viewer, one: &StoredRun, other: &StoredRun) -> Option<A
         findings: &[],
     });
     let parts = known.each_ref().map(KnownRun::parts);
-    let value = |of: &RunRecord, name: &str| match of.comparable(name) {
+    let value = |of: &RunRecord, measure: &Measure| match of.comparable(measure.name) {
+        Some(value) if measure.unit.starts_with("B ") => si_bare(value),
         Some(value) => short(value),
         None => "not measured".to_owned(),
     };
@@ -296,7 +297,7 @@ pub fn compared(viewer: &Viewer, one: &StoredRun, other: &StoredRun) -> Option<A
                 @let values = records.each_ref().map(|record| record.comparable(of.measure.name));
                 @if values.iter().any(Option::is_some) { tr {
                     th scope="row" { (of.measure.heading) }
-                    @for record in &records { td class="n" { (value(record, of.measure.name)) } }
+                    @for record in &records { td class="n" { (value(record, of.measure)) } }
                     td class="n" { @match values {
                         [Some(a), Some(b)] if a != 0.0 => (format!("{:.3}", b / a)),
                         _ => "-",
