@@ -81,7 +81,7 @@ fn table(of: &PartTable) -> Markup {
                     tr class=[marked(at)] {
                         @for (column, cell) in cells.iter().enumerate() {
                             @if column == 0 {
-                                th.l.list[of.headings.len() == 2] scope="row" {
+                                th.l scope="row" {
                                     (cell)
                                     @if marked(at).is_some() { " *" }
                                     @if let Some(bar) = of.bars.get(at) {
