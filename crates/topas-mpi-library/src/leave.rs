@@ -33,6 +33,9 @@ unsafe extern "C" fn topas_mpi_leave_extra(frame: *mut Frame, thread: *mut Threa
     // SAFETY: by the caller.
     let (thread, frame) = unsafe { (&mut *thread, &mut *frame) };
     let bits = mode();
+    if bits == mode::COMMUNICATORS {
+        return left::<COUNTED>(frame, thread, ticks::counter());
+    }
     if bits & mode::RARE != 0 {
         if !mode::is_idle(bits) || thread.flow == 0 || follows(frame.symbol) {
             return left_of_any(frame, thread);
@@ -44,9 +47,6 @@ unsafe extern "C" fn topas_mpi_leave_extra(frame: *mut Frame, thread: *mut Threa
             thread.reached();
         }
         return;
-    }
-    if bits == mode::COMMUNICATORS {
-        return left::<COUNTED>(frame, thread, ticks::counter());
     }
     left_of_lean(frame, thread);
 }

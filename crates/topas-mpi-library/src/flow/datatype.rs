@@ -1,7 +1,7 @@
 //! Sizes of datatypes.
 
 use crate::element::{element, element_mut};
-use crate::flow::ledger::{Ledger, Sized, age, generation, place};
+use crate::flow::ledger::{Ledger, RECENT, Sized, age, generation, place};
 use crate::flow::library::{self, Library};
 use crate::generated::number;
 
@@ -19,11 +19,17 @@ pub fn size(library: &Library, ledger: &mut Ledger, datatype: usize) -> u64 {
 pub fn recent(ledger: &Ledger, datatype: usize) -> Option<u64> {
     let age = age();
     let is = |kept: &Sized| kept.handle == datatype as u64 && kept.generation == age;
-    let [last, other] = &ledger.recent;
-    match is(last) {
-        true => Some(last.size),
-        false => is(other).then_some(other.size),
+    if is(&ledger.last) {
+        return Some(ledger.last.size);
     }
+    let kept = element(&ledger.recent, spot(datatype));
+    is(kept).then_some(kept.size)
+}
+
+/// The place of a datatype among the recent ones.
+#[inline(always)]
+const fn spot(datatype: usize) -> usize {
+    (datatype as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> (64 - RECENT.ilog2())
 }
 
 /// Makes a datatype a recent one if its size was asked for before. False if it is one already, or not
@@ -54,8 +60,8 @@ pub fn recall(library: &Library, ledger: &mut Ledger, datatype: usize) -> bool {
 
 /// Makes a datatype the most recent one.
 fn keep(ledger: &mut Ledger, datatype: Sized) {
-    let [last, _] = ledger.recent;
-    ledger.recent = [datatype, last];
+    ledger.last = datatype;
+    *element_mut(&mut ledger.recent, spot(datatype.handle as usize)) = datatype;
 }
 
 #[inline(never)]
@@ -66,8 +72,7 @@ fn looked_up(library: &Library, ledger: &mut Ledger, datatype: usize) -> u64 {
         let size = ask(ledger, handle, place(handle));
         keep(ledger, Sized { handle: datatype as u64, size, generation: age });
     }
-    let [last, _] = ledger.recent;
-    last.size
+    ledger.last.size
 }
 
 #[cold]

@@ -19,6 +19,9 @@ use crate::sys;
 /// Places of the caches.
 pub const PLACES: usize = 64;
 
+/// Datatypes that are known by the words of calls.
+pub const RECENT: usize = 32;
+
 /// Ranks of other communicators whose ranks in the world are kept.
 pub const TRANSLATIONS: usize = 512;
 
@@ -58,9 +61,11 @@ pub struct Ledger {
     pub communicators: bool,
     /// What counts as the row of no communicator; nobody reads it
     pub nowhere: Traffic,
-    /// The datatypes that were asked for last: the word by which a call named each, with bits that may mean
+    /// The datatype that was asked for last: the word by which a call named it, with bits that may mean
     /// nothing, and the generation of all places
-    pub recent: [Sized; 2],
+    pub last: Sized,
+    /// The same of those before
+    pub recent: [Sized; RECENT],
     /// Sizes of datatypes
     pub sizes: [Sized; PLACES],
     /// Communicators and windows
