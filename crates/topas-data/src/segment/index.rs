@@ -180,11 +180,27 @@ mod tests {
 
     fn part() -> impl Strategy<Value = IndexPart> {
         let texts = ("[0-9a-f]{16}", any::<String>(), "[0-9a-f]{64}");
-        let numbers = (any::<u64>(), any::<u64>(), any::<u64>());
-        let owner = (any::<Option<u32>>(), any::<u64>());
-        (texts, numbers, owner, any::<Option<(i64, i64)>>(), any::<bool>()).prop_map(
-            |((token, name, sha256), (bytes, lines, at), (owner, marks), times, newline)| {
-                IndexPart { token, name, owner, bytes, marks, lines, times, sha256, newline, at }
+        let numbers = (any::<[u64; 5]>(), any::<Option<u32>>());
+        (texts, numbers, any::<Option<(i64, i64)>>(), any::<bool>()).prop_map(
+            |(
+                (token, name, sha256),
+                ([bytes, marks, removed, lines, at], owner),
+                times,
+                newline,
+            )| {
+                IndexPart {
+                    token,
+                    name,
+                    owner,
+                    bytes,
+                    marks,
+                    removed,
+                    lines,
+                    times,
+                    sha256,
+                    newline,
+                    at,
+                }
             },
         )
     }
