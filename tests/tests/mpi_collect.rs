@@ -397,9 +397,10 @@ fn a_user_who_stops_the_collector_stops_nobody_else() {
         };
         mode(&left.places.spool, 0o1777);
         mode(left.scratch.path(), 0o777);
-        // All processes of this user but itself; whether it can read their environment, too.
-        let script = "[ $(id -u) = 64377 ] || exit; while :; do kill -s STOP -- -1; \
-                      for p in /proc/[0-9]*; do \
+        // All processes of this user but itself, again before each look, so that the collector is
+        // not done meanwhile; whether it can read their environment, too.
+        let script = "[ $(id -u) = 64377 ] || exit; while :; do \
+                      for p in /proc/[0-9]*; do kill -s STOP -- -1; \
                       grep -sqa of-root $p/environ && echo $p; done; done 2>/dev/null";
         let mut shell = command("sh");
         let seen = left.scratch.path().join("seen");
