@@ -42,6 +42,11 @@ impl Account {
         known.or_else(|| elsewhere(name.to_owned(), |account| account.name == name))
     }
 
+    /// The user id that a text is, or that the system knows for the login name that it is.
+    pub fn uid_of(text: &str) -> Option<u32> {
+        text.parse().ok().or_else(|| Some(Account::of_name(text.as_ref())?.uid))
+    }
+
     /// An account as `/etc/passwd` and `getent passwd` write it; None if a field is missing or the
     /// user id is no number.
     fn of_line(line: &[u8]) -> Option<Account> {
@@ -97,6 +102,8 @@ mod tests {
         assert_eq!((root.name.as_bytes(), root.uid), (&b"root"[..], 0));
         assert_eq!(Account::of_name(OsStr::new("root")), Some(root));
         assert_eq!(Account::of_name(OsStr::new("no-such-account")), None);
+        let uids = ["root", "4294967295", "4294967296", "no-such-account", ""].map(Account::uid_of);
+        assert_eq!(uids, [Some(0), Some(u32::MAX), None, None, None]);
         assert_eq!(Account::of_uid(4_294_967_290), None);
     }
 

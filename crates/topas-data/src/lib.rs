@@ -85,7 +85,7 @@ pub use one_run::{
     RunSearch, SeenLines, earlier_runs, earlier_runs_in, find_runs,
 };
 pub use outputs::{Because, KeptFile, Outputs};
-pub use own::{OwnLines, OwnProfiles};
+pub use own::{OwnLines, OwnProfiles, UnknownUser};
 pub use pattern::Pattern;
 pub use period::{DateError, Period, PeriodError, parse_date, parse_period};
 pub use profile_scan::{TakeProfileLine, scan_profiles, scan_profiles_of};

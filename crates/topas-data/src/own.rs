@@ -1,14 +1,14 @@
 //! Lines of one user.
 
 use std::collections::HashMap;
-use std::os::unix::ffi::OsStrExt;
+use std::fmt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use topas_format::escape::Name;
 use topas_format::line::Extras;
-
-use std::os::unix::ffi::OsStringExt;
+use topas_format::shown::Shown;
 
 use crate::account::Account;
 use crate::clock;
@@ -34,6 +34,26 @@ pub struct OwnLines {
     name: OnceLock<Option<Vec<u8>>>,
 }
 
+/// The system knows no user of a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownUser {
+    /// The name
+    pub name: String,
+}
+
+impl UnknownUser {
+    /// What to do
+    pub const HINT: &str = "give the numeric user id, as uid= in the lines has it";
+}
+
+impl fmt::Display for UnknownUser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "this system knows no user '{}'", Shown(self.name.as_bytes()))
+    }
+}
+
+impl std::error::Error for UnknownUser {}
+
 impl OwnLines {
     /// The user who called this process: never what the environment says.
     pub fn of_caller() -> Self {
@@ -43,6 +63,16 @@ impl OwnLines {
     /// The user with this id.
     pub fn new(uid: u32) -> Self {
         OwnLines { uid, name: OnceLock::new() }
+    }
+
+    /// The user of a login name or a numeric id.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownUser`]: the system knows no such name.
+    pub fn named(text: &str) -> Result<Self, UnknownUser> {
+        let uid = Account::uid_of(text).ok_or_else(|| UnknownUser { name: text.to_owned() })?;
+        Ok(OwnLines::new(uid))
     }
 
     /// The user's name, as the system knows it today.

@@ -29,10 +29,7 @@ static BELIEVED: OnceLock<Vec<u32>> = OnceLock::new();
 pub fn believe(accounts: &[u8]) {
     let words =
         accounts.split(u8::is_ascii_whitespace).filter_map(|word| str::from_utf8(word).ok());
-    let uid = |word: &str| {
-        word.parse().ok().or_else(|| Account::of_name(word.as_ref()).map(|account| account.uid))
-    };
-    let _ = BELIEVED.set(words.filter_map(uid).collect());
+    let _ = BELIEVED.set(words.filter_map(Account::uid_of).collect());
 }
 
 /// Whether what belongs to this user is believed, whatever it says.

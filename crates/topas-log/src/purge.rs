@@ -5,10 +5,10 @@ use std::path::Path;
 
 use topas_config::{Conf, Environment, Paths, command_line};
 use topas_data::{
-    Account, CloseError, ForgetReport, Forgetting, LeftFile, Month, OwnLines, PurgeOptions,
-    PurgeReport, Purging, forget, purge,
+    CloseError, ForgetReport, Forgetting, LeftFile, Month, OwnLines, PurgeOptions, PurgeReport,
+    Purging, UnknownUser, forget, purge,
 };
-use topas_terminal::{shown, shown_lines};
+use topas_terminal::shown;
 
 use crate::args::Purge;
 use crate::close::{directories, failed, reason};
@@ -16,9 +16,12 @@ use crate::{TOOL, exit};
 
 /// Removes old segments or the lines of a user in every directory: the exit code.
 pub fn run(options: &Purge, env: &Environment) -> u8 {
-    let whose = match options.user.as_deref().map(user) {
-        Some(None) => return exit::USAGE,
-        user => user.flatten(),
+    let whose = match options.user.as_deref().map(OwnLines::named).transpose() {
+        Ok(whose) => whose,
+        Err(unknown) => {
+            TOOL.error(&unknown, None, UnknownUser::HINT);
+            return exit::USAGE;
+        }
     };
     let mut before = None;
     if whose.is_none() {
@@ -50,16 +53,6 @@ pub fn run(options: &Purge, env: &Environment) -> u8 {
         code = if code == exit::OK { first } else { code };
     }
     code
-}
-
-/// The user whose lines are to go. What is wrong is said.
-fn user(name: &str) -> Option<OwnLines> {
-    let uid = name.parse().ok().or_else(|| Some(Account::of_name(name.as_ref())?.uid));
-    if uid.is_none() {
-        let what = format!("this system knows no user '{}'", shown_lines(name));
-        TOOL.error(&what, None, "give the numeric user id, as uid= in the lines has it");
-    }
-    uid.map(OwnLines::new)
 }
 
 /// The month before which segments go. What is wrong is said.

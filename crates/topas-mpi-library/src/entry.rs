@@ -67,9 +67,7 @@ unsafe extern "C" fn topas_mpi_enter(
     if thread.block.is_null() {
         return more(frame, thread, symbol, below);
     }
-    frame.symbol = symbol;
-    thread.outer = frame;
-    begins::<PLAIN>(frame, thread, symbol, target)
+    opens::<PLAIN>(frame, thread, symbol, target)
 }
 
 /// The same, of a call of the program's that needs more.
@@ -102,9 +100,7 @@ unsafe extern "C" fn topas_mpi_enter_extra(
         && !thread.block.is_null()
         && let Some(target) = below.plain()
     {
-        frame.symbol = symbol;
-        thread.outer = frame;
-        return begins::<PLAIN>(frame, thread, symbol, target);
+        return opens::<PLAIN>(frame, thread, symbol, target);
     }
     if below.is_unknown() || thread.is_new_binding(symbol.binding()) {
         return general(frame, thread, symbol);
@@ -113,9 +109,7 @@ unsafe extern "C" fn topas_mpi_enter_extra(
         if mode::is_idle(bits)
             && let Some(target) = below.plain()
         {
-            frame.symbol = symbol;
-            thread.outer = frame;
-            return begins::<IDLE>(frame, thread, symbol, target);
+            return opens::<IDLE>(frame, thread, symbol, target);
         }
         return outermost_of_any(frame, thread, symbol, below.target());
     }
@@ -293,6 +287,19 @@ fn prepared<const WAY: u8>(frame: &mut Frame, thread: &mut Thread, target: usize
     looked_at(frame, thread, target);
     let symbol = frame.symbol;
     begins::<WAY>(frame, thread, symbol, target).of_jump()
+}
+
+/// A call of the program's of which nothing is to be known but that it is made.
+#[inline(always)]
+fn opens<const WAY: u8>(
+    frame: &mut Frame,
+    thread: &mut Thread,
+    symbol: StubSymbol,
+    target: usize,
+) -> Next {
+    frame.symbol = symbol;
+    thread.outer = frame;
+    begins::<WAY>(frame, thread, symbol, target)
 }
 
 /// The time of a call of the program's begins.

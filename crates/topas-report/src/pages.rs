@@ -172,7 +172,7 @@ impl Pages {
     /// the reason has been said.
     pub fn remove_before(self, month: Month, dry_run: bool) -> Result<Vec<String>, u8> {
         let is_old = |_: &Path, entry: &IndexEntry| {
-            period(&entry.name).is_ok_and(|period| ends_before(&period, month))
+            Ok(period(&entry.name).is_ok_and(|period| ends_before(&period, month)))
         };
         self.remove(&is_old, dry_run)
     }
@@ -180,23 +180,30 @@ impl Pages {
     /// Removes the pages that name somebody.
     pub fn remove_naming(self, who: &[String], dry_run: bool) -> Result<Vec<String>, u8> {
         let names_user = |path: &Path, _: &IndexEntry| {
-            let page = fs::read(path).unwrap_or_default();
+            let page = fs::read(path)?;
             let page = String::from_utf8_lossy(&page);
-            who.iter().any(|name| names_in_page(&page, name))
+            Ok(who.iter().any(|name| names_in_page(&page, name)))
         };
         self.remove(&names_user, dry_run)
     }
 
-    /// Removes pages, and what the index says of them.
+    /// Removes pages, and what the index says of them. Nothing is removed if of one it cannot be told
+    /// whether it goes.
     fn remove(
         mut self,
-        goes: &dyn Fn(&Path, &IndexEntry) -> bool,
+        goes: &dyn Fn(&Path, &IndexEntry) -> io::Result<bool>,
         dry_run: bool,
     ) -> Result<Vec<String>, u8> {
-        let (gone, kept): (Vec<IndexEntry>, Vec<IndexEntry>) = std::mem::take(&mut self.entries)
-            .into_iter()
-            .partition(|entry| goes(&self.dir.join(&entry.file), entry));
-        self.entries = kept;
+        let mut gone = Vec::new();
+        for entry in std::mem::take(&mut self.entries) {
+            let path = self.dir.join(&entry.file);
+            let goes = goes(&path, &entry).map_err(|error| {
+                let what = format!("cannot read {}", shown(&path));
+                TOOL.error(&what, Some(&error), "make it readable, or remove it");
+                exit::FAILED
+            })?;
+            if goes { &mut gone } else { &mut self.entries }.push(entry);
+        }
         let names = gone.iter().map(|entry| entry.name.clone()).collect();
         if dry_run {
             return Ok(names);

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use topas_config::{Conf, Environment};
-use topas_data::{Account, Month, OwnLines};
+use topas_data::{Month, OwnLines, UnknownUser};
 use topas_store::{Index, Purged, StoreError, ToPurge, deliver, shown_text, stored_text};
-use topas_terminal::{shown, shown_lines};
+use topas_terminal::shown;
 
 use crate::ingest::{IndexArgs, shared_store, store_failed};
 use crate::mail::forget_mails;
@@ -64,16 +64,10 @@ enum Wish {
 impl Wish {
     fn of(args: &PurgeArgs, conf: &Conf) -> Result<Self, u8> {
         if let Some(name) = &args.user {
-            let known = || Some(Account::of_name(name.as_ref())?.uid);
-            return match name.parse().ok().or_else(known) {
-                Some(uid) => Ok(Wish::User(OwnLines::new(uid))),
-                None => {
-                    let what = format!("this system knows no user '{}'", shown_lines(name));
-                    let hint = "give the numeric user id, as uid= in the lines has it";
-                    TOOL.error(&what, None, hint);
-                    Err(exit::USAGE)
-                }
-            };
+            return OwnLines::named(name).map(Wish::User).map_err(|unknown| {
+                TOOL.error(&unknown, None, UnknownUser::HINT);
+                exit::USAGE
+            });
         }
         let kept = || args.keep.or_else(|| conf.keep());
         let before = args.before.or_else(|| Some(Month::present().earlier(kept()?.get())));
@@ -104,8 +98,8 @@ pub fn run(args: &PurgeArgs, env: &Environment, conf: &Conf) -> Result<u8, u8> {
     };
     let would = if args.dry_run { "would be" } else { "were" };
     let words = wish.words();
-    // What goes wrong with one of them keeps nobody from removing the rest. The index comes last: it
-    // knows the names of a user.
+    // What goes wrong with one of them keeps nobody from removing the rest; but the index, which knows
+    // the names of a user, comes last, and stays until pages that may name the user are gone.
     let mut code = exit::OK;
     let existing = |given: &Option<PathBuf>, name| {
         given.clone().or_else(|| default_file(env, name).filter(|path| path.exists()))
@@ -125,6 +119,7 @@ pub fn run(args: &PurgeArgs, env: &Environment, conf: &Conf) -> Result<u8, u8> {
                         .to_owned());
                 }
             }
+            Err(failed) if matches!(wish, Wish::User(_)) => return Ok(failed),
             Err(failed) => code = failed,
         }
     }

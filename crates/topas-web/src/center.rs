@@ -131,12 +131,38 @@ pub fn center_index(index: &CenterIndex) -> String {
 }
 
 /// Whether a page of [`center_page`] names somebody: the name stands there, and is no part of a longer
-/// word.
+/// word. A dot or a dash is one of a word only between its letters: a name can end a sentence.
 pub fn names_in_page(page: &str, name: &str) -> bool {
     let name = html! { (name) }.into_string();
-    let is_part = |c: char| c.is_alphanumeric() || "_-.".contains(c);
     !name.is_empty()
         && page.match_indices(&name).any(|(at, _)| {
-            !page[..at].ends_with(is_part) && !page[at + name.len()..].starts_with(is_part)
+            let behind = &page[at + name.len()..];
+            !goes_on(page[..at].chars().rev()) && !goes_on(behind.chars())
         })
+}
+
+/// Whether a word goes on with these characters.
+fn goes_on(mut text: impl Iterator<Item = char>) -> bool {
+    let letter = text.find(|c| !"-.".contains(*c));
+    letter.is_some_and(|c| c.is_alphanumeric() || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_a_word_of_a_page() {
+        for page in
+            ["<td>anna</td>", "by anna.", "anna", "-anna-", "mostly anna, bob", "x anna...y anna z"]
+        {
+            assert!(names_in_page(page, "anna"), "{page}");
+        }
+        for page in ["", "<td>annas</td>", "anna.b", "b-anna", "anna_", "_anna", "hanna", "anna..b"]
+        {
+            assert!(!names_in_page(page, "anna"), "{page}");
+        }
+        assert!(names_in_page("<td>a&amp;b</td>", "a&b"));
+        assert!(!names_in_page("anything", ""));
+    }
 }

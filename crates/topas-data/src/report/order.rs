@@ -60,7 +60,7 @@ impl TableOrder {
         is_crossed || matches!(self.sort, None | Some(SortKey::Name))
     }
 
-    /// Whether so many runs are enough for a row of their own.
+    /// Whether a value has runs enough for a row of its own.
     pub(super) fn is_shown(&self, cell: &ReportCell) -> bool {
         cell.share.runs >= self.min_runs
     }
@@ -70,8 +70,8 @@ impl TableOrder {
         self.sort.or(self.top.map(|_| SortKey::Time))
     }
 
-    /// The numbers of a field's values in their order, those with too few runs last. `sums` has all runs of each value,
-    /// `labels` its text, `columns` the measures of the samples, `figures` the
+    /// The numbers of a field's values in their order, those with too few runs last. `sums` has all
+    /// runs of each value, `labels` its text, `columns` the measures of the samples, `figures` the
     /// figures.
     pub(super) fn of(
         &self,

@@ -76,7 +76,7 @@ pub fn forget(
     each: &mut dyn FnMut(&Path, &Forgetting),
     failed: &mut dyn FnMut(&Path, &CloseError),
 ) -> ForgetReport {
-    let (mut report, mut failures) = (ForgetReport::default(), 0);
+    let mut report = ForgetReport::default();
     let mut file = |entry: &fs::DirEntry, path: &Path| {
         let became = match one_file(&entry.path(), user, dry_run) {
             Ok(None) => return,
@@ -92,10 +92,7 @@ pub fn forget(
         }
         each(path, &became);
     };
-    each_file(dir, &mut file, &mut |path, error| {
-        failures += 1;
-        failed(path, error);
-    });
+    let failures = each_file(dir, &mut file, failed);
     report.failed += failures;
     report
 }

@@ -58,7 +58,7 @@ pub fn purge(
     each: &mut dyn FnMut(&Path, &Purging),
     failed: &mut dyn FnMut(&Path, &CloseError),
 ) -> PurgeReport {
-    let (mut report, mut failures) = (PurgeReport::default(), 0);
+    let mut report = PurgeReport::default();
     let mut file = |entry: &fs::DirEntry, path: &Path| {
         let Some(became) = file(entry, options) else { return };
         match &became {
@@ -72,10 +72,7 @@ pub fn purge(
         }
         each(path, &became);
     };
-    each_file(dir, &mut file, &mut |path, error| {
-        failures += 1;
-        failed(path, error);
-    });
+    let failures = each_file(dir, &mut file, failed);
     report.failed += failures;
     report
 }

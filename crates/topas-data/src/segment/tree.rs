@@ -17,12 +17,18 @@ type EachFile<'w> = &'w mut dyn FnMut(&fs::DirEntry, &Path);
 type Failed<'w> = &'w mut dyn FnMut(&Path, &CloseError);
 
 /// Gives every file in `dir` and below it to `each`, in the order of names, while nobody else closes or
-/// removes files of its directory.
-pub(super) fn each_file(dir: &Path, each: EachFile<'_>, failed: Failed<'_>) {
+/// removes files of its directory. Gives the number of directories of which `failed` heard.
+pub(super) fn each_file(dir: &Path, each: EachFile<'_>, failed: Failed<'_>) -> u64 {
+    let mut failures = 0;
+    let mut failed = |path: &Path, error: &CloseError| {
+        failures += 1;
+        failed(path, error);
+    };
     match OpenDirectory::named(dir) {
-        Ok(open) => tree(&open, dir, DEPTH, each, failed),
+        Ok(open) => tree(&open, dir, DEPTH, each, &mut failed),
         Err(cause) => failed(dir, &CloseError::Dir(cause)),
     }
+    failures
 }
 
 fn tree(open: &OpenDirectory, shown: &Path, depth: usize, each: EachFile<'_>, failed: Failed<'_>) {

@@ -126,22 +126,22 @@ topas_mpi_thread:
     jmp *%rax
 .endm
 
-    .balign 64
-    .type topas_mpi_common, @function
-topas_mpi_common:
-    .cfi_startproc
-    cmpl $0, topas_mpi_mode(%rip)
-    jne 2f
-    keep
-    call topas_mpi_enter
-1:
+# Calls what `topas_mpi_enter` returned, and tells of the end, or jumps there. `floating` is 1 if a floating
+# point number may come back.
+.macro pass_on floating
     bring
     testq %rax, %rax
     js 4f
     call *%rax
     movq %rax, RESULT(%rsp)
+    .if \floating
+    movsd %xmm0, DOUBLE(%rsp)
+    .endif
     tell
     movq RESULT(%rsp), %rax
+    .if \floating
+    movsd DOUBLE(%rsp), %xmm0
+    .endif
     .cfi_remember_state
     drop
     ret
@@ -151,6 +151,18 @@ topas_mpi_common:
     leap
     .cfi_restore_state
     tell_extra
+.endm
+
+    .balign 64
+    .type topas_mpi_common, @function
+topas_mpi_common:
+    .cfi_startproc
+    cmpl $0, topas_mpi_mode(%rip)
+    jne 2f
+    keep
+    call topas_mpi_enter
+1:
+    pass_on 0
 2:
     .cfi_adjust_cfa_offset -(FRAME+8)
     pass_if_off 3f
@@ -173,24 +185,7 @@ topas_mpi_floating:
     keep
     movq %rbp, FRAME(%rsp)
     call topas_mpi_enter_extra
-    bring
-    testq %rax, %rax
-    js 4f
-    call *%rax
-    movq %rax, RESULT(%rsp)
-    movsd %xmm0, DOUBLE(%rsp)
-    tell
-    movq RESULT(%rsp), %rax
-    movsd DOUBLE(%rsp), %xmm0
-    .cfi_remember_state
-    drop
-    ret
-    .cfi_restore_state
-    .cfi_remember_state
-4:
-    leap
-    .cfi_restore_state
-    tell_extra
+    pass_on 1
     .cfi_endproc
     .size topas_mpi_floating, . - topas_mpi_floating
 

@@ -133,19 +133,23 @@ impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
         Some(())
     }
 
+    /// Where the count and the datatype of a flow stand.
+    #[inline(always)]
+    fn block_places(flow: &Flow<Place>) -> [Place; 2] {
+        if let Some(places) = Self::PLACES {
+            return [places.count, places.datatype];
+        }
+        let FlowAmount::Block { count, datatype } = flow.amount else {
+            // SAFETY: a plan has one of these shapes only if its flows are blocks.
+            unsafe { unreachable_unchecked() }
+        };
+        [count, datatype]
+    }
+
     /// How many elements a flow has, if it has some.
     #[inline(always)]
     fn count_of(&self, flow: &Flow<Place>) -> i32 {
-        let count = match Self::PLACES {
-            Some(places) => places.count,
-            None => {
-                let FlowAmount::Block { count, .. } = flow.amount else {
-                    // SAFETY: a plan has one of these shapes only if its flows are blocks.
-                    unsafe { unreachable_unchecked() }
-                };
-                count
-            }
-        };
+        let [count, _] = Self::block_places(flow);
         word(self.args, count) as i32
     }
 
@@ -158,16 +162,7 @@ impl<const WAY: u8, const HOT: u8> HotCall<'_, WAY, HOT> {
     /// Elements and bytes of a flow.
     #[inline(always)]
     fn block(&self, flow: &Flow<Place>) -> Option<(u64, u64)> {
-        let datatype = match Self::PLACES {
-            Some(places) => places.datatype,
-            None => {
-                let FlowAmount::Block { datatype, .. } = flow.amount else {
-                    // SAFETY: as above.
-                    unsafe { unreachable_unchecked() }
-                };
-                datatype
-            }
-        };
+        let [_, datatype] = Self::block_places(flow);
         let count = self.count_of(flow);
         if count <= 0 {
             // The datatype of no elements may be anything.

@@ -127,6 +127,23 @@ fn a_user_is_gone_from_index_pages_and_notes() {
     assert_eq!(wrong.status.code(), Some(2), "{}", stderr(&wrong));
 }
 
+/// Of a page that cannot be read nobody knows whether it names the user: that is said, and no page goes.
+#[test]
+fn a_page_that_cannot_be_read_is_told() {
+    let center = center();
+    let page = center.path("pages/2026-10.html");
+    fs::remove_file(&page).unwrap();
+    fs::create_dir(&page).unwrap();
+    let output = center.report(&[&PURGE[..], &["--user", "50004"]].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("cannot read pages/2026-10.html"), "{}", stderr(&output));
+    assert_eq!(pages(&center).len(), 5);
+    fs::remove_dir(&page).unwrap();
+    assert!(
+        purge(&center, &["--user", "50004"]).contains("1 pages of the user 50004 were removed")
+    );
+}
+
 /// A purge that is killed anywhere is finished by the next one.
 #[test]
 fn a_purge_that_is_killed_is_finished_by_the_next_one() {

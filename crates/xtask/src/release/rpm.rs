@@ -23,8 +23,8 @@ pub fn build(
     files: &[PackedFile],
 ) -> Result<Vec<PathBuf>> {
     // rpmbuild and its scripts divide paths at blanks, so they get none of the builder's.
-    let work = std::env::temp_dir().join(format!("topas-rpm-{}", std::process::id()));
-    fs::create_dir(&work).with_context(|| work.display().to_string())?;
+    let room = tempfile::tempdir()?;
+    let work = room.path();
     let tree = work.join("stage");
     symlink(stage, &tree)?;
     let lists: String = packages.iter().map(|package| list_of(package, files)).collect();
@@ -68,7 +68,6 @@ pub fn build(
         fs::copy(work.join("RPMS").join(&name), &to).with_context(|| name)?;
         built.push(to);
     }
-    fs::remove_dir_all(&work)?;
     Ok(built)
 }
 
