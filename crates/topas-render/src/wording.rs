@@ -102,6 +102,10 @@ pub(crate) fn hanging(text: &str, width: usize, indent: usize) -> String {
     out
 }
 
+/// What to do where nothing was counted.
+pub(crate) const COUNTING_NEEDS: &str =
+    "Call topas-doctor where the program ran: it says what counting needs there.";
+
 /// The columns for which a terminal has no room, in words; nothing if there are none.
 pub(crate) fn left_out_columns(names: &[String], width: usize) -> String {
     if names.is_empty() {

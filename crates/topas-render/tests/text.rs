@@ -102,6 +102,7 @@ fn the_dash_is_explained() {
     ] {
         assert!(report.lines().any(|l| l == line), "no {line:?} in\n{report}");
     }
+    assert!(!report.contains("topas-doctor"), "{report}");
 }
 
 #[test]
@@ -110,6 +111,8 @@ fn nothing_measured_leaves_no_zero() {
     let report = report("50", &lines);
     let row = report.lines().nth(6);
     assert_eq!(row, Some("      -       -     1       -      0:00:04"), "{report}");
+    let next = report.split_once("(not measured)\n").and_then(|(_, rest)| rest.lines().next());
+    assert!(next.is_some_and(|next| next.starts_with("Next: Call topas-doctor")), "{report}");
     let of = |form: &dyn ReportForm| render(form, "50", &lines);
     assert!(of(&Csv).contains("\nmflops,not measured,,,1,,4.000000,\n"));
     assert!(of(&Gnuplot).contains("\n\"not measured\" - - 1 - 4.000000 -\n"));

@@ -12,7 +12,7 @@ use crate::endings;
 use crate::number::{exact, hours, percentage, significant};
 use crate::period::period_words;
 use crate::row::table_name;
-use crate::wording::{count, hanging, runs};
+use crate::wording::{COUNTING_NEEDS, count, hanging, runs};
 
 /// Blanks before the further lines of a note.
 const INDENT: usize = 4;
@@ -226,6 +226,9 @@ fn without(note: &mut impl FnMut(String), measure: &Measure, sample: &Sample) {
         if count > 0 {
             note(format!("- : {} {why} (not measured)", runs(count)));
         }
+    }
+    if sample.uncounted.runs > 0 && sample.valued.runs == 0 && measure.is_of_processor() {
+        note(format!("Next: {COUNTING_NEEDS}"));
     }
     let accelerated = sample.accelerated.runs;
     if accelerated > 0 {

@@ -6,7 +6,7 @@ use topas_data::pes::{Column, PeLaunch, PeTable, Values};
 use topas_format::event::Metric;
 
 use super::quantity::{ColumnText, shown};
-use crate::wording::{clean, count, hanging, named, paragraph, some_pes};
+use crate::wording::{COUNTING_NEEDS, clean, count, hanging, named, paragraph, some_pes};
 
 /// The launch in a line or two: program, PEs, hosts, when, id.
 pub fn heading(table: &PeTable) -> String {
@@ -105,7 +105,8 @@ pub fn notes(table: &PeTable, column: Option<(Column, &Values)>, columns: usize)
         if values.missing > 0 {
             let mut note = without_value(table, column, values.missing);
             if table.rows.iter().any(|pe| !table.why(pe).is_empty()) {
-                note += " Next: Call topas-doctor where the program ran: it says what counting needs there.";
+                note += " Next: ";
+                note += COUNTING_NEEDS;
             }
             notes.push(note);
         }
