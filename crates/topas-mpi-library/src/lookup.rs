@@ -3,7 +3,8 @@
 //! The library defines every function of MPI, and the MPI below has some of them. Whoever asks the
 //! loader for a name (`dlsym`, a weak reference), and calls what is there, must get the answer of a
 //! process without the library. So names that no other object defines are taken out of the
-//! library's own table of symbols, by their type, which is all that a loader looks at; weak
+//! library's own table, by a bit of their hashes: a loader does not look at a symbol whose hash
+//! differs from that of the name, and hashes lie on the fewest pages. Weak
 //! references that were filled in before are emptied. While something is being loaded all names are
 //! there, because what comes may bring an MPI.
 //!
@@ -12,7 +13,7 @@
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{
-    AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize,
+    AtomicBool, AtomicU8, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, Release},
 };
 
@@ -22,10 +23,14 @@ use crate::{below, sys};
 /// Most names that the library defines.
 const NAMES: usize = 4096;
 
-/// Whether another object defines a name, by its place among the library's own.
-static PRESENT: [AtomicU8; NAMES] = [const { AtomicU8::new(0) }; NAMES];
-/// Hashes of the names.
-static HASHES: [AtomicU32; NAMES] = [const { AtomicU32::new(0) }; NAMES];
+/// What is known of a name, by its place among the library's own.
+static KNOWN: [AtomicU8; NAMES] = [const { AtomicU8::new(0) }; NAMES];
+/// Another object defines the name.
+const PRESENT: u8 = 1;
+/// The lowest bit of its hash, which the table does not have.
+const LOWEST: u8 = 2;
+/// The bit of its hash that is another in the table while the name is hidden.
+const HIGHEST: u8 = 4;
 /// What was loaded when this was found out; none yet where no objects were counted.
 static ADDS: AtomicU64 = AtomicU64::new(0);
 static SUBS: AtomicU64 = AtomicU64::new(0);
@@ -34,14 +39,10 @@ static OBJECTS: AtomicUsize = AtomicUsize::new(0);
 static REVEALED: AtomicBool = AtomicBool::new(true);
 /// Some thread changes this.
 static BUSY: AtomicBool = AtomicBool::new(false);
-/// The table of symbols can be written.
+/// The hashes in the table can be written.
 static WRITABLE: AtomicBool = AtomicBool::new(false);
 /// A library says where those are looked for that others need: it matters who loads.
 static RPATHS: AtomicBool = AtomicBool::new(false);
-
-/// The types of a symbol that is a function, and of one that no loader looks at.
-const FUNCTION: u8 = 2;
-const SECTION: u8 = 3;
 
 /// What to jump to; 0 if the value is the answer.
 #[repr(C)]
@@ -110,7 +111,7 @@ pub fn update() {
         if is_new {
             look(own, known.subs != loads.subs);
         }
-        show(own, |place| PRESENT.get(place).is_none_or(|there| there.load(Relaxed) != 0));
+        show(own, |known| known & PRESENT != 0);
     });
     REVEALED.store(false, Relaxed);
     BUSY.store(false, Release);
@@ -121,10 +122,9 @@ fn look(own: &LoadedObject, again: bool) {
     let names = own.defined();
     if again || OBJECTS.load(Relaxed) == 0 {
         OBJECTS.store(0, Relaxed);
-        for (number, hash) in names.clone().zip(&HASHES) {
-            hash.store(objects::hash(own.name(number)), Relaxed);
+        for (number, known) in names.clone().zip(&KNOWN) {
+            known.store(ends_of_hash(objects::hash(own.name(number))), Relaxed);
         }
-        PRESENT.iter().for_each(|there| there.store(0, Relaxed));
     }
     let seen = OBJECTS.load(Relaxed);
     let is_own = |object: &LoadedObject| object.holds(is_of_mpi as *const () as usize);
@@ -134,11 +134,12 @@ fn look(own: &LoadedObject, again: bool) {
         if count <= seen || is_own(object) {
             return false;
         }
-        for ((number, hash), there) in names.clone().zip(&HASHES).zip(&PRESENT) {
-            if there.load(Relaxed) == 0
-                && object.find(own.name(number), hash.load(Relaxed)).is_some()
-            {
-                there.store(1, Relaxed);
+        for (number, known) in names.clone().zip(&KNOWN) {
+            let bits = known.load(Relaxed);
+            // SAFETY: the library's own table, whose form it is linked with.
+            let hash = unsafe { own.chained_hash(number).read_volatile() };
+            if bits & PRESENT == 0 && object.find(own.name(number), whole(hash, bits)).is_some() {
+                known.store(bits | PRESENT, Relaxed);
             }
         }
         if count > 1 && object.has_rpath {
@@ -162,9 +163,28 @@ fn look(own: &LoadedObject, again: bool) {
 /// Whether another object defines what is at this address of the library.
 fn is_present(own: &LoadedObject, name: &[u8]) -> bool {
     let found = own.find(name, objects::hash(name));
-    let place = found.and_then(|number| number.checked_sub(own.defined().start));
-    let there = place.and_then(|place| PRESENT.get(place));
-    there.is_none_or(|there| there.load(Relaxed) != 0)
+    let known = found.and_then(|number| known(own, number));
+    known.is_none_or(|known| known & PRESENT != 0)
+}
+
+/// What is known of the name of a symbol that the library defines.
+fn known(own: &LoadedObject, number: usize) -> Option<u8> {
+    let place = number.checked_sub(own.defined().start)?;
+    Some(KNOWN.get(place)?.load(Relaxed))
+}
+
+/// [`LOWEST`] and [`HIGHEST`] of a hash.
+fn ends_of_hash(hash: u32) -> u8 {
+    let bit = |is_set: bool, bit| if is_set { bit } else { 0 };
+    bit(hash & objects::LAST != 0, LOWEST) | bit(hash & objects::HIDES != 0, HIGHEST)
+}
+
+/// A hash with its own ends in place of those that it has in the table.
+fn whole(hash: u32, known: u8) -> u32 {
+    let bit = |bit, is: u32| if known & bit != 0 { is } else { 0 };
+    hash & !(objects::LAST | objects::HIDES)
+        | bit(LOWEST, objects::LAST)
+        | bit(HIGHEST, objects::HIDES)
 }
 
 /// Empties weak references of an object that were filled in by names which nobody else defines.
@@ -188,28 +208,44 @@ fn empty(own: &LoadedObject, object: &LoadedObject) {
     });
 }
 
-/// Shows the names whose places are wanted, and hides the others.
-fn show(own: &LoadedObject, wanted: impl Fn(usize) -> bool) {
+/// Shows the names of which that is wanted, and hides the others.
+fn show(own: &LoadedObject, wanted: impl Fn(u8) -> bool) {
     let names = own.defined();
-    for (place, number) in names.clone().enumerate() {
-        let at = own.info_of(number);
-        let kind = if wanted(place) { FUNCTION } else { SECTION };
+    for (number, known) in names.clone().zip(&KNOWN) {
+        let known = known.load(Relaxed);
+        let new = of_table(own, number, known, wanted(known));
+        let at = own.chained_hash(number);
         // SAFETY: an entry of the table.
-        let info = unsafe { at.read_volatile() };
-        let new = info & 0xf0 | kind;
-        if info == new || !is_of_mpi(own.name(number)) {
+        if unsafe { at.read_volatile() } == new || !is_of_mpi(own.name(number)) {
             continue;
         }
         if !WRITABLE.load(Relaxed) {
-            let begin = own.info_of(names.start) as usize;
-            let end = own.info_of(names.end) as usize;
+            let begin = own.chained_hash(names.start) as usize;
+            let end = own.chained_hash(names.end) as usize;
             if !sys::protect(begin, end.wrapping_sub(begin), true) {
                 return;
             }
             WRITABLE.store(true, Relaxed);
         }
-        // SAFETY: it can be written; a byte is never seen in parts.
+        // SAFETY: it can be written; a loader sees it as it was or as it is.
         unsafe { at.write_volatile(new) };
+    }
+}
+
+/// The hash of a name that is shown or hidden, as the table has it.
+fn of_table(own: &LoadedObject, number: usize, known: u8, is_shown: bool) -> u32 {
+    // SAFETY: an entry of the table.
+    let hash = unsafe { own.chained_hash(number).read_volatile() };
+    let hides = if (known & HIGHEST != 0) == is_shown { objects::HIDES } else { 0 };
+    hash & !objects::HIDES | hides
+}
+
+/// Hides one name. The hashes can be written.
+fn hide(own: &LoadedObject, number: usize) {
+    if let Some(known) = known(own, number) {
+        let new = of_table(own, number, known, false);
+        // SAFETY: an entry of the table.
+        unsafe { own.chained_hash(number).write_volatile(new) };
     }
 }
 
@@ -287,15 +323,13 @@ unsafe fn answer(
     }
     let own = with_own(|own| {
         let number = own.find(text, objects::hash(text))?;
-        Some((own.address(number), own.info_of(number) as usize))
+        Some((own.address(number), number))
     });
-    let Some(Some((stub, info))) = own else { return LoaderAnswer::jump(real) };
+    let Some(Some((stub, number))) = own else { return LoaderAnswer::jump(real) };
     update();
     let hidden = || {
         if WRITABLE.load(Relaxed) {
-            let at = info as *mut u8;
-            // SAFETY: an entry of the table, which can be written.
-            unsafe { at.write_volatile(at.read_volatile() & 0xf0 | SECTION) };
+            with_own(|own| hide(own, number));
             REVEALED.store(true, Relaxed);
         }
         LoaderAnswer::jump(real)

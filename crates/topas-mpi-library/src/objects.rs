@@ -65,6 +65,11 @@ const ADDRESSES: [u32; 3] = [6, 7, 1];
 #[cfg(target_arch = "aarch64")]
 const ADDRESSES: [u32; 3] = [1025, 1026, 257];
 
+/// In place of the lowest bit of a hash in a table: the last of its bucket.
+pub const LAST: u32 = 1;
+/// The bit of a hash in the library's own table that is another one while the name is hidden.
+pub const HIDES: u32 = 1 << 31;
+
 /// An object of the process.
 pub struct LoadedObject {
     base: usize,
@@ -240,10 +245,14 @@ impl LoadedObject {
         self.base.wrapping_add(unsafe { (*self.symbol(number)).value })
     }
 
-    /// Where the binding and type of a symbol stand.
-    pub fn info_of(&self, number: usize) -> *mut u8 {
-        // SAFETY: a number of its table; only an address is made.
-        unsafe { &raw mut (*self.symbol(number).cast_mut()).info }
+    /// Where the hash of a symbol that it defines stands, of tables that are sorted by the new hash,
+    /// with [`LAST`] in place of the lowest bit.
+    pub fn chained_hash(&self, number: usize) -> *mut u32 {
+        // SAFETY: the loader's table of this form.
+        let (buckets, first, bloom) =
+            unsafe { (*self.gnu_hash, *self.gnu_hash.add(1), *self.gnu_hash.add(2)) };
+        let chain = self.gnu_hash.wrapping_add(4 + 2 * bloom as usize + buckets as usize);
+        chain.wrapping_add(number.wrapping_sub(first as usize)).cast_mut()
     }
 
     /// The numbers of the symbols that it defines, of tables that are sorted by the new hash.
@@ -260,16 +269,15 @@ impl LoadedObject {
             if last < first {
                 return first..first;
             }
-            let chain = at.add(buckets);
             let mut end = last;
-            while *chain.add(end - first) & 1 == 0 {
+            while *self.chained_hash(end) & LAST == 0 {
                 end += 1;
             }
             first..end + 1
         }
     }
 
-    /// The number of a symbol of this name that it defines, whatever its type.
+    /// The number of a symbol of this name that it defines, shown or hidden.
     pub fn find(&self, name: &[u8], hash: u32) -> Option<usize> {
         // SAFETY: the loader's tables of these forms.
         unsafe {
@@ -289,13 +297,12 @@ impl LoadedObject {
             if number < first {
                 return None;
             }
-            let chain = at.add(buckets as usize);
             loop {
-                let found = *chain.add(number - first);
-                if found | 1 == hash | 1 && self.defines(number, name) {
+                let found = self.chained_hash(number).read_volatile();
+                if (found ^ hash) & !(LAST | HIDES) == 0 && self.defines(number, name) {
                     return Some(number);
                 }
-                if found & 1 != 0 {
+                if found & LAST != 0 {
                     return None;
                 }
                 number += 1;
