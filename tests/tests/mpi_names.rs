@@ -125,6 +125,88 @@ fn every_name_is_answered_as_without() {
     }
 }
 
+/// Opens and closes libraries by chance, and asks for all names after each step.
+const COMES_AND_GOES: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    unsigned long state = strtoul(argv[1], NULL, 10);
+    int libraries = atoi(argv[2]), names = argc - 3 - libraries;
+    void *open[64] = {0};
+    for (int step = 0; step < 200; step++) {
+        state = state * 6364136223846793005ul + 1442695040888963407ul;
+        int i = (state >> 33) % libraries;
+        if (open[i]) {
+            dlclose(open[i]);
+            open[i] = NULL;
+        } else {
+            open[i] = dlopen(argv[3 + i], RTLD_NOW | (state >> 60 & 1 ? RTLD_GLOBAL : RTLD_LOCAL));
+        }
+        // Who asks for a name keeps the library that has it, so a child asks.
+        fflush(stdout);
+        if (fork() == 0) {
+            printf("%d %c", i, open[i] ? 'o' : 'c');
+            for (int n = 0; n < names; n++) {
+                const char *name = argv[3 + libraries + n];
+                putchar(dlsym(RTLD_DEFAULT, name) ? 'D' : '.');
+                if (open[i]) putchar(dlsym(open[i], name) ? 'L' : '.');
+            }
+            putchar('\n');
+            exit(fflush(stdout));
+        }
+        wait(NULL);
+    }
+    return 0;
+}
+"#;
+
+/// Libraries that define names come and go, in any order and number, and so do others.
+#[test]
+fn names_are_answered_as_without_while_libraries_come_and_go() {
+    const LIBRARIES: usize = 24;
+    let scratch = Scratch::new();
+    let path = |name: &str| scratch.path().join(name);
+    let names: Vec<String> = functions()
+        .step_by(7)
+        .take(20)
+        .map(|function| function.symbol(Binding::C).to_string())
+        .collect();
+    let mut libraries = Vec::new();
+    for i in 0..LIBRARIES {
+        // Some define a name of their own, some one that others have, too, and some none.
+        let mut text = format!("int of_library_{i};\n");
+        for name in names.get(i).into_iter().chain(i.checked_sub(18).map(|i| &names[i])) {
+            writeln!(text, "int {name}(void) {{ return {i}; }}").unwrap();
+        }
+        let (file, to) = (path(&format!("l{i}.c")), path(&format!("l{i}.so")));
+        fs::write(&file, text).unwrap();
+        run(command("gcc").args(["-w", "-shared", "-fPIC", "-o"]).args([&to, &file])).good();
+        libraries.push(to);
+    }
+    fs::write(path("goes.c"), COMES_AND_GOES).unwrap();
+    let program = path("goes");
+    run(command("gcc").arg(path("goes.c")).arg("-o").arg(&program).arg("-ldl")).good();
+    for seed in ["1", "2", "3"] {
+        let ask = |preload: Option<PathBuf>| {
+            let mut asks = scratch.command(&program);
+            asks.envs(preload.map(|library| ("LD_PRELOAD", library)));
+            asks.args([seed, &LIBRARIES.to_string()]).args(&libraries).args(&names);
+            run(&mut asks).good().out()
+        };
+        let (without, with) = (ask(None), ask(Some(library(Site::shared()))));
+        assert!(without.contains('D') && without.contains('L') && without.contains('c'));
+        for (step, (without, with)) in without.lines().zip(with.lines()).enumerate() {
+            assert_eq!(with, without, "seed {seed}, step {step}");
+        }
+        assert_eq!(without.lines().count(), with.lines().count());
+    }
+}
+
 /// What is found by a library's handle is counted, too.
 #[test]
 fn a_program_that_opens_mpi_itself_is_profiled() {

@@ -13,7 +13,7 @@
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{
-    AtomicBool, AtomicU8, AtomicU64, AtomicUsize,
+    AtomicBool, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, Release},
 };
 
@@ -23,18 +23,23 @@ use crate::{below, sys};
 /// Most names that the library defines.
 const NAMES: usize = 4096;
 
-/// What is known of a name, by its place among the library's own.
-static KNOWN: [AtomicU8; NAMES] = [const { AtomicU8::new(0) }; NAMES];
-/// Another object defines the name.
-const PRESENT: u8 = 1;
-/// The lowest bit of its hash, which the table does not have.
-const LOWEST: u8 = 2;
-/// The bit of its hash that is another in the table while the name is hidden.
-const HIGHEST: u8 = 4;
-/// What was loaded when this was found out; none yet where no objects were counted.
+/// A bit for each name, by its place among the library's own.
+type Bits = [AtomicU64; NAMES / 64];
+
+/// Another object defines the name, or the name is not one of MPI.
+static PRESENT: Bits = [const { AtomicU64::new(0) }; NAMES / 64];
+/// The hash in the table differs from that of the name.
+static HIDDEN: Bits = [const { AtomicU64::new(0) }; NAMES / 64];
+/// The bit of the hash of the name that differs then.
+static HIDING: Bits = [const { AtomicU64::new(0) }; NAMES / 64];
+/// How many names there are; 0 if none was looked at.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+/// What was loaded when the names were looked for.
 static ADDS: AtomicU64 = AtomicU64::new(0);
 static SUBS: AtomicU64 = AtomicU64::new(0);
-static OBJECTS: AtomicUsize = AtomicUsize::new(0);
+/// Where the objects begin that define names, and how many these are, which may be more.
+static DEFINING: [AtomicUsize; 16] = [const { AtomicUsize::new(0) }; 16];
+static DEFINE: AtomicUsize = AtomicUsize::new(0);
 /// All names are there, whatever was found out.
 static REVEALED: AtomicBool = AtomicBool::new(true);
 /// Some thread changes this.
@@ -70,7 +75,7 @@ fn is_of_mpi(name: &[u8]) -> bool {
 fn with_own<T>(f: impl FnOnce(&LoadedObject) -> T) -> Option<T> {
     let (mut f, mut result) = (Some(f), None);
     objects::each(|object| {
-        let own = object.holds(is_of_mpi as *const () as usize);
+        let own = is_own(object);
         if own && let Some(f) = f.take() {
             result = Some(f(object));
         }
@@ -89,7 +94,7 @@ pub fn of_loader(kept: &AtomicUsize, name: &[u8]) -> usize {
     let (hash, mut behind, mut found) = (objects::hash(name), false, 0);
     objects::each(|object| {
         if !behind {
-            behind = object.holds(is_of_mpi as *const () as usize);
+            behind = is_own(object);
         } else if let Some(number) = object.find(name, hash) {
             found = object.address(number);
         }
@@ -101,90 +106,138 @@ pub fn of_loader(kept: &AtomicUsize, name: &[u8]) -> usize {
 
 /// Brings the names up to date with what is loaded.
 pub fn update() {
-    let loads = objects::loads();
-    let known = Loads { adds: ADDS.load(Relaxed), subs: SUBS.load(Relaxed) };
-    let is_new = loads != known || OBJECTS.load(Relaxed) == 0;
+    let is_new = COUNT.load(Relaxed) == 0 || objects::loads() != seen();
     if !is_new && !REVEALED.load(Relaxed) || BUSY.swap(true, Acquire) {
         return;
     }
     with_own(|own| {
         if is_new {
-            look(own, known.subs != loads.subs);
+            look(own);
         }
-        show(own, |known| known & PRESENT != 0);
+        show(own, |word| PRESENT.get(word).map_or(u64::MAX, |names| names.load(Relaxed)));
     });
     REVEALED.store(false, Relaxed);
     BUSY.store(false, Release);
 }
 
-/// Looks which names the objects define that came since; from the beginning if some went.
-fn look(own: &LoadedObject, again: bool) {
-    let names = own.defined();
-    if again || OBJECTS.load(Relaxed) == 0 {
-        OBJECTS.store(0, Relaxed);
-        for (number, known) in names.clone().zip(&KNOWN) {
-            known.store(ends_of_hash(objects::hash(own.name(number))), Relaxed);
-        }
-    }
-    let seen = OBJECTS.load(Relaxed);
-    let is_own = |object: &LoadedObject| object.holds(is_of_mpi as *const () as usize);
+/// What was loaded when the names were looked for.
+fn seen() -> Loads {
+    Loads { adds: ADDS.load(Relaxed), subs: SUBS.load(Relaxed) }
+}
+
+fn is_own(object: &LoadedObject) -> bool {
+    object.holds(is_of_mpi as *const () as usize)
+}
+
+/// Looks which names the objects define that came since; those of all objects if one went that
+/// defined some.
+fn look(own: &LoadedObject) {
     let mut count = 0;
-    let loads = objects::each(|object| {
-        count += 1;
-        if count <= seen || is_own(object) {
-            return false;
-        }
-        for (number, known) in names.clone().zip(&KNOWN) {
-            let bits = known.load(Relaxed);
-            // SAFETY: the library's own table, whose form it is linked with.
-            let hash = unsafe { own.chained_hash(number).read_volatile() };
-            if bits & PRESENT == 0 && object.find(own.name(number), whole(hash, bits)).is_some() {
-                known.store(bits | PRESENT, Relaxed);
-            }
-        }
-        if count > 1 && object.has_rpath {
+    let loads = objects::each_base(|_| count += 1);
+    // What came is behind what was there.
+    let came = loads.adds.wrapping_sub(seen().adds).min(count) as usize;
+    let mut first = count as usize - came;
+    if COUNT.load(Relaxed) == 0 || loads.subs != seen().subs && !are_among(first) {
+        first = 0;
+        begin(own);
+    }
+    let mut at = first;
+    objects::each_from(first, |object| {
+        // The executable tells only what holds for itself.
+        if at > 0 && object.has_rpath {
             RPATHS.store(true, Relaxed);
+        }
+        at += 1;
+        if !is_own(object) && define(own, object) {
+            note_defining(object.base());
         }
         false
     });
-    let mut at = 0;
-    objects::each(|object| {
-        at += 1;
-        if at > seen && !is_own(object) {
+    objects::each_from(first, |object| {
+        if !is_own(object) {
             empty(own, object);
         }
         false
     });
-    OBJECTS.store(count, Relaxed);
     ADDS.store(loads.adds, Relaxed);
     SUBS.store(loads.subs, Relaxed);
 }
 
-/// Whether another object defines what is at this address of the library.
+/// Keeps where an object begins that defines names.
+fn note_defining(base: usize) {
+    let count = DEFINE.load(Relaxed);
+    if !DEFINING.iter().take(count).any(|known| known.load(Relaxed) == base) {
+        if let Some(place) = DEFINING.get(count) {
+            place.store(base, Relaxed);
+        }
+        DEFINE.store(count + 1, Relaxed);
+    }
+}
+
+/// Whether all objects that define names are among the first so many.
+fn are_among(first: usize) -> bool {
+    let count = DEFINE.load(Relaxed);
+    let Some(defining) = DEFINING.get(..count) else { return false };
+    let [mut at, mut found] = [0; 2];
+    objects::each_base(|base| {
+        found +=
+            usize::from(at < first && defining.iter().any(|known| known.load(Relaxed) == base));
+        at += 1;
+    });
+    found == count
+}
+
+/// No name of MPI is there.
+fn begin(own: &LoadedObject) {
+    let names = own.defined();
+    let is_first = COUNT.swap(names.len().min(NAMES), Relaxed) == 0;
+    DEFINE.store(0, Relaxed);
+    for (word, (present, hiding)) in PRESENT.iter().zip(&HIDING).enumerate() {
+        let [mut others, mut highest] = [0; 2];
+        for (bit, number) in names.clone().skip(word * 64).take(64).enumerate() {
+            others |= u64::from(!is_of_mpi(own.name(number))) << bit;
+            // SAFETY: an entry of the table.
+            let hash = unsafe { own.chained_hash(number).read_volatile() };
+            highest |= u64::from(hash & objects::HIDES != 0) << bit;
+        }
+        present.store(others, Relaxed);
+        // As long as nothing was hidden.
+        if is_first {
+            hiding.store(!highest, Relaxed);
+        }
+    }
+}
+
+/// Notes the names that an object defines; whether there are any.
+fn define(own: &LoadedObject, object: &LoadedObject) -> bool {
+    let mut defines = false;
+    let note = |number| {
+        let name = object.name(number);
+        if is_of_mpi(name)
+            && let Some(number) = own.find(name, objects::hash(name))
+            && let Some((word, bit)) = place(own, number)
+            && let Some(names) = PRESENT.get(word)
+        {
+            names.fetch_or(bit, Relaxed);
+            defines = true;
+        }
+    };
+    object.each_defined(|hash| own.may_define(hash), note);
+    defines
+}
+
+/// The word and the bit of the name of a symbol.
+fn place(own: &LoadedObject, number: usize) -> Option<(usize, u64)> {
+    let place = number.checked_sub(own.first_defined())?;
+    Some((place / 64, 1 << (place % 64)))
+}
+
+/// Whether another object defines a name.
 fn is_present(own: &LoadedObject, name: &[u8]) -> bool {
-    let found = own.find(name, objects::hash(name));
-    let known = found.and_then(|number| known(own, number));
-    known.is_none_or(|known| known & PRESENT != 0)
-}
-
-/// What is known of the name of a symbol that the library defines.
-fn known(own: &LoadedObject, number: usize) -> Option<u8> {
-    let place = number.checked_sub(own.defined().start)?;
-    Some(KNOWN.get(place)?.load(Relaxed))
-}
-
-/// [`LOWEST`] and [`HIGHEST`] of a hash.
-fn ends_of_hash(hash: u32) -> u8 {
-    let bit = |is_set: bool, bit| if is_set { bit } else { 0 };
-    bit(hash & objects::LAST != 0, LOWEST) | bit(hash & objects::HIDES != 0, HIGHEST)
-}
-
-/// A hash with its own ends in place of those that it has in the table.
-fn whole(hash: u32, known: u8) -> u32 {
-    let bit = |bit, is: u32| if known & bit != 0 { is } else { 0 };
-    hash & !(objects::LAST | objects::HIDES)
-        | bit(LOWEST, objects::LAST)
-        | bit(HIGHEST, objects::HIDES)
+    own.find(name, objects::hash(name))
+        .and_then(|number| place(own, number))
+        .and_then(|(word, bit)| Some(PRESENT.get(word)?.load(Relaxed) & bit != 0))
+        .unwrap_or(true)
 }
 
 /// Empties weak references of an object that were filled in by names which nobody else defines.
@@ -208,51 +261,53 @@ fn empty(own: &LoadedObject, object: &LoadedObject) {
     });
 }
 
-/// Shows the names of which that is wanted, and hides the others.
-fn show(own: &LoadedObject, wanted: impl Fn(u8) -> bool) {
-    let names = own.defined();
-    for (number, known) in names.clone().zip(&KNOWN) {
-        let known = known.load(Relaxed);
-        let new = of_table(own, number, known, wanted(known));
-        let at = own.chained_hash(number);
-        // SAFETY: an entry of the table.
-        if unsafe { at.read_volatile() } == new || !is_of_mpi(own.name(number)) {
-            continue;
-        }
-        if !WRITABLE.load(Relaxed) {
-            let begin = own.chained_hash(names.start) as usize;
-            let end = own.chained_hash(names.end) as usize;
-            if !sys::protect(begin, end.wrapping_sub(begin), true) {
+/// Shows the names whose bits are set in these words, and hides the others.
+fn show(own: &LoadedObject, shown: impl Fn(usize) -> u64) {
+    let count = COUNT.load(Relaxed);
+    let first = own.chained_hash(own.first_defined());
+    for (word, hidden) in HIDDEN.iter().enumerate().take(count.div_ceil(64)) {
+        let names = u64::MAX >> (64 - (count - word * 64).min(64));
+        let hide = !shown(word) & names;
+        let change = hidden.load(Relaxed) ^ hide;
+        if change != 0 && !WRITABLE.load(Relaxed) {
+            if !sys::protect(first as usize, count * size_of::<u32>(), true) {
                 return;
             }
             WRITABLE.store(true, Relaxed);
         }
-        // SAFETY: it can be written; a loader sees it as it was or as it is.
-        unsafe { at.write_volatile(new) };
+        hidden.store(hide, Relaxed);
+        write(first, word, change, hide);
     }
-}
-
-/// The hash of a name that is shown or hidden, as the table has it.
-fn of_table(own: &LoadedObject, number: usize, known: u8, is_shown: bool) -> u32 {
-    // SAFETY: an entry of the table.
-    let hash = unsafe { own.chained_hash(number).read_volatile() };
-    let hides = if (known & HIGHEST != 0) == is_shown { objects::HIDES } else { 0 };
-    hash & !objects::HIDES | hides
 }
 
 /// Hides one name. The hashes can be written.
 fn hide(own: &LoadedObject, number: usize) {
-    if let Some(known) = known(own, number) {
-        let new = of_table(own, number, known, false);
-        // SAFETY: an entry of the table.
-        unsafe { own.chained_hash(number).write_volatile(new) };
+    if let Some((word, bit)) = place(own, number)
+        && let Some(hidden) = HIDDEN.get(word)
+    {
+        hidden.fetch_or(bit, Relaxed);
+        write(own.chained_hash(own.first_defined()), word, bit, bit);
+    }
+}
+
+/// Writes the hashes of names of a word which change, as of hidden names or not. The hashes begin at
+/// `first` and can be written.
+fn write(first: *mut u32, word: usize, mut change: u64, hide: u64) {
+    let highest = !(HIDING.get(word).map_or(0, |names| names.load(Relaxed)) ^ hide);
+    while change != 0 {
+        let bit = change.trailing_zeros();
+        let at = first.wrapping_add(word * 64 + bit as usize);
+        let highest = ((highest >> bit) as u32) << objects::HIDES.trailing_zeros();
+        // SAFETY: an entry of the table, which a loader sees as it was or as it is.
+        unsafe { at.write_volatile(at.read_volatile() & !objects::HIDES | highest) };
+        change &= change - 1;
     }
 }
 
 /// All names are there: something is about to be loaded.
 fn reveal() {
     if !REVEALED.swap(true, Relaxed) && !BUSY.swap(true, Acquire) {
-        with_own(|own| show(own, |_| true));
+        with_own(|own| show(own, |_| u64::MAX));
         BUSY.store(false, Release);
     }
 }

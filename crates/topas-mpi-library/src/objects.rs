@@ -97,25 +97,45 @@ pub struct Loads {
 
 /// Calls a function for every object, in the order of the loader, until it returns true; tells what
 /// was loaded by then.
-pub fn each(mut visit: impl FnMut(&LoadedObject) -> bool) -> Loads {
-    type Visit<'a> = (&'a mut dyn FnMut(&LoadedObject) -> bool, Loads);
+pub fn each(visit: impl FnMut(&LoadedObject) -> bool) -> Loads {
+    each_from(0, visit)
+}
+
+/// The same without the first so many objects.
+pub fn each_from(first: usize, mut visit: impl FnMut(&LoadedObject) -> bool) -> Loads {
+    let mut at = 0;
+    each_info(|info| {
+        at += 1;
+        // SAFETY: the loader's own description of an object.
+        at > first && unsafe { LoadedObject::new(info) }.is_some_and(|object| visit(&object))
+    })
+}
+
+/// Calls a function with where every object begins, in the order of the loader.
+pub fn each_base(mut visit: impl FnMut(usize)) -> Loads {
+    each_info(|info| {
+        visit(info.base);
+        false
+    })
+}
+
+/// What was loaded and unloaded so far.
+pub fn loads() -> Loads {
+    each_info(|_| true)
+}
+
+fn each_info(mut visit: impl FnMut(&Info) -> bool) -> Loads {
+    type Visit<'a> = (&'a mut dyn FnMut(&Info) -> bool, Loads);
     unsafe extern "C" fn callback(info: *const Info, _: usize, data: *mut c_void) -> c_int {
-        // SAFETY: what `each` passed; the loader's own description of an object.
+        // SAFETY: what `each_info` passed; the loader's own description of an object.
         let ((visit, loads), info) = unsafe { (&mut *data.cast::<Visit<'_>>(), &*info) };
         *loads = Loads { adds: info.adds, subs: info.subs };
-        // SAFETY: as above.
-        let object = unsafe { LoadedObject::new(info) };
-        object.is_some_and(|object| visit(&object)).into()
+        visit(info).into()
     }
     let mut data: Visit<'_> = (&mut visit, Loads { adds: 0, subs: 0 });
     // SAFETY: the callback gets what it expects.
     unsafe { dl_iterate_phdr(callback, (&raw mut data).cast()) };
     data.1
-}
-
-/// What was loaded and unloaded so far.
-pub fn loads() -> Loads {
-    each(|_| true)
 }
 
 /// The hash of a name, as the loader computes it.
@@ -239,6 +259,11 @@ impl LoadedObject {
         }
     }
 
+    /// The address that its own addresses are added to.
+    pub fn base(&self) -> usize {
+        self.base
+    }
+
     /// Where it defines a symbol.
     pub fn address(&self, number: usize) -> usize {
         // SAFETY: a number of its table.
@@ -253,6 +278,45 @@ impl LoadedObject {
             unsafe { (*self.gnu_hash, *self.gnu_hash.add(1), *self.gnu_hash.add(2)) };
         let chain = self.gnu_hash.wrapping_add(4 + 2 * bloom as usize + buckets as usize);
         chain.wrapping_add(number.wrapping_sub(first as usize)).cast_mut()
+    }
+
+    /// The first number of [`defined`](Self::defined); 0 without such a table.
+    pub fn first_defined(&self) -> usize {
+        // SAFETY: the loader's table of this form.
+        if self.gnu_hash.is_null() { 0 } else { unsafe { *self.gnu_hash.add(1) as usize } }
+    }
+
+    /// Calls a function with the number of every symbol that it defines and whose hash, with any
+    /// lowest bit, is wanted; of every symbol if its table has no new hashes.
+    pub fn each_defined(&self, wanted: impl Fn(u32) -> bool, visit: impl FnMut(usize)) {
+        let is_wanted = |number: &usize| {
+            // SAFETY: an entry of the table.
+            self.gnu_hash.is_null() || wanted(unsafe { self.chained_hash(*number).read_volatile() })
+        };
+        let numbers = if self.gnu_hash.is_null() && !self.hash.is_null() {
+            // SAFETY: the loader's table of the old form, whose second word counts symbols.
+            1..(unsafe { *self.hash.add(1) } as usize)
+        } else {
+            self.defined()
+        };
+        numbers.filter(is_wanted).filter(|number| self.is_defined(*number)).for_each(visit);
+    }
+
+    /// Whether it may define a name of this hash, whatever the lowest bit of that: false of most
+    /// other names.
+    #[inline(always)]
+    pub fn may_define(&self, hash: u32) -> bool {
+        if self.gnu_hash.is_null() {
+            return true;
+        }
+        // SAFETY: the loader's table of this form.
+        unsafe {
+            let (words, shift) = (*self.gnu_hash.add(2), *self.gnu_hash.add(3));
+            let Some(place) = (hash / 64).checked_rem(words) else { return true };
+            let word = *self.gnu_hash.add(4).cast::<u64>().add(place as usize);
+            let either = word >> ((hash & !LAST) % 64) & 3;
+            either != 0 && word >> (hash.wrapping_shr(shift) % 64) & 1 != 0
+        }
     }
 
     /// The numbers of the symbols that it defines, of tables that are sorted by the new hash.
@@ -333,9 +397,13 @@ impl LoadedObject {
     }
 
     fn defines(&self, number: usize, name: &[u8]) -> bool {
+        self.is_defined(number) && self.name(number) == name
+    }
+
+    fn is_defined(&self, number: usize) -> bool {
         // SAFETY: a number of its table.
         let symbol = unsafe { &*self.symbol(number) };
-        symbol.section != 0 && symbol.value != 0 && self.name(number) == name
+        symbol.section != 0 && symbol.value != 0
     }
 
     /// Calls a function for every place that holds the address of a symbol to which it refers
