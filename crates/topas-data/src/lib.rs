@@ -132,6 +132,6 @@ pub use utilisation::{
 };
 pub use vouch::{Claims, Foreign, Stranger, believe};
 pub use week::{
-    LEAST_OTHERS, Reference, WEEKS_BEFORE, WeekPlan, WeekProgram, WeekReport, WeekRunName,
-    WeekSums, WeekUser, WeekUserId, week_runs,
+    LEAST_OTHERS, MPI_SHARE, Reference, WEEKS_BEFORE, WeekPlan, WeekProgram, WeekReport,
+    WeekRunName, WeekSums, WeekUser, WeekUserId, week_runs,
 };

@@ -29,6 +29,9 @@ pub const WEEKS_BEFORE: i64 = 4;
 /// what they ran.
 pub const LEAST_OTHERS: usize = 5;
 
+/// The place of the share of time in MPI behind the measures of the plan.
+pub const MPI_SHARE: usize = 2;
+
 /// The fields that are kept of each line, in the order of its key.
 const FIELDS: [&str; 7] = ["user", "uid", "exe", "lang", "npes_class", "gpu", "ending"];
 
@@ -41,6 +44,7 @@ pub struct WeekPlan {
     pub before: Period,
     fields: Vec<Field>,
     measures: [&'static Measure; 2],
+    mpi_share: &'static Measure,
 }
 
 impl WeekPlan {
@@ -54,14 +58,22 @@ impl WeekPlan {
             until: Some(Date::from_days(since.days() - 1)),
         };
         let measures = [Measure::named("mflops").ok()?, Measure::named("l1_per_op").ok()?];
+        let mpi_share = Measure::named("mpi_share").ok()?;
         let fields = FIELDS.iter().filter_map(|name| Field::named(name).ok()).collect();
-        Some(WeekPlan { week, before, fields, measures })
+        Some(WeekPlan { week, before, fields, measures, mpi_share })
     }
 
     /// The measures that sums have: the rate of floating point operations, and the cache misses by
     /// these.
     pub fn measures(&self) -> [&'static Measure; 2] {
         self.measures
+    }
+
+    /// What runs are compared by: the measures, and behind them the share of time in MPI. Sums of
+    /// that come from whole profiles.
+    fn compared(&self) -> [&'static Measure; 3] {
+        let [rate, misses] = self.measures;
+        [rate, misses, self.mpi_share]
     }
 
     /// How long the told time is, in days.
@@ -82,7 +94,11 @@ impl WeekPlan {
 
 impl Question for WeekPlan {
     fn detail(&self) -> Detail {
-        self.measures.iter().map(|measure| measure.detail).max().unwrap_or_default()
+        self.compared().iter().map(|measure| measure.detail).max().unwrap_or_default()
+    }
+
+    fn reads_profiles(&self) -> bool {
+        true
     }
 
     /// Runs may end after midnight while lines of them were written before: a day more is read.
@@ -155,8 +171,8 @@ impl<'p> WeekReport<'p> {
         }
     }
 
-    /// A measure of the plan, by its place there, of the runs of others in the same class in the week;
-    /// None if fewer than [`LEAST_OTHERS`] other users have a value.
+    /// What others reach in the same class in the week, by the place of a measure of the plan, or
+    /// [`MPI_SHARE`]; None if fewer than [`LEAST_OTHERS`] other users have a value.
     pub fn reference(&self, user: &WeekUserId, class: &[u8], place: usize) -> Option<Reference> {
         let others = self.users.iter().filter(|(id, _)| *id != user);
         let values: Vec<&Vec<f64>> = others
@@ -199,10 +215,12 @@ impl Fold for WeekReport<'_> {
         user.see_name(text("user"));
         let ended = ended(plan, run);
         let accelerated = plan.part(run, "gpu").is_some();
-        let values = plan.measures.map(|measure| match accelerated {
-            true => Of::Uncounted,
-            false => measure.of(run),
-        });
+        // What an accelerator computes is in no count of the processor, but MPI is timed there, too.
+        let values =
+            plan.compared().map(|measure| match accelerated && measure != plan.mpi_share {
+                true => Of::Uncounted,
+                false => measure.of(run),
+            });
         let sums = WeekRunValues { plan, run, values: &values, accelerated, ended };
         user.add(&sums, in_week, text("exe"), &class(plan, run));
     }
@@ -222,7 +240,8 @@ impl Fold for WeekReport<'_> {
 struct WeekRunValues<'r, 'k> {
     plan: &'r WeekPlan,
     run: &'r Run<'k>,
-    values: &'r [Of; 2],
+    /// By [`WeekPlan::compared`]
+    values: &'r [Of; 3],
     accelerated: bool,
     /// Whether it ended well; None if it does not tell
     ended: Option<bool>,

@@ -3,6 +3,7 @@
 //!
 //! What was not measured is `-`, and what cannot be compared says why.
 
+mod comparison;
 mod lead;
 mod mpi_time;
 mod programs;
@@ -79,7 +80,7 @@ impl WeekMail<'_> {
             "programs_run": self.user.programs.values().filter(|of| of.now.share.runs > 0).count(),
             "headline": lead::headline(self),
             "lead": lead::rows(self),
-            "comparison": lead::comparison(self),
+            "comparison": comparison::values(self),
             "programs": programs::rows(self),
             "rest": programs::rest(self),
             "mpi": mpi_time::values(self),

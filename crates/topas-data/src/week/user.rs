@@ -168,8 +168,8 @@ impl WeekProgram {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ClassRuns {
     time: PeTime,
-    /// By the places of the measures of the plan
-    pub(super) values: [Vec<f64>; 2],
+    /// By the places of the measures of the plan, and [`super::MPI_SHARE`]
+    pub(super) values: [Vec<f64>; 3],
 }
 
 /// A user's week.
@@ -238,12 +238,26 @@ impl WeekUser {
 
     /// The class of comparable runs with most of the PE-time of the week.
     pub fn main_class(&self) -> Option<&[u8]> {
-        let most = self.classes.iter().max_by_key(|(name, of)| (of.time, std::cmp::Reverse(*name)));
+        Self::largest(self.classes.iter())
+    }
+
+    /// The same of classes where a run has a value, by the place of a measure of the plan, or
+    /// [`super::MPI_SHARE`].
+    pub fn main_class_with(&self, place: usize) -> Option<&[u8]> {
+        let has_some =
+            |of: &ClassRuns| of.values.get(place).is_some_and(|values| !values.is_empty());
+        Self::largest(self.classes.iter().filter(|(_, of)| has_some(of)))
+    }
+
+    fn largest<'c>(
+        classes: impl Iterator<Item = (&'c Box<[u8]>, &'c ClassRuns)>,
+    ) -> Option<&'c [u8]> {
+        let most = classes.max_by_key(|(name, of)| (of.time, std::cmp::Reverse(*name)));
         most.map(|(name, _)| &**name)
     }
 
-    /// The median of a measure of the plan, by its place there, over the user's runs of a class, and
-    /// how many have a value.
+    /// The median over the user's runs of a class, by the place of a measure of the plan, or
+    /// [`super::MPI_SHARE`], and how many have a value.
     pub fn own_median(&self, class: &[u8], place: usize) -> Option<(f64, usize)> {
         let mut values = self.classes.get(class)?.values.get(place)?.clone();
         values.sort_unstable_by(f64::total_cmp);

@@ -5,7 +5,7 @@ use topas_data::{LEAST_OTHERS, PeTime, WEEKS_BEFORE};
 
 use super::WeekMail;
 use crate::number::{NONE, pe_hours, percent_of, short, signed_percent};
-use crate::wording::{clean, count, runs};
+use crate::wording::runs;
 
 /// One line with the numbers that matter most, for the subject.
 pub(super) fn headline(mail: &WeekMail<'_>) -> String {
@@ -91,8 +91,8 @@ fn share(mail: &WeekMail<'_>) -> LeadRow {
 }
 
 /// Places of the measures of the plan: the rate of operations, and cache misses by operations.
-const RATE: usize = 0;
-const MISSES: usize = 1;
+pub(super) const RATE: usize = 0;
+pub(super) const MISSES: usize = 1;
 
 /// The mean of a measure of the plan, this week and before.
 fn measured(mail: &WeekMail<'_>, place: usize) -> (String, String, String) {
@@ -150,80 +150,6 @@ fn failed(mail: &WeekMail<'_>) -> LeadRow {
         unknown => format!("of {} it is not known", runs(unknown)),
     };
     LeadRow { what: "failed runs", unit: "", now: text(now), before: text(before), note }
-}
-
-/// How the user's runs stand among those of others, in a sentence.
-pub(super) fn comparison(mail: &WeekMail<'_>) -> Value {
-    let Some(class) = mail.user.main_class() else { return Value::Null };
-    let shown = clean(class);
-    let Some((own, own_runs)) = mail.user.own_median(class, RATE) else {
-        return json!({
-            "class": shown,
-            "bars": [],
-            "text": format!("No comparison with others: none of your runs ({shown}) has a rate."),
-        });
-    };
-    match mail.report.reference(mail.id, class, RATE) {
-        None => json!({
-            "class": shown,
-            "bars": [],
-            "text": format!(
-                "No comparison with others: fewer than {LEAST_OTHERS} other users ran comparable \
-                 programs ({shown}) in this time."
-            ),
-        }),
-        Some(of) => {
-            let stands = match own {
-                own if own >= of.upper_quarter => "You are in the top quarter.",
-                own if own >= of.median => "You are above the median.",
-                _ => "You are below the median.",
-            };
-            let text = format!(
-                "Of {}, the median of your {} is {} MFlop/s per PE. Of {} of {} other users the \
-                 median is {}, and a quarter of them reaches {}. {stands}",
-                shown,
-                count(own_runs as u64, "run"),
-                short(own),
-                count(of.runs as u64, "run"),
-                of.users,
-                short(of.median),
-                short(of.upper_quarter)
-            ) + &misses_of_others(mail, class);
-            // Lengths of bars, in percent of the longest.
-            let most = own.max(of.upper_quarter).max(f64::MIN_POSITIVE);
-            let bar = |name: &str, value: f64| {
-                let percent = (100.0 * value / most).round().clamp(0.0, 100.0) as u64;
-                json!({ "name": name, "value": short(value), "percent": percent })
-            };
-            json!({
-                "class": shown,
-                "text": text,
-                "bars": [
-                    bar("you", own),
-                    bar("median of others", of.median),
-                    bar("top quarter of others", of.upper_quarter),
-                ],
-            })
-        }
-    }
-}
-
-/// How the cache misses of the user's runs stand among those of others; empty where too few others
-/// have some. Fewer are better.
-fn misses_of_others(mail: &WeekMail<'_>, class: &[u8]) -> String {
-    let own = mail.user.own_median(class, MISSES);
-    let (Some((own, _)), Some(of)) = (own, mail.report.reference(mail.id, class, MISSES)) else {
-        return String::new();
-    };
-    format!(
-        " L1 misses per operation: the median of your runs is {}, that of {} of {} other users is {}, \
-         and a quarter of them has {} or fewer.",
-        short(own),
-        count(of.runs as u64, "run"),
-        of.users,
-        short(of.median),
-        short(of.lower_quarter)
-    )
 }
 
 /// What the quantities are.

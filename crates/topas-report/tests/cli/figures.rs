@@ -12,6 +12,10 @@ use super::{Center, stderr};
 /// 1 June 2026, 00:00 UTC.
 const BEGIN: u64 = 1_780_272_000;
 
+/// Runs of all kinds, and runs that can be compared with each other.
+const RUNS: u64 = 2500;
+const ALIKE: u64 = 48;
+
 /// Routines of a profile: name, share of the time in percent, calls of a rank, and bytes of a call.
 const ROUTINES: [(&str, u64, u64, u64); 6] = [
     ("Allreduce", 34, 500, 64),
@@ -32,18 +36,28 @@ fn when(second: u64) -> String {
 fn log() -> String {
     let mut below = numbers_below(3);
     let mut text = String::new();
-    for run in 0..2500u64 {
-        let end = BEGIN + below(61 * 86_400);
-        let user = (below(9) * below(9)) % 64;
-        let program = (user + below(3)) % 14;
+    for run in 0..RUNS + ALIKE {
+        // The last runs are of many users and comparable, so that profiles can be compared, too.
+        let alike = run >= RUNS;
+        let end = match alike {
+            true => BEGIN + 36 * 86_400 + below(86_400),
+            false => BEGIN + below(61 * 86_400),
+        };
+        let user = if alike {
+            [0, 12, 30, 31, 32, 33, 34, 35][(run % 8) as usize]
+        } else {
+            (below(9) * below(9)) % 64
+        };
+        let program = if alike { 0 } else { (user + below(3)) % 14 };
         let lang = ["c", "cxx", "f77", "f90"][(program % 4) as usize];
         let lib = ["mpi", "mpi", "mpi", "sma", "-"][(program % 5) as usize];
-        let npes = 1u64 << (1 + below(9));
-        let wall = 1 + below(40_000);
+        let npes = if alike { 16 } else { 1u64 << (1 + below(9)) };
+        let wall = if alike { 30_000 + below(40_000) } else { 1 + below(40_000) };
         let mhz = [2250, 2400, 3100][below(3) as usize];
         let slow = if program == 3 && end > BEGIN + 36 * 86_400 { 2 } else { 1 };
         let rate = (20 + program * 60 + below(40)) / slow;
         let ended = ["exit:0", "exit:0", "exit:0", "exit:0", "exit:1", "sig:11"][below(6) as usize];
+        let ended = if alike { "exit:0" } else { ended };
         for pe in [0, npes / 2] {
             if pe > 0 && (npes < 4 || below(9) == 0) {
                 continue;
@@ -75,15 +89,16 @@ fn log() -> String {
                 70_000 + user,
             ));
         }
-        if run.is_multiple_of(9) && lib == "mpi" && ended == "exit:0" {
-            text += &profile(run, end, user, program, npes, wall);
+        if (alike || run.is_multiple_of(9)) && lib == "mpi" && ended == "exit:0" {
+            let percent = if alike { 10 + below(50) } else { 20 + program };
+            text += &profile([run, end, user, program, npes, wall], percent);
         }
     }
     text
 }
 
-fn profile(run: u64, end: u64, user: u64, program: u64, npes: u64, wall: u64) -> String {
-    let (all, mpi) = (wall * npes, wall * npes * (20 + program) / 100);
+fn profile([run, end, user, program, npes, wall]: [u64; 6], percent: u64) -> String {
+    let (all, mpi) = (wall * npes, wall * npes * percent / 100);
     let mut line = format!(
         "{} topas-mpi u{user:02} prog{program} {npes} r{run:x} v=1 of=run line=1/1 t={end} uid={} \
          end=finalize host=n1 mpi=Open_MPI ranks={npes} wall={all} wallmax={wall} mpisum={mpi} mpimax={} \
@@ -153,5 +168,7 @@ fn mails_say_what_duckdb_says_of_the_log() {
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         fs::write(center.path("mail"), &output.stdout).unwrap();
         duckdb("mail_figures.py", &[&center.path("mail"), &center.log()], &[user, "2026-W28"]);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(text.contains("profiled run"), user != "u16", "{text}");
     }
 }

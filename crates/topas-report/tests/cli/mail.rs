@@ -3,6 +3,8 @@
 use std::fs;
 use std::process::Command;
 
+use topas_testkit::with_lengths;
+
 use super::{Center, Line, log, other, stderr};
 
 /// The words of a line that begins with some.
@@ -74,6 +76,38 @@ fn others_are_told_only_if_there_are_five() {
         "{text}"
     );
     assert!(!text.contains("other1") && !text.contains("70001"), "{text}");
+}
+
+/// Time in MPI is compared with the profiled runs of five others or more, also where no rate was
+/// measured.
+#[test]
+fn time_in_mpi_is_compared_with_others() {
+    let without_rate = |line: &Line<'_>| with_lengths(&line.text().replace("f=3600000000", "f=-"));
+    let profiled = |user: u32, share: u32| {
+        let profile = profile(&format!("mpisum={} f=Barrier:8:400:1::::::8", share * 288));
+        let (name, id) = (format!("other{user}"), format!("b{user}"));
+        let line = Line { user: &name, uid: Some(70_000 + user), id: &id, ..Line::default() };
+        let profile =
+            profile.replace("topas-mpi root heat 8 a1", &format!("topas-mpi {name} heat 8 {id}"));
+        let profile = profile.replace("uid=0", &format!("uid={}", 70_000 + user));
+        with_lengths(&(without_rate(&line) + &profile))
+    };
+    let own = without_rate(&Line::default()) + &profile("mpisum=14400 f=Barrier:8:400:1::::::8");
+    let folded = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let others: String = (1..5).map(|user| profiled(user, 10 * user)).collect();
+    let few = folded(Center::new(&(own.clone() + &others)).shown(&["--show", "--user", "root"]));
+    let rates = "No comparison of rates with others: none of your runs (f90, 5-8 PEs) has a rate.";
+    let mine = "Time in MPI: the median of your 1 profiled run is 50.00%";
+    assert!(few.contains(&format!("{rates} {mine}; fewer than 5 other users")), "{few}");
+    let center = Center::new(&(own + &others + &profiled(5, 70)));
+    for form in ["--show", "--show=html"] {
+        let text = folded(center.shown(&[form, "--user", "root"]));
+        // Type 7 of 10, 20, 30, 40 and 70 percent.
+        let of_others = ", that of 5 profiled runs of 5 other users is 30.00%, and a quarter of \
+                         them has 20.00% or less.";
+        assert!(text.contains(&format!("{rates} {mine}{of_others}")), "{text}");
+        assert!(!text.contains("other1") && !text.contains("70001"), "{text}");
+    }
 }
 
 #[test]

@@ -119,19 +119,42 @@ class Mail(Page):
         of = self.others(lang, size, rate)
         if of is None:
             self.compared += 1
-            if not text.startswith(f"No comparison with others: fewer than 5 other users ran comparable programs ({lang}, {size} PEs)"):
+            if not text.startswith(f"No comparison of rates with others: fewer than 5 other users ran comparable programs ({lang}, {size} PEs)"):
                 self.wrong.append(f"too few others, but: {text}")
-            return
+            return self.mpi_of_others(text, lang, size)
         users, runs, (_, median, upper) = of
-        self.texts("comparison", text.split(" L1 misses")[0],
+        self.texts("comparison", re.split(r" L1 misses| Time in MPI", text)[0],
                    rf"Of {lang}, {size} PEs, the median of your (\d+) runs? is (\S+) MFlop/s per PE\. Of (\d+) runs of (\d+) other users the median is (\S+), and a quarter of them reaches (\S+)\. You are .*\.",
                    own(rate)[1], own(rate)[0], runs, users, median, upper)
         of = self.others(lang, size, misses)
         if of and own(misses)[1]:
             users, runs, (lower, median, _) = of
-            self.texts("misses of others", text.split("L1 misses")[1],
+            self.texts("misses of others", re.search(r"L1 misses(.*?)(?: Time in MPI|$)", text)[1],
                        r"per operation: the median of your runs is (\S+), that of (\d+) runs of (\d+) other users is (\S+), and a quarter of them has (\S+) or fewer\.",
                        own(misses)[0], runs, users, median, lower)
+        self.mpi_of_others(text, lang, size)
+
+    def mpi_of_others(self, text, lang, size):
+        """The share of time in MPI of the largest of the user's classes with profiles, against others."""
+        said = text.partition(" Time in MPI")[2]
+        # Of which class a profile is, only the lines of its run tell.
+        shares = f"select run.user as user, lang, {SIZE} as size, 100 * profile.mpi::double / profile.wall as share from profile join run using (id) where run.day >= ? and run.day <= ?"
+        week = [self.since, self.until]
+        own = self.db.execute(f"select lang, {SIZE} as size, sum(pe) as pe from run where user = ? and day >= ? and day <= ? group by 1, 2 "
+                              f"having bool_or(id in (select id from profile)) order by pe desc limit 1", [self.user, *week]).fetchone()
+        if not own:
+            self.compared += 1
+            return self.wrong.append(f"no profile, but: {said}") if said else None
+        of_class = [*week, *own[:2]]
+        mine, runs = self.db.execute(f"select quantile_cont(share, 0.5), count(*) from ({shares}) where lang = ? and size = ? and user = ?", [*of_class, self.user]).fetchone()
+        users, others, quartiles = self.db.execute(
+            f"select count(distinct user), count(*), quantile_cont(share, [0.25, 0.5]) from ({shares}) where lang = ? and size = ? and user <> ?", [*of_class, self.user]).fetchone()
+        named = "" if own[:2] == (lang, size) else rf"\({re.escape(own[0])}, {own[1]} PEs\)"
+        start = rf"{named}: the median of your (\d+) profiled runs? is (\S+%)"
+        if users < 5:
+            return self.texts("too few profiles", said, start + r"; fewer than 5 other users profiled comparable runs\.", runs, mine)
+        self.texts("MPI of others", said, start + r", that of (\d+) profiled runs? of (\d+) other users is (\S+%), and a quarter of them has (\S+%) or less\.",
+                   runs, mine, others, users, quartiles[1], quartiles[0])
 
     def programs(self, now, pe):
         rows = self.db.execute(f"select exe, count(*), min(npes), max(npes), sum(pe) as pe, {MEASURES}, count(*) filter (not well) from run "
