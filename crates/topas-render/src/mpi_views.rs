@@ -43,7 +43,9 @@ pub use order::{MpiOrder, MpiSort};
 pub use paths::PathViews;
 pub use peers::Direction;
 pub use routines::{RoutineTime, ShownRoutines};
-pub(crate) use routines::{language_words, mpi_share_words, overhead_words, seconds_and_hours};
+pub(crate) use routines::{
+    UNCALIBRATED, language_words, mpi_share_words, overhead_words, seconds_and_hours,
+};
 
 /// What can be shown of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,6 +18,9 @@ use topas_mpi_data::{Calibration, LaunchTimes, ProfileSum};
 use crate::period::period_words;
 use crate::wording::{clean, count, named};
 
+/// Columns of a line of a text: what every reader of mails shows without breaking it.
+pub const MAIL_WIDTH: usize = 72;
+
 /// Programs that are told one by one.
 pub const MOST_PROGRAMS: usize = 10;
 

@@ -145,7 +145,7 @@ impl CellTable {
     }
 
     /// A table of some columns.
-    fn part(&self, columns: &[usize]) -> CellTable {
+    pub(super) fn part(&self, columns: &[usize]) -> CellTable {
         let row = |row: &Vec<String>| {
             columns.iter().map(|&column| row.get(column).cloned().unwrap_or_default()).collect()
         };

@@ -30,6 +30,9 @@ const MARKED: u128 = 10;
 /// Number of the first mark: (1) and (2) stand above the table.
 const FIRST_MARK: usize = 3;
 
+/// Cells of a row that need no calibration: the mark, and the columns 1 to 8.
+pub(crate) const UNCALIBRATED: usize = 9;
+
 /// Columns 9 to 13 of a routine; None: not known, or there is no such thing.
 #[derive(Clone, Copy, Default)]
 struct Estimate<'v> {
@@ -89,7 +92,8 @@ pub(super) fn body(views: &Views<'_>) -> ViewBody {
 
 /// The table of routines in parts, for reports that say something else above it.
 pub struct ShownRoutines {
-    /// Aligned lines with the heading
+    /// Aligned lines with the heading, in tables one below the other if the screen is too narrow;
+    /// without a calibration without the columns that need one
     pub text: String,
     /// The cells of each routine and of the sum: the mark, which is empty unless much of the time is
     /// spent in it, the routine, then the columns 2 to 13
@@ -125,7 +129,13 @@ pub(super) fn shown(views: &Views<'_>) -> ShownRoutines {
         }
     };
     let times = sorted(views.profile).into_iter().map(time).collect();
-    ShownRoutines { text: with_header(&rows).aligned(2), rows, notes: table.notes(views), times }
+    let cells = with_header(&rows);
+    let cells = match views.calibration {
+        Some(_) => cells,
+        None => cells.part(&(0..UNCALIBRATED).collect::<Vec<_>>()),
+    };
+    let text = cells.within(views.screen.width);
+    ShownRoutines { text, rows, notes: table.notes(views), times }
 }
 
 /// The rows below their headings.
@@ -259,7 +269,9 @@ impl RoutineTable {
             ));
         } else {
             notes.push(
-                "Columns 9 to 13 need a calibration of this machine: topas-mpi calibrate.".into(),
+                "Columns 9 to 13 (latency, bandwidth, transfer and idle time) need a calibration of \
+                 this machine: topas-mpi calibrate."
+                    .to_owned(),
             );
         }
         if self.has_negative {

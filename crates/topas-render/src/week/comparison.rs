@@ -13,11 +13,8 @@ pub(super) fn values(mail: &WeekMail<'_>) -> Value {
     let Some(class) = mail.user.main_class() else { return Value::Null };
     let (text, bars) = rates(mail, class);
     let sentences = [Some(text), misses(mail, class), mpi_share(mail, class)];
-    json!({
-        "class": clean(class),
-        "bars": bars,
-        "text": sentences.into_iter().flatten().collect::<Vec<_>>().join(" "),
-    })
+    let sentences: Vec<String> = sentences.into_iter().flatten().collect();
+    json!({ "class": clean(class), "bars": bars, "sentences": sentences, "text": sentences.join(" ") })
 }
 
 /// A sentence about rates, and their bars.
@@ -39,8 +36,8 @@ fn rates(mail: &WeekMail<'_>, class: &[u8]) -> (String, Vec<Value>) {
         _ => "You are below the median.",
     };
     let text = format!(
-        "Of {shown}, the median of your {} is {} MFlop/s per PE. Of {} the median is {}, and a \
-         quarter of them reaches {}. {stands}",
+        "Comparable runs ({shown}): the median of your {} is {} MFlop/s per PE, that of {} is {}, and \
+         a quarter of them reaches {}. {stands}",
         count(own_runs as u64, "run"),
         short(own),
         those_of(&of, "run"),

@@ -4,13 +4,32 @@
 use serde_json::{Value, json};
 use topas_chart::Screen;
 
-use super::WeekMail;
-use crate::mpi_views::{Views, language_words, mpi_share_words, overhead_words, seconds_and_hours};
+use super::{MAIL_WIDTH, WeekMail};
+use crate::mpi_views::{
+    UNCALIBRATED, Views, language_words, mpi_share_words, overhead_words, seconds_and_hours,
+};
 use crate::number::{percent_of, seconds};
-use crate::wording::{PROSE_WIDTH, count};
+use crate::wording::count;
 
 /// From this share of the time in MPI on the line is marked: three tenths.
 const CRITICAL: u128 = 30;
+
+/// Headings of the cells behind the mark.
+const HEADINGS: [&str; 13] = [
+    "MPI routine",
+    "calls",
+    "calls per PE",
+    "sum of time s",
+    "time per call us",
+    "sum of counts",
+    "transferred bytes",
+    "bytes per call",
+    "latency us",
+    "bandwidth MB/s",
+    "latency time s",
+    "transfer time s",
+    "idle, sync time s",
+];
 
 /// What is told of MPI; null without a profile.
 pub(super) fn values(mail: &WeekMail<'_>) -> Value {
@@ -19,7 +38,7 @@ pub(super) fn values(mail: &WeekMail<'_>) -> Value {
         return Value::Null;
     }
     let profile = sum.profile();
-    let screen = Screen { width: PROSE_WIDTH, unicode: false, color: false };
+    let screen = Screen { width: MAIL_WIDTH, unicode: false, color: false };
     let views = Views {
         profile: &profile,
         calibration: mail.calibration,
@@ -42,21 +61,18 @@ pub(super) fn values(mail: &WeekMail<'_>) -> Value {
         line("", overhead_words(total)),
     ];
     lines.extend(language_words(sum.languages()).map(|text| line("", text)));
+    let told = if mail.calibration.is_some() { HEADINGS.len() + 1 } else { UNCALIBRATED };
     let rows: Vec<Value> = table
         .rows
         .iter()
-        .map(|row| json!({ "critical": !row[0].is_empty(), "mark": row[0], "cells": row[1..] }))
+        .map(|row| json!({ "critical": !row[0].is_empty(), "mark": row[0], "cells": row[1..told] }))
         .collect();
     json!({
         "share": percent_of(total.mpi, total.wall),
         "launches": sum.times.launches,
         "lines": lines,
         "table": table.text,
-        "headings": [
-            "MPI routine", "calls", "calls per PE", "sum of time s", "time per call us",
-            "sum of counts", "transferred bytes", "bytes per call", "latency us", "bandwidth MB/s",
-            "latency time s", "transfer time s", "idle, sync time s",
-        ],
+        "headings": HEADINGS[..told - 1],
         "rows": rows,
         "notes": table.notes,
     })

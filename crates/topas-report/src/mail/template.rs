@@ -52,7 +52,9 @@ impl Templates {
         jinja.add_filter("left", |text: String, width: usize| format!("{text:<width$}"));
         jinja.add_filter("right", |text: String, width: usize| format!("{text:>width$}"));
         jinja.add_filter("cut", |text: String, width: usize| cut(&text, width));
-        jinja.add_filter("fold", |text: String, width: usize| fold(&text, width.max(20)));
+        jinja.add_filter("fold", |text: String, width: usize, indent: Option<usize>| {
+            fold(&text, width.max(20), indent.unwrap_or(0).min(60))
+        });
         let mut templates = Templates { jinja, files: Vec::new() };
         let dir = conf.file().map(|file| file.with_file_name("mail"));
         for (name, builtin) in BUILTIN {
@@ -115,23 +117,30 @@ fn cut(text: &str, width: usize) -> String {
     kept + ".."
 }
 
-/// A paragraph in lines of so many characters.
-fn fold(text: &str, width: usize) -> String {
-    let mut out = String::new();
-    let mut line = 0;
+/// A paragraph in lines of so many characters, each behind so many blanks. A word that is longer
+/// than a line is broken, but no address of a page.
+fn fold(text: &str, width: usize, indent: usize) -> String {
+    let room = width.saturating_sub(indent).max(1);
+    let mut lines: Vec<String> = Vec::new();
+    let mut used = room;
     for word in text.split_whitespace() {
-        let len = word.chars().count();
-        if line > 0 && line + 1 + len > width {
-            out.push('\n');
-            line = 0;
-        } else if line > 0 {
-            out.push(' ');
-            line += 1;
+        let letters: Vec<char> = word.chars().collect();
+        let is_kept = letters.len() <= room || word.contains("://");
+        for part in letters.chunks(if is_kept { letters.len() } else { room }) {
+            match lines.last_mut().filter(|_| used + 1 + part.len() <= room) {
+                Some(line) => {
+                    line.push(' ');
+                    line.extend(part);
+                    used += 1 + part.len();
+                }
+                None => {
+                    lines.push(" ".repeat(indent) + &part.iter().collect::<String>());
+                    used = part.len();
+                }
+            }
         }
-        out += word;
-        line += len;
     }
-    out
+    lines.join("\n")
 }
 
 #[cfg(test)]
@@ -140,8 +149,10 @@ mod tests {
 
     #[test]
     fn paragraphs_are_folded_and_names_cut() {
-        assert_eq!(fold("aa bb  cc\ndd", 5), "aa bb\ncc dd");
-        assert_eq!(fold("a-long-word b", 4), "a-long-word\nb");
+        assert_eq!(fold("aa bb  cc\ndd", 5, 0), "aa bb\ncc dd");
+        assert_eq!(fold("x a-long-word b", 4, 0), "x\na-lo\nng-w\nord\nb");
+        assert_eq!(fold("see http://a.b/c now", 8, 2), "  see\n  http://a.b/c\n  now");
+        assert_eq!((fold("", 5, 2), fold("aa bb", 7, 2)), (String::new(), "  aa bb".to_owned()));
         assert_eq!((cut("abcdef", 6), cut("abcdefg", 6)), ("abcdef".into(), "abcd..".into()));
     }
 }

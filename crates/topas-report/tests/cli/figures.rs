@@ -169,6 +169,6 @@ fn mails_say_what_duckdb_says_of_the_log() {
         fs::write(center.path("mail"), &output.stdout).unwrap();
         duckdb("mail_figures.py", &[&center.path("mail"), &center.log()], &[user, "2026-W28"]);
         let text = String::from_utf8_lossy(&output.stdout);
-        assert_eq!(text.contains("profiled run"), user != "u16", "{text}");
+        assert_eq!(text.contains("Time in MPI"), user != "u16", "{text}");
     }
 }

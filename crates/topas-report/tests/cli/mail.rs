@@ -71,7 +71,7 @@ fn others_are_told_only_if_there_are_five() {
     // Type 7 of 1 to 5 thousand.
     assert!(
         folded.contains(
-            "Of 5 runs of 5 other users the median is 3000, and a quarter of them reaches 4000."
+            "that of 5 runs of 5 other users is 3000, and a quarter of them reaches 4000."
         ),
         "{text}"
     );
@@ -101,13 +101,50 @@ fn time_in_mpi_is_compared_with_others() {
     assert!(few.contains(&format!("{rates} {mine}; fewer than 5 other users")), "{few}");
     let center = Center::new(&(own + &others + &profiled(5, 70)));
     for form in ["--show", "--show=html"] {
-        let text = folded(center.shown(&[form, "--user", "root"]));
+        let text = folded(center.shown(&[form, "--user", "root"])).replace("</p> <p>", " ");
         // Type 7 of 10, 20, 30, 40 and 70 percent.
         let of_others = ", that of 5 profiled runs of 5 other users is 30.00%, and a quarter of \
                          them has 20.00% or less.";
         assert!(text.contains(&format!("{rates} {mine}{of_others}")), "{text}");
         assert!(!text.contains("other1") && !text.contains("70001"), "{text}");
     }
+}
+
+/// A reader of mails with 80 columns breaks no line, whatever names and numbers are in it.
+#[test]
+fn lines_of_the_text_are_short() {
+    let long = "a-program-whose-name-is-as-long-as-a-file-system-allows-".repeat(4);
+    let user = "a-user-with-a-name-that-no-system-gives-but-a-line-may-have-it-".repeat(2);
+    let mut text = log();
+    for (number, exe) in [long.as_str(), "x", &long[1..]].into_iter().enumerate() {
+        let id = format!("c{number}");
+        let end = ["exit:0", "sig:11", "exit:1"][number];
+        let line = Line { npes: 4_000_000, seconds: 4_000_000, end, ..Line::default() };
+        text += &Line { exe, id: &id, user: &user, uid: Some(0), ..line }.text();
+    }
+    let routines = ["Neighbor_alltoallw_init", "Allreduce", "File_iwrite_at_all"]
+        .map(|name| format!("f={name}:99999999999:99999999:1:99999999999:9:99999999999999:9:9:8"));
+    let waits = "late=99999999 latercv=99999999 coll=99999999";
+    text += &profile(&format!(
+        "mpisum=299999997 mpimax=99999999 mpimin=9 usemax=1800 over=9999999 thr=1 lang=c {waits} {}",
+        routines.join(" ")
+    ));
+    let center = Center::new(&(text + &other(5, 5_000_000_000)));
+    let text = center.shown(&["--show", "--user", "0"]);
+    // The subject is a header, which mail systems fold.
+    let longer_than = |text: &str, most: usize| -> Vec<String> {
+        let lines = text.lines().skip(1).filter(|line| line.chars().count() > most);
+        lines.map(str::to_owned).collect()
+    };
+    assert_eq!(longer_than(&text, 78), [""; 0]);
+    let usual =
+        profile("mpisum=14400 f=Allreduce:80:14000:1:80:80:640:80:640:8 late=1 latercv=1 coll=1");
+    let usual = Center::new(&(log() + &usual + &other(5, 5_000_000_000)));
+    assert_eq!(longer_than(&usual.shown(&["--show", "--user", "0"]), 72), [""; 0]);
+    for part in ["WHY RANKS WAITED", "Neighbor_alltoallw_init", "a-program", "WHAT STANDS OUT"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(text.lines().all(|line| line.trim_end() == line), "{text:?}");
 }
 
 #[test]

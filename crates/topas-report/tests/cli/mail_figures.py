@@ -29,12 +29,30 @@ class Mail(Page):
         return ""
 
     def note(self):
-        """The words in brackets under the line that was seen last."""
+        """The words in brackets under the line that was seen last, which may take several lines."""
         at = max(self.seen) + 1
-        if self.lines[at].strip().startswith("("):
+        if not self.lines[at].strip().startswith("("):
+            return ""
+        words = []
+        while not words or not words[-1].endswith(")"):
             self.seen.add(at)
-            return self.lines[at].strip()[1:-1]
-        return ""
+            words.append(self.lines[at].strip())
+            at += 1
+        return " ".join(words)[1:-1]
+
+    def paragraph(self, start, end=""):
+        """The rest of the line that matches, with those behind it until one that ends so, or an empty one."""
+        at = next((at for at, line in enumerate(self.lines) if re.match(start, line)), None)
+        if at is None:
+            self.wrong.append(f"no line {start!r}")
+            return ""
+        words = [re.sub(start, "", self.lines[at], count=1)]
+        self.seen.add(at)
+        while self.lines[at + 1].strip() and not (end and words[-1].endswith(end)):
+            at += 1
+            self.seen.add(at)
+            words.append(self.lines[at].strip())
+        return " ".join(words)
 
     def of_user(self, what, since, until, more="true"):
         return self.db.execute(f"select {what} from run where user = ? and day >= ? and day <= ? and {more}", [self.user, since, until]).fetchone()
@@ -55,7 +73,7 @@ class Mail(Page):
         mpi_before, wall_before, launches_before = self.profiled(*self.before)
 
         self.texts("subject", self.line("Subject: Your programs in "), r"\S+: ([\d.]+) PE-h, (\S+) MFlop/s per PE(?:, (.*) in MPI)?", hours(pe), rate, percent(mpi, wall))
-        self.texts("first line", self.line("Your programs in "), r"\S+ \(.*?\): ([\d.]+) PE-h, (\S+) MFlop/s per PE(?:, (.*) in MPI)?", hours(pe), rate, percent(mpi, wall))
+        self.texts("first line", self.paragraph("Your programs in "), r"\S+ \(.*?\): ([\d.]+) PE-h, (\S+) MFlop/s per PE(?:, (.*) in MPI)?", hours(pe), rate, percent(mpi, wall))
         self.texts("PE-hours", self.line("PE-hours "), r"(\S+) +(\S+) +PE-h", hours(pe), hours(pe_before * days // known))
         self.texts("PE-hours", self.note(), r"(\d+) runs?; before: (?:mean of 4 weeks|mean of \d+ days of the \d+ that the log knows)", runs)
         self.texts("share", self.line("share of the machine "), r"(\S+) +(\S+) *", percent(pe, all_now), percent(pe_before, all_before))
@@ -74,7 +92,7 @@ class Mail(Page):
         self.programs(now, pe)
         self.routines(mpi, wall, launches)
         for at, line in enumerate(self.lines):
-            known = line.startswith(("     column 1", "Columns 9 to 13", "MFlop/s is the mean"))
+            known = line.startswith(("    column 1", "     column 1", "Columns 9 to 13", "MFlop/s is the mean", "median MFlop/s of", "others: median"))
             if at not in self.seen and not known and re.search(r"\d", line) and "WHAT THE NUMBERS ARE" not in self.lines[:at]:
                 self.left.append(line)
 
@@ -109,7 +127,7 @@ class Mail(Page):
     def comparison(self):
         lang, size = self.main_class()
         own = lambda value: self.of_user(f"quantile_cont({value}, 0.5), count({value})", self.since, self.until, f"lang = '{lang}' and {SIZE} = '{size}'")
-        start = next((at for at, line in enumerate(self.lines) if line.startswith(("Of ", "No comparison"))), None)
+        start = next((at for at, line in enumerate(self.lines) if line.startswith(("Comparable runs", "No comparison"))), None)
         if start is None:
             return self.wrong.append("no comparison")
         end = next(at for at in range(start, len(self.lines)) if not self.lines[at].strip())
@@ -124,7 +142,7 @@ class Mail(Page):
             return self.mpi_of_others(text, lang, size)
         users, runs, (_, median, upper) = of
         self.texts("comparison", re.split(r" L1 misses| Time in MPI", text)[0],
-                   rf"Of {lang}, {size} PEs, the median of your (\d+) runs? is (\S+) MFlop/s per PE\. Of (\d+) runs of (\d+) other users the median is (\S+), and a quarter of them reaches (\S+)\. You are .*\.",
+                   rf"Comparable runs \({lang}, {size} PEs\): the median of your (\d+) runs? is (\S+) MFlop/s per PE, that of (\d+) runs of (\d+) other users is (\S+), and a quarter of them reaches (\S+)\. You are .*\.",
                    own(rate)[1], own(rate)[0], runs, users, median, upper)
         of = self.others(lang, size, misses)
         if of and own(misses)[1]:
@@ -160,19 +178,26 @@ class Mail(Page):
         rows = self.db.execute(f"select exe, count(*), min(npes), max(npes), sum(pe) as pe, {MEASURES}, count(*) filter (not well) from run "
                                "where user = ? and day >= ? and day <= ? group by exe order by pe desc limit 10", [self.user, self.since, self.until]).fetchall()
         self.line("program   ")
+        self.line("program   ")
         for exe, runs, least, most, of_pe, rate, _, misses, failed in rows:
             before = self.db.execute("select sum(flop) / sum(flop_wall) from run where user = ? and exe = ? and day >= ? and day <= ?", [self.user, exe, *self.before]).fetchone()[0]
             mpi, wall = self.db.execute("select sum(mpi), sum(wall) from profile where user = ? and exe = ? and day >= ? and day <= ?", [self.user, exe, self.since, self.until]).fetchone()
             lang, size = self.db.execute(f"select lang, {SIZE} from run where user = ? and exe = ? and day >= ? and day <= ? group by 1, 2 order by sum(pe) desc limit 1",
                                          [self.user, exe, self.since, self.until]).fetchone()
             others = self.others(lang, size, "(flop / flop_wall)")
-            cells = self.line(exe + " ").split()
+            cells = self.line(exe + " ").split() + self.line(exe + " ").split()
             pes = str(least) if least == most else f"{least}-{most}"
             change = None if not rate or not before else 100 * (rate / before - 1)
-            expected = [runs, pes, hours(of_pe), percent(of_pe, pe), rate, change, others and others[2][1], misses, percent(mpi, wall) if wall else None, failed]
-            if cells[5] == "new":
-                expected[5] = "new"
+            expected = [runs, pes, hours(of_pe), percent(of_pe, pe), failed, rate, change, others and others[2][1], misses, percent(mpi, wall) if wall else None]
+            if cells[6] == "new":
+                expected[6] = "new"
             self.cells(f"program {exe}", cells, expected)
+
+    def routine(self, name):
+        """The cells of a routine. Columns for which there is no room are in a table below."""
+        both = [(at, line) for at, line in enumerate(self.lines) if re.match(rf"(?:\(\d+\)|) +{name}(?: +\d|$)", line)]
+        self.seen.update(at for at, _ in both)
+        return [cell for _, line in both for cell in re.sub(r"^\(\d+\)", "", line).split()[1:]]
 
     def routines(self, mpi, wall, launches):
         if not launches:
@@ -191,15 +216,13 @@ class Mail(Page):
         self.seen.add(at)
         self.same("share", re.sub(r".* = ", "", self.lines[at]), percent(mpi, wall))
         over = self.db.execute(f"select sum(regexp_extract(line, ' over=([0-9.]+)', 1)::decimal(18, 3)) from profile where {of_user}", who).fetchone()[0]
-        self.texts("overhead", self.line("    overhead added by the profiling: "), r"([\d.]+) s = (\S+) of the application time", over, percent(over, wall))
+        self.texts("overhead", self.paragraph("    overhead added by the profiling: ", "time"), r"([\d.]+) s = (\S+) of the application time", over, percent(over, wall))
         calls, moved = sum(row[1] for row in rows), sum(row[4] or 0 for row in rows)
-        cells = self.line("     sum ").split()
-        self.cells("MPI sum", cells[:5], [calls, calls / ranks, mpi, float(mpi) / calls * 1e6, moved])
+        self.cells("MPI sum", self.routine("sum")[:5], [calls, calls / ranks, mpi, float(mpi) / calls * 1e6, moved])
         total = sum(row[2] for row in rows)
         for name, calls, seconds, counted, moved in rows:
-            at, line = next((at, line) for at, line in enumerate(self.lines) if re.match(rf"(?:\(\d+\)|) +{name} +\d", line))
-            self.seen.add(at)
-            cells = re.sub(r"^\(\d+\)", "", line).split()[1:]
+            line = next(line for line in self.lines if re.match(rf"(?:\(\d+\)|) +{name} +\d", line))
+            cells = self.routine(name)
             expected = [calls, calls / ranks, seconds, float(seconds) / calls * 1e6]
             if moved is not None:
                 expected += [counted, moved, moved / calls]
@@ -218,7 +241,7 @@ class Mail(Page):
                                                           "and day >= ? and day <= ?", [self.user, self.since, self.until]).fetchone()
         if told:
             of, wall = self.db.execute(f"select sum(mpi), sum(wall) from profile where late is not null and {of_user}", who).fetchone()
-            self.texts("waits", self.line("WHY RANKS WAITED ("), r"(\d+) launch(?:es)? with waits told apart: ([\d.]+) s in MPI, ([\d.]+) s in all\)", told, of, wall)
+            self.texts("waits", self.paragraph(r"Of (?=\d+ launch)"), r"(\d+) launch(?:es)? with waits told apart: ([\d.]+) s in MPI, ([\d.]+) s in all:", told, of, wall)
             for name, seconds in (("senders that were late", late), ("receivers that were late", receivers), ("the last of a collective", together)):
                 self.texts(name, self.line(f"for {name} "), r" *([\d.]+) s +(\S+) of the time in MPI", seconds, percent(seconds, of))
             # What calls that may have waited took: no line of the log has any.
