@@ -141,6 +141,62 @@ fn nothing_is_lost_while_the_center_is_away() {
     }
 }
 
+/// While lines come, and while the center is killed, the index of runs takes each line once: also what
+/// RELP sent again, and a line of which the file had only the beginning when it was read.
+#[test]
+fn every_line_comes_into_the_index_once() {
+    const EACH: usize = 400;
+    let Some(mut chain) = Chain::start("every_line_comes_into_the_index_once") else { return };
+    let site = Site::shared();
+    let index = chain.scratch().path().join("index");
+    let logs = chain.scratch().path().join("center");
+    let ingest = || {
+        let mut report = command(site.tool("topas-report"));
+        report.args(["ingest", "--index"]).arg(&index).arg(&logs);
+        let said = run(&mut report).good().err().to_owned();
+        // `7 of 9 lines are new, in 1 files that changed; 7 runs are new or different`
+        let numbers = said.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse().ok());
+        let numbers: Vec<usize> = numbers.collect();
+        assert_eq!(numbers.len(), 4, "{said}");
+        (numbers[0], numbers[3])
+    };
+    // A launch of its own for each line, so that each is a run.
+    let mut sent = BTreeSet::new();
+    let mut send_runs = |chain: &Chain, count: usize| {
+        let socket = sender(&chain.socket());
+        for _ in 0..count {
+            let text = line(7, b"host=n1");
+            let id = format!("{:016x}", sent.len());
+            let line = String::from_utf8_lossy(&text).replace("81f277aa03c4d9e1", &id).into_bytes();
+            socket.send(&line).expect("send");
+            sent.insert(line);
+        }
+        sent.len()
+    };
+    send_runs(&chain, EACH);
+    chain.wait_for(1);
+    let mut taken = vec![ingest()];
+    for signal in [Signal::SIGKILL, Signal::SIGTERM] {
+        send_runs(&chain, EACH);
+        taken.push(ingest());
+        chain.end_center(signal);
+        send_runs(&chain, EACH);
+        taken.push(ingest());
+        chain.start_center();
+        taken.push(ingest());
+    }
+    let all = send_runs(&chain, EACH);
+    chain.wait_for(all);
+    taken.push(ingest());
+    let sum = taken.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    assert_eq!(sum, (all, all), "new lines and runs of each call: {taken:?}");
+    assert_eq!(ingest(), (0, 0));
+    let mut again = command(site.tool("topas-report"));
+    again.args(["ingest", "--rebuild", "--index"]).arg(&index).arg(&logs);
+    let said = run(&mut again).good().err().to_owned();
+    assert!(said.contains(&format!("; {all} runs are new or different")), "{said}");
+}
+
 /// The node's daemon is restarted while the center is away: the queue was on disk. Only
 /// lines on their way between the two when the connection broke are in neither.
 #[test]

@@ -123,7 +123,11 @@ fn failed(table: &ReportTable) -> String {
         0 => NONE.to_owned(),
         _ => {
             let share = percent_of(failed.into(), known.into());
-            format!("{failed} of {known}, {share}; of {} it is not known", runs(unknown))
+            let others = match unknown {
+                0 => String::new(),
+                _ => format!("; of {} it is not known", runs(unknown)),
+            };
+            format!("{failed} of {known}, {share}{others}")
         }
     }
 }

@@ -203,8 +203,8 @@ class Page:
         self.texts("PEs", shown.pop("PEs per run"), r"(.*), (.*) weighted by time", mean, weighted)
         for share, (at, have) in ((50, half), (95, most)):
             self.same("leaders", shown.pop(f"users with {share}% of the PE-hours"), f"the first {at} have {have}")
-        self.texts("failed", shown.pop("failed runs"), r"(\d+) of (\d+), (.*); of (\d+) runs? it is not known",
-                   failed, known, percent(failed, known), runs - known)
+        unknown = r"; of (\d+) runs? it is not known" if runs > known else "()"
+        self.texts("failed", shown.pop("failed runs"), rf"(\d+) of (\d+), (.*?){unknown}", failed, known, percent(failed, known), runs - known or "")
         for what, column in (("language", "lang"), ("MP library", "coalesce(lib, '-')")):
             for name, of_pe, of_runs in self.all(f"select {column}, sum(pe) as pe, count(*) FROM group by 1 order by pe desc limit 6"):
                 cell = shown.pop(f"{what} {'none' if name == '-' else name}", "")
