@@ -45,6 +45,7 @@ pub fn start(bench: &Bench) -> Result<String> {
          shared by all ranks of a node.\n",
     );
     let mut disk = String::new();
+    let mut instructions = Vec::new();
     for mpi in MPIS {
         let dir = bench.sub(&format!("{}-start", mpi.name))?;
         let exe = dir.join("start");
@@ -91,7 +92,16 @@ pub fn start(bench: &Bench) -> Result<String> {
             }
             rows(&mut text, (ranks, routines), &fronts, &launches)?;
         }
+        bench.progress(&format!("{}, instructions", mpi.title));
+        let millions = instructions_of_rank(bench, mpi, &dir, &exe)? / 1e6;
+        instructions.push(format!("{millions:.1} million under {}", mpi.title));
     }
+    writeln!(
+        text,
+        "\nInstructions of the library itself in a rank, from when the loader has it until the end, by callgrind: \
+         {} (2 ranks, 8 routines, the mean of both). These do not hang on the load of the machine.",
+        instructions.join(", ")
+    )?;
     let library = bench.paths.mpi_library();
     let sizes = output(Command::new("size").arg(&library))?;
     let sizes = sizes.lines().nth(1).unwrap_or_default().split_whitespace().collect::<Vec<_>>();
@@ -143,6 +153,35 @@ fn launch(
         }
     }
     Ok(sums.map(|sum| sum / f64::from(ranks)))
+}
+
+/// Instructions of the library in a rank: the mean of two ranks.
+fn instructions_of_rank(bench: &Bench, mpi: BenchedMpi, dir: &Path, exe: &Path) -> Result<f64> {
+    let counts = bench.sub(&format!("{}-start-counts", mpi.name))?;
+    for file in fs::read_dir(&counts)? {
+        fs::remove_file(file?.path())?;
+    }
+    let mut launch = mpi.launch(2, &Front::profile(bench, "profile"), dir);
+    launch.args(["valgrind", "--tool=callgrind", "--quiet"]);
+    launch.arg(format!("--callgrind-out-file={}", counts.join("rank.%p").display()));
+    output(launch.arg(exe).arg(dir.join("figures")).arg("8"))?;
+    let library = bench.paths.mpi_library();
+    let name = library.file_name().context("the library has no name")?.to_string_lossy();
+    let (mut ranks, mut all) = (0, 0.0);
+    for file in fs::read_dir(&counts)? {
+        let mut annotate = Command::new("callgrind_annotate");
+        let table = output(annotate.arg("--threshold=100").arg(file?.path()))?;
+        // `1,234 ( 0.1%)  file:function [object]`
+        for line in table.lines().filter(|line| line.ends_with(&format!("/{name}]"))) {
+            let number = line.split_whitespace().next().unwrap_or_default().replace(',', "");
+            all += number.parse::<f64>().with_context(|| format!("not a number: {line}"))?;
+        }
+        ranks += 1;
+    }
+    if ranks != 2 || all == 0.0 {
+        bail!("callgrind counted {all} instructions of {ranks} ranks");
+    }
+    Ok(all / f64::from(ranks))
 }
 
 /// A row for each front.
