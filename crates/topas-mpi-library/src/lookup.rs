@@ -66,9 +66,17 @@ impl LoaderAnswer {
     }
 }
 
+/// What the names of functions of MPI begin with.
+const FRONTS: [&[u8]; 3] = [b"MPI_", b"PMPI_", b"mpi_"];
+
 /// Whether a name may be that of a function of MPI.
 fn is_of_mpi(name: &[u8]) -> bool {
-    name.starts_with(b"MPI_") || name.starts_with(b"PMPI_") || name.starts_with(b"mpi_")
+    FRONTS.iter().any(|front| name.starts_with(front))
+}
+
+/// Whether the name of a symbol may be that of a function of MPI.
+fn names_mpi(object: &LoadedObject, number: usize) -> bool {
+    FRONTS.iter().any(|front| object.name_begins(number, front))
 }
 
 /// Calls a function with the library itself.
@@ -195,7 +203,7 @@ fn begin(own: &LoadedObject) {
     for (word, (present, hiding)) in PRESENT.iter().zip(&HIDING).enumerate() {
         let [mut others, mut highest] = [0; 2];
         for (bit, number) in names.clone().skip(word * 64).take(64).enumerate() {
-            others |= u64::from(!is_of_mpi(own.name(number))) << bit;
+            others |= u64::from(!names_mpi(own, number)) << bit;
             // SAFETY: an entry of the table.
             let hash = unsafe { own.chained_hash(number).read_volatile() };
             highest |= u64::from(hash & objects::HIDES != 0) << bit;
@@ -212,9 +220,11 @@ fn begin(own: &LoadedObject) {
 fn define(own: &LoadedObject, object: &LoadedObject) -> bool {
     let mut defines = false;
     let note = |number| {
+        if !names_mpi(object, number) {
+            return;
+        }
         let name = object.name(number);
-        if is_of_mpi(name)
-            && let Some(number) = own.find(name, objects::hash(name))
+        if let Some(number) = own.find(name, objects::hash(name))
             && let Some((word, bit)) = place(own, number)
             && let Some(names) = PRESENT.get(word)
         {

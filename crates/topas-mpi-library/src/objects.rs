@@ -259,6 +259,14 @@ impl LoadedObject {
         }
     }
 
+    /// Whether the name of a symbol begins so. Most names differ in their first byte, and are long.
+    pub fn name_begins(&self, number: usize, front: &[u8]) -> bool {
+        // SAFETY: a number of its table, whose names are in the strings and end with a NUL.
+        let at = unsafe { self.strings.add((*self.symbol(number)).name as usize) };
+        // SAFETY: not behind the NUL, which is in no front.
+        front.iter().enumerate().all(|(i, byte)| unsafe { *at.add(i) } == *byte)
+    }
+
     /// The address that its own addresses are added to.
     pub fn base(&self) -> usize {
         self.base
