@@ -14,6 +14,7 @@
 pub mod alone;
 pub mod build;
 pub mod directives;
+pub mod documents;
 pub mod ending;
 pub mod expected;
 pub mod gang;

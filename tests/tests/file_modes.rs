@@ -222,3 +222,32 @@ fn a_directory_by_host() {
     assert!(can(ANNA, ANNA, LIST, &dir) && can(ANNA, ANNA, REMOVE, &of_bert));
     assert!(!logs.scratch.log().exists());
 }
+
+/// A user who may not list the directory of logs gets the own mail all the same, of the own lines.
+#[test]
+fn a_mail_where_the_directory_is_closed() {
+    if !is_root("a_mail_where_the_directory_is_closed") {
+        return;
+    }
+    let (_scratch, program) = says();
+    let site = Site::lent();
+    let conf = fs::read_to_string(site.conf()).expect("topas.conf");
+    let target = conf.lines().find_map(|line| line.strip_prefix("log = ")).expect("a target");
+    assert!(target.contains("/%Y-%m.%u.log"), "{target}");
+    for uid in [ANNA, BERT] {
+        quiet(&run(&mut as_user(uid, uid, &rank(&program, target))));
+    }
+    let year = run(command("date").arg("+%Y")).good().out();
+    let mut mail = command(site.tool("topas-report"));
+    mail.args(["mail", "--show", "--period", year.trim(), "--user"]);
+    let mail = |user: u32| {
+        let mut own = as_user(ANNA, ANNA, &mail);
+        run(own.arg(user.to_string()))
+    };
+    let own = mail(ANNA);
+    let only = "topas-report: the directory of logs is closed to you: only your own lines are read";
+    assert!(own.err().contains(only) && !own.err().contains("error"), "{}", own.err());
+    assert!(own.good().out().contains("1 run"), "a mail of one run");
+    let other = mail(BERT);
+    assert!(other.code() == 3 && other.out().is_empty(), "{}{}", other.out(), other.err());
+}

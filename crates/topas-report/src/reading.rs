@@ -1,13 +1,15 @@
 //! Reads the log for a subcommand.
 
 use std::path::PathBuf;
+use std::{fs, io};
 
 use clap::Args;
-use topas_config::{Environment, Paths};
+use topas_config::{Conf, Environment, Paths};
 use topas_data::{
-    AskAnswer, AskError, Fold, Inputs, Period, PeriodError, Question, Resources, SourceError, ask,
-    clock, parse_period, parse_size,
+    AskAnswer, AskError, Fold, Inputs, OwnLines, Period, PeriodError, Question, Resources,
+    SourceError, ask, clock, parse_period, parse_size,
 };
+use topas_format::conf::List;
 use topas_render::asking::{ROOM_HINT, SIZE_HINT, progress_words, source_hint};
 use topas_render::{passed_over, skipped};
 use topas_terminal::Progress;
@@ -66,7 +68,12 @@ impl ReportLog {
                 exit::USAGE
             })?;
         }
-        let inputs = Inputs::new(&names);
+        let own = args.inputs.is_empty().then(|| own_files(&names, env)).flatten();
+        if own.is_some() && !args.quiet {
+            let text = "the directory of logs is closed to you: only your own lines are read";
+            TOOL.write(&format!("{}: {text}", TOOL.0));
+        }
+        let inputs = own.unwrap_or_else(|| Inputs::new(&names));
         inputs.failed.iter().for_each(failed);
         Ok(ReportLog { inputs, resources, quiet: args.quiet })
     }
@@ -110,6 +117,18 @@ impl ReportLog {
             TOOL.write(&format!("{}: warning: {text}", TOOL.0));
         }
     }
+}
+
+/// The files with lines of the caller, if the caller may not list one of these directories, as those
+/// of installations that give each user a file. None if `log =` names no files.
+fn own_files(dirs: &[PathBuf], env: &Environment) -> Option<Inputs> {
+    let is_closed = |dir: &PathBuf| {
+        fs::read_dir(dir).is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
+    };
+    dirs.iter().any(is_closed).then(|| {
+        let conf = Conf::of_this_program(env);
+        OwnLines::of_caller().sources(&[], conf.settings().list(List::Log))
+    })?
 }
 
 /// Says why there is no answer: the exit code.

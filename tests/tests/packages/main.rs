@@ -1,10 +1,12 @@
 //! The files of a release, as `cargo xtask release` makes them: builds in two directories are the same,
 //! packages and tarball are installed, upgraded and removed in roots of Debian that have never seen
 //! Rust, by dpkg, dnf and zypper. The recipes for package managers of centers install the tarball.
-//! Executables of earlier releases still write lines.
+//! Executables of earlier releases still write lines. What README.md and INSTALL.md say holds for the
+//! packages.
 
 mod bits;
 mod debs;
+mod documents;
 mod earlier;
 mod recipes;
 mod rpm;
@@ -60,10 +62,11 @@ fn debian(scratch: &Scratch, suite: &str) -> PathBuf {
     root
 }
 
-/// A script in a root, with the devices of this machine.
+/// A script in a root, with the devices of this machine, and shared memory for ranks of any user.
 fn inside(root: &Path, script: &str) -> Run {
     const MOUNTS: &str = "mount --bind /dev \"$1/dev\" && mount -t proc proc \"$1/proc\" && \
-                          hostname localhost && exec chroot \"$1\" sh -ec \"$2\"";
+                          mount -t tmpfs -o mode=1777 shm \"$1/dev/shm\" && \
+                          mount --bind /sys \"$1/sys\" && hostname localhost && exec chroot \"$1\" sh -ec \"$2\"";
     let mut shell = command("unshare");
     shell.args(["--mount", "--uts", "sh", "-c", MOUNTS, "sh"]).arg(root).arg(script);
     run_within(&mut shell, TIME)
@@ -92,6 +95,9 @@ fn a_release_is_installed_upgraded_and_removed() {
         }
         debs::are_installed_upgraded_and_removed(&root);
         tarball::is_installed_and_upgraded(&root);
+        if suite == "bookworm" {
+            documents::hold_for_the_packages(&root);
+        }
         fs::remove_dir_all(&root).expect("the root");
     }
 }

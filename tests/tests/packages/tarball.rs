@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use topas_tests::documents::blocks;
 use topas_tests::site::source_root;
 
 use crate::{MEASURE, NEWER, inside};
@@ -11,7 +12,7 @@ use crate::{MEASURE, NEWER, inside};
 fn documented() -> [String; 2] {
     let text = fs::read_to_string(source_root().join("INSTALL.md")).expect("INSTALL.md");
     let section = text.split("\n### ").find(|part| part.starts_with("The tarball\n"));
-    let mut blocks = section.expect("a section").split("```\n").skip(1).step_by(2);
+    let mut blocks = blocks(section.expect("a section")).into_iter();
     let version = env!("CARGO_PKG_VERSION");
     [(); 2].map(|()| blocks.next().expect("a block").replace("VERSION", version))
 }
