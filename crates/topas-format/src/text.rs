@@ -69,14 +69,8 @@ impl<'a> Cursor<'a> {
     #[inline(never)]
     pub fn until(&mut self, end: u8) -> &'a [u8] {
         let text = self.rest;
-        let mut len = 0;
-        while let [byte, rest @ ..] = self.rest {
-            self.rest = rest;
-            if *byte == end {
-                break;
-            }
-            len += 1;
-        }
+        let len = text.iter().position(|byte| *byte == end).unwrap_or(text.len());
+        self.rest = text.get(len + 1..).unwrap_or_default();
         text.get(..len).unwrap_or_default()
     }
 }
