@@ -368,10 +368,12 @@ impl<'a> Settings<'a> {
         let mut text = Cursor::new(in_force(text));
         while !text.rest.is_empty() {
             let mut line = Cursor::new(text.until(b'\n'));
-            // The key of a comment begins with #, and so is none; without an equals sign
-            // the value is empty, and so is none.
-            let key = trim(line.until(b'='));
-            self.set(key, trim(line.rest));
+            // Most lines are comments. The key of one behind a blank begins with #, and so is none;
+            // without an equals sign the value is empty, and so is none.
+            if line.peek() != b'#' {
+                let key = trim(line.until(b'='));
+                self.set(key, trim(line.rest));
+            }
         }
     }
 

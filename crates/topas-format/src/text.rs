@@ -70,8 +70,10 @@ impl<'a> Cursor<'a> {
     pub fn until(&mut self, end: u8) -> &'a [u8] {
         let text = self.rest;
         let len = text.iter().position(|byte| *byte == end).unwrap_or(text.len());
-        self.rest = text.get(len + 1..).unwrap_or_default();
-        text.get(..len).unwrap_or_default()
+        let (part, rest) = text.split_at_checked(len).unwrap_or((text, &[]));
+        self.rest = rest;
+        self.skip();
+        part
     }
 }
 
