@@ -18,6 +18,11 @@ pub(crate) const PAPER: Color = Color(0xff, 0xff, 0xff);
 pub(crate) const ZERO: Color = Color(0xf4, 0xf5, 0xf7);
 /// What was not measured
 pub(crate) const NOTHING: Color = Color(0xd5, 0xd8, 0xdc);
+/// Text and lines on a light colour. A little unlike [`INK`], so that a dark page can tell what
+/// stands on its ground from what stands on a colour
+const INK_ON_COLOR: Color = Color(0x22, 0x26, 0x2c);
+/// The same on a dark colour
+const PAPER_ON_COLOR: Color = Color(0xfe, 0xfe, 0xfe);
 
 /// Colours of series. Neighbours differ in lightness, all of them for the three kinds of colour
 /// blindness (held by tests); more series than colours get a hatching.
@@ -31,6 +36,41 @@ pub(crate) const SERIES: [Color; 8] = [
     Color(0x45, 0x23, 0x5e),
     Color(0xcc, 0x82, 0xb8),
 ];
+
+/// Each colour of [`SERIES`] on a dark page, where its darkest ones could not be seen: apart from each
+/// other in the same ways, and from the ground.
+const DARK_SERIES: [Color; SERIES.len()] = [
+    Color(0x41, 0x73, 0xcf),
+    Color(0xf7, 0xb4, 0x5c),
+    Color(0x2b, 0x9a, 0x8b),
+    Color(0xc4, 0xea, 0xfa),
+    Color(0xd1, 0x5c, 0x5b),
+    Color(0xf3, 0xe9, 0xa4),
+    Color(0x8a, 0x5e, 0xa6),
+    Color(0xd9, 0xa0, 0xca),
+];
+
+/// What a dark page shows in place of the colours of ground, text and axes. Scales from light to dark
+/// keep theirs.
+const DARK: [(Color, Color); 7] = [
+    (PAPER, Color(0x1b, 0x1f, 0x26)),
+    (INK, Color(0xe4, 0xe7, 0xeb)),
+    (SOFT_INK, Color(0xaa, 0xb3, 0xc0)),
+    (AXIS, Color(0x8d, 0x97, 0xa5)),
+    (GRID, Color(0x2f, 0x37, 0x42)),
+    (ZERO, Color(0x26, 0x2c, 0x35)),
+    (NOTHING, Color(0x6b, 0x74, 0x80)),
+];
+
+/// Rules of CSS by which pictures of SVG in a page are dark. The page says when they hold.
+pub fn dark_rules() -> String {
+    let series = SERIES.into_iter().zip(DARK_SERIES);
+    let rule = |(light, dark): (Color, Color)| {
+        let (light, dark) = (light.hex(), dark.hex());
+        format!("svg [fill=\"{light}\"]{{fill:{dark}}}svg [stroke=\"{light}\"]{{stroke:{dark}}}")
+    };
+    DARK.into_iter().chain(series).map(rule).collect()
+}
 
 /// Ends and middle of the scale from low to high values, light to dark.
 const RAMP: [Color; 4] = [
@@ -69,7 +109,7 @@ impl Color {
 
     /// Black or white, whichever can be read on it.
     pub(crate) fn ink(self) -> Color {
-        if self.lightness() > 60.0 { INK } else { PAPER }
+        if self.lightness() > 60.0 { INK_ON_COLOR } else { PAPER_ON_COLOR }
     }
 
     /// The share of it that is left on white paper.
@@ -158,18 +198,49 @@ mod tests {
 
     #[test]
     fn series_are_told_apart_by_all_eyes_and_in_print() {
-        for seen in &DEFICIENCIES {
-            for (at, a) in SERIES.iter().enumerate() {
-                for (to, b) in SERIES.iter().enumerate().skip(at + 1) {
-                    let apart = distance(lab(*a, seen), lab(*b, seen));
-                    assert!(apart > 14.0, "{at} and {to}: {apart:.1}");
+        for series in [SERIES, DARK_SERIES] {
+            for seen in &DEFICIENCIES {
+                for (at, a) in series.iter().enumerate() {
+                    for (to, b) in series.iter().enumerate().skip(at + 1) {
+                        let apart = distance(lab(*a, seen), lab(*b, seen));
+                        assert!(apart > 14.0, "{at} and {to}: {apart:.1}");
+                    }
                 }
             }
+            for (at, pair) in series.windows(2).enumerate() {
+                let apart = (pair[0].lightness() - pair[1].lightness()).abs();
+                assert!(apart > 18.0, "{at} and {}: {apart:.1}", at + 1);
+            }
         }
-        for (at, pair) in SERIES.windows(2).enumerate() {
-            let apart = (pair[0].lightness() - pair[1].lightness()).abs();
-            assert!(apart > 18.0, "{at} and {}: {apart:.1}", at + 1);
+    }
+
+    /// The contrast of two colours (WCAG 2.2).
+    fn contrast(a: Color, b: Color) -> f64 {
+        let luminance = |color: Color| {
+            let [r, g, b] = [color.0, color.1, color.2].map(linear);
+            0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05
+        };
+        let (a, b) = (luminance(a), luminance(b));
+        a.max(b) / a.min(b)
+    }
+
+    #[test]
+    fn a_dark_page_shows_text_and_series() {
+        let [(_, ground), (_, ink), (_, soft), (_, axis), ..] = DARK;
+        assert!(contrast(ink, ground) > 7.0 && contrast(soft, ground) > 4.5);
+        assert!(contrast(axis, ground) > 3.0);
+        for (at, color) in DARK_SERIES.into_iter().enumerate() {
+            assert!(contrast(color, ground) > 3.0, "{at}");
         }
+        // No colour is changed twice, and none that stands on another.
+        let mut light: Vec<Color> = DARK.iter().map(|(light, _)| *light).chain(SERIES).collect();
+        light.extend([INK_ON_COLOR, PAPER_ON_COLOR]);
+        for (at, color) in light.iter().enumerate() {
+            assert!(!light[..at].contains(color), "{at}");
+        }
+        let rules = dark_rules();
+        assert!(rules.contains("svg [fill=\"#ffffff\"]{fill:#1b1f26}"), "{rules}");
+        assert!(!rules.contains(&PAPER_ON_COLOR.hex()), "{rules}");
     }
 
     #[test]

@@ -51,12 +51,13 @@ mod words;
 pub use bars::{Arrangement, BarBucket, BarPeriod, BarPlaces, Bars, Series};
 pub use boxes::{BoxGroup, BoxPlot};
 pub use calendar::{Calendar, CalendarCell};
+pub use color::dark_rules;
 pub use heat::HeatStrip;
 pub use matrix::HeatMatrix;
 pub use picture::Picture;
 pub use points::Points;
 pub use prefix::SiPrefix;
-pub use unit::{AxisUnit, Quantity};
+pub use unit::{AxisUnit, Quantity, grouped};
 
 /// What can be drawn.
 pub trait Chart {

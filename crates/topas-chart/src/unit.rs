@@ -171,8 +171,14 @@ fn figure(value: f64, decimals: i32) -> String {
         Some(digits) => ("", digits),
         None => ("", text.as_str()),
     };
-    let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
-    let mut out = sign.to_owned();
+    sign.to_owned() + &grouped(digits)
+}
+
+/// A number with its thousands apart: digits, then what stands behind them.
+pub fn grouped(number: &str) -> String {
+    let end = number.find(|c: char| !c.is_ascii_digit()).unwrap_or(number.len());
+    let (whole, rest) = number.split_at(end);
+    let mut out = String::new();
     for (at, digit) in whole.chars().enumerate() {
         // Four digits are read without help.
         if at > 0 && whole.len() > 4 && (whole.len() - at).is_multiple_of(3) {

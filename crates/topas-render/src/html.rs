@@ -4,8 +4,15 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use topas_chart::{Chart, Size};
 
-/// How pages look.
-pub const STYLE: &str = include_str!("html/style.css");
+/// How pages look, and the pictures in them.
+pub fn style() -> String {
+    include_str!("html/style.css").to_owned() + &dark_pictures()
+}
+
+/// The part of a style by which pictures are dark where the page is. Paper is light.
+pub fn dark_pictures() -> String {
+    format!("@media screen and (prefers-color-scheme:dark){{{}}}\n", topas_chart::dark_rules())
+}
 
 /// The size of pictures where the page is narrow, in pixels of CSS: shrunk pictures of the usual
 /// size could not be read there.
@@ -20,7 +27,7 @@ pub fn document(title: &str, header: &Markup, main: &Markup, footer: &Markup) ->
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width,initial-scale=1";
                 title { (title) " - TOPAS" }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(style())) }
             }
             body {
                 a.skip href="#main" { "To the content" }

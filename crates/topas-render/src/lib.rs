@@ -43,7 +43,7 @@ pub use document::{Document, ReportForm};
 pub use fields::{fields, measures};
 pub use gnuplot::Gnuplot;
 pub use json::{Json, JsonLines, ROW_SCHEMA, SCHEMA};
-pub use number::{pe_hours, si_bare};
+pub use number::{duration, grouped, pe_hours, si_bare};
 pub use period::period_words;
 pub use picture::{TerminalBars, Weight, bars};
 pub use r::R;

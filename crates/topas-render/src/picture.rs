@@ -6,7 +6,7 @@ use topas_data::measure::Bounds;
 use topas_data::{Label, PercentOf, PeriodAxis, ReportRow, ReportTable, Share, TableSide};
 
 use crate::document::{Document, ReportForm};
-use crate::number::{hours, percentage};
+use crate::number::{grouped, hours, percentage};
 use crate::period::periods;
 use crate::row::{is_measure, named};
 use crate::text::notes::selected;
@@ -154,7 +154,7 @@ fn caption(document: &Document<'_>, table: &ReportTable, weight: Weight) -> Capt
         (None, Weight::Runs) => format!("100% are {}.", runs(table.of.runs)),
         (None, Weight::Time) => format!(
             "100% are {} PE x wall clock time (h:mm:ss) of {}.",
-            hours(table.of.time),
+            grouped(&hours(table.of.time)),
             runs(table.of.runs)
         ),
     }];

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use topas_format::shown::Shown;
 use topas_mpi_data::{TimeClass, Timeline};
 
-use crate::html::{STYLE, section, wide};
+use crate::html::{self, section, wide};
 pub use words::class_words;
 
 /// The parts of the script, in the order in which they stand in the page.
@@ -78,7 +78,7 @@ impl TimelinePage<'_> {
         let title = format!("{exe}: time line of {ranks}");
         // In a block of its own, so that nothing else in the page has its names.
         let script = format!("\"use strict\";{{\n{}}}\n", SCRIPTS.concat());
-        let style = format!("{STYLE}{TIMELINE_STYLE}");
+        let style = html::style() + TIMELINE_STYLE;
         let late = words::late(timeline);
         // A text in a script ends where `</` stands.
         let facts = index::facts(timeline, self.logs, late).to_string().replace('<', "\\u003c");

@@ -116,7 +116,7 @@ impl Web {
     fn answer_from(&self, store: &mut dyn Store, asked: &Asked) -> Result<Answer, StoreError> {
         match asked.path.as_str() {
             "/style.css" => {
-                let (content, kind) = (layout::STYLE.to_owned(), "text/css; charset=utf-8");
+                let (content, kind) = (layout::style(), "text/css; charset=utf-8");
                 return Ok(Answer { status: 200, content, kind, headers: Vec::new() });
             }
             "/metrics" => return self.metrics(store, asked),

@@ -5,7 +5,7 @@ use maud::{DOCTYPE, Markup, html};
 use crate::access::Viewer;
 
 /// The one style of all pages: no script, no picture, nothing from elsewhere.
-pub const STYLE: &str = "\
+const STYLE: &str = "\
 :root { color-scheme: light dark; --line: #8886; --soft: #8881; --bad: #b00020; --link: #0b57d0 }
 @media (prefers-color-scheme: dark) { :root { --bad: #ff8a80; --link: #8ab4f8 } }
 * { box-sizing: border-box }
@@ -19,12 +19,13 @@ h2 { font-size: 1.1rem; margin-top: 2rem }
 .verdict { border-left: .3rem solid var(--link); padding: .5rem 1rem; background: var(--soft) }
 .boxes { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)) }
 .box { border: 1px solid var(--line); border-radius: .5rem; padding: .25rem 1rem 1rem }
-.box h3 { font-size: 1rem; margin: .5rem 0 }
+.box h2 { margin: .5rem 0 }
 dl { margin: 0 } dt { font-weight: 600 } dd { margin: 0 0 .5rem }
 .wide { overflow-x: auto; overflow-wrap: normal }
 table { border-collapse: collapse; width: 100% }
-th, td { padding: .3rem .6rem; text-align: left; border-bottom: 1px solid var(--line); vertical-align: top }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
+th, td { padding: .3rem .6rem; text-align: left; border-bottom: 1px solid var(--line); vertical-align: top; white-space: nowrap }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
+td.t { white-space: normal; overflow-wrap: anywhere; min-width: 9em }
 form { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin: 1rem 0 }
 label { display: grid; font-size: .9rem } label.row { display: flex; gap: .4rem; align-items: center }
 input, button { font: inherit; padding: .3rem .5rem; max-width: 100% }
@@ -32,11 +33,15 @@ input, button { font: inherit; padding: .3rem .5rem; max-width: 100% }
 figure { margin: .75rem 0 } svg { display: block; max-width: 100%; height: auto }
 .narrow { display: none }
 @media screen and (max-width: 640px) { .broad { display: none } .narrow { display: block } }
-@media screen and (prefers-color-scheme: dark) { svg { filter: brightness(.9) } }
 main:focus { outline: none }
 .skip { position: absolute; left: -99rem } .skip:focus { left: 1rem; background: Canvas }
-@media print { header, footer, form { display: none } }
+@media print { th, td { white-space: normal } header, footer, form { display: none } }
 ";
+
+/// The style with that of pictures.
+pub fn style() -> String {
+    STYLE.to_owned() + &topas_render::html::dark_pictures()
+}
 
 /// A page.
 pub fn page(title: &str, viewer: Option<&Viewer>, body: Markup) -> Markup {

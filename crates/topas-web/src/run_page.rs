@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 use topas_chart::Screen;
+use topas_data::field::FieldUnit;
 use topas_data::measure::Measure;
 use topas_data::pes::quantile;
 use topas_data::{Resources, RunHistory, RunRecord, Source, earlier_runs_in};
@@ -9,7 +10,7 @@ use topas_findings::{Rules, run_facts};
 use topas_mpi_data::{MpiProfile, read_profiles_of};
 use topas_render::mpi_views::{MpiOrder, Views};
 use topas_render::one_run::{KnownRun, RunReport};
-use topas_render::{csv_field, si_bare};
+use topas_render::{csv_field, duration, grouped, si_bare};
 use topas_store::{
     RunClass, RunFilter, RunPosition, Store, StoreError, StoredRun, class_samples, latest_runs,
     profile_lines, shown_text,
@@ -139,7 +140,7 @@ fn routines(profile: &MpiProfile) -> Markup {
                 th scope="col" class="n" { "Transferred (B)" } } }
             tbody { @for [_, name, calls, per_pe, time, per_call, _, bytes, ..] in &table.rows[..shown] { tr {
                 th scope="row" { (name) }
-                @for cell in [calls, per_pe, time, per_call, bytes] { td class="n" { (cell) } }
+                @for cell in [calls, per_pe, time, per_call, bytes] { td class="n" { (grouped(cell)) } }
             } } }
         } }
     }
@@ -186,7 +187,10 @@ fn references(
 
 /// A number with enough digits to compare.
 fn short(value: f64) -> String {
-    if value != 0.0 && value.abs() < 0.1 { format!("{value:.2e}") } else { format!("{value:.2}") }
+    match value != 0.0 && value.abs() < 0.1 {
+        true => format!("{value:.2e}"),
+        false => grouped(&format!("{value:.2}")),
+    }
 }
 
 fn page(
@@ -278,6 +282,7 @@ pub fn compared(viewer: &Viewer, one: &StoredRun, other: &StoredRun) -> Option<A
     let parts = known.each_ref().map(KnownRun::parts);
     let value = |of: &RunRecord, measure: &Measure| match of.comparable(measure.name) {
         Some(value) if measure.unit.starts_with("B ") => si_bare(value),
+        Some(value) if measure.written == FieldUnit::Seconds => duration(value),
         Some(value) => short(value),
         None => "not measured".to_owned(),
     };
@@ -302,7 +307,8 @@ pub fn compared(viewer: &Viewer, one: &StoredRun, other: &StoredRun) -> Option<A
                         [Some(a), Some(b)] if a != 0.0 => (format!("{:.3}", b / a)),
                         _ => "-",
                     } }
-                    td { (of.measure.unit) }
+                    // A time has its units in itself.
+                    td { (of.measure.unit.strip_prefix("s ").unwrap_or(of.measure.unit)) }
                 } }
             } }
         } }

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use maud::{Markup, html};
 use topas_data::{PeTime, RunRecord};
 use topas_render::runs::{length, moment};
-use topas_render::{csv_field, pe_hours};
+use topas_render::{csv_field, grouped, pe_hours};
 use topas_store::{
     RunFilter, RunPosition, Store, StoreError, StoredRun, day_number, latest_runs, owners_of,
     shown_text, stored_text,
@@ -233,12 +233,12 @@ fn row(run: &ListedRun, others: bool, at: usize) -> Markup {
     );
     html! { tr {
         td { a href={ "/run/" (name) } { (moment(record.ended)) } }
-        @if others { td { (shown_text(&stored.user)) } }
-        td { (shown_text(&stored.exe)) }
-        td { (job) }
+        @if others { td class="t" { (shown_text(&stored.user)) } }
+        td class="t" { (shown_text(&stored.exe)) }
+        td class="t" { (job) }
         td class="n" { @match record.npes { Some(npes) => (npes), None => "not told" } }
         td class="n" { (length(record.wall.into())) }
-        td class="n" { (pe_hours(PeTime(record.pe_micros))) }
+        td class="n" { (grouped(&pe_hours(PeTime(record.pe_micros)))) }
         td class="n" { (rate(record)) }
         td { @match stored.ending {
             -1 => "not known",

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use topas_data::{CompareRow, CompareTable, CompareVerdict};
 
 use super::{MOST_ROWS, Part, PartTable, Shown};
-use crate::number::{NONE, pe_hours, short, signed_percent};
+use crate::number::{NONE, grouped, pe_hours, short, signed_percent};
 use crate::row::named;
 
 /// Changes of less than this share are not told, however sure they are.
@@ -72,9 +72,9 @@ pub(super) fn part(shown: &Shown<'_, '_>) -> Part {
             value(0),
             value(1),
             row.ratio.map_or_else(|| NONE.to_owned(), |ratio| signed_percent(ratio - 1.0)),
-            row.sides[0].runs.to_string(),
-            row.sides[1].runs.to_string(),
-            pe_hours(row.sides[0].share.time),
+            grouped(&row.sides[0].runs.to_string()),
+            grouped(&row.sides[1].runs.to_string()),
+            grouped(&pe_hours(row.sides[0].share.time)),
         ]
     };
     part.tables.push(PartTable {

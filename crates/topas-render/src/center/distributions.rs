@@ -8,7 +8,7 @@ use topas_data::{Label, ReportTable};
 
 use super::summary::document;
 use super::{Asked, Part, PartTable, Shown};
-use crate::number::{pe_hours, percent_of, short};
+use crate::number::{grouped, pe_hours, percent_of, short};
 use crate::picture::{Weight, bars};
 use crate::row::named;
 
@@ -145,8 +145,11 @@ fn sizes(shown: &Shown<'_, '_>) -> Part {
         ),
     ];
     chart.caption.title = "PE-hours and runs by number of PEs".to_owned();
-    chart.caption.notes =
-        vec![format!("100% are {} PE-h and {} runs.", pe_hours(table.of.time), table.of.runs)];
+    chart.caption.notes = vec![format!(
+        "100% are {} PE-h and {} runs.",
+        grouped(&pe_hours(table.of.time)),
+        grouped(&table.of.runs.to_string())
+    )];
     part.charts.push(chart);
     let most = table.rows.iter().map(|row| row.share.time.0).max().unwrap_or(0);
     part.tables.push(PartTable {

@@ -5,7 +5,7 @@ use topas_chart::{AxisUnit, BarPlaces, Bars, Quantity, Screen, Series};
 
 use super::{Part, PartTable, Shown};
 use crate::mpi_views::{RoutineTime, Views};
-use crate::number::{percent_of, short};
+use crate::number::{grouped, percent_of, short};
 use crate::wording::PROSE_WIDTH;
 
 /// Routines with less than this share of the time in MPI are one bar: three in a thousand.
@@ -53,7 +53,14 @@ pub(super) fn parts(shown: &Shown<'_, '_>) -> Vec<Part> {
             "idle, sync time s",
         ],
         marked: (0..table.rows.len()).filter(|&at| !table.rows[at][0].is_empty()).collect(),
-        rows: table.rows.into_iter().map(|row| row[1..].to_vec()).collect(),
+        rows: table
+            .rows
+            .into_iter()
+            .map(|[_, name, numbers @ ..]| {
+                let numbers = numbers.iter().map(|number| grouped(number));
+                std::iter::once(name).chain(numbers).collect()
+            })
+            .collect(),
         bars: Vec::new(),
     });
     routines.notes = table.notes;
@@ -115,7 +122,8 @@ fn picture(times: &[RoutineTime]) -> Part {
         chart.series = vec![Series::new("", times.chain(std::iter::once(hours(rest))))];
     }
     chart.caption.title = "Time in MPI routines".to_owned();
-    chart.caption.notes = vec![format!("All routines together: {} h.", short(all / 3600.0))];
+    chart.caption.notes =
+        vec![format!("All routines together: {} h.", grouped(&short(all / 3600.0)))];
     part.charts.push(chart);
     part
 }
@@ -141,7 +149,7 @@ fn groups(shown: &Shown<'_, '_>) -> Part {
             .map(|(name, times)| {
                 vec![
                     (**name).to_owned(),
-                    times.launches.to_string(),
+                    grouped(&times.launches.to_string()),
                     percent_of(times.launches.into(), all.launches.into()),
                     percent_of(times.wall, all.wall),
                 ]
@@ -150,6 +158,9 @@ fn groups(shown: &Shown<'_, '_>) -> Part {
         bars: groups.iter().map(|(_, times)| super::users::bar(times.wall, all.wall)).collect(),
         marked: Vec::new(),
     });
-    part.notes.push(format!("100% are {} launches with an MPI profile.", all.launches));
+    part.notes.push(format!(
+        "100% are {} launches with an MPI profile.",
+        grouped(&all.launches.to_string())
+    ));
     part
 }

@@ -5,7 +5,7 @@ use topas_data::{FigureValue, PeTime, ReportTable};
 
 use super::{Asked, Part, PartTable, Shown};
 use crate::document::Document;
-use crate::number::{NONE, pe_hours, percent_of, seconds, short};
+use crate::number::{NONE, grouped, pe_hours, percent_of, seconds, short};
 use crate::period::period_words;
 use crate::picture::{Weight, bars};
 use crate::row::named;
@@ -33,11 +33,11 @@ pub(super) fn part(shown: &Shown<'_, '_>) -> Part {
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut row = |name: &str, value: String| rows.push(vec![name.to_owned(), value]);
     row("time", period_words(center.period));
-    row("analyzed runs", total.runs.to_string());
-    row("PE-hours", format!("{} PE-h", pe_hours(total.time)));
+    row("analyzed runs", grouped(&total.runs.to_string()));
+    row("PE-hours", format!("{} PE-h", grouped(&pe_hours(total.time))));
     row("share of the machine", machine(center.available, total.time));
-    row("users", users.rows.len().to_string());
-    row("programs", programs.rows.len().to_string());
+    row("users", grouped(&users.rows.len().to_string()));
+    row("programs", grouped(&programs.rows.len().to_string()));
     row("PEs per run", mean_pes(shown.by_time(Asked::Pes)));
     for percent in [50, 95] {
         let (number, share) = leaders(users, percent);
@@ -65,9 +65,9 @@ pub(super) fn part(shown: &Shown<'_, '_>) -> Part {
     let mut part = Part::new("summary", "Summary");
     part.sentence = format!(
         "{} of {} used {} PE-h; {} of it is of {}.",
-        runs(total.runs),
-        count(users.rows.len() as u64, "user"),
-        pe_hours(total.time),
+        grouped(&runs(total.runs)),
+        grouped(&count(users.rows.len() as u64, "user")),
+        grouped(&pe_hours(total.time)),
         share,
         if first == 1 { "one user".to_owned() } else { format!("{first} users") }
     );
@@ -88,7 +88,8 @@ pub(super) fn part(shown: &Shown<'_, '_>) -> Part {
 fn machine(available: Option<PeTime>, used: PeTime) -> String {
     match available {
         Some(of) if of.0 > 0 => {
-            format!("{} of {} PE-h that it had", percent_of(used.0, of.0), pe_hours(of))
+            let had = grouped(&pe_hours(of));
+            format!("{} of {had} PE-h that it had", percent_of(used.0, of.0))
         }
         _ => format!("{NONE} (capacity is not set in topas.conf)"),
     }
@@ -125,8 +126,9 @@ fn failed(table: &ReportTable) -> String {
             let share = percent_of(failed.into(), known.into());
             let others = match unknown {
                 0 => String::new(),
-                _ => format!("; of {} it is not known", runs(unknown)),
+                _ => format!("; of {} it is not known", grouped(&runs(unknown))),
             };
+            let [failed, known] = [failed, known].map(|of: u64| grouped(&of.to_string()));
             format!("{failed} of {known}, {share}{others}")
         }
     }
@@ -139,13 +141,17 @@ fn mpi(shown: &Shown<'_, '_>, row: &mut impl FnMut(&str, String)) {
     let all = shown.center.report().total.time.0.saturating_mul(1000);
     row(
         "profiled launches",
-        format!("{}, {} of the PE-hours", times.launches, percent_of(times.wall, all)),
+        format!(
+            "{}, {} of the PE-hours",
+            grouped(&times.launches.to_string()),
+            percent_of(times.wall, all)
+        ),
     );
     row(
         "time in MPI",
         format!(
             "{} s = {} of the profiled time",
-            seconds(times.mpi, 0),
+            grouped(&seconds(times.mpi, 0)),
             percent_of(times.mpi, times.wall)
         ),
     );
@@ -155,9 +161,9 @@ fn mpi(shown: &Shown<'_, '_>, row: &mut impl FnMut(&str, String)) {
             "waiting for other ranks",
             format!(
                 "{} s = {} of the time of the {} launches that told waits apart",
-                seconds(waited, 0),
+                grouped(&seconds(waited, 0)),
                 percent_of(waited, sum.with_waits.wall),
-                sum.with_waits.launches
+                grouped(&sum.with_waits.launches.to_string())
             ),
         );
     }
@@ -176,7 +182,11 @@ pub(super) fn course(shown: &Shown<'_, '_>) -> Part {
     let least = table.rows.iter().min_by_key(|row| row.share.time);
     if let (Some(most), Some(least)) = (most, least) {
         let words = |row: &topas_data::ReportRow| {
-            format!("{} ({} PE-h)", named(&row.labels[0], false).name, pe_hours(row.share.time))
+            format!(
+                "{} ({} PE-h)",
+                named(&row.labels[0], false).name,
+                grouped(&pe_hours(row.share.time))
+            )
         };
         part.sentence = format!(
             "The {of} with the most PE-hours is {}, that with the least {}.",

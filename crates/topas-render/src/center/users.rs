@@ -6,7 +6,7 @@ use topas_data::{FigureValue, Label, ReportRow, ReportTable};
 use topas_mpi_data::LaunchTimes;
 
 use super::{Asked, MOST_ROWS, Part, PartTable, Shown};
-use crate::number::{NONE, pe_hours, percent_of, short};
+use crate::number::{NONE, grouped, pe_hours, percent_of, short};
 use crate::row::named;
 use crate::wording::count;
 
@@ -18,9 +18,9 @@ const DRAWN: usize = 16;
 pub(super) fn cells(table: &ReportTable, row: &ReportRow, measures: usize) -> Vec<String> {
     let mut cells = vec![
         named(&row.labels[0], false).name,
-        row.share.runs.to_string(),
+        grouped(&row.share.runs.to_string()),
         percent_of(row.share.runs.into(), table.of.runs.into()),
-        pe_hours(row.share.time),
+        grouped(&pe_hours(row.share.time)),
         percent_of(row.share.time.0, table.of.time.0),
     ];
     for at in 0..measures {
@@ -108,7 +108,7 @@ fn table(
         |part: u128| (table.of.time.0 > 0).then(|| 100.0 * part as f64 / table.of.time.0 as f64);
     chart.series = vec![Series::new("", drawn.iter().map(|row| percent(row.share.time.0)))];
     chart.caption.title = format!("The {} with the most PE-hours", count(drawn.len() as u64, one));
-    chart.caption.notes = vec![format!("100% are {} PE-h.", pe_hours(table.of.time))];
+    chart.caption.notes = vec![format!("100% are {} PE-h.", grouped(&pe_hours(table.of.time)))];
     part.charts.push(chart);
     let rows = table.rows.iter().take(MOST_ROWS);
     let cells = |row: &ReportRow| {

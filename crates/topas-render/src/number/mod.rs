@@ -3,17 +3,22 @@
 //! Integers are written by integers: exact, or rounded half up once. Rates and other quotients
 //! have a fixed number of significant digits. Charts write theirs themselves (`topas_chart::Unit`),
 //! with the same prefixes of SI.
+//!
+//! Pages set the thousands of amounts apart as pictures do ([`grouped`]): what people read there is not
+//! cut out by programs. Text for terminals, CSV and JSON have plain digits.
 
 mod rows;
 mod significant;
 
 use topas_data::PeTime;
 
+pub use topas_chart::grouped;
+
 pub(crate) use rows::{dec, six_places, three_places};
-pub use significant::si_bare;
 pub(crate) use significant::{
-    compact, duration, error_percent, machine, machine_text, short, si, si_as, significant, trimmed,
+    compact, error_percent, machine, machine_text, short, si, si_as, significant, trimmed,
 };
+pub use significant::{duration, si_bare};
 
 /// What people see where nothing was measured.
 pub(crate) const NONE: &str = "-";

@@ -53,7 +53,7 @@ pub(crate) fn si(value: f64, unit: &str) -> String {
 }
 
 /// A time in s in a sentence: as [`si`], and from two minutes on as `35 min 10 s` or `2 h 11 min`.
-pub(crate) fn duration(seconds: f64) -> String {
+pub fn duration(seconds: f64) -> String {
     /// What is shown in hours and minutes is not rounded beyond this.
     const MOST: f64 = 1e12;
     if !(119.95..MOST).contains(&seconds) {

@@ -44,5 +44,9 @@ pub(crate) fn assert_readable(center: &Center, name: &str, page: &str) {
         assert_eq!(seen["faults"], serde_json::json!([]), "landmarks, names, headings: {what}");
         assert_eq!(seen["unreachable"], 0, "moved only by a mouse: {what}");
         assert_eq!(number(&seen["ground"]) < 0.05, dark, "{what}");
+        for ground in seen["grounds"].as_array().unwrap() {
+            assert_eq!(number(ground) < 0.05, dark, "pictures on another ground: {what}");
+        }
+        assert!(number(&seen["lines"]) <= 2.1, "rows of tables are too high: {what}");
     }
 }

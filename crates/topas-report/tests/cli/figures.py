@@ -125,7 +125,9 @@ class Parts(HTMLParser):
 class Page:
     def __init__(self, db, path, since, until, before):
         self.db, self.since, self.until, self.before = db, since, until, before
-        self.parts = Parts(open(path, encoding="utf-8").read()).sections
+        # Pages set thousands apart.
+        text = re.sub(r"(?<=\d)\u202f(?=\d{3})", "", open(path, encoding="utf-8").read())
+        self.parts = Parts(text).sections
         self.compared, self.wrong, self.left = 0, [], []
 
     def all(self, sql, table="run"):

@@ -65,7 +65,18 @@
     "the first link does not lead to the content");
   for (const text of all("body *").filter(hasText))
     fault(!text.closest("main,header,footer,.skip"), "outside of landmarks: " + text.outerHTML.slice(0, 80));
+  // Lines in cells of tables, without those in words and with names that anybody may choose.
+  const cells = all("td,th").filter(cell => !cell.matches(".list,.t") && !cell.querySelector("p,svg,.bar,label"));
+  const lines = cell => {
+    const range = document.createRange();
+    range.selectNodeContents(cell);
+    return range.getBoundingClientRect().height / parseFloat(getComputedStyle(cell).lineHeight);
+  };
+  // The ground of pictures: the lightest and the darkest of them.
+  const grounds = all("svg").map(svg => luminance(channels(getComputedStyle(svg.querySelector("rect")).fill)));
   const results = {
+    lines: Math.max(0, ...cells.map(lines)),
+    grounds: grounds.length ? [Math.min(...grounds), Math.max(...grounds)] : [],
     faults,
     scripts,
     width: innerWidth,
