@@ -31,6 +31,16 @@ impl Period {
         self.since.is_none_or(|day| date >= day) && self.until.is_none_or(|day| date <= day)
     }
 
+    /// Whether a line of a day may be of a run in the period: ranks of a run end days apart at most, some of
+    /// them before the period or behind it.
+    pub(crate) fn is_near(&self, date: Date) -> bool {
+        /// Days that ranks of a run may end apart.
+        const APART: i64 = 7;
+        let day = date.days();
+        self.since.is_none_or(|since| day >= since.days() - APART)
+            && self.until.is_none_or(|until| day <= until.days() + APART)
+    }
+
     /// Whether it ends before it begins.
     pub fn is_reversed(&self) -> bool {
         matches!((self.since, self.until), (Some(since), Some(until)) if since > until)

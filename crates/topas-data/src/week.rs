@@ -101,12 +101,8 @@ impl Question for WeekPlan {
         true
     }
 
-    /// Runs may end after midnight while lines of them were written before: a day more is read.
     fn wants(&self, line: &Line<'_>, _extras: Extras<'_>) -> bool {
-        let Period { since, until } = self.both();
-        let day = line.date.days();
-        since.is_none_or(|since| day >= since.days() - 1)
-            && until.is_none_or(|until| day <= until.days() + 1)
+        self.both().is_near(line.date)
     }
 
     fn key(&self, line: &Line<'_>, extras: Extras<'_>, key: &mut Vec<u8>) {

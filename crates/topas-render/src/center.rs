@@ -115,9 +115,18 @@ pub fn plans(period: Period) -> Result<[ReportPlan; QUESTIONS], PlanError> {
     Ok([plan(period, ways)?, plan(period, people)?, plan(period, &[&[step(period)]])?])
 }
 
+/// A question of a period. In a log of years most lines are far from a week or a month.
+fn plan_of(period: Period) -> ReportPlan {
+    let mut plan = ReportPlan::new(Selection::default(), period);
+    if step(period) == "day" {
+        plan.only_near();
+    }
+    plan
+}
+
 /// A question with these tables.
 fn plan(period: Period, tables: &[&[&str]]) -> Result<ReportPlan, PlanError> {
-    let mut plan = ReportPlan::new(Selection::default(), period);
+    let mut plan = plan_of(period);
     plan.figure(Figure::Failures);
     let measures: Vec<_> = MEASURES.iter().filter_map(|name| Measure::named(name).ok()).collect();
     for names in tables {
@@ -134,7 +143,7 @@ fn plan(period: Period, tables: &[&[&str]]) -> Result<ReportPlan, PlanError> {
 ///
 /// As [`plans`].
 pub fn change_plan(period: Period) -> Result<ReportPlan, PlanError> {
-    let mut plan = ReportPlan::new(Selection::default(), period);
+    let mut plan = plan_of(period);
     let by = [TableSide::named("user")?, TableSide::named("exe")?];
     let measures: Vec<_> =
         ["mflops", "wall"].iter().filter_map(|name| Measure::named(name).ok()).collect();

@@ -20,7 +20,7 @@ pub struct LogReport<'p> {
     pub(super) plan: &'p ReportPlan,
     /// All runs
     pub total: Share,
-    /// Runs outside the period, in nothing else of this
+    /// Runs outside the period, in nothing else of this; 0 of a plan that does not count them
     pub outside: u64,
     /// Runs of a comparison as in [`AskAnswer::aside`](crate::AskAnswer::aside)
     pub aside: u64,
@@ -224,7 +224,7 @@ impl<'p> LogReport<'p> {
 impl Fold for LogReport<'_> {
     fn add(&mut self, run: &Run<'_>) {
         if !self.plan.period.contains(run) {
-            self.outside += 1;
+            self.outside += u64::from(self.plan.counts_outside());
             return;
         }
         self.total.add(run.pe_micros());

@@ -119,6 +119,8 @@ pub struct ReportPlan {
     pub(super) figures: Vec<(Figure, Option<usize>)>,
     /// Whether rows tell the noise of their measures
     pub(super) noise: bool,
+    /// Whether runs outside the period are counted
+    counts_outside: bool,
 }
 
 impl ReportPlan {
@@ -134,7 +136,19 @@ impl ReportPlan {
             accelerator: None,
             figures: Vec::new(),
             noise: false,
+            counts_outside: true,
         }
+    }
+
+    /// Passes over lines that are far from the period. Runs outside it are not counted then, and a short
+    /// period of a long log takes less time.
+    pub fn only_near(&mut self) {
+        self.counts_outside = false;
+    }
+
+    /// Whether runs outside the period are counted.
+    pub(super) fn counts_outside(&self) -> bool {
+        self.counts_outside
     }
 
     /// A table by one or two, with samples of some measures in each row.
@@ -256,7 +270,8 @@ impl Question for ReportPlan {
 
     #[inline]
     fn wants(&self, line: &Line<'_>, extras: Extras<'_>) -> bool {
-        self.selection.wants(line, extras)
+        (self.counts_outside || self.period.is_near(line.date))
+            && self.selection.wants(line, extras)
     }
 
     #[inline]
@@ -270,7 +285,8 @@ impl Question for ReportPlan {
     }
 
     fn fields_of_key(&self) -> Option<Vec<Field>> {
-        self.selection.asks_no_line().then(|| self.fields.clone())
+        let every_line = self.counts_outside && self.selection.asks_no_line();
+        every_line.then(|| self.fields.clone())
     }
 
     /// What the selection knows of the line, then the values of all fields of the plan, each

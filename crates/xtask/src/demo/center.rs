@@ -1,14 +1,14 @@
-//! `cargo xtask demo --center`: mails and pages of a generated year of a center.
+//! `cargo xtask demo --center`: mails, pages and runs on the web of a generated year of a center.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use super::say;
-use crate::process::{cargo, run, target_dir};
+use crate::process::{cargo, output, run, target_dir};
 
 /// Runs of the year.
 const RUNS: u64 = 1_000_000;
@@ -17,11 +17,14 @@ const RUNS: u64 = 1_000_000;
 const CAPACITY: &str =
     "capacity = cpu19 620x48\ncapacity = cpu21 310x128\ncapacity = cpu24 220x96\n";
 
-/// Makes the year, its pages, and the mails of a week.
+/// Where the runs can be looked at.
+const LISTEN: &str = "127.0.0.1:8080";
+
+/// Makes the year, its index of runs, its pages, and the mails of a week.
 pub fn demo() -> Result<()> {
     say("Compiling the tools and the generator of logs");
     let mut build = cargo();
-    build.args(["build", "--quiet", "--release", "--package", "topas-report"]);
+    build.args(["build", "--quiet", "--release", "-p", "topas-report", "-p", "topas-log"]);
     run(&mut build)?;
     let mut build = cargo();
     build.args(["build", "--quiet", "--release", "--package", "topas-data", "--example"]);
@@ -40,11 +43,19 @@ pub fn demo() -> Result<()> {
     let mut generate = Command::new(release.join("examples/generate-log"));
     run(generate.args(["--year", &RUNS.to_string()]).arg(dir.join("log")))?;
     fs::write(dir.join("topas.conf"), CAPACITY)?;
+    let tool = |args: &[&str]| {
+        let mut tool = Command::new(release.join("topas-report"));
+        tool.args(args).current_dir(&dir).env("TOPAS_CONF", dir.join("topas.conf"));
+        tool
+    };
     let report = |args: &[&str]| {
         println!("$ topas-report {}", args.join(" "));
-        let mut tool = Command::new(release.join("topas-report"));
-        run(tool.args(args).current_dir(&dir).env("TOPAS_CONF", dir.join("topas.conf")))
+        run(&mut tool(args))
     };
+    say("The index of runs, in the background");
+    let ingest = ["ingest", "log", "--index", "index", "--quiet"];
+    println!("$ topas-report {} &", ingest.join(" "));
+    let mut ingesting = tool(&ingest).spawn().context("cannot start topas-report")?;
     say("Pages for the staff: the year, two months, a week");
     report(&[
         "pages", "log", "--out", "pages", "--period", "2026", "--period", "2026-06", "--period",
@@ -59,9 +70,23 @@ pub fn demo() -> Result<()> {
         .env("TOPAS_CONF", dir.join("topas.conf"))
         .output()?;
     fs::write(dir.join("mail.html"), html.stdout)?;
+    say("What is left of the index");
+    let ended = ingesting.wait()?;
+    ensure!(ended.success(), "topas-report ingest: {ended}");
+    run(Command::new(release.join("topas-log")).args(["key", "key"]).current_dir(&dir))?;
+    fs::write(dir.join("roles"), "admin demo\n")?;
+    let link = ["link", "demo", "--key", "key", "--url", &format!("http://{LISTEN}/")];
+    let link = output(&mut tool(&link))?;
     say(&format!("Done in {:.0} s", began.elapsed().as_secs_f64()));
     println!("Open in a browser: {}", dir.join("pages/index.html").display());
     println!("and the mail:      {}", dir.join("mail.html").display());
+    println!(
+        "Runs on the web: cd {}; {} serve --index index --listen {LISTEN} --key key --roles roles \
+         --plain-http",
+        dir.display(),
+        release.join("topas-report").display()
+    );
+    println!("and within ten minutes this link, which signs in once: {}", link.trim());
     Ok(())
 }
 
