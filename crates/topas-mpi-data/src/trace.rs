@@ -144,7 +144,8 @@ impl TraceProcess {
                 told.blocks += 1;
                 told.events += u64::from(block.head.events());
                 told.bytes += u64::from(block.head.used());
-                told.overwritten += block.head.before.saturating_sub(expected);
+                let gap = block.head.before.saturating_sub(expected);
+                told.overwritten = told.overwritten.saturating_add(gap);
                 expected = block.head.before.saturating_add(block.head.events().into());
             }
             told
@@ -325,10 +326,17 @@ impl TraceLog {
 
     /// What is in use behind a head, as far as the file has it.
     fn body(&self, offset: u64, head: &BlockHead) -> io::Result<Vec<u8>> {
-        let mut body = vec![0; (head.used() as usize).min(BODY)];
-        let read = read_at_most(&self.file, &mut body, offset + HEAD as u64)?;
-        body.truncate(read);
+        let mut body = Vec::new();
+        self.read_body(offset, head, &mut body)?;
         Ok(body)
+    }
+
+    /// The same, into a buffer that is used again.
+    fn read_body(&self, offset: u64, head: &BlockHead, body: &mut Vec<u8>) -> io::Result<()> {
+        body.resize((head.used() as usize).min(BODY), 0);
+        let read = read_at_most(&self.file, body, offset + HEAD as u64)?;
+        body.truncate(read);
+        Ok(())
     }
 
     /// Calls `each` with the number of the thread and every event of a process, thread by thread in

@@ -64,8 +64,9 @@ impl CallArguments {
     }
 
     /// The same, read back. None if a value is outside of its type.
-    pub(crate) fn of_values(values: [i64; ARGUMENTS]) -> Option<CallArguments> {
-        let [peer, tag, sent, received, communicator, path, number, source] = values;
+    #[inline]
+    pub(crate) fn of_values(values: &[i64; ARGUMENTS]) -> Option<CallArguments> {
+        let [peer, tag, sent, received, communicator, path, number, source] = *values;
         Some(CallArguments {
             peer: peer.try_into().ok()?,
             source: source.try_into().ok()?,
@@ -83,8 +84,16 @@ impl CallArguments {
 /// before: the same, and of collectives the next one.
 #[inline(always)]
 pub(crate) const fn expect(before: &[i64; ARGUMENTS]) -> [i64; ARGUMENTS] {
-    let [peer, tag, sent, received, communicator, path, number, source] = *before;
-    [peer, tag, sent, received, communicator, path, next(number), source]
+    let mut values = *before;
+    go_on(&mut values);
+    values
+}
+
+/// Makes the arguments of a call those that are expected of the next call of the same routine.
+#[inline(always)]
+pub(crate) const fn go_on(values: &mut [i64; ARGUMENTS]) {
+    let [_, _, _, _, _, _, number, _] = values;
+    *number = next(*number);
 }
 
 /// The number of a collective behind another; 0 behind none.

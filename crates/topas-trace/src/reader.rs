@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::block::BlockHead;
-use crate::event::{ARGUMENTS, CallArguments, CallEvent, ROUTINES, expect};
+use crate::event::{ARGUMENTS, CallArguments, CallEvent, ROUTINES, go_on};
 
 /// The rest of a block cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,31 +73,92 @@ impl EventCursor {
     }
 
     #[inline]
-    fn byte(&mut self, body: &[u8]) -> Option<u8> {
-        let byte = body.get(self.offset).copied();
-        self.offset += 1;
-        byte
-    }
-
-    /// A number whose width has this code.
-    #[inline]
-    fn number(&mut self, code: u16, body: &[u8]) -> Option<u64> {
-        let width = 1usize << code;
-        // Most have another number of 8 B behind them, of which the upper part is left out.
-        if let Some(word) = body.get(self.offset..).and_then(<[u8]>::first_chunk) {
-            self.offset += width;
-            return Some(u64::from_le_bytes(*word) & (u64::MAX >> (64 - 8 * width as u32)));
+    fn event(&mut self, body: &[u8]) -> Option<CallEvent> {
+        let mut bytes = ByteReader { body, offset: self.offset };
+        let (code, gap, length) = bytes.head()?;
+        let routine = usize::from(code) % ROUTINES;
+        let bit = 1u64 << (routine % 64);
+        let seen = self.seen.get_mut(routine / 64)?;
+        let values = self.memo.get_mut(routine)?;
+        match *seen & bit {
+            0 => *values = CallArguments::NONE.values(),
+            _ => go_on(values),
         }
-        let bytes = body.get(self.offset..self.offset.checked_add(width)?)?;
-        self.offset += width;
-        Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+        *seen |= bit;
+        if code >> 10 & 1 != 0 {
+            // Few arguments change: those that do are looked at, and no others.
+            let mut changed = bytes.byte()?;
+            while let Some(value) = values.get_mut(changed.trailing_zeros() as usize) {
+                *value = value.wrapping_add(bytes.difference()?);
+                changed &= changed.wrapping_sub(1);
+            }
+        }
+        let arguments = CallArguments::of_values(values)?;
+        let began = self.clock.checked_add(gap)?;
+        let ended = began.checked_add(length)?;
+        (self.offset, self.clock) = (bytes.offset, ended);
+        Some(CallEvent {
+            routine: routine as u16,
+            began: began << self.shift,
+            ended: ended << self.shift,
+            arguments,
+        })
+    }
+}
+
+/// Reads what an event is made of.
+struct ByteReader<'b> {
+    body: &'b [u8],
+    offset: usize,
+}
+
+impl ByteReader<'_> {
+    #[inline]
+    fn byte(&mut self) -> Option<u8> {
+        let byte = self.body.get(self.offset).copied()?;
+        self.offset += 1;
+        Some(byte)
+    }
+
+    /// The first two bytes of an event, its gap and its length.
+    #[inline]
+    fn head(&mut self) -> Option<(u16, u64, u64)> {
+        let rest = self.body.get(self.offset..)?;
+        let code = u16::from_le_bytes(*rest.first_chunk()?);
+        if code >> 15 != 0 {
+            return None;
+        }
+        let widths = [code >> 11 & 3, code >> 13 & 3].map(|code| 1usize << code);
+        let [gap, length] = widths;
+        self.offset += 2 + gap + length;
+        // Most events have as many bytes behind them as the longest would take.
+        if let Some(rest) = rest.first_chunk::<18>() {
+            let number = |place: usize, width: usize| {
+                let word = rest.get(place..).and_then(<[u8]>::first_chunk);
+                let word = word.map_or(0, |word| u64::from_le_bytes(*word));
+                word & (u64::MAX >> (64 - 8 * width))
+            };
+            return Some((code, number(2, gap), number(2 + gap, length)));
+        }
+        let number = |place: usize, width: usize| {
+            let bytes = rest.get(place..place + width)?;
+            Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+        };
+        Some((code, number(2, gap)?, number(2 + gap, length)?))
     }
 
     #[inline]
-    fn difference(&mut self, body: &[u8]) -> Option<i64> {
-        let (mut number, mut shift) = (0u64, 0);
+    fn difference(&mut self) -> Option<i64> {
+        let first = self.byte()?;
+        let number = if first & 0x80 == 0 { first.into() } else { self.long(first)? };
+        Some((number >> 1) as i64 ^ -((number & 1) as i64))
+    }
+
+    /// The number that begins with this byte and has more.
+    fn long(&mut self, first: u8) -> Option<u64> {
+        let (mut number, mut shift) = (u64::from(first & 0x7f), 7);
         loop {
-            let byte = self.byte(body)?;
+            let byte = self.byte()?;
             let bits = u64::from(byte & 0x7f);
             // The tenth byte has one bit.
             if shift == 63 && bits > 1 {
@@ -105,50 +166,13 @@ impl EventCursor {
             }
             number |= bits << shift;
             if byte & 0x80 == 0 {
-                return Some((number >> 1) as i64 ^ -((number & 1) as i64));
+                return Some(number);
             }
             shift += 7;
             if shift > 63 {
                 return None;
             }
         }
-    }
-
-    #[inline]
-    fn event(&mut self, body: &[u8]) -> Option<CallEvent> {
-        let code = u16::from(self.byte(body)?) | u16::from(self.byte(body)?) << 8;
-        if code >> 15 != 0 {
-            return None;
-        }
-        let gap = self.number(code >> 11 & 3, body)?;
-        let length = self.number(code >> 13 & 3, body)?;
-        let routine = usize::from(code) % ROUTINES;
-        let bit = 1u64 << (routine % 64);
-        let seen = self.seen.get_mut(routine / 64)?;
-        let new = *seen & bit == 0;
-        *seen |= bit;
-        let mut values = match self.memo.get(routine) {
-            Some(memo) if !new => expect(memo),
-            _ => CallArguments::NONE.values(),
-        };
-        if code >> 10 & 1 != 0 {
-            let changed = self.byte(body)?;
-            for (place, value) in values.iter_mut().enumerate() {
-                if changed >> place & 1 != 0 {
-                    *value = value.wrapping_add(self.difference(body)?);
-                }
-            }
-        }
-        *self.memo.get_mut(routine)? = values;
-        let began = self.clock.checked_add(gap)?;
-        let ended = began.checked_add(length)?;
-        self.clock = ended;
-        Some(CallEvent {
-            routine: routine as u16,
-            began: began << self.shift,
-            ended: ended << self.shift,
-            arguments: CallArguments::of_values(values)?,
-        })
     }
 }
 

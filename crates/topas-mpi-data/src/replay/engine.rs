@@ -4,7 +4,7 @@
 
 mod requests;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 
 use rustc_hash::FxHashMap;
@@ -61,6 +61,15 @@ pub(super) struct Counts {
     pub as_measured: [(u64, f64); AsMeasured::ALL.len()],
 }
 
+/// A rank that has a log.
+struct ReplayRank {
+    /// Number of its host
+    host: u32,
+    /// Its threads
+    lanes: Vec<usize>,
+    mailbox: Mailbox,
+}
+
 pub(super) struct Engine<'l, 'n> {
     pub lanes: Vec<Lane<'l>>,
     pub network: &'n Network,
@@ -77,8 +86,8 @@ pub(super) struct Engine<'l, 'n> {
     /// When the time of the replay begins in reality, where the log has lost its beginning
     pub from: f64,
     pub counts: Counts,
-    mailboxes: Vec<Mailbox>,
-    lanes_of: Vec<Vec<usize>>,
+    /// In the order of [`Engine::world`]. A log may tell of any rank, so ranks are no places here.
+    ranks: Vec<ReplayRank>,
     gatherings: Gatherings,
     numbers: FxHashMap<(u32, u64), u64>,
     ready: VecDeque<usize>,
@@ -87,28 +96,32 @@ pub(super) struct Engine<'l, 'n> {
 
 impl<'l, 'n> Engine<'l, 'n> {
     pub fn new(
-        lanes: Vec<Lane<'l>>,
+        mut lanes: Vec<Lane<'l>>,
         processes: &'l [(&'l TraceLog, &'l TraceProcess)],
         network: &'n Network,
     ) -> Engine<'l, 'n> {
-        let most = lanes.iter().map(|lane| lane.rank as usize + 1).max().unwrap_or(0);
-        let mut lanes_of = vec![Vec::new(); most];
+        let mut ranks: BTreeMap<u32, ReplayRank> = BTreeMap::new();
         for (number, lane) in lanes.iter().enumerate() {
-            lanes_of[lane.rank as usize].push(number);
+            let new =
+                || ReplayRank { host: lane.host, lanes: Vec::new(), mailbox: Mailbox::default() };
+            ranks.entry(lane.rank).or_insert_with(new).lanes.push(number);
         }
-        let world = (0u32..).zip(&lanes_of).filter(|(_, lanes)| !lanes.is_empty());
+        for (place, rank) in ranks.values().enumerate() {
+            for lane in &rank.lanes {
+                lanes[*lane].place = place;
+            }
+        }
         Engine {
             network,
             names: vec![Box::default(); ROUTINES],
-            world: world.map(|(rank, _)| rank).collect(),
+            world: ranks.keys().copied().collect(),
             processes,
             members: None,
             failed: None,
             is_lossy: false,
             from: f64::NEG_INFINITY,
             counts: Counts::default(),
-            mailboxes: (0..most).map(|_| Mailbox::default()).collect(),
-            lanes_of,
+            ranks: ranks.into_values().collect(),
             gatherings: Gatherings::default(),
             numbers: FxHashMap::default(),
             ready: (0..lanes.len()).collect(),
@@ -119,7 +132,7 @@ impl<'l, 'n> Engine<'l, 'n> {
 
     /// Messages that were sent and never received.
     pub fn left(&self) -> u64 {
-        self.mailboxes.iter().map(Mailbox::left).sum()
+        self.ranks.iter().map(|rank| rank.mailbox.left()).sum()
     }
 
     /// Replays everything.
@@ -138,7 +151,7 @@ impl<'l, 'n> Engine<'l, 'n> {
                 continue;
             }
             let ahead = self.lanes.iter().filter(|lane| lane.state == LaneState::Ahead);
-            let next = ahead.map(Lane::position).fold(f64::INFINITY, f64::min);
+            let next = ahead.map(|lane| lane.position).fold(f64::INFINITY, f64::min);
             if let Some(failed) = self.failed.take() {
                 return Err(failed);
             }
@@ -176,7 +189,7 @@ impl<'l, 'n> Engine<'l, 'n> {
     /// Nothing goes on: the lane that waits since the earliest call goes on as it did in reality.
     fn force(&mut self) -> io::Result<bool> {
         let blocked = self.lanes.iter().enumerate().filter_map(|(number, lane)| {
-            let call = lane.call.filter(|_| lane.state == LaneState::Blocked)?;
+            let call = lane.call.as_ref().filter(|_| lane.state == LaneState::Blocked)?;
             Some((number, call.ended))
         });
         let Some((lane, ended)) = blocked.min_by(|a, b| a.1.total_cmp(&b.1)) else {
@@ -194,48 +207,57 @@ impl<'l, 'n> Engine<'l, 'n> {
         let (speed, from) = (self.network.processors, self.from);
         let mut patience = patience;
         let mut any = false;
+        let lane = &mut self.lanes[number];
+        if lane.state == LaneState::Ended {
+            return Ok(any);
+        }
+        let kept = lane.call.take();
+        let mut call = kept.unwrap_or(Call::NONE);
+        if kept.is_none() && !lane.fetch(&mut call, speed, from)? {
+            return Ok(any);
+        }
         loop {
             let lane = &mut self.lanes[number];
-            if lane.state == LaneState::Ended || lane.call.is_none() && !lane.fetch(speed, from)? {
-                return Ok(any);
-            }
-            let Some(call) = lane.call else { return Ok(any) };
             if call.began > self.horizon {
-                lane.state = LaneState::Ahead;
+                (lane.call, lane.state) = (Some(call), LaneState::Ahead);
                 return Ok(any);
             }
-            match self.attempt(number, call, patience) {
-                Some(end) => self.lanes[number].finish(end),
-                None => {
-                    self.lanes[number].state = LaneState::Blocked;
-                    return Ok(any);
-                }
-            }
-            self.lanes[number].state = LaneState::Ready;
+            let end = self.attempt(number, &mut call, patience);
+            let lane = &mut self.lanes[number];
+            let Some(end) = end else {
+                (lane.call, lane.state) = (Some(call), LaneState::Blocked);
+                return Ok(any);
+            };
+            lane.finish(&call, end);
+            lane.state = LaneState::Ready;
             patience = Patience::Running;
             any = true;
+            if !lane.fetch(&mut call, speed, from)? {
+                return Ok(any);
+            }
         }
     }
 
     /// When a call ends in the model; None if that is not known yet.
-    fn attempt(&mut self, lane: usize, call: Call, patience: Patience) -> Option<f64> {
-        let a = &call.arguments;
+    #[inline]
+    fn attempt(&mut self, lane: usize, call: &mut Call, patience: Patience) -> Option<f64> {
+        let a = call.arguments;
         match call.kind {
             CallKind::Begins | CallKind::Free => Some(call.at),
             CallKind::Polls => {
                 self.counts.polls += 1;
                 Some(call.at)
             }
-            CallKind::AsMeasured(reason) => Some(self.as_measured(&call, reason)),
+            CallKind::AsMeasured(reason) => Some(self.as_measured(call, reason)),
             CallKind::Send | CallKind::SendStarted => {
-                self.send(lane, &call);
+                self.send(lane, call);
                 if call.kind == CallKind::SendStarted {
                     self.lanes[lane].send_started();
                 }
                 Some(call.at)
             }
-            CallKind::Receive => self.receive(lane, &call, a.peer, patience, true),
-            CallKind::Probe => self.receive(lane, &call, a.peer, patience, false),
+            CallKind::Receive => self.receive(lane, call, a.peer, patience, true),
+            CallKind::Probe => self.receive(lane, call, a.peer, patience, false),
             CallKind::ReceivePosted => {
                 if a.peer != NOBODY {
                     let lane = &mut self.lanes[lane];
@@ -252,17 +274,17 @@ impl<'l, 'n> Engine<'l, 'n> {
             }
             CallKind::Both => {
                 if !call.announced {
-                    self.send(lane, &call);
-                    self.announced(lane);
+                    self.send(lane, call);
+                    call.announced = true;
                 }
-                self.receive(lane, &call, a.source, patience, true)
+                self.receive(lane, call, a.source, patience, true)
             }
-            CallKind::Waits(which) => self.complete(lane, which, patience),
+            CallKind::Waits(which) => self.complete(lane, call, which, patience),
             CallKind::Tests(_) if a.received == 0 => {
                 self.counts.polls += 1;
-                Some(self.tested(lane, &call))
+                Some(self.tested(lane, call))
             }
-            CallKind::Tests(which) => self.complete(lane, which, patience),
+            CallKind::Tests(which) => self.complete(lane, call, which, patience),
             CallKind::Ends => {
                 let arrival = Arrival {
                     key: (END, 0),
@@ -272,18 +294,18 @@ impl<'l, 'n> Engine<'l, 'n> {
                     members: self.world.len() as u32,
                     lower: 0,
                 };
-                self.gather(lane, &call, arrival, patience)
+                self.gather(lane, call, arrival, patience)
             }
-            CallKind::Gathers(shape) => match self.arrival(lane, &call, shape) {
-                Some(arrival) => self.gather(lane, &call, arrival, patience),
+            CallKind::Gathers(shape) => match self.arrival(lane, call, shape) {
+                Some(arrival) => self.gather(lane, call, arrival, patience),
                 None if a.communicator == SELF => Some(call.at),
-                None => Some(self.as_measured(&call, AsMeasured::UnknownCommunicator)),
+                None => Some(self.as_measured(call, AsMeasured::UnknownCommunicator)),
             },
             CallKind::GatheringStarted(shape) => {
-                if let Some(arrival) = self.arrival(lane, &call, shape) {
+                if let Some(arrival) = self.arrival(lane, call, shape) {
                     let ready = self.gatherings.arrive(&arrival, call.at, call.began);
                     self.wake(ready);
-                    let cost = self.cost(&call, arrival.members);
+                    let cost = self.cost(call, arrival.members);
                     self.lanes[lane].opened(Open::Gathering(arrival, cost));
                 }
                 Some(call.at)
@@ -298,12 +320,6 @@ impl<'l, 'n> Engine<'l, 'n> {
         call.at + (call.ended - call.began)
     }
 
-    fn announced(&mut self, lane: usize) {
-        if let Some(call) = &mut self.lanes[lane].call {
-            call.announced = true;
-        }
-    }
-
     fn wake(&mut self, lanes: Vec<usize>) {
         for lane in lanes {
             if self.lanes[lane].state == LaneState::Blocked {
@@ -315,18 +331,16 @@ impl<'l, 'n> Engine<'l, 'n> {
 
     fn send(&mut self, lane: usize, call: &Call) {
         let a = &call.arguments;
-        let Ok(to) = usize::try_from(a.peer) else { return };
+        let Ok(to) = u32::try_from(a.peer) else { return };
         self.counts.sent += 1;
         let source = self.lanes[lane].rank;
         // Who has no log receives nothing.
-        if self.lanes_of.get(to).is_none_or(Vec::is_empty) {
-            return;
-        }
+        let Some(to) = self.place_of(to) else { return };
+        let to = &mut self.ranks[to];
         let key = MessageKey { communicator: a.communicator, source, tag: a.tag };
         let message = Message { at: call.at, real: call.began, bytes: a.sent };
-        self.mailboxes[to].post(key, message);
-        for number in 0..self.lanes_of[to].len() {
-            let other = self.lanes_of[to][number];
+        to.mailbox.post(key, message);
+        for other in to.lanes.iter().copied() {
             if self.lanes[other].state == LaneState::Blocked {
                 self.lanes[other].state = LaneState::Ready;
                 self.ready.push_back(other);
@@ -334,29 +348,44 @@ impl<'l, 'n> Engine<'l, 'n> {
         }
     }
 
+    /// The place of a rank among those that have a log.
+    #[inline]
+    fn place_of(&self, rank: u32) -> Option<usize> {
+        // Mostly all ranks are there.
+        match self.world.get(rank as usize) {
+            Some(there) if *there == rank => Some(rank as usize),
+            _ => self.world.binary_search(&rank).ok(),
+        }
+    }
+
+    /// The mailbox of the rank that a lane belongs to.
+    #[inline]
+    fn mailbox(&mut self, lane: usize) -> &mut Mailbox {
+        let place = self.lanes[lane].place;
+        &mut self.ranks[place].mailbox
+    }
+
     /// Until when in reality a message can have been sent that a call of a lane received.
+    #[inline]
     fn limit(&self, lane: usize, source: Option<u32>, ended: f64) -> f64 {
         let own = self.lanes[lane].host;
-        let near = source.is_some_and(|source| {
-            let lanes = self.lanes_of.get(source as usize);
-            lanes.is_some_and(|lanes| lanes.iter().all(|lane| self.lanes[*lane].host == own))
-        });
+        let source = source.and_then(|source| self.place_of(source));
+        let near = source.is_some_and(|source| self.ranks[source].host == own);
         ended + if near { NEAR } else { FAR }
     }
 
     /// Whether a rank sends nothing more up to a moment of reality.
     fn is_past(&self, rank: u32, limit: f64) -> bool {
-        let Some(lanes) = self.lanes_of.get(rank as usize) else { return true };
-        lanes.iter().all(|lane| self.lanes[*lane].position() > limit)
+        let Some(place) = self.place_of(rank) else { return true };
+        self.ranks[place].lanes.iter().all(|lane| self.lanes[*lane].position > limit)
     }
 
     /// The message with this number of a key. Where events are missing, messages that cannot be
     /// meant are dropped.
     fn find(&mut self, lane: usize, key: &MessageKey, number: usize, call: &Call) -> Found {
         let limit = self.limit(lane, Some(key.source), call.ended);
-        let to = self.lanes[lane].rank as usize;
         loop {
-            return match self.mailboxes[to].get(key, number) {
+            return match self.mailbox(lane).get(key, number) {
                 Some(message) if message.real > limit => Found::Never,
                 Some(message)
                     if self.is_lossy
@@ -365,7 +394,7 @@ impl<'l, 'n> Engine<'l, 'n> {
                         && call.arguments.received > 0
                         && message.bytes != call.arguments.received =>
                 {
-                    self.mailboxes[to].take(key, 0);
+                    self.mailbox(lane).take(key, 0);
                     continue;
                 }
                 Some(message) => Found::Here(message),
@@ -387,7 +416,6 @@ impl<'l, 'n> Engine<'l, 'n> {
             return Some(call.at);
         }
         let a = &call.arguments;
-        let to = self.lanes[lane].rank as usize;
         let source = u32::try_from(source).ok();
         let tag = (a.tag >= 0).then_some(a.tag);
         if let (Some(source), Some(tag)) = (source, tag) {
@@ -396,7 +424,7 @@ impl<'l, 'n> Engine<'l, 'n> {
             match self.find(lane, &key, number, call) {
                 Found::Here(message) => {
                     if takes {
-                        self.mailboxes[to].take(&key, number);
+                        self.mailbox(lane).take(&key, number);
                         self.counts.received += 1;
                     }
                     return Some(call.at.max(message.at + self.network.message(message.bytes)));
@@ -415,10 +443,10 @@ impl<'l, 'n> Engine<'l, 'n> {
         if both || source.is_none() || tag.is_none() {
             let limit = self.limit(lane, source, call.ended);
             let tag = tag.filter(|_| !both);
-            let first = self.mailboxes[to].first(a.communicator, source, tag, a.received, limit);
+            let first = self.mailbox(lane).first(a.communicator, source, tag, a.received, limit);
             if let Some((key, message)) = first {
                 if takes {
-                    self.mailboxes[to].take(&key, 0);
+                    self.mailbox(lane).take(&key, 0);
                     self.counts.received += 1;
                 }
                 return Some(call.at.max(message.at + self.network.message(message.bytes)));
@@ -497,13 +525,13 @@ impl<'l, 'n> Engine<'l, 'n> {
     fn gather(
         &mut self,
         lane: usize,
-        call: &Call,
+        call: &mut Call,
         arrival: Arrival,
         patience: Patience,
     ) -> Option<f64> {
         if !call.announced {
             let ready = self.gatherings.arrive(&arrival, call.at, call.began);
-            self.announced(lane);
+            call.announced = true;
             self.wake(ready);
         }
         match self.gatherings.ready(&arrival) {

@@ -38,6 +38,22 @@ pub(super) struct Call {
     pub announced: bool,
 }
 
+impl Call {
+    /// No call.
+    pub const NONE: Call = Call {
+        kind: CallKind::Free,
+        routine: 0,
+        arguments: CallArguments::NONE,
+        began: 0.0,
+        ended: 0.0,
+        at: 0.0,
+        end: 0.0,
+        bytes: 0,
+        next: 0,
+        announced: false,
+    };
+}
+
 /// What an open request is for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Open {
@@ -101,10 +117,15 @@ pub(super) struct Lane<'l> {
     /// In ns since 1970; times in reality are since then
     pub origin: u64,
     pub rank: u32,
+    /// The place of the rank among those of the replay
+    pub place: usize,
     /// Number of the host among those of the replay
     pub host: u32,
     pub state: LaneState,
+    /// The call that waits, or is ahead
     pub call: Option<Call>,
+    /// Where the lane is in reality: it does nothing more before
+    pub position: f64,
     /// In ns
     pub model: f64,
     /// When the event before ended in reality; None at first
@@ -135,9 +156,11 @@ impl<'l> Lane<'l> {
             clock,
             origin,
             rank,
+            place: 0,
             host,
             state: LaneState::Ready,
             call: None,
+            position: f64::NEG_INFINITY,
             model: 0.0,
             last: None,
             begin: 0.0,
@@ -152,16 +175,17 @@ impl<'l> Lane<'l> {
         }
     }
 
-    /// Makes the next event the call of the lane. `from` is when the time of the replay begins in
+    /// Makes the next event the call that is replayed. `from` is when the time of the replay begins in
     /// reality, where that is not the end of `MPI_Init`. False at the end.
     ///
     /// # Errors
     ///
     /// If the log cannot be read.
-    pub fn fetch(&mut self, speed: f64, from: f64) -> io::Result<bool> {
+    #[inline]
+    pub fn fetch(&mut self, call: &mut Call, speed: f64, from: f64) -> io::Result<bool> {
         loop {
             let Some(next) = self.stream.next()? else {
-                self.state = LaneState::Ended;
+                (self.state, self.position) = (LaneState::Ended, f64::INFINITY);
                 return Ok(false);
             };
             let event = &next.event;
@@ -187,9 +211,9 @@ impl<'l> Lane<'l> {
                 self.begin += gap;
             }
             self.polled = polls;
-            self.last = Some(ended);
+            (self.last, self.position) = (Some(ended), began);
             self.events += 1;
-            self.call = Some(Call {
+            *call = Call {
                 kind,
                 routine: event.routine,
                 arguments: event.arguments,
@@ -200,15 +224,15 @@ impl<'l> Lane<'l> {
                 bytes: 0,
                 next: 0,
                 announced: false,
-            });
+            };
             return Ok(true);
         }
     }
 
-    /// The call of the lane has ended.
+    /// A call of the lane has ended.
     #[inline]
-    pub fn finish(&mut self, end: f64) {
-        let Some(call) = self.call.take() else { return };
+    pub fn finish(&mut self, call: &Call, end: f64) {
+        self.position = call.ended;
         if call.kind == CallKind::Begins {
             // Before the world there is nothing to replay.
             (self.begin, self.model) = (call.ended, 0.0);
@@ -271,14 +295,5 @@ impl<'l> Lane<'l> {
             }
         }
         request
-    }
-
-    /// Where the lane is in reality: it does nothing more before.
-    pub fn position(&self) -> f64 {
-        match (&self.call, self.state) {
-            (_, LaneState::Ended) => f64::INFINITY,
-            (Some(call), _) => call.began,
-            (None, _) => self.last.unwrap_or(f64::NEG_INFINITY),
-        }
     }
 }

@@ -6,6 +6,8 @@ use rustc_hash::FxHashMap;
 
 /// Empty queues are forgotten beyond so many: programs use tags as counters.
 const QUEUES: usize = 4096;
+/// Places of queues that are remembered.
+const RECENT: usize = 16;
 
 /// What orders messages: those with the same key do not overtake each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,6 +16,15 @@ pub(super) struct MessageKey {
     /// Rank in the world
     pub source: u32,
     pub tag: i32,
+}
+
+impl MessageKey {
+    /// Some bits that differ between the keys of a program.
+    #[inline]
+    fn bits(&self) -> usize {
+        let tag = self.tag as u32;
+        (self.source ^ tag.rotate_left(1) ^ tag >> 3 ^ self.communicator as u32) as usize
+    }
 }
 
 /// A message on its way.
@@ -29,27 +40,63 @@ pub(super) struct Message {
 /// What was sent to a rank.
 #[derive(Debug, Default)]
 pub(super) struct Mailbox {
-    queues: FxHashMap<MessageKey, VecDeque<Message>>,
+    queues: Vec<(MessageKey, VecDeque<Message>)>,
+    /// Where in `queues` the messages of a key are
+    places: FxHashMap<MessageKey, usize>,
+    /// Places of the keys that were looked for last, by some bits of the key: most ranks have few
+    /// partners, and find them here without the table
+    recent: [usize; RECENT],
+    /// Queues that were not empty when the others were forgotten
+    kept: usize,
 }
 
 impl Mailbox {
     #[inline]
-    pub fn post(&mut self, key: MessageKey, message: Message) {
-        if self.queues.len() > QUEUES && !self.queues.contains_key(&key) {
-            self.queues.retain(|_, queue| !queue.is_empty());
+    fn place(&mut self, key: &MessageKey) -> Option<usize> {
+        let recent = &mut self.recent[key.bits() % RECENT];
+        if self.queues.get(*recent).is_some_and(|(other, _)| other == key) {
+            return Some(*recent);
         }
-        self.queues.entry(key).or_default().push_back(message);
+        *recent = *self.places.get(key)?;
+        Some(*recent)
+    }
+
+    #[inline]
+    fn queue(&mut self, key: &MessageKey) -> Option<&mut VecDeque<Message>> {
+        let place = self.place(key)?;
+        Some(&mut self.queues[place].1)
+    }
+
+    #[inline]
+    pub fn post(&mut self, key: MessageKey, message: Message) {
+        match self.queue(&key) {
+            Some(queue) => queue.push_back(message),
+            None => self.post_first(key, message),
+        }
+    }
+
+    /// The first message of a key.
+    #[cold]
+    fn post_first(&mut self, key: MessageKey, message: Message) {
+        if self.queues.len() > QUEUES.max(2 * self.kept) {
+            self.queues.retain(|(_, queue)| !queue.is_empty());
+            let kept = self.queues.iter().enumerate();
+            self.places = kept.map(|(place, (key, _))| (*key, place)).collect();
+            self.kept = self.queues.len();
+        }
+        self.places.insert(key, self.queues.len());
+        self.queues.push((key, VecDeque::from([message])));
     }
 
     /// The message with this number among those of a key, from 0.
     #[inline]
-    pub fn get(&self, key: &MessageKey, number: usize) -> Option<Message> {
-        self.queues.get(key)?.get(number).copied()
+    pub fn get(&mut self, key: &MessageKey, number: usize) -> Option<Message> {
+        self.queue(key)?.get(number).copied()
     }
 
     #[inline]
     pub fn take(&mut self, key: &MessageKey, number: usize) -> Option<Message> {
-        let queue = self.queues.get_mut(key)?;
+        let queue = self.queue(key)?;
         if number == 0 { queue.pop_front() } else { queue.remove(number) }
     }
 
@@ -81,6 +128,6 @@ impl Mailbox {
 
     /// Messages that nobody has received.
     pub fn left(&self) -> u64 {
-        self.queues.values().map(|queue| queue.len() as u64).sum()
+        self.queues.iter().map(|(_, queue)| queue.len() as u64).sum()
     }
 }

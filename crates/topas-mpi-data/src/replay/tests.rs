@@ -371,6 +371,19 @@ fn what_is_not_in_the_log_takes_as_long_as_it_took() {
     near(told.elapsed()[1] / 1e6, 5.0, "elapsed");
 }
 
+/// A log may tell of any rank: what a replay takes does not grow with the number.
+#[test]
+fn ranks_far_apart_take_no_memory() {
+    const FAR: u32 = i32::MAX as u32;
+    let mut ranks = [Made::new(7), Made::new(FAR), Made::new(u32::MAX)];
+    ranks[0].call(SEND, 5.0, 5.1, sends(FAR, 100));
+    ranks[1].call(RECV, 1.0, 5.2, receives(7, 100));
+    finish(&mut ranks, 6.0);
+    let told = perfect(&ranks);
+    assert_eq!((told.ranks.len(), told.received, told.left), (3, 1, 0));
+    assert_eq!(told.as_measured, []);
+}
+
 /// The members of a communicator are those who use it.
 #[test]
 fn communicators_have_their_own_members() {

@@ -76,13 +76,18 @@ impl EventStream<'_> {
         }
     }
 
+    /// Goes to the next block. False if there is none. It makes the cursor, so it is kept out of
+    /// [`EventStream::next`]: otherwise each event would pay for the room that a cursor takes on the
+    /// stack.
+    #[cold]
+    #[inline(never)]
     fn next_block(&mut self) -> io::Result<bool> {
         let Some(FoundBlock { offset, head }) = self.blocks.next() else { return Ok(false) };
         let gap = head.before.saturating_sub(self.expected);
-        self.missing += gap;
+        self.missing = self.missing.saturating_add(gap);
         self.hole |= gap > 0;
         self.expected = head.before.saturating_add(head.events().into());
-        self.body = self.log.body(*offset, head)?;
+        self.log.read_body(*offset, head, &mut self.body)?;
         if head.check != 0 && head.check != checksum(head, &self.body) {
             self.skips.damaged += u64::from(head.events());
             self.hole = true;

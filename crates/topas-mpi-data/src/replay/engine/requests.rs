@@ -15,12 +15,13 @@ impl Engine<'_, '_> {
     pub(super) fn complete(
         &mut self,
         lane: usize,
+        call: &mut Call,
         which: Completes,
         patience: Patience,
     ) -> Option<f64> {
         match which {
-            Completes::All => self.complete_all(lane, patience),
-            _ => self.complete_some(lane, which, patience),
+            Completes::All => self.complete_all(lane, call, patience),
+            _ => self.complete_some(lane, call, which, patience),
         }
     }
 
@@ -78,8 +79,7 @@ impl Engine<'_, '_> {
             return Candidate::NotYet;
         }
         let limit = self.limit(lane, source, call.ended);
-        let to = self.lanes[lane].rank as usize;
-        match self.mailboxes[to].first(communicator, source, tag, 0, limit) {
+        match self.mailbox(lane).first(communicator, source, tag, 0, limit) {
             Some((key, message)) => Candidate::Here(key, 0, message),
             None => Candidate::NotYet,
         }
@@ -87,17 +87,15 @@ impl Engine<'_, '_> {
 
     /// The message of an open receive is received: when.
     fn take(&mut self, lane: usize, number: usize, key: &MessageKey, place: usize) -> f64 {
-        let to = self.lanes[lane].rank as usize;
         self.counts.received += 1;
-        let message = self.mailboxes[to].take(key, place);
+        let message = self.mailbox(lane).take(key, place);
         let request = self.lanes[lane].close(number);
         message.map_or(request.at, |message| message.at + self.network.message(message.bytes))
     }
 
     /// All requests of a call: the open ones in the order in which they were started, as far as the
     /// bytes go that came.
-    fn complete_all(&mut self, lane: usize, patience: Patience) -> Option<f64> {
-        let mut call = self.lanes[lane].call?;
+    fn complete_all(&mut self, lane: usize, call: &mut Call, patience: Patience) -> Option<f64> {
         let wanted = call.arguments.received;
         let waits_for_empty = wanted == 0 && self.lanes[lane].sends.is_empty();
         while let Some(request) = self.lanes[lane].open.get(call.next).copied() {
@@ -105,12 +103,12 @@ impl Engine<'_, '_> {
                 match self.collective(lane, call.next) {
                     Some(end) => call.end = call.end.max(end),
                     None if patience == Patience::Forced => call.next += 1,
-                    None => return self.later(lane, call),
+                    None => return None,
                 }
                 continue;
             }
             let needs = call.bytes < wanted || waits_for_empty;
-            match self.candidate(lane, call.next, &call, patience) {
+            match self.candidate(lane, call.next, call, patience) {
                 Candidate::Here(key, place, message)
                     if message.bytes == 0 || call.bytes + message.bytes <= wanted =>
                 {
@@ -118,28 +116,27 @@ impl Engine<'_, '_> {
                     call.end = call.end.max(self.take(lane, call.next, &key, place));
                 }
                 Candidate::NotYet if needs && patience != Patience::Forced => {
-                    return self.later(lane, call);
+                    return None;
                 }
                 _ => call.next += 1,
             }
         }
         self.lanes[lane].sends.clear();
         if call.bytes < wanted {
-            let end = self.as_measured(&call, AsMeasured::Unmatched);
+            let end = self.as_measured(call, AsMeasured::Unmatched);
             return Some(call.end.max(end));
         }
         Some(call.end)
     }
 
-    /// The call goes on when others have done more.
-    fn later(&mut self, lane: usize, call: Call) -> Option<f64> {
-        self.lanes[lane].call = Some(call);
-        None
-    }
-
     /// One request of a call, or some of them.
-    fn complete_some(&mut self, lane: usize, which: Completes, patience: Patience) -> Option<f64> {
-        let mut call = self.lanes[lane].call?;
+    fn complete_some(
+        &mut self,
+        lane: usize,
+        call: &mut Call,
+        which: Completes,
+        patience: Patience,
+    ) -> Option<f64> {
         let wanted = call.arguments.received;
         if wanted == 0 {
             return self.complete_empty(lane, call, patience);
@@ -149,7 +146,7 @@ impl Engine<'_, '_> {
             let mut best: Option<(usize, MessageKey, usize, Message)> = None;
             let mut undecided = false;
             for number in 0..self.lanes[lane].open.len() {
-                match self.candidate(lane, number, &call, patience) {
+                match self.candidate(lane, number, call, patience) {
                     Candidate::Here(key, place, message)
                         if message.bytes == rest
                             || which == Completes::Some && message.bytes < rest =>
@@ -173,14 +170,14 @@ impl Engine<'_, '_> {
                 let first = best.as_ref().filter(|_| which == Completes::One);
                 // Those before it may be what was completed.
                 if first.is_none_or(|(number, ..)| *number > 0) {
-                    return self.later(lane, call);
+                    return None;
                 }
             }
             let Some((number, key, place, message)) = best else {
                 if undecided && patience != Patience::Forced {
-                    return self.later(lane, call);
+                    return None;
                 }
-                let end = self.as_measured(&call, AsMeasured::Unmatched);
+                let end = self.as_measured(call, AsMeasured::Unmatched);
                 return Some(call.end.max(end));
             };
             call.bytes += message.bytes;
@@ -191,7 +188,7 @@ impl Engine<'_, '_> {
 
     /// A request by which nothing came: that of a send, of a collective or of an empty message,
     /// the oldest of these.
-    fn complete_empty(&mut self, lane: usize, call: Call, patience: Patience) -> Option<f64> {
+    fn complete_empty(&mut self, lane: usize, call: &Call, patience: Patience) -> Option<f64> {
         let mut oldest: Option<(u64, Option<usize>)> =
             self.lanes[lane].sends.front().map(|sequence| (*sequence, None));
         let mut undecided = false;
@@ -202,7 +199,7 @@ impl Engine<'_, '_> {
             }
             let fits = match self.lanes[lane].open[number].what {
                 Open::Gathering(..) => true,
-                Open::Receive { .. } => match self.candidate(lane, number, &call, patience) {
+                Open::Receive { .. } => match self.candidate(lane, number, call, patience) {
                     Candidate::Here(_, _, message) => message.bytes == 0,
                     Candidate::NotYet => {
                         undecided = true;
@@ -217,7 +214,7 @@ impl Engine<'_, '_> {
             }
         }
         if undecided && patience == Patience::Running && oldest.is_none() {
-            return self.later(lane, call);
+            return None;
         }
         match oldest {
             None => Some(call.at),
@@ -231,12 +228,12 @@ impl Engine<'_, '_> {
                         Some(end) => return Some(call.at.max(end)),
                         None if patience == Patience::Forced => {
                             self.lanes[lane].close(number);
-                            return Some(self.as_measured(&call, AsMeasured::Unmatched));
+                            return Some(self.as_measured(call, AsMeasured::Unmatched));
                         }
-                        None => return self.later(lane, call),
+                        None => return None,
                     }
                 }
-                match self.candidate(lane, number, &call, patience) {
+                match self.candidate(lane, number, call, patience) {
                     Candidate::Here(key, place, _) => {
                         Some(call.at.max(self.take(lane, number, &key, place)))
                     }
