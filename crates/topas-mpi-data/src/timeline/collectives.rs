@@ -100,7 +100,7 @@ impl Collectives {
         let old: Vec<(u64, u64)> = self
             .open
             .iter()
-            .filter(|(_, open)| began(open) < middle)
+            .filter(|(_, open)| began(open) <= middle)
             .map(|(key, _)| *key)
             .collect();
         for key in old {

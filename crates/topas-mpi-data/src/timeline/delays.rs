@@ -68,21 +68,47 @@ impl Delays {
     }
 }
 
-/// Books a time in which somebody waited for a row. The waits of each row are in their order and do not
-/// overlap.
+/// Books a time in which somebody waited for a row. The waits of each row are in their order. Where clocks
+/// disagree they may overlap: each moment is followed once, because otherwise the work would be multiplied
+/// with each row of the chain.
 fn follow(rows: &[&[RowWait]], (from, to): (u64, u64), row: u32, chain: u32, caused: &mut [u64]) {
     let mut rest = to - from;
     if chain > 0 {
         let own = rows.get(row as usize).copied().unwrap_or_default();
         let first = own.partition_point(|wait| wait.to <= from);
         let later = own.get(first..).unwrap_or_default().iter();
+        let mut told = from;
         for wait in later.take_while(|wait| wait.from < to) {
-            let part = (wait.from.max(from), wait.to.min(to));
-            rest = rest.saturating_sub(part.1 - part.0);
-            follow(rows, part, wait.partner, chain - 1, caused);
+            let part = (wait.from.max(told), wait.to.min(to));
+            if part.0 < part.1 {
+                told = part.1;
+                rest -= part.1 - part.0;
+                follow(rows, part, wait.partner, chain - 1, caused);
+            }
         }
     }
     if let Some(sum) = caused.get_mut(row as usize) {
         *sum = sum.saturating_add(rest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Waits of two rows for each other that all overlap, as clocks that disagree make them: each moment is
+    /// followed once, and all of it adds up.
+    #[test]
+    fn waits_that_overlap_are_followed_once() {
+        let mut delays = Delays { waits: Vec::new(), caused: vec![0; 2] };
+        let mut sum = 0;
+        for at in 0..200 {
+            for row in 0..2 {
+                let (from, to) = (at, at + 100);
+                delays.waits.push(RowWait { row, from, to, partner: 1 - row });
+                sum += to - from;
+            }
+        }
+        assert_eq!(delays.finish().iter().sum::<u64>(), sum);
     }
 }

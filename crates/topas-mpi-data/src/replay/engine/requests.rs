@@ -110,7 +110,7 @@ impl Engine<'_, '_> {
             let needs = call.bytes < wanted || waits_for_empty;
             match self.candidate(lane, call.next, call, patience) {
                 Candidate::Here(key, place, message)
-                    if message.bytes == 0 || call.bytes + message.bytes <= wanted =>
+                    if message.bytes <= wanted.saturating_sub(call.bytes) =>
                 {
                     call.bytes += message.bytes;
                     call.end = call.end.max(self.take(lane, call.next, &key, place));
