@@ -42,6 +42,37 @@ fn events(scratch: &Scratch, log: &Path) -> BTreeMap<u32, Vec<String>> {
     ranks
 }
 
+/// How many messages the numbers of the export join: of each that was sent, the call that received it has
+/// the same key and the same number.
+fn joined(scratch: &Scratch, log: &Path) -> usize {
+    let mut tool = scratch.command(Site::shared().tool("topas-mpi"));
+    let told = run(tool.arg("trace").arg("--events").arg(log)).good().out();
+    let mut lines = told.lines();
+    let titles = lines.next().expect("titles");
+    assert!(titles.ends_with(",path,sent_message,received_message"), "{titles}");
+    // Communicator, source, destination, tag, number: bytes.
+    let (mut sent, mut received) = (BTreeMap::new(), BTreeMap::new());
+    for line in lines {
+        let cells: Vec<&str> = line.split(',').collect();
+        let [rank, peer, source, tag, communicator] = [0, 5, 6, 7, 10].map(|cell| cells[cell]);
+        if !cells[13].is_empty() {
+            let key = (communicator, rank, peer, tag, cells[13]);
+            assert!(sent.insert(key, cells[8]).is_none(), "a number twice: {line}");
+        }
+        if !cells[14].is_empty() {
+            let from = if source.is_empty() { peer } else { source };
+            let key = (communicator, from, rank, tag, cells[14]);
+            assert!(received.insert(key, (cells[2], cells[9])).is_none(), "a number twice: {line}");
+        }
+    }
+    assert_eq!(sent.keys().collect::<Vec<_>>(), received.keys().collect::<Vec<_>>());
+    for (key, (routine, bytes)) in &received {
+        // Of a receive that was posted, the call that completes it has the bytes.
+        assert!(*routine == "MPI_Irecv" || sent[key] == *bytes, "{key:?} {routine} {bytes} B");
+    }
+    sent.len()
+}
+
 /// The program's own list.
 fn own_list(scratch: &Scratch, rank: u32) -> Vec<String> {
     let list = fs::read_to_string(scratch.path().join(format!("calls.{rank}"))).expect("a list");
@@ -90,6 +121,9 @@ fn the_log_has_every_call_of_the_program() {
                     &format!("rank {rank} under {}", mpi.name()),
                 );
             }
+            // Six messages of a round are in the world, one in a communicator that only waits number.
+            let messages = 200 * if more.is_empty() { 6 } else { 7 };
+            assert_eq!(joined(&scratch, &log), messages, "{}", mpi.name());
             // The profile counts the same calls.
             let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
             for event in told.values().flatten() {
@@ -332,6 +366,9 @@ fn an_export_of_the_log_is_what_chrome_reads() {
     assert_eq!(calls.len(), own_list(&scratch, 1).len());
     let sends = calls.iter().filter(|event| event["name"] == "MPI_Isend");
     assert!(sends.clone().all(|event| event["args"]["peer"] == 2 && event["pid"] == 1));
+    // Tags are 0 to 4 in turn.
+    let numbers: Vec<_> = sends.clone().map(|event| &event["args"]["sent_message"]).collect();
+    assert_eq!(numbers, [1, 1, 1, 1, 1, 2, 2, 2, 2, 2]);
     assert_eq!(sends.count(), 10);
     // A file that is none, and one that is not there.
     let none = run(tool().arg("trace").arg(&exe));

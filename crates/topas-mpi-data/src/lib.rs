@@ -65,12 +65,13 @@ pub use sums::{
     TrafficSums, WAITED_NAMES, Waiting,
 };
 pub use timeline::{
-    CallPlace, NamedState, NoteKind, StateSum, TIME_CLASSES, TimeClass, Timeline, TimelineBlock,
-    TimelineNote, TimelineProcess, TimelineRow, TimelineSlice,
+    CallPlace, MessageNumber, MessageNumbers, NamedState, NoteKind, StateSum, TIME_CLASSES,
+    TimeClass, Timeline, TimelineBlock, TimelineNote, TimelineProcess, TimelineRow, TimelineSlice,
 };
 pub use topas_mpi_profile::sums::WaitSums;
 pub use topas_trace::{CallArguments, CallEvent, UserState};
 pub use trace::{
-    FoundBlock, TraceFacts, TraceLog, TraceProcess, TraceSkips, TraceThread, trace_files,
+    FoundBlock, StreamedEvent, TraceFacts, TraceLog, TraceProcess, TraceSkips, TraceThread,
+    trace_files,
 };
 pub use waits::{Blame, RoutineWaits, WaitFigures};

@@ -9,6 +9,8 @@ mod clock;
 mod collectives;
 mod course;
 mod delays;
+mod message_ends;
+mod message_numbers;
 mod messages;
 mod named_states;
 mod notes;
@@ -33,6 +35,7 @@ use named_states::NamedStates;
 use notes::Notes;
 use states::Meaning;
 
+pub use message_numbers::{MessageNumber, MessageNumbers};
 pub use named_states::{NamedState, StateSum};
 pub use notes::{NoteKind, TimelineNote};
 pub use rows::{CallPlace, TimelineBlock, TimelineRow, TimelineSlice};

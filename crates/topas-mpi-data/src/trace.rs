@@ -18,7 +18,7 @@ use topas_trace::{
     BODY, BlockContent, BlockHead, BlockHeadError, CallEvent, Events, HEAD, LENGTH, MAGIC, checksum,
 };
 
-pub use stream::{EventStream, ProcessClock};
+pub use stream::{EventStream, ProcessClock, StreamedEvent};
 
 /// What of a file was passed over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

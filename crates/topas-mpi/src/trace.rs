@@ -9,7 +9,9 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use topas_format::shown::Shown;
-use topas_mpi_data::{CallEvent, TraceLog, TraceProcess, TraceSkips};
+use topas_mpi_data::{
+    CallEvent, MessageNumber, MessageNumbers, TraceLog, TraceProcess, TraceSkips,
+};
 use topas_terminal::Printed;
 
 use crate::args::Trace;
@@ -163,11 +165,12 @@ fn events(
 ) -> io::Result<()> {
     writeln!(
         out,
-        "rank,thread,routine,began_ns,length_ns,peer,source,tag,sent,received,communicator,number,path"
+        "rank,thread,routine,began_ns,length_ns,peer,source,tag,sent,received,communicator,number,path,\
+         sent_message,received_message"
     )?;
     let (origin, window) = (origin(logs), TimeWindow::of(options));
     for (log, process) in wanted(options, logs) {
-        log.events(process, skips, |thread, event| {
+        numbered(log, process, skips, |thread, event, number| {
             let (began, length) = times(process, event, origin);
             if !window.has(began, began + length) {
                 return Ok(());
@@ -179,13 +182,13 @@ fn events(
                 let name = Shown(state.text()).to_string().replace([',', '"'], "?");
                 return writeln!(
                     out,
-                    "{},{thread},{edge}:{name},{began},{length},,,,0,0,0,0,{}",
+                    "{},{thread},{edge}:{name},{began},{length},,,,0,0,0,0,{},,",
                     process.rank, a.path
                 );
             }
             writeln!(
                 out,
-                "{},{thread},{},{began},{length},{},{},{},{},{},{:x},{},{}",
+                "{},{thread},{},{began},{length},{},{},{},{},{},{:x},{},{},{},{}",
                 process.rank,
                 process.routine(event.routine),
                 number_or_empty(a.peer),
@@ -196,10 +199,29 @@ fn events(
                 a.communicator,
                 a.number,
                 a.path,
+                number.sent.map_or_else(String::new, |number| number.to_string()),
+                number.received.map_or_else(String::new, |number| number.to_string()),
             )
         })?;
     }
     Ok(())
+}
+
+/// Calls `each` with every event of a process, in the order in which calls began, and with the numbers of
+/// the messages of the call.
+fn numbered(
+    log: &TraceLog,
+    process: &TraceProcess,
+    skips: &mut TraceSkips,
+    mut each: impl FnMut(u32, &CallEvent, MessageNumber) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut numbers = MessageNumbers::of(process);
+    log.events_in_order(process, skips, |thread, told| {
+        if told.after_hole {
+            numbers.lose();
+        }
+        each(thread, &told.event, numbers.next(thread, &told.event))
+    })
 }
 
 /// When an event began and how long it took, in nanoseconds.

@@ -5,8 +5,9 @@
 use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use topas_trace::{CallEvent, NOBODY, UNKNOWN_RANK};
+use topas_trace::{CallEvent, NOBODY};
 
+use super::message_ends::{MessageEnd, MessageEnds, MessageKey};
 use super::notes::{NoteKind, Notes, TimelineNote};
 use super::rows::CallPlace;
 use super::states::{Meaning, TimeClass};
@@ -23,14 +24,6 @@ pub(super) struct TimedCall {
     pub(super) place: CallPlace,
     pub(super) began: u64,
     pub(super) ended: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct MessageKey {
-    communicator: u64,
-    source: i32,
-    destination: i32,
-    tag: i32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -118,56 +111,34 @@ impl Messages {
             }
             return;
         }
-        let communicates = matches!(
-            meaning,
-            Meaning::Send
-                | Meaning::SendStarted
-                | Meaning::SendPrepared
-                | Meaning::Receive
-                | Meaning::ReceivePosted
-                | Meaning::ReceiveUntold
-                | Meaning::SendReceive
-        );
-        if !communicates {
-            return;
-        }
+        let Some(ends) = MessageEnds::of(meaning, rank, told) else { return };
         if told.communicator == 0 {
             // A call that failed or that had no partner has no communicator either.
             self.unnamed += u64::from(told.peer != NOBODY || told.source != NOBODY);
             return;
         }
-        let communicator = told.communicator;
-        let key =
-            |source, destination| MessageKey { communicator, source, destination, tag: told.tag };
-        match meaning {
-            Meaning::Send | Meaning::SendStarted | Meaning::SendReceive if told.peer >= 0 => {
+        match ends.sent {
+            MessageEnd::Of(key) => {
                 let is_blocking = meaning == Meaning::Send;
-                let sent = SentMessage { call, bytes: told.sent, is_blocking };
-                self.send(key(rank, told.peer), sent, notes);
+                self.send(key, SentMessage { call, bytes: told.sent, is_blocking }, notes);
             }
-            Meaning::SendPrepared if told.peer >= 0 => self.forget(key(rank, told.peer)),
-            _ => {}
+            MessageEnd::Some(key) => self.forget(key),
+            MessageEnd::Nothing | MessageEnd::Any => {}
         }
-        let source = if meaning == Meaning::SendReceive { told.source } else { told.peer };
-        match meaning {
-            Meaning::Receive | Meaning::SendReceive | Meaning::ReceivePosted => {
-                // A post that stands for nobody keeps the numbers of posts right.
-                let receipt = if meaning == Meaning::ReceivePosted {
-                    let posts = self.posts.entry(process).or_default();
-                    posts.open.push_back(OpenPost { message: None, is_done: source == NOBODY });
-                    let post = posts.first + posts.open.len() as u64 - 1;
-                    Receipt::Posted { process, post }
-                } else {
-                    Receipt::Now(told.received)
-                };
-                if source == UNKNOWN_RANK || source >= 0 && told.tag < 0 {
-                    self.forget_all(rank, communicator);
-                } else if source >= 0 {
-                    self.receive(key(source, rank), call, receipt, notes);
-                }
-            }
-            Meaning::ReceiveUntold => self.forget_all(rank, communicator),
-            _ => {}
+        // A post that stands for nobody keeps the numbers of posts right.
+        let receipt = if meaning == Meaning::ReceivePosted {
+            let posts = self.posts.entry(process).or_default();
+            let is_done = ends.received == MessageEnd::Nothing;
+            posts.open.push_back(OpenPost { message: None, is_done });
+            let post = posts.first + posts.open.len() as u64 - 1;
+            Receipt::Posted { process, post }
+        } else {
+            Receipt::Now(told.received)
+        };
+        match ends.received {
+            MessageEnd::Of(key) => self.receive(key, call, receipt, notes),
+            MessageEnd::Any => self.forget_all(rank, told.communicator),
+            MessageEnd::Nothing | MessageEnd::Some(_) => {}
         }
     }
 

@@ -8,6 +8,7 @@ use topas_trace::{
 };
 
 use super::*;
+use crate::trace::StreamedEvent;
 
 #[path = "../../examples/generate-trace/synthetic.rs"]
 mod synthetic;
@@ -297,6 +298,74 @@ fn what_the_log_does_not_tell_is_counted_and_not_guessed() {
         ],
         |timeline| assert_eq!(timeline.notes, []),
     );
+}
+
+/// The numbers of the messages of a process with these blocks, in the order of its calls: of what is sent,
+/// and of what is received.
+fn numbers(blocks: &[Vec<u8>]) -> Vec<[Option<u64>; 2]> {
+    let log = log(&[&facts(0, 2, ""), &blocks.concat()[..]].concat());
+    let process = &log.processes[0];
+    let (mut numbers, mut found) = (MessageNumbers::of(process), Vec::new());
+    let mut skips = TraceSkips::default();
+    let each = |thread, told: &StreamedEvent| {
+        if told.after_hole {
+            numbers.lose();
+        }
+        let MessageNumber { sent, received } = numbers.next(thread, &told.event);
+        found.push([sent, received]);
+        Ok(())
+    };
+    log.events_in_order(process, &mut skips, each).expect("read");
+    found
+}
+
+#[test]
+fn messages_of_a_key_are_numbered() {
+    const NO: [Option<u64>; 2] = [None, None];
+    let [sent, received] = [|n| [Some(n), None], |n| [None, Some(n)]];
+    let open = CallArguments { peer: UNKNOWN_RANK, ..NONE };
+    let calls = [
+        ("MPI_Send", 1, 2, to(1, 5, 8)),
+        ("MPI_Isend", 3, 4, to(1, 6, 8)),
+        ("MPI_Irecv", 5, 6, from(1, 5, 0)),
+        ("MPI_Send", 7, 8, to(1, 5, 8)),
+        ("MPI_Recv", 9, 10, from(1, 5, 8)),
+        ("MPI_Barrier", 11, 12, NONE),
+        ("MPI_Recv", 13, 14, CallArguments { communicator: 0, ..from(1, 5, 8) }),
+        // Nobody knows whose message that took.
+        ("MPI_Irecv", 15, 16, open),
+        ("MPI_Recv", 17, 18, from(1, 5, 8)),
+        ("MPI_Send", 19, 20, to(1, 5, 8)),
+    ];
+    let expected = [sent(1), sent(1), received(1), sent(2), received(2), NO, NO, NO, NO, sent(3)];
+    assert_eq!(numbers(&[block(0, 0, 0, &calls)]), expected);
+    // Where calls are missing, nothing has a number from there on.
+    let after = [("MPI_Send", 30, 31, to(1, 5, 8))];
+    let first = block(0, 0, 0, &calls[..1]);
+    assert_eq!(numbers(&[first.clone(), block(0, 1, 1, &after)]), [sent(1), sent(2)]);
+    assert_eq!(numbers(&[first, block(0, 2, 2, &after)]), [sent(1), NO]);
+    assert_eq!(numbers(&[block(0, 1, 1, &after)]), [NO]);
+}
+
+/// Calls of two threads come in the order in which they began; what two send at the same time has no
+/// number.
+#[test]
+fn messages_of_threads_are_numbered_in_the_order_of_their_calls() {
+    let mut other =
+        block(0, 0, 0, &[("MPI_Send", 5, 6, to(1, 5, 8)), ("MPI_Send", 8, 9, to(1, 7, 8))]);
+    let mut head = BlockHead::decode(&other).expect("a head");
+    head.thread = 1;
+    head.check = checksum(&head, &other[HEAD..HEAD + head.used() as usize]);
+    other[..HEAD].copy_from_slice(&head.encode());
+    let calls = [
+        ("MPI_Send", 1, 2, to(1, 5, 8)),
+        ("MPI_Send", 7, 10, to(1, 7, 8)),
+        ("MPI_Send", 11, 12, to(1, 5, 8)),
+        ("MPI_Send", 13, 14, to(1, 7, 8)),
+    ];
+    let found = numbers(&[block(0, 0, 0, &calls), other]);
+    let sent: Vec<Option<u64>> = found.iter().map(|[sent, _]| *sent).collect();
+    assert_eq!(sent, [Some(1), Some(2), Some(1), None, Some(3), None]);
 }
 
 #[test]

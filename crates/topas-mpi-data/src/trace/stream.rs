@@ -1,5 +1,7 @@
 //! The events of a thread one by one, for who reads many threads at once.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::collections::btree_map::Values;
 use std::io;
 
@@ -45,6 +47,54 @@ impl TraceLog {
             missing: 0,
             skips: TraceSkips::default(),
         })
+    }
+}
+
+impl TraceLog {
+    /// Calls `each` with the number of the thread and every event of a process, of all threads together
+    /// in the order in which calls began. What was passed over is added to `skips`.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or what `each` says.
+    pub fn events_in_order(
+        &self,
+        process: &TraceProcess,
+        skips: &mut TraceSkips,
+        mut each: impl FnMut(u32, &StreamedEvent) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut streams = Vec::new();
+        // The next event of each thread, the earliest on top.
+        let mut next = BinaryHeap::new();
+        let key = |event: &StreamedEvent, place| Reverse((event.event.began, place));
+        for thread in process.threads() {
+            let Some(mut stream) = self.stream(process, thread.thread) else { continue };
+            match stream.next()? {
+                Some(event) => {
+                    next.push(key(&event, streams.len()));
+                    streams.push((thread.thread, stream, event));
+                }
+                None => skips.damaged += stream.skips.damaged,
+            }
+        }
+        while let Some(Reverse((_, place))) = next.pop() {
+            let (thread, stream, event) = &mut streams[place];
+            // A thread goes on until another is earlier.
+            loop {
+                each(*thread, event)?;
+                let Some(following) = stream.next()? else {
+                    skips.damaged += stream.skips.damaged;
+                    break;
+                };
+                *event = following;
+                let own = key(event, place);
+                if next.peek().is_some_and(|earliest| *earliest > own) {
+                    next.push(own);
+                    break;
+                }
+            }
+        }
+        Ok(())
     }
 }
 

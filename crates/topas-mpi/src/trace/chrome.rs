@@ -8,7 +8,7 @@ use topas_format::shown::Shown;
 use topas_mpi_data::{TraceLog, TraceSkips};
 
 use super::window::TimeWindow;
-use super::{origin, times, wanted};
+use super::{numbered, origin, times, wanted};
 use crate::args::Trace;
 
 /// The events in the JSON of Chrome's tracing, which Perfetto reads, too: a process is a rank.
@@ -34,7 +34,7 @@ pub(super) fn write(
         put(out, &named)?;
         // States by thread that began in the window and have not ended.
         let mut open: HashMap<u32, u32> = HashMap::new();
-        log.events(process, skips, |thread, event| {
+        numbered(log, process, skips, |thread, event, number| {
             let (began, length) = times(process, event, origin);
             if !window.has(began, began + length) {
                 return Ok(());
@@ -63,6 +63,13 @@ pub(super) fn write(
             }
             for (key, number) in [("sent", a.sent), ("received", a.received)] {
                 if number > 0 {
+                    about.insert(key.to_owned(), number.into());
+                }
+            }
+            for (key, number) in
+                [("sent_message", number.sent), ("received_message", number.received)]
+            {
+                if let Some(number) = number {
                     about.insert(key.to_owned(), number.into());
                 }
             }
