@@ -65,6 +65,64 @@ fn a_program_that_hangs_is_named() {
     }
 }
 
+/// Words without numbers and their units, which go on while a program runs; numbers of ranks stay.
+fn words_of(text: &str) -> String {
+    const UNITS: [&str; 8] = ["%", "s", "ms", "us", "min", "h", "kB", "MB"];
+    let mut words: Vec<&str> = Vec::new();
+    let mut is_number = false;
+    for word in text.split_whitespace() {
+        let is_unit =
+            is_number && UNITS.contains(&word.trim_matches(|end: char| ".,;:()".contains(end)));
+        is_number = word.contains(|byte: char| byte.is_ascii_digit())
+            && words.last().is_none_or(|before| !before.starts_with("rank"));
+        if !is_number && !is_unit {
+            words.push(word);
+        }
+    }
+    words.join(" ")
+}
+
+/// While a program with a late rank runs, the monitor says what the search says of it at the end.
+#[test]
+fn a_late_rank_is_told_in_the_same_words_while_and_after_the_program_runs() {
+    let name = "a_late_rank_is_told_in_the_same_words_while_and_after_the_program_runs";
+    let Some(mpi) = Mpi::installed(name).into_iter().next() else { return };
+    let scratch = Scratch::new();
+    let places = Places::new(&scratch);
+    let program = scratch.path().join("patterns");
+    build(mpi, "mpicc", &["waits/patterns.c"], &["-O1"], &program);
+    let notes = scratch.path().join("notes");
+    let mut launch = mpi.launch_bare(&scratch, 2);
+    launch.args(places.words(&[&library(Site::shared())])).arg("TOPAS_MPI_WAITS=yes");
+    launch.arg(&program).arg("late_broadcast").arg(&notes).arg("1000");
+    launch.stdout(Stdio::null()).stderr(Stdio::null());
+    // On a machine with other work there may be more to tell: this is what the program is made for.
+    const LATE: &str = "ranks that wait in collectives, rank 1: at most";
+    let in_one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut last = String::new();
+    let mut child = launch.spawn().expect("launch");
+    while child.try_wait().expect("launcher").is_none() {
+        let shown = in_one_line(&top(&scratch, &places, &["--once"]).out());
+        if let Some(place) = shown.find(LATE) {
+            last = shown[place..].to_owned();
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    let mut why = scratch.command(Site::shared().tool("topasview"));
+    let why = in_one_line(&run(why.arg("--why").arg(&places.out)).good().out());
+    if last.is_empty() && why.contains(&format!("May be: {LATE}")) {
+        skip(name, "other programs took the processors, so nothing is sure");
+        return;
+    }
+    // The title ends with how sure it is; it may be surer at the end.
+    let (title, rest) = last.split_once(" (").unwrap_or_else(|| panic!("not told: {why}"));
+    let sentence = rest.split_once("). ").and_then(|(_, rest)| rest.split(". ").next());
+    let sentence = words_of(sentence.unwrap_or_default());
+    let (told, title) = (words_of(&why), words_of(title));
+    assert!(told.contains(&title), "{title}\nis not in\n{why}");
+    assert!(sentence.len() > 20 && told.contains(&sentence), "{sentence}\nis not in\n{why}");
+}
+
 /// Ranks of another node, as far as this can be had on one: a script in place of ssh starts the reader
 /// where the mapped files of rank 2 are.
 #[test]
