@@ -52,7 +52,7 @@ pub(crate) fn si(value: f64, unit: &str) -> String {
     si_as(value, value, unit)
 }
 
-/// A time in s in a sentence: as [`si`], and from two minutes on as `35 min 10 s` or `2 h 11 min`.
+/// A time in s in a sentence: with a prefix of SI, and from two minutes on as `35 min 10 s` or `2 h 11 min`.
 pub fn duration(seconds: f64) -> String {
     /// What is shown in hours and minutes is not rounded beyond this.
     const MOST: f64 = 1e12;
