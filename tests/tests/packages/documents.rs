@@ -21,8 +21,8 @@ const INSTALL: &str = "\
     cd /tmp/first; INSTALL_COMMAND >/tmp/log 2>&1; \
     ln -s /usr/share/topas/profile.d/topas.sh /usr/share/topas/profile.d/topas.csh /etc/profile.d; \
     for user in ada:1001 bob:1002; do id=${user#*:} user=${user%:*}; \
-    echo $user:x:$id:$id::/home/$user:/bin/sh >>/etc/passwd; echo $user:x:$id: >>/etc/group; \
-    mkdir -p /home/$user; cp /tmp/work/* /home/$user; chown -R $id:$id /home/$user; done; \
+    echo $user:x:$id:$id::/users/$user:/bin/sh >>/etc/passwd; echo $user:x:$id: >>/etc/group; \
+    mkdir -p /users/$user; cp /tmp/given/* /users/$user; chown -R $id:$id /users/$user; done; \
     runuser -l ada -c 'mpicc cg.c -o cg -lm'; ";
 
 /// What a user sees of single runs, how the site and the user switch off, and what is left behind
@@ -102,11 +102,11 @@ the same log
 
 /// In a root that has the packages in /tmp/first.
 pub fn hold_for_the_packages(root: &Path) {
-    let work = root.join("tmp/work");
-    fs::create_dir_all(&work).expect("a directory");
-    fs::set_permissions(&work, fs::Permissions::from_mode(0o755)).expect("a mode");
+    let given = root.join("tmp/given");
+    fs::create_dir_all(&given).expect("a directory");
+    fs::set_permissions(&given, fs::Permissions::from_mode(0o755)).expect("a mode");
     for (name, from) in SOURCES {
-        fs::copy(source_root().join(from), work.join(name)).expect(name);
+        fs::copy(source_root().join(from), given.join(name)).expect(name);
     }
     let installed = inside(root, &INSTALL.replace("INSTALL_COMMAND", &documented_command()));
     assert_eq!(installed.err(), "");
@@ -127,12 +127,12 @@ pub fn hold_for_the_packages(root: &Path) {
         // What reads the logs of all users is for root.
         let is_center = script.contains("topas-stat") || script.starts_with("topas-report");
         let user = if is_center { "root" } else { "ada" };
-        fs::write(work.join("script"), &script).expect("the script");
+        fs::write(given.join("script"), &script).expect("the script");
         // Last week has no runs here, which a code tells.
         let call = format!(
-            "cat /var/log/topas/*.log >/root/topas.log 2>/dev/null || true; \
+            "cat /var/log/topas/*.log >~root/topas.log 2>/dev/null || true; \
              runuser -l {user} -c 'set -e; code=0; trap \"kill \\$! 2>/dev/null || true\" EXIT; \
-             . /tmp/work/script' || test $? = 3"
+             . /tmp/given/script' || test $? = 3"
         );
         let done = inside(root, &call);
         let (code, told) = (done.code(), format!("{}{}", done.out(), done.err()));
