@@ -30,7 +30,8 @@ type Bits = [AtomicU64; NAMES / 64];
 static PRESENT: Bits = [const { AtomicU64::new(0) }; NAMES / 64];
 /// The hash in the table differs from that of the name.
 static HIDDEN: Bits = [const { AtomicU64::new(0) }; NAMES / 64];
-/// The bit of the hash of the name that differs then.
+/// The hash in the table has [`objects::HIDES`] set while the name is hidden, and only then; of the
+/// other names only while they are shown.
 static HIDING: Bits = [const { AtomicU64::new(0) }; NAMES / 64];
 /// How many names there are; 0 if none was looked at.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -39,7 +40,7 @@ static ADDS: AtomicU64 = AtomicU64::new(0);
 static SUBS: AtomicU64 = AtomicU64::new(0);
 /// Where the objects begin that define names, and how many these are, which may be more.
 static DEFINING: [AtomicUsize; 16] = [const { AtomicUsize::new(0) }; 16];
-static DEFINE: AtomicUsize = AtomicUsize::new(0);
+static DEFINING_COUNT: AtomicUsize = AtomicUsize::new(0);
 /// All names are there, whatever was found out.
 static REVEALED: AtomicBool = AtomicBool::new(true);
 /// Some thread changes this.
@@ -173,18 +174,18 @@ fn look(own: &LoadedObject) {
 
 /// Keeps where an object begins that defines names.
 fn note_defining(base: usize) {
-    let count = DEFINE.load(Relaxed);
+    let count = DEFINING_COUNT.load(Relaxed);
     if !DEFINING.iter().take(count).any(|known| known.load(Relaxed) == base) {
         if let Some(place) = DEFINING.get(count) {
             place.store(base, Relaxed);
         }
-        DEFINE.store(count + 1, Relaxed);
+        DEFINING_COUNT.store(count + 1, Relaxed);
     }
 }
 
 /// Whether all objects that define names are among the first so many.
 fn are_among(first: usize) -> bool {
-    let count = DEFINE.load(Relaxed);
+    let count = DEFINING_COUNT.load(Relaxed);
     let Some(defining) = DEFINING.get(..count) else { return false };
     let [mut at, mut found] = [0; 2];
     objects::each_base(|base| {
@@ -199,7 +200,7 @@ fn are_among(first: usize) -> bool {
 fn begin(own: &LoadedObject) {
     let names = own.defined();
     let is_first = COUNT.swap(names.len().min(NAMES), Relaxed) == 0;
-    DEFINE.store(0, Relaxed);
+    DEFINING_COUNT.store(0, Relaxed);
     for (word, (present, hiding)) in PRESENT.iter().zip(&HIDING).enumerate() {
         let [mut others, mut highest] = [0; 2];
         for (bit, number) in names.clone().skip(word * 64).take(64).enumerate() {
