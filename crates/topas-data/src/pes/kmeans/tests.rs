@@ -1,4 +1,4 @@
-//! Optimal clusters against every other cut, and against the crate `ckmeans`.
+//! Optimal clusters against every other cut, and against recorded results of the crate `ckmeans`.
 
 use super::*;
 use proptest::prelude::*;
@@ -48,54 +48,54 @@ proptest! {
         }
     }
 
-    /// The crate `ckmeans` does what the R package Ckmeans.1d.dp does.
-    #[test]
-    fn clusters_and_criteria_are_those_of_ckmeans(
-        centers in proptest::collection::vec(1u32..50, 1..5),
-        spread in 1u32..400,
-        noise in proptest::collection::vec(0u32..1000, 12..60),
-    ) {
-        let mut sorted: Vec<f64> = noise
-            .iter()
-            .enumerate()
-            .map(|(at, noise)| f64::from(centers[at % centers.len()]) + f64::from(noise * spread) / 1e5)
-            .collect();
-        sorted.sort_unstable_by(f64::total_cmp);
-        let (ends, criteria) = best(&sorted);
-        let config = ckmeans::CkmeansConfig { k_min: 1, k_max: MOST_CLASSES as u8 };
-        let theirs = ckmeans::ckmeans_optimal(&sorted, config).unwrap();
-        let distinct = 1 + sorted.windows(2).filter(|pair| pair[0] != pair[1]).count();
-        prop_assume!(distinct > 1);
-        prop_assert_eq!(criteria.len(), theirs.bic.len());
-        let bins = bins(&sorted);
-        let mut same = true;
-        for (k, own) in (1..).zip(partitions(&bins, criteria.len())) {
-            let own: Vec<usize> = own.iter().map(|&end| bins[end - 1].end).collect();
-            let clusters = ckmeans::ckmeans(&sorted, k).unwrap();
-            let other = ends_of(&clusters);
-            let (ours, best) = (cost(&sorted, &own), cost(&sorted, &other));
-            prop_assert!((ours - best).abs() <= 1e-9 * best.max(1e-9), "k {k}: {ours} {best}");
-            // Of several best ones each may take another.
-            if own == other {
-                let (ours, theirs) = (criteria[usize::from(k) - 1], theirs.bic[usize::from(k) - 1].1);
-                let same = (ours - theirs).abs() < 1e-6 * ours.abs().max(1.0);
-                prop_assert!(same, "k {k}: {ours} {theirs}");
-            } else {
-                same = false;
-            }
-        }
-        prop_assert!(!same || ends == ends_of(&theirs.clusters));
-    }
 }
 
-fn ends_of(clusters: &[Vec<f64>]) -> Vec<usize> {
-    let lengths = clusters.iter().map(Vec::len);
-    lengths
-        .scan(0, |end, length| {
-            *end += length;
-            Some(*end)
-        })
-        .collect()
+/// What the crate `ckmeans` 2.2.0, which does what the R package Ckmeans.1d.dp does, made of samples.
+const KNOWN: &str = include_str!("ckmeans.txt");
+
+#[test]
+fn clusters_and_criteria_are_those_of_ckmeans() {
+    let numbers = |text: &str| -> Vec<f64> {
+        text.split(',').map(|number| number.parse().unwrap()).collect()
+    };
+    let near = |a: f64, b: f64, of: f64| (a - b).abs() <= of * b.abs().max(1e-9);
+    let mut lines = 0;
+    for line in KNOWN.lines().filter(|line| !line.starts_with('#')) {
+        let tokens: Vec<&str> = line.split(' ').collect();
+        let whole = |at: usize| tokens[at].parse::<u64>().unwrap();
+        let sorted = sample(&numbers(tokens[0]), whole(1), whole(2), whole(3));
+        let (costs, known_criteria) = (numbers(tokens[4]), numbers(tokens[5]));
+        let (ends, criteria) = best(&sorted);
+        let bins = bins(&sorted);
+        let cuts = partitions(&bins, costs.len());
+        assert_eq!((criteria.len(), cuts.len()), (known_criteria.len(), costs.len()), "{line}");
+        for (cut, known) in cuts.iter().zip(&costs) {
+            let own: Vec<usize> = cut.iter().map(|&end| bins[end - 1].end).collect();
+            let own = cost(&sorted, &own);
+            assert!(near(own, *known, 1e-8), "{} clusters cost {own}: {line}", cut.len());
+        }
+        for (own, known) in criteria.iter().zip(&known_criteria) {
+            assert!(near(*own, *known, 1e-6), "a criterion of {own}: {line}");
+        }
+        let known_ends: Vec<usize> = numbers(tokens[6]).iter().map(|end| *end as usize).collect();
+        assert_eq!(ends, known_ends, "{line}");
+        lines += 1;
+    }
+    assert_eq!(lines, 100);
+}
+
+/// A sample: values about `centers`, by a linear congruential generator.
+fn sample(centers: &[f64], spread: u64, seed: u64, number: u64) -> Vec<f64> {
+    let mut state = seed;
+    let mut noise = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005);
+        state = state.wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % 1000
+    };
+    let value = |center: &f64| center + (noise() * spread) as f64 / 1e5;
+    let mut values: Vec<f64> = centers.iter().cycle().take(number as usize).map(value).collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values
 }
 
 /// Beyond 8,192 distinct values: the loss is what is promised, and far outliers stay apart.
