@@ -32,8 +32,8 @@ impl Mpi {
     pub const ALL: [Mpi; 2] = [Mpi::OpenMpi, Mpi::Mpich];
 
     /// Whether a case of a long list, by its place there, runs under this MPI. The cases of such a
-    /// list ask linkers and compilers rather than MPIs: each MPI takes its share of them, and all
-    /// of them with `TOPAS_TEST_FULL`.
+    /// list are about linkers, compilers or counters rather than MPIs: each MPI takes its share of
+    /// them, and all of them with `TOPAS_TEST_FULL`.
     pub fn takes(self, place: usize) -> bool {
         let share = Mpi::ALL.iter().position(|mpi| *mpi == self);
         Some(place % Mpi::ALL.len()) == share || env::var_os("TOPAS_TEST_FULL").is_some()
