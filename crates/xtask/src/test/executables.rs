@@ -84,12 +84,12 @@ pub struct TestExecutableRun {
     pub failed: bool,
 }
 
-/// Builds all tests of the workspace. Errors of the compiler are shown.
-pub fn build() -> Result<Vec<TestExecutable>> {
-    let mut build = cargo();
-    build.args(["test", "--workspace", "--no-run", "--quiet"]);
-    build.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
-    let mut child = build.spawn().context("cannot run cargo test --no-run")?;
+/// Builds all tests of the workspace by `cargo`, as it is called so far. Errors of the compiler are
+/// shown.
+pub fn build(cargo: &mut Command) -> Result<Vec<TestExecutable>> {
+    cargo.args(["test", "--workspace", "--no-run", "--quiet"]);
+    cargo.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
+    let mut child = cargo.spawn().context("cannot run cargo test --no-run")?;
     let messages = BufReader::new(child.stdout.take().context("no messages of cargo")?);
     let mut executables = Vec::new();
     for line in messages.lines() {
