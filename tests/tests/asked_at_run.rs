@@ -14,8 +14,8 @@ use topas_tests::skip::skip;
 const ALL_PE: (&str, &str) = ("TOPAS_MEASURE_ALL_PE", "1");
 const MPI: (&str, &str) = ("TOPAS_MPI", "yes");
 
-const ALL_PE_TOLD: &str = "topas: TOPAS_MEASURE_ALL_PE=1 needs a relink, or topas-run --all-pe\n";
-const MPI_TOLD: &str = "topas: TOPAS_MPI=yes needs a relink, or topas-run --mpi\n";
+const ALL_PE_TOLD: &str = "topas: TOPAS_MEASURE_ALL_PE=1 needs topas-run --all-pe\n";
+const MPI_TOLD: &str = "topas: TOPAS_MPI=yes needs topas-run --mpi\n";
 
 /// Links a program of MPI by the driver, with these variables.
 fn linked(mpi: Mpi, scratch: &Scratch, name: &str, link: &[(&str, &str)]) -> PathBuf {

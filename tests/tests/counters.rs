@@ -351,6 +351,6 @@ fn the_printed_result() {
     let text = shown(&row.plan(500), 1);
     assert!(text.contains('~'), "an estimate is not marked: {text}");
     let text = shown(&"* = EACCES".parse().expect("plan"), 1);
-    assert_eq!(text.matches("not measured: ").count(), 2, "{text}");
-    assert!(text.contains("not measured: paranoid"), "{text}");
+    assert_eq!(text.matches("not measured, see topas-doctor: ").count(), 2, "{text}");
+    assert!(text.contains("not measured, see topas-doctor: paranoid"), "{text}");
 }

@@ -220,6 +220,6 @@ fn print(values: &mut Values<'static>, counters: &Counters, metric: Metric) {
 #[inline(never)]
 fn explain(out: &mut Out<'_>, why: Option<Why>) {
     if let Some(why) = why {
-        out.put(b" not measured: ").put(why.word());
+        out.put(b" not measured, see topas-doctor: ").put(why.word());
     }
 }

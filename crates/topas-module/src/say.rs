@@ -38,8 +38,8 @@ sentences! {
     AtRandom = ": two chosen at random",
     BadOps = " names no operations",
     // In the order of the variables.
-    AllPeAtLink = " needs a relink, or topas-run --all-pe",
-    MpiAtLink = " needs a relink, or topas-run --mpi",
+    AllPeAtLink = " needs topas-run --all-pe",
+    MpiAtLink = " needs topas-run --mpi",
     Off = "TOPAS is off",
     NoRank = "no parallel run",
     Privileged = "privileged",
